@@ -18,7 +18,7 @@ ci:
 
 # write the generated files anew
 update:
-    go test ./rewrite -run TestWordsBegin -update
+    go test ./rewrite/prompt -run TestWordsBegin -update
     go test ./config ./cmd/shimctl -update
 
 # one real tool, with and without the shim, and its jobs

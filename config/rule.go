@@ -8,7 +8,7 @@ import (
 	"sync"
 	"unicode"
 
-	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -65,7 +65,7 @@ type Match struct {
 	Task, Role string
 	Scope      string   // the rule whose names these are, "" if the caller set them
 	Strict     bool     // the names separate jobs, but do not prove that two calls belong to the same one
-	Attempt    int      // rewrite.NoAttempt if it is not given
+	Attempt    int      // prompt.NoAttempt if it is not given
 	Fresh      bool     // the prompt ends the chain
 	Resets     []string // the roles whose chains of the task the prompt ends
 }
@@ -134,7 +134,7 @@ func (m *Match) addRoleText(s Subject) {
 		}
 	}
 	if len(texts) > 0 {
-		m.Role += rewrite.RoleTextMark + s.Digest(strings.Join(texts, "\x00"))
+		m.Role += prompt.RoleTextMark + s.Digest(strings.Join(texts, "\x00"))
 	}
 }
 
@@ -152,7 +152,7 @@ func (m *Match) takeNames(env func(string) string) {
 // must not put one role into another's session. Numbers in that line do not count, they may be of the round.
 func (m *Match) deriveRole(s Subject) {
 	if m.Task != "" && m.Role == "" && !m.Strict && m.Unrelated != UnrelatedResume && s.Digest != nil {
-		m.Role = rewrite.RoleTextMark + s.Digest(strings.Map(withoutDigits, rewrite.FirstLine(s.Prompt)))
+		m.Role = prompt.RoleTextMark + s.Digest(strings.Map(withoutDigits, prompt.FirstLine(s.Prompt)))
 	}
 }
 
@@ -238,7 +238,7 @@ func (m Match) resetRole() string {
 	switch {
 	case m.reset.role != "":
 		return m.reset.role
-	case strings.HasPrefix(m.Role, rewrite.RoleTextMark):
+	case strings.HasPrefix(m.Role, prompt.RoleTextMark):
 		return ""
 	}
 	return m.Role
@@ -247,7 +247,7 @@ func (m Match) resetRole() string {
 // resets records that a role's chain ends with the call. If it is the call's own, the call is
 // fresh.
 func (m *Match) resets(role string) {
-	if own, _, _ := strings.Cut(m.Role, rewrite.RoleTextMark); strings.EqualFold(role, m.Role) || strings.EqualFold(role, own) {
+	if own, _, _ := strings.Cut(m.Role, prompt.RoleTextMark); strings.EqualFold(role, m.Role) || strings.EqualFold(role, own) {
 		m.Fresh = true
 		return
 	}

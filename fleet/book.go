@@ -14,7 +14,7 @@ import (
 
 	"reprise/fleet/store"
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -28,7 +28,7 @@ type Book struct {
 	Registers store.Registers
 	Bundles   store.Bundles
 	Log       store.Log
-	Digests   rewrite.Key // the store's key for digests
+	Digests   prompt.Key // the store's key for digests
 	Project   string
 	Host      string
 	Place     string        // a digest that tells the call's directory from all others
@@ -48,7 +48,7 @@ const maxRoles = 1000
 const clocksDiffer ledger.Millis = 20 * 60_000
 
 // Key implements ledger.Book.
-func (b *Book) Key() rewrite.Key { return b.Digests }
+func (b *Book) Key() prompt.Key { return b.Digests }
 
 // Here implements ledger.Book.
 func (b *Book) Here() *ledger.Ledger { return b.Local }

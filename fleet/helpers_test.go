@@ -9,6 +9,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 )
 
 var update = flag.Bool("update", false, "write testdata/register.json anew")
@@ -27,10 +28,10 @@ var base = "You are the coder of job %d.\n\n" + strings.Repeat("Keep every funct
 
 func nth(n int) string { return fmt.Sprintf("%08x-2222-4333-8444-555555555555", n) }
 
-func testCall(prompt string, key rewrite.Key, now ledger.Millis) *ledger.Call {
+func testCall(text string, key prompt.Key, now ledger.Millis) *ledger.Call {
 	return &ledger.Call{
 		Tool: "claude", Cwd: "/project", Home: "/home/.claude", Format: rewrite.Text, Now: now,
-		Prompt: rewrite.NewPrompt(prompt, key),
+		Prompt: prompt.New(text, key),
 		Limits: ledger.Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: ledger.UnnamedExtends},
 		Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame },
 	}

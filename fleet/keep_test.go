@@ -12,6 +12,7 @@ import (
 	"reprise/fleet/store"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -178,17 +179,17 @@ func TestIdleInStore(t *testing.T) {
 func TestLogIsSummedUp(t *testing.T) {
 	f := newFakeStore()
 	a, b := f.machine(t, "a"), f.machine(t, "b")
-	prompt := fmt.Sprintf(base, 1)
+	text := fmt.Sprintf(base, 1)
 	for i, s := range []*Book{a, b, b} {
 		want := ""
 		if i > 0 {
 			want = firstID
 		}
-		runShared(t, s, sharedCall(s, "", prompt+strings.Repeat(rejected, i), ledger.Millis(1000+3000*i)), want, firstID)
+		runShared(t, s, sharedCall(s, "", text+strings.Repeat(rejected, i), ledger.Millis(1000+3000*i)), want, firstID)
 	}
-	other := sharedCall(b, "task", prompt+rejected, 20_000)
+	other := sharedCall(b, "task", text+rejected, 20_000)
 	other.Checkout = func(string, string) bool { return false }
-	runShared(t, b, sharedCall(b, "task", prompt, 15_000), "", secondID)
+	runShared(t, b, sharedCall(b, "task", text, 15_000), "", secondID)
 	runShared(t, b, other, "", thirdID)
 	var calls []ledger.LoggedCall
 	if err := Calls(t.Context(), f, 0, func(c ledger.LoggedCall) error { calls = append(calls, c); return nil }); err != nil {
@@ -196,7 +197,7 @@ func TestLogIsSummedUp(t *testing.T) {
 	}
 	calls = append(calls, ledger.LoggedCall{When: 30_000, Host: "c", Project: "org/other", Tool: "codex", Mode: rewrite.Resume, FellBack: reason.SessionGone,
 		Resumed: firstID, From: "a", Outcome: "ok", Lost: ledger.LostTooLarge})
-	l, err := ledger.FromLog(calls, rewrite.Key{})
+	l, err := ledger.FromLog(calls, prompt.Key{})
 	if err != nil {
 		t.Fatal(err)
 	}

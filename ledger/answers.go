@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -23,18 +23,18 @@ type givenAnswer struct {
 	invocation, session, chain int64
 	ended                      Millis
 	alike                      bool // its chain begins like the prompt: it may be an item of the same batch
-	lines, files               []rewrite.Mark
+	lines, files               []prompt.Mark
 }
 
 // shownIn reports whether all lines of the answer are among some.
-func (a *givenAnswer) shownIn(lines map[rewrite.Mark]bool) bool {
-	return len(a.lines) > 0 && !slices.ContainsFunc(a.lines, func(m rewrite.Mark) bool { return !lines[m] })
+func (a *givenAnswer) shownIn(lines map[prompt.Mark]bool) bool {
+	return len(a.lines) > 0 && !slices.ContainsFunc(a.lines, func(m prompt.Mark) bool { return !lines[m] })
 }
 
 // answers reads the latest answers that calls of the project have given, by any tool, of which the prompt shows a line
 // or names a file. The others say nothing about the call.
 func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
-	shown := map[rewrite.Mark]bool{}
+	shown := map[prompt.Mark]bool{}
 	note := sync.OnceFunc(func() {
 		for _, mark := range c.Prompt.Marks() {
 			shown[mark] = true
@@ -50,7 +50,7 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 		}
 		note()
 		a.lines, a.files = decodeMarks(lines), decodeMarks(files)
-		is := func(m rewrite.Mark) bool { return shown[m] }
+		is := func(m prompt.Mark) bool { return shown[m] }
 		if slices.ContainsFunc(a.lines, is) || slices.ContainsFunc(a.files, is) {
 			all, sessions = append(all, a), append(sessions, strconv.FormatInt(a.session, 10))
 		}
@@ -94,7 +94,7 @@ func addEvidence(c *Call, chains []ChainFacts, answers []givenAnswer) {
 // addFlow looks for what others have answered since the session's latest run. It returns the prompt's lines that are
 // such an answer's. What two chains have answered is a form that all answers have, or a file that all speak of.
 func (c *ChainFacts) addFlow(answers []givenAnswer) (quoted map[string]bool) {
-	quoted, added := map[string]bool{}, map[rewrite.Mark]string{}
+	quoted, added := map[string]bool{}, map[prompt.Mark]string{}
 	e := &c.Continuity.Evidence
 	for _, line := range e.New() {
 		added[line.Mark] = line.Text
@@ -117,7 +117,7 @@ func (c *ChainFacts) addFlow(answers []givenAnswer) (quoted map[string]bool) {
 				quoted[text] = true
 			}
 		}
-		if !a.alike && slices.ContainsFunc(a.files, func(m rewrite.Mark) bool { return !several[m] && slices.Contains(files, m) }) {
+		if !a.alike && slices.ContainsFunc(a.files, func(m prompt.Mark) bool { return !several[m] && slices.Contains(files, m) }) {
 			c.Proof.Report = cmp.Or(c.Proof.Report, a.invocation)
 		}
 	}
@@ -125,8 +125,8 @@ func (c *ChainFacts) addFlow(answers []givenAnswer) (quoted map[string]bool) {
 }
 
 // saidBySeveral returns the lines and files in answers of more than one chain.
-func saidBySeveral(answers []givenAnswer) map[rewrite.Mark]bool {
-	several, first := map[rewrite.Mark]bool{}, map[rewrite.Mark]int64{}
+func saidBySeveral(answers []givenAnswer) map[prompt.Mark]bool {
+	several, first := map[prompt.Mark]bool{}, map[prompt.Mark]int64{}
 	for k := range answers {
 		for _, mark := range slices.Concat(answers[k].lines, answers[k].files) {
 			if chain, said := first[mark]; said && chain != answers[k].chain {
@@ -139,11 +139,11 @@ func saidBySeveral(answers []givenAnswer) map[rewrite.Mark]bool {
 }
 
 // shownSessions returns the sessions whose newest answers the prompt shows, as a list in SQL.
-func shownSessions(p *rewrite.Prompt, answers []givenAnswer) string {
+func shownSessions(p *prompt.Prompt, answers []givenAnswer) string {
 	if len(answers) == 0 {
 		return ""
 	}
-	lines := map[rewrite.Mark]bool{}
+	lines := map[prompt.Mark]bool{}
 	for _, mark := range p.LineMarks() {
 		lines[mark] = true
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -16,7 +17,7 @@ import (
 // ledger records too.
 type Book interface {
 	// Key returns the key for digests of what the chains were sent.
-	Key() rewrite.Key
+	Key() prompt.Key
 	// Facts reads what a decision depends on, and marks the state in which it was read.
 	Facts(*Call) (Facts, Mark, error)
 	// Preview returns the decision that Begin would make now and the chains it would choose from. It

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -25,7 +26,7 @@ type Call struct {
 	Unshared        string   // why its session is not shared, although there is a store
 	Resets          []string // roles whose chains of this task its prompt ends
 	Format          rewrite.Format
-	Prompt          *rewrite.Prompt
+	Prompt          *prompt.Prompt
 	Fingerprints    Fingerprints
 	Place           Place // the directory's place in its history
 	Limits          Limits
@@ -58,7 +59,7 @@ type Call struct {
 func (c *Call) named() bool { return c.Task != "" && !c.Strict }
 
 // DerivedRole reports whether nothing names the role of the call's task.
-func (c *Call) DerivedRole() bool { return strings.HasPrefix(c.Role, rewrite.RoleTextMark) }
+func (c *Call) DerivedRole() bool { return strings.HasPrefix(c.Role, prompt.RoleTextMark) }
 
 // A Ticket represents a running invocation.
 type Ticket struct {
@@ -67,7 +68,7 @@ type Ticket struct {
 	Totals     rewrite.Totals // of the session before this call
 	Left       string         // the session's Outcome.Left before this call
 	call       *Call
-	key        rewrite.Key
+	key        prompt.Key
 	chain      int64
 	transcript bool
 	crowded    bool        // another call of the chain is running
@@ -96,7 +97,7 @@ func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
 
 // bucket maps a chain to a fixed number from 0 to 1, so that the choice of held-out chains does not
 // depend on when they are read.
-func bucket(key rewrite.Key, chain int64) float64 {
+func bucket(key prompt.Key, chain int64) float64 {
 	d := key.Digester()(fmt.Sprintf("share of chain %d", chain))
 	return float64(binary.BigEndian.Uint64(d[:])>>11) / (1 << 53)
 }
@@ -194,7 +195,7 @@ func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 	for _, role := range roles {
 		_, err := tx.Exec(`UPDATE sessions SET reset = 1 WHERE reset = 0 AND chain_id IN
 			(SELECT id FROM chains WHERE cwd = ? AND task = ? AND (role = ? COLLATE NOCASE OR substr(role, 1, ?) = ? COLLATE NOCASE))`,
-			cwd, task, role, utf8.RuneCountInString(role+rewrite.RoleTextMark), role+rewrite.RoleTextMark)
+			cwd, task, role, utf8.RuneCountInString(role+prompt.RoleTextMark), role+prompt.RoleTextMark)
 		if err != nil {
 			return err
 		}
@@ -250,7 +251,7 @@ func (t *Ticket) newSession(tx *sql.Tx, anew bool) error {
 			repository, branch, head, caller)
 		VALUES (`+unusedID("sessions")+`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, c.Tool, Running, c.Now, c.Now, c.Fingerprints.Settings, c.Fingerprints.Model, c.Fingerprints.Runtime, c.Fingerprints.Auth,
-		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeLines(base.Lines), encodeShape(base.Shape), encodeDigests(append([]rewrite.Digest{base.First}, base.Blocks...)), c.attempt(),
+		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeLines(base.Lines), encodeShape(base.Shape), encodeDigests(append([]prompt.Digest{base.First}, base.Blocks...)), c.attempt(),
 		c.Place.Repository, c.Place.Branch, c.Place.Head, c.Caller.String())
 	if err != nil {
 		return err

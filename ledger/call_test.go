@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -236,19 +237,19 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 // their marks consist of: to SQLite two blobs together are a text, which a NUL may end.
 func TestThingsAreBounded(t *testing.T) {
 	l, _ := newLedger(t)
-	prompt := fmt.Sprintf(base, 1)
+	text := fmt.Sprintf(base, 1)
 	for n := range 3 {
-		_, ticket := begin(t, l, prompt, Millis(1000+100*n))
+		_, ticket := begin(t, l, text, Millis(1000+100*n))
 		o := goodOutcome(someID, "done", Millis(1050+100*n))
-		for i := range rewrite.MaxThings {
+		for i := range prompt.MaxThings {
 			o.Seen.Files = append(o.Seen.Files, fmt.Sprintf("/project/%d-%d.go", n, i))
 		}
 		finish(t, l, ticket, o)
 		var size int
-		if err := l.db.QueryRow("SELECT length(things) FROM sessions WHERE id = ?", ticket.Session).Scan(&size); err != nil || size != rewrite.MaxThings*markSize {
-			t.Errorf("%d bytes of things, want %d, %v", size, rewrite.MaxThings*markSize, err)
+		if err := l.db.QueryRow("SELECT length(things) FROM sessions WHERE id = ?", ticket.Session).Scan(&size); err != nil || size != prompt.MaxThings*markSize {
+			t.Errorf("%d bytes of things, want %d, %v", size, prompt.MaxThings*markSize, err)
 		}
-		prompt += fmt.Sprintf("\n\nRound %d.", n)
+		text += fmt.Sprintf("\n\nRound %d.", n)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -139,7 +140,7 @@ func (l Limits) goesBack(c *ChainFacts) bool {
 // addOthers adds the chains that begin like a later line of the prompt, and those whose newest answer the
 // prompt shows.
 func (l *Ledger) addOthers(c *Call, f *Facts, answers []givenAnswer) error {
-	var begins []rewrite.Digest
+	var begins []prompt.Digest
 	if lines := c.Prompt.FirstLines(); len(lines) > 1 {
 		begins = lines[1:]
 	}
@@ -234,7 +235,7 @@ const (
 
 	// The same with all roles of its task that nothing names, if nothing names the call's.
 	ofRoles = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ?
-		AND (c.role = ?6 OR substr(?6, 1, 2) = '` + rewrite.RoleTextMark + `' AND substr(c.role, 1, 2) = '` + rewrite.RoleTextMark + `') AND c.updated >= ?7`
+		AND (c.role = ?6 OR substr(?6, 1, 2) = '` + prompt.RoleTextMark + `' AND substr(c.role, 1, 2) = '` + prompt.RoleTextMark + `') AND c.updated >= ?7`
 
 	beginningAlike = `WHERE +c.tool = ? AND c.cwd = ? AND +c.home = ? AND +c.rule = ? AND +c.task = ? AND +c.role = ? AND c.updated >= ?
 		AND c.first_line = ?`
@@ -250,7 +251,7 @@ func (c *Call) job() []any {
 
 // FirstLine returns a digest of the first line of the prompt, by which unnamed chains are found.
 func (c *Call) FirstLine() []byte {
-	return encodeDigests([]rewrite.Digest{c.Prompt.Footprint().First})
+	return encodeDigests([]prompt.Digest{c.Prompt.Footprint().First})
 }
 
 // A column is the expression that selects a column of a query, and the destination of its value.
@@ -279,7 +280,7 @@ func scan(rows *sql.Rows, columns []column) error {
 
 // A sentRow has the columns that say what a session was sent.
 type sentRow struct {
-	sent                              rewrite.Sent
+	sent                              prompt.Sent
 	base, lines, shape, answers, said sql.RawBytes
 	root, things                      sql.RawBytes
 }
@@ -293,15 +294,15 @@ func (r *sentRow) columns() []column {
 	}
 }
 
-func (r *sentRow) compare(c *Call) rewrite.Continuity {
+func (r *sentRow) compare(c *Call) prompt.Continuity {
 	r.sent.Base.Blocks, r.sent.Answers = decodeDigests(r.base), decodeAnswers(r.answers, r.said)
 	r.sent.Base.Lines, r.sent.Base.Shape = decodeLines(r.lines), decodeShape(r.shape)
-	r.sent.Things, r.sent.Root, r.sent.RootFirst = decodeMarks(r.things), nil, rewrite.Digest{}
+	r.sent.Things, r.sent.Root, r.sent.RootFirst = decodeMarks(r.things), nil, prompt.Digest{}
 	if root := decodeDigests(r.root); len(root) > 0 {
 		r.sent.RootFirst, r.sent.Root = root[0], root[1:]
 	}
 	r.sent.Named = c.named() && !c.DerivedRole()
-	return rewrite.Compare(r.sent, c.Prompt)
+	return prompt.Compare(r.sent, c.Prompt)
 }
 
 // A factsRow has the columns of a session, of its chain and of its lease.

@@ -6,6 +6,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/models"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -99,16 +100,16 @@ type ChainFacts struct {
 	Context         rewrite.Context
 	Compacted       bool // the tool has shortened its history
 	BaseBytes       int
-	Continuity      rewrite.Continuity
-	Attempt         int               // of its latest call, or rewrite.NoAttempt
-	CallersOwn      bool              // the caller has continued it by its ID
-	Reset           bool              // another role's answer, or its own, has ended it
-	Share           float64           // the chain's fixed number from 0 to 1
-	Proof           Proof             // what shows that the call continues it
-	AnswerShared    bool              // another session gave the same answer
-	Against         []rewrite.Finding // what in the prompt speaks against continuing the session, without what others have answered
-	Ends            []rewrite.Finding // what ends the conversation although a name says that it goes on
-	base            []rewrite.Digest
+	Continuity      prompt.Continuity
+	Attempt         int              // of its latest call, or rewrite.NoAttempt
+	CallersOwn      bool             // the caller has continued it by its ID
+	Reset           bool             // another role's answer, or its own, has ended it
+	Share           float64          // the chain's fixed number from 0 to 1
+	Proof           Proof            // what shows that the call continues it
+	AnswerShared    bool             // another session gave the same answer
+	Against         []prompt.Finding // what in the prompt speaks against continuing the session, without what others have answered
+	Ends            []prompt.Finding // what ends the conversation although a name says that it goes on
+	base            []prompt.Digest
 	WorkGone        bool   // files that it changed have been thrown away since
 	Caller          Caller // of its latest call
 	file            string // in which the session is stored
@@ -162,7 +163,7 @@ type Decision struct {
 	NativeID   string
 	Copy       bool   // continue in a copy of it
 	ForkAt     string // the last message that the copy keeps if Mode is Fork
-	Continuity rewrite.Continuity
+	Continuity prompt.Continuity
 	Proof      Proof // what showed that the call continues it
 	Whole      bool  // send the whole prompt, never a delta
 	// Prices are the figures behind the reason dearer.
@@ -347,7 +348,7 @@ func (c *ChainFacts) retains() bool {
 // quotesLong reports whether the prompt shows, as the session's own, an answer that identifies it.
 func (c *ChainFacts) quotesLong() bool {
 	e := &c.Continuity.Evidence
-	return e.Own && e.Answer >= rewrite.LongAnswer
+	return e.Own && e.Answer >= prompt.LongAnswer
 }
 
 // ended returns why a named call does not continue a session, "" if it does: the prompt ends the
@@ -363,9 +364,9 @@ func (f *Facts) ended(c *ChainFacts) reason.Code {
 		return reason.HistoryEdited
 	}
 	if f.DerivedRole {
-		return rewrite.ReasonAgainst(c.Against)
+		return prompt.ReasonAgainst(c.Against)
 	}
-	return rewrite.ReasonAgainst(c.Ends)
+	return prompt.ReasonAgainst(c.Ends)
 }
 
 // byName returns the session that a name leads to, or why the name alone does not suffice: there
@@ -513,7 +514,7 @@ func (c *ChainFacts) within(o *ChainFacts, sessions []ChainFacts) bool {
 }
 
 // contains reports whether part occurs in whole, in its order.
-func contains(whole, part []rewrite.Digest) bool {
+func contains(whole, part []prompt.Digest) bool {
 	at := 0
 	for _, d := range whole {
 		if at < len(part) && d == part[at] {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -21,7 +22,7 @@ func goodFacts() Facts {
 		Chains: []ChainFacts{{
 			Chain: 7, Session: 8, NativeID: "id", State: Live, Fingerprints: p,
 			Created: 99 * hour, LastUsed: 100*hour - minute, BaseBytes: 300,
-			Continuity: rewrite.Continuity{Relation: reason.Extends, BeginsAlike: true}, Proof: Proof{Transcript: true},
+			Continuity: prompt.Continuity{Relation: reason.Extends, BeginsAlike: true}, Proof: Proof{Transcript: true},
 		}},
 	}
 }
@@ -366,7 +367,7 @@ func treeFacts(nodes ...node) Facts {
 		c := one
 		c.Session, c.Parent, c.Newest, c.Continuity.Relation = n.session, n.parent, nodes[0].session, n.relation
 		for i := range n.blocks {
-			c.base = append(c.base, rewrite.Digest{byte(i)})
+			c.base = append(c.base, prompt.Digest{byte(i)})
 		}
 		if n.change != nil {
 			n.change(&c)
@@ -388,7 +389,7 @@ func TestDecideInATree(t *testing.T) {
 	dead := func(c *ChainFacts) { c.State = Dead }
 	reset := func(c *ChainFacts) { c.Reset = true }
 	atOnce := func(c *ChainFacts) { c.Concurrent = true }
-	other := func(c *ChainFacts) { c.base = []rewrite.Digest{{9}, {8}} }
+	other := func(c *ChainFacts) { c.base = []prompt.Digest{{9}, {8}} }
 	tests := []struct {
 		name    string
 		nodes   []node
@@ -534,12 +535,12 @@ func proven(p Proof) func(*Facts) { return func(f *Facts) { f.Chains[0].Proof = 
 
 // against has the prompt's words speak against the session.
 func against(kind string) func(*Facts) {
-	return func(f *Facts) { f.Chains[0].Against = []rewrite.Finding{{Kind: kind, Words: "words"}} }
+	return func(f *Facts) { f.Chains[0].Against = []prompt.Finding{{Kind: kind, Words: "words"}} }
 }
 
 // finishes has the prompt's words end the conversation.
 func finishes(kind string) func(*Facts) {
-	return func(f *Facts) { f.Chains[0].Ends = []rewrite.Finding{{Kind: kind, Words: "words"}} }
+	return func(f *Facts) { f.Chains[0].Ends = []prompt.Finding{{Kind: kind, Words: "words"}} }
 }
 
 // shows has the prompt show another answer than the session's under a name.

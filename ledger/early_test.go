@@ -3,7 +3,7 @@ package ledger
 import (
 	"testing"
 
-	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 )
 
 // A run whose turns are over is recorded while its tool still runs: its session is free at once, and
@@ -15,7 +15,7 @@ func TestFinishEarly(t *testing.T) {
 	o.Left = "not of the last turn"
 	second := Turn{Started: 2500, Bytes: 6, Outcome: *goodOutcome(someID, "The second answer.", 3000)}
 	second.Outcome.Left = "files"
-	ticket.call.Prompt = rewrite.NewPrompt("first\n\nsecond", l.Key())
+	ticket.call.Prompt = prompt.New("first\n\nsecond", l.Key())
 	if err := l.FinishEarly(ticket, o, second); err != nil {
 		t.Fatal(err)
 	}

@@ -4,28 +4,28 @@ import (
 	"encoding/binary"
 	"encoding/json"
 
-	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 )
 
-func encodeDigests(digests []rewrite.Digest) []byte {
-	out := make([]byte, 0, len(digests)*rewrite.DigestSize)
+func encodeDigests(digests []prompt.Digest) []byte {
+	out := make([]byte, 0, len(digests)*prompt.DigestSize)
 	for i := range digests {
 		out = append(out, digests[i][:]...)
 	}
 	return out
 }
 
-func decodeDigests(data []byte) []rewrite.Digest {
-	out := make([]rewrite.Digest, len(data)/rewrite.DigestSize)
+func decodeDigests(data []byte) []prompt.Digest {
+	out := make([]prompt.Digest, len(data)/prompt.DigestSize)
 	for i := range out {
-		copy(out[i][:], data[i*rewrite.DigestSize:])
+		copy(out[i][:], data[i*prompt.DigestSize:])
 	}
 	return out
 }
 
 // encodeAnswer encodes an answer to append to its column: its length in bytes, the number of its
 // lines, their digests.
-func encodeAnswer(a rewrite.Answer) []byte {
+func encodeAnswer(a prompt.Answer) []byte {
 	out := binary.AppendUvarint(nil, uint64(a.Bytes))
 	out = binary.AppendUvarint(out, uint64(len(a.Lines)))
 	return append(out, encodeDigests(a.Lines)...)
@@ -36,10 +36,10 @@ const saidForms = 2
 
 // encodeSaid encodes the other forms of an answer the same way. A missing form is encoded as an
 // answer without lines.
-func encodeSaid(a rewrite.Answer) []byte {
+func encodeSaid(a prompt.Answer) []byte {
 	var out []byte
 	for i := range saidForms {
-		var form rewrite.Answer
+		var form prompt.Answer
 		if i < len(a.Said) {
 			form = a.Said[i]
 		}
@@ -49,7 +49,7 @@ func encodeSaid(a rewrite.Answer) []byte {
 }
 
 // decodeAnswers decodes the answers with their other forms, which older ledgers lack.
-func decodeAnswers(answers, said []byte) []rewrite.Answer {
+func decodeAnswers(answers, said []byte) []prompt.Answer {
 	out, forms := decodeForms(answers), decodeForms(said)
 	if len(forms)%saidForms != 0 {
 		return out // damaged
@@ -64,18 +64,18 @@ func decodeAnswers(answers, said []byte) []rewrite.Answer {
 	return out
 }
 
-func decodeForms(data []byte) []rewrite.Answer {
-	var out []rewrite.Answer
+func decodeForms(data []byte) []prompt.Answer {
+	var out []prompt.Answer
 	for len(data) > 0 {
 		size, n := binary.Uvarint(data)
 		lines, m := binary.Uvarint(data[max(n, 0):])
 		head := n + m
-		if n <= 0 || m <= 0 || lines > uint64(len(data)-head)/rewrite.DigestSize {
+		if n <= 0 || m <= 0 || lines > uint64(len(data)-head)/prompt.DigestSize {
 			// A damaged column matches no transcript, which is safe.
-			return append(out, rewrite.Answer{Lines: []rewrite.Digest{{}}})
+			return append(out, prompt.Answer{Lines: []prompt.Digest{{}}})
 		}
-		end := head + int(lines)*rewrite.DigestSize
-		out = append(out, rewrite.Answer{Bytes: int(size), Lines: decodeDigests(data[head:end])})
+		end := head + int(lines)*prompt.DigestSize
+		out = append(out, prompt.Answer{Bytes: int(size), Lines: decodeDigests(data[head:end])})
 		data = data[end:]
 	}
 	return out
@@ -103,21 +103,21 @@ func decodeLines(data []byte) []int {
 }
 
 // encodeShape encodes three numbers, three digests, and two digests for each part.
-func encodeShape(s rewrite.Shape) []byte {
+func encodeShape(s prompt.Shape) []byte {
 	out := binary.AppendUvarint(nil, uint64(s.Size))
 	out = binary.AppendUvarint(out, uint64(s.HeadSize))
 	out = binary.AppendUvarint(out, uint64(s.FirstTurn+1))
-	out = append(out, encodeDigests([]rewrite.Digest{s.Whole, s.Head, s.Tail})...)
+	out = append(out, encodeDigests([]prompt.Digest{s.Whole, s.Head, s.Tail})...)
 	for _, part := range s.Parts {
-		out = append(out, encodeDigests([]rewrite.Digest{part.Name, part.Text})...)
+		out = append(out, encodeDigests([]prompt.Digest{part.Name, part.Text})...)
 	}
 	return out
 }
 
 // decodeShape decodes a shape. A damaged one decodes to the zero Shape, so that no delta is made
 // from it.
-func decodeShape(data []byte) rewrite.Shape {
-	none := rewrite.Shape{FirstTurn: -1}
+func decodeShape(data []byte) prompt.Shape {
+	none := prompt.Shape{FirstTurn: -1}
 	var numbers [3]int
 	for i := range numbers {
 		n, size := binary.Uvarint(data)
@@ -130,17 +130,17 @@ func decodeShape(data []byte) rewrite.Shape {
 	if len(digests) < 3 {
 		return none
 	}
-	s := rewrite.Shape{Size: numbers[0], HeadSize: numbers[1], FirstTurn: numbers[2] - 1,
+	s := prompt.Shape{Size: numbers[0], HeadSize: numbers[1], FirstTurn: numbers[2] - 1,
 		Whole: digests[0], Head: digests[1], Tail: digests[2]}
 	for parts := digests[3:]; len(parts) > 1; parts = parts[2:] {
-		s.Parts = append(s.Parts, rewrite.Part{Name: parts[0], Text: parts[1]})
+		s.Parts = append(s.Parts, prompt.Part{Name: parts[0], Text: parts[1]})
 	}
 	return s
 }
 
 const markSize = 8
 
-func encodeMarks(marks []rewrite.Mark) []byte {
+func encodeMarks(marks []prompt.Mark) []byte {
 	out := make([]byte, 0, len(marks)*markSize)
 	for _, m := range marks {
 		out = binary.BigEndian.AppendUint64(out, uint64(m))
@@ -148,10 +148,10 @@ func encodeMarks(marks []rewrite.Mark) []byte {
 	return out
 }
 
-func decodeMarks(data []byte) []rewrite.Mark {
-	out := make([]rewrite.Mark, len(data)/markSize)
+func decodeMarks(data []byte) []prompt.Mark {
+	out := make([]prompt.Mark, len(data)/markSize)
 	for i := range out {
-		out[i] = rewrite.Mark(binary.BigEndian.Uint64(data[i*markSize:]))
+		out[i] = prompt.Mark(binary.BigEndian.Uint64(data[i*markSize:]))
 	}
 	return out
 }

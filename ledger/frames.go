@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -23,7 +23,7 @@ type PromptTemplate struct {
 	Place           int                 // number of blocks before the place in which they differ
 	After           int                 // least number of blocks after it
 	Blocks          int                 // of the latest prompt
-	Openings        []rewrite.Footprint // how the prompts begin: only the opening blocks
+	Openings        []prompt.Footprint  // how the prompts begin: only the opening blocks
 	Calls           int                 // that have the template
 	Resumed         int                 // of these, how many would have been resumed had they been known to continue the one before
 	Late            int                 // how many more would have been if ttl were longer
@@ -57,7 +57,7 @@ type templateFinder struct {
 type frameKey struct {
 	tool, cwd, role string
 	place           int
-	before          rewrite.Digest // of the block before the place: of its heading, if it is a section
+	before          prompt.Digest // of the block before the place: of its heading, if it is a section
 }
 
 func (f *templateFinder) add(c *freshCall) {
@@ -97,7 +97,7 @@ func (f *templateFinder) connect(c *freshCall, early []*freshCall, begins string
 	}
 	for place, e := range best {
 		e.continued = append(e.continued, place)
-		key := frameKey{c.tool, c.cwd, c.role, place, rewrite.Digest{}}
+		key := frameKey{c.tool, c.cwd, c.role, place, prompt.Digest{}}
 		if place > 0 {
 			key.before = c.blocks[place-1]
 		}
@@ -112,7 +112,7 @@ func (f *templateFinder) connect(c *freshCall, early []*freshCall, begins string
 // OneDifference counts the blocks that two prompts share before and after the one place in which
 // they differ. If that is a section, or part of one, the place is the section. ok is false if it is not and
 // the shared blocks are not most of both, or if the later prompt says nothing new there.
-func OneDifference(earlier, later rewrite.Footprint) (before, after int, ok bool) {
+func OneDifference(earlier, later prompt.Footprint) (before, after int, ok bool) {
 	e, l := earlier.Blocks, later.Blocks
 	short := min(len(e), len(l))
 	for before < short && e[before] == l[before] {
@@ -132,8 +132,8 @@ func OneDifference(earlier, later rewrite.Footprint) (before, after int, ok bool
 
 // section returns the number of blocks before and after the text of the section in which two prompts differ. ok is false
 // if more than the text of one section differs.
-func section(earlier, later rewrite.Footprint, before, after int) (first, last int, ok bool) {
-	for _, p := range []rewrite.Footprint{earlier, later} {
+func section(earlier, later prompt.Footprint, before, after int) (first, last int, ok bool) {
+	for _, p := range []prompt.Footprint{earlier, later} {
 		for block := before; block < len(p.Blocks)-after; block++ {
 			if isHeading(p, block) {
 				return 0, 0, false
@@ -148,7 +148,7 @@ func section(earlier, later rewrite.Footprint, before, after int) (first, last i
 }
 
 // isHeading reports whether a block is known to be a heading.
-func isHeading(p rewrite.Footprint, block int) bool {
+func isHeading(p prompt.Footprint, block int) bool {
 	return len(p.Lines) == len(p.Blocks) && p.Lines[block] == 0
 }
 
@@ -159,7 +159,7 @@ func (f *PromptTemplate) take(e, c *freshCall, after int, begins string, late bo
 	f.Reasons[c.reason]++
 	if _, ok := f.openings[begins]; !ok {
 		f.openings[begins] = struct{}{}
-		f.Openings = append(f.Openings, rewrite.Footprint{Blocks: c.blocks[:c.opening], Opening: c.opening})
+		f.Openings = append(f.Openings, prompt.Footprint{Blocks: c.blocks[:c.opening], Opening: c.opening})
 	}
 	if late {
 		f.Late++
@@ -168,7 +168,7 @@ func (f *PromptTemplate) take(e, c *freshCall, after int, begins string, late bo
 	f.Resumed++
 	f.PromptBytes += c.bytes
 	// A delta contains what is new, and repeats the opening and the closing block.
-	f.SavedBytes += int64(rewrite.EstimateSaving(int(c.bytes), len(c.blocks), len(c.blocks)-f.Place-after+c.opening+min(after, 1)))
+	f.SavedBytes += int64(prompt.EstimateSaving(int(c.bytes), len(c.blocks), len(c.blocks)-f.Place-after+c.opening+min(after, 1)))
 }
 
 // list returns the templates that more than one call would have benefited from.

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
 // newFreshCall makes a fresh call of a prompt whose blocks are the words of text.
 func newFreshCall(id int64, text string, change func(*freshCall)) *freshCall {
 	blocks := strings.Join(strings.Fields(text), "\n\n")
-	f := rewrite.NewPrompt(blocks, rewrite.Key("a key for tests")).Footprint()
+	f := prompt.New(blocks, prompt.Key("a key for tests")).Footprint()
 	c := &freshCall{tool: "claude", cwd: "/work", started: Millis(1000 * id), lastUsed: Millis(1000*id + 500), session: id,
 		reason: reason.BaseChanged, bytes: 9000, good: true, fingerprints: Fingerprints{Model: "p"}, blocks: f.Blocks, opening: f.Opening}
 	if change != nil {
@@ -90,7 +91,7 @@ func TestFramesOfSections(t *testing.T) {
 		for i, text := range tt.prompts {
 			c := newFreshCall(int64(i+1), "", nil)
 			// "##" begins a heading, which is a block with the word behind it.
-			p := rewrite.NewPrompt(strings.ReplaceAll(strings.Join(strings.Fields(text), "\n\n"), "##\n\n", "## "), rewrite.Key("a key for tests")).Footprint()
+			p := prompt.New(strings.ReplaceAll(strings.Join(strings.Fields(text), "\n\n"), "##\n\n", "## "), prompt.Key("a key for tests")).Footprint()
 			c.blocks, c.lines, c.opening = p.Blocks, p.Lines, p.Opening
 			f.add(c)
 		}
@@ -177,7 +178,7 @@ func BenchmarkFrames(b *testing.B) {
 		b.Fatal(err)
 	}
 	digest := l.key.Digester()
-	base := make([]rewrite.Digest, blocks)
+	base := make([]prompt.Digest, blocks)
 	for i := range sessions {
 		for j := range base {
 			base[j] = digest(fmt.Sprintf("block %d of job %d", j, i/1000))

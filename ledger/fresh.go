@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -17,8 +18,8 @@ type FreshCall struct {
 	Reason         reason.Code
 	Caller         string // name of the nearest process above the call, "" if it is not known
 	File           string // of its session, "" if it is not known
-	Opening        []rewrite.Digest
-	Blocks         []rewrite.Digest
+	Opening        []prompt.Digest
+	Blocks         []prompt.Digest
 }
 
 // FreshCalls returns the fresh calls of a tool in a directory since then that nothing named, the latest last. It reads at
@@ -88,7 +89,7 @@ type freshCall struct {
 	lastUsed              Millis
 	fingerprints          Fingerprints
 	place                 Place // when its session was used last
-	blocks                []rewrite.Digest
+	blocks                []prompt.Digest
 	lines                 []int // of each block, 0 for a heading; nil if they are not known
 	opening               int
 	caller                string // encoded
@@ -97,6 +98,6 @@ type freshCall struct {
 }
 
 // footprint returns what the blocks show of the prompt.
-func (c *freshCall) footprint() rewrite.Footprint {
-	return rewrite.Footprint{Blocks: c.blocks, Lines: c.lines, Opening: c.opening}
+func (c *freshCall) footprint() prompt.Footprint {
+	return prompt.Footprint{Blocks: c.blocks, Lines: c.lines, Opening: c.opening}
 }

@@ -12,12 +12,13 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 )
 
 // A Ledger is an open ledger file. It is safe for concurrent use.
 type Ledger struct {
 	db    *sql.DB
-	key   rewrite.Key
+	key   prompt.Key
 	lock  fileLock
 	spool spool
 	log   bool // FromLog has made it
@@ -284,7 +285,7 @@ func (l *Ledger) transact(f func(*sql.Tx) error) error {
 }
 
 // Key returns the ledger's key for digests.
-func (l *Ledger) Key() rewrite.Key { return l.key }
+func (l *Ledger) Key() prompt.Key { return l.key }
 
 // Close closes the ledger. A process about to exit need not call it: closing makes SQLite fold its
 // log into the file, which takes milliseconds. It takes the file lock, since no other process can

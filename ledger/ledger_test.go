@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -56,17 +57,17 @@ func begin(t *testing.T, l *Ledger, prompt string, now Millis) (Decision, *Ticke
 
 // foresee returns the decision on a call. It makes sure that it is the same whether all is
 // read of each chain or, as for a call that runs, what a decision needs.
-func foresee(t *testing.T, l *Ledger, prompt string, now Millis) Decision {
+func foresee(t *testing.T, l *Ledger, text string, now Millis) Decision {
 	t.Helper()
 	checkFirstBlocks(t, l)
 	var both [2]Decision
 	for i, all := range []bool{true, false} {
-		facts, err := l.readFacts(testCall(l, prompt, now), all)
+		facts, err := l.readFacts(testCall(l, text, now), all)
 		if err != nil {
 			t.Fatal(err)
 		}
 		both[i] = Decide(facts)
-		both[i].Continuity.Evidence = rewrite.Evidence{} // it refers to the prompt
+		both[i].Continuity.Evidence = prompt.Evidence{} // it refers to the prompt
 	}
 	if !reflect.DeepEqual(both[0], both[1]) {
 		t.Fatalf("%+v where all is read, else %+v", both[0], both[1])
@@ -369,11 +370,11 @@ func TestProcess(t *testing.T) {
 }
 
 func TestAnswersSurviveTheLedger(t *testing.T) {
-	key := rewrite.Key("k")
-	want := []rewrite.Answer{
-		rewrite.NewAnswer("one\n\ntwo", []string{"first", "one\n\ntwo"}, key),
-		rewrite.NewAnswer("", nil, key),
-		rewrite.NewAnswer("three", []string{"three"}, key),
+	key := prompt.Key("k")
+	want := []prompt.Answer{
+		prompt.NewAnswer("one\n\ntwo", []string{"first", "one\n\ntwo"}, key),
+		prompt.NewAnswer("", nil, key),
+		prompt.NewAnswer("three", []string{"three"}, key),
 	}
 	var column, said []byte
 	for _, a := range want {
@@ -386,13 +387,13 @@ func TestAnswersSurviveTheLedger(t *testing.T) {
 	if !reflect.DeepEqual(got[0].Said, want[0].Said) || len(got[0].Said[0].Lines) != 3 || got[1].Said != nil || got[2].Said != nil {
 		t.Errorf("other forms: %+v", got)
 	}
-	before := append(encodeAnswer(rewrite.NewAnswer("from before other forms were kept", nil, key)), column...)
+	before := append(encodeAnswer(prompt.NewAnswer("from before other forms were kept", nil, key)), column...)
 	if got := decodeAnswers(before, said); len(got) != 4 || got[0].Said != nil || !reflect.DeepEqual(got[1].Said, want[0].Said) {
 		t.Errorf("behind an old answer: %+v", got)
 	}
 	for i := range column {
 		for _, a := range decodeAnswers(column[:i], said[:min(i, len(said))]) { // damaged: no panic, and no answer invented
-			if len(a.Lines) > 0 && a.Lines[0] != want[0].Lines[0] && a.Lines[0] != (rewrite.Digest{}) {
+			if len(a.Lines) > 0 && a.Lines[0] != want[0].Lines[0] && a.Lines[0] != (prompt.Digest{}) {
 				t.Fatalf("cut at %d: %+v", i, a)
 			}
 		}
@@ -417,10 +418,10 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-func testCall(l *Ledger, prompt string, now Millis) *Call {
+func testCall(l *Ledger, text string, now Millis) *Call {
 	return &Call{
 		Tool: "claude", Cwd: "/project", Home: "/home/.claude", Format: rewrite.Text, Now: now,
-		Prompt: rewrite.NewPrompt(prompt, l.Key()),
+		Prompt: prompt.New(text, l.Key()),
 		Limits: Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: UnnamedExtends},
 		Stored: func(string, string, Stamp) StoredState { return StoredSame },
 	}

@@ -6,13 +6,14 @@ import (
 	"fmt"
 
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
 // A Loan is what a call has taken from another book than the ledger of this machine, which still records the call.
 type Loan struct {
 	Kind   string         // of the chain, by which the ledger knows that its session is another book's
-	Key    rewrite.Key    // that book's
+	Key    prompt.Key     // that book's
 	Share  float64        // see ChainFacts.Share
 	Totals rewrite.Totals // see Ticket.Totals
 	Left   string         // see Ticket.Left

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -69,7 +70,7 @@ var SharedBys = []By{ByProject, ByMachine}
 
 // FromLog returns a ledger in memory with the calls of a store's log, so that the calls of all machines are
 // summed up as those of one are. The key is the store's, for digests.
-func FromLog(calls []LoggedCall, key rewrite.Key) (*Ledger, error) {
+func FromLog(calls []LoggedCall, key prompt.Key) (*Ledger, error) {
 	l, err := OpenMemory()
 	if err != nil {
 		return nil, err

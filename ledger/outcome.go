@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -144,7 +145,7 @@ func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
 	}
 	if t.Session == 0 {
 		if t.call.Prompt != nil {
-			traces := rewrite.NewTraces(t.call.Prompt, []string{o.Seen.Answer}, nil, t.key)
+			traces := prompt.NewTraces(t.call.Prompt, []string{o.Seen.Answer}, nil, t.key)
 			e.AnswerLines, e.AnswerFiles = encodeMarks(traces.Lines), encodeMarks(traces.Files)
 		}
 		return e
@@ -168,10 +169,10 @@ func (e *Ending) addSaid(t *Ticket, turns []*rewrite.StreamState) {
 	var answers, files []string
 	for _, s := range turns {
 		answers, files = append(answers, s.Answer), slices.Concat(s.Files, files) // the newest are kept
-		answer := rewrite.NewAnswer(s.Answer, s.Texts, t.key)
+		answer := prompt.NewAnswer(s.Answer, s.Texts, t.key)
 		e.Answer, e.Said = append(e.Answer, encodeAnswer(answer)...), append(e.Said, encodeSaid(answer)...)
 	}
-	traces := rewrite.NewTraces(t.call.Prompt, answers, files, t.key)
+	traces := prompt.NewTraces(t.call.Prompt, answers, files, t.key)
 	e.Things, e.AnswerLines, e.AnswerFiles = encodeMarks(traces.Things), encodeMarks(traces.Lines), encodeMarks(traces.Files)
 }
 
@@ -331,7 +332,7 @@ func (e *Ending) recordSession(tx *sql.Tx) error {
 		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), stamp = nullif(?, ''),
 		repository = ?, branch = ?, head = ?, left_files = ?, first_model = CASE first_model WHEN '' THEN ? ELSE first_model END WHERE id = ?`,
 		state, why, s.ID, o.Now, turnsMore, errorsMore, s.Version,
-		e.Blocks, e.Opening, e.Bytes, e.Lines, e.Shape, e.Things, rewrite.MaxThings*markSize, e.Answer, e.Said,
+		e.Blocks, e.Opening, e.Bytes, e.Lines, e.Shape, e.Things, prompt.MaxThings*markSize, e.Answer, e.Said,
 		e.Transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.Stamp,
 		o.Place.Repository, o.Place.Branch, o.Place.Head, o.Left, s.Model, e.Session)
 	if err != nil || state == Live {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -74,16 +75,16 @@ func TestWhatASessionWasSent(t *testing.T) {
 	l, _ := newLedger(t)
 	var said []byte
 	var ticket *Ticket
-	for n, prompt := range []string{fmt.Sprintf(base, 1), "# Title\n\n## Part\n\n" + fmt.Sprintf(base, 2)} {
-		c := testCall(l, prompt, Millis(1000*n))
+	for n, text := range []string{fmt.Sprintf(base, 1), "# Title\n\n## Part\n\n" + fmt.Sprintf(base, 2)} {
+		c := testCall(l, text, Millis(1000*n))
 		c.Task, c.Limits.Unrelated = "task", true
 		_, ticket = beginCall(t, l, c)
 		o := goodOutcome(someID, "The last words.", Millis(1000*n+500))
 		o.Seen.Texts = []string{"The first words.", "The last words."}
 		finish(t, l, ticket, o)
-		said = append(said, encodeSaid(rewrite.NewAnswer(o.Seen.Answer, o.Seen.Texts, l.Key()))...)
+		said = append(said, encodeSaid(prompt.NewAnswer(o.Seen.Answer, o.Seen.Texts, l.Key()))...)
 		footprint := c.Prompt.Footprint()
-		wantRow(t, prompt[:10], row(t, l, "sessions", ticket.Session), map[string]any{
+		wantRow(t, text[:10], row(t, l, "sessions", ticket.Session), map[string]any{
 			"base_opening": footprint.Opening, "base_bytes": footprint.Bytes, "said": string(said), "turns": n + 1})
 	}
 }

@@ -13,10 +13,11 @@ import (
 	"unicode"
 
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
-var propertyKey = rewrite.Key("a key for tests")
+var propertyKey = prompt.Key("a key for tests")
 
 // A piece is what stands between two blank lines of a generated prompt.
 type piece struct {
@@ -333,14 +334,14 @@ func startWith(pieces, start []piece) bool {
 	})
 }
 
-func (j job) facts(chain int64, p *rewrite.Prompt) ChainFacts {
-	base := rewrite.NewPrompt(render(j.sent), propertyKey).Footprint()
-	sent := rewrite.Sent{Base: base, RootFirst: base.First, Root: base.Blocks, Transcript: j.transcript}
+func (j job) facts(chain int64, p *prompt.Prompt) ChainFacts {
+	base := prompt.New(render(j.sent), propertyKey).Footprint()
+	sent := prompt.Sent{Base: base, RootFirst: base.First, Root: base.Blocks, Transcript: j.transcript}
 	for _, a := range append(slices.Clone(j.earlier), j.raw) {
-		sent.Answers = append(sent.Answers, rewrite.NewAnswer(a, nil, propertyKey))
+		sent.Answers = append(sent.Answers, prompt.NewAnswer(a, nil, propertyKey))
 	}
 	return ChainFacts{Chain: chain, Session: chain, NativeID: strconv.FormatInt(chain, 10), State: Live,
-		Created: 99 * hour, LastUsed: 100*hour - minute, BaseBytes: sent.Base.Bytes, Continuity: rewrite.Compare(sent, p)}
+		Created: 99 * hour, LastUsed: 100*hour - minute, BaseBytes: sent.Base.Bytes, Continuity: prompt.Compare(sent, p)}
 }
 
 // Whatever is done to a prompt, no session is resumed that it does not continue,
@@ -365,7 +366,7 @@ func TestNoUnsafeResume(t *testing.T) {
 			jobs = append(jobs, sibling)
 		}
 		after := g.next(jobs[g.IntN(len(jobs))])
-		p := rewrite.NewPrompt(render(after), propertyKey)
+		p := prompt.New(render(after), propertyKey)
 		f := Facts{Now: 100 * hour, Limits: limits}
 		var fits, unclear []int64
 		for i, j := range jobs {
@@ -423,7 +424,7 @@ func checkEvidence(t *testing.T, jobs []job, after []piece, f Facts, fits []int6
 }
 
 // checkDelta: whatever the session lacks is sent.
-func checkDelta(t *testing.T, j job, after []piece, p *rewrite.Prompt, d Decision) {
+func checkDelta(t *testing.T, j job, after []piece, p *prompt.Prompt, d Decision) {
 	t.Helper()
 	text, whole := rewrite.ToResume(d.NativeID, p, d.Continuity, d.Whole).Prompt()
 	if whole && text != render(after) {
@@ -469,12 +470,12 @@ func checkDecision(t *testing.T, g *generator, f Facts, d Decision) {
 }
 
 // checkAlike: chains that begin otherwise than the prompt need not be looked at.
-func checkAlike(t *testing.T, jobs []job, f Facts, d Decision, p *rewrite.Prompt) {
+func checkAlike(t *testing.T, jobs []job, f Facts, d Decision, p *prompt.Prompt) {
 	t.Helper()
-	first := func(p *rewrite.Prompt) []byte { return encodeDigests([]rewrite.Digest{p.Footprint().First}) }
+	first := func(p *prompt.Prompt) []byte { return encodeDigests([]prompt.Digest{p.Footprint().First}) }
 	var alike []ChainFacts
 	for i, j := range jobs {
-		if bytes.Equal(first(p), first(rewrite.NewPrompt(render(j.sent), propertyKey))) {
+		if bytes.Equal(first(p), first(prompt.New(render(j.sent), propertyKey))) {
 			alike = append(alike, f.Chains[i])
 		}
 	}
@@ -493,7 +494,7 @@ func checkAlike(t *testing.T, jobs []job, f Facts, d Decision, p *rewrite.Prompt
 // checkCopy: where a session is resumed it is also copied, and cut off where somebody has
 // written to it. The copy is sent exactly what the session would be. Where it cannot be, the
 // call is fresh, and sent all of its prompt.
-func checkCopy(t *testing.T, g *generator, f Facts, d Decision, p *rewrite.Prompt) {
+func checkCopy(t *testing.T, g *generator, f Facts, d Decision, p *prompt.Prompt) {
 	t.Helper()
 	f.Copies, f.Fork, f.Chains = true, true, slices.Clone(f.Chains)
 	copied := Decide(f)

@@ -13,11 +13,11 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// decisionReasons reads from rewrite/reason.go every reason that a managed call can
+// decisionReasons reads from rewrite/reason/reason.go every reason that a managed call can
 // be decided on by.
 func decisionReasons(t *testing.T) []reason.Code {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../rewrite/reason.go", nil, parser.ParseComments)
+	file, err := parser.ParseFile(token.NewFileSet(), "../rewrite/reason/reason.go", nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}

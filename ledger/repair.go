@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/mattn/go-sqlite3"
-	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 )
 
 // ErrSound reports that there is nothing to repair.
@@ -113,7 +113,7 @@ func recoverInto(fresh, damaged string) (r Repaired, err error) {
 	}
 	defer old.Close()
 	old.SetMaxOpenConns(1)
-	var key rewrite.Key
+	var key prompt.Key
 	if err := old.QueryRow("SELECT value FROM meta WHERE name = 'key'").Scan(&key); err != nil {
 		return r, fmt.Errorf("read its key: %w", explain(err))
 	}

@@ -8,13 +8,13 @@ import (
 	"os"
 	"testing"
 
-	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 )
 
 const suffix = ".then"
 
 // used returns a ledger with some chains, closed.
-func used(t *testing.T, chains int) (path string, key rewrite.Key) {
+func used(t *testing.T, chains int) (path string, key prompt.Key) {
 	t.Helper()
 	l, path := newLedger(t)
 	for i := range chains {

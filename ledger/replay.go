@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -49,7 +50,7 @@ func (l *Ledger) Replay(since Millis, name func(FreshCall) (Naming, bool)) (repl
 		if !ok {
 			return
 		}
-		if n.Role == "" || strings.HasPrefix(n.Role, rewrite.RoleTextMark) { // derived, of a prompt that may not be known
+		if n.Role == "" || strings.HasPrefix(n.Role, prompt.RoleTextMark) { // derived, of a prompt that may not be known
 			n.Role = c.role // the caller's own
 		}
 		r := ReplayedCall{Naming: n, ID: c.id, Tool: c.tool, Cwd: c.cwd, Started: c.started, Was: c.reason, Mode: rewrite.Fresh, Reason: c.reason, Bytes: c.bytes,
@@ -107,7 +108,7 @@ func (r *ReplayedCall) decide(job replayedJob, c *freshCall) {
 		r.Reason = reason.TooOld
 	default:
 		r.Mode, r.Reason = rewrite.Resume, relation
-		r.Saved = int64(rewrite.EstimateSaving(int(c.bytes), len(c.blocks), fresh(job.last.blocks, c.blocks)+c.opening+1))
+		r.Saved = int64(prompt.EstimateSaving(int(c.bytes), len(c.blocks), fresh(job.last.blocks, c.blocks)+c.opening+1))
 	}
 }
 
@@ -121,7 +122,7 @@ func (f Fingerprints) named() Fingerprints {
 }
 
 // Relate returns how a prompt relates to an earlier one, as far as the digests of their blocks show.
-func Relate(before, now []rewrite.Digest) reason.Code {
+func Relate(before, now []prompt.Digest) reason.Code {
 	kept := len(now) - fresh(before, now)
 	switch {
 	case slices.Equal(before, now):
@@ -137,7 +138,7 @@ func Relate(before, now []rewrite.Digest) reason.Code {
 }
 
 // fresh counts the blocks of a prompt that an earlier one does not have.
-func fresh(before, now []rewrite.Digest) (n int) {
+func fresh(before, now []prompt.Digest) (n int) {
 	for _, d := range now {
 		if !slices.Contains(before, d) {
 			n++

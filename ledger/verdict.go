@@ -3,7 +3,7 @@ package ledger
 import (
 	"fmt"
 
-	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -85,7 +85,7 @@ func (f *Facts) verdict(c *ChainFacts) reason.Code {
 	case reason.Unrelated:
 		enough = p.Caller != "" && !stopped && c.quotesLong() && f.PromptBytes < 2*e.Answer+shortPrompt
 	}
-	why := rewrite.ReasonAgainst(c.Against)
+	why := prompt.ReasonAgainst(c.Against)
 	switch {
 	case relation == reason.HistoryEdited:
 		return reason.HistoryEdited

@@ -4,7 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 )
 
 // WholePrompts are numbers of resumed calls that sent their whole prompt.
@@ -18,7 +18,7 @@ func (l *Ledger) WholePrompts(f Filter) (w WholePrompts, err error) {
 	where, args := f.selects("")
 	err = each(l.db, "SELECT coalesce(sum(prompt_bytes < ?), 0), coalesce(sum(prompt_bytes >= ?), 0) FROM invocations WHERE "+continued+
 		" AND sent_bytes >= prompt_bytes AND "+where, func(rows *sql.Rows) error { return rows.Scan(&w.Short, &w.Long) },
-		append([]any{rewrite.ShortPromptBytes, rewrite.ShortPromptBytes}, args...)...)
+		append([]any{prompt.ShortPromptBytes, prompt.ShortPromptBytes}, args...)...)
 	if err != nil {
 		return w, fmt.Errorf("count whole prompts: %w", err)
 	}

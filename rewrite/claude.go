@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"slices"
 	"strings"
@@ -477,7 +478,7 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) reason.Code {
 		return reason.CallerSession
 	case c.promptArg < 0 && in.StdinTTY:
 		return reason.Interactive
-	case IsSlashCommand(c.Prompt):
+	case prompt.IsSlashCommand(c.Prompt):
 		return reason.SlashCommand
 	}
 	return ""
@@ -487,7 +488,7 @@ func claudeReason(c *Call, p parsedArgs, in Invocation) reason.Code {
 // think more in that turn.
 func (claude) ActsOn(text string) bool {
 	lower := strings.ToLower(text)
-	return mentions(text, '@', false) || strings.Contains(lower, "ultrathink") || strings.Contains(lower, "megathink") ||
+	return prompt.Mentions(text, '@', false) || strings.Contains(lower, "ultrathink") || strings.Contains(lower, "megathink") ||
 		strings.Contains(lower, "think hard") || strings.Contains(lower, "think harder")
 }
 

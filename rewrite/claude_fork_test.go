@@ -3,6 +3,7 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"strings"
 	"testing"
@@ -64,8 +65,8 @@ func TestWhoCopies(t *testing.T) {
 
 func TestForkIsSentWhatAResumeIs(t *testing.T) {
 	long := "You are the coder.\n\n" + strings.Repeat("Keep functions small. ", 200)
-	p := NewPrompt(long+"\n\nThe contract.\n\nA note.", toolKey)
-	c := Compare(namedSent(long+"\n\nThe contract."), p)
+	p := prompt.New(long+"\n\nThe contract.\n\nA note.", toolKey)
+	c := prompt.Compare(namedSent(long+"\n\nThe contract."), p)
 	for _, always := range []bool{false, true} {
 		resume, fork, copied := ToResume(someID, p, c, always), ToFork(someID, someID, p, c, always), ToCopy(someID, p, c, always)
 		text, whole := resume.Prompt()

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"cmp"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"slices"
 	"strings"
@@ -347,7 +348,7 @@ func (codex) ResolveWithEnv(c Call, s HostEnv) Call {
 
 // ActsOn reports mentions of skills ("$NAME"), which codex loads.
 func (codex) ActsOn(text string) bool {
-	return mentions(text, '$', false) || mentions(text, '@', false)
+	return prompt.Mentions(text, '$', false) || prompt.Mentions(text, '@', false)
 }
 
 func (codex) HelpArgs() []string { return []string{"exec", "--help"} }

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"encoding/json"
 	"maps"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"slices"
 	"strings"
@@ -267,7 +268,7 @@ func copilotReason(c *Call, p parsedArgs, in Invocation) reason.Code {
 		return reason.BadUsage
 	case p.has(callerOwned):
 		return reason.CallerSession
-	case IsSlashCommand(c.Prompt):
+	case prompt.IsSlashCommand(c.Prompt):
 		return reason.SlashCommand
 	}
 	return ""
@@ -357,14 +358,14 @@ func (copilot) Options(help string) Probe {
 // EffectivePrompt returns the prompt as copilot stores it. The model is sent it without the white space at
 // its end.
 func (copilot) EffectivePrompt(c Call, stdin string) string {
-	prompt := c.Prompt
+	text := c.Prompt
 	if c.Stdin == StdinPrompt {
-		prompt = stdin
+		text = stdin
 	}
-	if strings.TrimSpace(prompt) == "" || IsSlashCommand(prompt) {
+	if strings.TrimSpace(text) == "" || prompt.IsSlashCommand(text) {
 		return ""
 	}
-	return prompt
+	return text
 }
 
 // Files that a run writes for the shim.

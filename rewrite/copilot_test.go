@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"slices"
 	"strings"
@@ -177,9 +178,9 @@ func TestCopilotPlans(t *testing.T) {
 			t.Errorf("%q: %q, stderr %v", line, p.Args, p.ReadStderr)
 		}
 	}
-	prompt := NewPrompt("hi", toolKey)
+	text := prompt.New("hi", toolKey)
 	resume := func(line string, env ...string) Plan {
-		return (copilot{}).Plan(copilotCall(line, env...), ToResume(someID, prompt, Continuity{}, true))
+		return (copilot{}).Plan(copilotCall(line, env...), ToResume(someID, text, prompt.Continuity{}, true))
 	}
 	for line, want := range map[string]string{
 		"-p hi --yolo": usage + " --resume=" + someID + " --prompt=hi --yolo",
@@ -372,7 +373,7 @@ func copilotResumed(t *testing.T, first, name, format string) (before, r copilot
 			id = value
 		}
 	}
-	p := (copilot{}).Plan(c, ToResume(id, NewPrompt("x", toolKey), Continuity{}, true))
+	p := (copilot{}).Plan(c, ToResume(id, prompt.New("x", toolKey), prompt.Continuity{}, true))
 	return before, copilotShow(t, name, c, p, before.seen.Totals)
 }
 
@@ -411,7 +412,7 @@ func TestCopilotOwnFigures(t *testing.T) {
 func TestCopilotUnknownTotals(t *testing.T) {
 	for format, line := range copilotLines {
 		c := copilotCall(line)
-		p := (copilot{}).Plan(c, ToResume(someID, NewPrompt("x", toolKey), Continuity{}, true))
+		p := (copilot{}).Plan(c, ToResume(someID, prompt.New("x", toolKey), prompt.Continuity{}, true))
 		for _, totals := range []Totals{"", "{", `{"input":1e99}`, `{"input":99999999}`} {
 			r := copilotShow(t, "chain-2-"+format, c, p, totals)
 			if r.seen.Usage.Known || r.stderr != string(copilotRecording(t, "chain-2-"+format, "stderr")) {

@@ -1,6 +1,5 @@
-// Package rewrite contains everything reprise knows about the agent CLIs and about prompts: how to
-// parse each tool's command line, turn a call into a resume, read IDs, usage and refusals from the
-// tool's output, render that output in the caller's format, and compare two prompts.
+// Package rewrite contains everything reprise knows about the agent CLIs: how to parse each tool's command line, turn a
+// call into a resume, read IDs, usage and refusals from the tool's output, and render that output in the caller's format.
 //
 // It does no I/O: it reads no file, clock, environment or process state. Its input is passed in,
 // and its results are values (a Call, a Plan, a Stream). A test checks its imports.

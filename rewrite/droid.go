@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"slices"
 	"strings"
@@ -209,7 +210,7 @@ func droidReason(c *Call, p parsedArgs, in Invocation) reason.Code {
 		return reason.BadUsage
 	case p.has(callerOwned):
 		return reason.CallerSession
-	case IsSlashCommand(c.Prompt):
+	case prompt.IsSlashCommand(c.Prompt):
 		return reason.SlashCommand
 	case c.NoResume:
 		return reason.NoResume
@@ -229,7 +230,7 @@ func (droid) ResolveWithEnv(c Call, s HostEnv) Call {
 }
 
 // ActsOn reports file mentions.
-func (droid) ActsOn(text string) bool { return mentions(text, '@', true) }
+func (droid) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
 
 func (droid) HelpArgs() []string { return []string{"exec", "--help"} }
 

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"slices"
 	"strings"
@@ -114,7 +115,7 @@ func (f Frame) Prompt() (text string, why reason.Code) {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return "", reason.MessageContent
-	case IsSlashCommand(text):
+	case prompt.IsSlashCommand(text):
 		return "", reason.SlashCommand
 	}
 	return text, ""

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"slices"
 	"strings"
@@ -143,8 +144,8 @@ func FuzzPlans(f *testing.F) {
 		if call.Mode != Fresh {
 			return
 		}
-		prompt := NewPrompt(tool.EffectivePrompt(call, ""), toolKey)
-		if prompt.Text == "" {
+		text := prompt.New(tool.EffectivePrompt(call, ""), toolKey)
+		if text.Text == "" {
 			return
 		}
 		without := func(args []string) []string { // a caller's own call with such options is not managed
@@ -152,7 +153,7 @@ func FuzzPlans(f *testing.F) {
 				return arg == "--output-dir" || strings.Contains(arg, Scratch) || arg == "--session-id" || arg == foreignID || arg == "--session-id="+foreignID
 			})
 		}
-		plan := tool.Plan(call, ToFresh(prompt.Text).Beginning(foreignID))
+		plan := tool.Plan(call, ToFresh(text.Text).Beginning(foreignID))
 		keepsOptions(t, call, plan)
 		in.Args = without(plan.Args)
 		again := tool.Parse(in)
@@ -164,12 +165,12 @@ func FuzzPlans(f *testing.F) {
 				again.Mode, again.Reason, again.Prompt, again.Model)
 		}
 		if tool.Descriptor().Name == "claude" {
-			in.Args = tool.Plan(call, ToFork(someID, someID, prompt, Continuity{}, true).Beginning(foreignID)).Args
+			in.Args = tool.Plan(call, ToFork(someID, someID, text, prompt.Continuity{}, true).Beginning(foreignID)).Args
 			if again := tool.Parse(in); again.Reason != reason.CallerSession || again.Model != call.Model || !slices.Contains(in.Args, "--resume-session-at") {
 				t.Fatalf("%q: %q, forked as %q: %s %s", args, call.Prompt, in.Args, again.Mode, again.Reason)
 			}
 		}
-		plan = tool.Plan(call, ToResume(someID, prompt, Continuity{}, true).Beginning(foreignID))
+		plan = tool.Plan(call, ToResume(someID, text, prompt.Continuity{}, true).Beginning(foreignID))
 		keepsOptions(t, call, plan)
 		in.Args = without(plan.Args)
 		again = tool.Parse(in)
@@ -180,9 +181,9 @@ func FuzzPlans(f *testing.F) {
 		if at < 0 && !slices.Contains(plan.Args, "--resume="+someID) {
 			t.Fatalf("%s %q: no session in %q", tool.Descriptor().Name, args, plan.Args)
 		}
-		if sent := plan.Stdin; sent != prompt.Text && !slices.Contains(plan.Args, prompt.Text) &&
-			!slices.Contains(plan.Args, "--prompt="+prompt.Text) {
-			t.Fatalf("%s %q: %q is not sent in %q with stdin %q", tool.Descriptor().Name, args, prompt.Text, plan.Args, sent)
+		if sent := plan.Stdin; sent != text.Text && !slices.Contains(plan.Args, text.Text) &&
+			!slices.Contains(plan.Args, "--prompt="+text.Text) {
+			t.Fatalf("%s %q: %q is not sent in %q with stdin %q", tool.Descriptor().Name, args, text.Text, plan.Args, sent)
 		}
 	})
 }

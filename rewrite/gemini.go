@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"encoding/json"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"slices"
 	"strings"
@@ -191,10 +192,10 @@ func geminiReason(c *Call, p parsedArgs, in Invocation) reason.Code {
 // geminiForgets reports whether gemini takes a prompt for a command of its own or for context that
 // it added itself. It may still send it to the model, but leaves it out of the history of a resumed
 // session (isIgnoredUserContent in 0.61.0).
-func geminiForgets(prompt string) bool {
-	prompt = strings.TrimSpace(prompt)
-	return startsLikeCommand(prompt) || strings.HasPrefix(prompt, "<session_context>") ||
-		strings.HasPrefix(prompt, "<hook_context>")
+func geminiForgets(text string) bool {
+	text = strings.TrimSpace(text)
+	return prompt.StartsLikeCommand(text) || strings.HasPrefix(text, "<session_context>") ||
+		strings.HasPrefix(text, "<hook_context>")
 }
 
 // ResolveWithEnv passes a call through if a settings file may change the format of a call that
@@ -227,7 +228,7 @@ func (gemini) ResolveWithEnv(c Call, s HostEnv) Call {
 }
 
 // ActsOn reports file mentions: "@" after anything but a backslash.
-func (gemini) ActsOn(text string) bool { return mentions(text, '@', true) }
+func (gemini) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
 
 func (gemini) Options(help string) Probe { return yargsProbe(help) }
 

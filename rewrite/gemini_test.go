@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"slices"
 	"strings"
@@ -258,10 +259,10 @@ func TestGeminiShowsTheCallersPrompt(t *testing.T) {
 	if want := strings.Replace(recorded, `"what number"`, `"THE \"WHOLE\" <prompt>\n\n what number"`, 1); got.String() != want {
 		t.Errorf("shown: %s", got.String())
 	}
-	prompt := NewPrompt("You are the coder.\n\n"+strings.Repeat("Keep it small, and test it. ", 100)+"\n\nThe last note.", toolKey)
-	c := Compare(namedSent(strings.TrimSuffix(prompt.Text, "\n\nThe last note.")), prompt)
-	plan := gemini{}.Plan(Call{Format: StreamJSON}, ToResume(someID, prompt, c, false))
-	if plan.Asked != prompt.Text || plan.Prompt == prompt.Text {
+	text := prompt.New("You are the coder.\n\n"+strings.Repeat("Keep it small, and test it. ", 100)+"\n\nThe last note.", toolKey)
+	c := prompt.Compare(namedSent(strings.TrimSuffix(text.Text, "\n\nThe last note.")), text)
+	plan := gemini{}.Plan(Call{Format: StreamJSON}, ToResume(someID, text, c, false))
+	if plan.Asked != text.Text || plan.Prompt == text.Text {
 		t.Errorf("asked %q, sent %q", plan.Asked, plan.Prompt)
 	}
 }

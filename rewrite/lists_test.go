@@ -12,7 +12,7 @@ import (
 	"reprise/rewrite"
 )
 
-var update = flag.Bool("update", false, "write tools_table.h, words.tsv, and the list of shims in install.sh, anew")
+var update = flag.Bool("update", false, "write tools_table.h and the list of shims in install.sh, anew")
 
 // The lists of tools that are not in Go are those of the descriptors.
 func TestListsOfTools(t *testing.T) {

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"cmp"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"slices"
 	"strings"
@@ -228,7 +229,7 @@ func qwenReason(c *Call, p parsedArgs, in Invocation) reason.Code {
 		return reason.OptedOut
 	case p.has(callerOwned):
 		return reason.CallerSession
-	case IsSlashCommand(c.Prompt):
+	case prompt.IsSlashCommand(c.Prompt):
 		return reason.SlashCommand
 	}
 	return ""
@@ -273,7 +274,7 @@ func qwenSettings(path, text string) []Setting {
 }
 
 // ActsOn reports file mentions: "@" after anything but a backslash.
-func (qwen) ActsOn(text string) bool { return mentions(text, '@', true) }
+func (qwen) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
 
 func (qwen) Options(help string) Probe { return yargsProbe(help) }
 
@@ -281,11 +282,11 @@ func (qwen) Options(help string) Probe { return yargsProbe(help) }
 // (recordings/qwen/stdin-and-arg). qwen adds that line to stdin alone as well; it is left out here, so
 // that a resume adds it again. It returns "" if qwen would not send all of it.
 func (qwen) EffectivePrompt(c Call, stdin string) string {
-	prompt := c.yargsPrompt(stdin)
-	if IsSlashCommand(prompt) {
+	text := c.yargsPrompt(stdin)
+	if prompt.IsSlashCommand(text) {
 		return ""
 	}
-	return prompt
+	return text
 }
 
 // Plan leaves every format as it is. In text, which does not name the session, the shim chooses its ID. A copy's

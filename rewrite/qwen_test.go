@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"slices"
 	"strings"
@@ -113,8 +114,8 @@ func TestQwenSchemaFile(t *testing.T) {
 }
 
 func TestQwenPlans(t *testing.T) {
-	prompt := NewPrompt("hi", toolKey)
-	resume, fork := ToResume(someID, prompt, Continuity{}, true), ToCopy(someID, prompt, Continuity{}, true)
+	text := prompt.New("hi", toolKey)
+	resume, fork := ToResume(someID, text, prompt.Continuity{}, true), ToCopy(someID, text, prompt.Continuity{}, true)
 	tests := []struct {
 		line   string
 		target Target

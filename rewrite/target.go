@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -21,7 +22,7 @@ type Target struct {
 func ToFresh(prompt string) Target { return Target{prompt: prompt, whole: true} }
 
 // ToResume sends the prompt, or its new part, to session id. With always it sends the whole prompt.
-func ToResume(id string, p *Prompt, c Continuity, always bool) Target {
+func ToResume(id string, p *prompt.Prompt, c prompt.Continuity, always bool) Target {
 	t := Target{id: id, prompt: p.Text, whole: true}
 	if always {
 		return t
@@ -38,7 +39,7 @@ func ToResume(id string, p *Prompt, c Continuity, always bool) Target {
 // ToFork sends the prompt, or its new part, to a copy of session id that ends with message. Without
 // a message the copy would include what another process is doing there, so the call needs a fresh
 // session.
-func ToFork(id, message string, p *Prompt, c Continuity, always bool) Target {
+func ToFork(id, message string, p *prompt.Prompt, c prompt.Continuity, always bool) Target {
 	if message == "" {
 		return ToFresh(p.Text)
 	}
@@ -48,7 +49,7 @@ func ToFork(id, message string, p *Prompt, c Continuity, always bool) Target {
 }
 
 // ToCopy sends the prompt, or its new part, to a copy of session id, which itself stays unchanged.
-func ToCopy(id string, p *Prompt, c Continuity, always bool) Target {
+func ToCopy(id string, p *prompt.Prompt, c prompt.Continuity, always bool) Target {
 	t := ToResume(id, p, c, always)
 	t.copied = true
 	return t

@@ -1,15 +1,16 @@
 package rewrite
 
 import (
+	"reprise/rewrite/prompt"
 	"strings"
 	"testing"
 )
 
-var toolKey = Key("a key for tests")
+var toolKey = prompt.Key("a key for tests")
 
 // namedSent returns what is stored of a session that a caller who names its task sent a prompt.
-func namedSent(text string) Sent {
-	return Sent{Base: NewPrompt(text, toolKey).Footprint(), Named: true}
+func namedSent(text string) prompt.Sent {
+	return prompt.Sent{Base: prompt.New(text, toolKey).Footprint(), Named: true}
 }
 
 // Codex drops data on stdin where a resume has its prompt in argv: all of it goes by
@@ -24,12 +25,12 @@ func TestCodexResumesByStdin(t *testing.T) {
 }
 
 func TestForks(t *testing.T) {
-	p := NewPrompt("a", toolKey)
-	target := ToFork("id", "message", p, Continuity{}, true)
+	p := prompt.New("a", toolKey)
+	target := ToFork("id", "message", p, prompt.Continuity{}, true)
 	if target.Session() != "id" || target.ForkAt() != "message" || !target.copied {
 		t.Errorf("%+v", target)
 	}
-	if target = ToFork("id", "", p, Continuity{}, true); target.Session() != "" || target.copied {
+	if target = ToFork("id", "", p, prompt.Continuity{}, true); target.Session() != "" || target.copied {
 		t.Errorf("without a message: %+v", target)
 	}
 }
@@ -37,8 +38,8 @@ func TestForks(t *testing.T) {
 // A fresh session, and a resume for which that was asked, are sent the whole prompt, and no reason for it is given.
 func TestSentWhole(t *testing.T) {
 	text := "You are the coder.\n\n" + strings.Repeat("- Keep it small.\n", 200)
-	p := NewPrompt(text+"\n\nThe last note.", toolKey)
-	c := Compare(namedSent(text), p)
+	p := prompt.New(text+"\n\nThe last note.", toolKey)
+	c := prompt.Compare(namedSent(text), p)
 	for name, target := range map[string]Target{"fresh": ToFresh(p.Text), "asked for": ToResume("id", p, c, true)} {
 		if sent, whole := target.Prompt(); !whole || sent != p.Text || target.Why() != "" || target.Asked() != "" {
 			t.Errorf("%s: whole %v, %q", name, whole, target.Why())

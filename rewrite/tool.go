@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"encoding/json"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"slices"
 	"strings"
@@ -375,7 +376,7 @@ func (s *StreamState) addFiles(input json.RawMessage) {
 	}
 	for _, key := range fileKeys {
 		var name string
-		if json.Unmarshal(fields[key], &name) == nil && name != "" && len(s.Files) < MaxThings {
+		if json.Unmarshal(fields[key], &name) == nil && name != "" && len(s.Files) < prompt.MaxThings {
 			s.Files = append(s.Files, name)
 		}
 	}

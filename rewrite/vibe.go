@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"encoding/json"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"slices"
 	"strings"
@@ -243,7 +244,7 @@ func vibeReason(c *Call, p parsedArgs, in Invocation) reason.Code {
 		return reason.UnmanagedOption // no ID that certainly belongs to this call: see File
 	case c.Prompt == "" && in.StdinTTY:
 		return reason.BadUsage
-	case IsSlashCommand(c.Prompt):
+	case prompt.IsSlashCommand(c.Prompt):
 		return reason.SlashCommand
 	}
 	return ""
@@ -268,7 +269,9 @@ func (vibe) ResolveWithEnv(c Call, s HostEnv) Call {
 }
 
 // ActsOn reports file mentions ("@").
-func (vibe) ActsOn(text string) bool { return mentions(text, '@', true) || mentions(text, '$', false) }
+func (vibe) ActsOn(text string) bool {
+	return prompt.Mentions(text, '@', true) || prompt.Mentions(text, '$', false)
+}
 
 func (vibe) Options(help string) Probe {
 	options := parseHelp(help)

@@ -64,3 +64,24 @@ func TestFloors(t *testing.T) {
 		}
 	}
 }
+
+// A room below a floor knows only the rooms that are named here.
+func TestRooms(t *testing.T) {
+	for room, known := range map[string][]string{
+		"rewrite/reason": nil,
+		"rewrite/prompt": {"reprise/rewrite/reason"},
+		"rewrite/models": nil,
+		"rewrite":        {"reprise/rewrite/prompt", "reprise/rewrite/reason"},
+	} {
+		out, err := exec.Command("go", "list", "-f", `{{range .Imports}}{{.}}
+{{end}}`, "../"+room).Output()
+		if err != nil {
+			t.Fatalf("%s: %v", room, err)
+		}
+		for _, imported := range strings.Fields(string(out)) {
+			if strings.HasPrefix(imported, "reprise/") && !slices.Contains(known, imported) {
+				t.Errorf("%s imports %s", room, imported)
+			}
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -168,10 +169,10 @@ func (c *call) readPrompt() reason.Code {
 	if strings.TrimSpace(text) == "" {
 		return reason.BadUsage
 	}
-	if c.parsed.Stdin == rewrite.StdinPrompt && rewrite.IsSlashCommand(text) {
+	if c.parsed.Stdin == rewrite.StdinPrompt && prompt.IsSlashCommand(text) {
 		return reason.SlashCommand
 	}
-	c.record.Prompt = rewrite.NewPrompt(text, c.book().Key())
+	c.record.Prompt = prompt.New(text, c.book().Key())
 	return c.matchRules()
 }
 
@@ -190,7 +191,7 @@ func (c *call) readOpening() (reason reason.Code) {
 	if c.parsed, text, reason = c.parsed.Opened(c.talk.opening()); reason != "" {
 		return reason
 	}
-	c.record.Prompt = rewrite.NewPrompt(text, c.book().Key())
+	c.record.Prompt = prompt.New(text, c.book().Key())
 	return c.matchRules()
 }
 

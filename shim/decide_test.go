@@ -11,6 +11,7 @@ import (
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -96,7 +97,7 @@ budget = { calls_per_hour = 5, dollars_per_day = 1.5, stop = true }
 	losing := plain
 	losing.LosesCache = true
 	for tool, want := range map[string]ledger.Limits{"claude": plain, "codex": ruled, "gemini": losing, "qwen": losing, "vibe": plain} {
-		r := &ledger.Call{Tool: tool, Prompt: rewrite.NewPrompt("Begin anew.", nil)}
+		r := &ledger.Call{Tool: tool, Prompt: prompt.New("Begin anew.", nil)}
 		apply(cfg.Match(config.Subject{Tool: tool, Env: func(string) string { return "" }, Prompt: r.Prompt.Text}), cfg, r)
 		if r.Limits != want {
 			t.Errorf("%s: %+v, want %+v", tool, r.Limits, want)

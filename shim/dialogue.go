@@ -32,18 +32,18 @@ type dialogue struct {
 	over    bool   // the turns are over
 	passing []byte // frames of the present piece that pass the gate
 	turns   []turn
-	prompts []prompt // messages without a result yet
+	prompts []userMessage // messages without a result yet
 }
 
-// A prompt is a message of the caller.
-type prompt struct {
+// A userMessage is a prompt of a conversation.
+type userMessage struct {
 	text string
 	at   time.Time
 }
 
 // A turn is a part of a conversation that ends with a result.
 type turn struct {
-	prompts []prompt
+	prompts []userMessage
 	ended   time.Time
 	seen    rewrite.StreamState
 }
@@ -146,7 +146,7 @@ func (d *dialogue) note(f rewrite.Frame) {
 		text = string(f.Line[:min(len(f.Line), pieceSize)])
 	}
 	d.unlike = d.unlike || why == reason.SlashCommand
-	d.prompts = append(d.prompts, prompt{text, time.Now()})
+	d.prompts = append(d.prompts, userMessage{text, time.Now()})
 }
 
 // takeLine renders a line of the tool. A frame that is no event is never held: the tool may wait for

@@ -285,7 +285,7 @@ func TestTurnBegan(t *testing.T) {
 	if got := (turn{ended: ended}).began(); got != ended {
 		t.Error(got)
 	}
-	if got := (turn{ended: ended, prompts: []prompt{{"hi", sent}, {"ho", ended}}}).began(); got != sent {
+	if got := (turn{ended: ended, prompts: []userMessage{{"hi", sent}, {"ho", ended}}}).began(); got != sent {
 		t.Error(got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"reprise/fleet"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -33,10 +34,10 @@ type Explanation struct {
 	Full     bool            // the session's context is nearly or entirely full
 	Unknown  string          // the unknown option, if Reason is unknown_option
 	Plan     rewrite.Plan
-	WhyWhole reason.Code       // why a resume sends the whole prompt
-	Proof    ledger.Proof      // what shows that the call continues the nearest session, if nothing names the task
-	Against  []rewrite.Finding // what in the prompt speaks against it
-	Nearest  *Nearest          // nil if there is no chain to compare the prompt with
+	WhyWhole reason.Code      // why a resume sends the whole prompt
+	Proof    ledger.Proof     // what shows that the call continues the nearest session, if nothing names the task
+	Against  []prompt.Finding // what in the prompt speaks against it
+	Nearest  *Nearest         // nil if there is no chain to compare the prompt with
 	Blocks   []Block
 	PromptIn int  // bytes of the caller's prompt
 	Stdin    bool // stdin is a part of the prompt

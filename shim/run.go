@@ -10,6 +10,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 
 	"golang.org/x/sys/unix"
@@ -62,7 +63,7 @@ func (c *call) freshPlan() rewrite.Plan {
 }
 
 // newTarget returns what the decision is about: a fresh session, or one to be resumed or forked.
-func newTarget(prompt *rewrite.Prompt, d ledger.Decision) rewrite.Target {
+func newTarget(prompt *prompt.Prompt, d ledger.Decision) rewrite.Target {
 	switch {
 	case d.Mode == rewrite.Fork:
 		return rewrite.ToFork(d.NativeID, d.ForkAt, prompt, d.Continuity, d.Whole)

@@ -11,6 +11,7 @@ import (
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 )
 
 // A sequence is what one caller sends, call after call, and what must become of
@@ -108,7 +109,7 @@ func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int
 	call := s.Calls[i]
 	r := &ledger.Call{
 		Tool: orElse(call.Tool, "claude"), Cwd: orElse(call.Cwd, "/project"), Home: "/home", Now: now,
-		Prompt: rewrite.NewPrompt(call.Prompt, l.Key()), Project: "/project", Caller: call.caller(t),
+		Prompt: prompt.New(call.Prompt, l.Key()), Project: "/project", Caller: call.caller(t),
 		Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame },
 	}
 	env := func(name string) string { return orElse(call.Env[name], s.Env[name]) }

@@ -6,6 +6,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -153,7 +154,7 @@ func (c *call) outcomes(turns []turn, end status, sent int) (own ledger.Outcome,
 }
 
 // sentIn returns everything that the session was sent by the end of the turns.
-func (c *call) sentIn(turns []turn) *rewrite.Prompt {
+func (c *call) sentIn(turns []turn) *prompt.Prompt {
 	texts := []string{c.record.Prompt.Text}
 	for i, t := range turns {
 		for n, p := range t.prompts {
@@ -165,5 +166,5 @@ func (c *call) sentIn(turns []turn) *rewrite.Prompt {
 	if len(texts) == 1 {
 		return c.record.Prompt
 	}
-	return rewrite.NewPrompt(strings.Join(texts, "\n\n"), c.book().Key())
+	return prompt.New(strings.Join(texts, "\n\n"), c.book().Key())
 }

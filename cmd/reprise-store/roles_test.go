@@ -14,6 +14,7 @@ import (
 	"reprise/fleet/wire"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/scripts/servers"
 )
 
@@ -53,14 +54,14 @@ func TestRolesAtOnce(t *testing.T) {
 				host := fmt.Sprint("machine-", machine)
 				book := &fleet.Book{Local: local, Registers: client, Bundles: client, Log: client, Digests: hello.DigestKey, Project: "org/repo",
 					Host: host, Place: host, Timeout: 2 * time.Second, Upload: 5 * time.Second}
-				prompt := "You are reviewer " + fmt.Sprint(role) + ".\n\n" + strings.Repeat("Look at the whole change. ", 20)
+				text := "You are reviewer " + fmt.Sprint(role) + ".\n\n" + strings.Repeat("Look at the whole change. ", 20)
 				for n := range round {
-					prompt += fmt.Sprintf("\n\n## Round %d", n+1)
+					text += fmt.Sprintf("\n\n## Round %d", n+1)
 				}
 				now := ledger.Millis(time.Now().UnixMilli())
 				d, ticket, err := ledger.Begin(book, &ledger.Call{
 					Tool: "claude", Cwd: "/project", Home: home, Format: rewrite.Text, Task: "task", Role: fmt.Sprint("reviewer-", role), Now: now,
-					Prompt: rewrite.NewPrompt(prompt, hello.DigestKey),
+					Prompt: prompt.New(text, hello.DigestKey),
 					Limits: ledger.Limits{TTL: 3_600_000, MaxAge: 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200},
 					Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame }, Checkout: func(string, string) bool { return true },
 				})

@@ -8,19 +8,19 @@ import (
 
 	"reprise/config"
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 )
 
 // A difference is the line that distinguishes the prompts of two tasks.
 type difference struct {
-	prompts [2]*rewrite.Prompt
+	prompts [2]*prompt.Prompt
 	block   int       // the first in which they differ, from 0
 	pattern string    // captures what differs; "" if the line does not identify it
 	tasks   [2]string // what it captures
 }
 
-func differ(a, b *rewrite.Prompt) (*difference, error) {
-	d := &difference{prompts: [2]*rewrite.Prompt{a, b}}
+func differ(a, b *prompt.Prompt) (*difference, error) {
+	d := &difference{prompts: [2]*prompt.Prompt{a, b}}
 	x, y := a.Footprint().Blocks, b.Footprint().Blocks
 	if slices.Equal(x, y) {
 		return nil, usageError{"the two prompts are equal", "give the prompts of two different tasks"}
@@ -90,9 +90,9 @@ func taskBy(pattern, prompt string) string {
 
 // begins reports whether one of the prompts begins like those of a frame.
 func (d *difference) begins(f ledger.PromptTemplate) bool {
-	return slices.ContainsFunc(d.prompts[:], func(p *rewrite.Prompt) bool {
+	return slices.ContainsFunc(d.prompts[:], func(p *prompt.Prompt) bool {
 		own := p.Footprint()
-		return slices.ContainsFunc(f.Openings, func(o rewrite.Footprint) bool {
+		return slices.ContainsFunc(f.Openings, func(o prompt.Footprint) bool {
 			return own.Opening == o.Opening && slices.Equal(own.Blocks[:own.Opening], o.Blocks)
 		})
 	})

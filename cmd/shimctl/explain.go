@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"reprise/internal/ui"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/shim"
 )
@@ -217,7 +218,7 @@ func otherWords(e shim.Explanation) string {
 }
 
 // findings returns the evidence with the prompt's words that show it.
-func findings(list []rewrite.Finding) string {
+func findings(list []prompt.Finding) string {
 	var out []string
 	for _, f := range list {
 		text := f.Kind
@@ -348,7 +349,7 @@ type findingReport struct {
 	Words string `json:"words,omitempty" doc:"words found in the prompt"`
 }
 
-func findingReports(list []rewrite.Finding) (out []findingReport) {
+func findingReports(list []prompt.Finding) (out []findingReport) {
 	for _, f := range list {
 		out = append(out, findingReport(f))
 	}

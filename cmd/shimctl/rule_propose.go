@@ -14,7 +14,7 @@ import (
 	"reprise/config"
 	"reprise/internal/ui"
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -436,7 +436,7 @@ func alike(group []sentCall) string {
 }
 
 // sameBut says of calls that they differ in one place of a prompt.
-func sameBut(calls int, prompt *rewrite.Prompt, place int) string {
+func sameBut(calls int, prompt *prompt.Prompt, place int) string {
 	return fmt.Sprintf("%s, the same but for %s", ui.Count(int64(calls), "call"), placeWords(prompt, place))
 }
 

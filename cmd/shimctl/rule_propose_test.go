@@ -9,7 +9,7 @@ import (
 
 	"reprise/config"
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 )
 
 const (
@@ -19,10 +19,10 @@ const (
 
 // sentCalls makes calls of one caller, each after the one before it has ended.
 func sentCalls(caller string, prompts ...string) []sentCall {
-	key := rewrite.Key("a key for tests")
+	key := prompt.Key("a key for tests")
 	var calls []sentCall
 	for n, text := range prompts {
-		calls = append(calls, sentCall{prompt: rewrite.NewPrompt(text, key), FreshCall: ledger.FreshCall{ID: int64(n + 1), Tool: "claude",
+		calls = append(calls, sentCall{prompt: prompt.New(text, key), FreshCall: ledger.FreshCall{ID: int64(n + 1), Tool: "claude",
 			Cwd: "/work/shop", Caller: caller, Started: ledger.Millis(1000 * n), Ended: ledger.Millis(1000*n + 500)}})
 	}
 	findOpenings(calls, key)
@@ -189,7 +189,7 @@ func TestRuleName(t *testing.T) {
 }
 
 func TestPlaceWords(t *testing.T) {
-	p := rewrite.NewPrompt("Do it.\nNow: \n\n## Notes\n\nNone.\n\nA line that is much longer than any that a sentence in a warning should contain\n\nEnd.", rewrite.Key("k"))
+	p := prompt.New("Do it.\nNow: \n\n## Notes\n\nNone.\n\nA line that is much longer than any that a sentence in a warning should contain\n\nEnd.", prompt.Key("k"))
 	for place, want := range map[int]string{0: "one place", 9: "one place", 1: `what follows "Now:"`, 2: "`## Notes`",
 		4: `what follows "A line that is much longer than any that a sentence in a ..."`} {
 		if got := placeWords(p, place); got != want {

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"reprise/internal/ui"
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -104,7 +104,7 @@ func (a *app) suggestions(since time.Time, prompts []string) ([]suggestion, erro
 	}
 	var two *difference
 	if len(prompts) == 2 {
-		if two, err = differ(rewrite.NewPrompt(prompts[0], l.Key()), rewrite.NewPrompt(prompts[1], l.Key())); err != nil {
+		if two, err = differ(prompt.New(prompts[0], l.Key()), prompt.New(prompts[1], l.Key())); err != nil {
 			return nil, err
 		}
 	}

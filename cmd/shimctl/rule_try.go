@@ -12,6 +12,7 @@ import (
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -182,7 +183,7 @@ func naming(m config.Match) ledger.Naming {
 	if m.Task == "" && m.NamesTask() {
 		m.Task = unkeptName
 	}
-	if (m.Role == "" || strings.HasPrefix(m.Role, rewrite.RoleTextMark)) && m.NamesRole() {
+	if (m.Role == "" || strings.HasPrefix(m.Role, prompt.RoleTextMark)) && m.NamesRole() {
 		m.Role = unkeptName
 	}
 	return ledger.Naming{Scope: m.Name, Task: m.Task, Role: m.Role, Prove: m.Strict, Never: m.Never, Fresh: m.Fresh,

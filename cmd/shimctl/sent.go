@@ -7,25 +7,25 @@ import (
 
 	"reprise/internal/transcript"
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 )
 
 // A sentCall is a fresh call that nothing named, and its prompt, which only the tool's own file contains.
 type sentCall struct {
 	ledger.FreshCall
-	lead    string          // a line such as "Original task:" before a prompt that begins like another call's
-	prompt  *rewrite.Prompt // without that line
-	opening []string        // the lines with which it begins
-	begins  string          // the same for prompts that begin alike
+	lead    string         // a line such as "Original task:" before a prompt that begins like another call's
+	prompt  *prompt.Prompt // without that line
+	opening []string       // the lines with which it begins
+	begins  string         // the same for prompts that begin alike
 }
 
 // promptOf returns the prompt of a call, nil if the tool's file does not have it any more, or has another one.
-func promptOf(c ledger.FreshCall, key rewrite.Key) *rewrite.Prompt {
+func promptOf(c ledger.FreshCall, key prompt.Key) *prompt.Prompt {
 	text, err := transcript.FirstPrompt(c.Tool, c.File)
 	if err != nil || text == "" {
 		return nil
 	}
-	p := rewrite.NewPrompt(text, key)
+	p := prompt.New(text, key)
 	if f := p.Footprint(); !slices.Equal(f.Blocks[:f.Opening], c.Opening) {
 		return nil
 	}
@@ -52,7 +52,7 @@ const longestLead = 60
 
 // findOpenings finds how each prompt begins. A lead-in is a short line with a colon at its end, below which another
 // call's prompt begins.
-func findOpenings(calls []sentCall, key rewrite.Key) {
+func findOpenings(calls []sentCall, key prompt.Key) {
 	first := map[string]bool{}
 	for _, c := range calls {
 		line, _, _ := strings.Cut(strings.TrimSpace(c.prompt.Text), "\n")
@@ -64,7 +64,7 @@ func findOpenings(calls []sentCall, key rewrite.Key) {
 		lead, rest = strings.TrimSpace(lead), strings.TrimSpace(rest)
 		next, _, _ := strings.Cut(rest, "\n")
 		if strings.HasSuffix(lead, ":") && len(lead) <= longestLead && first[strings.TrimSpace(next)] {
-			c.lead, c.prompt = lead, rewrite.NewPrompt(rest, key)
+			c.lead, c.prompt = lead, prompt.New(rest, key)
 		}
 		f := c.prompt.Footprint()
 		c.opening, c.begins = nil, ""
@@ -78,7 +78,7 @@ func findOpenings(calls []sentCall, key rewrite.Key) {
 }
 
 // placeWords names the place of a prompt, nil if it is not known, in which it differs from others: a section by its heading.
-func placeWords(p *rewrite.Prompt, place int) string {
+func placeWords(p *prompt.Prompt, place int) string {
 	if p == nil {
 		return "one place"
 	}

@@ -7,23 +7,23 @@ import (
 	"testing"
 
 	"reprise/ledger"
-	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 )
 
 // The prompt in a tool's file counts only if it begins as the ledger's digests say.
 func TestPromptOf(t *testing.T) {
-	key, text := rewrite.Key("a key for tests"), "You are the coder.\n\nBuild it."
+	key, text := prompt.Key("a key for tests"), "You are the coder.\n\nBuild it."
 	file := filepath.Join(t.TempDir(), "session.jsonl")
 	if err := os.WriteFile(file, fmt.Appendf(nil, `{"type":"user","message":{"content":%q}}`, text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := rewrite.NewPrompt(text, key).Footprint()
+	f := prompt.New(text, key).Footprint()
 	c := ledger.FreshCall{Tool: "claude", File: file, Opening: f.Blocks[:f.Opening]}
 	if p := promptOf(c, key); p == nil || p.Text != text {
 		t.Errorf("%+v", p)
 	}
 	for name, change := range map[string]func(*ledger.FreshCall){
-		"another prompt":   func(c *ledger.FreshCall) { c.Opening = rewrite.NewPrompt("Another.", key).Footprint().Blocks },
+		"another prompt":   func(c *ledger.FreshCall) { c.Opening = prompt.New("Another.", key).Footprint().Blocks },
 		"no file":          func(c *ledger.FreshCall) { c.File = "" },
 		"a file that went": func(c *ledger.FreshCall) { c.File += ".gone" },
 		"another tool":     func(c *ledger.FreshCall) { c.Tool = "vibe" },

@@ -24,6 +24,7 @@ import (
 	"reprise/fleet/store"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/scripts/servers"
 	"reprise/shim"
 )
@@ -212,7 +213,7 @@ func callElsewhere() {
 	}
 }
 
-func playCall(host, task, prompt string, started time.Duration, runs, differs bool) error {
+func playCall(host, task, file string, started time.Duration, runs, differs bool) error {
 	s, err := config.ResolveStore(os.Getenv, config.Default())
 	if err != nil {
 		return err
@@ -232,7 +233,7 @@ func playCall(host, task, prompt string, started time.Duration, runs, differs bo
 	defer l.Close()
 	book := &fleet.Book{Local: l, Registers: client, Bundles: client, Log: client, Digests: hello.DigestKey,
 		Project: s.Project, Host: host, Place: host, Timeout: time.Minute, Upload: time.Minute}
-	text, err := os.ReadFile(prompt)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
@@ -247,7 +248,7 @@ func playCall(host, task, prompt string, started time.Duration, runs, differs bo
 	now := ledger.Millis(time.Now().Add(-started).UnixMilli())
 	d, ticket, err := ledger.Begin(book, &ledger.Call{
 		Tool: "claude", Cwd: resolved(cwd), Home: resolved(home), Task: task, Format: rewrite.Text, Now: now,
-		Prompt: rewrite.NewPrompt(string(text), hello.DigestKey),
+		Prompt: prompt.New(string(text), hello.DigestKey),
 		Limits: ledger.Limits{TTL: ledger.Millis(time.Hour.Milliseconds()), MaxAge: ledger.Millis((24 * time.Hour).Milliseconds()),
 			ErrorLimit: 3, ContextShare: 0.8, MinBase: 100, Unnamed: ledger.UnnamedExtends},
 		Stored:   func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame },

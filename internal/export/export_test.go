@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -196,7 +197,7 @@ func (c *collector) send(ctx context.Context, list Calls) (Sent, error) {
 		c.t.Fatal(err)
 	}
 	o := OTLP{
-		Client: &http.Client{}, Endpoint: url, Header: http.Header{"Authorization": {"Bearer x"}}, Version: "1.2", Key: rewrite.Key("k"),
+		Client: &http.Client{}, Endpoint: url, Header: http.Header{"Authorization": {"Bearer x"}}, Version: "1.2", Key: prompt.Key("k"),
 		Timeout: 5 * time.Second, Wait: func(_ context.Context, d time.Duration) error {
 			c.waited = append(c.waited, d)
 			return nil

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 )
 
 // OTLP sends spans to one collector, as OTLP over HTTP in protobuf (protocol 1.x).
@@ -28,8 +29,8 @@ type OTLP struct {
 	Client   *http.Client // http.Client{} follows the usual proxy variables; redirects are not followed
 	Endpoint string       // as TracesURL returns it
 	Header   http.Header
-	Version  string      // of reprise
-	Key      rewrite.Key // of the IDs: a call has the same IDs whenever it is sent
+	Version  string     // of reprise
+	Key      prompt.Key // of the IDs: a call has the same IDs whenever it is sent
 	Timeout  time.Duration
 	Wait     func(context.Context, time.Duration) error // before another try
 }

@@ -15,6 +15,7 @@ import (
 	"reprise/fleet/store"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/scripts/stores/faulty"
 )
@@ -30,7 +31,7 @@ type runner struct {
 	random   *rand.Rand
 
 	connection *faulty.Store
-	digests    rewrite.Key
+	digests    prompt.Key
 	registers  *observed
 	bundles    store.Bundles
 	log        store.Log
@@ -129,7 +130,7 @@ func (r *runner) call() error {
 func (r *runner) newCall() *ledger.Call {
 	c := &ledger.Call{
 		Tool: "claude", Cwd: "/project", Home: "/home/.claude", Format: rewrite.Text, Task: r.task, Now: r.now(),
-		Prompt:   rewrite.NewPrompt(r.prompt(), r.digests),
+		Prompt:   prompt.New(r.prompt(), r.digests),
 		Limits:   ledger.Limits{TTL: 1 << 40, MaxAge: 1 << 40, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: ledger.UnnamedExtends},
 		Stored:   func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame },
 		Checkout: func(string, string) bool { return true },

@@ -25,6 +25,7 @@ import (
 	"reprise/fleet/vault"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/scripts/servers"
 )
@@ -235,13 +236,13 @@ func call(ctx context.Context, location string, sum *counts, home, host string, 
 	defer local.Close()
 	book := &fleet.Book{Local: local, Registers: v, Bundles: v, Log: log{v}, Digests: hello.DigestKey, Project: "org/repo", Host: host, Place: host,
 		Timeout: 10 * time.Second, Upload: 10 * time.Second}
-	prompt := fmt.Sprintf("Fix issue %d.\n\n", job) + strings.Repeat("Look at the whole change. ", 20)
+	text := fmt.Sprintf("Fix issue %d.\n\n", job) + strings.Repeat("Look at the whole change. ", 20)
 	for n := range round {
-		prompt += fmt.Sprintf("\n\n## Round %d\n\nThe reviewer says: still open.\n\nYour last report:\n\n%s", n+1, report(job, n))
+		text += fmt.Sprintf("\n\n## Round %d\n\nThe reviewer says: still open.\n\nYour last report:\n\n%s", n+1, report(job, n))
 	}
 	now := ledger.Millis(time.Now().UnixMilli())
 	made := &ledger.Call{
-		Tool: "claude", Cwd: "/project", Home: home, Format: rewrite.Text, Now: now, Prompt: rewrite.NewPrompt(prompt, hello.DigestKey),
+		Tool: "claude", Cwd: "/project", Home: home, Format: rewrite.Text, Now: now, Prompt: prompt.New(text, hello.DigestKey),
 		Limits: ledger.Limits{TTL: 3_600_000, MaxAge: 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200},
 		Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame }, Checkout: func(string, string) bool { return true },
 	}

@@ -30,11 +30,14 @@ type target struct {
 var targets = []target{
 	{"ledger", []string{"decide.go", "candidates.go", "call.go", "outcome.go", "changed.go", "caller.go"}, []string{"./ledger"}},
 	{"ledger", []string{"verdict.go", "answers.go"}, []string{"./ledger", "./shim"}}, // which has the labelled sequences
-	{"rewrite", []string{
+	{"rewrite/prompt", []string{
 		"continuity.go", "delta.go", "section.go", "transcript.go", "labels.go", "messages.go", "prompt.go", "clock.go",
+	}, []string{"./rewrite/prompt"}},
+	{"rewrite/prompt", []string{"evidence.go", "words.go", "traces.go"}, []string{"./rewrite/prompt", "./shim"}}, // likewise
+	{"rewrite", []string{
 		"claude_stream.go", "claude_file.go", "codex_stream.go", "copilot_stream.go", "gemini_stream.go", "vibe_stream.go",
+		"marks.go",
 	}, []string{"./rewrite"}},
-	{"rewrite", []string{"evidence.go", "words.go", "traces.go", "marks.go"}, []string{"./rewrite", "./shim"}}, // likewise
 	{"shim", []string{"attempt.go", "loop.go", "writer.go", "resolve.go", "conversation.go", "dialogue.go", "caller.go"}, []string{"./shim"}},
 	{"internal/prune", []string{"prune.go"}, []string{"./internal/prune"}},
 }

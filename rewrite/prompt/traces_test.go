@@ -1,4 +1,4 @@
-package rewrite
+package prompt
 
 import (
 	"fmt"
@@ -42,7 +42,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestTraces(t *testing.T) {
-	p := NewPrompt("Mend src/cart.go.\nEnd with the words that the contract asks for.", testKey)
+	p := New("Mend src/cart.go.\nEnd with the words that the contract asks for.", testKey)
 	digest := testKey.Digester()
 	marks := func(names ...string) (out []Mark) {
 		for _, name := range names {
@@ -92,8 +92,8 @@ func TestTraces(t *testing.T) {
 // A prompt's marks are those that an answer gets whose lines it shows, and those of the files that it names.
 func TestMarks(t *testing.T) {
 	const line = "The parser still reads one byte past the end of its buffer."
-	answer := NewTraces(NewPrompt("Review it.", testKey), []string{line + "\nSee notes/findings.md."}, nil, testKey)
-	p := NewPrompt("Mend it.\n\n> "+line+"\n\nRead notes/findings.md and addItem.\n\nok", testKey)
+	answer := NewTraces(New("Review it.", testKey), []string{line + "\nSee notes/findings.md."}, nil, testKey)
+	p := New("Mend it.\n\n> "+line+"\n\nRead notes/findings.md and addItem.\n\nok", testKey)
 	if len(answer.Lines) != 1 || !slices.Contains(p.LineMarks(), answer.Lines[0]) {
 		t.Errorf("lines: %v, of %v", p.LineMarks(), answer.Lines)
 	}
@@ -109,7 +109,7 @@ func TestMarks(t *testing.T) {
 			t.Errorf("a mark of the answer is not among %v", marks)
 		}
 	}
-	sent := Sent{Base: NewPrompt("Mend it.", testKey).Footprint(), RootFirst: NewPrompt("Mend it.", testKey).Footprint().First}
+	sent := Sent{Base: New("Mend it.", testKey).Footprint(), RootFirst: New("Mend it.", testKey).Footprint().First}
 	evidence := Compare(sent, p).Evidence
 	if files := evidence.NewFiles(); !slices.Equal(files, []Mark{newMark(digest("notes/findings.md")), newMark(digest("findings.md"))}) {
 		t.Errorf("new files: %v", files)

@@ -1,4 +1,4 @@
-package rewrite
+package prompt
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ const longReply = "I changed the loop in src/retry.py and added a test."
 
 // unnamedSent returns what is stored of a session that was first sent root, then before.
 func unnamedSent(root, before string, answers ...string) Sent {
-	first := NewPrompt(root, testKey).Footprint()
+	first := New(root, testKey).Footprint()
 	sent := sentTo(before, answers...)
 	sent.Named, sent.RootFirst, sent.Root = false, first.First, first.Blocks
 	return sent
@@ -40,7 +40,7 @@ func TestRoots(t *testing.T) {
 		"below one block more":          {strings.Repeat("a\n\n", longestLeadIn+1) + root + "\n\nThe footer is gone.", reason.Unrelated},
 		"its first line within a fence": {"Task:\n```\nYou are it.\n```\n\nBuild the page.", reason.Unrelated},
 	} {
-		p := NewPrompt(tt.after, testKey)
+		p := New(tt.after, testKey)
 		c := Compare(unnamedSent(root, before, "Done."), p)
 		if c.Relation != tt.want || len(c.Has) != len(p.blocks) {
 			t.Errorf("%s: %s, want %s; %d marks for %d blocks", name, c.Relation, tt.want, len(c.Has), len(p.blocks))
@@ -48,17 +48,17 @@ func TestRoots(t *testing.T) {
 	}
 	sent := unnamedSent(root, before, "Done.")
 	sent.Root, sent.RootFirst = nil, Digest{} // of an older ledger
-	if c := Compare(sent, NewPrompt(root+"\n\nThe footer is gone.", testKey)); c.Relation != reason.Unrelated {
+	if c := Compare(sent, New(root+"\n\nThe footer is gone.", testKey)); c.Relation != reason.Unrelated {
 		t.Errorf("not knowing the first prompt: %s", c.Relation)
 	}
-	c := Compare(unnamedSent(root, before, "Done."), NewPrompt("Original task:\n"+before, testKey))
+	c := Compare(unnamedSent(root, before, "Done."), New("Original task:\n"+before, testKey))
 	if c.BeginsAlike || !slices.Equal(c.Has, []bool{false, true, true, true}) {
 		t.Errorf("begins alike %v, has %v", c.BeginsAlike, c.Has)
 	}
-	if c := Compare(unnamedSent(root, "Original task:\n\n"+root), NewPrompt("Original task:\n"+root+"\n\nIt leaks.", testKey)); c.Relation != reason.Extends {
+	if c := Compare(unnamedSent(root, "Original task:\n\n"+root), New("Original task:\n"+root+"\n\nIt leaks.", testKey)); c.Relation != reason.Extends {
 		t.Errorf("without the empty line: %s", c.Relation)
 	}
-	if c := Compare(unnamedSent(root, before, "Done."), NewPrompt(before+"\n\nmore", testKey)); !c.BeginsAlike {
+	if c := Compare(unnamedSent(root, before, "Done."), New(before+"\n\nmore", testKey)); !c.BeginsAlike {
 		t.Error("a prompt that begins alike does not")
 	}
 }
@@ -66,7 +66,7 @@ func TestRoots(t *testing.T) {
 // A prompt is the same to every session, whichever it was compared with before.
 func TestCuttingChangesNothing(t *testing.T) {
 	const root = "Build the page.\nKeep it small."
-	p := NewPrompt("Original task:\n"+root, testKey)
+	p := New("Original task:\n"+root, testKey)
 	Compare(unnamedSent(root, root, "Done."), p)
 	if c := compare(p.Text, p.Text); c.Relation != reason.Identical {
 		t.Fatal(c.Relation)
@@ -76,7 +76,7 @@ func TestCuttingChangesNothing(t *testing.T) {
 	}
 	// The line of an earlier prompt may belong to no block: it is where a conversation in JSON begins.
 	for _, before := range []string{"", "intro\n\n"} {
-		odd := NewPrompt(before+"  {\n \"role\": \"user\", \"content\": \"x\"\n  }", testKey)
+		odd := New(before+"  {\n \"role\": \"user\", \"content\": \"x\"\n  }", testKey)
 		if c := Compare(unnamedSent("  {\n not JSON", "  {\n not JSON"), odd); c.Relation != reason.Unrelated {
 			t.Errorf("behind %q: %s", before, c.Relation)
 		}
@@ -107,7 +107,7 @@ func TestGrownBlocks(t *testing.T) {
 	} {
 		sent := sentTo(tt.before, "c")
 		sent.Named = false
-		if c := Compare(sent, NewPrompt(tt.after, testKey)); c.Relation != tt.want {
+		if c := Compare(sent, New(tt.after, testKey)); c.Relation != tt.want {
 			t.Errorf("%s: %s, want %s", name, c.Relation, tt.want)
 		}
 	}
@@ -224,12 +224,12 @@ func TestTraceNames(t *testing.T) {
 		"addItem: exit status 1":                              "additem",
 		"addItem: exit status 0":                              "",
 	} {
-		if got := strings.Join(Compare(sent, NewPrompt(base+"\n\n"+added, testKey)).Evidence.Trace, " "); got != want {
+		if got := strings.Join(Compare(sent, New(base+"\n\n"+added, testKey)).Evidence.Trace, " "); got != want {
 			t.Errorf("%q: %q, want %q", added, got, want)
 		}
 	}
 	sent.Answers = []Answer{NewAnswer(longReply+"\nSee retry.py.", nil, testKey)}
-	if e := Compare(sent, NewPrompt(base+"\n\n"+longReply+"\nSee retry.py.", testKey)).Evidence; len(e.Trace) > 0 || e.Answer == 0 {
+	if e := Compare(sent, New(base+"\n\n"+longReply+"\nSee retry.py.", testKey)).Evidence; len(e.Trace) > 0 || e.Answer == 0 {
 		t.Errorf("in the session's own answer: %q", e.Trace)
 	}
 }
@@ -277,7 +277,7 @@ func TestWhereWordsCount(t *testing.T) {
 	// What a revision keeps of later rounds is not new, but words there still count.
 	const root = "You are the coder.\n\nBuild the page."
 	sent := unnamedSent(root, root+"\n\nSolve it on your own.\n\nIt leaks.", "Done.")
-	if e := Compare(sent, NewPrompt(root+"\n\nSolve it on your own.\n\nIt drips.", testKey)).Evidence; len(e.Against(nil)) != 1 || e.Against(nil)[0].Kind != "apart" {
+	if e := Compare(sent, New(root+"\n\nSolve it on your own.\n\nIt drips.", testKey)).Evidence; len(e.Against(nil)) != 1 || e.Against(nil)[0].Kind != "apart" {
 		t.Errorf("kept since the first prompt: %v", e.Against(nil))
 	}
 	// In a conversation a turn may ask for a judgement.
@@ -302,7 +302,7 @@ func TestReasonAgainst(t *testing.T) {
 // The lines by which others' answers are recognized are long enough not to recur, whatever stands before them.
 func TestNewLines(t *testing.T) {
 	const base = "You are the coder.\n\nBuild the page as the plan says."
-	p := NewPrompt(base+"\n\nFix it.\n- The **lock** is taken too late here!\nNote: three more words\n\nReview: The lock is released too early.", testKey)
+	p := New(base+"\n\nFix it.\n- The **lock** is taken too late here!\nNote: three more words\n\nReview: The lock is released too early.", testKey)
 	e := compare(base, p.Text, "Done.").Evidence
 	var got []string
 	for _, l := range e.New() {
@@ -349,7 +349,7 @@ func TestFirstLines(t *testing.T) {
 	for i := range maxFirstLines + 1 {
 		fmt.Fprintf(&text, "%d\n \n", i)
 	}
-	lines, digest := NewPrompt(text.String(), testKey).FirstLines(), testKey.Digester()
+	lines, digest := New(text.String(), testKey).FirstLines(), testKey.Digester()
 	if len(lines) != maxFirstLines || lines[0] != digest("0") || lines[maxFirstLines-1] != digest(fmt.Sprint(maxFirstLines-1)) {
 		t.Errorf("%d lines", len(lines))
 	}

@@ -1,4 +1,4 @@
-package rewrite
+package prompt
 
 import (
 	"fmt"
@@ -113,7 +113,7 @@ func TestHistories(t *testing.T) {
 		if strings.HasPrefix(text, "\n") {
 			text = tt.first + text
 		}
-		p := NewPrompt(text, testKey)
+		p := New(text, testKey)
 		c := Compare(sent, p)
 		got := string(c.Relation)
 		for _, is := range []struct {
@@ -136,10 +136,10 @@ func TestHistories(t *testing.T) {
 // A run that says several things may be shown as its final answer alone, as all that it said, or as that without lines between.
 func TestShownForms(t *testing.T) {
 	const base = "Be kind.\n\nUser: one"
-	sent := Sent{Base: NewPrompt(base, testKey).Footprint(), Answers: []Answer{NewAnswer("second", []string{"first", "second"}, testKey)}}
+	sent := Sent{Base: New(base, testKey).Footprint(), Answers: []Answer{NewAnswer("second", []string{"first", "second"}, testKey)}}
 	for shown, want := range map[string]reason.Code{"second": reason.Extends, "first\nsecond": reason.Extends, "first\n\nsecond": reason.Extends, "firstsecond": reason.Extends,
 		"first": reason.HistoryEdited, "second\nfirst": reason.HistoryEdited, "secondfirst": reason.HistoryEdited} {
-		p := NewPrompt(base+"\n\nAssistant: "+shown+"\n\nUser: two", testKey)
+		p := New(base+"\n\nAssistant: "+shown+"\n\nUser: two", testKey)
 		c := Compare(sent, p)
 		text, whole, _ := sentOf(p, c)
 		if c.Relation != want || want == reason.Extends && (whole || text != "User: two") {

@@ -1,4 +1,4 @@
-package rewrite
+package prompt
 
 import (
 	"reprise/rewrite/reason"
@@ -32,7 +32,7 @@ const (
 
 // startsLikeCommand reports whether some tool would take a text for a command or a request for
 // help. Such a part of a prompt is not sent on its own.
-func startsLikeCommand(text string) bool {
+func StartsLikeCommand(text string) bool {
 	return IsSlashCommand(text) || strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "?")
 }
 
@@ -215,8 +215,8 @@ func (p *Prompt) outline(base *Shape) (string, reason.Code) {
 // prompt itself does not. A heading below the first level does not count.
 func mistakable(part, prompt string) bool {
 	line, _, _ := strings.Cut(part, "\n")
-	if startsLikeCommand(part) || headingLevel(line) > 1 {
-		return startsLikeCommand(part)
+	if StartsLikeCommand(part) || headingLevel(line) > 1 {
+		return StartsLikeCommand(part)
 	}
 	part, prompt = strings.TrimLeft(part, " \t\r\n"), strings.TrimLeft(prompt, " \t\r\n")
 	return strings.IndexAny(part, "!#") == 0 && !strings.HasPrefix(prompt, part[:1])

@@ -1,4 +1,4 @@
-package rewrite
+package prompt
 
 import (
 	"reprise/rewrite/reason"
@@ -17,10 +17,10 @@ func TestFencedTurns(t *testing.T) {
 		}
 		return "You look into what is asked.\n\n=== HISTORY ===\nThread: 7\n" + b.String() + "\nAnswer the newest turn.\n"
 	}
-	first := NewPrompt(thread("Why does the client hang when the server is down?"), key)
+	first := New(thread("Why does the client hang when the server is down?"), key)
 	sent := Sent{Base: first.Footprint(), Answers: []Answer{NewAnswer(answer, nil, key)}}
 	for shown, want := range map[string]reason.Code{answer: reason.Extends, strings.Replace(answer, "never", "always", 1): reason.HistoryEdited} {
-		c := Compare(sent, NewPrompt(thread("Why does the client hang when the server is down?", shown, "And how is that tested?"), key))
+		c := Compare(sent, New(thread("Why does the client hang when the server is down?", shown, "And how is that tested?"), key))
 		if got := c.Relation; got != want || !c.Transcript {
 			t.Errorf("%q: %s, conversation %v, want %s", shown, got, c.Transcript, want)
 		}

@@ -1,4 +1,4 @@
-package rewrite
+package prompt
 
 import (
 	"crypto/hmac"
@@ -143,20 +143,20 @@ func TestDigestsStayTheSame(t *testing.T) {
 }
 
 func TestFootprint(t *testing.T) {
-	if texts := NewPrompt("# Job\n\nOne. \nTwo.\n", testKey).Blocks(); !slices.Equal(texts, []string{"# Job", "One. \nTwo."}) {
+	if texts := New("# Job\n\nOne. \nTwo.\n", testKey).Blocks(); !slices.Equal(texts, []string{"# Job", "One. \nTwo."}) {
 		t.Errorf("blocks: %q", texts)
 	}
-	f := NewPrompt("# Job\n\n## Part\n\nOne.\nTwo.\n\nThree.\n\n[{\"role\": \"user\", \"content\": \"hi\"}]", testKey).Footprint()
+	f := New("# Job\n\n## Part\n\nOne.\nTwo.\n\nThree.\n\n[{\"role\": \"user\", \"content\": \"hi\"}]", testKey).Footprint()
 	if fmt.Sprint(f.Lines) != "[0 0 2 1 0]" || f.Opening != 3 || len(f.Blocks) != 5 || f.First != testKey.Digester()("# Job") {
 		t.Errorf("%v, %d", f.Lines, f.Opening)
 	}
 	if f.Shape.FirstTurn != 4 {
 		t.Errorf("the first turn is in block %d", f.Shape.FirstTurn)
 	}
-	if f := NewPrompt("One. \nTwo.", testKey).Footprint(); f.First != testKey.Digester()("One.") {
+	if f := New("One. \nTwo.", testKey).Footprint(); f.First != testKey.Digester()("One.") {
 		t.Error("the first line of one block is not kept")
 	}
-	if f := NewPrompt("# Job\n\n## Part", testKey).Footprint(); f.Opening != 2 || f.Shape.FirstTurn != -1 {
+	if f := New("# Job\n\n## Part", testKey).Footprint(); f.Opening != 2 || f.Shape.FirstTurn != -1 {
 		t.Errorf("headings alone: %d, %d", f.Opening, f.Shape.FirstTurn)
 	}
 }

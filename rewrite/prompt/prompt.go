@@ -1,4 +1,9 @@
-package rewrite
+// Package prompt compares two prompts: it cuts a prompt into blocks, says how it relates to what a session was sent and
+// which evidence it shows, and finds the part that is new.
+//
+// It does no I/O and knows no tool. What it stores of a prompt are keyed digests, never text. Its invariant: a delta and
+// what the session was sent determine exactly one prompt.
+package prompt
 
 import (
 	"crypto/hmac"
@@ -91,8 +96,8 @@ type Footprint struct {
 	Shape   Shape
 }
 
-// NewPrompt cuts text into blocks and digests them under key.
-func NewPrompt(text string, key Key) *Prompt {
+// New cuts text into blocks and digests them under key.
+func New(text string, key Key) *Prompt {
 	p := &Prompt{Text: text, digest: key.Digester()}
 	p.blocks = cutMessages(text)
 	for i := range p.blocks {
@@ -315,7 +320,7 @@ func wordBytes(text string) int {
 
 // mentions reports whether a sign such as @ occurs where a tool reads a name after it: before
 // anything but space and, unless anywhere is set, only after space or at the beginning of the text.
-func mentions(text string, sign byte, anywhere bool) bool {
+func Mentions(text string, sign byte, anywhere bool) bool {
 	for i := 0; i < len(text)-1; i++ {
 		if text[i] != sign {
 			continue

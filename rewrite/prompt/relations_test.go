@@ -1,4 +1,4 @@
-package rewrite
+package prompt
 
 import (
 	"fmt"
@@ -62,12 +62,12 @@ func TestFramesChange(t *testing.T) {
 	} {
 		sent := sentTo(tt.before, "first", "second")
 		sent.Transcript = true
-		if c := Compare(sent, NewPrompt(tt.prompt, testKey)); string(c.Relation) != tt.want {
+		if c := Compare(sent, New(tt.prompt, testKey)); string(c.Relation) != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, c.Relation, tt.want)
 		}
 		for _, first := range []int{-1, len(sent.Base.Blocks), len(sent.Base.Blocks) + 1} {
 			sent.Base.Shape.FirstTurn = first
-			if c := Compare(sent, NewPrompt(tt.prompt, testKey)); c.Relation != reason.HistoryEdited {
+			if c := Compare(sent, New(tt.prompt, testKey)); c.Relation != reason.HistoryEdited {
 				t.Errorf("%s, not knowing where it began: %s", tt.name, c.Relation)
 			}
 		}
@@ -94,11 +94,11 @@ func TestOpenings(t *testing.T) {
 	}
 	base := sentTo("a\n\nb")
 	base.Base.Lines = nil // from before lines were kept
-	if c := Compare(base, NewPrompt("a\n\nb\nmore", testKey)); c.Relation != reason.Unrelated {
+	if c := Compare(base, New("a\n\nb\nmore", testKey)); c.Relation != reason.Unrelated {
 		t.Errorf("a block that grew, not knowing its lines: %s", c.Relation)
 	}
 	base.Base.Opening = 3 // of a ledger that is damaged
-	if c := Compare(base, NewPrompt("a\n\nb\n\nmore", testKey)); c.Relation != reason.Revises {
+	if c := Compare(base, New("a\n\nb\n\nmore", testKey)); c.Relation != reason.Revises {
 		t.Errorf("more blocks in the opening than there are: %s", c.Relation)
 	}
 	for relation, want := range map[reason.Code]bool{reason.Identical: true, reason.Extends: true, reason.Revises: false, reason.Unrelated: false} {
@@ -141,7 +141,7 @@ func TestBalanced(t *testing.T) {
 
 // An addition is sent alone only where it means the same without what stands right before it.
 func TestStandsAlone(t *testing.T) {
-	end, inside := NewPrompt("a", testKey), NewPrompt("a\n\nb\n\nc", testKey)
+	end, inside := New("a", testKey), New("a\n\nb\n\nc", testKey)
 	for _, tt := range []struct {
 		before, added string
 		inside, want  bool
@@ -176,7 +176,7 @@ func TestStandsAlone(t *testing.T) {
 			t.Errorf("%q behind %q: %v", tt.added, tt.before, got)
 		}
 	}
-	if NewPrompt("a\n\n# b\n\nc", testKey).standsAlone("a\n\n", "Review:\n\nIt fails.", true) {
+	if New("a\n\n# b\n\nc", testKey).standsAlone("a\n\n", "Review:\n\nIt fails.", true) {
 		t.Error("a label stands alone among headings")
 	}
 }
@@ -197,7 +197,7 @@ func TestClosingSection(t *testing.T) {
 		"a\n\n{\"role\":\"user\",\"text\":\"x\"}": "",
 	} {
 		got := ""
-		if p := NewPrompt(text, testKey); p.closing() > 0 {
+		if p := New(text, testKey); p.closing() > 0 {
 			got = text[p.closing():]
 		}
 		if got != want {
@@ -216,7 +216,7 @@ func TestPartsAreBounded(t *testing.T) {
 		return text.String()
 	}
 	for n, want := range map[int]int{maxParts: maxParts, maxParts + 1: 0, 1: 1} {
-		if got := len(NewPrompt(prompt(n), testKey).Footprint().Shape.Parts); got != want {
+		if got := len(New(prompt(n), testKey).Footprint().Shape.Parts); got != want {
 			t.Errorf("%d parts of %d", got, n)
 		}
 	}
@@ -234,7 +234,7 @@ func TestPartsAreBounded(t *testing.T) {
 
 func TestStartsLikeCommand(t *testing.T) {
 	for text, want := range map[string]bool{"?": true, " \n?x": true, "a?": false, "/help": true, "go on": false} {
-		if startsLikeCommand(text) != want {
+		if StartsLikeCommand(text) != want {
 			t.Errorf("%q starts like a command: %v", text, !want)
 		}
 	}

@@ -1,4 +1,4 @@
-package rewrite
+package prompt
 
 import (
 	"encoding/json"
@@ -29,7 +29,7 @@ func sentOf(p *Prompt, c Continuity) (text string, whole bool, why reason.Code) 
 
 // makeDelta returns what a session that was sent before is sent of after.
 func makeDelta(before, after string) (text string, whole bool, why reason.Code) {
-	p := NewPrompt(after, testKey)
+	p := New(after, testKey)
 	return sentOf(p, Compare(sentTo(before), p))
 }
 
@@ -110,8 +110,8 @@ func TestSentAgain(t *testing.T) {
 		"beside a change":    {briefed("## Notes\n\nRead @notes.md.", "## More\n\nless"), "## Notes\n\nRead @notes.md.\n\n## More\n\nless\n\n## Contract"},
 		"beside an addition": {before + "\n## Review\n\nIt leaks.", "## Notes\n\nRead @notes.md.\n\n## More\n[unchanged]\n\n## Contract\n\nPrint DONE.\n\n## Review\n\nIt leaks."},
 	} {
-		p := NewPrompt(tt.after, testKey)
-		p.Again = func(text string) bool { return mentions(text, '@', false) }
+		p := New(tt.after, testKey)
+		p.Again = func(text string) bool { return Mentions(text, '@', false) }
 		if text, whole, _ := sentOf(p, Compare(sentTo(before), p)); whole || !strings.Contains(text, tt.want) {
 			t.Errorf("%s: whole %v, %q", name, whole, text)
 		}
@@ -130,8 +130,8 @@ func TestSentAgain(t *testing.T) {
 		"in the first section": {"You are it.\n\n## A\n\nRead @notes.md.\n\n" + rules + "\n## Z\n\nz",
 			"You are it.\n\n## A\n\nRead @notes.md.\n\n" + rules + "\n## Z\n\ny", ""},
 	} {
-		p := NewPrompt(tt.after, testKey)
-		p.Again = func(text string) bool { return mentions(text, '@', false) }
+		p := New(tt.after, testKey)
+		p.Again = func(text string) bool { return Mentions(text, '@', false) }
 		text, whole, why := sentOf(p, Compare(sentTo(tt.before, "first"), p))
 		if whole != (tt.want != "") || why != tt.want || !strings.Contains(text, "@") {
 			t.Errorf("%s: whole %v, %q, want %q: %.300q", name, whole, why, tt.want, text)
@@ -147,7 +147,7 @@ func TestTurnsKeepTheirLabel(t *testing.T) {
 		"a heading":  {"## user\n\none", "\n\n## assistant\n\nfirst\n\n## user\n\ntwo\n\nthree", "## user\n\ntwo\n\nthree"},
 	} {
 		first := "Be kind.\n\n" + tt.first
-		p := NewPrompt(first+tt.rest, testKey)
+		p := New(first+tt.rest, testKey)
 		if text, whole, _ := sentOf(p, compare(first, first+tt.rest, "first")); whole || text != tt.want {
 			t.Errorf("%s: whole %v, %q, want %q", name, whole, text, tt.want)
 		}
@@ -165,7 +165,7 @@ func TestTurnsSentWhole(t *testing.T) {
 		"as JSON":                      {"Be kind.\n\n" + json, "Be kind.\n\n" + strings.Replace(json, "}]", `}, {"role": "assistant", "content": "first"}, {"role": "user", "content": "two"}]`, 1), reason.NoCleanCut},
 		"under a heading that claude takes for a note": {"Be kind.\n\n# user\n\none", "Be kind.\n\n# user\n\none\n\n# assistant\n\nfirst\n\n# user\n\ntwo", reason.LooksLikeCommand},
 	} {
-		p := NewPrompt(tt.after, testKey)
+		p := New(tt.after, testKey)
 		c := compare(tt.before, tt.after, "first")
 		if _, whole, why := sentOf(p, c); c.Relation != reason.Extends || !whole || why != tt.want {
 			t.Errorf("%s: %s, whole %v, %q, want %q", name, c.Relation, whole, why, tt.want)
@@ -174,7 +174,7 @@ func TestTurnsSentWhole(t *testing.T) {
 }
 
 func TestDeltaPairs(t *testing.T) {
-	files := []string{"../testdata/delta-pairs/red-team.json", "../testdata/delta-pairs/held-out.json"}
+	files := []string{"../../testdata/delta-pairs/red-team.json", "../../testdata/delta-pairs/held-out.json"}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {

@@ -1,4 +1,4 @@
-package rewrite
+package prompt
 
 import (
 	"flag"
@@ -98,6 +98,8 @@ func cutStart(text string) string {
 	return word
 }
 
+var update = flag.Bool("update", false, "write words.tsv anew")
+
 // The table says with what its expressions can begin.
 func TestWordsBegin(t *testing.T) {
 	var table strings.Builder
@@ -117,12 +119,12 @@ func TestWordsBegin(t *testing.T) {
 		}
 		table.WriteString(strings.Join(append(row[:3], strings.Join(begin, " ")), "\t") + "\n")
 	}
-	if flag.Lookup("update").Value.String() == "true" { // as lists_test.go has it
+	if *update {
 		if err := os.WriteFile("words.tsv", []byte(table.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if table.String() != wordsTable {
-		t.Error("words.tsv has other beginnings: go test ./rewrite -run TestWordsBegin -update")
+		t.Error("words.tsv has other beginnings: go test ./rewrite/prompt -run TestWordsBegin -update")
 	}
 }
 

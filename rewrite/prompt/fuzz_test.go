@@ -1,10 +1,11 @@
-package rewrite
+package prompt
 
 import (
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 // Blocks joined by blank lines are the same prompt.
@@ -13,7 +14,7 @@ func FuzzBlocks(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p := NewPrompt(text, testKey)
+		p := New(text, testKey)
 		texts := make([]string, len(p.blocks))
 		for i, b := range p.blocks {
 			texts[i] = b.text
@@ -21,7 +22,7 @@ func FuzzBlocks(f *testing.F) {
 				t.Fatalf("block %d of %q is %q", i, text, b.text)
 			}
 		}
-		again := NewPrompt(strings.Join(texts, "\n\n"), testKey)
+		again := New(strings.Join(texts, "\n\n"), testKey)
 		if !slices.Equal(p.Footprint().Blocks, again.Footprint().Blocks) {
 			t.Fatalf("%q is cut into %q, and that into %v", text, texts, again.Blocks())
 		}
@@ -79,10 +80,10 @@ func FuzzCompare(f *testing.F) {
 	f.Add("```\na", "a\r\n\r\nb", "")
 	f.Fuzz(func(t *testing.T, before, after, answer string) {
 		sent := sentTo(before, answer)
-		if c := Compare(sent, NewPrompt(before, testKey)); c.Relation != reason.Identical {
+		if c := Compare(sent, New(before, testKey)); c.Relation != reason.Identical {
 			t.Fatalf("%q: %s to itself", before, c.Relation)
 		}
-		p := NewPrompt(after, testKey)
+		p := New(after, testKey)
 		c := Compare(sent, p)
 		if len(c.Has) != len(p.blocks) {
 			t.Fatalf("%d marks for %d blocks", len(c.Has), len(p.blocks))
@@ -99,7 +100,7 @@ func FuzzCompare(f *testing.F) {
 		if c.Relation == reason.Identical && (kept < len(sent.Base.Blocks) || len(p.blocks) != kept) {
 			t.Fatalf("%q is identical to %q", after, before)
 		}
-		text, whole := ToResume("id", p, c, false).Prompt()
+		text, whole, _ := sentOf(p, c)
 		if whole && text != after {
 			t.Fatalf("the whole of %q is %q", after, text)
 		}

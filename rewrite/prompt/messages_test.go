@@ -1,4 +1,4 @@
-package rewrite
+package prompt
 
 import (
 	"fmt"
@@ -45,7 +45,7 @@ func TestReadMessages(t *testing.T) {
 		{"behind as many others as are tried", many.String() + one, "=" + many.String() + one},
 		{"behind fewer", many.String()[len("{\"a\": 1}\n"):] + one, "=" + strings.TrimSuffix(many.String()[len("{\"a\": 1}\n"):], "\n") + "|user/hi"},
 	} {
-		p := NewPrompt(tt.prompt, testKey)
+		p := New(tt.prompt, testKey)
 		var got []string
 		for _, b := range p.blocks {
 			if b.message == nil {

@@ -1,4 +1,4 @@
-package rewrite
+package prompt
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ var testKey = Key("a key for tests")
 
 // sentTo returns what is stored of a session that a caller who names its task sent a prompt.
 func sentTo(prompt string, answers ...string) Sent {
-	s := Sent{Base: NewPrompt(prompt, testKey).Footprint(), Named: true}
+	s := Sent{Base: New(prompt, testKey).Footprint(), Named: true}
 	for _, a := range answers {
 		s.Answers = append(s.Answers, NewAnswer(a, nil, testKey))
 	}
@@ -21,7 +21,7 @@ func sentTo(prompt string, answers ...string) Sent {
 }
 
 func compare(before, after string, answers ...string) Continuity {
-	return Compare(sentTo(before, answers...), NewPrompt(after, testKey))
+	return Compare(sentTo(before, answers...), New(after, testKey))
 }
 
 func TestBlocks(t *testing.T) {
@@ -177,7 +177,7 @@ func TestTranscripts(t *testing.T) {
 		if c.Relation != reason.Extends || !c.Transcript {
 			t.Errorf("%s: %s, transcript %v", name, c.Relation, c.Transcript)
 		}
-		if text, _, _ := sentOf(NewPrompt(second, testKey), c); !strings.Contains(text, q2) || len(text) < len(second) && strings.Contains(text, "footer") {
+		if text, _, _ := sentOf(New(second, testKey), c); !strings.Contains(text, q2) || len(text) < len(second) && strings.Contains(text, "footer") {
 			t.Errorf("%s: the new turn is %q", name, text)
 		}
 		for what, wrong := range map[string]string{"another answer": "It is done.", "a longer answer": a + " And more.",
@@ -211,7 +211,7 @@ func TestTranscriptsOfMoreTurns(t *testing.T) {
 		{"cut off in front", "Be kind.\n\nHuman: two\n\nAssistant: second answer\n\nHuman: three", reason.HistoryEdited},
 	}
 	for _, tt := range tests {
-		if c := Compare(sent, NewPrompt(tt.prompt, testKey)); c.Relation != tt.want {
+		if c := Compare(sent, New(tt.prompt, testKey)); c.Relation != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, c.Relation, tt.want)
 		}
 	}
@@ -250,7 +250,7 @@ func TestWhyWhole(t *testing.T) {
 		"most is new":     {before, before + strings.Repeat("\n\nnew words", 1000), "", reason.SavesTooLittle},
 		"between answers": {turn, turn + "\n\nTool: three files\n\nAssistant: first\n\nHuman: two", "first", reason.NoCleanCut},
 	} {
-		_, whole, why := sentOf(NewPrompt(tt.after, testKey), compare(tt.before, tt.after, tt.answer))
+		_, whole, why := sentOf(New(tt.after, testKey), compare(tt.before, tt.after, tt.answer))
 		if !whole || why != tt.want {
 			t.Errorf("%s: whole %v, %q, want %q", name, whole, why, tt.want)
 		}
@@ -261,7 +261,7 @@ func TestWhyWhole(t *testing.T) {
 func TestNewTurnLosesNothing(t *testing.T) {
 	first := "Be kind.\n\nHuman: one"
 	second := first + "\n\nTool: three files\n\nAssistant: first\n\nHuman: two"
-	p := NewPrompt(second, testKey)
+	p := New(second, testKey)
 	c := compare(first, second, "first")
 	if text, whole, _ := sentOf(p, c); c.Relation != reason.Extends || !whole {
 		t.Errorf("%s, %q", c.Relation, text)
@@ -270,7 +270,7 @@ func TestNewTurnLosesNothing(t *testing.T) {
 
 func TestBaseCountsWords(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "ab": 2, "ab   \n": 2, "   ab\n\n\n----\n": 2, "a\nb": 3, "```\nab\n```": 2, "é": 2} {
-		if got := NewPrompt(text, testKey).Footprint().Bytes; got != want {
+		if got := New(text, testKey).Footprint().Bytes; got != want {
 			t.Errorf("%q: %d bytes, want %d", text, got, want)
 		}
 	}
@@ -293,7 +293,7 @@ func TestHugePrompts(t *testing.T) {
 		"a line longer":      {line, line + "more", reason.Unrelated},
 		"a line and more":    {line, line + "\n\nmore", reason.Extends},
 	} {
-		p := NewPrompt(tt.after, testKey)
+		p := New(tt.after, testKey)
 		c := Compare(sentTo(tt.before), p)
 		text, whole, _ := sentOf(p, c)
 		if c.Relation != tt.want || !strings.Contains(text, "more") || whole && text != tt.after {
@@ -310,7 +310,7 @@ func TestDeltaLosesNothing(t *testing.T) {
 		before := randomBlocks(r, 5+r.IntN(60))
 		after := edit(r, slices.Clone(before))
 		prompt := strings.Join(after, "\n\n")
-		p := NewPrompt(prompt, testKey)
+		p := New(prompt, testKey)
 		c := Compare(sentTo(strings.Join(before, "\n\n")), p)
 		text, whole, _ := sentOf(p, c)
 		if whole && text != prompt {
@@ -384,7 +384,7 @@ func BenchmarkCompare1MBWith16Chains(b *testing.B) {
 	prompt := text.String() + "Job 3.\n\nAnd more."
 	b.SetBytes(int64(len(prompt)))
 	for b.Loop() {
-		p := NewPrompt(prompt, testKey)
+		p := New(prompt, testKey)
 		for _, s := range sent {
 			Compare(s, p)
 		}
@@ -397,7 +397,7 @@ func BenchmarkEvidence(b *testing.B) {
 	prompt := base + "\n\n## Review\n\nYour change broke the build: src/retry.py:12: unexpected indent. Please fix it."
 	b.SetBytes(int64(len(prompt)))
 	for b.Loop() {
-		if c := Compare(sent, NewPrompt(prompt, testKey)); c.Evidence.Past(true) == "" {
+		if c := Compare(sent, New(prompt, testKey)); c.Evidence.Past(true) == "" {
 			b.Fatal(c.Evidence)
 		}
 	}
