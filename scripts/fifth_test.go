@@ -20,6 +20,8 @@ import (
 // sessions in a database.
 const fifthTool = `package rewrite
 
+import "reprise/rewrite/reason"
+
 func init() { Register(fifth{}) }
 
 type fifth struct{ claude }
@@ -44,7 +46,7 @@ func (f fifth) Parse(in Invocation) Call {
 
 func (fifth) ResolveWithEnv(c Call, s HostEnv) Call {
 	if s.Version != "5.0" {
-		c.Mode, c.Reason = Passthrough, NoResume
+		c.Mode, c.Reason = Passthrough, reason.NoResume
 	}
 	return c
 }
