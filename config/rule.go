@@ -8,8 +8,8 @@ import (
 	"sync"
 	"unicode"
 
+	"reprise/rewrite"
 	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 )
 
 // A Rule says which calls belong to which job, and which policy applies to them. Rules are pure: a
@@ -65,7 +65,7 @@ type Match struct {
 	Task, Role string
 	Scope      string   // the rule whose names these are, "" if the caller set them
 	Strict     bool     // the names separate jobs, but do not prove that two calls belong to the same one
-	Attempt    int      // prompt.NoAttempt if it is not given
+	Attempt    int      // rewrite.NoAttempt if it is not given
 	Fresh      bool     // the prompt ends the chain
 	Resets     []string // the roles whose chains of the task the prompt ends
 }
@@ -99,7 +99,7 @@ func (r *Rule) match(s Subject) (Match, bool) {
 		!strings.HasSuffix(s.Cwd, r.cwdEnd) {
 		return Match{}, false
 	}
-	found := captures{attempt: reason.NoAttempt}
+	found := captures{attempt: rewrite.NoAttempt}
 	if !r.capture(&found, s) {
 		return Match{}, false
 	}

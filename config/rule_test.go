@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"reprise/rewrite"
-	"reprise/rewrite/reason"
 )
 
 // subject is a call of claude.
@@ -87,7 +86,7 @@ func TestMatch(t *testing.T) {
 			}
 			got := config.Match(subject(c.change))
 			if c.want.Attempt == 0 {
-				c.want.Attempt = reason.NoAttempt
+				c.want.Attempt = rewrite.NoAttempt
 			}
 			if c.want.Scope == "r" && got.Name != "r" {
 				t.Fatal("the rule does not match")

@@ -369,5 +369,5 @@ func callersOwn(tx *sql.Tx, id string) error {
 }
 
 func (c *Call) attempt() sql.NullInt64 {
-	return known(c.Attempt != reason.NoAttempt, int64(c.Attempt))
+	return known(c.Attempt != rewrite.NoAttempt, int64(c.Attempt))
 }

@@ -197,7 +197,7 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 
 	prompt += "\n\nNow the second part."
 	c = testCall(l, prompt, 3000)
-	c.Attempt, c.Place = reason.NoAttempt, Place{"r", "b", "h"}
+	c.Attempt, c.Place = rewrite.NoAttempt, Place{"r", "b", "h"}
 	d, again := beginCall(t, l, c)
 	if d.Mode != rewrite.Resume || again.Session != ticket.Session || again.Totals != "t1" || !d.Whole {
 		t.Fatalf("%s (%s), totals %q, whole %v", d.Mode, d.Reason, again.Totals, d.Whole)
@@ -340,7 +340,7 @@ func TestACopyHasTheRowOfItsSource(t *testing.T) {
 	want := row(t, l, "sessions", first.Session)
 	want["transcript"] = 1
 	c = betweenCall(copyCall(l, prompt+"\n\nMore.", 3000), func() { execute(t, l, "UPDATE sessions SET transcript = 1") })
-	c.Attempt, c.Fingerprints = reason.NoAttempt, Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
+	c.Attempt, c.Fingerprints = rewrite.NoAttempt, Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
 	d, ticket := beginCall(t, l, c)
 	if !d.Copy || ticket.Totals != "t1" {
 		t.Fatalf("%s (%s), totals %q", d.Mode, d.Reason, ticket.Totals)

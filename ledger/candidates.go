@@ -322,7 +322,7 @@ func (r *factsRow) columns() []column {
 		{"s.created", &f.Created}, {"s.last_used", &f.LastUsed},
 		{"s.context_used", &f.Context.Used}, {"s.context_limit", &f.Context.Limit}, {"s.compacted", &f.Compacted},
 		{"coalesce(s.file, '')", &f.file}, {"coalesce(s.stamp, '')", &f.stamp},
-		{fmt.Sprintf("coalesce(s.attempt, %d)", reason.NoAttempt), &f.Attempt}, {"s.reset", &f.Reset}, {"s.callers_own", &f.CallersOwn},
+		{fmt.Sprintf("coalesce(s.attempt, %d)", rewrite.NoAttempt), &f.Attempt}, {"s.reset", &f.Reset}, {"s.callers_own", &f.CallersOwn},
 		{"s.repository", &f.Place.Repository}, {"s.branch", &f.Place.Branch}, {"s.head", &f.Place.Head},
 		{"s.left_files", &f.left},
 		{"s.first_model", &f.FirstModel}, {"s.caller", &f.Caller}, {"s.shared <> ''", &f.Shared},

@@ -253,7 +253,7 @@ func choose(f Facts) (*ChainFacts, reason.Code) {
 	case chain == nil:
 	case chain.Reset:
 		why = reason.ContextReset
-	case f.Attempt != reason.NoAttempt && f.Attempt < attempt(all, chain.Chain):
+	case f.Attempt != rewrite.NoAttempt && f.Attempt < attempt(all, chain.Chain):
 		why = reason.AttemptReset
 	}
 	return chain, why
@@ -278,7 +278,7 @@ func (f *Facts) unrecorded() bool {
 
 // attempt returns the highest attempt number among a chain's calls.
 func attempt(sessions []ChainFacts, chain int64) int {
-	highest := reason.NoAttempt
+	highest := rewrite.NoAttempt
 	for _, c := range sessions {
 		if c.Chain == chain {
 			highest = max(highest, c.Attempt)

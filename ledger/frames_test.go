@@ -134,7 +134,7 @@ func TestFramesKnowWhatANameResumes(t *testing.T) {
 				prompt := fmt.Sprintf("You are the coder.\n\nTicket: %d\n\n%s\n\n## Notes\n\n%s\n\n## Contract\n\nPrint DONE.",
 					job, strings.Repeat("Keep every function small.\n\n", 9), notes)
 				c := testCall(l, prompt, now)
-				c.Attempt = reason.NoAttempt
+				c.Attempt = rewrite.NoAttempt
 				name(c, fmt.Sprint(job))
 				d, ticket, err := Begin(l, c)
 				if err != nil {

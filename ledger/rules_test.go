@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
 
@@ -91,7 +92,7 @@ func TestAttemptIsKeptWithTheSession(t *testing.T) {
 		attempt int
 		want    reason.Code
 	}{
-		{1, reason.FirstCall}, {2, reason.Unrelated}, {reason.NoAttempt, reason.Unrelated}, {2, reason.Unrelated},
+		{1, reason.FirstCall}, {2, reason.Unrelated}, {rewrite.NoAttempt, reason.Unrelated}, {2, reason.Unrelated},
 		{1, reason.AttemptReset}, {1, reason.Unrelated}, {0, reason.AttemptReset},
 	} {
 		c := namedCall(l, "coder", i+1)

@@ -5,6 +5,9 @@ import (
 	"slices"
 )
 
+// NoAttempt is the number of an attempt that is not known.
+const NoAttempt = -1
+
 // A Mode is how a call is handled.
 type Mode string
 

@@ -102,7 +102,7 @@ budget = { calls_per_hour = 5, dollars_per_day = 1.5, stop = true }
 		if r.Limits != want {
 			t.Errorf("%s: %+v, want %+v", tool, r.Limits, want)
 		}
-		if (r.Fresh == reason.ContextReset) != (tool == "codex") || r.Attempt != reason.NoAttempt {
+		if (r.Fresh == reason.ContextReset) != (tool == "codex") || r.Attempt != rewrite.NoAttempt {
 			t.Errorf("%s: fresh %q, attempt %d", tool, r.Fresh, r.Attempt)
 		}
 	}

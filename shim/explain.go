@@ -112,7 +112,7 @@ func (c *call) other() *Other {
 func (c *call) explain() Explanation {
 	pass := func(why reason.Code) Explanation {
 		return Explanation{Mode: rewrite.Passthrough, Reason: why, Unknown: c.parsed.Unknown, Unmanaged: c.parsed.Unmanaged,
-			Attempt: reason.NoAttempt, Plan: rewrite.Plan{Args: c.env.Args[1:], Whole: true}}
+			Attempt: rewrite.NoAttempt, Plan: rewrite.Plan{Args: c.env.Args[1:], Whole: true}}
 	}
 	if c.env.Get("REPRISE_OFF") == "1" {
 		return pass(reason.SwitchedOff)

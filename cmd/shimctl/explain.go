@@ -139,7 +139,7 @@ func (a *app) printExplanation(e shim.Explanation) {
 	show("rule", e.Rule)
 	show("task", e.Task)
 	show("role", e.Role)
-	if e.Attempt != reason.NoAttempt {
+	if e.Attempt != rewrite.NoAttempt {
 		show("attempt", fmt.Sprint(e.Attempt))
 	}
 	show("unknown option", e.Unknown)
@@ -400,7 +400,7 @@ func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {
 	if e.Full {
 		r.Warning = nearlyFull(e.Context, e.Model, a.configured().ContextLimit)
 	}
-	if e.Attempt != reason.NoAttempt {
+	if e.Attempt != rewrite.NoAttempt {
 		r.Attempt = &e.Attempt
 	}
 	r.Terminal = e.Terminal

@@ -13,7 +13,6 @@ import (
 	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 	"reprise/scripts/toolbox"
 )
 
@@ -43,7 +42,7 @@ func TestWatch(t *testing.T) {
 	}
 	defer l.Close()
 	call := &ledger.Call{Tool: "claude", Cwd: "/home/me/src/shop", Home: "/home/me/.claude", Task: "T-1", Format: rewrite.Text,
-		Prompt: prompt.New("Go on", l.Key()), Now: ledger.Millis(time.Now().UnixMilli()), Attempt: reason.NoAttempt,
+		Prompt: prompt.New("Go on", l.Key()), Now: ledger.Millis(time.Now().UnixMilli()), Attempt: rewrite.NoAttempt,
 		Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame }}
 	_, ticket, err := ledger.Begin(l, call)
 	if err != nil {

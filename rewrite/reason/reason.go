@@ -40,9 +40,6 @@ const (
 // session in the same process.
 const NextTurn Code = "next_turn"
 
-// NoAttempt is the number of an attempt that is not known.
-const NoAttempt = -1
-
 // Reasons why a managed call is fresh.
 const (
 	FirstCall           Code = "first_call"
