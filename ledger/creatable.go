@@ -25,7 +25,7 @@ func CheckCreatable(path string) (err error) {
 	if err != nil {
 		return fmt.Errorf("create ledger: %w", err)
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.Write(make([]byte, emptyLedger))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("create ledger: %w", err)

@@ -110,7 +110,7 @@ func (l *Ledger) inOneMoment(read func(rowsQueryer) error) error {
 	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return fmt.Errorf("read ledger: %w", err)
 	}
-	defer conn.ExecContext(ctx, "ROLLBACK")
+	defer func() { _, _ = conn.ExecContext(ctx, "ROLLBACK") }()
 	return read(onConn{conn})
 }
 

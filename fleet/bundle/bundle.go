@@ -199,7 +199,7 @@ func (s *summer) digest() string { return hex.EncodeToString(s.all.Sum(nil)) }
 
 func (s *summer) addSum(path string, content []byte) {
 	s.all.Write(binary.BigEndian.AppendUint64(nil, uint64(len(path))))
-	io.WriteString(s.all, path)
+	_, _ = io.WriteString(s.all, path)
 	s.all.Write(content)
 }
 

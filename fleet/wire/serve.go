@@ -54,7 +54,7 @@ func (s *server) serve(ctx context.Context, q request) {
 	if s.openError != nil {
 		a := answer{}
 		a.encodeError(s.openError)
-		s.write(q.ID, a)
+		_ = s.write(q.ID, a)
 		return
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -291,5 +291,5 @@ func (t *bundledTool) save() error {
 }
 
 func (t *bundledTool) event(w io.Writer, e event) {
-	json.NewEncoder(w).Encode(e) // a client that is gone needs no answer
+	_ = json.NewEncoder(w).Encode(e) // a client that is gone needs no answer
 }

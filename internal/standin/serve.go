@@ -162,7 +162,7 @@ func (x *exchange) json(status int, v any) { writeJSON(x.w, status, v) }
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	w.Write(encode(v)) // a client that is gone needs no answer
+	_, _ = w.Write(encode(v)) // a client that is gone needs no answer
 }
 
 // event sends one server-sent event, without buffering. Its name may be empty.

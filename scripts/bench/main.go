@@ -534,7 +534,7 @@ func (b *bench) ledgers() error {
 		if _, err := db.Exec(`BEGIN EXCLUSIVE`); err != nil {
 			return err
 		}
-		defer db.Exec(`ROLLBACK`)
+		defer func() { _, _ = db.Exec(`ROLLBACK`) }()
 		locked, err := least()
 		b.figure("locked ledger, delay", locked-first, "ms")
 		return err

@@ -318,13 +318,13 @@ func hold(path string) bool {
 // print writes stderr and stdout in pieces with pauses between them, and ends the run as its script
 // says. A closed stdout kills it, like any tool.
 func (r *Run) print(shown Shown, s Script, exit int, end func(exit int)) int {
-	io.WriteString(os.Stderr, shown.Stderr)
+	_, _ = io.WriteString(os.Stderr, shown.Stderr)
 	for len(shown.Stdout) > 0 {
 		n := strings.IndexByte(shown.Stdout, '\n') + 1
 		if n == 0 {
 			n = len(shown.Stdout)
 		}
-		io.WriteString(os.Stdout, shown.Stdout[:n])
+		_, _ = io.WriteString(os.Stdout, shown.Stdout[:n])
 		shown.Stdout = shown.Stdout[n:]
 		time.Sleep(time.Duration(s.Pause) * time.Millisecond)
 	}

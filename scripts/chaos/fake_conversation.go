@@ -42,9 +42,9 @@ type fakeTalk struct {
 func (r *Run) converse(tool fakeTool, q request, s Script, file string, turns int, dir, call string) int {
 	t := &fakeTalk{run: r, s: s, in: bufio.NewScanner(os.Stdin), file: file, turns: turns, save: func() { r.save(dir, call) }}
 	t.in.Buffer(nil, 64<<20)
-	io.WriteString(os.Stderr, s.Noise)
+	_, _ = io.WriteString(os.Stderr, s.Noise)
 	if s.Ending == Early && !r.Refused {
-		io.WriteString(os.Stderr, "something broke\n")
+		_, _ = io.WriteString(os.Stderr, "something broke\n")
 		return s.Code
 	}
 	for line, ok := t.read(); ok; line, ok = t.read() {
@@ -130,7 +130,7 @@ func (t *fakeTalk) turn(tool fakeTool, q request, text string) bool {
 		r.Results++
 		t.save()
 	}
-	io.WriteString(os.Stdout, fakeClaude{}.shown("stream-json", s, r, t.turns).Stdout)
+	_, _ = io.WriteString(os.Stdout, fakeClaude{}.shown("stream-json", s, r, t.turns).Stdout)
 	s.stop()
 	return s.Ending != Middle
 }

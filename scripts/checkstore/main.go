@@ -104,7 +104,7 @@ func (w *world) serve(ctx context.Context, p plan) (stop func(), err error) {
 			return nil, err
 		}
 		for name, value := range s.Env {
-			os.Setenv(name, value)
+			_ = os.Setenv(name, value)
 		}
 		url, err := s.Fresh(ctx)
 		if err != nil {

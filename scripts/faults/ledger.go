@@ -160,7 +160,7 @@ func (w *world) use() { w.call(call{prompt: job(0)}) }
 func broken(name string, damage func(*world), kept bool) kind {
 	return kind{"the ledger", name, func(w *world) {
 		w.use()
-		w.shimctl("status") // folds the log into the file
+		_, _ = w.shimctl("status") // folds the log into the file
 		damage(w)
 		w.passes(call{prompt: job(1)})
 		if out, err := w.shimctl("doctor"); err == nil || !strings.Contains(out, "problem\tledger\t") {

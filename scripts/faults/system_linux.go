@@ -28,7 +28,7 @@ func (w *world) fill(pages int) {
 		w.skip(err)
 		return
 	}
-	defer syscall.Unmount(w.state(""), syscall.MNT_DETACH)
+	defer func() { _ = syscall.Unmount(w.state(""), syscall.MNT_DETACH) }()
 	w.use()
 	room := make([]byte, 4096)
 	filler, err := os.Create(w.state("filler"))

@@ -97,7 +97,7 @@ func (s *Server) Fresh(ctx context.Context) (string, error) {
 
 // Kill9 ends the server without notice.
 func (s *Server) Kill9() {
-	s.running.Process.Kill() // fails only if it has ended
+	_ = s.running.Process.Kill() // fails only if it has ended
 	<-s.ended
 }
 
@@ -155,7 +155,7 @@ func (s *Server) try(ctx context.Context) error {
 		return fmt.Errorf("start %s: %w", s.Kind, err)
 	}
 	go func() {
-		running.Wait() // its output says why
+		_ = running.Wait() // its output says why
 		close(ended)
 	}()
 	s.running, s.ended = running, ended

@@ -39,7 +39,7 @@ func run(addr, path string, stdin bool) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if stdin {
-		go func() { io.Copy(io.Discard, os.Stdin); stop() }()
+		go func() { _, _ = io.Copy(io.Discard, os.Stdin); stop() }()
 	}
 	<-ctx.Done()
 	return server.Close()

@@ -76,7 +76,7 @@ func call(prompt string, waits bool) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	io.WriteString(in, `{"type":"control_request","request_id":"a","request":{"subtype":"initialize"}}`+"\n")
+	_, _ = io.WriteString(in, `{"type":"control_request","request_id":"a","request":{"subtype":"initialize"}}`+"\n")
 	answered := 0.0
 	if waits {
 		answered = until("control_response")

@@ -17,7 +17,7 @@ func main() {
 	for _, dir := range strings.Split(os.Getenv("PATH"), ":") {
 		path := filepath.Join(dir, filepath.Base(os.Args[0]))
 		if info, err := os.Stat(path); err == nil && !os.SameFile(info, own) && info.Mode()&0o111 != 0 {
-			syscall.Exec(path, os.Args, os.Environ())
+			_ = syscall.Exec(path, os.Args, os.Environ())
 		}
 	}
 	os.Exit(127)

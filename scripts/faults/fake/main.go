@@ -70,7 +70,7 @@ func main() {
 
 // detach continues in another process, which outlives this one's parent. It keeps its streams.
 func detach() {
-	os.Unsetenv("FAKE_DETACH")
+	_ = os.Unsetenv("FAKE_DETACH")
 	p, err := os.StartProcess("/proc/self/exe", os.Args, &os.ProcAttr{
 		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Sys: &syscall.SysProcAttr{Setsid: true}})
 	check(err)
