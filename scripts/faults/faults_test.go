@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -56,35 +55,5 @@ func TestNotTriedIsAFailure(t *testing.T) {
 	}
 	if _, err := (programs{}).printTable(new(bytes.Buffer), t.TempDir(), table, 1, "no such kind"); err == nil {
 		t.Error("a pattern that fits no kind passes")
-	}
-}
-
-// The table of the docs has a row for each kind, and no other.
-func TestTableIsCurrent(t *testing.T) {
-	page, err := os.ReadFile("../../docs/internals/faults.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(page), "\n## The table\n")
-	rows := map[string]bool{}
-	for line := range strings.Lines(table) {
-		if cells := strings.Split(line, "|"); len(cells) > 3 {
-			rows[strings.TrimSpace(cells[1])+": "+strings.TrimSpace(cells[2])] = true
-		}
-	}
-	for _, k := range kinds {
-		name := k.subject + ": " + k.name
-		if _, found := rows[name]; !found {
-			t.Errorf("docs/internals/faults.md has no row for %q", name)
-		}
-		rows[name] = false
-	}
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		return // not every kind can be tried there
-	}
-	for name, left := range rows {
-		if left && name != "subject: fault" && !strings.HasPrefix(name, "---") {
-			t.Errorf("docs/internals/faults.md has a row for %q, which is not tried", name)
-		}
 	}
 }
