@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	_ "github.com/mattn/go-sqlite3" // the driver of newestRow
 	"reprise/internal/standin"
 	"reprise/rewrite"
 )
