@@ -85,7 +85,7 @@ func addEvidence(c *Call, chains []ChainFacts, answers []givenAnswer) {
 		if !cf.retains() && e.Answer == 0 {
 			continue
 		}
-		quoted := cf.addFlow(answers)
+		quoted := addFlow(cf, answers)
 		cf.Proof.Transcript, cf.Proof.Answer, cf.Proof.Trace, cf.Proof.Past = e.Transcript, e.Answer > 0 && e.Own, len(e.Trace) > 0, e.Past(cf.Continuity.Relation == reason.Extends) != ""
 		cf.Against, cf.Ends = e.Against(func(text string) bool { return quoted[text] }), e.Ends()
 	}
@@ -93,7 +93,7 @@ func addEvidence(c *Call, chains []ChainFacts, answers []givenAnswer) {
 
 // addFlow looks for what others have answered since the session's latest run. It returns the prompt's lines that are
 // such an answer's. What two chains have answered is a form that all answers have, or a file that all speak of.
-func (c *ChainFacts) addFlow(answers []givenAnswer) (quoted map[string]bool) {
+func addFlow(c *ChainFacts, answers []givenAnswer) (quoted map[string]bool) {
 	quoted, added := map[string]bool{}, map[prompt.Mark]string{}
 	e := &c.Continuity.Evidence
 	for _, line := range e.New() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"reprise/rewrite"
@@ -68,7 +69,7 @@ func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
 	} // an outcome that cannot be recorded for another reason only leaves its session unfit to resume
 	for n := range maxDecisions {
 		var mark Mark
-		if d, mark, err = decide(b, c); err != nil {
+		if d, mark, err = decideOn(b, c); err != nil {
 			return d, nil, err
 		}
 		if d.Mode == rewrite.Stopped {
@@ -104,8 +105,8 @@ func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
 	return d, t, nil
 }
 
-// decide reads the facts and decides. It returns ErrHeld with the decision if the call must wait.
-func decide(b Book, c *Call) (Decision, Mark, error) {
+// decideOn reads the facts and decides. It returns ErrHeld with the decision if the call must wait.
+func decideOn(b Book, c *Call) (Decision, Mark, error) {
 	facts, mark, err := b.Facts(c)
 	if err != nil {
 		return Decision{}, mark, fmt.Errorf("read chains: %w", err)
@@ -122,7 +123,7 @@ func decide(b Book, c *Call) (Decision, Mark, error) {
 
 // Foresee returns the decision that a book makes on a call by these facts.
 func Foresee(b Book, c *Call, facts Facts) Decision {
-	d := c.decide(facts)
+	d := c.decision(facts)
 	return b.Here().withinBudget(c, d, b.ChainHere(c, d))
 }
 
@@ -164,4 +165,24 @@ func (l *Ledger) Take(m Mark, d Decision, c *Call) (*Ticket, error) {
 		return t.begin(tx, c, &d)
 	})
 	return t, err
+}
+
+// decision decides on a call. Only if it would continue a session does it ask the repository
+// whether the session's last commit is still in its history, and whether its work is there: that may
+// take longer than everything else. WorkGone comes last: on another machine the work is not thrown
+// away but was never there.
+func (c *Call) decision(f Facts) Decision {
+	d := Decide(f)
+	if !d.Mode.Continues() {
+		return d
+	}
+	chosen := &f.Chains[slices.IndexFunc(f.Chains, func(cf ChainFacts) bool { return cf.Session == d.Session })]
+	before := chosen.Place.Head
+	chosen.CommitGone = before != "" && before != f.Place.Head && (c.Ancestor == nil || !c.Ancestor(before))
+	chosen.CheckoutDiffers = !chosen.CommitGone && c.Checkout != nil && !c.Checkout(chosen.Tree, chosen.Directory)
+	chosen.WorkGone = !chosen.CommitGone && !chosen.CheckoutDiffers && chosen.left != "" && c.WorkGone != nil && c.WorkGone(chosen.left, before)
+	if chosen.CommitGone || chosen.CheckoutDiffers || chosen.WorkGone {
+		return Decide(f)
+	}
+	return d
 }

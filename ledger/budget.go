@@ -11,29 +11,6 @@ import (
 // anHour is the period in which calls are counted; money is counted in a day.
 const anHour Millis = 3_600_000
 
-// Spending is what the calls of a job have used up.
-type Spending struct {
-	Calls int64 // made in the last hour
-	Cost  int64 // nano-dollars of the last 24 hours, as the tool reported them
-}
-
-// Budget is what a job may use up; 0 is no limit.
-type Budget struct {
-	CallsPerHour int64
-	NanoPerDay   int64
-}
-
-// Exceeded returns which limit a job has exceeded, or "".
-func (b Budget) Exceeded(s Spending) reason.Code {
-	switch {
-	case b.CallsPerHour > 0 && s.Calls > b.CallsPerHour:
-		return reason.TooManyCalls
-	case b.NanoPerDay > 0 && s.Cost >= b.NanoPerDay:
-		return reason.BudgetSpent
-	}
-	return ""
-}
-
 // Conditions on calls. A repeated prompt without a name begins a chain of its own, so all of a tool in a
 // directory are one job.
 const (

@@ -120,7 +120,7 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 			return err
 		}
 		busy := slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return cf.Held })
-		f.addInner(slices.DeleteFunc(more, func(cf ChainFacts) bool { return !busy && !f.Limits.goesBack(&cf) }))
+		addInner(f, slices.DeleteFunc(more, func(cf ChainFacts) bool { return !busy && !f.Limits.GoesBack(&cf) }))
 	}
 	err = l.addOthers(c, f, answers)
 	addEvidence(c, f.Chains[found:], answers)
@@ -128,13 +128,6 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 		return err
 	}
 	return l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofJob+")", c.job()...).Scan(&f.Others)
-}
-
-// goesBack reports whether a call may go on where a session stood before it was continued and that has ended: only
-// if the prompt shows its answer.
-func (l Limits) goesBack(c *ChainFacts) bool {
-	e := &c.Continuity.Evidence
-	return l.Unnamed == UnnamedExtends || c.Continuity.Relation == reason.Identical || e.Answer > 0 || e.Transcript
 }
 
 // addOthers adds the chains that begin like a later line of the prompt, and those whose newest answer the
@@ -157,7 +150,7 @@ func (l *Ledger) addOthers(c *Call, f *Facts, answers []givenAnswer) error {
 		return err
 	}
 	others = slices.DeleteFunc(others, func(cf ChainFacts) bool { return !cf.retains() && !cf.quotesLong() })
-	f.addInner(others)
+	addInner(f, others)
 	return nil
 }
 
@@ -182,14 +175,14 @@ func (l *Ledger) namedFacts(c *Call, f *Facts) (err error) {
 		if err != nil {
 			return err
 		}
-		f.addInner(more)
+		addInner(f, more)
 	}
 	if shown := shownSessions(c.Prompt, answers); shown != "" && len(f.Chains) > 0 {
 		more, _, err := l.chains(c, "s.chain_id = c.id AND s.id IN ("+shown+")", ofJob+newest, c.job()...)
 		if err != nil {
 			return err
 		}
-		f.addInner(more)
+		addInner(f, more)
 	}
 	if !c.DerivedRole() || slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return cf.retains() }) {
 		return nil
@@ -210,7 +203,7 @@ func usable(c ChainFacts) bool { return c.State == Live && !c.Held }
 
 // addInner adds sessions that others were copied from, except those that were ends when read
 // earlier.
-func (f *Facts) addInner(sessions []ChainFacts) {
+func addInner(f *Facts, sessions []ChainFacts) {
 	for _, one := range sessions {
 		if !slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Session == one.Session }) {
 			f.Chains = append(f.Chains, one)

@@ -69,7 +69,7 @@ func TestWhichSessionsAreRead(t *testing.T) {
 // What was an end when the ends were read, and was gone on from when the others were, counts once.
 func TestNoSessionCountsTwice(t *testing.T) {
 	f := Facts{Chains: []ChainFacts{{Session: 5}}}
-	f.addInner([]ChainFacts{{Session: 5}, {Session: 6}})
+	addInner(&f, []ChainFacts{{Session: 5}, {Session: 6}})
 	if len(f.Chains) != 2 || f.Chains[1].Session != 6 {
 		t.Errorf("%+v", f.Chains)
 	}

@@ -125,22 +125,11 @@ func whatChanged(f Facts, c *ChainFacts) (reason.Code, []string) {
 	return "", nil
 }
 
-// decide decides on a call. Only if it would continue a session does decide ask the repository
-// whether the session's last commit is still in its history, and whether its work is there: that may
-// take longer than everything else. WorkGone comes last: on another machine the work is not thrown
-// away but was never there.
-func (c *Call) decide(f Facts) Decision {
-	d := Decide(f)
-	if !d.Mode.Continues() {
-		return d
+// Named returns the fingerprints without what counts only for calls without a name.
+func (f Fingerprints) Named() Fingerprints {
+	list := slices.DeleteFunc(f.Settings.list(), func(d Digest) bool { return d.Guard == reason.JobChanged })
+	if len(list) > 0 || strings.Contains(string(f.Settings), "\t") {
+		f.Settings = NewDigests(list)
 	}
-	chosen := &f.Chains[slices.IndexFunc(f.Chains, func(cf ChainFacts) bool { return cf.Session == d.Session })]
-	before := chosen.Place.Head
-	chosen.CommitGone = before != "" && before != f.Place.Head && (c.Ancestor == nil || !c.Ancestor(before))
-	chosen.CheckoutDiffers = !chosen.CommitGone && c.Checkout != nil && !c.Checkout(chosen.Tree, chosen.Directory)
-	chosen.WorkGone = !chosen.CommitGone && !chosen.CheckoutDiffers && chosen.left != "" && c.WorkGone != nil && c.WorkGone(chosen.left, before)
-	if chosen.CommitGone || chosen.CheckoutDiffers || chosen.WorkGone {
-		return Decide(f)
-	}
-	return d
+	return f
 }

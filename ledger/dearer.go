@@ -158,3 +158,16 @@ func (m *Meters) beginTrial(now Millis) {
 // distance returns the time between two points, in either order: after a clock was set back, a
 // pause must still end.
 func distance(a, b Millis) Millis { return Millis(math.Abs(float64(a - b))) }
+
+// Of returns the meter that counts the runs of one side.
+func (m *Meters) Of(s Side) *Meter {
+	switch s {
+	case Resumed:
+		return &m.Resumed
+	case FollowUp:
+		return &m.FollowUp
+	case FirstRun:
+		return &m.First
+	}
+	return nil
+}

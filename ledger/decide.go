@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"reprise/rewrite"
 	"reprise/rewrite/models"
@@ -12,6 +13,9 @@ import (
 
 // Millis is a point in time or a duration in milliseconds. Points count from the Unix epoch.
 type Millis int64
+
+// Time returns the point in time in UTC.
+func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
 
 // A State is the state of a session.
 type State string
@@ -648,4 +652,11 @@ func (l Limits) filled(c rewrite.Context, model string) float64 {
 		return 0
 	}
 	return float64(c.Used) / (l.ContextShare * float64(window))
+}
+
+// GoesBack reports whether a call may go on where a session stood before it was continued and that has ended: only
+// if the prompt shows its answer.
+func (l Limits) GoesBack(c *ChainFacts) bool {
+	e := &c.Continuity.Evidence
+	return l.Unnamed == UnnamedExtends || c.Continuity.Relation == reason.Identical || e.Answer > 0 || e.Transcript
 }

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/mattn/go-sqlite3"
 	"reprise/rewrite"
+
+	"github.com/mattn/go-sqlite3"
 )
 
 // A ChainName identifies a chain.

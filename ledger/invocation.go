@@ -8,14 +8,10 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
-
-// Time returns the point in time in UTC.
-func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
 
 // A Number is one that may not be known. JSON has null for it then.
 type Number struct{ sql.NullInt64 }

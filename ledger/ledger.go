@@ -10,9 +10,10 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/mattn/go-sqlite3"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
+
+	"github.com/mattn/go-sqlite3"
 )
 
 // A Ledger is an open ledger file. It is safe for concurrent use.

@@ -9,23 +9,10 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// side returns the meter that counts the runs of one side.
-func (m *Meters) side(s Side) *Meter {
-	switch s {
-	case Resumed:
-		return &m.Resumed
-	case FollowUp:
-		return &m.FollowUp
-	case FirstRun:
-		return &m.First
-	}
-	return nil
-}
-
 const meterColumns = "runs, input, cache_read, cache_write, output, priced, cost, duration, last, missed"
 
-// columns returns the destinations of meterColumns.
-func (m *Meter) columns() []any {
+// meterFields returns the destinations of meterColumns.
+func meterFields(m *Meter) []any {
 	return []any{&m.Runs, &m.Input, &m.CacheRead, &m.CacheWrite, &m.Output, &m.Priced, &m.Cost, &m.Duration, &m.Last, &m.Missed}
 }
 
@@ -45,10 +32,10 @@ func meters(q rowsQueryer, rule, tool, model string) (Meters, error) {
 	for rows.Next() {
 		var side Side
 		var m Meter
-		if err := rows.Scan(append([]any{&side}, m.columns()...)...); err != nil {
+		if err := rows.Scan(append([]any{&side}, meterFields(&m)...)...); err != nil {
 			return all, err
 		}
-		if at := all.side(side); at != nil {
+		if at := all.Of(side); at != nil {
 			*at = m
 		}
 	}
@@ -76,7 +63,7 @@ func (e *Ending) meter(tx *sql.Tx) error {
 		return err
 	}
 	side := ClassifyRun(mode, reason, fellBack)
-	m := all.side(side)
+	m := all.Of(side)
 	if m == nil {
 		return nil
 	}
@@ -86,7 +73,7 @@ func (e *Ending) meter(tx *sql.Tx) error {
 	m.add(e.Outcome.Seen.Usage, duration, e.Outcome.Now)
 	m.noteCache(missed)
 	_, err = tx.Exec("INSERT OR REPLACE INTO meters (rule, tool, model, side, "+meterColumns+`)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append([]any{rule, tool, model, side}, m.columns()...)...)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append([]any{rule, tool, model, side}, meterFields(m)...)...)
 	return err
 }
 
@@ -103,13 +90,13 @@ func (l *Ledger) Meters() ([]MeterRow, error) {
 		var r MeterRow
 		var side Side
 		var m Meter
-		if err := rows.Scan(append([]any{&r.Rule, &r.Tool, &r.Model, &side}, m.columns()...)...); err != nil {
+		if err := rows.Scan(append([]any{&r.Rule, &r.Tool, &r.Model, &side}, meterFields(&m)...)...); err != nil {
 			return err
 		}
 		if last := len(all) - 1; last < 0 || all[last].Rule != r.Rule || all[last].Tool != r.Tool || all[last].Model != r.Model {
 			all = append(all, r)
 		}
-		if at := all[len(all)-1].side(side); at != nil {
+		if at := all[len(all)-1].Of(side); at != nil {
 			*at = m
 		}
 		return nil

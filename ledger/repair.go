@@ -8,8 +8,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/mattn/go-sqlite3"
 	"reprise/rewrite/prompt"
+
+	"github.com/mattn/go-sqlite3"
 )
 
 // ErrSound reports that there is nothing to repair.

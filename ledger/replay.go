@@ -88,8 +88,8 @@ func (r *ReplayedCall) decide(job replayedJob, c *freshCall) {
 		r.Reason = reason.FirstCall
 		return
 	}
-	facts := Facts{Fingerprints: c.fingerprints.named(), Place: c.place}
-	changed, _ := whatChanged(facts, &ChainFacts{Fingerprints: job.last.fingerprints.named(), Place: job.last.place})
+	facts := Facts{Fingerprints: c.fingerprints.Named(), Place: c.place}
+	changed, _ := whatChanged(facts, &ChainFacts{Fingerprints: job.last.fingerprints.Named(), Place: job.last.place})
 	relation := Relate(job.last.blocks, c.blocks)
 	switch {
 	case job.last.lastUsed > c.started:
@@ -110,15 +110,6 @@ func (r *ReplayedCall) decide(job replayedJob, c *freshCall) {
 		r.Mode, r.Reason = rewrite.Resume, relation
 		r.Saved = int64(prompt.EstimateSaving(int(c.bytes), len(c.blocks), fresh(job.last.blocks, c.blocks)+c.opening+1))
 	}
-}
-
-// named returns the fingerprints without what counts only for calls without a name.
-func (f Fingerprints) named() Fingerprints {
-	list := slices.DeleteFunc(f.Settings.list(), func(d Digest) bool { return d.Guard == reason.JobChanged })
-	if len(list) > 0 || strings.Contains(string(f.Settings), "\t") {
-		f.Settings = NewDigests(list)
-	}
-	return f
 }
 
 // Relate returns how a prompt relates to an earlier one, as far as the digests of their blocks show.

@@ -90,10 +90,10 @@ func TestReplay(t *testing.T) {
 func TestReplayIgnoresJobVariables(t *testing.T) {
 	with := func(list ...Digest) Fingerprints { return Fingerprints{Settings: NewDigests(list)} }
 	job, option := Digest{reason.JobChanged, "CI_JOB_ID", "1"}, Digest{reason.SettingsChanged, "--agents", "2"}
-	if with(job, option).named() != with(option) || with(job).named() != with() || with().named() != with() {
-		t.Errorf("%q, %q", with(job, option).named(), with(job).named())
+	if with(job, option).Named() != with(option) || with(job).Named() != with() || with().Named() != with() {
+		t.Errorf("%q, %q", with(job, option).Named(), with(job).Named())
 	}
-	if old := (Fingerprints{Settings: "a digest without names"}); old.named() != old {
-		t.Errorf("%q", old.named())
+	if old := (Fingerprints{Settings: "a digest without names"}); old.Named() != old {
+		t.Errorf("%q", old.Named())
 	}
 }

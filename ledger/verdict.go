@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"reprise/rewrite/prompt"
@@ -22,7 +23,7 @@ type Proof struct {
 func (p *Proof) Scan(column any) error {
 	*p = Proof{}
 	if text, _ := column.(string); text != "" {
-		return decodeJSON([]byte(text), p)
+		return json.Unmarshal([]byte(text), p)
 	}
 	return nil
 }

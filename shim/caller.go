@@ -24,15 +24,15 @@ const (
 // procRoot is where Linux shows its processes. Without it the caller is unknown.
 const procRoot = "/proc"
 
-// findCaller returns the processes above a process that may have made its call. proc is where the
+// findCaller returns the processes above a process that may have made its call. root is where the
 // processes are shown, boot the current boot.
-func findCaller(proc, boot string, pid, parent int) ledger.Caller {
-	self, err := os.Readlink(filepath.Join(proc, "self"))
-	namespace, noNamespace := os.Readlink(filepath.Join(proc, "self/ns/pid"))
+func findCaller(root, boot string, pid, parent int) ledger.Caller {
+	self, err := os.Readlink(filepath.Join(root, "self"))
+	namespace, noNamespace := os.Readlink(filepath.Join(root, "self/ns/pid"))
 	if err != nil || noNamespace != nil || self != strconv.Itoa(pid) {
 		return ledger.Caller{} // other PIDs are shown than the process's own namespace has
 	}
-	t, c := &processTable{root: proc}, ledger.Caller{Namespace: namespace}
+	t, c := &processTable{root: root}, ledger.Caller{Namespace: namespace}
 	below := processStat{parent: parent, start: math.MaxInt64}
 	for range maxCallers {
 		p, ok := t.read(below.parent)

@@ -1,0 +1,223 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+	"slices"
+	"testing"
+)
+
+// Of several sessions, it is the history of the one that the call would go on with that is asked about.
+func TestAncestorOfTheChosenSession(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	for n, more := range []string{"", "\n\nOn the left."} {
+		c := copyCall(l, prompt+more, Millis(1000*n))
+		c.Place.Head = "head 0"
+		_, ticket := beginCall(t, l, c)
+		o := outcome([]string{sourceID, copyID}[n], "/file", 10, "", Millis(1000*n+500))
+		o.Place.Head = fmt.Sprintf("head %d", n)
+		finish(t, l, ticket, o)
+	}
+	c := copyCall(l, prompt+"\n\nElsewhere.", 3000)
+	c.Place.Head = "head 2"
+	var asked []string
+	c.Ancestor = func(commit string) bool { asked = append(asked, commit); return true }
+	d, _ := beginCall(t, l, c)
+	if wantSource(t, "elsewhere", d, sourceID); !slices.Equal(asked, []string{"head 0"}) {
+		t.Errorf("asked about %q", asked)
+	}
+}
+
+// The history is asked about only where the call would go on with the session.
+func TestAncestorIsAskedSeldom(t *testing.T) {
+	const before, now = "b", "n"
+	for _, tt := range []struct {
+		name     string
+		change   func(*Facts)
+		ancestor bool
+		asked    bool
+		want     reason.Code
+	}{
+		{"commits on top", func(*Facts) {}, true, true, reason.Extends},
+		{"taken back", func(*Facts) {}, false, true, reason.CommitGone},
+		{"the same commit", func(f *Facts) { f.Place.Head = before }, false, false, reason.Extends},
+		{"no commit before", func(f *Facts) { f.Chains[0].Place.Head = "" }, false, false, reason.Extends},
+		{"no commit any more", func(f *Facts) { f.Place.Head = "" }, false, true, reason.CommitGone},
+		{"fresh anyway", func(f *Facts) { f.Fingerprints.Model = "n" }, false, false, reason.ModelChanged},
+		{"fresh anyway, for another chain's sake", func(f *Facts) { f.Chains = nil }, false, false, reason.FirstCall},
+	} {
+		f := goodFacts()
+		f.Place.Head, f.Chains[0].Place.Head = now, before
+		tt.change(&f)
+		asked := false
+		c := &Call{Ancestor: func(commit string) bool {
+			if asked = true; commit != before {
+				t.Errorf("%s: asked for %q", tt.name, commit)
+			}
+			return tt.ancestor
+		}}
+		if d := c.decision(f); d.Reason != tt.want || asked != tt.asked {
+			t.Errorf("%s: %s, asked: %v, want %s and %v", tt.name, d.Reason, asked, tt.want, tt.asked)
+		}
+	}
+}
+
+// Files are looked at only where the call would go on with the session, its commits are there, and they were
+// changed on this machine.
+func TestWorkIsLookedAtSeldom(t *testing.T) {
+	const left, head = "files", "b"
+	for _, tt := range []struct {
+		name        string
+		change      func(*Call, *Facts)
+		gone, asked bool
+		want        reason.Code
+	}{
+		{"as it was", func(*Call, *Facts) {}, false, true, reason.Extends},
+		{"thrown away", func(*Call, *Facts) {}, true, true, reason.WorkGone},
+		{"of a named job", func(_ *Call, f *Facts) { f.Named = true }, true, true, reason.WorkGone},
+		{"no files", func(_ *Call, f *Facts) { f.Chains[0].left = "" }, true, false, reason.Extends},
+		{"commit gone", func(c *Call, f *Facts) { f.Place.Head = "n" }, true, false, reason.CommitGone},
+		{"of another machine", func(c *Call, f *Facts) { c.Checkout = func(string, string) bool { return false } }, true, false, reason.CheckoutDiffers},
+		{"fresh anyway", func(_ *Call, f *Facts) { f.Fingerprints.Model = "n" }, true, false, reason.ModelChanged},
+		{"no way to look", func(c *Call, _ *Facts) { c.WorkGone = nil }, true, false, reason.Extends},
+	} {
+		f := goodFacts()
+		f.Place.Head, f.Chains[0].Place.Head, f.Chains[0].left = head, head, left
+		asked := false
+		c := &Call{WorkGone: func(files, at string) bool {
+			if asked = true; files != left || at != head {
+				t.Errorf("%s: asked for %q at %q", tt.name, files, at)
+			}
+			return tt.gone
+		}}
+		tt.change(c, &f)
+		if d := c.decision(f); d.Reason != tt.want || asked != tt.asked {
+			t.Errorf("%s: %s, asked: %v, want %s and %v", tt.name, d.Reason, asked, tt.want, tt.asked)
+		}
+	}
+}
+
+// The files that a session's runs have left are handed to the run that continues it, also in a copy, and to
+// the guard of the call after it. A fresh run begins without any.
+func TestFilesLeftAreKept(t *testing.T) {
+	for _, copies := range []bool{false, true} {
+		l, _ := newLedger(t)
+		prompt := fmt.Sprintf(base, 1)
+		run := func(now Millis, gone bool, wantAsked, want string, leaves string) *Ticket {
+			t.Helper()
+			c := namedCopyCall(l, prompt, now)
+			c.Copies = copies
+			asked := ""
+			c.WorkGone = func(left, _ string) bool { asked = left; return gone }
+			d, ticket := beginCall(t, l, c)
+			if asked != wantAsked || ticket.Left != want || gone != (d.Reason == reason.WorkGone) {
+				t.Errorf("copies %v, %s: asked about %q, the run has %q, want %q and %q", copies, d.Reason, asked, ticket.Left, wantAsked, want)
+			}
+			o := outcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", now), "/file", 10, "", now+1)
+			if d.Mode.Continues() && !copies {
+				o.Seen.ID = d.NativeID
+			}
+			o.Left = leaves
+			if leaves != "" {
+				finish(t, l, ticket, o)
+			}
+			prompt += fmt.Sprintf("\n\nMore at %d.", now)
+			return ticket
+		}
+		run(1000, false, "", "", "files 1")
+		run(2000, false, "files 1", "files 1", "files 2")
+		run(3000, true, "files 2", "", "files 3")
+		ticket := run(4000, false, "files 3", "files 3", "")
+		if copies { // until it ends, the copy has what its source had
+			wantRow(t, "a copy", row(t, l, "sessions", ticket.Session), map[string]any{"left_files": "files 3"})
+		}
+		if err := l.FallBack(ticket, reason.RefusedUnknown); err != nil || ticket.Left != "" {
+			t.Errorf("copies %v: after a refusal %q, %v", copies, ticket.Left, err)
+		}
+	}
+}
+
+// What a run leaves is compared with what the next call finds, and the names of what has
+// changed are kept.
+func TestPlacesAndChangesAreKept(t *testing.T) {
+	l, _ := newLedger(t)
+	first := Place{Repository: "r", Branch: "main", Head: "1"}
+	left := Place{Repository: "r", Branch: "work", Head: "2"}
+	play := func(now Millis, prompt string, p Fingerprints, at, leaves Place, want reason.Code) (Decision, *Ticket) {
+		t.Helper()
+		c := testCall(l, prompt, now)
+		c.Task, c.Fingerprints, c.Place, c.Limits.Unrelated = "t", p, at, true
+		c.Ancestor = func(commit string) bool { return commit == "2" }
+		d, ticket, err := Begin(l, c)
+		if err != nil || d.Reason != want {
+			t.Fatalf("%s (%s), %v, want %s", d.Mode, d.Reason, err, want)
+		}
+		seen := rewrite.StreamState{ID: someID, Model: "model[1m]", Final: true, Content: true, Answer: "done"}
+		if err := l.Finish(ticket, &Outcome{Now: now + 1, Seen: seen, File: "/f", Stamp: "1", Place: leaves}); err != nil {
+			t.Fatal(err)
+		}
+		return d, ticket
+	}
+	a := Fingerprints{Settings: NewDigests([]Digest{{reason.SettingsChanged, "X", "1"}, {reason.SettingsChanged, "Y", "1"}})}
+	b := Fingerprints{Settings: NewDigests([]Digest{{reason.SettingsChanged, "X", "2"}, {reason.SettingsChanged, "Y", "2"}})}
+	play(1000, "One.", a, first, left, reason.FirstCall)
+	play(2000, "Two.", a, left, left, reason.Unrelated)
+	play(3000, "Three.", a, Place{Repository: "r", Branch: "work", Head: "3"}, Place{Repository: "r", Branch: "work", Head: "4"}, reason.Unrelated)
+	play(4000, "Four.", a, left, left, reason.CommitGone)
+	play(5000, "Five.", a, first, first, reason.BranchChanged)
+	_, ticket := play(6000, "Six.", b, first, first, reason.SettingsChanged)
+	rows, err := l.LatestInvocations(Wanted{})
+	if err != nil || len(rows) != 6 || rows[0].ID != ticket.Invocation || !slices.Equal(rows[0].Changed, []string{"X", "Y"}) || rows[1].Changed != nil {
+		t.Errorf("%v, %v", rows, errors.Join(err))
+	}
+}
+
+// A session has the caller of its latest call, an invocation its own.
+func TestCallerIsRecorded(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	check := func(what string, ticket *Ticket, want Caller) {
+		t.Helper()
+		for table, id := range map[string]int64{"invocations": ticket.Invocation, "sessions": ticket.Session} {
+			wantRow(t, what, row(t, l, table, id), map[string]any{"caller": want.String()})
+		}
+		i, err := l.FindInvocation(ticket.Invocation)
+		if err != nil || !reflect.DeepEqual(i.Caller, want) {
+			t.Errorf("%s: the call's caller is %#v, %v", what, i.Caller, err)
+		}
+	}
+	c := testCall(l, prompt, 1000)
+	c.Caller = callerOf(9, 7)
+	_, first := beginCall(t, l, c)
+	check("a fresh call", first, c.Caller)
+	finish(t, l, first, goodOutcome(sourceID, "done", 2000))
+
+	c = testCall(l, prompt+"\n\nMore.", 3000)
+	c.Caller = callerOf(10, 7)
+	_, chains, err := l.Preview(c)
+	if err != nil || len(chains) != 1 || !reflect.DeepEqual(chains[0].Caller, callerOf(9, 7)) {
+		t.Errorf("facts %+v, %v", chains, err)
+	}
+	d, second := beginCall(t, l, c)
+	wantSession(t, d, second, first)
+	check("a resumed call", second, c.Caller)
+	finish(t, l, second, goodOutcome(sourceID, "done", 4000))
+
+	c = copyCall(l, prompt+"\n\nMore.\n\nAnd more.", 5000)
+	c.Caller = personOf(3)
+	d, third := beginCall(t, l, c)
+	wantSource(t, "a copy", d, sourceID)
+	check("a copied call", third, c.Caller)
+	wantRow(t, "its source", row(t, l, "sessions", first.Session), map[string]any{"caller": callerOf(10, 7).String()})
+}
+
+func wantSession(t *testing.T, d Decision, got, want *Ticket) {
+	t.Helper()
+	if !d.Mode.Continues() || got.Session != want.Session {
+		t.Fatalf("%s (%s) in session %d, want %d", d.Mode, d.Reason, got.Session, want.Session)
+	}
+}

@@ -1,0 +1,26 @@
+package ledger
+
+import "reprise/rewrite/reason"
+
+// Spending is what the calls of a job have used up.
+type Spending struct {
+	Calls int64 // made in the last hour
+	Cost  int64 // nano-dollars of the last 24 hours, as the tool reported them
+}
+
+// Budget is what a job may use up; 0 is no limit.
+type Budget struct {
+	CallsPerHour int64
+	NanoPerDay   int64
+}
+
+// Exceeded returns which limit a job has exceeded, or "".
+func (b Budget) Exceeded(s Spending) reason.Code {
+	switch {
+	case b.CallsPerHour > 0 && s.Calls > b.CallsPerHour:
+		return reason.TooManyCalls
+	case b.NanoPerDay > 0 && s.Cost >= b.NanoPerDay:
+		return reason.BudgetSpent
+	}
+	return ""
+}

@@ -1,0 +1,85 @@
+package ledger
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Process identifies a process beyond the life of its PID.
+type Process struct {
+	Boot  string // ID of the boot it runs under
+	PID   int
+	Start int64 // its start time in the system's ticks, 0 if not known
+}
+
+// ThisProcess identifies the calling process.
+func ThisProcess() Process { return ProcessByPID(os.Getpid()) }
+
+// ProcessByPID identifies the process that has pid now.
+func ProcessByPID(pid int) Process {
+	return Process{Boot: bootID(), PID: pid, Start: startTime(pid)}
+}
+
+// Alive reports whether the process still runs. If another process has taken over the PID, or the
+// system was rebooted, it does not.
+func (p Process) Alive() bool { return p.aliveIn(bootID(), exists, startTime) }
+
+func (p Process) aliveIn(boot string, exists func(pid int) bool, start func(pid int) int64) bool {
+	return p.PID > 0 && p.Boot == boot && exists(p.PID) && (p.Start == 0 || p.Start == start(p.PID))
+}
+
+func exists(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}
+
+// bootID is "" on systems that do not report it. There, the PID and whether it exists must suffice.
+var bootID = sync.OnceValue(func() string {
+	return strings.TrimSpace(systemFile("/proc/sys/kernel/random/boot_id"))
+})
+
+// BootID identifies the current boot, "" if the system does not report it.
+func BootID() string { return bootID() }
+
+// systemFile returns the content of a short system file, "" if it does not exist. It makes three
+// system calls where os.ReadFile makes nine.
+func systemFile(path string) string {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	var text [1024]byte
+	n, _ := unix.Read(fd, text[:])
+	return string(text[:max(n, 0)])
+}
+
+// stat returns the fields of /proc/PID/stat from the third on, the state; none if the system has no
+// such file. The command's name before them may contain spaces and parentheses.
+func stat(pid int) []string {
+	text := systemFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+}
+
+// startTime returns a process's start time in the system's ticks, 0 if not known. A zombie counts
+// as gone.
+func startTime(pid int) int64 {
+	fields := stat(pid)
+	if len(fields) == 0 {
+		return 0
+	}
+	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+		return -1
+	}
+	start, err := strconv.ParseInt(fields[19], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return start
+}
