@@ -14,6 +14,7 @@ import (
 
 	"reprise/fleet/store"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
@@ -45,7 +46,7 @@ const maxFound = ledger.MaxCandidates + 1
 const maxRoles = 1000
 
 // clocksDiffer is by how much the clocks of two machines may differ.
-const clocksDiffer ledger.Millis = 20 * 60_000
+const clocksDiffer decide.Millis = 20 * 60_000
 
 // Key implements ledger.Book.
 func (b *Book) Key() prompt.Key { return b.Digests }
@@ -54,7 +55,7 @@ func (b *Book) Key() prompt.Key { return b.Digests }
 func (b *Book) Here() *ledger.Ledger { return b.Local }
 
 // ChainHere implements ledger.Book.
-func (b *Book) ChainHere(c *ledger.Call, d ledger.Decision) int64 { return b.Local.LentChain(c, d) }
+func (b *Book) ChainHere(c *ledger.Call, d decide.Decision) int64 { return b.Local.LentChain(c, d) }
 
 // A reading is the registers that a call depends on, and a page with their chains.
 type reading struct {
@@ -107,13 +108,13 @@ func (b *Book) read(ctx context.Context, c *ledger.Call) (r *reading, damaged, m
 }
 
 // Facts implements ledger.Book.
-func (b *Book) Facts(c *ledger.Call) (ledger.Facts, ledger.Mark, error) {
+func (b *Book) Facts(c *ledger.Call) (decide.Facts, ledger.Mark, error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), b.Timeout)
 	defer cancel()
 	r, damaged, more, err := b.read(ctx, c)
 	if err != nil {
-		return ledger.Facts{}, ledger.Mark{}, err
+		return decide.Facts{}, ledger.Mark{}, err
 	}
 	f, err := b.facts(c, r)
 	if err != nil {
@@ -132,7 +133,7 @@ func (b *Book) Facts(c *ledger.Call) (ledger.Facts, ledger.Mark, error) {
 	return f, ledger.Mark{Facts: f, State: r, Took: time.Since(began)}, nil
 }
 
-func (b *Book) facts(c *ledger.Call, r *reading) (ledger.Facts, error) {
+func (b *Book) facts(c *ledger.Call, r *reading) (decide.Facts, error) {
 	there := *c
 	there.Stored = nil
 	f, err := r.Facts(&there)
@@ -151,7 +152,7 @@ func (b *Book) facts(c *ledger.Call, r *reading) (ledger.Facts, error) {
 		s := &from.Sessions[number-1]
 		cf.Share, cf.Tree, cf.Directory = b.share(from.name, c), s.Tree, s.Place
 		if s.Bundle == "" {
-			cf.Stored = ledger.StoredGone
+			cf.Stored = decide.StoredGone
 		}
 		cf.LastUsed, cf.Created = past(cf.LastUsed, c.Now), past(cf.Created, c.Now)
 	}
@@ -159,7 +160,7 @@ func (b *Book) facts(c *ledger.Call, r *reading) (ledger.Facts, error) {
 }
 
 // past returns a time of another machine's clock as one of ours: it cannot be later than now.
-func past(t, now ledger.Millis) ledger.Millis {
+func past(t, now decide.Millis) decide.Millis {
 	if t > now && t-now <= clocksDiffer {
 		return now
 	}
@@ -168,15 +169,15 @@ func past(t, now ledger.Millis) ledger.Millis {
 
 // lacks reports whether this machine knows of a later session of the job than the store: one of a
 // call that was made without it.
-func (b *Book) lacks(c *ledger.Call, chains []ledger.ChainFacts) bool {
+func (b *Book) lacks(c *ledger.Call, chains []decide.ChainFacts) bool {
 	if len(chains) == 0 || c.Task == "" {
 		return false
 	}
-	var last ledger.Millis
+	var last decide.Millis
 	for _, cf := range chains {
 		last = max(last, cf.LastUsed)
 	}
-	later, err := b.Local.HasOwnSince(b.ChainHere(c, ledger.Decision{}), last)
+	later, err := b.Local.HasOwnSince(b.ChainHere(c, decide.Decision{}), last)
 	return err != nil || later
 }
 
@@ -196,10 +197,10 @@ func (b *Book) Identity(c *ledger.Call) Identity {
 }
 
 // Preview implements ledger.Book.
-func (b *Book) Preview(c *ledger.Call) (ledger.Decision, []ledger.ChainFacts, error) {
+func (b *Book) Preview(c *ledger.Call) (decide.Decision, []decide.ChainFacts, error) {
 	facts, mark, err := b.Facts(c)
 	if err != nil {
-		return ledger.Decision{}, nil, fmt.Errorf("read chains: %w", err)
+		return decide.Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
 	defer mark.State.Close()
 	return ledger.Foresee(b, c, facts), facts.Chains, nil
@@ -224,7 +225,7 @@ func (b *Book) share(name store.Name, c *ledger.Call) float64 {
 }
 
 // Take implements ledger.Book.
-func (b *Book) Take(m ledger.Mark, d ledger.Decision, c *ledger.Call) (*ledger.Ticket, error) {
+func (b *Book) Take(m ledger.Mark, d decide.Decision, c *ledger.Call) (*ledger.Ticket, error) {
 	read := m.State.(*reading)
 	defer read.Close()
 	ctx, cancel := context.WithDeadline(context.Background(), read.until)

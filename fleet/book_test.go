@@ -12,6 +12,7 @@ import (
 
 	"reprise/fleet/store"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 )
 
@@ -109,7 +110,7 @@ func (f *fakeStore) machine(t *testing.T, host string) *Book {
 }
 
 // sharedCall is a call of a task if it is not "".
-func sharedCall(s *Book, task, prompt string, now ledger.Millis) *ledger.Call {
+func sharedCall(s *Book, task, prompt string, now decide.Millis) *ledger.Call {
 	c := testCall(prompt, s.Digests, now)
 	c.Task, c.Limits.Unrelated = task, true
 	c.Checkout = func(tree, _ string) bool { return tree == "tree" }
@@ -118,7 +119,7 @@ func sharedCall(s *Book, task, prompt string, now ledger.Millis) *ledger.Call {
 
 func tree() string { return "tree" }
 
-func endShared(t *testing.T, s *Book, ticket *ledger.Ticket, id, answer string, now ledger.Millis) {
+func endShared(t *testing.T, s *Book, ticket *ledger.Ticket, id, answer string, now decide.Millis) {
 	t.Helper()
 	o := goodOutcome(id, answer, now)
 	o.Paths, o.Tree = []string{"sessions/" + id}, tree
@@ -128,7 +129,7 @@ func endShared(t *testing.T, s *Book, ticket *ledger.Ticket, id, answer string, 
 }
 
 // wantResume checks that a call resumes a session, "" for none, and that the session can be brought here.
-func wantResume(t *testing.T, s *Book, c *ledger.Call, id string) (ledger.Decision, *ledger.Ticket) {
+func wantResume(t *testing.T, s *Book, c *ledger.Call, id string) (decide.Decision, *ledger.Ticket) {
 	t.Helper()
 	d, ticket, err := ledger.Begin(s, c)
 	if err != nil {
@@ -158,7 +159,7 @@ func TestSessionsTravel(t *testing.T) {
 				f := newFakeStore()
 				a, b, c := f.machine(t, "a"), f.machine(t, "b"), f.machine(t, "c")
 				prompt := fmt.Sprintf(base, 1)
-				call := func(s *Book, now ledger.Millis) *ledger.Call {
+				call := func(s *Book, now decide.Millis) *ledger.Call {
 					one := sharedCall(s, task, prompt, now)
 					one.Copies = copies
 					return one
@@ -223,7 +224,7 @@ func wantLog(t *testing.T, f *fakeStore, want string) {
 			t.Fatal("no sessions")
 		}
 		newest := sessions[len(sessions)-1]
-		if newest.Host != "c" || newest.Held || newest.Bundle == "" || newest.State != ledger.Live || newest.LastUsed != 6000 || !newest.Newest {
+		if newest.Host != "c" || newest.Held || newest.Bundle == "" || newest.State != decide.Live || newest.LastUsed != 6000 || !newest.Newest {
 			t.Errorf("%+v", newest)
 		}
 	}
@@ -235,7 +236,7 @@ func TestRenew(t *testing.T) {
 	a, b := f.machine(t, "a"), f.machine(t, "b")
 	prompt := fmt.Sprintf(base, 1)
 	_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
-	for now := ledger.Millis(1000); now < 4*heldFor; now += heldFor / 3 {
+	for now := decide.Millis(1000); now < 4*heldFor; now += heldFor / 3 {
 		if err := a.Renew(ticket, now); err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +264,7 @@ func TestStateIsTakenOnce(t *testing.T) {
 		prompt := fmt.Sprintf(base, 1)
 		_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
 		endShared(t, a, ticket, firstID, "Done.", 2000)
-		call := func(s *Book, now ledger.Millis) *ledger.Call {
+		call := func(s *Book, now decide.Millis) *ledger.Call {
 			one := sharedCall(s, "task", prompt+"\n\nGo on.", now)
 			one.Copies = copies
 			return one
@@ -280,7 +281,7 @@ func TestStateIsTakenOnce(t *testing.T) {
 
 		// Afterwards the holder is lost, and its session with it, however long ago that was.
 		prompt += "\n\nGo on."
-		for _, later := range []ledger.Millis{10, 20 * 60_000} {
+		for _, later := range []decide.Millis{10, 20 * 60_000} {
 			one := call(a, 6000+later)
 			d, _, err := ledger.Begin(a, one)
 			if err != nil || d.Mode.Continues() {
@@ -332,7 +333,7 @@ func TestLostRunner(t *testing.T) {
 		prompt := fmt.Sprintf(base, 1)
 		_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
 		endShared(t, a, ticket, firstID, "Done.", 2000)
-		call := func(s *Book, more string, now ledger.Millis) *ledger.Call {
+		call := func(s *Book, more string, now decide.Millis) *ledger.Call {
 			one := sharedCall(s, "task", prompt+more, now)
 			one.Copies = copies
 			return one
@@ -439,11 +440,11 @@ func TestLongTaskStaysSmall(t *testing.T) {
 	for i := range 3 * maxContinued {
 		s := f.machine(t, fmt.Sprint("m", i))
 		prompt += fmt.Sprintf("\n\n## Round %d", i)
-		c := sharedCall(s, "task", prompt, ledger.Millis(i)*1000)
+		c := sharedCall(s, "task", prompt, decide.Millis(i)*1000)
 		c.Copies = true
 		_, ticket := wantResume(t, s, c, id)
 		id = nth(i + 1)
-		endShared(t, s, ticket, id, "Done.", ledger.Millis(i)*1000+500)
+		endShared(t, s, ticket, id, "Done.", decide.Millis(i)*1000+500)
 	}
 	for _, r := range f.registers {
 		if one, err := decode(r); err != nil || len(one.Sessions) > maxContinued+3 {

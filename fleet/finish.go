@@ -13,6 +13,7 @@ import (
 
 	"reprise/fleet/store"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 // An Unfinished is what a call leaves to do in the store once it has ended. It contains no text of
@@ -71,7 +72,7 @@ func (b *Book) FinishHere(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.T
 	u := &Unfinished{Register: h.name, Holder: h.holder, Value: h.value, Version: h.version, Over: h.over, Home: h.call.Home,
 		Place: b.Place, Result: b.Local.Ending(t, o, later), Call: b.logged(t, o)}
 	h.mu.Unlock()
-	if state, _ := last.State(); state == ledger.Live && last.Seen.Refusal == "" {
+	if state, _ := last.State(); state == decide.Live && last.Seen.Refusal == "" {
 		u.Paths = last.Paths
 	}
 	if last.Tree != nil {
@@ -138,9 +139,9 @@ func (b *Book) release(r *register, number, source int64, u *Unfinished) {
 		return
 	}
 	from := &r.Sessions[source-1]
-	if from.State == ledger.Running {
-		from.Holder, from.HeldUntil, from.State = "", 0, ledger.Live
-		if own.State == ledger.Live {
+	if from.State == decide.Running {
+		from.Holder, from.HeldUntil, from.State = "", 0, decide.Live
+		if own.State == decide.Live {
 			from.Bundle = ""
 		}
 	}

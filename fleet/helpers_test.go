@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 )
@@ -28,15 +29,15 @@ var base = "You are the coder of job %d.\n\n" + strings.Repeat("Keep every funct
 
 func nth(n int) string { return fmt.Sprintf("%08x-2222-4333-8444-555555555555", n) }
 
-func testCall(text string, key prompt.Key, now ledger.Millis) *ledger.Call {
+func testCall(text string, key prompt.Key, now decide.Millis) *ledger.Call {
 	return &ledger.Call{
 		Tool: "claude", Cwd: "/project", Home: "/home/.claude", Format: rewrite.Text, Now: now,
 		Prompt: prompt.New(text, key),
-		Limits: ledger.Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: ledger.UnnamedExtends},
-		Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame },
+		Limits: decide.Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends},
+		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}
 }
 
-func goodOutcome(id, answer string, now ledger.Millis) *ledger.Outcome {
+func goodOutcome(id, answer string, now decide.Millis) *ledger.Outcome {
 	return &ledger.Outcome{Now: now, Seen: rewrite.StreamState{ID: id, Final: true, Content: true, Answer: answer}, File: "/f", Stamp: "1"}
 }

@@ -9,11 +9,12 @@ import (
 
 	"reprise/fleet/store"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 )
 
 // heldFor is how long a call that does not renew its hold is waited for.
-const heldFor ledger.Millis = 15 * 60_000
+const heldFor decide.Millis = 15 * 60_000
 
 // RenewEvery is how often a call that runs must renew its hold.
 const RenewEvery = 5 * time.Minute
@@ -26,7 +27,7 @@ type hold struct {
 	version  string
 	over     []string // bundles that no session of the register has any more
 	call     *ledger.Call
-	decision ledger.Decision
+	decision decide.Decision
 	from     session // that the call resumes, as it was
 	// fellBack is why a resume was abandoned.
 	fellBack reason.Code
@@ -61,7 +62,7 @@ var errFenced = errors.New("another call has replaced the session in the store")
 const maxEdits = 32
 
 // edit changes the register of what a call holds. It fails with errFenced if the call holds it no more.
-func (b *Book) edit(ctx context.Context, h *hold, now ledger.Millis, change func(*register) error) error {
+func (b *Book) edit(ctx context.Context, h *hold, now decide.Millis, change func(*register) error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for n := 0; ; n++ {
@@ -91,7 +92,7 @@ func (b *Book) edit(ctx context.Context, h *hold, now ledger.Millis, change func
 }
 
 // changed returns the register's value with the change, and the bundles that are needed no more.
-func (h *hold) changed(now ledger.Millis, change func(*register) error) (value []byte, over []string, err error) {
+func (h *hold) changed(now decide.Millis, change func(*register) error) (value []byte, over []string, err error) {
 	r, err := decode(store.Register{Name: h.name, Value: h.value, Version: h.version})
 	if errors.Is(err, store.ErrBroken) {
 		return nil, nil, errFenced
@@ -111,7 +112,7 @@ func (h *hold) changed(now ledger.Millis, change func(*register) error) (value [
 }
 
 // Renew prolongs the time for which others wait for the call.
-func (b *Book) Renew(t *ledger.Ticket, now ledger.Millis) error {
+func (b *Book) Renew(t *ledger.Ticket, now decide.Millis) error {
 	h := holdOf(t)
 	if h == nil || h.isLost() {
 		return nil
@@ -140,7 +141,7 @@ func (b *Book) FallBack(t *ledger.Ticket, why reason.Code) error {
 		number, source := r.own(h.holder)
 		for i := range r.Sessions {
 			if s := &r.Sessions[i]; s.Holder == h.holder {
-				s.State, s.Holder = ledger.Live, ""
+				s.State, s.Holder = decide.Live, ""
 			}
 		}
 		var anew int64

@@ -7,6 +7,7 @@ import (
 
 	"reprise/fleet/store"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -43,7 +44,7 @@ func TestABundleThatIsRefusedIsReplaced(t *testing.T) {
 	for _, copies := range []bool{false, true} {
 		f := newFakeStore()
 		a := f.machine(t, "a")
-		call := func(prompt string, now ledger.Millis) *ledger.Call {
+		call := func(prompt string, now decide.Millis) *ledger.Call {
 			c := sharedCall(a, "task", prompt, now)
 			c.Copies = copies
 			return c
@@ -66,7 +67,7 @@ func TestABundleThatIsRefusedIsReplaced(t *testing.T) {
 func TestResetsOfTheFirstTurnReachTheStore(t *testing.T) {
 	f := newFakeStore()
 	a := f.machine(t, "a")
-	call := func(role, prompt string, now ledger.Millis) *ledger.Call {
+	call := func(role, prompt string, now decide.Millis) *ledger.Call {
 		c := sharedCall(a, "task", prompt, now)
 		c.Role = role
 		return c
@@ -89,9 +90,9 @@ func TestResetsOfTheFirstTurnReachTheStore(t *testing.T) {
 func TestBudgetOfCalls(t *testing.T) {
 	f := newFakeStore()
 	a := f.machine(t, "a")
-	for i := range ledger.Millis(5) {
+	for i := range decide.Millis(5) {
 		c := sharedCall(a, "task", "Do it.", 1000+i*100)
-		c.Limits.Budget, c.Limits.Stop, c.Fresh = ledger.Budget{CallsPerHour: 3}, true, reason.ForcedFresh
+		c.Limits.Budget, c.Limits.Stop, c.Fresh = decide.Budget{CallsPerHour: 3}, true, reason.ForcedFresh
 		d, ticket, err := ledger.Begin(a, c)
 		if err != nil || (d.Mode == rewrite.Stopped) != (i >= 3) {
 			t.Fatalf("call %d: %s (%s), %v", i+1, d.Mode, d.Reason, err)

@@ -8,12 +8,13 @@ import (
 
 	"reprise/fleet/store"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 // A Keeper ends and removes what a store has of chains, whichever machine has left it there.
 type Keeper struct {
 	Store KeptStore
-	Now   ledger.Millis
+	Now   decide.Millis
 }
 
 // A KeptStore is a store with the verbs that calls do not need.
@@ -75,7 +76,7 @@ func (k Keeper) Forget(ctx context.Context, n Name, dry bool) (Kept, error) {
 
 // Idle removes the registers that were last used before a time and are not in use, with their bundles. With dry it only
 // counts. What others take meanwhile stays.
-func (k Keeper) Idle(ctx context.Context, before ledger.Millis, dry bool) (all Kept, err error) {
+func (k Keeper) Idle(ctx context.Context, before decide.Millis, dry bool) (all Kept, err error) {
 	idle := func(r *register) (Kept, bool, error) {
 		if r.Chain.Updated >= before || slices.ContainsFunc(r.Sessions, func(s session) bool { return max(s.LastUsed, s.HeldUntil) >= before }) {
 			return Kept{}, false, nil

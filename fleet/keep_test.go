@@ -11,6 +11,7 @@ import (
 
 	"reprise/fleet/store"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -42,7 +43,7 @@ func (k keptStore) Remove(_ context.Context, r store.Register) error {
 }
 
 // keeper returns a keeper on a machine that has not seen any of the store's calls.
-func (f *fakeStore) keeper(t *testing.T, now ledger.Millis) Keeper {
+func (f *fakeStore) keeper(t *testing.T, now decide.Millis) Keeper {
 	return Keeper{Store: keptStore{f}, Now: now}
 }
 
@@ -83,7 +84,7 @@ func TestResetInStore(t *testing.T) {
 func TestForgetInStore(t *testing.T) {
 	f := newFakeStore()
 	a := f.machine(t, "a")
-	call := func(role string, now ledger.Millis) *ledger.Call {
+	call := func(role string, now decide.Millis) *ledger.Call {
 		prompt := fmt.Sprintf(base, 1)
 		if now > 3000 {
 			prompt += rejected
@@ -185,7 +186,7 @@ func TestLogIsSummedUp(t *testing.T) {
 		if i > 0 {
 			want = firstID
 		}
-		runShared(t, s, sharedCall(s, "", text+strings.Repeat(rejected, i), ledger.Millis(1000+3000*i)), want, firstID)
+		runShared(t, s, sharedCall(s, "", text+strings.Repeat(rejected, i), decide.Millis(1000+3000*i)), want, firstID)
 	}
 	other := sharedCall(b, "task", text+rejected, 20_000)
 	other.Checkout = func(string, string) bool { return false }

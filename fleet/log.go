@@ -10,6 +10,7 @@ import (
 
 	"reprise/fleet/store"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 )
 
@@ -43,7 +44,7 @@ func (b *Book) logged(t *ledger.Ticket, o *ledger.Outcome) ledger.LoggedCall {
 }
 
 // Day returns the name of a time's day in the store's log.
-func Day(t ledger.Millis) string { return time.UnixMilli(int64(t)).UTC().Format(time.DateOnly) }
+func Day(t decide.Millis) string { return time.UnixMilli(int64(t)).UTC().Format(time.DateOnly) }
 
 // LogCall writes a call into the log of a store, and removes bundles that are over.
 func LogCall(ctx context.Context, log store.Log, call ledger.LoggedCall, over ...string) error {
@@ -52,7 +53,7 @@ func LogCall(ctx context.Context, log store.Log, call ledger.LoggedCall, over ..
 
 // Calls calls each with all calls of a store from a time on, day by day. It skips what cannot be
 // read: another version may have written it.
-func Calls(ctx context.Context, log store.Log, since ledger.Millis, each func(ledger.LoggedCall) error) error {
+func Calls(ctx context.Context, log store.Log, since decide.Millis, each func(ledger.LoggedCall) error) error {
 	return log.Notes(ctx, Day(since), func(_ string, values [][]byte) error {
 		for _, value := range values {
 			var n ledger.LoggedCall

@@ -8,6 +8,7 @@ import (
 
 	"reprise/fleet/store"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 // registerVersion is the version of a register's content. It is no version of the ledger. It is raised only if a
@@ -36,13 +37,13 @@ type session struct {
 	Place        string        `json:"place,omitempty"`         // a digest: that directory on its machine
 	Host         string        `json:"host,omitempty"`          // of its latest run
 	Holder       string        `json:"holder,omitempty"`        // the run that has taken it, "" for none
-	HeldUntil    ledger.Millis `json:"held_until,omitempty"`    // until when that run is waited for
+	HeldUntil    decide.Millis `json:"held_until,omitempty"`    // until when that run is waited for
 }
 
-func (s *session) held(now ledger.Millis) bool { return s.Holder != "" && now < s.HeldUntil }
+func (s *session) held(now decide.Millis) bool { return s.Holder != "" && now < s.HeldUntil }
 
 // ended reports whether no run can go on with the session any more.
-func (s *session) ended() bool { return s.State != ledger.Live && s.State != ledger.Running }
+func (s *session) ended() bool { return s.State != decide.Live && s.State != decide.Running }
 
 func (s *session) nativeID() string {
 	if s.NativeID == nil {
@@ -70,7 +71,7 @@ func decode(from store.Register) (*register, error) {
 }
 
 // chain returns the chain as the ledger knows it.
-func (r *register) chain(now ledger.Millis) ledger.Chain {
+func (r *register) chain(now decide.Millis) ledger.Chain {
 	c := r.Chain
 	for i := range r.Sessions {
 		one := r.Sessions[i].Session
@@ -93,7 +94,7 @@ func (r *register) update(c ledger.Chain) {
 }
 
 // onPage lets the ledger change the chain.
-func (r *register) onPage(l *ledger.Ledger, now ledger.Millis, change func(*ledger.Page) error) error {
+func (r *register) onPage(l *ledger.Ledger, now decide.Millis, change func(*ledger.Page) error) error {
 	p, err := l.NewPage(r.chain(now))
 	if err != nil {
 		return err
@@ -108,10 +109,10 @@ func (r *register) onPage(l *ledger.Ledger, now ledger.Millis, change func(*ledg
 }
 
 // hold makes a session the run's own: nobody else resumes it. Its number may be 0, for none.
-func (r *register) hold(number int64, holder, host string, now ledger.Millis) {
+func (r *register) hold(number int64, holder, host string, now decide.Millis) {
 	if number > 0 {
 		s := &r.Sessions[number-1]
-		s.State, s.Holder, s.HeldUntil, s.Host = ledger.Running, holder, now+heldFor, host
+		s.State, s.Holder, s.HeldUntil, s.Host = decide.Running, holder, now+heldFor, host
 	}
 }
 
@@ -148,7 +149,7 @@ func (r *register) without(before []string) []string {
 
 // encode returns the register's content, without what can no longer matter: a run that has such a session finds that
 // it is no longer its own.
-func (r *register) encode(now ledger.Millis) []byte {
+func (r *register) encode(now decide.Millis) []byte {
 	r.Version = registerVersion
 	r.trim(now)
 	return encodeJSON(r)
@@ -159,7 +160,7 @@ const maxContinued = 32
 
 // trim removes the sessions that can no longer matter: those from before the chain began anew, unless they are in use,
 // and all but the latest of those that were continued in copies, or were copies that ended badly.
-func (r *register) trim(now ledger.Millis) {
+func (r *register) trim(now decide.Millis) {
 	first := r.Chain.Since
 	if first == 0 {
 		first = r.Chain.Newest

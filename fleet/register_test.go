@@ -11,6 +11,7 @@ import (
 
 	"reprise/fleet/store"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -114,7 +115,7 @@ func TestTwoVersionsShareAStore(t *testing.T) {
 			f.registers[key] = r
 			prompt += fmt.Sprintf("\n\n## Round %d", round)
 		}
-		now := ledger.Millis(round) * 10_000
+		now := decide.Millis(round) * 10_000
 		_, ticket := wantResume(t, s, sharedCall(s, "task", prompt, now+1000), id)
 		id = nth(1)
 		endShared(t, s, ticket, id, "Done.", now+2000)
@@ -164,7 +165,7 @@ func TestRolesDoNotDisturbEachOther(t *testing.T) {
 	const roles = 10
 	f := newFakeStore()
 	prompt := fmt.Sprintf(base, 1)
-	call := func(s *Book, n int, prompt string, now ledger.Millis) *ledger.Call {
+	call := func(s *Book, n int, prompt string, now decide.Millis) *ledger.Call {
 		c := sharedCall(s, "task", prompt, now)
 		c.Role = fmt.Sprint("reviewer-", n)
 		return c

@@ -2,7 +2,7 @@ package fleet
 
 import (
 	"reprise/fleet/store"
-	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 // A Session is a session as a register of a store has it.
@@ -15,12 +15,12 @@ type Session struct {
 	Task     string
 	Role     string
 	NativeID string
-	State    ledger.State
+	State    decide.State
 	Host     string // of its latest run
-	LastUsed ledger.Millis
+	LastUsed decide.Millis
 	Turns    int64
 	Held     bool // a call has taken it
-	Until    ledger.Millis
+	Until    decide.Millis
 	Bundle   string // "" if its files are not in the store
 	Newest   bool   // of its chain
 }

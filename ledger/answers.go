@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
@@ -21,7 +22,7 @@ const (
 // A givenAnswer is an answer of an earlier call: the digests of its distinctive lines, and of the files that it names.
 type givenAnswer struct {
 	invocation, session, chain int64
-	ended                      Millis
+	ended                      decide.Millis
 	alike                      bool // its chain begins like the prompt: it may be an item of the same batch
 	lines, files               []prompt.Mark
 }
@@ -75,14 +76,14 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 
 // addEvidence adds to the facts about sessions what shows that the call continues them and what speaks
 // against it: who made the calls, what others have answered since, and what the prompt's words say.
-func addEvidence(c *Call, chains []ChainFacts, answers []givenAnswer) {
+func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 	for i := range chains {
 		cf := &chains[i]
-		if name, same := c.Caller.sameAs(cf.Caller, c.Now-cf.LastUsed); same && c.Now >= cf.LastUsed {
+		if name, same := c.Caller.SameAs(cf.Caller, c.Now-cf.LastUsed); same && c.Now >= cf.LastUsed {
 			cf.Proof.Caller = name
 		}
 		e := &cf.Continuity.Evidence
-		if !cf.retains() && e.Answer == 0 {
+		if !cf.Retains() && e.Answer == 0 {
 			continue
 		}
 		quoted := addFlow(cf, answers)
@@ -93,7 +94,7 @@ func addEvidence(c *Call, chains []ChainFacts, answers []givenAnswer) {
 
 // addFlow looks for what others have answered since the session's latest run. It returns the prompt's lines that are
 // such an answer's. What two chains have answered is a form that all answers have, or a file that all speak of.
-func addFlow(c *ChainFacts, answers []givenAnswer) (quoted map[string]bool) {
+func addFlow(c *decide.ChainFacts, answers []givenAnswer) (quoted map[string]bool) {
 	quoted, added := map[string]bool{}, map[prompt.Mark]string{}
 	e := &c.Continuity.Evidence
 	for _, line := range e.New() {
@@ -157,7 +158,7 @@ func shownSessions(p *prompt.Prompt, answers []givenAnswer) string {
 }
 
 // recordAnswer records an answer's lines, and forgets those that are older than a day.
-func recordAnswer(tx *sql.Tx, invocation, session int64, project string, ended Millis, lines, files []byte) error {
+func recordAnswer(tx *sql.Tx, invocation, session int64, project string, ended decide.Millis, lines, files []byte) error {
 	if len(lines)+len(files) == 0 || project == "" {
 		return nil
 	}

@@ -3,6 +3,8 @@ package ledger
 import (
 	"fmt"
 	"testing"
+
+	"reprise/ledger/decide"
 )
 
 const (
@@ -17,7 +19,7 @@ type project struct {
 }
 
 // run makes a call that begins and ends at two times, and returns its number.
-func (j project) run(where, prompt, answer string, began, ended Millis) int64 {
+func (j project) run(where, prompt, answer string, began, ended decide.Millis) int64 {
 	j.t.Helper()
 	_, ticket, err := Begin(j.l, j.call(where, prompt, began))
 	if err != nil {
@@ -27,15 +29,15 @@ func (j project) run(where, prompt, answer string, began, ended Millis) int64 {
 	return ticket.Invocation
 }
 
-func (j project) call(where, prompt string, now Millis) *Call {
+func (j project) call(where, prompt string, now decide.Millis) *Call {
 	c := testCall(j.l, prompt, now)
-	c.Project, c.Caller, c.Limits.Unnamed = where, callerOf(7), UnnamedEvidence
+	c.Project, c.Caller, c.Limits.Unnamed = where, callerOf(7), decide.UnnamedEvidence
 	c.Limits.MaxAge = 2 * answersKept
 	return c
 }
 
 // proof returns what shows that a prompt continues the session of the coder, whose prompt was base 1.
-func (j project) proof(where, more string, now Millis) ChainFacts {
+func (j project) proof(where, more string, now decide.Millis) decide.ChainFacts {
 	j.t.Helper()
 	_, chains, err := j.l.Preview(j.call(where, fmt.Sprintf(base, 1)+"\n\n"+more, now))
 	if err != nil || len(chains) == 0 {
@@ -52,19 +54,19 @@ func TestAnswersOfOthers(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before func(j project) // what happens beside the coder's call, from 1000 to 2000
 		more   string
-		now    Millis
-		want   func(call int64) Proof
+		now    decide.Millis
+		want   func(call int64) decide.Proof
 	}{
-		"a line of it": {nil, quoted, 9000, func(call int64) Proof { return Proof{Flow: call} }},
-		"a file of it": {nil, named, 9000, func(call int64) Proof { return Proof{Report: call} }},
-		"both":         {nil, quoted + "\n\n" + named, 9000, func(call int64) Proof { return Proof{Flow: call, Report: call} }},
-		"neither":      {nil, notWritten, 9000, func(int64) Proof { return Proof{} }},
-		"a day later":  {nil, quoted, 4000 + answersKept, func(call int64) Proof { return Proof{Flow: call} }},
-		"too late":     {nil, quoted, 4001 + answersKept, func(int64) Proof { return Proof{} }},
+		"a line of it": {nil, quoted, 9000, func(call int64) decide.Proof { return decide.Proof{Flow: call} }},
+		"a file of it": {nil, named, 9000, func(call int64) decide.Proof { return decide.Proof{Report: call} }},
+		"both":         {nil, quoted + "\n\n" + named, 9000, func(call int64) decide.Proof { return decide.Proof{Flow: call, Report: call} }},
+		"neither":      {nil, notWritten, 9000, func(int64) decide.Proof { return decide.Proof{} }},
+		"a day later":  {nil, quoted, 4000 + answersKept, func(call int64) decide.Proof { return decide.Proof{Flow: call} }},
+		"too late":     {nil, quoted, 4001 + answersKept, func(int64) decide.Proof { return decide.Proof{} }},
 		"that two have given": {func(j project) { j.run("/project", fmt.Sprintf(base, other), review, 5000, 6000) }, quoted + "\n\n" + named, 9000,
-			func(int64) Proof { return Proof{} }},
+			func(int64) decide.Proof { return decide.Proof{} }},
 		"and another answer": {func(j project) { j.run("/project", fmt.Sprintf(base, other), notWritten, 5000, 6000) }, quoted, 9000,
-			func(call int64) Proof { return Proof{Flow: call} }},
+			func(call int64) decide.Proof { return decide.Proof{Flow: call} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, _ := newLedger(t)
@@ -158,7 +160,7 @@ func TestAnswerAlone(t *testing.T) {
 	answer := "The parser refuses empty frames before it allocates anything, and the printer writes each colour once. " +
 		"What is left is the queue between them: it drops the oldest frame where it should wait for the reader, and says nothing of it."
 	for n := range 12 { // their numbers have two digits
-		j.run("/project", fmt.Sprintf(base, n), fmt.Sprintf("Frame %d was read.", n), Millis(10*n), Millis(10*n+5))
+		j.run("/project", fmt.Sprintf(base, n), fmt.Sprintf("Frame %d was read.", n), decide.Millis(10*n), decide.Millis(10*n+5))
 	}
 	j.run("/project", fmt.Sprintf(base, 20), answer, 1000, 2000)
 	for prompt, want := range map[string]bool{

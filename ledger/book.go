@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -20,13 +21,13 @@ type Book interface {
 	// Key returns the key for digests of what the chains were sent.
 	Key() prompt.Key
 	// Facts reads what a decision depends on, and marks the state in which it was read.
-	Facts(*Call) (Facts, Mark, error)
+	Facts(*Call) (decide.Facts, Mark, error)
 	// Preview returns the decision that Begin would make now and the chains it would choose from. It
 	// records nothing.
-	Preview(*Call) (Decision, []ChainFacts, error)
+	Preview(*Call) (decide.Decision, []decide.ChainFacts, error)
 	// Take carries out a decision: the chain, the session with its lease, the invocation. It fails
 	// with ErrMoved if the state has changed since the mark so that the decision may be another.
-	Take(Mark, Decision, *Call) (*Ticket, error)
+	Take(Mark, decide.Decision, *Call) (*Ticket, error)
 	// FallBack abandons a resume: the session is dead for that reason, and the call continues in a
 	// new one of the same chain. A session that is only busy stays alive. A refused copy is no
 	// session; its source dies only if the reason lies in it.
@@ -38,12 +39,12 @@ type Book interface {
 	// Here returns the ledger of this machine, which records all calls.
 	Here() *Ledger
 	// ChainHere returns the number that the chain of a decision on a call has there, 0 for none.
-	ChainHere(*Call, Decision) int64
+	ChainHere(*Call, decide.Decision) int64
 }
 
 // A Mark is the state of a book in which facts were read.
 type Mark struct {
-	Facts Facts
+	Facts decide.Facts
 	State io.Closer     // what another book has read, nil for the ledger's; Take closes it, or who does not take
 	Took  time.Duration // how long another book took to read: another try waits about as long
 }
@@ -62,10 +63,10 @@ const maxDecisions = 4
 // the session is still free. It first records the outcomes in the spool, since they may be the
 // session's own. If the call must wait for the session, Begin returns ErrHeld and records nothing.
 // If the decision is Stopped there is no ticket.
-func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
+func Begin(b Book, c *Call) (d decide.Decision, t *Ticket, err error) {
 	l := b.Here()
 	if err := l.Settle(); isBusy(err) {
-		return Decision{}, nil, err
+		return decide.Decision{}, nil, err
 	} // an outcome that cannot be recorded for another reason only leaves its session unfit to resume
 	for n := range maxDecisions {
 		var mark Mark
@@ -74,7 +75,7 @@ func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
 		}
 		if d.Mode == rewrite.Stopped {
 			if err := l.recordStopped(c, d, b.ChainHere(c, d)); err != nil {
-				return Decision{}, nil, fmt.Errorf("record call: %w", err)
+				return decide.Decision{}, nil, fmt.Errorf("record call: %w", err)
 			}
 			return d, nil, nil
 		}
@@ -88,7 +89,7 @@ func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
 			if mark.State != nil {
 				why = reason.StoreBusy
 			}
-			d = Decision{Mode: rewrite.Fresh, Reason: why, Chain: b.ChainHere(c, d), Spent: d.Spent, Exceeded: d.Exceeded}
+			d = decide.Decision{Mode: rewrite.Fresh, Reason: why, Chain: b.ChainHere(c, d), Spent: d.Spent, Exceeded: d.Exceeded}
 			t, err = l.Take(Mark{}, d, c) // it does not go on with anything
 		default:
 			if mark.State != nil {
@@ -99,20 +100,20 @@ func Begin(b Book, c *Call) (d Decision, t *Ticket, err error) {
 		break
 	}
 	if err != nil {
-		return Decision{}, nil, fmt.Errorf("record call: %w", err)
+		return decide.Decision{}, nil, fmt.Errorf("record call: %w", err)
 	}
 	d.Chain = t.chain
 	return d, t, nil
 }
 
 // decideOn reads the facts and decides. It returns ErrHeld with the decision if the call must wait.
-func decideOn(b Book, c *Call) (Decision, Mark, error) {
+func decideOn(b Book, c *Call) (decide.Decision, Mark, error) {
 	facts, mark, err := b.Facts(c)
 	if err != nil {
-		return Decision{}, mark, fmt.Errorf("read chains: %w", err)
+		return decide.Decision{}, mark, fmt.Errorf("read chains: %w", err)
 	}
 	d := Foresee(b, c, facts)
-	if d.Mode != rewrite.Stopped && (c.Wait && d.Reason == reason.Leased || c.WaitForRecord && facts.unrecorded()) {
+	if d.Mode != rewrite.Stopped && (c.Wait && d.Reason == reason.Leased || c.WaitForRecord && facts.Unrecorded()) {
 		err = ErrHeld
 	}
 	if mark.State != nil && (err != nil || d.Mode == rewrite.Stopped) { // nothing is taken
@@ -122,7 +123,7 @@ func decideOn(b Book, c *Call) (Decision, Mark, error) {
 }
 
 // Foresee returns the decision that a book makes on a call by these facts.
-func Foresee(b Book, c *Call, facts Facts) Decision {
+func Foresee(b Book, c *Call, facts decide.Facts) decide.Decision {
 	d := c.decision(facts)
 	return b.Here().withinBudget(c, d, b.ChainHere(c, d))
 }
@@ -140,16 +141,16 @@ func Pause(try time.Duration, n int) {
 func (l *Ledger) Here() *Ledger { return l }
 
 // ChainHere implements Book.
-func (l *Ledger) ChainHere(_ *Call, d Decision) int64 { return d.Chain }
+func (l *Ledger) ChainHere(_ *Call, d decide.Decision) int64 { return d.Chain }
 
 // Facts implements Book.
-func (l *Ledger) Facts(c *Call) (Facts, Mark, error) {
+func (l *Ledger) Facts(c *Call) (decide.Facts, Mark, error) {
 	facts, err := l.readFacts(c, false)
 	return facts, Mark{Facts: facts}, err
 }
 
 // Take implements Book.
-func (l *Ledger) Take(m Mark, d Decision, c *Call) (*Ticket, error) {
+func (l *Ledger) Take(m Mark, d decide.Decision, c *Call) (*Ticket, error) {
 	t := &Ticket{call: c, key: l.key}
 	err := l.write(func(tx *sql.Tx) error {
 		holds, err := stillHolds(tx, d, m.Facts)
@@ -171,18 +172,18 @@ func (l *Ledger) Take(m Mark, d Decision, c *Call) (*Ticket, error) {
 // whether the session's last commit is still in its history, and whether its work is there: that may
 // take longer than everything else. WorkGone comes last: on another machine the work is not thrown
 // away but was never there.
-func (c *Call) decision(f Facts) Decision {
-	d := Decide(f)
+func (c *Call) decision(f decide.Facts) decide.Decision {
+	d := decide.Decide(f)
 	if !d.Mode.Continues() {
 		return d
 	}
-	chosen := &f.Chains[slices.IndexFunc(f.Chains, func(cf ChainFacts) bool { return cf.Session == d.Session })]
+	chosen := &f.Chains[slices.IndexFunc(f.Chains, func(cf decide.ChainFacts) bool { return cf.Session == d.Session })]
 	before := chosen.Place.Head
 	chosen.CommitGone = before != "" && before != f.Place.Head && (c.Ancestor == nil || !c.Ancestor(before))
 	chosen.CheckoutDiffers = !chosen.CommitGone && c.Checkout != nil && !c.Checkout(chosen.Tree, chosen.Directory)
-	chosen.WorkGone = !chosen.CommitGone && !chosen.CheckoutDiffers && chosen.left != "" && c.WorkGone != nil && c.WorkGone(chosen.left, before)
+	chosen.WorkGone = !chosen.CommitGone && !chosen.CheckoutDiffers && chosen.Left != "" && c.WorkGone != nil && c.WorkGone(chosen.Left, before)
 	if chosen.CommitGone || chosen.CheckoutDiffers || chosen.WorkGone {
-		return Decide(f)
+		return decide.Decide(f)
 	}
 	return d
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 	"slices"
@@ -15,10 +16,10 @@ func TestAncestorOfTheChosenSession(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
 	for n, more := range []string{"", "\n\nOn the left."} {
-		c := copyCall(l, prompt+more, Millis(1000*n))
+		c := copyCall(l, prompt+more, decide.Millis(1000*n))
 		c.Place.Head = "head 0"
 		_, ticket := beginCall(t, l, c)
-		o := outcome([]string{sourceID, copyID}[n], "/file", 10, "", Millis(1000*n+500))
+		o := outcome([]string{sourceID, copyID}[n], "/file", 10, "", decide.Millis(1000*n+500))
 		o.Place.Head = fmt.Sprintf("head %d", n)
 		finish(t, l, ticket, o)
 	}
@@ -37,18 +38,18 @@ func TestAncestorIsAskedSeldom(t *testing.T) {
 	const before, now = "b", "n"
 	for _, tt := range []struct {
 		name     string
-		change   func(*Facts)
+		change   func(*decide.Facts)
 		ancestor bool
 		asked    bool
 		want     reason.Code
 	}{
-		{"commits on top", func(*Facts) {}, true, true, reason.Extends},
-		{"taken back", func(*Facts) {}, false, true, reason.CommitGone},
-		{"the same commit", func(f *Facts) { f.Place.Head = before }, false, false, reason.Extends},
-		{"no commit before", func(f *Facts) { f.Chains[0].Place.Head = "" }, false, false, reason.Extends},
-		{"no commit any more", func(f *Facts) { f.Place.Head = "" }, false, true, reason.CommitGone},
-		{"fresh anyway", func(f *Facts) { f.Fingerprints.Model = "n" }, false, false, reason.ModelChanged},
-		{"fresh anyway, for another chain's sake", func(f *Facts) { f.Chains = nil }, false, false, reason.FirstCall},
+		{"commits on top", func(*decide.Facts) {}, true, true, reason.Extends},
+		{"taken back", func(*decide.Facts) {}, false, true, reason.CommitGone},
+		{"the same commit", func(f *decide.Facts) { f.Place.Head = before }, false, false, reason.Extends},
+		{"no commit before", func(f *decide.Facts) { f.Chains[0].Place.Head = "" }, false, false, reason.Extends},
+		{"no commit any more", func(f *decide.Facts) { f.Place.Head = "" }, false, true, reason.CommitGone},
+		{"fresh anyway", func(f *decide.Facts) { f.Fingerprints.Model = "n" }, false, false, reason.ModelChanged},
+		{"fresh anyway, for another chain's sake", func(f *decide.Facts) { f.Chains = nil }, false, false, reason.FirstCall},
 	} {
 		f := goodFacts()
 		f.Place.Head, f.Chains[0].Place.Head = now, before
@@ -72,21 +73,21 @@ func TestWorkIsLookedAtSeldom(t *testing.T) {
 	const left, head = "files", "b"
 	for _, tt := range []struct {
 		name        string
-		change      func(*Call, *Facts)
+		change      func(*Call, *decide.Facts)
 		gone, asked bool
 		want        reason.Code
 	}{
-		{"as it was", func(*Call, *Facts) {}, false, true, reason.Extends},
-		{"thrown away", func(*Call, *Facts) {}, true, true, reason.WorkGone},
-		{"of a named job", func(_ *Call, f *Facts) { f.Named = true }, true, true, reason.WorkGone},
-		{"no files", func(_ *Call, f *Facts) { f.Chains[0].left = "" }, true, false, reason.Extends},
-		{"commit gone", func(c *Call, f *Facts) { f.Place.Head = "n" }, true, false, reason.CommitGone},
-		{"of another machine", func(c *Call, f *Facts) { c.Checkout = func(string, string) bool { return false } }, true, false, reason.CheckoutDiffers},
-		{"fresh anyway", func(_ *Call, f *Facts) { f.Fingerprints.Model = "n" }, true, false, reason.ModelChanged},
-		{"no way to look", func(c *Call, _ *Facts) { c.WorkGone = nil }, true, false, reason.Extends},
+		{"as it was", func(*Call, *decide.Facts) {}, false, true, reason.Extends},
+		{"thrown away", func(*Call, *decide.Facts) {}, true, true, reason.WorkGone},
+		{"of a named job", func(_ *Call, f *decide.Facts) { f.Named = true }, true, true, reason.WorkGone},
+		{"no files", func(_ *Call, f *decide.Facts) { f.Chains[0].Left = "" }, true, false, reason.Extends},
+		{"commit gone", func(c *Call, f *decide.Facts) { f.Place.Head = "n" }, true, false, reason.CommitGone},
+		{"of another machine", func(c *Call, f *decide.Facts) { c.Checkout = func(string, string) bool { return false } }, true, false, reason.CheckoutDiffers},
+		{"fresh anyway", func(_ *Call, f *decide.Facts) { f.Fingerprints.Model = "n" }, true, false, reason.ModelChanged},
+		{"no way to look", func(c *Call, _ *decide.Facts) { c.WorkGone = nil }, true, false, reason.Extends},
 	} {
 		f := goodFacts()
-		f.Place.Head, f.Chains[0].Place.Head, f.Chains[0].left = head, head, left
+		f.Place.Head, f.Chains[0].Place.Head, f.Chains[0].Left = head, head, left
 		asked := false
 		c := &Call{WorkGone: func(files, at string) bool {
 			if asked = true; files != left || at != head {
@@ -107,7 +108,7 @@ func TestFilesLeftAreKept(t *testing.T) {
 	for _, copies := range []bool{false, true} {
 		l, _ := newLedger(t)
 		prompt := fmt.Sprintf(base, 1)
-		run := func(now Millis, gone bool, wantAsked, want string, leaves string) *Ticket {
+		run := func(now decide.Millis, gone bool, wantAsked, want string, leaves string) *Ticket {
 			t.Helper()
 			c := namedCopyCall(l, prompt, now)
 			c.Copies = copies
@@ -145,9 +146,9 @@ func TestFilesLeftAreKept(t *testing.T) {
 // changed are kept.
 func TestPlacesAndChangesAreKept(t *testing.T) {
 	l, _ := newLedger(t)
-	first := Place{Repository: "r", Branch: "main", Head: "1"}
-	left := Place{Repository: "r", Branch: "work", Head: "2"}
-	play := func(now Millis, prompt string, p Fingerprints, at, leaves Place, want reason.Code) (Decision, *Ticket) {
+	first := decide.Place{Repository: "r", Branch: "main", Head: "1"}
+	left := decide.Place{Repository: "r", Branch: "work", Head: "2"}
+	play := func(now decide.Millis, prompt string, p decide.Fingerprints, at, leaves decide.Place, want reason.Code) (decide.Decision, *Ticket) {
 		t.Helper()
 		c := testCall(l, prompt, now)
 		c.Task, c.Fingerprints, c.Place, c.Limits.Unrelated = "t", p, at, true
@@ -162,11 +163,11 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 		}
 		return d, ticket
 	}
-	a := Fingerprints{Settings: NewDigests([]Digest{{reason.SettingsChanged, "X", "1"}, {reason.SettingsChanged, "Y", "1"}})}
-	b := Fingerprints{Settings: NewDigests([]Digest{{reason.SettingsChanged, "X", "2"}, {reason.SettingsChanged, "Y", "2"}})}
+	a := decide.Fingerprints{Settings: decide.NewDigests([]decide.Digest{{Guard: reason.SettingsChanged, Name: "X", Value: "1"}, {Guard: reason.SettingsChanged, Name: "Y", Value: "1"}})}
+	b := decide.Fingerprints{Settings: decide.NewDigests([]decide.Digest{{Guard: reason.SettingsChanged, Name: "X", Value: "2"}, {Guard: reason.SettingsChanged, Name: "Y", Value: "2"}})}
 	play(1000, "One.", a, first, left, reason.FirstCall)
 	play(2000, "Two.", a, left, left, reason.Unrelated)
-	play(3000, "Three.", a, Place{Repository: "r", Branch: "work", Head: "3"}, Place{Repository: "r", Branch: "work", Head: "4"}, reason.Unrelated)
+	play(3000, "Three.", a, decide.Place{Repository: "r", Branch: "work", Head: "3"}, decide.Place{Repository: "r", Branch: "work", Head: "4"}, reason.Unrelated)
 	play(4000, "Four.", a, left, left, reason.CommitGone)
 	play(5000, "Five.", a, first, first, reason.BranchChanged)
 	_, ticket := play(6000, "Six.", b, first, first, reason.SettingsChanged)
@@ -180,7 +181,7 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 func TestCallerIsRecorded(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
-	check := func(what string, ticket *Ticket, want Caller) {
+	check := func(what string, ticket *Ticket, want decide.Caller) {
 		t.Helper()
 		for table, id := range map[string]int64{"invocations": ticket.Invocation, "sessions": ticket.Session} {
 			wantRow(t, what, row(t, l, table, id), map[string]any{"caller": want.String()})
@@ -208,14 +209,14 @@ func TestCallerIsRecorded(t *testing.T) {
 	finish(t, l, second, goodOutcome(sourceID, "done", 4000))
 
 	c = copyCall(l, prompt+"\n\nMore.\n\nAnd more.", 5000)
-	c.Caller = personOf(3)
+	c.Caller = decide.Caller{Namespace: "pid:[1]", Person: true, Shell: callerProcess(3)}
 	d, third := beginCall(t, l, c)
 	wantSource(t, "a copy", d, sourceID)
 	check("a copied call", third, c.Caller)
 	wantRow(t, "its source", row(t, l, "sessions", first.Session), map[string]any{"caller": callerOf(10, 7).String()})
 }
 
-func wantSession(t *testing.T, d Decision, got, want *Ticket) {
+func wantSession(t *testing.T, d decide.Decision, got, want *Ticket) {
 	t.Helper()
 	if !d.Mode.Continues() || got.Session != want.Session {
 		t.Fatalf("%s (%s) in session %d, want %d", d.Mode, d.Reason, got.Session, want.Session)

@@ -4,12 +4,13 @@ import (
 	"database/sql"
 	"fmt"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
 
 // anHour is the period in which calls are counted; money is counted in a day.
-const anHour Millis = 3_600_000
+const anHour decide.Millis = 3_600_000
 
 // Conditions on calls. A repeated prompt without a name begins a chain of its own, so all of a tool in a
 // directory are one job.
@@ -20,18 +21,18 @@ const (
 
 // withinBudget completes the decision on a call with what its job has used up, and stops the call if
 // its budget says so. chain is the job's in this ledger.
-func (l *Ledger) withinBudget(c *Call, d Decision, chain int64) Decision {
+func (l *Ledger) withinBudget(c *Call, d decide.Decision, chain int64) decide.Decision {
 	d.Spent = l.spent(c, d.Reason, chain)
 	d.Exceeded = c.Limits.Budget.Exceeded(d.Spent)
 	if d.Exceeded != "" && c.Limits.Stop {
-		return Decision{Mode: rewrite.Stopped, Reason: d.Exceeded, Chain: d.Chain, Spent: d.Spent, Exceeded: d.Exceeded}
+		return decide.Decision{Mode: rewrite.Stopped, Reason: d.Exceeded, Chain: d.Chain, Spent: d.Spent, Exceeded: d.Exceeded}
 	}
 	return d
 }
 
 // recordStopped records a call that does not run. It counts for no budget: else a caller that tries again would never
 // be let through.
-func (l *Ledger) recordStopped(c *Call, d Decision, chain int64) error {
+func (l *Ledger) recordStopped(c *Call, d decide.Decision, chain int64) error {
 	return l.write(func(tx *sql.Tx) error {
 		var id int64
 		return insert(tx, &id, `INSERT INTO invocations
@@ -43,17 +44,17 @@ func (l *Ledger) recordStopped(c *Call, d Decision, chain int64) error {
 
 // spent returns what the job of a call has used up with this call. If that cannot be read it counts
 // as nothing: a budget must not keep a call from running.
-func (l *Ledger) spent(c *Call, why reason.Code, chain int64) Spending {
+func (l *Ledger) spent(c *Call, why reason.Code, chain int64) decide.Spending {
 	j := budgetJob{chain: chain}
 	if why == reason.Identical && c.Task == "" {
 		j = budgetJob{tool: c.Tool, cwd: c.Cwd}
 	}
-	if c.Limits.Budget == (Budget{}) || j == (budgetJob{}) {
-		return Spending{}
+	if c.Limits.Budget == (decide.Budget{}) || j == (budgetJob{}) {
+		return decide.Spending{}
 	}
 	s, err := l.spending(j, c.Now)
 	if err != nil {
-		return Spending{}
+		return decide.Spending{}
 	}
 	s.Calls++
 	return s
@@ -70,7 +71,7 @@ type budgetJob struct {
 const latestCalls = 1024
 
 // spending returns what a job has used up at a time.
-func (l *Ledger) spending(j budgetJob, now Millis) (s Spending, err error) {
+func (l *Ledger) spending(j budgetJob, now decide.Millis) (s decide.Spending, err error) {
 	from, args := "chain_id = ?4 ORDER BY id DESC LIMIT ?3", []any{now - day, now - anHour, latestCalls, j.chain}
 	if j.chain == 0 {
 		from = "id > (SELECT max(id) FROM invocations) - ?3 AND tool = ?4 AND cwd = ?5 AND " + isRepeat
@@ -82,7 +83,7 @@ func (l *Ledger) spending(j budgetJob, now Millis) (s Spending, err error) {
 }
 
 // SpendingOf returns what the job of a recorded call has used up at a time.
-func (l *Ledger) SpendingOf(i Invocation, now Millis) (s Spending, err error) {
+func (l *Ledger) SpendingOf(i Invocation, now decide.Millis) (s decide.Spending, err error) {
 	if i.Chain == 0 {
 		return s, nil
 	}
@@ -105,14 +106,14 @@ type JobSpending struct {
 	Tool, Cwd        string
 	Rule             string // of the latest call
 	Model            string
-	Spending               // Cost is of the calls whose tool reported it
+	decide.Spending        // Cost is of the calls whose tool reported it
 	Input, CacheRead int64 // tokens of the other calls
 	CacheWrite       int64
 	Output           int64
 }
 
 // JobSpendings returns what all jobs have used up at a time, those of a job in a row.
-func (l *Ledger) JobSpendings(now Millis) (list []JobSpending, err error) {
+func (l *Ledger) JobSpendings(now decide.Millis) (list []JobSpending, err error) {
 	const unpriced = "FILTER (WHERE cost IS NULL)"
 	err = each(l.db, `SELECT CASE WHEN `+isRepeat+` THEN 0 ELSE chain_id END, tool, cwd, rule, coalesce(model, ''), max(id),
 			coalesce(sum(started >= ?2 AND `+countedCalls+`), 0), coalesce(sum(cost), 0),

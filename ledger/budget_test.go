@@ -4,15 +4,16 @@ import (
 	"fmt"
 	"testing"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
 
 // spend makes a call of a task, "" for none, that costs as many nano-dollars.
-func spend(t *testing.T, l *Ledger, task, prompt string, now Millis, nano int64) Decision {
+func spend(t *testing.T, l *Ledger, task, prompt string, now decide.Millis, nano int64) decide.Decision {
 	t.Helper()
 	c := testCall(l, prompt, now)
-	c.Task, c.Limits.Budget = task, Budget{CallsPerHour: 3, NanoPerDay: 1000}
+	c.Task, c.Limits.Budget = task, decide.Budget{CallsPerHour: 3, NanoPerDay: 1000}
 	foreseen, _, err := l.Preview(c)
 	if err != nil {
 		t.Fatal(err)
@@ -34,17 +35,17 @@ func TestBudgetOfAChain(t *testing.T) {
 	l, _ := newLedger(t)
 	const began = 100 * day
 	steps := []struct {
-		at   Millis
+		at   decide.Millis
 		nano int64
-		want Decision // what is said of the budget
+		want decide.Decision // what is said of the budget
 	}{
-		{began, 100, Decision{}}, // nothing is known of a new chain
-		{began + 1000, 100, Decision{Spent: Spending{2, 100}}},
-		{began + 2000, 100, Decision{Spent: Spending{3, 200}}},
-		{began + 3000, 100, Decision{Spent: Spending{4, 300}, Exceeded: reason.TooManyCalls}},
-		{began + anHour + 2500, 600, Decision{Spent: Spending{2, 400}}},
-		{began + 3*anHour, 0, Decision{Spent: Spending{1, 1000}, Exceeded: reason.BudgetSpent}},
-		{began + day + 2500, 0, Decision{Spent: Spending{1, 700}}},
+		{began, 100, decide.Decision{}}, // nothing is known of a new chain
+		{began + 1000, 100, decide.Decision{Spent: decide.Spending{Calls: 2, Cost: 100}}},
+		{began + 2000, 100, decide.Decision{Spent: decide.Spending{Calls: 3, Cost: 200}}},
+		{began + 3000, 100, decide.Decision{Spent: decide.Spending{Calls: 4, Cost: 300}, Exceeded: reason.TooManyCalls}},
+		{began + anHour + 2500, 600, decide.Decision{Spent: decide.Spending{Calls: 2, Cost: 400}}},
+		{began + 3*anHour, 0, decide.Decision{Spent: decide.Spending{Calls: 1, Cost: 1000}, Exceeded: reason.BudgetSpent}},
+		{began + day + 2500, 0, decide.Decision{Spent: decide.Spending{Calls: 1, Cost: 700}}},
 	}
 	for i, step := range steps {
 		spend(t, l, "another", "Another job", step.at, 1)
@@ -60,11 +61,11 @@ func TestBudgetOfRepeatedPrompts(t *testing.T) {
 	l, _ := newLedger(t)
 	const began = 100 * day
 	prompt := fmt.Sprintf(base, 1)
-	var d Decision
-	for i := range Millis(5) {
+	var d decide.Decision
+	for i := range decide.Millis(5) {
 		d = spend(t, l, "", prompt, began+1000*i, 100)
 	}
-	if d.Reason != reason.Identical || d.Spent != (Spending{4, 300}) || d.Exceeded != reason.TooManyCalls {
+	if d.Reason != reason.Identical || d.Spent != (decide.Spending{Calls: 4, Cost: 300}) || d.Exceeded != reason.TooManyCalls {
 		t.Errorf("%s: %+v %s", d.Reason, d.Spent, d.Exceeded)
 	}
 	spend(t, l, "T-1", "A job", began+6000, 7)
@@ -90,14 +91,14 @@ func TestBudgetOfRepeatedPrompts(t *testing.T) {
 func TestStopped(t *testing.T) {
 	l, _ := newLedger(t)
 	const began = 100 * day
-	call := func(task string, now Millis) *Call {
+	call := func(task string, now decide.Millis) *Call {
 		c := testCall(l, fmt.Sprintf(base, 1), now)
-		c.Task, c.Limits.Budget, c.Limits.Stop = task, Budget{CallsPerHour: 2}, true
+		c.Task, c.Limits.Budget, c.Limits.Stop = task, decide.Budget{CallsPerHour: 2}, true
 		return c
 	}
 	for _, task := range []string{"T-1", ""} { // repeated prompts count without the first
 		var modes []rewrite.Mode
-		for i := range Millis(7) {
+		for i := range decide.Millis(7) {
 			d, ticket, err := Begin(l, call(task, began+i*1000))
 			if err != nil || (ticket == nil) != (d.Mode == rewrite.Stopped) {
 				t.Fatalf("%+v, %v, %v", d, ticket, err)
@@ -123,7 +124,7 @@ func TestStopped(t *testing.T) {
 }
 
 func TestNoBudget(t *testing.T) {
-	if why := (Budget{}).Exceeded(Spending{1_000_000, 1 << 60}); why != "" {
+	if why := (decide.Budget{}).Exceeded(decide.Spending{Calls: 1_000_000, Cost: 1 << 60}); why != "" {
 		t.Error(why)
 	}
 }

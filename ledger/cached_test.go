@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -12,7 +13,7 @@ import (
 type request struct{ prompt, read int64 }
 
 // callAt makes a call of a named task. Its session holds its first request and what was added until its end.
-func callAt(t *testing.T, l *Ledger, now Millis, task string, first, sum request, holds int64) Decision {
+func callAt(t *testing.T, l *Ledger, now decide.Millis, task string, first, sum request, holds int64) decide.Decision {
 	t.Helper()
 	c := testCall(l, fmt.Sprintf(base, now), now)
 	c.Task, c.Rule, c.Scope = task, "r", "r"
@@ -72,14 +73,14 @@ func TestMissedResumesAreSuspendedEarly(t *testing.T) {
 		resumes   int   // before the suspension, or all of them
 		want      reason.Code
 	}{
-		"missed and dearer":     {0, 60_000, minMissed, reason.Dearer},
-		"missed, not dearer":    {0, 10_000, minRuns + 2, reason.Unrelated},
-		"not missed and dearer": {10_000, 60_000, minRuns, reason.Dearer},
+		"missed and dearer":     {0, 60_000, decide.MinMissed, reason.Dearer},
+		"missed, not dearer":    {0, 10_000, decide.MinRuns + 2, reason.Unrelated},
+		"not missed and dearer": {10_000, 60_000, decide.MinRuns, reason.Dearer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, _ := newLedger(t)
 			now := 100 * hour
-			for i := range minRuns {
+			for i := range decide.MinRuns {
 				callAt(t, l, now, fmt.Sprint("task ", i), request{10_000, 0}, request{20_000, 0}, 10_000)
 			}
 			resume := func() reason.Code {
@@ -100,12 +101,12 @@ func TestMissedResumesAreSuspendedEarly(t *testing.T) {
 
 // A hit in between shows that the cost has another cause.
 func TestMissedResumesCountInARow(t *testing.T) {
-	var m Meter
+	var m decide.Meter
 	for _, missed := range []bool{true, false, true} {
-		m.add(rewrite.Usage{}, 0, 1)
-		m.noteCache(missed)
+		m.Add(rewrite.Usage{}, 0, 1)
+		m.NoteCache(missed)
 	}
-	if m.Missed != 1 || m.counts(1) {
+	if m.Missed != 1 || m.Counts(1) {
 		t.Errorf("%+v", m)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"reprise/ledger/decide"
+	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -27,23 +29,23 @@ type Call struct {
 	Resets          []string // roles whose chains of this task its prompt ends
 	Format          rewrite.Format
 	Prompt          *prompt.Prompt
-	Fingerprints    Fingerprints
-	Place           Place // the directory's place in its history
-	Limits          Limits
-	Now             Millis
+	Fingerprints    decide.Fingerprints
+	Place           decide.Place // the directory's place in its history
+	Limits          decide.Limits
+	Now             decide.Millis
 	Fresh           reason.Code // why it must be fresh, "" if it need not
 	Wait            bool        // the call waits for a session that another process holds
 	WaitForRecord   bool        // it waits if its caller may know the answer of a run that is not recorded yet
 	Disabled        bool
 	NoResume        bool // this version is known not to resume; the ledger may know the same of the binary
 	Copies          bool // this version is known to resume in a copy
-	Caller          Caller
+	Caller          decide.Caller
 	Project         string // the root of the directory's repository, or the directory
 	// WorkGone reports whether files that a session changed have been thrown away since, given how its
 	// runs left them and the commit that was checked out then. It may be nil.
 	WorkGone func(left, head string) bool
 	// Stored compares a session with the stamp that our last run left, given its file and its ID.
-	Stored func(path, id string, stamp Stamp) StoredState
+	Stored func(path, id string, stamp decide.Stamp) decide.StoredState
 	// Ancestor reports whether a commit is an ancestor of Place.Head. It is called only if the call
 	// would continue a session that ended on that commit.
 	Ancestor func(commit string) bool
@@ -52,7 +54,7 @@ type Call struct {
 	Checkout func(tree, directory string) bool
 	// ForkPoint returns the last message of a session's file when it had that stamp, or why there is
 	// none. It is nil if sessions in use must not be copied.
-	ForkPoint func(path string, stamp Stamp) (message string, why reason.Code)
+	ForkPoint func(path string, stamp decide.Stamp) (message string, why reason.Code)
 }
 
 // named reports whether the name alone identifies the call's task.
@@ -81,16 +83,16 @@ type Ticket struct {
 
 // Preview implements Book. The chains are followed by other chains of the directory, to show what has
 // changed.
-func (l *Ledger) Preview(c *Call) (Decision, []ChainFacts, error) {
+func (l *Ledger) Preview(c *Call) (decide.Decision, []decide.ChainFacts, error) {
 	facts, err := l.readFacts(c, true)
 	chains := facts.Chains
 	if err == nil && !facts.Named && !facts.Never {
-		var others []ChainFacts
+		var others []decide.ChainFacts
 		others, _, err = l.chains(c, ends, ofJob+" AND c.first_line <> ?"+newest, append(c.job(), c.FirstLine())...)
 		chains = append(chains, others...)
 	}
 	if err != nil {
-		return Decision{}, nil, fmt.Errorf("read chains: %w", err)
+		return decide.Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
 	return Foresee(l, c, facts), chains, nil
 }
@@ -129,14 +131,14 @@ func (t *Ticket) share() float64 {
 
 // stillHolds reports whether the facts behind the decision are unchanged: the session is as it was
 // and free, and if only a name led to it, no other call has begun under that name.
-func stillHolds(tx *sql.Tx, d Decision, f Facts) (same bool, err error) {
+func stillHolds(tx *sql.Tx, d decide.Decision, f decide.Facts) (same bool, err error) {
 	if !d.Mode.Continues() {
 		return true, nil
 	}
-	c := f.session(d.Session)
+	c := f.Session(d.Session)
 	err = tx.QueryRow(`SELECT s.state = ? AND s.last_used = ? AND s.reset = 0 AND (? OR c.session_id = ? AND c.concurrent = ?)
 		FROM sessions s JOIN chains c ON c.id = s.chain_id WHERE s.id = ?`,
-		Live, c.LastUsed, c.Continuity.Retains(), c.Newest, c.Concurrent, d.Session).Scan(&same)
+		decide.Live, c.LastUsed, c.Continuity.Retains(), c.Newest, c.Concurrent, d.Session).Scan(&same)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -147,7 +149,7 @@ func stillHolds(tx *sql.Tx, d Decision, f Facts) (same bool, err error) {
 	return !busy, err
 }
 
-func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
+func (t *Ticket) begin(tx *sql.Tx, c *Call, d *decide.Decision) error {
 	if d.Reason != reason.Never {
 		if err := t.join(tx, c, d); err != nil {
 			return err
@@ -162,7 +164,7 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *Decision) error {
 }
 
 // join assigns the call its place in a chain, and a session.
-func (t *Ticket) join(tx *sql.Tx, c *Call, d *Decision) (err error) {
+func (t *Ticket) join(tx *sql.Tx, c *Call, d *decide.Decision) (err error) {
 	if t.loan != nil {
 		if err := findLent(tx, d); err != nil {
 			return err
@@ -250,7 +252,7 @@ func (t *Ticket) newSession(tx *sql.Tx, anew bool) error {
 		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape, root, attempt,
 			repository, branch, head, caller)
 		VALUES (`+unusedID("sessions")+`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		t.chain, c.Tool, Running, c.Now, c.Now, c.Fingerprints.Settings, c.Fingerprints.Model, c.Fingerprints.Runtime, c.Fingerprints.Auth,
+		t.chain, c.Tool, decide.Running, c.Now, c.Now, c.Fingerprints.Settings, c.Fingerprints.Model, c.Fingerprints.Runtime, c.Fingerprints.Auth,
 		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeLines(base.Lines), encodeShape(base.Shape), encodeDigests(append([]prompt.Digest{base.First}, base.Blocks...)), c.attempt(),
 		c.Place.Repository, c.Place.Branch, c.Place.Head, c.Caller.String())
 	if err != nil {
@@ -272,7 +274,7 @@ func (t *Ticket) copySession(tx *sql.Tx, source int64) error {
 			root, things, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, coalesce(?, attempt), id,
 			?, ?, ?, ?, left_files
 		FROM sessions WHERE id = ? RETURNING id, totals, left_files`,
-		Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), source).Scan(&t.Session, &t.Totals, &t.Left)
+		decide.Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), source).Scan(&t.Session, &t.Totals, &t.Left)
 	if err != nil {
 		return err
 	}
@@ -290,7 +292,7 @@ func (t *Ticket) takeSession(tx *sql.Tx, anew, continued bool) error {
 	if err != nil {
 		return err
 	}
-	return takeLease(tx, t.Session, ThisProcess(), t.call.Now)
+	return takeLease(tx, t.Session, proc.This(), t.call.Now)
 }
 
 // resumeSession takes the lease. The session counts as running until the run has ended well: if the
@@ -299,7 +301,7 @@ func (t *Ticket) resumeSession(tx *sql.Tx, session int64) error {
 	t.Session = session
 	place := t.call.Place
 	err := tx.QueryRow(`UPDATE sessions SET state = ?, last_used = ?, attempt = coalesce(?, attempt), repository = ?, branch = ?, head = ?, caller = ?
-		WHERE id = ? RETURNING totals, left_files`, Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), session).Scan(&t.Totals, &t.Left)
+		WHERE id = ? RETURNING totals, left_files`, decide.Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), session).Scan(&t.Totals, &t.Left)
 	if err != nil {
 		return err
 	}
@@ -315,7 +317,7 @@ func (l *Ledger) Pin(session int64, nativeID string, child int) error {
 			nativeID, session); err != nil {
 			return err
 		}
-		p := ProcessByPID(child)
+		p := proc.ByPID(child)
 		_, err := tx.Exec("UPDATE leases SET child = ?, child_start = ? WHERE session_id = ? AND pid = ?",
 			p.PID, p.Start, session, os.Getpid())
 		return err

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/ledger/decide"
+	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -137,7 +139,7 @@ func TestALeaseBetweenDecisionAndWrite(t *testing.T) {
 		o.Place.Head = "then"
 		finish(t, l, first, o)
 		c := betweenCall(copyCall(l, prompt+"\n\nMore.", 3000), func() {
-			p := ThisProcess()
+			p := proc.This()
 			execute(t, l, "INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (?, ?, ?, ?, 0)", first.Session, p.Boot, p.PID, p.Start)
 		})
 		c.Copies = copies
@@ -177,18 +179,18 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 	c.Attempt = 4
 	_, ticket := beginCall(t, l, c)
 	wantRow(t, "while it runs", row(t, l, "sessions", ticket.Session), map[string]any{
-		"state": Running, "created": 1000, "last_used": 1000, "attempt": 4, "native_id": nil, "turns": 0})
+		"state": decide.Running, "created": 1000, "last_used": 1000, "attempt": 4, "native_id": nil, "turns": 0})
 	sent := c.Prompt.Footprint().Bytes
 	if s := sessionStates(t, l)[ticket.Session]; s.Answered != "" {
 		t.Errorf("%s has answered while it runs", s.Answered)
 	}
-	finish(t, l, ticket, &Outcome{Now: 2000, File: "/f", Stamp: "10", Place: Place{"r", "b", "h"}, Seen: rewrite.StreamState{
+	finish(t, l, ticket, &Outcome{Now: 2000, File: "/f", Stamp: "10", Place: decide.Place{Repository: "r", Branch: "b", Head: "h"}, Seen: rewrite.StreamState{
 		ID: someID, Version: "1.2", Model: "first", Final: true, Compacted: true, Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
 		Totals: "t1", ContextUse: rewrite.Context{Used: 10, Limit: 100}, Files: []string{"/project/one.go"},
 	}})
 	one := row(t, l, "sessions", ticket.Session)
 	wantRow(t, "after a run", one, map[string]any{
-		"state": Live, "state_why": "", "native_id": someID, "created": 1000, "last_used": 2000, "turns": 1, "errors": 0, "version": "1.2",
+		"state": decide.Live, "state_why": "", "native_id": someID, "created": 1000, "last_used": 2000, "turns": 1, "errors": 0, "version": "1.2",
 		"transcript": 0, "compacted": 1, "context_used": 10, "context_limit": 100, "totals": "t1", "file": "/f", "stamp": "10",
 		"repository": "r", "branch": "b", "head": "h", "first_model": "first", "base_bytes": sent})
 	if s := sessionStates(t, l)[ticket.Session]; s.Answered != "first" {
@@ -197,20 +199,20 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 
 	prompt += "\n\nNow the second part."
 	c = testCall(l, prompt, 3000)
-	c.Attempt, c.Place = rewrite.NoAttempt, Place{"r", "b", "h"}
+	c.Attempt, c.Place = rewrite.NoAttempt, decide.Place{Repository: "r", Branch: "b", Head: "h"}
 	d, again := beginCall(t, l, c)
 	if d.Mode != rewrite.Resume || again.Session != ticket.Session || again.Totals != "t1" || !d.Whole {
 		t.Fatalf("%s (%s), totals %q, whole %v", d.Mode, d.Reason, again.Totals, d.Whole)
 	}
-	wantRow(t, "while it is resumed", row(t, l, "sessions", ticket.Session), map[string]any{"state": Running, "last_used": 3000, "attempt": 4, "native_id": someID})
+	wantRow(t, "while it is resumed", row(t, l, "sessions", ticket.Session), map[string]any{"state": decide.Running, "last_used": 3000, "attempt": 4, "native_id": someID})
 	execute(t, l, "UPDATE sessions SET transcript = 1")
-	finish(t, l, again, &Outcome{Now: 4000, Exit: 3, File: "/g", Stamp: "20", Place: Place{"r", "c", "i"}, Seen: rewrite.StreamState{
+	finish(t, l, again, &Outcome{Now: 4000, Exit: 3, File: "/g", Stamp: "20", Place: decide.Place{Repository: "r", Branch: "c", Head: "i"}, Seen: rewrite.StreamState{
 		ID: otherID, Model: "second", Final: true, Answer: "The second answer.", Totals: "t2", Files: []string{"/project/two.go"},
 		ContextUse: rewrite.Context{Used: 20, Limit: 200},
 	}})
 	two := row(t, l, "sessions", ticket.Session)
 	wantRow(t, "after two runs", two, map[string]any{
-		"state": Failed, "state_why": "", "native_id": otherID, "created": 1000, "last_used": 4000, "turns": 1, "errors": 1, "version": "1.2",
+		"state": decide.Failed, "state_why": "", "native_id": otherID, "created": 1000, "last_used": 4000, "turns": 1, "errors": 1, "version": "1.2",
 		"transcript": 1, "compacted": 1, "context_used": 20, "context_limit": 200, "totals": "t2", "file": "/g", "stamp": "20",
 		"branch": "c", "head": "i", "first_model": "first", "base_bytes": c.Prompt.Footprint().Bytes})
 	for _, column := range []string{"answers", "said"} {
@@ -239,8 +241,8 @@ func TestThingsAreBounded(t *testing.T) {
 	l, _ := newLedger(t)
 	text := fmt.Sprintf(base, 1)
 	for n := range 3 {
-		_, ticket := begin(t, l, text, Millis(1000+100*n))
-		o := goodOutcome(someID, "done", Millis(1050+100*n))
+		_, ticket := begin(t, l, text, decide.Millis(1000+100*n))
+		o := goodOutcome(someID, "done", decide.Millis(1050+100*n))
 		for i := range prompt.MaxThings {
 			o.Seen.Files = append(o.Seen.Files, fmt.Sprintf("/project/%d-%d.go", n, i))
 		}
@@ -302,9 +304,9 @@ func TestFallBackIsRecorded(t *testing.T) {
 		finish(t, l, other, goodOutcome(otherID, "done", 2500))
 		before := row(t, l, "sessions", other.Session)
 		_, second := begin(t, l, prompt+"\n\nMore.", 3000)
-		why, state, since, failures := reason.RefusedUnknown, Dead, any(nil), 1
+		why, state, since, failures := reason.RefusedUnknown, decide.Dead, any(nil), 1
 		if busy {
-			why, state = reason.RefusedBusy, Live
+			why, state = reason.RefusedBusy, decide.Live
 		}
 		if err := l.FallBack(second, why); err != nil {
 			t.Fatal(err)
@@ -331,21 +333,21 @@ func TestACopyHasTheRowOfItsSource(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
 	c := copyCall(l, prompt, 1000)
-	c.Attempt, c.Fingerprints = 2, Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
+	c.Attempt, c.Fingerprints = 2, decide.Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
 	_, first := beginCall(t, l, c)
-	finish(t, l, first, &Outcome{Now: 2000, File: "/f", Stamp: "10", Place: Place{Head: "then"}, Seen: rewrite.StreamState{
+	finish(t, l, first, &Outcome{Now: 2000, File: "/f", Stamp: "10", Place: decide.Place{Head: "then"}, Seen: rewrite.StreamState{
 		ID: someID, Version: "1.2", Model: "first", Final: true, Compacted: true, Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
 		Totals: "t1", ContextUse: rewrite.Context{Used: 10, Limit: 100}, Files: []string{"/project/one.go"},
 	}})
 	want := row(t, l, "sessions", first.Session)
 	want["transcript"] = 1
 	c = betweenCall(copyCall(l, prompt+"\n\nMore.", 3000), func() { execute(t, l, "UPDATE sessions SET transcript = 1") })
-	c.Attempt, c.Fingerprints = rewrite.NoAttempt, Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
+	c.Attempt, c.Fingerprints = rewrite.NoAttempt, decide.Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
 	d, ticket := beginCall(t, l, c)
 	if !d.Copy || ticket.Totals != "t1" {
 		t.Fatalf("%s (%s), totals %q", d.Mode, d.Reason, ticket.Totals)
 	}
-	maps.Copy(want, map[string]any{"id": ticket.Session, "parent_id": first.Session, "state": Running, "last_used": 3000, "head": "now",
+	maps.Copy(want, map[string]any{"id": ticket.Session, "parent_id": first.Session, "state": decide.Running, "last_used": 3000, "head": "now",
 		"native_id": nil, "version": nil, "file": nil, "stamp": nil, "parent_size": nil})
 	wantRow(t, "a copy", row(t, l, "sessions", ticket.Session), want)
 	wantRow(t, "its chain", row(t, l, "chains", ticket.chain), map[string]any{"session_id": ticket.Session, "since": first.Session, "updated": 3000})
@@ -355,7 +357,7 @@ func TestACopyHasTheRowOfItsSource(t *testing.T) {
 func TestASessionBegins(t *testing.T) {
 	l, _ := newLedger(t)
 	c := testCall(l, fmt.Sprintf(base, 1), 1000)
-	c.Fingerprints, c.Place = Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}, Place{"r", "b", "h"}
+	c.Fingerprints, c.Place = decide.Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}, decide.Place{Repository: "r", Branch: "b", Head: "h"}
 	d, ticket := beginCall(t, l, c)
 	if d.Chain == 0 || d.Chain != ticket.chain {
 		t.Errorf("decided on chain %d, recorded in %d", d.Chain, ticket.chain)
@@ -457,7 +459,7 @@ func TestPin(t *testing.T) {
 		}
 		wantRow(t, fmt.Sprint("pin ", n), row(t, l, "sessions", ticket.Session), map[string]any{"native_id": someID})
 	}
-	parent := ProcessByPID(os.Getppid())
+	parent := proc.ByPID(os.Getppid())
 	wantRow(t, "the lease", row(t, l, "leases", ticket.Session), map[string]any{"child": parent.PID, "child_start": parent.Start})
 	wantRow(t, "another session", row(t, l, "sessions", other.Session), map[string]any{"native_id": nil})
 	if err := l.Pin(other.Session, otherID, os.Getppid()); err != nil {
@@ -496,7 +498,7 @@ func TestArmOfAnInvocation(t *testing.T) {
 	l, _ := newLedger(t)
 	control := 0
 	for n := range 60 {
-		c := testCall(l, fmt.Sprintf(base, n), Millis(1000+n))
+		c := testCall(l, fmt.Sprintf(base, n), decide.Millis(1000+n))
 		c.Limits.HoldOut = 0.5
 		_, ticket := beginCall(t, l, c)
 		s, want := bucket(l.key, ticket.chain), Treated
@@ -507,7 +509,7 @@ func TestArmOfAnInvocation(t *testing.T) {
 			control, want = control+1, Control
 		}
 		wantRow(t, "half", row(t, l, "invocations", ticket.Invocation), map[string]any{"arm": want})
-		finish(t, l, ticket, goodOutcome(someID, "done", Millis(2000+n)))
+		finish(t, l, ticket, goodOutcome(someID, "done", decide.Millis(2000+n)))
 		c = testCall(l, fmt.Sprintf(base, n)+"\n\nMore.", 3000)
 		c.Limits.HoldOut = 0.5
 		if d, _, err := l.Preview(c); err != nil || (d.Reason == reason.HeldOut) != (want == Control) {
@@ -553,24 +555,24 @@ func TestOutdated(t *testing.T) {
 	_, ticket := begin(t, l, prompt, 1000)
 	finish(t, l, ticket, goodOutcome(someID, "done", 2000))
 	for _, tt := range []struct {
-		facts ChainFacts
+		facts decide.ChainFacts
 		want  bool
 	}{
-		{ChainFacts{State: Live, LastUsed: 2000, Stored: StoredSame}, false},
-		{ChainFacts{State: Live, LastUsed: 1999, Stored: StoredSame}, false},
-		{ChainFacts{State: Live, LastUsed: 2000, Stored: StoredChanged}, false},
-		{ChainFacts{State: Live, LastUsed: 1999, Stored: StoredChanged}, true},
-		{ChainFacts{State: Running, LastUsed: 2000}, true},
-		{ChainFacts{State: Running, LastUsed: 1999}, true},
-		{ChainFacts{State: Running, LastUsed: 2000, Held: true}, false},
-		{ChainFacts{State: Killed, LastUsed: 2000}, false},
+		{decide.ChainFacts{State: decide.Live, LastUsed: 2000, Stored: decide.StoredSame}, false},
+		{decide.ChainFacts{State: decide.Live, LastUsed: 1999, Stored: decide.StoredSame}, false},
+		{decide.ChainFacts{State: decide.Live, LastUsed: 2000, Stored: decide.StoredChanged}, false},
+		{decide.ChainFacts{State: decide.Live, LastUsed: 1999, Stored: decide.StoredChanged}, true},
+		{decide.ChainFacts{State: decide.Running, LastUsed: 2000}, true},
+		{decide.ChainFacts{State: decide.Running, LastUsed: 1999}, true},
+		{decide.ChainFacts{State: decide.Running, LastUsed: 2000, Held: true}, false},
+		{decide.ChainFacts{State: decide.Killed, LastUsed: 2000}, false},
 	} {
 		tt.facts.Session = ticket.Session
 		if got := l.outdated(tt.facts); got != tt.want {
 			t.Errorf("%+v: %v", tt.facts, got)
 		}
 	}
-	if l.outdated(ChainFacts{Session: ticket.Session + 1, State: Running}) {
+	if l.outdated(decide.ChainFacts{Session: ticket.Session + 1, State: decide.Running}) {
 		t.Error("a session that is gone is looked at again")
 	}
 
@@ -582,14 +584,14 @@ func TestOutdated(t *testing.T) {
 	for _, tt := range []struct{ moves, looks int }{{0, 1}, {1, 2}, {9, 3}} {
 		looks := 0
 		c := testCall(l, prompt+"\n\nMore.", 3000)
-		c.Stored = func(string, string, Stamp) StoredState {
+		c.Stored = func(string, string, decide.Stamp) decide.StoredState {
 			if looks++; looks > tt.moves && tt.moves > 0 {
-				return StoredSame
+				return decide.StoredSame
 			}
 			if tt.moves > 0 {
 				execute(t, other, "UPDATE sessions SET last_used = last_used + 1")
 			}
-			return StoredChanged
+			return decide.StoredChanged
 		}
 		d, _, err := l.Preview(c)
 		if err != nil || looks != tt.looks || (d.Mode == rewrite.Resume) != (tt.moves == 1) {
@@ -664,12 +666,12 @@ func TestACopyWhileFactsAreRead(t *testing.T) {
 	}
 	defer other.Close()
 	c, looks := copyCall(l, prompt+"\n\nMore.", 3000), 0
-	c.Stored = func(string, string, Stamp) StoredState {
+	c.Stored = func(string, string, decide.Stamp) decide.StoredState {
 		if looks++; looks == 1 {
 			d, _ := beginCall(t, other, copyCall(l, prompt+"\n\nElse.", 2500))
 			wantSource(t, "another copy", d, sourceID)
 		}
-		return StoredSame
+		return decide.StoredSame
 	}
 	d, _ := beginCall(t, l, c)
 	wantSource(t, "copied meanwhile", d, sourceID)
@@ -683,7 +685,7 @@ func TestForkNeedsBoth(t *testing.T) {
 		_, ticket := beginCall(t, l, copyCall(l, prompt, 1000))
 		finish(t, l, ticket, outcome(sourceID, "/source", 100, "", 2000))
 		c := copyCall(l, prompt+"\n\nMore.", 3000)
-		c.Stored = func(string, string, Stamp) StoredState { return StoredChanged }
+		c.Stored = func(string, string, decide.Stamp) decide.StoredState { return decide.StoredChanged }
 		if c.Copies = tt.copies; !tt.point {
 			c.ForkPoint = nil
 		}
@@ -701,7 +703,7 @@ func TestEvidenceIsRemembered(t *testing.T) {
 	o := goodOutcome(someID, "The ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.", 2000)
 	o.Seen.Files = []string{"/project/internal/parser_limits.go"}
 	finish(t, l, ticket, o)
-	for more, want := range map[string]Proof{
+	for more, want := range map[string]decide.Proof{
 		"internal/parser_limits.go:12: too large":  {Trace: true},
 		"internal/printer_colours.go:12: too dark": {},
 		"Your last report:\n\nThe ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.": {Answer: true},
@@ -724,7 +726,7 @@ func TestManyChainsOfOneKind(t *testing.T) {
 		l, _ := newLedger(t)
 		prompt := fmt.Sprintf(base, 1)
 		for i := range n { // all at once: each begins a chain of its own
-			_, ticket := begin(t, l, prompt, Millis(1000+i))
+			_, ticket := begin(t, l, prompt, decide.Millis(1000+i))
 			defer finish(t, l, ticket, goodOutcome(someID, "done", 2000))
 		}
 		facts, err := l.readFacts(testCall(l, prompt+"\n\nMore.", 3000), false)
@@ -754,5 +756,5 @@ func TestARefusalIsRecorded(t *testing.T) {
 	o := goodOutcome(someID, "done", 2000)
 	o.Exit, o.Seen.Refusal = 1, reason.RefusedContext
 	finish(t, l, ticket, o)
-	wantRow(t, "a session", row(t, l, "sessions", ticket.Session), map[string]any{"state": Dead, "state_why": reason.RefusedContext, "errors": 1, "turns": 0})
+	wantRow(t, "a session", row(t, l, "sessions", ticket.Session), map[string]any{"state": decide.Dead, "state_why": reason.RefusedContext, "errors": 1, "turns": 0})
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -22,7 +23,7 @@ const MaxCandidates = 256
 // a write. A session's row, its holder and its file are read one after the other: a change by
 // another call in between must not look like a crash or an unknown change. With all, it reads every
 // chain in full, to show them.
-func (l *Ledger) readFacts(c *Call, all bool) (f Facts, err error) {
+func (l *Ledger) readFacts(c *Call, all bool) (f decide.Facts, err error) {
 	const tries = 3
 	for range tries {
 		err = retry(func() (error, bool) {
@@ -40,18 +41,18 @@ func (l *Ledger) readFacts(c *Call, all bool) (f Facts, err error) {
 
 // outdated reports whether a session seems to have died or changed only because its row has changed
 // since it was read.
-func (l *Ledger) outdated(c ChainFacts) bool {
-	if c.Stored != StoredChanged && (c.State != Running || c.Held) {
+func (l *Ledger) outdated(c decide.ChainFacts) bool {
+	if c.Stored != decide.StoredChanged && (c.State != decide.Running || c.Held) {
 		return false
 	}
-	var state State
-	var lastUsed Millis
+	var state decide.State
+	var lastUsed decide.Millis
 	err := l.db.QueryRow("SELECT state, last_used FROM sessions WHERE id = ?", c.Session).Scan(&state, &lastUsed)
 	return err == nil && (state != c.State || lastUsed != c.LastUsed)
 }
 
-func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
-	f = Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
+func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
+	f = decide.Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
 		Copies: c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), DerivedRole: c.DerivedRole(), SameTask: c.Strict && c.Task != "", Attempt: c.Attempt, Fingerprints: c.Fingerprints, Place: c.Place,
 		PromptBytes: len(c.Prompt.Text), Limits: c.Limits}
 	if c.Never {
@@ -66,8 +67,8 @@ func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 		return f, err
 	}
 	for i := range f.Chains {
-		if cf := &f.Chains[i]; cf.Stored == StoredChanged && f.Fork {
-			cf.ForkAt, cf.NoForkAt = c.ForkPoint(cf.file, cf.stamp)
+		if cf := &f.Chains[i]; cf.Stored == decide.StoredChanged && f.Fork {
+			cf.ForkAt, cf.NoForkAt = c.ForkPoint(cf.File, cf.Stamp)
 		}
 	}
 	return f, nil
@@ -75,9 +76,9 @@ func (l *Ledger) facts(c *Call, all bool) (f Facts, err error) {
 
 // Measured adds what was learned about the costs of runs and about the binary. It only matters for
 // a resume.
-func (l *Ledger) Measured(c *Call, f *Facts) (err error) {
+func (l *Ledger) Measured(c *Call, f *decide.Facts) (err error) {
 	if f.Disabled || f.Fresh != "" ||
-		!slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
+		!slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
 		return nil
 	}
 	if f.Meters, err = meters(l.db, c.Rule, c.Tool, c.Fingerprints.Model); err != nil {
@@ -92,7 +93,7 @@ func (l *Ledger) Measured(c *Call, f *Facts) (err error) {
 
 // unnamedFacts finds the chains that begin like the call's prompt. No other chain can have been
 // sent the same prompt, or one that this prompt extends.
-func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
+func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 	read := l.related
 	if all {
 		read = l.chains
@@ -108,8 +109,8 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 		return err
 	}
 	addEvidence(c, f.Chains, answers)
-	if slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool {
-		return usable(cf) && (cf.Continuity.Relation == reason.Identical || f.goesOn(&cf))
+	if slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool {
+		return usable(cf) && (cf.Continuity.Relation == reason.Identical || f.GoesOn(&cf))
 	}) {
 		return nil // it continues an end, or repeats one
 	}
@@ -119,8 +120,8 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 		if err != nil {
 			return err
 		}
-		busy := slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return cf.Held })
-		addInner(f, slices.DeleteFunc(more, func(cf ChainFacts) bool { return !busy && !f.Limits.GoesBack(&cf) }))
+		busy := slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return cf.Held })
+		addInner(f, slices.DeleteFunc(more, func(cf decide.ChainFacts) bool { return !busy && !f.Limits.GoesBack(&cf) }))
 	}
 	err = l.addOthers(c, f, answers)
 	addEvidence(c, f.Chains[found:], answers)
@@ -132,7 +133,7 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *Facts) (err error) {
 
 // addOthers adds the chains that begin like a later line of the prompt, and those whose newest answer the
 // prompt shows.
-func (l *Ledger) addOthers(c *Call, f *Facts, answers []givenAnswer) error {
+func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer) error {
 	var begins []prompt.Digest
 	if lines := c.Prompt.FirstLines(); len(lines) > 1 {
 		begins = lines[1:]
@@ -149,7 +150,7 @@ func (l *Ledger) addOthers(c *Call, f *Facts, answers []givenAnswer) error {
 	if err != nil {
 		return err
 	}
-	others = slices.DeleteFunc(others, func(cf ChainFacts) bool { return !cf.retains() && !cf.quotesLong() })
+	others = slices.DeleteFunc(others, func(cf decide.ChainFacts) bool { return !cf.Retains() && !cf.QuotesLong() })
 	addInner(f, others)
 	return nil
 }
@@ -157,7 +158,7 @@ func (l *Ledger) addOthers(c *Call, f *Facts, answers []givenAnswer) error {
 // namedFacts reads the chain of a name: its ends and, if these do not show what to continue, the
 // sessions that led to them. A long job may have many of those. To these it adds the sessions of which the
 // prompt shows the newest answer.
-func (l *Ledger) namedFacts(c *Call, f *Facts) (err error) {
+func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	var n counted
 	if f.Chains, n, err = l.chains(c, ends, ofJob+newest, c.job()...); err != nil {
 		return err
@@ -184,7 +185,7 @@ func (l *Ledger) namedFacts(c *Call, f *Facts) (err error) {
 		}
 		addInner(f, more)
 	}
-	if !c.DerivedRole() || slices.ContainsFunc(f.Chains, func(cf ChainFacts) bool { return cf.retains() }) {
+	if !c.DerivedRole() || slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return cf.Retains() }) {
 		return nil
 	}
 	if err := l.addOthers(c, f, answers); err != nil || len(f.Chains) > 0 {
@@ -199,13 +200,13 @@ func (l *Ledger) namedFacts(c *Call, f *Facts) (err error) {
 type counted struct{ sessions, copies int }
 
 // usable reports whether a session has ended well and no process uses it.
-func usable(c ChainFacts) bool { return c.State == Live && !c.Held }
+func usable(c decide.ChainFacts) bool { return c.State == decide.Live && !c.Held }
 
 // addInner adds sessions that others were copied from, except those that were ends when read
 // earlier.
-func addInner(f *Facts, sessions []ChainFacts) {
+func addInner(f *decide.Facts, sessions []decide.ChainFacts) {
 	for _, one := range sessions {
-		if !slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Session == one.Session }) {
+		if !slices.ContainsFunc(f.Chains, func(c decide.ChainFacts) bool { return c.Session == one.Session }) {
 			f.Chains = append(f.Chains, one)
 		}
 	}
@@ -301,7 +302,7 @@ func (r *sentRow) compare(c *Call) prompt.Continuity {
 // A factsRow has the columns of a session, of its chain and of its lease.
 type factsRow struct {
 	sentRow
-	facts ChainFacts
+	facts decide.ChainFacts
 	lease lease
 }
 
@@ -314,10 +315,10 @@ func (r *factsRow) columns() []column {
 		{"s.settings", &f.Fingerprints.Settings}, {"s.model", &f.Fingerprints.Model}, {"s.runtime", &f.Fingerprints.Runtime}, {"s.auth", &f.Fingerprints.Auth},
 		{"s.created", &f.Created}, {"s.last_used", &f.LastUsed},
 		{"s.context_used", &f.Context.Used}, {"s.context_limit", &f.Context.Limit}, {"s.compacted", &f.Compacted},
-		{"coalesce(s.file, '')", &f.file}, {"coalesce(s.stamp, '')", &f.stamp},
+		{"coalesce(s.file, '')", &f.File}, {"coalesce(s.stamp, '')", &f.Stamp},
 		{fmt.Sprintf("coalesce(s.attempt, %d)", rewrite.NoAttempt), &f.Attempt}, {"s.reset", &f.Reset}, {"s.callers_own", &f.CallersOwn},
 		{"s.repository", &f.Place.Repository}, {"s.branch", &f.Place.Branch}, {"s.head", &f.Place.Head},
-		{"s.left_files", &f.left},
+		{"s.left_files", &f.Left},
 		{"s.first_model", &f.FirstModel}, {"s.caller", &f.Caller}, {"s.shared <> ''", &f.Shared},
 		{"coalesce(l.boot, '')", &l.shim.Boot}, {"coalesce(l.pid, 0)", &l.shim.PID}, {"coalesce(l.pid_start, 0)", &l.shim.Start},
 		{"coalesce(l.child, 0)", &l.child.PID}, {"coalesce(l.child_start, 0)", &l.child.Start},
@@ -334,7 +335,7 @@ type kinship struct {
 // continue, since a directory may have hundreds. Of the sessions with the same kinship it returns
 // the newest; of those that the prompt extends it returns all sessions of two chains, which shows
 // that there are several.
-func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []ChainFacts, n counted, err error) {
+func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []decide.ChainFacts, n counted, err error) {
 	var id, session int64
 	var copied bool
 	var r sentRow
@@ -376,7 +377,7 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []Ch
 		if continuity.Retains() || continuity.Relation == reason.Revises || kin.answer || c.WaitForRecord && continuity.ShowsMore() {
 			wanted = append(wanted, strconv.FormatInt(session, 10))
 		} else {
-			chains = append(chains, ChainFacts{Chain: id, Session: session, Continuity: continuity})
+			chains = append(chains, decide.ChainFacts{Chain: id, Session: session, Continuity: continuity})
 		}
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(wanted) == 0 {
@@ -387,7 +388,7 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []Ch
 }
 
 // chains reads all facts about some sessions, and counts them.
-func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []ChainFacts, n counted, err error) {
+func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []decide.ChainFacts, n counted, err error) {
 	var r factsRow
 	columns := r.columns()
 	rows, err := l.db.Query("SELECT "+list(columns)+" FROM chains c JOIN sessions s ON "+which+
@@ -411,10 +412,10 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []Cha
 		if !known || !tool.ValidID(cf.NativeID) {
 			cf.NativeID = "" // an invalid ID must never get onto a command line
 		}
-		cf.Continuity, cf.Held, cf.BaseBytes, cf.base = r.compare(c), r.lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
+		cf.Continuity, cf.Held, cf.BaseBytes, cf.Base = r.compare(c), r.lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
 		cf.Share = bucket(l.key, cf.Chain)
-		if c.Stored != nil && cf.State == Live && (c.named() || cf.Continuity.Retains() || cf.Continuity.Relation == reason.Revises || cf.Continuity.Evidence.Answer > 0) {
-			cf.Stored = c.Stored(cf.file, cf.NativeID, cf.stamp)
+		if c.Stored != nil && cf.State == decide.Live && (c.named() || cf.Continuity.Retains() || cf.Continuity.Relation == reason.Revises || cf.Continuity.Evidence.Answer > 0) {
+			cf.Stored = c.Stored(cf.File, cf.NativeID, cf.Stamp)
 		}
 		chains = append(chains, cf)
 	}
@@ -423,7 +424,7 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []Cha
 
 // oldest returns the time before which an unnamed chain is ignored. A named chain keeps its name
 // forever.
-func oldest(c *Call) Millis {
+func oldest(c *Call) decide.Millis {
 	if c.Task != "" {
 		return 0
 	}

@@ -5,16 +5,18 @@ import (
 	"slices"
 	"testing"
 
+	"reprise/ledger/decide"
+	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
 
 // generations makes a session, a copy of it, and a copy of that one, each of which was sent more.
-func generations(t *testing.T, l *Ledger, call func(l *Ledger, prompt string, now Millis) *Call) {
+func generations(t *testing.T, l *Ledger, call func(l *Ledger, prompt string, now decide.Millis) *Call) {
 	t.Helper()
 	prompt := fmt.Sprintf(base, 1)
 	for n, id := range []string{sourceID, copyID, otherID} {
-		now := Millis(1000 + 1000*n)
+		now := decide.Millis(1000 + 1000*n)
 		_, ticket := beginCall(t, l, call(l, prompt, now))
 		finish(t, l, ticket, outcome(id, "/"+id, 10, "", now+500))
 		prompt += fmt.Sprintf("\n\nRound %d.", n)
@@ -24,25 +26,25 @@ func generations(t *testing.T, l *Ledger, call func(l *Ledger, prompt string, no
 // Of a long job the sessions that others were made of are many: they are read only where the ends do not tell what to go
 // on from.
 func TestWhichSessionsAreRead(t *testing.T) {
-	inUse := ThisProcess()
+	inUse := proc.This()
 	tests := []struct {
 		name, prompt   string
 		change         string // SQL
-		limit          Unnamed
+		limit          decide.Unnamed
 		unnamed, named int
 	}{
-		{"goes on from the end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "", UnnamedExtends, 1, 1},
-		{"does not go on with its work", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "", UnnamedEvidence, 1, 1},
-		{"repeats the end", "\n\nRound 0.\n\nRound 1.", "", UnnamedExtends, 1, 3},
-		{"says another thing", "\n\nRound 7.", "", UnnamedExtends, 3, 3},
+		{"goes on from the end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "", decide.UnnamedExtends, 1, 1},
+		{"does not go on with its work", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "", decide.UnnamedEvidence, 1, 1},
+		{"repeats the end", "\n\nRound 0.\n\nRound 1.", "", decide.UnnamedExtends, 1, 3},
+		{"says another thing", "\n\nRound 7.", "", decide.UnnamedExtends, 3, 3},
 		{"the end is in use", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", fmt.Sprintf(
-			"INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (3, '%s', %d, %d, 0)", inUse.Boot, inUse.PID, inUse.Start), UnnamedExtends, 3, 3},
-		{"the end was never seen to end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "UPDATE sessions SET state = 'running' WHERE id = 3", UnnamedExtends, 3, 3},
-		{"others ran at once", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "UPDATE chains SET concurrent = 1", UnnamedExtends, 1, 3},
-		{"another end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "UPDATE sessions SET parent_id = NULL WHERE id = 2", UnnamedExtends, 2, 3},
+			"INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (3, '%s', %d, %d, 0)", inUse.Boot, inUse.PID, inUse.Start), decide.UnnamedExtends, 3, 3},
+		{"the end was never seen to end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "UPDATE sessions SET state = 'running' WHERE id = 3", decide.UnnamedExtends, 3, 3},
+		{"others ran at once", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "UPDATE chains SET concurrent = 1", decide.UnnamedExtends, 1, 3},
+		{"another end", "\n\nRound 0.\n\nRound 1.\n\nRound 2.", "UPDATE sessions SET parent_id = NULL WHERE id = 2", decide.UnnamedExtends, 2, 3},
 	}
 	for _, tt := range tests {
-		for _, call := range []func(*Ledger, string, Millis) *Call{copyCall, namedCopyCall} {
+		for _, call := range []func(*Ledger, string, decide.Millis) *Call{copyCall, namedCopyCall} {
 			l, _ := newLedger(t)
 			generations(t, l, call)
 			if tt.change != "" {
@@ -68,8 +70,8 @@ func TestWhichSessionsAreRead(t *testing.T) {
 
 // What was an end when the ends were read, and was gone on from when the others were, counts once.
 func TestNoSessionCountsTwice(t *testing.T) {
-	f := Facts{Chains: []ChainFacts{{Session: 5}}}
-	addInner(&f, []ChainFacts{{Session: 5}, {Session: 6}})
+	f := decide.Facts{Chains: []decide.ChainFacts{{Session: 5}}}
+	addInner(&f, []decide.ChainFacts{{Session: 5}, {Session: 6}})
 	if len(f.Chains) != 2 || f.Chains[1].Session != 6 {
 		t.Errorf("%+v", f.Chains)
 	}
@@ -80,14 +82,14 @@ func TestFilesAreLookedAtSeldom(t *testing.T) {
 	prompt := fmt.Sprintf(base, 1)
 	for _, tt := range []struct {
 		name, prompt, task string
-		state              State
+		state              decide.State
 		looked             int
 	}{
-		{"extends", prompt + "\n\nMore.", "", Live, 1},
-		{"extends what has failed", prompt + "\n\nMore.", "", Failed, 0},
-		{"revises", fmt.Sprintf(base, 1)[:60] + "\n\nMore.", "", Live, 0},
-		{"named, revises", fmt.Sprintf(base, 2), "task", Live, 1},
-		{"named, revises what has failed", fmt.Sprintf(base, 2), "task", Failed, 0},
+		{"extends", prompt + "\n\nMore.", "", decide.Live, 1},
+		{"extends what has failed", prompt + "\n\nMore.", "", decide.Failed, 0},
+		{"revises", fmt.Sprintf(base, 1)[:60] + "\n\nMore.", "", decide.Live, 0},
+		{"named, revises", fmt.Sprintf(base, 2), "task", decide.Live, 1},
+		{"named, revises what has failed", fmt.Sprintf(base, 2), "task", decide.Failed, 0},
 	} {
 		l, _ := newLedger(t)
 		c := testCall(l, prompt, 1000)
@@ -98,12 +100,12 @@ func TestFilesAreLookedAtSeldom(t *testing.T) {
 		c = testCall(l, tt.prompt, 3000)
 		c.Task = tt.task
 		looked := 0
-		c.Stored = func(path, id string, stamp Stamp) StoredState {
+		c.Stored = func(path, id string, stamp decide.Stamp) decide.StoredState {
 			if path != "/f" || id != someID || stamp != "1" {
 				t.Errorf("%s: %s in %s, %s", tt.name, id, path, stamp)
 			}
 			looked++
-			return StoredSame
+			return decide.StoredSame
 		}
 		if _, _, err := l.Preview(c); err != nil || looked != tt.looked {
 			t.Errorf("%s: looked at %d times, want %d, %v", tt.name, looked, tt.looked, err)
@@ -169,7 +171,7 @@ func TestAsManyAsAreLookedAt(t *testing.T) {
 		}
 		for _, all := range []bool{false, true} {
 			facts, err := l.readFacts(testCall(l, prompt+"\n\nMore.", 3000), all)
-			oldest := slices.ContainsFunc(facts.Chains, func(c ChainFacts) bool { return c.Session == 1 })
+			oldest := slices.ContainsFunc(facts.Chains, func(c decide.ChainFacts) bool { return c.Session == 1 })
 			if err != nil || facts.More != (more > 0) || oldest != (more == 0) {
 				t.Errorf("%d more, all %v: more %v, the oldest is there: %v, %v", more, all, facts.More, oldest, err)
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -16,30 +17,30 @@ const (
 )
 
 // copyCall goes on in copies. Its ForkPoint names what it was asked for.
-func copyCall(l *Ledger, prompt string, now Millis) *Call {
+func copyCall(l *Ledger, prompt string, now decide.Millis) *Call {
 	c := testCall(l, prompt, now)
 	c.Copies = true
-	c.ForkPoint = func(path string, stamp Stamp) (string, reason.Code) {
+	c.ForkPoint = func(path string, stamp decide.Stamp) (string, reason.Code) {
 		return fmt.Sprintf("%s at %s", path, stamp), ""
 	}
 	return c
 }
 
 // namedCopyCall is one of a job that has a name.
-func namedCopyCall(l *Ledger, prompt string, now Millis) *Call {
+func namedCopyCall(l *Ledger, prompt string, now decide.Millis) *Call {
 	c := copyCall(l, prompt, now)
 	c.Task, c.Role, c.Limits.Unrelated = "task", "reviewer", true
 	return c
 }
 
 // outcome is that of a run whose session's file has so many bytes.
-func outcome(id, file string, size int64, totals rewrite.Totals, now Millis) *Outcome {
+func outcome(id, file string, size int64, totals rewrite.Totals, now decide.Millis) *Outcome {
 	o := goodOutcome(id, "done by "+file, now)
-	o.File, o.Stamp, o.Seen.Totals = file, Stamp(fmt.Sprint(size)), totals
+	o.File, o.Stamp, o.Seen.Totals = file, decide.Stamp(fmt.Sprint(size)), totals
 	return o
 }
 
-func beginCall(t *testing.T, l *Ledger, c *Call) (Decision, *Ticket) {
+func beginCall(t *testing.T, l *Ledger, c *Call) (decide.Decision, *Ticket) {
 	t.Helper()
 	d, ticket, err := Begin(l, c)
 	if err != nil {
@@ -49,7 +50,7 @@ func beginCall(t *testing.T, l *Ledger, c *Call) (Decision, *Ticket) {
 }
 
 // wantSource checks what a call goes on from; "" stands for a fresh one.
-func wantSource(t *testing.T, what string, d Decision, id string) {
+func wantSource(t *testing.T, what string, d decide.Decision, id string) {
 	t.Helper()
 	if d.NativeID != id || d.Copy != (id != "") || d.Mode.Continues() != (id != "") {
 		t.Fatalf("%s: %s (%s, %s) of %q, want %q", what, d.Mode, d.Reason, d.Detail, d.NativeID, id)
@@ -89,7 +90,7 @@ func TestCopyIsASessionOfItsChain(t *testing.T) {
 	if one.Totals != "first" || one.Session == first.Session || d.Chain != 1 {
 		t.Errorf("totals %q, session %d of chain %d", one.Totals, one.Session, d.Chain)
 	}
-	if s := sessionStates(t, l)[first.Session]; s.State != Live || s.Held || s.Turns != 1 {
+	if s := sessionStates(t, l)[first.Session]; s.State != decide.Live || s.Held || s.Turns != 1 {
 		t.Errorf("meanwhile the source is %s, held %v, with %d turns", s.State, s.Held, s.Turns)
 	}
 
@@ -142,7 +143,7 @@ func TestCopyHasThePastOfItsSource(t *testing.T) {
 	wantSource(t, "copy", d, sourceID)
 	finish(t, l, ticket, outcome(copyID, "/copy", 200, "", 5000))
 
-	next := func(prompt string, now Millis) Decision {
+	next := func(prompt string, now decide.Millis) decide.Decision {
 		d, _, err := l.Preview(copyCall(l, prompt, now))
 		if err != nil {
 			t.Fatal(err)
@@ -174,7 +175,7 @@ func TestFailedCopyLeavesItsSource(t *testing.T) {
 		func(o *Outcome) { o.Signal = 9 },
 		func(o *Outcome) { o.Seen.Refusal = reason.RefusedContext },
 	} {
-		now := Millis(3000 + 1000*n)
+		now := decide.Millis(3000 + 1000*n)
 		d, ticket := beginCall(t, l, copyCall(l, prompt+"\n\nMore.", now))
 		wantSource(t, fmt.Sprintf("after %d failures", n), d, sourceID)
 		o := outcome(copyID, "/copy", 200, "", now+500)
@@ -191,11 +192,11 @@ func TestRefusedCopy(t *testing.T) {
 	tests := []struct {
 		why    reason.Code
 		cut    bool
-		source State
+		source decide.State
 	}{
-		{reason.RefusedBusy, false, Live}, {reason.RefusedSilent, false, Live}, {reason.RefusedNoResume, false, Live},
-		{reason.RefusedUnknown, false, Dead}, {reason.RefusedBroken, false, Dead}, {reason.RefusedContext, false, Dead},
-		{reason.RefusedOtherID, false, Dead}, {reason.RefusedBroken, true, Live},
+		{reason.RefusedBusy, false, decide.Live}, {reason.RefusedSilent, false, decide.Live}, {reason.RefusedNoResume, false, decide.Live},
+		{reason.RefusedUnknown, false, decide.Dead}, {reason.RefusedBroken, false, decide.Dead}, {reason.RefusedContext, false, decide.Dead},
+		{reason.RefusedOtherID, false, decide.Dead}, {reason.RefusedBroken, true, decide.Live},
 	}
 	for _, tt := range tests {
 		l, _ := newLedger(t)
@@ -204,7 +205,7 @@ func TestRefusedCopy(t *testing.T) {
 		finish(t, l, first, outcome(sourceID, "/source", 100, "", 2000))
 		c := copyCall(l, prompt+"\n\nMore.", 4000)
 		if tt.cut {
-			c.Stored = func(string, string, Stamp) StoredState { return StoredChanged }
+			c.Stored = func(string, string, decide.Stamp) decide.StoredState { return decide.StoredChanged }
 		}
 		d, ticket := beginCall(t, l, c)
 		if wantSource(t, "copy", d, sourceID); tt.cut != (d.ForkAt == "/source at 100") {
@@ -215,19 +216,19 @@ func TestRefusedCopy(t *testing.T) {
 			t.Fatal(err)
 		}
 		states := sessionStates(t, l)
-		if s := states[refused]; s.State != Dead || s.Why != tt.why || s.Held {
+		if s := states[refused]; s.State != decide.Dead || s.Why != tt.why || s.Held {
 			t.Errorf("%s: the copy is %s (%s), held %v", tt.why, s.State, s.Why, s.Held)
 		}
 		if s := states[first.Session]; s.State != tt.source {
 			t.Errorf("%s: the source is %s", tt.why, s.State)
 		}
 		since := first.Session // its source is an end of the chain as before
-		if tt.source == Dead {
+		if tt.source == decide.Dead {
 			since = ticket.Session
 		}
 		wantRow(t, "the chain after "+string(tt.why), row(t, l, "chains", ticket.chain), map[string]any{"since": since})
 		diesOf := tt.why
-		if tt.source == Live {
+		if tt.source == decide.Live {
 			diesOf = ""
 		}
 		wantRow(t, "the source after "+string(tt.why), row(t, l, "sessions", first.Session), map[string]any{"errors": 1, "state_why": diesOf})
@@ -247,7 +248,7 @@ func TestAllGoOnAtOnce(t *testing.T) {
 	_, ticket := beginCall(t, l, copyCall(l, prompt, 1000))
 	finish(t, l, ticket, outcome(sourceID, "/source", 100, "", 2000))
 	sessions := map[int64]bool{}
-	beginAtOnce(t, path, prompt, copyCall, func(d Decision, ticket *Ticket) {
+	beginAtOnce(t, path, prompt, copyCall, func(d decide.Decision, ticket *Ticket) {
 		sessions[ticket.Session] = true
 		if d.NativeID != sourceID || !d.Copy {
 			t.Errorf("%s (%s) of %q", d.Mode, d.Reason, d.NativeID)
@@ -268,15 +269,15 @@ func TestReviewersOfOneName(t *testing.T) {
 				'a': fmt.Sprintf(base, 1) + "\n\nLook at security only.",
 				'b': fmt.Sprintf(base, 1) + "\n\nLook at style only.",
 			}
-			call := func(prompt string, now Millis) *Call {
+			call := func(prompt string, now decide.Millis) *Call {
 				c := namedCopyCall(l, prompt, now)
 				c.Copies = copies
 				return c
 			}
 			tickets := map[rune]*Ticket{}
 			for n, who := range "ab" {
-				var d Decision
-				if d, tickets[who] = beginCall(t, l, call(prompt[who], Millis(1000+n))); d.Mode != rewrite.Fresh {
+				var d decide.Decision
+				if d, tickets[who] = beginCall(t, l, call(prompt[who], decide.Millis(1000+n))); d.Mode != rewrite.Fresh {
 					t.Fatalf("round 1 of %c: %s", who, d.Mode)
 				}
 			}
@@ -286,14 +287,14 @@ func TestReviewersOfOneName(t *testing.T) {
 			for round := 2; round <= 4; round++ {
 				for _, who := range order {
 					prompt[who] += fmt.Sprintf("\n\nRound %d: it was mended.", round)
-					d, ticket := beginCall(t, l, call(prompt[who], Millis(1000*round)))
+					d, ticket := beginCall(t, l, call(prompt[who], decide.Millis(1000*round)))
 					if d.NativeID != ids[who] {
 						t.Fatalf("round %d of %c: %s (%s) of %q", round, who, d.Mode, d.Reason, d.NativeID)
 					}
 					if copies {
 						ids[who] = ids[who][:35] + string('0'+rune(round)) // its own
 					}
-					finish(t, l, ticket, outcome(ids[who], "/"+string(who), int64(100*round), "", Millis(1000*round+10)))
+					finish(t, l, ticket, outcome(ids[who], "/"+string(who), int64(100*round), "", decide.Millis(1000*round+10)))
 				}
 			}
 			// What does not show whose it is, is nobody's.
@@ -310,7 +311,7 @@ func TestReviewersOfOneName(t *testing.T) {
 func TestNameThatIsAProof(t *testing.T) {
 	l, _ := newLedger(t)
 	one := fmt.Sprintf(base, 1)
-	ask := func(what, prompt, from, id string, now Millis) {
+	ask := func(what, prompt, from, id string, now decide.Millis) {
 		t.Helper()
 		d, ticket := beginCall(t, l, namedCopyCall(l, prompt, now))
 		wantSource(t, what, d, from)
@@ -331,9 +332,9 @@ func TestNameIsDecidedOnAnew(t *testing.T) {
 	_, first := beginCall(t, l, namedCopyCall(l, fmt.Sprintf(base, 1), 1000))
 	finish(t, l, first, outcome(sourceID, "/source", 100, "", 2000))
 	c := namedCopyCall(l, fmt.Sprintf(base, 2), 3000)
-	c.Stored = func(string, string, Stamp) StoredState { return StoredChanged }
-	c.ForkPoint = func(string, Stamp) (string, reason.Code) {
-		c.Stored = func(string, string, Stamp) StoredState { return StoredSame }
+	c.Stored = func(string, string, decide.Stamp) decide.StoredState { return decide.StoredChanged }
+	c.ForkPoint = func(string, decide.Stamp) (string, reason.Code) {
+		c.Stored = func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame }
 		d, _ := beginCall(t, l, namedCopyCall(l, fmt.Sprintf(base, 3), 2500))
 		wantSource(t, "who comes in between", d, sourceID)
 		return "last", ""

@@ -1,5 +1,6 @@
 // Package ledger stores what reprise did: chains, their sessions, every invocation, who holds a
-// session now, and what was learned about each binary. Only this package uses SQLite.
+// session now, and what was learned about each binary. Only this package uses SQLite. It
+// decides nothing: package decide does, by the facts that are read here.
 //
 // It stores no text of prompts or answers and no credentials: prompts are stored as keyed digests,
 // credentials as the name of their source. It waits at most LockTimeout for another process that

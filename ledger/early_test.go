@@ -3,6 +3,7 @@ package ledger
 import (
 	"testing"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
 )
 
@@ -19,7 +20,7 @@ func TestFinishEarly(t *testing.T) {
 	if err := l.FinishEarly(ticket, o, second); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"state": Live, "turns": 2, "errors": 0, "last_used": 3000, "stamp": "1", "left_files": "files"}
+	want := map[string]any{"state": decide.Live, "turns": 2, "errors": 0, "last_used": 3000, "stamp": "1", "left_files": "files"}
 	wantRow(t, "after its turns", row(t, l, "sessions", ticket.Session), want)
 	if held, err := sessionHeld(l.db, ticket.Session); held || err != nil {
 		t.Errorf("held %v, %v", held, err)
@@ -64,5 +65,5 @@ func TestFinishEarlyFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	finish(t, l, ticket, o)
-	wantRow(t, "at the end", row(t, l, "sessions", ticket.Session), map[string]any{"state": Live, "turns": 1})
+	wantRow(t, "at the end", row(t, l, "sessions", ticket.Session), map[string]any{"state": decide.Live, "turns": 1})
 }

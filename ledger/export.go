@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -51,7 +52,7 @@ func (l *Ledger) Tallies() ([]Tally, error) {
 // A Census counts the sessions of one tool in one state.
 type Census struct {
 	Tool     string
-	State    State
+	State    decide.State
 	Sessions int64
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -30,7 +31,7 @@ func TestInvocations(t *testing.T) {
 	const calls = 2*batch + 7
 	l, _ := newLedger(t)
 	putCalls(t, l, calls)
-	for since, want := range map[Millis]int{0: calls, 1000: calls, 1001: calls - 1, 1_500_000: calls - 1499, calls * 1000: 1, calls*1000 + 1: 0} {
+	for since, want := range map[decide.Millis]int{0: calls, 1000: calls, 1001: calls - 1, 1_500_000: calls - 1499, calls * 1000: 1, calls*1000 + 1: 0} {
 		n, last := 0, int64(0)
 		for i, err := range l.Invocations(Filter{Period: Period{since, Always.Until}}) {
 			if err != nil {
@@ -82,7 +83,7 @@ func TestTallies(t *testing.T) {
 		t.Error(got)
 	}
 	sessions, err := l.Sessions()
-	if err != nil || len(sessions) != 1 || sessions[0] != (Census{"claude", Live, 1}) {
+	if err != nil || len(sessions) != 1 || sessions[0] != (Census{"claude", decide.Live, 1}) {
 		t.Errorf("%+v, %v", sessions, err)
 	}
 }

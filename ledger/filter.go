@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 )
 
@@ -22,7 +23,7 @@ type Filter struct {
 }
 
 // Since selects the calls since a time.
-func Since(at Millis) Filter { return Filter{Period: Period{at, Always.Until}} }
+func Since(at decide.Millis) Filter { return Filter{Period: Period{at, Always.Until}} }
 
 // Unended is the outcome by which a filter selects the calls that run.
 const Unended = "running"
@@ -117,7 +118,7 @@ func (f Filter) ofCalls(column, owner string) (condition string, args []any) {
 // OnlyPeriod allows; the tool is not looked at.
 func (f Filter) SelectsSession(directory string, used time.Time) bool {
 	p, below := f.Times(), strings.TrimSuffix(f.Directory, "/")+"/"
-	at := Millis(used.UnixMilli())
+	at := decide.Millis(used.UnixMilli())
 	inside := f.Directory == "" || directory == f.Directory || strings.HasPrefix(directory, below)
 	return inside && (p == Always || p.Since <= at && at < p.Until)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
@@ -30,7 +31,7 @@ type PromptTemplate struct {
 	Reasons         map[reason.Code]int // why those counted in Resumed and Late were fresh
 	PromptBytes     int64               // of those that would have been resumed
 	SavedBytes      int64               // of these, by estimate
-	First, Last     Millis              // when the first and the last of the calls began
+	First, Last     decide.Millis       // when the first and the last of the calls began
 	Latest          FreshCall           // the last of the calls
 	calls           map[int64]struct{}  // by session
 	openings        map[string]struct{} // those of Openings
@@ -39,7 +40,7 @@ type PromptTemplate struct {
 // Frames searches the fresh calls since then that no rule named, at most the latest 20 000, for
 // those that a rule could have named. Calls more than ttl after the one they continue are only
 // counted. The most useful templates come first.
-func (l *Ledger) Frames(since, ttl Millis) ([]PromptTemplate, error) {
+func (l *Ledger) Frames(since, ttl decide.Millis) ([]PromptTemplate, error) {
 	f := templateFinder{ttl: ttl, early: map[string][]*freshCall{}, frames: map[frameKey]*PromptTemplate{}}
 	if err := l.freshCalls(since, f.add); err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func (l *Ledger) Frames(since, ttl Millis) ([]PromptTemplate, error) {
 
 // A templateFinder takes fresh calls in the order in which they began.
 type templateFinder struct {
-	ttl    Millis
+	ttl    decide.Millis
 	early  map[string][]*freshCall // by what must be equal, the latest last
 	frames map[frameKey]*PromptTemplate
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -14,8 +15,8 @@ import (
 func newFreshCall(id int64, text string, change func(*freshCall)) *freshCall {
 	blocks := strings.Join(strings.Fields(text), "\n\n")
 	f := prompt.New(blocks, prompt.Key("a key for tests")).Footprint()
-	c := &freshCall{tool: "claude", cwd: "/work", started: Millis(1000 * id), lastUsed: Millis(1000*id + 500), session: id,
-		reason: reason.BaseChanged, bytes: 9000, good: true, fingerprints: Fingerprints{Model: "p"}, blocks: f.Blocks, opening: f.Opening}
+	c := &freshCall{tool: "claude", cwd: "/work", started: decide.Millis(1000 * id), lastUsed: decide.Millis(1000*id + 500), session: id,
+		reason: reason.BaseChanged, bytes: 9000, good: true, fingerprints: decide.Fingerprints{Model: "p"}, blocks: f.Blocks, opening: f.Opening}
 	if change != nil {
 		change(c)
 	}
@@ -125,7 +126,7 @@ func TestFramesOfBadRuns(t *testing.T) {
 func TestFramesKnowWhatANameResumes(t *testing.T) {
 	run := func(name func(c *Call, job string)) (l *Ledger, resumed int) {
 		l, _ = newLedger(t)
-		now := Millis(1_800_000_000_000)
+		now := decide.Millis(1_800_000_000_000)
 		for round, notes := range []string{"none", "the first", "the first\n\nand more", "the third", "the fourth", "the last"} {
 			for job := range 2 {
 				if now += 60_000; round == 4 && job == 0 {

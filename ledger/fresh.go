@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -14,7 +15,7 @@ import (
 type FreshCall struct {
 	ID             int64
 	Tool, Cwd      string
-	Started, Ended Millis // Ended is when the session was last used
+	Started, Ended decide.Millis // Ended is when the session was last used
 	Reason         reason.Code
 	Caller         string // name of the nearest process above the call, "" if it is not known
 	File           string // of its session, "" if it is not known
@@ -24,7 +25,7 @@ type FreshCall struct {
 
 // FreshCalls returns the fresh calls of a tool in a directory since then that nothing named, the latest last. It reads at
 // most the latest 20 000 of all.
-func (l *Ledger) FreshCalls(since Millis, tool, cwd string) (list []FreshCall, err error) {
+func (l *Ledger) FreshCalls(since decide.Millis, tool, cwd string) (list []FreshCall, err error) {
 	err = l.freshCalls(since, func(c *freshCall) {
 		if c.tool == tool && c.cwd == cwd {
 			list = append(list, c.exported())
@@ -41,14 +42,14 @@ func (c *freshCall) exported() FreshCall {
 
 // callerName returns the name of the nearest process of an encoded caller, "" if it is not known.
 func callerName(encoded string) string {
-	if processes := parseCaller(encoded).Processes; len(processes) > 0 {
+	if processes := decide.ParseCaller(encoded).Processes; len(processes) > 0 {
 		return processes[0].Name
 	}
 	return ""
 }
 
 // freshCalls reads the fresh calls since then that no rule named, at most the latest 20 000, in the order in which they began.
-func (l *Ledger) freshCalls(since Millis, read func(*freshCall)) error {
+func (l *Ledger) freshCalls(since decide.Millis, read func(*freshCall)) error {
 	err := each(l.db, `SELECT * FROM (
 		SELECT i.id, i.tool, i.cwd, c.home, c.role, i.started, i.reason, i.prompt_bytes, s.id, s.state = ? AND NOT s.reset AND NOT s.transcript,
 			s.last_used, s.settings, s.model, s.runtime, s.auth, s.repository, s.branch, s.base, s.base_opening, s.base_lines,
@@ -69,7 +70,7 @@ func (l *Ledger) freshCalls(since Millis, read func(*freshCall)) error {
 		c.opening = min(c.opening, len(c.blocks))
 		read(&c)
 		return nil
-	}, Live, since, rewrite.Fresh, maxFreshCalls)
+	}, decide.Live, since, rewrite.Fresh, maxFreshCalls)
 	if err != nil {
 		return fmt.Errorf("list fresh calls: %w", err)
 	}
@@ -81,14 +82,14 @@ func (l *Ledger) freshCalls(since Millis, read func(*freshCall)) error {
 type freshCall struct {
 	id                    int64
 	tool, cwd, home, role string
-	started               Millis
+	started               decide.Millis
 	reason                reason.Code
 	bytes                 int64
 	session               int64
 	good                  bool // the session could be continued
-	lastUsed              Millis
-	fingerprints          Fingerprints
-	place                 Place // when its session was used last
+	lastUsed              decide.Millis
+	fingerprints          decide.Fingerprints
+	place                 decide.Place // when its session was used last
 	blocks                []prompt.Digest
 	lines                 []int // of each block, 0 for a heading; nil if they are not known
 	opening               int

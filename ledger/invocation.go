@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -53,15 +54,15 @@ type Invocation struct {
 	Task        string         `json:"task,omitempty" doc:"name of the job"`
 	Role        string         `json:"role,omitempty" doc:"part in the job"`
 	Rule        string         `json:"rule,omitempty" doc:"the rule that matched"`
-	Caller      Caller         `json:"-"`
+	Caller      decide.Caller  `json:"-"`
 	Format      rewrite.Format `json:"format" doc:"the requested output format"`
-	Started     Millis         `json:"-"`
+	Started     decide.Millis  `json:"-"`
 	Duration    Number         `json:"duration_ms" doc:"duration, null while it runs"`
 	Mode        rewrite.Mode   `json:"mode" doc:"resume, fork, fresh, observe or stopped"`
 	Reason      reason.Code    `json:"reason" doc:"the reason"`
 	Detail      reason.Code    `json:"detail,omitempty" doc:"detail of the reason"`
 	Changed     Names          `json:"changed,omitempty" doc:"settings, variables or files that changed"`
-	Proof       Proof          `json:"-"` // what showed that it continued a session
+	Proof       decide.Proof   `json:"-"` // what showed that it continued a session
 	Arm         string         `json:"arm,omitempty" doc:"control or treated, where a rule holds chains out"`
 	ResumedFrom string         `json:"resumed_from,omitempty" doc:"the session to resume or copy"`
 	FellBack    reason.Code    `json:"fell_back,omitempty" doc:"why the tool refused, so that the call ran fresh"`
@@ -142,7 +143,7 @@ func (l *Ledger) LatestInvocations(w Wanted) ([]Invocation, error) {
 
 // RunningInvocations returns those selected of the latest calls that are running, the latest first. A call without a session counts for
 // an hour: no lease shows whether its process still lives.
-func (l *Ledger) RunningInvocations(f Filter, now Millis) (list []Invocation, err error) {
+func (l *Ledger) RunningInvocations(f Filter, now decide.Millis) (list []Invocation, err error) {
 	among, args := f.among("i.")
 	rows, err := l.readInvocations("i.outcome IS NULL AND i.id > (SELECT max(id) FROM invocations) - ? AND "+among+" ORDER BY i.id DESC",
 		slices.Concat([]any{recentCalls}, args)...)

@@ -3,6 +3,9 @@ package ledger
 import (
 	"database/sql"
 	"errors"
+
+	"reprise/ledger/decide"
+	"reprise/ledger/proc"
 )
 
 type queryer interface {
@@ -11,7 +14,7 @@ type queryer interface {
 
 // A lease says who holds a session: the shim that took it, and the tool it started, which may
 // outlive it.
-type lease struct{ shim, child Process }
+type lease struct{ shim, child proc.Process }
 
 // leaseColumns selects the fields of a lease.
 const leaseColumns = "SELECT l.boot, l.pid, l.pid_start, l.child, l.child_start"
@@ -36,7 +39,7 @@ func sessionHeld(q queryer, session int64) (bool, error) {
 	return err == nil && l.held(), err
 }
 
-func takeLease(tx *sql.Tx, session int64, p Process, now Millis) error {
+func takeLease(tx *sql.Tx, session int64, p proc.Process, now decide.Millis) error {
 	_, err := tx.Exec("INSERT OR REPLACE INTO leases (session_id, boot, pid, pid_start, taken) VALUES (?, ?, ?, ?, ?)",
 		session, p.Boot, p.PID, p.Start, now)
 	return err

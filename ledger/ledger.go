@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 
@@ -341,7 +342,7 @@ func (l *Ledger) Probe(fingerprint string) (probe rewrite.Probe, ok bool, err er
 }
 
 // SetProbe stores what was learned about a binary.
-func (l *Ledger) SetProbe(fingerprint string, probe rewrite.Probe, now Millis) error {
+func (l *Ledger) SetProbe(fingerprint string, probe rewrite.Probe, now decide.Millis) error {
 	return l.write(func(tx *sql.Tx) error {
 		_, err := tx.Exec("INSERT OR REPLACE INTO runtimes VALUES (?, ?, ?)", fingerprint, encodeJSON(probe), now)
 		return err

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"reprise/ledger/decide"
+	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -45,7 +47,7 @@ func checkFirstBlocks(t *testing.T, l *Ledger) {
 // base is long enough to tell a job from others.
 var base = "You are the coder of job %d.\n\n" + strings.Repeat("Keep every function small and clear. ", 8)
 
-func begin(t *testing.T, l *Ledger, prompt string, now Millis) (Decision, *Ticket) {
+func begin(t *testing.T, l *Ledger, prompt string, now decide.Millis) (decide.Decision, *Ticket) {
 	t.Helper()
 	foresee(t, l, prompt, now)
 	d, ticket, err := Begin(l, testCall(l, prompt, now))
@@ -57,16 +59,16 @@ func begin(t *testing.T, l *Ledger, prompt string, now Millis) (Decision, *Ticke
 
 // foresee returns the decision on a call. It makes sure that it is the same whether all is
 // read of each chain or, as for a call that runs, what a decision needs.
-func foresee(t *testing.T, l *Ledger, text string, now Millis) Decision {
+func foresee(t *testing.T, l *Ledger, text string, now decide.Millis) decide.Decision {
 	t.Helper()
 	checkFirstBlocks(t, l)
-	var both [2]Decision
+	var both [2]decide.Decision
 	for i, all := range []bool{true, false} {
 		facts, err := l.readFacts(testCall(l, text, now), all)
 		if err != nil {
 			t.Fatal(err)
 		}
-		both[i] = Decide(facts)
+		both[i] = decide.Decide(facts)
 		both[i].Continuity.Evidence = prompt.Evidence{} // it refers to the prompt
 	}
 	if !reflect.DeepEqual(both[0], both[1]) {
@@ -172,7 +174,7 @@ func TestFallBack(t *testing.T) {
 		if err != nil || len(chains) != 1 || len(chains[0].Sessions) != 2 {
 			t.Fatalf("%+v, %v", chains, err)
 		}
-		want := map[reason.Code]State{reason.RefusedUnknown: Dead, reason.RefusedBusy: Live}[why]
+		want := map[reason.Code]decide.State{reason.RefusedUnknown: decide.Dead, reason.RefusedBusy: decide.Live}[why]
 		if got := chains[0].Sessions[1].State; got != want {
 			t.Errorf("after %s the session is %s", why, got)
 		}
@@ -186,7 +188,7 @@ func TestOneResumesAtATime(t *testing.T) {
 	_, ticket := begin(t, l, prompt, 1000)
 	finish(t, l, ticket, goodOutcome(someID, "done", 2000))
 	resumed := 0
-	beginAtOnce(t, path, prompt, testCall, func(d Decision, _ *Ticket) {
+	beginAtOnce(t, path, prompt, testCall, func(d decide.Decision, _ *Ticket) {
 		if d.Mode == rewrite.Resume {
 			resumed++
 		}
@@ -198,7 +200,7 @@ func TestOneResumesAtATime(t *testing.T) {
 
 // beginAtOnce begins 16 calls that each add to a prompt, at 3000, each with the ledger
 // opened for itself, and looks at what is decided, one after the other.
-func beginAtOnce(t *testing.T, path, prompt string, newCall func(*Ledger, string, Millis) *Call, look func(Decision, *Ticket)) {
+func beginAtOnce(t *testing.T, path, prompt string, newCall func(*Ledger, string, decide.Millis) *Call, look func(decide.Decision, *Ticket)) {
 	t.Helper()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -338,7 +340,7 @@ func TestNoStrangerIsMadePrivate(t *testing.T) {
 }
 
 func TestProcess(t *testing.T) {
-	self := ThisProcess()
+	self := proc.This()
 	if !self.Alive() {
 		t.Error("this process is dead")
 	}
@@ -356,7 +358,7 @@ func TestProcess(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	child := ProcessByPID(cmd.Process.Pid)
+	child := proc.ByPID(cmd.Process.Pid)
 	if !child.Alive() {
 		t.Error("a running child is dead")
 	}
@@ -364,7 +366,7 @@ func TestProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd.Wait()
-	if child.Alive() || (Process{}).Alive() {
+	if child.Alive() || (proc.Process{}).Alive() {
 		t.Error("a process that is gone is alive")
 	}
 }
@@ -418,16 +420,16 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-func testCall(l *Ledger, text string, now Millis) *Call {
+func testCall(l *Ledger, text string, now decide.Millis) *Call {
 	return &Call{
 		Tool: "claude", Cwd: "/project", Home: "/home/.claude", Format: rewrite.Text, Now: now,
 		Prompt: prompt.New(text, l.Key()),
-		Limits: Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: UnnamedExtends},
-		Stored: func(string, string, Stamp) StoredState { return StoredSame },
+		Limits: decide.Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends},
+		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}
 }
 
-func goodOutcome(id, answer string, now Millis) *Outcome {
+func goodOutcome(id, answer string, now decide.Millis) *Outcome {
 	return &Outcome{Now: now, Seen: rewrite.StreamState{ID: id, Final: true, Content: true, Answer: answer}, File: "/f", Stamp: "1"}
 }
 
@@ -438,7 +440,7 @@ func TestManyChains(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	now := Millis(1_800_000_000_000)
+	now := decide.Millis(1_800_000_000_000)
 	send := func(prompt string) {
 		now++
 		_, ticket, err := Begin(l, testCall(l, prompt, now))

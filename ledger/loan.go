@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -33,7 +34,7 @@ func (t *Ticket) Source() int64 { return t.source }
 func (t *Ticket) Arm() string { return t.experimentArm(t.call.Limits.HoldOut) }
 
 // RecordLent records a call that another book has decided on.
-func (l *Ledger) RecordLent(c *Call, d Decision, loan *Loan) (*Ticket, error) {
+func (l *Ledger) RecordLent(c *Call, d decide.Decision, loan *Loan) (*Ticket, error) {
 	t := &Ticket{call: c, key: loan.Key, loan: loan}
 	err := l.write(func(tx *sql.Tx) error {
 		d := d
@@ -58,7 +59,7 @@ func (l *Ledger) FallBackLent(t *Ticket, why reason.Code) error {
 }
 
 // findLent sets the numbers that the ledger has for another book's chain and session, 0 for none.
-func findLent(tx *sql.Tx, d *Decision) error {
+func findLent(tx *sql.Tx, d *decide.Decision) error {
 	d.Chain, d.Session = 0, 0
 	if d.NativeID == "" {
 		return nil
@@ -71,7 +72,7 @@ func findLent(tx *sql.Tx, d *Decision) error {
 }
 
 // LentChain returns the chain in which the ledger records the calls of another book's, 0 if there is none yet.
-func (l *Ledger) LentChain(c *Call, d Decision) (chain int64) {
+func (l *Ledger) LentChain(c *Call, d decide.Decision) (chain int64) {
 	if c.Task != "" {
 		_ = l.db.QueryRow(namedChain, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&chain)
 	} else if d.NativeID != "" {
@@ -81,7 +82,7 @@ func (l *Ledger) LentChain(c *Call, d Decision) (chain int64) {
 }
 
 // HasOwnSince reports whether the chain has a session that no other book has, and that is later.
-func (l *Ledger) HasOwnSince(chain int64, last Millis) (later bool, err error) {
+func (l *Ledger) HasOwnSince(chain int64, last decide.Millis) (later bool, err error) {
 	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND shared = '' AND created > ?)", chain, last).Scan(&later)
 	return later, err
 }

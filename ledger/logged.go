@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -16,8 +17,8 @@ import (
 // A LoggedCall is what a log of several machines has of a call, for reports over all of them. The JSON names are the format of such
 // logs, and never change.
 type LoggedCall struct {
-	When     Millis         `json:"when"` // its start
-	Duration Millis         `json:"duration"`
+	When     decide.Millis  `json:"when"` // its start
+	Duration decide.Millis  `json:"duration"`
 	Host     string         `json:"host"`
 	Project  string         `json:"project"`
 	Cwd      string         `json:"cwd,omitempty"`
@@ -31,7 +32,7 @@ type LoggedCall struct {
 	Reason   reason.Code    `json:"reason"`
 	Detail   reason.Code    `json:"detail,omitempty"`
 	Changed  string         `json:"changed,omitempty"` // names of what has changed, apart by tabs
-	Proof    Proof          `json:"proof,omitzero"`    // without numbers of calls
+	Proof    decide.Proof   `json:"proof,omitzero"`    // without numbers of calls
 	FellBack reason.Code    `json:"fell_back,omitempty"`
 	From     string         `json:"from,omitempty"`    // the host on which the resumed session was last used
 	Resumed  string         `json:"resumed,omitempty"` // that session's ID
@@ -115,7 +116,7 @@ func (l *Ledger) machineColumns() string {
 
 // numberedFrom is 2026-01-01. The calls of a store are numbered by the milliseconds since then, so that each call has the same number
 // whoever reads the log, and from whenever.
-const numberedFrom Millis = 1_767_225_600_000
+const numberedFrom decide.Millis = 1_767_225_600_000
 
 // chainNumber returns a number for the call's chain that is the same in each reading of the log.
 func (n LoggedCall) chainNumber() int64 {

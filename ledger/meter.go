@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -12,7 +13,7 @@ import (
 const meterColumns = "runs, input, cache_read, cache_write, output, priced, cost, duration, last, missed"
 
 // meterFields returns the destinations of meterColumns.
-func meterFields(m *Meter) []any {
+func meterFields(m *decide.Meter) []any {
 	return []any{&m.Runs, &m.Input, &m.CacheRead, &m.CacheWrite, &m.Output, &m.Priced, &m.Cost, &m.Duration, &m.Last, &m.Missed}
 }
 
@@ -22,16 +23,16 @@ type rowsQueryer interface {
 
 // meters reads the costs of the runs of a rule, tool and model. It reads at most three rows by
 // their key, however many calls there were.
-func meters(q rowsQueryer, rule, tool, model string) (Meters, error) {
-	var all Meters
+func meters(q rowsQueryer, rule, tool, model string) (decide.Meters, error) {
+	var all decide.Meters
 	rows, err := q.Query("SELECT side, "+meterColumns+" FROM meters WHERE rule = ? AND tool = ? AND model = ?", rule, tool, model)
 	if err != nil {
 		return all, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var side Side
-		var m Meter
+		var side decide.Side
+		var m decide.Meter
 		if err := rows.Scan(append([]any{&side}, meterFields(&m)...)...); err != nil {
 			return all, err
 		}
@@ -47,7 +48,7 @@ func (e *Ending) meter(tx *sql.Tx) error {
 	var mode rewrite.Mode
 	var reason, fellBack reason.Code
 	var rule, tool, model string
-	var duration Millis
+	var duration decide.Millis
 	var missed bool
 	err := tx.QueryRow(`SELECT i.mode, i.reason, coalesce(i.fell_back, ''), i.rule, i.tool, s.model, i.duration, coalesce(`+missedCache+`, 0)
 		FROM invocations i JOIN sessions s ON s.id = i.session_id WHERE i.id = ?`, e.Invocation).
@@ -62,16 +63,16 @@ func (e *Ending) meter(tx *sql.Tx) error {
 	if err != nil {
 		return err
 	}
-	side := ClassifyRun(mode, reason, fellBack)
+	side := decide.ClassifyRun(mode, reason, fellBack)
 	m := all.Of(side)
 	if m == nil {
 		return nil
 	}
-	if side == Resumed {
-		all.beginTrial(e.Outcome.Now)
+	if side == decide.Resumed {
+		all.BeginTrial(e.Outcome.Now)
 	}
-	m.add(e.Outcome.Seen.Usage, duration, e.Outcome.Now)
-	m.noteCache(missed)
+	m.Add(e.Outcome.Seen.Usage, duration, e.Outcome.Now)
+	m.NoteCache(missed)
 	_, err = tx.Exec("INSERT OR REPLACE INTO meters (rule, tool, model, side, "+meterColumns+`)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append([]any{rule, tool, model, side}, meterFields(m)...)...)
 	return err
@@ -80,7 +81,7 @@ func (e *Ending) meter(tx *sql.Tx) error {
 // A MeterRow is the costs of the runs of one rule, tool and model.
 type MeterRow struct {
 	Rule, Tool, Model string // Model as requested
-	Meters
+	decide.Meters
 }
 
 // Meters returns everything that was measured.
@@ -88,8 +89,8 @@ func (l *Ledger) Meters() ([]MeterRow, error) {
 	var all []MeterRow
 	err := each(l.db, "SELECT rule, tool, model, side, "+meterColumns+" FROM meters ORDER BY tool, rule, model", func(rows *sql.Rows) error {
 		var r MeterRow
-		var side Side
-		var m Meter
+		var side decide.Side
+		var m decide.Meter
 		if err := rows.Scan(append([]any{&r.Rule, &r.Tool, &r.Model, &side}, meterFields(&m)...)...); err != nil {
 			return err
 		}

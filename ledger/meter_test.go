@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
 
 // A round of a named task that takes so many tokens of input.
-func playFor(t *testing.T, l *Ledger, now Millis, tokens int64, change func(*Call)) Decision {
+func playFor(t *testing.T, l *Ledger, now decide.Millis, tokens int64, change func(*Call)) decide.Decision {
 	t.Helper()
 	c := namedCall(l, "coder", int(now))
 	c.Now = now
@@ -45,10 +46,10 @@ func TestDearerResumesAreSuspended(t *testing.T) {
 	}
 	heldOut := func(c *Call) { c.Limits.HoldOut = 1 }
 	round(100, reason.FirstCall, nil)
-	for range minRuns {
+	for range decide.MinRuns {
 		round(100, reason.HeldOut, heldOut)
 	}
-	for range minRuns {
+	for range decide.MinRuns {
 		round(150, reason.Unrelated, nil)
 	}
 	round(100, reason.Dearer, nil)
@@ -58,20 +59,20 @@ func TestDearerResumesAreSuspended(t *testing.T) {
 	round(100, reason.Dearer, nil)
 
 	// The trial is a set of resumes, and is judged by itself.
-	now += dearerPause
+	now += decide.DearerPause
 	round(100, reason.Idle, nil)
-	for range minRuns {
+	for range decide.MinRuns {
 		round(90, reason.Unrelated, nil)
 	}
 	round(90, reason.Unrelated, nil)
 
-	for range 2 * meterMemory {
+	for range 2 * decide.MeterMemory {
 		round(200, reason.Unrelated, func(c *Call) { c.Limits.ResumeDearer = true })
 	}
 	round(100, reason.Dearer, nil)
-	now += dearerPause
+	now += decide.DearerPause
 	round(100, reason.Idle, nil)
-	for range minRuns {
+	for range decide.MinRuns {
 		round(200, reason.Unrelated, nil)
 	}
 	round(100, reason.Dearer, nil)
@@ -85,7 +86,7 @@ func TestArms(t *testing.T) {
 	for task := range 40 {
 		var first string
 		for round := range 3 {
-			now := 100*hour + Millis(task*3+round)*minute
+			now := 100*hour + decide.Millis(task*3+round)*minute
 			playFor(t, l, now, 1, func(c *Call) { c.Task, c.Limits.HoldOut = fmt.Sprint(task), 0.5 })
 			var arm, why string
 			if err := l.db.QueryRow("SELECT arm, reason FROM invocations ORDER BY id DESC").Scan(&arm, &why); err != nil {
@@ -147,7 +148,7 @@ func BenchmarkBegin(b *testing.B) {
 	}
 }
 
-func namedCallAt(l *Ledger, now Millis) *Call {
+func namedCallAt(l *Ledger, now decide.Millis) *Call {
 	c := testCall(l, fmt.Sprintf(base, now), now)
 	c.Task, c.Rule, c.Scope = "t", "rule 1", "rule 1"
 	return c

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -35,15 +36,15 @@ func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
 	copied := t.source != 0
 	sourceDies := copied && unfit[why] && !t.cut // the cut itself may have been refused
 	onlyBusy := !copied && (why == reason.RefusedBusy || why == reason.LateStdin)
-	state := Dead
+	state := decide.Dead
 	if onlyBusy {
-		state = Live
+		state = decide.Live
 	}
 	if _, err := tx.Exec("UPDATE sessions SET state = ?, state_why = ?, errors = errors + 1 WHERE id = ?", state, why, refused); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(`UPDATE sessions SET state = CASE WHEN ?1 THEN ?2 ELSE state END, state_why = CASE WHEN ?1 THEN ?3 ELSE state_why END,
-		errors = errors + 1 WHERE id = ?4`, sourceDies, Dead, why, t.source); err != nil {
+		errors = errors + 1 WHERE id = ?4`, sourceDies, decide.Dead, why, t.source); err != nil {
 		return err
 	}
 	if _, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", refused); err != nil {
@@ -59,16 +60,16 @@ func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
 
 // An Outcome is how a run ended.
 type Outcome struct {
-	Now      Millis
+	Now      decide.Millis
 	Exit     int
 	Signal   int // 0 unless it died by one
 	Seen     rewrite.StreamState
 	IDFormat rewrite.Format // of the output that the ID was read from
 	Sent     int            // bytes of the prompt that the model was sent
 	File     string         // in which the session is stored, "" if it was not found
-	Stamp    Stamp          // of the session after the run
+	Stamp    decide.Stamp   // of the session after the run
 	Resets   []string       // roles whose chains of the call's task the answer ends
-	Place    Place          // of the directory after the run
+	Place    decide.Place   // of the directory after the run
 	Left     string         // the files that the session's runs changed, as the run left them; only Call.WorkGone reads it
 	// For a store: the session's files relative to the tool's home, and a function that returns git's name of
 	// the directory's content after the run.
@@ -90,21 +91,21 @@ func (o *Outcome) Stopped() bool {
 	return s.TurnLimit && o.Signal == 0 && s.Final && !s.Synthetic && !s.WrongID && s.Refusal == "" && s.ID != ""
 }
 
-func (o *Outcome) State() (state State, outcome string) {
+func (o *Outcome) State() (state decide.State, outcome string) {
 	switch {
 	case o.Signal != 0:
-		return Killed, "killed"
+		return decide.Killed, "killed"
 	case o.Stopped():
-		return Live, "failed"
+		return decide.Live, "failed"
 	case !o.Good():
-		return Failed, "failed"
+		return decide.Failed, "failed"
 	}
-	return Live, "ok"
+	return decide.Live, "ok"
 }
 
 // A Turn is a later turn of a run whose caller has gone on with its session in the same process.
 type Turn struct {
-	Started Millis
+	Started decide.Millis
 	Bytes   int // of what the caller sent
 	Outcome Outcome
 }
@@ -318,7 +319,7 @@ func (e *Ending) recordSession(tx *sql.Tx) error {
 	errorsMore, turnsMore := e.count()
 	why := s.Refusal
 	if why != "" {
-		state = Dead
+		state = decide.Dead
 	}
 	if o.Stopped() {
 		why = reason.TurnLimit
@@ -335,7 +336,7 @@ func (e *Ending) recordSession(tx *sql.Tx) error {
 		e.Blocks, e.Opening, e.Bytes, e.Lines, e.Shape, e.Things, prompt.MaxThings*markSize, e.Answer, e.Said,
 		e.Transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.Stamp,
 		o.Place.Repository, o.Place.Branch, o.Place.Head, o.Left, s.Model, e.Session)
-	if err != nil || state == Live {
+	if err != nil || state == decide.Live {
 		return err
 	}
 	// A copy's source is continued again, but not forever.
@@ -346,7 +347,7 @@ func (e *Ending) recordSession(tx *sql.Tx) error {
 // count returns how many of the turns failed, and how many did not.
 func (e *Ending) count() (failed, ended int) {
 	add := func(o *Outcome) {
-		if state, _ := o.State(); state == Live {
+		if state, _ := o.State(); state == decide.Live {
 			ended++
 		} else {
 			failed++

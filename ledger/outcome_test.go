@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -23,27 +24,27 @@ func TestWhatBecomesOfASession(t *testing.T) {
 	tests := []struct {
 		name    string
 		outcome *Outcome
-		state   State
+		state   decide.State
 		why     reason.Code
 		result  string
 	}{
-		{"good", goodOutcome(someID, "done", 2000), Live, "", "ok"},
-		{"limit of turns", stopped(nil), Live, reason.TurnLimit, "failed"},
-		{"limit, and exit 0", stopped(func(o *Outcome) { o.Exit = 0 }), Live, reason.TurnLimit, "failed"},
-		{"failed for another reason", stopped(func(o *Outcome) { o.Seen.TurnLimit = false }), Failed, "", "failed"},
-		{"limit, and killed", stopped(func(o *Outcome) { o.Signal = 15 }), Killed, "", "killed"},
-		{"limit, and cut short", stopped(func(o *Outcome) { o.Seen.Final = false }), Failed, "", "failed"},
-		{"limit, and no model", stopped(func(o *Outcome) { o.Seen.Synthetic = true }), Failed, "", "failed"},
-		{"limit, in another session", stopped(func(o *Outcome) { o.Seen.WrongID = true }), Failed, "", "failed"},
-		{"limit, without an id", stopped(func(o *Outcome) { o.Seen.ID = "" }), Failed, "", "failed"},
-		{"limit, and refused", stopped(func(o *Outcome) { o.Seen.Refusal = reason.RefusedContext }), Dead, reason.RefusedContext, "failed"},
+		{"good", goodOutcome(someID, "done", 2000), decide.Live, "", "ok"},
+		{"limit of turns", stopped(nil), decide.Live, reason.TurnLimit, "failed"},
+		{"limit, and exit 0", stopped(func(o *Outcome) { o.Exit = 0 }), decide.Live, reason.TurnLimit, "failed"},
+		{"failed for another reason", stopped(func(o *Outcome) { o.Seen.TurnLimit = false }), decide.Failed, "", "failed"},
+		{"limit, and killed", stopped(func(o *Outcome) { o.Signal = 15 }), decide.Killed, "", "killed"},
+		{"limit, and cut short", stopped(func(o *Outcome) { o.Seen.Final = false }), decide.Failed, "", "failed"},
+		{"limit, and no model", stopped(func(o *Outcome) { o.Seen.Synthetic = true }), decide.Failed, "", "failed"},
+		{"limit, in another session", stopped(func(o *Outcome) { o.Seen.WrongID = true }), decide.Failed, "", "failed"},
+		{"limit, without an id", stopped(func(o *Outcome) { o.Seen.ID = "" }), decide.Failed, "", "failed"},
+		{"limit, and refused", stopped(func(o *Outcome) { o.Seen.Refusal = reason.RefusedContext }), decide.Dead, reason.RefusedContext, "failed"},
 	}
 	for _, tt := range tests {
 		l, _ := newLedger(t)
 		_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
 		finish(t, l, ticket, tt.outcome)
 		turns, errors := 1, 0
-		if tt.state != Live {
+		if tt.state != decide.Live {
 			turns, errors = 0, 1
 		}
 		wantRow(t, tt.name, row(t, l, "sessions", ticket.Session), map[string]any{"state": tt.state, "state_why": tt.why, "turns": turns, "errors": errors})
@@ -76,10 +77,10 @@ func TestWhatASessionWasSent(t *testing.T) {
 	var said []byte
 	var ticket *Ticket
 	for n, text := range []string{fmt.Sprintf(base, 1), "# Title\n\n## Part\n\n" + fmt.Sprintf(base, 2)} {
-		c := testCall(l, text, Millis(1000*n))
+		c := testCall(l, text, decide.Millis(1000*n))
 		c.Task, c.Limits.Unrelated = "task", true
 		_, ticket = beginCall(t, l, c)
-		o := goodOutcome(someID, "The last words.", Millis(1000*n+500))
+		o := goodOutcome(someID, "The last words.", decide.Millis(1000*n+500))
 		o.Seen.Texts = []string{"The first words.", "The last words."}
 		finish(t, l, ticket, o)
 		said = append(said, encodeSaid(prompt.NewAnswer(o.Seen.Answer, o.Seen.Texts, l.Key()))...)
@@ -96,12 +97,12 @@ func TestErrorsOfCopies(t *testing.T) {
 	_, first := beginCall(t, l, copyCall(l, prompt, 1000))
 	finish(t, l, first, outcome(sourceID, "/source", 10, "", 1500))
 	for n, exit := range []int{0, 1, 0, 1} {
-		d, ticket := beginCall(t, l, copyCall(l, fmt.Sprintf("%s\n\nPart %d.", prompt, n), Millis(2000+1000*n)))
+		d, ticket := beginCall(t, l, copyCall(l, fmt.Sprintf("%s\n\nPart %d.", prompt, n), decide.Millis(2000+1000*n)))
 		wantSource(t, "a copy", d, sourceID)
-		o := outcome(nth(n), "/copy", 10, "", Millis(2500+1000*n))
+		o := outcome(nth(n), "/copy", 10, "", decide.Millis(2500+1000*n))
 		o.Exit = exit
 		finish(t, l, ticket, o)
-		wantRow(t, "the source", row(t, l, "sessions", first.Session), map[string]any{"errors": (n + 1) / 2, "state": Live})
+		wantRow(t, "the source", row(t, l, "sessions", first.Session), map[string]any{"errors": (n + 1) / 2, "state": decide.Live})
 		wantRow(t, "the copy", row(t, l, "sessions", ticket.Session), map[string]any{"errors": exit})
 	}
 }

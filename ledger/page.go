@@ -4,69 +4,71 @@ import (
 	"database/sql"
 	"strings"
 
+	"reprise/ledger/decide"
+	"reprise/ledger/proc"
 	"reprise/rewrite/reason"
 )
 
 // A Chain is a chain with its sessions in the order in which they began, as a value that another book may keep. Its
 // sessions have numbers from 1 on, 0 is none. The JSON names are the format of stores, and never change.
 type Chain struct {
-	Tool       string    `json:"tool"`
-	Cwd        string    `json:"cwd"`
-	Home       string    `json:"home"`
-	Rule       string    `json:"rule,omitempty"`
-	Task       string    `json:"task,omitempty"`
-	Role       string    `json:"role,omitempty"`
-	FirstLine  []byte    `json:"first_line,omitempty"`
-	Concurrent bool      `json:"concurrent,omitempty"`
-	Newest     int64     `json:"newest,omitempty"`
-	Since      int64     `json:"since,omitempty"`
-	Created    Millis    `json:"created"`
-	Updated    Millis    `json:"updated"`
-	Sessions   []Session `json:"-"`
+	Tool       string        `json:"tool"`
+	Cwd        string        `json:"cwd"`
+	Home       string        `json:"home"`
+	Rule       string        `json:"rule,omitempty"`
+	Task       string        `json:"task,omitempty"`
+	Role       string        `json:"role,omitempty"`
+	FirstLine  []byte        `json:"first_line,omitempty"`
+	Concurrent bool          `json:"concurrent,omitempty"`
+	Newest     int64         `json:"newest,omitempty"`
+	Since      int64         `json:"since,omitempty"`
+	Created    decide.Millis `json:"created"`
+	Updated    decide.Millis `json:"updated"`
+	Sessions   []Session     `json:"-"`
 }
 
 // A Session is a session of a Chain. A field that is missing in JSON has its zero value, which says that nothing is
 // known.
 type Session struct {
-	Parent       int64   `json:"parent,omitempty"` // the number of the session that it is a copy of
-	ParentSize   *int64  `json:"parent_size,omitempty"`
-	NativeID     *string `json:"native_id,omitempty"`
-	State        State   `json:"state"`
-	StateWhy     string  `json:"state_why,omitempty"`
-	Reset        bool    `json:"reset,omitempty"`
-	Created      Millis  `json:"created"`
-	LastUsed     Millis  `json:"last_used"`
-	Turns        int64   `json:"turns,omitempty"`
-	Errors       int64   `json:"errors,omitempty"`
-	Settings     string  `json:"settings"`
-	Model        string  `json:"model"`
-	FirstModel   string  `json:"first_model,omitempty"`
-	Runtime      string  `json:"runtime"`
-	Auth         string  `json:"auth"`
-	ToolVersion  *string `json:"tool_version,omitempty"`
-	Base         []byte  `json:"base"`
-	BaseOpening  int64   `json:"base_opening"`
-	BaseBytes    int64   `json:"base_bytes"`
-	BaseLines    []byte  `json:"base_lines,omitempty"`
-	Shape        []byte  `json:"shape,omitempty"`
-	Root         []byte  `json:"root,omitempty"`
-	Things       []byte  `json:"things,omitempty"`
-	Answers      []byte  `json:"answers,omitempty"`
-	Said         []byte  `json:"said,omitempty"`
-	Transcript   bool    `json:"transcript,omitempty"`
-	Compacted    bool    `json:"compacted,omitempty"`
-	CallersOwn   bool    `json:"callers_own,omitempty"`
-	ContextUsed  int64   `json:"context_used,omitempty"`
-	ContextLimit int64   `json:"context_limit,omitempty"`
-	Totals       string  `json:"totals,omitempty"`
-	Attempt      *int64  `json:"attempt,omitempty"`
-	File         *string `json:"file,omitempty"` // relative to the tool's home
-	LeftFiles    string  `json:"left_files,omitempty"`
-	Repository   string  `json:"repository,omitempty"`
-	Branch       string  `json:"branch,omitempty"`
-	Head         string  `json:"head,omitempty"`
-	Caller       string  `json:"caller,omitempty"`
-	InUse        bool    `json:"-"` // a run has it now; only NewPage reads it
+	Parent       int64         `json:"parent,omitempty"` // the number of the session that it is a copy of
+	ParentSize   *int64        `json:"parent_size,omitempty"`
+	NativeID     *string       `json:"native_id,omitempty"`
+	State        decide.State  `json:"state"`
+	StateWhy     string        `json:"state_why,omitempty"`
+	Reset        bool          `json:"reset,omitempty"`
+	Created      decide.Millis `json:"created"`
+	LastUsed     decide.Millis `json:"last_used"`
+	Turns        int64         `json:"turns,omitempty"`
+	Errors       int64         `json:"errors,omitempty"`
+	Settings     string        `json:"settings"`
+	Model        string        `json:"model"`
+	FirstModel   string        `json:"first_model,omitempty"`
+	Runtime      string        `json:"runtime"`
+	Auth         string        `json:"auth"`
+	ToolVersion  *string       `json:"tool_version,omitempty"`
+	Base         []byte        `json:"base"`
+	BaseOpening  int64         `json:"base_opening"`
+	BaseBytes    int64         `json:"base_bytes"`
+	BaseLines    []byte        `json:"base_lines,omitempty"`
+	Shape        []byte        `json:"shape,omitempty"`
+	Root         []byte        `json:"root,omitempty"`
+	Things       []byte        `json:"things,omitempty"`
+	Answers      []byte        `json:"answers,omitempty"`
+	Said         []byte        `json:"said,omitempty"`
+	Transcript   bool          `json:"transcript,omitempty"`
+	Compacted    bool          `json:"compacted,omitempty"`
+	CallersOwn   bool          `json:"callers_own,omitempty"`
+	ContextUsed  int64         `json:"context_used,omitempty"`
+	ContextLimit int64         `json:"context_limit,omitempty"`
+	Totals       string        `json:"totals,omitempty"`
+	Attempt      *int64        `json:"attempt,omitempty"`
+	File         *string       `json:"file,omitempty"` // relative to the tool's home
+	LeftFiles    string        `json:"left_files,omitempty"`
+	Repository   string        `json:"repository,omitempty"`
+	Branch       string        `json:"branch,omitempty"`
+	Head         string        `json:"head,omitempty"`
+	Caller       string        `json:"caller,omitempty"`
+	InUse        bool          `json:"-"` // a run has it now; only NewPage reads it
 }
 
 // Consistent reports whether the chain has all sessions that it names.
@@ -144,7 +146,7 @@ func (c *Chain) insert(tx *sql.Tx) error {
 		}
 		id, err := insertRow(tx, "sessions", columns)
 		if err == nil && s.InUse {
-			err = takeLease(tx, id, ThisProcess(), s.LastUsed)
+			err = takeLease(tx, id, proc.This(), s.LastUsed)
 		}
 		if err != nil {
 			return err
@@ -175,7 +177,7 @@ func insertRow(tx *sql.Tx, table string, columns []column) (int64, error) {
 func (p *Page) Close() error { return p.memory.db.Close() }
 
 // Facts reads what a decision on a call depends on. Measured adds what only this machine's ledger knows.
-func (p *Page) Facts(c *Call) (Facts, error) { return p.memory.facts(c, false) }
+func (p *Page) Facts(c *Call) (decide.Facts, error) { return p.memory.facts(c, false) }
 
 // Find returns the number of a session's chain, and its own number in it.
 func (p *Page) Find(session int64) (chain, number int64, err error) {
@@ -190,7 +192,7 @@ func (p *Page) ResetRoles(cwd, task string, roles []string) error {
 }
 
 // Begin carries out a decision: the call has the ticket's session then, and Source if that is to be a copy.
-func (p *Page) Begin(c *Call, d Decision) (*Ticket, error) {
+func (p *Page) Begin(c *Call, d decide.Decision) (*Ticket, error) {
 	t := &Ticket{call: c, key: p.memory.key}
 	err := p.memory.transact(func(tx *sql.Tx) error { return t.begin(tx, c, &d) })
 	return t, err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 )
 
@@ -20,7 +21,7 @@ type Passed struct {
 	Tool   string
 	Cwd    string
 	Reason reason.Code
-	When   Millis
+	When   decide.Millis
 }
 
 // Passed calls are appended as lines to a file beside the ledger, which needs neither a lock nor

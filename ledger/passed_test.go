@@ -12,10 +12,11 @@ import (
 	"syscall"
 	"testing"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 )
 
-func passed(cwd string, when Millis) Passed {
+func passed(cwd string, when decide.Millis) Passed {
 	return Passed{Tool: "claude", Cwd: cwd, Reason: reason.OptedOut, When: when}
 }
 
@@ -70,7 +71,7 @@ func TestPassedIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	const calls = 5000
 	for n := range calls {
-		if err := NotePassed(path, passed(fmt.Sprintf("/some/where/%d", n), Millis(n))); err != nil {
+		if err := NotePassed(path, passed(fmt.Sprintf("/some/where/%d", n), decide.Millis(n))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -94,7 +95,7 @@ func TestPassedAtOnce(t *testing.T) {
 	var noting sync.WaitGroup
 	for n := range 50 {
 		noting.Go(func() {
-			if err := NotePassed(path, passed("/"+strings.Repeat("d", 100), Millis(n))); err != nil {
+			if err := NotePassed(path, passed("/"+strings.Repeat("d", 100), decide.Millis(n))); err != nil {
 				t.Error(err)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -334,13 +335,13 @@ func startWith(pieces, start []piece) bool {
 	})
 }
 
-func (j job) facts(chain int64, p *prompt.Prompt) ChainFacts {
+func (j job) facts(chain int64, p *prompt.Prompt) decide.ChainFacts {
 	base := prompt.New(render(j.sent), propertyKey).Footprint()
 	sent := prompt.Sent{Base: base, RootFirst: base.First, Root: base.Blocks, Transcript: j.transcript}
 	for _, a := range append(slices.Clone(j.earlier), j.raw) {
 		sent.Answers = append(sent.Answers, prompt.NewAnswer(a, nil, propertyKey))
 	}
-	return ChainFacts{Chain: chain, Session: chain, NativeID: strconv.FormatInt(chain, 10), State: Live,
+	return decide.ChainFacts{Chain: chain, Session: chain, NativeID: strconv.FormatInt(chain, 10), State: decide.Live,
 		Created: 99 * hour, LastUsed: 100*hour - minute, BaseBytes: sent.Base.Bytes, Continuity: prompt.Compare(sent, p)}
 }
 
@@ -356,7 +357,7 @@ func TestNoUnsafeResume(t *testing.T) {
 		seed = n
 	}
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0))}
-	limits := Limits{TTL: 30 * minute, MaxAge: 24 * hour, MinBase: 1, Unnamed: UnnamedExtends}
+	limits := decide.Limits{TTL: 30 * minute, MaxAge: 24 * hour, MinBase: 1, Unnamed: decide.UnnamedExtends}
 	safe, taken, resumed := 0, 0, 0
 	for n := range cases {
 		jobs := []job{g.job()}
@@ -367,7 +368,7 @@ func TestNoUnsafeResume(t *testing.T) {
 		}
 		after := g.next(jobs[g.IntN(len(jobs))])
 		p := prompt.New(render(after), propertyKey)
-		f := Facts{Now: 100 * hour, Limits: limits}
+		f := decide.Facts{Now: 100 * hour, Limits: limits}
 		var fits, unclear []int64
 		for i, j := range jobs {
 			f.Chains = append(f.Chains, j.facts(int64(i+1), p))
@@ -379,7 +380,7 @@ func TestNoUnsafeResume(t *testing.T) {
 			}
 		}
 		addEvidence(&Call{Now: f.Now}, f.Chains, nil)
-		d := Decide(f)
+		d := decide.Decide(f)
 		// Of two sessions with one answer neither is taken where one of them may be meant, and turns without the answer
 		// between them are another history.
 		if clear := len(jobs) == 1 && len(fits) == 1 && (startsWithAnswer(jobs[0], after) || !addsTurn(jobs[0], after)); clear {
@@ -409,22 +410,22 @@ func TestNoUnsafeResume(t *testing.T) {
 }
 
 // checkEvidence: where evidence is asked for, only a conversation that goes on is any for words that mean nothing.
-func checkEvidence(t *testing.T, jobs []job, after []piece, f Facts, fits []int64) {
+func checkEvidence(t *testing.T, jobs []job, after []piece, f decide.Facts, fits []int64) {
 	t.Helper()
-	f.Limits.Unnamed = UnnamedEvidence
-	if d := Decide(f); d.Mode == rewrite.Resume && !(slices.Contains(fits, d.Session) && d.Proof.Transcript) {
+	f.Limits.Unnamed = decide.UnnamedEvidence
+	if d := decide.Decide(f); d.Mode == rewrite.Resume && !(slices.Contains(fits, d.Session) && d.Proof.Transcript) {
 		j := jobs[d.Session-1]
 		t.Fatalf("session %d is resumed by %v; those that fit: %v history:\n%s\n--- answered\n%s\n--- the prompt\n%s",
 			d.Session, d.Proof, fits, render(j.sent), j.raw, render(after))
 	}
-	f.Limits.Unnamed = UnnamedOff
-	if d := Decide(f); d.Mode == rewrite.Resume {
+	f.Limits.Unnamed = decide.UnnamedOff
+	if d := decide.Decide(f); d.Mode == rewrite.Resume {
 		t.Fatalf("resumed by %v although switched off", d.Proof)
 	}
 }
 
 // checkDelta: whatever the session lacks is sent.
-func checkDelta(t *testing.T, j job, after []piece, p *prompt.Prompt, d Decision) {
+func checkDelta(t *testing.T, j job, after []piece, p *prompt.Prompt, d decide.Decision) {
 	t.Helper()
 	text, whole := rewrite.ToResume(d.NativeID, p, d.Continuity, d.Whole).Prompt()
 	if whole && text != render(after) {
@@ -449,9 +450,9 @@ func checkDelta(t *testing.T, j job, after []piece, p *prompt.Prompt, d Decision
 
 // checkDecision: equal facts decide equally, the order of chains and the time within
 // its limits do not count, and only a resume names a session.
-func checkDecision(t *testing.T, g *generator, f Facts, d Decision) {
+func checkDecision(t *testing.T, g *generator, f decide.Facts, d decide.Decision) {
 	t.Helper()
-	if again := Decide(f); !reflect.DeepEqual(again, d) {
+	if again := decide.Decide(f); !reflect.DeepEqual(again, d) {
 		t.Fatalf("%v, then %v", d, again)
 	}
 	if (d.Mode == rewrite.Resume) != (d.Session != 0) || (d.Mode == rewrite.Resume) != (d.NativeID != "") {
@@ -459,28 +460,28 @@ func checkDecision(t *testing.T, g *generator, f Facts, d Decision) {
 	}
 	f.Chains = slices.Clone(f.Chains)
 	g.Shuffle(len(f.Chains), func(i, k int) { f.Chains[i], f.Chains[k] = f.Chains[k], f.Chains[i] })
-	f.Now += Millis(g.Int64N(int64(29*minute + 1)))
-	if again := Decide(f); !reflect.DeepEqual(again, d) {
+	f.Now += decide.Millis(g.Int64N(int64(29*minute + 1)))
+	if again := decide.Decide(f); !reflect.DeepEqual(again, d) {
 		t.Fatalf("%v, in another order and later %v", d, again)
 	}
 	f.Now = 100*hour + 29*minute + 1
-	if again := Decide(f); again.Mode == rewrite.Resume {
+	if again := decide.Decide(f); again.Mode == rewrite.Resume {
 		t.Fatalf("resumed although idle: %v", again)
 	}
 }
 
 // checkAlike: chains that begin otherwise than the prompt need not be looked at.
-func checkAlike(t *testing.T, jobs []job, f Facts, d Decision, p *prompt.Prompt) {
+func checkAlike(t *testing.T, jobs []job, f decide.Facts, d decide.Decision, p *prompt.Prompt) {
 	t.Helper()
 	first := func(p *prompt.Prompt) []byte { return encodeDigests([]prompt.Digest{p.Footprint().First}) }
-	var alike []ChainFacts
+	var alike []decide.ChainFacts
 	for i, j := range jobs {
 		if bytes.Equal(first(p), first(prompt.New(render(j.sent), propertyKey))) {
 			alike = append(alike, f.Chains[i])
 		}
 	}
 	f.Chains, f.Others = alike, true
-	again := Decide(f)
+	again := decide.Decide(f)
 	switch {
 	case d.Mode == rewrite.Fresh && again.Mode == rewrite.Fresh && len(alike) < len(jobs),
 		len(alike) == 0 && again.Reason == reason.NewJob && d.Mode == rewrite.Fresh:
@@ -494,22 +495,22 @@ func checkAlike(t *testing.T, jobs []job, f Facts, d Decision, p *prompt.Prompt)
 // checkCopy: where a session is resumed it is also copied, and cut off where somebody has
 // written to it. The copy is sent exactly what the session would be. Where it cannot be, the
 // call is fresh, and sent all of its prompt.
-func checkCopy(t *testing.T, g *generator, f Facts, d Decision, p *prompt.Prompt) {
+func checkCopy(t *testing.T, g *generator, f decide.Facts, d decide.Decision, p *prompt.Prompt) {
 	t.Helper()
 	f.Copies, f.Fork, f.Chains = true, true, slices.Clone(f.Chains)
-	copied := Decide(f)
+	copied := decide.Decide(f)
 	want := d
 	if want.Copy = d.Mode == rewrite.Resume; !reflect.DeepEqual(copied, want) {
 		t.Fatalf("%v in place, %v in a copy", d, copied)
 	}
 	cut := g.IntN(2) > 0
 	for i := range f.Chains {
-		f.Chains[i].Stored = StoredChanged
+		f.Chains[i].Stored = decide.StoredChanged
 		if cut {
 			f.Chains[i].ForkAt = "last"
 		}
 	}
-	forked := Decide(f)
+	forked := decide.Decide(f)
 	target := rewrite.ToFork(forked.NativeID, forked.ForkAt, p, forked.Continuity, forked.Whole)
 	text, whole := target.Prompt()
 	if d.Mode != rewrite.Resume || !cut {
@@ -529,10 +530,10 @@ func checkCopy(t *testing.T, g *generator, f Facts, d Decision, p *prompt.Prompt
 
 // checkNamed: where the task is named more is resumed, but never the same prompt
 // again, nor another history.
-func checkNamed(t *testing.T, j job, after []piece, f Facts) {
+func checkNamed(t *testing.T, j job, after []piece, f decide.Facts) {
 	t.Helper()
 	f.Named, f.Chains = true, f.Chains[:1]
-	d := Decide(f)
+	d := decide.Decide(f)
 	if d.Mode != rewrite.Resume {
 		return
 	}

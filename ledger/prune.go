@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -15,14 +16,14 @@ type SessionFile struct {
 	ID, Chain         int64
 	Tool, Home        string
 	NativeID          string
-	State             State
-	Created, LastUsed Millis
+	State             decide.State
+	Created, LastUsed decide.Millis
 	File              string
-	Stamp             Stamp // when our last run ended
-	Held              bool  // a live process holds its lease
-	Current           bool  // its chain has not begun anew since: a call may continue it
-	Reset             bool  // an answer has ended it
-	Observed          bool  // the caller itself has named it in some call
+	Stamp             decide.Stamp // when our last run ended
+	Held              bool         // a live process holds its lease
+	Current           bool         // its chain has not begun anew since: a call may continue it
+	Reset             bool         // an answer has ended it
+	Observed          bool         // the caller itself has named it in some call
 }
 
 // SessionFiles returns the sessions of a chain, or with chain 0 of all, whose files have not been
@@ -67,7 +68,7 @@ func (l *Ledger) Retire(f SessionFile) (ok bool, err error) {
 			return err
 		}
 		result, err := tx.Exec("UPDATE sessions SET state = ?, state_why = ? WHERE id = ? AND last_used = ? AND file = ?",
-			Dead, reason.Pruned, f.ID, f.LastUsed, f.File)
+			decide.Dead, reason.Pruned, f.ID, f.LastUsed, f.File)
 		if err != nil {
 			return err
 		}
@@ -96,7 +97,7 @@ func (l *Ledger) Pruned(session int64) error {
 // DropBefore removes what was last used before a time: chains of which no live process holds a
 // session, with their sessions and calls, and calls that belong to no chain. A call without an
 // outcome may still run and is kept for a day longer. With dry it only counts.
-func (l *Ledger) DropBefore(before Millis, dry bool) (chains, calls int64, err error) {
+func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64, err error) {
 	err = l.write(func(tx *sql.Tx) error {
 		old, err := oldChains(tx, before)
 		if err != nil {
@@ -134,11 +135,11 @@ func (l *Ledger) DropBefore(before Millis, dry bool) (chains, calls int64, err e
 }
 
 // day is how often the shims start prune at most.
-const day = Millis(24 * 3_600_000)
+const day = decide.Millis(24 * 3_600_000)
 
 // ClaimPrune reports whether the last claim to prune is a day old, and claims it. A time in the
 // future does not count.
-func (l *Ledger) ClaimPrune(now Millis) (due bool, err error) {
+func (l *Ledger) ClaimPrune(now decide.Millis) (due bool, err error) {
 	const last = "(SELECT value FROM meta WHERE name = 'prune')"
 	if err := l.db.QueryRow("SELECT coalesce("+last+" NOT BETWEEN ?1 - ?2 AND ?1, 1)", now, day).Scan(&due); err != nil || !due {
 		return false, err
@@ -155,7 +156,7 @@ func (l *Ledger) ClaimPrune(now Millis) (due bool, err error) {
 // errDry rolls a write back.
 var errDry = errors.New("dry run")
 
-func oldChains(tx *sql.Tx, before Millis) ([]int64, error) {
+func oldChains(tx *sql.Tx, before decide.Millis) ([]int64, error) {
 	chains, err := ids(tx.Query("SELECT id FROM chains WHERE updated < ?", before))
 	if err != nil {
 		return nil, err

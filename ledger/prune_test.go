@@ -11,12 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/ledger/decide"
+	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
 
 // oneCall makes a chain of one call that ended well, under a task of its own.
-func oneCall(t *testing.T, l *Ledger, task, id string, now Millis) *Ticket {
+func oneCall(t *testing.T, l *Ledger, task, id string, now decide.Millis) *Ticket {
 	t.Helper()
 	c := testCall(l, fmt.Sprintf(base, 1), now)
 	c.Task, c.Role, c.Rule = task, "coder", "r"
@@ -53,7 +55,7 @@ func TestSessionFiles(t *testing.T) {
 	if len(files) != 2 {
 		t.Fatalf("%+v", files)
 	}
-	want := SessionFile{ID: one.Session, Chain: one.chain, Tool: "claude", Home: "/home/.claude", NativeID: nth(1), State: Live,
+	want := SessionFile{ID: one.Session, Chain: one.chain, Tool: "claude", Home: "/home/.claude", NativeID: nth(1), State: decide.Live,
 		Created: 1000, LastUsed: 1001, File: "/home/.claude/projects/-project/" + nth(1) + ".jsonl", Stamp: "1", Current: true}
 	if files[0] != want {
 		t.Errorf("%+v\nwant %+v", files[0], want)
@@ -109,14 +111,15 @@ func TestRetireLeavesWhatIsUsed(t *testing.T) {
 	if ok, err := l.Retire(used); ok || err != nil {
 		t.Errorf("used since: %v, %v", ok, err)
 	}
+	this := proc.This()
 	if _, err := l.db.Exec("INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (?, ?, ?, ?, 1)",
-		ticket.Session, bootID(), os.Getpid(), startTime(os.Getpid())); err != nil {
+		ticket.Session, this.Boot, this.PID, this.Start); err != nil {
 		t.Fatal(err)
 	}
 	if ok, err := l.Retire(f); ok || err != nil {
 		t.Errorf("held: %v, %v", ok, err)
 	}
-	if state := sessionFiles(t, l, 0)[0].State; state != Live {
+	if state := sessionFiles(t, l, 0)[0].State; state != decide.Live {
 		t.Error(state)
 	}
 }
@@ -312,7 +315,7 @@ func TestClaimPrune(t *testing.T) {
 	}
 	defer other.Close()
 	for _, step := range []struct {
-		now  Millis
+		now  decide.Millis
 		want bool
 	}{{10 * day, true}, {10 * day, false}, {11 * day, false}, {11*day + 1, true}, {5 * day, true}, {5*day + 1, false}} {
 		for _, who := range []*Ledger{l, other} {

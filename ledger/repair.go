@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
 
 	"github.com/mattn/go-sqlite3"
@@ -140,7 +141,7 @@ func recoverInto(fresh, damaged string) (r Repaired, err error) {
 				return fmt.Errorf("copy %s: %w", table, err)
 			}
 		}
-		_, err = tx.Exec(mend, Running, Live)
+		_, err = tx.Exec(mend, decide.Running, decide.Live)
 		return err
 	})
 	if err != nil {

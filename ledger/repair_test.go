@@ -8,6 +8,7 @@ import (
 	"os"
 	"testing"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
 )
 
@@ -88,7 +89,7 @@ func TestRepair(t *testing.T) {
 		}
 		for _, c := range rows {
 			for _, s := range c.Sessions {
-				if s.State == Live {
+				if s.State == decide.Live {
 					t.Errorf("page %d: session %d may be resumed", page, s.ID)
 				}
 			}

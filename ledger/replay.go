@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -17,7 +18,7 @@ type Naming struct {
 	Fresh             bool // its prompt ends the chain
 	ResumeSame        bool // an identical prompt resumes
 	Unrelated         bool // another template resumes
-	TTL, MaxAge       Millis
+	TTL, MaxAge       decide.Millis
 }
 
 // A ReplayedCall is a fresh call that no rule named, and what would have become of it with a name.
@@ -25,7 +26,7 @@ type ReplayedCall struct {
 	Naming
 	ID        int64
 	Tool, Cwd string
-	Started   Millis
+	Started   decide.Millis
 	Was       reason.Code
 	Mode      rewrite.Mode
 	Reason    reason.Code
@@ -42,7 +43,7 @@ type replayedJob struct {
 // Replay decides again on the fresh calls since then that no rule named, at most the latest 20 000, as if name had named
 // them; it returns those that name takes. It knows what a session was sent only by digests of its blocks: it does not
 // notice an edited conversation, and neither a commit that is gone nor a session that is.
-func (l *Ledger) Replay(since Millis, name func(FreshCall) (Naming, bool)) (replayed []ReplayedCall, err error) {
+func (l *Ledger) Replay(since decide.Millis, name func(FreshCall) (Naming, bool)) (replayed []ReplayedCall, err error) {
 	type key struct{ tool, cwd, home, scope, task, role, opening string }
 	jobs := map[key]replayedJob{}
 	err = l.freshCalls(since, func(c *freshCall) {
@@ -88,13 +89,13 @@ func (r *ReplayedCall) decide(job replayedJob, c *freshCall) {
 		r.Reason = reason.FirstCall
 		return
 	}
-	facts := Facts{Fingerprints: c.fingerprints.Named(), Place: c.place}
-	changed, _ := whatChanged(facts, &ChainFacts{Fingerprints: job.last.fingerprints.Named(), Place: job.last.place})
+	facts := decide.Facts{Fingerprints: c.fingerprints.Named(), Place: c.place}
+	changed, _ := decide.WhatChanged(facts, &decide.ChainFacts{Fingerprints: job.last.fingerprints.Named(), Place: job.last.place})
 	relation := Relate(job.last.blocks, c.blocks)
 	switch {
 	case job.last.lastUsed > c.started:
 		r.Reason = reason.Leased
-	case relation == reason.Unrelated && !r.Unrelated, relation == reason.Revises && r.derivesRole() && !contains(c.blocks, job.first.blocks):
+	case relation == reason.Unrelated && !r.Unrelated, relation == reason.Revises && r.derivesRole() && !decide.Contains(c.blocks, job.first.blocks):
 		r.Reason = reason.BaseChanged
 	case relation == reason.BaseChanged, relation == reason.Identical && !r.ResumeSame:
 		r.Reason = relation
@@ -120,7 +121,7 @@ func Relate(before, now []prompt.Digest) reason.Code {
 		return reason.Identical
 	case kept == len(now):
 		return reason.BaseChanged
-	case contains(now, before):
+	case decide.Contains(now, before):
 		return reason.Extends
 	case 2*kept > len(before):
 		return reason.Revises

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 )
 
@@ -37,10 +38,10 @@ func TestReplay(t *testing.T) {
 	}
 	play := func(task string) (l *Ledger, reasons []reason.Code) {
 		l, _ = newLedger(t)
-		now := Millis(1_800_000_000_000)
+		now := decide.Millis(1_800_000_000_000)
 		for i, step := range steps {
 			c := testCall(l, step.prompt, now)
-			c.Task, c.Role, c.Limits.Unrelated, c.Limits.Unnamed = task, "coder", true, UnnamedOff
+			c.Task, c.Role, c.Limits.Unrelated, c.Limits.Unnamed = task, "coder", true, decide.UnnamedOff
 			if step.change != nil {
 				step.change(c)
 			}
@@ -88,12 +89,14 @@ func TestReplay(t *testing.T) {
 
 // A variable that names a CI job keeps calls apart only as long as they have no name.
 func TestReplayIgnoresJobVariables(t *testing.T) {
-	with := func(list ...Digest) Fingerprints { return Fingerprints{Settings: NewDigests(list)} }
-	job, option := Digest{reason.JobChanged, "CI_JOB_ID", "1"}, Digest{reason.SettingsChanged, "--agents", "2"}
+	with := func(list ...decide.Digest) decide.Fingerprints {
+		return decide.Fingerprints{Settings: decide.NewDigests(list)}
+	}
+	job, option := decide.Digest{Guard: reason.JobChanged, Name: "CI_JOB_ID", Value: "1"}, decide.Digest{Guard: reason.SettingsChanged, Name: "--agents", Value: "2"}
 	if with(job, option).Named() != with(option) || with(job).Named() != with() || with().Named() != with() {
 		t.Errorf("%q, %q", with(job, option).Named(), with(job).Named())
 	}
-	if old := (Fingerprints{Settings: "a digest without names"}); old.Named() != old {
+	if old := (decide.Fingerprints{Settings: "a digest without names"}); old.Named() != old {
 		t.Errorf("%q", old.Named())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -14,7 +15,7 @@ type ChainRow struct {
 	ID               int64
 	Tool, Cwd        string
 	Task, Role       string
-	Created, Updated Millis
+	Created, Updated decide.Millis
 	Calls            int
 	Resumed          int
 	Sessions         []SessionRow // the newest first
@@ -27,7 +28,7 @@ type SessionRow struct {
 	Chain    int64
 	Tool     string
 	NativeID string // "" while it is not known
-	State    State
+	State    decide.State
 	Why      reason.Code // why it is dead
 	Reset    bool        // an answer or the user has ended it
 	Parent   string      // the session that it began as a copy of, "" for none
@@ -37,12 +38,12 @@ type SessionRow struct {
 	Answered string // the model that the tool named, "" if not known
 	Turns    int
 	Context  rewrite.Context
-	Created  Millis
-	LastUsed Millis
+	Created  decide.Millis
+	LastUsed decide.Millis
 }
 
 // Unshared returns why calls from a time on were not shared, although there was a store, and how many.
-func (l *Ledger) Unshared(since Millis) (calls map[string]int64, err error) {
+func (l *Ledger) Unshared(since decide.Millis) (calls map[string]int64, err error) {
 	calls = map[string]int64{}
 	err = each(l.db, "SELECT unshared, count(*) FROM invocations WHERE started >= ? AND unshared <> '' GROUP BY unshared", func(rows *sql.Rows) error {
 		var why string
@@ -78,7 +79,7 @@ func (l *Ledger) Chains(w Wanted) ([]ChainRow, error) {
 	of := w.Filter
 	of.Chain, of.Tool = 0, ""
 	condition, args := of.ofCalls("chain_id", "c.id")
-	args = append([]any{w.Chain, w.Chain, w.Tool, w.Tool, w.Live, Live, Running}, append(args, w.limit())...)
+	args = append([]any{w.Chain, w.Chain, w.Tool, w.Tool, w.Live, decide.Live, decide.Running}, append(args, w.limit())...)
 	rows, err := l.db.Query(`
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id),
@@ -160,8 +161,8 @@ func (l *Ledger) sessionRows(where string, args ...any) ([]SessionRow, error) {
 }
 
 // Bounded returns the time from which on there are at most that many calls: since, or when the first of the latest ones began.
-func (l *Ledger) Bounded(since Millis, most int64) (Millis, error) {
-	var began Millis
+func (l *Ledger) Bounded(since decide.Millis, most int64) (decide.Millis, error) {
+	var began decide.Millis
 	err := l.db.QueryRow("SELECT coalesce(max(started), 0) FROM invocations WHERE id = (SELECT max(id) FROM invocations) - ?", most).Scan(&began)
 	if err != nil {
 		return 0, fmt.Errorf("list calls: %w", err)

@@ -4,19 +4,20 @@ import (
 	"fmt"
 	"testing"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
 
 // namedCall is a call of a task in a role; the number makes its prompt another one.
 func namedCall(l *Ledger, role string, n int) *Call {
-	c := testCall(l, fmt.Sprintf(base, n), Millis(n)*60_000)
+	c := testCall(l, fmt.Sprintf(base, n), decide.Millis(n)*60_000)
 	c.Task, c.Role, c.Rule, c.Scope, c.Limits.Unrelated = "t", role, "r", "r", true
 	return c
 }
 
 // play begins a call and ends it well.
-func play(t *testing.T, l *Ledger, c *Call, resets ...string) Decision {
+func play(t *testing.T, l *Ledger, c *Call, resets ...string) decide.Decision {
 	t.Helper()
 	d, ticket, err := Begin(l, c)
 	if err != nil {
@@ -32,7 +33,7 @@ func play(t *testing.T, l *Ledger, c *Call, resets ...string) Decision {
 	return d
 }
 
-func expect(t *testing.T, what string, d Decision, want reason.Code) {
+func expect(t *testing.T, what string, d decide.Decision, want reason.Code) {
 	t.Helper()
 	if d.Reason != want {
 		t.Errorf("%s: %s (%s), want %s", what, d.Mode, d.Reason, want)
@@ -105,7 +106,7 @@ func TestNeverBelongsToNoChain(t *testing.T) {
 	l, _ := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
 	for n := range 3 {
-		c := testCall(l, prompt, Millis(n)*60_000)
+		c := testCall(l, prompt, decide.Millis(n)*60_000)
 		c.Never, c.Rule, c.Scope = true, "judges", "judges"
 		expect(t, "a judge", play(t, l, c), reason.Never)
 		prompt += "\n\nMore."

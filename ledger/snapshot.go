@@ -8,12 +8,13 @@ import (
 	"math"
 	"slices"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
 
 // A Period begins at Since and ends before Until.
-type Period struct{ Since, Until Millis }
+type Period struct{ Since, Until decide.Millis }
 
 // Always is the period that contains every call.
 var Always = Period{math.MinInt64, math.MaxInt64}
@@ -36,9 +37,9 @@ type Snapshot struct {
 
 // A Slice sums up the calls of one day that have the same properties.
 type Slice struct {
-	Cwd, Task         string // only in a snapshot, and OtherKeys if they are not among those with the most calls
-	Day               Millis // its beginning, in UTC
-	Tool, Rule, Model string // Model that answered
+	Cwd, Task         string        // only in a snapshot, and OtherKeys if they are not among those with the most calls
+	Day               decide.Millis // its beginning, in UTC
+	Tool, Rule, Model string        // Model that answered
 	Mode              rewrite.Mode
 	Reason, FellBack  reason.Code
 	Arm               string
@@ -55,15 +56,15 @@ type Slice struct {
 const OtherKeys = "\x00"
 
 // Side returns what the calls are counted as.
-func (s Slice) Side() Side { return ClassifyRun(s.Mode, s.Reason, s.FellBack) }
+func (s Slice) Side() decide.Side { return decide.ClassifyRun(s.Mode, s.Reason, s.FellBack) }
 
 // ChainCalls are a chain and its calls in the period.
 type ChainCalls struct {
 	ID             int64
 	Tool, Cwd      string
 	Task, Role     string
-	Created        Millis
-	Updated        Millis
+	Created        decide.Millis
+	Updated        decide.Millis
 	Calls, Resumed int64
 	Latest         []Invocation // the earliest first
 }
@@ -166,7 +167,7 @@ func readSlices(q rowsQueryer, f Filter, longPrompt int64, keys string, args ...
 			&leftOut); err != nil {
 			return err
 		}
-		s.Day = Millis(bits>>belowDay) * day
+		s.Day = decide.Millis(bits>>belowDay) * day
 		s.Well, s.Counted, s.Priced, s.Long = bits&isWell != 0, bits&isCounted != 0, bits&isPriced != 0, bits&isLong != 0
 		slice := placed(&list, at, s)
 		allIf := func(they bool) int64 {

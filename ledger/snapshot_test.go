@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 )
 
@@ -115,7 +116,7 @@ func TestSlicesAreTheirCalls(t *testing.T) {
 func TestSnapshotPeriod(t *testing.T) {
 	l, _ := newLedger(t)
 	for i := range 4 {
-		playFor(t, l, Millis(i+100)*hour, 1, nil)
+		playFor(t, l, decide.Millis(i+100)*hour, 1, nil)
 	}
 	s, err := l.Snapshot(Filter{Period: Period{101 * hour, 103 * hour}}, 100_000, SnapshotLimits{Chains: 1, Calls: 9})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 
@@ -121,7 +122,7 @@ func (s spool) list() []string {
 
 func running(pid string) bool {
 	n, err := strconv.Atoi(pid)
-	return err == nil && ProcessByPID(n).Alive()
+	return err == nil && proc.ByPID(n).Alive()
 }
 
 // read returns an outcome. ok is false if it does not belong to this ledger.

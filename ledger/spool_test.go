@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/ledger/decide"
+	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -102,7 +104,7 @@ func TestStrangersInTheSpool(t *testing.T) {
 	if err := os.Mkdir(otherPath+".spool", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	gone := Process{PID: 1 << 30}
+	gone := proc.Process{PID: 1 << 30}
 	for name, content := range map[string]string{
 		"0000000000000001-7":                             string(text),
 		"0000000000000002-7":                             "garbage",
@@ -120,7 +122,7 @@ func TestStrangersInTheSpool(t *testing.T) {
 		t.Errorf("%v is left, %v", entries, err)
 	}
 	chains, err := other.Chains(Wanted{Limit: 1})
-	if err != nil || chains[0].Sessions[0].State != Running || theirs.Invocation != ticket.Invocation {
+	if err != nil || chains[0].Sessions[0].State != decide.Running || theirs.Invocation != ticket.Invocation {
 		t.Errorf("%+v, %v", chains, err)
 	}
 }

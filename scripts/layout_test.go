@@ -72,6 +72,8 @@ func TestRooms(t *testing.T) {
 		"rewrite/prompt": {"reprise/rewrite/reason"},
 		"rewrite/models": nil,
 		"rewrite":        {"reprise/rewrite/prompt", "reprise/rewrite/reason"},
+		"ledger/proc":    nil,
+		"ledger/decide":  {"reprise/ledger/proc", "reprise/rewrite", "reprise/rewrite/models", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
 	} {
 		out, err := exec.Command("go", "list", "-f", `{{range .Imports}}{{.}}
 {{end}}`, "../"+room).Output()

@@ -21,6 +21,7 @@ import (
 
 	"reprise/config"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 
@@ -49,14 +50,14 @@ type call struct {
 	rule  config.Match
 	unset []string // variables that are removed from the tool's environment
 
-	decision ledger.Decision
+	decision decide.Decision
 	ticket   *ledger.Ticket
 	record   *ledger.Call
 	started  time.Time
 	early    *early // nil unless turns of a conversation were recorded before the tool's end
 	signals  *inbox // for the tool
 
-	facts   ledger.Fingerprints // that a scout was started with
+	facts   decide.Fingerprints // that a scout was started with
 	preview bool                // only explain: record nothing, run nothing
 	failed  error               // the last failure inside reprise
 }

@@ -11,7 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/ledger/proc"
 )
 
 // Limits on what is read about the processes above a call.
@@ -26,13 +27,13 @@ const procRoot = "/proc"
 
 // findCaller returns the processes above a process that may have made its call. root is where the
 // processes are shown, boot the current boot.
-func findCaller(root, boot string, pid, parent int) ledger.Caller {
+func findCaller(root, boot string, pid, parent int) decide.Caller {
 	self, err := os.Readlink(filepath.Join(root, "self"))
 	namespace, noNamespace := os.Readlink(filepath.Join(root, "self/ns/pid"))
 	if err != nil || noNamespace != nil || self != strconv.Itoa(pid) {
-		return ledger.Caller{} // other PIDs are shown than the process's own namespace has
+		return decide.Caller{} // other PIDs are shown than the process's own namespace has
 	}
-	t, c := &processTable{root: root}, ledger.Caller{Namespace: namespace}
+	t, c := &processTable{root: root}, decide.Caller{Namespace: namespace}
 	below := processStat{parent: parent, start: math.MaxInt64}
 	for range maxCallers {
 		p, ok := t.read(below.parent)
@@ -40,7 +41,7 @@ func findCaller(root, boot string, pid, parent int) ledger.Caller {
 			return c
 		}
 		role, name := t.role(p)
-		found := ledger.CallerProcess{Process: ledger.Process{Boot: boot, PID: p.pid, Start: p.start}, Name: cleanName(name)}
+		found := decide.CallerProcess{Process: proc.Process{Boot: boot, PID: p.pid, Start: p.start}, Name: cleanName(name)}
 		switch {
 		case role == roleProgram && !c.Person:
 			c.Processes = append(c.Processes, found)

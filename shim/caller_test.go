@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/ledger/proc"
 )
 
 const (
@@ -70,7 +71,7 @@ func fakeProc(t *testing.T, above ...fakeProcess) string {
 
 // described returns a caller as the names of its processes, with the person last: "a person", or the
 // PID of the person's shell.
-func described(c ledger.Caller) string {
+func described(c decide.Caller) string {
 	var words []string
 	for _, p := range c.Processes {
 		words = append(words, p.Name)
@@ -175,12 +176,12 @@ func TestCallers(t *testing.T) {
 func TestCallerIsIdentified(t *testing.T) {
 	root := fakeProc(t, running("make", "make"), bash)
 	got := findCaller(root, "boot", 1000, 999)
-	want := ledger.Caller{Namespace: "pid:[1]", Processes: []ledger.CallerProcess{{
-		Process: ledger.Process{Boot: "boot", PID: 999, Start: 5000}, Name: "make"}}}
+	want := decide.Caller{Namespace: "pid:[1]", Processes: []decide.CallerProcess{{
+		Process: proc.Process{Boot: "boot", PID: 999, Start: 5000}, Name: "make"}}}
 	if got.String() != want.String() {
 		t.Errorf("%q, want %q", got, want)
 	}
-	for what, other := range map[string]ledger.Caller{
+	for what, other := range map[string]decide.Caller{
 		"with the PIDs of another namespace": findCaller(root, "boot", 7, 999),
 		"without /proc":                      findCaller(t.TempDir(), "boot", 1000, 999),
 	} {
@@ -282,14 +283,14 @@ func TestGuardsFindTheCaller(t *testing.T) {
 	}
 	c := guarded(t, memoryLedger(t), t.TempDir(), t.TempDir())
 	c.gather()
-	want := findCaller(procRoot, ledger.BootID(), os.Getpid(), os.Getppid())
+	want := findCaller(procRoot, proc.BootID(), os.Getpid(), os.Getppid())
 	if got := c.record.Caller; got.Namespace == "" || got.String() != want.String() {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 func BenchmarkCaller(b *testing.B) {
-	boot, found := ledger.BootID(), ledger.Caller{}
+	boot, found := proc.BootID(), decide.Caller{}
 	for b.Loop() {
 		found = findCaller(procRoot, boot, os.Getpid(), os.Getppid())
 	}

@@ -12,6 +12,7 @@ import (
 
 	"reprise/config"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -231,11 +232,11 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 		r.Fresh = reason.ContextReset
 	}
 	r.Prompt.Again = sentAgain(r.Tool, m.Keep())
-	r.Limits = ledger.Limits{
-		TTL: ledger.Millis(m.TTL.Milliseconds()), MaxAge: ledger.Millis(m.MaxAge.Milliseconds()),
+	r.Limits = decide.Limits{
+		TTL: decide.Millis(m.TTL.Milliseconds()), MaxAge: decide.Millis(m.MaxAge.Milliseconds()),
 		ErrorLimit: c.ErrorLimit, ContextShare: c.ContextLimit,
 		MinBase: minBase, MinEvident: minEvident, UnknownWindow: UnknownWindow,
-		Unnamed:      ledger.Unnamed(m.Unnamed),
+		Unnamed:      decide.Unnamed(m.Unnamed),
 		ResumeSame:   m.Identical == config.IdenticalResume,
 		Unrelated:    m.Unrelated == config.UnrelatedResume,
 		WholePrompt:  m.Delta == config.DeltaOff,
@@ -254,8 +255,8 @@ func losesCache(name string) bool {
 }
 
 // Budget returns a configured budget as the ledger compares it.
-func Budget(b config.Budget) ledger.Budget {
-	return ledger.Budget{CallsPerHour: int64(b.CallsPerHour), NanoPerDay: int64(b.DollarsPerDay * 1e9)}
+func Budget(b config.Budget) decide.Budget {
+	return decide.Budget{CallsPerHour: int64(b.CallsPerHour), NanoPerDay: int64(b.DollarsPerDay * 1e9)}
 }
 
 // sentAgain returns a function that reports whether a part of the prompt must be sent again: a
@@ -273,7 +274,7 @@ const maxTail = 4 << 20
 
 // forkPoint returns the last message of a session's file as the last recorded run left it, or the
 // reason why there is none. It ignores what other processes have appended since.
-func (c *call) forkPoint(path string, stamp ledger.Stamp) (message string, why reason.Code) {
+func (c *call) forkPoint(path string, stamp decide.Stamp) (message string, why reason.Code) {
 	size, err := stamp.FileSize()
 	if err != nil {
 		return "", reason.NoForkPoint // it is a row

@@ -10,6 +10,7 @@ import (
 
 	"reprise/config"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -51,7 +52,7 @@ func TestForkPoint(t *testing.T) {
 		if tt.message > 0 {
 			want = fmt.Sprintf("00000000-0000-4000-8000-%012d", tt.message)
 		}
-		if got, why := c.forkPoint(path, ledger.Stamp(fmt.Sprint(tt.size))); got != want || why != tt.why {
+		if got, why := c.forkPoint(path, decide.Stamp(fmt.Sprint(tt.size))); got != want || why != tt.why {
 			t.Errorf("%s: %q (%s), want %q (%s)", name, got, why, want, tt.why)
 		}
 	}
@@ -87,16 +88,16 @@ budget = { calls_per_hour = 5, dollars_per_day = 1.5, stop = true }
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain := ledger.Limits{TTL: 7_200_000, MaxAge: 86_400_000, ErrorLimit: 5, ContextShare: 0.8,
-		MinBase: minBase, MinEvident: minEvident, Unnamed: ledger.UnnamedEvidence, UnknownWindow: UnknownWindow,
-		Budget: ledger.Budget{CallsPerHour: 60, NanoPerDay: 30_000_000_000}}
+	plain := decide.Limits{TTL: 7_200_000, MaxAge: 86_400_000, ErrorLimit: 5, ContextShare: 0.8,
+		MinBase: minBase, MinEvident: minEvident, Unnamed: decide.UnnamedEvidence, UnknownWindow: UnknownWindow,
+		Budget: decide.Budget{CallsPerHour: 60, NanoPerDay: 30_000_000_000}}
 	ruled := plain
-	ruled.Budget, ruled.Stop = ledger.Budget{CallsPerHour: 5, NanoPerDay: 1_500_000_000}, true
+	ruled.Budget, ruled.Stop = decide.Budget{CallsPerHour: 5, NanoPerDay: 1_500_000_000}, true
 	ruled.TTL, ruled.MaxAge, ruled.ResumeSame, ruled.WholePrompt, ruled.HoldOut, ruled.ResumeDearer = 60_000, 180_000, true, true, 0.25, true
-	ruled.Unnamed = ledger.UnnamedOff
+	ruled.Unnamed = decide.UnnamedOff
 	losing := plain
 	losing.LosesCache = true
-	for tool, want := range map[string]ledger.Limits{"claude": plain, "codex": ruled, "gemini": losing, "qwen": losing, "vibe": plain} {
+	for tool, want := range map[string]decide.Limits{"claude": plain, "codex": ruled, "gemini": losing, "qwen": losing, "vibe": plain} {
 		r := &ledger.Call{Tool: tool, Prompt: prompt.New("Begin anew.", nil)}
 		apply(cfg.Match(config.Subject{Tool: tool, Env: func(string) string { return "" }, Prompt: r.Prompt.Text}), cfg, r)
 		if r.Limits != want {

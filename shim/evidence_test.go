@@ -12,6 +12,8 @@ import (
 
 	"reprise/config"
 	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -75,7 +77,7 @@ func TestEvidence(t *testing.T) {
 
 // A decided call is a decision and the session that the call ran in.
 type decided struct {
-	ledger.Decision
+	decide.Decision
 	session string
 }
 
@@ -87,7 +89,7 @@ func (s sequence) decisions(t *testing.T) (out []decided) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	now := ledger.Millis(1_800_000_000_000)
+	now := decide.Millis(1_800_000_000_000)
 	end := func() {}
 	for i, c := range s.Calls {
 		if !c.Beside {
@@ -96,7 +98,7 @@ func (s sequence) decisions(t *testing.T) (out []decided) {
 		}
 		now += 60_000
 		if c.After > 0 {
-			now += ledger.Millis(c.After*1000) - 60_000
+			now += decide.Millis(c.After*1000) - 60_000
 		}
 		d, _, finish := s.begin(t, l, config.Default(), i, now)
 		before := end
@@ -108,7 +110,7 @@ func (s sequence) decisions(t *testing.T) (out []decided) {
 }
 
 // caller returns the processes that a call names.
-func (c sequenceCall) caller(t *testing.T) ledger.Caller {
+func (c sequenceCall) caller(t *testing.T) decide.Caller {
 	t.Helper()
 	if c.Caller == nil {
 		return testCaller
@@ -120,31 +122,31 @@ func (c sequenceCall) caller(t *testing.T) ledger.Caller {
 	} else if err := json.Unmarshal(c.Caller, &names); err != nil {
 		t.Fatal(err)
 	}
-	caller := ledger.Caller{Namespace: "pid"}
+	caller := decide.Caller{Namespace: "pid"}
 	for _, name := range names {
 		if name == "" {
-			return ledger.Caller{Namespace: "pid", Person: true, Shell: testCaller.Processes[0]}
+			return decide.Caller{Namespace: "pid", Person: true, Shell: testCaller.Processes[0]}
 		}
 		hash := fnv.New32a()
 		hash.Write([]byte(name))
 		program, _, _ := strings.Cut(name, "#")
-		process := ledger.Process{Boot: "boot", PID: int(hash.Sum32() >> 8), Start: 70}
-		caller.Processes = append(caller.Processes, ledger.CallerProcess{Process: process, Name: program})
+		process := proc.Process{Boot: "boot", PID: int(hash.Sum32() >> 8), Start: 70}
+		caller.Processes = append(caller.Processes, decide.CallerProcess{Process: process, Name: program})
 	}
 	return caller
 }
 
 // settings returns what the options and variables of a call change.
-func (c sequenceCall) settings(tool string, named bool) ledger.Fingerprints {
+func (c sequenceCall) settings(tool string, named bool) decide.Fingerprints {
 	known, _ := rewrite.Lookup(tool)
 	var environ []string
 	for name, value := range c.Env {
 		environ = append(environ, name+"="+value)
 	}
 	slices.Sort(environ)
-	var settings, auth []ledger.Digest
+	var settings, auth []decide.Digest
 	for _, s := range rewrite.Environment(known, environ, named) {
-		d := ledger.Digest{Guard: s.Guard, Name: s.Name, Value: fmt.Sprintf("%x", s.Value)}
+		d := decide.Digest{Guard: s.Guard, Name: s.Name, Value: fmt.Sprintf("%x", s.Value)}
 		if s.Guard == reason.AuthChanged {
 			auth = append(auth, d)
 		} else {
@@ -152,7 +154,7 @@ func (c sequenceCall) settings(tool string, named bool) ledger.Fingerprints {
 		}
 	}
 	if len(c.Args) > 0 {
-		settings = append(settings, ledger.Digest{Guard: reason.SettingsChanged, Name: "options", Value: fmt.Sprintf("%x", c.Args)})
+		settings = append(settings, decide.Digest{Guard: reason.SettingsChanged, Name: "options", Value: fmt.Sprintf("%x", c.Args)})
 	}
-	return ledger.Fingerprints{Settings: ledger.NewDigests(settings), Auth: ledger.NewDigests(auth)}
+	return decide.Fingerprints{Settings: decide.NewDigests(settings), Auth: decide.NewDigests(auth)}
 }

@@ -8,6 +8,7 @@ import (
 
 	"reprise/fleet"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -28,14 +29,14 @@ type Explanation struct {
 	Attempt  int // rewrite.NoAttempt if the rule captures none
 	Chain    int64
 	Session  string
-	Prices   ledger.Prices   // if Reason is dearer
+	Prices   decide.Prices   // if Reason is dearer
 	Context  rewrite.Context // of the chain's session
 	Model    string          // of that session, "" if not known
 	Full     bool            // the session's context is nearly or entirely full
 	Unknown  string          // the unknown option, if Reason is unknown_option
 	Plan     rewrite.Plan
 	WhyWhole reason.Code      // why a resume sends the whole prompt
-	Proof    ledger.Proof     // what shows that the call continues the nearest session, if nothing names the task
+	Proof    decide.Proof     // what shows that the call continues the nearest session, if nothing names the task
 	Against  []prompt.Finding // what in the prompt speaks against it
 	Nearest  *Nearest         // nil if there is no chain to compare the prompt with
 	Blocks   []Block
@@ -138,7 +139,7 @@ func (c *call) explain() Explanation {
 	return c.explainDecision(d, nearest(d, chains))
 }
 
-func (c *call) explainDecision(d ledger.Decision, near *ledger.ChainFacts) Explanation {
+func (c *call) explainDecision(d decide.Decision, near *decide.ChainFacts) Explanation {
 	r := c.record
 	c.decision = d
 	e := Explanation{
@@ -175,8 +176,8 @@ func (c *call) explainDecision(d ledger.Decision, near *ledger.ChainFacts) Expla
 }
 
 // nearest returns the chain to compare with, of equal ones the most recently used, or nil.
-func nearest(d ledger.Decision, chains []ledger.ChainFacts) *ledger.ChainFacts {
-	var best *ledger.ChainFacts
+func nearest(d decide.Decision, chains []decide.ChainFacts) *decide.ChainFacts {
+	var best *decide.ChainFacts
 	most := 0
 	for i := range chains {
 		if chains[i].Chain == d.Chain {

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reprise/ledger"
+	"reprise/ledger/decide"
 	"slices"
 	"strings"
 	"time"
@@ -225,10 +225,10 @@ func (r repository) askReferences(environ []string, dir string, args ...string) 
 }
 
 // place returns a directory's place in its repository's history, zero if it is in none.
-func (c *call) place(dir string) ledger.Place {
+func (c *call) place(dir string) decide.Place {
 	repo, err := findRepository(dir)
 	if err != nil {
-		return ledger.Place{}
+		return decide.Place{}
 	}
 	digest := c.digester()
 	branch, commit := repo.head(c.env.Environ)
@@ -236,7 +236,7 @@ func (c *call) place(dir string) ledger.Place {
 	if !c.isShared() {
 		id = directoryID(repo.dir)
 	}
-	return ledger.Place{
+	return decide.Place{
 		Repository: digest("repository " + repo.root + "\x00" + id + "\x00" + repo.remotes()), Branch: digest("branch " + branch), Head: commit,
 	}
 }

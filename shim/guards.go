@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -29,7 +30,7 @@ func (c *call) guards() {
 	r.Fingerprints = c.fingerprints()
 	r.Place = c.place(c.record.Cwd)
 	r.Project = c.projectRoot()
-	r.Caller = findCaller(procRoot, ledger.BootID(), os.Getpid(), os.Getppid())
+	r.Caller = findCaller(procRoot, proc.BootID(), os.Getpid(), os.Getppid())
 	r.Ancestor = func(commit string) bool {
 		repo, err := findRepository(r.Cwd)
 		return err == nil && repo.descends(commit, r.Place.Head, c.env.Environ)
@@ -44,14 +45,14 @@ func (c *call) guards() {
 
 // fingerprints digests everything that must be equal. Settings can contain system prompts and
 // variables credentials, so only names and keyed digests are kept.
-func (c *call) fingerprints() ledger.Fingerprints {
+func (c *call) fingerprints() decide.Fingerprints {
 	digest := c.digester()
-	var settings, auth []ledger.Digest
+	var settings, auth []decide.Digest
 	add := func(guard reason.Code, name, value string) {
 		if guard == "" {
 			guard = reason.SettingsChanged
 		}
-		d := ledger.Digest{Guard: guard, Name: name, Value: digest(name + "\x00" + value)}
+		d := decide.Digest{Guard: guard, Name: name, Value: digest(name + "\x00" + value)}
 		if guard == reason.AuthChanged {
 			auth = append(auth, d)
 		} else {
@@ -83,8 +84,8 @@ func (c *call) fingerprints() ledger.Fingerprints {
 		add(reason.DirectoryReplaced, "directory", directoryID(c.record.Cwd))
 		add(reason.UserChanged, "uid", strconv.Itoa(os.Getuid()))
 	}
-	return ledger.Fingerprints{
-		Settings: ledger.NewDigests(settings), Auth: ledger.NewDigests(auth),
+	return decide.Fingerprints{
+		Settings: decide.NewDigests(settings), Auth: decide.NewDigests(auth),
 		Model: c.parsed.Model, Runtime: c.runtime(),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -69,7 +70,7 @@ func TestWatchedFilesCount(t *testing.T) {
 		}
 		return names
 	}
-	prints := func() ledger.Fingerprints {
+	prints := func() decide.Fingerprints {
 		c := guarded(t, l, dir, home)
 		c.gather()
 		return c.record.Fingerprints
@@ -152,7 +153,7 @@ func TestPrintsHoldNoValues(t *testing.T) {
 // A credential that cannot be read is no other call's.
 func TestCredentialsBehindDescriptors(t *testing.T) {
 	l, dir := memoryLedger(t), t.TempDir()
-	var prints []ledger.Fingerprints
+	var prints []decide.Fingerprints
 	for i := range 2 {
 		c := guarded(t, l, dir, dir, "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR=3")
 		c.started = time.Unix(int64(i), 0)

@@ -16,6 +16,7 @@ import (
 
 	"reprise/config"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 
@@ -128,13 +129,13 @@ func (c *call) notShared(why string) {
 	}
 }
 
-func (l *log) refused(d ledger.Decision, why reason.Code) {
+func (l *log) refused(d decide.Decision, why reason.Code) {
 	l.line(zerolog.WarnLevel).Int64("chain", d.Chain).Str("session", d.NativeID).Str("refused", string(why)).
 		Msg("the tool did not take the resume, the call runs fresh")
 }
 
 // decided logs the facts of a decision.
-func (l *log) decided(d ledger.Decision, r *ledger.Call) {
+func (l *log) decided(d decide.Decision, r *ledger.Call) {
 	if l.debug {
 		l.line(zerolog.DebugLevel).Str("mode", string(d.Mode)).Str("reason", string(d.Reason)).
 			Str("detail", string(d.Detail)).Strs("changed", d.Changed).Int64("chain", d.Chain).Str("cwd", r.Cwd).Str("home", r.Home).
@@ -145,7 +146,7 @@ func (l *log) decided(d ledger.Decision, r *ledger.Call) {
 	}
 }
 
-func (l *log) done(d ledger.Decision, rule string, o *ledger.Outcome) {
+func (l *log) done(d decide.Decision, rule string, o *ledger.Outcome) {
 	level := zerolog.InfoLevel
 	if d.Exceeded != "" {
 		level = zerolog.WarnLevel
@@ -160,12 +161,12 @@ func (l *log) done(d ledger.Decision, rule string, o *ledger.Outcome) {
 	line.Str("session", o.Seen.ID).Int("exit", o.Exit).Int("signal", o.Signal).Bool("resumable", o.Good()).Send()
 }
 
-func overBudget(line *zerolog.Event, d ledger.Decision) *zerolog.Event {
+func overBudget(line *zerolog.Event, d decide.Decision) *zerolog.Event {
 	return line.Str("budget", string(d.Exceeded)).Int64("calls_last_hour", d.Spent.Calls).Int64("nano_usd_last_day", d.Spent.Cost)
 }
 
 // stopped logs a call that was not run.
-func (l *log) stopped(d ledger.Decision, rule string) {
+func (l *log) stopped(d decide.Decision, rule string) {
 	overBudget(l.line(zerolog.WarnLevel).Int64("chain", d.Chain).Str("rule", rule).Str("mode", string(d.Mode)), d).Msg("the call was stopped")
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"reprise/config"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 
@@ -81,7 +82,7 @@ func (c *call) pin(id string, pid int) {
 // finish records how the run ended.
 func (c *call) finish(a *attempt, st status) {
 	turns := a.talk != nil && c.ticket.Session != 0
-	file, stamp := "", ledger.Stamp("")
+	file, stamp := "", decide.Stamp("")
 	if !turns {
 		file, stamp = c.storedSession(a)
 	}
@@ -126,7 +127,7 @@ func (c *call) outcome(seen rewrite.StreamState, st status, sent int) ledger.Out
 
 // storedSession returns the file and the stamp of the session that a run has ended with. If it is a
 // row, the stream reads it.
-func (c *call) storedSession(a *attempt) (file string, stamp ledger.Stamp) {
+func (c *call) storedSession(a *attempt) (file string, stamp decide.Stamp) {
 	file, stamp = c.sessionFile(a.stream.Seen().ID)
 	if stamp != "" && c.tool.Descriptor().SessionQuery != "" {
 		a.unbroken(func() { a.stream.File(file, []byte(stamp)) })
@@ -136,14 +137,14 @@ func (c *call) storedSession(a *attempt) (file string, stamp ledger.Stamp) {
 
 // sessionFile returns the path of the file in which the tool keeps a session, and the session's
 // present stamp, "" if there is none. If several files match a pattern, it is the last by name.
-func (c *call) sessionFile(id string) (string, ledger.Stamp) {
+func (c *call) sessionFile(id string) (string, decide.Stamp) {
 	if id == "" {
 		return "", ""
 	}
 	err := fs.ErrNotExist
 	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {
 		for _, path := range slices.Backward(sessionFiles(c.tool, matches(pattern))) {
-			var stamp ledger.Stamp
+			var stamp decide.Stamp
 			if stamp, err = c.stamp(path, id); err == nil {
 				return path, stamp
 			}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func millis(t time.Time) ledger.Millis { return ledger.Millis(t.UnixMilli()) }
+func millis(t time.Time) decide.Millis { return decide.Millis(t.UnixMilli()) }
 
 // run runs the tool as decided, and once more, fresh, if it refuses the resume. It returns the
 // exit code.
@@ -63,7 +63,7 @@ func (c *call) freshPlan() rewrite.Plan {
 }
 
 // newTarget returns what the decision is about: a fresh session, or one to be resumed or forked.
-func newTarget(prompt *prompt.Prompt, d ledger.Decision) rewrite.Target {
+func newTarget(prompt *prompt.Prompt, d decide.Decision) rewrite.Target {
 	switch {
 	case d.Mode == rewrite.Fork:
 		return rewrite.ToFork(d.NativeID, d.ForkAt, prompt, d.Continuity, d.Whole)
@@ -155,7 +155,7 @@ func (c *call) observe() int {
 		return c.passthrough(reason.Fault)
 	}
 	c.ticket = t
-	c.decision = ledger.Decision{Mode: rewrite.Observe, Reason: c.parsed.Reason}
+	c.decision = decide.Decision{Mode: rewrite.Observe, Reason: c.parsed.Reason}
 	c.printVerbose(c.decision.Mode, c.decision.Reason)
 	c.parsed.Format = rewrite.StreamJSON // the output is shown as it is in any format
 	a, st, err := c.runPlan(rewrite.Plan{Args: c.parsed.Args, Prompt: c.parsed.Prompt, Whole: true})

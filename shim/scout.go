@@ -3,7 +3,7 @@ package shim
 import (
 	"slices"
 
-	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -49,7 +49,7 @@ func (c *call) opened(a *attempt) (stays bool) {
 	}
 	c.log.passthrough(reason)
 	c.printVerbose(rewrite.Observe, reason)
-	c.decision = ledger.Decision{Mode: rewrite.Observe, Reason: reason}
+	c.decision = decide.Decision{Mode: rewrite.Observe, Reason: reason}
 	if c.record == nil {
 		return true
 	}

@@ -10,6 +10,8 @@ import (
 
 	"reprise/config"
 	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 )
@@ -66,7 +68,7 @@ func (s sequence) play(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	now := ledger.Millis(1_800_000_000_000)
+	now := decide.Millis(1_800_000_000_000)
 	jobs := map[string]string{} // of each session
 	for i := range s.Calls {
 		now += 60_000
@@ -79,7 +81,7 @@ func (s sequence) play(t *testing.T) {
 }
 
 // call makes call i, checks what becomes of it, and returns the session that it ran in.
-func (s sequence) call(t *testing.T, l *ledger.Ledger, i int, now ledger.Millis) string {
+func (s sequence) call(t *testing.T, l *ledger.Ledger, i int, now decide.Millis) string {
 	cfg := config.Default()
 	cfg.Unnamed = config.Unnamed(orElse(string(s.Unnamed), string(cfg.Unnamed)))
 	call := s.Calls[i]
@@ -91,12 +93,12 @@ func (s sequence) call(t *testing.T, l *ledger.Ledger, i int, now ledger.Millis)
 	return s.session(d, i)
 }
 
-func (s sequence) session(d ledger.Decision, i int) string {
+func (s sequence) session(d decide.Decision, i int) string {
 	return orElse(d.NativeID, fmt.Sprintf("00000000-0000-4000-8000-%012d", i))
 }
 
 // decide makes call i, which ends well, and returns what became of it, and the rule that held for it.
-func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i int, now ledger.Millis) (ledger.Decision, string) {
+func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i int, now decide.Millis) (decide.Decision, string) {
 	t.Helper()
 	d, rule, end := s.begin(t, l, cfg, i, now)
 	end()
@@ -104,13 +106,13 @@ func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i in
 }
 
 // begin begins call i, and returns what becomes of it, the rule that holds for it, and what ends it well.
-func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int, now ledger.Millis) (ledger.Decision, string, func()) {
+func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int, now decide.Millis) (decide.Decision, string, func()) {
 	t.Helper()
 	call := s.Calls[i]
 	r := &ledger.Call{
 		Tool: orElse(call.Tool, "claude"), Cwd: orElse(call.Cwd, "/project"), Home: "/home", Now: now,
 		Prompt: prompt.New(call.Prompt, l.Key()), Project: "/project", Caller: call.caller(t),
-		Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame },
+		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}
 	env := func(name string) string { return orElse(call.Env[name], s.Env[name]) }
 	m := cfg.Match(config.Subject{Tool: r.Tool, Cwd: r.Cwd, Env: env, Args: slices.Concat(s.Args, call.Args), Prompt: call.Prompt, Digest: l.Key().Name})
@@ -139,4 +141,4 @@ func orElse(text, otherwise string) string {
 }
 
 // testCaller is the loop that makes the calls of a sequence.
-var testCaller = ledger.Caller{Namespace: "pid", Processes: []ledger.CallerProcess{{Process: ledger.Process{Boot: "boot", PID: 7, Start: 70}, Name: "loop.sh"}}}
+var testCaller = decide.Caller{Namespace: "pid", Processes: []decide.CallerProcess{{Process: proc.Process{Boot: "boot", PID: 7, Start: 70}, Name: "loop.sh"}}}

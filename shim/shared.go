@@ -13,6 +13,7 @@ import (
 	"reprise/fleet/store"
 	"reprise/fleet/wire"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -147,7 +148,7 @@ func (c *call) beginIn(book ledger.Book) (err error) {
 }
 
 // previewIn returns the decision that beginIn would have a book make.
-func (c *call) previewIn(book ledger.Book) (ledger.Decision, []ledger.ChainFacts, error) {
+func (c *call) previewIn(book ledger.Book) (decide.Decision, []decide.ChainFacts, error) {
 	c.freshWithoutStore()
 	d, chains, err := book.Preview(c.record)
 	if err == nil || book == ledger.Book(c.ledger) {

@@ -12,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 // stampTimeout bounds how long a tool's database is waited for. Readers wait only while a process
@@ -21,19 +21,19 @@ const stampTimeout = 2 * time.Second
 
 // stored compares a session with the stamp that the last recorded run left. If the session cannot be
 // read, it counts as changed.
-func (c *call) stored(path, id string, stamp ledger.Stamp) ledger.StoredState {
+func (c *call) stored(path, id string, stamp decide.Stamp) decide.StoredState {
 	switch now, err := c.stamp(path, id); {
 	case errors.Is(err, fs.ErrNotExist):
-		return ledger.StoredGone
+		return decide.StoredGone
 	case err != nil || now != stamp:
-		return ledger.StoredChanged
+		return decide.StoredChanged
 	}
-	return ledger.StoredSame
+	return decide.StoredSame
 }
 
 // stamp returns the present stamp of a session that the tool keeps in the file at path. It fails
 // with fs.ErrNotExist if the file or the session is not there.
-func (c *call) stamp(path, id string) (ledger.Stamp, error) {
+func (c *call) stamp(path, id string) (decide.Stamp, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return "", fs.ErrNotExist
@@ -41,12 +41,12 @@ func (c *call) stamp(path, id string) (ledger.Stamp, error) {
 	if query := c.tool.Descriptor().SessionQuery; query != "" {
 		return rowStamp(path, query, id)
 	}
-	return ledger.FileStamp(info), nil
+	return decide.FileStamp(info), nil
 }
 
 // rowStamp returns the values of the row that a query finds for a session's ID, without writing to
 // the database.
-func rowStamp(path, query, id string) (ledger.Stamp, error) {
+func rowStamp(path, query, id string) (decide.Stamp, error) {
 	source := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf("mode=ro&_busy_timeout=%d", stampTimeout.Milliseconds())}
 	db, err := sql.Open("sqlite3", source.String())
 	if err != nil {
@@ -75,5 +75,5 @@ func rowStamp(path, query, id string) (ledger.Stamp, error) {
 		return "", err
 	}
 	text, err := json.Marshal(values)
-	return ledger.Stamp(text), err
+	return decide.Stamp(text), err
 }

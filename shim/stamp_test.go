@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 )
 
@@ -48,16 +48,16 @@ func change(t *testing.T, db *sql.DB, query string) {
 // Whatever changes in a session's row, and nothing else, changes its stamp.
 func TestStampOfARow(t *testing.T) {
 	for _, journal := range []string{"WAL", "DELETE"} {
-		for query, want := range map[string]ledger.StoredState{
-			"":                                                ledger.StoredSame,
-			"UPDATE session SET updated = 2":                  ledger.StoredChanged,
-			"UPDATE session SET title = ''":                   ledger.StoredChanged,
-			"INSERT INTO message VALUES ('one')":              ledger.StoredChanged,
-			"INSERT INTO message VALUES ('two')":              ledger.StoredSame,
-			"DELETE FROM session WHERE id = 'two'":            ledger.StoredSame,
-			"DELETE FROM session WHERE id = 'one'":            ledger.StoredGone,
-			"DROP TABLE message":                              ledger.StoredChanged,
-			"BEGIN EXCLUSIVE; UPDATE session SET title = 'x'": map[string]ledger.StoredState{"WAL": ledger.StoredSame, "DELETE": ledger.StoredChanged}[journal],
+		for query, want := range map[string]decide.StoredState{
+			"":                                                decide.StoredSame,
+			"UPDATE session SET updated = 2":                  decide.StoredChanged,
+			"UPDATE session SET title = ''":                   decide.StoredChanged,
+			"INSERT INTO message VALUES ('one')":              decide.StoredChanged,
+			"INSERT INTO message VALUES ('two')":              decide.StoredSame,
+			"DELETE FROM session WHERE id = 'two'":            decide.StoredSame,
+			"DELETE FROM session WHERE id = 'one'":            decide.StoredGone,
+			"DROP TABLE message":                              decide.StoredChanged,
+			"BEGIN EXCLUSIVE; UPDATE session SET title = 'x'": map[string]decide.StoredState{"WAL": decide.StoredSame, "DELETE": decide.StoredChanged}[journal],
 		} {
 			path := filepath.Join(t.TempDir(), "a?b#c%20d e.db")
 			db := newRows(t, path, journal)
@@ -98,7 +98,7 @@ func TestStampWritesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &call{tool: rowTool{query: sessionQuery}}
-	if got := c.stored(path, "one", "[1,1,null]"); got != ledger.StoredSame {
+	if got := c.stored(path, "one", "[1,1,null]"); got != decide.StoredSame {
 		t.Errorf("it is %d", got)
 	}
 	c.tool = rowTool{query: "UPDATE session SET updated = 2 WHERE id = ? RETURNING updated"}
@@ -110,7 +110,7 @@ func TestStampWritesNothing(t *testing.T) {
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the database was written to, %v", err)
 	}
-	for name, want := range map[string]ledger.StoredState{"none": ledger.StoredGone, "": ledger.StoredGone, "text": ledger.StoredChanged} {
+	for name, want := range map[string]decide.StoredState{"none": decide.StoredGone, "": decide.StoredGone, "text": decide.StoredChanged} {
 		path := filepath.Join(dir, name)
 		if name == "text" {
 			if err := os.WriteFile(path, []byte("no database"), 0o600); err != nil {
@@ -133,13 +133,13 @@ func TestStampOfAFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("12345"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for stamp, want := range map[ledger.Stamp]ledger.StoredState{"5": ledger.StoredSame, "4": ledger.StoredChanged, "": ledger.StoredChanged} {
+	for stamp, want := range map[decide.Stamp]decide.StoredState{"5": decide.StoredSame, "4": decide.StoredChanged, "": decide.StoredChanged} {
 		if got := c.stored(path, "", stamp); got != want {
 			t.Errorf("%q: it is %d, want %d", stamp, got, want)
 		}
 	}
 	for _, path := range []string{"", filepath.Dir(path), path + ".none"} {
-		if got := c.stored(path, "", "5"); got != ledger.StoredGone {
+		if got := c.stored(path, "", "5"); got != decide.StoredGone {
 			t.Errorf("%q is %d", path, got)
 		}
 	}

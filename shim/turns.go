@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -81,7 +82,7 @@ func filesOf(turns []turn) (files []string) {
 }
 
 // storesTurn reports whether a session's file, as it was at a stamp, ends with a turn.
-func (c *call) storesTurn(path string, stamp ledger.Stamp, message, last string) bool {
+func (c *call) storesTurn(path string, stamp decide.Stamp, message, last string) bool {
 	size, err := stamp.FileSize()
 	if err != nil {
 		return false

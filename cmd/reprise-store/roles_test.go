@@ -13,6 +13,7 @@ import (
 	"reprise/fleet"
 	"reprise/fleet/wire"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/scripts/servers"
@@ -35,20 +36,20 @@ func TestRolesAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			// call runs a role's call on a machine, as a process of its own does, and returns the decision.
-			call := func(machine, role, round int) (ledger.Decision, error) {
+			call := func(machine, role, round int) (decide.Decision, error) {
 				config := wire.Config{URL: location, Keys: strings.Repeat("0123456789abcdef", 4)}
 				client, err := wire.Start(program, os.Environ(), config, os.Stderr)
 				if err != nil {
-					return ledger.Decision{}, err
+					return decide.Decision{}, err
 				}
 				defer client.Stop()
 				hello, err := client.Hello(t.Context())
 				if err != nil {
-					return ledger.Decision{}, err
+					return decide.Decision{}, err
 				}
 				local, err := ledger.OpenMemory()
 				if err != nil {
-					return ledger.Decision{}, err
+					return decide.Decision{}, err
 				}
 				defer local.Close()
 				host := fmt.Sprint("machine-", machine)
@@ -58,12 +59,12 @@ func TestRolesAtOnce(t *testing.T) {
 				for n := range round {
 					text += fmt.Sprintf("\n\n## Round %d", n+1)
 				}
-				now := ledger.Millis(time.Now().UnixMilli())
+				now := decide.Millis(time.Now().UnixMilli())
 				d, ticket, err := ledger.Begin(book, &ledger.Call{
 					Tool: "claude", Cwd: "/project", Home: home, Format: rewrite.Text, Task: "task", Role: fmt.Sprint("reviewer-", role), Now: now,
 					Prompt: prompt.New(text, hello.DigestKey),
-					Limits: ledger.Limits{TTL: 3_600_000, MaxAge: 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200},
-					Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame }, Checkout: func(string, string) bool { return true },
+					Limits: decide.Limits{TTL: 3_600_000, MaxAge: 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200},
+					Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame }, Checkout: func(string, string) bool { return true },
 				})
 				if err != nil {
 					return d, err

@@ -7,6 +7,7 @@ import (
 	"reprise/internal/prices"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 	"reprise/shim"
 )
@@ -19,7 +20,7 @@ func (a *app) budgetWarnings(c config.Config, r reporter, rows []ledger.JobSpend
 		for n < len(rows) && rows[n].SameJob(job) {
 			n++
 		}
-		var reported ledger.Spending
+		var reported decide.Spending
 		var cost sum
 		for _, row := range rows[:n] {
 			reported.Calls, reported.Cost = reported.Calls+row.Calls, reported.Cost+row.Cost
@@ -45,7 +46,7 @@ func (a *app) budgetWarnings(c config.Config, r reporter, rows []ledger.JobSpend
 }
 
 // exceededBy returns which limit a job has exceeded, or with its next call would, if that is stopped.
-func exceededBy(b config.Budget, spent ledger.Spending) reason.Code {
+func exceededBy(b config.Budget, spent decide.Spending) reason.Code {
 	if b.Stop {
 		spent.Calls++
 	}

@@ -7,14 +7,16 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
+
+	"golang.org/x/sys/unix"
 )
 
 // whenCell returns a cell with a time, which people see relative to now.
-func (a *app) whenCell(m ledger.Millis) ui.Cell {
+func (a *app) whenCell(m decide.Millis) ui.Cell {
 	return ui.Cell{Human: ago(a.now, m), Raw: m.Time().Format(time.RFC3339), Right: true}
 }
 
@@ -117,9 +119,9 @@ func contextCell(c rewrite.Context) ui.Cell {
 func stateCell(s ledger.SessionRow) ui.Cell {
 	c := ui.TextCell(sessionState(s))
 	switch {
-	case s.State == ledger.Live && !s.Reset:
+	case s.State == decide.Live && !s.Reset:
 		return c.As(ui.Good)
-	case s.State == ledger.Running:
+	case s.State == decide.Running:
 		return c.As(ui.Warn)
 	}
 	return c.As(ui.Dim)

@@ -8,6 +8,7 @@ import (
 	"reprise/internal/prices"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -29,7 +30,7 @@ func TestTailOnATerminal(t *testing.T) {
 	if err := show("ended", i); err != nil {
 		t.Fatal(err)
 	}
-	at := ledger.Millis(0).Time().Local().Format(time.TimeOnly)
+	at := decide.Millis(0).Time().Local().Format(time.TimeOnly)
 	want := at + "  #3  codex  resume: extends  running  chain 2  ~/src\n" +
 		at + "  #3  codex  resume: extends  ok  2.5 s  n/a  chain 2  ~/src\n"
 	if b.String() != want {

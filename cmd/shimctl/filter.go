@@ -7,11 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // A filterFlags is what the flags of a view say about the calls that it shows.
@@ -119,7 +121,7 @@ func (a *app) period(since, until string) (ledger.Period, error) {
 	p := ledger.Always
 	for _, end := range []struct {
 		text string
-		at   *ledger.Millis
+		at   *decide.Millis
 	}{{since, &p.Since}, {until, &p.Until}} {
 		if end.text == "" {
 			continue
@@ -128,7 +130,7 @@ func (a *app) period(since, until string) (ledger.Period, error) {
 		if err != nil {
 			return p, err
 		}
-		*end.at = ledger.Millis(at.UnixMilli())
+		*end.at = decide.Millis(at.UnixMilli())
 	}
 	if p.Since >= p.Until {
 		return p, usageError{fmt.Sprintf("no time is since %s and before %s", since, until), "--since takes the earlier end, --until the later one"}

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 )
 
 func TestPassedReports(t *testing.T) {
-	row := func(tool, cwd string, r reason.Code, when ledger.Millis, calls int64) ledger.PassedRow {
+	row := func(tool, cwd string, r reason.Code, when decide.Millis, calls int64) ledger.PassedRow {
 		return ledger.PassedRow{Passed: ledger.Passed{Tool: tool, Cwd: cwd, Reason: r, When: when}, Calls: calls}
 	}
 	list := passedReports([]ledger.PassedRow{

@@ -7,13 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"reprise/config"
 	"reprise/internal/prune"
 	"reprise/internal/sessionfile"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 type pruneFlags struct {
@@ -92,7 +94,7 @@ func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.P
 	return p, nil
 }
 
-func inMillis(d time.Duration) ledger.Millis { return ledger.Millis(d.Milliseconds()) }
+func inMillis(d time.Duration) decide.Millis { return decide.Millis(d.Milliseconds()) }
 
 // A pruning is what prune did, or would do.
 type pruning struct {
@@ -130,7 +132,7 @@ func (p *pruning) local(policy prune.Policy, history time.Duration) error {
 		return err
 	}
 	if history > 0 {
-		before := ledger.Millis(p.app.now.Add(-history).UnixMilli())
+		before := decide.Millis(p.app.now.Add(-history).UnixMilli())
 		p.chains, p.calls, err = l.DropBefore(before, p.dry)
 	}
 	return err
@@ -141,7 +143,7 @@ func (p *pruning) sessions(policy prune.Policy) error {
 	if err != nil {
 		return err
 	}
-	for _, v := range prune.Apply(ledger.Millis(p.app.now.UnixMilli()), files, policy, p.look) {
+	for _, v := range prune.Apply(decide.Millis(p.app.now.UnixMilli()), files, policy, p.look) {
 		p.verdicts = append(p.verdicts, p.carryOut(verdict{Verdict: v}))
 	}
 	return nil

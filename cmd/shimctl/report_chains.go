@@ -11,6 +11,7 @@ import (
 	"reprise/internal/report"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 )
 
@@ -46,7 +47,7 @@ func (a *app) drawnChain(c ledger.ChainCalls, r reporter, link linker) report.Ch
 }
 
 // chainName returns a name that people know: the task, or else the directory and when the chain began.
-func chainName(task, role, cwd string, created ledger.Millis) string {
+func chainName(task, role, cwd string, created decide.Millis) string {
 	name := filepath.Base(cwd) + ", " + created.Time().Format("2 Jan 15:04")
 	if task != "" {
 		name = task

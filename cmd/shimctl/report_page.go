@@ -12,6 +12,7 @@ import (
 	"reprise/internal/saving"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 )
 
@@ -90,7 +91,7 @@ func periodWords(p ledger.Period) (words string) {
 	return words
 }
 
-func day(m ledger.Millis) string { return m.Time().Format(time.DateOnly) }
+func day(m decide.Millis) string { return m.Time().Format(time.DateOnly) }
 
 func managedOnly(all []ledger.Slice) (managed []ledger.Slice) {
 	for _, s := range all {
@@ -103,7 +104,7 @@ func managedOnly(all []ledger.Slice) (managed []ledger.Slice) {
 
 // A spanOfDays is the time that one column of a chart covers.
 type spanOfDays struct {
-	first, last ledger.Millis
+	first, last decide.Millis
 	sums        ledger.Sums
 	bill        bill
 	saved       []float64 // by figure, NaN where that is not known
@@ -121,8 +122,8 @@ func newSpans(managed []ledger.Slice, st stats, r reporter) []spanOfDays {
 	}
 	spans := make([]spanOfDays, (days+width-1)/width)
 	for i := range spans {
-		from := first + ledger.Millis(int64(i)*width*dayLength)
-		spans[i] = spanOfDays{first: from, last: min(end, from+ledger.Millis((width-1)*dayLength)), saved: make([]float64, len(saving.Figures))}
+		from := first + decide.Millis(int64(i)*width*dayLength)
+		spans[i] = spanOfDays{first: from, last: min(end, from+decide.Millis((width-1)*dayLength)), saved: make([]float64, len(saving.Figures))}
 	}
 	share := st.Share()
 	for _, s := range managed {

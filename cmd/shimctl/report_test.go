@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/net/html"
 	"reprise/internal/prices"
 	"reprise/internal/saving"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
+
+	"golang.org/x/net/html"
 )
 
 var samples = flag.String("samples", "", "write sample reports into this `folder`")
@@ -141,7 +143,7 @@ func near(a, b float64) bool { return a-b <= a/1e9 && b-a <= a/1e9 }
 // Long periods are shared out in weeks or more.
 func TestSpans(t *testing.T) {
 	for days, want := range map[int64]struct{ spans, width int64 }{1: {1, 1}, 60: {60, 1}, 61: {9, 7}, 420: {60, 7}, 421: {31, 14}, 100_000: {60, 1673}} {
-		slices := []ledger.Slice{{Day: 0}, {Day: ledger.Millis((days - 1) * dayLength)}}
+		slices := []ledger.Slice{{Day: 0}, {Day: decide.Millis((days - 1) * dayLength)}}
 		slices[0].Calls, slices[1].Calls = 1, 1
 		spans := newSpans(slices, stats{Saving: saving.New(nil, nil, nil)}, reporter{&prices.Table{}})
 		if int64(len(spans)) != want.spans || spans[len(spans)-1].last != slices[1].Day || spans[len(spans)-1].sums.Calls == 0 {

@@ -6,6 +6,7 @@ import (
 
 	"reprise/internal/prices"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 )
 
@@ -36,7 +37,7 @@ type sessionReport struct {
 	ID            string       `json:"id" doc:"the tool's own ID, empty while unknown"`
 	Tool          string       `json:"tool" doc:"name of the tool"`
 	Chain         int64        `json:"chain" doc:"its chain"`
-	State         ledger.State `json:"state" doc:"running, live, failed, killed or dead; only a live one is resumed"`
+	State         decide.State `json:"state" doc:"running, live, failed, killed or dead; only a live one is resumed"`
 	Why           reason.Code  `json:"why,omitempty" doc:"why it is dead"`
 	Reset         bool         `json:"reset" doc:"whether an answer or shimctl reset ended it"`
 	Busy          bool         `json:"busy" doc:"whether a process uses it"`

@@ -7,13 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/internal/shells"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+
+	"github.com/spf13/cobra"
 )
 
 func ruleAddCommand(a *app) *cobra.Command {
@@ -124,7 +126,7 @@ func (a *app) proposeRuleFor(l *ledger.Ledger, i ledger.Invocation) (proposal, e
 		return proposal{}, fmt.Errorf("its caller named the task %s", facts.chain.Task)
 	}
 	since := i.Started.Time().Add(-proposedPeriod)
-	return a.proposeRule(l, i.ID, i.Tool, i.Cwd, ledger.Millis(since.UnixMilli()))
+	return a.proposeRule(l, i.ID, i.Tool, i.Cwd, decide.Millis(since.UnixMilli()))
 }
 
 // namedCall is a call of a tool with a name.

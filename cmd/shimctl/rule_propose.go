@@ -14,6 +14,7 @@ import (
 	"reprise/config"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
@@ -36,7 +37,7 @@ var (
 )
 
 // proposeRule returns the rule for the job of a call, and what it would have made of the calls since then.
-func (a *app) proposeRule(l *ledger.Ledger, id int64, tool, cwd string, since ledger.Millis) (p proposal, err error) {
+func (a *app) proposeRule(l *ledger.Ledger, id int64, tool, cwd string, since decide.Millis) (p proposal, err error) {
 	calls, err := sentLike(l, tool, cwd, since)
 	if err != nil {
 		return p, err

@@ -9,6 +9,7 @@ import (
 
 	"reprise/config"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
 )
 
@@ -23,7 +24,7 @@ func sentCalls(caller string, prompts ...string) []sentCall {
 	var calls []sentCall
 	for n, text := range prompts {
 		calls = append(calls, sentCall{prompt: prompt.New(text, key), FreshCall: ledger.FreshCall{ID: int64(n + 1), Tool: "claude",
-			Cwd: "/work/shop", Caller: caller, Started: ledger.Millis(1000 * n), Ended: ledger.Millis(1000*n + 500)}})
+			Cwd: "/work/shop", Caller: caller, Started: decide.Millis(1000 * n), Ended: decide.Millis(1000*n + 500)}})
 	}
 	findOpenings(calls, key)
 	return calls

@@ -13,12 +13,14 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/BurntSushi/toml"
-	"github.com/spf13/cobra"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
+
+	"github.com/BurntSushi/toml"
+	"github.com/spf13/cobra"
 )
 
 // maxSuggestions is how many suggestions are shown at most.
@@ -98,7 +100,7 @@ func (a *app) suggestions(since time.Time, prompts []string) ([]suggestion, erro
 		return nil, err
 	}
 	defer l.Close()
-	frames, err := l.Frames(ledger.Millis(since.UnixMilli()), ledger.Millis(cfg.TTL.Milliseconds()))
+	frames, err := l.Frames(decide.Millis(since.UnixMilli()), decide.Millis(cfg.TTL.Milliseconds()))
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +120,7 @@ func (a *app) suggestions(since time.Time, prompts []string) ([]suggestion, erro
 		}
 		s.Section = placeWords(promptOf(f.Latest, l.Key()), f.Place)
 		if two == nil {
-			s.propose(a, l, f, ledger.Millis(since.UnixMilli()))
+			s.propose(a, l, f, decide.Millis(since.UnixMilli()))
 		}
 		if !slices.ContainsFunc(found, func(o suggestion) bool { return s.proposed && o.Rule == s.Rule }) { // one rule may name several roles
 			found = append(found, s)
@@ -128,7 +130,7 @@ func (a *app) suggestions(since time.Time, prompts []string) ([]suggestion, erro
 }
 
 // propose takes the rule for the latest call, if there is one.
-func (s *suggestion) propose(a *app, l *ledger.Ledger, f ledger.PromptTemplate, since ledger.Millis) {
+func (s *suggestion) propose(a *app, l *ledger.Ledger, f ledger.PromptTemplate, since decide.Millis) {
 	p, err := a.proposeRule(l, f.Latest.ID, f.Tool, f.Cwd, since)
 	if err != nil {
 		return

@@ -7,13 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
+
+	"github.com/spf13/cobra"
 )
 
 func ruleTryCommand(a *app) *cobra.Command {
@@ -105,7 +107,7 @@ func (a *app) ruleTry(name, since string, asJSON bool) error {
 		report.Command = "shimctl rule add " + ui.ShellQuote(name)
 	}
 	report.Rules, err = ui.WithProgress(a.stderr, "looking through the calls", func() ([]triedRule, error) {
-		return a.tryRules(rules, ledger.Millis(from.UnixMilli()))
+		return a.tryRules(rules, decide.Millis(from.UnixMilli()))
 	})
 	if err != nil {
 		return err
@@ -118,7 +120,7 @@ func (a *app) ruleTry(name, since string, asJSON bool) error {
 }
 
 // tryRules replays the calls since a time with some rules, of which the first that is known to match a call is used.
-func (a *app) tryRules(rules []config.Rule, since ledger.Millis) ([]triedRule, error) {
+func (a *app) tryRules(rules []config.Rule, since decide.Millis) ([]triedRule, error) {
 	l, err := a.openOrEmpty()
 	if err != nil {
 		return nil, err
@@ -187,7 +189,7 @@ func naming(m config.Match) ledger.Naming {
 		m.Role = unkeptName
 	}
 	return ledger.Naming{Scope: m.Name, Task: m.Task, Role: m.Role, Prove: m.Strict, Never: m.Never, Fresh: m.Fresh,
-		ResumeSame: m.Identical == config.IdenticalResume, Unrelated: m.Unrelated == config.UnrelatedResume, TTL: ledger.Millis(m.TTL.Milliseconds()), MaxAge: ledger.Millis(m.MaxAge.Milliseconds())}
+		ResumeSame: m.Identical == config.IdenticalResume, Unrelated: m.Unrelated == config.UnrelatedResume, TTL: decide.Millis(m.TTL.Milliseconds()), MaxAge: decide.Millis(m.MaxAge.Milliseconds())}
 }
 
 // add counts a call that the rule takes.

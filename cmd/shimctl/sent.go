@@ -7,6 +7,7 @@ import (
 
 	"reprise/internal/transcript"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
 )
 
@@ -36,7 +37,7 @@ func promptOf(c ledger.FreshCall, key prompt.Key) *prompt.Prompt {
 const maxSent = 200
 
 // sentLike returns the calls of the same tool in the same directory whose prompts are known, the latest last.
-func sentLike(l *ledger.Ledger, tool, cwd string, since ledger.Millis) (list []sentCall, err error) {
+func sentLike(l *ledger.Ledger, tool, cwd string, since decide.Millis) (list []sentCall, err error) {
 	calls, err := l.FreshCalls(since, tool, cwd)
 	for _, c := range calls[max(0, len(calls)-maxSent):] {
 		if p := promptOf(c, l.Key()); p != nil {

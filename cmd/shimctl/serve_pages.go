@@ -11,6 +11,7 @@ import (
 	"reprise/internal/report"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 func (s *site) chain(a *app, l *ledger.Ledger, r *http.Request) (report.Page, error) {
@@ -67,7 +68,7 @@ func (s *site) chainFacts(c ledger.ChainRow, calls []ledger.Invocation) []report
 	}
 }
 
-func (s *site) dayLink(at ledger.Millis) report.Link {
+func (s *site) dayLink(at decide.Millis) report.Link {
 	return s.link().to(day(at), "day", day(at))
 }
 

@@ -14,6 +14,7 @@ import (
 	"reprise/internal/report"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 // A site makes the pages of the server.
@@ -184,7 +185,7 @@ func (s *site) day(a *app, l *ledger.Ledger, r *http.Request) (report.Page, erro
 	if err != nil {
 		return report.Page{}, errNoPage
 	}
-	period := ledger.Period{Since: ledger.Millis(day.UnixMilli()), Until: ledger.Millis(day.AddDate(0, 0, 1).UnixMilli())}
+	period := ledger.Period{Since: decide.Millis(day.UnixMilli()), Until: decide.Millis(day.AddDate(0, 0, 1).UnixMilli())}
 	snapshot, err := l.Snapshot(ledger.Filter{Period: period}, s.prices.LongPrompt(), mostOfADay)
 	if err != nil {
 		return report.Page{}, err

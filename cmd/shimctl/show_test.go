@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 // Sessions stand below what they were made of: one after the other as long as there is one,
@@ -14,7 +15,7 @@ func TestShowDrawsTheTree(t *testing.T) {
 	var b strings.Builder
 	a := screenApp(&b, 0)
 	session := func(id, parent string) ledger.SessionRow {
-		return ledger.SessionRow{NativeID: id, Parent: parent, State: ledger.Live}
+		return ledger.SessionRow{NativeID: id, Parent: parent, State: decide.Live}
 	}
 	a.showTree(reporter{}, ledger.ChainRow{ID: 1, Sessions: []ledger.SessionRow{
 		session("other", "pruned"), session("right2", "right"), session("right", "second"), session("left", "second"), session("second", "first"), session("first", ""),

@@ -10,10 +10,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/cobra"
 	"reprise/internal/saving"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
+
+	"github.com/spf13/cobra"
 )
 
 func statusCommand(a *app) *cobra.Command {
@@ -116,7 +118,7 @@ func (a *app) overview(l *ledger.Ledger, r reporter, f ledger.Filter) (o overvie
 		return o, err
 	}
 	if f.Period == (ledger.Period{}) {
-		f.Period = ledger.Since(ledger.Millis(a.now.AddDate(0, 0, -statusDays).UnixMilli())).Period
+		f.Period = ledger.Since(decide.Millis(a.now.AddDate(0, 0, -statusDays).UnixMilli())).Period
 	}
 	if err = a.sums(l, r, f, &o); err != nil {
 		return o, err
@@ -130,7 +132,7 @@ func (a *app) overview(l *ledger.Ledger, r reporter, f ledger.Filter) (o overvie
 	o.live = slices.DeleteFunc(o.live, func(c ledger.ChainRow) bool {
 		return a.now.Sub(c.Updated.Time()) > cfg.MaxAge
 	})
-	if o.running, err = l.RunningInvocations(f, ledger.Millis(a.now.UnixMilli())); err != nil {
+	if o.running, err = l.RunningInvocations(f, decide.Millis(a.now.UnixMilli())); err != nil {
 		return o, err
 	}
 	if o.decisions, err = l.LatestInvocations(ledger.Wanted{Filter: o.lists, Limit: statusDecisions}); err != nil {
@@ -153,7 +155,7 @@ func (a *app) overview(l *ledger.Ledger, r reporter, f ledger.Filter) (o overvie
 	}
 	o.passed = passedReports(rows)
 	o.broken = wrong
-	jobs, err := l.JobSpendings(ledger.Millis(a.now.UnixMilli()))
+	jobs, err := l.JobSpendings(decide.Millis(a.now.UnixMilli()))
 	if err != nil {
 		return o, err
 	}
@@ -203,7 +205,7 @@ func (a *app) printFirst(o overview) {
 
 func (a *app) passedWords(p passedReport) string {
 	if a.stdout.Terminal {
-		return p.words(ago(a.now, ledger.Millis(p.Last.UnixMilli())))
+		return p.words(ago(a.now, decide.Millis(p.Last.UnixMilli())))
 	}
 	return p.words(p.Last.Format(time.RFC3339))
 }
@@ -367,7 +369,7 @@ func decision(i ledger.Invocation) string {
 	return words
 }
 
-func ago(now time.Time, then ledger.Millis) string {
+func ago(now time.Time, then decide.Millis) string {
 	d := now.Sub(then.Time())
 	switch {
 	case d < time.Minute:

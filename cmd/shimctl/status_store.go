@@ -16,6 +16,7 @@ import (
 	"reprise/fleet/wire"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/shim"
 )
 
@@ -135,9 +136,9 @@ func (r *storeReport) read(ctx context.Context, client *wire.Client, now time.Ti
 }
 
 // startOfDay returns when the day of a time began.
-func startOfDay(t time.Time) ledger.Millis {
+func startOfDay(t time.Time) decide.Millis {
 	year, month, day := t.Date()
-	return ledger.Millis(time.Date(year, month, day, 0, 0, 0, 0, t.Location()).UnixMilli())
+	return decide.Millis(time.Date(year, month, day, 0, 0, 0, 0, t.Location()).UnixMilli())
 }
 
 func (r *storeReport) addSessions(sessions []fleet.Session, now time.Time) {
@@ -229,7 +230,7 @@ func (a *app) runningWords(runs []sharedRun) string {
 // agoWords returns how long ago a time was, or for programs the time.
 func (a *app) agoWords(then time.Time) string {
 	if a.stdout.Terminal {
-		return ago(a.now, ledger.Millis(then.UnixMilli()))
+		return ago(a.now, decide.Millis(then.UnixMilli()))
 	}
 	return then.UTC().Format(time.RFC3339)
 }

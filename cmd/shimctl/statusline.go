@@ -15,12 +15,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/internal/saving"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
+
+	"github.com/spf13/cobra"
 )
 
 func statuslineCommand(a *app) *cobra.Command {
@@ -127,7 +129,7 @@ const statuslineCalls = 1000
 // savedToday says what resuming saved since midnight.
 func (a *app) savedToday(l *ledger.Ledger) ([]string, error) {
 	year, month, day := a.now.Date()
-	since := ledger.Millis(time.Date(year, month, day, 0, 0, 0, 0, a.now.Location()).UnixMilli())
+	since := decide.Millis(time.Date(year, month, day, 0, 0, 0, 0, a.now.Location()).UnixMilli())
 	from, err := l.Bounded(since, statuslineCalls)
 	if err != nil {
 		return nil, err
@@ -199,7 +201,7 @@ func (a *app) lastDecision(l *ledger.Ledger, cfg config.Config, directory string
 	}
 	c := decisionCell(i)
 	parts := []string{a.stdout.Paint(c.Meaning, ui.Printable(c.Human)) + ", " + ago(a.now, i.Started)}
-	spent, err := l.SpendingOf(i, ledger.Millis(a.now.UnixMilli()))
+	spent, err := l.SpendingOf(i, decide.Millis(a.now.UnixMilli()))
 	if err != nil {
 		return nil, err
 	}

@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/fleet"
 	"reprise/fleet/store"
 	"reprise/fleet/wire"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/shim"
+
+	"github.com/spf13/cobra"
 )
 
 // patience is how long a command waits for each answer of a store that it was asked about.
@@ -98,7 +100,7 @@ func (a *app) callsOf(store bool, flags *filterFlags) func() (*ledger.Ledger, er
 		return a.openOrEmpty
 	}
 	return func() (*ledger.Ledger, error) {
-		var since ledger.Millis
+		var since decide.Millis
 		if flags != nil {
 			f, err := a.filter(nil, flags)
 			if err != nil {
@@ -111,7 +113,7 @@ func (a *app) callsOf(store bool, flags *filterFlags) func() (*ledger.Ledger, er
 }
 
 // storeCalls returns a ledger in memory with the calls of all machines of the store, from a time on.
-func (a *app) storeCalls(since ledger.Millis) (*ledger.Ledger, error) {
+func (a *app) storeCalls(since decide.Millis) (*ledger.Ledger, error) {
 	s, client, err := a.askedStore()
 	if err != nil {
 		return nil, err
@@ -130,7 +132,7 @@ func (a *app) storeCalls(since ledger.Millis) (*ledger.Ledger, error) {
 }
 
 // sharedCalls returns the calls of a store's log from a time on. If it fails, they are those that were read.
-func sharedCalls(ctx context.Context, log store.Log, since ledger.Millis) (calls []ledger.LoggedCall, err error) {
+func sharedCalls(ctx context.Context, log store.Log, since decide.Millis) (calls []ledger.LoggedCall, err error) {
 	err = fleet.Calls(ctx, log, max(since, 0), func(c ledger.LoggedCall) error {
 		calls = append(calls, c)
 		return nil
@@ -139,4 +141,4 @@ func sharedCalls(ctx context.Context, log store.Log, since ledger.Millis) (calls
 }
 
 // earliest returns the time from which on a filter selects calls.
-func earliest(f ledger.Filter) ledger.Millis { return max(f.Times().Since, 0) }
+func earliest(f ledger.Filter) decide.Millis { return max(f.Times().Since, 0) }

@@ -12,6 +12,7 @@ import (
 	"reprise/fleet/wire"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/shim"
 )
 
@@ -60,7 +61,7 @@ func (a *app) openStored(l *ledger.Ledger, name fleet.Name, dir string) (*stored
 	if err != nil {
 		return nil, onlyHere("open the store", err, s)
 	}
-	return &storedChains{s, client, fleet.Keeper{Store: client, Now: ledger.Millis(a.now.UnixMilli())}, name}, nil
+	return &storedChains{s, client, fleet.Keeper{Store: client, Now: decide.Millis(a.now.UnixMilli())}, name}, nil
 }
 
 // onlyHere returns an error of the store, with what can be done without it.
@@ -153,13 +154,13 @@ func (a *app) pruneStore(cfg config.Config, history time.Duration, dry bool) (*s
 	}
 	defer l.Close()
 	_, maxAge := cfg.Longest()
-	keeper := fleet.Keeper{Store: client, Now: ledger.Millis(a.now.UnixMilli())}
-	kept, err := keeper.Idle(context.Background(), ledger.Millis(a.now.Add(-maxAge-idleBeyond).UnixMilli()), dry)
+	keeper := fleet.Keeper{Store: client, Now: decide.Millis(a.now.UnixMilli())}
+	kept, err := keeper.Idle(context.Background(), decide.Millis(a.now.Add(-maxAge-idleBeyond).UnixMilli()), dry)
 	p := &storePruning{Chains: kept.Chains, Sessions: kept.Sessions, Bundles: kept.Bundles}
 	if err == nil && !dry {
 		before := ""
 		if history > 0 {
-			before = fleet.Day(ledger.Millis(a.now.Add(-history).UnixMilli()))
+			before = fleet.Day(decide.Millis(a.now.Add(-history).UnixMilli()))
 		}
 		var entries int
 		entries, err = client.Sweep(context.Background(), before)

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/testscript"
 	"reprise/config"
 	"reprise/fleet"
 	"reprise/fleet/engine"
@@ -23,10 +22,13 @@ import (
 	"reprise/fleet/selftest"
 	"reprise/fleet/store"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/scripts/servers"
 	"reprise/shim"
+
+	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // storeHelper is reprise-store with an engine on files, and some that fail, beside its own.
@@ -245,13 +247,13 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
 	}
-	now := ledger.Millis(time.Now().Add(-started).UnixMilli())
+	now := decide.Millis(time.Now().Add(-started).UnixMilli())
 	d, ticket, err := ledger.Begin(book, &ledger.Call{
 		Tool: "claude", Cwd: resolved(cwd), Home: resolved(home), Task: task, Format: rewrite.Text, Now: now,
 		Prompt: prompt.New(string(text), hello.DigestKey),
-		Limits: ledger.Limits{TTL: ledger.Millis(time.Hour.Milliseconds()), MaxAge: ledger.Millis((24 * time.Hour).Milliseconds()),
-			ErrorLimit: 3, ContextShare: 0.8, MinBase: 100, Unnamed: ledger.UnnamedExtends},
-		Stored:   func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame },
+		Limits: decide.Limits{TTL: decide.Millis(time.Hour.Milliseconds()), MaxAge: decide.Millis((24 * time.Hour).Milliseconds()),
+			ErrorLimit: 3, ContextShare: 0.8, MinBase: 100, Unnamed: decide.UnnamedExtends},
+		Stored:   func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 		Checkout: func(string, string) bool { return !differs },
 	})
 	if err != nil || runs {

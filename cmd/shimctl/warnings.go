@@ -11,6 +11,7 @@ import (
 	"reprise/config"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/models"
 	"reprise/shim"
@@ -38,7 +39,7 @@ type pricesReport struct {
 	TriedAgain  time.Time `json:"tried_again" doc:"when a resume is tried again"`
 }
 
-func pricesJSON(p ledger.Prices) *pricesReport {
+func pricesJSON(p decide.Prices) *pricesReport {
 	unit := "tokens"
 	if p.Money {
 		unit = "nano_usd"
@@ -47,7 +48,7 @@ func pricesJSON(p ledger.Prices) *pricesReport {
 }
 
 // prices returns them as one line.
-func (a *app) prices(p ledger.Prices) string {
+func (a *app) prices(p decide.Prices) string {
 	r := pricesJSON(p)
 	unit, fresh := "", "fresh"
 	if !p.Money {
@@ -70,7 +71,7 @@ func nearlyFull(c rewrite.Context, model string, limit float64) string {
 
 // contextWindow returns the window of a session with a model and, if it is assumed, why.
 func contextWindow(c rewrite.Context, model string) (tokens int64, why string) {
-	tokens, assumed := ledger.Limits{UnknownWindow: shim.UnknownWindow}.Window(c, model)
+	tokens, assumed := decide.Limits{UnknownWindow: shim.UnknownWindow}.Window(c, model)
 	switch {
 	case !assumed:
 		return tokens, ""
@@ -85,10 +86,10 @@ func sessionModel(s ledger.SessionRow) string { return cmp.Or(s.Answered, s.Mode
 
 // contextWarnings returns warnings on sessions that will soon be too full to resume.
 func contextWarnings(c config.Config, chains []ledger.ChainRow) []warning {
-	limits := ledger.Limits{ContextShare: c.ContextLimit, UnknownWindow: shim.UnknownWindow}
+	limits := decide.Limits{ContextShare: c.ContextLimit, UnknownWindow: shim.UnknownWindow}
 	warnings := []warning{}
 	for _, c := range chains {
-		if s := newest(c); s.State == ledger.Live && limits.NearlyFull(s.Context, sessionModel(s)) {
+		if s := newest(c); s.State == decide.Live && limits.NearlyFull(s.Context, sessionModel(s)) {
 			warnings = append(warnings, warning{Kind: "context", Chain: c.ID, Tool: c.Tool, Rule: c.Last.Rule,
 				Says: fmt.Sprintf("chain %d: %s", c.ID, nearlyFull(s.Context, sessionModel(s), limits.ContextShare))})
 		}
@@ -148,11 +149,11 @@ const (
 // repeatWarnings returns warnings on callers that repeat their prompts but for one place and are not resumed, though a name
 // would have them resumed. A rule that matches them by now ends the warning.
 func (a *app) repeatWarnings(l *ledger.Ledger, c config.Config, f ledger.Filter) (warnings []warning, err error) {
-	since, err := l.Bounded(max(f.Times().Since, ledger.Millis(a.now.Add(-proposedPeriod).UnixMilli())), maxRepeating)
+	since, err := l.Bounded(max(f.Times().Since, decide.Millis(a.now.Add(-proposedPeriod).UnixMilli())), maxRepeating)
 	if err != nil {
 		return nil, err
 	}
-	frames, err := l.Frames(since, ledger.Millis(c.TTL.Milliseconds()))
+	frames, err := l.Frames(since, decide.Millis(c.TTL.Milliseconds()))
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +178,7 @@ func (a *app) repeatWarnings(l *ledger.Ledger, c config.Config, f ledger.Filter)
 
 // dearerWarnings returns warnings on rules whose resumes are suspended.
 func (a *app) dearerWarnings(c config.Config, meters []ledger.MeterRow) []warning {
-	now := ledger.Millis(a.now.UnixMilli())
+	now := decide.Millis(a.now.UnixMilli())
 	var warnings []warning
 	for _, m := range meters {
 		p, ok := m.Prices(now)

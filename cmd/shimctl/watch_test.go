@@ -9,11 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/creack/pty"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/scripts/toolbox"
+
+	"github.com/creack/pty"
 )
 
 // watchOn starts shimctl status --watch on a terminal, with a ledger.
@@ -42,8 +44,8 @@ func TestWatch(t *testing.T) {
 	}
 	defer l.Close()
 	call := &ledger.Call{Tool: "claude", Cwd: "/home/me/src/shop", Home: "/home/me/.claude", Task: "T-1", Format: rewrite.Text,
-		Prompt: prompt.New("Go on", l.Key()), Now: ledger.Millis(time.Now().UnixMilli()), Attempt: rewrite.NoAttempt,
-		Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame }}
+		Prompt: prompt.New("Go on", l.Key()), Now: decide.Millis(time.Now().UnixMilli()), Attempt: rewrite.NoAttempt,
+		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame }}
 	_, ticket, err := ledger.Begin(l, call)
 	if err != nil {
 		t.Fatal(err)

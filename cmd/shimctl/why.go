@@ -7,11 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+
+	"github.com/spf13/cobra"
 )
 
 func whyCommand(a *app) *cobra.Command {
@@ -159,7 +161,7 @@ func (w *whyReport) paragraph(decided string) string {
 func (a *app) whyPassed(p passedReport) *whyReport {
 	w := newWhy(p.Reason, p.Tools[0], 0)
 	w.Passed = &p
-	last := ago(a.now, ledger.Millis(p.Last.UnixMilli()))
+	last := ago(a.now, decide.Millis(p.Last.UnixMilli()))
 	if !a.stdout.Terminal {
 		last = p.Last.Format(time.RFC3339)
 	}
@@ -229,7 +231,7 @@ func (a *app) decided(i ledger.Invocation, f whyFacts) string {
 }
 
 // whenWords says when a call was made: people read how long ago that was.
-func (a *app) whenWords(m ledger.Millis) string {
+func (a *app) whenWords(m decide.Millis) string {
 	c := a.whenCell(m)
 	if a.stdout.Terminal {
 		return c.Human

@@ -10,6 +10,7 @@ import (
 
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 )
 
@@ -51,7 +52,7 @@ func readWhyFacts(l *ledger.Ledger, i ledger.Invocation) (f whyFacts, err error)
 			continue
 		}
 		f.last = cmp.Or(f.last, c)
-		if !c.Duration.Valid || c.Started+ledger.Millis(c.Duration.Int64) > i.Started {
+		if !c.Duration.Valid || c.Started+decide.Millis(c.Duration.Int64) > i.Started {
 			f.running = cmp.Or(f.running, c)
 		}
 	}
@@ -146,7 +147,7 @@ func (a *app) settingFor(i ledger.Invocation, f whyFacts) string {
 	if f.before == nil {
 		return ""
 	}
-	more := func(key string, since ledger.Millis) string {
+	more := func(key string, since decide.Millis) string {
 		return fmt.Sprintf(`%s = "%dh"`, key, max(0, time.Duration(i.Started-since)*time.Millisecond)/time.Hour+1)
 	}
 	c := f.before.Context

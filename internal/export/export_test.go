@@ -13,15 +13,17 @@ import (
 	"testing"
 	"time"
 
+	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/rewrite"
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
+
 	collectorpb "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
 	commonpb "go.opentelemetry.io/proto/slim/otlp/common/v1"
 	tracepb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 	"google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/protobuf/proto"
-	"reprise/ledger"
-	"reprise/rewrite"
-	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 )
 
 func n(v int64) ledger.Number { return ledger.Known(v) }
@@ -92,7 +94,7 @@ func TestNDJSON(t *testing.T) {
 
 func TestPrometheus(t *testing.T) {
 	f := Figures{
-		Version: "1 \"x\" \\ \n\xff", Chains: 3, Sessions: []ledger.Census{{Tool: "claude", State: ledger.Live, Sessions: 2}},
+		Version: "1 \"x\" \\ \n\xff", Chains: 3, Sessions: []ledger.Census{{Tool: "claude", State: decide.Live, Sessions: 2}},
 		Tallies: []ledger.Tally{
 			{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.FirstCall, Outcome: "ok", Calls: 2, Millis: 61_500, PromptBytes: 10,
 				SentBytes: 10, Metered: 2, Input: 5, CacheRead: 6, CacheWrite: 7, Output: 8, Priced: 1, Cost: 1_500_000_001},

@@ -12,6 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/rewrite"
+	"reprise/rewrite/prompt"
+
 	collectorpb "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
 	commonpb "go.opentelemetry.io/proto/slim/otlp/common/v1"
 	resourcepb "go.opentelemetry.io/proto/slim/otlp/resource/v1"
@@ -19,9 +24,6 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
-	"reprise/ledger"
-	"reprise/rewrite"
-	"reprise/rewrite/prompt"
 )
 
 // OTLP sends spans to one collector, as OTLP over HTTP in protobuf (protocol 1.x).
@@ -125,7 +127,7 @@ func (o *OTLP) span(i ledger.Invocation) *tracepb.Span {
 	s := &tracepb.Span{
 		TraceId: id("trace", 16), SpanId: id("span", 8),
 		Name: "invoke_agent " + i.Tool, Kind: tracepb.Span_SPAN_KIND_CLIENT,
-		StartTimeUnixNano: nanos(i.Started), EndTimeUnixNano: nanos(i.Started + ledger.Millis(i.Duration.Int64)),
+		StartTimeUnixNano: nanos(i.Started), EndTimeUnixNano: nanos(i.Started + decide.Millis(i.Duration.Int64)),
 	}
 	text := func(key, v string) {
 		if v != "" {
@@ -178,7 +180,7 @@ func textAttribute(key, text string) *commonpb.KeyValue {
 	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: text}}}
 }
 
-func nanos(m ledger.Millis) uint64 { return uint64(m) * 1e6 }
+func nanos(m decide.Millis) uint64 { return uint64(m) * 1e6 }
 
 // post sends a batch, and retries if the collector asks for it.
 func (o *OTLP) post(ctx context.Context, spans []*tracepb.Span, sent *Sent) error {

@@ -10,15 +10,16 @@ import (
 	"slices"
 
 	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 // A Policy is what to keep. A session is kept if any of its parts applies.
 type Policy struct {
-	KeepWithin ledger.Millis // sessions used within this time; 0 for none
+	KeepWithin decide.Millis // sessions used within this time; 0 for none
 	KeepLast   int           // number of each chain's newest sessions; 0 for none
 	// TTL and MaxAge bound what may still be resumed: the longest that configuration and rules
 	// allow.
-	TTL, MaxAge ledger.Millis
+	TTL, MaxAge decide.Millis
 }
 
 // ErrEmpty reports a policy that keeps nothing.
@@ -79,7 +80,7 @@ type Verdict struct {
 // Apply judges the sessions. It returns verdicts chain by chain, a chain's newest session first. It
 // calls look for the files of sessions that nothing else keeps; look returns "" if they may be
 // removed.
-func Apply(now ledger.Millis, sessions []ledger.SessionFile, p Policy, checkFiles func(ledger.SessionFile) Reason) []Verdict {
+func Apply(now decide.Millis, sessions []ledger.SessionFile, p Policy, checkFiles func(ledger.SessionFile) Reason) []Verdict {
 	var verdicts []Verdict
 	for _, s := range rank(sessions) {
 		v := Verdict{Session: s, Reasons: keeps(now, s, p)}
@@ -111,7 +112,7 @@ func rank(sessions []ledger.SessionFile) []Session {
 	return ranked
 }
 
-func keeps(now ledger.Millis, s Session, p Policy) (why []Reason) {
+func keeps(now decide.Millis, s Session, p Policy) (why []Reason) {
 	idle, age := now-s.LastUsed, now-s.Created
 	add := func(r Reason, holds bool) {
 		if holds {
@@ -122,7 +123,7 @@ func keeps(now ledger.Millis, s Session, p Policy) (why []Reason) {
 	add(Future, idle < 0 || age < 0)
 	add(Within, p.KeepWithin > 0 && idle >= 0 && idle <= p.KeepWithin)
 	add(Last, s.Rank < p.KeepLast)
-	add(Resumable, s.Current && s.State == ledger.Live && !s.Reset && idle <= p.TTL && age <= p.MaxAge)
+	add(Resumable, s.Current && s.State == decide.Live && !s.Reset && idle <= p.TTL && age <= p.MaxAge)
 	add(Observed, s.Observed)
 	return why
 }

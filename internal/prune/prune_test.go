@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 const (
-	hour = ledger.Millis(3_600_000)
+	hour = decide.Millis(3_600_000)
 	day  = 24 * hour
 	now  = 100 * day
 )
@@ -18,8 +19,8 @@ const (
 var week = Policy{KeepWithin: 7 * day, TTL: hour, MaxAge: day}
 
 // session is one that only its age speaks about.
-func session(id, chain int64, used ledger.Millis) ledger.SessionFile {
-	return ledger.SessionFile{ID: id, Chain: chain, State: ledger.Live, Created: used - hour, LastUsed: used}
+func session(id, chain int64, used decide.Millis) ledger.SessionFile {
+	return ledger.SessionFile{ID: id, Chain: chain, State: decide.Live, Created: used - hour, LastUsed: used}
 }
 
 func TestApply(t *testing.T) {
@@ -58,7 +59,7 @@ func TestApply(t *testing.T) {
 		{"may be resumed", short, fresh(func(*ledger.SessionFile) {}), "", "1 keep [resumable]"},
 		{"an older one of its chain", short, fresh(func(s *ledger.SessionFile) { s.Current = false }), "", "1 remove [too_old]"},
 		{"ended", short, fresh(func(s *ledger.SessionFile) { s.Reset = true }), "", "1 remove [too_old]"},
-		{"failed", short, fresh(func(s *ledger.SessionFile) { s.State = ledger.Failed }), "", "1 remove [too_old]"},
+		{"failed", short, fresh(func(s *ledger.SessionFile) { s.State = decide.Failed }), "", "1 remove [too_old]"},
 		{"idle too long", short, fresh(func(s *ledger.SessionFile) { s.LastUsed = now - hour - 1 }), "", "1 remove [too_old]"},
 		{"begun too long ago", short, fresh(func(s *ledger.SessionFile) { s.Created = now - day - 1 }), "", "1 remove [too_old]"},
 		{"the last two of each chain", Policy{KeepLast: 2}, []ledger.SessionFile{

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 // A Comparison compares the chains that were held out with the others.
@@ -100,7 +101,7 @@ const MinFresh = 5
 // sideSums are the calls of one tool, rule and model that are counted as the same.
 type sideSums struct {
 	Tool, Rule, Model string // Model that answered
-	Side              ledger.Side
+	Side              decide.Side
 	ledger.Sums
 }
 
@@ -118,9 +119,9 @@ func yardsticks(sides []sideSums, least int64) map[like]yardstick {
 	found := map[like]yardstick{}
 	for _, s := range sides {
 		l := like{s.Tool, s.Rule, s.Model}
-		enough := s.Side != ledger.Resumed && s.Calls >= least
-		if _, known := found[l]; enough && (!known || s.Side == ledger.FollowUp) {
-			found[l] = yardstick{s.Sums, s.Side == ledger.FirstRun}
+		enough := s.Side != decide.Resumed && s.Calls >= least
+		if _, known := found[l]; enough && (!known || s.Side == decide.FollowUp) {
+			found[l] = yardstick{s.Sums, s.Side == decide.FirstRun}
 		}
 	}
 	return found
@@ -145,7 +146,7 @@ func estimateAgainst(sides []sideSums, least int64) Estimate {
 	against := yardsticks(sides, least)
 	resumedSum, freshSum := make(sample, len(Figures)), make(sample, len(Figures))
 	for _, resumed := range sides {
-		if resumed.Side != ledger.Resumed {
+		if resumed.Side != decide.Resumed {
 			continue
 		}
 		fresh, ok := against[like{resumed.Tool, resumed.Rule, resumed.Model}]

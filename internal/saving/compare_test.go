@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 func TestWilson(t *testing.T) {
@@ -100,15 +101,15 @@ func TestEstimateSaving(t *testing.T) {
 		return ledger.Sums{Calls: calls, Ended: calls, OK: calls, Priced: calls, Cost: calls * cost}
 	}
 	got := estimate([]sideSums{
-		{Tool: "claude", Rule: "a", Side: ledger.Resumed, Sums: sums(10, 2)},
-		{Tool: "claude", Rule: "a", Side: ledger.FollowUp, Sums: sums(5, 10)},
-		{Tool: "claude", Rule: "a", Side: ledger.FirstRun, Sums: sums(9, 1000)},
-		{Tool: "claude", Rule: "b", Side: ledger.Resumed, Sums: sums(2, 10)},
-		{Tool: "claude", Rule: "b", Side: ledger.FollowUp, Sums: sums(4, 1000)},
-		{Tool: "claude", Rule: "b", Side: ledger.FirstRun, Sums: sums(7, 5)},
-		{Tool: "codex", Rule: "a", Side: ledger.Resumed, Sums: sums(3, 1)},
-		{Tool: "codex", Rule: "a", Side: ledger.FollowUp, Sums: sums(4, 1000)},
-		{Tool: "codex", Rule: "c", Side: ledger.FirstRun, Sums: sums(50, 1000)},
+		{Tool: "claude", Rule: "a", Side: decide.Resumed, Sums: sums(10, 2)},
+		{Tool: "claude", Rule: "a", Side: decide.FollowUp, Sums: sums(5, 10)},
+		{Tool: "claude", Rule: "a", Side: decide.FirstRun, Sums: sums(9, 1000)},
+		{Tool: "claude", Rule: "b", Side: decide.Resumed, Sums: sums(2, 10)},
+		{Tool: "claude", Rule: "b", Side: decide.FollowUp, Sums: sums(4, 1000)},
+		{Tool: "claude", Rule: "b", Side: decide.FirstRun, Sums: sums(7, 5)},
+		{Tool: "codex", Rule: "a", Side: decide.Resumed, Sums: sums(3, 1)},
+		{Tool: "codex", Rule: "a", Side: decide.FollowUp, Sums: sums(4, 1000)},
+		{Tool: "codex", Rule: "c", Side: decide.FirstRun, Sums: sums(50, 1000)},
 	})
 	cost := got.Figures[5]
 	got.Figures = nil

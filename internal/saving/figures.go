@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 // A Figure is one of the things that are compared, as a mean over calls.
@@ -47,8 +48,8 @@ func (f Figure) Key() string { return strings.ReplaceAll(f.Title(), " ", "_") }
 
 // weighted adds up the kinds of tokens, weighted by their cost.
 func weighted(s ledger.Sums) float64 {
-	return ledger.WeightInput*float64(s.Input) + ledger.WeightCacheRead*float64(s.CacheRead) +
-		ledger.WeightCacheWrite*float64(s.CacheWrite) + ledger.WeightOutput*float64(s.Output)
+	return decide.WeightInput*float64(s.Input) + decide.WeightCacheRead*float64(s.CacheRead) +
+		decide.WeightCacheWrite*float64(s.CacheWrite) + decide.WeightOutput*float64(s.Output)
 }
 
 func newSample(s ledger.Sums) sample {

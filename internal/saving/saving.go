@@ -10,6 +10,7 @@ import (
 	"math"
 
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 )
 
@@ -86,12 +87,12 @@ func (s Saving) priced(slice ledger.Slice) ledger.Slice {
 func sides(slices []ledger.Slice) (list []sideSums) {
 	type key struct {
 		like
-		side ledger.Side
+		side decide.Side
 	}
 	at := map[key]int{}
 	for _, s := range slices {
 		k := key{likeness(s), s.Side()}
-		if !s.Well || k.side == ledger.Unmeasured {
+		if !s.Well || k.side == decide.Unmeasured {
 			continue
 		}
 		i, ok := at[k]

@@ -1,6 +1,9 @@
 package saving
 
-import "reprise/ledger"
+import (
+	"reprise/ledger"
+	"reprise/ledger/decide"
+)
 
 // A Share returns what resuming saved on one slice, by figure. Over all slices that the saving was
 // computed from, the shares add up to it.
@@ -48,7 +51,7 @@ func (s Saving) estimatedShare() Share {
 	return func(slice ledger.Slice) []float64 {
 		saved := make([]float64, len(Figures))
 		fresh, ok := against[likeness(slice)]
-		if !ok || !slice.Well || slice.Side() != ledger.Resumed {
+		if !ok || !slice.Well || slice.Side() != decide.Resumed {
 			return saved
 		}
 		slice = s.priced(slice)

@@ -19,6 +19,7 @@ import (
 
 	"reprise/internal/prune"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 )
 
@@ -111,7 +112,7 @@ func inHome(home string, do func(*os.Root) error) error {
 func (f *Files) check(root *os.Root, s ledger.SessionFile) error {
 	own := strings.TrimPrefix(s.File, s.Home+"/")
 	at := slices.IndexFunc(f.entries, func(e entry) bool { return e.path == own })
-	if at < 0 || !f.entries[at].info.Mode().IsRegular() || ledger.FileStamp(f.entries[at].info) != s.Stamp {
+	if at < 0 || !f.entries[at].info.Mode().IsRegular() || decide.FileStamp(f.entries[at].info) != s.Stamp {
 		return keep(prune.Changed)
 	}
 	for _, e := range f.entries {

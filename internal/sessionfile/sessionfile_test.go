@@ -11,6 +11,7 @@ import (
 
 	"reprise/internal/prune"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/scripts/toolbox"
 )
@@ -62,8 +63,8 @@ func newScene(t *testing.T, tool string) *scene {
 		put(t, filepath.Join(home, p), text)
 	}
 	return &scene{t, home, ledger.SessionFile{
-		Tool: tool, Home: home, NativeID: id, File: filepath.Join(home, paths[tool][0]), Stamp: ledger.Stamp(fmt.Sprint(len(text))),
-		LastUsed: ledger.Millis(used.UnixMilli()),
+		Tool: tool, Home: home, NativeID: id, File: filepath.Join(home, paths[tool][0]), Stamp: decide.Stamp(fmt.Sprint(len(text))),
+		LastUsed: decide.Millis(used.UnixMilli()),
 	}}
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"reprise/ledger"
+	"reprise/ledger/proc"
 )
 
 // check checks a call that has ended: the caller got what the tool wrote, and the tool got what the
@@ -327,7 +327,7 @@ func (w *World) checkLeases(db *sql.DB) {
 	defer rows.Close()
 	for rows.Next() {
 		var session int64
-		var shim, tool ledger.Process
+		var shim, tool proc.Process
 		if err := rows.Scan(&session, &shim.Boot, &shim.PID, &shim.Start, &tool.PID, &tool.Start); err != nil {
 			w.violate(nil, "read leases: %v", err)
 			return

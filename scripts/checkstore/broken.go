@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"reprise/fleet/store"
-	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 // A fault is a mistake put in on purpose, which the checker must find.
@@ -65,7 +65,7 @@ func (f fault) engine(s store.Store) store.Store {
 // expiring registers show sessions as live whose lease has expired.
 type expiring struct {
 	store.Registers
-	now func() ledger.Millis
+	now func() decide.Millis
 }
 
 // Read implements store.Registers.
@@ -98,7 +98,7 @@ func (e expiring) expire(r store.Register) (store.Register, error) {
 		return r, err
 	}
 	for _, session := range sessions {
-		var expires ledger.Millis
+		var expires decide.Millis
 		if until, set := session["held_until"]; set {
 			if err := json.Unmarshal(until, &expires); err != nil {
 				return r, err
@@ -134,7 +134,7 @@ func (u unheld) Swap(ctx context.Context, name store.Name, old string, value []b
 	return version, err
 }
 
-func (f fault) registers(r store.Registers, now func() ledger.Millis) store.Registers {
+func (f fault) registers(r store.Registers, now func() decide.Millis) store.Registers {
 	switch f {
 	case lease:
 		return expiring{r, now}

@@ -14,6 +14,7 @@ import (
 	"reprise/fleet"
 	"reprise/fleet/store"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -131,8 +132,8 @@ func (r *runner) newCall() *ledger.Call {
 	c := &ledger.Call{
 		Tool: "claude", Cwd: "/project", Home: "/home/.claude", Format: rewrite.Text, Task: r.task, Now: r.now(),
 		Prompt:   prompt.New(r.prompt(), r.digests),
-		Limits:   ledger.Limits{TTL: 1 << 40, MaxAge: 1 << 40, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: ledger.UnnamedExtends},
-		Stored:   func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame },
+		Limits:   decide.Limits{TTL: 1 << 40, MaxAge: 1 << 40, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends},
+		Stored:   func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 		Checkout: func(string, string) bool { return true },
 	}
 	if r.unnamed {

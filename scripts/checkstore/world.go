@@ -17,6 +17,7 @@ import (
 	"reprise/fleet/store"
 	"reprise/fleet/vault"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/scripts/stores/faulty"
 	"reprise/scripts/stores/mem"
 )
@@ -170,12 +171,12 @@ func (r *runner) renewMachine() error {
 const maxSkew = 20 * 60_000
 
 // now returns the time of the runner's machine. Time passes with calls, and now and then more than a lease lasts.
-func (r *runner) now() ledger.Millis {
+func (r *runner) now() decide.Millis {
 	passed := r.random.Int64N(2000)
 	if r.random.IntN(20) == 0 {
 		passed += maxSkew
 	}
-	return ledger.Millis(1_800_000_000_000 + r.world.clock.Add(passed) + r.skew)
+	return decide.Millis(1_800_000_000_000 + r.world.clock.Add(passed) + r.skew)
 }
 
 func (r *runner) close() error {

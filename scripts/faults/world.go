@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/scripts/toolbox"
 )
 
@@ -285,7 +286,7 @@ func (w *world) sound(unended int) {
 	for _, c := range chains {
 		recorded += c.Calls
 		for _, s := range c.Sessions {
-			if s.State == ledger.Running {
+			if s.State == decide.Running {
 				open++
 			}
 		}

@@ -24,6 +24,7 @@ import (
 	"reprise/fleet/store"
 	"reprise/fleet/vault"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -218,20 +219,20 @@ func entries(ctx context.Context, location string) ([]string, error) {
 }
 
 // call makes a call as a process of its own does, with a ledger that knows nothing.
-func call(ctx context.Context, location string, sum *counts, home, host string, job, round int, named bool) (ledger.Decision, error) {
+func call(ctx context.Context, location string, sum *counts, home, host string, job, round int, named bool) (decide.Decision, error) {
 	v, e, err := open(ctx, location, sum)
 	if err != nil {
-		return ledger.Decision{}, err
+		return decide.Decision{}, err
 	}
 	defer e.Close()
 	defer v.End(time.Minute)
 	hello, err := v.Hello(ctx)
 	if err != nil {
-		return ledger.Decision{}, err
+		return decide.Decision{}, err
 	}
 	local, err := ledger.OpenMemory()
 	if err != nil {
-		return ledger.Decision{}, err
+		return decide.Decision{}, err
 	}
 	defer local.Close()
 	book := &fleet.Book{Local: local, Registers: v, Bundles: v, Log: log{v}, Digests: hello.DigestKey, Project: "org/repo", Host: host, Place: host,
@@ -240,11 +241,11 @@ func call(ctx context.Context, location string, sum *counts, home, host string, 
 	for n := range round {
 		text += fmt.Sprintf("\n\n## Round %d\n\nThe reviewer says: still open.\n\nYour last report:\n\n%s", n+1, report(job, n))
 	}
-	now := ledger.Millis(time.Now().UnixMilli())
+	now := decide.Millis(time.Now().UnixMilli())
 	made := &ledger.Call{
 		Tool: "claude", Cwd: "/project", Home: home, Format: rewrite.Text, Now: now, Prompt: prompt.New(text, hello.DigestKey),
-		Limits: ledger.Limits{TTL: 3_600_000, MaxAge: 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200},
-		Stored: func(string, string, ledger.Stamp) ledger.StoredState { return ledger.StoredSame }, Checkout: func(string, string) bool { return true },
+		Limits: decide.Limits{TTL: 3_600_000, MaxAge: 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200},
+		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame }, Checkout: func(string, string) bool { return true },
 	}
 	if named {
 		made.Task = fmt.Sprint("issue-", job)
@@ -284,7 +285,7 @@ func longLog(ctx context.Context, server *servers.Server, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	now := ledger.Millis(time.Now().UnixMilli())
+	now := decide.Millis(time.Now().UnixMilli())
 	began := time.Now()
 	var all sync.WaitGroup
 	var next, failed atomic.Int64
@@ -315,7 +316,7 @@ func longLog(ctx context.Context, server *servers.Server, out io.Writer) error {
 	return readFar(ctx, server, location, now, out)
 }
 
-func readFar(ctx context.Context, server *servers.Server, location string, since ledger.Millis, out io.Writer) error {
+func readFar(ctx context.Context, server *servers.Server, location string, since decide.Millis, out io.Writer) error {
 	proxy, err := servers.NewProxy(server.Address)
 	if err != nil {
 		return err

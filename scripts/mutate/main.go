@@ -28,8 +28,10 @@ type target struct {
 
 // targets says which tests are run for which files.
 var targets = []target{
-	{"ledger", []string{"decide.go", "candidates.go", "call.go", "outcome.go", "changed.go", "caller.go"}, []string{"./ledger"}},
-	{"ledger", []string{"verdict.go", "answers.go"}, []string{"./ledger", "./shim"}}, // which has the labelled sequences
+	{"ledger/decide", []string{"decide.go", "changed.go", "caller.go"}, []string{"./ledger/decide", "./ledger"}},
+	{"ledger/decide", []string{"verdict.go"}, []string{"./ledger/decide", "./shim"}}, // which has the labelled sequences
+	{"ledger", []string{"candidates.go", "call.go", "outcome.go"}, []string{"./ledger"}},
+	{"ledger", []string{"answers.go"}, []string{"./ledger", "./shim"}},
 	{"rewrite/prompt", []string{
 		"continuity.go", "delta.go", "section.go", "transcript.go", "labels.go", "messages.go", "prompt.go", "clock.go",
 	}, []string{"./rewrite/prompt"}},

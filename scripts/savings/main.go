@@ -15,7 +15,7 @@ import (
 
 	"reprise/internal/demo"
 	"reprise/internal/standin"
-	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/scripts/parity"
 	"reprise/scripts/realcli"
@@ -51,8 +51,8 @@ func (c cost) weighted() int {
 	const hour = 2 // a token that is kept for an hour
 	t := c.tokens
 	unmarked, brief := t.Input-t.Cached-t.Written, t.Written-t.ForHour
-	return int(ledger.WeightInput*float64(unmarked) + ledger.WeightCacheRead*float64(t.Cached) +
-		ledger.WeightCacheWrite*float64(brief) + hour*float64(t.ForHour) + ledger.WeightOutput*float64(t.Output))
+	return int(decide.WeightInput*float64(unmarked) + decide.WeightCacheRead*float64(t.Cached) +
+		decide.WeightCacheWrite*float64(brief) + hour*float64(t.ForHour) + decide.WeightOutput*float64(t.Output))
 }
 
 // found returns the share of a resumed call's first request that the cache had.

@@ -1,4 +1,4 @@
-package ledger
+package decide
 
 import (
 	"encoding/json"
@@ -84,7 +84,7 @@ func (f *Facts) verdict(c *ChainFacts) reason.Code {
 	case reason.Revises:
 		enough = p.Caller != "" && !stopped && (p.Answer || flow || p.Trace || p.Past)
 	case reason.Unrelated:
-		enough = p.Caller != "" && !stopped && c.quotesLong() && f.PromptBytes < 2*e.Answer+shortPrompt
+		enough = p.Caller != "" && !stopped && c.QuotesLong() && f.PromptBytes < 2*e.Answer+shortPrompt
 	}
 	why := prompt.ReasonAgainst(c.Against)
 	switch {

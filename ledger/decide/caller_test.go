@@ -1,9 +1,11 @@
-package ledger
+package decide
 
 import (
 	"fmt"
 	"reflect"
 	"testing"
+
+	"reprise/ledger/proc"
 )
 
 // callerOf returns a caller with processes that have these PIDs, on one machine.
@@ -25,7 +27,7 @@ func personOf(pid int) Caller {
 }
 
 func callerProcess(pid int) CallerProcess {
-	return CallerProcess{Process{"boot", pid, int64(pid) * 100}, fmt.Sprintf("program %d.sh", pid)}
+	return CallerProcess{proc.Process{Boot: "boot", PID: pid, Start: int64(pid) * 100}, fmt.Sprintf("program %d.sh", pid)}
 }
 
 // What is stored of a caller is read as it was.
@@ -40,13 +42,13 @@ func TestCallerIsStored(t *testing.T) {
 		if got := c.String(); got != want {
 			t.Errorf("%+v is %q, want %q", c.Processes, got, want)
 		}
-		if got := parseCaller(want); !reflect.DeepEqual(got, c) {
+		if got := ParseCaller(want); !reflect.DeepEqual(got, c) {
 			t.Errorf("%q is %#v, want %#v", want, got, c)
 		}
 	}
 	for _, text := range []string{"boot", "boot\tpid:[1]", "boot\tpid:[1]\t7", "boot\tpid:[1]\t7.700", "boot\tpid:[1]\tx.700.name",
 		"boot\tpid:[1]\t7.x.name", "boot\tpid:[1]\tperson.7", "boot\tpid:[1]\t7.700.name\t", "boot\tpid:[1]\tsomething"} {
-		if got := parseCaller(text); !reflect.DeepEqual(got, Caller{}) {
+		if got := ParseCaller(text); !reflect.DeepEqual(got, Caller{}) {
 			t.Errorf("%q is %#v", text, got)
 		}
 	}
@@ -99,14 +101,14 @@ func TestSameCaller(t *testing.T) {
 		"a person, then a script":  {callerOf(7), personOf(7), 0, ""},
 		"a script, then a person":  {personOf(7), callerOf(7), 0, ""},
 	} {
-		if got, ok := tt.now.sameAs(tt.earlier, tt.idle); got != tt.want || ok != (tt.want != "") {
+		if got, ok := tt.now.SameAs(tt.earlier, tt.idle); got != tt.want || ok != (tt.want != "") {
 			t.Errorf("%s: %q, %v, want %q", name, got, ok, tt.want)
 		}
 	}
 	// Of the shell itself, whoever it is called by.
 	script := changed(callerOf(9), func(c *Caller) { c.Shell = callerProcess(7) })
 	for _, pair := range [][2]Caller{{script, personOf(7)}, {personOf(7), script}} {
-		if _, ok := pair[0].sameAs(pair[1], 0); ok {
+		if _, ok := pair[0].SameAs(pair[1], 0); ok {
 			t.Errorf("%q is the same as %q", pair[0], pair[1])
 		}
 	}

@@ -1,4 +1,4 @@
-package ledger
+package decide
 
 import (
 	"reprise/rewrite"
@@ -7,22 +7,22 @@ import (
 
 func TestMeter(t *testing.T) {
 	var m Meter
-	for i := range 10 * meterMemory {
-		m.add(rewrite.Usage{Known: true, Input: 100, CostNano: 7, CostKnown: i != 0}, 3, Millis(i))
-		if i > 0 && m.inMoney() != (i >= meterMemory) {
+	for i := range 10 * MeterMemory {
+		m.Add(rewrite.Usage{Known: true, Input: 100, CostNano: 7, CostKnown: i != 0}, 3, Millis(i))
+		if i > 0 && m.inMoney() != (i >= MeterMemory) {
 			t.Fatalf("after %d runs, %d with a price: in money %v", m.Runs, m.Priced, m.inMoney())
 		}
 	}
 	if m.Input != 100 || m.Duration != 3 || m.Cost != 7 {
 		t.Errorf("runs that are all alike average to %+v", m)
 	}
-	for i := range 4 * meterMemory {
-		m.add(rewrite.Usage{Known: true, Input: 200}, 3, Millis(i))
+	for i := range 4 * MeterMemory {
+		m.Add(rewrite.Usage{Known: true, Input: 200}, 3, Millis(i))
 	}
 	if m.Input < 198 {
 		t.Errorf("what is long past still weighs: %v", m.Input)
 	}
-	m.add(rewrite.Usage{Known: true, Input: 1}, 1, 2*meterForgets)
+	m.Add(rewrite.Usage{Known: true, Input: 1}, 1, 2*meterForgets)
 	if m.Runs != 1 || m.Input != 1 {
 		t.Errorf("after a long silence: %+v", m)
 	}
@@ -32,7 +32,7 @@ func TestMeter(t *testing.T) {
 func TestPricesAreInMoneyWhereAllOfItIsKnown(t *testing.T) {
 	m := costs(100, 200, 0)
 	for _, side := range []*Meter{&m.Resumed, &m.FollowUp} {
-		side.Priced, side.Last = minRuns, 0
+		side.Priced, side.Last = MinRuns, 0
 	}
 	m.Resumed.Cost, m.FollowUp.Cost = 9, 8
 	if p, ok := m.Prices(0); !ok || !p.Money || p.Resumed != 9 || p.Fresh != 8 {

@@ -1,4 +1,4 @@
-package ledger
+package decide
 
 import (
 	"testing"
@@ -29,7 +29,7 @@ func goodFacts() Facts {
 
 // costs are the meters of runs that took so many tokens of input on average.
 func costs(resumed, followUp, first float64) Meters {
-	m := func(input float64) Meter { return Meter{Runs: minRuns, Input: input, Last: 100*hour - minute} }
+	m := func(input float64) Meter { return Meter{Runs: MinRuns, Input: input, Last: 100*hour - minute} }
 	return Meters{Resumed: m(resumed), FollowUp: m(followUp), First: m(first)}
 }
 
@@ -123,11 +123,11 @@ func decisions() []decision {
 		{"dearer than first runs only", metered(costs(121, 200, 100)), rewrite.Resume, reason.Extends, 7},
 		{"dearer than first runs, nothing else to go by", func(f *Facts) {
 			f.Meters = costs(121, 100, 100)
-			f.Meters.FollowUp.Runs = minRuns - 1
+			f.Meters.FollowUp.Runs = MinRuns - 1
 		}, rewrite.Fresh, reason.Dearer, 7},
 		{"dearer, by too few resumes", func(f *Facts) {
 			f.Meters = costs(500, 100, 100)
-			f.Meters.Resumed.Runs = minRuns - 1
+			f.Meters.Resumed.Runs = MinRuns - 1
 		}, rewrite.Resume, reason.Extends, 7},
 		{"dearer than anybody remembers", func(f *Facts) {
 			f.Meters = costs(500, 100, 100)
@@ -135,15 +135,15 @@ func decisions() []decision {
 		}, rewrite.Resume, reason.Extends, 7},
 		{"dearer, just before it is tried again", func(f *Facts) {
 			f.Meters = costs(500, 100, 0)
-			f.Meters.Resumed.Last = 100*hour - dearerPause + 1
+			f.Meters.Resumed.Last = 100*hour - DearerPause + 1
 		}, rewrite.Fresh, reason.Dearer, 7},
 		{"dearer, but time to try again", func(f *Facts) {
 			f.Meters = costs(500, 100, 0)
-			f.Meters.Resumed.Last = 100*hour - dearerPause
+			f.Meters.Resumed.Last = 100*hour - DearerPause
 		}, rewrite.Resume, reason.Extends, 7},
 		{"dearer, measured by a clock that was ahead", func(f *Facts) {
 			f.Meters = costs(500, 100, 0)
-			f.Meters.Resumed.Last = 100*hour + dearerPause
+			f.Meters.Resumed.Last = 100*hour + DearerPause
 		}, rewrite.Resume, reason.Extends, 7},
 		{"dearer, and wanted", func(f *Facts) {
 			f.Meters, f.Limits.ResumeDearer = costs(500, 100, 0), true
@@ -167,7 +167,7 @@ func decisions() []decision {
 		}), rewrite.Resume, reason.Extends, 7},
 		{"cache lost, too few figures", loses(func(f *Facts) {
 			f.Meters = costs(50, 100, 100)
-			f.Meters.Resumed.Runs = minRuns - 1
+			f.Meters.Resumed.Runs = MinRuns - 1
 		}), rewrite.Fresh, reason.CacheLost, 7},
 		{"cache lost, and it pays", loses(metered(costs(99, 100, 0))), rewrite.Resume, reason.Extends, 7},
 		{"cache lost, and it costs the same", loses(metered(costs(100, 100, 0))), rewrite.Fresh, reason.CacheLost, 7},
@@ -367,7 +367,7 @@ func treeFacts(nodes ...node) Facts {
 		c := one
 		c.Session, c.Parent, c.Newest, c.Continuity.Relation = n.session, n.parent, nodes[0].session, n.relation
 		for i := range n.blocks {
-			c.base = append(c.base, prompt.Digest{byte(i)})
+			c.Base = append(c.Base, prompt.Digest{byte(i)})
 		}
 		if n.change != nil {
 			n.change(&c)
@@ -389,7 +389,7 @@ func TestDecideInATree(t *testing.T) {
 	dead := func(c *ChainFacts) { c.State = Dead }
 	reset := func(c *ChainFacts) { c.Reset = true }
 	atOnce := func(c *ChainFacts) { c.Concurrent = true }
-	other := func(c *ChainFacts) { c.base = []prompt.Digest{{9}, {8}} }
+	other := func(c *ChainFacts) { c.Base = []prompt.Digest{{9}, {8}} }
 	tests := []struct {
 		name    string
 		nodes   []node
@@ -428,7 +428,7 @@ func TestDecideInATree(t *testing.T) {
 		{"the same again", []node{{2, 1, identical, 2, nil}, {1, 0, extends, 1, nil}}, identical, identical, 0, 0},
 		{"another run is under way", []node{{2, 0, extends, 1, running}, {1, 0, extends, 1, nil}}, reason.Ambiguous, reason.Ambiguous, 0, 0},
 		{"the copy stands behind its source", []node{{1, 0, extends, 1, nil}, {2, 1, extends, 1, nil}}, "", "", 2, 0},
-		{"one was sent more than the other", []node{{2, 0, extends, 2, func(c *ChainFacts) { c.base[1] = c.base[0] }}, {1, 0, extends, 1, nil}}, "", "", 2, 0},
+		{"one was sent more than the other", []node{{2, 0, extends, 2, func(c *ChainFacts) { c.Base[1] = c.Base[0] }}, {1, 0, extends, 1, nil}}, "", "", 2, 0},
 		{"one was sent more, but something else", []node{{2, 0, extends, 2, other}, {1, 0, extends, 1, nil}}, reason.Ambiguous, reason.Ambiguous, 0, 0},
 		{"over", []node{{2, 1, extends, 2, reset}, {1, 0, extends, 1, reset}}, reason.ContextReset, reason.ContextReset, 0, 0},
 	}

@@ -1,4 +1,5 @@
-package ledger
+// Package proc identifies processes beyond the life of their PIDs. It knows nothing of what they do.
+package proc
 
 import (
 	"errors"
@@ -18,11 +19,11 @@ type Process struct {
 	Start int64 // its start time in the system's ticks, 0 if not known
 }
 
-// ThisProcess identifies the calling process.
-func ThisProcess() Process { return ProcessByPID(os.Getpid()) }
+// This identifies the calling process.
+func This() Process { return ByPID(os.Getpid()) }
 
-// ProcessByPID identifies the process that has pid now.
-func ProcessByPID(pid int) Process {
+// ByPID identifies the process that has pid now.
+func ByPID(pid int) Process {
 	return Process{Boot: bootID(), PID: pid, Start: startTime(pid)}
 }
 

@@ -1,4 +1,4 @@
-package ledger
+package decide
 
 import (
 	"cmp"
@@ -96,8 +96,8 @@ func withoutWholes(names []string) []string {
 // that is checked out, and the head commit. Each is "" if there is none.
 type Place struct{ Repository, Branch, Head string }
 
-// whatChanged returns why a session no longer fits a call, and the names of what has changed.
-func whatChanged(f Facts, c *ChainFacts) (reason.Code, []string) {
+// WhatChanged returns why a session no longer fits a call, and the names of what has changed.
+func WhatChanged(f Facts, c *ChainFacts) (reason.Code, []string) {
 	if c.Fingerprints.Model != f.Fingerprints.Model {
 		return reason.ModelChanged, nil
 	}

@@ -1,4 +1,4 @@
-package ledger
+package decide
 
 import (
 	"io/fs"

@@ -1,21 +1,14 @@
-package ledger
+package decide
 
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"reprise/rewrite"
 	"reprise/rewrite/models"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
-
-// Millis is a point in time or a duration in milliseconds. Points count from the Unix epoch.
-type Millis int64
-
-// Time returns the point in time in UTC.
-func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
 
 // A State is the state of a session.
 type State string
@@ -72,8 +65,8 @@ type Facts struct {
 	Others bool // the directory, or the task, has chains that begin otherwise; set only if Chains is empty
 }
 
-// session returns the facts about a session that a decision names.
-func (f *Facts) session(id int64) *ChainFacts {
+// Session returns the facts about a session that a decision names.
+func (f *Facts) Session(id int64) *ChainFacts {
 	return &f.Chains[slices.IndexFunc(f.Chains, func(c ChainFacts) bool { return c.Session == id })]
 }
 
@@ -113,12 +106,12 @@ type ChainFacts struct {
 	AnswerShared    bool             // another session gave the same answer
 	Against         []prompt.Finding // what in the prompt speaks against continuing the session, without what others have answered
 	Ends            []prompt.Finding // what ends the conversation although a name says that it goes on
-	base            []prompt.Digest
+	Base            []prompt.Digest
 	WorkGone        bool   // files that it changed have been thrown away since
 	Caller          Caller // of its latest call
-	file            string // in which the session is stored
-	left            string // the files that its runs changed, as they left them
-	stamp           Stamp  // as our last run left it
+	File            string // in which the session is stored
+	Left            string // the files that its runs changed, as they left them
+	Stamp           Stamp  // as our last run left it
 
 	// Of another book's session: git's name of the directory's content after its latest run, and a digest of that
 	// directory on that machine.
@@ -205,7 +198,7 @@ func Decide(f Facts) Decision {
 		return d
 	}
 	if d.Reason, d.Detail = resumeBlocker(f, chain); d.Reason != "" {
-		if reason, names := whatChanged(f, chain); reason == d.Reason {
+		if reason, names := WhatChanged(f, chain); reason == d.Reason {
 			d.Changed = names
 		}
 		return d
@@ -263,9 +256,9 @@ func choose(f Facts) (*ChainFacts, reason.Code) {
 	return chain, why
 }
 
-// unrecorded reports whether the caller may know the answer of a run whose session is still in use:
+// Unrecorded reports whether the caller may know the answer of a run whose session is still in use:
 // its prompt shows more than that session was sent.
-func (f *Facts) unrecorded() bool {
+func (f *Facts) Unrecorded() bool {
 	if f.Disabled || f.Never || f.NoResume || f.Fresh != "" {
 		return false
 	}
@@ -276,7 +269,7 @@ func (f *Facts) unrecorded() bool {
 		case f.Named:
 			return c.Continuity.Relation != reason.Identical
 		}
-		return c.Continuity.ShowsMore() || c.Continuity.Relation == reason.Extends && f.goesOn(&c)
+		return c.Continuity.ShowsMore() || c.Continuity.Relation == reason.Extends && f.GoesOn(&c)
 	})
 }
 
@@ -336,21 +329,21 @@ func chooseNamed(f Facts, all []ChainFacts) (*ChainFacts, reason.Code) {
 // otherTemplate reports whether a prompt has nothing to do with what the session was sent or answered, so
 // that a name alone does not lead there.
 func (f *Facts) otherTemplate(c ChainFacts) bool {
-	return !f.Limits.Unrelated && c.Continuity.Relation == reason.Unrelated && !c.quotesLong()
+	return !f.Limits.Unrelated && c.Continuity.Relation == reason.Unrelated && !c.QuotesLong()
 }
 
 // singledOut reports whether the prompt itself shows that the session may be meant, of several of a name.
 func (c *ChainFacts) singledOut() bool {
-	return c.Continuity.Relation == reason.Extends || c.retains() && c.Continuity.Evidence.Answer > 0 || c.quotesLong()
+	return c.Continuity.Relation == reason.Extends || c.Retains() && c.Continuity.Evidence.Answer > 0 || c.QuotesLong()
 }
 
-// retains reports whether the prompt has what the session was sent first.
-func (c *ChainFacts) retains() bool {
+// Retains reports whether the prompt has what the session was sent first.
+func (c *ChainFacts) Retains() bool {
 	return c.Continuity.Relation == reason.Extends || c.Continuity.Relation == reason.Revises
 }
 
-// quotesLong reports whether the prompt shows, as the session's own, an answer that identifies it.
-func (c *ChainFacts) quotesLong() bool {
+// QuotesLong reports whether the prompt shows, as the session's own, an answer that identifies it.
+func (c *ChainFacts) QuotesLong() bool {
 	e := &c.Continuity.Evidence
 	return e.Own && e.Answer >= prompt.LongAnswer
 }
@@ -402,7 +395,7 @@ func chooseUnnamed(f Facts) (*ChainFacts, reason.Code) {
 	some := func(r reason.Code) bool {
 		return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Continuity.Relation == r })
 	}
-	switch c, several := repeated(f.Chains, f.goesOn); {
+	switch c, several := repeated(f.Chains, f.GoesOn); {
 	case several:
 		return nil, reason.Ambiguous
 	case c == nil:
@@ -438,8 +431,8 @@ func (l Limits) minBase() int {
 	return l.MinEvident
 }
 
-// goesOn reports whether the call continues the session's work as far as its prompt and what happened show.
-func (f *Facts) goesOn(c *ChainFacts) bool { return f.verdict(c) == "" }
+// GoesOn reports whether the call continues the session's work as far as its prompt and what happened show.
+func (f *Facts) GoesOn(c *ChainFacts) bool { return f.verdict(c) == "" }
 
 // repeated returns the session whose prompt this one repeats. Of the sessions that the call goes on with
 // it is the one whose answer the prompt shows, or else that was sent most; if it goes on with none, the
@@ -503,7 +496,7 @@ func (c *ChainFacts) within(o *ChainFacts, sessions []ChainFacts) bool {
 	if c.Chain != o.Chain {
 		return false
 	}
-	if len(c.base) < len(o.base) && contains(o.base, c.base) {
+	if len(c.Base) < len(o.Base) && Contains(o.Base, c.Base) {
 		return true
 	}
 	for at := o; ; {
@@ -517,8 +510,8 @@ func (c *ChainFacts) within(o *ChainFacts, sessions []ChainFacts) bool {
 	}
 }
 
-// contains reports whether part occurs in whole, in its order.
-func contains(whole, part []prompt.Digest) bool {
+// Contains reports whether part occurs in whole, in its order.
+func Contains(whole, part []prompt.Digest) bool {
 	at := 0
 	for _, d := range whole {
 		if at < len(part) && d == part[at] {
@@ -568,7 +561,7 @@ func cacheLost(f Facts, c *ChainFacts) bool {
 	if p, ok := f.Meters.Prices(f.Now); ok {
 		return p.Resumed >= p.Fresh
 	}
-	return f.Meters.Resumed.counts(f.Now) || c.Share < 1-triedShare
+	return f.Meters.Resumed.Counts(f.Now) || c.Share < 1-triedShare
 }
 
 // clockSlack is how far in the future a session's last use may be: another call can have ended
@@ -584,7 +577,7 @@ func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code) {
 	if f.NoResume {
 		return reason.NoResume, ""
 	}
-	if reason, _ := whatChanged(f, c); reason != "" {
+	if reason, _ := WhatChanged(f, c); reason != "" {
 		return reason, ""
 	}
 	switch {

@@ -1,6 +1,7 @@
-package ledger
+package decide
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 )
@@ -26,7 +27,11 @@ func TestProof(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", tt.proof, got, tt.want)
 		}
 		read := Proof{Past: true, Flow: 99}
-		if err := read.Scan(string(encodeJSON(tt.proof))); err != nil || read != tt.proof {
+		text, err := json.Marshal(tt.proof)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := read.Scan(string(text)); err != nil || read != tt.proof {
 			t.Errorf("%+v is read as %+v, %v", tt.proof, read, err)
 		}
 	}

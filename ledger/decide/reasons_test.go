@@ -1,4 +1,4 @@
-package ledger
+package decide
 
 import (
 	"go/ast"
@@ -17,7 +17,7 @@ import (
 // be decided on by.
 func decisionReasons(t *testing.T) []reason.Code {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../rewrite/reason/reason.go", nil, parser.ParseComments)
+	file, err := parser.ParseFile(token.NewFileSet(), "../../rewrite/reason/reason.go", nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,11 +49,11 @@ var unreached = map[reason.Code]bool{reason.Disabled: true, reason.ErrorLimit: t
 // Every reason has its row in the table of decisions, its place in docs/internals/walk.md, and a
 // call in the scenario that looks for it in explain, status and the log.
 func TestEveryReasonIsDecidedOn(t *testing.T) {
-	page, err := os.ReadFile("../docs/internals/walk.md")
+	page, err := os.ReadFile("../../docs/internals/walk.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	scenario, err := os.ReadFile("../testdata/script/reasons.txtar")
+	scenario, err := os.ReadFile("../../testdata/script/reasons.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package ledger
+package decide
 
 import (
 	"math"
@@ -21,12 +21,12 @@ const (
 
 // When resumes count as dearer than fresh runs.
 const (
-	meterMemory  = 20              // number of runs that an average covers; older ones weigh less with each new run
+	MeterMemory  = 20              // number of runs that an average covers; older ones weigh less with each new run
 	meterForgets = 30 * 86_400_000 // milliseconds after which measurements expire
-	minRuns      = 5               // on both sides; one long run proves nothing
-	minMissed    = 2               // resumes in a row that missed the provider's cache: that explains their cost
+	MinRuns      = 5               // on both sides; one long run proves nothing
+	MinMissed    = 2               // resumes in a row that missed the provider's cache: that explains their cost
 	dearerBy     = 1.2             // single prices vary by more than this, averages by less
-	dearerPause  = 6 * 3_600_000   // milliseconds without a resume before it is tried again
+	DearerPause  = 6 * 3_600_000   // milliseconds without a resume before it is tried again
 )
 
 // A Side is what a run is counted as.
@@ -66,13 +66,13 @@ type Meter struct {
 	Missed                               int     // how many of the latest ones in a row missed the provider's cache
 }
 
-func (m *Meter) add(u rewrite.Usage, duration, now Millis) {
+func (m *Meter) Add(u rewrite.Usage, duration, now Millis) {
 	if distance(now, m.Last) > meterForgets {
 		*m = Meter{}
 	}
 	m.Runs++
 	m.Last = now
-	share := 1 / float64(min(m.Runs, meterMemory))
+	share := 1 / float64(min(m.Runs, MeterMemory))
 	for _, kind := range []struct {
 		average *float64
 		n       int64
@@ -84,11 +84,11 @@ func (m *Meter) add(u rewrite.Usage, duration, now Millis) {
 		return
 	}
 	m.Priced++
-	m.Cost += (float64(u.CostNano) - m.Cost) / float64(min(m.Priced, meterMemory))
+	m.Cost += (float64(u.CostNano) - m.Cost) / float64(min(m.Priced, MeterMemory))
 }
 
-// noteCache notes whether the latest run missed the provider's cache.
-func (m *Meter) noteCache(missed bool) {
+// NoteCache notes whether the latest run missed the provider's cache.
+func (m *Meter) NoteCache(missed bool) {
 	if !missed {
 		m.Missed = 0
 		return
@@ -97,16 +97,16 @@ func (m *Meter) noteCache(missed bool) {
 }
 
 // inMoney reports whether every run that the averages cover has a known cost.
-func (m *Meter) inMoney() bool { return m.Priced >= min(m.Runs, meterMemory) }
+func (m *Meter) inMoney() bool { return m.Priced >= min(m.Runs, MeterMemory) }
 
 func (m *Meter) weighted() float64 {
 	return WeightInput*m.Input + WeightCacheRead*m.CacheRead + WeightCacheWrite*m.CacheWrite + WeightOutput*m.Output
 }
 
-// counts reports whether the measurements are numerous and recent enough. Of runs that miss the
+// Counts reports whether the measurements are numerous and recent enough. Of runs that miss the
 // provider's cache few suffice: the next one will miss it too.
-func (m *Meter) counts(now Millis) bool {
-	return (m.Runs >= minRuns || m.Missed >= minMissed) && distance(now, m.Last) <= meterForgets
+func (m *Meter) Counts(now Millis) bool {
+	return (m.Runs >= MinRuns || m.Missed >= MinMissed) && distance(now, m.Last) <= meterForgets
 }
 
 // Meters are the costs of the runs of one rule, tool and model.
@@ -124,10 +124,10 @@ type Prices struct {
 // Prices compares the sides. ok is false if too little was measured.
 func (m *Meters) Prices(now Millis) (p Prices, ok bool) {
 	fresh, first := &m.FollowUp, false
-	if !fresh.counts(now) {
+	if !fresh.Counts(now) {
 		fresh, first = &m.First, true
 	}
-	if !m.Resumed.counts(now) || !fresh.counts(now) {
+	if !m.Resumed.Counts(now) || !fresh.Counts(now) {
 		return Prices{}, false
 	}
 	p = Prices{Resumed: m.Resumed.weighted(), Fresh: fresh.weighted(), ResumedRuns: m.Resumed.Runs, FreshRuns: fresh.Runs,
@@ -142,14 +142,14 @@ func (m *Meters) Prices(now Millis) (p Prices, ok bool) {
 func (p Prices) Dearer() bool { return p.Resumed > dearerBy*p.Fresh }
 
 // Suspended reports whether resuming is suspended at that time. After a pause it is tried again.
-func (p Prices) Suspended(now Millis) bool { return p.Dearer() && distance(now, p.Last) < dearerPause }
+func (p Prices) Suspended(now Millis) bool { return p.Dearer() && distance(now, p.Last) < DearerPause }
 
 // Until returns when resuming is tried again if nothing changes before.
-func (p Prices) Until() Millis { return p.Last + dearerPause }
+func (p Prices) Until() Millis { return p.Last + DearerPause }
 
-// beginTrial clears the dearer resumes when the first one after the pause has been measured: the
+// BeginTrial clears the dearer resumes when the first one after the pause has been measured: the
 // trial is judged on its own.
-func (m *Meters) beginTrial(now Millis) {
+func (m *Meters) BeginTrial(now Millis) {
 	if p, ok := m.Prices(now); ok && p.Dearer() && !p.Suspended(now) {
 		m.Resumed = Meter{}
 	}

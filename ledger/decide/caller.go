@@ -1,8 +1,10 @@
-package ledger
+package decide
 
 import (
 	"strconv"
 	"strings"
+
+	"reprise/ledger/proc"
 )
 
 // A Caller is the processes above a call that may have made it, the nearest first, up to a person's
@@ -18,7 +20,7 @@ type Caller struct {
 
 // A CallerProcess is one of them.
 type CallerProcess struct {
-	Process
+	proc.Process
 	Name string // of its program or script, without directory; no control characters
 }
 
@@ -65,8 +67,8 @@ func (p CallerProcess) encode() string {
 	return strconv.Itoa(p.PID) + "." + strconv.FormatInt(p.Start, 10) + "." + p.Name
 }
 
-// parseCaller decodes it. What cannot be read is no caller.
-func parseCaller(text string) Caller {
+// ParseCaller decodes it. What cannot be read is no caller.
+func ParseCaller(text string) Caller {
 	fields := strings.Split(text, "\t")
 	if len(fields) < 3 {
 		return Caller{}
@@ -101,13 +103,13 @@ func parseCallerProcess(boot, text string) (p CallerProcess, ok bool) {
 		return p, false
 	}
 	start, err := strconv.ParseInt(fields[1], 10, 64)
-	return CallerProcess{Process{boot, pid, start}, fields[2]}, err == nil
+	return CallerProcess{proc.Process{Boot: boot, PID: pid, Start: start}, fields[2]}, err == nil
 }
 
 // Scan implements sql.Scanner.
 func (c *Caller) Scan(value any) error {
 	text, _ := value.(string)
-	*c = parseCaller(text)
+	*c = ParseCaller(text)
 	return nil
 }
 
@@ -130,10 +132,10 @@ func (c Caller) isSame(p CallerProcess, earlier Caller, e CallerProcess) bool {
 	return p.Process == e.Process && p.Boot != "" && p.Start > 0 && c.Namespace == earlier.Namespace && c.Namespace != ""
 }
 
-// sameAs reports whether the same run of the same program made this call and an earlier one, and
+// SameAs reports whether the same run of the same program made this call and an earlier one, and
 // returns its name. A person who typed both in one shell is the same caller only shortly after the
 // earlier run: idle is the time from its end to this call's start.
-func (c Caller) sameAs(earlier Caller, idle Millis) (name string, ok bool) {
+func (c Caller) SameAs(earlier Caller, idle Millis) (name string, ok bool) {
 	if p, ok := c.common(earlier); ok {
 		return p.Name, true
 	}

@@ -1,0 +1,40 @@
+package ledger
+
+import (
+	"fmt"
+
+	"reprise/ledger/decide"
+	"reprise/ledger/proc"
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
+)
+
+const (
+	minute decide.Millis = 60_000
+	hour                 = 60 * minute
+)
+
+// callerOf returns a caller with processes that have these PIDs, on one machine.
+func callerOf(pids ...int) decide.Caller {
+	c := decide.Caller{Namespace: "pid:[1]"}
+	for _, pid := range pids {
+		c.Processes = append(c.Processes, callerProcess(pid))
+	}
+	return c
+}
+
+func callerProcess(pid int) decide.CallerProcess {
+	return decide.CallerProcess{Process: proc.Process{Boot: "boot", PID: pid, Start: int64(pid) * 100}, Name: fmt.Sprintf("program %d.sh", pid)}
+}
+
+// goodFacts is a call that is resumed.
+func goodFacts() decide.Facts {
+	p := decide.Fingerprints{Settings: "s", Model: "m", Runtime: "r", Auth: "a"}
+	return decide.Facts{
+		Now: 100 * hour, Fingerprints: p, Limits: decide.Limits{TTL: hour, MaxAge: hour, ContextShare: 1, UnknownWindow: 1000},
+		Chains: []decide.ChainFacts{{
+			Chain: 7, Session: 8, NativeID: "id", State: decide.Live, Fingerprints: p, Created: 100*hour - minute, LastUsed: 100*hour - minute,
+			Continuity: prompt.Continuity{Relation: reason.Extends, BeginsAlike: true}, Proof: decide.Proof{Transcript: true},
+		}},
+	}
+}
