@@ -40,7 +40,7 @@ type format struct {
 }
 
 // clis are the tools by their names.
-var clis = map[string]cli{"claude": claude, "codex": codex, "copilot": copilot, "gemini": gemini, "opencode": opencode, "qwen": qwen, "vibe": vibe}
+var clis = map[string]cli{"claude": claude, "codex": codex, "copilot": copilot, "droid": droid, "gemini": gemini, "opencode": opencode, "qwen": qwen, "vibe": vibe}
 
 // A scenario is one or several calls that must look the same with and without the shim.
 type scenario struct {

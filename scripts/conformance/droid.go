@@ -19,11 +19,6 @@ var droid = cli{
 	managed: list("text|json|stream-json|stdin only|401, text"),
 }
 
-func init() {
-	clis["droid"] = droid
-	versions["droid"] = list("0.99.0|0.109.3|0.215.0")
-}
-
 // droidJobs are sequences of calls.
 var droidJobs = map[string][]call{
 	"own resume, text":   {{Args: list("exec|remember number 7")}, {Args: list("exec|-s|{id}|what number")}},

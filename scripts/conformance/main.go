@@ -36,7 +36,7 @@ func main() {
 	flag.BoolVar(&o.verbose, "v", false, "print times, and the differences that are deliberate")
 	flag.StringVar(&o.shims, "shim", "", "the `folder` of the shims; built if it is not given")
 	flag.Uint64Var(&o.seed, "seed", 0, "draw what is drawn by chance by this `number`; 0 for another one each time")
-	flag.BoolVar(&o.sample, "sample", false, "run a part of the scenarios, drawn by chance: each kind of each tool, and each row of some tool")
+	flag.BoolVar(&o.sample, "sample", false, "run a part of the scenarios, drawn by chance: each kind and half of the rows of one tool, and one scenario of each other tool")
 	flag.BoolVar(&o.matrix, "matrix", false, "run a few scenarios with many versions of each tool, and print a table in Markdown")
 	flag.BoolVar(&o.notices, "notices", false, "print where the code of a -tool asks for its output format: what changed between the versions that -run lists, apart by commas")
 	flag.Parse()
@@ -167,29 +167,31 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 	return all, nil
 }
 
-// sample draws scenarios until there are one of each kind of each tool, and one of each row: of a tool that
-// starts quickly if there is one.
+// sample draws a tool, and of its scenarios one of each kind and half of all rows. Of each other tool it draws one.
 func sample(all []scenario, seed uint64) (drawn []scenario) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return s.slow })
-	byName := func(a, b scenario) int { return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.name, b.name)) }
-	slices.SortFunc(all, byName)
-	parity.Dice(seed, "sample").Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	kinds, rows := map[[2]string]bool{}, map[string]bool{}
-	take := func(s scenario) {
-		kinds[[2]string{s.tool, s.kind}], rows[s.row()] = true, true
-		drawn = append(drawn, s)
-	}
+	slices.SortFunc(all, func(a, b scenario) int { return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.name, b.name)) })
+	dice := parity.Dice(seed, "sample")
+	dice.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	tool := all[dice.IntN(len(all))].tool
+	kinds, rows, others := map[string]bool{}, map[string]bool{}, map[string]bool{tool: true}
 	for _, s := range all {
-		if !kinds[[2]string{s.tool, s.kind}] {
-			take(s)
-		}
-	}
-	for _, modest := range []bool{false, true} {
-		for _, s := range all {
-			if clis[s.tool].modest == modest && !rows[s.row()] {
-				take(s)
+		switch {
+		case !others[s.tool]:
+			others[s.tool] = true
+		case s.tool != tool:
+			continue
+		case !kinds[s.kind]:
+			kinds[s.kind], rows[s.row()] = true, true
+		case rows[s.row()]:
+			continue
+		default:
+			rows[s.row()] = true
+			if dice.IntN(2) == 0 {
+				continue
 			}
 		}
+		drawn = append(drawn, s)
 	}
 	return drawn
 }

@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-// A sample has each kind of each tool and each row of the whole, and it is a small part.
+// A sample has each kind and half of the rows of one tool, and one scenario of each other. In time every tool is drawn.
 func TestSample(t *testing.T) {
 	tools := slices.Sorted(maps.Keys(clis))
+	drawn := map[string]bool{}
 	for seed := range uint64(50) {
 		all, err := options{seed: seed}.chosen(tools)
 		if err != nil {
@@ -18,27 +19,41 @@ func TestSample(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		has := map[string]bool{}
+		has, count := map[string]bool{}, map[string]int{}
 		for _, s := range part {
 			if name := s.tool + ": " + s.name; has[name] {
 				t.Errorf("seed %d: %s is drawn twice", seed, name)
 			}
-			has[s.tool+": "+s.name], has[s.tool+" "+s.kind], has[s.row()] = true, true, true
+			has[s.tool+": "+s.name], has[s.tool+" "+s.kind] = true, true
+			count[s.tool]++
 		}
-		names := map[string]bool{}
+		tool := slices.MaxFunc(tools, func(a, b string) int { return count[a] - count[b] })
+		drawn[tool] = true
+		for _, other := range tools {
+			if other != tool && count[other] != 1 {
+				t.Errorf("seed %d: %d scenarios of %s are drawn", seed, count[other], other)
+			}
+		}
+		names, rows := map[string]bool{}, map[string]bool{}
 		for _, s := range all {
 			name := s.tool + ": " + s.name
 			if names[name] {
 				t.Fatalf("two scenarios are %s", name)
 			}
 			names[name] = true
-			if !has[s.tool+" "+s.kind] || !has[s.row()] {
-				t.Errorf("seed %d: nothing like %s: %s (%s)", seed, s.tool, s.name, s.kind)
+			if s.tool == tool && !s.slow {
+				rows[s.row()] = true
+				if !has[s.tool+" "+s.kind] {
+					t.Errorf("seed %d: nothing like %s: %s (%s)", seed, s.tool, s.name, s.kind)
+				}
 			}
 		}
-		if len(part) > len(all)*2/5 {
-			t.Errorf("seed %d: %d of %d are drawn", seed, len(part), len(all))
+		if share := float64(count[tool]) / float64(len(rows)); share < 0.3 || share > 0.75 {
+			t.Errorf("seed %d: %d of %d rows of %s are drawn", seed, count[tool], len(rows), tool)
 		}
+	}
+	if len(drawn) != len(tools) {
+		t.Errorf("only %v are drawn", slices.Sorted(maps.Keys(drawn)))
 	}
 }
 
