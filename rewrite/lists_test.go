@@ -32,7 +32,7 @@ func TestListsOfTools(t *testing.T) {
 		t.Fatal("install.sh has no list of shims")
 	}
 	for path, want := range map[string]string{
-		"../shim/tools_table.h": toolsTable(tools),
+		"../shim/front/tools_table.h": toolsTable(tools),
 		install:                 before + "\nshims='" + strings.Join(rewrite.Names, " ") + "'\n" + after,
 	} {
 		if *update {

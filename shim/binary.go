@@ -16,6 +16,7 @@ import (
 
 	"reprise/config"
 	"reprise/rewrite"
+	"reprise/shim/front"
 )
 
 // probeTimeout is how long a new binary may take to print its help. gemini takes more than two
@@ -132,7 +133,7 @@ func ourShims(env Env, name string) []string {
 	}
 	var ids []string
 	for _, dir := range dirs {
-		if id := identify(filepath.Join(dir, name)); id != "" {
+		if id := front.Identify(filepath.Join(dir, name)); id != "" {
 			ids = append(ids, id)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"reprise/shim/front"
 )
 
 // A child that a program leaves behind with its output is not waited for, and does not lose what the program said.
@@ -96,7 +98,7 @@ func TestFingerprint(t *testing.T) {
 	fingerprint := func() string {
 		t.Helper()
 		found, err := resolve("tool", path, "", "")
-		if err != nil || found.id != identify(path) {
+		if err != nil || found.id != front.Identify(path) {
 			t.Fatalf("%q, %v", found.id, err)
 		}
 		return found.fingerprint()
@@ -124,7 +126,7 @@ func TestFingerprint(t *testing.T) {
 }
 
 func TestExecutablePath(t *testing.T) {
-	if got := identify(executablePath()); got != self() {
+	if got := front.Identify(executablePath()); got != front.Self() {
 		t.Errorf("%s is %q", executablePath(), got)
 	}
 }

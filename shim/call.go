@@ -19,21 +19,22 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mattn/go-isatty"
+	"golang.org/x/sys/unix"
+
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
-
-	"github.com/mattn/go-isatty"
-	"golang.org/x/sys/unix"
+	"reprise/shim/front"
 )
 
 // A call is one invocation of a shim.
 type call struct {
 	env    Env
 	name   string
-	guard  guard
+	guard  front.Guard
 	skip   string // IDs of the files that are not the real binary
 	config config.Config
 	log    *log
@@ -108,8 +109,8 @@ func newCall(env Env) *call {
 	c := &call{
 		env: env, started: env.Now(), name: toolName(env), log: &log{}, signals: newInbox(), stdin: &staged{from: env.Stdin},
 	}
-	c.guard = readGuard(env.Get(guardEnv), os.Getpid(), self())
-	c.skip = c.guard.skip()
+	c.guard = front.ReadGuard(env.Get(guardEnv), os.Getpid(), front.Self())
+	c.skip = c.guard.Skip()
 	return c
 }
 
@@ -140,7 +141,7 @@ func (c *call) parse() reason.Code {
 	}
 	// A tool can fail at its first write if nobody reads it (codex 0.169.0: exit code 101).
 	// Behind the shim's pipe it would not.
-	if closedByCaller(c.env.Stdout) || hungUp(int(c.env.Stdout.Fd())) {
+	if front.Closed(c.env.Stdout.Fd()) || hungUp(int(c.env.Stdout.Fd())) {
 		return reason.StdoutGone
 	}
 	return ""
@@ -207,7 +208,7 @@ func (c *call) target() (target, error) {
 	if c.real.path != "" {
 		return c.real, nil
 	}
-	if c.guard.hops >= maxHops {
+	if c.guard.Hops() >= front.MaxHops {
 		return target{}, errLoop
 	}
 	find := resolveBehind

@@ -1,10 +1,5 @@
 package shim
 
-// #include "exec.h"
-//
-// extern char **environ;
-import "C"
-
 import (
 	"crypto/rand"
 	"fmt"
@@ -13,11 +8,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"reprise/config"
+	"reprise/shim/front"
 )
 
 // An Env is the outside world of a call. Nothing else in this package reads os.Args, the
@@ -37,7 +32,7 @@ type Env struct {
 // OSEnv is the environment of this process.
 func OSEnv() Env {
 	return Env{
-		Args: os.Args, Environ: environ(), Now: time.Now, NewID: randomUUID,
+		Args: os.Args, Environ: front.Environ(), Now: time.Now, NewID: randomUUID,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
 }
@@ -48,15 +43,6 @@ func randomUUID() string {
 	_, _ = rand.Read(b[:]) // never fails
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
-
-// environ returns the variables as the caller has set them. Unlike os.Environ it keeps several
-// entries of one name.
-func environ() (entries []string) {
-	for at := C.environ; at != nil && *at != nil; at = (**C.char)(unsafe.Add(unsafe.Pointer(at), unsafe.Sizeof(*at))) {
-		entries = append(entries, C.GoString(*at))
-	}
-	return entries
 }
 
 // Get returns a variable, "" if it is not set. Of several entries of one name the first
@@ -77,8 +63,7 @@ func (e Env) path() string {
 			return e.Get("PATH")
 		}
 	}
-	var none [1]*C.char
-	return C.GoString(C.reprise_path(&none[0]))
+	return front.DefaultPath()
 }
 
 // unsetEnv returns a copy of an environment for another program, in which none of the names is set,
@@ -99,16 +84,6 @@ func setEnv(environ []string, name, value string) []string {
 		}
 	}
 	return append(out, name+"="+value)
-}
-
-// AccountHome returns the home directory of this user's account, regardless of HOME; "" if it
-// has none.
-func AccountHome() string {
-	var home [C.PATH_MAX]C.char
-	if !C.reprise_account_home(&home[0]) {
-		return ""
-	}
-	return C.GoString(&home[0])
 }
 
 // Own returns the value of a variable for finding reprise's own files. A caller may give a tool

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/shim/front"
 )
 
 // The tool gets what the caller has set, down to what os.Environ leaves out.
@@ -44,10 +46,10 @@ func TestAccountHome(t *testing.T) {
 		t.Skip(err)
 	}
 	t.Setenv("HOME", "/elsewhere")
-	if got := AccountHome(); got != u.HomeDir && got != "" {
+	if got := front.AccountHome(); got != u.HomeDir && got != "" {
 		t.Errorf("%q, want %q", got, u.HomeDir)
 	}
-	if text, err := os.ReadFile("/etc/passwd"); err == nil && len(text) > 0 && u.Uid == "0" && AccountHome() == "" {
+	if text, err := os.ReadFile("/etc/passwd"); err == nil && len(text) > 0 && u.Uid == "0" && front.AccountHome() == "" {
 		t.Error("root has no home")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/shim/front"
 )
 
 // A driver runs testdata/exec_driver.c. With REPRISE_SANITIZE=1 the address and
@@ -279,10 +280,10 @@ func TestFindOddInput(t *testing.T) {
 		var path, skip []string
 		for range r.IntN(5) {
 			path = append(path, pick(r, pieces))
-			skip = append(skip, pick(r, []string{"", "1.2", identify(dir + "/tool"), ".", "x", long}))
+			skip = append(skip, pick(r, []string{"", "1.2", front.Identify(dir + "/tool"), ".", "x", long}))
 		}
 		got := d.ask("f", 0, 0, []string{"tool", pick(r, pieces), strings.Join(path, ":"), strings.Join(skip, ",")}, nil)
-		if skipped := slices.Contains(skip, identify(dir+"/tool")); skipped && got != "" || !skipped && slices.Contains(path, dir) && got == "" {
+		if skipped := slices.Contains(skip, front.Identify(dir+"/tool")); skipped && got != "" || !skipped && slices.Contains(path, dir) && got == "" {
 			t.Fatalf("%q without %q: %q", path, skip, got)
 		}
 		value := mangled(r, pick(r, []string{"7:3:1.2,3.4", "7:19:1.2", "8:1:", "7:1:1.2," + strings.Repeat("x", 2030), "7:0001:" + long, strings.Repeat("7:", 600)}))

@@ -1,9 +1,5 @@
 package shim
 
-// #include "exec.h"
-// #include "inherit.h"
-import "C"
-
 import (
 	"errors"
 	"fmt"
@@ -13,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"reprise/shim/front"
 )
 
 // A process is the running tool.
@@ -58,24 +56,19 @@ func spawn(path string, args, environ []string, files [3]*os.File) (int, error) 
 	attr := &syscall.ProcAttr{Env: environ, Sys: endsWithUs()}
 	for _, f := range files {
 		fd := f.Fd()
-		if closedByCaller(f) {
+		if front.Closed(fd) {
 			fd = ^uintptr(0)
 		}
 		attr.Files = append(attr.Files, fd)
 	}
-	var ignored, blocked C.ulonglong
-	if C.inherit_signals(&ignored, &blocked); ignored|blocked != 0 {
-		args = append([]string{C.REPRISE_START, strconv.FormatUint(uint64(ignored), 16), strconv.FormatUint(uint64(blocked), 16), path}, args...)
+	if ignored, blocked := front.Signals(); ignored|blocked != 0 {
+		args = append([]string{front.StartName, strconv.FormatUint(ignored, 16), strconv.FormatUint(blocked, 16), path}, args...)
 		path = ownProgram()
 	}
 	pid, err := syscall.ForkExec(path, args, attr)
 	runtime.KeepAlive(files)
 	return pid, err
 }
-
-// closedByCaller reports whether a file is descriptor 0, 1 or 2 and was closed when the shim
-// was started. The Go runtime has opened it since.
-func closedByCaller(f *os.File) bool { return C.inherit_closed(C.int(f.Fd())) != 0 }
 
 // poll handles the tool's state changes without blocking. Each time the tool has stopped, the
 // shim stops too. ended reports whether the tool has ended, with status st.
@@ -123,7 +116,7 @@ func (p *process) stop(sig syscall.Signal) {
 			return
 		}
 	}
-	C.inherit_stop(C.pid_t(p.pid), C.int(sig))
+	front.Stop(p.pid, sig)
 }
 
 // forward forwards a signal to the tool, unless the tool has received it as well: a terminal
@@ -175,6 +168,6 @@ func (s status) leave() int {
 	if s.signal == 0 {
 		return s.exit
 	}
-	C.inherit_die(C.int(s.signal))
+	front.Die(s.signal)
 	return 128 + int(s.signal)
 }

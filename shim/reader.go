@@ -1,14 +1,5 @@
 package shim
 
-// #include <sys/ioctl.h>
-// #include "inherit.h"
-//
-// static int waiting(int fd) {
-// 	int n = 0;
-// 	return ioctl(fd, FIONREAD, &n) == 0 ? n : 0;
-// }
-import "C"
-
 import (
 	"bytes"
 	"errors"
@@ -18,9 +9,10 @@ import (
 	"syscall"
 	"time"
 
-	"reprise/rewrite"
-
 	"golang.org/x/sys/unix"
+
+	"reprise/rewrite"
+	"reprise/shim/front"
 )
 
 // A tap is one of the tool's streams. Its reader runs in a goroutine of its own.
@@ -166,7 +158,7 @@ func (t *tap) waiting() (n int) {
 	withFD(t.file, func(fd int) {
 		ask := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		if !t.terminal {
-			n = int(C.waiting(C.int(fd)))
+			n = front.Waiting(fd)
 		} else if _, err := unix.Poll(ask, 0); err == nil && ask[0].Revents&unix.POLLIN != 0 {
 			n = terminalHolds
 		}
@@ -200,8 +192,8 @@ func (a *attempt) leaveOpen(t *tap) {
 	if hungUp(int(t.file.Fd())) && (a.state == stateAbandoned || t.waiting() == 0) {
 		return
 	}
-	if errno := C.inherit_copier(C.int(t.file.Fd()), C.int(t.to.fd)); errno != 0 {
-		a.fault("go on copying output", fmt.Errorf("fork: %w", syscall.Errno(errno)))
+	if err := front.Copy(t.file.Fd(), t.to.fd); err != nil {
+		a.fault("go on copying output", fmt.Errorf("fork: %w", err))
 	}
 }
 

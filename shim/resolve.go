@@ -1,10 +1,5 @@
 package shim
 
-// #include <stdlib.h>
-// #include "exec.h"
-// #include "inherit.h"
-import "C"
-
 import (
 	"errors"
 	"fmt"
@@ -12,57 +7,14 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"reprise/shim/front"
 )
 
 // guardEnv is the variable that keeps shims from finding each other for ever.
 const guardEnv = "REPRISE_GUARD"
-
-// maxHops is how often one call may pass through shims of reprise.
-const maxHops = C.REPRISE_MAX_HOPS
-
-// identify returns an ID of the file at a path, the same under any name; "" if there is none.
-func identify(path string) string {
-	text := C.CString(path)
-	defer C.free(unsafe.Pointer(text))
-	var id [C.REPRISE_ID_SIZE]C.char
-	C.reprise_identify(text, &id[0])
-	return C.GoString(&id[0])
-}
-
-// self returns the ID of the running program, even if its file was replaced.
-func self() string {
-	var id [C.REPRISE_ID_SIZE]C.char
-	C.reprise_self(&id[0])
-	return C.GoString(&id[0])
-}
-
-// A guard lists the shims that a call has passed through.
-type guard C.struct_reprise_guard
-
-func readGuard(value string, pid int, self string) guard {
-	text, id := C.CString(value), C.CString(self)
-	defer C.free(unsafe.Pointer(text))
-	defer C.free(unsafe.Pointer(id))
-	var g C.struct_reprise_guard
-	C.reprise_read_guard(text, C.long(pid), id, &g)
-	return guard(g)
-}
-
-// with returns the variable's value after one more target.
-func (g guard) with(target string, pid int) string {
-	id := C.CString(target)
-	defer C.free(unsafe.Pointer(id))
-	var value [2 * C.REPRISE_GUARD_SIZE]C.char
-	C.reprise_write_guard((*C.struct_reprise_guard)(&g), id, C.long(pid), &value[0])
-	return C.GoString(&value[0])
-}
-
-// skip returns the IDs of the files that are not the real binary: the running program, and all
-// that were tried before.
-func (g guard) skip() string { return C.GoString(&g.tried[0]) }
 
 // A target is a real binary.
 type target struct {
@@ -77,32 +29,21 @@ var (
 	errLoop     = errors.New("loop")
 )
 
-// resolve finds the real binary: the configured path, or else the first executable of that
-// name on PATH whose ID is not in skip, a list separated by commas. See reprise_find.
+// resolve finds the real binary. See front.Find.
 func resolve(name, configured, path string, skip string) (target, error) {
-	return find(name, configured, path, skip, func(name, configured, path, skip *C.char, found *C.struct_reprise_target) bool {
-		return bool(C.reprise_find(name, configured, path, skip, found))
-	})
+	return found(front.Find(name, configured, path, skip))
 }
 
-// resolveBehind finds the next binary after those that were tried. See reprise_find_behind.
+// resolveBehind finds the next binary after those that were tried. See front.FindBehind.
 func resolveBehind(name, configured, path string, tried string) (target, error) {
-	return find(name, configured, path, tried, func(name, configured, path, tried *C.char, found *C.struct_reprise_target) bool {
-		return bool(C.reprise_find_behind(name, configured, path, tried, found))
-	})
+	return found(front.FindBehind(name, configured, path, tried))
 }
 
-func find(name, configured, path, ids string, by func(name, configured, path, ids *C.char, found *C.struct_reprise_target) bool) (target, error) {
-	var in [4]*C.char
-	for i, text := range []string{name, configured, path, ids} {
-		in[i] = C.CString(text)
-		defer C.free(unsafe.Pointer(in[i]))
-	}
-	var found C.struct_reprise_target
-	if !by(in[0], in[1], in[2], in[3], &found) {
+func found(path, id string, ok bool) (target, error) {
+	if !ok {
 		return target{}, errNotFound
 	}
-	t := target{path: C.GoString(&found.path[0]), id: C.GoString(&found.id[0])}
+	t := target{path: path, id: id}
 	var err error
 	if t.info, err = os.Stat(t.path); err != nil {
 		return target{}, errNotFound // removed since
@@ -136,10 +77,9 @@ func (c *call) execReal(stdin *os.File) int {
 		}
 	}
 	runtime.LockOSThread()
-	C.inherit_ignore()
-	C.inherit_close()
+	front.Restore()
 	environ := unsetEnv(c.env.Environ, nil)
-	err = execOrSh(t.path, c.env.Args, setEnv(environ, guardEnv, c.guard.with(t.id, os.Getpid())))
+	err = execOrSh(t.path, c.env.Args, setEnv(environ, guardEnv, c.guard.With(t.id, os.Getpid())))
 	if errors.Is(err, unix.E2BIG) { // the guard may be what is too much
 		err = execOrSh(t.path, c.env.Args, environ)
 	}
@@ -166,7 +106,7 @@ func (c *call) cannotRun(err error) int {
 		return exitNotFound
 	case errors.Is(err, errLoop):
 		fmt.Fprintf(c.env.Stderr, "reprise: %s: gave up after %d shims that lead to each other\n"+
-			"reprise: hint: tried on PATH: %s\n", c.name, c.guard.hops, strings.Join(c.candidates(), ", "))
+			"reprise: hint: tried on PATH: %s\n", c.name, c.guard.Hops(), strings.Join(c.candidates(), ", "))
 		return exitCannotRun
 	}
 	fmt.Fprintf(c.env.Stderr, "reprise: %s: %v\n", c.name, err)

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"reprise/shim/front"
 )
 
 func TestResolve(t *testing.T) {
@@ -37,8 +39,8 @@ func TestResolve(t *testing.T) {
 	executableFile(t, ".", "tool", "#!/bin/sh\n")
 	must(os.WriteFile("plain/tool", nil, 0o600))
 	must(os.Symlink("/nowhere/tool", "dangling/tool"))
-	copied := identify("copy/tool")
-	real := identify("real/tool")
+	copied := front.Identify("copy/tool")
+	real := front.Identify("real/tool")
 
 	tests := []struct {
 		name, path, configured string
@@ -68,65 +70,25 @@ func TestResolve(t *testing.T) {
 	}
 	for _, test := range tests {
 		in := func(s string) string { return strings.ReplaceAll(s, "R/", root+"/") }
-		got, err := resolve("tool", in(test.configured), in(test.path), readGuard("7:1:"+test.tried, 7, self()).skip())
+		got, err := resolve("tool", in(test.configured), in(test.path), front.ReadGuard("7:1:"+test.tried, 7, front.Self()).Skip())
 		if got.path != in(test.want) || (test.want == "") != errors.Is(err, errNotFound) {
 			t.Errorf("%s: %q, %v; want %q", test.name, got.path, err, in(test.want))
 		}
 	}
 	for tried, want := range map[string]string{
-		real: root + "/other/tool", real + "," + identify("other/tool"): root + "/other/tool",
-		identify("other/tool") + "," + real: root + "/real/tool",
+		real: root + "/other/tool", real + "," + front.Identify("other/tool"): root + "/other/tool",
+		front.Identify("other/tool") + "," + real: root + "/real/tool",
 	} {
-		got, err := resolveBehind("tool", "", root+"/ours:"+root+"/real:"+root+"/other", readGuard("7:1:"+tried, 7, self()).skip())
+		got, err := resolveBehind("tool", "", root+"/ours:"+root+"/real:"+root+"/other", front.ReadGuard("7:1:"+tried, 7, front.Self()).Skip())
 		if got.path != want {
 			t.Errorf("behind %s: %q, %v; want %q", tried, got.path, err, want)
 		}
 	}
-	lost := &call{name: "tool", env: Env{Environ: []string{"PATH=" + root + "/real"}}, guard: guard{hops: maxHops}}
+	lost := &call{name: "tool", env: Env{Environ: []string{"PATH=" + root + "/real"}}, guard: front.ReadGuard(fmt.Sprintf("7:%d:", front.MaxHops), 7, "")}
 	if _, err := lost.target(); !errors.Is(err, errLoop) {
-		t.Errorf("after %d hops: %v", maxHops, err)
+		t.Errorf("after %d hops: %v", front.MaxHops, err)
 	}
-	if got, err := resolve("hard", "", root, self()); !errors.Is(err, errNotFound) {
+	if got, err := resolve("hard", "", root, front.Self()); !errors.Is(err, errNotFound) {
 		t.Errorf("a hard link of ours is taken for real: %q, %v", got.path, err)
-	}
-}
-
-func TestGuard(t *testing.T) {
-	tests := []struct {
-		value string
-		hops  int
-		tried string
-	}{
-		{"", 0, ""},
-		{"7", 0, ""},
-		{"7:1", 0, ""},
-		{"7:x:1.2", 0, ""},
-		{"7:3:", 3, ""},
-		{"7:3:1.2", 3, "1.2"},
-		{"7:3:1.2,3.4", 3, "1.2,3.4"},
-		{"8:3:1.2", 3, ""}, // a child's
-		{"77:3:1.2", 3, ""},
-		{"7:99999999999999999999:1.2", 0, ""},
-		{"7:-5:1.2", 0, ""},
-		{"7:+5:1.2", 0, ""},
-		{"7::1.2", 0, ""},
-		{"7:3:" + strings.Repeat("1.2,", 1000), 0, ""},
-		{"7:3:@0,1.2", 0, ""},                 // long ago: a tool was at work in between
-		{"7:3:@99999999999999,1.2", 3, "1.2"}, // a clock of another machine
-		{"7:3:@99999999999999", 3, ""},
-		{"8:3:@99999999999999,1.2", 3, ""},
-	}
-	for _, test := range tests {
-		g := readGuard(test.value, 7, "")
-		if int(g.hops) != test.hops || g.skip() != test.tried {
-			t.Errorf("%q reads as %d, %q", test.value, g.hops, g.skip())
-		}
-	}
-	var g guard
-	for i := range 3 {
-		g = readGuard(g.with(fmt.Sprintf("1.%x", i+10), 7), 7, "1.2")
-	}
-	if g.hops != 3 || !strings.Contains(g.with("1.d", 7), ":4:@") || g.skip() != "1.2,1.a,1.b,1.c" {
-		t.Errorf("after three targets: %d, %q", g.hops, g.skip())
 	}
 }

@@ -118,7 +118,7 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 		}()
 	}
 	environ := setEnv(unsetEnv(c.env.Environ, c.unset), rewrite.NestedEnv, fmt.Sprintf("%s:%d", c.name, os.Getpid()))
-	environ = setEnv(environ, guardEnv, c.guard.with(c.real.id, os.Getpid()))
+	environ = setEnv(environ, guardEnv, c.guard.With(c.real.id, os.Getpid()))
 	for _, entry := range plan.Env {
 		name, value, _ := strings.Cut(entry, "=")
 		environ = setEnv(environ, name, value)

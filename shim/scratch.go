@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/shim/front"
 )
 
 // A scratch is a repository of our own in which git answers questions about another one. It has the objects and the
@@ -34,7 +35,7 @@ const (
 // errForeign reports that git would refuse a repository, as it is another user's.
 var errForeign = errors.New("the repository belongs to another user")
 
-var accountHome = sync.OnceValue(AccountHome)
+var accountHome = sync.OnceValue(front.AccountHome)
 
 // scratchConfig is all the configuration that git reads, except core.excludesFile and safe.directory of the user's own.
 // With sparseCheckout, a file counts that is there although the index says that it is left out.

@@ -1,8 +1,5 @@
 package shim
 
-// #include "inherit.h"
-import "C"
-
 import (
 	"os"
 	"os/signal"
@@ -10,6 +7,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"reprise/shim/front"
 )
 
 // forwarded are the signals that the shim forwards to the tool: those that terminals, shells,
@@ -19,14 +18,11 @@ var forwarded = []os.Signal{
 	syscall.SIGALRM, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH,
 }
 
-// ignoredByCaller reports whether the caller has started the shim with a signal ignored.
-func ignoredByCaller(sig syscall.Signal) bool { return C.inherit_ignored(C.int(sig)) != 0 }
-
 // ignoreAsCaller ignores the signals that the caller ignores. The Go runtime has installed its
 // handlers for them. SIGCHLD is not ignored: it reports the tool's end.
 func ignoreAsCaller() {
 	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
-		if sig != syscall.SIGCHLD && ignoredByCaller(sig) {
+		if sig != syscall.SIGCHLD && front.Ignored(sig) {
 			signal.Ignore(sig)
 		}
 	}

@@ -1,22 +1,18 @@
 package shim
 
-// #include "inherit.h"
-import "C"
-
 import (
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"syscall"
 	"time"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
-
-	"golang.org/x/sys/unix"
+	"reprise/shim/front"
 )
 
 // maxStdin is how many bytes are read from stdin. claude itself fails above 10 MB.
@@ -228,11 +224,9 @@ func ahead(text string, of *os.File) (*os.File, error) {
 		return nil, fmt.Errorf("make pipe: %w", err)
 	}
 	defer w.Close()
-	data := unsafe.StringData(text)
-	errno := C.inherit_feeder((*C.char)(unsafe.Pointer(data)), C.size_t(len(text)), C.int(of.Fd()), C.int(w.Fd()))
-	if errno != 0 {
+	if err := front.Feed(text, of.Fd(), w.Fd()); err != nil {
 		r.Close()
-		return nil, fmt.Errorf("hand on stdin: %w", syscall.Errno(errno))
+		return nil, fmt.Errorf("hand on stdin: %w", err)
 	}
 	return r, nil
 }

@@ -1,8 +1,5 @@
 package shim
 
-// #include "inherit.h"
-import "C"
-
 import (
 	"errors"
 	"os"
@@ -10,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"reprise/shim/front"
 )
 
 // A witness is a process that shows which signals were sent to the whole process group: it is
@@ -34,7 +33,7 @@ func newWitness() *witness {
 	}
 	defer w.Close()
 	syscall.ForkLock.Lock()
-	pid := int(C.inherit_witness(C.int(w.Fd())))
+	pid := front.Witness(w.Fd())
 	syscall.ForkLock.Unlock()
 	if pid < 0 {
 		r.Close()

@@ -6,10 +6,11 @@ import (
 	"os"
 
 	"reprise/shim"
+	"reprise/shim/front"
 )
 
 func main() {
 	env := shim.OSEnv()
-	env.AccountHome = shim.AccountHome()
+	env.AccountHome = front.AccountHome()
 	os.Exit(shim.Main(env))
 }

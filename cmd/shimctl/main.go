@@ -12,10 +12,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"reprise/config"
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/shim"
+	"reprise/shim/front"
 )
 
 // Exit codes.
@@ -80,7 +82,7 @@ func (e hinted) Unwrap() error { return e.error }
 // errFindings reports that a check found problems, which were printed.
 var errFindings = errors.New("something was found")
 
-func main() { os.Exit(run(shim.AccountHome())) }
+func main() { os.Exit(run(front.AccountHome())) }
 
 // run runs the command and returns its exit code. accountHome is "" to look below HOME only.
 func run(accountHome string) int {

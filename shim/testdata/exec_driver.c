@@ -2,7 +2,7 @@
 // that a Go test can compare, and sanitizers can watch. Every string of a case is an
 // allocation of its own size. A case is a line "KIND A B COUNT COUNT", then as many
 // strings, each ended by NUL, as the answer is.
-#include "../exec.c"
+#include "../front/exec.c"
 
 static char **strings(int n)
 {
