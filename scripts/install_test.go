@@ -636,7 +636,15 @@ func TestPathAdvice(t *testing.T) {
 	contains(t, s.install("--uninstall", "--bin-dir", s.bin), "that directory is still on PATH: take the line out of your profile")
 }
 
+// fromSource skips a test that builds the programs several times.
+func fromSource(t *testing.T) {
+	if os.Getenv("REPRISE_INSTALL") == "" {
+		t.Skip("set REPRISE_INSTALL=1 to install from source")
+	}
+}
+
 func TestLinking(t *testing.T) {
+	fromSource(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("static only on Linux")
 	}
@@ -731,8 +739,9 @@ func TestVersionFromGit(t *testing.T) {
 	contains(t, s.install(), "version v1.2.3-dirty,")
 }
 
-// TestRepository installs the programs themselves.
+// TestRepository installs the programs themselves, from source. .ci/run does so in another way.
 func TestRepository(t *testing.T) {
+	fromSource(t)
 	s := newSite(t)
 	for _, dir := range []string{"../cmd/shim", "../cmd/shimctl", "../cmd/reprise-store"} {
 		if _, err := os.Stat(dir); err != nil {

@@ -10,14 +10,24 @@ import (
 	"testing"
 
 	"reprise/scripts/parity"
+	"reprise/scripts/realcli"
 )
 
-// each runs a test for each case of a table, beside other tests. With REPRISE_E2E=sample it runs a sixth of them, at
+// sample reports whether a part of the tests is wanted: those of one tool, and a sixth of each table.
+func sample() bool { return os.Getenv("REPRISE_E2E") == "sample" }
+
+// drawnTool returns the tool of a sample.
+func drawnTool(t *testing.T) string {
+	tools := slices.Sorted(maps.Keys(realcli.Pins))
+	return tools[parity.Dice(seed(t), "tool").IntN(len(tools))]
+}
+
+// each runs a test for each case of a table, beside other tests. A sample has a sixth of them, at
 // least one, drawn by REPRISE_SAMPLE or, without it, by a number that a test that fails prints.
 func each[V any](t *testing.T, table map[string]V, test func(t *testing.T, name string, v V)) {
 	t.Parallel()
 	names := slices.Sorted(maps.Keys(table))
-	if os.Getenv("REPRISE_E2E") == "sample" {
+	if sample() {
 		names = parity.Sixth(names, seed(t), t.Name())
 	}
 	for _, name := range names {

@@ -53,7 +53,7 @@ var SmallerClaude = Pin{"claude", Claude.Package, "2.1.197", false, nil}
 var OldClaude = Pin{"claude", Claude.Package, "2.0.50", false, nil}
 
 // Pins are the CLIs by their names.
-var Pins = map[string]Pin{"claude": Claude, "codex": Codex, "copilot": Copilot, "gemini": Gemini, "opencode": OpenCode, "qwen": Qwen, "vibe": Vibe}
+var Pins = map[string]Pin{"claude": Claude, "codex": Codex, "copilot": Copilot, "droid": Droid, "gemini": Gemini, "opencode": OpenCode, "qwen": Qwen, "vibe": Vibe}
 
 // Install returns the directory of the executable, and installs it first if it is not in the cache.
 func Install(p Pin) (bin string, err error) {
