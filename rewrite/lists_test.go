@@ -33,7 +33,7 @@ func TestListsOfTools(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"../shim/front/tools_table.h": toolsTable(tools),
-		install:                 before + "\nshims='" + strings.Join(rewrite.Names, " ") + "'\n" + after,
+		install:                       before + "\nshims='" + strings.Join(rewrite.Names, " ") + "'\n" + after,
 	} {
 		if *update {
 			if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
