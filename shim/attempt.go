@@ -33,7 +33,7 @@ type attempt struct {
 	lateStdin []byte    // what came there after the decision to resume
 	prompted  bool      // data on stdin came later, and were passed on
 
-	sweeper *sweeper       // for a resumed run; nil if the tool leaves no orphan files
+	sweeper Sweeper        // for a resumed run; nil if the tool leaves no orphan files
 	watcher *watch.Watcher // nil if no file is followed
 	process *process
 	links   []link // stdout's, and stderr's where it is read
@@ -56,6 +56,13 @@ type attempt struct {
 	late  syscall.Signal
 	taken int64 // bytes that the caller had taken at the last beat
 	idle  int   // beats since a signal in which the caller took nothing of what was there
+}
+
+// A Sweeper removes what a tool leaves beside a resumed session's file.
+type Sweeper interface {
+	Sweep()
+	// Next returns the time until the next sweep, at a time since the tool's start.
+	Next(since time.Duration) time.Duration
 }
 
 // A runState says what happens to the tool's output.

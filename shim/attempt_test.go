@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -126,13 +125,26 @@ func performFor(t *testing.T, tool scriptedTool, plan rewrite.Plan, script strin
 		tool.stream.signals = childrensInbox(t)
 	}
 	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
-	c := &call{
-		env:  Env{Args: []string{"tool"}, Environ: append(os.Environ(), "OUT="+caller[1].Name(), "ERR="+caller[2].Name()), Stdin: caller[0], Stdout: caller[1], Stderr: caller[2], Now: time.Now},
-		tool: tool, log: &log{}, ticket: &ledger.Ticket{}, name: "tool", record: &ledger.Call{},
-		real: target{path: path}, signals: tool.stream.signals, stdin: &staged{from: caller[0]},
+	return play(t, tool, tool.stream.signals, plan, path, append(os.Environ(), "OUT="+caller[1].Name(), "ERR="+caller[2].Name()), caller, gateTimeout)
+}
+
+// play runs a program as planned, for a caller that has these streams.
+func play(t *testing.T, tool rewrite.Tool, signals *inbox, plan rewrite.Plan, path string, environ []string, caller [3]*os.File, gateTimeout time.Duration) (*attempt, status) {
+	t.Helper()
+	in, err := (&staged{from: caller[0]}).forRun(plan)
+	if err != nil {
+		t.Fatal(err)
 	}
-	c.config.GateTimeout = gateTimeout
-	a, st, err := c.runPlan(plan)
+	defer in.close(caller[0])
+	plan, remove, err := withScratch(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	plan.Started = time.Now().UnixMilli()
+	a := &attempt{plan: plan, tool: tool, relay: in.relay, talk: in.talk, stream: tool.Stream(rewrite.Call{}, plan, ""), signals: signals,
+		pinned: func(string, int) {}, fault: func(what string, err error) { t.Logf("%s: %v", what, err) }}
+	st, err := a.run(path, append([]string{"tool"}, plan.Args...), environ, [3]*os.File{in.file, caller[1], caller[2]}, gateTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}

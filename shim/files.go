@@ -78,27 +78,6 @@ func readRegular(path string, max int64) (string, error) {
 	return readAt(fd, 0, st.Size)
 }
 
-// readAt reads size bytes from an offset on, or fewer if the file ends before. The descriptor's own
-// offset stays.
-func readAt(fd int, offset, size int64) (string, error) {
-	data := make([]byte, size)
-	n := 0
-	for n < len(data) {
-		m, err := unix.Pread(fd, data[n:], offset+int64(n))
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		if m == 0 {
-			break
-		}
-		n += m
-	}
-	return string(data[:n]), nil
-}
-
 // checkFiles checks all files that the call's settings depend on before any of them is read. It
 // returns a reason if one of them cannot be read without changing what the tool will read.
 func (c *call) checkFiles() reason.Code {

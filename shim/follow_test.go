@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -70,18 +69,7 @@ func try(t *testing.T, script string, plan rewrite.Plan) (stdout string, a *atte
 	out := outputFile(t)
 	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
 	tool := follower{stream: &followerStream{}}
-	c := &call{
-		env: Env{Args: []string{"tool"}, Environ: append(os.Environ(), "OUT="+out.Name()),
-			Stdin: devNull(t), Stdout: out, Stderr: out, Now: time.Now},
-		tool: tool, log: &log{}, ticket: &ledger.Ticket{}, name: "tool", record: &ledger.Call{},
-		real: target{path: path}, signals: childrensInbox(t), stdin: &staged{from: devNull(t)},
-	}
-	c.config.GateTimeout = 10 * time.Second
-	a, st, err := c.runPlan(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.process.witness.close()
+	a, st := play(t, tool, childrensInbox(t), plan, path, append(os.Environ(), "OUT="+out.Name()), [3]*os.File{devNull(t), out, out}, 10*time.Second)
 	if st.exit != 0 || st.signal != 0 {
 		t.Errorf("ended with %+v", st)
 	}

@@ -333,9 +333,9 @@ func (a *attempt) nextSweep(since time.Duration) <-chan time.Time {
 	if a.sweeper == nil {
 		return nil
 	}
-	a.sweeper.sweep()
+	a.sweeper.Sweep()
 	if a.named() {
 		return nil
 	}
-	return time.After(a.sweeper.next(since))
+	return time.After(a.sweeper.Next(since))
 }

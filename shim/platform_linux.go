@@ -26,9 +26,6 @@ func endsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: 
 // ownProgram returns a path of the running program, which holds even if its file was replaced.
 func ownProgram() string { return "/proc/self/exe" }
 
-// hideMemory keeps programs of the same user from reading this process's memory, environment and descriptors.
-func hideMemory() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
-
 // childrenInGroup returns the children of a process that are in the shim's process group.
 func childrenInGroup(pid int) []*os.Process {
 	var children []*os.Process
@@ -130,13 +127,3 @@ func cannotBeOpenedAgain(fd int) bool {
 }
 
 func memfd() (int, error) { return unix.MemfdCreate("reprise", unix.MFD_CLOEXEC) }
-
-// directoryID identifies a directory, so that another one under the same name differs. A file
-// system may reuse an inode number, so the time of creation is a part of it.
-func directoryID(path string) string {
-	var st unix.Statx_t
-	if err := unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO|unix.STATX_BTIME, &st); err != nil {
-		return ""
-	}
-	return fmt.Sprintf("%d:%d %d %d.%d", st.Dev_major, st.Dev_minor, st.Ino, st.Btime.Sec, st.Btime.Nsec)
-}

@@ -4,7 +4,6 @@ package shim
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"syscall"
 
@@ -22,7 +21,10 @@ const (
 // endsWithUs returns nil: this system cannot kill a child with its parent.
 func endsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
-func ownProgram() string { return executablePath() }
+func ownProgram() string {
+	path, _ := os.Executable() // no program is found under ""
+	return path
+}
 
 // A witness shows which signals were sent to the whole process group. Here there is none: a
 // terminal's signals are assumed to be for the group if it is in the foreground.
@@ -49,9 +51,6 @@ func (*witness) dismiss() {}
 
 func (*witness) close() {}
 
-// hideMemory does nothing: this system has no such switch.
-func hideMemory() error { return nil }
-
 // childrenInGroup returns none: this system lists no children.
 func childrenInGroup(int) []*os.Process { return nil }
 
@@ -65,16 +64,3 @@ func widen(*os.File) {}
 func whenHungUp(int, <-chan struct{}, func()) {}
 
 func memfd() (int, error) { return -1, errors.ErrUnsupported }
-
-// directoryID identifies a directory, so that another one under the same name differs.
-func directoryID(path string) string {
-	info, err := os.Stat(path)
-	if err != nil {
-		return ""
-	}
-	st, _ := info.Sys().(*syscall.Stat_t)
-	if st == nil {
-		return ""
-	}
-	return fmt.Sprintf("%d %d", st.Dev, st.Ino)
-}

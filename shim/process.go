@@ -171,3 +171,9 @@ func (s status) leave() int {
 	front.Die(s.signal)
 	return 128 + int(s.signal)
 }
+
+// Exit codes of the shim's own failures, the same as those of shells.
+const (
+	exitCannotRun = 126
+	exitNotFound  = 127
+)

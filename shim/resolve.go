@@ -57,12 +57,6 @@ func executablePath() string {
 	return path
 }
 
-// Exit codes of the shim's own failures, the same as those of shells.
-const (
-	exitCannotRun = 126
-	exitNotFound  = 127
-)
-
 // execReal replaces this process by the real binary, with the same arguments, environment
 // (except the guard and the store's variables), descriptors and pid. If stdin is not nil, it replaces the caller's, which
 // has been read. execReal returns an exit code only if it fails.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -106,14 +105,16 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 		a.stream, a.pinned = c.tool.Stream(c.parsed, plan, c.ticket.Totals), c.pin
 	}
 	if id := c.resumed(plan); id != "" {
-		a.sweeper = c.sweeper(id)
-		a.sweeper.sweep()
-		defer a.sweeper.sweep()
+		if s := c.sweeper(id); s != nil {
+			a.sweeper = s
+			s.Sweep()
+			defer s.Sweep()
+		}
 	} else if c.parsed.Mode == rewrite.Observe {
 		// If the caller has asked for the latest session, only the run shows which one that is.
 		defer func() {
 			if id := a.stream.Seen().ID; id != "" {
-				c.sweeper(id).sweep()
+				c.sweeper(id).Sweep()
 			}
 		}()
 	}
@@ -165,47 +166,4 @@ func (c *call) observe() int {
 	}
 	c.finish(a, st)
 	return a.shown(st).leave()
-}
-
-// withScratch returns the plan with rewrite.Scratch replaced by a new private directory, and a
-// function that removes the directory. If the plan does not need one, none is made.
-func withScratch(plan rewrite.Plan) (rewrite.Plan, func() error, error) {
-	used := func(arg string) bool { return arg != plan.Prompt && scratchAt(arg) >= 0 }
-	needs := slices.ContainsFunc(plan.Args, used) ||
-		slices.ContainsFunc(plan.Follow, func(f rewrite.Follow) bool { return scratchAt(f.Dir) >= 0 })
-	if !needs {
-		return plan, func() error { return nil }, nil
-	}
-	dir, err := os.MkdirTemp("", "reprise-*")
-	if err != nil {
-		return plan, nil, fmt.Errorf("make scratch directory: %w", err)
-	}
-	plan.Args = slices.Clone(plan.Args)
-	for i, arg := range plan.Args {
-		if used(arg) {
-			plan.Args[i] = inScratch(arg, dir)
-		}
-	}
-	plan.Follow = slices.Clone(plan.Follow)
-	for i, f := range plan.Follow {
-		plan.Follow[i].Dir = inScratch(f.Dir, dir)
-	}
-	return plan, func() error { return os.RemoveAll(dir) }, nil
-}
-
-func inScratch(arg, dir string) string {
-	if at := scratchAt(arg); at >= 0 {
-		return arg[:at] + dir + arg[at+len(rewrite.Scratch):]
-	}
-	return arg
-}
-
-// scratchAt returns the index of rewrite.Scratch in an argument: at its start, or as the value in
-// --option=VALUE; -1 if there is none. Elsewhere the word is the caller's own.
-func scratchAt(arg string) int {
-	at := strings.Index(arg, rewrite.Scratch)
-	if at > 0 && (arg[0] != '-' || strings.IndexByte(arg, '=') != at-1) {
-		return -1
-	}
-	return at
 }

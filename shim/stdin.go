@@ -277,3 +277,24 @@ func unnamedFile() (*os.File, error) {
 	}
 	return f, os.Remove(f.Name())
 }
+
+// readAt reads size bytes from an offset on, or fewer if the file ends before. The descriptor's own
+// offset stays.
+func readAt(fd int, offset, size int64) (string, error) {
+	data := make([]byte, size)
+	n := 0
+	for n < len(data) {
+		m, err := unix.Pread(fd, data[n:], offset+int64(n))
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if m == 0 {
+			break
+		}
+		n += m
+	}
+	return string(data[:n]), nil
+}

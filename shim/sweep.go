@@ -44,8 +44,8 @@ func (c *call) sweeper(id string) *sweeper {
 	return nil
 }
 
-// sweep deletes orphan files, if there is also a file of the session that is none.
-func (s *sweeper) sweep() {
+// Sweep deletes orphan files, if there is also a file of the session that is none.
+func (s *sweeper) Sweep() {
 	if s == nil {
 		return
 	}
@@ -61,8 +61,8 @@ func (s *sweeper) sweep() {
 	}
 }
 
-// next returns the time until the next sweep.
-func (s *sweeper) next(since time.Duration) time.Duration {
+// Next returns the time until the next sweep.
+func (s *sweeper) Next(since time.Duration) time.Duration {
 	return min(max(since/sweepShare, sweepOften), sweepSeldom)
 }
 

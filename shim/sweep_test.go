@@ -49,7 +49,7 @@ func TestSweepDeletesLeftoversAlone(t *testing.T) {
 	}
 	for _, tt := range tests {
 		s := chats(t, tt.files)
-		s.sweep()
+		s.Sweep()
 		entries, err := os.ReadDir(filepath.Dir(s.pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func TestSweepDeletesLeftoversAlone(t *testing.T) {
 		}
 	}
 	var none *sweeper
-	none.sweep()
+	none.Sweep()
 }
 
 // Leftovers go while the tool runs, as soon as they are there, until it has named its session: then it writes none any more.
@@ -93,7 +93,7 @@ echo id one; sleep 0.3; cp ` + recorded + ` ` + left + `; sleep 0.2; [ -e ` + le
 
 func TestSweepLooksLessAndLess(t *testing.T) {
 	for since, want := range map[time.Duration]time.Duration{0: sweepOften, 5 * time.Second: 100 * time.Millisecond, time.Hour: sweepSeldom} {
-		if got := (*sweeper)(nil).next(since); got != want {
+		if got := (*sweeper)(nil).Next(since); got != want {
 			t.Errorf("after %v: %v, want %v", since, got, want)
 		}
 	}
