@@ -74,6 +74,8 @@ func TestRooms(t *testing.T) {
 		"rewrite":        {"reprise/rewrite/prompt", "reprise/rewrite/reason"},
 		"ledger/proc":    nil,
 		"ledger/decide":  {"reprise/ledger/proc", "reprise/rewrite", "reprise/rewrite/models", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
+		"shim/front":     nil,
+		"shim/supervise": {"reprise/rewrite", "reprise/rewrite/prompt", "reprise/rewrite/reason", "reprise/shim/front", "reprise/watch"},
 	} {
 		out, err := exec.Command("go", "list", "-f", `{{range .Imports}}{{.}}
 {{end}}`, "../"+room).Output()

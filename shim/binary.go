@@ -17,6 +17,7 @@ import (
 	"reprise/config"
 	"reprise/rewrite"
 	"reprise/shim/front"
+	"reprise/shim/supervise"
 )
 
 // probeTimeout is how long a new binary may take to print its help. gemini takes more than two
@@ -73,7 +74,7 @@ func ask(path string, environ []string, limit time.Duration, args ...string) ([]
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = environ
-	cmd.SysProcAttr = endsWithUs()
+	cmd.SysProcAttr = supervise.EndsWithUs()
 	cmd.SysProcAttr.Setsid = true
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = limit / 20

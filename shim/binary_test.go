@@ -12,12 +12,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"reprise/scripts/toolbox"
 	"reprise/shim/front"
 )
 
 // A child that a program leaves behind with its output is not waited for, and does not lose what the program said.
 func TestAskWaitsForNoChild(t *testing.T) {
-	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n(sleep 20; echo late) &\necho $! $*\n")
+	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n(sleep 20; echo late) &\necho $! $*\n")
 	out, err := ask(path, os.Environ(), 10*time.Second, "--help")
 	pid, said, _ := strings.Cut(string(out), " ")
 	if err != nil || said != "--help\n" {
@@ -42,7 +43,7 @@ func TestAskKeepsDescriptorsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	path := executableFile(t, t.TempDir(), "tool", fmt.Sprintf("#!/bin/sh\n[ -e /proc/self/fd/%d ] && echo open || echo closed\n", fd))
+	path := toolbox.Program(t, t.TempDir(), "tool", fmt.Sprintf("#!/bin/sh\n[ -e /proc/self/fd/%d ] && echo open || echo closed\n", fd))
 	if out, err := ask(path, os.Environ(), 10*time.Second); err != nil || string(out) != "closed\n" {
 		t.Errorf("%q, %v", out, err)
 	}
@@ -54,7 +55,7 @@ func TestAskKeepsDescriptorsBack(t *testing.T) {
 // Some programs write their help to stderr.
 func TestAskReadsStderrOfASilentProgram(t *testing.T) {
 	for script, want := range map[string]string{"echo help >&2": "help\n", "echo warning >&2; echo help": "help\n"} {
-		path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n"+script+"\n")
+		path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+script+"\n")
 		if out, err := ask(path, os.Environ(), 10*time.Second, "--help"); err != nil || string(out) != want {
 			t.Errorf("%s: %q, %v", script, out, err)
 		}
@@ -64,7 +65,7 @@ func TestAskReadsStderrOfASilentProgram(t *testing.T) {
 // When the time is up all that still runs is ended, children too.
 func TestAskKeepsItsLimit(t *testing.T) {
 	dir := t.TempDir()
-	path := executableFile(t, dir, "tool", "#!/bin/sh\ntrap '' TERM INT HUP\nsleep 60 &\necho $! >"+dir+"/pid\nwait\n")
+	path := toolbox.Program(t, dir, "tool", "#!/bin/sh\ntrap '' TERM INT HUP\nsleep 60 &\necho $! >"+dir+"/pid\nwait\n")
 	done := make(chan error, 1)
 	go func() {
 		_, err := ask(path, os.Environ(), 500*time.Millisecond)
@@ -94,7 +95,7 @@ func TestAskKeepsItsLimit(t *testing.T) {
 
 // Two builds of a binary have two fingerprints, be they of one size or of one time; one build has one.
 func TestFingerprint(t *testing.T) {
-	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\necho one\n")
+	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\necho one\n")
 	fingerprint := func() string {
 		t.Helper()
 		found, err := resolve("tool", path, "", "")

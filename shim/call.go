@@ -28,6 +28,7 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 	"reprise/shim/front"
+	"reprise/shim/supervise"
 )
 
 // A call is one invocation of a shim.
@@ -39,10 +40,10 @@ type call struct {
 	config config.Config
 	log    *log
 
-	talk     *conversation // where stdin is one
+	talk     *supervise.Conversation // where stdin is one
 	tool     rewrite.Tool
 	parsed   rewrite.Call
-	stdin    source
+	stdin    supervise.Source
 	ledger   *ledger.Ledger
 	shared   *sharing // nil if sessions are not shared with other machines
 	unshared string   // why not, although there is a store
@@ -55,8 +56,8 @@ type call struct {
 	ticket   *ledger.Ticket
 	record   *ledger.Call
 	started  time.Time
-	early    *early // nil unless turns of a conversation were recorded before the tool's end
-	signals  *inbox // for the tool
+	early    *early           // nil unless turns of a conversation were recorded before the tool's end
+	signals  *supervise.Inbox // for the tool
 
 	facts   decide.Fingerprints // that a scout was started with
 	preview bool                // only explain: record nothing, run nothing
@@ -66,7 +67,7 @@ type call struct {
 // Main carries out the call and returns its exit code. If this process becomes the real
 // binary, Main does not return.
 func Main(env Env) int {
-	ignoreAsCaller()
+	supervise.IgnoreAsCaller()
 	c := newCall(env)
 	if !startPoller() {
 		return c.execReal(nil) // at once: opening any file would end the process
@@ -83,7 +84,7 @@ func Main(env Env) int {
 	if c.decision.Mode == rewrite.Stopped {
 		return c.stop()
 	}
-	if c.talk != nil && c.talk.waits {
+	if c.talk != nil && c.talk.Waits {
 		return c.scout()
 	}
 	return c.run()
@@ -107,7 +108,7 @@ func (c *call) runSteps(steps ...func() reason.Code) (reason reason.Code) {
 
 func newCall(env Env) *call {
 	c := &call{
-		env: env, started: env.Now(), name: toolName(env), log: &log{}, signals: newInbox(), stdin: &staged{from: env.Stdin},
+		env: env, started: env.Now(), name: toolName(env), log: &log{}, signals: supervise.NewInbox(), stdin: &supervise.Staged{From: env.Stdin},
 	}
 	c.guard = front.ReadGuard(env.Get(guardEnv), os.Getpid(), front.Self())
 	c.skip = c.guard.Skip()
@@ -141,7 +142,7 @@ func (c *call) parse() reason.Code {
 	}
 	// A tool can fail at its first write if nobody reads it (codex 0.169.0: exit code 101).
 	// Behind the shim's pipe it would not.
-	if front.Closed(c.env.Stdout.Fd()) || hungUp(int(c.env.Stdout.Fd())) {
+	if front.Closed(c.env.Stdout.Fd()) || supervise.HungUp(int(c.env.Stdout.Fd())) {
 		return reason.StdoutGone
 	}
 	return ""
@@ -228,7 +229,7 @@ func (c *call) passthrough(why reason.Code) int {
 	c.log.passthrough(why)
 	c.printVerbose(rewrite.Passthrough, why)
 	c.runSteps(func() reason.Code { return c.countPassed(why) })
-	stdin, err := c.stdin.handOn()
+	stdin, err := c.stdin.HandOn()
 	if err != nil {
 		return c.cannotRun(cmp.Or(c.failed, err)) // why it must be handed on at all, if that is a failure
 	}

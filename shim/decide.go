@@ -16,6 +16,7 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
+	"reprise/shim/supervise"
 )
 
 // UnknownWindow is the context window, in tokens, that is assumed if a tool does not report
@@ -121,7 +122,7 @@ const (
 // it would end the tool.
 func (c *call) begin() (err error) {
 	until, recorded := c.started, c.env.Now().Add(recordLimit)
-	if c.rule.Busy == config.BusyWait && (c.talk == nil || !c.talk.waits) {
+	if c.rule.Busy == config.BusyWait && (c.talk == nil || !c.talk.Waits) {
 		until = until.Add(c.rule.BusyLimit)
 	}
 	for {
@@ -155,10 +156,10 @@ func (c *call) readPrompt() reason.Code {
 	if c.preview && silence == rewrite.SilenceAwaited {
 		silence = rewrite.SilenceFails // a preview does not wait
 	}
-	stdin, why, err := stage(c.env.Stdin, c.parsed.Stdin, silence)
-	c.stdin, c.parsed.Silent = stdin, stdin.silent
-	if stdin.silent {
-		c.stdin = &relayed{from: c.env.Stdin}
+	stdin, why, err := supervise.Stage(c.env.Stdin, c.parsed.Stdin, silence)
+	c.stdin, c.parsed.Silent = stdin, stdin.Silent
+	if stdin.Silent {
+		c.stdin = &supervise.Relayed{From: c.env.Stdin}
 	}
 	switch {
 	case err != nil:
@@ -166,7 +167,7 @@ func (c *call) readPrompt() reason.Code {
 	case why != "":
 		return why
 	}
-	text := c.tool.EffectivePrompt(c.parsed, stdin.data)
+	text := c.tool.EffectivePrompt(c.parsed, stdin.Data)
 	if strings.TrimSpace(text) == "" {
 		return reason.BadUsage
 	}
@@ -180,16 +181,16 @@ func (c *call) readPrompt() reason.Code {
 // readOpening reads a conversation up to its first message, which is the prompt.
 func (c *call) readOpening() (reason reason.Code) {
 	if c.talk == nil {
-		c.talk = newConversation(c.env.Stdin)
+		c.talk = supervise.NewConversation(c.env.Stdin)
 		c.stdin = c.talk
-		if reason, err := c.talk.open(); err != nil {
+		if reason, err := c.talk.Open(); err != nil {
 			return c.fault("read stdin", err)
 		} else if reason != "" {
 			return reason
 		}
 	}
 	var text string
-	if c.parsed, text, reason = c.parsed.Opened(c.talk.opening()); reason != "" {
+	if c.parsed, text, reason = c.parsed.Opened(c.talk.Opening()); reason != "" {
 		return reason
 	}
 	c.record.Prompt = prompt.New(text, c.book().Key())

@@ -78,7 +78,7 @@ func (c *call) waitForStore() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.shared.settings.UploadTimeout)
 	go func() {
 		select {
-		case <-c.signals.ending:
+		case <-c.signals.Ending:
 			cancel()
 		case <-ctx.Done():
 		}

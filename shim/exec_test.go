@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/scripts/toolbox"
 	"reprise/shim/front"
 )
 
@@ -258,7 +259,7 @@ func TestPlainConfig(t *testing.T) {
 func TestFindOddInput(t *testing.T) {
 	d := startDriver(t)
 	dir := t.TempDir()
-	executableFile(t, dir, "tool", "#!/bin/sh\n")
+	toolbox.Program(t, dir, "tool", "#!/bin/sh\n")
 	long := strings.Repeat("/x", 5000)
 	for path, want := range map[string]string{
 		long + ":" + dir:                     dir + "/tool",

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"reprise/rewrite/reason"
+	"reprise/shim/supervise"
 
 	"golang.org/x/sys/unix"
 )
@@ -75,7 +76,7 @@ func readRegular(path string, max int64) (string, error) {
 	case st.Size > max:
 		return "", errTooLarge
 	}
-	return readAt(fd, 0, st.Size)
+	return supervise.ReadAt(fd, 0, st.Size)
 }
 
 // checkFiles checks all files that the call's settings depend on before any of them is read. It

@@ -17,6 +17,7 @@ import (
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/shim/supervise"
 
 	"golang.org/x/sys/unix"
 )
@@ -80,20 +81,20 @@ func (c *call) pin(id string, pid int) {
 }
 
 // finish records how the run ended.
-func (c *call) finish(a *attempt, st status) {
-	turns := a.talk != nil && c.ticket.Session != 0
+func (c *call) finish(a *supervise.Attempt, st supervise.Status) {
+	turns := a.Talk != nil && c.ticket.Session != 0
 	file, stamp := "", decide.Stamp("")
 	if !turns {
 		file, stamp = c.storedSession(a)
 	}
-	seen := *a.stream.Seen()
-	seen.Failed = seen.Failed || a.broken || a.prompted // what the session was sent is not known
-	if a.stdout.failed != nil {                         // the session has an answer that the caller has not
+	seen := *a.Stream.Seen()
+	seen.Failed = seen.Failed || a.Broken || a.Prompted // what the session was sent is not known
+	if a.Stdout.Failed != nil {                         // the session has an answer that the caller has not
 		seen.Failed, seen.TurnLimit = true, false
 	}
 	// No event ends a text. gemini 0.61.0, told to end while a tool runs, exits with 0 and leaves what looks like an answer.
-	seen.Failed = seen.Failed || a.stopped != 0 && c.parsed.Format == rewrite.Text
-	if a.stopped != 0 && st != (status{}) {
+	seen.Failed = seen.Failed || a.Stopped != 0 && c.parsed.Format == rewrite.Text
+	if a.Stopped != 0 && st != (supervise.Status{}) {
 		seen.Answer, seen.Texts = "", nil // the answer is cut short, and digests of it would take time
 	}
 	var o ledger.Outcome
@@ -101,7 +102,7 @@ func (c *call) finish(a *attempt, st status) {
 	if turns {
 		o, err = c.finishTurns(a, st, seen)
 	} else {
-		o = c.outcome(seen, st, len(a.plan.Prompt))
+		o = c.outcome(seen, st, len(a.Plan.Prompt))
 		o.Place = c.place(c.record.Cwd)
 		o.File, o.Stamp, o.Left = file, stamp, c.leftFiles(&o, seen.Files)
 		c.leaves(&o)
@@ -111,13 +112,13 @@ func (c *call) finish(a *attempt, st status) {
 		c.log.fault("record outcome", err)
 	}
 	c.log.done(c.decision, c.record.Rule, &o)
-	a.process.witness.close()
+	a.Process.Witness.Close()
 }
 
 // outcome returns the outcome of a run or turn, without the state of its session.
-func (c *call) outcome(seen rewrite.StreamState, st status, sent int) ledger.Outcome {
+func (c *call) outcome(seen rewrite.StreamState, st supervise.Status, sent int) ledger.Outcome {
 	o := ledger.Outcome{
-		Now: millis(c.env.Now()), Exit: st.exit, Signal: int(st.signal), Seen: seen, IDFormat: rewrite.StreamJSON, Sent: sent,
+		Now: millis(c.env.Now()), Exit: st.Exit, Signal: int(st.Signal), Seen: seen, IDFormat: rewrite.StreamJSON, Sent: sent,
 	}
 	if c.rule.Rule != nil {
 		o.Resets = c.rule.ResetBy(seen.Answer)
@@ -127,10 +128,10 @@ func (c *call) outcome(seen rewrite.StreamState, st status, sent int) ledger.Out
 
 // storedSession returns the file and the stamp of the session that a run has ended with. If it is a
 // row, the stream reads it.
-func (c *call) storedSession(a *attempt) (file string, stamp decide.Stamp) {
-	file, stamp = c.sessionFile(a.stream.Seen().ID)
+func (c *call) storedSession(a *supervise.Attempt) (file string, stamp decide.Stamp) {
+	file, stamp = c.sessionFile(a.Stream.Seen().ID)
 	if stamp != "" && c.tool.Descriptor().SessionQuery != "" {
-		a.unbroken(func() { a.stream.File(file, []byte(stamp)) })
+		a.Unbroken(func() { a.Stream.File(file, []byte(stamp)) })
 	}
 	return file, stamp
 }

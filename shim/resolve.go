@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"reprise/shim/front"
+	"reprise/shim/supervise"
 )
 
 // guardEnv is the variable that keeps shims from finding each other for ever.
@@ -97,14 +98,14 @@ func (c *call) cannotRun(err error) int {
 	case errors.Is(err, errNotFound):
 		fmt.Fprintf(c.env.Stderr, "reprise: %s: no other executable of that name on PATH\n"+
 			"reprise: hint: install it, or name it in the configuration: [tool.%s] path = \"/...\"\n", c.name, c.name)
-		return exitNotFound
+		return supervise.NotFound
 	case errors.Is(err, errLoop):
 		fmt.Fprintf(c.env.Stderr, "reprise: %s: gave up after %d shims that lead to each other\n"+
 			"reprise: hint: tried on PATH: %s\n", c.name, c.guard.Hops(), strings.Join(c.candidates(), ", "))
-		return exitCannotRun
+		return supervise.CannotRun
 	}
 	fmt.Fprintf(c.env.Stderr, "reprise: %s: %v\n", c.name, err)
-	return exitCannotRun
+	return supervise.CannotRun
 }
 
 // candidates returns the paths of all executables of the tool's name on PATH, each once.

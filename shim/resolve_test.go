@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/scripts/toolbox"
 	"reprise/shim/front"
 )
 
@@ -33,10 +34,10 @@ func TestResolve(t *testing.T) {
 	}
 	must(os.Symlink("ours", "link"))
 	must(os.Link("ours/tool", "hard"))
-	executableFile(t, "copy", "tool", string(text))
-	executableFile(t, "real", "tool", "#!/bin/sh\n")
-	executableFile(t, "other", "tool", "#!/bin/sh\n")
-	executableFile(t, ".", "tool", "#!/bin/sh\n")
+	toolbox.Program(t, "copy", "tool", string(text))
+	toolbox.Program(t, "real", "tool", "#!/bin/sh\n")
+	toolbox.Program(t, "other", "tool", "#!/bin/sh\n")
+	toolbox.Program(t, ".", "tool", "#!/bin/sh\n")
 	must(os.WriteFile("plain/tool", nil, 0o600))
 	must(os.Symlink("/nowhere/tool", "dangling/tool"))
 	copied := front.Identify("copy/tool")

@@ -11,6 +11,7 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
+	"reprise/shim/supervise"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,7 +25,7 @@ func (c *call) run() int {
 	if reason := c.runSteps(func() reason.Code { plan = c.plan(); return "" }); reason != "" {
 		return c.passthrough(reason)
 	}
-	c.signals.catch()
+	c.signals.Catch()
 	mode, why := c.decision.Mode, c.decision.Reason
 	if lost := c.restore(); lost != "" {
 		c.fallBack(lost)
@@ -33,11 +34,11 @@ func (c *call) run() int {
 	c.printVerbose(mode, why)
 	c.renewHold()
 	a, st, err := c.runPlan(plan)
-	if err == nil && a.state == stateRefused && a.stopped == 0 {
-		a.process.witness.close()
-		c.stdin.again(a.lateStdin)
-		c.fallBack(a.refusal)
-		c.noteNoResume(a.refusal)
+	if err == nil && a.State == supervise.StateRefused && a.Stopped == 0 {
+		a.Process.Witness.Close()
+		c.stdin.Again(a.LateStdin)
+		c.fallBack(a.Refusal)
+		c.noteNoResume(a.Refusal)
 		a, st, err = c.runPlan(c.freshPlan())
 	}
 	if err != nil {
@@ -48,7 +49,7 @@ func (c *call) run() int {
 	}
 	c.finish(a, st)
 	c.startPrune()
-	return a.shown(st).leave()
+	return a.Shown(st).Leave()
 }
 
 // plan returns the command line that carries out the decision.
@@ -75,18 +76,18 @@ func newTarget(prompt *prompt.Prompt, d decide.Decision) rewrite.Target {
 }
 
 // runPlan runs the tool as planned. It fails if the tool cannot be started.
-func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
+func (c *call) runPlan(plan rewrite.Plan) (*supervise.Attempt, supervise.Status, error) {
 	if err := c.hideKey(); err != nil {
 		c.log.fault("hide the store's key", err)
 	}
-	in, err := c.stdin.forRun(plan)
+	in, err := c.stdin.ForRun(plan)
 	if err != nil {
-		return nil, status{}, err
+		return nil, supervise.Status{}, err
 	}
-	defer in.close(c.env.Stdin)
-	plan, remove, err := withScratch(plan)
+	defer in.Close(c.env.Stdin)
+	plan, remove, err := supervise.WithScratch(plan)
 	if err != nil {
-		return nil, status{}, err
+		return nil, supervise.Status{}, err
 	}
 	defer func() {
 		if err := remove(); err != nil {
@@ -94,26 +95,26 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 		}
 	}()
 	plan.Started = c.env.Now().UnixMilli()
-	a := &attempt{
-		plan: plan, tool: c.tool, relay: in.relay, fault: c.log.fault, signals: c.signals, talk: in.talk,
-		finishEarly: c.finishEarly,
+	a := &supervise.Attempt{
+		Plan: plan, Tool: c.tool, Relay: in.Relay, Fault: c.log.fault, Signals: c.signals, Talk: in.Talk,
+		FinishEarly: c.finishEarly,
 	}
 	if c.ticket == nil {
-		a.stream = c.tool.Stream(c.parsed, plan, "")
-		in.talk.scout = func() bool { return c.opened(a) }
+		a.Stream = c.tool.Stream(c.parsed, plan, "")
+		in.Talk.Scout = func() bool { return c.opened(a) }
 	} else {
-		a.stream, a.pinned = c.tool.Stream(c.parsed, plan, c.ticket.Totals), c.pin
+		a.Stream, a.Pinned = c.tool.Stream(c.parsed, plan, c.ticket.Totals), c.pin
 	}
 	if id := c.resumed(plan); id != "" {
 		if s := c.sweeper(id); s != nil {
-			a.sweeper = s
+			a.Sweeper = s
 			s.Sweep()
 			defer s.Sweep()
 		}
 	} else if c.parsed.Mode == rewrite.Observe {
 		// If the caller has asked for the latest session, only the run shows which one that is.
 		defer func() {
-			if id := a.stream.Seen().ID; id != "" {
+			if id := a.Stream.Seen().ID; id != "" {
 				c.sweeper(id).Sweep()
 			}
 		}()
@@ -125,11 +126,11 @@ func (c *call) runPlan(plan rewrite.Plan) (*attempt, status, error) {
 		environ = setEnv(environ, name, value)
 	}
 	args := append([]string{c.env.Args[0]}, plan.Args...)
-	files := [3]*os.File{in.file, c.env.Stdout, c.env.Stderr}
-	st, err := a.run(c.real.path, args, environ, files, c.config.GateTimeout)
-	if err == nil && a.state != stateRefused && in.end > 0 {
+	files := [3]*os.File{in.File, c.env.Stdout, c.env.Stderr}
+	st, err := a.Run(c.real.path, args, environ, files, c.config.GateTimeout)
+	if err == nil && a.State != supervise.StateRefused && in.End > 0 {
 		// The next program of the caller's group reads on where the tool would have left the file.
-		_, err := unix.Seek(int(c.env.Stdin.Fd()), in.end, io.SeekStart)
+		_, err := unix.Seek(int(c.env.Stdin.Fd()), in.End, io.SeekStart)
 		if err != nil {
 			c.log.fault("move to the end of stdin", err)
 		}
@@ -149,7 +150,7 @@ func (c *call) resumed(plan rewrite.Plan) string {
 // observe runs a call whose session the caller manages. It changes nothing, and records ID and
 // usage.
 func (c *call) observe() int {
-	c.signals.catch()
+	c.signals.Catch()
 	t, err := c.ledger.Observe(c.record, c.parsed.Reason, c.parsed.SessionID, len(c.parsed.Prompt))
 	if err != nil {
 		c.fault("record call", err)
@@ -165,5 +166,5 @@ func (c *call) observe() int {
 		return c.passthrough(reason.Fault)
 	}
 	c.finish(a, st)
-	return a.shown(st).leave()
+	return a.Shown(st).Leave()
 }

@@ -6,6 +6,7 @@ import (
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/shim/supervise"
 )
 
 // scout starts the tool for a caller that needs its answer before it sends a prompt. The tool starts
@@ -13,7 +14,7 @@ import (
 // the run continues. If it is to resume, the scout is ended, and the resumed run gets everything
 // that the scout was sent.
 func (c *call) scout() int {
-	c.signals.catch()
+	c.signals.Catch()
 	c.unset = c.config.Tools[c.name].UnsetEnv
 	c.facts = c.fingerprints()
 	a, st, err := c.runPlan(c.tool.Plan(c.parsed, rewrite.ToFresh("")))
@@ -21,26 +22,26 @@ func (c *call) scout() int {
 	case err != nil:
 		c.fault("start the tool", err)
 		return c.passthrough(reason.Fault)
-	case a.talk.retired && a.stopped == 0:
-		a.process.witness.close()
+	case a.Talk.Retired && a.Stopped == 0:
+		a.Process.Witness.Close()
 		return c.run()
 	case c.ticket == nil: // the caller sent no message
-		a.process.witness.close()
-		return st.leave()
+		a.Process.Witness.Close()
+		return st.Leave()
 	}
 	c.finish(a, st)
 	c.startPrune()
-	return a.shown(st).leave()
+	return a.Shown(st).Leave()
 }
 
 // opened decides on a conversation whose tool runs already, and reports whether the run continues. It
 // reads all facts anew, since the caller may have waited for long.
-func (c *call) opened(a *attempt) (stays bool) {
+func (c *call) opened(a *supervise.Attempt) (stays bool) {
 	c.real = target{}
 	unset := c.unset
 	reason := c.runSteps(c.parse, c.key, c.factsStand, c.decide)
 	if reason == "" {
-		a.plan.Prompt, a.pinned = c.record.Prompt.Text, c.pin
+		a.Plan.Prompt, a.Pinned = c.record.Prompt.Text, c.pin
 		if stays = !c.decision.Mode.Continues() && slices.Equal(unset, c.unset); stays { // a rule may take variables away
 			c.printVerbose(c.decision.Mode, c.decision.Reason)
 			c.renewHold()

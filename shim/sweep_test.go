@@ -72,25 +72,6 @@ func TestSweepDeletesLeftoversAlone(t *testing.T) {
 	none.Sweep()
 }
 
-// Leftovers go while the tool runs, as soon as they are there, until it has named its session: then it writes none any more.
-func TestLeftoversGoWhileTheToolRuns(t *testing.T) {
-	s := chats(t, map[string]string{session: "session.jsonl"})
-	recorded, err := filepath.Abs("../testdata/recordings/gemini/retention/orphan.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	left := filepath.Join(filepath.Dir(s.pattern), orphan)
-	script := `sleep 0.1; cp ` + recorded + ` ` + left + `; i=0; while [ -e ` + left + ` ]; do sleep 0.02; i=$((i+1)); [ $i -lt 500 ] || exit 1; done
-echo id one; sleep 0.3; cp ` + recorded + ` ` + left + `; sleep 0.2; [ -e ` + left + ` ] || exit 2`
-	stream := &scriptedStream{signals: childrensInbox(t)}
-	a := &attempt{tool: scriptedTool{stream: stream}, stream: stream, signals: stream.signals, fault: func(string, error) {}, sweeper: s}
-	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
-	st, err := a.run(path, []string{"tool"}, os.Environ(), [3]*os.File{devNull(t), outputFile(t), outputFile(t)}, time.Minute)
-	if err != nil || st != (status{}) {
-		t.Errorf("%+v, %v", st, err)
-	}
-}
-
 func TestSweepLooksLessAndLess(t *testing.T) {
 	for since, want := range map[time.Duration]time.Duration{0: sweepOften, 5 * time.Second: 100 * time.Millisecond, time.Hour: sweepSeldom} {
 		if got := (*sweeper)(nil).Next(since); got != want {

@@ -9,6 +9,7 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
+	"reprise/shim/supervise"
 )
 
 // A conversation is recorded when its turns are over: the caller has closed its end, and each of its
@@ -24,12 +25,12 @@ type early struct {
 
 // finishEarly records a conversation whose turns are over, in a goroutine, so that the ledger does
 // not delay the tool's output.
-func (c *call) finishEarly(turns []turn, plan rewrite.Plan) {
+func (c *call) finishEarly(turns []supervise.Turn, plan rewrite.Plan) {
 	if !c.parsed.Copies || c.ticket == nil || c.ticket.Session == 0 || c.isShared() {
 		return // another call would write to the session that the tool still has, or there is nothing to record
 	}
 	c.early = &early{done: make(chan struct{})}
-	turns = ownUsage(turns)
+	turns = supervise.OwnUsage(turns)
 	go func() {
 		defer close(c.early.done)
 		c.runSteps(func() reason.Code { c.recordEarly(turns, plan); return "" })
@@ -37,17 +38,17 @@ func (c *call) finishEarly(turns []turn, plan rewrite.Plan) {
 }
 
 // recordEarly records turns, if a copy of the session made now would have all of them.
-func (c *call) recordEarly(turns []turn, plan rewrite.Plan) {
+func (c *call) recordEarly(turns []supervise.Turn, plan rewrite.Plan) {
 	last := &turns[len(turns)-1]
-	message := last.prompts[0].text
+	message := last.Prompts[0].Text
 	if len(turns) == 1 && plan.Resume != "" && !plan.Whole {
 		message = plan.Prompt
 	}
-	file, stamp := c.sessionFile(last.seen.ID)
-	if !last.seen.OwnFigures || !c.storesTurn(file, stamp, message, last.seen.Message) {
+	file, stamp := c.sessionFile(last.Seen.ID)
+	if !last.Seen.OwnFigures || !c.storesTurn(file, stamp, message, last.Seen.Message) {
 		return
 	}
-	o, later := c.outcomes(turns, status{}, len(plan.Prompt))
+	o, later := c.outcomes(turns, supervise.Status{}, len(plan.Prompt))
 	end := lastOf(&o, later)
 	if end.File, end.Stamp, end.Place = file, stamp, c.place(c.record.Cwd); !end.Good() {
 		return
@@ -74,9 +75,9 @@ func lastOf(own *ledger.Outcome, later []ledger.Turn) *ledger.Outcome {
 }
 
 // filesOf returns the files that the turns' tools were given, in the order of the turns.
-func filesOf(turns []turn) (files []string) {
+func filesOf(turns []supervise.Turn) (files []string) {
 	for _, t := range turns {
-		files = append(files, t.seen.Files...)
+		files = append(files, t.Seen.Files...)
 	}
 	return files
 }
@@ -98,21 +99,21 @@ func (c *call) storesTurn(path string, stamp decide.Stamp, message, last string)
 
 // finishTurns records what has not been recorded of a conversation whose tool has ended, and returns
 // the outcome of the call's own turn.
-func (c *call) finishTurns(a *attempt, st status, seen rewrite.StreamState) (ledger.Outcome, error) {
+func (c *call) finishTurns(a *supervise.Attempt, st supervise.Status, seen rewrite.StreamState) (ledger.Outcome, error) {
 	recorded := 0
 	if c.early != nil {
 		<-c.early.done
 		recorded = c.early.turns
 	}
-	turns := ownUsage(a.talk.took(seen, c.env.Now()))
-	if a.broken || a.stdout.failed != nil {
+	turns := supervise.OwnUsage(a.Talk.Took(seen, c.env.Now()))
+	if a.Broken || a.Stdout.Failed != nil {
 		for i := range turns {
-			turns[i].seen.Failed = true
+			turns[i].Seen.Failed = true
 		}
 	}
-	o, later := c.outcomes(turns, st, len(a.plan.Prompt))
+	o, later := c.outcomes(turns, st, len(a.Plan.Prompt))
 	end := lastOf(&o, later)
-	if a.talk.unlike {
+	if a.Talk.Unlike {
 		end.Seen.Refusal = reason.ControlRequest
 	}
 	end.File, end.Stamp = c.sessionFile(seen.ID)
@@ -124,7 +125,7 @@ func (c *call) finishTurns(a *attempt, st status, seen rewrite.StreamState) (led
 		return o, c.finishIn(&o, later...)
 	case recorded < len(turns):
 		return o, c.finishIn(&o, later[recorded-1:]...)
-	case st == status{}:
+	case st == supervise.Status{}:
 		return o, c.finishIn(end)
 	}
 	return o, nil // it was ended after its last turn; a copy is cut where that ended
@@ -132,35 +133,35 @@ func (c *call) finishTurns(a *attempt, st status, seen rewrite.StreamState) (led
 
 // outcomes returns the outcome of the call's own turn, which was sent so many bytes, and the later
 // turns. All but the last ended while the tool ran.
-func (c *call) outcomes(turns []turn, end status, sent int) (own ledger.Outcome, later []ledger.Turn) {
+func (c *call) outcomes(turns []supervise.Turn, end supervise.Status, sent int) (own ledger.Outcome, later []ledger.Turn) {
 	for i, t := range turns {
 		bytes := 0
-		for _, p := range t.prompts {
-			bytes += len(p.text)
+		for _, p := range t.Prompts {
+			bytes += len(p.Text)
 		}
-		st := status{}
+		st := supervise.Status{}
 		if i == len(turns)-1 {
 			st = end
 		}
 		if i == 0 {
-			own = c.outcome(t.seen, st, sent)
-			own.Now = millis(t.ended)
+			own = c.outcome(t.Seen, st, sent)
+			own.Now = millis(t.Ended)
 			continue
 		}
-		o := c.outcome(t.seen, st, bytes)
-		o.Now = millis(t.ended)
-		later = append(later, ledger.Turn{Started: millis(t.began()), Bytes: bytes, Outcome: o})
+		o := c.outcome(t.Seen, st, bytes)
+		o.Now = millis(t.Ended)
+		later = append(later, ledger.Turn{Started: millis(t.Began()), Bytes: bytes, Outcome: o})
 	}
 	return own, later
 }
 
 // sentIn returns everything that the session was sent by the end of the turns.
-func (c *call) sentIn(turns []turn) *prompt.Prompt {
+func (c *call) sentIn(turns []supervise.Turn) *prompt.Prompt {
 	texts := []string{c.record.Prompt.Text}
 	for i, t := range turns {
-		for n, p := range t.prompts {
+		for n, p := range t.Prompts {
 			if i > 0 || n > 0 { // the call's own prompt is there
-				texts = append(texts, p.text)
+				texts = append(texts, p.Text)
 			}
 		}
 	}

@@ -66,6 +66,7 @@ type Meter struct {
 	Missed                               int     // how many of the latest ones in a row missed the provider's cache
 }
 
+// Add counts a run: older ones weigh less with each.
 func (m *Meter) Add(u rewrite.Usage, duration, now Millis) {
 	if distance(now, m.Last) > meterForgets {
 		*m = Meter{}

@@ -40,7 +40,9 @@ var targets = []target{
 		"claude_stream.go", "claude_file.go", "codex_stream.go", "copilot_stream.go", "gemini_stream.go", "vibe_stream.go",
 		"marks.go",
 	}, []string{"./rewrite"}},
-	{"shim", []string{"attempt.go", "loop.go", "writer.go", "resolve.go", "conversation.go", "dialogue.go", "caller.go"}, []string{"./shim"}},
+	{"shim/supervise", []string{"attempt.go", "loop.go", "writer.go", "conversation.go", "dialogue.go"}, []string{"./shim/supervise", "./shim"}},
+	{"shim/front", []string{"exec.go"}, []string{"./shim", "./shim/front"}},
+	{"shim", []string{"caller.go"}, []string{"./shim"}},
 	{"internal/prune", []string{"prune.go"}, []string{"./internal/prune"}},
 }
 

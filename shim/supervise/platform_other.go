@@ -1,6 +1,6 @@
 //go:build !linux
 
-package shim
+package supervise
 
 import (
 	"errors"
@@ -18,8 +18,8 @@ const (
 	setTermios = unix.TIOCSETA
 )
 
-// endsWithUs returns nil: this system cannot kill a child with its parent.
-func endsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
+// EndsWithUs returns nil: this system cannot kill a child with its parent.
+func EndsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
 func ownProgram() string {
 	path, _ := os.Executable() // no program is found under ""
@@ -49,7 +49,7 @@ func (*witness) saw(sig os.Signal) bool {
 
 func (*witness) dismiss() {}
 
-func (*witness) close() {}
+func (*witness) Close() {}
 
 // childrenInGroup returns none: this system lists no children.
 func childrenInGroup(int) []*os.Process { return nil }

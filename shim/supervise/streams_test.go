@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"io"
@@ -12,6 +12,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/scripts/toolbox"
 )
 
 // Each of the tool's streams is the caller's of the same name, whether it goes through us or not.
@@ -35,7 +36,7 @@ func TestStreamsKeepTheirPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, st := performFor(t, scriptedTool{stream: &scriptedStream{}}, tt.plan, script, time.Minute, [3]*os.File{in, out, aside})
-		if got, gotAside := contents(t, out), contents(t, aside); got != tt.out || gotAside != tt.aside || st != (status{}) || a.watcher != nil {
+		if got, gotAside := contents(t, out), contents(t, aside); got != tt.out || gotAside != tt.aside || st != (Status{}) || a.watcher != nil {
 			t.Errorf("%s: stdout %q, stderr %q, %+v; want %q and %q", tt.name, got, gotAside, st, tt.out, tt.aside)
 		}
 	}
@@ -119,15 +120,15 @@ func TestAnIDIsPinnedOnce(t *testing.T) {
 	} {
 		stream := &scriptedStream{signals: childrensInbox(t)}
 		var pinned []string
-		a := &attempt{tool: scriptedTool{stream: stream}, stream: stream, signals: stream.signals, fault: func(string, error) {}}
-		a.pinned = func(id string, pid int) {
-			if pid != a.process.pid {
+		a := &Attempt{Tool: scriptedTool{stream: stream}, Stream: stream, Signals: stream.signals, Fault: func(string, error) {}}
+		a.Pinned = func(id string, pid int) {
+			if pid != a.Process.pid {
 				t.Errorf("pid %d", pid)
 			}
 			pinned = append(pinned, id)
 		}
-		path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
-		if _, err := a.run(path, []string{"tool"}, os.Environ(), [3]*os.File{devNull(t), outputFile(t), outputFile(t)}, time.Minute); err != nil {
+		path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
+		if _, err := a.Run(path, []string{"tool"}, os.Environ(), [3]*os.File{devNull(t), outputFile(t), outputFile(t)}, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(pinned, " "); got != want || !isClosed(a.stop) {
@@ -162,20 +163,20 @@ func TestARunLeavesNoDescriptor(t *testing.T) {
 	} {
 		tool := scriptedTool{stream: &scriptedStream{signals: childrensInbox(t)}, refused: reason.RefusedUnknown}
 		out, aside, null := outputFile(t), outputFile(t), devNull(t)
-		a := &attempt{plan: tt.plan, tool: tool, stream: tool.stream, signals: tool.stream.signals, fault: func(string, error) {}}
-		path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n"+tt.script)
+		a := &Attempt{Plan: tt.plan, Tool: tool, Stream: tool.stream, Signals: tool.stream.signals, Fault: func(string, error) {}}
+		path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+tt.script)
 		if tt.script == "" {
 			path += "-that-is-not-there"
 		}
 		runtime.GC()
 		time.Sleep(10 * time.Millisecond) // finalizers of earlier tests
 		before := openFiles(t)
-		_, err := a.run(path, []string{"tool"}, os.Environ(), [3]*os.File{null, out, aside}, time.Minute)
+		_, err := a.Run(path, []string{"tool"}, os.Environ(), [3]*os.File{null, out, aside}, time.Minute)
 		if (err != nil) != (tt.script == "") {
 			t.Fatal(err)
 		}
 		if err == nil {
-			a.process.witness.close()
+			a.Process.Witness.Close()
 		}
 		after := openFiles(t)
 		for begun := time.Now(); after > before && time.Since(begun) < time.Second; after = openFiles(t) {
@@ -211,7 +212,7 @@ func TestAStreamThatEndsEarly(t *testing.T) {
 func TestLateOutputArrives(t *testing.T) {
 	out := outputFile(t)
 	_, st := perform(t, scriptedTool{stream: &scriptedStream{}}, rewrite.Plan{}, "(sleep 0.3; echo late) & echo early", time.Minute, out)
-	if got := contents(t, out); got != "early\n" || st != (status{}) {
+	if got := contents(t, out); got != "early\n" || st != (Status{}) {
 		t.Fatalf("at the end: %q, %+v", got, st)
 	}
 	for begun := time.Now(); contents(t, out) != "early\nlate\n"; time.Sleep(10 * time.Millisecond) {
@@ -271,7 +272,7 @@ func TestUnreadStdoutHoldsUpNoStderr(t *testing.T) {
 		}
 		_, _ = io.Copy(io.Discard, r)
 	}()
-	if _, st := performFor(t, scriptedTool{stream: &scriptedStream{}}, rewrite.Plan{ReadStderr: true}, script, time.Minute, [3]*os.File{devNull(t), w, aside}); st != (status{}) {
+	if _, st := performFor(t, scriptedTool{stream: &scriptedStream{}}, rewrite.Plan{ReadStderr: true}, script, time.Minute, [3]*os.File{devNull(t), w, aside}); st != (Status{}) {
 		t.Errorf("%+v", st)
 	}
 }
@@ -285,14 +286,14 @@ func TestACallerThatLeaves(t *testing.T) {
 		leaves int
 		writes string
 		holds  bool
-		want   status
+		want   Status
 	}{
-		{"stdout", stdout, "echo more", false, status{signal: syscall.SIGPIPE}},
-		{"stdout, and writes on stderr", stdout, "echo more >&2", false, status{}},
-		{"stderr", stderr, "echo more >&2", false, status{signal: syscall.SIGPIPE}},
-		{"stderr, and writes on stdout", stderr, "echo more", false, status{}},
-		{"stdout that is held", stdout, "echo more", true, status{}},
-		{"stderr, and stdout is held", stderr, "echo more >&2", true, status{signal: syscall.SIGPIPE}},
+		{"stdout", stdout, "echo more", false, Status{Signal: syscall.SIGPIPE}},
+		{"stdout, and writes on stderr", stdout, "echo more >&2", false, Status{}},
+		{"stderr", stderr, "echo more >&2", false, Status{Signal: syscall.SIGPIPE}},
+		{"stderr, and writes on stdout", stderr, "echo more", false, Status{}},
+		{"stdout that is held", stdout, "echo more", true, Status{}},
+		{"stderr, and stdout is held", stderr, "echo more >&2", true, Status{Signal: syscall.SIGPIPE}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -315,12 +316,12 @@ func TestACallerThatLeaves(t *testing.T) {
 
 // A signal that comes after the tool has ended, while what it left in its files is still read, is noted.
 func TestASignalAfterTheTool(t *testing.T) {
-	a := &attempt{ended: &status{}, state: stateAbandoned, idle: 2}
+	a := &Attempt{ended: &Status{}, State: stateAbandoned, idle: 2}
 	a.writers = []*writer{newWriter(), newWriter()}
 	a.writers[1].taken.Store(3)
 	a.handleSignal(syscall.SIGUSR1)
-	if a.stopped != 0 || a.beats != nil || a.late != 0 || a.idle != 2 || a.result() != (status{}) {
-		t.Errorf("SIGUSR1 asks for an end: %v", a.stopped)
+	if a.Stopped != 0 || a.beats != nil || a.late != 0 || a.idle != 2 || a.result() != (Status{}) {
+		t.Errorf("SIGUSR1 asks for an end: %v", a.Stopped)
 	}
 	a.handleSignal(syscall.SIGTERM)
 	if a.idle != 0 || a.taken != 3 || !a.writers[0].watched.Load() || !a.writers[1].watched.Load() {
@@ -328,32 +329,32 @@ func TestASignalAfterTheTool(t *testing.T) {
 	}
 	a.idle = 2
 	a.handleSignal(syscall.SIGHUP)
-	if a.stopped != syscall.SIGTERM || a.beats == nil || a.late != syscall.SIGTERM || a.idle != 2 || a.result() != (status{signal: syscall.SIGTERM}) {
-		t.Errorf("stopped by %v, %+v, idle %d", a.stopped, a.result(), a.idle)
+	if a.Stopped != syscall.SIGTERM || a.beats == nil || a.late != syscall.SIGTERM || a.idle != 2 || a.result() != (Status{Signal: syscall.SIGTERM}) {
+		t.Errorf("stopped by %v, %+v, idle %d", a.Stopped, a.result(), a.idle)
 	}
 }
 
 // The caller sees the exit code that the tool would have had in its format and where it writes, but no other end than the
 // tool's by a signal.
 func TestShownStatus(t *testing.T) {
-	xfsz := status{signal: syscall.SIGXFSZ}
+	xfsz := Status{Signal: syscall.SIGXFSZ}
 	for _, tt := range []struct {
 		exit      int
 		failed    error
 		kills     bool
-		st, shown status
+		st, shown Status
 	}{
-		{0, nil, true, status{}, status{}}, {0, nil, true, status{exit: 4}, status{exit: 4}}, {1, nil, true, status{}, status{exit: 1}},
-		{53, nil, true, status{exit: 1}, status{exit: 53}}, {1, nil, true, status{signal: syscall.SIGTERM}, status{signal: syscall.SIGTERM}},
-		{0, syscall.ENOSPC, true, status{}, status{exit: 101}}, {53, syscall.ENOSPC, true, status{}, status{exit: 53}},
-		{0, syscall.EIO, true, status{exit: 3}, status{exit: 3}}, {0, syscall.ENOSPC, true, status{signal: syscall.SIGTERM}, status{signal: syscall.SIGTERM}},
-		{0, syscall.EFBIG, false, status{}, status{exit: 101}}, {0, syscall.EFBIG, true, status{}, xfsz},
-		{0, syscall.EFBIG, true, status{exit: 101}, xfsz}, {0, syscall.EFBIG, true, status{signal: syscall.SIGTERM}, status{signal: syscall.SIGTERM}},
+		{0, nil, true, Status{}, Status{}}, {0, nil, true, Status{Exit: 4}, Status{Exit: 4}}, {1, nil, true, Status{}, Status{Exit: 1}},
+		{53, nil, true, Status{Exit: 1}, Status{Exit: 53}}, {1, nil, true, Status{Signal: syscall.SIGTERM}, Status{Signal: syscall.SIGTERM}},
+		{0, syscall.ENOSPC, true, Status{}, Status{Exit: 101}}, {53, syscall.ENOSPC, true, Status{}, Status{Exit: 53}},
+		{0, syscall.EIO, true, Status{Exit: 3}, Status{Exit: 3}}, {0, syscall.ENOSPC, true, Status{Signal: syscall.SIGTERM}, Status{Signal: syscall.SIGTERM}},
+		{0, syscall.EFBIG, false, Status{}, Status{Exit: 101}}, {0, syscall.EFBIG, true, Status{}, xfsz},
+		{0, syscall.EFBIG, true, Status{Exit: 101}, xfsz}, {0, syscall.EFBIG, true, Status{Signal: syscall.SIGTERM}, Status{Signal: syscall.SIGTERM}},
 	} {
 		stream := &scriptedStream{}
 		stream.seen.Exit = tt.exit
-		a := &attempt{stream: stream, stdout: &sink{failed: tt.failed}, tool: scriptedTool{kills: tt.kills}}
-		if got := a.shown(tt.st); got != tt.shown {
+		a := &Attempt{Stream: stream, Stdout: &sink{Failed: tt.failed}, Tool: scriptedTool{kills: tt.kills}}
+		if got := a.Shown(tt.st); got != tt.shown {
 			t.Errorf("%+v with exit %d, %v: shown %+v, want %+v", tt.st, tt.exit, tt.failed, got, tt.shown)
 		}
 	}
@@ -364,20 +365,20 @@ func TestShownStatus(t *testing.T) {
 func TestWhatEndsWhenTheCallerHasGone(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		for _, holds := range []bool{false, true} {
-			a := &attempt{stream: &scriptedStream{holds: holds}}
+			a := &Attempt{Stream: &scriptedStream{holds: holds}}
 			var files [2]*os.File
 			for i := range files {
 				r, w := pair(t, blockingPipe)
 				defer w.Close()
 				files[i] = r
 			}
-			a.stdout, a.stderr = newSink(devNull(t), newWriter(), false), newSink(devNull(t), newWriter(), false)
-			a.taps = []*tap{newTap(link{ours: files[0]}, a.stdout), newTap(link{ours: files[1]}, a.stderr)}
+			a.Stdout, a.stderr = newSink(devNull(t), newWriter(), false), newSink(devNull(t), newWriter(), false)
+			a.taps = []*tap{newTap(link{ours: files[0]}, a.Stdout), newTap(link{ours: files[1]}, a.stderr)}
 			if ended {
-				a.ended = &status{}
+				a.ended = &Status{}
 			}
-			a.lose(loss{a.stdout, syscall.EPIPE})
-			if got, want := a.taps[0].over, !ended && !holds; got != want || a.taps[1].over || !a.stdout.gone || a.stderr.gone || a.stdout.failed != nil {
+			a.lose(loss{a.Stdout, syscall.EPIPE})
+			if got, want := a.taps[0].over, !ended && !holds; got != want || a.taps[1].over || !a.Stdout.gone || a.stderr.gone || a.Stdout.Failed != nil {
 				t.Errorf("ended %v, holds %v: stdout is closed: %v, want %v; stderr: %v", ended, holds, got, want, a.taps[1].over)
 			}
 			a.lose(loss{a.stderr, syscall.ECONNRESET})
@@ -399,12 +400,12 @@ func TestWhyAStreamIsLost(t *testing.T) {
 		{[]error{syscall.EPIPE, syscall.EIO, syscall.EPIPE, syscall.ENOSPC}, syscall.EIO, 1},
 	} {
 		logged := 0
-		a := &attempt{stream: &scriptedStream{}, ended: &status{}, stdout: &sink{}, fault: func(string, error) { logged++ }}
+		a := &Attempt{Stream: &scriptedStream{}, ended: &Status{}, Stdout: &sink{}, Fault: func(string, error) { logged++ }}
 		for _, err := range tt.errs {
-			a.lose(loss{a.stdout, err})
+			a.lose(loss{a.Stdout, err})
 		}
-		if a.stdout.failed != tt.failed || logged != tt.logged || !a.stdout.gone {
-			t.Errorf("%v: %v, %d logged", tt.errs, a.stdout.failed, logged)
+		if a.Stdout.Failed != tt.failed || logged != tt.logged || !a.Stdout.gone {
+			t.Errorf("%v: %v, %d logged", tt.errs, a.Stdout.Failed, logged)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"os"
@@ -12,7 +12,7 @@ import (
 // However many signals come before one is looked at, each of them is there once, and
 // the later of a stop and its end comes last.
 func TestInbox(t *testing.T) {
-	in := newInbox()
+	in := NewInbox()
 	in.add(syscall.SIGTERM)
 	for range 10_000 {
 		in.add(syscall.SIGCONT)
@@ -44,8 +44,8 @@ func TestCatch(t *testing.T) {
 		return
 	}
 	signal.Ignore(syscall.SIGTERM)
-	in := newInbox()
-	in.catch()
+	in := NewInbox()
+	in.Catch()
 	for _, sig := range append(slices.Clone(forwarded), syscall.SIGPIPE, syscall.SIGHUP) {
 		if err := syscall.Kill(os.Getpid(), sig.(syscall.Signal)); err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"io"
@@ -15,37 +15,37 @@ import (
 
 // A talk is an attempt with a conversation, and what the caller has seen and the tool was sent.
 type talk struct {
-	*attempt
+	*Attempt
 	tool, caller *os.File
-	early        [][]turn
+	early        [][]Turn
 }
 
 // newTalk returns a talk whose tool has started, with nothing sent.
 func newTalk(t *testing.T, state runState) *talk {
 	t.Helper()
 	from, callers := pipeWith(t, "", true)
-	in, err := newConversation(from).forRun(rewrite.Plan{})
+	in, err := NewConversation(from).ForRun(rewrite.Plan{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	fd, err := unix.Dup(int(in.file.Fd())) // converse closes the tool's end
+	fd, err := unix.Dup(int(in.File.Fd())) // converse closes the tool's end
 	if err != nil {
 		t.Fatal(err)
 	}
 	tools := os.NewFile(uintptr(fd), "stdin")
 	out := outputFile(t)
 	k := &talk{tool: tools, caller: out}
-	k.attempt = &attempt{
-		stream: &scriptedStream{}, state: state, talk: in.talk, fault: func(string, error) {},
-		finishEarly: func(turns []turn, _ rewrite.Plan) { k.early = append(k.early, turns) },
+	k.Attempt = &Attempt{
+		Stream: &scriptedStream{}, State: state, Talk: in.Talk, Fault: func(string, error) {},
+		FinishEarly: func(turns []Turn, _ rewrite.Plan) { k.early = append(k.early, turns) },
 	}
 	w := newWriter()
-	k.stdout, k.stderr = newSink(out, w, state == stateHolding), newSink(out, w, state == stateHolding)
-	t.Cleanup(func() { in.close(nil); tools.Close() })
+	k.Stdout, k.stderr = newSink(out, w, state == stateHolding), newSink(out, w, state == stateHolding)
+	t.Cleanup(func() { in.Close(nil); tools.Close() })
 	k.converse()
 	t.Cleanup(func() { // the reader ends before its file is closed
 		callers.Close()
-		for range in.talk.conversation.input {
+		for range in.Talk.Conversation.input {
 		}
 	})
 	return k
@@ -54,7 +54,7 @@ func newTalk(t *testing.T, state runState) *talk {
 // sent returns what the tool was sent, and ends its stdin.
 func (k *talk) sent(t *testing.T) string {
 	t.Helper()
-	k.talk.feed.end()
+	k.Talk.feed.end()
 	got, err := io.ReadAll(k.tool)
 	if err != nil {
 		t.Fatal(err)
@@ -99,15 +99,15 @@ func TestTurns(t *testing.T) {
 			case 'c':
 				k.takeFrame([]byte(modelFrame), true)
 			case 'r':
-				k.talk.endTurn(rewrite.StreamState{Final: true})
+				k.Talk.endTurn(rewrite.StreamState{Final: true})
 				k.checkOver()
 			case 'e':
 				k.takeFrame(nil, false)
 			}
 		}
 		got := ""
-		for _, turn := range k.talk.took(rewrite.StreamState{}, time.Now()) {
-			got += strconv.Itoa(len(turn.prompts))
+		for _, turn := range k.Talk.Took(rewrite.StreamState{}, time.Now()) {
+			got += strconv.Itoa(len(turn.Prompts))
 		}
 		if early := len(k.early) == 1; got != test.turns || early != test.early || len(k.early) > 1 {
 			t.Errorf("%s: turns %s, recorded early %d times", test.events, got, len(k.early))
@@ -119,26 +119,26 @@ func TestTurns(t *testing.T) {
 func TestTakeFrame(t *testing.T) {
 	k := newTalk(t, stateHolding)
 	k.takeFrame([]byte(userFrame), true)
-	if k.state != stateHolding || len(k.talk.conversation.frames) != 1 {
-		t.Errorf("state %d, %d frames", k.state, len(k.talk.conversation.frames))
+	if k.State != stateHolding || len(k.Talk.Conversation.frames) != 1 {
+		t.Errorf("state %d, %d frames", k.State, len(k.Talk.Conversation.frames))
 	}
-	k.talk.kept = maxStdin - len(modelFrame)
+	k.Talk.kept = maxStdin - len(modelFrame)
 	k.takeFrame([]byte(modelFrame), true)
-	if k.state != stateHolding {
+	if k.State != stateHolding {
 		t.Error("it is let out too early")
 	}
 	k.takeFrame([]byte(initFrame), true)
-	if k.state != stateShowing || k.talk.kept != 0 || k.talk.conversation.frames != nil {
-		t.Errorf("state %d, %d bytes kept", k.state, k.talk.kept)
+	if k.State != stateShowing || k.Talk.kept != 0 || k.Talk.Conversation.frames != nil {
+		t.Errorf("state %d, %d bytes kept", k.State, k.Talk.kept)
 	}
 	if got := k.sent(t); got != userFrame+modelFrame+initFrame {
 		t.Errorf("the tool is sent %q", got)
 	}
 
 	k = newTalk(t, stateHolding)
-	k.talk.scout, k.talk.kept = func() bool { return true }, maxStdin
+	k.Talk.Scout, k.Talk.kept = func() bool { return true }, maxStdin
 	k.takeFrame([]byte(initFrame), true)
-	if k.state != stateHolding {
+	if k.State != stateHolding {
 		t.Error("a scout's output is let out, although it may be ended")
 	}
 }
@@ -148,7 +148,7 @@ func TestScoutDecides(t *testing.T) {
 	for _, stays := range []bool{true, false} {
 		k := newTalk(t, stateHolding)
 		asked := 0
-		k.talk.scout = func() bool { asked++; return stays }
+		k.Talk.Scout = func() bool { asked++; return stays }
 		k.takeFrame([]byte(initFrame), true)
 		if asked > 0 {
 			t.Error("it is decided before the first message")
@@ -162,8 +162,8 @@ func TestScoutDecides(t *testing.T) {
 		} else if k.overdue() == nil || k.frames() != nil {
 			t.Error("a scout may take for ever to end, or is sent more")
 		}
-		if got := k.sent(t); asked != 1 || got != want || k.state != state || k.talk.retired == stays {
-			t.Errorf("stays %v: asked %d times, state %d, the tool is sent %q", stays, asked, k.state, got)
+		if got := k.sent(t); asked != 1 || got != want || k.State != state || k.Talk.Retired == stays {
+			t.Errorf("stays %v: asked %d times, state %d, the tool is sent %q", stays, asked, k.State, got)
 		}
 	}
 }
@@ -175,15 +175,15 @@ func TestFramesTaken(t *testing.T) {
 		t.Error("nothing is taken")
 	}
 	for name, change := range map[string]func(*talk){
-		"closed": func(k *talk) { k.talk.closed = true }, "ended": func(k *talk) { k.ended = &status{} },
-		"refusing": func(k *talk) { k.state = stateRefusing }, "full": func(k *talk) { k.talk.feed.size = maxAhead },
+		"closed": func(k *talk) { k.Talk.closed = true }, "ended": func(k *talk) { k.ended = &Status{} },
+		"refusing": func(k *talk) { k.State = stateRefusing }, "full": func(k *talk) { k.Talk.feed.size = maxAhead },
 	} {
 		k := newTalk(t, stateShowing)
 		if change(k); k.frames() != nil {
 			t.Errorf("%s: frames are taken", name)
 		}
 	}
-	none := &attempt{}
+	none := &Attempt{}
 	if none.frames() != nil || none.fed() != nil || none.overdue() != nil {
 		t.Error("a call without a conversation has frames")
 	}
@@ -200,23 +200,23 @@ func TestTakeLine(t *testing.T) {
 			t.Errorf("%s is held: %q", line, shown)
 		}
 	}
-	if got := string(k.talk.passing); got != idle+ask {
+	if got := string(k.Talk.passing); got != idle+ask {
 		t.Errorf("%q passes", got)
 	}
 	k.pass(nil)
-	if len(k.talk.passing) > 0 {
+	if len(k.Talk.passing) > 0 {
 		t.Error("it passes twice")
 	}
-	k.state = stateShowing
-	if shown := k.takeLine([]byte(ask)); string(shown) != ask || len(k.talk.passing) > 0 {
-		t.Errorf("%q, and %q passes", shown, k.talk.passing)
+	k.State = stateShowing
+	if shown := k.takeLine([]byte(ask)); string(shown) != ask || len(k.Talk.passing) > 0 {
+		t.Errorf("%q, and %q passes", shown, k.Talk.passing)
 	}
 	if shown := k.takeLine([]byte(event)); string(shown) != event {
 		t.Errorf("an event becomes %q", shown)
 	}
-	k.state = stateRefusing
-	if k.takeLine([]byte(strings.Replace(ask, `"q"`, `"r"`, 1))); len(k.talk.asks) != 2 {
-		t.Errorf("%d requests of a refused run are kept", len(k.talk.asks))
+	k.State = stateRefusing
+	if k.takeLine([]byte(strings.Replace(ask, `"q"`, `"r"`, 1))); len(k.Talk.asks) != 2 {
+		t.Errorf("%d requests of a refused run are kept", len(k.Talk.asks))
 	}
 }
 
@@ -225,20 +225,20 @@ func TestTakeLineOfAnotherRun(t *testing.T) {
 	const ask = `{"type":"control_request","request_id":"q1","request":{"subtype":"can_use_tool"}}` + "\n"
 	const answer = `{"type":"control_response","response":{"request_id":"q1"}}` + "\n"
 	k := newTalk(t, stateHolding)
-	k.talk.asks = []*request{{run: 1, id: "q1", key: output(ask).Key()}}
-	k.talk.run = 2
+	k.Talk.asks = []*request{{run: 1, id: "q1", key: output(ask).Key()}}
+	k.Talk.run = 2
 	k.takeFrame([]byte(answer), true)
 	k.takeLine([]byte(strings.Replace(ask, "q1", "q2", 1)))
-	if got := k.sent(t); len(k.talk.passing) > 0 || got != strings.Replace(answer, "q1", "q2", 1) {
-		t.Errorf("%q passes, the tool is sent %q", k.talk.passing, got)
+	if got := k.sent(t); len(k.Talk.passing) > 0 || got != strings.Replace(answer, "q1", "q2", 1) {
+		t.Errorf("%q passes, the tool is sent %q", k.Talk.passing, got)
 	}
 
 	k = newTalk(t, stateHolding)
-	k.stream = resultStream{&scriptedStream{}, &rewrite.StreamState{}}
+	k.Stream = resultStream{&scriptedStream{}, &rewrite.StreamState{}}
 	k.takeFrame([]byte(userFrame), true)
 	k.takeFrame(nil, false)
-	if k.takeLine([]byte("result\n")); k.state != stateShowing || len(k.early) != 1 {
-		t.Errorf("state %d, recorded early %d times", k.state, len(k.early))
+	if k.takeLine([]byte("result\n")); k.State != stateShowing || len(k.early) != 1 {
+		t.Errorf("state %d, recorded early %d times", k.State, len(k.early))
 	}
 }
 
@@ -259,33 +259,33 @@ func (s resultStream) Seen() *rewrite.StreamState { return s.seen }
 func TestTurnsThatAreCutOff(t *testing.T) {
 	k := newTalk(t, stateShowing)
 	k.takeFrame([]byte(userFrame), true)
-	if got := k.talk.took(rewrite.StreamState{Final: true}, time.Now()); len(got) != 1 || !got[0].seen.Final {
+	if got := k.Talk.Took(rewrite.StreamState{Final: true}, time.Now()); len(got) != 1 || !got[0].Seen.Final {
 		t.Errorf("%+v", got)
 	}
-	k.talk.endTurn(rewrite.StreamState{Final: true})
+	k.Talk.endTurn(rewrite.StreamState{Final: true})
 	k.takeFrame([]byte(userFrame), true)
-	if got := k.talk.took(rewrite.StreamState{Final: true}, time.Now()); len(got) != 2 || got[1].seen.Final {
+	if got := k.Talk.Took(rewrite.StreamState{Final: true}, time.Now()); len(got) != 2 || got[1].Seen.Final {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestOwnUsage(t *testing.T) {
-	with := func(input int64) turn {
-		return turn{seen: rewrite.StreamState{Usage: rewrite.Usage{Known: true, Input: input}}}
+	with := func(input int64) Turn {
+		return Turn{Seen: rewrite.StreamState{Usage: rewrite.Usage{Known: true, Input: input}}}
 	}
-	given := []turn{with(10), with(30), with(35)}
-	got := ownUsage(given)
-	if got[0].seen.Usage.Input != 10 || got[1].seen.Usage.Input != 20 || got[2].seen.Usage.Input != 5 || given[2].seen.Usage.Input != 35 {
+	given := []Turn{with(10), with(30), with(35)}
+	got := OwnUsage(given)
+	if got[0].Seen.Usage.Input != 10 || got[1].Seen.Usage.Input != 20 || got[2].Seen.Usage.Input != 5 || given[2].Seen.Usage.Input != 35 {
 		t.Errorf("%+v of %+v", got, given)
 	}
 }
 
 func TestTurnBegan(t *testing.T) {
 	sent, ended := time.Unix(1, 0), time.Unix(2, 0)
-	if got := (turn{ended: ended}).began(); got != ended {
+	if got := (Turn{Ended: ended}).Began(); got != ended {
 		t.Error(got)
 	}
-	if got := (turn{ended: ended, prompts: []userMessage{{"hi", sent}, {"ho", ended}}}).began(); got != sent {
+	if got := (Turn{Ended: ended, Prompts: []userMessage{{"hi", sent}, {"ho", ended}}}).Began(); got != sent {
 		t.Error(got)
 	}
 }

@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/scripts/toolbox"
 )
 
 // A follower is a tool whose plan follows files, and which is a shell script.
@@ -51,8 +52,8 @@ func (s *followerStream) File(path string, data []byte) {
 }
 
 // childrensInbox is told of children alone: nothing else is to be caught in this process.
-func childrensInbox(t *testing.T) *inbox {
-	in, ended := newInbox(), make(chan os.Signal, 1)
+func childrensInbox(t *testing.T) *Inbox {
+	in, ended := NewInbox(), make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGCHLD)
 	t.Cleanup(func() { signal.Stop(ended) })
 	go func() {
@@ -64,13 +65,13 @@ func childrensInbox(t *testing.T) *inbox {
 }
 
 // try runs a shell script as a follower's tool, and gives what the caller sees.
-func try(t *testing.T, script string, plan rewrite.Plan) (stdout string, a *attempt) {
+func try(t *testing.T, script string, plan rewrite.Plan) (stdout string, a *Attempt) {
 	t.Helper()
 	out := outputFile(t)
-	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
+	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
 	tool := follower{stream: &followerStream{}}
 	a, st := play(t, tool, childrensInbox(t), plan, path, append(os.Environ(), "OUT="+out.Name()), [3]*os.File{devNull(t), out, out}, 10*time.Second)
-	if st.exit != 0 || st.signal != 0 {
+	if st.Exit != 0 || st.Signal != 0 {
 		t.Errorf("ended with %+v", st)
 	}
 	return contents(t, out), a
@@ -79,16 +80,16 @@ func try(t *testing.T, script string, plan rewrite.Plan) (stdout string, a *atte
 // The id of a resume is known before the tool says it, that of a new session, or of a
 // copy, is not.
 func TestWhatIsPinnedAtTheStart(t *testing.T) {
-	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n")
+	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n")
 	for _, test := range []struct {
 		plan rewrite.Plan
 		want string
 	}{{rewrite.Plan{Resume: "one"}, "id one"}, {rewrite.Plan{Resume: "one", Copy: true}, ""}, {rewrite.Plan{}, ""}} {
 		got := ""
 		out := outputFile(t)
-		a := &attempt{plan: test.plan, tool: follower{}, stream: &followerStream{}, signals: childrensInbox(t),
-			pinned: func(id string, pid int) { got += "id " + id }, fault: func(string, error) {}}
-		if _, err := a.run(path, []string{"tool"}, os.Environ(), [3]*os.File{devNull(t), out, out}, time.Minute); err != nil {
+		a := &Attempt{Plan: test.plan, Tool: follower{}, Stream: &followerStream{}, Signals: childrensInbox(t),
+			Pinned: func(id string, pid int) { got += "id " + id }, Fault: func(string, error) {}}
+		if _, err := a.Run(path, []string{"tool"}, os.Environ(), [3]*os.File{devNull(t), out, out}, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		if got != test.want {
@@ -121,8 +122,8 @@ func TestAFileOpensTheGate(t *testing.T) {
 		until [ -s $OUT ] || [ $i -gt 200 ]; do sleep 0.02; i=$((i+1)); done; echo $i`, rewrite.Plan{
 		Args: []string{dir}, Resume: "x", Follow: []rewrite.Follow{{Dir: dir, Name: "*.jsonl", Lines: true}},
 	})
-	if a.state != stateDelivered || !strings.HasPrefix(got, "out\n") || strings.Contains(got, "201") {
-		t.Errorf("state %d, shown %q", a.state, got)
+	if a.State != stateDelivered || !strings.HasPrefix(got, "out\n") || strings.Contains(got, "201") {
+		t.Errorf("state %d, shown %q", a.State, got)
 	}
 }
 
@@ -133,7 +134,7 @@ func TestScratch(t *testing.T) {
 		Args:   []string{rewrite.Scratch, "say " + rewrite.Scratch, "--dir=" + rewrite.Scratch + "/sub"},
 		Follow: []rewrite.Follow{{Dir: rewrite.Scratch, Name: "*.json"}},
 	})
-	dir := a.plan.Args[0]
+	dir := a.Plan.Args[0]
 	for _, want := range []string{"say " + rewrite.Scratch + "\n700\n", "x.json: made", "y.json: " + dir + "/sub\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("shown %q, want %q", got, want)
@@ -151,26 +152,26 @@ func TestScratchOnlyWhereAsked(t *testing.T) {
 	t.Setenv("TMPDIR", "/nowhere")
 	for _, arg := range []string{"x", "about " + rewrite.Scratch, rewrite.Scratch + " is what?"} {
 		plan := rewrite.Plan{Args: []string{arg}, Prompt: arg}
-		got, remove, err := withScratch(plan)
+		got, remove, err := WithScratch(plan)
 		if err != nil || got.Args[0] != arg || remove() != nil {
 			t.Errorf("%q became %q, %v", arg, got.Args, err)
 		}
 	}
-	if _, _, err := withScratch(rewrite.Plan{Args: []string{rewrite.Scratch}}); err == nil {
+	if _, _, err := WithScratch(rewrite.Plan{Args: []string{rewrite.Scratch}}); err == nil {
 		t.Error("no error where the folder can not be made")
 	}
 }
 
 func TestToolRunsWithoutItsFilesFollowed(t *testing.T) {
 	var faults []string
-	a := &attempt{
-		plan: rewrite.Plan{Follow: []rewrite.Follow{{Dir: t.TempDir(), Name: "["}}}, stream: &followerStream{}, tool: follower{},
-		signals: childrensInbox(t),
-		fault:   func(what string, _ error) { faults = append(faults, what) },
+	a := &Attempt{
+		Plan: rewrite.Plan{Follow: []rewrite.Follow{{Dir: t.TempDir(), Name: "["}}}, Stream: &followerStream{}, Tool: follower{},
+		Signals: childrensInbox(t),
+		Fault:   func(what string, _ error) { faults = append(faults, what) },
 	}
 	out := outputFile(t)
-	st, err := a.run("/bin/sh", []string{"sh", "-c", "echo out"}, os.Environ(), [3]*os.File{devNull(t), out, out}, time.Second)
-	if err != nil || st.exit != 0 || contents(t, out) != "out\n" || !slices.Equal(faults, []string{"follow files"}) {
+	st, err := a.Run("/bin/sh", []string{"sh", "-c", "echo out"}, os.Environ(), [3]*os.File{devNull(t), out, out}, time.Second)
+	if err != nil || st.Exit != 0 || contents(t, out) != "out\n" || !slices.Equal(faults, []string{"follow files"}) {
 		t.Errorf("%+v %v, faults %q, shown %q", st, err, faults, contents(t, out))
 	}
 }
@@ -205,17 +206,4 @@ func devNull(t *testing.T) *os.File {
 	}
 	t.Cleanup(func() { f.Close() })
 	return f
-}
-
-// executableFile writes a program. No process may be started meanwhile: until its exec it would have the file open for
-// writing, and the program could not be run.
-func executableFile(t *testing.T, dir, name, text string) string {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"errors"
@@ -13,26 +13,26 @@ import (
 	"reprise/shim/front"
 )
 
-// A process is the running tool.
-type process struct {
+// A Process is the running tool.
+type Process struct {
 	pid     int
 	mu      sync.Mutex // guards over; held while a signal is sent, so that the pid cannot be reused meanwhile
 	over    bool       // the process has ended and been waited for
-	witness *witness
+	Witness *witness
 	// relaunches reports whether the tool runs as a child of the process that the shim
 	// starts, which does not forward signals.
 	relaunches bool
 }
 
-// A status says how a process ended: by a signal, or with an exit code.
-type status struct {
-	exit   int
-	signal syscall.Signal
+// A Status says how a process ended: by a signal, or with an exit code.
+type Status struct {
+	Exit   int
+	Signal syscall.Signal
 }
 
 // start starts the tool in the caller's process group, with the limits and the ignored and
 // blocked signals that the caller has set. On Linux the tool is killed if the shim is killed.
-func start(path string, args, environ []string, files [3]*os.File, relaunches bool) (*process, error) {
+func start(path string, args, environ []string, files [3]*os.File, relaunches bool) (*Process, error) {
 	// The parent-death signal is sent when the thread that made the child ends. Up to here
 	// that is the process's first thread. A second run may be started from another one,
 	// which Go does not end either.
@@ -46,14 +46,14 @@ func start(path string, args, environ []string, files [3]*os.File, relaunches bo
 	}
 	// The witness starts after the tool. A signal to the group in between reaches the tool
 	// twice; in the other order it would be lost.
-	return &process{pid: pid, witness: newWitness(), relaunches: relaunches}, nil
+	return &Process{pid: pid, Witness: newWitness(), relaunches: relaunches}, nil
 }
 
 // spawn starts a program. Go restores the caller's limits in a child, but not the ignored and
 // blocked signals. If there are any, spawn starts the shim's own program instead, which sets
 // them before Go starts and becomes the other program (start_tool in exec.c).
 func spawn(path string, args, environ []string, files [3]*os.File) (int, error) {
-	attr := &syscall.ProcAttr{Env: environ, Sys: endsWithUs()}
+	attr := &syscall.ProcAttr{Env: environ, Sys: EndsWithUs()}
 	for _, f := range files {
 		fd := f.Fd()
 		if front.Closed(fd) {
@@ -72,26 +72,26 @@ func spawn(path string, args, environ []string, files [3]*os.File) (int, error) 
 
 // poll handles the tool's state changes without blocking. Each time the tool has stopped, the
 // shim stops too. ended reports whether the tool has ended, with status st.
-func (p *process) poll() (st status, ended bool) {
+func (p *Process) poll() (st Status, ended bool) {
 	for {
 		switch ws, err := p.wait(); {
 		case errors.Is(err, syscall.EINTR):
 		case errors.Is(err, syscall.EAGAIN):
-			return status{}, false
+			return Status{}, false
 		case err != nil:
-			return status{exit: exitCannotRun}, true
+			return Status{Exit: CannotRun}, true
 		case ws.Stopped():
 			p.stop(ws.StopSignal())
 		case ws.Signaled():
-			return status{signal: ws.Signal()}, true
+			return Status{Signal: ws.Signal()}, true
 		default:
-			return status{exit: ws.ExitStatus()}, true
+			return Status{Exit: ws.ExitStatus()}, true
 		}
 	}
 }
 
 // wait returns the tool's next state change, or EAGAIN if there is none.
-func (p *process) wait() (ws syscall.WaitStatus, err error) {
+func (p *Process) wait() (ws syscall.WaitStatus, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	pid, err := syscall.Wait4(p.pid, &ws, syscall.WUNTRACED|syscall.WNOHANG, nil)
@@ -105,14 +105,14 @@ func (p *process) wait() (ws syscall.WaitStatus, err error) {
 // stop stops the shim as the tool was stopped, so that the process that waits for the shim
 // sees it. If the stop signal was sent to the whole group and the shim does not catch it, the
 // shim was stopped before and has been continued since.
-func (p *process) stop(sig syscall.Signal) {
+func (p *Process) stop(sig syscall.Signal) {
 	switch sig {
 	case syscall.SIGSTOP:
 		// Sent to the group, it has stopped the shim already. Sent to the tool alone, a
 		// SIGCONT to the tool alone may follow, which would not continue the shim.
 		return
 	case syscall.SIGTTIN, syscall.SIGTTOU:
-		if p.witness.saw(sig) {
+		if p.Witness.saw(sig) {
 			return
 		}
 	}
@@ -121,8 +121,8 @@ func (p *process) stop(sig syscall.Signal) {
 
 // forward forwards a signal to the tool, unless the tool has received it as well: a terminal
 // and many callers send signals to the whole process group.
-func (p *process) forward(sig os.Signal) {
-	if !p.witness.saw(sig) {
+func (p *Process) forward(sig os.Signal) {
+	if !p.Witness.saw(sig) {
 		p.signal(sig)
 	}
 }
@@ -133,7 +133,7 @@ func (p *process) forward(sig os.Signal) {
 // them to the child that does the work. Without help a caller's SIGTERM has no effect, and its
 // SIGKILL leaves the child running. So the child gets the signal too, and the run ends as if
 // the whole group had been signalled: exit code 0, no result line.
-func (p *process) signal(sig os.Signal) {
+func (p *Process) signal(sig os.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	number, ok := sig.(syscall.Signal)
@@ -150,7 +150,7 @@ func (p *process) signal(sig os.Signal) {
 
 // end ends the tool and its descendants, by SIGTERM and two seconds later by SIGKILL. A refused
 // run must not go on working beside the one that replaces it.
-func (p *process) end() {
+func (p *Process) end() {
 	const patience = 2 * time.Second
 	below := descendants(p.pid)
 	both := func(sig syscall.Signal) {
@@ -163,17 +163,17 @@ func (p *process) end() {
 	time.AfterFunc(patience, func() { both(syscall.SIGKILL) })
 }
 
-// leave ends the shim by the tool's signal, or returns the tool's exit code.
-func (s status) leave() int {
-	if s.signal == 0 {
-		return s.exit
+// Leave ends the shim by the tool's signal, or returns the tool's exit code.
+func (s Status) Leave() int {
+	if s.Signal == 0 {
+		return s.Exit
 	}
-	front.Die(s.signal)
-	return 128 + int(s.signal)
+	front.Die(s.Signal)
+	return 128 + int(s.Signal)
 }
 
 // Exit codes of the shim's own failures, the same as those of shells.
 const (
-	exitCannotRun = 126
-	exitNotFound  = 127
+	CannotRun = 126
+	NotFound  = 127
 )

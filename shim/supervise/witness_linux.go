@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"errors"
@@ -129,7 +129,7 @@ func (w *witness) dismiss() {
 	}
 }
 
-func (w *witness) close() {
+func (w *witness) Close() {
 	if w == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"fmt"
@@ -20,8 +20,8 @@ const (
 	setTermios = unix.TCSETS
 )
 
-// endsWithUs returns attributes by which a child is killed when the shim is killed.
-func endsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
+// EndsWithUs returns attributes by which a child is killed when the shim is killed.
+func EndsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
 // ownProgram returns a path of the running program, which holds even if its file was replaced.
 func ownProgram() string { return "/proc/self/exe" }
@@ -103,7 +103,7 @@ func whenHungUp(fd int, stop <-chan struct{}, gone func()) {
 		f.Close()
 	}()
 	go func() {
-		err := raw.Read(func(epoll uintptr) bool { return hungUp(fd) })
+		err := raw.Read(func(epoll uintptr) bool { return HungUp(fd) })
 		if err == nil {
 			gone()
 		}

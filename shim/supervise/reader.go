@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"bytes"
@@ -40,9 +40,9 @@ func newTap(l link, to *sink) *tap {
 	return &tap{file: l.ours, terminal: l.screen != nil, to: to, free: make(chan *buffer, buffersPerStream)}
 }
 
-func (a *attempt) stdoutTap(l link) *tap {
-	t := newTap(l, a.stdout)
-	lines := splitter{line: a.recoverLine(a.takeLine), max: a.stream.MaxLine()}
+func (a *Attempt) stdoutTap(l link) *tap {
+	t := newTap(l, a.Stdout)
+	lines := splitter{line: a.recoverLine(a.takeLine), max: a.Stream.MaxLine()}
 	t.take = func(b *buffer) {
 		shown := lines.next(b)
 		a.pass(b)
@@ -51,11 +51,11 @@ func (a *attempt) stdoutTap(l link) *tap {
 	return t
 }
 
-func (a *attempt) stderrTap(l link) *tap {
+func (a *Attempt) stderrTap(l link) *tap {
 	t := newTap(l, a.stderr)
-	lines := splitter{line: a.recoverLine(a.stream.ErrLine), max: rewrite.LongestLine}
+	lines := splitter{line: a.recoverLine(a.Stream.ErrLine), max: rewrite.LongestLine}
 	lines.early = func(part []byte) (as bool) {
-		a.unbroken(func() { as = a.stream.ErrAsIs(part) })
+		a.Unbroken(func() { as = a.Stream.ErrAsIs(part) })
 		return as
 	}
 	t.take = func(b *buffer) {
@@ -64,7 +64,7 @@ func (a *attempt) stderrTap(l link) *tap {
 			a.tail.write(b.piece)
 			shown = b.piece
 		}
-		if a.plan.ReadStderr {
+		if a.Plan.ReadStderr {
 			shown = lines.next(b)
 		}
 		a.write(a.stderr, shown, b)
@@ -182,18 +182,18 @@ func (t *tap) close() {
 
 // leaveOpen starts a process that goes on copying the stream to the caller, if processes that
 // the tool has left running may still write to it. The caller sees the tool's end at once.
-func (a *attempt) leaveOpen(t *tap) {
-	if t.over || t.to.gone || a.state == stateRefused {
+func (a *Attempt) leaveOpen(t *tap) {
+	if t.over || t.to.gone || a.State == StateRefused {
 		return
 	}
-	if a.plan.ReexecsSelf && t.to == a.stdout && a.stream.MaxLine() == 0 {
+	if a.Plan.ReexecsSelf && t.to == a.Stdout && a.Stream.MaxLine() == 0 {
 		return // the tool's own child writes in another format than the caller's
 	}
-	if hungUp(int(t.file.Fd())) && (a.state == stateAbandoned || t.waiting() == 0) {
+	if HungUp(int(t.file.Fd())) && (a.State == stateAbandoned || t.waiting() == 0) {
 		return
 	}
 	if err := front.Copy(t.file.Fd(), t.to.fd); err != nil {
-		a.fault("go on copying output", fmt.Errorf("fork: %w", err))
+		a.Fault("go on copying output", fmt.Errorf("fork: %w", err))
 	}
 }
 

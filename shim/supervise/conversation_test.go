@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"fmt"
@@ -54,14 +54,14 @@ func TestOpenConversation(t *testing.T) {
 	}
 	for _, tt := range tests {
 		r, _ := pipeWith(t, tt.text, tt.open)
-		c := newConversation(r)
+		c := NewConversation(r)
 		began := time.Now()
-		reason, err := c.open()
+		reason, err := c.Open()
 		if spent := time.Since(began); (spent >= waitOpening) != (tt.waits && tt.frames == 0) {
 			t.Errorf("%q, open %v: it takes %v", tt.text, tt.open, spent)
 		}
-		if reason != tt.reason || err != nil || c.waits != tt.waits || len(c.frames) != tt.frames {
-			t.Errorf("%q, open %v: %q, %v, waits %v, %d frames", tt.text, tt.open, reason, err, c.waits, len(c.frames))
+		if reason != tt.reason || err != nil || c.Waits != tt.waits || len(c.frames) != tt.frames {
+			t.Errorf("%q, open %v: %q, %v, waits %v, %d frames", tt.text, tt.open, reason, err, c.Waits, len(c.frames))
 		}
 		if got := c.consumed(); got != tt.text {
 			t.Errorf("%q: kept %q", tt.text, got)
@@ -78,8 +78,8 @@ func TestLongOpening(t *testing.T) {
 				_, _ = io.WriteString(w, piece)
 			}
 		}()
-		c := newConversation(r)
-		if why, err := c.open(); why != reason.StdinTooBig || err != nil {
+		c := NewConversation(r)
+		if why, err := c.Open(); why != reason.StdinTooBig || err != nil {
 			t.Errorf("%s: %q, %v", name, why, err)
 		}
 		if n := len(c.consumed()); n <= maxStdin || n > maxStdin+2*pieceSize {
@@ -93,14 +93,14 @@ func TestConversationIsHandedOn(t *testing.T) {
 	for _, open := range []bool{true, false} {
 		text := initFrame + userFrame + "{" // not a whole line
 		r, w := pipeWith(t, text, open)
-		c := newConversation(r)
-		if _, err := c.open(); err != nil {
+		c := NewConversation(r)
+		if _, err := c.Open(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.forRun(rewrite.Plan{}); err != nil {
+		if _, err := c.ForRun(rewrite.Plan{}); err != nil {
 			t.Fatal(err)
 		}
-		f, err := c.handOn()
+		f, err := c.HandOn()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestConversationIsHandedOn(t *testing.T) {
 			t.Errorf("open %v: %q, %v", open, got, err)
 		}
 		c.begin()
-		if _, err := c.handOn(); err == nil {
+		if _, err := c.HandOn(); err == nil {
 			t.Error("it is handed on although a run has consumed of it")
 		}
 		if got := string(<-c.input); !open && got != "{" {
@@ -128,12 +128,12 @@ func TestConversationIsHandedOn(t *testing.T) {
 // What a relay held is handed on, with the rest.
 func TestLateStdinIsHandedOn(t *testing.T) {
 	r, _ := pipeWith(t, " and more", false)
-	s := &relayed{from: r}
-	if f, err := s.handOn(); f != nil || err != nil {
+	s := &Relayed{From: r}
+	if f, err := s.HandOn(); f != nil || err != nil {
 		t.Errorf("%v, %v", f, err)
 	}
-	s.again([]byte("late"))
-	f, err := s.handOn()
+	s.Again([]byte("late"))
+	f, err := s.HandOn()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestAskedOnce(t *testing.T) {
 	answer := func(id string) rewrite.Frame {
 		return sent(fmt.Sprintf(`{"type":"control_response","response":{"request_id":%q,"response":{"by":"caller"}}}`, id))
 	}
-	c := newConversation(nil)
+	c := NewConversation(nil)
 	c.run = 1
 	for _, id := range []string{"a1", "a2"} { // the same is asked twice
 		if shown, told := c.show(ask(id, "s1")); shown == nil || told != nil {
@@ -191,7 +191,7 @@ func TestAskedOnce(t *testing.T) {
 
 func TestAnsweredOnce(t *testing.T) {
 	answer := output(`{"type":"control_response","response":{"request_id":"init","response":{"pid":1}}}`)
-	c := newConversation(nil)
+	c := NewConversation(nil)
 	c.run = 1
 	if shown, _ := c.show(answer); shown == nil {
 		t.Error("the first answer is not shown")
@@ -207,12 +207,12 @@ func TestAnsweredOnce(t *testing.T) {
 
 // A run that takes another's place is given all but answers, with its own prompt.
 func TestGivenAgain(t *testing.T) {
-	two := newConversation(nil)
+	two := NewConversation(nil)
 	two.keep(sent(userFrame))
 	if two.keep(sent(userFrame)); two.first != 0 {
 		t.Errorf("frame %d is the first message", two.first)
 	}
-	c := newConversation(nil)
+	c := NewConversation(nil)
 	for _, line := range []string{initFrame, `{"type":"control_response","response":{"request_id":"x"}}` + "\n", userFrame, userFrame} {
 		c.keep(sent(line))
 	}
@@ -282,11 +282,11 @@ func TestLongFrameTakesLittleMemory(t *testing.T) {
 		_, _ = io.WriteString(w, strings.Replace(userFrame, "hi", strings.Repeat("x", size), 1)+userFrame)
 		w.Close()
 	}()
-	c := newConversation(r)
+	c := NewConversation(r)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var got []int
-	d := &dialogue{conversation: c}
+	d := &dialogue{Conversation: c}
 	for !c.ended {
 		if err := c.more(int(r.Fd())); err != nil {
 			t.Fatal(err)

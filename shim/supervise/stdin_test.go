@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"io"
@@ -103,9 +103,9 @@ func TestStage(t *testing.T) {
 			t.Parallel()
 			stdin := test.stdin(t)
 			began := time.Now()
-			got, reason, err := stage(stdin, test.use, test.silence)
-			if err != nil || got.data != test.data || got.used != test.used || reason != test.reason {
-				t.Errorf("%d bytes, used %v, %q, %v", len(got.data), got.used, reason, err)
+			got, reason, err := Stage(stdin, test.use, test.silence)
+			if err != nil || got.Data != test.data || got.used != test.used || reason != test.reason {
+				t.Errorf("%d bytes, used %v, %q, %v", len(got.Data), got.used, reason, err)
 			}
 			if spent := time.Since(began); spent > 2*time.Second {
 				t.Errorf("it took %v", spent)
@@ -122,12 +122,12 @@ func TestStageLeavesAFileWhereItStands(t *testing.T) {
 	if _, err := f.Seek(2, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := stage(f, rewrite.StdinPrompt, rewrite.SilenceFails)
-	if err != nil || s.data != "llo" {
-		t.Fatalf("%q, %v", s.data, err)
+	s, _, err := Stage(f, rewrite.StdinPrompt, rewrite.SilenceFails)
+	if err != nil || s.Data != "llo" {
+		t.Fatalf("%q, %v", s.Data, err)
 	}
 	rest, err := io.ReadAll(f)
-	if again, _ := s.handOn(); err != nil || string(rest) != "llo" || again != nil {
+	if again, _ := s.HandOn(); err != nil || string(rest) != "llo" || again != nil {
 		t.Errorf("the caller's descriptor gives %q, %v", rest, err)
 	}
 }
@@ -143,11 +143,11 @@ func TestTooMuchIsHandedOnWhole(t *testing.T) {
 			_, _ = w.Write(text)
 			w.Close()
 		}()
-		s, why, err := stage(r, rewrite.StdinPrompt, rewrite.SilenceFails)
+		s, why, err := Stage(r, rewrite.StdinPrompt, rewrite.SilenceFails)
 		if why != reason.StdinTooBig || err != nil {
 			t.Fatalf("%s: %q, %v", name, why, err)
 		}
-		f, err := s.handOn()
+		f, err := s.HandOn()
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -191,8 +191,8 @@ func TestLargeFileIsLeftAlone(t *testing.T) {
 	if err := f.Truncate(maxStdin + 1); err != nil {
 		t.Fatal(err)
 	}
-	s, why, err := stage(f, rewrite.StdinPrompt, rewrite.SilenceFails)
-	if again, _ := s.handOn(); why != reason.StdinTooBig || err != nil || s.used || again != nil {
+	s, why, err := Stage(f, rewrite.StdinPrompt, rewrite.SilenceFails)
+	if again, _ := s.HandOn(); why != reason.StdinTooBig || err != nil || s.used || again != nil {
 		t.Errorf("used %v, %q, %v", s.used, why, err)
 	}
 }

@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"bytes"
@@ -14,44 +14,44 @@ import (
 	"reprise/watch"
 )
 
-// An attempt is one supervised run of the tool. A reader reads each of the tool's streams
+// An Attempt is one supervised run of the tool. A reader reads each of the tool's streams
 // (reader.go), one event loop decides (loop.go), and a writer writes each of the caller's
 // streams (writer.go). Only the event loop uses these fields, so that no goroutine waits
 // for another one's lock.
-type attempt struct {
-	plan   rewrite.Plan
-	stream rewrite.Stream
-	tool   rewrite.Tool
-	pinned func(id string, pid int) // called once, when the session's ID is known; nil afterwards
+type Attempt struct {
+	Plan   rewrite.Plan
+	Stream rewrite.Stream
+	Tool   rewrite.Tool
+	Pinned func(id string, pid int) // called once, when the session's ID is known; nil afterwards
 	// finishEarly is called when the turns of a conversation are over, maybe before the tool has ended.
-	finishEarly func(turns []turn, plan rewrite.Plan)
-	fault       func(what string, err error)
-	signals     *inbox // signals to forward to the tool
+	FinishEarly func(turns []Turn, plan rewrite.Plan)
+	Fault       func(what string, err error)
+	Signals     *Inbox // signals to forward to the tool
 
-	talk      *dialogue // nil unless stdin is a conversation
-	relay     *relay    // of stdin, nil if there is none
-	lateStdin []byte    // what came there after the decision to resume
-	prompted  bool      // data on stdin came later, and were passed on
+	Talk      *dialogue // nil unless stdin is a conversation
+	Relay     *relay    // of stdin, nil if there is none
+	LateStdin []byte    // what came there after the decision to resume
+	Prompted  bool      // data on stdin came later, and were passed on
 
-	sweeper Sweeper        // for a resumed run; nil if the tool leaves no orphan files
+	Sweeper Sweeper        // for a resumed run; nil if the tool leaves no orphan files
 	watcher *watch.Watcher // nil if no file is followed
-	process *process
+	Process *Process
 	links   []link // stdout's, and stderr's where it is read
 	taps    []*tap
-	stdout  *sink
+	Stdout  *sink
 	stderr  *sink
 	tail    ring // the last bytes of stderr
 	events
 
 	gateTimeout time.Duration // how long output is held that the caller may be waiting for
 
-	state   runState
-	refusal reason.Code // why the tool refused the resume
-	broken  bool        // our code panicked on the tool's output
-	ended   *status     // nil while the tool runs
+	State   runState
+	Refusal reason.Code // why the tool refused the resume
+	Broken  bool        // our code panicked on the tool's output
+	ended   *Status     // nil while the tool runs
 	// stopped is the first signal that asked for the end of the run, 0 for none. After one
 	// the tool is not run again.
-	stopped syscall.Signal
+	Stopped syscall.Signal
 	// late is the first such signal that came after the tool's end, 0 for none.
 	late  syscall.Signal
 	taken int64 // bytes that the caller had taken at the last beat
@@ -72,30 +72,30 @@ const (
 	stateShowing    runState = iota // the output is passed on as it comes
 	stateHolding                    // the output is held until the tool has accepted the resume
 	stateRefusing                   // the tool refused and was told to end; its output is dropped
-	stateRefused                    // the tool refused and has ended; its output is dropped
+	StateRefused                    // the tool refused and has ended; its output is dropped
 	stateDelivering                 // the tool has ended, the writers still have output
 	stateDelivered                  // the writers have written all that the caller accepted
 	stateAbandoned                  // after a signal the caller took no more of its output
 )
 
-// run starts the tool and returns when its output has been delivered. It fails if the tool
+// Run starts the tool and returns when its output has been delivered. It fails if the tool
 // cannot be started.
-func (a *attempt) run(path string, args, environ []string, files [3]*os.File, gateTimeout time.Duration) (status, error) {
+func (a *Attempt) Run(path string, args, environ []string, files [3]*os.File, gateTimeout time.Duration) (Status, error) {
 	a.gateTimeout = gateTimeout
-	if a.plan.Resume != "" || a.talk != nil && a.talk.scout != nil {
-		a.state = stateHolding
+	if a.Plan.Resume != "" || a.Talk != nil && a.Talk.Scout != nil {
+		a.State = stateHolding
 	}
 	child, err := a.link(files)
 	defer a.closeLinks()
 	if err != nil {
-		return status{}, err
+		return Status{}, err
 	}
 	a.events = newEvents()
 	a.connect(files[1], files[2])
 	a.follow()
 	close(a.starting)
-	a.process, err = start(path, args, environ, child, a.plan.ReexecsSelf)
-	if id := a.plan.ID(); err == nil && id != "" {
+	a.Process, err = start(path, args, environ, child, a.Plan.ReexecsSelf)
+	if id := a.Plan.ID(); err == nil && id != "" {
 		a.pin(id)
 	}
 	if err != nil {
@@ -103,7 +103,7 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 		if a.watcher != nil {
 			a.watcher.Stop()
 		}
-		return status{}, err
+		return Status{}, err
 	}
 	for _, l := range a.links {
 		l.tools.Close()
@@ -114,17 +114,17 @@ func (a *attempt) run(path string, args, environ []string, files [3]*os.File, ga
 
 // link makes the links that are needed, stdout's first, and returns what the tool gets as its
 // streams.
-func (a *attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
+func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 	out, err := newLink(files[1])
 	if err != nil {
 		return child, err
 	}
 	a.links = []link{out}
-	if a.plan.ExitsBeforeFlush {
+	if a.Plan.ExitsBeforeFlush {
 		widen(out.tools)
 	}
 	child = [3]*os.File{files[0], out.tools, files[2]}
-	if a.state != stateHolding && !a.plan.ReadStderr {
+	if a.State != stateHolding && !a.Plan.ReadStderr {
 		return child, nil
 	}
 	errOut, err := newLink(files[2])
@@ -133,13 +133,13 @@ func (a *attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 	}
 	a.links = append(a.links, errOut)
 	child[2] = errOut.tools
-	if a.plan.OneStream && sameFile(files[1], files[2]) {
+	if a.Plan.OneStream && sameFile(files[1], files[2]) {
 		child[1] = errOut.tools
 	}
 	return child, nil
 }
 
-func (a *attempt) closeLinks() {
+func (a *Attempt) closeLinks() {
 	for _, l := range a.links {
 		l.ours.Close()
 		l.tools.Close() // a second time where the tool was started
@@ -148,31 +148,31 @@ func (a *attempt) closeLinks() {
 
 // connect makes taps, sinks and writers. If the caller's stdout and stderr are one file, a
 // single writer keeps their order.
-func (a *attempt) connect(stdout, stderr *os.File) {
+func (a *Attempt) connect(stdout, stderr *os.File) {
 	a.writers = []*writer{newWriter()}
 	if !sameFile(stdout, stderr) {
 		a.writers = append(a.writers, newWriter())
 	}
-	a.stdout = newSink(stdout, a.writers[0], a.state == stateHolding)
-	a.stderr = newSink(stderr, a.writers[len(a.writers)-1], a.state == stateHolding)
+	a.Stdout = newSink(stdout, a.writers[0], a.State == stateHolding)
+	a.stderr = newSink(stderr, a.writers[len(a.writers)-1], a.State == stateHolding)
 	a.taps = []*tap{a.stdoutTap(a.links[0])}
 	if len(a.links) > 1 {
 		a.taps = append(a.taps, a.stderrTap(a.links[1]))
 	}
 }
 
-// shown returns the status that the caller gets. It can differ from the tool's, whose exit
+// Shown returns the status that the caller gets. It can differ from the tool's, whose exit
 // code depends on the output format and which could write to the shim.
-func (a *attempt) shown(st status) status {
-	exit, d := a.stream.Seen().Exit, a.tool.Descriptor()
+func (a *Attempt) Shown(st Status) Status {
+	exit, d := a.Stream.Seen().Exit, a.Tool.Descriptor()
 	switch {
-	case st.signal != 0:
-	case d.FileLimitKills && errors.Is(a.stdout.failed, syscall.EFBIG):
-		st = status{signal: syscall.SIGXFSZ}
+	case st.Signal != 0:
+	case d.FileLimitKills && errors.Is(a.Stdout.Failed, syscall.EFBIG):
+		st = Status{Signal: syscall.SIGXFSZ}
 	case exit != 0:
-		st.exit = exit
-	case st.exit == 0 && a.stdout.failed != nil:
-		st.exit = d.CannotWrite
+		st.Exit = exit
+	case st.Exit == 0 && a.Stdout.Failed != nil:
+		st.Exit = d.CannotWrite
 	}
 	return st
 }
@@ -186,13 +186,13 @@ func sameFile(a, b *os.File) bool {
 
 // follow starts to follow the files that the plan names. If that fails, the tool runs all
 // the same.
-func (a *attempt) follow() {
-	if len(a.plan.Follow) == 0 {
+func (a *Attempt) follow() {
+	if len(a.Plan.Follow) == 0 {
 		return
 	}
-	w, err := watch.Start(a.plan.Follow, a.readFile)
+	w, err := watch.Start(a.Plan.Follow, a.readFile)
 	if err != nil {
-		a.fault("follow files", err)
+		a.Fault("follow files", err)
 		return
 	}
 	a.watcher = w
@@ -200,7 +200,7 @@ func (a *attempt) follow() {
 
 // readFile runs in the watcher's goroutine and sends new data of a followed file to the
 // event loop. It ignores data from before the tool's start.
-func (a *attempt) readFile(path string, data []byte) {
+func (a *Attempt) readFile(path string, data []byte) {
 	if !isClosed(a.starting) {
 		return
 	}
@@ -212,21 +212,21 @@ func (a *attempt) readFile(path string, data []byte) {
 
 // recoverLine wraps read: if read panics, the line is shown as it is, and the run's session
 // is not resumed later.
-func (a *attempt) recoverLine(read func([]byte) []byte) func([]byte) []byte {
+func (a *Attempt) recoverLine(read func([]byte) []byte) func([]byte) []byte {
 	return func(line []byte) (shown []byte) {
-		if !a.unbroken(func() { shown = read(line) }) {
+		if !a.Unbroken(func() { shown = read(line) }) {
 			return line
 		}
 		return shown
 	}
 }
 
-// unbroken runs step and reports whether it did not panic.
-func (a *attempt) unbroken(step func()) (ok bool) {
+// Unbroken runs step and reports whether it did not panic.
+func (a *Attempt) Unbroken(step func()) (ok bool) {
 	defer func() {
 		if broken := recover(); broken != nil {
-			a.fault("read the tool's output", fmt.Errorf("%v", broken))
-			a.broken = true
+			a.Fault("read the tool's output", fmt.Errorf("%v", broken))
+			a.Broken = true
 		}
 	}()
 	step()
@@ -234,34 +234,34 @@ func (a *attempt) unbroken(step func()) (ok bool) {
 }
 
 // write writes to one of the caller's streams, unless the tool has refused the resume.
-func (a *attempt) write(to *sink, data []byte, from *buffer) {
-	if a.state != stateRefusing {
+func (a *Attempt) write(to *sink, data []byte, from *buffer) {
+	if a.State != stateRefusing {
 		to.write(data, from)
 	}
 }
 
 // show writes what the stream has rendered, and updates the gate.
-func (a *attempt) show(rendered []byte, from *buffer) {
-	a.write(a.stderr, []byte(a.stream.TakeStderr()), from)
-	a.write(a.stdout, rendered, from)
+func (a *Attempt) show(rendered []byte, from *buffer) {
+	a.write(a.stderr, []byte(a.Stream.TakeStderr()), from)
+	a.write(a.Stdout, rendered, from)
 	a.updateGate()
 }
 
 // named reports whether the tool has named its session.
-func (a *attempt) named() bool {
-	seen := a.stream.Seen()
+func (a *Attempt) named() bool {
+	seen := a.Stream.Seen()
 	return seen.ID != "" && !seen.WrongID
 }
 
 // updateGate pins the session's ID once it is known. While output is held, it opens the
 // gate on the model's first content, and refuses on a refusal or another session's ID.
-func (a *attempt) updateGate() {
-	seen := a.stream.Seen()
+func (a *Attempt) updateGate() {
+	seen := a.Stream.Seen()
 	if a.named() {
 		a.pin(seen.ID)
-		a.relay.stop()
+		a.Relay.stop()
 	}
-	if a.state != stateHolding {
+	if a.State != stateHolding {
 		return
 	}
 	switch {
@@ -269,7 +269,7 @@ func (a *attempt) updateGate() {
 		a.refuse(reason.RefusedOtherID)
 	case seen.Refusal != "" && !seen.ToolRan:
 		a.refuse(seen.Refusal)
-	case seen.Content, seen.Final && (!seen.Failed || a.talk != nil): // the caller waits for the result, and the tool for the caller
+	case seen.Content, seen.Final && (!seen.Failed || a.Talk != nil): // the caller waits for the result, and the tool for the caller
 		a.letOut()
 	default:
 		a.limitHolding()
@@ -278,44 +278,44 @@ func (a *attempt) updateGate() {
 
 // limitHolding starts the gate timeout once something is held that the caller may be reading. A tool
 // that is silent may still refuse, however long it takes, and so may one that waits for its stdin.
-func (a *attempt) limitHolding() {
-	waits := a.relay != nil && !a.named() || a.talk != nil && a.talk.scout != nil
-	if a.timeout == nil && !waits && !a.stream.PrintsAtEnd() && (a.stdout.holds() || a.stderr.holds()) {
+func (a *Attempt) limitHolding() {
+	waits := a.Relay != nil && !a.named() || a.Talk != nil && a.Talk.Scout != nil
+	if a.timeout == nil && !waits && !a.Stream.PrintsAtEnd() && (a.Stdout.holds() || a.stderr.holds()) {
 		a.timeout = time.After(a.gateTimeout)
 	}
 }
 
 // pin records the session's ID and the tool's process, once. If the command line gives the ID, both
 // are known at the start: a tool that outlives the shim keeps its lease even before its first event.
-func (a *attempt) pin(id string) {
-	if a.pinned != nil {
-		a.pinned(id, a.process.pid)
-		a.pinned = nil
+func (a *Attempt) pin(id string) {
+	if a.Pinned != nil {
+		a.Pinned(id, a.Process.pid)
+		a.Pinned = nil
 	}
 }
 
 // refuse ends a run that did not accept the resume. Its output is dropped.
-func (a *attempt) refuse(why reason.Code) {
-	a.state, a.refusal = stateRefusing, why
-	a.process.end()
+func (a *Attempt) refuse(why reason.Code) {
+	a.State, a.Refusal = stateRefusing, why
+	a.Process.end()
 }
 
 // letOut passes on what was held. If the caller has both streams in one file, stderr comes first: a tool writes its
 // notices before the model's first content.
-func (a *attempt) letOut() {
-	if a.state != stateHolding {
+func (a *Attempt) letOut() {
+	if a.State != stateHolding {
 		return
 	}
-	a.state = stateShowing
+	a.State = stateShowing
 	a.stderr.show()
-	a.stdout.show()
-	if a.talk != nil {
-		a.talk.settle()
+	a.Stdout.show()
+	if a.Talk != nil {
+		a.Talk.settle()
 	}
 }
 
 // release opens the gate after the gate timeout. A tool that has ended is judged by its end.
-func (a *attempt) release() {
+func (a *Attempt) release() {
 	if a.ended == nil {
 		a.letOut()
 	}
@@ -324,45 +324,45 @@ func (a *attempt) release() {
 // checkRefusal looks for a refusal in the stderr of a run that ended with its output still
 // held. If the run was killed or told to end, or if its caller has gone, the tool's silence
 // is no refusal, and the tool is not run again.
-func (a *attempt) checkRefusal(st status) {
-	exit := st.exit
-	if st.signal != 0 {
+func (a *Attempt) checkRefusal(st Status) {
+	exit := st.Exit
+	if st.Signal != 0 {
 		exit = 1
 	}
-	stopped := cmp.Or(a.stopped, st.signal)
-	why := a.tool.Refused(string(a.tail.data), exit)
-	if why != "" && (stopped == 0 && !a.stdout.gone || why != reason.RefusedSilent) {
-		a.state, a.refusal, a.stopped = stateRefused, why, stopped
+	stopped := cmp.Or(a.Stopped, st.Signal)
+	why := a.Tool.Refused(string(a.tail.data), exit)
+	if why != "" && (stopped == 0 && !a.Stdout.gone || why != reason.RefusedSilent) {
+		a.State, a.Refusal, a.Stopped = StateRefused, why, stopped
 	}
 }
 
 // finish is called when the tool has ended and its streams have been read. It drops the
 // output of a refused run. Otherwise it renders the end of the output and leaves it to the
 // writers.
-func (a *attempt) finish() {
-	seen := a.stream.Seen()
-	if a.state == stateHolding && !seen.Final && a.plan.Resume != "" {
+func (a *Attempt) finish() {
+	seen := a.Stream.Seen()
+	if a.State == stateHolding && !seen.Final && a.Plan.Resume != "" {
 		a.checkRefusal(*a.ended)
 	}
-	if a.state == stateRefusing || a.state == stateRefused {
-		a.state = stateRefused
-		a.stdout.drop()
+	if a.State == stateRefusing || a.State == StateRefused {
+		a.State = StateRefused
+		a.Stdout.drop()
 		a.stderr.drop()
 		return
 	}
 	last := a.endStream()
-	a.stderr.write([]byte(a.stream.TakeStderr()), nil)
-	a.stdout.write(last, nil)
-	if *a.ended == (status{}) && a.stopped == 0 {
-		a.stdout.write(seen.Unshown, nil)
+	a.stderr.write([]byte(a.Stream.TakeStderr()), nil)
+	a.Stdout.write(last, nil)
+	if *a.ended == (Status{}) && a.Stopped == 0 {
+		a.Stdout.write(seen.Unshown, nil)
 	}
-	a.stdout.show()
+	a.Stdout.show()
 	a.stderr.show()
 	a.deliver()
 }
 
 // endStream returns the output that the stream renders at the end.
-func (a *attempt) endStream() (last []byte) {
-	a.unbroken(func() { last = a.stream.End() })
+func (a *Attempt) endStream() (last []byte) {
+	a.Unbroken(func() { last = a.Stream.End() })
 	return last
 }

@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"os"
@@ -18,9 +18,9 @@ var forwarded = []os.Signal{
 	syscall.SIGALRM, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH,
 }
 
-// ignoreAsCaller ignores the signals that the caller ignores. The Go runtime has installed its
+// IgnoreAsCaller ignores the signals that the caller ignores. The Go runtime has installed its
 // handlers for them. SIGCHLD is not ignored: it reports the tool's end.
-func ignoreAsCaller() {
+func IgnoreAsCaller() {
 	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
 		if sig != syscall.SIGCHLD && front.Ignored(sig) {
 			signal.Ignore(sig)
@@ -28,31 +28,32 @@ func ignoreAsCaller() {
 	}
 }
 
-// An inbox queues the signals for the tool. It holds each signal once, in the order of last
+// An Inbox queues the signals for the tool. It holds each signal once, in the order of last
 // arrival. So no signal is lost behind others, and of SIGTSTP and SIGCONT the later one wins.
-type inbox struct {
+type Inbox struct {
 	arrived  chan struct{} // has a token if a signal may be waiting
 	children chan struct{} // has a token if a child may have ended or stopped
-	ending   chan struct{} // closed when a signal has come that asks for the call's end
+	Ending   chan struct{} // closed when a signal has come that asks for the call's end
 	catching sync.Once
 	mu       sync.Mutex
 	waiting  []os.Signal
 }
 
-func newInbox() *inbox {
-	return &inbox{arrived: make(chan struct{}, 1), children: make(chan struct{}, 1), ending: make(chan struct{})}
+// NewInbox returns one that does not catch signals yet.
+func NewInbox() *Inbox {
+	return &Inbox{arrived: make(chan struct{}, 1), children: make(chan struct{}, 1), Ending: make(chan struct{})}
 }
 
 // together is the time within which signals count as delivered in one go. The Go runtime then
 // orders them by number, so that SIGCONT comes before a SIGTSTP that was sent before it.
 const together = 100 * time.Microsecond
 
-// catch starts to catch signals for the tool, including those that the caller ignores or
+// Catch starts to catch signals for the tool, including those that the caller ignores or
 // blocks: the tool may have a handler for them. From then on none of them ends the shim, nor
 // does SIGPIPE. A second call does nothing.
-func (in *inbox) catch() { in.catching.Do(in.start) }
+func (in *Inbox) Catch() { in.catching.Do(in.start) }
 
-func (in *inbox) start() {
+func (in *Inbox) start() {
 	received := make(chan os.Signal, 2*len(forwarded)) // the runtime keeps one of each as well
 	own := make(chan os.Signal, 1)
 	ready := make(chan struct{})
@@ -81,18 +82,18 @@ func (in *inbox) start() {
 	<-ready
 }
 
-func (in *inbox) add(sig os.Signal) {
+func (in *Inbox) add(sig os.Signal) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.waiting = append(slices.DeleteFunc(in.waiting, func(s os.Signal) bool { return s == sig }), sig)
-	if terminates(sig) && !isClosed(in.ending) {
-		close(in.ending)
+	if terminates(sig) && !isClosed(in.Ending) {
+		close(in.Ending)
 	}
 	notify(in.arrived)
 }
 
 // next removes and returns the signal that has waited longest, or nil.
-func (in *inbox) next() os.Signal {
+func (in *Inbox) next() os.Signal {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if len(in.waiting) == 0 {

@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"bufio"
@@ -56,8 +56,8 @@ func TestNothingOutlivesARunThatIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
-	defer p.witness.close()
-	defer p.witness.dismiss()
+	defer p.Witness.Close()
+	defer p.Witness.dismiss()
 	var pids []string
 	for lines := bufio.NewScanner(r); len(pids) < 2 && lines.Scan(); {
 		pids = append(pids, lines.Text())
@@ -93,7 +93,7 @@ func TestDeadWitness(t *testing.T) {
 	if w == nil {
 		t.Fatal("there is no witness")
 	}
-	defer w.close()
+	defer w.Close()
 	if err := w.wake(); err != nil {
 		t.Errorf("it lives: %v", err)
 	}
@@ -115,7 +115,7 @@ func TestACallerThatHasGoneIsNoRefusal(t *testing.T) {
 	r.Close()
 	tool := scriptedTool{stream: &scriptedStream{}, refused: reason.RefusedSilent}
 	a, st := perform(t, tool, rewrite.Plan{Resume: "x"}, "trap '' PIPE; while echo word; do sleep 0.02; done 2>/dev/null; exit 3", time.Minute, w)
-	if a.state != stateDelivered || a.refusal != "" || st != (status{exit: 3}) {
-		t.Errorf("state %d, refusal %q, %+v", a.state, a.refusal, st)
+	if a.State != stateDelivered || a.Refusal != "" || st != (Status{Exit: 3}) {
+		t.Errorf("state %d, refusal %q, %+v", a.State, a.Refusal, st)
 	}
 }

@@ -1,8 +1,9 @@
-package shim
+package supervise
 
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/scripts/toolbox"
 )
 
 // A scriptedStream learns from each line what the line says, and shows the line. So a
@@ -23,7 +25,7 @@ type scriptedStream struct {
 	ahead   string // what is still to be taken of that
 	last    string // at the end
 	asideAt string // on stderr, at the end
-	signals *inbox // which "signal N" adds to
+	signals *Inbox // which "signal N" adds to
 }
 
 func (s *scriptedStream) Line(line []byte) []byte {
@@ -113,42 +115,42 @@ func (s scriptedTool) Stream(rewrite.Call, rewrite.Plan, rewrite.Totals) rewrite
 
 // perform runs a script for a caller that has one stream as its stdout and its stderr. The
 // script finds it as $OUT.
-func perform(t *testing.T, tool scriptedTool, plan rewrite.Plan, script string, gateTimeout time.Duration, caller *os.File) (*attempt, status) {
+func perform(t *testing.T, tool scriptedTool, plan rewrite.Plan, script string, gateTimeout time.Duration, caller *os.File) (*Attempt, Status) {
 	t.Helper()
 	return performFor(t, tool, plan, script, gateTimeout, [3]*os.File{devNull(t), caller, caller})
 }
 
 // performFor runs a script for a caller that has these streams. The script finds the last two as $OUT and $ERR.
-func performFor(t *testing.T, tool scriptedTool, plan rewrite.Plan, script string, gateTimeout time.Duration, caller [3]*os.File) (*attempt, status) {
+func performFor(t *testing.T, tool scriptedTool, plan rewrite.Plan, script string, gateTimeout time.Duration, caller [3]*os.File) (*Attempt, Status) {
 	t.Helper()
 	if tool.stream.signals == nil {
 		tool.stream.signals = childrensInbox(t)
 	}
-	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
+	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
 	return play(t, tool, tool.stream.signals, plan, path, append(os.Environ(), "OUT="+caller[1].Name(), "ERR="+caller[2].Name()), caller, gateTimeout)
 }
 
 // play runs a program as planned, for a caller that has these streams.
-func play(t *testing.T, tool rewrite.Tool, signals *inbox, plan rewrite.Plan, path string, environ []string, caller [3]*os.File, gateTimeout time.Duration) (*attempt, status) {
+func play(t *testing.T, tool rewrite.Tool, signals *Inbox, plan rewrite.Plan, path string, environ []string, caller [3]*os.File, gateTimeout time.Duration) (*Attempt, Status) {
 	t.Helper()
-	in, err := (&staged{from: caller[0]}).forRun(plan)
+	in, err := (&Staged{From: caller[0]}).ForRun(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.close(caller[0])
-	plan, remove, err := withScratch(plan)
+	defer in.Close(caller[0])
+	plan, remove, err := WithScratch(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer remove()
 	plan.Started = time.Now().UnixMilli()
-	a := &attempt{plan: plan, tool: tool, relay: in.relay, talk: in.talk, stream: tool.Stream(rewrite.Call{}, plan, ""), signals: signals,
-		pinned: func(string, int) {}, fault: func(what string, err error) { t.Logf("%s: %v", what, err) }}
-	st, err := a.run(path, append([]string{"tool"}, plan.Args...), environ, [3]*os.File{in.file, caller[1], caller[2]}, gateTimeout)
+	a := &Attempt{Plan: plan, Tool: tool, Relay: in.Relay, Talk: in.Talk, Stream: tool.Stream(rewrite.Call{}, plan, ""), Signals: signals,
+		Pinned: func(string, int) {}, Fault: func(what string, err error) { t.Logf("%s: %v", what, err) }}
+	st, err := a.Run(path, append([]string{"tool"}, plan.Args...), environ, [3]*os.File{in.File, caller[1], caller[2]}, gateTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.process.witness.close()
+	a.Process.Witness.Close()
 	return a, st
 }
 
@@ -162,54 +164,54 @@ func TestRunStates(t *testing.T) {
 		timeout time.Duration
 		state   runState
 		refusal reason.Code
-		status  status
+		status  Status
 		shown   string
 	}{
-		{"taken", "echo content; echo more", scriptedTool{}, long, stateDelivered, "", status{}, "content\nmore\n"},
+		{"taken", "echo content; echo more", scriptedTool{}, long, stateDelivered, "", Status{}, "content\nmore\n"},
 		{"shown while it runs", `echo content; until [ -s $OUT ]; do sleep 0.02; done; echo more`, scriptedTool{}, long,
-			stateDelivered, "", status{}, "content\nmore\n"},
+			stateDelivered, "", Status{}, "content\nmore\n"},
 		{"refused", "trap '' TERM; echo refusal; echo content; echo more; exit 1", scriptedTool{}, long,
-			stateRefused, reason.RefusedUnknown, status{exit: 1}, ""},
+			StateRefused, reason.RefusedUnknown, Status{Exit: 1}, ""},
 		{"goes on after it has refused", "trap 'exit 3' TERM; echo refusal; WAIT", scriptedTool{}, long,
-			stateRefused, reason.RefusedUnknown, status{exit: 3}, ""},
+			StateRefused, reason.RefusedUnknown, Status{Exit: 3}, ""},
 		{"says more after it has refused", "trap 'echo content; echo late; exit 3' TERM; echo refusal; echo err >&2; WAIT",
-			scriptedTool{}, long, stateRefused, reason.RefusedUnknown, status{exit: 3}, ""},
+			scriptedTool{}, long, StateRefused, reason.RefusedUnknown, Status{Exit: 3}, ""},
 		{"another id", "trap 'exit 3' TERM; echo other-id; WAIT", scriptedTool{}, long,
-			stateRefused, reason.RefusedOtherID, status{exit: 3}, ""},
+			StateRefused, reason.RefusedOtherID, Status{Exit: 3}, ""},
 		{"refuses after a tool has run", "echo tool; echo refusal; echo more; exit 1", scriptedTool{}, long,
-			stateDelivered, "", status{exit: 1}, "tool\nrefusal\nmore\n"},
+			stateDelivered, "", Status{Exit: 1}, "tool\nrefusal\nmore\n"},
 		{"refuses after it was shown", "echo content; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; echo more; exit 1", scriptedTool{}, long,
-			stateDelivered, "", status{exit: 1}, "content\nrefusal\nmore\n"},
+			stateDelivered, "", Status{Exit: 1}, "content\nrefusal\nmore\n"},
 		{"says nothing for long", `echo word; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; echo more`, scriptedTool{}, 50 * time.Millisecond,
-			stateDelivered, "", status{}, "word\nrefusal\nmore\n"},
+			stateDelivered, "", Status{}, "word\nrefusal\nmore\n"},
 		{"refused by its exit code", "echo word; exit 1", scriptedTool{refused: reason.RefusedSilent}, long,
-			stateRefused, reason.RefusedSilent, status{exit: 1}, ""},
+			StateRefused, reason.RefusedSilent, Status{Exit: 1}, ""},
 		{"ends well, then refuses", "echo final; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; exit 1", scriptedTool{}, long,
-			stateDelivered, "", status{exit: 1}, "final\nrefusal\n"},
+			stateDelivered, "", Status{Exit: 1}, "final\nrefusal\n"},
 		{"fails, then refuses", "trap '' TERM; echo failed; sleep 0.1; echo refusal; exit 1", scriptedTool{}, long,
-			stateRefused, reason.RefusedUnknown, status{exit: 1}, ""},
-		{"is shown in another way", "echo loud word; echo content", scriptedTool{}, long, stateDelivered, "", status{}, "WORD\ncontent\n"},
-		{"keeps something for a good end", "echo content; echo unshown rest", scriptedTool{}, long, stateDelivered, "", status{}, "content\nunshown rest\nrest\n"},
+			StateRefused, reason.RefusedUnknown, Status{Exit: 1}, ""},
+		{"is shown in another way", "echo loud word; echo content", scriptedTool{}, long, stateDelivered, "", Status{}, "WORD\ncontent\n"},
+		{"keeps something for a good end", "echo content; echo unshown rest", scriptedTool{}, long, stateDelivered, "", Status{}, "content\nunshown rest\nrest\n"},
 		{"keeps something for a good end, and fails", "echo content; echo unshown rest; exit 1", scriptedTool{}, long,
-			stateDelivered, "", status{exit: 1}, "content\nunshown rest\n"},
+			stateDelivered, "", Status{Exit: 1}, "content\nunshown rest\n"},
 		{"keeps something for a good end, and is asked to end", "trap : HUP; echo content; echo unshown rest; echo signal 1; sleep 0.1; exit 0", scriptedTool{}, long,
-			stateDelivered, "", status{}, "content\nunshown rest\nsignal 1\n"},
+			stateDelivered, "", Status{}, "content\nunshown rest\nsignal 1\n"},
 		{"ended, whatever its exit code", "echo failed; exit 1", scriptedTool{refused: reason.RefusedSilent}, long,
-			stateDelivered, "", status{exit: 1}, "failed\n"},
+			stateDelivered, "", Status{Exit: 1}, "failed\n"},
 		{"killed without a word", "kill -KILL $$", scriptedTool{refused: reason.RefusedSilent}, long,
-			stateDelivered, "", status{signal: syscall.SIGKILL}, ""},
+			stateDelivered, "", Status{Signal: syscall.SIGKILL}, ""},
 		{"killed as it refuses", "kill -KILL $$", scriptedTool{refused: reason.RefusedBusy}, long,
-			stateRefused, reason.RefusedBusy, status{signal: syscall.SIGKILL}, ""},
+			StateRefused, reason.RefusedBusy, Status{Signal: syscall.SIGKILL}, ""},
 		{"asked to end, then refuses", "trap : TERM HUP; echo signal 1; sleep 0.1; echo signal 15; sleep 0.1; echo refusal; exit 4", scriptedTool{}, long,
-			stateRefused, reason.RefusedUnknown, status{signal: syscall.SIGHUP}, ""},
+			StateRefused, reason.RefusedUnknown, Status{Signal: syscall.SIGHUP}, ""},
 		{"told of another thing, then refuses", "trap : USR1 TERM; echo signal 10; sleep 0.1; echo refusal; exit 4", scriptedTool{}, long,
-			stateRefused, reason.RefusedUnknown, status{exit: 4}, ""},
+			StateRefused, reason.RefusedUnknown, Status{Exit: 4}, ""},
 		{"held to the end", "echo content; echo final", scriptedTool{stream: &scriptedStream{holds: true, last: "end\n"}}, long,
-			stateDelivered, "", status{}, "content\nfinal\nend\n"},
+			stateDelivered, "", Status{}, "content\nfinal\nend\n"},
 		{"what the stream shows of a run cut short", "echo content; exit 1", scriptedTool{stream: &scriptedStream{holds: true, last: "end\n"}}, long,
-			stateDelivered, "", status{exit: 1}, "content\nend\n"},
+			stateDelivered, "", Status{Exit: 1}, "content\nend\n"},
 		{"breaks us down", "echo content; echo panic; echo more", scriptedTool{stream: &scriptedStream{last: "panic"}}, long,
-			stateDelivered, "", status{}, "content\npanic\nmore\n"},
+			stateDelivered, "", Status{}, "content\npanic\nmore\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -221,9 +223,9 @@ func TestRunStates(t *testing.T) {
 			script := strings.ReplaceAll(test.script, "WAIT", "i=0; while [ $i -lt 250 ]; do sleep 0.02; i=$((i+1)); done")
 			a, st := perform(t, test.tool, rewrite.Plan{Resume: "x"}, script, test.timeout, out)
 			shown := contents(t, out)
-			if a.state != test.state || a.refusal != test.refusal || st != test.status || shown != test.shown {
+			if a.State != test.state || a.Refusal != test.refusal || st != test.status || shown != test.shown {
 				t.Errorf("state %d, refusal %q, %+v, shown %q; want state %d, refusal %q, %+v, shown %q",
-					a.state, a.refusal, st, shown, test.state, test.refusal, test.status, test.shown)
+					a.State, a.Refusal, st, shown, test.state, test.refusal, test.status, test.shown)
 			}
 		})
 	}
@@ -250,13 +252,13 @@ func TestRelease(t *testing.T) {
 		stateHolding: stateShowing, stateShowing: stateShowing, stateRefusing: stateRefusing, stateDelivering: stateDelivering,
 	} {
 		w := newWriter()
-		a := &attempt{state: state, stream: &scriptedStream{}, stdout: newSink(devNull(t), w, true), stderr: newSink(devNull(t), w, true)}
-		if a.release(); a.state != want {
-			t.Errorf("state %d becomes %d, want %d", state, a.state, want)
+		a := &Attempt{State: state, Stream: &scriptedStream{}, Stdout: newSink(devNull(t), w, true), stderr: newSink(devNull(t), w, true)}
+		if a.release(); a.State != want {
+			t.Errorf("state %d becomes %d, want %d", state, a.State, want)
 		}
-		a = &attempt{state: state, ended: &status{}}
-		if a.release(); a.state != state {
-			t.Errorf("after the tool's end state %d becomes %d", state, a.state)
+		a = &Attempt{State: state, ended: &Status{}}
+		if a.release(); a.State != state {
+			t.Errorf("after the tool's end state %d becomes %d", state, a.State)
 		}
 	}
 }
@@ -264,7 +266,7 @@ func TestRelease(t *testing.T) {
 // Of a run, the first signal that asks for its end counts, and no other.
 func TestSignalsThatEndARun(t *testing.T) {
 	for sig := syscall.Signal(1); sig <= 31; sig++ {
-		a := &attempt{}
+		a := &Attempt{}
 		a.noteStop(sig)
 		a.noteStop(syscall.SIGQUIT)
 		want := syscall.SIGQUIT
@@ -272,8 +274,8 @@ func TestSignalsThatEndARun(t *testing.T) {
 		case syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP:
 			want = sig
 		}
-		if a.stopped != want {
-			t.Errorf("after %v and SIGQUIT: %v", sig, a.stopped)
+		if a.Stopped != want {
+			t.Errorf("after %v and SIGQUIT: %v", sig, a.Stopped)
 		}
 	}
 }
@@ -281,23 +283,23 @@ func TestSignalsThatEndARun(t *testing.T) {
 // A signal that comes as the tool ends is not passed on, but a refused run is not run
 // again after it.
 func TestASignalAsTheToolEnds(t *testing.T) {
-	a := &attempt{signals: childrensInbox(t), events: newEvents()}
+	a := &Attempt{Signals: childrensInbox(t), events: newEvents()}
 	a.reading = 1
 	var err error
-	if a.process, err = start("/bin/sh", []string{"sh", "-c", "exit 5"}, nil, [3]*os.File{devNull(t), devNull(t), devNull(t)}, false); err != nil {
+	if a.Process, err = start("/bin/sh", []string{"sh", "-c", "exit 5"}, nil, [3]*os.File{devNull(t), devNull(t), devNull(t)}, false); err != nil {
 		t.Fatal(err)
 	}
-	defer a.process.witness.close()
-	a.signals.add(syscall.SIGTERM)
+	defer a.Process.Witness.Close()
+	a.Signals.add(syscall.SIGTERM)
 	for a.ended == nil {
-		<-a.signals.children
+		<-a.Signals.children
 		a.checkTool()
 	}
-	if a.stopped != syscall.SIGTERM || a.late != syscall.SIGTERM || a.signals.next() != nil || *a.ended != (status{exit: 5}) {
-		t.Errorf("stopped by %v, ended with %+v", a.stopped, *a.ended)
+	if a.Stopped != syscall.SIGTERM || a.late != syscall.SIGTERM || a.Signals.next() != nil || *a.ended != (Status{Exit: 5}) {
+		t.Errorf("stopped by %v, ended with %+v", a.Stopped, *a.ended)
 	}
-	a.state = stateRefused
-	if got := a.result(); got != (status{signal: syscall.SIGTERM}) {
+	a.State = StateRefused
+	if got := a.result(); got != (Status{Signal: syscall.SIGTERM}) {
 		t.Errorf("the caller sees %+v", got)
 	}
 }
@@ -310,13 +312,13 @@ func TestACallerThatTakesNothing(t *testing.T) {
 		name   string
 		script string
 		later  syscall.Signal // sent when the tool has ended, 0 for none
-		status status
+		status Status
 	}{
-		{"asked before, ended of it", `trap 'asked=1' HUP; echo signal 1; LONG; until [ "$asked" ]; do sleep 0.02; done; exit 7`, 0, status{exit: 7}},
-		{"asked before, died of it", `LONG; echo signal 15; exec sleep 20`, 0, status{signal: syscall.SIGTERM}},
-		{"asked again after a success", `trap 'asked=1' HUP; echo signal 1; echo final; LONG; until [ "$asked" ]; do sleep 0.02; done`, syscall.SIGTERM, status{signal: syscall.SIGTERM}},
-		{"asked after", `LONG; exit 3`, syscall.SIGINT, status{signal: syscall.SIGINT}},
-		{"a resume that showed nothing, asked after", `LONG; exit 3`, syscall.SIGINT, status{signal: syscall.SIGINT}},
+		{"asked before, ended of it", `trap 'asked=1' HUP; echo signal 1; LONG; until [ "$asked" ]; do sleep 0.02; done; exit 7`, 0, Status{Exit: 7}},
+		{"asked before, died of it", `LONG; echo signal 15; exec sleep 20`, 0, Status{Signal: syscall.SIGTERM}},
+		{"asked again after a success", `trap 'asked=1' HUP; echo signal 1; echo final; LONG; until [ "$asked" ]; do sleep 0.02; done`, syscall.SIGTERM, Status{Signal: syscall.SIGTERM}},
+		{"asked after", `LONG; exit 3`, syscall.SIGINT, Status{Signal: syscall.SIGINT}},
+		{"a resume that showed nothing, asked after", `LONG; exit 3`, syscall.SIGINT, Status{Signal: syscall.SIGINT}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -341,8 +343,8 @@ func TestACallerThatTakesNothing(t *testing.T) {
 				plan.Resume = "x"
 			}
 			a, st := perform(t, scriptedTool{stream: &scriptedStream{signals: in}}, plan, script, time.Minute, w)
-			if took := time.Since(began); a.state != stateAbandoned || st != test.status || took < (idleBeats-1)*beat {
-				t.Errorf("state %d, %+v after %v", a.state, st, took)
+			if took := time.Since(began); a.State != stateAbandoned || st != test.status || took < (idleBeats-1)*beat {
+				t.Errorf("state %d, %+v after %v", a.State, st, took)
 			}
 			r.Close() // the writer may end
 		})
@@ -357,15 +359,15 @@ func TestACallerThatTakesItsTime(t *testing.T) {
 		wait, pause time.Duration
 		piece       int
 		script      string
-		status      status
+		status      Status
 	}{
-		"begins late":             {2 * beat, 0, 64 << 10, "exit 0", status{}},
-		"begins late, it failed":  {2 * beat, 0, 64 << 10, "exit 7", status{exit: 7}},
-		"reads slowly":            {0, 20 * time.Millisecond, 4000, "exit 0", status{}},
-		"reads slowly, it failed": {0, 20 * time.Millisecond, 4000, "exit 7", status{exit: 7}},
-		"begins after all beats":  {(idleBeats + 2) * beat, 0, 64 << 10, "exit 0", status{}},
+		"begins late":             {2 * beat, 0, 64 << 10, "exit 0", Status{}},
+		"begins late, it failed":  {2 * beat, 0, 64 << 10, "exit 7", Status{Exit: 7}},
+		"reads slowly":            {0, 20 * time.Millisecond, 4000, "exit 0", Status{}},
+		"reads slowly, it failed": {0, 20 * time.Millisecond, 4000, "exit 7", Status{Exit: 7}},
+		"begins after all beats":  {(idleBeats + 2) * beat, 0, 64 << 10, "exit 0", Status{}},
 		// A pipe is full, and a page of it is taken in each beat and a half.
-		"reads very slowly": {0, 3 * beat / 2, 4096, "exit 7", status{exit: 7}},
+		"reads very slowly": {0, 3 * beat / 2, 4096, "exit 7", Status{Exit: 7}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -393,8 +395,8 @@ func TestACallerThatTakesItsTime(t *testing.T) {
 			script := fmt.Sprintf("trap 'asked=1' TERM; echo signal 15; until [ \"$asked\" ]; do sleep 0.02; done; head -c %d /dev/zero | tr '\\0' '\n'; %s", size, test.script)
 			a, st := perform(t, scriptedTool{stream: &scriptedStream{signals: childrensInbox(t)}}, rewrite.Plan{}, script, time.Minute, w)
 			w.Close()
-			if total := <-got; st != test.status || a.state != stateDelivered || total != size+len("signal 15\n") {
-				t.Errorf("%d bytes of %d, %+v, state %d", total, size, st, a.state)
+			if total := <-got; st != test.status || a.State != stateDelivered || total != size+len("signal 15\n") {
+				t.Errorf("%d bytes of %d, %+v, state %d", total, size, st, a.State)
 			}
 		})
 	}
@@ -408,25 +410,25 @@ func TestBeats(t *testing.T) {
 		waiting int32
 		taken   int64
 		idle    int // before
-		ended   *status
+		ended   *Status
 		late    syscall.Signal
 		want    int
 		over    bool
 	}{
-		{"nothing to take", 0, 5, 2, &status{exit: 1}, 0, 0, false},
-		{"something was taken", 1, 6, 2, &status{exit: 1}, 0, 0, false},
-		{"not yet", 1, 5, 1, &status{exit: 1}, 0, 2, false},
+		{"nothing to take", 0, 5, 2, &Status{Exit: 1}, 0, 0, false},
+		{"something was taken", 1, 6, 2, &Status{Exit: 1}, 0, 0, false},
+		{"not yet", 1, 5, 1, &Status{Exit: 1}, 0, 2, false},
 		{"the tool runs", 1, 5, 2, nil, 0, 3, false},
-		{"the tool has run meanwhile", 1, 5, 7, &status{exit: 1}, 0, 8, true},
-		{"the tool has answered", 1, 5, 7, &status{}, 0, 8, false},
-		{"it has, but again", 1, 5, 2, &status{}, syscall.SIGHUP, 3, true},
+		{"the tool has run meanwhile", 1, 5, 7, &Status{Exit: 1}, 0, 8, true},
+		{"the tool has answered", 1, 5, 7, &Status{}, 0, 8, false},
+		{"it has, but again", 1, 5, 2, &Status{}, syscall.SIGHUP, 3, true},
 	} {
 		stream := &scriptedStream{asideAt: "kept"}
 		w, other := newWriter(), newWriter()
 		w.waiting.Store(test.waiting)
 		w.taken.Store(test.taken - 2)
 		other.taken.Store(2)
-		a := &attempt{stream: stream, ended: test.ended, late: test.late, idle: test.idle, taken: 5}
+		a := &Attempt{Stream: stream, ended: test.ended, late: test.late, idle: test.idle, taken: 5}
 		a.writers = []*writer{w, other}
 		a.checkCaller()
 		if a.idle != test.want || a.over() != test.over || a.taken != test.taken || (stream.ahead != "") != test.over || a.beats == nil {
@@ -447,12 +449,12 @@ func TestTheGateTimeout(t *testing.T) {
 		refusal reason.Code
 		shown   string
 	}{
-		{"silent, then refuses", "sleep 0.4; echo refusal; exit 1", false, stateRefused, reason.RefusedUnknown, ""},
-		{"silent, then refuses with its exit code", "sleep 0.4; echo no session >&2; exit 1", false, stateRefused, reason.RefusedUnknown, ""},
-		{"silent, then speaks and refuses at once", "sleep 0.4; printf 'word\nrefusal\n'; exit 1", false, stateRefused, reason.RefusedUnknown, ""},
+		{"silent, then refuses", "sleep 0.4; echo refusal; exit 1", false, StateRefused, reason.RefusedUnknown, ""},
+		{"silent, then refuses with its exit code", "sleep 0.4; echo no session >&2; exit 1", false, StateRefused, reason.RefusedUnknown, ""},
+		{"silent, then speaks and refuses at once", "sleep 0.4; printf 'word\nrefusal\n'; exit 1", false, StateRefused, reason.RefusedUnknown, ""},
 		{"silent, then speaks", `sleep 0.4; echo word; until [ -s $OUT ]; do sleep 0.02; done; echo more`, false, stateDelivered, "", "word\nmore\n"},
 		{"warns, and then refuses", `echo warning >&2; until [ -s $OUT ]; do sleep 0.02; done; echo refusal`, false, stateDelivered, "", "warning\nrefusal\n"},
-		{"prints at its end, warns, and then refuses", `echo warning >&2; sleep 0.4; echo refusal; exit 1`, true, stateRefused, reason.RefusedUnknown, ""},
+		{"prints at its end, warns, and then refuses", `echo warning >&2; sleep 0.4; echo refusal; exit 1`, true, StateRefused, reason.RefusedUnknown, ""},
 		{"prints at its end", `echo word; sleep 0.4; [ -s $OUT ] || echo late`, true, stateDelivered, "", "word\nlate\n"},
 		{"prints at its end, content", `echo content; until [ -s $OUT ]; do sleep 0.02; done; echo more`, true, stateDelivered, "", "content\nmore\n"},
 	} {
@@ -460,12 +462,12 @@ func TestTheGateTimeout(t *testing.T) {
 			t.Parallel()
 			out := outputFile(t)
 			tool := scriptedTool{stream: &scriptedStream{atEnd: test.atEnd}}
-			if test.state == stateRefused {
+			if test.state == StateRefused {
 				tool.refused = test.refusal
 			}
 			a, _ := perform(t, tool, rewrite.Plan{Resume: "x"}, test.script, timeout, out)
-			if shown := contents(t, out); a.state != test.state || a.refusal != test.refusal || shown != test.shown {
-				t.Errorf("state %d, refusal %q, shown %q; want state %d, refusal %q, shown %q", a.state, a.refusal, shown, test.state, test.refusal, test.shown)
+			if shown := contents(t, out); a.State != test.state || a.Refusal != test.refusal || shown != test.shown {
+				t.Errorf("state %d, refusal %q, shown %q; want state %d, refusal %q, shown %q", a.State, a.Refusal, shown, test.state, test.refusal, test.shown)
 			}
 		})
 	}
@@ -489,14 +491,14 @@ func TestTheGateWaitsForStdin(t *testing.T) {
 	time.AfterFunc(500*time.Millisecond, func() { _, _ = w.WriteString("late") })
 	out := outputFile(t)
 	tool := scriptedTool{stream: &scriptedStream{}}
-	a := &attempt{plan: rewrite.Plan{Resume: "x"}, tool: tool, stream: tool.stream, relay: relay, signals: childrensInbox(t), fault: func(string, error) {}}
-	path := executableFile(t, t.TempDir(), "tool", "#!/bin/sh\necho waiting; exec cat")
-	if _, err := a.run(path, []string{"tool"}, os.Environ(), [3]*os.File{stdin, out, out}, 50*time.Millisecond); err != nil {
+	a := &Attempt{Plan: rewrite.Plan{Resume: "x"}, Tool: tool, Stream: tool.stream, Relay: relay, Signals: childrensInbox(t), Fault: func(string, error) {}}
+	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\necho waiting; exec cat")
+	if _, err := a.Run(path, []string{"tool"}, os.Environ(), [3]*os.File{stdin, out, out}, 50*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	a.process.witness.close()
-	if shown := contents(t, out); a.state != stateRefused || a.refusal != reason.LateStdin || string(a.lateStdin) != "late" || shown != "" {
-		t.Errorf("state %d, refusal %q, late %q, shown %q", a.state, a.refusal, a.lateStdin, shown)
+	a.Process.Witness.Close()
+	if shown := contents(t, out); a.State != StateRefused || a.Refusal != reason.LateStdin || string(a.LateStdin) != "late" || shown != "" {
+		t.Errorf("state %d, refusal %q, late %q, shown %q", a.State, a.Refusal, a.LateStdin, shown)
 	}
 }
 
@@ -514,18 +516,18 @@ func TestLimitHolding(t *testing.T) {
 		{name: "no longer for stdin", held: "word", relay: true, named: true, want: true}, {name: "for the first message", aside: "word", scout: true},
 	} {
 		stream := &scriptedStream{atEnd: test.atEnd}
-		a := &attempt{stream: stream, gateTimeout: time.Minute, stdout: newSink(devNull(t), newWriter(), true), stderr: newSink(devNull(t), newWriter(), true)}
-		a.stdout.write([]byte(test.held), nil)
+		a := &Attempt{Stream: stream, gateTimeout: time.Minute, Stdout: newSink(devNull(t), newWriter(), true), stderr: newSink(devNull(t), newWriter(), true)}
+		a.Stdout.write([]byte(test.held), nil)
 		a.stderr.write([]byte(test.aside), nil)
 		if test.named {
 			stream.seen.ID = "one"
 		}
 		if test.relay {
-			a.relay = &relay{}
+			a.Relay = &relay{}
 		}
-		a.talk = &dialogue{}
+		a.Talk = &dialogue{}
 		if test.scout {
-			a.talk.scout = func() bool { return true }
+			a.Talk.Scout = func() bool { return true }
 		}
 		a.limitHolding()
 		if first := a.timeout; (first != nil) != test.want {
@@ -553,14 +555,14 @@ func TestAnAnswerThatCannotBeWritten(t *testing.T) {
 		out    *os.File
 		holds  bool
 		failed bool
-		ended  status
-		shown  status
+		ended  Status
+		shown  Status
 	}{
-		{"full", "echo word", full, true, true, status{}, status{exit: 101}},
-		{"full, and the tool failed", "echo word; exit 3", full, true, true, status{exit: 3}, status{exit: 3}},
-		{"full, and the tool learns of it", "trap '' PIPE; echo word; while echo more; do sleep 0.02; done 2>/dev/null; exit 9", full, false, true, status{exit: 9}, status{exit: 9}},
-		{"no reader", "echo word", closed, true, false, status{}, status{}},
-		{"nothing to write", "exit 0", full, true, false, status{}, status{}},
+		{"full", "echo word", full, true, true, Status{}, Status{Exit: 101}},
+		{"full, and the tool failed", "echo word; exit 3", full, true, true, Status{Exit: 3}, Status{Exit: 3}},
+		{"full, and the tool learns of it", "trap '' PIPE; echo word; while echo more; do sleep 0.02; done 2>/dev/null; exit 9", full, false, true, Status{Exit: 9}, Status{Exit: 9}},
+		{"no reader", "echo word", closed, true, false, Status{}, Status{}},
+		{"nothing to write", "exit 0", full, true, false, Status{}, Status{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -569,8 +571,8 @@ func TestAnAnswerThatCannotBeWritten(t *testing.T) {
 					continue
 				}
 				a, st := performFor(t, scriptedTool{stream: &scriptedStream{holds: test.holds}}, plan, test.script, time.Minute, [3]*os.File{devNull(t), test.out, outputFile(t)})
-				if (a.stdout.failed != nil) != test.failed || st != test.ended || a.shown(st) != test.shown {
-					t.Errorf("failed: %v, %+v, shown %+v", a.stdout.failed, st, a.shown(st))
+				if (a.Stdout.Failed != nil) != test.failed || st != test.ended || a.Shown(st) != test.shown {
+					t.Errorf("failed: %v, %+v, shown %+v", a.Stdout.Failed, st, a.Shown(st))
 				}
 			}
 		})
@@ -608,5 +610,25 @@ func TestReadersWait(t *testing.T) {
 	<-ended
 	if last := <-pieces; last.buffer != nil || last.over || total > buffersPerStream*pieceSize {
 		t.Errorf("it ends with %+v after %d bytes", last, total)
+	}
+}
+
+// removes is a sweeper that removes one file.
+type removes string
+
+func (r removes) Sweep()                         { _ = os.Remove(string(r)) }
+func (removes) Next(time.Duration) time.Duration { return 20 * time.Millisecond }
+
+// Leftovers go while the tool runs, as soon as they are there, until it has named its session: then it writes none any more.
+func TestLeftoversGoWhileTheToolRuns(t *testing.T) {
+	left := filepath.Join(t.TempDir(), "left")
+	script := `sleep 0.1; : >` + left + `; i=0; while [ -e ` + left + ` ]; do sleep 0.02; i=$((i+1)); [ $i -lt 500 ] || exit 1; done
+echo id one; sleep 0.3; : >` + left + `; sleep 0.2; [ -e ` + left + ` ] || exit 2`
+	stream := &scriptedStream{signals: childrensInbox(t)}
+	a := &Attempt{Tool: scriptedTool{stream: stream}, Stream: stream, Signals: stream.signals, Fault: func(string, error) {}, Sweeper: removes(left)}
+	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
+	st, err := a.Run(path, []string{"tool"}, os.Environ(), [3]*os.File{devNull(t), outputFile(t), outputFile(t)}, time.Minute)
+	if err != nil || st != (Status{}) {
+		t.Errorf("%+v, %v", st, err)
 	}
 }

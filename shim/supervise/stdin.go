@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"errors"
@@ -26,87 +26,89 @@ const (
 	waitAppended = 200 * time.Millisecond
 )
 
-// A source is the caller's stdin, with what was read of it. All of that reaches the tool whatever
+// A Source is the caller's stdin, with what was read of it. All of that reaches the tool whatever
 // becomes of the call.
-type source interface {
-	// forRun returns the stdin of a planned run. Nothing is consumed before the run has started.
-	forRun(plan rewrite.Plan) (input, error)
-	// again prepares another run, after one that was given up. late is what that one's relay held.
-	again(late []byte)
-	// handOn returns the stdin of the real binary: what was read, and the rest. It is nil if the
+type Source interface {
+	// ForRun returns the stdin of a planned run. Nothing is consumed before the run has started.
+	ForRun(plan rewrite.Plan) (input, error)
+	// Again prepares another run, after one that was given up. late is what that one's relay held.
+	Again(late []byte)
+	// HandOn returns the stdin of the real binary: what was read, and the rest. It is nil if the
 	// caller's own descriptor has all of it. It fails if a run has consumed some of it.
-	handOn() (*os.File, error)
+	HandOn() (*os.File, error)
 }
 
 // An input is the stdin of one run.
 type input struct {
-	file  *os.File
-	relay *relay    // nil unless stdin is silent so far
-	talk  *dialogue // nil unless stdin is a conversation
+	File  *os.File
+	Relay *relay    // nil unless stdin is silent so far
+	Talk  *dialogue // nil unless stdin is a conversation
 	// end is the offset at which the tool would leave the caller's own file, which it does not get.
 	// It is 0 if stdin is no file.
-	end int64
+	End int64
 }
 
-// close closes what the shim still has open of a run's stdin, except the caller's own.
-func (in input) close(own *os.File) {
-	in.relay.end()
-	if in.talk != nil {
-		in.talk.feed.close()
+// Close closes what the shim still has open of a run's stdin, except the caller's own.
+func (in input) Close(own *os.File) {
+	in.Relay.end()
+	if in.Talk != nil {
+		in.Talk.feed.close()
 	}
-	if in.file != own {
-		in.file.Close()
+	if in.File != own {
+		in.File.Close()
 	}
 }
 
-// A staged is a source that was read to its end, or to the limit.
-type staged struct {
-	from *os.File
-	data string
+// A Staged is a source that was read to its end, or to the limit.
+type Staged struct {
+	From *os.File
+	Data string
 	// used reports whether data was consumed, so that the caller's descriptor no longer has it.
 	used bool
 	more bool  // more may follow data
 	end  int64 // the offset after data, in a file
 	// silent reports that nothing has come so far, and that the tool goes on without stdin if nothing
 	// does.
-	silent bool
+	Silent bool
 }
 
-func (s *staged) forRun(plan rewrite.Plan) (in input, err error) {
+// ForRun implements Source.
+func (s *Staged) ForRun(plan rewrite.Plan) (in input, err error) {
 	switch {
 	case plan.HasStdin:
-		in.file, err = textFile(plan.Stdin)
-		in.end = s.end
+		in.File, err = textFile(plan.Stdin)
+		in.End = s.end
 	case s.used:
-		in.file, err = textFile(s.data)
+		in.File, err = textFile(s.Data)
 	default:
-		in.file = s.from
+		in.File = s.From
 	}
 	return in, err
 }
 
-// again sets a file back to where it was. The run that was given up may have read it.
-func (s *staged) again([]byte) {
+// Again sets a file back to where it was. The run that was given up may have read it.
+func (s *Staged) Again([]byte) {
 	if s.end > 0 {
-		_, err := unix.Seek(int(s.from.Fd()), s.end-int64(len(s.data)), io.SeekStart)
+		_, err := unix.Seek(int(s.From.Fd()), s.end-int64(len(s.Data)), io.SeekStart)
 		s.used = err != nil
 	}
 }
 
-func (s *staged) handOn() (*os.File, error) {
+// HandOn implements Source.
+func (s *Staged) HandOn() (*os.File, error) {
 	switch {
 	case !s.used:
 		return nil, nil
 	case s.more:
-		return ahead(s.data, s.from)
+		return ahead(s.Data, s.From)
 	}
-	return textFile(s.data)
+	return textFile(s.Data)
 }
 
-// stage reads stdin if it is a part of the prompt. It returns a reason if the prompt cannot be
+// Stage reads stdin if it is a part of the prompt. It returns a reason if the prompt cannot be
 // known; what was read is then in staged too.
-func stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*staged, reason.Code, error) {
-	s := &staged{from: stdin}
+func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Staged, reason.Code, error) {
+	s := &Staged{From: stdin}
 	if use == rewrite.StdinUnused {
 		return s, "", nil
 	}
@@ -130,7 +132,7 @@ func stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*stag
 	case err != nil:
 		return s, reason.StdinOpen, err
 	case !ready && silence == rewrite.SilenceSkipped:
-		s.silent = true
+		s.Silent = true
 		return s, "", nil
 	case !ready:
 		return s, reason.StdinOpen, nil
@@ -140,7 +142,7 @@ func stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*stag
 }
 
 // readFile reads a file from the descriptor's offset on, without changing the offset.
-func (s *staged) readFile(fd int, size int64) (reason.Code, error) {
+func (s *Staged) readFile(fd int, size int64) (reason.Code, error) {
 	at, err := unix.Seek(fd, 0, io.SeekCurrent)
 	if err != nil || at >= size {
 		return "", err
@@ -148,13 +150,13 @@ func (s *staged) readFile(fd int, size int64) (reason.Code, error) {
 	if size-at > maxStdin {
 		return reason.StdinTooBig, nil
 	}
-	s.data, err = readAt(fd, at, size-at)
-	s.end = at + int64(len(s.data))
+	s.Data, err = ReadAt(fd, at, size-at)
+	s.end = at + int64(len(s.Data))
 	return "", err
 }
 
 // drain reads to the end of stdin. After maxStdin bytes it stops with a reason.
-func (s *staged) drain(fd int) (why reason.Code, err error) {
+func (s *Staged) drain(fd int) (why reason.Code, err error) {
 	var data []byte
 	for n := 1; n > 0 && err == nil; {
 		if len(data) > maxStdin {
@@ -165,7 +167,7 @@ func (s *staged) drain(fd int) (why reason.Code, err error) {
 		n, err = readSome(fd, data[len(data):cap(data)])
 		data = data[:len(data)+n]
 	}
-	s.data, s.used, s.more = string(data), len(data) > 0, why != "" || err != nil
+	s.Data, s.used, s.more = string(data), len(data) > 0, why != "" || err != nil
 	return why, err
 }
 
@@ -278,9 +280,9 @@ func unnamedFile() (*os.File, error) {
 	return f, os.Remove(f.Name())
 }
 
-// readAt reads size bytes from an offset on, or fewer if the file ends before. The descriptor's own
+// ReadAt reads size bytes from an offset on, or fewer if the file ends before. The descriptor's own
 // offset stays.
-func readAt(fd int, offset, size int64) (string, error) {
+func ReadAt(fd int, offset, size int64) (string, error) {
 	data := make([]byte, size)
 	n := 0
 	for n < len(data) {

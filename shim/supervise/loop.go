@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"bytes"
@@ -57,12 +57,12 @@ type followed struct {
 // supervise is the event loop. It waits for all events at once, so that a signal reaches the
 // tool whatever the streams do. It dismisses the witness when the tool has ended; the caller
 // of supervise closes it.
-func (a *attempt) supervise() status {
+func (a *Attempt) supervise() Status {
 	defer close(a.stop)
 	a.begin()
 	started := time.Now()
 	sweep := a.nextSweep(time.Since(started))
-	late := a.relay.start()
+	late := a.Relay.start()
 	for !a.over() {
 		select {
 		case p := <-a.pieces:
@@ -73,17 +73,17 @@ func (a *attempt) supervise() status {
 			a.lose(l)
 		case data := <-late:
 			a.takeLate(data)
-		case <-a.signals.arrived:
-			if sig := a.signals.next(); sig != nil {
+		case <-a.Signals.arrived:
+			if sig := a.Signals.next(); sig != nil {
 				a.handleSignal(sig)
 			}
-		case <-a.signals.children:
+		case <-a.Signals.children:
 			a.checkTool()
 		case line, open := <-a.frames():
 			a.takeFrame(line, open)
 		case <-a.fed():
 		case <-a.overdue():
-			a.process.end()
+			a.Process.end()
 		case <-a.timeout:
 			a.release()
 		case <-sweep:
@@ -95,13 +95,13 @@ func (a *attempt) supervise() status {
 			for len(a.gone) > 0 {
 				a.lose(<-a.gone)
 			}
-			a.state = stateDelivered
+			a.State = stateDelivered
 		case <-a.beats:
 			a.checkCaller()
 		}
 	}
-	if a.talk != nil {
-		a.talk.feed.close()
+	if a.Talk != nil {
+		a.Talk.feed.close()
 	}
 	for _, t := range a.taps {
 		a.leaveOpen(t)
@@ -110,37 +110,37 @@ func (a *attempt) supervise() status {
 }
 
 // begin starts the readers and writers.
-func (a *attempt) begin() {
+func (a *Attempt) begin() {
 	for _, w := range a.writers {
 		a.writing.Go(func() { w.run(a.stop, a.gone) })
 	}
 	for _, t := range a.taps {
 		a.reading++
 		go t.read(a.pieces, a.stop)
-		if t.to == a.stderr || !a.stream.HoldsOutput() {
+		if t.to == a.stderr || !a.Stream.HoldsOutput() {
 			to := t.to
 			whenHungUp(to.fd, a.stop, func() { a.gone <- loss{to, syscall.EPIPE} })
 		}
 	}
 }
 
-func (a *attempt) over() bool {
-	return a.state == stateRefused || a.state == stateDelivered || a.state == stateAbandoned
+func (a *Attempt) over() bool {
+	return a.State == StateRefused || a.State == stateDelivered || a.State == stateAbandoned
 }
 
 // result returns the status of the run for the caller.
-func (a *attempt) result() status {
+func (a *Attempt) result() Status {
 	switch {
-	case a.state == stateAbandoned && a.late != 0:
-		return status{signal: a.late}
-	case a.state == stateRefused && a.stopped != 0:
-		return status{signal: a.stopped} // the shim has ended the tool
+	case a.State == stateAbandoned && a.late != 0:
+		return Status{Signal: a.late}
+	case a.State == StateRefused && a.Stopped != 0:
+		return Status{Signal: a.Stopped} // the shim has ended the tool
 	}
 	return *a.ended
 }
 
 // takePiece handles a piece that a reader has read, or the reader's end.
-func (a *attempt) takePiece(p piece) {
+func (a *Attempt) takePiece(p piece) {
 	p.tap.take(p.buffer)
 	p.buffer.release()
 	if p.buffer == nil {
@@ -150,22 +150,22 @@ func (a *attempt) takePiece(p piece) {
 	}
 }
 
-func (a *attempt) takeFile(f followed) {
-	a.unbroken(func() { a.stream.File(f.path, f.data) })
+func (a *Attempt) takeFile(f followed) {
+	a.Unbroken(func() { a.Stream.File(f.path, f.data) })
 	a.updateGate()
 }
 
 // lose closes the tool's stream when the caller's takes no more, so that the tool's next write
 // fails as it would without the shim. Two cases are read on: a format that is shown only at the
 // end, since the tool itself would not have written yet, and a tool that has ended, for the ledger.
-func (a *attempt) lose(l loss) {
+func (a *Attempt) lose(l loss) {
 	s := l.of
 	s.gone = true
-	if !closedByReader(l.err) && s.failed == nil {
-		s.failed = l.err
-		a.fault("write output", l.err)
+	if !closedByReader(l.err) && s.Failed == nil {
+		s.Failed = l.err
+		a.Fault("write output", l.err)
 	}
-	if a.ended != nil || s == a.stdout && a.stream.HoldsOutput() {
+	if a.ended != nil || s == a.Stdout && a.Stream.HoldsOutput() {
 		return
 	}
 	for _, t := range a.taps {
@@ -182,16 +182,16 @@ func terminates(sig os.Signal) bool {
 
 // handleSignal forwards a signal to the tool. After the tool's end the signal is for the shim
 // itself: a terminating one ends delivery, SIGTSTP stops the shim.
-func (a *attempt) handleSignal(sig os.Signal) {
+func (a *Attempt) handleSignal(sig os.Signal) {
 	resized := (sig == syscall.SIGWINCH || sig == syscall.SIGCONT) && a.resize()
 	switch {
 	case a.ended == nil && resized && sig == syscall.SIGWINCH:
-		a.process.signal(sig) // also where it has got one: it may have looked at the size before
+		a.Process.signal(sig) // also where it has got one: it may have looked at the size before
 	case a.ended == nil:
 		a.noteStop(sig)
-		a.process.forward(sig)
+		a.Process.forward(sig)
 	case sig == syscall.SIGTSTP:
-		a.process.stop(syscall.SIGTSTP)
+		a.Process.stop(syscall.SIGTSTP)
 	case terminates(sig):
 		a.noteStop(sig)
 		a.noteLate(sig)
@@ -199,7 +199,7 @@ func (a *attempt) handleSignal(sig os.Signal) {
 }
 
 // resize gives the shim's terminals the size of the caller's, and reports whether one of them changed.
-func (a *attempt) resize() (changed bool) {
+func (a *Attempt) resize() (changed bool) {
 	for _, l := range a.links {
 		changed = l.resize() || changed
 	}
@@ -208,24 +208,24 @@ func (a *attempt) resize() (changed bool) {
 
 // takeLate takes what has come on stdin after the decision. A resume that was decided on without it is
 // given up; the tool is still waiting for it.
-func (a *attempt) takeLate(data []byte) {
+func (a *Attempt) takeLate(data []byte) {
 	if data == nil {
-		a.prompted = true
+		a.Prompted = true
 		return
 	}
-	a.lateStdin = bytes.Clone(data)
-	if a.state == stateHolding {
+	a.LateStdin = bytes.Clone(data)
+	if a.State == stateHolding {
 		a.refuse(reason.LateStdin)
 	}
 }
 
 // noteStop records the first signal that asks for the end of the run. From then on the caller is
 // watched, and output is written in small pieces to show that it is being read.
-func (a *attempt) noteStop(sig os.Signal) {
-	if !terminates(sig) || a.stopped != 0 {
+func (a *Attempt) noteStop(sig os.Signal) {
+	if !terminates(sig) || a.Stopped != 0 {
 		return
 	}
-	a.stopped, a.beats = sig.(syscall.Signal), time.After(beat)
+	a.Stopped, a.beats = sig.(syscall.Signal), time.After(beat)
 	a.taken, _ = a.delivery()
 	for _, w := range a.writers {
 		w.watched.Store(true)
@@ -233,28 +233,28 @@ func (a *attempt) noteStop(sig os.Signal) {
 }
 
 // noteLate records the first terminating signal that the tool did not get. It is for the shim itself.
-func (a *attempt) noteLate(sig os.Signal) {
+func (a *Attempt) noteLate(sig os.Signal) {
 	if terminates(sig) && a.late == 0 {
 		a.late, a.idle = sig.(syscall.Signal), 0
 	}
 }
 
 // checkTool handles the end of the tool. What its streams still hold is read afterwards.
-func (a *attempt) checkTool() {
+func (a *Attempt) checkTool() {
 	if a.ended != nil {
 		return
 	}
-	st, ended := a.process.poll()
+	st, ended := a.Process.poll()
 	if !ended {
 		return
 	}
-	for sig := a.signals.next(); sig != nil; sig = a.signals.next() {
+	for sig := a.Signals.next(); sig != nil; sig = a.Signals.next() {
 		a.noteStop(sig)
-		if !a.process.witness.saw(sig) { // too late to be forwarded
+		if !a.Process.Witness.saw(sig) { // too late to be forwarded
 			a.noteLate(sig)
 		}
 	}
-	a.process.witness.dismiss()
+	a.Process.Witness.dismiss()
 	a.ended = &st
 	for _, t := range a.taps {
 		t.end()
@@ -264,7 +264,7 @@ func (a *attempt) checkTool() {
 
 // unfollow stops the watcher once the tool has ended and its streams have been read. The
 // watcher first reports the remaining data.
-func (a *attempt) unfollow() {
+func (a *Attempt) unfollow() {
 	switch {
 	case a.ended == nil || a.reading > 0:
 	case a.watcher == nil:
@@ -280,8 +280,8 @@ func (a *attempt) unfollow() {
 }
 
 // deliver closes the writers' queues and waits, in a goroutine, until they are written.
-func (a *attempt) deliver() {
-	a.state = stateDelivering
+func (a *Attempt) deliver() {
+	a.State = stateDelivering
 	for _, w := range a.writers {
 		close(w.queue)
 	}
@@ -293,7 +293,7 @@ func (a *attempt) deliver() {
 }
 
 // delivery returns how many bytes the caller has taken, and whether there is more for it.
-func (a *attempt) delivery() (taken int64, waiting bool) {
+func (a *Attempt) delivery() (taken int64, waiting bool) {
 	for _, w := range a.writers {
 		taken += w.taken.Load()
 		waiting = waiting || w.waiting.Load() > 0
@@ -304,15 +304,15 @@ func (a *attempt) delivery() (taken int64, waiting bool) {
 // checkCaller looks whether the caller has taken anything since the last beat, and ends delivery
 // after idleBeats beats without. A tool that ended with 0 after the signal has answered it: its output
 // waits for the caller as the tool would, until another signal comes.
-func (a *attempt) checkCaller() {
+func (a *Attempt) checkCaller() {
 	taken, waiting := a.delivery()
 	a.idle++
 	if taken != a.taken || !waiting {
 		a.taken, a.idle = taken, 0
 	}
-	if a.idle >= idleBeats && a.ended != nil && (a.late != 0 || *a.ended != status{}) {
+	if a.idle >= idleBeats && a.ended != nil && (a.late != 0 || *a.ended != Status{}) {
 		a.endStream()
-		a.state = stateAbandoned
+		a.State = stateAbandoned
 	}
 	a.beats = time.After(beat)
 }
@@ -329,13 +329,13 @@ func isClosed(c <-chan struct{}) bool {
 
 // nextSweep removes orphan files and returns the time of the next sweep, nil for none. Once
 // the session's ID is known the tool writes no more of them.
-func (a *attempt) nextSweep(since time.Duration) <-chan time.Time {
-	if a.sweeper == nil {
+func (a *Attempt) nextSweep(since time.Duration) <-chan time.Time {
+	if a.Sweeper == nil {
 		return nil
 	}
-	a.sweeper.Sweep()
+	a.Sweeper.Sweep()
 	if a.named() {
 		return nil
 	}
-	return time.After(a.sweeper.Next(since))
+	return time.After(a.Sweeper.Next(since))
 }

@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ type sink struct {
 	writer *writer
 	held   *spool // nil if output is passed on at once
 	gone   bool   // the caller has closed its end, or a write has failed; nothing more is written
-	failed error  // why a write failed although the caller has not closed its end
+	Failed error  // why a write failed although the caller has not closed its end
 }
 
 // A loss says that a stream of the caller takes no more, and why.
@@ -111,8 +111,8 @@ func (w *writer) writeAll(fd int, data []byte) error {
 	return nil
 }
 
-// hungUp reports whether a descriptor is a pipe or socket whose other end is closed.
-func hungUp(fd int) bool {
+// HungUp reports whether a descriptor is a pipe or socket whose other end is closed.
+func HungUp(fd int) bool {
 	fds := []unix.PollFd{{Fd: int32(fd)}}
 	_, err := unix.Poll(fds, 0)
 	return err == nil && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0

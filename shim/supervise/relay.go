@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"errors"
@@ -9,26 +9,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A relayed is a source on which nothing has come so far. A tool that waits for it only for some time
+// A Relayed is a source on which nothing has come so far. A tool that waits for it only for some time
 // gets it by a relay.
-type relayed struct {
-	from *os.File
+type Relayed struct {
+	From *os.File
 	late []byte // what an earlier run's relay held
 }
 
-func (s *relayed) forRun(plan rewrite.Plan) (in input, err error) {
+// ForRun implements Source.
+func (s *Relayed) ForRun(plan rewrite.Plan) (in input, err error) {
 	if plan.HasStdin {
-		in.file, err = textFile(plan.Stdin)
+		in.File, err = textFile(plan.Stdin)
 		return in, err
 	}
-	in.relay, in.file, err = newRelay(s.from, s.late, plan.Resume != "")
+	in.Relay, in.File, err = newRelay(s.From, s.late, plan.Resume != "")
 	return in, err
 }
 
-func (s *relayed) again(late []byte) { s.late = late }
+// Again implements Source.
+func (s *Relayed) Again(late []byte) { s.late = late }
 
-func (s *relayed) handOn() (*os.File, error) {
-	return (&staged{from: s.from, data: string(s.late), used: len(s.late) > 0, more: true}).handOn()
+// HandOn implements Source.
+func (s *Relayed) HandOn() (*os.File, error) {
+	return (&Staged{From: s.From, Data: string(s.late), used: len(s.late) > 0, more: true}).HandOn()
 }
 
 // A relay copies the caller's stdin to a tool that waits for data for some time and then goes on

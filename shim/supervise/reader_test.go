@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"bytes"
@@ -99,7 +99,7 @@ func TestPieces(t *testing.T) {
 }
 
 func TestRecordingsCutAtEveryByte(t *testing.T) {
-	paths, err := filepath.Glob("../testdata/recordings/claude/*/stdout")
+	paths, err := filepath.Glob("../../testdata/recordings/claude/*/stdout")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no recordings: %v", err)
 	}

@@ -1,4 +1,4 @@
-package shim
+package supervise
 
 import (
 	"bytes"
@@ -18,15 +18,15 @@ const (
 	waitFrame   = 30 * time.Millisecond // for each later one, up to the first message
 )
 
-// A conversation is the caller's side of a call whose stdin is a sequence of frames. It can span
+// A Conversation is the caller's side of a call whose stdin is a sequence of frames. It can span
 // several runs of the tool, so it keeps what the caller has sent and was asked until no other run
 // can need it. Once the tool runs, only the event loop uses it.
-type conversation struct {
+type Conversation struct {
 	from   *os.File
 	data   []byte // read, but not in a frame yet
 	looked int    // bytes of data that have no newline
 	ended  bool   // the caller has closed its end
-	waits  bool   // the caller waits for an answer before its first message
+	Waits  bool   // the caller waits for an answer before its first message
 
 	frames  []rewrite.Frame // sent by the caller; dropped by settle
 	kept    int             // bytes of frames
@@ -48,12 +48,13 @@ type request struct {
 	nowIn   int
 }
 
-func newConversation(from *os.File) *conversation {
-	return &conversation{from: from, first: -1, keeping: true, answered: map[string]bool{}}
+// NewConversation returns the conversation that comes from a caller's stdin.
+func NewConversation(from *os.File) *Conversation {
+	return &Conversation{from: from, first: -1, keeping: true, answered: map[string]bool{}}
 }
 
-// open reads up to the first message. It returns a reason if there is none, or none yet.
-func (t *conversation) open() (reason.Code, error) {
+// Open reads up to the first message. It returns a reason if there is none, or none yet.
+func (t *Conversation) Open() (reason.Code, error) {
 	fd := int(t.from.Fd())
 	for t.cut(); t.first < 0; t.cut() {
 		wait := waitOpening
@@ -65,7 +66,7 @@ func (t *conversation) open() (reason.Code, error) {
 		case err != nil:
 			return "", err
 		case !ready:
-			t.waits = true
+			t.Waits = true
 			return reason.StdinOpen, nil
 		case t.kept+len(t.data) > maxStdin:
 			return reason.StdinTooBig, nil
@@ -81,7 +82,7 @@ func (t *conversation) open() (reason.Code, error) {
 }
 
 // more reads once into data. That doubles for a long frame, to leave little garbage of growing sizes.
-func (t *conversation) more(fd int) error {
+func (t *Conversation) more(fd int) error {
 	if cap(t.data)-len(t.data) < pieceSize {
 		t.data = append(make([]byte, 0, 2*max(len(t.data), pieceSize)), t.data...)
 	}
@@ -92,7 +93,7 @@ func (t *conversation) more(fd int) error {
 }
 
 // cut moves whole frames from data to frames, up to the first message.
-func (t *conversation) cut() {
+func (t *Conversation) cut() {
 	for t.first < 0 {
 		line := t.line()
 		if line == nil {
@@ -104,7 +105,7 @@ func (t *conversation) cut() {
 
 // line removes and returns the next whole line of data, nil if there is none. The last line of the
 // input may lack its newline.
-func (t *conversation) line() []byte {
+func (t *Conversation) line() []byte {
 	n := t.looked + bytes.IndexByte(t.data[t.looked:], '\n') + 1
 	if n == t.looked && t.ended {
 		n = len(t.data)
@@ -125,7 +126,7 @@ func (t *conversation) line() []byte {
 }
 
 // keep adds a frame of the caller to frames.
-func (t *conversation) keep(f rewrite.Frame) {
+func (t *Conversation) keep(f rewrite.Frame) {
 	if t.first < 0 && f.Kind == rewrite.UserFrame {
 		t.first = len(t.frames)
 	}
@@ -136,7 +137,7 @@ func (t *conversation) keep(f rewrite.Frame) {
 }
 
 // read sends the caller's frames to the event loop.
-func (t *conversation) read() {
+func (t *Conversation) read() {
 	defer close(t.input)
 	fd := int(t.from.Fd())
 	for {
@@ -150,32 +151,34 @@ func (t *conversation) read() {
 	}
 }
 
-// opening returns the frames up to the first message.
-func (t *conversation) opening() []rewrite.Frame { return t.frames[:t.first+1] }
+// Opening returns the frames up to the first message.
+func (t *Conversation) Opening() []rewrite.Frame { return t.frames[:t.first+1] }
 
-func (t *conversation) forRun(plan rewrite.Plan) (input, error) {
+// ForRun implements Source.
+func (t *Conversation) ForRun(plan rewrite.Plan) (input, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return input{}, fmt.Errorf("make pipe: %w", err)
 	}
-	return input{file: r, talk: &dialogue{conversation: t, tool: r, feed: newFeed(w), input: t.compose(plan)}}, nil
+	return input{File: r, Talk: &dialogue{Conversation: t, tool: r, feed: newFeed(w), input: t.compose(plan)}}, nil
 }
 
-// again has nothing to prepare: what another run needs is in frames.
-func (t *conversation) again([]byte) {}
+// Again has nothing to prepare: what another run needs is in frames.
+func (t *Conversation) Again([]byte) {}
 
 var errConsumed = errors.New("a run has consumed of stdin")
 
-func (t *conversation) handOn() (*os.File, error) {
+// HandOn implements Source.
+func (t *Conversation) HandOn() (*os.File, error) {
 	if t.run > 0 {
 		return nil, errConsumed
 	}
 	text := t.consumed()
-	return (&staged{from: t.from, data: text, used: text != "", more: !t.ended}).handOn()
+	return (&Staged{From: t.from, Data: text, used: text != "", more: !t.ended}).HandOn()
 }
 
 // consumed returns everything that was read before the first run.
-func (t *conversation) consumed() string {
+func (t *Conversation) consumed() string {
 	var all []byte
 	for _, f := range t.frames {
 		all = append(all, f.Line...)
@@ -185,7 +188,7 @@ func (t *conversation) consumed() string {
 
 // compose returns the first input of a run: everything the caller has sent, with the prompt as
 // planned. It leaves out answers, which belong to requests of an earlier run.
-func (t *conversation) compose(plan rewrite.Plan) (input []byte) {
+func (t *Conversation) compose(plan rewrite.Plan) (input []byte) {
 	for i, f := range t.frames {
 		switch {
 		case f.Kind == rewrite.ResponseFrame:
@@ -199,7 +202,7 @@ func (t *conversation) compose(plan rewrite.Plan) (input []byte) {
 }
 
 // begin counts a run that has started. With the first, the reader starts.
-func (t *conversation) begin() {
+func (t *Conversation) begin() {
 	t.run++
 	if t.input == nil {
 		t.input = make(chan []byte)
@@ -208,13 +211,13 @@ func (t *conversation) begin() {
 }
 
 // settle drops what only another run would need: there will be none.
-func (t *conversation) settle() {
+func (t *Conversation) settle() {
 	t.keeping, t.frames, t.kept = false, nil, 0
 }
 
 // answer returns what to send the tool for a caller's answer. It is nil if the answer belongs to a
 // request that only an earlier run has made.
-func (t *conversation) answer(f rewrite.Frame) []byte {
+func (t *Conversation) answer(f rewrite.Frame) []byte {
 	for _, k := range t.asks {
 		switch {
 		case k.id != f.RequestID:
@@ -234,7 +237,7 @@ func (t *conversation) answer(f rewrite.Frame) []byte {
 
 // show handles a line of the tool that is no event. shown is passed to the caller, told is sent back
 // to the tool. The caller is neither asked nor answered twice.
-func (t *conversation) show(f rewrite.Frame) (shown, told []byte) {
+func (t *Conversation) show(f rewrite.Frame) (shown, told []byte) {
 	switch f.Kind {
 	case rewrite.ResponseFrame:
 		if t.answered[f.RequestID] {
@@ -266,7 +269,7 @@ func (t *conversation) show(f rewrite.Frame) (shown, told []byte) {
 
 // askedBefore returns the same request of an earlier run, unless it has been matched in this run
 // already; nil if there is none.
-func (t *conversation) askedBefore(f rewrite.Frame) *request {
+func (t *Conversation) askedBefore(f rewrite.Frame) *request {
 	key := f.Key()
 	for _, k := range t.asks {
 		if k.run < t.run && k.nowIn < t.run && k.key == key {
