@@ -1,0 +1,68 @@
+package front
+
+// #include <sys/ioctl.h>
+// #include "exec.h"
+// #include "inherit.h"
+//
+// static int waiting(int fd) {
+// 	int n = 0;
+// 	return ioctl(fd, FIONREAD, &n) == 0 ? n : 0;
+// }
+import "C"
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// StartName is argv[0] of the shim when it starts a tool with signals ignored or blocked (start_tool in exec.c). Behind it stand
+// the ignored and the blocked ones in hex, the path and the tool's arguments.
+const StartName = C.REPRISE_START
+
+// Ignored reports whether the caller has started the shim with a signal ignored.
+func Ignored(sig syscall.Signal) bool { return C.inherit_ignored(C.int(sig)) != 0 }
+
+// Signals returns the signals that the caller ignores and blocks. Bit 0 is signal 1.
+func Signals() (ignored, blocked uint64) {
+	var i, b C.ulonglong
+	C.inherit_signals(&i, &b)
+	return uint64(i), uint64(b)
+}
+
+// Closed reports whether a descriptor is 0, 1 or 2 and was closed when the shim was started. The Go runtime has opened it
+// since.
+func Closed(fd uintptr) bool { return C.inherit_closed(C.int(fd)) != 0 }
+
+// Restore ignores and blocks the caller's signals again, and closes what it had closed, in this thread and before an exec.
+func Restore() {
+	C.inherit_ignore()
+	C.inherit_close()
+}
+
+// Witness starts this program as the witness of signals to the process group, which reports on the descriptor. It returns
+// the PID, or -1.
+func Witness(report uintptr) int { return int(C.inherit_witness(C.int(report))) }
+
+// Feed starts a process that writes data to a descriptor, and then what it reads from another one.
+func Feed(data string, from, to uintptr) error {
+	return errno(C.inherit_feeder((*C.char)(unsafe.Pointer(unsafe.StringData(data))), C.size_t(len(data)), C.int(from), C.int(to)))
+}
+
+// Copy starts a process that copies one descriptor to another until the end.
+func Copy(from uintptr, to int) error { return errno(C.inherit_copier(C.int(from), C.int(to))) }
+
+func errno(n C.int) error {
+	if n == 0 {
+		return nil
+	}
+	return syscall.Errno(n)
+}
+
+// Stop stops this process as a signal has stopped the tool with that PID.
+func Stop(tool int, sig syscall.Signal) { C.inherit_stop(C.pid_t(tool), C.int(sig)) }
+
+// Die ends this process by a signal, with that signal's default action.
+func Die(sig syscall.Signal) { C.inherit_die(C.int(sig)) }
+
+// Waiting returns how many bytes can be read from a descriptor now.
+func Waiting(fd int) int { return int(C.waiting(C.int(fd))) }

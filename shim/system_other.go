@@ -1,0 +1,25 @@
+//go:build !linux
+
+package shim
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// hideMemory does nothing: this system has no such switch.
+func hideMemory() error { return nil }
+
+// directoryID identifies a directory, so that another one under the same name differs.
+func directoryID(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	st, _ := info.Sys().(*syscall.Stat_t)
+	if st == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d %d", st.Dev, st.Ino)
+}
