@@ -20,12 +20,15 @@ func (c *consent) addFlags(command *cobra.Command) {
 
 var errDeclined = errors.New("nothing was changed")
 
+// canAsk reports whether a person is there to ask.
+func (a *app) canAsk() bool { return isatty.IsTerminal(a.stdin.Fd()) && a.stderr.Terminal }
+
 // ask asks the user at a terminal. Without one only --yes is a consent.
 func (a *app) ask(question string, c consent) error {
 	if c.yes {
 		return nil
 	}
-	if !isatty.IsTerminal(a.stdin.Fd()) || !a.stderr.Terminal {
+	if !a.canAsk() {
 		return usageError{"nobody can be asked here, and --yes is not given", "--yes does it unasked, --dry-run says what would be done"}
 	}
 	fmt.Fprint(a.stderr, question+" [y/N] ")

@@ -24,8 +24,8 @@ func ruleAddCommand(a *app) *cobra.Command {
 	var from string
 	c := &cobra.Command{
 		Use: "add FILE|--from CALL", Short: "add rules to the configuration",
-		Long: `Adds the rules in FILE, - for stdin, to the end of the configuration file, and shows what it added. It writes
-nothing if either has a mistake, or if there is a rule of that name.
+		Long: `Adds the rules in FILE, - for stdin, to the end of the configuration file, and shows what it added. At a terminal it
+asks first. It writes nothing if either has a mistake, or if there is a rule of that name.
 
 --from makes a rule from a fresh call and those like it, shows what it would have resumed, and asks; with --json, or
 without a terminal, it needs --yes.`,
@@ -42,7 +42,7 @@ without a terminal, it needs --yes.`,
 			if from != "" {
 				return a.ruleAddFrom(from, agreed, asJSON)
 			}
-			return a.ruleAdd(args[0], agreed.dry, asJSON)
+			return a.ruleAdd(args[0], agreed, asJSON)
 		},
 	}
 	jsonFlag(c, &asJSON, "shimctl.rule.add/1")
@@ -134,7 +134,8 @@ func namedCall(tool string) string {
 	return adviceFor(reason.NoEvidence, tool, 0).Command
 }
 
-func (a *app) ruleAdd(name string, dry, asJSON bool) error {
+// ruleAdd adds the rules of a file. Whoever names the file to a program has decided: only a person is asked.
+func (a *app) ruleAdd(name string, agreed consent, asJSON bool) error {
 	text, rules, err := a.readRules(name)
 	if err != nil {
 		return err
@@ -143,22 +144,35 @@ func (a *app) ruleAdd(name string, dry, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if !dry {
+	report := ruleAddReport{Schema: "shimctl.rule.add/1", File: edit.File, Text: strings.TrimPrefix(edit.New, edit.Old), DryRun: agreed.dry,
+		Rules: mapped(rules, func(r config.Rule) string { return r.Name })}
+	asks := !agreed.dry && !agreed.yes && !asJSON && name != "-" && a.canAsk()
+	if asks {
+		report.DryRun = true
+		a.printAdded(report)
+		report.DryRun = false
+		if err := a.ask("add them?", agreed); err != nil {
+			return err
+		}
+	}
+	if !agreed.dry {
 		if err := writeEdit(edit); err != nil {
 			return fmt.Errorf("write %s: %w", edit.File, err)
 		}
 	}
-	report := ruleAddReport{Schema: "shimctl.rule.add/1", File: edit.File, Text: strings.TrimPrefix(edit.New, edit.Old), DryRun: dry,
-		Rules: mapped(rules, func(r config.Rule) string { return r.Name })}
 	for _, r := range rules {
 		if !r.NamesTask() && !r.Never {
 			a.stderr.Notice(fmt.Sprintf("rule %s names no task: the prompts alone decide, as before", r.Name))
 		}
 	}
-	if asJSON {
+	switch {
+	case asJSON:
 		return a.stdout.PrintJSON(report)
+	case asks:
+		a.stderr.Notice("added to " + a.tilde(edit.File))
+	default:
+		a.printAdded(report)
 	}
-	a.printAdded(report)
 	return nil
 }
 
