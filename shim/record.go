@@ -82,14 +82,14 @@ func (c *call) pin(id string, pid int) {
 
 // finish records how the run ended.
 func (c *call) finish(a *supervise.Attempt, st supervise.Status) {
-	turns := a.Talk != nil && c.ticket.Session != 0
+	turns := a.Input.Talk != nil && c.ticket.Session != 0
 	file, stamp := "", decide.Stamp("")
 	if !turns {
 		file, stamp = c.storedSession(a)
 	}
 	seen := *a.Stream.Seen()
 	seen.Failed = seen.Failed || a.Broken || a.Prompted // what the session was sent is not known
-	if a.Stdout.Failed != nil {                         // the session has an answer that the caller has not
+	if a.Undelivered() != nil {                         // the session has an answer that the caller has not
 		seen.Failed, seen.TurnLimit = true, false
 	}
 	// No event ends a text. gemini 0.61.0, told to end while a tool runs, exits with 0 and leaves what looks like an answer.
@@ -112,7 +112,7 @@ func (c *call) finish(a *supervise.Attempt, st supervise.Status) {
 		c.log.fault("record outcome", err)
 	}
 	c.log.done(c.decision, c.record.Rule, &o)
-	a.Process.Witness.Close()
+	a.Close()
 }
 
 // outcome returns the outcome of a run or turn, without the state of its session.

@@ -34,8 +34,8 @@ func (c *call) run() int {
 	c.printVerbose(mode, why)
 	c.renewHold()
 	a, st, err := c.runPlan(plan)
-	if err == nil && a.State == supervise.StateRefused && a.Stopped == 0 {
-		a.Process.Witness.Close()
+	if err == nil && a.Refused() && a.Stopped == 0 {
+		a.Close()
 		c.stdin.Again(a.LateStdin)
 		c.fallBack(a.Refusal)
 		c.noteNoResume(a.Refusal)
@@ -96,7 +96,7 @@ func (c *call) runPlan(plan rewrite.Plan) (*supervise.Attempt, supervise.Status,
 	}()
 	plan.Started = c.env.Now().UnixMilli()
 	a := &supervise.Attempt{
-		Plan: plan, Tool: c.tool, Relay: in.Relay, Fault: c.log.fault, Signals: c.signals, Talk: in.Talk,
+		Plan: plan, Tool: c.tool, Fault: c.log.fault, Signals: c.signals, Input: in,
 		FinishEarly: c.finishEarly,
 	}
 	if c.ticket == nil {
@@ -128,7 +128,7 @@ func (c *call) runPlan(plan rewrite.Plan) (*supervise.Attempt, supervise.Status,
 	args := append([]string{c.env.Args[0]}, plan.Args...)
 	files := [3]*os.File{in.File, c.env.Stdout, c.env.Stderr}
 	st, err := a.Run(c.real.path, args, environ, files, c.config.GateTimeout)
-	if err == nil && a.State != supervise.StateRefused && in.End > 0 {
+	if err == nil && !a.Refused() && in.End > 0 {
 		// The next program of the caller's group reads on where the tool would have left the file.
 		_, err := unix.Seek(int(c.env.Stdin.Fd()), in.End, io.SeekStart)
 		if err != nil {

@@ -22,11 +22,11 @@ func (c *call) scout() int {
 	case err != nil:
 		c.fault("start the tool", err)
 		return c.passthrough(reason.Fault)
-	case a.Talk.Retired && a.Stopped == 0:
-		a.Process.Witness.Close()
+	case a.Input.Talk.Retired && a.Stopped == 0:
+		a.Close()
 		return c.run()
 	case c.ticket == nil: // the caller sent no message
-		a.Process.Witness.Close()
+		a.Close()
 		return st.Leave()
 	}
 	c.finish(a, st)

@@ -105,15 +105,15 @@ func (c *call) finishTurns(a *supervise.Attempt, st supervise.Status, seen rewri
 		<-c.early.done
 		recorded = c.early.turns
 	}
-	turns := supervise.OwnUsage(a.Talk.Took(seen, c.env.Now()))
-	if a.Broken || a.Stdout.Failed != nil {
+	turns := supervise.OwnUsage(a.Input.Talk.Took(seen, c.env.Now()))
+	if a.Broken || a.Undelivered() != nil {
 		for i := range turns {
 			turns[i].Seen.Failed = true
 		}
 	}
 	o, later := c.outcomes(turns, st, len(a.Plan.Prompt))
 	end := lastOf(&o, later)
-	if a.Talk.Unlike {
+	if a.Input.Talk.Unlike {
 		end.Seen.Refusal = reason.ControlRequest
 	}
 	end.File, end.Stamp = c.sessionFile(seen.ID)

@@ -19,44 +19,54 @@ import (
 // streams (writer.go). Only the event loop uses these fields, so that no goroutine waits
 // for another one's lock.
 type Attempt struct {
-	Plan   rewrite.Plan
-	Stream rewrite.Stream
-	Tool   rewrite.Tool
-	Pinned func(id string, pid int) // called once, when the session's ID is known; nil afterwards
-	// finishEarly is called when the turns of a conversation are over, maybe before the tool has ended.
+	// What a run is given.
+	Plan    rewrite.Plan
+	Stream  rewrite.Stream
+	Tool    rewrite.Tool
+	Input   Input
+	Signals *Inbox                   // signals to forward to the tool
+	Sweeper Sweeper                  // for a resumed run; nil if the tool leaves no orphan files
+	Pinned  func(id string, pid int) // called once, when the session's ID is known; nil afterwards
+	// FinishEarly is called when the turns of a conversation are over, maybe before the tool has ended.
 	FinishEarly func(turns []Turn, plan rewrite.Plan)
 	Fault       func(what string, err error)
-	Signals     *Inbox // signals to forward to the tool
 
-	Talk      *dialogue // nil unless stdin is a conversation
-	Relay     *relay    // of stdin, nil if there is none
-	LateStdin []byte    // what came there after the decision to resume
-	Prompted  bool      // data on stdin came later, and were passed on
+	// What it leaves.
+	Refusal   reason.Code // why the tool refused the resume
+	Broken    bool        // our code panicked on the tool's output
+	LateStdin []byte      // what came on stdin after the decision to resume
+	Prompted  bool        // data on stdin came later, and were passed on
+	// Stopped is the first signal that asked for the end of the run, 0 for none. After one
+	// the tool is not run again.
+	Stopped syscall.Signal
 
-	Sweeper Sweeper        // for a resumed run; nil if the tool leaves no orphan files
 	watcher *watch.Watcher // nil if no file is followed
-	Process *Process
+	process *process
 	links   []link // stdout's, and stderr's where it is read
 	taps    []*tap
-	Stdout  *sink
+	stdout  *sink
 	stderr  *sink
 	tail    ring // the last bytes of stderr
 	events
 
 	gateTimeout time.Duration // how long output is held that the caller may be waiting for
 
-	State   runState
-	Refusal reason.Code // why the tool refused the resume
-	Broken  bool        // our code panicked on the tool's output
-	ended   *Status     // nil while the tool runs
-	// stopped is the first signal that asked for the end of the run, 0 for none. After one
-	// the tool is not run again.
-	Stopped syscall.Signal
+	state runState
+	ended *Status // nil while the tool runs
 	// late is the first such signal that came after the tool's end, 0 for none.
 	late  syscall.Signal
 	taken int64 // bytes that the caller had taken at the last beat
 	idle  int   // beats since a signal in which the caller took nothing of what was there
 }
+
+// Refused reports whether the tool refused the resume, so that the caller has seen nothing of the run.
+func (a *Attempt) Refused() bool { return a.state == stateRefused }
+
+// Undelivered returns why the caller did not get all of stdout, nil if it did.
+func (a *Attempt) Undelivered() error { return a.stdout.failed }
+
+// Close ends the process that watches for signals to the whole group. It is called once the run's end is recorded.
+func (a *Attempt) Close() { a.process.witness.Close() }
 
 // A Sweeper removes what a tool leaves beside a resumed session's file.
 type Sweeper interface {
@@ -72,7 +82,7 @@ const (
 	stateShowing    runState = iota // the output is passed on as it comes
 	stateHolding                    // the output is held until the tool has accepted the resume
 	stateRefusing                   // the tool refused and was told to end; its output is dropped
-	StateRefused                    // the tool refused and has ended; its output is dropped
+	stateRefused                    // the tool refused and has ended; its output is dropped
 	stateDelivering                 // the tool has ended, the writers still have output
 	stateDelivered                  // the writers have written all that the caller accepted
 	stateAbandoned                  // after a signal the caller took no more of its output
@@ -82,8 +92,8 @@ const (
 // cannot be started.
 func (a *Attempt) Run(path string, args, environ []string, files [3]*os.File, gateTimeout time.Duration) (Status, error) {
 	a.gateTimeout = gateTimeout
-	if a.Plan.Resume != "" || a.Talk != nil && a.Talk.Scout != nil {
-		a.State = stateHolding
+	if a.Plan.Resume != "" || a.Input.Talk != nil && a.Input.Talk.Scout != nil {
+		a.state = stateHolding
 	}
 	child, err := a.link(files)
 	defer a.closeLinks()
@@ -94,7 +104,7 @@ func (a *Attempt) Run(path string, args, environ []string, files [3]*os.File, ga
 	a.connect(files[1], files[2])
 	a.follow()
 	close(a.starting)
-	a.Process, err = start(path, args, environ, child, a.Plan.ReexecsSelf)
+	a.process, err = start(path, args, environ, child, a.Plan.ReexecsSelf)
 	if id := a.Plan.ID(); err == nil && id != "" {
 		a.pin(id)
 	}
@@ -124,7 +134,7 @@ func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 		widen(out.tools)
 	}
 	child = [3]*os.File{files[0], out.tools, files[2]}
-	if a.State != stateHolding && !a.Plan.ReadStderr {
+	if a.state != stateHolding && !a.Plan.ReadStderr {
 		return child, nil
 	}
 	errOut, err := newLink(files[2])
@@ -153,8 +163,8 @@ func (a *Attempt) connect(stdout, stderr *os.File) {
 	if !sameFile(stdout, stderr) {
 		a.writers = append(a.writers, newWriter())
 	}
-	a.Stdout = newSink(stdout, a.writers[0], a.State == stateHolding)
-	a.stderr = newSink(stderr, a.writers[len(a.writers)-1], a.State == stateHolding)
+	a.stdout = newSink(stdout, a.writers[0], a.state == stateHolding)
+	a.stderr = newSink(stderr, a.writers[len(a.writers)-1], a.state == stateHolding)
 	a.taps = []*tap{a.stdoutTap(a.links[0])}
 	if len(a.links) > 1 {
 		a.taps = append(a.taps, a.stderrTap(a.links[1]))
@@ -167,11 +177,11 @@ func (a *Attempt) Shown(st Status) Status {
 	exit, d := a.Stream.Seen().Exit, a.Tool.Descriptor()
 	switch {
 	case st.Signal != 0:
-	case d.FileLimitKills && errors.Is(a.Stdout.Failed, syscall.EFBIG):
+	case d.FileLimitKills && errors.Is(a.stdout.failed, syscall.EFBIG):
 		st = Status{Signal: syscall.SIGXFSZ}
 	case exit != 0:
 		st.Exit = exit
-	case st.Exit == 0 && a.Stdout.Failed != nil:
+	case st.Exit == 0 && a.stdout.failed != nil:
 		st.Exit = d.CannotWrite
 	}
 	return st
@@ -235,7 +245,7 @@ func (a *Attempt) Unbroken(step func()) (ok bool) {
 
 // write writes to one of the caller's streams, unless the tool has refused the resume.
 func (a *Attempt) write(to *sink, data []byte, from *buffer) {
-	if a.State != stateRefusing {
+	if a.state != stateRefusing {
 		to.write(data, from)
 	}
 }
@@ -243,7 +253,7 @@ func (a *Attempt) write(to *sink, data []byte, from *buffer) {
 // show writes what the stream has rendered, and updates the gate.
 func (a *Attempt) show(rendered []byte, from *buffer) {
 	a.write(a.stderr, []byte(a.Stream.TakeStderr()), from)
-	a.write(a.Stdout, rendered, from)
+	a.write(a.stdout, rendered, from)
 	a.updateGate()
 }
 
@@ -259,9 +269,9 @@ func (a *Attempt) updateGate() {
 	seen := a.Stream.Seen()
 	if a.named() {
 		a.pin(seen.ID)
-		a.Relay.stop()
+		a.Input.relay.stop()
 	}
-	if a.State != stateHolding {
+	if a.state != stateHolding {
 		return
 	}
 	switch {
@@ -269,7 +279,7 @@ func (a *Attempt) updateGate() {
 		a.refuse(reason.RefusedOtherID)
 	case seen.Refusal != "" && !seen.ToolRan:
 		a.refuse(seen.Refusal)
-	case seen.Content, seen.Final && (!seen.Failed || a.Talk != nil): // the caller waits for the result, and the tool for the caller
+	case seen.Content, seen.Final && (!seen.Failed || a.Input.Talk != nil): // the caller waits for the result, and the tool for the caller
 		a.letOut()
 	default:
 		a.limitHolding()
@@ -279,8 +289,8 @@ func (a *Attempt) updateGate() {
 // limitHolding starts the gate timeout once something is held that the caller may be reading. A tool
 // that is silent may still refuse, however long it takes, and so may one that waits for its stdin.
 func (a *Attempt) limitHolding() {
-	waits := a.Relay != nil && !a.named() || a.Talk != nil && a.Talk.Scout != nil
-	if a.timeout == nil && !waits && !a.Stream.PrintsAtEnd() && (a.Stdout.holds() || a.stderr.holds()) {
+	waits := a.Input.relay != nil && !a.named() || a.Input.Talk != nil && a.Input.Talk.Scout != nil
+	if a.timeout == nil && !waits && !a.Stream.PrintsAtEnd() && (a.stdout.holds() || a.stderr.holds()) {
 		a.timeout = time.After(a.gateTimeout)
 	}
 }
@@ -289,28 +299,28 @@ func (a *Attempt) limitHolding() {
 // are known at the start: a tool that outlives the shim keeps its lease even before its first event.
 func (a *Attempt) pin(id string) {
 	if a.Pinned != nil {
-		a.Pinned(id, a.Process.pid)
+		a.Pinned(id, a.process.pid)
 		a.Pinned = nil
 	}
 }
 
 // refuse ends a run that did not accept the resume. Its output is dropped.
 func (a *Attempt) refuse(why reason.Code) {
-	a.State, a.Refusal = stateRefusing, why
-	a.Process.end()
+	a.state, a.Refusal = stateRefusing, why
+	a.process.end()
 }
 
 // letOut passes on what was held. If the caller has both streams in one file, stderr comes first: a tool writes its
 // notices before the model's first content.
 func (a *Attempt) letOut() {
-	if a.State != stateHolding {
+	if a.state != stateHolding {
 		return
 	}
-	a.State = stateShowing
+	a.state = stateShowing
 	a.stderr.show()
-	a.Stdout.show()
-	if a.Talk != nil {
-		a.Talk.settle()
+	a.stdout.show()
+	if a.Input.Talk != nil {
+		a.Input.Talk.settle()
 	}
 }
 
@@ -331,8 +341,8 @@ func (a *Attempt) checkRefusal(st Status) {
 	}
 	stopped := cmp.Or(a.Stopped, st.Signal)
 	why := a.Tool.Refused(string(a.tail.data), exit)
-	if why != "" && (stopped == 0 && !a.Stdout.gone || why != reason.RefusedSilent) {
-		a.State, a.Refusal, a.Stopped = StateRefused, why, stopped
+	if why != "" && (stopped == 0 && !a.stdout.gone || why != reason.RefusedSilent) {
+		a.state, a.Refusal, a.Stopped = stateRefused, why, stopped
 	}
 }
 
@@ -341,22 +351,22 @@ func (a *Attempt) checkRefusal(st Status) {
 // writers.
 func (a *Attempt) finish() {
 	seen := a.Stream.Seen()
-	if a.State == stateHolding && !seen.Final && a.Plan.Resume != "" {
+	if a.state == stateHolding && !seen.Final && a.Plan.Resume != "" {
 		a.checkRefusal(*a.ended)
 	}
-	if a.State == stateRefusing || a.State == StateRefused {
-		a.State = StateRefused
-		a.Stdout.drop()
+	if a.state == stateRefusing || a.state == stateRefused {
+		a.state = stateRefused
+		a.stdout.drop()
 		a.stderr.drop()
 		return
 	}
 	last := a.endStream()
 	a.stderr.write([]byte(a.Stream.TakeStderr()), nil)
-	a.Stdout.write(last, nil)
+	a.stdout.write(last, nil)
 	if *a.ended == (Status{}) && a.Stopped == 0 {
-		a.Stdout.write(seen.Unshown, nil)
+		a.stdout.write(seen.Unshown, nil)
 	}
-	a.Stdout.show()
+	a.stdout.show()
 	a.stderr.show()
 	a.deliver()
 }

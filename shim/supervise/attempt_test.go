@@ -144,13 +144,13 @@ func play(t *testing.T, tool rewrite.Tool, signals *Inbox, plan rewrite.Plan, pa
 	}
 	defer remove()
 	plan.Started = time.Now().UnixMilli()
-	a := &Attempt{Plan: plan, Tool: tool, Relay: in.Relay, Talk: in.Talk, Stream: tool.Stream(rewrite.Call{}, plan, ""), Signals: signals,
+	a := &Attempt{Plan: plan, Tool: tool, Input: in, Stream: tool.Stream(rewrite.Call{}, plan, ""), Signals: signals,
 		Pinned: func(string, int) {}, Fault: func(what string, err error) { t.Logf("%s: %v", what, err) }}
 	st, err := a.Run(path, append([]string{"tool"}, plan.Args...), environ, [3]*os.File{in.File, caller[1], caller[2]}, gateTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.Process.Witness.Close()
+	a.process.witness.Close()
 	return a, st
 }
 
@@ -171,13 +171,13 @@ func TestRunStates(t *testing.T) {
 		{"shown while it runs", `echo content; until [ -s $OUT ]; do sleep 0.02; done; echo more`, scriptedTool{}, long,
 			stateDelivered, "", Status{}, "content\nmore\n"},
 		{"refused", "trap '' TERM; echo refusal; echo content; echo more; exit 1", scriptedTool{}, long,
-			StateRefused, reason.RefusedUnknown, Status{Exit: 1}, ""},
+			stateRefused, reason.RefusedUnknown, Status{Exit: 1}, ""},
 		{"goes on after it has refused", "trap 'exit 3' TERM; echo refusal; WAIT", scriptedTool{}, long,
-			StateRefused, reason.RefusedUnknown, Status{Exit: 3}, ""},
+			stateRefused, reason.RefusedUnknown, Status{Exit: 3}, ""},
 		{"says more after it has refused", "trap 'echo content; echo late; exit 3' TERM; echo refusal; echo err >&2; WAIT",
-			scriptedTool{}, long, StateRefused, reason.RefusedUnknown, Status{Exit: 3}, ""},
+			scriptedTool{}, long, stateRefused, reason.RefusedUnknown, Status{Exit: 3}, ""},
 		{"another id", "trap 'exit 3' TERM; echo other-id; WAIT", scriptedTool{}, long,
-			StateRefused, reason.RefusedOtherID, Status{Exit: 3}, ""},
+			stateRefused, reason.RefusedOtherID, Status{Exit: 3}, ""},
 		{"refuses after a tool has run", "echo tool; echo refusal; echo more; exit 1", scriptedTool{}, long,
 			stateDelivered, "", Status{Exit: 1}, "tool\nrefusal\nmore\n"},
 		{"refuses after it was shown", "echo content; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; echo more; exit 1", scriptedTool{}, long,
@@ -185,11 +185,11 @@ func TestRunStates(t *testing.T) {
 		{"says nothing for long", `echo word; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; echo more`, scriptedTool{}, 50 * time.Millisecond,
 			stateDelivered, "", Status{}, "word\nrefusal\nmore\n"},
 		{"refused by its exit code", "echo word; exit 1", scriptedTool{refused: reason.RefusedSilent}, long,
-			StateRefused, reason.RefusedSilent, Status{Exit: 1}, ""},
+			stateRefused, reason.RefusedSilent, Status{Exit: 1}, ""},
 		{"ends well, then refuses", "echo final; until [ -s $OUT ]; do sleep 0.02; done; echo refusal; exit 1", scriptedTool{}, long,
 			stateDelivered, "", Status{Exit: 1}, "final\nrefusal\n"},
 		{"fails, then refuses", "trap '' TERM; echo failed; sleep 0.1; echo refusal; exit 1", scriptedTool{}, long,
-			StateRefused, reason.RefusedUnknown, Status{Exit: 1}, ""},
+			stateRefused, reason.RefusedUnknown, Status{Exit: 1}, ""},
 		{"is shown in another way", "echo loud word; echo content", scriptedTool{}, long, stateDelivered, "", Status{}, "WORD\ncontent\n"},
 		{"keeps something for a good end", "echo content; echo unshown rest", scriptedTool{}, long, stateDelivered, "", Status{}, "content\nunshown rest\nrest\n"},
 		{"keeps something for a good end, and fails", "echo content; echo unshown rest; exit 1", scriptedTool{}, long,
@@ -201,11 +201,11 @@ func TestRunStates(t *testing.T) {
 		{"killed without a word", "kill -KILL $$", scriptedTool{refused: reason.RefusedSilent}, long,
 			stateDelivered, "", Status{Signal: syscall.SIGKILL}, ""},
 		{"killed as it refuses", "kill -KILL $$", scriptedTool{refused: reason.RefusedBusy}, long,
-			StateRefused, reason.RefusedBusy, Status{Signal: syscall.SIGKILL}, ""},
+			stateRefused, reason.RefusedBusy, Status{Signal: syscall.SIGKILL}, ""},
 		{"asked to end, then refuses", "trap : TERM HUP; echo signal 1; sleep 0.1; echo signal 15; sleep 0.1; echo refusal; exit 4", scriptedTool{}, long,
-			StateRefused, reason.RefusedUnknown, Status{Signal: syscall.SIGHUP}, ""},
+			stateRefused, reason.RefusedUnknown, Status{Signal: syscall.SIGHUP}, ""},
 		{"told of another thing, then refuses", "trap : USR1 TERM; echo signal 10; sleep 0.1; echo refusal; exit 4", scriptedTool{}, long,
-			StateRefused, reason.RefusedUnknown, Status{Exit: 4}, ""},
+			stateRefused, reason.RefusedUnknown, Status{Exit: 4}, ""},
 		{"held to the end", "echo content; echo final", scriptedTool{stream: &scriptedStream{holds: true, last: "end\n"}}, long,
 			stateDelivered, "", Status{}, "content\nfinal\nend\n"},
 		{"what the stream shows of a run cut short", "echo content; exit 1", scriptedTool{stream: &scriptedStream{holds: true, last: "end\n"}}, long,
@@ -223,9 +223,9 @@ func TestRunStates(t *testing.T) {
 			script := strings.ReplaceAll(test.script, "WAIT", "i=0; while [ $i -lt 250 ]; do sleep 0.02; i=$((i+1)); done")
 			a, st := perform(t, test.tool, rewrite.Plan{Resume: "x"}, script, test.timeout, out)
 			shown := contents(t, out)
-			if a.State != test.state || a.Refusal != test.refusal || st != test.status || shown != test.shown {
+			if a.state != test.state || a.Refusal != test.refusal || st != test.status || shown != test.shown {
 				t.Errorf("state %d, refusal %q, %+v, shown %q; want state %d, refusal %q, %+v, shown %q",
-					a.State, a.Refusal, st, shown, test.state, test.refusal, test.status, test.shown)
+					a.state, a.Refusal, st, shown, test.state, test.refusal, test.status, test.shown)
 			}
 		})
 	}
@@ -252,13 +252,13 @@ func TestRelease(t *testing.T) {
 		stateHolding: stateShowing, stateShowing: stateShowing, stateRefusing: stateRefusing, stateDelivering: stateDelivering,
 	} {
 		w := newWriter()
-		a := &Attempt{State: state, Stream: &scriptedStream{}, Stdout: newSink(devNull(t), w, true), stderr: newSink(devNull(t), w, true)}
-		if a.release(); a.State != want {
-			t.Errorf("state %d becomes %d, want %d", state, a.State, want)
+		a := &Attempt{state: state, Stream: &scriptedStream{}, stdout: newSink(devNull(t), w, true), stderr: newSink(devNull(t), w, true)}
+		if a.release(); a.state != want {
+			t.Errorf("state %d becomes %d, want %d", state, a.state, want)
 		}
-		a = &Attempt{State: state, ended: &Status{}}
-		if a.release(); a.State != state {
-			t.Errorf("after the tool's end state %d becomes %d", state, a.State)
+		a = &Attempt{state: state, ended: &Status{}}
+		if a.release(); a.state != state {
+			t.Errorf("after the tool's end state %d becomes %d", state, a.state)
 		}
 	}
 }
@@ -286,10 +286,10 @@ func TestASignalAsTheToolEnds(t *testing.T) {
 	a := &Attempt{Signals: childrensInbox(t), events: newEvents()}
 	a.reading = 1
 	var err error
-	if a.Process, err = start("/bin/sh", []string{"sh", "-c", "exit 5"}, nil, [3]*os.File{devNull(t), devNull(t), devNull(t)}, false); err != nil {
+	if a.process, err = start("/bin/sh", []string{"sh", "-c", "exit 5"}, nil, [3]*os.File{devNull(t), devNull(t), devNull(t)}, false); err != nil {
 		t.Fatal(err)
 	}
-	defer a.Process.Witness.Close()
+	defer a.process.witness.Close()
 	a.Signals.add(syscall.SIGTERM)
 	for a.ended == nil {
 		<-a.Signals.children
@@ -298,7 +298,7 @@ func TestASignalAsTheToolEnds(t *testing.T) {
 	if a.Stopped != syscall.SIGTERM || a.late != syscall.SIGTERM || a.Signals.next() != nil || *a.ended != (Status{Exit: 5}) {
 		t.Errorf("stopped by %v, ended with %+v", a.Stopped, *a.ended)
 	}
-	a.State = StateRefused
+	a.state = stateRefused
 	if got := a.result(); got != (Status{Signal: syscall.SIGTERM}) {
 		t.Errorf("the caller sees %+v", got)
 	}
@@ -343,8 +343,8 @@ func TestACallerThatTakesNothing(t *testing.T) {
 				plan.Resume = "x"
 			}
 			a, st := perform(t, scriptedTool{stream: &scriptedStream{signals: in}}, plan, script, time.Minute, w)
-			if took := time.Since(began); a.State != stateAbandoned || st != test.status || took < (idleBeats-1)*beat {
-				t.Errorf("state %d, %+v after %v", a.State, st, took)
+			if took := time.Since(began); a.state != stateAbandoned || st != test.status || took < (idleBeats-1)*beat {
+				t.Errorf("state %d, %+v after %v", a.state, st, took)
 			}
 			r.Close() // the writer may end
 		})
@@ -395,8 +395,8 @@ func TestACallerThatTakesItsTime(t *testing.T) {
 			script := fmt.Sprintf("trap 'asked=1' TERM; echo signal 15; until [ \"$asked\" ]; do sleep 0.02; done; head -c %d /dev/zero | tr '\\0' '\n'; %s", size, test.script)
 			a, st := perform(t, scriptedTool{stream: &scriptedStream{signals: childrensInbox(t)}}, rewrite.Plan{}, script, time.Minute, w)
 			w.Close()
-			if total := <-got; st != test.status || a.State != stateDelivered || total != size+len("signal 15\n") {
-				t.Errorf("%d bytes of %d, %+v, state %d", total, size, st, a.State)
+			if total := <-got; st != test.status || a.state != stateDelivered || total != size+len("signal 15\n") {
+				t.Errorf("%d bytes of %d, %+v, state %d", total, size, st, a.state)
 			}
 		})
 	}
@@ -449,12 +449,12 @@ func TestTheGateTimeout(t *testing.T) {
 		refusal reason.Code
 		shown   string
 	}{
-		{"silent, then refuses", "sleep 0.4; echo refusal; exit 1", false, StateRefused, reason.RefusedUnknown, ""},
-		{"silent, then refuses with its exit code", "sleep 0.4; echo no session >&2; exit 1", false, StateRefused, reason.RefusedUnknown, ""},
-		{"silent, then speaks and refuses at once", "sleep 0.4; printf 'word\nrefusal\n'; exit 1", false, StateRefused, reason.RefusedUnknown, ""},
+		{"silent, then refuses", "sleep 0.4; echo refusal; exit 1", false, stateRefused, reason.RefusedUnknown, ""},
+		{"silent, then refuses with its exit code", "sleep 0.4; echo no session >&2; exit 1", false, stateRefused, reason.RefusedUnknown, ""},
+		{"silent, then speaks and refuses at once", "sleep 0.4; printf 'word\nrefusal\n'; exit 1", false, stateRefused, reason.RefusedUnknown, ""},
 		{"silent, then speaks", `sleep 0.4; echo word; until [ -s $OUT ]; do sleep 0.02; done; echo more`, false, stateDelivered, "", "word\nmore\n"},
 		{"warns, and then refuses", `echo warning >&2; until [ -s $OUT ]; do sleep 0.02; done; echo refusal`, false, stateDelivered, "", "warning\nrefusal\n"},
-		{"prints at its end, warns, and then refuses", `echo warning >&2; sleep 0.4; echo refusal; exit 1`, true, StateRefused, reason.RefusedUnknown, ""},
+		{"prints at its end, warns, and then refuses", `echo warning >&2; sleep 0.4; echo refusal; exit 1`, true, stateRefused, reason.RefusedUnknown, ""},
 		{"prints at its end", `echo word; sleep 0.4; [ -s $OUT ] || echo late`, true, stateDelivered, "", "word\nlate\n"},
 		{"prints at its end, content", `echo content; until [ -s $OUT ]; do sleep 0.02; done; echo more`, true, stateDelivered, "", "content\nmore\n"},
 	} {
@@ -462,12 +462,12 @@ func TestTheGateTimeout(t *testing.T) {
 			t.Parallel()
 			out := outputFile(t)
 			tool := scriptedTool{stream: &scriptedStream{atEnd: test.atEnd}}
-			if test.state == StateRefused {
+			if test.state == stateRefused {
 				tool.refused = test.refusal
 			}
 			a, _ := perform(t, tool, rewrite.Plan{Resume: "x"}, test.script, timeout, out)
-			if shown := contents(t, out); a.State != test.state || a.Refusal != test.refusal || shown != test.shown {
-				t.Errorf("state %d, refusal %q, shown %q; want state %d, refusal %q, shown %q", a.State, a.Refusal, shown, test.state, test.refusal, test.shown)
+			if shown := contents(t, out); a.state != test.state || a.Refusal != test.refusal || shown != test.shown {
+				t.Errorf("state %d, refusal %q, shown %q; want state %d, refusal %q, shown %q", a.state, a.Refusal, shown, test.state, test.refusal, test.shown)
 			}
 		})
 	}
@@ -491,14 +491,14 @@ func TestTheGateWaitsForStdin(t *testing.T) {
 	time.AfterFunc(500*time.Millisecond, func() { _, _ = w.WriteString("late") })
 	out := outputFile(t)
 	tool := scriptedTool{stream: &scriptedStream{}}
-	a := &Attempt{Plan: rewrite.Plan{Resume: "x"}, Tool: tool, Stream: tool.stream, Relay: relay, Signals: childrensInbox(t), Fault: func(string, error) {}}
+	a := &Attempt{Plan: rewrite.Plan{Resume: "x"}, Tool: tool, Stream: tool.stream, Input: Input{relay: relay}, Signals: childrensInbox(t), Fault: func(string, error) {}}
 	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\necho waiting; exec cat")
 	if _, err := a.Run(path, []string{"tool"}, os.Environ(), [3]*os.File{stdin, out, out}, 50*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	a.Process.Witness.Close()
-	if shown := contents(t, out); a.State != StateRefused || a.Refusal != reason.LateStdin || string(a.LateStdin) != "late" || shown != "" {
-		t.Errorf("state %d, refusal %q, late %q, shown %q", a.State, a.Refusal, a.LateStdin, shown)
+	a.process.witness.Close()
+	if shown := contents(t, out); a.state != stateRefused || a.Refusal != reason.LateStdin || string(a.LateStdin) != "late" || shown != "" {
+		t.Errorf("state %d, refusal %q, late %q, shown %q", a.state, a.Refusal, a.LateStdin, shown)
 	}
 }
 
@@ -516,18 +516,18 @@ func TestLimitHolding(t *testing.T) {
 		{name: "no longer for stdin", held: "word", relay: true, named: true, want: true}, {name: "for the first message", aside: "word", scout: true},
 	} {
 		stream := &scriptedStream{atEnd: test.atEnd}
-		a := &Attempt{Stream: stream, gateTimeout: time.Minute, Stdout: newSink(devNull(t), newWriter(), true), stderr: newSink(devNull(t), newWriter(), true)}
-		a.Stdout.write([]byte(test.held), nil)
+		a := &Attempt{Stream: stream, gateTimeout: time.Minute, stdout: newSink(devNull(t), newWriter(), true), stderr: newSink(devNull(t), newWriter(), true)}
+		a.stdout.write([]byte(test.held), nil)
 		a.stderr.write([]byte(test.aside), nil)
 		if test.named {
 			stream.seen.ID = "one"
 		}
 		if test.relay {
-			a.Relay = &relay{}
+			a.Input.relay = &relay{}
 		}
-		a.Talk = &dialogue{}
+		a.Input.Talk = &Dialogue{}
 		if test.scout {
-			a.Talk.Scout = func() bool { return true }
+			a.Input.Talk.Scout = func() bool { return true }
 		}
 		a.limitHolding()
 		if first := a.timeout; (first != nil) != test.want {
@@ -571,8 +571,8 @@ func TestAnAnswerThatCannotBeWritten(t *testing.T) {
 					continue
 				}
 				a, st := performFor(t, scriptedTool{stream: &scriptedStream{holds: test.holds}}, plan, test.script, time.Minute, [3]*os.File{devNull(t), test.out, outputFile(t)})
-				if (a.Stdout.Failed != nil) != test.failed || st != test.ended || a.Shown(st) != test.shown {
-					t.Errorf("failed: %v, %+v, shown %+v", a.Stdout.Failed, st, a.Shown(st))
+				if (a.stdout.failed != nil) != test.failed || st != test.ended || a.Shown(st) != test.shown {
+					t.Errorf("failed: %v, %+v, shown %+v", a.stdout.failed, st, a.Shown(st))
 				}
 			}
 		})

@@ -155,12 +155,12 @@ func (t *Conversation) read() {
 func (t *Conversation) Opening() []rewrite.Frame { return t.frames[:t.first+1] }
 
 // ForRun implements Source.
-func (t *Conversation) ForRun(plan rewrite.Plan) (input, error) {
+func (t *Conversation) ForRun(plan rewrite.Plan) (Input, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
-		return input{}, fmt.Errorf("make pipe: %w", err)
+		return Input{}, fmt.Errorf("make pipe: %w", err)
 	}
-	return input{File: r, Talk: &dialogue{Conversation: t, tool: r, feed: newFeed(w), input: t.compose(plan)}}, nil
+	return Input{File: r, Talk: &Dialogue{Conversation: t, tool: r, feed: newFeed(w), input: t.compose(plan)}}, nil
 }
 
 // Again has nothing to prepare: what another run needs is in frames.

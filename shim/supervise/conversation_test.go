@@ -286,7 +286,7 @@ func TestLongFrameTakesLittleMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var got []int
-	d := &dialogue{Conversation: c}
+	d := &Dialogue{Conversation: c}
 	for !c.ended {
 		if err := c.more(int(r.Fd())); err != nil {
 			t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 // scoutPatience is how long a scout may take to end once its stdin has been closed.
 const scoutPatience = 2 * time.Second
 
-// A dialogue is one run's part of a conversation.
-type dialogue struct {
+// A Dialogue is one run's part of a conversation.
+type Dialogue struct {
 	*Conversation
 	feed  *feed
 	tool  *os.File // the tool's end of its stdin, closed once the tool has started
@@ -58,83 +58,83 @@ func (t Turn) Began() time.Time {
 
 // converse starts feeding the tool, which has started.
 func (a *Attempt) converse() {
-	if a.Talk == nil {
+	if a.Input.Talk == nil {
 		return
 	}
-	a.Talk.begin()
-	a.Talk.tool.Close()
-	a.Talk.feed.add(a.Talk.input)
-	for _, f := range a.Talk.frames {
-		a.Talk.note(f)
+	a.Input.Talk.begin()
+	a.Input.Talk.tool.Close()
+	a.Input.Talk.feed.add(a.Input.Talk.input)
+	for _, f := range a.Input.Talk.frames {
+		a.Input.Talk.note(f)
 	}
-	go a.Talk.feed.run()
-	if a.State == stateShowing {
-		a.Talk.settle()
+	go a.Input.Talk.feed.run()
+	if a.state == stateShowing {
+		a.Input.Talk.settle()
 	}
 }
 
 // frames returns the channel of the caller's frames. It is nil while the tool does not read what it
 // was sent, or must not be sent more.
 func (a *Attempt) frames() <-chan []byte {
-	if a.Talk == nil || a.Talk.closed || a.ended != nil || a.State == stateRefusing || a.Talk.feed.full() {
+	if a.Input.Talk == nil || a.Input.Talk.closed || a.ended != nil || a.state == stateRefusing || a.Input.Talk.feed.full() {
 		return nil
 	}
-	return a.Talk.Conversation.input
+	return a.Input.Talk.Conversation.input
 }
 
 func (a *Attempt) fed() <-chan struct{} {
-	if a.Talk == nil {
+	if a.Input.Talk == nil {
 		return nil
 	}
-	return a.Talk.feed.room
+	return a.Input.Talk.feed.room
 }
 
 func (a *Attempt) overdue() <-chan time.Time {
-	if a.Talk == nil {
+	if a.Input.Talk == nil {
 		return nil
 	}
-	return a.Talk.overdue
+	return a.Input.Talk.overdue
 }
 
 // takeFrame handles a frame of the caller, or its end if open is false.
 func (a *Attempt) takeFrame(line []byte, open bool) {
 	if !open {
-		a.Talk.closed = true
-		a.Talk.feed.end()
+		a.Input.Talk.closed = true
+		a.Input.Talk.feed.end()
 		a.checkOver()
 		return
 	}
 	f := rewrite.Frame{Line: line}
 	a.Unbroken(func() { f = rewrite.ReadInput(line) })
-	a.Talk.keep(f)
-	if a.Talk.kept > maxStdin && a.Talk.Scout == nil {
+	a.Input.Talk.keep(f)
+	if a.Input.Talk.kept > maxStdin && a.Input.Talk.Scout == nil {
 		a.letOut() // early is better than lost
 	}
 	if f.Kind == rewrite.ResponseFrame {
-		line = a.Talk.answer(f)
+		line = a.Input.Talk.answer(f)
 	}
-	if f.Kind == rewrite.UserFrame && a.Talk.Scout != nil {
-		if !a.Talk.Scout() {
+	if f.Kind == rewrite.UserFrame && a.Input.Talk.Scout != nil {
+		if !a.Input.Talk.Scout() {
 			a.retire()
 			return
 		}
-		a.Talk.Scout = nil
+		a.Input.Talk.Scout = nil
 		a.letOut()
 	}
-	a.Talk.note(f)
-	a.Talk.feed.add(line)
+	a.Input.Talk.note(f)
+	a.Input.Talk.feed.add(line)
 }
 
 // retire ends a scout whose call is resumed. It was sent no message, so it leaves no session. Its
 // held output is dropped.
 func (a *Attempt) retire() {
-	a.Talk.Retired, a.State = true, stateRefusing
-	a.Talk.feed.end()
-	a.Talk.overdue = time.After(scoutPatience)
+	a.Input.Talk.Retired, a.state = true, stateRefusing
+	a.Input.Talk.feed.end()
+	a.Input.Talk.overdue = time.After(scoutPatience)
 }
 
 // note records the message in a frame of the caller, or that the frame changes the session.
-func (d *dialogue) note(f rewrite.Frame) {
+func (d *Dialogue) note(f rewrite.Frame) {
 	if f.Kind != rewrite.UserFrame {
 		d.Unlike = d.Unlike || f.ChangesSession()
 		return
@@ -156,46 +156,46 @@ func (a *Attempt) takeLine(line []byte) []byte {
 	seen := a.Stream.Seen()
 	results := seen.Results
 	shown := a.Stream.Line(line)
-	if a.Talk == nil {
+	if a.Input.Talk == nil {
 		return shown
 	}
 	if seen.Results > results {
-		a.Talk.endTurn(seen.EndTurn())
+		a.Input.Talk.endTurn(seen.EndTurn())
 	}
-	if a.State == stateHolding {
+	if a.state == stateHolding {
 		a.updateGate()
 	}
 	if seen.Results > results {
 		a.checkOver()
 	}
 	f := rewrite.ReadOutput(line)
-	if f.Kind == rewrite.OtherFrame || a.State == stateRefusing {
+	if f.Kind == rewrite.OtherFrame || a.state == stateRefusing {
 		return shown
 	}
 	shown = line
 	if f.Kind != rewrite.IdleFrame {
 		var told []byte
-		shown, told = a.Talk.show(f)
-		a.Talk.feed.add(told)
+		shown, told = a.Input.Talk.show(f)
+		a.Input.Talk.feed.add(told)
 	}
-	if a.State != stateHolding {
+	if a.state != stateHolding {
 		return shown
 	}
-	a.Talk.passing = append(a.Talk.passing, shown...)
+	a.Input.Talk.passing = append(a.Input.Talk.passing, shown...)
 	return nil
 }
 
 // pass writes the frames of a piece that pass the gate.
 func (a *Attempt) pass(from *buffer) {
-	if a.Talk != nil && len(a.Talk.passing) > 0 {
-		a.Stdout.pass(bytes.Clone(a.Talk.passing), from)
-		a.Talk.passing = a.Talk.passing[:0]
+	if a.Input.Talk != nil && len(a.Input.Talk.passing) > 0 {
+		a.stdout.pass(bytes.Clone(a.Input.Talk.passing), from)
+		a.Input.Talk.passing = a.Input.Talk.passing[:0]
 	}
 }
 
 // Took returns the turns of a run that has ended. Everything before the first result belongs to the
 // first turn.
-func (d *dialogue) Took(seen rewrite.StreamState, ended time.Time) []Turn {
+func (d *Dialogue) Took(seen rewrite.StreamState, ended time.Time) []Turn {
 	turns := d.turns
 	if len(d.prompts) > 0 || len(turns) == 0 {
 		seen.Final = seen.Final && len(turns) == 0
@@ -215,7 +215,7 @@ func OwnUsage(turns []Turn) []Turn {
 
 // endTurn records a turn that a result ends. A result without a new message belongs to the previous
 // turn, unless that may be in the ledger already.
-func (d *dialogue) endTurn(seen rewrite.StreamState) {
+func (d *Dialogue) endTurn(seen rewrite.StreamState) {
 	d.merged = d.merged || len(d.prompts) != 1
 	if len(d.prompts) == 0 && len(d.turns) > 0 && !d.over {
 		last := &d.turns[len(d.turns)-1]
@@ -230,8 +230,8 @@ func (d *dialogue) endTurn(seen rewrite.StreamState) {
 // checkOver reports the turns once they are over: nothing can be sent any more, and each message has
 // a result of its own.
 func (a *Attempt) checkOver() {
-	d := a.Talk
-	if d.over || !d.closed || d.merged || d.Unlike || a.Broken || a.State != stateShowing {
+	d := a.Input.Talk
+	if d.over || !d.closed || d.merged || d.Unlike || a.Broken || a.state != stateShowing {
 		return
 	}
 	if len(d.prompts) > 0 || len(d.turns) == 0 {

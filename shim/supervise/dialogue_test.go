@@ -36,11 +36,11 @@ func newTalk(t *testing.T, state runState) *talk {
 	out := outputFile(t)
 	k := &talk{tool: tools, caller: out}
 	k.Attempt = &Attempt{
-		Stream: &scriptedStream{}, State: state, Talk: in.Talk, Fault: func(string, error) {},
+		Stream: &scriptedStream{}, state: state, Input: in, Fault: func(string, error) {},
 		FinishEarly: func(turns []Turn, _ rewrite.Plan) { k.early = append(k.early, turns) },
 	}
 	w := newWriter()
-	k.Stdout, k.stderr = newSink(out, w, state == stateHolding), newSink(out, w, state == stateHolding)
+	k.stdout, k.stderr = newSink(out, w, state == stateHolding), newSink(out, w, state == stateHolding)
 	t.Cleanup(func() { in.Close(nil); tools.Close() })
 	k.converse()
 	t.Cleanup(func() { // the reader ends before its file is closed
@@ -54,7 +54,7 @@ func newTalk(t *testing.T, state runState) *talk {
 // sent returns what the tool was sent, and ends its stdin.
 func (k *talk) sent(t *testing.T) string {
 	t.Helper()
-	k.Talk.feed.end()
+	k.Input.Talk.feed.end()
 	got, err := io.ReadAll(k.tool)
 	if err != nil {
 		t.Fatal(err)
@@ -99,14 +99,14 @@ func TestTurns(t *testing.T) {
 			case 'c':
 				k.takeFrame([]byte(modelFrame), true)
 			case 'r':
-				k.Talk.endTurn(rewrite.StreamState{Final: true})
+				k.Input.Talk.endTurn(rewrite.StreamState{Final: true})
 				k.checkOver()
 			case 'e':
 				k.takeFrame(nil, false)
 			}
 		}
 		got := ""
-		for _, turn := range k.Talk.Took(rewrite.StreamState{}, time.Now()) {
+		for _, turn := range k.Input.Talk.Took(rewrite.StreamState{}, time.Now()) {
 			got += strconv.Itoa(len(turn.Prompts))
 		}
 		if early := len(k.early) == 1; got != test.turns || early != test.early || len(k.early) > 1 {
@@ -119,26 +119,26 @@ func TestTurns(t *testing.T) {
 func TestTakeFrame(t *testing.T) {
 	k := newTalk(t, stateHolding)
 	k.takeFrame([]byte(userFrame), true)
-	if k.State != stateHolding || len(k.Talk.Conversation.frames) != 1 {
-		t.Errorf("state %d, %d frames", k.State, len(k.Talk.Conversation.frames))
+	if k.state != stateHolding || len(k.Input.Talk.Conversation.frames) != 1 {
+		t.Errorf("state %d, %d frames", k.state, len(k.Input.Talk.Conversation.frames))
 	}
-	k.Talk.kept = maxStdin - len(modelFrame)
+	k.Input.Talk.kept = maxStdin - len(modelFrame)
 	k.takeFrame([]byte(modelFrame), true)
-	if k.State != stateHolding {
+	if k.state != stateHolding {
 		t.Error("it is let out too early")
 	}
 	k.takeFrame([]byte(initFrame), true)
-	if k.State != stateShowing || k.Talk.kept != 0 || k.Talk.Conversation.frames != nil {
-		t.Errorf("state %d, %d bytes kept", k.State, k.Talk.kept)
+	if k.state != stateShowing || k.Input.Talk.kept != 0 || k.Input.Talk.Conversation.frames != nil {
+		t.Errorf("state %d, %d bytes kept", k.state, k.Input.Talk.kept)
 	}
 	if got := k.sent(t); got != userFrame+modelFrame+initFrame {
 		t.Errorf("the tool is sent %q", got)
 	}
 
 	k = newTalk(t, stateHolding)
-	k.Talk.Scout, k.Talk.kept = func() bool { return true }, maxStdin
+	k.Input.Talk.Scout, k.Input.Talk.kept = func() bool { return true }, maxStdin
 	k.takeFrame([]byte(initFrame), true)
-	if k.State != stateHolding {
+	if k.state != stateHolding {
 		t.Error("a scout's output is let out, although it may be ended")
 	}
 }
@@ -148,7 +148,7 @@ func TestScoutDecides(t *testing.T) {
 	for _, stays := range []bool{true, false} {
 		k := newTalk(t, stateHolding)
 		asked := 0
-		k.Talk.Scout = func() bool { asked++; return stays }
+		k.Input.Talk.Scout = func() bool { asked++; return stays }
 		k.takeFrame([]byte(initFrame), true)
 		if asked > 0 {
 			t.Error("it is decided before the first message")
@@ -162,8 +162,8 @@ func TestScoutDecides(t *testing.T) {
 		} else if k.overdue() == nil || k.frames() != nil {
 			t.Error("a scout may take for ever to end, or is sent more")
 		}
-		if got := k.sent(t); asked != 1 || got != want || k.State != state || k.Talk.Retired == stays {
-			t.Errorf("stays %v: asked %d times, state %d, the tool is sent %q", stays, asked, k.State, got)
+		if got := k.sent(t); asked != 1 || got != want || k.state != state || k.Input.Talk.Retired == stays {
+			t.Errorf("stays %v: asked %d times, state %d, the tool is sent %q", stays, asked, k.state, got)
 		}
 	}
 }
@@ -175,8 +175,8 @@ func TestFramesTaken(t *testing.T) {
 		t.Error("nothing is taken")
 	}
 	for name, change := range map[string]func(*talk){
-		"closed": func(k *talk) { k.Talk.closed = true }, "ended": func(k *talk) { k.ended = &Status{} },
-		"refusing": func(k *talk) { k.State = stateRefusing }, "full": func(k *talk) { k.Talk.feed.size = maxAhead },
+		"closed": func(k *talk) { k.Input.Talk.closed = true }, "ended": func(k *talk) { k.ended = &Status{} },
+		"refusing": func(k *talk) { k.state = stateRefusing }, "full": func(k *talk) { k.Input.Talk.feed.size = maxAhead },
 	} {
 		k := newTalk(t, stateShowing)
 		if change(k); k.frames() != nil {
@@ -200,23 +200,23 @@ func TestTakeLine(t *testing.T) {
 			t.Errorf("%s is held: %q", line, shown)
 		}
 	}
-	if got := string(k.Talk.passing); got != idle+ask {
+	if got := string(k.Input.Talk.passing); got != idle+ask {
 		t.Errorf("%q passes", got)
 	}
 	k.pass(nil)
-	if len(k.Talk.passing) > 0 {
+	if len(k.Input.Talk.passing) > 0 {
 		t.Error("it passes twice")
 	}
-	k.State = stateShowing
-	if shown := k.takeLine([]byte(ask)); string(shown) != ask || len(k.Talk.passing) > 0 {
-		t.Errorf("%q, and %q passes", shown, k.Talk.passing)
+	k.state = stateShowing
+	if shown := k.takeLine([]byte(ask)); string(shown) != ask || len(k.Input.Talk.passing) > 0 {
+		t.Errorf("%q, and %q passes", shown, k.Input.Talk.passing)
 	}
 	if shown := k.takeLine([]byte(event)); string(shown) != event {
 		t.Errorf("an event becomes %q", shown)
 	}
-	k.State = stateRefusing
-	if k.takeLine([]byte(strings.Replace(ask, `"q"`, `"r"`, 1))); len(k.Talk.asks) != 2 {
-		t.Errorf("%d requests of a refused run are kept", len(k.Talk.asks))
+	k.state = stateRefusing
+	if k.takeLine([]byte(strings.Replace(ask, `"q"`, `"r"`, 1))); len(k.Input.Talk.asks) != 2 {
+		t.Errorf("%d requests of a refused run are kept", len(k.Input.Talk.asks))
 	}
 }
 
@@ -225,20 +225,20 @@ func TestTakeLineOfAnotherRun(t *testing.T) {
 	const ask = `{"type":"control_request","request_id":"q1","request":{"subtype":"can_use_tool"}}` + "\n"
 	const answer = `{"type":"control_response","response":{"request_id":"q1"}}` + "\n"
 	k := newTalk(t, stateHolding)
-	k.Talk.asks = []*request{{run: 1, id: "q1", key: output(ask).Key()}}
-	k.Talk.run = 2
+	k.Input.Talk.asks = []*request{{run: 1, id: "q1", key: output(ask).Key()}}
+	k.Input.Talk.run = 2
 	k.takeFrame([]byte(answer), true)
 	k.takeLine([]byte(strings.Replace(ask, "q1", "q2", 1)))
-	if got := k.sent(t); len(k.Talk.passing) > 0 || got != strings.Replace(answer, "q1", "q2", 1) {
-		t.Errorf("%q passes, the tool is sent %q", k.Talk.passing, got)
+	if got := k.sent(t); len(k.Input.Talk.passing) > 0 || got != strings.Replace(answer, "q1", "q2", 1) {
+		t.Errorf("%q passes, the tool is sent %q", k.Input.Talk.passing, got)
 	}
 
 	k = newTalk(t, stateHolding)
 	k.Stream = resultStream{&scriptedStream{}, &rewrite.StreamState{}}
 	k.takeFrame([]byte(userFrame), true)
 	k.takeFrame(nil, false)
-	if k.takeLine([]byte("result\n")); k.State != stateShowing || len(k.early) != 1 {
-		t.Errorf("state %d, recorded early %d times", k.State, len(k.early))
+	if k.takeLine([]byte("result\n")); k.state != stateShowing || len(k.early) != 1 {
+		t.Errorf("state %d, recorded early %d times", k.state, len(k.early))
 	}
 }
 
@@ -259,12 +259,12 @@ func (s resultStream) Seen() *rewrite.StreamState { return s.seen }
 func TestTurnsThatAreCutOff(t *testing.T) {
 	k := newTalk(t, stateShowing)
 	k.takeFrame([]byte(userFrame), true)
-	if got := k.Talk.Took(rewrite.StreamState{Final: true}, time.Now()); len(got) != 1 || !got[0].Seen.Final {
+	if got := k.Input.Talk.Took(rewrite.StreamState{Final: true}, time.Now()); len(got) != 1 || !got[0].Seen.Final {
 		t.Errorf("%+v", got)
 	}
-	k.Talk.endTurn(rewrite.StreamState{Final: true})
+	k.Input.Talk.endTurn(rewrite.StreamState{Final: true})
 	k.takeFrame([]byte(userFrame), true)
-	if got := k.Talk.Took(rewrite.StreamState{Final: true}, time.Now()); len(got) != 2 || got[1].Seen.Final {
+	if got := k.Input.Talk.Took(rewrite.StreamState{Final: true}, time.Now()); len(got) != 2 || got[1].Seen.Final {
 		t.Errorf("%+v", got)
 	}
 }

@@ -122,8 +122,8 @@ func TestAFileOpensTheGate(t *testing.T) {
 		until [ -s $OUT ] || [ $i -gt 200 ]; do sleep 0.02; i=$((i+1)); done; echo $i`, rewrite.Plan{
 		Args: []string{dir}, Resume: "x", Follow: []rewrite.Follow{{Dir: dir, Name: "*.jsonl", Lines: true}},
 	})
-	if a.State != stateDelivered || !strings.HasPrefix(got, "out\n") || strings.Contains(got, "201") {
-		t.Errorf("state %d, shown %q", a.State, got)
+	if a.state != stateDelivered || !strings.HasPrefix(got, "out\n") || strings.Contains(got, "201") {
+		t.Errorf("state %d, shown %q", a.state, got)
 	}
 }
 

@@ -62,7 +62,7 @@ func (a *Attempt) supervise() Status {
 	a.begin()
 	started := time.Now()
 	sweep := a.nextSweep(time.Since(started))
-	late := a.Relay.start()
+	late := a.Input.relay.start()
 	for !a.over() {
 		select {
 		case p := <-a.pieces:
@@ -83,7 +83,7 @@ func (a *Attempt) supervise() Status {
 			a.takeFrame(line, open)
 		case <-a.fed():
 		case <-a.overdue():
-			a.Process.end()
+			a.process.end()
 		case <-a.timeout:
 			a.release()
 		case <-sweep:
@@ -95,13 +95,13 @@ func (a *Attempt) supervise() Status {
 			for len(a.gone) > 0 {
 				a.lose(<-a.gone)
 			}
-			a.State = stateDelivered
+			a.state = stateDelivered
 		case <-a.beats:
 			a.checkCaller()
 		}
 	}
-	if a.Talk != nil {
-		a.Talk.feed.close()
+	if a.Input.Talk != nil {
+		a.Input.Talk.feed.close()
 	}
 	for _, t := range a.taps {
 		a.leaveOpen(t)
@@ -125,15 +125,15 @@ func (a *Attempt) begin() {
 }
 
 func (a *Attempt) over() bool {
-	return a.State == StateRefused || a.State == stateDelivered || a.State == stateAbandoned
+	return a.state == stateRefused || a.state == stateDelivered || a.state == stateAbandoned
 }
 
 // result returns the status of the run for the caller.
 func (a *Attempt) result() Status {
 	switch {
-	case a.State == stateAbandoned && a.late != 0:
+	case a.state == stateAbandoned && a.late != 0:
 		return Status{Signal: a.late}
-	case a.State == StateRefused && a.Stopped != 0:
+	case a.state == stateRefused && a.Stopped != 0:
 		return Status{Signal: a.Stopped} // the shim has ended the tool
 	}
 	return *a.ended
@@ -161,11 +161,11 @@ func (a *Attempt) takeFile(f followed) {
 func (a *Attempt) lose(l loss) {
 	s := l.of
 	s.gone = true
-	if !closedByReader(l.err) && s.Failed == nil {
-		s.Failed = l.err
+	if !closedByReader(l.err) && s.failed == nil {
+		s.failed = l.err
 		a.Fault("write output", l.err)
 	}
-	if a.ended != nil || s == a.Stdout && a.Stream.HoldsOutput() {
+	if a.ended != nil || s == a.stdout && a.Stream.HoldsOutput() {
 		return
 	}
 	for _, t := range a.taps {
@@ -186,12 +186,12 @@ func (a *Attempt) handleSignal(sig os.Signal) {
 	resized := (sig == syscall.SIGWINCH || sig == syscall.SIGCONT) && a.resize()
 	switch {
 	case a.ended == nil && resized && sig == syscall.SIGWINCH:
-		a.Process.signal(sig) // also where it has got one: it may have looked at the size before
+		a.process.signal(sig) // also where it has got one: it may have looked at the size before
 	case a.ended == nil:
 		a.noteStop(sig)
-		a.Process.forward(sig)
+		a.process.forward(sig)
 	case sig == syscall.SIGTSTP:
-		a.Process.stop(syscall.SIGTSTP)
+		a.process.stop(syscall.SIGTSTP)
 	case terminates(sig):
 		a.noteStop(sig)
 		a.noteLate(sig)
@@ -214,7 +214,7 @@ func (a *Attempt) takeLate(data []byte) {
 		return
 	}
 	a.LateStdin = bytes.Clone(data)
-	if a.State == stateHolding {
+	if a.state == stateHolding {
 		a.refuse(reason.LateStdin)
 	}
 }
@@ -244,17 +244,17 @@ func (a *Attempt) checkTool() {
 	if a.ended != nil {
 		return
 	}
-	st, ended := a.Process.poll()
+	st, ended := a.process.poll()
 	if !ended {
 		return
 	}
 	for sig := a.Signals.next(); sig != nil; sig = a.Signals.next() {
 		a.noteStop(sig)
-		if !a.Process.Witness.saw(sig) { // too late to be forwarded
+		if !a.process.witness.saw(sig) { // too late to be forwarded
 			a.noteLate(sig)
 		}
 	}
-	a.Process.Witness.dismiss()
+	a.process.witness.dismiss()
 	a.ended = &st
 	for _, t := range a.taps {
 		t.end()
@@ -281,7 +281,7 @@ func (a *Attempt) unfollow() {
 
 // deliver closes the writers' queues and waits, in a goroutine, until they are written.
 func (a *Attempt) deliver() {
-	a.State = stateDelivering
+	a.state = stateDelivering
 	for _, w := range a.writers {
 		close(w.queue)
 	}
@@ -312,7 +312,7 @@ func (a *Attempt) checkCaller() {
 	}
 	if a.idle >= idleBeats && a.ended != nil && (a.late != 0 || *a.ended != Status{}) {
 		a.endStream()
-		a.State = stateAbandoned
+		a.state = stateAbandoned
 	}
 	a.beats = time.After(beat)
 }

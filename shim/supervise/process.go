@@ -13,12 +13,12 @@ import (
 	"reprise/shim/front"
 )
 
-// A Process is the running tool.
-type Process struct {
+// A process is the running tool.
+type process struct {
 	pid     int
 	mu      sync.Mutex // guards over; held while a signal is sent, so that the pid cannot be reused meanwhile
 	over    bool       // the process has ended and been waited for
-	Witness *witness
+	witness *witness
 	// relaunches reports whether the tool runs as a child of the process that the shim
 	// starts, which does not forward signals.
 	relaunches bool
@@ -32,7 +32,7 @@ type Status struct {
 
 // start starts the tool in the caller's process group, with the limits and the ignored and
 // blocked signals that the caller has set. On Linux the tool is killed if the shim is killed.
-func start(path string, args, environ []string, files [3]*os.File, relaunches bool) (*Process, error) {
+func start(path string, args, environ []string, files [3]*os.File, relaunches bool) (*process, error) {
 	// The parent-death signal is sent when the thread that made the child ends. Up to here
 	// that is the process's first thread. A second run may be started from another one,
 	// which Go does not end either.
@@ -46,7 +46,7 @@ func start(path string, args, environ []string, files [3]*os.File, relaunches bo
 	}
 	// The witness starts after the tool. A signal to the group in between reaches the tool
 	// twice; in the other order it would be lost.
-	return &Process{pid: pid, Witness: newWitness(), relaunches: relaunches}, nil
+	return &process{pid: pid, witness: newWitness(), relaunches: relaunches}, nil
 }
 
 // spawn starts a program. Go restores the caller's limits in a child, but not the ignored and
@@ -72,7 +72,7 @@ func spawn(path string, args, environ []string, files [3]*os.File) (int, error) 
 
 // poll handles the tool's state changes without blocking. Each time the tool has stopped, the
 // shim stops too. ended reports whether the tool has ended, with status st.
-func (p *Process) poll() (st Status, ended bool) {
+func (p *process) poll() (st Status, ended bool) {
 	for {
 		switch ws, err := p.wait(); {
 		case errors.Is(err, syscall.EINTR):
@@ -91,7 +91,7 @@ func (p *Process) poll() (st Status, ended bool) {
 }
 
 // wait returns the tool's next state change, or EAGAIN if there is none.
-func (p *Process) wait() (ws syscall.WaitStatus, err error) {
+func (p *process) wait() (ws syscall.WaitStatus, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	pid, err := syscall.Wait4(p.pid, &ws, syscall.WUNTRACED|syscall.WNOHANG, nil)
@@ -105,14 +105,14 @@ func (p *Process) wait() (ws syscall.WaitStatus, err error) {
 // stop stops the shim as the tool was stopped, so that the process that waits for the shim
 // sees it. If the stop signal was sent to the whole group and the shim does not catch it, the
 // shim was stopped before and has been continued since.
-func (p *Process) stop(sig syscall.Signal) {
+func (p *process) stop(sig syscall.Signal) {
 	switch sig {
 	case syscall.SIGSTOP:
 		// Sent to the group, it has stopped the shim already. Sent to the tool alone, a
 		// SIGCONT to the tool alone may follow, which would not continue the shim.
 		return
 	case syscall.SIGTTIN, syscall.SIGTTOU:
-		if p.Witness.saw(sig) {
+		if p.witness.saw(sig) {
 			return
 		}
 	}
@@ -121,8 +121,8 @@ func (p *Process) stop(sig syscall.Signal) {
 
 // forward forwards a signal to the tool, unless the tool has received it as well: a terminal
 // and many callers send signals to the whole process group.
-func (p *Process) forward(sig os.Signal) {
-	if !p.Witness.saw(sig) {
+func (p *process) forward(sig os.Signal) {
+	if !p.witness.saw(sig) {
 		p.signal(sig)
 	}
 }
@@ -133,7 +133,7 @@ func (p *Process) forward(sig os.Signal) {
 // them to the child that does the work. Without help a caller's SIGTERM has no effect, and its
 // SIGKILL leaves the child running. So the child gets the signal too, and the run ends as if
 // the whole group had been signalled: exit code 0, no result line.
-func (p *Process) signal(sig os.Signal) {
+func (p *process) signal(sig os.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	number, ok := sig.(syscall.Signal)
@@ -150,7 +150,7 @@ func (p *Process) signal(sig os.Signal) {
 
 // end ends the tool and its descendants, by SIGTERM and two seconds later by SIGKILL. A refused
 // run must not go on working beside the one that replaces it.
-func (p *Process) end() {
+func (p *process) end() {
 	const patience = 2 * time.Second
 	below := descendants(p.pid)
 	both := func(sig syscall.Signal) {

@@ -56,8 +56,8 @@ func TestNothingOutlivesARunThatIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
-	defer p.Witness.Close()
-	defer p.Witness.dismiss()
+	defer p.witness.Close()
+	defer p.witness.dismiss()
 	var pids []string
 	for lines := bufio.NewScanner(r); len(pids) < 2 && lines.Scan(); {
 		pids = append(pids, lines.Text())
@@ -115,7 +115,7 @@ func TestACallerThatHasGoneIsNoRefusal(t *testing.T) {
 	r.Close()
 	tool := scriptedTool{stream: &scriptedStream{}, refused: reason.RefusedSilent}
 	a, st := perform(t, tool, rewrite.Plan{Resume: "x"}, "trap '' PIPE; while echo word; do sleep 0.02; done 2>/dev/null; exit 3", time.Minute, w)
-	if a.State != stateDelivered || a.Refusal != "" || st != (Status{Exit: 3}) {
-		t.Errorf("state %d, refusal %q, %+v", a.State, a.Refusal, st)
+	if a.state != stateDelivered || a.Refusal != "" || st != (Status{Exit: 3}) {
+		t.Errorf("state %d, refusal %q, %+v", a.state, a.Refusal, st)
 	}
 }

@@ -41,7 +41,7 @@ func newTap(l link, to *sink) *tap {
 }
 
 func (a *Attempt) stdoutTap(l link) *tap {
-	t := newTap(l, a.Stdout)
+	t := newTap(l, a.stdout)
 	lines := splitter{line: a.recoverLine(a.takeLine), max: a.Stream.MaxLine()}
 	t.take = func(b *buffer) {
 		shown := lines.next(b)
@@ -183,13 +183,13 @@ func (t *tap) close() {
 // leaveOpen starts a process that goes on copying the stream to the caller, if processes that
 // the tool has left running may still write to it. The caller sees the tool's end at once.
 func (a *Attempt) leaveOpen(t *tap) {
-	if t.over || t.to.gone || a.State == StateRefused {
+	if t.over || t.to.gone || a.state == stateRefused {
 		return
 	}
-	if a.Plan.ReexecsSelf && t.to == a.Stdout && a.Stream.MaxLine() == 0 {
+	if a.Plan.ReexecsSelf && t.to == a.stdout && a.Stream.MaxLine() == 0 {
 		return // the tool's own child writes in another format than the caller's
 	}
-	if HungUp(int(t.file.Fd())) && (a.State == stateAbandoned || t.waiting() == 0) {
+	if HungUp(int(t.file.Fd())) && (a.state == stateAbandoned || t.waiting() == 0) {
 		return
 	}
 	if err := front.Copy(t.file.Fd(), t.to.fd); err != nil {

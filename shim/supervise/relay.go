@@ -17,12 +17,12 @@ type Relayed struct {
 }
 
 // ForRun implements Source.
-func (s *Relayed) ForRun(plan rewrite.Plan) (in input, err error) {
+func (s *Relayed) ForRun(plan rewrite.Plan) (in Input, err error) {
 	if plan.HasStdin {
 		in.File, err = textFile(plan.Stdin)
 		return in, err
 	}
-	in.Relay, in.File, err = newRelay(s.From, s.late, plan.Resume != "")
+	in.relay, in.File, err = newRelay(s.From, s.late, plan.Resume != "")
 	return in, err
 }
 

@@ -30,7 +30,7 @@ const (
 // becomes of the call.
 type Source interface {
 	// ForRun returns the stdin of a planned run. Nothing is consumed before the run has started.
-	ForRun(plan rewrite.Plan) (input, error)
+	ForRun(plan rewrite.Plan) (Input, error)
 	// Again prepares another run, after one that was given up. late is what that one's relay held.
 	Again(late []byte)
 	// HandOn returns the stdin of the real binary: what was read, and the rest. It is nil if the
@@ -38,19 +38,19 @@ type Source interface {
 	HandOn() (*os.File, error)
 }
 
-// An input is the stdin of one run.
-type input struct {
+// An Input is the stdin of one run.
+type Input struct {
 	File  *os.File
-	Relay *relay    // nil unless stdin is silent so far
-	Talk  *dialogue // nil unless stdin is a conversation
-	// end is the offset at which the tool would leave the caller's own file, which it does not get.
+	relay *relay    // nil unless stdin is silent so far
+	Talk  *Dialogue // nil unless stdin is a conversation
+	// End is the offset at which the tool would leave the caller's own file, which it does not get.
 	// It is 0 if stdin is no file.
 	End int64
 }
 
 // Close closes what the shim still has open of a run's stdin, except the caller's own.
-func (in input) Close(own *os.File) {
-	in.Relay.end()
+func (in Input) Close(own *os.File) {
+	in.relay.end()
 	if in.Talk != nil {
 		in.Talk.feed.close()
 	}
@@ -73,7 +73,7 @@ type Staged struct {
 }
 
 // ForRun implements Source.
-func (s *Staged) ForRun(plan rewrite.Plan) (in input, err error) {
+func (s *Staged) ForRun(plan rewrite.Plan) (in Input, err error) {
 	switch {
 	case plan.HasStdin:
 		in.File, err = textFile(plan.Stdin)

@@ -122,7 +122,7 @@ func TestAnIDIsPinnedOnce(t *testing.T) {
 		var pinned []string
 		a := &Attempt{Tool: scriptedTool{stream: stream}, Stream: stream, Signals: stream.signals, Fault: func(string, error) {}}
 		a.Pinned = func(id string, pid int) {
-			if pid != a.Process.pid {
+			if pid != a.process.pid {
 				t.Errorf("pid %d", pid)
 			}
 			pinned = append(pinned, id)
@@ -176,7 +176,7 @@ func TestARunLeavesNoDescriptor(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err == nil {
-			a.Process.Witness.Close()
+			a.process.witness.Close()
 		}
 		after := openFiles(t)
 		for begun := time.Now(); after > before && time.Since(begun) < time.Second; after = openFiles(t) {
@@ -316,7 +316,7 @@ func TestACallerThatLeaves(t *testing.T) {
 
 // A signal that comes after the tool has ended, while what it left in its files is still read, is noted.
 func TestASignalAfterTheTool(t *testing.T) {
-	a := &Attempt{ended: &Status{}, State: stateAbandoned, idle: 2}
+	a := &Attempt{ended: &Status{}, state: stateAbandoned, idle: 2}
 	a.writers = []*writer{newWriter(), newWriter()}
 	a.writers[1].taken.Store(3)
 	a.handleSignal(syscall.SIGUSR1)
@@ -353,7 +353,7 @@ func TestShownStatus(t *testing.T) {
 	} {
 		stream := &scriptedStream{}
 		stream.seen.Exit = tt.exit
-		a := &Attempt{Stream: stream, Stdout: &sink{Failed: tt.failed}, Tool: scriptedTool{kills: tt.kills}}
+		a := &Attempt{Stream: stream, stdout: &sink{failed: tt.failed}, Tool: scriptedTool{kills: tt.kills}}
 		if got := a.Shown(tt.st); got != tt.shown {
 			t.Errorf("%+v with exit %d, %v: shown %+v, want %+v", tt.st, tt.exit, tt.failed, got, tt.shown)
 		}
@@ -372,13 +372,13 @@ func TestWhatEndsWhenTheCallerHasGone(t *testing.T) {
 				defer w.Close()
 				files[i] = r
 			}
-			a.Stdout, a.stderr = newSink(devNull(t), newWriter(), false), newSink(devNull(t), newWriter(), false)
-			a.taps = []*tap{newTap(link{ours: files[0]}, a.Stdout), newTap(link{ours: files[1]}, a.stderr)}
+			a.stdout, a.stderr = newSink(devNull(t), newWriter(), false), newSink(devNull(t), newWriter(), false)
+			a.taps = []*tap{newTap(link{ours: files[0]}, a.stdout), newTap(link{ours: files[1]}, a.stderr)}
 			if ended {
 				a.ended = &Status{}
 			}
-			a.lose(loss{a.Stdout, syscall.EPIPE})
-			if got, want := a.taps[0].over, !ended && !holds; got != want || a.taps[1].over || !a.Stdout.gone || a.stderr.gone || a.Stdout.Failed != nil {
+			a.lose(loss{a.stdout, syscall.EPIPE})
+			if got, want := a.taps[0].over, !ended && !holds; got != want || a.taps[1].over || !a.stdout.gone || a.stderr.gone || a.stdout.failed != nil {
 				t.Errorf("ended %v, holds %v: stdout is closed: %v, want %v; stderr: %v", ended, holds, got, want, a.taps[1].over)
 			}
 			a.lose(loss{a.stderr, syscall.ECONNRESET})
@@ -400,12 +400,12 @@ func TestWhyAStreamIsLost(t *testing.T) {
 		{[]error{syscall.EPIPE, syscall.EIO, syscall.EPIPE, syscall.ENOSPC}, syscall.EIO, 1},
 	} {
 		logged := 0
-		a := &Attempt{Stream: &scriptedStream{}, ended: &Status{}, Stdout: &sink{}, Fault: func(string, error) { logged++ }}
+		a := &Attempt{Stream: &scriptedStream{}, ended: &Status{}, stdout: &sink{}, Fault: func(string, error) { logged++ }}
 		for _, err := range tt.errs {
-			a.lose(loss{a.Stdout, err})
+			a.lose(loss{a.stdout, err})
 		}
-		if a.Stdout.Failed != tt.failed || logged != tt.logged || !a.Stdout.gone {
-			t.Errorf("%v: %v, %d logged", tt.errs, a.Stdout.Failed, logged)
+		if a.stdout.failed != tt.failed || logged != tt.logged || !a.stdout.gone {
+			t.Errorf("%v: %v, %d logged", tt.errs, a.stdout.failed, logged)
 		}
 	}
 }

@@ -20,7 +20,7 @@ type sink struct {
 	writer *writer
 	held   *spool // nil if output is passed on at once
 	gone   bool   // the caller has closed its end, or a write has failed; nothing more is written
-	Failed error  // why a write failed although the caller has not closed its end
+	failed error  // why a write failed although the caller has not closed its end
 }
 
 // A loss says that a stream of the caller takes no more, and why.
