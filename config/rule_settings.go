@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"reprise/rewrite"
+
+	"github.com/BurntSushi/toml"
 )
 
 // ruleSettings returns all keys of a rule. variables are the environment variables that it names.

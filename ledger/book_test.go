@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"testing"
+
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
-	"slices"
-	"testing"
 )
 
 // Of several sessions, it is the history of the one that the call would go on with that is asked about.

@@ -1,8 +1,9 @@
 package rewrite
 
 import (
-	"reprise/rewrite/reason"
 	"strings"
+
+	"reprise/rewrite/reason"
 )
 
 // base is what most tools have in common. A tool defines anew what is otherwise with it.

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"reprise/rewrite/reason"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 // A chatLine is a line that a run has added to a session's file.

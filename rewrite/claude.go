@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
-	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
+
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 // claude is Claude Code. Facts in this file were measured with 2.1.329 unless they name another

@@ -6,10 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 var claudeFormats = []Format{Text, JSON, JSONVerbose, StreamJSON}

@@ -3,10 +3,11 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
-	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 // entry is a line of a transcript.

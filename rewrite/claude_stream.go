@@ -3,10 +3,11 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
-	"reprise/rewrite/reason"
 	"slices"
 	"strconv"
 	"strings"
+
+	"reprise/rewrite/reason"
 )
 
 // claudeStream reads claude's output in the caller's format: stream-json as it comes, and for text and

@@ -1,10 +1,11 @@
 package rewrite
 
 import (
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 // claudeSees plays events to a stream-json caller.

@@ -2,10 +2,11 @@ package rewrite
 
 import (
 	"cmp"
-	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
+
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 // codex is the Codex CLI. Facts in this file were measured with 0.169.0 unless they name another

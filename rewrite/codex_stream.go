@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
-	"reprise/rewrite/reason"
 	"strconv"
 	"strings"
 	"sync"
+
+	"reprise/rewrite/reason"
 )
 
 // codexStream reads codex's events or its transcript, and its rollout. Output is shown as it comes,

@@ -1,10 +1,11 @@
 package rewrite
 
 import (
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 const codexStarts = `{"type":"thread.started","thread_id":"` + someID + `"}` + "\n"

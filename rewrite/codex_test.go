@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"reprise/rewrite/reason"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 // parseCodex reads a command line written as words; underscores stand for spaces.

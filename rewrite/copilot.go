@@ -3,10 +3,11 @@ package rewrite
 import (
 	"encoding/json"
 	"maps"
-	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
+
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 // copilot is GitHub Copilot CLI. Facts in this file were measured with 1.0.102 unless they name

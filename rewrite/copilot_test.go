@@ -7,11 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 // copilotCall parses a command line of words; _ in a word is a space.

@@ -1,10 +1,11 @@
 package rewrite
 
 import (
-	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
+
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 // droid is Factory's Droid. Facts in this file were measured with 0.225.2 unless they name another

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 // droidCall reads a command line written as words; underscores stand for spaces.

@@ -3,11 +3,12 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
-	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 // claude with --input-format stream-json holds a conversation. Each line, in both directions, is a

@@ -1,10 +1,11 @@
 package rewrite
 
 import (
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 // Lines as the SDKs and claude 2.1.329 send them.

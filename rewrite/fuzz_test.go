@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
-	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 func FuzzParseCommander(f *testing.F) {

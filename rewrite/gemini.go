@@ -2,10 +2,11 @@ package rewrite
 
 import (
 	"encoding/json"
-	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
+
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 // gemini is Gemini CLI. Facts in this file were measured with 0.61.0 unless they name another

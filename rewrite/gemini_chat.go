@@ -3,6 +3,7 @@ package rewrite
 import (
 	"cmp"
 	"encoding/json"
+
 	"reprise/rewrite/reason"
 )
 

@@ -3,8 +3,9 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
-	"reprise/rewrite/reason"
 	"strings"
+
+	"reprise/rewrite/reason"
 )
 
 // geminiStream reads gemini's stream-json and shows it unchanged except for the prompt of a resume. It also

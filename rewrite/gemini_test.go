@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 // parseGemini reads a command line written as words; underscores stand for spaces

@@ -7,9 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
+
+	"reprise/rewrite/reason"
 )
 
 // Variables are the environment variables that must be equal between a session and a call that

@@ -1,8 +1,9 @@
 package rewrite
 
 import (
-	"reprise/rewrite/reason"
 	"slices"
+
+	"reprise/rewrite/reason"
 )
 
 // NoAttempt is the number of an attempt that is not known.

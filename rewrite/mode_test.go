@@ -1,8 +1,9 @@
 package rewrite
 
 import (
-	"reprise/rewrite/reason"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 // A reason for which a call is not managed is counted or not, whatever the call; what tells an

@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"maps"
 	"regexp"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"sync"
+
+	"reprise/rewrite/reason"
 )
 
 // opencode is OpenCode, or Kilo, which is made from it: both have the same command line, output and

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
-	"reprise/rewrite/reason"
 	"strings"
 	"sync"
+
+	"reprise/rewrite/reason"
 )
 
 // opencodeStream reads opencode's output in the caller's format and shows it unchanged: --format json,

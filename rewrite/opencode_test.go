@@ -3,10 +3,11 @@ package rewrite
 import (
 	"os"
 	"path/filepath"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 const someSession = "ses_dfc14b2ceffekXc3G9bVDVUSG5"

@@ -2,10 +2,11 @@ package rewrite
 
 import (
 	"regexp"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"sync"
+
+	"reprise/rewrite/reason"
 )
 
 // Arity is how many arguments an option takes.

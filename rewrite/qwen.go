@@ -2,10 +2,11 @@ package rewrite
 
 import (
 	"cmp"
-	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
+
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 // qwen is Qwen Code. Facts in this file were measured with 0.24.4 unless they name another version;

@@ -5,11 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 // parseQwen reads a command line as parseGemini does.

@@ -1,9 +1,10 @@
 package rewrite
 
 import (
-	"reprise/rewrite/reason"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 // invocation is a call's command line of words, in which _ is a space and "" nothing, with an environment.

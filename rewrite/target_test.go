@@ -1,9 +1,10 @@
 package rewrite
 
 import (
-	"reprise/rewrite/prompt"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/prompt"
 )
 
 var toolKey = prompt.Key("a key for tests")

@@ -2,10 +2,11 @@ package rewrite
 
 import (
 	"encoding/json"
-	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
+
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 // A Tool is everything that differs between agent CLIs. One file of this package implements it for

@@ -2,10 +2,11 @@ package rewrite
 
 import (
 	"encoding/json"
-	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
+
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 // vibe is Mistral Vibe. Facts in this file were measured with 3.0.3 unless they name another

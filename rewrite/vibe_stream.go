@@ -7,10 +7,11 @@ import (
 	"io"
 	"path"
 	"regexp"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"sync"
+
+	"reprise/rewrite/reason"
 )
 
 // vibeStream reads vibe's output in the caller's format. It changes only what a resumed run shows:

@@ -1,10 +1,11 @@
 package rewrite
 
 import (
-	"reprise/rewrite/reason"
 	"slices"
 	"strconv"
 	"strings"
+
+	"reprise/rewrite/reason"
 )
 
 // readYargs copies into the call every option that does not decide whether it is managed. The model's

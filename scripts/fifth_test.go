@@ -12,8 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/mattn/go-sqlite3"
 	"reprise/scripts/toolbox"
+
+	_ "github.com/mattn/go-sqlite3"
 )
 
 // fifthTool is all that a tool needs which speaks claude's dialect under another name and keeps its

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"reprise/scripts/toolbox"
 	"reprise/shim/front"
+
+	"golang.org/x/sys/unix"
 )
 
 // A child that a program leaves behind with its output is not waited for, and does not lose what the program said.

@@ -19,9 +19,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mattn/go-isatty"
-	"golang.org/x/sys/unix"
-
 	"reprise/config"
 	"reprise/ledger"
 	"reprise/ledger/decide"
@@ -29,6 +26,9 @@ import (
 	"reprise/rewrite/reason"
 	"reprise/shim/front"
 	"reprise/shim/supervise"
+
+	"github.com/mattn/go-isatty"
+	"golang.org/x/sys/unix"
 )
 
 // A call is one invocation of a shim.

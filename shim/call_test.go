@@ -1,8 +1,9 @@
 package shim
 
 import (
-	"reprise/rewrite/reason"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 // Where our own code breaks down before the tool runs, the real binary runs.

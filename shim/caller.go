@@ -9,10 +9,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/sys/unix"
-
 	"reprise/ledger/decide"
 	"reprise/ledger/proc"
+
+	"golang.org/x/sys/unix"
 )
 
 // Limits on what is read about the processes above a call.

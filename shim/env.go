@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"reprise/config"
 	"reprise/shim/front"
+
+	"golang.org/x/sys/unix"
 )
 
 // An Env is the outside world of a call. Nothing else in this package reads os.Args, the

@@ -5,10 +5,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reprise/ledger/decide"
 	"slices"
 	"strings"
 	"time"
+
+	"reprise/ledger/decide"
 
 	"golang.org/x/sys/unix"
 )

@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"reprise/shim/front"
 	"reprise/shim/supervise"
+
+	"golang.org/x/sys/unix"
 )
 
 // guardEnv is the variable that keeps shims from finding each other for ever.
@@ -24,6 +24,9 @@ type target struct {
 	info fs.FileInfo
 	id   string
 }
+
+// exitNotFound is the exit code if there is no binary, the same as that of shells.
+const exitNotFound = 127
 
 var (
 	errNotFound = errors.New("not found")
@@ -98,7 +101,7 @@ func (c *call) cannotRun(err error) int {
 	case errors.Is(err, errNotFound):
 		fmt.Fprintf(c.env.Stderr, "reprise: %s: no other executable of that name on PATH\n"+
 			"reprise: hint: install it, or name it in the configuration: [tool.%s] path = \"/...\"\n", c.name, c.name)
-		return supervise.NotFound
+		return exitNotFound
 	case errors.Is(err, errLoop):
 		fmt.Fprintf(c.env.Stderr, "reprise: %s: gave up after %d shims that lead to each other\n"+
 			"reprise: hint: tried on PATH: %s\n", c.name, c.guard.Hops(), strings.Join(c.candidates(), ", "))

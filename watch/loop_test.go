@@ -9,8 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"reprise/rewrite"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 // A script is a source whose events the test makes.

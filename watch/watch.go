@@ -9,8 +9,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"reprise/rewrite"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 // settle is how long changes are collected before files are checked. It counts from the first

@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"reprise/config"
+
+	"github.com/spf13/cobra"
 )
 
 // A columnsFlag is the value of --columns: names from the headers of a command's tables.

@@ -5,9 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"reprise/internal/ui"
 	"reprise/ledger"
+
+	"github.com/spf13/cobra"
 )
 
 func completionCommand(a *app) *cobra.Command {

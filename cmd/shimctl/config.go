@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/internal/ui"
+
+	"github.com/spf13/cobra"
 )
 
 func configCommand(a *app) *cobra.Command {

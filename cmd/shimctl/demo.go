@@ -13,11 +13,12 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
 	"reprise/internal/demo"
 	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/shim"
+
+	"github.com/spf13/cobra"
 )
 
 // bundledName asks for the tool that is bundled, and is its hidden command.

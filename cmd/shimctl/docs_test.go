@@ -13,10 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"reprise/ledger"
 	"reprise/rewrite/reason"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // schemas are what --json prints.

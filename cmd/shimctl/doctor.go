@@ -12,13 +12,14 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/internal/shells"
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/shim"
+
+	"github.com/spf13/cobra"
 )
 
 func doctorCommand(a *app) *cobra.Command {

@@ -6,9 +6,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"reprise/scripts/toolbox"
 	"strings"
 	"testing"
+
+	"reprise/scripts/toolbox"
 )
 
 // A playedCall is one call of a sequence that is made through the real shim: what is done

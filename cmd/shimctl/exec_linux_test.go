@@ -5,9 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reprise/scripts/toolbox"
 	"strings"
 	"testing"
+
+	"reprise/scripts/toolbox"
 )
 
 // A call that is passed through finds itself started as if nothing had been in

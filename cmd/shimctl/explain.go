@@ -9,12 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"reprise/internal/ui"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/shim"
+
+	"github.com/spf13/cobra"
 )
 
 func explainCommand(a *app) *cobra.Command {

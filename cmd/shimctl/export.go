@@ -12,11 +12,12 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/internal/export"
 	"reprise/internal/ui"
 	"reprise/ledger"
+
+	"github.com/spf13/cobra"
 )
 
 type exportFlags struct {

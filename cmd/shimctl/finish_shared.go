@@ -6,9 +6,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/spf13/cobra"
 	"reprise/fleet"
 	"reprise/shim"
+
+	"github.com/spf13/cobra"
 )
 
 // staleUnfinished is the age from which on nobody works on what a call has left to do.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"go.yaml.in/yaml/v3"
-
 	"reprise/scripts/toolbox"
+
+	"go.yaml.in/yaml/v3"
 )
 
 const recipes = "../../docs/how-to/fleet/"

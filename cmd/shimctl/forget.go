@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/internal/prune"
 	"reprise/internal/sessionfile"
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/shim"
+
+	"github.com/spf13/cobra"
 )
 
 type forgetFlags struct {

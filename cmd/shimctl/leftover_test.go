@@ -4,8 +4,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reprise/scripts/toolbox"
 	"testing"
+
+	"reprise/scripts/toolbox"
 )
 
 // What a resume of gemini's leaves beside the session's file makes its next start delete the

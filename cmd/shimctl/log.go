@@ -5,11 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+
+	"github.com/spf13/cobra"
 )
 
 func logCommand(a *app) *cobra.Command {

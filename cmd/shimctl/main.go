@@ -11,13 +11,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"reprise/config"
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/shim"
 	"reprise/shim/front"
+
+	"github.com/spf13/cobra"
 )
 
 // Exit codes.

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/cobra"
 	"reprise/internal/report"
 	"reprise/internal/ui"
 	"reprise/ledger"
+
+	"github.com/spf13/cobra"
 )
 
 // Limits of the report, however large the ledger is.

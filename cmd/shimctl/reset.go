@@ -3,9 +3,10 @@ package main
 import (
 	"fmt"
 
-	"github.com/spf13/cobra"
 	"reprise/internal/ui"
 	"reprise/ledger"
+
+	"github.com/spf13/cobra"
 )
 
 func resetCommand(a *app) *cobra.Command {

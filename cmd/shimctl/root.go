@@ -6,11 +6,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"reprise/config"
 	"reprise/internal/ui"
 	"reprise/rewrite"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func (a *app) root() *cobra.Command {

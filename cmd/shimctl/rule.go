@@ -8,8 +8,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"reprise/config"
+
+	"github.com/spf13/cobra"
 )
 
 func ruleCommand(a *app) *cobra.Command {

@@ -93,8 +93,7 @@ func (a *app) ruleAddFrom(call string, agreed consent, asJSON bool) error {
 		}
 		return errors.Join(err, a.stdout.PrintJSON(report))
 	}
-	report.DryRun = true
-	a.printAdded(report)
+	a.printAdded("would be added to", report)
 	fmt.Fprintln(a.stdout)
 	a.stdout.Sentences("RESULT", "", p.tried.Text, "It is right only if the calls of a role are rounds of one job: two jobs of one caller look the same.")
 	if agreed.dry {
@@ -148,9 +147,7 @@ func (a *app) ruleAdd(name string, agreed consent, asJSON bool) error {
 		Rules: mapped(rules, func(r config.Rule) string { return r.Name })}
 	asks := !agreed.dry && !agreed.yes && !asJSON && name != "-" && a.canAsk()
 	if asks {
-		report.DryRun = true
-		a.printAdded(report)
-		report.DryRun = false
+		a.printAdded("would be added to", report)
 		if err := a.ask("add them?", agreed); err != nil {
 			return err
 		}
@@ -170,8 +167,10 @@ func (a *app) ruleAdd(name string, agreed consent, asJSON bool) error {
 		return a.stdout.PrintJSON(report)
 	case asks:
 		a.stderr.Notice("added to " + a.tilde(edit.File))
+	case agreed.dry:
+		a.printAdded("would be added to", report)
 	default:
-		a.printAdded(report)
+		a.printAdded("added to", report)
 	}
 	return nil
 }
@@ -209,11 +208,8 @@ func (a *app) withRules(text string, rules []config.Rule) (edit shells.Edit, err
 	return edit, nil
 }
 
-func (a *app) printAdded(r ruleAddReport) {
-	verb := "added to"
-	if r.DryRun {
-		verb = "would be added to"
-	}
+// printAdded shows the rules; verb is what becomes of them.
+func (a *app) printAdded(verb string, r ruleAddReport) {
 	fmt.Fprintf(a.stdout, "%s %s:\n", verb, ui.Printable(a.tilde(r.File)))
 	for line := range strings.Lines(r.Text) {
 		fmt.Fprintln(a.stdout, a.stdout.Paint(ui.Good, "+"+ui.Printable(strings.TrimSuffix(line, "\n"))))

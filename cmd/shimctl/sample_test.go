@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/mattn/go-sqlite3"
 	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+
+	_ "github.com/mattn/go-sqlite3"
 )
 
 // sampleNow is when the samples are looked at.

@@ -11,8 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"reprise/scripts/toolbox"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // What --json prints is as the published schema says.

@@ -18,10 +18,11 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
 	"reprise/rewrite"
 	"reprise/scripts/toolbox"
 	"reprise/shim"
+
+	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // hurry, in the environment, keeps programs that are built to detect races from sleeping

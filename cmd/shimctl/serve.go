@@ -13,8 +13,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
 	"reprise/config"
+
+	"github.com/spf13/cobra"
 )
 
 func serveCommand(a *app) *cobra.Command {

@@ -15,9 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/html"
 	"reprise/internal/ui"
 	"reprise/ledger"
+
+	"golang.org/x/net/html"
 )
 
 // A served is a server on a ledger, and a browser that keeps its cookies.

@@ -8,10 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"reprise/internal/shells"
 	"reprise/internal/ui"
 	"reprise/rewrite"
+
+	"github.com/spf13/cobra"
 )
 
 // setupFlags are what setup is asked for.

@@ -8,9 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
 	"reprise/internal/shells"
 	"reprise/internal/ui"
+
+	"golang.org/x/sys/unix"
 )
 
 // writeEdits writes the files, in order. It stops at the first that cannot be written.

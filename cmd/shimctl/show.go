@@ -9,9 +9,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/spf13/cobra"
 	"reprise/internal/ui"
 	"reprise/ledger"
+
+	"github.com/spf13/cobra"
 )
 
 func showCommand(a *app) *cobra.Command {

@@ -11,12 +11,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/fleet"
 	"reprise/internal/saving"
 	"reprise/internal/ui"
 	"reprise/ledger"
+
+	"github.com/spf13/cobra"
 )
 
 func statsCommand(a *app) *cobra.Command {

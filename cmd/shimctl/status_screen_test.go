@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mattn/go-runewidth"
 	"reprise/internal/ui"
+
+	"github.com/mattn/go-runewidth"
 )
 
 // statusOn returns the lines that status shows on a terminal of that size, of a ledger with live chains, a

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/pflag"
 	"reprise/config"
+
+	"github.com/spf13/pflag"
 )
 
 // whenWords say what sinceTime reads.

@@ -3,8 +3,9 @@ package main
 import (
 	"fmt"
 
-	"github.com/spf13/cobra"
 	"reprise/config"
+
+	"github.com/spf13/cobra"
 )
 
 func versionCommand(a *app) *cobra.Command {

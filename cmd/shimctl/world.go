@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
 	"reprise/config"
 	"reprise/ledger"
+
+	"github.com/spf13/cobra"
 )
 
 // openOrEmpty opens the ledger. If there is none it returns an empty one.

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"reprise/fleet/store"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 var limits = Limits{Size: 1 << 20, Files: 100}

@@ -11,9 +11,9 @@ import (
 	"os"
 	"slices"
 
-	"github.com/klauspost/compress/zstd"
-
 	"reprise/fleet/store"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // Pack writes a bundle of the files at and below paths to w and returns the digest of

@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"reprise/fleet/store"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // maxWindow bounds the memory that a bundle makes its reader use.

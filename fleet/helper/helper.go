@@ -17,13 +17,13 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"reprise/config"
 	"reprise/fleet/bundle"
 	"reprise/fleet/store"
 	"reprise/fleet/vault"
 	"reprise/fleet/wire"
+
+	"golang.org/x/sys/unix"
 )
 
 // Engines opens engines by URL, and tests whether one can be trusted.

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"reprise/fleet/store"
 	"reprise/fleet/wire"
+
+	"golang.org/x/sys/unix"
 )
 
 // This binary is the helper, too.

@@ -14,9 +14,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"reprise/fleet/store"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // A Store is the tables of one schema.

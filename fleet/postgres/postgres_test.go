@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"reprise/fleet/postgres"
 	"reprise/fleet/selftest"
 	"reprise/fleet/store"
 	"reprise/scripts/servers"
 	"reprise/scripts/stores/storetest"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 func open(t *testing.T, text string) *postgres.Store {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"reprise/fleet/store"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Formats of parameters and results.

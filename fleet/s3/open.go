@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
+	"reprise/fleet/store"
+
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
-
-	"reprise/fleet/store"
 )
 
 // Open returns the store of a URL such as s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1.

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/minio/minio-go/v7"
-
 	"reprise/fleet/store"
+
+	"github.com/minio/minio-go/v7"
 )
 
 // A request is one verb's way to the server.

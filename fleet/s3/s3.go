@@ -19,9 +19,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/minio/minio-go/v7"
-
 	"reprise/fleet/store"
+
+	"github.com/minio/minio-go/v7"
 )
 
 // A Store is a prefix in a bucket.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"reprise/fleet/store"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // A record is a register as it is sealed: this as JSON, a line feed, the value.

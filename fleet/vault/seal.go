@@ -11,9 +11,9 @@ import (
 	"math/bits"
 	"sync"
 
-	"github.com/klauspost/compress/zstd"
-
 	"reprise/fleet/store"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // A sealed entry is: version (1 byte), salt (32), then AES-256-GCM's output for length (8), content

@@ -16,11 +16,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"reprise/fleet/bundle"
 	"reprise/fleet/store"
 	"reprise/fleet/wire"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // parallel is how many entries are read at once. Twice as many are in memory.

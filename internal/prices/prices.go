@@ -13,8 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/BurntSushi/toml"
 	"reprise/rewrite/models"
+
+	"github.com/BurntSushi/toml"
 )
 
 //go:embed prices.toml

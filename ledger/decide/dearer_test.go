@@ -1,8 +1,9 @@
 package decide
 
 import (
-	"reprise/rewrite"
 	"testing"
+
+	"reprise/rewrite"
 )
 
 func TestMeter(t *testing.T) {

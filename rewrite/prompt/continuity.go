@@ -1,9 +1,10 @@
 package prompt
 
 import (
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
+
+	"reprise/rewrite/reason"
 )
 
 // Sent is what a session was sent and what it answered, as stored in the ledger.

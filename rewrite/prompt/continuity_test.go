@@ -3,10 +3,11 @@ package prompt
 import (
 	"fmt"
 	"math/rand/v2"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 var testKey = Key("a key for tests")

@@ -1,9 +1,10 @@
 package prompt
 
 import (
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
+
+	"reprise/rewrite/reason"
 )
 
 // ShortPromptBytes is the length below which a prompt is sent whole: the sentence that introduces a delta and the

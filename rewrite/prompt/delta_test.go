@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 // rules is long enough for a prompt to be worth a delta.

@@ -2,10 +2,11 @@ package prompt
 
 import (
 	"regexp"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"sync"
+
+	"reprise/rewrite/reason"
 )
 
 // Evidence is what a prompt shows of what happened to a session: facts, as far as the prompt and what the

@@ -2,10 +2,11 @@ package prompt
 
 import (
 	"fmt"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 // longReply is an answer that no prompt holds by chance.

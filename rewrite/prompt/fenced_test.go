@@ -1,9 +1,10 @@
 package prompt
 
 import (
-	"reprise/rewrite/reason"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 // Turns under long names between dashes are those of a conversation: an answer there that was changed is another history.

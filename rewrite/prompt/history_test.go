@@ -2,9 +2,10 @@ package prompt
 
 import (
 	"fmt"
-	"reprise/rewrite/reason"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 // What a prompt shows of a session's answers decides how it relates to it. second is the prompt that follows first, or what stands behind

@@ -2,9 +2,10 @@ package prompt
 
 import (
 	"fmt"
-	"reprise/rewrite/reason"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 func TestReadMessages(t *testing.T) {

@@ -2,9 +2,10 @@ package prompt
 
 import (
 	"fmt"
-	"reprise/rewrite/reason"
 	"strings"
 	"testing"
+
+	"reprise/rewrite/reason"
 )
 
 // Has says of each block of a prompt whether the session was sent it, in this order.

@@ -3,12 +3,13 @@ package prompt
 import (
 	_ "embed"
 	"regexp"
-	"reprise/rewrite/reason"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"reprise/rewrite/reason"
 )
 
 // wordsTable lists the words that count for or against a resume, one row a line: kind, regular expression,

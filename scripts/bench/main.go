@@ -28,9 +28,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	_ "github.com/mattn/go-sqlite3"
 	"reprise/ledger"
 	"reprise/rewrite"
+
+	_ "github.com/mattn/go-sqlite3"
 )
 
 func main() {

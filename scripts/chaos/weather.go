@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 	"time"
 
-	_ "github.com/mattn/go-sqlite3" // the ledger's driver
 	"reprise/ledger"
+
+	_ "github.com/mattn/go-sqlite3" // the ledger's driver
 )
 
 // A faultScenario is what is wrong with a world for a round.

@@ -17,11 +17,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"reprise/fleet/engine"
 	"reprise/fleet/store"
 	"reprise/scripts/servers"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {

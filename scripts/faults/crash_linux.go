@@ -12,8 +12,9 @@ import (
 	"syscall"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
 	"reprise/ledger"
+
+	"golang.org/x/sys/unix"
 )
 
 // steps are the system calls with which a shim changes anything, or starts or ends a process. A

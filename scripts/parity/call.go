@@ -11,8 +11,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/creack/pty"
 	"reprise/internal/standin"
+
+	"github.com/creack/pty"
 )
 
 // A Call is a command line, its streams, and a signal during it.

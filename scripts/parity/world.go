@@ -17,9 +17,10 @@ import (
 	"strings"
 	"sync/atomic"
 
-	_ "github.com/mattn/go-sqlite3" // the driver of newestRow
 	"reprise/internal/standin"
 	"reprise/rewrite"
+
+	_ "github.com/mattn/go-sqlite3" // the driver of newestRow
 )
 
 // A World is a home, a project and a model.

@@ -19,9 +19,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"reprise/rewrite"
 	"reprise/scripts/parity"
+
+	"github.com/mattn/go-isatty"
 )
 
 func main() {

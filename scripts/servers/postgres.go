@@ -13,8 +13,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"reprise/scripts/toolbox"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 const user = "reprise"

@@ -172,8 +172,5 @@ func (s Status) Leave() int {
 	return 128 + int(s.Signal)
 }
 
-// Exit codes of the shim's own failures, the same as those of shells.
-const (
-	CannotRun = 126
-	NotFound  = 127
-)
+// CannotRun is the exit code if a program is there and does not start, the same as that of shells.
+const CannotRun = 126

@@ -9,10 +9,10 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"reprise/rewrite"
 	"reprise/shim/front"
+
+	"golang.org/x/sys/unix"
 )
 
 // A tap is one of the tool's streams. Its reader runs in a goroutine of its own.

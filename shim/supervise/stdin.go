@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 	"reprise/shim/front"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxStdin is how many bytes are read from stdin. claude itself fails above 10 MB.

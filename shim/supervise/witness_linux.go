@@ -6,9 +6,9 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"reprise/shim/front"
+
+	"golang.org/x/sys/unix"
 )
 
 // A witness is a process that shows which signals were sent to the whole process group: it is

@@ -8,9 +8,10 @@ import (
 	"os"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	"reprise/scripts/realcli"
 	"reprise/scripts/servers"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
