@@ -419,6 +419,7 @@ build() {
 		"$version" "$found" "$compiler"
 	# Asked apart from the build, so that a module that cannot be had is not taken for a link that fails.
 	printf 'looking for the modules, which may be downloaded\n'
+	# shellcheck disable=SC2046,SC2086 # several programs
 	if ! go list -deps -tags "$tags" ./cmd/shim $(printf " ./cmd/%s" $programs) >/dev/null 2>"$tmp/log"; then
 		cat "$tmp/log" >&2
 		fail 'the packages to build cannot be loaded' 'without a network, every module must be in the cache already'
@@ -477,6 +478,7 @@ start_ticker() {
 	(
 		trap - EXIT
 		seconds=0
+		# shellcheck disable=SC2217 # a sleep that is left must not hold the caller's stdin
 		while sleep 1 >/dev/null 2>&1 </dev/null; do
 			seconds=$((seconds + 1))
 			[ $((seconds % interval)) = 0 ] || continue

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # What install.sh and scripts/release build with.
 
 # The C library's own thread stacks are too small for Go callbacks where that library is musl.

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sections of checks that run beside each other. The output of a section is printed as a whole when it ends, below its title, its
 # seconds and the seconds of processor time that it took. The first that fails ends all. It is read by .ci/run and scripts/all,
 # by bash with set -euo pipefail.
@@ -26,6 +27,7 @@ begin() {
 	under_way+=" $name"
 	set -m # a process group of its own, in which no signal is ignored
 	(
+		# shellcheck disable=SC2064 # a section may have a name of its own
 		trap "leave $name \$? \$((SECONDS - $SECONDS))" EXIT
 		"$name"
 	) >"$scratch/$name.output" 2>&1 </dev/null &
