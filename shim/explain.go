@@ -17,26 +17,17 @@ import (
 // An Explanation says what the shim would do with a call, and why. Its plan is the one that the
 // shim would run.
 type Explanation struct {
+	// The decision. Its proof is of the nearest session, and only there if nothing names the task.
+	decide.Decision
 	Tool     string
 	Real     string // path of the real binary, "" if there is none
-	Mode     rewrite.Mode
-	Reason   reason.Code
-	Detail   reason.Code
-	Changed  []string // names of what has changed, if Reason says that something has
-	Rule     string   // the name of the rule that matches, "" for none
+	Rule     string // the name of the rule that matches, "" for none
 	Task     string
 	Role     string
-	Attempt  int // rewrite.NoAttempt if the rule captures none
-	Chain    int64
-	Session  string
-	Prices   decide.Prices   // if Reason is dearer
-	Context  rewrite.Context // of the chain's session
-	Model    string          // of that session, "" if not known
-	Full     bool            // the session's context is nearly or entirely full
-	Unknown  string          // the unknown option, if Reason is unknown_option
+	Attempt  int    // rewrite.NoAttempt if the rule captures none
+	Unknown  string // the unknown option, if Reason is unknown_option
 	Plan     rewrite.Plan
 	WhyWhole reason.Code      // why a resume sends the whole prompt
-	Proof    decide.Proof     // what shows that the call continues the nearest session, if nothing names the task
 	Against  []prompt.Finding // what in the prompt speaks against it
 	Nearest  *Nearest         // nil if there is no chain to compare the prompt with
 	Blocks   []Block
@@ -112,7 +103,7 @@ func (c *call) other() *Other {
 
 func (c *call) explain() Explanation {
 	pass := func(why reason.Code) Explanation {
-		return Explanation{Mode: rewrite.Passthrough, Reason: why, Unknown: c.parsed.Unknown, Unmanaged: c.parsed.Unmanaged,
+		return Explanation{Decision: decide.Decision{Mode: rewrite.Passthrough, Reason: why}, Unknown: c.parsed.Unknown, Unmanaged: c.parsed.Unmanaged,
 			Attempt: rewrite.NoAttempt, Plan: rewrite.Plan{Args: c.env.Args[1:], Whole: true}}
 	}
 	if c.env.Get("REPRISE_OFF") == "1" {
@@ -143,13 +134,12 @@ func (c *call) explainDecision(d decide.Decision, near *decide.ChainFacts) Expla
 	r := c.record
 	c.decision = d
 	e := Explanation{
-		Unshared: c.whyUnshared(),
-		Mode:     d.Mode, Reason: d.Reason, Detail: d.Detail, Changed: d.Changed,
-		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt, Chain: d.Chain, Session: d.NativeID,
-		Prices: d.Prices, Context: d.Context, Model: d.ContextModel, Full: d.NearlyFull,
+		Decision: d, Unshared: c.whyUnshared(),
+		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt,
 		Plan: c.plan(), WhyWhole: newTarget(r.Prompt, d).Why(), PromptIn: len(r.Prompt.Text),
 		Stdin: c.parsed.Stdin != rewrite.StdinUnused,
 	}
+	e.Proof = decide.Proof{}
 	if s, shared := c.book().(*fleet.Book); shared {
 		identity := s.Identity(r)
 		e.Shared = &identity

@@ -153,7 +153,7 @@ func (a *app) printExplanation(e shim.Explanation) {
 	if e.Chain != 0 {
 		show("chain", fmt.Sprint(e.Chain))
 	}
-	show("session", e.Session)
+	show("session", e.NativeID)
 	if s := e.Shared; s != nil {
 		show("shared as", fmt.Sprintf("%s: project %s, directory %s, home %s%s", s.Name, s.Project, s.Directory, s.Home, ruleWords(s.Scope)))
 	}
@@ -161,8 +161,8 @@ func (a *app) printExplanation(e shim.Explanation) {
 	if e.Reason == reason.Dearer {
 		show("prices", a.prices(e.Prices))
 	}
-	if e.Full {
-		show("warning", nearlyFull(e.Context, e.Model, a.configured().ContextLimit))
+	if e.NearlyFull {
+		show("warning", nearlyFull(e.Context, e.ContextModel, a.configured().ContextLimit))
 	}
 	if n := e.Nearest; n != nil {
 		show("compared with", fmt.Sprintf("the session of chain %d, which has %d of %s: %s", n.Chain, blocksSent(e),
@@ -385,7 +385,7 @@ type blockReport struct {
 
 func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {
 	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
-		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.Session, Args: e.Plan.Args,
+		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
 	r.adviceReport = adviceFor(e.Reason, e.Tool, e.Chain)
 	if e.Fault != nil {
@@ -398,8 +398,8 @@ func (a *app) explainJSON(call []string, e shim.Explanation) explainReport {
 	if e.Reason == reason.Dearer {
 		r.Prices = pricesJSON(e.Prices)
 	}
-	if e.Full {
-		r.Warning = nearlyFull(e.Context, e.Model, a.configured().ContextLimit)
+	if e.NearlyFull {
+		r.Warning = nearlyFull(e.Context, e.ContextModel, a.configured().ContextLimit)
 	}
 	if e.Attempt != rewrite.NoAttempt {
 		r.Attempt = &e.Attempt
