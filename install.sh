@@ -475,11 +475,12 @@ start_ticker() {
 	interval=30
 	[ ! -t 1 ] || interval=1
 	: >"$tmp/compiled"
+	: >"$tmp/ticking"
 	(
 		trap - EXIT
 		seconds=0
 		# shellcheck disable=SC2217 # a sleep that is left must not hold the caller's stdin
-		while sleep 1 >/dev/null 2>&1 </dev/null; do
+		while sleep 1 >/dev/null 2>&1 </dev/null && [ -e "$tmp/ticking" ]; do
 			seconds=$((seconds + 1))
 			[ $((seconds % interval)) = 0 ] || continue
 			count=$(grep -cE "$package" "$tmp/compiled") || :
@@ -493,8 +494,10 @@ start_ticker() {
 	ticker=$!
 }
 
+# stop_ticker removes the file too: a shell that has just been forked may lose a signal, and one may ignore it.
 stop_ticker() {
 	[ -n "$ticker" ] || return 0
+	rm -f "$tmp/ticking"
 	kill "$ticker" 2>/dev/null || :
 	wait "$ticker" 2>/dev/null || :
 	ticker=

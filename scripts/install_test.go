@@ -619,6 +619,15 @@ func TestProgress(t *testing.T) {
 	s.checkInstalled(word)
 }
 
+// Who installs may ignore the signal that ends what shows the progress.
+func TestInstallsWithSignalsIgnored(t *testing.T) {
+	s := newSite(t)
+	r := s.runShell("-c", `trap '' TERM; exec "$0" "$1" --bin-dir "$2"`, shell(t), filepath.Join(s.repo, "install.sh"), s.bin)
+	if r.code != 0 || r.stderr != "" {
+		t.Errorf("exit %d, stderr:\n%s", r.code, r.stderr)
+	}
+}
+
 func TestPathAdvice(t *testing.T) {
 	s := newSite(t)
 	s.bin = s.at(`a "b" $c`)
