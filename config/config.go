@@ -44,6 +44,8 @@ type Policy struct {
 	Busy      Busy
 	BusyLimit time.Duration // how long a call waits for a session at most if Busy is "wait"
 	Dearer    Dearer
+	CacheTTL  CacheTTL
+	Steady    bool    // a tool is asked for a system prompt that does not change between calls
 	Rollout   float64 // share of the chains that are resumed, 0 to 1
 	Budget    Budget
 }
@@ -134,6 +136,15 @@ const (
 	DearerResume Dearer = "resume"
 )
 
+// CacheTTL is how long the provider is asked to keep a prompt.
+type CacheTTL string
+
+// What may be asked: nothing, or an hour where the pauses between calls make that cheaper.
+const (
+	CacheTTLOff  CacheTTL = "off"
+	CacheTTLAuto CacheTTL = "auto"
+)
+
 // LogLevel is how much is written to the log.
 type LogLevel string
 
@@ -156,6 +167,7 @@ func Default() Config {
 			Busy:      BusyFork,
 			BusyLimit: 30 * time.Second,
 			Dearer:    DearerFresh,
+			CacheTTL:  CacheTTLOff,
 			Rollout:   1,
 			Budget:    Budget{CallsPerHour: 60, DollarsPerDay: 30},
 		},

@@ -51,6 +51,8 @@ func policySettings[T any](policy func(*T) *Policy) []setting[T] {
 		{"busy", oneOf(func(t *T) *Busy { return &policy(t).Busy }, BusyFresh, BusyFork, BusyWait)},
 		{"busy_wait", duration(time.Hour, func(t *T) *time.Duration { return &policy(t).BusyLimit })},
 		{"dearer", oneOf(func(t *T) *Dearer { return &policy(t).Dearer }, DearerFresh, DearerResume)},
+		{"cache_ttl", oneOf(func(t *T) *CacheTTL { return &policy(t).CacheTTL }, CacheTTLOff, CacheTTLAuto)},
+		{"steady_prompt", boolean(func(t *T) *bool { return &policy(t).Steady })},
 		{"rollout", share(func(t *T) *float64 { return &policy(t).Rollout })},
 		{"budget.calls_per_hour", integer(0, 1000, func(t *T, n int64) { policy(t).Budget.CallsPerHour = int(n) })},
 		{"budget.dollars_per_day", dollars(func(t *T) *float64 { return &policy(t).Budget.DollarsPerDay })},

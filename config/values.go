@@ -34,6 +34,8 @@ func (c Config) Values() []Value {
 		{"busy", quoted(c.Busy), "what happens if another process uses the session: fresh, fork or wait"},
 		{"busy_wait", quoted(written(c.BusyLimit)), "how long busy = wait waits at most"},
 		{"dearer", quoted(c.Dearer), "what happens to calls whose resumes cost more than fresh runs, or lose the cache: fresh or resume"},
+		{"cache_ttl", quoted(c.CacheTTL), "auto: the provider keeps a prompt for an hour if the pauses between calls make that cheaper; or off"},
+		{"steady_prompt", strconv.FormatBool(c.Steady), "true: claude before 2.1.277 keeps what changes, as git's status, out of the system prompt"},
 		{"rollout", number(c.Rollout), "the share of chains that are resumed; the others stay fresh, to compare with"},
 		{"budget.calls_per_hour", strconv.Itoa(c.Budget.CallsPerHour), "a chain that makes more calls in an hour is warned about; 0: no limit"},
 		{"budget.dollars_per_day", number(c.Budget.DollarsPerDay), "a chain that costs as much in 24 hours is warned about; 0: no limit"},

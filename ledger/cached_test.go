@@ -15,13 +15,21 @@ type request struct{ prompt, read int64 }
 // callAt makes a call of a named task. Its session holds its first request and what was added until its end.
 func callAt(t *testing.T, l *Ledger, now decide.Millis, task string, first, sum request, holds int64) decide.Decision {
 	t.Helper()
+	return callWith(t, l, now, task, first, sum, holds, func(*Call) {}, func(*Ticket) {})
+}
+
+// callWith is callAt with another call, and shows the ticket that it gets.
+func callWith(t *testing.T, l *Ledger, now decide.Millis, task string, first, sum request, holds int64, change func(*Call), got func(*Ticket)) decide.Decision {
+	t.Helper()
 	c := testCall(l, fmt.Sprintf(base, now), now)
 	c.Task, c.Rule, c.Scope = task, "r", "r"
 	c.Limits.TTL, c.Limits.Unrelated = 24*hour, true
+	change(c)
 	d, ticket, err := Begin(l, c)
 	if err != nil {
 		t.Fatal(err)
 	}
+	got(ticket)
 	id := d.NativeID
 	if id == "" {
 		id = fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.Invocation)

@@ -39,6 +39,7 @@ type Call struct {
 	Disabled        bool
 	NoResume        bool // this version is known not to resume; the ledger may know the same of the binary
 	Copies          bool // this version is known to resume in a copy
+	MayKeepHour     bool // the provider may be asked to keep the prompt for an hour
 	Caller          decide.Caller
 	Project         string // the root of the directory's repository, or the directory
 	// WorkGone reports whether files that a session changed have been thrown away since, given how its
@@ -72,6 +73,7 @@ type Ticket struct {
 	call       *Call
 	key        prompt.Key
 	chain      int64
+	Hour       bool // the provider is asked to keep the prompt for an hour
 	transcript bool
 	crowded    bool        // another call of the chain is running
 	source     int64       // the session that its own is a copy of, 0 for none
@@ -155,12 +157,19 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *decide.Decision) error {
 			return err
 		}
 	}
+	idle, held := known(d.Mode.Continues(), int64(max(0, c.Now-d.LastUsed))), known(d.Mode.Continues(), d.Context.Used)
+	if c.MayKeepHour && t.chain != 0 {
+		var err error
+		if t.Hour, err = hourPays(tx, t.chain, idle, held); err != nil {
+			return err
+		}
+	}
 	return insert(tx, &t.Invocation, `INSERT INTO invocations
-		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm, changed, idle, held, caller, proof, unshared)
-		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm, changed, idle, held, caller, proof, unshared, cache_hour)
+		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
 		len(c.Prompt.Text), len(c.Prompt.Text), t.experimentArm(c.Limits.HoldOut), strings.Join(d.Changed, "\t"),
-		known(d.Mode.Continues(), int64(max(0, c.Now-d.LastUsed))), known(d.Mode.Continues(), d.Context.Used), c.Caller.String(), encodeJSON(d.Proof), c.Unshared)
+		idle, held, c.Caller.String(), encodeJSON(d.Proof), c.Unshared, t.Hour)
 }
 
 // join assigns the call its place in a chain, and a session.

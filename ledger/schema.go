@@ -12,4 +12,6 @@ const applicationID = 0x72707231
 
 // migrations bring a ledger from one version to the next. user_version counts the applied ones. A
 // released migration is never changed.
-var migrations = []string{schema}
+var migrations = []string{schema,
+	"ALTER TABLE invocations ADD COLUMN cache_hour INTEGER NOT NULL DEFAULT 0", // the provider was asked to keep the prompt for an hour
+}

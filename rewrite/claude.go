@@ -28,6 +28,7 @@ var claudeDescriptor = Descriptor{
 	Alone:     []string{"--help", "-h", "--version", "-v"},
 	Nested:    []string{"CLAUDECODE"},
 	LoginKeys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
+	KeepsHour: true,
 	Provider:  "anthropic",
 
 	FileLimitKills: true,
@@ -77,7 +78,7 @@ var claudeOptions = optionTable{
 	{[]string{"--disallowed-tools", "--disallowedTools"}, ManyValues, setting},
 	{[]string{"--effort"}, OneValue, setting},
 	{[]string{"--environment"}, OneValue, unmanaged},
-	{[]string{"--exclude-dynamic-system-prompt-sections"}, NoValue, setting},
+	{[]string{steadyOption}, NoValue, setting},
 	{[]string{"--fallback-model"}, OneValue, setting},
 	{[]string{"--file"}, ManyValues, unmanaged},
 	{[]string{"--fork-session"}, NoValue, callerOwned},
@@ -132,9 +133,29 @@ var claudeOptions = optionTable{
 	{[]string{"--worktree", "-w"}, OptionalValue, unmanaged},
 }
 
+// steadyOption moves what changes between calls, as git's status, from the system prompt to the first message.
+const steadyOption = "--exclude-dynamic-system-prompt-sections"
+
 // claudeSessionEnv lists variables that change which session a run uses. A call with one of them is
 // not managed.
 var claudeSessionEnv = []string{"CLAUDE_CODE_SKIP_PROMPT_HISTORY", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"}
+
+// claudeCacheEnv lists variables by which a caller itself chooses how long the provider keeps a prompt, or that it keeps none.
+var claudeCacheEnv = []string{
+	"CLAUDE_CODE_PROMPT_CACHE_TTL", "CLAUDE_CODE_MESSAGES_PROMPT_CACHE_TTL", "ENABLE_PROMPT_CACHING_1H", "FORCE_PROMPT_CACHING_5M", "DISABLE_PROMPT_CACHING",
+}
+
+// claudeHour returns the variable with which a version has the provider keep a prompt for an hour, "" if it has none. The first
+// came with 2.1.108, the other one replaced it in 2.1.242.
+func claudeHour(version string) string {
+	switch {
+	case version == "" || !atLeast(version, 2, 1, 108):
+		return ""
+	case atLeast(version, 2, 1, 242):
+		return "CLAUDE_CODE_PROMPT_CACHE_TTL=1h"
+	}
+	return "ENABLE_PROMPT_CACHING_1H=1"
+}
 
 // Variables returns the prefixes that cover every variable in claude's docs. The neutral ones name
 // the caller or its terminal, say where telemetry goes, or are already part of the chain's key.
@@ -171,6 +192,7 @@ func (c claude) Parse(in Invocation) Call {
 	p := parseCommander(in.Args, table)
 	call.read(p, in)
 	call.Home = claudeHome(in.Env)
+	call.cacheChosen = slices.ContainsFunc(claudeCacheEnv, func(name string) bool { return in.Env(name) != "" })
 	call.Reason = claudeReason(&call, p, in)
 	switch call.Reason {
 	case "":
@@ -343,6 +365,7 @@ func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 	c.NoScout = claudeNoScout(c)
 	model := slices.ContainsFunc(c.Settings, func(s Setting) bool { return s.Name == "--agent" || s.Name == "--agents" })
 	check := func(text string) {
+		c.cacheChosen = c.cacheChosen || slices.ContainsFunc(claudeCacheEnv, func(name string) bool { return strings.Contains(text, name) })
 		model = model || strings.Contains(text, `"model"`)
 		if startHooks.in([]byte(text)) {
 			c.NoScout = reason.HookSetting
@@ -380,6 +403,11 @@ func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 	c.NoResume = s.Version != "" && !atLeast(s.Version, 1, 0, 124)
 	// --session-id beside --fork-session came with 2.0.73.
 	c.Copies = s.Version != "" && atLeast(s.Version, 2, 0, 73)
+	if !c.cacheChosen {
+		c.HourCache = claudeHour(s.Version)
+	}
+	// The option came with 2.1.98. From 2.1.277 on the session keeps the system prompt that it began with, and it changes nothing.
+	c.unsteady = s.Version != "" && atLeast(s.Version, 2, 1, 98) && !atLeast(s.Version, 2, 1, 277)
 	c.namesDefault = !model && c.Model == "" && !atLeast(s.Version, 2, 1, 271)
 	return c
 }
@@ -544,6 +572,12 @@ func (claude) Plan(c Call, t Target) Plan {
 			front = append(front, "--session-id", plan.NewID)
 		}
 		plan.Follow = []Follow{{Dir: c.project.dir, Name: plan.ID() + ".jsonl", Exact: c.project.exact, Lines: true}}
+	}
+	if c.Steady && c.unsteady && !slices.Contains(c.Args, steadyOption) {
+		front = append(front, steadyOption)
+	}
+	if c.Hour && c.HourCache != "" {
+		plan.Env = append(plan.Env, c.HourCache)
 	}
 	plan.Args = append(front, args...)
 	return plan

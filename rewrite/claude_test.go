@@ -154,6 +154,53 @@ func TestClaudeSettles(t *testing.T) {
 	}
 }
 
+// What a user may ask of claude goes with its version, and a caller's own choice stays.
+func TestClaudeAsksForAnHour(t *testing.T) {
+	const option = "--exclude-dynamic-system-prompt-sections"
+	settings := map[string]string{"/h/.claude/settings.json": `{"env":{"FORCE_PROMPT_CACHING_5M":"1"}}`}
+	for _, tt := range []struct {
+		version, line string
+		env           []string
+		settings      map[string]string
+		hour          string
+		steady        bool
+	}{
+		{version: "2.1.330", hour: "CLAUDE_CODE_PROMPT_CACHE_TTL=1h"},
+		{version: "2.1.242", hour: "CLAUDE_CODE_PROMPT_CACHE_TTL=1h", steady: true},
+		{version: "2.1.241", hour: "ENABLE_PROMPT_CACHING_1H=1", steady: true},
+		{version: "2.1.197", line: " " + option, hour: "ENABLE_PROMPT_CACHING_1H=1"},
+		{version: "2.1.107", steady: true},
+		{version: "2.1.97"},
+		{version: ""},
+		{version: "2.1.330", env: []string{"DISABLE_PROMPT_CACHING=1"}},
+		{version: "2.1.330", env: []string{"CLAUDE_CODE_PROMPT_CACHE_TTL=5m"}},
+		{version: "2.1.330", settings: settings},
+	} {
+		c := claude{}.ResolveWithEnv(parse("-p hi"+tt.line, append(tt.env, "HOME=/h")...), HostEnv{Version: tt.version, Settings: tt.settings})
+		if c.HourCache != tt.hour {
+			t.Errorf("%+v: %q", tt, c.HourCache)
+		}
+		if plan := (claude{}).Plan(c, ToFresh("hi")); plan.Env != nil || slices.Contains(plan.Args, option) != (tt.line != "") {
+			t.Errorf("%+v, not asked: %q %q", tt, plan.Args, plan.Env)
+		}
+		c.Hour, c.Steady = true, true
+		plan := claude{}.Plan(c, ToFresh("hi"))
+		if got := strings.Join(plan.Env, " "); got != tt.hour {
+			t.Errorf("%+v: %q", tt, plan.Env)
+		}
+		if got := strings.Count(strings.Join(plan.Args, " "), option); got != count(tt.steady || tt.line != "") {
+			t.Errorf("%+v: %q", tt, plan.Args)
+		}
+	}
+}
+
+func count(there bool) int {
+	if there {
+		return 1
+	}
+	return 0
+}
+
 // The file to follow is in the project's directory, or somewhere below projects if the name of that is not known.
 func TestClaudeFollows(t *testing.T) {
 	long := "/" + strings.Repeat("d", 199)

@@ -141,6 +141,13 @@ type Call struct {
 	NoResume  bool      // this version is known not to resume
 	Copies    bool      // this version is known to resume in a copy
 
+	// HourCache is the variable, NAME=VALUE, with which the tool has the provider keep a prompt for an hour. It is "" if this
+	// version has none, or if the caller has chosen for itself.
+	HourCache string
+	// Hour and Steady are what the user wants of a plan: HourCache, and a system prompt that stays the same where the tool
+	// would change it.
+	Hour, Steady bool
+
 	SettingsFiles []string // files whose content ResolveWithEnv needs
 	Watched       []Watch  // files that shape a session but that ResolveWithEnv does not need
 	// KeepPrompt reports that the prompt must be sent whole, since the caller is shown what the
@@ -156,6 +163,8 @@ type Call struct {
 	noColor      bool
 	outputDir    string  // vibe: the caller's own --output-dir
 	project      project // claude, qwen
+	cacheChosen  bool    // claude: the caller has said how long the provider keeps a prompt
+	unsteady     bool    // claude: the system prompt changes from call to call
 	namesDefault bool    // claude: a resume must name the default model
 	maxTurns     string
 	silent       bool     // copilot: text without figures

@@ -53,13 +53,15 @@ func (c *call) run() int {
 }
 
 // plan returns the command line that carries out the decision.
-func (c *call) plan() rewrite.Plan {
-	return c.tool.Plan(c.parsed, newTarget(c.record.Prompt, c.decision).Beginning(c.env.NewID()))
-}
+func (c *call) plan() rewrite.Plan { return c.planFor(newTarget(c.record.Prompt, c.decision)) }
 
 // freshPlan returns the command line of a run that begins anew, whatever was decided.
-func (c *call) freshPlan() rewrite.Plan {
-	return c.tool.Plan(c.parsed, rewrite.ToFresh(c.record.Prompt.Text).Beginning(c.env.NewID()))
+func (c *call) freshPlan() rewrite.Plan { return c.planFor(rewrite.ToFresh(c.record.Prompt.Text)) }
+
+func (c *call) planFor(t rewrite.Target) rewrite.Plan {
+	c.parsed.Steady = c.rule.Steady
+	c.parsed.Hour = c.ticket != nil && c.ticket.Hour
+	return c.tool.Plan(c.parsed, t.Beginning(c.env.NewID()))
 }
 
 // newTarget returns what the decision is about: a fresh session, or one to be resumed or forked.

@@ -42,7 +42,8 @@ func (c *call) opened(a *supervise.Attempt) (stays bool) {
 	reason := c.runSteps(c.parse, c.key, c.factsStand, c.decide)
 	if reason == "" {
 		a.Plan.Prompt, a.Pinned = c.record.Prompt.Text, c.pin
-		if stays = !c.decision.Mode.Continues() && slices.Equal(unset, c.unset); stays { // a rule may take variables away
+		plan := c.plan() // a rule may take variables away, and ask for others and for options
+		if stays = !c.decision.Mode.Continues() && slices.Equal(unset, c.unset) && slices.Equal(plan.Env, a.Plan.Env) && slices.Equal(plan.Args, a.Plan.Args); stays {
 			c.printVerbose(c.decision.Mode, c.decision.Reason)
 			c.renewHold()
 		}

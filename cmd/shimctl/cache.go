@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/rewrite"
 )
 
 // idleNames name the times that a session was idle before a call resumed it.
@@ -54,10 +57,19 @@ func cacheJSON(rows []ledger.CacheRow) []cacheReport {
 // minMissed is how many resumed calls must have missed the cache, besides being most of them, for a warning.
 const minMissed = 3
 
-// cacheWarnings returns warnings on resumed calls that keep missing the provider's cache.
-func cacheWarnings(rows []ledger.CacheRow) (warnings []warning) {
+// cacheWarnings returns warnings on resumed calls that keep missing the provider's cache, and on what asking for an hour would have
+// saved.
+func cacheWarnings(rows []ledger.CacheRow, hour []ledger.HourRow) (warnings []warning) {
+	for _, r := range hourJSON(hour) {
+		if says := r.missed(); says != "" {
+			warnings = append(warnings, warning{Kind: "cache_ttl", Tool: r.Tool, Says: says})
+		}
+	}
+	explained := func(r ledger.CacheRow) bool {
+		return r.Idle == ledger.Within && slices.ContainsFunc(warnings, func(w warning) bool { return w.Kind == "cache_ttl" && w.Tool == r.Tool })
+	}
 	for _, r := range rows {
-		if r.Missed < minMissed || 2*r.Missed <= r.Judged {
+		if r.Missed < minMissed || 2*r.Missed <= r.Judged || explained(r) {
 			continue
 		}
 		whose := r.Tool
@@ -77,9 +89,6 @@ func missCause(r ledger.CacheRow) string {
 	switch {
 	case r.Idle == ledger.Longer:
 		return "no provider keeps a prompt for so long; with ttl = \"1h\" or less such calls are fresh"
-	case r.Idle == ledger.Within && claude:
-		return "with an API key it is kept for 5 minutes; CLAUDE_CODE_PROMPT_CACHE_TTL=1h (before claude 2.1.242 ENABLE_PROMPT_CACHING_1H=1) " +
-			"keeps it for an hour, and writing a token then costs twice an input token instead of 1.25 times"
 	case r.Idle == ledger.Within:
 		return "its entries had probably expired; shorter pauses between the rounds would find them"
 	case claude:
@@ -87,4 +96,57 @@ func missCause(r ledger.CacheRow) string {
 			"versions send a resumed session in another form (anthropics/claude-code#93490): try another version of claude"
 	}
 	return "the beginning of the prompt changed, or the provider dropped it early"
+}
+
+type hourReport struct {
+	Tool   string  `json:"tool" doc:"name of the tool"`
+	Calls  int64   `json:"calls" doc:"calls for which the provider was asked to keep the prompt for an hour"`
+	Saved  float64 `json:"weighted_tokens_saved" doc:"what that saved their chains, by the pauses between their calls; negative if it cost more"`
+	Chains int64   `json:"other_chains" doc:"other chains for which it would have been cheaper"`
+	Missed float64 `json:"weighted_tokens_missed" doc:"what it would have saved these"`
+}
+
+// hourJSON returns the rows of the tools that can ask the provider for an hour.
+func hourJSON(rows []ledger.HourRow) []hourReport {
+	reports := []hourReport{}
+	for _, r := range rows {
+		if tool, known := rewrite.Lookup(r.Tool); known && tool.Descriptor().KeepsHour && r.Calls+r.Chains > 0 {
+			reports = append(reports, hourReport(r))
+		}
+	}
+	return reports
+}
+
+// saved says what asking for an hour saved, "" if no call did.
+func (r hourReport) saved() string {
+	if r.Calls == 0 {
+		return ""
+	}
+	what := "less"
+	if r.Saved < 0 {
+		what = "more"
+	}
+	return fmt.Sprintf("%s: %s asked the provider to keep the prompt for an hour: by the pauses between them, about %s weighted tokens %s",
+		r.Tool, ui.Count(r.Calls, "call"), ui.Amount("tokens", math.Abs(r.Saved)), what)
+}
+
+// missed says what asking for an hour would have saved, "" if nothing.
+func (r hourReport) missed() string {
+	if r.Chains == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: after pauses of 5 to 60 minutes the provider no longer had the prompts of %s: cache_ttl = \"auto\" would have saved about %s weighted tokens",
+		r.Tool, ui.Count(r.Chains, "chain"), ui.Amount("tokens", r.Missed))
+}
+
+// printHour prints what asking for an hour saved, and what it would have saved.
+func (a *app) printHour(rows []ledger.HourRow) {
+	for _, r := range hourJSON(rows) {
+		for _, line := range []string{r.saved(), r.missed()} {
+			if line != "" {
+				fmt.Fprintln(a.stdout)
+				a.stdout.Sentences("CACHE", ui.Plain, line)
+			}
+		}
+	}
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"database/sql"
 	"errors"
-	"fmt"
 	"log"
 	"os"
 	"os/signal"
@@ -14,6 +12,7 @@ import (
 
 	"reprise/internal/standin"
 	"reprise/ledger"
+	"reprise/scripts/parity"
 )
 
 // clockFile says, beside the model's address, how far the model's clock is ahead.
@@ -49,19 +48,10 @@ func later() {
 	}
 	was, _ := os.ReadFile(clockFile)
 	before, _ := time.ParseDuration(strings.TrimSpace(string(was)))
-	db, errOpen := sql.Open("sqlite3", filepath.Join(os.Getenv("HOME"), ".local", "state", "reprise", "ledger.db"))
-	if err := errors.Join(os.WriteFile(clockFile, []byte((before+d).String()), 0o600), errOpen); err != nil {
+	err = errors.Join(os.WriteFile(clockFile, []byte((before+d).String()), 0o600),
+		parity.AgeLedger(filepath.Join(os.Getenv("HOME"), ".local", "state", "reprise", "ledger.db"), d))
+	if err != nil {
 		log.Fatal(err)
-	}
-	defer db.Close()
-	for table, times := range map[string][]string{
-		"chains": {"created", "updated"}, "sessions": {"created", "last_used"}, "invocations": {"started"}, "meters": {"last"},
-	} {
-		for _, column := range times {
-			if _, err := db.Exec(fmt.Sprintf("UPDATE %s SET %s = %s - ?", table, column, column), d.Milliseconds()); err != nil {
-				log.Fatal(err)
-			}
-		}
 	}
 }
 
@@ -71,17 +61,21 @@ func TestCacheWarnings(t *testing.T) {
 	}
 	for want, r := range map[string]ledger.CacheRow{
 		"claude, model m: 3 of 5 calls resumed after under 5 min found little in the provider's cache: the beginning": row("claude", ledger.Briefly, 5, 3),
-		"CLAUDE_CODE_PROMPT_CACHE_TTL=1h":  row("claude", ledger.Within, 3, 3),
 		"shorter pauses":                   row("codex", ledger.Within, 3, 3),
 		"or the provider dropped it early": row("vibe", ledger.Briefly, 9, 8),
 		`ttl = "1h"`:                       row("gemini", ledger.Longer, 3, 3),
 	} {
-		got := cacheWarnings([]ledger.CacheRow{r})
+		got := cacheWarnings([]ledger.CacheRow{r}, nil)
 		if len(got) != 1 || got[0].Kind != "cache" || got[0].Tool != r.Tool || !strings.Contains(got[0].Says, want) {
 			t.Errorf("%+v: %+v, want %q", r, got, want)
 		}
 	}
-	if got := cacheWarnings([]ledger.CacheRow{row("claude", ledger.Within, 2, 2), row("claude", ledger.Within, 6, 3)}); got != nil {
+	hour := []ledger.HourRow{{Tool: "claude", Chains: 2, Missed: 5000}, {Tool: "codex", Chains: 1, Missed: 9}} // codex cannot ask for it
+	if got := cacheWarnings([]ledger.CacheRow{row("claude", ledger.Within, 3, 3)}, hour); len(got) != 1 || got[0].Kind != "cache_ttl" ||
+		!strings.Contains(got[0].Says, `prompts of 2 chains: cache_ttl = "auto" would have saved about 5,000 weighted tokens`) {
+		t.Errorf("an hour would help: %+v", got)
+	}
+	if got := cacheWarnings([]ledger.CacheRow{row("claude", ledger.Within, 2, 2), row("claude", ledger.Within, 6, 3)}, nil); got != nil {
 		t.Errorf("too few: %+v", got)
 	}
 }

@@ -89,6 +89,7 @@ type stats struct {
 	Groups []ledger.Group
 	Total  ledger.Group
 	Cached []ledger.CacheRow
+	Hour   []ledger.HourRow
 	Fleet  *fleetReport // nil of one machine
 	saving.Saving
 }
@@ -155,6 +156,9 @@ func (s *stats) sum(forGroups, forSaving *ledger.Ledger, r reporter) error {
 		if s.Groups, groupsErr = forGroups.Groups(s.By, s.Filter); groupsErr == nil {
 			s.Cached, groupsErr = forGroups.CacheRows(s.Filter)
 		}
+		if groupsErr == nil {
+			s.Hour, groupsErr = forGroups.HourRows(ledger.Wanted{Filter: s.Filter})
+		}
 	})
 	reading.Go(func() { s.Saving, savingErr = readSaving(forSaving, s.Filter, r) })
 	reading.Wait()
@@ -210,6 +214,7 @@ func (a *app) printStats(s stats, columns *columnsFlag) {
 		a.printSaving(s)
 	}
 	a.printCache(s.Cached)
+	a.printHour(s.Hour)
 }
 
 func filterWords(f ledger.Filter) string {

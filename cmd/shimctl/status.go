@@ -149,6 +149,10 @@ func (a *app) overview(l *ledger.Ledger, r reporter, f ledger.Filter) (o overvie
 	if err != nil {
 		return o, err
 	}
+	hour, err := l.HourRows(ledger.Wanted{Filter: f})
+	if err != nil {
+		return o, err
+	}
 	lost, err := l.CacheLostRows(f)
 	if err != nil {
 		return o, err
@@ -163,7 +167,7 @@ func (a *app) overview(l *ledger.Ledger, r reporter, f ledger.Filter) (o overvie
 	if err != nil {
 		return o, err
 	}
-	o.warnings = slices.Concat(repeats, a.budgetWarnings(cfg, r, jobs), contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), cacheLostWarnings(cfg, lost), cacheWarnings(cached), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
+	o.warnings = slices.Concat(repeats, a.budgetWarnings(cfg, r, jobs), contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), cacheLostWarnings(cfg, lost), cacheWarnings(cached, hour), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
 	return o, nil
 }
 

@@ -21,6 +21,7 @@ type whyFacts struct {
 	before  *ledger.SessionRow // the chain's newest before that, nil if there is none
 	last    *ledger.Invocation // the chain's call before this one
 	running *ledger.Invocation // a call of the chain that was running
+	hour    []ledger.HourRow   // of the chain
 }
 
 func readWhyFacts(l *ledger.Ledger, i ledger.Invocation) (f whyFacts, err error) {
@@ -44,6 +45,9 @@ func readWhyFacts(l *ledger.Ledger, i ledger.Invocation) (f whyFacts, err error)
 	}
 	calls, err := l.LatestInvocations(its)
 	if err != nil {
+		return f, err
+	}
+	if f.hour, err = l.HourRows(its); err != nil {
 		return f, err
 	}
 	for n := range calls {
@@ -101,6 +105,11 @@ func (a *app) evidence(i ledger.Invocation, f whyFacts) []string {
 	}
 	if i.Rule != "" {
 		say("Rule %s matched.", i.Rule)
+	}
+	for _, r := range hourJSON(f.hour) {
+		if missed := r.missed(); missed != "" {
+			said = append(said, sentence(missed))
+		}
 	}
 	switch {
 	case !i.Mode.Continues():

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"reprise/ledger"
+	"reprise/scripts/parity"
 
 	_ "github.com/mattn/go-sqlite3" // the ledger's driver
 )
@@ -242,7 +243,6 @@ func brokenConfig(w *World, rng *rand.Rand) (func() error, error) {
 // clock shifts the time relative to the ledger's last write. No session known by then may be
 // continued.
 func clock(by time.Duration) func(*World, *rand.Rand) (func() error, error) {
-	ms := by.Milliseconds()
 	return func(w *World, _ *rand.Rand) (func() error, error) {
 		for _, r := range w.runs("*") {
 			w.stale[r.Session] = true
@@ -250,12 +250,8 @@ func clock(by time.Duration) func(*World, *rand.Rand) (func() error, error) {
 		if err := w.settle(); err != nil { // an outcome in the spool would come with its own time
 			return nil, err
 		}
-		for _, s := range []string{"UPDATE sessions SET created = created - ?1, last_used = last_used - ?1",
-			"UPDATE chains SET created = created - ?1, updated = updated - ?1",
-			"UPDATE invocations SET started = started - ?1"} {
-			if err := w.sql(s, ms); err != nil {
-				return nil, err
-			}
+		if err := parity.AgeLedger(w.ledger(), by); err != nil {
+			return nil, err
 		}
 		return func() error { clear(w.stale); return nil }, nil
 	}

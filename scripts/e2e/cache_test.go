@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -54,4 +56,80 @@ func TestCacheFiguresAreTheRequests(t *testing.T) {
 			t.Errorf("%+v, want one call of two to miss", got)
 		}
 	})
+}
+
+// With cache_ttl = "auto" claude asks the provider for an hour once the pauses of a job show that it pays. Without it, and where the
+// caller has chosen for itself, the requests are as they were.
+func TestAutoAsksForAnHour(t *testing.T) {
+	t.Parallel()
+	for _, pin := range []realcli.Pin{realcli.SmallerClaude, realcli.Claude} {
+		for _, tt := range []struct {
+			name, config, own string
+			hour              [3]bool
+		}{
+			{"auto", "cache_ttl = 'auto'\n", "", [3]bool{false, true, true}},
+			{"off", "", "", [3]bool{}},
+			{"the caller's own", "cache_ttl = 'auto'\n", "FORCE_PROMPT_CACHING_5M=1", [3]bool{}},
+		} {
+			t.Run(pin.Version+" "+tt.name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorldWith(t, pin, true, standin.Options{})
+				put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "gate_timeout = '5m'\n"+tt.config)
+				for i, want := range tt.hour {
+					if err := w.Pause(10 * time.Minute); err != nil {
+						t.Fatal(err)
+					}
+					call := parity.Call{Args: append(slices.Clone(demo.Command("claude")[1:]), round([]string{"Not done.", "Not done yet."}[:i]...)),
+						Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=coder", "IS_SANDBOX=1"}}
+					if tt.own != "" {
+						call.Env = append(call.Env, tt.own)
+					}
+					r := w.run("claude", call)
+					var tokens standin.Tokens
+					for _, asked := range r.Asked {
+						tokens.Add(asked.Tokens)
+					}
+					if r.Exit != 0 || (tokens.ForHour > 0) != want {
+						t.Fatalf("call %d: exit %d, %+v; %s", i+1, r.Exit, tokens, r.Stderr)
+					}
+				}
+			})
+		}
+	}
+}
+
+// With steady_prompt a version that puts git's status into its system prompt sends the same one after a commit.
+func TestSteadyPrompt(t *testing.T) {
+	t.Parallel()
+	for config, want := range map[string]bool{"": false, "steady_prompt = true\n": true} {
+		w := newWorldWith(t, realcli.SmallerClaude, true, standin.Options{})
+		put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "gate_timeout = '5m'\n"+config)
+		var sent []string
+		for i := range 2 {
+			commitAll(t, w.Project, i)
+			r := w.run("claude", parity.Call{Args: []string{"-p", fmt.Sprintf("Say %d.", i)}})
+			if r.Exit != 0 || len(r.Asked) == 0 {
+				t.Fatalf("exit %d: %s", r.Exit, r.Stderr)
+			}
+			body, _ := r.Asked[len(r.Asked)-1].Body.(map[string]any)
+			blocks, _ := body["system"].([]any)
+			if len(blocks) < 2 {
+				t.Fatalf("a system prompt of %d blocks", len(blocks))
+			}
+			sent = append(sent, fmt.Sprint(blocks[1:])) // the first names the call; no cache counts it
+		}
+		if (sent[0] == sent[1]) != want {
+			t.Errorf("%q: the same system prompt twice: %v", config, !want)
+		}
+	}
+}
+
+func commitAll(t *testing.T, dir string, n int) {
+	t.Helper()
+	put(t, filepath.Join(dir, fmt.Sprintf("file%d", n)), "text\n")
+	for _, args := range [][]string{{"add", "-A"}, {"-c", "user.name=caller", "-c", "user.email=caller@localhost", "commit", "-qm", fmt.Sprintf("Round %d", n)}} {
+		if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v: %s", args[0], err, out)
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"reprise/internal/standin"
 	"reprise/rewrite"
@@ -31,6 +33,7 @@ type World struct {
 	Model   *standin.Server
 
 	running atomic.Int32 // calls under way
+	passed  atomic.Int64 // the sum of all pauses
 
 	ids   []string // the recorded sessions of calls, in order
 	env   []string
@@ -59,6 +62,9 @@ func NewWith(root, tool, real, shims string, model standin.Options) (*World, err
 	// codex works in repositories only.
 	if out, err := exec.Command("git", "init", "-q", w.Project).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("make a repository: %w: %s", err, out)
+	}
+	if model.Now == nil {
+		model.Now = func() time.Time { return time.Now().Add(time.Duration(w.passed.Load())) }
 	}
 	var err error
 	if w.Model, err = standin.Start(model); err != nil {
@@ -89,6 +95,36 @@ func (w *World) Close() error { return w.Model.Close() }
 
 // State returns the directory of the shim's ledger and log.
 func (w *World) State() string { return filepath.Join(w.Root, "home", ".local", "state", "reprise") }
+
+// Pause lets time pass for the model's cache and for the shims: what they have recorded is as much older.
+func (w *World) Pause(d time.Duration) error {
+	w.passed.Add(int64(d))
+	path := filepath.Join(w.State(), "ledger.db")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return AgeLedger(path, d)
+}
+
+// AgeLedger makes all that a ledger has recorded older.
+func AgeLedger(path string, by time.Duration) error {
+	db, err := sql.Open("sqlite3", "file:"+path+"?mode=rw&_busy_timeout=5000")
+	if err != nil {
+		return fmt.Errorf("age ledger: %w", err)
+	}
+	defer db.Close()
+	for _, statement := range []string{
+		"UPDATE sessions SET created = created - ?1, last_used = last_used - ?1",
+		"UPDATE chains SET created = created - ?1, updated = updated - ?1",
+		"UPDATE invocations SET started = started - ?1",
+		"UPDATE meters SET last = last - ?1",
+	} {
+		if _, err := db.Exec(statement, by.Milliseconds()); err != nil {
+			return fmt.Errorf("age ledger: %w", err)
+		}
+	}
+	return nil
+}
 
 // NoteID makes {id1}, {id2} and so on stand for the newest session in later calls.
 func (w *World) NoteID() error {

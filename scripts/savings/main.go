@@ -4,11 +4,13 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -48,11 +50,10 @@ func (c cost) added() int { return c.tokens.Input - c.tokens.Cached }
 
 // weighted returns the tokens, each at its price relative to one of input.
 func (c cost) weighted() int {
-	const hour = 2 // a token that is kept for an hour
 	t := c.tokens
 	unmarked, brief := t.Input-t.Cached-t.Written, t.Written-t.ForHour
 	return int(decide.WeightInput*float64(unmarked) + decide.WeightCacheRead*float64(t.Cached) +
-		decide.WeightCacheWrite*float64(brief) + hour*float64(t.ForHour) + decide.WeightOutput*float64(t.Output))
+		decide.WeightCacheWrite*float64(brief) + decide.WeightHourWrite*float64(t.ForHour) + decide.WeightOutput*float64(t.Output))
 }
 
 // found returns the share of a resumed call's first request that the cache had.
@@ -167,25 +168,54 @@ func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err 
 		return c, err
 	}
 	defer w.Close()
-	if err := demo.WriteProject(w.Project); err != nil {
+	if err := configure(root, s.config); err != nil {
 		return c, err
 	}
-	c.model = subject.model
-	j := &job{}
+	ids := []string{"0a1b2c3d", "1b2c3d4e"}
+	if !s.known {
+		ids = ids[:1]
+	}
+	for _, id := range ids {
+		if err := demo.WriteProject(w.Project); err != nil {
+			return c, err
+		}
+		c = cost{model: subject.model}
+		if err := c.play(w, s, &job{id: id}); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// configure adds to the shims' configuration.
+func configure(root, more string) error {
+	file, err := os.OpenFile(filepath.Join(root, "home", ".config", "reprise", "config.toml"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return fmt.Errorf("configure the shims: %w", err)
+	}
+	_, err = file.WriteString(more)
+	return errors.Join(err, file.Close())
+}
+
+// play plays a job.
+func (c *cost) play(w *parity.World, s shape, j *job) error {
 	for j.round = 1; j.round <= rounds; j.round++ {
+		if err := w.Pause(s.pause); err != nil {
+			return err
+		}
 		for _, role := range s.roles {
 			call := parity.Call{}
 			if s.env != nil {
-				call.Env = s.env(tool, role)
+				call.Env = s.env(j, w.Tool, role)
 			}
 			if s.commits {
 				if err := commit(w.Project); err != nil {
-					return c, err
+					return err
 				}
 			}
 			answer, _, err := c.call(w, call, s.prompt(j, role))
 			if err != nil {
-				return c, fmt.Errorf("%s, %s, round %d: %w", tool, s.name, j.round, err)
+				return fmt.Errorf("%s, %s, round %d: %w", w.Tool, s.name, j.round, err)
 			}
 			if role == "coder" {
 				j.answers = append(j.answers, answer)
@@ -194,7 +224,7 @@ func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err 
 			}
 		}
 	}
-	return c, j.check(s)
+	return j.check(s)
 }
 
 // commit commits all changes, as callers do between rounds.

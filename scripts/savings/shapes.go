@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"reprise/internal/demo"
 )
@@ -16,13 +17,20 @@ type shape struct {
 	what   string
 	prompt func(j *job, role string) string
 	roles  []string
-	env    func(tool, role string) []string
+	env    func(j *job, tool, role string) []string
 	// commits is whether the caller commits before each call.
 	commits bool
+	// pause is how long the caller waits before each round.
+	pause time.Duration
+	// config is added to the configuration.
+	config string
+	// known is whether the caller has done such a job before.
+	known bool
 }
 
 // A job is what has happened so far.
 type job struct {
+	id      string
 	round   int      // from 1
 	answers []string // of the coder, one for each round
 	reviews []string
@@ -47,16 +55,24 @@ var shapes = []shape{
 		prompt: latest, roles: []string{"coder", "reviewer"}, env: named, commits: true,
 	},
 	{
+		name: "slow", what: "as steroids, with ten minutes before each round",
+		prompt: latest, roles: []string{"coder", "reviewer"}, env: named, pause: 10 * time.Minute,
+	},
+	{
+		name: "slow-auto", what: "as slow, the second of two such jobs, with cache_ttl = \"auto\"",
+		prompt: latest, roles: []string{"coder", "reviewer"}, env: named, pause: 10 * time.Minute, config: "cache_ttl = \"auto\"\n", known: true,
+	},
+	{
 		name: "transcript", what: "one coder in a conversation that is sent whole each time",
 		prompt: transcript, roles: []string{"coder"},
 	},
 }
 
-func named(tool, role string) []string {
+func named(j *job, tool, role string) []string {
 	if tool == "claude" {
 		return nil // the preset reads the task from the prompt
 	}
-	return []string{"REPRISE_TASK=0a1b2c3d", "REPRISE_ROLE=" + role}
+	return []string{"REPRISE_TASK=" + j.id, "REPRISE_ROLE=" + role}
 }
 
 func standards(n int) string {
@@ -115,10 +131,10 @@ func latest(j *job, role string) string {
 	}
 	article := map[string]string{"coder": "a CODER", "reviewer": "a REVIEWER"}[role]
 	var b strings.Builder
-	fmt.Fprintf(&b, "# TASK: 0a1b2c3d - Close the store without losing errors\n# Status: %s | Rejections: %d/15\n\n"+
+	fmt.Fprintf(&b, "# TASK: %s - Close the store without losing errors\n# Status: %s | Rejections: %d/15\n\n"+
 		"You are %s in an automated task system. You do your part of the task below as its specification says.\n\n---\n\n"+
 		"## Specification (Read First)\n\n"+task+"\n## Task Context\n\nRevisions in the workspace so far: %d\n\n%s\n## WORKFLOW INSTRUCTIONS\n\n%s\n",
-		status, j.round-1, article, rounds, j.round-1, files, standards(40))
+		j.id, status, j.round-1, article, rounds, j.round-1, files, standards(40))
 	switch {
 	case j.round == 1:
 		b.WriteString("## FIRST SUBMISSION\n\n- [ ] every part of the specification is met\n\n")
