@@ -35,7 +35,7 @@ func callWith(t *testing.T, l *Ledger, now decide.Millis, task string, first, su
 		id = fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.Invocation)
 	}
 	o := goodOutcome(id, "done", now)
-	o.Seen.Model, o.Seen.ContextUse.Used = "opus", holds
+	o.Seen.Model, o.Seen.ContextUse.Used, o.Sent = "opus", holds, len(c.Prompt.Text)
 	o.Seen.Usage = rewrite.Usage{Known: true, CacheRead: sum.read, CacheWrite: sum.prompt - sum.read}
 	if first.prompt > 0 {
 		o.Seen.First = rewrite.Usage{Known: true, CacheRead: first.read, CacheWrite: first.prompt - first.read}
@@ -116,5 +116,32 @@ func TestMissedResumesCountInARow(t *testing.T) {
 	}
 	if m.Missed != 1 || m.Counts(1) {
 		t.Errorf("%+v", m)
+	}
+}
+
+// What is in front of a prompt counts if the first request did not find it, and is large enough to be cached; a resume within
+// five minutes would have found it.
+func TestSlicesKnowWhatWasCold(t *testing.T) {
+	l, _ := newLedger(t)
+	const start = 100 * hour
+	bytes := int64(len(fmt.Sprintf(base, decide.Millis(start))))
+	callAt(t, l, start, "t", request{10_000, 0}, request{30_000, 20_000}, 10_000)
+	callAt(t, l, start+minute, "t", request{11_000, 10_000}, request{11_000, 10_000}, 12_000)
+	callAt(t, l, start+20*minute, "t", request{13_000, 0}, request{13_000, 0}, 13_000)
+	callAt(t, l, start, "partly", request{10_000, 6_000}, request{10_000, 6_000}, 10_000)
+	callAt(t, l, start, "short", request{4_000, 0}, request{4_000, 0}, 4_000)
+	list, err := l.Slices(Filter{}, 1<<40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cold, warm int64
+	for _, s := range list {
+		if s.Mode == rewrite.Fresh {
+			cold += s.Cold
+		}
+		warm += s.Warm
+	}
+	if want := 10_000 - bytes/4 + 4_000 - bytes/4; cold != want || warm != 1 {
+		t.Errorf("cold %d, warm %d; want %d and 1", cold, warm, want)
 	}
 }

@@ -49,6 +49,10 @@ type Slice struct {
 	PromptBytes       int64
 	SentBytes         int64
 	LeftOutBytes      int64 // of the prompts, what was not sent: where more than the prompt was sent, nothing
+	// Cold are the tokens in front of the prompts, as system prompt and tools, that the first requests did not find in the cache. Of
+	// a prompt only its bytes are known: it counts as a token for each four. Below 4096 tokens some providers cache nothing.
+	Cold int64
+	Warm int64 // calls that continued a session which was used so shortly before that the cache held what comes in front of a prompt
 	Sums
 }
 
@@ -153,17 +157,19 @@ func readSlices(q rowsQueryer, f Filter, longPrompt int64, keys string, args ...
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
 		(duration IS NOT NULL) * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm, %s,
 		count(*), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
+		coalesce(sum(cache_write * cache_hour), 0), coalesce(sum(max(first_prompt - first_read - sent_bytes / 4, 0)) FILTER (WHERE first_prompt >= 4096), 0), sum(coalesce(idle < %d, 0)),
 		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes),
 		sum(max(prompt_bytes - sent_bytes, 0))
 		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`,
-		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, keys)
+		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, keys, briefIdle)
 	at := map[Slice]int{} // keyed by the common properties, with all sums zero
 	err = inPieces(q, f, query, func(rows *sql.Rows) error {
 		var s Slice
 		var sums Sums
-		var bits, prompts, sent, leftOut int64
+		var bits, cold, warm, prompts, sent, leftOut int64
 		if err := rows.Scan(&bits, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason, &s.FellBack, &s.Arm, &s.Cwd, &s.Task,
-			&sums.Calls, &sums.Input, &sums.CacheRead, &sums.CacheWrite, &sums.Output, &sums.Cost, &sums.Duration, &prompts, &sent,
+			&sums.Calls, &sums.Input, &sums.CacheRead, &sums.CacheWrite, &sums.Output,
+			&sums.HourWrite, &cold, &warm, &sums.Cost, &sums.Duration, &prompts, &sent,
 			&leftOut); err != nil {
 			return err
 		}
@@ -180,6 +186,7 @@ func readSlices(q rowsQueryer, f Filter, longPrompt int64, keys string, args ...
 		sums.Ended, sums.OK = allIf(bits&isEnded != 0), allIf(s.Well)
 		sums.Metered, sums.Priced, sums.Timed = allIf(s.Counted), allIf(s.Priced), allIf(bits&isTimed != 0)
 		slice.Add(sums)
+		slice.Cold, slice.Warm = slice.Cold+cold, slice.Warm+warm
 		slice.PromptBytes, slice.SentBytes, slice.LeftOutBytes = slice.PromptBytes+prompts, slice.SentBytes+sent, slice.LeftOutBytes+leftOut
 		return nil
 	}, args...)

@@ -16,15 +16,16 @@ type codex struct{ base }
 func init() { Register(codex{}) }
 
 var codexDescriptor = Descriptor{
-	Name:       "codex",
-	Headless:   []string{"codex", "exec"},
-	Unattended: []string{"codex", "exec", "--yolo"},
-	Managed:    []string{"exec", "e"},
-	Servers:    []string{"app-server", "exec-server"},
-	Alone:      []string{"--help", "-h", "--version", "-V"},
-	Nested:     []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX"},
-	LoginKeys:  []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
-	Provider:   "openai",
+	Name:            "codex",
+	Headless:        []string{"codex", "exec"},
+	Unattended:      []string{"codex", "exec", "--yolo"},
+	Managed:         []string{"exec", "e"},
+	Servers:         []string{"app-server", "exec-server"},
+	Alone:           []string{"--help", "-h", "--version", "-V"},
+	Nested:          []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX"},
+	LoginKeys:       []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
+	CachePerSession: true, // prompt_cache_key is the session's ID (codex 0.169.0)
+	Provider:        "openai",
 
 	CannotWrite:    101,
 	FileLimitKills: true,

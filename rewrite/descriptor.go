@@ -52,6 +52,8 @@ type Descriptor struct {
 	// then lacks the conversation, and a resume pays only if a fresh run reads much anew.
 	ResumeLosesCache bool
 
+	// CachePerSession says that the provider's cache returns to a session only what the same session has sent.
+	CachePerSession bool
 	// KeepsHour says that some versions can ask the provider to keep a prompt for an hour.
 	KeepsHour bool
 

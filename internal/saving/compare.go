@@ -5,6 +5,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/rewrite"
 )
 
 // A Comparison compares the chains that were held out with the others.
@@ -102,7 +103,16 @@ const MinFresh = 5
 type sideSums struct {
 	Tool, Rule, Model string // Model that answered
 	Side              decide.Side
+	Cold, Warm        int64 // as in a slice
 	ledger.Sums
+}
+
+// warmth returns the share of the calls that would have found what comes in front of a prompt in the cache, also in a new session.
+func (s sideSums) warmth() float64 {
+	if tool, known := rewrite.Lookup(s.Tool); known && tool.Descriptor().CachePerSession {
+		return 0
+	}
+	return float64(s.Warm) / float64(s.Calls)
 }
 
 // A like is what calls must have in common to be compared.
@@ -111,6 +121,7 @@ type like struct{ tool, rule, model string }
 // A yardstick holds the fresh calls that similar resumed ones are compared with.
 type yardstick struct {
 	ledger.Sums
+	cold  int64
 	first bool // first calls stand in: there are too few that continued their job
 }
 
@@ -121,10 +132,25 @@ func yardsticks(sides []sideSums, least int64) map[like]yardstick {
 		l := like{s.Tool, s.Rule, s.Model}
 		enough := s.Side != decide.Resumed && s.Calls >= least
 		if _, known := found[l]; enough && (!known || s.Side == decide.FollowUp) {
-			found[l] = yardstick{s.Sums, s.Side == decide.FirstRun}
+			found[l] = yardstick{s.Sums, s.Cold, s.Side == decide.FirstRun}
 		}
 	}
 	return found
+}
+
+// instead returns the yardstick's calls as they would have been in the place of calls of which a share began while the provider's
+// cache held what comes in front of a prompt, and without reprise, which alone asks for an hour.
+func (y yardstick) instead(warm float64) ledger.Sums {
+	s := y.Sums
+	found := int64(warm * float64(y.cold))
+	written := min(found, s.CacheWrite)
+	input := min(found-written, s.Input)
+	s.CacheWrite, s.Input, s.CacheRead = s.CacheWrite-written, s.Input-input, s.CacheRead+written+input
+	s.HourWrite = 0
+	if was := weighted(y.Sums); was > 0 {
+		s.Cost = int64(float64(s.Cost) * weighted(s) / was)
+	}
+	return s
 }
 
 // estimate compares resumed calls with similar fresh ones, and with few of them if there are only
@@ -145,8 +171,12 @@ func estimateAgainst(sides []sideSums, least int64) Estimate {
 	var out Estimate
 	against := yardsticks(sides, least)
 	resumedSum, freshSum := make(sample, len(Figures)), make(sample, len(Figures))
+	hour := make([]float64, len(Figures)) // what it cost other calls that the provider was asked for an hour
 	for _, resumed := range sides {
 		if resumed.Side != decide.Resumed {
+			for i, f := range Figures {
+				hour[i] += hourShare(f, resumed.Sums)
+			}
 			continue
 		}
 		fresh, ok := against[like{resumed.Tool, resumed.Rule, resumed.Model}]
@@ -160,8 +190,9 @@ func estimateAgainst(sides []sideSums, least int64) Estimate {
 			out.ByFirst += resumed.Calls
 			out.FirstCalls += fresh.Calls
 		}
+		instead := fresh.instead(resumed.warmth())
 		for i, f := range Figures {
-			a, b := f.Of(resumed.Sums), f.Of(fresh.Sums)
+			a, b := f.Of(resumed.Sums), f.Of(instead)
 			if a.N > 0 && b.N > 0 {
 				resumedSum[i].Sum, resumedSum[i].N = resumedSum[i].Sum+a.Sum, resumedSum[i].N+a.N
 				freshSum[i].Sum, freshSum[i].N = freshSum[i].Sum+b.Sum/b.N*a.N, freshSum[i].N+a.N
@@ -173,7 +204,7 @@ func estimateAgainst(sides []sideSums, least int64) Estimate {
 			continue // only calls that ended well are compared
 		}
 		n := resumedSum[i].N
-		s := SavedFigure{f, int64(n), resumedSum[i].Sum / n, freshSum[i].Sum / n, freshSum[i].Sum - resumedSum[i].Sum}
+		s := SavedFigure{f, int64(n), resumedSum[i].Sum / n, freshSum[i].Sum / n, freshSum[i].Sum - resumedSum[i].Sum - hour[i]}
 		if n == 0 {
 			s.Saved = math.NaN()
 		}

@@ -49,7 +49,23 @@ func (f Figure) Key() string { return strings.ReplaceAll(f.Title(), " ", "_") }
 // weighted adds up the kinds of tokens, weighted by their cost.
 func weighted(s ledger.Sums) float64 {
 	return decide.WeightInput*float64(s.Input) + decide.WeightCacheRead*float64(s.CacheRead) +
-		decide.WeightCacheWrite*float64(s.CacheWrite) + decide.WeightOutput*float64(s.Output)
+		decide.WeightCacheWrite*float64(s.CacheWrite) + hourPrice(s) + decide.WeightOutput*float64(s.Output)
+}
+
+// hourPrice returns what it costs more that the provider was asked to keep prompts for an hour.
+func hourPrice(s ledger.Sums) float64 {
+	return (decide.WeightHourWrite - decide.WeightCacheWrite) * float64(s.HourWrite)
+}
+
+// hourShare returns the part of a figure that is due to it.
+func hourShare(f Figure, s ledger.Sums) float64 {
+	switch f.Name {
+	case Weighted:
+		return hourPrice(s)
+	case Cost:
+		return float64(s.Cost) * hourPrice(s) / max(weighted(s), 1)
+	}
+	return 0
 }
 
 func newSample(s ledger.Sums) sample {

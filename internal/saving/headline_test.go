@@ -98,3 +98,46 @@ func TestMeasuredHeadline(t *testing.T) {
 		}
 	}
 }
+
+// A fresh call in the place of a resumed one would have found in the cache what comes in front of a prompt, if another call had put it
+// there shortly before, and no call would have paid for an hour.
+func TestEstimateByWhatTheCacheHeld(t *testing.T) {
+	sums := func(n, read, write int64) ledger.Sums {
+		return ledger.Sums{Calls: n, Ended: n, OK: n, Metered: n, CacheRead: read, CacheWrite: write, Priced: n, Cost: 1000 * (write*125 + read*10) / 100}
+	}
+	slice := func(tool string, mode rewrite.Mode, why reason.Code, s ledger.Sums) ledger.Slice {
+		return ledger.Slice{Tool: tool, Mode: mode, Reason: why, Well: true, Counted: true, Priced: true, Sums: s}
+	}
+	for _, tt := range []struct {
+		name, tool string
+		cold, warm int64
+		hour       int64
+		want       float64
+	}{
+		{"nothing is known", "claude", 0, 0, 0, 4 * (12_500 - 2_250)},
+		{"after more than five minutes", "claude", 8_000, 0, 0, 4 * (12_500 - 2_250)},
+		{"within five minutes", "claude", 8_000, 4, 0, 4 * (12_500 - 8_000*1.15 - 2_250)},
+		{"half of them", "claude", 8_000, 2, 0, 4 * (12_500 - 4_000*1.15 - 2_250)},
+		{"a cache of each session's own", "codex", 8_000, 4, 0, 4 * (12_500 - 2_250)},
+		{"for an hour", "claude", 0, 0, 10_000, 4*(12_500-2_250) - 7_500},
+	} {
+		first, again := slice(tt.tool, rewrite.Fresh, reason.FirstCall, sums(1, 0, 10_000)), slice(tt.tool, rewrite.Resume, reason.Extends, sums(4, 4*10_000, 4*1_000))
+		first.Cold, again.Warm, first.HourWrite = tt.cold, tt.warm, tt.hour
+		if tt.hour > 0 {
+			first.Cost += 1000 * tt.hour * 75 / 100
+		}
+		all := []ledger.Slice{first, again}
+		s := New(all, nil, nil)
+		if got := s.Saved(Weighted); math.Abs(got-tt.want) > 1 {
+			t.Errorf("%s: %v weighted tokens, want %v", tt.name, got, tt.want)
+		}
+		if got := s.Saved(Cost); math.Abs(got-1000*tt.want) > 1000 {
+			t.Errorf("%s: %v nano-dollars, want %v", tt.name, got, 1000*tt.want)
+		}
+		for i, f := range Figures {
+			if sum := s.Share()(first)[i] + s.Share()(again)[i]; f.Unit != "share" && math.Abs(sum-s.Saved(f.Name)) > 1 {
+				t.Errorf("%s: the shares of %s add up to %v, not %v", tt.name, f.Name, sum, s.Saved(f.Name))
+			}
+		}
+	}
+}

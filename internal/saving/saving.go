@@ -102,6 +102,7 @@ func sides(slices []ledger.Slice) (list []sideSums) {
 			list = append(list, sideSums{Tool: s.Tool, Rule: s.Rule, Model: s.Model, Side: k.side})
 		}
 		list[i].Add(s.Sums)
+		list[i].Cold, list[i].Warm = list[i].Cold+s.Cold, list[i].Warm+s.Warm
 	}
 	return list
 }

@@ -47,16 +47,31 @@ func (s Saving) estimatedShare() Share {
 	if s.Estimate.Rough {
 		least = 1
 	}
-	against := yardsticks(sides(s.slices), least)
+	all := sides(s.slices)
+	against, warmth := yardsticks(all, least), map[like]float64{}
+	for _, side := range all {
+		if side.Side == decide.Resumed {
+			warmth[like{side.Tool, side.Rule, side.Model}] = side.warmth()
+		}
+	}
 	return func(slice ledger.Slice) []float64 {
 		saved := make([]float64, len(Figures))
-		fresh, ok := against[likeness(slice)]
-		if !ok || !slice.Well || slice.Side() != decide.Resumed {
+		slice = s.priced(slice)
+		if side := slice.Side(); side != decide.Resumed {
+			if slice.Well && side != decide.Unmeasured {
+				for i, f := range Figures {
+					saved[i] = -hourShare(f, slice.Sums)
+				}
+			}
 			return saved
 		}
-		slice = s.priced(slice)
+		fresh, ok := against[likeness(slice)]
+		if !ok || !slice.Well {
+			return saved
+		}
+		instead := fresh.instead(warmth[likeness(slice)])
 		for i, f := range Figures {
-			if a, b := f.Of(slice.Sums), f.Of(fresh.Sums); a.N > 0 && b.N > 0 {
+			if a, b := f.Of(slice.Sums), f.Of(instead); a.N > 0 && b.N > 0 {
 				saved[i] = b.Sum/b.N*a.N - a.Sum
 			}
 		}

@@ -44,7 +44,7 @@ func loses(shims string) error {
 	if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {
 		return fmt.Errorf("configure the shim: %w", err)
 	}
-	if err := os.WriteFile(config, []byte("rollout = 0.5\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("rollout = 0.5\nunrelated = \"resume\"\n"), 0o600); err != nil {
 		return fmt.Errorf("configure the shim: %w", err)
 	}
 	costs := map[string]*cost{}
@@ -53,7 +53,7 @@ func loses(shims string) error {
 		for round := range losingRounds {
 			w.Model.ForgetCache()
 			var one cost
-			call := parity.Call{Env: []string{fmt.Sprintf("REPRISE_TASK=errand-%d", job)}}
+			call := parity.Call{Env: []string{fmt.Sprintf("REPRISE_TASK=errand-%d", job), "REPRISE_ROLE=agent"}}
 			_, decision, err := one.call(w, call, errand(round))
 			if err != nil {
 				return fmt.Errorf("a job in which resuming loses: %w", err)

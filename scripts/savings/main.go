@@ -8,15 +8,19 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"reprise/internal/demo"
+	"reprise/internal/saving"
 	"reprise/internal/standin"
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/scripts/parity"
@@ -43,6 +47,7 @@ type cost struct {
 	calls, resumed, requests int
 	tokens                   standin.Tokens
 	first                    standin.Tokens // of the first request of each resumed call
+	headline                 float64        // what the shims say that they saved, in weighted tokens; NaN if nothing
 }
 
 // added returns the tokens that no cache had.
@@ -54,6 +59,11 @@ func (c cost) weighted() int {
 	unmarked, brief := t.Input-t.Cached-t.Written, t.Written-t.ForHour
 	return int(decide.WeightInput*float64(unmarked) + decide.WeightCacheRead*float64(t.Cached) +
 		decide.WeightCacheWrite*float64(brief) + decide.WeightHourWrite*float64(t.ForHour) + decide.WeightOutput*float64(t.Output))
+}
+
+// said returns the headline's figure, and how it compares with the measured one.
+func (c cost) said(measured int) string {
+	return fmt.Sprintf("%.0f (x%.2f)", c.headline, c.headline/float64(measured))
 }
 
 // found returns the share of a resumed call's first request that the cache had.
@@ -101,7 +111,7 @@ func (o wanted) run() error {
 		fmt.Printf("%s: %s\n", s.name, s.what)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\nTOOL\tVERSION\tMODEL\tSHAPE\tCALLS\tRESUMED\tREQUESTS\tTOKENS SENT\tTOKENS NO CACHE HAD\tWEIGHTED BY PRICE\tRESUMES FOUND\t")
+	fmt.Fprintln(w, "\nTOOL\tVERSION\tMODEL\tSHAPE\tCALLS\tRESUMED\tREQUESTS\tTOKENS SENT\tTOKENS NO CACHE HAD\tWEIGHTED BY PRICE\tSTATUS SAYS\tRESUMES FOUND\t")
 	for _, tool := range o.tools {
 		if !slices.Contains(rewrite.Names, tool) {
 			return fmt.Errorf("measure %s: not one of %s", tool, strings.Join(rewrite.Names, ", "))
@@ -143,9 +153,10 @@ func (o wanted) measure(w io.Writer, subject subject, shims string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n", subject.Tool, subject.Version, subject.model, s.name, with.calls, with.resumed,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", subject.Tool, subject.Version, subject.model, s.name, with.calls, with.resumed,
 			change(without.requests, with.requests), change(without.tokens.Input, with.tokens.Input),
-			change(without.added(), with.added()), change(without.weighted(), with.weighted()), with.found())
+			change(without.added(), with.added()), change(without.weighted(), with.weighted()),
+			with.said(without.weighted()-with.weighted()), with.found())
 	}
 	return nil
 }
@@ -175,7 +186,9 @@ func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err 
 	if !s.known {
 		ids = ids[:1]
 	}
+	var began time.Time
 	for _, id := range ids {
+		began = time.Now().Add(-rounds * s.pause)
 		if err := demo.WriteProject(w.Project); err != nil {
 			return c, err
 		}
@@ -184,7 +197,24 @@ func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err 
 			return c, err
 		}
 	}
-	return c, nil
+	if shims != "" {
+		c.headline, err = headline(w, began)
+	}
+	return c, err
+}
+
+// headline returns the weighted tokens that the shims of a world say they have saved since then.
+func headline(w *parity.World, since time.Time) (float64, error) {
+	l, err := ledger.OpenExisting(filepath.Join(w.State(), "ledger.db"))
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	rows, err := l.Slices(ledger.Since(decide.Millis(since.UnixMilli())), math.MaxInt64)
+	if err != nil {
+		return 0, err
+	}
+	return saving.New(rows, nil, nil).Saved(saving.Weighted), nil
 }
 
 // configure adds to the shims' configuration.
