@@ -54,6 +54,8 @@ type Policy struct {
 type Budget struct {
 	CallsPerHour  int     // 0: no limit
 	DollarsPerDay float64 // 0: no limit
+	TokensPerDay  int64   // weighted by what they cost; 0: no limit
+	TokensPerJob  int64   // likewise
 	Stop          bool    // further calls fail
 }
 

@@ -39,6 +39,8 @@ func (c Config) Values() []Value {
 		{"rollout", number(c.Rollout), "the share of chains that are resumed; the others stay fresh, to compare with"},
 		{"budget.calls_per_hour", strconv.Itoa(c.Budget.CallsPerHour), "a chain that makes more calls in an hour is warned about; 0: no limit"},
 		{"budget.dollars_per_day", number(c.Budget.DollarsPerDay), "a chain that costs as much in 24 hours is warned about; 0: no limit"},
+		{"budget.tokens_per_day", strconv.FormatInt(c.Budget.TokensPerDay, 10), "a chain that uses as many tokens in 24 hours, weighted by price, is warned about; 0: no limit"},
+		{"budget.tokens_per_job", strconv.FormatInt(c.Budget.TokensPerJob, 10), "the same for all of its calls"},
 		{"budget.stop", strconv.FormatBool(c.Budget.Stop), "true: further calls of such a chain fail instead"},
 		{"presets", strconv.FormatBool(c.Presets), "whether the built-in rules are used"},
 		{"presets_off", listed(c.PresetsOff), "built-in rules that are not used"},

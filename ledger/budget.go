@@ -19,6 +19,10 @@ const (
 	isRepeat     = "reason = 'identical' AND (SELECT task FROM chains WHERE id = chain_id) = ''"
 )
 
+// weightedTokens are a call's, NULL if the tool reported none.
+var weightedTokens = fmt.Sprintf("CAST(%v * input + %v * cache_read + %v * cache_write + %v * output AS INTEGER)",
+	decide.WeightInput, decide.WeightCacheRead, decide.WeightCacheWrite, decide.WeightOutput)
+
 // withinBudget completes the decision on a call with what its job has used up, and stops the call if
 // its budget says so. chain is the job's in this ledger.
 func (l *Ledger) withinBudget(c *Call, d decide.Decision, chain int64) decide.Decision {
@@ -77,8 +81,9 @@ func (l *Ledger) spending(j budgetJob, now decide.Millis) (s decide.Spending, er
 		from = "id > (SELECT max(id) FROM invocations) - ?3 AND tool = ?4 AND cwd = ?5 AND " + isRepeat
 		args = append(args[:3], j.tool, j.cwd)
 	}
-	err = l.db.QueryRow(`SELECT coalesce(sum(started >= ?2 AND `+countedCalls+`), 0), coalesce(sum(cost), 0)
-		FROM (SELECT started, mode, cost FROM invocations WHERE `+from+`) WHERE started >= ?1`, args...).Scan(&s.Calls, &s.Cost)
+	err = l.db.QueryRow(`SELECT coalesce(sum(started >= ?2 AND `+countedCalls+`), 0), coalesce(sum(cost) FILTER (WHERE started >= ?1), 0),
+			coalesce(sum(tokens) FILTER (WHERE started >= ?1), 0), coalesce(sum(tokens), 0)
+		FROM (SELECT started, mode, cost, `+weightedTokens+` AS tokens FROM invocations WHERE `+from+`)`, args...).Scan(&s.Calls, &s.Cost, &s.Tokens, &s.JobTokens)
 	return s, err
 }
 
@@ -118,15 +123,19 @@ func (l *Ledger) JobSpendings(now decide.Millis) (list []JobSpending, err error)
 	err = each(l.db, `SELECT CASE WHEN `+isRepeat+` THEN 0 ELSE chain_id END, tool, cwd, rule, coalesce(model, ''), max(id),
 			coalesce(sum(started >= ?2 AND `+countedCalls+`), 0), coalesce(sum(cost), 0),
 			coalesce(sum(input) `+unpriced+`, 0), coalesce(sum(cache_read) `+unpriced+`, 0),
-			coalesce(sum(cache_write) `+unpriced+`, 0), coalesce(sum(output) `+unpriced+`, 0)
-		FROM invocations WHERE started >= ?1 AND chain_id IS NOT NULL GROUP BY 1, tool, cwd, 5 ORDER BY 1, tool, cwd, 6 DESC`,
+			coalesce(sum(cache_write) `+unpriced+`, 0), coalesce(sum(output) `+unpriced+`, 0), coalesce(sum(`+weightedTokens+`), 0),
+			(SELECT coalesce(sum(tokens), 0) FROM (SELECT `+weightedTokens+` AS tokens FROM invocations a WHERE a.chain_id = i.chain_id ORDER BY id DESC LIMIT ?3))
+		FROM invocations i WHERE started >= ?1 AND chain_id IS NOT NULL GROUP BY 1, tool, cwd, 5 ORDER BY 1, tool, cwd, 6 DESC`,
 		func(rows *sql.Rows) error {
 			var j JobSpending
 			var last int64
-			err := rows.Scan(&j.Chain, &j.Tool, &j.Cwd, &j.Rule, &j.Model, &last, &j.Calls, &j.Cost, &j.Input, &j.CacheRead, &j.CacheWrite, &j.Output)
+			err := rows.Scan(&j.Chain, &j.Tool, &j.Cwd, &j.Rule, &j.Model, &last, &j.Calls, &j.Cost, &j.Input, &j.CacheRead, &j.CacheWrite, &j.Output, &j.Tokens, &j.JobTokens)
+			if j.Chain == 0 {
+				j.JobTokens = j.Tokens // each of the repeated prompts is a chain
+			}
 			list = append(list, j)
 			return err
-		}, now-day, now-anHour)
+		}, now-day, now-anHour, latestCalls)
 	if err != nil {
 		return nil, fmt.Errorf("sum up jobs: %w", err)
 	}

@@ -128,3 +128,44 @@ func TestNoBudget(t *testing.T) {
 		t.Error(why)
 	}
 }
+
+// Tokens count by what they cost, those of a day and those of all calls.
+func TestBudgetOfTokens(t *testing.T) {
+	l, _ := newLedger(t)
+	const began = 100 * day
+	call := func(now decide.Millis, b decide.Budget) decide.Decision {
+		t.Helper()
+		c := testCall(l, fmt.Sprintf("Round %d", now), now)
+		c.Task, c.Limits.Budget = "T-1", b
+		d, ticket, err := Begin(l, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := goodOutcome(fmt.Sprintf("11111111-2222-4333-8444-%012d", ticket.Invocation), "done", now+1)
+		o.Seen.Usage = rewrite.Usage{Known: true, Input: 100, CacheRead: 1000, CacheWrite: 80, Output: 20} // 100 + 100 + 100 + 100
+		finish(t, l, ticket, o)
+		return d
+	}
+	call(began, decide.Budget{})
+	call(began+1000, decide.Budget{})
+	for _, tt := range []struct {
+		at     decide.Millis
+		budget decide.Budget
+		want   reason.Code
+	}{
+		{began + 2000, decide.Budget{TokensPerDay: 801, TokensPerJob: 801}, ""},
+		{began + 3000, decide.Budget{TokensPerDay: 1200}, reason.TokensSpent},
+		{began + 4000, decide.Budget{TokensPerJob: 1600}, reason.TokensSpent},
+		{began + day + 5000, decide.Budget{TokensPerDay: 400}, ""},
+		{began + day + 6000, decide.Budget{TokensPerDay: 400}, reason.TokensSpent},
+		{began + day + 7000, decide.Budget{TokensPerJob: 2801}, ""},
+	} {
+		if d := call(tt.at, tt.budget); d.Exceeded != tt.want {
+			t.Errorf("%+v: %q after %+v, want %q", tt.budget, d.Exceeded, d.Spent, tt.want)
+		}
+	}
+	jobs, err := l.JobSpendings(began + day + 8000)
+	if err != nil || len(jobs) != 1 || jobs[0].Tokens != 3*400 || jobs[0].JobTokens != 8*400 {
+		t.Errorf("%+v, %v", jobs, err)
+	}
+}

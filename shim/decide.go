@@ -258,7 +258,8 @@ func losesCache(name string) bool {
 
 // Budget returns a configured budget as the ledger compares it.
 func Budget(b config.Budget) decide.Budget {
-	return decide.Budget{CallsPerHour: int64(b.CallsPerHour), NanoPerDay: int64(b.DollarsPerDay * 1e9)}
+	return decide.Budget{CallsPerHour: int64(b.CallsPerHour), NanoPerDay: int64(b.DollarsPerDay * 1e9),
+		TokensPerDay: b.TokensPerDay, TokensPerJob: b.TokensPerJob}
 }
 
 // sentAgain returns a function that reports whether a part of the prompt must be sent again: a

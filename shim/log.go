@@ -162,7 +162,8 @@ func (l *log) done(d decide.Decision, rule string, o *ledger.Outcome) {
 }
 
 func overBudget(line *zerolog.Event, d decide.Decision) *zerolog.Event {
-	return line.Str("budget", string(d.Exceeded)).Int64("calls_last_hour", d.Spent.Calls).Int64("nano_usd_last_day", d.Spent.Cost)
+	return line.Str("budget", string(d.Exceeded)).Int64("calls_last_hour", d.Spent.Calls).Int64("nano_usd_last_day", d.Spent.Cost).
+		Int64("weighted_tokens_last_day", d.Spent.Tokens).Int64("weighted_tokens", d.Spent.JobTokens)
 }
 
 // stopped logs a call that was not run.

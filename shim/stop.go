@@ -3,6 +3,8 @@ package shim
 import (
 	"fmt"
 
+	"reprise/config"
+	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 )
 
@@ -26,9 +28,22 @@ func (c *call) overBudget() string {
 	if c.decision.Chain == 0 {
 		job = "this repeated prompt"
 	}
-	says := fmt.Sprintf("made %d calls within an hour, and budget.calls_per_hour is %d", spent.Calls-1, c.rule.Budget.CallsPerHour)
-	if c.decision.Reason == reason.BudgetSpent {
+	says := ""
+	switch c.decision.Reason {
+	case reason.TooManyCalls:
+		says = fmt.Sprintf("made %d calls within an hour, and budget.calls_per_hour is %d", spent.Calls-1, c.rule.Budget.CallsPerHour)
+	case reason.BudgetSpent:
 		says = fmt.Sprintf("cost $%.2f within 24 hours, and budget.dollars_per_day is %g", float64(spent.Cost)/1e9, c.rule.Budget.DollarsPerDay)
+	case reason.TokensSpent:
+		says = TokensSpent(c.rule.Budget, spent)
 	}
 	return fmt.Sprintf("%s %s. The model was not asked. To go on, change [budget] in the user's configuration of reprise (shimctl config path).", job, says)
+}
+
+// TokensSpent says which limit of tokens a job has reached.
+func TokensSpent(b config.Budget, s decide.Spending) string {
+	if b.TokensPerDay > 0 && s.Tokens >= b.TokensPerDay {
+		return fmt.Sprintf("used %d weighted tokens within 24 hours; budget.tokens_per_day is %d", s.Tokens, b.TokensPerDay)
+	}
+	return fmt.Sprintf("used %d weighted tokens; budget.tokens_per_job is %d", s.JobTokens, b.TokensPerJob)
 }

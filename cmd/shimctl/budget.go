@@ -20,10 +20,10 @@ func (a *app) budgetWarnings(c config.Config, r reporter, rows []ledger.JobSpend
 		for n < len(rows) && rows[n].SameJob(job) {
 			n++
 		}
-		var reported decide.Spending
+		reported := decide.Spending{JobTokens: job.JobTokens}
 		var cost sum
 		for _, row := range rows[:n] {
-			reported.Calls, reported.Cost = reported.Calls+row.Calls, reported.Cost+row.Cost
+			reported.Calls, reported.Cost, reported.Tokens = reported.Calls+row.Calls, reported.Cost+row.Cost, reported.Tokens+row.Tokens
 			cost = cost.plus(a.spentOn(r, row))
 		}
 		rows = rows[n:]
@@ -33,9 +33,14 @@ func (a *app) budgetWarnings(c config.Config, r reporter, rows []ledger.JobSpend
 		if exceeded == "" {
 			continue
 		}
-		says := fmt.Sprintf("made %s within an hour; budget.calls_per_hour is %d", ui.Count(spent.Calls, "call"), budget.CallsPerHour)
-		if exceeded == reason.BudgetSpent {
+		says := ""
+		switch exceeded {
+		case reason.TooManyCalls:
+			says = fmt.Sprintf("made %s within an hour; budget.calls_per_hour is %d", ui.Count(spent.Calls, "call"), budget.CallsPerHour)
+		case reason.BudgetSpent:
 			says = fmt.Sprintf("cost %s within 24 hours; budget.dollars_per_day is %g", cost.human(), budget.DollarsPerDay)
+		case reason.TokensSpent:
+			says = shim.TokensSpent(budget, spent)
 		}
 		if budget.Stop && exceededBy(budget, reported) != "" {
 			says += "; further calls are stopped"

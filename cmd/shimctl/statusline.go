@@ -210,6 +210,8 @@ func (a *app) lastDecision(l *ledger.Ledger, cfg config.Config, directory string
 		parts = append(parts, a.stdout.Paint(ui.Bad, ui.Count(spent.Calls, "call")+" of this job in an hour"))
 	case reason.BudgetSpent:
 		parts = append(parts, a.stdout.Paint(ui.Bad, ui.Dollars(spent.Cost)+" for this job in a day"))
+	case reason.TokensSpent:
+		parts = append(parts, a.stdout.Paint(ui.Bad, ui.ShortNumber(max(spent.Tokens, spent.JobTokens))+" weighted tokens for this job"))
 	}
 	return parts, nil
 }

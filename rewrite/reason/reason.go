@@ -97,6 +97,7 @@ const (
 const (
 	TooManyCalls Code = "too_many_calls" // in the last hour
 	BudgetSpent  Code = "budget_spent"   // in the last 24 hours
+	TokensSpent  Code = "tokens_spent"   // in the last 24 hours, or by all calls of the job
 )
 
 // Reasons why a call that may copy its session is fresh all the same, as the detail of Leased or

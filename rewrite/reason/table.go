@@ -262,6 +262,10 @@ var Table = []Row{
 	{Code: BudgetSpent, Group: GroupBudgets, Class: ClassYourWish,
 		Meaning: "the job cost as much in 24 hours as budget.dollars_per_day",
 		Advice:  "End the job, or expect a higher cost", Setting: "budget.dollars_per_day = 100"},
+	{Code: TokensSpent, Group: GroupBudgets, Class: ClassYourWish,
+		Meaning: "the job used as many tokens as budget.tokens_per_day or budget.tokens_per_job",
+		More:    "a token read from the cache counts as 0.1, one written to it as 1.25, one of output as 5",
+		Advice:  "End the job, or expect more tokens", Setting: "budget.tokens_per_day = 50000000"},
 
 	{Code: RefusedUnknown, Group: GroupRefusals, Class: ClassSessionLost,
 		Meaning: "the tool did not know the session",
