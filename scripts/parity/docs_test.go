@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// docs/explanation/transparency.md names each deliberate difference.
+// docs/internals/conformance.md names each deliberate difference.
 func TestDifferencesAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/explanation/transparency.md")
+	text, err := os.ReadFile("../../docs/internals/conformance.md")
 	if err != nil {
 		t.Fatal(err)
 	}
