@@ -39,6 +39,7 @@ type Call struct {
 	Disabled        bool
 	NoResume        bool // this version is known not to resume; the ledger may know the same of the binary
 	Copies          bool // this version is known to resume in a copy
+	Login           bool // the tool is logged in to an account, and given no key: no single call is paid for
 	MayKeepHour     bool // the provider may be asked to keep the prompt for an hour
 	Caller          decide.Caller
 	Project         string // the root of the directory's repository, or the directory
@@ -165,11 +166,11 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *decide.Decision) error {
 		}
 	}
 	return insert(tx, &t.Invocation, `INSERT INTO invocations
-		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm, changed, idle, held, caller, proof, unshared, cache_hour)
-		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm, changed, idle, held, caller, proof, unshared, cache_hour, login)
+		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
 		len(c.Prompt.Text), len(c.Prompt.Text), t.experimentArm(c.Limits.HoldOut), strings.Join(d.Changed, "\t"),
-		idle, held, c.Caller.String(), encodeJSON(d.Proof), c.Unshared, t.Hour)
+		idle, held, c.Caller.String(), encodeJSON(d.Proof), c.Unshared, t.Hour, c.Login)
 }
 
 // join assigns the call its place in a chain, and a session.

@@ -78,6 +78,7 @@ type Invocation struct {
 	CacheRead   Number         `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite  Number         `json:"cache_write_tokens" doc:"tokens written to the cache"`
 	Output      Number         `json:"output_tokens" doc:"tokens that the model wrote"`
+	OneRequest  bool           `json:"-"` // it made a single request, if the tool says so
 	Cost        Number         `json:"-"` // nano-dollars, as the tool reported it
 	Unshared    string         `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
 	Machine     string         `json:"machine,omitempty" doc:"the machine that made it, with --store"`
@@ -90,7 +91,7 @@ func (l *Ledger) invocationColumns() string {
 	return `i.id, coalesce(i.chain_id, 0), coalesce(i.session_id, 0), i.tool, i.cwd, coalesce(ic.task, ''), coalesce(ic.role, ''), i.rule,
 	i.caller, i.format, i.started, i.duration, i.mode, i.reason, i.detail, i.changed, i.proof, i.arm, coalesce(i.resumed_from, ''),
 	coalesce(i.fell_back, ''), coalesce(i.native_id, ''), coalesce(si.model, ''), coalesce(i.model, ''), coalesce(i.outcome, ''), i.exit_code,
-	i.signal, i.prompt_bytes, i.sent_bytes, i.input, i.cache_read, i.cache_write, i.output, i.cost, i.unshared, ` + l.machineColumns()
+	i.signal, i.prompt_bytes, i.sent_bytes, i.input, i.cache_read, i.cache_write, i.output, ` + oneRequest + `, i.cost, i.unshared, ` + l.machineColumns()
 }
 
 const invocationTables = `invocations i LEFT JOIN chains ic ON ic.id = i.chain_id LEFT JOIN sessions si ON si.id = i.session_id`
@@ -100,7 +101,7 @@ func (i *Invocation) columns() []any {
 	return []any{&i.ID, &i.Chain, &i.Session, &i.Tool, &i.Cwd, &i.Task, &i.Role, &i.Rule,
 		&i.Caller, &i.Format, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Changed, &i.Proof, &i.Arm, &i.ResumedFrom,
 		&i.FellBack, &i.NativeID, &i.Asked, &i.Model, &i.Outcome, &i.Exit,
-		&i.Signal, &i.PromptBytes, &i.SentBytes, &i.Input, &i.CacheRead, &i.CacheWrite, &i.Output, &i.Cost, &i.Unshared, &i.Machine, &i.From, &i.Lost}
+		&i.Signal, &i.PromptBytes, &i.SentBytes, &i.Input, &i.CacheRead, &i.CacheWrite, &i.Output, &i.OneRequest, &i.Cost, &i.Unshared, &i.Machine, &i.From, &i.Lost}
 }
 
 // batch is how many invocations are in memory at a time. Between two batches the ledger is free, so

@@ -114,7 +114,7 @@ func (l *Ledger) NewPage(chains ...Chain) (*Page, error) {
 		return nil, err
 	}
 	p := &Page{&Ledger{db: db, key: l.key}}
-	if _, err = db.Exec(strings.Join(migrations, "\n")); err == nil {
+	if _, err = db.Exec(strings.Join(migrations, ";\n")); err == nil {
 		err = p.memory.transact(func(tx *sql.Tx) error {
 			for i := range chains {
 				if err := chains[i].insert(tx); err != nil {

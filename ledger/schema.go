@@ -14,4 +14,5 @@ const applicationID = 0x72707231
 // released migration is never changed.
 var migrations = []string{schema,
 	"ALTER TABLE invocations ADD COLUMN cache_hour INTEGER NOT NULL DEFAULT 0", // the provider was asked to keep the prompt for an hour
+	"ALTER TABLE invocations ADD COLUMN login INTEGER NOT NULL DEFAULT 0",      // the tool was logged in to an account, and given no key
 }

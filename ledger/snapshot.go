@@ -45,6 +45,7 @@ type Slice struct {
 	Arm               string
 	Well              bool // they ended well
 	Counted, Priced   bool // the tool reported their tokens, and their cost
+	Login             bool // the tool was logged in to an account, and given no key
 	Long              bool // some prompt may have been longer than the bound: the run's prompts together are
 	PromptBytes       int64
 	SentBytes         int64
@@ -146,6 +147,7 @@ const (
 	isPriced
 	isLong
 	isTimed
+	isLogin
 	belowDay = iota
 )
 
@@ -155,13 +157,13 @@ const (
 func readSlices(q rowsQueryer, f Filter, longPrompt int64, keys string, args ...any) (list []Slice, err error) {
 	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
-		(duration IS NOT NULL) * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm, %s,
+		(duration IS NOT NULL) * %d + login * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm, %s,
 		count(*), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
 		coalesce(sum(cache_write * cache_hour), 0), coalesce(sum(max(first_prompt - first_read - sent_bytes / 4, 0)) FILTER (WHERE first_prompt >= 4096), 0), sum(coalesce(idle < %d, 0)),
 		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes),
 		sum(max(prompt_bytes - sent_bytes, 0))
 		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`,
-		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, keys, briefIdle)
+		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, isLogin, keys, briefIdle)
 	at := map[Slice]int{} // keyed by the common properties, with all sums zero
 	err = inPieces(q, f, query, func(rows *sql.Rows) error {
 		var s Slice
@@ -175,6 +177,7 @@ func readSlices(q rowsQueryer, f Filter, longPrompt int64, keys string, args ...
 		}
 		s.Day = decide.Millis(bits>>belowDay) * day
 		s.Well, s.Counted, s.Priced, s.Long = bits&isWell != 0, bits&isCounted != 0, bits&isPriced != 0, bits&isLong != 0
+		s.Login = bits&isLogin != 0
 		slice := placed(&list, at, s)
 		allIf := func(they bool) int64 {
 			if they {

@@ -204,6 +204,7 @@ func (c *call) matchRules() reason.Code {
 		Digest: c.book().Key().Name,
 	})
 	apply(c.rule, c.config, c.record)
+	c.record.Login = c.isLoggedIn()
 	c.record.MayKeepHour = c.rule.CacheTTL == config.CacheTTLAuto && c.parsed.HourCache != ""
 	c.record.Limits.Stop = c.record.Limits.Stop && c.talk == nil // an SDK may wait for more than a refusal has
 	c.record.Limits.WholePrompt = c.record.Limits.WholePrompt || c.parsed.KeepPrompt

@@ -8,6 +8,7 @@ import (
 	"reprise/internal/ui"
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/rewrite/models"
 )
 
 // idleNames name the times that a session was idle before a call resumed it.
@@ -27,9 +28,9 @@ func (a *app) printCache(rows []ledger.CacheRow) {
 	}
 	fmt.Fprintln(a.stdout)
 	a.stdout.Heading("provider's cache, resumed calls")
-	t := ui.NewTable("TOOL", "MODEL", "IDLE", "CALLS", "EXPECTED", "FROM-CACHE", "JUDGED", "MISSED")
+	t := ui.NewTable("TOOL", "VERSION", "MODEL", "IDLE", "CALLS", "EXPECTED", "FROM-CACHE", "JUDGED", "MISSED")
 	for _, r := range rows {
-		t.Add(ui.TextCell(r.Tool), ui.TextCell(r.Model), ui.TextCell(idleNames[r.Idle]), ui.NumberCell(r.Calls),
+		t.Add(ui.TextCell(r.Tool), ui.TextCell(r.Version), ui.TextCell(r.Model), ui.TextCell(idleNames[r.Idle]), ui.NumberCell(r.Calls),
 			ui.AmountCell("share", expectedRate(r)), ui.AmountCell("share", readRate(r)), ui.NumberCell(r.Judged), ui.NumberCell(r.Missed))
 	}
 	t.Print(a.stdout)
@@ -37,6 +38,7 @@ func (a *app) printCache(rows []ledger.CacheRow) {
 
 type cacheReport struct {
 	Tool      string   `json:"tool" doc:"name of the tool"`
+	Version   string   `json:"version,omitempty" doc:"version of the tool"`
 	Model     string   `json:"model" doc:"the model that answered"`
 	Idle      string   `json:"idle" doc:"how long their sessions had not been used: under 5 min, 5 to 60 min or over 60 min"`
 	Calls     int64    `json:"calls" doc:"resumed calls that ended well"`
@@ -49,7 +51,7 @@ type cacheReport struct {
 func cacheJSON(rows []ledger.CacheRow) []cacheReport {
 	reports := []cacheReport{}
 	for _, r := range rows {
-		reports = append(reports, cacheReport{r.Tool, r.Model, idleNames[r.Idle], r.Calls, number(expectedRate(r)), number(readRate(r)), r.Judged, r.Missed})
+		reports = append(reports, cacheReport{r.Tool, r.Version, r.Model, idleNames[r.Idle], r.Calls, number(expectedRate(r)), number(readRate(r)), r.Judged, r.Missed})
 	}
 	return reports
 }
@@ -73,6 +75,9 @@ func cacheWarnings(rows []ledger.CacheRow, hour []ledger.HourRow) (warnings []wa
 			continue
 		}
 		whose := r.Tool
+		if r.Version != "" {
+			whose += " " + r.Version
+		}
 		if r.Model != "" {
 			whose += ", model " + r.Model
 		}
@@ -83,6 +88,20 @@ func cacheWarnings(rows []ledger.CacheRow, hour []ledger.HourRow) (warnings []wa
 	return warnings
 }
 
+// steadyVersion is the first claude whose system prompt is without git's status.
+const steadyVersion = "2.1.277"
+
+// restatedWords says what to expect of resumes of sessions that made one request.
+func restatedWords(model string) string {
+	return "with " + model + " claude resumes a session of one request in another form than it was sent (anthropics/claude-code#93490), so the " +
+		"provider's cache has only the system prompt and tools of it; runs that use tools, and models up to claude-opus-4-6 and claude-sonnet-4-6, find theirs"
+}
+
+// restates reports whether a resume of the call's session is expected to miss the cache for its form.
+func restates(i ledger.Invocation) bool {
+	return i.Tool == "claude" && i.OneRequest && models.Restated(i.Model)
+}
+
 // missCause returns why such calls miss, and what the user can do.
 func missCause(r ledger.CacheRow) string {
 	claude := r.Tool == "claude"
@@ -91,9 +110,10 @@ func missCause(r ledger.CacheRow) string {
 		return "no provider keeps a prompt for so long; with ttl = \"1h\" or less such calls are fresh"
 	case r.Idle == ledger.Within:
 		return "its entries had probably expired; shorter pauses between the rounds would find them"
-	case claude:
-		return "the beginning of the prompt changed; before 2.1.277 it has git's status in it, so that each commit changes it, and some " +
-			"versions send a resumed session in another form (anthropics/claude-code#93490): try another version of claude"
+	case claude && r.Version != "" && older(r.Version, steadyVersion):
+		return "version " + r.Version + " has git's status in its system prompt, so that each commit changes it: update claude, or set steady_prompt = true"
+	case claude && 2*r.Single > r.Missed && models.Restated(r.Model):
+		return restatedWords(r.Model)
 	}
 	return "the beginning of the prompt changed, or the provider dropped it early"
 }

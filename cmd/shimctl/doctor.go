@@ -86,6 +86,7 @@ func (a *app) checks(measure bool) []check {
 	checks := append(a.checkTools(facts), a.checkShells(facts)...)
 	checks = append(checks, a.checkKeys(cfg)...)
 	checks = append(checks, a.checkBundled()...)
+	checks = append(checks, a.checkRestated()...)
 	checks = append(checks, a.checkPermissions(), configured, a.checkLedger(), checkBuild())
 	checks = append(checks, a.checkStore(cfg)...)
 	if measure {

@@ -111,6 +111,9 @@ func (a *app) evidence(i ledger.Invocation, f whyFacts) []string {
 			said = append(said, sentence(missed))
 		}
 	}
+	if restates(i) {
+		said = append(said, sentence(restatedWords(i.Model)))
+	}
 	switch {
 	case !i.Mode.Continues():
 	case i.SentBytes < i.PromptBytes:

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -32,7 +33,7 @@ func BundledTool(args []string, stdout io.Writer) error {
 		return err
 	}
 	if t.stream {
-		t.event(stdout, event{"type": "system", "subtype": "init", "session_id": t.id, "model": "stand-in"})
+		t.event(stdout, event{"type": "system", "subtype": "init", "session_id": t.id, "model": bundledModel()})
 	}
 	answer, err := t.ask(stdout)
 	if err != nil {
@@ -46,7 +47,7 @@ func BundledTool(args []string, stdout io.Writer) error {
 		return err
 	}
 	t.event(stdout, event{"type": "result", "subtype": "success", "is_error": false, "result": answer, "session_id": t.id,
-		"modelUsage": event{"stand-in": t.usage}})
+		"modelUsage": event{bundledModel(): t.usage}})
 	return nil
 }
 
@@ -199,6 +200,9 @@ func (t *bundledTool) open() error {
 	return nil
 }
 
+// bundledModel returns the name of the model that is asked.
+func bundledModel() string { return cmp.Or(os.Getenv("ANTHROPIC_MODEL"), "stand-in") }
+
 // ask sends the prompt, runs what the model requests, and returns its answer.
 func (t *bundledTool) ask(stdout io.Writer) (string, error) {
 	t.history = append(t.history, message{"user", []part{{Type: "text", Text: t.prompt}}})
@@ -209,7 +213,7 @@ func (t *bundledTool) ask(stdout io.Writer) (string, error) {
 		}
 		t.history = append(t.history, reply)
 		if t.stream {
-			t.event(stdout, event{"type": "assistant", "session_id": t.id, "message": event{"model": "stand-in", "content": reply.Content, "usage": t.asked[len(t.asked)-1]}})
+			t.event(stdout, event{"type": "assistant", "session_id": t.id, "message": event{"model": bundledModel(), "content": reply.Content, "usage": t.asked[len(t.asked)-1]}})
 		}
 		var results []part
 		text := ""
@@ -231,7 +235,7 @@ func (t *bundledTool) ask(stdout io.Writer) (string, error) {
 
 // request sends one request to the model.
 func (t *bundledTool) request() (m message, err error) {
-	body, err := json.Marshal(event{"model": "stand-in", "messages": marked(t.history)})
+	body, err := json.Marshal(event{"model": bundledModel(), "messages": marked(t.history)})
 	if err != nil {
 		return m, fmt.Errorf("ask the model: %w", err)
 	}
@@ -279,7 +283,7 @@ func (t *bundledTool) save() error {
 	for i, m := range t.history[t.kept:] {
 		e := entry{m.Role, time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), entryMessage{message: m}}
 		if m.Role == "assistant" {
-			e.Message.ID, e.Message.Model, e.Message.Usage = fmt.Sprintf("msg_%d", t.kept+i), "stand-in", &t.asked[0]
+			e.Message.ID, e.Message.Model, e.Message.Usage = fmt.Sprintf("msg_%d", t.kept+i), bundledModel(), &t.asked[0]
 			t.asked = t.asked[1:]
 		}
 		err = errors.Join(err, json.NewEncoder(file).Encode(e))

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"reprise/internal/ui"
 )
 
 // Headline returns the saving in one sentence, without a full stop. It says what was counted, then what
-// that saved in money or tokens, and on what that rests. A resume that was dearer is said to be so.
+// that saved in money or tokens, and on what that rests. A resume that was dearer is said to be so. Tokens come first if most calls
+// were made with a login: a subscription has no price for a call.
 func (s Saving) Headline() string {
 	a := s.AtLeast
 	switch {
@@ -22,8 +24,12 @@ func (s Saving) Headline() string {
 	if prompts := a.words(); prompts != "" {
 		words += "; " + prompts
 	}
-	if money := cmp.Or(s.difference(Cost), s.difference(Weighted)); money != "" {
-		words += "; " + money
+	figures := []string{s.difference(Cost), s.difference(Weighted)}
+	if 2*a.byLogin > a.Resumed {
+		slices.Reverse(figures)
+	}
+	if difference := cmp.Or(figures...); difference != "" {
+		words += "; " + difference
 	}
 	return words
 }

@@ -38,6 +38,10 @@ func TestHeadline(t *testing.T) {
 	failed := resumed(1, 50e6, 9000)
 	failed.Well = false
 	observed := calls(rewrite.Observe, "", 7, 1e6, 0)
+	login := func(s ledger.Slice) ledger.Slice {
+		s.Login = true
+		return s
+	}
 	perToken := func(s ledger.Slice) (int64, bool) { return s.Input * 1e6, true }
 	for _, tt := range []struct {
 		name, want string
@@ -49,6 +53,12 @@ func TestHeadline(t *testing.T) {
 		{"one", "resumed 1 of 2 calls; at least 41 kB of its prompt were left out, since the session held them; " +
 			"it cost about $0.0200 less than 1 first call would have (rough estimate from 1 first call)",
 			[]ledger.Slice{first(1, 30e6), resumed(1, 10e6, 41_999)}, nil},
+		{"with a login", "resumed 1 of 2 calls; at least 41 kB of its prompt were left out, since the session held them; " +
+			"it cost about 20 weighted tokens less than 1 first call would have (rough estimate from 1 first call)",
+			[]ledger.Slice{login(first(1, 30e6)), login(resumed(1, 10e6, 41_999))}, nil},
+		{"mostly with a key", "resumed 3 of 4 calls; at least 9000 B of their prompts were left out, since the sessions held them; " +
+			"they cost about $0.0600 less than 3 first calls would have (rough estimate from 1 first call)",
+			[]ledger.Slice{first(1, 30e6), login(resumed(1, 10e6, 3000)), resumed(2, 10e6, 6000)}, nil},
 		{"dearer", "resumed 2 of 8 calls; their prompts were sent whole; " +
 			"they cost about $0.0400 more than 2 fresh calls would have (estimate from 6 fresh calls)",
 			[]ledger.Slice{guarded(6, 10e6), resumed(2, 30e6, 0)}, nil},

@@ -31,6 +31,7 @@ type AtLeast struct {
 	Calls        int64 // managed calls
 	Resumed      int64 // of these, the resumed ones
 	LeftOutBytes int64 // what the prompts of resumed calls that ended well left out
+	byLogin      int64 // of Resumed, those made with a login
 	unsettled    bool  // resumed calls that have not ended well left something out too
 }
 
@@ -63,6 +64,9 @@ func New(slices []ledger.Slice, arms []ledger.ChainSums, price Price) Saving {
 func (a *AtLeast) add(s ledger.Slice) {
 	a.Calls += s.Calls
 	a.Resumed += s.Resumed
+	if s.Login {
+		a.byLogin += s.Resumed
+	}
 	switch {
 	case !s.Mode.Continues():
 	case s.Well:

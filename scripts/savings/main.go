@@ -247,9 +247,10 @@ func (c *cost) play(w *parity.World, s shape, j *job) error {
 			if err != nil {
 				return fmt.Errorf("%s, %s, round %d: %w", w.Tool, s.name, j.round, err)
 			}
-			if role == "coder" {
+			switch role {
+			case "coder":
 				j.answers = append(j.answers, answer)
-			} else {
+			case "reviewer":
 				j.reviews = append(j.reviews, answer)
 			}
 		}

@@ -66,12 +66,20 @@ var shapes = []shape{
 		name: "transcript", what: "one coder in a conversation that is sent whole each time",
 		prompt: transcript, roles: []string{"coder"},
 	},
+	{
+		name: "single", what: "a writer that reads no files: each call is one request; the task is named",
+		prompt: remarks, roles: []string{"writer"}, env: variables,
+	},
 }
 
 func named(j *job, tool, role string) []string {
 	if tool == "claude" {
 		return nil // the preset reads the task from the prompt
 	}
+	return variables(j, tool, role)
+}
+
+func variables(j *job, _, role string) []string {
 	return []string{"REPRISE_TASK=" + j.id, "REPRISE_ROLE=" + role}
 }
 
@@ -144,6 +152,16 @@ func latest(j *job, role string) string {
 		b.WriteString(resubmitted(j.round))
 	}
 	return b.String() + demo.Contracts[role]
+}
+
+// remarks returns a prompt that names no file, with what was remarked on each round's text.
+func remarks(j *job, _ string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "You are the writer of a handbook.\n\n## Rules of the house\n\n%s\n", standards(300))
+	for i := 1; i < j.round; i++ {
+		fmt.Fprintf(&b, "## Remark %d\n\nParagraph %d says the same thing twice. Say it once, and shorter.\n\n", i, i)
+	}
+	return b.String() + "## Answer\n\nWrite the next paragraph of the handbook.\n"
 }
 
 func transcript(j *job, _ string) string {
