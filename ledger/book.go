@@ -169,7 +169,7 @@ func (l *Ledger) Take(m Mark, d decide.Decision, c *Call) (*Ticket, error) {
 }
 
 // decision decides on a call. Only if it would continue a session does it ask the repository
-// whether the session's last commit is still in its history, and whether its work is there: that may
+// whether the session's last commit is still in its history, and whether its work is there or goes on: that may
 // take longer than everything else. WorkGone comes last: on another machine the work is not thrown
 // away but was never there.
 func (c *Call) decision(f decide.Facts) decide.Decision {
@@ -185,5 +185,5 @@ func (c *Call) decision(f decide.Facts) decide.Decision {
 	if chosen.CommitGone || chosen.CheckoutDiffers || chosen.WorkGone {
 		return decide.Decide(f)
 	}
-	return d
+	return c.watchRounds(f, chosen, d)
 }

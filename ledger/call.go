@@ -54,6 +54,8 @@ type Call struct {
 	// Checkout reports whether the directory has what another book's session has left in its own, as ChainFacts
 	// name it. It may be nil.
 	Checkout func(tree, directory string) bool
+	// Tree returns git's name of the directory's content, "" if it has none. It may be nil.
+	Tree func() string
 	// ForkPoint returns the last message of a session's file when it had that stamp, or why there is
 	// none. It is nil if sessions in use must not be copied.
 	ForkPoint func(path string, stamp decide.Stamp) (message string, why reason.Code)
@@ -194,9 +196,9 @@ func (t *Ticket) join(tx *sql.Tx, c *Call, d *decide.Decision) (err error) {
 		return t.newSession(tx, true)
 	case d.Copy:
 		t.cut = d.ForkAt != ""
-		return t.copySession(tx, d.Session)
+		return t.copySession(tx, d.Session, d.Rounds)
 	case d.Mode == rewrite.Resume:
-		return t.resumeSession(tx, d.Session)
+		return t.resumeSession(tx, d.Session, d.Rounds)
 	}
 	return t.newSession(tx, d.Reason != reason.Ambiguous && d.Detail != reason.Unrelated)
 }
@@ -273,18 +275,18 @@ func (t *Ticket) newSession(tx *sql.Tx, anew bool) error {
 
 // copySession creates the session that a copy of another one will be. It was sent and answered the
 // same, and has the same age.
-func (t *Ticket) copySession(tx *sql.Tx, source int64) error {
+func (t *Ticket) copySession(tx *sql.Tx, source int64, rounds decide.Rounds) error {
 	t.source = source
 	place := t.call.Place
 	err := tx.QueryRow(`INSERT INTO sessions
 		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
 			root, things, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, attempt, parent_id,
-			repository, branch, head, caller, left_files)
+			repository, branch, head, caller, left_files, rounds)
 		SELECT `+unusedID("sessions")+`, chain_id, tool, ?, created, ?, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
 			root, things, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, coalesce(?, attempt), id,
-			?, ?, ?, ?, left_files
+			?, ?, ?, ?, left_files, ?
 		FROM sessions WHERE id = ? RETURNING id, totals, left_files`,
-		decide.Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), source).Scan(&t.Session, &t.Totals, &t.Left)
+		decide.Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), encodeRounds(rounds), source).Scan(&t.Session, &t.Totals, &t.Left)
 	if err != nil {
 		return err
 	}
@@ -307,11 +309,11 @@ func (t *Ticket) takeSession(tx *sql.Tx, anew, continued bool) error {
 
 // resumeSession takes the lease. The session counts as running until the run has ended well: if the
 // shim dies, the session is not resumed.
-func (t *Ticket) resumeSession(tx *sql.Tx, session int64) error {
+func (t *Ticket) resumeSession(tx *sql.Tx, session int64, rounds decide.Rounds) error {
 	t.Session = session
 	place := t.call.Place
-	err := tx.QueryRow(`UPDATE sessions SET state = ?, last_used = ?, attempt = coalesce(?, attempt), repository = ?, branch = ?, head = ?, caller = ?
-		WHERE id = ? RETURNING totals, left_files`, decide.Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), session).Scan(&t.Totals, &t.Left)
+	err := tx.QueryRow(`UPDATE sessions SET state = ?, last_used = ?, attempt = coalesce(?, attempt), repository = ?, branch = ?, head = ?, caller = ?, rounds = ?
+		WHERE id = ? RETURNING totals, left_files`, decide.Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), encodeRounds(rounds), session).Scan(&t.Totals, &t.Left)
 	if err != nil {
 		return err
 	}

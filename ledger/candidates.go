@@ -318,7 +318,7 @@ func (r *factsRow) columns() []column {
 		{"coalesce(s.file, '')", &f.File}, {"coalesce(s.stamp, '')", &f.Stamp},
 		{fmt.Sprintf("coalesce(s.attempt, %d)", rewrite.NoAttempt), &f.Attempt}, {"s.reset", &f.Reset}, {"s.callers_own", &f.CallersOwn},
 		{"s.repository", &f.Place.Repository}, {"s.branch", &f.Place.Branch}, {"s.head", &f.Place.Head},
-		{"s.left_files", &f.Left},
+		{"s.left_files", &f.Left}, {"s.rounds", &f.Rounds},
 		{"s.first_model", &f.FirstModel}, {"s.caller", &f.Caller}, {"s.shared <> ''", &f.Shared},
 		{"coalesce(l.boot, '')", &l.shim.Boot}, {"coalesce(l.pid, 0)", &l.shim.PID}, {"coalesce(l.pid_start, 0)", &l.shim.Start},
 		{"coalesce(l.child, 0)", &l.child.PID}, {"coalesce(l.child_start, 0)", &l.child.Start},

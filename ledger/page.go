@@ -64,6 +64,7 @@ type Session struct {
 	Attempt      *int64        `json:"attempt,omitempty"`
 	File         *string       `json:"file,omitempty"` // relative to the tool's home
 	LeftFiles    string        `json:"left_files,omitempty"`
+	Rounds       string        `json:"rounds,omitempty"`
 	Repository   string        `json:"repository,omitempty"`
 	Branch       string        `json:"branch,omitempty"`
 	Head         string        `json:"head,omitempty"`
@@ -98,7 +99,7 @@ func (s *Session) columns() []column {
 		{"base_lines", &s.BaseLines}, {"shape", &s.Shape}, {"root", &s.Root}, {"things", &s.Things}, {"answers", &s.Answers},
 		{"said", &s.Said}, {"transcript", &s.Transcript}, {"compacted", &s.Compacted}, {"callers_own", &s.CallersOwn},
 		{"context_used", &s.ContextUsed}, {"context_limit", &s.ContextLimit}, {"totals", &s.Totals}, {"attempt", &s.Attempt},
-		{"file", &s.File}, {"left_files", &s.LeftFiles}, {"repository", &s.Repository}, {"branch", &s.Branch}, {"head", &s.Head},
+		{"file", &s.File}, {"left_files", &s.LeftFiles}, {"rounds", &s.Rounds}, {"repository", &s.Repository}, {"branch", &s.Branch}, {"head", &s.Head},
 		{"caller", &s.Caller}}
 }
 

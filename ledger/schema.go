@@ -15,4 +15,11 @@ const applicationID = 0x72707231
 var migrations = []string{schema,
 	"ALTER TABLE invocations ADD COLUMN cache_hour INTEGER NOT NULL DEFAULT 0", // the provider was asked to keep the prompt for an hour
 	"ALTER TABLE invocations ADD COLUMN login INTEGER NOT NULL DEFAULT 0",      // the tool was logged in to an account, and given no key
+
+	// The session's latest resumed rounds that were given the same, as JSON.
+	"ALTER TABLE sessions ADD COLUMN rounds TEXT NOT NULL DEFAULT ''",
+	// whole or delta, '' where no chain is sent whole prompts for comparison.
+	"ALTER TABLE invocations ADD COLUMN delta_arm TEXT NOT NULL DEFAULT ''",
+	// Budgets whose command was run.
+	"CREATE TABLE told (job TEXT, budget TEXT, told INTEGER NOT NULL, PRIMARY KEY (job, budget)) WITHOUT ROWID",
 }

@@ -49,6 +49,9 @@ func TestEvidence(t *testing.T) {
 				for i, d := range sessions {
 					c := s.Calls[i]
 					resumed := d.Mode.Continues()
+					if d.Reason == reason.NoProgress {
+						t.Errorf("%s: call %d counts as no progress", s.Name, i+1)
+					}
 					right := resumed && (c.Of == 0 || d.session == sessions[c.Of-1].session)
 					switch {
 					case c.Expect == "resume" && (right || !resumed):

@@ -36,6 +36,7 @@ func (c *call) guards() {
 		return err == nil && repo.descends(commit, r.Place.Head, c.env.Environ)
 	}
 	r.WorkGone = c.workGone
+	r.Tree = func() string { return checkoutTree(r.Cwd, c.env.Environ) }
 	if c.isShared() {
 		r.Checkout = func(tree, place string) bool {
 			return place == c.shared.book.Place || hasTree(r.Cwd, tree, c.env.Environ)

@@ -113,6 +113,10 @@ type ChainFacts struct {
 	Left            string // the files that its runs changed, as they left them
 	Stamp           Stamp  // as our last run left it
 
+	Rounds  Rounds // its latest ones that were given the same
+	Given   string // a digest of what the call gives it
+	TreeNow string // git's name of the directory's content, "" if not known
+
 	// Of another book's session: git's name of the directory's content after its latest run, and a digest of that
 	// directory on that machine.
 	Tree, Directory string
@@ -161,8 +165,9 @@ type Decision struct {
 	Copy       bool   // continue in a copy of it
 	ForkAt     string // the last message that the copy keeps if Mode is Fork
 	Continuity prompt.Continuity
-	Proof      Proof // what showed that the call continues it
-	Whole      bool  // send the whole prompt, never a delta
+	Proof      Proof  // what showed that the call continues it
+	Whole      bool   // send the whole prompt, never a delta
+	Rounds     Rounds // of the session, with this one
 	// Prices are the figures behind the reason dearer.
 	Prices Prices
 	// Context is how full the chain's session is. NearlyFull reports that it will soon be too full
@@ -201,6 +206,10 @@ func Decide(f Facts) Decision {
 		if reason, names := WhatChanged(f, chain); reason == d.Reason {
 			d.Changed = names
 		}
+		return d
+	}
+	if chain.StateWhy != reason.TurnLimit && chain.Rounds.stuck(chain.Given, chain.TreeNow) {
+		d.Reason = reason.NoProgress
 		return d
 	}
 	if d.Prices, d.Reason = dearer(f); d.Reason != "" {

@@ -94,6 +94,12 @@ func decisions() []decision {
 			f.Chains[0].Fingerprints.Settings = ""
 		}
 	}
+	stuck := func(change func(*ChainFacts)) func(*Facts) {
+		return first(func(c *ChainFacts) {
+			c.Rounds, c.Given, c.TreeNow = Rounds{2, "given", "tree"}, "given", "tree"
+			change(c)
+		})
+	}
 	metered := func(m Meters) func(*Facts) { return func(f *Facts) { f.Meters = m } }
 	loses := func(change func(*Facts)) func(*Facts) {
 		return func(f *Facts) { f.Limits.LosesCache = true; change(f) }
@@ -198,6 +204,19 @@ func decisions() []decision {
 		{"more commits", func(f *Facts) { f.Place.Head = "x" }, rewrite.Resume, reason.Extends, 7},
 		{"commits taken back", first(func(c *ChainFacts) { c.CommitGone = true }), rewrite.Fresh, reason.CommitGone, 7},
 		{"work thrown away", first(func(c *ChainFacts) { c.WorkGone = true }), rewrite.Fresh, reason.WorkGone, 7},
+		{"no progress", stuck(func(*ChainFacts) {}), rewrite.Fresh, reason.NoProgress, 7},
+		{"no progress, of a named job", named(stuck(func(*ChainFacts) {})), rewrite.Fresh, reason.NoProgress, 7},
+		{"no progress, in one round", stuck(func(c *ChainFacts) { c.Rounds.Count = 1 }), rewrite.Resume, reason.Extends, 7},
+		{"no progress, but something else is added", stuck(func(c *ChainFacts) { c.Given = "more" }), rewrite.Resume, reason.Extends, 7},
+		{"files have changed", stuck(func(c *ChainFacts) { c.TreeNow = "other" }), rewrite.Resume, reason.Extends, 7},
+		{"whether files have changed is not known", stuck(func(c *ChainFacts) { c.TreeNow = "" }), rewrite.Resume, reason.Extends, 7},
+		{"nor was it before", stuck(func(c *ChainFacts) { c.Rounds.Tree, c.TreeNow = "", "" }), rewrite.Resume, reason.Extends, 7},
+		{"no progress, up to the limit of turns", named(stuck(func(c *ChainFacts) { c.StateWhy = reason.TurnLimit })), rewrite.Resume, reason.Extends, 7},
+		{"no progress, and idle", stuck(func(c *ChainFacts) { c.LastUsed = 0 }), rewrite.Fresh, reason.Idle, 7},
+		{"no progress, and held out", func(f *Facts) {
+			stuck(func(*ChainFacts) {})(f)
+			f.Limits.HoldOut = 1
+		}, rewrite.Fresh, reason.NoProgress, 7},
 		{"work thrown away, of a named job", func(f *Facts) { f.Named, f.Chains[0].WorkGone = true, true }, rewrite.Fresh, reason.WorkGone, 7},
 		{"copied, and another branch", copies(func(*ChainFacts) {}), rewrite.Resume, reason.Extends, 7},
 		{"to be copied, but another branch", func(f *Facts) { copies(func(*ChainFacts) {})(f); f.Place.Branch = "x" }, rewrite.Fresh, reason.BranchChanged, 7},

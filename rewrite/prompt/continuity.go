@@ -38,6 +38,7 @@ type Continuity struct {
 	known map[int]int // by block: how many lines of a grown block the session was sent
 	turn  int         // the line where the new turn starts; 0 if it cannot be sent alone
 	base  *Shape      // of the prompt that the session was sent
+	root  []Digest    // the blocks of the first prompt that it was sent whole
 }
 
 // old reports whether the session was sent the line.
@@ -82,7 +83,7 @@ func withoutBlock(known map[int]int, at int) map[int]int {
 }
 
 func compareMatched(sent Sent, p *Prompt, m matched) Continuity {
-	c := Continuity{Relation: reason.Unrelated, BeginsAlike: p.Footprint().First == sent.RootFirst, base: &sent.Base.Shape,
+	c := Continuity{Relation: reason.Unrelated, BeginsAlike: p.Footprint().First == sent.RootFirst, base: &sent.Base.Shape, root: sent.Root,
 		Has: m.has, known: m.known, whole: m.whole}
 	if m.whole && m.retained == len(p.blocks) && len(m.known) == 0 {
 		c.Relation = reason.Identical

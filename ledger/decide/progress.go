@@ -1,0 +1,38 @@
+package decide
+
+import "encoding/json"
+
+// Rounds are the latest resumed rounds of a session in a row that were given the same.
+type Rounds struct {
+	Count int    `json:"count,omitempty"`
+	Given string `json:"given,omitempty"` // a digest of what their prompts added
+	Tree  string `json:"tree,omitempty"`  // git's name of the directory's content before the latest of them, "" if not known
+}
+
+// Repeated reports whether a call gives the session what its latest round was given.
+func (r Rounds) Repeated(given string) bool { return r.Count > 0 && r.Given == given }
+
+// And returns the rounds up to and including a call.
+func (r Rounds) And(given, tree string) Rounds {
+	if !r.Repeated(given) {
+		return Rounds{Count: 1, Given: given}
+	}
+	return Rounds{Count: r.Count + 1, Given: given, Tree: tree}
+}
+
+// enoughRounds is how many rounds without progress a session may have.
+const enoughRounds = 2
+
+// stuck reports whether these rounds and the call were given the same, and the latest round has changed no file.
+func (r Rounds) stuck(given, tree string) bool {
+	return r.Count >= enoughRounds && r.Repeated(given) && tree != "" && r.Tree == tree
+}
+
+// Scan implements sql.Scanner. Sessions of older versions have no rounds.
+func (r *Rounds) Scan(column any) error {
+	*r = Rounds{}
+	if text, _ := column.(string); text != "" {
+		return json.Unmarshal([]byte(text), r)
+	}
+	return nil
+}

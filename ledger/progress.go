@@ -1,0 +1,35 @@
+package ledger
+
+import (
+	"encoding/hex"
+
+	"reprise/ledger/decide"
+)
+
+// givenSize is how many bytes of a digest Rounds.Given has.
+const givenSize = 8
+
+// watchRounds completes the decision to continue a session by what its rounds were given. Only if the latest one was given
+// what this call gives does it ask for the directory's content, and decides again: git takes longer than everything else.
+func (c *Call) watchRounds(f decide.Facts, chosen *decide.ChainFacts, d decide.Decision) decide.Decision {
+	if c.Tree == nil {
+		return d
+	}
+	given := c.Prompt.Given(chosen.Continuity)
+	chosen.Given = hex.EncodeToString(given[:givenSize])
+	if chosen.Rounds.Repeated(chosen.Given) {
+		chosen.TreeNow = c.Tree()
+		if d = decide.Decide(f); !d.Mode.Continues() {
+			return d
+		}
+	}
+	d.Rounds = chosen.Rounds.And(chosen.Given, chosen.TreeNow)
+	return d
+}
+
+func encodeRounds(r decide.Rounds) string {
+	if r == (decide.Rounds{}) {
+		return ""
+	}
+	return encodeJSON(r)
+}
