@@ -47,6 +47,7 @@ type Policy struct {
 	CacheTTL  CacheTTL
 	Steady    bool    // a tool is asked for a system prompt that does not change between calls
 	Rollout   float64 // share of the chains that are resumed, 0 to 1
+	Deltas    float64 // share of the chains whose resumed sessions are sent deltas, 0 to 1
 	Budget    Budget
 }
 
@@ -171,6 +172,7 @@ func Default() Config {
 			Dearer:    DearerFresh,
 			CacheTTL:  CacheTTLOff,
 			Rollout:   1,
+			Deltas:    1,
 			Budget:    Budget{CallsPerHour: 60, DollarsPerDay: 30},
 		},
 		Presets:      true,

@@ -54,6 +54,7 @@ func policySettings[T any](policy func(*T) *Policy) []setting[T] {
 		{"cache_ttl", oneOf(func(t *T) *CacheTTL { return &policy(t).CacheTTL }, CacheTTLOff, CacheTTLAuto)},
 		{"steady_prompt", boolean(func(t *T) *bool { return &policy(t).Steady })},
 		{"rollout", share(func(t *T) *float64 { return &policy(t).Rollout })},
+		{"delta_rollout", share(func(t *T) *float64 { return &policy(t).Deltas })},
 		{"budget.calls_per_hour", integer(0, 1000, func(t *T, n int64) { policy(t).Budget.CallsPerHour = int(n) })},
 		{"budget.dollars_per_day", dollars(func(t *T) *float64 { return &policy(t).Budget.DollarsPerDay })},
 		{"budget.tokens_per_day", integer(0, 1e12, func(t *T, n int64) { policy(t).Budget.TokensPerDay = n })},

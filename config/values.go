@@ -37,6 +37,7 @@ func (c Config) Values() []Value {
 		{"cache_ttl", quoted(c.CacheTTL), "auto: the provider keeps a prompt for an hour if the pauses between calls make that cheaper; or off"},
 		{"steady_prompt", strconv.FormatBool(c.Steady), "true: claude before 2.1.277 keeps what changes, as git's status, out of the system prompt"},
 		{"rollout", number(c.Rollout), "the share of chains that are resumed; the others stay fresh, to compare with"},
+		{"delta_rollout", number(c.Deltas), "the share of chains whose resumed sessions get deltas; the others get whole prompts, to compare with"},
 		{"budget.calls_per_hour", strconv.Itoa(c.Budget.CallsPerHour), "a chain that makes more calls in an hour is warned about; 0: no limit"},
 		{"budget.dollars_per_day", number(c.Budget.DollarsPerDay), "a chain that costs as much in 24 hours is warned about; 0: no limit"},
 		{"budget.tokens_per_day", strconv.FormatInt(c.Budget.TokensPerDay, 10), "a chain that uses as many tokens in 24 hours, weighted by price, is warned about; 0: no limit"},

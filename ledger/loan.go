@@ -33,6 +33,9 @@ func (t *Ticket) Source() int64 { return t.source }
 // Arm returns the side of the comparison that the call is on, "" if there is no control group.
 func (t *Ticket) Arm() string { return t.experimentArm(t.call.Limits.HoldOut) }
 
+// DeltaArm returns the other comparison's.
+func (t *Ticket) DeltaArm() string { return t.deltaArm(t.call.Limits) }
+
 // RecordLent records a call that another book has decided on.
 func (l *Ledger) RecordLent(c *Call, d decide.Decision, loan *Loan) (*Ticket, error) {
 	t := &Ticket{call: c, key: loan.Key, loan: loan}

@@ -34,10 +34,11 @@ type LoggedCall struct {
 	Changed  string         `json:"changed,omitempty"` // names of what has changed, apart by tabs
 	Proof    decide.Proof   `json:"proof,omitzero"`    // without numbers of calls
 	FellBack reason.Code    `json:"fell_back,omitempty"`
-	From     string         `json:"from,omitempty"`    // the host on which the resumed session was last used
-	Resumed  string         `json:"resumed,omitempty"` // that session's ID
-	Session  string         `json:"session,omitempty"` // the one that the call ended in
-	Arm      string         `json:"arm,omitempty"`     // Control or Treated
+	From     string         `json:"from,omitempty"`      // the host on which the resumed session was last used
+	Resumed  string         `json:"resumed,omitempty"`   // that session's ID
+	Session  string         `json:"session,omitempty"`   // the one that the call ended in
+	Arm      string         `json:"arm,omitempty"`       // Control or Treated
+	DeltaArm string         `json:"delta_arm,omitempty"` // WholePrompt or DeltaPrompt
 	Outcome  string         `json:"outcome"`
 	Exit     int            `json:"exit,omitempty"`
 	Signal   int            `json:"signal,omitempty"`
@@ -143,12 +144,12 @@ func (n LoggedCall) insert(tx *sql.Tx, number int64, chains map[int64]bool) (err
 		mode = rewrite.Fresh
 	}
 	_, err = tx.Exec(`INSERT INTO invocations (id, chain_id, rule, tool, cwd, started, duration, mode, reason, resumed_from, fell_back, format,
-			native_id, model, prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost, outcome, arm, detail, changed, proof, exit_code, signal,
+			native_id, model, prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost, outcome, arm, delta_arm, detail, changed, proof, exit_code, signal,
 			project, machine, from_machine, lost)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?)`,
 		number, chain, n.Rule, n.Tool, n.Cwd, n.When, max(0, n.Duration), mode, n.Reason, n.Resumed, n.FellBack, n.Format,
 		n.Session, n.Model, n.Prompt, n.Sent, known(u.Known, plausible(u.Input)), known(u.Known, plausible(u.CacheRead)),
 		known(u.Known, plausible(u.CacheWrite)), known(u.Known, plausible(u.Output)), known(u.CostKnown, plausible(u.CostNano)),
-		n.Outcome, n.Arm, n.Detail, n.Changed, encodeJSON(n.Proof), n.Exit, n.Signal, n.Project, n.Host, n.From, n.Lost)
+		n.Outcome, n.Arm, n.DeltaArm, n.Detail, n.Changed, encodeJSON(n.Proof), n.Exit, n.Signal, n.Project, n.Host, n.From, n.Lost)
 	return err
 }

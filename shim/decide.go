@@ -244,6 +244,7 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 		Unrelated:    m.Unrelated == config.UnrelatedResume,
 		WholePrompt:  m.Delta == config.DeltaOff,
 		HoldOut:      1 - m.Rollout,
+		WholeOut:     1 - m.Deltas,
 		ResumeDearer: m.Dearer == config.DearerResume,
 		LosesCache:   losesCache(r.Tool),
 		Budget:       Budget(m.Budget),

@@ -81,6 +81,7 @@ identical = "resume"
 delta = "off"
 dearer = "resume"
 rollout = 0.75
+delta_rollout = 0.5
 unnamed = "off"
 fresh_when = 'anew'
 budget = { calls_per_hour = 5, dollars_per_day = 1.5, stop = true }
@@ -94,7 +95,7 @@ budget = { calls_per_hour = 5, dollars_per_day = 1.5, stop = true }
 	ruled := plain
 	ruled.Budget, ruled.Stop = decide.Budget{CallsPerHour: 5, NanoPerDay: 1_500_000_000}, true
 	ruled.TTL, ruled.MaxAge, ruled.ResumeSame, ruled.WholePrompt, ruled.HoldOut, ruled.ResumeDearer = 60_000, 180_000, true, true, 0.25, true
-	ruled.Unnamed = decide.UnnamedOff
+	ruled.Unnamed, ruled.WholeOut = decide.UnnamedOff, 0.5
 	losing := plain
 	losing.LosesCache = true
 	for tool, want := range map[string]decide.Limits{"claude": plain, "codex": ruled, "gemini": losing, "qwen": losing, "vibe": plain} {

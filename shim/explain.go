@@ -145,7 +145,7 @@ func (c *call) explainDecision(d decide.Decision, near *decide.ChainFacts) Expla
 		e.Shared = &identity
 	}
 	switch {
-	case d.Whole && r.Limits.WholePrompt:
+	case d.Whole && (r.Limits.WholePrompt || near != nil && r.Limits.SendsWhole(near.Share)):
 		e.WhyWhole = reason.DeltaOff
 	case d.Whole:
 		e.WhyWhole = reason.Compacted

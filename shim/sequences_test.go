@@ -111,7 +111,8 @@ func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int
 	call := s.Calls[i]
 	r := &ledger.Call{
 		Tool: orElse(call.Tool, "claude"), Cwd: orElse(call.Cwd, "/project"), Home: "/home", Now: now,
-		Prompt: prompt.New(call.Prompt, l.Key()), Project: "/project", Caller: call.caller(t), Tree: func() string { return "tree" }, // no run changes a file: none of these callers repeats itself
+		Prompt: prompt.New(call.Prompt, l.Key()), Project: "/project", Caller: call.caller(t),
+		Tree:   func() string { return "tree" }, // no run changes a file, yet none counts as no progress
 		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}
 	env := func(name string) string { return orElse(call.Env[name], s.Env[name]) }

@@ -88,6 +88,7 @@ func (a *app) checks(measure bool) []check {
 	checks = append(checks, a.checkBundled()...)
 	checks = append(checks, a.checkRestated()...)
 	checks = append(checks, a.checkPermissions(), configured, a.checkLedger(), checkBuild())
+	checks = append(checks, a.checkQuality()...)
 	checks = append(checks, a.checkStore(cfg)...)
 	if measure {
 		checks = append(checks, a.measure())

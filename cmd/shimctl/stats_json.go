@@ -19,6 +19,7 @@ type statsReport struct {
 	Comparison *comparisonReport `json:"comparison" doc:"the control group against the others, null without a group"`
 	Estimate   *estimateReport   `json:"estimate" doc:"instead of a comparison"`
 	Cache      []cacheReport     `json:"cache" doc:"what resumed calls found in the provider's cache"`
+	Quality    qualityReport     `json:"quality" doc:"whether the work of resumed chains went as well"`
 	Hour       []hourReport      `json:"cache_ttl" doc:"what a cache of an hour saved, or would have saved"`
 	Machines   *fleetReport      `json:"machines,omitempty" doc:"with --store, what the machines did"`
 }
@@ -87,7 +88,7 @@ type savedReport struct {
 }
 
 func statsJSON(s stats) statsReport {
-	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{}, Total: groupJSON(s.Total), Saved: s.Summary(), Cache: cacheJSON(s.Cached), Hour: hourJSON(s.Hour), Machines: s.Fleet}
+	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{}, Total: groupJSON(s.Total), Saved: s.Summary(), Cache: cacheJSON(s.Cached), Quality: qualityJSON(s.Quality), Hour: hourJSON(s.Hour), Machines: s.Fleet}
 	r.Since, r.Until = periodJSON(s.Filter.Times())
 	for _, g := range s.Groups {
 		row := groupJSON(g)

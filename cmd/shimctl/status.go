@@ -167,7 +167,11 @@ func (a *app) overview(l *ledger.Ledger, r reporter, f ledger.Filter) (o overvie
 	if err != nil {
 		return o, err
 	}
-	o.warnings = slices.Concat(repeats, a.budgetWarnings(cfg, r, jobs), contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), cacheLostWarnings(cfg, lost), cacheWarnings(cached, hour), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
+	quality, err := a.qualityWarnings(l, f)
+	if err != nil {
+		return o, err
+	}
+	o.warnings = slices.Concat(quality, repeats, a.budgetWarnings(cfg, r, jobs), contextWarnings(cfg, o.live), a.dearerWarnings(cfg, meters), cacheLostWarnings(cfg, lost), cacheWarnings(cached, hour), decisionWarnings(o.decisions), a.priceWarnings(o.bill))
 	return o, nil
 }
 

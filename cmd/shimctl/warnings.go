@@ -19,7 +19,7 @@ import (
 
 // A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
-	Kind  string        `json:"kind" doc:"configuration, repeats, context, dearer, cache_lost, cache, cache_ttl, refused, failed, price, too_many_calls, budget_spent or tokens_spent"`
+	Kind  string        `json:"kind" doc:"configuration, quality, repeats, context, dearer, cache_lost, cache, cache_ttl, refused, failed, price, too_many_calls, budget_spent or tokens_spent"`
 	Chain int64         `json:"chain,omitempty" doc:"its chain"`
 	Tool  string        `json:"tool,omitempty" doc:"name of the tool"`
 	Rule  string        `json:"rule,omitempty" doc:"the rule"`

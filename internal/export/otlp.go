@@ -158,6 +158,7 @@ func (o *OTLP) span(i ledger.Invocation) *tracepb.Span {
 	text("reprise.reason", string(i.Reason))
 	text("reprise.detail", string(i.Detail))
 	text("reprise.arm", i.Arm)
+	text("reprise.delta_arm", i.DeltaArm)
 	text("reprise.fell_back", string(i.FellBack))
 	number("reprise.invocation", i.ID, true)
 	number("reprise.chain", i.Chain, i.Chain != 0)

@@ -95,7 +95,7 @@ func splitSign(n int64) (sign string, absolute int64) {
 	return "", n
 }
 
-// Amount writes a figure for people. The unit is share, nano_usd or ms; any other is a count.
+// Amount writes a figure for people. The unit is share, nano_usd, ms or calls, of which it is a mean; any other is a count.
 func Amount(unit string, n float64) string {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		return NotKnown
@@ -113,6 +113,8 @@ func inUnit(unit string, n float64) string {
 		return fmt.Sprintf("%.0f %%", 100*n)
 	case "nano_usd":
 		return Dollars(int64(math.Round(n)))
+	case "calls":
+		return fmt.Sprintf("%.1f", n)
 	case "ms":
 		sign, ms := splitSign(int64(math.Round(n)))
 		return sign + Duration(time.Duration(ms)*time.Millisecond)
@@ -127,6 +129,8 @@ func PlainAmount(unit string, n float64) string {
 		return fmt.Sprintf("%.1f%%", 100*n)
 	case "nano_usd":
 		return ExactDollars(int64(math.Round(n)))
+	case "calls":
+		return fmt.Sprintf("%.2f", n)
 	}
 	return strconv.FormatFloat(n, 'f', 0, 64)
 }

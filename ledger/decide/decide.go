@@ -145,6 +145,7 @@ type Limits struct {
 	WholePrompt   bool    // never send a delta
 	UnknownWindow int64   // context window assumed if neither the tool reports it nor the model has a known one, in tokens
 	HoldOut       float64 // share of the chains that are never resumed, for comparison
+	WholeOut      float64 // share of the chains that are sent whole prompts, for comparison
 	ResumeDearer  bool    // resume even if it costs more
 	Unrelated     bool    // under a name, another template goes on with the session
 	LosesCache    bool    // a resume with this tool loses the provider's cache
@@ -235,7 +236,7 @@ func Decide(f Facts) Decision {
 		d.Mode, d.ForkAt = rewrite.Fork, chain.ForkAt
 	}
 	d.Reason, d.Continuity, d.Proof = chain.Continuity.Relation, chain.Continuity, chain.Proof
-	d.Whole = f.Limits.WholePrompt || chain.Compacted
+	d.Whole = f.Limits.WholePrompt || chain.Compacted || f.Limits.SendsWhole(chain.Share)
 	return d
 }
 
