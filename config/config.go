@@ -57,6 +57,7 @@ type Budget struct {
 	DollarsPerDay float64 // 0: no limit
 	TokensPerDay  int64   // weighted by what they cost; 0: no limit
 	TokensPerJob  int64   // likewise
+	Command       string  // run once when a job passes one of these, "" for none
 	Stop          bool    // further calls fail
 }
 

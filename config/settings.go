@@ -59,6 +59,7 @@ func policySettings[T any](policy func(*T) *Policy) []setting[T] {
 		{"budget.dollars_per_day", dollars(func(t *T) *float64 { return &policy(t).Budget.DollarsPerDay })},
 		{"budget.tokens_per_day", integer(0, 1e12, func(t *T, n int64) { policy(t).Budget.TokensPerDay = n })},
 		{"budget.tokens_per_job", integer(0, 1e12, func(t *T, n int64) { policy(t).Budget.TokensPerJob = n })},
+		{"budget.command", text(func(t *T) *string { return &policy(t).Budget.Command })},
 		{"budget.stop", boolean(func(t *T) *bool { return &policy(t).Budget.Stop })},
 	}
 }

@@ -23,6 +23,10 @@ func (c Config) Values() []Value {
 	if c.Prune.KeepHistory > 0 {
 		history = quoted(written(c.Prune.KeepHistory))
 	}
+	command := ""
+	if c.Budget.Command != "" {
+		command = quoted(c.Budget.Command)
+	}
 	list := []Value{
 		{"enabled", strconv.FormatBool(c.Enabled), "false: every call becomes the real binary"},
 		{"ttl", quoted(written(c.TTL)), "a session idle for longer is not resumed"},
@@ -42,6 +46,7 @@ func (c Config) Values() []Value {
 		{"budget.dollars_per_day", number(c.Budget.DollarsPerDay), "a chain that costs as much in 24 hours is warned about; 0: no limit"},
 		{"budget.tokens_per_day", strconv.FormatInt(c.Budget.TokensPerDay, 10), "a chain that uses as many tokens in 24 hours, weighted by price, is warned about; 0: no limit"},
 		{"budget.tokens_per_job", strconv.FormatInt(c.Budget.TokensPerJob, 10), "the same for all of its calls"},
+		{"budget.command", command, "sh runs it once when a chain passes such a limit"},
 		{"budget.stop", strconv.FormatBool(c.Budget.Stop), "true: further calls of such a chain fail instead"},
 		{"presets", strconv.FormatBool(c.Presets), "whether the built-in rules are used"},
 		{"presets_off", listed(c.PresetsOff), "built-in rules that are not used"},

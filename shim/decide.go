@@ -107,6 +107,7 @@ func (c *call) decide() reason.Code {
 		return c.fault("record call", err)
 	}
 	c.log.decided(c.decision, c.record)
+	c.runSteps(c.tell)
 	return ""
 }
 

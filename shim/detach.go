@@ -107,9 +107,12 @@ func (c *call) detach(u *fleet.Unfinished) error {
 
 // startShimctl starts a command of shimctl that has a session of its own and none of the caller's
 // streams, so that nothing waits for it.
-func (c *call) startShimctl(args ...string) error {
+func (c *call) startShimctl(args ...string) error { return c.startShimctlIn(c.env.Environ, args...) }
+
+// startShimctlIn is startShimctl with another environment.
+func (c *call) startShimctlIn(environ []string, args ...string) error {
 	cmd := exec.Command(filepath.Join(filepath.Dir(executablePath()), "shimctl"), args...)
-	cmd.Env, cmd.Dir = c.env.Environ, "/"
+	cmd.Env, cmd.Dir = environ, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return startAlone(cmd)
 }

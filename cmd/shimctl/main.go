@@ -60,7 +60,7 @@ var commands = []func(*app) *cobra.Command{
 	forgetCommand,
 	demoCommand,
 	configCommand,
-	bundledCommand, finishSharedCommand,
+	bundledCommand, finishSharedCommand, tellBudgetCommand,
 	completionCommand,
 	manCommand,
 	versionCommand,

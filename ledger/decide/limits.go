@@ -18,15 +18,45 @@ type Budget struct {
 	TokensPerJob int64
 }
 
+// A Passed is a limit that a job has exceeded.
+type Passed struct {
+	Key         string // in the configuration, below budget
+	Reason      reason.Code
+	Used, Limit int64  // calls, nano-dollars or weighted tokens
+	Period      Millis // 0 for all of the job
+}
+
+// Within returns how long before now the present period may have begun.
+func (p Passed) Within(now Millis) Millis {
+	if p.Period == 0 {
+		return now
+	}
+	return p.Period
+}
+
+// Passed returns the limits that a job has exceeded.
+func (b Budget) Passed(s Spending) (all []Passed) {
+	const hour, day = 3_600_000, 86_400_000
+	for _, one := range []struct {
+		Passed
+		exceeded bool
+	}{
+		{Passed{"calls_per_hour", reason.TooManyCalls, s.Calls, b.CallsPerHour, hour}, s.Calls > b.CallsPerHour},
+		{Passed{"dollars_per_day", reason.BudgetSpent, s.Cost, b.NanoPerDay, day}, s.Cost >= b.NanoPerDay},
+		{Passed{"tokens_per_day", reason.TokensSpent, s.Tokens, b.TokensPerDay, day}, s.Tokens >= b.TokensPerDay},
+		{Passed{"tokens_per_job", reason.TokensSpent, s.JobTokens, b.TokensPerJob, 0}, s.JobTokens >= b.TokensPerJob},
+	} {
+		if one.Limit > 0 && one.exceeded {
+			all = append(all, one.Passed)
+		}
+	}
+	return all
+}
+
 // Exceeded returns which limit a job has exceeded, or "".
 func (b Budget) Exceeded(s Spending) reason.Code {
-	switch {
-	case b.CallsPerHour > 0 && s.Calls > b.CallsPerHour:
-		return reason.TooManyCalls
-	case b.NanoPerDay > 0 && s.Cost >= b.NanoPerDay:
-		return reason.BudgetSpent
-	case b.TokensPerDay > 0 && s.Tokens >= b.TokensPerDay, b.TokensPerJob > 0 && s.JobTokens >= b.TokensPerJob:
-		return reason.TokensSpent
+	if all := b.Passed(s); len(all) > 0 {
+		return all[0].Reason
 	}
 	return ""
 }
