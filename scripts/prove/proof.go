@@ -40,6 +40,7 @@ type arm struct {
 	env     []string
 	calls   []ledger.Invocation // the earliest first
 	costs   []nano              // of each call
+	failed  int                 // calls that the tool did not carry out; the first one ends the proof
 	cached  []ledger.CacheRow
 	version string
 }
@@ -130,6 +131,7 @@ func (p *proof) call(ctx context.Context, a *arm, round int) error {
 	command.Dir, command.Env = a.project, a.env
 	out, err := command.CombinedOutput()
 	if err != nil {
+		a.failed++
 		return fmt.Errorf("%w: %.300s", err, out)
 	}
 	row, err := a.read()

@@ -101,9 +101,9 @@ func TestProve(t *testing.T) {
 	}
 	for _, want := range []string{
 		`(?m)^claude .*, model stand-in, 3 rounds, 1ms apart, the first not counted; reprise `,
-		`(?m)^\| fresh each time \| 2 \| 0 \| \d+ \| \d+\.\d % \| \d+ \| \d+ \| \d+ \| \$0\.\d+ \|$`,
+		`(?m)^\| fresh each time \| 2 \| 0 \| \d+ \| \d+\.\d % \| \d+ \| \d+ \| \d+ \| \$0\.\d+ \| 0 \| 0 \| \S.* \|$`,
 		`(?m)^\| with reprise \| 2 \| 2 \| `,
-		`(?m)^\| change \| \| \| -\d+ % \| \| -\d+ % \|.* -\d+ % \|$`,
+		`(?m)^\| change \| \| \| -\d+ % \| \| -\d+ % \|.* -\d+ % \| \| \| [+-]\d+ % \|$`,
 		`(?m)^Resumed calls \(2\): expected 9\d\.\d % of the prompt from the cache, 9\d\.\d % came from it, 0 of 2 missed it\.$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(stdout) {

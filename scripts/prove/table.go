@@ -6,12 +6,15 @@ import (
 	"runtime"
 
 	"reprise/config"
+	"reprise/internal/ui"
 	"reprise/ledger"
 )
 
 // sums are the figures of one job without its first round.
 type sums struct {
 	calls, resumed             int
+	refused                    int   // resumes that the tool did not take
+	millis                     int64 // of all calls together
 	input, read, write, output int64
 	cost                       nano
 }
@@ -27,6 +30,10 @@ func (a *arm) sums() sums {
 		if c.Mode.Continues() {
 			s.resumed++
 		}
+		if c.FellBack != "" {
+			s.refused++
+		}
+		s.millis += c.Duration.Int64
 		s.input += c.Input.Int64
 		s.read += c.CacheRead.Int64
 		s.write += c.CacheWrite.Int64
@@ -44,18 +51,19 @@ func (p *proof) print(w io.Writer) error {
 		return nil // nothing to compare
 	}
 	_, err := fmt.Fprintf(w, "%s %s, model %s, %d rounds, %s apart, the first not counted; reprise %s, %s\n\n"+
-		"| job | calls | resumed | tokens sent | from the cache | written to it | neither | answered | cost |\n"+
-		"| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+		"| job | calls | resumed | tokens sent | from the cache | written to it | neither | answered | cost | failed | refused | time a call |\n"+
+		"| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
 		p.tool, control.version, control.calls[0].Model, p.rounds, p.pause, config.Version, runtime.GOOS)
 	for _, a := range p.arms {
 		s := a.sums()
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %s | %d | %d | %d | %s |\n", a.name, s.calls, s.resumed, s.prompt(), share(s.read, s.prompt()),
-			s.write, s.input, s.output, s.cost)
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %s | %d | %d | %d | %s | %d | %d | %s |\n", a.name, s.calls, s.resumed, s.prompt(), share(s.read, s.prompt()),
+			s.write, s.input, s.output, s.cost, a.failed, s.refused, ui.Amount("ms", float64(s.millis)/float64(max(1, s.calls))))
 	}
 	before, after := control.sums(), treated.sums()
 	if before.calls == p.rounds-1 && after.calls == before.calls {
-		fmt.Fprintf(w, "| change | | | %s | | %s | %s | %s | %s |\n", change(before.prompt(), after.prompt()), change(before.write, after.write),
-			change(before.input, after.input), change(before.output, after.output), change(int64(before.cost), int64(after.cost)))
+		fmt.Fprintf(w, "| change | | | %s | | %s | %s | %s | %s | | | %s |\n", change(before.prompt(), after.prompt()), change(before.write, after.write),
+			change(before.input, after.input), change(before.output, after.output), change(int64(before.cost), int64(after.cost)),
+			change(before.millis, after.millis))
 	}
 	for _, r := range treated.cached {
 		fmt.Fprintf(w, "\n%s, %s\n", resumedWords(r), missedWords(r))
