@@ -197,7 +197,7 @@ func TestLogIsSummedUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls = append(calls, ledger.LoggedCall{When: 30_000, Host: "c", Project: "org/other", Tool: "codex", Mode: rewrite.Resume, FellBack: reason.SessionGone,
-		Resumed: firstID, From: "a", Outcome: "ok", Lost: ledger.LostTooLarge})
+		Resumed: firstID, From: "a", Outcome: "ok", Lost: ledger.LostTooLarge, Arm: ledger.Treated, DeltaArm: ledger.WholePrompt})
 	l, err := ledger.FromLog(calls, prompt.Key{})
 	if err != nil {
 		t.Fatal(err)
@@ -205,6 +205,10 @@ func TestLogIsSummedUp(t *testing.T) {
 	defer l.Close()
 	if sums, err := SumIn(l, ledger.Filter{}); err != nil || sums != (Sums{Machines: 3, Calls: 6, Resumed: 2, Elsewhere: 1, TooLarge: 1, Differs: 1}) {
 		t.Errorf("%+v, %v", sums, err)
+	}
+	last, err := l.LatestInvocations(ledger.Wanted{Limit: 1})
+	if err != nil || len(last) != 1 || last[0].Arm != ledger.Treated || last[0].DeltaArm != ledger.WholePrompt || last[0].ResumedFrom != firstID {
+		t.Errorf("%+v, %v", last, err)
 	}
 	groups, err := l.Groups(ledger.ByMachine, ledger.Filter{})
 	if err != nil || len(groups) != 3 || groups[0].Key != "b" || groups[0].Calls != 4 || groups[0].Resumed != 2 || groups[0].Reused != 1 || groups[0].Created != 2 {

@@ -146,7 +146,7 @@ func (n LoggedCall) insert(tx *sql.Tx, number int64, chains map[int64]bool) (err
 	_, err = tx.Exec(`INSERT INTO invocations (id, chain_id, rule, tool, cwd, started, duration, mode, reason, resumed_from, fell_back, format,
 			native_id, model, prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost, outcome, arm, delta_arm, detail, changed, proof, exit_code, signal,
 			project, machine, from_machine, lost)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?)`,
 		number, chain, n.Rule, n.Tool, n.Cwd, n.When, max(0, n.Duration), mode, n.Reason, n.Resumed, n.FellBack, n.Format,
 		n.Session, n.Model, n.Prompt, n.Sent, known(u.Known, plausible(u.Input)), known(u.Known, plausible(u.CacheRead)),
 		known(u.Known, plausible(u.CacheWrite)), known(u.Known, plausible(u.Output)), known(u.CostKnown, plausible(u.CostNano)),
