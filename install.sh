@@ -1,7 +1,7 @@
 #!/bin/sh
 # install.sh installs shimctl and the shims of tools that are on PATH into a directory of their own, with --store reprise-store too. It takes
-# them from a release, checked against its checksums, or from the package that it lies in, or builds them in a
-# checkout. It never edits a shell profile, never touches a file that it did not install, and at no moment is there
+# them from a release, checked against its checksums and signature, or from the package that it lies in, or builds
+# them in a checkout. It never edits a shell profile, never touches a file that it did not install, and at no moment is there
 # a name without a program behind it: each is made and tried first, then renamed into place.
 set -eu
 unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
@@ -9,6 +9,7 @@ unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 shims='claude codex copilot droid gemini opencode kilo qwen vibe'
 programs='shimctl reprise-store'
 names="$shims $programs" # choose_programs leaves some out
+repository='' # whose workflow signs releases, as github.com/OWNER/NAME; scripts/home sets it
 tmp='' made='' ticker=''
 
 main() {
@@ -50,12 +51,13 @@ install_programs() {
 
 usage() {
 	cat <<'END'
-usage: ./install.sh [--from RELEASE] [--bin-dir DIR] [--tools TOOLS] [--store] [--demo]
+usage: ./install.sh [--from RELEASE] [--unsigned] [--bin-dir DIR] [--tools TOOLS] [--store] [--demo]
        ./install.sh --uninstall [--bin-dir DIR] [--purge]
 
   --from RELEASE install the programs of a release, without Go and a C compiler: a directory
                  or an https URL that has the archives and SHA256SUMS
                  (default: the package or release that this script lies in, else build)
+  --unsigned     do not check the signature of the release, for instance of one that you built
   --bin-dir DIR  install into DIR, a directory of its own
                  (default: $REPRISE_BIN_DIR, or reprise/bin in the user's data directory)
   --tools TOOLS  install shims of these tools too, with commas between: shims that are there stay,
@@ -70,7 +72,7 @@ END
 }
 
 read_options() {
-	action=install demo=no store=no purge=no from='' asked='' bin=${REPRISE_BIN_DIR:-}
+	action=install demo=no store=no purge=no unsigned=no from='' asked='' bin=${REPRISE_BIN_DIR:-}
 	case $bin in
 	'' | /*) ;;
 	*) fail "REPRISE_BIN_DIR is $bin, not an absolute path" 'programs in other directories would not find it; set it anew' ;;
@@ -96,6 +98,7 @@ read_options() {
 			from=${1#*=}
 			[ -n "$from" ] || bad_usage '--from needs a directory or a URL'
 			;;
+		--unsigned) unsigned=yes ;;
 		--tools)
 			add_tools "${2:-}"
 			shift
@@ -193,10 +196,24 @@ find_source() {
 	fi
 	from=${from%/}
 	case $from in
-	'' | /* | https://* | http://localhost[:/]* | http://127.0.0.1[:/]*) ;;
+	'' | /* | https://*) ;;
+	http://*) on_loopback || fail "$from is not an https URL" 'plain http is only for this machine: 127.0.0.1, [::1] or localhost' ;;
 	*://*) fail "$from is not an https URL" 'what came over another way could have been changed' ;;
 	*) from=$PWD/$from ;;
 	esac
+}
+
+# on_loopback reports whether from names this machine by its host alone: http://localhost:x@example.org does not.
+on_loopback() {
+	host=${from#http://}
+	host=${host%%/*}
+	case $host in
+	localhost | 127.0.0.1 | '[::1]') ;;
+	localhost:*[!0-9]* | 127.0.0.1:*[!0-9]* | '[::1]':*[!0-9]*) return 1 ;;
+	localhost:* | 127.0.0.1:* | '[::1]':*) ;;
+	*) return 1 ;;
+	esac
+	unset http_proxy all_proxy ALL_PROXY # which would take it elsewhere
 }
 
 enter_repository() {
@@ -371,7 +388,42 @@ fetch_release() {
 		fail "$archive does not have the checksum that SHA256SUMS lists" 'nothing was installed; if it happens again, do not trust the place it comes from'
 	fi
 	printf 'its checksum is right\n'
+	check_signature
 	(cd -- "$tmp" && tar -xzf "$archive") || fail "$archive cannot be unpacked" 'the lines above say why'
+}
+
+# check_signature checks, with cosign or gh if this machine has one of them, that the repository's own workflow made the
+# release, and says what was checked.
+check_signature() {
+	workflow=$repository/.github/workflows/release.yml
+	if [ "$unsigned" = yes ]; then
+		why='--unsigned was given'
+	elif [ -z "$repository" ]; then
+		why='this install.sh does not know which repository signs its releases'
+	elif command -v cosign >/dev/null 2>&1; then
+		fetch SHA256SUMS.sigstore.json
+		checked cosign verify-blob --bundle "$tmp/SHA256SUMS.sigstore.json" \
+			--certificate-identity-regexp "^https://$(printf '%s' "$workflow" | sed 's/\./\\./g')@refs/tags/v" \
+			--certificate-oidc-issuer https://token.actions.githubusercontent.com "$tmp/SHA256SUMS"
+		return
+	elif gh attestation verify --help >/dev/null 2>&1; then
+		fetch provenance.sigstore.json
+		checked gh attestation verify "$tmp/$archive" --bundle "$tmp/provenance.sigstore.json" \
+			--repo "${repository#*/}" --signer-workflow "${workflow#*/}"
+		return
+	else
+		why='neither cosign nor gh is on PATH'
+	fi
+	printf 'its signature was not checked: %s\n' "$why"
+}
+
+# checked COMMAND... runs the command that checks the signature.
+checked() {
+	if ! "$@" >"$tmp/log" 2>&1; then
+		cat "$tmp/log" >&2
+		fail "$1 does not confirm that $repository released $archive" 'nothing was installed; the lines above say why'
+	fi
+	printf 'its signature is right: %s confirms that the release workflow of %s made it\n' "$1" "$repository"
 }
 
 # fetch NAME copies or downloads a file of the release.

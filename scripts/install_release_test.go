@@ -99,6 +99,72 @@ func tool(t *testing.T, name string) string {
 	return path
 }
 
+// One line downloads the script and has it install from the place that it came from. A proxy is not asked for
+// what comes from this machine.
+func TestInstallInOneLine(t *testing.T) {
+	s := released(t)
+	s.write("release/install.sh", read(t, "../install.sh"))
+	server := httptest.NewServer(http.FileServer(http.Dir(s.at("release"))))
+	defer server.Close()
+	run := func() (string, error) {
+		cmd := exec.Command("sh", "-c", "curl -fsSL $1/install.sh | http_proxy=http://127.0.0.1:1 sh -s -- --from $1 --demo", "sh", server.URL)
+		cmd.Env, cmd.Dir = s.env, s.home
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	out, err := run()
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	contains(t, out, "its checksum is right\n", "its signature was not checked: this install.sh does not know which repository signs its releases\n",
+		"the demo of "+s.bin+"/shimctl")
+	s.checkInstalled("first")
+
+	s.install("--uninstall")
+	s.script(`printf x | dd of="$1" bs=1 seek=1000 conv=notrunc status=none`, s.archive())
+	if out, err = run(); err == nil || !strings.Contains(out, "does not have the checksum that SHA256SUMS lists\n") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+	s.gone(filepath.Dir(s.bin))
+}
+
+// With cosign or gh on PATH a release of a repository must be signed by its workflow, unless the user renounces that.
+func TestReleaseSignatures(t *testing.T) {
+	s := released(t)
+	s.write("alone/install.sh", strings.Replace(read(t, "../install.sh"), "repository='' #", "repository='github.com/you/re.prise' #", 1))
+	contains(t, s.install("--from", s.at("release")), "its signature was not checked: neither cosign nor gh is on PATH\n")
+
+	s.write("tools/gh", "#!/bin/sh\necho \"$*\" >>\"$HOME/asked\"\n[ \"$3\" = --help ] || grep -qx good \"$5\"\n")
+	missing := func(name string) {
+		t.Helper()
+		if r := s.run("--from", s.at("release")); r.code != 1 || !strings.Contains(r.stderr, "error: "+s.at("release")+"/"+name+" cannot be read\n") {
+			t.Errorf("exit %d: %s", r.code, r.stderr)
+		}
+		contains(t, s.install("--from", s.at("release"), "--unsigned"), "its signature was not checked: --unsigned was given\n")
+	}
+	missing("provenance.sigstore.json")
+	s.write("release/provenance.sigstore.json", "good\n")
+	contains(t, s.install("--from", s.at("release")), "its signature is right: gh confirms that the release workflow of github.com/you/re.prise made it\n")
+	contains(t, read(t, s.home+"/asked"), "attestation verify ", "/provenance.sigstore.json --repo you/re.prise --signer-workflow you/re.prise/.github/workflows/release.yml\n")
+
+	s.write("tools/cosign", "#!/bin/sh\necho \"$*\" >>\"$HOME/asked\"\ngrep -x good \"$3\"\n")
+	missing("SHA256SUMS.sigstore.json")
+	s.write("release/SHA256SUMS.sigstore.json", "good\n")
+	contains(t, s.install("--from", s.at("release")), "its signature is right: cosign confirms that the release workflow of github.com/you/re.prise made it\n")
+	contains(t, read(t, s.home+"/asked"), "verify-blob --bundle ",
+		` --certificate-identity-regexp ^https://github\.com/you/re\.prise/\.github/workflows/release\.yml@refs/tags/v `+
+			"--certificate-oidc-issuer https://token.actions.githubusercontent.com ", "/SHA256SUMS\n")
+	marker := read(t, s.bin+"/.reprise")
+	s.write("release/SHA256SUMS.sigstore.json", "forged\n")
+	r := s.run("--from", s.at("release"))
+	if r.code != 1 || !strings.Contains(r.stderr, "error: cosign does not confirm that github.com/you/re.prise released reprise-v1-linux-") {
+		t.Errorf("exit %d: %s", r.code, r.stderr)
+	}
+	if now := read(t, s.bin+"/.reprise"); now != marker {
+		t.Errorf("the marker was\n%s\nis\n%s", marker, now)
+	}
+}
+
 // What lies beside the script is taken: a release, or the package that it is part of. A checkout is built.
 func TestInstallWhatLiesBeside(t *testing.T) {
 	s := released(t)
@@ -137,7 +203,12 @@ func TestRefusedReleases(t *testing.T) {
 	release, name := s.at("release"), filepath.Base(s.archive())
 	s.script(`cp -r release other; echo >>"other/$1"`, name)
 	none(name+" does not have the checksum that SHA256SUMS lists", untrusted, "--from", s.at("other"))
-	none("http://example.invalid is not an https URL", "what came over another way could have been changed", "--from", "http://example.invalid")
+	for _, url := range []string{
+		"http://example.invalid", "http://localhost.example.invalid/x", "http://localhost:x@example.invalid", "http://127.0.0.1:80@example.invalid/",
+	} {
+		none(strings.TrimSuffix(url, "/")+" is not an https URL", "plain http is only for this machine: 127.0.0.1, [::1] or localhost", "--from", url)
+	}
+	none("ftp://127.0.0.1 is not an https URL", "what came over another way could have been changed", "--from", "ftp://127.0.0.1")
 	s.script(`sed "s/linux-[a-z0-9]*/linux-mips/" release/SHA256SUMS >other/SHA256SUMS`)
 	none(s.at("other")+"/SHA256SUMS does not list one archive for linux-"+runtime.GOARCH, "name the directory of one release with --from", "--from", s.at("other"))
 	s.script(`cat release/SHA256SUMS release/SHA256SUMS >other/SHA256SUMS`)

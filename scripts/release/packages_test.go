@@ -18,7 +18,7 @@ const installed = "$HOME/.local/share/reprise/bin"
 
 // packages are the ways to install a release.
 var packages = map[string]func(t *testing.T, release string){
-	"archive": testArchive, "script": testScript, "deb": testDebian, "rpm": testRPM, "npm": testNPM, "pip": testPip, "brew": testBrew,
+	"archive": testArchive, "script": testScript, "one line": testOneLine, "deb": testDebian, "rpm": testRPM, "npm": testNPM, "pip": testPip, "brew": testBrew,
 }
 
 func needs(t *testing.T, tools ...string) {
@@ -62,6 +62,36 @@ func testScript(t *testing.T, release string) {
 	}
 	m.try(installed)
 	m.sh("$root/release/install.sh --uninstall --purge")
+	m.removed()
+}
+
+// testOneLine installs in one line, from a server, where there is nothing but wget, and plays the demo. Of an archive in which a byte is
+// changed nothing is installed.
+func testOneLine(t *testing.T, release string) {
+	m := newMachine(t, release)
+	served := t.TempDir()
+	shell(t, release, "cp * "+served)
+	server := httptest.NewServer(http.FileServer(http.Dir(served)))
+	defer server.Close()
+	download := "wget -qO-"
+	if !m.jailed {
+		download = "curl -fsSL"
+	}
+	line := download + " $from/install.sh | sh -s -- --from $from --demo"
+	said := m.sh("from=" + server.URL + "; " + line)
+	for _, want := range []string{"its checksum is right\n", "its signature was not checked: ", "version v1.2.3, linked: static\n", "tokens"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is missing in %s", want, said)
+		}
+	}
+	m.try(installed)
+	m.sh("$root/release/install.sh --uninstall --purge")
+
+	shell(t, served, "printf x | dd of="+one(t, served, "*-linux-"+runtime.GOARCH+".tar.gz")+" bs=1 seek=100000 conv=notrunc status=none")
+	out, err := m.command("from=" + server.URL + "; " + line).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "does not have the checksum that SHA256SUMS lists\n") {
+		t.Errorf("a changed archive: %v, %s", err, out)
+	}
 	m.removed()
 }
 
