@@ -15,7 +15,7 @@ func TestImportsAreInOrder(t *testing.T) {
 	rank := func(path string) int {
 		first, _, _ := strings.Cut(path, "/")
 		switch {
-		case first == "reprise":
+		case strings.HasPrefix(path, "reprise/"):
 			return 1
 		case strings.Contains(first, "."):
 			return 2

@@ -4,17 +4,19 @@
 // identical, in any directory and at any time.
 //
 // It needs git, and a C compiler for each architecture. It leaves out what it lacks another tool
-// for, and reports that. It uploads nothing.
+// for, and reports that; with -complete it fails instead. It uploads nothing.
 package main
 
 import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"net/mail"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,8 +33,9 @@ func main() {
 	arches := flag.String("arch", "", "the `architectures` to build for (default: amd64 and arm64 if there are C compilers for them)")
 	maintainer := flag.String("maintainer", noMaintainer, "the `NAME <ADDRESS>` of the packages for Debian and RPM")
 	url := flag.String("url", noURL, "the `URL` of the directory that the files can be downloaded from, for Homebrew")
+	complete := flag.Bool("complete", false, "fail instead of leaving anything out")
 	flag.Parse()
-	r := release{root: ".", out: *out, maintainer: *maintainer, url: strings.TrimSuffix(*url, "/")}
+	r := release{root: ".", out: *out, maintainer: *maintainer, url: strings.TrimSuffix(*url, "/"), complete: *complete}
 	if err := r.run(*arches); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
@@ -49,8 +52,12 @@ func (r *release) run(arches string) error {
 	if err := r.readCommit(); err != nil {
 		return err
 	}
-	r.arches = strings.Split(arches, ",")
-	if arches == "" {
+	switch {
+	case arches != "":
+		r.arches = strings.Split(arches, ",")
+	case r.complete:
+		r.arches = slices.Sorted(maps.Keys(compilers))
+	default:
 		r.arches = buildable()
 	}
 	return r.build()
@@ -62,6 +69,7 @@ type release struct {
 	arches          []string
 	maintainer      string // of the packages for Debian and RPM: a name and an address
 	url             string // of the directory that the files are going to be in
+	complete        bool   // whether nothing may be left out
 	version, commit string
 	time            time.Time // of the commit, used for all files
 }
@@ -189,14 +197,20 @@ func (r *release) buildFor(arch, made, extras, work string) error {
 		return err
 	}
 	for _, pack := range []func(made, work, arch string, files []file) error{r.debian, r.rpm, r.npm, r.wheel} {
-		err := pack(made, work, arch, files)
-		var missing missingTool
-		if errors.As(err, &missing) {
-			fmt.Println("left out:", missing)
-		} else if err != nil {
+		if err := r.leaveOut(pack(made, work, arch, files)); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// leaveOut reports what is not built because of a missing tool. If the release must be complete, that is an error as any other.
+func (r *release) leaveOut(err error) error {
+	var missing missingTool
+	if r.complete || !errors.As(err, &missing) {
+		return err
+	}
+	fmt.Println("left out:", missing)
 	return nil
 }
 

@@ -1,0 +1,16 @@
+#!/bin/sh
+# notes.sh TAG OWNER/NAME prints what CHANGELOG.md says of a version. It fails if that is nothing, or if install.sh would not accept what
+# the repository signs.
+set -eu
+tag=$1 repository=$2
+cd -- "$(dirname -- "$0")/../.."
+notes=$(awk -v version="${tag#v}" '/^## / { on = $2 == version; next } on' CHANGELOG.md)
+if [ -z "$notes" ]; then
+	printf 'error: CHANGELOG.md has no section %s\n' "${tag#v}" >&2
+	exit 1
+fi
+if ! grep -q "^repository='github.com/$repository' #" install.sh; then
+	printf 'error: install.sh expects the signatures of another repository\nhint: scripts/home github.com/%s sets it\n' "$repository" >&2
+	exit 1
+fi
+printf '%s\n' "$notes"
