@@ -46,7 +46,7 @@ func (s *site) pack(version, word string) {
 	checkout.revise("first", word)
 	checkout.write("repo/config/version.go", "package config\n\nvar Version, Commit = \"dev\", \"\"\n")
 	name := "reprise-" + version + "-linux-" + runtime.GOARCH
-	checkout.install("--bin-dir", s.at("release/"+name+"/bin"))
+	checkout.install("--store", "--bin-dir", s.at("release/"+name+"/bin"))
 	checkout.script(`cd release
 		rm -f *.tar.gz "$1/bin/.reprise"
 		tar czf "$1.tar.gz" "$1"

@@ -18,7 +18,7 @@ const installed = "$HOME/.local/share/reprise/bin"
 
 // packages are the ways to install a release.
 var packages = map[string]func(t *testing.T, release string){
-	"archive": testArchive, "script": testScript, "one line": testOneLine, "deb": testDebian, "rpm": testRPM, "npm": testNPM, "pip": testPip, "brew": testBrew,
+	"archive": testArchive, "script": testScript, "one line": testOneLine, "dev container": testDevcontainer, "deb": testDebian, "rpm": testRPM, "npm": testNPM, "pip": testPip, "brew": testBrew,
 }
 
 func needs(t *testing.T, tools ...string) {
@@ -92,6 +92,26 @@ func testOneLine(t *testing.T, release string) {
 	if err == nil || !strings.Contains(string(out), "does not have the checksum that SHA256SUMS lists\n") {
 		t.Errorf("a changed archive: %v, %s", err, out)
 	}
+	m.removed()
+}
+
+// testDevcontainer runs what a dev container's build runs of the feature, in a root of its own.
+func testDevcontainer(t *testing.T, release string) {
+	m := newMachine(t, release)
+	if !m.jailed {
+		t.Skip("needs a root of its own")
+	}
+	script, err := filepath.Abs("../../packaging/devcontainer/reprise/install.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell(t, m.root, "cp "+script+" feature.sh")
+	m.before = m.list()
+	server := httptest.NewServer(http.FileServer(http.Dir(release)))
+	defer server.Close()
+	m.sh("FROM=" + server.URL + " VERSION=latest TOOLS= ./feature.sh")
+	m.try("/usr/local/lib/reprise/bin")
+	m.sh("$root/release/install.sh --uninstall --bin-dir /usr/local/lib/reprise/bin; rm -r usr")
 	m.removed()
 }
 
