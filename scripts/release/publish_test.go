@@ -97,3 +97,16 @@ func TestCompleteRelease(t *testing.T) {
 		t.Errorf("another error: %v", err)
 	}
 }
+
+// The notes of the first release are what a user reads of it.
+func TestNotesAreShort(t *testing.T) {
+	text, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, notes, found := strings.Cut(string(text), "\n## 0.1.0\n")
+	notes, _, _ = strings.Cut(notes, "\n## ")
+	if words := len(strings.Fields(notes)); !found || words < 100 || words > 600 {
+		t.Errorf("the notes of 0.1.0 have %d words", words)
+	}
+}
