@@ -23,8 +23,8 @@ update:
 
 # one real tool, with and without the shim, and its jobs
 tool NAME:
-    go run ./scripts/conformance -tool {{NAME}} -sample
-    REPRISE_E2E=sample go test -timeout 40m -run '(?i){{NAME}}' ./scripts/e2e
+    go run ./test/conformance -tool {{NAME}} -sample
+    REPRISE_E2E=sample go test -timeout 40m -run '(?i){{NAME}}' ./test/jobs
 
 # look for an input that breaks what reads prompts and streams
 fuzz NAME time='60s':

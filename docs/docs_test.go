@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"reprise/docs"
-	"reprise/scripts/realcli"
+	"reprise/test/realcli"
 )
 
 // Where versions of a tool were tried, the one that the tests use is among them and the newest, and holds.
@@ -142,7 +142,7 @@ func isSource(path string) bool {
 
 var (
 	placeRow    = regexp.MustCompile("(?m)^\\| ([^|]+) \\| `([a-z_/.]+)`[^|]* \\| `(\\w+)` \\|$")
-	sourceFile  = regexp.MustCompile("`((?:cmd|config|ledger|rewrite|scripts|shim)/[\\w/.-]+\\.(?:go|c|toml|txt))`")
+	sourceFile  = regexp.MustCompile("`((?:cmd|config|ledger|rewrite|scripts|shim|test)/[\\w/.-]+\\.(?:go|c|toml|txt))`")
 	declaration = `(?m)^(?:func (?:\([^)]*\) )?|type |var |const |[a-z_].*[ *])%s\b`
 )
 

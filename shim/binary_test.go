@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"reprise/scripts/toolbox"
 	"reprise/shim/front"
+	"reprise/test/toolbox"
 
 	"golang.org/x/sys/unix"
 )

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"reprise/rewrite"
-	"reprise/scripts/toolbox"
 	"reprise/shim/front"
+	"reprise/test/toolbox"
 )
 
 // A driver runs testdata/exec_driver.c. With REPRISE_SANITIZE=1 the address and

@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"reprise/scripts/toolbox"
 	"reprise/shim/front"
+	"reprise/test/toolbox"
 )
 
 func TestMain(m *testing.M) {

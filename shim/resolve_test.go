@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/scripts/toolbox"
 	"reprise/shim/front"
+	"reprise/test/toolbox"
 )
 
 func TestResolve(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 	"reprise/fleet/store"
 	"reprise/fleet/wire"
-	"reprise/scripts/servers"
+	"reprise/test/servers"
 )
 
 // TestServers uses the program as it is installed, on each kind of server: two machines share a session.

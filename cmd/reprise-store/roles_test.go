@@ -16,7 +16,7 @@ import (
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
-	"reprise/scripts/servers"
+	"reprise/test/servers"
 )
 
 // Ten roles of one task at once, on three machines and with a server 30 ms away: each resumes its session, which was used

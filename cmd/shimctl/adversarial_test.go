@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 )
 
 // Sequences that were written to be resumed wrongly, played with the shim itself: settings, files, branches and directories change

@@ -12,7 +12,7 @@ import (
 
 	"reprise/internal/standin"
 	"reprise/ledger"
-	"reprise/scripts/parity"
+	"reprise/test/harness"
 )
 
 // clockFile says, beside the model's address, how far the model's clock is ahead.
@@ -49,7 +49,7 @@ func later() {
 	was, _ := os.ReadFile(clockFile)
 	before, _ := time.ParseDuration(strings.TrimSpace(string(was)))
 	err = errors.Join(os.WriteFile(clockFile, []byte((before+d).String()), 0o600),
-		parity.AgeLedger(filepath.Join(os.Getenv("HOME"), ".local", "state", "reprise", "ledger.db"), d))
+		harness.AgeLedger(filepath.Join(os.Getenv("HOME"), ".local", "state", "reprise", "ledger.db"), d))
 	if err != nil {
 		log.Fatal(err)
 	}

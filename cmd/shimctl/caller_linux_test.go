@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"reprise/ledger"
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 )
 
 // The calls of one script have it in common, those of two have nothing. Between these and the program that starts both

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 )
 
 // A playedCall is one call of a sequence that is made through the real shim: what is done

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 )
 
 // A call that is passed through finds itself started as if nothing had been in

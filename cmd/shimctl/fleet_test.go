@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 
 	"go.yaml.in/yaml/v3"
 )

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 )
 
 // What a resume of gemini's leaves beside the session's file makes its next start delete the

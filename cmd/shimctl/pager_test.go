@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 )
 
 // At a terminal a long list goes through the pager, unless it is switched off; the exit status is shimctl's.

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 )
 
 // executable is what is tried as a shim: an installed one if $REPRISE_TEST_SHIM names it,

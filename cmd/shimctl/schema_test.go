@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )

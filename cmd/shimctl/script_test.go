@@ -19,8 +19,8 @@ import (
 	"testing"
 
 	"reprise/rewrite"
-	"reprise/scripts/toolbox"
 	"reprise/shim"
+	"reprise/test/toolbox"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )

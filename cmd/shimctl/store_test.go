@@ -25,8 +25,8 @@ import (
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
-	"reprise/scripts/servers"
 	"reprise/shim"
+	"reprise/test/servers"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )

@@ -13,7 +13,7 @@ import (
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 
 	"github.com/creack/pty"
 )

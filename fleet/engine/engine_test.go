@@ -11,7 +11,7 @@ import (
 
 	"reprise/fleet/engine"
 	"reprise/fleet/store"
-	"reprise/scripts/stores/mem"
+	"reprise/test/stores/mem"
 )
 
 func TestOpen(t *testing.T) {
@@ -59,7 +59,7 @@ func TestWhoLinksEngines(t *testing.T) {
 	}
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
-		helper := fields[0] == "reprise/cmd/reprise-store" || strings.HasPrefix(fields[0], "reprise/scripts/")
+		helper := fields[0] == "reprise/cmd/reprise-store" || strings.HasPrefix(fields[0], "reprise/test/")
 		if !helper && slices.Contains(fields[1:], "reprise/fleet/engine") {
 			t.Errorf("%s links the engines", fields[0])
 		}

@@ -13,8 +13,8 @@ import (
 	"reprise/fleet/postgres"
 	"reprise/fleet/selftest"
 	"reprise/fleet/store"
-	"reprise/scripts/servers"
-	"reprise/scripts/stores/storetest"
+	"reprise/test/servers"
+	"reprise/test/stores/storetest"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )

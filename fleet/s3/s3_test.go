@@ -16,8 +16,8 @@ import (
 	"reprise/fleet/s3"
 	"reprise/fleet/selftest"
 	"reprise/fleet/store"
-	"reprise/scripts/servers"
-	"reprise/scripts/stores/storetest"
+	"reprise/test/servers"
+	"reprise/test/stores/storetest"
 )
 
 func open(t *testing.T, text string) store.Store {

@@ -11,7 +11,7 @@ import (
 
 	"reprise/fleet/selftest"
 	"reprise/fleet/store"
-	"reprise/scripts/stores/mem"
+	"reprise/test/stores/mem"
 )
 
 // A careless store breaks one promise.

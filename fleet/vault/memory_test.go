@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"reprise/scripts/stores/mem"
+	"reprise/test/stores/mem"
 )
 
 // A memory is an engine that remembers all that it was ever given, and whose faults a test decides.

@@ -13,7 +13,7 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 )
 
 func TestMain(m *testing.M) { os.Exit(toolbox.Tests{M: m}.Run()) }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 )
 
 // The launcher installs before setup, runs what is installed, and removes it.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 )
 
 // A machine is what a package is installed on: it has the usual programs and a fake claude, but neither Go nor a compiler.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 )
 
 // published is a checkout of a repository that is ready to release v0.9.0, with a release and stand-ins for cosign and gh, which

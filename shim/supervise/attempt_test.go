@@ -11,7 +11,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 )
 
 // A scriptedStream learns from each line what the line says, and shows the line. So a

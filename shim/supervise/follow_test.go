@@ -14,7 +14,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 )
 
 // A follower is a tool whose plan follows files, and which is a shell script.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"reprise/scripts/toolbox"
 	"reprise/shim/front"
+	"reprise/test/toolbox"
 )
 
 func TestMain(m *testing.M) {

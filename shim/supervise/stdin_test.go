@@ -159,7 +159,7 @@ func TestTooMuchIsHandedOnWhole(t *testing.T) {
 	}
 }
 
-// Found by scripts/chaos: a prompt longer than ulimit -f allows a file to be ended the
+// Found by test/chaos: a prompt longer than ulimit -f allows a file to be ended the
 // call with 126.
 func TestStdinUnderALimitOnFiles(t *testing.T) {
 	var before unix.Rlimit

@@ -12,7 +12,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
-	"reprise/scripts/toolbox"
+	"reprise/test/toolbox"
 )
 
 // Each of the tool's streams is the caller's of the same name, whether it goes through us or not.

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package parity
-
-// leftovers returns 0: it is for Linux only.
-func (w *World) leftovers() int { return 0 }

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A World is a home, its ledger, and callers. Everything in it follows from seed and epoch, as far
+// as the system's own scheduling allows.
+type World struct {
+	Seed  uint64
+	Epoch int
+	Root  string
+
+	shims, fakes string
+	marks        markOwners
+	threads      []*Thread
+	tally        *tally
+
+	mu      sync.Mutex
+	round   int
+	calls   int
+	weather string
+	all     bool // of this round: every call must be passed through
+	found   []string
+	killed  bool            // of this round: a shim was killed with SIGKILL
+	stale   map[string]bool // sessions from before a change of the clock
+}
+
+// A tally counts what happened, over all worlds.
+type tally struct {
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+func (t *tally) add(what string) { t.addN(what, 1) }
+
+func (t *tally) addN(what string, n int) {
+	t.mu.Lock()
+	t.counts[what] += n
+	t.mu.Unlock()
+}
+
+// newWorld creates the directories of a world and its callers.
+func newWorld(root, shims, fakes string, seed uint64, epoch int, t *tally) (*World, error) {
+	w := &World{Seed: seed, Epoch: epoch, Root: root, shims: shims, fakes: fakes, tally: t,
+		marks: markOwners{owner: map[string]string{}}, stale: map[string]bool{}}
+	for _, dir := range []string{w.home(), w.tmp(), w.project("d0"), w.project("d1"),
+		w.notes("scripts"), w.notes("runs"), w.notes("locks"), filepath.Dir(w.config())} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, fmt.Errorf("make folder: %w", err)
+		}
+	}
+	if err := w.configure(); err != nil {
+		return nil, err
+	}
+	w.newThreads()
+	return w, nil
+}
+
+// configure has every tool resumed, also those whose resumes lose the provider's cache.
+func (w *World) configure() error {
+	if err := os.WriteFile(w.config(), []byte("dearer = \"resume\"\n"), 0o600); err != nil {
+		return fmt.Errorf("configure the shims: %w", err)
+	}
+	return nil
+}
+
+func (w *World) home() string              { return filepath.Join(w.Root, "home") }
+func (w *World) tmp() string               { return filepath.Join(w.Root, "tmp") }
+func (w *World) project(dir string) string { return filepath.Join(w.Root, "project", dir) }
+func (w *World) notes(parts ...string) string {
+	return filepath.Join(append([]string{w.Root, "notes"}, parts...)...)
+}
+func (w *World) state() string  { return filepath.Join(w.home(), ".local/state/reprise") }
+func (w *World) ledger() string { return filepath.Join(w.state(), "ledger.db") }
+func (w *World) config() string { return filepath.Join(w.home(), ".config/reprise/config.toml") }
+
+// rng returns the random numbers of one part of the world's history.
+func (w *World) rng(part int) *rand.Rand {
+	return rand.New(rand.NewPCG(w.Seed, uint64(w.Epoch)<<32|uint64(part)))
+}
+
+// play runs the callers for one round under a fault scenario, and checks the results.
+func (w *World) play(round int) error {
+	rng := w.rng(1000 + round)
+	w.round, w.killed = round, false
+	undo, err := w.change(rng)
+	if err != nil {
+		return fmt.Errorf("make weather %q: %w", w.weather, err)
+	}
+	var callers sync.WaitGroup
+	slots := make(chan struct{}, 6)
+	for _, i := range rng.Perm(len(w.threads))[:min(len(w.threads), 3+rng.IntN(4))] {
+		t := w.threads[i]
+		callers.Go(func() { w.visit(t, slots) })
+	}
+	callers.Wait()
+	w.waitForProcesses()
+	if err := undo(); err != nil {
+		return fmt.Errorf("undo weather %q: %w", w.weather, err)
+	}
+	w.checkRound()
+	w.tally.add("rounds")
+	return nil
+}
+
+// visit lets a caller make a few calls, one after the other or all at once.
+func (w *World) visit(t *Thread, slots chan struct{}) {
+	n := 1 + t.rng.IntN(4)
+	if t.Style != Transcript && t.rng.IntN(4) == 0 {
+		var burst sync.WaitGroup
+		w.tally.add("bursts on one chain")
+		for range n + 1 {
+			c := w.newCall(t)
+			c.beside = true
+			burst.Go(func() { w.take(c, slots) })
+		}
+		burst.Wait()
+		return
+	}
+	var winding sync.WaitGroup
+	for range n {
+		c := w.newCall(t)
+		if c.talk == nil || !t.Hasty {
+			w.take(c, slots)
+			t.answered(c.answer())
+			continue
+		}
+		c.beside = true
+		ended := make(chan struct{})
+		winding.Go(func() { w.take(c, slots); close(ended) })
+		select {
+		case <-c.talk.ended:
+			w.tally.add("calls that begin before the last one's end")
+		case <-ended:
+		}
+	}
+	winding.Wait()
+}
+
+func (w *World) take(c *Call, slots chan struct{}) {
+	slots <- struct{}{}
+	defer func() { <-slots }()
+	if err := c.run(); err != nil {
+		w.violate(c, "can not be made: %v", err)
+		return
+	}
+	c.check()
+}
+
+// runs reads what the fake tool has recorded about a call, in order.
+func (w *World) runs(call string) (all []Run) {
+	files, _ := filepath.Glob(w.notes("runs", call+".*"))
+	for _, file := range files {
+		if strings.HasSuffix(file, ".new") {
+			continue
+		}
+		var r Run
+		if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &r) == nil {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b Run) int { return int(a.Start - b.Start) })
+	return all
+}
+
+// waitForProcesses waits until no process works in the world any more.
+func (w *World) waitForProcesses() {
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		pids := w.processes()
+		if len(pids) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.violate(nil, "processes are left after all callers have ended: %v", pids)
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// processes returns the processes that work in the project.
+func (w *World) processes() (pids []string) {
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range links {
+		if dir, err := os.Readlink(link); err == nil && strings.HasPrefix(dir, filepath.Join(w.Root, "project")) {
+			pid := filepath.Base(filepath.Dir(link))
+			name, _ := os.ReadFile("/proc/" + pid + "/cmdline")
+			pids = append(pids, pid+" "+strings.SplitN(string(name), "\x00", 2)[0])
+		}
+	}
+	return pids
+}
+
+// alive reports whether a process still runs, and is no zombie.
+func alive(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return false
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	return len(fields) > 0 && fields[0] != "Z" && fields[0] != "X"
+}
+
+// violate records that an invariant is violated.
+func (w *World) violate(c *Call, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	where := fmt.Sprintf("epoch %d, round %d, weather: %s", w.Epoch, w.round, w.weather)
+	if c != nil {
+		where += "\n" + c.describe()
+	}
+	w.mu.Lock()
+	w.found = append(w.found, text+"\n"+where)
+	w.mu.Unlock()
+	w.tally.add("violations")
+}
+
+// report prints the violations, and how to reproduce them.
+func (w *World) report() bool {
+	for _, v := range w.found {
+		fmt.Printf("violation: %s\n", v)
+	}
+	if len(w.found) > 0 {
+		fmt.Printf("to play it again: go run ./test/chaos -seed %d -epoch %d -for 1s\n\n", w.Seed, w.Epoch)
+	}
+	return len(w.found) > 0
+}
+
+// report returns the counts in a fixed order.
+func (t *tally) report() (lines []string) {
+	for _, name := range slices.Sorted(maps.Keys(t.counts)) {
+		lines = append(lines, fmt.Sprintf("%-52s %7d", name, t.counts[name]))
+	}
+	return lines
+}

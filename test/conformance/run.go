@@ -1,0 +1,212 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"reprise/test/harness"
+)
+
+const (
+	attempts = 5                     // of a scenario that is racy, of which one must not differ
+	again    = 2                     // further runs of any other that differed, of which one must differ too
+	enough   = 3                     // runs of a timed one
+	most     = 20                    // the most that it may need on a busy machine
+	slack    = 50 * time.Millisecond // by which its output may come later
+)
+
+// A stage is where scenarios are played: a real CLI and the shims.
+type stage struct{ real, shims string }
+
+// play runs a scenario in two equal worlds and returns what differs. What differs in one of several
+// runs only is printed, and does not count: tools vary by themselves, some once in a hundred calls.
+func (st stage) play(s scenario) (found, once []string, err error) {
+	if s.timed {
+		found, err = st.race(s)
+		return found, nil, err
+	}
+	found, _, err = st.once(s)
+	if _, deliberate := harness.Deliberate(s.tool, s.name); deliberate {
+		for run := 0; run < again && err == nil && len(found) == 0; run++ { // it may have come too late for the difference
+			found, _, err = st.once(s)
+		}
+		return found, nil, err
+	}
+	if err != nil || len(found) == 0 {
+		return found, nil, err
+	}
+	first := found
+	if s.racy {
+		for range attempts - 1 {
+			if found, _, err = st.once(s); err != nil || len(found) == 0 {
+				return nil, nil, err
+			}
+		}
+		return found, nil, nil
+	}
+	for range again {
+		if found, _, err = st.once(s); err != nil || len(found) > 0 {
+			return found, nil, err
+		}
+	}
+	return nil, first, nil
+}
+
+// once runs a scenario once and returns the results of its last call.
+func (st stage) once(s scenario) (found []string, last [2]harness.Result, err error) {
+	root, err := os.MkdirTemp("", "reprise-conformance-")
+	if err != nil {
+		return nil, last, err
+	}
+	defer os.RemoveAll(root)
+	// Their names have the same length, since the models count it.
+	direct, err := st.world(filepath.Join(root, "a"), s.tool, "")
+	if err != nil {
+		return nil, last, err
+	}
+	defer direct.Close()
+	shimmed, err := st.world(filepath.Join(root, "b"), s.tool, st.shims)
+	if err != nil {
+		return nil, last, err
+	}
+	defer shimmed.Close()
+	for i, c := range s.calls {
+		if last[0], err = direct.Run(c); err != nil {
+			return nil, last, err
+		}
+		if last[1], err = shimmed.Run(c); err != nil {
+			return nil, last, fmt.Errorf("with the shim: %w", err)
+		}
+		if s.ends {
+			found = append(found, ends(c, last)...)
+			continue
+		}
+		if s.shown == nil {
+			for _, d := range harness.Compare(direct, shimmed, last[0], last[1]) {
+				found = append(found, fmt.Sprintf("call %d: %s", i+1, d))
+			}
+			continue
+		}
+		if d := harness.Differ("what it shows", direct.Mask(s.shown(last[0])), shimmed.Mask(s.shown(last[1]))); d != "" {
+			found = append(found, fmt.Sprintf("call %d: %s", i+1, d))
+		}
+		if err := errors.Join(direct.NoteID(), shimmed.NoteID()); err != nil {
+			return nil, last, err
+		}
+	}
+	return found, last, nil
+}
+
+// late is how much later a call with the shim may end than without it. A caller that does not read, or
+// reads slowly, is waited for.
+func late(to harness.Target) time.Duration {
+	if to == harness.Unread || to == harness.Slow {
+		return 6 * time.Second
+	}
+	return time.Second
+}
+
+// ends returns how the ends of the two calls differ.
+func ends(c call, r [2]harness.Result) (found []string) {
+	if r[0].Exit != r[1].Exit || r[0].Signal != r[1].Signal {
+		found = append(found, fmt.Sprintf("after %v: exit %d, signal %d; with the shim %d, %d", c.After, r[0].Exit, r[0].Signal, r[1].Exit, r[1].Signal))
+	}
+	if r[1].Ended > r[0].Ended+late(c.To) {
+		found = append(found, fmt.Sprintf("after %v: it ends %v after the signal; with the shim %v", c.After, r[0].Ended, r[1].Ended))
+	}
+	return found
+}
+
+func (st stage) world(root, tool, shims string) (*harness.World, error) {
+	if err := os.Mkdir(root, 0o755); err != nil {
+		return nil, err
+	}
+	return harness.New(root, tool, st.real, shims)
+}
+
+// race compares the time of the first output, and the time from the first byte to the last. Of several
+// runs it uses the best and the median, since delays come from the machine.
+func (st stage) race(s scenario) ([]string, error) {
+	var first [2]time.Duration
+	var spreads [2][]time.Duration
+	for run := 1; ; run++ {
+		found, r, err := st.once(s)
+		if err != nil || len(found) > 0 {
+			return found, err
+		}
+		for i := range r {
+			first[i] = best(first[i], r[i].First)
+			spreads[i] = append(spreads[i], r[i].Last-r[i].First)
+		}
+		direct, shimmed := median(spreads[0]), median(spreads[1])
+		late, squeezed := first[1]-first[0], direct-shimmed
+		if run >= enough && late <= slack && squeezed <= slack {
+			return nil, nil
+		}
+		if run == most {
+			return []string{fmt.Sprintf("the first byte comes after %v, with the shim %v; the last %v and %v later",
+				first[0], first[1], direct, shimmed)}, nil
+		}
+	}
+}
+
+func median(times []time.Duration) time.Duration {
+	return slices.Sorted(slices.Values(times))[len(times)/2]
+}
+
+// best returns the smaller of two times, of which the first may be unset.
+func best(a, b time.Duration) time.Duration {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}
+
+// A verdict is the result of a scenario.
+type verdict struct {
+	scenario
+	result string // "ok", or why not
+	failed bool
+	detail []string // what differed
+	once   bool     // but not again
+	took   time.Duration
+}
+
+// judge plays a scenario. A deliberate difference must occur, unless it depends on chance.
+func (st stage) judge(s scenario) verdict {
+	begun := time.Now()
+	found, once, err := st.play(s)
+	v := verdict{scenario: s, result: "ok", detail: append(found, once...), once: len(once) > 0, took: time.Since(begun)}
+	d, deliberate := harness.Deliberate(s.tool, s.name)
+	switch {
+	case err != nil:
+		v.result, v.failed = err.Error(), true
+	case deliberate && len(found) > 0:
+		v.result = "differs: " + d.Reason
+	case deliberate && !s.racy && !d.Chance:
+		v.result, v.failed = "does not differ, but is said to: "+d.Reason, true
+	case len(found) > 0:
+		v.result, v.failed = "DIFFERS", true
+	case v.once:
+		v.result = fmt.Sprintf("ok; it differed in one of %d runs", again+1)
+	}
+	return v
+}
+
+func (v verdict) print(verbose bool) {
+	fmt.Printf("%-7s %-34s %s", v.tool, v.name, v.result)
+	if verbose {
+		fmt.Printf(" (%.1f s)", v.took.Seconds())
+	}
+	fmt.Println()
+	if v.failed || v.once || verbose {
+		for _, d := range v.detail {
+			fmt.Println("        " + strings.ReplaceAll(d, "\n", "\n        "))
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"reprise/internal/standin"
+
+	"github.com/creack/pty"
+)
+
+// A Call is a command line, its streams, and a signal during it.
+type Call struct {
+	Args   []string // {id} is replaced by the world's newest session, {id1} by that of its first call
+	Stdin  string
+	From   Source
+	To     Target
+	Mixed  bool // stdout and stderr are one
+	Env    []string
+	Dir    string            // below the project
+	Files  map[string]string // put into the project before
+	Home   map[string]string // likewise into the home
+	Wrap   string            // a shell script around the tool, which is $REAL in it
+	Around string            // a shell script around the command, which is "$0" "$@" in it
+	Signal syscall.Signal    // sent to the process, 0 for none
+	Typed  string            // likewise typed at the terminal, in place of a signal
+	Size   int               // likewise, the columns that the terminal then has
+	Group  bool              // the signal is sent to the whole process group
+	At     Moment
+	After  time.Duration // how long after that moment
+}
+
+// A Source is what stdin is.
+type Source int
+
+// What stdin can be.
+const (
+	Pipe   Source = iota // with the call's Stdin; the null device if that is empty
+	File                 // with the call's Stdin
+	Socket               // with the call's Stdin
+	Late                 // a pipe to which the call's Stdin is written in two parts
+	Silent               // a pipe that stays open and silent for some seconds
+	Shut                 // the descriptor is closed
+)
+
+// A Target is what stdout is.
+type Target int
+
+// What stdout can be.
+const (
+	Reader    Target = iota // a pipe that is read to its end
+	ToFile                  // a file; stderr as well
+	Gone                    // a pipe without a reader
+	Leaves                  // a pipe whose reader closes it after the first bytes
+	Closed                  // the descriptor is closed
+	Terminal                // a pipe, but stderr is a terminal
+	Screen                  // one terminal for stdout and stderr, and for stdin if the call gives none
+	ScreenOut               // the same, but stderr is a pipe
+	Unread                  // a pipe that stays open, and is not read
+	Slow                    // a pipe that is read slowly
+)
+
+// A Moment is when a signal is sent.
+type Moment int
+
+// When a signal can be sent.
+const (
+	Start  Moment = iota // as soon as the process exists
+	Middle               // when the model has begun to answer
+	End                  // when stdout has begun
+)
+
+// A Result is the result of a call.
+type Result struct {
+	Stdout, Stderr string
+	Exit           int               // -1 after a signal
+	Signal         syscall.Signal    // that ended it, 0 for none
+	Asked          []standin.Request // what the model was sent
+	Files          []string          // those in the project afterwards, each with its path and content
+	Left           int               // processes that it left behind
+	First, Last    time.Duration     // from the start to stdout's first and last bytes
+	Ended          time.Duration     // from the signal to the end, 0 without one
+}
+
+// settle is how long the answer's beginning may take to get through the tool.
+const settle = 700 * time.Millisecond
+
+// Run runs the world's tool.
+func (w *World) Run(c Call) (Result, error) { return w.RunAs(w.Tool, c) }
+
+// RunAs runs one of the commands that are on the world's PATH.
+func (w *World) RunAs(name string, c Call) (Result, error) {
+	before := len(w.Model.Asked())
+	w.running.Add(1)
+	r, err := w.command(name, c, func() bool { return len(w.Model.Asked()) > before })
+	last := w.running.Add(-1) == 0
+	if err != nil {
+		return r, fmt.Errorf("run %s: %w", name, err)
+	}
+	r.Asked = w.Model.Asked()[before:]
+	if last { // otherwise they may belong to a concurrent call
+		r.Left = w.leftovers()
+	}
+	r.Files, err = listing(w.Project)
+	return r, err
+}
+
+func (w *World) command(name string, c Call, asked func() bool) (r Result, err error) {
+	if err := errors.Join(put(w.Project, c.Files), put(filepath.Join(w.Root, "home"), c.Home)); err != nil {
+		return r, err
+	}
+	if c.Wrap != "" {
+		unwrap, err := w.wrap(name, c)
+		if err != nil {
+			return r, err
+		}
+		defer unwrap()
+	}
+	args, err := w.fill(c.Args)
+	if err != nil {
+		return r, err
+	}
+	cmd := w.shell(name, c, args)
+	cmd.Dir, cmd.Env = filepath.Join(w.Project, c.Dir), append(w.env[:len(w.env):len(w.env)], c.Env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: c.Group}
+	if c.atScreen() {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1}
+	}
+	cmd.WaitDelay = time.Minute
+	if c.Signal != 0 {
+		cmd.WaitDelay = 5 * time.Second
+	}
+	in, err := w.stdin(cmd, c)
+	if err != nil {
+		return r, err
+	}
+	defer in.close()
+	out, err := w.outputs(cmd, c)
+	if err != nil {
+		return r, err
+	}
+	defer out.close()
+	if err := cmd.Start(); err != nil {
+		return r, err
+	}
+	go in.feed()
+	out.started()
+	sent := out.befall(c, cmd.Process.Pid, asked)
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) && !errors.Is(err, io.ErrClosedPipe) {
+		return r, err
+	}
+	if r, err = out.result(cmd.ProcessState); err != nil {
+		return r, err
+	}
+	select {
+	case at := <-sent:
+		r.Ended = time.Since(at)
+	default:
+	}
+	return r, nil
+}
+
+// put writes files below a directory.
+func put(dir string, files map[string]string) error {
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("make folder: %w", err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrap replaces the real tool by a script until unwrap is called.
+func (w *World) wrap(name string, c Call) (unwrap func(), err error) {
+	real, path := w.real, w.env
+	dir := filepath.Join(w.Root, "wrapped")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make folder: %w", err)
+	}
+	script := fmt.Sprintf("#!/bin/sh\nREAL=%q\n%s\n", filepath.Join(real, name), c.Wrap)
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {
+		return nil, fmt.Errorf("write wrapper: %w", err)
+	}
+	w.real = dir
+	w.env = append(w.env[:len(w.env):len(w.env)], "PATH="+w.shims+":"+dir+":"+real+":"+os.Getenv("PATH"))
+	return func() { w.real, w.env = real, path }, nil
+}
+
+// fill replaces the placeholders of session IDs.
+func (w *World) fill(args []string) (filled []string, err error) {
+	for _, arg := range args {
+		for n, id := range w.ids {
+			arg = strings.ReplaceAll(arg, fmt.Sprintf("{id%d}", n+1), id)
+		}
+		if strings.Contains(arg, "{id}") {
+			id, err := w.NewestID()
+			if err != nil {
+				return nil, err
+			}
+			arg = strings.ReplaceAll(arg, "{id}", id)
+		}
+		filled = append(filled, arg)
+	}
+	return filled, nil
+}
+
+// atScreen reports whether stdout is a terminal.
+func (c Call) atScreen() bool { return c.To == Screen || c.To == ScreenOut }
+
+// shell returns the command. A shell starts it if descriptors must be closed, or if there is a script
+// around it.
+func (w *World) shell(name string, c Call, args []string) *exec.Cmd {
+	closed := ""
+	if c.From == Shut {
+		closed += " <&-"
+	}
+	if c.To == Closed {
+		closed += " >&-"
+	}
+	switch {
+	case c.Around != "":
+		return exec.Command("bash", append([]string{"-c", c.Around, w.Lookup(name)}, args...)...)
+	case closed != "":
+		return exec.Command("sh", append([]string{"-c", `exec "$0" "$@"` + closed, w.Lookup(name)}, args...)...)
+	}
+	cmd := exec.Command(w.Lookup(name), args...)
+	cmd.Args[0] = name
+	return cmd
+}
+
+// Lookup returns the path of a command on the world's PATH, not on ours. An absolute path is its own.
+func (w *World) Lookup(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	if w.shims != "" {
+		return filepath.Join(w.shims, name)
+	}
+	return filepath.Join(w.real, name)
+}
+
+// patience is how long a tool may take to ask its model on a busy machine.
+const patience = 5 * time.Minute
+
+// await waits for the moment of the signal. The process may have ended by then.
+func (c Call) await(ready func() bool) bool {
+	for deadline := time.Now().Add(patience); !ready(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	if c.At == Middle {
+		time.Sleep(settle)
+	}
+	time.Sleep(c.After)
+	return true
+}
+
+// befall has the call's signal, keys or size come at their moment, and returns when that was.
+func (o *output) befall(c Call, pid int, asked func() bool) <-chan time.Time {
+	at := make(chan time.Time, 1)
+	if c.Signal == 0 && c.Typed == "" && c.Size == 0 {
+		return at
+	}
+	ready := map[Moment]func() bool{Start: func() bool { return true }, Middle: asked, End: o.begun}[c.At]
+	go func() {
+		if c.await(ready) {
+			at <- time.Now()
+			o.act(c, pid)
+		}
+	}()
+	return at
+}
+
+// act does to the process what befalls the call.
+func (o *output) act(c Call, pid int) {
+	switch {
+	case c.Typed != "":
+		_, _ = io.WriteString(o.terminal, c.Typed)
+	case c.Size != 0:
+		_ = pty.Setsize(o.terminal, &pty.Winsize{Rows: rows, Cols: uint16(c.Size)})
+	case c.Group:
+		_ = syscall.Kill(-pid, c.Signal)
+	default:
+		_ = syscall.Kill(pid, c.Signal)
+	}
+}

@@ -1,0 +1,278 @@
+package harness
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// silence is how long a silent stdin stays open: longer than any tool and the shim wait.
+const silence = 6 * time.Second
+
+// An input is what feeds a command's stdin.
+type input struct {
+	ours, theirs *os.File // nil if there is nothing to feed
+	parts        []string
+	pause        time.Duration
+}
+
+func (w *World) stdin(cmd *exec.Cmd, c Call) (in input, err error) {
+	switch c.From {
+	case File:
+		in.theirs, err = tempFile(w.Root, c.Stdin)
+	case Socket:
+		in.ours, in.theirs, err = socket()
+		in.parts = []string{c.Stdin}
+	case Late:
+		in.theirs, in.ours, err = os.Pipe()
+		in.parts, in.pause = []string{c.Stdin[:len(c.Stdin)/2], c.Stdin[len(c.Stdin)/2:]}, 400*time.Millisecond
+	case Silent:
+		in.theirs, in.ours, err = os.Pipe()
+		in.parts, in.pause = []string{"", ""}, silence
+	default:
+		if c.Stdin != "" {
+			cmd.Stdin = strings.NewReader(c.Stdin)
+		}
+		return in, nil // outputs gives a call at a terminal that
+	}
+	cmd.Stdin = in.theirs
+	return in, err
+}
+
+// feed writes the content of stdin, and ends it. The process may have ended.
+func (in input) feed() {
+	if in.theirs != nil && in.ours != nil {
+		in.theirs.Close()
+	}
+	for i, part := range in.parts {
+		if i > 0 {
+			time.Sleep(in.pause)
+		}
+		_, _ = io.WriteString(in.ours, part)
+	}
+	if in.ours != nil {
+		in.ours.Close()
+	}
+}
+
+// close closes what is still open; closing twice is harmless.
+func (in input) close() {
+	for _, f := range []*os.File{in.ours, in.theirs} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+func tempFile(dir, text string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "stream-")
+	if err != nil {
+		return nil, err
+	}
+	if _, err = f.WriteString(text); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	return f, err
+}
+
+func socket() (ours, theirs *os.File, err error) {
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	syscall.CloseOnExec(pair[0])
+	syscall.CloseOnExec(pair[1])
+	return os.NewFile(uintptr(pair[0]), "socket"), os.NewFile(uintptr(pair[1]), "socket"), nil
+}
+
+// An output collects what a command prints.
+type output struct {
+	stdout, stderr *collector
+	files          [2]*os.File // if it prints into files
+	theirs         []*os.File  // closed once the command has them
+	terminal       *os.File    // nil if there is none
+	screen         *collector  // what it shows
+	shown          sync.WaitGroup
+	unread         *os.File // the end of a pipe that is not read, or read slowly
+	begin          time.Time
+}
+
+func (w *World) outputs(cmd *exec.Cmd, c Call) (*output, error) {
+	o := &output{stdout: &collector{}, stderr: &collector{}}
+	cmd.Stdout, cmd.Stderr = o.stdout, o.stderr
+	if c.Mixed {
+		cmd.Stderr = o.stdout
+	}
+	var err error
+	switch c.To {
+	case ToFile:
+		if o.files[0], err = tempFile(w.Root, ""); err != nil {
+			return o, err
+		}
+		o.files[1], err = tempFile(w.Root, "")
+		cmd.Stdout, cmd.Stderr = o.files[0], o.files[1]
+	case Leaves:
+		o.stdout.leaves = true
+	case Gone:
+		var r, unread *os.File
+		if r, unread, err = os.Pipe(); err != nil {
+			return o, err
+		}
+		r.Close()
+		cmd.Stdout, o.theirs = unread, append(o.theirs, unread)
+	case Unread, Slow:
+		var theirs *os.File
+		if o.unread, theirs, err = os.Pipe(); err != nil {
+			return o, err
+		}
+		cmd.Stdout, o.theirs = theirs, append(o.theirs, theirs)
+		if c.To == Slow {
+			go readSlowly(o.unread)
+		}
+	case Terminal, Screen, ScreenOut:
+		return o, o.atTerminal(cmd, c)
+	}
+	return o, err
+}
+
+// The size of a terminal. A tool that wraps its lines does so long before a shell's prompt would.
+const (
+	rows    = 24
+	columns = 80
+)
+
+// atTerminal makes a terminal, and gives it to a command.
+func (o *output) atTerminal(cmd *exec.Cmd, c Call) error {
+	ours, theirs, err := pty.Open()
+	if err != nil {
+		return err
+	}
+	o.terminal, o.theirs = ours, append(o.theirs, theirs)
+	if err := pty.Setsize(ours, &pty.Winsize{Rows: rows, Cols: columns}); err != nil {
+		return err
+	}
+	o.screen = o.stderr
+	if c.atScreen() {
+		o.screen, cmd.Stdout = o.stdout, theirs
+	}
+	if c.To != ScreenOut {
+		cmd.Stderr = theirs
+	}
+	if c.atScreen() && cmd.Stdin == nil && c.From != Shut {
+		cmd.Stdin = theirs
+	}
+	o.shown.Go(func() { _, _ = io.Copy(o.screen, ours) }) // one that nobody has open any more ends in an error
+	return nil
+}
+
+// readSlowly reads until the pipe is closed.
+func readSlowly(r *os.File) {
+	piece := make([]byte, 1000)
+	for {
+		if _, err := r.Read(piece); err != nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func (o *output) started() {
+	o.begin = time.Now()
+	for _, f := range o.theirs {
+		f.Close()
+	}
+}
+
+func (o *output) begun() bool { _, first, _ := o.stdout.all(); return !first.IsZero() }
+
+func (o *output) close() {
+	for _, f := range append(o.theirs, o.terminal, o.unread, o.files[0], o.files[1]) {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// result reads everything that was printed, when the command has ended.
+func (o *output) result(state *os.ProcessState) (r Result, err error) {
+	if o.terminal != nil {
+		_ = o.terminal.SetReadDeadline(time.Now().Add(settle)) // what was left behind may have it open
+		o.shown.Wait()
+	}
+	text, first, last := o.stdout.all()
+	if o.stdout.leaves {
+		text = text[:min(len(text), 1000)] // how much comes at once is random
+	}
+	r.Stdout, r.First, r.Last = text, first.Sub(o.begin), last.Sub(o.begin)
+	r.Stderr, _, _ = o.stderr.all()
+	r.Exit = state.ExitCode()
+	if ws := state.Sys().(syscall.WaitStatus); ws.Signaled() {
+		r.Signal = ws.Signal()
+	}
+	for i, to := range []*string{&r.Stdout, &r.Stderr} {
+		if o.files[i] == nil {
+			continue
+		}
+		data, err := os.ReadFile(o.files[i].Name())
+		if err != nil {
+			return r, err
+		}
+		*to = string(data)
+	}
+	return r, nil
+}
+
+// A collector is a writer that stores what is written to it, and when.
+type collector struct {
+	leaves bool // after the first bytes
+
+	mu          sync.Mutex
+	text        bytes.Buffer
+	first, last time.Time
+}
+
+func (c *collector) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = time.Now()
+	if c.text.Len() == 0 {
+		c.first = c.last
+	}
+	c.text.Write(p)
+	if c.leaves {
+		return 0, io.ErrClosedPipe
+	}
+	return len(p), nil
+}
+
+func (c *collector) all() (text string, first, last time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.String(), c.first, c.last
+}
+
+// listing returns the files of a project, each with its path and content.
+func listing(dir string) (files []string, err error) {
+	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.Name() == ".git":
+			return filepath.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		files = append(files, path+"\n"+string(text)+"\n")
+		return err
+	})
+	return files, err
+}

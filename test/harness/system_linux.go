@@ -1,0 +1,37 @@
+package harness
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// leftovers counts the processes that still work in the world after a moment, and ends them.
+func (w *World) leftovers() int {
+	pids := w.processes()
+	for deadline := time.Now().Add(time.Second); len(pids) > 0 && time.Now().Before(deadline); pids = w.processes() {
+		time.Sleep(20 * time.Millisecond)
+	}
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended at this moment
+	}
+	return len(pids)
+}
+
+// processes returns the processes whose working directory is the world's.
+func (w *World) processes() (pids []int) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range dirs {
+		dir, err := os.Readlink(link)
+		if err != nil || dir != w.Project && !strings.HasPrefix(dir, w.Project+"/") {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(link))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}

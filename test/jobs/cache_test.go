@@ -1,0 +1,135 @@
+package jobs
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"reprise/internal/demo"
+	"reprise/internal/standin"
+	"reprise/ledger"
+	"reprise/test/harness"
+	"reprise/test/realcli"
+)
+
+// The ledger's figures on the provider's cache are those of the requests: what a resumed call's first request reads
+// while the entry lives, and after it has expired.
+func TestCacheFiguresAreTheRequests(t *testing.T) {
+	first := map[string]bool{"claude": true, "codex": true, "copilot": false, "gemini": true, "qwen": true, "vibe": false} // tools that report it
+	each(t, first, func(t *testing.T, tool string, first bool) {
+		var ahead time.Duration
+		w := newWorldWith(t, realcli.Pins[tool], true, standin.Options{Now: func() time.Time { return time.Now().Add(ahead) }})
+		var prompt, read int64
+		for i, pause := range []time.Duration{0, 2 * time.Minute, 20 * time.Minute} {
+			ahead += pause
+			args := append(slices.Clone(demo.Command(tool)[1:]), round([]string{"Not done.", "Not done yet."}[:i]...)+"\nRUNTOOL\n")
+			r := w.run(tool, harness.Call{Args: args, Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=coder", "IS_SANDBOX=1"}})
+			if r.Exit != 0 || len(r.Asked) < 2 {
+				t.Fatalf("round %d: exit %d, %d requests; %s", i+1, r.Exit, len(r.Asked), r.Stderr)
+			}
+			if i == 0 {
+				continue
+			}
+			for j, asked := range r.Asked {
+				if j == 0 || !first {
+					prompt, read = prompt+int64(asked.Tokens.Input), read+int64(asked.Tokens.Cached)
+				}
+			}
+		}
+		l, err := ledger.OpenExisting(filepath.Join(w.State(), "ledger.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		rows, err := l.CacheRows(ledger.Filter{})
+		if err != nil || len(rows) != 1 {
+			t.Fatalf("%+v, %v", rows, err)
+		}
+		got := rows[0]
+		if got.Calls != 2 || got.Prompt != prompt || got.Read != read || (got.Firsts == 2) != first {
+			t.Errorf("%+v, want %d tokens, of which the cache had %d", got, prompt, read)
+		}
+		if first && (got.Judged != 2 || got.Missed != 1) {
+			t.Errorf("%+v, want one call of two to miss", got)
+		}
+	})
+}
+
+// With cache_ttl = "auto" claude asks the provider for an hour once the pauses of a job show that it pays. Without it, and where the
+// caller has chosen for itself, the requests are as they were.
+func TestAutoAsksForAnHour(t *testing.T) {
+	t.Parallel()
+	for _, pin := range []realcli.Pin{realcli.SmallerClaude, realcli.Claude} {
+		for _, tt := range []struct {
+			name, config, own string
+			hour              [3]bool
+		}{
+			{"auto", "cache_ttl = 'auto'\n", "", [3]bool{false, true, true}},
+			{"off", "", "", [3]bool{}},
+			{"the caller's own", "cache_ttl = 'auto'\n", "FORCE_PROMPT_CACHING_5M=1", [3]bool{}},
+		} {
+			t.Run(pin.Version+" "+tt.name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorldWith(t, pin, true, standin.Options{})
+				put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "gate_timeout = '5m'\n"+tt.config)
+				for i, want := range tt.hour {
+					if err := w.Pause(10 * time.Minute); err != nil {
+						t.Fatal(err)
+					}
+					call := harness.Call{Args: append(slices.Clone(demo.Command("claude")[1:]), round([]string{"Not done.", "Not done yet."}[:i]...)),
+						Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=coder", "IS_SANDBOX=1"}}
+					if tt.own != "" {
+						call.Env = append(call.Env, tt.own)
+					}
+					r := w.run("claude", call)
+					var tokens standin.Tokens
+					for _, asked := range r.Asked {
+						tokens.Add(asked.Tokens)
+					}
+					if r.Exit != 0 || (tokens.ForHour > 0) != want {
+						t.Fatalf("call %d: exit %d, %+v; %s", i+1, r.Exit, tokens, r.Stderr)
+					}
+				}
+			})
+		}
+	}
+}
+
+// With steady_prompt a version that puts git's status into its system prompt sends the same one after a commit.
+func TestSteadyPrompt(t *testing.T) {
+	t.Parallel()
+	for config, want := range map[string]bool{"": false, "steady_prompt = true\n": true} {
+		w := newWorldWith(t, realcli.SmallerClaude, true, standin.Options{})
+		put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "gate_timeout = '5m'\n"+config)
+		var sent []string
+		for i := range 2 {
+			commitAll(t, w.Project, i)
+			r := w.run("claude", harness.Call{Args: []string{"-p", fmt.Sprintf("Say %d.", i)}})
+			if r.Exit != 0 || len(r.Asked) == 0 {
+				t.Fatalf("exit %d: %s", r.Exit, r.Stderr)
+			}
+			body, _ := r.Asked[len(r.Asked)-1].Body.(map[string]any)
+			blocks, _ := body["system"].([]any)
+			if len(blocks) < 2 {
+				t.Fatalf("a system prompt of %d blocks", len(blocks))
+			}
+			sent = append(sent, fmt.Sprint(blocks[1:])) // the first names the call; no cache counts it
+		}
+		if (sent[0] == sent[1]) != want {
+			t.Errorf("%q: the same system prompt twice: %v", config, !want)
+		}
+	}
+}
+
+func commitAll(t *testing.T, dir string, n int) {
+	t.Helper()
+	put(t, filepath.Join(dir, fmt.Sprintf("file%d", n)), "text\n")
+	for _, args := range [][]string{{"add", "-A"}, {"-c", "user.name=caller", "-c", "user.email=caller@localhost", "commit", "-qm", fmt.Sprintf("Round %d", n)}} {
+		if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v: %s", args[0], err, out)
+		}
+	}
+}

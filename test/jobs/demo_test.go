@@ -1,0 +1,79 @@
+package jobs
+
+import (
+	"math"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"reprise/internal/demo"
+	"reprise/internal/saving"
+	"reprise/ledger"
+	"reprise/test/harness"
+	"reprise/test/realcli"
+)
+
+// The demo's job with each real CLI: the second round is resumed, and no file is
+// read again but the one that has changed.
+func TestDemo(t *testing.T) {
+	each(t, realcli.Pins, func(t *testing.T, tool string, pin realcli.Pin) {
+		real, err := realcli.Install(pin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		play := func(shims string) demo.Played {
+			p, err := demo.Job{Tool: tool, Real: real, Shims: shims, Rounds: 2}.Play(t.Context(), t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Calls) != 4 {
+				t.Fatalf("%d calls: %+v", len(p.Calls), p.Calls)
+			}
+			return p
+		}
+		without, with := play(""), play(shimBin)
+		for i, c := range with.Calls {
+			was := without.Calls[i]
+			if i < 2 {
+				if !strings.HasPrefix(c.Decision, "fresh") || withoutTime(c.Sent) != withoutTime(was.Sent) || c.Requests-c.Lost != was.Requests-was.Lost {
+					t.Errorf("call %d: %s, %d requests, %d without the shim: %s", i+1, c.Decision, c.Requests, was.Requests, harness.Differ("prompt", was.Sent, c.Sent))
+				}
+				continue
+			}
+			if c.Decision != "resume (extends)" || len(c.Sent) >= len(was.Sent)/2 || c.Requests-c.Lost != 2 {
+				t.Errorf("call %d: %s, %d B sent of %d B, %d requests", i+1, c.Decision, len(c.Sent), len(was.Sent), c.Requests)
+			}
+		}
+		leftOut := 0
+		for i, c := range with.Calls {
+			leftOut += len(without.Calls[i].Sent) - len(c.Sent)
+		}
+		if got := savingIn(t, with.Ledger).AtLeast; got.Calls != 4 || got.Resumed != 2 || got.LeftOutBytes != int64(leftOut) {
+			t.Errorf("%+v, but the model was sent %d B less", got, leftOut)
+		}
+		if left, err := os.ReadDir(t.TempDir()); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	})
+}
+
+// withoutTime returns a prompt without the time of day that copilot 1.0.102 puts before it.
+func withoutTime(prompt string) string { return currentTime.ReplaceAllString(prompt, "") }
+
+var currentTime = regexp.MustCompile(`<current_datetime>[^<]*</current_datetime>`)
+
+// savingIn returns what a ledger says of all its calls.
+func savingIn(t *testing.T, path string) saving.Saving {
+	t.Helper()
+	l, err := ledger.OpenExisting(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	slices, err := l.Slices(ledger.Filter{}, math.MaxInt64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return saving.New(slices, nil, nil)
+}

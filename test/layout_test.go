@@ -1,0 +1,93 @@
+package test
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// At the top stand the words of the design; what serves shimctl or the tests alone is below internal.
+func TestLayout(t *testing.T) {
+	allowed := []string{"cmd", "config", "docs", "fleet", "internal", "ledger", "packaging", "rewrite", "scripts", "shim", "test", "testdata", "watch"}
+	entries, err := os.ReadDir("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(allowed, e.Name()) {
+			t.Errorf("%s stands at the top", e.Name())
+		}
+	}
+}
+
+// What is built is not kept: a large file in the history stays with every clone.
+func TestNothingBuiltIsKept(t *testing.T) {
+	const large = 2 << 20
+	out, err := exec.Command("git", "-C", "..", "ls-tree", "-r", "-l", "HEAD").Output()
+	if err != nil {
+		t.Skip("not a git checkout")
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if size, err := strconv.Atoi(fields[3]); err == nil && size > large {
+			t.Errorf("%s has %d bytes", fields[4], size)
+		}
+	}
+}
+
+// Imports run down only. config and watch are leaves: they know rewrite alone. No program that is installed has support of tests.
+func TestFloors(t *testing.T) {
+	above := map[string][]string{
+		"rewrite":  {"ledger", "fleet", "shim", "config", "watch", "cmd", "internal", "test"},
+		"ledger":   {"fleet", "shim", "config", "watch", "cmd", "internal", "test"},
+		"fleet":    {"shim", "watch", "cmd", "internal", "test"},
+		"config":   {"ledger", "fleet", "shim", "watch", "cmd", "internal", "test"},
+		"watch":    {"ledger", "fleet", "shim", "config", "cmd", "internal", "test"},
+		"shim":     {"cmd", "internal", "test"},
+		"cmd":      {"test"},
+		"internal": {"test"},
+	}
+	for floor, unknown := range above {
+		out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "../"+floor+"/...").Output()
+		if err != nil {
+			t.Fatalf("%s: %v", floor, err)
+		}
+		for line := range strings.Lines(string(out)) {
+			names := strings.Fields(line)
+			for _, imported := range names[1:] {
+				path, own := strings.CutPrefix(imported, "reprise/")
+				if room, _, _ := strings.Cut(path, "/"); own && slices.Contains(unknown, room) {
+					t.Errorf("%s imports %s", names[0], imported)
+				}
+			}
+		}
+	}
+}
+
+// A room below a floor knows only the rooms that are named here.
+func TestRooms(t *testing.T) {
+	for room, known := range map[string][]string{
+		"rewrite/reason": nil,
+		"rewrite/prompt": {"reprise/rewrite/reason"},
+		"rewrite/models": nil,
+		"rewrite":        {"reprise/rewrite/prompt", "reprise/rewrite/reason"},
+		"ledger/proc":    nil,
+		"ledger/decide":  {"reprise/ledger/proc", "reprise/rewrite", "reprise/rewrite/models", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
+		"shim/front":     nil,
+		"shim/supervise": {"reprise/rewrite", "reprise/rewrite/prompt", "reprise/rewrite/reason", "reprise/shim/front", "reprise/watch"},
+	} {
+		out, err := exec.Command("go", "list", "-f", `{{range .Imports}}{{.}}
+{{end}}`, "../"+room).Output()
+		if err != nil {
+			t.Fatalf("%s: %v", room, err)
+		}
+		for _, imported := range strings.Fields(string(out)) {
+			if strings.HasPrefix(imported, "reprise/") && !slices.Contains(known, imported) {
+				t.Errorf("%s imports %s", room, imported)
+			}
+		}
+	}
+}

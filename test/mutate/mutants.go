@@ -1,0 +1,382 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A mutant is one mistake.
+type mutant struct {
+	number int
+	file   string // relative to the root
+	line   int
+	what   string
+}
+
+func (m *mutant) String() string { return fmt.Sprintf("%s:%d: %s", m.file, m.line, m.what) }
+
+// An edit replaces the text between two offsets of a file. extent and order say which of two edits
+// at one place is the outer one.
+type edit struct {
+	from, to      int
+	text          string
+	opens         bool
+	extent, order int
+}
+
+// An editor puts switches around what mutants change in one file.
+type editor struct {
+	path    string
+	source  string
+	fset    *token.FileSet
+	info    *types.Info
+	pkg     *types.Package
+	imports map[string]bool
+	mutants *[]*mutant
+	edits   []edit
+	results []*ast.FuncType // of the enclosing functions
+	failing ast.Stmt        // the final statement of a failed call
+}
+
+// text returns the source of a node.
+func (e *editor) text(n ast.Node) string { return e.source[e.offset(n.Pos()):e.offset(n.End())] }
+
+func (e *editor) offset(p token.Pos) int { return e.fset.Position(p).Offset }
+
+// add adds a mutant and returns its number.
+func (e *editor) add(n ast.Node, format string, args ...any) int {
+	m := &mutant{len(*e.mutants) + 1, e.path, e.fset.Position(n.Pos()).Line, strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " ")}
+	*e.mutants = append(*e.mutants, m)
+	return m.number
+}
+
+// wrap puts text before and after a node.
+func (e *editor) wrap(n ast.Node, before, behind string) {
+	from, to := e.offset(n.Pos()), e.offset(n.End())
+	e.edits = append(e.edits, edit{from, from, before, true, to - from, len(e.edits)},
+		edit{to, to, behind, false, to - from, len(e.edits)})
+}
+
+// apply returns the source with all edits.
+func (e *editor) apply() string {
+	slices.SortStableFunc(e.edits, func(a, b edit) int {
+		switch {
+		case a.from != b.from:
+			return a.from - b.from
+		case a.opens != b.opens: // an end comes before a beginning at the same place
+			if a.opens {
+				return 1
+			}
+			return -1
+		case a.opens && a.extent != b.extent:
+			return b.extent - a.extent
+		case a.opens:
+			return a.order - b.order
+		case a.extent != b.extent:
+			return a.extent - b.extent
+		}
+		return b.order - a.order
+	})
+	var text strings.Builder
+	at := 0
+	for _, one := range e.edits {
+		text.WriteString(e.source[at:one.from] + one.text)
+		at = one.to
+	}
+	return text.String() + e.source[at:]
+}
+
+func (e *editor) file(f *ast.File) string {
+	e.imports = map[string]bool{}
+	for _, spec := range f.Imports {
+		path, _ := strconv.Unquote(spec.Path.Value)
+		e.imports[path] = true
+	}
+	for _, d := range f.Decls {
+		e.walk(d)
+	}
+	return e.apply()
+}
+
+// walk visits a node and its children.
+func (e *editor) walk(n ast.Node) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GenDecl:
+			return n.Tok == token.VAR
+		case *ast.FuncDecl:
+			if n.Body != nil {
+				e.function(n.Type, n.Body)
+			}
+			return false
+		case *ast.FuncLit:
+			e.function(n.Type, n.Body)
+			return false
+		case *ast.ArrayType, *ast.Field:
+			return false // constants
+		case *ast.KeyValueExpr:
+			if _, ok := n.Key.(*ast.BasicLit); ok {
+				e.walk(n.Value)
+				return false
+			}
+		case *ast.ReturnStmt:
+			return n != e.failing
+		case *ast.BlockStmt:
+			e.statements(n.List)
+		case *ast.CaseClause:
+			e.statements(n.Body)
+		case *ast.CommClause:
+			e.statements(n.Body)
+		case *ast.IfStmt:
+			e.condition(n.Cond)
+			if e.text(n.Cond) == "err != nil" && len(n.Body.List) == 1 {
+				e.failing = n.Body.List[0]
+			}
+		case *ast.ForStmt:
+			if n.Cond != nil {
+				e.condition(n.Cond)
+			}
+		case *ast.SwitchStmt:
+			if n.Tag == nil {
+				for _, c := range n.Body.List {
+					for _, cond := range c.(*ast.CaseClause).List {
+						e.condition(cond)
+					}
+				}
+			}
+		case *ast.BinaryExpr:
+			if isConstant(e.info, n) && (n.Op == token.SHL || n.Op == token.SHR) {
+				return false // its type is that of the enclosing literal
+			}
+			e.binary(n)
+		case *ast.UnaryExpr:
+			if lit, ok := n.X.(*ast.BasicLit); ok && n.Op == token.SUB && lit.Kind == token.INT {
+				e.number(n) // the number alone has no type yet
+				return false
+			}
+		case *ast.BasicLit:
+			e.literal(n)
+		}
+		return true
+	})
+}
+
+func (e *editor) function(t *ast.FuncType, body *ast.BlockStmt) {
+	e.results = append(e.results, t)
+	e.walk(body)
+	e.results = e.results[:len(e.results)-1]
+}
+
+func isConstant(info *types.Info, x ast.Expr) bool { return info.Types[x].Value != nil }
+
+// opposite and boundary are what a comparison may be mistaken for.
+var (
+	opposite = map[token.Token]string{token.EQL: "!=", token.NEQ: "==", token.LSS: ">=", token.LEQ: ">", token.GTR: "<=", token.GEQ: "<"}
+	boundary = map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">"}
+)
+
+// condition negates the parts of a condition.
+func (e *editor) condition(x ast.Expr) {
+	switch y := x.(type) {
+	case *ast.ParenExpr:
+		e.condition(y.X)
+		return
+	case *ast.BinaryExpr: // walk visits it anyway
+		return
+	}
+	if !isConstant(e.info, x) {
+		e.wrap(x, fmt.Sprintf("mutantNot(%d, ", e.add(x, "%s becomes its opposite", e.text(x))), ")")
+	}
+}
+
+func (e *editor) binary(n *ast.BinaryExpr) {
+	if isConstant(e.info, n) {
+		return
+	}
+	switch n.Op {
+	case token.LAND, token.LOR:
+		name, other := "mutantAnd", "||"
+		if n.Op == token.LOR {
+			name, other = "mutantOr", "&&"
+		}
+		e.condition(n.X)
+		e.condition(n.Y)
+		number := e.add(n, "%s becomes %s: %s", n.Op, other, e.text(n))
+		e.wrap(n, fmt.Sprintf("%s(%d, ", name, number), ") })")
+		at := e.offset(n.OpPos)
+		// The operand may begin on the next line.
+		e.edits = append(e.edits, edit{at, at + 2, ", func() bool { return (", true, 0, len(e.edits)})
+		return
+	}
+	with, ok := opposite[n.Op]
+	if !ok {
+		return
+	}
+	replaced := func(op string) string {
+		return e.source[e.offset(n.Pos()):e.offset(n.OpPos)] + op + e.source[e.offset(n.OpPos)+len(n.Op.String()):e.offset(n.End())]
+	}
+	before := fmt.Sprintf("mutantNot(%d, ", e.add(n, "%s becomes %s: %s", n.Op, with, e.text(n)))
+	behind := ")"
+	if edge, ok := boundary[n.Op]; ok {
+		before += fmt.Sprintf("mutantOther(%d, func() bool { return %s }, func() bool { return ", e.add(n, "%s becomes %s: %s", n.Op, edge, e.text(n)), replaced(edge))
+		behind = " }))"
+	}
+	e.wrap(n, before, behind)
+}
+
+// literal changes numbers and SQL.
+func (e *editor) literal(n *ast.BasicLit) {
+	t := e.info.Types[n].Type
+	if t == nil {
+		return
+	}
+	name, ok := e.typeName(t)
+	switch {
+	case !ok:
+	case n.Kind == token.INT:
+		e.number(n)
+	case n.Kind == token.STRING:
+		value, err := strconv.Unquote(n.Value)
+		if err != nil {
+			return
+		}
+		for _, m := range sqlMutants(value) {
+			e.wrap(n, fmt.Sprintf("mutantText[%s](%d, %q, ", name, e.add(n, "%s", m.what), m.text), ")")
+		}
+	}
+}
+
+// number changes a number by one.
+func (e *editor) number(n ast.Expr) {
+	t := e.info.Types[n].Type
+	if t == nil {
+		return
+	}
+	if name, ok := e.typeName(t); ok {
+		line := e.line(n)
+		more := e.add(n, "%s becomes one more: %s", e.text(n), line)
+		less := e.add(n, "%s becomes one less: %s", e.text(n), line)
+		e.wrap(n, fmt.Sprintf("mutantNumber[%s](%d, %d, ", name, more, less), ")")
+	}
+}
+
+func (e *editor) line(n ast.Node) string {
+	at := e.offset(n.Pos())
+	from := strings.LastIndexByte(e.source[:at], '\n') + 1
+	to := len(e.source)
+	if i := strings.IndexByte(e.source[at:], '\n'); i >= 0 {
+		to = at + i
+	}
+	return strings.TrimSpace(e.source[from:to])
+}
+
+// typeName returns how the file can name a type.
+func (e *editor) typeName(t types.Type) (string, bool) {
+	if b, ok := t.(*types.Basic); ok && b.Info()&types.IsUntyped != 0 {
+		t = types.Default(t)
+	}
+	if named, ok := t.(*types.Named); ok && named.Obj().Pkg() != nil && named.Obj().Pkg() != e.pkg && !e.imports[named.Obj().Pkg().Path()] {
+		return "", false
+	}
+	if _, ok := t.Underlying().(*types.Basic); !ok {
+		return "", false
+	}
+	return types.TypeString(t, func(p *types.Package) string {
+		if p == e.pkg {
+			return ""
+		}
+		return p.Name()
+	}), true
+}
+
+// statements drops some statements of a list, and makes others return nothing.
+func (e *editor) statements(list []ast.Stmt) {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *ast.ReturnStmt:
+			e.returns(s)
+			continue
+		case *ast.AssignStmt:
+			if s.Tok == token.DEFINE {
+				continue
+			}
+		case *ast.ExprStmt:
+			if call, ok := s.X.(*ast.CallExpr); ok {
+				if f, ok := call.Fun.(*ast.Ident); ok && f.Name == "panic" {
+					continue
+				}
+			}
+		case *ast.BranchStmt:
+			if s.Tok != token.BREAK && s.Tok != token.CONTINUE {
+				continue
+			}
+		case *ast.IncDecStmt, *ast.DeferStmt, *ast.GoStmt, *ast.SendStmt:
+		default:
+			continue
+		}
+		e.wrap(s, fmt.Sprintf("if mutantKeeps(%d) { ", e.add(s, "dropped: %s", e.text(s))), " }")
+	}
+}
+
+// returns makes a function return zero values. It leaves an error alone that is only passed on:
+// only a failing disk or process reaches it, which test/faults covers.
+func (e *editor) returns(s *ast.ReturnStmt) {
+	t := e.results[len(e.results)-1]
+	if len(s.Results) == 0 || t.Results == nil {
+		return
+	}
+	zero := true
+	for _, x := range s.Results {
+		zero = zero && isZero(x)
+	}
+	var zeros []string
+	for _, field := range t.Results.List {
+		for range max(1, len(field.Names)) {
+			zeros = append(zeros, "*new("+e.text(field.Type)+")")
+		}
+	}
+	before := ""
+	if !zero && !handsOn(s.Results) && s != e.failing {
+		before = fmt.Sprintf("if mutantIs(%d) { return %s }; ", e.add(s, "zero: %s", e.text(s)), strings.Join(zeros, ", "))
+	}
+	if text := e.text(s); len(zeros) == 1 && e.text(t.Results.List[0].Type) == "bool" && text != "return true" {
+		before += fmt.Sprintf("if mutantIs(%d) { return true }; ", e.add(s, "true: %s", text))
+	}
+	if before != "" {
+		e.wrap(s, before, "")
+	}
+}
+
+// handsOn reports whether all results but the last, an error, are zero.
+func handsOn(results []ast.Expr) bool {
+	for _, x := range results[:len(results)-1] {
+		if !isZero(x) {
+			return false
+		}
+	}
+	switch last := results[len(results)-1].(type) {
+	case *ast.Ident:
+		return last.Name == "err"
+	case *ast.CallExpr:
+		f, ok := last.Fun.(*ast.SelectorExpr)
+		return ok && f.Sel.Name == "Errorf"
+	}
+	return false
+}
+
+func isZero(x ast.Expr) bool {
+	switch x := x.(type) {
+	case *ast.Ident:
+		return x.Name == "nil" || x.Name == "false"
+	case *ast.BasicLit:
+		return x.Value == "0" || x.Value == `""`
+	case *ast.CompositeLit:
+		return len(x.Elts) == 0
+	}
+	return false
+}

@@ -1,0 +1,120 @@
+package faulty_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"reprise/fleet/store"
+	"reprise/test/stores/faulty"
+	"reprise/test/stores/mem"
+	"reprise/test/stores/storetest"
+)
+
+// Without faults it is the store that it wraps.
+func TestConformance(t *testing.T) {
+	storetest.Run(t, func(*testing.T) func() store.Store {
+		s := mem.New()
+		return func() store.Store { return faulty.New(s, 1, faulty.Rates{}) }
+	})
+}
+
+// Each fault, with what the caller is told and what the store has at once and in the end.
+func TestFaults(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		rates       faulty.Rates
+		want        error
+		atOnce, end string
+	}{
+		{"request lost", faulty.Rates{RequestLost: 1}, store.ErrUnknown, "", ""},
+		{"answer lost", faulty.Rates{AnswerLost: 1}, store.ErrUnknown, "b/x t/x", "b/x t/x"},
+		{"late", faulty.Rates{Late: 1}, store.ErrUnknown, "", "b/x t/x"},
+		{"repeated", faulty.Rates{Repeated: 1}, nil, "b/x t/x", "b/x t/x"},
+		{"twice", faulty.Rates{Twice: 1}, store.ErrMoved, "b/x t/x", "b/x t/x"},
+		{"down", faulty.Rates{Down: 1}, store.ErrUnreachable, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inner := mem.New()
+			s := faulty.New(inner, 1, c.rates)
+			if _, err := s.Swap(t.Context(), "t/x", "", []byte("value")); !errors.Is(err, c.want) {
+				t.Error(err)
+			}
+			if err := s.Put(t.Context(), "b/x", nil); !errors.Is(err, c.want) {
+				t.Error(err)
+			}
+			for _, want := range []string{c.atOnce, c.end} {
+				if keys, err := inner.List(t.Context(), ""); err != nil || strings.Join(keys, " ") != want {
+					t.Errorf("%v, want %s", keys, want)
+				}
+				s.Settle()
+			}
+		})
+	}
+	s := faulty.New(mem.New(), 1, faulty.Rates{ReadLost: 1})
+	if _, _, _, err := s.Read(t.Context(), "t/x"); !errors.Is(err, store.ErrUnreachable) {
+		t.Error(err)
+	}
+}
+
+// The same seed draws the same faults.
+func TestSeed(t *testing.T) {
+	run := func(seed uint64) (all []string) {
+		inner := mem.New()
+		s := faulty.New(inner, seed, faulty.Rates{Late: 0.3, Down: 0.05, Repeated: 0.1})
+		for range 200 {
+			_, version, _, err := s.Read(t.Context(), "t/x")
+			if err == nil || errors.Is(err, store.ErrAbsent) {
+				_, err = s.Swap(t.Context(), "t/x", version, []byte("value"))
+			}
+			all = append(all, fmt.Sprint(version, err))
+		}
+		return all
+	}
+	if first := run(7); !slices.Equal(first, run(7)) || slices.Equal(first, run(8)) {
+		t.Error("the seed does not decide")
+	}
+}
+
+// A dying is a store that takes so many writes and is down from then on, until it is not.
+type dying struct {
+	store.Store
+	writes int
+	up     bool
+}
+
+func (d *dying) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
+	if d.writes--; d.writes < 0 && !d.up {
+		return "", store.ErrUnreachable
+	}
+	return d.Store.Swap(ctx, key, old, value)
+}
+
+// A write that is reported as not made never arrives, even where the server itself goes down between two attempts.
+func TestUnreachableIsNotMade(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		rates  faulty.Rates
+		writes int
+		want   error
+		end    string
+	}{
+		{"repeated", faulty.Rates{Repeated: 1}, 0, store.ErrUnreachable, ""},
+		{"twice, neither arrives", faulty.Rates{Twice: 1}, 0, store.ErrUnknown, ""},
+		{"twice, the first arrives", faulty.Rates{Twice: 1}, 1, store.ErrUnknown, "t/x"},
+	} {
+		inner := &dying{Store: mem.New(), writes: c.writes}
+		s := faulty.New(inner, 1, c.rates)
+		if _, err := s.Swap(t.Context(), "t/x", "", []byte("value")); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		inner.up = true
+		s.Settle()
+		if keys, err := inner.List(t.Context(), ""); err != nil || strings.Join(keys, " ") != c.end {
+			t.Errorf("%s: %v, want %s", c.name, keys, c.end)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/fleet/store"
+	"reprise/test/servers"
+)
+
+// A Remote is an engine whose store is a server.
+type Remote struct {
+	Address string                           // the server's host and port
+	At      func(address string) store.Store // an empty store, reached by another address
+	Missing func() store.Store               // in a bucket or database that does not exist
+	Denied  func() store.Store               // with credentials that the server does not accept
+	Secret  string                           // what no error may contain
+}
+
+// RunRemote tests what only an engine with a server can get wrong.
+func RunRemote(t *testing.T, r Remote) {
+	t.Run("Errors", r.errors)
+	t.Run("AnswerLost", r.answerLost)
+	t.Run("Silent", r.silent)
+	t.Run("Reconnects", r.reconnects)
+}
+
+// Nothing has been sent to a server that cannot be reached or does not let the caller in, so that no write is unknown.
+func (r Remote) errors(t *testing.T) {
+	for _, c := range []struct {
+		want error
+		s    store.Store
+	}{{store.ErrUnreachable, r.At("127.0.0.1:1")}, {store.ErrNoStore, r.Missing()}, {store.ErrDenied, r.Denied()}} {
+		for verb, err := range verbs(t.Context(), c.s) {
+			if !errors.Is(err, c.want) {
+				t.Errorf("%s: %v; want %v", verb, err, c.want)
+			}
+			for _, other := range []error{store.ErrAbsent, store.ErrMoved, store.ErrUnknown, store.ErrUnreachable, store.ErrNoStore, store.ErrDenied} {
+				if other != c.want && errors.Is(err, other) {
+					t.Errorf("%s: %v is %v too", verb, err, other)
+				}
+			}
+			if err != nil && strings.Contains(err.Error(), r.Secret) {
+				t.Errorf("%s: %v contains the secret", verb, err)
+			}
+		}
+		c.s.Close()
+	}
+}
+
+// behind returns a store that is reached through a proxy, and connected.
+func (r Remote) behind(t *testing.T) (store.Store, *servers.Proxy) {
+	t.Helper()
+	proxy, err := servers.NewProxy(r.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.At(proxy.Address())
+	t.Cleanup(func() { s.Close(); proxy.Close() })
+	if _, _, _, err := s.Read(t.Context(), "t/a"); !errors.Is(err, store.ErrAbsent) {
+		t.Fatal(err)
+	}
+	return s, proxy
+}
+
+func (r Remote) answerLost(t *testing.T) {
+	for _, verb := range []string{"create", "swap", "put"} {
+		t.Run(verb, func(t *testing.T) {
+			s, proxy := r.behind(t)
+			old := ""
+			if verb == "swap" {
+				old = swap(t, s, "t/a", "", "one")
+			}
+			proxy.LoseAnswers()
+			var err error
+			if verb == "put" {
+				err = s.Put(t.Context(), "t/a", []byte("two"))
+			} else {
+				_, err = s.Swap(t.Context(), "t/a", old, []byte("two"))
+			}
+			if !errors.Is(err, store.ErrUnknown) {
+				t.Fatal(err)
+			}
+			proxy.Pass()
+			// The proxy closes the connection when the answer comes, so that the write has been made.
+			var got []byte
+			if verb == "put" {
+				got, err = s.Get(t.Context(), "t/a")
+			} else {
+				got, _, _, err = s.Read(t.Context(), "t/a")
+			}
+			if err != nil || string(got) != "two" {
+				t.Fatalf("%q, %v", got, err)
+			}
+		})
+	}
+}
+
+// A server that accepts and does not answer is left when the context ends.
+func (r Remote) silent(t *testing.T) {
+	s, proxy := r.behind(t)
+	proxy.Hold()
+	cause := errors.New("the store's time is up")
+	for _, connected := range []bool{true, false} {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, cause)
+		_, err := s.Swap(ctx, "t/a", "", []byte("two"))
+		if !errors.Is(err, cause) || connected && !errors.Is(err, store.ErrUnknown) {
+			t.Errorf("swap: %v", err)
+		}
+		_, _, _, err = s.Read(ctx, "t/a")
+		if !errors.Is(err, cause) || errors.Is(err, store.ErrUnknown) {
+			t.Errorf("read: %v", err)
+		}
+		cancel()
+	}
+}
+
+// A connection that was cut is made again by the next verb.
+func (r Remote) reconnects(t *testing.T) {
+	s, proxy := r.behind(t)
+	version := swap(t, s, "t/a", "", "one")
+	proxy.Cut()
+	time.Sleep(10 * time.Millisecond) // until the client sees it
+	_, _, _, err := s.Read(t.Context(), "t/a")
+	if err != nil && !errors.Is(err, store.ErrUnreachable) {
+		t.Fatal(err)
+	}
+	holds(t, s, "t/a", "one", version)
+}

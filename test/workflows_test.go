@@ -1,0 +1,107 @@
+package test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A workflow is what the tests look at of one in GitHub's format.
+type workflow struct {
+	Permissions any
+	Jobs        map[string]struct {
+		Permissions any
+		Timeout     int `yaml:"timeout-minutes"`
+		Uses        string
+		Steps       []struct{ Uses, Run string }
+	}
+}
+
+func workflows(t *testing.T) map[string]workflow {
+	t.Helper()
+	names, err := filepath.Glob("../.github/workflows/*.yml")
+	if err != nil || len(names) < 3 {
+		t.Fatalf("%q, %v", names, err)
+	}
+	found := map[string]workflow{}
+	for _, name := range names {
+		var w workflow
+		if err := yaml.Unmarshal([]byte(read(t, name)), &w); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		found[filepath.Base(name)] = w
+	}
+	return found
+}
+
+// An action is named by its commit, which nobody can move, and everywhere by the same one. A comment says which version that is.
+func TestActionsArePinned(t *testing.T) {
+	pinned := regexp.MustCompile(`^\s*(?:- )?uses: ([\w./-]+)@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
+	own := regexp.MustCompile(`uses: \./`)
+	lines := map[string]string{}
+	for name := range workflows(t) {
+		for line := range strings.Lines(read(t, "../.github/workflows/"+name)) {
+			line = strings.TrimRight(line, "\n")
+			if !strings.Contains(line, "uses:") || own.MatchString(line) {
+				continue
+			}
+			m := pinned.FindStringSubmatch(line)
+			if m == nil {
+				t.Errorf("%s: %s", name, line)
+				continue
+			}
+			line = strings.TrimLeft(line, " -")
+			if before, known := lines[m[1]]; known && before != line {
+				t.Errorf("%s: %s, elsewhere %s", name, line, before)
+			}
+			lines[m[1]] = line
+		}
+	}
+}
+
+// Only what publishes a release may write. No job runs for hours because something hangs.
+func TestWorkflowsMayDoLittle(t *testing.T) {
+	for name, w := range workflows(t) {
+		if w.Permissions == nil {
+			t.Errorf("%s leaves its permissions to the repository's settings", name)
+		}
+		for job, j := range w.Jobs {
+			text, err := yaml.Marshal([]any{w.Permissions, j.Permissions})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(text), "write") != (name == "release.yml" && job == "publish") {
+				t.Errorf("%s, %s: permissions %s", name, job, text)
+			}
+			if j.Timeout == 0 && j.Uses == "" {
+				t.Errorf("%s, %s has no timeout", name, job)
+			}
+		}
+	}
+}
+
+// What a step runs of this repository is there, and can be run.
+func TestWorkflowsRunWhatIsThere(t *testing.T) {
+	program := regexp.MustCompile(`(?m)(?:^|\s)(\./scripts/\S+|scripts/\S+|\.ci/run|\./install\.sh)`)
+	runs := 0
+	for name, w := range workflows(t) {
+		for job, j := range w.Jobs {
+			for _, step := range j.Steps {
+				for _, m := range program.FindAllStringSubmatch(step.Run, -1) {
+					runs++
+					info, err := os.Stat("../" + m[1])
+					if err != nil || !info.IsDir() && info.Mode()&0o100 == 0 {
+						t.Errorf("%s, %s runs %s: %v", name, job, m[1], err)
+					}
+				}
+			}
+		}
+	}
+	if runs < 6 {
+		t.Errorf("%d programs of ours are run", runs)
+	}
+}
