@@ -10,10 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"reprise/test/player"
 )
 
 // A Call is one call of a caller: what it sends, how it reads, and what happens to it.
@@ -22,7 +25,7 @@ type Call struct {
 	Args   []string
 	Data   string // on stdin
 	Sent   string // the whole prompt, as the tool assembles it
-	Script Script
+	Script player.Script
 	Stdin  string
 	Reader string
 	Blow   Blow
@@ -42,7 +45,7 @@ type Call struct {
 	state       *os.ProcessState
 	hit         bool // the signal came before the end
 	took        time.Duration
-	runs        []Run
+	runs        []player.Run
 }
 
 // A Blow is a signal sent at some moment.
@@ -76,59 +79,14 @@ func (c *Call) line(rng *rand.Rand) {
 		c.Sent, c.talk, c.Stdin = text, c.newTalk(text, rng), "talk"
 		return
 	}
-	switch t.Tool {
-	case "claude":
-		c.Args = []string{"-p"}
-		switch t.Format {
-		case "json-verbose":
-			c.Args = append(c.Args, "--output-format", "json", "--verbose")
-		case "stream-json":
-			c.Args = append(c.Args, "--verbose", "--output-format=stream-json")
-		case "json":
-			c.Args = append(c.Args, "--output-format", "json")
+	c.Args = slices.Clone(lines[t.Tool][t.Format])
+	if t.Tool == "claude" || t.Tool == "gemini" || t.Tool == "qwen" {
+		if c.own = rng.IntN(25) == 0; c.own {
+			c.Args = append(c.Args, "--session-id", player.NewID())
 		}
-		if rng.IntN(25) == 0 {
-			c.own = true
-			c.Args = append(c.Args, "--session-id", newID())
-		}
-	case "codex":
-		c.Args = []string{"exec", "--skip-git-repo-check"}
-		if t.Format == "stream-json" {
-			c.Args = append(c.Args, "--json")
-		}
-	case "copilot":
-		switch t.Format {
-		case "json":
-			c.Args = []string{"--output-format", "json"}
-		case "silent":
-			c.Args = []string{"--silent", "--output-format", "text"}
-		}
-		if t.Way != OnStdin {
-			c.Args = append(c.Args, "-p")
-		}
-	case "droid":
-		c.Args = []string{"exec"}
-		if t.Format != "text" {
-			c.Args = append(c.Args, "--output-format", t.Format)
-		}
-	case "gemini", "qwen":
-		if t.Format != "text" {
-			c.Args = []string{"-o", t.Format}
-		}
-		if rng.IntN(25) == 0 {
-			c.own = true
-			c.Args = append(c.Args, "--session-id", newID())
-		}
-		if t.Way != OnStdin {
-			c.Args = append(c.Args, "-p")
-		}
-	case "opencode":
-		c.Args = []string{"run"}
-		if t.Format != "text" {
-			c.Args = append(c.Args, "--format", "json")
-		}
-	case "vibe":
-		c.Args = []string{"--output", map[string]string{"text": "text", "json": "json", "stream-json": "streaming"}[t.Format], "-p"}
+	}
+	if t.Way != OnStdin && (t.Tool == "copilot" || t.Tool == "gemini" || t.Tool == "qwen") || t.Tool == "vibe" {
+		c.Args = append(c.Args, "-p")
 	}
 	prompt := ""
 	switch t.Way {
@@ -153,23 +111,36 @@ func (c *Call) line(rng *rand.Rand) {
 	if c.Data != "" {
 		c.Stdin = []string{"pipe", "file", "late"}[rng.IntN(3)]
 	}
-	c.Sent = fakes[t.Tool].compose(prompt, c.Data)
+	c.Sent = player.Compose(t.Tool, prompt, c.Data)
 	if prompt != "" {
 		c.Args = append(c.Args, prompt)
 	}
 }
 
+// lines are command lines without a prompt, by tool and format.
+var lines = map[string]map[string][]string{
+	"claude": {"text": {"-p"}, "json": {"-p", "--output-format", "json"}, "json-verbose": {"-p", "--output-format", "json", "--verbose"},
+		"stream-json": {"-p", "--verbose", "--output-format=stream-json"}},
+	"codex":    {"text": {"exec", "--skip-git-repo-check"}, "stream-json": {"exec", "--skip-git-repo-check", "--json"}},
+	"copilot":  {"text": nil, "silent": {"--silent", "--output-format", "text"}, "stream-json": {"--output-format", "json"}},
+	"droid":    {"text": {"exec"}, "json": {"exec", "--output-format", "json"}, "stream-json": {"exec", "--output-format", "stream-json"}},
+	"gemini":   {"text": nil, "json": {"-o", "json"}, "stream-json": {"-o", "stream-json"}},
+	"opencode": {"text": {"run"}, "stream-json": {"run", "--format", "json"}},
+	"qwen":     {"text": nil, "json": {"-o", "json"}, "stream-json": {"-o", "stream-json"}},
+	"vibe":     {"text": {"--output", "text"}, "json": {"--output", "json"}, "stream-json": {"--output", "streaming"}},
+}
+
 // refusals are how each tool can fail to resume. copilot, gemini and qwen have no locks, and report why; droid has none
 // either, and refuses without a word.
-var refusals = map[string][]Refusal{
-	"claude": {Unknown, Busy, OtherID, Silent}, "codex": {Unknown, Busy, OtherID, Silent},
-	"copilot": {Unknown, Broken}, "droid": {Unknown, OtherID}, "gemini": {Unknown, Broken, OtherID}, "opencode": {Unknown, Broken, OtherID},
-	"qwen": {Unknown, OtherID}, "vibe": {Unknown, Busy, Broken, OtherID, Silent},
+var refusals = map[string][]player.Refusal{
+	"claude": {player.Unknown, player.Busy, player.OtherID, player.Silent}, "codex": {player.Unknown, player.Busy, player.OtherID, player.Silent},
+	"copilot": {player.Unknown, player.Broken}, "droid": {player.Unknown, player.OtherID}, "gemini": {player.Unknown, player.Broken, player.OtherID}, "opencode": {player.Unknown, player.Broken, player.OtherID},
+	"qwen": {player.Unknown, player.OtherID}, "vibe": {player.Unknown, player.Busy, player.Broken, player.OtherID, player.Silent},
 }
 
 // newScript generates what the tool does.
-func (w *World) newScript(t *Thread, rng *rand.Rand) Script {
-	s := Script{Said: []string{"Answer. " + w.text(rng, t.Key, 10+rng.IntN(80))}}
+func (w *World) newScript(t *Thread, rng *rand.Rand) player.Script {
+	s := player.Script{Said: []string{"Answer. " + w.text(rng, t.Key, 10+rng.IntN(80))}}
 	for range rng.IntN(3) {
 		s.Said = append([]string{"I am looking at it."}, s.Said...)
 	}
@@ -182,7 +153,7 @@ func (w *World) newScript(t *Thread, rng *rand.Rand) Script {
 	s.Code = 1 + rng.IntN(255)
 	s.Signal = []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT}[rng.IntN(4)]
 	if rng.IntN(8) == 0 {
-		s.Ending = []Ending{Early, Middle, Limit, Status, Died, Hangs}[rng.IntN(6)]
+		s.Ending = []player.Ending{player.Early, player.Middle, player.Limit, player.Status, player.Died, player.Hangs}[rng.IntN(6)]
 	}
 	if rng.IntN(6) == 0 {
 		ways := refusals[t.Tool]
@@ -235,7 +206,7 @@ func (c *Call) pickSignal(rng *rand.Rand) {
 		After:  after,
 	}
 	switch n := rng.IntN(16); {
-	case c.Script.Ending == Hangs:
+	case c.Script.Ending == player.Hangs:
 		c.Blow, c.Blow.After = kill, 300*time.Millisecond+after
 		if kill.Who == "tool" {
 			c.Blow.Signal = syscall.SIGKILL
@@ -250,11 +221,7 @@ func (c *Call) pickSignal(rng *rand.Rand) {
 // run makes the call, and waits for its end and for the end of its output.
 func (c *Call) run() error {
 	w := c.world
-	text, err := json.Marshal(c.Script)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(w.notes("scripts", c.ID), text, 0o600); err != nil {
+	if err := c.Script.Write(w.notes(), c.ID); err != nil {
 		return err
 	}
 	cmd := c.command()
@@ -344,7 +311,7 @@ func (c *Call) command() *exec.Cmd {
 	cmd.Dir = w.project(c.thread.Dir)
 	cmd.Env = append([]string{"HOME=" + w.home(), "XDG_CONFIG_HOME=" + filepath.Join(w.home(), ".config"),
 		"XDG_STATE_HOME=" + filepath.Join(w.home(), ".local/state"), "PATH=" + w.shims + ":" + w.fakes + ":/usr/bin:/bin", "TMPDIR=" + w.tmp(),
-		dirEnv + "=" + w.notes(), callEnv + "=" + c.ID}, c.Env...)
+		player.DirEnv + "=" + w.notes(), player.CallEnv + "=" + c.ID}, c.Env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
@@ -501,7 +468,7 @@ func (c *Call) sendSignal(pid int, ended <-chan struct{}) {
 
 // answer returns what a caller takes for the answer, "" if there is none.
 func (c *Call) answer() string {
-	if c.state == nil || !c.state.Success() || c.Script.Ending != Well || c.own || c.Reader != "all" && c.Reader != "slow" && c.Reader != "file" {
+	if c.state == nil || !c.state.Success() || c.Script.Ending != player.Well || c.own || c.Reader != "all" && c.Reader != "slow" && c.Reader != "file" {
 		return ""
 	}
 	return c.Script.Said[len(c.Script.Said)-1]

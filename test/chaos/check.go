@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"reprise/ledger/proc"
+	"reprise/test/player"
 )
 
 // check checks a call that has ended: the caller got what the tool wrote, and the tool got what the
@@ -44,13 +45,13 @@ func (c *Call) count() {
 		}
 		if r.Resumed && r.Refused {
 			why := c.Script.OnResume
-			if why == Takes { // another run has deleted it
-				why = Unknown
+			if why == player.Takes { // another run has deleted it
+				why = player.Unknown
 			}
 			t.add("resumes that the tool did not take: " + string(why))
 		}
 	}
-	if len(c.runs) > 0 && c.Script.Ending != Well {
+	if len(c.runs) > 0 && c.Script.Ending != player.Well {
 		t.add("tool: " + string(c.Script.Ending))
 	}
 	if c.Blow.Stop > 0 {
@@ -81,11 +82,11 @@ func (c *Call) count() {
 
 // checkRun is the oracle for safety. It compares what this run of the tool was sent, in which
 // session, with what the session knew.
-func (c *Call) checkRun(i int, r *Run, runs []Run) {
+func (c *Call) checkRun(i int, r *player.Run, runs []player.Run) {
 	t, w := c.thread, c.world
-	sent, told := marks(c.Sent), marks(r.Prompt)
+	sent, told := player.Marks(c.Sent), player.Marks(r.Prompt)
 	if !r.Resumed {
-		unread := r.Exit < 0 || c.talk != nil && c.Script.Ending == Early // it was killed before it read, or reads nothing
+		unread := r.Exit < 0 || c.talk != nil && c.Script.Ending == player.Early // it was killed before it read, or reads nothing
 		if r.Prompt != c.Sent && !(unread && r.Prompt == "") {
 			c.fail("a fresh session is not sent the caller's prompt: %d bytes in place of %d", len(r.Prompt), len(c.Sent))
 		}
@@ -143,7 +144,7 @@ func (c *Call) checkRun(i int, r *Run, runs []Run) {
 }
 
 // before returns the session's last run before this one, nil if there was none.
-func (w *World) before(r *Run) (last *Run) {
+func (w *World) before(r *player.Run) (last *player.Run) {
 	for _, other := range w.runs("*") {
 		if other.Session == r.From && other.Start < r.Start && !other.Refused {
 			last = &other
@@ -154,7 +155,7 @@ func (w *World) before(r *Run) (last *Run) {
 
 // checkHistory checks that without a name a session is continued only if the prompt repeats
 // everything that it was sent and, in a conversation, everything that it answered.
-func (c *Call) checkHistory(r *Run, sent []string) {
+func (c *Call) checkHistory(r *player.Run, sent []string) {
 	must := r.Asked
 	if c.thread.Style == Transcript {
 		must = append(slices.Clone(must), r.Said...)
@@ -181,7 +182,7 @@ func (c *Call) checkStatus() {
 	switch {
 	case last.Exit >= 0 && !ws.Signaled() && ws.ExitStatus() == last.Exit:
 	case c.hit && signaled(c.Blow.Signal):
-	case last.Exit < 0 && c.Script.Ending == Died && !last.Refused && signaled(c.Script.Signal):
+	case last.Exit < 0 && c.Script.Ending == player.Died && !last.Refused && signaled(c.Script.Signal):
 	case last.Exit < 0 && c.listensBadly() && signaled(syscall.SIGPIPE):
 	default:
 		c.fail("another end than the tool's")
@@ -193,9 +194,9 @@ func (c *Call) checkStatus() {
 }
 
 // exit returns a run's exit code in the caller's format.
-func (c *Call) exit(r Run) int {
-	if c.Script.Ending == Limit && !r.Refused && r.Exit > 0 {
-		return fakes[c.thread.Tool].limit(c.thread.Format)
+func (c *Call) exit(r player.Run) int {
+	if c.Script.Ending == player.Limit && !r.Refused && r.Exit > 0 {
+		return player.LimitExit(c.thread.Tool, c.thread.Format)
 	}
 	return r.Exit
 }
@@ -206,21 +207,19 @@ func (c *Call) listensBadly() bool {
 
 // checkOutput compares every byte of the tool's last run, in the requested format.
 func (c *Call) checkOutput() {
-	var want Shown
+	var want player.Shown
 	ended := false
-	if c.thread.Tool == "codex" { // all that remains of a run that was killed before it had a session
-		want.Stderr = codexNotice(c.Args)
-	}
+	want.Stderr = player.Notice(c.thread.Tool, c.Args) // all that remains of a run that was killed before it had a session
 	if len(c.runs) > 0 {
 		last := c.runs[len(c.runs)-1]
-		ended = c.state.ExitCode() >= 0 && c.exit(last) == c.state.ExitCode() || c.Script.Ending == Died && !c.hit
+		ended = c.state.ExitCode() >= 0 && c.exit(last) == c.state.ExitCode() || c.Script.Ending == player.Died && !c.hit
 		last.Args, last.Prompt = c.Args, c.Sent
 		// A refusal must not be visible. But a silent refusal of a call that is killed cannot be
 		// recognized, and its other output may be shown.
-		silent := last.Refused && c.hit && c.Script.OnResume == Silent
+		silent := last.Refused && c.hit && c.Script.OnResume == player.Silent
 		ended = ended && !silent
-		if silent || !last.Refused && (last.Session != "" || c.Script.Ending == Early) {
-			want = show(c.thread.Tool, c.thread.Format, c.Script, &last, 1)
+		if silent || !last.Refused && (last.Session != "" || c.Script.Ending == player.Early) {
+			want = player.Show(c.thread.Tool, c.thread.Format, c.Script, last, 1)
 		}
 	}
 	stdout, stderr := c.out.Bytes(), c.errOut.Bytes()
@@ -355,7 +354,7 @@ func (w *World) checkFiles() {
 		if err != nil {
 			continue // a directory
 		}
-		if found := mark.Find(text); found != nil {
+		if found := player.Mark.Find(text); found != nil {
 			w.violate(nil, "%s holds a word of a prompt or an answer: %s", filepath.Base(path), found)
 		}
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {

@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"reprise/test/player"
 )
 
 // A talk is the caller's side of a conversation, as an agent SDK leads it.
@@ -74,8 +76,9 @@ func (t *talk) talk(out *bufio.Scanner) bool {
 	if t.leaves == leavesSilent {
 		return true
 	}
-	for i, text := range t.messages {
-		t.send(fmt.Sprintf(`{"type":"user","session_id":"","message":{"role":"user","content":%s}}`, toJSON(text)))
+	for i, message := range t.messages {
+		text, _ := json.Marshal(message)
+		t.send(fmt.Sprintf(`{"type":"user","session_id":"","message":{"role":"user","content":%s}}`, text))
 		if t.requests {
 			t.send(fmt.Sprintf(`{"type":"control_request","request_id":"stop%d","request":{"subtype":"interrupt"}}`, i))
 		}
@@ -107,7 +110,7 @@ func (t *talk) send(line string) { _, _ = io.WriteString(t.in, line+"\n") } // t
 // until reads up to a line of a type, and answers what it is asked.
 func (t *talk) until(out *bufio.Scanner, kind string) bool {
 	for out.Scan() {
-		var f frame
+		var f player.Frame
 		_ = json.Unmarshal(out.Bytes(), &f) // the end of a run that was killed
 		if f.Type == "control_request" {
 			t.send(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":{}}}`, f.RequestID))
@@ -121,12 +124,12 @@ func (t *talk) until(out *bufio.Scanner, kind string) bool {
 
 // toolRuns returns the runs without those that were started only to answer a caller, and were given no
 // message.
-func (c *Call) toolRuns() []Run {
+func (c *Call) toolRuns() []player.Run {
 	if c.talk == nil {
 		return c.runs
 	}
 	last := c.runs[max(0, len(c.runs)-1):]
-	runs := slices.DeleteFunc(slices.Clone(c.runs), func(r Run) bool { return !r.Resumed && r.Prompt == "" && r.PID != last[0].PID })
+	runs := slices.DeleteFunc(slices.Clone(c.runs), func(r player.Run) bool { return !r.Resumed && r.Prompt == "" && r.PID != last[0].PID })
 	if len(runs) == 1 && runs[0].Prompt == "" && !runs[0].Resumed { // all that there was
 		return nil
 	}
@@ -140,7 +143,7 @@ func (c *Call) checkTalk() {
 	asked, hooks := map[string]int{}, 0
 	var events []string
 	for line := range strings.Lines(c.out.String()) {
-		var f frame
+		var f player.Frame
 		if json.Unmarshal([]byte(line), &f) != nil {
 			events = append(events, line)
 			continue
@@ -172,18 +175,18 @@ func (c *Call) checkTalk() {
 			c.fail("LOST: message %d is not the caller's", i+1)
 		}
 	}
-	whole := c.state.Success() && c.Script.Ending == Well && !c.hit && t.leaves == "" && c.Blow.Who == ""
+	whole := c.state.Success() && c.Script.Ending == player.Well && !c.hit && t.leaves == "" && c.Blow.Who == ""
 	if whole && len(last.Later) != len(t.messages)-1 {
 		c.fail("LOST: %d of %d messages arrived", len(last.Later)+1, len(t.messages))
 	}
 	var want string
 	for i := range t.messages {
-		s := c.Script.turn(i)
-		if last.Refused || s.Ending == Early {
+		s := c.Script.Turn(i)
+		if last.Refused || s.Ending == player.Early {
 			break
 		}
-		want += fakeClaude{}.shown("stream-json", s, &last, i+1).Stdout
-		if stops(s.Ending) {
+		want += player.Show("claude", "stream-json", s, last, i+1).Stdout
+		if s.Ending.Stops() {
 			break
 		}
 	}

@@ -1,31 +1,25 @@
-// Command chaos runs callers of many kinds against the shims and fake tools while things go wrong:
+// Command chaos runs callers of many kinds against the shims and the player while things go wrong:
 // signals, full disks, broken ledgers, failing tools. After each call and each round it checks the
 // invariants (docs/internals/chaos.md).
-//
-// The same program, under a tool's name, is that tool.
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
 
 	"reprise/test/harness"
+	"reprise/test/player"
 )
 
 // roundsPerWorld is how many rounds a world lasts.
 const roundsPerWorld = 10
 
 func main() {
-	if name := filepath.Base(os.Args[0]); fakes[name] != nil {
-		os.Exit(play(name))
-	}
 	seed := flag.Uint64("seed", 1, "what the dice begin with")
 	length := flag.Duration("for", time.Minute, "how long worlds are begun")
 	first := flag.Int("epoch", 0, "the first world")
@@ -65,44 +59,14 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 		return false, "", err
 	}
 	shims, tools := filepath.Join(root, "shims"), filepath.Join(root, "tools")
-	for _, dir := range []string{shims, tools} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			return false, root, err
-		}
+	if err := os.Mkdir(shims, 0o755); err != nil {
+		return false, root, err
 	}
 	if err := harness.Build(shims); err != nil {
 		return false, root, err
 	}
-	self, err := os.Executable()
-	if err != nil {
+	if err := player.Install(tools); err != nil {
 		return false, root, err
-	}
-	for name := range fakes {
-		if name == "gemini" || name == "qwen" {
-			continue
-		}
-		file := name
-		if name == "claude" { // a version that resumes in a copy
-			file = claudeVersion
-			if err := os.Symlink(file, filepath.Join(tools, name)); err != nil {
-				return false, root, err
-			}
-		}
-		if err := copyProgram(self, filepath.Join(tools, file)); err != nil {
-			return false, root, fmt.Errorf("install the fake %s: %w", name, err)
-		}
-	}
-	if err := errors.Join(installPackage(self, tools, "gemini", geminiVersion), installPackage(self, tools, "qwen", qwenVersion)); err != nil {
-		return false, root, fmt.Errorf("install the fakes: %w", err)
-	}
-	if err := installVibe(tools); err != nil {
-		return false, root, fmt.Errorf("install the fake vibe: %w", err)
-	}
-	if err := installCopilot(tools); err != nil {
-		return false, root, fmt.Errorf("install the fake copilot: %w", err)
-	}
-	if err := installOpencode(tools); err != nil {
-		return false, root, fmt.Errorf("install the fake opencode: %w", err)
 	}
 	for epoch, began := first, time.Now(); time.Since(began) < length || epoch == first; epoch++ {
 		dir := filepath.Join(root, fmt.Sprint("world", epoch))
@@ -127,11 +91,4 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 		}
 	}
 	return broken, root, nil
-}
-
-func copyProgram(from, to string) error {
-	if out, err := exec.Command("cp", from, to).CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, out)
-	}
-	return nil
 }

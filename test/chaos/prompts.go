@@ -138,7 +138,7 @@ func (w *World) newThreads() {
 var formats = map[string][]string{
 	"claude":   {"text", "json", "json-verbose", "stream-json", "frames", "frames", "frames"},
 	"codex":    {"text", "stream-json"},
-	"copilot":  {"text", "silent", "json"},
+	"copilot":  {"text", "silent", "stream-json"},
 	"gemini":   {"text", "json", "stream-json"},
 	"qwen":     {"text", "json", "stream-json"},
 	"vibe":     {"text", "json", "stream-json"},

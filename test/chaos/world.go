@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"reprise/test/player"
 )
 
 // A World is a home, its ledger, and callers. Everything in it follows from seed and epoch, as far
@@ -54,8 +55,10 @@ func (t *tally) addN(what string, n int) {
 func newWorld(root, shims, fakes string, seed uint64, epoch int, t *tally) (*World, error) {
 	w := &World{Seed: seed, Epoch: epoch, Root: root, shims: shims, fakes: fakes, tally: t,
 		marks: markOwners{owner: map[string]string{}}, stale: map[string]bool{}}
-	for _, dir := range []string{w.home(), w.tmp(), w.project("d0"), w.project("d1"),
-		w.notes("scripts"), w.notes("runs"), w.notes("locks"), filepath.Dir(w.config())} {
+	if err := player.Prepare(w.notes()); err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{w.home(), w.tmp(), w.project("d0"), w.project("d1"), filepath.Dir(w.config())} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("make folder: %w", err)
 		}
@@ -158,21 +161,8 @@ func (w *World) take(c *Call, slots chan struct{}) {
 	c.check()
 }
 
-// runs reads what the fake tool has recorded about a call, in order.
-func (w *World) runs(call string) (all []Run) {
-	files, _ := filepath.Glob(w.notes("runs", call+".*"))
-	for _, file := range files {
-		if strings.HasSuffix(file, ".new") {
-			continue
-		}
-		var r Run
-		if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &r) == nil {
-			all = append(all, r)
-		}
-	}
-	slices.SortFunc(all, func(a, b Run) int { return int(a.Start - b.Start) })
-	return all
-}
+// runs returns what the player has recorded about a call, in order.
+func (w *World) runs(call string) []player.Run { return player.Runs(w.notes(), call) }
 
 // waitForProcesses waits until no process works in the world any more.
 func (w *World) waitForProcesses() {

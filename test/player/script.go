@@ -1,24 +1,25 @@
-package main
+// Package player is one program that plays every tool: it reads a script that says what to answer and what goes wrong,
+// keeps sessions where the tool does, and speaks in the tool's own dialect. What a caller must see can be asked for too.
+package player
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 )
 
-// The fake tool's environment variables: the directory with the scripts and the records, and the
-// number of the call.
+// The player's environment variables: the directory with the scripts and the records, and the name of the call.
 const (
-	dirEnv  = "CHAOS_DIR"
-	callEnv = "CHAOS_CALL"
+	DirEnv  = "PLAYER_DIR"
+	CallEnv = "PLAYER_CALL"
 )
 
-// A Script says what the fake tool does in a call. The caller writes it first.
+// A Script says what the tool does in a call. The caller writes it first.
 type Script struct {
 	Said     []string       // the model's messages, the answer last
 	Lead     int            // milliseconds before the first word
@@ -32,6 +33,8 @@ type Script struct {
 	NoFinal  bool           // the last line of events has no newline
 	Hook     bool           // of a conversation: a hook is called for each message
 	Wind     int            // of a conversation: milliseconds between the end of stdin and the tool's own
+	Detached bool           // a resumed run works in another process, which may outlive the one that was started
+	Orphan   bool           // a resumed run outlives its parent, and prints nothing until it is done
 }
 
 // An Ending is how a run ends.
@@ -48,6 +51,9 @@ const (
 	Hangs  Ending = "hangs until it is killed"
 )
 
+// Stops reports whether a run stops in the middle.
+func (e Ending) Stops() bool { return e == Middle || e == Died || e == Hangs }
+
 // A Refusal is how a resume fails.
 type Refusal string
 
@@ -61,7 +67,7 @@ const (
 	Silent  Refusal = "fails without a word"
 )
 
-// A Run is what the fake tool records about one of its runs.
+// A Run is what the player records about one of its runs.
 type Run struct {
 	PID     int
 	Start   int64 // nanoseconds since the epoch
@@ -74,6 +80,7 @@ type Run struct {
 	Resumed bool
 	Asked   []string // marks in what the session was sent before
 	Said    []string // marks in what it answered before
+	Unended bool     // the session's last prompt was not answered
 	Busy    bool     // another run holds the session
 	Dir     string
 
@@ -81,6 +88,47 @@ type Run struct {
 	Exit    int  // -1 until it has ended normally
 
 	history []turn // of the session before
+	turns   int    // of the session, this one included
+}
+
+// Managed reports whether the shim, not the caller, has chosen the session.
+func (r Run) Managed() bool {
+	return slices.ContainsFunc(r.Args, func(arg string) bool { return arg == "--resume" || arg == "--session-id" })
+}
+
+// Prepare makes the directories of scripts and records.
+func Prepare(dir string) error {
+	for _, name := range []string{"scripts", "runs", "locks"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			return fmt.Errorf("make folder: %w", err)
+		}
+	}
+	return nil
+}
+
+// Write writes the script of a call.
+func (s Script) Write(dir, call string) error {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "scripts", call), text, 0o644)
+}
+
+// Runs returns what was recorded about a call, * for all, the earliest run first.
+func Runs(dir, call string) (all []Run) {
+	files, _ := filepath.Glob(filepath.Join(dir, "runs", call+".*"))
+	for _, file := range files {
+		if strings.HasSuffix(file, ".new") {
+			continue
+		}
+		var r Run
+		if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &r) == nil {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b Run) int { return int(a.Start - b.Start) })
+	return all
 }
 
 // save replaces the record atomically; a run that is killed leaves its last one.
@@ -92,58 +140,16 @@ func (r *Run) save(dir, call string) {
 	check(os.Rename(path+".new", path))
 }
 
-// mark matches the text that is put into every block of a prompt and every answer, so that it is
+// Mark matches the text that is put into every block of a prompt and every answer, so that it is
 // recognized anywhere.
-var mark = regexp.MustCompile(`KQZ[0-9a-f]{12}`)
+var Mark = regexp.MustCompile(`KQZ[0-9a-f]{12}`)
 
-func marks(text string) []string { return mark.FindAllString(text, -1) }
-
-// A Shown is what a caller sees of a run in a format.
-type Shown struct{ Stdout, Stderr string }
-
-// show returns what the tool prints. With own it returns what a caller must see that did not
-// request a resume: its own prompt, and figures of this call alone.
-func show(tool, format string, s Script, r *Run, turns int) Shown {
-	if r.Refused {
-		shown, _ := fakes[tool].refused(format, s, r)
-		return shown
-	}
-	if s.Ending == Early {
-		notice := ""
-		if tool == "codex" {
-			notice = codexNotice(r.Args)
-		}
-		return Shown{Stderr: notice + s.Noise + "something broke\n"}
-	}
-	return fakes[tool].shown(format, s, r, turns)
-}
-
-// cut removes everything after half of the second last line, for a run that stops in the middle.
-func cut(lines []string) string {
-	text := strings.Join(lines[:len(lines)-1], "")
-	return text[:len(text)-len(lines[len(lines)-2])/2]
-}
-
-func stops(e Ending) bool { return e == Middle || e == Died || e == Hangs }
+// Marks returns the marks in a text.
+func Marks(text string) []string { return Mark.FindAllString(text, -1) }
 
 func check(err error) {
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "chaos: the fake tool:", err)
+		fmt.Fprintln(os.Stderr, "player:", err)
 		os.Exit(99)
 	}
-}
-
-// rawJSON encodes a text the way gemini and vibe do: only what must be escaped is escaped.
-func rawJSON(text string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	check(e.Encode(text))
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func toJSON(v any) string {
-	text, err := json.Marshal(v)
-	check(err)
-	return string(text)
 }

@@ -1,0 +1,57 @@
+package player
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Build builds the player.
+func Build(path string) error {
+	if out, err := exec.Command("go", "build", "-o", path, "reprise/test/player/tool").CombinedOutput(); err != nil {
+		return fmt.Errorf("build the player: %w: %s", err, out)
+	}
+	return nil
+}
+
+// Install installs the player as each tool that it plays, the way by which the shim learns the tool's version: claude's is the
+// name of the file, that of a Python package beside its library, and others' in an npm package.
+func Install(tools string) error {
+	program := filepath.Join(tools, "../player")
+	if err := errors.Join(os.MkdirAll(tools, 0o755), Build(program)); err != nil {
+		return err
+	}
+	for name, d := range dialects {
+		real, manifest, text := filepath.Join(tools, name), "", ""
+		switch name {
+		case "claude":
+			real = filepath.Join(tools, d.version)
+		case "vibe":
+			manifest = filepath.Join(tools, "../lib/python3.12/site-packages/mistral_vibe-"+d.version+".dist-info/entry_points.txt")
+			text = "[console_scripts]\nvibe = vibe:main\n"
+		case "copilot", "gemini", "qwen":
+			real = filepath.Join(tools, "../packages", name, name)
+			manifest, text = filepath.Join(filepath.Dir(real), "package.json"), fmt.Sprintf(`{"version":%q,"bin":{%[2]q:%[2]q}}`, d.version, name)
+		case "opencode":
+			real = filepath.Join(tools, "../lib/node_modules/opencode-linux-x64/bin/opencode")
+			manifest, text = filepath.Join(filepath.Dir(real), "../package.json"), fmt.Sprintf(`{"version":%q}`, d.version)
+		}
+		if err := install(program, filepath.Join(tools, name), real, manifest, text); err != nil {
+			return fmt.Errorf("install %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func install(program, command, real, manifest, text string) error {
+	err := errors.Join(os.MkdirAll(filepath.Dir(real), 0o755), os.Link(program, real))
+	if real != command {
+		err = errors.Join(err, os.Symlink(real, command))
+	}
+	if manifest != "" {
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(manifest), 0o755), os.WriteFile(manifest, []byte(text), 0o644))
+	}
+	return err
+}
