@@ -1,21 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"reprise/test/harness"
 	"reprise/test/player"
 )
 
@@ -27,7 +22,7 @@ type Call struct {
 	Sent   string // the whole prompt, as the tool assembles it
 	Script player.Script
 	Stdin  string
-	Reader string
+	To     harness.Target
 	Blow   Blow
 	Env    []string
 
@@ -41,11 +36,9 @@ type Call struct {
 	limitAt time.Duration
 	talk    *talk // nil unless stdin is a conversation
 
-	out, errOut bytes.Buffer
-	state       *os.ProcessState
-	hit         bool // the signal came before the end
-	took        time.Duration
-	runs        []player.Run
+	harness.Result
+	hit  bool // the signal came before the end
+	runs []player.Run
 }
 
 // A Blow is a signal sent at some moment.
@@ -63,7 +56,7 @@ func (w *World) newCall(t *Thread) *Call {
 	id := fmt.Sprintf("e%dc%d", w.Epoch, w.calls)
 	w.mu.Unlock()
 	rng := rand.New(rand.NewPCG(t.rng.Uint64(), t.rng.Uint64()))
-	c := &Call{ID: id, thread: t, world: w, message: t.next(), Stdin: "null", Reader: "all"}
+	c := &Call{ID: id, thread: t, world: w, message: t.next(), Stdin: "null"}
 	c.line(rng)
 	c.Script = w.newScript(t, rng)
 	c.pickSurroundings(rng)
@@ -171,10 +164,17 @@ func (w *World) newScript(t *Thread, rng *rand.Rand) player.Script {
 	return s
 }
 
+// readers and sources say how a caller reads, and what stdin is.
+var (
+	readers = map[harness.Target]string{harness.Reader: "all", harness.Slow: "slow", harness.ToFile: "file", harness.Leaves: "head", harness.Gone: "gone", harness.Closed: "closed"}
+	sources = map[string]harness.Source{"file": harness.File, "late": harness.Late, "silent": harness.Silent, "closed": harness.Shut}
+	silence = map[string]time.Duration{"late": 100 * time.Millisecond, "silent": 1500 * time.Millisecond}
+)
+
 // pickSurroundings generates how the caller reads, and the environment.
 func (c *Call) pickSurroundings(rng *rand.Rand) {
 	if rng.IntN(3) == 0 && c.talk == nil {
-		c.Reader = []string{"slow", "slow", "file", "file", "head", "head", "gone", "closed"}[rng.IntN(8)]
+		c.To = []harness.Target{harness.Slow, harness.Slow, harness.ToFile, harness.ToFile, harness.Leaves, harness.Leaves, harness.Gone, harness.Closed}[rng.IntN(8)]
 	}
 	if rng.IntN(20) == 0 {
 		c.Env = append(c.Env, "REPRISE_FRESH=1")
@@ -189,7 +189,7 @@ func (c *Call) pickSurroundings(rng *rand.Rand) {
 	if c.thread.Named {
 		c.Env = append(c.Env, "REPRISE_TASK="+c.thread.Job, "REPRISE_ROLE="+c.thread.Role)
 	}
-	if rng.IntN(12) == 0 && c.Reader != "file" { // that would be the caller's own file
+	if rng.IntN(12) == 0 && c.To != harness.ToFile { // that would be the caller's own file
 		c.limit, c.limitAt = uint64(64<<10+rng.IntN(400<<10)), time.Duration(rng.IntN(30))*time.Millisecond
 	}
 }
@@ -221,59 +221,27 @@ func (c *Call) pickSignal(rng *rand.Rand) {
 // run makes the call, and waits for its end and for the end of its output.
 func (c *Call) run() error {
 	w := c.world
-	if err := c.Script.Write(w.notes(), c.ID); err != nil {
-		return err
-	}
-	cmd := c.command()
-	feed, err := c.stdin(cmd)
+	err := c.Script.Write(w.notes(), c.ID)
 	if err != nil {
 		return err
 	}
-	read, err := c.outputs(cmd)
-	if err != nil {
+	made := harness.Call{Args: c.Args, Stdin: c.Data, From: sources[c.Stdin], Delay: silence[c.Stdin], To: c.To, Dir: c.thread.Dir, Group: true,
+		Env: append([]string{player.DirEnv + "=" + w.notes(), player.CallEnv + "=" + c.ID}, c.Env...), During: c.during, Limit: 40 * time.Second, Held: 10 * time.Second}
+	if c.talk != nil {
+		made.Talk = c.talk.lead
+	}
+	if c.Result, err = w.Do(c.thread.Tool, made); err != nil {
 		return err
 	}
-	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		return err
+	if c.Late {
+		w.violate(c, "hangs")
 	}
-	ended := make(chan struct{})
-	go feed(ended)
-	outputs := read()
-	if c.limit > 0 {
-		go c.restrict(cmd.Process.Pid)
-	}
-	struck := make(chan struct{})
-	go func() {
-		defer close(struck)
-		c.sendSignal(cmd.Process.Pid, ended)
-	}()
-	err = c.wait(cmd)
-	close(ended)
-	<-struck
-	c.state, c.took = cmd.ProcessState, time.Since(began)
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return err
-	}
-	select {
-	case <-outputs:
-	case <-time.After(10 * time.Second):
+	if c.Kept {
 		w.violate(c, "its output is still held open")
 	}
 	c.runs = w.runs(c.ID)
 	c.waitForTool()
 	return nil
-}
-
-// wait waits for the end with a timeout.
-func (c *Call) wait(cmd *exec.Cmd) error {
-	timer := time.AfterFunc(40*time.Second, func() {
-		c.world.violate(c, "hangs")
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	})
-	defer timer.Stop()
-	return cmd.Wait()
 }
 
 // waitForTool waits for a tool whose shim was killed: it must end too.
@@ -293,136 +261,12 @@ func (c *Call) waitForTool() {
 	}
 }
 
-func (c *Call) command() *exec.Cmd {
-	w := c.world
-	shim := filepath.Join(w.shims, c.thread.Tool)
-	redirect := ""
-	if c.Stdin == "closed" {
-		redirect += " <&-"
+// during limits the size of the shim's next files, and sends the call's signal.
+func (c *Call) during(pid int, ended <-chan struct{}) {
+	if c.limit > 0 {
+		time.AfterFunc(c.limitAt, func() { limitFiles(pid, c.limit) })
 	}
-	if c.Reader == "closed" {
-		redirect += " >&-"
-	}
-	cmd := exec.Command(shim, c.Args...)
-	cmd.Args[0] = c.thread.Tool
-	if redirect != "" {
-		cmd = exec.Command("/bin/sh", append([]string{"-c", `exec "$0" "$@"` + redirect, shim}, c.Args...)...)
-	}
-	cmd.Dir = w.project(c.thread.Dir)
-	cmd.Env = append([]string{"HOME=" + w.home(), "XDG_CONFIG_HOME=" + filepath.Join(w.home(), ".config"),
-		"XDG_STATE_HOME=" + filepath.Join(w.home(), ".local/state"), "PATH=" + w.shims + ":" + w.fakes + ":/usr/bin:/bin", "TMPDIR=" + w.tmp(),
-		player.DirEnv + "=" + w.notes(), player.CallEnv + "=" + c.ID}, c.Env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return cmd
-}
-
-// stdin creates the command's stdin, and returns what feeds it.
-func (c *Call) stdin(cmd *exec.Cmd) (feed func(ended <-chan struct{}), err error) {
-	if c.Stdin == "null" || c.Stdin == "closed" {
-		return func(<-chan struct{}) {}, nil
-	}
-	if c.Stdin == "file" {
-		path := c.world.notes("scripts", c.ID+".stdin")
-		if err := os.WriteFile(path, []byte(c.Data), 0o600); err != nil {
-			return nil, err
-		}
-		f, err := os.Open(path)
-		cmd.Stdin = f
-		return func(<-chan struct{}) { f.Close() }, err
-	}
-	theirs, ours, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	cmd.Stdin = theirs
-	if c.talk != nil {
-		c.talk.in = ours
-		return func(<-chan struct{}) { theirs.Close() }, nil
-	}
-	return func(ended <-chan struct{}) {
-		theirs.Close()
-		defer ours.Close()
-		half := len(c.Data)
-		if c.Stdin == "late" {
-			half /= 2
-		}
-		_, _ = io.WriteString(ours, c.Data[:half]) // the process may have been killed
-		if c.Stdin != "pipe" {
-			select {
-			case <-ended:
-			case <-time.After(map[string]time.Duration{"late": 100 * time.Millisecond, "silent": 1500 * time.Millisecond}[c.Stdin]):
-			}
-		}
-		_, _ = io.WriteString(ours, c.Data[half:])
-	}, nil
-}
-
-// outputs creates stdout and stderr, and returns a function that starts reading them. The channel
-// is closed when both have ended.
-func (c *Call) outputs(cmd *exec.Cmd) (begin func() <-chan struct{}, err error) {
-	errRead, errWrite, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	cmd.Stderr = errWrite
-	var outRead, outWrite *os.File
-	if c.Reader == "file" {
-		outWrite, err = os.Create(c.world.notes("scripts", c.ID+".stdout"))
-	} else {
-		outRead, outWrite, err = os.Pipe()
-	}
-	if err != nil {
-		return nil, err
-	}
-	cmd.Stdout = outWrite
-	if c.Reader == "gone" {
-		outRead.Close()
-	}
-	return func() <-chan struct{} {
-		outWrite.Close()
-		errWrite.Close()
-		done, errDone := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(errDone)
-			_, _ = io.Copy(&c.errOut, errRead)
-			errRead.Close()
-		}()
-		go func() {
-			defer close(done)
-			switch {
-			case c.talk != nil:
-				c.talk.lead(c, outRead)
-			case outRead != nil:
-				c.read(outRead)
-			}
-			<-errDone
-		}()
-		return done
-	}, nil
-}
-
-// read reads as the caller does.
-func (c *Call) read(f *os.File) {
-	defer f.Close()
-	size, pause := 64<<10, time.Duration(0)
-	if c.Reader == "slow" {
-		size, pause = 8<<10, time.Millisecond
-	}
-	buf := make([]byte, size)
-	for {
-		n, err := f.Read(buf)
-		c.out.Write(buf[:n])
-		if err != nil || c.Reader == "head" && bytes.IndexByte(c.out.Bytes(), '\n') >= 0 {
-			return
-		}
-		time.Sleep(pause)
-	}
-}
-
-// restrict limits the size of the shim's next files.
-func (c *Call) restrict(pid int) {
-	time.Sleep(c.limitAt)
-	limitFiles(pid, c.limit)
+	c.sendSignal(pid, ended)
 }
 
 // sendSignal sends the call's signal.
@@ -468,7 +312,7 @@ func (c *Call) sendSignal(pid int, ended <-chan struct{}) {
 
 // answer returns what a caller takes for the answer, "" if there is none.
 func (c *Call) answer() string {
-	if c.state == nil || !c.state.Success() || c.Script.Ending != player.Well || c.own || c.Reader != "all" && c.Reader != "slow" && c.Reader != "file" {
+	if c.State == nil || !c.State.Success() || c.Script.Ending != player.Well || c.own || c.To != harness.Reader && c.To != harness.Slow && c.To != harness.ToFile {
 		return ""
 	}
 	return c.Script.Said[len(c.Script.Said)-1]
@@ -480,15 +324,15 @@ func (c *Call) describe() string {
 	script.Said = nil
 	text, _ := json.Marshal(script)
 	status := "none"
-	if c.state != nil {
-		status = c.state.String()
+	if c.State != nil {
+		status = c.State.String()
 	}
 	t := c.thread
 	b := fmt.Sprintf("call %s of %s: %s, %s in %s, style %d, named %v, way %d, stdin %s, reader %s, blow %+v, limit %d at %v, env %v, beside %v\nscript %s\nended with %s after %v\nargs %.300q\n",
-		c.ID, t.Key, t.Tool, t.Format, t.Dir, t.Style, t.Named, t.Way, c.Stdin, c.Reader, c.Blow, c.limit, c.limitAt, c.Env, c.beside, text, status, c.took, c.Args)
+		c.ID, t.Key, t.Tool, t.Format, t.Dir, t.Style, t.Named, t.Way, c.Stdin, readers[c.To], c.Blow, c.limit, c.limitAt, c.Env, c.beside, text, status, c.Took, c.Args)
 	for _, r := range c.runs {
 		r.Prompt = strconv.Itoa(len(r.Prompt)) + " bytes"
 		b += fmt.Sprintf("run %.900v\n", fmt.Sprintf("%+v", r))
 	}
-	return b + fmt.Sprintf("stdout (%d bytes) %.400q\nstderr (%d bytes) %.400q\n", c.out.Len(), c.out.String(), c.errOut.Len(), c.errOut.String())
+	return b + fmt.Sprintf("stdout (%d bytes) %.400q\nstderr (%d bytes) %.400q\n", len(c.Stdout), c.Stdout, len(c.Stderr), c.Stderr)
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"reprise/ledger/proc"
+	"reprise/test/harness"
 	"reprise/test/player"
 )
 
@@ -71,7 +72,7 @@ func (c *Call) count() {
 		what string
 	}{
 		{c.limit > 0, "limit on the shim's files"}, {c.Script.Huge > 0, "tool: very long line"},
-		{c.Script.NoFinal, "tool: no final newline"}, {c.Reader != "all", "reader: " + c.Reader},
+		{c.Script.NoFinal, "tool: no final newline"}, {c.To != harness.Reader, "reader: " + readers[c.To]},
 		{c.Stdin != "null", "stdin: " + c.Stdin},
 	} {
 		if x.is {
@@ -169,7 +170,7 @@ func (c *Call) checkHistory(r *player.Run, sent []string) {
 
 // checkStatus checks that the caller sees the tool's own exit code or signal.
 func (c *Call) checkStatus() {
-	ws, _ := c.state.Sys().(syscall.WaitStatus)
+	ws, _ := c.State.Sys().(syscall.WaitStatus)
 	if len(c.runs) == 0 {
 		if !c.hit {
 			c.fail("the tool was not run")
@@ -202,7 +203,7 @@ func (c *Call) exit(r player.Run) int {
 }
 
 func (c *Call) listensBadly() bool {
-	return c.talk != nil && c.talk.leaves == leavesDead || c.Reader == "head" || c.Reader == "gone" || c.Reader == "closed"
+	return c.talk != nil && c.talk.leaves == leavesDead || c.To == harness.Leaves || c.To == harness.Gone || c.To == harness.Closed
 }
 
 // checkOutput compares every byte of the tool's last run, in the requested format.
@@ -212,7 +213,7 @@ func (c *Call) checkOutput() {
 	want.Stderr = player.Notice(c.thread.Tool, c.Args) // all that remains of a run that was killed before it had a session
 	if len(c.runs) > 0 {
 		last := c.runs[len(c.runs)-1]
-		ended = c.state.ExitCode() >= 0 && c.exit(last) == c.state.ExitCode() || c.Script.Ending == player.Died && !c.hit
+		ended = c.State.ExitCode() >= 0 && c.exit(last) == c.State.ExitCode() || c.Script.Ending == player.Died && !c.hit
 		last.Args, last.Prompt = c.Args, c.Sent
 		// A refusal must not be visible. But a silent refusal of a call that is killed cannot be
 		// recognized, and its other output may be shown.
@@ -222,16 +223,13 @@ func (c *Call) checkOutput() {
 			want = player.Show(c.thread.Tool, c.thread.Format, c.Script, last, 1)
 		}
 	}
-	stdout, stderr := c.out.Bytes(), c.errOut.Bytes()
-	if c.Reader == "file" {
-		stdout, _ = os.ReadFile(c.world.notes("scripts", c.ID+".stdout"))
-	}
+	stdout, stderr := []byte(c.Stdout), []byte(c.Stderr)
 	if c.verbose {
 		stderr = removeVerbose(stderr)
 	}
 	whole := ended && !c.listensBadly()
 	c.compare("stdout", stdout, want.Stdout, whole)
-	if c.Reader == "head" && ended && len(want.Stdout) > 0 && len(stdout) == 0 {
+	if c.To == harness.Leaves && ended && len(want.Stdout) > 0 && len(stdout) == 0 {
 		c.fail("its first line is missing")
 	}
 	c.compare("stderr", stderr, want.Stderr, whole)
@@ -260,7 +258,7 @@ func (c *Call) compare(what string, got []byte, want string, whole bool) {
 
 // checkReason checks that no session is busy for a caller that has waited for its last call to end.
 func (c *Call) checkReason() {
-	for line := range strings.Lines(c.errOut.String()) {
+	for line := range strings.Lines(c.Stderr) {
 		text, ours := strings.CutPrefix(line, "reprise: "+c.thread.Tool+": ")
 		if !c.verbose || !ours {
 			return
@@ -275,7 +273,7 @@ func (c *Call) checkReason() {
 // checkRound checks what a round has left behind.
 func (w *World) checkRound() {
 	w.checkFiles()
-	if _, err := os.Stat(w.ledger()); err != nil {
+	if _, err := os.Stat(w.Ledger()); err != nil {
 		return // there was none, or it was removed
 	}
 	db, err := w.open()
@@ -341,14 +339,14 @@ func (w *World) checkLeases(db *sql.DB) {
 // checkFiles checks that no temporary files are left, and that our files contain no text of a
 // prompt or an answer.
 func (w *World) checkFiles() {
-	left, _ := filepath.Glob(filepath.Join(w.tmp(), "*"))
+	left, _ := filepath.Glob(filepath.Join(w.Tmp, "*"))
 	if len(left) > 0 && !w.killed {
 		w.violate(nil, "temporary files are left: %v", left)
 	}
 	for _, path := range left {
 		_ = os.RemoveAll(path) // of a shim that was killed between making and removing one
 	}
-	files, _ := filepath.Glob(filepath.Join(w.state(), "*"))
+	files, _ := filepath.Glob(filepath.Join(w.State(), "*"))
 	for _, path := range files {
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 
@@ -22,7 +21,7 @@ type talk struct {
 	leaves   string // what the caller does before the end, "" for nothing
 	hasty    bool   // the next call begins while this one is winding down
 
-	in    *os.File
+	in    io.WriteCloser
 	ended chan struct{} // closed when the last result has been read, or nothing more will be
 }
 
@@ -50,13 +49,13 @@ func (c *Call) newTalk(prompt string, rng *rand.Rand) *talk {
 }
 
 // lead leads the conversation. It returns when the tool's output has ended, or the caller has.
-func (t *talk) lead(c *Call, stdout *os.File) {
-	defer stdout.Close()
+func (t *talk) lead(in io.WriteCloser, stdout io.Reader) {
+	t.in = in
 	over := func() {
 		t.in.Close()
 		close(t.ended)
 	}
-	out := bufio.NewScanner(io.TeeReader(stdout, &c.out))
+	out := bufio.NewScanner(stdout)
 	out.Buffer(nil, 64<<20)
 	if t.talk(out) && t.leaves == leavesDead {
 		over()
@@ -142,7 +141,7 @@ func (c *Call) checkTalk() {
 	t := c.talk
 	asked, hooks := map[string]int{}, 0
 	var events []string
-	for line := range strings.Lines(c.out.String()) {
+	for line := range strings.Lines(c.Stdout) {
 		var f player.Frame
 		if json.Unmarshal([]byte(line), &f) != nil {
 			events = append(events, line)
@@ -175,7 +174,7 @@ func (c *Call) checkTalk() {
 			c.fail("LOST: message %d is not the caller's", i+1)
 		}
 	}
-	whole := c.state.Success() && c.Script.Ending == player.Well && !c.hit && t.leaves == "" && c.Blow.Who == ""
+	whole := c.State.Success() && c.Script.Ending == player.Well && !c.hit && t.leaves == "" && c.Blow.Who == ""
 	if whole && len(last.Later) != len(t.messages)-1 {
 		c.fail("LOST: %d of %d messages arrived", len(last.Later)+1, len(t.messages))
 	}

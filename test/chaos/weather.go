@@ -25,29 +25,29 @@ type faultScenario struct {
 }
 
 var weathers = []faultScenario{
-	{"state folder is a file", true, false, replaced((*World).state, func(path string) error { return os.WriteFile(path, nil, 0o600) })},
-	{"state folder is a link that leads nowhere", true, false, replaced((*World).state, func(path string) error { return os.Symlink("/nowhere/at/all", path) })},
-	{"ledger is a folder", true, false, replaced((*World).ledger, func(path string) error { return os.Mkdir(path, 0o700) })},
+	{"state folder is a file", true, false, replaced((*World).State, func(path string) error { return os.WriteFile(path, nil, 0o600) })},
+	{"state folder is a link that leads nowhere", true, false, replaced((*World).State, func(path string) error { return os.Symlink("/nowhere/at/all", path) })},
+	{"ledger is a folder", true, false, replaced((*World).Ledger, func(path string) error { return os.Mkdir(path, 0o700) })},
 	{"ledger is somebody else's", true, true, foreignLedger},
 	{"ledger is of a newer version", true, true, newerLedger},
-	{"ledger's first page is garbage", true, true, damaged(func(w *World, rng *rand.Rand) error { return overwrite(w.ledger(), 0, rng) })},
-	{"ledger has garbage in the middle", false, true, damaged(func(w *World, rng *rand.Rand) error { return overwrite(w.ledger(), -1, rng) })},
-	{"ledger is cut in half", false, true, damaged(func(w *World, _ *rand.Rand) error { return truncate(w.ledger(), 2) })},
-	{"ledger is empty", false, true, damaged(func(w *World, _ *rand.Rand) error { return os.Truncate(w.ledger(), 0) })},
-	{"ledger is gone, its journal is not", false, true, damaged(func(w *World, _ *rand.Rand) error { return os.Remove(w.ledger()) })},
-	{"journal is cut in half", false, true, damaged(func(w *World, _ *rand.Rand) error { return truncate(w.ledger()+"-wal", 2) })},
-	{"journal has garbage in the middle", false, true, damaged(func(w *World, rng *rand.Rand) error { return overwrite(w.ledger()+"-wal", -1, rng) })},
+	{"ledger's first page is garbage", true, true, damaged(func(w *World, rng *rand.Rand) error { return overwrite(w.Ledger(), 0, rng) })},
+	{"ledger has garbage in the middle", false, true, damaged(func(w *World, rng *rand.Rand) error { return overwrite(w.Ledger(), -1, rng) })},
+	{"ledger is cut in half", false, true, damaged(func(w *World, _ *rand.Rand) error { return truncate(w.Ledger(), 2) })},
+	{"ledger is empty", false, true, damaged(func(w *World, _ *rand.Rand) error { return os.Truncate(w.Ledger(), 0) })},
+	{"ledger is gone, its journal is not", false, true, damaged(func(w *World, _ *rand.Rand) error { return os.Remove(w.Ledger()) })},
+	{"journal is cut in half", false, true, damaged(func(w *World, _ *rand.Rand) error { return truncate(w.Ledger()+"-wal", 2) })},
+	{"journal has garbage in the middle", false, true, damaged(func(w *World, rng *rand.Rand) error { return overwrite(w.Ledger()+"-wal", -1, rng) })},
 	{"ledger and journal are gone", false, true, damaged(func(*World, *rand.Rand) error { return nil })},
 	{"ledger is locked now and then", false, false, lockedLedger},
 	{"ledger is locked", false, false, heldLedger},
 	{"configuration is broken", true, false, brokenConfig},
-	{"configuration is a folder", true, false, replaced((*World).config, func(path string) error { return os.Mkdir(path, 0o700) })},
+	{"configuration is a folder", true, false, replaced((*World).Config, func(path string) error { return os.Mkdir(path, 0o700) })},
 	{"clock was set ahead", false, false, clock(2 * time.Hour)},
 	{"clock was set back", false, false, clock(-5 * time.Hour)}, // not the reverse of the one before
 	{"disk is slow", false, false, slowDisk},
-	{"no folder for temporary files", false, false, replaced((*World).tmp, func(path string) error { return nil })},
-	{"temporary files have no room", false, false, replaced((*World).tmp, func(path string) error { return os.Symlink("/dev/full", path) })},
-	{"log is a folder", false, false, replaced(func(w *World) string { return filepath.Join(w.state(), "shim.log") }, func(path string) error { return os.Mkdir(path, 0o700) })},
+	{"no folder for temporary files", false, false, replaced(func(w *World) string { return w.Tmp }, func(path string) error { return nil })},
+	{"temporary files have no room", false, false, replaced(func(w *World) string { return w.Tmp }, func(path string) error { return os.Symlink("/dev/full", path) })},
+	{"log is a folder", false, false, replaced(func(w *World) string { return filepath.Join(w.State(), "shim.log") }, func(path string) error { return os.Mkdir(path, 0o700) })},
 }
 
 // change chooses a round's fault scenario at random, and sets it up.
@@ -58,7 +58,7 @@ func (w *World) change(rng *rand.Rand) (undo func() error, err error) {
 		w.tally.add("weather: fair")
 		return undo, nil
 	}
-	if _, err := os.Stat(w.ledger()); err != nil { // the first round, or it was removed
+	if _, err := os.Stat(w.Ledger()); err != nil { // the first round, or it was removed
 		return undo, nil
 	}
 	chosen := weathers[rng.IntN(len(weathers))]
@@ -148,7 +148,7 @@ func truncate(path string, by int64) error {
 // throwAway removes the ledger, as its user would after such damage.
 func (w *World) throwAway() error {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		if err := os.RemoveAll(w.ledger() + suffix); err != nil {
+		if err := os.RemoveAll(w.Ledger() + suffix); err != nil {
 			return err
 		}
 	}
@@ -156,12 +156,12 @@ func (w *World) throwAway() error {
 }
 
 func (w *World) open() (*sql.DB, error) {
-	return sql.Open("sqlite3", "file:"+w.ledger()+"?mode=rw&_busy_timeout=5000")
+	return sql.Open("sqlite3", "file:"+w.Ledger()+"?mode=rw&_busy_timeout=5000")
 }
 
 // settle makes the ledger record the outcomes in its spool.
 func (w *World) settle() error {
-	l, err := ledger.OpenExisting(w.ledger())
+	l, err := ledger.OpenExisting(w.Ledger())
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func foreignLedger(w *World, _ *rand.Rand) (func() error, error) {
 	if err := w.throwAway(); err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite3", "file:"+w.ledger()+"?mode=rwc")
+	db, err := sql.Open("sqlite3", "file:"+w.Ledger()+"?mode=rwc")
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func lockedLedger(w *World, rng *rand.Rand) (func() error, error) {
 
 func brokenConfig(w *World, rng *rand.Rand) (func() error, error) {
 	text := []string{"ttl = = 3", "no_such_key = 1\n", "\x00\xff", "[tool.claude]\npath = 3\n"}[rng.IntN(4)]
-	return w.configure, os.WriteFile(w.config(), []byte(text), 0o600)
+	return func() error { return w.Configure(harness.ResumesAll) }, os.WriteFile(w.Config(), []byte(text), 0o600)
 }
 
 // clock shifts the time relative to the ledger's last write. No session known by then may be
@@ -250,7 +250,7 @@ func clock(by time.Duration) func(*World, *rand.Rand) (func() error, error) {
 		if err := w.settle(); err != nil { // an outcome in the spool would come with its own time
 			return nil, err
 		}
-		if err := harness.AgeLedger(w.ledger(), by); err != nil {
+		if err := harness.AgeLedger(w.Ledger(), by); err != nil {
 			return nil, err
 		}
 		return func() error { clear(w.stale); return nil }, nil

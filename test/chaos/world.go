@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -12,20 +13,20 @@ import (
 	"sync"
 	"time"
 
+	"reprise/test/harness"
 	"reprise/test/player"
 )
 
 // A World is a home, its ledger, and callers. Everything in it follows from seed and epoch, as far
 // as the system's own scheduling allows.
 type World struct {
+	*harness.World
 	Seed  uint64
 	Epoch int
-	Root  string
 
-	shims, fakes string
-	marks        markOwners
-	threads      []*Thread
-	tally        *tally
+	marks   markOwners
+	threads []*Thread
+	tally   *tally
 
 	mu      sync.Mutex
 	round   int
@@ -52,41 +53,22 @@ func (t *tally) addN(what string, n int) {
 }
 
 // newWorld creates the directories of a world and its callers.
-func newWorld(root, shims, fakes string, seed uint64, epoch int, t *tally) (*World, error) {
-	w := &World{Seed: seed, Epoch: epoch, Root: root, shims: shims, fakes: fakes, tally: t,
-		marks: markOwners{owner: map[string]string{}}, stale: map[string]bool{}}
-	if err := player.Prepare(w.notes()); err != nil {
+func newWorld(root, shims, tools string, seed uint64, epoch int, t *tally) (*World, error) {
+	inner, err := harness.Bare(root, shims, tools, "/usr/bin", "/bin")
+	if err != nil {
 		return nil, err
 	}
-	for _, dir := range []string{w.home(), w.tmp(), w.project("d0"), w.project("d1"), filepath.Dir(w.config())} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, fmt.Errorf("make folder: %w", err)
-		}
-	}
-	if err := w.configure(); err != nil {
+	w := &World{World: inner, Seed: seed, Epoch: epoch, tally: t, marks: markOwners{owner: map[string]string{}}, stale: map[string]bool{}}
+	err = errors.Join(player.Prepare(w.notes()), os.Mkdir(filepath.Join(w.Project, "d0"), 0o755), os.Mkdir(filepath.Join(w.Project, "d1"), 0o755), w.Configure(harness.ResumesAll))
+	if err != nil {
 		return nil, err
 	}
 	w.newThreads()
 	return w, nil
 }
 
-// configure has every tool resumed, also those whose resumes lose the provider's cache.
-func (w *World) configure() error {
-	if err := os.WriteFile(w.config(), []byte("dearer = \"resume\"\n"), 0o600); err != nil {
-		return fmt.Errorf("configure the shims: %w", err)
-	}
-	return nil
-}
-
-func (w *World) home() string              { return filepath.Join(w.Root, "home") }
-func (w *World) tmp() string               { return filepath.Join(w.Root, "tmp") }
-func (w *World) project(dir string) string { return filepath.Join(w.Root, "project", dir) }
-func (w *World) notes(parts ...string) string {
-	return filepath.Join(append([]string{w.Root, "notes"}, parts...)...)
-}
-func (w *World) state() string  { return filepath.Join(w.home(), ".local/state/reprise") }
-func (w *World) ledger() string { return filepath.Join(w.state(), "ledger.db") }
-func (w *World) config() string { return filepath.Join(w.home(), ".config/reprise/config.toml") }
+// notes returns the directory of the player's scripts and records.
+func (w *World) notes() string { return filepath.Join(w.Root, "notes") }
 
 // rng returns the random numbers of one part of the world's history.
 func (w *World) rng(part int) *rand.Rand {
@@ -168,7 +150,7 @@ func (w *World) runs(call string) []player.Run { return player.Runs(w.notes(), c
 func (w *World) waitForProcesses() {
 	deadline := time.Now().Add(5 * time.Second)
 	for {
-		pids := w.processes()
+		pids := w.Processes()
 		if len(pids) == 0 {
 			return
 		}
@@ -178,19 +160,6 @@ func (w *World) waitForProcesses() {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-}
-
-// processes returns the processes that work in the project.
-func (w *World) processes() (pids []string) {
-	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
-	for _, link := range links {
-		if dir, err := os.Readlink(link); err == nil && strings.HasPrefix(dir, filepath.Join(w.Root, "project")) {
-			pid := filepath.Base(filepath.Dir(link))
-			name, _ := os.ReadFile("/proc/" + pid + "/cmdline")
-			pids = append(pids, pid+" "+strings.SplitN(string(name), "\x00", 2)[0])
-		}
-	}
-	return pids
 }
 
 // alive reports whether a process still runs, and is no zombie.

@@ -1,13 +1,16 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,17 +27,22 @@ type Call struct {
 	To     Target
 	Mixed  bool // stdout and stderr are one
 	Env    []string
-	Dir    string            // below the project
-	Files  map[string]string // put into the project before
-	Home   map[string]string // likewise into the home
-	Wrap   string            // a shell script around the tool, which is $REAL in it
-	Around string            // a shell script around the command, which is "$0" "$@" in it
-	Signal syscall.Signal    // sent to the process, 0 for none
-	Typed  string            // likewise typed at the terminal, in place of a signal
-	Size   int               // likewise, the columns that the terminal then has
-	Group  bool              // the signal is sent to the whole process group
+	Dir    string                                 // below the project
+	Talk   func(in io.WriteCloser, out io.Reader) // leads a conversation: writes stdin, and reads stdout
+	Files  map[string]string                      // put into the project before
+	Home   map[string]string                      // likewise into the home
+	Wrap   string                                 // a shell script around the tool, which is $REAL in it
+	Around string                                 // a shell script around the command, which is "$0" "$@" in it
+	Signal syscall.Signal                         // sent to the process, 0 for none
+	Typed  string                                 // likewise typed at the terminal, in place of a signal
+	Size   int                                    // likewise, the columns that the terminal then has
+	Group  bool                                   // the signal is sent to the whole process group
 	At     Moment
-	After  time.Duration // how long after that moment
+	After  time.Duration                        // how long after that moment
+	During func(pid int, ended <-chan struct{}) // what else befalls the process until it has ended
+	Delay  time.Duration                        // how long a pipe is silent; 0 for longer than any tool and the shim wait
+	Limit  time.Duration                        // when its process group is killed, 0 for never
+	Held   time.Duration                        // how long its output may be held open after its end; 0 for a minute, and less after a signal
 }
 
 // A Source is what stdin is.
@@ -58,7 +66,7 @@ const (
 	Reader    Target = iota // a pipe that is read to its end
 	ToFile                  // a file; stderr as well
 	Gone                    // a pipe without a reader
-	Leaves                  // a pipe whose reader closes it after the first bytes
+	Leaves                  // a pipe whose reader closes it after the first line
 	Closed                  // the descriptor is closed
 	Terminal                // a pipe, but stderr is a terminal
 	Screen                  // one terminal for stdout and stderr, and for stdin if the call gives none
@@ -87,6 +95,10 @@ type Result struct {
 	Left           int               // processes that it left behind
 	First, Last    time.Duration     // from the start to stdout's first and last bytes
 	Ended          time.Duration     // from the signal to the end, 0 without one
+	Took           time.Duration
+	State          *os.ProcessState
+	Late           bool // it was killed at its limit
+	Kept           bool // its output was held open for too long
 }
 
 // settle is how long the answer's beginning may take to get through the tool.
@@ -99,7 +111,7 @@ func (w *World) Run(c Call) (Result, error) { return w.RunAs(w.Tool, c) }
 func (w *World) RunAs(name string, c Call) (Result, error) {
 	before := len(w.Model.Asked())
 	w.running.Add(1)
-	r, err := w.command(name, c, func() bool { return len(w.Model.Asked()) > before })
+	r, err := w.do(name, c, func() bool { return len(w.Model.Asked()) > before })
 	last := w.running.Add(-1) == 0
 	if err != nil {
 		return r, fmt.Errorf("run %s: %w", name, err)
@@ -112,8 +124,29 @@ func (w *World) RunAs(name string, c Call) (Result, error) {
 	return r, err
 }
 
-func (w *World) command(name string, c Call, asked func() bool) (r Result, err error) {
-	if err := errors.Join(put(w.Project, c.Files), put(filepath.Join(w.Root, "home"), c.Home)); err != nil {
+// Do makes a call in a world without a model.
+func (w *World) Do(name string, c Call) (Result, error) {
+	r, err := w.do(name, c, func() bool { return true })
+	if err != nil {
+		return r, fmt.Errorf("run %s: %w", name, err)
+	}
+	return r, nil
+}
+
+// Command returns the command of a call, without its streams.
+func (w *World) Command(name string, c Call) *exec.Cmd { return w.command(name, c, c.Args) }
+
+func (w *World) command(name string, c Call, args []string) *exec.Cmd {
+	cmd := w.shell(name, c, args)
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = filepath.Join(w.Project, c.Dir), append(w.env[:len(w.env):len(w.env)], c.Env...), &syscall.SysProcAttr{}
+	if w.User != nil {
+		*cmd.SysProcAttr = *w.User
+	}
+	return cmd
+}
+
+func (w *World) do(name string, c Call, asked func() bool) (r Result, err error) {
+	if err := errors.Join(put(w.Project, c.Files), put(w.Home, c.Home)); err != nil {
 		return r, err
 	}
 	if c.Wrap != "" {
@@ -127,13 +160,12 @@ func (w *World) command(name string, c Call, asked func() bool) (r Result, err e
 	if err != nil {
 		return r, err
 	}
-	cmd := w.shell(name, c, args)
-	cmd.Dir, cmd.Env = filepath.Join(w.Project, c.Dir), append(w.env[:len(w.env):len(w.env)], c.Env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: c.Group}
+	cmd := w.command(name, c, args)
+	cmd.SysProcAttr.Setpgid = c.Group
 	if c.atScreen() {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1}
 	}
-	cmd.WaitDelay = time.Minute
+	cmd.WaitDelay = cmp.Or(c.Held, time.Minute)
 	if c.Signal != 0 {
 		cmd.WaitDelay = 5 * time.Second
 	}
@@ -142,7 +174,7 @@ func (w *World) command(name string, c Call, asked func() bool) (r Result, err e
 		return r, err
 	}
 	defer in.close()
-	out, err := w.outputs(cmd, c)
+	out, err := w.outputs(cmd, c, in)
 	if err != nil {
 		return r, err
 	}
@@ -150,17 +182,36 @@ func (w *World) command(name string, c Call, asked func() bool) (r Result, err e
 	if err := cmd.Start(); err != nil {
 		return r, err
 	}
-	go in.feed()
+	ended, over := make(chan struct{}), make(chan struct{})
+	go in.feed(ended)
 	out.started()
 	sent := out.befall(c, cmd.Process.Pid, asked)
+	go func() {
+		defer close(over)
+		if c.During != nil {
+			c.During(cmd.Process.Pid, ended)
+		}
+	}()
+	var late atomic.Bool
+	if c.Limit > 0 {
+		defer time.AfterFunc(c.Limit, func() {
+			late.Store(true)
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		}).Stop()
+	}
 	err = cmd.Wait()
+	close(ended)
+	<-over
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) && !errors.Is(err, io.ErrClosedPipe) {
+	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		return r, err
 	}
+	took := time.Since(out.begin)
+	kept := !out.read(cmd.WaitDelay)
 	if r, err = out.result(cmd.ProcessState); err != nil {
 		return r, err
 	}
+	r.Took, r.State, r.Late, r.Kept = took, cmd.ProcessState, late.Load(), kept
 	select {
 	case at := <-sent:
 		r.Ended = time.Since(at)
@@ -185,7 +236,7 @@ func put(dir string, files map[string]string) error {
 
 // wrap replaces the real tool by a script until unwrap is called.
 func (w *World) wrap(name string, c Call) (unwrap func(), err error) {
-	real, path := w.real, w.env
+	real, path, env := w.bin, w.path, w.env
 	dir := filepath.Join(w.Root, "wrapped")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make folder: %w", err)
@@ -194,9 +245,9 @@ func (w *World) wrap(name string, c Call) (unwrap func(), err error) {
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {
 		return nil, fmt.Errorf("write wrapper: %w", err)
 	}
-	w.real = dir
-	w.env = append(w.env[:len(w.env):len(w.env)], "PATH="+w.shims+":"+dir+":"+real+":"+os.Getenv("PATH"))
-	return func() { w.real, w.env = real, path }, nil
+	w.path = append(slices.Clone(path[:len(path)-1]), dir)
+	w.env = append(env[:len(env):len(env)], "PATH="+strings.Join(w.path, ":")+":"+real+":"+os.Getenv("PATH"))
+	return func() { w.path, w.env = path, env }, nil
 }
 
 // fill replaces the placeholders of session IDs.
@@ -246,10 +297,7 @@ func (w *World) Lookup(name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
-	if w.shims != "" {
-		return filepath.Join(w.shims, name)
-	}
-	return filepath.Join(w.real, name)
+	return filepath.Join(w.path[0], name)
 }
 
 // patience is how long a tool may take to ask its model on a busy machine.

@@ -2,10 +2,12 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,9 +24,15 @@ type input struct {
 	ours, theirs *os.File // nil if there is nothing to feed
 	parts        []string
 	pause        time.Duration
+	led          bool // by the call itself
 }
 
 func (w *World) stdin(cmd *exec.Cmd, c Call) (in input, err error) {
+	if c.Talk != nil {
+		in.theirs, in.ours, err = os.Pipe()
+		cmd.Stdin, in.led = in.theirs, true
+		return in, err
+	}
 	switch c.From {
 	case File:
 		in.theirs, err = tempFile(w.Root, c.Stdin)
@@ -33,10 +41,10 @@ func (w *World) stdin(cmd *exec.Cmd, c Call) (in input, err error) {
 		in.parts = []string{c.Stdin}
 	case Late:
 		in.theirs, in.ours, err = os.Pipe()
-		in.parts, in.pause = []string{c.Stdin[:len(c.Stdin)/2], c.Stdin[len(c.Stdin)/2:]}, 400*time.Millisecond
+		in.parts, in.pause = []string{c.Stdin[:len(c.Stdin)/2], c.Stdin[len(c.Stdin)/2:]}, cmp.Or(c.Delay, 400*time.Millisecond)
 	case Silent:
 		in.theirs, in.ours, err = os.Pipe()
-		in.parts, in.pause = []string{"", ""}, silence
+		in.parts, in.pause = []string{"", ""}, cmp.Or(c.Delay, silence)
 	default:
 		if c.Stdin != "" {
 			cmd.Stdin = strings.NewReader(c.Stdin)
@@ -48,13 +56,19 @@ func (w *World) stdin(cmd *exec.Cmd, c Call) (in input, err error) {
 }
 
 // feed writes the content of stdin, and ends it. The process may have ended.
-func (in input) feed() {
+func (in input) feed(ended <-chan struct{}) {
 	if in.theirs != nil && in.ours != nil {
 		in.theirs.Close()
 	}
+	if in.led {
+		return
+	}
 	for i, part := range in.parts {
 		if i > 0 {
-			time.Sleep(in.pause)
+			select {
+			case <-ended:
+			case <-time.After(in.pause):
+			}
 		}
 		_, _ = io.WriteString(in.ours, part)
 	}
@@ -96,51 +110,88 @@ func socket() (ours, theirs *os.File, err error) {
 // An output collects what a command prints.
 type output struct {
 	stdout, stderr *collector
-	files          [2]*os.File // if it prints into files
-	theirs         []*os.File  // closed once the command has them
-	terminal       *os.File    // nil if there is none
-	screen         *collector  // what it shows
+	files          [2]*os.File    // if it prints into files
+	theirs         []*os.File     // closed once the command has them
+	ours           []*os.File     // their other ends
+	reads          []func()       // what reads these
+	reading        sync.WaitGroup // until all has been read
+	terminal       *os.File       // nil if there is none
+	screen         *collector     // what it shows
 	shown          sync.WaitGroup
-	unread         *os.File // the end of a pipe that is not read, or read slowly
 	begin          time.Time
 }
 
-func (w *World) outputs(cmd *exec.Cmd, c Call) (*output, error) {
-	o := &output{stdout: &collector{}, stderr: &collector{}}
-	cmd.Stdout, cmd.Stderr = o.stdout, o.stderr
-	if c.Mixed {
-		cmd.Stderr = o.stdout
-	}
-	var err error
-	switch c.To {
-	case ToFile:
-		if o.files[0], err = tempFile(w.Root, ""); err != nil {
-			return o, err
+func (w *World) outputs(cmd *exec.Cmd, c Call, in input) (o *output, err error) {
+	o = &output{stdout: &collector{leaves: c.To == Leaves}, stderr: &collector{}}
+	if c.To == ToFile {
+		for i := range o.files {
+			if o.files[i], err = tempFile(w.Root, ""); err != nil {
+				return o, err
+			}
 		}
-		o.files[1], err = tempFile(w.Root, "")
 		cmd.Stdout, cmd.Stderr = o.files[0], o.files[1]
-	case Leaves:
-		o.stdout.leaves = true
-	case Gone:
-		var r, unread *os.File
-		if r, unread, err = os.Pipe(); err != nil {
+		return o, nil
+	}
+	read := func(from *os.File) { _, _ = io.Copy(o.stdout, from) }
+	switch {
+	case c.Talk != nil:
+		read = func(from *os.File) { c.Talk(in.ours, io.TeeReader(from, o.stdout)) }
+	case c.To == Slow:
+		read = func(from *os.File) { readSlowly(o.stdout, from) }
+	case c.To == Unread:
+		read = nil
+	}
+	if !c.atScreen() {
+		if cmd.Stdout, err = o.pipe(read); err != nil {
 			return o, err
 		}
-		r.Close()
-		cmd.Stdout, o.theirs = unread, append(o.theirs, unread)
-	case Unread, Slow:
-		var theirs *os.File
-		if o.unread, theirs, err = os.Pipe(); err != nil {
+	}
+	if c.To == Gone {
+		o.ours[0].Close()
+	}
+	if c.To != Screen && c.To != Terminal && !c.Mixed {
+		if cmd.Stderr, err = o.pipe(func(from *os.File) { _, _ = io.Copy(o.stderr, from) }); err != nil {
 			return o, err
 		}
-		cmd.Stdout, o.theirs = theirs, append(o.theirs, theirs)
-		if c.To == Slow {
-			go readSlowly(o.unread)
-		}
-	case Terminal, Screen, ScreenOut:
+	}
+	if c.Mixed {
+		cmd.Stderr = cmd.Stdout
+	}
+	if c.atScreen() || c.To == Terminal {
 		return o, o.atTerminal(cmd, c)
 	}
-	return o, err
+	return o, nil
+}
+
+// pipe returns the end of a pipe for a command. The other one is read until it ends, or as far as read does.
+func (o *output) pipe(read func(from *os.File)) (theirs *os.File, err error) {
+	ours, theirs, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	o.ours, o.theirs = append(o.ours, ours), append(o.theirs, theirs)
+	if read != nil {
+		o.reads = append(o.reads, func() {
+			defer ours.Close()
+			read(ours)
+		})
+	}
+	return theirs, nil
+}
+
+// read waits until all output has been read, but not for ever: what was left behind may hold it open.
+func (o *output) read(patience time.Duration) (whole bool) {
+	done := make(chan struct{})
+	go func() {
+		o.reading.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return true
+	case <-time.After(patience):
+		return false
+	}
 }
 
 // The size of a terminal. A tool that wraps its lines does so long before a shell's prompt would.
@@ -174,10 +225,12 @@ func (o *output) atTerminal(cmd *exec.Cmd, c Call) error {
 }
 
 // readSlowly reads until the pipe is closed.
-func readSlowly(r *os.File) {
-	piece := make([]byte, 1000)
+func readSlowly(to *collector, from *os.File) {
+	piece := make([]byte, 8<<10)
 	for {
-		if _, err := r.Read(piece); err != nil {
+		n, err := from.Read(piece)
+		_, _ = to.Write(piece[:n])
+		if err != nil {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -189,12 +242,15 @@ func (o *output) started() {
 	for _, f := range o.theirs {
 		f.Close()
 	}
+	for _, read := range o.reads {
+		o.reading.Go(read)
+	}
 }
 
 func (o *output) begun() bool { _, first, _ := o.stdout.all(); return !first.IsZero() }
 
 func (o *output) close() {
-	for _, f := range append(o.theirs, o.terminal, o.unread, o.files[0], o.files[1]) {
+	for _, f := range slices.Concat(o.theirs, o.ours, []*os.File{o.terminal, o.files[0], o.files[1]}) {
 		if f != nil {
 			f.Close()
 		}
@@ -247,7 +303,7 @@ func (c *collector) Write(p []byte) (int, error) {
 		c.first = c.last
 	}
 	c.text.Write(p)
-	if c.leaves {
+	if c.leaves && (c.text.Len() > 64<<10 || bytes.IndexByte(c.text.Bytes(), '\n') >= 0) {
 		return 0, io.ErrClosedPipe
 	}
 	return len(p), nil

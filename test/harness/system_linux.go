@@ -11,8 +11,8 @@ import (
 
 // leftovers counts the processes that still work in the world after a moment, and ends them.
 func (w *World) leftovers() int {
-	pids := w.processes()
-	for deadline := time.Now().Add(time.Second); len(pids) > 0 && time.Now().Before(deadline); pids = w.processes() {
+	pids := w.Processes()
+	for deadline := time.Now().Add(time.Second); len(pids) > 0 && time.Now().Before(deadline); pids = w.Processes() {
 		time.Sleep(20 * time.Millisecond)
 	}
 	for _, pid := range pids {
@@ -21,8 +21,8 @@ func (w *World) leftovers() int {
 	return len(pids)
 }
 
-// processes returns the processes whose working directory is the world's.
-func (w *World) processes() (pids []int) {
+// Processes returns the processes whose working directory is the world's.
+func (w *World) Processes() (pids []int) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range dirs {
 		dir, err := os.Readlink(link)

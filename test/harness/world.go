@@ -1,5 +1,5 @@
-// Package harness runs the real CLIs, with and without the shim in front of them, each in a world of
-// its own: a home, a project and a stand-in for the model.
+// Package harness makes calls in worlds of their own, with and without the shim: a home, a project and programs on PATH; with
+// the real CLIs a stand-in for the model too. Calls differ in their streams, and in what befalls them.
 //
 // Its invariant: only its own calls reach a world, and it connects only to its own stand-in.
 package harness
@@ -17,28 +17,49 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"reprise/internal/standin"
 	"reprise/rewrite"
+	"reprise/test/toolbox"
 
 	_ "github.com/mattn/go-sqlite3" // the driver of newestRow
 )
 
-// A World is a home, a project and a model.
+// A World is a home, a project, programs on PATH and a model.
 type World struct {
 	Tool    string
 	Root    string
+	Home    string
 	Project string
-	Model   *standin.Server
+	Tmp     string               // for temporary files
+	Model   *standin.Server      // nil if no real CLI runs
+	User    *syscall.SysProcAttr // who makes the calls, nil for this process's own user
 
 	running atomic.Int32 // calls under way
 	passed  atomic.Int64 // the sum of all pauses
 
-	ids   []string // the recorded sessions of calls, in order
-	env   []string
-	real  string // the directory with the real CLI
-	shims string // the directory with the shims, "" if there are none
+	ids  []string // the recorded sessions of calls, in order
+	env  []string
+	path []string // the directories of programs, the shims' first if there are any
+	bin  string   // where the real CLI is
+}
+
+// Bare creates a world without a model below root, in which programs are found in the directories of path only.
+func Bare(root string, path ...string) (*World, error) {
+	w := worldAt(root, path)
+	for _, dir := range []string{w.Home, w.Project, w.Tmp} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("make folder: %w", err)
+		}
+	}
+	w.env = append(toolbox.Home(w.Home), "TMPDIR="+w.Tmp, "PATH="+strings.Join(path, ":"))
+	return w, nil
+}
+
+func worldAt(root string, path []string) *World {
+	return &World{Root: root, Home: filepath.Join(root, "home"), Project: filepath.Join(root, "project"), Tmp: filepath.Join(root, "tmp"), path: path}
 }
 
 // New creates a world below root, an existing directory. The caller closes it.
@@ -48,16 +69,16 @@ func New(root, tool, real, shims string) (*World, error) {
 
 // NewWith is New with another model. The shims resume all tools, also those that lose the provider's cache.
 func NewWith(root, tool, real, shims string, model standin.Options) (*World, error) {
-	w := &World{Tool: tool, Root: root, Project: filepath.Join(root, "project"), real: real, shims: shims}
-	home := filepath.Join(root, "home")
-	config := filepath.Join(home, ".config", "reprise")
-	for _, dir := range []string{w.Project, config} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, fmt.Errorf("make folder: %w", err)
-		}
+	w := worldAt(root, []string{real})
+	if shims != "" {
+		w.path = []string{shims, real}
 	}
-	if err := os.WriteFile(filepath.Join(config, "config.toml"), []byte("dearer = \"resume\"\n"), 0o600); err != nil {
-		return nil, fmt.Errorf("configure the shims: %w", err)
+	w.Tool, w.bin = tool, real
+	if err := os.MkdirAll(w.Project, 0o755); err != nil {
+		return nil, fmt.Errorf("make folder: %w", err)
+	}
+	if err := w.Configure(ResumesAll); err != nil {
+		return nil, err
 	}
 	// codex works in repositories only.
 	if out, err := exec.Command("git", "init", "-q", w.Project).CombinedOutput(); err != nil {
@@ -70,21 +91,18 @@ func NewWith(root, tool, real, shims string, model standin.Options) (*World, err
 	if w.Model, err = standin.Start(model); err != nil {
 		return nil, err
 	}
-	if w.env, err = standin.Setup(tool, home, w.Model.URL()); err != nil {
+	if w.env, err = standin.Setup(tool, w.Home, w.Model.URL()); err != nil {
 		w.Model.Close()
 		return nil, err
 	}
-	path := real + ":" + os.Getenv("PATH")
-	if shims != "" {
-		path = shims + ":" + path
-	}
+	path := strings.Join(w.path, ":") + ":" + os.Getenv("PATH")
 	w.env = append(w.env, "PATH="+path, "TMPDIR="+root)
 	if t, ok := rewrite.Lookup(tool); ok && t.Descriptor().StandIn.Cache != "" {
 		w.env = append(w.env, t.Descriptor().StandIn.Cache+"="+filepath.Join(real, ".unpacked"))
 	}
 	// codex runs commands in a login shell, and the system's profile may set PATH.
 	profile := fmt.Sprintf("export PATH=%q\n", path)
-	if err := os.WriteFile(filepath.Join(home, ".profile"), []byte(profile), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Home, ".profile"), []byte(profile), 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("write profile: %w", err), w.Model.Close())
 	}
 	return w, nil
@@ -93,17 +111,34 @@ func NewWith(root, tool, real, shims string, model standin.Options) (*World, err
 // Close stops the model.
 func (w *World) Close() error { return w.Model.Close() }
 
+// ResumesAll is a configuration in which all tools are resumed, also those whose resumes lose the provider's cache.
+const ResumesAll = "dearer = \"resume\"\n"
+
+// Configure writes the configuration of the shims.
+func (w *World) Configure(text string) error {
+	err := os.MkdirAll(filepath.Dir(w.Config()), 0o755)
+	if err = errors.Join(err, os.WriteFile(w.Config(), []byte(text), 0o600)); err != nil {
+		return fmt.Errorf("configure the shims: %w", err)
+	}
+	return nil
+}
+
+// Config returns the file with the configuration of the shims.
+func (w *World) Config() string { return filepath.Join(w.Home, ".config", "reprise", "config.toml") }
+
 // State returns the directory of the shim's ledger and log.
-func (w *World) State() string { return filepath.Join(w.Root, "home", ".local", "state", "reprise") }
+func (w *World) State() string { return filepath.Join(w.Home, ".local", "state", "reprise") }
+
+// Ledger returns the shim's ledger.
+func (w *World) Ledger() string { return filepath.Join(w.State(), "ledger.db") }
 
 // Pause lets time pass for the model's cache and for the shims: what they have recorded is as much older.
 func (w *World) Pause(d time.Duration) error {
 	w.passed.Add(int64(d))
-	path := filepath.Join(w.State(), "ledger.db")
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(w.Ledger()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return AgeLedger(path, d)
+	return AgeLedger(w.Ledger(), d)
 }
 
 // AgeLedger makes all that a ledger has recorded older.
