@@ -75,7 +75,7 @@ func killed(name string, round int, prepare, during func(*world)) kind {
 
 // settled checks what a killed call has left.
 func (w *world) settled(round int, died bool) {
-	l, err := ledger.Open(w.ledger())
+	l, err := ledger.Open(w.Ledger())
 	if err != nil {
 		w.lose("%v", err)
 		return
@@ -86,10 +86,10 @@ func (w *world) settled(round int, died bool) {
 	}
 	w.call(call{prompt: job(round + 1), task: "killed"})
 	w.resumes(call{prompt: job(round + 2), task: "killed"}, true)
-	if unsafe := w.notes("unsafe"); len(unsafe) > 0 {
+	if slices.ContainsFunc(w.runs(), midTurn) {
 		w.lose("a session was resumed in the midst of a turn")
 	}
-	for _, dir := range []string{w.ledger() + ".spool", filepath.Join(w.dir, "tmp")} {
+	for _, dir := range []string{w.Ledger() + ".spool", w.Tmp} {
 		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 			w.lose("%s is left, %v", entries[0].Name(), died)
 		}
@@ -98,7 +98,7 @@ func (w *world) settled(round int, died bool) {
 
 // lockAtEnd locks the ledger, as another program would, once the tool runs.
 func (w *world) lockAtEnd() {
-	if w.unlock != nil || w.begun == len(w.runs()) {
+	if w.unlock != nil || w.begun == w.started() {
 		return
 	}
 	db := w.open()
@@ -171,8 +171,8 @@ func failing(name string, errno unix.Errno, calls ...uint64) kind {
 func (w *world) trace(c call, look func(tid int, info *syscallInfo) (kill bool)) (died bool, err error) {
 	runtime.LockOSThread() // only the thread that starts a process may trace it
 	defer runtime.UnlockOSThread()
-	w.begun = len(w.runs())
-	out, err := os.Create(filepath.Join(w.dir, "out"))
+	w.begun = w.started()
+	out, err := os.Create(filepath.Join(w.Root, "out"))
 	if err != nil {
 		return false, err
 	}

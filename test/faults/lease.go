@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"reprise/test/harness"
 )
 
 var leaseKinds = []kind{
@@ -30,17 +32,17 @@ var leaseKinds = []kind{
 	{"leases", "its holder is killed while another waits", func(w *world) {
 		w.waits("60s")
 		holder := w.hold(call{prompt: job(1), ms: 60_000})
-		done := make(chan result)
+		done := make(chan harness.Result)
 		go func() { done <- w.call(call{prompt: job(2)}) }()
 		w.kill(holder)
-		if r := <-done; r.took.Seconds() > 30 {
+		if r := <-done; r.Took.Seconds() > 30 {
 			w.lose("it waited for no process")
 		}
 		w.sound(1)
 	}},
 	{"leases", "its holder is killed, the tool works on", func(w *world) {
 		w.call(call{prompt: job(0)})
-		holder := w.start(call{prompt: job(1), ms: 1500, tool: "FAKE_DETACH=1"})
+		holder := w.start(call{prompt: job(1), ms: 1500, detached: true})
 		w.wait(func() bool { return len(w.runs()) == 2 })
 		w.kill(holder)
 		for i := range 5 {
@@ -49,7 +51,7 @@ var leaseKinds = []kind{
 		w.sound(1)
 	}},
 	{"leases", "its holder is killed, a silent tool works on", func(w *world) {
-		w.kill(w.hold(call{prompt: job(1), ms: 1500, tool: "FAKE_ORPHAN=1"}))
+		w.kill(w.hold(call{prompt: job(1), ms: 1500, orphan: true}))
 		w.resumes(call{prompt: job(2)}, false)
 		if why := w.reasons("WHERE id = 3"); why != "leased " {
 			w.lose("the next call was fresh for %q", why)
@@ -130,9 +132,7 @@ var leaseKinds = []kind{
 
 // waits makes busy calls wait.
 func (w *world) waits(limit string) {
-	dir := filepath.Join(w.dir, "home", ".config", "reprise")
-	w.must(os.MkdirAll(dir, 0o700))
-	w.must(os.WriteFile(filepath.Join(dir, "config.toml"), fmt.Appendf(nil, "busy = \"wait\"\nbusy_wait = %q\n", limit), 0o600))
+	w.must(w.Configure(fmt.Sprintf("busy = \"wait\"\nbusy_wait = %q\n", limit)))
 }
 
 // reasons returns why calls were resumed or fresh.
@@ -159,7 +159,7 @@ func (w *world) hold(c call) *exec.Cmd {
 	w.call(call{prompt: job(0)})
 	holder := w.start(c)
 	w.wait(func() bool { return len(w.runs()) == 2 })
-	if w.last().Resumed == "" {
+	if !w.last().Resumed {
 		w.lose("the session was not resumed")
 	}
 	db := w.open()

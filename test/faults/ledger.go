@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"reprise/test/harness"
 
 	_ "github.com/mattn/go-sqlite3"
 )
@@ -23,8 +25,8 @@ var ledgerKinds = []kind{
 	broken("garbage in the table of its key", damageTable("meta"), false),
 	broken("garbage in every page but two", func(w *world) { w.eachPage(2) }, false),
 	broken("garbage in every page but the first", func(w *world) { w.eachPage(1) }, false),
-	broken("cut in half", func(w *world) { w.must(os.Truncate(w.ledger(), w.size()/2)) }, false),
-	broken("cut to ten bytes", func(w *world) { w.must(os.Truncate(w.ledger(), 10)) }, false),
+	broken("cut in half", func(w *world) { w.must(os.Truncate(w.Ledger(), w.size()/2)) }, false),
+	broken("cut to ten bytes", func(w *world) { w.must(os.Truncate(w.Ledger(), 10)) }, false),
 	broken("a newer schema", statement("PRAGMA user_version = 999"), false),
 	broken("a foreign SQLite file", statement("PRAGMA application_id = 7"), false),
 	broken("a table is gone", statement("DROP TABLE leases"), true),
@@ -33,14 +35,14 @@ var ledgerKinds = []kind{
 	broken("a device in its place", inPlace(func(path string) error { return os.Symlink("/dev/full", path) }), false),
 	broken("a link in a circle in its place", inPlace(func(path string) error { return os.Symlink(path, path) }), false),
 	broken("a directory in the place of its log", func(w *world) {
-		w.must(errors.Join(os.RemoveAll(w.ledger()+"-wal"), os.Mkdir(w.ledger()+"-wal", 0o700)))
+		w.must(errors.Join(os.RemoveAll(w.Ledger()+"-wal"), os.Mkdir(w.Ledger()+"-wal", 0o700)))
 	}, false),
 	{"the ledger", "read-only", func(w *world) {
 		w.unprivileged()
 		w.use()
-		w.must(os.Chmod(w.ledger(), 0o400))
+		w.must(os.Chmod(w.Ledger(), 0o400))
 		w.passes(call{prompt: job(1)})
-		w.must(os.Chmod(w.ledger(), 0o600))
+		w.must(os.Chmod(w.Ledger(), 0o600))
 		w.whole()
 	}},
 	{"the ledger", "in a read-only directory", func(w *world) {
@@ -78,9 +80,8 @@ var ledgerKinds = []kind{
 	{"the ledger", "locked by another process for reading too", func(w *world) { w.locked("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE") }},
 	{"the ledger", "locked when the call ends", func(w *world) {
 		w.use()
-		cmd := w.command(call{prompt: job(1), ms: 300})
-		done := make(chan result)
-		go func() { done <- w.see(cmd) }()
+		done := make(chan harness.Result)
+		go func() { done <- w.run(call{prompt: job(1), ms: 300}) }()
 		w.wait(func() bool { return len(w.runs()) == 2 })
 		release := w.lock("BEGIN IMMEDIATE")
 		<-done
@@ -90,19 +91,19 @@ var ledgerKinds = []kind{
 	}},
 	{"the ledger", "its file lock kept", func(w *world) {
 		w.use()
-		f, err := os.OpenFile(w.ledger()+".lock", os.O_RDWR, 0)
+		f, err := os.OpenFile(w.Ledger()+".lock", os.O_RDWR, 0)
 		w.must(errors.Join(err, syscall.Flock(int(f.Fd()), syscall.LOCK_EX)))
 		defer f.Close()
 		w.passes(call{prompt: job(1)})
 	}},
 	{"the ledger", "thrown away between two calls", func(w *world) {
 		w.use()
-		w.must(errors.Join(os.Remove(w.ledger()), os.Remove(w.ledger()+"-wal"), os.Remove(w.ledger()+"-shm")))
+		w.must(errors.Join(os.Remove(w.Ledger()), os.Remove(w.Ledger()+"-wal"), os.Remove(w.Ledger()+"-shm")))
 		w.resumes(call{prompt: job(1)}, false)
 	}},
 	{"the ledger", "thrown away during a call", func(w *world) {
 		w.use()
-		done := make(chan result)
+		done := make(chan harness.Result)
 		go func() { done <- w.call(call{prompt: job(1), ms: 200}) }()
 		w.wait(func() bool { return len(w.runs()) == 2 })
 		w.must(os.RemoveAll(w.state("")))
@@ -111,26 +112,26 @@ var ledgerKinds = []kind{
 	}},
 	{"the ledger", "garbage in its log", func(w *world) {
 		w.use()
-		w.must(os.WriteFile(w.ledger()+"-wal", bytes.Repeat([]byte("garbage "), 4096), 0o600))
+		w.must(os.WriteFile(w.Ledger()+"-wal", bytes.Repeat([]byte("garbage "), 4096), 0o600))
 		w.call(call{prompt: job(1)})
 		w.whole()
 	}},
 	{"the ledger", "its log is cut", func(w *world) {
 		for cut := range int64(10) {
 			w.call(call{prompt: job(0), task: fmt.Sprint("task ", cut)})
-			info, err := os.Stat(w.ledger() + "-wal")
+			info, err := os.Stat(w.Ledger() + "-wal")
 			w.must(err)
-			w.must(os.Truncate(w.ledger()+"-wal", info.Size()*cut/10))
+			w.must(os.Truncate(w.Ledger()+"-wal", info.Size()*cut/10))
 			w.call(call{prompt: job(1), task: fmt.Sprint("task ", cut)})
 			w.whole()
 		}
-		if unsafe := w.notes("unsafe"); len(unsafe) > 0 {
+		if slices.ContainsFunc(w.runs(), midTurn) {
 			w.lose("a session was resumed in the midst of a turn")
 		}
 	}},
 	{"the ledger", "garbage in its index", func(w *world) {
 		w.use()
-		w.must(os.WriteFile(w.ledger()+"-shm", bytes.Repeat([]byte("garbage "), 4096), 0o600))
+		w.must(os.WriteFile(w.Ledger()+"-shm", bytes.Repeat([]byte("garbage "), 4096), 0o600))
 		w.resumes(call{prompt: job(1)}, true)
 		w.sound(0)
 	}},
@@ -143,7 +144,7 @@ var ledgerKinds = []kind{
 	}, false),
 	{"the log", "a named pipe in its place", func(w *world) { w.unusableLog(func(path string) error { return syscall.Mkfifo(path, 0o600) }) }},
 	{"the log", "a link planted in its place", func(w *world) {
-		victim := filepath.Join(w.dir, "victim")
+		victim := filepath.Join(w.Root, "victim")
 		w.must(os.WriteFile(victim, []byte("dear\n"), 0o644))
 		w.unusableLog(func(path string) error { return os.Symlink(victim, path) })
 		if text, err := os.ReadFile(victim); err != nil || string(text) != "dear\n" {
@@ -186,9 +187,9 @@ func broken(name string, damage func(*world), kept bool) kind {
 func obstructed(name, part string, create func(path, victim string) error, kept bool) kind {
 	return kind{"the ledger", name, func(w *world) {
 		w.use()
-		victim := filepath.Join(w.dir, "victim", "file")
+		victim := filepath.Join(w.Root, "victim", "file")
 		w.must(errors.Join(os.Mkdir(filepath.Dir(victim), 0o755), os.WriteFile(victim, []byte("dear\n"), 0o644)))
-		w.must(errors.Join(os.RemoveAll(w.ledger()+part), create(w.ledger()+part, victim)))
+		w.must(errors.Join(os.RemoveAll(w.Ledger()+part), create(w.Ledger()+part, victim)))
 		c := w.start(call{prompt: job(1), ms: 300})
 		w.wait(func() bool { return len(w.runs()) == 2 })
 		release := w.lock("BEGIN IMMEDIATE")
@@ -206,7 +207,7 @@ func obstructed(name, part string, create func(path, victim string) error, kept 
 
 // ledgers counts the ledgers, those set aside included.
 func (w *world) ledgers() (n int) {
-	names, err := filepath.Glob(w.ledger() + "*")
+	names, err := filepath.Glob(w.Ledger() + "*")
 	w.must(err)
 	for _, name := range names {
 		switch filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(name, "-wal"), "-shm")) {
@@ -221,15 +222,13 @@ func (w *world) ledgers() (n int) {
 }
 
 func (w *world) shimctl(args ...string) (string, error) {
-	cmd := exec.Command(filepath.Join(w.shims, "shimctl"), args...)
-	cmd.Env, cmd.SysProcAttr = w.env(call{}, w.shims, w.real), w.user
-	out, err := cmd.CombinedOutput()
+	out, err := w.Command("shimctl", harness.Call{Args: args}).CombinedOutput()
 	return string(out), err
 }
 
 func overwrite(at, n int64) func(*world) {
 	return func(w *world) {
-		f, err := os.OpenFile(w.ledger(), os.O_WRONLY, 0)
+		f, err := os.OpenFile(w.Ledger(), os.O_WRONLY, 0)
 		w.must(err)
 		_, err = f.WriteAt(bytes.Repeat([]byte("garbage "), int(n/8)), at)
 		w.must(errors.Join(err, f.Close()))
@@ -254,7 +253,7 @@ func damageTable(name string) func(*world) {
 }
 
 func (w *world) size() int64 {
-	info, err := os.Stat(w.ledger())
+	info, err := os.Stat(w.Ledger())
 	w.must(err)
 	return info.Size()
 }
@@ -270,12 +269,12 @@ func statement(text string) func(*world) {
 
 func inPlace(create func(path string) error) func(*world) {
 	return func(w *world) {
-		w.must(errors.Join(os.Remove(w.ledger()), create(w.ledger())))
+		w.must(errors.Join(os.Remove(w.Ledger()), create(w.Ledger())))
 	}
 }
 
 func (w *world) open() *sql.DB {
-	db, err := sql.Open("sqlite3", w.ledger())
+	db, err := sql.Open("sqlite3", w.Ledger())
 	w.must(err)
 	db.SetMaxOpenConns(1)
 	return db

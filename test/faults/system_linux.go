@@ -12,13 +12,13 @@ func (w *world) unprivileged() {
 		return
 	}
 	const nobody = 65534
-	w.must(filepath.WalkDir(w.dir, func(path string, _ os.DirEntry, err error) error {
+	w.must(filepath.WalkDir(w.Root, func(path string, _ os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		return os.Lchown(path, nobody, nobody)
 	}))
-	w.user = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	w.User = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 }
 
 // fill makes a call while the ledger's disk has room for so many pages.

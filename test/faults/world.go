@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,15 +10,16 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/test/harness"
+	"reprise/test/player"
 	"reprise/test/toolbox"
 )
 
-// programs are what is tested: the directories of the shims, of the fake tool and of the usual
+// programs are what is tested: the directories of the shims, of the player as claude and of the usual
 // programs, and tests by their packages.
 type programs struct {
 	shims, real, tools string
@@ -31,27 +30,16 @@ type programs struct {
 func build(dir string) (programs, error) {
 	p := programs{shims: filepath.Join(dir, "shims"), real: filepath.Join(dir, "real"), tools: filepath.Join(dir, "tools"),
 		compiled: map[string]testProgram{}}
-	if err := toolbox.Make(p.tools); err != nil {
-		return p, err
-	}
-	for path, pkg := range map[string]string{
-		filepath.Join(p.shims, "claude"): "reprise/cmd/shim", filepath.Join(p.shims, "shimctl"): "reprise/cmd/shimctl",
-		filepath.Join(p.real, "claude"): "reprise/test/faults/fake",
-	} {
-		if out, err := exec.Command("go", "build", "-o", path, pkg).CombinedOutput(); err != nil {
-			return p, fmt.Errorf("build %s: %w: %s", pkg, err, out)
-		}
-	}
-	return p, nil
+	return p, errors.Join(toolbox.Make(p.tools), os.Mkdir(p.shims, 0o755), harness.Build(p.shims), player.Build(filepath.Join(p.real, "claude")))
 }
 
 // A world is where a fault is tried: a home, a project and a ledger of its own.
 type world struct {
+	*harness.World
 	programs
-	dir  string
-	user *syscall.SysProcAttr // the user who makes the calls, nil for the current one
 
 	mu     sync.Mutex
+	named  int           // calls that have a script
 	calls  int           // that were made through the shim
 	worst  time.Duration // the longest of them, without the tool's own time
 	lost   []string      // what differed from a call without the shim, or was not recorded
@@ -61,19 +49,19 @@ type world struct {
 }
 
 func newWorld(p programs, dir string) (*world, error) {
-	w := &world{programs: p, dir: dir}
-	var err error
-	for _, sub := range []string{"home", "project", "fake", "tmp"} {
-		err = errors.Join(err, os.Mkdir(filepath.Join(dir, sub), 0o700))
+	inner, err := harness.Bare(dir, p.shims, p.real, p.tools)
+	if err != nil {
+		return nil, err
 	}
-	return w, err
+	w := &world{World: inner, programs: p}
+	return w, player.Prepare(w.notes())
 }
 
-func (w *world) state(name string) string {
-	return filepath.Join(w.dir, "home", ".local", "state", "reprise", name)
-}
+// state returns a file of the shim's.
+func (w *world) state(name string) string { return filepath.Join(w.State(), name) }
 
-func (w *world) ledger() string { return w.state("ledger.db") }
+// notes returns the directory of the player's scripts and records.
+func (w *world) notes() string { return filepath.Join(w.Root, "notes") }
 
 // lose records that something was lost.
 func (w *world) lose(format string, args ...any) {
@@ -96,12 +84,13 @@ func (w *world) must(err error) {
 
 // A call is one call of claude.
 type call struct {
-	prompt string
-	task   string // REPRISE_TASK
-	ms     int    // how long the tool works
-	exit   int
-	tool   string // a variable for the fake tool
-	sh     string // what a shell does before it becomes claude, such as "ulimit -f 1"
+	prompt   string
+	task     string // REPRISE_TASK
+	ms       int    // how long the tool works
+	exit     int
+	detached bool   // see player.Script
+	orphan   bool   // likewise
+	sh       string // what a shell does before it becomes claude, such as "ulimit -f 1"
 }
 
 const answer = "It is done."
@@ -116,110 +105,85 @@ func job(n int) string {
 	return b.String()
 }
 
-func (w *world) env(c call, path ...string) []string {
-	path = append(path, w.tools)
-	home := filepath.Join(w.dir, "home")
-	return []string{"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "XDG_STATE_HOME=" + filepath.Join(home, ".local/state"),
-		"PATH=" + strings.Join(path, ":"), "TMPDIR=" + filepath.Join(w.dir, "tmp"),
-		"FAKE_DIR=" + filepath.Join(w.dir, "fake"), "FAKE_ANSWER=" + answer, fmt.Sprintf("FAKE_MS=%d", c.ms),
-		fmt.Sprintf("FAKE_EXIT=%d", c.exit), "REPRISE_TASK=" + c.task, c.tool}
-}
-
-// command returns the call as a caller makes it.
-func (w *world) command(c call) *exec.Cmd {
-	args := []string{"claude", "-p", c.prompt}
-	if c.sh != "" {
-		args = append([]string{"sh", "-c", c.sh + `; exec "$@"`, "sh"}, args...)
+// asked returns the call as a caller makes it, and writes the script of the tool.
+func (w *world) asked(c call) harness.Call {
+	w.mu.Lock()
+	w.named++
+	id := fmt.Sprint("call", w.named)
+	w.mu.Unlock()
+	script := player.Script{Said: []string{answer}, Lead: c.ms, Code: c.exit, Detached: c.detached, Orphan: c.orphan}
+	if c.exit != 0 {
+		script.Ending = player.Status
 	}
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Path = filepath.Join(w.shims, "claude")
+	w.must(script.Write(w.notes(), id))
+	made := harness.Call{Args: []string{"-p", c.prompt}, Env: []string{player.DirEnv + "=" + w.notes(), player.CallEnv + "=" + id, "REPRISE_TASK=" + c.task}}
 	if c.sh != "" {
-		cmd.Path = "/bin/sh"
+		made.Around = "exec sh -c '" + c.sh + `; exec "$0" "$@"' "$0" "$@"`
 	}
-	cmd.Err = nil // what LookPath found does not count
-	cmd.Env = w.env(c, w.shims, w.real)
-	cmd.Dir = filepath.Join(w.dir, "project")
-	cmd.SysProcAttr = w.user
-	return cmd
+	return made
 }
 
-// A result is everything that a caller sees of a call.
-type result struct {
-	stdout, stderr string
-	status         syscall.WaitStatus
-	took           time.Duration
-}
+func (w *world) command(c call) *exec.Cmd { return w.Command("claude", w.asked(c)) }
 
-func (w *world) run(c call) result { return w.see(w.command(c)) }
-
-func (w *world) see(cmd *exec.Cmd) (r result) {
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	start := time.Now()
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+// run makes a call.
+func (w *world) run(c call) harness.Result {
+	r, err := w.Do("claude", w.asked(c))
+	if err != nil {
 		w.lose("start: %v", err)
-		return r
 	}
 	w.mu.Lock()
 	w.calls++
 	w.mu.Unlock()
-	status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	return result{stdout.String(), stderr.String(), status, time.Since(start)}
+	return r
 }
 
 // call makes a call that must end as the tool itself would.
-func (w *world) call(c call) result {
+func (w *world) call(c call) harness.Result {
 	r := w.run(c)
 	w.mu.Lock()
-	w.worst = max(w.worst, r.took-time.Duration(c.ms)*time.Millisecond)
+	w.worst = max(w.worst, r.Took-time.Duration(c.ms)*time.Millisecond)
 	w.mu.Unlock()
-	if r.stdout != answer+"\n" || r.stderr != "" || !r.status.Exited() || r.status.ExitStatus() != c.exit {
-		w.lose("a call ended with %#x, %q and %q on stderr", r.status, r.stdout, r.stderr)
+	if r.Stdout != answer+"\n" || r.Stderr != "" || r.Signal != 0 || r.Exit != c.exit {
+		w.lose("a call ended with %d, signal %d, %q and %q on stderr", r.Exit, r.Signal, r.Stdout, r.Stderr)
 	}
 	return r
 }
 
-// A run is what the fake records about one run.
-type run struct {
-	Resumed, ID, Prompt string
-	Managed             bool
+// runs returns the runs of the tool so far, without those that refused to resume.
+func (w *world) runs() []player.Run {
+	return slices.DeleteFunc(player.Runs(w.notes(), "*"), func(r player.Run) bool { return r.Refused })
 }
 
-// runs returns the runs of the tool so far.
-func (w *world) runs() []run { return w.notes("runs") }
-
-func (w *world) notes(name string) (runs []run) {
-	text, err := os.ReadFile(filepath.Join(w.dir, "fake", name))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		w.must(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if !strings.HasSuffix(line, "\n") {
-			break // it is just being written
+// started counts the runs of the tool, also those that refused. It is quick.
+func (w *world) started() (n int) {
+	entries, err := os.ReadDir(filepath.Join(w.notes(), "runs"))
+	w.must(err)
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".new") {
+			n++
 		}
-		var r run
-		w.must(json.Unmarshal([]byte(line), &r))
-		runs = append(runs, r)
 	}
-	return runs
+	return n
 }
 
 // last returns the latest run.
-func (w *world) last() run {
+func (w *world) last() player.Run {
 	runs := w.runs()
 	if len(runs) == 0 {
 		w.lose("the tool was never run")
-		return run{}
+		return player.Run{}
 	}
 	return runs[len(runs)-1]
 }
 
+// shares and midTurn report whether a run shared its session, or resumed one in the midst of a turn.
+func shares(r player.Run) bool  { return r.Busy }
+func midTurn(r player.Run) bool { return r.Resumed && r.Unended }
+
 // passes makes a call that the tool must get unchanged.
-func (w *world) passes(c call) result {
+func (w *world) passes(c call) harness.Result {
 	r := w.call(c)
-	if last := w.last(); last.Managed || last.Prompt != c.prompt {
+	if last := w.last(); last.Managed() || last.Prompt != c.prompt {
 		w.lose("the tool did not get the call unchanged: %+v", last)
 	}
 	return r
@@ -228,7 +192,7 @@ func (w *world) passes(c call) result {
 // resumes makes a call that must be resumed, or must not be.
 func (w *world) resumes(c call, want bool) {
 	w.call(c)
-	if last := w.last(); last.Resumed != "" != want {
+	if last := w.last(); last.Resumed != want {
 		w.lose("resumed %v, want %v", !want, want)
 	}
 }
@@ -256,10 +220,10 @@ func (w *world) wait(so func() bool) {
 // sound checks the final state: an intact ledger that has each managed run with its outcome, no
 // session that was used by two calls at once, no lease held, no temporary file.
 func (w *world) sound(unended int) {
-	if overlaps := w.notes("overlaps"); len(overlaps) > 0 {
-		w.lose("%d runs shared a session", len(overlaps))
+	if slices.ContainsFunc(w.runs(), shares) {
+		w.lose("runs shared a session")
 	}
-	for _, dir := range []string{w.state(""), filepath.Join(w.dir, "tmp")} {
+	for _, dir := range []string{w.state(""), w.Tmp} {
 		entries, err := os.ReadDir(dir)
 		w.must(err)
 		for _, e := range entries {
@@ -268,7 +232,7 @@ func (w *world) sound(unended int) {
 			}
 		}
 	}
-	l, err := ledger.OpenExisting(w.ledger())
+	l, err := ledger.OpenExisting(w.Ledger())
 	if err != nil {
 		w.lose("%v", err)
 		return
@@ -293,7 +257,7 @@ func (w *world) sound(unended int) {
 	}
 	managed := 0
 	for _, r := range w.runs() {
-		if r.Managed {
+		if r.Managed() {
 			managed++
 		}
 	}
