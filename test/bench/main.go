@@ -30,6 +30,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/test/harness"
 
 	_ "github.com/mattn/go-sqlite3"
 )
@@ -253,11 +254,11 @@ func (b *bench) compare(title string, rounds int, calls map[string]call) error {
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "%s\tmin ms\tmedian\tp95\tadded, min\tadded, median\tx direct\t\n", title)
-	slices.SortFunc(names, func(a, c string) int { return cmp.Compare(median(all[a]), median(all[c])) })
+	slices.SortFunc(names, func(a, c string) int { return cmp.Compare(harness.Median(all[a]), harness.Median(all[c])) })
 	for _, name := range names {
 		t := Times{
-			Calls: len(all[name]), Min: slices.Min(all[name]), Median: median(all[name]), P95: quantile(all[name], 0.95),
-			AddedMin: slices.Min(all[name]) - slices.Min(all["direct"]), Added: median(added[name]), Ratio: median(ratio[name]),
+			Calls: len(all[name]), Min: slices.Min(all[name]), Median: harness.Median(all[name]), P95: harness.Quantile(all[name], 0.95),
+			AddedMin: slices.Min(all[name]) - slices.Min(all["direct"]), Added: harness.Median(added[name]), Ratio: harness.Median(ratio[name]),
 		}
 		b.Times[title+": "+name] = t
 		fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%.3f\t%+.3f\t%+.3f\t%.2f\t\n", name, t.Min, t.Median, t.P95, t.AddedMin, t.Added, t.Ratio)
@@ -267,13 +268,6 @@ func (b *bench) compare(title string, rounds int, calls map[string]call) error {
 	}
 	fmt.Println()
 	return nil
-}
-
-func median(list []float64) float64 { return quantile(list, 0.5) }
-
-func quantile(list []float64, q float64) float64 {
-	sorted := slices.Sorted(slices.Values(list))
-	return sorted[int(math.Round(q*float64(len(sorted)-1)))]
 }
 
 // figure records and prints one figure.

@@ -4,16 +4,16 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"reprise/test/harness"
 	"reprise/test/player"
+	"reprise/test/toolbox"
 )
 
 // roundsPerWorld is how many rounds a world lasts.
@@ -24,17 +24,7 @@ func main() {
 	length := flag.Duration("for", time.Minute, "how long worlds are begun")
 	first := flag.Int("epoch", 0, "the first world")
 	flag.Parse()
-	// A parent such as nohup or a shell's & may have us ignore these signals, and our children
-	// would inherit that.
-	caught := make(chan os.Signal, 1)
-	signal.Notify(caught, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
-	go func() {
-		for sig := range caught {
-			if sig != syscall.SIGHUP {
-				os.Exit(1)
-			}
-		}
-	}()
+	toolbox.RestoreSignals()
 	t := &tally{counts: map[string]int{}}
 	broken, root, err := soak(*seed, *first, *length, t)
 	for _, line := range t.report() {
@@ -59,13 +49,7 @@ func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, 
 		return false, "", err
 	}
 	shims, tools := filepath.Join(root, "shims"), filepath.Join(root, "tools")
-	if err := os.Mkdir(shims, 0o755); err != nil {
-		return false, root, err
-	}
-	if err := harness.Build(shims); err != nil {
-		return false, root, err
-	}
-	if err := player.Install(tools); err != nil {
+	if err := errors.Join(harness.Build(shims), player.Install(tools)); err != nil {
 		return false, root, err
 	}
 	for epoch, began := first, time.Now(); time.Since(began) < length || epoch == first; epoch++ {

@@ -13,17 +13,16 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"reprise/test/harness"
 	"reprise/test/realcli"
+	"reprise/test/toolbox"
 )
 
 // parallel is how many scenarios run at a time: some of them only wait.
@@ -40,22 +39,11 @@ func main() {
 	flag.BoolVar(&o.matrix, "matrix", false, "run a few scenarios with many versions of each tool, and print a table in Markdown")
 	flag.BoolVar(&o.notices, "notices", false, "print where the code of a -tool asks for its output format: what changed between the versions that -run lists, apart by commas")
 	flag.Parse()
-	undoIgnored()
+	toolbox.RestoreSignals() // a shell that runs us in the background makes us ignore some, and the tools would inherit that
 	if err := o.main(); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
-}
-
-// undoIgnored restores the tools' signals: a shell that runs us in the background makes us ignore
-// some, and our children inherit that.
-func undoIgnored() {
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP)
-	go func() {
-		<-stop
-		os.Exit(1)
-	}()
 }
 
 type options struct {

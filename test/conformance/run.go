@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -143,7 +142,7 @@ func (st stage) race(s scenario) ([]string, error) {
 			first[i] = best(first[i], r[i].First)
 			spreads[i] = append(spreads[i], r[i].Last-r[i].First)
 		}
-		direct, shimmed := median(spreads[0]), median(spreads[1])
+		direct, shimmed := harness.Median(spreads[0]), harness.Median(spreads[1])
 		late, squeezed := first[1]-first[0], direct-shimmed
 		if run >= enough && late <= slack && squeezed <= slack {
 			return nil, nil
@@ -153,10 +152,6 @@ func (st stage) race(s scenario) ([]string, error) {
 				first[0], first[1], direct, shimmed)}, nil
 		}
 	}
-}
-
-func median(times []time.Duration) time.Duration {
-	return slices.Sorted(slices.Values(times))[len(times)/2]
 }
 
 // best returns the smaller of two times, of which the first may be unset.

@@ -30,7 +30,7 @@ type programs struct {
 func build(dir string) (programs, error) {
 	p := programs{shims: filepath.Join(dir, "shims"), real: filepath.Join(dir, "real"), tools: filepath.Join(dir, "tools"),
 		compiled: map[string]testProgram{}}
-	return p, errors.Join(toolbox.Make(p.tools), os.Mkdir(p.shims, 0o755), harness.Build(p.shims), player.Build(filepath.Join(p.real, "claude")))
+	return p, errors.Join(toolbox.Make(p.tools), harness.Build(p.shims), player.Build(filepath.Join(p.real, "claude")))
 }
 
 // A world is where a fault is tried: a home, a project and a ledger of its own.

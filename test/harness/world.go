@@ -242,17 +242,3 @@ func (w *World) newestRow(d *rewrite.Descriptor) (id string, err error) {
 	}
 	return id, nil
 }
-
-// Build builds the shims, shimctl and the store's helper into a directory.
-func Build(dir string) error {
-	if out, err := exec.Command("go", "build", "-o", dir+"/", "reprise/cmd/shim", "reprise/cmd/shimctl", "reprise/cmd/reprise-store").CombinedOutput(); err != nil {
-		return fmt.Errorf("build the shims: %w\n%s", err, out)
-	}
-	shim := filepath.Join(dir, "shim")
-	for _, tool := range rewrite.Names {
-		if err := os.Link(shim, filepath.Join(dir, tool)); err != nil {
-			return fmt.Errorf("name a shim: %w", err)
-		}
-	}
-	return os.Remove(shim)
-}

@@ -72,9 +72,6 @@ func run(ctx context.Context, o options, limit string, stdin io.Reader, terminal
 	defer os.RemoveAll(root)
 	if o.shims == "" {
 		o.shims = root + "/shims"
-		if err := os.Mkdir(o.shims, 0o700); err != nil {
-			return fmt.Errorf("make directory: %w", err)
-		}
 		if err := harness.Build(o.shims); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"reprise/config"
 	"reprise/internal/ui"
 	"reprise/ledger"
+	"reprise/test/harness"
 )
 
 // sums are the figures of one job without its first round.
@@ -56,14 +57,14 @@ func (p *proof) print(w io.Writer) error {
 		p.tool, control.version, control.calls[0].Model, p.rounds, p.pause, config.Version, runtime.GOOS)
 	for _, a := range p.arms {
 		s := a.sums()
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %s | %d | %d | %d | %s | %d | %d | %s |\n", a.name, s.calls, s.resumed, s.prompt(), share(s.read, s.prompt()),
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %s | %d | %d | %d | %s | %d | %d | %s |\n", a.name, s.calls, s.resumed, s.prompt(), harness.Share(s.read, s.prompt()),
 			s.write, s.input, s.output, s.cost, a.failed, s.refused, ui.Amount("ms", float64(s.millis)/float64(max(1, s.calls))))
 	}
 	before, after := control.sums(), treated.sums()
 	if before.calls == p.rounds-1 && after.calls == before.calls {
-		fmt.Fprintf(w, "| change | | | %s | | %s | %s | %s | %s | | | %s |\n", change(before.prompt(), after.prompt()), change(before.write, after.write),
-			change(before.input, after.input), change(before.output, after.output), change(int64(before.cost), int64(after.cost)),
-			change(before.millis, after.millis))
+		fmt.Fprintf(w, "| change | | | %s | | %s | %s | %s | %s | | | %s |\n", harness.Change(before.prompt(), after.prompt()), harness.Change(before.write, after.write),
+			harness.Change(before.input, after.input), harness.Change(before.output, after.output), harness.Change(int64(before.cost), int64(after.cost)),
+			harness.Change(before.millis, after.millis))
 	}
 	for _, r := range treated.cached {
 		fmt.Fprintf(w, "\n%s, %s\n", resumedWords(r), missedWords(r))
@@ -74,27 +75,11 @@ func (p *proof) print(w io.Writer) error {
 func resumedWords(r ledger.CacheRow) string {
 	expected := "an unknown share"
 	if r.Whole > 0 {
-		expected = share(r.Held, r.Whole)
+		expected = harness.Share(r.Held, r.Whole)
 	}
-	return fmt.Sprintf("Resumed calls (%d): expected %s of the prompt from the cache, %s came from it", r.Calls, expected, share(r.Read, r.Prompt))
+	return fmt.Sprintf("Resumed calls (%d): expected %s of the prompt from the cache, %s came from it", r.Calls, expected, harness.Share(r.Read, r.Prompt))
 }
 
 func missedWords(r ledger.CacheRow) string {
 	return fmt.Sprintf("%d of %d missed it.", r.Missed, r.Judged)
-}
-
-// share formats a part of a whole.
-func share(part, whole int64) string {
-	if whole == 0 {
-		return "n/a"
-	}
-	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
-}
-
-// change formats a difference.
-func change(before, after int64) string {
-	if before == 0 {
-		return "n/a"
-	}
-	return fmt.Sprintf("%+.0f %%", 100*float64(after-before)/float64(before))
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -40,12 +39,8 @@ func loses(shims string) error {
 	if err := demo.WriteProject(w.Project); err != nil {
 		return err
 	}
-	config := filepath.Join(root, "home", ".config", "reprise", "config.toml")
-	if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {
-		return fmt.Errorf("configure the shim: %w", err)
-	}
-	if err := os.WriteFile(config, []byte("rollout = 0.5\nunrelated = \"resume\"\n"), 0o600); err != nil {
-		return fmt.Errorf("configure the shim: %w", err)
+	if err := w.Configure("rollout = 0.5\nunrelated = \"resume\"\n"); err != nil {
+		return err
 	}
 	costs := map[string]*cost{}
 	var order []string

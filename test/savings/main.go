@@ -4,14 +4,12 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -163,7 +161,7 @@ func (o wanted) measure(w io.Writer, subject subject, shims string) error {
 
 // change formats a figure without the shim, with it, and the reduction.
 func change(without, with int) string {
-	return fmt.Sprintf("%d -> %d (%+.0f %%)", without, with, 100*float64(with-without)/float64(max(without, 1)))
+	return fmt.Sprintf("%d -> %d (%s)", without, with, harness.Change(without, with))
 }
 
 // play plays a job in a world of its own.
@@ -179,7 +177,7 @@ func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err 
 		return c, err
 	}
 	defer w.Close()
-	if err := configure(root, s.config); err != nil {
+	if err := w.Configure(harness.ResumesAll + s.config); err != nil {
 		return c, err
 	}
 	ids := []string{"0a1b2c3d", "1b2c3d4e"}
@@ -205,7 +203,7 @@ func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err 
 
 // headline returns the weighted tokens that the shims of a world say they have saved since then.
 func headline(w *harness.World, since time.Time) (float64, error) {
-	l, err := ledger.OpenExisting(filepath.Join(w.State(), "ledger.db"))
+	l, err := ledger.OpenExisting(w.Ledger())
 	if err != nil {
 		return 0, err
 	}
@@ -215,16 +213,6 @@ func headline(w *harness.World, since time.Time) (float64, error) {
 		return 0, err
 	}
 	return saving.New(rows, nil, nil).Saved(saving.Weighted), nil
-}
-
-// configure adds to the shims' configuration.
-func configure(root, more string) error {
-	file, err := os.OpenFile(filepath.Join(root, "home", ".config", "reprise", "config.toml"), os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return fmt.Errorf("configure the shims: %w", err)
-	}
-	_, err = file.WriteString(more)
-	return errors.Join(err, file.Close())
 }
 
 // play plays a job.

@@ -1,21 +1,17 @@
 // Command frames measures how much longer a caller that speaks stream-json waits for the first word of
 // an answer, with the real claude and a stand-in for its model: without the shim, fresh, and resumed.
-// Each round makes all calls, in shuffled order. It needs npm once. With -instant a tool that takes no time
+// Each round makes all calls, in shuffled order. It needs npm once. With -instant the player, which takes no time,
 // stands in for claude, so that milliseconds can be seen on a busy machine.
-//
-// The same program, under claude's name, is that tool.
 package main
 
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,75 +19,50 @@ import (
 	"time"
 
 	"reprise/test/harness"
+	"reprise/test/player"
 	"reprise/test/realcli"
 )
 
 func main() {
-	if filepath.Base(os.Args[0]) == "claude" {
-		instant()
-		return
-	}
 	noTime := flag.Bool("instant", false, "measure with a tool that takes no time")
 	rounds := flag.Int("rounds", 10, "how many `rounds` to measure")
-	talks := flag.String("talk", "", "be a caller with this `prompt`, and print what it has waited")
-	waits := flag.Bool("wait", false, "as a caller, wait for the answer to initialize")
 	flag.Parse()
-	err := error(nil)
-	if *talks != "" {
-		err = call(*talks, *waits)
-	} else {
-		err = run(*rounds, *noTime)
-	}
-	if err != nil {
+	if err := run(*rounds, *noTime); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-// call is a caller. It prints how many milliseconds it has waited for the first control_response and for
-// the first assistant frame.
-func call(prompt string, waits bool) error {
-	cmd := exec.Command("claude", "--output-format", "stream-json", "--verbose", "--input-format", "stream-json")
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
+// A caller is one call, and how many milliseconds it has waited for the first control_response and for the first
+// assistant frame.
+type caller struct {
+	prompt          string
+	waits           bool // for the answer to initialize
+	answered, first float64
+}
+
+func (c *caller) talk(in io.WriteCloser, stdout io.Reader) {
+	began := time.Now()
 	out := bufio.NewScanner(stdout)
 	out.Buffer(nil, 32<<20)
-	began := time.Now()
 	until := func(kind string) float64 {
 		for out.Scan() {
 			var f struct{ Type string }
 			if json.Unmarshal(out.Bytes(), &f) == nil && f.Type == kind {
-				break
+				return float64(time.Since(began).Microseconds()) / 1000
 			}
 		}
-		return float64(time.Since(began).Microseconds()) / 1000
-	}
-	if err := cmd.Start(); err != nil {
-		return err
+		return 0
 	}
 	_, _ = io.WriteString(in, `{"type":"control_request","request_id":"a","request":{"subtype":"initialize"}}`+"\n")
-	answered := 0.0
-	if waits {
-		answered = until("control_response")
+	if c.waits {
+		c.answered = until("control_response")
 	}
-	text, err := json.Marshal(prompt)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(in, `{"type":"user","session_id":"","message":{"role":"user","content":%s}}`+"\n", text)
-	fmt.Println(answered, until("assistant"))
+	fmt.Fprintf(in, `{"type":"user","session_id":"","message":{"role":"user","content":%q}}`+"\n", c.prompt)
+	c.first = until("assistant")
 	until("result")
 	in.Close()
-	for out.Scan() { // the end of the run is no part of the measurement
-	}
-	return cmd.Wait()
+	until("") // the end of the run is no part of the measurement
 }
 
 // kinds are what is measured of each caller, the direct call first.
@@ -106,14 +77,15 @@ func run(rounds int, noTime bool) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	shims := filepath.Join(dir, "shims")
-	if err := os.Mkdir(shims, 0o755); err != nil {
-		return err
-	}
+	shims, real := filepath.Join(dir, "shims"), filepath.Join(dir, "real")
 	if err := harness.Build(shims); err != nil {
 		return err
 	}
-	real, err := tool(dir, noTime)
+	if noTime {
+		err = player.Build(filepath.Join(real, "claude"))
+	} else {
+		real, err = realcli.Install(realcli.Pins["claude"])
+	}
 	if err != nil {
 		return err
 	}
@@ -141,46 +113,9 @@ func run(rounds int, noTime bool) error {
 	return nil
 }
 
-// tool returns the directory of the tool that is measured with.
-func tool(dir string, noTime bool) (string, error) {
-	if !noTime {
-		return realcli.Install(realcli.Pins["claude"])
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	real := filepath.Join(dir, "real")
-	return real, errors.Join(os.Mkdir(real, 0o755), os.Symlink(self, filepath.Join(real, "claude")))
-}
-
-// instant is a claude that answers at once.
-func instant() {
-	id := fmt.Sprintf("00000000-0000-4000-8000-%012d", time.Now().UnixNano()%1e12)
-	if i := slices.Index(os.Args, "--resume"); i >= 0 {
-		id = os.Args[i+1]
-	}
-	session := filepath.Join(os.Getenv("HOME"), ".claude/projects/x", id+".jsonl")
-	_ = os.MkdirAll(filepath.Dir(session), 0o700) // without it nothing is resumed, which is reported
-	in := bufio.NewScanner(os.Stdin)
-	for in.Scan() {
-		if !strings.Contains(in.Text(), `"type":"user"`) {
-			fmt.Println(`{"type":"control_response","response":{"subtype":"success","request_id":"a","response":{}}}`)
-			continue
-		}
-		_ = os.WriteFile(session, in.Bytes(), 0o600) // likewise
-		fmt.Printf(`{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"ok"}]},"session_id":%q}`+"\n", id)
-		fmt.Printf(`{"type":"result","subtype":"success","is_error":false,"result":"ok","session_id":%q}`+"\n", id)
-	}
-}
-
 // measure makes the calls of one caller. Two rounds before the first fill caches, and leave a session
 // to resume.
 func measure(worlds map[string]*harness.World, rounds int, waits bool) (map[string]*sample, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
 	all := map[string]*sample{}
 	for round := -2; round < rounds; round++ {
 		for _, i := range rand.Perm(len(kinds)) {
@@ -189,22 +124,22 @@ func measure(worlds map[string]*harness.World, rounds int, waits bool) (map[stri
 			if kind == "fresh" {
 				task += fmt.Sprint(", round ", round)
 			}
-			r, err := worlds[kind].RunAs(self, harness.Call{
-				Args: []string{"-wait=" + strconv.FormatBool(waits), "-talk", fmt.Sprint("You are the coder.\n\nKeep it small.\n\nFix the case of number ", round)},
-				Env:  []string{"REPRISE_TASK=" + task, "REPRISE_ROLE=coder"},
+			c := caller{prompt: fmt.Sprint("You are the coder.\n\nKeep it small.\n\nFix the case of number ", round), waits: waits}
+			r, err := worlds[kind].Run(harness.Call{
+				Args: []string{"--output-format", "stream-json", "--verbose", "--input-format", "stream-json"},
+				Env:  []string{"REPRISE_TASK=" + task, "REPRISE_ROLE=coder"}, Talk: c.talk,
 			})
 			if err != nil {
 				return nil, err
 			}
-			var answered, first float64
-			if _, err := fmt.Sscan(r.Stdout, &answered, &first); err != nil || r.Exit != 0 {
+			if r.Exit != 0 || c.first == 0 {
 				return nil, fmt.Errorf("%s call: exit %d, stdout %q, stderr %q", kind, r.Exit, r.Stdout, r.Stderr)
 			}
 			if round >= 0 {
 				if all[kind] == nil {
 					all[kind] = &sample{}
 				}
-				all[kind].answered, all[kind].first = append(all[kind].answered, answered), append(all[kind].first, first)
+				all[kind].answered, all[kind].first = append(all[kind].answered, c.answered), append(all[kind].first, c.first)
 			}
 		}
 	}
@@ -221,10 +156,10 @@ func report(all map[string]*sample, waits bool) {
 	for _, kind := range kinds {
 		s := all[kind]
 		fmt.Printf("  %-8s first answer after %6.1f ms at best (%+.1f), median %6.1f (%+.1f in the same round)\n", kind, slices.Min(s.first),
-			slices.Min(s.first)-slices.Min(direct.first), median(s.first), median(less(s.first, direct.first)))
+			slices.Min(s.first)-slices.Min(direct.first), harness.Median(s.first), harness.Median(less(s.first, direct.first)))
 	}
 	if waits {
-		fmt.Printf("  a start: initialize is answered after %.0f ms at best, median %.0f\n", slices.Min(direct.answered), median(direct.answered))
+		fmt.Printf("  a start: initialize is answered after %.0f ms at best, median %.0f\n", slices.Min(direct.answered), harness.Median(direct.answered))
 	}
 }
 
@@ -235,9 +170,4 @@ func less(a, b []float64) []float64 {
 		d[i] = a[i] - b[i]
 	}
 	return d
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
 }

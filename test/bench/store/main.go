@@ -239,6 +239,5 @@ func summary(ms []float64) string {
 	if len(ms) == 0 {
 		return "never"
 	}
-	slices.Sort(ms)
-	return fmt.Sprintf("%.1f / %.1f", ms[0], ms[len(ms)/2])
+	return fmt.Sprintf("%.1f / %.1f", slices.Min(ms), harness.Median(ms))
 }

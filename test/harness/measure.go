@@ -1,0 +1,55 @@
+package harness
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"reprise/rewrite"
+)
+
+// Median returns the value in the middle.
+func Median[T cmp.Ordered](list []T) T { return Quantile(list, 0.5) }
+
+// Quantile returns the value that a part of the list is below.
+func Quantile[T cmp.Ordered](list []T, part float64) T {
+	sorted := slices.Sorted(slices.Values(list))
+	return sorted[int(math.Round(part*float64(len(sorted)-1)))]
+}
+
+// Change formats the difference between two figures.
+func Change[T int | int64](before, after T) string {
+	if before == 0 {
+		return "n/a"
+	}
+	return fmt.Sprintf("%+.0f %%", 100*float64(after-before)/float64(before))
+}
+
+// Share formats a part of a whole.
+func Share[T int | int64](part, whole T) string {
+	if whole == 0 {
+		return "n/a"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+}
+
+// Build builds the shims, shimctl and the store's helper into a directory.
+func Build(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	if out, err := exec.Command("go", "build", "-o", dir+"/", "reprise/cmd/shim", "reprise/cmd/shimctl", "reprise/cmd/reprise-store").CombinedOutput(); err != nil {
+		return fmt.Errorf("build the shims: %w\n%s", err, out)
+	}
+	shim := filepath.Join(dir, "shim")
+	var err error
+	for _, tool := range rewrite.Names {
+		err = errors.Join(err, os.Link(shim, filepath.Join(dir, tool)))
+	}
+	return errors.Join(err, os.Remove(shim))
+}
