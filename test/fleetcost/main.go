@@ -10,7 +10,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -317,13 +316,11 @@ func longLog(ctx context.Context, server *servers.Server, out io.Writer) error {
 }
 
 func readFar(ctx context.Context, server *servers.Server, location string, since decide.Millis, out io.Writer) error {
-	proxy, err := servers.NewProxy(server.Address)
+	location, proxy, err := server.Far(location, *trip)
 	if err != nil {
 		return err
 	}
 	defer proxy.Close()
-	proxy.SetTrip(*trip)
-	location = strings.NewReplacer(server.Address, proxy.Address(), url.QueryEscape(server.Address), url.QueryEscape(proxy.Address())).Replace(location)
 	var sum counts
 	v, e, err := open(ctx, location, &sum)
 	if err != nil {

@@ -2,6 +2,7 @@ package player
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -95,9 +96,7 @@ func (d dialect) read(args []string) request {
 		}
 		q.set(field, value)
 	}
-	if named, ok := d.formats[q.format+q.variant]; ok {
-		q.format = named
-	}
+	q.format = cmp.Or(d.formats[q.format+q.variant], q.format)
 	return q
 }
 
@@ -111,12 +110,12 @@ func (q *request) set(field, value string) {
 		q.fork = true
 	case "fork":
 		q.resume, q.fork = value, true
-	case "resume":
+	case "resume now":
 		q.resume, q.waits = value, false
 	case "frames":
 		q.frames = value == "stream-json"
 	default:
-		to := map[string]*string{"format": &q.format, "prompt": &q.prompt, "id": &q.id, "output": &q.output, "share": &q.share, "at": &q.at}[field]
+		to := map[string]*string{"format": &q.format, "resume": &q.resume, "prompt": &q.prompt, "id": &q.id, "output": &q.output, "share": &q.share, "at": &q.at}[field]
 		if to != nil {
 			*to = value
 		}

@@ -52,7 +52,7 @@ var claude = dialect{
 	version: "2.1.329",
 	options: map[string]string{"--output-format": "format", "--resume": "resume", "--session-id": "id", "--model": "model", "--input-format": "frames",
 		"--fork-session": "!fork", "--resume-session-at": "at", "--verbose": "!verbose", "-p": "!"},
-	formats: map[string]string{"text-verbose": "text", "json-verbose": "json-verbose"},
+	formats: map[string]string{"json-verbose": "json-verbose"},
 	compose: func(prompt, stdin string) string { return joined(prompt, "\n", stdin) },
 	session: ".claude/projects/{folder}/{id}.jsonl",
 	header:  `{"type":"mode","sessionId":"{id}"}`,
@@ -98,7 +98,7 @@ var claude = dialect{
 	},
 }
 
-var codexOptions = map[string]string{"exec": "!", "--json": "!json", "--skip-git-repo-check": "!", "resume": "resume", "-": "!", "-m": "model"}
+var codexOptions = map[string]string{"exec": "!", "--json": "!json", "--skip-git-repo-check": "!", "resume": "resume now", "-": "!", "-m": "model"}
 
 const codexTotal = `"input_tokens":{1000*turns},"cached_input_tokens":{400*turns},"cache_write_input_tokens":0,"output_tokens":{50*turns},"reasoning_output_tokens":0`
 

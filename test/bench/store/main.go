@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -158,14 +157,11 @@ func (b *bench) store(ctx context.Context, w *tabwriter.Writer, kind servers.Kin
 			return err
 		}
 		if at.trip > 0 {
-			proxy, err := servers.NewProxy(server.Address)
-			if err != nil {
+			var proxy *servers.Proxy
+			if location, proxy, err = server.Far(location, at.trip); err != nil {
 				return err
 			}
 			defer proxy.Close()
-			proxy.SetTrip(at.trip)
-			near, far := server.Address, proxy.Address()
-			location = strings.NewReplacer(near, far, url.QueryEscape(near), url.QueryEscape(far)).Replace(location)
 		}
 		r := row{name: kind.Name + ", " + at.place, dir: at.dir, calls: at.calls,
 			env: []string{"REPRISE_STORE=" + location, "REPRISE_STORE_KEY=" + strings.Repeat("0123456789abcdef", 4), "REPRISE_PROJECT=org/repo"}}
