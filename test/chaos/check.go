@@ -292,7 +292,7 @@ func (w *World) checkRound() {
 		"SELECT native_id, count(*) FROM sessions WHERE state = 'live' GROUP BY tool, native_id HAVING count(*) > 1")
 	w.checkRows(db, "a chain would not be found by how its session was begun",
 		"SELECT c.id FROM chains c JOIN sessions s ON s.id = c.session_id WHERE c.task = '' AND c.first_line <> substr(s.base, 1, 16)")
-	// Each turn of the fake costs a quarter of a dollar, whatever its session had cost before.
+	// Each turn of the player costs a quarter of a dollar, whatever its session had cost before.
 	w.checkRows(db, "a call has another's cost", "SELECT id FROM invocations WHERE tool = 'claude' AND cost % 250000000 <> 0")
 	w.checkLeases(db)
 }

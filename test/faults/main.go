@@ -1,6 +1,6 @@
 // Command faults injects faults around the shim and shows what was lost: for each kind of fault how
 // many calls were made, and which of their effects differed from a call without the shim or were
-// not recorded. It uses a fake tool, and nothing outside of a temporary directory.
+// not recorded. It uses the player, and nothing outside of a temporary directory.
 package main
 
 import (
