@@ -106,7 +106,7 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	s.write("repo/install.sh", string(script))
-	flags, err := os.ReadFile("flags.sh")
+	flags, err := os.ReadFile("../scripts/flags.sh")
 	if err != nil {
 		t.Fatal(err)
 	}
