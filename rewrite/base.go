@@ -41,6 +41,45 @@ func (r refusals) find(message string, matches func(message, text string) bool) 
 	return ""
 }
 
+// signs are what a tool finds in a command line beside its options.
+type signs struct {
+	command     bool   // a command of the tool that is not managed
+	interactive bool   // the tool talks to a person
+	unmanaged   string // what makes the call unmanaged, "" if nothing does
+	bad         bool   // the tool will reject the call
+	optsOut     bool   // no session is kept
+}
+
+// why returns why the call is not managed, or "": the first reason in an order that is the same for all tools. What
+// holds only for calls that would be managed otherwise is the tool's own to ask.
+func (c *Call) why(d *Descriptor, p parsedArgs, in Invocation, s signs) reason.Code {
+	switch {
+	case p.has(admin) || s.command:
+		return reason.Admin
+	case p.has(server):
+		return reason.AppServer
+	case s.interactive:
+		return reason.Interactive
+	case d.nested(in.Env):
+		return reason.Nested
+	case p.has(unmanaged):
+		c.Unmanaged = p.first(unmanaged)
+		return reason.UnmanagedOption
+	case p.unknown != "":
+		return reason.UnknownOption
+	case s.unmanaged != "":
+		c.Unmanaged = s.unmanaged
+		return reason.UnmanagedOption
+	case p.bad || s.bad:
+		return reason.BadUsage
+	case p.has(optOut) || s.optsOut:
+		return reason.OptedOut
+	case p.has(callerOwned):
+		return reason.CallerSession
+	}
+	return ""
+}
+
 // newCall returns a call of the tool that is passed through so far.
 func (d *Descriptor) newCall(in Invocation) Call {
 	return Call{Tool: d.Name, Mode: Passthrough, Args: in.Args, Format: Text, promptArg: -1}

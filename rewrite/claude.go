@@ -183,16 +183,25 @@ func (claude) Variables() Variables {
 	}
 }
 
+// claudeOwn is what claude's calls have of their own.
+type claudeOwn struct {
+	project      project
+	cacheChosen  bool   // the caller has said how long the provider keeps a prompt
+	unsteady     bool   // the system prompt changes from call to call
+	namesDefault bool   // a resume must name the default model
+	maxTurns     string // the caller's limit
+}
+
+func claudeOwnOf(c Call) claudeOwn {
+	own, _ := c.Own.(claudeOwn)
+	return own
+}
+
 func (c claude) Parse(in Invocation) Call {
 	call := claudeDescriptor.newCall(in)
-	table := claudeOptions
-	if in.Learned.Known {
-		table = slices.Concat(claudeOptions, optionTable(in.Learned.Options))
-	}
-	p := parseCommander(in.Args, table)
+	p := parseCommander(in.Args, claudeOptions.with(in.Learned))
 	call.read(p, in)
 	call.Home = claudeHome(in.Env)
-	call.cacheChosen = slices.ContainsFunc(claudeCacheEnv, func(name string) bool { return in.Env(name) != "" })
 	call.Reason = claudeReason(&call, p, in)
 	switch call.Reason {
 	case "":
@@ -209,6 +218,7 @@ func (c claude) Parse(in Invocation) Call {
 
 // read copies into the call every option that does not decide whether it is managed.
 func (c *Call) read(p parsedArgs, in Invocation) {
+	own := claudeOwn{cacheChosen: slices.ContainsFunc(claudeCacheEnv, func(name string) bool { return in.Env(name) != "" })}
 	c.Unknown = p.unknown
 	c.Model = in.Env("ANTHROPIC_MODEL")
 	outputFormat, frames, verbose := "", false, false
@@ -237,9 +247,10 @@ func (c *Call) read(p parsedArgs, in Invocation) {
 		case "--replay-user-messages":
 			c.KeepPrompt = true
 		case "--max-turns":
-			c.maxTurns = value
+			own.maxTurns = value
 		}
 	}
+	c.Own = own
 	slices.SortStableFunc(c.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
 	switch {
 	case outputFormat == "json" && verbose:
@@ -363,9 +374,10 @@ func claudeAccount(state, credentials string) []Setting {
 // version can do.
 func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 	c.NoScout = claudeNoScout(c)
+	own := claudeOwnOf(c)
 	model := slices.ContainsFunc(c.Settings, func(s Setting) bool { return s.Name == "--agent" || s.Name == "--agents" })
 	check := func(text string) {
-		c.cacheChosen = c.cacheChosen || slices.ContainsFunc(claudeCacheEnv, func(name string) bool { return strings.Contains(text, name) })
+		own.cacheChosen = own.cacheChosen || slices.ContainsFunc(claudeCacheEnv, func(name string) bool { return strings.Contains(text, name) })
 		model = model || strings.Contains(text, `"model"`)
 		if startHooks.in([]byte(text)) {
 			c.NoScout = reason.HookSetting
@@ -398,17 +410,18 @@ func (claude) ResolveWithEnv(c Call, s HostEnv) Call {
 		}
 	}
 	c.Settings = slices.Concat(c.Settings, claudeServers(state, s.Dirs), claudeAccount(state, credentials))
-	c.project = newProject(c.Home, s.Dirs)
+	own.project = newProject(c.Home, s.Dirs)
 	// Up to 1.0.111 a resume continued under another ID; 1.0.124 keeps it.
 	c.NoResume = s.Version != "" && !atLeast(s.Version, 1, 0, 124)
 	// --session-id beside --fork-session came with 2.0.73.
 	c.Copies = s.Version != "" && atLeast(s.Version, 2, 0, 73)
-	if !c.cacheChosen {
+	if !own.cacheChosen {
 		c.HourCache = claudeHour(s.Version)
 	}
 	// The option came with 2.1.98. From 2.1.277 on the session keeps the system prompt that it began with, and it changes nothing.
-	c.unsteady = s.Version != "" && atLeast(s.Version, 2, 1, 98) && !atLeast(s.Version, 2, 1, 277)
-	c.namesDefault = !model && c.Model == "" && !atLeast(s.Version, 2, 1, 271)
+	own.unsteady = s.Version != "" && atLeast(s.Version, 2, 1, 98) && !atLeast(s.Version, 2, 1, 277)
+	own.namesDefault = !model && c.Model == "" && !atLeast(s.Version, 2, 1, 271)
+	c.Own = own
 	return c
 }
 
@@ -475,36 +488,21 @@ func inSettings(settings []Setting, path string) bool {
 // claudeReason returns why the call is not managed, or "".
 func claudeReason(c *Call, p parsedArgs, in Invocation) reason.Code {
 	set := func(name string) bool { return in.Env(name) != "" }
-	switch {
-	case p.has(admin) || len(p.operands) > 0 && slices.Contains(claudeDescriptor.Subcommands, c.Prompt):
-		return reason.Admin
-	case !p.names("--print") && (in.StdoutTTY || !p.has(format) && in.StdinTTY):
-		return reason.Interactive
-	case claudeDescriptor.nested(in.Env):
-		return reason.Nested
-	case p.has(unmanaged):
-		return c.unmanagedBy(p.options)
-	case p.unknown != "":
-		return reason.UnknownOption
-	case p.bad || len(p.operands) > 1:
-		return reason.BadUsage
-	case !slices.Contains([]Format{Text, JSON, JSONVerbose, StreamJSON}, c.Format):
-		return reason.BadUsage
-	case p.has(streamOnly) && c.Format != StreamJSON:
-		return reason.BadUsage
-	case slices.ContainsFunc(p.options, func(o parsedOption) bool {
-		return o.Names[0] == "--input-format" && !slices.Contains([]string{"text", "stream-json"}, o.values[0])
-	}):
-		return reason.BadUsage
-	case c.Stdin == StdinFrames && c.Format != StreamJSON:
-		return reason.BadUsage
-	case c.Stdin == StdinFrames && c.promptArg >= 0:
-		c.Unmanaged = "--input-format"
-		return reason.UnmanagedOption // versions do not agree on what becomes of it
-	case p.has(optOut) || slices.ContainsFunc(claudeSessionEnv, set):
-		return reason.OptedOut
-	case p.has(callerOwned):
-		return reason.CallerSession
+	frames := c.Stdin == StdinFrames
+	s := signs{
+		command:     p.startsWith(in.Args, claudeDescriptor.Subcommands),
+		interactive: !p.names("--print") && (in.StdoutTTY || !p.has(format) && in.StdinTTY),
+		bad: p.bad || len(p.operands) > 1 || !slices.Contains([]Format{Text, JSON, JSONVerbose, StreamJSON}, c.Format) ||
+			(p.has(streamOnly) || frames) && c.Format != StreamJSON ||
+			p.sets("--input-format", func(value string) bool { return value != "text" && value != "stream-json" }),
+		optsOut: slices.ContainsFunc(claudeSessionEnv, set),
+	}
+	if frames && c.promptArg >= 0 && !s.bad {
+		s.unmanaged = "--input-format" // versions do not agree on what becomes of it
+	}
+	switch why := c.why(&claudeDescriptor, p, in, s); {
+	case why != "":
+		return why
 	case c.promptArg < 0 && in.StdinTTY:
 		return reason.Interactive
 	case prompt.IsSlashCommand(c.Prompt):
@@ -521,12 +519,7 @@ func (claude) ActsOn(text string) bool {
 		strings.Contains(lower, "think hard") || strings.Contains(lower, "think harder")
 }
 
-func (claude) Options(help string) Probe {
-	options := parseHelp(help)
-	_, print := optionTable(options).find("--print")
-	_, resume := optionTable(options).find("--resume")
-	return Probe{Known: print, Resume: resume, Options: options}
-}
+func (claude) Options(help string) Probe { return readProbe(help, "--print", "--resume") }
 
 // EffectivePrompt joins prompt and stdin the way claude does: PROMPT, a newline, DATA
 // (recordings/claude/stdin-and-arg-text).
@@ -548,6 +541,7 @@ const longestArg = 96 << 10
 // option can take them as values and before any "--" (CLI-FACTS 1.5).
 func (claude) Plan(c Call, t Target) Plan {
 	prompt, whole := t.Prompt()
+	own := claudeOwnOf(c)
 	plan := Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole}
 	args := slices.Clone(c.Args)
 	var front []string
@@ -561,7 +555,7 @@ func (claude) Plan(c Call, t Target) Plan {
 		}
 		// From some version after 2.1.100 up to 2.1.270, a resume without a model takes a smaller
 		// variant of the default model, with 200,000 tokens of context instead of a million.
-		if c.namesDefault {
+		if own.namesDefault {
 			front = append(front, "--model", "default")
 		}
 		args = plan.placePrompt(c, t, args)
@@ -571,9 +565,9 @@ func (claude) Plan(c Call, t Target) Plan {
 			plan.NewID = t.NewID()
 			front = append(front, "--session-id", plan.NewID)
 		}
-		plan.Follow = []Follow{{Dir: c.project.dir, Name: plan.ID() + ".jsonl", Exact: c.project.exact, Lines: true}}
+		plan.Follow = []Follow{{Dir: own.project.dir, Name: plan.ID() + ".jsonl", Exact: own.project.exact, Lines: true}}
 	}
-	if c.Steady && c.unsteady && !slices.Contains(c.Args, steadyOption) {
+	if c.Steady && own.unsteady && !slices.Contains(c.Args, steadyOption) {
 		front = append(front, steadyOption)
 	}
 	if c.Hour && c.HourCache != "" {

@@ -74,12 +74,13 @@ func (s *claudeStream) settle() {
 		return
 	}
 	text, usesTool := s.newest.text()
-	limit := "Error: Reached max turns (" + s.call.maxTurns + ")"
+	turns := claudeOwnOf(s.call).maxTurns
+	limit := "Error: Reached max turns (" + turns + ")"
 	seen := &s.seen
 	seen.Final, seen.Failed, seen.TurnLimit, seen.Refusal, seen.Answer = false, false, false, "", ""
 	switch {
 	case usesTool:
-		if s.call.maxTurns != "" && s.shows(limit) {
+		if turns != "" && s.shows(limit) {
 			seen.Final, seen.Failed, seen.TurnLimit = true, true, !s.malformed
 		}
 	case s.newest.APIError:

@@ -132,10 +132,7 @@ type codexArgs struct {
 // after a prompt, which codex then drops.
 func readCodexArgs(args []string, learned Probe) codexArgs {
 	var a codexArgs
-	top, table := slices.Concat(codexShared, codexTop), slices.Concat(codexShared, codexExec)
-	if learned.Known {
-		table = slices.Concat(table, optionTable(learned.Options))
-	}
+	top, table := slices.Concat(codexShared, codexTop), slices.Concat(codexShared, codexExec).with(learned)
 	a.subAt = len(args)
 	a.top, a.execAt = parseClap(args, 0, top, func(string) bool { return true })
 	if !a.managed(args) {
@@ -177,6 +174,12 @@ func (a *codexArgs) options() []parsedOption {
 
 func (a *codexArgs) has(kind optionKind) bool {
 	return slices.ContainsFunc(a.options(), func(o parsedOption) bool { return o.Kind == kind })
+}
+
+// codexOwn is what codex's calls have of their own.
+type codexOwn struct {
+	execAt  int   // place of exec in Args
+	learned Probe // what Args was parsed with
 }
 
 func (c codex) Parse(in Invocation) Call {
@@ -282,7 +285,7 @@ func (c *Call) readCodexPrompt(a *codexArgs, in Invocation) {
 		c.promptArg = a.exec.operands[0].at
 		c.Prompt = in.Args[c.promptArg]
 	}
-	c.execAt, c.learned = a.execAt, in.Learned
+	c.Own = codexOwn{a.execAt, in.Learned}
 	switch {
 	case in.StdinTTY:
 	case c.promptArg < 0 || c.Prompt == "-":
@@ -306,10 +309,32 @@ func codexReason(c *Call, a *codexArgs, in Invocation) reason.Code {
 	if a.subAt < len(in.Args) {
 		sub = in.Args[a.subAt]
 	}
+	p := parsedArgs{options: a.options(), unknown: c.Unknown, bad: a.top.bad || a.exec.bad || a.rest.bad}
+	s := signs{command: sub == "help", bad: sub == "" && len(a.exec.operands) > 1}
+	if sub == "" && p.has(callerOwned) && !p.has(optOut) {
+		s.bad = true // --last without resume
+	}
+	if !p.has(admin) && !s.command {
+		if why := a.elsewhere(sub, p.unknown, in); why != "" {
+			return why
+		}
+	}
+	switch why := c.why(&codexDescriptor, p, in, s); {
+	case why != "":
+		return why
+	case sub != "":
+		return reason.CallerSession
+	case in.StdinTTY && (c.promptArg < 0 || c.Prompt == "-"):
+		return reason.Interactive
+	}
+	return ""
+}
+
+// elsewhere returns why a command line has no exec that is managed, or "". Behind an unknown option it cannot be told
+// what is the command.
+func (a *codexArgs) elsewhere(sub, unknown string, in Invocation) reason.Code {
 	switch {
-	case a.has(admin) || sub == "help":
-		return reason.Admin
-	case c.Unknown != "":
+	case unknown != "":
 		return reason.UnknownOption
 	case a.starts(in.Args):
 		return reason.AppServer
@@ -319,20 +344,6 @@ func codexReason(c *Call, a *codexArgs, in Invocation) reason.Code {
 		return reason.Interactive
 	case sub == "review":
 		return reason.NotManaged
-	case codexDescriptor.nested(in.Env):
-		return reason.Nested
-	case a.has(unmanaged):
-		return c.unmanagedBy(a.options())
-	case a.top.bad || a.exec.bad || a.rest.bad || sub == "" && len(a.exec.operands) > 1:
-		return reason.BadUsage
-	case a.has(optOut):
-		return reason.OptedOut
-	case sub != "":
-		return reason.CallerSession
-	case a.has(callerOwned): // --last without resume
-		return reason.BadUsage
-	case in.StdinTTY && (c.promptArg < 0 || c.Prompt == "-"):
-		return reason.Interactive
 	}
 	return ""
 }
@@ -356,9 +367,9 @@ func (codex) ActsOn(text string) bool {
 func (codex) HelpArgs() []string { return []string{"exec", "--help"} }
 
 func (codex) Options(help string) Probe {
-	options := parseHelp(help)
-	_, known := optionTable(options).find("--json")
-	return Probe{Known: known, Resume: strings.Contains(help, "\n  resume "), Options: options}
+	probe := readProbe(help, "--json")
+	probe.Resume = strings.Contains(help, "\n  resume ")
+	return probe
 }
 
 // EffectivePrompt joins prompt and stdin the way codex does (recordings/codex/stdin-and-arg-json,
@@ -397,8 +408,9 @@ func (codex) Plan(c Call, t Target) Plan {
 // codexResumeArgs returns the caller's command line without its prompt. Images are attached to
 // their option, which would otherwise take "resume" as another image.
 func codexResumeArgs(c Call) []string {
-	a := readCodexArgs(c.Args, c.learned)
-	args := slices.Clone(c.Args[:c.execAt+1])
+	own, _ := c.Own.(codexOwn)
+	a := readCodexArgs(c.Args, own.learned)
+	args := slices.Clone(c.Args[:own.execAt+1])
 	last := -1
 	for _, o := range a.exec.options {
 		switch {

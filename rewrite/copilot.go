@@ -141,14 +141,21 @@ func (copilot) Variables() Variables {
 	}
 }
 
+// copilotOwn is what copilot's calls have of their own.
+type copilotOwn struct {
+	silent  bool     // text without figures
+	secrets []string // what it blanks in json
+	learned Probe    // what Args was parsed with
+}
+
+func copilotOwnOf(c Call) copilotOwn {
+	own, _ := c.Own.(copilotOwn)
+	return own
+}
+
 func (copilot) Parse(in Invocation) Call {
 	call := copilotDescriptor.newCall(in)
-	table := copilotOptions
-	if in.Learned.Known {
-		table = slices.Concat(copilotOptions, optionTable(in.Learned.Options))
-	}
-	p, _ := parseClap(in.Args, 0, table, func(string) bool { return false })
-	call.learned = in.Learned
+	p, _ := parseClap(in.Args, 0, copilotOptions.with(in.Learned), func(string) bool { return false })
 	call.readCopilot(p, in)
 	switch call.Reason = copilotReason(&call, p, in); call.Reason {
 	case "":
@@ -168,6 +175,7 @@ var copilotFormats = map[string]Format{"text": Text, "json": JSON}
 // option occurs twice, the last counts.
 func (c *Call) readCopilot(p parsedArgs, in Invocation) {
 	c.Unknown, c.Model = p.unknown, in.Env("COPILOT_MODEL")
+	own := copilotOwn{learned: in.Learned}
 	hidden := []string{"COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN", "COPILOT_GITHUB_TOKEN", "GITHUB_TOKEN"}
 	for _, o := range p.options {
 		value := strings.Join(o.values, ",")
@@ -191,7 +199,7 @@ func (c *Call) readCopilot(p parsedArgs, in Invocation) {
 		case "-C":
 			c.Dir = value
 		case "--silent":
-			c.silent = true
+			own.silent = true
 		case "--secret-env-vars":
 			hidden = append(hidden, strings.Split(value, ",")...)
 		}
@@ -199,9 +207,10 @@ func (c *Call) readCopilot(p parsedArgs, in Invocation) {
 	slices.SortStableFunc(c.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
 	for _, name := range hidden {
 		if value := in.Env(name); value != "" {
-			c.secrets = append(c.secrets, value)
+			own.secrets = append(own.secrets, value)
 		}
 	}
+	c.Own = own
 	c.Home = copilotHome(in.Env)
 	c.SettingsFiles = copilotSettingsFiles(c.Home)
 	c.Watched = copilotWatched(c.Home)
@@ -251,34 +260,22 @@ func copilotWatched(home string) []Watch {
 
 // copilotReason returns why the call is not managed, or "".
 func copilotReason(c *Call, p parsedArgs, in Invocation) reason.Code {
-	command := len(p.operands) > 0 && slices.Contains(copilotDescriptor.Subcommands, c.Args[p.operands[0].at])
-	switch {
-	case p.has(admin) || command:
-		return reason.Admin
-	case p.has(server):
-		return reason.AppServer
-	case in.StdinTTY && (in.StdoutTTY || p.unknown == "" && !p.bad && !p.names("--prompt")) && c.Prompt == "":
-		return reason.Interactive
-	case copilotDescriptor.nested(in.Env):
-		return reason.Nested
-	case p.has(unmanaged):
-		return c.unmanagedBy(p.options)
-	case p.unknown != "":
-		return reason.UnknownOption
-	case p.bad || len(p.operands) > 0 || c.Format == "" || c.Stdin == StdinUnused && c.Prompt == "":
-		return reason.BadUsage
-	case p.has(callerOwned):
-		return reason.CallerSession
-	case prompt.IsSlashCommand(c.Prompt):
+	why := c.why(&copilotDescriptor, p, in, signs{
+		command:     p.startsWith(c.Args, copilotDescriptor.Subcommands),
+		interactive: in.StdinTTY && (in.StdoutTTY || p.unknown == "" && !p.bad && !p.names("--prompt")) && c.Prompt == "",
+		bad:         len(p.operands) > 0 || c.Format == "" || c.Stdin == StdinUnused && c.Prompt == "",
+	})
+	if why == "" && prompt.IsSlashCommand(c.Prompt) {
 		return reason.SlashCommand
 	}
-	return ""
+	return why
 }
 
 // ResolveWithEnv adds the settings of user and project. It passes through versions that reject
 // --usage-output-file, as 1.0.80 does, and unknown ones unless their help lists it.
 func (copilot) ResolveWithEnv(c Call, s HostEnv) Call {
-	if known := s.Version != "" || c.learned.Known; !known || s.Version != "" && !atLeast(s.Version, 1, 0, 83) || c.learned.Known && !c.learned.Resume {
+	learned := copilotOwnOf(c).learned
+	if known := s.Version != "" || learned.Known; !known || s.Version != "" && !atLeast(s.Version, 1, 0, 83) || learned.Known && !learned.Resume {
 		c.Mode, c.Reason, c.NoResume = Passthrough, reason.NoResume, true
 		return c
 	}
@@ -349,11 +346,7 @@ func (copilot) ActsOn(string) bool { return false }
 
 // Options reports that a version can resume only if it can also write its figures to a file. 1.0.80 cannot.
 func (copilot) Options(help string) Probe {
-	options := parseHelp(help)
-	_, prompt := optionTable(options).find("--prompt")
-	_, resume := optionTable(options).find("--resume")
-	_, usage := optionTable(options).find("--usage-output-file")
-	return Probe{Known: prompt, Resume: resume && usage, Options: options}
+	return readProbe(help, "--prompt", "--resume", "--usage-output-file")
 }
 
 // EffectivePrompt returns the prompt as copilot stores it. The model is sent it without the white space at
@@ -384,13 +377,14 @@ func (copilot) Plan(c Call, t Target) Plan {
 		Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(), Args: slices.Clone(c.Args), ReexecsSelf: true,
 		Follow: []Follow{{Dir: Scratch, Name: copilotUsageFile}},
 	}
-	shows := c.Format == Text && !c.silent
+	silent := copilotOwnOf(c).silent
+	shows := c.Format == Text && !silent
 	plan.ReadStderr, plan.OneStream = shows, shows
 	front := []string{"--usage-output-file=" + Scratch + "/" + copilotUsageFile}
 	if plan.Resume != "" {
 		plan.resumeCopilot(c, t)
 		plan.Follow = append(plan.Follow, Follow{Dir: c.Home + "/session-state/" + plan.Resume, Name: copilotEvents, Lines: true})
-	} else if c.silent && c.Format == Text {
+	} else if silent && c.Format == Text {
 		front = append(front, "--share="+Scratch+"/"+copilotShareFile)
 		plan.Follow = append(plan.Follow, Follow{Dir: Scratch, Name: copilotShareFile})
 	}

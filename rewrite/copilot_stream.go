@@ -296,7 +296,7 @@ func trimEnd(text string) string { return strings.TrimRightFunc(text, unicode.Is
 
 // blank hides what copilot hides in json: the values of its keys (recordings/copilot/key-json).
 func (s *copilotStream) blank(text string) string {
-	for _, secret := range s.call.secrets {
+	for _, secret := range copilotOwnOf(s.call).secrets {
 		text = strings.ReplaceAll(text, secret, "******")
 	}
 	return text

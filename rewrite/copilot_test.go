@@ -93,7 +93,7 @@ func TestCopilotAtATerminal(t *testing.T) {
 
 func TestCopilotReadsACall(t *testing.T) {
 	c := copilotCall("-p one -p two -s --model a --model b -C /d --yolo --secret-env-vars MINE", "MINE=mine", "COPILOT_PROVIDER_API_KEY=key", "GH_TOKEN=no")
-	if c.Prompt != "two" || !c.silent || c.Model != "b" || c.Dir != "/d" || !slices.Equal(c.secrets, []string{"key", "mine"}) || c.Stdin != StdinUnused {
+	if c.Prompt != "two" || !copilotOwnOf(c).silent || c.Model != "b" || c.Dir != "/d" || !slices.Equal(copilotOwnOf(c).secrets, []string{"key", "mine"}) || c.Stdin != StdinUnused {
 		t.Errorf("%+v", c)
 	}
 	if got := settings(c); len(got) != 2 || got["--secret-env-vars"] != "\x00MINE" {
@@ -136,7 +136,7 @@ func TestCopilotVersions(t *testing.T) {
 		}
 	}
 	c := copilotCall("-p hi")
-	c.learned = Probe{Known: true, Resume: true}
+	c.Own = copilotOwn{learned: Probe{Known: true, Resume: true}}
 	if c = (copilot{}).ResolveWithEnv(c, HostEnv{}); c.Mode != Fresh {
 		t.Errorf("its help lists the option: %s", c.Mode)
 	}

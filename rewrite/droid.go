@@ -107,12 +107,8 @@ func (droid) Parse(in Invocation) Call {
 		call.Reason = droidOther(in)
 		return call
 	}
-	table := droidOptions
-	if in.Learned.Known {
-		table = slices.Concat(droidOptions, optionTable(in.Learned.Options))
-		call.NoResume = !in.Learned.Resume
-	}
-	p := parseCommander(in.Args[1:], table)
+	call.NoResume = in.Learned.Known && !in.Learned.Resume
+	p := parseCommander(in.Args[1:], droidOptions.with(in.Learned))
 	call.readDroid(p, in)
 	switch call.Reason = droidReason(&call, p, in); call.Reason {
 	case "":
@@ -195,22 +191,13 @@ func droidWatched(home string) []Watch {
 
 // droidReason returns why the call is not managed, or "".
 func droidReason(c *Call, p parsedArgs, in Invocation) reason.Code {
-	switch {
-	case p.has(admin):
-		return reason.Admin
-	case in.StdoutTTY: // a terminal gets its title before each event
-		return reason.Interactive
-	case droidDescriptor.nested(in.Env):
-		return reason.Nested
-	case p.has(unmanaged):
-		return c.unmanagedBy(p.options)
-	case p.unknown != "":
-		return reason.UnknownOption
-	case p.bad || len(p.operands) > 1 || c.Prompt == "" && c.Stdin != StdinPrompt ||
-		!slices.Contains([]Format{Text, JSON, StreamJSON}, c.Format):
-		return reason.BadUsage
-	case p.has(callerOwned):
-		return reason.CallerSession
+	switch why := c.why(&droidDescriptor, p, in, signs{
+		interactive: in.StdoutTTY, // a terminal gets its title before each event
+		bad: len(p.operands) > 1 || c.Prompt == "" && c.Stdin != StdinPrompt ||
+			!slices.Contains([]Format{Text, JSON, StreamJSON}, c.Format),
+	}); {
+	case why != "":
+		return why
 	case prompt.IsSlashCommand(c.Prompt):
 		return reason.SlashCommand
 	case c.NoResume:
@@ -235,12 +222,7 @@ func (droid) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) 
 
 func (droid) HelpArgs() []string { return []string{"exec", "--help"} }
 
-func (droid) Options(help string) Probe {
-	options := parseHelp(help)
-	_, known := optionTable(options).find("--output-format")
-	_, resume := optionTable(options).find("--fork")
-	return Probe{Known: known, Resume: resume, Options: options}
-}
+func (droid) Options(help string) Probe { return readProbe(help, "--output-format", "--fork") }
 
 // EffectivePrompt returns stdin as it is, like droid.
 func (droid) EffectivePrompt(c Call, stdin string) string {

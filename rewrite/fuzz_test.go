@@ -350,7 +350,7 @@ func FuzzClaudeFile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stdout, one, other []byte) {
 		plan := Plan{NewID: someID, Started: 1}
 		for _, format := range []Format{Text, JSON, JSONVerbose} {
-			s := claude{}.Stream(Call{Format: format, maxTurns: "1"}, plan, "")
+			s := claude{}.Stream(Call{Format: format, Own: claudeOwn{maxTurns: "1"}}, plan, "")
 			s.File("x", one)
 			shown, _ := codexRun(s, stdout, nil)
 			s.File("x", other)

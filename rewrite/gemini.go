@@ -99,11 +99,7 @@ func (gemini) Variables() Variables {
 
 func (g gemini) Parse(in Invocation) Call {
 	call := geminiDescriptor.newCall(in)
-	table := geminiOptions
-	if in.Learned.Known {
-		table = slices.Concat(geminiOptions, optionTable(in.Learned.Options))
-	}
-	p := parseYargs(in.Args, table)
+	p := parseYargs(in.Args, geminiOptions.with(in.Learned))
 	call.Model = in.Env("GEMINI_MODEL")
 	call.readYargs(p, in)
 	call.Home = geminiHome(in.Env)
@@ -173,21 +169,15 @@ func geminiAccount(path, text string) Setting {
 // geminiReason returns why the call is not managed, or "".
 func geminiReason(c *Call, p parsedArgs, in Invocation) reason.Code {
 	p = p.withoutOff()
-	why := c.yargsReason(&geminiDescriptor, p, in)
-	switch {
-	case why != "":
-		return why
-	case c.Format == Text && (p.names("--raw-output") || p.names("--accept-raw-output-risk")):
-		c.Unmanaged = "--raw-output"
-		return reason.UnmanagedOption // raw text would be indistinguishable from its escape sequences
-	case c.badYargs(p):
-		return reason.BadUsage
-	case p.has(callerOwned):
-		return reason.CallerSession
-	case geminiForgets(c.Prompt):
+	s := c.yargsSigns(&geminiDescriptor, p, in)
+	if c.Format == Text && (p.names("--raw-output") || p.names("--accept-raw-output-risk")) {
+		s.unmanaged = "--raw-output" // raw text would be indistinguishable from its escape sequences
+	}
+	why := c.why(&geminiDescriptor, p, in, s)
+	if why == "" && geminiForgets(c.Prompt) {
 		return reason.SlashCommand
 	}
-	return ""
+	return why
 }
 
 // geminiForgets reports whether gemini takes a prompt for a command of its own or for context that
@@ -231,7 +221,7 @@ func (gemini) ResolveWithEnv(c Call, s HostEnv) Call {
 // ActsOn reports file mentions: "@" after anything but a backslash.
 func (gemini) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
 
-func (gemini) Options(help string) Probe { return yargsProbe(help) }
+func (gemini) Options(help string) Probe { return yargsProbe(help, "--prompt", "--resume") }
 
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
 // (recordings/gemini/stdin-and-arg). It returns "" if gemini would not send or not store all of it.

@@ -175,17 +175,25 @@ func (o opencode) Variables() Variables {
 	}
 }
 
+// opencodeOwn is what opencode's calls have of their own.
+type opencodeOwn struct {
+	runAt    int    // place of run in Args
+	ownLogs  bool   // the caller itself wants the log on stderr
+	logLevel string // the least level that is logged
+}
+
+func opencodeOwnOf(c Call) opencodeOwn {
+	own, _ := c.Own.(opencodeOwn)
+	return own
+}
+
 func (o opencode) Parse(in Invocation) Call {
 	call := o.descriptor.newCall(in)
-	table := opencodeOptions
-	if in.Learned.Known {
-		table = slices.Concat(opencodeOptions, optionTable(in.Learned.Options))
-	}
 	end := len(in.Args)
 	if i := slices.Index(in.Args, "--"); i >= 0 {
 		end = i
 	}
-	p := parseYargs(in.Args[:end], table)
+	p := parseYargs(in.Args[:end], opencodeOptions.with(in.Learned))
 	for i := end + 1; i < len(in.Args); i++ {
 		p.operands = append(p.operands, argSpan{i, 1})
 	}
@@ -210,7 +218,7 @@ var opencodeFormats = map[string]Format{"default": Text, "json": StreamJSON}
 // readOpencode copies into the call every option that does not decide whether it is managed.
 func (c *Call) readOpencode(o opencode, p parsedArgs, in Invocation) {
 	c.Unknown, c.Home = p.unknown, o.descriptor.Home(in.Env)
-	c.ownLogs, c.logLevel = in.Env(o.variable+"PRINT_LOGS") != "", in.Env(o.variable+"LOG_LEVEL")
+	own := opencodeOwn{ownLogs: in.Env(o.variable+"PRINT_LOGS") != "", logLevel: in.Env(o.variable + "LOG_LEVEL")}
 	dir := ""
 	for _, option := range p.options {
 		value := strings.Join(option.values, "")
@@ -228,17 +236,19 @@ func (c *Call) readOpencode(o opencode, p parsedArgs, in Invocation) {
 		case "--dir":
 			dir = value
 		case "--log-level":
-			c.logLevel = value
+			own.logLevel = value
 		case "--print-logs":
-			c.ownLogs = value == "true"
+			own.ownLogs = value == "true"
 		}
 	}
 	slices.SortStableFunc(c.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
 	c.Dir = opencodeDir(in.Env("PWD"), dir)
+	c.Own = own
 	if len(p.operands) == 0 {
 		return
 	}
-	c.execAt, c.promptArgs = p.operands[0].at, p.operands[1:]
+	own.runAt, c.promptArgs = p.operands[0].at, p.operands[1:]
+	c.Own = own
 	words := make([]string, len(c.promptArgs))
 	for i, word := range c.promptArgs {
 		words[i] = in.Args[word.at]
@@ -333,28 +343,22 @@ func (o opencode) reason(c *Call, p parsedArgs, in Invocation) reason.Code {
 	if len(p.operands) > 0 {
 		first = in.Args[p.operands[0].at]
 	}
-	p = p.withoutOff()
-	switch {
-	case slices.Contains(o.descriptor.Servers, first):
+	if slices.Contains(o.descriptor.Servers, first) {
 		return reason.AppServer
-	case p.has(admin) || first != "run" && first != "":
-		return reason.Admin
-	case first == "":
-		return reason.Interactive
-	case o.descriptor.nested(in.Env):
-		return reason.Nested
-	case p.has(unmanaged):
-		return c.unmanagedBy(p.options)
-	case p.unknown != "":
-		return reason.UnknownOption
-	case p.bad || p.repeated() || c.Format == "":
-		return reason.BadUsage
-	case p.has(callerOwned):
-		return reason.CallerSession
+	}
+	p = p.withoutOff()
+	level := opencodeOwnOf(*c).logLevel
+	switch why := c.why(o.descriptor, p, in, signs{
+		command:     first != "run" && first != "",
+		interactive: first == "",
+		bad:         p.repeated() || c.Format == "",
+	}); {
+	case why != "":
+		return why
 	case in.Env(o.variable+"DB") != "":
 		c.Unmanaged = o.variable + "DB"
 		return reason.UnmanagedOption
-	case c.Format == Text && c.logLevel != "" && c.logLevel != "INFO" && c.logLevel != "DEBUG":
+	case c.Format == Text && level != "" && level != "INFO" && level != "DEBUG":
 		c.Unmanaged = "--log-level"
 		return reason.UnmanagedOption // the log would not name the session
 	case c.Prompt == "" && in.StdinTTY:
@@ -427,13 +431,7 @@ func (opencode) ActsOn(string) bool { return false }
 
 func (opencode) HelpArgs() []string { return []string{"run", "--help"} }
 
-// Options reads yargs' help, like gemini's.
-func (opencode) Options(help string) Probe {
-	probe := gemini{}.Options(help)
-	_, probe.Known = optionTable(probe.Options).find("--format")
-	_, probe.Resume = optionTable(probe.Options).find("--session")
-	return probe
-}
+func (opencode) Options(help string) Probe { return yargsProbe(help, "--format", "--session") }
 
 // EffectivePrompt joins the words and then stdin. opencode puts words that contain spaces in quotes,
 // which are left out here: the closing one would separate a prompt from the same text with more
@@ -452,11 +450,12 @@ func (opencode) EffectivePrompt(c Call, stdin string) string {
 // that the caller's came.
 func (o opencode) Plan(c Call, t Target) Plan {
 	prompt, whole := t.Prompt()
+	own := opencodeOwnOf(c)
 	plan := Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked()}
 	var added []string
 	if c.Format == Text {
 		plan.ReadStderr, plan.OneStream = true, true
-		if !c.ownLogs {
+		if !own.ownLogs {
 			added = append(added, "--print-logs=true")
 		}
 	}
@@ -474,7 +473,7 @@ func (o opencode) Plan(c Call, t Target) Plan {
 			plan.Stdin, plan.HasStdin = prompt, true
 		}
 	}
-	plan.Args = slices.Insert(args, c.execAt+1, added...)
+	plan.Args = slices.Insert(args, own.runAt+1, added...)
 	return plan
 }
 

@@ -162,7 +162,7 @@ func (s *opencodeStream) ErrAsIs([]byte) bool { return false }
 // names the run. Lines of another run or an earlier time are not the log but a tool's output, which
 // may show a log file.
 func (s *opencodeStream) ErrLine(line []byte) []byte {
-	if s.kilo && !s.call.ownLogs && kiloLog().Match(line) {
+	if s.kilo && !opencodeOwnOf(s.call).ownLogs && kiloLog().Match(line) {
 		return nil
 	}
 	m := opencodeLog().FindSubmatch(line)
@@ -178,7 +178,7 @@ func (s *opencodeStream) ErrLine(line []byte) []byte {
 	}
 	s.logged = at
 	s.learnLog(string(m[3]))
-	if s.call.ownLogs {
+	if opencodeOwnOf(s.call).ownLogs {
 		return line
 	}
 	return nil

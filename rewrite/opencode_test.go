@@ -198,7 +198,7 @@ func TestOpencodeTakesItsLogOut(t *testing.T) {
 		if !theOpencode().ValidID(seen.ID) || seen.Source != "stderr" || seen.Model != "stand-in" {
 			t.Errorf("%s: %+v", with, seen)
 		}
-		kept, shown, _ := playOpencode(t, with, Call{Format: Text, ownLogs: true}, Plan{})
+		kept, shown, _ := playOpencode(t, with, Call{Format: Text, Own: opencodeOwn{ownLogs: true}}, Plan{})
 		if kept != wantOut || strings.Count(shown, " run=") < 10 {
 			t.Errorf("%s, whose caller wants the log: %q, %q", with, kept, shown)
 		}

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"reprise/rewrite/reason"
 )
 
 // Arity is how many arguments an option takes.
@@ -44,14 +42,32 @@ const (
 	model                         // the model
 )
 
-type optionTable []Option
+// An optionTable lists a tool's options.
+type optionTable []struct {
+	Names []string // with their dashes; the first names the setting
+	Arity Arity
+	Kind  optionKind
+}
+
+// with adds the options that only the binary's own help revealed.
+func (t optionTable) with(learned Probe) optionTable {
+	if !learned.Known {
+		return t
+	}
+	t = slices.Clone(t)
+	for _, o := range learned.Options {
+		t = append(t, o)
+	}
+	return t
+}
 
 func (t optionTable) find(name string) (Option, bool) {
-	i := slices.IndexFunc(t, func(o Option) bool { return slices.Contains(o.Names, name) })
-	if i < 0 {
-		return Option{}, false
+	for _, o := range t {
+		if slices.Contains(o.Names, name) {
+			return o, true
+		}
 	}
-	return t[i], true
+	return Option{}, false
 }
 
 // A parsedOption is one occurrence of an option in a command line.
@@ -68,15 +84,26 @@ type parsedArgs struct {
 	bad      bool      // an option lacks its value: the tool will reject the call
 }
 
-func (p *parsedArgs) has(kind optionKind) bool {
-	return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Kind == kind })
+func (p *parsedArgs) has(kind optionKind) bool { return p.first(kind) != "" }
+
+// first returns the name of the first option of a kind, "" if there is none.
+func (p *parsedArgs) first(kind optionKind) string {
+	for _, o := range p.options {
+		if o.Kind == kind {
+			return o.Names[0]
+		}
+	}
+	return ""
 }
 
-// unmanagedBy notes the first of the options that make the call unmanaged.
-func (c *Call) unmanagedBy(options []parsedOption) reason.Code {
-	at := slices.IndexFunc(options, func(o parsedOption) bool { return o.Kind == unmanaged })
-	c.Unmanaged = options[at].Names[0]
-	return reason.UnmanagedOption
+// startsWith reports whether the first operand is one of the words.
+func (p *parsedArgs) startsWith(args, words []string) bool {
+	return len(p.operands) > 0 && slices.Contains(words, args[p.operands[0].at])
+}
+
+// sets reports whether an option that takes a value is there with one for which is returns true.
+func (p *parsedArgs) sets(option string, is func(value string) bool) bool {
+	return slices.ContainsFunc(p.options, func(o parsedOption) bool { return o.Names[0] == option && is(o.values[0]) })
 }
 
 func (p *parsedArgs) names(option string) bool {
@@ -190,6 +217,22 @@ func parseHelp(help string) []Option {
 		options = append(options, o)
 	}
 	return options
+}
+
+// readProbe reads a help text: it is the one that is wanted if it lists the option known, and the version can resume if
+// it lists all the others.
+func readProbe(help, known string, resume ...string) Probe {
+	p := Probe{Options: parseHelp(help)}
+	p.judge(known, resume...)
+	return p
+}
+
+func (p *Probe) judge(known string, resume ...string) {
+	lists := func(name string) bool {
+		return slices.ContainsFunc(p.Options, func(o Option) bool { return slices.Contains(o.Names, name) })
+	}
+	p.Known = lists(known)
+	p.Resume = !slices.ContainsFunc(resume, func(name string) bool { return !lists(name) })
 }
 
 // askStreamJSON replaces the caller's output format in args by stream-json. It returns what to put in front if the

@@ -2,7 +2,6 @@ package rewrite
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"reprise/rewrite/prompt"
@@ -131,13 +130,12 @@ func (qwen) Variables() Variables {
 	}
 }
 
+// qwenOwn is what qwen's calls have of their own: where their sessions are.
+type qwenOwn struct{ chats project }
+
 func (qwen) Parse(in Invocation) Call {
 	call := qwenDescriptor.newCall(in)
-	table := qwenOptions
-	if in.Learned.Known {
-		table = slices.Concat(qwenOptions, optionTable(in.Learned.Options))
-	}
-	p := parseYargs(in.Args, table)
+	p := parseYargs(in.Args, qwenOptions.with(in.Learned))
 	call.Model = cmp.Or(in.Env("OPENAI_MODEL"), in.Env("QWEN_MODEL"))
 	call.readYargs(p, in)
 	for i := range call.Settings {
@@ -207,33 +205,22 @@ func qwenWatched(home string) []Watch {
 
 // qwenReason returns why the call is not managed, or "".
 func qwenReason(c *Call, p parsedArgs, in Invocation) reason.Code {
-	unrecorded := slices.ContainsFunc(p.options, func(o parsedOption) bool {
-		return o.Names[0] == "--chat-recording" && o.values[0] == "false"
-	})
-	conversation := slices.ContainsFunc(p.options, func(o parsedOption) bool {
-		return o.Names[0] == "--input-format" && o.values[0] != "text"
-	})
-	server := len(p.operands) > 0 && slices.Contains(qwenDescriptor.Servers, in.Args[p.operands[0].at])
-	p = p.withoutOff()
-	why := c.yargsReason(&qwenDescriptor, p, in)
-	switch {
-	case server:
+	if p.startsWith(in.Args, qwenDescriptor.Servers) {
 		return reason.AppServer
-	case why != "":
-		return why
-	case conversation:
-		c.Unmanaged = "--input-format"
-		return reason.UnmanagedOption
-	case c.badYargs(p), p.has(streamOnly) && c.Format != StreamJSON:
-		return reason.BadUsage
-	case unrecorded:
-		return reason.OptedOut
-	case p.has(callerOwned):
-		return reason.CallerSession
-	case prompt.IsSlashCommand(c.Prompt):
+	}
+	unrecorded := p.sets("--chat-recording", func(value string) bool { return value == "false" })
+	p = p.withoutOff()
+	s := c.yargsSigns(&qwenDescriptor, p, in)
+	if p.sets("--input-format", func(value string) bool { return value != "text" }) {
+		s.unmanaged = "--input-format"
+	}
+	s.bad = s.bad || p.has(streamOnly) && c.Format != StreamJSON
+	s.optsOut = unrecorded
+	why := c.why(&qwenDescriptor, p, in, s)
+	if why == "" && prompt.IsSlashCommand(c.Prompt) {
 		return reason.SlashCommand
 	}
-	return ""
+	return why
 }
 
 // ResolveWithEnv reads the settings. Hooks that run when a session starts add to its first prompt, or
@@ -254,9 +241,11 @@ func (qwen) ResolveWithEnv(c Call, s HostEnv) Call {
 			c.Mode, c.Reason = Passthrough, reason.HookSetting
 		}
 	}
-	if c.project = newProject(c.Home, s.Dirs); c.project.exact {
-		c.project.dir += "/chats"
+	chats := newProject(c.Home, s.Dirs)
+	if chats.exact {
+		chats.dir += "/chats"
 	}
+	c.Own = qwenOwn{chats}
 	c.Copies = s.Version != "" && atLeast(s.Version, 0, 23, 4)
 	if s.Version != "" && !c.Copies && c.Mode == Fresh {
 		c.Mode, c.Reason = Passthrough, reason.NoResume // with stream-json 0.15.10 ends well where the API has refused
@@ -277,7 +266,7 @@ func qwenSettings(path, text string) []Setting {
 // ActsOn reports file mentions: "@" after anything but a backslash.
 func (qwen) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
 
-func (qwen) Options(help string) Probe { return yargsProbe(help) }
+func (qwen) Options(help string) Probe { return yargsProbe(help, "--prompt", "--resume") }
 
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
 // (recordings/qwen/stdin-and-arg). qwen adds that line to stdin alone as well; it is left out here, so
@@ -296,7 +285,8 @@ func (qwen) Plan(c Call, t Target) Plan {
 	plan := c.planYargs(t)
 	plan.ReexecsSelf, plan.ExitsBeforeFlush = true, true
 	if c.Format == Text {
-		plan.Follow = []Follow{followQwen(c.project, plan)}
+		own, _ := c.Own.(qwenOwn)
+		plan.Follow = []Follow{followQwen(own.chats, plan)}
 	}
 	return plan
 }

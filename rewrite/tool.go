@@ -158,23 +158,11 @@ type Call struct {
 	Unknown   string // the option that the grammar does not know, if Reason says so
 	Unmanaged string // the option that makes the call unmanaged, if Reason says so
 
-	formatArg    argSpan   // place of the caller's output format in Args
-	promptArgs   []argSpan // places of the prompt in Args if there may be several
-	noColor      bool
-	outputDir    string  // vibe: the caller's own --output-dir
-	project      project // claude, qwen
-	cacheChosen  bool    // claude: the caller has said how long the provider keeps a prompt
-	unsteady     bool    // claude: the system prompt changes from call to call
-	namesDefault bool    // claude: a resume must name the default model
-	maxTurns     string
-	silent       bool     // copilot: text without figures
-	secrets      []string // copilot: what it blanks in json
+	formatArg  argSpan   // place of the caller's output format in Args
+	promptArgs []argSpan // places of the prompt in Args if there may be several
 
-	execAt  int   // codex: place of exec in Args; opencode: of run
-	learned Probe // codex, copilot: what Args was parsed with
-
-	ownLogs  bool   // opencode: the caller itself wants the log on stderr
-	logLevel string // opencode: the least level that is logged
+	// Own is what only the tool's own package reads, a value of a type of that package.
+	Own any
 }
 
 // A Setting is one option, variable or file that shapes a session. With File, Value names files,

@@ -109,13 +109,17 @@ func (vibe) Variables() Variables {
 	}
 }
 
+// vibeOwn is what vibe's calls have of their own: the caller's --output-dir.
+type vibeOwn struct{ outputDir string }
+
+func vibeOutputDir(c Call) string {
+	own, _ := c.Own.(vibeOwn)
+	return own.outputDir
+}
+
 func (v vibe) Parse(in Invocation) Call {
 	call := vibeDescriptor.newCall(in)
-	table := vibeOptions
-	if in.Learned.Known {
-		table = slices.Concat(vibeOptions, optionTable(in.Learned.Options))
-	}
-	p, _ := parseClap(in.Args, 0, table, func(string) bool { return false })
+	p, _ := parseClap(in.Args, 0, vibeOptions.with(in.Learned), func(string) bool { return false })
 	call.readVibe(p, in)
 	switch call.Reason = vibeReason(&call, p, in); call.Reason {
 	case "":
@@ -153,7 +157,7 @@ func (c *Call) readVibe(p parsedArgs, in Invocation) {
 		case "--workdir":
 			c.Dir = value
 		case "--output-dir":
-			c.outputDir = value
+			c.Own = vibeOwn{value}
 		case "--agent":
 			agent = value
 		}
@@ -224,23 +228,15 @@ func vibeWatched(home string) []Watch {
 
 // vibeReason returns why the call is not managed, or "".
 func vibeReason(c *Call, p parsedArgs, in Invocation) reason.Code {
-	command := slices.ContainsFunc(p.operands, func(s argSpan) bool { return slices.Contains(vibeDescriptor.Subcommands, c.Args[s.at]) })
-	switch {
-	case p.has(admin) || command:
-		return reason.Admin
-	case (in.StdoutTTY || p.unknown == "") && !p.names("--prompt") && !p.names("--prompt-file"):
-		return reason.Interactive
-	case vibeDescriptor.nested(in.Env):
-		return reason.Nested
-	case p.has(unmanaged):
-		return c.unmanagedBy(p.options)
-	case p.unknown != "":
-		return reason.UnknownOption
-	case p.bad || len(p.operands) > 1 || c.Format == "":
-		return reason.BadUsage
-	case p.has(callerOwned):
-		return reason.CallerSession
-	case c.outputDir != "" && c.Format == Text:
+	isCommand := func(s argSpan) bool { return slices.Contains(vibeDescriptor.Subcommands, c.Args[s.at]) }
+	switch why := c.why(&vibeDescriptor, p, in, signs{
+		command:     slices.ContainsFunc(p.operands, isCommand),
+		interactive: (in.StdoutTTY || p.unknown == "") && !p.names("--prompt") && !p.names("--prompt-file"),
+		bad:         len(p.operands) > 1 || c.Format == "",
+	}); {
+	case why != "":
+		return why
+	case vibeOutputDir(*c) != "" && c.Format == Text:
 		c.Unmanaged = "--output-dir"
 		return reason.UnmanagedOption // no ID that certainly belongs to this call: see File
 	case c.Prompt == "" && in.StdinTTY:
@@ -274,12 +270,7 @@ func (vibe) ActsOn(text string) bool {
 	return prompt.Mentions(text, '@', true) || prompt.Mentions(text, '$', false)
 }
 
-func (vibe) Options(help string) Probe {
-	options := parseHelp(help)
-	_, prompt := optionTable(options).find("--prompt")
-	_, resume := optionTable(options).find("--resume")
-	return Probe{Known: prompt, Resume: resume, Options: options}
-}
+func (vibe) Options(help string) Probe { return readProbe(help, "--prompt", "--resume") }
 
 // EffectivePrompt trims stdin but not argv, as vibe does.
 func (vibe) EffectivePrompt(c Call, stdin string) string {
@@ -306,8 +297,8 @@ func (vibe) Plan(c Call, t Target) Plan {
 	if plan.Resume != "" {
 		plan.resumeVibe(c)
 	}
-	if c.outputDir != "" {
-		plan.Follow = []Follow{{Dir: c.outputDir, Name: vibeExport}}
+	if dir := vibeOutputDir(c); dir != "" {
+		plan.Follow = []Follow{{Dir: dir, Name: vibeExport}}
 		return plan
 	}
 	plan.Args = append([]string{"--output-dir", Scratch}, plan.Args...)

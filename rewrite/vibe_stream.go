@@ -28,7 +28,7 @@ type vibeStream struct {
 }
 
 func (vibe) Stream(c Call, p Plan, _ Totals) Stream {
-	return &vibeStream{streamBase: streamBase{call: c, plan: p}, private: c.outputDir == ""}
+	return &vibeStream{streamBase: streamBase{call: c, plan: p}, private: vibeOutputDir(c) == ""}
 }
 
 // MaxLine returns NoLines for text and json, which are shown unchanged or cut at the end. If a long

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"reprise/rewrite/reason"
 )
 
 // readYargs copies into the call every option that does not decide whether it is managed. The model's
@@ -35,7 +33,6 @@ func (c *Call) readYargs(p parsedArgs, in Invocation) {
 		prompt, c.promptArgs = append(prompt, c.Args[operand.at]), append(c.promptArgs, operand)
 	}
 	slices.SortStableFunc(c.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
-	c.noColor = in.Env("NO_COLOR") != ""
 	c.Prompt = strings.Join(prompt, " ")
 	switch {
 	case in.StdinTTY:
@@ -54,31 +51,16 @@ func (p parsedArgs) withoutOff() parsedArgs {
 	return p
 }
 
-// yargsReason returns why the call is not managed, whatever its options' values are, or "".
-func (c *Call) yargsReason(d *Descriptor, p parsedArgs, in Invocation) reason.Code {
-	switch {
-	case p.has(admin) || len(p.operands) > 0 && slices.Contains(d.Subcommands, in.Args[p.operands[0].at]):
-		return reason.Admin
-	case p.has(server):
-		return reason.AppServer
-	case in.StdinTTY && (c.Prompt == "" || in.StdoutTTY && !p.names("--prompt")):
-		return reason.Interactive
-	case d.nested(in.Env):
-		return reason.Nested
-	case p.has(unmanaged):
-		return c.unmanagedBy(p.options)
-	case p.unknown != "":
-		return reason.UnknownOption
+// yargsSigns returns what gemini and qwen have in common.
+func (c *Call) yargsSigns(d *Descriptor, p parsedArgs, in Invocation) signs {
+	return signs{
+		command:     p.startsWith(in.Args, d.Subcommands),
+		interactive: in.StdinTTY && (c.Prompt == "" || in.StdoutTTY && !p.names("--prompt")),
+		bad: p.repeated("--model") || p.names("--prompt") && len(p.operands) > 0 ||
+			p.names("--yolo") && p.names("--approval-mode") ||
+			!slices.Contains([]Format{Text, JSON, StreamJSON}, c.Format) ||
+			slices.ContainsFunc(p.operands, func(s argSpan) bool { return numeric(c.Args[s.at]) }),
 	}
-	return ""
-}
-
-// badYargs reports whether the tool will reject the command line.
-func (c *Call) badYargs(p parsedArgs) bool {
-	return p.bad || p.repeated("--model") || p.names("--prompt") && len(p.operands) > 0 ||
-		p.names("--yolo") && p.names("--approval-mode") ||
-		!slices.Contains([]Format{Text, JSON, StreamJSON}, c.Format) ||
-		slices.ContainsFunc(p.operands, func(s argSpan) bool { return numeric(c.Args[s.at]) })
 }
 
 // numeric reports whether yargs reads a word as a number and may rewrite it.
@@ -88,8 +70,8 @@ func numeric(word string) bool {
 }
 
 // yargsProbe reads yargs' help, which names the kind of a value at the end of an option's line.
-func yargsProbe(help string) Probe {
-	var options []Option
+func yargsProbe(help, known, resume string) Probe {
+	var probe Probe
 	for line := range strings.Lines(help) {
 		for _, o := range parseHelp(line) {
 			switch {
@@ -98,12 +80,11 @@ func yargsProbe(help string) Probe {
 			case strings.Contains(line, "[array]"):
 				o.Arity = ManyValues
 			}
-			options = append(options, o)
+			probe.Options = append(probe.Options, o)
 		}
 	}
-	_, prompt := optionTable(options).find("--prompt")
-	_, resume := optionTable(options).find("--resume")
-	return Probe{Known: prompt, Resume: resume, Options: options}
+	probe.judge(known, resume)
+	return probe
 }
 
 // maxYargsStdin is how much of stdin gemini and qwen read; they drop the rest.
