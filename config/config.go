@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	_ "reprise/rewrite/tool" // registers the tools
 )
 
 // Config is the user's configuration, with every value checked.

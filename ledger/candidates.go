@@ -13,6 +13,7 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
+	_ "reprise/rewrite/tool" // registers the tools
 )
 
 // MaxCandidates bounds how many chains of its directory with the same beginning an unnamed call is

@@ -83,8 +83,8 @@ type StandIn struct {
 // recognized by it.
 const NestedEnv = "REPRISE_INSIDE"
 
-// nested reports whether env is the environment of a command that a tool runs.
-func (d *Descriptor) nested(env func(string) string) bool {
+// IsNested reports whether env is the environment of a command that a tool runs.
+func (d *Descriptor) IsNested(env func(string) string) bool {
 	return env(NestedEnv) != "" || slices.ContainsFunc(d.Nested, func(name string) bool { return env(name) != "" })
 }
 

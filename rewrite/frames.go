@@ -7,9 +7,40 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"reprise/rewrite/jsonline"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
+
+// StartHooks are settings that make claude run something when it starts or ends.
+var StartHooks = jsonline.NewMarks("SessionStart", "SessionEnd", "Setup", "enabledPlugins", "plugins")
+
+// Opened completes a call by the frames that its conversation begins with. The last one is the
+// first message of a user. A reason says that the conversation must not be changed. The request
+// to initialize is a setting: it names the caller's hooks and servers and its system prompt.
+func (c Call) Opened(frames []Frame) (opened Call, prompt string, why reason.Code) {
+	c.Settings = slices.Clone(c.Settings)
+	for _, f := range frames[:len(frames)-1] {
+		switch {
+		case f.Kind == ResponseFrame, f.Kind == IdleFrame:
+		case f.Kind != RequestFrame || f.Subtype != Initialize:
+			return c, "", reason.ControlRequest
+		default:
+			c.Settings = append(c.Settings, JSONSettings(Initialize, jsonline.Compact(f.Body))...)
+			if StartHooks.In([]byte(f.Body)) {
+				return c, "", reason.HookSetting // a resume calls them with other values
+			}
+			c.KeepPrompt = c.KeepPrompt || promptHooks.In([]byte(f.Body))
+		}
+	}
+	last := frames[len(frames)-1]
+	prompt, why = last.Prompt()
+	c.KeepPrompt = c.KeepPrompt || !last.CanReplace()
+	return c, prompt, why
+}
+
+// promptHooks are the hooks that are given the prompt.
+var promptHooks = jsonline.NewMarks("UserPromptSubmit", "UserPromptExpansion")
 
 // claude with --input-format stream-json holds a conversation. Each line, in both directions, is a
 // frame. The caller sends user messages and control requests, and receives events and claude's own
@@ -50,25 +81,25 @@ func ReadInput(line []byte) Frame {
 	if !json.Valid(line) {
 		return f
 	}
-	f.Kind = frameKinds[jsonString(jsonMember(text, "type"))]
+	f.Kind = frameKinds[jsonline.String(jsonline.Member(text, "type"))]
 	switch f.Kind {
 	case RequestFrame:
-		f.RequestID, f.Body = jsonString(jsonMember(text, "request_id")), jsonMember(text, "request")
-		f.Subtype = jsonString(jsonMember(f.Body, "subtype"))
+		f.RequestID, f.Body = jsonline.String(jsonline.Member(text, "request_id")), jsonline.Member(text, "request")
+		f.Subtype = jsonline.String(jsonline.Member(f.Body, "subtype"))
 	case ResponseFrame:
-		f.RequestID = jsonString(jsonMember(jsonMember(text, "response"), "request_id"))
+		f.RequestID = jsonline.String(jsonline.Member(jsonline.Member(text, "response"), "request_id"))
 	case CancelFrame:
-		f.RequestID = jsonString(jsonMember(text, "request_id"))
+		f.RequestID = jsonline.String(jsonline.Member(text, "request_id"))
 	}
 	return f
 }
 
 // Every line of claude that is no event contains one of controlMarks.
-var controlMarks = newMarks("control_request", "control_response", "control_cancel_request", "keep_alive")
+var controlMarks = jsonline.NewMarks("control_request", "control_response", "control_cancel_request", "keep_alive")
 
 // ReadOutput reads a line that claude sends. An event is of no kind here.
 func ReadOutput(line []byte) Frame {
-	if !controlMarks.in(line) {
+	if !controlMarks.In(line) {
 		return Frame{Line: line}
 	}
 	f := ReadInput(line)
@@ -94,7 +125,7 @@ func (f Frame) ChangesSession() bool {
 // sends one so that has two for the same ID: claude 2.0.50 connects to such a server twice
 // (claude-agent-sdk 0.1.44).
 func (f Frame) answersServer() bool {
-	message, ok := jsonFields(jsonMember(f.Body, "message"))
+	message, ok := jsonFields(jsonline.Member(f.Body, "message"))
 	return f.Subtype == "mcp_message" && ok && message["method"] == "" && message["id"] != ""
 }
 
@@ -112,7 +143,7 @@ func (f Frame) Prompt() (text string, why reason.Code) {
 	if why != "" {
 		return "", why
 	}
-	text = jsonString(raw)
+	text = jsonline.String(raw)
 	switch {
 	case strings.TrimSpace(text) == "":
 		return "", reason.MessageContent
@@ -128,12 +159,12 @@ func (f Frame) rawPrompt() (raw string, why reason.Code) {
 	line := string(f.Line)
 	fields, ok := jsonFields(line)
 	message, plain := jsonFields(fields["message"])
-	switch session := jsonString(fields["session_id"]); {
+	switch session := jsonline.String(fields["session_id"]); {
 	case !ok || !plain || f.Kind != UserFrame:
 		return "", reason.MessageContent
 	case session != "" && session != "default": // what the SDKs send where there is none yet
 		return "", reason.CallerSession
-	case !within(fields, userFields), !within(message, messageFields), jsonString(message["role"]) != "user":
+	case !within(fields, userFields), !within(message, messageFields), jsonline.String(message["role"]) != "user":
 		return "", reason.MessageContent
 	case fields["parent_tool_use_id"] != "" && fields["parent_tool_use_id"] != "null":
 		return "", reason.MessageContent
@@ -145,7 +176,7 @@ func (f Frame) rawPrompt() (raw string, why reason.Code) {
 			return "", reason.MessageContent
 		}
 		part, ok := jsonFields(string(parts[0]))
-		if !ok || !within(part, contentFields) || jsonString(part["type"]) != "text" {
+		if !ok || !within(part, contentFields) || jsonline.String(part["type"]) != "text" {
 			return "", reason.MessageContent
 		}
 		content = part["text"]
@@ -163,7 +194,7 @@ func (f Frame) WithPrompt(text string) []byte {
 	if reason != "" || at < 0 || strings.Count(string(f.Line), raw) != 1 {
 		return f.Line
 	}
-	return slices.Concat(f.Line[:at], rawString(text), f.Line[at+len(raw):])
+	return slices.Concat(f.Line[:at], jsonline.RawString(text), f.Line[at+len(raw):])
 }
 
 // CanReplace reports whether WithPrompt can replace the text: the line contains it once, and it is
@@ -171,7 +202,7 @@ func (f Frame) WithPrompt(text string) []byte {
 func (f Frame) CanReplace() bool {
 	raw, reason := f.rawPrompt()
 	return reason == "" && strings.Count(string(f.Line), raw) == 1 && utf8.Valid(f.Line) &&
-		!strings.ContainsRune(jsonString(raw), utf8.RuneError)
+		!strings.ContainsRune(jsonline.String(raw), utf8.RuneError)
 }
 
 // jsonFields returns the fields of an object, each in the bytes of the text. ok is false for anything
@@ -217,12 +248,12 @@ var (
 func (f Frame) Key() string {
 	body := []byte(f.Body)
 	for _, name := range requestOfRun {
-		body = removeKey(body, name)
+		body = jsonline.RemoveKey(body, name)
 	}
-	if input := jsonMember(string(body), "input"); input != "" {
+	if input := jsonline.Member(string(body), "input"); input != "" {
 		stripped := []byte(input)
 		for _, name := range inputOfRun {
-			stripped = removeKey(stripped, name)
+			stripped = jsonline.RemoveKey(stripped, name)
 		}
 		body = bytes.Replace(body, []byte(input), stripped, 1)
 	}

@@ -193,37 +193,6 @@ func TestOpened(t *testing.T) {
 	}
 }
 
-func TestParseConversation(t *testing.T) {
-	const stream = "--input-format stream-json --output-format stream-json --verbose "
-	tests := []struct {
-		args   string
-		mode   Mode
-		reason reason.Code
-	}{
-		{stream, Fresh, ""},
-		{stream + "-p", Fresh, ""},
-		{stream + "--permission-prompt-tool=stdio --replay-user-messages --include-partial-messages", Fresh, ""},
-		{stream + "--thinking adaptive --task-budget 100 --debug-to-stderr", Fresh, ""},
-		{stream + "--resume x", Observe, reason.CallerSession},
-		{stream + "--continue", Observe, reason.CallerSession},
-		{stream + "--session-id=x", Observe, reason.CallerSession},
-		{stream + "--no-session-persistence", Passthrough, reason.OptedOut},
-		{stream + "--session-mirror", Passthrough, reason.UnknownOption},
-		{stream + "hi", Passthrough, reason.UnmanagedOption},
-		{"-p --input-format stream-json", Passthrough, reason.BadUsage},
-		{"-p --input-format xml hi", Passthrough, reason.BadUsage},
-	}
-	for _, tt := range tests {
-		call := claude{}.Parse(Invocation{Args: strings.Fields(tt.args), Env: func(string) string { return "" }})
-		if call.Mode != tt.mode || call.Reason != tt.reason || call.Mode == Fresh && call.Stdin != StdinFrames {
-			t.Errorf("%s: %s %s, stdin %d", tt.args, call.Mode, call.Reason, call.Stdin)
-		}
-		if call.KeepPrompt != strings.Contains(tt.args, "--replay-user-messages") {
-			t.Errorf("%s: the prompt is kept: %v", tt.args, call.KeepPrompt)
-		}
-	}
-}
-
 // FuzzFrames: no line breaks anything, and what is said to be replaceable is.
 func FuzzFrames(f *testing.F) {
 	for _, line := range []string{tsInit, pyInit, tsUser, pyUser, hookAsk} {

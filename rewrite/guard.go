@@ -1,7 +1,6 @@
 package rewrite
 
 import (
-	"bytes"
 	"encoding/base32"
 	"encoding/binary"
 	"encoding/json"
@@ -10,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"reprise/rewrite/jsonline"
 	"reprise/rewrite/reason"
 )
 
@@ -172,128 +172,26 @@ func Imports(text string) []string {
 	return paths
 }
 
-// jsonMember returns the value of a key of a JSON object as written in the text, "" if there is
-// none. It skips everything else unparsed, since a tool's state file may be large.
-func jsonMember(text, key string) string {
-	rest := strings.TrimLeft(text, jsonSpace)
-	if !strings.HasPrefix(rest, "{") {
-		return ""
-	}
-	value := ""
-	for rest = rest[1:]; ; {
-		rest = strings.TrimLeft(rest, jsonSpace+",")
-		if !strings.HasPrefix(rest, `"`) {
-			return value
-		}
-		n := jsonEnd(rest)
-		name := rest[:n]
-		rest = strings.TrimLeft(rest[n:], jsonSpace)
-		if !strings.HasPrefix(rest, ":") {
-			return value
-		}
-		rest = strings.TrimLeft(rest[1:], jsonSpace)
-		if n = jsonEnd(rest); n == 0 {
-			return value
-		}
-		if jsonString(name) == key {
-			value = rest[:n] // of a duplicate key the last counts
-		}
-		rest = rest[n:]
-	}
-}
-
 // Limits of the JSON objects whose members are compared one by one.
 const (
 	maxMembersText = 64 << 10
-	maxMembers     = 64
+	MaxMembers     = 64
 	longestMember  = 100 // bytes of a name
 )
 
-// jsonSettings returns the setting that a text is and, if it is a JSON object, one for each of its members: what differs
+// JSONSettings returns the setting that a text is and, if it is a JSON object, one for each of its members: what differs
 // can then be named.
-func jsonSettings(name, text string) []Setting {
+func JSONSettings(name, text string) []Setting {
 	settings := []Setting{{Name: name, Value: text}}
 	var members map[string]json.RawMessage
-	if len(text) > maxMembersText || json.Unmarshal([]byte(text), &members) != nil || len(members) > maxMembers {
+	if len(text) > maxMembersText || json.Unmarshal([]byte(text), &members) != nil || len(members) > MaxMembers {
 		return settings
 	}
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		if len(key) > longestMember {
 			continue
 		}
-		settings = append(settings, Setting{Name: name + " " + key, Value: jsonCompact(string(members[key]))})
+		settings = append(settings, Setting{Name: name + " " + key, Value: jsonline.Compact(string(members[key]))})
 	}
 	return settings
-}
-
-const jsonSpace = " \t\r\n"
-
-// jsonEnd returns where the value at the start of a text ends.
-func jsonEnd(text string) int {
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			i = stringEnd(text, i+1)
-			if depth == 0 {
-				return min(i+1, len(text))
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth < 0 {
-				return i
-			}
-			if depth == 0 {
-				return i + 1
-			}
-		case ',', ' ', '\t', '\r', '\n':
-			if depth == 0 {
-				return i
-			}
-		}
-	}
-	return len(text)
-}
-
-// stringEnd returns the index of the closing quote of a string whose content starts at from.
-func stringEnd(text string, from int) int {
-	for at := from; ; at++ {
-		n := strings.IndexByte(text[at:], '"')
-		if n < 0 {
-			return len(text)
-		}
-		at += n
-		escapes := len(text[from:at]) - len(strings.TrimRight(text[from:at], `\`))
-		if escapes%2 == 0 {
-			return at
-		}
-	}
-}
-
-// jsonString decodes a JSON string; it returns "" for anything else.
-func jsonString(text string) string {
-	if len(text) >= 2 && text[0] == '"' && !strings.Contains(text, `\`) {
-		return text[1 : len(text)-1]
-	}
-	var s string
-	if json.Unmarshal([]byte(text), &s) != nil {
-		return ""
-	}
-	return s
-}
-
-// jsonCompact returns a JSON value without whitespace, "" for an empty one: a tool that rewrites
-// its file may change the layout and add empty parts.
-func jsonCompact(text string) string {
-	var b bytes.Buffer
-	if json.Compact(&b, []byte(text)) != nil {
-		return text
-	}
-	switch s := b.String(); s {
-	case "{}", "[]", "null", `""`, "false":
-		return ""
-	default:
-		return s
-	}
 }

@@ -13,7 +13,7 @@ import (
 func TestPure(t *testing.T) {
 	forbidden := []string{"os", "time", "net", "syscall", "io/ioutil", "os/exec", "math/rand", "math/rand/v2", "database/sql"}
 	var files []string
-	for _, pattern := range []string{"*.go", "prompt/*.go", "reason/*.go", "../ledger/decide/*.go"} {
+	for _, pattern := range []string{"*.go", "jsonline/*.go", "models/*.go", "prompt/*.go", "reason/*.go", "tool/*.go", "tool/*/*.go", "../ledger/decide/*.go"} {
 		matches, err := filepath.Glob(pattern)
 		if err != nil || len(matches) == 0 {
 			t.Fatalf("%s: %v", pattern, err)

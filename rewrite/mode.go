@@ -31,12 +31,12 @@ func Missed(t Tool, in Invocation, r reason.Code) bool {
 	d := t.Descriptor()
 	switch r {
 	case reason.AppServer:
-		return !in.StdinTTY && !d.nested(in.Env)
+		return !in.StdinTTY && !d.IsNested(in.Env)
 	case reason.CallerSession, reason.OptedOut, reason.UnknownOption, reason.UnmanagedOption, reason.BadUsage, reason.SlashCommand, reason.MessageContent, reason.ControlRequest, reason.StdinOpen, reason.StdinTooBig, reason.StdoutGone,
 		reason.VerboseSetting, reason.HookSetting, reason.FileNotRegular, reason.FileTooLarge, reason.NoResume, reason.Fault:
 	default:
 		return false
 	}
 	named := func(arg string) bool { return slices.Contains(d.Managed, arg) }
-	return !d.nested(in.Env) && (len(d.Managed) == 0 || slices.ContainsFunc(in.Args, named))
+	return !d.IsNested(in.Env) && (len(d.Managed) == 0 || slices.ContainsFunc(in.Args, named))
 }

@@ -3,6 +3,8 @@ package rewrite
 import (
 	"encoding/json"
 	"strings"
+
+	"reprise/rewrite/jsonline"
 )
 
 // StoresTurn reports whether the end of claude's session file holds a turn: the caller's message,
@@ -10,7 +12,7 @@ import (
 // prints the result (2.1.329).
 func StoresTurn(tail []byte, message, last string) bool {
 	answered := false
-	for line := range backwards(tail) {
+	for line := range jsonline.Backwards(tail) {
 		var entry struct {
 			Type      string `json:"type"`
 			UUID      string `json:"uuid"`

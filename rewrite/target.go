@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"strings"
+
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
@@ -84,12 +86,20 @@ func (t Target) Asked() string { return t.asked }
 // Copied reports whether the call goes to a copy of the session.
 func (t Target) Copied() bool { return t.copied }
 
-// fromArgv reports whether the caller's whole prompt was in argv. Only then may a part of it be
+// FromArgv reports whether the caller's whole prompt was in argv. Only then may a part of it be
 // there: argv ends at a NUL, and every user of the machine can read it.
-func (t Target) fromArgv(c Call) bool {
+func (t Target) FromArgv(c Call) bool {
 	all := t.asked
 	if t.whole {
 		all = t.prompt
 	}
 	return all == c.Prompt
+}
+
+// Literal escapes a path so that it matches only itself in a pattern.
+func Literal(path string) string {
+	if !strings.ContainsAny(path, `*?[\`) {
+		return path // making a Replacer takes longer than all else here
+	}
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }

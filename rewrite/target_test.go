@@ -1,37 +1,44 @@
-package rewrite
+package rewrite_test
 
 import (
 	"strings"
 	"testing"
 
+	"reprise/rewrite"
 	"reprise/rewrite/prompt"
+	"reprise/rewrite/tool/tooltest"
 )
 
-var toolKey = prompt.Key("a key for tests")
-
-// namedSent returns what is stored of a session that a caller who names its task sent a prompt.
-func namedSent(text string) prompt.Sent {
-	return prompt.Sent{Base: prompt.New(text, toolKey).Footprint(), Named: true}
-}
-
-// Codex drops data on stdin where a resume has its prompt in argv: all of it goes by
-// stdin.
-func TestCodexResumesByStdin(t *testing.T) {
-	for _, line := range []string{"exec OLD", "exec", "exec -"} {
-		p := codex{}.Plan(parseCodex(line), Target{id: "ID", prompt: "resume\x00", asked: "OLD"})
-		if p.Args[len(p.Args)-1] != "-" || p.Stdin != "resume\x00" || !p.HasStdin {
-			t.Errorf("%q: %q with stdin %q", line, p.Args, p.Stdin)
+func TestForkIsSentWhatAResumeIs(t *testing.T) {
+	long := "You are the coder.\n\n" + strings.Repeat("Keep functions small. ", 200)
+	p := prompt.New(long+"\n\nThe contract.\n\nA note.", tooltest.Key)
+	c := prompt.Compare(tooltest.NamedSent(long+"\n\nThe contract."), p)
+	for _, always := range []bool{false, true} {
+		resume, fork, copied := rewrite.ToResume(tooltest.SomeID, p, c, always), rewrite.ToFork(tooltest.SomeID, tooltest.SomeID, p, c, always), rewrite.ToCopy(tooltest.SomeID, p, c, always)
+		text, whole := resume.Prompt()
+		if got, all := copied.Prompt(); got != text || all != whole || copied.Session() != tooltest.SomeID || !copied.Copied() || copied.ForkAt() != "" {
+			t.Errorf("%q (%v) to a copy of %q, want %q", got, all, copied.Session(), text)
 		}
+		if got, all := fork.Prompt(); got != text || all != whole || whole != always || fork.Session() != tooltest.SomeID || fork.ForkAt() != tooltest.SomeID {
+			t.Errorf("%q (%v) to session %q at %q, want %q", got, all, fork.Session(), fork.ForkAt(), text)
+		}
+		if resume.ForkAt() != "" || resume.Copied() || !fork.Copied() {
+			t.Errorf("a resume ends at %q, in a copy: %v, a fork: %v", resume.ForkAt(), resume.Copied(), fork.Copied())
+		}
+	}
+	fork := rewrite.ToFork(tooltest.SomeID, "", p, c, false)
+	if text, whole := fork.Prompt(); text != p.Text || !whole || fork.Session() != "" {
+		t.Errorf("without a message to end with: %q to session %q", text, fork.Session())
 	}
 }
 
 func TestForks(t *testing.T) {
-	p := prompt.New("a", toolKey)
-	target := ToFork("id", "message", p, prompt.Continuity{}, true)
-	if target.Session() != "id" || target.ForkAt() != "message" || !target.copied {
+	p := prompt.New("a", tooltest.Key)
+	target := rewrite.ToFork("id", "message", p, prompt.Continuity{}, true)
+	if target.Session() != "id" || target.ForkAt() != "message" || !target.Copied() {
 		t.Errorf("%+v", target)
 	}
-	if target = ToFork("id", "", p, prompt.Continuity{}, true); target.Session() != "" || target.copied {
+	if target = rewrite.ToFork("id", "", p, prompt.Continuity{}, true); target.Session() != "" || target.Copied() {
 		t.Errorf("without a message: %+v", target)
 	}
 }
@@ -39,14 +46,14 @@ func TestForks(t *testing.T) {
 // A fresh session, and a resume for which that was asked, are sent the whole prompt, and no reason for it is given.
 func TestSentWhole(t *testing.T) {
 	text := "You are the coder.\n\n" + strings.Repeat("- Keep it small.\n", 200)
-	p := prompt.New(text+"\n\nThe last note.", toolKey)
-	c := prompt.Compare(namedSent(text), p)
-	for name, target := range map[string]Target{"fresh": ToFresh(p.Text), "asked for": ToResume("id", p, c, true)} {
+	p := prompt.New(text+"\n\nThe last note.", tooltest.Key)
+	c := prompt.Compare(tooltest.NamedSent(text), p)
+	for name, target := range map[string]rewrite.Target{"fresh": rewrite.ToFresh(p.Text), "asked for": rewrite.ToResume("id", p, c, true)} {
 		if sent, whole := target.Prompt(); !whole || sent != p.Text || target.Why() != "" || target.Asked() != "" {
 			t.Errorf("%s: whole %v, %q", name, whole, target.Why())
 		}
 	}
-	if sent, whole := ToResume("id", p, c, false).Prompt(); whole || !strings.Contains(sent, "The last note.") {
+	if sent, whole := rewrite.ToResume("id", p, c, false).Prompt(); whole || !strings.Contains(sent, "The last note.") {
 		t.Errorf("a resume: whole %v, %q", whole, sent)
 	}
 }

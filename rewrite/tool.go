@@ -131,7 +131,7 @@ type Call struct {
 	Silent  bool
 
 	Prompt    string // the prompt in argv
-	promptArg int    // its index in Args, -1 if there is none
+	PromptArg int    // its index in Args, -1 if there is none
 
 	Dir       string    // working directory that the caller requested, "" for the current one
 	Model     string    // model that the caller requested, "" for the tool's default
@@ -158,8 +158,8 @@ type Call struct {
 	Unknown   string // the option that the grammar does not know, if Reason says so
 	Unmanaged string // the option that makes the call unmanaged, if Reason says so
 
-	formatArg  argSpan   // place of the caller's output format in Args
-	promptArgs []argSpan // places of the prompt in Args if there may be several
+	FormatArg  Span   // place of the caller's output format in Args
+	PromptArgs []Span // places of the prompt in Args if there may be several
 
 	// Own is what only the tool's own package reads, a value of a type of that package.
 	Own any
@@ -187,9 +187,6 @@ type Watch struct {
 	Above bool
 	Guard reason.Code // "" for SettingsChanged
 }
-
-// argSpan is a run of arguments; it is empty if n is 0.
-type argSpan struct{ at, n int }
 
 // A Plan is the real call: its command line without argv[0], its stdin, and what its output must
 // show before the run counts as successful.
@@ -351,12 +348,12 @@ type StreamState struct {
 // a result with a model's longest answer and its figures.
 const LongestLine = 8 << 20
 
-// maxTexts bounds, in bytes, what is kept of a run's texts before the final answer.
-const maxTexts = 1 << 20
+// MaxTexts bounds, in bytes, what is kept of a run's texts before the final answer.
+const MaxTexts = 1 << 20
 
-// addText records what the model said. Beyond the bound only the final answer is kept.
-func (s *StreamState) addText(text string) {
-	if s.textBytes += len(text); s.textBytes > maxTexts {
+// AddText records what the model said. Beyond the bound only the final answer is kept.
+func (s *StreamState) AddText(text string) {
+	if s.textBytes += len(text); s.textBytes > MaxTexts {
 		s.Texts = nil
 		return
 	}
@@ -366,8 +363,8 @@ func (s *StreamState) addText(text string) {
 // fileKeys are the fields in which agents name a file to their tools.
 var fileKeys = []string{"file_path", "notebook_path", "absolute_path", "path"}
 
-// addFiles records the files that a tool was given. input is the tool's argument, of any shape.
-func (s *StreamState) addFiles(input json.RawMessage) {
+// AddFiles records the files that a tool was given. input is the tool's argument, of any shape.
+func (s *StreamState) AddFiles(input json.RawMessage) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(input, &fields) != nil {
 		return
@@ -396,8 +393,8 @@ func (s *StreamState) Continue(more StreamState) {
 	*s = more
 }
 
-// plus returns the sum of two usages.
-func (u Usage) plus(v Usage) Usage {
+// Plus returns the sum of two usages.
+func (u Usage) Plus(v Usage) Usage {
 	u.Known, u.CostKnown = u.Known || v.Known, u.CostKnown || v.CostKnown
 	u.Input, u.CacheRead, u.CacheWrite = u.Input+v.Input, u.CacheRead+v.CacheRead, u.CacheWrite+v.CacheWrite
 	u.Output, u.CostNano = u.Output+v.Output, u.CostNano+v.CostNano

@@ -24,6 +24,7 @@ import (
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	_ "reprise/rewrite/tool" // registers the tools
 	"reprise/shim/front"
 	"reprise/shim/supervise"
 

@@ -19,15 +19,22 @@ import (
 
 // fifthTool is all that a tool needs which speaks claude's dialect under another name and keeps its
 // sessions in a database.
-const fifthTool = `package rewrite
+const fifthTool = `package fifth
 
-import "reprise/rewrite/reason"
+import (
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+	_ "reprise/rewrite/tool/claude"
+)
 
-func init() { Register(fifth{}) }
+func init() {
+	claude, _ := rewrite.Lookup("claude")
+	rewrite.Register(fifth{claude})
+}
 
-type fifth struct{ claude }
+type fifth struct{ rewrite.Tool }
 
-var fifthDescriptor = Descriptor{
+var descriptor = rewrite.Descriptor{
 	Name:     "fifth",
 	Headless: []string{"fifth", "-p"},
 	Home:     func(env func(string) string) string { return env("HOME") + "/.fifth" },
@@ -37,29 +44,31 @@ var fifthDescriptor = Descriptor{
 	AsksVersion:  true,
 }
 
-func (fifth) Descriptor() *Descriptor { return &fifthDescriptor }
+func (fifth) Descriptor() *rewrite.Descriptor { return &descriptor }
 
-func (f fifth) Parse(in Invocation) Call {
-	call := f.claude.Parse(in)
-	call.Tool, call.Home = fifthDescriptor.Name, fifthDescriptor.Home(in.Env)
+func (f fifth) Parse(in rewrite.Invocation) rewrite.Call {
+	call := f.Tool.Parse(in)
+	call.Tool, call.Home = descriptor.Name, descriptor.Home(in.Env)
 	return call
 }
 
-func (fifth) ResolveWithEnv(c Call, s HostEnv) Call {
+func (fifth) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	if s.Version != "5.0" {
-		c.Mode, c.Reason = Passthrough, reason.NoResume
+		c.Mode, c.Reason = rewrite.Passthrough, reason.NoResume
 	}
 	return c
 }
 
-// fifthStream reads the session's row: how many messages there are is the model's name.
-type fifthStream struct{ Stream }
+// stream reads the session's row: how many messages there are is the model's name.
+type stream struct{ rewrite.Stream }
 
-func (f fifth) Stream(c Call, p Plan, t Totals) Stream { return fifthStream{f.claude.Stream(c, p, t)} }
+func (f fifth) Stream(c rewrite.Call, p rewrite.Plan, t rewrite.Totals) rewrite.Stream {
+	return stream{f.Tool.Stream(c, p, t)}
+}
 
-func (s fifthStream) File(_ string, row []byte) { s.Seen().Model = string(row) }
+func (s stream) File(_ string, row []byte) { s.Seen().Model = string(row) }
 
-func (fifth) SessionPaths(home, _, _ string) []string { return []string{Literal(home) + "/fifth.db"} }
+func (fifth) SessionPaths(home, _, _ string) []string { return []string{rewrite.Literal(home) + "/fifth.db"} }
 `
 
 // TestMain makes the test binary the fifth tool itself when it is started under that name.
@@ -127,7 +136,8 @@ func openFifth(home string) (*sql.DB, error) {
 	return sql.Open("sqlite3", "file:"+filepath.Join(dir, "fifth.db")+"?_journal_mode=WAL&_busy_timeout=5000")
 }
 
-// A tool is added by one file in rewrite/: its calls are managed, and shimctl knows it.
+// A tool is added by one directory in rewrite/tool, and a line in the generated list: its calls are managed, and shimctl
+// knows it.
 func TestFifthTool(t *testing.T) {
 	dir := t.TempDir()
 	home, shims, real := filepath.Join(dir, "home"), filepath.Join(dir, "shims"), filepath.Join(dir, "real")
@@ -148,11 +158,19 @@ func TestFifthTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(filepath.Join(dir, "fifth.go"), fifthTool, 0o600)
-	added, err := filepath.Abs("../rewrite/fifth.go")
+	tools, err := filepath.Abs("../rewrite/tool")
 	if err != nil {
 		t.Fatal(err)
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{added: filepath.Join(dir, "fifth.go")}})
+	list, err := os.ReadFile(filepath.Join(tools, "tool.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(dir, "tool.go"), strings.Replace(string(list), "import (", "import (\n\t_ \"reprise/rewrite/tool/fifth\"", 1), 0o600)
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
+		filepath.Join(tools, "fifth", "fifth.go"): filepath.Join(dir, "fifth.go"),
+		filepath.Join(tools, "tool.go"):           filepath.Join(dir, "tool.go"),
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"reprise/rewrite"
+	_ "reprise/rewrite/tool" // registers the tools
 	"reprise/test/toolbox"
 )
 

@@ -3,6 +3,7 @@ package test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,18 +68,33 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// A room below a floor knows only the rooms that are named here.
+// A room below a floor knows only the rooms that are named here. No tool knows another one.
 func TestRooms(t *testing.T) {
-	for room, known := range map[string][]string{
-		"rewrite/reason": nil,
-		"rewrite/prompt": {"reprise/rewrite/reason"},
-		"rewrite/models": nil,
-		"rewrite":        {"reprise/rewrite/prompt", "reprise/rewrite/reason"},
-		"ledger/proc":    nil,
-		"ledger/decide":  {"reprise/ledger/proc", "reprise/rewrite", "reprise/rewrite/models", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
-		"shim/front":     nil,
-		"shim/supervise": {"reprise/rewrite", "reprise/rewrite/prompt", "reprise/rewrite/reason", "reprise/shim/front", "reprise/watch"},
-	} {
+	rooms := map[string][]string{
+		"rewrite/reason":       nil,
+		"rewrite/prompt":       {"reprise/rewrite/reason"},
+		"rewrite/models":       nil,
+		"rewrite/jsonline":     nil,
+		"rewrite":              {"reprise/rewrite/jsonline", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
+		"rewrite/tool/grammar": {"reprise/rewrite"},
+		"rewrite/tool/base":    {"reprise/rewrite", "reprise/rewrite/jsonline", "reprise/rewrite/reason", "reprise/rewrite/tool/grammar"},
+		"ledger/proc":          nil,
+		"ledger/decide":        {"reprise/ledger/proc", "reprise/rewrite", "reprise/rewrite/models", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
+		"shim/front":           nil,
+		"shim/supervise":       {"reprise/rewrite", "reprise/rewrite/prompt", "reprise/rewrite/reason", "reprise/shim/front", "reprise/watch"},
+	}
+	tools, err := filepath.Glob("../rewrite/tool/*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range tools {
+		room := strings.TrimPrefix(filepath.Dir(file), "../")
+		if _, named := rooms[room]; !named {
+			rooms[room] = []string{"reprise/rewrite", "reprise/rewrite/jsonline", "reprise/rewrite/prompt", "reprise/rewrite/reason",
+				"reprise/rewrite/tool/base", "reprise/rewrite/tool/grammar"}
+		}
+	}
+	for room, known := range rooms {
 		out, err := exec.Command("go", "list", "-f", `{{range .Imports}}{{.}}
 {{end}}`, "../"+room).Output()
 		if err != nil {

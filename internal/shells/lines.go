@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"reprise/rewrite"
+	_ "reprise/rewrite/tool" // registers the tools
 )
 
 // A Line is one of a start file that decides what a name stands for. Its text is not kept: it may hold a key.

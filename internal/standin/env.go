@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"reprise/rewrite"
+	_ "reprise/rewrite/tool" // registers the tools
 )
 
 // Setup prepares a new home directory in which the real CLI of that name uses the stand-in at url,

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"reprise/rewrite"
+	_ "reprise/rewrite/tool" // registers the tools
 )
 
 // A file of a release. A link has no content of its own.

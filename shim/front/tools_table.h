@@ -1,4 +1,4 @@
-// Code generated from the descriptors in rewrite/ by go test ./rewrite -update. DO NOT EDIT.
+// Code generated from the descriptors in rewrite/tool by go test ./rewrite/tool -update. DO NOT EDIT.
 
 static const struct tool tools[] = {
 	{

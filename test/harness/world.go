@@ -22,6 +22,7 @@ import (
 
 	"reprise/internal/standin"
 	"reprise/rewrite"
+	_ "reprise/rewrite/tool" // registers the tools
 	"reprise/test/toolbox"
 
 	_ "github.com/mattn/go-sqlite3" // the driver of newestRow

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	_ "reprise/rewrite/tool" // registers the tools
 )
 
 func TestMain(m *testing.M) { os.Exit(Tests{m}.Run()) }

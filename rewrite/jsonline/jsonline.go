@@ -1,0 +1,259 @@
+// Package jsonline reads and edits lines of JSON byte by byte: what is not changed stays as it was written.
+package jsonline
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"iter"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// ReadEvent parses a JSON value into event. A field of an unexpected type is left out without affecting other fields,
+// since tools change their events from version to version. ok reports whether the text is JSON, whole whether nothing
+// was left out.
+func ReadEvent(text []byte, event any) (ok, whole bool) {
+	err := json.Unmarshal(text, event)
+	var otherType *json.UnmarshalTypeError
+	return err == nil || errors.As(err, &otherType), err == nil
+}
+
+// A LooseText is a text that may come as another type; it then holds that value's JSON.
+type LooseText string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *LooseText) UnmarshalJSON(value []byte) error {
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		text = string(value)
+	}
+	*t = LooseText(text)
+	return nil
+}
+
+// OrEmpty returns the text, "" if there is none.
+func OrEmpty(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// Unfinished reports whether a line is the beginning of an object: the tool ended in the middle of an event.
+func Unfinished(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(`{"`)) && !bytes.HasSuffix(line, []byte("\n")) && !json.Valid(line)
+}
+
+// A Number is a number in a line of JSON: its place and the keys above it, joined by tabs. Numbers inside arrays are
+// ignored.
+type Number struct {
+	Path       string
+	Start, End int
+	Text       string
+}
+
+// Numbers returns the numbers of an object, in order.
+func Numbers(line []byte) []Number {
+	var found []Number
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	var path []string // the open key at each depth
+	key, arrays := true, 0
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return found
+		}
+		if delim, ok := token.(json.Delim); ok {
+			switch delim {
+			case '{':
+				path = append(path, "")
+			case '}':
+				path = path[:len(path)-1]
+			case '[':
+				arrays++
+			case ']':
+				arrays--
+			}
+			key = true
+			continue
+		}
+		if arrays > 0 || len(path) == 0 {
+			continue
+		}
+		if name, ok := token.(string); ok && key {
+			path[len(path)-1] = name
+			key = false
+			continue
+		}
+		key = true
+		if n, ok := token.(json.Number); ok {
+			end := int(d.InputOffset())
+			found = append(found, Number{strings.Join(path, "\t"), end - len(n.String()), end, n.String()})
+		}
+	}
+}
+
+// Nano parses a decimal number as an integer of billionths.
+func Nano(text string) (int64, error) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.Abs(f) > 9e9 {
+		return 0, strconv.ErrRange
+	}
+	return int64(math.Round(f * 1e9)), nil
+}
+
+// FormatNano writes billionths as a decimal number.
+func FormatNano(n int64) string {
+	text := strconv.FormatInt(n/1e9, 10)
+	if frac := n % 1e9; frac != 0 {
+		digits := strconv.FormatInt(1e9+frac, 10)[1:]
+		text += "." + strings.TrimRight(digits, "0")
+	}
+	return text
+}
+
+// RemoveKey removes a key with its value from an object and keeps every other byte.
+func RemoveKey(line []byte, key string) []byte {
+	if !bytes.Contains(line, []byte(`"`+key+`"`)) {
+		return line
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	if _, err := d.Token(); err != nil {
+		return line
+	}
+	for first := true; d.More(); first = false {
+		from := int(d.InputOffset())
+		name, err := d.Token()
+		if err != nil {
+			return line
+		}
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return line
+		}
+		if name == key {
+			to := int(d.InputOffset())
+			if first { // its comma follows it
+				rest := bytes.TrimLeft(line[to:], " \t\r\n")
+				rest = bytes.TrimLeft(bytes.TrimPrefix(rest, []byte(",")), " \t\r\n")
+				to = len(line) - len(rest)
+			}
+			return append(append([]byte(nil), line[:from]...), line[to:]...)
+		}
+	}
+	return line
+}
+
+// RawString encodes text the way gemini and vibe write JSON: only what must be escaped is escaped
+// (recordings/gemini/multi-stream, recordings/vibe/multi-streaming).
+func RawString(text string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(Decoded(text)) // every string can be encoded
+	return appendRawSeparators(nil, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}
+
+// Decoded returns text the way a JavaScript program decodes UTF-8: each incomplete but valid beginning of a character
+// becomes one replacement character, and so does each other invalid byte.
+func Decoded(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		if r == utf8.RuneError && size == 1 {
+			size = brokenRune(text)
+		}
+		b.WriteRune(r)
+		text = text[size:]
+	}
+	return b.String()
+}
+
+// brokenRune returns the length of the longest prefix of an invalid text that could begin a character.
+func brokenRune(text string) int {
+	most, low, high := 0, byte(0x80), byte(0xbf)
+	switch lead := text[0]; {
+	case lead >= 0xc2 && lead <= 0xdf:
+		most = 1
+	case lead >= 0xe0 && lead <= 0xef:
+		most = 2
+	case lead >= 0xf0 && lead <= 0xf4:
+		most = 3
+	}
+	switch text[0] { // overlong forms, surrogates, and values beyond Unicode
+	case 0xe0:
+		low = 0xa0
+	case 0xed:
+		high = 0x9f
+	case 0xf0:
+		low = 0x90
+	case 0xf4:
+		high = 0x8f
+	}
+	n := 1
+	for n <= most && n < len(text) && text[n] >= low && text[n] <= high {
+		n++
+		low, high = 0x80, 0xbf
+	}
+	return n
+}
+
+// appendRawSeparators appends a line of JSON with the escapes of U+2028 and U+2029 undone.
+func appendRawSeparators(dst, line []byte) []byte {
+	for {
+		before, escaped, ok := bytes.Cut(line, []byte(`\`))
+		dst = append(dst, before...)
+		switch {
+		case !ok:
+			return dst
+		case bytes.HasPrefix(escaped, []byte("u2028")):
+			dst, line = append(dst, "\u2028"...), escaped[len("u2028"):]
+		case bytes.HasPrefix(escaped, []byte("u2029")):
+			dst, line = append(dst, "\u2029"...), escaped[len("u2029"):]
+		default: // the next byte does not begin an escape
+			one := min(len(escaped), 1)
+			dst = append(append(dst, '\\'), escaped[:one]...)
+			line = escaped[one:]
+		}
+	}
+}
+
+// IsEvent reports whether an unparsed line is an event: an object that names its type.
+func IsEvent(line []byte) bool {
+	var e struct {
+		Type string `json:"type"`
+	}
+	ok, _ := ReadEvent(line, &e)
+	return ok && e.Type != ""
+}
+
+// Quote returns a text as a JSON string.
+func Quote(text string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(text); err != nil {
+		return `""` // a string is always encoded
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Backwards returns the lines of a text in reverse order.
+func Backwards(text []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for len(text) > 0 {
+			start := bytes.LastIndexByte(text[:len(text)-1], '\n') + 1
+			if !yield(text[start:]) {
+				return
+			}
+			text = text[:start]
+		}
+	}
+}

@@ -1,0 +1,25 @@
+package rewrite
+
+// Arity is how many arguments an option takes.
+type Arity int
+
+// The arities of all the tools' option parsers.
+const (
+	NoValue       Arity = iota
+	OneValue            // takes the next argument, whatever it is
+	OptionalValue       // takes the next argument unless it starts with a dash
+	ManyValues          // takes the next argument, and those after it that do not start with a dash
+)
+
+// An Option is one option of a tool, under all its names.
+type Option struct {
+	Names []string // with their dashes; the first names the setting
+	Arity Arity
+	Kind  OptionKind
+}
+
+// OptionKind is what an option means for a resume. Package grammar has the kinds.
+type OptionKind int
+
+// A Span is a run of arguments; it is empty if N is 0.
+type Span = struct{ At, N int }

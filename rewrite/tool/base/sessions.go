@@ -1,0 +1,70 @@
+package base
+
+import (
+	"path"
+	"strconv"
+	"strings"
+)
+
+// A Project is where a tool keeps the sessions of a working directory: in dir itself if exact, or somewhere below.
+type Project struct {
+	Dir   string
+	Exact bool
+}
+
+// NewProject finds the directory of the first of dirs. claude cuts and hashes a long name.
+func NewProject(home string, dirs []string) Project {
+	const longest = 200 // bytes
+	if len(dirs) == 0 || len(dirs[0]) > longest {
+		return Project{home + "/projects", false}
+	}
+	return Project{home + "/projects/" + Dashed(dirs[0]), true}
+}
+
+// Dashed returns a path with everything but letters and digits replaced.
+func Dashed(path string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, path)
+}
+
+// Below returns the elements of a path relative to home, nil if they do not match pattern. In the pattern * matches one
+// element or part of one. A path that is not clean matches nothing, since it might lead elsewhere.
+func Below(home, file, pattern string) []string {
+	rest, ok := strings.CutPrefix(file, home+"/")
+	if !ok || path.Clean(file) != file {
+		return nil
+	}
+	if matched, err := path.Match(pattern, rest); err != nil || !matched {
+		return nil
+	}
+	return strings.Split(rest, "/")
+}
+
+// IsUUID reports whether id is a UUID in lower case.
+func IsUUID(id string) bool {
+	if len(id) != 36 {
+		return false
+	}
+	for i, r := range []byte(id) {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		if dash != (r == '-') || !dash && (r < '0' || r > '9') && (r < 'a' || r > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// AtLeast reports whether a version is at least major.minor.patch. An unknown version counts as the newest.
+func AtLeast(version string, want ...int) bool {
+	parts := strings.Split(version, ".")
+	for i, w := range want[:min(len(want), len(parts))] {
+		if n, err := strconv.Atoi(parts[i]); err != nil || n != w {
+			return err != nil || n > w
+		}
+	}
+	return true
+}

@@ -1,0 +1,156 @@
+package base
+
+import (
+	"encoding/json"
+	"strings"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+)
+
+// A Stream is what the streams have in common. A stream defines anew what is otherwise with its tool: here stderr and
+// files say nothing, and rendered formats need the whole output.
+type Stream struct {
+	Call   rewrite.Call
+	Plan   rewrite.Plan
+	State  rewrite.StreamState
+	Stderr string // to be shown there
+}
+
+// Seen implements Stream.
+func (s *Stream) Seen() *rewrite.StreamState { return &s.State }
+
+// LearnID pins the first valid ID if it is sure, or records that the tool left the requested session or works in the
+// one that it should have copied.
+func (s *Stream) LearnID(id, source string, sure bool) {
+	if !IsUUID(id) {
+		return
+	}
+	if s.Plan.Resume != "" && (id == s.Plan.Resume) == s.Plan.Copy {
+		s.State.WrongID = true
+	}
+	if s.State.ID == "" && sure {
+		s.State.ID, s.State.Source = id, source
+	}
+}
+
+// TakeStderr implements Stream.
+func (s *Stream) TakeStderr() string {
+	taken := s.Stderr
+	s.Stderr = ""
+	return taken
+}
+
+// ErrLine implements Stream.
+func (s *Stream) ErrLine(line []byte) []byte { return line }
+
+// ErrAsIs implements Stream.
+func (s *Stream) ErrAsIs([]byte) bool { return true }
+
+// File implements Stream.
+func (s *Stream) File(string, []byte) {}
+
+// MaxLine implements Stream.
+func (s *Stream) MaxLine() int {
+	if s.Call.Format == rewrite.StreamJSON {
+		return rewrite.LongestLine
+	}
+	return 0
+}
+
+// PrintsAtEnd implements Stream.
+func (s *Stream) PrintsAtEnd() bool { return false }
+
+// HoldsOutput implements Stream.
+func (s *Stream) HoldsOutput() bool { return false }
+
+// A ShownText is the common part of streams of text that is shown as it comes, where the tool's own session file shows
+// what the run was. A run whose output is too long to keep cannot be resumed.
+type ShownText struct {
+	Stream
+	Text    []byte
+	TooLong bool
+}
+
+// MaxLine implements Stream. If a long line waited here, the tool would not notice that its reader is gone.
+func (s *ShownText) MaxLine() int { return rewrite.NoLines }
+
+// Keep keeps a piece of what is shown.
+func (s *ShownText) Keep(piece []byte) {
+	s.Text = append(s.Text, piece...)
+	if s.TooLong = s.TooLong || len(s.Text) > rewrite.LongestLine; s.TooLong {
+		s.Text = s.Text[:0]
+	}
+}
+
+// End implements Stream. It takes what was printed for the answer: that is what the caller has.
+func (s *ShownText) End() []byte {
+	s.State.Answer = strings.TrimSuffix(string(s.Text), "\n")
+	s.State.Failed = s.State.Failed || s.TooLong
+	return nil
+}
+
+// AddUsage adds a request's usage to the run's.
+func (s *ShownText) AddUsage(u rewrite.Usage) {
+	u.Known = true
+	if !s.State.First.Known {
+		s.State.First = u
+	}
+	s.State.Usage = s.State.Usage.Plus(u)
+}
+
+// A ClaudeEvent holds the fields that are read of all types of claude's events. qwen has the same.
+type ClaudeEvent struct {
+	Type      string `json:"type"`
+	Subtype   string `json:"subtype"`
+	SessionID string `json:"session_id"`
+	Version   string `json:"claude_code_version"`
+	Model     string `json:"model"`
+	Parent    string `json:"parent_tool_use_id"`
+	UUID      string `json:"uuid"`
+
+	Message struct {
+		ID      string `json:"id"`
+		Model   string `json:"model"`
+		Content []struct {
+			Type  string          `json:"type"`
+			Text  string          `json:"text"`
+			Input json.RawMessage `json:"input"`
+		} `json:"content"`
+		Usage *ClaudeUsage `json:"usage"`
+	} `json:"message"`
+
+	IsError        *bool                `json:"is_error"`
+	Result         *string              `json:"result"`
+	Errors         []jsonline.LooseText `json:"errors"`
+	TerminalReason string               `json:"terminal_reason"`
+	APIStatus      int                  `json:"api_error_status"`
+	StartupFailure string               `json:"startup_failure_reason"`
+
+	Whole bool `json:"-"` // every field above had the expected type
+}
+
+// Fails reports whether a result is marked as an error.
+func (e *ClaudeEvent) Fails() bool { return e.IsError != nil && *e.IsError }
+
+// Answer returns a result's text.
+func (e *ClaudeEvent) Answer() string { return jsonline.OrEmpty(e.Result) }
+
+// ClaudeUsage is a request's usage as claude, qwen and droid report it.
+type ClaudeUsage struct {
+	Input      int64 `json:"input_tokens"`
+	CacheRead  int64 `json:"cache_read_input_tokens"`
+	CacheWrite int64 `json:"cache_creation_input_tokens"`
+	Output     int64 `json:"output_tokens"`
+}
+
+// Matters reports whether anything is learned from such an event, or might be.
+func (e *ClaudeEvent) Matters() bool {
+	switch e.Type {
+	case "system":
+		return e.Subtype == "" || e.Subtype == "init" || e.Subtype == "compact_boundary"
+	case "", "stream_event", "assistant", "result":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,62 @@
+package base
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// escape matches the escape sequences that color a transcript.
+var escape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
+
+// StripEscapes removes what colors a text.
+func StripEscapes(text string) string {
+	if !strings.Contains(text, "\x1b") {
+		return text
+	}
+	return escape().ReplaceAllString(text, "")
+}
+
+// A Backlog holds the latest lines that were not shown because the caller's format does not have them.
+type Backlog []byte
+
+// maxBacklog bounds a backlog of more than one line, in bytes.
+const maxBacklog = 1 << 20
+
+// Add keeps a line.
+func (b *Backlog) Add(line []byte) {
+	if len(*b)+len(line) > maxBacklog {
+		*b = (*b)[:0]
+	}
+	*b = append(*b, line...)
+}
+
+// TimestampMillis returns the milliseconds since 1970 of a time in UTC as JavaScript writes it
+// (2026-11-22T15:37:36.811Z). ok is false for any other text.
+func TimestampMillis(text string) (millis int64, ok bool) {
+	const form = "0000-00-00T00:00:00.000Z"
+	if len(text) != len(form) {
+		return 0, false
+	}
+	for i := range len(form) {
+		if digit := text[i] >= '0' && text[i] <= '9'; digit != (form[i] == '0') || !digit && text[i] != form[i] {
+			return 0, false
+		}
+	}
+	number := func(from, to int) int64 {
+		n, err := strconv.ParseInt(strings.TrimLeft(text[from:to-1], "0")+text[to-1:to], 10, 64)
+		ok = ok && err == nil
+		return n
+	}
+	ok = true
+	year, month, day := number(0, 4), number(5, 7), number(8, 10)
+	// The year begins in March, so that its leap day is its last.
+	if month <= 2 {
+		year--
+		month += 12
+	}
+	days := 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 1 - 719468
+	seconds := ((days*24+number(11, 13))*60+number(14, 16))*60 + number(17, 19)
+	return seconds*1000 + number(20, 23), ok
+}

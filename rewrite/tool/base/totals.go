@@ -1,0 +1,52 @@
+package base
+
+import (
+	"encoding/json"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+)
+
+// EncodeTotals encodes the numbers whose path is wanted.
+func EncodeTotals(numbers []jsonline.Number, wanted func(path string) bool) rewrite.Totals {
+	totals := map[string]json.Number{}
+	for _, n := range numbers {
+		if wanted(n.Path) {
+			totals[n.Path] = json.Number(n.Text)
+		}
+	}
+	if len(totals) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(totals)
+	if err != nil {
+		return ""
+	}
+	return rewrite.Totals(text)
+}
+
+// SubtractTotals replaces the cumulative numbers in a line by their increase since previous, and keeps every other
+// byte. If one of them has decreased, they are not cumulative and the line is returned unchanged.
+func SubtractTotals(line []byte, numbers []jsonline.Number, previous rewrite.Totals) []byte {
+	var before map[string]json.Number
+	if previous == "" || json.Unmarshal([]byte(previous), &before) != nil {
+		return line
+	}
+	var out []byte
+	at := 0
+	for _, n := range numbers {
+		was, ok := before[n.Path]
+		if !ok {
+			continue
+		}
+		now, errNow := jsonline.Nano(n.Text)
+		then, errThen := jsonline.Nano(was.String())
+		if errNow != nil || errThen != nil || now < then {
+			return line
+		}
+		out = append(out, line[at:n.Start]...)
+		out = append(out, jsonline.FormatNano(now-then)...)
+		at = n.End
+	}
+	return append(out, line[at:]...)
+}

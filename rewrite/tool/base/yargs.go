@@ -1,0 +1,113 @@
+package base
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"reprise/rewrite"
+	"reprise/rewrite/tool/grammar"
+)
+
+// ReadYargs copies into the call every option that does not decide whether it is managed. The model's option replaces
+// the call's.
+func ReadYargs(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
+	c.Unknown = p.Unknown
+	var prompt []string
+	for _, o := range p.Options {
+		value := strings.Join(o.Values, "")
+		switch o.Kind {
+		case grammar.Model:
+			c.Model = value
+		case grammar.Format:
+			c.Format, c.FormatArg = rewrite.Format(value), o.Span
+		case grammar.Setting:
+			c.Settings = append(c.Settings, rewrite.Setting{Name: o.Names[0], Value: value})
+		case grammar.FileSetting:
+			c.Settings = append(c.Settings, rewrite.Setting{Name: o.Names[0], Value: strings.ReplaceAll(value, ",", "\x00"), File: true})
+		case grammar.CallerOwned:
+			c.SessionID = value
+		}
+		if o.Names[0] == "--prompt" {
+			prompt, c.PromptArgs = append(prompt, value), append(c.PromptArgs, o.Span)
+		}
+	}
+	for _, operand := range p.Operands {
+		prompt, c.PromptArgs = append(prompt, c.Args[operand.At]), append(c.PromptArgs, operand)
+	}
+	c.Prompt = strings.Join(prompt, " ")
+	switch {
+	case in.StdinTTY:
+	case c.Prompt == "":
+		c.Stdin = rewrite.StdinPrompt
+	default:
+		c.Stdin, c.Silence = rewrite.StdinAppended, rewrite.SilenceSkipped
+	}
+}
+
+// YargsSigns returns what gemini and qwen have in common.
+func YargsSigns(c *rewrite.Call, d *rewrite.Descriptor, p grammar.Args, in rewrite.Invocation) Signs {
+	return Signs{
+		Command:     p.StartsWith(in.Args, d.Subcommands),
+		Interactive: in.StdinTTY && (c.Prompt == "" || in.StdoutTTY && !p.Names("--prompt")),
+		Bad: p.Repeated("--model") || p.Names("--prompt") && len(p.Operands) > 0 ||
+			p.Names("--yolo") && p.Names("--approval-mode") ||
+			!slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.StreamJSON}, c.Format) ||
+			slices.ContainsFunc(p.Operands, func(s rewrite.Span) bool { return numeric(c.Args[s.At]) }),
+	}
+}
+
+// numeric reports whether yargs reads a word as a number and may rewrite it.
+func numeric(word string) bool {
+	_, err := strconv.ParseFloat(word, 64)
+	return err == nil
+}
+
+// MaxYargsStdin is how much of stdin gemini and qwen read; they drop the rest.
+const MaxYargsStdin = 8 << 20
+
+// PlanYargs puts added options first and replaces the caller's own, since yargs makes an array of an option named
+// twice. A session that a call in text begins gets an ID, since text names none. Nothing of a resume's prompt that came
+// by stdin goes into argv.
+func PlanYargs(c *rewrite.Call, t rewrite.Target) rewrite.Plan {
+	prompt, whole := t.Prompt()
+	plan := rewrite.Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole, Asked: t.Asked(), ReexecsSelf: true, ExitsBeforeFlush: true}
+	var front []string
+	args := slices.Clone(c.Args)
+	if id := t.NewID(); c.Format == rewrite.Text && plan.Resume == "" && id != "" {
+		plan.NewID = id
+		front = append(front, "--session-id="+plan.NewID)
+	}
+	if plan.Resume != "" {
+		front = append(front, "--resume="+plan.Resume)
+		if plan.Copy {
+			front = append(front, "--fork-session")
+		}
+		args = RemovePrompt(args, c.PromptArgs)
+		switch {
+		case t.FromArgv(*c) && len(prompt) <= LongestArg:
+			front = append(front, "--prompt="+prompt)
+			plan.HasStdin = c.Stdin != rewrite.StdinUnused && !c.Silent // stdin was empty
+		case whole && c.Prompt != "" && len(c.Prompt) <= LongestArg:
+			front = append(front, "--prompt="+c.Prompt) // the tool joins it with stdin again
+		default:
+			plan.Stdin, plan.HasStdin = prompt, true
+		}
+	}
+	plan.Args = append(front, args...)
+	return plan
+}
+
+// YargsPrompt puts stdin first, then an empty line, then the prompt. It returns "" if the tool would not read all of
+// stdin.
+func YargsPrompt(c *rewrite.Call, stdin string) string {
+	switch {
+	case len(stdin) > MaxYargsStdin:
+		return ""
+	case c.Prompt == "":
+		return stdin
+	case stdin != "":
+		return stdin + "\n\n" + c.Prompt
+	}
+	return c.Prompt
+}

@@ -1,0 +1,584 @@
+// Package claude is Claude Code. Facts here were measured with 2.1.329 unless they name another version.
+package claude
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
+	"reprise/rewrite/tool/base"
+	"reprise/rewrite/tool/grammar"
+)
+
+type claude struct{ base.Base }
+
+func init() { rewrite.Register(claude{}) }
+
+var descriptor = rewrite.Descriptor{
+	Name:       "claude",
+	Headless:   []string{"claude", "-p"},
+	Unattended: []string{"claude", "--allowedTools=Bash", "-p"},
+	// The subcommands in --help, and hidden or older ones.
+	Subcommands: strings.Fields(`agents api-key attach auth auto-mode config daemon doctor experimental-next gateway help
+		import install kill logs mcp migrate-installer plugin plugins project purge rc remote-control respawn rm setup-token
+		stop ultrareview update upgrade`),
+	Alone:     []string{"--help", "-h", "--version", "-v"},
+	Nested:    []string{"CLAUDECODE"},
+	LoginKeys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
+	KeepsHour: true,
+	Provider:  "anthropic",
+
+	FileLimitKills: true,
+
+	Home:     home,
+	Sessions: []string{"projects/*/*.jsonl"},
+	Travels:  true,
+	StandIn: rewrite.StandIn{Env: []string{
+		"ANTHROPIC_BASE_URL=URL",
+		"ANTHROPIC_API_KEY=stand-in",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		"CLAUDE_CODE_MAX_RETRIES=0",
+		"DISABLE_AUTOUPDATER=1",
+		"DISABLE_TELEMETRY=1",
+		"DISABLE_ERROR_REPORTING=1",
+	}},
+}
+
+func (claude) Descriptor() *rewrite.Descriptor { return &descriptor }
+
+// options lists every option of claude 2.1.329: those in --help and the undocumented ones
+// that callers use.
+var options = grammar.Table{
+	{[]string{"--add-dir"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--agent"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--agents"}, rewrite.OneValue, grammar.FileSetting},
+	{[]string{"--allow-dangerously-skip-permissions"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--allowed-tools", "--allowedTools"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--append-system-prompt"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--append-system-prompt-file"}, rewrite.OneValue, grammar.FileSetting},
+	{[]string{"--autocompact"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--await-initialize"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--ax-screen-reader"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--background", "--bg"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--bare"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--betas"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--brief"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--chrome"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--cloud"}, rewrite.OptionalValue, grammar.Unmanaged},
+	{[]string{"--continue", "-c"}, rewrite.NoValue, grammar.CallerOwned},
+	{[]string{"--dangerously-skip-permissions"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--debug", "-d"}, rewrite.OptionalValue, grammar.Neutral},
+	{[]string{"--debug-file"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--debug-to-stderr"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--desktop"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--disable-slash-commands"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--disallowed-tools", "--disallowedTools"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--effort"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--environment"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{steadyOption}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--fallback-model"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--file"}, rewrite.ManyValues, grammar.Unmanaged},
+	{[]string{"--fork-session"}, rewrite.NoValue, grammar.CallerOwned},
+	{[]string{"--forward-subagent-text"}, rewrite.NoValue, grammar.StreamOnly},
+	{[]string{"--from-pr"}, rewrite.OptionalValue, grammar.CallerOwned},
+	{[]string{"--help", "-h"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--ide"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--include-hook-events"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--include-partial-messages"}, rewrite.NoValue, grammar.StreamOnly},
+	{[]string{"--initialize-fields"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--input-format"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--json-schema"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--max-budget-usd"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--max-thinking-tokens"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--max-turns"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--mcp-config"}, rewrite.ManyValues, grammar.FileSetting},
+	{[]string{"--mcp-debug"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--model"}, rewrite.OneValue, grammar.Model},
+	{[]string{"--name", "-n"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--no-chrome"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--no-session-persistence"}, rewrite.NoValue, grammar.OptOut},
+	{[]string{"--output-format"}, rewrite.OneValue, grammar.Format},
+	{[]string{"--permission-mode"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--permission-prompt-tool"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--permission-prompts"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--plugin-dir"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--plugin-url"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--print", "-p"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--prompt-suggestions"}, rewrite.OptionalValue, grammar.StreamOnly},
+	{[]string{"--remote-control"}, rewrite.OptionalValue, grammar.Unmanaged},
+	{[]string{"--remote-control-session-name-prefix"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--replay-user-messages"}, rewrite.NoValue, grammar.StreamOnly},
+	{[]string{"--restricted"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--resume", "-r"}, rewrite.OptionalValue, grammar.CallerOwned},
+	{[]string{"--resume-session-at"}, rewrite.OneValue, grammar.CallerOwned},
+	{[]string{"--safe-mode"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--session-id"}, rewrite.OneValue, grammar.CallerOwned},
+	{[]string{"--setting-sources"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--settings"}, rewrite.OneValue, grammar.FileSetting},
+	{[]string{"--strict-mcp-config"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--system-prompt"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--system-prompt-file"}, rewrite.OneValue, grammar.FileSetting},
+	{[]string{"--system-prompt-snapshot"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--task-budget"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--teleport"}, rewrite.OptionalValue, grammar.Unmanaged},
+	{[]string{"--thinking"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--thinking-display"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--tmux"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--tools"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--verbose"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--version", "-v"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--worktree", "-w"}, rewrite.OptionalValue, grammar.Unmanaged},
+}
+
+// steadyOption moves what changes between calls, as git's status, from the system prompt to the first message.
+const steadyOption = "--exclude-dynamic-system-prompt-sections"
+
+// sessionEnv lists variables that change which session a run uses. A call with one of them is
+// not managed.
+var sessionEnv = []string{"CLAUDE_CODE_SKIP_PROMPT_HISTORY", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"}
+
+// cacheEnv lists variables by which a caller itself chooses how long the provider keeps a prompt, or that it keeps none.
+var cacheEnv = []string{
+	"CLAUDE_CODE_PROMPT_CACHE_TTL", "CLAUDE_CODE_MESSAGES_PROMPT_CACHE_TTL", "ENABLE_PROMPT_CACHING_1H", "FORCE_PROMPT_CACHING_5M", "DISABLE_PROMPT_CACHING",
+}
+
+// hour returns the variable with which a version has the provider keep a prompt for an hour, "" if it has none. The first
+// came with 2.1.108, the other one replaced it in 2.1.242.
+func hour(version string) string {
+	switch {
+	case version == "" || !base.AtLeast(version, 2, 1, 108):
+		return ""
+	case base.AtLeast(version, 2, 1, 242):
+		return "CLAUDE_CODE_PROMPT_CACHE_TTL=1h"
+	}
+	return "ENABLE_PROMPT_CACHING_1H=1"
+}
+
+// Variables returns the prefixes that cover every variable in claude's docs. The neutral ones name
+// the caller or its terminal, say where telemetry goes, or are already part of the chain's key.
+func (claude) Variables() rewrite.Variables {
+	return rewrite.Variables{
+		Settings: []string{
+			"CLAUDE_*", "ANTHROPIC_*", "MAX_*", "BASH_*", "MCP_*", "DISABLE_*", "ENABLE_*", "TASK_MAX_OUTPUT_LENGTH",
+			"SLASH_COMMAND_TOOL_CHAR_BUDGET", "USE_BUILTIN_RIPGREP", "API_TIMEOUT_MS", "FALLBACK_FOR_ALL_PRIMARY_MODELS",
+		},
+		Account: []string{
+			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_*", "ANTHROPIC_VERTEX_*",
+			"ANTHROPIC_FOUNDRY_*", "ANTHROPIC_AWS_*", "ANTHROPIC_UNIX_SOCKET", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN",
+			"CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*_AUTH", "CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_ACCOUNT_*", "CLAUDE_CODE_ORGANIZATION_UUID",
+			"CLAUDE_CODE_USER_EMAIL", "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR",
+			"CLAUDE_CODE_WEBSOCKET_AUTH_FILE_DESCRIPTOR",
+		},
+		Neutral: []string{
+			"ANTHROPIC_MODEL", // already counted as the call's model
+			"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_REMOTE_SESSION_ID",
+			"CLAUDE_CODE_PARENT_SESSION_ID", "CLAUDE_CODE_CONTAINER_ID", "CLAUDE_CODE_EXECPATH", "CLAUDE_AGENT_SDK_VERSION", "CLAUDE_AGENT_SDK_CLIENT_APP", "CLAUDE_PID",
+			"CLAUDE_CODE_ENABLE_TELEMETRY", "CLAUDE_CODE_OTEL_*", "CLAUDE_CODE_DEBUG_*", "CLAUDE_CODE_DIAGNOSTICS_FILE",
+			"CLAUDE_CODE_TMPDIR", "CLAUDE_TMPDIR", "CLAUDE_CODE_EXIT_AFTER_*", "BASH_VERSION", "BASH_ENV", "BASH_FUNC_*", "BASH_SUBSHELL",
+			"DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER",
+		},
+	}
+}
+
+// own is what claude's calls have of their own.
+type own struct {
+	project      base.Project
+	cacheChosen  bool   // the caller has said how long the provider keeps a prompt
+	unsteady     bool   // the system prompt changes from call to call
+	namesDefault bool   // a resume must name the default model
+	maxTurns     string // the caller's limit
+}
+
+func (c claude) Parse(in rewrite.Invocation) rewrite.Call {
+	call := base.NewCall(&descriptor, in)
+	p := grammar.Commander(in.Args, options.With(in.Learned))
+	read(&call, p, in)
+	call.Home = home(in.Env)
+	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
+	if call.Mode == rewrite.Fresh {
+		call.SettingsFiles = settingsFiles(call, in.Env)
+		call.Watched = watched(call.Home)
+	}
+	return call
+}
+
+// read copies into the call every option that does not decide whether it is managed.
+func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
+	own := own{cacheChosen: slices.ContainsFunc(cacheEnv, func(name string) bool { return in.Env(name) != "" })}
+	c.Unknown = p.Unknown
+	c.Model = in.Env("ANTHROPIC_MODEL")
+	outputFormat, frames, verbose := "", false, false
+	for _, o := range p.Options {
+		value := ""
+		if len(o.Values) > 0 {
+			value = o.Values[len(o.Values)-1]
+		}
+		switch o.Kind {
+		case grammar.Model:
+			c.Model = value
+		case grammar.Format:
+			outputFormat = value
+		case grammar.Setting, grammar.FileSetting:
+			c.Settings = append(c.Settings, rewrite.Setting{Name: o.Names[0], Value: strings.Join(o.Values, "\x00"), File: o.Kind == grammar.FileSetting})
+		case grammar.CallerOwned:
+			if value != "" {
+				c.SessionID = value
+			}
+		}
+		switch o.Names[0] {
+		case "--verbose":
+			verbose = true
+		case "--input-format":
+			frames = value == "stream-json"
+		case "--replay-user-messages":
+			c.KeepPrompt = true
+		case "--max-turns":
+			own.maxTurns = value
+		}
+	}
+	c.Own = own
+	switch {
+	case outputFormat == "json" && verbose:
+		c.Format = rewrite.JSONVerbose
+	case outputFormat != "":
+		c.Format = rewrite.Format(outputFormat)
+	}
+	if len(p.Operands) > 0 {
+		c.PromptArg = p.Operands[0].At
+		c.Prompt = c.Args[c.PromptArg]
+	}
+	switch {
+	case in.StdinTTY:
+	case frames:
+		c.Stdin = rewrite.StdinFrames
+	case c.PromptArg < 0:
+		c.Stdin = rewrite.StdinPrompt
+	default:
+		c.Stdin, c.Silence = rewrite.StdinAppended, rewrite.SilenceSkipped
+	}
+}
+
+// home returns the directory that CLAUDE_CONFIG_DIR moves.
+func home(env func(string) string) string {
+	return cmp.Or(env("CLAUDE_CONFIG_DIR"), env("HOME")+"/.claude")
+}
+
+// settingsFiles returns the settings files that the format and display of a headless answer
+// depend on, the project's included.
+func settingsFiles(c rewrite.Call, env func(string) string) []string {
+	files := []string{
+		c.Home + "/settings.json", state(env), credentialsFile(c.Home),
+		".claude/settings.json", ".claude/settings.local.json", "/etc/claude-code/managed-settings.json",
+	}
+	for _, s := range c.Settings {
+		if s.Name == "--settings" {
+			files = append(files, s.Value)
+		}
+	}
+	return files
+}
+
+// state returns the file in which claude keeps its own state. It is beside the sessions
+// directory unless that was moved.
+func state(env func(string) string) string {
+	return cmp.Or(env("CLAUDE_CONFIG_DIR"), env("HOME")) + "/.claude.json"
+}
+
+func credentialsFile(home string) string { return home + "/.credentials.json" }
+
+// watched returns the files that claude reads on its own at the start of a session.
+func watched(home string) []rewrite.Watch {
+	watched := []rewrite.Watch{
+		{Path: ".mcp.json", Above: true},
+		{Path: ".claude/agents/*.md", Above: true},
+		{Path: home + "/agents/*.md", Name: "~/.claude/agents"},
+		{Path: ".claude/commands/*.md", Above: true},
+		{Path: home + "/commands/*.md", Name: "~/.claude/commands"},
+		{Path: ".claude/skills/*/SKILL.md", Above: true},
+		{Path: home + "/skills/*/SKILL.md", Name: "~/.claude/skills"},
+		{Path: "/etc/claude-code/managed-mcp.json"},
+		{Path: ".claude/output-styles/*.md"},
+		{Path: home + "/output-styles/*.md", Name: "~/.claude/output-styles"},
+		{Path: home + "/CLAUDE.md", Name: "~/.claude/CLAUDE.md", Guard: reason.InstructionsChanged},
+		{Path: home + "/rules/*.md", Name: "~/.claude/rules", Guard: reason.InstructionsChanged},
+		{Path: "/etc/claude-code/CLAUDE.md", Guard: reason.InstructionsChanged},
+	}
+	for _, name := range []string{"CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/*.md"} {
+		watched = append(watched, rewrite.Watch{Path: name, Above: true, Guard: reason.InstructionsChanged})
+	}
+	return watched
+}
+
+// servers returns the MCP servers that claude's state file names for the user and for a
+// project, and which of the project's own are enabled. Nothing else in that file counts, since
+// claude rewrites it at every start.
+func servers(state string, dirs []string) []rewrite.Setting {
+	var found []rewrite.Setting
+	add := func(name, object string) {
+		if value := jsonline.Compact(jsonline.Member(object, name)); value != "" {
+			found = append(found, rewrite.Setting{Name: "~/.claude.json " + name, Value: value})
+		}
+	}
+	add("mcpServers", state)
+	projects := jsonline.Member(state, "projects")
+	for _, dir := range dirs {
+		project := jsonline.Member(projects, dir)
+		for _, name := range []string{"mcpServers", "enabledMcpjsonServers", "disabledMcpjsonServers", "disabledMcpServers"} {
+			add(name, project)
+		}
+	}
+	return found
+}
+
+// account returns what identifies the account that claude is logged in to. Tokens change
+// every few hours, so they count only if nothing else identifies their owner.
+func account(state, credentials string) []rewrite.Setting {
+	account := jsonline.Member(state, "oauthAccount")
+	id := jsonline.Compact(jsonline.Member(account, "accountUuid")) + jsonline.Compact(jsonline.Member(account, "organizationUuid"))
+	var found []rewrite.Setting
+	if id != "" {
+		found = append(found, rewrite.Setting{Name: "~/.claude.json oauthAccount", Value: id, Guard: reason.AuthChanged})
+	}
+	if login := jsonline.Member(credentials, "claudeAiOauth"); login != "" {
+		value := jsonline.Compact(jsonline.Member(login, "subscriptionType"))
+		if id == "" {
+			value = jsonline.Compact(login)
+		}
+		found = append(found, rewrite.Setting{Name: "~/.claude/.credentials.json", Value: value, Guard: reason.AuthChanged})
+	}
+	return found
+}
+
+// ResolveWithEnv adds the settings files, which are part of what a session depends on, and what the
+// version can do.
+func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+	c.NoScout = noScout(c)
+	own := base.Own[own](c)
+	model := slices.ContainsFunc(c.Settings, func(s rewrite.Setting) bool { return s.Name == "--agent" || s.Name == "--agents" })
+	check := func(text string) {
+		own.cacheChosen = own.cacheChosen || slices.ContainsFunc(cacheEnv, func(name string) bool { return strings.Contains(text, name) })
+		model = model || strings.Contains(text, `"model"`)
+		if rewrite.StartHooks.In([]byte(text)) {
+			c.NoScout = reason.HookSetting
+		}
+	}
+	for _, setting := range c.Settings {
+		if setting.Name == "--settings" {
+			check(setting.Value)
+		}
+	}
+	state, credentials := "", ""
+	for _, path := range c.SettingsFiles {
+		text, found := s.Settings[path]
+		if !found {
+			continue
+		}
+		switch {
+		case path == credentialsFile(c.Home):
+			credentials = text
+		case strings.HasSuffix(path, "/.claude.json"):
+			if rewrite.StartHooks.In([]byte(text)) {
+				c.NoScout = reason.HookSetting
+			}
+			state = text
+		default:
+			check(text)
+			if !inSettings(c.Settings, path) {
+				c.Settings = append(c.Settings, rewrite.JSONSettings(path, text)...)
+			}
+		}
+	}
+	c.Settings = slices.Concat(c.Settings, servers(state, s.Dirs), account(state, credentials))
+	own.project = base.NewProject(c.Home, s.Dirs)
+	// Up to 1.0.111 a resume continued under another ID; 1.0.124 keeps it.
+	c.NoResume = s.Version != "" && !base.AtLeast(s.Version, 1, 0, 124)
+	// --session-id beside --fork-session came with 2.0.73.
+	c.Copies = s.Version != "" && base.AtLeast(s.Version, 2, 0, 73)
+	if !own.cacheChosen {
+		c.HourCache = hour(s.Version)
+	}
+	// The option came with 2.1.98. From 2.1.277 on the session keeps the system prompt that it began with, and it changes nothing.
+	own.unsteady = s.Version != "" && base.AtLeast(s.Version, 2, 1, 98) && !base.AtLeast(s.Version, 2, 1, 277)
+	own.namesDefault = !model && c.Model == "" && !base.AtLeast(s.Version, 2, 1, 271)
+	c.Own = own
+	return c
+}
+
+// noScout returns why claude must not be started before the prompt is known: a plugin may
+// have hooks of its own.
+func noScout(c rewrite.Call) reason.Code {
+	if slices.ContainsFunc(c.Settings, func(s rewrite.Setting) bool { return strings.HasPrefix(s.Name, "--plugin-") }) {
+		return reason.HookSetting
+	}
+	return ""
+}
+
+// inSettings reports whether a setting already names the file.
+func inSettings(settings []rewrite.Setting, path string) bool {
+	return slices.ContainsFunc(settings, func(s rewrite.Setting) bool { return s.File && slices.Contains(s.Paths(), path) })
+}
+
+// why returns why the call is not managed, or "".
+func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
+	set := func(name string) bool { return in.Env(name) != "" }
+	frames := c.Stdin == rewrite.StdinFrames
+	s := base.Signs{
+		Command:     p.StartsWith(in.Args, descriptor.Subcommands),
+		Interactive: !p.Names("--print") && (in.StdoutTTY || !p.Has(grammar.Format) && in.StdinTTY),
+		Bad: p.Bad || len(p.Operands) > 1 || !slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.JSONVerbose, rewrite.StreamJSON}, c.Format) ||
+			(p.Has(grammar.StreamOnly) || frames) && c.Format != rewrite.StreamJSON ||
+			p.Sets("--input-format", func(value string) bool { return value != "text" && value != "stream-json" }),
+		OptsOut: slices.ContainsFunc(sessionEnv, set),
+	}
+	if frames && c.PromptArg >= 0 && !s.Bad {
+		s.Unmanaged = "--input-format" // versions do not agree on what becomes of it
+	}
+	switch why := base.Why(c, &descriptor, p, in, s); {
+	case why != "":
+		return why
+	case c.PromptArg < 0 && in.StdinTTY:
+		return reason.Interactive
+	case prompt.IsSlashCommand(c.Prompt):
+		return reason.SlashCommand
+	}
+	return ""
+}
+
+// ActsOn reports file mentions ("@" followed by anything but space) and the words that make claude
+// think more in that turn.
+func (claude) ActsOn(text string) bool {
+	lower := strings.ToLower(text)
+	return prompt.Mentions(text, '@', false) || strings.Contains(lower, "ultrathink") || strings.Contains(lower, "megathink") ||
+		strings.Contains(lower, "think hard") || strings.Contains(lower, "think harder")
+}
+
+func (claude) Options(help string) rewrite.Probe {
+	return grammar.ReadProbe(help, "--print", "--resume")
+}
+
+// EffectivePrompt joins prompt and stdin the way claude does: PROMPT, a newline, DATA
+// (recordings/claude/stdin-and-arg-text).
+func (claude) EffectivePrompt(c rewrite.Call, stdin string) string {
+	switch {
+	case c.Stdin == rewrite.StdinPrompt:
+		return stdin
+	case stdin == "":
+		return c.Prompt
+	}
+	return c.Prompt + "\n" + stdin
+}
+
+// Plan leaves the caller's output format. For text and json it chooses the ID of a new session, since
+// text does not show one, and follows the session's file. Added options stand first, where no variadic
+// option can take them as values and before any "--" (CLI-FACTS 1.5).
+func (claude) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
+	prompt, whole := t.Prompt()
+	own := base.Own[own](c)
+	plan := rewrite.Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole}
+	args := slices.Clone(c.Args)
+	var front []string
+	if plan.Resume != "" {
+		front = append(front, "--resume", plan.Resume)
+		if plan.Copy {
+			front = append(front, "--fork-session")
+		}
+		if message := t.ForkAt(); message != "" {
+			front = append(front, "--resume-session-at", message)
+		}
+		// From some version after 2.1.100 up to 2.1.270, a resume without a model takes a smaller
+		// variant of the default model, with 200,000 tokens of context instead of a million.
+		if own.namesDefault {
+			front = append(front, "--model", "default")
+		}
+		args = base.PlacePrompt(&plan, c, t, args)
+	}
+	if c.Format != rewrite.StreamJSON {
+		if plan.Resume == "" || plan.Copy {
+			plan.NewID = t.NewID()
+			front = append(front, "--session-id", plan.NewID)
+		}
+		plan.Follow = []rewrite.Follow{{Dir: own.project.Dir, Name: plan.ID() + ".jsonl", Exact: own.project.Exact, Lines: true}}
+	}
+	if c.Steady && own.unsteady && !slices.Contains(c.Args, steadyOption) {
+		front = append(front, steadyOption)
+	}
+	if c.Hour && c.HourCache != "" {
+		plan.Env = append(plan.Env, c.HourCache)
+	}
+	plan.Args = append(front, args...)
+	return plan
+}
+
+// ForkPoint returns the last entry of the conversation, whatever its type. What follows an answer
+// (a snapshot of the system prompt, a hook's output) belongs to it (LIVE 2.1.329). A copy cut right
+// after the answer sends the model the same.
+func (claude) ForkPoint(tail []byte) string {
+	for line := range jsonline.Backwards(tail) {
+		var entry struct {
+			Type      string `json:"type"`
+			UUID      string `json:"uuid"`
+			Sidechain bool   `json:"isSidechain"` // a subagent's entry, in the same file in older versions
+		}
+		if json.Unmarshal(line, &entry) != nil {
+			return ""
+		}
+		switch entry.Type {
+		case "user", "assistant", "attachment", "system":
+			if entry.Sidechain {
+				continue
+			}
+			if !base.IsUUID(entry.UUID) {
+				return ""
+			}
+			return entry.UUID
+		}
+	}
+	return ""
+}
+
+// SessionPaths returns the transcript's path. Its directory is named after the working directory,
+// with everything but letters and digits replaced. Long names are cut and hashed, so the last
+// pattern matches the ID under any name (CLI-FACTS 1.2).
+func (claude) SessionPaths(home, cwd, id string) []string {
+	home = rewrite.Literal(home)
+	return []string{home + "/projects/" + base.Dashed(cwd) + "/" + id + ".jsonl", home + "/projects/*/" + id + ".jsonl"}
+}
+
+// SessionFiles returns the transcript, the directory of the same name beside it (subagents and
+// large results) and the session's task list in tasks. Running claude processes name their sessions
+// in files of their own (2.1.329).
+func (claude) SessionFiles(home, id, path string) (rewrite.SessionFiles, bool) {
+	parts := base.Below(home, path, "projects/*/"+id+".jsonl")
+	if parts == nil {
+		return rewrite.SessionFiles{}, false
+	}
+	own := strings.Join(parts, "/")
+	return rewrite.SessionFiles{
+		Paths:   []string{own, strings.TrimSuffix(own, ".jsonl"), "tasks/" + id},
+		Running: []string{"sessions/*.json"},
+	}, true
+}
+
+// refusals lists what claude writes to stderr when it refuses a resume (CLI-FACTS 1.3). A
+// session held by a background agent is busy, not dead.
+var refusals = base.Refusals{
+	{"No conversation found with session ID", reason.RefusedUnknown},
+	{"requires a valid session ID", reason.RefusedUnknown},
+	{"is currently running as a background agent", reason.RefusedBusy},
+	{"unknown option '--resume'", reason.RefusedNoResume},
+	{"Failed to resume session", reason.RefusedBroken},
+	{"No message found with message.uuid", reason.RefusedBroken},
+	{"No deferred tool marker found", reason.RefusedBroken},
+}
+
+func (claude) Refused(stderr string, exit int) reason.Code {
+	if reason := refusals.In(stderr); reason != "" || exit == 0 {
+		return reason
+	}
+	return reason.RefusedSilent
+}

@@ -1,0 +1,176 @@
+package claude
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+	"reprise/rewrite/tool/base"
+)
+
+// file is what a session's file shows of a text or json run. Facts were measured with 2.0.73,
+// 2.0.76, 2.1.197, 2.1.329 and 2.1.330.
+type file struct {
+	newest  *fileEntry    // the newest message of the model, or of claude in its place
+	message string        // the ID of the API's message that counts in usage
+	usage   rewrite.Usage // of that message, as reported last
+	earlier rewrite.Usage // of the run's messages before
+	totals  bool          // the run's usage is known from claude's own totals
+}
+
+// A fileEntry is a line of a session's file: an event's fields, and some of its own.
+type fileEntry struct {
+	base.ClaudeEvent
+	Time      jsonline.LooseText `json:"timestamp"`
+	Sidechain bool               `json:"isSidechain"` // a subagent's entry, in the same file in older versions
+	Version   string             `json:"version"`
+	APIError  bool               `json:"isApiErrorMessage"`
+	Status    int                `json:"apiErrorStatus"`
+}
+
+// entries are texts of which every entry worth parsing contains one. In the text of a message
+// the quotes would be escaped.
+var entries = [][]byte{
+	[]byte(`"type":"user"`), []byte(`"type":"assistant"`), []byte(`"type":"system"`), []byte(`"type":"cost-state"`),
+}
+
+// File reads a line of the session's file. A copy's file begins with its source's entries, which are
+// older than the run.
+func (s *stream) File(_ string, line []byte) {
+	if !slices.ContainsFunc(entries, func(mark []byte) bool { return bytes.Contains(line, mark) }) {
+		return
+	}
+	e := &fileEntry{}
+	_, e.Whole = jsonline.ReadEvent(line, e)
+	if e.Type == "cost-state" {
+		s.learnCosts(line)
+		return
+	}
+	at, ok := base.TimestampMillis(string(e.Time))
+	if !ok || at < s.Plan.Started || e.Sidechain {
+		return
+	}
+	if s.State.ID == "" {
+		s.State.ID, s.State.Source = s.Plan.ID(), "file"
+	}
+	switch {
+	case e.Type == "system" && e.Subtype == "compact_boundary":
+		s.State.Compacted = true
+	case e.Type == "assistant":
+		s.State.Version = e.Version
+		s.malformed = s.malformed || !e.Whole
+		s.learnMessage(&e.ClaudeEvent)
+		s.addUsage(&e.ClaudeEvent)
+		s.newest = e
+		if s.malformed { // json's result may have been read before
+			s.State.Failed, s.State.TurnLimit = true, false
+		}
+		s.settle()
+	}
+}
+
+// settle decides how a text run stands. claude prints a message to stdout when its turn is over, after
+// it has written it to the file.
+func (s *stream) settle() {
+	if s.Call.Format != rewrite.Text || s.newest == nil {
+		return
+	}
+	text, usesTool := s.newest.text()
+	turns := base.Own[own](s.Call).maxTurns
+	limit := "Error: Reached max turns (" + turns + ")"
+	seen := &s.State
+	seen.Final, seen.Failed, seen.TurnLimit, seen.Refusal, seen.Answer = false, false, false, "", ""
+	switch {
+	case usesTool:
+		if turns != "" && s.shows(limit) {
+			seen.Final, seen.Failed, seen.TurnLimit = true, true, !s.malformed
+		}
+	case s.newest.APIError:
+		if s.shows(text) {
+			failed := true
+			event := base.ClaudeEvent{IsError: &failed, Result: &text, APIStatus: s.newest.Status}
+			seen.Final, seen.Failed, seen.Refusal = true, true, refusal(&event)
+		}
+	default:
+		if s.TooLong || s.shows(text) {
+			seen.Final, seen.Failed, seen.Answer = true, s.TooLong || s.malformed, text
+		}
+	}
+}
+
+// text returns the last text of a message, and whether the message asks for a tool.
+func (e *fileEntry) text() (text string, usesTool bool) {
+	for _, part := range e.Message.Content {
+		if part.Type == "text" {
+			text = part.Text
+		}
+		usesTool = usesTool || part.Type == "tool_use"
+	}
+	return text, usesTool
+}
+
+// shows reports whether stdout has shown a text. A terminal has its own line ends. For an empty text
+// claude prints at least a newline.
+func (s *stream) shows(text string) bool {
+	text = strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n")
+	shown := s.Text
+	if bytes.Contains(shown, []byte("\r\n")) {
+		shown = bytes.ReplaceAll(shown, []byte("\r\n"), []byte("\n"))
+	}
+	return len(shown) >= max(1, len(text)) && bytes.Contains(shown, []byte(text))
+}
+
+// addUsage adds up the usage of the run's messages, each of which has an entry for each of its parts.
+// It counts if claude does not report totals.
+func (s *stream) addUsage(e *base.ClaudeEvent) {
+	u := e.Message.Usage
+	if u == nil || !e.Whole || s.State.Synthetic {
+		return
+	}
+	s.State.Model = e.Message.Model
+	if e.Message.ID != s.message {
+		s.message, s.earlier = e.Message.ID, s.earlier.Plus(s.usage)
+	}
+	s.usage = rewrite.Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output}
+	if !s.totals {
+		s.State.Usage = s.earlier.Plus(s.usage)
+	}
+}
+
+// learnCosts reads the session's totals, which claude writes at its end since a version between 2.1.272
+// and 2.1.280. A result on stdout has the same figures.
+func (s *stream) learnCosts(line []byte) {
+	if s.State.ID == "" || s.State.Results > 0 {
+		return
+	}
+	numbers := costs(line)
+	s.State.Totals = base.EncodeTotals(numbers, runsOn)
+	own := line
+	if s.Plan.Resume != "" {
+		if own = base.SubtractTotals(line, numbers, s.previous); bytes.Equal(own, line) {
+			return
+		}
+	}
+	s.learnUsage(line, costs(own))
+	s.totals = true
+	var state struct{ HasUnknownModelCost bool }
+	if _, whole := jsonline.ReadEvent(line, &state); state.HasUnknownModelCost || !whole {
+		s.State.Usage.CostNano, s.State.Usage.CostKnown = 0, false
+	}
+}
+
+// costs returns the totals in a session's file under the names that a result has for them.
+func costs(line []byte) []jsonline.Number {
+	numbers := jsonline.Numbers(line)
+	for i, n := range numbers {
+		switch n.Path {
+		case "totalCostUSD":
+			numbers[i].Path = "total_cost_usd"
+		case "totalAPIDuration":
+			numbers[i].Path = "duration_api_ms"
+		}
+	}
+	return numbers
+}

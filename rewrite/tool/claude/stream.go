@@ -1,0 +1,366 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+	"reprise/rewrite/reason"
+	"reprise/rewrite/tool/base"
+)
+
+// stream reads claude's output in the caller's format: stream-json as it comes, and for text and
+// json also the session's file (claude_file.go). It changes only the figures of a resumed call, which
+// claude counts over the whole session.
+type stream struct {
+	base.ShownText // of text alone
+	previous       rewrite.Totals
+	results        int
+	malformed      bool // an event had an unexpected shape
+
+	held   []byte // json of a resumed call: the result and what came after it
+	result int    // length of the result in held
+	file
+}
+
+func (claude) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
+	return &stream{ShownText: base.ShownText{Stream: base.Stream{Call: c, Plan: p}}, previous: previous}
+}
+
+func (s *stream) PrintsAtEnd() bool { return s.Call.Format != rewrite.StreamJSON }
+
+func (s *stream) HoldsOutput() bool {
+	return s.Call.Format == rewrite.JSON || s.Call.Format == rewrite.JSONVerbose
+}
+
+// MaxLine implements Stream.
+func (s *stream) MaxLine() int {
+	if s.Call.Format == rewrite.Text {
+		return s.ShownText.MaxLine()
+	}
+	return s.Stream.MaxLine()
+}
+
+// marks are words of which every line worth parsing contains at least one. The order of keys
+// changes between versions (CLI-FACTS 1.6), so they are searched for anywhere in the line.
+var marks = jsonline.NewMarks("result", "assistant", "init", "compact_boundary", "stream_event")
+
+func (s *stream) Line(line []byte) []byte {
+	switch {
+	case s.Call.Format == rewrite.StreamJSON:
+		e := s.read(line)
+		s.learn(e)
+		if e.Type == "result" {
+			return s.ownFigures(line)
+		}
+		return line
+	case s.Call.Format == rewrite.Text:
+		s.Keep(line)
+		s.settle()
+		return line
+	}
+	return s.jsonLine(line)
+}
+
+// jsonLine reads a line of json. It holds the result of a resumed call until the session's file has
+// shown which version counts.
+func (s *stream) jsonLine(line []byte) []byte {
+	if s.held != nil {
+		s.held = append(s.held, line...)
+		return nil
+	}
+	at := jsonResult(line)
+	e := s.read(line[at.from:at.to])
+	s.learn(e)
+	switch {
+	case e.Type != "result":
+	case s.Plan.Resume == "":
+		s.ownFigures(line[at.from:at.to])
+	default:
+		s.held, s.result = bytes.Clone(line), len(line)
+		return nil
+	}
+	return line
+}
+
+// End returns the result of a resumed call with this call's figures.
+func (s *stream) End() []byte {
+	if s.held == nil {
+		return nil
+	}
+	at := jsonResult(s.held[:s.result])
+	shown := slices.Concat(s.held[:at.from], s.ownFigures(s.held[at.from:at.to]), s.held[at.to:])
+	s.held = nil
+	return shown
+}
+
+// jsonResult returns where the result is in json's output. With --verbose, or that setting, claude
+// prints an array of all events, the result last. A line that is cut short has none.
+func jsonResult(line []byte) lineSpan {
+	last := lineSpan{0, len(line)}
+	if !bytes.HasPrefix(line, []byte("[")) {
+		return last
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	_, _ = d.Token() // the bracket
+	for d.More() {
+		var event json.RawMessage
+		if d.Decode(&event) != nil {
+			return lineSpan{}
+		}
+		end := int(d.InputOffset())
+		last = lineSpan{end - len(event), end}
+	}
+	return last
+}
+
+// A lineSpan is a part of a line.
+type lineSpan struct{ from, to int }
+
+// user begins most lines of the longest streams: tool results. They contain nothing to learn,
+// and an object has each key once, so no other type can follow.
+var user = []byte(`{"type":"user",`)
+
+// noEvent stands for a line without anything to learn.
+var noEvent = &base.ClaudeEvent{}
+
+// read returns a line's event.
+func (s *stream) read(line []byte) *base.ClaudeEvent {
+	if bytes.HasPrefix(line, user) || !marks.In(line) {
+		return noEvent
+	}
+	e := &base.ClaudeEvent{}
+	_, e.Whole = jsonline.ReadEvent(line, e)
+	s.malformed = s.malformed || !e.Whole && e.Matters() && line[0] == '{'
+	return e
+}
+
+// learn records what the ledger and the gate need from an event. Only init, messages of the main
+// conversation and the result are read for the session ID: a hook's events can carry another one
+// (2.1.139 with a SessionStart hook, CLI-FACTS 1.1).
+func (s *stream) learn(e *base.ClaudeEvent) {
+	switch e.Type {
+	case "system":
+		if e.Subtype == "compact_boundary" {
+			s.State.Compacted = true
+		}
+		if e.Subtype == "init" {
+			s.learnID(e, true)
+			s.State.Version, s.State.Model = e.Version, e.Model
+		}
+	case "stream_event":
+		s.learnID(e, true)
+		s.State.Content = !s.State.WrongID
+	case "assistant":
+		if e.Parent == "" {
+			s.learnMessage(e)
+		}
+	case "result":
+		s.learnResult(e)
+	}
+}
+
+func (s *stream) learnMessage(e *base.ClaudeEvent) {
+	s.learnID(e, true)
+	// claude shows an error as a message of a model with this name.
+	s.State.Synthetic = e.Message.Model == "<synthetic>"
+	s.State.Message = e.UUID
+	if s.State.Synthetic {
+		return
+	}
+	s.State.Content = !s.State.WrongID
+	for _, part := range e.Message.Content {
+		switch part.Type {
+		case "tool_use":
+			s.State.ToolRan = true
+			s.State.AddFiles(part.Input)
+		case "text":
+			s.State.AddText(part.Text)
+		}
+	}
+	if u := e.Message.Usage; u != nil && e.Whole {
+		s.State.ContextUse.Used = u.Input + u.CacheRead + u.CacheWrite + u.Output
+		if !s.State.First.Known {
+			s.State.First = rewrite.Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
+		}
+	}
+}
+
+// learnID reads an event's ID. An event of unexpected shape names no session, nor does an event of a session that never
+// began.
+func (s *stream) learnID(e *base.ClaudeEvent, begun bool) {
+	s.LearnID(e.SessionID, "stdout", begun && e.Whole)
+}
+
+func (s *stream) learnResult(e *base.ClaudeEvent) {
+	s.State.Results++
+	s.State.Final = e.StartupFailure == ""
+	s.State.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.malformed
+	s.State.TurnLimit = e.Subtype == "error_max_turns" && !s.malformed
+	s.State.Answer = e.Answer()
+	s.State.Refusal = refusal(e)
+	if s.State.Refusal == reason.RefusedUnknown {
+		s.State.Final = false
+		return // its session_id is the missing session's, or invented (CLI-FACTS 1.3)
+	}
+	s.learnID(e, !s.State.Failed || s.State.TurnLimit) // likewise if nothing came before it: no session began
+}
+
+// refusal returns why a result makes the session unfit to resume, or "". Limits, logins and
+// network errors do not concern the session.
+func refusal(e *base.ClaudeEvent) reason.Code {
+	for _, text := range e.Errors {
+		if r := (claude{}).Refused(string(text), 0); r != "" {
+			return r
+		}
+	}
+	text := e.Answer()
+	switch {
+	case !e.Fails():
+		return ""
+	case e.TerminalReason == "prompt_too_long" || strings.HasPrefix(text, "Prompt is too long"):
+		return reason.RefusedContext
+	case e.APIStatus == 400 || e.TerminalReason == "image_error" || strings.HasPrefix(text, "API Error: 400"):
+		return reason.RefusedBroken
+	}
+	return ""
+}
+
+// ownFigures returns the result line with this call's share of the cumulative figures: since
+// 2.1.277 claude reports cost, usage by model and API time for the whole session (CLI-FACTS 1.6).
+// It also records usage, cost and context window.
+func (s *stream) ownFigures(line []byte) []byte {
+	if s.State.Refusal == reason.RefusedUnknown {
+		return line
+	}
+	numbers := jsonline.Numbers(line)
+	s.State.Totals = base.EncodeTotals(numbers, runsOn)
+	s.State.OwnFigures = !base.AtLeast(s.State.Version, 2, 1, 277) || tellsOwnFigures(numbers)
+	if s.results++; s.Plan.Copy && s.results == 1 {
+		s.previous = carried(numbers, s.previous)
+	}
+	if s.Plan.Resume != "" && s.State.Version != "" && base.AtLeast(s.State.Version, 2, 1, 277) {
+		line = base.SubtractTotals(line, numbers, s.previous)
+		numbers = jsonline.Numbers(line)
+	}
+	s.learnUsage(line, numbers)
+	s.totals = true
+	return line
+}
+
+// tellsOwnFigures reports whether a result has figures of its own part.
+func tellsOwnFigures(numbers []jsonline.Number) bool {
+	return slices.ContainsFunc(numbers, func(n jsonline.Number) bool { return strings.HasPrefix(n.Path, streamOnlyKey+"\t") })
+}
+
+// runsOn reports whether the number at path is a running total of the session.
+func runsOn(path string) bool {
+	if path == "total_cost_usd" || path == "duration_api_ms" {
+		return true
+	}
+	return strings.HasPrefix(path, "modelUsage\t") && !strings.HasSuffix(path, "\tcontextWindow") &&
+		!strings.HasSuffix(path, "\tmaxOutputTokens")
+}
+
+// carried returns the totals that a copied session started with: all totals of its first
+// result minus that result's own figures (2.1.329; older versions do not report those). They exceed
+// the known totals if the original session ended a run in between: a copy inherits the latest cost,
+// wherever it is cut.
+func carried(numbers []jsonline.Number, known rewrite.Totals) rewrite.Totals {
+	at := map[string]int64{}
+	for _, n := range numbers {
+		if value, err := jsonline.Nano(n.Text); err == nil {
+			at[n.Path] = value
+		}
+	}
+	carried := map[string]json.Number{}
+	if json.Unmarshal([]byte(known), &carried) != nil {
+		return ""
+	}
+	cost, told := at["total_cost_usd"], false
+	for path, own := range at {
+		path = "modelUsage" + strings.TrimPrefix(path, streamOnlyKey)
+		total, ok := at[path]
+		if !ok || !runsOn(path) {
+			continue
+		}
+		carried[path] = json.Number(jsonline.FormatNano(max(0, total-own)))
+		if strings.HasSuffix(path, "\tcostUSD") {
+			cost, told = cost-own, true
+		}
+	}
+	if told {
+		carried["total_cost_usd"] = json.Number(jsonline.FormatNano(max(0, cost)))
+	}
+	text, err := json.Marshal(carried)
+	if err != nil {
+		return known
+	}
+	return rewrite.Totals(text)
+}
+
+// learnUsage adds up the usage by model. It includes subagents, which the plain usage does not. A
+// cost that contains a guess is not recorded: of a model that claude does not know, such as a
+// gateway's, it does not know the price either.
+func (s *stream) learnUsage(line []byte, numbers []jsonline.Number) {
+	u := &s.State.Usage
+	*u = rewrite.Usage{}
+	guessed, unknown := guessedCosts(line), false
+	for _, n := range numbers {
+		value, err := jsonline.Nano(n.Text)
+		if err != nil {
+			continue
+		}
+		count := value / 1e9
+		if n.Path == "total_cost_usd" {
+			u.CostNano, u.CostKnown = value, true
+		}
+		path, ok := strings.CutPrefix(n.Path, "modelUsage\t")
+		if !ok {
+			continue
+		}
+		model, name, _ := strings.Cut(path, "\t")
+		switch name {
+		case "inputTokens":
+			u.Input += count
+			u.Known = true
+		case "cacheReadInputTokens":
+			u.CacheRead += count
+		case "cacheCreationInputTokens":
+			u.CacheWrite += count
+		case "outputTokens":
+			u.Output += count
+		case "contextWindow":
+			s.State.ContextUse.Limit = max(s.State.ContextUse.Limit, count)
+		}
+		if value > 0 && runsOn(n.Path) && slices.Contains(guessed, model) { // this run used it, not only an earlier one
+			unknown = true
+		}
+	}
+	if unknown {
+		u.CostNano, u.CostKnown = 0, false
+	}
+}
+
+// guessedCosts returns the models in a result whose price claude does not know (2.1.329: "costBasis":
+// "unknown").
+func guessedCosts(line []byte) (models []string) {
+	var result struct {
+		ModelUsage map[string]struct{ CostBasis string }
+	}
+	if json.Unmarshal(line, &result) != nil {
+		return nil
+	}
+	for model, usage := range result.ModelUsage {
+		if usage.CostBasis == "unknown" {
+			models = append(models, model)
+		}
+	}
+	return models
+}
+
+// streamOnlyKey is a key of stream-json's results: the figures since the result before (2.1.329).
+const streamOnlyKey = "model_usage_since_last_result"

@@ -1,0 +1,485 @@
+// Package codex is the Codex CLI. Facts here were measured with 0.169.0 unless they name another version;
+// docs/internals/codex.md lists them all.
+package codex
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
+	"reprise/rewrite/tool/base"
+	"reprise/rewrite/tool/grammar"
+)
+
+type codex struct{ base.Base }
+
+func init() { rewrite.Register(codex{}) }
+
+var descriptor = rewrite.Descriptor{
+	Name:            "codex",
+	Headless:        []string{"codex", "exec"},
+	Unattended:      []string{"codex", "exec", "--yolo"},
+	Managed:         []string{"exec", "e"},
+	Servers:         []string{"app-server", "exec-server"},
+	Alone:           []string{"--help", "-h", "--version", "-V"},
+	Nested:          []string{"CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_SANDBOX"},
+	LoginKeys:       []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
+	CachePerSession: true, // prompt_cache_key is the session's ID (codex 0.169.0)
+	Provider:        "openai",
+
+	CannotWrite:    101,
+	FileLimitKills: true,
+
+	Home:     home,
+	Sessions: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
+	Travels:  true,
+	StandIn: rewrite.StandIn{
+		Env:    []string{"CODEX_HOME=HOME/.codex", "OPENAI_API_KEY=stand-in"},
+		Config: ".codex/config.toml",
+		// The model is in the catalogue of codex 0.169.0: for any other, codex prints a warning as
+		// an item of its stream. With plugins enabled, codex clones a catalogue of them at each
+		// start.
+		Text: `model = "gpt-5.5"
+model_provider = "standin"
+check_for_update_on_startup = false
+
+[model_providers.standin]
+name = "stand-in"
+base_url = "URL/v1"
+wire_api = "responses"
+env_key = "OPENAI_API_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+
+[analytics]
+enabled = false
+
+[features]
+plugins = false
+`,
+	},
+}
+
+func (codex) Descriptor() *rewrite.Descriptor { return &descriptor }
+
+// shared are the options of both codex and codex exec. An option may be on either side of
+// exec; the one after it wins.
+var shared = grammar.Table{
+	{[]string{"--add-dir"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--approve-for-me"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--cd", "-C"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--config", "-c"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--dangerously-bypass-approvals-and-sandbox", "--yolo"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--dangerously-bypass-hook-trust"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--disable"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--enable"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--help", "-h"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--image", "-i"}, rewrite.ManyValues, grammar.FileSetting},
+	{[]string{"--local-provider"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--model", "-m"}, rewrite.OneValue, grammar.Model},
+	{[]string{"--oss"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--profile", "-p"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--sandbox", "-s"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--strict-config"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--version", "-V"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--worktree"}, rewrite.NoValue, grammar.Unmanaged}, // a new working directory each time
+}
+
+// top are the further options before exec.
+var top = grammar.Table{
+	{[]string{"--ask-for-approval", "-a"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--no-alt-screen"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--no-daemon"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--remote"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--remote-auth-token-env"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--search"}, rewrite.NoValue, grammar.Setting},
+}
+
+// exec are the further options after exec. --last and --all belong to its resume.
+var exec = grammar.Table{
+	{[]string{"--all"}, rewrite.NoValue, grammar.CallerOwned},
+	{[]string{"--color"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--cyber-access-program"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--ephemeral"}, rewrite.NoValue, grammar.OptOut},
+	{[]string{"--ignore-rules"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--ignore-user-config"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--json", "--experimental-json"}, rewrite.NoValue, grammar.Format},
+	{[]string{"--last"}, rewrite.NoValue, grammar.CallerOwned},
+	{[]string{"--output-last-message", "-o"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--output-schema"}, rewrite.OneValue, grammar.FileSetting},
+	{[]string{"--skip-git-repo-check"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--thread-source"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--trust"}, rewrite.NoValue, grammar.Neutral},
+}
+
+// Variables returns codex's own variables and those of the API it uses.
+func (codex) Variables() rewrite.Variables {
+	return rewrite.Variables{
+		Settings: []string{"CODEX_*"},
+		Account:  []string{"OPENAI_*", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE"},
+		Neutral:  []string{"CODEX_HOME", "CODEX_SQLITE_HOME", "CODEX_INTERNAL_ORIGINATOR_OVERRIDE", "CODEX_RUST_LOG"},
+	}
+}
+
+// commandLine is a parsed command line: codex [top] exec [exec] [sub [rest]].
+type commandLine struct {
+	top, exec, rest grammar.Args
+	execAt          int // index of the word exec, or the length of the command line
+	subAt           int // index of a subcommand of exec, or the length of the command line
+}
+
+// readArgs parses a command line. A word that is a subcommand's name is the subcommand, even
+// after a prompt, which codex then drops.
+func readArgs(args []string, learned rewrite.Probe) commandLine {
+	var a commandLine
+	top, table := slices.Concat(shared, top), slices.Concat(shared, exec).With(learned)
+	a.subAt = len(args)
+	a.top, a.execAt = grammar.Clap(args, 0, top, func(string) bool { return true })
+	if !a.managed(args) {
+		return a
+	}
+	a.exec, a.subAt = grammar.Clap(args, a.execAt+1, table, isSubcommand)
+	if a.subAt < len(args) {
+		a.rest, _ = grammar.Clap(args, a.subAt+1, table, func(string) bool { return false })
+	}
+	return a
+}
+
+// managed reports whether the command line contains exec.
+func (a *commandLine) managed(args []string) bool {
+	return a.execAt < len(args) && slices.Contains([]string{"exec", "e"}, args[a.execAt])
+}
+
+// serverTools are words after a server's name with which codex starts no server.
+var serverTools = []string{
+	"--help", "-h", "--print-startup-config", "daemon", "forward", "generate-internal-json-schema", "generate-json-schema", "generate-ts", "help", "proxy",
+}
+
+// starts reports whether the command line starts a server.
+func (a *commandLine) starts(args []string) bool {
+	if a.execAt >= len(args) || !slices.Contains(descriptor.Servers, args[a.execAt]) {
+		return false
+	}
+	return !slices.ContainsFunc(args[a.execAt:], func(word string) bool { return slices.Contains(serverTools, word) })
+}
+
+func isSubcommand(word string) bool {
+	return slices.Contains([]string{"resume", "fork", "review", "help"}, word)
+}
+
+// all returns what is known of the whole command line. Later options win.
+func (a *commandLine) all() grammar.Args {
+	return grammar.Args{
+		Options: slices.Concat(a.top.Options, a.exec.Options, a.rest.Options),
+		Unknown: a.top.Unknown + a.exec.Unknown + a.rest.Unknown,
+		Bad:     a.top.Bad || a.exec.Bad || a.rest.Bad,
+	}
+}
+
+// own is what codex's calls have of their own.
+type own struct {
+	execAt  int           // place of exec in Args
+	learned rewrite.Probe // what Args was parsed with
+}
+
+func (c codex) Parse(in rewrite.Invocation) rewrite.Call {
+	call := base.NewCall(&descriptor, in)
+	a := readArgs(in.Args, in.Learned)
+	call.Home = home(in.Env)
+	readOptions(&call, a.all().Options)
+	readPrompt(&call, &a, in)
+	base.Settle(&call, why(&call, &a, in), call.Format != rewrite.Text)
+	if call.Mode == rewrite.Fresh {
+		call.SettingsFiles = []string{call.Home + "/auth.json"}
+		call.Watched = watched(call.Home)
+	}
+	return call
+}
+
+func readOptions(c *rewrite.Call, options []grammar.ParsedOption) {
+	modelKey := ""
+	files := []string{c.Home + "/config.toml"}
+	for _, o := range options {
+		value := ""
+		if len(o.Values) > 0 {
+			value = o.Values[len(o.Values)-1]
+		}
+		switch {
+		case o.Kind == grammar.Model:
+			c.Model = value
+		case o.Kind == grammar.Format:
+			c.Format = rewrite.StreamJSON
+		case o.Names[0] == "--cd":
+			c.Dir = value
+		case o.Names[0] == "--config" && strings.HasPrefix(value, "model="):
+			modelKey = strings.Trim(strings.TrimPrefix(value, "model="), `"'`)
+		case o.Kind == grammar.Setting, o.Kind == grammar.FileSetting:
+			addSetting(c, o)
+		}
+		if o.Names[0] == "--profile" {
+			files = append(files, c.Home+"/"+value+".config.toml")
+		}
+	}
+	c.Model = cmp.Or(c.Model, modelKey)
+	if c.Dir == "" {
+		files = append(files, ".codex/config.toml")
+	} else {
+		files = append(files, c.Dir+"/.codex/config.toml")
+	}
+	c.Settings = append(c.Settings, rewrite.Setting{Name: "config.toml", Value: strings.Join(files, "\x00"), File: true})
+}
+
+func addSetting(c *rewrite.Call, o grammar.ParsedOption) {
+	value := strings.Join(o.Values, "\x00")
+	if o.Names[0] == "--image" {
+		value = strings.ReplaceAll(value, ",", "\x00")
+	}
+	c.Settings = append(c.Settings, rewrite.Setting{Name: o.Names[0], Value: value, File: o.Kind == grammar.FileSetting})
+	if key, file, found := strings.Cut(value, "="); found && o.Names[0] == "--config" && strings.HasSuffix(key, "_file") {
+		c.Settings = append(c.Settings, rewrite.Setting{Name: "--config " + key, Value: strings.Trim(file, `"'`), File: true})
+	}
+}
+
+// watched returns the files that codex reads on its own at the start of a session.
+func watched(home string) []rewrite.Watch {
+	var watched []rewrite.Watch
+	for _, name := range []string{"AGENTS.md", "AGENTS.override.md"} {
+		watched = append(watched, rewrite.Watch{Path: name, Above: true, Guard: reason.InstructionsChanged},
+			rewrite.Watch{Path: home + "/" + name, Name: "~/.codex/" + name, Guard: reason.InstructionsChanged})
+	}
+	return append(watched,
+		rewrite.Watch{Path: ".codex/config.toml", Above: true},
+		rewrite.Watch{Path: ".codex/rules/*.rules", Above: true},
+		rewrite.Watch{Path: home + "/rules/*.rules", Name: "~/.codex/rules"},
+		rewrite.Watch{Path: ".agents/skills/*/SKILL.md", Above: true},
+		rewrite.Watch{Path: home + "/skills/*/SKILL.md", Name: "~/.codex/skills"})
+}
+
+// accountOf returns what identifies the account that codex is logged in to. codex refreshes its
+// tokens in the same file, so they count only if nothing else identifies their owner.
+func accountOf(login string) rewrite.Setting {
+	tokens := jsonline.Member(login, "tokens")
+	value := jsonline.Member(login, "auth_mode") + jsonline.Compact(jsonline.Member(login, "OPENAI_API_KEY")) + jsonline.Member(tokens, "account_id")
+	if jsonline.Member(tokens, "account_id") == "" {
+		value += jsonline.Compact(tokens)
+	}
+	return rewrite.Setting{Name: "~/.codex/auth.json", Value: value, Guard: reason.AuthChanged}
+}
+
+// readPrompt finds the prompt, or the session that the caller names.
+func readPrompt(c *rewrite.Call, a *commandLine, in rewrite.Invocation) {
+	p := a.all()
+	c.Unknown = p.Unknown
+	if len(a.rest.Operands) > 0 && !p.Has(grammar.CallerOwned) {
+		c.SessionID = in.Args[a.rest.Operands[0].At]
+	}
+	if len(a.exec.Operands) > 0 {
+		c.PromptArg = a.exec.Operands[0].At
+		c.Prompt = in.Args[c.PromptArg]
+	}
+	c.Own = own{a.execAt, in.Learned}
+	switch {
+	case in.StdinTTY:
+	case c.PromptArg < 0 || c.Prompt == "-":
+		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
+	default:
+		c.Stdin, c.Silence = rewrite.StdinAppended, rewrite.SilenceAwaited
+	}
+}
+
+// home returns the directory that CODEX_HOME moves.
+func home(env func(string) string) string { return cmp.Or(env("CODEX_HOME"), env("HOME")+"/.codex") }
+
+// why returns why the call is not managed, or "".
+func why(c *rewrite.Call, a *commandLine, in rewrite.Invocation) reason.Code {
+	sub := ""
+	if a.subAt < len(in.Args) {
+		sub = in.Args[a.subAt]
+	}
+	p := a.all()
+	s := base.Signs{Command: sub == "help", Bad: sub == "" && len(a.exec.Operands) > 1}
+	if sub == "" && p.Has(grammar.CallerOwned) && !p.Has(grammar.OptOut) {
+		s.Bad = true // --last without resume
+	}
+	if !p.Has(grammar.Admin) && !s.Command {
+		if why := a.elsewhere(sub, p.Unknown, in); why != "" {
+			return why
+		}
+	}
+	switch why := base.Why(c, &descriptor, p, in, s); {
+	case why != "":
+		return why
+	case sub != "":
+		return reason.CallerSession
+	case in.StdinTTY && (c.PromptArg < 0 || c.Prompt == "-"):
+		return reason.Interactive
+	}
+	return ""
+}
+
+// elsewhere returns why a command line has no exec that is managed, or "". Behind an unknown option it cannot be told
+// what is the command.
+func (a *commandLine) elsewhere(sub, unknown string, in rewrite.Invocation) reason.Code {
+	switch {
+	case unknown != "":
+		return reason.UnknownOption
+	case a.starts(in.Args):
+		return reason.AppServer
+	case a.execAt < len(in.Args) && !a.managed(in.Args) && !in.StdinTTY:
+		return reason.NotManaged
+	case !a.managed(in.Args):
+		return reason.Interactive
+	case sub == "review":
+		return reason.NotManaged
+	}
+	return ""
+}
+
+// ResolveWithEnv rejects versions before 0.42: exec could not resume, or did not show its session.
+func (codex) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+	for _, path := range c.SettingsFiles {
+		if login := s.Settings[path]; login != "" {
+			c.Settings = append(c.Settings, accountOf(login))
+		}
+	}
+	c.NoResume = s.Version != "" && !base.AtLeast(s.Version, 0, 42)
+	return c
+}
+
+// ActsOn reports mentions of skills ("$NAME"), which codex loads.
+func (codex) ActsOn(text string) bool {
+	return prompt.Mentions(text, '$', false) || prompt.Mentions(text, '@', false)
+}
+
+func (codex) HelpArgs() []string { return []string{"exec", "--help"} }
+
+func (codex) Options(help string) rewrite.Probe {
+	probe := grammar.ReadProbe(help, "--json")
+	probe.Resume = strings.Contains(help, "\n  resume ")
+	return probe
+}
+
+// EffectivePrompt joins prompt and stdin the way codex does (recordings/codex/stdin-and-arg-json,
+// stdin-empty-and-arg).
+func (codex) EffectivePrompt(c rewrite.Call, stdin string) string {
+	stdin = strings.TrimPrefix(stdin, "\ufeff")
+	switch {
+	case c.Stdin == rewrite.StdinPrompt:
+		return stdin
+	case strings.TrimSpace(stdin) == "":
+		return c.Prompt
+	case !strings.HasSuffix(stdin, "\n"):
+		stdin += "\n"
+	}
+	return c.Prompt + "\n\n<stdin>\n" + stdin + "</stdin>"
+}
+
+// Plan runs a fresh call unchanged. A resume has every option before the word resume, where all are
+// allowed, and the prompt on stdin: codex drops data on stdin if it resumes with a prompt in argv
+// (recordings/codex/stdin-and-arg-resume-json).
+func (codex) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
+	prompt, whole := t.Prompt()
+	plan := rewrite.Plan{
+		Args: slices.Clone(c.Args), Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(),
+		ReadStderr: c.Format == rewrite.Text, OneStream: c.Format == rewrite.Text,
+		Follow: []rewrite.Follow{{Dir: c.Home + "/sessions", Name: "rollout-*.jsonl", Lines: true}},
+	}
+	if plan.Resume != "" {
+		plan.Args = append(resumeArgs(c), "resume", plan.Resume, "-")
+		plan.Stdin, plan.HasStdin = prompt, true
+		plan.ReadStderr = plan.ReadStderr || notice(&c) != ""
+	}
+	return plan
+}
+
+// resumeArgs returns the caller's command line without its prompt. Images are attached to
+// their option, which would otherwise take "resume" as another image.
+func resumeArgs(c rewrite.Call) []string {
+	own := base.Own[own](c)
+	a := readArgs(c.Args, own.learned)
+	args := slices.Clone(c.Args[:own.execAt+1])
+	last := -1
+	for _, o := range a.exec.Options {
+		switch {
+		case o.Span.At == last: // part of the same cluster
+		case o.Names[0] == "--image":
+			for _, v := range o.Values {
+				args = append(args, "--image="+v)
+			}
+		default:
+			args = append(args, c.Args[o.Span.At:o.Span.At+o.Span.N]...)
+		}
+		last = o.Span.At
+	}
+	return args
+}
+
+// notice returns the line that codex writes to stderr before it reads stdin and that a resume
+// lacks (recordings/codex/resume-dash).
+func notice(c *rewrite.Call) string {
+	switch {
+	case c.Stdin == rewrite.StdinAppended:
+		return "Reading additional input from stdin...\n"
+	case c.Stdin == rewrite.StdinPrompt && c.PromptArg < 0:
+		return "Reading prompt from stdin...\n"
+	}
+	return ""
+}
+
+// SessionPaths returns the rollout's path: it is under the date of its start, and stays there.
+func (codex) SessionPaths(home, _, id string) []string {
+	return []string{rewrite.Literal(home) + "/sessions/*/*/*/rollout-*-" + id + ".jsonl"}
+}
+
+// SessionFiles returns the rollout, a single file. A fork does not contain what came before it; its
+// first line names the thread it continues (0.169.0, docs/internals/codex.md).
+func (codex) SessionFiles(home, id, path string) (rewrite.SessionFiles, bool) {
+	parts := base.Below(home, path, "sessions/*/*/*/rollout-*-"+id+".jsonl")
+	if parts == nil {
+		return rewrite.SessionFiles{}, false
+	}
+	return rewrite.SessionFiles{
+		Paths: []string{strings.Join(parts, "/")},
+		Lock:  "thread-writer-locks/" + id + ".lock",
+		Forks: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
+	}, true
+}
+
+// refusals lists what codex writes when it refuses a resume (CLI-FACTS 2.3,
+// recordings/codex/resume-unknown-text and resume-busy-text). The error codes do not distinguish
+// these cases.
+var refusals = base.Refusals{
+	{"already has an active writer", reason.RefusedBusy},
+	{"no rollout found", reason.RefusedUnknown},
+	{"missing rollout path", reason.RefusedUnknown},
+	{"thread not loaded", reason.RefusedUnknown},
+	{"not found", reason.RefusedUnknown},
+	{"is archived", reason.RefusedUnknown},
+	{"(code -32603)", reason.RefusedBroken}, // an empty or unreadable rollout
+}
+
+// Refused reads only the last line: there codex says why it gives up, and earlier lines may be the
+// prompt. Errors that do not concern the session (trust, limits, logins, network) are no refusals.
+func (codex) Refused(stderr string, exit int) reason.Code {
+	lines := strings.Split(strings.TrimRight(stderr, "\n"), "\n")
+	last := base.StripEscapes(lines[len(lines)-1])
+	about := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(last, w) })
+	}
+	switch {
+	case exit == 2: // a rejected command line; the reason is above its usage
+		if strings.Contains(stderr, "unrecognized subcommand 'resume'") {
+			return reason.RefusedNoResume
+		}
+		return reason.RefusedSilent
+	case strings.HasPrefix(last, "Failed to read prompt from stdin"):
+		return reason.RefusedSilent // stdin is not valid UTF-8: codex itself must read it
+	case !strings.HasPrefix(last, "Error: ") || !about("thread", "session", "rollout", "resume"):
+		return ""
+	}
+	return cmp.Or(refusals.In(last), reason.RefusedSilent)
+}

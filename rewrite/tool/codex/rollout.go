@@ -1,0 +1,111 @@
+package codex
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+)
+
+// A rolloutLine is a line of some thread's rollout.
+type rolloutLine struct {
+	path string
+	data []byte
+}
+
+// maxHeld bounds the bytes of rollouts kept while our thread's ID is unknown.
+const maxHeld = 256 << 10
+
+// record holds the fields of all rollout records that are read.
+type record struct {
+	Type    string `json:"type"`
+	Payload struct {
+		Type       string `json:"type"`
+		CLIVersion string `json:"cli_version"`
+		Model      string `json:"model"`
+		TurnID     string `json:"turn_id"`
+		TurnUsage  usage  `json:"turn_token_usage"`
+		Info       struct {
+			Total  json.RawMessage `json:"total_token_usage"`
+			Last   usage           `json:"last_token_usage"`
+			Window int64           `json:"model_context_window"`
+		} `json:"info"`
+		LastMessage string `json:"last_agent_message"`
+	} `json:"payload"`
+}
+
+// recordMarks are texts of which every record worth parsing contains at least one.
+var recordMarks = jsonline.NewMarks("session_meta", "turn_context", "token_usage_record", "token_count", "compacted", "task_complete")
+
+// File reads the lines of the rollout whose name ends in our thread's ID. Others belong to other
+// threads.
+func (s *stream) File(path string, data []byte) {
+	switch {
+	case !recordMarks.In(data):
+	case s.State.ID == "":
+		if s.heldLen += len(data); s.heldLen <= maxHeld {
+			s.held = append(s.held, rolloutLine{path, bytes.Clone(data)})
+		}
+	case strings.HasSuffix(path, "-"+s.State.ID+".jsonl"):
+		var r record
+		// A record with unreadable figures is ignored as a whole.
+		if ok, whole := jsonline.ReadEvent(data, &r); ok && (whole || r.Type == "compacted") {
+			s.learnRecord(&r)
+		}
+	}
+}
+
+func (s *stream) learnRecord(r *record) {
+	p := &r.Payload
+	switch r.Type {
+	case "session_meta":
+		s.State.Version = p.CLIVersion
+	case "turn_context":
+		s.State.Model = p.Model
+	case "compacted":
+		s.State.Compacted = true
+	case "token_usage_record":
+		if p.TurnID != s.turnID {
+			s.earlier, s.turnID = s.earlier.plus(s.turn), p.TurnID
+		}
+		s.turn = p.TurnUsage
+		s.State.Usage = s.earlier.plus(s.turn).usage()
+		if !s.State.First.Known {
+			s.State.First = s.turn.usage()
+		}
+	case "event_msg":
+		s.learnRolloutEvent(r)
+	}
+}
+
+func (s *stream) learnRolloutEvent(r *record) {
+	p := &r.Payload
+	switch p.Type {
+	case "token_count":
+		if p.Info.Total != nil {
+			s.State.ContextUse = rewrite.Context{Used: p.Info.Last.Total, Limit: p.Info.Window}
+			s.learnTotal(p.Info.Total)
+		}
+	case "task_complete":
+		if s.State.Answer == "" {
+			s.State.Answer = p.LastMessage
+		}
+	}
+}
+
+// learnTotal keeps the thread's total for a later call in the other format: a transcript shows only
+// this sum.
+func (s *stream) learnTotal(total json.RawMessage) {
+	if s.Call.Format != rewrite.Text {
+		return
+	}
+	totals := map[string]json.Number{}
+	for _, n := range jsonline.Numbers(total) {
+		totals[usageKey+n.Path] = json.Number(n.Text)
+	}
+	if text, err := json.Marshal(totals); err == nil {
+		s.State.Totals, s.exact = rewrite.Totals(text), true
+	}
+}

@@ -1,0 +1,406 @@
+package codex
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+	"reprise/rewrite/reason"
+	"reprise/rewrite/tool/base"
+)
+
+// stream reads codex's events or its transcript, and its rollout. Output is shown as it comes,
+// except for three things that a resume changes: cumulative figures, the prompt in the transcript,
+// and a line about stdin.
+type stream struct {
+	base.Stream
+	previous rewrite.Totals
+
+	notice string // to be shown on stderr; "" once shown
+	out    []byte // the last rendering of stderr; its memory is reused
+
+	place        place
+	echo         string          // the part of the prompt that the transcript has yet to show
+	inFail       bool            // within the lines of an error
+	finalMessage strings.Builder // the final message on stdout, with the newline that codex adds
+	tooLong      bool            // said was too long to keep
+	pending      []byte          // held back from stderr until its replacement is known
+	total        bool            // the transcript has ended
+	exact        bool            // the totals are from the rollout
+
+	held      []rolloutLine // lines that came before the ID was known
+	heldLen   int
+	malformed bool // an event had an unexpected shape
+	turnID    string
+	earlier   usage // of the turns before turnID
+	turn      usage // of turnID
+}
+
+// A place is how far the transcript on stderr has come.
+type place int
+
+const (
+	beforeHeader place = iota
+	inHeader
+	afterHeader
+	inPrompt
+	inTurn
+	atTotal // the next line is the number of tokens
+	lost    // the transcript has an unexpected shape: nothing more is read from it
+)
+
+func (codex) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
+	s := &stream{Stream: base.Stream{Call: c, Plan: p}, previous: previous}
+	if p.Resume != "" {
+		s.notice = notice(&c)
+	}
+	return s
+}
+
+// MaxLine returns NoLines for text, which is shown unchanged. If a long line waited here, codex
+// would not notice that its reader is gone.
+func (s *stream) MaxLine() int {
+	if s.Call.Format == rewrite.Text {
+		return rewrite.NoLines
+	}
+	return rewrite.LongestLine
+}
+
+func (s *stream) End() []byte {
+	s.Stderr += s.notice + string(s.pending)
+	s.notice, s.pending = "", nil
+	return nil
+}
+
+// usage counts the way codex does: input includes tokens read from the cache and written to
+// it.
+type usage struct {
+	Input      int64 `json:"input_tokens"`
+	CacheRead  int64 `json:"cached_input_tokens"`
+	CacheWrite int64 `json:"cache_write_input_tokens"`
+	Output     int64 `json:"output_tokens"`
+	Total      int64 `json:"total_tokens"`
+}
+
+func (u usage) plus(v usage) usage {
+	return usage{u.Input + v.Input, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite,
+		u.Output + v.Output, u.Total + v.Total}
+}
+
+func (u usage) usage() rewrite.Usage {
+	return rewrite.Usage{Known: true, Input: max(0, u.Input-u.CacheRead-u.CacheWrite), CacheRead: u.CacheRead,
+		CacheWrite: u.CacheWrite, Output: u.Output}
+}
+
+// Keys of Totals: the numbers in turn.completed, and the sum at a transcript's end.
+const (
+	usageKey  = "usage\t"
+	tokensKey = "tokens used"
+)
+
+// event holds the fields of all event types that are read.
+type event struct {
+	Type     string `json:"type"`
+	ThreadID string `json:"thread_id"`
+	Item     struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+		// Changes are those of a file_change.
+		Changes json.RawMessage `json:"changes"`
+	} `json:"item"`
+	Usage usage `json:"usage"`
+	Error struct {
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+func (s *stream) Line(line []byte) []byte {
+	if s.Call.Format == rewrite.Text {
+		s.learnMessage(line)
+		return line
+	}
+	var e event
+	_, whole := jsonline.ReadEvent(line, &e)
+	switch {
+	case e.Type == "thread.started" && !whole:
+		// It names no thread, so there is nothing to resume.
+	case e.Type == "thread.started":
+		s.learnID(e.ThreadID, "stdout")
+	case strings.HasPrefix(e.Type, "item."):
+		s.malformed = s.malformed || !whole
+		s.learnItem(&e)
+	case e.Type == "turn.failed":
+		s.fail(e.Error.Message)
+	case e.Type == "turn.completed":
+		s.State.Final, s.State.Failed = true, s.malformed
+		return s.ownFigures(line)
+	}
+	return line
+}
+
+// learnMessage collects stdout of a text call, which is the final message and nothing else. It may
+// be read before the header, although codex wrote that first, to stderr.
+func (s *stream) learnMessage(text []byte) {
+	if !s.tooLong && s.finalMessage.Len()+len(text) > rewrite.LongestLine {
+		s.tooLong, s.finalMessage = true, strings.Builder{}
+	}
+	if !s.tooLong {
+		s.finalMessage.Write(text)
+	}
+	s.State.Answer = strings.TrimSuffix(s.finalMessage.String(), "\n")
+	s.believe()
+}
+
+// believe counts the final message once the header has named the session. A run whose message was
+// too long to keep cannot be resumed, as with such events in other formats.
+func (s *stream) believe() {
+	if (s.finalMessage.Len() > 0 || s.tooLong) && s.State.ID != "" {
+		s.State.Content, s.State.Final, s.State.Failed = !s.State.WrongID, true, s.tooLong
+	}
+}
+
+// learnID pins the first valid ID, or records that codex left the requested session, as it does for
+// an invalid one (recordings/codex/resume-garbage-json).
+func (s *stream) learnID(id, source string) {
+	if !base.IsUUID(id) || s.State.ID != "" {
+		return
+	}
+	s.State.ID, s.State.Source = id, source
+	s.State.WrongID = s.Plan.Resume != "" && id != s.Plan.Resume
+	for _, h := range s.held {
+		s.File(h.path, h.data)
+	}
+}
+
+// learnItem reads an item. An item of type error is codex's own warning; everything but messages
+// and plans is a tool at work.
+func (s *stream) learnItem(e *event) {
+	switch e.Item.Type {
+	case "", "error":
+		return
+	case "agent_message":
+		if e.Type == "item.completed" {
+			s.State.Answer = e.Item.Text
+			s.State.AddText(e.Item.Text)
+		}
+	case "reasoning", "todo_list":
+	default:
+		s.State.ToolRan = true
+		var changes []json.RawMessage
+		_ = json.Unmarshal(e.Item.Changes, &changes) // changes of another shape are ignored
+		for _, change := range changes {
+			s.State.AddFiles(change)
+		}
+	}
+	s.State.Content = s.State.ID != "" && !s.State.WrongID
+}
+
+// fail records that the turn failed, and why if that concerns the session.
+func (s *stream) fail(message string) {
+	s.State.Final, s.State.Failed = true, true
+	if why := turnRefusal(message); why != "" {
+		s.State.Refusal = why
+	}
+}
+
+// broken lists what the model's API says about a history that it rejects after a change of
+// account or an interrupted call (CLI-FACTS 2.6).
+var broken = []string{
+	"encrypted content", "encrypted_content", "No tool output found for function call",
+}
+
+func turnRefusal(message string) reason.Code {
+	message = strings.ReplaceAll(message, "\u2019", "'")
+	if strings.Contains(message, "ran out of room in the model's context window") {
+		return reason.RefusedContext
+	}
+	for _, text := range broken {
+		if strings.Contains(message, text) {
+			return reason.RefusedBroken
+		}
+	}
+	return ""
+}
+
+// ownFigures returns turn.completed with this call's share of the usage, which is cumulative over
+// the thread (recordings/codex/chain-2). It restarts only after a turn that overflowed, and such a
+// thread is not resumed.
+func (s *stream) ownFigures(line []byte) []byte {
+	numbers := jsonline.Numbers(line)
+	s.State.Totals = base.EncodeTotals(numbers, func(path string) bool { return strings.HasPrefix(path, usageKey) })
+	own := line
+	if s.Plan.Resume != "" {
+		own = base.SubtractTotals(line, numbers, s.previous)
+	}
+	runsOn := s.Plan.Resume != "" && bytes.Equal(own, line) || s.Call.Mode == rewrite.Observe
+	var e event
+	if s.turnID == "" && !runsOn && json.Unmarshal(own, &e) == nil {
+		s.State.Usage = e.Usage.usage()
+	}
+	return own
+}
+
+// ErrAsIs returns false: codex writes whole lines.
+func (s *stream) ErrAsIs([]byte) bool { return false }
+
+func (s *stream) ErrLine(line []byte) []byte {
+	if s.Call.Format == rewrite.Text {
+		line = s.transcript(line)
+	}
+	// What codex says about its own installation comes before everything else.
+	if s.notice == "" || bytes.HasPrefix(line, []byte("WARNING: ")) {
+		return line
+	}
+	s.out = append(append(s.out[:0], s.notice...), line...)
+	s.notice = ""
+	return s.out
+}
+
+const rule = "--------"
+
+// transcript follows the transcript and returns what the caller sees in place of a line.
+func (s *stream) transcript(line []byte) []byte {
+	plain := base.StripEscapes(strings.TrimRight(string(line), "\r\n"))
+	switch s.place {
+	case beforeHeader:
+		if plain == rule {
+			s.place = inHeader
+		}
+	case inHeader:
+		s.learnHeader(plain)
+	case afterHeader:
+		if plain == "user" {
+			s.place, s.echo = inPrompt, s.Plan.Prompt+"\n"
+		}
+	case inPrompt:
+		return s.promptLine(line)
+	case inTurn:
+		s.learnTurn(plain)
+		if s.place == atTotal {
+			s.pending = bytes.Clone(line)
+			return nil
+		}
+	case atTotal:
+		s.place, s.total = inTurn, true
+		heading := s.pending
+		s.pending = nil
+		if line = s.ownTotal(line, plain); line == nil {
+			return nil
+		}
+		return append(heading, line...)
+	}
+	return line
+}
+
+// learnHeader reads the header: everything between two rules. Anything similar later is ordinary
+// text.
+func (s *stream) learnHeader(plain string) {
+	if plain == rule {
+		s.place = afterHeader
+		s.believe()
+		return
+	}
+	switch key, value, _ := strings.Cut(plain, ": "); key {
+	case "session id":
+		s.learnID(value, "stderr")
+	case "model":
+		s.State.Model = value
+	}
+}
+
+// promptLine passes over the prompt, which may contain anything. If the model was sent a delta, the
+// caller sees its own prompt.
+func (s *stream) promptLine(line []byte) []byte {
+	rest, ok := strings.CutPrefix(s.echo, string(line))
+	s.echo = rest
+	s.pending = append(s.pending, line...)
+	switch {
+	case !ok:
+		s.place = lost
+	case rest == "":
+		s.place = inTurn
+	}
+	if s.place == inPrompt && s.Plan.Asked != "" {
+		return nil
+	}
+	shown := s.pending
+	s.pending = nil
+	if s.place == inTurn && s.Plan.Asked != "" {
+		return []byte(s.Plan.Asked + "\n")
+	}
+	return shown
+}
+
+// aside matches a line that codex writes on its own before the model's first output: a
+// warning, a hook's name, a log line.
+var aside = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(warning: |deprecated: |hook: |WARNING: |\d{4}-\d\d-\d\dT\S+ +(ERROR|WARN|INFO) |turn interrupted$|$)`)
+})
+
+// learnTurn reads a line after the prompt. Anything not codex's own is the model's output, or its
+// work.
+func (s *stream) learnTurn(plain string) {
+	message, isError := strings.CutPrefix(plain, "ERROR: ")
+	heading := plain == "codex" || plain == "exec" || plain == "thinking"
+	switch {
+	case plain == "tokens used":
+		s.place, s.inFail, s.State.Final = atTotal, false, true
+	case s.total: // with 2>&1, the final message
+	case isError:
+		s.inFail = true
+		s.fail(message)
+	case s.inFail && !heading:
+		s.fail(plain)
+	case !aside().MatchString(plain):
+		s.inFail, s.State.Failed = false, false
+		s.State.Content = s.State.ID != "" && !s.State.WrongID
+		s.State.ToolRan = s.State.ToolRan || plain == "exec"
+	}
+}
+
+// ownTotal returns the transcript's last line with this call's share of the tokens, which are
+// cumulative over the thread (recordings/codex/resume-ok-text). It returns nil for an interrupted
+// call that used none: without the shim it would have neither the line nor its heading.
+func (s *stream) ownTotal(line []byte, plain string) []byte {
+	total, err := strconv.Atoi(strings.ReplaceAll(plain, ",", ""))
+	if err != nil {
+		return line
+	}
+	if !s.exact {
+		s.State.Totals = rewrite.Totals(`{"` + tokensKey + `":` + strconv.Itoa(total) + "}")
+	}
+	before, known := tokensUsed(s.previous)
+	switch {
+	case s.Plan.Resume == "" || !known || total < before:
+		return line
+	case total == before:
+		return nil
+	}
+	return bytes.ReplaceAll(line, []byte(plain), []byte(withThousands(total-before)))
+}
+
+// tokensUsed returns the sum at a transcript's end that the totals contain.
+func tokensUsed(t rewrite.Totals) (tokens int, known bool) {
+	var totals map[string]int
+	if json.Unmarshal([]byte(t), &totals) != nil {
+		return
+	}
+	if n, ok := totals[tokensKey]; ok {
+		return n, true
+	}
+	return totals[usageKey+"input_tokens"] - totals[usageKey+"cached_input_tokens"] +
+		totals[usageKey+"output_tokens"], true
+}
+
+func withThousands(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

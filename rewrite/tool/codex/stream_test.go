@@ -1,0 +1,239 @@
+package codex
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+	"reprise/rewrite/tool/tooltest"
+)
+
+const starts = `{"type":"thread.started","thread_id":"` + tooltest.SomeID + `"}` + "\n"
+
+func item(event, kind string) string {
+	return `{"type":"` + event + `","item":{"type":"` + kind + `","text":"yes"}}` + "\n"
+}
+
+// Words and plans are content, all else is a tool at work; codex's own warnings are neither.
+func TestCodexItems(t *testing.T) {
+	tests := []struct {
+		stdout               string
+		content, tool, wrong bool
+		texts                []string
+	}{
+		{starts + item("item.completed", "agent_message"), true, false, false, []string{"yes"}},
+		{starts + item("item.started", "agent_message"), true, false, false, nil},
+		{starts + item("item.completed", "reasoning"), true, false, false, nil},
+		{starts + item("item.updated", "todo_list"), true, false, false, nil},
+		{starts + item("item.started", "command_execution"), true, true, false, nil},
+		{starts + item("item.completed", "error"), false, false, false, nil},
+		{starts + `{"type":"item.completed"}` + "\n", false, false, false, nil},
+		{starts + `{"type":"turn.started","item":{"type":"agent_message"}}` + "\n", false, false, false, nil},
+		{item("item.completed", "agent_message"), false, false, false, []string{"yes"}},
+		{strings.Replace(starts, tooltest.SomeID, tooltest.ForeignID, 1) + item("item.completed", "agent_message"), false, false, true, []string{"yes"}},
+	}
+	for _, tt := range tests {
+		s := codex{}.Stream(parseCodex("exec --json x"), rewrite.Plan{Resume: tooltest.SomeID}, "")
+		tooltest.Feed(s, []byte(tt.stdout), nil)
+		if seen := s.Seen(); seen.Content != tt.content || seen.ToolRan != tt.tool || seen.WrongID != tt.wrong || !slices.Equal(seen.Texts, tt.texts) {
+			t.Errorf("%s: %+v", tt.stdout, seen)
+		}
+	}
+}
+
+// A turn that completes after one has failed is an end, and figures that cannot be read are
+// none.
+func TestCodexTurns(t *testing.T) {
+	const failed, done = `{"type":"turn.failed","error":{"message":"no"}}` + "\n", `{"type":"turn.completed","usage":{"input_tokens":3}}` + "\n"
+	tests := []struct {
+		call                 rewrite.Call
+		stdout               string
+		final, failed, known bool
+	}{
+		{rewrite.Call{Format: rewrite.JSON}, starts, false, false, false},
+		{rewrite.Call{Format: rewrite.JSON}, starts + failed, true, true, false},
+		{rewrite.Call{Format: rewrite.JSON}, starts + failed + done, true, false, true},
+		{rewrite.Call{Format: rewrite.JSON, Mode: rewrite.Observe}, starts + done, true, false, false},
+		{rewrite.Call{Format: rewrite.JSON}, starts + `{"type":"turn.failed","error":"no"}` + "\n", true, true, false},
+		{rewrite.Call{Format: rewrite.JSON}, starts + `{"type":"turn.completed","usage":{"input_tokens":"3"}}` + "\n", true, false, false},
+		{rewrite.Call{Format: rewrite.JSON}, starts + `{"type":"turn.completed","usage":3}` + "\n", true, false, false},
+	}
+	for _, tt := range tests {
+		s := codex{}.Stream(tt.call, rewrite.Plan{}, "")
+		if shown, _ := tooltest.Feed(s, []byte(tt.stdout), nil); shown != tt.stdout {
+			t.Errorf("%s is shown as %s", tt.stdout, shown)
+		}
+		if seen := s.Seen(); seen.Final != tt.final || seen.Failed != tt.failed || seen.Usage.Known != tt.known {
+			t.Errorf("%s: %+v", tt.stdout, seen)
+		}
+	}
+}
+
+// What stands behind the prompt, and is not codex's own, is the model's.
+func TestCodexTranscripts(t *testing.T) {
+	const banner = "OpenAI Codex\n--------\nmodel: m\nsession id: " + tooltest.SomeID + "\n--------\nuser\nhi\n"
+	tests := []struct {
+		behind                       string
+		content, tool, final, failed bool
+		refusal                      reason.Code
+	}{
+		{"warning: w\nhook: h\ndeprecated: d\n\n2026-11-21T04:26:52.348Z ERROR codex: x\nturn interrupted\n", false, false, false, false, ""},
+		{"codex\nyes\n", true, false, false, false, ""},
+		{"thinking\n", true, false, false, false, ""},
+		{"exec\nls\n", true, true, false, false, ""},
+		{"ERROR: no\nmore of it\n", false, false, true, true, ""},
+		{"ERROR: no\nran out of room in the model's context window\n", false, false, true, true, reason.RefusedContext},
+		{"ERROR: no\ncodex\nyes\n", true, false, true, false, ""},
+		{"ERROR: no\ntokens used\n3\n", false, false, true, true, ""},
+		{"codex\nyes\ntokens used\n3\nERROR: says the model\n", true, false, true, false, ""},
+		{"\x1b[35mcodex\x1b[0m\nyes\n", true, false, false, false, ""},
+	}
+	for _, tt := range tests {
+		s := codex{}.Stream(parseCodex("exec -"), rewrite.Plan{Prompt: "hi", Resume: tooltest.SomeID}, "")
+		if _, shown := tooltest.Feed(s, nil, []byte(banner+tt.behind)); shown != banner+tt.behind {
+			t.Errorf("%q is shown as %q", tt.behind, shown)
+		}
+		if seen := s.Seen(); seen.Content != tt.content || seen.ToolRan != tt.tool || seen.Final != tt.final || seen.Failed != tt.failed || seen.Refusal != tt.refusal {
+			t.Errorf("%q: %+v", tt.behind, seen)
+		}
+	}
+	for name, transcript := range map[string]string{
+		"no session id":              strings.Replace(banner, "session id", "session", 1) + "codex\nyes\n",
+		"another session's id":       strings.Replace(banner, tooltest.SomeID, tooltest.ForeignID, 1) + "codex\nyes\n",
+		"a line before the prompt":   strings.Replace(banner, "\nhi\n", "\nho\nhi\n", 1) + "codex\nyes\n",
+		"a total that is cut off":    banner + "tokens used\n",
+		"another prompt":             strings.Replace(banner, "\nhi\n", "\nho\n", 1) + "codex\nyes\ntokens used\n3\n",
+		"a total that is no number":  banner + "tokens used\nmany\n",
+		"no header":                  "user\nhi\ncodex\nyes\n",
+		"a header without its end":   "--------\nsession id: " + tooltest.SomeID + "\nuser\nhi\n",
+		"a header with another line": strings.Replace(banner, "model: m", "novel: n\nmodel", 1),
+	} {
+		s := codex{}.Stream(parseCodex("exec -"), rewrite.Plan{Prompt: "hi", Resume: tooltest.SomeID}, `{"tokens used":3}`)
+		if _, shown := tooltest.Feed(s, nil, []byte(transcript)); shown != transcript {
+			t.Errorf("%s: %q is shown as %q", name, transcript, shown)
+		}
+		if seen := s.Seen(); seen.Content || seen.Totals != "" {
+			t.Errorf("%s: %+v", name, seen)
+		}
+	}
+}
+
+// The caller sees its own prompt in the place of the part of it that the model was sent, and all lines of a transcript that
+// does not have that part.
+func TestCodexShowsTheCallersPrompt(t *testing.T) {
+	const banner = "--------\nsession id: " + tooltest.SomeID + "\n--------\nuser\n"
+	for _, tt := range []struct {
+		behind, asked, want string
+		content             bool
+	}{
+		{"one\n\ntwo\ncodex\nyes\n", "", "one\n\ntwo\ncodex\nyes\n", true},
+		{"one\n\ntwo\ncodex\nyes\n", "ALL\nOF IT", "ALL\nOF IT\ncodex\nyes\n", true},
+		{"one\n\nthree\ntwo\ncodex\nyes\n", "", "one\n\nthree\ntwo\ncodex\nyes\n", false},
+		{"one\n\nthree\ntwo\ncodex\nyes\n", "ALL\nOF IT", "one\n\nthree\ntwo\ncodex\nyes\n", false},
+		{"one\n\n", "ALL\nOF IT", "one\n\n", false}, // it was ended here
+	} {
+		s := codex{}.Stream(parseCodex("exec -"), rewrite.Plan{Prompt: "one\n\ntwo", Asked: tt.asked, Resume: tooltest.SomeID}, "")
+		if _, shown := tooltest.Feed(s, nil, []byte(banner+tt.behind)); shown != banner+tt.want || s.Seen().Content != tt.content {
+			t.Errorf("%q for %q: %q, content %v", tt.behind, tt.asked, shown, s.Seen().Content)
+		}
+	}
+}
+
+// The final message counts once the header has named the session, whichever of the two is read first.
+func TestCodexBelievesItsFinalMessage(t *testing.T) {
+	header := "--------\nsession id: " + tooltest.SomeID + "\n--------\n"
+	for _, tt := range []struct {
+		stdout, resume string
+		final, content bool
+	}{
+		{"y", "", true, true}, {"yes\n", tooltest.SomeID, true, true}, {"yes\n", tooltest.ForeignID, true, false}, {"", "", false, false},
+	} {
+		for _, late := range []bool{false, true} {
+			s := codex{}.Stream(parseCodex("exec -"), rewrite.Plan{Prompt: "hi", Resume: tt.resume}, "")
+			if late && tt.stdout != "" {
+				s.Line([]byte(tt.stdout))
+				if seen := s.Seen(); seen.Final || seen.Content {
+					t.Errorf("%q is believed without a header", tt.stdout)
+				}
+			}
+			for line := range strings.Lines(header) {
+				s.ErrLine([]byte(line))
+			}
+			if !late && tt.stdout != "" {
+				s.Line([]byte(tt.stdout))
+			}
+			if seen := s.Seen(); seen.Final != tt.final || seen.Content != tt.content || seen.Answer != strings.TrimSuffix(tt.stdout, "\n") {
+				t.Errorf("%q, late %v: %+v", tt.stdout, late, seen)
+			}
+		}
+	}
+}
+
+// Input that was read from the cache or written to it is counted there alone, and of the event nothing but its usage is a total.
+func TestCodexUsage(t *testing.T) {
+	for usage, want := range map[string]rewrite.Usage{
+		`{"input_tokens":9,"cached_input_tokens":4,"cache_write_input_tokens":2,"output_tokens":5}`: {Known: true, Input: 3, CacheRead: 4, CacheWrite: 2, Output: 5},
+		`{"input_tokens":4,"cached_input_tokens":4}`:                                                {Known: true, CacheRead: 4},
+		`{"input_tokens":4,"cached_input_tokens":5}`:                                                {Known: true, CacheRead: 5},
+	} {
+		s := codex{}.Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{}, "")
+		tooltest.Feed(s, []byte(starts+`{"type":"turn.completed","n":7,"usage":`+usage+"}\n"), nil)
+		if seen := s.Seen(); seen.Usage != want || strings.Contains(string(seen.Totals), `"n"`) {
+			t.Errorf("%s: %+v, totals %s", usage, seen.Usage, seen.Totals)
+		}
+	}
+}
+
+// The files that a turn changes are those that the ledger remembers of it.
+func TestCodexTellsFiles(t *testing.T) {
+	s := codex{}.Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{}, "")
+	s.Line([]byte(`{"type":"item.completed","item":{"type":"file_change","changes":[{"path":"/w/a.go","kind":"add"},{"path":"/w/b.go"}]}}` + "\n"))
+	if seen := s.Seen(); !slices.Equal(seen.Files, []string{"/w/a.go", "/w/b.go"}) {
+		t.Errorf("files %v", seen.Files)
+	}
+}
+
+// Of a rollout's records the ones that can be read count, and a compaction in any case.
+func TestCodexOddRecords(t *testing.T) {
+	see := func(records ...string) *rewrite.StreamState {
+		s := codex{}.Stream(parseCodex("exec --json x"), rewrite.Plan{}, "")
+		s.Line([]byte(starts))
+		for _, r := range records {
+			s.File("rollout-x-"+tooltest.SomeID+".jsonl", []byte(r+"\n"))
+			s.File("rollout-x-"+tooltest.ForeignID+".jsonl", []byte(`{"type":"compacted"}`+"\n"))
+		}
+		return s.Seen()
+	}
+	if seen := see(`{"type":"session_meta","payload":{"cli_version":"0.169.0"}}`); seen.Version != "0.169.0" || seen.Compacted {
+		t.Errorf("%+v", seen)
+	}
+	for _, record := range []string{`{"type":"compacted","payload":{"message":""}}`, `{"type":"compacted","payload":"text"}`, `{"type":"compacted","payload":{"model":7}}`} {
+		if !see(record).Compacted {
+			t.Errorf("%s is not seen", record)
+		}
+	}
+	odd := `{"type":"token_usage_record","payload":{"turn_id":"a","turn_token_usage":{"input_tokens":5,"output_tokens":"7"}}}`
+	if seen := see(odd); seen.Usage.Known {
+		t.Errorf("%s: %+v", odd, seen.Usage)
+	}
+}
+
+// The line about stdin is shown once, before the first of stderr's own or at the end.
+func TestCodexNoticeIsShownOnce(t *testing.T) {
+	const notice = "Reading additional input from stdin...\n"
+	for _, line := range []string{"", "x\n"} {
+		s := codex{}.Stream(parseCodex("exec --json x"), rewrite.Plan{Resume: tooltest.SomeID}, "")
+		got := ""
+		if line != "" {
+			got = string(s.ErrLine([]byte(line))) + string(s.ErrLine([]byte(line)))
+		}
+		s.End()
+		got += s.TakeStderr()
+		s.End()
+		if got += s.TakeStderr(); got != notice+line+line {
+			t.Errorf("behind %q: %q", line, got)
+		}
+	}
+}

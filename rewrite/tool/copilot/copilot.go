@@ -1,0 +1,433 @@
+// Package copilot is GitHub Copilot CLI. Facts here were measured with 1.0.102 unless they name another version;
+// docs/internals/copilot.md lists them all.
+//
+// A call runs in the caller's format, text included: text shows tools at work in a form that json does not have. What
+// the output lacks is read from a file that copilot writes for --usage-output-file, from the file of the session that
+// is resumed, and for silent text from a file of --share.
+package copilot
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
+	"reprise/rewrite/tool/base"
+	"reprise/rewrite/tool/grammar"
+)
+
+type copilot struct{ base.Base }
+
+func init() { rewrite.Register(copilot{}) }
+
+var descriptor = rewrite.Descriptor{
+	Name:       "copilot",
+	Headless:   []string{"copilot"},
+	Unattended: []string{"copilot", "--allow-all", "-p"},
+	Subcommands: []string{
+		"app", "login", "help", "init", "config", "update", "version", "workflow", "sessions", "memories", "plugin", "mcp",
+		"skill", "instruction", "lsp", "sandbox", "completion",
+	},
+	Alone:     []string{"--help", "-h", "--version", "-v"},
+	Nested:    []string{"COPILOT_CLI"}, // set for the commands of its shell tool
+	LoginKeys: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"},
+	Provider:  "github",
+	Home:      home,
+	Sessions:  []string{"session-state/*/events.jsonl"},
+	StandIn: rewrite.StandIn{
+		Env: []string{
+			"COPILOT_PROVIDER_BASE_URL=URL/v1", "COPILOT_PROVIDER_API_KEY=stand-in", "COPILOT_MODEL=gpt-4.1",
+			"COPILOT_PROVIDER_MAX_PROMPT_TOKENS=400000", "COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false",
+		},
+		Cache: "COPILOT_CACHE_HOME",
+	},
+}
+
+func (copilot) Descriptor() *rewrite.Descriptor { return &descriptor }
+
+// options lists every option of copilot 1.0.102.
+var options = grammar.Table{
+	{[]string{"-C"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--acp"}, rewrite.NoValue, grammar.Server},
+	{[]string{"--add-dir"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--add-github-mcp-tool"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--add-github-mcp-toolset"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--additional-mcp-config"}, rewrite.OneValue, grammar.FileSetting},
+	{[]string{"--agent"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--allow-all", "--yolo"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--allow-all-mcp-server-instructions"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--allow-all-paths"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--allow-all-tools"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--allow-all-urls"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--allow-tool"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--allow-url"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--assisted-approval"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--attachment"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--auto-tier"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--autopilot"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--available-tools"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--banner"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--bash-env"}, rewrite.OptionalValue, grammar.Setting},
+	{[]string{"--connect"}, rewrite.OptionalValue, grammar.Unmanaged},
+	{[]string{"--context"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--continue"}, rewrite.NoValue, grammar.CallerOwned},
+	{[]string{"--deny-tool"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--deny-url"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--disable-builtin-mcps"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--disable-client-telemetry"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--disable-mcp-server"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--disallow-temp-dir"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--dynamic-retrieval"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--enable-all-github-mcp-tools"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--enable-mcp-server"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--enable-memory"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--environment-compute-id"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--environment-host"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--excluded-tools"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--experimental"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--extension-sdk-path"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--fleet"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--help", "-h"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--interactive", "-i"}, rewrite.OneValue, grammar.Admin},
+	{[]string{"--log-dir"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--log-level"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--max-ai-credits"}, rewrite.OneValue, grammar.Unmanaged}, // of a session, not of a call
+	{[]string{"--max-autopilot-continues"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--mcp-github-auth"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--mode"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--model"}, rewrite.OneValue, grammar.Model},
+	{[]string{"--mouse"}, rewrite.OptionalValue, grammar.Neutral},
+	{[]string{"--name", "-n"}, rewrite.OneValue, grammar.Unmanaged}, // of a new session
+	{[]string{"--no-ask-user"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--no-auto-update"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--no-bash-env"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--no-color"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--no-custom-instructions"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--no-eager-powershell-resolution"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--no-experimental"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--no-mouse"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--no-remote"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--no-remote-export"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--output-format"}, rewrite.OneValue, grammar.Format},
+	{[]string{"--plain-diff"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--plan"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--plugin-dir"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--prompt", "-p"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--reasoning-effort", "--effort"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--remote"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--remote-export"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--resume", "-r"}, rewrite.OptionalValue, grammar.CallerOwned},
+	{[]string{"--screen-reader"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--secret-env-vars"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--session-id"}, rewrite.OneValue, grammar.CallerOwned},
+	{[]string{"--share"}, rewrite.OptionalValue, grammar.Unmanaged}, // the whole session
+	{[]string{"--share-gist"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--silent", "-s"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--stream"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--trust-folder"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--usage-output-file"}, rewrite.OneValue, grammar.Unmanaged}, // the whole session's figures
+	{[]string{"--version", "-v"}, rewrite.NoValue, grammar.Admin},
+}
+
+// Variables returns the prefix COPILOT_.
+func (copilot) Variables() rewrite.Variables {
+	return rewrite.Variables{
+		Settings: []string{"COPILOT_*", "USE_BUILTIN_RIPGREP"},
+		Account:  []string{"COPILOT_PROVIDER_*", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "COPILOT_GH_HOST"},
+		Neutral: []string{
+			"COPILOT_MODEL", // already counted as the call's model
+			"COPILOT_HOME", "COPILOT_CACHE_HOME", "COPILOT_EDITOR", "COPILOT_MULTIPLEXER", "COPILOT_OTEL_*",
+		},
+	}
+}
+
+// own is what copilot's calls have of their own.
+type own struct {
+	silent  bool          // text without figures
+	secrets []string      // what it blanks in json
+	learned rewrite.Probe // what Args was parsed with
+}
+
+func (copilot) Parse(in rewrite.Invocation) rewrite.Call {
+	call := base.NewCall(&descriptor, in)
+	p, _ := grammar.Clap(in.Args, 0, options.With(in.Learned), func(string) bool { return false })
+	read(&call, p, in)
+	base.Settle(&call, why(&call, p, in), call.Format == rewrite.JSON) // its last line contains the session ID
+	return call
+}
+
+// formats are the values of --output-format. json is a stream of lines.
+var formats = map[string]rewrite.Format{"text": rewrite.Text, "json": rewrite.JSON}
+
+// read copies into the call every option that does not decide whether it is managed. If an
+// option occurs twice, the last counts.
+func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
+	c.Unknown, c.Model = p.Unknown, in.Env("COPILOT_MODEL")
+	own := own{learned: in.Learned}
+	hidden := []string{"COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN", "COPILOT_GITHUB_TOKEN", "GITHUB_TOKEN"}
+	for _, o := range p.Options {
+		value := strings.Join(o.Values, ",")
+		switch o.Kind {
+		case grammar.Setting:
+			c.Settings = append(c.Settings, rewrite.Setting{Name: o.Names[0], Value: value})
+		case grammar.FileSetting:
+			path, file := strings.CutPrefix(value, "@")
+			c.Settings = append(c.Settings, rewrite.Setting{Name: o.Names[0], Value: path, File: file})
+		case grammar.Format:
+			c.Format = formats[value]
+		case grammar.CallerOwned:
+			c.SessionID = value
+		case grammar.Model:
+			c.Model = value
+		}
+		switch o.Names[0] {
+		case "--prompt":
+			c.Prompt = value
+			c.PromptArgs = append(c.PromptArgs, o.Span)
+		case "-C":
+			c.Dir = value
+		case "--silent":
+			own.silent = true
+		case "--secret-env-vars":
+			hidden = append(hidden, strings.Split(value, ",")...)
+		}
+	}
+	for _, name := range hidden {
+		if value := in.Env(name); value != "" {
+			own.secrets = append(own.secrets, value)
+		}
+	}
+	c.Own = own
+	c.Home = home(in.Env)
+	c.SettingsFiles = settingsFiles(c.Home)
+	c.Watched = watched(c.Home)
+	// Data beside a prompt in argv are not read (recordings/copilot/stdin-and-arg).
+	if !p.Names("--prompt") && !in.StdinTTY {
+		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
+	}
+}
+
+func home(env func(string) string) string {
+	return cmp.Or(env("COPILOT_HOME"), env("HOME")+"/.copilot")
+}
+
+// state is the file in which copilot keeps its own state. Earlier versions kept the user's settings there, and
+// copilot rewrites them.
+const state = "/config.json"
+
+// settingsFiles returns the settings of the user and the project.
+func settingsFiles(home string) []string {
+	return []string{
+		home + state, home + "/settings.json", ".github/copilot/settings.json", ".github/copilot/settings.local.json",
+	}
+}
+
+// watched returns the files that copilot reads on its own at the start of a session.
+func watched(home string) []rewrite.Watch {
+	watched := []rewrite.Watch{
+		{Path: home + "/copilot-instructions.md", Name: "~/.copilot/copilot-instructions.md", Guard: reason.InstructionsChanged},
+		{Path: home + "/mcp-config.json", Name: "~/.copilot/mcp-config.json"},
+		{Path: home + "/agents/*.md", Name: "~/.copilot/agents"},
+		{Path: home + "/hooks/*.json", Name: "~/.copilot/hooks"},
+		{Path: ".github/agents/*.md"},
+		{Path: ".github/hooks/*.json"},
+		{Path: ".github/mcp.json"},
+		{Path: ".mcp.json"},
+		{Path: ".vscode/mcp.json"},
+		{Path: ".github/instructions/*.instructions.md", Guard: reason.InstructionsChanged},
+	}
+	for _, name := range []string{".github/copilot-instructions.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"} {
+		watched = append(watched, rewrite.Watch{Path: name, Above: true, Guard: reason.InstructionsChanged})
+	}
+	return watched
+}
+
+// why returns why the call is not managed, or "".
+func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
+	why := base.Why(c, &descriptor, p, in, base.Signs{
+		Command:     p.StartsWith(c.Args, descriptor.Subcommands),
+		Interactive: in.StdinTTY && (in.StdoutTTY || p.Unknown == "" && !p.Bad && !p.Names("--prompt")) && c.Prompt == "",
+		Bad:         len(p.Operands) > 0 || c.Format == "" || c.Stdin == rewrite.StdinUnused && c.Prompt == "",
+	})
+	if why == "" && prompt.IsSlashCommand(c.Prompt) {
+		return reason.SlashCommand
+	}
+	return why
+}
+
+// ResolveWithEnv adds the settings of user and project. It passes through versions that reject
+// --usage-output-file, as 1.0.80 does, and unknown ones unless their help lists it.
+func (copilot) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+	learned := base.Own[own](c).learned
+	if known := s.Version != "" || learned.Known; !known || s.Version != "" && !base.AtLeast(s.Version, 1, 0, 83) || learned.Known && !learned.Resume {
+		c.Mode, c.Reason, c.NoResume = rewrite.Passthrough, reason.NoResume, true
+		return c
+	}
+	for _, path := range c.SettingsFiles {
+		if text, found := s.Settings[path]; found {
+			c.Settings = append(c.Settings, settings(path, text)...)
+		}
+	}
+	return c
+}
+
+// account are the members of copilot's state that say who is logged in.
+var account = []string{"lastLoggedInUser", "loggedInUsers"}
+
+// settings returns what a settings file sets. Comments, formatting, the time of the first
+// start, and the older spelling of keys do not count: copilot itself adds or changes them at its start
+// (recordings/copilot/migrated).
+func settings(path, text string) []rewrite.Setting {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "//") {
+			lines = append(lines, line)
+		}
+	}
+	var members map[string]json.RawMessage
+	text = strings.Join(lines, "")
+	if json.Unmarshal([]byte(text), &members) != nil {
+		return []rewrite.Setting{{Name: path, Value: text}}
+	}
+	var settings []rewrite.Setting
+	if strings.HasSuffix(path, state) {
+		delete(members, "firstLaunchAt")
+		for _, key := range slices.Sorted(maps.Keys(members)) {
+			if name := camelCase(key); slices.Contains(account, name) {
+				settings = append(settings, rewrite.Setting{Name: path + " " + name, Value: jsonline.Compact(string(members[key])), Guard: reason.AuthChanged})
+				delete(members, key)
+			}
+		}
+	}
+	renamed := map[string]json.RawMessage{}
+	for key, value := range members {
+		renamed[camelCase(key)] = value
+	}
+	if len(renamed) == 0 {
+		return settings
+	}
+	plain, err := json.Marshal(renamed)
+	if err != nil {
+		return append(settings, rewrite.Setting{Name: path, Value: text})
+	}
+	return append(settings, rewrite.JSONSettings(path, string(plain))...)
+}
+
+// camelCase returns camelCase for camel_case.
+func camelCase(name string) string {
+	words := strings.Split(name, "_")
+	for i, word := range words[1:] {
+		if word != "" {
+			words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return strings.Join(words, "")
+}
+
+// ActsOn returns false: a file mention in a headless prompt is sent as it is
+// (recordings/copilot/mention).
+func (copilot) ActsOn(string) bool { return false }
+
+// Options reports that a version can resume only if it can also write its figures to a file. 1.0.80 cannot.
+func (copilot) Options(help string) rewrite.Probe {
+	return grammar.ReadProbe(help, "--prompt", "--resume", "--usage-output-file")
+}
+
+// EffectivePrompt returns the prompt as copilot stores it. The model is sent it without the white space at
+// its end.
+func (copilot) EffectivePrompt(c rewrite.Call, stdin string) string {
+	text := c.Prompt
+	if c.Stdin == rewrite.StdinPrompt {
+		text = stdin
+	}
+	if strings.TrimSpace(text) == "" || prompt.IsSlashCommand(text) {
+		return ""
+	}
+	return text
+}
+
+// Files that a run writes for the shim.
+const (
+	usageFile = "usage.json"
+	shareFile = "session.md"
+	events    = "events.jsonl"
+)
+
+// Plan adds a private --usage-output-file. Silent text names its session nowhere else than in a file of
+// --share. A resume gets the new prompt in place of the caller's.
+func (copilot) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
+	prompt, whole := t.Prompt()
+	plan := rewrite.Plan{
+		Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(), Args: slices.Clone(c.Args), ReexecsSelf: true,
+		Follow: []rewrite.Follow{{Dir: rewrite.Scratch, Name: usageFile}},
+	}
+	silent := base.Own[own](c).silent
+	shows := c.Format == rewrite.Text && !silent
+	plan.ReadStderr, plan.OneStream = shows, shows
+	front := []string{"--usage-output-file=" + rewrite.Scratch + "/" + usageFile}
+	if plan.Resume != "" {
+		resume(&plan, c, t)
+		plan.Follow = append(plan.Follow, rewrite.Follow{Dir: c.Home + "/session-state/" + plan.Resume, Name: events, Lines: true})
+	} else if silent && c.Format == rewrite.Text {
+		front = append(front, "--share="+rewrite.Scratch+"/"+shareFile)
+		plan.Follow = append(plan.Follow, rewrite.Follow{Dir: rewrite.Scratch, Name: shareFile})
+	}
+	plan.Args = append(front, plan.Args...)
+	return plan
+}
+
+// resume ends a delta as the prompt ends: the model is sent neither's white space there, so the two differ in
+// length by what is left out.
+func resume(p *rewrite.Plan, c rewrite.Call, t rewrite.Target) {
+	if !p.Whole {
+		p.Prompt = trimEnd(p.Prompt) + p.Asked[len(trimEnd(p.Asked)):]
+	}
+	p.Args = base.RemovePrompt(p.Args, c.PromptArgs)
+	front := []string{"--resume=" + p.Resume}
+	if t.FromArgv(c) {
+		front = append(front, "--prompt="+p.Prompt)
+	} else {
+		p.Stdin, p.HasStdin = p.Prompt, true
+	}
+	p.Args = append(front, p.Args...)
+}
+
+// SessionPaths returns the session's events; home is copilot's directory.
+func (copilot) SessionPaths(home, _, id string) []string {
+	return []string{rewrite.Literal(home) + "/session-state/" + id + "/" + events}
+}
+
+// SessionFiles returns the session's directory. A process that has it open holds a lock on a file
+// that is named after the process.
+func (copilot) SessionFiles(home, id, path string) (rewrite.SessionFiles, bool) {
+	dir := "session-state/" + id
+	if base.Below(home, path, dir+"/"+events) == nil {
+		return rewrite.SessionFiles{}, false
+	}
+	return rewrite.SessionFiles{Paths: []string{dir}, Lock: dir + "/inuse.*.hold"}, true
+}
+
+// refusals lists what copilot writes if it does not continue a session: on stderr if it cannot
+// load it, in an API error if the history is too long or broken.
+var refusals = base.Refusals{
+	{"Error: No session, task, or name matched '", reason.RefusedUnknown},
+	{"was found but could not be loaded.", reason.RefusedBroken},
+	{"error: unexpected argument '--resume", reason.RefusedNoResume},
+	{"maximum context length", reason.RefusedContext},
+	{"prompt is too long", reason.RefusedContext},
+	{"context_length_exceeded", reason.RefusedContext},
+	{"exceeds the context window", reason.RefusedContext},
+	{"Not the same number of function calls and responses", reason.RefusedBroken},
+	{"ids were found without `tool_result` blocks", reason.RefusedBroken},
+	{"must be followed by tool messages", reason.RefusedBroken},
+	{"No tool output found for function call", reason.RefusedBroken},
+}
+
+// Refused ignores limits, logins, network errors and anything unknown: they do not concern the
+// session.
+func (copilot) Refused(stderr string, exit int) reason.Code { return refusals.After(stderr, exit) }

@@ -1,0 +1,591 @@
+package copilot
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+	"reprise/rewrite/tool/base"
+)
+
+// stream reads copilot's output in the caller's format. It changes only what a resumed run shows:
+// the figures, which are the session's, and in json the prompt.
+type stream struct {
+	base.Stream
+	previous *totals // nil if not known
+
+	output    strings.Builder // text: what stdout has shown
+	errOutput strings.Builder // text: what stderr, or both in one stream, has shown before the figures
+	tooLong   bool            // one of them was too long to keep
+	footer    [][]byte        // text: the figures at the end of stderr
+	totals    *totals         // of the session; nil if not known
+	begun     int64           // when this run began, in milliseconds; 0 if not known
+	last      int64           // when the last event came
+	edited    []string        // the files that the run has changed
+	file      bool            // the session's own file shows this run
+	malformed bool            // an event had an unexpected shape
+	ended     bool
+}
+
+func (copilot) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
+	s := &stream{Stream: base.Stream{Call: c, Plan: p}}
+	var totals totals
+	if ok, whole := jsonline.ReadEvent([]byte(previous), &totals); ok && whole {
+		s.previous = &totals
+	}
+	return s
+}
+
+// MaxLine returns NoLines for text, which is shown unchanged.
+func (s *stream) MaxLine() int {
+	if s.Call.Format == rewrite.Text {
+		return rewrite.NoLines
+	}
+	return rewrite.LongestLine
+}
+
+// totals are the figures that a session adds up over all its runs.
+type totals struct {
+	Premium   float64 `json:"premium"`
+	NanoAIU   float64 `json:"nano_aiu"`
+	APIMillis int64   `json:"api_ms"`
+	Added     int64   `json:"added"`
+	Removed   int64   `json:"removed"`
+	Input     int64   `json:"input"` // the cached ones included
+	Read      int64   `json:"read"`
+	Written   int64   `json:"written"`
+	Output    int64   `json:"output"`
+	Reasoning int64   `json:"reasoning"`
+}
+
+// since returns what has been added since before. ok is false if something has decreased, so that they
+// are not totals.
+func (t totals) since(before totals) (own totals, ok bool) {
+	own = totals{
+		t.Premium - before.Premium, t.NanoAIU - before.NanoAIU, t.APIMillis - before.APIMillis, t.Added - before.Added,
+		t.Removed - before.Removed, t.Input - before.Input, t.Read - before.Read, t.Written - before.Written,
+		t.Output - before.Output, t.Reasoning - before.Reasoning,
+	}
+	least := min(own.APIMillis, own.Added, own.Removed, own.Input, own.Read, own.Written, own.Output, own.Reasoning)
+	return own, least >= 0 && own.Premium >= 0 && own.NanoAIU >= 0
+}
+
+// own returns this run's share of the session's totals. ok is false if it is not known.
+func (s *stream) own() (figures totals, ok bool) {
+	switch {
+	case s.totals == nil:
+		return totals{}, false
+	case s.Plan.Resume == "":
+		return *s.totals, s.Call.Mode != rewrite.Observe
+	case s.previous == nil:
+		return totals{}, false
+	}
+	return s.totals.since(*s.previous)
+}
+
+// event holds the fields of all event types that are read.
+type event struct {
+	Type      string             `json:"type"`
+	Timestamp jsonline.LooseText `json:"timestamp"`
+	SessionID string             `json:"sessionId"`
+	ExitCode  *int               `json:"exitCode"`
+	Data      struct {
+		Content     *string            `json:"content"`
+		Transformed *string            `json:"transformedContent"`
+		Parent      string             `json:"parentToolCallId"` // of a subagent
+		Model       string             `json:"model"`
+		Message     jsonline.LooseText `json:"message"`
+		Arguments   json.RawMessage    `json:"arguments"`
+		FileEdits   []struct {
+			Path string `json:"path"`
+		} `json:"fileEdits"`
+		Version string             `json:"copilotVersion"`
+		Resumed jsonline.LooseText `json:"resumeTime"`
+	} `json:"data"`
+
+	whole bool // every field above had the expected type
+}
+
+func (s *stream) Line(line []byte) []byte {
+	if s.Call.Format == rewrite.Text {
+		s.keep(&s.output, line)
+		return line
+	}
+	if !bytes.HasPrefix(line, []byte("{")) {
+		return line
+	}
+	var e event
+	ok, whole := jsonline.ReadEvent(line, &e)
+	if !ok || e.Type == "" {
+		return line
+	}
+	e.whole = whole
+	s.noteTime(&e)
+	s.learn(&e)
+	switch e.Type {
+	case "user.message":
+		return s.asAsked(line, &e)
+	case "result":
+		return s.learnResult(line, &e)
+	}
+	return line
+}
+
+// keep collects what a text call shows.
+func (s *stream) keep(to *strings.Builder, text []byte) {
+	s.tooLong = s.tooLong || to.Len()+len(text) > rewrite.LongestLine
+	if !s.tooLong {
+		to.Write(text)
+	}
+}
+
+// learn records what an event shows, of stdout or of the session's file.
+func (s *stream) learn(e *event) {
+	kind, _, _ := strings.Cut(e.Type, ".")
+	if kind == "assistant" || kind == "session" || kind == "tool" || kind == "user" || e.Type == "result" {
+		s.malformed = s.malformed || !e.whole
+		s.State.Failed = s.State.Failed || s.malformed
+	}
+	switch e.Type {
+	case "session.start":
+		s.State.Version = e.Data.Version
+	case "session.error":
+		s.State.Failed = true
+		if why := refusals.In(string(e.Data.Message)); why != "" {
+			s.State.Refusal = why
+		}
+	case "assistant.message":
+		s.learnMessage(e)
+	case "assistant.message_delta":
+		s.content()
+	case "tool.execution_start":
+		s.State.ToolRan = true
+		s.State.AddFiles(e.Data.Arguments)
+		s.content()
+	case "tool.execution_complete":
+		for _, edit := range e.Data.FileEdits {
+			if !slices.Contains(s.edited, edit.Path) {
+				s.edited = append(s.edited, edit.Path)
+			}
+		}
+	}
+	if strings.HasPrefix(e.Type, "session.compaction") || e.Type == "session.truncation" {
+		s.State.Compacted = true
+	}
+}
+
+// learnMessage records a message of the model, not of its subagents.
+func (s *stream) learnMessage(e *event) {
+	text := jsonline.OrEmpty(e.Data.Content)
+	if e.Data.Parent != "" {
+		return
+	}
+	s.State.Model = e.Data.Model
+	if text != "" {
+		s.State.Answer = text
+		if s.Call.Format != rewrite.Text {
+			s.State.AddText(text)
+		}
+	}
+	s.content()
+}
+
+// content records that the model has answered. A resumed run shows its session's ID only at its end,
+// but it adds to the session's file from its start.
+func (s *stream) content() {
+	s.State.Content = s.Plan.Resume == "" && s.State.ID != "" || s.file && !s.State.WrongID
+}
+
+// learnResult reads json's last line and returns it with this call's figures.
+func (s *stream) learnResult(line []byte, e *event) []byte {
+	if e.whole {
+		s.LearnID(e.SessionID, "stdout", true)
+	}
+	s.State.Final = true
+	s.State.Failed = s.State.Failed || e.ExitCode == nil || *e.ExitCode != 0
+	s.State.Content = s.State.ID != "" && !s.State.WrongID && !s.State.Failed
+	if s.Plan.Resume == "" || s.previous == nil {
+		return line
+	}
+	return s.ownResult(line)
+}
+
+// ownResult replaces the session's figures in json's last line by this call's.
+func (s *stream) ownResult(line []byte) []byte {
+	before := map[string]json.Number{
+		"usage\tpremiumRequests":           json.Number(strconv.FormatFloat(s.previous.Premium, 'f', -1, 64)),
+		"usage\ttotalApiDurationMs":        json.Number(strconv.FormatInt(s.previous.APIMillis, 10)),
+		"usage\tcodeChanges\tlinesAdded":   json.Number(strconv.FormatInt(s.previous.Added, 10)),
+		"usage\tcodeChanges\tlinesRemoved": json.Number(strconv.FormatInt(s.previous.Removed, 10)),
+	}
+	numbers := jsonline.Numbers(line)
+	for _, n := range numbers {
+		if n.Path == "usage\tsessionDurationMs" {
+			if total, err := strconv.ParseInt(n.Text, 10, 64); err == nil {
+				own := min(total, s.last-s.begun)
+				before[n.Path] = json.Number(strconv.FormatInt(total-own, 10))
+			}
+		}
+	}
+	text, err := json.Marshal(before)
+	if err != nil {
+		return line
+	}
+	return s.ownFiles(base.SubtractTotals(line, numbers, rewrite.Totals(text)))
+}
+
+// ownFiles leaves in the list of changed files those that this run has changed, in its order.
+func (s *stream) ownFiles(line []byte) []byte {
+	var r struct {
+		Usage struct {
+			CodeChanges struct {
+				Files json.RawMessage `json:"filesModified"`
+			} `json:"codeChanges"`
+		} `json:"usage"`
+	}
+	var files []string
+	all := r.Usage.CodeChanges.Files
+	if json.Unmarshal(line, &r) == nil {
+		all = r.Usage.CodeChanges.Files
+	}
+	if json.Unmarshal(all, &files) != nil || len(files) == 0 {
+		return line
+	}
+	var own []string
+	for _, name := range s.edited {
+		if slices.Contains(files, name) {
+			own = append(own, string(jsonline.RawString(name)))
+		}
+	}
+	return bytes.Replace(line, all, []byte("["+strings.Join(own, ",")+"]"), 1)
+}
+
+// asAsked puts the caller's prompt in place of what the model was sent. It stands there twice: as it was given,
+// and as the model gets it, behind the time and without white space at its end.
+func (s *stream) asAsked(line []byte, e *event) []byte {
+	if s.Plan.Asked == "" {
+		return line
+	}
+	sent, asked := s.blank(s.Plan.Prompt), s.blank(s.Plan.Asked)
+	shown := bytes.Replace(line, jsonline.RawString(sent), jsonline.RawString(asked), 1)
+	whole := jsonline.OrEmpty(e.Data.Transformed)
+	if front, ok := strings.CutSuffix(whole, trimEnd(jsonline.Decoded(sent))); ok && e.Data.Transformed != nil {
+		shown = bytes.Replace(shown, jsonline.RawString(whole), jsonline.RawString(front+trimEnd(asked)), 1)
+	}
+	return shown
+}
+
+func trimEnd(text string) string { return strings.TrimRightFunc(text, unicode.IsSpace) }
+
+// blank hides what copilot hides in json: the values of its keys (recordings/copilot/key-json).
+func (s *stream) blank(text string) string {
+	for _, secret := range base.Own[own](s.Call).secrets {
+		text = strings.ReplaceAll(text, secret, "******")
+	}
+	return text
+}
+
+// footer is the beginning of the figures on stderr.
+const footer = "Changes    +"
+
+// resumeHint is the beginning of the last line of the figures on stderr.
+const resumeHint = "Resume     copilot --resume="
+
+// ErrLine holds the figures of a resumed text run until they can be replaced. With OneStream it gets stdout's
+// lines too.
+func (s *stream) ErrLine(line []byte) []byte {
+	plain := strings.TrimRight(base.StripEscapes(string(line)), "\r\n")
+	if len(s.footer) == 0 && !strings.HasPrefix(plain, footer) {
+		s.keep(&s.errOutput, line)
+		return line
+	}
+	s.footer = append(s.footer, bytes.Clone(line))
+	s.learnFooter()
+	if s.Plan.Resume == "" {
+		return line
+	}
+	return nil
+}
+
+// ErrAsIs reports whether a line is not one of the figures. copilot shows an answer as it comes.
+func (s *stream) ErrAsIs(part []byte) bool {
+	plain, _, _ := strings.Cut(base.StripEscapes(string(part)), "\x1b") // the rest of an escape sequence follows
+	return len(s.footer) == 0 && !strings.HasPrefix(plain, footer) && !strings.HasPrefix(footer, plain)
+}
+
+// learnFooter reads the session's ID, once the figures are complete.
+func (s *stream) learnFooter() {
+	last := strings.TrimRight(base.StripEscapes(string(s.footer[len(s.footer)-1])), "\r\n")
+	if id, ok := strings.CutPrefix(last, resumeHint); ok {
+		s.LearnID(id, "stderr", true)
+	}
+}
+
+// End reads a text run's outcome and replaces the figures of a resumed one.
+func (s *stream) End() []byte {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	if s.Call.Format == rewrite.Text {
+		s.endText()
+	}
+	if figures, ok := s.own(); ok {
+		s.State.Usage = rewrite.Usage{
+			Known: true, Input: max(0, figures.Input-figures.Read-figures.Written), CacheRead: figures.Read,
+			CacheWrite: figures.Written, Output: figures.Output,
+		}
+	}
+	return nil
+}
+
+func (s *stream) endText() {
+	if s.Plan.Resume != "" {
+		figures, ok := s.own()
+		for _, line := range s.footer {
+			if ok {
+				line = s.ownLine(line, figures)
+			}
+			s.Stderr += string(line)
+		}
+	}
+	shown := s.output.String()
+	if shown == "" { // both streams are one
+		shown = s.errOutput.String()
+	}
+	s.State.Answer = strings.TrimRight(shown, "\r\n")
+	s.State.Final = s.totals != nil && (s.State.Answer != "" || s.tooLong)
+	s.State.Failed = s.State.Failed || s.tooLong
+	s.State.Content = s.State.Final && s.State.ID != "" && !s.State.WrongID
+}
+
+// figures matches the lines of the figures at the end of a text run.
+var figures = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:Changes {4}(\+\d+) (-\d+)|(Duration {3})(?:.*)|(Requests {3})(?:\S+) Premium \(.*\)|(AI Credits )(.+) \(.*\)|(Tokens {5})(?:.*))$`)
+})
+
+// ownLine returns a line of the figures with this call's.
+func (s *stream) ownLine(line []byte, own totals) []byte {
+	plain := base.StripEscapes(string(line))
+	text := strings.TrimRight(plain, "\r\n")
+	end := plain[len(text):]
+	m := figures().FindStringSubmatch(text)
+	if m == nil {
+		return line
+	}
+	if m[1] != "" { // colored on a terminal
+		line = bytes.Replace(line, []byte(m[1]), []byte("+"+strconv.FormatInt(own.Added, 10)), 1)
+		return bytes.Replace(line, []byte(m[2]), []byte("-"+strconv.FormatInt(own.Removed, 10)), 1)
+	}
+	spent := duration(s.last - s.begun)
+	if s.begun == 0 && m[7] == "" {
+		return line
+	}
+	switch {
+	case m[3] != "":
+		text = m[3] + spent
+	case m[4] != "":
+		text = m[4] + number(math.Round(own.Premium*100)/100, 2) + " Premium (" + spent + ")"
+	case m[5] != "":
+		if m[6] != "unavailable" {
+			m[6] = credits(own.NanoAIU)
+		}
+		text = m[5] + m[6] + " (" + spent + ")"
+	default:
+		text = m[7] + own.tokens()
+	}
+	return []byte(text + end)
+}
+
+// tokens returns the tokens as copilot prints them.
+func (t totals) tokens() string {
+	detail := func(parts ...string) string {
+		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+		if len(parts) == 0 {
+			return ""
+		}
+		return " (" + strings.Join(parts, ", ") + ")"
+	}
+	some := func(n int64, kind string) string {
+		if n == 0 {
+			return ""
+		}
+		return count(n) + " " + kind
+	}
+	return "↑ " + count(t.Input) + detail(some(t.Read, "cached"), some(t.Written, "written")) +
+		" • ↓ " + count(t.Output) + detail(some(t.Reasoning, "reasoning"))
+}
+
+// count formats tokens: 999, 1.0k, 1.0m.
+func count(n int64) string {
+	switch {
+	case n < 1e3:
+		return strconv.FormatInt(n, 10)
+	case n < 1e6:
+		return strconv.FormatFloat(float64(n)/1e3, 'f', 1, 64) + "k"
+	}
+	return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + "m"
+}
+
+// duration formats a duration: 59s, 1m 0s, 1h 0m 0s.
+func duration(millis int64) string {
+	seconds := max(0, millis/1000)
+	text := strconv.FormatInt(seconds%60, 10) + "s"
+	if seconds >= 60 {
+		text = strconv.FormatInt(seconds/60%60, 10) + "m " + text
+	}
+	if seconds >= 3600 {
+		text = strconv.FormatInt(seconds/3600, 10) + "h " + text
+	}
+	return text
+}
+
+// credits formats billionths of an AI credit with about three digits.
+func credits(nano float64) string {
+	switch credits := nano / 1e9; {
+	case credits == 0:
+		return "0"
+	case credits < 0.01:
+		return "<0.01"
+	case credits < 10:
+		return number(credits, 2)
+	case credits < 100:
+		return number(credits, 1)
+	default:
+		return number(credits, 0)
+	}
+}
+
+// number formats a number with at most so many decimals.
+func number(n float64, decimals int) string {
+	text := strconv.FormatFloat(n, 'f', decimals, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
+// File reads what copilot writes: its figures, the shared session, and the events that a resumed session's
+// file gets.
+func (s *stream) File(name string, data []byte) {
+	switch path.Base(name) {
+	case usageFile:
+		s.learnUsage(data)
+	case shareFile:
+		s.learnShared(data)
+	case events:
+		s.learnEvent(data)
+	}
+}
+
+// usage is what --usage-output-file contains. Its figures are the session's
+// (recordings/copilot/chain-2).
+type usage struct {
+	Premium   float64 `json:"totalPremiumRequestCost"`
+	NanoAIU   float64 `json:"totalNanoAiu"`
+	APIMillis int64   `json:"totalApiDurationMs"`
+	Changes   struct {
+		Added   int64 `json:"linesAdded"`
+		Removed int64 `json:"linesRemoved"`
+	} `json:"codeChanges"`
+	Models map[string]struct {
+		Usage struct {
+			Input     int64 `json:"inputTokens"`
+			Output    int64 `json:"outputTokens"`
+			Read      int64 `json:"cacheReadTokens"`
+			Written   int64 `json:"cacheWriteTokens"`
+			Reasoning int64 `json:"reasoningTokens"`
+		} `json:"usage"`
+	} `json:"modelMetrics"`
+	Current    string `json:"currentModel"`
+	LastInput  int64  `json:"lastCallInputTokens"`
+	LastOutput int64  `json:"lastCallOutputTokens"`
+}
+
+func (s *stream) learnUsage(data []byte) {
+	var u usage
+	if ok, whole := jsonline.ReadEvent(data, &u); !ok || !whole {
+		return
+	}
+	t := totals{Premium: u.Premium, NanoAIU: u.NanoAIU, APIMillis: u.APIMillis, Added: u.Changes.Added, Removed: u.Changes.Removed}
+	for _, m := range u.Models {
+		t.Input += m.Usage.Input
+		t.Output += m.Usage.Output
+		t.Read += m.Usage.Read
+		t.Written += m.Usage.Written
+		t.Reasoning += m.Usage.Reasoning
+	}
+	text, err := json.Marshal(t)
+	if err != nil {
+		return
+	}
+	s.totals, s.State.Totals = &t, rewrite.Totals(text)
+	s.State.ContextUse.Used = u.LastInput + u.LastOutput
+	if s.State.Model == "" {
+		s.State.Model = u.Current
+	}
+}
+
+// shared is how the line of a shared session begins that names it.
+const shared = "> - **Session ID:** `"
+
+// learnShared reads the ID from the head of a shared session, above the conversation.
+func (s *stream) learnShared(data []byte) {
+	head, _, _ := bytes.Cut(data, []byte("\n---\n"))
+	for line := range strings.Lines(string(head)) {
+		if rest, ok := strings.CutPrefix(line, shared); ok {
+			id, _, _ := strings.Cut(rest, "`")
+			s.LearnID(id, "file", true)
+		}
+	}
+}
+
+// learnEvent reads an event of the resumed session's file. Another process may continue the session at the
+// same time, but then the file is not what the ledger expects, and the next call is fresh.
+func (s *stream) learnEvent(line []byte) {
+	var e event
+	ok, whole := jsonline.ReadEvent(line, &e)
+	if !ok {
+		return
+	}
+	e.whole = whole
+	switch e.Type {
+	case "session.resume":
+		if !s.file {
+			s.file = true
+			if begun, ok := base.TimestampMillis(string(e.Data.Resumed)); ok {
+				s.begun = begun
+			}
+			s.LearnID(s.Plan.Resume, "file", true)
+		}
+	case "session.compaction_start", "session.compaction_complete", "session.truncation":
+		s.State.Compacted = true
+	case "assistant.message", "tool.execution_start":
+		if s.Call.Format == rewrite.Text {
+			s.learn(&e)
+		}
+		s.content()
+	case "session.error":
+		s.learn(&e)
+	}
+	s.noteTime(&e)
+}
+
+// noteTime records when an event came. The first event comes shortly after the run's start.
+func (s *stream) noteTime(e *event) {
+	if at, ok := base.TimestampMillis(string(e.Timestamp)); ok {
+		s.last = max(s.last, at)
+		if s.begun == 0 {
+			s.begun = at
+		}
+	}
+}

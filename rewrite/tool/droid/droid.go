@@ -1,0 +1,295 @@
+// Package droid is Factory's Droid. Facts here were measured with 0.225.2 unless they name another version;
+// docs/internals/droid.md lists them all.
+//
+// A resume is a fork. With --session-id, an unknown ID begins a new session under that very ID, which looks like a
+// resume that succeeded; --fork refuses it.
+package droid
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"reprise/rewrite"
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
+	"reprise/rewrite/tool/base"
+	"reprise/rewrite/tool/grammar"
+)
+
+type droid struct{ base.Base }
+
+func init() { rewrite.Register(droid{}) }
+
+var descriptor = rewrite.Descriptor{
+	Name:       "droid",
+	Headless:   []string{"droid", "exec"},
+	Unattended: []string{"droid", "exec", "--auto", "high"},
+	Managed:    []string{"exec"},
+	Servers:    []string{"daemon"},
+	// droid exec sets the first for itself, and so for its commands; its pseudo-terminals need the second.
+	Nested:    []string{"FACTORY_DISABLE_SETTINGS_PERSISTENCE", "BUN_PTY_LIB"},
+	LoginKeys: []string{"FACTORY_API_KEY"},
+	Provider:  "factory",
+
+	CannotWrite:    1,
+	FileLimitKills: true,
+
+	Home:     home,
+	Sessions: []string{"sessions/*/????????-????-????-????-????????????.jsonl"},
+	StandIn: rewrite.StandIn{
+		Env: []string{
+			"FACTORY_API_KEY=stand-in", "FACTORY_API_BASE_URL=URL", "FACTORY_AIRGAP_ENABLED=true",
+			"FACTORY_DROID_AUTO_UPDATE_ENABLED=false", "FACTORY_DISABLE_KEYRING=1", "OTEL_SDK_DISABLED=true",
+		},
+		Config: ".factory/settings.json",
+		Text: `{
+  "customModels": [{
+    "model": "stand-in", "displayName": "stand-in", "id": "custom:stand-in", "provider": "anthropic",
+    "baseUrl": "URL", "apiKey": "stand-in", "maxOutputTokens": 8192
+  }],
+  "sessionDefaultSettings": {"model": "custom:stand-in"},
+  "cloudSessionSync": false
+}
+`,
+	},
+}
+
+func (droid) Descriptor() *rewrite.Descriptor { return &descriptor }
+
+// options lists every option of droid exec.
+var options = grammar.Table{
+	{[]string{"--add-tools"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--append-system-prompt"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--append-system-prompt-file"}, rewrite.OneValue, grammar.FileSetting},
+	{[]string{"--auto"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--cwd"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--disable-builtin-skills"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--file", "-f"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--fork"}, rewrite.OneValue, grammar.CallerOwned},
+	{[]string{"--help", "-h"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--input-format"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--list-tools"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--log-group-id"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--mission"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--model", "-m"}, rewrite.OneValue, grammar.Model},
+	{[]string{"--only-tools"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--output-format", "-o"}, rewrite.OneValue, grammar.Format},
+	{[]string{"--reasoning-effort", "-r"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--remove-tools"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--session-id", "-s"}, rewrite.OneValue, grammar.CallerOwned},
+	{[]string{"--settings"}, rewrite.OneValue, grammar.FileSetting},
+	{[]string{"--skip-permissions-unsafe"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--spec-model"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--spec-reasoning-effort"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--tag"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--use-spec"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--validator-model"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--validator-reasoning-effort"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--worker-model"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--worker-reasoning-effort"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--worktree", "-w"}, rewrite.OptionalValue, grammar.Unmanaged},
+	{[]string{"--worktree-dir"}, rewrite.OneValue, grammar.Unmanaged},
+}
+
+// Variables returns droid's own prefixes.
+func (droid) Variables() rewrite.Variables {
+	return rewrite.Variables{
+		Settings: []string{"FACTORY_*", "DROID_*"},
+		Account:  []string{"FACTORY_API_KEY", "FACTORY_API_BASE_URL*", "FACTORY_ORG_ID"},
+		Neutral: []string{
+			"FACTORY_HOME_OVERRIDE", "FACTORY_LOG_*", "FACTORY_OTEL_ENABLED", "FACTORY_TELEMETRY_*", "FACTORY_DEBUG_*", "FACTORY_TUI_*",
+			"FACTORY_VSCODE_*", "FACTORY_JETBRAINS_*", "FACTORY_DROID_AUTO_UPDATE_ENABLED", "DROID_DISABLE_SOUNDS",
+		},
+	}
+}
+
+func (droid) Parse(in rewrite.Invocation) rewrite.Call {
+	call := base.NewCall(&descriptor, in)
+	call.Home = home(in.Env)
+	if len(in.Args) == 0 || in.Args[0] != "exec" {
+		call.Reason = other(in)
+		return call
+	}
+	call.NoResume = in.Learned.Known && !in.Learned.Resume
+	p := grammar.Commander(in.Args[1:], options.With(in.Learned))
+	read(&call, p, in)
+	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
+	if call.Mode == rewrite.Fresh {
+		call.SettingsFiles = []string{call.Home + "/settings.json", call.Home + "/settings.local.json", ".factory/settings.json", ".factory/settings.local.json"}
+		call.Watched = watched(call.Home)
+	}
+	return call
+}
+
+// other returns why a call without exec is passed through.
+func other(in rewrite.Invocation) reason.Code {
+	switch {
+	case len(in.Args) > 0 && slices.Contains(descriptor.Servers, in.Args[0]):
+		return reason.AppServer
+	case len(in.Args) == 0 || grammar.LooksLikeOption(in.Args[0]) && in.Args[0] != "--help" && in.Args[0] != "--version":
+		return reason.Interactive
+	}
+	return reason.Admin
+}
+
+// read copies into the call every option that does not decide whether it is managed. The options
+// come after exec.
+func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
+	c.Unknown = p.Unknown
+	for _, o := range p.Options {
+		value := strings.Join(o.Values, "")
+		switch o.Kind {
+		case grammar.Setting, grammar.FileSetting:
+			c.Settings = append(c.Settings, rewrite.Setting{Name: o.Names[0], Value: value, File: o.Kind == grammar.FileSetting})
+		case grammar.Format:
+			c.Format, c.FormatArg = rewrite.Format(value), rewrite.Span{o.Span.At + 1, o.Span.N}
+		case grammar.Model:
+			c.Model = value
+		}
+		switch o.Names[0] {
+		case "--cwd":
+			c.Dir = value
+		case "--session-id":
+			c.SessionID = value
+		}
+	}
+	if len(p.Operands) > 0 {
+		c.PromptArg = p.Operands[0].At + 1
+		c.Prompt = c.Args[c.PromptArg]
+	}
+	// Data beside a prompt in argv are dropped (recordings/droid/stdin-and-arg).
+	if c.PromptArg < 0 && !in.StdinTTY {
+		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
+	}
+}
+
+// home returns the directory of settings and sessions.
+func home(env func(string) string) string {
+	return cmp.Or(env("FACTORY_HOME_OVERRIDE"), env("HOME")) + "/.factory"
+}
+
+// watched returns the files that droid reads on its own at the start of a session. The user's
+// own droids are missing, since the first run adds some to them.
+func watched(home string) []rewrite.Watch {
+	return []rewrite.Watch{
+		{Path: home + "/mcp.json", Name: "~/.factory/mcp.json"},
+		{Path: ".factory/mcp.json", Above: true},
+		{Path: ".factory/droids/*.md", Above: true},
+		{Path: ".factory/skills/*/SKILL.md", Above: true},
+		{Path: home + "/skills/*/SKILL.md", Name: "~/.factory/skills"},
+		{Path: home + "/AGENTS.md", Name: "~/.factory/AGENTS.md", Guard: reason.InstructionsChanged},
+		{Path: "AGENTS.md", Above: true, Guard: reason.InstructionsChanged},
+		{Path: "CLAUDE.md", Above: true, Guard: reason.InstructionsChanged},
+	}
+}
+
+// why returns why the call is not managed, or "".
+func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
+	switch why := base.Why(c, &descriptor, p, in, base.Signs{
+		Interactive: in.StdoutTTY, // a terminal gets its title before each event
+		Bad: len(p.Operands) > 1 || c.Prompt == "" && c.Stdin != rewrite.StdinPrompt ||
+			!slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.StreamJSON}, c.Format),
+	}); {
+	case why != "":
+		return why
+	case prompt.IsSlashCommand(c.Prompt):
+		return reason.SlashCommand
+	case c.NoResume:
+		return reason.NoResume
+	}
+	return ""
+}
+
+// ResolveWithEnv counts the content of the settings, since a session keeps the model that it began with.
+func (droid) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+	for _, path := range c.SettingsFiles {
+		if text, found := s.Settings[path]; found {
+			c.Settings = append(c.Settings, rewrite.JSONSettings(path, text)...)
+		}
+	}
+	c.Copies = true
+	return c
+}
+
+// ActsOn reports file mentions.
+func (droid) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
+
+func (droid) HelpArgs() []string { return []string{"exec", "--help"} }
+
+func (droid) Options(help string) rewrite.Probe {
+	return grammar.ReadProbe(help, "--output-format", "--fork")
+}
+
+// EffectivePrompt returns stdin as it is, like droid.
+func (droid) EffectivePrompt(c rewrite.Call, stdin string) string {
+	if c.Stdin == rewrite.StdinPrompt {
+		return stdin
+	}
+	return c.Prompt
+}
+
+// Plan requests stream-json unless a fresh call's own format has the session's ID: only there a resume
+// shows which texts are its own. droid 0.225.2 takes no ID, and the one way to find a session that is known
+// (--tag) would change what its service keeps.
+func (droid) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
+	prompt, whole := t.Prompt()
+	plan := rewrite.Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole, Asked: t.Asked()}
+	front, args := []string{"exec"}, slices.Clone(c.Args)
+	if c.Format == rewrite.Text || c.Format == rewrite.JSON && plan.Resume != "" {
+		front = append(front, askStreamJSON(&c, args)...)
+	}
+	if plan.Resume != "" {
+		front = append(front, "--fork="+plan.Resume)
+		args = base.PlacePrompt(&plan, c, t, args)
+	}
+	plan.Args = append(front, args[1:]...)
+	return plan
+}
+
+// SessionPaths returns the session's file. Its directory is named after the working directory; an ID
+// is there once.
+func (droid) SessionPaths(home, _, id string) []string {
+	return []string{rewrite.Literal(home) + "/sessions/*/" + id + ".jsonl"}
+}
+
+// SessionFiles returns the session's file and its settings.
+func (droid) SessionFiles(home, id, path string) (rewrite.SessionFiles, bool) {
+	parts := base.Below(home, path, "sessions/*/"+id+".jsonl")
+	if parts == nil {
+		return rewrite.SessionFiles{}, false
+	}
+	file := strings.TrimSuffix(strings.Join(parts, "/"), ".jsonl")
+	return rewrite.SessionFiles{Paths: []string{file + ".jsonl", file + ".settings.json", file + ".settings.json.bak"}}, true
+}
+
+// Refused reads a run that showed no end: droid refuses to fork an unknown session without a word
+// (recordings/droid/fork-unknown).
+func (droid) Refused(stderr string, exit int) reason.Code {
+	if exit == 1 && strings.TrimSpace(stderr) == "" {
+		return reason.RefusedSilent
+	}
+	return ""
+}
+
+// refusals are errors of the model's API.
+var refusals = base.Refusals{
+	{"prompt is too long", reason.RefusedContext},
+	{"maximum context length", reason.RefusedContext},
+	{"`tool_use` ids were found without", reason.RefusedBroken},
+}
+
+// askStreamJSON replaces the caller's output format in args by stream-json. It returns what to put in front if the
+// caller has given none.
+func askStreamJSON(c *rewrite.Call, args []string) (front []string) {
+	const option = "--output-format=stream-json"
+	switch c.FormatArg.N {
+	case 0:
+		return []string{option}
+	case 1:
+		args[c.FormatArg.At] = option
+	default:
+		args[c.FormatArg.At+1] = "stream-json"
+	}
+	return nil
+}

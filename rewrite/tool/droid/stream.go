@@ -1,0 +1,283 @@
+package droid
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+	"reprise/rewrite/tool/base"
+)
+
+// stream reads droid's stream-json and renders it as text or json, or shows it unchanged except
+// for what a copy of a session shows of its source. It also reads a fresh call's json.
+type stream struct {
+	base.Stream
+	previous rewrite.Totals
+
+	out       []byte // the last rendering; its memory is reused
+	hidden    base.Backlog
+	began     int64  // when the run got its prompt, in milliseconds
+	spoke     bool   // there was an event of the model's
+	strange   bool   // there was one that may be the model's
+	doubtful  bool   // the answer may be the source's
+	failure   *event // the last event of a run that failed, shown at the end
+	malformed bool   // an event had an unexpected shape
+}
+
+func (droid) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
+	// droid shows a prompt without the space around it.
+	p.Prompt, p.Asked = strings.TrimSpace(p.Prompt), strings.TrimSpace(p.Asked)
+	return &stream{Stream: base.Stream{Call: c, Plan: p}, previous: previous}
+}
+
+func (s *stream) PrintsAtEnd() bool { return s.Call.Format != rewrite.StreamJSON }
+
+func (s *stream) HoldsOutput() bool { return s.Call.Format != rewrite.StreamJSON }
+
+// A event holds the fields of all events that are read, and of json's result.
+type event struct {
+	Type      string          `json:"type"`
+	Subtype   string          `json:"subtype"`
+	SessionID string          `json:"session_id"`
+	Role      string          `json:"role"`
+	Text      string          `json:"text"`
+	Source    string          `json:"source"`
+	Message   json.RawMessage `json:"message"`
+	Time      int64           `json:"timestamp"`
+
+	Parameters json.RawMessage `json:"parameters"`
+	FinalText  json.RawMessage `json:"finalText"`
+	Turns      *int64          `json:"numTurns"`
+	Duration   json.RawMessage `json:"durationMs"`
+	RawUsage   json.RawMessage `json:"usage"`
+
+	Result  *string `json:"result"`
+	IsError *bool   `json:"is_error"`
+
+	whole bool // every field above had the expected type
+}
+
+// marks are words of which every line worth parsing contains at least one.
+var marks = jsonline.NewMarks("init", "role", "tool_call", "completion", "error", "result")
+
+func (s *stream) Line(line []byte) []byte {
+	e := &event{}
+	if marks.In(line) {
+		var ok bool
+		ok, e.whole = jsonline.ReadEvent(line, e)
+		var usage base.ClaudeUsage
+		e.whole = e.whole && (e.FinalText == nil || isJSONString(e.FinalText)) && (e.RawUsage == nil || json.Unmarshal(e.RawUsage, &usage) == nil)
+		s.malformed = s.malformed || ok && !e.whole
+		s.strange = s.strange || ok && !e.whole && e.Role != "user"
+	}
+	line = s.own(e, line)
+	s.learn(e)
+	if s.Call.Format != rewrite.Text && (s.Call.Format != rewrite.JSON || s.Plan.Resume == "") {
+		return line
+	}
+	s.out = s.out[:0]
+	switch {
+	case s.ends(e):
+		s.printEnd(e)
+		s.hidden = s.hidden[:0]
+	case e.endsBadly():
+		s.failure = e
+	case jsonline.Unfinished(line) || jsonline.IsEvent(line):
+		s.hidden.Add(line)
+	default:
+		return line
+	}
+	return s.out
+}
+
+// ends reports whether an event is the last of a run that ended well, and can be rendered.
+func (s *stream) ends(e *event) bool {
+	whole := e.whole && e.Turns != nil && isJSONNumber(e.Duration) && bytes.HasPrefix(e.RawUsage, []byte("{")) && e.SessionID != ""
+	return e.completes() && !s.doubtful && (whole || s.Call.Format != rewrite.JSON)
+}
+
+// completes reports whether an event has the answer of a run that ended well.
+func (e *event) completes() bool { return e.Type == "completion" && isJSONString(e.FinalText) }
+
+// endsBadly reports whether an event is a failed run's last. An error of the model's API comes before.
+func (e *event) endsBadly() bool { return e.Type == "error" && e.Source != "agent_loop" }
+
+// totals returns the number of a session's turns, under the same name in all formats.
+func totals(numbers []jsonline.Number) rewrite.Totals {
+	numbers = slices.Clone(numbers)
+	for i, n := range numbers {
+		if n.Path == "num_turns" {
+			numbers[i].Path = "numTurns"
+		}
+	}
+	return base.EncodeTotals(numbers, func(path string) bool { return path == "numTurns" })
+}
+
+// types are the other events than the model's that say what they are by their type alone.
+var types = []string{"system", "error", "tool_result", "completion"}
+
+// own returns the event as the caller's own session would have it. A copy counts its source's turns
+// and, if the model says nothing or the run fails, repeats the source's last answer
+// (recordings/droid/fork-empty, fork-401).
+func (s *stream) own(e *event, line []byte) []byte {
+	switch {
+	case e.Type == "message" && e.Role == "user":
+		s.began = e.Time
+		return base.AsAsked(&s.Plan, line)
+	case e.completes():
+		numbers := jsonline.Numbers(line)
+		s.State.Totals = totals(numbers)
+		if s.Plan.Resume == "" {
+			return line
+		}
+		line = base.SubtractTotals(line, numbers, s.previous)
+		_, _ = jsonline.ReadEvent(line, e)
+		silent := s.previous != "" && e.Turns != nil && *e.Turns == 0
+		s.doubtful = !silent && !s.spoke && s.strange
+		if silent || !s.spoke && !s.strange {
+			line = bytes.Replace(line, append([]byte(`"finalText":`), e.FinalText...), []byte(`"finalText":""`), 1)
+			e.FinalText = json.RawMessage(`""`)
+		}
+	case e.Type == "result":
+		s.State.Totals = totals(jsonline.Numbers(line))
+	case e.endsBadly():
+		s.State.Totals = s.previous
+		if e.Source == "cli" && s.Plan.Resume != "" && !slices.Contains(s.State.Texts, jsonline.Decoded(text(e.Message))) {
+			line = bytes.Replace(line, append([]byte(`"message":`), e.Message...), []byte(`"message":`+failure), 1)
+			e.Message = json.RawMessage(failure)
+		}
+	case e.Role == "assistant", e.Type == "tool_call":
+		s.spoke = true
+	case e.Role != "user" && !slices.Contains(types, e.Type) && bytes.HasPrefix(line, []byte("{")):
+		s.strange = true
+	}
+	return line
+}
+
+// isJSONString reports whether a JSON value is a string.
+func isJSONString(value json.RawMessage) bool { return bytes.HasPrefix(value, []byte(`"`)) }
+
+// isJSONNumber reports whether a JSON value is a number.
+func isJSONNumber(value json.RawMessage) bool {
+	var n float64
+	return json.Unmarshal(value, &n) == nil && string(value) != "null"
+}
+
+// failure is what a failed run without a text shows as its result.
+const failure = `"Exec failed"`
+
+// text returns a JSON string's value.
+func text(value json.RawMessage) (text string) {
+	_ = json.Unmarshal(value, &text) // another type has no text
+	return text
+}
+
+// learn records what the ledger and the gate need from an event.
+func (s *stream) learn(e *event) {
+	switch e.Type {
+	case "system":
+		if e.Subtype == "init" {
+			s.learnID(e)
+		}
+	case "message":
+		if e.Role == "assistant" {
+			s.learnID(e)
+			s.State.Content = !s.State.WrongID
+			s.State.AddText(e.Text)
+		}
+	case "tool_call":
+		s.State.ToolRan, s.State.Content = true, !s.State.WrongID
+		s.State.AddFiles(e.Parameters)
+	case "error":
+		if !e.endsBadly() {
+			if why := refusals.In(text(e.Message)); why != "" {
+				s.State.Refusal = why
+			}
+			return
+		}
+		s.finish(true, "")
+	case "completion":
+		if !s.ends(e) {
+			return
+		}
+		s.finish(s.malformed, text(e.FinalText))
+		s.learnUsage(e)
+	case "result":
+		s.learnID(e)
+		s.finish(e.IsError == nil || *e.IsError || s.malformed, jsonline.OrEmpty(e.Result))
+		if !s.State.Failed {
+			s.State.Content = !s.State.WrongID
+			s.learnUsage(e)
+		}
+	}
+}
+
+func (s *stream) finish(failed bool, answer string) {
+	s.State.Results++
+	s.State.Final, s.State.Failed, s.State.Answer = true, failed, answer
+}
+
+// learnID reads an event's ID. The model that init names is not the one that is asked if that is the user's own.
+func (s *stream) learnID(e *event) {
+	s.LearnID(e.SessionID, "stdout", e.whole)
+	if s.State.ID != "" {
+		s.State.Model = s.Call.Model
+	}
+}
+
+// learnUsage reads the run's usage, a copy's own too. That of a session that the caller continues
+// itself is the whole session's.
+func (s *stream) learnUsage(e *event) {
+	var u base.ClaudeUsage
+	if s.Call.SessionID != "" || json.Unmarshal(e.RawUsage, &u) != nil {
+		return
+	}
+	s.State.Usage = rewrite.Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output}
+}
+
+const noUsage = `{"input_tokens":0,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"factory_credits":0}`
+
+// printEnd renders a run's last event as text or json.
+func (s *stream) printEnd(e *event) {
+	failed := e.Type == "error"
+	switch {
+	case s.Call.Format == rewrite.JSON && failed:
+		s.out = append(s.out, result(true, fmt.Sprint(max(0, e.Time-s.began)), 0, e.Message, e.SessionID, noUsage)...)
+	case s.Call.Format == rewrite.JSON:
+		s.out = append(s.out, result(false, string(e.Duration), *e.Turns, e.FinalText, e.SessionID, string(e.RawUsage))...)
+	case failed:
+		s.Stderr += "Error during droid execution: " + cmp.Or(text(e.Message), text(json.RawMessage(failure))) + "\n"
+	default:
+		s.out = append(append(s.out, text(e.FinalText)...), '\n')
+	}
+}
+
+// result returns json's line.
+func result(failed bool, duration string, turns int64, result []byte, id, usage string) string {
+	subtype := "success"
+	if failed {
+		subtype = "failure"
+	}
+	return fmt.Sprintf(`{"type":"result","subtype":"%s","is_error":%t,"duration_ms":%s,"num_turns":%d,"result":%s,"session_id":%s,"usage":%s}`+"\n",
+		subtype, failed, duration, turns, result, jsonline.Quote(id), usage)
+}
+
+// End returns a failed run's result. A run that was cut short shows nothing in text and json. What it
+// printed is shown if it ended well all the same.
+func (s *stream) End() []byte {
+	if !s.State.Final {
+		s.State.Unshown = s.hidden
+	}
+	if s.failure == nil {
+		return nil
+	}
+	s.out = s.out[:0]
+	s.printEnd(s.failure)
+	s.failure = nil
+	return s.out
+}

@@ -1,0 +1,29 @@
+package tool
+
+import (
+	"path"
+	"strings"
+	"testing"
+
+	"reprise/rewrite"
+	"reprise/rewrite/tool/tooltest"
+)
+
+// A home or a project may have a name that reads as a pattern.
+func TestSessionPathsInOddFolders(t *testing.T) {
+	const home, cwd = `/h/cfg[1]*?\`, `/w/[a]*`
+	for _, name := range rewrite.Names {
+		tool, _ := rewrite.Lookup(name)
+		for _, pattern := range tool.SessionPaths(home, cwd, tooltest.SomeID) {
+			real := home + strings.NewReplacer(`\[`, `[`, `\*`, `*`, `*`, "x", `\?`, `?`, `\\`, `\`).Replace(strings.TrimPrefix(pattern, rewrite.Literal(home)))
+			if ok, err := path.Match(pattern, real); err != nil || !ok {
+				t.Errorf("%s: %s does not match %s: %v", name, pattern, real, err)
+			}
+			if other := strings.Replace(real, "cfg[1]*?", "cfg1xx", 1); other == real {
+				t.Errorf("%s is not below the home", real)
+			} else if ok, _ := path.Match(pattern, other); ok {
+				t.Errorf("%s: %s matches %s", name, pattern, other)
+			}
+		}
+	}
+}

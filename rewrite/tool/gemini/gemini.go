@@ -1,0 +1,324 @@
+// Package gemini is Gemini CLI. Facts here were measured with 0.61.0 unless they name another version;
+// docs/internals/gemini.md lists them all.
+package gemini
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
+	"reprise/rewrite/tool/base"
+	"reprise/rewrite/tool/grammar"
+)
+
+type gemini struct{ base.Base }
+
+func init() { rewrite.Register(gemini{}) }
+
+var descriptor = rewrite.Descriptor{
+	Name:        "gemini",
+	Headless:    []string{"gemini"},
+	Unattended:  []string{"gemini", "--yolo", "-p"},
+	Subcommands: []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"},
+	Alone:       []string{"--help", "-h", "--version", "-v", "--list-sessions"},
+	Nested:      []string{"GEMINI_CLI"}, // set by its shell tool
+	LoginKeys:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+	Provider:    "gcp.gen_ai",
+	Home:        home,
+	Sessions:    []string{"tmp/*/chats/session-*.json*"},
+	Travels:     true,
+
+	ResumeLosesCache: true,
+
+	StandIn: rewrite.StandIn{
+		Env:    []string{"GOOGLE_GEMINI_BASE_URL=URL", "GEMINI_API_KEY=stand-in", "GEMINI_CLI_TRUST_WORKSPACE=true"},
+		Config: ".gemini/settings.json",
+		// Without a model, gemini first asks another model which one to use.
+		Text: `{
+  "security": {"auth": {"selectedType": "gemini-api-key"}},
+  "model": {"name": "gemini-2.5-pro"},
+  "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "maxAttempts": 1},
+  "privacy": {"usageStatisticsEnabled": false},
+  "telemetry": {"enabled": false}
+}
+`,
+	},
+}
+
+func (gemini) Descriptor() *rewrite.Descriptor { return &descriptor }
+
+// options lists every option of gemini 0.61.0, the hidden ones included. ManyValues are yargs
+// arrays, with one value per occurrence.
+var options = grammar.Table{
+	{[]string{"--accept-raw-output-risk"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--acp"}, rewrite.NoValue, grammar.Server},
+	{[]string{"--admin-policy"}, rewrite.ManyValues, grammar.FileSetting},
+	{[]string{"--allowed-mcp-server-names"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--allowed-tools"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--approval-mode"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--debug", "-d"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--delete-session"}, rewrite.OptionalValue, grammar.Admin},
+	{[]string{"--experimental-acp"}, rewrite.NoValue, grammar.Server},
+	{[]string{"--extensions", "-e"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--fake-responses"}, rewrite.OptionalValue, grammar.Unmanaged},
+	{[]string{"--fake-responses-non-strict"}, rewrite.OptionalValue, grammar.Unmanaged},
+	{[]string{"--help", "-h"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--include-directories"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--list-extensions", "-l"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--list-sessions"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--model", "-m"}, rewrite.OneValue, grammar.Model},
+	{[]string{"--output-format", "-o"}, rewrite.OneValue, grammar.Format},
+	{[]string{"--policy"}, rewrite.ManyValues, grammar.FileSetting},
+	{[]string{"--prompt", "-p"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--prompt-interactive", "-i"}, rewrite.OneValue, grammar.Admin},
+	{[]string{"--raw-output"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--record-responses"}, rewrite.OptionalValue, grammar.Unmanaged},
+	{[]string{"--resume", "-r"}, rewrite.OptionalValue, grammar.CallerOwned},
+	{[]string{"--sandbox", "-s"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--screen-reader"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--session-file"}, rewrite.OneValue, grammar.CallerOwned},
+	{[]string{"--session-id"}, rewrite.OneValue, grammar.CallerOwned},
+	{[]string{"--skip-trust"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--version", "-v"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--worktree", "-w"}, rewrite.OptionalValue, grammar.Unmanaged},
+	{[]string{"--yolo", "-y"}, rewrite.NoValue, grammar.Setting},
+}
+
+// Variables returns gemini's own variables. Those of Google's cloud count for every tool.
+func (gemini) Variables() rewrite.Variables {
+	return rewrite.Variables{
+		Settings: []string{"GEMINI_*", "SEATBELT_PROFILE", "SANDBOX", "BUILD_SANDBOX"},
+		Account:  []string{"GEMINI_API_KEY", "GEMINI_API_KEY_*", "GEMINI_CLI_USE_COMPUTE_ADC", "CLOUD_SHELL", "CODE_ASSIST_*"},
+		Neutral: []string{
+			"GEMINI_MODEL", // already counted as the call's model
+			"GEMINI_CLI_HOME", "GEMINI_TELEMETRY_*", "GEMINI_CLI_NO_RELAUNCH", "GEMINI_CLI_IDE_*", "GEMINI_CLI_SURFACE",
+			"GEMINI_DEBUG_LOG_FILE", "GOOGLE_CLOUD_SHELL",
+		},
+	}
+}
+
+func (g gemini) Parse(in rewrite.Invocation) rewrite.Call {
+	call := base.NewCall(&descriptor, in)
+	p := grammar.Yargs(in.Args, options.With(in.Learned))
+	call.Model = in.Env("GEMINI_MODEL")
+	base.ReadYargs(&call, p, in)
+	call.Home = home(in.Env)
+	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
+	if call.Mode == rewrite.Fresh {
+		call.SettingsFiles = settingsFiles(call.Home, in.Env)
+		call.Watched = watched(call.Home)
+	}
+	return call
+}
+
+// home returns gemini's directory below the home directory, which GEMINI_CLI_HOME replaces.
+func home(env func(string) string) string {
+	return cmp.Or(env("GEMINI_CLI_HOME"), env("HOME")) + "/.gemini"
+}
+
+// settingsFiles returns the settings of the user, the project and the system.
+func settingsFiles(home string, env func(string) string) []string {
+	return []string{
+		home + "/settings.json", ".gemini/settings.json", env("GEMINI_CLI_SYSTEM_SETTINGS_PATH"),
+		"/etc/gemini-cli/settings.json", "/Library/Application Support/GeminiCli/settings.json",
+		home + "/google_accounts.json", home + "/oauth_creds.json",
+	}
+}
+
+// watched returns the files that gemini reads on its own at the start of a session. It reads
+// the nearest .env, which may contain its key.
+func watched(home string) []rewrite.Watch {
+	watched := []rewrite.Watch{
+		{Path: home + "/GEMINI.md", Name: "~/.gemini/GEMINI.md", Guard: reason.InstructionsChanged},
+		{Path: home + "/policies/*.toml", Name: "~/.gemini/policies"},
+		{Path: ".gemini/policies/*.toml"},
+		{Path: home + "/extensions/*/gemini-extension.json", Name: "~/.gemini/extensions"},
+		{Path: ".gemini/extensions/*/gemini-extension.json"},
+		{Path: ".gemini/system.md", Guard: reason.InstructionsChanged},
+		{Path: home + "/.env", Name: "~/.gemini/.env", Guard: reason.AuthChanged},
+	}
+	for _, name := range []string{"GEMINI.md", "AGENTS.md"} {
+		watched = append(watched, rewrite.Watch{Path: name, Above: true, Guard: reason.InstructionsChanged})
+	}
+	for _, name := range []string{".gemini/.env", ".env"} {
+		watched = append(watched, rewrite.Watch{Path: name, Above: true, Guard: reason.AuthChanged})
+	}
+	return watched
+}
+
+// account returns what identifies the account in one of gemini's login files. The access
+// token there changes every hour.
+func account(path, text string) rewrite.Setting {
+	s := rewrite.Setting{Name: "~/.gemini/google_accounts.json", Value: jsonline.Member(text, "active"), Guard: reason.AuthChanged}
+	if strings.HasSuffix(path, "/oauth_creds.json") {
+		s.Name, s.Value = "~/.gemini/oauth_creds.json", jsonline.Member(text, "refresh_token")
+	}
+	return s
+}
+
+// why returns why the call is not managed, or "".
+func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
+	p = p.WithoutOff()
+	s := base.YargsSigns(c, &descriptor, p, in)
+	if c.Format == rewrite.Text && (p.Names("--raw-output") || p.Names("--accept-raw-output-risk")) {
+		s.Unmanaged = "--raw-output" // raw text would be indistinguishable from its escape sequences
+	}
+	why := base.Why(c, &descriptor, p, in, s)
+	if why == "" && forgets(c.Prompt) {
+		return reason.SlashCommand
+	}
+	return why
+}
+
+// forgets reports whether gemini takes a prompt for a command of its own or for context that
+// it added itself. It may still send it to the model, but leaves it out of the history of a resumed
+// session (isIgnoredUserContent in 0.61.0).
+func forgets(text string) bool {
+	text = strings.TrimSpace(text)
+	return prompt.StartsLikeCommand(text) || strings.HasPrefix(text, "<session_context>") ||
+		strings.HasPrefix(text, "<hook_context>")
+}
+
+// ResolveWithEnv passes a call through if a settings file may change the format of a call that
+// names none, or has a hook at session start, whose output replaces the prompt in the history.
+// --session-id exists since 0.41.
+func (gemini) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+	leave := func(why reason.Code) { c.Mode, c.Reason = rewrite.Passthrough, why }
+	for _, path := range c.SettingsFiles {
+		text, found := s.Settings[path]
+		if strings.HasSuffix(path, "/google_accounts.json") || strings.HasSuffix(path, "/oauth_creds.json") {
+			if account := account(path, text); account.Value != "" {
+				c.Settings = append(c.Settings, account)
+			}
+			continue
+		}
+		if found {
+			c.Settings = append(c.Settings, rewrite.JSONSettings(path, text)...)
+		}
+		switch {
+		case strings.Contains(text, `"SessionStart"`):
+			leave(reason.HookSetting)
+		case c.FormatArg.N == 0 && strings.Contains(text, `"output"`) && strings.Contains(text, `"format"`):
+			leave(reason.VerboseSetting)
+		}
+	}
+	if s.Version != "" && !base.AtLeast(s.Version, 0, 41, 0) {
+		leave(reason.NoResume)
+	}
+	return c
+}
+
+// ActsOn reports file mentions: "@" after anything but a backslash.
+func (gemini) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
+
+func (gemini) Options(help string) rewrite.Probe {
+	return grammar.YargsProbe(help, "--prompt", "--resume")
+}
+
+// EffectivePrompt puts stdin first, then an empty line, then the prompt
+// (recordings/gemini/stdin-and-arg). It returns "" if gemini would not send or not store all of it.
+func (gemini) EffectivePrompt(c rewrite.Call, stdin string) string {
+	prompt := base.YargsPrompt(&c, stdin)
+	if forgets(prompt) {
+		return ""
+	}
+	return prompt
+}
+
+// Plan leaves every format as it is. In text, which does not name the session, the shim chooses its ID.
+func (gemini) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
+	plan := base.PlanYargs(&c, t)
+	if c.Format == rewrite.Text {
+		plan.Follow = []rewrite.Follow{followGemini(c.Home, plan.ID())}
+	}
+	return plan
+}
+
+// SessionPaths returns the session's file. A project's directory is named after the working
+// directory, with a suffix if several projects share that name. The file is named after its first
+// minute and the first characters of the ID.
+func (gemini) SessionPaths(home, cwd, id string) []string {
+	file := "/chats/session-*-" + id[:min(8, len(id))] + ".jsonl"
+	home = rewrite.Literal(home)
+	return []string{home + "/tmp/" + rewrite.Literal(cwd[strings.LastIndex(cwd, "/")+1:]) + file, home + "/tmp/*" + file}
+}
+
+// SessionFiles returns what gemini itself deletes with a session (0.61.0). The file's name contains
+// only eight characters of the ID.
+func (gemini) SessionFiles(home, id, path string) (rewrite.SessionFiles, bool) {
+	parts := base.Below(home, path, "tmp/*/chats/session-*-"+id[:min(8, len(id))]+".jsonl")
+	if parts == nil {
+		return rewrite.SessionFiles{}, false
+	}
+	project := "tmp/" + parts[1]
+	return rewrite.SessionFiles{Paths: []string{
+		strings.Join(parts, "/"),
+		project + "/chats/" + id,
+		project + "/logs/session-" + id + ".jsonl",
+		project + "/tool-outputs/session-" + id,
+		project + "/" + id,
+	}}, true
+}
+
+// IsOrphanFile reports whether the file is the one that a resume leaves if it takes place in a
+// later minute than the session began: a header, and the context of a session that is then not
+// continued (recordings/gemini/retention). When another session of the project starts, gemini takes
+// that file for a broken session and deletes all files of that ID. A file with any other content is
+// not an orphan.
+func (gemini) IsOrphanFile(_ string, data []byte) bool {
+	lines := 0
+	for line := range strings.Lines(string(data)) {
+		var record struct {
+			ID, Type  string
+			SessionID string                        `json:"sessionId"`
+			Set       *struct{ Messages []message } `json:"$set"`
+			Rewind    string                        `json:"$rewindTo"`
+		}
+		if json.Unmarshal([]byte(line), &record) != nil || record.ID != "" || record.Type != "" || record.Rewind != "" {
+			return false
+		}
+		if record.SessionID == "" && (record.Set == nil || !slices.ContainsFunc(record.Set.Messages, message.isContext)) {
+			return false
+		}
+		if record.Set != nil && slices.ContainsFunc(record.Set.Messages, message.isContent) {
+			return false
+		}
+		lines++
+	}
+	return lines > 0
+}
+
+// A message is a message in a session's file.
+type message struct {
+	Type    string
+	Content []struct{ Text string }
+}
+
+// isContext reports whether the message is the context that gemini itself sends first.
+func (m message) isContext() bool {
+	return m.Type == "user" && len(m.Content) == 1 && strings.HasPrefix(m.Content[0].Text, "<session_context>")
+}
+
+func (m message) isContent() bool { return !m.isContext() }
+
+// refusals lists what gemini writes when it does not continue a session: on stderr if it does
+// not know the session (CLI-FACTS 3.2), in an API error if the history is too long or broken
+// (CLI-FACTS 3.6).
+var refusals = base.Refusals{
+	{"Error resuming session: Invalid session identifier", reason.RefusedUnknown},
+	{"Error resuming session: No previous sessions found", reason.RefusedUnknown},
+	{"Unknown argument: resume", reason.RefusedNoResume},
+	{"Error resuming session: ", reason.RefusedBroken},
+	{"exceeds the maximum number of tokens allowed", reason.RefusedContext},
+	{"function response parts is equal to the number of function call parts", reason.RefusedBroken},
+	{"ensure that function call turn comes immediately after", reason.RefusedBroken},
+}
+
+// Refused ignores limits, logins, network errors and anything unknown: they do not concern the
+// session.
+func (gemini) Refused(stderr string, exit int) reason.Code { return refusals.After(stderr, exit) }

@@ -1,0 +1,94 @@
+package grammar
+
+import (
+	"slices"
+
+	"reprise/rewrite"
+)
+
+// What an option means for a resume.
+const (
+	Setting     rewrite.OptionKind = iota // part of the settings fingerprint
+	FileSetting                           // likewise, and its value may name a file
+	Neutral                               // irrelevant to the session
+	Format                                // the output format
+	StreamOnly                            // rejected by the tool unless the format is stream-json
+	CallerOwned                           // the caller manages its session itself
+	OptOut                                // no session is kept
+	Unmanaged                             // calls with it are not managed
+	Admin                                 // --help and the like
+	Server                                // starts a server for a client with a protocol of its own
+	Model                                 // the model
+)
+
+// A Table lists a tool's options.
+type Table []struct {
+	Names []string // with their dashes; the first names the setting
+	Arity rewrite.Arity
+	Kind  rewrite.OptionKind
+}
+
+// With adds the options that only the binary's own help revealed.
+func (t Table) With(learned rewrite.Probe) Table {
+	if !learned.Known {
+		return t
+	}
+	t = slices.Clone(t)
+	for _, o := range learned.Options {
+		t = append(t, o)
+	}
+	return t
+}
+
+// Find returns the option of that name.
+func (t Table) Find(name string) (rewrite.Option, bool) {
+	for _, o := range t {
+		if slices.Contains(o.Names, name) {
+			return o, true
+		}
+	}
+	return rewrite.Option{}, false
+}
+
+// A ParsedOption is one occurrence of an option in a command line.
+type ParsedOption struct {
+	rewrite.Option
+	Values []string
+	Span   rewrite.Span
+}
+
+// Args are a command line that was read.
+type Args struct {
+	Options  []ParsedOption
+	Operands []rewrite.Span // the positional arguments, one each
+	Unknown  string         // the first option that is not in the table
+	Bad      bool           // an option lacks its value: the tool will reject the call
+}
+
+// Has reports whether there is an option of that kind.
+func (p *Args) Has(kind rewrite.OptionKind) bool { return p.First(kind) != "" }
+
+// First returns the name of the first option of a kind, "" if there is none.
+func (p *Args) First(kind rewrite.OptionKind) string {
+	for _, o := range p.Options {
+		if o.Kind == kind {
+			return o.Names[0]
+		}
+	}
+	return ""
+}
+
+// StartsWith reports whether the first operand is one of the words.
+func (p *Args) StartsWith(args, words []string) bool {
+	return len(p.Operands) > 0 && slices.Contains(words, args[p.Operands[0].At])
+}
+
+// Sets reports whether an option that takes a value is there with one for which is returns true.
+func (p *Args) Sets(option string, is func(value string) bool) bool {
+	return slices.ContainsFunc(p.Options, func(o ParsedOption) bool { return o.Names[0] == option && is(o.Values[0]) })
+}
+
+// Names reports whether the option is there.
+func (p *Args) Names(option string) bool {
+	return slices.ContainsFunc(p.Options, func(o ParsedOption) bool { return o.Names[0] == option })
+}

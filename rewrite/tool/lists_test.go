@@ -1,0 +1,105 @@
+package tool_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"reprise/rewrite"
+)
+
+var update = flag.Bool("update", false, "write tool.go, tools_table.h and the list of shims in install.sh, anew")
+
+// The lists of tools are those of the directories here, and of their descriptors.
+func TestListsOfTools(t *testing.T) {
+	tools := make([]*rewrite.Descriptor, len(rewrite.Names))
+	for i, name := range rewrite.Names {
+		tool, _ := rewrite.Lookup(name)
+		tools[i] = tool.Descriptor()
+	}
+	const install = "../../install.sh"
+	script, err := os.ReadFile(install)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(script), "\nshims='")
+	_, after, closed := strings.Cut(rest, "'\n")
+	if !ok || !closed {
+		t.Fatal("install.sh has no list of shims")
+	}
+	for path, want := range map[string]string{
+		"../../shim/front/tools_table.h": toolsTable(tools),
+		"tool.go":                        imports(t),
+		install:                          before + "\nshims='" + strings.Join(rewrite.Names, " ") + "'\n" + after,
+	} {
+		if *update {
+			if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%s is not current (%v): go test ./rewrite/tool -run TestListsOfTools -update", path, err)
+		}
+	}
+}
+
+// imports returns tool.go: an import of each directory whose package registers a tool.
+func imports(t *testing.T) string {
+	t.Helper()
+	files, err := filepath.Glob("*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dirs []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "rewrite.Register(") {
+			dirs = append(dirs, "\t_ \"reprise/rewrite/tool/"+filepath.Dir(file)+"\"\n")
+		}
+	}
+	return `// Code generated from the directories here by go test ./rewrite/tool -run TestListsOfTools -update. DO NOT EDIT.
+
+// Package tool registers all tools: an import of it is enough for rewrite.Names and rewrite.Lookup to know them.
+package tool
+
+import (
+` + strings.Join(dirs, "") + ")\n"
+}
+
+// toolsTable returns the table of exec.c.
+func toolsTable(tools []*rewrite.Descriptor) string {
+	var b strings.Builder
+	b.WriteString("// Code generated from the descriptors in rewrite/tool by go test ./rewrite/tool -update. DO NOT EDIT.\n\n" +
+		"static const struct tool tools[] = {\n")
+	for _, d := range tools {
+		managed := d.Managed
+		if len(managed) > 0 { // otherwise the server's name is one first word of many
+			managed = slices.Concat(managed, d.Servers)
+		}
+		b.WriteString("\t{\n")
+		fmt.Fprintf(&b, "\t\t.name = %s,\n", strconv.Quote(d.Name))
+		for _, list := range []struct {
+			field string
+			words []string
+		}{
+			{"managed", managed}, {"commands", d.Subcommands}, {"alone", d.Alone}, {"nested", append([]string{rewrite.NestedEnv}, d.Nested...)},
+		} {
+			fmt.Fprintf(&b, "\t\t.%s = (const char *const[]){", list.field)
+			for _, word := range list.words {
+				b.WriteString(strconv.Quote(word) + ", ")
+			}
+			b.WriteString("NULL},\n")
+		}
+		b.WriteString("\t},\n")
+	}
+	return b.String() + "};\n"
+}

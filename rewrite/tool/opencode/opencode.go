@@ -1,0 +1,489 @@
+// Package opencode is OpenCode, or Kilo, which is made from it: both have the same command line, output and database
+// under other names. Facts here were measured with opencode 1.18.33 and kilo 7.7.9 unless they name another version;
+// docs/internals/opencode.md lists them all.
+//
+// A call runs in the caller's format. In text nothing names the session, so the call is made to log to stderr as well,
+// and those lines are taken out again. A session is continued in place: a copy of one (--fork) lacks its permissions,
+// gets more tools and so loses the cached prefix.
+package opencode
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+	"reprise/rewrite/reason"
+	"reprise/rewrite/tool/base"
+	"reprise/rewrite/tool/grammar"
+)
+
+type opencode struct {
+	base.Base
+	descriptor *rewrite.Descriptor
+	variable   string // how the names of its variables begin
+	oldest     []int  // the oldest version that was measured
+	newest     []int  // the version, not measured, before which all are managed
+}
+
+func init() {
+	rewrite.Register(opencode{base.Base{}, &descriptor, "OPENCODE_", []int{1, 17, 0}, []int{2}})
+	rewrite.Register(opencode{base.Base{}, &kiloDescriptor, "KILO_", []int{7, 7, 9}, []int{8}})
+}
+
+var descriptor = rewrite.Descriptor{
+	Name:       "opencode",
+	Headless:   []string{"opencode", "run"},
+	Unattended: []string{"opencode", "run", "--auto"},
+	Managed:    []string{"run"},
+	Servers:    []string{"serve", "web", "acp"},
+	Alone:      []string{"--help", "-h", "--version", "-v"},
+	Nested:     []string{"OPENCODE"}, // set by opencode for all that it starts
+	LoginKeys:  []string{"OPENCODE_API_KEY"},
+	Provider:   "opencode",
+
+	CannotWrite: 1,
+
+	Home:         func(env func(string) string) string { return dataHome(env) + "/opencode" },
+	Database:     "opencode.db",
+	SessionQuery: session,
+	AsksVersion:  true,
+	StandIn: rewrite.StandIn{
+		// The registry is where it looks for a package of its plugins, in the background.
+		Env:    []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "npm_config_registry=URL"},
+		Config: ".config/opencode/opencode.json",
+		Text:   standIn,
+	},
+}
+
+var kiloDescriptor = rewrite.Descriptor{
+	Name:         "kilo",
+	Headless:     []string{"kilo", "run"},
+	Unattended:   []string{"kilo", "run", "--auto"},
+	Managed:      []string{"run"},
+	Servers:      []string{"serve", "web", "acp"},
+	Alone:        []string{"--help", "-h", "--version", "-v"},
+	Nested:       []string{"KILO_PID"},
+	LoginKeys:    []string{"KILO_API_KEY"},
+	Provider:     "kilo",
+	Home:         func(env func(string) string) string { return dataHome(env) + "/kilo" },
+	Database:     "kilo.db",
+	SessionQuery: session,
+	AsksVersion:  true,
+	StandIn: rewrite.StandIn{
+		Env: []string{
+			"KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_AUTOUPDATE=1", "KILO_TELEMETRY_LEVEL=off", "KILO_DISABLE_SESSION_INGEST=1",
+			"KILO_DISABLE_PRESENCE=1", "KILO_DISABLE_CODEBASE_INDEXING=1", "KILO_DISABLE_SHARE=1", "KILO_DISABLE_DEFAULT_PLUGINS=1",
+			"KILO_NO_DAEMON=1", "npm_config_registry=URL",
+		},
+		Config: ".config/kilo/kilo.json",
+		Text:   standIn,
+	},
+}
+
+const standIn = `{
+  "autoupdate": false,
+  "model": "standin/stand-in",
+  "provider": {
+    "standin": {
+      "npm": "@ai-sdk/openai-compatible",
+      "name": "Stand-in",
+      "api": "URL/v1",
+      "options": {"apiKey": "stand-in"},
+      "models": {
+        "stand-in": {
+          "name": "stand-in",
+          "limit": {"context": 200000, "output": 8000},
+          "cost": {"input": 1.5, "output": 7.5, "cache_read": 0.15}
+        }
+      }
+    }
+  }
+}
+`
+
+// session returns what changes with each turn. The tokens are totals of the session; those of
+// the hidden request for its title are not among them. row reads it.
+const session = `SELECT time_updated, directory, revert IS NOT NULL, version, json_extract(model, '$.id'),
+	cost, tokens_input, tokens_output + tokens_reasoning, tokens_cache_read, tokens_cache_write,
+	(SELECT count(*) FROM message WHERE session_id = session.id),
+	(SELECT max(id) FROM message WHERE session_id = session.id),
+	(SELECT json_extract(data, '$.tokens.total') FROM message WHERE session_id = session.id AND json_extract(data, '$.role') = 'assistant'
+		ORDER BY time_created DESC, id DESC LIMIT 1),
+	(SELECT count(*) FROM message WHERE session_id = session.id AND json_extract(data, '$.summary') = 1)
+	FROM session WHERE id = ?`
+
+func (o opencode) Descriptor() *rewrite.Descriptor { return o.descriptor }
+
+// dataHome returns the directory below which programs keep their data.
+func dataHome(env func(string) string) string {
+	return cmp.Or(env("XDG_DATA_HOME"), env("HOME")+"/.local/share")
+}
+
+// options lists every option of opencode run and kilo run, the hidden ones included. A list
+// takes all words up to the next option.
+var options = grammar.Table{
+	{[]string{"--agent"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--attach"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--auto"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--cloud-fork"}, rewrite.NoValue, grammar.CallerOwned},
+	{[]string{"--command"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--continue", "-c"}, rewrite.NoValue, grammar.CallerOwned},
+	{[]string{"--dangerously-skip-permissions"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--demo"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--dir"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--file", "-f"}, rewrite.ManyValues, grammar.Unmanaged},
+	{[]string{"--fork"}, rewrite.NoValue, grammar.CallerOwned},
+	{[]string{"--format"}, rewrite.OneValue, grammar.Format},
+	{[]string{"--help", "-h"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--interactive", "-i"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--log-level"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--mini"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--model", "-m"}, rewrite.OneValue, grammar.Model},
+	{[]string{"--password", "-p"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--port"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--print-logs"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--pure"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--replay"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--replay-limit"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--session", "-s"}, rewrite.OneValue, grammar.CallerOwned},
+	{[]string{"--share"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--thinking"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--title"}, rewrite.OptionalValue, grammar.Setting},
+	{[]string{"--username", "-u"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--variant"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--version", "-v"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--yolo"}, rewrite.NoValue, grammar.Setting},
+}
+
+// Variables returns the variables with the tool's prefix. Some of kilo's are still opencode's.
+func (o opencode) Variables() rewrite.Variables {
+	named := func(names ...string) (all []string) {
+		for _, name := range names {
+			all = append(all, o.variable+name)
+		}
+		return all
+	}
+	return rewrite.Variables{
+		Settings: named("*"),
+		Account:  named("API_KEY", "AUTH_CONTENT", "CONSOLE_TOKEN", "API_URL", "ORG_ID"),
+		Neutral: named("PID", "CLIENT", "PRINT_LOGS", "LOG_LEVEL", "DISABLE_TERMINAL_TITLE", "DISABLE_MOUSE", "DISABLE_AUTOUPDATE",
+			"ALWAYS_NOTIFY_UPDATE", "EDITOR_SSE_PORT", "SHOW_TTFD", "DIRECT_TRACE", "AUTO_HEAP_SNAPSHOT", "RUN_ID", "PROCESS_ROLE", "TELEMETRY_LEVEL"),
+	}
+}
+
+// own is what opencode's calls have of their own.
+type own struct {
+	runAt    int    // place of run in Args
+	ownLogs  bool   // the caller itself wants the log on stderr
+	logLevel string // the least level that is logged
+}
+
+func (o opencode) Parse(in rewrite.Invocation) rewrite.Call {
+	call := base.NewCall(o.descriptor, in)
+	end := len(in.Args)
+	if i := slices.Index(in.Args, "--"); i >= 0 {
+		end = i
+	}
+	p := grammar.Yargs(in.Args[:end], options.With(in.Learned))
+	for i := end + 1; i < len(in.Args); i++ {
+		p.Operands = append(p.Operands, rewrite.Span{i, 1})
+	}
+	read(&call, o, p, in)
+	base.Settle(&call, o.why(&call, p, in), call.Format == rewrite.StreamJSON) // each line contains the session's ID
+	if call.Mode == rewrite.Fresh {
+		call.SettingsFiles = o.settingsFiles(call.Dir, in.Env)
+		call.Watched = o.watched(in.Env)
+	}
+	return call
+}
+
+// formats are the values of --format.
+var formats = map[string]rewrite.Format{"default": rewrite.Text, "json": rewrite.StreamJSON}
+
+// read copies into the call every option that does not decide whether it is managed.
+func read(c *rewrite.Call, o opencode, p grammar.Args, in rewrite.Invocation) {
+	c.Unknown, c.Home = p.Unknown, o.descriptor.Home(in.Env)
+	own := own{ownLogs: in.Env(o.variable+"PRINT_LOGS") != "", logLevel: in.Env(o.variable + "LOG_LEVEL")}
+	dir := ""
+	for _, option := range p.Options {
+		value := strings.Join(option.Values, "")
+		switch option.Kind {
+		case grammar.Model:
+			c.Model = value
+		case grammar.Format:
+			c.Format = formats[value]
+		case grammar.Setting:
+			c.Settings = append(c.Settings, rewrite.Setting{Name: option.Names[0], Value: value})
+		}
+		switch option.Names[0] {
+		case "--session":
+			c.SessionID = value
+		case "--dir":
+			dir = value
+		case "--log-level":
+			own.logLevel = value
+		case "--print-logs":
+			own.ownLogs = value == "true"
+		}
+	}
+	c.Dir = workingDir(in.Env("PWD"), dir)
+	if len(p.Operands) > 0 {
+		own.runAt, c.PromptArgs = p.Operands[0].At, p.Operands[1:]
+	}
+	c.Own = own
+	words := make([]string, len(c.PromptArgs))
+	for i, word := range c.PromptArgs {
+		words[i] = in.Args[word.At]
+	}
+	c.Prompt = strings.Join(words, " ")
+	switch {
+	case in.StdinTTY || len(p.Operands) == 0:
+	case c.Prompt == "":
+		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
+	default:
+		c.Stdin, c.Silence = rewrite.StdinAppended, rewrite.SilenceAwaited
+	}
+}
+
+// workingDir returns the directory that opencode works in: that of --dir, or else the one that PWD
+// names, even if it is not the process's own. A session can only be resumed there: anywhere else
+// opencode hangs once the model has answered.
+func workingDir(pwd, dir string) string {
+	switch {
+	case strings.HasPrefix(dir, "/") || !strings.HasPrefix(pwd, "/"):
+		return dir
+	case dir == "":
+		return pwd
+	}
+	return pwd + "/" + dir
+}
+
+// settingsFiles returns the configuration of the user and the project, and the logins.
+func (o opencode) settingsFiles(dir string, env func(string) string) []string {
+	name, config := o.descriptor.Name, o.configHome(env)
+	files := []string{config + "/config.json", o.descriptor.Home(env) + "/auth.json", env(o.variable + "CONFIG")}
+	for _, folder := range []string{config, env(o.variable + "CONFIG_DIR"), env("HOME") + "/." + name} {
+		for _, file := range configs(name) {
+			files = append(files, folder+"/"+file)
+		}
+	}
+	dir = cmp.Or(dir, ".")
+	for range levels {
+		for _, file := range configs(name) {
+			files = append(files, dir+"/"+file, dir+"/."+name+"/"+file)
+		}
+		dir += "/.."
+	}
+	return slices.DeleteFunc(files, func(path string) bool { return path == "" })
+}
+
+// levels is how many directories a project's configuration is looked for in: the one that the
+// tool works in, and those above.
+const levels = 4
+
+// configs returns the names of the configuration files. kilo reads opencode's as well.
+func configs(name string) []string {
+	names := []string{"opencode.json", "opencode.jsonc"}
+	if name != "opencode" {
+		names = append(names, name+".json", name+".jsonc")
+	}
+	return names
+}
+
+func (o opencode) configHome(env func(string) string) string {
+	return cmp.Or(env("XDG_CONFIG_HOME"), env("HOME")+"/.config") + "/" + o.descriptor.Name
+}
+
+// watched returns the files that the tool reads on its own at the start of a session.
+func (o opencode) watched(env func(string) string) []rewrite.Watch {
+	name, config := o.descriptor.Name, o.configHome(env)
+	shown := "~/.config/" + name
+	watched := []rewrite.Watch{
+		{Path: config + "/AGENTS.md", Name: shown + "/AGENTS.md", Guard: reason.InstructionsChanged},
+		{Path: env("HOME") + "/.claude/CLAUDE.md", Name: "~/.claude/CLAUDE.md", Guard: reason.InstructionsChanged},
+	}
+	for _, file := range []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"} {
+		watched = append(watched, rewrite.Watch{Path: file, Above: true, Guard: reason.InstructionsChanged})
+	}
+	for _, files := range []string{"agent/*.md", "agents/*.md", "mode/*.md", "modes/*.md", "plugin/*", "plugins/*", "tool/*", "tools/*"} {
+		folder, _, _ := strings.Cut(files, "/")
+		watched = append(watched, rewrite.Watch{Path: config + "/" + files, Name: shown + "/" + folder},
+			rewrite.Watch{Path: "." + name + "/" + files, Name: "." + name + "/" + folder, Above: true})
+	}
+	return watched
+}
+
+// why returns why the call is not managed, or "".
+func (o opencode) why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
+	first := ""
+	if len(p.Operands) > 0 {
+		first = in.Args[p.Operands[0].At]
+	}
+	if slices.Contains(o.descriptor.Servers, first) {
+		return reason.AppServer
+	}
+	p = p.WithoutOff()
+	level := base.Own[own](*c).logLevel
+	switch why := base.Why(c, o.descriptor, p, in, base.Signs{
+		Command:     first != "run" && first != "",
+		Interactive: first == "",
+		Bad:         p.Repeated() || c.Format == "",
+	}); {
+	case why != "":
+		return why
+	case in.Env(o.variable+"DB") != "":
+		c.Unmanaged = o.variable + "DB"
+		return reason.UnmanagedOption
+	case c.Format == rewrite.Text && level != "" && level != "INFO" && level != "DEBUG":
+		c.Unmanaged = "--log-level"
+		return reason.UnmanagedOption // the log would not name the session
+	case c.Prompt == "" && in.StdinTTY:
+		return reason.BadUsage
+	}
+	return ""
+}
+
+// ResolveWithEnv passes through a version that was not measured, and one that is not known: 1.15.13
+// resumes without any output, and older logs look different.
+func (o opencode) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+	if s.Version == "" || !base.AtLeast(s.Version, o.oldest...) || base.AtLeast(s.Version, o.newest...) {
+		c.Mode, c.Reason, c.NoResume = rewrite.Passthrough, reason.NoResume, true
+		return c
+	}
+	for _, path := range c.SettingsFiles {
+		text, found := s.Settings[path]
+		switch {
+		case !found:
+		case strings.HasSuffix(path, "/auth.json"):
+			c.Settings = append(c.Settings, accounts(text)...)
+		default:
+			c.Settings = append(c.Settings, settings(path, text)...)
+		}
+	}
+	return c
+}
+
+// schema matches what opencode itself adds to a configuration file that lacks it, in its first
+// run.
+var schema = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\s*"\$schema"\s*:\s*"[^"]*"\s*,?`)
+})
+
+// settings returns the settings of a configuration file, without what the tool writes there
+// itself: the schema's address, and the permission that kilo adds once for existing users.
+func settings(path, text string) []rewrite.Setting {
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &members) != nil || len(members) > rewrite.MaxMembers {
+		text = strings.Join(strings.Fields(schema().ReplaceAllString(text, "")), " ")
+		return []rewrite.Setting{{Name: path, Value: text}}
+	}
+	var settings []rewrite.Setting
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		value := jsonline.Compact(string(members[key]))
+		if key == "$schema" || key == "permission" && value == `{"bash":"allow"}` && strings.Contains(path, "kilo.json") {
+			continue
+		}
+		settings = append(settings, rewrite.Setting{Name: path + " " + key, Value: value})
+	}
+	return settings
+}
+
+// accounts returns what identifies the accounts in auth.json. The tokens of an OAuth login
+// there change every hour.
+func accounts(text string) (accounts []rewrite.Setting) {
+	var logins map[string]struct{ Type, Key, AccountID, EnterpriseURL string }
+	if json.Unmarshal([]byte(text), &logins) != nil {
+		return []rewrite.Setting{{Name: "auth.json", Value: text, Guard: reason.AuthChanged}}
+	}
+	for _, provider := range slices.Sorted(maps.Keys(logins)) {
+		l := logins[provider]
+		accounts = append(accounts, rewrite.Setting{Name: "auth.json " + provider, Value: strings.Join([]string{l.Type, l.Key, l.AccountID, l.EnterpriseURL}, "\x00"), Guard: reason.AuthChanged})
+	}
+	return accounts
+}
+
+// ActsOn returns false: opencode run sends file mentions and slash commands as they stand.
+func (opencode) ActsOn(string) bool { return false }
+
+func (opencode) HelpArgs() []string { return []string{"run", "--help"} }
+
+func (opencode) Options(help string) rewrite.Probe {
+	return grammar.YargsProbe(help, "--format", "--session")
+}
+
+// EffectivePrompt joins the words and then stdin. opencode puts words that contain spaces in quotes,
+// which are left out here: the closing one would separate a prompt from the same text with more
+// behind it.
+func (opencode) EffectivePrompt(c rewrite.Call, stdin string) string {
+	switch {
+	case c.Prompt == "":
+		return stdin
+	case stdin != "":
+		return c.Prompt + "\n" + stdin
+	}
+	return c.Prompt
+}
+
+// Plan adds options right behind run. A resume that sends only a part of the prompt sends it the way
+// that the caller's came.
+func (o opencode) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
+	prompt, whole := t.Prompt()
+	own := base.Own[own](c)
+	plan := rewrite.Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked()}
+	var added []string
+	if c.Format == rewrite.Text {
+		plan.ReadStderr, plan.OneStream = true, true
+		if !own.ownLogs {
+			added = append(added, "--print-logs=true")
+		}
+	}
+	args := slices.Clone(c.Args)
+	if plan.Resume != "" {
+		added = append(added, "--session="+plan.Resume)
+	}
+	if plan.Resume != "" && !whole {
+		args = base.RemovePrompt(args, c.PromptArgs)
+		args = slices.DeleteFunc(args, func(arg string) bool { return arg == "--" })
+		if t.FromArgv(c) && len(prompt) <= base.LongestArg {
+			args = append(args, "--", prompt)
+			plan.HasStdin = c.Stdin != rewrite.StdinUnused // it was empty
+		} else {
+			plan.Stdin, plan.HasStdin = prompt, true
+		}
+	}
+	plan.Args = slices.Insert(args, own.runAt+1, added...)
+	return plan
+}
+
+// ValidID accepts ses_, twelve hexadecimal digits and fourteen letters or digits.
+func (opencode) ValidID(id string) bool {
+	rest, ok := strings.CutPrefix(id, "ses_")
+	return ok && len(rest) == 26 && strings.Trim(rest[:12], "0123456789abcdef") == "" && !strings.ContainsFunc(rest, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+}
+
+// SessionPaths returns the database.
+func (o opencode) SessionPaths(home, _, _ string) []string {
+	return []string{rewrite.Literal(home) + "/" + o.descriptor.Database}
+}
+
+// SessionFiles returns false: a session is no file.
+func (opencode) SessionFiles(string, string, string) (none rewrite.SessionFiles, ok bool) {
+	return none, false
+}
+
+// Refused reads the message about a session that is not there. What the API says about a session is
+// on stdout, or in the log.
+func (opencode) Refused(stderr string, exit int) reason.Code {
+	if exit != 0 && strings.Contains(stderr, errorPrefix+"Session not found\n") {
+		return reason.RefusedUnknown
+	}
+	return ""
+}

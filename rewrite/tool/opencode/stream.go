@@ -1,0 +1,295 @@
+package opencode
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"sync"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+	"reprise/rewrite/reason"
+	"reprise/rewrite/tool/base"
+)
+
+// stream reads opencode's output in the caller's format and shows it unchanged: --format json,
+// or text, whose stderr also has the log that Plan has asked for. The log is not shown.
+type stream struct {
+	base.Stream
+	kilo   bool
+	before rewrite.Totals
+
+	run    string // the run that the log's lines name
+	logged string // the time of the log's last line
+	output []byte // text: all of stdout
+	ended  bool
+}
+
+func (o opencode) Stream(c rewrite.Call, p rewrite.Plan, before rewrite.Totals) rewrite.Stream {
+	return &stream{Stream: base.Stream{Call: c, Plan: p}, before: before, kilo: o.descriptor == &kiloDescriptor}
+}
+
+// MaxLine returns NoLines for text, which is not read.
+func (s *stream) MaxLine() int {
+	if s.Call.Format == rewrite.Text {
+		return rewrite.NoLines
+	}
+	return rewrite.LongestLine
+}
+
+func (s *stream) Line(line []byte) []byte {
+	if s.Call.Format == rewrite.Text {
+		if len(s.output)+len(line) <= rewrite.MaxTexts {
+			s.output = append(s.output, line...)
+		}
+		s.State.Content = !s.State.WrongID
+		return line
+	}
+	var e event
+	ok, whole := jsonline.ReadEvent(line, &e)
+	if ok && e.Type != "" {
+		s.learn(&e, whole)
+	}
+	return line
+}
+
+// An event holds the fields of all event types that are read.
+type event struct {
+	Type      string
+	SessionID string
+	Part      struct {
+		Text   string
+		Reason string
+		State  struct{ Input json.RawMessage }
+		Cost   json.Number
+		Tokens *struct {
+			Input, Output, Reasoning int64
+			Cache                    struct{ Read, Write int64 }
+		}
+	}
+	Error struct {
+		Name string
+		Data struct{ StatusCode int }
+	}
+}
+
+func (s *stream) learn(e *event, whole bool) {
+	switch e.Type {
+	case "step_start", "text", "reasoning", "tool_use", "step_finish":
+		s.learnID(e.SessionID, "stdout", whole)
+		s.State.Content = !s.State.WrongID
+		s.State.Failed = s.State.Failed || !whole
+	case "error":
+		s.learnID(e.SessionID, "stdout", whole)
+	}
+	switch e.Type {
+	case "text":
+		s.State.Answer = e.Part.Text
+		s.State.AddText(e.Part.Text)
+	case "tool_use":
+		s.State.ToolRan = true
+		s.State.AddFiles(e.Part.State.Input)
+	case "step_finish":
+		s.learnStep(e)
+	case "error":
+		s.learnError(e)
+	}
+}
+
+// learnStep adds the figures of a step, which are its own. A step that has called tools is followed by
+// another one.
+func (s *stream) learnStep(e *event) {
+	s.State.Final = e.Part.Reason != "tool-calls"
+	if s.State.Final && e.Part.Reason != "stop" && e.Part.Reason != "length" {
+		s.State.Failed = true
+	}
+	t := e.Part.Tokens
+	if t == nil {
+		return
+	}
+	u := &s.State.Usage
+	u.Known = true
+	u.Input += t.Input
+	u.Output += t.Output + t.Reasoning
+	u.CacheRead += t.Cache.Read
+	u.CacheWrite += t.Cache.Write
+	if cost, err := jsonline.Nano(e.Part.Cost.String()); err == nil {
+		u.CostNano, u.CostKnown = u.CostNano+cost, true
+	}
+	s.State.ContextUse.Used = t.Input + t.Output + t.Reasoning + t.Cache.Read + t.Cache.Write
+	if !s.State.First.Known {
+		s.State.First = *u
+	}
+}
+
+// learnError reads the error that ends a run. One that the API calls a bad request is about the
+// history that it was sent.
+func (s *stream) learnError(e *event) {
+	s.State.Failed, s.State.Final = true, true
+	switch {
+	case s.State.Refusal != "":
+	case e.Error.Name == "ContextOverflowError":
+		s.State.Refusal = reason.RefusedContext
+	case e.Error.Data.StatusCode == 400:
+		s.State.Refusal = reason.RefusedBroken
+	}
+}
+
+func (s *stream) learnID(id, source string, sure bool) {
+	if s.Plan.Resume != "" && id != "" && id != s.Plan.Resume {
+		s.State.WrongID = true
+	}
+	if s.State.ID == "" && sure && (opencode{}).ValidID(id) {
+		s.State.ID, s.State.Source = id, source
+	}
+}
+
+// errorPrefix is what stands before a message of opencode's on stderr.
+const errorPrefix = "\x1b[91m\x1b[1mError: \x1b[0m"
+
+// Two lines of a log: opencode's, with the run that wrote it, and an older one that kilo also writes.
+var (
+	log = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^timestamp=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) level=(?:DEBUG|INFO|WARN|ERROR) run=([0-9a-f]{8}) (.*)\n$`)
+	})
+	kiloLog = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:DEBUG|INFO |WARN |ERROR) \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d \+\d+ms (?:service=|.*\n$)`)
+	})
+)
+
+// ErrAsIs returns false: opencode writes whole lines.
+func (s *stream) ErrAsIs([]byte) bool { return false }
+
+// ErrLine takes the lines of the log out, unless the caller itself has asked for them. The first one
+// names the run. Lines of another run or an earlier time are not the log but a tool's output, which
+// may show a log file.
+func (s *stream) ErrLine(line []byte) []byte {
+	if s.kilo && !base.Own[own](s.Call).ownLogs && kiloLog().Match(line) {
+		return nil
+	}
+	m := log().FindSubmatch(line)
+	if m == nil {
+		return line
+	}
+	at, run := string(m[1]), string(m[2])
+	if s.run == "" {
+		s.run = run
+	}
+	if run != s.run || at < s.logged {
+		return line
+	}
+	s.logged = at
+	s.learnLog(string(m[3]))
+	if base.Own[own](s.Call).ownLogs {
+		return line
+	}
+	return nil
+}
+
+// logField returns a field of a line of the log, "" if it has none or a quoted one.
+func logField(fields, name string) string {
+	_, rest, ok := strings.Cut(" "+fields, " "+name+"=")
+	if !ok || strings.HasPrefix(rest, `"`) {
+		return ""
+	}
+	value, _, _ := strings.Cut(rest, " ")
+	return value
+}
+
+// learnLog reads a line of the log: how the session is called, and how far the run is. Subagents have
+// sessions of their own.
+func (s *stream) learnLog(fields string) {
+	id := logField(fields, "session.id")
+	step := strings.HasPrefix(fields, "message=loop ")
+	switch {
+	case strings.HasPrefix(fields, "message=created ") && logField(fields, "parentID") == "undefined":
+		s.learnID(logField(fields, "id"), "stderr", s.State.ID == "")
+		if s.State.Version == "" {
+			s.State.Version = logField(fields, "version")
+		}
+	case step && s.State.ID == "":
+		s.learnID(id, "stderr", true)
+	case strings.HasPrefix(fields, "message=evaluated permission="):
+		s.State.ToolRan, s.State.Content = true, !s.State.WrongID
+	case id == "" || id != s.State.ID:
+	case step && logField(fields, "step") != "0":
+		s.State.Content = !s.State.WrongID
+	case strings.HasPrefix(fields, `message="exiting loop"`):
+		s.State.Final = true
+	case logField(fields, "small") != "false": // the request for a title
+	case strings.HasPrefix(fields, "message=stream "):
+		s.State.Model = logField(fields, "modelID")
+	case strings.HasPrefix(fields, `message="stream error"`) && strings.Contains(fields, "AI_APICallError: Bad Request"):
+		s.State.Refusal = reason.RefusedBroken
+	}
+}
+
+// An row is what session returns.
+type row struct {
+	version, model string
+	usage          rewrite.Usage // of the whole session
+	context        int64         // of the last request
+	summaries      int64
+}
+
+func readOpencodeRow(row []byte) (r row, ok bool) {
+	var values []any
+	d := json.NewDecoder(bytes.NewReader(row))
+	d.UseNumber()
+	if d.Decode(&values) != nil || len(values) != 14 {
+		return r, false
+	}
+	number := func(i int) int64 {
+		n, _ := values[i].(json.Number)
+		v, _ := n.Int64()
+		return v
+	}
+	r.version, _ = values[3].(string)
+	r.model, _ = values[4].(string)
+	if cost, isNumber := values[5].(json.Number); isNumber {
+		nanos, err := jsonline.Nano(cost.String())
+		r.usage.CostNano, r.usage.CostKnown = nanos, err == nil
+	}
+	r.usage.Known = true
+	r.usage.Input, r.usage.Output, r.usage.CacheRead, r.usage.CacheWrite = number(6), number(7), number(8), number(9)
+	r.context, r.summaries = number(12), number(13)
+	return r, true
+}
+
+// File reads the session's row. Its figures are the session's, from which text, which shows none,
+// gets those of the call.
+func (s *stream) File(_ string, data []byte) {
+	now, ok := readOpencodeRow(data)
+	if !ok {
+		return
+	}
+	s.State.Totals, s.State.Version, s.State.Compacted = rewrite.Totals(data), now.version, now.summaries > 0
+	if now.model != "" {
+		s.State.Model = now.model
+	}
+	if s.Call.Format != rewrite.Text {
+		return
+	}
+	s.State.ContextUse.Used = now.context
+	before, known := readOpencodeRow([]byte(s.before))
+	switch {
+	case s.Plan.Resume == "":
+		s.State.Usage = now.usage
+	case known:
+		s.State.Usage = now.usage.Since(before.usage)
+	}
+}
+
+// End reads the text. What a terminal is shown is on stderr, among other things.
+func (s *stream) End() []byte {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	if s.Call.Format == rewrite.Text && len(s.output) > 0 {
+		s.State.Answer = strings.TrimSuffix(string(s.output), "\n")
+		s.State.AddText(s.State.Answer)
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package qwen
+
+import (
+	"encoding/json"
+	"path"
+	"strings"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+	"reprise/rewrite/tool/base"
+)
+
+// text shows a run's answer as qwen prints it. What the run was is read from the session's file. qwen chooses
+// a copy's ID itself: the copy is the one file that names its source and holds this run's prompt.
+type text struct {
+	base.ShownText
+	previous rewrite.Totals
+	chats    map[string]*chatFile // by path
+}
+
+// A chatFile is what a session's file shows of one run.
+type chatFile struct {
+	base.ShownText // seen is this file's
+	prompt         string
+	asked          bool             // the run's own prompt was read
+	source         string           // the session that the file is a copy of
+	totals         map[string]int64 // of the session, by their place in a result
+	malformed      bool             // a record had an unexpected shape, or is not of this run
+}
+
+// A record is a line of a session's file. In a copy the lines of its source have forkedFrom.
+type record struct {
+	Type, Subtype, Version, Model string
+	SessionID                     string `json:"sessionId"`
+	Message                       struct {
+		Parts []struct {
+			Text string
+			Call *struct{ Args json.RawMessage } `json:"functionCall"`
+			// Thought marks what the model thinks, which is not shown.
+			Thought bool
+		}
+	}
+	Figures struct {
+		Input  int64 `json:"promptTokenCount"`
+		Output int64 `json:"candidatesTokenCount"`
+	} `json:"usageMetadata"`
+	Payload struct {
+		Event struct {
+			Name   string `json:"event.name"`
+			Input  int64  `json:"input_token_count"`
+			Cached int64  `json:"cached_content_token_count"`
+			Output int64  `json:"output_token_count"`
+			Total  int64  `json:"total_token_count"`
+		} `json:"uiEvent"`
+	} `json:"systemPayload"`
+	Fork *struct {
+		SessionID string `json:"sessionId"`
+	} `json:"forkedFrom"`
+}
+
+// followQwen names the file of a session, or for a copy all files.
+func followQwen(in base.Project, p rewrite.Plan) rewrite.Follow {
+	name := p.ID()
+	if name == "" {
+		return rewrite.Follow{Dir: in.Dir, Name: "????????-????-????-????-????????????.jsonl", Lines: true}
+	}
+	return rewrite.Follow{Dir: in.Dir, Name: name + ".jsonl", Exact: in.Exact, Lines: true}
+}
+
+// HoldsOutput implements Stream.
+func (s *text) HoldsOutput() bool { return true }
+
+// PrintsAtEnd implements Stream.
+func (s *text) PrintsAtEnd() bool { return true }
+
+// Line implements Stream.
+func (s *text) Line(piece []byte) []byte {
+	s.Keep(piece)
+	return piece
+}
+
+// File implements Stream.
+func (s *text) File(name string, line []byte) {
+	chat := s.chats[name]
+	if chat == nil {
+		chat = &chatFile{}
+		if s.Plan.Resume != "" && !s.Plan.Copy { // the file is read from where it ended
+			_ = json.Unmarshal([]byte(s.previous), &chat.totals)
+		}
+		s.chats[name] = chat
+	}
+	chat.learn(line, strings.TrimSuffix(path.Base(name), ".jsonl"))
+	if !s.ours(chat) {
+		return
+	}
+	if s.Plan.ID() != "" {
+		s.State = chat.State
+		return
+	}
+	s.State.Content, s.State.ToolRan = s.State.Content || chat.State.Content, s.State.ToolRan || chat.State.ToolRan
+}
+
+// ours reports whether a file can be that of this run. qwen adds an empty line to a prompt from stdin.
+func (s *text) ours(c *chatFile) bool {
+	return c.State.ID != "" && (c.State.ID == s.Plan.ID() ||
+		s.Plan.Copy && c.source == s.Plan.Resume && strings.TrimSpace(c.prompt) == strings.TrimSpace(s.Plan.Prompt))
+}
+
+// End implements Stream. Of two copies that were made at once with one prompt, none is this run's for sure.
+func (s *text) End() []byte {
+	var found []*chatFile
+	for _, chat := range s.chats {
+		if s.ours(chat) {
+			found = append(found, chat)
+		}
+	}
+	if len(found) == 1 {
+		s.State = found[0].State
+	}
+	return s.ShownText.End()
+}
+
+func (c *chatFile) learn(line []byte, id string) {
+	var r record
+	ok, whole := jsonline.ReadEvent(line, &r)
+	switch {
+	case !ok || r.SessionID == "":
+		return
+	case r.SessionID != id:
+		c.malformed = true
+	case whole && base.IsUUID(id):
+		c.State.ID, c.State.Source = id, "file"
+	}
+	if r.Subtype == "ui_telemetry" {
+		c.learnRequest(&r)
+	}
+	if r.Fork != nil {
+		c.source = r.Fork.SessionID
+		return
+	}
+	c.malformed = c.malformed || !whole && r.Type != "system"
+	c.State.Version = r.Version
+	c.State.Compacted = c.State.Compacted || r.Subtype == "chat_compression"
+	switch r.Type {
+	case "user":
+		c.malformed = c.malformed || c.asked // a second prompt is another process's
+		c.asked, c.State.Final = true, false
+		if len(r.Message.Parts) > 0 {
+			c.prompt = r.Message.Parts[0].Text
+		}
+	case "tool_result":
+		c.State.Final = false
+	case "assistant":
+		c.malformed = c.malformed || !c.asked
+		c.learnAnswer(&r)
+	}
+	c.State.Failed = c.malformed
+}
+
+// learnAnswer reads an answer. It is not the last one if it calls a tool, and is cut short if it has no figures
+// (recordings/qwen/chat-cut).
+func (c *chatFile) learnAnswer(r *record) {
+	c.State.Model, c.State.Content = r.Model, true
+	calls := false
+	c.State.Final = false
+	for _, part := range r.Message.Parts {
+		switch {
+		case part.Call != nil:
+			calls = true
+			c.State.AddFiles(part.Call.Args)
+		case part.Text != "" && !part.Thought:
+			c.State.Final = true
+			c.State.AddText(part.Text)
+		}
+	}
+	c.State.ToolRan, c.State.Final = c.State.ToolRan || calls, c.State.Final && !calls && r.Figures.Input > 0
+	if f := r.Figures; f.Input > 0 {
+		c.State.ContextUse.Used = f.Input + f.Output // what was read from the cache is part of the input
+	}
+}
+
+// learnRequest reads the figures of a request, which may be one that qwen makes on its own. A copy's totals
+// include those of its source.
+func (c *chatFile) learnRequest(r *record) {
+	e := &r.Payload.Event
+	if e.Name != "qwen-code.api_response" {
+		return
+	}
+	if c.totals == nil {
+		c.totals = map[string]int64{}
+	}
+	c.totals["usage\tinput_tokens"] += e.Input
+	c.totals["usage\tcache_read_input_tokens"] += e.Cached
+	c.totals["usage\toutput_tokens"] += e.Output
+	c.totals["usage\ttotal_tokens"] += e.Total
+	if text, err := json.Marshal(c.totals); err == nil {
+		c.State.Totals = rewrite.Totals(text)
+	}
+	if r.Fork == nil {
+		c.AddUsage(rewrite.Usage{Input: e.Input - min(e.Cached, e.Input), CacheRead: e.Cached, Output: max(e.Output, e.Total-e.Input)})
+	}
+}

@@ -1,0 +1,319 @@
+// Package qwen is Qwen Code. Facts here were measured with 0.24.4 unless they name another version;
+// docs/internals/qwen.md lists them all.
+package qwen
+
+import (
+	"cmp"
+	"strings"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
+	"reprise/rewrite/tool/base"
+	"reprise/rewrite/tool/grammar"
+)
+
+type qwen struct{ base.Base }
+
+func init() { rewrite.Register(qwen{}) }
+
+var descriptor = rewrite.Descriptor{
+	Name:        "qwen",
+	Headless:    []string{"qwen"},
+	Unattended:  []string{"qwen", "--yolo", "-p"},
+	Subcommands: []string{"auth", "board", "channel", "extensions", "hooks", "hook", "mcp", "review", "sandbox", "sessions", "update"},
+	Servers:     []string{"serve"},
+	Alone:       []string{"--help", "-h", "--version", "-v"},
+	Nested:      []string{"QWEN_CODE"}, // set by its shell tool
+	LoginKeys:   []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"},
+	Provider:    "alibaba_cloud",
+	Home:        home,
+	Sessions:    []string{"projects/*/chats/????????-????-????-????-????????????.jsonl"},
+
+	ResumeLosesCache: true,
+
+	StandIn: rewrite.StandIn{
+		Env: []string{
+			"OPENAI_BASE_URL=URL/openai/v1", "OPENAI_API_KEY=stand-in", "OPENAI_MODEL=stand-in",
+			"QWEN_CODE_SUPPRESS_YOLO_WARNING=1",
+		},
+		Config: ".qwen/settings.json",
+		// Without the last setting, a second model is asked after most calls what to remember.
+		Text: `{
+  "$version": 4,
+  "security": {"auth": {"selectedType": "openai"}},
+  "general": {"enableAutoUpdate": false},
+  "privacy": {"usageStatisticsEnabled": false},
+  "telemetry": {"enabled": false},
+  "memory": {"enableManagedAutoMemory": false}
+}
+`,
+	},
+}
+
+func (qwen) Descriptor() *rewrite.Descriptor { return &descriptor }
+
+// options lists every option of qwen 0.24.4, the hidden ones included. ManyValues are yargs
+// arrays, with one value per occurrence.
+var options = grammar.Table{
+	{[]string{"--acp"}, rewrite.NoValue, grammar.Server},
+	{[]string{"--allowed-mcp-server-names"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--allowed-tools"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--append-system-prompt"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--approval-mode"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--auth-type"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--bare"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--channel"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--chat-recording"}, rewrite.NoValue, grammar.Neutral}, // turned off, it is an opt-out
+	{[]string{"--continue", "-c"}, rewrite.NoValue, grammar.CallerOwned},
+	{[]string{"--core-tools"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--debug", "-d"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--disabled-slash-commands"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--exclude-tools"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--experimental-acp"}, rewrite.NoValue, grammar.Server},
+	{[]string{"--experimental-lsp"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--extensions", "-e"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--fallback-model"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--fork-session"}, rewrite.NoValue, grammar.CallerOwned},
+	{[]string{"--help", "-h"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--include-directories", "--add-dir"}, rewrite.ManyValues, grammar.Setting},
+	{[]string{"--include-partial-messages"}, rewrite.NoValue, grammar.StreamOnly},
+	{[]string{"--input-file"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--input-format"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--insecure"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--json-fd"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--json-file"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--json-schema"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--list-extensions", "-l"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--max-session-turns"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--max-subagent-depth"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--max-tool-calls"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--max-wall-time"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--mcp-config"}, rewrite.OneValue, grammar.FileSetting},
+	{[]string{"--model", "-m"}, rewrite.OneValue, grammar.Model},
+	{[]string{"--openai-api-key"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--openai-base-url"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--openai-logging"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--openai-logging-dir"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--output-format", "-o"}, rewrite.OneValue, grammar.Format},
+	{[]string{"--output-style"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--prompt", "-p"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--prompt-interactive", "-i"}, rewrite.OneValue, grammar.Admin},
+	{[]string{"--proxy"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--restore-ask-user-question"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--resume", "-r"}, rewrite.OptionalValue, grammar.CallerOwned},
+	{[]string{"--safe-mode"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--sandbox", "-s"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--sandbox-image"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--sandbox-session-id"}, rewrite.OneValue, grammar.CallerOwned},
+	{[]string{"--screen-reader"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--session-id"}, rewrite.OneValue, grammar.CallerOwned},
+	{[]string{"--system-prompt"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--telemetry"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--telemetry-log-prompts"}, rewrite.NoValue, grammar.Neutral},
+	{[]string{"--telemetry-otlp-endpoint"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--telemetry-otlp-protocol"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--telemetry-outfile"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--telemetry-target"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--version", "-v"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--worktree"}, rewrite.OptionalValue, grammar.Unmanaged},
+	{[]string{"--yolo", "-y"}, rewrite.NoValue, grammar.Setting},
+}
+
+// Variables returns qwen's own variables, and those of the APIs that it can use.
+func (qwen) Variables() rewrite.Variables {
+	return rewrite.Variables{
+		Settings: []string{"QWEN_*", "ENABLE_WEB_SEARCH", "WEB_SEARCH_*"},
+		Account:  []string{"OPENAI_*", "DASHSCOPE_*", "ANTHROPIC_*", "GEMINI_*", "QWEN_OAUTH", "QWEN_API_KEY", "QWEN_CUSTOM_API_KEY_*", "QWEN_BASE_URL"},
+		Neutral: []string{
+			"OPENAI_MODEL", "QWEN_MODEL", // already counted as the call's model
+			"QWEN_HOME", "QWEN_RUNTIME_DIR", "QWEN_TELEMETRY_*", "QWEN_DEBUG_LOG_FILE", "QWEN_CODE_IDE_*",
+			"QWEN_CODE_SUPPRESS_YOLO_WARNING", "QWEN_CODE_PROFILE_*",
+		},
+	}
+}
+
+// own is what qwen's calls have of their own: where their sessions are.
+type own struct{ chats base.Project }
+
+func (qwen) Parse(in rewrite.Invocation) rewrite.Call {
+	call := base.NewCall(&descriptor, in)
+	p := grammar.Yargs(in.Args, options.With(in.Learned))
+	call.Model = cmp.Or(in.Env("OPENAI_MODEL"), in.Env("QWEN_MODEL"))
+	base.ReadYargs(&call, p, in)
+	for i := range call.Settings {
+		if s := &call.Settings[i]; s.Name == "--json-schema" && strings.HasPrefix(s.Value, "@") {
+			s.Value, s.File = s.Value[1:], true
+		}
+	}
+	call.Home = home(in.Env)
+	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
+	if call.Mode == rewrite.Fresh {
+		settings := settingsHome(in.Env)
+		call.SettingsFiles = settingsFiles(settings, in.Env)
+		call.Watched = watched(settings)
+	}
+	return call
+}
+
+// settingsHome returns the directory of qwen's settings.
+func settingsHome(env func(string) string) string {
+	return cmp.Or(env("QWEN_HOME"), env("HOME")+"/.qwen")
+}
+
+// home returns the directory in which qwen keeps its sessions. A setting that names another one is
+// not read: the session is then not found, and the next call is fresh.
+func home(env func(string) string) string { return cmp.Or(env("QWEN_RUNTIME_DIR"), settingsHome(env)) }
+
+// settingsFiles returns the settings of the user, the project and the system, and the login.
+func settingsFiles(home string, env func(string) string) []string {
+	return []string{
+		home + "/settings.json", ".qwen/settings.json",
+		cmp.Or(env("QWEN_CODE_SYSTEM_SETTINGS_PATH"), "/etc/qwen-code/settings.json"),
+		cmp.Or(env("QWEN_CODE_SYSTEM_DEFAULTS_PATH"), "/etc/qwen-code/system-defaults.json"),
+		"/Library/Application Support/QwenCode/settings.json",
+		home + "/oauth_creds.json",
+	}
+}
+
+// watched returns the files that qwen reads on its own at the start of a session. It reads the
+// nearest .env, which may contain its key. An update is a version below updates, named in active.json.
+func watched(home string) []rewrite.Watch {
+	watched := []rewrite.Watch{
+		{Path: home + "/QWEN.md", Name: "~/.qwen/QWEN.md", Guard: reason.InstructionsChanged},
+		{Path: home + "/AGENTS.md", Name: "~/.qwen/AGENTS.md", Guard: reason.InstructionsChanged},
+		{Path: home + "/agents/*.md", Name: "~/.qwen/agents"},
+		{Path: ".qwen/agents/*.md"},
+		{Path: home + "/extensions/*/qwen-extension.json", Name: "~/.qwen/extensions"},
+		{Path: home + "/updates/npm/*/active.json", Name: "~/.qwen/updates", Guard: reason.RuntimeChanged},
+		{Path: ".qwen/system.md", Guard: reason.InstructionsChanged},
+		{Path: home + "/.env", Name: "~/.qwen/.env", Guard: reason.AuthChanged},
+	}
+	for _, name := range []string{"QWEN.md", "AGENTS.md", "QWEN.local.md"} {
+		watched = append(watched, rewrite.Watch{Path: name, Above: true, Guard: reason.InstructionsChanged})
+	}
+	for _, name := range []string{".qwen/.env", ".env"} {
+		watched = append(watched, rewrite.Watch{Path: name, Above: true, Guard: reason.AuthChanged})
+	}
+	return watched
+}
+
+// why returns why the call is not managed, or "".
+func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
+	if p.StartsWith(in.Args, descriptor.Servers) {
+		return reason.AppServer
+	}
+	unrecorded := p.Sets("--chat-recording", func(value string) bool { return value == "false" })
+	p = p.WithoutOff()
+	s := base.YargsSigns(c, &descriptor, p, in)
+	if p.Sets("--input-format", func(value string) bool { return value != "text" }) {
+		s.Unmanaged = "--input-format"
+	}
+	s.Bad = s.Bad || p.Has(grammar.StreamOnly) && c.Format != rewrite.StreamJSON
+	s.OptsOut = unrecorded
+	why := base.Why(c, &descriptor, p, in, s)
+	if why == "" && prompt.IsSlashCommand(c.Prompt) {
+		return reason.SlashCommand
+	}
+	return why
+}
+
+// ResolveWithEnv reads the settings. Hooks that run when a session starts add to its first prompt, or
+// behave otherwise in a resume. 0.23.4 is the oldest version tried that copies a session; older ones are passed through.
+func (qwen) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+	for _, path := range c.SettingsFiles {
+		text, found := s.Settings[path]
+		switch {
+		case strings.HasSuffix(path, "/oauth_creds.json"):
+			if account := jsonline.Member(text, "resource_url"); found && account != "" {
+				c.Settings = append(c.Settings, rewrite.Setting{Name: "~/.qwen/oauth_creds.json", Value: account, Guard: reason.AuthChanged})
+			}
+			continue
+		case found:
+			c.Settings = append(c.Settings, settings(path, text)...)
+		}
+		if strings.Contains(text, `"SessionStart"`) {
+			c.Mode, c.Reason = rewrite.Passthrough, reason.HookSetting
+		}
+	}
+	chats := base.NewProject(c.Home, s.Dirs)
+	if chats.Exact {
+		chats.Dir += "/chats"
+	}
+	c.Own = own{chats}
+	c.Copies = s.Version != "" && base.AtLeast(s.Version, 0, 23, 4)
+	if s.Version != "" && !c.Copies && c.Mode == rewrite.Fresh {
+		c.Mode, c.Reason = rewrite.Passthrough, reason.NoResume // with stream-json 0.15.10 ends well where the API has refused
+	}
+	return c
+}
+
+// settings returns what a settings file sets. The version of its form does not count: qwen adds it
+// the first time that it reads the file.
+func settings(path, text string) []rewrite.Setting {
+	text = jsonline.Compact(string(jsonline.RemoveKey([]byte(text), "$version")))
+	if text == "" {
+		return nil
+	}
+	return rewrite.JSONSettings(path, text)
+}
+
+// ActsOn reports file mentions: "@" after anything but a backslash.
+func (qwen) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
+
+func (qwen) Options(help string) rewrite.Probe {
+	return grammar.YargsProbe(help, "--prompt", "--resume")
+}
+
+// EffectivePrompt puts stdin first, then an empty line, then the prompt
+// (recordings/qwen/stdin-and-arg). qwen adds that line to stdin alone as well; it is left out here, so
+// that a resume adds it again. It returns "" if qwen would not send all of it.
+func (qwen) EffectivePrompt(c rewrite.Call, stdin string) string {
+	text := base.YargsPrompt(&c, stdin)
+	if prompt.IsSlashCommand(text) {
+		return ""
+	}
+	return text
+}
+
+// Plan leaves every format as it is. In text, which does not name the session, the shim chooses its ID. A copy's
+// ID is qwen's own: it takes --session-id with neither --resume nor --fork-session.
+func (qwen) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
+	plan := base.PlanYargs(&c, t)
+	if c.Format == rewrite.Text {
+		plan.Follow = []rewrite.Follow{followQwen(base.Own[own](c).chats, plan)}
+	}
+	return plan
+}
+
+// SessionPaths returns the session's file. Its directory is named as claude's.
+func (qwen) SessionPaths(home, cwd, id string) []string {
+	home = rewrite.Literal(home)
+	return []string{home + "/projects/" + base.Dashed(cwd) + "/chats/" + id + ".jsonl", home + "/projects/*/chats/" + id + ".jsonl"}
+}
+
+// SessionFiles returns what qwen itself deletes with a session.
+func (qwen) SessionFiles(home, id, path string) (rewrite.SessionFiles, bool) {
+	parts := base.Below(home, path, "projects/*/chats/"+id+".jsonl")
+	if parts == nil {
+		return rewrite.SessionFiles{}, false
+	}
+	chats := strings.Join(parts[:3], "/") + "/"
+	return rewrite.SessionFiles{Paths: []string{
+		strings.Join(parts, "/"), chats + id + ".worktree.json", chats + id + ".pr.json", chats + id + ".ledger.jsonl", "file-history/" + id,
+	}}, true
+}
+
+// refusals lists what qwen writes when it does not continue a session: on stderr if it does not
+// know the session, in an API error if the history is too long or broken.
+var refusals = base.Refusals{
+	{"No saved session found with ID", reason.RefusedUnknown},
+	{"Unknown argument: resume", reason.RefusedNoResume},
+	{"maximum context length", reason.RefusedContext},
+	{"must be followed by tool messages", reason.RefusedBroken},
+}
+
+// Refused ignores limits, logins, network errors and anything unknown: they do not concern the
+// session.
+func (qwen) Refused(stderr string, exit int) reason.Code { return refusals.After(stderr, exit) }

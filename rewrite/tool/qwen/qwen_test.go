@@ -1,0 +1,322 @@
+package qwen
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"reprise/rewrite"
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
+	"reprise/rewrite/tool/base"
+	"reprise/rewrite/tool/tooltest"
+)
+
+// parseQwen reads a command line as parseGemini does.
+func parseQwen(line string, env ...string) rewrite.Call {
+	return qwen{}.Parse(tooltest.Invocation(line, env...))
+}
+
+func TestQwenReads(t *testing.T) {
+	tooltest.CheckReadings(t, parseQwen, []tooltest.Reading{
+		{"-p hi", "", rewrite.Fresh, "", "hi", rewrite.Text},
+		{"look here", "", rewrite.Fresh, "", "look here", rewrite.Text},
+		{"", "", rewrite.Fresh, "", "", rewrite.Text}, // the prompt is on stdin
+		{"hi -o stream-json --include-partial-messages", "", rewrite.Fresh, "", "hi", rewrite.StreamJSON},
+		{"hi --add-dir a --addDir b", "", rewrite.Fresh, "", "hi", rewrite.Text},
+		{"hi --input-format text", "", rewrite.Fresh, "", "hi", rewrite.Text},
+		{"hi --chat-recording --max-session-turns 3", "", rewrite.Fresh, "", "hi", rewrite.Text},
+		{"?_why", "", rewrite.Fresh, "", "? why", rewrite.Text},
+		{"-p hi --fork-session=false", "", rewrite.Fresh, "", "hi", rewrite.Text},
+
+		{"-v", "", rewrite.Passthrough, reason.Admin, "", rewrite.Text},
+		{"sessions list", "", rewrite.Passthrough, reason.Admin, "sessions list", rewrite.Text},
+		{"-y review run", "", rewrite.Passthrough, reason.Admin, "review run", rewrite.Text},
+		{"-i hi", "", rewrite.Passthrough, reason.Admin, "", rewrite.Text},
+		{"serve --port 1", "", rewrite.Passthrough, reason.AppServer, "serve", rewrite.Text},
+		{"--acp", "", rewrite.Passthrough, reason.AppServer, "", rewrite.Text},
+		{"hi -r", "", rewrite.Passthrough, reason.CallerSession, "hi", rewrite.Text},
+		{"hi -c", "", rewrite.Passthrough, reason.CallerSession, "hi", rewrite.Text},
+		{"hi -o json --session-id " + tooltest.SomeID, "", rewrite.Observe, reason.CallerSession, "hi", rewrite.JSON},
+		{"hi -o json --resume=" + tooltest.SomeID + " --fork-session", "", rewrite.Observe, reason.CallerSession, "hi", rewrite.JSON},
+		{"hi --no-chat-recording", "", rewrite.Passthrough, reason.OptedOut, "hi", rewrite.Text},
+		{"hi --chat-recording=false", "", rewrite.Passthrough, reason.OptedOut, "hi", rewrite.Text},
+		{"-p hi", "QWEN_CODE=1", rewrite.Passthrough, reason.Nested, "hi", rewrite.Text},
+		{"hi --json-file f", "", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.Text},
+		{"hi --worktree", "", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.Text},
+		{"hi -o stream-json --input-format stream-json", "", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.StreamJSON},
+		{"hi --bogus", "", rewrite.Passthrough, reason.UnknownOption, "hi", rewrite.Text},
+		{"hi --include-partial-messages", "", rewrite.Passthrough, reason.BadUsage, "hi", rewrite.Text},
+		{"-p hi there", "", rewrite.Passthrough, reason.BadUsage, "hi there", rewrite.Text},
+		{"-p hi -p there", "", rewrite.Passthrough, reason.BadUsage, "hi there", rewrite.Text},
+		{"hi -o json -o text", "", rewrite.Passthrough, reason.BadUsage, "hi", rewrite.Text},
+		{"-- hi", "", rewrite.Passthrough, reason.BadUsage, "", rewrite.Text},
+		{"/help", "", rewrite.Passthrough, reason.SlashCommand, "/help", rewrite.Text},
+	})
+}
+
+func TestQwenModelAndHomes(t *testing.T) {
+	for env, want := range map[string][2]string{
+		"":                    {"", "/.qwen"},
+		"OPENAI_MODEL=a":      {"a", "/.qwen"},
+		"QWEN_MODEL=b":        {"b", "/.qwen"},
+		"QWEN_HOME=/q":        {"", "/q"},
+		"QWEN_RUNTIME_DIR=/r": {"", "/r"},
+	} {
+		if c := parseQwen("hi", env); c.Model != want[0] || c.Home != want[1] {
+			t.Errorf("%s: model %q, home %q", env, c.Model, c.Home)
+		}
+	}
+	if c := parseQwen("hi -m c", "OPENAI_MODEL=a"); c.Model != "c" {
+		t.Errorf("model %q", c.Model)
+	}
+}
+
+// Versions that do not copy sessions are passed through: with stream-json they end well where the API refuses.
+func TestQwenOldVersions(t *testing.T) {
+	for version, want := range map[string]rewrite.Mode{"0.15.10": rewrite.Passthrough, "0.23.3": rewrite.Passthrough, "0.23.4": rewrite.Fresh, "0.24.4": rewrite.Fresh, "": rewrite.Fresh} {
+		if c := (qwen{}).ResolveWithEnv(parseQwen("hi", ""), rewrite.HostEnv{Version: version}); c.Mode != want || c.Copies != (want == rewrite.Fresh && version != "") {
+			t.Errorf("%q: %s (%s), copies %t", version, c.Mode, c.Reason, c.Copies)
+		}
+	}
+}
+
+// The form's version is no setting, and qwen adds it itself.
+func TestQwenSettles(t *testing.T) {
+	settle := func(text string) rewrite.Call {
+		c := parseQwen("hi", "")
+		return qwen{}.ResolveWithEnv(c, rewrite.HostEnv{Settings: map[string]string{".qwen/settings.json": text}})
+	}
+	without := settle(`{"a": 1, "b": {"c": true}}`)
+	for _, text := range []string{`{"$version": 4, "a": 1, "b": {"c": true}}`, "{\n  \"a\": 1,\n  \"b\": {\"c\": true},\n  \"$version\": 4\n}\n"} {
+		if c := settle(text); !slices.Equal(c.Settings, without.Settings) {
+			t.Errorf("%s: %v, want %v", text, c.Settings, without.Settings)
+		}
+	}
+	if c := settle(`{"$version": 4}`); len(c.Settings) != len(settle("").Settings) {
+		t.Errorf("nothing is set: %v", c.Settings)
+	}
+	if c := settle(`{"a": 2, "b": {"c": true}}`); slices.Equal(c.Settings, without.Settings) {
+		t.Error("a change is not seen")
+	}
+	if c := settle(`{"hooks": {"SessionStart": []}}`); c.Reason != reason.HookSetting {
+		t.Errorf("a hook: %s %s", c.Mode, c.Reason)
+	}
+}
+
+func TestQwenSchemaFile(t *testing.T) {
+	for line, want := range map[string]rewrite.Setting{
+		"hi --json-schema @a.json": {Name: "--json-schema", Value: "a.json", File: true},
+		"hi --json-schema {}":      {Name: "--json-schema", Value: "{}"},
+	} {
+		if c := parseQwen(line, ""); !slices.Contains(c.Settings, want) {
+			t.Errorf("%s: %v", line, c.Settings)
+		}
+	}
+}
+
+func TestQwenPlans(t *testing.T) {
+	text := prompt.New("hi", tooltest.Key)
+	resume, fork := rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{}, true), rewrite.ToCopy(tooltest.SomeID, text, prompt.Continuity{}, true)
+	tests := []struct {
+		line   string
+		target rewrite.Target
+		want   string
+	}{
+		{"hi", rewrite.ToFresh("hi").Beginning(tooltest.ForeignID), "--session-id=" + tooltest.ForeignID + " hi"},
+		{"-o json -p hi", rewrite.ToFresh("hi"), "-o json -p hi"},
+		{"-o text -yp hi", resume, "--resume=" + tooltest.SomeID + " --prompt=hi -o text -y"},
+		{"hi", fork.Beginning(tooltest.ForeignID), "--resume=" + tooltest.SomeID + " --fork-session --prompt=hi"},
+		{"hi -o stream-json", fork, "--resume=" + tooltest.SomeID + " --fork-session --prompt=hi -o stream-json"},
+	}
+	for _, tt := range tests {
+		plan := qwen{}.Plan(parseQwen(tt.line, ""), tt.target)
+		if got := strings.Join(plan.Args, " "); got != tt.want || !plan.ReexecsSelf || !plan.ExitsBeforeFlush {
+			t.Errorf("%q: %q, want %q", tt.line, got, tt.want)
+		}
+	}
+}
+
+func TestQwenComposes(t *testing.T) {
+	for _, tt := range []struct{ line, stdin, want string }{
+		{"look", "", "look"},
+		{"look", "hi\n", "hi\n\n\nlook"},
+		{"", "hi\n", "hi\n"},
+		{"look", "/etc/passwd", ""},
+		{"", strings.Repeat("x", base.MaxYargsStdin+1), ""},
+	} {
+		if got := (qwen{}).EffectivePrompt(parseQwen(tt.line, ""), tt.stdin); got != tt.want {
+			t.Errorf("%q and %.20q: %.20q", tt.line, tt.stdin, got)
+		}
+	}
+}
+
+func recording(t *testing.T, name, stream string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../../testdata/recordings/qwen", name, stream))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// playQwen returns what a caller of a format sees of a recorded stdout.
+func playQwen(format rewrite.Format, plan rewrite.Plan, previous rewrite.Totals, stdout string) (out, errOut string, seen *rewrite.StreamState) {
+	s := qwen{}.Stream(rewrite.Call{Format: format}, plan, previous)
+	for line := range strings.Lines(stdout) {
+		out += string(s.Line([]byte(line)))
+		errOut += s.TakeStderr()
+	}
+	out += string(s.End())
+	return out, errOut, s.Seen()
+}
+
+// Both formats of events are shown as they are, and the same is learned of both.
+func TestQwenShowsEvents(t *testing.T) {
+	for _, name := range []string{"fresh", "multi", "tool", "http401", "resume-unknown"} {
+		stream, array := recording(t, name+"-stream", "stdout"), recording(t, name+"-json", "stdout")
+		out, _, seen := playQwen(rewrite.StreamJSON, rewrite.Plan{}, "", stream)
+		other, _, also := playQwen(rewrite.JSON, rewrite.Plan{}, "", array)
+		if out != stream || other != array {
+			t.Errorf("%s is changed: %s%s", name, out, other)
+		}
+		if seen.Answer != also.Answer || seen.Failed != also.Failed || seen.Final != also.Final || seen.Usage.Output != also.Usage.Output || seen.ToolRan != also.ToolRan {
+			t.Errorf("%s: %+v and %+v", name, seen, also)
+		}
+	}
+	partial := recording(t, "partial-stream", "stdout")
+	if out, _, seen := playQwen(rewrite.StreamJSON, rewrite.Plan{}, "", partial); out != partial || !seen.Content || seen.Answer != "Got it: 456." {
+		t.Errorf("%+v", seen)
+	}
+}
+
+// A resumed call, also one in a copy, shows its own share of the totals. The session of the recordings
+// was resumed in the order text, json, stream.
+func TestQwenOwnFigures(t *testing.T) {
+	tests := []struct {
+		recording string
+		format    rewrite.Format
+		copied    bool
+		before    string
+		previous  rewrite.Format
+	}{
+		{"resume-fork-stream", rewrite.StreamJSON, true, "fresh-stream", rewrite.StreamJSON},
+		{"resume-fork-json", rewrite.JSON, true, "fresh-stream", rewrite.StreamJSON},
+		{"resume-stream", rewrite.StreamJSON, false, "resume-json", rewrite.JSON},
+	}
+	for _, tt := range tests {
+		_, _, before := playQwen(tt.previous, rewrite.Plan{}, "", recording(t, tt.before, "stdout"))
+		stdout := recording(t, tt.recording, "stdout")
+		out, _, seen := playQwen(tt.format, rewrite.Plan{Resume: before.ID, Copy: tt.copied}, before.Totals, stdout)
+		if u := seen.Usage; seen.WrongID || !u.Known || u.Input+u.CacheRead+u.Output != seen.ContextUse.Used || seen.First.Input != u.Input {
+			t.Errorf("%s: %+v", tt.recording, seen)
+		}
+		if out == stdout || tt.format == rewrite.JSON && !json.Valid([]byte(out)) || stripNumbersAll(out) != stripNumbersAll(stdout) {
+			t.Errorf("%s is shown as %s", tt.recording, out)
+		}
+	}
+}
+
+// stripNumbersAll puts 0 for every number of a member.
+func stripNumbersAll(text string) string {
+	return regexp.MustCompile(`":\d+`).ReplaceAllString(text, `":0`)
+}
+
+func TestQwenRefuses(t *testing.T) {
+	tests := []struct {
+		recording string
+		exit      int
+		want      reason.Code
+	}{
+		{"resume-unknown-text", 1, reason.RefusedUnknown},
+		{"resume-unknown-json", 1, reason.RefusedUnknown},
+		{"resume-othercwd", 1, reason.RefusedUnknown},
+		{"http401-text", 1, ""},
+		{"no-prompt", 1, ""},
+		{"resume-text", 0, ""},
+	}
+	for _, tt := range tests {
+		if got := (qwen{}).Refused(recording(t, tt.recording, "stderr"), tt.exit); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.recording, got, tt.want)
+		}
+	}
+	for name, want := range map[string]reason.Code{"badtool-stream": reason.RefusedBroken, "http401-stream": ""} {
+		for _, format := range []rewrite.Format{rewrite.StreamJSON} {
+			_, _, seen := playQwen(format, rewrite.Plan{}, "", recording(t, name, "stdout"))
+			if seen.Refusal != want || seen.Content {
+				t.Errorf("%s as %s: %q, content %v", name, format, seen.Refusal, seen.Content)
+			}
+		}
+	}
+	if got := refusals.In("[API Error: 400 This model's maximum context length is 128000 tokens.]"); got != reason.RefusedContext {
+		t.Errorf("an overflow: %q", got)
+	}
+}
+
+// An overflow of a session is answered: qwen shortens its history and asks again.
+func TestQwenCompacts(t *testing.T) {
+	for name, want := range map[string]bool{"toobig-stream": true, "resume-stream": false} {
+		for _, format := range []rewrite.Format{rewrite.StreamJSON} {
+			if _, _, seen := playQwen(format, rewrite.Plan{}, "", recording(t, name, "stdout")); seen.Compacted != want || seen.Failed || !seen.Content {
+				t.Errorf("%s as %s: %+v", name, format, seen)
+			}
+		}
+	}
+}
+
+// The gate stays closed under another ID, and in the source in place of a copy.
+func TestQwenWrongID(t *testing.T) {
+	stdout := recording(t, "resume-stream", "stdout")
+	_, _, seen := playQwen(rewrite.StreamJSON, rewrite.Plan{}, "", stdout)
+	id := seen.ID
+	for _, tt := range []struct {
+		plan rewrite.Plan
+		want bool
+	}{{rewrite.Plan{Resume: id}, false}, {rewrite.Plan{Resume: id, Copy: true}, true}, {rewrite.Plan{Resume: tooltest.SomeID}, true}, {rewrite.Plan{Resume: tooltest.SomeID, Copy: true}, false}} {
+		if _, _, seen := playQwen(rewrite.StreamJSON, tt.plan, "", stdout); seen.WrongID != tt.want || seen.Content == tt.want {
+			t.Errorf("%+v: wrong %v, content %v", tt.plan, seen.WrongID, seen.Content)
+		}
+	}
+}
+
+func TestQwenSessionFiles(t *testing.T) {
+	paths := qwen{}.SessionPaths("/h/.qwen", "/work/my app", tooltest.SomeID)
+	file := "/projects/-work-my-app/chats/" + tooltest.SomeID + ".jsonl"
+	if want := []string{"/h/.qwen" + file, "/h/.qwen/projects/*/chats/" + tooltest.SomeID + ".jsonl"}; !slices.Equal(paths, want) {
+		t.Errorf("%q, want %q", paths, want)
+	}
+	files, ok := qwen{}.SessionFiles("/h/.qwen", tooltest.SomeID, paths[0])
+	if !ok || files.Paths[0] != file[1:] || !slices.Contains(files.Paths, "file-history/"+tooltest.SomeID) || len(files.Paths) != 5 {
+		t.Errorf("%v, %+v", ok, files)
+	}
+	if _, ok := (qwen{}).SessionFiles("/h/.qwen", tooltest.SomeID, "/h/.qwen/projects/x/"+tooltest.SomeID+".jsonl"); ok {
+		t.Error("a file elsewhere is a session")
+	}
+}
+
+func TestQwenHelp(t *testing.T) {
+	help, err := os.ReadFile("../../../testdata/help/qwen-0.24.4.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	probe := (qwen{}).Options(string(help))
+	if !probe.Known || !probe.Resume || len(probe.Options) < 50 {
+		t.Fatalf("probe known %v, resume %v, %d options", probe.Known, probe.Resume, len(probe.Options))
+	}
+	for _, o := range probe.Options {
+		for _, name := range o.Names {
+			known, ok := options.Find(name)
+			arity := known.Arity
+			if arity == rewrite.OptionalValue { // --help does not tell
+				arity = rewrite.OneValue
+			}
+			if !ok || arity != o.Arity {
+				t.Errorf("%s: the grammar has it: %v, with arity %v; --help says %v", name, ok, known.Arity, o.Arity)
+			}
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package qwen
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+	"reprise/rewrite/tool/base"
+)
+
+// stream reads qwen's stream-json, which is claude's with other figures, and shows it unchanged
+// except for the figures of a resume. It also reads json, the array of the same events in one line.
+type stream struct {
+	base.Stream
+	previous  rewrite.Totals
+	malformed bool // an event had an unexpected shape
+}
+
+func (qwen) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
+	common := base.Stream{Call: c, Plan: p}
+	if c.Format == rewrite.Text {
+		return &text{ShownText: base.ShownText{Stream: common}, previous: previous, chats: map[string]*chatFile{}}
+	}
+	return &stream{Stream: common, previous: previous}
+}
+
+func (s *stream) PrintsAtEnd() bool { return s.Call.Format != rewrite.StreamJSON }
+
+func (s *stream) HoldsOutput() bool { return s.Call.Format != rewrite.StreamJSON }
+
+// A event has claude's fields and those that differ.
+type event struct {
+	base.ClaudeEvent
+	Version string `json:"qwen_code_version"`
+	Event   struct {
+		Type  string `json:"type"`
+		Delta struct {
+			Text string `json:"text"`
+		} `json:"delta"`
+	} `json:"event"`
+	Error struct {
+		Message jsonline.LooseText `json:"message"`
+	} `json:"error"`
+}
+
+// marks are words of which every line worth parsing contains at least one.
+var marks = jsonline.NewMarks("result", "assistant", "init", "retry", "stream_event")
+
+func (s *stream) Line(line []byte) []byte {
+	if s.Call.Format == rewrite.JSON {
+		return s.array(line)
+	}
+	return s.event(line)
+}
+
+// event learns from a line of stream-json and returns it with the call's own figures.
+func (s *stream) event(line []byte) []byte {
+	if event := s.read(line); event.Type == "result" {
+		return s.ownFigures(line)
+	}
+	return line
+}
+
+// array reads the line that is json's array of events. Only its result has figures.
+func (s *stream) array(line []byte) []byte {
+	d := json.NewDecoder(bytes.NewReader(line))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('[') || !json.Valid(line) {
+		return line
+	}
+	for d.More() {
+		var raw json.RawMessage
+		if d.Decode(&raw) != nil {
+			return line
+		}
+		if event := s.read(raw); event.Type == "result" {
+			end := int(d.InputOffset())
+			own := s.ownFigures(raw)
+			return append(append(bytes.Clone(line[:end-len(raw)]), own...), line[end:]...)
+		}
+	}
+	return line
+}
+
+// read parses an event and learns from it.
+func (s *stream) read(line []byte) *event {
+	e := &event{}
+	if !marks.In(line) {
+		return e
+	}
+	_, e.Whole = jsonline.ReadEvent(line, e)
+	s.malformed = s.malformed || !e.Whole && e.Matters() && line[0] == '{'
+	switch e.Type {
+	case "system":
+		switch e.Subtype {
+		case "init":
+			s.LearnID(e.SessionID, "stdout", e.Whole)
+			s.State.Version, s.State.Model = e.Version, e.Model
+		case "retry": // the only sign that it has shortened its history (recordings/qwen/toobig-stream)
+			s.State.Compacted = true
+		}
+	case "stream_event":
+		if text := e.Event.Delta.Text; e.Event.Type == "content_block_delta" && !isQwenError(text) && e.Parent == "" {
+			s.State.Content = !s.State.WrongID
+		}
+	case "assistant":
+		if e.Parent == "" {
+			s.learnMessage(e)
+		}
+	case "result":
+		s.learnResult(e)
+	}
+	return e
+}
+
+// isQwenError reports whether a text is a failure that qwen shows as a message of the model.
+func isQwenError(text string) bool { return strings.HasPrefix(text, "[API Error: ") }
+
+// learnMessage reads a message of the main conversation. Of several for one answer only the last has
+// figures.
+func (s *stream) learnMessage(e *event) {
+	for _, part := range e.Message.Content {
+		switch {
+		case part.Type == "tool_use":
+			s.State.ToolRan = true
+			s.State.AddFiles(part.Input)
+		case part.Type == "text" && isQwenError(part.Text):
+			return
+		case part.Type == "text":
+			s.State.AddText(part.Text)
+		}
+		s.State.Content = !s.State.WrongID
+	}
+	if u := e.Message.Usage; u != nil && e.Whole && u.Input > 0 {
+		s.State.ContextUse.Used = u.Input + u.Output // what was read from the cache is part of the input
+		if !s.State.First.Known {
+			s.State.First = rewrite.Usage{Known: true, Input: u.Input - u.CacheRead, CacheRead: u.CacheRead}
+		}
+	}
+}
+
+func (s *stream) learnResult(e *event) {
+	s.State.Results++
+	s.State.Final = true
+	s.State.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.malformed
+	s.State.Answer = e.Answer()
+	if e.Fails() {
+		s.State.Refusal = refusals.In(string(e.Error.Message))
+	}
+}
+
+// ownFigures returns a result with this call's share of its figures: a resumed session, also a copy,
+// reports the totals of the whole session (recordings/qwen/resume-json).
+func (s *stream) ownFigures(result []byte) []byte {
+	numbers := jsonline.Numbers(result)
+	s.State.Totals = base.EncodeTotals(numbers, runsOn)
+	if s.Plan.Resume != "" {
+		result = base.SubtractTotals(result, numbers, s.previous)
+		numbers = jsonline.Numbers(result)
+	}
+	s.learnUsage(numbers)
+	return result
+}
+
+// runsOn reports whether the number at path is a running total of the session.
+func runsOn(path string) bool {
+	return strings.HasPrefix(path, "usage\t") ||
+		strings.HasPrefix(path, "stats\t") && !strings.HasPrefix(path, "stats\tgeneration\tlast\t")
+}
+
+// learnUsage reads the run's usage. It contains what qwen asks a model on its own, as the direct run's
+// does. What was read from the cache is part of the input; thoughts are missing in the output.
+func (s *stream) learnUsage(numbers []jsonline.Number) {
+	u, total := &s.State.Usage, int64(0)
+	*u = rewrite.Usage{}
+	for _, n := range numbers {
+		value, err := jsonline.Nano(n.Text)
+		if err != nil {
+			continue
+		}
+		switch count := value / 1e9; n.Path {
+		case "usage\tinput_tokens":
+			u.Input, u.Known = count, true
+		case "usage\tcache_read_input_tokens":
+			u.CacheRead = count
+		case "usage\toutput_tokens":
+			u.Output = count
+		case "usage\ttotal_tokens":
+			total = count
+		}
+	}
+	u.Output = max(u.Output, total-u.Input)
+	u.Input -= min(u.CacheRead, u.Input)
+}
+
+// End implements Stream.
+func (s *stream) End() []byte { return nil }

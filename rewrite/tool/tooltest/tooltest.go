@@ -1,0 +1,132 @@
+// Package tooltest is what the tests of several tools share.
+package tooltest
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
+)
+
+const SomeID = "11111111-2222-4333-8444-555555555555"
+
+// Feed feeds a run to a stream, stderr first, and gives what the caller sees.
+func Feed(s rewrite.Stream, stdout, stderr []byte) (out, errOut string) {
+	for l := range bytes.Lines(stderr) {
+		errOut += string(s.ErrLine(l))
+	}
+	for l := range bytes.Lines(stdout) {
+		out += string(s.Line(l))
+	}
+	out += string(s.End())
+	out += string(s.End())
+	return out, errOut + s.TakeStderr()
+}
+
+// Events of claude.
+const (
+	ClaudeInit = `{"type":"system","subtype":"init","session_id":"` + SomeID + `","model":"m","claude_code_version":"2.1.329"}` + "\n"
+	ClaudeSays = `{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"yes"}]},"session_id":"` + SomeID + `"}` + "\n"
+	ClaudeEnds = `{"type":"result","subtype":"success","is_error":false,"result":"yes","session_id":"` + SomeID + `"}` + "\n"
+)
+
+// StripNumbers puts 0 for every number that stands outside arrays.
+func StripNumbers(line []byte) []byte {
+	var out []byte
+	at := 0
+	for _, n := range jsonline.Numbers(line) {
+		out = append(append(out, line[at:n.Start]...), '0')
+		at = n.End
+	}
+	return append(out, line[at:]...)
+}
+
+// Settings are a call's, by name: codex takes an option with two values for the same as
+// two options.
+func Settings(c rewrite.Call) map[string]string {
+	values := map[string]string{}
+	for _, s := range c.Settings {
+		values[s.Name] += "\x00" + s.Value
+	}
+	return values
+}
+
+// ForeignID is an id of good form, of a session that is not ours.
+const ForeignID = "99999999-8888-4777-8666-555555555555"
+
+func Quoted(text string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // there is no string that it could not write
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+const SomeSession = "ses_dfc14b2ceffekXc3G9bVDVUSG5"
+
+// Invocation is a call's command line of words, in which _ is a space and "" nothing, with an environment.
+func Invocation(line string, env ...string) rewrite.Invocation {
+	args := strings.Fields(line)
+	for i := range args {
+		args[i] = strings.ReplaceAll(strings.ReplaceAll(args[i], `""`, ""), "_", " ")
+	}
+	return rewrite.Invocation{Args: args, Env: func(name string) string {
+		for _, e := range env {
+			if value, ok := strings.CutPrefix(e, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}}
+}
+
+// A Reading is what a tool makes of a command line.
+type Reading = struct {
+	Line, Env string
+	Mode      rewrite.Mode
+	Reason    reason.Code
+	Prompt    string
+	Format    rewrite.Format
+}
+
+// CheckReadings compares what parse makes of command lines.
+func CheckReadings(t *testing.T, parse func(line string, env ...string) rewrite.Call, readings []Reading) {
+	t.Helper()
+	for _, r := range readings {
+		c := parse(r.Line, r.Env)
+		if (c.Reason == reason.UnmanagedOption) != (c.Unmanaged != "") {
+			t.Errorf("%q: %s, because of %q", r.Line, c.Reason, c.Unmanaged)
+		}
+		if got := (Reading{r.Line, r.Env, c.Mode, c.Reason, c.Prompt, c.Format}); got != r {
+			t.Errorf("got %+v, want %+v", got, r)
+		}
+	}
+}
+
+// A To is a Target with any values: a table is easier to read with short prompts, and those have no delta.
+type To struct {
+	ID, Prompt, Asked, NewID, ForkAt string
+	Copied, Whole                    bool
+}
+
+func (values To) Target() (t rewrite.Target) {
+	from, into := reflect.ValueOf(values), reflect.ValueOf(&t).Elem()
+	for i := range from.NumField() {
+		field := into.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, from.Type().Field(i).Name) })
+		reflect.NewAt(field.Type(), field.Addr().UnsafePointer()).Elem().Set(from.Field(i))
+	}
+	return t
+}
+
+var Key = prompt.Key("a key for tests")
+
+// NamedSent returns what is stored of a session that a caller who names its task sent a prompt.
+func NamedSent(text string) prompt.Sent {
+	return prompt.Sent{Base: prompt.New(text, Key).Footprint(), Named: true}
+}

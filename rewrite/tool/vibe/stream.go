@@ -1,0 +1,328 @@
+package vibe
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"reprise/rewrite"
+	"reprise/rewrite/jsonline"
+	"reprise/rewrite/reason"
+	"reprise/rewrite/tool/base"
+)
+
+// stream reads vibe's output in the caller's format. It changes only what a resumed run shows:
+// json, which contains the whole session, is cut to this call's turn; json and streaming show the
+// caller's prompt in place of the delta.
+type stream struct {
+	base.Stream
+	private bool // only this run writes to the followed directory
+
+	output     []byte // all of stdout; not kept for streaming
+	checkpoint string // the newest that was read
+	malformed  bool   // an entry had an unexpected shape
+	ended      bool
+}
+
+func (vibe) Stream(c rewrite.Call, p rewrite.Plan, _ rewrite.Totals) rewrite.Stream {
+	return &stream{Stream: base.Stream{Call: c, Plan: p}, private: base.Own[own](c).outputDir == ""}
+}
+
+// MaxLine returns NoLines for text and json, which are shown unchanged or cut at the end. If a long
+// line waited here, vibe would not notice that its reader is gone.
+func (s *stream) MaxLine() int {
+	if s.Call.Format == rewrite.StreamJSON {
+		return rewrite.LongestLine
+	}
+	return rewrite.NoLines
+}
+
+func (s *stream) PrintsAtEnd() bool { return s.Call.Format != rewrite.StreamJSON }
+
+func (s *stream) HoldsOutput() bool { return s.Call.Format == rewrite.JSON && s.Plan.Resume != "" }
+
+func (s *stream) Line(line []byte) []byte {
+	if s.Call.Format != rewrite.StreamJSON {
+		s.output = append(s.output, line...)
+		if s.HoldsOutput() {
+			return nil
+		}
+		return line
+	}
+	var e entry
+	var ok bool
+	if ok, e.whole = jsonline.ReadEvent(line, &e); !ok {
+		return line
+	}
+	s.learn(&e)
+	if e.Role == "user" {
+		return base.AsAsked(&s.Plan, line)
+	}
+	return line
+}
+
+func (s *stream) End() []byte {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	switch {
+	case s.Call.Format == rewrite.Text && len(s.output) > 0:
+		s.State.Final = true
+		s.State.Answer = strings.TrimSuffix(string(s.output), "\n")
+	case s.Call.Format == rewrite.JSON:
+		return s.endJSON()
+	}
+	return nil
+}
+
+// endJSON parses the array of entries and returns the part that a resumed run shows.
+func (s *stream) endJSON() []byte {
+	start, entries, turn, ok := findEntries(s.output)
+	for i := range entries {
+		s.learnID(&entries[i])
+		s.State.Compacted = s.State.Compacted || entries[i].compacts()
+		if i >= turn.first {
+			s.learn(&entries[i])
+		}
+	}
+	switch {
+	case !s.HoldsOutput():
+		return nil
+	case !ok:
+		return s.endUnread()
+	}
+	s.State.Final = true
+	before, after := s.output[:start], s.output[start+turn.offset:]
+	return slices.Concat(before, []byte("["), base.AsAsked(&s.Plan, after))
+}
+
+// endUnread shows output that is no known array unchanged. If it was cut short it contains earlier
+// turns, which vibe would not have shown: it is kept for a run that vibe itself considers
+// successful.
+func (s *stream) endUnread() []byte {
+	begins := 0
+	if !bytes.HasPrefix(s.output, []byte("[")) {
+		begins = bytes.Index(s.output, []byte("\n[")) + 1
+	}
+	var array json.RawMessage
+	err := json.NewDecoder(bytes.NewReader(s.output[begins:])).Decode(&array)
+	if !bytes.HasPrefix(s.output[begins:], []byte("[")) || !errors.Is(err, io.ErrUnexpectedEOF) {
+		return s.output
+	}
+	s.State.Unshown = s.output[begins:]
+	return s.output[:begins]
+}
+
+// findEntries finds the array of entries, which starts a line: another program may have written
+// before it.
+func findEntries(output []byte) (start int, entries []entry, last turn, ok bool) {
+	const tries = 100 // each may read to the end
+	for range tries {
+		if entries, last, ok = readEntries(output[start:]); ok {
+			return
+		}
+		_, rest, found := bytes.Cut(output[start:], []byte("\n["))
+		if !found {
+			return
+		}
+		start = len(output) - len("[") - len(rest)
+	}
+	return
+}
+
+// A turn is where a turn begins in an array of entries: the index of its first entry, and the
+// offset after the comma before it.
+type turn struct{ first, offset int }
+
+// readEntries parses an array of entries. The last turn in it is this run's
+// (recordings/vibe/resume-ok-json).
+func readEntries(array []byte) (entries []entry, last turn, ok bool) {
+	if !bytes.HasPrefix(array, []byte("[")) {
+		return
+	}
+	d := json.NewDecoder(bytes.NewReader(array))
+	_, _ = d.Token() // the bracket
+	id := ""
+	last.offset = int(d.InputOffset())
+	var asked *turn // the entry before, if it is a prompt that lacks only its turn
+	for at := last.offset; d.More(); at = int(d.InputOffset()) {
+		rest := bytes.TrimPrefix(array[at:], []byte(","))
+		var text json.RawMessage
+		if d.Decode(&text) != nil {
+			return nil, turn{}, false
+		}
+		var e entry
+		_, e.whole = jsonline.ReadEvent(text, &e)
+		here := turn{len(entries), len(array) - len(rest)}
+		if e.TurnID != "" && e.TurnID != id {
+			id, last = e.TurnID, here
+			if asked != nil {
+				last = *asked
+			}
+		}
+		asked = nil
+		if e.TurnID == "" && e.Role == "user" {
+			asked = &here
+		}
+		entries = append(entries, e)
+	}
+	if _, err := d.Token(); err != nil || len(entries) == 0 {
+		return nil, turn{}, false
+	}
+	return entries, last, true
+}
+
+// A entry holds the fields of all kinds of entries that are read.
+type entry struct {
+	SessionID string
+	TurnID    string
+	Type      string
+	Role      string
+	Kind      string
+	Content   json.RawMessage
+
+	whole bool // every field above had the expected type
+}
+
+func (e *entry) known() bool {
+	return e.Type == "message" || e.Type == "effect" || e.Type == "checkpoint"
+}
+
+func (e *entry) compacts() bool { return e.Type == "checkpoint" && e.Kind == "compaction" }
+
+// learn records what the ledger and the gate need from an entry of this run. The first one, the
+// caller's prompt, is written before the model is asked and shows only that the resume was
+// accepted.
+func (s *stream) learn(e *entry) {
+	s.learnID(e)
+	if e.known() || e.Type == "" {
+		s.note(e.whole)
+	}
+	switch {
+	case e.compacts():
+		s.State.Compacted = true
+	case e.Type == "effect":
+		s.State.ToolRan, s.State.Content = true, !s.State.WrongID
+	case e.Type == "message" && e.Role == "assistant":
+		s.State.Content, s.State.Final = !s.State.WrongID, true
+		s.State.Answer = ""
+		var content []struct{ Text string }
+		_, whole := jsonline.ReadEvent(e.Content, &content)
+		s.note(whole)
+		for _, part := range content {
+			s.State.Answer += part.Text
+		}
+		s.State.AddText(s.State.Answer)
+	}
+}
+
+// note records whether everything read had the expected shape. A run with an unexpected entry
+// cannot be resumed.
+func (s *stream) note(whole bool) {
+	s.malformed = s.malformed || !whole
+	s.State.Failed = s.State.Failed || s.malformed
+}
+
+// learnID records the ID of an entry of a known kind. An entry of unexpected shape names no
+// session.
+func (s *stream) learnID(e *entry) {
+	if e.known() {
+		s.LearnID(e.SessionID, "stdout", e.whole)
+	}
+}
+
+// File reads what vibe writes to --output-dir. The caller's own directory may hold another run's
+// export, so an export counts only if stdout has shown its ID.
+func (s *stream) File(name string, data []byte) {
+	switch path.Base(name) {
+	case export:
+		var e run
+		ok, whole := jsonline.ReadEvent(data, &e)
+		if ok && (s.private || e.SessionID != "" && e.SessionID == s.State.ID) {
+			s.malformed = s.malformed || !whole
+			s.learnRun(&e, whole)
+		}
+	case checkpoint:
+		s.learnCheckpoint(name, data)
+	}
+}
+
+// A run is what export.json says about a run. Its figures are this run's alone
+// (recordings/vibe/output-dir-2).
+type run struct {
+	Outcome   string
+	SessionID string          `json:"session_id"`
+	Version   string          `json:"vibe_version"`
+	Steps     int             // how often the model was asked
+	Cost      json.RawMessage `json:"cost_usd"`
+	Config    struct {
+		Model string `json:"active_model"`
+	}
+	Error struct{ Message, Code string }
+	Usage *struct {
+		Input  int64 `json:"input_tokens"` // the cached ones included
+		Cached int64 `json:"cached_input_tokens"`
+		Output int64 `json:"output_tokens"`
+	}
+}
+
+func (s *stream) learnRun(e *run, whole bool) {
+	s.LearnID(e.SessionID, "file", whole)
+	s.State.Version, s.State.Model = e.Version, e.Config.Model
+	s.State.ToolRan = s.State.ToolRan || e.Steps > 1
+	s.State.Final, s.State.Failed = true, e.Outcome != "finished" || s.malformed
+	s.State.Refusal = s.refusal(e)
+	if u := e.Usage; u != nil && whole {
+		s.State.Usage = rewrite.Usage{Known: true, Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output}
+	}
+	if cost, err := jsonline.Nano(string(e.Cost)); err == nil {
+		s.State.Usage.CostNano, s.State.Usage.CostKnown = cost, true
+	}
+}
+
+// badRequest matches the message about a history that the API rejects, from either of vibe's
+// two kinds of providers.
+var badRequest = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(Client error '400 |API error occurred: Status 400\b)`)
+})
+
+// refusal returns why an export shows a session unfit to continue, or "".
+func (s *stream) refusal(e *run) reason.Code {
+	why := refusals.Find(e.Error.Message, strings.HasPrefix)
+	switch {
+	case e.Outcome == "finished":
+		return ""
+	case why != "":
+		return why
+	case strings.HasPrefix(e.Error.Code, "compaction_"):
+		return reason.RefusedContext // it tried this because the history was too long
+	case badRequest().MatchString(e.Error.Message):
+		return reason.RefusedBroken
+	case s.Plan.Resume != "" && e.Outcome == "infrastructure_failure" && e.Steps == 0:
+		return reason.RefusedSilent // it gave up before it asked the model
+	}
+	return ""
+}
+
+// learnCheckpoint reads how full the session's context is and whether it was ever shortened. There
+// is one checkpoint for each of the last two generations.
+func (s *stream) learnCheckpoint(name string, data []byte) {
+	var c struct {
+		Compactions int   `json:"compaction_count"`
+		Context     int64 `json:"last_reported_context_tokens"`
+	}
+	ok, whole := jsonline.ReadEvent(data, &c)
+	if name < s.checkpoint || !ok {
+		return
+	}
+	s.checkpoint = name
+	s.State.Compacted = s.State.Compacted || c.Compactions > 0 || !whole
+	s.State.ContextUse.Used = c.Context
+}

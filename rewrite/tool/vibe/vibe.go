@@ -1,0 +1,351 @@
+// Package vibe is Mistral Vibe. Facts here were measured with 3.0.3 unless they name another version;
+// docs/internals/vibe.md lists them all.
+//
+// A call runs in the caller's format, text included: no format shows that a run has failed, so text rendered from
+// another format could be wrong. What the output lacks is read from the files that vibe writes to --output-dir.
+package vibe
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"reprise/rewrite"
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
+	"reprise/rewrite/tool/base"
+	"reprise/rewrite/tool/grammar"
+)
+
+type vibe struct{ base.Base }
+
+func init() { rewrite.Register(vibe{}) }
+
+var descriptor = rewrite.Descriptor{
+	Name:        "vibe",
+	Headless:    []string{"vibe", "-p"},
+	Unattended:  []string{"vibe", "--auto-approve", "-p"},
+	Subcommands: []string{"mcp", "config", "help", "update", "run-server"},
+	Alone:       []string{"--help", "-h", "--version", "-v", "--check-upgrade", "--setup"},
+	// Set by vibe's launcher, which overrides an earlier value: only vibe's own children have it.
+	Nested:   []string{"VIBE_APP_SERVER_BIN"},
+	Provider: "mistral_ai",
+
+	CannotWrite: 2,
+
+	Home:     store,
+	Sessions: []string{"unified/*/meta.json", "session_*/meta.json"},
+	Travels:  true,
+	StandIn: rewrite.StandIn{
+		Env:    []string{"VIBE_HOME=HOME/.vibe", "MISTRAL_API_KEY=stand-in"},
+		Config: ".vibe/config.toml",
+		// The provider is vibe's default at another address. vibe 3.0.3 would retry for five
+		// minutes.
+		Text: `active_model = "stand-in"
+vibe_base_url = "URL"
+console_base_url = "URL"
+vibe_code_sessions_base_url = "URL"
+api_retry_max_elapsed_time = 0.0
+enable_telemetry = false
+enable_update_checks = false
+enable_auto_update = false
+enable_connectors = false
+
+[[providers]]
+name = "mistral"
+api_base = "URL/v1"
+api_key_env_var = "MISTRAL_API_KEY"
+backend = "mistral"
+
+[[models]]
+name = "stand-in"
+provider = "mistral"
+alias = "stand-in"
+input_price = 1.5
+output_price = 7.5
+cached_input_price = 0.15
+`,
+	},
+}
+
+func (vibe) Descriptor() *rewrite.Descriptor { return &descriptor }
+
+// options lists every option of vibe 3.0.3: those in --help, and the hidden ones.
+var options = grammar.Table{
+	{[]string{"--add-dir"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--agent"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--agent-socket"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--auto-approve", "--yolo"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--check-upgrade"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--continue", "-c"}, rewrite.NoValue, grammar.CallerOwned},
+	{[]string{"--disabled-tools"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--enabled-tools"}, rewrite.OneValue, grammar.Setting},
+	{[]string{"--help", "-h"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--max-price"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--max-tokens"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--max-turns"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--output"}, rewrite.OneValue, grammar.Format},
+	{[]string{"--output-dir"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--prompt", "-p"}, rewrite.OptionalValue, grammar.Neutral},
+	{[]string{"--prompt-file"}, rewrite.OneValue, grammar.Unmanaged},
+	{[]string{"--resume"}, rewrite.OptionalValue, grammar.CallerOwned},
+	{[]string{"--setup"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--smart-approve"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--teleport"}, rewrite.NoValue, grammar.Unmanaged},
+	{[]string{"--time-limit"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--trust"}, rewrite.NoValue, grammar.Setting},
+	{[]string{"--version", "-v"}, rewrite.NoValue, grammar.Admin},
+	{[]string{"--workdir"}, rewrite.OneValue, grammar.Neutral},
+	{[]string{"--worktree"}, rewrite.OptionalValue, grammar.Unmanaged},
+}
+
+// Variables returns the prefix VIBE_: vibe reads any configuration key from VIBE_KEY.
+func (vibe) Variables() rewrite.Variables {
+	return rewrite.Variables{
+		Settings: []string{"VIBE_*"},
+		Account:  []string{"MISTRAL_*", "VIBE_VIBE_BASE_URL"},
+		Neutral: []string{
+			"VIBE_ACTIVE_MODEL", // already counted as the call's model
+			"VIBE_HOME", "VIBE_CWD", "VIBE_SESSION_LOGGING", "VIBE_ENABLE_TELEMETRY", "VIBE_LOG_*",
+		},
+	}
+}
+
+// own is what vibe's calls have of their own: the caller's --output-dir.
+type own struct{ outputDir string }
+
+func (v vibe) Parse(in rewrite.Invocation) rewrite.Call {
+	call := base.NewCall(&descriptor, in)
+	p, _ := grammar.Clap(in.Args, 0, options.With(in.Learned), func(string) bool { return false })
+	read(&call, p, in)
+	base.Settle(&call, why(&call, p, in), call.Format == rewrite.StreamJSON) // each output line contains the session ID
+	return call
+}
+
+// formats are the values of --output.
+var formats = map[string]rewrite.Format{"text": rewrite.Text, "json": rewrite.JSON, "streaming": rewrite.StreamJSON}
+
+// read copies into the call every option that does not decide whether it is managed. If an
+// option occurs twice, the last counts.
+func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
+	c.Unknown, c.Dir, c.Model = p.Unknown, in.Env("VIBE_CWD"), in.Env("VIBE_ACTIVE_MODEL")
+	agent := ""
+	for _, o := range p.Options {
+		value := strings.Join(o.Values, "")
+		switch o.Kind {
+		case grammar.Setting:
+			c.Settings = append(c.Settings, rewrite.Setting{Name: o.Names[0], Value: value})
+		case grammar.Format:
+			c.Format = formats[value]
+		case grammar.CallerOwned:
+			c.SessionID = value
+		}
+		switch o.Names[0] {
+		case "--prompt":
+			c.Prompt = value
+			c.PromptArgs = append(c.PromptArgs, o.Span)
+		case "--workdir":
+			c.Dir = value
+		case "--output-dir":
+			c.Own = own{value}
+		case "--agent":
+			agent = value
+		}
+	}
+	c.Home = store(in.Env)
+	c.SettingsFiles = settingsFiles(agent, c.Dir, in.Env)
+	c.Watched = watched(home(in.Env))
+	// Data beside a prompt in argv are dropped (recordings/vibe/stdin-and-arg).
+	if c.Prompt == "" && !in.StdinTTY {
+		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
+	}
+}
+
+// store returns the directory that holds the sessions. VIBE_SESSION_LOGGING can move it out of
+// VIBE_HOME, so that sessions survive a caller that makes a new VIBE_HOME for each call.
+func store(env func(string) string) string {
+	var logging struct {
+		SaveDir string `json:"save_dir"`
+	}
+	// vibe itself rejects anything but JSON.
+	if json.Unmarshal([]byte(env("VIBE_SESSION_LOGGING")), &logging) == nil && logging.SaveDir != "" {
+		if below, ok := strings.CutPrefix(logging.SaveDir, "~/"); ok {
+			return env("HOME") + "/" + below
+		}
+		return logging.SaveDir
+	}
+	return home(env) + "/logs/session"
+}
+
+func home(env func(string) string) string { return cmp.Or(env("VIBE_HOME"), env("HOME")+"/.vibe") }
+
+// settingsFiles returns the user's and the project's configuration, and the agent's file if one
+// is named.
+func settingsFiles(agent, dir string, env func(string) string) []string {
+	dir = cmp.Or(dir, ".")
+	var files []string
+	for _, folder := range []string{home(env), dir + "/.vibe"} {
+		files = append(files, folder+"/config.toml")
+		if agent != "" {
+			files = append(files, folder+"/agents/"+agent+".toml")
+		}
+	}
+	return files
+}
+
+// watched returns the files that vibe reads on its own at the start of a session. .env contains
+// its key.
+func watched(home string) []rewrite.Watch {
+	return []rewrite.Watch{
+		{Path: home + "/.env", Name: "~/.vibe/.env", Guard: reason.AuthChanged},
+		{Path: home + "/AGENTS.md", Name: "~/.vibe/AGENTS.md", Guard: reason.InstructionsChanged},
+		{Path: home + "/instructions.md", Name: "~/.vibe/instructions.md", Guard: reason.InstructionsChanged},
+		{Path: home + "/prompts/*.md", Name: "~/.vibe/prompts", Guard: reason.InstructionsChanged},
+		{Path: ".vibe/prompts/*.md", Guard: reason.InstructionsChanged},
+		{Path: "AGENTS.md", Above: true, Guard: reason.InstructionsChanged},
+		{Path: "VIBE.md", Above: true, Guard: reason.InstructionsChanged},
+		{Path: ".vibe/agents/*.toml"},
+	}
+}
+
+// why returns why the call is not managed, or "".
+func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
+	isCommand := func(s rewrite.Span) bool { return slices.Contains(descriptor.Subcommands, c.Args[s.At]) }
+	switch why := base.Why(c, &descriptor, p, in, base.Signs{
+		Command:     slices.ContainsFunc(p.Operands, isCommand),
+		Interactive: (in.StdoutTTY || p.Unknown == "") && !p.Names("--prompt") && !p.Names("--prompt-file"),
+		Bad:         len(p.Operands) > 1 || c.Format == "",
+	}); {
+	case why != "":
+		return why
+	case base.Own[own](*c).outputDir != "" && c.Format == rewrite.Text:
+		c.Unmanaged = "--output-dir"
+		return reason.UnmanagedOption // no ID that certainly belongs to this call: see File
+	case c.Prompt == "" && in.StdinTTY:
+		return reason.BadUsage
+	case prompt.IsSlashCommand(c.Prompt):
+		return reason.SlashCommand
+	}
+	return ""
+}
+
+// ResolveWithEnv passes through versions before 2.26.1, after 3 and unknown ones: older ones reject
+// --output-dir, others have not been measured. The content of the configuration counts as settings,
+// since a session keeps the model it began with, whatever the configuration says now
+// (recordings/vibe/resume-model-changed).
+func (vibe) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+	if s.Version == "" || !base.AtLeast(s.Version, 2, 26, 1) || base.AtLeast(s.Version, 4) {
+		c.Mode, c.Reason, c.NoResume = rewrite.Passthrough, reason.NoResume, true
+		return c
+	}
+	for _, path := range c.SettingsFiles {
+		if text, found := s.Settings[path]; found {
+			// By its name alone: a caller may move VIBE_HOME with each call.
+			c.Settings = append(c.Settings, rewrite.Setting{Name: path[strings.LastIndex(path, "/")+1:], Value: text})
+		}
+	}
+	return c
+}
+
+// ActsOn reports file mentions ("@").
+func (vibe) ActsOn(text string) bool {
+	return prompt.Mentions(text, '@', true) || prompt.Mentions(text, '$', false)
+}
+
+func (vibe) Options(help string) rewrite.Probe {
+	return grammar.ReadProbe(help, "--prompt", "--resume")
+}
+
+// EffectivePrompt trims stdin but not argv, as vibe does.
+func (vibe) EffectivePrompt(c rewrite.Call, stdin string) string {
+	if c.Stdin == rewrite.StdinPrompt {
+		return strings.TrimSpace(stdin)
+	}
+	return c.Prompt
+}
+
+// export is the file in --output-dir that says how a run ended, checkpoint a file of the
+// session's copy beside it.
+const (
+	export     = "export.json"
+	checkpoint = "checkpoint.json"
+)
+
+// Plan adds a private --output-dir, which changes nothing else in vibe's behavior
+// (recordings/vibe/output-dir-*). A resume gets the new prompt in place of the caller's. Added
+// options come first, before any "--". Their values are attached, since both options also work
+// without one.
+func (vibe) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
+	prompt, whole := t.Prompt()
+	plan := rewrite.Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(), Args: slices.Clone(c.Args)}
+	if plan.Resume != "" {
+		resume(&plan, c)
+	}
+	if dir := base.Own[own](c).outputDir; dir != "" {
+		plan.Follow = []rewrite.Follow{{Dir: dir, Name: export}}
+		return plan
+	}
+	plan.Args = append([]string{"--output-dir", rewrite.Scratch}, plan.Args...)
+	plan.Follow = []rewrite.Follow{{Dir: rewrite.Scratch, Name: export}, {Dir: rewrite.Scratch, Name: checkpoint}}
+	return plan
+}
+
+func resume(p *rewrite.Plan, c rewrite.Call) {
+	for _, span := range slices.Backward(c.PromptArgs) {
+		p.Args = slices.Delete(p.Args, span.At, span.At+span.N)
+	}
+	front := []string{"--prompt=" + p.Prompt, "--resume=" + p.Resume}
+	if c.Stdin == rewrite.StdinPrompt || len(p.Prompt) > base.LongestArg {
+		front[0] = "--prompt"
+		p.Prompt = strings.TrimSpace(p.Prompt) // as vibe does
+		p.Stdin, p.HasStdin = p.Prompt, true
+	}
+	p.Args = append(front, p.Args...)
+}
+
+// SessionPaths returns journals of the session; home is the directory of sessions. A session keeps
+// the files of its last two generations, named by number, and each run begins a new one. The last
+// journal is empty after a run, and grows or disappears if another process continues the session.
+func (vibe) SessionPaths(home, cwd, id string) []string {
+	return []string{rewrite.Literal(home) + "/unified/" + id + "/journal/*.jsonl"}
+}
+
+// SessionFiles returns the session's directory. vibe 3.0.3 resumes it only with the plugins that it
+// began with, of which it keeps manifests and contents under their digests. What it checks out from
+// them, and runnable copies (.x), it makes again.
+func (vibe) SessionFiles(home, id, path string) (rewrite.SessionFiles, bool) {
+	if base.Below(home, path, "unified/"+id+"/journal/*.jsonl") == nil {
+		return rewrite.SessionFiles{}, false
+	}
+	return rewrite.SessionFiles{
+		Paths:  []string{"unified/" + id},
+		Common: []string{"plugins/blobs/*/*[0-9a-f]", "plugins/manifests/*/*[0-9a-f]"},
+		Lock:   "active/" + id + ".lock",
+	}, true
+}
+
+// refusals lists how vibe's messages begin when it refuses a resume.
+var refusals = base.Refusals{
+	{"Session not found: ", reason.RefusedUnknown},
+	{"Session is already open: ", reason.RefusedBusy},
+	{"Session logging is disabled.", reason.RefusedUnknown},
+	{"The session's pinned plugin environment could not be rebuilt", reason.RefusedBroken},
+	{"Invalid Unified session store: ", reason.RefusedBroken},
+}
+
+// Refused reads a run that left no export. An unknown message is no refusal: vibe's other errors
+// come from the API.
+func (vibe) Refused(stderr string, exit int) reason.Code {
+	if exit == 0 {
+		return ""
+	}
+	for line := range strings.Lines(stderr) {
+		if text, ok := strings.CutPrefix(line, "Error: "); ok {
+			if reason := refusals.Find(text, strings.HasPrefix); reason != "" {
+				return reason
+			}
+		}
+	}
+	return ""
+}
