@@ -19,6 +19,7 @@ ci:
 # write the generated files anew
 update:
     go test ./rewrite/prompt -run TestWordsBegin -update
+    go test ./rewrite/tool -run TestListsOfTools -update
     go test ./config ./cmd/shimctl -update
 
 # one real tool, with and without the shim, and its jobs
@@ -28,4 +29,4 @@ tool NAME:
 
 # look for an input that breaks what reads prompts and streams
 fuzz NAME time='60s':
-    go test ./rewrite -run '^$' -fuzz '^{{NAME}}$' -fuzztime {{time}}
+    go test "$(dirname "$(grep -rl --include='*_test.go' 'func {{NAME}}(' .)")" -run '^$' -fuzz '^{{NAME}}$' -fuzztime {{time}}

@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	cmd := exec.Command("go", "test", "./rewrite", "-run", "^TestEventShapesDrift$", "-count", "1", "-v", "-drift.all")
+	cmd := exec.Command("go", "test", "./rewrite/tool", "-run", "^TestEventShapesDrift$", "-count", "1", "-v", "-drift.all")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	err := cmd.Run()
 	var failed *exec.ExitError

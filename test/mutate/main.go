@@ -36,10 +36,13 @@ var targets = []target{
 		"continuity.go", "delta.go", "section.go", "transcript.go", "labels.go", "messages.go", "prompt.go", "clock.go",
 	}, []string{"./rewrite/prompt"}},
 	{"rewrite/prompt", []string{"evidence.go", "words.go", "traces.go"}, []string{"./rewrite/prompt", "./shim"}}, // likewise
-	{"rewrite", []string{
-		"claude_stream.go", "claude_file.go", "codex_stream.go", "copilot_stream.go", "gemini_stream.go", "vibe_stream.go",
-		"marks.go",
-	}, []string{"./rewrite"}},
+	{"rewrite/jsonline", []string{"marks.go"}, []string{"./rewrite/jsonline", "./rewrite/tool/claude"}},
+	{"rewrite/tool/claude", []string{"stream.go", "file.go"}, []string{"./rewrite/tool/claude", "./rewrite/tool"}},
+	{"rewrite/tool/codex", []string{"stream.go"}, []string{"./rewrite/tool/codex", "./rewrite/tool"}},
+	{"rewrite/tool/copilot", []string{"stream.go"}, []string{"./rewrite/tool/copilot", "./rewrite/tool"}},
+	{"rewrite/tool/gemini", []string{"stream.go"}, []string{"./rewrite/tool/gemini", "./rewrite/tool"}},
+	{"rewrite/tool/vibe", []string{"stream.go"}, []string{"./rewrite/tool/vibe", "./rewrite/tool"}},
+	{"rewrite/tool/base", []string{"stream.go"}, []string{"./rewrite/tool/..."}},
 	{"shim/supervise", []string{"attempt.go", "loop.go", "writer.go", "conversation.go", "dialogue.go"}, []string{"./shim/supervise", "./shim"}},
 	{"shim/front", []string{"exec.go"}, []string{"./shim", "./shim/front"}},
 	{"shim", []string{"caller.go"}, []string{"./shim"}},
