@@ -93,7 +93,7 @@ var tools []Tool
 // Names are the registered tools' names, in the order in which they are shown.
 var Names []string
 
-// Register adds a tool. The file that implements the tool calls it before main.
+// Register adds a tool. The package that implements the tool calls it before main.
 func Register(t Tool) {
 	tools = append(tools, t)
 	Names = append(Names, t.Descriptor().Name)

@@ -1,8 +1,9 @@
-// Package rewrite contains everything reprise knows about the agent CLIs: how to parse each tool's command line, turn a
-// call into a resume, read IDs, usage and refusals from the tool's output, and render that output in the caller's format.
+// Package rewrite is what the program knows of a call to an agent CLI: how a tool's command line is parsed, turned into a
+// resume, and its output read for IDs, usage and refusals and rendered in the caller's format. Each tool implements it in a
+// package of its own below rewrite/tool; an import of rewrite/tool registers them all.
 //
-// It does no I/O: it reads no file, clock, environment or process state. Its input is passed in,
-// and its results are values (a Call, a Plan, a Stream). A test checks its imports.
+// All of them do no I/O: they read no file, clock, environment or process state. Their input is passed in, and their
+// results are values (a Call, a Plan, a Stream). A test checks their imports.
 //
 // Its invariant: a delta is always part of a resume. ToFresh makes a Target with the whole prompt;
 // ToResume, ToFork and ToCopy make one with a session's ID; nothing else makes a Target.

@@ -9,8 +9,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Tool is everything that differs between agent CLIs. One file of this package implements it for
-// each tool.
+// A Tool is everything that differs between agent CLIs. A package below rewrite/tool
+// implements it for each.
 type Tool interface {
 	// Descriptor returns what is known about the tool as data. Callers must not change it.
 	Descriptor() *Descriptor

@@ -14,6 +14,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
+// SomeID is the ID of the session that tests are about.
 const SomeID = "11111111-2222-4333-8444-555555555555"
 
 // Feed feeds a run to a stream, stderr first, and gives what the caller sees.
@@ -60,6 +61,7 @@ func Settings(c rewrite.Call) map[string]string {
 // ForeignID is an id of good form, of a session that is not ours.
 const ForeignID = "99999999-8888-4777-8666-555555555555"
 
+// Quoted returns a text as a JSON string.
 func Quoted(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -68,6 +70,7 @@ func Quoted(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// SomeSession is such an ID in opencode's form.
 const SomeSession = "ses_dfc14b2ceffekXc3G9bVDVUSG5"
 
 // Invocation is a call's command line of words, in which _ is a space and "" nothing, with an environment.
@@ -115,6 +118,7 @@ type To struct {
 	Copied, Whole                    bool
 }
 
+// Target returns the Target. Its fields are set by reflection, since nothing but rewrite makes one.
 func (values To) Target() (t rewrite.Target) {
 	from, into := reflect.ValueOf(values), reflect.ValueOf(&t).Elem()
 	for i := range from.NumField() {
@@ -124,6 +128,7 @@ func (values To) Target() (t rewrite.Target) {
 	return t
 }
 
+// Key is the key of all digests.
 var Key = prompt.Key("a key for tests")
 
 // NamedSent returns what is stored of a session that a caller who names its task sent a prompt.
