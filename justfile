@@ -20,7 +20,7 @@ ci:
 update:
     go test ./rewrite/prompt -run TestWordsBegin -update
     go test ./rewrite/tool -run TestListsOfTools -update
-    go test ./config ./cmd/shimctl -update
+    go test ./config ./internal/ctl ./cmd/shim -update
 
 # one real tool, with and without the shim, and its jobs
 tool NAME:

@@ -32,6 +32,7 @@ type Config struct {
 	Prune        Prune
 	Doctor       Doctor
 	Store        Store
+	Retired      []string // keys in the file that do nothing any more
 }
 
 // Policy is what a rule may set for its calls.
@@ -43,7 +44,6 @@ type Policy struct {
 	Unrelated Unrelated
 	Delta     Delta
 	Busy      Busy
-	BusyLimit time.Duration // how long a call waits for a session at most if Busy is "wait"
 	Dearer    Dearer
 	CacheTTL  CacheTTL
 	Steady    bool    // a tool is asked for a system prompt that does not change between calls
@@ -71,15 +71,13 @@ type Tool struct {
 
 // Log is the configuration of the shim's log.
 type Log struct {
-	Level    LogLevel
-	MaxBytes int64
+	Level LogLevel
 }
 
 // Prune is what shimctl prune keeps.
 type Prune struct {
 	Auto        bool          // the shims start it, at most once a day
 	KeepWithin  time.Duration // sessions used within this time
-	KeepLast    int           // number of each chain's newest sessions
 	KeepHistory time.Duration // chains and calls in the ledger; 0 for ever
 }
 
@@ -170,7 +168,6 @@ func Default() Config {
 			Unrelated: UnrelatedFresh,
 			Delta:     DeltaAuto,
 			Busy:      BusyFork,
-			BusyLimit: 30 * time.Second,
 			Dearer:    DearerFresh,
 			CacheTTL:  CacheTTLOff,
 			Rollout:   1,
@@ -182,7 +179,7 @@ func Default() Config {
 		ContextLimit: 0.8,
 		GateTimeout:  15 * time.Second,
 		Tools:        map[string]Tool{},
-		Log:          Log{Level: LogInfo, MaxBytes: 1 << 20},
+		Log:          Log{Level: LogInfo},
 		Prune:        Prune{KeepWithin: 7 * 24 * time.Hour},
 		Store:        defaultStore(),
 	}

@@ -15,6 +15,9 @@ type setting[T any] struct {
 	set func(t *T, value any) error // a *mistake if the value is not allowed
 }
 
+// retired are keys that the last release had. For one release they do nothing, and are no mistake.
+var retired = []string{"busy_wait", "log.max_bytes", "prune.keep_last"}
+
 // settings returns all keys outside of rules. Any other key is unknown.
 func settings(home string) []setting[Config] {
 	list := []setting[Config]{
@@ -25,10 +28,8 @@ func settings(home string) []setting[Config] {
 		{"presets", boolean(func(c *Config) *bool { return &c.Presets })},
 		{"presets_off", texts(presetName, func(c *Config) *[]string { return &c.PresetsOff })},
 		{"log.level", oneOf(func(c *Config) *LogLevel { return &c.Log.Level }, LogInfo, LogDebug, LogOff)},
-		{"log.max_bytes", integer(1<<10, 1<<30, func(c *Config, n int64) { c.Log.MaxBytes = n })},
 		{"prune.auto", boolean(func(c *Config) *bool { return &c.Prune.Auto })},
 		{"prune.keep_within", duration(year, func(c *Config) *time.Duration { return &c.Prune.KeepWithin })},
-		{"prune.keep_last", integer(0, 1000, func(c *Config, n int64) { c.Prune.KeepLast = int(n) })},
 		{"prune.keep_history", duration(10*year, func(c *Config) *time.Duration { return &c.Prune.KeepHistory })},
 		{"doctor.ignore", texts(func(string) error { return nil }, func(c *Config) *[]string { return &c.Doctor.Ignore })},
 	}
@@ -49,7 +50,6 @@ func policySettings[T any](policy func(*T) *Policy) []setting[T] {
 		{"unnamed", oneOf(func(t *T) *Unnamed { return &policy(t).Unnamed }, UnnamedEvidence, UnnamedExtends, UnnamedOff)},
 		{"delta", oneOf(func(t *T) *Delta { return &policy(t).Delta }, DeltaAuto, DeltaOff)},
 		{"busy", oneOf(func(t *T) *Busy { return &policy(t).Busy }, BusyFresh, BusyFork, BusyWait)},
-		{"busy_wait", duration(time.Hour, func(t *T) *time.Duration { return &policy(t).BusyLimit })},
 		{"dearer", oneOf(func(t *T) *Dearer { return &policy(t).Dearer }, DearerFresh, DearerResume)},
 		{"cache_ttl", oneOf(func(t *T) *CacheTTL { return &policy(t).CacheTTL }, CacheTTLOff, CacheTTLAuto)},
 		{"steady_prompt", boolean(func(t *T) *bool { return &policy(t).Steady })},

@@ -36,7 +36,6 @@ func (c Config) Values() []Value {
 		{"unrelated", quoted(c.Unrelated), "how another template for a named job is treated: fresh or resume"},
 		{"delta", quoted(c.Delta), "auto: a resumed session is sent only what is new, if that pays; or off"},
 		{"busy", quoted(c.Busy), "what happens if another process uses the session: fresh, fork or wait"},
-		{"busy_wait", quoted(written(c.BusyLimit)), "how long busy = wait waits at most"},
 		{"dearer", quoted(c.Dearer), "what happens to calls whose resumes cost more than fresh runs, or lose the cache: fresh or resume"},
 		{"cache_ttl", quoted(c.CacheTTL), "auto: the provider keeps a prompt for an hour if the pauses between calls make that cheaper; or off"},
 		{"steady_prompt", strconv.FormatBool(c.Steady), "true: claude before 2.1.277 keeps what changes, as git's status, out of the system prompt"},
@@ -55,10 +54,8 @@ func (c Config) Values() []Value {
 		{"gate_timeout", quoted(written(c.GateTimeout)), "how long a resumed run's output is held back until the tool has accepted the resume"},
 		{"prune.auto", strconv.FormatBool(c.Prune.Auto), "whether the shims start shimctl prune once a day"},
 		{"prune.keep_within", quoted(written(c.Prune.KeepWithin)), "shimctl prune keeps sessions that were used within this time"},
-		{"prune.keep_last", strconv.Itoa(c.Prune.KeepLast), "and this many of each chain's newest"},
 		{"prune.keep_history", history, "how long the ledger keeps chains and calls; forever if unset"},
 		{"log.level", quoted(c.Log.Level), "how much is logged: info, debug or off"},
-		{"log.max_bytes", strconv.FormatInt(c.Log.MaxBytes, 10), "how large the log may grow"},
 		{"doctor.ignore", listed(c.Doctor.Ignore), "checks of shimctl doctor that are silenced"},
 	}
 	list = append(list, c.Store.values()...)

@@ -112,6 +112,7 @@ func (c *call) decide() reason.Code {
 }
 
 const (
+	busyLimit   = 30 * time.Second       // a call waits for a busy session at most
 	busyPause   = 50 * time.Millisecond  // between two looks at a busy session
 	sharedPause = 500 * time.Millisecond // more of it if that is in a store
 	recordLimit = 500 * time.Millisecond // a conversation is recorded within this time, but on a very busy machine
@@ -124,7 +125,7 @@ const (
 func (c *call) begin() (err error) {
 	until, recorded := c.started, c.env.Now().Add(recordLimit)
 	if c.rule.Busy == config.BusyWait && (c.talk == nil || !c.talk.Waits) {
-		until = until.Add(c.rule.BusyLimit)
+		until = until.Add(busyLimit)
 	}
 	for {
 		now := c.env.Now()

@@ -191,11 +191,14 @@ func (c *call) printVerbose(mode rewrite.Mode, reason reason.Code) {
 	fmt.Fprintf(c.env.Stderr, "reprise: %s: %s (%s)%s\n", c.name, mode, reason, unshared)
 }
 
+// maxLog is how large the log may grow.
+const maxLog = 1 << 20
+
 func newLog(path string, settings config.Log, tool string, now func() time.Time) *log {
 	if settings.Level == config.LogOff {
 		return &log{}
 	}
-	return &log{path: path, max: settings.MaxBytes, debug: settings.Level == config.LogDebug, tool: tool, now: now}
+	return &log{path: path, max: maxLog, debug: settings.Level == config.LogDebug, tool: tool, now: now}
 }
 
 // ForgetInLog overwrites the lines that mention a chain, in the log at path and in the older one
@@ -223,7 +226,7 @@ func forgetInFile(name string, c ledger.ChainName) (lines int, err error) {
 
 // forgetIn overwrites lines in an open log, which may have been renamed since it was opened.
 func forgetIn(f *os.File, c ledger.ChainName) (lines int, err error) {
-	text, err := io.ReadAll(f) // at most log.max_bytes and a line
+	text, err := io.ReadAll(f) // at most maxLog and a line
 	if err != nil {
 		return 0, err
 	}

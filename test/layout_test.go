@@ -107,3 +107,49 @@ func TestRooms(t *testing.T) {
 		}
 	}
 }
+
+// Of what serves shimctl alone, a room below internal/ctl knows only the rooms that are named here. None has more lines than a reader
+// holds in mind.
+func TestRoomsOfShimctl(t *testing.T) {
+	const most = 5000
+	rooms := map[string][]string{
+		"ctl/view":         {"prices"},
+		"ctl/app":          {"ctl/view", "prices"},
+		"ctl/saving":       {"ctl/view"},
+		"ctl/textfile":     {"ctl/app"},
+		"ctl/setup/shells": {"ctl/textfile"},
+		"ctl/setup":        {"ctl/app", "ctl/setup/shells", "ctl/textfile", "ctl/view"},
+		"ctl/rule":         {"ctl/app", "ctl/textfile", "ctl/view", "transcript"},
+		"ctl/why":          {"ctl/app", "ctl/rule", "ctl/saving", "ctl/view"},
+		"ctl/doctor":       {"ctl/app", "ctl/setup", "ctl/setup/shells", "ctl/view", "ctl/why"},
+		"ctl/report/draw":  nil,
+		"ctl/report":       {"ctl/app", "ctl/report/draw", "ctl/saving", "ctl/textfile", "ctl/view", "ctl/why"},
+	}
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports ","}} {{.Dir}} {{join .GoFiles ","}}`, "../internal/ctl/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		room, lines := strings.TrimPrefix(fields[0], "reprise/internal/"), 0
+		known, ok := rooms[room]
+		if !ok && room != "ctl" {
+			t.Errorf("%s has no row here", room)
+		}
+		for _, imported := range strings.Split(fields[1], ",") {
+			if name, own := strings.CutPrefix(imported, "reprise/internal/"); own && room != "ctl" && !slices.Contains(known, name) {
+				t.Errorf("%s imports %s", room, imported)
+			}
+		}
+		for _, file := range strings.Split(fields[3], ",") {
+			text, err := os.ReadFile(filepath.Join(fields[2], file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines += strings.Count(string(text), "\n")
+		}
+		if lines > most {
+			t.Errorf("%s has %d lines", room, lines)
+		}
+	}
+}

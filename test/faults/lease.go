@@ -15,7 +15,7 @@ import (
 
 var leaseKinds = []kind{
 	{"leases", "64 calls wait for one session", func(w *world) {
-		w.waits("60s")
+		w.waits()
 		w.call(call{prompt: job(0), task: "one"})
 		w.burst(1, func(int) string { return "one" })
 		if fresh := w.reasons("WHERE mode = 'fresh' AND reason <> 'first_call'"); fresh != "" {
@@ -30,7 +30,7 @@ var leaseKinds = []kind{
 		w.sound(1)
 	}},
 	{"leases", "its holder is killed while another waits", func(w *world) {
-		w.waits("60s")
+		w.waits()
 		holder := w.hold(call{prompt: job(1), ms: 60_000})
 		done := make(chan harness.Result)
 		go func() { done <- w.call(call{prompt: job(2)}) }()
@@ -67,28 +67,28 @@ var leaseKinds = []kind{
 		w.sound(0)
 	}},
 	{"leases", "its holder's pid belongs to another process now", func(w *world) {
-		w.waits("60s")
+		w.waits()
 		w.kill(w.hold(call{prompt: job(1), ms: 60_000}))
 		statement(fmt.Sprintf("UPDATE leases SET pid = %d, child = iif(child_start = 0, 0, %[1]d)", os.Getpid()))(w)
 		w.resumes(call{prompt: job(2)}, false)
 		w.sound(1)
 	}},
 	{"leases", "the machine was started anew", func(w *world) {
-		w.waits("60s")
+		w.waits()
 		w.kill(w.hold(call{prompt: job(1), ms: 60_000}))
 		statement(fmt.Sprintf("UPDATE leases SET pid = %d, pid_start = 0, boot = 'another'", os.Getpid()))(w)
 		w.resumes(call{prompt: job(2)}, false)
 		w.sound(1)
 	}},
 	{"leases", "the wait is over before the session is free", func(w *world) {
-		w.waits("200ms")
-		holder := w.hold(call{prompt: job(1), ms: 1500})
+		w.waits()
+		holder := w.hold(call{prompt: job(1), ms: 35_000}) // a call waits for 30 s
 		w.resumes(call{prompt: job(2)}, false)
 		w.must(holder.Wait())
 		w.sound(0)
 	}},
 	{"leases", "a call is ended while it waits", func(w *world) {
-		w.waits("60s")
+		w.waits()
 		holder := w.hold(call{prompt: job(1), ms: 60_000})
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGKILL} {
 			waiting := w.start(call{prompt: job(2)})
@@ -131,8 +131,8 @@ var leaseKinds = []kind{
 }
 
 // waits makes busy calls wait.
-func (w *world) waits(limit string) {
-	w.must(w.Configure(fmt.Sprintf("busy = \"wait\"\nbusy_wait = %q\n", limit)))
+func (w *world) waits() {
+	w.must(w.Configure("busy = \"wait\"\n"))
 }
 
 // reasons returns why calls were resumed or fresh.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/ctl/saving"
 	"reprise/internal/demo"
-	"reprise/internal/saving"
 	"reprise/ledger"
 	"reprise/test/harness"
 	"reprise/test/realcli"

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/ctl/view"
 	"reprise/internal/standin"
-	"reprise/internal/ui"
 	"reprise/test/harness"
 )
 
@@ -30,7 +30,7 @@ func TestStatusAfterTenCalls(t *testing.T) {
 	if len(lines) > 24 {
 		t.Errorf("%d lines:\n%s", len(lines), r.Stdout)
 	}
-	want := fmt.Sprintf("resumed 9 of 10 calls; at least %s of their prompts were left out", ui.Size(int64(leftOut)))
+	want := fmt.Sprintf("resumed 9 of 10 calls; at least %s of their prompts were left out", view.Size(int64(leftOut)))
 	if !strings.Contains(strings.Join(strings.Fields(strings.Join(lines[:3], " ")), " "), want) {
 		t.Errorf("not %q:\n%s", want, r.Stdout)
 	}

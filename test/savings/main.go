@@ -15,8 +15,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"reprise/internal/ctl/saving"
 	"reprise/internal/demo"
-	"reprise/internal/saving"
 	"reprise/internal/standin"
 	"reprise/ledger"
 	"reprise/ledger/decide"

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"reprise/internal/ctl"
+	"reprise/rewrite"
+	"reprise/shim"
+	"reprise/test/toolbox"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// hurry, in the environment, keeps programs that are built to detect races from sleeping
+// a second at their end.
+const hurry = "GORACE=atexit_sleep_ms=0"
+
+var update = flag.Bool("update", false, "rewrite the expected output in the scripts")
+
+// TestMain lets the test binary be started as shimctl and as each of the shims: it
+// is found on PATH and tells them apart by argv[0], just as when it is installed.
+func TestMain(m *testing.M) {
+	account := os.Getenv("ACCOUNT_HOME") // none but that of a test
+	commands := map[string]func(){"shimctl": func() { os.Exit(ctl.Run(account)) }}
+	for _, name := range rewrite.Names {
+		commands[name] = func() {
+			env := shim.OSEnv()
+			env.AccountHome = account
+			if fake := env.Get("FAKE"); fake != "" {
+				env.NewID = func() string { return nextID(fake) }
+			}
+			os.Exit(shim.Main(env))
+		}
+	}
+	commands["reprise-store"] = storeHelper
+	commands["fleet"] = callElsewhere
+	commands["collector"] = collector
+	commands["sdk"] = caller
+	commands["fakesdk"] = converser
+	commands["model"] = model
+	commands["later"] = later
+	testscript.Main(suite{m}, commands)
+}
+
+// nextID returns the ID that the fake tool would give its next session: a script then knows which session
+// a run has. Another process that asks before the tool has started gets the ID after that.
+func nextID(fake string) string {
+	count, _ := os.ReadFile(filepath.Join(fake, "count"))
+	n, _ := strconv.Atoi(strings.TrimSpace(string(count)))
+	for n++; ; n++ {
+		if err := os.MkdirAll(filepath.Join(fake, "ids"), 0o700); err != nil {
+			log.Fatal(err)
+		}
+		if os.Mkdir(filepath.Join(fake, "ids", strconv.Itoa(n)), 0o700) == nil {
+			return fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
+		}
+	}
+}
+
+// tools is a directory of the programs that tests need besides their own, moreShells one of shells that not every machine
+// has, and of git.
+var tools, moreShells string
+
+// A suite runs the tests independently of who runs them.
+type suite struct{ m *testing.M }
+
+func (s suite) Run() int {
+	var err error
+	if tools, err = os.MkdirTemp("", "shimctl-tools-*"); err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(tools)
+	if err := toolbox.Make(tools); err != nil {
+		log.Fatal(err)
+	}
+	moreShells = filepath.Join(tools, "more")
+	if err := os.Mkdir(moreShells, 0o755); err != nil {
+		log.Fatal(err)
+	}
+	for _, name := range []string{"zsh", "fish", "git"} {
+		if path, err := exec.LookPath(name); err == nil {
+			if err := os.Symlink(path, filepath.Join(moreShells, name)); err != nil {
+				log.Fatal(err)
+			}
+		}
+	}
+	return toolbox.Tests{M: s.m}.Run()
+}
+
+// project returns the name of the directory in which claude keeps the sessions of a working directory.
+func project(dir string) string {
+	return regexp.MustCompile("[^A-Za-z0-9]").ReplaceAllString(dir, "-")
+}
+
+// collector stands in for an OpenTelemetry collector for one request: it writes its
+// address and what it was sent into two files, and answers with a third.
+func collector() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	answer, err := os.ReadFile(os.Args[3])
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(os.Args[1]+".new", []byte("http://"+l.Addr().String()), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	if err := os.Rename(os.Args[1]+".new", os.Args[1]); err != nil {
+		log.Fatal(err)
+	}
+	done := make(chan error)
+	server := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		text := r.Method + " " + r.URL.Path + "\nauthorization: " + r.Header.Get("Authorization") + "\n" + string(body)
+		err = errors.Join(err, os.WriteFile(os.Args[2], []byte(text), 0o600))
+		w.Header().Set("Content-Type", "application/json")
+		_, errWrite := w.Write(answer)
+		go func() { done <- errors.Join(err, errWrite) }()
+	})}
+	go server.Serve(l)
+	if err := errors.Join(<-done, server.Shutdown(context.Background())); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "../../testdata/script", RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update,
+		Setup: setup,
+	})
+}
+
+// setup makes each script a home and a fake claude behind the shims on PATH.
+func setup(env *testscript.Env) error {
+	home, real := filepath.Join(env.WorkDir, "home"), filepath.Join(env.WorkDir, "real")
+	for _, dir := range []string{home, real, filepath.Join(env.WorkDir, "tmp")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	fake, err := os.ReadFile("../../testdata/fake/claude")
+	if err != nil {
+		return err
+	}
+	// A process that is forked while the file is open for writing would make it
+	// busy for a moment.
+	syscall.ForkLock.RLock()
+	err = os.WriteFile(filepath.Join(real, "claude"), fake, 0o700)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return err
+	}
+	env.Vars = append(env.Vars, hurry)
+	env.Setenv("HOME", home)
+	env.Setenv("FAKE", filepath.Join(env.WorkDir, "fake"))
+	env.Setenv("PROJECT", project(env.WorkDir))
+	env.Setenv("TMPDIR", filepath.Join(env.WorkDir, "tmp"))
+	shims, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
+	env.Setenv("SHIMS", shims)
+	env.Setenv("TOOLS", tools)
+	if env.Getenv("STORE") == "" {
+		env.Setenv("STORE", "s3://files"+filepath.Join(env.WorkDir, "store"))
+	}
+	env.Setenv("MORE_SHELLS", moreShells)
+	env.Setenv("PATH", strings.Join([]string{shims, real, tools}, string(os.PathListSeparator)))
+	return nil
+}

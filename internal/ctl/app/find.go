@@ -1,0 +1,118 @@
+package app
+
+import (
+	"cmp"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"reprise/ledger"
+)
+
+func noChain(name string) error { return WithHint(UnknownChain(name), "shimctl show lists them") }
+
+// An UnknownChain is the name of a chain that is not in the ledger.
+type UnknownChain string
+
+func (u UnknownChain) Error() string { return fmt.Sprintf("there is no chain %q", string(u)) }
+
+// FindChain finds a chain by its number, its task or the start of the ID of one of its sessions.
+func FindChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {
+	chains, err := l.FindChains(name)
+	if err != nil {
+		return ledger.ChainName{}, err
+	}
+	switch len(chains) {
+	case 0:
+		return ledger.ChainName{}, noChainOrTooShort(l, name)
+	case 1:
+		return chains[0], nil
+	}
+	var which []string
+	for _, c := range chains {
+		which = append(which, fmt.Sprintf("%d (%s)", c.ID, strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " ")))
+	}
+	hint := "give the number of one"
+	if chains[0].Task != name {
+		hint += fmt.Sprintf(", or %d characters of its session's ID", idLength(name, chains))
+	}
+	return ledger.ChainName{}, WithHint(fmt.Errorf("%q may be several chains: %s", name, strings.Join(which, ", ")), hint)
+}
+
+// noChainOrTooShort says how much of an ID would do, if name is the start of one.
+func noChainOrTooShort(l *ledger.Ledger, name string) error {
+	if name == "" || len(name) >= ledger.MinPrefix {
+		return noChain(name)
+	}
+	chains, err := l.ChainsOfSession(name)
+	if err != nil || len(chains) == 0 {
+		return cmp.Or(err, noChain(name))
+	}
+	return WithHint(fmt.Errorf("%q is too short for the ID of a session", name),
+		fmt.Sprintf("give %d characters of it", idLength(name, chains)))
+}
+
+// idLength returns how many characters of a session's ID tell apart the chains that have one
+// with this prefix.
+func idLength(prefix string, chains []ledger.ChainName) int {
+	type session struct {
+		id    string
+		chain int64
+	}
+	var all []session
+	for _, c := range chains {
+		for _, id := range c.NativeIDs {
+			if strings.HasPrefix(id, prefix) {
+				all = append(all, session{id, c.ID})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b session) int { return cmp.Compare(a.id, b.id) })
+	length := ledger.MinPrefix
+	for n := 1; n < len(all); n++ {
+		if before := all[n-1]; before.chain != all[n].chain && before.id != all[n].id {
+			length = max(length, common(before.id, all[n].id)+1)
+		}
+	}
+	return length
+}
+
+// common counts the characters that two IDs begin with alike.
+func common(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// ChainRow finds a chain, as FindChain does.
+func ChainRow(l *ledger.Ledger, name string) (ledger.ChainRow, error) {
+	found, err := FindChain(l, name)
+	if err != nil {
+		return ledger.ChainRow{}, err
+	}
+	chains, err := l.Chains(ledger.Wanted{Filter: ledger.Filter{Chain: found.ID}})
+	if err == nil && len(chains) == 0 {
+		err = noChain(name) // all its calls were pruned
+	}
+	if err != nil {
+		return ledger.ChainRow{}, err
+	}
+	return chains[0], nil
+}
+
+// FindInvocation finds a call by its number.
+func FindInvocation(l *ledger.Ledger, name string) (ledger.Invocation, error) {
+	number, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64)
+	if err != nil {
+		return ledger.Invocation{}, Usage(fmt.Sprintf("%q is not the number of a call", name), "shimctl log lists the calls")
+	}
+	i, err := l.FindInvocation(number)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = WithHint(fmt.Errorf("find call %d: there is none", number), "shimctl log lists the calls")
+	}
+	return i, err
+}

@@ -1,0 +1,46 @@
+package app
+
+import (
+	"errors"
+
+	"reprise/config"
+	"reprise/ledger"
+)
+
+// HintFor returns what the user can do about an error, if anything.
+func HintFor(err error) string {
+	var mistakes config.Mistakes
+	var mistake *config.Error
+	var with Hinted
+	switch {
+	case errors.As(err, &with):
+		return with.hint
+	case errors.Is(err, ledger.ErrInUse):
+		return "wait until the call has ended"
+	case errors.As(err, &mistakes) && len(mistakes) > 1:
+		return "shimctl config check lists the mistakes"
+	case errors.As(err, &mistake):
+		return mistake.Hint
+	}
+	if fix := FixFor(err); fix != "" {
+		return fix + "; the shims run the real binaries meanwhile"
+	}
+	return ""
+}
+
+// FixFor returns what the user can do about a ledger that cannot be used.
+func FixFor(err error) string {
+	switch {
+	case errors.Is(err, ledger.ErrDamaged):
+		return "shimctl doctor --fix repairs it"
+	case errors.Is(err, ledger.ErrForeign):
+		return "shimctl doctor --fix moves it away"
+	case errors.Is(err, ledger.ErrNewer):
+		return "install the newer reprise again, or start a new ledger with shimctl doctor --fix"
+	case errors.Is(err, config.ErrNotOurs):
+		return "set HOME or XDG_STATE_HOME to a directory of your own"
+	case errors.Is(err, ledger.ErrLocked):
+		return "end the program that holds it, a database browser perhaps"
+	}
+	return ""
+}

@@ -1,0 +1,147 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"reprise/config"
+	"reprise/fleet"
+	"reprise/fleet/store"
+	"reprise/fleet/wire"
+	"reprise/internal/ctl/view"
+	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/shim"
+
+	"github.com/spf13/cobra"
+)
+
+// ErrMissingHelper reports that the program that speaks with a store is missing.
+var ErrMissingHelper = errors.New("there is no reprise-store")
+
+// Patience is how long a command waits for each answer of a store that it was asked about.
+const Patience = 30 * time.Second
+
+const noKeyHint = "set REPRISE_STORE_KEY, REPRISE_STORE_KEY_FILE, or key_file under [store]"
+
+// StoreSettings returns the store that the configuration and the environment name. Its URL is "" if there is
+// none.
+func StoreSettings(a *App) (config.Store, error) {
+	cfg, err := a.Config()
+	if err != nil {
+		return config.Store{}, err
+	}
+	return config.ResolveStore(a.Getenv, cfg)
+}
+
+// OpenStore starts the helper of a store.
+func OpenStore(a *App, s config.Store) (*wire.Client, error) {
+	if s.Key == "" && s.KeyFile == "" {
+		return nil, fmt.Errorf("%w: none is configured", store.ErrKey)
+	}
+	return shim.OpenStore(s, a.Configured().MaxAge, a.Environ)
+}
+
+// AskedStore starts the helper of the store for a command that was asked about it.
+func AskedStore(a *App) (config.Store, *wire.Client, error) {
+	s, err := StoreSettings(a)
+	if err == nil && s.URL == "" {
+		err = Usage("no store is configured", "set REPRISE_STORE, or url under [store]")
+	}
+	if err != nil {
+		return s, nil, err
+	}
+	s.Timeout = max(s.Timeout, Patience)
+	client, err := OpenStore(a, s)
+	if err != nil {
+		return s, nil, StoreFailure("open the store", err, s)
+	}
+	return s, client, nil
+}
+
+// Within returns a context that ends after a store's timeout.
+func Within(timeout time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.Background(), timeout, fmt.Errorf("no answer within %s", timeout))
+}
+
+// StoreFailure returns an error of a store without its secrets, with a hint.
+func StoreFailure(what string, err error, s config.Store) error {
+	return WithHint(fmt.Errorf("%s: %s", what, shim.StoreError(err, s)), StoreHint(err))
+}
+
+// StoreHint returns what can be done about an error of a store.
+func StoreHint(err error) string {
+	for _, known := range []struct {
+		kind error
+		hint string
+	}{
+		{store.ErrKey, noKeyHint + " to 32 bytes as 64 hexadecimal digits, as openssl rand -hex 32 makes them; a key's file must be private"},
+		{store.ErrDenied, "check the store's credentials: for s3:// those of AWS's tools (AWS_ACCESS_KEY_ID, AWS_PROFILE), for postgres:// the URL's"},
+		{store.ErrNoStore, "create the bucket or database, or correct the URL"},
+		{store.ErrUnsafe, "use a server that keeps If-Match and If-None-Match on writes; nothing is shared until then"},
+		{store.ErrNewer, "install the newer reprise"},
+		{ErrMissingHelper, "./install.sh --store installs it"},
+		{store.ErrUnreachable, "check the URL and the network; until then every call is as without a store"},
+	} {
+		if errors.Is(err, known.kind) {
+			return known.hint
+		}
+	}
+	return "shimctl doctor checks the store"
+}
+
+// StoreFlag adds --store, which takes the calls from the store, to a command.
+func StoreFlag(c *cobra.Command, from *bool) {
+	c.Flags().BoolVar(from, "store", false, "all machines' calls")
+}
+
+// CallsOf returns what opens the calls of a command: those of this machine, or with --store of all machines.
+func CallsOf(a *App, store bool, flags *FilterFlags) func() (*ledger.Ledger, error) {
+	if !store {
+		return a.OpenOrEmpty
+	}
+	return func() (*ledger.Ledger, error) {
+		var since decide.Millis
+		if flags != nil {
+			f, err := Filter(a, nil, flags)
+			if err != nil {
+				return nil, err
+			}
+			since = earliest(f)
+		}
+		return storeCalls(a, since)
+	}
+}
+
+// storeCalls returns a ledger in memory with the calls of all machines of the store, from a time on.
+func storeCalls(a *App, since decide.Millis) (*ledger.Ledger, error) {
+	s, client, err := AskedStore(a)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	ctx := context.Background()
+	hello, err := client.Hello(ctx)
+	if err != nil {
+		return nil, StoreFailure("open the store", err, s)
+	}
+	calls, err := view.WithProgress(a.Stderr, "reading the store's log", func() ([]ledger.LoggedCall, error) { return SharedCalls(ctx, client, since) })
+	if err != nil {
+		return nil, StoreFailure("read the store's log", err, s)
+	}
+	return ledger.FromLog(calls, hello.DigestKey)
+}
+
+// SharedCalls returns the calls of a store's log from a time on. If it fails, they are those that were read.
+func SharedCalls(ctx context.Context, log store.Log, since decide.Millis) (calls []ledger.LoggedCall, err error) {
+	err = fleet.Calls(ctx, log, max(since, 0), func(c ledger.LoggedCall) error {
+		calls = append(calls, c)
+		return nil
+	})
+	return calls, err
+}
+
+// earliest returns the time from which on a filter selects calls.
+func earliest(f ledger.Filter) decide.Millis { return max(f.Times().Since, 0) }

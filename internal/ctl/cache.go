@@ -1,0 +1,121 @@
+package ctl
+
+import (
+	"fmt"
+	"slices"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/doctor"
+	"reprise/internal/ctl/view"
+	"reprise/internal/ctl/why"
+	"reprise/ledger"
+	"reprise/rewrite/models"
+)
+
+// idleNames name the times that a session was idle before a call resumed it.
+var idleNames = map[ledger.Idle]string{ledger.Briefly: "under 5 min", ledger.Within: "5 to 60 min", ledger.Longer: "over 60 min"}
+
+// expectedRate is the share of the prompts that the sessions had been sent before: a cache that still holds them
+// returns this much.
+func expectedRate(r ledger.CacheRow) float64 { return view.Rate(r.Held, r.Whole) }
+
+// readRate is the share of the prompts that came from the cache.
+func readRate(r ledger.CacheRow) float64 { return view.Rate(r.Read, r.Prompt) }
+
+// printCache prints what resumed calls found in the provider's cache.
+func printCache(a *app.App, rows []ledger.CacheRow) {
+	if len(rows) == 0 {
+		return
+	}
+	fmt.Fprintln(a.Stdout)
+	a.Stdout.Heading("provider's cache, resumed calls")
+	t := view.NewTable("TOOL", "VERSION", "MODEL", "IDLE", "CALLS", "EXPECTED", "FROM-CACHE", "JUDGED", "MISSED")
+	for _, r := range rows {
+		t.Add(view.TextCell(r.Tool), view.TextCell(r.Version), view.TextCell(r.Model), view.TextCell(idleNames[r.Idle]), view.NumberCell(r.Calls),
+			view.AmountCell("share", expectedRate(r)), view.AmountCell("share", readRate(r)), view.NumberCell(r.Judged), view.NumberCell(r.Missed))
+	}
+	t.Print(a.Stdout)
+}
+
+type cacheReport struct {
+	Tool      string   `json:"tool" doc:"name of the tool"`
+	Version   string   `json:"version,omitempty" doc:"version of the tool"`
+	Model     string   `json:"model" doc:"the model that answered"`
+	Idle      string   `json:"idle" doc:"how long their sessions had not been used: under 5 min, 5 to 60 min or over 60 min"`
+	Calls     int64    `json:"calls" doc:"resumed calls that ended well"`
+	Expected  *float64 `json:"expected_rate" doc:"share of their prompts that their sessions had been sent before, null if the tool reports only sums"`
+	FromCache *float64 `json:"from_cache_rate" doc:"share of their prompts that came from the cache"`
+	Judged    int64    `json:"judged_calls" doc:"calls whose sessions were long enough to be cached"`
+	Missed    int64    `json:"missed_calls" doc:"of these, those that read less than three quarters of it from the cache"`
+}
+
+func cacheJSON(rows []ledger.CacheRow) []cacheReport {
+	reports := []cacheReport{}
+	for _, r := range rows {
+		reports = append(reports, cacheReport{r.Tool, r.Version, r.Model, idleNames[r.Idle], r.Calls, view.Number(expectedRate(r)), view.Number(readRate(r)), r.Judged, r.Missed})
+	}
+	return reports
+}
+
+// minMissed is how many resumed calls must have missed the cache, besides being most of them, for a warning.
+const minMissed = 3
+
+// cacheWarnings returns warnings on resumed calls that keep missing the provider's cache, and on what asking for an hour would have
+// saved.
+func cacheWarnings(rows []ledger.CacheRow, hour []ledger.HourRow) (warnings []warning) {
+	for _, r := range why.HourJSON(hour) {
+		if says := r.MissedWords(); says != "" {
+			warnings = append(warnings, warning{Kind: "cache_ttl", Tool: r.Tool, Says: says})
+		}
+	}
+	explained := func(r ledger.CacheRow) bool {
+		return r.Idle == ledger.Within && slices.ContainsFunc(warnings, func(w warning) bool { return w.Kind == "cache_ttl" && w.Tool == r.Tool })
+	}
+	for _, r := range rows {
+		if r.Missed < minMissed || 2*r.Missed <= r.Judged || explained(r) {
+			continue
+		}
+		whose := r.Tool
+		if r.Version != "" {
+			whose += " " + r.Version
+		}
+		if r.Model != "" {
+			whose += ", model " + r.Model
+		}
+		warnings = append(warnings, warning{Kind: "cache", Tool: r.Tool, Model: r.Model,
+			Says: fmt.Sprintf("%s: %d of %s resumed after %s found little in the provider's cache: %s",
+				whose, r.Missed, view.Count(r.Judged, "call"), idleNames[r.Idle], missCause(r))})
+	}
+	return warnings
+}
+
+// steadyVersion is the first claude whose system prompt is without git's status.
+const steadyVersion = "2.1.277"
+
+// missCause returns why such calls miss, and what the user can do.
+func missCause(r ledger.CacheRow) string {
+	claude := r.Tool == "claude"
+	switch {
+	case r.Idle == ledger.Longer:
+		return "no provider keeps a prompt for so long; with ttl = \"1h\" or less such calls are fresh"
+	case r.Idle == ledger.Within:
+		return "its entries had probably expired; shorter pauses between the rounds would find them"
+	case claude && r.Version != "" && doctor.Older(r.Version, steadyVersion):
+		return "version " + r.Version + " has git's status in its system prompt, so that each commit changes it: update claude, or set steady_prompt = true"
+	case claude && 2*r.Single > r.Missed && models.Restated(r.Model):
+		return why.RestatedWords(r.Model)
+	}
+	return "the beginning of the prompt changed, or the provider dropped it early"
+}
+
+// printHour prints what asking for an hour saved, and what it would have saved.
+func printHour(a *app.App, rows []ledger.HourRow) {
+	for _, r := range why.HourJSON(rows) {
+		for _, line := range []string{r.SavedWords(), r.MissedWords()} {
+			if line != "" {
+				fmt.Fprintln(a.Stdout)
+				a.Stdout.Sentences("CACHE", view.Plain, line)
+			}
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package ctl
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/view"
+	"reprise/internal/prices"
+	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+)
+
+// screenApp is an app whose terminal is b.
+func screenApp(b *strings.Builder, width int) *app.App {
+	return &app.App{Stdout: view.Screen{Writer: b, Terminal: true, Width: width}, Environ: []string{"HOME=/home/me"}, Now: time.UnixMilli(90_000)}
+}
+
+func TestTailOnATerminal(t *testing.T) {
+	var b strings.Builder
+	a := screenApp(&b, 80)
+	show := followText(a, view.Reporter{Prices: &prices.Table{}})
+	i := ledger.Invocation{ID: 3, Tool: "codex", Chain: 2, Cwd: "/home/me/src", Mode: rewrite.Resume, Reason: reason.Extends}
+	if err := show("began", i); err != nil {
+		t.Fatal(err)
+	}
+	i.Outcome, i.Duration = "ok", ledger.Known(2500)
+	if err := show("ended", i); err != nil {
+		t.Fatal(err)
+	}
+	at := decide.Millis(0).Time().Local().Format(time.TimeOnly)
+	want := at + "  #3  codex  resume: extends  running  chain 2  ~/src\n" +
+		at + "  #3  codex  resume: extends  ok  2.5 s  n/a  chain 2  ~/src\n"
+	if b.String() != want {
+		t.Errorf("%s\nnot\n%s", b.String(), want)
+	}
+}
+
+func known(n int64) ledger.Number { return ledger.Known(n) }
+
+// The tool's own price counts; else the list's; what is not known is not nothing.
+func TestCallCost(t *testing.T) {
+	table, err := prices.Load("", `[[price]]
+model = "m"
+input = 1
+cached = 0
+output = 2
+long = { above = 100, input = 3, cached = 0, output = 4 }
+[[price]]
+model = "half"
+input = 1
+output = 2
+long = { above = 100 }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what string
+		i    ledger.Invocation
+		want string
+	}{
+		{"its own", ledger.Invocation{Model: "m", Input: known(5), Cost: known(2_000_000_000)}, "$2.00"},
+		{"its own nothing", ledger.Invocation{Model: "m", Input: known(5), Cost: known(0)}, "$0"},
+		{"list", ledger.Invocation{Model: "m", Input: known(100), Output: known(1_000_000)}, "~$2.00"},
+		{"perhaps long", ledger.Invocation{Model: "m", Input: known(1), CacheRead: known(100), Output: known(1_000_000)}, "~$2.00 to $4.00"},
+		{"long at a rate that is not known", ledger.Invocation{Model: "half", Input: known(101), Output: known(1)}, "n/a"},
+		{"no such model", ledger.Invocation{Model: "other", Input: known(5)}, "n/a"},
+		{"not counted", ledger.Invocation{Model: "m"}, "n/a"},
+	} {
+		if got := view.CallCost(table, c.i).Human(); got != c.want {
+			t.Errorf("%s: %s, not %s", c.what, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package ctl
+
+import (
+	"fmt"
+	"strings"
+
+	"reprise/internal/ctl/app"
+
+	"github.com/spf13/cobra"
+)
+
+func completionCommand(a *app.App) *cobra.Command {
+	shells := []string{"bash", "zsh", "fish"}
+	return &cobra.Command{
+		Use: "completion SHELL", Short: "print the completion script for bash, zsh or fish",
+		Long: `Prints a script that makes the shell complete shimctl's commands and flags, and what they take: chains, tasks,
+calls, tools, reasons.
+
+  bash  source <(shimctl completion bash)
+  zsh   source <(shimctl completion zsh)
+  fish  shimctl completion fish | source`,
+		DisableFlagsInUseLine: true, ValidArgs: shells,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 || cobra.OnlyValidArgs(c, args) != nil {
+				return app.Usage("completion needs the name of a shell", "one of "+strings.Join(shells, ", "))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			switch args[0] {
+			case "bash":
+				err := c.Root().GenBashCompletionV2(a.Stdout, true)
+				fmt.Fprint(a.Stdout, plainBash)
+				return err
+			case "zsh":
+				return c.Root().GenZshCompletion(a.Stdout)
+			default:
+				return c.Root().GenFishCompletion(a.Stdout, true)
+			}
+		},
+	}
+}
+
+// plainBash makes the script work in a bash without the package bash-completion, whose function
+// the generated one calls. That splits words at = and : in another way.
+const plainBash = `
+__shimctl_init_completion()
+{
+    COMPREPLY=()
+    if declare -F _get_comp_words_by_ref >/dev/null; then
+        _get_comp_words_by_ref "$@" cur prev words cword
+        return
+    fi
+    words=("${COMP_WORDS[@]}") cword=$COMP_CWORD cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+}
+`

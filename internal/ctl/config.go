@@ -1,0 +1,239 @@
+package ctl
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"reprise/config"
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/view"
+
+	"github.com/spf13/cobra"
+)
+
+func configCommand(a *app.App) *cobra.Command {
+	c := &cobra.Command{
+		Use: "config COMMAND", Short: "check, show or create the configuration",
+		Long:                  "Checks, shows or creates the configuration file.",
+		DisableFlagsInUseLine: true,
+	}
+	app.MakeGroup(c)
+	c.AddCommand(configCheckCommand(a), configShowCommand(a), configInitCommand(a), configPathCommand(a))
+	return c
+}
+
+func configPathCommand(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "path", Short: "print the path of the configuration file",
+		Long: "Prints the path of the configuration file, whether it exists or not.",
+		Args: app.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			path, err := config.ConfigFile(a.Own)
+			if err == nil {
+				fmt.Fprintln(a.Stdout, path)
+			}
+			return err
+		},
+	}
+}
+
+func configCheckCommand(a *app.App) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "check", Short: "find mistakes in the configuration",
+		Long: `Checks the configuration file, its rules and your own price list. The exit status is 3 if there is a
+mistake.`,
+		Args: app.NoArguments,
+		RunE: func(*cobra.Command, []string) error { return checkConfigFile(a, asJSON) },
+	}
+	app.JSONFlag(c, &asJSON, "shimctl.config.check/1")
+	return c
+}
+
+type configCheckReport struct {
+	Schema   string          `json:"schema" doc:"name of this schema"`
+	File     string          `json:"file" doc:"the configuration file"`
+	Mistakes []mistakeReport `json:"mistakes" doc:"mistakes in it or the price list"`
+	Retired  []string        `json:"retired,omitempty" doc:"keys in it that do nothing any more"`
+}
+
+type mistakeReport struct {
+	Problem string `json:"problem" doc:"the mistake, and where it is"`
+	Hint    string `json:"hint,omitempty" doc:"how to correct it"`
+}
+
+func checkConfigFile(a *app.App, asJSON bool) error {
+	path, err := config.ConfigFile(a.Own)
+	if err != nil {
+		return err
+	}
+	cfg, err := config.Load(path)
+	mistakes := configMistakes(a, err)
+	if asJSON {
+		err = a.Stdout.PrintJSON(configCheckReport{"shimctl.config.check/1", path, mistakes, cfg.Retired})
+	} else {
+		err = nil
+		for _, m := range mistakes {
+			a.Complain(m.Problem, m.Hint)
+		}
+		if cfg.Retired != nil {
+			a.Stderr.Notice(a.Tilde(path) + " has " + app.RetiredWords(cfg.Retired))
+		}
+	}
+	if err == nil && len(mistakes) > 0 {
+		err = app.ErrFindings
+	}
+	if asJSON || err != nil {
+		return err
+	}
+	found := "no mistake was found"
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		found = "there is no such file, the defaults hold"
+	}
+	fmt.Fprintf(a.Stdout, "%s: %s\n", view.Printable(a.Tilde(path)), found)
+	return nil
+}
+
+// configMistakes returns all mistakes in the configuration file, which loading it has found, and in the price list.
+func configMistakes(a *app.App, err error) []mistakeReport {
+	list := []mistakeReport{}
+	var all config.Mistakes
+	switch {
+	case errors.As(err, &all):
+		for _, m := range all {
+			list = append(list, mistakeReport{m.Error(), m.Hint})
+		}
+	case err != nil:
+		list = append(list, mistakeReport{err.Error(), app.HintFor(err)})
+	}
+	_, err = a.LoadPrices()
+	for _, wrong := range parts(err) {
+		list = append(list, mistakeReport{wrong.Error(), "docs/reference/configuration.md#prices describes the price list"})
+	}
+	return list
+}
+
+// parts returns the errors that were joined.
+func parts(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
+func configShowCommand(a *app.App) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "show", Short: "show every key and its value",
+		Long: "Shows every key of the configuration with its value and its default.",
+		Args: app.NoArguments,
+		RunE: func(*cobra.Command, []string) error { return showConfig(a, asJSON) },
+	}
+	app.JSONFlag(c, &asJSON, "shimctl.config/1")
+	return c
+}
+
+type configReport struct {
+	Schema   string          `json:"schema" doc:"name of this schema"`
+	File     string          `json:"file" doc:"the configuration file"`
+	Settings []settingReport `json:"settings" doc:"all keys outside rules"`
+	Rules    []string        `json:"rules" doc:"names of your rules, in the order they are tried"`
+}
+
+type settingReport struct {
+	Key     string `json:"key" doc:"the key"`
+	Value   string `json:"value" doc:"its value as TOML, empty if not set"`
+	Default string `json:"default" doc:"its default as TOML"`
+	About   string `json:"about" doc:"its purpose"`
+}
+
+func showConfig(a *app.App, asJSON bool) error {
+	path, err := config.ConfigFile(a.Own)
+	if err != nil {
+		return err
+	}
+	cfg, err := config.Load(path)
+	if err != nil {
+		return err
+	}
+	r := configReport{Schema: "shimctl.config/1", File: path, Settings: []settingReport{}, Rules: []string{}}
+	defaults := config.Default().Values()
+	for n, v := range cfg.Values() {
+		r.Settings = append(r.Settings, settingReport{v.Key, v.Value, defaults[n].Value, v.About})
+	}
+	for _, rule := range cfg.Rules {
+		r.Rules = append(r.Rules, rule.Name)
+	}
+	if asJSON {
+		return a.Stdout.PrintJSON(r)
+	}
+	t := view.NewFoldedTable("KEY", "VALUE", "DEFAULT", "ABOUT")
+	for _, s := range r.Settings {
+		value := view.TextCell(s.Value)
+		if s.Value != s.Default {
+			value = value.As(view.Good)
+		}
+		t.Add(view.TextCell(s.Key), value, view.TextCell(s.Default).As(view.Dim), view.TextCell(s.About).As(view.Dim))
+	}
+	for _, name := range r.Rules {
+		t.Add(view.TextCell("[[rule]]"), view.TextCell(name).As(view.Good), view.TextCell("").As(view.Dim), view.TextCell("").As(view.Dim))
+	}
+	t.Print(a.Stdout)
+	return nil
+}
+
+func configInitCommand(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "init", Short: "write a configuration file with every key explained",
+		Long: `Writes a configuration file with every key, its default and its purpose, all commented out. An existing
+file is not changed.`,
+		Args: app.NoArguments,
+		RunE: func(*cobra.Command, []string) error { return configInit(a) },
+	}
+}
+
+func configInit(a *app.App) error {
+	path, err := config.ConfigFile(a.Own)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return app.WithHint(fmt.Errorf("write configuration: %s is there already", a.Tilde(path)), "shimctl config show shows what holds")
+	}
+	if err == nil {
+		_, err = f.WriteString(template())
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	fmt.Fprintln(a.Stdout, view.Printable(a.Tilde(path)))
+	return nil
+}
+
+// template is a configuration file that changes nothing.
+func template() string {
+	var b strings.Builder
+	b.WriteString("# reprise: what is commented out is the default; docs/reference/configuration.md says more.\n" +
+		"# A mistake switches reprise off until it is mended; shimctl config check finds it.\n")
+	for _, v := range config.Default().Values() {
+		value := v.Value
+		if value == "" {
+			value = "..."
+		}
+		fmt.Fprintf(&b, "\n# %s\n# %s = %s\n", v.About, v.Key, value)
+	}
+	b.WriteString("\n# Rules say which calls belong to one job; docs/reference/rules.md.\n# [[rule]]\n")
+	return b.String()
+}

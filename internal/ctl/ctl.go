@@ -1,0 +1,50 @@
+// Package ctl is shimctl: a file a command, what several need in rooms below.
+package ctl
+
+import (
+	"os"
+	"time"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/doctor"
+	"reprise/internal/ctl/report"
+	"reprise/internal/ctl/rule"
+	"reprise/internal/ctl/setup"
+	"reprise/internal/ctl/view"
+	"reprise/internal/ctl/why"
+
+	"github.com/spf13/cobra"
+)
+
+// commands are the constructors of the subcommands.
+var commands = []func(*app.App) *cobra.Command{
+	statusCommand,
+	showCommand,
+	logCommand,
+	why.Command,
+	statuslineCommand,
+	resetCommand,
+	statsCommand,
+	report.Command,
+	report.ServeCommand,
+	explainCommand,
+	rule.Command,
+	setup.Command,
+	doctor.Command,
+	exportCommand,
+	pruneCommand,
+	forgetCommand,
+	demoCommand,
+	configCommand,
+	bundledCommand, finishSharedCommand, tellBudgetCommand,
+	completionCommand,
+	manCommand,
+	versionCommand,
+}
+
+// Run runs the command and returns its exit code. accountHome is "" to look below HOME only.
+func Run(accountHome string) int {
+	a := &app.App{Stdin: os.Stdin, Stdout: view.NewScreen(os.Stdout, os.Getenv), Stderr: view.NewScreen(os.Stderr, os.Getenv),
+		Environ: os.Environ(), AccountHome: accountHome, Now: time.Now()}
+	return a.Run(newRoot(a), os.Args[1:])
+}

@@ -1,0 +1,198 @@
+package ctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/setup"
+	"reprise/internal/ctl/view"
+	"reprise/internal/demo"
+	"reprise/ledger"
+	"reprise/rewrite"
+	"reprise/shim"
+
+	"github.com/spf13/cobra"
+)
+
+// bundledName asks for the tool that is bundled, and is its hidden command.
+const bundledName = "bundled"
+
+// demoRounds is the round in which the reviewer of the demo accepts.
+const demoRounds = 2
+
+func demoCommand(a *app.App) *cobra.Command {
+	var tool string
+	c := &cobra.Command{
+		Use: "demo", Short: "play a job with and without the shims, and show the difference",
+		Long: `Plays a job of a coder and a reviewer in a shell loop, once without the shims and
+once with them, and shows what the model was sent. The model is a stand-in on this machine: no account
+is needed. It runs the first of the tools that is on PATH, in a home of its own, so your sessions and
+settings are not touched. If there is none, it runs a small stand-in for Claude Code.`,
+		Args: app.NoArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), app.Endings()...)
+			defer stop()
+			return runDemo(a, ctx, tool)
+		},
+	}
+	c.Flags().StringVar(&tool, "tool", "", "the `TOOL` to run, or "+bundledName)
+	app.CompleteFlag(c, "tool", append([]string{bundledName}, rewrite.Names...))
+	return c
+}
+
+// bundledCommand is the stand-in for Claude Code. The demo calls it.
+func bundledCommand(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use: bundledName, Hidden: true, DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error { return demo.BundledTool(args, a.Stdout) },
+	}
+}
+
+func runDemo(a *app.App, ctx context.Context, tool string) (err error) {
+	if tool != "" && tool != bundledName && !slices.Contains(rewrite.Names, tool) {
+		return app.Usage(fmt.Sprintf("%q is not a tool", tool),
+			"one of "+strings.Join(rewrite.Names, ", ")+", or "+bundledName)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find the shims: %w", err)
+	}
+	root, err := os.MkdirTemp("", "reprise-demo-")
+	if err != nil {
+		return fmt.Errorf("make directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, removeTree(root)) }()
+	job := demo.Job{Tool: tool, Rounds: demoRounds}
+	if job.Tool, job.Real, err = realTool(a, tool, self, root); err != nil {
+		return err
+	}
+	without, err := play(a, ctx, job, filepath.Join(root, "without"))
+	if err != nil {
+		return err
+	}
+	job.Shims = filepath.Dir(self)
+	if _, err := os.Stat(filepath.Join(job.Shims, job.Tool)); err != nil {
+		return app.WithHint(fmt.Errorf("find the shims beside shimctl: %w", err), "shimctl setup --tools "+job.Tool+" adds the shim")
+	}
+	with, err := play(a, ctx, job, filepath.Join(root, "with"))
+	if err != nil {
+		return err
+	}
+	return showDemo(a, job, without, with)
+}
+
+// removeTree removes a directory, though a process that was killed may write to it for a moment yet.
+func removeTree(root string) (err error) {
+	for range 20 {
+		if err = os.RemoveAll(root); err == nil {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return err
+}
+
+func play(a *app.App, ctx context.Context, job demo.Job, root string) (demo.Played, error) {
+	if err := os.Mkdir(root, 0o755); err != nil {
+		return demo.Played{}, fmt.Errorf("make directory: %w", err)
+	}
+	how := "without the shims"
+	if job.Shims != "" {
+		how = "with them"
+	}
+	fmt.Fprintf(a.Stderr, "playing the job %s: %s ...\n", how, job.Tool)
+	return job.Play(ctx, root)
+}
+
+// realTool returns the first tool that is installed, or the one that is asked for, and
+// the directory of its executable.
+func realTool(a *app.App, asked, self, root string) (name, dir string, err error) {
+	for _, name := range rewrite.Names {
+		if asked != "" && asked != name || asked == "" && setup.LacksShim(filepath.Dir(self), name) {
+			continue
+		}
+		if p := shim.Locate(a.ShimEnv(), name, ""); p.Real != "" {
+			return name, filepath.Dir(p.Real), nil
+		}
+	}
+	if asked != "" && asked != bundledName {
+		return "", "", fmt.Errorf("find %s: there is none on PATH but the shim", asked)
+	}
+	dir = filepath.Join(root, "real")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", "", fmt.Errorf("make directory: %w", err)
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec '%s' %s \"$@\"\n", strings.ReplaceAll(self, "'", `'\''`), bundledName)
+	if err := os.WriteFile(filepath.Join(dir, demo.Bundled), []byte(script), 0o755); err != nil {
+		return "", "", fmt.Errorf("put the bundled tool in place: %w", err)
+	}
+	return demo.Bundled, dir, nil
+}
+
+func showDemo(a *app.App, job demo.Job, without, with demo.Played) error {
+	if len(with.Calls) != len(without.Calls) {
+		return fmt.Errorf("compare the two: %d calls without the shims, %d with them", len(without.Calls), len(with.Calls))
+	}
+	fmt.Fprintf(a.Stdout, "A coder and a reviewer, played by this loop (TOOL is %q):\n\n%s\n", strings.Join(demo.Command(job.Tool), " "), indent(demo.Loop))
+	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "CALL\tDECISION\tPROMPT SENT\tREQUESTS\tNEW TOKENS\tCACHED TOKENS\t")
+	for i, c := range with.Calls {
+		was := without.Calls[i]
+		fmt.Fprintf(w, "%d %s\t%s\t%d B, was %d B\t", i+1, c.Role, c.Decision, len(c.Sent), len(was.Sent))
+		printCost(w, c, was)
+	}
+	sum, was := with.Total(), without.Total()
+	fmt.Fprint(w, "all\t\t\t")
+	printCost(w, sum, was)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	second := with.Calls[len(with.Calls)-2]
+	fmt.Fprintf(a.Stdout, "\nWhat the coder was sent in its second round, whose session had the rest already:\n\n%s\n", indent(second.Sent))
+	fmt.Fprintf(a.Stdout, "In all: %d requests instead of %d, %s fewer tokens sent, %s fewer that no cache had.\n",
+		sum.Requests, was.Requests, percent(was.Tokens.Input-sum.Tokens.Input, was.Tokens.Input),
+		percent(fresh(was)-fresh(sum), fresh(was)))
+	return showSaving(a, with)
+}
+
+// showSaving prints what status says of the job.
+func showSaving(a *app.App, with demo.Played) error {
+	l, err := ledger.OpenExisting(with.Ledger)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	prices, err := a.LoadPrices()
+	if err != nil {
+		return err
+	}
+	saved, err := readSaving(l, ledger.Filter{}, view.Reporter{Prices: prices})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Stdout, "shimctl status says: %s.\n", saved.Headline())
+	return nil
+}
+
+func printCost(w *tabwriter.Writer, c, was demo.Call) {
+	fmt.Fprintf(w, "%d, was %d\t%d, was %d\t%d, was %d\t\n", c.Requests, was.Requests,
+		fresh(c), fresh(was), c.Tokens.Cached, was.Tokens.Cached)
+}
+
+// fresh is the part of a call's input that no cache had.
+func fresh(c demo.Call) int { return c.Tokens.Input - c.Tokens.Cached }
+
+func percent(part, whole int) string { return fmt.Sprintf("%d %%", (100*part+whole/2)/max(whole, 1)) }
+
+func indent(text string) string {
+	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ") + "\n"
+}

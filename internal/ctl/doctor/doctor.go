@@ -1,0 +1,282 @@
+// Package doctor checks that the shims can work, and mends what keeps them from it.
+package doctor
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+
+	"reprise/config"
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/setup"
+	"reprise/internal/ctl/setup/shells"
+	"reprise/internal/ctl/view"
+	"reprise/ledger"
+	"reprise/rewrite"
+	"reprise/shim"
+
+	"github.com/spf13/cobra"
+)
+
+func Command(a *app.App) *cobra.Command {
+	var asJSON, measure bool
+	var fixes fixing
+	c := &cobra.Command{
+		Use: "doctor", Short: "check that the shims can work, and fix the ledger",
+		Long: `Checks PATH, aliases and functions that shadow the shims, the real binaries and whether their versions were
+tested, CLIs that SDKs in the working directory bundle, permissions, the ledger, the configuration, the
+build, and the store that machines share if one is configured. It prints a fix for each problem. Fresh shells
+are asked what they run, so their start-up files are read. The exit status is 3 if there is a problem; notes
+do not count. ignore = ["NAME"] under [doctor] in the configuration silences a check.
+
+--fix copies the readable part of a damaged ledger into a new one. The last events of its sessions may be lost, so none
+of them is resumed again: the next call of every job is fresh. What is no ledger, or one of a newer reprise, is moved
+aside for a new, empty one; it asks first, and without a terminal it needs --yes. Nothing is deleted. It also takes
+reprise's own files out of others' reach.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if !fixes.wanted && fixes != (fixing{}) {
+				return app.Usage("--new-ledger, --dry-run and --yes go with --fix", "usage: "+c.UseLine())
+			}
+			return app.NoArguments(c, args)
+		},
+		RunE: func(*cobra.Command, []string) error { return runDoctor(a, fixes, asJSON, measure) },
+	}
+	c.Flags().BoolVar(&fixes.wanted, "fix", false, "fix the ledger and the permissions first")
+	c.Flags().BoolVar(&fixes.newLedger, "new-ledger", false, "with --fix, start a new ledger even if this one is sound")
+	fixes.consent.AddFlags(c)
+	c.Flags().BoolVar(&measure, "measure", false, "measure the time that the shim adds to a call that is passed through")
+	app.JSONFlag(c, &asJSON, "shimctl.doctor/1")
+	return c
+}
+
+type Report struct {
+	Schema string        `json:"schema" doc:"name of this schema"`
+	Checks []setup.Check `json:"checks" doc:"in order"`
+}
+
+func runDoctor(a *app.App, f fixing, asJSON, measure bool) error {
+	fixed, err := fix(a, f)
+	checks, _ := view.WithProgress(a.Stderr, "checking", func() ([]setup.Check, error) { return append(fixed, checks(a, measure)...), nil })
+	if asJSON {
+		err = cmp.Or(err, a.Stdout.PrintJSON(Report{"shimctl.doctor/1", checks}))
+	} else {
+		setup.PrintChecks(a, setup.Shown(checks))
+	}
+	if err == nil && slices.ContainsFunc(checks, func(c setup.Check) bool { return c.Result == "problem" }) {
+		return app.ErrFindings
+	}
+	return err
+}
+
+func checks(a *app.App, measure bool) []setup.Check {
+	cfg, configured := checkConfig(a)
+	facts := setup.AskShells(a, cfg)
+	checks := append(checkTools(a, facts), checkShells(a, facts)...)
+	checks = append(checks, checkKeys(a, cfg)...)
+	checks = append(checks, checkBundled(a)...)
+	checks = append(checks, checkRestated(a)...)
+	checks = append(checks, checkPermissions(a), configured, checkLedger(a), checkBuild())
+	checks = append(checks, checkQuality(a)...)
+	checks = append(checks, checkStore(a, cfg)...)
+	if measure {
+		checks = append(checks, measureOverhead(a))
+	}
+	return setup.Ignore(checks, cfg.Doctor.Ignore)
+}
+
+func checkShells(a *app.App, f setup.ShellFacts) []setup.Check {
+	tools := rewrite.Names
+	if shims := setup.ShimsIn(f.World.Shims); len(shims) > 0 {
+		tools = shims
+	}
+	checks := setup.ShellChecks(a, f, tools)
+	if checks == nil {
+		checks = []setup.Check{setup.OK("shells", "none has a start-up file")}
+	}
+	return checks
+}
+
+// checkTools looks at each name as a caller would find it.
+func checkTools(a *app.App, f setup.ShellFacts) []setup.Check {
+	if _, err := config.BinDir(a.Own); err != nil {
+		return []setup.Check{setup.Problem("PATH", err.Error(), "set HOME, and REPRISE_BIN_DIR to an absolute path if at all")}
+	}
+	var checks []setup.Check
+	missing := 0
+	for _, name := range rewrite.Names {
+		p := shim.Locate(a.ShimEnv(), name, f.Config.Tools[name].Path)
+		if !p.Ours && setup.LacksShim(f.World.Shims, name) && f.Config.Tools[name].Path == "" {
+			if binary := setup.Binary(a, f, name); binary != "" {
+				checks = append(checks, setup.NoShimCheck(name, a.Tilde(binary)))
+			} else {
+				missing++
+			}
+			continue
+		}
+		if p.Real == "" {
+			missing++
+			checks = append(checks, checkMissing(a, f, p))
+			continue
+		}
+		said := shim.Version(p.Real, a.Environ)
+		checks = append(append(checks, checkTool(a, p, said)), checkOrder(a, p)...)
+		checks = append(checks, checkVersion(name, said)...)
+		if name == "gemini" {
+			checks = append(checks, checkRetention(a))
+		}
+	}
+	if missing == len(rewrite.Names) && !slices.ContainsFunc(checks, func(c setup.Check) bool { return c.Result == "problem" }) {
+		checks = append(checks, setup.Problem("tools", "none of "+strings.Join(rewrite.Names, ", ")+" is on PATH",
+			"install one"))
+	}
+	return checks
+}
+
+// checkMissing says what a call of a tool comes to that is not found.
+func checkMissing(a *app.App, f setup.ShellFacts, p shim.Place) setup.Check {
+	c := setup.Check{Name: p.Name + " binary", Result: "note", Finds: "no " + p.Name + " is on PATH"}
+	if p.Ours {
+		c.Finds += " after the shim, which exits with 127"
+	}
+	c.Fix = fmt.Sprintf("install %s, or write ignore = [%q] under [doctor]", p.Name, c.Name)
+	if path := f.Config.Tools[p.Name].Path; path != "" {
+		c.Result, c.Finds = "problem", fmt.Sprintf("%s, which path names under [tool.%s], is no program", a.Tilde(path), p.Name)
+		c.Fix = "correct path, or take it out"
+		return c
+	}
+	for _, answer := range f.Answers {
+		for _, finding := range answer.Findings {
+			hidden := finding.Kind == shells.Alias || finding.Kind == shells.Function
+			if finding.Tool == p.Name && hidden && shells.Runnable(finding.Path) {
+				c.Result = "problem"
+				c.Finds += fmt.Sprintf("; %s runs %s", answer.Shell.Name(), a.Tilde(finding.Path))
+				c.Fix = "run shimctl setup"
+				if !setup.RemedyFor(a, f, answer, finding).Remove {
+					c.Fix = fmt.Sprintf("write path = %q under [tool.%s]", a.Tilde(finding.Path), p.Name)
+				}
+				return c
+			}
+		}
+	}
+	return c
+}
+
+func checkTool(a *app.App, p shim.Place, said string) setup.Check {
+	c := setup.Check{Name: p.Name, Result: "ok"}
+	if !p.Ours {
+		c.Result, c.Finds = "problem", "the shim is not on PATH"
+		if p.First != "" {
+			c.Finds = fmt.Sprintf("%s comes before the shim on PATH", a.Tilde(p.First))
+		}
+		c.Fix = fmt.Sprintf("put %s first on PATH, then run hash -r; shimctl setup does it for new shells", a.Tilde(setup.ShimDirectory(a)))
+		return c
+	}
+	c.Finds = fmt.Sprintf("%s in front of %s", a.Tilde(p.First), a.Tilde(p.Real))
+	if said != "" {
+		c.Finds += ", " + said
+	}
+	return c
+}
+
+// checkKeys looks for provider keys that the tools would find in the environment.
+func checkKeys(a *app.App, cfg config.Config) []setup.Check {
+	var checks []setup.Check
+	for _, name := range rewrite.Names {
+		var found []string
+		tool, _ := rewrite.Lookup(name)
+		for _, key := range tool.Descriptor().LoginKeys {
+			if a.Getenv(key) != "" && !slices.Contains(cfg.Tools[name].UnsetEnv, key) {
+				found = append(found, key)
+			}
+		}
+		if len(found) > 0 {
+			checks = append(checks, setup.Note(name+" login",
+				strings.Join(found, " and ")+" is set: the tool may use and bill that account, not its own login",
+				fmt.Sprintf(`unset it, or write unset_env = ["%s"] under [tool.%s]; if it is the login, ignore = ["%[2]s login"] under [doctor]`,
+					strings.Join(found, `", "`), name)))
+		}
+	}
+	return checks
+}
+
+func checkConfig(a *app.App) (config.Config, setup.Check) {
+	c := setup.Check{Name: "configuration", Result: "ok"}
+	path, err := config.ConfigFile(a.Own)
+	if err != nil {
+		c.Result, c.Finds, c.Fix = "problem", a.TildeIn(err.Error()), "set HOME, or REPRISE_CONFIG to an absolute path"
+		return config.Config{}, c
+	}
+	cfg, err := config.Load(path)
+	switch {
+	case err != nil:
+		c.Result, c.Finds = "problem", a.TildeIn(err.Error())+"; every call is passed through"
+		c.Fix = cmp.Or(app.HintFor(err), "correct the file, or move it away")
+	case !cfg.Enabled:
+		c.Result, c.Finds = "note", a.Tilde(path)+" switches reprise off"
+		c.Fix = "take enabled = false out of it"
+	case cfg.Retired != nil:
+		c.Result, c.Finds, c.Fix = "note", a.Tilde(path)+" has "+app.RetiredWords(cfg.Retired), "take it out"
+	default:
+		c.Finds = a.Tilde(path)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			c.Finds = "none, the defaults hold"
+		}
+	}
+	return cfg, c
+}
+
+func checkLedger(a *app.App) setup.Check {
+	c := setup.Check{Name: "ledger", Result: "ok"}
+	path, err := config.LedgerFile(a.Own)
+	if err == nil {
+		err = tryLedger(path)
+	}
+	if err != nil {
+		c.Result, c.Finds = "problem", a.TildeIn(err.Error())+"; every call is passed through"
+		c.Fix = cmp.Or(app.FixFor(err), "make its directory and the disk writable, or run shimctl doctor --fix")
+		return c
+	}
+	c.Finds = a.Tilde(path)
+	if info, err := os.Stat(filepath.Dir(path)); err == nil {
+		if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != os.Getuid() {
+			c.Result, c.Finds = "problem", fmt.Sprintf("%s is in a directory of another user, number %d", c.Finds, owner.Uid)
+			c.Fix = "set HOME or XDG_STATE_HOME to a directory of your own"
+		}
+	}
+	return c
+}
+
+// tryLedger opens or creates the ledger, checks it and writes to it.
+func tryLedger(path string) error {
+	l, err := ledger.Open(path)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if err := l.Check(); err != nil {
+		return err
+	}
+	return errors.Join(l.CheckWritable(), l.Settle())
+}
+
+// checkBuild checks that the program was built with cgo, without which the SQLite driver does nothing.
+func checkBuild() setup.Check {
+	c := setup.Check{Name: "build", Result: "ok", Finds: app.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return c
+	}
+	for _, s := range info.Settings {
+		if s.Key == "CGO_ENABLED" && s.Value != "1" {
+			c.Result, c.Finds, c.Fix = "problem", "built without cgo", "build with CGO_ENABLED=1 and a C compiler"
+		}
+	}
+	return c
+}

@@ -1,0 +1,39 @@
+package doctor
+
+import (
+	"slices"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/setup"
+	"reprise/internal/ctl/why"
+	"reprise/ledger"
+)
+
+// restatedCalls is how many of the latest calls are looked at.
+const restatedCalls = 100
+
+// checkRestated names the models of claude whose sessions the latest calls make so that a resume will miss the provider's cache.
+func checkRestated(a *app.App) []setup.Check {
+	l, err := a.OpenLedger()
+	if err != nil {
+		return nil // the check of the ledger says why
+	}
+	defer l.Close()
+	calls, err := l.LatestInvocations(ledger.Wanted{Limit: restatedCalls})
+	if err != nil {
+		return nil
+	}
+	var found []string
+	for _, i := range calls {
+		if why.Restates(i) && !slices.Contains(found, i.Model) {
+			found = append(found, i.Model)
+		}
+	}
+	slices.Sort(found)
+	var checks []setup.Check
+	for _, model := range found {
+		checks = append(checks, setup.Note("claude cache", why.RestatedWords(model),
+			"nothing needs to be done: resuming stops where it costs more (dearer); shimctl stats shows what resumed calls found"))
+	}
+	return checks
+}

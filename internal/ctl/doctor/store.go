@@ -1,0 +1,234 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"reprise/config"
+	"reprise/fleet"
+	"reprise/fleet/store"
+	"reprise/fleet/wire"
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/setup"
+	"reprise/internal/ctl/view"
+	"reprise/rewrite"
+	"reprise/shim"
+)
+
+// checkStore checks the store that machines share, if one is configured.
+func checkStore(a *app.App, cfg config.Config) []setup.Check {
+	s, err := config.ResolveStore(a.Getenv, cfg)
+	if err != nil {
+		return []setup.Check{setup.Problem("store", err.Error(), "correct the variable, or unset it")}
+	}
+	if s.URL == "" {
+		return nil
+	}
+	helper := checkStoreHelper(a)
+	checks := []setup.Check{helper}
+	if helper.Result == "problem" {
+		return checks
+	}
+	s.Timeout = max(s.Timeout, 5*time.Second) // a slow store is still worth a look
+	checks = append(checks, checkStoreItself(a, cfg, s)...)
+	return append(checks, checkStoreProject(a, s))
+}
+
+// checkStoreHelper checks that the helper is there, and of this version.
+func checkStoreHelper(a *app.App) setup.Check {
+	c := setup.Check{Name: "store helper", Result: "ok"}
+	path := shim.StoreHelper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "version")
+	cmd.Env = a.Environ
+	out, err := cmd.Output()
+	said := strings.TrimSpace(string(out))
+	switch {
+	case err != nil:
+		c.Result, c.Finds = "problem", fmt.Sprintf("%s cannot be run, so nothing is shared: %v", a.Tilde(path), errors.Unwrap(err))
+		c.Fix = app.StoreHint(app.ErrMissingHelper)
+	case said != "reprise-store "+config.Version:
+		c.Result, c.Finds = "problem", fmt.Sprintf("%s is %q, shimctl is %s", a.Tilde(path), said, config.Version)
+		c.Fix = app.StoreHint(app.ErrMissingHelper)
+	default:
+		c.Finds = a.Tilde(path)
+	}
+	return c
+}
+
+// checkStoreItself asks the store.
+func checkStoreItself(a *app.App, cfg config.Config, s config.Store) []setup.Check {
+	reach := setup.Check{Name: "store", Result: "ok"}
+	key := setup.Check{Name: "store key", Result: "ok", Finds: "REPRISE_STORE_KEY"}
+	if s.Key == "" && s.KeyFile != "" {
+		key.Finds = a.Tilde(s.KeyFile)
+	}
+	ctx, cancel := app.Within(s.Timeout)
+	defer cancel()
+	client, err := app.OpenStore(a, s)
+	if err == nil {
+		defer client.Close()
+		_, err = client.Hello(ctx)
+	}
+	if errors.Is(err, store.ErrKey) {
+		key.Result, key.Finds, key.Fix = "problem", a.TildeIn(shim.StoreError(err, s))+"; nothing is shared", app.StoreHint(err)
+		return []setup.Check{key}
+	}
+	var r wire.Report
+	if err == nil {
+		r, err = client.Test(ctx)
+	}
+	if err != nil {
+		reach.Result, reach.Finds, reach.Fix = "problem", s.Shown()+": "+shim.StoreError(err, s), app.StoreHint(err)
+		return []setup.Check{key, reach}
+	}
+	reach.Finds = fmt.Sprintf("%s answers in %s, keeps conditions on writes", s.Shown(), view.Duration(r.Latency))
+	if !r.Tested.IsZero() { // a database needs no test
+		reach.Finds += ", tested " + r.Tested.UTC().Format(time.DateOnly)
+	}
+	if r.Latency > s.Timeout/4 {
+		reach.Result, reach.Fix = "note", "raise timeout under [store]: a call asks several times before it runs"
+	}
+	if open := openTo(s.URL); open != "" && reach.Result == "ok" {
+		reach.Result, reach.Finds, reach.Fix = "note", reach.Finds+"; "+open, "use sslmode=verify-full, or an endpoint with https"
+	}
+	checks := []setup.Check{reach, checkStoreKey(key, r)}
+	if r.KnowExpiry {
+		checks = append(checks, checkStoreExpiry(cfg, r))
+	}
+	return append(checks, checkStorePaths(a, ctx, client, s)...)
+}
+
+// openTo returns what somebody between this machine and the store can do, "" for nothing.
+func openTo(location string) string {
+	u, err := url.Parse(location)
+	if err != nil {
+		return ""
+	}
+	mode, host := u.Query().Get("sslmode"), u.Hostname()
+	if endpoint, err := url.Parse(u.Query().Get("endpoint")); err == nil && endpoint.Scheme == "http" {
+		mode, host = "disable", endpoint.Hostname()
+	} else if !strings.HasPrefix(u.Scheme, "postgres") || mode == "verify-full" || mode == "verify-ca" {
+		return ""
+	}
+	if ip := net.ParseIP(host); host == "" || host == "localhost" || ip != nil && ip.IsLoopback() {
+		return ""
+	}
+	return "somebody between here and " + host + " could read and change what is sent"
+}
+
+// checkStoreKey compares the key with what is in the store.
+func checkStoreKey(c setup.Check, r wire.Report) setup.Check {
+	switch {
+	case r.OtherKeys > 0 && r.Registers == 0:
+		c.Result, c.Finds = "problem", fmt.Sprintf("%s opens none of the store's %s", c.Finds, view.Count(int64(r.OtherKeys), "register"))
+		c.Fix = "give all machines the same key, or this project a prefix of its own in the URL"
+	case r.OtherKeys > 0:
+		c.Result = "note"
+		c.Finds = fmt.Sprintf("%s opens %s; %d more are sealed with other keys or damaged", c.Finds, view.Count(int64(r.Registers), "register"), r.OtherKeys)
+		c.Fix = "after a change of the key, list the old one behind the new one until its registers are gone"
+	default:
+		c.Finds += " opens all registers that were looked at"
+	}
+	return c
+}
+
+// checkStoreExpiry checks that what is not used is removed in time, and not too early.
+func checkStoreExpiry(cfg config.Config, r wire.Report) setup.Check {
+	c := setup.Check{Name: "store expiry", Result: "ok"}
+	_, maxAge := cfg.Longest()
+	days := int64(r.Expiry / (24 * time.Hour))
+	switch {
+	case r.Expiry == 0:
+		c.Result, c.Finds = "note", "the store removes nothing that is not used"
+		c.Fix = "add a lifecycle rule that expires it some days after max_age, or run shimctl prune --store"
+	case r.Expiry < maxAge:
+		c.Result, c.Finds = "problem", fmt.Sprintf("the store removes after %s what max_age would have resumed", view.Count(days, "day"))
+		c.Fix = "lengthen the lifecycle rule, or shorten max_age"
+	default:
+		c.Finds = "the store removes after " + view.Count(days, "day") + " what is not used"
+	}
+	return c
+}
+
+// checkStoreProject checks that the working directory's project has a name.
+func checkStoreProject(a *app.App, s config.Store) setup.Check {
+	c := setup.Check{Name: "store project", Result: "ok"}
+	dir, err := os.Getwd()
+	if err == nil {
+		c.Finds = shim.ProjectName(dir, s)
+	}
+	if c.Finds == "" {
+		c.Result, c.Finds = "note", "the project of the working directory has no name: its calls are not shared"
+		c.Fix = "set REPRISE_PROJECT to the same name on all machines, or add the repository's origin"
+	}
+	return c
+}
+
+// checkStorePaths compares the home and the working directory with those of the project's sessions in the store: a
+// session is resumed only where both are the same.
+func checkStorePaths(a *app.App, ctx context.Context, client *wire.Client, s config.Store) []setup.Check {
+	dir, err := os.Getwd()
+	project := shim.ProjectName(dir, s)
+	if err != nil || project == "" {
+		return nil
+	}
+	registers, _ := client.Registers(ctx, store.Task)
+	more, _ := client.Registers(ctx, store.Opening) // those that arrive in time are enough
+	registers = slices.DeleteFunc(append(registers, more...), func(r store.Register) bool { return len(r.Name.Of) == 0 || r.Name.Of[0] != project })
+	sessions := fleet.Sessions(registers)
+	if len(sessions) == 0 {
+		return nil
+	}
+	c := setup.Check{Name: "store paths", Result: "ok", Finds: "sessions of " + project + " are from this directory and home"}
+	homes, dirs, sameHome, samePlace := map[string]int{}, map[string]int{}, 0, 0
+	for _, one := range sessions {
+		if resolved(rewrite.Home(one.Tool, a.Getenv)) != one.Home {
+			homes[one.Home]++
+		} else if sameHome++; one.Cwd != resolved(dir) {
+			dirs[one.Cwd]++
+		} else {
+			samePlace++
+		}
+	}
+	switch {
+	case sameHome == 0:
+		c.Result = "note"
+		c.Finds = fmt.Sprintf("the sessions of %s are from other homes, as %s: they are not resumed here", project, mostOf(homes))
+		c.Fix = "use the same HOME on all machines"
+	case samePlace == 0:
+		c.Result = "note"
+		c.Finds = fmt.Sprintf("the sessions of %s are from %s: they are not resumed in %s", project, mostOf(dirs), dir)
+		c.Fix = "check the project out at the same path on all machines"
+	}
+	return []setup.Check{c}
+}
+
+// resolved returns a path without symbolic links.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
+
+// mostOf returns the key with the highest count, the first by name of several.
+func mostOf(counts map[string]int) (most string) {
+	for key, n := range counts {
+		if n > counts[most] || n == counts[most] && cmp.Compare(key, most) < 0 {
+			most = key
+		}
+	}
+	return most
+}

@@ -1,0 +1,408 @@
+package ctl
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/view"
+	"reprise/internal/ctl/why"
+	"reprise/rewrite"
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
+	"reprise/shim"
+
+	"github.com/spf13/cobra"
+)
+
+func explainCommand(a *app.App) *cobra.Command {
+	var x explaining
+	c := &cobra.Command{
+		Use: "explain [flags] [-- TOOL ARGUMENT...]", Short: "show the decision for a call, and why",
+		Long: `Shows what the shim would do with a call, without making it: the decision and its reason, the rule that
+matches, and the command line that would run. The call gets shimctl's stdin, and its output is assumed to
+go where shimctl's goes: to a terminal, or to a program. If that makes a difference, both are shown. Nothing is
+recorded.
+
+With --blocks or --prompt-file it shows the blocks of the prompt, which of them the session was sent, and
+the text that would be sent instead of the whole prompt.`,
+		DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, call []string) (err error) {
+			x.prompted = c.Flags().Changed("prompt-file")
+			if x.call, err = x.commandLine(call); err != nil {
+				return err
+			}
+			return runExplain(a, x)
+		},
+	}
+	app.JSONFlag(c, &x.asJSON, "shimctl.explain/1")
+	c.Flags().BoolVar(&x.blocks, "blocks", false, "show the blocks of the prompt, and the part that would be sent")
+	c.Flags().StringVar(&x.promptFile, "prompt-file", "", "use `FILE` as the call's stdin, - for shimctl's own; implies --blocks")
+	c.Flags().StringVar(&x.tool, "tool", "", "without a call, explain the shortest call of `TOOL` (default claude)")
+	c.Flags().StringVar(&x.dir, "cwd", "", "make the call in `DIR`")
+	app.CompleteFlag(c, "tool", rewrite.Names)
+	c.Flags().SetInterspersed(false) // the tool's flags are not ours
+	return c
+}
+
+// explaining holds the flags of explain.
+type explaining struct {
+	call                  []string
+	asJSON, blocks        bool
+	prompted              bool // promptFile was given
+	promptFile, tool, dir string
+}
+
+func runExplain(a *app.App, x explaining) error {
+	stdin := a.Stdin
+	if x.prompted {
+		f, err := app.OpenPrompt(a, x.promptFile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		stdin = f
+	}
+	if x.dir != "" {
+		if err := os.Chdir(x.dir); err != nil {
+			return fmt.Errorf("enter directory: %w", err)
+		}
+	}
+	env := a.ShimEnv()
+	env.Args, env.Stdin = x.call, stdin
+	if a.Stdout.Terminal {
+		env.Stdout = os.Stdout
+	}
+	e := shim.Explain(env)
+	if x.prompted && e.PromptIn > 0 && !e.Stdin {
+		return app.Usage("the call has its prompt in its arguments and reads no other", "leave --prompt-file or that prompt out")
+	}
+	if x.asJSON {
+		return a.Stdout.PrintJSON(explainJSON(a, x.call, e))
+	}
+	printExplanation(a, e)
+	if x.blocks || x.prompted {
+		printBlocks(a, e)
+	}
+	return nil
+}
+
+// commandLine returns the call, or the tool's shortest one if none is given.
+func (x explaining) commandLine(call []string) ([]string, error) {
+	tool := cmp.Or(x.tool, "claude")
+	switch {
+	case len(call) > 0 && x.tool != "":
+		return nil, app.Usage("--tool and a call name the tool twice", "leave --tool out")
+	case len(call) == 0 && !x.prompted:
+		return nil, app.Usage("explain needs a call to explain", "shimctl explain -- claude -p \"...\", or --prompt-file FILE")
+	case len(call) > 0:
+		tool = call[0]
+	}
+	if !slices.Contains(rewrite.Names, tool) {
+		return nil, app.Usage(fmt.Sprintf("%q is not a tool", tool), "one of "+strings.Join(rewrite.Names, ", "))
+	}
+	if len(call) == 0 {
+		t, _ := rewrite.Lookup(tool)
+		return t.Descriptor().Headless, nil
+	}
+	return call, nil
+}
+
+func printExplanation(a *app.App, e shim.Explanation) {
+	t := view.NewFoldedTable("FIELD", "VALUE")
+	show := func(name, value string) {
+		if value != "" {
+			t.Add(view.TextCell(name).As(view.Dim), view.TextCell(value))
+		}
+	}
+	show("decision", fmt.Sprintf("%s: %s", e.Mode, e.Reason))
+	show("meaning", view.MeaningOf(e.Reason))
+	show("detail", string(e.Detail))
+	show("changed", strings.Join(e.Changed, ", "))
+	show("rule", e.Rule)
+	show("task", e.Task)
+	show("role", e.Role)
+	if e.Attempt != rewrite.NoAttempt {
+		show("attempt", fmt.Sprint(e.Attempt))
+	}
+	show("unknown option", e.Unknown)
+	show("unmanaged option", e.Unmanaged)
+	if e.Fault != nil {
+		show("fault", a.TildeIn(e.Fault.Error()))
+	}
+	show(otherOutput(e), otherWords(e))
+	show("real binary", a.Tilde(cmp.Or(e.Real, "not found")))
+	if e.Chain != 0 {
+		show("chain", fmt.Sprint(e.Chain))
+	}
+	show("session", e.NativeID)
+	if s := e.Shared; s != nil {
+		show("shared as", fmt.Sprintf("%s: project %s, directory %s, home %s%s", s.Name, s.Project, s.Directory, s.Home, ruleWords(s.Scope)))
+	}
+	show("not shared", e.Unshared)
+	if e.Reason == reason.Dearer {
+		show("prices", pricesLine(a, e.Prices))
+	}
+	if e.NearlyFull {
+		show("warning", why.NearlyFull(e.Context, e.ContextModel, a.Configured().ContextLimit))
+	}
+	if n := e.Nearest; n != nil {
+		show("compared with", fmt.Sprintf("the session of chain %d, which has %d of %s: %s", n.Chain, blocksSent(e),
+			view.Count(int64(len(e.Blocks)), "block"), n.Relation))
+	}
+	show("shown by", strings.Join(e.Proof.Sentences(), "; "))
+	show("against it", findings(e.Against))
+	showAdvice(e, show)
+	t.Add(view.TextCell("runs").As(view.Dim), view.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, whole)})
+	if e.PromptIn > 0 {
+		show("sends", sends(e))
+	}
+	t.Print(a.Stdout)
+}
+
+// ruleWords says which rule names the call's task.
+func ruleWords(rule string) string {
+	if rule == "" {
+		return ""
+	}
+	return ", rule " + rule
+}
+
+// showAdvice shows what would have a call resumed that is not.
+func showAdvice(e shim.Explanation, show func(name, value string)) {
+	if e.Mode.Continues() {
+		return
+	}
+	its := view.AdviceFor(e.Reason, e.Tool, e.Chain)
+	show("what to do", its.Advice)
+	show("setting", its.Setting)
+	if !strings.HasPrefix(its.Command, "shimctl explain ") {
+		show("command", its.Command)
+	}
+}
+
+// otherOutput names where the output does not go here.
+func otherOutput(e shim.Explanation) string {
+	if e.Terminal {
+		return "to a program"
+	}
+	return "to a terminal"
+}
+
+// otherWords say what becomes of the call if its output goes there, "" if that makes no difference.
+func otherWords(e shim.Explanation) string {
+	switch {
+	case e.Other == nil:
+		return ""
+	case e.Other.Managed:
+		return "managed"
+	}
+	return fmt.Sprintf("%s: %s", rewrite.Passthrough, e.Other.Reason)
+}
+
+// findings returns the evidence with the prompt's words that show it.
+func findings(list []prompt.Finding) string {
+	var out []string
+	for _, f := range list {
+		text := f.Kind
+		if f.Words != "" {
+			text += " " + view.ShellQuote(shorten(f.Words))
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+func blocksSent(e shim.Explanation) (n int) {
+	for _, b := range e.Blocks {
+		if b.Sent {
+			n++
+		}
+	}
+	return n
+}
+
+// sends says how much of the prompt is sent, and why, if all of it.
+func sends(e shim.Explanation) string {
+	if !e.Plan.Whole {
+		return fmt.Sprintf("what is new, %s of %s", view.Size(int64(len(e.Plan.Prompt))), view.Size(int64(e.PromptIn)))
+	}
+	text := "the whole prompt, " + view.Size(int64(e.PromptIn))
+	if e.WhyWhole != "" {
+		text += ": " + string(e.WhyWhole)
+	}
+	return text
+}
+
+func printBlocks(a *app.App, e shim.Explanation) {
+	if len(e.Blocks) == 0 {
+		return
+	}
+	fmt.Fprintln(a.Stdout)
+	a.Stdout.Heading("blocks of the prompt, and whether the session has been sent them")
+	t := view.NewTable("BLOCK", "SENT", "SIZE", "BEGINS")
+	for i, b := range e.Blocks {
+		sent := view.TextCell("new").As(view.Good)
+		if b.Sent {
+			sent = view.TextCell("sent").As(view.Dim)
+		}
+		begins, _, _ := strings.Cut(b.Text, "\n")
+		t.Add(view.IDCell(int64(i+1)), sent, view.SizeCell(int64(len(b.Text))), view.TextCell(begins))
+	}
+	t.Print(a.Stdout)
+	if e.Plan.Whole {
+		return
+	}
+	fmt.Fprintln(a.Stdout)
+	a.Stdout.Heading("what is sent")
+	text := view.NewTable("TEXT")
+	for line := range strings.SplitSeq(strings.TrimSuffix(e.Plan.Prompt, "\n"), "\n") {
+		if a.Stdout.Terminal {
+			fmt.Fprintln(a.Stdout, "  | "+view.Printable(line)) // not cut to the screen's width
+		}
+		text.Add(view.TextCell(line))
+	}
+	if !a.Stdout.Terminal {
+		text.Print(a.Stdout)
+	}
+}
+
+// commandLine shows the real call as a shell would take it; show makes a long prompt short.
+func commandLine(e shim.Explanation, show func(string) string) string {
+	words := []string{e.Tool}
+	for _, arg := range e.Plan.Args {
+		words = append(words, view.ShellQuote(show(arg)))
+	}
+	if e.Plan.HasStdin {
+		words = append(words, fmt.Sprintf("< (%s)", view.Size(int64(len(e.Plan.Stdin)))))
+	}
+	return strings.Join(words, " ")
+}
+
+func whole(text string) string { return text }
+
+func shorten(text string) string {
+	const most = 100
+	if len(text) <= most && !strings.Contains(text, "\n") {
+		return text
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	runes := []rune(line)
+	return string(runes[:min(len(runes), most)]) + "..."
+}
+
+type explainReport struct {
+	Schema      string          `json:"schema" doc:"name of this schema"`
+	Call        []string        `json:"call" doc:"the call that is explained"`
+	Mode        rewrite.Mode    `json:"mode" doc:"passthrough, observe, fresh, resume, fork or stopped"`
+	Reason      reason.Code     `json:"reason" doc:"the reason"`
+	Detail      reason.Code     `json:"detail,omitempty" doc:"detail of the reason"`
+	Changed     []string        `json:"changed,omitempty" doc:"settings, variables or files that changed"`
+	Unknown     string          `json:"unknown_option,omitempty" doc:"the unknown option"`
+	Unmanaged   string          `json:"unmanaged_option,omitempty" doc:"the option that makes the call unmanaged"`
+	Fault       string          `json:"fault,omitempty" doc:"the error inside reprise"`
+	Binary      string          `json:"binary,omitempty" doc:"the real binary"`
+	Rule        string          `json:"rule,omitempty" doc:"the rule that matches"`
+	Task        string          `json:"task,omitempty" doc:"name of the job"`
+	Role        string          `json:"role,omitempty" doc:"part in the job"`
+	Attempt     *int            `json:"attempt,omitempty" doc:"the attempt that the rule captured"`
+	Chain       int64           `json:"chain,omitempty" doc:"its chain"`
+	Session     string          `json:"session,omitempty" doc:"the session that would be resumed or copied"`
+	Shared      *identityReport `json:"shared,omitempty" doc:"what must be equal on two machines for them to share its sessions"`
+	Unshared    string          `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
+	Prices      *pricesReport   `json:"prices,omitempty" doc:"cost of the runs, if the reason is dearer"`
+	Warning     string          `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
+	For         []string        `json:"evidence_for,omitempty" doc:"evidence that the call continues the session's own work"`
+	Against     []findingReport `json:"evidence_against,omitempty" doc:"evidence against it"`
+	Compared    *nearestReport  `json:"compared" doc:"what the prompt was compared with"`
+	Terminal    bool            `json:"terminal" doc:"whether the output is assumed to go to a terminal"`
+	Other       *otherReport    `json:"other_output,omitempty" doc:"set if the call would be handled differently with its output at a program instead of a terminal, or the reverse"`
+	Args        []string        `json:"args" doc:"arguments of the real binary, without its name"`
+	Stdin       *string         `json:"stdin,omitempty" doc:"the stdin that replaces the caller's"`
+	Prompt      string          `json:"prompt,omitempty" doc:"what the model would be sent"`
+	Whole       bool            `json:"whole_prompt" doc:"whether it is the whole prompt"`
+	WhyWhole    reason.Code     `json:"why_whole,omitempty" doc:"why a resume sends the whole prompt"`
+	PromptBytes int             `json:"prompt_bytes" doc:"length of the caller's prompt"`
+	Blocks      []blockReport   `json:"blocks" doc:"blocks of the prompt"`
+	view.AdviceReport
+}
+
+type findingReport struct {
+	Kind  string `json:"kind" doc:"its kind: docs/explanation/when-it-resumes.md"`
+	Words string `json:"words,omitempty" doc:"words found in the prompt"`
+}
+
+func findingReports(list []prompt.Finding) (out []findingReport) {
+	for _, f := range list {
+		out = append(out, findingReport(f))
+	}
+	return out
+}
+
+type identityReport struct {
+	Name      string `json:"name" doc:"equal on two machines with one key if all below is, and task, role, tool and the prompt's beginning"`
+	Project   string `json:"project" doc:"name of the project"`
+	Directory string `json:"directory" doc:"the working directory"`
+	Home      string `json:"home" doc:"the tool's home"`
+	Rule      string `json:"rule,omitempty" doc:"the rule that names task and role"`
+}
+
+type otherReport struct {
+	Managed bool        `json:"managed" doc:"whether the call is managed then"`
+	Reason  reason.Code `json:"reason,omitempty" doc:"why not"`
+}
+
+type nearestReport struct {
+	Chain    int64       `json:"chain" doc:"its chain"`
+	Session  string      `json:"session,omitempty" doc:"its session"`
+	Relation reason.Code `json:"relation" doc:"how the prompt relates to the session's"`
+}
+
+type blockReport struct {
+	Number int    `json:"number" doc:"from 1"`
+	Head   string `json:"head" doc:"its first line"`
+	Bytes  int    `json:"bytes" doc:"its length"`
+	Sent   bool   `json:"sent" doc:"whether the session has it"`
+}
+
+func explainJSON(a *app.App, call []string, e shim.Explanation) explainReport {
+	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
+		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
+		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
+	r.AdviceReport = view.AdviceFor(e.Reason, e.Tool, e.Chain)
+	if e.Fault != nil {
+		r.Fault = e.Fault.Error()
+	}
+	if s := e.Shared; s != nil {
+		r.Shared = &identityReport{s.Name, s.Project, s.Directory, s.Home, s.Scope}
+	}
+	r.Unshared = e.Unshared
+	if e.Reason == reason.Dearer {
+		r.Prices = pricesJSON(e.Prices)
+	}
+	if e.NearlyFull {
+		r.Warning = why.NearlyFull(e.Context, e.ContextModel, a.Configured().ContextLimit)
+	}
+	if e.Attempt != rewrite.NoAttempt {
+		r.Attempt = &e.Attempt
+	}
+	r.Terminal = e.Terminal
+	if e.Other != nil {
+		r.Other = &otherReport{e.Other.Managed, e.Other.Reason}
+	}
+	if n := e.Nearest; n != nil {
+		r.Compared = &nearestReport{n.Chain, n.Session, n.Relation}
+	}
+	r.For, r.Against = e.Proof.Sentences(), findingReports(e.Against)
+	if e.Plan.HasStdin {
+		r.Stdin = &e.Plan.Stdin
+	}
+	for i, b := range e.Blocks {
+		head, _, _ := strings.Cut(b.Text, "\n")
+		r.Blocks = append(r.Blocks, blockReport{i + 1, head, len(b.Text), b.Sent})
+	}
+	return r
+}

@@ -1,0 +1,78 @@
+package ctl
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"reprise/fleet"
+	"reprise/internal/ctl/app"
+	"reprise/shim"
+
+	"github.com/spf13/cobra"
+)
+
+// staleUnfinished is the age from which on nobody works on what a call has left to do.
+const staleUnfinished = 24 * time.Hour
+
+// finishSharedCommand is started by the shims. Nobody reads what it prints.
+func finishSharedCommand(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use: shim.FinishCommand + " FILE", Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return finishShared(a, args[0]) },
+	}
+}
+
+func finishShared(a *app.App, path string) error {
+	if err := shim.HideKey(); err != nil {
+		return fmt.Errorf("hide the store's key: %w", err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read what a call has left to do: %w", err)
+	}
+	removeStale(filepath.Dir(path))
+	u, err := fleet.DecodeUnfinished(text)
+	if err == nil {
+		err = complete(a, u)
+	}
+	if err == nil {
+		err = os.Remove(path)
+	}
+	return err
+}
+
+func complete(a *app.App, u *fleet.Unfinished) error {
+	s, client, err := app.AskedStore(a)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	l, err := a.OpenLedger()
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	host, _ := os.Hostname()
+	book := &fleet.Book{
+		Local: l, Registers: client, Bundles: client, Log: client, Project: u.Call.Project, Host: host, Place: u.Place,
+		Timeout: s.Timeout, Upload: max(s.UploadTimeout, app.Patience),
+	}
+	ctx, cancel := app.Within(book.Upload)
+	defer cancel()
+	if err := book.Complete(ctx, u); err != nil {
+		return app.StoreFailure("put the session into the store", err, s)
+	}
+	return nil
+}
+
+// removeStale removes what processes that were killed have left.
+func removeStale(dir string) {
+	paths, _ := filepath.Glob(filepath.Join(dir, shim.UnfinishedFiles))
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > staleUnfinished {
+			_ = os.Remove(path)
+		}
+	}
+}

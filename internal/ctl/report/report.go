@@ -1,0 +1,85 @@
+// Package report makes the page with charts of use, cost and saving, as a file or live from a server.
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/report/draw"
+	"reprise/internal/ctl/textfile"
+	"reprise/internal/ctl/view"
+	"reprise/ledger"
+
+	"github.com/spf13/cobra"
+)
+
+// Limits of the report, however large the ledger is.
+var mostDrawn = ledger.SnapshotLimits{Chains: 20, Calls: 60, Keys: mostRows - 1}
+
+// reportFile is where the report is written by default.
+const reportFile = "reprise-report.html"
+
+func Command(a *app.App) *cobra.Command {
+	var file string
+	var store bool
+	var f *app.FilterFlags
+	c := &cobra.Command{
+		Use: "report", Short: "write a page with charts of use, cost and saving",
+		Long: `Writes one self-contained HTML page, by default into ` + reportFile + `: what resuming saved, money and
+tokens by day, with and without resuming, the share from the cache, the same by project, tool, model and task,
+decisions by reason, and the chains as timelines. It contains no prompt, but names of tasks and directories.
+docs/how-to/measure.md explains each part; shimctl serve shows the same live.`,
+		Args: app.NoArguments,
+		RunE: func(*cobra.Command, []string) error { return write(a, file, store, f) },
+	}
+	c.Flags().StringVarP(&file, "output", "o", reportFile, "write the page to `FILE`, - for stdout")
+	c.Flags().StringVar(&file, "html", reportFile, "the same as --output `FILE`")
+	app.StoreFlag(c, &store)
+	f = app.FilterFlag(a, c)
+	return c
+}
+
+func write(a *app.App, file string, store bool, flags *app.FilterFlags) error {
+	var page bytes.Buffer
+	var calls int64
+	err := a.WithCalls(app.CallsOf(a, store, flags), func(l *ledger.Ledger, r view.Reporter) error {
+		f, err := app.Filter(a, l, flags)
+		if err != nil {
+			return err
+		}
+		s, err := view.WithProgress(a.Stderr, "adding the calls up", func() (ledger.Snapshot, error) {
+			return l.Snapshot(f, r.Prices.LongPrompt(), mostDrawn)
+		})
+		if err != nil {
+			return err
+		}
+		if calls = managedCalls(s); calls == 0 && f != (ledger.Filter{}) {
+			return app.WithHint(fmt.Errorf("no managed call was made%s", app.FilterWords(f)), "shimctl log lists the last calls, shimctl stats --by day the days")
+		}
+		return draw.Write(&page, newPage(a, s, f.Times(), r, linker{}))
+	})
+	if err != nil {
+		return err
+	}
+	if file == "-" {
+		_, err = a.Stdout.Write(page.Bytes())
+	} else {
+		err = textfile.ReplaceFile(file, 0o600, func(w io.Writer) error { _, err := page.WriteTo(w); return err })
+	}
+	if err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	if file != "-" {
+		fmt.Fprintf(a.Stderr, "wrote %s: %s\n", view.Printable(a.Tilde(file)), view.Count(calls, "managed call"))
+	}
+	return nil
+}
+
+func managedCalls(s ledger.Snapshot) (calls int64) {
+	for _, slice := range managedOnly(s.Slices) {
+		calls += slice.Calls
+	}
+	return calls
+}

@@ -1,0 +1,167 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/saving"
+	"reprise/internal/ctl/view"
+	"reprise/internal/prices"
+	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/test/sample"
+
+	"golang.org/x/net/html"
+)
+
+var samples = flag.String("samples", "", "write sample reports into this `folder`")
+
+// reportOf makes the page of a ledger.
+func reportOf(t testing.TB, ledgerPath string, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	a := &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: &out}, Stderr: view.Screen{Writer: &errs}, Now: sample.Now,
+		Environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(ledgerPath))}}
+	if code := a.Run(Command(a), append([]string{"--html", "-"}, args...)); code != app.ExitOK || errs.Len() > 0 {
+		t.Fatalf("exit %d: %s", code, &errs)
+	}
+	return out.String()
+}
+
+// samplePages are reports on ledgers of several sizes.
+func samplePages(t *testing.T) map[string]string {
+	return map[string]string{
+		"none":     reportOf(t, filepath.Join(t.TempDir(), "reprise", "ledger.db")),
+		"one":      reportOf(t, sample.Ledger(t, 1, false)),
+		"estimate": reportOf(t, sample.Ledger(t, 1000, false)),
+		"control":  reportOf(t, sample.Ledger(t, 1000, true)),
+	}
+}
+
+// What a page has in it depends on what there is to show.
+func TestReportSections(t *testing.T) {
+	for name, page := range samplePages(t) {
+		if *samples != "" {
+			if err := os.WriteFile(filepath.Join(*samples, name+".html"), []byte(page), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := "Money by day|Tokens by day|Tokens by day but for cache reads|From the cache by day|By project|By tool|By model|By task|What resuming saved|Decisions|Chains"
+		if name == "none" {
+			want = ""
+		}
+		if got := strings.Join(texts(t, page, "h2"), "|"); got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+		if got, want := strings.Contains(page, "without resuming"), name == "estimate" || name == "control"; got != want {
+			t.Errorf("%s: is there something without resuming: %v", name, got)
+		}
+		if got, want := strings.Contains(page, "control group: "), name == "control"; got != want {
+			t.Errorf("%s: is there a control group: %v", name, got)
+		}
+		if strings.Contains(page, "NaN") || strings.Contains(page, "Inf") {
+			t.Errorf("%s: a figure that is not known is printed as a number", name)
+		}
+	}
+}
+
+// texts returns what stands in the elements of that name.
+func texts(t *testing.T, page, element string) (found []string) {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode && n.Data == element {
+			var text strings.Builder
+			for inner := range n.Descendants() {
+				if inner.Type == html.TextNode {
+					text.WriteString(inner.Data)
+				}
+			}
+			found = append(found, text.String())
+		}
+	}
+	return found
+}
+
+// A page does not grow with the ledger.
+func TestReportIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes a ledger of 100 000 calls")
+	}
+	page := reportOf(t, sample.Ledger(t, 100_000, true))
+	if len(page) > 1<<20 {
+		t.Errorf("the page has %d bytes", len(page))
+	}
+	if !strings.Contains(page, ">100,000<") {
+		t.Error("calls are missing")
+	}
+}
+
+// The page says what stats says.
+func TestReportAgreesWithStats(t *testing.T) {
+	for _, control := range []bool{false, true} {
+		path := sample.Ledger(t, 2000, control)
+		l, err := ledger.OpenExisting(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		none := view.Reporter{Prices: &prices.Table{}}
+		slices, err := l.Slices(ledger.Filter{}, none.Prices.LongPrompt())
+		if err != nil {
+			t.Fatal(err)
+		}
+		arms, err := l.Arms(ledger.Filter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := saving.New(slices, arms, none.ListPrice)
+		s, err := l.Snapshot(ledger.Filter{}, 100_000, mostDrawn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := saving.New(s.Slices, s.Arms, none.ListPrice)
+		spans := newSpans(s.Slices, got, none)
+		for i, f := range saving.Figures {
+			if f.Unit == "share" {
+				continue
+			}
+			byDay := 0.0
+			for _, day := range spans {
+				byDay += day.saved[i]
+			}
+			if saved := want.Saved(f.Name); saved <= 0 || !near(saved, got.Saved(f.Name)) || !near(saved, byDay) {
+				t.Errorf("control %v: %s: stats says %v, the report %v, its days %v", control, f.Name, saved, got.Saved(f.Name), byDay)
+			}
+		}
+	}
+}
+
+func near(a, b float64) bool { return a-b <= a/1e9 && b-a <= a/1e9 }
+
+// Long periods are shared out in weeks or more.
+func TestSpans(t *testing.T) {
+	for days, want := range map[int64]struct{ spans, width int64 }{1: {1, 1}, 60: {60, 1}, 61: {9, 7}, 420: {60, 7}, 421: {31, 14}, 100_000: {60, 1673}} {
+		slices := []ledger.Slice{{Day: 0}, {Day: decide.Millis((days - 1) * dayLength)}}
+		slices[0].Calls, slices[1].Calls = 1, 1
+		spans := newSpans(slices, saving.New(nil, nil, nil), view.Reporter{Prices: &prices.Table{}})
+		if int64(len(spans)) != want.spans || spans[len(spans)-1].last != slices[1].Day || spans[len(spans)-1].sums.Calls == 0 {
+			t.Errorf("%d days: %d columns, the last one to %s with %d calls", days, len(spans), day(spans[len(spans)-1].last), spans[len(spans)-1].sums.Calls)
+		}
+		unit := map[int64]string{1: "day", 7: "week", 14: "span of 2 weeks", 1673: "span of 239 weeks"}[want.width]
+		if drawn := charts(spans); drawn[0].Title != "Money by "+unit || drawn[3].Title != "From the cache by "+unit {
+			t.Errorf("%d days: %q, %q", days, drawn[0].Title, drawn[3].Title)
+		}
+		if width := int64(spans[0].last-spans[0].first)/dayLength + 1; width != want.width {
+			t.Errorf("%d days: columns of %d", days, width)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/report/draw"
+	"reprise/internal/ctl/view"
+	"reprise/ledger"
+	"reprise/ledger/decide"
+)
+
+// A site makes the pages of the server.
+type site struct {
+	app    *app.App
+	source *source
+	view.Reporter
+	base string // path of all pages
+	now  func() time.Time
+}
+
+// Limits of a page, however large the ledger is.
+var (
+	mostOfADay = ledger.SnapshotLimits{Chains: 200, Calls: 60, Keys: mostRows - 1}
+	mostLast   = 10
+	mostCalls  = 500
+)
+
+// errNoPage reports that an address leads nowhere.
+var errNoPage = errors.New("there is nothing at this address; it may have been pruned")
+
+func newSite(a *app.App, s *source, r view.Reporter, base string) *site {
+	return &site{a, s, r, base, time.Now}
+}
+
+func (s *site) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/version", s.version)
+	for pattern, make := range map[string]maker{
+		"/{$}":          (*site).overview,
+		"/day/{day}":    (*site).day,
+		"/chain/{id}":   (*site).chain,
+		"/call/{id}":    (*site).call,
+		"/{nowhere...}": func(*site, *app.App, *ledger.Ledger, *http.Request) (draw.Page, error) { return draw.Page{}, errNoPage },
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.show(w, r, make) })
+	}
+	return mux
+}
+
+// A maker makes a page. The app has the time of the request.
+type maker func(*site, *app.App, *ledger.Ledger, *http.Request) (draw.Page, error)
+
+// version writes the version of the data, which a page compares with its own.
+func (s *site) version(w http.ResponseWriter, _ *http.Request) {
+	err := s.source.read(func(_ *ledger.Ledger, version string) error {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, err := fmt.Fprint(w, version)
+		return err
+	})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
+}
+
+func (s *site) show(w http.ResponseWriter, r *http.Request, make maker) {
+	a := *s.app
+	a.Now = s.now()
+	a.Stdout = view.Screen{} // times are not relative
+	live := draw.Live{URL: s.base + "version"}
+	var page draw.Page
+	err := s.source.read(func(l *ledger.Ledger, version string) (err error) {
+		live.Version = version
+		page, err = make(s, &a, l, r)
+		return err
+	})
+	status := http.StatusOK
+	if err != nil {
+		status = statusOf(err)
+		page = draw.Page{Title: http.StatusText(status), Empty: a.TildeIn(err.Error()), Trail: s.trail()}
+	}
+	page.Live = live
+	page.Footer = cmp.Or(page.Footer, footer(&a))
+	var out bytes.Buffer
+	if err := draw.Write(&out, page); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", page.Policy()+"; frame-ancestors 'none'")
+	w.WriteHeader(status)
+	_, _ = out.WriteTo(w) // the browser may be gone
+}
+
+func statusOf(err error) int {
+	var usage app.UsageError
+	switch {
+	case errors.Is(err, errNoPage):
+		return http.StatusNotFound
+	case errors.As(err, &usage):
+		return http.StatusBadRequest
+	}
+	return http.StatusInternalServerError
+}
+
+// trail returns the links to the pages above one.
+func (s *site) trail(above ...draw.Link) []draw.Link {
+	return append([]draw.Link{{Text: "All days", URL: s.base}}, above...)
+}
+
+// periods are those that the overview offers; the first is what it shows if none is named.
+var periods = []struct{ since, name string }{{"30d", "30 days"}, {"7d", "7 days"}, {"1d", "24 hours"}, {"", "always"}}
+
+// link returns what links to the other pages.
+func (s *site) link() linker { return linker{base: s.base, since: periods[0].since} }
+
+// queryFilter reads the filters of a view from an address, where they have the names of the flags.
+func queryFilter(q url.Values) *app.FilterFlags {
+	f := &app.FilterFlags{Since: q.Get("since"), Until: q.Get("until"), Tool: q.Get("tool"), Directory: q.Get("directory"), Task: q.Get("task"),
+		Role: q.Get("role"), Reason: q.Get("reason"), Class: q.Get("class"), Outcome: q.Get("outcome"), From: q.Get("chain")}
+	if !q.Has("since") {
+		f.Since = periods[0].since
+	}
+	return f
+}
+
+func (s *site) overview(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Page, error) {
+	query := r.URL.Query()
+	flags := queryFilter(query)
+	f, err := app.Filter(a, l, flags)
+	if err != nil {
+		return draw.Page{}, err
+	}
+	snapshot, err := l.Snapshot(f, s.Prices.LongPrompt(), mostDrawn)
+	if err != nil {
+		return draw.Page{}, err
+	}
+	link := s.link()
+	link.since = flags.Since
+	p := newPage(a, snapshot, ledger.Always, s.Reporter, link) // the period is named below
+	if p.Latest, err = s.lastCalls(l, f); err != nil {
+		return draw.Page{}, err
+	}
+	for _, other := range periods {
+		link := draw.Link{Text: other.name}
+		if other.since != flags.Since || flags.Until != "" {
+			query.Del("until")
+			query.Set("since", other.since)
+			link.URL = s.base + "?" + query.Encode()
+		}
+		p.Others = append(p.Others, link)
+	}
+	var only []string
+	for _, name := range app.FilterNames {
+		if value := query.Get(name); value != "" && name != "since" && name != "until" {
+			only = append(only, name+" "+view.Cut(a.Tilde(value)))
+		}
+	}
+	if len(only) > 0 {
+		p.Trail = s.trail()
+		p.Title += ": " + strings.Join(only, ", ")
+	}
+	return p, nil
+}
+
+// lastCalls returns a table of the last selected calls, if there is any.
+func (s *site) lastCalls(l *ledger.Ledger, f ledger.Filter) ([]draw.Table, error) {
+	last, err := l.LatestInvocations(ledger.Wanted{Filter: f, Limit: mostLast})
+	if err != nil || len(last) == 0 {
+		return nil, err
+	}
+	names, err := chainNames(l, last)
+	calls := s.callsTable(last, names)
+	calls.Title = "Last calls"
+	return []draw.Table{calls}, err
+}
+
+func (s *site) day(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Page, error) {
+	day, err := time.Parse(time.DateOnly, r.PathValue("day"))
+	if err != nil {
+		return draw.Page{}, errNoPage
+	}
+	period := ledger.Period{Since: decide.Millis(day.UnixMilli()), Until: decide.Millis(day.AddDate(0, 0, 1).UnixMilli())}
+	snapshot, err := l.Snapshot(ledger.Filter{Period: period}, s.Prices.LongPrompt(), mostOfADay)
+	if err != nil {
+		return draw.Page{}, err
+	}
+	p := newPage(a, snapshot, period, s.Reporter, s.link())
+	p.Title, p.Subtitle, p.Trail = day.Format("Monday, 2 January 2006"), "in UTC", s.trail()
+	p.Charts = nil // a chart of one column says nothing
+	p.Of = "The chains with a call on this day."
+	return p, nil
+}
+
+// pathNumber returns the number of a chain or a call in an address.
+func pathNumber(r *http.Request) (int64, error) {
+	n, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil || n <= 0 {
+		return 0, errNoPage
+	}
+	return n, nil
+}

@@ -1,0 +1,155 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/report/draw"
+	"reprise/internal/ctl/saving"
+	"reprise/internal/ctl/view"
+	"reprise/ledger"
+)
+
+// mostRows limits a table of the report. The last row sums up the others.
+const mostRows = 16
+
+// A linker makes links to the other pages of a server. The zero value is for a file, which has none.
+type linker struct {
+	base  string // path of all pages, with a slash at its end
+	since string // since when the overview shows calls
+}
+
+// to returns a text that leads to the page on one thing of a kind: day, chain or call.
+func (l linker) to(text, kind, name string) draw.Link {
+	if l.base == "" {
+		return draw.Link{Text: text}
+	}
+	return draw.Link{Text: text, URL: l.base + kind + "/" + url.PathEscape(name)}
+}
+
+// only returns a text that leads to an overview of the calls that a filter selects.
+func (l linker) only(text, filter, value string) draw.Link {
+	if l.base == "" || filter == "" || value == "" || value == ledger.OtherKeys {
+		return draw.Link{Text: text}
+	}
+	return draw.Link{Text: text, URL: l.base + "?" + url.Values{"since": {l.since}, filter: {value}}.Encode()}
+}
+
+// A grouping is a table of the report: the calls by one of their properties.
+type grouping struct {
+	title, column string
+	none          string // the name of the calls without the property
+	filter        string // that selects by it, "" if there is none
+	key           func(ledger.Slice) string
+}
+
+var groupings = []grouping{
+	{"By project", "directory", "", "directory", func(s ledger.Slice) string { return s.Cwd }},
+	{"By tool", "tool", "", "tool", func(s ledger.Slice) string { return s.Tool }},
+	{"By model", "model", "not known", "", func(s ledger.Slice) string { return s.Model }},
+	{"By task", "task", "without a task", "task", func(s ledger.Slice) string { return s.Task }},
+}
+
+// tables returns a table for each property that distinguishes the calls.
+func tables(a *app.App, managed []ledger.Slice, share saving.Share, r view.Reporter, link linker) (list []draw.Table) {
+	for _, g := range groupings {
+		if table := g.table(g.sums(managed, share, r), a.Tilde, link); len(table.Rows) > 0 {
+			list = append(list, table)
+		}
+	}
+	return list
+}
+
+// otherNames is the name of the last row of a table.
+const otherNames = "all others"
+
+// A groupSum is a row of such a table.
+type groupSum struct {
+	key     string
+	calls   ledger.Group
+	bill    view.Bill
+	saved   float64 // nano-dollars
+	compare bool    // whether saved is known
+}
+
+// table draws the rows; path writes a directory for people.
+func (g grouping) table(rows []groupSum, path func(string) string, link linker) draw.Table {
+	t := draw.Table{Title: g.title, Head: []string{g.column, "saved", "cost", "calls", "resumed", "tokens"}}
+	if len(rows) == 1 && rows[0].key == "" {
+		return t // no call has the property
+	}
+	for n, row := range rows {
+		if n == mostRows-1 && len(rows) > mostRows {
+			rest := groupSum{key: ledger.OtherKeys}
+			for _, more := range rows[n:] {
+				rest.add(more)
+			}
+			row = rest
+		}
+		if n < mostRows {
+			name := cmp.Or(path(row.key), g.none)
+			if row.key == ledger.OtherKeys {
+				name = otherNames
+			}
+			t.Rows = append(t.Rows, row.drawn(link.only(view.Cut(name), g.filter, row.key)))
+		}
+	}
+	return t
+}
+
+// sums adds up the managed calls by key, those that saved most first.
+func (g grouping) sums(managed []ledger.Slice, share saving.Share, r view.Reporter) (rows []groupSum) {
+	cost := figureIndex(saving.Cost)
+	at := map[string]int{}
+	for _, s := range managed {
+		key := g.key(s)
+		i, ok := at[key]
+		if !ok {
+			i = len(rows)
+			at[key] = i
+			rows = append(rows, groupSum{key: key})
+		}
+		rows[i].calls.Add(s.Sums)
+		rows[i].bill.Add(r.Prices, s)
+		if saved := share(s)[cost]; saved != 0 && !math.IsNaN(saved) {
+			rows[i].saved += saved
+			rows[i].compare = true
+		}
+	}
+	others := func(g groupSum) int {
+		if g.key == ledger.OtherKeys {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(rows, func(a, b groupSum) int {
+		return cmp.Or(cmp.Compare(others(a), others(b)), cmp.Compare(b.saved, a.saved), cmp.Compare(b.calls.Calls, a.calls.Calls), strings.Compare(a.key, b.key))
+	})
+	return rows
+}
+
+func (g *groupSum) add(more groupSum) {
+	g.calls.Add(more.calls.Sums)
+	g.bill.Total = g.bill.Total.Plus(more.bill.Total)
+	g.saved += more.saved
+	g.compare = g.compare || more.compare
+}
+
+func (g groupSum) drawn(name draw.Link) draw.TableRow {
+	tokens, saved := view.NotKnown, view.NotKnown
+	if t := g.calls; t.Metered > 0 {
+		tokens = view.ShortNumber(t.Input + t.CacheRead + t.CacheWrite + t.Output)
+	}
+	if g.compare {
+		saved = view.Amount("nano_usd", g.saved)
+	}
+	row := draw.TableRow{Name: name}
+	for _, text := range []string{saved, g.bill.Total.Human(), view.Thousands(g.calls.Calls), view.Amount("share", view.ReuseRate(g.calls)), tokens} {
+		row.Cells = append(row.Cells, draw.Link{Text: text})
+	}
+	return row
+}

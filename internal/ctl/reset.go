@@ -1,0 +1,56 @@
+package ctl
+
+import (
+	"fmt"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/view"
+	"reprise/ledger"
+
+	"github.com/spf13/cobra"
+)
+
+func resetCommand(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "reset CHAIN", Short: "end a chain's session, so that its next call is fresh",
+		Long: `Ends the chain's session: the next call of the chain is fresh. Nothing is deleted, and running calls
+continue. CHAIN is its number, its task, or the start of the ID of one of its sessions. A chain that machines
+share ends on all of them; its task may also be one that only other machines know.`,
+		DisableFlagsInUseLine: true, ValidArgsFunction: a.CompleteChain,
+		Args: app.OneArgument("the number or the task of a chain, or the id of a session"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.WithLedger(func(l *ledger.Ledger, _ view.Reporter) error { return runReset(a, l, args[0]) })
+		},
+	}
+}
+
+func runReset(a *app.App, l *ledger.Ledger, name string) error {
+	chain, err := app.FindChain(l, name)
+	if err != nil {
+		return unlessStored(a, l, name, err, func(s *storedChains) (bool, error) {
+			kept, err := s.reset()
+			if kept.Chains > 0 {
+				fmt.Fprintf(a.Stdout, "the next call of task %s begins anew on all machines (%s)\n", view.Printable(name), view.Count(kept.Chains, "chain"))
+			}
+			return kept.Chains > 0, err
+		})
+	}
+	stored, err := storedChain(a, l, chain)
+	if err != nil {
+		return err
+	}
+	defer stored.close()
+	kept, err := stored.reset()
+	if err != nil {
+		return err
+	}
+	if err := l.Reset(chain.ID); err != nil {
+		return fmt.Errorf("reset chain %d: %w", chain.ID, err)
+	}
+	where := ""
+	if kept.Chains > 0 {
+		where = " on all machines"
+	}
+	fmt.Fprintf(a.Stdout, "the next call of chain %d begins anew%s\n", chain.ID, where)
+	return nil
+}

@@ -1,0 +1,146 @@
+package ctl
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"reprise/config"
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/view"
+	"reprise/rewrite"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func newRoot(a *app.App) *cobra.Command {
+	root := &cobra.Command{
+		Use: "shimctl COMMAND", Short: "show what the shims did, and why",
+		Long:                  "Shows what the shims of " + strings.Join(rewrite.Names, ", ") + " did, and why.",
+		DisableFlagsInUseLine: true,
+		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	app.MakeGroup(root)
+	var printVersion bool
+	root.RunE = func(c *cobra.Command, _ []string) error {
+		if printVersion {
+			fmt.Fprintln(a.Stdout, app.Version())
+			return nil
+		}
+		return c.Help()
+	}
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { printHelp(c.OutOrStdout(), c) })
+	root.SetHelpCommand(helpCommand())
+	root.SetFlagErrorFunc(flagError)
+	colour := view.ColorChoice("auto")
+	root.PersistentFlags().Var(&colour, "color", "auto, always or never; NO_COLOR is respected")
+	app.CompleteFlag(root, "color", []string{"auto", "always", "never"})
+	var noPager bool
+	root.PersistentFlags().BoolVar(&noPager, "no-pager", false, "do not show long output in a pager")
+	root.PersistentPreRun = func(c *cobra.Command, _ []string) {
+		a.Stdout.SetColors(colour, a.Getenv)
+		if !noPager {
+			a.LeavePager = view.StartPager(c, &a.Stdout, a.Environ)
+		}
+	}
+	root.PersistentFlags().BoolP("help", "h", false, "show this help")
+	root.Flags().BoolVarP(&printVersion, "version", "V", false, "print the version, as shimctl version does")
+	for _, make := range commands {
+		root.AddCommand(make(a))
+	}
+	addRenamed(a, root)
+	return root
+}
+
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "show what a command does",
+		Long:                  "Shows what a command does and which flags it takes, like --help after the command.",
+		DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			found, rest, err := c.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return app.UnknownCommand(found, rest[0])
+			}
+			return found.Help()
+		},
+	}
+}
+
+func printHelp(w io.Writer, c *cobra.Command) {
+	fmt.Fprintf(w, "usage: %s\n\n%s\n", c.UseLine(), c.Long)
+	if c.HasAvailableSubCommands() {
+		fmt.Fprint(w, "\ncommands:\n")
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				fmt.Fprintf(w, "  %-*s  %s\n", c.Commands()[0].NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+		fmt.Fprintf(w, "\n%s --help says more.\n", strings.TrimSpace(c.CommandPath()+" COMMAND"))
+	}
+	own, filters := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if app.IsFilter(f) {
+			filters.AddFlag(f)
+		} else {
+			own.AddFlag(f)
+		}
+	})
+	printFlags(w, "flags", own)
+	printFlags(w, "filters", filters)
+	printFlags(w, "flags of every command", c.InheritedFlags())
+}
+
+func printFlags(w io.Writer, title string, flags *pflag.FlagSet) {
+	if flags.HasAvailableFlags() {
+		fmt.Fprintf(w, "\n%s:\n%s\n", title, strings.TrimRight(flags.FlagUsages(), "\n"))
+	}
+}
+
+// flagError names the known flag that is most like a mistyped one.
+func flagError(c *cobra.Command, err error) error {
+	hint := c.CommandPath() + " --help lists the flags"
+	var lacking *pflag.ValueRequiredError
+	if errors.As(err, &lacking) {
+		return app.Usage(fmt.Sprintf("--%s lacks its value", lacking.GetFlag().Name), hint)
+	}
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		f := invalid.GetFlag()
+		switch f.Value.Type() {
+		case "int":
+			hint = "write a whole number, as 20"
+		case "uint16":
+			hint = "write a whole number from 0 to 65535"
+		case "duration":
+			hint = view.DurationHint
+		case "bool":
+			hint = "write true or false, or the flag alone"
+		default:
+			hint = errors.Unwrap(invalid).Error()
+		}
+		return app.Usage(fmt.Sprintf("--%s cannot be %q", f.Name, invalid.GetValue()), hint)
+	}
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return app.Usage(err.Error(), hint)
+	}
+	name := unknown.GetSpecifiedName()
+	var known []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if near := config.Nearest(name, known); near != "" {
+		hint = "did you mean --" + near
+	}
+	dashes := "--"
+	if unknown.GetSpecifiedShortnames() != "" {
+		dashes = "-"
+	}
+	return app.Usage(fmt.Sprintf("%s has no flag %s%s", c.CommandPath(), dashes, name), hint)
+}

@@ -1,0 +1,214 @@
+package rule
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"reprise/config"
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/textfile"
+	"reprise/internal/ctl/view"
+	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+
+	"github.com/spf13/cobra"
+)
+
+func addCommand(a *app.App) *cobra.Command {
+	var asJSON bool
+	var agreed app.Consent
+	var from string
+	c := &cobra.Command{
+		Use: "add FILE|--from CALL", Short: "add rules to the configuration",
+		Long: `Adds the rules in FILE, - for stdin, to the end of the configuration file, and shows what it added. At a terminal it
+asks first. It writes nothing if either has a mistake, or if there is a rule of that name.
+
+--from makes a rule from a fresh call and those like it, shows what it would have resumed, and asks; with --json, or
+without a terminal, it needs --yes.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if from != "" && len(args) > 0 {
+				return app.Usage("--from takes no file of rules", "usage: "+c.UseLine())
+			}
+			if from != "" {
+				return nil
+			}
+			return app.OneArgument("a file of rules, or --from CALL")(c, args)
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if from != "" {
+				return runAddFrom(a, from, agreed, asJSON)
+			}
+			return runAdd(a, args[0], agreed, asJSON)
+		},
+	}
+	app.JSONFlag(c, &asJSON, "shimctl.rule.add/1")
+	agreed.AddFlags(c)
+	c.Flags().StringVar(&from, "from", "", "make a rule from `CALL`, a number")
+	_ = c.RegisterFlagCompletionFunc("from", func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return a.CompleteCall(c, nil, begun)
+	})
+	return c
+}
+
+type AddReport struct {
+	Schema string     `json:"schema" doc:"name of this schema"`
+	File   string     `json:"file" doc:"the configuration file"`
+	Rules  []string   `json:"rules" doc:"names of the added rules"`
+	Text   string     `json:"text" doc:"the text at its end"`
+	DryRun bool       `json:"dry_run" doc:"whether nothing was changed"`
+	Tried  *TriedRule `json:"tried,omitempty" doc:"with --from: what the rule would have made of past calls"`
+}
+
+// ProposedPeriod is how long before a call those like it are searched for.
+const ProposedPeriod = 7 * 24 * time.Hour
+
+// runAddFrom adds the rule that a call and those like it suggest.
+func runAddFrom(a *app.App, call string, agreed app.Consent, asJSON bool) error {
+	l, err := a.OpenOrEmpty()
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	i, err := app.FindInvocation(l, call)
+	if err != nil {
+		return err
+	}
+	p, err := ProposeFor(a, l, i)
+	if err != nil {
+		return app.WithHint(fmt.Errorf("make a rule from call %d: %w", i.ID, err), "without a rule: "+namedCall(i.Tool))
+	}
+	edit, err := withRules(a, p.Text, p.rules)
+	if err != nil {
+		return err
+	}
+	report := AddReport{Schema: "shimctl.rule.add/1", File: edit.File, Text: strings.TrimPrefix(edit.New, edit.Old),
+		DryRun: agreed.Dry || asJSON && !agreed.Yes, Rules: []string{p.rules[0].Name}, Tried: &p.tried}
+	if asJSON {
+		if !report.DryRun {
+			err = edit.Write()
+		}
+		return errors.Join(err, a.Stdout.PrintJSON(report))
+	}
+	printAdded(a, "would be added to", report)
+	fmt.Fprintln(a.Stdout)
+	a.Stdout.Sentences("RESULT", "", p.tried.Text, "It is right only if the calls of a role are rounds of one job: two jobs of one caller look the same.")
+	if agreed.Dry {
+		return nil
+	}
+	if err := a.Ask("add it?", agreed); err != nil {
+		return err
+	}
+	if err := edit.Write(); err != nil {
+		return fmt.Errorf("write %s: %w", edit.File, err)
+	}
+	a.Stderr.Notice("added to " + a.Tilde(edit.File))
+	return nil
+}
+
+// ProposeFor returns the rule for a call's job, or why there is none.
+func ProposeFor(a *app.App, l *ledger.Ledger, i ledger.Invocation) (proposal, error) {
+	switch {
+	case i.Rule != "":
+		return proposal{}, fmt.Errorf("rule %s matched it", i.Rule)
+	case i.Mode != rewrite.Fresh || i.FellBack != "":
+		return proposal{}, fmt.Errorf("it was not fresh for want of a name (%s)", view.Decision(i))
+	}
+	if i.Task != "" {
+		return proposal{}, fmt.Errorf("its caller named the task %s", i.Task)
+	}
+	since := i.Started.Time().Add(-ProposedPeriod)
+	return proposeRule(a, l, i.ID, i.Tool, i.Cwd, decide.Millis(since.UnixMilli()))
+}
+
+// namedCall is a call of a tool with a name.
+func namedCall(tool string) string {
+	return view.AdviceFor(reason.NoEvidence, tool, 0).Command
+}
+
+// runAdd adds the rules of a file. Whoever names the file to a program has decided: only a person is asked.
+func runAdd(a *app.App, name string, agreed app.Consent, asJSON bool) error {
+	text, rules, err := readRules(a, name)
+	if err != nil {
+		return err
+	}
+	edit, err := withRules(a, text, rules)
+	if err != nil {
+		return err
+	}
+	report := AddReport{Schema: "shimctl.rule.add/1", File: edit.File, Text: strings.TrimPrefix(edit.New, edit.Old), DryRun: agreed.Dry,
+		Rules: view.Mapped(rules, func(r config.Rule) string { return r.Name })}
+	asks := !agreed.Dry && !agreed.Yes && !asJSON && name != "-" && a.CanAsk()
+	if asks {
+		printAdded(a, "would be added to", report)
+		if err := a.Ask("add them?", agreed); err != nil {
+			return err
+		}
+	}
+	if !agreed.Dry {
+		if err := edit.Write(); err != nil {
+			return fmt.Errorf("write %s: %w", edit.File, err)
+		}
+	}
+	for _, r := range rules {
+		if !r.NamesTask() && !r.Never {
+			a.Stderr.Notice(fmt.Sprintf("rule %s names no task: the prompts alone decide, as before", r.Name))
+		}
+	}
+	switch {
+	case asJSON:
+		return a.Stdout.PrintJSON(report)
+	case asks:
+		a.Stderr.Notice("added to " + a.Tilde(edit.File))
+	case agreed.Dry:
+		printAdded(a, "would be added to", report)
+	default:
+		printAdded(a, "added to", report)
+	}
+	return nil
+}
+
+// withRules returns the configuration file with a text of rules at its end. It refuses to change a file with mistakes, or
+// to make one.
+func withRules(a *app.App, text string, rules []config.Rule) (edit textfile.Edit, err error) {
+	if edit.File, err = config.ConfigFile(a.Own); err != nil {
+		return edit, err
+	}
+	before, err := config.Load(edit.File)
+	if err != nil {
+		return edit, err
+	}
+	for _, r := range rules {
+		if slices.ContainsFunc(before.Rules, func(o config.Rule) bool { return o.Name == r.Name }) {
+			return edit, app.WithHint(fmt.Errorf("%s already has a rule %q", a.Tilde(edit.File), r.Name), "give the new one another name: rules of one name share their tasks")
+		}
+	}
+	if edit.Old, edit.Existed, err = textfile.Read(edit.File); err != nil {
+		return edit, err
+	}
+	between := ""
+	switch {
+	case edit.Old == "":
+	case strings.HasSuffix(edit.Old, "\n"):
+		between = "\n"
+	default:
+		between = "\n\n"
+	}
+	edit.New = edit.Old + between + strings.Trim(text, "\n") + "\n"
+	if _, err := config.Parse(edit.File, edit.New, a.Getenv("HOME")); err != nil {
+		return edit, app.WithHint(fmt.Errorf("add the rules to %s: %w", a.Tilde(edit.File), err), "write your own rules as [[rule]] tables at the end of the file")
+	}
+	return edit, nil
+}
+
+// printAdded shows the rules; verb is what becomes of them.
+func printAdded(a *app.App, verb string, r AddReport) {
+	fmt.Fprintf(a.Stdout, "%s %s:\n", verb, view.Printable(a.Tilde(r.File)))
+	for line := range strings.Lines(r.Text) {
+		fmt.Fprintln(a.Stdout, a.Stdout.Paint(view.Good, "+"+view.Printable(strings.TrimSuffix(line, "\n"))))
+	}
+}

@@ -1,0 +1,317 @@
+package rule
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/view"
+	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
+
+	"github.com/BurntSushi/toml"
+	"github.com/spf13/cobra"
+)
+
+// maxSuggestions is how many suggestions are shown at most.
+const maxSuggestions = 10
+
+func suggestCommand(a *app.App) *cobra.Command {
+	var asJSON bool
+	var since string
+	var files []string
+	c := &cobra.Command{
+		Use: "suggest", Short: "propose rules for calls that were fresh",
+		Long: `Proposes rules for those of the latest 20000 fresh calls that differ in one section and that no rule named. It applies
+none. Similar prompts may be rounds of one task or two tasks of one caller: the comment above each rule says what
+must be true. Task and role come from the prompts in the tools' files, or the task from two prompts of different
+tasks; otherwise you fill them in.`,
+		Args: app.NoArguments,
+		RunE: func(*cobra.Command, []string) error { return runSuggest(a, since, files, asJSON) },
+	}
+	app.JSONFlag(c, &asJSON, "shimctl.suggest/1")
+	c.Flags().StringVar(&since, "since", "7d", "only calls since `WHEN`: "+app.WhenWords)
+	app.CompleteFlag(c, "since", nil)
+	c.Flags().StringArrayVar(&files, "prompt-file", nil, "a prompt of the caller in `FILE`, - for stdin; pass it twice")
+	return c
+}
+
+func runSuggest(a *app.App, since string, files []string, asJSON bool) error {
+	from, err := a.SinceTime(since)
+	if err != nil {
+		return err
+	}
+	if len(files) != 0 && len(files) != 2 {
+		return app.Usage("suggest takes two prompts or none", "give --prompt-file twice, for two tasks of one caller")
+	}
+	prompts, err := readPrompts(a, files)
+	if err != nil {
+		return err
+	}
+	found, err := view.WithProgress(a.Stderr, "looking through the calls", func() ([]suggestion, error) { return suggestions(a, from, prompts) })
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.Stdout.PrintJSON(SuggestReport{"shimctl.suggest/1", from.UTC(), found})
+	}
+	printSuggestions(a, found, files)
+	return nil
+}
+
+func readPrompts(a *app.App, files []string) ([]string, error) {
+	var prompts []string
+	for _, name := range files {
+		f, err := app.OpenPrompt(a, name)
+		if err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, fmt.Errorf("read prompt: %w", err)
+		}
+		prompts = append(prompts, string(text))
+	}
+	return prompts, nil
+}
+
+// suggestions reads the ledger, which may not exist yet.
+func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, error) {
+	found := []suggestion{}
+	cfg, err := a.Config()
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.OpenLedger()
+	if errors.Is(err, fs.ErrNotExist) {
+		return found, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	frames, err := l.Frames(decide.Millis(since.UnixMilli()), decide.Millis(cfg.TTL.Milliseconds()))
+	if err != nil {
+		return nil, err
+	}
+	var two *difference
+	if len(prompts) == 2 {
+		if two, err = differ(prompt.New(prompts[0], l.Key()), prompt.New(prompts[1], l.Key())); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range frames {
+		if len(found) == maxSuggestions || two != nil && !two.begins(f) {
+			continue
+		}
+		s := suggestionFor(f, two, len(found)+1)
+		if !s.worthIt() {
+			continue
+		}
+		s.Section = placeWords(PromptOf(f.Latest, l.Key()), f.Place)
+		if two == nil {
+			s.propose(a, l, f, decide.Millis(since.UnixMilli()))
+		}
+		if !slices.ContainsFunc(found, func(o suggestion) bool { return s.proposed && o.Rule == s.Rule }) { // one rule may name several roles
+			found = append(found, s)
+		}
+	}
+	return found, nil
+}
+
+// propose takes the rule for the latest call, if there is one.
+func (s *suggestion) propose(a *app.App, l *ledger.Ledger, f ledger.PromptTemplate, since decide.Millis) {
+	p, err := proposeRule(a, l, f.Latest.ID, f.Tool, f.Cwd, since)
+	if err != nil {
+		return
+	}
+	s.Rule, s.proposed = p.Text, true
+	s.Roles = view.Mapped(p.tried.Roles, func(r triedRole) string { return r.Role })
+}
+
+type SuggestReport struct {
+	Schema      string       `json:"schema" doc:"name of this schema"`
+	Since       time.Time    `json:"since" doc:"start of the period that was read"`
+	Suggestions []suggestion `json:"suggestions" doc:"what was found, the most promising first"`
+}
+
+// A suggestion is a frame, with the rule that would have named its calls.
+type suggestion struct {
+	Tool        string              `json:"tool" doc:"name of the tool"`
+	Directory   string              `json:"directory" doc:"working directory of the calls"`
+	Role        string              `json:"role,omitempty" doc:"part in the job"`
+	Block       int                 `json:"block" doc:"the block that differs, from 1"`
+	Blocks      int                 `json:"blocks" doc:"blocks of the latest prompt"`
+	Call        int64               `json:"call" doc:"the latest call"`
+	Caller      string              `json:"caller,omitempty" doc:"name of the process that made the latest call"`
+	Section     string              `json:"section" doc:"the place that differs, in words"`
+	Roles       []string            `json:"roles,omitempty" doc:"roles that the rule captures"`
+	Calls       int                 `json:"calls" doc:"similar calls"`
+	Runs        int                 `json:"runs" doc:"groups of calls that would have formed a chain"`
+	Resumed     int                 `json:"would_resume" doc:"calls that would have been resumed, if each group is one task"`
+	Late        int                 `json:"later_than_ttl" doc:"further calls that came later than ttl"`
+	Reasons     map[reason.Code]int `json:"fresh_for" doc:"these calls by the reason why they were fresh"`
+	PromptBytes int64               `json:"prompt_bytes" doc:"length of the prompts of would_resume"`
+	SavedBytes  int64               `json:"estimated_saved" doc:"estimated bytes of them that would not have been sent"`
+	First       time.Time           `json:"first" doc:"time of the first call"`
+	Last        time.Time           `json:"last" doc:"time of the last call"`
+	Pattern     string              `json:"task_pattern,omitempty" doc:"the name of the task, from the two prompts"`
+	Different   bool                `json:"different_tasks" doc:"whether the two prompts show different tasks; then there is no rule"`
+	Rule        string              `json:"rule,omitempty" doc:"the rule, as TOML"`
+	tasks       [2]string
+	proposed    bool // the rule is made from the prompts, and complete
+}
+
+func suggestionFor(f ledger.PromptTemplate, two *difference, number int) suggestion {
+	s := suggestion{Tool: f.Tool, Directory: f.Cwd, Role: f.Role, Block: f.Place + 1, Blocks: f.Blocks, Call: f.Latest.ID, Caller: f.Latest.Caller,
+		Calls: f.Calls, Runs: f.Calls - f.Resumed - f.Late, Resumed: f.Resumed, Late: f.Late, Reasons: f.Reasons,
+		PromptBytes: f.PromptBytes, SavedBytes: f.SavedBytes, First: f.First.Time(), Last: f.Last.Time()}
+	if two != nil {
+		s.Pattern, s.tasks = two.pattern, two.tasks
+		if s.Different = two.within(f); s.Different {
+			s.Runs, s.Resumed, s.Late, s.PromptBytes, s.SavedBytes = f.Calls, 0, 0, 0, 0
+			return s
+		}
+	}
+	s.Rule = s.rule(number)
+	return s
+}
+
+// LeastSaved is how many bytes a rule must save to be proposed.
+const LeastSaved = 1 << 10
+
+// worthIt reports whether a suggestion saves something, would do so with a longer ttl, or warns.
+func (s suggestion) worthIt() bool {
+	return s.SavedBytes >= LeastSaved || s.Resumed == 0 && s.Late > 0 || s.Different
+}
+
+// rule returns the rule in TOML. If nothing names the task it changes nothing yet.
+func (s suggestion) rule(number int) string {
+	var b strings.Builder
+	name := fmt.Sprintf("suggested-%d", number)
+	fmt.Fprintf(&b, "[[rule]]\nname = %s\nrole = %s\ntool = %s\ncwd = %s\n", tomlText(name), tomlText(cmp.Or(s.Role, name)),
+		tomlText(s.Tool), tomlText(globText(s.Directory)))
+	if s.Pattern != "" {
+		fmt.Fprintf(&b, "prompt = %s\n", tomlText(s.Pattern))
+		return b.String()
+	}
+	b.WriteString("# What names the task? Keep one of these lines; without one the rule resumes no more than before:\n" +
+		"# env.NAME = '(?P<task>.+)'                   # a variable that the caller sets\n" +
+		"# prompt = '(?m)^Task: (?P<task>\\S+)'         # a line of the prompt, outside of that block\n" +
+		"# task = \"one\"                               # all that this tool does in the directory is one task\n")
+	return b.String()
+}
+
+// globText returns a pattern that matches a path. A "?" stands for each character that would
+// be a wildcard or cannot be printed.
+func globText(path string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("*{", r) || unprintable(r) {
+			return '?'
+		}
+		return r
+	}, path)
+}
+
+func unprintable(r rune) bool { return r == unicode.ReplacementChar || unicode.IsControl(r) }
+
+// tomlText writes a text as a value: what has a backslash, as patterns have, in
+// single quotes where that can be.
+func tomlText(text string) string {
+	if strings.Contains(text, `\`) && !strings.ContainsFunc(text, func(r rune) bool { return r == '\'' || unprintable(r) }) {
+		return "'" + text + "'"
+	}
+	var b bytes.Buffer
+	_ = toml.NewEncoder(&b).Encode(map[string]string{"x": text}) // a text can always be written
+	return strings.TrimSpace(strings.TrimPrefix(b.String(), "x = "))
+}
+
+// printSuggestions prints text that can be put into the configuration file as it is: everything
+// that is said about a rule is a comment.
+func printSuggestions(a *app.App, found []suggestion, files []string) {
+	if len(found) == 0 {
+		fmt.Fprintln(a.Stderr, "nothing to suggest: no fresh calls in that time differ in one section only, and begin as asked for")
+	}
+	for i, s := range found {
+		if i > 0 {
+			fmt.Fprintln(a.Stdout)
+		}
+		for _, line := range s.comment(a) {
+			fmt.Fprintln(a.Stdout, "# "+line)
+		}
+		fmt.Fprint(a.Stdout, s.Rule)
+	}
+	if slices.ContainsFunc(found, func(s suggestion) bool { return s.Rule != "" && !s.proposed }) {
+		fmt.Fprintln(a.Stdout)
+		for _, line := range nextSteps(files) {
+			fmt.Fprintln(a.Stdout, "# "+view.Printable(line))
+		}
+	}
+}
+
+// nextSteps say how to use the rules.
+func nextSteps(files []string) []string {
+	steps := []string{"Without a rule: the caller sets REPRISE_TASK to the name of the task, and REPRISE_ROLE to that of the role.",
+		"With a rule: put it into a FILE, with a line that names the task, and then",
+		"  shimctl rule try FILE    shows what it would have made of these calls",
+		"  shimctl rule add FILE    writes it into the configuration"}
+	if len(files) == 2 && !slices.Contains(files, "-") {
+		again := fmt.Sprintf("shimctl rule suggest --prompt-file %s --prompt-file %s", view.ShellQuote(files[0]), view.ShellQuote(files[1]))
+		steps = append(steps[:1], "With a rule: if it is right,", "  "+again+" | shimctl rule try -", "  "+again+" | shimctl rule add -")
+	}
+	return steps
+}
+
+func (s suggestion) comment(a *app.App) []string {
+	lines := []string{
+		fmt.Sprintf("%s in %q: %s in %s, each like the one before it but for %s,", s.Tool, a.Tilde(s.Directory),
+			view.Count(int64(s.Calls), "call"), view.Count(int64(s.Runs), "run"), s.Section),
+		fmt.Sprintf("from block %d on, of %d. They were fresh: %s.", s.Block, s.Blocks, reasonCounts(s.Reasons)),
+	}
+	if s.Different {
+		return append(lines, "Your two prompts differ there as well: these are different tasks, and no rule may join them.")
+	}
+	would := fmt.Sprintf("Named, %d of them would have been resumed, and of %s about %s not sent (estimated: the ledger has no text).",
+		s.Resumed, view.Size(s.PromptBytes), view.Size(s.SavedBytes))
+	switch {
+	case s.Resumed == 0:
+		would = fmt.Sprintf("Named, none would have been resumed: %d came later than ttl after the one before.", s.Late)
+	case s.Late > 0:
+		would += fmt.Sprintf(" %d more came later than ttl.", s.Late)
+	}
+	lines = append(lines, would,
+		"Likeness is no evidence: two tasks of one caller look just like this. The rule is right only if",
+		fmt.Sprintf("  - the text from block %d on is new in each round of one task, and does not name the task;", s.Block))
+	if s.proposed {
+		lines = append(lines, fmt.Sprintf("  - its roles are all that take part in the job: %s;", strings.Join(s.Roles, ", ")))
+	} else if s.Pattern == "" {
+		lines = append(lines, "  - what you let name the task is never the same for two tasks;")
+	} else {
+		lines = append(lines, "  - what it captures names the task in every prompt; in yours it is",
+			fmt.Sprintf("    %q and %q;", s.tasks[0], s.tasks[1]))
+	}
+	lines = append(lines, "  - calls of another role (a reviewer, a judge), and those that a preset knows, do not match it: your rules come first.")
+	if s.proposed {
+		lines = append(lines, fmt.Sprintf("shimctl rule add --from %d adds it, after a question.", s.Call))
+	}
+	return lines
+}
+
+func reasonCounts(reasons map[reason.Code]int) string {
+	var parts []string
+	for _, r := range slices.Sorted(maps.Keys(reasons)) {
+		parts = append(parts, fmt.Sprintf("%d %s", reasons[r], r))
+	}
+	return strings.Join(parts, ", ")
+}

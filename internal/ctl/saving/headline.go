@@ -1,0 +1,119 @@
+package saving
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"reprise/internal/ctl/view"
+)
+
+// Headline returns the saving in one sentence, without a full stop. It says what was counted, then what
+// that saved in money or tokens, and on what that rests. A resume that was dearer is said to be so. Tokens come first if most calls
+// were made with a login: a subscription has no price for a call.
+func (s Saving) Headline() string {
+	a := s.AtLeast
+	switch {
+	case a.Calls == 0:
+		return "no managed call has been made"
+	case a.Resumed == 0:
+		return "resumed none of " + view.Count(a.Calls, "call")
+	}
+	words := fmt.Sprintf("resumed %s of %s", view.Thousands(a.Resumed), view.Count(a.Calls, "call"))
+	if prompts := a.words(); prompts != "" {
+		words += "; " + prompts
+	}
+	figures := []string{s.difference(Cost), s.difference(Weighted)}
+	if 2*a.byLogin > a.Resumed {
+		slices.Reverse(figures)
+	}
+	if difference := cmp.Or(figures...); difference != "" {
+		words += "; " + difference
+	}
+	return words
+}
+
+// words say how much of the resumed calls' prompts was left out. Sizes are rounded down.
+func (a AtLeast) words() string {
+	switch one := a.Resumed == 1; {
+	case a.LeftOutBytes > 0 && one:
+		return fmt.Sprintf("at least %s of its prompt were left out, since the session held them", view.Size(a.LeftOutBytes))
+	case a.LeftOutBytes > 0:
+		return fmt.Sprintf("at least %s of their prompts were left out, since the sessions held them", view.Size(a.LeftOutBytes))
+	case a.unsettled:
+		return ""
+	case one:
+		return "its prompt was sent whole"
+	}
+	return "their prompts were sent whole"
+}
+
+// difference says how much less or more of a figure the calls took; "" if that is not known.
+func (s Saving) difference(name string) string {
+	if math.IsNaN(s.Saved(name)) {
+		return ""
+	}
+	if c := s.Comparison; c != nil {
+		return c.words(name)
+	}
+	return s.Estimate.words(name, s.AtLeast.Resumed)
+}
+
+func (c *Comparison) words(name string) string {
+	for _, f := range c.Figures {
+		if f.Name != name {
+			continue
+		}
+		against := fmt.Sprintf("(measured against %s held out)", view.Count(c.Control.Calls, "call"))
+		amount, more := amountOf(f.Figure, f.Saved())
+		switch {
+		case !f.clear():
+			return "no clear difference in " + f.Title() + " " + against
+		case more:
+			return fmt.Sprintf("resuming cost %s more %s", amount, against)
+		}
+		return fmt.Sprintf("resuming saved %s %s", amount, against)
+	}
+	return ""
+}
+
+func (e *Estimate) words(name string, resumed int64) string {
+	for _, f := range e.Figures {
+		if f.Name != name {
+			continue
+		}
+		who := "they"
+		switch {
+		case f.Calls < resumed:
+			who = fmt.Sprintf("%s of them", view.Thousands(f.Calls))
+		case resumed == 1:
+			who = "it"
+		}
+		fresh, kind := "fresh call", "estimate"
+		if e.ByFirst == e.Resumed {
+			fresh = "first call"
+		}
+		if e.Rough {
+			kind = "rough estimate"
+		}
+		amount, more := amountOf(f.Figure, f.Saved)
+		than := amount + " less than"
+		switch {
+		case more:
+			than = amount + " more than"
+		case f.Saved == 0:
+			than = "as much as"
+		}
+		return fmt.Sprintf("%s cost about %s %s would have (%s from %s)", who, than, view.Count(f.Calls, fresh), kind, view.Count(e.Fresh, fresh))
+	}
+	return ""
+}
+
+// amountOf writes the size of a saving, and reports whether it is none but more use.
+func amountOf(f Figure, saved float64) (text string, more bool) {
+	if f.Unit == "nano_usd" {
+		return view.Amount(f.Unit, math.Abs(saved)), saved < 0
+	}
+	return view.ShortNumber(int64(math.Abs(saved))) + " " + f.Title(), saved < 0
+}

@@ -1,0 +1,124 @@
+package setup
+
+import (
+	"fmt"
+	"slices"
+
+	"reprise/config"
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/setup/shells"
+	"reprise/internal/ctl/textfile"
+)
+
+// A shellPlan is what is to be written: the names to free of aliases and functions, by file, and the paths of the tools.
+type shellPlan struct {
+	files []string // in order
+	names map[string][]string
+	paths map[string]string
+}
+
+// planSetup returns the edits that put the shims first in all shells that answered, the configuration first: no shell may
+// find the shim before the shim finds the tool.
+func planSetup(a *app.App, f ShellFacts, tools []string) ([]textfile.Edit, error) {
+	p := shellPlan{names: map[string][]string{}, paths: map[string]string{}}
+	for _, answer := range f.Answers {
+		needed := answer.Problem == "" && !answer.HasShims
+		for _, finding := range answer.Findings {
+			if slices.Contains(tools, finding.Tool) && planFinding(a, &p, f, answer, finding) {
+				needed = true
+			}
+		}
+		if needed && !slices.Contains(p.files, answer.File) {
+			p.files = append(p.files, answer.File)
+		}
+	}
+	edits, err := planPaths(a, p.paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range p.files {
+		text, existed, err := textfile.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		names := append(shells.Unhidden(text), p.names[file]...)
+		slices.Sort(names)
+		block := shells.PathBlock{File: file, Shims: f.World.Shims, Home: f.World.Home, Names: slices.Compact(names),
+			Mise: slices.Contains(shells.Managers(f.lines, file), "mise")}
+		edit, err := shells.WithBlock(file, text, existed, block.Lines())
+		if err != nil {
+			return nil, damaged(file, err)
+		}
+		if edit.Changes() {
+			edits = append(edits, edit)
+		}
+	}
+	return edits, nil
+}
+
+// planFinding reports whether a block is needed for what a shell runs, and adds what must stand in it.
+func planFinding(a *app.App, p *shellPlan, f ShellFacts, answer shells.Answer, finding shells.Finding) bool {
+	if finding.Kind != shells.Alias && finding.Kind != shells.Function {
+		return finding.Kind != shells.Shim
+	}
+	r := RemedyFor(a, f, answer, finding)
+	planned, path := p.paths[finding.Tool], r.path
+	if a.Own("HOME") == a.Getenv("HOME") { // or else ~ in the configuration is another directory for other callers
+		path = a.Tilde(path)
+	}
+	if !r.Remove || path != "" && planned != "" && planned != path {
+		return false // in another shell, the name stands for another program
+	}
+	if path != "" {
+		p.paths[finding.Tool] = path
+	}
+	p.names[answer.File] = append(p.names[answer.File], finding.Tool)
+	return true
+}
+
+func damaged(file string, err error) error {
+	return app.WithHint(fmt.Errorf("change %s: %w", file, err), "take the rest of the block out by hand")
+}
+
+// planPaths returns the edit that names the tools' binaries in the configuration.
+func planPaths(a *app.App, paths map[string]string) ([]textfile.Edit, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	file, err := config.ConfigFile(a.Own)
+	if err != nil {
+		return nil, err
+	}
+	text, existed, err := textfile.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	edit, err := shells.WithPaths(file, text, existed, paths)
+	if err != nil {
+		return nil, damaged(file, err)
+	}
+	if _, err := config.Parse(file, edit.New, a.Getenv("HOME")); err != nil {
+		return nil, app.WithHint(fmt.Errorf("add the path of a tool to %s: %w", file, err), "write path under [tool.NAME] yourself, then run shimctl setup again")
+	}
+	return []textfile.Edit{edit}, nil
+}
+
+// planUndo returns the edits that take out every block, the configuration last.
+func planUndo(a *app.App, f ShellFacts) (edits []textfile.Edit, err error) {
+	files := shells.EveryStartFile(f.World)
+	if file, err := config.ConfigFile(a.Own); err == nil {
+		files = append(files, file)
+	}
+	for _, file := range files {
+		text, existed, err := textfile.Read(file)
+		if err != nil || !existed || !shells.HasBlock(text) {
+			continue
+		}
+		edit, err := shells.WithoutBlock(file, text)
+		if err != nil {
+			return nil, damaged(file, err)
+		}
+		edits = append(edits, edit)
+	}
+	return edits, nil
+}

@@ -1,0 +1,99 @@
+package setup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"reprise/config"
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/setup/shells"
+	"reprise/internal/ctl/textfile"
+	"reprise/rewrite"
+)
+
+// ShimDirectory is where the shims are: beside this program, as a package lays them, or where install.sh puts them.
+func ShimDirectory(a *app.App) string {
+	if path, err := os.Executable(); err == nil && len(ShimsIn(filepath.Dir(path))) > 0 {
+		return filepath.Dir(path)
+	}
+	bin, _ := config.BinDir(a.Own)
+	return bin
+}
+
+// shimMarker lists what is installed in the directory of the shims: a line is a name, and the checksum and the size
+// of its file, as install.sh writes them.
+const shimMarker = ".reprise"
+
+// hasShim reports whether the tool has a shim in the directory of the shims.
+func hasShim(dir, tool string) bool { return shells.Runnable(filepath.Join(dir, tool)) }
+
+// ShimsIn returns the tools that have a shim in the directory.
+func ShimsIn(dir string) []string {
+	return slices.DeleteFunc(slices.Clone(rewrite.Names), func(tool string) bool { return !hasShim(dir, tool) })
+}
+
+// LacksShim reports whether other tools have a shim, but this one has none.
+func LacksShim(dir, tool string) bool { return !hasShim(dir, tool) && len(ShimsIn(dir)) > 0 }
+
+// NoShimCheck says that a tool has no shim, and how to add one.
+func NoShimCheck(tool, path string) Check {
+	return Note(tool+" shim", path+" has no shim: its calls are not managed", "run shimctl setup --tools "+tool)
+}
+
+// addShims makes the shims of the tools: links to one that is there, or copies. The marker lists a shim before it is
+// in place, so that install.sh knows it as its own.
+func addShims(dir string, tools []string) error {
+	shim := ShimsIn(dir)[0]
+	path := filepath.Join(dir, shimMarker)
+	marker, err := os.ReadFile(path)
+	if err != nil {
+		return app.WithHint(fmt.Errorf("add a shim in %s: %w", dir, err), "install again, with ./install.sh --tools "+strings.Join(tools, ","))
+	}
+	sum := ""
+	for line := range strings.Lines(string(marker)) {
+		if rest, ok := strings.CutPrefix(line, shim+" "); ok {
+			sum = strings.TrimSpace(rest)
+		}
+	}
+	if sum == "" {
+		return app.WithHint(fmt.Errorf("add a shim in %s: %s is not one that install.sh installed", dir, shim), "install again, with ./install.sh")
+	}
+	for _, tool := range tools {
+		marker = append(marker, tool+" "+sum+"\n"...)
+	}
+	err = textfile.Replace(path, 0o644, func(w io.Writer) error {
+		_, err := w.Write(marker)
+		return err
+	})
+	for _, tool := range tools {
+		if err == nil {
+			err = addShim(filepath.Join(dir, shim), filepath.Join(dir, tool))
+		}
+	}
+	if err != nil {
+		return app.WithHint(fmt.Errorf("add a shim in %s: %w", dir, err), "run this as the user who installed the shims")
+	}
+	return nil
+}
+
+func addShim(from, to string) error {
+	err := os.Link(from, to)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	data, err := os.ReadFile(from) // the file system may have no hard links
+	if err != nil {
+		return err
+	}
+	return textfile.Replace(to, 0o755, func(w io.Writer) error {
+		_, err := io.Copy(w, bytes.NewReader(data))
+		return err
+	})
+}

@@ -1,0 +1,195 @@
+package ctl
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/view"
+	"reprise/ledger"
+
+	"github.com/spf13/cobra"
+)
+
+func showCommand(a *app.App) *cobra.Command {
+	var list *app.Listing
+	var store, sessions bool
+	var call string
+	c := &cobra.Command{
+		Use: "show [CHAIN|SESSION|CALL]", Short: "list the chains, or show one, a session or a call",
+		Long: `Lists the chains, the last used first: the number of calls, the last decision and its reason, how full the
+session's context is, and which session will be resumed next. With --sessions: the sessions that the shims started.
+
+With the number or the task of a chain, or the start of a session's ID: the chain as a tree of its sessions, the newest
+first and each before its copies, and the calls of each with decision, use and outcome. With --call, or a number that no
+chain has: everything recorded about that call, and what its reasons mean.`,
+		Args: func(c *cobra.Command, args []string) error {
+			one := len(args) == 1 || call != ""
+			switch given := list.Filter.Given(); {
+			case len(args) > 1 || len(args) == 1 && call != "":
+				return app.Usage("show takes one chain, session or call", "usage: "+c.UseLine())
+			case one && (given != "" || sessions || list.Wanted.Live):
+				given = cmp.Or(given, map[bool]string{true: "sessions", false: "live"}[sessions])
+				return app.Usage("--"+given+" selects what is listed: it does not go with one chain, session or call", "usage: "+c.UseLine())
+			case store && !one:
+				return app.Usage("--store goes with a chain or a call", "shimctl log --store lists the calls of all machines")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.WithCalls(app.CallsOf(a, store, nil), func(l *ledger.Ledger, r view.Reporter) error {
+				switch {
+				case call != "":
+					return showCall(a, l, r, call, list.AsJSON)
+				case len(args) == 1:
+					return showChain(a, l, r, args[0], list.AsJSON, !store)
+				case sessions:
+					return listSessions(a, l, list)
+				}
+				return listChains(a, l, r, list)
+			})
+		},
+	}
+	list = app.ListFlags(a, c, "shimctl.chains/1", chainColumns, sessionColumns)
+	c.Flags().Lookup("json").Usage += ", with --sessions shimctl.sessions/1, of a chain shimctl.show/1, of a call shimctl.log/1"
+	c.Flags().BoolVar(&sessions, "sessions", false, "list sessions instead of chains")
+	c.Flags().BoolVar(&list.Wanted.Live, "live", false, "only chains with a live session")
+	c.Flags().StringVar(&call, "call", "", "show `CALL`, a number")
+	_ = c.RegisterFlagCompletionFunc("call", func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return a.CompleteCall(c, nil, begun)
+	})
+	app.StoreFlag(c, &store)
+	c.ValidArgsFunction = a.CompleteChain
+	return view.Paged(c)
+}
+
+type showReport struct {
+	Schema      string            `json:"schema" doc:"name of this schema"`
+	Chain       view.ChainReport  `json:"chain" doc:"the chain"`
+	Invocations []view.CallReport `json:"invocations" doc:"its calls, the oldest first"`
+}
+
+// showChain shows a chain, as a tree if the sessions are known: a store's log has calls only. A number that no chain has
+// is a call's.
+func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON, sessions bool) error {
+	chain, err := app.ChainRow(l, name)
+	if unknown := app.UnknownChain(""); errors.As(err, &unknown) {
+		if number, notNumber := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64); notNumber == nil {
+			if _, missing := l.FindInvocation(number); missing == nil {
+				return showCall(a, l, r, name, asJSON)
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	calls, err := l.LatestInvocations(ledger.Wanted{Filter: ledger.Filter{Chain: chain.ID}})
+	if err != nil {
+		return err
+	}
+	slices.Reverse(calls) // at a terminal the end stays on the screen
+	switch {
+	case asJSON:
+		return a.Stdout.PrintJSON(showReport{"shimctl.show/1", r.Chain(chain), view.Mapped(calls, r.Call)})
+	case a.Stdout.Terminal && sessions:
+		showTree(a, r, chain, calls)
+	default:
+		callTable(a, r, calls).Print(a.Stdout)
+	}
+	return nil
+}
+
+func showTree(a *app.App, r view.Reporter, chain ledger.ChainRow, calls []ledger.Invocation) {
+	title := []string{fmt.Sprintf("chain %d", chain.ID), chain.Tool, a.Tilde(chain.Cwd)}
+	for _, named := range [][2]string{{"task", chain.Task}, {"role", chain.Role}, {"rule", chain.Last.Rule}} {
+		if named[1] != "" {
+			title = append(title, named[0]+" "+named[1])
+		}
+	}
+	fmt.Fprintln(a.Stdout, a.Stdout.Paint(view.Strong, view.Printable(strings.Join(title, "  "))))
+	showBranches(a, r, "", branches(chain.Sessions, ""), chain.Sessions, calls)
+}
+
+// branches holds the sessions by the one that they were copied from, 0 for none.
+func branches(sessions []ledger.SessionRow, parent string) (its []ledger.SessionRow) {
+	for _, s := range sessions {
+		known := s.Parent != "" && slices.ContainsFunc(sessions, func(o ledger.SessionRow) bool { return o.NativeID == s.Parent })
+		if parent == "" && !known || parent != "" && s.Parent == parent {
+			its = append(its, s)
+		}
+	}
+	return its
+}
+
+// showBranches prints sessions that begin at one place, each with its copies. As
+// long as that is one session after the other, they stand below each other.
+func showBranches(a *app.App, r view.Reporter, bar string, its, all []ledger.SessionRow, calls []ledger.Invocation) {
+	for n := 0; n < len(its); n++ {
+		s := its[n]
+		var copies []ledger.SessionRow
+		if s.NativeID != "" {
+			copies = branches(all, s.NativeID)
+		}
+		stem, below := "├─ ", "│  "
+		if n == len(its)-1 && len(copies) != 1 {
+			stem, below = "└─ ", "   "
+		}
+		state, context := view.StateCell(s), view.ContextCell(s.Context)
+		fmt.Fprintf(a.Stdout, "%ssession %s  %s  %s  context %s  %s%s\n", bar+stem, view.OrDash(s.NativeID), a.Stdout.Paint(state.Meaning, state.Human),
+			view.Count(int64(s.Turns), "turn"), a.Stdout.Paint(context.Meaning, context.Human), view.Printable(s.Model), forkedFrom(s))
+		showCalls(a, r, bar+below, ofSession(calls, s.ID))
+		if len(copies) == 1 {
+			its = slices.Insert(slices.Clone(its), n+1, copies[0])
+		} else {
+			showBranches(a, r, bar+below, copies, all, calls)
+		}
+	}
+}
+
+func forkedFrom(s ledger.SessionRow) string {
+	if s.Parent == "" {
+		return ""
+	}
+	return "  forked from " + s.Parent
+}
+
+// showCalls prints the calls of a session as a table that hangs below it.
+func showCalls(a *app.App, r view.Reporter, bar string, calls []ledger.Invocation) {
+	t := view.NewTable("CALL", "WHEN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST")
+	for _, i := range calls {
+		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.DecisionCell(i), view.OutcomeCell(i), view.DurationCell(i.Duration.NullInt64),
+			view.TokensCell(i.Input.NullInt64), view.TokensCell(i.CacheRead.NullInt64), view.TokensCell(i.CacheWrite.NullInt64), view.TokensCell(i.Output.NullInt64), view.PriceCell(view.CallCost(r.Prices, i)))
+	}
+	var b strings.Builder
+	inner := a.Stdout
+	inner.Writer = &b
+	if inner.Width > 0 {
+		inner.Width -= utf8.RuneCountInString(bar + "├─ ")
+	}
+	t.Print(inner)
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	for n, line := range lines {
+		stem := "├─ "
+		switch n {
+		case 0:
+			stem = "   " // the header
+		case len(lines) - 1:
+			stem = "└─ "
+		}
+		fmt.Fprintln(a.Stdout, bar+stem+line)
+	}
+}
+
+func ofSession(calls []ledger.Invocation, session int64) (its []ledger.Invocation) {
+	for _, i := range calls {
+		if i.Session == session {
+			its = append(its, i)
+		}
+	}
+	return its
+}

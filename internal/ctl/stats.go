@@ -1,0 +1,269 @@
+package ctl
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"reprise/config"
+	"reprise/fleet"
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/saving"
+	"reprise/internal/ctl/view"
+	"reprise/ledger"
+	"reprise/ledger/decide"
+
+	"github.com/spf13/cobra"
+)
+
+func statsCommand(a *app.App) *cobra.Command {
+	var asJSON, summary bool
+	var from statsSource
+	var columns *view.ColumnsFlag
+	c := &cobra.Command{
+		Use: "stats", Short: "sum up what calls used, and what resuming saved",
+		Long: `Sums up the managed calls: sessions created and reused, tokens, cost, duration. If rollout keeps a share of the
+chains fresh as a control group, it compares the two groups and prints intervals; otherwise it prints an
+estimate and how it was made. It also shows whether resumed chains took more calls or failed more often.
+docs/explanation/measuring.md explains each figure.`,
+		Args: app.NoArguments,
+		RunE: func(*cobra.Command, []string) error { return runStats(a, from, columns, asJSON, summary) },
+	}
+	app.StoreFlag(c, &from.store)
+	c.Flags().BoolVar(&summary, "summary", false, "print a sentence and a table in Markdown, for a CI job's page")
+	c.Flags().StringVar(&from.by, "by", string(ledger.ByTool), "one row for each `KEY`: "+byWords)
+	from.flags = app.FilterFlag(a, c)
+	bys := slices.Concat(ledger.Bys, ledger.SharedBys)
+	columns = view.AddColumns(c, view.Mapped(bys, byHeader), statsColumns)
+	app.JSONFlag(c, &asJSON, "shimctl.stats/1")
+	app.CompleteFlag(c, "by", view.Mapped(bys, func(by ledger.By) string { return string(by) }))
+	return view.Paged(c)
+}
+
+// byWords are the keys for people.
+var byWords = func() string {
+	names := view.Mapped(ledger.Bys, func(by ledger.By) string { return string(by) })
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}()
+
+// A statsSource says which calls are summed up, and how.
+type statsSource struct {
+	store bool
+	by    string
+	flags *app.FilterFlags
+}
+
+func runStats(a *app.App, from statsSource, columns *view.ColumnsFlag, asJSON, summary bool) error {
+	by := ledger.By(from.by)
+	switch {
+	case asJSON && summary:
+		return app.Usage("--summary is no JSON", "--json has the same figures under saved and machines")
+	case slices.Contains(ledger.Bys, by), from.store && slices.Contains(ledger.SharedBys, by):
+	case slices.Contains(ledger.SharedBys, by):
+		return app.Usage(fmt.Sprintf("calls of one machine cannot be grouped by %q", by), "--store takes those of all machines")
+	default:
+		return app.Usage(fmt.Sprintf("calls cannot be grouped by %q", by), "by "+byWords)
+	}
+	s, err := readStats(a, from)
+	if err != nil {
+		return err
+	}
+	switch {
+	case asJSON:
+		return a.Stdout.PrintJSON(statsJSON(s))
+	case summary:
+		printSummary(a, s)
+	default:
+		printStats(a, s, columns)
+	}
+	return nil
+}
+
+// A stats is what the command shows.
+type stats struct {
+	By      ledger.By
+	Filter  ledger.Filter
+	Groups  []ledger.Group
+	Total   ledger.Group
+	Cached  []ledger.CacheRow
+	Hour    []ledger.HourRow
+	Quality saving.Quality
+	Now     decide.Millis
+	Fleet   *fleetReport // nil of one machine
+	saving.Saving
+}
+
+// readStats reads the calls; a missing ledger counts as empty.
+func readStats(a *app.App, from statsSource) (stats, error) {
+	s := stats{By: ledger.By(from.by), Now: decide.Millis(a.Now.UnixMilli())}
+	table, err := a.LoadPrices()
+	if err != nil {
+		return s, err
+	}
+	if from.store {
+		err := s.readShared(a, from.flags, view.Reporter{Prices: table})
+		return s, err
+	}
+	path, err := config.LedgerFile(a.Own)
+	if err != nil {
+		return s, err
+	}
+	forGroups, err := ledger.OpenExisting(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		s.Filter, err = app.Filter(a, nil, from.flags)
+		return s, err
+	}
+	if err != nil {
+		return s, err
+	}
+	defer forGroups.Close()
+	if s.Filter, err = app.Filter(a, forGroups, from.flags); err != nil {
+		return s, err
+	}
+	forSaving, err := ledger.OpenExisting(path)
+	if err != nil {
+		return s, err
+	}
+	defer forSaving.Close()
+	err = a.Stderr.WithProgress("adding the calls up", func() error { return s.sum(forGroups, forSaving, view.Reporter{Prices: table}) })
+	return s, err
+}
+
+// readShared reads the calls of all machines from the store.
+func (s *stats) readShared(a *app.App, flags *app.FilterFlags, r view.Reporter) error {
+	l, err := app.CallsOf(a, true, flags)()
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if s.Filter, err = app.Filter(a, l, flags); err != nil {
+		return err
+	}
+	sums, err := fleet.SumIn(l, s.Filter)
+	if err != nil {
+		return err
+	}
+	s.Fleet = (*fleetReport)(&sums)
+	return s.sum(l, l, r)
+}
+
+// sum sums the calls up. Each ledger reads all calls: with a connection of its own they run in parallel.
+func (s *stats) sum(forGroups, forSaving *ledger.Ledger, r view.Reporter) error {
+	var reading sync.WaitGroup
+	var groupsErr, savingErr error
+	reading.Go(func() {
+		if s.Groups, groupsErr = forGroups.Groups(s.By, s.Filter); groupsErr == nil {
+			s.Cached, groupsErr = forGroups.CacheRows(s.Filter)
+		}
+		if groupsErr == nil {
+			s.Hour, groupsErr = forGroups.HourRows(ledger.Wanted{Filter: s.Filter})
+		}
+		if groupsErr == nil {
+			var courses []ledger.Course
+			courses, groupsErr = forGroups.Courses(s.Filter, s.Now)
+			s.Quality = saving.NewQuality(courses)
+		}
+	})
+	reading.Go(func() { s.Saving, savingErr = readSaving(forSaving, s.Filter, r) })
+	reading.Wait()
+	for _, g := range s.Groups {
+		s.Total.Add(g.Sums)
+		s.Total.Reused += g.Reused
+		s.Total.Created += g.Created
+	}
+	return cmp.Or(groupsErr, savingErr)
+}
+
+// readSaving computes the saving of the selected calls.
+func readSaving(l *ledger.Ledger, f ledger.Filter, r view.Reporter) (saving.Saving, error) {
+	arms, err := l.Arms(f)
+	if err != nil {
+		return saving.Saving{}, err
+	}
+	slices, err := l.Slices(f, r.Prices.LongPrompt())
+	return saving.New(slices, arms, r.ListPrice), err
+}
+
+// statsColumns are those after the key.
+var statsColumns = []string{"CALLS", "RESUMED", "REUSE", "SESSIONS", "REUSED", "OK", "CACHE", "TOKENS/SESSION", "COST", "PRICED", "DURATION"}
+
+func byHeader(by ledger.By) string { return strings.ToUpper(string(by)) }
+
+func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
+	if s.Total.Calls == 0 {
+		fmt.Fprintln(a.Stderr, "no managed call has been made"+app.FilterWords(s.Filter))
+		return
+	}
+	t := view.NewTable(append([]string{byHeader(s.By)}, statsColumns...)...).Choose(columns.Names).
+		Spare("PRICED", "REUSED", "SESSIONS", "DURATION", "TOKENS/SESSION", "REUSE", "OK")
+	for _, g := range s.Groups {
+		key := view.TextCell(g.Key)
+		if s.By == ledger.ByCwd {
+			key = a.PathCell(g.Key)
+		}
+		t.Add(groupRow(key, g)...)
+	}
+	if len(s.Groups) > 1 && a.Stdout.Terminal {
+		t.Add(groupRow(view.TextCell("all").As(view.Strong), s.Total)...)
+	}
+	t.Print(a.Stdout)
+	fmt.Fprintln(a.Stdout)
+	if s.Fleet != nil {
+		a.Stdout.Sentences("MACHINES", view.Plain, s.Fleet.lines("all")...)
+		fmt.Fprintln(a.Stdout)
+	}
+	if s.Comparison != nil {
+		printComparison(a, s.Saving)
+	} else {
+		printSaving(a, s)
+	}
+	printQuality(a, s.Quality)
+	printCache(a, s.Cached)
+	printHour(a, s.Hour)
+}
+
+func groupRow(key view.Cell, g ledger.Group) []view.Cell {
+	return []view.Cell{key, view.NumberCell(g.Calls), view.NumberCell(g.Resumed), view.AmountCell("share", view.ReuseRate(g)),
+		view.NumberCell(g.Created), view.NumberCell(g.Reused),
+		view.AmountCell("share", view.Rate(g.OK, g.Ended)), view.AmountCell("share", view.CacheRate(g)), view.AmountCell("tokens", view.TokensPerSession(g)),
+		view.PriceCell(view.Sum{Known: g.Priced > 0, Nano: g.Cost, Most: g.Cost}), view.NumberCell(g.Priced), view.AmountCell("ms", view.Rate(g.Duration, g.Timed))}
+}
+
+func printComparison(a *app.App, saved saving.Saving) {
+	a.Stdout.Sentences("NOTE", view.Plain, saved.Method()...)
+	fmt.Fprintln(a.Stdout)
+	t := view.NewTable("FIGURE", "CONTROL", "TREATED", "DIFFERENCE", "INTERVAL", "INTERVAL-CONTROL", "INTERVAL-TREATED")
+	for _, f := range saved.Comparison.Figures {
+		t.Add(view.TextCell(f.Title()),
+			view.AmountCell(f.Unit, f.Control.Mean), view.AmountCell(f.Unit, f.Treated.Mean), view.AmountCell(f.Unit, f.Difference.Mean),
+			intervalCell(f.Unit, f.Difference), intervalCell(f.Unit, f.Control), intervalCell(f.Unit, f.Treated))
+	}
+	t.Print(a.Stdout)
+}
+
+func intervalCell(unit string, e saving.Mean) view.Cell {
+	if math.IsNaN(e.Mean) {
+		return view.UnknownCell()
+	}
+	return view.Cell{Human: view.Amount(unit, e.Low) + " to " + view.Amount(unit, e.High),
+		Raw: view.PlainAmount(unit, e.Low) + " to " + view.PlainAmount(unit, e.High), Right: true}
+}
+
+func printSaving(a *app.App, s stats) {
+	e := s.Estimate
+	a.Stdout.Sentences("NOTE", view.Plain, s.Method()...)
+	if e.Resumed == 0 {
+		return
+	}
+	fmt.Fprintln(a.Stdout)
+	t := view.NewTable("FIGURE", "RESUMED", "FRESH", "SAVED")
+	for _, f := range e.Figures {
+		t.Add(view.TextCell(f.Title()), view.AmountCell(f.Unit, f.Resumed), view.AmountCell(f.Unit, f.Fresh), view.AmountCell(f.Unit, f.Saved))
+	}
+	t.Print(a.Stdout)
+}

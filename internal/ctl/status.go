@@ -1,0 +1,390 @@
+package ctl
+
+import (
+	"cmp"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/saving"
+	"reprise/internal/ctl/view"
+	"reprise/internal/ctl/why"
+	"reprise/ledger"
+	"reprise/ledger/decide"
+
+	"github.com/spf13/cobra"
+)
+
+func statusCommand(a *app.App) *cobra.Command {
+	var asJSON, watch bool
+	var f *app.FilterFlags
+	var columns *view.ColumnsFlag
+	c := &cobra.Command{
+		Use: "status", Short: "show on one screen what the shims did, and warnings",
+		Long: `Shows on one screen what resuming saved; a configuration that keeps reprise off, calls that were passed through,
+and other warnings; the store that machines share; figures of the last days; chains with a live session; the last decisions. A terminal gets what
+fits on its screen, and the commands that show the rest; a pipe or a file gets all. --watch keeps the screen up to
+date, without the store, until you interrupt it.`,
+		Args: app.NoArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if watch {
+				return runWatch(a, c.Context(), f, columns.Names)
+			}
+			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error { return showStatus(a, l, r, f, columns.Names, asJSON) })
+		},
+	}
+	app.JSONFlag(c, &asJSON, "shimctl.status/1")
+	f = app.FilterFlag(a, c)
+	columns = view.AddColumns(c, runningColumns, liveColumns, decisionColumns)
+	c.Flags().BoolVarP(&watch, "watch", "w", false, "keep the screen up to date")
+	c.MarkFlagsMutuallyExclusive("watch", "json")
+	return view.Paged(c, "watch")
+}
+
+// Limits of the lists on the screen and in JSON.
+const (
+	statusDecisions = 8
+	maxChains       = 50
+)
+
+// An overview holds what status shows.
+type overview struct {
+	lists     ledger.Filter // of the lists, which are of any time if no period is given
+	totals    ledger.Totals // of all calls; only in JSON
+	bill      view.Bill     // of the last days
+	saved     saving.Saving // of the last days
+	whole     ledger.WholePrompts
+	span      string // the last days, or the period that was asked for
+	chains    []ledger.ChainRow
+	live      []ledger.ChainRow // young enough, and their session alive
+	running   []ledger.Invocation
+	decisions []ledger.Invocation
+	passed    []why.PassedReport // in the last days
+	broken    []warning          // why no call is managed
+	warnings  []warning          // all others
+	store     *storeReport       // nil if none is configured
+}
+
+func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.FilterFlags, columns []string, asJSON bool) error {
+	f, err := app.Filter(a, l, flags)
+	if err != nil {
+		return err
+	}
+	var o overview
+	readStore := startStore(a, l)
+	err = a.Stderr.WithProgress("adding the calls up", func() (err error) {
+		if o, err = readOverview(a, l, r, f); err == nil && asJSON {
+			o.totals, err = l.Totals(f)
+		}
+		o.store = readStore()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.Stdout.PrintJSON(statusJSON(r, o))
+	}
+	if len(o.decisions) == 0 {
+		printFirst(a, o)
+		if lines := storeLines(a, o.store); lines != nil {
+			a.Stdout.Sentences("STORE", view.Plain, lines...)
+		}
+		a.Stderr.Notice(noCallMade(f))
+		return nil
+	}
+	if a.Stdout.Terminal {
+		printScreen(a, o, columns)
+	} else {
+		printStatus(a, o, columns)
+	}
+	return nil
+}
+
+func noCallMade(f ledger.Filter) string { return "no managed call has been made" + app.FilterWords(f) }
+
+func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f ledger.Filter) (o overview, err error) {
+	o.lists, o.span = f, fmt.Sprintf("last %d days", app.RecentDays)
+	if words := app.PeriodWords(f.Times()); words != "" {
+		o.span = strings.TrimSpace(words)
+	}
+	cfg, wrong := a.Configuration()
+	meters, err := l.Meters()
+	if err != nil {
+		return o, err
+	}
+	if f.Period == (ledger.Period{}) {
+		f.Period = ledger.Since(decide.Millis(a.Now.AddDate(0, 0, -app.RecentDays).UnixMilli())).Period
+	}
+	if err = sums(a, l, r, f, &o); err != nil {
+		return o, err
+	}
+	if o.chains, err = l.Chains(ledger.Wanted{Filter: o.lists, Limit: maxChains}); err != nil {
+		return o, err
+	}
+	if o.live, err = l.Chains(ledger.Wanted{Filter: o.lists, Live: true, Limit: maxChains}); err != nil {
+		return o, err
+	}
+	o.live = slices.DeleteFunc(o.live, func(c ledger.ChainRow) bool {
+		return a.Now.Sub(c.Updated.Time()) > cfg.MaxAge
+	})
+	if o.running, err = l.RunningInvocations(f, decide.Millis(a.Now.UnixMilli())); err != nil {
+		return o, err
+	}
+	if o.decisions, err = l.LatestInvocations(ledger.Wanted{Filter: o.lists, Limit: statusDecisions}); err != nil {
+		return o, err
+	}
+	if o.whole, err = l.WholePrompts(f); err != nil {
+		return o, err
+	}
+	rows, err := l.PassedRows(f)
+	if err != nil {
+		return o, err
+	}
+	cached, err := l.CacheRows(f)
+	if err != nil {
+		return o, err
+	}
+	hour, err := l.HourRows(ledger.Wanted{Filter: f})
+	if err != nil {
+		return o, err
+	}
+	lost, err := l.CacheLostRows(f)
+	if err != nil {
+		return o, err
+	}
+	o.passed = why.PassedReports(rows)
+	if wrong != "" {
+		o.broken = []warning{{Kind: "configuration", Says: wrong}}
+	}
+	jobs, err := l.JobSpendings(decide.Millis(a.Now.UnixMilli()))
+	if err != nil {
+		return o, err
+	}
+	repeats, err := repeatWarnings(a, l, cfg, f)
+	if err != nil {
+		return o, err
+	}
+	quality, err := why.QualityWarnings(a, l, f)
+	if err != nil {
+		return o, err
+	}
+	for _, says := range quality {
+		o.warnings = append(o.warnings, warning{Kind: "quality", Says: says})
+	}
+	o.warnings = slices.Concat(o.warnings, repeats, budgetWarnings(a, cfg, r, jobs), contextWarnings(cfg, o.live), dearerWarnings(a, cfg, meters), cacheLostWarnings(cfg, lost), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
+	return o, nil
+}
+
+// sums adds up the last days' calls. The arms are read from all of them once more; on a
+// connection of its own that runs in parallel.
+func sums(a *app.App, l *ledger.Ledger, r view.Reporter, f ledger.Filter, o *overview) error {
+	forArms, err := a.OpenOrEmpty()
+	if err != nil {
+		return err
+	}
+	defer forArms.Close()
+	var reading sync.WaitGroup
+	var slices []ledger.Slice
+	var arms []ledger.ChainSums
+	var slicesErr, armsErr error
+	reading.Go(func() {
+		slices, slicesErr = l.Slices(f, r.Prices.LongPrompt())
+	})
+	reading.Go(func() { arms, armsErr = forArms.Arms(f) })
+	reading.Wait()
+	for _, s := range slices {
+		o.bill.Add(r.Prices, s)
+	}
+	o.saved = saving.New(slices, arms, r.ListPrice)
+	return cmp.Or(slicesErr, armsErr)
+}
+
+// printFirst says before anything else that no call is managed, and what was missed.
+func printFirst(a *app.App, o overview) {
+	if len(o.broken) > 0 {
+		a.Stdout.Sentences("WARNING", view.Warn, view.Mapped(o.broken, warning.words)...)
+		fmt.Fprintln(a.Stdout)
+	}
+	if len(o.passed) > 0 {
+		a.Stdout.Sentences("PASSED THROUGH", view.Warn, view.Mapped(o.passed, func(p why.PassedReport) string { return passedWords(a, p) })...)
+		fmt.Fprintln(a.Stdout)
+	}
+}
+
+func passedWords(a *app.App, p why.PassedReport) string {
+	if a.Stdout.Terminal {
+		return p.Words(view.Ago(a.Now, decide.Millis(p.Last.UnixMilli())))
+	}
+	return p.Words(p.Last.Format(time.RFC3339))
+}
+
+// printStatus prints all of it.
+func printStatus(a *app.App, o overview, columns []string) {
+	a.Stdout.Sentences("HEADLINE", view.Strong, append([]string{o.saved.Headline()}, o.whyWhole()...)...)
+	fmt.Fprintln(a.Stdout)
+	printFirst(a, o)
+	figures(a, o).Print(a.Stdout)
+	if lines := storeLines(a, o.store); lines != nil {
+		fmt.Fprintln(a.Stdout)
+		a.Stdout.Sentences("STORE", view.Plain, lines...)
+	}
+	if len(o.running) > 0 {
+		fmt.Fprintln(a.Stdout)
+		runningTable(a, o.running).Choose(columns).Print(a.Stdout)
+	}
+	if len(o.live) > 0 {
+		fmt.Fprintln(a.Stdout)
+		liveTable(a, o.live).Choose(columns).Print(a.Stdout)
+	}
+	fmt.Fprintln(a.Stdout)
+	decisionTable(a, o.decisions).Choose(columns).Print(a.Stdout)
+	if len(o.warnings) > 0 {
+		fmt.Fprintln(a.Stdout)
+		a.Stdout.Sentences("WARNING", view.Warn, view.Mapped(o.warnings, warning.words)...)
+	}
+}
+
+// whyWhole says why nothing was left out of the resumed calls' prompts, if nothing was.
+func (o overview) whyWhole() []string {
+	switch {
+	case o.saved.AtLeast.LeftOutBytes > 0:
+		return nil
+	case o.whole.Short >= max(1, o.whole.Long):
+		return []string{fmt.Sprintf("%s under 2 KB went whole: leaving a part out would save next to nothing", view.Count(o.whole.Short, "prompt"))}
+	case o.whole.Long > 0:
+		return []string{fmt.Sprintf("%s of 2 KB or more went whole: shimctl explain --blocks -- CALL says why", view.Count(o.whole.Long, "prompt"))}
+	}
+	return nil
+}
+
+var (
+	runningColumns  = []string{"CALL", "FOR", "TOOL", "CHAIN", "DECISION", "DIRECTORY"}
+	liveColumns     = []string{"CHAIN", "TOOL", "TASK", "ROLE", "CALLS", "CONTEXT", "LAST", "WHEN", "DIRECTORY", "NAME"}
+	decisionColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "MEANING"}
+)
+
+func runningTable(a *app.App, calls []ledger.Invocation) *view.Table {
+	t := view.NewTable(runningColumns...)
+	for _, i := range calls {
+		so := sql.NullInt64{Int64: max(0, a.Now.Sub(i.Started.Time()).Milliseconds()), Valid: true}
+		t.Add(view.IDCell(i.ID), view.DurationCell(so), view.TextCell(i.Tool), view.IDCell(i.Chain), view.DecisionCell(i), a.PathCell(i.Cwd))
+	}
+	return t
+}
+
+func liveTable(a *app.App, live []ledger.ChainRow) *view.Table {
+	t := view.NewTable(liveColumns...)
+	for _, c := range live {
+		t.Add(view.IDCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task), view.TextCell(c.Role), view.NumberCell(int64(c.Calls)),
+			view.ContextCell(view.Newest(c).Context), view.DecisionCell(c.Last), a.WhenCell(c.Last.Started), a.PathCell(c.Cwd), view.NameCell(c))
+	}
+	return t
+}
+
+func decisionTable(a *app.App, decisions []ledger.Invocation) *view.Table {
+	t := view.NewTable(decisionColumns...)
+	for _, i := range decisions {
+		reason := i.Reason
+		if i.FellBack != "" {
+			reason = i.FellBack
+		}
+		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool), view.IDCell(i.Chain), view.DecisionCell(i),
+			view.TextCell(view.MeaningOf(reason)).As(view.Dim))
+	}
+	return t
+}
+
+func (w warning) words() string { return w.Says }
+
+// figures returns the lines on the last days' calls.
+func figures(a *app.App, o overview) *view.Table {
+	t := view.NewFoldedTable("FIGURE", "VALUE", "ABOUT")
+	managed := o.bill.Resumed + o.bill.Fresh
+	add := func(name string, c view.Cell, about ...string) {
+		t.Add(view.TextCell(name), c, view.Cell{Human: strings.Join(about, ", "), Raw: strings.Join(about, ", ")}.As(view.Dim))
+	}
+	calls := []string{view.Thousands(o.bill.Resumed) + " resumed"}
+	if o.bill.Forked > 0 {
+		calls = append(calls, view.Thousands(o.bill.Forked)+" of them forked")
+	}
+	calls = append(calls, view.Thousands(o.bill.Fresh)+" fresh")
+	if o.bill.Never > 0 {
+		calls = append(calls, fmt.Sprintf("%d of them never to be resumed", o.bill.Never))
+	}
+	if observed := o.bill.Calls - managed; observed > 0 {
+		calls = append(calls, fmt.Sprintf("%d observed", observed))
+	}
+	if o.bill.Stopped > 0 {
+		calls = append(calls, fmt.Sprintf("%d stopped", o.bill.Stopped))
+	}
+	add("managed calls", view.NumberCell(managed), calls...)
+	add("reused", view.ShareCell(o.bill.Resumed, managed), "of the managed calls")
+	add("prompts", view.SizeCell(o.bill.Asked), fmt.Sprintf("of which %s were sent", view.Size(o.bill.Sent)))
+	prompt, output := view.UnknownCell(), view.UnknownCell()
+	if o.bill.Uncounted < o.bill.Calls {
+		prompt = view.Cell{Human: view.ShortNumber(o.bill.Prompt()), Raw: strconv.FormatInt(o.bill.Prompt(), 10), Right: true}
+		output = view.Cell{Human: view.ShortNumber(o.bill.Output), Raw: strconv.FormatInt(o.bill.Output, 10), Right: true}
+	}
+	add("prompt tokens", prompt, o.bill.UncountedWords()...)
+	add("from the cache", view.ShareCell(o.bill.Cached, o.bill.Prompt()), "of the prompt tokens")
+	add("output tokens", output, o.bill.UncountedWords()...)
+	add("cost", view.PriceCell(o.bill.Total), o.bill.Sources()...)
+	saved := o.saved.Summary()
+	add("saved cost", view.SavedCell("nano_usd", saved.CostNanoUSD), saved.Words())
+	add("saved tokens", view.SavedCell("tokens", saved.Tokens), "weighted by what they cost", "shimctl stats says more")
+	return t
+}
+
+type statusReport struct {
+	Schema    string             `json:"schema" doc:"name of this schema"`
+	Totals    totalsReport       `json:"totals" doc:"all calls in the ledger"`
+	Recent    recentReport       `json:"recent" doc:"the calls of the last days"`
+	Chains    []view.ChainReport `json:"chains" doc:"the 50 chains used last, the last first"`
+	Decisions []view.CallReport  `json:"decisions" doc:"the last calls, the latest first"`
+	Store     *storeReport       `json:"store,omitempty" doc:"the store that machines share, if one is configured"`
+	Passed    []why.PassedReport `json:"passed_through" doc:"recent headless calls that were passed through, by reason, the latest first"`
+	Warnings  []warning          `json:"warnings" doc:"warnings"`
+}
+
+type totalsReport struct {
+	Chains      int64 `json:"chains" doc:"chains"`
+	Calls       int64 `json:"calls" doc:"calls"`
+	Resumed     int64 `json:"resumed" doc:"resumed calls"`
+	Forked      int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
+	Fresh       int64 `json:"fresh" doc:"fresh calls"`
+	Observed    int64 `json:"observed" doc:"calls whose session the caller managed"`
+	Never       int64 `json:"never" doc:"of the fresh calls, those that a rule keeps fresh"`
+	PromptBytes int64 `json:"prompt_bytes" doc:"length of the callers' prompts"`
+	SentBytes   int64 `json:"sent_bytes" doc:"length of what the models were sent"`
+}
+
+type recentReport struct {
+	Days       int   `json:"days" doc:"number of days"`
+	Resumed    int64 `json:"resumed" doc:"resumed calls"`
+	Forked     int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
+	Fresh      int64 `json:"fresh" doc:"fresh calls"`
+	Input      int64 `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
+	CacheRead  int64 `json:"cache_read_tokens" doc:"tokens read from the cache"`
+	CacheWrite int64 `json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output     int64 `json:"output_tokens" doc:"tokens that the model wrote"`
+	Uncounted  int64 `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
+	Unpriced   int64 `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
+	view.MoneyReport
+	WholeShort int64          `json:"short_prompts_sent_whole" doc:"resumed calls whose prompt is under 2 KB and was sent whole"`
+	WholeLong  int64          `json:"long_prompts_sent_whole" doc:"resumed calls whose prompt is longer and was sent whole"`
+	Saved      saving.Summary `json:"saved" doc:"what resuming saved, in short"`
+}
+
+func statusJSON(r view.Reporter, o overview) statusReport {
+	return statusReport{Schema: "shimctl.status/1", Totals: totalsReport(o.totals), Chains: view.Mapped(o.chains, r.Chain),
+		Recent: recentReport{Days: app.RecentDays, Resumed: o.bill.Resumed, Forked: o.bill.Forked, Fresh: o.bill.Fresh, Input: o.bill.Input,
+			CacheRead: o.bill.Cached, CacheWrite: o.bill.Write, Output: o.bill.Output, Uncounted: o.bill.Uncounted,
+			Unpriced: o.bill.NotKnown, MoneyReport: view.MoneyJSON(o.bill.Total, o.bill.Source()), Saved: o.saved.Summary(), WholeShort: o.whole.Short, WholeLong: o.whole.Long},
+		Decisions: view.Mapped(o.decisions, r.Call), Store: o.store, Passed: append([]why.PassedReport{}, o.passed...), Warnings: append(append([]warning{}, o.broken...), o.warnings...)}
+}

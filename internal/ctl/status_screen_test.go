@@ -1,0 +1,89 @@
+package ctl
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/view"
+	"reprise/test/sample"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// statusOn returns the lines that status shows on a terminal of that size, of a ledger with live chains, a
+// broken configuration and calls that were passed through.
+func statusOn(t *testing.T, width, height int, args ...string) []string {
+	t.Helper()
+	path := sample.Ledger(t, 300, false)
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := sample.Now.UnixMilli()
+	for _, query := range []string{
+		"UPDATE chains SET updated = ?1 - id * 1000",
+		"INSERT INTO sessions (chain_id, tool, native_id, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes) SELECT id, tool, 'n' || id, 'live', ?1, ?1, '', '', '', '', x'', 0, 0 FROM chains WHERE id <= 30",
+		"INSERT INTO passed VALUES ('claude', '/home/me', 'terminal', ?1 / 86400000, 3, ?1), ('codex', '/home/me', 'stdin', ?1 / 86400000, 2, ?1)",
+	} {
+		if _, err := db.Exec(query, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db.Close()
+	config := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(config, "reprise"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(config, "reprise", "config.toml"), []byte("max_age = 7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	a := &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: &out, Terminal: true, Width: width, Height: height}, Stderr: view.Screen{Writer: &errs}, Now: sample.Now,
+		Environ: []string{"HOME=/home/me", "PAGER=", "XDG_CONFIG_HOME=" + config, "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
+	if code := a.Run(newRoot(a), append([]string{"status", "--color", "never"}, args...)); code != app.ExitOK || errs.Len() > 0 {
+		t.Fatalf("exit %d: %s", code, &errs)
+	}
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+}
+
+// The screen shows the saving first, then warnings, and what does not fit is said.
+func TestStatusFitsTheScreen(t *testing.T) {
+	for _, size := range []struct{ width, height int }{{80, 24}, {120, 40}, {100, 30}, {200, 60}} {
+		t.Run(fmt.Sprintf("%dx%d", size.width, size.height), func(t *testing.T) {
+			lines := statusOn(t, size.width, size.height)
+			text := strings.Join(lines, " ") // a long path makes a sentence break at another place
+			if len(lines) >= size.height {
+				t.Errorf("%d lines", len(lines))
+			}
+			for _, line := range lines {
+				if runewidth.StringWidth(line) > size.width && !strings.Contains(line, "/") { // a path is not folded
+					t.Errorf("a line of %d: %s", runewidth.StringWidth(line), line)
+				}
+			}
+			if !strings.HasPrefix(lines[0], "last 30 days: resumed ") {
+				t.Errorf("begins with %q", lines[0])
+			}
+			order := []string{"left", "every call is passed through", "managed calls", "live chains", "more: shimctl show --live", "last decisions", "more: shimctl log"}
+			at := 0
+			for _, part := range order {
+				next := strings.Index(text[at:], part)
+				if next < 0 {
+					t.Fatalf("%q is missing, or not in its place:\n%s", part, text)
+				}
+				at += next
+			}
+		})
+	}
+	if lines := statusOn(t, 80, 24); !strings.Contains(strings.Join(lines, "\n"), "more warning") {
+		t.Errorf("no warning is left out, or nobody says so:\n%s", strings.Join(lines, "\n"))
+	}
+	if text := strings.Join(statusOn(t, 80, 24, "--columns", "tool,decision"), "\n"); !strings.Contains(text, "TOOL    DECISION\n") || strings.Contains(text, "MEANING") {
+		t.Errorf("the chosen columns are not shown:\n%s", text)
+	}
+}

@@ -1,0 +1,131 @@
+// Package textfile changes files as a whole: a reader sees the old one or the new one.
+package textfile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"reprise/internal/ctl/app"
+
+	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
+)
+
+// An Edit is what becomes of a file of the user's.
+type Edit struct {
+	File     string
+	Existed  bool
+	Old, New string
+	Remove   bool // New is empty, and the file was made by us
+}
+
+// Changes reports whether there is anything to write.
+func (e Edit) Changes() bool { return e.Old != e.New || e.Remove }
+
+// ReplaceFile writes a file as a whole or not at all. One that exists keeps its
+// permissions and its owner. It writes into anything but a regular file, such as
+// /dev/stdout. A link stays one.
+func ReplaceFile(path string, mode fs.FileMode, write func(io.Writer) error) error {
+	if err := Replace(path, mode, write); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		return errors.New("is a directory")
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(writeAll(f, write), f.Close())
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
+		renameio.WithStaticPermissions(mode), renameio.WithExistingPermissions())
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(keepOwner(f.File, info), writeAll(f, write)); err != nil {
+		return errors.Join(err, f.Cleanup())
+	}
+	return f.CloseAtomicallyReplace()
+}
+
+// keepOwner gives the file the owner and the group of the one that it replaces, if any.
+func keepOwner(f *os.File, replaced fs.FileInfo) error {
+	if replaced == nil {
+		return nil
+	}
+	fresh, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	was, is := replaced.Sys().(*syscall.Stat_t), fresh.Sys().(*syscall.Stat_t)
+	if was.Uid == is.Uid && was.Gid == is.Gid {
+		return nil
+	}
+	return f.Chown(int(was.Uid), int(was.Gid))
+}
+
+func writeAll(to io.Writer, write func(io.Writer) error) error {
+	w := bufio.NewWriterSize(to, 1<<16)
+	return errors.Join(write(w), w.Flush())
+}
+
+// Read returns the text of a file, and whether it exists.
+func Read(file string) (text string, existed bool, err error) {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(file); err == nil {
+			return "", false, app.WithHint(fmt.Errorf("read %s: it is a link to nothing", file), "create what it leads to, or remove it")
+		}
+		return "", false, nil
+	}
+	return string(data), err == nil, err
+}
+
+// Write writes or removes one file, unless another process has written it meanwhile.
+func (e Edit) Write() error {
+	text, existed, err := Read(e.File)
+	if err != nil {
+		return err
+	}
+	if existed != e.Existed || text != e.Old {
+		return errors.New("it was changed meanwhile")
+	}
+	if e.Remove {
+		if err := os.Remove(e.File); err != nil || filepath.Base(filepath.Dir(e.File)) != "reprise" {
+			return err
+		}
+		_ = os.Remove(filepath.Dir(e.File)) // ours too, but there may be more in it
+		return nil
+	}
+	mode := fs.FileMode(0o644)
+	if !existed {
+		if err := os.MkdirAll(filepath.Dir(e.File), 0o700); err != nil {
+			return err
+		}
+		if filepath.Ext(e.File) == ".toml" {
+			mode = 0o600
+		}
+	} else if err := unix.Access(e.File, unix.W_OK); err != nil {
+		return err // a file that is marked as not to be written would be replaced all the same
+	}
+	return Replace(e.File, mode, func(w io.Writer) error {
+		_, err := io.WriteString(w, e.New)
+		return err
+	})
+}

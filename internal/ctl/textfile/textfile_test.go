@@ -1,0 +1,94 @@
+package textfile
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+func writes(text string) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
+}
+
+func holds(t *testing.T, path, want string, mode os.FileMode) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil || string(text) != want {
+		t.Errorf("%s holds %q (%v), want %q", filepath.Base(path), text, err, want)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != mode {
+		t.Errorf("%s: %v (%v), want %v", filepath.Base(path), info.Mode(), err, mode)
+	}
+}
+
+func TestReplaceFile(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := errors.Join(os.Symlink("file", link), ReplaceFile(file, 0o640, writes("one"))); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, file, "one", 0o640)
+	if err := ReplaceFile(link, 0o600, writes("two")); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, file, "two", 0o640)
+	if target, err := os.Readlink(link); err != nil || target != "file" {
+		t.Errorf("the link leads to %q (%v)", target, err)
+	}
+	broken := errors.New("broken")
+	if err := ReplaceFile(file, 0o600, func(w io.Writer) error { return errors.Join(writes("half")(w), broken) }); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	holds(t, file, "two", 0o640)
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("%v is left (%v)", left, err)
+	}
+	if err := ReplaceFile(dir, 0o600, writes("three")); err == nil {
+		t.Error("a folder is replaced")
+	}
+}
+
+// Who replaces a file of another user, as root does with sudo, leaves it theirs.
+func TestReplaceFileKeepsTheOwner(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := errors.Join(os.WriteFile(file, []byte("one"), 0o640), os.Chown(file, 1234, 5678)); err != nil {
+		t.Skip("only root may give files away: ", err)
+	}
+	if err := ReplaceFile(file, 0o600, writes("two")); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, file, "two", 0o640)
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if owner := info.Sys().(*syscall.Stat_t); owner.Uid != 1234 || owner.Gid != 5678 {
+		t.Errorf("it belongs to %d:%d", owner.Uid, owner.Gid)
+	}
+}
+
+// What is no regular file is no file to be replaced: /dev/null, say, by the superuser.
+func TestReplaceFileWritesToAPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := ReplaceFile(pipe, 0o600, writes("one")); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 9)
+	if n, err := f.Read(got); err != nil || string(got[:n]) != "one" {
+		t.Errorf("the pipe got %q (%v)", got[:n], err)
+	}
+	if info, err := os.Lstat(pipe); err != nil || info.Mode().Type() != os.ModeNamedPipe {
+		t.Errorf("it is %v now (%v)", info.Mode(), err)
+	}
+}

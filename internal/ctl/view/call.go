@@ -1,0 +1,199 @@
+package view
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/rewrite"
+
+	"golang.org/x/sys/unix"
+)
+
+// PriceCell returns a cell with a price. Programs read dollars with all their digits.
+func PriceCell(p Sum) Cell {
+	if !p.Known {
+		return UnknownCell()
+	}
+	return Cell{Human: p.Human(), Raw: ExactDollars(p.Nano), Right: true}
+}
+
+// DecisionCell returns a cell with the decision on a call and its reason, colored by the outcome.
+func DecisionCell(i ledger.Invocation) Cell {
+	c := TextCell(Decision(i))
+	switch {
+	case i.Outcome != "" && i.Outcome != "ok":
+		return c.As(Bad)
+	case i.FellBack != "":
+		return c.As(Warn)
+	case i.Mode.Continues():
+		return c.As(Good)
+	}
+	return c
+}
+
+// OutcomeCell returns a cell with the outcome, and for people its exit code or signal.
+func OutcomeCell(i ledger.Invocation) Cell {
+	switch i.Outcome {
+	case "ok":
+		return TextCell("ok")
+	case "":
+		return TextCell("running").As(Warn)
+	}
+	c := TextCell(i.Outcome).As(Bad)
+	switch {
+	case i.Signal.Valid:
+		c.Human += fmt.Sprintf(" (signal %d)", i.Signal.Int64)
+	case i.Exit.Valid && i.Exit.Int64 != 0:
+		c.Human += fmt.Sprintf(" (%d)", i.Exit.Int64)
+	}
+	return c
+}
+
+// ExitCell returns a cell with the exit status of a call that ended by itself.
+func ExitCell(i ledger.Invocation) Cell {
+	if !i.Exit.Valid || i.Signal.Valid {
+		return Cell{}
+	}
+	return TextCell(strconv.FormatInt(i.Exit.Int64, 10))
+}
+
+// SignalCell returns a cell with the signal that ended a call.
+func SignalCell(i ledger.Invocation) Cell {
+	if !i.Signal.Valid {
+		return Cell{}
+	}
+	c := TextCell(strconv.FormatInt(i.Signal.Int64, 10))
+	if name := unix.SignalName(syscall.Signal(i.Signal.Int64)); name != "" {
+		c.Human += " (" + name + ")"
+	}
+	return c
+}
+
+// ContextCell returns a cell with how full the session's context is. People also see a bar.
+func ContextCell(c rewrite.Context) Cell {
+	if c.Limit == 0 {
+		return UnknownCell()
+	}
+	percent := (100*c.Used + c.Limit/2) / c.Limit
+	const wide = 10
+	full := int(min(wide, max(0, (percent+5)/10)))
+	shown := Cell{Human: fmt.Sprintf("%s%s %3d %%", strings.Repeat("▮", full), strings.Repeat("▯", wide-full), percent),
+		Raw: fmt.Sprintf("%d%%", percent)}
+	switch {
+	case percent >= 80:
+		return shown.As(Bad)
+	case percent >= 60:
+		return shown.As(Warn)
+	}
+	return shown.As(Good)
+}
+
+// StateCell returns a cell with the session's state.
+func StateCell(s ledger.SessionRow) Cell {
+	c := TextCell(sessionState(s))
+	switch {
+	case s.State == decide.Live && !s.Reset:
+		return c.As(Good)
+	case s.State == decide.Running:
+		return c.As(Warn)
+	}
+	return c.As(Dim)
+}
+
+// sessionState returns whether the session can be resumed, and if not, why.
+func sessionState(s ledger.SessionRow) string {
+	state := string(s.State)
+	switch {
+	case s.Held:
+		state = "busy"
+	case s.Why != "":
+		state += fmt.Sprintf(" (%s)", s.Why)
+	case s.Reset:
+		state += " (reset)"
+	}
+	return state
+}
+
+// SavedCell returns a cell with what was saved, nil if that is not known.
+func SavedCell(unit string, n *float64) Cell {
+	switch {
+	case n == nil:
+		return UnknownCell()
+	case unit == "nano_usd":
+		return PriceCell(Sum{Known: true, Nano: int64(*n), Most: int64(*n)})
+	}
+	c := NumberCell(int64(*n))
+	if *n >= 0 {
+		c.Human = ShortNumber(int64(*n))
+	}
+	return c
+}
+
+// NameCell returns a cell with a name that people know.
+func NameCell(c ledger.ChainRow) Cell {
+	return TextCell(ChainName(c.Task, c.Role, c.Cwd, c.Created))
+}
+
+func Newest(c ledger.ChainRow) ledger.SessionRow {
+	if len(c.Sessions) == 0 {
+		return ledger.SessionRow{}
+	}
+	return c.Sessions[0]
+}
+
+// ChainName returns a name that people know: the task, or else the directory and when the chain began.
+func ChainName(task, role, cwd string, created decide.Millis) string {
+	name := filepath.Base(cwd) + ", " + created.Time().Format("2 Jan 15:04")
+	if task != "" {
+		name = task
+	}
+	if role != "" {
+		name += ", " + Cut(role)
+	}
+	return Cut(name)
+}
+
+// Cut shortens a name, since a rule may capture one of any length from a prompt.
+func Cut(name string) string {
+	if runes := []rune(name); len(runes) > mostName {
+		return string(runes[:mostName]) + "…"
+	}
+	return name
+}
+
+// mostName limits the length of a name.
+const mostName = 100
+
+// Sentence writes words with a capital and a full stop.
+func Sentence(words string) string { return strings.ToUpper(words[:1]) + words[1:] + "." }
+
+// Decision returns a call's mode and reason, as in "resume: extends".
+func Decision(i ledger.Invocation) string {
+	words := fmt.Sprintf("%s: %s", i.Mode, i.Reason)
+	if i.Detail != "" {
+		words += fmt.Sprintf(" (%s)", i.Detail)
+	}
+	if i.FellBack != "" {
+		words = fmt.Sprintf("%s: %s (meant to resume: %s)", i.Mode, i.FellBack, i.Reason)
+	}
+	return words
+}
+
+func Ago(now time.Time, then decide.Millis) string {
+	d := now.Sub(then.Time())
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds ago", max(0, int(d.Seconds())))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd ago", int(d.Hours()/24))
+}

@@ -1,0 +1,78 @@
+package view
+
+import (
+	"database/sql"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// NotKnown is printed for an unknown figure.
+const NotKnown = "n/a"
+
+// UnknownCell returns a cell for an unknown figure.
+func UnknownCell() Cell { return Cell{Human: NotKnown, Raw: NotKnown, Meaning: Dim, Right: true} }
+
+// TextCell returns a cell with text. People see a dash if it is empty.
+func TextCell(text string) Cell { return Cell{Human: OrDash(text), Raw: text} }
+
+// NumberCell returns a cell with a count.
+func NumberCell(n int64) Cell { return numeric(Thousands(n), n) }
+
+// numeric returns a cell whose number people see as text.
+func numeric(text string, n int64) Cell {
+	return Cell{Human: text, Raw: strconv.FormatInt(n, 10), Right: true}
+}
+
+// IDCell returns a cell with the number of a chain or call. People see a dash for 0.
+func IDCell(id int64) Cell {
+	if id == 0 {
+		return Cell{Human: "-", Right: true}
+	}
+	return numeric(strconv.FormatInt(id, 10), id)
+}
+
+// SessionCell returns a cell with a session ID, which is cut for people: shimctl takes any
+// unique prefix. Codex's IDs begin with the time, so all of one minute share eight digits.
+func SessionCell(id string) Cell {
+	const enough = len("01234567-0123")
+	return Cell{Human: OrDash(id[:min(len(id), enough)]), Raw: id}
+}
+
+// DurationCell returns a cell with a duration. Programs read milliseconds.
+func DurationCell(ms sql.NullInt64) Cell {
+	if !ms.Valid {
+		return UnknownCell()
+	}
+	return numeric(Duration(time.Duration(ms.Int64)*time.Millisecond), ms.Int64)
+}
+
+// TokensCell returns a cell with a count of tokens.
+func TokensCell(n sql.NullInt64) Cell {
+	if !n.Valid {
+		return UnknownCell()
+	}
+	return numeric(ShortNumber(n.Int64), n.Int64)
+}
+
+// SizeCell returns a cell with a size in bytes.
+func SizeCell(bytes int64) Cell { return numeric(Size(bytes), bytes) }
+
+// ShareCell returns a cell with a part of a whole as a percentage.
+func ShareCell(part, whole int64) Cell {
+	if whole == 0 {
+		return UnknownCell()
+	}
+	percent := fmt.Sprintf("%.1f", 100*float64(part)/float64(whole))
+	return Cell{Human: percent + " %", Raw: percent + "%", Right: true}
+}
+
+// AmountCell returns a cell with an amount in its unit. Programs read a percentage, dollars
+// or milliseconds.
+func AmountCell(unit string, n float64) Cell {
+	if math.IsNaN(n) || math.IsInf(n, 0) {
+		return UnknownCell()
+	}
+	return Cell{Human: Amount(unit, n), Raw: PlainAmount(unit, n), Right: true}
+}

@@ -1,0 +1,136 @@
+package view
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Thousands writes a whole number with commas between its thousands.
+func Thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+// ShortNumber writes a number with at most four digits and a unit prefix.
+func ShortNumber(n int64) string {
+	f := float64(n)
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10)
+	case n < 999_950:
+		return fmt.Sprintf("%.1f k", f/1e3)
+	case n < 999_950_000:
+		return fmt.Sprintf("%.1f M", f/1e6)
+	}
+	return fmt.Sprintf("%.1f G", f/1e9)
+}
+
+// Count writes a number and its noun, in the plural unless the number is 1.
+func Count(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%s %ss", Thousands(n), noun)
+}
+
+// Size writes a number of bytes.
+func Size(bytes int64) string {
+	switch {
+	case bytes < 10_000:
+		return fmt.Sprintf("%d B", bytes)
+	case bytes < 10_000_000:
+		return fmt.Sprintf("%d kB", bytes/1000)
+	case bytes < 10_000_000_000:
+		return fmt.Sprintf("%d MB", bytes/1_000_000)
+	}
+	return fmt.Sprintf("%d GB", bytes/1_000_000_000)
+}
+
+// Duration writes a duration in its two largest units.
+func Duration(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%d m %02d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %02d m", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// Dollars rounds billionths of a dollar for people. A small amount is never shown as nothing.
+func Dollars(nano int64) string {
+	sign, nano := splitSign(nano)
+	d := float64(nano) / 1e9
+	switch {
+	case nano == 0:
+		return "$0"
+	case d < 0.0001:
+		return sign + "<$0.0001"
+	case d < 0.1:
+		return fmt.Sprintf("%s$%.4f", sign, d)
+	case d >= 1000:
+		return sign + "$" + Thousands(int64(d+0.5))
+	}
+	return fmt.Sprintf("%s$%.2f", sign, d)
+}
+
+// ExactDollars writes billionths of a dollar as dollars with all their digits.
+func ExactDollars(nano int64) string {
+	sign, nano := splitSign(nano)
+	return fmt.Sprintf("%s%d.%09d", sign, nano/1e9, nano%1e9)
+}
+
+func splitSign(n int64) (sign string, absolute int64) {
+	if n < 0 {
+		return "-", -n
+	}
+	return "", n
+}
+
+// Amount writes a figure for people. The unit is share, nano_usd, ms or calls, of which it is a mean; any other is a count.
+func Amount(unit string, n float64) string {
+	if math.IsNaN(n) || math.IsInf(n, 0) {
+		return NotKnown
+	}
+	text := inUnit(unit, n)
+	if strings.Trim(text, "-0. %$ms") == "" {
+		return strings.TrimPrefix(text, "-")
+	}
+	return text
+}
+
+func inUnit(unit string, n float64) string {
+	switch unit {
+	case "share":
+		return fmt.Sprintf("%.0f %%", 100*n)
+	case "nano_usd":
+		return Dollars(int64(math.Round(n)))
+	case "calls":
+		return fmt.Sprintf("%.1f", n)
+	case "ms":
+		sign, ms := splitSign(int64(math.Round(n)))
+		return sign + Duration(time.Duration(ms)*time.Millisecond)
+	}
+	return Thousands(int64(math.Round(n)))
+}
+
+// PlainAmount writes a known figure for programs.
+func PlainAmount(unit string, n float64) string {
+	switch unit {
+	case "share":
+		return fmt.Sprintf("%.1f%%", 100*n)
+	case "nano_usd":
+		return ExactDollars(int64(math.Round(n)))
+	case "calls":
+		return fmt.Sprintf("%.2f", n)
+	}
+	return strconv.FormatFloat(n, 'f', 0, 64)
+}

@@ -1,0 +1,181 @@
+package view
+
+import (
+	"time"
+
+	"reprise/internal/prices"
+	"reprise/ledger"
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+)
+
+// Human writes the sum for people. A tilde marks an estimate.
+func (s Sum) Human() string {
+	switch {
+	case !s.Known:
+		return NotKnown
+	case s.Most > s.Nano:
+		return "~" + Dollars(s.Nano) + " to " + Dollars(s.Most)
+	case s.estimated:
+		return "~" + Dollars(s.Nano)
+	}
+	return Dollars(s.Nano)
+}
+
+// A Sum is an amount of money, in nano-dollars.
+type Sum struct {
+	Known     bool
+	estimated bool  // from a price list; the tool reported none
+	Nano      int64 // at least
+	Most      int64 // if some requests may have been billed at the rates for long prompts, or else nano
+}
+
+func (s Sum) Plus(t Sum) Sum {
+	return Sum{s.Known || t.Known, s.estimated || t.estimated, s.Nano + t.Nano, s.Most + t.Most}
+}
+
+// CallCost returns what a call cost: the tool's own figure, or else what its tokens cost at list
+// price.
+func CallCost(t *prices.Table, i ledger.Invocation) Sum {
+	if i.Cost.Valid {
+		return Sum{Known: true, Nano: i.Cost.Int64, Most: i.Cost.Int64}
+	}
+	if !i.Input.Valid {
+		return Sum{}
+	}
+	u := prices.Usage{Input: i.Input.Int64, Cached: i.CacheRead.Int64, Write: i.CacheWrite.Int64, Output: i.Output.Int64}
+	p, ok := t.Find(i.Model, i.Started.Time())
+	if !ok {
+		return Sum{}
+	}
+	// A run makes several requests. Which of them had long prompts is not known, only
+	// that none had if all together were short.
+	return ListPrice(p, u, u.Input+u.Cached+u.Write > p.Long.Above)
+}
+
+func ListPrice(p prices.Price, u prices.Usage, maybeLong bool) Sum {
+	nano, ok := p.Cost(u)
+	s := Sum{Known: ok, estimated: true, Nano: nano, Most: nano}
+	if ok && maybeLong && p.Long.Above > 0 {
+		if s.Most, ok = p.Long.Cost(u); !ok {
+			return Sum{}
+		}
+	}
+	return s
+}
+
+// A Bill adds up what many calls cost.
+type Bill struct {
+	Calls     int64
+	Resumed   int64
+	Forked    int64 // of the resumed ones, those in a copy of the session
+	Fresh     int64
+	Never     int64 // of the fresh ones, those that a rule makes independent
+	Asked     int64 // bytes of the callers' prompts
+	Sent      int64 // bytes of what the models were sent
+	Stopped   int64 // calls that were not run; not in any other number
+	byTool    int64 // calls of those whose price the tool reported
+	byList    int64 // those whose tokens were priced by the list
+	NotKnown  int64 // calls of which nothing is known
+	Total     Sum
+	Input     int64
+	Cached    int64
+	Write     int64
+	Output    int64
+	Uncounted int64            // calls whose tokens are not known
+	Unlisted  map[string]int64 // calls that lack nothing but their model's list price
+}
+
+func (b *Bill) Add(t *prices.Table, s ledger.Slice) {
+	if s.Mode == rewrite.Stopped {
+		b.Stopped += s.Calls
+		return
+	}
+	b.Calls += s.Calls
+	switch s.Mode {
+	case rewrite.Resume:
+		b.Resumed += s.Calls
+	case rewrite.Fork:
+		b.Resumed, b.Forked = b.Resumed+s.Calls, b.Forked+s.Calls
+	case rewrite.Fresh:
+		b.Fresh += s.Calls
+	}
+	if s.Reason == reason.Never {
+		b.Never += s.Calls
+	}
+	b.Asked, b.Sent = b.Asked+s.PromptBytes, b.Sent+s.SentBytes
+	b.Input, b.Cached, b.Write, b.Output = b.Input+s.Input, b.Cached+s.CacheRead, b.Write+s.CacheWrite, b.Output+s.Output
+	if !s.Counted {
+		b.Uncounted += s.Calls
+	}
+	cost := costOfAll(t, s)
+	switch {
+	case s.Priced:
+		b.byTool += s.Calls
+	case cost.Known:
+		b.byList += s.Calls
+	default:
+		b.NotKnown += s.Calls
+		if s.Counted && s.Model != "" {
+			if b.Unlisted == nil {
+				b.Unlisted = map[string]int64{}
+			}
+			b.Unlisted[s.Model] += s.Calls
+		}
+	}
+	b.Total = b.Total.Plus(cost)
+}
+
+// Prompt counts the tokens of all kinds that the model was sent.
+func (b *Bill) Prompt() int64 { return b.Input + b.Cached + b.Write }
+
+func costOfAll(t *prices.Table, s ledger.Slice) Sum {
+	if s.Priced {
+		return Sum{Known: true, Nano: s.Cost, Most: s.Cost}
+	}
+	if !s.Counted {
+		return Sum{}
+	}
+	p, ok := t.Find(s.Model, s.Day.Time().Add(12*time.Hour))
+	if !ok {
+		return Sum{}
+	}
+	return ListPrice(p, prices.Usage{Input: s.Input, Cached: s.CacheRead, Write: s.CacheWrite, Output: s.Output}, s.Long)
+}
+
+// ListPrice returns what the calls of a slice cost at list price. It is not known where some of them
+// may have been billed at the rates for long prompts.
+func (r Reporter) ListPrice(s ledger.Slice) (nano int64, ok bool) {
+	cost := costOfAll(r.Prices, s)
+	return cost.Nano, cost.Known && cost.Most == cost.Nano
+}
+
+func (b *Bill) UncountedWords() (words []string) {
+	if b.Uncounted > 0 && b.Uncounted < b.Calls {
+		words = append(words, "without "+Count(b.Uncounted, "call")+" that did not tell")
+	}
+	return words
+}
+
+// Sources says where the amount comes from.
+func (b *Bill) Sources() (words []string) {
+	for _, part := range []struct {
+		calls int64
+		what  string
+	}{{b.byTool, "as the tool says"}, {b.byList, "at list price"}, {b.NotKnown, "not known"}} {
+		if part.calls > 0 {
+			words = append(words, Count(part.calls, "call")+" "+part.what)
+		}
+	}
+	return words
+}
+
+func (b *Bill) Source() string {
+	switch {
+	case b.byTool > 0 && b.byList > 0:
+		return "mixed"
+	case b.byList > 0:
+		return "list"
+	}
+	return "tool"
+}

@@ -1,0 +1,121 @@
+package view
+
+import (
+	"cmp"
+	"time"
+
+	"reprise/internal/prices"
+	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/rewrite/reason"
+)
+
+// What several commands print with --json. A field is never renamed and never changes its
+// meaning within a schema; new ones may come. docs/reference/shimctl.schema.json is made from the doc tags.
+
+type ChainReport struct {
+	ID        int64           `json:"id" doc:"its number"`
+	Tool      string          `json:"tool" doc:"name of the tool"`
+	Directory string          `json:"directory" doc:"working directory of its calls"`
+	Task      string          `json:"task,omitempty" doc:"name of the job"`
+	Role      string          `json:"role,omitempty" doc:"part in the job"`
+	Created   time.Time       `json:"created" doc:"when its first call started"`
+	Updated   time.Time       `json:"updated" doc:"when its last call started or ended"`
+	Calls     int             `json:"calls" doc:"its calls"`
+	Resumed   int             `json:"resumed" doc:"resumed calls"`
+	Last      CallReport      `json:"last" doc:"its last call"`
+	Sessions  []SessionReport `json:"sessions" doc:"its sessions, the newest first"`
+}
+
+func (r Reporter) Chain(c ledger.ChainRow) ChainReport {
+	return ChainReport{ID: c.ID, Tool: c.Tool, Directory: c.Cwd, Task: c.Task, Role: c.Role, Created: c.Created.Time(),
+		Updated: c.Updated.Time(), Calls: c.Calls, Resumed: c.Resumed, Last: r.Call(c.Last),
+		Sessions: Mapped(c.Sessions, SessionJSON)}
+}
+
+type SessionReport struct {
+	ID            string       `json:"id" doc:"the tool's own ID, empty while unknown"`
+	Tool          string       `json:"tool" doc:"name of the tool"`
+	Chain         int64        `json:"chain" doc:"its chain"`
+	State         decide.State `json:"state" doc:"running, live, failed, killed or dead; only a live one is resumed"`
+	Why           reason.Code  `json:"why,omitempty" doc:"why it is dead"`
+	Reset         bool         `json:"reset" doc:"whether an answer or shimctl reset ended it"`
+	Busy          bool         `json:"busy" doc:"whether a process uses it"`
+	ForkedFrom    string       `json:"forked_from,omitempty" doc:"the session that it is a copy of"`
+	Version       string       `json:"version,omitempty" doc:"version of the tool"`
+	Model         string       `json:"model,omitempty" doc:"the model asked for"`
+	Turns         int          `json:"turns" doc:"calls of it that ended well"`
+	ContextTokens int64        `json:"context_tokens" doc:"tokens of the context in use"`
+	ContextLimit  *int64       `json:"context_limit" doc:"size of the context in tokens"`
+	Created       time.Time    `json:"created" doc:"when it started"`
+	LastUsed      time.Time    `json:"last_used" doc:"when it was last used"`
+}
+
+func SessionJSON(s ledger.SessionRow) SessionReport {
+	return SessionReport{ID: s.NativeID, Tool: s.Tool, Chain: s.Chain, State: s.State, Why: s.Why, Reset: s.Reset, Busy: s.Held,
+		ForkedFrom: s.Parent, Version: s.Version, Model: s.Model, Turns: s.Turns, ContextTokens: s.Context.Used,
+		ContextLimit: nonZero(s.Context.Limit), Created: s.Created.Time(), LastUsed: s.LastUsed.Time()}
+}
+
+// A CallReport is a call with what follows from its record.
+type CallReport struct {
+	ledger.Invocation
+	Class   reason.Class `json:"class,omitempty" doc:"class of the reason"`
+	Started time.Time    `json:"started" doc:"when it started"`
+	Chain   *int64       `json:"chain" doc:"its chain, null if none"`
+	Outcome *string      `json:"outcome" doc:"ok, failed or killed; null while it runs"`
+	Caller  string       `json:"caller" doc:"name of the program that made it, empty if a person did or it is not known"`
+	Proof   []string     `json:"proof,omitempty" doc:"what showed that it continued its session, in sentences"`
+	MoneyReport
+}
+
+// A MoneyReport is an amount and its source.
+type MoneyReport struct {
+	CostNanoUSD *int64 `json:"cost_nano_usd" doc:"cost in billionths of a dollar"`
+	CostMost    *int64 `json:"cost_at_most_nano_usd,omitempty" doc:"the same, if every request that may have had a long prompt was billed as such"`
+	CostSource  string `json:"cost_source,omitempty" doc:"tool: its own figure; list: tokens at list price; mixed: some of each"`
+}
+
+func MoneyJSON(s Sum, source string) MoneyReport {
+	if !s.Known {
+		return MoneyReport{}
+	}
+	r := MoneyReport{CostNanoUSD: &s.Nano, CostSource: source}
+	if s.Most > s.Nano {
+		r.CostMost = &s.Most
+	}
+	return r
+}
+
+// A Reporter knows prices.
+type Reporter struct{ Prices *prices.Table }
+
+func (r Reporter) Call(i ledger.Invocation) CallReport {
+	cost := CallCost(r.Prices, i)
+	source := "tool"
+	if cost.estimated {
+		source = "list"
+	}
+	report := CallReport{Invocation: i, Class: classOf(cmp.Or(i.FellBack, i.Reason)), Started: i.Started.Time(), Chain: nonZero(i.Chain), Caller: i.Caller.Program(),
+		Proof: i.Proof.Sentences(), MoneyReport: MoneyJSON(cost, source)}
+	if i.Outcome != "" {
+		report.Outcome = &i.Outcome
+	}
+	return report
+}
+
+func nonZero(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+// Mapped applies f to each element. It never returns nil, which JSON would have as null.
+func Mapped[T, R any](list []T, f func(T) R) []R {
+	out := make([]R, 0, len(list))
+	for _, item := range list {
+		out = append(out, f(item))
+	}
+	return out
+}

@@ -1,0 +1,250 @@
+package view
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// A Cell is one value of a table.
+type Cell struct {
+	Human string // as a terminal shows it
+	Raw   string // as a program reads it
+	Meaning
+	Right bool // aligned right, as numbers are
+}
+
+// As returns the cell with a meaning.
+func (c Cell) As(m Meaning) Cell {
+	c.Meaning = m
+	return c
+}
+
+// A Table is rows under a header.
+type Table struct {
+	Header []string
+	rows   [][]Cell
+	spare  []string // the columns that a narrow terminal leaves out first, the least important first
+	chosen []int    // the columns to show, nil for all
+	folds  bool     // the last column holds sentences: a narrow terminal folds them instead of cutting them
+}
+
+// NewTable returns an empty table.
+func NewTable(header ...string) *Table { return &Table{Header: header} }
+
+// NewFoldedTable returns an empty table whose last column holds sentences, which are never cut.
+func NewFoldedTable(header ...string) *Table { return &Table{Header: header, folds: true} }
+
+// Spare names the columns that a narrow terminal leaves out, the least important first. After them, and
+// without it, the last columns go first.
+func (t *Table) Spare(names ...string) *Table {
+	t.spare = names
+	return t
+}
+
+// Choose shows only the named columns, in that order, as far as the table has them. If it has none of
+// them, nothing changes.
+func (t *Table) Choose(names []string) *Table {
+	var chosen []int
+	for _, name := range names {
+		if i := slices.Index(t.Header, name); i >= 0 {
+			chosen = append(chosen, i)
+		}
+	}
+	if chosen != nil {
+		t.chosen = chosen
+	}
+	return t
+}
+
+// Add appends a row.
+func (t *Table) Add(row ...Cell) { t.rows = append(t.rows, row) }
+
+// Print writes the table in the form that suits the screen.
+func (t *Table) Print(s Screen) {
+	w := bufio.NewWriterSize(s.Writer, 1<<16)
+	defer func() { _ = w.Flush() }() // the screen keeps its first error
+	s.Writer = w
+	if s.Terminal {
+		t.printAligned(s)
+		return
+	}
+	if t.Header != nil {
+		fmt.Fprintln(s, strings.Join(picked(t.Header, t.chosen), "\t"))
+	}
+	for _, row := range t.rows {
+		for i, c := range picked(row, t.chosen) {
+			if i > 0 {
+				fmt.Fprint(s, "\t")
+			}
+			fmt.Fprint(s, s.Paint(c.Meaning, escapeTSV(c.Raw)))
+		}
+		fmt.Fprintln(s)
+	}
+}
+
+// picked returns the chosen ones of a list, nil for all.
+func picked[T any](list []T, chosen []int) []T {
+	if chosen == nil {
+		return list
+	}
+	some := make([]T, len(chosen))
+	for n, i := range chosen {
+		some[n] = list[i]
+	}
+	return some
+}
+
+const (
+	gap       = 2  // between columns
+	narrowest = 16 // no column is cut to less
+)
+
+// A column is one that is shown, and its width.
+type column struct{ index, width int }
+
+func (t *Table) printAligned(s Screen) {
+	columns := t.fit(s.Width)
+	header := make([]Cell, len(t.Header))
+	for i, title := range t.Header {
+		header[i] = Cell{Human: title, Meaning: Dim, Right: len(t.rows) > 0 && t.rows[0][i].Right}
+	}
+	t.printLine(s, columns, header)
+	for _, row := range t.rows {
+		t.printLine(s, columns, row)
+	}
+	t.printHidden(s, columns)
+}
+
+// printHidden says which columns a narrow terminal leaves out.
+func (t *Table) printHidden(s Screen, shown []*column) {
+	var hidden []string
+	for _, c := range t.filled() {
+		if !slices.ContainsFunc(shown, func(other *column) bool { return other.index == c.index }) {
+			hidden = append(hidden, t.Header[c.index])
+		}
+	}
+	if len(hidden) == 0 {
+		return
+	}
+	remedy := "a wider terminal shows them"
+	if t.spare != nil {
+		remedy = "--columns chooses"
+	}
+	for _, line := range fold("not shown: "+strings.Join(hidden, ", ")+"; "+remedy, s.Width) {
+		fmt.Fprintln(s, s.Paint(Dim, line))
+	}
+}
+
+func (t *Table) printLine(s Screen, columns []*column, row []Cell) {
+	var line strings.Builder
+	indent := 0
+	for n, c := range columns {
+		if n > 0 {
+			line.WriteString(strings.Repeat(" ", gap))
+		}
+		if t.folds && n == len(columns)-1 {
+			line.WriteString(s.folded(row[c.index], c.width, indent))
+		} else {
+			line.WriteString(s.padded(row[c.index], c.width))
+		}
+		indent += c.width + gap
+	}
+	fmt.Fprintln(s, strings.TrimRight(line.String(), " "))
+}
+
+// padded returns the cell's text with exactly the given width.
+func (s Screen) padded(c Cell, width int) string {
+	text := runewidth.Truncate(Printable(c.Human), width, "…")
+	fill := strings.Repeat(" ", width-runewidth.StringWidth(text))
+	if c.Right {
+		return fill + s.Paint(c.Meaning, text)
+	}
+	return s.Paint(c.Meaning, text) + fill
+}
+
+// folded returns the cell's text on as many lines as it needs. All but the first are indented.
+func (s Screen) folded(c Cell, width, indent int) string {
+	lines := fold(Printable(c.Human), width)
+	for i := range lines {
+		lines[i] = s.Paint(c.Meaning, lines[i])
+	}
+	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
+}
+
+// fit returns the columns that are shown. If they need more than limit together even where each is as
+// narrow as it may be, the least important ones are left out; then the widest become narrower.
+func (t *Table) fit(limit int) []*column {
+	columns := t.filled()
+	for limit > 0 && len(columns) > 1 && !t.folds && t.chosen == nil && leastWidth(columns) > limit {
+		columns = t.withoutLeast(columns)
+	}
+	for limit > 0 && totalWidth(columns) > limit {
+		widest := slices.MaxFunc(columns, func(a, b *column) int { return cmp.Compare(a.width, b.width) })
+		if widest.width <= narrowest {
+			return columns
+		}
+		widest.width--
+	}
+	return columns
+}
+
+// filled returns the columns that were chosen or hold anything, each with the width that it needs. A table
+// without rows has all its columns.
+func (t *Table) filled() (columns []*column) {
+	shown := t.chosen
+	if shown == nil {
+		shown = everyIndex(t.Header)
+	}
+	for _, i := range shown {
+		title, filled := t.Header[i], len(t.rows) == 0 || t.chosen != nil
+		width := runewidth.StringWidth(title)
+		for _, row := range t.rows {
+			filled = filled || row[i].Raw != ""
+			width = max(width, runewidth.StringWidth(Printable(row[i].Human)))
+		}
+		if filled {
+			columns = append(columns, &column{i, width})
+		}
+	}
+	return columns
+}
+
+func everyIndex[T any](list []T) []int {
+	all := make([]int, len(list))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// withoutLeast returns the columns without the least important one.
+func (t *Table) withoutLeast(columns []*column) []*column {
+	for _, name := range t.spare {
+		if at := slices.IndexFunc(columns, func(c *column) bool { return t.Header[c.index] == name }); at >= 0 {
+			return slices.Delete(columns, at, at+1)
+		}
+	}
+	return columns[:len(columns)-1]
+}
+
+// leastWidth returns how wide the columns are where each is as narrow as it may be.
+func leastWidth(columns []*column) int {
+	total := -gap
+	for _, c := range columns {
+		total += gap + min(c.width, narrowest)
+	}
+	return total
+}
+
+func totalWidth(columns []*column) int {
+	total := -gap
+	for _, c := range columns {
+		total += gap + c.width
+	}
+	return total
+}

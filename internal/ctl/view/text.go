@@ -1,0 +1,112 @@
+package view
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// OrDash returns the text, or a dash if it is empty.
+func OrDash(text string) string { return cmp.Or(text, "-") }
+
+// ShellQuote writes an argument as a shell would read it.
+func ShellQuote(arg string) string {
+	if arg != "" && strings.Trim(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,@%+") == "" {
+		return arg
+	}
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+}
+
+// Printable replaces the characters that move a terminal's cursor: names of tasks and
+// directories may hold anything.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if isControl(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+}
+
+// PrintableLines is Printable for text of several lines.
+func PrintableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = Printable(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// isControl reports whether a terminal may take a character for a command, or shows by it the ones after it in another order.
+func isControl(r rune) bool {
+	return r < ' ' || r >= 0x7f && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// A JSONWriter escapes in JSON what encoding/json leaves as it is, so that a terminal may show it. Each Write is whole characters.
+type JSONWriter struct{ io.Writer }
+
+// Write implements io.Writer.
+func (w JSONWriter) Write(encoded []byte) (int, error) {
+	if bytes.IndexFunc(encoded, isRawControl) < 0 {
+		return w.Writer.Write(encoded)
+	}
+	var b bytes.Buffer
+	for _, r := range string(encoded) {
+		if isRawControl(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	_, err := w.Writer.Write(b.Bytes())
+	return len(encoded), err
+}
+
+func isRawControl(r rune) bool { return r != '\n' && isControl(r) }
+
+// escapeTSV keeps a value on its line and in its column. It also escapes what moves the
+// cursor of a terminal that shows the table later.
+func escapeTSV(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == '\\':
+			b.WriteString(`\\`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case isControl(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// fold breaks a sentence at spaces, so that no line is wider than width unless a word is. A
+// width of 0 is no limit.
+func fold(text string, width int) (lines []string) {
+	words := strings.Split(text, " ")
+	line := words[0]
+	for _, word := range words[1:] {
+		if width > 0 && runewidth.StringWidth(line)+1+runewidth.StringWidth(word) > width {
+			lines = append(lines, line)
+			line = word
+		} else {
+			line += " " + word
+		}
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,202 @@
+package view
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+)
+
+func TestTableOnATerminal(t *testing.T) {
+	for _, c := range []struct {
+		width int
+		want  string
+	}{
+		{0, "N  WIDE                          LAST\n7  日本語のとても長い名前の仕事  x�[2Jy\n"},
+		{30, "N  WIDE                 LAST\n7  日本語のとても長い…  x�[2Jy\n"},
+		{20, "N  WIDE\n7  日本語のとても長…\nnot shown: LAST; a\nwider terminal shows\nthem\n"},
+	} {
+		var b strings.Builder
+		table := NewTable("N", "WIDE", "EMPTY", "LAST")
+		table.Add(NumberCell(7), TextCell("日本語のとても長い名前の仕事"), TextCell(""), TextCell("x\x1b[2Jy"))
+		table.Print(Screen{Writer: &b, Terminal: true, Width: c.width})
+		got := strings.ReplaceAll(b.String(), " \n", "\n")
+		for _, line := range strings.Split(got, "\n") {
+			if c.width > 0 && runewidth.StringWidth(line) > c.width {
+				t.Errorf("width %d: %q has %d", c.width, line, runewidth.StringWidth(line))
+			}
+		}
+		if got != c.want {
+			t.Errorf("width %d:\n%s\nnot\n%s", c.width, got, c.want)
+		}
+	}
+}
+
+// A narrow terminal leaves out the least important columns and says which. Whoever chooses gets the chosen.
+func TestColumns(t *testing.T) {
+	for _, c := range []struct {
+		width  int
+		chosen []string
+		want   string
+	}{
+		{24, nil, "ID  NAME     COST  MODEL\n 1  a thing    $1  m\n"},
+		{20, nil, "ID  NAME     COST\n 1  a thing    $1\nnot shown: MODEL;\n--columns chooses\n"},
+		{12, nil, "ID  NAME\n 1  a thing\nnot shown:\nCOST, MODEL;\n--columns\nchooses\n"},
+		{30, []string{"MODEL", "NONE", "ID"}, "MODEL  ID\nm       1\n"},
+		{0, []string{"COST"}, "COST\n  $1\n"},
+	} {
+		table := NewTable("ID", "NAME", "COST", "MODEL").Spare("MODEL", "COST").Choose(c.chosen)
+		table.Add(IDCell(1), TextCell("a thing"), Cell{Human: "$1", Raw: "1", Right: true}, TextCell("m"))
+		var b strings.Builder
+		table.Print(Screen{Writer: &b, Terminal: true, Width: c.width})
+		if b.String() != c.want {
+			t.Errorf("%d, %q:\n%s\nnot\n%s", c.width, c.chosen, b.String(), c.want)
+		}
+	}
+	var b strings.Builder
+	table := NewTable("ID", "NAME").Choose([]string{"NAME", "ID"})
+	table.Add(IDCell(1), TextCell("x"))
+	table.Print(Screen{Writer: &b})
+	if b.String() != "NAME\tID\nx\t1\n" {
+		t.Errorf("a program reads %q", b.String())
+	}
+}
+
+// Sentences are never cut: a terminal folds them, a program reads each on one line.
+func TestFolded(t *testing.T) {
+	for _, c := range []struct {
+		terminal bool
+		width    int
+		want     string
+	}{
+		{true, 0, "CHECK   FINDS\nledger  all is well with /a/very/long/path here\n"},
+		{true, 25, "CHECK   FINDS\nledger  all is well with\n        /a/very/long/path\n        here\n"},
+		{true, 10, "CHECK   FINDS\nledger  all is well with\n        /a/very/long/path\n        here\n"},
+		{false, 10, "CHECK\tFINDS\nledger\tall is well with /a/very/long/path here\n"},
+	} {
+		var b strings.Builder
+		table := NewFoldedTable("CHECK", "FINDS")
+		table.Add(TextCell("ledger"), TextCell("all is well with /a/very/long/path here"))
+		table.Print(Screen{Writer: &b, Terminal: c.terminal, Width: c.width})
+		if b.String() != c.want {
+			t.Errorf("%+v:\n%s", c, b.String())
+		}
+		b.Reset()
+		Screen{Writer: &b, Terminal: c.terminal, Width: 9}.Sentences("NOTE", Plain, "One sentence.", "And another.")
+		if want := map[bool]string{true: "One\nsentence.\nAnd\nanother.\n", false: "NOTE\nOne sentence.\nAnd another.\n"}[c.terminal]; b.String() != want {
+			t.Errorf("%q", b.String())
+		}
+	}
+}
+
+func TestTableForPrograms(t *testing.T) {
+	var b strings.Builder
+	table := NewTable("N", "TEXT")
+	table.Add(NumberCell(1234567), TextCell("a\tb\nc\\"))
+	table.Print(Screen{Writer: &b, Width: 5})
+	if b.String() != "N\tTEXT\n1234567\ta\\tb\\nc\\\\\n" {
+		t.Errorf("%q", b.String())
+	}
+}
+
+func TestAmounts(t *testing.T) {
+	for nano, want := range map[int64]string{0: "$0", 1: "<$0.0001", 12_345_678: "$0.0123", 1_234_567_890: "$1.23", -5_000_000_000: "-$5.00"} {
+		if got := Dollars(nano); got != want {
+			t.Errorf("%d: %s, not %s", nano, got, want)
+		}
+	}
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234", -123: "-123"} {
+		if got := Thousands(n); got != want {
+			t.Errorf("%d: %s, not %s", n, got, want)
+		}
+	}
+	for n, want := range map[int64]string{999: "999", 1000: "1.0 k", 999_949: "999.9 k", 999_950: "1.0 M", 2_000_000_000: "2.0 G"} {
+		if got := ShortNumber(n); got != want {
+			t.Errorf("%d: %s, not %s", n, got, want)
+		}
+	}
+	for ms, want := range map[int64]string{900: "900 ms", 59_900: "59.9 s", 61_000: "1 m 01 s", 3_600_000: "1 h 00 m"} {
+		if got := Duration(time.Duration(ms) * time.Millisecond); got != want {
+			t.Errorf("%d: %s, not %s", ms, got, want)
+		}
+	}
+}
+
+// Slow work shows its progress to people only, and clears the line afterwards.
+func TestWithProgress(t *testing.T) {
+	for _, c := range []struct {
+		terminal bool
+		takes    time.Duration
+		want     string
+	}{
+		{true, 900 * time.Millisecond, ""},
+		{true, 1300 * time.Millisecond, "\rcounting: 1.0 s\rcounting: 1.2 s\r\x1b[K"},
+		{false, time.Minute, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var b strings.Builder
+			s := Screen{Writer: &b, Terminal: c.terminal}
+			failed := errors.New("failed")
+			err := s.WithProgress("counting", func() error { time.Sleep(c.takes); return failed })
+			if err != failed || b.String() != c.want {
+				t.Errorf("%v: %q, %v", c.takes, b.String(), err)
+			}
+		})
+	}
+}
+
+// A locale whose characters are not UTF-8 gets others of the same width.
+func TestASCII(t *testing.T) {
+	for _, c := range []struct {
+		all, ctype, lang string
+		ascii            bool
+	}{
+		{"", "", "", true},
+		{"C", "en_US.UTF-8", "en_US.UTF-8", true},
+		{"", "POSIX", "en_US.UTF-8", true},
+		{"", "", "de_DE.ISO-8859-1", true},
+		{"", "", "C.UTF-8", false},
+		{"", "en_US.utf8", "C", false},
+		{"de_DE.UTF-8", "C", "C", false},
+	} {
+		env := map[string]string{"LC_ALL": c.all, "LC_CTYPE": c.ctype, "LANG": c.lang}
+		if s := NewScreen(os.Stdout, func(name string) string { return env[name] }); s.ASCII != c.ascii {
+			t.Errorf("%+v: %v", c, s.ASCII)
+		}
+	}
+	var b strings.Builder
+	table := NewTable("LEVEL", "NAME")
+	table.Add(TextCell("▮▯"), TextCell("a very long name that is cut\x1b"))
+	table.Print(Screen{Writer: &b, Terminal: true, Width: 23, ASCII: true})
+	if b.String() != "LEVEL  NAME\n#.     a very long nam~\n" {
+		t.Errorf("%q", b.String())
+	}
+	b.Reset()
+	table.Print(Screen{Writer: &b, ASCII: true})
+	if !strings.Contains(b.String(), "▮▯") {
+		t.Errorf("%q: a program reads the text as it is", b.String())
+	}
+}
+
+// The first error of a write is kept, whoever did not look at it.
+func TestWriteError(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	s := NewScreen(full, os.Getenv)
+	if s.Err() != nil {
+		t.Error(s.Err())
+	}
+	table := NewTable("N")
+	table.Print(s)
+	if !errors.Is(s.Err(), syscall.ENOSPC) {
+		t.Error(s.Err())
+	}
+}

@@ -1,0 +1,183 @@
+package ctl
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"reprise/config"
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/rule"
+	"reprise/internal/ctl/view"
+	"reprise/internal/ctl/why"
+	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/shim"
+)
+
+// A warning is about a reason that keeps calls from being resumed, or soon will.
+type warning struct {
+	Kind  string        `json:"kind" doc:"configuration, quality, repeats, context, dearer, cache_lost, cache, cache_ttl, refused, failed, price, too_many_calls, budget_spent or tokens_spent"`
+	Chain int64         `json:"chain,omitempty" doc:"its chain"`
+	Tool  string        `json:"tool,omitempty" doc:"name of the tool"`
+	Rule  string        `json:"rule,omitempty" doc:"the rule"`
+	Model string        `json:"model,omitempty" doc:"the requested model; of a price, the one that answered"`
+	Price *pricesReport `json:"prices,omitempty" doc:"cost of the runs, if resumes cost more"`
+	Says  string        `json:"says" doc:"the warning"`
+}
+
+// A pricesReport is what an average run costs, resumed and fresh.
+type pricesReport struct {
+	Unit        string    `json:"unit" doc:"nano_usd, or tokens weighted by what they cost"`
+	Resumed     float64   `json:"resumed" doc:"mean of the resumed runs"`
+	Fresh       float64   `json:"fresh" doc:"mean of the fresh runs"`
+	ResumedRuns int       `json:"resumed_runs" doc:"resumed runs"`
+	FreshRuns   int       `json:"fresh_runs" doc:"fresh runs"`
+	FirstRuns   bool      `json:"first_runs" doc:"whether the fresh runs are first runs: an estimate"`
+	TriedAgain  time.Time `json:"tried_again" doc:"when a resume is tried again"`
+}
+
+func pricesJSON(p decide.Prices) *pricesReport {
+	unit := "tokens"
+	if p.Money {
+		unit = "nano_usd"
+	}
+	return &pricesReport{unit, p.Resumed, p.Fresh, p.ResumedRuns, p.FreshRuns, p.FirstRuns, p.Until().Time()}
+}
+
+// pricesLine returns them as one line.
+func pricesLine(a *app.App, p decide.Prices) string {
+	r := pricesJSON(p)
+	unit, fresh := "", "fresh"
+	if !p.Money {
+		unit = " weighted tokens"
+	}
+	if p.FirstRuns {
+		fresh = "first"
+	}
+	return fmt.Sprintf("a resume took %s%s on average of %s, a fresh run %s of %s; tried again in %s",
+		view.Amount(r.Unit, p.Resumed), unit, view.Count(int64(p.ResumedRuns), "run"),
+		view.Amount(r.Unit, p.Fresh), view.Count(int64(p.FreshRuns), fresh+" run"), strings.TrimSuffix(r.TriedAgain.Sub(a.Now).Round(time.Minute).String(), "0s"))
+}
+
+// contextWarnings returns warnings on sessions that will soon be too full to resume.
+func contextWarnings(c config.Config, chains []ledger.ChainRow) []warning {
+	limits := decide.Limits{ContextShare: c.ContextLimit, UnknownWindow: shim.UnknownWindow}
+	warnings := []warning{}
+	for _, c := range chains {
+		if s := view.Newest(c); s.State == decide.Live && limits.NearlyFull(s.Context, why.SessionModel(s)) {
+			warnings = append(warnings, warning{Kind: "context", Chain: c.ID, Tool: c.Tool, Rule: c.Last.Rule,
+				Says: fmt.Sprintf("chain %d: %s", c.ID, why.NearlyFull(s.Context, why.SessionModel(s), limits.ContextShare))})
+		}
+	}
+	return warnings
+}
+
+// decisionWarnings returns warnings on recent decisions.
+func decisionWarnings(calls []ledger.Invocation) (warnings []warning) {
+	refused, failed := 0, 0
+	for _, i := range calls {
+		if i.FellBack != "" {
+			refused++
+		}
+		if i.Outcome == "failed" {
+			failed++
+		}
+	}
+	last := view.Count(int64(len(calls)), "call")
+	if refused > 0 {
+		warnings = append(warnings, warning{Kind: "refused", Says: fmt.Sprintf("%d of the last %s could not be resumed as meant", refused, last)})
+	}
+	if 2*failed > len(calls) {
+		warnings = append(warnings, warning{Kind: "failed", Says: fmt.Sprintf("%d of the last %s failed", failed, last)})
+	}
+	return warnings
+}
+
+// Bounds of the search for callers that repeat their prompts.
+const (
+	maxRepeating = 2000 // of the latest calls
+	maxRepeats   = 3    // warnings
+)
+
+// repeatWarnings returns warnings on callers that repeat their prompts but for one place and are not resumed, though a name
+// would have them resumed. A rule that matches them by now ends the warning.
+func repeatWarnings(a *app.App, l *ledger.Ledger, c config.Config, f ledger.Filter) (warnings []warning, err error) {
+	since, err := l.Bounded(max(f.Times().Since, decide.Millis(a.Now.Add(-rule.ProposedPeriod).UnixMilli())), maxRepeating)
+	if err != nil {
+		return nil, err
+	}
+	frames, err := l.Frames(since, decide.Millis(c.TTL.Milliseconds()))
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range frames {
+		if len(warnings) == maxRepeats || t.Resumed < 2 || t.SavedBytes < rule.LeastSaved || f.Tool != "" && f.Tool != t.Tool || !f.SelectsSession(t.Cwd, t.Last.Time()) {
+			continue
+		}
+		p := rule.PromptOf(t.Latest, l.Key())
+		sent := config.Subject{Tool: t.Tool, Cwd: t.Cwd, Env: func(string) string { return "" }}
+		if p != nil {
+			sent.Prompt = p.Text
+		}
+		if c.Match(sent).Name != "" {
+			continue
+		}
+		warnings = append(warnings, warning{Kind: "repeats", Tool: t.Tool,
+			Says: fmt.Sprintf("%s: %s; shimctl rule add --from %d names them, so that they are resumed",
+				rule.CallerWords(t.Latest), rule.SameBut(t.Calls, p, t.Place), t.Latest.ID)})
+	}
+	return warnings, nil
+}
+
+// dearerWarnings returns warnings on rules whose resumes are suspended.
+func dearerWarnings(a *app.App, c config.Config, meters []ledger.MeterRow) []warning {
+	now := decide.Millis(a.Now.UnixMilli())
+	var warnings []warning
+	for _, m := range meters {
+		p, ok := m.Prices(now)
+		if !ok || !p.Suspended(now) || why.RulePolicy(c, m.Rule).Dearer == config.DearerResume {
+			continue
+		}
+		whose := ofRule(m.Tool, m.Rule)
+		if m.Model != "" {
+			whose += ", model " + m.Model
+		}
+		warnings = append(warnings, warning{Kind: "dearer", Tool: m.Tool, Rule: m.Rule, Model: m.Model, Price: pricesJSON(p),
+			Says: fmt.Sprintf("%s: resumes are suspended, they cost more than fresh runs: %s", whose, pricesLine(a, p))})
+	}
+	return warnings
+}
+
+// ofRule names a rule's calls of a tool.
+func ofRule(tool, rule string) string {
+	if rule == "" {
+		return tool
+	}
+	return tool + ", rule " + rule
+}
+
+// cacheLostWarnings returns warnings on calls that were kept fresh because a resume loses the cache.
+func cacheLostWarnings(c config.Config, rows []ledger.CacheLostRow) (warnings []warning) {
+	for _, r := range rows {
+		if why.RulePolicy(c, r.Rule).Dearer == config.DearerResume {
+			continue
+		}
+		kept := view.Count(r.Calls, "call") + " kept fresh"
+		warnings = append(warnings, warning{Kind: "cache_lost", Tool: r.Tool, Rule: r.Rule,
+			Says: fmt.Sprintf("%s: %s: a resume loses the provider's cache, and no figures showed that it pays; dearer = \"resume\" resumes all the same",
+				ofRule(r.Tool, r.Rule), kept)})
+	}
+	return warnings
+}
+
+// priceWarnings looks for models whose calls have no cost because no price is known.
+func priceWarnings(a *app.App, b view.Bill) (warnings []warning) {
+	for _, model := range slices.Sorted(maps.Keys(b.Unlisted)) {
+		warnings = append(warnings, warning{Kind: "price", Model: model,
+			Says: fmt.Sprintf("the cost of %s is not known: %s", view.Count(b.Unlisted[model], "call"), a.MissingPrice(model))})
+	}
+	return warnings
+}

@@ -1,0 +1,110 @@
+package ctl
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/view"
+	"reprise/ledger"
+)
+
+// redrawEvery is how often the screen is drawn again: times on it are relative.
+const redrawEvery = time.Second
+
+// What a terminal is sent, as every one of today knows it: xterm's own screen for programs, and where the cursor is.
+const (
+	ownScreen  = "\x1b[?1049h\x1b[?25l"
+	leftScreen = "\x1b[?25h\x1b[?1049l"
+	toTop      = "\x1b[H"
+	lineEnd    = "\x1b[K\r\n" // what stood there before goes
+	clearBelow = "\x1b[J"
+)
+
+// runWatch shows the status, and keeps it up to date until ctx ends or a signal comes.
+func runWatch(a *app.App, ctx context.Context, flags *app.FilterFlags, columns []string) error {
+	if term := a.Getenv("TERM"); !a.Stdout.Terminal || term == "" || term == "dumb" {
+		return app.WithHint(errors.New("--watch needs a terminal that can move its cursor"), "shimctl log --follow shows the calls as they happen")
+	}
+	prices, err := a.LoadPrices()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	fmt.Fprint(a.Stdout, ownScreen)
+	defer fmt.Fprint(a.Stdout, leftScreen)
+	w := watcher{app: a, reporter: view.Reporter{Prices: prices}, flags: flags}
+	defer w.close()
+	for {
+		a.Now = time.Now()
+		a.Stdout.Measure()
+		if err := w.read(); err != nil {
+			return err
+		}
+		lines := drawn(a, func(s view.Screen) {
+			frame := *a
+			frame.Stdout = s
+			if len(w.seen.decisions) == 0 {
+				printFirst(&frame, w.seen)
+				s.Notice(noCallMade(w.filter))
+				return
+			}
+			printScreen(&frame, w.seen, columns)
+		})
+		lines = lines[:min(len(lines), cmp.Or(a.Stdout.Height-1, len(lines)))]
+		fmt.Fprint(a.Stdout, toTop+strings.Join(append(lines, ""), lineEnd)+clearBelow)
+		select {
+		case <-ctx.Done():
+			return context.Canceled
+		case <-time.After(redrawEvery):
+		}
+	}
+}
+
+// A watcher reads what the status shows, whenever the ledger has changed.
+type watcher struct {
+	app      *app.App
+	reporter view.Reporter
+	flags    *app.FilterFlags
+	ledger   *ledger.Ledger // nil until there is one
+	version  int64          // of the ledger, when it was read
+	filter   ledger.Filter
+	seen     overview
+}
+
+func (w *watcher) close() {
+	if w.ledger != nil {
+		w.ledger.Close()
+	}
+}
+
+func (w *watcher) read() (err error) {
+	if w.ledger == nil {
+		if w.ledger, err = w.app.OpenLedger(); err != nil {
+			w.ledger = nil
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+			return err
+		}
+		w.version = -1
+	}
+	version, err := w.ledger.DataVersion()
+	if err != nil || version == w.version {
+		return err
+	}
+	w.version = version
+	if w.filter, err = app.Filter(w.app, w.ledger, w.flags); err != nil {
+		return err
+	}
+	w.seen, err = readOverview(w.app, w.ledger, w.reporter, w.filter)
+	return err
+}

@@ -1,0 +1,177 @@
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/view"
+	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/rewrite/reason"
+)
+
+// whyFacts are what the ledger knows about a call's chain when the call was made.
+type whyFacts struct {
+	chain   ledger.ChainRow
+	session ledger.SessionRow  // the call's own
+	before  *ledger.SessionRow // the chain's newest before that, nil if there is none
+	last    *ledger.Invocation // the chain's call before this one
+	running *ledger.Invocation // a call of the chain that was running
+	hour    []ledger.HourRow   // of the chain
+}
+
+func readWhyFacts(l *ledger.Ledger, i ledger.Invocation) (f whyFacts, err error) {
+	if i.Chain == 0 {
+		return f, nil
+	}
+	var its ledger.Wanted
+	its.Chain = i.Chain
+	chains, err := l.Chains(its)
+	if err != nil || len(chains) == 0 {
+		return f, err
+	}
+	f.chain = chains[0]
+	for n := range f.chain.Sessions {
+		switch s := &f.chain.Sessions[n]; {
+		case s.ID == i.Session:
+			f.session = *s
+		case s.ID < i.Session && f.before == nil:
+			f.before = s
+		}
+	}
+	calls, err := l.LatestInvocations(its)
+	if err != nil {
+		return f, err
+	}
+	if f.hour, err = l.HourRows(its); err != nil {
+		return f, err
+	}
+	for n := range calls {
+		c := &calls[n]
+		if c.ID >= i.ID {
+			continue
+		}
+		f.last = cmp.Or(f.last, c)
+		if !c.Duration.Valid || c.Started+decide.Millis(c.Duration.Int64) > i.Started {
+			f.running = cmp.Or(f.running, c)
+		}
+	}
+	return f, nil
+}
+
+// evidence returns what the ledger knows about why a call was decided on as it was, in sentences.
+func evidence(a *app.App, i ledger.Invocation, f whyFacts) []string {
+	said := []string{}
+	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
+	switch {
+	case i.FellBack != "":
+		say("It was to be resumed because %s (%s).", view.MeaningOf(i.Reason), i.Reason)
+	case i.Mode.Continues() && f.chain.Task == "":
+		say("Its task has no name, but this shows that it continues the session's work:")
+	}
+	for _, fact := range i.Proof.Sentences() {
+		said = append(said, view.Sentence(fact))
+	}
+	if i.Machine != "" {
+		say("It was made on %s.", i.Machine)
+	}
+	if i.From != "" && i.From != i.Machine {
+		say("The session had last been used on %s.", i.From)
+	}
+	if i.Lost != "" {
+		say("Its session is not in the store: %s.", lostWords[i.Lost])
+	}
+	if i.Unshared != "" {
+		say("Other machines cannot go on with it: %s.", i.Unshared)
+	}
+	if i.Detail != "" {
+		say("More exactly: %s (%s).", view.MeaningOf(i.Detail), i.Detail)
+	}
+	if changed := i.Changed; len(changed) > 0 {
+		say("What changed: %s.", strings.Join(changed, ", "))
+	}
+	if i.FellBack == "" && f.before != nil {
+		said = append(said, sessionEvidence(a, i, f)...)
+	}
+	switch {
+	case i.Reason == reason.Leased && f.running != nil:
+		say("Call %d was running.", f.running.ID)
+	case slices.Contains([]reason.Code{reason.PreviousFailed, reason.PreviousKilled, reason.PreviousUnknown, reason.SessionDead}, i.Reason) && f.last != nil:
+		say("The chain's call before it, %d, ended thus: %s.", f.last.ID, view.OutcomeCell(*f.last).Human)
+	}
+	if i.Rule != "" {
+		say("Rule %s matched.", i.Rule)
+	}
+	for _, r := range HourJSON(f.hour) {
+		if missed := r.MissedWords(); missed != "" {
+			said = append(said, view.Sentence(missed))
+		}
+	}
+	if Restates(i) {
+		said = append(said, view.Sentence(RestatedWords(i.Model)))
+	}
+	switch {
+	case !i.Mode.Continues():
+	case i.SentBytes < i.PromptBytes:
+		say("Of its prompt of %s, %s were sent.", view.Size(i.PromptBytes), view.Size(i.SentBytes))
+	default:
+		say("Its whole prompt was sent, %s.", view.Size(i.PromptBytes))
+	}
+	return said
+}
+
+// sessionEvidence compares a call with the session that it would have resumed. Limits are those that hold now.
+func sessionEvidence(a *app.App, i ledger.Invocation, f whyFacts) (said []string) {
+	cfg := a.Configured()
+	policy := RulePolicy(cfg, i.Rule)
+	idle, age := time.Duration(i.Started-f.before.LastUsed)*time.Millisecond, time.Duration(i.Started-f.before.Created)*time.Millisecond
+	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
+	switch i.Reason {
+	case reason.Idle:
+		if idle >= 0 { // it has not been used since
+			say("The session had been idle for %s; ttl is %s now.", view.Duration(idle), view.Duration(policy.TTL))
+		}
+	case reason.TooOld:
+		say("The session had been started %s before; max_age is %s now.", view.Duration(age), view.Duration(policy.MaxAge))
+	case reason.ContextFull:
+		c := f.before.Context
+		window, why := contextWindow(c, SessionModel(*f.before))
+		say("The session had used %s of %s tokens of context%s; context_limit is %g now.", view.Thousands(c.Used), view.Thousands(window), why, cfg.ContextLimit)
+	case reason.ModelChanged:
+		say("The session was asked for %s, the call asked for %s.", modelWords(f.before.Model), modelWords(f.session.Model))
+	case reason.RuntimeChanged:
+		if was, is := f.before.Version, f.session.Version; was != "" && is != "" && was != is {
+			say("The version was %s, and %s afterwards.", was, is)
+		}
+	}
+	return said
+}
+
+// settingFor returns the setting with which a limit would not have kept the call from being resumed, "" if that is not known.
+func settingFor(a *app.App, i ledger.Invocation, f whyFacts) string {
+	if i.Reason == reason.ErrorLimit {
+		return fmt.Sprintf("error_limit = %d", 2*a.Configured().ErrorLimit)
+	}
+	if f.before == nil {
+		return ""
+	}
+	more := func(key string, since decide.Millis) string {
+		return fmt.Sprintf(`%s = "%dh"`, key, max(0, time.Duration(i.Started-since)*time.Millisecond)/time.Hour+1)
+	}
+	c := f.before.Context
+	window, _ := contextWindow(c, SessionModel(*f.before))
+	switch {
+	case i.Reason == reason.Idle:
+		return more("ttl", f.before.LastUsed)
+	case i.Reason == reason.TooOld:
+		return more("max_age", f.before.Created)
+	case i.Reason == reason.ContextFull && c.Used < window:
+		return fmt.Sprintf("context_limit = %.2f", math.Ceil(100*float64(c.Used)/float64(window))/100)
+	}
+	return ""
+}

@@ -1,0 +1,78 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/view"
+	"reprise/ledger"
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+)
+
+// lostWords say why a session is not in the store.
+var lostWords = map[ledger.Lost]string{
+	ledger.LostFenced: "another call had replaced it", ledger.LostUnknown: "it is not known whether it arrived",
+	ledger.LostTooLarge: "it is larger than is shared", ledger.LostFailed: "the store failed",
+}
+
+// A field is one of the things that are recorded about a call.
+type field struct {
+	Name string
+	Cell view.Cell
+}
+
+// Fields returns everything known about a call.
+func Fields(a *app.App, r view.Reporter, i ledger.Invocation) (fields []field) {
+	add := func(name string, c view.Cell) {
+		c.Right = false
+		if c.Raw != "" {
+			fields = append(fields, field{name, c})
+		}
+	}
+	add("call", view.IDCell(i.ID))
+	add("tool", view.TextCell(i.Tool))
+	add("directory", a.PathCell(i.Cwd))
+	add("machine", view.TextCell(i.Machine))
+	add("began", a.WhenCell(i.Started))
+	add("decision", view.DecisionCell(i))
+	for _, reason := range []reason.Code{i.Reason, i.Detail, i.FellBack} {
+		if reason != "" {
+			add(string(reason), view.TextCell(view.MeaningOf(reason)))
+		}
+	}
+	add("changed", view.TextCell(strings.Join(i.Changed, ", ")))
+	add("rule", view.TextCell(i.Rule))
+	add("task", view.TextCell(i.Task))
+	add("role", view.TextCell(i.Role))
+	add("chain", view.IDCell(i.Chain))
+	if i.Mode == rewrite.Fork {
+		add("forked from", wholeID(i.ResumedFrom))
+	} else {
+		add("resumed from", wholeID(i.ResumedFrom))
+	}
+	add("used before on", view.TextCell(i.From))
+	add("session", wholeID(i.NativeID))
+	add("not in the store", view.TextCell(lostWords[i.Lost]))
+	add("format", view.TextCell(string(i.Format)))
+	add("model", view.TextCell(i.Model))
+	add("outcome", view.OutcomeCell(i))
+	add("exit status", view.ExitCell(i))
+	add("signal", view.SignalCell(i))
+	add("took", view.DurationCell(i.Duration.NullInt64))
+	add("prompt", view.Cell{Human: view.Size(i.PromptBytes), Raw: fmt.Sprint(i.PromptBytes)})
+	add("sent", view.Cell{Human: view.Size(i.SentBytes), Raw: fmt.Sprint(i.SentBytes)})
+	add("input", view.TokensCell(i.Input.NullInt64))
+	add("cached", view.TokensCell(i.CacheRead.NullInt64))
+	add("written", view.TokensCell(i.CacheWrite.NullInt64))
+	add("output", view.TokensCell(i.Output.NullInt64))
+	cost := view.CallCost(r.Prices, i)
+	add("cost", view.PriceCell(cost))
+	if !cost.Known && i.Input.Valid && i.Model != "" {
+		add("price", view.TextCell(a.MissingPrice(i.Model)))
+	}
+	return fields
+}
+
+func wholeID(id string) view.Cell { return view.Cell{Human: view.OrDash(id), Raw: id} }

@@ -1,0 +1,63 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"reprise/internal/ctl/view"
+	"reprise/ledger"
+	"reprise/rewrite/reason"
+)
+
+// statusAdvice adds how to find what is not recorded of a call.
+func statusAdvice(r reason.Code) string {
+	advice := view.AdviceFor(r, "", 0).Advice
+	switch r {
+	case reason.UnknownOption, reason.UnmanagedOption:
+		advice += ". shimctl explain -- CALL names it"
+	}
+	return advice
+}
+
+// A PassedReport is about the headless calls that were passed through for one reason.
+type PassedReport struct {
+	Reason      reason.Code `json:"reason" doc:"the reason"`
+	Calls       int64       `json:"calls" doc:"number of calls"`
+	Last        time.Time   `json:"last" doc:"when the latest was made"`
+	Tools       []string    `json:"tools" doc:"the tools that were called"`
+	Directories []string    `json:"directories" doc:"where, the latest first"`
+	Advice      string      `json:"advice" doc:"what to do"`
+}
+
+// PassedReports adds up rows, the last passed first, by their reasons.
+func PassedReports(rows []ledger.PassedRow) []PassedReport {
+	list := []PassedReport{}
+	for _, row := range rows {
+		at := slices.IndexFunc(list, func(p PassedReport) bool { return p.Reason == row.Reason })
+		if at < 0 {
+			at = len(list)
+			list = append(list, PassedReport{Reason: row.Reason, Last: row.When.Time(), Advice: statusAdvice(row.Reason)})
+		}
+		p := &list[at]
+		p.Calls += row.Calls
+		if !slices.Contains(p.Tools, row.Tool) {
+			p.Tools = append(p.Tools, row.Tool)
+		}
+		if !slices.Contains(p.Directories, row.Cwd) {
+			p.Directories = append(p.Directories, row.Cwd)
+		}
+	}
+	return list
+}
+
+// Words says what was missed, when it was last, and what to do, as in "4 calls of claude passed through, last 3m ago: stdin
+// is open. Add </dev/null".
+func (p PassedReport) Words(last string) string {
+	text := fmt.Sprintf("%s of %s passed through, last %s: %s", view.Count(p.Calls, "call"), strings.Join(p.Tools, " and "), last, view.MeaningOf(p.Reason))
+	if p.Advice != "" {
+		text += ". " + p.Advice
+	}
+	return text
+}

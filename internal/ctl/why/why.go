@@ -1,0 +1,211 @@
+// Package why explains a call: what was decided, on what evidence, and what would have changed it.
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/rule"
+	"reprise/internal/ctl/view"
+	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+
+	"github.com/spf13/cobra"
+)
+
+func Command(a *app.App) *cobra.Command {
+	var asJSON, store bool
+	c := &cobra.Command{
+		Use: "why [CALL|REASON]", Short: "explain the last decision, or another one",
+		Long: `Explains in a paragraph what was decided on a call, on what evidence, and what would have changed it, with a
+command that does so or shows more. REASON stands for the last call that has it, also for calls that were passed through.`,
+		Args: app.AtMostOneCall,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.WithCalls(app.CallsOf(a, store, nil), func(l *ledger.Ledger, r view.Reporter) error { return explain(a, l, r, strings.Join(args, ""), asJSON) })
+		},
+	}
+	app.JSONFlag(c, &asJSON, "shimctl.why/1")
+	app.StoreFlag(c, &store)
+	c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		calls, directive := a.CompleteCall(c, args, begun)
+		if len(args) == 0 {
+			calls = append(calls, app.ReasonCompletions()...)
+		}
+		return calls, directive
+	}
+	return c
+}
+
+type Report struct {
+	Schema   string           `json:"schema" doc:"name of this schema"`
+	Call     *view.CallReport `json:"call" doc:"the call, or null"`
+	Passed   *PassedReport    `json:"passed_through" doc:"the calls that were passed through for it, or null"`
+	Reason   reason.Code      `json:"reason" doc:"the reason that is explained"`
+	Evidence []string         `json:"evidence" doc:"what the ledger knows about the decision, in sentences"`
+	Text     string           `json:"text" doc:"all of this as a paragraph"`
+	view.AdviceReport
+	rule string // "rule NAME of " if the rule has a policy of its own
+}
+
+func explain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON bool) error {
+	report, err := Find(a, l, r, name)
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return a.Stdout.PrintJSON(report)
+	case report.Text == "":
+		a.Stderr.Notice("no call has been made yet")
+		return nil
+	}
+	a.Stdout.Sentences("WHY", "", report.Text)
+	if a.Stdout.Terminal {
+		fmt.Fprintln(a.Stdout)
+	}
+	a.Stdout.Sentences("COMMAND", view.Strong, report.Command)
+	return nil
+}
+
+// Find explains the call that a number or a reason leads to, "" to the last one. If there is none, the report is empty.
+func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, error) {
+	if _, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64); err == nil {
+		i, err := app.FindInvocation(l, name)
+		if err != nil {
+			return nil, err
+		}
+		return Call(a, l, r, i)
+	}
+	reason := reason.Code(name)
+	if err := app.CheckReason(reason); err != nil {
+		return nil, err
+	}
+	last := ledger.Wanted{Limit: 1}
+	last.Reason = reason
+	calls, err := l.LatestInvocations(last)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := l.PassedRows(ledger.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range PassedReports(rows) {
+		if (reason == "" || p.Reason == reason) && (len(calls) == 0 || p.Last.After(calls[0].Started.Time())) {
+			return Passed(a, p), nil
+		}
+	}
+	switch {
+	case len(calls) > 0:
+		return Call(a, l, r, calls[0])
+	case reason == "":
+		return &Report{Schema: "shimctl.why/1", Evidence: []string{}}, nil
+	}
+	w := newWhy(reason, rewrite.Names[0], 0)
+	w.Text = w.paragraph("No call in the ledger has this reason.")
+	return w, nil
+}
+
+// newWhy returns a report with what is true for all calls that have this reason.
+func newWhy(reason reason.Code, tool string, chain int64) *Report {
+	return &Report{Schema: "shimctl.why/1", Reason: reason, Evidence: []string{}, AdviceReport: view.AdviceFor(reason, tool, chain)}
+}
+
+// paragraph returns the whole explanation; what was decided comes first.
+func (w *Report) paragraph(decided string) string {
+	sentences := append([]string{decided, fmt.Sprintf("Reason %s: %s.", w.Reason, w.Meaning)}, w.Evidence...)
+	if w.Advice != "" {
+		sentences = append(sentences, w.Advice+".")
+	}
+	if w.Setting != "" {
+		sentences = append(sentences, fmt.Sprintf("In %sthe configuration file, %s does this.", w.rule, w.Setting))
+	}
+	return strings.Join(sentences, " ")
+}
+
+// Passed explains calls that were passed through, of which only the number is known.
+func Passed(a *app.App, p PassedReport) *Report {
+	w := newWhy(p.Reason, p.Tools[0], 0)
+	w.Passed = &p
+	last := view.Ago(a.Now, decide.Millis(p.Last.UnixMilli()))
+	if !a.Stdout.Terminal {
+		last = p.Last.Format(time.RFC3339)
+	}
+	w.Evidence = append(w.Evidence, fmt.Sprintf("There were %s, the last %s in %s.", view.Count(p.Calls, "such call"), last, a.Tilde(p.Directories[0])))
+	w.Text = w.paragraph(fmt.Sprintf("The last call of %s was passed through: the real binary replaced the shim.", strings.Join(p.Tools, " and ")))
+	return w
+}
+
+// Call explains a call in the ledger.
+func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Invocation) (*Report, error) {
+	facts, err := readWhyFacts(l, i)
+	if err != nil {
+		return nil, err
+	}
+	w := newWhy(cmp.Or(i.FellBack, i.Reason), i.Tool, i.Chain)
+	if i.FellBack == "" && i.Reason == reason.SessionDead && i.Detail != "" { // the detail says what killed it
+		w.AdviceReport = view.AdviceFor(i.Detail, i.Tool, i.Chain)
+		w.Meaning = view.MeaningOf(i.Reason)
+	}
+	call := r.Call(i)
+	w.Call, w.Evidence = &call, evidence(a, i, facts)
+	if setting := settingFor(a, i, facts); setting != "" && i.FellBack == "" {
+		w.Setting = setting
+	}
+	if cfg := a.Configured(); RulePolicy(cfg, i.Rule) != cfg.Policy {
+		w.rule = fmt.Sprintf("rule %s of ", i.Rule)
+	}
+	if strings.HasPrefix(w.Command, nameVariable) {
+		if _, err := rule.ProposeFor(a, l, i); err == nil {
+			w.Command = fmt.Sprintf("shimctl rule add --from %d", i.ID)
+			w.Evidence = append(w.Evidence, "Calls like it can be named by a rule, which the command shows first.")
+		}
+	}
+	w.Text = w.paragraph(decided(a, i, facts))
+	return w, nil
+}
+
+// nameVariable is the start of a command that names the task.
+const nameVariable = "REPRISE_TASK="
+
+// decided says what was decided on a call.
+func decided(a *app.App, i ledger.Invocation, f whyFacts) string {
+	call := fmt.Sprintf("Call %d (%s in %s, %s)", i.ID, i.Tool, a.Tilde(i.Cwd), whenWords(a, i.Started))
+	session := view.SessionCell(i.ResumedFrom).Human
+	chain := fmt.Sprintf("chain %d", i.Chain)
+	if f.chain.Task != "" {
+		chain += fmt.Sprintf(", task %s", f.chain.Task)
+	}
+	if f.chain.Role != "" {
+		chain += fmt.Sprintf(", role %s", f.chain.Role)
+	}
+	switch {
+	case i.FellBack != "":
+		return fmt.Sprintf("%s was to resume session %s of %s, but the tool refused: it ran again in a new session.", call, session, chain)
+	case i.Mode == rewrite.Resume:
+		return fmt.Sprintf("%s resumed session %s of %s.", call, session, chain)
+	case i.Mode == rewrite.Fork:
+		return fmt.Sprintf("%s continued a copy of session %s of %s, which ends where our last run ended.", call, session, chain)
+	case i.Mode == rewrite.Observe:
+		return call + " was passed through, and only observed."
+	case i.Mode == rewrite.Stopped:
+		return call + " was stopped: the tool did not run."
+	case i.Chain == 0:
+		return call + " got a new session, in no chain."
+	}
+	return fmt.Sprintf("%s got a new session, in %s.", call, chain)
+}
+
+// whenWords says when a call was made: people read how long ago that was.
+func whenWords(a *app.App, m decide.Millis) string {
+	c := a.WhenCell(m)
+	if a.Stdout.Terminal {
+		return c.Human
+	}
+	return c.Raw
+}

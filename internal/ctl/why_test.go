@@ -1,0 +1,114 @@
+package ctl
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/config"
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/view"
+	"reprise/internal/ctl/why"
+	"reprise/ledger"
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+)
+
+func silent() *app.App {
+	return &app.App{Stdout: view.Screen{Writer: io.Discard}, Stderr: view.Screen{Writer: io.Discard}, Now: time.Now()}
+}
+
+// For each reason there is, why says what it means and what would change it, and gives a command that exists: of a
+// call that has the reason, of one whose resume was given up for it, of passed calls, and without any.
+func TestWhy(t *testing.T) {
+	l, err := ledger.OpenMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	a, walked := silent(), 0
+	for _, text := range reason.Table {
+		code := text.Code
+		i := ledger.Invocation{ID: 7, Chain: 3, Tool: "codex", Cwd: "/work/shop", Mode: rewrite.Fresh, Reason: code, PromptBytes: 9, SentBytes: 9}
+		refused := i
+		refused.Reason, refused.FellBack = reason.Extends, code
+		p := why.PassedReport{Reason: code, Calls: 2, Tools: []string{"codex"}, Directories: []string{"/work/shop"}}
+		general, err := why.Find(a, l, view.Reporter{}, string(code))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reports := map[string]*why.Report{"of none": general, "of passed calls": why.Passed(a, p)}
+		for name, row := range map[string]ledger.Invocation{"of a call": i, "of a refused call": refused} {
+			if reports[name], err = why.Call(a, l, view.Reporter{}, row); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, w := range reports {
+			walked++
+			for _, part := range []string{fmt.Sprintf(" Reason %s: %s. ", code, text.Meaning), " " + text.Advice + ".", text.Setting} {
+				if !strings.Contains(w.Text, part) {
+					t.Errorf("%s, %s: no %q in %q", code, name, part, w.Text)
+				}
+			}
+			if text.Meaning == "" || text.Advice == "" || strings.ContainsAny(w.Command, "{}") {
+				t.Errorf("%s, %s: %+v", code, name, w)
+			}
+			checkCommand(t, w.Command)
+			if reports["of a call"].Call == nil || reports["of passed calls"].Passed == nil {
+				t.Errorf("%s, %s: neither a call nor passed ones", code, name)
+			}
+		}
+		if text.Setting == "" {
+			continue
+		}
+		if _, err := config.Parse("c.toml", text.Setting+"\n", "/home"); err != nil {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+	if walked < 4*70 {
+		t.Errorf("only %d answers", walked)
+	}
+}
+
+// checkCommand checks that a command line is one of shimctl's, with flags and arguments that it takes, or a call of a
+// tool, with variables that the shim reads.
+func checkCommand(t *testing.T, line string) {
+	t.Helper()
+	words := strings.Fields(line)
+	words = slices.DeleteFunc(words, func(word string) bool { return strings.HasPrefix(word, "<") })
+	variables := []string{"REPRISE_TASK", "REPRISE_ROLE", "REPRISE_FRESH", "REPRISE_OFF"}
+	for len(words) > 0 && strings.Contains(words[0], "=") {
+		if name, _, _ := strings.Cut(words[0], "="); !slices.Contains(variables, name) {
+			t.Errorf("%s: the shim reads no variable %s", line, name)
+		}
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		t.Fatalf("%q is no command", line)
+	}
+	if tool, ok := rewrite.Lookup(words[0]); ok {
+		if headless := tool.Descriptor().Headless; len(words) < len(headless) || !slices.Equal(words[:len(headless)], headless) {
+			t.Errorf("%s: not headless", line)
+		}
+		return
+	}
+	if words[0] != "shimctl" {
+		t.Fatalf("%s: neither shimctl nor a tool", line)
+	}
+	c, rest, err := newRoot(silent()).Find(words[1:])
+	if err != nil || !c.HasParent() || c.HasSubCommands() {
+		t.Fatalf("%s: no command of shimctl: %v", line, err)
+	}
+	if err := c.ParseFlags(rest); err != nil {
+		t.Errorf("%s: %v", line, err)
+	}
+	if err := c.ValidateArgs(c.Flags().Args()); err != nil {
+		t.Errorf("%s: %v", line, err)
+	}
+	if c.Name() == "explain" {
+		checkCommand(t, strings.Join(c.Flags().Args(), " "))
+	}
+}
