@@ -27,7 +27,7 @@ type exportFlags struct {
 	output, endpoint string
 	store            bool
 	timeout          time.Duration
-	filter           *app.FilterFlags
+	filter           app.FilterFlags
 }
 
 func exportCommand(a *app.App) *cobra.Command {

@@ -60,9 +60,7 @@ chain has: everything recorded about that call, and what its reasons mean.`,
 	c.Flags().BoolVar(&sessions, "sessions", false, "list sessions instead of chains")
 	c.Flags().BoolVar(&list.Wanted.Live, "live", false, "only chains with a live session")
 	c.Flags().StringVar(&call, "call", "", "show `CALL`, a number")
-	_ = c.RegisterFlagCompletionFunc("call", func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		return a.CompleteCall(c, nil, begun)
-	})
+	app.CompleteCallFlag(a, c, "call")
 	app.StoreFlag(c, &store)
 	c.ValidArgsFunction = a.CompleteChain
 	return view.Paged(c)
@@ -192,4 +190,59 @@ func ofSession(calls []ledger.Invocation, session int64) (its []ledger.Invocatio
 		}
 	}
 	return its
+}
+
+type chainsReport struct {
+	Schema string             `json:"schema" doc:"name of this schema"`
+	Chains []view.ChainReport `json:"chains" doc:"the last used first"`
+}
+
+func listChains(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing) error {
+	return app.List[ledger.ChainRow]{
+		What: "listing the chains", None: "there is no such chain yet", Read: l.Chains,
+		JSON: func(chains []ledger.ChainRow) any {
+			return chainsReport{"shimctl.chains/1", view.Mapped(chains, r.Chain)}
+		},
+		Table: func(chains []ledger.ChainRow) *view.Table { return chainTable(a, chains) },
+	}.Print(a, l, flags)
+}
+
+var chainColumns = []string{"CHAIN", "TOOL", "TASK", "ROLE", "RULE", "CALLS", "RESUMED", "LAST", "WHEN", "CONTEXT", "SESSION", "STATE", "DIRECTORY", "NAME"}
+
+func chainTable(a *app.App, chains []ledger.ChainRow) *view.Table {
+	t := view.NewTable(chainColumns...).
+		Spare("RULE", "SESSION", "ROLE", "TASK", "DIRECTORY", "RESUMED", "CONTEXT", "TOOL", "CALLS", "STATE")
+	for _, c := range chains {
+		s := view.Newest(c)
+		t.Add(view.IDCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task), view.TextCell(c.Role), view.TextCell(c.Last.Rule), view.NumberCell(int64(c.Calls)),
+			view.NumberCell(int64(c.Resumed)), view.DecisionCell(c.Last), a.WhenCell(c.Last.Started), view.ContextCell(s.Context), view.SessionCell(s.NativeID),
+			view.StateCell(s), a.PathCell(c.Cwd), view.NameCell(c))
+	}
+	return t
+}
+
+type sessionsReport struct {
+	Schema   string               `json:"schema" doc:"name of this schema"`
+	Sessions []view.SessionReport `json:"sessions" doc:"the last used first"`
+}
+
+var sessionColumns = []string{"SESSION", "TOOL", "CHAIN", "STATE", "TURNS", "CONTEXT", "USED", "CREATED", "MODEL", "VERSION"}
+
+func listSessions(a *app.App, l *ledger.Ledger, flags *app.Listing) error {
+	return app.List[ledger.SessionRow]{
+		What: "listing the sessions", None: "there is no such session yet", Read: l.SessionRows,
+		JSON: func(sessions []ledger.SessionRow) any {
+			return sessionsReport{"shimctl.sessions/1", view.Mapped(sessions, view.SessionJSON)}
+		},
+		Table: func(sessions []ledger.SessionRow) *view.Table { return sessionTable(a, sessions) },
+	}.Print(a, l, flags)
+}
+
+func sessionTable(a *app.App, sessions []ledger.SessionRow) *view.Table {
+	t := view.NewTable(sessionColumns...).Spare("VERSION", "CREATED", "MODEL", "CONTEXT", "TURNS", "CHAIN")
+	for _, s := range sessions {
+		t.Add(view.SessionCell(s.NativeID), view.TextCell(s.Tool), view.IDCell(s.Chain), view.StateCell(s), view.NumberCell(int64(s.Turns)), view.ContextCell(s.Context),
+			a.WhenCell(s.LastUsed), a.WhenCell(s.Created), view.TextCell(s.Model), view.TextCell(s.Version))
+	}
+	return t
 }

@@ -22,7 +22,7 @@ import (
 
 func statusCommand(a *app.App) *cobra.Command {
 	var asJSON, watch bool
-	var f *app.FilterFlags
+	var f app.FilterFlags
 	var columns *view.ColumnsFlag
 	c := &cobra.Command{
 		Use: "status", Short: "show on one screen what the shims did, and warnings",
@@ -70,7 +70,7 @@ type overview struct {
 	store     *storeReport       // nil if none is configured
 }
 
-func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.FilterFlags, columns []string, asJSON bool) error {
+func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterFlags, columns []string, asJSON bool) error {
 	f, err := app.Filter(a, l, flags)
 	if err != nil {
 		return err
@@ -114,65 +114,45 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f ledger.Filter
 		o.span = strings.TrimSpace(words)
 	}
 	cfg, wrong := a.Configuration()
-	meters, err := l.Meters()
-	if err != nil {
-		return o, err
-	}
+	now := decide.Millis(a.Now.UnixMilli())
+	all := ledger.Wanted{Filter: o.lists, Limit: maxChains}
+	live, last := all, all
+	live.Live, last.Limit = true, statusDecisions
 	if f.Period == (ledger.Period{}) {
 		f.Period = ledger.Since(decide.Millis(a.Now.AddDate(0, 0, -app.RecentDays).UnixMilli())).Period
 	}
-	if err = sums(a, l, r, f, &o); err != nil {
-		return o, err
+	var meters []ledger.MeterRow
+	var passed []ledger.PassedRow
+	var cached []ledger.CacheRow
+	var hour []ledger.HourRow
+	var lost []ledger.CacheLostRow
+	var jobs []ledger.JobSpending
+	var repeats []warning
+	var quality []string
+	for _, read := range []func() error{
+		func() error { return sums(a, l, r, f, &o) },
+		func() (err error) { o.chains, err = l.Chains(all); return err },
+		func() (err error) { o.live, err = l.Chains(live); return err },
+		func() (err error) { o.running, err = l.RunningInvocations(f, now); return err },
+		func() (err error) { o.decisions, err = l.LatestInvocations(last); return err },
+		func() (err error) { o.whole, err = l.WholePrompts(f); return err },
+		func() (err error) { meters, err = l.Meters(); return err },
+		func() (err error) { passed, err = l.PassedRows(f); return err },
+		func() (err error) { cached, err = l.CacheRows(f); return err },
+		func() (err error) { hour, err = l.HourRows(ledger.Wanted{Filter: f}); return err },
+		func() (err error) { lost, err = l.CacheLostRows(f); return err },
+		func() (err error) { jobs, err = l.JobSpendings(now); return err },
+		func() (err error) { repeats, err = repeatWarnings(a, l, cfg, f); return err },
+		func() (err error) { quality, err = why.QualityWarnings(a, l, f); return err },
+	} {
+		if err := read(); err != nil {
+			return o, err
+		}
 	}
-	if o.chains, err = l.Chains(ledger.Wanted{Filter: o.lists, Limit: maxChains}); err != nil {
-		return o, err
-	}
-	if o.live, err = l.Chains(ledger.Wanted{Filter: o.lists, Live: true, Limit: maxChains}); err != nil {
-		return o, err
-	}
-	o.live = slices.DeleteFunc(o.live, func(c ledger.ChainRow) bool {
-		return a.Now.Sub(c.Updated.Time()) > cfg.MaxAge
-	})
-	if o.running, err = l.RunningInvocations(f, decide.Millis(a.Now.UnixMilli())); err != nil {
-		return o, err
-	}
-	if o.decisions, err = l.LatestInvocations(ledger.Wanted{Filter: o.lists, Limit: statusDecisions}); err != nil {
-		return o, err
-	}
-	if o.whole, err = l.WholePrompts(f); err != nil {
-		return o, err
-	}
-	rows, err := l.PassedRows(f)
-	if err != nil {
-		return o, err
-	}
-	cached, err := l.CacheRows(f)
-	if err != nil {
-		return o, err
-	}
-	hour, err := l.HourRows(ledger.Wanted{Filter: f})
-	if err != nil {
-		return o, err
-	}
-	lost, err := l.CacheLostRows(f)
-	if err != nil {
-		return o, err
-	}
-	o.passed = why.PassedReports(rows)
+	o.live = slices.DeleteFunc(o.live, func(c ledger.ChainRow) bool { return a.Now.Sub(c.Updated.Time()) > cfg.MaxAge })
+	o.passed = why.PassedReports(passed)
 	if wrong != "" {
 		o.broken = []warning{{Kind: "configuration", Says: wrong}}
-	}
-	jobs, err := l.JobSpendings(decide.Millis(a.Now.UnixMilli()))
-	if err != nil {
-		return o, err
-	}
-	repeats, err := repeatWarnings(a, l, cfg, f)
-	if err != nil {
-		return o, err
-	}
-	quality, err := why.QualityWarnings(a, l, f)
-	if err != nil {
-		return o, err
 	}
 	for _, says := range quality {
 		o.warnings = append(o.warnings, warning{Kind: "quality", Says: says})

@@ -130,8 +130,7 @@ const statuslineCalls = 1000
 
 // savedToday says what resuming saved since midnight.
 func savedToday(a *app.App, l *ledger.Ledger) ([]string, error) {
-	year, month, day := a.Now.Date()
-	since := decide.Millis(time.Date(year, month, day, 0, 0, 0, 0, a.Now.Location()).UnixMilli())
+	since := startOfDay(a.Now)
 	from, err := l.Bounded(since, statuslineCalls)
 	if err != nil {
 		return nil, err

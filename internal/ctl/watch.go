@@ -29,7 +29,7 @@ const (
 )
 
 // runWatch shows the status, and keeps it up to date until ctx ends or a signal comes.
-func runWatch(a *app.App, ctx context.Context, flags *app.FilterFlags, columns []string) error {
+func runWatch(a *app.App, ctx context.Context, flags app.FilterFlags, columns []string) error {
 	if term := a.Getenv("TERM"); !a.Stdout.Terminal || term == "" || term == "dumb" {
 		return app.WithHint(errors.New("--watch needs a terminal that can move its cursor"), "shimctl log --follow shows the calls as they happen")
 	}
@@ -73,7 +73,7 @@ func runWatch(a *app.App, ctx context.Context, flags *app.FilterFlags, columns [
 type watcher struct {
 	app      *app.App
 	reporter view.Reporter
-	flags    *app.FilterFlags
+	flags    app.FilterFlags
 	ledger   *ledger.Ledger // nil until there is one
 	version  int64          // of the ledger, when it was read
 	filter   ledger.Filter

@@ -10,11 +10,15 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
+	"reprise/config"
 	"reprise/internal/ctl/view"
+	"reprise/ledger/decide"
 	"reprise/shim"
 
 	"github.com/spf13/cobra"
@@ -63,18 +67,26 @@ type App struct {
 	LeavePager     func() // nil if no command was started
 }
 
-// A UsageError is a mistake in the command line.
-type UsageError struct{ problem, hint string }
-
-func (e UsageError) Error() string { return e.problem }
-
-// A Hinted is an error with a hint on what can be done.
-type Hinted struct {
+// A hinted is an error with a hint on what can be done.
+type hinted struct {
 	error
-	hint string
+	hint  string
+	usage bool // a mistake in the command line
 }
 
-func (e Hinted) Unwrap() error { return e.error }
+func (e hinted) Unwrap() error { return e.error }
+
+// Usage returns a mistake in the command line, with what to write instead.
+func Usage(problem, hint string) error { return hinted{errors.New(problem), hint, true} }
+
+// WithHint returns an error with what can be done about it.
+func WithHint(err error, hint string) error { return hinted{err, hint, false} }
+
+// IsUsage reports whether an error is a mistake in the command line.
+func IsUsage(err error) bool {
+	var with hinted
+	return errors.As(err, &with) && with.usage
+}
 
 // ErrFindings reports that a check found problems, which were printed.
 var ErrFindings = errors.New("something was found")
@@ -90,7 +102,6 @@ func (a *App) Run(root *cobra.Command, args []string) int {
 	if err == nil || errors.Is(err, ErrFindings) {
 		err = cmp.Or(a.Stdout.Err(), err) // most of what is printed is not looked at line by line
 	}
-	var usage UsageError
 	switch {
 	case err == nil:
 		return ExitOK
@@ -98,14 +109,15 @@ func (a *App) Run(root *cobra.Command, args []string) int {
 		return exitFindings
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.As(err, &usage):
-		a.Complain(usage.problem, usage.hint)
-		return exitUsage
 	}
 	a.Complain(err.Error(), HintFor(err))
+	if IsUsage(err) {
+		return exitUsage
+	}
 	return ExitFailed
 }
 
+// Complain prints a problem, and what can be done about it.
 func (a *App) Complain(problem, hint string) {
 	fmt.Fprintln(a.Stderr, "error: "+view.PrintableLines(a.TildeIn(problem)))
 	if hint != "" {
@@ -116,6 +128,7 @@ func (a *App) Complain(problem, hint string) {
 // Own returns the value of a variable for finding reprise's own files.
 func (a *App) Own(name string) string { return a.ShimEnv().Own(name) }
 
+// ShimEnv returns the world as the shim would see it.
 func (a *App) ShimEnv() shim.Env {
 	return shim.Env{
 		Environ: a.Environ, AccountHome: a.AccountHome, Now: func() time.Time { return a.Now },
@@ -123,12 +136,46 @@ func (a *App) ShimEnv() shim.Env {
 	}
 }
 
+// Getenv returns the value of a variable.
 func (a *App) Getenv(name string) string {
 	value, _ := view.LookupEnv(a.Environ, name)
 	return value
 }
 
-func Usage(problem, hint string) error { return UsageError{problem, hint} }
+// WhenCell returns a cell with a time, which people see relative to now.
+func (a *App) WhenCell(m decide.Millis) view.Cell {
+	return view.Cell{Human: view.Ago(a.Now, m), Raw: m.Time().Format(time.RFC3339), Right: true}
+}
 
-// WithHint returns an error with what can be done about it.
-func WithHint(err error, hint string) error { return Hinted{err, hint} }
+// PathCell returns a cell with a path, which people see below ~.
+func (a *App) PathCell(p string) view.Cell { return view.Cell{Human: view.OrDash(a.Tilde(p)), Raw: p} }
+
+// Tilde writes the home directory as ~, so that pasted output does not name the user.
+func (a *App) Tilde(path string) string {
+	home := a.Getenv("HOME")
+	if home == "" || home == "/" {
+		return path
+	}
+	if rest, ok := strings.CutPrefix(path, home); ok && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return path
+}
+
+// TildeIn is Tilde for every path in a message.
+func (a *App) TildeIn(message string) string {
+	home := a.Getenv("HOME")
+	if home == "" || home == "/" {
+		return message
+	}
+	path := regexp.MustCompile(`(^|[\s"'(:=])` + regexp.QuoteMeta(home) + `($|[\s"'):/])`)
+	return path.ReplaceAllString(message, "${1}~${2}")
+}
+
+// Version names this build.
+func Version() string {
+	if config.Commit == "" {
+		return "reprise " + config.Version
+	}
+	return fmt.Sprintf("reprise %s (%s)", config.Version, config.Commit)
+}

@@ -19,55 +19,62 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A FilterFlags is what the flags of a view say about the calls that it shows.
-type FilterFlags struct {
-	Since, Until    string
-	Tool, Directory string
-	Task, Role      string
-	Reason, Class   string
-	Outcome, From   string // From is the chain
+// FilterFlags are the values of the flags of a view that select the calls that it shows, by the flags' names.
+type FilterFlags map[string]*string
+
+// filters are these flags.
+var filters = []struct {
+	name, usage string
+	values      []string // what completes it
+}{
+	{"since", "only calls since `WHEN`: " + WhenWords, nil},
+	{"until", "only calls before `WHEN`", nil},
+	{"tool", "only calls of this `TOOL`", rewrite.Names},
+	{"directory", "only calls in `DIR` or below it", nil},
+	{"task", "only calls of this `TASK`", nil},
+	{"role", "only calls of this `ROLE`", nil},
+	{"reason", "only calls with this `REASON`", ReasonCompletions()},
+	{"class", "only calls with a reason of this `CLASS`, such as age", classNames},
+	{"outcome", "only calls with this `OUTCOME`: " + strings.Join(ledger.Outcomes, ", "), ledger.Outcomes},
+	{"chain", "only calls of `CHAIN`: its number, task or the start of a session's ID", nil},
 }
 
-// FilterNames are the flags, in the order of FilterFlags.
-var FilterNames = []string{"since", "until", "tool", "directory", "task", "role", "reason", "class", "outcome", "chain"}
+// FilterBy returns the flags with the values that get has for their names.
+func FilterBy(get func(name string) string) FilterFlags {
+	f := FilterFlags{}
+	for _, flag := range filters {
+		value := get(flag.name)
+		f[flag.name] = &value
+	}
+	return f
+}
 
 // filterMark marks the flags that are filters, for help.
 const filterMark = "filter"
 
+// IsFilter reports whether a flag selects calls.
 func IsFilter(f *pflag.Flag) bool {
 	_, is := f.Annotations[filterMark]
 	return is
 }
 
 // FilterFlag adds the flags by which every view selects calls.
-func FilterFlag(a *App, c *cobra.Command) *FilterFlags {
-	var f FilterFlags
-	flags := c.Flags()
-	flags.StringVar(&f.Since, "since", "", "only calls since `WHEN`: "+WhenWords)
-	flags.StringVar(&f.Until, "until", "", "only calls before `WHEN`")
-	flags.StringVar(&f.Tool, "tool", "", "only calls of this `TOOL`")
-	flags.StringVar(&f.Directory, "directory", "", "only calls in `DIR` or below it")
-	flags.StringVar(&f.Task, "task", "", "only calls of this `TASK`")
-	flags.StringVar(&f.Role, "role", "", "only calls of this `ROLE`")
-	flags.StringVar(&f.Reason, "reason", "", "only calls with this `REASON`")
-	flags.StringVar(&f.Class, "class", "", "only calls with a reason of this `CLASS`, such as age")
-	flags.StringVar(&f.Outcome, "outcome", "", "only calls with this `OUTCOME`: "+strings.Join(ledger.Outcomes, ", "))
-	flags.StringVar(&f.From, "chain", "", "only calls of `CHAIN`: its number, task or the start of a session's ID")
-	for name, values := range map[string][]string{"since": nil, "until": nil, "tool": rewrite.Names, "task": nil, "role": nil,
-		"reason": ReasonCompletions(), "class": classNames, "outcome": ledger.Outcomes} {
-		CompleteFlag(c, name, values)
-	}
-	if err := c.RegisterFlagCompletionFunc("chain", a.CompleteChain); err != nil {
-		panic(err) // there is no such flag
-	}
-	for _, name := range FilterNames {
-		if err := flags.SetAnnotation(name, filterMark, nil); err != nil {
-			panic(err) // there is no such flag
+func FilterFlag(a *App, c *cobra.Command) FilterFlags {
+	f := FilterFlags{}
+	for _, flag := range filters {
+		f[flag.name] = c.Flags().String(flag.name, "", flag.usage)
+		c.Flags().Lookup(flag.name).Annotations = map[string][]string{filterMark: nil}
+		switch flag.name {
+		case "directory": // files complete it
+		case "chain":
+			_ = c.RegisterFlagCompletionFunc(flag.name, a.CompleteChain) // it was just added
+		default:
+			CompleteFlag(c, flag.name, flag.values)
 		}
 	}
 	check := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, args []string) error {
-		if _, err := Filter(a, nil, &f); err != nil {
+		if _, err := Filter(a, nil, f); err != nil {
 			return err
 		}
 		if check == nil {
@@ -75,42 +82,43 @@ func FilterFlag(a *App, c *cobra.Command) *FilterFlags {
 		}
 		return check(c, args)
 	}
-	return &f
+	return f
 }
 
 // Filter returns the filter that the flags describe. The ledger is needed for a chain only; without one, the
 // chain is not looked up.
-func Filter(a *App, l *ledger.Ledger, f *FilterFlags) (ledger.Filter, error) {
-	out := ledger.Filter{Tool: f.Tool, Task: f.Task, Role: f.Role, Reason: reason.Code(f.Reason), Class: reason.Class(f.Class), Outcome: f.Outcome}
-	period, err := period(a, f.Since, f.Until)
+func Filter(a *App, l *ledger.Ledger, f FilterFlags) (ledger.Filter, error) {
+	out := ledger.Filter{Tool: *f["tool"], Task: *f["task"], Role: *f["role"], Reason: reason.Code(*f["reason"]), Class: reason.Class(*f["class"]),
+		Outcome: *f["outcome"]}
+	period, err := period(a, *f["since"], *f["until"])
 	if err != nil {
 		return out, err
 	}
 	if period != ledger.Always {
 		out.Period = period
 	}
-	switch {
-	case f.Tool != "" && !slices.Contains(rewrite.Names, f.Tool):
-		return out, Usage(fmt.Sprintf("%q is not a tool", f.Tool), "one of "+strings.Join(rewrite.Names, ", "))
-	case f.Class != "" && !slices.Contains(classNames, f.Class):
-		return out, Usage(fmt.Sprintf("there is no class %q", f.Class), "one of "+strings.Join(classNames, ", "))
-	case f.Outcome != "" && !slices.Contains(ledger.Outcomes, f.Outcome):
-		return out, Usage(fmt.Sprintf("there is no outcome %q", f.Outcome), "one of "+strings.Join(ledger.Outcomes, ", "))
+	for _, known := range []struct {
+		value, problem string
+		values         []string
+	}{{out.Tool, "%q is not a tool", rewrite.Names}, {string(out.Class), "there is no class %q", classNames}, {out.Outcome, "there is no outcome %q", ledger.Outcomes}} {
+		if known.value != "" && !slices.Contains(known.values, known.value) {
+			return out, Usage(fmt.Sprintf(known.problem, known.value), "one of "+strings.Join(known.values, ", "))
+		}
 	}
 	if err := CheckReason(out.Reason); err != nil {
 		return out, err
 	}
-	if f.Directory != "" {
-		if out.Directory, err = filepath.Abs(f.Directory); err != nil {
-			return out, fmt.Errorf("find %s: %w", f.Directory, err)
+	if directory := *f["directory"]; directory != "" {
+		if out.Directory, err = filepath.Abs(directory); err != nil {
+			return out, fmt.Errorf("find %s: %w", directory, err)
 		}
 	}
-	if f.From != "" && l != nil {
-		if number, err := strconv.ParseInt(f.From, 10, 64); err == nil {
+	if chain := *f["chain"]; chain != "" && l != nil {
+		if number, err := strconv.ParseInt(chain, 10, 64); err == nil {
 			out.Chain = number // it may have no calls any more
 			return out, nil
 		}
-		found, err := FindChain(l, f.From)
+		found, err := FindChain(l, chain)
 		if err != nil {
 			return out, err
 		}
@@ -141,12 +149,19 @@ func period(a *App, since, until string) (ledger.Period, error) {
 	return p, nil
 }
 
-// Given returns the name of the first flag that is set, "" if none is.
-func (f *FilterFlags) Given() string {
-	for i, value := range []string{f.Since, f.Until, f.Tool, f.Directory, f.Task, f.Role, f.Reason, f.Class, f.Outcome, f.From} {
-		if value != "" {
-			return FilterNames[i]
+// Set iterates over the names and values of the flags that are set.
+func (f FilterFlags) Set(yield func(name, value string) bool) {
+	for _, flag := range filters {
+		if value := *f[flag.name]; value != "" && !yield(flag.name, value) {
+			return
 		}
+	}
+}
+
+// Given returns the name of the first flag that is set, "" if none is.
+func (f FilterFlags) Given() string {
+	for name := range f.Set {
+		return name
 	}
 	return ""
 }
@@ -167,6 +182,7 @@ func CheckReason(r reason.Code) error {
 	return Usage(fmt.Sprintf("there is no reason %q", r), hint)
 }
 
+// ReasonCompletions are the reasons with their meanings, for a shell.
 func ReasonCompletions() (list []string) {
 	for _, text := range reason.Table {
 		list = append(list, string(text.Code)+"\t"+text.Meaning)
@@ -194,6 +210,7 @@ func PeriodWords(p ledger.Period) (words string) {
 	return words
 }
 
+// FilterWords says what a filter selects, in the sentence that no call was made.
 func FilterWords(f ledger.Filter) string {
 	words := " yet"
 	if p := f.Period; p != (ledger.Period{}) {
@@ -228,4 +245,64 @@ func (a *App) SinceTime(text string) (time.Time, error) {
 		return a.Now.Add(-d), nil
 	}
 	return time.Time{}, Usage(fmt.Sprintf("%q is no time", text), WhenWords)
+}
+
+// A Listing is what the flags of a command that lists things say.
+type Listing struct {
+	AsJSON bool
+	Filter FilterFlags
+	*view.ColumnsFlag
+	Wanted ledger.Wanted // without the filter
+}
+
+// ListFlags adds --json, --limit, --columns and the filter to a command that lists things in tables with
+// these headers.
+func ListFlags(a *App, c *cobra.Command, schema string, headers ...[]string) *Listing {
+	var list Listing
+	JSONFlag(c, &list.AsJSON, schema)
+	c.Flags().IntVarP(&list.Wanted.Limit, "limit", "n", 50, "show at most `N`, 0 for all")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if list.Wanted.Limit < 0 {
+			return Usage("--limit is less than 0", "0 shows all")
+		}
+		return nil
+	}
+	list.Filter = FilterFlag(a, c)
+	list.ColumnsFlag = view.AddColumns(c, headers...)
+	return &list
+}
+
+// Read returns what the flags select.
+func (l *Listing) Read(a *App, from *ledger.Ledger) (wanted ledger.Wanted, err error) {
+	wanted = l.Wanted
+	wanted.Filter, err = Filter(a, from, l.Filter)
+	return wanted, err
+}
+
+// A List is how a command lists things of one kind.
+type List[T any] struct {
+	What, None string // what is done meanwhile, and what is said if there is nothing
+	Read       func(ledger.Wanted) ([]T, error)
+	JSON       func([]T) any
+	Table      func([]T) *view.Table
+}
+
+// Print lists what the flags select.
+func (list List[T]) Print(a *App, l *ledger.Ledger, flags *Listing) error {
+	wanted, err := flags.Read(a, l)
+	if err != nil {
+		return err
+	}
+	found, err := view.WithProgress(a.Stderr, list.What, func() ([]T, error) { return list.Read(wanted) })
+	switch {
+	case err != nil:
+		return err
+	case flags.AsJSON:
+		return a.Stdout.PrintJSON(list.JSON(found))
+	case len(found) == 0:
+		a.Stderr.Notice(list.None)
+		return nil
+	}
+	list.Table(found).Choose(flags.Names).Print(a.Stdout)
+	return nil
 }

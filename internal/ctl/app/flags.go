@@ -1,10 +1,17 @@
 package app
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"reprise/config"
+	"reprise/internal/ctl/view"
+	"reprise/ledger"
 
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 )
 
@@ -19,6 +26,7 @@ func MakeGroup(c *cobra.Command) {
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 }
 
+// UnknownCommand returns the error for a name that is no command, with the nearest that is one.
 func UnknownCommand(c *cobra.Command, name string) error {
 	hint := c.CommandPath() + " --help lists the commands"
 	var known []string
@@ -71,4 +79,90 @@ func OneArgument(what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// A Consent says whether a command may do what cannot be undone.
+type Consent struct{ Dry, Yes bool }
+
+// AddFlags adds --dry-run and --yes to a command.
+func (c *Consent) AddFlags(command *cobra.Command) {
+	command.Flags().BoolVarP(&c.Dry, "dry-run", "n", false, "change nothing, say what would be done")
+	command.Flags().BoolVarP(&c.Yes, "yes", "y", false, "do not ask")
+}
+
+var errDeclined = errors.New("nothing was changed")
+
+// CanAsk reports whether a person is there to ask.
+func (a *App) CanAsk() bool { return isatty.IsTerminal(a.Stdin.Fd()) && a.Stderr.Terminal }
+
+// Ask asks the user at a terminal. Without one only --yes is a consent.
+func (a *App) Ask(question string, c Consent) error {
+	if c.Yes {
+		return nil
+	}
+	if !a.CanAsk() {
+		return Usage("nobody can be asked here, and --yes is not given", "--yes does it unasked, --dry-run says what would be done")
+	}
+	fmt.Fprint(a.Stderr, question+" [y/N] ")
+	answer, err := bufio.NewReader(a.Stdin).ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	if err != nil {
+		fmt.Fprintln(a.Stderr)
+	}
+	return errDeclined
+}
+
+// CompleteChain completes what FindChain takes: the numbers of chains, and the tasks.
+func (a *App) CompleteChain(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return completeFrom(a, args, func(l *ledger.Ledger) (list []string, err error) {
+		chains, err := l.Chains(ledger.Wanted{Limit: maxCompletions})
+		for _, c := range chains {
+			about := strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " ") + " in " + a.Tilde(c.Cwd)
+			list = append(list, cobra.CompletionWithDesc(strconv.FormatInt(c.ID, 10), about))
+			if c.Task != "" {
+				list = append(list, cobra.CompletionWithDesc(c.Task, "task of chain "+strconv.FormatInt(c.ID, 10)))
+			}
+		}
+		return list, err
+	})
+}
+
+// CompleteCall completes the number of a call.
+func (a *App) CompleteCall(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return completeFrom(a, args, func(l *ledger.Ledger) (list []string, err error) {
+		calls, err := l.LatestInvocations(ledger.Wanted{Limit: maxCompletions})
+		for _, i := range calls {
+			list = append(list, cobra.CompletionWithDesc(strconv.FormatInt(i.ID, 10), i.Tool+", "+view.Decision(i)))
+		}
+		return list, err
+	})
+}
+
+// CompleteCallFlag lets the shell complete a flag that takes the number of a call.
+func CompleteCallFlag(a *App, c *cobra.Command, flag string) {
+	_ = c.RegisterFlagCompletionFunc(flag, func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return a.CompleteCall(c, nil, begun)
+	})
+}
+
+const maxCompletions = 50
+
+// completeFrom completes the only argument of a command from the ledger. Nothing is offered
+// where that cannot be read.
+func completeFrom(a *App, args []string, list func(*ledger.Ledger) ([]string, error)) ([]string, cobra.ShellCompDirective) {
+	var found []string
+	if len(args) == 0 {
+		_ = a.WithLedger(func(l *ledger.Ledger, _ view.Reporter) (err error) {
+			found, err = list(l)
+			return err
+		})
+	}
+	for i, text := range found {
+		value, about, _ := strings.Cut(text, "\t")
+		found[i] = cobra.CompletionWithDesc(view.Printable(value), view.Printable(about))
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

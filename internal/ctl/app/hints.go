@@ -11,7 +11,7 @@ import (
 func HintFor(err error) string {
 	var mistakes config.Mistakes
 	var mistake *config.Error
-	var with Hinted
+	var with hinted
 	switch {
 	case errors.As(err, &with):
 		return with.hint

@@ -98,7 +98,7 @@ func StoreFlag(c *cobra.Command, from *bool) {
 }
 
 // CallsOf returns what opens the calls of a command: those of this machine, or with --store of all machines.
-func CallsOf(a *App, store bool, flags *FilterFlags) func() (*ledger.Ledger, error) {
+func CallsOf(a *App, store bool, flags FilterFlags) func() (*ledger.Ledger, error) {
 	if !store {
 		return a.OpenOrEmpty
 	}

@@ -24,7 +24,7 @@ const reportFile = "reprise-report.html"
 func Command(a *app.App) *cobra.Command {
 	var file string
 	var store bool
-	var f *app.FilterFlags
+	var f app.FilterFlags
 	c := &cobra.Command{
 		Use: "report", Short: "write a page with charts of use, cost and saving",
 		Long: `Writes one self-contained HTML page, by default into ` + reportFile + `: what resuming saved, money and
@@ -41,7 +41,7 @@ docs/how-to/measure.md explains each part; shimctl serve shows the same live.`,
 	return c
 }
 
-func write(a *app.App, file string, store bool, flags *app.FilterFlags) error {
+func write(a *app.App, file string, store bool, flags app.FilterFlags) error {
 	var page bytes.Buffer
 	var calls int64
 	err := a.WithCalls(app.CallsOf(a, store, flags), func(l *ledger.Ledger, r view.Reporter) error {

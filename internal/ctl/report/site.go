@@ -5,10 +5,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"reprise/internal/ctl/app"
@@ -101,11 +104,10 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, make maker) {
 }
 
 func statusOf(err error) int {
-	var usage app.UsageError
 	switch {
 	case errors.Is(err, errNoPage):
 		return http.StatusNotFound
-	case errors.As(err, &usage):
+	case app.IsUsage(err):
 		return http.StatusBadRequest
 	}
 	return http.StatusInternalServerError
@@ -123,13 +125,11 @@ var periods = []struct{ since, name string }{{"30d", "30 days"}, {"7d", "7 days"
 func (s *site) link() linker { return linker{base: s.base, since: periods[0].since} }
 
 // queryFilter reads the filters of a view from an address, where they have the names of the flags.
-func queryFilter(q url.Values) *app.FilterFlags {
-	f := &app.FilterFlags{Since: q.Get("since"), Until: q.Get("until"), Tool: q.Get("tool"), Directory: q.Get("directory"), Task: q.Get("task"),
-		Role: q.Get("role"), Reason: q.Get("reason"), Class: q.Get("class"), Outcome: q.Get("outcome"), From: q.Get("chain")}
+func queryFilter(q url.Values) app.FilterFlags {
 	if !q.Has("since") {
-		f.Since = periods[0].since
+		q.Set("since", periods[0].since)
 	}
-	return f
+	return app.FilterBy(q.Get)
 }
 
 func (s *site) overview(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Page, error) {
@@ -144,14 +144,14 @@ func (s *site) overview(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Pag
 		return draw.Page{}, err
 	}
 	link := s.link()
-	link.since = flags.Since
+	link.since = *flags["since"]
 	p := newPage(a, snapshot, ledger.Always, s.Reporter, link) // the period is named below
 	if p.Latest, err = s.lastCalls(l, f); err != nil {
 		return draw.Page{}, err
 	}
 	for _, other := range periods {
 		link := draw.Link{Text: other.name}
-		if other.since != flags.Since || flags.Until != "" {
+		if other.since != *flags["since"] || *flags["until"] != "" {
 			query.Del("until")
 			query.Set("since", other.since)
 			link.URL = s.base + "?" + query.Encode()
@@ -159,8 +159,8 @@ func (s *site) overview(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Pag
 		p.Others = append(p.Others, link)
 	}
 	var only []string
-	for _, name := range app.FilterNames {
-		if value := query.Get(name); value != "" && name != "since" && name != "until" {
+	for name, value := range flags.Set {
+		if name != "since" && name != "until" {
 			only = append(only, name+" "+view.Cut(a.Tilde(value)))
 		}
 	}
@@ -207,4 +207,62 @@ func pathNumber(r *http.Request) (int64, error) {
 		return 0, errNoPage
 	}
 	return n, nil
+}
+
+// A source is the ledger as the server reads it. It is opened anew if its file was replaced, and is
+// empty while there is none.
+type source struct {
+	path   string
+	mu     sync.Mutex // one page at a time
+	ledger *ledger.Ledger
+	file   fs.FileInfo // nil while there is none
+	opened int         // how often
+}
+
+// read calls look with the ledger, and a text that changes with its content.
+func (s *source) read(look func(l *ledger.Ledger, version string) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.open(); err != nil {
+		return err
+	}
+	version, err := s.ledger.DataVersion()
+	if err != nil {
+		return err
+	}
+	return look(s.ledger, fmt.Sprintf("%d.%d", s.opened, version))
+}
+
+// open opens the ledger that is there now, unless it is open.
+func (s *source) open() error {
+	file, err := os.Stat(s.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		file = nil
+	case err != nil:
+		return fmt.Errorf("open ledger: %w", err)
+	}
+	if s.ledger != nil && (file == nil && s.file == nil || file != nil && s.file != nil && os.SameFile(file, s.file)) {
+		return nil
+	}
+	s.close()
+	if file == nil {
+		s.ledger, err = ledger.OpenMemory()
+	} else {
+		s.ledger, err = ledger.OpenReadOnly(s.path)
+	}
+	if err != nil {
+		s.ledger = nil
+		return err
+	}
+	s.file = file
+	s.opened++
+	return nil
+}
+
+func (s *source) close() {
+	if s.ledger != nil {
+		s.ledger.Close()
+		s.ledger = nil
+	}
 }

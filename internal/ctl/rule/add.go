@@ -49,9 +49,7 @@ without a terminal, it needs --yes.`,
 	app.JSONFlag(c, &asJSON, "shimctl.rule.add/1")
 	agreed.AddFlags(c)
 	c.Flags().StringVar(&from, "from", "", "make a rule from `CALL`, a number")
-	_ = c.RegisterFlagCompletionFunc("from", func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		return a.CompleteCall(c, nil, begun)
-	})
+	app.CompleteCallFlag(a, c, "from")
 	return c
 }
 

@@ -7,12 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"reprise/docs"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
+	"reprise/internal/ctl/setup/shells"
+	"reprise/rewrite"
+	"reprise/shim"
 )
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)+`)
@@ -86,4 +90,75 @@ func checkRetention(a *app.App) setup.Check {
 	return setup.Note("gemini sessions",
 		"gemini deletes a resumed session when another one starts in the hundredths of a second before the shim prevents it; the next call is then fresh",
 		fmt.Sprintf(`to rule that out, write {"general": {"sessionRetention": {"enabled": false}}} into %s: no session is deleted then, however old`, a.Tilde(path)))
+}
+
+// checkOrder lists every executable of a tool's name on PATH, in the order of a caller's search.
+func checkOrder(a *app.App, p shim.Place) []setup.Check {
+	var list, seen []string
+	for _, dir := range filepath.SplitList(a.Getenv("PATH")) {
+		path := filepath.Join(dir, p.Name)
+		if !shells.Runnable(path) || slices.Contains(seen, path) {
+			continue
+		}
+		seen = append(seen, path)
+		shown := a.Tilde(path)
+		switch {
+		case len(list) == 0 && p.Ours:
+			shown += " (shim)"
+		case path == p.Real:
+			shown += " (real)"
+		}
+		list = append(list, shown)
+	}
+	if list == nil {
+		return nil
+	}
+	return []setup.Check{setup.OK(p.Name+" on PATH", strings.Join(list, ", then "))}
+}
+
+// A bundledCLI is where an SDK keeps a CLI of its own, and how it is told to use another one.
+type bundledCLI struct{ tool, pattern, fix string }
+
+// bundledCLIs are relative to a project.
+var bundledCLIs = []bundledCLI{
+	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk-*/claude*", "pathToClaudeCodeExecutable: %q in the options of query()"},
+	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk/cli.js", "pathToClaudeCodeExecutable: %q in the options of query()"},
+	{"codex", "node_modules/@openai/codex-sdk/package.json", "new Codex({ codexPathOverride: %q })"},
+}
+
+// bundledInPython are relative to a virtual environment.
+var bundledInPython = []bundledCLI{
+	{"claude", "lib/python3*/site-packages/claude_agent_sdk/_bundled/claude", "ClaudeAgentOptions(cli_path=%q)"},
+	{"codex", "lib/python3*/site-packages/openai_codex_sdk/vendor/*/codex/codex", `Codex({"codex_path_override": %q})`},
+}
+
+// checkBundled reports the CLIs that SDKs in the working directory bundle: their calls bypass the
+// shims.
+func checkBundled(a *app.App) (checks []setup.Check) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil
+	}
+	look := func(in string, b bundledCLI) {
+		found, _ := filepath.Glob(filepath.Join(rewrite.Literal(in), b.pattern)) // the pattern is constant
+		if len(found) == 0 {
+			return
+		}
+		checks = append(checks, setup.Note(b.tool+" in an SDK",
+			fmt.Sprintf("%s brings a %s of its own: calls through it bypass the shim", a.Tilde(found[0]), b.tool),
+			fmt.Sprintf(b.fix, filepath.Join(setup.ShimDirectory(a), b.tool))))
+	}
+	for _, b := range bundledCLIs {
+		look(dir, b)
+	}
+	places := []string{filepath.Join(dir, ".venv"), filepath.Join(dir, "venv")}
+	if active := os.Getenv("VIRTUAL_ENV"); active != "" && !slices.Contains(places, active) {
+		places = append(places, active)
+	}
+	for _, place := range places {
+		for _, b := range bundledInPython {
+			look(place, b)
+		}
+	}
+	return checks
 }

@@ -2,11 +2,15 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"reprise/config"
 	"reprise/internal/ctl/view"
+	"reprise/internal/prices"
 	"reprise/ledger"
 )
 
@@ -69,4 +73,60 @@ func (a *App) WithCalls(open func() (*ledger.Ledger, error), look func(*ledger.L
 	}
 	defer l.Close()
 	return look(l, view.Reporter{Prices: list})
+}
+
+// Config reads the configuration.
+func (a *App) Config() (config.Config, error) {
+	path, err := config.ConfigFile(a.Own)
+	if err != nil {
+		return config.Config{}, err
+	}
+	return config.Load(path)
+}
+
+// Configured returns the configuration, or the defaults if the file cannot be read. Then
+// Configuration says what is wrong.
+func (a *App) Configured() config.Config {
+	c, _ := a.Configuration()
+	return c
+}
+
+// Configuration returns the configuration, and why no call is managed, if so.
+func (a *App) Configuration() (c config.Config, wrong string) {
+	c, err := a.Config()
+	if err != nil {
+		return config.Default(), err.Error() + "; every call is passed through"
+	}
+	if !c.Enabled {
+		path, _ := config.ConfigFile(a.Own) // it was just read
+		wrong = a.Tilde(path) + " switches reprise off"
+	}
+	return c, wrong
+}
+
+// RetiredWords says what to do about keys of the configuration that do nothing any more.
+func RetiredWords(keys []string) string {
+	return strings.Join(keys, ", ") + ", which does nothing any more and will be a mistake in the next release"
+}
+
+// LoadPrices reads the built-in price list and the user's own.
+func (a *App) LoadPrices() (*prices.Table, error) {
+	path, err := config.PricesFile(a.Own)
+	if err != nil {
+		return nil, err
+	}
+	own, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read prices: %w", err)
+	}
+	return prices.Load(a.Tilde(path), string(own))
+}
+
+// MissingPrice says what to do for a model that the price lists do not have.
+func (a *App) MissingPrice(model string) string {
+	path := "prices.toml"
+	if file, err := config.PricesFile(a.Own); err == nil {
+		path = a.Tilde(file)
+	}
+	return fmt.Sprintf("no list price of %s is known; %s can hold it (docs/reference/configuration.md#prices)", model, path)
 }

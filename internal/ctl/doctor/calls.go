@@ -7,6 +7,7 @@ import (
 	"reprise/internal/ctl/setup"
 	"reprise/internal/ctl/why"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 // restatedCalls is how many of the latest calls are looked at.
@@ -34,6 +35,23 @@ func checkRestated(a *app.App) []setup.Check {
 	for _, model := range found {
 		checks = append(checks, setup.Note("claude cache", why.RestatedWords(model),
 			"nothing needs to be done: resuming stops where it costs more (dearer); shimctl stats shows what resumed calls found"))
+	}
+	return checks
+}
+
+// checkQuality warns where resumed chains did worse, in the calls of the last days.
+func checkQuality(a *app.App) (checks []setup.Check) {
+	l, err := a.OpenOrEmpty()
+	if err != nil {
+		return nil // the check of the ledger says so
+	}
+	defer l.Close()
+	warnings, err := why.QualityWarnings(a, l, ledger.Since(decide.Millis(a.Now.AddDate(0, 0, -app.RecentDays).UnixMilli())))
+	if err != nil {
+		return []setup.Check{setup.Problem("quality", err.Error(), "shimctl doctor --fix")}
+	}
+	for _, says := range warnings {
+		checks = append(checks, setup.Note("quality", says, "shimctl stats"))
 	}
 	return checks
 }
