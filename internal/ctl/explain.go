@@ -80,10 +80,11 @@ func runExplain(a *app.App, x explaining) error {
 	if x.prompted && e.PromptIn > 0 && !e.Stdin {
 		return app.Usage("the call has its prompt in its arguments and reads no other", "leave --prompt-file or that prompt out")
 	}
+	r := explainJSON(a, x.call, e)
 	if x.asJSON {
-		return a.Stdout.PrintJSON(explainJSON(a, x.call, e))
+		return a.Stdout.PrintJSON(r)
 	}
-	printExplanation(a, e)
+	printExplanation(a, r, e)
 	if x.blocks || x.prompted {
 		printBlocks(a, e)
 	}
@@ -111,7 +112,7 @@ func (x explaining) commandLine(call []string) ([]string, error) {
 	return call, nil
 }
 
-func printExplanation(a *app.App, e shim.Explanation) {
+func printExplanation(a *app.App, r explainReport, e shim.Explanation) {
 	t := view.NewFoldedTable("FIELD", "VALUE")
 	show := func(name, value string) {
 		if value != "" {
@@ -119,7 +120,7 @@ func printExplanation(a *app.App, e shim.Explanation) {
 		}
 	}
 	show("decision", fmt.Sprintf("%s: %s", e.Mode, e.Reason))
-	show("meaning", view.MeaningOf(e.Reason))
+	show("meaning", r.Meaning)
 	show("detail", string(e.Detail))
 	show("changed", strings.Join(e.Changed, ", "))
 	show("rule", e.Rule)
@@ -130,9 +131,7 @@ func printExplanation(a *app.App, e shim.Explanation) {
 	}
 	show("unknown option", e.Unknown)
 	show("unmanaged option", e.Unmanaged)
-	if e.Fault != nil {
-		show("fault", a.TildeIn(e.Fault.Error()))
-	}
+	show("fault", a.TildeIn(r.Fault))
 	show(otherOutput(e), otherWords(e))
 	show("real binary", a.Tilde(cmp.Or(e.Real, "not found")))
 	if e.Chain != 0 {
@@ -146,16 +145,20 @@ func printExplanation(a *app.App, e shim.Explanation) {
 	if e.Reason == reason.Dearer {
 		show("prices", pricesLine(a, e.Prices))
 	}
-	if e.NearlyFull {
-		show("warning", why.NearlyFull(e.Context, e.ContextModel, a.Configured().ContextLimit))
-	}
+	show("warning", r.Warning)
 	if n := e.Nearest; n != nil {
 		show("compared with", fmt.Sprintf("the session of chain %d, which has %d of %s: %s", n.Chain, blocksSent(e),
 			view.Count(int64(len(e.Blocks)), "block"), n.Relation))
 	}
 	show("shown by", strings.Join(e.Proof.Sentences(), "; "))
 	show("against it", findings(e.Against))
-	showAdvice(e, show)
+	if !e.Mode.Continues() {
+		show("what to do", r.Advice)
+		show("setting", r.Setting)
+		if !strings.HasPrefix(r.Command, "shimctl explain ") {
+			show("command", r.Command)
+		}
+	}
 	t.Add(view.TextCell("runs").As(view.Dim), view.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, whole)})
 	if e.PromptIn > 0 {
 		show("sends", sends(e))
@@ -169,19 +172,6 @@ func ruleWords(rule string) string {
 		return ""
 	}
 	return ", rule " + rule
-}
-
-// showAdvice shows what would have a call resumed that is not.
-func showAdvice(e shim.Explanation, show func(name, value string)) {
-	if e.Mode.Continues() {
-		return
-	}
-	its := view.AdviceFor(e.Reason, e.Tool, e.Chain)
-	show("what to do", its.Advice)
-	show("setting", its.Setting)
-	if !strings.HasPrefix(its.Command, "shimctl explain ") {
-		show("command", its.Command)
-	}
 }
 
 // otherOutput names where the output does not go here.

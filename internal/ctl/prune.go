@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -61,21 +62,23 @@ func runPrune(a *app.App, f pruneFlags, given *pflag.FlagSet) error {
 	if !given.Changed("keep-history") {
 		history = cfg.Prune.KeepHistory
 	}
-	p := pruning{app: a, dry: f.dry, found: map[int64]*sessionfile.Files{}}
+	p := pruning{app: a, found: map[int64]*sessionfile.Files{}, report: pruneReport{Schema: "shimctl.prune/1", DryRun: f.dry, Sessions: []prunedSession{}}}
 	if err := p.local(policy, history); err != nil {
 		return err
 	}
 	var failed error
 	if f.store {
-		p.store, failed = pruneStore(a, cfg, history, f.dry)
+		p.report.Store, failed = pruneStore(a, cfg, history, f.dry)
 	}
-	if err := errors.Join(printPrune(a, p, f.json), failed); err != nil {
-		return err
+	if f.json {
+		failed = errors.Join(a.Stdout.PrintJSON(p.report), failed)
+	} else {
+		printPrune(a, p.report)
 	}
-	if p.failed > 0 {
-		return fmt.Errorf("remove sessions: %s could not be removed", view.Count(p.failed, "session"))
+	if failed == nil && p.report.Failed > 0 {
+		failed = fmt.Errorf("remove sessions: %s could not be removed", view.Count(p.report.Failed, "session"))
 	}
-	return nil
+	return failed
 }
 
 func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.Policy, error) {
@@ -97,25 +100,13 @@ func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.P
 
 func inMillis(d time.Duration) decide.Millis { return decide.Millis(d.Milliseconds()) }
 
-// A pruning is what prune did, or would do.
+// A pruning removes sessions, or says what it would remove.
 type pruning struct {
-	app            *app.App
-	ledger         *ledger.Ledger
-	dry            bool
-	finder         sessionfile.Finder
-	found          map[int64]*sessionfile.Files // by session
-	verdicts       []verdict
-	removed, bytes int64
-	failed         int64
-	chains, calls  int64 // removed from the ledger
-	store          *storePruning
-}
-
-// A verdict says what was done with one session.
-type verdict struct {
-	prune.Verdict
-	bytes int64
-	err   error
+	app    *app.App
+	ledger *ledger.Ledger
+	finder sessionfile.Finder
+	found  map[int64]*sessionfile.Files // by session
+	report pruneReport
 }
 
 // local prunes what this machine has. A missing ledger counts as empty.
@@ -129,25 +120,18 @@ func (p *pruning) local(policy prune.Policy, history time.Duration) error {
 	}
 	defer l.Close()
 	p.ledger = l
-	if err := p.sessions(policy); err != nil {
-		return err
-	}
-	if history > 0 {
-		before := decide.Millis(p.app.Now.Add(-history).UnixMilli())
-		p.chains, p.calls, err = l.DropBefore(before, p.dry)
-	}
-	return err
-}
-
-func (p *pruning) sessions(policy prune.Policy) error {
-	files, err := p.ledger.SessionFiles(0)
+	files, err := l.SessionFiles(0)
 	if err != nil {
 		return err
 	}
 	for _, v := range prune.Apply(decide.Millis(p.app.Now.UnixMilli()), files, policy, p.look) {
-		p.verdicts = append(p.verdicts, p.carryOut(verdict{Verdict: v}))
+		p.carryOut(v)
 	}
-	return nil
+	if history > 0 {
+		before := decide.Millis(p.app.Now.Add(-history).UnixMilli())
+		p.report.Chains, p.report.Calls, err = l.DropBefore(before, p.report.DryRun)
+	}
+	return err
 }
 
 func (p *pruning) look(s ledger.SessionFile) prune.Reason {
@@ -156,21 +140,24 @@ func (p *pruning) look(s ledger.SessionFile) prune.Reason {
 	return why
 }
 
-func (p *pruning) carryOut(v verdict) verdict {
-	if !v.Remove {
-		return v
-	}
-	files := p.found[v.ID]
-	v.bytes = files.Bytes()
-	if !p.dry {
-		if v.err = removeSession(p.ledger, v.SessionFile, files); v.err != nil {
-			p.failed++
-			return v
+func (p *pruning) carryOut(v prune.Verdict) {
+	r := &p.report
+	s := prunedSession{Chain: v.Chain, Tool: v.Tool, Session: v.NativeID, File: v.File, LastUsed: v.LastUsed.Time(), Remove: v.Remove, Reasons: v.Reasons}
+	if v.Remove {
+		files := p.found[v.ID]
+		bytes := files.Bytes()
+		s.Bytes = &bytes
+		var err error
+		if !r.DryRun {
+			err = removeSession(p.ledger, v.SessionFile, files)
+		}
+		if err == nil {
+			r.Removed, r.Bytes = r.Removed+1, r.Bytes+bytes
+		} else {
+			r.Failed, s.Error = r.Failed+1, err.Error()
 		}
 	}
-	p.removed++
-	p.bytes += v.bytes
-	return v
+	r.Sessions = append(r.Sessions, s)
 }
 
 // removeSession removes a session's files. Before that, it marks the session as not
@@ -189,62 +176,47 @@ func removeSession(l *ledger.Ledger, s ledger.SessionFile, files *sessionfile.Fi
 	return l.Pruned(s.ID)
 }
 
-func printPrune(a *app.App, p pruning, asJSON bool) error {
-	if asJSON {
-		return a.Stdout.PrintJSON(pruneJSON(p))
-	}
-	if len(p.verdicts) > 0 {
+func printPrune(a *app.App, r pruneReport) {
+	if len(r.Sessions) > 0 {
 		t := view.NewFoldedTable("CHAIN", "TOOL", "SESSION", "USED", "SIZE", "VERDICT", "WHY")
-		for _, v := range p.verdicts {
+		for _, s := range r.Sessions {
 			freed, verb := view.Cell{Human: "-", Right: true}, view.TextCell("keep").As(view.Dim)
-			if v.Remove {
-				freed, verb = view.SizeCell(v.bytes), view.TextCell("remove")
+			if s.Remove {
+				freed, verb = view.SizeCell(*s.Bytes), view.TextCell("remove")
 			}
-			t.Add(view.IDCell(v.Chain), view.TextCell(v.Tool), view.SessionCell(v.NativeID), a.WhenCell(v.LastUsed), freed, verb, view.TextCell(v.why()))
+			why := cmp.Or(s.Error, strings.Join(view.Mapped(s.Reasons, func(r prune.Reason) string { return string(r) }), ", "))
+			t.Add(view.IDCell(s.Chain), view.TextCell(s.Tool), view.SessionCell(s.Session), a.WhenCell(decide.Millis(s.LastUsed.UnixMilli())), freed, verb, view.TextCell(why))
 		}
 		t.Print(a.Stdout)
 		fmt.Fprintln(a.Stdout)
 	}
-	kept := int64(len(p.verdicts)) - p.removed
 	verb := "removed"
-	if p.dry {
+	if r.DryRun {
 		verb = "would remove"
 	}
-	sum := []string{fmt.Sprintf("%s %s (%s), %d kept", verb, view.Count(p.removed, "session"), view.Size(p.bytes), kept)}
-	if p.chains+p.calls > 0 {
-		sum = append(sum, fmt.Sprintf("%s %s and %s from the ledger", verb, view.Count(p.chains, "chain"), view.Count(p.calls, "call")))
+	sum := []string{fmt.Sprintf("%s %s (%s), %d kept", verb, view.Count(r.Removed, "session"), view.Size(r.Bytes), int64(len(r.Sessions))-r.Removed)}
+	if r.Chains+r.Calls > 0 {
+		sum = append(sum, fmt.Sprintf("%s %s and %s from the ledger", verb, view.Count(r.Chains, "chain"), view.Count(r.Calls, "call")))
 	}
-	if p.store != nil {
-		sum = append(sum, verb+" "+p.store.words())
+	if r.Store != nil {
+		sum = append(sum, verb+" "+r.Store.words())
 	}
 	a.Stdout.Sentences("SUM", view.Plain, sum...)
-	return nil
-}
-
-func (v verdict) why() string {
-	if v.err != nil {
-		return v.err.Error()
-	}
-	words := make([]string, len(v.Reasons))
-	for i, r := range v.Reasons {
-		words[i] = string(r)
-	}
-	return strings.Join(words, ", ")
 }
 
 type pruneReport struct {
-	Schema   string           `json:"schema" doc:"name of this schema"`
-	DryRun   bool             `json:"dry_run" doc:"whether this was a dry run; then removed means to be removed"`
-	Removed  int64            `json:"removed" doc:"sessions removed"`
-	Bytes    int64            `json:"bytes" doc:"size of their files"`
-	Failed   int64            `json:"failed" doc:"sessions that could not be removed"`
-	Chains   int64            `json:"ledger_chains" doc:"chains removed from the ledger"`
-	Calls    int64            `json:"ledger_calls" doc:"calls removed from the ledger"`
-	Store    *storePruning    `json:"store,omitempty" doc:"with --store, what was removed from it"`
-	Sessions []prunedSessions `json:"sessions" doc:"the checked sessions"`
+	Schema   string          `json:"schema" doc:"name of this schema"`
+	DryRun   bool            `json:"dry_run" doc:"whether this was a dry run; then removed means to be removed"`
+	Removed  int64           `json:"removed" doc:"sessions removed"`
+	Bytes    int64           `json:"bytes" doc:"size of their files"`
+	Failed   int64           `json:"failed" doc:"sessions that could not be removed"`
+	Chains   int64           `json:"ledger_chains" doc:"chains removed from the ledger"`
+	Calls    int64           `json:"ledger_calls" doc:"calls removed from the ledger"`
+	Store    *storePruning   `json:"store,omitempty" doc:"with --store, what was removed from it"`
+	Sessions []prunedSession `json:"sessions" doc:"the checked sessions"`
 }
 
-type prunedSessions struct {
+type prunedSession struct {
 	Chain    int64          `json:"chain" doc:"its chain"`
 	Tool     string         `json:"tool" doc:"name of the tool"`
 	Session  string         `json:"session" doc:"the tool's own ID"`
@@ -254,21 +226,4 @@ type prunedSessions struct {
 	Reasons  []prune.Reason `json:"reasons" doc:"why it is removed or kept"`
 	Bytes    *int64         `json:"bytes" doc:"its size, null if it is kept"`
 	Error    string         `json:"error,omitempty" doc:"why it could not be removed"`
-}
-
-func pruneJSON(p pruning) pruneReport {
-	r := pruneReport{Schema: "shimctl.prune/1", DryRun: p.dry, Removed: p.removed, Bytes: p.bytes, Failed: p.failed,
-		Chains: p.chains, Calls: p.calls, Store: p.store, Sessions: []prunedSessions{}}
-	for _, v := range p.verdicts {
-		s := prunedSessions{Chain: v.Chain, Tool: v.Tool, Session: v.NativeID, File: v.File, LastUsed: v.LastUsed.Time(),
-			Remove: v.Remove, Reasons: v.Reasons}
-		if v.Remove {
-			s.Bytes = &v.bytes
-		}
-		if v.err != nil {
-			s.Error = v.err.Error()
-		}
-		r.Sessions = append(r.Sessions, s)
-	}
-	return r
 }

@@ -169,20 +169,18 @@ func checkMissing(a *app.App, f setup.ShellFacts, p shim.Place) setup.Check {
 }
 
 func checkTool(a *app.App, p shim.Place, said string) setup.Check {
-	c := setup.Check{Name: p.Name, Result: "ok"}
 	if !p.Ours {
-		c.Result, c.Finds = "problem", "the shim is not on PATH"
+		finds := "the shim is not on PATH"
 		if p.First != "" {
-			c.Finds = fmt.Sprintf("%s comes before the shim on PATH", a.Tilde(p.First))
+			finds = fmt.Sprintf("%s comes before the shim on PATH", a.Tilde(p.First))
 		}
-		c.Fix = fmt.Sprintf("put %s first on PATH, then run hash -r; shimctl setup does it for new shells", a.Tilde(setup.ShimDirectory(a)))
-		return c
+		return setup.Problem(p.Name, finds, fmt.Sprintf("put %s first on PATH, then run hash -r; shimctl setup does it for new shells", a.Tilde(setup.ShimDirectory(a))))
 	}
-	c.Finds = fmt.Sprintf("%s in front of %s", a.Tilde(p.First), a.Tilde(p.Real))
+	finds := fmt.Sprintf("%s in front of %s", a.Tilde(p.First), a.Tilde(p.Real))
 	if said != "" {
-		c.Finds += ", " + said
+		finds += ", " + said
 	}
-	return c
+	return setup.OK(p.Name, finds)
 }
 
 // checkKeys looks for provider keys that the tools would find in the environment.
@@ -207,50 +205,43 @@ func checkKeys(a *app.App, cfg config.Config) []setup.Check {
 }
 
 func checkConfig(a *app.App) (config.Config, setup.Check) {
-	c := setup.Check{Name: "configuration", Result: "ok"}
+	const name = "configuration"
 	path, err := config.ConfigFile(a.Own)
 	if err != nil {
-		c.Result, c.Finds, c.Fix = "problem", a.TildeIn(err.Error()), "set HOME, or REPRISE_CONFIG to an absolute path"
-		return config.Config{}, c
+		return config.Config{}, setup.Problem(name, a.TildeIn(err.Error()), "set HOME, or REPRISE_CONFIG to an absolute path")
 	}
 	cfg, err := config.Load(path)
+	_, missing := os.Stat(path)
 	switch {
 	case err != nil:
-		c.Result, c.Finds = "problem", a.TildeIn(err.Error())+"; every call is passed through"
-		c.Fix = cmp.Or(app.HintFor(err), "correct the file, or move it away")
+		return cfg, setup.Problem(name, a.TildeIn(err.Error())+"; every call is passed through", cmp.Or(app.HintFor(err), "correct the file, or move it away"))
 	case !cfg.Enabled:
-		c.Result, c.Finds = "note", a.Tilde(path)+" switches reprise off"
-		c.Fix = "take enabled = false out of it"
+		return cfg, setup.Note(name, a.Tilde(path)+" switches reprise off", "take enabled = false out of it")
 	case cfg.Retired != nil:
-		c.Result, c.Finds, c.Fix = "note", a.Tilde(path)+" has "+app.RetiredWords(cfg.Retired), "take it out"
-	default:
-		c.Finds = a.Tilde(path)
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			c.Finds = "none, the defaults hold"
-		}
+		return cfg, setup.Note(name, a.Tilde(path)+" has "+app.RetiredWords(cfg.Retired), "take it out")
+	case errors.Is(missing, fs.ErrNotExist):
+		return cfg, setup.OK(name, "none, the defaults hold")
 	}
-	return cfg, c
+	return cfg, setup.OK(name, a.Tilde(path))
 }
 
 func checkLedger(a *app.App) setup.Check {
-	c := setup.Check{Name: "ledger", Result: "ok"}
+	const name = "ledger"
 	path, err := config.LedgerFile(a.Own)
 	if err == nil {
 		err = tryLedger(path)
 	}
 	if err != nil {
-		c.Result, c.Finds = "problem", a.TildeIn(err.Error())+"; every call is passed through"
-		c.Fix = cmp.Or(app.FixFor(err), "make its directory and the disk writable, or run shimctl doctor --fix")
-		return c
+		return setup.Problem(name, a.TildeIn(err.Error())+"; every call is passed through",
+			cmp.Or(app.FixFor(err), "make its directory and the disk writable, or run shimctl doctor --fix"))
 	}
-	c.Finds = a.Tilde(path)
 	if info, err := os.Stat(filepath.Dir(path)); err == nil {
 		if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != os.Getuid() {
-			c.Result, c.Finds = "problem", fmt.Sprintf("%s is in a directory of another user, number %d", c.Finds, owner.Uid)
-			c.Fix = "set HOME or XDG_STATE_HOME to a directory of your own"
+			return setup.Problem(name, fmt.Sprintf("%s is in a directory of another user, number %d", a.Tilde(path), owner.Uid),
+				"set HOME or XDG_STATE_HOME to a directory of your own")
 		}
 	}
-	return c
+	return setup.OK(name, a.Tilde(path))
 }
 
 // tryLedger opens or creates the ledger, checks it and writes to it.
@@ -268,15 +259,12 @@ func tryLedger(path string) error {
 
 // checkBuild checks that the program was built with cgo, without which the SQLite driver does nothing.
 func checkBuild() setup.Check {
-	c := setup.Check{Name: "build", Result: "ok", Finds: app.Version()}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return c
-	}
-	for _, s := range info.Settings {
-		if s.Key == "CGO_ENABLED" && s.Value != "1" {
-			c.Result, c.Finds, c.Fix = "problem", "built without cgo", "build with CGO_ENABLED=1 and a C compiler"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "CGO_ENABLED" && s.Value != "1" {
+				return setup.Problem("build", "built without cgo", "build with CGO_ENABLED=1 and a C compiler")
+			}
 		}
 	}
-	return c
+	return setup.OK("build", app.Version())
 }

@@ -41,30 +41,25 @@ func checkStore(a *app.App, cfg config.Config) []setup.Check {
 	}
 	s.Timeout = max(s.Timeout, 5*time.Second) // a slow store is still worth a look
 	checks = append(checks, checkStoreItself(a, cfg, s)...)
-	return append(checks, checkStoreProject(a, s))
+	return append(checks, checkStoreProject(s))
 }
 
 // checkStoreHelper checks that the helper is there, and of this version.
 func checkStoreHelper(a *app.App) setup.Check {
-	c := setup.Check{Name: "store helper", Result: "ok"}
+	const name = "store helper"
 	path := shim.StoreHelper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "version")
 	cmd.Env = a.Environ
 	out, err := cmd.Output()
-	said := strings.TrimSpace(string(out))
-	switch {
+	switch said := strings.TrimSpace(string(out)); {
 	case err != nil:
-		c.Result, c.Finds = "problem", fmt.Sprintf("%s cannot be run, so nothing is shared: %v", a.Tilde(path), errors.Unwrap(err))
-		c.Fix = app.StoreHint(app.ErrMissingHelper)
+		return setup.Problem(name, fmt.Sprintf("%s cannot be run, so nothing is shared: %v", a.Tilde(path), errors.Unwrap(err)), app.StoreHint(app.ErrMissingHelper))
 	case said != "reprise-store "+config.Version:
-		c.Result, c.Finds = "problem", fmt.Sprintf("%s is %q, shimctl is %s", a.Tilde(path), said, config.Version)
-		c.Fix = app.StoreHint(app.ErrMissingHelper)
-	default:
-		c.Finds = a.Tilde(path)
+		return setup.Problem(name, fmt.Sprintf("%s is %q, shimctl is %s", a.Tilde(path), said, config.Version), app.StoreHint(app.ErrMissingHelper))
 	}
-	return c
+	return setup.OK(name, a.Tilde(path))
 }
 
 // checkStoreItself asks the store.
@@ -146,34 +141,27 @@ func checkStoreKey(c setup.Check, r wire.Report) setup.Check {
 
 // checkStoreExpiry checks that what is not used is removed in time, and not too early.
 func checkStoreExpiry(cfg config.Config, r wire.Report) setup.Check {
-	c := setup.Check{Name: "store expiry", Result: "ok"}
+	const name = "store expiry"
 	_, maxAge := cfg.Longest()
-	days := int64(r.Expiry / (24 * time.Hour))
+	days := view.Count(int64(r.Expiry/(24*time.Hour)), "day")
 	switch {
 	case r.Expiry == 0:
-		c.Result, c.Finds = "note", "the store removes nothing that is not used"
-		c.Fix = "add a lifecycle rule that expires it some days after max_age, or run shimctl prune --store"
+		return setup.Note(name, "the store removes nothing that is not used", "add a lifecycle rule that expires it some days after max_age, or run shimctl prune --store")
 	case r.Expiry < maxAge:
-		c.Result, c.Finds = "problem", fmt.Sprintf("the store removes after %s what max_age would have resumed", view.Count(days, "day"))
-		c.Fix = "lengthen the lifecycle rule, or shorten max_age"
-	default:
-		c.Finds = "the store removes after " + view.Count(days, "day") + " what is not used"
+		return setup.Problem(name, "the store removes after "+days+" what max_age would have resumed", "lengthen the lifecycle rule, or shorten max_age")
 	}
-	return c
+	return setup.OK(name, "the store removes after "+days+" what is not used")
 }
 
 // checkStoreProject checks that the working directory's project has a name.
-func checkStoreProject(a *app.App, s config.Store) setup.Check {
-	c := setup.Check{Name: "store project", Result: "ok"}
-	dir, err := os.Getwd()
-	if err == nil {
-		c.Finds = shim.ProjectName(dir, s)
+func checkStoreProject(s config.Store) setup.Check {
+	if dir, err := os.Getwd(); err == nil {
+		if name := shim.ProjectName(dir, s); name != "" {
+			return setup.OK("store project", name)
+		}
 	}
-	if c.Finds == "" {
-		c.Result, c.Finds = "note", "the project of the working directory has no name: its calls are not shared"
-		c.Fix = "set REPRISE_PROJECT to the same name on all machines, or add the repository's origin"
-	}
-	return c
+	return setup.Note("store project", "the project of the working directory has no name: its calls are not shared",
+		"set REPRISE_PROJECT to the same name on all machines, or add the repository's origin")
 }
 
 // checkStorePaths compares the home and the working directory with those of the project's sessions in the store: a

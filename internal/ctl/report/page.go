@@ -119,11 +119,6 @@ func newSpans(managed []ledger.Slice, saved saving.Saving, r view.Reporter) []sp
 	return spans
 }
 
-// drawn returns the span without its amounts.
-func (s spanOfDays) drawn() draw.Span {
-	return draw.Span{Label: s.label(), Short: s.first.Time().Format("2 Jan")}
-}
-
 func (s spanOfDays) label() string {
 	if s.first == s.last {
 		return day(s.first)
@@ -223,32 +218,35 @@ func linkDays(charts []draw.Chart, spans []spanOfDays, link linker) {
 	}
 }
 
-func tokenChart(title string, kinds []draw.Kind, spans []spanOfDays) draw.Chart {
-	chart := draw.Chart{Title: title, Kinds: kinds, Tick: func(n float64) string { return strings.Replace(briefly(n), ".0 ", " ", 1) }}
+// drawnBy returns a chart with a column for each span.
+func drawnBy(column func(spanOfDays) draw.Span, chart draw.Chart, spans []spanOfDays) draw.Chart {
 	for _, s := range spans {
+		span := column(s)
+		span.Label, span.Short = s.label(), s.first.Time().Format("2 Jan")
+		chart.Spans = append(chart.Spans, span)
+	}
+	return chart
+}
+
+func tokenChart(title string, kinds []draw.Kind, spans []spanOfDays) draw.Chart {
+	return drawnBy(func(s spanOfDays) draw.Span {
 		var with, without []draw.Amount
 		for _, kind := range kinds {
 			used, saved := s.tokens(figureIndex(kind.Name))
 			with = append(with, newAmount(used, briefly))
 			without = append(without, newAmount(max(0, used+saved), briefly))
 		}
-		chart.Spans = append(chart.Spans, s.column(with, without, briefly))
-	}
-	return chart
+		return draw.Span{With: with, Without: without, Sum: sumOf(with), Instead: sumOf(without)}
+	}, draw.Chart{Title: title, Kinds: kinds, Tick: func(n float64) string { return strings.Replace(briefly(n), ".0 ", " ", 1) }}, spans)
 }
 
 func moneyChart(title string, spans []spanOfDays) draw.Chart {
-	chart := draw.Chart{Title: title, Kinds: []draw.Kind{{Name: "cost", Class: "output"}},
-		Tick: moneyTick}
-	for _, s := range spans {
+	return drawnBy(func(s spanOfDays) draw.Span {
 		cost := s.bill.Total
 		cost.Known = cost.Known || s.sums.Calls == 0
 		with, without := moneyAmount(cost, 0), moneyAmount(cost, s.saved[figureIndex("cost")])
-		span := s.drawn()
-		span.With, span.Without, span.Sum, span.Instead = []draw.Amount{with}, []draw.Amount{without}, with, without
-		chart.Spans = append(chart.Spans, span)
-	}
-	return chart
+		return draw.Span{With: []draw.Amount{with}, Without: []draw.Amount{without}, Sum: with, Instead: without}
+	}, draw.Chart{Title: title, Kinds: []draw.Kind{{Name: "cost", Class: "output"}}, Tick: moneyTick}, spans)
 }
 
 // moneyTick writes an amount of a scale without needless zeros.
@@ -265,13 +263,11 @@ func moneyTick(nano float64) string {
 
 func cacheChart(title string, spans []spanOfDays) draw.Chart {
 	percent := func(share float64) string { return view.Amount("share", share) }
-	chart := draw.Chart{Title: title, About: "Of the tokens that models read, the share that came from the provider's cache.",
-		Kinds: []draw.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, Tick: percent}
-	for _, s := range spans {
-		share := view.CacheRate(ledger.Group{Sums: s.sums})
-		chart.Spans = append(chart.Spans, s.column([]draw.Amount{newAmount(share, percent)}, nil, percent))
-	}
-	return chart
+	return drawnBy(func(s spanOfDays) draw.Span {
+		share := newAmount(view.CacheRate(ledger.Group{Sums: s.sums}), percent)
+		return draw.Span{With: []draw.Amount{share}, Sum: share}
+	}, draw.Chart{Title: title, About: "Of the tokens that models read, the share that came from the provider's cache.",
+		Kinds: []draw.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, Tick: percent}, spans)
 }
 
 func (s spanOfDays) hasSavings() bool {
@@ -288,18 +284,13 @@ func (s spanOfDays) tokens(figure int) (used, saved float64) {
 	return r.Sum, s.saved[figure]
 }
 
-// column returns the span as a column of a chart, whose sums are written like its parts.
-func (s spanOfDays) column(with, without []draw.Amount, text func(float64) string) draw.Span {
-	sum := func(amounts []draw.Amount) draw.Amount {
-		total := 0.0
-		for _, a := range amounts {
-			total += a.N
-		}
-		return newAmount(total, text)
+// sumOf adds up the parts of a column of tokens.
+func sumOf(amounts []draw.Amount) draw.Amount {
+	total := 0.0
+	for _, a := range amounts {
+		total += a.N
 	}
-	span := s.drawn()
-	span.With, span.Without, span.Sum, span.Instead = with, without, sum(with), sum(without)
-	return span
+	return newAmount(total, briefly)
 }
 
 // moneyAmount returns a cost that is higher by more nano-dollars.
