@@ -36,7 +36,7 @@ func (c Config) Values() []Value {
 		{"unrelated", quoted(c.Unrelated), "how another template for a named job is treated: fresh or resume"},
 		{"delta", quoted(c.Delta), "auto: a resumed session is sent only what is new, if that pays; or off"},
 		{"busy", quoted(c.Busy), "what happens if another process uses the session: fresh, fork or wait"},
-		{"dearer", quoted(c.Dearer), "what happens to calls whose resumes cost more than fresh runs, or lose the cache: fresh or resume"},
+		{"dearer", quoted(c.Dearer), "what happens to calls whose resumes cost more than fresh runs: fresh or resume"},
 		{"cache_ttl", quoted(c.CacheTTL), "auto: the provider keeps a prompt for an hour if the pauses between calls make that cheaper; or off"},
 		{"steady_prompt", strconv.FormatBool(c.Steady), "true: claude before 2.1.277 keeps what changes, as git's status, out of the system prompt"},
 		{"rollout", number(c.Rollout), "the share of chains that are resumed; the others stay fresh, to compare with"},

@@ -48,9 +48,6 @@ type Descriptor struct {
 	// AsksVersion says that a binary is run with --version, once, if its version is not to be seen from
 	// its package.
 	AsksVersion bool
-	// ResumeLosesCache says that the tool does not send a session again as it was: the provider's cache
-	// then lacks the conversation, and a resume pays only if a fresh run reads much anew.
-	ResumeLosesCache bool
 
 	// CachePerSession says that the provider's cache returns to a session only what the same session has sent.
 	CachePerSession bool

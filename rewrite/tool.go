@@ -42,6 +42,10 @@ type Tool interface {
 	// its file contains up to the end of tail. Tail ends with a whole line and may begin within
 	// one. It returns "" if there is none, or the tool cannot copy a session.
 	ForkPoint(tail []byte) (message string)
+	// CopySession returns a copy of a session's file, for a tool that makes no copies itself: its base
+	// name, and what to write to it. From and to are the session's ID and the copy's, at is the time in
+	// ISO 8601, in UTC. It fails for a file of any other shape than expected.
+	CopySession(from, to, at string, file []byte) (name string, copied []byte, err error)
 	// ValidID reports whether id has the form of this tool's session IDs.
 	ValidID(id string) bool
 	// SessionPaths returns the files in which the tool may keep the session, the most likely one
@@ -212,8 +216,10 @@ type Plan struct {
 	Resume string
 	Copy   bool
 	// NewID is the ID that the command line gives the session that the run begins, "" if the tool
-	// chooses it.
-	NewID string
+	// chooses it. WriteCopy reports that the shim writes the copy under that ID (CopySession), since the
+	// tool makes none.
+	NewID     string
+	WriteCopy bool
 	// Started is when the run began, in milliseconds since 1970. What a followed file has from
 	// before was copied from another session.
 	Started int64

@@ -248,16 +248,9 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 		HoldOut:      1 - m.Rollout,
 		WholeOut:     1 - m.Deltas,
 		ResumeDearer: m.Dearer == config.DearerResume,
-		LosesCache:   losesCache(r.Tool),
 		Budget:       Budget(m.Budget),
 		Stop:         m.Budget.Stop,
 	}
-}
-
-// losesCache reports whether a resume with a tool loses the provider's cache.
-func losesCache(name string) bool {
-	tool, known := rewrite.Lookup(name)
-	return known && tool.Descriptor().ResumeLosesCache
 }
 
 // Budget returns a configured budget as the ledger compares it.

@@ -96,9 +96,7 @@ budget = { calls_per_hour = 5, dollars_per_day = 1.5, stop = true }
 	ruled.Budget, ruled.Stop = decide.Budget{CallsPerHour: 5, NanoPerDay: 1_500_000_000}, true
 	ruled.TTL, ruled.MaxAge, ruled.ResumeSame, ruled.WholePrompt, ruled.HoldOut, ruled.ResumeDearer = 60_000, 180_000, true, true, 0.25, true
 	ruled.Unnamed, ruled.WholeOut = decide.UnnamedOff, 0.5
-	losing := plain
-	losing.LosesCache = true
-	for tool, want := range map[string]decide.Limits{"claude": plain, "codex": ruled, "gemini": losing, "qwen": losing, "vibe": plain} {
+	for tool, want := range map[string]decide.Limits{"claude": plain, "codex": ruled, "gemini": plain, "qwen": plain, "vibe": plain} {
 		r := &ledger.Call{Tool: tool, Prompt: prompt.New("Begin anew.", nil)}
 		apply(cfg.Match(config.Subject{Tool: tool, Env: func(string) string { return "" }, Prompt: r.Prompt.Text}), cfg, r)
 		if r.Limits != want {

@@ -27,13 +27,20 @@ func (c *call) run() int {
 	}
 	c.signals.Catch()
 	mode, why := c.decision.Mode, c.decision.Reason
-	if lost := c.restore(); lost != "" {
+	lost := c.restore()
+	if lost == "" {
+		lost = c.runSteps(func() reason.Code { return c.copySession(plan) })
+	}
+	if lost != "" {
 		c.fallBack(lost)
 		mode, why, plan = rewrite.Fresh, lost, c.freshPlan()
 	}
 	c.printVerbose(mode, why)
 	c.renewHold()
 	a, st, err := c.runPlan(plan)
+	if err != nil || a.Refused() {
+		c.removeCopy()
+	}
 	if err == nil && a.Refused() && a.Stopped == 0 {
 		a.Close()
 		c.stdin.Again(a.LateStdin)
@@ -143,7 +150,10 @@ func (c *call) runPlan(plan rewrite.Plan) (*supervise.Attempt, supervise.Status,
 // resumed returns the session that a run resumes, by the decision or by the caller's own
 // option; "" if there is none or it is not known yet.
 func (c *call) resumed(plan rewrite.Plan) string {
-	if plan.Resume == "" && c.parsed.Mode == rewrite.Observe && c.tool.ValidID(c.parsed.SessionID) {
+	switch {
+	case plan.WriteCopy:
+		return plan.NewID
+	case plan.Resume == "" && c.parsed.Mode == rewrite.Observe && c.tool.ValidID(c.parsed.SessionID):
 		return c.parsed.SessionID
 	}
 	return plan.Resume

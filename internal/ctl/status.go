@@ -125,7 +125,6 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f ledger.Filter
 	var passed []ledger.PassedRow
 	var cached []ledger.CacheRow
 	var hour []ledger.HourRow
-	var lost []ledger.CacheLostRow
 	var jobs []ledger.JobSpending
 	var repeats []warning
 	var quality []string
@@ -140,7 +139,6 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f ledger.Filter
 		func() (err error) { passed, err = l.PassedRows(f); return err },
 		func() (err error) { cached, err = l.CacheRows(f); return err },
 		func() (err error) { hour, err = l.HourRows(ledger.Wanted{Filter: f}); return err },
-		func() (err error) { lost, err = l.CacheLostRows(f); return err },
 		func() (err error) { jobs, err = l.JobSpendings(now); return err },
 		func() (err error) { repeats, err = repeatWarnings(a, l, cfg, f); return err },
 		func() (err error) { quality, err = why.QualityWarnings(a, l, f); return err },
@@ -157,7 +155,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f ledger.Filter
 	for _, says := range quality {
 		o.warnings = append(o.warnings, warning{Kind: "quality", Says: says})
 	}
-	o.warnings = slices.Concat(o.warnings, repeats, budgetWarnings(a, cfg, r, jobs), contextWarnings(cfg, o.live), dearerWarnings(a, cfg, meters), cacheLostWarnings(cfg, lost), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
+	o.warnings = slices.Concat(o.warnings, repeats, budgetWarnings(a, cfg, r, jobs), contextWarnings(cfg, o.live), dearerWarnings(a, cfg, meters), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
 	return o, nil
 }
 

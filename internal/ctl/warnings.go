@@ -21,7 +21,7 @@ import (
 
 // A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
-	Kind  string        `json:"kind" doc:"configuration, quality, repeats, context, dearer, cache_lost, cache, cache_ttl, refused, failed, price, too_many_calls, budget_spent or tokens_spent"`
+	Kind  string        `json:"kind" doc:"configuration, quality, repeats, context, dearer, cache, cache_ttl, refused, failed, price, too_many_calls, budget_spent or tokens_spent"`
 	Chain int64         `json:"chain,omitempty" doc:"its chain"`
 	Tool  string        `json:"tool,omitempty" doc:"name of the tool"`
 	Rule  string        `json:"rule,omitempty" doc:"the rule"`
@@ -159,20 +159,6 @@ func ofRule(tool, rule string) string {
 		return tool
 	}
 	return tool + ", rule " + rule
-}
-
-// cacheLostWarnings returns warnings on calls that were kept fresh because a resume loses the cache.
-func cacheLostWarnings(c config.Config, rows []ledger.CacheLostRow) (warnings []warning) {
-	for _, r := range rows {
-		if why.RulePolicy(c, r.Rule).Dearer == config.DearerResume {
-			continue
-		}
-		kept := view.Count(r.Calls, "call") + " kept fresh"
-		warnings = append(warnings, warning{Kind: "cache_lost", Tool: r.Tool, Rule: r.Rule,
-			Says: fmt.Sprintf("%s: %s: a resume loses the provider's cache, and no figures showed that it pays; dearer = \"resume\" resumes all the same",
-				ofRule(r.Tool, r.Rule), kept)})
-	}
-	return warnings
 }
 
 // priceWarnings looks for models whose calls have no cost because no price is known.

@@ -119,7 +119,7 @@ func (j Job) Play(ctx context.Context, root string) (p Played, err error) {
 	return p, nil
 }
 
-// configure has every tool resumed, also one whose resumes lose the provider's cache: the job shows what
+// configure has every tool resumed, whatever its resumes cost: the job shows what
 // resuming does.
 func configure(getenv func(string) string) error {
 	path, err := config.ConfigFile(getenv)

@@ -148,7 +148,6 @@ type Limits struct {
 	WholeOut      float64 // share of the chains that are sent whole prompts, for comparison
 	ResumeDearer  bool    // resume even if it costs more
 	Unrelated     bool    // under a name, another template goes on with the session
-	LosesCache    bool    // a resume with this tool loses the provider's cache
 	Budget        Budget  // of its job
 	Stop          bool    // a call of a job that is over its budget does not run
 }
@@ -214,10 +213,6 @@ func Decide(f Facts) Decision {
 		return d
 	}
 	if d.Prices, d.Reason = dearer(f); d.Reason != "" {
-		return d
-	}
-	if cacheLost(f, chain) {
-		d.Reason = reason.CacheLost
 		return d
 	}
 	if chain.Share < f.Limits.HoldOut { // late: only what would be resumed can be compared
@@ -556,22 +551,6 @@ func dearer(f Facts) (Prices, reason.Code) {
 		return p, reason.Dearer
 	}
 	return Prices{}, ""
-}
-
-// triedShare is the share of the chains that are resumed although that loses the provider's cache, until
-// it is known what that costs.
-const triedShare = 0.1
-
-// cacheLost reports whether a resume would lose the provider's cache although no figures show that it
-// pays. The chains that are tried are not those that are held out.
-func cacheLost(f Facts, c *ChainFacts) bool {
-	if !f.Limits.LosesCache || f.Limits.ResumeDearer {
-		return false
-	}
-	if p, ok := f.Meters.Prices(f.Now); ok {
-		return p.Resumed >= p.Fresh
-	}
-	return f.Meters.Resumed.Counts(f.Now) || c.Share < 1-triedShare
 }
 
 // clockSlack is how far in the future a session's last use may be: another call can have ended

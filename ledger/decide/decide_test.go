@@ -101,9 +101,6 @@ func decisions() []decision {
 		})
 	}
 	metered := func(m Meters) func(*Facts) { return func(f *Facts) { f.Meters = m } }
-	loses := func(change func(*Facts)) func(*Facts) {
-		return func(f *Facts) { f.Limits.LosesCache = true; change(f) }
-	}
 	return []decision{
 		{"continued", func(*Facts) {}, rewrite.Resume, reason.Extends, 7},
 		{"no chain", func(f *Facts) { f.Chains = nil }, rewrite.Fresh, reason.FirstCall, 0},
@@ -160,36 +157,6 @@ func decisions() []decision {
 		{"dearer and idle", func(f *Facts) {
 			f.Meters, f.Chains[0].LastUsed = costs(500, 100, 0), 0
 		}, rewrite.Fresh, reason.Idle, 7},
-		{"cache lost", loses(func(*Facts) {}), rewrite.Fresh, reason.CacheLost, 7},
-		{"cache lost, named", loses(named(func(*Facts) {})), rewrite.Fresh, reason.CacheLost, 7},
-		{"cache lost, just not tried", loses(func(f *Facts) { f.Chains[0].Share = 0.8999 }), rewrite.Fresh, reason.CacheLost, 7},
-		{"cache lost, and tried", loses(func(f *Facts) { f.Chains[0].Share = 0.9 }), rewrite.Resume, reason.Extends, 7},
-		{"cache lost, tried often enough", loses(func(f *Facts) {
-			f.Chains[0].Share, f.Meters.Resumed = 0.9, costs(100, 0, 0).Resumed
-		}), rewrite.Fresh, reason.CacheLost, 7},
-		{"cache lost, tried too long ago", loses(func(f *Facts) {
-			f.Chains[0].Share, f.Meters = 0.9, costs(100, 100, 100)
-			f.Meters.Resumed.Last = 100*hour - meterForgets - 1
-		}), rewrite.Resume, reason.Extends, 7},
-		{"cache lost, too few figures", loses(func(f *Facts) {
-			f.Meters = costs(50, 100, 100)
-			f.Meters.Resumed.Runs = MinRuns - 1
-		}), rewrite.Fresh, reason.CacheLost, 7},
-		{"cache lost, and it pays", loses(metered(costs(99, 100, 0))), rewrite.Resume, reason.Extends, 7},
-		{"cache lost, and it costs the same", loses(metered(costs(100, 100, 0))), rewrite.Fresh, reason.CacheLost, 7},
-		{"cache lost, tried, and it does not pay", loses(func(f *Facts) {
-			f.Meters, f.Chains[0].Share = costs(100, 100, 0), 0.9
-		}), rewrite.Fresh, reason.CacheLost, 7},
-		{"cache lost, and dearer", loses(metered(costs(121, 100, 0))), rewrite.Fresh, reason.Dearer, 7},
-		{"cache lost, and wanted", loses(func(f *Facts) {
-			f.Meters, f.Limits.ResumeDearer = costs(500, 100, 0), true
-		}), rewrite.Resume, reason.Extends, 7},
-		{"cache lost, and held out", loses(func(f *Facts) { f.Limits.HoldOut = 1 }), rewrite.Fresh, reason.CacheLost, 7},
-		{"cache lost, tried, and held out", loses(func(f *Facts) {
-			f.Chains[0].Share, f.Limits.HoldOut = 0.9, 1
-		}), rewrite.Fresh, reason.HeldOut, 7},
-		{"cache lost, and idle", loses(func(f *Facts) { f.Chains[0].LastUsed = 0 }), rewrite.Fresh, reason.Idle, 7},
-		{"cache lost, and held", loses(func(f *Facts) { f.Chains[0].Held = true }), rewrite.Fresh, reason.CacheLost, 7},
 		{"other model", func(f *Facts) { f.Fingerprints.Model = "n" }, rewrite.Fresh, reason.ModelChanged, 7},
 		{"other settings", func(f *Facts) { f.Fingerprints.Settings = "t" }, rewrite.Fresh, reason.SettingsChanged, 7},
 		{"other binary", func(f *Facts) { f.Fingerprints.Runtime = "q" }, rewrite.Fresh, reason.RuntimeChanged, 7},

@@ -99,7 +99,6 @@ func TestSides(t *testing.T) {
 		{rewrite.Fresh, reason.Extends, reason.RefusedUnknown, FollowUp},
 		{rewrite.Fresh, reason.HeldOut, "", FollowUp},
 		{rewrite.Fresh, reason.Dearer, "", FollowUp},
-		{rewrite.Fresh, reason.CacheLost, "", FollowUp},
 		{rewrite.Fresh, reason.FirstCall, "", FirstRun},
 		{rewrite.Fresh, reason.ContextReset, "", FirstRun},
 		{rewrite.Fresh, reason.Never, "", Unmeasured},

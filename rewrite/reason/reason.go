@@ -82,7 +82,6 @@ const (
 	AttemptReset        Code = "attempt_reset" // the caller counts from the start again
 	ContextReset        Code = "context_reset" // a prompt or another role's answer requested it
 	Dearer              Code = "dearer"        // resumes of its rule have cost more than fresh runs
-	CacheLost           Code = "cache_lost"    // a resume with this tool loses the provider's cache, and no figures show that it pays
 	HeldOut             Code = "held_out"      // kept fresh for comparison
 )
 

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"testing"
 
 	"reprise/rewrite"
@@ -20,7 +21,7 @@ func TestWhoCopies(t *testing.T) {
 		}
 	}
 	for _, tool := range all() {
-		if name := tool.Descriptor().Name; name == "claude" || name == "droid" || name == "qwen" {
+		if name := tool.Descriptor().Name; slices.Contains([]string{"claude", "droid", "gemini", "qwen"}, name) {
 			continue
 		}
 		c := tool.ResolveWithEnv(rewrite.Call{Mode: rewrite.Fresh}, rewrite.HostEnv{Version: "99.0.0"})

@@ -115,7 +115,6 @@ var deliberate = []Difference{
 	{"qwen", `^(5 MB answer, text|reader leaves)$`, "qwen exits before a pipe has taken all of one", true},
 	{"qwen", `^401, json, at a terminal$`, "what qwen writes to stdout and stderr in the same moment may change its order at a terminal", true},
 	{"codex", `^own resume of each id$`, "a copied thread loses codex's cached prefix, so both calls share one thread, which contains both; once the caller resumes it, it is the caller's", false},
-	{"gemini", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's", false},
 	{"copilot", `^(TERM|INT|HUP) (in the middle|at the end)|^TERM at moment`, "its npm package waits for the program and does not forward signals to it; the shim does", false},
 	{"copilot", `^KILL at the end`, "if its npm package is killed, the program continues; if the shim is killed, both end", false},
 	{"copilot", `^(TERM|INT|HUP) to the group$`, "a signal for all ends its npm package first, and a quarter of a second later the program's last line is cut off, as a background process's output", false},

@@ -68,7 +68,7 @@ func New(root, tool, real, shims string) (*World, error) {
 	return NewWith(root, tool, real, shims, standin.Options{})
 }
 
-// NewWith is New with another model. The shims resume all tools, also those that lose the provider's cache.
+// NewWith is New with another model. The shims resume all tools, whatever that costs.
 func NewWith(root, tool, real, shims string, model standin.Options) (*World, error) {
 	w := worldAt(root, []string{real})
 	if shims != "" {
@@ -112,7 +112,7 @@ func NewWith(root, tool, real, shims string, model standin.Options) (*World, err
 // Close stops the model.
 func (w *World) Close() error { return w.Model.Close() }
 
-// ResumesAll is a configuration in which all tools are resumed, also those whose resumes lose the provider's cache.
+// ResumesAll is a configuration in which all tools are resumed, whatever their resumes cost.
 const ResumesAll = "dearer = \"resume\"\n"
 
 // Configure writes the configuration of the shims.

@@ -154,7 +154,7 @@ func TestCallersOwnResume(t *testing.T) {
 		"claude":  {list("-p"), func(id string) []string { return []string{"-p", "what number was it?", "--resume", id} }, "4711"},
 		"codex":   {list("exec"), func(id string) []string { return []string{"exec", "resume", id, "what number was it?"} }, "12"},
 		"copilot": {list("-p"), func(id string) []string { return []string{"-s", "--resume", id, "-p", "what number was it?"} }, "12"},
-		"gemini":  {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "12"},
+		"gemini":  {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "4711"},
 		"qwen":    {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "4711"},
 		"vibe":    {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "12"},
 	}

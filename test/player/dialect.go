@@ -25,6 +25,7 @@ type dialect struct {
 	compose func(prompt, stdin string) string
 
 	session string // where the file of a session is, below the home
+	found   string // the pattern by which it is found, if that is another one
 	header  string // its first line
 	user    string // its lines for a prompt
 	answer  string // and for a message of the model
@@ -124,6 +125,7 @@ func (q *request) set(field, value string) {
 
 // find returns the file of an existing session, "" if there is none.
 func (d dialect) find(id string) string {
+	d.session = cmp.Or(d.found, d.session)
 	found, _ := filepath.Glob(d.place(id, "*", "*"))
 	return strings.Join(found[:min(1, len(found))], "")
 }

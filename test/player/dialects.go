@@ -289,14 +289,19 @@ var droid = dialect{
 const geminiStats = `"stats":{"total_tokens":60,"input_tokens":50,"output_tokens":10,"cached":20,"input":30,"duration_ms":9,"tool_calls":0,` +
 	`"models":{"fake":{"total_tokens":60,"input_tokens":50,"output_tokens":10,"cached":20,"input":30}}}`
 
+// geminiLeft begins the name of a file that a resume leaves. There is no such minute, so that it is no session's name.
+const geminiLeft = "session-2026-11-21T09-60-"
+
+// gemini's messages name the session in which they were said, also in a copy that the shim has made.
 var gemini = dialect{
 	version: "0.61.0",
 	options: map[string]string{"--output-format": "format", "-o": "format", "--resume": "resume", "--session-id": "id", "--prompt": "prompt", "-p": "prompt"},
 	compose: func(prompt, stdin string) string { return joined(stdin, "\n\n", prompt) },
 	session: ".gemini/tmp/{base}/chats/session-2026-11-21T08-00-{short}.jsonl",
+	found:   ".gemini/tmp/{base}/chats/session-*T??-[0-5]?-{short}.jsonl", // of whatever minute, since the shim makes copies; no left one
 	header:  `{"sessionId":"{id}","projectHash":"0","startTime":"2026-11-21T08:00:00.000Z","kind":"main"}`,
-	user:    `{"id":"{uuid}","type":"user","role":"user","text":{text},"content":[{"text":{text}}]}`,
-	answer:  `{"id":"{uuid}","type":"gemini","role":"assistant","text":{text},"content":{text},"tokens":{"input":50,"cached":20,"total":60},"model":"fake"}`,
+	user:    `{"id":"{uuid}","session":"{id}","type":"user","role":"user","text":{text},"content":[{"text":{text}}]}`,
+	answer:  `{"id":"{uuid}","session":"{id}","type":"gemini","role":"assistant","text":{text},"content":{text},"tokens":{"input":50,"cached":20,"total":60},"model":"fake"}`,
 	opening: `{"type":"init","timestamp":"2026-11-21T08:00:00.000Z","session_id":"{id}","model":"fake"}
 {"type":"message","timestamp":"2026-11-21T08:00:00.000Z","role":"user","content":{prompt}}`,
 	said: `{"type":"message","timestamp":"2026-11-21T08:00:00.000Z","role":"assistant","content":{text},"delta":true}`,
@@ -337,17 +342,19 @@ var gemini = dialect{
 	// A start in a later minute takes a file left by a resume for a broken session and deletes all files of that ID, and a resume
 	// leaves such a file. It names the session again.
 	begins: func(p *player) {
-		left, _ := filepath.Glob(filepath.Join(filepath.Dir(p.path("12345678", p.Dir)), "session-2026-11-21T09-00-*.jsonl"))
+		left, _ := filepath.Glob(filepath.Join(filepath.Dir(p.path("12345678", p.Dir)), geminiLeft+"*.jsonl"))
 		for _, path := range left {
-			_ = os.Remove(path) // another start may have been faster
-			_ = os.Remove(strings.Replace(path, "T09-00", "T08-00", 1))
+			all, _ := filepath.Glob(strings.Replace(path, geminiLeft, "session-*-", 1))
+			for _, path := range all {
+				_ = os.Remove(path) // another start may have been faster
+			}
 		}
 		if p.resume == "" {
 			return
 		}
 		p.user = `{"$set":{"sessionId":"{id}"}}` + "\n" + p.user
 		if path := p.find(p.resume); path != "" {
-			check(os.WriteFile(strings.Replace(path, "T08-00", "T09-00", 1), []byte(strings.ReplaceAll(p.header, "{id}", p.resume)+"\n"+
+			check(os.WriteFile(filepath.Join(filepath.Dir(path), geminiLeft+p.resume[:8]+".jsonl"), []byte(strings.ReplaceAll(p.header, "{id}", p.resume)+"\n"+
 				`{"$set":{"messages":[{"type":"user","content":[{"text":"<session_context>\nThis is the Gemini CLI."}]}]}}`+"\n"), 0o600))
 		}
 	},

@@ -243,8 +243,9 @@ func (p *player) noteAnswer(f io.Writer) {
 
 // A turn is what is read of a line of a session's file.
 type turn struct {
-	Role string `json:"role"`
-	Text string `json:"text"`
+	Role    string `json:"role"`
+	Text    string `json:"text"`
+	Session string `json:"session"` // gemini: in which it was said
 }
 
 // load reads the session's content and counts its answers.
@@ -264,6 +265,9 @@ func (p *player) load() {
 			continue
 		}
 		p.history = append(p.history, t)
+		if t.Session != "" && p.Resumed {
+			p.From = t.Session // which the shim has copied
+		}
 		switch t.Role {
 		case "user":
 			p.Asked = append(p.Asked, Marks(t.Text)...)

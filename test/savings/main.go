@@ -1,4 +1,4 @@
-// Command savings measures what reprise saves. It plays five rounds of a job, in the shapes that
+// Command savings measures what reprise saves. It plays the rounds of a job, five of them unless told otherwise, in the shapes that
 // callers use, with the real CLIs, once without the shim and once with it, against a model stand-in
 // that reads and changes files as an agent does. It counts what the model was actually sent.
 package main
@@ -30,6 +30,7 @@ func main() {
 	var o wanted
 	flag.StringVar(&o.shape, "shape", "", "play this `shape` only; with losing, only the jobs in which resuming loses")
 	flag.StringVar(&o.model, "model", "", "measure only claude with this `model`, "+restatedModel)
+	flag.IntVar(&rounds, "rounds", rounds, "play `n` rounds")
 	flag.BoolVar(&o.sameText, "same-text", false, "let the cache of claude's model treat a string as the list with this one text")
 	flag.Parse()
 	o.tools = strings.Split(*tools, ",")
@@ -186,7 +187,7 @@ func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err 
 	}
 	var began time.Time
 	for _, id := range ids {
-		began = time.Now().Add(-rounds * s.pause)
+		began = time.Now().Add(-time.Duration(rounds) * s.pause)
 		if err := demo.WriteProject(w.Project); err != nil {
 			return c, err
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // rounds is how often the coder submits: the reviewer accepts the last.
-const rounds = 5
+var rounds = 5
 
 // A shape is how callers assemble their prompts.
 type shape struct {

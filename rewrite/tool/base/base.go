@@ -2,6 +2,7 @@
 package base
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -18,6 +19,11 @@ func (Base) HelpArgs() []string { return []string{"--help"} }
 
 // ForkPoint returns "": the tool copies whole sessions, if at all.
 func (Base) ForkPoint([]byte) string { return "" }
+
+// CopySession fails: the tool makes its copies itself, if at all.
+func (Base) CopySession(_, _, _ string, _ []byte) (string, []byte, error) {
+	return "", nil, errors.ErrUnsupported
+}
 
 // ValidID accepts lower-case UUIDs. What else a tool may accept, such as the first characters of an ID or a name, is
 // the caller's.

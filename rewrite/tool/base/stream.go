@@ -26,7 +26,7 @@ func (s *Stream) LearnID(id, source string, sure bool) {
 	if !IsUUID(id) {
 		return
 	}
-	if s.Plan.Resume != "" && (id == s.Plan.Resume) == s.Plan.Copy {
+	if s.Plan.Resume != "" && (id == s.Plan.Resume) == s.Plan.Copy || s.Plan.WriteCopy && id != s.Plan.NewID {
 		s.State.WrongID = true
 	}
 	if s.State.ID == "" && sure {

@@ -68,8 +68,8 @@ const MaxYargsStdin = 8 << 20
 
 // PlanYargs puts added options first and replaces the caller's own, since yargs makes an array of an option named
 // twice. A session that a call in text begins gets an ID, since text names none. Nothing of a resume's prompt that came
-// by stdin goes into argv.
-func PlanYargs(c *rewrite.Call, t rewrite.Target) rewrite.Plan {
+// by stdin goes into argv. The options in resume make it one.
+func PlanYargs(c *rewrite.Call, t rewrite.Target, resume ...string) rewrite.Plan {
 	prompt, whole := t.Prompt()
 	plan := rewrite.Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole, Asked: t.Asked(), ReexecsSelf: true, ExitsBeforeFlush: true}
 	var front []string
@@ -79,10 +79,7 @@ func PlanYargs(c *rewrite.Call, t rewrite.Target) rewrite.Plan {
 		front = append(front, "--session-id="+plan.NewID)
 	}
 	if plan.Resume != "" {
-		front = append(front, "--resume="+plan.Resume)
-		if plan.Copy {
-			front = append(front, "--fork-session")
-		}
+		front = append(front, resume...)
 		args = RemovePrompt(args, c.PromptArgs)
 		switch {
 		case t.FromArgv(*c) && len(prompt) <= LongestArg:

@@ -33,8 +33,6 @@ var descriptor = rewrite.Descriptor{
 	Sessions:    []string{"tmp/*/chats/session-*.json*"},
 	Travels:     true,
 
-	ResumeLosesCache: true,
-
 	StandIn: rewrite.StandIn{
 		Env:    []string{"GOOGLE_GEMINI_BASE_URL=URL", "GEMINI_API_KEY=stand-in", "GEMINI_CLI_TRUST_WORKSPACE=true"},
 		Config: ".gemini/settings.json",
@@ -210,6 +208,7 @@ func (gemini) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	if s.Version != "" && !base.AtLeast(s.Version, 0, 41, 0) {
 		leave(reason.NoResume)
 	}
+	c.Copies = true
 	return c
 }
 
@@ -230,9 +229,17 @@ func (gemini) EffectivePrompt(c rewrite.Call, stdin string) string {
 	return prompt
 }
 
-// Plan leaves every format as it is. In text, which does not name the session, the shim chooses its ID.
+// Plan leaves every format as it is. In text, which does not name the session, the shim chooses its ID; so it does
+// for a copy, which it writes itself.
 func (gemini) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
-	plan := base.PlanYargs(&c, t)
+	id := t.Session()
+	if t.Copied() {
+		id = t.NewID()
+	}
+	plan := base.PlanYargs(&c, t, "--resume="+id)
+	if plan.Copy {
+		plan.NewID, plan.WriteCopy = id, true
+	}
 	if c.Format == rewrite.Text {
 		plan.Follow = []rewrite.Follow{followGemini(c.Home, plan.ID())}
 	}

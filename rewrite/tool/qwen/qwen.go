@@ -31,8 +31,6 @@ var descriptor = rewrite.Descriptor{
 	Home:        home,
 	Sessions:    []string{"projects/*/chats/????????-????-????-????-????????????.jsonl"},
 
-	ResumeLosesCache: true,
-
 	StandIn: rewrite.StandIn{
 		Env: []string{
 			"OPENAI_BASE_URL=URL/openai/v1", "OPENAI_API_KEY=stand-in", "OPENAI_MODEL=stand-in",
@@ -280,7 +278,11 @@ func (qwen) EffectivePrompt(c rewrite.Call, stdin string) string {
 // Plan leaves every format as it is. In text, which does not name the session, the shim chooses its ID. A copy's
 // ID is qwen's own: it takes --session-id with neither --resume nor --fork-session.
 func (qwen) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
-	plan := base.PlanYargs(&c, t)
+	resume := []string{"--resume=" + t.Session()}
+	if t.Copied() {
+		resume = append(resume, "--fork-session")
+	}
+	plan := base.PlanYargs(&c, t, resume...)
 	if c.Format == rewrite.Text {
 		plan.Follow = []rewrite.Follow{followQwen(base.Own[own](c).chats, plan)}
 	}

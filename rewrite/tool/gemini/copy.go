@@ -1,0 +1,208 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"reprise/rewrite/jsonline"
+)
+
+// gemini 0.61.0 has no option that copies a session under an ID of the caller's choice, so the shim writes the
+// copy. A session's file is a journal. What it comes to is written as gemini writes a session that it imports
+// (--session-file): a line of metadata, and a line for each message.
+//
+// A tool's result is in the file twice: with its call, in toolCalls[].result of the model's message, and in the
+// user's message that took it to the model. A resume sends both. The copy keeps the second alone, which is what the
+// model was sent, and only if it has every part of the first; so each result is still there once.
+
+// A storedSession is what a session's file comes to.
+type storedSession struct {
+	metadata map[string]json.RawMessage
+	messages []storedMessage
+}
+
+// A storedMessage is a message as it is stored.
+type storedMessage struct {
+	id, kind string
+	fields   map[string]json.RawMessage
+}
+
+var errRecord = errors.New("a record of an unexpected shape")
+
+// CopySession leaves out what gemini makes anew, and begins the session at the time of the copy: callers ask for the
+// latest session by that. The file is named after the minute, as gemini names a new one: a resume in the same minute
+// then leaves no second file (docs/internals/gemini.md).
+func (gemini) CopySession(from, to, at string, file []byte) (name string, copied []byte, err error) {
+	s := storedSession{metadata: map[string]json.RawMessage{}}
+	for line := range strings.Lines(string(file)) {
+		if err := s.read([]byte(line)); err != nil {
+			return "", nil, err
+		}
+	}
+	if id := rawText(s.metadata["sessionId"]); id != from {
+		return "", nil, fmt.Errorf("the file is session %q", id)
+	}
+	if rawText(s.metadata["projectHash"]) == "" || rawText(s.metadata["kind"]) == "subagent" || len(s.messages) == 0 {
+		return "", nil, errRecord
+	}
+	s.dropDoubled()
+	delete(s.metadata, "memoryScratchpad")
+	for key, value := range map[string]string{"sessionId": to, "startTime": at, "lastUpdated": at} {
+		s.metadata[key], _ = json.Marshal(value) // a string can always be written
+	}
+	name = "session-" + strings.ReplaceAll(at[:len("2006-01-02T15:04")], ":", "-") + "-" + to[:8] + ".jsonl"
+	copied, err = s.lines()
+	return name, copied, err
+}
+
+// read applies a line as gemini does. What gemini would skip is an error here: the copy must not lack it.
+func (s *storedSession) read(line []byte) error {
+	var record map[string]json.RawMessage
+	if err := json.Unmarshal(line, &record); err != nil || record == nil {
+		return errRecord
+	}
+	switch {
+	case record["$rewindTo"] != nil:
+		s.rewind(rawText(record["$rewindTo"]))
+		return nil
+	case record["id"] != nil:
+		return s.add(record)
+	case record["$set"] != nil:
+		var set map[string]json.RawMessage
+		if err := json.Unmarshal(record["$set"], &set); err != nil {
+			return errRecord
+		}
+		return s.set(set)
+	case record["sessionId"] != nil && record["projectHash"] != nil:
+		return s.set(record)
+	}
+	return errRecord
+}
+
+// set replaces metadata, and the messages if there are any.
+func (s *storedSession) set(fields map[string]json.RawMessage) error {
+	for key, value := range fields {
+		if key != "messages" {
+			s.metadata[key] = value
+		}
+	}
+	if fields["messages"] == nil {
+		return nil
+	}
+	var messages []map[string]json.RawMessage
+	if err := json.Unmarshal(fields["messages"], &messages); err != nil {
+		return errRecord
+	}
+	s.messages = nil
+	for _, m := range messages {
+		if err := s.add(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds a message, or replaces the one with its ID.
+func (s *storedSession) add(fields map[string]json.RawMessage) error {
+	m := storedMessage{rawText(fields["id"]), rawText(fields["type"]), fields}
+	if m.id == "" || !slices.Contains([]string{"user", "gemini", "info", "error", "warning"}, m.kind) {
+		return errRecord
+	}
+	if i := s.index(m.id); i >= 0 {
+		s.messages[i] = m
+	} else {
+		s.messages = append(s.messages, m)
+	}
+	return nil
+}
+
+func (s *storedSession) index(id string) int {
+	return slices.IndexFunc(s.messages, func(m storedMessage) bool { return m.id == id })
+}
+
+// rewind removes a message and all later ones; all messages if there is none of that ID.
+func (s *storedSession) rewind(id string) { s.messages = s.messages[:max(s.index(id), 0)] }
+
+// dropDoubled removes the results of tools that the user's messages after their calls contain as well.
+func (s *storedSession) dropDoubled() {
+	for i, m := range s.messages {
+		if m.kind == "gemini" && m.fields["toolCalls"] != nil {
+			m.dropResults(s.answersTo(i))
+		}
+	}
+}
+
+// answersTo returns the parts of the user's messages between one of the model and the next.
+func (s *storedSession) answersTo(i int) (parts []string) {
+	for _, m := range s.messages[i+1:] {
+		switch m.kind {
+		case "gemini":
+			return parts
+		case "user":
+			parts = append(parts, compactParts(m.fields["content"])...)
+		}
+	}
+	return parts
+}
+
+// dropResults removes the result of each call of which all parts have been sent.
+func (m storedMessage) dropResults(sent []string) {
+	var calls []map[string]json.RawMessage
+	if json.Unmarshal(m.fields["toolCalls"], &calls) != nil {
+		return
+	}
+	dropped := false
+	for _, call := range calls {
+		parts := compactParts(call["result"])
+		if len(parts) > 0 && !slices.ContainsFunc(parts, func(p string) bool { return !slices.Contains(sent, p) }) {
+			delete(call, "result")
+			dropped = true
+		}
+	}
+	var text bytes.Buffer
+	if dropped && encoder(&text).Encode(calls) == nil {
+		m.fields["toolCalls"] = text.Bytes()
+	}
+}
+
+// lines returns the file of the session.
+func (s *storedSession) lines() ([]byte, error) {
+	var file bytes.Buffer
+	e := encoder(&file)
+	err := e.Encode(s.metadata)
+	for _, m := range s.messages {
+		err = errors.Join(err, e.Encode(m.fields))
+	}
+	return file.Bytes(), err
+}
+
+// encoder writes JSON as gemini does, a line for each value.
+func encoder(to *bytes.Buffer) *json.Encoder {
+	e := json.NewEncoder(to)
+	e.SetEscapeHTML(false)
+	return e
+}
+
+// compactParts returns the elements of a JSON array, each without its spaces; none if it is no array.
+func compactParts(array json.RawMessage) (parts []string) {
+	var all []json.RawMessage
+	if json.Unmarshal(array, &all) != nil {
+		return nil
+	}
+	for _, part := range all {
+		parts = append(parts, jsonline.Compact(string(part)))
+	}
+	return parts
+}
+
+// rawText returns a JSON string's text, "" for any other value.
+func rawText(value json.RawMessage) (text string) {
+	if json.Unmarshal(value, &text) != nil {
+		return ""
+	}
+	return text
+}
