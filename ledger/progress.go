@@ -17,7 +17,7 @@ func (c *Call) watchRounds(f decide.Facts, chosen *decide.ChainFacts, d decide.D
 	}
 	given := c.Prompt.Given(chosen.Continuity)
 	chosen.Given = hex.EncodeToString(given[:givenSize])
-	if chosen.Rounds.Repeated(chosen.Given) {
+	if chosen.Changes() && chosen.Rounds.Repeated(chosen.Given) {
 		chosen.TreeNow = c.Tree()
 		if d = decide.Decide(f); !d.Mode.Continues() {
 			return d

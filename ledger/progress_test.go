@@ -19,13 +19,15 @@ func TestNoProgress(t *testing.T) {
 		trees   []string // what the directory holds at the start of each round
 		fresh   []int    // rounds that are fresh because of it
 		lookups int
+		reads   bool // the runs change no file
 	}{
-		{"stuck", []string{"", fails, fails, fails, fails, fails, fails}, []string{"t", "t", "t", "t", "t", "t", "t"}, []int{3, 6}, 4},
-		{"each round changes something", []string{"", fails, fails, fails, fails}, []string{"1", "2", "3", "4", "5"}, nil, 3},
-		{"changed at last", []string{"", fails, fails, fails, fails}, []string{"t", "t", "t", "u", "u"}, []int{4}, 3},
-		{"other feedback each time", []string{"", fails, lints, fails, lints}, []string{"t", "t", "t", "t", "t"}, nil, 0},
-		{"something is added to it", []string{"", fails, fails, fails + lints, lints}, []string{"t", "t", "t", "t", "t"}, nil, 1},
-		{"no repository", []string{"", fails, fails, fails, fails}, []string{"", "", "", "", ""}, nil, 3},
+		{"stuck", []string{"", fails, fails, fails, fails, fails, fails}, []string{"t", "t", "t", "t", "t", "t", "t"}, []int{3, 6}, 4, false},
+		{"each round changes something", []string{"", fails, fails, fails, fails}, []string{"1", "2", "3", "4", "5"}, nil, 3, false},
+		{"changed at last", []string{"", fails, fails, fails, fails}, []string{"t", "t", "t", "u", "u"}, []int{4}, 3, false},
+		{"other feedback each time", []string{"", fails, lints, fails, lints}, []string{"t", "t", "t", "t", "t"}, nil, 0, false},
+		{"something is added to it", []string{"", fails, fails, fails + lints, lints}, []string{"t", "t", "t", "t", "t"}, nil, 1, false},
+		{"no repository", []string{"", fails, fails, fails, fails}, []string{"", "", "", "", ""}, nil, 3, false},
+		{"a reviewer", []string{"", fails, fails, fails, fails}, []string{"t", "t", "t", "t", "t"}, nil, 0, true},
 	} {
 		for _, copies := range []bool{false, true} {
 			l, _ := newLedger(t)
@@ -46,7 +48,11 @@ func TestNoProgress(t *testing.T) {
 				if d.Reason != want {
 					t.Errorf("%s, copies %v, round %d: %s (%s), want %s", tt.name, copies, i, d.Mode, d.Reason, want)
 				}
-				finish(t, l, ticket, goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", i), "done", c.Now+1000))
+				o := goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", i), "done", c.Now+1000)
+				if !tt.reads {
+					o.Left = "what the runs changed"
+				}
+				finish(t, l, ticket, o)
 				if !copies && d.Mode.Continues() {
 					l.db.Exec("UPDATE sessions SET native_id = ? WHERE id = ?", d.NativeID, ticket.Session)
 				}

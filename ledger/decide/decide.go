@@ -208,7 +208,7 @@ func Decide(f Facts) Decision {
 		}
 		return d
 	}
-	if chain.StateWhy != reason.TurnLimit && chain.Rounds.stuck(chain.Given, chain.TreeNow) {
+	if chain.Changes() && chain.StateWhy != reason.TurnLimit && chain.Rounds.stuck(chain.Given, chain.TreeNow) {
 		d.Reason = reason.NoProgress
 		return d
 	}

@@ -221,7 +221,7 @@ var Table = []Row{
 		Meaning: "another process has written to the session",
 		Advice:  "Do not continue the session by hand while the job lasts", Command: "shimctl show {chain}"},
 	{Code: NoProgress, Group: GroupGuards, Class: ClassCost,
-		Meaning: "the session's last two rounds were given the same as this call, and git sees no change in the directory",
+		Meaning: "the session's runs change files, but its last two rounds were given the same as this call, and git sees no change",
 		Advice:  "Say what was wrong with the last answer, or let the new session try", Command: "shimctl show {chain}"},
 	{Code: Dearer, Group: GroupGuards, Class: ClassCost,
 		Meaning: "resumes of this rule, tool and model have cost more than fresh runs",
