@@ -122,7 +122,9 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 			return err
 		}
 		busy := slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return cf.Held })
-		addInner(f, slices.DeleteFunc(more, func(cf decide.ChainFacts) bool { return !busy && !f.Limits.GoesBack(&cf) }))
+		addInner(f, slices.DeleteFunc(more, func(cf decide.ChainFacts) bool {
+			return !busy && !f.Limits.GoesBack(&cf) && !l.onlyLost(f, cf.Session)
+		}))
 	}
 	err = l.addOthers(c, f, answers)
 	addEvidence(c, f.Chains[found:], answers)

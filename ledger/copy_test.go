@@ -171,9 +171,9 @@ func TestFailedCopyLeavesItsSource(t *testing.T) {
 	_, first := beginCall(t, l, copyCall(l, prompt, 1000))
 	finish(t, l, first, outcome(sourceID, "/source", 100, "", 2000))
 	for n, end := range []func(*Outcome){
-		func(o *Outcome) { o.Exit = 1 },
+		func(o *Outcome) { o.Exit, o.Seen.Outside = 1, reason.RateLimited },
 		func(o *Outcome) { o.Signal = 9 },
-		func(o *Outcome) { o.Seen.Refusal = reason.RefusedContext },
+		func(o *Outcome) { o.Exit, o.Seen.Outside = 143, reason.Interrupted },
 	} {
 		now := decide.Millis(3000 + 1000*n)
 		d, ticket := beginCall(t, l, copyCall(l, prompt+"\n\nMore.", now))
@@ -194,7 +194,7 @@ func TestRefusedCopy(t *testing.T) {
 		cut    bool
 		source decide.State
 	}{
-		{reason.RefusedBusy, false, decide.Live}, {reason.RefusedSilent, false, decide.Live}, {reason.RefusedNoResume, false, decide.Live},
+		{reason.RefusedBusy, false, decide.Live}, {reason.RefusedSilent, false, decide.Dead}, {reason.RefusedNoResume, false, decide.Live},
 		{reason.RefusedUnknown, false, decide.Dead}, {reason.RefusedBroken, false, decide.Dead}, {reason.RefusedContext, false, decide.Dead},
 		{reason.RefusedOtherID, false, decide.Dead}, {reason.RefusedBroken, true, decide.Live},
 	}

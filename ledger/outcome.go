@@ -25,11 +25,11 @@ func (l *Ledger) FallBack(t *Ticket, why reason.Code) error {
 	return nil
 }
 
-// unfit are the refusals caused by the session itself: it would be refused again, or a store cannot
-// bring it.
+// unfit are the refusals whose cause is in the session itself, or may be: it would be refused again, or a
+// store cannot bring it.
 var unfit = map[reason.Code]bool{
 	reason.SessionMoved: true, reason.SessionGone: true,
-	reason.RefusedUnknown: true, reason.RefusedOtherID: true, reason.RefusedContext: true, reason.RefusedBroken: true,
+	reason.RefusedUnknown: true, reason.RefusedOtherID: true, reason.RefusedContext: true, reason.RefusedBroken: true, reason.RefusedSilent: true,
 }
 
 func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
@@ -181,7 +181,7 @@ func (e *Ending) addSaid(t *Ticket, turns []*rewrite.StreamState) {
 func (o *Outcome) withoutTexts() Outcome {
 	out, s := *o, &o.Seen
 	out.Seen = rewrite.StreamState{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model,
-		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal,
+		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal, Outside: s.Outside,
 		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse, First: s.First}
 	return out
 }
@@ -321,6 +321,9 @@ func (e *Ending) recordSession(tx *sql.Tx) error {
 	if why != "" {
 		state = decide.Dead
 	}
+	if state == decide.Failed {
+		why = s.Outside
+	}
 	if o.Stopped() {
 		why = reason.TurnLimit
 	}
@@ -339,9 +342,7 @@ func (e *Ending) recordSession(tx *sql.Tx) error {
 	if err != nil || state == decide.Live {
 		return err
 	}
-	// A copy's source is continued again, but not forever.
-	_, err = tx.Exec("UPDATE sessions SET errors = errors + 1 WHERE id = (SELECT parent_id FROM sessions WHERE id = ?)", e.Session)
-	return err
+	return spareSource(tx, e.Session, o.against())
 }
 
 // count returns how many of the turns failed, and how many did not.

@@ -100,7 +100,9 @@ func TestErrorsOfCopies(t *testing.T) {
 		d, ticket := beginCall(t, l, copyCall(l, fmt.Sprintf("%s\n\nPart %d.", prompt, n), decide.Millis(2000+1000*n)))
 		wantSource(t, "a copy", d, sourceID)
 		o := outcome(nth(n), "/copy", 10, "", decide.Millis(2500+1000*n))
-		o.Exit = exit
+		if o.Exit = exit; exit != 0 {
+			o.Seen.Outside = reason.ServiceFailed
+		}
 		finish(t, l, ticket, o)
 		wantRow(t, "the source", row(t, l, "sessions", first.Session), map[string]any{"errors": (n + 1) / 2, "state": decide.Live})
 		wantRow(t, "the copy", row(t, l, "sessions", ticket.Session), map[string]any{"errors": exit})

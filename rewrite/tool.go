@@ -330,6 +330,7 @@ type StreamState struct {
 	TurnLimit  bool        // it failed only because of the caller's turn limit: its session is intact
 	Synthetic  bool        // the last message is not a model's
 	Refusal    reason.Code // why the session could not be continued
+	Outside    reason.Code // why it failed, if that says nothing against the session: a limit, a login, the network
 	Compacted  bool        // the tool shortened its history
 	Answer     string      // the final answer
 	Message    string      // ID of the model's last message, if the tool names it

@@ -90,7 +90,10 @@ func (c *call) finish(a *supervise.Attempt, st supervise.Status) {
 	seen := *a.Stream.Seen()
 	seen.Failed = seen.Failed || a.Broken || a.Prompted // what the session was sent is not known
 	if a.Undelivered() != nil {                         // the session has an answer that the caller has not
-		seen.Failed, seen.TurnLimit = true, false
+		seen.Failed, seen.TurnLimit, seen.Outside = true, false, reason.Interrupted
+	}
+	if a.Stopped != 0 {
+		seen.Outside = reason.Interrupted
 	}
 	// No event ends a text. gemini 0.61.0, told to end while a tool runs, exits with 0 and leaves what looks like an answer.
 	seen.Failed = seen.Failed || a.Stopped != 0 && c.parsed.Format == rewrite.Text

@@ -79,7 +79,7 @@ type ChainFacts struct {
 	Parent       int64 // the session that it is a copy of, 0 for none
 	NativeID     string
 	State        State
-	StateWhy     reason.Code // why it is dead, or rewrite.TurnLimit
+	StateWhy     reason.Code // why it is dead or has failed; of a live one TurnLimit, or why a copy of it has failed if that may lie in it
 	Held         bool        // a live process holds its lease
 	Fingerprints Fingerprints
 	Place        Place // of the directory at the end of its latest run
@@ -578,7 +578,7 @@ func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code) {
 		return reason.Idle, ""
 	case age > f.Limits.MaxAge:
 		return reason.TooOld, ""
-	case f.Limits.ErrorLimit > 0 && c.Errors >= f.Limits.ErrorLimit:
+	case f.Limits.ErrorLimit > 0 && c.Errors+f.Lost(c.Session) >= f.Limits.ErrorLimit:
 		return reason.ErrorLimit, ""
 	case f.Limits.filled(c.Context, c.model()) > 1:
 		return reason.ContextFull, ""
@@ -593,9 +593,9 @@ func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code) {
 
 func stateReason(c *ChainFacts) reason.Code {
 	switch {
-	case c.State == Live && c.NativeID != "":
+	case c.State == Live && c.NativeID != "" && (c.StateWhy == "" || c.StateWhy == reason.TurnLimit):
 		return ""
-	case c.State == Failed:
+	case c.State == Failed, c.State == Live && c.StateWhy != "":
 		return reason.PreviousFailed
 	case c.State == Killed:
 		return reason.PreviousKilled

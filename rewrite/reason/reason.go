@@ -107,6 +107,16 @@ const (
 	NoForkPoint   Code = "no_fork_point"   // no message is found at the end of our last run
 )
 
+// Why a run failed, as the detail of PreviousFailed. With each but Unexplained the source of a copy is continued again.
+const (
+	RateLimited   Code = "rate_limited"
+	LoginRefused  Code = "login_refused"
+	ServiceFailed Code = "service_failed" // the provider is overloaded or fails
+	Unreachable   Code = "unreachable"    // the provider
+	Interrupted   Code = "interrupted"    // a signal told it to end, or its caller hung up
+	Unexplained   Code = "unexplained"    // its cause may lie in the session
+)
+
 // How a prompt relates to what the session was sent; each is also the reason of the decision it
 // leads to.
 const (

@@ -38,7 +38,7 @@ type SessionReport struct {
 	Tool          string       `json:"tool" doc:"name of the tool"`
 	Chain         int64        `json:"chain" doc:"its chain"`
 	State         decide.State `json:"state" doc:"running, live, failed, killed or dead; only a live one is resumed"`
-	Why           reason.Code  `json:"why,omitempty" doc:"why it is dead"`
+	Why           reason.Code  `json:"why,omitempty" doc:"why it is dead or failed, or why a copy of it failed if that may be its fault"`
 	Reset         bool         `json:"reset" doc:"whether an answer or shimctl reset ended it"`
 	Busy          bool         `json:"busy" doc:"whether a process uses it"`
 	ForkedFrom    string       `json:"forked_from,omitempty" doc:"the session that it is a copy of"`

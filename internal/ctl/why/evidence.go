@@ -104,6 +104,9 @@ func evidence(a *app.App, i ledger.Invocation, f whyFacts) []string {
 	case slices.Contains([]reason.Code{reason.PreviousFailed, reason.PreviousKilled, reason.PreviousUnknown, reason.SessionDead}, i.Reason) && f.last != nil:
 		say("The chain's call before it, %d, ended thus: %s.", f.last.ID, view.OutcomeCell(*f.last).Human)
 	}
+	if last := f.last; last != nil && i.Mode.Continues() && last.ResumedFrom == i.ResumedFrom && last.Outcome != "ok" {
+		say("Call %d before it continued the same session, and ended thus: %s. Nothing of that call is in this one.", last.ID, view.OutcomeCell(*last).Human)
+	}
 	if i.Rule != "" {
 		say("Rule %s matched.", i.Rule)
 	}

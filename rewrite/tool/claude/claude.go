@@ -576,6 +576,12 @@ var refusals = base.Refusals{
 	{"No deferred tool marker found", reason.RefusedBroken},
 }
 
+// failures are measured with 2.0.76, 2.1.197 and 2.1.329. A newer one has the status beside the text.
+var failures = base.WithStatus("API Error: ",
+	base.Failure{Begins: "API Error: Unable to connect to API (", Why: reason.Unreachable},
+	base.Failure{Begins: "API Error: Connection refused", Why: reason.Unreachable},
+)
+
 func (claude) Refused(stderr string, exit int) reason.Code {
 	if reason := refusals.In(stderr); reason != "" || exit == 0 {
 		return reason

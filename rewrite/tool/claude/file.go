@@ -81,7 +81,7 @@ func (s *stream) settle() {
 	turns := base.Own[own](s.Call).maxTurns
 	limit := "Error: Reached max turns (" + turns + ")"
 	seen := &s.State
-	seen.Final, seen.Failed, seen.TurnLimit, seen.Refusal, seen.Answer = false, false, false, "", ""
+	seen.Final, seen.Failed, seen.TurnLimit, seen.Refusal, seen.Outside, seen.Answer = false, false, false, "", "", ""
 	switch {
 	case usesTool:
 		if turns != "" && s.shows(limit) {
@@ -90,8 +90,8 @@ func (s *stream) settle() {
 	case s.newest.APIError:
 		if s.shows(text) {
 			failed := true
-			event := base.ClaudeEvent{IsError: &failed, Result: &text, APIStatus: s.newest.Status}
-			seen.Final, seen.Failed, seen.Refusal = true, true, refusal(&event)
+			event := base.ClaudeEvent{IsError: &failed, Result: &text, APIStatus: s.newest.Status, Whole: !s.malformed}
+			seen.Final, seen.Failed, seen.Refusal, seen.Outside = true, true, refusal(&event), outside(&event)
 		}
 	default:
 		if s.TooLong || s.shows(text) {

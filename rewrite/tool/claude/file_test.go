@@ -658,3 +658,16 @@ func TestClaudeShowsWhatIsNoEvent(t *testing.T) {
 		}
 	}
 }
+
+// Of the recorded runs only those that failed for a reason outside their session say nothing against it.
+func TestWhatOwnFailuresSay(t *testing.T) {
+	for name, run := range ownRuns(t) {
+		want := reason.Code("")
+		if strings.HasPrefix(run.what, "http401") {
+			want = reason.LoginRefused
+		}
+		if seen := run.play(t, nil, nil).seen; seen.Outside != want {
+			t.Errorf("%s: %q, want %q", name, seen.Outside, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -201,7 +202,7 @@ func (s *stream) learnResult(e *base.ClaudeEvent) {
 	s.State.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.malformed
 	s.State.TurnLimit = e.Subtype == "error_max_turns" && !s.malformed
 	s.State.Answer = e.Answer()
-	s.State.Refusal = refusal(e)
+	s.State.Refusal, s.State.Outside = refusal(e), outside(e)
 	if s.State.Refusal == reason.RefusedUnknown {
 		s.State.Final = false
 		return // its session_id is the missing session's, or invented (CLI-FACTS 1.3)
@@ -227,6 +228,14 @@ func refusal(e *base.ClaudeEvent) reason.Code {
 		return reason.RefusedBroken
 	}
 	return ""
+}
+
+// outside returns why a run failed if that says nothing against its session.
+func outside(e *base.ClaudeEvent) reason.Code {
+	if !e.Fails() || !e.Whole {
+		return ""
+	}
+	return cmp.Or(base.FailureByStatus(e.APIStatus), failures.In(e.Answer()))
 }
 
 // ownFigures returns the result line with this call's share of the cumulative figures: since

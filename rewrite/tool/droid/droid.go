@@ -272,6 +272,9 @@ func (droid) Refused(stderr string, exit int) reason.Code {
 	return ""
 }
 
+// failures are other ones.
+var failures = base.WithStatus("", base.Failure{Begins: "Connection error.", Why: reason.Unreachable})
+
 // refusals are errors of the model's API.
 var refusals = base.Refusals{
 	{"prompt is too long", reason.RefusedContext},

@@ -187,17 +187,18 @@ func (s *stream) learn(e *event) {
 	case "message":
 		if e.Role == "assistant" {
 			s.learnID(e)
-			s.State.Content = !s.State.WrongID
+			s.State.Content, s.State.Outside = !s.State.WrongID, ""
 			s.State.AddText(e.Text)
 		}
 	case "tool_call":
-		s.State.ToolRan, s.State.Content = true, !s.State.WrongID
+		s.State.ToolRan, s.State.Content, s.State.Outside = true, !s.State.WrongID, ""
 		s.State.AddFiles(e.Parameters)
 	case "error":
 		if !e.endsBadly() {
 			if why := refusals.In(text(e.Message)); why != "" {
 				s.State.Refusal = why
 			}
+			s.State.Outside = failures.In(text(e.Message))
 			return
 		}
 		s.finish(true, "")

@@ -1,6 +1,7 @@
 package qwen
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"strings"
@@ -51,6 +52,8 @@ type record struct {
 			Cached int64  `json:"cached_content_token_count"`
 			Output int64  `json:"output_token_count"`
 			Total  int64  `json:"total_token_count"`
+			Status int    `json:"status_code"`
+			Error  string `json:"error_message"`
 		} `json:"uiEvent"`
 	} `json:"systemPayload"`
 	Fork *struct {
@@ -183,6 +186,10 @@ func (c *chatFile) learnAnswer(r *record) {
 // include those of its source.
 func (c *chatFile) learnRequest(r *record) {
 	e := &r.Payload.Event
+	c.State.Outside = ""
+	if e.Name == "qwen-code.api_error" && r.Fork == nil {
+		c.State.Outside = cmp.Or(base.FailureByStatus(e.Status), failures.In("[API Error: "+e.Error))
+	}
 	if e.Name != "qwen-code.api_response" {
 		return
 	}

@@ -316,6 +316,9 @@ var refusals = base.Refusals{
 	{"must be followed by tool messages", reason.RefusedBroken},
 }
 
+// failures begin an error of the API.
+var failures = base.WithStatus("[API Error: ", base.Failure{Begins: "[API Error: Connection error.", Why: reason.Unreachable})
+
 // Refused ignores limits, logins, network errors and anything unknown: they do not concern the
 // session.
 func (qwen) Refused(stderr string, exit int) reason.Code { return refusals.After(stderr, exit) }

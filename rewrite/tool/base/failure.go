@@ -1,0 +1,51 @@
+package base
+
+import (
+	"fmt"
+	"strings"
+
+	"reprise/rewrite/reason"
+)
+
+// Failures are how a tool begins its report of a failed request, where the cause says nothing against the
+// session. Any other failure may lie in the session, such as 403, which some proxies answer to a text that they
+// do not like.
+type Failures []Failure
+
+// A Failure is such a beginning.
+type Failure struct {
+	Begins string
+	Why    reason.Code
+}
+
+// WithStatus returns the failures of a tool that writes the status of HTTP after some words.
+func WithStatus(words string, more ...Failure) Failures {
+	all := Failures(more)
+	for _, status := range []int{401, 429, 500, 502, 503, 504, 529} {
+		all = append(all, Failure{fmt.Sprintf("%s%d ", words, status), FailureByStatus(status)})
+	}
+	return all
+}
+
+// In returns why a request failed, "" if that may lie in the session.
+func (all Failures) In(text string) reason.Code {
+	for _, f := range all {
+		if strings.HasPrefix(text, f.Begins) {
+			return f.Why
+		}
+	}
+	return ""
+}
+
+// FailureByStatus does the same for a status of HTTP.
+func FailureByStatus(status int) reason.Code {
+	switch {
+	case status == 401:
+		return reason.LoginRefused
+	case status == 429:
+		return reason.RateLimited
+	case status >= 500 && status <= 599:
+		return reason.ServiceFailed
+	}
+	return ""
+}
