@@ -79,6 +79,7 @@ type Prune struct {
 	Auto        bool          // the shims start it, at most once a day
 	KeepWithin  time.Duration // sessions used within this time
 	KeepHistory time.Duration // chains and calls in the ledger; 0 for ever
+	Superseded  time.Duration // for how long a session stays that copies continued; 0 for as long as others
 }
 
 // Doctor is what is configured for shimctl doctor.
@@ -180,7 +181,7 @@ func Default() Config {
 		GateTimeout:  15 * time.Second,
 		Tools:        map[string]Tool{},
 		Log:          Log{Level: LogInfo},
-		Prune:        Prune{KeepWithin: 7 * 24 * time.Hour},
+		Prune:        Prune{KeepWithin: 7 * 24 * time.Hour, Superseded: 24 * time.Hour},
 		Store:        defaultStore(),
 	}
 	for _, name := range rewrite.Names {

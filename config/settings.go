@@ -31,6 +31,7 @@ func settings(home string) []setting[Config] {
 		{"prune.auto", boolean(func(c *Config) *bool { return &c.Prune.Auto })},
 		{"prune.keep_within", duration(year, func(c *Config) *time.Duration { return &c.Prune.KeepWithin })},
 		{"prune.keep_history", duration(10*year, func(c *Config) *time.Duration { return &c.Prune.KeepHistory })},
+		{"prune.superseded", durationOrOff(year, func(c *Config) *time.Duration { return &c.Prune.Superseded })},
 		{"doctor.ignore", texts(func(string) error { return nil }, func(c *Config) *[]string { return &c.Doctor.Ignore })},
 	}
 	list = append(list, storeSettings(home)...)
@@ -113,6 +114,18 @@ func duration[T any](most time.Duration, field func(*T) *time.Duration) func(*T,
 		}
 		*field(t) = d
 		return nil
+	}
+}
+
+// durationOrOff is duration, with "off" for 0.
+func durationOrOff[T any](most time.Duration, field func(*T) *time.Duration) func(*T, any) error {
+	parse := duration(most, field)
+	return func(t *T, value any) error {
+		if value == "off" {
+			*field(t) = 0
+			return nil
+		}
+		return parse(t, value)
 	}
 }
 

@@ -23,6 +23,10 @@ func (c Config) Values() []Value {
 	if c.Prune.KeepHistory > 0 {
 		history = quoted(written(c.Prune.KeepHistory))
 	}
+	superseded := quoted("off")
+	if c.Prune.Superseded > 0 {
+		superseded = quoted(written(c.Prune.Superseded))
+	}
 	command := ""
 	if c.Budget.Command != "" {
 		command = quoted(c.Budget.Command)
@@ -55,6 +59,7 @@ func (c Config) Values() []Value {
 		{"prune.auto", strconv.FormatBool(c.Prune.Auto), "whether the shims start shimctl prune once a day"},
 		{"prune.keep_within", quoted(written(c.Prune.KeepWithin)), "shimctl prune keeps sessions that were used within this time"},
 		{"prune.keep_history", history, "how long the ledger keeps chains and calls; forever if unset"},
+		{"prune.superseded", superseded, "how long sessions stay that were continued in a copy; off: as long as others"},
 		{"log.level", quoted(c.Log.Level), "how much is logged: info, debug or off"},
 		{"doctor.ignore", listed(c.Doctor.Ignore), "checks of shimctl doctor that are silenced"},
 	}

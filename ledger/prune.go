@@ -19,11 +19,12 @@ type SessionFile struct {
 	State             decide.State
 	Created, LastUsed decide.Millis
 	File              string
-	Stamp             decide.Stamp // when our last run ended
-	Held              bool         // a live process holds its lease
-	Current           bool         // its chain has not begun anew since: a call may continue it
-	Reset             bool         // an answer has ended it
-	Observed          bool         // the caller itself has named it in some call
+	Stamp             decide.Stamp  // when our last run ended
+	Held              bool          // a live process holds its lease
+	Current           bool          // its chain has not begun anew since: a call may continue it
+	Reset             bool          // an answer has ended it
+	Observed          bool          // the caller itself has named it in some call
+	Superseded        decide.Millis // when a copy that continues it was last used, 0 if it may still be needed
 }
 
 // SessionFiles returns the sessions of a chain, or with chain 0 of all, whose files have not been
@@ -32,7 +33,7 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	rows, err := l.db.Query(`
 		SELECT s.id, s.chain_id, s.tool, c.home, coalesce(s.native_id, ''), s.state, s.created, s.last_used,
 			s.file, coalesce(s.stamp, ''), coalesce(s.id >= coalesce(c.since, c.session_id), 0), s.reset,
-			coalesce(s.native_id IN (SELECT native_id FROM invocations WHERE mode = ? AND native_id IS NOT NULL), 0)
+			s.callers_own OR coalesce(s.native_id IN (SELECT native_id FROM invocations WHERE mode = ? AND native_id IS NOT NULL), 0), `+superseded+`
 		FROM sessions s JOIN chains c ON c.id = s.chain_id
 		WHERE s.file IS NOT NULL AND (? = 0 OR s.chain_id = ?) ORDER BY s.id`, rewrite.Observe, chain, chain)
 	if err != nil {
@@ -43,7 +44,7 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	for rows.Next() {
 		var f SessionFile
 		if err := rows.Scan(&f.ID, &f.Chain, &f.Tool, &f.Home, &f.NativeID, &f.State, &f.Created, &f.LastUsed,
-			&f.File, &f.Stamp, &f.Current, &f.Reset, &f.Observed); err != nil {
+			&f.File, &f.Stamp, &f.Current, &f.Reset, &f.Observed, &f.Superseded); err != nil {
 			return nil, fmt.Errorf("list session files: %w", err)
 		}
 		files = append(files, f)
@@ -59,16 +60,30 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	return files, nil
 }
 
+// superseded is SQL for when a copy that continues a session was last used. It is 0 for the end of a chain, for a session
+// of which a copy runs or has failed, since that may be continued again, and for one that machines share.
+const superseded = `CASE WHEN s.state = 'live' AND s.shared = '' AND NOT EXISTS (SELECT 1 FROM sessions k
+			WHERE k.parent_id = s.id AND k.state NOT IN ('live', 'dead'))
+		THEN coalesce((SELECT max(k.last_used) FROM sessions k WHERE k.parent_id = s.id AND k.state = 'live' AND k.file IS NOT NULL), 0) ELSE 0 END`
+
+// HasSuperseded reports whether there are sessions that copies continued, all before a time.
+func (l *Ledger) HasSuperseded(before decide.Millis) (has bool, err error) {
+	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions s WHERE s.file IS NOT NULL AND s.last_used < ?1 AND "+
+		superseded+" BETWEEN 1 AND ?1)", before).Scan(&has)
+	return has, err
+}
+
 // Retire records that a session's file is about to be removed: no call resumes it any more. ok is
-// false if a live process holds the session, or it has been used since it was listed.
+// false if a live process holds the session, or it has been used or continued since it was listed.
 func (l *Ledger) Retire(f SessionFile) (ok bool, err error) {
 	err = l.write(func(tx *sql.Tx) error {
 		busy, err := sessionHeld(tx, f.ID)
 		if err != nil || busy {
 			return err
 		}
-		result, err := tx.Exec("UPDATE sessions SET state = ?, state_why = ? WHERE id = ? AND last_used = ? AND file = ?",
-			decide.Dead, reason.Pruned, f.ID, f.LastUsed, f.File)
+		result, err := tx.Exec(`UPDATE sessions AS s SET state = ?, state_why = ? WHERE id = ? AND last_used = ? AND file = ?
+			AND (? = 0 OR NOT EXISTS (SELECT 1 FROM sessions k WHERE k.parent_id = s.id AND k.state = ?))`,
+			decide.Dead, reason.Pruned, f.ID, f.LastUsed, f.File, f.Superseded, decide.Running)
 		if err != nil {
 			return err
 		}
@@ -137,16 +152,22 @@ func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64
 // day is how often the shims start prune at most.
 const day = decide.Millis(24 * 3_600_000)
 
-// ClaimPrune reports whether the last claim to prune is a day old, and claims it. A time in the
+// What the shims have pruned, each for itself at most once a day.
+const (
+	PruneAll        = "prune"
+	PruneSuperseded = "prune_superseded"
+)
+
+// ClaimPrune reports whether the last claim to prune this is a day old, and claims it. A time in the
 // future does not count.
-func (l *Ledger) ClaimPrune(now decide.Millis) (due bool, err error) {
-	const last = "(SELECT value FROM meta WHERE name = 'prune')"
-	if err := l.db.QueryRow("SELECT coalesce("+last+" NOT BETWEEN ?1 - ?2 AND ?1, 1)", now, day).Scan(&due); err != nil || !due {
+func (l *Ledger) ClaimPrune(what string, now decide.Millis) (due bool, err error) {
+	const last = "(SELECT value FROM meta WHERE name = ?3)"
+	if err := l.db.QueryRow("SELECT coalesce("+last+" NOT BETWEEN ?1 - ?2 AND ?1, 1)", now, day, what).Scan(&due); err != nil || !due {
 		return false, err
 	}
 	err = l.write(func(tx *sql.Tx) error {
-		n, err := changed(tx.Exec(`INSERT INTO meta VALUES ('prune', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value
-			WHERE value NOT BETWEEN ?1 - ?2 AND ?1`, now, day))
+		n, err := changed(tx.Exec(`INSERT INTO meta VALUES (?3, ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+			WHERE value NOT BETWEEN ?1 - ?2 AND ?1`, now, day, what))
 		due = n == 1
 		return err
 	})

@@ -319,10 +319,88 @@ func TestClaimPrune(t *testing.T) {
 		want bool
 	}{{10 * day, true}, {10 * day, false}, {11 * day, false}, {11*day + 1, true}, {5 * day, true}, {5*day + 1, false}} {
 		for _, who := range []*Ledger{l, other} {
-			due, err := who.ClaimPrune(step.now)
+			due, err := who.ClaimPrune(PruneAll, step.now)
 			if err != nil || due != (step.want && who == l) {
 				t.Errorf("at %d: %v, %v", step.now, due, err)
 			}
 		}
+	}
+	if due, err := l.ClaimPrune(PruneSuperseded, 5*day); err != nil || !due {
+		t.Errorf("another claim: %v, %v", due, err)
+	}
+}
+
+// A session counts as superseded from the time on that a copy last continued it, unless it may be continued again.
+func TestSuperseded(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end  func(*Outcome) // of the copy, nil while it runs
+		then string
+		want decide.Millis // of the source
+	}{
+		"continued":        {func(*Outcome) {}, "", 4000},
+		"the copy runs":    {nil, "", 0},
+		"the copy failed":  {func(o *Outcome) { o.Exit, o.Seen.Outside = 1, reason.RateLimited }, "", 0},
+		"shared":           {func(*Outcome) {}, "UPDATE sessions SET shared = 'team'", 0},
+		"the copy is gone": {func(*Outcome) {}, "UPDATE sessions SET file = NULL WHERE parent_id IS NOT NULL", 0},
+		"not resumable":    {func(*Outcome) {}, "UPDATE sessions SET state = 'failed' WHERE parent_id IS NULL", 0},
+	} {
+		l, _ := newLedger(t)
+		prompt := fmt.Sprintf(base, 1)
+		_, first := beginCall(t, l, copyCall(l, prompt, 1000))
+		finish(t, l, first, outcome(sourceID, "/source", 100, "", 2000))
+		d, second := beginCall(t, l, copyCall(l, prompt+"\n\nMore.", 3000))
+		if d.Mode != rewrite.Resume {
+			t.Fatalf("%s: %s", name, d.Reason)
+		}
+		if tt.end != nil {
+			o := outcome(nth(2), "/copy", 200, "", 4000)
+			tt.end(o)
+			finish(t, l, second, o)
+		}
+		if _, err := l.db.Exec(tt.then); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range sessionFiles(t, l, 0) {
+			if want := map[bool]decide.Millis{true: tt.want}[f.ID == first.Session]; f.Superseded != want {
+				t.Errorf("%s: %s: %d, want %d", name, f.NativeID, f.Superseded, want)
+			}
+		}
+		for before, want := range map[decide.Millis]bool{3999: false, 4000: tt.want > 0} {
+			if has, err := l.HasSuperseded(before); err != nil || has != want {
+				t.Errorf("%s: before %d: %v, %v", name, before, has, err)
+			}
+		}
+	}
+}
+
+// A session with which its caller has gone on by itself is the caller's, also if no call shows that any more.
+func TestSessionFileOfACaller(t *testing.T) {
+	l, _ := newLedger(t)
+	one := oneCall(t, l, "one", nth(1), 1000)
+	if _, err := l.db.Exec("UPDATE sessions SET callers_own = 1 WHERE id = ?", one.Session); err != nil {
+		t.Fatal(err)
+	}
+	if files := sessionFiles(t, l, 0); !files[0].Observed {
+		t.Errorf("%+v", files)
+	}
+}
+
+func TestRetireLeavesWhatIsContinued(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	_, first := beginCall(t, l, copyCall(l, prompt, 1000))
+	finish(t, l, first, outcome(sourceID, "/source", 100, "", 2000))
+	_, second := beginCall(t, l, copyCall(l, prompt+"\n\nMore.", 3000))
+	finish(t, l, second, outcome(nth(2), "/copy", 200, "", 4000))
+	source := sessionFiles(t, l, 0)[0]
+	if d, _ := beginCall(t, l, copyCall(l, prompt+"\n\nLess.", 5000)); d.Mode != rewrite.Resume || d.Session != first.Session {
+		t.Fatalf("%+v", d)
+	}
+	if ok, err := l.Retire(source); err != nil || ok {
+		t.Errorf("continued: %v, %v", ok, err)
+	}
+	source.Superseded = 0
+	if ok, err := l.Retire(source); err != nil || !ok {
+		t.Errorf("for its age: %v, %v", ok, err)
 	}
 }

@@ -22,19 +22,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startPrune starts shimctl prune once a day if the configuration asks for it.
+// startPrune starts shimctl prune once a day: of all old sessions if the configuration asks for it, else of those that
+// copies have continued.
 func (c *call) startPrune() {
-	if !c.config.Prune.Auto {
-		return
+	settings, now := c.config.Prune, c.env.Now()
+	what, args := ledger.PruneAll, []string{"prune"}
+	if !settings.Auto {
+		if settings.Superseded == 0 {
+			return
+		}
+		what, args = ledger.PruneSuperseded, []string{"prune", "--superseded"}
 	}
-	due, err := c.ledger.ClaimPrune(millis(c.env.Now()))
+	due, err := c.ledger.ClaimPrune(what, millis(now))
+	if due && err == nil && !settings.Auto {
+		due, err = c.ledger.HasSuperseded(millis(now.Add(-settings.Superseded)))
+	}
 	if err != nil {
 		c.log.fault("see whether to prune", err)
 	}
 	if !due {
 		return
 	}
-	if err := c.startShimctl("prune"); err != nil {
+	if err := c.startShimctl(args...); err != nil {
 		c.log.fault("start prune", err)
 	}
 }

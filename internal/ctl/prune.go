@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"strings"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 type pruneFlags struct {
 	dry, json   bool
 	store       bool
+	superseded  bool
 	keepWithin  time.Duration
 	keepLast    int
 	keepHistory time.Duration
@@ -33,10 +35,9 @@ func pruneCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "prune", Short: "remove old sessions that the shims started",
 		Long: `Removes the files of sessions that the shims started and that were last used a week ago or earlier. Prints
-for each session why it is kept or removed. A session that may still be needed is kept. [prune] in the
-configuration says what else is kept; --keep-within or --keep-last replaces keep_within. --store also
-removes from the store that machines share what was not used for three days more than max_age, as a lifecycle
-rule of a bucket does by itself, and its log of calls before --keep-history.`,
+for each session why. [prune] in the configuration says what else is kept; --keep-within or --keep-last replaces
+keep_within and superseded. --store also removes from the store that machines share what was not used for three days
+more than max_age, and its log of calls before --keep-history.`,
 		Args: app.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return runPrune(a, f, c.Flags()) },
 	}
@@ -44,6 +45,7 @@ rule of a bucket does by itself, and its log of calls before --keep-history.`,
 	view.AddDuration(c.Flags(), &f.keepWithin, "keep-within", "keep sessions used within this `TIME`, such as 36h, 7d or 1w")
 	c.Flags().IntVar(&f.keepLast, "keep-last", 0, "keep the newest `N` sessions of each chain")
 	view.AddDuration(c.Flags(), &f.keepHistory, "keep-history", "also remove chains and calls last used longer ago than `TIME` from the ledger")
+	c.Flags().BoolVar(&f.superseded, "superseded", false, "remove only sessions that were continued in a copy")
 	c.Flags().BoolVar(&f.store, "store", false, "also prune the store that machines share")
 	app.JSONFlag(c, &f.json, "shimctl.prune/1")
 	return c
@@ -59,7 +61,7 @@ func runPrune(a *app.App, f pruneFlags, given *pflag.FlagSet) error {
 		return err
 	}
 	history := f.keepHistory
-	if !given.Changed("keep-history") {
+	if !given.Changed("keep-history") && !f.superseded {
 		history = cfg.Prune.KeepHistory
 	}
 	p := pruning{app: a, found: map[int64]*sessionfile.Files{}, report: pruneReport{Schema: "shimctl.prune/1", DryRun: f.dry, Sessions: []prunedSession{}}}
@@ -90,7 +92,10 @@ func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.P
 	if given.Changed("keep-within") || given.Changed("keep-last") {
 		p.KeepWithin, p.KeepLast = inMillis(f.keepWithin), f.keepLast
 	} else {
-		p.KeepWithin = inMillis(cfg.Prune.KeepWithin)
+		p.KeepWithin, p.Superseded = inMillis(cfg.Prune.KeepWithin), inMillis(cfg.Prune.Superseded)
+	}
+	if f.superseded {
+		p.KeepWithin, p.KeepLast, p.Superseded = math.MaxInt64, 0, inMillis(cfg.Prune.Superseded)
 	}
 	if err := p.Check(); err != nil {
 		return p, app.Usage(err.Error(), "shimctl forget CHAIN --sessions removes a chain with its sessions")

@@ -17,6 +17,9 @@ import (
 type Policy struct {
 	KeepWithin decide.Millis // sessions used within this time; 0 for none
 	KeepLast   int           // number of each chain's newest sessions; 0 for none
+	// Superseded is how long a session stays after copies last continued it, whatever else keeps it for its age or
+	// rank; 0 for as long as others.
+	Superseded decide.Millis
 	// TTL and MaxAge bound what may still be resumed: the longest that configuration and rules
 	// allow.
 	TTL, MaxAge decide.Millis
@@ -68,6 +71,7 @@ const (
 const (
 	TooOld  Reason = "too_old"    // it was last used too long ago
 	TooMany Reason = "not_newest" // its chain has newer ones
+	Copied  Reason = "superseded" // a copy has all that it has
 )
 
 // A Verdict says whether a session is kept, and why.
@@ -90,7 +94,7 @@ func Apply(now decide.Millis, sessions []ledger.SessionFile, p Policy, checkFile
 			}
 		}
 		if v.Remove = len(v.Reasons) == 0; v.Remove {
-			v.Reasons = removalReasons(p)
+			v.Reasons = removalReasons(now, s, p)
 		}
 		verdicts = append(verdicts, v)
 	}
@@ -113,7 +117,7 @@ func rank(sessions []ledger.SessionFile) []Session {
 }
 
 func keeps(now decide.Millis, s Session, p Policy) (why []Reason) {
-	idle, age := now-s.LastUsed, now-s.Created
+	idle, age, over := now-s.LastUsed, now-s.Created, superseded(now, s, p)
 	add := func(r Reason, holds bool) {
 		if holds {
 			why = append(why, r)
@@ -121,15 +125,23 @@ func keeps(now decide.Millis, s Session, p Policy) (why []Reason) {
 	}
 	add(Leased, s.Held)
 	add(Future, idle < 0 || age < 0)
-	add(Within, p.KeepWithin > 0 && idle >= 0 && idle <= p.KeepWithin)
-	add(Last, s.Rank < p.KeepLast)
-	add(Resumable, s.Current && s.State == decide.Live && !s.Reset && idle <= p.TTL && age <= p.MaxAge)
+	add(Within, !over && p.KeepWithin > 0 && idle >= 0 && idle <= p.KeepWithin)
+	add(Last, !over && s.Rank < p.KeepLast)
+	add(Resumable, !over && s.Current && s.State == decide.Live && !s.Reset && idle <= p.TTL && age <= p.MaxAge)
 	add(Observed, s.Observed)
 	return why
 }
 
+// superseded reports whether a session was continued in copies, and neither used nor continued for long enough since.
+func superseded(now decide.Millis, s Session, p Policy) bool {
+	return p.Superseded > 0 && s.Superseded > 0 && now-max(s.Superseded, s.LastUsed) > p.Superseded
+}
+
 // removalReasons returns why a session may be removed that no part of the policy keeps.
-func removalReasons(p Policy) (why []Reason) {
+func removalReasons(now decide.Millis, s Session, p Policy) (why []Reason) {
+	if superseded(now, s, p) {
+		return []Reason{Copied}
+	}
 	if p.KeepWithin > 0 {
 		why = append(why, TooOld)
 	}

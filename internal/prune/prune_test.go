@@ -36,6 +36,13 @@ func TestApply(t *testing.T) {
 		change(&s)
 		return []ledger.SessionFile{s}
 	}
+	copied := Policy{KeepWithin: 7 * day, KeepLast: 2, TTL: 2 * day, MaxAge: 9 * day, Superseded: day}
+	superseded := func(change func(*ledger.SessionFile)) []ledger.SessionFile {
+		s := session(1, 1, now-2*day)
+		s.Current, s.Superseded = true, now-day-1
+		change(&s)
+		return []ledger.SessionFile{s}
+	}
 	cases := []struct {
 		name     string
 		policy   Policy
@@ -65,6 +72,14 @@ func TestApply(t *testing.T) {
 		{"the last two of each chain", Policy{KeepLast: 2}, []ledger.SessionFile{
 			session(1, 1, 10), session(2, 1, 30), session(3, 1, 20), session(4, 2, 5),
 		}, "", "2 keep [last]; 3 keep [last]; 1 remove [not_newest]; 4 keep [last]"},
+		{"continued in a copy", copied, superseded(func(*ledger.SessionFile) {}), "", "1 remove [superseded]"},
+		{"continued not long ago", copied, superseded(func(s *ledger.SessionFile) { s.Superseded++ }), "", "1 keep [within last resumable]"},
+		{"continued, and used since", copied, superseded(func(s *ledger.SessionFile) { s.LastUsed = now - day }), "", "1 keep [within last resumable]"},
+		{"continued, and held", copied, superseded(func(s *ledger.SessionFile) { s.Held = true }), "", "1 keep [leased]"},
+		{"continued, also by its caller", copied, superseded(func(s *ledger.SessionFile) { s.Observed = true }), "", "1 keep [caller_owned]"},
+		{"continued, and open", copied, superseded(func(*ledger.SessionFile) {}), Open, "1 keep [open]"},
+		{"the end of its chain", copied, superseded(func(s *ledger.SessionFile) { s.Superseded = 0 }), "", "1 keep [within last resumable]"},
+		{"continued, as long as others", week, superseded(func(*ledger.SessionFile) {}), "", "1 keep [within]"},
 		{"either part keeps", Policy{KeepWithin: day, KeepLast: 1}, []ledger.SessionFile{
 			session(1, 1, now-2*day), session(2, 1, now-hour), session(3, 1, now-2*hour),
 		}, "", "2 keep [within last]; 3 keep [within]; 1 remove [too_old not_newest]"},
