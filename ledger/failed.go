@@ -16,6 +16,9 @@ var endings = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, 
 // against returns what a failed run says against the session that its own is a copy of, "" for nothing.
 func (o *Outcome) against() reason.Code {
 	s := &o.Seen
+	if s.Refusal == reason.ControlRequest { // the caller has changed the copy
+		return ""
+	}
 	if s.Refusal == "" && (s.Outside != "" || slices.Contains(endings, syscall.Signal(o.Signal))) {
 		return ""
 	}

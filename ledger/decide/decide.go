@@ -591,9 +591,12 @@ func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code) {
 	return "", ""
 }
 
+// harmless are the StateWhy of a live session that say nothing against it.
+var harmless = []reason.Code{"", reason.TurnLimit, reason.RefusedBusy, reason.LateStdin}
+
 func stateReason(c *ChainFacts) reason.Code {
 	switch {
-	case c.State == Live && c.NativeID != "" && (c.StateWhy == "" || c.StateWhy == reason.TurnLimit):
+	case c.State == Live && c.NativeID != "" && slices.Contains(harmless, c.StateWhy):
 		return ""
 	case c.State == Failed, c.State == Live && c.StateWhy != "":
 		return reason.PreviousFailed

@@ -242,6 +242,8 @@ func decisions() []decision {
 		{"killed", first(func(c *ChainFacts) { c.State = Killed }), rewrite.Fresh, reason.PreviousKilled, 7},
 		{"a copy of it failed, perhaps because of it", copies(func(c *ChainFacts) { c.StateWhy = reason.Unexplained }), rewrite.Fresh, reason.PreviousFailed, 7},
 		{"a copy of it was refused", copies(func(c *ChainFacts) { c.StateWhy = reason.RefusedContext }), rewrite.Fresh, reason.PreviousFailed, 7},
+		{"it was busy", copies(func(c *ChainFacts) { c.StateWhy = reason.RefusedBusy }), rewrite.Resume, reason.Extends, 7},
+		{"more of its prompt came late", first(func(c *ChainFacts) { c.StateWhy = reason.LateStdin }), rewrite.Resume, reason.Extends, 7},
 		{"two copies of it are lost", lostCopies(2, 0), rewrite.Resume, reason.Extends, 7},
 		{"three copies of it are lost", lostCopies(3, 0), rewrite.Fresh, reason.ErrorLimit, 7},
 		{"a copy of it is lost, two have failed", lostCopies(1, 2), rewrite.Fresh, reason.ErrorLimit, 7},
