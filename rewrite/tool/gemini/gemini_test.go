@@ -465,3 +465,19 @@ func TestGeminiAccounts(t *testing.T) {
 		t.Error("a refreshed token counts")
 	}
 }
+
+// The recorded error of the API, with other statuses.
+func TestGeminiFailsOutside(t *testing.T) {
+	path := "../../../testdata/recordings/gemini/http400-stream/stdout"
+	for status, want := range map[string]reason.Code{
+		"400": "", "401": reason.LoginRefused, "403": "", "429": reason.RateLimited, "503": reason.ServiceFailed, "x": "",
+	} {
+		s := gemini{}.Stream(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.Plan{}, "")
+		for line := range strings.Lines(strings.ReplaceAll(readText(t, path), `\"code\":400`, `\"code\":`+status)) {
+			s.Line([]byte(line))
+		}
+		if seen := s.Seen(); seen.Outside != want || !seen.Failed {
+			t.Errorf("%s: %q, failed %v", status, seen.Outside, seen.Failed)
+		}
+	}
+}

@@ -173,6 +173,17 @@ func (s *stream) answered() {
 	s.nextAnswer = false
 }
 
+// outside returns why a run failed if that says nothing against its session: the error has the API's own answer behind some words
+// (recordings/gemini/http400-stream).
+func outside(message string) reason.Code {
+	var answer struct{ Error struct{ Code int } }
+	text, ofAPI := strings.CutPrefix(message, "[API Error: ")
+	if !ofAPI || json.NewDecoder(strings.NewReader(text)).Decode(&answer) != nil {
+		return ""
+	}
+	return base.FailureByStatus(answer.Error.Code)
+}
+
 // learnResult reads the final event. In stream-json an empty answer has no error, only the status
 // of one and exit code 0 (recordings/gemini/empty-text). json has no status.
 func (s *stream) learnResult(e *event) {
@@ -181,7 +192,7 @@ func (s *stream) learnResult(e *event) {
 	s.State.Answer = s.answer.String()
 	s.endText()
 	if e.Error != nil && s.State.Refusal == "" {
-		s.State.Refusal = refusals.In(e.Error.Message)
+		s.State.Refusal, s.State.Outside = refusals.In(e.Error.Message), outside(e.Error.Message)
 	}
 	if e.Stats != nil {
 		s.learnUsage(e.Stats.Models)
