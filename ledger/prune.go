@@ -25,6 +25,7 @@ type SessionFile struct {
 	Reset             bool          // an answer has ended it
 	Observed          bool          // the caller itself has named it in some call
 	Superseded        decide.Millis // when a copy that continues it was last used, 0 if it may still be needed
+	Copied            bool          // a copy of it, or a copy of one, has its files
 }
 
 // SessionFiles returns the sessions of a chain, or with chain 0 of all, whose files have not been
@@ -33,7 +34,7 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	rows, err := l.db.Query(`
 		SELECT s.id, s.chain_id, s.tool, c.home, coalesce(s.native_id, ''), s.state, s.created, s.last_used,
 			s.file, coalesce(s.stamp, ''), coalesce(s.id >= coalesce(c.since, c.session_id), 0), s.reset,
-			s.callers_own OR coalesce(s.native_id IN (SELECT native_id FROM invocations WHERE mode = ? AND native_id IS NOT NULL), 0), `+superseded+`
+			s.callers_own OR coalesce(s.native_id IN (SELECT native_id FROM invocations WHERE mode = ? AND native_id IS NOT NULL), 0), `+superseded+`, `+copied+`
 		FROM sessions s JOIN chains c ON c.id = s.chain_id
 		WHERE s.file IS NOT NULL AND (? = 0 OR s.chain_id = ?) ORDER BY s.id`, rewrite.Observe, chain, chain)
 	if err != nil {
@@ -44,7 +45,7 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	for rows.Next() {
 		var f SessionFile
 		if err := rows.Scan(&f.ID, &f.Chain, &f.Tool, &f.Home, &f.NativeID, &f.State, &f.Created, &f.LastUsed,
-			&f.File, &f.Stamp, &f.Current, &f.Reset, &f.Observed, &f.Superseded); err != nil {
+			&f.File, &f.Stamp, &f.Current, &f.Reset, &f.Observed, &f.Superseded, &f.Copied); err != nil {
 			return nil, fmt.Errorf("list session files: %w", err)
 		}
 		files = append(files, f)
@@ -65,6 +66,11 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 const superseded = `CASE WHEN s.state = 'live' AND s.shared = '' AND NOT EXISTS (SELECT 1 FROM sessions k
 			WHERE k.parent_id = s.id AND k.state NOT IN ('live', 'dead'))
 		THEN coalesce((SELECT max(k.last_used) FROM sessions k WHERE k.parent_id = s.id AND k.state = 'live' AND k.file IS NOT NULL), 0) ELSE 0 END`
+
+// copied is SQL that reports whether files are left of a session's copies and of theirs.
+const copied = `EXISTS (WITH RECURSIVE copies (id, file) AS (SELECT id, file FROM sessions WHERE parent_id = s.id
+			UNION ALL SELECT k.id, k.file FROM sessions k JOIN copies ON k.parent_id = copies.id)
+		SELECT 1 FROM copies WHERE file IS NOT NULL)`
 
 // HasSuperseded reports whether there are sessions that copies continued, all before a time.
 func (l *Ledger) HasSuperseded(before decide.Millis) (has bool, err error) {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -382,6 +383,29 @@ func TestSessionFileOfACaller(t *testing.T) {
 	}
 	if files := sessionFiles(t, l, 0); !files[0].Observed {
 		t.Errorf("%+v", files)
+	}
+}
+
+// A session counts as copied while the files of any copy below it are there.
+func TestCopied(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	for i := range decide.Millis(3) {
+		_, ticket := beginCall(t, l, copyCall(l, prompt, 1000*(i+1)))
+		finish(t, l, ticket, outcome(nth(int(i)+1), fmt.Sprintf("/%d", i), 100, "", 1000*(i+1)+500))
+		prompt += "\n\nMore."
+	}
+	for _, want := range [][]bool{{true, true, false}, {true, false}, {false}} {
+		var copied []bool
+		for _, f := range sessionFiles(t, l, 0) {
+			copied = append(copied, f.Copied)
+		}
+		if !slices.Equal(copied, want) {
+			t.Errorf("%v, want %v", copied, want)
+		}
+		if _, err := l.db.Exec("UPDATE sessions SET file = NULL WHERE id = (SELECT id FROM sessions WHERE file IS NOT NULL ORDER BY id LIMIT 1 OFFSET ?)", len(want)/2); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -260,6 +260,8 @@ type SessionFiles struct {
 	// Paths are the session's own file or directory first, then files that only serve it and need
 	// not exist.
 	Paths []string
+	// Named are those of Paths that a session's history may name to the model. A copy has the history, but not these files.
+	Named []string
 	// Common are path.Match patterns of files that several sessions need, and whose names stand for
 	// their contents. They go with a session to other machines, and stay when it is removed.
 	Common []string

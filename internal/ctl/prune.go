@@ -141,6 +141,9 @@ func (p *pruning) local(policy prune.Policy, history time.Duration) error {
 
 func (p *pruning) look(s ledger.SessionFile) prune.Reason {
 	files, why := p.finder.Find(s)
+	if why == "" && s.Copied && files.Named() {
+		why = prune.Forked
+	}
 	p.found[s.ID] = files
 	return why
 }

@@ -60,7 +60,7 @@ const (
 	Gone    Reason = "gone"    // there is nothing to remove
 	Changed Reason = "changed" // another process has written to it since
 	Open    Reason = "open"    // the tool has it open
-	Forked  Reason = "forked"  // another session continues it
+	Forked  Reason = "forked"  // another session that began with its history needs its files
 	Foreign Reason = "foreign" // it is outside the tool's own directory, or a symbolic link leads to it
 	Unknown Reason = "unknown" // a file that might keep it could not be read
 	// InDatabase is the reason for a session that is no file, which shimctl cannot remove yet.

@@ -46,6 +46,11 @@ func (f *Files) Bytes() (n int64) {
 	return n
 }
 
+// Named reports whether there are files that a copy of the session may name to the model.
+func (f *Files) Named() bool {
+	return slices.ContainsFunc(f.entries, func(e entry) bool { return slices.Contains(f.parts.Named, e.path) })
+}
+
 // Find finds a session's files. If they must stay, it returns the reason.
 func (f *Finder) Find(s ledger.SessionFile) (*Files, prune.Reason) {
 	tool, ok := rewrite.Lookup(s.Tool)

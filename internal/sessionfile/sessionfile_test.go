@@ -126,6 +126,22 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+func TestNamed(t *testing.T) {
+	for tool, want := range map[string]bool{"claude": true, "gemini": true, "codex": false, "copilot": false, "vibe": false} {
+		s := newScene(t, tool)
+		if files, why := new(Finder).Find(s.s); why != "" || files.Named() != want {
+			t.Errorf("%s: %v, %q", tool, !want, why)
+		}
+	}
+	s := newScene(t, "claude")
+	if err := os.RemoveAll(s.path("projects/-p/" + id)); err != nil {
+		t.Fatal(err)
+	}
+	if files, why := new(Finder).Find(s.s); why != "" || files.Named() {
+		t.Errorf("without such files: %q", why)
+	}
+}
+
 // A rowTool keeps its sessions as rows of a database.
 type rowTool struct{ rewrite.Tool }
 

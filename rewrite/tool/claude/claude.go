@@ -560,6 +560,7 @@ func (claude) SessionFiles(home, id, path string) (rewrite.SessionFiles, bool) {
 	own := strings.Join(parts, "/")
 	return rewrite.SessionFiles{
 		Paths:   []string{own, strings.TrimSuffix(own, ".jsonl"), "tasks/" + id},
+		Named:   []string{strings.TrimSuffix(own, ".jsonl")},
 		Running: []string{"sessions/*.json"},
 	}, true
 }

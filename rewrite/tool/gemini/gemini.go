@@ -263,13 +263,11 @@ func (gemini) SessionFiles(home, id, path string) (rewrite.SessionFiles, bool) {
 		return rewrite.SessionFiles{}, false
 	}
 	project := "tmp/" + parts[1]
-	return rewrite.SessionFiles{Paths: []string{
-		strings.Join(parts, "/"),
-		project + "/chats/" + id,
-		project + "/logs/session-" + id + ".jsonl",
-		project + "/tool-outputs/session-" + id,
-		project + "/" + id,
-	}}, true
+	named := []string{project + "/tool-outputs/session-" + id, project + "/" + id}
+	return rewrite.SessionFiles{
+		Paths: append([]string{strings.Join(parts, "/"), project + "/chats/" + id, project + "/logs/session-" + id + ".jsonl"}, named...),
+		Named: named,
+	}, true
 }
 
 // IsOrphanFile reports whether the file is the one that a resume leaves if it takes place in a
