@@ -20,6 +20,8 @@ type Rule struct {
 	Never    bool   // its calls are independent: they are fresh, and never resumed
 	Strict   bool   // its names separate jobs, but do not prove that two calls belong to the same one
 	UnsetEnv []string
+	// StartFrom is the role as a copy of whose session a role's first call begins, "" for none.
+	StartFrom string
 
 	tools      []string
 	cwd        *pattern

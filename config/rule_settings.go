@@ -21,6 +21,7 @@ func ruleSettings(home string, variables []string) []setting[Rule] {
 		{"prompt", patterns(capturing, func(r *Rule) *[]*pattern { return &r.prompt })},
 		{"task", text(func(r *Rule) *string { return &r.task })},
 		{"role", text(func(r *Rule) *string { return &r.role })},
+		{"start_from", text(func(r *Rule) *string { return &r.StartFrom })},
 		{"role_text", patterns(matching, func(r *Rule) *[]*pattern { return &r.roleText })},
 		{"keep", patterns(matching, func(r *Rule) *[]*pattern { return &r.keep })},
 		{"fresh_when", patterns(matching, func(r *Rule) *[]*pattern { return &r.freshWhen })},

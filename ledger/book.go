@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"reprise/ledger/decide"
@@ -177,7 +176,7 @@ func (c *Call) decision(f decide.Facts) decide.Decision {
 	if !d.Mode.Continues() {
 		return d
 	}
-	chosen := &f.Chains[slices.IndexFunc(f.Chains, func(cf decide.ChainFacts) bool { return cf.Session == d.Session })]
+	chosen := f.Session(d.Session)
 	before := chosen.Place.Head
 	chosen.CommitGone = before != "" && before != f.Place.Head && (c.Ancestor == nil || !c.Ancestor(before))
 	chosen.CheckoutDiffers = !chosen.CommitGone && c.Checkout != nil && !c.Checkout(chosen.Tree, chosen.Directory)

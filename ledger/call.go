@@ -27,6 +27,7 @@ type Call struct {
 	Strict          bool     // Task separates jobs, but continuity must prove the same one
 	Unshared        string   // why its session is not shared, although there is a store
 	Resets          []string // roles whose chains of this task its prompt ends
+	StartFrom       string   // the role of the task as a copy of whose session the call's role begins, "" for none
 	Format          rewrite.Format
 	Prompt          *prompt.Prompt
 	Fingerprints    decide.Fingerprints
@@ -141,9 +142,10 @@ func stillHolds(tx *sql.Tx, d decide.Decision, f decide.Facts) (same bool, err e
 		return true, nil
 	}
 	c := f.Session(d.Session)
+	byItself := c.Continuity.Retains() || d.Reason == reason.StartedFrom // another call may have gone on with it
 	err = tx.QueryRow(`SELECT s.state = ? AND s.last_used = ? AND s.reset = 0 AND (? OR c.session_id = ? AND c.concurrent = ?)
 		FROM sessions s JOIN chains c ON c.id = s.chain_id WHERE s.id = ?`,
-		decide.Live, c.LastUsed, c.Continuity.Retains(), c.Newest, c.Concurrent, d.Session).Scan(&same)
+		decide.Live, c.LastUsed, byItself, c.Newest, c.Concurrent, d.Session).Scan(&same)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -194,6 +196,8 @@ func (t *Ticket) join(tx *sql.Tx, c *Call, d *decide.Decision) (err error) {
 	switch {
 	case d.Mode.Continues() && d.Session == 0: // another machine began it
 		return t.newSession(tx, true)
+	case d.Reason == reason.StartedFrom:
+		return t.startFrom(tx, d.Session)
 	case d.Copy:
 		t.cut = d.ForkAt != ""
 		return t.copySession(tx, d.Session, d.Rounds)
@@ -291,6 +295,18 @@ func (t *Ticket) copySession(tx *sql.Tx, source int64, rounds decide.Rounds) err
 		return err
 	}
 	return t.takeSession(tx, false, true)
+}
+
+// startFrom creates the session of a role's first call as a copy of another role's. What that one was sent and answered is
+// not this role's: later calls must show what belongs to their own.
+func (t *Ticket) startFrom(tx *sql.Tx, source int64) error {
+	if err := t.newSession(tx, true); err != nil {
+		return err
+	}
+	t.source = source
+	return tx.QueryRow(`UPDATE sessions AS s SET parent_id = p.id, created = p.created, compacted = p.compacted, context_used = p.context_used,
+		context_limit = p.context_limit, totals = p.totals, turns = p.turns, first_model = p.first_model, left_files = p.left_files
+		FROM sessions p WHERE p.id = ? AND s.id = ? RETURNING totals, left_files`, source, t.Session).Scan(&t.Totals, &t.Left)
 }
 
 // takeSession makes the call's session its chain's newest, and takes its lease. The chain begins anew

@@ -78,7 +78,7 @@ func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
 // Measured adds what was learned about the costs of runs and about the binary. It only matters for
 // a resume.
 func (l *Ledger) Measured(c *Call, f *decide.Facts) (err error) {
-	if f.Disabled || f.Fresh != "" ||
+	if f.Disabled || f.Fresh != "" || len(f.Start) == 0 &&
 		!slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
 		return nil
 	}
@@ -166,6 +166,9 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	if f.Chains, n, err = l.chains(c, ends, ofJob+newest, c.job()...); err != nil {
 		return err
 	}
+	if err = l.addStart(c, f); err != nil || len(f.Start) > 0 {
+		return err
+	}
 	answers, err := l.answers(c)
 	if err != nil {
 		return err
@@ -198,6 +201,22 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	return err
 }
 
+// addStart reads the ends of the role that the call's role begins from, if that has had no call yet.
+func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
+	if c.StartFrom == "" || c.Role == "" || c.DerivedRole() {
+		return nil
+	}
+	var begun bool
+	err := l.db.QueryRow("SELECT EXISTS ("+namedChain+")", c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&begun)
+	if err != nil || begun {
+		return err
+	}
+	other := *c
+	other.Role = c.StartFrom
+	f.Start, _, err = l.chains(c, ends+" AND s.reset = 0", ofJob+newest, other.job()...)
+	return err
+}
+
 // counted are the sessions that a query has found, and those of them that were made as copies. A
 // session that was continued in a copy leads to such an end.
 type counted struct{ sessions, copies int }
@@ -221,7 +240,7 @@ const (
 	sinceBegun = `s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL OR s.state IN ('live', 'running'))`
 	ends       = sinceBegun + ` AND NOT ` + goneOnFrom
 	inner      = sinceBegun + ` AND ` + goneOnFrom
-	goneOnFrom = `EXISTS (SELECT 1 FROM sessions k WHERE k.parent_id = s.id AND k.state IN ('live', 'running'))`
+	goneOnFrom = `EXISTS (SELECT 1 FROM sessions k WHERE k.parent_id = s.id AND k.chain_id = s.chain_id AND k.state IN ('live', 'running'))`
 )
 
 // The chains of a call's job, with the arguments of job, and those of them that begin with a line,

@@ -26,10 +26,10 @@ func (o *Outcome) against() reason.Code {
 }
 
 // spareSource records with the session that a failed copy was made of that it is continued again, though not
-// forever, or what speaks against that.
+// forever, or what speaks against that. Another role's session is not judged by it.
 func spareSource(tx *sql.Tx, failed int64, against reason.Code) error {
 	_, err := tx.Exec(`UPDATE sessions SET errors = errors + 1, state_why = CASE WHEN ?1 <> '' AND state = ?2 THEN ?1 ELSE state_why END
-		WHERE id = (SELECT parent_id FROM sessions WHERE id = ?3)`, against, decide.Live, failed)
+		WHERE id = (SELECT parent_id FROM sessions WHERE id = ?3) AND chain_id = (SELECT chain_id FROM sessions WHERE id = ?3)`, against, decide.Live, failed)
 	return err
 }
 
@@ -39,6 +39,6 @@ func (l *Ledger) onlyLost(f *decide.Facts, session int64) bool {
 	if lost == 0 {
 		return false
 	}
-	err := l.db.QueryRow("SELECT count(*) FROM sessions WHERE parent_id = ? AND state IN ('live', 'running')", session).Scan(&copies)
+	err := l.db.QueryRow("SELECT count(*) FROM sessions k JOIN sessions s ON s.id = k.parent_id AND s.chain_id = k.chain_id WHERE s.id = ? AND k.state IN ('live', 'running')", session).Scan(&copies)
 	return err == nil && copies == lost
 }

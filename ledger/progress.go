@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 
 	"reprise/ledger/decide"
+	"reprise/rewrite/reason"
 )
 
 // givenSize is how many bytes of a digest Rounds.Given has.
@@ -12,7 +13,7 @@ const givenSize = 8
 // watchRounds completes the decision to continue a session by what its rounds were given. Only if the latest one was given
 // what this call gives does it ask for the directory's content, and decides again: git takes longer than everything else.
 func (c *Call) watchRounds(f decide.Facts, chosen *decide.ChainFacts, d decide.Decision) decide.Decision {
-	if c.Tree == nil {
+	if c.Tree == nil || d.Reason == reason.StartedFrom {
 		return d
 	}
 	given := c.Prompt.Given(chosen.Continuity)

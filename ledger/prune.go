@@ -64,8 +64,8 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 // superseded is SQL for when a copy that continues a session was last used. It is 0 for the end of a chain, for a session
 // of which a copy runs or has failed, since that may be continued again, and for one that machines share.
 const superseded = `CASE WHEN s.state = 'live' AND s.shared = '' AND NOT EXISTS (SELECT 1 FROM sessions k
-			WHERE k.parent_id = s.id AND k.state NOT IN ('live', 'dead'))
-		THEN coalesce((SELECT max(k.last_used) FROM sessions k WHERE k.parent_id = s.id AND k.state = 'live' AND k.file IS NOT NULL), 0) ELSE 0 END`
+			WHERE k.parent_id = s.id AND k.chain_id = s.chain_id AND k.state NOT IN ('live', 'dead'))
+		THEN coalesce((SELECT max(k.last_used) FROM sessions k WHERE k.parent_id = s.id AND k.chain_id = s.chain_id AND k.state = 'live' AND k.file IS NOT NULL), 0) ELSE 0 END`
 
 // copied is SQL that reports whether files are left of a session's copies and of theirs.
 const copied = `EXISTS (WITH RECURSIVE copies (id, file) AS (SELECT id, file FROM sessions WHERE parent_id = s.id

@@ -233,6 +233,7 @@ func argsForRules(parsed rewrite.Call) []string {
 func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Rule, r.Scope, r.Task, r.Role, r.Attempt = m.Name, m.Scope, m.Task, m.Role, m.Attempt
 	r.Never, r.Strict, r.Resets = m.Never, m.Strict, m.Resets
+	r.StartFrom = strings.ToLower(m.StartFrom)
 	if m.Fresh {
 		r.Fresh = reason.ContextReset
 	}

@@ -147,6 +147,8 @@ func (c *call) explainDecision(d decide.Decision, near *decide.ChainFacts) Expla
 	switch {
 	case d.Whole && (r.Limits.WholePrompt || near != nil && r.Limits.SendsWhole(near.Share)):
 		e.WhyWhole = reason.DeltaOff
+	case d.Reason == reason.StartedFrom:
+		e.WhyWhole = d.Reason
 	case d.Whole:
 		e.WhyWhole = reason.Compacted
 	}

@@ -63,11 +63,18 @@ type Facts struct {
 	Chains []ChainFacts
 	More   bool // there are further chains with this beginning that were not read
 	Others bool // the directory, or the task, has chains that begin otherwise; set only if Chains is empty
+	// Start are the ends of the role as a copy of whose session the call's role begins, which has had no call yet.
+	Start []ChainFacts
 }
 
 // Session returns the facts about a session that a decision names.
 func (f *Facts) Session(id int64) *ChainFacts {
-	return &f.Chains[slices.IndexFunc(f.Chains, func(c ChainFacts) bool { return c.Session == id })]
+	for _, list := range [][]ChainFacts{f.Chains, f.Start} {
+		if i := slices.IndexFunc(list, func(c ChainFacts) bool { return c.Session == id }); i >= 0 {
+			return &list[i]
+		}
+	}
+	panic("a decision names a session that its facts lack")
 }
 
 // ChainFacts are the facts about a chain and one of its sessions.
@@ -190,6 +197,9 @@ func Decide(f Facts) Decision {
 	}
 	chain, why := choose(f)
 	d := Decision{Mode: rewrite.Fresh, Reason: why}
+	if chain == nil && why == reason.FirstCall && len(f.Start) > 0 {
+		return start(f)
+	}
 	if chain == nil {
 		return d
 	}
@@ -233,6 +243,32 @@ func Decide(f Facts) Decision {
 	d.Reason, d.Continuity, d.Proof = chain.Continuity.Relation, chain.Continuity, chain.Proof
 	d.Whole = f.Limits.WholePrompt || chain.Compacted || f.Limits.SendsWhole(chain.Share)
 	return d
+}
+
+// start decides whether a role's first call begins as a copy of another role's session, as its rule asks. The prompt need not
+// show anything, and is sent whole. Everything that keeps that role's own next call fresh keeps this one fresh too.
+func start(f Facts) Decision {
+	source := &f.Start[0]
+	why, detail := resumeBlocker(f, source)
+	_, dearer := dearer(f)
+	switch {
+	case len(f.Start) > 1 || source.Concurrent:
+		why, detail = reason.Ambiguous, ""
+	case !f.Copies:
+		why, detail = reason.NotCopied, ""
+	case why != "":
+	case source.Held, source.Stored == StoredChanged:
+		why = reason.Leased
+	case f.Limits.HoldOut > 0: // no one knows yet on which side of the comparison the chain will be
+		why = reason.HeldOut
+	default:
+		why = dearer
+	}
+	if why != "" {
+		return Decision{Mode: rewrite.Fresh, Reason: reason.FirstCall, Detail: cmp.Or(detail, why)}
+	}
+	return Decision{Mode: rewrite.Resume, Reason: reason.StartedFrom, Session: source.Session, NativeID: source.NativeID, Copy: true, Whole: true,
+		Context: source.Context, NearlyFull: f.Limits.NearlyFull(source.Context, source.model()), ContextModel: source.model(), LastUsed: source.LastUsed}
 }
 
 // choose returns the call's session, and with it the chain; nil means a new chain. A reason

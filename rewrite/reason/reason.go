@@ -107,6 +107,13 @@ const (
 	NoForkPoint   Code = "no_fork_point"   // no message is found at the end of our last run
 )
 
+// StartedFrom is the reason of a role's first call that begins as a copy of another role's session, as its rule asks. NotCopied
+// is why it does not, as the detail of FirstCall: the tool continues a session in place.
+const (
+	StartedFrom Code = "started_from"
+	NotCopied   Code = "not_copied"
+)
+
 // Why a run failed, as the detail of PreviousFailed. With each but Unexplained the source of a copy is continued again.
 const (
 	RateLimited   Code = "rate_limited"
