@@ -79,6 +79,7 @@ func TestRooms(t *testing.T) {
 		"rewrite/tool/grammar": {"reprise/rewrite"},
 		"rewrite/tool/base":    {"reprise/rewrite", "reprise/rewrite/jsonline", "reprise/rewrite/reason", "reprise/rewrite/tool/grammar"},
 		"ledger/proc":          nil,
+		"ledger/replay":        {"reprise/ledger", "reprise/ledger/decide", "reprise/rewrite", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
 		"ledger/decide":        {"reprise/ledger/proc", "reprise/rewrite", "reprise/rewrite/models", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
 		"shim/front":           nil,
 		"shim/supervise":       {"reprise/rewrite", "reprise/rewrite/prompt", "reprise/rewrite/reason", "reprise/shim/front", "reprise/watch"},

@@ -15,6 +15,7 @@ import (
 	"reprise/internal/prices"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/replay"
 	"reprise/rewrite/reason"
 	"reprise/shim"
 )
@@ -111,7 +112,7 @@ func repeatWarnings(a *app.App, l *ledger.Ledger, c config.Config, f ledger.Filt
 	if err != nil {
 		return nil, err
 	}
-	frames, err := l.Frames(since, decide.Millis(c.TTL.Milliseconds()))
+	frames, err := replay.Templates(l, since, decide.Millis(c.TTL.Milliseconds()))
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"reprise/internal/transcript"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/replay"
 	"reprise/rewrite/prompt"
 )
 
@@ -31,7 +32,7 @@ func PromptOf(c ledger.FreshCall, key prompt.Key) *prompt.Prompt {
 		return nil
 	}
 	p := prompt.New(text, key)
-	if f := p.Footprint(); !slices.Equal(f.Blocks[:f.Opening], c.Opening) {
+	if f := p.Footprint(); !slices.Equal(f.Blocks[:f.Opening], c.Blocks[:c.Opening]) {
 		return nil
 	}
 	return p
@@ -42,7 +43,12 @@ const maxSent = 200
 
 // sentLike returns the calls of the same tool in the same directory whose prompts are known, the latest last.
 func sentLike(l *ledger.Ledger, tool, cwd string, since decide.Millis) (list []sentCall, err error) {
-	calls, err := l.FreshCalls(since, tool, cwd)
+	var calls []ledger.FreshCall
+	err = l.FreshCalls(since, func(c *ledger.FreshCall) {
+		if c.Tool == tool && c.Cwd == cwd {
+			calls = append(calls, *c)
+		}
+	})
 	for _, c := range calls[max(0, len(calls)-maxSent):] {
 		if p := PromptOf(c, l.Key()); p != nil {
 			list = append(list, sentCall{FreshCall: c, prompt: p})
@@ -192,7 +198,7 @@ func taskBy(pattern, prompt string) string {
 }
 
 // begins reports whether one of the prompts begins like those of a frame.
-func (d *difference) begins(f ledger.PromptTemplate) bool {
+func (d *difference) begins(f replay.Template) bool {
 	return slices.ContainsFunc(d.prompts[:], func(p *prompt.Prompt) bool {
 		own := p.Footprint()
 		return slices.ContainsFunc(f.Openings, func(o prompt.Footprint) bool {
@@ -203,6 +209,6 @@ func (d *difference) begins(f ledger.PromptTemplate) bool {
 
 // within reports whether the tasks differ in the same place as the calls of the frame. Those
 // are then calls of different tasks.
-func (d *difference) within(f ledger.PromptTemplate) bool {
+func (d *difference) within(f replay.Template) bool {
 	return d.block >= f.Place && d.block < len(d.prompts[0].Blocks())-f.After
 }

@@ -16,6 +16,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/replay"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
@@ -337,12 +338,12 @@ func roundsOf(group []sentCall) rounds {
 	for later, c := range group {
 		r.job[later] = later
 		for earlier, e := range group[:later] {
-			if e.begins != c.begins || e.Ended > c.Started {
+			if e.begins != c.begins || e.LastUsed > c.Started {
 				continue
 			}
 			x, y := e.prompt.Footprint(), c.prompt.Footprint()
-			relation := ledger.Relate(x.Blocks, y.Blocks)
-			place, _, ok := ledger.OneDifference(x, y)
+			relation := replay.Relate(x.Blocks, y.Blocks)
+			place, _, ok := replay.OneDifference(x, y)
 			if ok {
 				if counts[c.begins] == nil {
 					counts[c.begins] = map[int]int{}

@@ -24,7 +24,7 @@ func sentCalls(caller string, prompts ...string) []sentCall {
 	var calls []sentCall
 	for n, text := range prompts {
 		calls = append(calls, sentCall{prompt: prompt.New(text, key), FreshCall: ledger.FreshCall{ID: int64(n + 1), Tool: "claude",
-			Cwd: "/work/shop", Caller: caller, Started: decide.Millis(1000 * n), Ended: decide.Millis(1000*n + 500)}})
+			Cwd: "/work/shop", Caller: caller, Started: decide.Millis(1000 * n), LastUsed: decide.Millis(1000*n + 500)}})
 	}
 	findOpenings(calls, key)
 	return calls
@@ -167,7 +167,7 @@ func TestProposeRefuses(t *testing.T) {
 	}
 	// Calls that ran at the same time are no rounds of one job.
 	calls := sentCalls("", job("Build.", 1), job("Build.", 2))
-	calls[0].Ended = calls[1].Started + 1
+	calls[0].LastUsed = calls[1].Started + 1
 	if _, err := propose(calls[0], calls, "loop"); !errors.Is(err, errManyJobs) {
 		t.Errorf("at the same time: %v", err)
 	}

@@ -18,12 +18,12 @@ func TestPromptOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := prompt.New(text, key).Footprint()
-	c := ledger.FreshCall{Tool: "claude", File: file, Opening: f.Blocks[:f.Opening]}
+	c := ledger.FreshCall{Tool: "claude", File: file, Footprint: f}
 	if p := PromptOf(c, key); p == nil || p.Text != text {
 		t.Errorf("%+v", p)
 	}
 	for name, change := range map[string]func(*ledger.FreshCall){
-		"another prompt":   func(c *ledger.FreshCall) { c.Opening = prompt.New("Another.", key).Footprint().Blocks },
+		"another prompt":   func(c *ledger.FreshCall) { c.Footprint = prompt.New("Another.", key).Footprint() },
 		"no file":          func(c *ledger.FreshCall) { c.File = "" },
 		"a file that went": func(c *ledger.FreshCall) { c.File += ".gone" },
 		"another tool":     func(c *ledger.FreshCall) { c.Tool = "vibe" },

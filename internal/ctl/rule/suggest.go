@@ -17,6 +17,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/replay"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 
@@ -101,7 +102,7 @@ func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, e
 		return nil, err
 	}
 	defer l.Close()
-	frames, err := l.Frames(decide.Millis(since.UnixMilli()), decide.Millis(cfg.TTL.Milliseconds()))
+	frames, err := replay.Templates(l, decide.Millis(since.UnixMilli()), decide.Millis(cfg.TTL.Milliseconds()))
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,7 @@ func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, e
 }
 
 // propose takes the rule for the latest call, if there is one.
-func (s *suggestion) propose(a *app.App, l *ledger.Ledger, f ledger.PromptTemplate, since decide.Millis) {
+func (s *suggestion) propose(a *app.App, l *ledger.Ledger, f replay.Template, since decide.Millis) {
 	p, err := proposeRule(a, l, f.Latest.ID, f.Tool, f.Cwd, since)
 	if err != nil {
 		return
@@ -173,7 +174,7 @@ type suggestion struct {
 	proposed    bool // the rule is made from the prompts, and complete
 }
 
-func suggestionFor(f ledger.PromptTemplate, two *difference, number int) suggestion {
+func suggestionFor(f replay.Template, two *difference, number int) suggestion {
 	s := suggestion{Tool: f.Tool, Directory: f.Cwd, Role: f.Role, Block: f.Place + 1, Blocks: f.Blocks, Call: f.Latest.ID, Caller: f.Latest.Caller,
 		Calls: f.Calls, Runs: f.Calls - f.Resumed - f.Late, Resumed: f.Resumed, Late: f.Late, Reasons: f.Reasons,
 		PromptBytes: f.PromptBytes, SavedBytes: f.SavedBytes, First: f.First.Time(), Last: f.Last.Time()}

@@ -12,6 +12,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/replay"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -84,7 +85,7 @@ type triedCall struct {
 	Mode   rewrite.Mode `json:"mode" doc:"fresh or resume"`
 	Reason reason.Code  `json:"reason" doc:"the reason for that"`
 	Saved  int64        `json:"estimated_saved" doc:"estimated bytes not sent"`
-	call   ledger.ReplayedCall
+	call   replay.Call
 }
 
 // maxTried is how many calls of a rule are listed.
@@ -134,14 +135,14 @@ func tryRules(a *app.App, rules []config.Rule, since decide.Millis) ([]TriedRule
 		tried[n].AtMost = len(tried[n].Reads) > 0 && rules[n].NamesTask() && !rules[n].Never && !rules[n].Strict
 	}
 	var taken []int // by replayed call: the rule that takes it
-	calls, err := l.Replay(since, func(c ledger.FreshCall) (ledger.Naming, bool) {
+	calls, err := replay.Replay(l, since, func(c *ledger.FreshCall) (replay.Naming, bool) {
 		sent := config.Subject{Tool: c.Tool, Cwd: c.Cwd, Digest: l.Key().Name}
 		for n := range rules {
 			if _, ok := rules[n].MatchPlace(c.Tool, c.Cwd); !ok {
 				continue
 			}
 			if rules[n].ReadsPrompt() && sent.Prompt == "" {
-				p := PromptOf(c, l.Key())
+				p := PromptOf(*c, l.Key())
 				if p == nil { // it may match, and so may a later one
 					tried[n].Unread++
 					continue
@@ -153,7 +154,7 @@ func tryRules(a *app.App, rules []config.Rule, since decide.Millis) ([]TriedRule
 				return naming(m), true
 			}
 		}
-		return ledger.Naming{}, false
+		return replay.Naming{}, false
 	})
 	if err != nil {
 		return nil, err
@@ -182,19 +183,19 @@ func tryRules(a *app.App, rules []config.Rule, since decide.Millis) ([]TriedRule
 // unkeptName is the task, or the role, of all calls of which it is captured in what is kept nowhere.
 const unkeptName = "?"
 
-func naming(m config.Match) ledger.Naming {
+func naming(m config.Match) replay.Naming {
 	if m.Task == "" && m.NamesTask() {
 		m.Task = unkeptName
 	}
 	if (m.Role == "" || strings.HasPrefix(m.Role, prompt.RoleTextMark)) && m.NamesRole() {
 		m.Role = unkeptName
 	}
-	return ledger.Naming{Scope: m.Name, Task: m.Task, Role: m.Role, Prove: m.Strict, Never: m.Never, Fresh: m.Fresh,
+	return replay.Naming{Scope: m.Name, Task: m.Task, Role: m.Role, Prove: m.Strict, Never: m.Never, Fresh: m.Fresh,
 		ResumeSame: m.Identical == config.IdenticalResume, Unrelated: m.Unrelated == config.UnrelatedResume, TTL: decide.Millis(m.TTL.Milliseconds()), MaxAge: decide.Millis(m.MaxAge.Milliseconds())}
 }
 
 // add counts a call that the rule takes.
-func (t *TriedRule) add(c ledger.ReplayedCall) {
+func (t *TriedRule) add(c replay.Call) {
 	t.Matched++
 	at := slices.IndexFunc(t.Roles, func(r triedRole) bool { return r.Role == c.Role })
 	if at < 0 {

@@ -1,25 +1,23 @@
-package ledger
+package replay
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
-// The bounds of the search for templates.
-const (
-	maxFreshCalls = 20_000 // the latest
-	maxCompared   = 32     // earlier calls with the same opening that a call is compared with
-)
+// maxCompared is how many earlier calls with the same opening a call is compared with.
+const maxCompared = 32
 
-// A PromptTemplate is a run of fresh calls by one tool in one directory, each of them equal to an
+// A Template is a run of fresh calls by one tool in one directory, each of them equal to an
 // earlier one but in one place. It does not show that they belong to one job: two tasks of one
 // caller look the same.
-type PromptTemplate struct {
+type Template struct {
 	Tool, Cwd, Role string
 	Place           int                 // number of blocks before the place in which they differ
 	After           int                 // least number of blocks after it
@@ -32,39 +30,49 @@ type PromptTemplate struct {
 	PromptBytes     int64               // of those that would have been resumed
 	SavedBytes      int64               // of these, by estimate
 	First, Last     decide.Millis       // when the first and the last of the calls began
-	Latest          FreshCall           // the last of the calls
+	Latest          ledger.FreshCall    // the last of the calls
 	calls           map[int64]struct{}  // by session
 	openings        map[string]struct{} // those of Openings
 }
 
-// Frames searches the fresh calls since then that no rule named, at most the latest 20 000, for
+// Templates searches the fresh calls since then that no rule named, at most the latest 20 000, for
 // those that a rule could have named. Calls more than ttl after the one they continue are only
 // counted. The most useful templates come first.
-func (l *Ledger) Frames(since, ttl decide.Millis) ([]PromptTemplate, error) {
-	f := templateFinder{ttl: ttl, early: map[string][]*freshCall{}, frames: map[frameKey]*PromptTemplate{}}
-	if err := l.freshCalls(since, f.add); err != nil {
+func Templates(l *ledger.Ledger, since, ttl decide.Millis) ([]Template, error) {
+	f := newFinder(ttl)
+	if err := l.FreshCalls(since, func(c *ledger.FreshCall) { f.add(&call{FreshCall: *c}) }); err != nil {
 		return nil, err
 	}
 	return f.list(), nil
 }
 
-// A templateFinder takes fresh calls in the order in which they began.
-type templateFinder struct {
-	ttl    decide.Millis
-	early  map[string][]*freshCall // by what must be equal, the latest last
-	frames map[frameKey]*PromptTemplate
+// A call is one that others may continue.
+type call struct {
+	ledger.FreshCall
+	continued []int // the places of templates in which a later call continues it
 }
 
-type frameKey struct {
+func newFinder(ttl decide.Millis) *templateFinder {
+	return &templateFinder{ttl: ttl, early: map[string][]*call{}, templates: map[templateKey]*Template{}}
+}
+
+// A templateFinder takes fresh calls in the order in which they began.
+type templateFinder struct {
+	ttl       decide.Millis
+	early     map[string][]*call // by what must be equal, the latest last
+	templates map[templateKey]*Template
+}
+
+type templateKey struct {
 	tool, cwd, role string
 	place           int
 	before          prompt.Digest // of the block before the place: of its heading, if it is a section
 }
 
-func (f *templateFinder) add(c *freshCall) {
-	begins := string(encodeDigests(c.blocks[:c.opening]))
-	key := fmt.Sprintf("%q%q%q%q%q", c.tool, c.cwd, c.home, c.role, c.fingerprints) + begins
-	if couldBeNamed(c.reason) {
+func (f *templateFinder) add(c *call) {
+	begins := fmt.Sprintf("%x", c.Blocks[:c.Opening])
+	key := fmt.Sprintf("%q%q%q%q%q", c.Tool, c.Cwd, c.Home, c.Role, c.Fingerprints) + begins
+	if couldBeNamed(c.Reason) {
 		f.connect(c, f.early[key], begins)
 	}
 	early := append(f.early[key], c)
@@ -85,28 +93,28 @@ func couldBeNamed(r reason.Code) bool {
 // connect finds, for each place, the earlier call that c shares most with, and counts c as its
 // continuation. Two calls may differ in the news of a round, or in the task: each place is a
 // template of its own.
-func (f *templateFinder) connect(c *freshCall, early []*freshCall, begins string) {
-	best, after := map[int]*freshCall{}, map[int]int{}
+func (f *templateFinder) connect(c *call, early []*call, begins string) {
+	best, after := map[int]*call{}, map[int]int{}
 	for _, e := range slices.Backward(early) {
-		if !e.good || e.lastUsed > c.started {
+		if !e.Good || e.LastUsed > c.Started {
 			continue
 		}
-		place, behind, ok := OneDifference(e.footprint(), c.footprint())
+		place, behind, ok := OneDifference(e.Footprint, c.Footprint)
 		if ok && (best[place] == nil || behind > after[place]) && !slices.Contains(e.continued, place) {
 			best[place], after[place] = e, behind
 		}
 	}
 	for place, e := range best {
 		e.continued = append(e.continued, place)
-		key := frameKey{c.tool, c.cwd, c.role, place, prompt.Digest{}}
+		key := templateKey{c.Tool, c.Cwd, c.Role, place, prompt.Digest{}}
 		if place > 0 {
-			key.before = c.blocks[place-1]
+			key.before = c.Blocks[place-1]
 		}
-		if f.frames[key] == nil {
-			f.frames[key] = &PromptTemplate{Tool: c.tool, Cwd: c.cwd, Role: c.role, Place: place, After: after[place], First: e.started,
+		if f.templates[key] == nil {
+			f.templates[key] = &Template{Tool: c.Tool, Cwd: c.Cwd, Role: c.Role, Place: place, After: after[place], First: e.Started,
 				Reasons: map[reason.Code]int{}, calls: map[int64]struct{}{}, openings: map[string]struct{}{}}
 		}
-		f.frames[key].take(e, c, after[place], begins, c.started-e.lastUsed > f.ttl)
+		f.templates[key].take(e, c, after[place], begins, c.Started-e.LastUsed > f.ttl)
 	}
 }
 
@@ -153,36 +161,36 @@ func isHeading(p prompt.Footprint, block int) bool {
 	return len(p.Lines) == len(p.Blocks) && p.Lines[block] == 0
 }
 
-func (f *PromptTemplate) take(e, c *freshCall, after int, begins string, late bool) {
-	f.calls[e.session], f.calls[c.session] = struct{}{}, struct{}{}
-	f.Calls, f.Last, f.Blocks, f.Latest = len(f.calls), c.started, len(c.blocks), c.exported()
-	f.First, f.After = min(f.First, e.started), min(f.After, after)
-	f.Reasons[c.reason]++
+func (f *Template) take(e, c *call, after int, begins string, late bool) {
+	f.calls[e.Session], f.calls[c.Session] = struct{}{}, struct{}{}
+	f.Calls, f.Last, f.Blocks, f.Latest = len(f.calls), c.Started, len(c.Blocks), c.FreshCall
+	f.First, f.After = min(f.First, e.Started), min(f.After, after)
+	f.Reasons[c.Reason]++
 	if _, ok := f.openings[begins]; !ok {
 		f.openings[begins] = struct{}{}
-		f.Openings = append(f.Openings, prompt.Footprint{Blocks: c.blocks[:c.opening], Opening: c.opening})
+		f.Openings = append(f.Openings, prompt.Footprint{Blocks: c.Blocks[:c.Opening], Opening: c.Opening})
 	}
 	if late {
 		f.Late++
 		return
 	}
 	f.Resumed++
-	f.PromptBytes += c.bytes
+	f.PromptBytes += c.Bytes
 	// A delta contains what is new, and repeats the opening and the closing block.
-	f.SavedBytes += int64(prompt.EstimateSaving(int(c.bytes), len(c.blocks), len(c.blocks)-f.Place-after+c.opening+min(after, 1)))
+	f.SavedBytes += int64(prompt.EstimateSaving(int(c.Bytes), len(c.Blocks), len(c.Blocks)-f.Place-after+c.Opening+min(after, 1)))
 }
 
 // list returns the templates that more than one call would have benefited from.
-func (f *templateFinder) list() []PromptTemplate {
-	var frames []PromptTemplate
-	for _, frame := range f.frames {
-		if frame.Resumed+frame.Late > 1 {
-			frames = append(frames, *frame)
+func (f *templateFinder) list() []Template {
+	var found []Template
+	for _, t := range f.templates {
+		if t.Resumed+t.Late > 1 {
+			found = append(found, *t)
 		}
 	}
-	slices.SortFunc(frames, func(a, b PromptTemplate) int {
+	slices.SortFunc(found, func(a, b Template) int {
 		return cmp.Or(cmp.Compare(b.Resumed, a.Resumed), cmp.Compare(b.Late, a.Late), cmp.Compare(a.Tool, b.Tool),
 			cmp.Compare(a.Cwd, b.Cwd), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Place, b.Place), cmp.Compare(a.First, b.First))
 	})
-	return frames
+	return found
 }

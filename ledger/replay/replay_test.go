@@ -1,10 +1,11 @@
-package ledger
+package replay
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 )
@@ -20,7 +21,7 @@ func TestReplay(t *testing.T) {
 	}
 	steps := []struct {
 		prompt string
-		change func(*Call)
+		change func(*ledger.Call)
 		fails  bool
 		want   reason.Code
 	}{
@@ -30,14 +31,14 @@ func TestReplay(t *testing.T) {
 		{prompt: prompt("x", "y"), want: reason.Unrelated},
 		{prompt: prompt("x"), want: reason.BaseChanged},
 		{prompt: prompt("x", "z"), want: reason.Extends},
-		{prompt: prompt("x", "z", "v"), change: func(c *Call) { c.Fingerprints.Model = "big" }, want: reason.ModelChanged},
-		{prompt: prompt("q"), change: func(c *Call) { c.Fingerprints.Model = "big"; c.Now += c.Limits.TTL + 1 }, want: reason.Idle},
-		{prompt: prompt("r"), change: func(c *Call) { c.Fingerprints.Model = "big" }, fails: true, want: reason.Unrelated},
-		{prompt: prompt("s"), change: func(c *Call) { c.Fingerprints.Model = "big" }, want: reason.PreviousFailed},
-		{prompt: prompt("t"), change: func(c *Call) { c.Cwd = "/elsewhere" }, want: ""},
+		{prompt: prompt("x", "z", "v"), change: func(c *ledger.Call) { c.Fingerprints.Model = "big" }, want: reason.ModelChanged},
+		{prompt: prompt("q"), change: func(c *ledger.Call) { c.Fingerprints.Model = "big"; c.Now += c.Limits.TTL + 1 }, want: reason.Idle},
+		{prompt: prompt("r"), change: func(c *ledger.Call) { c.Fingerprints.Model = "big" }, fails: true, want: reason.Unrelated},
+		{prompt: prompt("s"), change: func(c *ledger.Call) { c.Fingerprints.Model = "big" }, want: reason.PreviousFailed},
+		{prompt: prompt("t"), change: func(c *ledger.Call) { c.Cwd = "/elsewhere" }, want: ""},
 	}
-	play := func(task string) (l *Ledger, reasons []reason.Code) {
-		l, _ = newLedger(t)
+	play := func(task string) (l *ledger.Ledger, reasons []reason.Code) {
+		l = newLedger(t)
 		now := decide.Millis(1_800_000_000_000)
 		for i, step := range steps {
 			c := testCall(l, step.prompt, now)
@@ -46,7 +47,10 @@ func TestReplay(t *testing.T) {
 				step.change(c)
 			}
 			now = max(now, c.Now) + 1000
-			d, ticket := beginCall(t, l, c)
+			d, ticket, err := ledger.Begin(l, c)
+			if err != nil {
+				t.Fatal(err)
+			}
 			id := d.NativeID
 			if id == "" {
 				id = fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
@@ -65,7 +69,7 @@ func TestReplay(t *testing.T) {
 	_, named := play("job")
 	l, _ := play("")
 	policy := testCall(l, "", 0).Limits
-	calls, err := l.Replay(0, func(c FreshCall) (Naming, bool) {
+	calls, err := Replay(l, 0, func(c *ledger.FreshCall) (Naming, bool) {
 		return Naming{Scope: "rule", Task: "job", Role: "coder", Unrelated: true, TTL: policy.TTL, MaxAge: policy.MaxAge}, c.Cwd == "/project"
 	})
 	if err != nil || len(calls) != len(steps)-1 {
@@ -80,7 +84,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("saved %d of %d bytes, %d, %d", saved, calls[1].Bytes, calls[0].Saved, calls[3].Saved)
 	}
 	for _, n := range []Naming{{Never: true, Task: "job"}, {Prove: true, Task: "job"}, {Fresh: true, Task: "job"}, {}} {
-		calls, err := l.Replay(0, func(FreshCall) (Naming, bool) { return n, true })
+		calls, err := Replay(l, 0, func(*ledger.FreshCall) (Naming, bool) { return n, true })
 		if err != nil || len(calls) != len(steps) || calls[1].Mode.Continues() {
 			t.Errorf("%+v: %+v, %v", n, calls, err)
 		}

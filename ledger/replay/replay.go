@@ -1,9 +1,15 @@
-package ledger
+// Package replay says what fresh calls that nothing named would have become with a name, from what the ledger recorded of them.
+//
+// It reads the ledger and writes nothing. Its invariant: what it says of a call is what the ledger would have decided, as far as
+// digests of the prompts show.
+package replay
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
@@ -21,8 +27,8 @@ type Naming struct {
 	TTL, MaxAge       decide.Millis
 }
 
-// A ReplayedCall is a fresh call that no rule named, and what would have become of it with a name.
-type ReplayedCall struct {
+// A Call is a fresh call that no rule named, and what would have become of it with a name.
+type Call struct {
 	Naming
 	ID        int64
 	Tool, Cwd string
@@ -35,32 +41,32 @@ type ReplayedCall struct {
 	Opening   string // how its prompt begins: the same for prompts that begin alike
 }
 
-// A replayedJob is what the replay knows about a chain that a name would have made.
-type replayedJob struct {
-	first, last *freshCall // since it last began anew
+// A job is what the replay knows about a chain that a name would have made.
+type job struct {
+	first, last *ledger.FreshCall // since it last began anew
 }
 
 // Replay decides again on the fresh calls since then that no rule named, at most the latest 20 000, as if name had named
 // them; it returns those that name takes. It knows what a session was sent only by digests of its blocks: it does not
 // notice an edited conversation, and neither a commit that is gone nor a session that is.
-func (l *Ledger) Replay(since decide.Millis, name func(FreshCall) (Naming, bool)) (replayed []ReplayedCall, err error) {
+func Replay(l *ledger.Ledger, since decide.Millis, name func(*ledger.FreshCall) (Naming, bool)) (replayed []Call, err error) {
 	type key struct{ tool, cwd, home, scope, task, role, opening string }
-	jobs := map[key]replayedJob{}
-	err = l.freshCalls(since, func(c *freshCall) {
-		n, ok := name(c.exported())
+	jobs := map[key]job{}
+	err = l.FreshCalls(since, func(c *ledger.FreshCall) {
+		n, ok := name(c)
 		if !ok {
 			return
 		}
 		if n.Role == "" || strings.HasPrefix(n.Role, prompt.RoleTextMark) { // derived, of a prompt that may not be known
-			n.Role = c.role // the caller's own
+			n.Role = c.Role // the caller's own
 		}
-		r := ReplayedCall{Naming: n, ID: c.id, Tool: c.tool, Cwd: c.cwd, Started: c.started, Was: c.reason, Mode: rewrite.Fresh, Reason: c.reason, Bytes: c.bytes,
-			Opening: string(encodeDigests(c.blocks[:c.opening]))}
-		job := key{c.tool, c.cwd, c.home, n.Scope, n.Task, n.Role, ""}
+		r := Call{Naming: n, ID: c.ID, Tool: c.Tool, Cwd: c.Cwd, Started: c.Started, Was: c.Reason, Mode: rewrite.Fresh, Reason: c.Reason, Bytes: c.Bytes,
+			Opening: fmt.Sprintf("%x", c.Blocks[:c.Opening])}
+		at := key{c.Tool, c.Cwd, c.Home, n.Scope, n.Task, n.Role, ""}
 		if r.derivesRole() {
-			job.opening = r.Opening
+			at.opening = r.Opening
 		}
-		switch before := jobs[job]; {
+		switch before := jobs[at]; {
 		case n.Never:
 			r.Reason = reason.Never
 		case n.Task == "" || n.Prove: // the prompts alone decide, as they did
@@ -73,7 +79,7 @@ func (l *Ledger) Replay(since decide.Millis, name func(FreshCall) (Naming, bool)
 			if !r.Mode.Continues() {
 				before.first = c
 			}
-			jobs[job] = replayedJob{before.first, c}
+			jobs[at] = job{before.first, c}
 		}
 		replayed = append(replayed, r)
 	})
@@ -81,35 +87,35 @@ func (l *Ledger) Replay(since decide.Millis, name func(FreshCall) (Naming, bool)
 }
 
 // derivesRole reports whether the call's role is how its prompt begins.
-func (r *ReplayedCall) derivesRole() bool { return r.Role == "" && !r.Unrelated }
+func (r *Call) derivesRole() bool { return r.Role == "" && !r.Unrelated }
 
 // decide decides on a call that continues a job.
-func (r *ReplayedCall) decide(job replayedJob, c *freshCall) {
-	if job.last == nil {
+func (r *Call) decide(j job, c *ledger.FreshCall) {
+	if j.last == nil {
 		r.Reason = reason.FirstCall
 		return
 	}
-	facts := decide.Facts{Fingerprints: c.fingerprints.Named(), Place: c.place}
-	changed, _ := decide.WhatChanged(facts, &decide.ChainFacts{Fingerprints: job.last.fingerprints.Named(), Place: job.last.place})
-	relation := Relate(job.last.blocks, c.blocks)
+	facts := decide.Facts{Fingerprints: c.Fingerprints.Named(), Place: c.Place}
+	changed, _ := decide.WhatChanged(facts, &decide.ChainFacts{Fingerprints: j.last.Fingerprints.Named(), Place: j.last.Place})
+	relation := Relate(j.last.Blocks, c.Blocks)
 	switch {
-	case job.last.lastUsed > c.started:
+	case j.last.LastUsed > c.Started:
 		r.Reason = reason.Leased
-	case relation == reason.Unrelated && !r.Unrelated, relation == reason.Revises && r.derivesRole() && !decide.Contains(c.blocks, job.first.blocks):
+	case relation == reason.Unrelated && !r.Unrelated, relation == reason.Revises && r.derivesRole() && !decide.Contains(c.Blocks, j.first.Blocks):
 		r.Reason = reason.BaseChanged
 	case relation == reason.BaseChanged, relation == reason.Identical && !r.ResumeSame:
 		r.Reason = relation
-	case !job.last.good:
+	case !j.last.Good:
 		r.Reason = reason.PreviousFailed
 	case changed != "":
 		r.Reason = changed
-	case c.started-job.last.lastUsed > r.TTL:
+	case c.Started-j.last.LastUsed > r.TTL:
 		r.Reason = reason.Idle
-	case c.started-job.first.started > r.MaxAge:
+	case c.Started-j.first.Started > r.MaxAge:
 		r.Reason = reason.TooOld
 	default:
 		r.Mode, r.Reason = rewrite.Resume, relation
-		r.Saved = int64(prompt.EstimateSaving(int(c.bytes), len(c.blocks), fresh(job.last.blocks, c.blocks)+c.opening+1))
+		r.Saved = int64(prompt.EstimateSaving(int(c.Bytes), len(c.Blocks), fresh(j.last.Blocks, c.Blocks)+c.Opening+1))
 	}
 }
 

@@ -1,35 +1,58 @@
-package ledger
+package replay
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
-// newFreshCall makes a fresh call of a prompt whose blocks are the words of text.
-func newFreshCall(id int64, text string, change func(*freshCall)) *freshCall {
+// newCall makes a fresh call of a prompt whose blocks are the words of text.
+func newCall(id int64, text string, change func(*call)) *call {
 	blocks := strings.Join(strings.Fields(text), "\n\n")
 	f := prompt.New(blocks, prompt.Key("a key for tests")).Footprint()
-	c := &freshCall{tool: "claude", cwd: "/work", started: decide.Millis(1000 * id), lastUsed: decide.Millis(1000*id + 500), session: id,
-		reason: reason.BaseChanged, bytes: 9000, good: true, fingerprints: decide.Fingerprints{Model: "p"}, blocks: f.Blocks, opening: f.Opening}
+	c := &call{FreshCall: ledger.FreshCall{Tool: "claude", Cwd: "/work", Started: decide.Millis(1000 * id), LastUsed: decide.Millis(1000*id + 500), Session: id,
+		Reason: reason.BaseChanged, Bytes: 9000, Good: true, Fingerprints: decide.Fingerprints{Model: "p"}, Footprint: f}}
 	if change != nil {
 		change(c)
 	}
 	return c
 }
 
-func TestFrames(t *testing.T) {
-	same := func(*freshCall) {}
+func newLedger(t *testing.T) *ledger.Ledger {
+	t.Helper()
+	l, err := ledger.OpenMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func testCall(l *ledger.Ledger, text string, now decide.Millis) *ledger.Call {
+	return &ledger.Call{
+		Tool: "claude", Cwd: "/project", Home: "/home/.claude", Format: rewrite.Text, Now: now, Prompt: prompt.New(text, l.Key()),
+		Limits: decide.Limits{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends},
+		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
+	}
+}
+
+func goodOutcome(id, answer string, now decide.Millis) *ledger.Outcome {
+	return &ledger.Outcome{Now: now, Seen: rewrite.StreamState{ID: id, Final: true, Content: true, Answer: answer}, File: "/f", Stamp: "1"}
+}
+
+func TestTemplates(t *testing.T) {
+	same := func(*call) {}
 	calls := func(texts ...string) []string { return texts }
 	rounds := calls("o a b c 1 z", "o a b c 2 z", "o a b c 3 z")
 	for name, tt := range map[string]struct {
 		prompts []string
-		last    func(*freshCall) // changes the last of them
+		last    func(*call) // changes the last of them
 		want    string
 	}{
 		"rounds":             {rounds, same, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
@@ -39,29 +62,29 @@ func TestFrames(t *testing.T) {
 		"another opening":    {calls(rounds[0], rounds[1], "x a b c 3 z"), same, ""},
 		"little in common":   {calls(rounds[0], rounds[1], "o 4 5 6 7 8"), same, ""},
 		"two places":         {calls(rounds[0], rounds[1], "o a 4 c 5 z"), same, ""},
-		"another directory":  {rounds, func(c *freshCall) { c.cwd = "/other" }, ""},
-		"another role":       {rounds, func(c *freshCall) { c.role = "reviewer" }, ""},
-		"other settings":     {rounds, func(c *freshCall) { c.fingerprints.Model = "q" }, ""},
-		"at the same time":   {rounds, func(c *freshCall) { c.started = 1100 }, ""},
-		"asked to be fresh":  {rounds, func(c *freshCall) { c.reason = reason.ForcedFresh }, ""},
-		"a clean start":      {rounds, func(c *freshCall) { c.reason = reason.CleanStart }, ""},
-		"an edited history":  {rounds, func(c *freshCall) { c.reason = reason.HistoryEdited }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
-		"no evidence":        {rounds, func(c *freshCall) { c.reason = reason.NoEvidence }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
-		"a new role":         {rounds, func(c *freshCall) { c.reason = reason.NewRole }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
-		"unnamed is off":     {rounds, func(c *freshCall) { c.reason = reason.UnnamedOff }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
-		"too late":           {rounds, func(c *freshCall) { c.started += 100_000 }, "place 4 after 1: 3 calls, 1 resumed, 1 late"},
+		"another directory":  {rounds, func(c *call) { c.Cwd = "/other" }, ""},
+		"another role":       {rounds, func(c *call) { c.Role = "reviewer" }, ""},
+		"other settings":     {rounds, func(c *call) { c.Fingerprints.Model = "q" }, ""},
+		"at the same time":   {rounds, func(c *call) { c.Started = 1100 }, ""},
+		"asked to be fresh":  {rounds, func(c *call) { c.Reason = reason.ForcedFresh }, ""},
+		"a clean start":      {rounds, func(c *call) { c.Reason = reason.CleanStart }, ""},
+		"an edited history":  {rounds, func(c *call) { c.Reason = reason.HistoryEdited }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
+		"no evidence":        {rounds, func(c *call) { c.Reason = reason.NoEvidence }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
+		"a new role":         {rounds, func(c *call) { c.Reason = reason.NewRole }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
+		"unnamed is off":     {rounds, func(c *call) { c.Reason = reason.UnnamedOff }, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
+		"too late":           {rounds, func(c *call) { c.Started += 100_000 }, "place 4 after 1: 3 calls, 1 resumed, 1 late"},
 		"several new blocks": {calls(rounds[0], rounds[1], "o a b c 3 4 z"), same, "place 4 after 1: 3 calls, 2 resumed, 0 late"},
 		"at the very end":    {calls("o a b 1", "o a b 2", "o a b 3"), same, "place 3 after 0: 3 calls, 2 resumed, 0 late"},
 		"two jobs": {calls("o A b c d e 1 z", "o A b c d e 2 z", "o B b c d e 1 z", "o B b c d e 2 z", "o A b c d e 3 z"), same,
 			"place 6 after 1: 5 calls, 3 resumed, 0 late; place 1 after 6: 4 calls, 2 resumed, 0 late"},
 	} {
-		f := templateFinder{ttl: 60_000, early: map[string][]*freshCall{}, frames: map[frameKey]*PromptTemplate{}}
+		f := newFinder(60_000)
 		for i, text := range tt.prompts {
 			change := same
 			if i == len(tt.prompts)-1 {
 				change = tt.last
 			}
-			f.add(newFreshCall(int64(i+1), text, change))
+			f.add(newCall(int64(i+1), text, change))
 		}
 		var got []string
 		for _, frame := range f.list() {
@@ -74,7 +97,7 @@ func TestFrames(t *testing.T) {
 }
 
 // A section that is replaced, or grows, is one place however long it is, whatever of it stays the same.
-func TestFramesOfSections(t *testing.T) {
+func TestTemplatesOfSections(t *testing.T) {
 	const before, after = "Coder. ## Task Build. ## Notes ", " ## Contract End."
 	for name, tt := range map[string]struct {
 		prompts []string
@@ -88,12 +111,12 @@ func TestFramesOfSections(t *testing.T) {
 		"two sections":     {[]string{before + "a b c" + after, before + "d e f ## More g h i j k l" + after, before + "m n ## Other o p q r s t" + after}, ""},
 		"without headings": {[]string{"Coder. a b c d e", "Coder. f g h i j", "Coder. k l m n o"}, ""},
 	} {
-		f := templateFinder{ttl: 60_000, early: map[string][]*freshCall{}, frames: map[frameKey]*PromptTemplate{}}
+		f := newFinder(60_000)
 		for i, text := range tt.prompts {
-			c := newFreshCall(int64(i+1), "", nil)
+			c := newCall(int64(i+1), "", nil)
 			// "##" begins a heading, which is a block with the word behind it.
 			p := prompt.New(strings.ReplaceAll(strings.Join(strings.Fields(text), "\n\n"), "##\n\n", "## "), prompt.Key("a key for tests")).Footprint()
-			c.blocks, c.lines, c.opening = p.Blocks, p.Lines, p.Opening
+			c.Footprint = p
 			f.add(c)
 		}
 		var got []string
@@ -110,10 +133,10 @@ func TestFramesOfSections(t *testing.T) {
 }
 
 // A session that came to a bad end is not one to go on with.
-func TestFramesOfBadRuns(t *testing.T) {
-	f := templateFinder{ttl: 60_000, early: map[string][]*freshCall{}, frames: map[frameKey]*PromptTemplate{}}
+func TestTemplatesOfBadRuns(t *testing.T) {
+	f := newFinder(60_000)
 	for i := range 4 {
-		f.add(newFreshCall(int64(i+1), fmt.Sprintf("o a b c %d z", i), func(c *freshCall) { c.good = false }))
+		f.add(newCall(int64(i+1), fmt.Sprintf("o a b c %d z", i), func(c *call) { c.Good = false }))
 	}
 	if got := f.list(); len(got) != 0 {
 		t.Errorf("%+v", got)
@@ -123,9 +146,9 @@ func TestFramesOfBadRuns(t *testing.T) {
 // What a frame says that a name would have resumed is what it does resume. Two jobs
 // take turns, the notes of each are replaced in every round, and one round comes
 // too late. In the third round the notes grow by a block, which is resumed anyway.
-func TestFramesKnowWhatANameResumes(t *testing.T) {
-	run := func(name func(c *Call, job string)) (l *Ledger, resumed int) {
-		l, _ = newLedger(t)
+func TestTemplatesKnowWhatANameResumes(t *testing.T) {
+	run := func(name func(c *ledger.Call, job string)) (l *ledger.Ledger, resumed int) {
+		l = newLedger(t)
 		now := decide.Millis(1_800_000_000_000)
 		for round, notes := range []string{"none", "the first", "the first\n\nand more", "the third", "the fourth", "the last"} {
 			for job := range 2 {
@@ -137,76 +160,34 @@ func TestFramesKnowWhatANameResumes(t *testing.T) {
 				c := testCall(l, prompt, now)
 				c.Attempt = rewrite.NoAttempt
 				name(c, fmt.Sprint(job))
-				d, ticket, err := Begin(l, c)
+				d, ticket, err := ledger.Begin(l, c)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if d.Mode == rewrite.Resume {
 					resumed++
 				}
-				finish(t, l, ticket, goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", now%1e12), "done", now+1000))
+				if err := l.Finish(ticket, goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", now%1e12), "done", now+1000)); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		return l, resumed
 	}
-	l, unnamed := run(func(*Call, string) {})
-	_, named := run(func(c *Call, job string) { c.Task = job })
-	ruled, _ := run(func(c *Call, job string) { c.Rule, c.Scope, c.Task, c.Strict = "theirs", "theirs", job, true })
-	frames, err := l.Frames(0, 30*60_000)
+	l, unnamed := run(func(*ledger.Call, string) {})
+	_, named := run(func(c *ledger.Call, job string) { c.Task = job })
+	ruled, _ := run(func(c *ledger.Call, job string) { c.Rule, c.Scope, c.Task, c.Strict = "theirs", "theirs", job, true })
+	frames, err := Templates(l, 0, 30*60_000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(frames) == 0 || frames[0].Place != 12 || frames[0].Late != 2 || unnamed == 0 || unnamed+frames[0].Resumed != named {
 		t.Errorf("%d are resumed without a name, with one %d: %+v", unnamed, named, frames)
 	}
-	if frames, err := l.Frames(1_800_000_000_000+24*3_600_000, 30*60_000); len(frames) != 0 || err != nil {
+	if frames, err := Templates(l, 1_800_000_000_000+24*3_600_000, 30*60_000); len(frames) != 0 || err != nil {
 		t.Errorf("of a time without calls: %v, %v", frames, err)
 	}
-	if frames, err := ruled.Frames(0, 0); len(frames) != 0 || err != nil {
+	if frames, err := Templates(ruled, 0, 0); len(frames) != 0 || err != nil {
 		t.Errorf("of calls that a rule has named: %+v, %v", frames, err)
-	}
-}
-
-func BenchmarkFrames(b *testing.B) {
-	l, err := OpenMemory()
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer l.Close()
-	const sessions, blocks = 100_000, 60
-	tx, err := l.db.Begin()
-	if err != nil {
-		b.Fatal(err)
-	}
-	digest := l.key.Digester()
-	base := make([]prompt.Digest, blocks)
-	for i := range sessions {
-		for j := range base {
-			base[j] = digest(fmt.Sprintf("block %d of job %d", j, i/1000))
-		}
-		base[blocks/2] = digest(fmt.Sprint(i))
-		for _, q := range []struct {
-			text string
-			args []any
-		}{
-			{"INSERT INTO chains (id, tool, cwd, home, task, role, created, updated) VALUES (?, 'claude', ?, '', '', '', ?, ?)",
-				[]any{i, fmt.Sprintf("/work/%d", i%50), i, i}},
-			{`INSERT INTO sessions (id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
-				VALUES (?, ?, 'claude', 'live', ?, ?, '', '', '', '', ?, 1, 5000)`, []any{i, i, i, i, encodeDigests(base)}},
-			{`INSERT INTO invocations (chain_id, session_id, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes)
-				VALUES (?, ?, 'claude', ?, ?, 'fresh', 'base_changed', 'text', 5000, 5000)`, []any{i, i, fmt.Sprintf("/work/%d", i%50), i}},
-		} {
-			if _, err := tx.Exec(q.text, q.args...); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	if err := tx.Commit(); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if frames, err := l.Frames(0, sessions); err != nil || len(frames) == 0 {
-			b.Fatal(frames, err)
-		}
 	}
 }
