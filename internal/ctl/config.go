@@ -17,12 +17,13 @@ import (
 
 func configCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
-		Use: "config COMMAND", Short: "check, show or create the configuration",
-		Long:                  "Checks, shows or creates the configuration file.",
+		Use: "config COMMAND", Short: "check, show, change or create the configuration",
+		Long:                  "Checks, shows, changes or creates the configuration file.",
 		DisableFlagsInUseLine: true,
 	}
 	app.MakeGroup(c)
-	c.AddCommand(configCheckCommand(a), configShowCommand(a), configInitCommand(a), configPathCommand(a))
+	c.AddCommand(configCheckCommand(a), configShowCommand(a), configGetCommand(a), configSetCommand(a), configUnsetCommand(a),
+		configInitCommand(a), configPathCommand(a))
 	return c
 }
 
@@ -112,7 +113,7 @@ func configMistakes(a *app.App, err error) []mistakeReport {
 	}
 	_, err = a.LoadPrices()
 	for _, wrong := range parts(err) {
-		list = append(list, mistakeReport{wrong.Error(), "docs/reference/configuration.md#prices describes the price list"})
+		list = append(list, mistakeReport{wrong.Error(), "a price is " + app.PriceForm})
 	}
 	return list
 }
@@ -225,7 +226,7 @@ func configInit(a *app.App) error {
 // template is a configuration file that changes nothing.
 func template() string {
 	var b strings.Builder
-	b.WriteString("# reprise: what is commented out is the default; docs/reference/configuration.md says more.\n" +
+	b.WriteString("# reprise: what is commented out is the default; shimctl config set KEY VALUE changes a key.\n" +
 		"# A mistake switches reprise off until it is mended; shimctl config check finds it.\n")
 	for _, v := range config.Default().Values() {
 		value := v.Value
@@ -234,6 +235,6 @@ func template() string {
 		}
 		fmt.Fprintf(&b, "\n# %s\n# %s = %s\n", v.About, v.Key, value)
 	}
-	b.WriteString("\n# Rules say which calls belong to one job; docs/reference/rules.md.\n# [[rule]]\n")
+	b.WriteString("\n# Rules say which calls belong to one job; shimctl rule add --from CALL makes one.\n# [[rule]]\n")
 	return b.String()
 }

@@ -155,9 +155,7 @@ func printExplanation(a *app.App, r explainReport, e shim.Explanation) {
 	if !e.Mode.Continues() {
 		show("what to do", r.Advice)
 		show("setting", r.Setting)
-		if !strings.HasPrefix(r.Command, "shimctl explain ") {
-			show("command", r.Command)
-		}
+		show("command", r.Command)
 	}
 	t.Add(view.TextCell("runs").As(view.Dim), view.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, whole)})
 	if e.PromptIn > 0 {
@@ -362,7 +360,8 @@ func explainJSON(a *app.App, call []string, e shim.Explanation) explainReport {
 	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
 		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
-	r.AdviceReport = view.AdviceFor(e.Reason, e.Tool, e.Chain)
+	r.AdviceReport = why.Advise(a.Configured(), why.Decided{Reason: e.Reason, Detail: e.Detail, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain,
+		Continues: e.Mode.Continues()})
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()
 	}

@@ -53,7 +53,7 @@ func findRules(a *app.App, cfg config.Config, name string) (rules []config.Rule,
 		return rules, true, err
 	}
 	if rules = cfg.RulesNamed(name); len(rules) == 0 {
-		hint := "shimctl config show lists your rules, docs/how-to/orchestrators.md the built-in ones"
+		hint := "they are " + strings.Join(cfg.RuleNames(), ", ")
 		if near := config.Nearest(name, cfg.RuleNames()); near != "" {
 			hint = fmt.Sprintf("did you mean %q", near)
 		}
