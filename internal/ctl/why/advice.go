@@ -11,6 +11,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/shim"
@@ -44,6 +45,12 @@ func Advise(cfg config.Config, d Decided) view.AdviceReport {
 	switch {
 	case d.Reason == reason.BaseChanged && d.Detail == reason.Unrelated && d.Task != "":
 		report.Set(`unrelated = "resume"`)
+	case d.Reason == reason.Disabled && cfg.Enabled:
+		for _, tool := range rewrite.Names {
+			if !cfg.Tools[tool].Enabled {
+				report.Set("tool." + tool + ".enabled = true")
+			}
+		}
 	case d.Reason == reason.Never && builtIn:
 		report.Command = "shimctl config set presets_off " + strings.Join(append(slices.Clone(cfg.PresetsOff), d.Rule), " ")
 	}

@@ -134,12 +134,7 @@ func (w *Report) paragraph(decided string) string {
 
 // Passed explains calls that were passed through, of which only the number is known.
 func Passed(a *app.App, p PassedReport) *Report {
-	cfg := a.Configured()
-	w := newWhy(cfg, Decided{Reason: p.Reason})
-	if tool := p.Tools[0]; p.Reason == reason.Disabled && cfg.Enabled {
-		w.Set("tool." + tool + ".enabled = true")
-		dropMade(&w.AdviceReport, cfg, "")
-	}
+	w := newWhy(a.Configured(), Decided{Reason: p.Reason})
 	w.Passed = &p
 	last := view.Ago(a.Now, decide.Millis(p.Last.UnixMilli()))
 	if !a.Stdout.Terminal {
