@@ -30,7 +30,7 @@ func configCommand(a *app.App) *cobra.Command {
 func configPathCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "path", Short: "print the path of the configuration file",
-		Long: "Prints the path of the configuration file, whether it exists or not.",
+		Long: "Prints the configuration file's path, even if there is none.",
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			path, err := config.ConfigFile(a.Own)

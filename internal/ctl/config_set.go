@@ -15,7 +15,7 @@ import (
 func configGetCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "get KEY", Short: "print the value of a key",
-		Long: "Prints the value that a key has, its default if the configuration file does not say; a list line by line.",
+		Long: "Prints a key's value or its default; a list line by line.",
 		Args: app.OneArgument("one key"),
 		RunE: func(_ *cobra.Command, args []string) error { return configGet(a, args[0]) },
 	}
@@ -27,8 +27,8 @@ func configSetCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
 	c := &cobra.Command{
 		Use: "set KEY VALUE...", Short: "set a key in the configuration file",
-		Long: `Sets a key outside of rules in the configuration file, and shows what changes. At a terminal it asks first. Several
-values make a list. The rest of the file stays as it is. It writes nothing if that would leave a mistake in the file.`,
+		Long: `Sets a key outside of rules, and shows the change; at a terminal it asks first. Several values make a list. Nothing is
+written if the file would have a mistake.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return app.Usage(c.CommandPath()+" takes a key and its value", "usage: "+c.UseLine())
@@ -46,8 +46,7 @@ func configUnsetCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
 	c := &cobra.Command{
 		Use: "unset KEY", Short: "take a key out of the configuration file",
-		Long: `Takes a key outside of rules out of the configuration file, so that its default holds, and shows what changes. At a
-terminal it asks first. It writes nothing if that would leave a mistake in the file.`,
+		Long: "Takes a key outside of rules out of the file: its default holds. Otherwise the same as set.",
 		Args: app.OneArgument("one key"),
 		RunE: func(_ *cobra.Command, args []string) error { return configSet(a, args[0], nil, agreed) },
 	}

@@ -22,13 +22,12 @@ func explainCommand(a *app.App) *cobra.Command {
 	var x explaining
 	c := &cobra.Command{
 		Use: "explain [flags] [-- TOOL ARGUMENT...]", Short: "show the decision for a call, and why",
-		Long: `Shows what the shim would do with a call, without making it: the decision and its reason, the rule that
-matches, and the command line that would run. The call gets shimctl's stdin, and its output is assumed to
-go where shimctl's goes: to a terminal, or to a program. If that makes a difference, both are shown. Nothing is
-recorded.
+		Long: `Shows what the shim would do with a call, without making or recording it: the decision and its reason, the rule that
+matches, and the command line. The call gets shimctl's stdin. Its output is assumed to go where shimctl's
+goes; if that makes a difference, both are shown.
 
-With --blocks or --prompt-file it shows the blocks of the prompt, which of them the session was sent, and
-the text that would be sent instead of the whole prompt.`,
+--blocks and --prompt-file also show the blocks of the prompt, which of them the session has, and the text that
+would be sent.`,
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, call []string) (err error) {
 			x.prompted = c.Flags().Changed("prompt-file")
@@ -319,7 +318,7 @@ type explainReport struct {
 }
 
 type findingReport struct {
-	Kind  string `json:"kind" doc:"its kind: docs/explanation/when-it-resumes.md"`
+	Kind  string `json:"kind" doc:"its kind"`
 	Words string `json:"words,omitempty" doc:"words found in the prompt"`
 }
 

@@ -25,11 +25,11 @@ func addCommand(a *app.App) *cobra.Command {
 	var from string
 	c := &cobra.Command{
 		Use: "add FILE|--from CALL", Short: "add rules to the configuration",
-		Long: `Adds the rules in FILE, - for stdin, to the end of the configuration file, and shows what it added. At a terminal it
-asks first. It writes nothing if either has a mistake, or if there is a rule of that name.
+		Long: `Adds the rules in FILE, - for stdin, to the configuration file, and shows them; at a terminal it asks first. Nothing is
+written if either has a mistake, or if there is a rule of that name.
 
---from makes a rule from a fresh call and those like it, shows what it would have resumed, and asks; with --json, or
-without a terminal, it needs --yes.`,
+--from makes a rule from a fresh call and those like it, and shows what it would have resumed; with --json, or without
+a terminal, it needs --yes.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if from != "" && len(args) > 0 {
 				return app.Usage("--from takes no file of rules", "usage: "+c.UseLine())

@@ -34,7 +34,7 @@ add to their start-up files. It adds the shims that installed tools lack. The bl
 and removes an alias or function that only starts a tool by its path. Your own lines never change.
 
 It asks before it writes. Without a terminal, and with --json, it writes only with --yes. Then it asks fresh
-shells again. The exit status is 3 if something is left to do. docs/how-to/shells.md says more.`,
+shells again. The exit status is 3 if something is left to do.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return runSetup(a, flags) },
 	}
