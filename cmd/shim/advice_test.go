@@ -19,7 +19,7 @@ type adviceWorld struct {
 	named  bool   // the reason is none of a decision: why is asked for it by its name
 }
 
-// adviceWorlds has a world for each reason whose advice has a command, but those in notShown.
+// adviceWorlds has a world for each reason whose advice has a command.
 var adviceWorlds = map[reason.Code]adviceWorld{
 	reason.Extends: {before: `ask "$base"; ask "$base$failed"; expect resume extends`,
 		after: `ask "$base$failed$failed"; expect fresh forced_fresh`},
@@ -118,8 +118,13 @@ budget.tokens_per_day = 5'; export REPRISE_TASK=t; ask "$base"; ask "$base$faile
 		after: `grep -q 'config.toml:1: ttl: ' said`},
 }
 
-// notShown says why the advice of a reason is not tried here.
-var notShown = map[reason.Code]string{}
+// namedWorlds are those in which the task is named already.
+var namedWorlds = map[reason.Code]adviceWorld{
+	reason.BaseChanged: {before: `export REPRISE_TASK=t; ask "$base$old"; ask "$base$new"; expect fresh base_changed`,
+		after: `ask "$base$old"; ask "$base$new"; expect resume revises`},
+	reason.NewRole: {before: `export REPRISE_TASK=t; ask "$base"; ask 'You are the judge of what was done here.'; expect fresh new_role`,
+		after: `ask "$base$old"; ask "$base$new"; expect resume revises`},
+}
 
 const adviceHelpers = `
 set -eu
@@ -151,9 +156,8 @@ hold() {
 	fake none
 }
 release() { touch "$FAKE/go"; }
-advised() { # the command that why prints, the same in JSON and in text
-	shimctl why --json $1 | tee why.json | sed -n 's/^ *"'$2'": "\(.*\)",\{0,1\}$/\1/p' | sed 's/\\"/"/g'
-}
+# advised prints a member of why.json.
+advised() { sed -n 's/^ *"'$1'": "\(.*\)",\{0,1\}$/\1/p' why.json | sed 's/\\"/"/g'; }
 `
 
 // For each reason whose advice has a command, what why prints is typed into the shell as it is, the call is repeated, and what
@@ -168,23 +172,30 @@ func TestAdvice(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, row := range reason.Table {
-		world, shown := adviceWorlds[row.Code]
-		if _, excused := notShown[row.Code]; shown == excused && (shown || row.Command+row.Setting != "") {
-			t.Errorf("%s: it needs a world, or a reason why there is none", row.Code)
-		}
-		if !shown {
-			continue
-		}
+	play := func(name string, code reason.Code, world adviceWorld) {
 		asked := ""
 		if world.named {
-			asked = string(row.Code)
+			asked = string(code)
 		}
-		about := fmt.Sprintf(`grep -q '"reason": "%s"' why.json`, row.Code)
-		write(string(row.Code), fmt.Sprintf("%s\ncommand=$(advised '%s' command)\n%s\n[ \"$command\" = \"$(shimctl why %s | sed -n '/^COMMAND$/{n;p;}')\" ]\n"+
-			"echo \"$command\"\neval \"$command\" >said 2>&1 || [ $? = 3 ]\n%s", world.before, asked, about, asked, world.after))
+		before := world.before + fmt.Sprintf("\nshimctl why --json %s >why.json\ngrep -q '\"reason\": \"%s\"' why.json\n", asked, code)
+		write(name, before+"command=$(advised command)\n[ -n \"$command\" ]\n[ \"$command\" = \"$(shimctl why "+asked+" | sed -n '/^COMMAND$/{n;p;}')\" ]\n"+
+			"echo \"$command\"\neval \"$command\" >said 2>&1 || [ $? = 3 ] # what config check has found\n"+world.after)
 		if world.set != "" {
-			write(string(row.Code)+"_setting", fmt.Sprintf("%s\nsetting=$(advised '%s' setting)\n%s\nshimctl config set \"${setting%%%% = *}\" \"${setting#* = }\"\n%s", world.before, asked, about, world.set))
+			write(name+"_setting", before+"setting=$(advised setting)\nshimctl config set \"${setting%% = *}\" \"${setting#* = }\"\n"+world.set)
+		}
+	}
+	for _, row := range reason.Table {
+		world, shown := adviceWorlds[row.Code]
+		if !shown && row.Command+row.Setting != "" {
+			t.Errorf("%s: it needs a world in which its command is typed", row.Code)
+		}
+		if shown {
+			play(string(row.Code), row.Code, world)
+		}
+		if world, shown := namedWorlds[row.Code]; shown {
+			play(string(row.Code)+"_named", row.Code, world)
+		} else if row.Role != "" {
+			t.Errorf("%s: it needs a world in which only the task is named", row.Code)
 		}
 	}
 	testscript.Run(t, testscript.Params{Dir: dir, RequireExplicitExec: true, Setup: setup})

@@ -58,7 +58,7 @@ type explaining struct {
 func runExplain(a *app.App, x explaining) error {
 	stdin := a.Stdin
 	if x.prompted {
-		f, err := app.OpenPrompt(a, x.promptFile)
+		f, err := app.OpenInput(a, "prompt", x.promptFile)
 		if err != nil {
 			return err
 		}
@@ -359,7 +359,7 @@ func explainJSON(a *app.App, call []string, e shim.Explanation) explainReport {
 	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
 		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
-	r.AdviceReport = why.Advise(a.Configured(), why.Decided{Reason: e.Reason, Detail: e.Detail, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain,
+	r.AdviceReport = why.Advise(a.Configured(), why.Decided{Reason: e.Reason, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain,
 		Continues: e.Mode.Continues()})
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()

@@ -58,7 +58,7 @@ type Row struct {
 	Setting string // a line of the configuration file that does so, "" if none does
 	Command string // a command that does so, or shows what the advice names; "" if the setting does, or nothing
 	Named   string // the advice if the task is named already, "" for the same
-	Role    string // the command then, if nothing names the role
+	Role    string // the advice if nothing names its role, with NameRole as the command; "" for Named
 }
 
 // Lookup returns the row of a reason. ok is false if there is no such reason.
@@ -95,7 +95,8 @@ var Table = []Row{
 	{Code: BaseChanged, Group: GroupRelations, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt does not repeat everything the session was sent",
 		Advice:  "Repeat the earlier prompt and add to it; or name task and role, then the prompt may replace or remove a part if it also adds something",
-		Named:   "Keep a part of the earlier prompt, and add something to it", Command: NameTask},
+		Named:   "Keep a part of the earlier prompt, and add something to it",
+		Role:    "Name the role too: then the prompt may replace or remove a part if it also adds something", Command: NameTask},
 	{Code: HistoryEdited, Group: GroupRelations, Class: ClassNotEnoughEvidence,
 		Meaning: "the transcript's earlier part differs from the session",
 		Advice:  "Repeat the conversation with every answer unchanged"},
@@ -134,7 +135,8 @@ var Table = []Row{
 	{Code: NewRole, Group: GroupNameMissing, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt begins otherwise than other calls of its task, assigns a role, asks for a judgement or refers to another agent's work",
 		Advice:  "If it continues earlier calls of its role, name the task, and each role apart",
-		Named:   "If it continues earlier calls of its role, name each role apart", Command: NameTask, Role: NameRole},
+		Named:   "If it continues earlier calls of its role, give each role a name of its own",
+		Role:    "If it continues earlier calls of its role, name the role, each apart", Command: NameTask},
 	{Code: CleanStart, Group: GroupNameMissing, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt asks for a clean start or for independent answers; the task has no name",
 		Advice:  "If it is no new start, name the task and the role, and leave the words out that ask for one",

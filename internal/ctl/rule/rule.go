@@ -31,7 +31,7 @@ const maxRuleFile = 1 << 20
 
 // readRules reads a file of rules; "-" is stdin. It returns the text as well.
 func readRules(a *app.App, name string) (text string, rules []config.Rule, err error) {
-	f, err := app.OpenPrompt(a, name)
+	f, err := app.OpenInput(a, "rules", name)
 	if err != nil {
 		return "", nil, err
 	}

@@ -72,7 +72,7 @@ func runSuggest(a *app.App, since string, files []string, asJSON bool) error {
 func readPrompts(a *app.App, files []string) ([]string, error) {
 	var prompts []string
 	for _, name := range files {
-		f, err := app.OpenPrompt(a, name)
+		f, err := app.OpenInput(a, "prompt", name)
 		if err != nil {
 			return nil, err
 		}

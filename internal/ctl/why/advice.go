@@ -19,11 +19,11 @@ import (
 
 // A Decided call is what advice depends on.
 type Decided struct {
-	Reason, Detail reason.Code
-	Rule           string // that matched
-	Task, Role     string
-	Chain          int64
-	Continues      bool
+	Reason     reason.Code
+	Rule       string // that matched
+	Task, Role string
+	Chain      int64
+	Continues  bool
 }
 
 // Advise returns what is said about a decision, without what the configuration has by now.
@@ -37,14 +37,12 @@ func Advise(cfg config.Config, d Decided) view.AdviceReport {
 	row, known := d.Reason.Lookup()
 	if known && d.Task != "" && row.Named != "" {
 		report.Advice, report.Command = row.Named, ""
-		if d.Role == "" || strings.HasPrefix(d.Role, prompt.RoleTextMark) {
-			report.Command = row.Role
+		if row.Role != "" && !isNamed(d.Role) {
+			report.Advice, report.Command = row.Role, reason.NameRole
 		}
 	}
 	builtIn := d.Rule != "" && !slices.ContainsFunc(cfg.Rules, func(r config.Rule) bool { return r.Name == d.Rule })
 	switch {
-	case d.Reason == reason.BaseChanged && d.Detail == reason.Unrelated && d.Task != "":
-		report.Set(`unrelated = "resume"`)
 	case d.Reason == reason.Disabled && cfg.Enabled:
 		for _, tool := range rewrite.Names {
 			if !cfg.Tools[tool].Enabled {
@@ -57,6 +55,9 @@ func Advise(cfg config.Config, d Decided) view.AdviceReport {
 	dropMade(&report, cfg, d.Rule)
 	return report
 }
+
+// isNamed reports whether a role has a name, and not only that of a text.
+func isNamed(role string) bool { return role != "" && !strings.HasPrefix(role, prompt.RoleTextMark) }
 
 // dropMade takes a setting out of a report that the configuration has by now, and the command that cannot make it because a
 // rule has a policy of its own.

@@ -155,7 +155,7 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Invocation) (*
 		return nil, err
 	}
 	cfg := a.Configured()
-	d := Decided{Reason: cmp.Or(i.FellBack, i.Reason), Detail: i.Detail, Rule: i.Rule, Task: facts.chain.Task, Role: facts.chain.Role,
+	d := Decided{Reason: cmp.Or(i.FellBack, i.Reason), Rule: i.Rule, Task: facts.chain.Task, Role: facts.chain.Role,
 		Chain: i.Chain, Continues: i.FellBack == "" && i.Mode.Continues()}
 	w := newWhy(cfg, d)
 	if d.Reason == reason.SessionDead && i.FellBack == "" && i.Detail != "" { // the detail says what killed it
@@ -190,7 +190,7 @@ func decided(a *app.App, i ledger.Invocation, f whyFacts) string {
 	if f.chain.Task != "" {
 		chain += fmt.Sprintf(", task %s", f.chain.Task)
 	}
-	if f.chain.Role != "" {
+	if isNamed(f.chain.Role) {
 		chain += fmt.Sprintf(", role %s", f.chain.Role)
 	}
 	switch {

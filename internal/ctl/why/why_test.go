@@ -110,7 +110,7 @@ func TestAdviceThatIsTaken(t *testing.T) {
 		want       string
 	}{
 		{reason.NoEvidence, "", "", reason.NameTask}, {reason.FirstCall, "t", "r", ""}, {reason.NewRole, "t", "", reason.NameRole},
-		{reason.NewRole, "t", "r", ""}, {reason.NewRole, "", "", reason.NameTask},
+		{reason.NewRole, "t", "r", ""}, {reason.BaseChanged, "t", "r", ""}, {reason.BaseChanged, "t", " #12", reason.NameRole}, {reason.NewRole, "", "", reason.NameTask},
 	} {
 		if got := Advise(before, Decided{Reason: c.reason, Task: c.task, Role: c.role}); got.Command != c.want {
 			t.Errorf("%+v: %+v", c, got)
