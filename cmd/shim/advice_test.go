@@ -27,6 +27,11 @@ var adviceWorlds = map[reason.Code]adviceWorld{
 		after: `ask "$base$old"; expect fresh forced_fresh`},
 	reason.Unrelated: {before: `configure 'unrelated = "resume"'; export REPRISE_TASK=t REPRISE_ROLE=r; ask "$base"; ask 'Some words.'; expect resume unrelated`,
 		after: `ask 'Other words.'; expect fresh forced_fresh`},
+	reason.StartedFrom: {before: `versioned; configure "[[rule]]
+name = 'loop'
+prompt = 'You are the (?P<role>coder|reviewer)'
+start_from = 'coder'"; export REPRISE_TASK=t; ask "$base"; ask 'You are the reviewer.'; expect resume started_from`,
+		after: `ask 'You are the reviewer.'; expect fresh forced_fresh`},
 	reason.Identical: {before: `ask "$base"; ask "$base"; expect fresh identical`,
 		after: `ask "$base"; expect resume identical; shimctl why | grep -q 'can be kept fresh'
 			shimctl why 2 | grep -q 'identical = "resume" is set by now'; [ -z "$(shimctl why 2 | grep COMMAND)" ]`},
