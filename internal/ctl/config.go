@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"reprise/config"
 	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/textfile"
 	"reprise/internal/ctl/view"
 
 	"github.com/spf13/cobra"
@@ -190,32 +190,31 @@ func showConfig(a *app.App, asJSON bool) error {
 }
 
 func configInitCommand(a *app.App) *cobra.Command {
-	return &cobra.Command{
+	var agreed app.Consent
+	c := &cobra.Command{
 		Use: "init", Short: "write a configuration file with every key explained",
 		Long: `Writes a configuration file with every key, its default and its purpose, all commented out. An existing
 file is not changed.`,
 		Args: app.NoArguments,
-		RunE: func(*cobra.Command, []string) error { return configInit(a) },
+		RunE: func(*cobra.Command, []string) error { return configInit(a, agreed) },
 	}
+	agreed.AddFlags(c)
+	return c
 }
 
-func configInit(a *app.App) error {
+func configInit(a *app.App, agreed app.Consent) error {
 	path, err := config.ConfigFile(a.Own)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("write configuration: %w", err)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
+	edit := textfile.Edit{File: path, New: template()}
+	if _, err := os.Lstat(path); err == nil {
 		return app.WithHint(fmt.Errorf("write configuration: %s is there already", a.Tilde(path)), "shimctl config show shows what holds")
 	}
-	if err == nil {
-		_, err = f.WriteString(template())
-		err = errors.Join(err, f.Close())
+	if ok, err := a.Agreed("write "+a.Tilde(path), agreed); !ok {
+		return err
 	}
-	if err != nil {
+	if err := edit.Write(); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
 	fmt.Fprintln(a.Stdout, view.Printable(a.Tilde(path)))
