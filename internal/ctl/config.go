@@ -22,7 +22,7 @@ func configCommand(a *app.App) *cobra.Command {
 		DisableFlagsInUseLine: true,
 	}
 	app.MakeGroup(c)
-	c.AddCommand(configCheckCommand(a), configShowCommand(a), configInitCommand(a), configPathCommand(a))
+	c.AddCommand(configCheckCommand(a), configShowCommand(a), configInitCommand(a), configPathCommand(a), configSchemaCommand(a))
 	return c
 }
 
@@ -193,8 +193,8 @@ func configInitCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
 	c := &cobra.Command{
 		Use: "init", Short: "write a configuration file with every key explained",
-		Long: `Writes a configuration file with every key, its default and its purpose, all commented out. An existing
-file is not changed.`,
+		Long: `Writes a configuration file with every key, its default and its purpose, all commented out, and its schema
+for editors beside it. An existing file is not changed.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return configInit(a, agreed) },
 	}
@@ -211,10 +211,10 @@ func configInit(a *app.App, agreed app.Consent) error {
 	if _, err := os.Lstat(path); err == nil {
 		return app.WithHint(fmt.Errorf("write configuration: %s is there already", a.Tilde(path)), "shimctl config show shows what holds")
 	}
-	if ok, err := a.Agreed("write "+a.Tilde(path), agreed); !ok {
+	if ok, err := a.Agreed("write "+a.Tilde(path)+" and "+schemaFile+" beside it", agreed); !ok {
 		return err
 	}
-	if err := edit.Write(); err != nil {
+	if err := errors.Join(edit.Write(), writeSchema(path)); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
 	fmt.Fprintln(a.Stdout, view.Printable(a.Tilde(path)))
@@ -224,7 +224,7 @@ func configInit(a *app.App, agreed app.Consent) error {
 // template is a configuration file that changes nothing.
 func template() string {
 	var b strings.Builder
-	b.WriteString("# reprise: what is commented out is the default; docs/reference/configuration.md says more.\n" +
+	b.WriteString("#:schema ./" + schemaFile + "\n# reprise: what is commented out is the default; docs/reference/configuration.md says more.\n" +
 		"# A mistake switches reprise off until it is mended; shimctl config check finds it.\n")
 	for _, v := range config.Default().Values() {
 		value := v.Value

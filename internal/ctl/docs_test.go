@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/doctor"
 	"reprise/internal/ctl/rule"
@@ -67,6 +68,11 @@ var shared = map[reflect.Type]string{
 func TestReferences(t *testing.T) {
 	current(t, "../../docs/reference/commands.md", commandReference())
 	current(t, "../../docs/reference/shimctl.schema.json", schemaReference(t))
+	schema, err := config.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	current(t, "../../docs/reference/config.schema.json", string(schema))
 	const page = "../../docs/reference/reasons.md"
 	text, err := os.ReadFile(page)
 	if err != nil {
