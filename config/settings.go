@@ -31,6 +31,7 @@ func settings(home string) []setting[Config] {
 		{"error_limit", integer(0, 1000, func(c *Config, n int64) { c.ErrorLimit = int(n) })},
 		{"context_limit", share(func(c *Config) *float64 { return &c.ContextLimit })},
 		{"gate_timeout", duration(time.Hour, func(c *Config) *time.Duration { return &c.GateTimeout })},
+		{"daily_note", boolean(func(c *Config) *bool { return &c.DailyNote })},
 		{"presets", boolean(func(c *Config) *bool { return &c.Presets })},
 		{"presets_off", texts(presetName, func(c *Config) *[]string { return &c.PresetsOff })},
 		{"log.level", oneOf(func(c *Config) *LogLevel { return &c.Log.Level }, LogInfo, LogDebug, LogOff)},
@@ -121,15 +122,15 @@ func duration[T any](most time.Duration, field func(*T) *time.Duration) value[T]
 }
 
 // durationOrOff is duration, with "off" for 0.
-func durationOrOff[T any](most time.Duration, field func(*T) *time.Duration) func(*T, any) error {
-	parse := duration(most, field)
-	return func(t *T, value any) error {
+func durationOrOff[T any](most time.Duration, field func(*T) *time.Duration) value[T] {
+	v := duration(most, field)
+	return value[T]{form{kind: "string", pattern: "^off$|" + durationPattern}, func(t *T, value any) error {
 		if value == "off" {
 			*field(t) = 0
 			return nil
 		}
-		return parse(t, value)
-	}
+		return v.set(t, value)
+	}}
 }
 
 const unitHint = `write a number and its unit (ms, s, m, h, d, w), as in "30m"`

@@ -33,7 +33,7 @@ func (c *call) startPrune() {
 		}
 		what, args = ledger.PruneSuperseded, []string{"prune", "--yes", "--superseded"}
 	}
-	due, err := c.ledger.ClaimPrune(what, millis(now))
+	due, err := c.ledger.ClaimDaily(what, millis(now))
 	if due && err == nil && !settings.Auto {
 		due, err = c.ledger.HasSuperseded(millis(now.Add(-settings.Superseded)))
 	}

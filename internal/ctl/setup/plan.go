@@ -132,6 +132,10 @@ func writeAll(a *app.App, r Report, edits []textfile.Edit, say bool) error {
 			return err
 		}
 	}
+	return writeEdits(a, edits, say)
+}
+
+func writeEdits(a *app.App, edits []textfile.Edit, say bool) error {
 	for _, e := range edits {
 		if err := e.Write(); err != nil {
 			return app.WithHint(fmt.Errorf("write %s: %w", e.File, err), "what is shown above may be added by hand")

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup/shells"
 	"reprise/internal/ctl/textfile"
@@ -136,6 +137,7 @@ func carryOut(a *app.App, flags setupFlags, r Report, edits []textfile.Edit) err
 		if !flags.JSON {
 			PrintChecks(a, Shown(r.Checks))
 			a.Stdout.Sentences("NOT COVERED", view.Plain, r.NotCovered)
+			err = askForNote(a, flags.Consent)
 		}
 	}
 	if flags.JSON {
@@ -147,6 +149,23 @@ func carryOut(a *app.App, flags setupFlags, r Report, edits []textfile.Edit) err
 		err = app.ErrFindings
 	}
 	return err
+}
+
+// askForNote asks a person whether the shims may print a line a day, and writes it down. It is asked when setup writes.
+func askForNote(a *app.App, agreed app.Consent) error {
+	if cfg, err := a.Config(); agreed.Yes || err != nil || cfg.DailyNote ||
+		!a.Confirm("print a line on stderr after the first call of a day that you type here and that is resumed?") {
+		return nil
+	}
+	file, err := config.ConfigFile(a.Own)
+	if err != nil {
+		return err
+	}
+	text, existed, err := textfile.Read(file)
+	if err != nil {
+		return err
+	}
+	return writeEdits(a, []textfile.Edit{shells.WithKey(file, text, existed, "daily_note = true")}, true)
 }
 
 // question says in short what is to be done.
