@@ -303,3 +303,10 @@ func contrast(a, b [3]float64) float64 {
 	x, y := luminance(a), luminance(b)
 	return max(x, y) / min(x, y)
 }
+
+// A line may end after each slash of a path, and only there.
+func TestBreakable(t *testing.T) {
+	if got := breakable("~/src/a <b>/c"); got != "~/<wbr>src/<wbr>a &lt;b&gt;/<wbr>c" {
+		t.Error(got)
+	}
+}
