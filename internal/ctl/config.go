@@ -193,8 +193,8 @@ func configInitCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
 	c := &cobra.Command{
 		Use: "init", Short: "write a configuration file with every key explained",
-		Long: `Writes a configuration file with every key, its default and its purpose, all commented out, and its schema
-for editors beside it. An existing file is not changed.`,
+		Long: `Writes a configuration file with every key, its default and its purpose, all commented out, and beside it
+config.schema.json, which the first line names to editors. An existing file is not changed.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return configInit(a, agreed) },
 	}

@@ -18,9 +18,8 @@ const schemaFile = "config.schema.json"
 func configSchemaCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "print a JSON Schema of the configuration, for editors",
-		Long: `Prints a JSON Schema of the configuration file. config init writes it beside the file as config.schema.json, and
-the file's first line names it: editors with taplo (Even Better TOML) then complete keys and mark mistakes. After
-an update, write it anew. It finds fewer mistakes than config check.`,
+		Long: `Prints a JSON Schema of the configuration file, for editors with taplo (Even Better TOML). It finds fewer
+mistakes than config check.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			text, err := config.Schema()
