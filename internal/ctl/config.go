@@ -45,8 +45,7 @@ func configCheckCommand(a *app.App) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "check", Short: "find mistakes in the configuration",
-		Long: `Checks the configuration file, its rules and your own price list. The exit status is 3 if there is a
-mistake.`,
+		Long: "Checks the configuration file, its rules and your own price list.",
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return checkConfigFile(a, asJSON) },
 	}

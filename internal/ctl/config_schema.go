@@ -18,8 +18,7 @@ const schemaFile = "config.schema.json"
 func configSchemaCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "print a JSON Schema of the configuration, for editors",
-		Long: `Prints a JSON Schema of the configuration file, for editors with taplo (Even Better TOML). It finds fewer
-mistakes than config check.`,
+		Long: "Prints a JSON Schema of the configuration file, for editors with taplo (Even Better TOML).",
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			text, err := config.Schema()

@@ -87,7 +87,7 @@ type Consent struct{ Dry, Yes, JSON bool }
 
 // AddFlags adds --dry-run and --yes to a command.
 func (c *Consent) AddFlags(command *cobra.Command) {
-	command.Flags().BoolVarP(&c.Dry, "dry-run", "n", false, "only say what would be done")
+	command.Flags().BoolVarP(&c.Dry, "dry-run", "n", false, "change nothing")
 	command.Flags().BoolVarP(&c.Yes, "yes", "y", false, "do not ask")
 }
 

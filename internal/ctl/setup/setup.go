@@ -32,8 +32,7 @@ func Command(a *app.App) *cobra.Command {
 		Use: "setup", Short: "put the shims first in your shells",
 		Long: `Asks fresh shells (bash, zsh, fish, sh) what they run for the tools' names, before and after it adds a block to
 their start-up files, and the shims that installed tools lack. The block puts the shims first on PATH and removes
-an alias or function that only starts a tool by its path. Your own lines never change. The exit status is 3 if
-something is left to do.`,
+an alias or function that only starts a tool by its path. Your own lines never change.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return runSetup(a, flags) },
 	}
