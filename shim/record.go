@@ -26,14 +26,14 @@ import (
 // copies have continued.
 func (c *call) startPrune() {
 	settings, now := c.config.Prune, c.env.Now()
-	what, args := ledger.PruneAll, []string{"prune"}
+	what, args := ledger.PruneAll, []string{"prune", "--yes"}
 	if !settings.Auto {
 		if settings.Superseded == 0 {
 			return
 		}
-		what, args = ledger.PruneSuperseded, []string{"prune", "--superseded"}
+		what, args = ledger.PruneSuperseded, []string{"prune", "--yes", "--superseded"}
 	}
-	due, err := c.ledger.ClaimPrune(what, millis(now))
+	due, err := c.ledger.ClaimDaily(what, millis(now))
 	if due && err == nil && !settings.Auto {
 		due, err = c.ledger.HasSuperseded(millis(now.Add(-settings.Superseded)))
 	}

@@ -92,7 +92,7 @@ func configGet(a *app.App, key string) error {
 
 // configSet sets a key, without words takes it out. Whoever names the value to a program has decided: only a person is asked.
 func configSet(a *app.App, key string, words []string, agreed app.Consent) error {
-	edit, err := configEdit(a, key, words)
+	edit, err := textfile.ForKey(a, key, words)
 	if err != nil {
 		return err
 	}
@@ -100,18 +100,11 @@ func configSet(a *app.App, key string, words []string, agreed app.Consent) error
 		a.Stderr.Notice("there is nothing to change in " + a.Tilde(edit.File))
 		return nil
 	}
-	verb, asks := "changed in", !agreed.Yes && !agreed.Dry && a.CanAsk()
-	if asks || agreed.Dry {
-		verb = "would be changed in"
-	}
-	fmt.Fprintf(a.Stdout, "%s %s:\n", verb, view.Printable(a.Tilde(edit.File)))
+	fmt.Fprintf(a.Stdout, "%s:\n", view.Printable(a.Tilde(edit.File)))
 	showValue(a, '-', view.Bad, key, edit.Old)
 	showValue(a, '+', view.Good, key, edit.New)
-	if agreed.Dry {
-		return nil
-	}
-	if asks {
-		if err := a.Ask("write this?", agreed); err != nil {
+	if agreed.Dry || a.CanAsk() {
+		if ok, err := a.Agreed("write this", agreed); !ok {
 			return err
 		}
 	}
@@ -119,21 +112,6 @@ func configSet(a *app.App, key string, words []string, agreed app.Consent) error
 		return fmt.Errorf("write %s: %w", edit.File, err)
 	}
 	return nil
-}
-
-func configEdit(a *app.App, key string, words []string) (edit textfile.Edit, err error) {
-	if edit.File, err = config.ConfigFile(a.Own); err != nil {
-		return edit, err
-	}
-	if edit.Old, edit.Existed, err = textfile.Read(edit.File); err != nil {
-		return edit, err
-	}
-	if words == nil {
-		edit.New, err = config.Unset(edit.File, edit.Old, a.Getenv("HOME"), key)
-	} else {
-		edit.New, err = config.Set(edit.File, edit.Old, a.Getenv("HOME"), key, words)
-	}
-	return edit, err
 }
 
 // showValue prints the value that a key has with a text of the file. It shows what config show does: nothing secret.

@@ -267,7 +267,7 @@ func nextSteps(files []string) []string {
 		"  shimctl rule add FILE    writes it into the configuration"}
 	if len(files) == 2 && !slices.Contains(files, "-") {
 		again := fmt.Sprintf("shimctl rule suggest --prompt-file %s --prompt-file %s", view.ShellQuote(files[0]), view.ShellQuote(files[1]))
-		steps = append(steps[:1], "With a rule: if it is right,", "  "+again+" | shimctl rule try -", "  "+again+" | shimctl rule add -")
+		steps = append(steps[:1], "With a rule: if it is right,", "  "+again+" | shimctl rule try -", "  "+again+" | shimctl rule add --yes -")
 	}
 	return steps
 }

@@ -251,6 +251,18 @@ func Diff(e textfile.Edit, name string) string {
 	return b.String()
 }
 
+// Changed returns the lines that a diff adds and removes, each with its sign. A line that only moves is none of them.
+func Changed(diff string) (changed []string) {
+	var lines []string
+	for i, line := range strings.Split(strings.TrimSuffix(diff, "\n"), "\n") {
+		if i > 1 && strings.ContainsAny(line[:1], "+-") {
+			lines = append(lines, strings.TrimSuffix(line, created))
+		}
+	}
+	opposite := map[byte]string{'+': "-", '-': "+"}
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(lines, opposite[line[0]]+line[1:]) })
+}
+
 // A hunk is a block in a text: its lines, and after how many lines that are in no block.
 type hunk struct {
 	after   int
