@@ -92,7 +92,7 @@ func configGet(a *app.App, key string) error {
 
 // configSet sets a key, without words takes it out. Whoever names the value to a program has decided: only a person is asked.
 func configSet(a *app.App, key string, words []string, agreed app.Consent) error {
-	edit, err := textfile.ForKey(a, key, words)
+	edit, err := configEdit(a, key, words)
 	if err != nil {
 		return err
 	}
@@ -112,6 +112,21 @@ func configSet(a *app.App, key string, words []string, agreed app.Consent) error
 		return fmt.Errorf("write %s: %w", edit.File, err)
 	}
 	return nil
+}
+
+func configEdit(a *app.App, key string, words []string) (edit textfile.Edit, err error) {
+	if edit.File, err = config.ConfigFile(a.Own); err != nil {
+		return edit, err
+	}
+	if edit.Old, edit.Existed, err = textfile.Read(edit.File); err != nil {
+		return edit, err
+	}
+	if words == nil {
+		edit.New, err = config.Unset(edit.File, edit.Old, a.Getenv("HOME"), key)
+	} else {
+		edit.New, err = config.Set(edit.File, edit.Old, a.Getenv("HOME"), key, words)
+	}
+	return edit, err
 }
 
 // showValue prints the value that a key has with a text of the file. It shows what config show does: nothing secret.

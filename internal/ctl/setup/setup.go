@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup/shells"
 	"reprise/internal/ctl/textfile"
@@ -153,11 +154,15 @@ func askForNote(a *app.App, agreed app.Consent) error {
 		!a.Confirm("print a line on stderr after the first call of a day that you type here and that is resumed?") {
 		return nil
 	}
-	edit, err := textfile.ForKey(a, "daily_note", []string{"true"})
+	file, err := config.ConfigFile(a.Own)
 	if err != nil {
 		return err
 	}
-	return writeEdits(a, []textfile.Edit{edit}, true)
+	text, existed, err := textfile.Read(file)
+	if err != nil {
+		return err
+	}
+	return writeEdits(a, []textfile.Edit{shells.WithKey(file, text, existed, "daily_note = true")}, true)
 }
 
 // question says in short what is to be done.

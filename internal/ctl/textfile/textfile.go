@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"reprise/config"
 	"reprise/internal/ctl/app"
 
 	"github.com/google/renameio/v2"
@@ -129,20 +128,4 @@ func (e Edit) Write() error {
 		_, err := io.WriteString(w, e.New)
 		return err
 	})
-}
-
-// ForKey returns the edit of the user's configuration that sets a key outside of rules, or without words takes it out.
-func ForKey(a *app.App, key string, words []string) (edit Edit, err error) {
-	if edit.File, err = config.ConfigFile(a.Own); err != nil {
-		return edit, err
-	}
-	if edit.Old, edit.Existed, err = Read(edit.File); err != nil {
-		return edit, err
-	}
-	if words == nil {
-		edit.New, err = config.Unset(edit.File, edit.Old, a.Getenv("HOME"), key)
-	} else {
-		edit.New, err = config.Set(edit.File, edit.Old, a.Getenv("HOME"), key, words)
-	}
-	return edit, err
 }

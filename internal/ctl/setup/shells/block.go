@@ -148,6 +148,18 @@ func WithPaths(file, text string, existed bool, paths map[string]string) (textfi
 	return e, nil
 }
 
+// WithKey returns the edit that adds a line for a key above all tables of a configuration.
+func WithKey(file, text string, existed bool, line string) textfile.Edit {
+	at := 0
+	for comment := range strings.Lines(text) { // editors read the comments at the top
+		if !strings.HasPrefix(comment, "#") || strings.HasPrefix(comment, begin) || !strings.HasSuffix(comment, "\n") {
+			break
+		}
+		at += len(comment)
+	}
+	return textfile.Edit{File: file, Existed: existed, Old: text, New: insert(text, at, !existed, []string{line})}
+}
+
 // insert puts a block at a place. A text without a newline at its end stays one.
 func insert(text string, at int, makesFile bool, lines []string) string {
 	head := about
