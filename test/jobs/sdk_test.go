@@ -62,6 +62,17 @@ func (a agent) play(t *testing.T, mode string) {
 	job.playRounds(t, func(round int) []string { return []string{mode, "RUNTOOL\n\n" + basePrompt + rounds[round]} })
 }
 
+// A caller of the Python SDK is resumed unchanged, and without a name, where the SDK was installed as docs/how-to/agent-sdks.md says.
+func TestUnchangedPythonSDK(t *testing.T) {
+	job := newSDKJob(t, realcli.AgentPythonBuilt, "unchanged.py", standin.Options{})
+	for round := range 2 {
+		job.compare(t, fmt.Sprint("round ", round+1), basePrompt+strings.Join(rounds[:round+1], "\n\n"))
+	}
+	if got := job.shimmed.continued(); got != 1 {
+		t.Errorf("%d calls were resumed:\n%s", got, job.shimmed.log())
+	}
+}
+
 // The same for codex's SDKs that run codex exec, without a name.
 func TestCodexSDKs(t *testing.T) {
 	each(t, map[string]agent{"typescript": {realcli.CodexTS, "codex.mjs"}, "python": {realcli.CodexPython, "codex.py"}},
@@ -129,9 +140,14 @@ func newSDKJob(t *testing.T, sdk realcli.SDK, script string, model standin.Optio
 	job := &sdkJob{direct: newWorldWith(t, sdk.CLI, false, model), shimmed: newWorldWith(t, sdk.CLI, true, model), sdk: dir}
 	job.program = filepath.Join(dir, "bin", "python")
 	if !sdk.Python {
-		if job.program, err = exec.LookPath("node"); err != nil {
+		own := filepath.Join(dir, "node_modules", ".bin", "node") // of an SDK that needs a newer one
+		node, err := exec.LookPath("node")
+		if _, missing := os.Stat(own); missing == nil {
+			node = own
+		} else if err != nil {
 			t.Fatal(err)
 		}
+		job.program = node
 	}
 	if job.script, err = filepath.Abs(filepath.Join("testdata", script)); err != nil {
 		t.Fatal(err)
@@ -168,10 +184,12 @@ func (w *world) continued() int {
 // log is what shimctl shows of the calls.
 func (w *world) log() string { return w.run("shimctl", harness.Call{Args: []string{"log"}}).Stdout }
 
-// A conversation that the AI SDK's provider sends whole each time, without a name: its own answers in it
+// A conversation that the AI SDK's providers send whole each time, without a name: its own answers in it
 // show whose it is, and only the new turn is sent.
 func TestAISDK(t *testing.T) {
-	each(t, map[string]realcli.SDK{"new": realcli.AISDK, "old": realcli.OldAISDK}, func(t *testing.T, _ string, sdk realcli.SDK) {
+	each(t, map[string]realcli.SDK{
+		"new": realcli.AISDK, "node 20": realcli.AISDKNode20, "old": realcli.OldAISDK, "codex": realcli.AISDKCodex,
+	}, func(t *testing.T, _ string, sdk realcli.SDK) {
 		job := newSDKJob(t, sdk, "aisdk.mjs", standin.Options{Reply: answerTurns})
 		turns := []string{basePrompt, "The test of the empty file still fails. Fix it.", "Thank you. Now a comment at the end of the file is lost."}
 		direct, shimmed := job.run(job.direct, turns...), job.run(job.shimmed, turns...)

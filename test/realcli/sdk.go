@@ -18,13 +18,19 @@ type SDK struct {
 	CLI           Pin // of the same time
 }
 
-// The SDKs that there are end-to-end tests for, and those of a year before. The AI SDK's provider is the newest that runs
-// with Node 20.
+// The SDKs that there are end-to-end tests for, and those of a year before. The newest of the AI SDK's providers need Node 22.
 var (
 	AgentTS = SDK{"agent-ts", "0.3.330",
 		[]string{"@anthropic-ai/claude-agent-sdk@0.3.330", "@anthropic-ai/sdk@>=0.93.0", "@modelcontextprotocol/sdk@^1.29.0", "zod@^4.1.8"}, false, Claude}
 	AgentPython = SDK{"agent-py", "0.2.187", []string{"claude-agent-sdk==0.2.187"}, true, Claude}
-	AISDK       = SDK{"ai-sdk", "3.6.0", []string{"ai-sdk-provider-claude-code@3.6.0", "ai@^6.0.326", "zod@^4.1.8"}, false, Claude}
+	// Built from its source it has no CLI, and takes the one on PATH.
+	AgentPythonBuilt = SDK{"agent-py-built", AgentPython.Version, []string{"--no-binary", "claude-agent-sdk", AgentPython.Packages[0]}, true, Claude}
+
+	AISDK = SDK{"ai-sdk", "4.1.0",
+		[]string{"ai-sdk-provider-claude-code@4.1.0", "ai@^7.0.173", "zod@^4.1.8", "node@22.23.3"}, false, Claude}
+	AISDKCodex = SDK{"ai-sdk-codex", "2.2.1",
+		[]string{"ai-sdk-provider-codex-cli@2.2.1", "ai@^7.0.173", "zod@^4.1.8", "node@22.23.3"}, false, Codex}
+	AISDKNode20 = SDK{"ai-sdk", "3.6.0", []string{"ai-sdk-provider-claude-code@3.6.0", "ai@^6.0.326", "zod@^4.1.8"}, false, Claude}
 
 	// The old Python SDK does not say that it needs an mcp before 2.
 	OldAgentTS     = SDK{"agent-ts", "0.1.44", []string{"@anthropic-ai/claude-agent-sdk@0.1.44", "zod@^3.24.1"}, false, OldClaude}
