@@ -645,7 +645,7 @@ func TestProbeDecides(t *testing.T) {
 		prompt := fmt.Sprintf(base, 1)
 		_, ticket := begin(t, l, prompt, 1000)
 		finish(t, l, ticket, goodOutcome(someID, "done", 2000))
-		if err := l.SetProbe("", tt.probe, 2500); err != nil {
+		if err := l.SetProbe("claude", "", tt.probe, 2500); err != nil {
 			t.Fatal(err)
 		}
 		if d, _ := begin(t, l, prompt+"\n\nMore.", 3000); d.Mode != tt.want || (d.Reason == reason.NoResume) != (tt.want == rewrite.Fresh) {

@@ -87,7 +87,7 @@ func (l *Ledger) Measured(c *Call, f *decide.Facts) (err error) {
 	}
 	// A binary that was never probed is assumed to resume: its first refusal is caught and
 	// recorded.
-	probe, _, err := l.Probe(c.Fingerprints.Runtime)
+	probe, _, err := l.Probe(c.Tool, c.Fingerprints.Runtime)
 	f.NoResume = f.NoResume || err == nil && probe.Known && !probe.Resume
 	return nil
 }

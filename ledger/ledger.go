@@ -327,11 +327,11 @@ func (l *Ledger) schema() (text string, err error) {
 	return text, err
 }
 
-// Probe returns what was learned about the binary with that fingerprint. ok is false if it was
+// Probe returns what was learned about the tool's binary with that fingerprint. ok is false if it was
 // never probed.
-func (l *Ledger) Probe(fingerprint string) (probe rewrite.Probe, ok bool, err error) {
+func (l *Ledger) Probe(tool, fingerprint string) (probe rewrite.Probe, ok bool, err error) {
 	var text []byte
-	err = l.db.QueryRow("SELECT probe FROM runtimes WHERE fingerprint = ?", fingerprint).Scan(&text)
+	err = l.db.QueryRow("SELECT probe FROM runtimes WHERE fingerprint = ?", tool+" "+fingerprint).Scan(&text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return rewrite.Probe{}, false, nil
 	}
@@ -341,10 +341,10 @@ func (l *Ledger) Probe(fingerprint string) (probe rewrite.Probe, ok bool, err er
 	return probe, err == nil, err
 }
 
-// SetProbe stores what was learned about a binary.
-func (l *Ledger) SetProbe(fingerprint string, probe rewrite.Probe, now decide.Millis) error {
+// SetProbe stores what was learned about a tool's binary.
+func (l *Ledger) SetProbe(tool, fingerprint string, probe rewrite.Probe, now decide.Millis) error {
 	return l.write(func(tx *sql.Tx) error {
-		_, err := tx.Exec("INSERT OR REPLACE INTO runtimes VALUES (?, ?, ?)", fingerprint, encodeJSON(probe), now)
+		_, err := tx.Exec("INSERT OR REPLACE INTO runtimes VALUES (?, ?, ?)", tool+" "+fingerprint, encodeJSON(probe), now)
 		return err
 	})
 }

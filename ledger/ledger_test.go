@@ -404,16 +404,19 @@ func TestAnswersSurviveTheLedger(t *testing.T) {
 
 func TestProbes(t *testing.T) {
 	l, _ := newLedger(t)
-	if _, known, err := l.Probe("x"); known || err != nil {
+	if _, known, err := l.Probe("claude", "x"); known || err != nil {
 		t.Errorf("known %v, %v", known, err)
 	}
 	want := rewrite.Probe{Known: true, Options: []rewrite.Option{{Names: []string{"--new"}, Arity: rewrite.OneValue}}}
-	if err := l.SetProbe("x", want, 1); err != nil {
+	if err := l.SetProbe("claude", "x", want, 1); err != nil {
 		t.Fatal(err)
 	}
-	got, known, err := l.Probe("x")
+	got, known, err := l.Probe("claude", "x")
 	if !known || err != nil || len(got.Options) != 1 || got.Options[0].Arity != rewrite.OneValue || got.Resume {
 		t.Errorf("%+v, known %v, %v", got, known, err)
+	}
+	if _, known, _ := l.Probe("codex", "x"); known { // a version manager's shim is one file for all tools
+		t.Error("what claude's help says is taken for codex's")
 	}
 	if err := errors.Join(l.Check(), l.CheckWritable()); err != nil {
 		t.Error(err)
@@ -513,7 +516,7 @@ func TestFold(t *testing.T) {
 		if before > longLog {
 			return
 		}
-		if err := l.SetProbe(fmt.Sprint(i), rewrite.Probe{}, 1); err != nil {
+		if err := l.SetProbe("claude", fmt.Sprint(i), rewrite.Probe{}, 1); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -33,8 +35,9 @@ func (c *call) learn() rewrite.Probe {
 	if c.openLedger() != "" {
 		return rewrite.Probe{} // without a ledger every call would run --help
 	}
+	// A version manager's shim is one file for all tools.
 	fingerprint := c.real.fingerprint()
-	probe, known, err := c.ledger.Probe(fingerprint)
+	probe, known, err := c.ledger.Probe(c.name, fingerprint)
 	if err != nil {
 		c.log.fault("read probe", err)
 		return rewrite.Probe{}
@@ -50,7 +53,7 @@ func (c *call) learn() rewrite.Probe {
 	if c.preview || asks && probe.Version == "" { // it may have been too slow: the next call asks again
 		return probe
 	}
-	if err := c.ledger.SetProbe(fingerprint, probe, millis(c.env.Now())); err != nil {
+	if err := c.ledger.SetProbe(c.name, fingerprint, probe, millis(c.env.Now())); err != nil {
 		c.log.fault("keep probe", err)
 	}
 	return probe
@@ -99,6 +102,8 @@ type Place struct {
 	First string // the executable that a caller runs, "" for none
 	Ours  bool   // First is a shim of reprise
 	Real  string // the binary behind the shim, "" for none
+	// Repeats reports whether Real is a script that may run the tool several times.
+	Repeats bool
 }
 
 // Locate looks up a tool's name on PATH, as callers do and as the shim does.
@@ -110,9 +115,51 @@ func Locate(env Env, name, configured string) Place {
 		p.First, p.Ours = first.path, slices.Contains(ours, first.id)
 	}
 	if real, err := resolve(name, configured, path, strings.Join(ours, ",")); err == nil {
-		p.Real = real.path
+		p.Real, p.Repeats = real.path, repeats(real, name, path, strings.Join(ours, ","))
 	}
 	return p
+}
+
+var (
+	scripted = regexp.MustCompile(`^#!.*\b(ba|da|k|z)?sh\b`)
+	passesOn = regexp.MustCompile(`(?m)^[^#\n]*(\$[@*]|\[[@*]\]).*$`) // the arguments, or an array
+	becomes  = regexp.MustCompile(`\bexec\s`)
+)
+
+// repeats reports whether a target is a shell script that may run the tool behind it on PATH, and run it again after a failure: it does
+// not only become another program with its arguments. The second run would be given a session that the first one has begun.
+func repeats(t target, name, path, skip string) bool {
+	if _, err := resolve(name, "", path, skip+","+t.id); err != nil {
+		return false
+	}
+	file, err := os.Open(t.path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	text, _ := io.ReadAll(io.LimitReader(file, 1<<16))
+	lines := passesOn.FindAll(text, -1)
+	return scripted.Match(text) && (lines == nil || slices.ContainsFunc(lines, func(line []byte) bool { return !becomes.Match(line) }))
+}
+
+// repeats reports whether the real binary may run the tool several times.
+func (c *call) repeats() bool { return repeats(c.real, c.name, c.env.path(), c.skip) }
+
+// managers are the programs that version managers start under a tool's name, to run the version of the tool that they choose.
+var managers = map[string]string{"mise": "mise", "volta-shim": "volta"}
+
+// Manager returns the version manager that a tool's name leads to, "" if there is none. asdf has a script for each tool.
+func Manager(path string) string {
+	text := make([]byte, 256)
+	if file, err := os.Open(path); err == nil {
+		n, _ := io.ReadFull(file, text)
+		text = text[:n]
+		file.Close()
+	}
+	if bytes.HasPrefix(text, []byte("#!")) && bytes.Contains(text, []byte("asdf exec")) {
+		return "asdf"
+	}
+	return managers[filepath.Base(canonical(path))]
 }
 
 // Version runs a binary with --version and returns the first line, "" if that fails.
@@ -150,6 +197,9 @@ func (t target) fingerprint() string {
 // own installer puts it, from the npm package that it is a command of or that consists of it, or from
 // the Python package that it is a script of; "" if there is none of these.
 func (t target) version() string {
+	if managers[filepath.Base(t.real)] != "" {
+		return "" // a version there is were the manager's own
+	}
 	if name := filepath.Base(t.real); strings.Count(name, ".") == 2 && strings.Trim(name, "0123456789.") == "" {
 		return name
 	}

@@ -148,6 +148,8 @@ func TestVersionWithoutRunning(t *testing.T) {
 		{"npm, deeper", map[string]string{"pkg/package.json": `{"version":"1.2.3","bin":{"tool":"a/b/c/tool"}}`, "pkg/a/b/c/tool": ""}, "pkg/a/b/c/tool", ""},
 		{"npm, in a folder with a package of another kind", map[string]string{
 			"pkg/package.json": `{"version":"1.2.3","bin":{"tool":"bin/tool"}}`, "pkg/bin/package.json": "{", "pkg/bin/tool": ""}, "pkg/bin/tool", "1.2.3"},
+		{"a version manager's program", map[string]string{
+			"pkg/package.json": `{"version":"1.2.3","bin":{"mise":"bin/mise"}}`, "pkg/bin/mise": ""}, "pkg/bin/mise", ""},
 		{"npm, for one platform", map[string]string{
 			"node_modules/pkg/package.json": `{"version":"1.2.3"}`, "node_modules/pkg/bin/tool": ""}, "node_modules/pkg/bin/tool", "1.2.3"},
 		{"somebody's own package", map[string]string{"pkg/package.json": `{"version":"1.0.0"}`, "pkg/bin/tool": ""}, "pkg/bin/tool", ""},
@@ -187,6 +189,47 @@ func TestVersionWithoutRunning(t *testing.T) {
 		}
 		if got := real.version(); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestRepeats(t *testing.T) {
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+	for _, d := range []string{first, second} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tool, behind := filepath.Join(first, "tool"), filepath.Join(second, "tool")
+	for text, want := range map[string]bool{
+		"#!/bin/sh\ntool \"$@\"\n":                                         true,
+		"#!/bin/bash\nuntil real-tool \"$@\"; do sleep 60; done\n":         true,
+		"#!/bin/sh\ntool \"$@\" || tool \"$@\"\n":                          true,
+		"#!/bin/sh\ntool \"$@\"\nexec tool \"$@\"\n":                       true,
+		"#!/usr/bin/env zsh\nargs=($*)\nexec tool $args\n":                 true,
+		"#!/bin/sh\necho none\n":                                           true,
+		"#!/bin/sh\n# all of \"$@\"\nexec real-tool \"$@\"\n":              false,
+		"#!/bin/bash -e\nexec -a \"$0\" /store/tool --flag \"$@\"\n":       false,
+		"#!/bin/sh\nif x; then exec a \"$@\"; fi\nPATH=/x exec b \"$@\"\n": false,
+		"#!/bin/bash\nargs+=(--flag)\nexec tool \"${args[@]}\"\n":          false,
+		"#!/usr/bin/env node\nrun('$@')\n":                                 false,
+		"\x7fELF sh $@":                                                    false,
+	} {
+		for _, path := range []string{tool, behind} {
+			if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		real, err := resolve("tool", "", first, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := repeats(real, "tool", first+":"+second, ""); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+		if repeats(real, "tool", first, "") {
+			t.Errorf("%q repeats a tool that is not there", text)
 		}
 	}
 }

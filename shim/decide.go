@@ -96,6 +96,9 @@ func (c *call) decide() reason.Code {
 	if c.parsed.Mode == rewrite.Observe {
 		return "" // the caller manages the session
 	}
+	if c.repeats() {
+		return reason.Repeating
+	}
 	why := c.readPrompt()
 	if why == reason.StdinOpen && c.talk != nil {
 		return c.parsed.NoScout // "": decided when the prompt is there

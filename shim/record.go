@@ -236,7 +236,7 @@ func (c *call) noteNoResume(why reason.Code) {
 		return
 	}
 	probe := rewrite.Probe{Known: true}
-	if err := c.ledger.SetProbe(c.runtime(), probe, millis(c.env.Now())); err != nil {
+	if err := c.ledger.SetProbe(c.name, c.runtime(), probe, millis(c.env.Now())); err != nil {
 		c.log.fault("keep probe", err)
 	}
 }

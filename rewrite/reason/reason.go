@@ -27,6 +27,7 @@ const (
 	StdinOpen       Code = "stdin_open"       // stdin is open but sends nothing: the prompt is not known
 	StdinTooBig     Code = "stdin_large"      // stdin exceeds what the shim reads
 	StdoutGone      Code = "stdout_gone"      // stdout has no reader: the tool must find out by itself
+	Repeating       Code = "repeating"        // a script that may run the tool several times stands behind the shim
 	VerboseSetting  Code = "verbose_set"      // a settings file may change the output format
 	HookSetting     Code = "hook_set"         // a settings file may change what the session stores
 	FileNotRegular  Code = "file_not_regular" // a settings file is a pipe or a device: only the tool may read it
