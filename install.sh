@@ -8,7 +8,7 @@ unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 
 shims='claude codex copilot droid gemini opencode kilo qwen vibe'
 programs='shimctl reprise-store'
-names="$shims $programs" # choose_programs leaves some out
+names="$shims npx $programs" # choose_programs leaves some out
 repository='' # whose workflow signs releases, as github.com/OWNER/NAME; scripts/home sets it
 tmp='' made='' ticker=''
 
@@ -286,6 +286,7 @@ choose_programs() {
 		chosen="$chosen $name"
 	done
 	names="${chosen:-$shims} $programs"
+	! present "$bin/npx" || names="$names npx" # shimctl setup --npx adds it
 	names=${names# }
 }
 

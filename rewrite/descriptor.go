@@ -8,6 +8,8 @@ import "slices"
 type Descriptor struct {
 	// Name is the command that the tool's shim is installed as.
 	Name string
+	// Packages are the packages of npm that have the command.
+	Packages []string
 	// Headless is the shortest call that reads its prompt from stdin.
 	Headless []string
 	// Unattended is a call that lets the tool work without asking its user. The prompt follows.

@@ -74,6 +74,9 @@ func Main(env Env) int {
 	if !startPoller() {
 		return c.execReal(nil) // at once: opening any file would end the process
 	}
+	if c.name == Npx {
+		return c.npx()
+	}
 	if env.Get("REPRISE_OFF") == "1" {
 		return c.passthrough(reason.SwitchedOff)
 	}
@@ -219,7 +222,11 @@ func (c *call) target() (target, error) {
 	if c.preview {
 		find = resolve // what is skipped are shims, not what was tried
 	}
-	t, err := find(c.name, c.config.Tools[c.name].Path, c.env.path(), c.skip)
+	configured := c.config.Tools[c.name].Path
+	if c.startedByNpx() { // with a binary of its own choice, first on PATH
+		configured = ""
+	}
+	t, err := find(c.name, configured, c.env.path(), c.skip)
 	if err == nil {
 		c.real = t
 	}

@@ -65,6 +65,11 @@ func executablePath() string {
 // (except the guard and the store's variables), descriptors and pid. If stdin is not nil, it replaces the caller's, which
 // has been read. execReal returns an exit code only if it fails.
 func (c *call) execReal(stdin *os.File) int {
+	return c.execWith(unsetEnv(c.env.Environ, nil), stdin)
+}
+
+// execWith is execReal with another environment.
+func (c *call) execWith(environ []string, stdin *os.File) int {
 	t, err := c.target()
 	if err != nil {
 		return c.cannotRun(err)
@@ -76,7 +81,6 @@ func (c *call) execReal(stdin *os.File) int {
 	}
 	runtime.LockOSThread()
 	front.Restore()
-	environ := unsetEnv(c.env.Environ, nil)
 	err = execOrSh(t.path, c.env.Args, setEnv(environ, guardEnv, c.guard.With(t.id, os.Getpid())))
 	if errors.Is(err, unix.E2BIG) { // the guard may be what is too much
 		err = execOrSh(t.path, c.env.Args, environ)

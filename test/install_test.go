@@ -279,6 +279,20 @@ func TestShimsOfToolsOnPath(t *testing.T) {
 	holds(".reprise", "claude", "codex", "reprise-store", "shimctl", "vibe")
 	s.install()
 	holds(".reprise", "claude", "codex", "reprise-store", "shimctl", "vibe")
+
+	// That of npx, as shimctl setup --npx adds it, is brought up to date and removed like the others.
+	marker, _ := os.ReadFile(filepath.Join(s.bin, ".reprise"))
+	line := regexp.MustCompile(`(?m)^codex (.*)$`).FindSubmatch(marker)
+	s.write(s.bin+"/.reprise", string(marker)+"npx "+string(line[1])+"\n")
+	if err := os.Link(filepath.Join(s.bin, "codex"), filepath.Join(s.bin, "npx")); err != nil {
+		t.Fatal(err)
+	}
+	s.revise("first", "second")
+	s.install()
+	holds(".reprise", "claude", "codex", "npx", "reprise-store", "shimctl", "vibe")
+	if !s.sameFile("npx", "codex") {
+		t.Error("the shim of npx is an old one")
+	}
 	s.install("--uninstall")
 	s.gone(s.bin)
 }

@@ -48,6 +48,7 @@ func TestMain(m *testing.M) {
 			os.Exit(shim.Main(env))
 		}
 	}
+	commands[shim.Npx] = func() { os.Exit(shim.Main(shim.OSEnv())) }
 	commands["reprise-store"] = storeHelper
 	commands["fleet"] = callElsewhere
 	commands["collector"] = collector

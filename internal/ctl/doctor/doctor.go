@@ -31,7 +31,7 @@ func Command(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "doctor", Short: "check that the shims can work, and fix the ledger",
 		Long: `Checks PATH, aliases and functions that shadow the shims, the real binaries and whether their versions were
-tested, CLIs that SDKs in the working directory bundle, permissions, the ledger, the configuration, the
+tested, CLIs that SDKs in the working directory or npx bundle, permissions, the ledger, the configuration, the
 build, and the store that machines share if one is configured. It prints a fix for each problem. Fresh shells
 are asked what they run, so their start-up files are read. The exit status is 3 if there is a problem; notes
 do not count. ignore = ["NAME"] under [doctor] in the configuration silences a check.
@@ -80,7 +80,7 @@ func checks(a *app.App, measure bool) []setup.Check {
 	facts := setup.AskShells(a, cfg)
 	checks := append(checkTools(a, facts), checkShells(a, facts)...)
 	checks = append(checks, checkKeys(a, cfg)...)
-	checks = append(checks, checkBundled(a)...)
+	checks = append(append(checks, checkBundled(a)...), checkNpx(a)...)
 	checks = append(checks, checkRestated(a)...)
 	checks = append(checks, checkPermissions(a), configured, checkLedger(a), checkBuild())
 	checks = append(checks, checkQuality(a)...)

@@ -105,6 +105,8 @@ func checkOrder(a *app.App, p shim.Place) []setup.Check {
 		switch {
 		case len(list) == 0 && p.Ours:
 			shown += " (shim)"
+		case shim.Manager(path) != "":
+			shown += " (" + shim.Manager(path) + "'s shim)"
 		case path == p.Real:
 			shown += " (real)"
 		}
@@ -113,23 +115,34 @@ func checkOrder(a *app.App, p shim.Place) []setup.Check {
 	if list == nil {
 		return nil
 	}
-	return []setup.Check{setup.OK(p.Name+" on PATH", strings.Join(list, ", then "))}
+	checks := []setup.Check{setup.OK(p.Name+" on PATH", strings.Join(list, ", then "))}
+	if p.Repeats {
+		checks = append(checks, setup.Note(p.Name+" wrapper", a.Tilde(p.Real)+" is a script that may run "+p.Name+" several times: its calls are passed through",
+			"put its directory before the shims on PATH, or let it exec "+p.Name))
+	}
+	return checks
 }
 
 // A bundledCLI is where an SDK keeps a CLI of its own, and how it is told to use another one.
-type bundledCLI struct{ tool, pattern, fix string }
+type bundledCLI struct {
+	tool, pattern string
+	beside        string // another pattern that must be met, "" for none
+	fix           string
+}
 
 // bundledCLIs are relative to a project.
 var bundledCLIs = []bundledCLI{
-	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk-*/claude*", "pathToClaudeCodeExecutable: %q in the options of query()"},
-	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk/cli.js", "pathToClaudeCodeExecutable: %q in the options of query()"},
-	{"codex", "node_modules/@openai/codex-sdk/package.json", "new Codex({ codexPathOverride: %q })"},
+	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk-*/claude*", "", "pathToClaudeCodeExecutable: %q in the options of query()"},
+	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk/cli.js", "", "pathToClaudeCodeExecutable: %q in the options of query()"},
+	{"codex", "node_modules/@openai/codex-sdk/package.json", "", "new Codex({ codexPathOverride: %q })"},
+	{"codex", "node_modules/ai-sdk-provider-codex-cli/package.json", "node_modules/@openai/codex/package.json", "codexPath: %q in the model's settings"},
 }
 
 // bundledInPython are relative to a virtual environment.
 var bundledInPython = []bundledCLI{
-	{"claude", "lib/python3*/site-packages/claude_agent_sdk/_bundled/claude", "ClaudeAgentOptions(cli_path=%q)"},
-	{"codex", "lib/python3*/site-packages/openai_codex_sdk/vendor/*/codex/codex", `Codex({"codex_path_override": %q})`},
+	{"claude", "lib/python3*/site-packages/claude_agent_sdk/_bundled/claude", "",
+		"pip install --force-reinstall --no-deps --no-binary claude-agent-sdk claude-agent-sdk, which has none, or ClaudeAgentOptions(cli_path=%q)"},
+	{"codex", "lib/python3*/site-packages/openai_codex_sdk/vendor/*/codex/codex", "", `Codex({"codex_path_override": %q})`},
 }
 
 // checkBundled reports the CLIs that SDKs in the working directory bundle: their calls bypass the
@@ -140,8 +153,8 @@ func checkBundled(a *app.App) (checks []setup.Check) {
 		return nil
 	}
 	look := func(in string, b bundledCLI) {
-		found, _ := filepath.Glob(filepath.Join(rewrite.Literal(in), b.pattern)) // the pattern is constant
-		if len(found) == 0 {
+		found := findIn(in, b.pattern)
+		if len(found) == 0 || b.beside != "" && len(findIn(in, b.beside)) == 0 {
 			return
 		}
 		checks = append(checks, setup.Note(b.tool+" in an SDK",
@@ -158,6 +171,37 @@ func checkBundled(a *app.App) (checks []setup.Check) {
 	for _, place := range places {
 		for _, b := range bundledInPython {
 			look(place, b)
+		}
+	}
+	return checks
+}
+
+// findIn returns what a constant pattern matches in a directory.
+func findIn(dir, pattern string) []string {
+	found, _ := filepath.Glob(filepath.Join(rewrite.Literal(dir), pattern))
+	return found
+}
+
+// checkNpx looks at the shim of npx. Without it, it reports tools that npx has a package of, in the working directory or its cache: calls of these by
+// npx bypass the shims.
+func checkNpx(a *app.App) (checks []setup.Check) {
+	p := shim.Locate(a.ShimEnv(), shim.Npx, "")
+	switch {
+	case p.Real == "":
+		return nil // there is no npx
+	case shells.Runnable(filepath.Join(setup.ShimDirectory(a), shim.Npx)):
+		return []setup.Check{checkTool(a, p, "")}
+	}
+	dir, _ := os.Getwd() // findIn finds nothing then
+	cache := cmp.Or(a.Getenv("npm_config_cache"), filepath.Join(a.Getenv("HOME"), ".npm"))
+	for _, name := range rewrite.Names {
+		tool, _ := rewrite.Lookup(name)
+		for _, pack := range tool.Descriptor().Packages {
+			found := append(findIn(dir, "node_modules/"+pack), findIn(cache, "_npx/*/node_modules/"+pack)...)
+			if len(found) > 0 {
+				checks = append(checks, setup.Note(name+" by npx", a.Tilde(found[0])+" is what npx runs: its calls bypass the shim", "run shimctl setup --npx"))
+				break
+			}
 		}
 	}
 	return checks

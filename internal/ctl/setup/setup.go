@@ -15,6 +15,7 @@ import (
 	"reprise/internal/ctl/textfile"
 	"reprise/internal/ctl/view"
 	"reprise/rewrite"
+	"reprise/shim"
 
 	"github.com/spf13/cobra"
 )
@@ -22,8 +23,8 @@ import (
 // setupFlags are what setup is asked for.
 type setupFlags struct {
 	app.Consent
-	tools []string
-	undo  bool
+	tools     []string
+	npx, undo bool
 }
 
 func Command(a *app.App) *cobra.Command {
@@ -37,9 +38,11 @@ an alias or function that only starts a tool by its path. Your own lines never c
 		RunE: func(*cobra.Command, []string) error { return runSetup(a, flags) },
 	}
 	c.Flags().StringSliceVar(&flags.tools, "tools", nil, "the `TOOLS`, with commas between (default: those installed)")
+	c.Flags().BoolVar(&flags.npx, "npx", false, "add a shim of npx, which leads its calls of tools to their shims")
 	flags.AddFlags(c)
 	c.Flags().BoolVar(&flags.undo, "undo", false, "remove what setup wrote")
 	c.MarkFlagsMutuallyExclusive("undo", "tools")
+	c.MarkFlagsMutuallyExclusive("undo", "npx")
 	app.JSONFlag(c, &flags.JSON, "shimctl.setup/1")
 	app.CompleteFlag(c, "tools", rewrite.Names)
 	return c
@@ -49,7 +52,7 @@ type Report struct {
 	Schema     string         `json:"schema" doc:"name of this schema"`
 	Shims      string         `json:"shims" doc:"directory of the shims"`
 	Tools      []string       `json:"tools" doc:"the checked tools"`
-	NewShims   []string       `json:"new_shims" doc:"tools that have no shim yet and get one"`
+	NewShims   []string       `json:"new_shims" doc:"tools, and npx, that have no shim yet and get one"`
 	Changes    []changeReport `json:"changes" doc:"changes of files, in order"`
 	Written    bool           `json:"written" doc:"whether they were written"`
 	Checks     []Check        `json:"checks" doc:"what fresh shells run, after any writing"`
@@ -95,6 +98,9 @@ func runSetup(a *app.App, flags setupFlags) error {
 			r.NewShims = slices.DeleteFunc(slices.Clone(r.Tools), func(tool string) bool { return hasShim(facts.World.Shims, tool) })
 		} else {
 			r.Tools = ShimsIn(facts.World.Shims)
+		}
+		if flags.npx && !hasShim(facts.World.Shims, shim.Npx) {
+			r.NewShims = append(r.NewShims, shim.Npx)
 		}
 		edits, err = planSetup(a, facts, r.Tools)
 		r.Checks = Ignore(ShellChecks(a, facts, r.shimmed()), cfg.Doctor.Ignore)

@@ -21,6 +21,7 @@ func init() { rewrite.Register(claude{}) }
 
 var descriptor = rewrite.Descriptor{
 	Name:       "claude",
+	Packages:   []string{"@anthropic-ai/claude-code"},
 	Headless:   []string{"claude", "-p"},
 	Unattended: []string{"claude", "--allowedTools=Bash", "-p"},
 	// The subcommands in --help, and hidden or older ones.

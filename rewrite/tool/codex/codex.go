@@ -21,6 +21,7 @@ func init() { rewrite.Register(codex{}) }
 
 var descriptor = rewrite.Descriptor{
 	Name:            "codex",
+	Packages:        []string{"@openai/codex"},
 	Headless:        []string{"codex", "exec"},
 	Unattended:      []string{"codex", "exec", "--yolo"},
 	Managed:         []string{"exec", "e"},

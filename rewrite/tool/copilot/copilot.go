@@ -27,6 +27,7 @@ func init() { rewrite.Register(copilot{}) }
 
 var descriptor = rewrite.Descriptor{
 	Name:       "copilot",
+	Packages:   []string{"@github/copilot"},
 	Headless:   []string{"copilot"},
 	Unattended: []string{"copilot", "--allow-all", "-p"},
 	Subcommands: []string{

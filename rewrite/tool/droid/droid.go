@@ -23,6 +23,7 @@ func init() { rewrite.Register(droid{}) }
 
 var descriptor = rewrite.Descriptor{
 	Name:       "droid",
+	Packages:   []string{"droid", "@factory/cli"},
 	Headless:   []string{"droid", "exec"},
 	Unattended: []string{"droid", "exec", "--auto", "high"},
 	Managed:    []string{"exec"},

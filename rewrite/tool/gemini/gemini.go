@@ -22,6 +22,7 @@ func init() { rewrite.Register(gemini{}) }
 
 var descriptor = rewrite.Descriptor{
 	Name:        "gemini",
+	Packages:    []string{"@google/gemini-cli"},
 	Headless:    []string{"gemini"},
 	Unattended:  []string{"gemini", "--yolo", "-p"},
 	Subcommands: []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"},

@@ -38,6 +38,7 @@ func init() {
 
 var descriptor = rewrite.Descriptor{
 	Name:       "opencode",
+	Packages:   []string{"opencode-ai"},
 	Headless:   []string{"opencode", "run"},
 	Unattended: []string{"opencode", "run", "--auto"},
 	Managed:    []string{"run"},
@@ -63,6 +64,7 @@ var descriptor = rewrite.Descriptor{
 
 var kiloDescriptor = rewrite.Descriptor{
 	Name:         "kilo",
+	Packages:     []string{"@kilocode/cli"},
 	Headless:     []string{"kilo", "run"},
 	Unattended:   []string{"kilo", "run", "--auto"},
 	Managed:      []string{"run"},

@@ -20,6 +20,7 @@ func init() { rewrite.Register(qwen{}) }
 
 var descriptor = rewrite.Descriptor{
 	Name:        "qwen",
+	Packages:    []string{"@qwen-code/qwen-code"},
 	Headless:    []string{"qwen"},
 	Unattended:  []string{"qwen", "--yolo", "-p"},
 	Subcommands: []string{"auth", "board", "channel", "extensions", "hooks", "hook", "mcp", "review", "sandbox", "sessions", "update"},
