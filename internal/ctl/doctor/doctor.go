@@ -108,7 +108,7 @@ func checkTools(a *app.App, f setup.ShellFacts) []setup.Check {
 	if _, err := config.BinDir(a.Own); err != nil {
 		return []setup.Check{setup.Problem("PATH", err.Error(), "set HOME, and REPRISE_BIN_DIR to an absolute path if at all")}
 	}
-	var checks []setup.Check
+	checks, lists := testedLists(a)
 	missing := 0
 	for _, name := range rewrite.Names {
 		p := shim.Locate(a.ShimEnv(), name, f.Config.Tools[name].Path)
@@ -127,7 +127,7 @@ func checkTools(a *app.App, f setup.ShellFacts) []setup.Check {
 		}
 		said := shim.Version(p.Real, a.Environ)
 		checks = append(append(checks, checkTool(a, p, said)), checkOrder(a, p)...)
-		checks = append(checks, checkVersion(name, said)...)
+		checks = append(checks, checkVersion(name, said, lists)...)
 		if name == "gemini" {
 			checks = append(checks, checkRetention(a))
 		}
