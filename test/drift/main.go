@@ -162,7 +162,7 @@ func (o options) pairs() (all []pair, err error) {
 		default:
 			p.new = p.new.At(o.new)
 		}
-		if p.why != nil || p.old.Version != p.new.Version {
+		if known := p.old.Version != ""; p.why != nil || known && p.old.Version != p.new.Version {
 			all = append(all, p)
 		}
 	}
