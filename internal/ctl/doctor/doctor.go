@@ -26,7 +26,7 @@ import (
 )
 
 func Command(a *app.App) *cobra.Command {
-	var asJSON, measure bool
+	var asJSON, measure, shared bool
 	var fixes fixing
 	c := &cobra.Command{
 		Use: "doctor", Short: "check that the shims can work, and fix the ledger",
@@ -45,13 +45,15 @@ aside for a new, empty one. Nothing is deleted. It also takes reprise's own file
 			}
 			return app.NoArguments(c, args)
 		},
-		RunE: func(*cobra.Command, []string) error { return runDoctor(a, fixes, asJSON, measure) },
+		RunE: func(*cobra.Command, []string) error { return runDoctor(a, fixes, asJSON, measure, shared) },
 	}
 	c.Flags().BoolVar(&fixes.wanted, "fix", false, "fix the ledger and the permissions first")
 	c.Flags().BoolVar(&fixes.newLedger, "new-ledger", false, "with --fix, start a new ledger even if this one is sound")
 	fixes.consent.AddFlags(c)
 	c.Flags().BoolVar(&measure, "measure", false, "measure the time that the shim adds to a call that is passed through")
+	c.Flags().BoolVar(&shared, "report", false, "print what can be pasted into an issue: no paths, prompts or names")
 	app.JSONFlag(c, &asJSON, "shimctl.doctor/1")
+	c.MarkFlagsMutuallyExclusive("report", "json")
 	return c
 }
 
@@ -60,13 +62,16 @@ type Report struct {
 	Checks []setup.Check `json:"checks" doc:"in order"`
 }
 
-func runDoctor(a *app.App, f fixing, asJSON, measure bool) error {
+func runDoctor(a *app.App, f fixing, asJSON, measure, shared bool) error {
 	f.consent.JSON = asJSON
 	fixed, err := fix(a, f)
 	checks, _ := view.WithProgress(a.Stderr, "checking", func() ([]setup.Check, error) { return append(fixed, checks(a, measure)...), nil })
-	if asJSON {
+	switch {
+	case asJSON:
 		err = cmp.Or(err, a.Stdout.PrintJSON(Report{"shimctl.doctor/1", checks}))
-	} else {
+	case shared:
+		err = cmp.Or(err, share(a, checks))
+	default:
 		setup.PrintChecks(a, setup.Shown(checks))
 	}
 	if err == nil && slices.ContainsFunc(checks, func(c setup.Check) bool { return c.Result == "problem" }) {

@@ -30,10 +30,10 @@ func Command(a *app.App) *cobra.Command {
 	var from string
 	var unsigned bool
 	c := &cobra.Command{
-		Use: "update-list [--from RELEASE]", Short: "fetch the list of tested versions",
-		Long: `Fetches the list of tested versions of a release, checks its checksum and, with cosign or gh on PATH, its
-signature, and stores it in the data directory: doctor then knows the versions that were tested since this program
-was built. It says what was checked. An older list does not replace a newer one. Nothing else fetches the list.`,
+		Use: "update-list", Short: "fetch the list of tested versions",
+		Long: `Fetches the list of tested versions that lies beside a release, and stores it in the data directory, for
+doctor. Checks its checksum and, with cosign or gh, its signature, and says what was checked. An older list does
+not replace a newer one.`,
 		Args: app.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			r, err := findRelease(from)
@@ -43,7 +43,7 @@ was built. It says what was checked. An older list does not replace a newer one.
 			return update(a, r, signer{a, modulePath(), unsigned})
 		},
 	}
-	c.Flags().StringVar(&from, "from", "", "the `RELEASE`: its directory, its tested.json or an https URL (default: the latest on the forge)")
+	c.Flags().StringVar(&from, "from", "", "a `RELEASE`, as a directory or https URL (default: the latest)")
 	c.Flags().BoolVar(&unsigned, "unsigned", false, "do not check the signature")
 	return c
 }

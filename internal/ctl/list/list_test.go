@@ -147,7 +147,9 @@ func TestSignature(t *testing.T) {
 	const module = "github.com/you/re.prise"
 	s := newSite(t)
 	s.app.Environ[1] = "PATH=" + filepath.Join(filepath.Dir(s.home), "tools") // without those of this machine
-	tool := func(name, text string) { s.write(filepath.Join(filepath.Dir(s.home), "tools", name), "#!/bin/sh\n"+text) }
+	tool := func(name, text string) {
+		s.write(filepath.Join(filepath.Dir(s.home), "tools", name), "#!/bin/sh\n"+text)
+	}
 	bundle := func(name, text string) { s.write(filepath.Join(s.release, name), text) }
 	says := func(want string, unsigned bool) {
 		t.Helper()
