@@ -98,7 +98,6 @@ func TestReport(t *testing.T) {
 ### keys of events, gone
 
     - result/success cost
-    - result/success cost.usd
 
 ### options in --help, new
 
@@ -116,7 +115,6 @@ func TestReport(t *testing.T) {
 ### keys of events, new
 
     + result/success spent
-    + result/success spent.usd
 
 ### keys of transcripts, new
 

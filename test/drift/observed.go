@@ -65,13 +65,11 @@ func (o *observed) add(v version, w *harness.World, r harness.Result) {
 		exit = o.exit + " and " + exit
 	}
 	o.exit = exit
-	if lines, ok := objects(r.Stdout); ok {
-		for _, line := range lines {
-			o.keys("keys of events", line)
-		}
-	} else {
-		o.stdout += v.mask(w, r.Stdout)
+	events, rest := objects(r.Stdout)
+	for _, event := range events {
+		o.keys("keys of events", event)
 	}
+	o.stdout += v.mask(w, rest)
 	o.stderr += v.mask(w, r.Stderr)
 	o.files = v.mask(w, strings.Join(r.Files, ""))
 	for _, request := range r.Asked {
@@ -117,26 +115,26 @@ func (v version) mask(w *harness.World, text string) string {
 	return strings.ReplaceAll(w.Mask(text), v.number, "VERSION")
 }
 
-// objects parses a text that is one JSON value, or one a line.
-func objects(text string) (all []any, ok bool) {
+// objects returns the JSON objects in a text, which is one value or has one a line, and the other lines.
+func objects(text string) (all []any, rest string) {
 	var one any
 	if json.Unmarshal([]byte(text), &one) == nil {
 		if list, ok := one.([]any); ok {
-			return list, true
+			return list, ""
 		}
-		return []any{one}, isObject(one)
+		if isObject(one) {
+			return []any{one}, ""
+		}
 	}
 	for line := range strings.Lines(text) {
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
 		var value any
-		if json.Unmarshal([]byte(line), &value) != nil || !isObject(value) {
-			return nil, false
+		if json.Unmarshal([]byte(line), &value) == nil && isObject(value) {
+			all = append(all, value)
+		} else {
+			rest += line
 		}
-		all = append(all, value)
 	}
-	return all, len(all) > 0
+	return all, rest
 }
 
 func isObject(value any) bool {

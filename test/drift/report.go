@@ -28,10 +28,21 @@ func (r *report) add(title string, matters bool, lines []string) {
 	}
 }
 
-// addSets adds what is gone, which matters, and what is new.
+// addSets adds what is gone, which matters, and what is new. What is below a key goes and comes with it.
 func (r *report) addSets(title string, before, now set) {
-	r.add(title+", gone", true, without("-", before, now))
-	r.add(title+", new", false, without("+", now, before))
+	r.add(title+", gone", true, topmost(without("-", before, now)))
+	r.add(title+", new", false, topmost(without("+", now, before)))
+}
+
+func topmost(lines []string) (top []string) {
+	for _, line := range lines {
+		if !slices.ContainsFunc(top, func(above string) bool {
+			return strings.HasPrefix(line, above+".") || strings.HasPrefix(line, above+"[]")
+		}) {
+			top = append(top, line)
+		}
+	}
+	return top
 }
 
 func (r report) outcome() outcome {

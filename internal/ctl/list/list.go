@@ -31,9 +31,8 @@ func Command(a *app.App) *cobra.Command {
 	var unsigned bool
 	c := &cobra.Command{
 		Use: "update-list", Short: "fetch the list of tested versions",
-		Long: `Fetches the list of tested versions that lies beside a release, and stores it in the data directory, for
-doctor. Checks its checksum and, with cosign or gh, its signature, and says what was checked. An older list does
-not replace a newer one.`,
+		Long: `Fetches the list of tested versions of a release for doctor, into the data directory, and says what was checked:
+its checksum and, with cosign or gh, its signature. An older list does not replace a newer one.`,
 		Args: app.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			r, err := findRelease(from)
