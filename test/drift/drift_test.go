@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -157,28 +156,38 @@ func TestWorse(t *testing.T) {
 	}
 }
 
-// With the real CLIs, what 2.1.329 changed is found: refused work ends with 1, and says why.
+// With the real CLIs, what claude changed is found: from 2.1.319 on, work that auto mode refuses ends with 1 and says why, but not in
+// stream-json.
 func TestFindsWhatClaudeChanged(t *testing.T) {
 	if os.Getenv("REPRISE_E2E") != "1" {
 		t.Skip("set REPRISE_E2E=1 to run the real CLIs")
 	}
-	t.Parallel()
-	var out strings.Builder
-	came, err := options{tool: "claude", old: "2.1.290", new: "2.1.330", run: "^refused work, |^wrong rule, text|^own resume, text"}.main(&out)
-	if err != nil || came != differs {
-		t.Fatalf("%v, %v\n%s", came, err, out.String())
-	}
-	for _, want := range []string{
-		"### notices: exit status\n\n    0, now 1\n        in: refused work, json; refused work, text",
-		"    + Error: auto mode could not check some actions Claude tried",
-		"    + These settings entries were skipped",
-		"### printed in one format only\n",
+	for _, test := range []struct {
+		old, new, run string
+		want          []string
+	}{
+		{"2.1.318", "2.1.319", "^refused work, ", []string{
+			"### notices: exit status\n\n    0, now 1\n        in: refused work, json; refused work, text; refused work, verbose\n",
+			"    + Error: auto mode could not check some actions Claude tried",
+		}},
+		{"2.1.290", "2.1.330", "^refused work, text|^wrong rule, text|^own resume, text", []string{
+			"### notices: exit status\n\n    0, now 1\n        in: refused work, text\n",
+			"    + Error: auto mode could not check some actions Claude tried",
+			"    + These settings entries were skipped",
+			"### text of --help\n",
+			"### keys of transcripts, new\n",
+			"### printed in one format only\n",
+		}},
 	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the report lacks %q", want)
+		var out strings.Builder
+		came, err := options{tool: "claude", old: test.old, new: test.new, run: test.run}.main(&out)
+		if err != nil || came != differs {
+			t.Fatalf("%v, %v\n%s", came, err, out.String())
 		}
-	}
-	if t.Failed() {
-		fmt.Println(out.String())
+		for _, want := range test.want {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s and %s: no %q in\n%s", test.old, test.new, want, out.String())
+			}
+		}
 	}
 }
