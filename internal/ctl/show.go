@@ -215,7 +215,7 @@ func chainTable(a *app.App, chains []ledger.ChainRow) *view.Table {
 	for _, c := range chains {
 		s := view.Newest(c)
 		t.Add(view.IDCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task), view.TextCell(c.Role), view.TextCell(c.Last.Rule), view.NumberCell(int64(c.Calls)),
-			view.NumberCell(int64(c.Resumed)), view.DecisionCell(c.Last), a.WhenCell(c.Last.Started), view.ContextCell(s.Context), view.SessionCell(s.NativeID),
+			view.NumberCell(int64(c.Resumed)), view.DecisionCell(c.Last), a.WhenCell(c.Updated), view.ContextCell(s.Context), view.SessionCell(s.NativeID),
 			view.StateCell(s), a.PathCell(c.Cwd), view.NameCell(c))
 	}
 	return t

@@ -244,7 +244,7 @@ func (a *App) SinceTime(text string) (time.Time, error) {
 	if d, err := config.ParseDuration(text); err == nil && d >= 0 {
 		return a.Now.Add(-d), nil
 	}
-	return time.Time{}, Usage(fmt.Sprintf("%q is no time", text), WhenWords)
+	return time.Time{}, Usage(fmt.Sprintf("%q is not a time", text), WhenWords)
 }
 
 // A Listing is what the flags of a command that lists things say.
