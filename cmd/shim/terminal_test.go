@@ -33,7 +33,9 @@ type screen struct {
 }
 
 // showOn starts a call whose streams, but those that it has already, are a terminal of 24 lines.
-func showOn(t *testing.T, cmd *exec.Cmd) *screen { return showSized(t, cmd, pty.Winsize{Rows: 24, Cols: 80}) }
+func showOn(t *testing.T, cmd *exec.Cmd) *screen {
+	return showSized(t, cmd, pty.Winsize{Rows: 24, Cols: 80})
+}
 
 func showSized(t *testing.T, cmd *exec.Cmd, size pty.Winsize) *screen {
 	t.Helper()
