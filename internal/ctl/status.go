@@ -1,13 +1,11 @@
 package ctl
 
 import (
-	"cmp"
 	"database/sql"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"reprise/internal/ctl/app"
@@ -131,24 +129,31 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f ledger.Filter
 	var jobs []ledger.JobSpending
 	var repeats []warning
 	var quality []string
-	for _, read := range []func() error{
-		func() error { return sums(a, l, r, f, &o) },
-		func() (err error) { o.chains, err = l.Chains(all); return err },
-		func() (err error) { o.live, err = l.Chains(live); return err },
-		func() (err error) { o.running, err = l.RunningInvocations(f, now); return err },
-		func() (err error) { o.decisions, err = l.LatestInvocations(last); return err },
-		func() (err error) { o.whole, err = l.WholePrompts(f); return err },
-		func() (err error) { meters, err = l.Meters(); return err },
-		func() (err error) { passed, err = l.PassedRows(f); return err },
-		func() (err error) { cached, err = l.CacheRows(f); return err },
-		func() (err error) { hour, err = l.HourRows(ledger.Wanted{Filter: f}); return err },
-		func() (err error) { jobs, err = l.JobSpendings(now); return err },
-		func() (err error) { repeats, err = repeatWarnings(a, l, cfg, f); return err },
-		func() (err error) { quality, err = why.QualityWarnings(a, l, f); return err },
-	} {
-		if err := read(); err != nil {
-			return o, err
-		}
+	forSums, err := a.OpenOrEmpty() // another connection, as most of the time is spent on the sums
+	if err != nil {
+		return o, err
+	}
+	defer forSums.Close()
+	err = inParallel(func() error {
+		return inOrder(
+			func() (err error) { o.bill, o.saved, err = sums(forSums, f, r); return err },
+			func() (err error) { cached, err = forSums.CacheRows(f); return err },
+			func() (err error) { o.chains, err = forSums.Chains(all); return err })
+	}, func() error {
+		return inOrder(
+			func() (err error) { o.live, err = l.Chains(live); return err },
+			func() (err error) { o.running, err = l.RunningInvocations(f, now); return err },
+			func() (err error) { o.decisions, err = l.LatestInvocations(last); return err },
+			func() (err error) { o.whole, err = l.WholePrompts(f); return err },
+			func() (err error) { meters, err = l.Meters(); return err },
+			func() (err error) { passed, err = l.PassedRows(f); return err },
+			func() (err error) { hour, err = l.HourRows(ledger.Wanted{Filter: f}); return err },
+			func() (err error) { jobs, err = l.JobSpendings(now); return err },
+			func() (err error) { repeats, err = repeatWarnings(a, l, cfg, f); return err },
+			func() (err error) { quality, err = why.QualityWarnings(a, l, f); return err })
+	})
+	if err != nil {
+		return o, err
 	}
 	o.live = slices.DeleteFunc(o.live, func(c ledger.ChainRow) bool { return a.Now.Sub(c.Updated.Time()) > cfg.MaxAge })
 	o.passed = why.PassedReports(passed)
@@ -167,28 +172,14 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f ledger.Filter
 	return o, nil
 }
 
-// sums adds up the last days' calls. The arms are read from all of them once more; on a
-// connection of its own that runs in parallel.
-func sums(a *app.App, l *ledger.Ledger, r view.Reporter, f ledger.Filter, o *overview) error {
-	forArms, err := a.OpenOrEmpty()
-	if err != nil {
-		return err
-	}
-	defer forArms.Close()
-	var reading sync.WaitGroup
+// sums returns what the selected calls cost, and what resuming saved.
+func sums(l *ledger.Ledger, f ledger.Filter, r view.Reporter) (bill view.Bill, saved saving.Saving, err error) {
 	var slices []ledger.Slice
 	var arms []ledger.ChainSums
-	var slicesErr, armsErr error
-	reading.Go(func() {
-		slices, slicesErr = l.Slices(f, r.Prices.LongPrompt())
-	})
-	reading.Go(func() { arms, armsErr = forArms.Arms(f) })
-	reading.Wait()
-	for _, s := range slices {
-		o.bill.Add(r.Prices, s)
-	}
-	o.saved = saving.New(slices, arms, r.ListPrice)
-	return cmp.Or(slicesErr, armsErr)
+	err = inOrder(
+		func() (err error) { slices, err = l.Slices(f, r.Prices.LongPrompt()); return err },
+		func() (err error) { arms, err = l.Arms(f); return err })
+	return r.Bill(slices), saving.New(slices, arms, r.ListPrice), err
 }
 
 // printFirst says before anything else that no call is managed, and what was missed.

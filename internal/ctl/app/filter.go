@@ -210,6 +210,14 @@ func PeriodWords(p ledger.Period) (words string) {
 	return words
 }
 
+// CallsOfPeriod names the calls that figures are of, as in "calls since 2026-11-20 00:00".
+func CallsOfPeriod(p ledger.Period) string {
+	if words := PeriodWords(p); words != "" {
+		return "calls" + words
+	}
+	return "all calls"
+}
+
 // FilterWords says what a filter selects, in the sentence that no call was made.
 func FilterWords(f ledger.Filter) string {
 	words := " yet"

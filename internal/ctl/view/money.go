@@ -65,6 +65,14 @@ func ListPrice(p prices.Price, u prices.Usage, maybeLong bool) Sum {
 	return s
 }
 
+// Bill returns what the calls of slices cost: every command that shows a sum has it from here.
+func (r Reporter) Bill(slices []ledger.Slice) (b Bill) {
+	for _, s := range slices {
+		b.Add(r.Prices, s)
+	}
+	return b
+}
+
 // A Bill adds up what many managed calls cost.
 type Bill struct {
 	Resumed   int64
@@ -130,6 +138,9 @@ func (b *Bill) Add(t *prices.Table, s ledger.Slice) {
 
 // Managed counts the calls.
 func (b *Bill) Managed() int64 { return b.Resumed + b.Fresh }
+
+// Priced counts the calls of known cost.
+func (b *Bill) Priced() int64 { return b.Managed() - b.NotKnown }
 
 // Prompt counts the tokens of all kinds that the model was sent.
 func (b *Bill) Prompt() int64 { return b.Input + b.Cached + b.Write }
