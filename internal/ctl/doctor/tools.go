@@ -21,6 +21,9 @@ import (
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)+`)
 
+// newerBy says of a version that only its last number is higher than that of the newest tested one.
+const newerBy = "newer by a patch than the tested"
+
 // checkVersion compares a tool's version with those that were tested. It returns no check if the tool prints no version or
 // none of it was tested.
 func checkVersion(name, said string) []setup.Check {
@@ -49,6 +52,8 @@ func checkVersion(name, said string) []setup.Check {
 		return []setup.Check{c}
 	}
 	switch {
+	case Older(newest, version) && strings.TrimRight(version, "0123456789") == strings.TrimRight(newest, "0123456789"):
+		c.Finds = fmt.Sprintf("%s is %s %s; shimctl demo tries it here", version, newerBy, newest)
 	case Older(version, oldest), Older(newest, version):
 		c.Result = "note"
 		c.Finds = fmt.Sprintf("%s was not tried, only %s to %s: its output may differ from what the shim renders", version, oldest, newest)
