@@ -17,7 +17,7 @@ func reuse(chains string) string {
 		coalesce(sum(held) FILTER (WHERE idle >= 300000 AND idle < 3600000), 0),
 		coalesce(sum(held) FILTER (WHERE idle >= 300000 AND idle < 3600000 AND NOT kept AND ` + missedCache + `), 0),
 		coalesce(sum(held) FILTER (WHERE kept AND first_read NOT NULL), 0), coalesce(sum(min(held, first_read)) FILTER (WHERE kept), 0)
-		FROM (SELECT *, ` + heldEnough + ` AND (idle < 300000 OR idle < 3600000 AND lag(cache_hour, 1, 0) OVER (PARTITION BY chain_id ORDER BY id)) AS kept
+		FROM (SELECT tool, chain_id, cache_hour, idle, held, input, cache_read, cache_write, first_prompt, first_read, ` + heldEnough + ` AND (idle < 300000 OR idle < 3600000 AND lag(cache_hour, 1, 0) OVER (PARTITION BY chain_id ORDER BY id)) AS kept
 			FROM invocations WHERE fell_back IS NULL AND chain_id IN (` + chains + `))
 		GROUP BY tool, chain_id`
 }
