@@ -3,8 +3,10 @@ package ledger
 import (
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"reprise/ledger/decide"
+	"reprise/rewrite"
 )
 
 // likeChains is how many chains show how long the pauses of a new one will be.
@@ -73,9 +75,14 @@ type HourRow struct {
 	Missed float64 // what it would have saved these
 }
 
-// HourRows sums up the chains of the selected calls, by tool.
+// HourRows sums up the chains of the selected calls, by tool, of the tools that can ask the provider for an hour.
 func (l *Ledger) HourRows(w Wanted) ([]HourRow, error) {
 	where, args := w.selects("i.")
+	tools := slices.DeleteFunc(slices.Clone(rewrite.Names), func(name string) bool {
+		tool, _ := rewrite.Lookup(name)
+		return !tool.Descriptor().KeepsHour
+	})
+	where, args = where+" AND i.tool IN (SELECT value FROM json_each(?))", append(args, encodeJSON(tools))
 	var all []HourRow
 	err := eachPauses(l.db, "SELECT i.chain_id FROM invocations i WHERE (i.cache_hour OR i.idle >= 300000 AND i.idle < 3600000) AND "+where, args, func(p pauses) {
 		if len(all) == 0 || all[len(all)-1].Tool != p.tool {
