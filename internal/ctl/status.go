@@ -24,10 +24,9 @@ func statusCommand(a *app.App) *cobra.Command {
 	var columns *view.ColumnsFlag
 	c := &cobra.Command{
 		Use: "status", Short: "show on one screen what the shims did, and warnings",
-		Long: `Shows on one screen what resuming saved; a configuration that keeps reprise off, calls that were passed through,
-and other warnings; the store that machines share; the calls that run; the last decisions. A terminal gets what fits on its
-screen, and the commands that show the rest; with --all, and in a pipe or a file, figures, every warning in full and the chains
-with a live session too. --watch keeps the screen up to date, without the store, until you interrupt it.`,
+		Long: `Shows on one screen what resuming saved, warnings, the store that machines share, the calls that run and the last
+decisions. With --all, and in a pipe: figures, all warnings and the live chains too. --watch keeps the screen up to date,
+without the store, until you interrupt it.`,
 		Args: app.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if watch {
@@ -42,7 +41,7 @@ with a live session too. --watch keeps the screen up to date, without the store,
 	f = app.FilterFlag(a, c)
 	columns = view.AddColumns(c, runningColumns, liveColumns, decisionColumns)
 	c.Flags().BoolVarP(&watch, "watch", "w", false, "keep the screen up to date")
-	c.Flags().BoolVar(&all, "all", false, "print all of it, whatever fits")
+	c.Flags().BoolVar(&all, "all", false, "print all of it")
 	c.MarkFlagsMutuallyExclusive("watch", "json", "all")
 	return c
 }

@@ -34,8 +34,8 @@ func Command(a *app.App) *cobra.Command {
 		Long: `Checks PATH, aliases and functions that shadow the shims, the real binaries and whether their versions were
 tested, CLIs that SDKs in the working directory bundle, permissions, the ledger, the configuration, the
 build, and the store that machines share if one is configured. It prints a fix for each problem. Fresh shells
-are asked what they run, so their start-up files are read. A terminal gets what was found, and a line for each tool; with
---all, and in a pipe or a file, every check. The exit status is 3 if there is a problem; notes do not count. ignore = ["NAME"] under [doctor] in the configuration silences a check.
+are asked what they run, so their start-up files are read. A terminal gets findings and a line
+for each tool; --all prints every check. The exit status is 3 if there is a problem; notes do not count. ignore = ["NAME"] under [doctor] in the configuration silences a check.
 
 --fix copies the readable part of a damaged ledger into a new one. The last events of its sessions may be lost, so none
 of them is resumed again: the next call of every job is fresh. What is no ledger, or one of a newer reprise, is moved
@@ -53,7 +53,7 @@ reprise's own files out of others' reach.`,
 	c.Flags().BoolVar(&fixes.newLedger, "new-ledger", false, "with --fix, start a new ledger even if this one is sound")
 	fixes.consent.AddFlags(c)
 	c.Flags().BoolVar(&measure, "measure", false, "measure the time that the shim adds to a call that is passed through")
-	c.Flags().BoolVar(&all, "all", false, "print every check, also at a terminal")
+	c.Flags().BoolVar(&all, "all", false, "print every check")
 	app.JSONFlag(c, &asJSON, "shimctl.doctor/1")
 	return c
 }

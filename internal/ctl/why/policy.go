@@ -59,11 +59,11 @@ type HourReport struct {
 	Missed float64 `json:"weighted_tokens_missed" doc:"what it would have saved these"`
 }
 
-// HourJSON returns the rows that say anything.
+// HourJSON returns the rows of the tools that can ask the provider for an hour.
 func HourJSON(rows []ledger.HourRow) []HourReport {
 	reports := []HourReport{}
 	for _, r := range rows {
-		if r.Calls+r.Chains > 0 {
+		if tool, known := rewrite.Lookup(r.Tool); known && tool.Descriptor().KeepsHour && r.Calls+r.Chains > 0 {
 			reports = append(reports, HourReport(r))
 		}
 	}
