@@ -52,7 +52,7 @@ install_programs() {
 usage() {
 	cat <<'END'
 usage: ./install.sh [--from RELEASE] [--unsigned] [--bin-dir DIR] [--tools TOOLS] [--store] [--demo]
-       ./install.sh --uninstall [--bin-dir DIR] [--purge]
+       ./install.sh --uninstall [--bin-dir DIR] [--yes] [--purge]
 
   --from RELEASE install the programs of a release, without Go and a C compiler: a directory
                  or an https URL that has the archives and SHA256SUMS
@@ -64,7 +64,9 @@ usage: ./install.sh [--from RELEASE] [--unsigned] [--bin-dir DIR] [--tools TOOLS
                  and tools on PATH get one; if there are neither, all tools do
   --store        install reprise-store too, which machines need to share sessions; once there, it stays
   --demo         show what the installed shims do, on this machine alone (shimctl demo)
-  --uninstall    remove what was installed; the ledger, the log and the configuration stay
+  --uninstall    remove what was installed, and ask whether to take the block of shimctl setup out
+                 of your start-up files; the ledger, the log and the configuration stay
+  --yes          with --uninstall: take the block out unasked
   --purge        with --uninstall: remove those as well
   --where        print the directory to install into, and do nothing
   --help         show this
@@ -72,7 +74,7 @@ END
 }
 
 read_options() {
-	action=install demo=no store=no purge=no unsigned=no from='' asked='' bin=${REPRISE_BIN_DIR:-}
+	action=install demo=no store=no yes=no purge=no unsigned=no from='' asked='' bin=${REPRISE_BIN_DIR:-}
 	case $bin in
 	'' | /*) ;;
 	*) fail "REPRISE_BIN_DIR is $bin, not an absolute path" 'programs in other directories would not find it; set it anew' ;;
@@ -106,6 +108,7 @@ read_options() {
 		--tools=*) add_tools "${1#*=}" ;;
 		--uninstall) action=uninstall ;;
 		--where) action=where ;;
+		-y | --yes) yes=yes ;;
 		--purge) purge=yes ;;
 		--store) store=yes ;;
 		--demo) demo=yes ;;
@@ -119,6 +122,9 @@ read_options() {
 	done
 	if [ "$purge" = yes ] && [ "$action" = install ]; then
 		bad_usage '--purge goes only with --uninstall'
+	fi
+	if [ "$yes" = yes ] && [ "$action" = install ]; then
+		bad_usage '--yes goes only with --uninstall'
 	fi
 	if [ "$demo" = yes ] && [ "$action" = uninstall ]; then
 		bad_usage '--demo does not go with --uninstall'
@@ -339,10 +345,20 @@ sweep() {
 # present reports whether there is anything of that name, be it a dangling link.
 present() { [ -e "$1" ] || [ -L "$1" ]; }
 
-# ours reports whether the file of that name is one that we installed, unchanged.
+# ours reports whether the file of that name is one that we installed, unchanged, or one of our programs of which the marker
+# has no line: a version that did not have it yet has written the marker since.
 ours() {
 	[ -f "$bin/$1" ] && ! [ -L "$bin/$1" ] && [ -r "$bin/$marker" ] &&
-		grep -qxF -e "$(line_for "$1" "$bin/$1")" "$bin/$marker"
+		if grep -q "^$1 " "$bin/$marker"; then grep -qxF -e "$(line_for "$1" "$bin/$1")" "$bin/$marker"; else built "$1"; fi
+}
+
+# built reports whether the file of that name is a program of this project: Go notes which package one was built from.
+built() {
+	case " $shims " in
+	*" $1 "*) package=cmd/shim ;;
+	*) package=cmd/$1 ;;
+	esac
+	LC_ALL=C grep -q "path	[^ ]*reprise/$package\$" "$bin/$1"
 }
 
 # line_for NAME FILE prints the marker's line for the file.
@@ -688,6 +704,7 @@ path_line() {
 
 uninstall() {
 	if [ -e "$bin/$marker" ]; then
+		undo_setup
 		remove_programs
 	else
 		printf 'nothing of reprise is installed in %s\n' "$bin"
@@ -695,6 +712,18 @@ uninstall() {
 	for directory in "$state" "$settings"; do
 		[ -z "$directory" ] || ! present "$directory" || remove_or_mention "$directory"
 	done
+}
+
+# undo_setup takes what shimctl setup wrote out of the user's files, if it may, and names those that keep it.
+undo_setup() {
+	ours shimctl && [ -x "$bin/shimctl" ] && [ -w "$bin" ] || return 0
+	if [ "$yes" = yes ]; then
+		"$bin/shimctl" setup --undo --yes || :
+	elif [ -t 0 ] && [ -t 2 ]; then
+		"$bin/shimctl" setup --undo || :
+	fi
+	"$bin/shimctl" setup --undo --dry-run --json </dev/null 2>/dev/null |
+		sed -n '/config.toml",$/d; s/^ *"file": "\(.*\)",$/left the block of shimctl setup in \1; without the programs it does nothing/p'
 }
 
 remove_programs() {

@@ -27,6 +27,7 @@ type Config struct {
 	ErrorLimit   int           // a session from which so many runs failed is not resumed; 0: no limit
 	ContextLimit float64       // share of the model's context, 0 to 1; above it a session is not resumed
 	GateTimeout  time.Duration // how long a resumed run's output is held back at most
+	DailyNote    bool          // a line on stderr after a day's first resumed call at a terminal
 	Tools        map[string]Tool
 	Log          Log
 	Prune        Prune

@@ -15,7 +15,7 @@ func ruleSettings(home string, variables []string) []setting[Rule] {
 	list := []setting[Rule]{
 		{"name", text(func(r *Rule) *string { return &r.Name })},
 		{"tool", texts(toolName, func(r *Rule) *[]string { return &r.tools })},
-		{"cwd", directory(home)},
+		{"cwd", value[Rule]{form{kind: "string"}, directory(home)}},
 		{"argv", patterns(capturing, func(r *Rule) *[]*pattern { return &r.argv })},
 		{"starts", texts(anyText, func(r *Rule) *[]string { return &r.starts })},
 		{"prompt", patterns(capturing, func(r *Rule) *[]*pattern { return &r.prompt })},
@@ -32,16 +32,16 @@ func ruleSettings(home string, variables []string) []setting[Rule] {
 		{"strict", boolean(func(r *Rule) *bool { return &r.Strict })},
 		{"unset_env", unsetEnv(func(r *Rule) *[]string { return &r.UnsetEnv })},
 	}
-	list = append(list, setting[Rule]{"env", environmentTable})
+	list = append(list, setting[Rule]{"env", value[Rule]{form{kind: "object"}, environmentTable}})
 	for _, name := range variables {
-		list = append(list, setting[Rule]{toml.Key{"env", name}.String(), environment(name)})
+		list = append(list, setting[Rule]{toml.Key{"env", name}.String(), value[Rule]{listForm, environment(name)}})
 	}
 	return append(list, policySettings(func(r *Rule) *Policy { return &r.Policy })...)
 }
 
 // text returns the setter of a non-empty text.
-func text[T any](field func(*T) *string) func(*T, any) error {
-	return func(t *T, value any) error {
+func text[T any](field func(*T) *string) value[T] {
+	return value[T]{form{kind: "string"}, func(t *T, value any) error {
 		s, ok := value.(string)
 		switch {
 		case !ok:
@@ -51,31 +51,31 @@ func text[T any](field func(*T) *string) func(*T, any) error {
 		}
 		*field(t) = s
 		return nil
-	}
+	}}
 }
 
 // oneLine reports whether a text is one line that is not empty.
 func oneLine(s string) bool { return strings.TrimSpace(s) != "" && !strings.ContainsAny(s, "\n\r\t") }
 
 // texts returns the setter of one text or a list of them, each checked by check.
-func texts[T any](check func(string) error, field func(*T) *[]string) func(*T, any) error {
-	return func(t *T, value any) error {
+func texts[T any](check func(string) error, field func(*T) *[]string) value[T] {
+	return value[T]{listForm, func(t *T, value any) error {
 		return each(value, func(s string) error {
 			*field(t) = append(*field(t), s)
 			return check(s)
 		})
-	}
+	}}
 }
 
 // patterns returns the setter of one pattern or a list of them.
-func patterns[T any](use patternUse, field func(*T) *[]*pattern) func(*T, any) error {
-	return func(t *T, value any) error {
+func patterns[T any](use patternUse, field func(*T) *[]*pattern) value[T] {
+	return value[T]{listForm, func(t *T, value any) error {
 		return each(value, func(s string) error {
 			p, err := newPattern(s, use)
 			*field(t) = append(*field(t), p)
 			return err
 		})
-	}
+	}}
 }
 
 // each calls do for a text, or for each of a list of texts.
@@ -159,8 +159,8 @@ var providerKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_K
 var fixedEnv = []string{"HOME", "PATH", "PWD", "TMPDIR", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "VIBE_HOME"}
 
 // unsetEnv returns the setter of names of variables. provider_keys expands to providerKeys.
-func unsetEnv[T any](field func(*T) *[]string) func(*T, any) error {
-	return func(t *T, value any) error {
+func unsetEnv[T any](field func(*T) *[]string) value[T] {
+	return value[T]{listForm, func(t *T, value any) error {
 		return each(value, func(name string) error {
 			switch {
 			case name == "provider_keys":
@@ -174,7 +174,7 @@ func unsetEnv[T any](field func(*T) *[]string) func(*T, any) error {
 			*field(t) = append(*field(t), name)
 			return nil
 		})
-	}
+	}}
 }
 
 func variableName(name string) bool {

@@ -12,7 +12,13 @@ import (
 // setting is one key that a T may have: the file itself, or one of its rules.
 type setting[T any] struct {
 	key string
-	set func(t *T, value any) error // a *mistake if the value is not allowed
+	value[T]
+}
+
+// value is what a key takes.
+type value[T any] struct {
+	form form                        // for the schema, which is never stricter than set
+	set  func(t *T, value any) error // a *mistake if the value is not allowed
 }
 
 // retired are keys that the last release had. For one release they do nothing, and are no mistake.
@@ -25,6 +31,7 @@ func settings(home string) []setting[Config] {
 		{"error_limit", integer(0, 1000, func(c *Config, n int64) { c.ErrorLimit = int(n) })},
 		{"context_limit", share(func(c *Config) *float64 { return &c.ContextLimit })},
 		{"gate_timeout", duration(time.Hour, func(c *Config) *time.Duration { return &c.GateTimeout })},
+		{"daily_note", boolean(func(c *Config) *bool { return &c.DailyNote })},
 		{"presets", boolean(func(c *Config) *bool { return &c.Presets })},
 		{"presets_off", texts(presetName, func(c *Config) *[]string { return &c.PresetsOff })},
 		{"log.level", oneOf(func(c *Config) *LogLevel { return &c.Log.Level }, LogInfo, LogDebug, LogOff)},
@@ -70,37 +77,34 @@ const year = 365 * 24 * time.Hour
 func toolSettings(name, home string) []setting[Config] {
 	return []setting[Config]{
 		{"tool." + name + ".enabled", toolSetting(name, boolean(func(t *Tool) *bool { return &t.Enabled }))},
-		{"tool." + name + ".path", toolSetting(name, func(t *Tool, value any) (err error) {
-			t.Path, err = absolute(value, home)
-			return err
-		})},
+		{"tool." + name + ".path", toolSetting(name, path(home, func(t *Tool) *string { return &t.Path }))},
 		{"tool." + name + ".unset_env", toolSetting(name, unsetEnv(func(t *Tool) *[]string { return &t.UnsetEnv }))},
 	}
 }
 
 // toolSetting makes a tool's setting one of the file.
-func toolSetting(name string, set func(*Tool, any) error) func(*Config, any) error {
-	return func(c *Config, value any) error {
+func toolSetting(name string, v value[Tool]) value[Config] {
+	return value[Config]{v.form, func(c *Config, value any) error {
 		t := c.Tools[name]
-		err := set(&t, value)
+		err := v.set(&t, value)
 		c.Tools[name] = t
 		return err
-	}
+	}}
 }
 
-func boolean[T any](field func(*T) *bool) func(*T, any) error {
-	return func(t *T, value any) error {
+func boolean[T any](field func(*T) *bool) value[T] {
+	return value[T]{form{kind: "boolean"}, func(t *T, value any) error {
 		b, ok := value.(bool)
 		if !ok {
 			return &mistake{"must be true or false, not " + kind(value), ""}
 		}
 		*field(t) = b
 		return nil
-	}
+	}}
 }
 
-func duration[T any](most time.Duration, field func(*T) *time.Duration) func(*T, any) error {
-	return func(t *T, value any) error {
+func duration[T any](most time.Duration, field func(*T) *time.Duration) value[T] {
+	return value[T]{form{kind: "string", pattern: durationPattern}, func(t *T, value any) error {
 		text, ok := value.(string)
 		if !ok {
 			return &mistake{"must be a duration in quotes, not " + kind(value), unitHint}
@@ -114,19 +118,19 @@ func duration[T any](most time.Duration, field func(*T) *time.Duration) func(*T,
 		}
 		*field(t) = d
 		return nil
-	}
+	}}
 }
 
 // durationOrOff is duration, with "off" for 0.
-func durationOrOff[T any](most time.Duration, field func(*T) *time.Duration) func(*T, any) error {
-	parse := duration(most, field)
-	return func(t *T, value any) error {
+func durationOrOff[T any](most time.Duration, field func(*T) *time.Duration) value[T] {
+	v := duration(most, field)
+	return value[T]{form{kind: "string", pattern: "^off$|" + durationPattern}, func(t *T, value any) error {
 		if value == "off" {
 			*field(t) = 0
 			return nil
 		}
-		return parse(t, value)
-	}
+		return v.set(t, value)
+	}}
 }
 
 const unitHint = `write a number and its unit (ms, s, m, h, d, w), as in "30m"`
@@ -134,8 +138,8 @@ const unitHint = `write a number and its unit (ms, s, m, h, d, w), as in "30m"`
 // short formats whole hours without zero minutes and seconds.
 func short(d time.Duration) string { return fmt.Sprintf("%dh", d/time.Hour) }
 
-func oneOf[T any, E ~string](field func(*T) *E, allowed ...E) func(*T, any) error {
-	return func(t *T, value any) error {
+func oneOf[T any, E ~string](field func(*T) *E, allowed ...E) value[T] {
+	return value[T]{form{kind: "string", allowed: allowed}, func(t *T, value any) error {
 		text, ok := value.(string)
 		if !ok {
 			return &mistake{"must be " + alternatives(allowed) + ", not " + kind(value), ""}
@@ -147,7 +151,7 @@ func oneOf[T any, E ~string](field func(*T) *E, allowed ...E) func(*T, any) erro
 			}
 		}
 		return &mistake{fmt.Sprintf("must be %s, not %q", alternatives(allowed), text), ""}
-	}
+	}}
 }
 
 func alternatives[T ~string](allowed []T) string {
@@ -158,8 +162,8 @@ func alternatives[T ~string](allowed []T) string {
 	return strings.Join(quoted, " or ")
 }
 
-func integer[T any](least, most int64, set func(*T, int64)) func(*T, any) error {
-	return func(t *T, value any) error {
+func integer[T any](least, most int64, set func(*T, int64)) value[T] {
+	return value[T]{form{kind: "integer", least: float64(least), most: float64(most)}, func(t *T, value any) error {
 		n, ok := value.(int64)
 		if !ok {
 			return &mistake{"must be a whole number, not " + kind(value), ""}
@@ -169,20 +173,20 @@ func integer[T any](least, most int64, set func(*T, int64)) func(*T, any) error 
 		}
 		set(t, n)
 		return nil
-	}
+	}}
 }
 
-func share[T any](field func(*T) *float64) func(*T, any) error {
+func share[T any](field func(*T) *float64) value[T] {
 	return decimal(1, "0.8 is eighty per cent", field)
 }
 
-func dollars[T any](field func(*T) *float64) func(*T, any) error {
+func dollars[T any](field func(*T) *float64) value[T] {
 	return decimal(1_000_000, "", field)
 }
 
 // decimal returns the setter of a number from 0 to most.
-func decimal[T any](most float64, hint string, field func(*T) *float64) func(*T, any) error {
-	return func(t *T, value any) error {
+func decimal[T any](most float64, hint string, field func(*T) *float64) value[T] {
+	return value[T]{form{kind: "number", most: most}, func(t *T, value any) error {
 		f, ok := value.(float64)
 		if n, whole := value.(int64); whole {
 			f, ok = float64(n), true
@@ -195,7 +199,15 @@ func decimal[T any](most float64, hint string, field func(*T) *float64) func(*T,
 		}
 		*field(t) = f
 		return nil
-	}
+	}}
+}
+
+// path takes an absolute path or one that starts with ~/.
+func path[T any](home string, field func(*T) *string) value[T] {
+	return value[T]{form{kind: "string", pattern: "^(/|~/)"}, func(t *T, value any) (err error) {
+		*field(t), err = absolute(value, home)
+		return err
+	}}
 }
 
 // absolute returns the path in value, with a leading ~ replaced by home.

@@ -41,8 +41,8 @@ func writtenSize(n int64) string {
 	return strconv.FormatInt(n>>10, 10) + "KB"
 }
 
-func size[T any](least, most int64, field func(*T) *int64) func(*T, any) error {
-	return func(t *T, value any) error {
+func size[T any](least, most int64, field func(*T) *int64) value[T] {
+	return value[T]{form{kind: "string", pattern: `^\d+ *(KB|MB|GB)$`}, func(t *T, value any) error {
 		text, ok := value.(string)
 		if !ok {
 			return &mistake{"must be a size in quotes, not " + kind(value), sizeHint}
@@ -56,7 +56,7 @@ func size[T any](least, most int64, field func(*T) *int64) func(*T, any) error {
 		}
 		*field(t) = n
 		return nil
-	}
+	}}
 }
 
 const sizeHint = `write a whole number and its unit (KB, MB, GB), as in "64MB"`

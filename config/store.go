@@ -151,18 +151,15 @@ func checkBucketParameters(parameters url.Values) error {
 // storeSettings returns the keys of [store].
 func storeSettings(home string) []setting[Config] {
 	return []setting[Config]{
-		{"store.url", func(c *Config, value any) error {
+		{"store.url", value[Config]{form{kind: "string"}, func(c *Config, value any) error {
 			text, ok := value.(string)
 			if !ok {
 				return &mistake{"must be a URL in quotes, not " + kind(value), storeHint}
 			}
 			c.Store.URL = text
 			return checkStoreURL(text)
-		}},
-		{"store.key_file", func(c *Config, value any) (err error) {
-			c.Store.KeyFile, err = absolute(value, home)
-			return err
-		}},
+		}}},
+		{"store.key_file", path(home, func(c *Config) *string { return &c.Store.KeyFile })},
 		{"store.project", text(func(c *Config) *string { return &c.Store.Project })},
 		{"store.timeout", duration(time.Hour, func(c *Config) *time.Duration { return &c.Store.Timeout })},
 		{"store.upload_timeout", duration(time.Hour, func(c *Config) *time.Duration { return &c.Store.UploadTimeout })},

@@ -16,6 +16,16 @@ type Value struct {
 	About string // what the key is for, in few words
 }
 
+// Value returns the value of a key outside of rules. known is false if there is no such key.
+func (c Config) Value(key string) (value string, known bool) {
+	for _, v := range c.Values() {
+		if v.Key == key {
+			return v.Value, true
+		}
+	}
+	return "", false
+}
+
 // Values returns all keys allowed outside of rules. None of them is a secret: of the store's URL they
 // have what may be shown.
 func (c Config) Values() []Value {
@@ -56,6 +66,7 @@ func (c Config) Values() []Value {
 		{"error_limit", strconv.Itoa(c.ErrorLimit), "a session from which so many runs failed is not resumed; 0: no limit"},
 		{"context_limit", number(c.ContextLimit), "a session that has used more of its context than this share is not resumed"},
 		{"gate_timeout", quoted(written(c.GateTimeout)), "how long a resumed run's output is held back until the tool has accepted the resume"},
+		{"daily_note", strconv.FormatBool(c.DailyNote), "true: a day's first resumed call that you type at a terminal ends with a line on stderr"},
 		{"prune.auto", strconv.FormatBool(c.Prune.Auto), "whether the shims start shimctl prune once a day"},
 		{"prune.keep_within", quoted(written(c.Prune.KeepWithin)), "shimctl prune keeps sessions that were used within this time"},
 		{"prune.keep_history", history, "how long the ledger keeps chains and calls; forever if unset"},

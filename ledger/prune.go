@@ -155,18 +155,19 @@ func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64
 	return chains, calls, nil
 }
 
-// day is how often the shims start prune at most.
+// day is how often the shims do at most what they do once a day.
 const day = decide.Millis(24 * 3_600_000)
 
-// What the shims have pruned, each for itself at most once a day.
+// What the shims do at most once a day.
 const (
 	PruneAll        = "prune"
 	PruneSuperseded = "prune_superseded"
+	NoteResumed     = "note"
 )
 
-// ClaimPrune reports whether the last claim to prune this is a day old, and claims it. A time in the
+// ClaimDaily reports whether the last claim to do something is a day old, and claims it. A time in the
 // future does not count.
-func (l *Ledger) ClaimPrune(what string, now decide.Millis) (due bool, err error) {
+func (l *Ledger) ClaimDaily(what string, now decide.Millis) (due bool, err error) {
 	const last = "(SELECT value FROM meta WHERE name = ?3)"
 	if err := l.db.QueryRow("SELECT coalesce("+last+" NOT BETWEEN ?1 - ?2 AND ?1, 1)", now, day, what).Scan(&due); err != nil || !due {
 		return false, err

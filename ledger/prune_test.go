@@ -308,7 +308,7 @@ func TestFindChains(t *testing.T) {
 	}
 }
 
-func TestClaimPrune(t *testing.T) {
+func TestClaimDaily(t *testing.T) {
 	l, path := newLedger(t)
 	other, err := Open(path)
 	if err != nil {
@@ -320,13 +320,13 @@ func TestClaimPrune(t *testing.T) {
 		want bool
 	}{{10 * day, true}, {10 * day, false}, {11 * day, false}, {11*day + 1, true}, {5 * day, true}, {5*day + 1, false}} {
 		for _, who := range []*Ledger{l, other} {
-			due, err := who.ClaimPrune(PruneAll, step.now)
+			due, err := who.ClaimDaily(PruneAll, step.now)
 			if err != nil || due != (step.want && who == l) {
 				t.Errorf("at %d: %v, %v", step.now, due, err)
 			}
 		}
 	}
-	if due, err := l.ClaimPrune(PruneSuperseded, 5*day); err != nil || !due {
+	if due, err := l.ClaimDaily(PruneSuperseded, 5*day); err != nil || !due {
 		t.Errorf("another claim: %v, %v", due, err)
 	}
 }

@@ -3,7 +3,7 @@
 // shows that the call continues an earlier one.
 //
 // It never prints anything of its own on the caller's stdout, unless the user's budget stops the call, and on stderr
-// only then, when there is no tool to run or REPRISE_VERBOSE asks for it. It never reads
+// only then, when there is no tool to run, or if REPRISE_VERBOSE or daily_note asks for it. It never reads
 // configuration from the working directory.
 //
 // Invariant: if anything fails inside reprise before the tool has started, the real
@@ -176,7 +176,8 @@ func (c *call) configure() reason.Code {
 	}
 	if c.config, err = config.Load(path); err != nil {
 		c.openLog(config.Default().Log)
-		return c.fault("read configuration", err)
+		c.fault("read configuration", err)
+		return reason.ConfigMistake
 	}
 	c.openLog(c.config.Log)
 	if !c.config.Enabled || !c.config.Tools[c.name].Enabled {

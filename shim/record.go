@@ -26,14 +26,14 @@ import (
 // copies have continued.
 func (c *call) startPrune() {
 	settings, now := c.config.Prune, c.env.Now()
-	what, args := ledger.PruneAll, []string{"prune"}
+	what, args := ledger.PruneAll, []string{"prune", "--yes"}
 	if !settings.Auto {
 		if settings.Superseded == 0 {
 			return
 		}
-		what, args = ledger.PruneSuperseded, []string{"prune", "--superseded"}
+		what, args = ledger.PruneSuperseded, []string{"prune", "--yes", "--superseded"}
 	}
-	due, err := c.ledger.ClaimPrune(what, millis(now))
+	due, err := c.ledger.ClaimDaily(what, millis(now))
 	if due && err == nil && !settings.Auto {
 		due, err = c.ledger.HasSuperseded(millis(now.Add(-settings.Superseded)))
 	}
@@ -212,9 +212,22 @@ func (c *call) countPassed(reason reason.Code) reason.Code {
 		return ""
 	}
 	if cwd, err := workingDir(c.parsed.Dir); err == nil {
-		_ = ledger.NotePassed(path, ledger.Passed{Tool: c.name, Cwd: cwd, Reason: reason, When: millis(c.started)})
+		_ = ledger.NotePassed(path, ledger.Passed{Tool: c.name, Cwd: cwd, Reason: reason, When: millis(c.started), Detail: c.failure()})
 	}
 	return ""
+}
+
+// failure says where the user's configuration has its first mistake, or what else failed, "" for nothing. It holds no value
+// of the configuration.
+func (c *call) failure() string {
+	var mistakes config.Mistakes
+	switch {
+	case c.failed == nil:
+		return ""
+	case errors.As(c.failed, &mistakes):
+		return mistakes[0].Place()
+	}
+	return c.failed.Error()
 }
 
 // noteNoResume records that a binary does not know the resume option.

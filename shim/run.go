@@ -46,6 +46,7 @@ func (c *call) run() int {
 		c.stdin.Again(a.LateStdin)
 		c.fallBack(a.Refusal)
 		c.noteNoResume(a.Refusal)
+		mode = rewrite.Fresh
 		a, st, err = c.runPlan(c.freshPlan())
 	}
 	if err != nil {
@@ -56,7 +57,11 @@ func (c *call) run() int {
 	}
 	c.finish(a, st)
 	c.startPrune()
-	return a.Shown(st).Leave()
+	st = a.Shown(st)
+	if mode != rewrite.Fresh && st == (supervise.Status{}) {
+		c.noteResumed()
+	}
+	return st.Leave()
 }
 
 // plan returns the command line that carries out the decision.

@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strconv"
 	"syscall"
 	"time"
 
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+
+	"github.com/mattn/go-isatty"
 )
 
 // TellCommand is shimctl's command that runs the user's command for a budget that a job has passed.
@@ -52,6 +56,27 @@ func (c *call) tell() reason.Code {
 		}
 	}
 	return ""
+}
+
+// noteResumed prints a line on stderr, if the user allows it, after the day's first resumed call that a person made at a
+// terminal. It never writes to a program.
+func (c *call) noteResumed() {
+	by := c.record.Caller
+	if !c.config.DailyNote || c.talk != nil || c.parsed.Format != rewrite.Text || !by.Person || len(by.Processes) > 0 {
+		return
+	}
+	for _, stream := range []*os.File{c.env.Stdin, c.env.Stdout, c.env.Stderr} {
+		if !isatty.IsTerminal(stream.Fd()) {
+			return
+		}
+	}
+	due, err := c.ledger.ClaimDaily(ledger.NoteResumed, millis(c.env.Now()))
+	if err != nil {
+		c.log.fault("see whether to print the daily note", err)
+	}
+	if due {
+		fmt.Fprintln(c.env.Stderr, "reprise: resumed an earlier session; shimctl why says more (once a day)")
+	}
 }
 
 // amount writes money in dollars, anything else as a number.

@@ -55,6 +55,15 @@ func main() {
 		fmt.Print("the demo of ", os.Args[0])
 		return
 	}
+	if len(os.Args) > 2 && os.Args[2] == "--undo" {
+		profile := filepath.Join(os.Getenv("HOME"), ".profile")
+		if os.Args[3] == "--yes" {
+			os.Remove(profile)
+		} else if _, err := os.Stat(profile); err == nil {
+			fmt.Printf("{\n  \"file\": %q,\n}\n", profile)
+		}
+		return
+	}
 	name := filepath.Base(os.Args[0])
 	fmt.Fprintln(os.Stderr, "reprise:", name, "first", config.Version)
 	if name == "shimctl" || name == "reprise-store" {
@@ -325,8 +334,9 @@ func TestInstallTwiceAndUninstall(t *testing.T) {
 
 	s.write(s.home+"/.local/state/reprise/ledger.db", "")
 	s.write(s.home+"/.config/reprise/config.toml", "")
+	s.write(s.home+"/.profile", "")
 	out = s.install("--uninstall")
-	contains(t, out, "removed reprise from "+s.bin, "left "+s.home+"/.local/state/reprise; to remove it too: ",
+	contains(t, out, "removed reprise from "+s.bin, "left the block of shimctl setup in "+s.home+"/.profile; without the programs it does nothing\n", "left "+s.home+"/.local/state/reprise; to remove it too: ",
 		"left "+s.home+"/.config/reprise; ", "--purge")
 	s.gone(filepath.Dir(s.bin))
 	contains(t, s.install("--uninstall"), "nothing of reprise is installed in "+s.bin)
@@ -336,6 +346,11 @@ func TestInstallTwiceAndUninstall(t *testing.T) {
 	if _, err := os.Stat(s.home + "/.config"); err != nil {
 		t.Error("a directory that is not ours was purged")
 	}
+	s.install()
+	if out := s.install("--uninstall", "--yes"); strings.Contains(out, ".profile") {
+		t.Errorf("the block was not taken out: %s", out)
+	}
+	s.gone(s.home + "/.profile")
 }
 
 func (s *site) gone(path string) {
@@ -467,6 +482,25 @@ func TestReplacedSinceInstall(t *testing.T) {
 	}
 }
 
+// After a downgrade, the marker lacks what the earlier version did not know. The next update knows its own programs by what they
+// are, and so does uninstall.
+func TestUpgradeAfterDowngrade(t *testing.T) {
+	s := newSite(t)
+	s.install("--tools", "claude,vibe", "--store")
+	text, err := os.ReadFile(filepath.Join(s.bin, ".reprise"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	forget := func() {
+		s.write(s.bin+"/.reprise", regexp.MustCompile(`(?m)^(reprise-store|vibe) .*\n`).ReplaceAllString(string(text), ""))
+	}
+	forget()
+	contains(t, s.install(), "reprise-store in ")
+	forget()
+	s.install("--uninstall")
+	s.gone(s.bin)
+}
+
 func TestUsage(t *testing.T) {
 	const hint = "./install.sh --help lists the options"
 	cases := []struct {
@@ -483,6 +517,7 @@ func TestUsage(t *testing.T) {
 		{"no tools", "--tools needs tools", []string{"--tools", ""}},
 		{"unknown tool", "cursor is not a tool: " + strings.Join(rewrite.Names, ", "), []string{"--tools=claude,cursor"}},
 		{"strange tools", "* is no list of tools", []string{"--tools", "*"}},
+		{"yes alone", "--yes goes only with --uninstall", []string{"--yes"}},
 		{"purge alone", "--purge goes only with --uninstall", []string{"--purge"}},
 		{"demo of nothing", "--demo does not go with --uninstall", []string{"--demo", "--uninstall"}},
 	}

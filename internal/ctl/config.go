@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"reprise/config"
 	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/textfile"
 	"reprise/internal/ctl/view"
 
 	"github.com/spf13/cobra"
@@ -17,19 +17,20 @@ import (
 
 func configCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
-		Use: "config COMMAND", Short: "check, show or create the configuration",
-		Long:                  "Checks, shows or creates the configuration file.",
+		Use: "config COMMAND", Short: "check, show, change or create the configuration",
+		Long:                  "Checks, shows, changes or creates the configuration file.",
 		DisableFlagsInUseLine: true,
 	}
 	app.MakeGroup(c)
-	c.AddCommand(configCheckCommand(a), configShowCommand(a), configInitCommand(a), configPathCommand(a))
+	c.AddCommand(configCheckCommand(a), configShowCommand(a), configGetCommand(a), configSetCommand(a), configUnsetCommand(a),
+		configInitCommand(a), configPathCommand(a), configSchemaCommand(a))
 	return c
 }
 
 func configPathCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "path", Short: "print the path of the configuration file",
-		Long: "Prints the path of the configuration file, whether it exists or not.",
+		Long: "Prints the configuration file's path, even if there is none.",
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			path, err := config.ConfigFile(a.Own)
@@ -45,8 +46,7 @@ func configCheckCommand(a *app.App) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "check", Short: "find mistakes in the configuration",
-		Long: `Checks the configuration file, its rules and your own price list. The exit status is 3 if there is a
-mistake.`,
+		Long: "Checks the configuration file, its rules and your own price list.",
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return checkConfigFile(a, asJSON) },
 	}
@@ -112,7 +112,7 @@ func configMistakes(a *app.App, err error) []mistakeReport {
 	}
 	_, err = a.LoadPrices()
 	for _, wrong := range parts(err) {
-		list = append(list, mistakeReport{wrong.Error(), "docs/reference/configuration.md#prices describes the price list"})
+		list = append(list, mistakeReport{wrong.Error(), "a price is " + app.PriceForm})
 	}
 	return list
 }
@@ -190,32 +190,31 @@ func showConfig(a *app.App, asJSON bool) error {
 }
 
 func configInitCommand(a *app.App) *cobra.Command {
-	return &cobra.Command{
+	var agreed app.Consent
+	c := &cobra.Command{
 		Use: "init", Short: "write a configuration file with every key explained",
-		Long: `Writes a configuration file with every key, its default and its purpose, all commented out. An existing
-file is not changed.`,
+		Long: `Writes a configuration file with every key, its default and its purpose, all commented out, and beside it
+config.schema.json, which the first line names to editors. An existing file is not changed.`,
 		Args: app.NoArguments,
-		RunE: func(*cobra.Command, []string) error { return configInit(a) },
+		RunE: func(*cobra.Command, []string) error { return configInit(a, agreed) },
 	}
+	agreed.AddFlags(c)
+	return c
 }
 
-func configInit(a *app.App) error {
+func configInit(a *app.App, agreed app.Consent) error {
 	path, err := config.ConfigFile(a.Own)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("write configuration: %w", err)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
+	edit := textfile.Edit{File: path, New: template()}
+	if _, err := os.Lstat(path); err == nil {
 		return app.WithHint(fmt.Errorf("write configuration: %s is there already", a.Tilde(path)), "shimctl config show shows what holds")
 	}
-	if err == nil {
-		_, err = f.WriteString(template())
-		err = errors.Join(err, f.Close())
+	if ok, err := a.Agreed("write "+a.Tilde(path)+" and "+schemaFile+" beside it", agreed); !ok {
+		return err
 	}
-	if err != nil {
+	if err := errors.Join(edit.Write(), writeSchema(path)); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
 	fmt.Fprintln(a.Stdout, view.Printable(a.Tilde(path)))
@@ -225,7 +224,7 @@ func configInit(a *app.App) error {
 // template is a configuration file that changes nothing.
 func template() string {
 	var b strings.Builder
-	b.WriteString("# reprise: what is commented out is the default; docs/reference/configuration.md says more.\n" +
+	b.WriteString("#:schema ./" + schemaFile + "\n# reprise: what is commented out is the default; shimctl config set KEY VALUE changes a key.\n" +
 		"# A mistake switches reprise off until it is mended; shimctl config check finds it.\n")
 	for _, v := range config.Default().Values() {
 		value := v.Value
@@ -234,6 +233,6 @@ func template() string {
 		}
 		fmt.Fprintf(&b, "\n# %s\n# %s = %s\n", v.About, v.Key, value)
 	}
-	b.WriteString("\n# Rules say which calls belong to one job; docs/reference/rules.md.\n# [[rule]]\n")
+	b.WriteString("\n# Rules say which calls belong to one job; shimctl rule add --from CALL makes one.\n# [[rule]]\n")
 	return b.String()
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/doctor"
 	"reprise/internal/ctl/rule"
@@ -67,6 +68,11 @@ var shared = map[reflect.Type]string{
 func TestReferences(t *testing.T) {
 	current(t, "../../docs/reference/commands.md", commandReference())
 	current(t, "../../docs/reference/shimctl.schema.json", schemaReference(t))
+	schema, err := config.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	current(t, "../../docs/reference/config.schema.json", string(schema))
 	const page = "../../docs/reference/reasons.md"
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -128,8 +134,9 @@ func everyCommand(c *cobra.Command) []*cobra.Command {
 func commandReference() string {
 	var b strings.Builder
 	b.WriteString("# The commands of shimctl\n\nThis page is made from the code; `shimctl COMMAND --help` and the man pages say the same.\n\n" +
-		"- **Exit status:** 0, also if there is nothing to show; 1 if something failed, the output could not be written or you said no;\n" +
-		"  2 for a mistake in the command line; 3 if a check has findings.\n" +
+		"- **Exit status:** 0, also if there is nothing to show; 1 if something failed or you said no; 2 for a mistake in the command line;\n" +
+		"  3 if a check has findings.\n" +
+		"- **Commands that write** show what they would do and ask at a terminal. Elsewhere they need `--yes`.\n" +
 		"- **Output:** a terminal gets aligned, coloured tables with relative times, in ASCII where the locale (LC_ALL, LC_CTYPE,\n" +
 		"  LANG) is not UTF-8. A pipe or a file gets TSV with a header line, RFC 3339 times in UTC and nothing cut off. `--json` prints a [documented schema](json.md).\n" +
 		"- **Flags of every command:** `--color WHEN`, `--no-pager` and `--help`, as shown for `shimctl` itself.\n")

@@ -28,7 +28,7 @@ func forgetCommand(a *app.App) *cobra.Command {
 		Long: `Removes a chain's sessions, calls and names from the ledger and the log. The
 old content is overwritten. CHAIN is its number in shimctl status, the name of its task, or the start of the
 ID of one of its sessions. From a store that machines share, it removes the chain with its bundles, but
-not its calls in the store's log; its task may also be one that only other machines know. At a terminal it asks first; elsewhere it needs --yes.`,
+not its calls in the store's log; its task may also be one that only other machines know.`,
 		Args: app.OneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error { return runForget(a, args[0], f) },
 	}
@@ -74,11 +74,7 @@ func runForget(a *app.App, name string, f forgetFlags) error {
 	if f.sessions {
 		what += ", and " + files.words()
 	}
-	if f.Dry {
-		fmt.Fprintln(a.Stdout, "would forget "+what)
-		return nil
-	}
-	if err := a.Ask("forget "+what+"?", f.Consent); err != nil {
+	if ok, err := a.Agreed("forget "+what, f.Consent); !ok {
 		return err
 	}
 	if inStore, err = stored.forget(false); err != nil {
@@ -96,11 +92,7 @@ func forgetStored(a *app.App, task string, s *storedChains, f forgetFlags) (foun
 	if err != nil || kept.Chains == 0 {
 		return false, err
 	}
-	if f.Dry {
-		fmt.Fprintln(a.Stdout, "would forget task "+view.Printable(task)+storedWords(": ", kept))
-		return true, nil
-	}
-	if err := a.Ask("forget task "+task+storedWords(": ", kept)+"?", f.Consent); err != nil {
+	if ok, err := a.Agreed("forget task "+task+storedWords(": ", kept), f.Consent); !ok {
 		return true, err
 	}
 	if kept, err = s.forget(false); err == nil {

@@ -22,7 +22,7 @@ import (
 )
 
 type pruneFlags struct {
-	dry, json   bool
+	app.Consent
 	store       bool
 	superseded  bool
 	keepWithin  time.Duration
@@ -41,13 +41,13 @@ more than max_age, and its log of calls before --keep-history.`,
 		Args: app.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return runPrune(a, f, c.Flags()) },
 	}
-	c.Flags().BoolVarP(&f.dry, "dry-run", "n", false, "remove nothing")
+	f.AddFlags(c)
 	view.AddDuration(c.Flags(), &f.keepWithin, "keep-within", "keep sessions used within this `TIME`, such as 36h, 7d or 1w")
 	c.Flags().IntVar(&f.keepLast, "keep-last", 0, "keep the newest `N` sessions of each chain")
 	view.AddDuration(c.Flags(), &f.keepHistory, "keep-history", "also remove chains and calls last used longer ago than `TIME` from the ledger")
 	c.Flags().BoolVar(&f.superseded, "superseded", false, "remove only sessions that were continued in a copy")
 	c.Flags().BoolVar(&f.store, "store", false, "also prune the store that machines share")
-	app.JSONFlag(c, &f.json, "shimctl.prune/1")
+	app.JSONFlag(c, &f.JSON, "shimctl.prune/1")
 	return c
 }
 
@@ -64,21 +64,33 @@ func runPrune(a *app.App, f pruneFlags, given *pflag.FlagSet) error {
 	if !given.Changed("keep-history") && !f.superseded {
 		history = cfg.Prune.KeepHistory
 	}
-	p := pruning{app: a, found: map[int64]*sessionfile.Files{}, report: pruneReport{Schema: "shimctl.prune/1", DryRun: f.dry, Sessions: []prunedSession{}}}
-	if err := p.local(policy, history); err != nil {
+	carryOut := func(dry bool) (r pruneReport, ofStore, err error) {
+		p := pruning{app: a, found: map[int64]*sessionfile.Files{}, report: pruneReport{Schema: "shimctl.prune/1", DryRun: dry, Sessions: []prunedSession{}}}
+		if err = p.local(policy, history); err == nil && f.store {
+			p.report.Store, ofStore = pruneStore(a, cfg, history, dry)
+		}
+		return p.report, ofStore, err
+	}
+	r, failed, err := carryOut(!f.Yes || f.Dry)
+	if err != nil {
 		return err
 	}
-	var failed error
-	if f.store {
-		p.report.Store, failed = pruneStore(a, cfg, history, f.dry)
-	}
-	if f.json {
-		failed = errors.Join(a.Stdout.PrintJSON(p.report), failed)
+	if f.JSON {
+		failed = errors.Join(a.Stdout.PrintJSON(r), failed)
 	} else {
-		printPrune(a, p.report)
+		printPrune(a, r)
 	}
-	if failed == nil && p.report.Failed > 0 {
-		failed = fmt.Errorf("remove sessions: %s could not be removed", view.Count(p.report.Failed, "session"))
+	if failed == nil && !f.Yes && !f.Dry && r.removes() {
+		if _, err := a.Agreed("remove this", f.Consent); err != nil {
+			return err
+		}
+		if r, failed, err = carryOut(false); err != nil {
+			return err
+		}
+		printPruneSum(a, r)
+	}
+	if failed == nil && r.Failed > 0 {
+		failed = fmt.Errorf("remove sessions: %s could not be removed", view.Count(r.Failed, "session"))
 	}
 	return failed
 }
@@ -198,6 +210,10 @@ func printPrune(a *app.App, r pruneReport) {
 		t.Print(a.Stdout)
 		fmt.Fprintln(a.Stdout)
 	}
+	printPruneSum(a, r)
+}
+
+func printPruneSum(a *app.App, r pruneReport) {
 	verb := "removed"
 	if r.DryRun {
 		verb = "would remove"
@@ -210,6 +226,11 @@ func printPrune(a *app.App, r pruneReport) {
 		sum = append(sum, verb+" "+r.Store.words())
 	}
 	a.Stdout.Sentences("SUM", view.Plain, sum...)
+}
+
+// removes reports whether there is anything to remove.
+func (r pruneReport) removes() bool {
+	return r.Removed+r.Chains+r.Calls > 0 || r.Store != nil && *r.Store != storePruning{}
 }
 
 type pruneReport struct {

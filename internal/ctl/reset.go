@@ -11,23 +11,29 @@ import (
 )
 
 func resetCommand(a *app.App) *cobra.Command {
-	return &cobra.Command{
+	var agreed app.Consent
+	c := &cobra.Command{
 		Use: "reset CHAIN", Short: "end a chain's session, so that its next call is fresh",
 		Long: `Ends the chain's session: the next call of the chain is fresh. Nothing is deleted, and running calls
 continue. CHAIN is its number, its task, or the start of the ID of one of its sessions. A chain that machines
 share ends on all of them; its task may also be one that only other machines know.`,
-		DisableFlagsInUseLine: true, ValidArgsFunction: a.CompleteChain,
-		Args: app.OneArgument("the number or the task of a chain, or the id of a session"),
+		ValidArgsFunction: a.CompleteChain,
+		Args:              app.OneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.WithLedger(func(l *ledger.Ledger, _ view.Reporter) error { return runReset(a, l, args[0]) })
+			return a.WithLedger(func(l *ledger.Ledger, _ view.Reporter) error { return runReset(a, l, args[0], agreed) })
 		},
 	}
+	agreed.AddFlags(c)
+	return c
 }
 
-func runReset(a *app.App, l *ledger.Ledger, name string) error {
+func runReset(a *app.App, l *ledger.Ledger, name string, agreed app.Consent) error {
 	chain, err := app.FindChain(l, name)
 	if err != nil {
 		return unlessStored(a, l, name, err, func(s *storedChains) (bool, error) {
+			if ok, err := a.Agreed("end the session of task "+name+" on all machines", agreed); !ok {
+				return true, err
+			}
 			kept, err := s.reset()
 			if kept.Chains > 0 {
 				fmt.Fprintf(a.Stdout, "the next call of task %s begins anew on all machines (%s)\n", view.Printable(name), view.Count(kept.Chains, "chain"))
@@ -40,6 +46,9 @@ func runReset(a *app.App, l *ledger.Ledger, name string) error {
 		return err
 	}
 	defer stored.close()
+	if ok, err := a.Agreed(fmt.Sprintf("end the session of chain %d", chain.ID), agreed); !ok {
+		return err
+	}
 	kept, err := stored.reset()
 	if err != nil {
 		return err

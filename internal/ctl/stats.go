@@ -28,8 +28,7 @@ func statsCommand(a *app.App) *cobra.Command {
 		Use: "stats", Short: "sum up what calls used, and what resuming saved",
 		Long: `Sums up the managed calls: sessions created and reused, tokens, cost, duration. If rollout keeps a share of the
 chains fresh as a control group, it compares the two groups and prints intervals; otherwise it prints an
-estimate and how it was made. It also shows whether resumed chains took more calls or failed more often.
-docs/explanation/measuring.md explains each figure.`,
+estimate and how it was made. It also shows whether resumed chains took more calls or failed more often.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return runStats(a, from, columns, asJSON, summary) },
 	}

@@ -195,9 +195,9 @@ func printFirst(a *app.App, o overview) {
 
 func passedWords(a *app.App, p why.PassedReport) string {
 	if a.Stdout.Terminal {
-		return p.Words(view.Ago(a.Now, decide.Millis(p.Last.UnixMilli())))
+		return a.TildeIn(p.Words(view.Ago(a.Now, decide.Millis(p.Last.UnixMilli()))))
 	}
-	return p.Words(p.Last.Format(time.RFC3339))
+	return a.TildeIn(p.Words(p.Last.Format(time.RFC3339)))
 }
 
 // printStatus prints all of it.

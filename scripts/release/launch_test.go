@@ -25,7 +25,7 @@ func TestLauncher(t *testing.T) {
 		"reprise.sh":        string(launcher),
 		"bin/shim":          "#!/bin/sh\necho 'reprise: no tool' >&2\nexit 127\n",
 		"bin/reprise-store": "#!/bin/sh\n",
-		"bin/shimctl":       "#!/bin/sh\n[ $1 != man ] || exit 1\nprintf '%s ' \"$0\" \"$@\"\n",
+		"bin/shimctl":       "#!/bin/sh\n[ $1 != man ] || exit 1\n[ \"$*\" != 'setup --undo --dry-run --json' ] || exit 0\nprintf '%s ' \"$0\" \"$@\"\n",
 	} {
 		path := filepath.Join(dir, "package", name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -57,6 +57,7 @@ func TestLauncher(t *testing.T) {
 	if err := os.MkdirAll(state, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	run("usage: reprise COMMAND\n\n  reprise setup ", "--help")
 	run("removed reprise from "+bin+"\nleft "+state+"; to remove it too: reprise uninstall --purge\n", "uninstall")
 	run(packaged+" status ", "status")
 	if _, err := os.Stat(filepath.Dir(bin)); err == nil {

@@ -175,7 +175,7 @@ func CheckReason(r reason.Code) error {
 	for _, text := range reason.Table {
 		known = append(known, string(text.Code))
 	}
-	hint := "docs/reference/reasons.md lists the reasons"
+	hint := "the reasons are " + strings.Join(known, ", ")
 	if near := config.Nearest(string(r), known); near != "" {
 		hint = fmt.Sprintf("did you mean %q", near)
 	}

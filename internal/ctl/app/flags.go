@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,38 +82,46 @@ func OneArgument(what string) cobra.PositionalArgs {
 	}
 }
 
-// A Consent says whether a command may do what cannot be undone.
-type Consent struct{ Dry, Yes bool }
+// A Consent says whether a command that writes may do so. With JSON nobody is asked.
+type Consent struct{ Dry, Yes, JSON bool }
 
 // AddFlags adds --dry-run and --yes to a command.
 func (c *Consent) AddFlags(command *cobra.Command) {
-	command.Flags().BoolVarP(&c.Dry, "dry-run", "n", false, "change nothing, say what would be done")
+	command.Flags().BoolVarP(&c.Dry, "dry-run", "n", false, "change nothing")
 	command.Flags().BoolVarP(&c.Yes, "yes", "y", false, "do not ask")
 }
-
-var errDeclined = errors.New("nothing was changed")
 
 // CanAsk reports whether a person is there to ask.
 func (a *App) CanAsk() bool { return isatty.IsTerminal(a.Stdin.Fd()) && a.Stderr.Terminal }
 
-// Ask asks the user at a terminal. Without one only --yes is a consent.
-func (a *App) Ask(question string, c Consent) error {
-	if c.Yes {
-		return nil
+// Agreed reports whether a command may do what it says in a few words. It asks at a terminal; elsewhere only --yes is a consent.
+// With --dry-run it says what would be done.
+func (a *App) Agreed(does string, c Consent) (bool, error) {
+	switch {
+	case c.Dry:
+		if !c.JSON {
+			fmt.Fprintln(a.Stdout, "would "+view.Printable(does))
+		}
+		return false, nil
+	case c.Yes:
+		return true, nil
+	case c.JSON || !a.CanAsk():
+		return false, Usage("nobody can be asked here, and --yes is not given", "--yes does it unasked, --dry-run says what would be done")
 	}
-	if !a.CanAsk() {
-		return Usage("nobody can be asked here, and --yes is not given", "--yes does it unasked, --dry-run says what would be done")
+	if a.Confirm(does + "?") {
+		return true, nil
 	}
-	fmt.Fprint(a.Stderr, question+" [y/N] ")
+	return false, errors.New("nothing was changed")
+}
+
+// Confirm asks a person who is there, and reports whether the answer is yes.
+func (a *App) Confirm(question string) bool {
+	fmt.Fprint(a.Stderr, view.Printable(question)+" [y/N] ")
 	answer, err := bufio.NewReader(a.Stdin).ReadString('\n')
-	switch strings.ToLower(strings.TrimSpace(answer)) {
-	case "y", "yes":
-		return nil
-	}
 	if err != nil {
 		fmt.Fprintln(a.Stderr)
 	}
-	return errDeclined
+	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))
 }
 
 // CompleteChain completes what FindChain takes: the numbers of chains, and the tasks.

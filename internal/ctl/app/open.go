@@ -122,11 +122,14 @@ func (a *App) LoadPrices() (*prices.Table, error) {
 	return prices.Load(a.Tilde(path), string(own))
 }
 
+// PriceForm says how a price is written.
+const PriceForm = "[[price]] with model, input, cached, write and output, in dollars per million tokens"
+
 // MissingPrice says what to do for a model that the price lists do not have.
 func (a *App) MissingPrice(model string) string {
 	path := "prices.toml"
 	if file, err := config.PricesFile(a.Own); err == nil {
 		path = a.Tilde(file)
 	}
-	return fmt.Sprintf("no list price of %s is known; %s can hold it (docs/reference/configuration.md#prices)", model, path)
+	return fmt.Sprintf("no list price of %s is known; %s can hold it: %s", model, path, PriceForm)
 }

@@ -39,8 +39,7 @@ for each tool; --all prints every check. The exit status is 3 if there is a prob
 
 --fix copies the readable part of a damaged ledger into a new one. The last events of its sessions may be lost, so none
 of them is resumed again: the next call of every job is fresh. What is no ledger, or one of a newer reprise, is moved
-aside for a new, empty one; it asks first, and without a terminal it needs --yes. Nothing is deleted. It also takes
-reprise's own files out of others' reach.`,
+aside for a new, empty one. Nothing is deleted. It also takes reprise's own files out of others' reach.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if !fixes.wanted && fixes != (fixing{}) {
 				return app.Usage("--new-ledger, --dry-run and --yes go with --fix", "usage: "+c.UseLine())
@@ -64,6 +63,7 @@ type Report struct {
 }
 
 func runDoctor(a *app.App, f fixing, asJSON, measure, all bool) error {
+	f.consent.JSON = asJSON
 	fixed, err := fix(a, f)
 	checks, _ := view.WithProgress(a.Stderr, "checking", func() ([]setup.Check, error) { return append(fixed, checks(a, measure)...), nil })
 	switch {
@@ -197,7 +197,7 @@ func checkMissing(a *app.App, f setup.ShellFacts, p shim.Place) []setup.Check {
 			if finding.Tool == p.Name && hidden && shells.Runnable(finding.Path) {
 				c.Finds += fmt.Sprintf("; %s runs %s", answer.Shell.Name(), a.Tilde(finding.Path))
 				if !setup.RemedyFor(a, f, answer, finding).Remove {
-					c.Fix = fmt.Sprintf("write path = %q under [tool.%s]", a.Tilde(finding.Path), p.Name)
+					c.Fix = setup.SetPath(p.Name, a.Tilde(finding.Path))
 				}
 				return []setup.Check{c}
 			}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"reprise/config"
 	"reprise/internal/ctl/app"
@@ -21,69 +22,78 @@ type fixing struct {
 	consent   app.Consent
 }
 
-// fix fixes what it can, and returns a check for each thing that it did or, with --dry-run, would do.
+// A repair is something that can be fixed.
+type repair struct {
+	name, does string
+	do         func() ([]setup.Check, error)
+}
+
+// fix fixes what it may, and returns a check for each thing that it did or, with --dry-run, would do.
 func fix(a *app.App, f fixing) (done []setup.Check, err error) {
-	if !f.wanted {
+	list := repairs(a, f)
+	if f.consent.Dry {
+		return view.Mapped(list, func(r repair) setup.Check { return setup.Note(r.name, "would "+r.does, "") }), nil
+	}
+	if len(list) == 0 {
 		return nil, nil
 	}
-	for _, o := range openFiles(a) {
-		mode := o.mode &^ o.wrong
-		if f.consent.Dry {
-			done = append(done, setup.Note("permissions", fmt.Sprintf("would make %s %04o", a.Tilde(o.path), mode), ""))
-			continue
-		}
-		if err := os.Chmod(o.path, mode); err != nil {
+	words := view.Mapped(list, func(r repair) string { return r.does })
+	if ok, err := a.Agreed(strings.Join(words, "; "), f.consent); !ok {
+		return nil, err
+	}
+	for _, r := range list {
+		checks, err := r.do()
+		done = append(done, checks...)
+		if err != nil {
 			return done, err
 		}
-		done = append(done, setup.Fixed("permissions", fmt.Sprintf("%s is %04o now", a.Tilde(o.path), mode)))
+	}
+	return done, nil
+}
+
+// repairs returns what can be fixed of what is asked for.
+func repairs(a *app.App, f fixing) (list []repair) {
+	if !f.wanted {
+		return nil
+	}
+	for _, o := range openFiles(a) {
+		is := fmt.Sprintf("%s %04o", a.Tilde(o.path), o.mode&^o.wrong)
+		list = append(list, repair{"permissions", "make " + is, func() ([]setup.Check, error) {
+			return []setup.Check{setup.Fixed("permissions", "made "+is)}, os.Chmod(o.path, o.mode&^o.wrong)
+		}})
 	}
 	path, err := config.LedgerFile(a.Own)
 	if err != nil {
-		return done, nil // the checks say so
+		return list // the checks say so
 	}
-	more, err := fixLedger(a, path, f)
-	return append(done, more...), err
-}
-
-func fixLedger(a *app.App, path string, f fixing) ([]setup.Check, error) {
-	suffix := a.Now.UTC().Format(".20060102T150405Z")
-	if f.newLedger {
-		return startLedger(a, path, suffix, f.consent)
-	}
-	switch err := tryLedger(path); {
-	case err == nil, errors.Is(err, ledger.ErrLocked), errors.Is(err, config.ErrNotOurs):
-		return nil, nil
-	case !errors.Is(err, ledger.ErrDamaged):
-		return startLedger(a, path, suffix, f.consent)
-	}
-	if f.consent.Dry {
-		return []setup.Check{setup.Note("ledger", "would move the damaged ledger to "+a.Tilde(path+suffix)+", and copy what is readable into a new one", "")}, nil
-	}
-	r, err := ledger.Repair(path, suffix)
-	if err != nil { // nothing can be read
-		return startLedger(a, path, suffix, f.consent)
-	}
-	return []setup.Check{setup.Fixed("ledger", fmt.Sprintf("moved the damaged ledger to %s; recovered %s, %s and %s", a.Tilde(r.Aside),
-		view.Count(r.Chains, "chain"), view.Count(r.Sessions, "session"), view.Count(r.Calls, "call")))}, nil
-}
-
-// startLedger moves what is at path aside, if its user agrees, and starts a new ledger.
-func startLedger(a *app.App, path, suffix string, c app.Consent) (done []setup.Check, err error) {
+	aside := path + a.Now.UTC().Format(".20060102T150405Z")
+	anew := func() ([]setup.Check, error) { return startLedger(a, path, aside) }
+	err = tryLedger(path)
 	_, missing := os.Lstat(path)
-	if c.Dry {
-		if missing == nil {
-			done = append(done, setup.Note("ledger", "would move the ledger to "+a.Tilde(path+suffix), ""))
-		}
-		return append(done, setup.Note("ledger", "would start a new one at "+a.Tilde(path), "")), nil
+	switch {
+	case missing != nil && (f.newLedger || err != nil):
+		return append(list, repair{"ledger", "start a new one at " + a.Tilde(path), anew})
+	case errors.Is(err, ledger.ErrDamaged) && !f.newLedger:
+		does := "move the damaged ledger to " + a.Tilde(aside) + ", and copy what is readable into a new one"
+		return append(list, repair{"ledger", does, func() ([]setup.Check, error) {
+			r, err := ledger.Repair(path, strings.TrimPrefix(aside, path))
+			if err != nil { // nothing can be read
+				return anew()
+			}
+			return []setup.Check{setup.Fixed("ledger", fmt.Sprintf("moved the damaged ledger to %s; recovered %s, %s and %s", a.Tilde(r.Aside),
+				view.Count(r.Chains, "chain"), view.Count(r.Sessions, "session"), view.Count(r.Calls, "call")))}, nil
+		}})
+	case f.newLedger, err != nil && !errors.Is(err, ledger.ErrLocked) && !errors.Is(err, config.ErrNotOurs):
+		return append(list, repair{"ledger", "move the ledger to " + a.Tilde(aside) + ", and start a new one at " + a.Tilde(path), anew})
 	}
-	if missing == nil {
-		if err := a.Ask("move the ledger aside and start a new one?", c); err != nil {
-			return nil, err
-		}
-	}
-	aside, err := ledger.Reset(path, suffix)
-	if aside != "" {
-		done = append(done, setup.Fixed("ledger", "moved the ledger to "+a.Tilde(aside)))
+	return list
+}
+
+// startLedger moves what is at path aside and starts a new ledger.
+func startLedger(a *app.App, path, aside string) (done []setup.Check, err error) {
+	moved, err := ledger.Reset(path, strings.TrimPrefix(aside, path))
+	if moved != "" {
+		done = append(done, setup.Fixed("ledger", "moved the ledger to "+a.Tilde(moved)))
 	}
 	if err == nil {
 		done = append(done, setup.Fixed("ledger", "started a new one at "+a.Tilde(path)))

@@ -47,7 +47,7 @@ func checkVersion(name, said string) []setup.Check {
 		if !row.Clean() {
 			c.Result = "note"
 			c.Finds += fmt.Sprintf(": passed through %s; fresh %s; resume %s", row.PassedThrough, row.Fresh, row.Resumes)
-			c.Fix = fmt.Sprintf("docs/internals/conformance.md says what differs; with %s nothing does", newest)
+			c.Fix = fmt.Sprintf("install %s, with which nothing differs", newest)
 		}
 		return []setup.Check{c}
 	}

@@ -234,7 +234,7 @@ const faults = `(() => {
 // checkPage checks a page at the widths of a phone and of a desk, in light and dark.
 func (b *browser) checkPage(name string) {
 	b.Helper()
-	for _, width := range []int{375, 1280} {
+	for _, width := range []int{390, 1280} {
 		for scheme, paper := range map[string]string{"light": "rgb(255, 255, 255)", "dark": "rgb(18, 21, 27)"} {
 			b.look(width, scheme)
 			look := fmt.Sprintf("%s, %d wide, %s", name, width, scheme)

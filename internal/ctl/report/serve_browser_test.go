@@ -38,7 +38,7 @@ func TestServedPagesInBrowser(t *testing.T) {
 }
 
 // stops are the elements that Tab leads to, in order.
-const stops = `[...document.querySelectorAll("a[href]:not([tabindex='-1']), summary, [tabindex='0']")].filter(e => e.checkVisibility())`
+const stops = `[...document.querySelectorAll("a[href]:not([tabindex='-1']), summary, input, [tabindex='0']")].filter(e => e.checkVisibility())`
 
 // checkKeyboard walks through the page by Tab: everything is reached, in order, and can be seen to be.
 func checkKeyboard(b *browser, name string) {
@@ -61,6 +61,48 @@ func checkKeyboard(b *browser, name string) {
 			b.Errorf("%s, after %d times Tab: %v", name, i+1, got)
 			return
 		}
+	}
+}
+
+// The keys lead to a field that finds rows and chains, to the sections, and past the header.
+func TestServedPageByKeys(t *testing.T) {
+	s := serveLedger(t, sample.Ledger(t, 200, false))
+	b := newBrowser(t)
+	b.look(1280, "light")
+	b.open(s.guard.address())
+	b.wait(`document.querySelector("#live span").textContent === "live"`)
+	if got := b.evaluate(`[...document.querySelectorAll(".wide")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel).join()`); got != "" {
+		t.Errorf("cut at 1280 pixels: %v", got)
+	}
+	b.press("Tab", 9)
+	b.press("Enter", 13)
+	b.wait(`document.activeElement.id === "content"`)
+	b.press("n", 78)
+	b.wait(`document.activeElement === document.querySelector("h2")`)
+	b.press("n", 78)
+	b.wait(`document.activeElement === document.querySelectorAll("h2")[1]`)
+	b.press("p", 80)
+	b.wait(`document.activeElement === document.querySelector("h2")`)
+	b.press("/", 191)
+	b.wait(`document.activeElement.type === "search"`)
+	shown := `[...document.querySelectorAll("main tbody tr")].filter(e => e.checkVisibility()).length`
+	all := b.evaluate(shown).(float64)
+	b.call("Input.insertText", map[string]any{"text": "GEMINI"}, nil)
+	b.wait(shown + " > 0 && " + shown + fmt.Sprintf(" < %f", all))
+	b.press("Escape", 27)
+	b.wait(shown + fmt.Sprintf(" === %f && document.activeElement === document.body", all))
+	b.press("/", 191)
+	b.call("Input.insertText", map[string]any{"text": "#7"}, nil)
+	b.press("Enter", 13)
+	b.wait(`document.querySelector("h1")?.textContent === "Call 7"`)
+	b.quiet()
+
+	b.look(390, "dark")
+	b.open(s.guard.address())
+	// Which tables scroll is said, and paths break at slashes only.
+	if got := b.evaluate(`[...document.querySelectorAll("main .full")].map(e => e.parentElement).filter(e => e.scrollWidth > e.clientWidth &&
+		!e.previousElementSibling.matches(".scrolls")).map(e => e.ariaLabel).join()`); got != "" {
+		t.Errorf("cut without a word: %v", got)
 	}
 }
 

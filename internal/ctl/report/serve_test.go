@@ -158,7 +158,7 @@ func links(t *testing.T, page string) (found []string) {
 	}
 	for n := range root.Descendants() {
 		for _, a := range n.Attr {
-			if n.Data == "a" && a.Key == "href" && a.Val != "" {
+			if n.Data == "a" && a.Key == "href" && a.Val != "" && a.Val != "#content" {
 				found = append(found, a.Val)
 			}
 		}
@@ -218,7 +218,8 @@ func TestServedNamesAreEscaped(t *testing.T) {
 			}
 		}
 	}
-	if _, page := s.get("call/1"); !strings.Contains(page, html.EscapeString(hostile)) && !strings.Contains(page, "alert(1)&lt;/script&gt;") {
+	_, page := s.get("call/1")
+	if page = strings.ReplaceAll(page, "<wbr>", ""); !strings.Contains(page, html.EscapeString(hostile)) && !strings.Contains(page, "alert(1)&lt;/script&gt;") {
 		t.Error("the name is not shown")
 	}
 }

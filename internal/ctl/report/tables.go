@@ -81,7 +81,7 @@ type groupSum struct {
 
 // table draws the rows; path writes a directory for people.
 func (g grouping) table(rows []groupSum, path func(string) string, link linker) draw.Table {
-	t := draw.Table{Title: g.title, Head: []string{g.column, "saved", "cost", "calls", "resumed", "tokens"}}
+	t := draw.Table{Title: g.title, Head: []string{g.column, "cost", "saved", "calls", "resumed", "tokens"}}
 	if len(rows) == 1 && rows[0].key == "" {
 		return t // no call has the property
 	}
@@ -104,7 +104,7 @@ func (g grouping) table(rows []groupSum, path func(string) string, link linker) 
 	return t
 }
 
-// sums adds up the managed calls by key, those that saved most first.
+// sums adds up the managed calls by key, the dearest first.
 func (g grouping) sums(managed []ledger.Slice, share saving.Share, r view.Reporter) (rows []groupSum) {
 	cost := figureIndex(saving.Cost)
 	at := map[string]int{}
@@ -130,7 +130,7 @@ func (g grouping) sums(managed []ledger.Slice, share saving.Share, r view.Report
 		return 0
 	}
 	slices.SortFunc(rows, func(a, b groupSum) int {
-		return cmp.Or(cmp.Compare(others(a), others(b)), cmp.Compare(b.saved, a.saved), cmp.Compare(b.calls.Calls, a.calls.Calls), strings.Compare(a.key, b.key))
+		return cmp.Or(cmp.Compare(others(a), others(b)), cmp.Compare(b.bill.Total.Nano, a.bill.Total.Nano), cmp.Compare(b.calls.Calls, a.calls.Calls), strings.Compare(a.key, b.key))
 	})
 	return rows
 }
@@ -151,7 +151,7 @@ func (g groupSum) drawn(name draw.Link) draw.TableRow {
 		saved = view.Amount("nano_usd", g.saved)
 	}
 	row := draw.TableRow{Name: name}
-	for _, text := range []string{saved, g.bill.Total.Human(), view.Thousands(g.calls.Calls), view.Amount("share", view.ReuseRate(g.calls)), tokens} {
+	for _, text := range []string{g.bill.Total.Human(), saved, view.Thousands(g.calls.Calls), view.Amount("share", view.ReuseRate(g.calls)), tokens} {
 		row.Cells = append(row.Cells, draw.Link{Text: text})
 	}
 	return row

@@ -1,7 +1,7 @@
 package rule
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,16 +20,14 @@ import (
 )
 
 func addCommand(a *app.App) *cobra.Command {
-	var asJSON bool
 	var agreed app.Consent
 	var from string
 	c := &cobra.Command{
 		Use: "add FILE|--from CALL", Short: "add rules to the configuration",
-		Long: `Adds the rules in FILE, - for stdin, to the end of the configuration file, and shows what it added. At a terminal it
-asks first. It writes nothing if either has a mistake, or if there is a rule of that name.
+		Long: `Adds the rules in FILE, - for stdin, to the end of the configuration file. It writes nothing if either has a mistake, or if
+there is a rule of that name.
 
---from makes a rule from a fresh call and those like it, shows what it would have resumed, and asks; with --json, or
-without a terminal, it needs --yes.`,
+--from makes a rule from a fresh call and those like it, and shows what it would have resumed.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if from != "" && len(args) > 0 {
 				return app.Usage("--from takes no file of rules", "usage: "+c.UseLine())
@@ -41,12 +39,12 @@ without a terminal, it needs --yes.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if from != "" {
-				return runAddFrom(a, from, agreed, asJSON)
+				return runAddFrom(a, from, agreed)
 			}
-			return runAdd(a, args[0], agreed, asJSON)
+			return runAdd(a, args[0], agreed)
 		},
 	}
-	app.JSONFlag(c, &asJSON, "shimctl.rule.add/1")
+	app.JSONFlag(c, &agreed.JSON, "shimctl.rule.add/1")
 	agreed.AddFlags(c)
 	c.Flags().StringVar(&from, "from", "", "make a rule from `CALL`, a number")
 	app.CompleteCallFlag(a, c, "from")
@@ -66,7 +64,7 @@ type AddReport struct {
 const ProposedPeriod = 7 * 24 * time.Hour
 
 // runAddFrom adds the rule that a call and those like it suggest.
-func runAddFrom(a *app.App, call string, agreed app.Consent, asJSON bool) error {
+func runAddFrom(a *app.App, call string, agreed app.Consent) error {
 	l, err := a.OpenOrEmpty()
 	if err != nil {
 		return err
@@ -78,34 +76,9 @@ func runAddFrom(a *app.App, call string, agreed app.Consent, asJSON bool) error 
 	}
 	p, err := ProposeFor(a, l, i)
 	if err != nil {
-		return app.WithHint(fmt.Errorf("make a rule from call %d: %w", i.ID, err), "without a rule: "+namedCall(i.Tool))
+		return app.WithHint(fmt.Errorf("make a rule from call %d: %w", i.ID, err), "without a rule: "+reason.NameTask)
 	}
-	edit, err := withRules(a, p.Text, p.rules)
-	if err != nil {
-		return err
-	}
-	report := AddReport{Schema: "shimctl.rule.add/1", File: edit.File, Text: strings.TrimPrefix(edit.New, edit.Old),
-		DryRun: agreed.Dry || asJSON && !agreed.Yes, Rules: []string{p.rules[0].Name}, Tried: &p.tried}
-	if asJSON {
-		if !report.DryRun {
-			err = edit.Write()
-		}
-		return errors.Join(err, a.Stdout.PrintJSON(report))
-	}
-	printAdded(a, "would be added to", report)
-	fmt.Fprintln(a.Stdout)
-	a.Stdout.Sentences("RESULT", "", p.tried.Text, "It is right only if the calls of a role are rounds of one job: two jobs of one caller look the same.")
-	if agreed.Dry {
-		return nil
-	}
-	if err := a.Ask("add it?", agreed); err != nil {
-		return err
-	}
-	if err := edit.Write(); err != nil {
-		return fmt.Errorf("write %s: %w", edit.File, err)
-	}
-	a.Stderr.Notice("added to " + a.Tilde(edit.File))
-	return nil
+	return add(a, p.Text, p.rules, &p.tried, agreed)
 }
 
 // ProposeFor returns the rule for a call's job, or why there is none.
@@ -123,50 +96,41 @@ func ProposeFor(a *app.App, l *ledger.Ledger, i ledger.Invocation) (proposal, er
 	return proposeRule(a, l, i.ID, i.Tool, i.Cwd, decide.Millis(since.UnixMilli()))
 }
 
-// namedCall is a call of a tool with a name.
-func namedCall(tool string) string {
-	return view.AdviceFor(reason.NoEvidence, tool, 0).Command
-}
-
-// runAdd adds the rules of a file. Whoever names the file to a program has decided: only a person is asked.
-func runAdd(a *app.App, name string, agreed app.Consent, asJSON bool) error {
+// runAdd adds the rules of a file.
+func runAdd(a *app.App, name string, agreed app.Consent) error {
 	text, rules, err := readRules(a, name)
 	if err != nil {
 		return err
-	}
-	edit, err := withRules(a, text, rules)
-	if err != nil {
-		return err
-	}
-	report := AddReport{Schema: "shimctl.rule.add/1", File: edit.File, Text: strings.TrimPrefix(edit.New, edit.Old), DryRun: agreed.Dry,
-		Rules: view.Mapped(rules, func(r config.Rule) string { return r.Name })}
-	asks := !agreed.Dry && !agreed.Yes && !asJSON && name != "-" && a.CanAsk()
-	if asks {
-		printAdded(a, "would be added to", report)
-		if err := a.Ask("add them?", agreed); err != nil {
-			return err
-		}
-	}
-	if !agreed.Dry {
-		if err := edit.Write(); err != nil {
-			return fmt.Errorf("write %s: %w", edit.File, err)
-		}
 	}
 	for _, r := range rules {
 		if !r.NamesTask() && !r.Never {
 			a.Stderr.Notice(fmt.Sprintf("rule %s names no task: the prompts alone decide, as before", r.Name))
 		}
 	}
-	switch {
-	case asJSON:
-		return a.Stdout.PrintJSON(report)
-	case asks:
-		a.Stderr.Notice("added to " + a.Tilde(edit.File))
-	case agreed.Dry:
-		printAdded(a, "would be added to", report)
-	default:
-		printAdded(a, "added to", report)
+	return add(a, text, rules, nil, agreed)
+}
+
+// add shows the rules and, if it was tried, what they would have resumed, and adds them to the configuration file.
+func add(a *app.App, text string, rules []config.Rule, tried *TriedRule, agreed app.Consent) error {
+	edit, err := withRules(a, text, rules)
+	if err != nil {
+		return err
 	}
+	report := AddReport{Schema: "shimctl.rule.add/1", File: edit.File, Text: strings.TrimPrefix(edit.New, edit.Old), DryRun: agreed.Dry || !agreed.Yes,
+		Rules: view.Mapped(rules, func(r config.Rule) string { return r.Name }), Tried: tried}
+	if agreed.JSON {
+		err = a.Stdout.PrintJSON(report)
+	} else {
+		showAdded(a, report)
+	}
+	ok, asked := a.Agreed("add this to "+a.Tilde(edit.File), agreed)
+	if err = cmp.Or(err, asked); !ok || err != nil {
+		return err
+	}
+	if err := edit.Write(); err != nil {
+		return fmt.Errorf("write %s: %w", edit.File, err)
+	}
+	a.Stderr.Notice("added to " + a.Tilde(edit.File))
 	return nil
 }
 
@@ -203,10 +167,13 @@ func withRules(a *app.App, text string, rules []config.Rule) (edit textfile.Edit
 	return edit, nil
 }
 
-// printAdded shows the rules; verb is what becomes of them.
-func printAdded(a *app.App, verb string, r AddReport) {
-	fmt.Fprintf(a.Stdout, "%s %s:\n", verb, view.Printable(a.Tilde(r.File)))
+// showAdded shows the rules, and what they would have resumed.
+func showAdded(a *app.App, r AddReport) {
 	for line := range strings.Lines(r.Text) {
 		fmt.Fprintln(a.Stdout, a.Stdout.Paint(view.Good, "+"+view.Printable(strings.TrimSuffix(line, "\n"))))
+	}
+	if r.Tried != nil {
+		fmt.Fprintln(a.Stdout)
+		a.Stdout.Sentences("RESULT", "", r.Tried.Text, "It is right only if the calls of a role are rounds of one job: two jobs of one caller look the same.")
 	}
 }

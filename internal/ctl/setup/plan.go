@@ -125,7 +125,16 @@ func planUndo(a *app.App, f ShellFacts) (edits []textfile.Edit, err error) {
 	return edits, nil
 }
 
-// writeEdits writes the files, in order. It stops at the first that cannot be written.
+// writeAll adds the shims and writes the files, in order. It stops at the first that cannot be written.
+func writeAll(a *app.App, r Report, edits []textfile.Edit, say bool) error {
+	if len(r.NewShims) > 0 {
+		if err := addShims(r.Shims, r.NewShims); err != nil {
+			return err
+		}
+	}
+	return writeEdits(a, edits, say)
+}
+
 func writeEdits(a *app.App, edits []textfile.Edit, say bool) error {
 	for _, e := range edits {
 		if err := e.Write(); err != nil {
@@ -190,9 +199,16 @@ func adviceFor(a *app.App, finding shells.Finding, real string) string {
 	case finding.Path != "" && !shells.Runnable(finding.Path) && real == "":
 		return fmt.Sprintf("install %s, then run shimctl setup", name)
 	case finding.Path == "" && real == "":
-		return fmt.Sprintf("write path = \"/...\" under [tool.%s], with the path of the binary, and %s", name, advice)
+		return SetPath(name, "/PATH/OF/THE/BINARY") + "; then " + advice
+	case finding.Path != "" && shells.Runnable(finding.Path) && !sameFile(real, finding.Path) && finding.Plain:
+		return SetPath(name, a.Tilde(finding.Path)) + " && shimctl setup"
 	case finding.Path != "" && shells.Runnable(finding.Path) && !sameFile(real, finding.Path):
-		return fmt.Sprintf("write path = %q under [tool.%s], and %s", a.Tilde(finding.Path), name, advice)
+		return SetPath(name, a.Tilde(finding.Path)) + "; then " + advice
 	}
 	return advice
+}
+
+// SetPath returns the command that sets the path of a tool's binary.
+func SetPath(tool, path string) string {
+	return "shimctl config set tool." + tool + ".path " + view.ShellQuote(path)
 }

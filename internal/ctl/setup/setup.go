@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup/shells"
 	"reprise/internal/ctl/textfile"
@@ -21,20 +22,17 @@ import (
 // setupFlags are what setup is asked for.
 type setupFlags struct {
 	app.Consent
-	tools        []string
-	undo, asJSON bool
+	tools []string
+	undo  bool
 }
 
 func Command(a *app.App) *cobra.Command {
 	var flags setupFlags
 	c := &cobra.Command{
 		Use: "setup", Short: "put the shims first in your shells",
-		Long: `Asks fresh shells (bash, zsh, fish, sh) what they run for the tools' names, and shows the block that it would
-add to their start-up files. It adds the shims that installed tools lack. The block puts the shims first on PATH
-and removes an alias or function that only starts a tool by its path. Your own lines never change.
-
-It asks before it writes. Without a terminal, and with --json, it writes only with --yes. Then it asks fresh
-shells again. The exit status is 3 if something is left to do. docs/how-to/shells.md says more.`,
+		Long: `Asks fresh shells (bash, zsh, fish, sh) what they run for the tools' names, before and after it adds a block to
+their start-up files, and the shims that installed tools lack. The block puts the shims first on PATH and removes
+an alias or function that only starts a tool by its path. Your own lines never change.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return runSetup(a, flags) },
 	}
@@ -42,7 +40,7 @@ shells again. The exit status is 3 if something is left to do. docs/how-to/shell
 	flags.AddFlags(c)
 	c.Flags().BoolVar(&flags.undo, "undo", false, "remove what setup wrote")
 	c.MarkFlagsMutuallyExclusive("undo", "tools")
-	app.JSONFlag(c, &flags.asJSON, "shimctl.setup/1")
+	app.JSONFlag(c, &flags.JSON, "shimctl.setup/1")
 	app.CompleteFlag(c, "tools", rewrite.Names)
 	return c
 }
@@ -116,41 +114,67 @@ func runSetup(a *app.App, flags setupFlags) error {
 
 // carryOut shows the changes, asks, writes them and looks at what came of it.
 func carryOut(a *app.App, flags setupFlags, r Report, edits []textfile.Edit) error {
-	if !flags.asJSON {
+	if !flags.JSON {
 		showSetup(a, r)
 	}
-	var err error
 	changes := len(edits)+len(r.NewShims) > 0
-	if changes && !flags.Dry && (flags.Yes || !flags.asJSON) {
-		if err = a.Ask("write this?", flags.Consent); err == nil && len(r.NewShims) > 0 {
-			err = addShims(r.Shims, r.NewShims)
+	var err error
+	if changes && !(flags.JSON && flags.Dry) {
+		if r.Written, err = a.Agreed(r.question(), flags.Consent); r.Written {
+			err = writeAll(a, r, edits, !flags.JSON)
 		}
-		if err == nil {
-			err = writeEdits(a, edits, !flags.asJSON)
-		}
-		if err != nil {
+		if err != nil && (r.Written || !flags.JSON) {
 			return err
 		}
-		r.Written = true
 	}
 	if r.Written && !flags.undo {
 		if r.Checks, err = verify(a, r.Tools); err != nil {
 			return err
 		}
-		if !flags.asJSON {
+		if !flags.JSON {
 			PrintChecks(a, Shown(r.Checks))
 			a.Stdout.Sentences("NOT COVERED", view.Plain, r.NotCovered)
+			err = askForNote(a, flags.Consent)
 		}
 	}
-	if flags.asJSON {
+	if flags.JSON {
 		r.fill()
-		err = a.Stdout.PrintJSON(r)
+		err = cmp.Or(err, a.Stdout.PrintJSON(r))
 	}
 	left := changes && !r.Written || !flags.undo && slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Result == "note" || c.Result == "problem" })
-	if left && !flags.Dry {
-		err = errors.Join(err, app.ErrFindings)
+	if err == nil && left && !flags.Dry {
+		err = app.ErrFindings
 	}
 	return err
+}
+
+// askForNote asks a person whether the shims may print a line a day, and writes it down. It is asked when setup writes.
+func askForNote(a *app.App, agreed app.Consent) error {
+	if cfg, err := a.Config(); agreed.Yes || err != nil || cfg.DailyNote ||
+		!a.Confirm("print a line on stderr after the first call of a day that you type here and that is resumed?") {
+		return nil
+	}
+	file, err := config.ConfigFile(a.Own)
+	if err != nil {
+		return err
+	}
+	text, existed, err := textfile.Read(file)
+	if err != nil {
+		return err
+	}
+	return writeEdits(a, []textfile.Edit{shells.WithKey(file, text, existed, "daily_note = true")}, true)
+}
+
+// question says in short what is to be done.
+func (r *Report) question() string {
+	var parts []string
+	if n := len(r.NewShims); n > 0 {
+		parts = append(parts, "add "+view.Count(int64(n), "shim"))
+	}
+	if n := len(r.Changes); n > 0 {
+		parts = append(parts, "change "+view.Count(int64(n), "file"))
+	}
+	return strings.Join(parts, " and ")
 }
 
 // shimmed returns the checked tools that have a shim.
@@ -182,24 +206,61 @@ func verify(a *app.App, tools []string) ([]Check, error) {
 	})
 }
 
-// showSetup prints what fresh shells run, and the changes.
+// showSetup prints the changes, and what fresh shells run: what is left for the user stands above the question.
 func showSetup(a *app.App, r Report) {
-	if r.Checks != nil {
-		PrintChecks(a, Shown(r.Checks))
-	}
 	for _, tool := range r.NewShims {
-		fmt.Fprintln(a.Stdout, a.Stdout.Paint(view.Good, "+ "+view.Printable(a.Tilde(filepath.Join(r.Shims, tool)))))
+		fmt.Fprintln(a.Stdout, a.Stdout.Paint(view.Good, "+"+view.Printable(a.Tilde(filepath.Join(r.Shims, tool)))))
 	}
+	var shown []string // the lines of the last change that was printed in full
 	for _, c := range r.Changes {
-		if c.Behind != nil {
-			fmt.Fprintf(a.Stdout, "# %s: after %s\n", view.Printable(a.Tilde(c.File)), strings.Join(c.Behind, ", "))
-		}
-		for line := range strings.Lines(c.Diff) {
-			meaning := map[byte]view.Meaning{'+': view.Good, '-': view.Bad, '@': view.Dim}[line[0]]
-			fmt.Fprintln(a.Stdout, a.Stdout.Paint(meaning, view.Printable(strings.TrimSuffix(line, "\n"))))
+		name, lines := view.Printable(c.title(a)), shells.Changed(c.Diff)
+		with, without := lacking(lines, shown), lacking(shown, lines)
+		switch {
+		case len(lines) == 0:
+			fmt.Fprintln(a.Stdout, "to the end of "+name+": the block that it has")
+		case shown == nil || len(with)+len(without) > len(lines)/2:
+			fmt.Fprintln(a.Stdout, name+":")
+			for _, line := range lines {
+				meaning := map[byte]view.Meaning{'+': view.Good, '-': view.Bad}[line[0]]
+				fmt.Fprintln(a.Stdout, a.Stdout.Paint(meaning, view.Printable(line)))
+			}
+			shown = lines
+		default:
+			fmt.Fprintln(a.Stdout, "the same in "+name)
+			printEach(a, "    without ", without)
+			printEach(a, "    with    ", with)
 		}
 	}
 	if len(r.Changes)+len(r.NewShims) == 0 {
 		a.Stderr.Notice("there is nothing to change")
+	}
+	if r.Checks != nil {
+		PrintChecks(a, Shown(r.Checks))
+	}
+}
+
+// title names the file of a change, and what is special about it.
+func (c changeReport) title(a *app.App) string {
+	name := a.Tilde(c.File)
+	switch {
+	case c.Removed:
+		return name + ", which setup created and is removed"
+	case c.Created:
+		return name + ", which is created"
+	case c.Behind != nil:
+		return name + ", after " + strings.Join(c.Behind, ", ")
+	}
+	return name
+}
+
+// lacking returns the lines that are not among others.
+func lacking(lines, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
+}
+
+// printEach prints the text of each changed line.
+func printEach(a *app.App, word string, lines []string) {
+	for _, line := range lines {
+		fmt.Fprintln(a.Stdout, a.Stdout.Paint(view.Dim, word+view.Printable(strings.TrimSpace(line[1:]))))
 	}
 }

@@ -4,6 +4,19 @@
 set -eu
 here=$(cd -P -- "$(dirname -- "$0")" && pwd)
 case ${1:-} in
+'' | -h | --help | help)
+	[ $# -le 1 ] && cat <<'END'
+usage: reprise COMMAND
+
+  reprise setup       install the programs, and put the shims first in your shells
+  reprise install     install or update the programs only; --help lists its options
+  reprise uninstall   remove them; --yes also takes the block out of your start-up files,
+                      --purge removes the ledger, the log and the configuration
+
+Every other command is shimctl's:
+
+END
+	;;
 install)
 	shift
 	exec sh "$here/install.sh" "$@"

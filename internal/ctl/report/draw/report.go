@@ -14,6 +14,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"strings"
 )
 
 // A Page is the content from top to bottom. Empty parts are left out.
@@ -149,7 +150,13 @@ var (
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"columns": Chart.columns, "ticks": Chart.ticks, "labels": Chart.labels, "marks": Chain.marks, "bars": bars, "whisker": whisker,
+	"breakable": breakable,
 }).Parse(pageHTML))
+
+// breakable returns a text in which a line may end after each slash of a path.
+func breakable(text string) template.HTML {
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(text), "/", "/<wbr>"))
+}
 
 // Write writes the page.
 func Write(w io.Writer, p Page) error {

@@ -148,6 +148,18 @@ func WithPaths(file, text string, existed bool, paths map[string]string) (textfi
 	return e, nil
 }
 
+// WithKey returns the edit that adds a line for a key above all tables of a configuration.
+func WithKey(file, text string, existed bool, line string) textfile.Edit {
+	at := 0
+	for comment := range strings.Lines(text) { // editors read the comments at the top
+		if !strings.HasPrefix(comment, "#") || strings.HasPrefix(comment, begin) || !strings.HasSuffix(comment, "\n") {
+			break
+		}
+		at += len(comment)
+	}
+	return textfile.Edit{File: file, Existed: existed, Old: text, New: insert(text, at, !existed, []string{line})}
+}
+
 // insert puts a block at a place. A text without a newline at its end stays one.
 func insert(text string, at int, makesFile bool, lines []string) string {
 	head := about
@@ -249,6 +261,18 @@ func Diff(e textfile.Edit, name string) string {
 		gone, come = gone+len(minus.lines), come+len(plus.lines)
 	}
 	return b.String()
+}
+
+// Changed returns the lines that a diff adds and removes, each with its sign. A line that only moves is none of them.
+func Changed(diff string) (changed []string) {
+	var lines []string
+	for i, line := range strings.Split(strings.TrimSuffix(diff, "\n"), "\n") {
+		if i > 1 && strings.ContainsAny(line[:1], "+-") {
+			lines = append(lines, strings.TrimSuffix(line, created))
+		}
+	}
+	opposite := map[byte]string{'+': "-", '-': "+"}
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(lines, opposite[line[0]]+line[1:]) })
 }
 
 // A hunk is a block in a text: its lines, and after how many lines that are in no block.

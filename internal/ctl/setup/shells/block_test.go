@@ -141,3 +141,19 @@ func TestInHome(t *testing.T) {
 		}
 	}
 }
+
+// A key stands above all tables and blocks, but below the comments that editors read.
+func TestWithKey(t *testing.T) {
+	const block = begin + " written by shimctl setup; shimctl setup --undo removes it\nx = 1\n" + end + "\n"
+	for text, want := range map[string]string{
+		"[a]\nb = 1\n":                   block + "[a]\nb = 1\n",
+		"#:schema s\n# c\n\n[a]\n":       "#:schema s\n# c\n" + block + "\n[a]\n",
+		"# no newline":                   block + "# no newline",
+		begin + " y\n[a]\n" + end + "\n": block + begin + " y\n[a]\n" + end + "\n",
+	} {
+		e := WithKey("f", text, true, "x = 1")
+		if e.New != want {
+			t.Errorf("%q: %q", text, e.New)
+		}
+	}
+}

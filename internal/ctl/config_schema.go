@@ -1,0 +1,43 @@
+package ctl
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"reprise/config"
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/textfile"
+
+	"github.com/spf13/cobra"
+)
+
+// schemaFile is the name of the schema beside the configuration, whose first line names it for editors.
+const schemaFile = "config.schema.json"
+
+func configSchemaCommand(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "schema", Short: "print a JSON Schema of the configuration, for editors",
+		Long: "Prints a JSON Schema of the configuration file, for editors with taplo (Even Better TOML).",
+		Args: app.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			text, err := config.Schema()
+			if err == nil {
+				_, err = a.Stdout.Write(text)
+			}
+			return err
+		},
+	}
+}
+
+// writeSchema writes the schema beside the configuration file.
+func writeSchema(path string) error {
+	text, err := config.Schema()
+	if err != nil {
+		return fmt.Errorf("make schema: %w", err)
+	}
+	return textfile.ReplaceFile(filepath.Join(filepath.Dir(path), schemaFile), 0o644, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
