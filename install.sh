@@ -345,10 +345,20 @@ sweep() {
 # present reports whether there is anything of that name, be it a dangling link.
 present() { [ -e "$1" ] || [ -L "$1" ]; }
 
-# ours reports whether the file of that name is one that we installed, unchanged.
+# ours reports whether the file of that name is one that we installed, unchanged, or one of our programs of which the marker
+# has no line: a version that did not have it yet has written the marker since.
 ours() {
 	[ -f "$bin/$1" ] && ! [ -L "$bin/$1" ] && [ -r "$bin/$marker" ] &&
-		grep -qxF -e "$(line_for "$1" "$bin/$1")" "$bin/$marker"
+		if grep -q "^$1 " "$bin/$marker"; then grep -qxF -e "$(line_for "$1" "$bin/$1")" "$bin/$marker"; else built "$1"; fi
+}
+
+# built reports whether the file of that name is a program of this project: Go notes which package one was built from.
+built() {
+	case " $shims " in
+	*" $1 "*) package=cmd/shim ;;
+	*) package=cmd/$1 ;;
+	esac
+	LC_ALL=C grep -q "path	[^ ]*reprise/$package\$" "$bin/$1"
 }
 
 # line_for NAME FILE prints the marker's line for the file.

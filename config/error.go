@@ -12,15 +12,18 @@ type Error struct {
 	Hint    string // what to do about it; may be empty
 }
 
-func (e *Error) Error() string {
+func (e *Error) Error() string { return e.Place() + ": " + e.Problem }
+
+// Place returns the file, and the line and the key if they are known.
+func (e *Error) Place() string {
 	where := e.File
 	if e.Line > 0 {
 		where = fmt.Sprintf("%s:%d", e.File, e.Line)
 	}
 	if e.Key == "" {
-		return where + ": " + e.Problem
+		return where
 	}
-	return fmt.Sprintf("%s: %s: %s", where, e.Key, e.Problem)
+	return where + ": " + e.Key
 }
 
 // Mistakes are all mistakes in a file, in its order. There is at least one.

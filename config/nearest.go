@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// nearest returns a hint with the known key or table most similar to name, "" if none is similar.
-func nearest(name string, keys []string) string {
-	best := Nearest(name, names(keys))
-	if best == "" {
-		return "docs/reference/configuration.md lists every key"
+const listsKeys = "shimctl config show lists every key"
+
+// nearest returns a hint with the known key or table most similar to name, otherwise if none is similar.
+func nearest(name string, keys []string, otherwise string) string {
+	if best := Nearest(name, names(keys)); best != "" {
+		return fmt.Sprintf("did you mean %q", best)
 	}
-	return fmt.Sprintf("did you mean %q", best)
+	return otherwise
 }
 
 // Nearest returns the known name most similar to the typed one, "" if none is. Of several it is the

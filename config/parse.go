@@ -96,7 +96,11 @@ func apply[T any](d document, t *T, key toml.Key, known []setting[T]) *Error {
 		keys = append(keys, s.key)
 	}
 	if !slices.ContainsFunc(keys, func(k string) bool { return strings.HasPrefix(k, name+".") }) {
-		return d.place(key, &mistake{"unknown key", nearest(name, keys)})
+		otherwise := listsKeys
+		if len(d.under) > 0 {
+			otherwise = "a rule may have " + strings.Join(keys, ", ")
+		}
+		return d.place(key, &mistake{"unknown key", nearest(name, keys, otherwise)})
 	}
 	if _, ok := d.value(key).(map[string]any); !ok {
 		return d.place(key, &mistake{"must be a table", "write [" + d.name(key) + "] on a line of its own"})

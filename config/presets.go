@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -23,7 +24,7 @@ func presetName(name string) error {
 		}
 		all = append(all, r.Name)
 	}
-	return &mistake{"there is no preset " + strconv.Quote(name), nearest(name, all)}
+	return &mistake{"there is no preset " + strconv.Quote(name), nearest(name, all, "they are "+strings.Join(all, ", "))}
 }
 
 // Longest returns the longest TTL and MaxAge of any call.

@@ -16,6 +16,16 @@ type Value struct {
 	About string // what the key is for, in few words
 }
 
+// Value returns the value of a key outside of rules. known is false if there is no such key.
+func (c Config) Value(key string) (value string, known bool) {
+	for _, v := range c.Values() {
+		if v.Key == key {
+			return v.Value, true
+		}
+	}
+	return "", false
+}
+
 // Values returns all keys allowed outside of rules. None of them is a secret: of the store's URL they
 // have what may be shown.
 func (c Config) Values() []Value {

@@ -266,11 +266,11 @@ func (t *Ticket) newSession(tx *sql.Tx, anew bool) error {
 	c, base := t.call, t.call.Prompt.Footprint()
 	err := insert(tx, &t.Session, `INSERT INTO sessions
 		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape, root, attempt,
-			repository, branch, head, caller)
-		VALUES (`+unusedID("sessions")+`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			repository, branch, head, caller, format)
+		VALUES (`+unusedID("sessions")+`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, c.Tool, decide.Running, c.Now, c.Now, c.Fingerprints.Settings, c.Fingerprints.Model, c.Fingerprints.Runtime, c.Fingerprints.Auth,
 		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeLines(base.Lines), encodeShape(base.Shape), encodeDigests(append([]prompt.Digest{base.First}, base.Blocks...)), c.attempt(),
-		c.Place.Repository, c.Place.Branch, c.Place.Head, c.Caller.String())
+		c.Place.Repository, c.Place.Branch, c.Place.Head, c.Caller.String(), Format)
 	if err != nil {
 		return err
 	}
@@ -285,10 +285,10 @@ func (t *Ticket) copySession(tx *sql.Tx, source int64, rounds decide.Rounds) err
 	err := tx.QueryRow(`INSERT INTO sessions
 		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
 			root, things, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, attempt, parent_id,
-			repository, branch, head, caller, left_files, rounds)
+			repository, branch, head, caller, left_files, rounds, format)
 		SELECT `+unusedID("sessions")+`, chain_id, tool, ?, created, ?, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
 			root, things, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, coalesce(?, attempt), id,
-			?, ?, ?, ?, left_files, ?
+			?, ?, ?, ?, left_files, ?, format
 		FROM sessions WHERE id = ? RETURNING id, totals, left_files`,
 		decide.Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), encodeRounds(rounds), source).Scan(&t.Session, &t.Totals, &t.Left)
 	if err != nil {

@@ -126,7 +126,9 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 			return !busy && !f.Limits.GoesBack(&cf) && !l.onlyLost(f, cf.Session)
 		}))
 	}
-	err = l.addOthers(c, f, answers)
+	if err = l.addOthers(c, f, answers); err == nil {
+		f.Updated, err = l.updated(c)
+	}
 	addEvidence(c, f.Chains[found:], answers)
 	if err != nil || len(f.Chains) > 0 {
 		return err
@@ -174,6 +176,11 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 		return err
 	}
 	defer func() { addEvidence(c, f.Chains, answers) }()
+	if len(f.Chains) == 0 {
+		if f.Updated, err = l.updated(c); err != nil {
+			return err
+		}
+	}
 	if len(f.Chains) == 1 && usable(f.Chains[0]) && !f.Chains[0].Concurrent && f.Chains[0].Continuity.Relation == reason.Extends {
 		return nil
 	}
@@ -185,7 +192,7 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 		addInner(f, more)
 	}
 	if shown := shownSessions(c.Prompt, answers); shown != "" && len(f.Chains) > 0 {
-		more, _, err := l.chains(c, "s.chain_id = c.id AND s.id IN ("+shown+")", ofJob+newest, c.job()...)
+		more, _, err := l.chains(c, ofFormat+" AND s.chain_id = c.id AND s.id IN ("+shown+")", ofJob+newest, c.job()...)
 		if err != nil {
 			return err
 		}
@@ -217,6 +224,18 @@ func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 	return err
 }
 
+// updated reports whether the call may continue a session of another format: one of its task, or without a name one that
+// is not idle.
+func (l *Ledger) updated(c *Call) (found bool, err error) {
+	since := decide.Millis(0)
+	if c.Task == "" {
+		since = c.Now - min(c.Limits.TTL, c.Limits.MaxAge)
+	}
+	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c JOIN sessions s ON s.id = c.session_id "+ofRoles+" AND NOT "+ofFormat+")",
+		append(c.job()[:6], since)...).Scan(&found)
+	return found, err
+}
+
 // counted are the sessions that a query has found, and those of them that were made as copies. A
 // session that was continued in a copy leads to such an end.
 type counted struct{ sessions, copies int }
@@ -234,10 +253,13 @@ func addInner(f *decide.Facts, sessions []decide.ChainFacts) {
 	}
 }
 
+// The sessions that can be compared with.
+var ofFormat = fmt.Sprintf("s.format = %d", Format)
+
 // The sessions of a chain since it last began anew, without the copies that ended badly: its ends,
 // and those that were continued in copies, of which there may be many.
-const (
-	sinceBegun = `s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL OR s.state IN ('live', 'running'))`
+var (
+	sinceBegun = ofFormat + ` AND s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL OR s.state IN ('live', 'running'))`
 	ends       = sinceBegun + ` AND NOT ` + goneOnFrom
 	inner      = sinceBegun + ` AND ` + goneOnFrom
 	goneOnFrom = `EXISTS (SELECT 1 FROM sessions k WHERE k.parent_id = s.id AND k.chain_id = s.chain_id AND k.state IN ('live', 'running'))`

@@ -22,6 +22,7 @@ type Passed struct {
 	Cwd    string
 	Reason reason.Code
 	When   decide.Millis
+	Detail string `json:",omitempty"` // where the configuration had a mistake, or what failed
 }
 
 // Passed calls are appended as lines to a file beside the ledger, which needs neither a lock nor
@@ -111,8 +112,9 @@ func (l *Ledger) AddPassed(passed []Passed) error {
 
 func addPassed(tx *sql.Tx, passed []Passed) error {
 	for _, p := range passed {
-		if _, err := tx.Exec(`INSERT INTO passed VALUES (?1, ?2, ?3, ?4 / 86400000, 1, ?4) ON CONFLICT
-			DO UPDATE SET calls = calls + 1, last = max(last, excluded.last)`, p.Tool, p.Cwd, p.Reason, p.When); err != nil {
+		if _, err := tx.Exec(`INSERT INTO passed VALUES (?1, ?2, ?3, ?4 / 86400000, 1, ?4, ?5) ON CONFLICT
+			DO UPDATE SET calls = calls + 1, last = max(last, excluded.last), detail = iif(last <= excluded.last, excluded.detail, detail)`,
+			p.Tool, p.Cwd, p.Reason, p.When, p.Detail); err != nil {
 			return err
 		}
 	}
@@ -136,7 +138,8 @@ func (l *Ledger) PassedRows(f Filter) ([]PassedRow, error) {
 	f.ofPlace(func(condition string, values ...any) {
 		where, args = append(where, strings.ReplaceAll(condition, "$", "")), append(args, values...)
 	})
-	rows, err := l.db.Query(`SELECT tool, cwd, reason, sum(calls), max(last) AS latest FROM passed WHERE `+strings.Join(where, " AND ")+`
+	// With max, SQLite takes detail from the row that has it.
+	rows, err := l.db.Query(`SELECT tool, cwd, reason, sum(calls), max(last) AS latest, detail FROM passed WHERE `+strings.Join(where, " AND ")+`
 		GROUP BY tool, cwd, reason ORDER BY latest DESC, tool, cwd, reason`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list passed calls: %w", err)
@@ -145,7 +148,7 @@ func (l *Ledger) PassedRows(f Filter) ([]PassedRow, error) {
 	var all []PassedRow
 	for rows.Next() {
 		var r PassedRow
-		if err := rows.Scan(&r.Tool, &r.Cwd, &r.Reason, &r.Calls, &r.When); err != nil {
+		if err := rows.Scan(&r.Tool, &r.Cwd, &r.Reason, &r.Calls, &r.When, &r.Detail); err != nil {
 			return nil, fmt.Errorf("list passed calls: %w", err)
 		}
 		all = append(all, r)

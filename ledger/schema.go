@@ -10,6 +10,10 @@ var schema string
 // applicationID marks a SQLite file as a ledger ("rpr1").
 const applicationID = 0x72707231
 
+// Format numbers what sessions are compared by: the digests of prompts and answers, the names of settings, roles that nothing
+// names. A session of another format is never continued, and the reason says so. TestFormat sees when it must rise.
+const Format = 1
+
 // migrations bring a ledger from one version to the next. user_version counts the applied ones. A
 // released migration is never changed.
 var migrations = []string{schema,
@@ -22,4 +26,7 @@ var migrations = []string{schema,
 	"ALTER TABLE invocations ADD COLUMN delta_arm TEXT NOT NULL DEFAULT ''",
 	// Budgets whose command was run.
 	"CREATE TABLE told (job TEXT, budget TEXT, told INTEGER NOT NULL, PRIMARY KEY (job, budget)) WITHOUT ROWID",
+	// Where the configuration had a mistake, or what failed: of the latest call.
+	"ALTER TABLE passed ADD COLUMN detail TEXT NOT NULL DEFAULT ''",
+	"ALTER TABLE sessions ADD COLUMN format INTEGER NOT NULL DEFAULT 1", // the Format that it was recorded in
 }

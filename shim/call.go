@@ -176,7 +176,8 @@ func (c *call) configure() reason.Code {
 	}
 	if c.config, err = config.Load(path); err != nil {
 		c.openLog(config.Default().Log)
-		return c.fault("read configuration", err)
+		c.fault("read configuration", err)
+		return reason.ConfigMistake
 	}
 	c.openLog(c.config.Log)
 	if !c.config.Enabled || !c.config.Tools[c.name].Enabled {

@@ -172,8 +172,8 @@ func nearest(d decide.Decision, chains []decide.ChainFacts) *decide.ChainFacts {
 	var best *decide.ChainFacts
 	most := 0
 	for i := range chains {
-		if chains[i].Chain == d.Chain {
-			return &chains[i]
+		if chains[i].Chain == d.Chain || d.Chain == 0 && chains[i].Continuity.Relation == d.Reason {
+			return &chains[i] // the one that was decided on
 		}
 		has := 0
 		for _, sent := range chains[i].Continuity.Has {

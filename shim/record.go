@@ -212,9 +212,22 @@ func (c *call) countPassed(reason reason.Code) reason.Code {
 		return ""
 	}
 	if cwd, err := workingDir(c.parsed.Dir); err == nil {
-		_ = ledger.NotePassed(path, ledger.Passed{Tool: c.name, Cwd: cwd, Reason: reason, When: millis(c.started)})
+		_ = ledger.NotePassed(path, ledger.Passed{Tool: c.name, Cwd: cwd, Reason: reason, When: millis(c.started), Detail: c.failure()})
 	}
 	return ""
+}
+
+// failure says where the user's configuration has its first mistake, or what else failed, "" for nothing. It holds no value
+// of the configuration.
+func (c *call) failure() string {
+	var mistakes config.Mistakes
+	switch {
+	case c.failed == nil:
+		return ""
+	case errors.As(c.failed, &mistakes):
+		return mistakes[0].Place()
+	}
+	return c.failed.Error()
 }
 
 // noteNoResume records that a binary does not know the resume option.

@@ -484,6 +484,25 @@ func TestReplacedSinceInstall(t *testing.T) {
 	}
 }
 
+// After a downgrade, the marker lacks what the earlier version did not know. The next update knows its own programs by what they
+// are, and so does uninstall.
+func TestUpgradeAfterDowngrade(t *testing.T) {
+	s := newSite(t)
+	s.install("--tools", "claude,vibe", "--store")
+	text, err := os.ReadFile(filepath.Join(s.bin, ".reprise"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	forget := func() {
+		s.write(s.bin+"/.reprise", regexp.MustCompile(`(?m)^(reprise-store|vibe) .*\n`).ReplaceAllString(string(text), ""))
+	}
+	forget()
+	contains(t, s.install(), "reprise-store in ")
+	forget()
+	s.install("--uninstall")
+	s.gone(s.bin)
+}
+
 func TestUsage(t *testing.T) {
 	const hint = "./install.sh --help lists the options"
 	cases := []struct {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -54,6 +55,7 @@ func TestMain(m *testing.M) {
 	commands["fakesdk"] = converser
 	commands["model"] = model
 	commands["later"] = later
+	commands["older"] = older
 	testscript.Main(suite{m}, commands)
 }
 
@@ -100,6 +102,17 @@ func (s suite) Run() int {
 		}
 	}
 	return toolbox.Tests{M: s.m}.Run()
+}
+
+// older makes all sessions in the ledger those of an earlier version of reprise, which compared otherwise.
+func older() {
+	db, err := sql.Open("sqlite3", filepath.Join(os.Getenv("HOME"), ".local/state/reprise/ledger.db"))
+	if err == nil {
+		_, err = db.Exec("UPDATE sessions SET format = format - 1")
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		log.Fatal(err)
+	}
 }
 
 // project returns the name of the directory in which claude keeps the sessions of a working directory.

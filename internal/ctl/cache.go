@@ -83,8 +83,8 @@ func cacheWarnings(rows []ledger.CacheRow, hour []ledger.HourRow) (warnings []wa
 			whose += ", model " + r.Model
 		}
 		warnings = append(warnings, warning{Kind: "cache", Tool: r.Tool, Model: r.Model,
-			Says: fmt.Sprintf("%s: %d of %s resumed after %s found little in the provider's cache: %s",
-				whose, r.Missed, view.Count(r.Judged, "call"), idleNames[r.Idle], missCause(r))})
+			Says: fmt.Sprintf("%s: %d of %s found little in the provider's cache, idle %s: %s",
+				whose, r.Missed, view.Count(r.Judged, "resumed call"), idleNames[r.Idle], missCause(r))})
 	}
 	return warnings
 }

@@ -17,19 +17,20 @@ import (
 
 func configCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
-		Use: "config COMMAND", Short: "check, show or create the configuration",
-		Long:                  "Checks, shows or creates the configuration file.",
+		Use: "config COMMAND", Short: "check, show, change or create the configuration",
+		Long:                  "Checks, shows, changes or creates the configuration file.",
 		DisableFlagsInUseLine: true,
 	}
 	app.MakeGroup(c)
-	c.AddCommand(configCheckCommand(a), configShowCommand(a), configInitCommand(a), configPathCommand(a), configSchemaCommand(a))
+	c.AddCommand(configCheckCommand(a), configShowCommand(a), configGetCommand(a), configSetCommand(a), configUnsetCommand(a),
+		configInitCommand(a), configPathCommand(a), configSchemaCommand(a))
 	return c
 }
 
 func configPathCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "path", Short: "print the path of the configuration file",
-		Long: "Prints the path of the configuration file, whether it exists or not.",
+		Long: "Prints the configuration file's path, even if there is none.",
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			path, err := config.ConfigFile(a.Own)
@@ -111,7 +112,7 @@ func configMistakes(a *app.App, err error) []mistakeReport {
 	}
 	_, err = a.LoadPrices()
 	for _, wrong := range parts(err) {
-		list = append(list, mistakeReport{wrong.Error(), "docs/reference/configuration.md#prices describes the price list"})
+		list = append(list, mistakeReport{wrong.Error(), "a price is " + app.PriceForm})
 	}
 	return list
 }
@@ -223,7 +224,7 @@ func configInit(a *app.App, agreed app.Consent) error {
 // template is a configuration file that changes nothing.
 func template() string {
 	var b strings.Builder
-	b.WriteString("#:schema ./" + schemaFile + "\n# reprise: what is commented out is the default; docs/reference/configuration.md says more.\n" +
+	b.WriteString("#:schema ./" + schemaFile + "\n# reprise: what is commented out is the default; shimctl config set KEY VALUE changes a key.\n" +
 		"# A mistake switches reprise off until it is mended; shimctl config check finds it.\n")
 	for _, v := range config.Default().Values() {
 		value := v.Value
@@ -232,6 +233,6 @@ func template() string {
 		}
 		fmt.Fprintf(&b, "\n# %s\n# %s = %s\n", v.About, v.Key, value)
 	}
-	b.WriteString("\n# Rules say which calls belong to one job; docs/reference/rules.md.\n# [[rule]]\n")
+	b.WriteString("\n# Rules say which calls belong to one job; shimctl rule add --from CALL makes one.\n# [[rule]]\n")
 	return b.String()
 }

@@ -35,8 +35,8 @@ func demoCommand(a *app.App) *cobra.Command {
 		Use: "demo", Short: "play a job with and without the shims, and show the difference",
 		Long: `Plays a job of a coder and a reviewer in a shell loop, once without the shims and
 once with them, and shows what the model was sent. The model is a stand-in on this machine: no account
-is needed. It runs the first of the tools that is on PATH, in a home of its own, so your sessions and
-settings are not touched. If there is none, it runs a small stand-in for Claude Code.`,
+is needed. It runs the first tool on PATH, or else a stand-in for Claude Code, in a home of its own: your sessions and
+settings are not touched.`,
 		Args: app.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), app.Endings()...)
@@ -175,7 +175,7 @@ func showSaving(a *app.App, with demo.Played) error {
 	if err != nil {
 		return err
 	}
-	saved, err := readSaving(l, ledger.Filter{}, view.Reporter{Prices: prices})
+	_, saved, err := sums(l, ledger.Filter{}, view.Reporter{Prices: prices})
 	if err != nil {
 		return err
 	}

@@ -22,13 +22,12 @@ func explainCommand(a *app.App) *cobra.Command {
 	var x explaining
 	c := &cobra.Command{
 		Use: "explain [flags] [-- TOOL ARGUMENT...]", Short: "show the decision for a call, and why",
-		Long: `Shows what the shim would do with a call, without making it: the decision and its reason, the rule that
-matches, and the command line that would run. The call gets shimctl's stdin, and its output is assumed to
-go where shimctl's goes: to a terminal, or to a program. If that makes a difference, both are shown. Nothing is
-recorded.
+		Long: `Shows what the shim would do with a call, without making or recording it: the decision and its reason, the rule that
+matches, and the command line. The call gets shimctl's stdin. Its output is assumed to go where shimctl's
+goes; if that makes a difference, both are shown.
 
-With --blocks or --prompt-file it shows the blocks of the prompt, which of them the session was sent, and
-the text that would be sent instead of the whole prompt.`,
+--blocks and --prompt-file also show the blocks of the prompt, which of them the session has, and the text that
+would be sent.`,
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, call []string) (err error) {
 			x.prompted = c.Flags().Changed("prompt-file")
@@ -59,7 +58,7 @@ type explaining struct {
 func runExplain(a *app.App, x explaining) error {
 	stdin := a.Stdin
 	if x.prompted {
-		f, err := app.OpenPrompt(a, x.promptFile)
+		f, err := app.OpenInput(a, "prompt", x.promptFile)
 		if err != nil {
 			return err
 		}
@@ -155,9 +154,7 @@ func printExplanation(a *app.App, r explainReport, e shim.Explanation) {
 	if !e.Mode.Continues() {
 		show("what to do", r.Advice)
 		show("setting", r.Setting)
-		if !strings.HasPrefix(r.Command, "shimctl explain ") {
-			show("command", r.Command)
-		}
+		show("command", r.Command)
 	}
 	t.Add(view.TextCell("runs").As(view.Dim), view.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, whole)})
 	if e.PromptIn > 0 {
@@ -321,7 +318,7 @@ type explainReport struct {
 }
 
 type findingReport struct {
-	Kind  string `json:"kind" doc:"its kind: docs/explanation/when-it-resumes.md"`
+	Kind  string `json:"kind" doc:"its kind"`
 	Words string `json:"words,omitempty" doc:"words found in the prompt"`
 }
 
@@ -362,7 +359,8 @@ func explainJSON(a *app.App, call []string, e shim.Explanation) explainReport {
 	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
 		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
-	r.AdviceReport = view.AdviceFor(e.Reason, e.Tool, e.Chain)
+	r.AdviceReport = why.Advise(a.Configured(), why.Decided{Reason: e.Reason, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain,
+		Continues: e.Mode.Continues()})
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()
 	}

@@ -36,7 +36,7 @@ func exportCommand(a *app.App) *cobra.Command {
 		Use: "export", Short: "write the recorded calls for other programs",
 		Long: `Writes every call as a line of JSON (ndjson) or sums for Prometheus' textfile collector (prometheus), or
 sends every ended call as an OpenTelemetry span to a collector (otlp). Nothing is sent except to --endpoint.
-docs/reference/export.md lists what each format contains: no part of a prompt or an answer.`,
+No format contains a part of a prompt or an answer.`,
 		Args: app.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return runExport(a, c.Context(), f) },
 	}

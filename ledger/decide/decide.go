@@ -63,6 +63,8 @@ type Facts struct {
 	Chains []ChainFacts
 	More   bool // there are further chains with this beginning that were not read
 	Others bool // the directory, or the task, has chains that begin otherwise; set only if Chains is empty
+	// Updated reports that the call may continue a session that another version of reprise has recorded in another form.
+	Updated bool
 	// Start are the ends of the role as a copy of whose session the call's role begins, which has had no call yet.
 	Start []ChainFacts
 }
@@ -271,6 +273,9 @@ func start(f Facts) Decision {
 		Context: source.Context, NearlyFull: f.Limits.NearlyFull(source.Context, source.model()), ContextModel: source.model(), LastUsed: source.LastUsed}
 }
 
+// beginsAnew are the reasons of a call that seems to continue nothing.
+var beginsAnew = map[reason.Code]bool{reason.FirstCall: true, reason.NewJob: true, reason.NewRole: true, reason.BaseChanged: true, reason.HistoryEdited: true}
+
 // choose returns the call's session, and with it the chain; nil means a new chain. A reason
 // returned with a session says why the call is fresh all the same.
 func choose(f Facts) (*ChainFacts, reason.Code) {
@@ -282,6 +287,9 @@ func choose(f Facts) (*ChainFacts, reason.Code) {
 		chain, why = chooseNamed(f, all)
 	} else {
 		chain, why = chooseUnnamed(f)
+	}
+	if chain == nil && f.Updated && beginsAnew[why] {
+		why = reason.Updated
 	}
 	switch {
 	case f.Disabled:

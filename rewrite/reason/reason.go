@@ -33,7 +33,8 @@ const (
 	FileTooLarge    Code = "file_too_large"   // a settings file exceeds what the shim reads
 	SwitchedOff     Code = "switched_off"     // REPRISE_OFF
 	NoResume        Code = "no_resume_support"
-	Fault           Code = "fault" // something in reprise failed; the log says what
+	ConfigMistake   Code = "config_mistake" // the user's configuration cannot be used
+	Fault           Code = "fault"          // something in reprise failed; the log says what
 )
 
 // NextTurn is the reason of a later turn of a conversation: the caller goes on with its own
@@ -43,7 +44,8 @@ const NextTurn Code = "next_turn"
 // Reasons why a managed call is fresh.
 const (
 	FirstCall           Code = "first_call"
-	NewJob              Code = "new_job" // no earlier prompt begins like this one
+	NewJob              Code = "new_job"         // no earlier prompt begins like this one
+	Updated             Code = "reprise_updated" // another version of reprise has recorded the session that it may continue
 	ForcedFresh         Code = "forced_fresh"
 	Disabled            Code = "disabled"
 	Ambiguous           Code = "ambiguous"

@@ -29,17 +29,17 @@ func Endings() []os.Signal {
 	return slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
 }
 
-// OpenPrompt opens the file of a prompt; "-" is shimctl's own stdin.
-func OpenPrompt(a *App, name string) (*os.File, error) {
+// OpenInput opens a file of a prompt or of rules, which what says; "-" is shimctl's own stdin.
+func OpenInput(a *App, what, name string) (*os.File, error) {
 	if name == "-" {
 		return a.Stdin, nil
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("open prompt: %w", err)
+		return nil, fmt.Errorf("open %s: %w", what, err)
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, errors.Join(&fs.PathError{Op: "read prompt", Path: name, Err: errors.New("is a directory")}, f.Close())
+		return nil, errors.Join(&fs.PathError{Op: "read " + what, Path: name, Err: errors.New("is a directory")}, f.Close())
 	}
 	return f, nil
 }
@@ -148,7 +148,9 @@ func (a *App) WhenCell(m decide.Millis) view.Cell {
 }
 
 // PathCell returns a cell with a path, which people see below ~.
-func (a *App) PathCell(p string) view.Cell { return view.Cell{Human: view.OrDash(a.Tilde(p)), Raw: p} }
+func (a *App) PathCell(p string) view.Cell {
+	return view.Cell{Human: view.OrDash(a.Tilde(p)), Raw: p, Path: true}
+}
 
 // Tilde writes the home directory as ~, so that pasted output does not name the user.
 func (a *App) Tilde(path string) string {

@@ -95,11 +95,11 @@ func (a *App) Configured() config.Config {
 func (a *App) Configuration() (c config.Config, wrong string) {
 	c, err := a.Config()
 	if err != nil {
-		return config.Default(), err.Error() + "; every call is passed through"
+		return config.Default(), "every call is passed through: " + a.TildeIn(err.Error())
 	}
 	if !c.Enabled {
 		path, _ := config.ConfigFile(a.Own) // it was just read
-		wrong = a.Tilde(path) + " switches reprise off"
+		wrong = "every call is passed through: " + a.Tilde(path) + " switches reprise off"
 	}
 	return c, wrong
 }
@@ -122,11 +122,14 @@ func (a *App) LoadPrices() (*prices.Table, error) {
 	return prices.Load(a.Tilde(path), string(own))
 }
 
+// PriceForm says how a price is written.
+const PriceForm = "[[price]] with model, input, cached, write and output, in dollars per million tokens"
+
 // MissingPrice says what to do for a model that the price lists do not have.
 func (a *App) MissingPrice(model string) string {
 	path := "prices.toml"
 	if file, err := config.PricesFile(a.Own); err == nil {
 		path = a.Tilde(file)
 	}
-	return fmt.Sprintf("no list price of %s is known; %s can hold it (docs/reference/configuration.md#prices)", model, path)
+	return fmt.Sprintf("no list price of %s is known; %s can hold it: %s", model, path, PriceForm)
 }

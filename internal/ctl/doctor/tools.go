@@ -20,6 +20,9 @@ import (
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)+`)
 
+// newerBy says of a version that only its last number is higher than that of the newest tested one.
+const newerBy = "newer by a patch than the tested"
+
 // checkVersion compares a tool's version with those that were tested. It returns no check if the tool prints no version or
 // none of it was tested.
 func checkVersion(name, said string, lists []tested.List) []setup.Check {
@@ -39,11 +42,13 @@ func checkVersion(name, said string, lists []tested.List) []setup.Check {
 			c.Result = "note"
 			passedThrough, fresh, resumes := row.Cells()
 			c.Finds += fmt.Sprintf(": passed through %s; fresh %s; resume %s", passedThrough, fresh, resumes)
-			c.Fix = fmt.Sprintf("docs/internals/conformance.md says what differs; with %s nothing does", newest)
+			c.Fix = fmt.Sprintf("install %s, with which nothing differs", newest)
 		}
 		return []setup.Check{c}
 	}
 	switch {
+	case tested.Compare(newest, version) < 0 && strings.TrimRight(version, "0123456789") == strings.TrimRight(newest, "0123456789"):
+		c.Finds = fmt.Sprintf("%s is %s %s; shimctl demo tries it here", version, newerBy, newest)
 	case tested.Compare(version, oldest) < 0, tested.Compare(newest, version) < 0:
 		c.Result = "note"
 		c.Finds = fmt.Sprintf("%s was not tried, only %s to %s: its output may differ from what the shim renders", version, oldest, newest)

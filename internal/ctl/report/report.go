@@ -30,7 +30,7 @@ func Command(a *app.App) *cobra.Command {
 		Long: `Writes one self-contained HTML page, by default into ` + reportFile + `: what resuming saved, money and
 tokens by day, with and without resuming, the share from the cache, the same by project, tool, model and task,
 decisions by reason, and the chains as timelines. It contains no prompt, but names of tasks and directories.
-docs/how-to/measure.md explains each part; shimctl serve shows the same live.`,
+shimctl serve shows the same live.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return write(a, file, store, f) },
 	}

@@ -76,7 +76,7 @@ func runAddFrom(a *app.App, call string, agreed app.Consent) error {
 	}
 	p, err := ProposeFor(a, l, i)
 	if err != nil {
-		return app.WithHint(fmt.Errorf("make a rule from call %d: %w", i.ID, err), "without a rule: "+namedCall(i.Tool))
+		return app.WithHint(fmt.Errorf("make a rule from call %d: %w", i.ID, err), "without a rule: "+reason.NameTask)
 	}
 	return add(a, p.Text, p.rules, &p.tried, agreed)
 }
@@ -94,11 +94,6 @@ func ProposeFor(a *app.App, l *ledger.Ledger, i ledger.Invocation) (proposal, er
 	}
 	since := i.Started.Time().Add(-ProposedPeriod)
 	return proposeRule(a, l, i.ID, i.Tool, i.Cwd, decide.Millis(since.UnixMilli()))
-}
-
-// namedCall is a call of a tool with a name.
-func namedCall(tool string) string {
-	return view.AdviceFor(reason.NoEvidence, tool, 0).Command
 }
 
 // runAdd adds the rules of a file.

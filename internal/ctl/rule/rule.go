@@ -31,7 +31,7 @@ const maxRuleFile = 1 << 20
 
 // readRules reads a file of rules; "-" is stdin. It returns the text as well.
 func readRules(a *app.App, name string) (text string, rules []config.Rule, err error) {
-	f, err := app.OpenPrompt(a, name)
+	f, err := app.OpenInput(a, "rules", name)
 	if err != nil {
 		return "", nil, err
 	}
@@ -53,7 +53,7 @@ func findRules(a *app.App, cfg config.Config, name string) (rules []config.Rule,
 		return rules, true, err
 	}
 	if rules = cfg.RulesNamed(name); len(rules) == 0 {
-		hint := "shimctl config show lists your rules, docs/how-to/orchestrators.md the built-in ones"
+		hint := "they are " + strings.Join(cfg.RuleNames(), ", ")
 		if near := config.Nearest(name, cfg.RuleNames()); near != "" {
 			hint = fmt.Sprintf("did you mean %q", near)
 		}

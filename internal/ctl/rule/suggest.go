@@ -35,9 +35,7 @@ func suggestCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "suggest", Short: "propose rules for calls that were fresh",
 		Long: `Proposes rules for those of the latest 20000 fresh calls that differ in one section and that no rule named. It applies
-none. Similar prompts may be rounds of one task or two tasks of one caller: the comment above each rule says what
-must be true. Task and role come from the prompts in the tools' files, or the task from two prompts of different
-tasks; otherwise you fill them in.`,
+none. The comment above each rule says what must be true. Task and role come from the prompts in the tools' files; what these lack you fill in.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return runSuggest(a, since, files, asJSON) },
 	}
@@ -74,7 +72,7 @@ func runSuggest(a *app.App, since string, files []string, asJSON bool) error {
 func readPrompts(a *app.App, files []string) ([]string, error) {
 	var prompts []string
 	for _, name := range files {
-		f, err := app.OpenPrompt(a, name)
+		f, err := app.OpenInput(a, "prompt", name)
 		if err != nil {
 			return nil, err
 		}

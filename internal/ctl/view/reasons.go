@@ -3,9 +3,9 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
-	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
 
@@ -31,28 +31,33 @@ type AdviceReport struct {
 	Meaning string       `json:"meaning" doc:"the reason's meaning"`
 	Advice  string       `json:"advice,omitempty" doc:"what would have the call resumed, or fresh if it is resumed"`
 	Setting string       `json:"setting,omitempty" doc:"a line of the configuration file that does so"`
-	Command string       `json:"command,omitempty" doc:"a command that does so or shows more"`
+	Command string       `json:"command,omitempty" doc:"a command that does so, or shows what the advice names"`
 }
 
 // AdviceFor returns what is said about a reason; chain is 0 if there is none.
-func AdviceFor(r reason.Code, tool string, chain int64) AdviceReport {
+func AdviceFor(r reason.Code, chain int64) AdviceReport {
 	text, ok := r.Lookup()
 	if !ok {
 		text = &reason.Row{}
 	}
-	return AdviceReport{text.Class, MeaningOf(r), text.Advice, text.Setting, commandFor(text.Command, tool, chain)}
+	report := AdviceReport{Class: text.Class, Meaning: MeaningOf(r), Advice: text.Advice}
+	report.Set(text.Setting)
+	switch {
+	case chain != 0:
+		report.Command = cmp.Or(strings.ReplaceAll(text.Command, "{chain}", fmt.Sprint(chain)), report.Command)
+	case !strings.Contains(text.Command, "{chain}"):
+		report.Command = cmp.Or(text.Command, report.Command)
+	}
+	return report
 }
 
-// commandFor returns a reason's command for a tool's call in a chain, 0 for none.
-func commandFor(command, tool string, chain int64) string {
-	which := "CHAIN"
-	if chain != 0 {
-		which = fmt.Sprint(chain)
+// Set advises a setting, a line of the configuration file, and the command that makes it; "" for none.
+func (r *AdviceReport) Set(setting string) {
+	r.Setting, r.Command = setting, ""
+	if key, value, ok := strings.Cut(setting, " = "); ok {
+		if text, err := strconv.Unquote(value); err == nil {
+			value = text
+		}
+		r.Command = "shimctl config set " + key + " " + ShellQuote(value)
 	}
-	headless := []string{tool}
-	if known, ok := rewrite.Lookup(tool); ok {
-		headless = known.Descriptor().Headless
-	}
-	return strings.NewReplacer("{call}", strings.Join(headless, " ")+" <prompt.md", "{chain}", which).
-		Replace(cmp.Or(command, "shimctl config path"))
 }

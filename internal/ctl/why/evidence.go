@@ -3,7 +3,6 @@ package why
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +21,9 @@ type whyFacts struct {
 	before  *ledger.SessionRow // the chain's newest before that, nil if there is none
 	last    *ledger.Invocation // the chain's call before this one
 	running *ledger.Invocation // a call of the chain that was running
+	failed  int                // the chain's calls before it that failed
 	hour    []ledger.HourRow   // of the chain
+	spent   decide.Spending    // by its job, with this call
 }
 
 func readWhyFacts(l *ledger.Ledger, i ledger.Invocation) (f whyFacts, err error) {
@@ -51,12 +52,19 @@ func readWhyFacts(l *ledger.Ledger, i ledger.Invocation) (f whyFacts, err error)
 	if f.hour, err = l.HourRows(its); err != nil {
 		return f, err
 	}
+	if f.spent, err = l.SpendingOf(i, i.Started); err != nil {
+		return f, err
+	}
+	f.spent.Calls++
 	for n := range calls {
 		c := &calls[n]
 		if c.ID >= i.ID {
 			continue
 		}
 		f.last = cmp.Or(f.last, c)
+		if c.Outcome != "" && c.Outcome != "ok" {
+			f.failed++
+		}
 		if !c.Duration.Valid || c.Started+decide.Millis(c.Duration.Int64) > i.Started {
 			f.running = cmp.Or(f.running, c)
 		}
@@ -153,28 +161,4 @@ func sessionEvidence(a *app.App, i ledger.Invocation, f whyFacts) (said []string
 		}
 	}
 	return said
-}
-
-// settingFor returns the setting with which a limit would not have kept the call from being resumed, "" if that is not known.
-func settingFor(a *app.App, i ledger.Invocation, f whyFacts) string {
-	if i.Reason == reason.ErrorLimit {
-		return fmt.Sprintf("error_limit = %d", 2*a.Configured().ErrorLimit)
-	}
-	if f.before == nil {
-		return ""
-	}
-	more := func(key string, since decide.Millis) string {
-		return fmt.Sprintf(`%s = "%dh"`, key, max(0, time.Duration(i.Started-since)*time.Millisecond)/time.Hour+1)
-	}
-	c := f.before.Context
-	window, _ := contextWindow(c, SessionModel(*f.before))
-	switch {
-	case i.Reason == reason.Idle:
-		return more("ttl", f.before.LastUsed)
-	case i.Reason == reason.TooOld:
-		return more("max_age", f.before.Created)
-	case i.Reason == reason.ContextFull && c.Used < window:
-		return fmt.Sprintf("context_limit = %.2f", math.Ceil(100*float64(c.Used)/float64(window))/100)
-	}
-	return ""
 }

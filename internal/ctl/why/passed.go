@@ -13,7 +13,7 @@ import (
 
 // statusAdvice adds how to find what is not recorded of a call.
 func statusAdvice(r reason.Code) string {
-	advice := view.AdviceFor(r, "", 0).Advice
+	advice := view.AdviceFor(r, 0).Advice
 	switch r {
 	case reason.UnknownOption, reason.UnmanagedOption:
 		advice += ". shimctl explain -- CALL names it"
@@ -28,6 +28,7 @@ type PassedReport struct {
 	Last        time.Time   `json:"last" doc:"when the latest was made"`
 	Tools       []string    `json:"tools" doc:"the tools that were called"`
 	Directories []string    `json:"directories" doc:"where, the latest first"`
+	Detail      string      `json:"detail,omitempty" doc:"of the latest: where the configuration had a mistake, or what failed"`
 	Advice      string      `json:"advice" doc:"what to do"`
 }
 
@@ -38,7 +39,7 @@ func PassedReports(rows []ledger.PassedRow) []PassedReport {
 		at := slices.IndexFunc(list, func(p PassedReport) bool { return p.Reason == row.Reason })
 		if at < 0 {
 			at = len(list)
-			list = append(list, PassedReport{Reason: row.Reason, Last: row.When.Time(), Advice: statusAdvice(row.Reason)})
+			list = append(list, PassedReport{Reason: row.Reason, Last: row.When.Time(), Detail: row.Detail, Advice: statusAdvice(row.Reason)})
 		}
 		p := &list[at]
 		p.Calls += row.Calls
@@ -52,10 +53,18 @@ func PassedReports(rows []ledger.PassedRow) []PassedReport {
 	return list
 }
 
+// Brief says what was missed.
+func (p PassedReport) Brief() string {
+	return fmt.Sprintf("%s of %s passed through: %s", view.Count(p.Calls, "call"), strings.Join(p.Tools, " and "), view.MeaningOf(p.Reason))
+}
+
 // Words says what was missed, when it was last, and what to do, as in "4 calls of claude passed through, last 3m ago: stdin
 // is open. Add </dev/null".
 func (p PassedReport) Words(last string) string {
 	text := fmt.Sprintf("%s of %s passed through, last %s: %s", view.Count(p.Calls, "call"), strings.Join(p.Tools, " and "), last, view.MeaningOf(p.Reason))
+	if p.Detail != "" {
+		text += ": " + p.Detail
+	}
 	if p.Advice != "" {
 		text += ". " + p.Advice
 	}

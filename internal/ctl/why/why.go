@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/rule"
 	"reprise/internal/ctl/view"
@@ -23,8 +24,8 @@ func Command(a *app.App) *cobra.Command {
 	var asJSON, store bool
 	c := &cobra.Command{
 		Use: "why [CALL|REASON]", Short: "explain the last decision, or another one",
-		Long: `Explains in a paragraph what was decided on a call, on what evidence, and what would have changed it, with a
-command that does so or shows more. REASON stands for the last call that has it, also for calls that were passed through.`,
+		Long: `Explains in a paragraph what was decided on a call, on what evidence, and what would have changed it, with the
+command for that if there is one. REASON stands for the last call that has it, also for calls that were passed through.`,
 		Args: app.AtMostOneCall,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.WithCalls(app.CallsOf(a, store, nil), func(l *ledger.Ledger, r view.Reporter) error { return explain(a, l, r, strings.Join(args, ""), asJSON) })
@@ -65,6 +66,9 @@ func explain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON 
 		return nil
 	}
 	a.Stdout.Sentences("WHY", "", report.Text)
+	if report.Command == "" {
+		return nil
+	}
 	if a.Stdout.Terminal {
 		fmt.Fprintln(a.Stdout)
 	}
@@ -106,14 +110,14 @@ func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, 
 	case reason == "":
 		return &Report{Schema: "shimctl.why/1", Evidence: []string{}}, nil
 	}
-	w := newWhy(reason, rewrite.Names[0], 0)
+	w := newWhy(a.Configured(), Decided{Reason: reason})
 	w.Text = w.paragraph("No call in the ledger has this reason.")
 	return w, nil
 }
 
 // newWhy returns a report with what is true for all calls that have this reason.
-func newWhy(reason reason.Code, tool string, chain int64) *Report {
-	return &Report{Schema: "shimctl.why/1", Reason: reason, Evidence: []string{}, AdviceReport: view.AdviceFor(reason, tool, chain)}
+func newWhy(cfg config.Config, d Decided) *Report {
+	return &Report{Schema: "shimctl.why/1", Reason: d.Reason, Evidence: []string{}, AdviceReport: Advise(cfg, d)}
 }
 
 // paragraph returns the whole explanation; what was decided comes first.
@@ -130,13 +134,16 @@ func (w *Report) paragraph(decided string) string {
 
 // Passed explains calls that were passed through, of which only the number is known.
 func Passed(a *app.App, p PassedReport) *Report {
-	w := newWhy(p.Reason, p.Tools[0], 0)
+	w := newWhy(a.Configured(), Decided{Reason: p.Reason})
 	w.Passed = &p
 	last := view.Ago(a.Now, decide.Millis(p.Last.UnixMilli()))
 	if !a.Stdout.Terminal {
 		last = p.Last.Format(time.RFC3339)
 	}
-	w.Evidence = append(w.Evidence, fmt.Sprintf("There were %s, the last %s in %s.", view.Count(p.Calls, "such call"), last, a.Tilde(p.Directories[0])))
+	if p.Detail != "" {
+		w.Evidence = append(w.Evidence, "The last time: "+a.TildeIn(p.Detail)+".")
+	}
+	w.Evidence = append(w.Evidence, fmt.Sprintf("%s, the last %s in %s.", view.Count(p.Calls, "such call"), last, a.Tilde(p.Directories[0])))
 	w.Text = w.paragraph(fmt.Sprintf("The last call of %s was passed through: the real binary replaced the shim.", strings.Join(p.Tools, " and ")))
 	return w
 }
@@ -147,20 +154,25 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Invocation) (*
 	if err != nil {
 		return nil, err
 	}
-	w := newWhy(cmp.Or(i.FellBack, i.Reason), i.Tool, i.Chain)
-	if i.FellBack == "" && i.Reason == reason.SessionDead && i.Detail != "" { // the detail says what killed it
-		w.AdviceReport = view.AdviceFor(i.Detail, i.Tool, i.Chain)
+	cfg := a.Configured()
+	d := Decided{Reason: cmp.Or(i.FellBack, i.Reason), Rule: i.Rule, Task: facts.chain.Task, Role: facts.chain.Role,
+		Chain: i.Chain, Continues: i.FellBack == "" && i.Mode.Continues()}
+	w := newWhy(cfg, d)
+	if d.Reason == reason.SessionDead && i.FellBack == "" && i.Detail != "" { // the detail says what killed it
+		d.Reason = i.Detail
+		w.AdviceReport = Advise(cfg, d)
 		w.Meaning = view.MeaningOf(i.Reason)
 	}
 	call := r.Call(i)
 	w.Call, w.Evidence = &call, evidence(a, i, facts)
-	if setting := settingFor(a, i, facts); setting != "" && i.FellBack == "" {
-		w.Setting = setting
+	if setting, known := limitSetting(cfg, i, facts); known && i.FellBack == "" {
+		w.Set(setting)
+		dropMade(&w.AdviceReport, cfg, i.Rule)
 	}
-	if cfg := a.Configured(); RulePolicy(cfg, i.Rule) != cfg.Policy {
+	if RulePolicy(cfg, i.Rule) != cfg.Policy {
 		w.rule = fmt.Sprintf("rule %s of ", i.Rule)
 	}
-	if strings.HasPrefix(w.Command, nameVariable) {
+	if w.Command == reason.NameTask {
 		if _, err := rule.ProposeFor(a, l, i); err == nil {
 			w.Command = fmt.Sprintf("shimctl rule add --from %d", i.ID)
 			w.Evidence = append(w.Evidence, "Calls like it can be named by a rule, which the command shows first.")
@@ -170,9 +182,6 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Invocation) (*
 	return w, nil
 }
 
-// nameVariable is the start of a command that names the task.
-const nameVariable = "REPRISE_TASK="
-
 // decided says what was decided on a call.
 func decided(a *app.App, i ledger.Invocation, f whyFacts) string {
 	call := fmt.Sprintf("Call %d (%s in %s, %s)", i.ID, i.Tool, a.Tilde(i.Cwd), whenWords(a, i.Started))
@@ -181,7 +190,7 @@ func decided(a *app.App, i ledger.Invocation, f whyFacts) string {
 	if f.chain.Task != "" {
 		chain += fmt.Sprintf(", task %s", f.chain.Task)
 	}
-	if f.chain.Role != "" {
+	if isNamed(f.chain.Role) {
 		chain += fmt.Sprintf(", role %s", f.chain.Role)
 	}
 	switch {

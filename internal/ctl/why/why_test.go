@@ -10,6 +10,7 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -26,7 +27,7 @@ func TestWhyOfADeadSession(t *testing.T) {
 	}
 	defer l.Close()
 	w, err := Call(silent(), l, view.Reporter{}, ledger.Invocation{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.SessionDead, Detail: reason.RefusedContext})
-	if err != nil || w.Setting != view.AdviceFor(reason.RefusedContext, "claude", 0).Setting || !strings.Contains(w.Text, "exceeded (refused_context_exceeded)") {
+	if err != nil || w.Setting != view.AdviceFor(reason.RefusedContext, 0).Setting || !strings.Contains(w.Text, "exceeded (refused_context_exceeded)") {
 		t.Errorf("%+v, %v", w, err)
 	}
 }
@@ -34,22 +35,23 @@ func TestWhyOfADeadSession(t *testing.T) {
 // The setting that why gives would have had the call resumed.
 func TestWhySettingsSuffice(t *testing.T) {
 	const hour = 3_600_000
-	f := whyFacts{before: &ledger.SessionRow{Created: 1, LastUsed: 10*hour + 1, Context: rewrite.Context{Used: 171_000, Limit: 200_000}}}
+	f := whyFacts{failed: 3, before: &ledger.SessionRow{Created: 1, LastUsed: 10*hour + 1, Context: rewrite.Context{Used: 171_000, Limit: 200_000}},
+		spent: decide.Spending{Calls: 61}}
 	for reason, want := range map[reason.Code]string{
-		reason.Idle: `ttl = "6h"`, reason.TooOld: `max_age = "16h"`, reason.ContextFull: "context_limit = 0.86", reason.ErrorLimit: "error_limit = 6",
+		reason.Idle: `ttl = "6h"`, reason.TooOld: "", reason.TooManyCalls: "budget.calls_per_hour = 122", reason.BudgetSpent: "", reason.ContextFull: "context_limit = 0.86", reason.ErrorLimit: "error_limit = 6",
 		reason.ModelChanged: "",
 	} {
-		got := settingFor(silent(), ledger.Invocation{Reason: reason, Started: 15*hour + 2}, f)
+		got, _ := limitSetting(config.Default(), ledger.Invocation{Reason: reason, Started: 15*hour + 2}, f)
 		if _, err := config.Parse("c.toml", got, ""); got != want || err != nil {
 			t.Errorf("%s: %s, want %s, %v", reason, got, want, err)
 		}
 	}
 	f.before.Context.Used = 200_001
-	if got := settingFor(silent(), ledger.Invocation{Reason: reason.ContextFull}, f); got != "" {
+	if got, known := limitSetting(config.Default(), ledger.Invocation{Reason: reason.ContextFull}, f); got != "" || !known {
 		t.Errorf("beyond the context: %s", got)
 	}
 	f.before.Context, f.before.Answered = rewrite.Context{Used: 900_000}, "gemini-2.5-pro"
-	if got := settingFor(silent(), ledger.Invocation{Reason: reason.ContextFull}, f); got != "context_limit = 0.86" {
+	if got, _ := limitSetting(config.Default(), ledger.Invocation{Reason: reason.ContextFull}, f); got != "context_limit = 0.86" {
 		t.Errorf("of an assumed window: %s", got)
 	}
 }
@@ -76,5 +78,42 @@ func TestWindowWords(t *testing.T) {
 	said := strings.Join(sessionEvidence(silent(), ledger.Invocation{Reason: reason.ContextFull}, f), "")
 	if !strings.Contains(said, "of context (the window of gemini-2.5-pro; the tool reports none); context_limit is 0.8 now.") {
 		t.Error(said)
+	}
+}
+
+// What the configuration has by now is advised no more, nor a command that cannot change what a rule says.
+func TestAdviceThatIsTaken(t *testing.T) {
+	before := config.Default()
+	if got := Advise(before, Decided{Reason: reason.Identical}); got.Command != "shimctl config set identical resume" {
+		t.Errorf("%+v", got)
+	}
+	taken := before
+	taken.Identical = config.IdenticalResume
+	if got := Advise(taken, Decided{Reason: reason.Identical}); got.Command != "" || got.Setting != "" || !strings.HasSuffix(got.Advice, "is set by now") {
+		t.Errorf("taken: %+v", got)
+	}
+	if got := Advise(taken, Decided{Reason: reason.Identical, Continues: true}); got.Command != "export REPRISE_FRESH=1" || got.Setting != "" {
+		t.Errorf("of a resumed call: %+v", got)
+	}
+	ruled := before
+	ruled.Rules = []config.Rule{{Name: "a", Policy: before.Policy}}
+	ruled.Rules[0].Identical, ruled.Rules[0].TTL = config.IdenticalFresh, 1
+	if got := Advise(ruled, Decided{Reason: reason.Identical, Rule: "a"}); got.Command != "" || got.Setting == "" {
+		t.Errorf("of a rule: %+v", got)
+	}
+	if got := Advise(before, Decided{Reason: reason.Never, Rule: "ralph"}); got.Command != "shimctl config set presets_off ralph" {
+		t.Errorf("of a preset: %+v", got)
+	}
+	for _, c := range []struct {
+		reason     reason.Code
+		task, role string
+		want       string
+	}{
+		{reason.NoEvidence, "", "", reason.NameTask}, {reason.FirstCall, "t", "r", ""}, {reason.NewRole, "t", "", reason.NameRole},
+		{reason.NewRole, "t", "r", ""}, {reason.BaseChanged, "t", "r", ""}, {reason.BaseChanged, "t", " #12", reason.NameRole}, {reason.NewRole, "", "", reason.NameTask},
+	} {
+		if got := Advise(before, Decided{Reason: c.reason, Task: c.task, Role: c.role}); got.Command != c.want {
+			t.Errorf("%+v: %+v", c, got)
+		}
 	}
 }

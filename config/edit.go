@@ -1,0 +1,214 @@
+package config
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Set returns the text of a configuration file in which a key outside of rules has a value, as it is typed: a word or TOML.
+// Several words are a list. The rest of the text stays as it is. The result is checked as a whole: an error is Mistakes.
+func Set(file, text, home, key string, words []string) (string, error) {
+	value, err := typed(file, home, key, words)
+	if err != nil {
+		return "", err
+	}
+	d, err := decode(file, text)
+	if err != nil {
+		return "", err
+	}
+	path := strings.Split(key, ".")
+	wanted := withValue(d.tree, path, tree(key + " = " + value)[path[0]])
+	for _, edited := range d.edits(path, value) {
+		if after, err := decode(file, edited); err == nil && reflect.DeepEqual(after.tree, wanted) {
+			_, err := Parse(file, edited, home)
+			return edited, err
+		}
+	}
+	return "", Mistakes{d.place(path, &mistake{"its place in the file cannot be changed by a program", "write " + key + " = " + value + " there yourself"})}
+}
+
+// Unset returns the text without a key. One that the text has may be unknown.
+func Unset(file, text, home, key string) (string, error) {
+	d, err := decode(file, text)
+	if err != nil {
+		return "", err
+	}
+	path := strings.Split(key, ".")
+	if path[0] == ruleKey || d.value(path) == nil {
+		return text, CheckKey(file, key)
+	}
+	first, end := d.statement(path)
+	if first < 0 {
+		return "", Mistakes{d.place(path, &mistake{"its place in the file cannot be changed by a program", "take it out yourself"})}
+	}
+	edited := strings.Join(slices.Delete(strings.SplitAfter(text, "\n"), first, end), "")
+	_, err = Parse(file, edited, home)
+	return edited, err
+}
+
+// CheckKey returns the mistake if no key outside of rules has that name.
+func CheckKey(file, key string) error {
+	var keys []string
+	for _, v := range Default().Values() {
+		if v.Key == key {
+			return nil
+		}
+		keys = append(keys, v.Key)
+	}
+	return Mistakes{{File: file, Key: key, Problem: "unknown key", Hint: nearest(key, keys, listsKeys)}}
+}
+
+// typed returns the TOML of a value that a person typed for a key: as TOML if the key takes it so, or else as text or a list.
+func typed(file, home, key string, words []string) (string, error) {
+	if err := CheckKey(file, key); err != nil {
+		return "", err
+	}
+	forms := []string{listed(words)}
+	if len(words) == 1 && !strings.ContainsAny(words[0], "\r\n") {
+		forms = []string{words[0], quoted(words[0]), listed(words)}
+	}
+	var first Mistakes
+	for _, form := range forms {
+		d, err := decode(file, key+" = "+form)
+		if err != nil {
+			continue // a word is no TOML
+		}
+		c := Default()
+		wrong := apply(d, &c, strings.Split(key, "."), settings(home))
+		if wrong == nil {
+			return form, nil
+		}
+		if first == nil {
+			wrong.Line = 0 // it is in no file
+			first = Mistakes{wrong}
+		}
+	}
+	return "", first
+}
+
+// edits returns the texts in which path may have the value: in place of the old one; or as a new line below one that has
+// it as a comment, in its table, before the first table, or in a table of its own.
+func (d document) edits(path []string, value string) (texts []string) {
+	lines, key := strings.SplitAfter(d.text, "\n"), strings.Join(path, ".")
+	if first, end := d.statement(path); first >= 0 {
+		old := strings.Join(lines[first:end], "")
+		left, _, _ := strings.Cut(old, "=")
+		line := left + "= " + value + comment(old) + "\n"
+		return []string{strings.Join(slices.Replace(lines, first, end, line), "")}
+	}
+	insert := func(at int, line string) {
+		before := strings.Join(lines[:at], "")
+		if before != "" && !strings.HasSuffix(before, "\n") {
+			before += "\n"
+		}
+		texts = append(texts, before+line+"\n"+strings.Join(lines[at:], ""))
+	}
+	headers := headerLines(lines)
+	for n, line := range lines {
+		if left, _, found := strings.Cut(strings.TrimLeft(line, "# \t"), "="); found && strings.HasPrefix(line, "#") && strings.TrimSpace(left) == key {
+			insert(n+1, key+" = "+value)
+		}
+	}
+	table, name := strings.Join(path[:len(path)-1], "."), path[len(path)-1]
+	for n, at := range headers {
+		if header := strings.NewReplacer(" ", "", "\t", "", `"`, "").Replace(lines[at]); table != "" && strings.HasPrefix(header, "["+table+"]") {
+			insert(sectionEnd(lines, at, append(headers, len(lines))[n+1]), name+" = "+value)
+		}
+	}
+	insert(sectionEnd(lines, 0, append(headers, len(lines))[0]), key+" = "+value)
+	if table != "" {
+		insert(len(lines), "\n["+table+"]\n"+name+" = "+value)
+	}
+	insert(0, key+" = "+value)
+	return texts
+}
+
+// statement returns the lines of the text that give path its value, from first to before end; first is -1 if other
+// keys have their values there too.
+func (d document) statement(path []string) (first, end int) {
+	lines := strings.SplitAfter(d.text, "\n")
+	at := d.line(path)
+	if at == 0 {
+		return -1, -1
+	}
+	for end = at; end <= len(lines); end++ {
+		fragment, err := decode("", strings.Join(lines[at-1:end], ""))
+		if err != nil {
+			continue
+		}
+		keys := fragment.md.Keys()
+		last := keys[len(keys)-1]
+		if others := slices.ContainsFunc(keys, func(k toml.Key) bool { return len(k) > len(last) || !slices.Equal(k, last[:len(k)]) }); others ||
+			len(last) > len(path) || !slices.Equal(last, path[len(path)-len(last):]) {
+			break // a table in braces, or a header
+		}
+		return at - 1, end
+	}
+	return -1, -1
+}
+
+// comment returns the comment at the end of a statement, with the space before it.
+func comment(statement string) string {
+	statement = strings.TrimRight(statement, "\r\n")
+	for at, r := range statement {
+		if r != '#' {
+			continue
+		}
+		if _, err := decode("", statement[:at]); err == nil {
+			return statement[len(strings.TrimRight(statement[:at], " \t")):]
+		}
+	}
+	return ""
+}
+
+// headerLines returns the lines that look like headers of tables.
+func headerLines(lines []string) (headers []int) {
+	for n, line := range lines {
+		if strings.HasPrefix(strings.TrimLeft(line, " \t"), "[") {
+			headers = append(headers, n)
+		}
+	}
+	return headers
+}
+
+// sectionEnd returns the line after the last one of a section that is neither empty nor a comment: comments at its end
+// belong to the next. If all are, it is the section's end.
+func sectionEnd(lines []string, first, end int) int {
+	for at := end; at > first; at-- {
+		if line := strings.TrimSpace(lines[at-1]); line != "" && line[0] != '#' {
+			return at
+		}
+	}
+	if end == len(lines) {
+		return end
+	}
+	return first
+}
+
+// tree decodes a text that is known to be TOML.
+func tree(text string) map[string]any {
+	d, err := decode("", text)
+	if err != nil {
+		return nil
+	}
+	return d.tree.(map[string]any)
+}
+
+// withValue returns a tree with the values of branch at the first key of path; what else is there stays.
+func withValue(t any, path []string, branch any) map[string]any {
+	table, _ := t.(map[string]any)
+	table = maps.Clone(table)
+	if table == nil {
+		table = map[string]any{}
+	}
+	if below, ok := branch.(map[string]any); ok && len(path) > 1 {
+		table[path[0]] = withValue(table[path[0]], path[1:], below[path[1]])
+	} else {
+		table[path[0]] = branch
+	}
+	return table
+}

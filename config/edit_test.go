@@ -1,0 +1,93 @@
+package config
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// A key is set where it stands, and all else of the file stays as it is.
+func TestSet(t *testing.T) {
+	for _, c := range []struct{ name, text, key, words, want string }{
+		{"empty", "", "ttl", "2h", "ttl = \"2h\"\n"},
+		{"no newline", "enabled = true", "ttl", "2h", "enabled = true\nttl = \"2h\"\n"},
+		{"replaced", "# mine\nttl = \"1h\"  # long\nmax_age = \"3h\"\n", "ttl", "2h", "# mine\nttl = \"2h\"  # long\nmax_age = \"3h\"\n"},
+		{"mark in text", "store.project = \"a#b\" # c#d\n", "store.project", "x", "store.project = \"x\" # c#d\n"},
+		{"quoted key", "\"ttl\" = '1h'\n", "ttl", "2h", "\"ttl\" = \"2h\"\n"},
+		{"number", "", "error_limit", "6", "error_limit = 6\n"},
+		{"text of digits", "", "store.project", "6", "store.project = \"6\"\n"},
+		{"truth", "enabled = true\n", "enabled", "false", "enabled = false\n"},
+		{"below its comment", "# the time\n# ttl = \"30m\"\n\n# else\n# max_age = \"24h\"\n", "ttl", "2h",
+			"# the time\n# ttl = \"30m\"\nttl = \"2h\"\n\n# else\n# max_age = \"24h\"\n"},
+		{"before the first table", "enabled = true\n\n# rules\n[[rule]]\nname = \"a\"\n", "ttl", "2h",
+			"enabled = true\nttl = \"2h\"\n\n# rules\n[[rule]]\nname = \"a\"\n"},
+		{"only tables", "# rules\n[[rule]]\nname = \"a\"\nttl = \"1h\"\n", "ttl", "2h", "ttl = \"2h\"\n# rules\n[[rule]]\nname = \"a\"\nttl = \"1h\"\n"},
+		{"in its table", "[budget]\nstop = true # hard\n\n[prune]\nauto = true\n", "budget.calls_per_hour", "9",
+			"[budget]\nstop = true # hard\ncalls_per_hour = 9\n\n[prune]\nauto = true\n"},
+		{"replaced in its table", "[ tool . claude ]\n  path = \"/a\"\n", "tool.claude.path", "/b", "[ tool . claude ]\n  path = \"/b\"\n"},
+		{"another tool", "[tool.claude]\nenabled = true\n", "tool.codex.enabled", "false", "tool.codex.enabled = false\n[tool.claude]\nenabled = true\n"},
+		{"below tool", "[tool]\ncodex.enabled = true\n", "tool.codex.enabled", "false", "[tool]\ncodex.enabled = false\n"},
+		{"list", "", "presets_off", "zen steroids", "presets_off = [\"zen\", \"steroids\"]\n"},
+		{"list of one", "", "presets_off", "zen", "presets_off = \"zen\"\n"},
+		{"list as TOML", "", "doctor.ignore", `["a"]`, "doctor.ignore = [\"a\"]\n"},
+		{"long list", "[doctor]\nignore = [\n  \"a\",\n  \"b\",\n]\n# end\n", "doctor.ignore", "c d", "[doctor]\nignore = [\"c\", \"d\"]\n# end\n"},
+		{"a mistake is mended", "ttl = \"soon\"\n", "ttl", "2h", "ttl = \"2h\"\n"},
+		{"commented in a text", "doctor.ignore = ['''\n# ttl = 1\n[x]\n''']\n", "ttl", "2h", "ttl = \"2h\"\ndoctor.ignore = ['''\n# ttl = 1\n[x]\n''']\n"},
+		{"windows lines", "ttl = \"1h\"\r\nenabled = true\r\n", "enabled", "false", "ttl = \"1h\"\r\nenabled = false\n"},
+	} {
+		words := strings.Fields(c.words)
+		got, err := Set("f", c.text, "/home", c.key, words)
+		if got != c.want || err != nil {
+			t.Errorf("%s: %q, want %q, %v", c.name, got, c.want, err)
+		}
+	}
+}
+
+// What config check would call a mistake is not set, and what cannot be changed line by line is left to the user.
+func TestSetMistakes(t *testing.T) {
+	for _, c := range []struct{ text, key, value, want string }{
+		{"", "ttll", "2h", "f: ttll: unknown key"},
+		{"", "busy_wait", "2h", "f: busy_wait: unknown key"},
+		{"", "rule.ttl", "2h", "f: rule.ttl: unknown key"},
+		{"", "budget", "2", "f: budget: unknown key"},
+		{"", "a b", "2", "f: a b: unknown key"},
+		{"", "", "2", "f: unknown key"},
+		{"", "identical", "maybe", `f: identical: must be "fresh" or "resume", not "maybe"`},
+		{"", "identical", "\n", `f: identical: must be "fresh" or "resume", not a list`},
+		{"", "error_limit", "six", "f: error_limit: must be a whole number, not text"},
+		{"", "error_limit", "-1", "f: error_limit: must be from 0 to 1000, not -1"},
+		{"", "ttl", "2h\nenabled = false", "f: ttl: must be a duration in quotes, not a list"},
+		{"max_age = \"soon\"\n", "ttl", "2h", `f:1: max_age: "soon" is not a duration`},
+		{"x = = 2\n", "ttl", "2h", "f:1: expected value but found '=' instead"},
+		{"budget = { stop = true }\n", "budget.stop", "false", "f:1: budget.stop: its place in the file cannot be changed by a program"},
+	} {
+		got, err := Set("f", c.text, "/home", c.key, []string{c.value})
+		var mistakes Mistakes
+		if (got != "" && err == nil) || !errors.As(err, &mistakes) || err.Error() != c.want {
+			t.Errorf("%q: %s = %s: %q, %v, want %s", c.text, c.key, c.value, got, err, c.want)
+		}
+	}
+}
+
+func TestUnset(t *testing.T) {
+	for _, c := range []struct {
+		text, key, want string
+	}{
+		{"# a\nttl = \"1h\" # b\n# c\n", "ttl", "# a\n# c\n"},
+		{"ttl = \"1h\"\n", "max_age", "ttl = \"1h\"\n"},
+		{"[doctor]\nignore = [\n \"a\",\n]\n", "doctor.ignore", "[doctor]\n"},
+		{"ttl = \"soon\"\n", "ttl", ""},
+		{"oops = 1\n", "oops", ""},
+		{"[[rule]]\nname = \"a\"\n", "ttl", "[[rule]]\nname = \"a\"\n"},
+	} {
+		got, err := Unset("f", c.text, "/home", c.key)
+		if got != c.want || err != nil {
+			t.Errorf("%q without %s: %q, %v", c.text, c.key, got, err)
+		}
+	}
+	for text, key := range map[string]string{"budget = { calls_per_hour = 1, stop = true }\n": "budget.stop", "[budget]\nstop = true\n": "budget", "a = = 1": "a", "": "ttll", "[[rule]]\nname = 'a'\n": "rule"} {
+		if got, err := Unset("f", text, "/home", key); err == nil {
+			t.Errorf("%q without %s: %q", text, key, got)
+		}
+	}
+}
