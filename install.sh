@@ -710,9 +710,11 @@ uninstall() {
 	else
 		printf 'nothing of reprise is installed in %s\n' "$bin"
 	fi
-	for directory in "$state" "$settings"; do
-		[ -z "$directory" ] || ! present "$directory" || remove_or_mention "$directory"
+	data=$(xdg "${XDG_DATA_HOME:-}" .local/share)
+	for place in "$state" "$settings" "${data:+$data/tested.json}"; do
+		[ -z "$place" ] || ! present "$place" || remove_or_mention "$place"
 	done
+	[ -z "$data" ] || rmdir -- "$data" 2>/dev/null || :
 }
 
 # undo_setup takes what shimctl setup wrote out of the user's files, if it may, and names those that keep it.

@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,25 +11,49 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/docs"
-	"reprise/test/realcli"
+	"reprise/internal/tested"
 )
 
-// Where versions of a tool were tried, the one that the tests use is among them and the newest, and holds.
-func TestConformanceHasThePins(t *testing.T) {
-	last := map[string]docs.Tried{}
-	for _, row := range docs.Conformance() {
-		if _, ok := realcli.Pins[row.Tool]; !ok || row.Version == "" {
-			t.Errorf("no tool of ours: %+v", row)
+var update = flag.Bool("update", false, "write the lists of tested versions anew")
+
+// README and conformance.md have the versions of internal/tested/tested.json.
+func TestVersionsAreTheTestedOnes(t *testing.T) {
+	var pins []string
+	table := "| tool | version | passed through | managed, fresh | resume |\n| --- | --- | --- | --- | --- |\n"
+	for _, tool := range tested.Own().Tools {
+		pin := "`" + tool.Pin + "`"
+		if tool.Note != "" {
+			pin += " (" + tool.Note + ")"
 		}
-		last[row.Tool] = row
+		pins = append(pins, pin)
+		for _, row := range tool.Tried {
+			passedThrough, fresh, resumes := row.Cells()
+			table += fmt.Sprintf("| %s | %s | %s | %s | %s |\n", tool.Name, row.Version, passedThrough, fresh, resumes)
+		}
 	}
-	if len(last) < 3 {
-		t.Errorf("the table names %d tools", len(last))
-	}
-	for tool, row := range last {
-		if want := realcli.Pins[tool].Version; row.Version != want || !row.Clean() {
-			t.Errorf("%s: last row %+v, want %s and no difference", tool, row, want)
+	for _, place := range []struct {
+		page string
+		list *regexp.Regexp
+		want string
+	}{
+		{"../README.md", regexp.MustCompile("`@anthropic-ai/.*"), strings.Join(pins, ", ") + "."},
+		{"internals/conformance.md", regexp.MustCompile("`@anthropic-ai/.*"), strings.Join(pins, ", ") + "."},
+		{"internals/conformance.md", regexp.MustCompile(`(?m)^\| tool \| version (?:.*\n\|)*.*\n`), table},
+	} {
+		text, err := os.ReadFile(place.page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := place.list.ReplaceAllLiteralString(string(text), place.want)
+		switch has := place.list.Match(text); {
+		case !has:
+			t.Errorf("%s has no list %s", place.page, place.list)
+		case *update:
+			if err := os.WriteFile(place.page, []byte(now), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		case now != string(text):
+			t.Errorf("%s does not have the tested versions: go test ./docs -update", place.page)
 		}
 	}
 }

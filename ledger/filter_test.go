@@ -109,7 +109,7 @@ func counts(t *testing.T, l *Ledger, f Filter) map[string]int {
 		got["snapshot calls"] += len(c.Latest)
 	}
 	for _, by := range Bys {
-		groups, err := l.Groups(by, f)
+		groups, err := l.Groups(by, f, 100_000)
 		check(err)
 		for _, g := range groups {
 			got[fmt.Sprint("groups by ", by)] += int(g.Calls)

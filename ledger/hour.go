@@ -3,8 +3,10 @@ package ledger
 import (
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"reprise/ledger/decide"
+	"reprise/rewrite"
 )
 
 // likeChains is how many chains show how long the pauses of a new one will be.
@@ -17,7 +19,7 @@ func reuse(chains string) string {
 		coalesce(sum(held) FILTER (WHERE idle >= 300000 AND idle < 3600000), 0),
 		coalesce(sum(held) FILTER (WHERE idle >= 300000 AND idle < 3600000 AND NOT kept AND ` + missedCache + `), 0),
 		coalesce(sum(held) FILTER (WHERE kept AND first_read NOT NULL), 0), coalesce(sum(min(held, first_read)) FILTER (WHERE kept), 0)
-		FROM (SELECT *, ` + heldEnough + ` AND (idle < 300000 OR idle < 3600000 AND lag(cache_hour, 1, 0) OVER (PARTITION BY chain_id ORDER BY id)) AS kept
+		FROM (SELECT tool, chain_id, cache_hour, idle, held, input, cache_read, cache_write, first_prompt, first_read, ` + heldEnough + ` AND (idle < 300000 OR idle < 3600000 AND lag(cache_hour, 1, 0) OVER (PARTITION BY chain_id ORDER BY id)) AS kept
 			FROM invocations WHERE fell_back IS NULL AND chain_id IN (` + chains + `))
 		GROUP BY tool, chain_id`
 }
@@ -73,9 +75,14 @@ type HourRow struct {
 	Missed float64 // what it would have saved these
 }
 
-// HourRows sums up the chains of the selected calls, by tool.
+// HourRows sums up the chains of the selected calls, by tool, of the tools that can ask the provider for an hour.
 func (l *Ledger) HourRows(w Wanted) ([]HourRow, error) {
 	where, args := w.selects("i.")
+	tools := slices.DeleteFunc(slices.Clone(rewrite.Names), func(name string) bool {
+		tool, _ := rewrite.Lookup(name)
+		return !tool.Descriptor().KeepsHour
+	})
+	where, args = where+" AND i.tool IN (SELECT value FROM json_each(?))", append(args, encodeJSON(tools))
 	var all []HourRow
 	err := eachPauses(l.db, "SELECT i.chain_id FROM invocations i WHERE (i.cache_hour OR i.idle >= 300000 AND i.idle < 3600000) AND "+where, args, func(p pauses) {
 		if len(all) == 0 || all[len(all)-1].Tool != p.tool {

@@ -63,6 +63,9 @@ const OtherKeys = "\x00"
 // Side returns what the calls are counted as.
 func (s Slice) Side() decide.Side { return decide.ClassifyRun(s.Mode, s.Reason, s.FellBack) }
 
+// Managed reports whether the shim decided on the calls.
+func (s Slice) Managed() bool { return s.Mode == rewrite.Fresh || s.Mode.Continues() }
+
 // ChainCalls are a chain and its calls in the period.
 type ChainCalls struct {
 	ID             int64

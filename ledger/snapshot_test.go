@@ -27,7 +27,7 @@ func TestSnapshotAddsUp(t *testing.T) {
 		sum.Add(slice.Sums)
 		days[fmt.Sprint(slice.Day)] = sum
 	}
-	groups, err := l.Groups(ByTool, Filter{})
+	groups, err := l.Groups(ByTool, Filter{}, 100_000)
 	if err != nil || len(groups) != 1 || len(days) != 1 || days["0"] != groups[0].Sums {
 		t.Errorf("by day %v, in all %v, %v", days, groups, err)
 	}
@@ -182,7 +182,7 @@ func TestGroupsInOrder(t *testing.T) {
 	if _, err := l.db.Exec("UPDATE invocations SET rule = CASE WHEN id <= 11 THEN 'many' ELSE 'few' END"); err != nil {
 		t.Fatal(err)
 	}
-	groups, err := l.Groups(ByRule, Filter{})
+	groups, err := l.Groups(ByRule, Filter{}, 100_000)
 	if err != nil || len(groups) != 2 || groups[0].Key != "many" || groups[0].Resumed >= groups[1].Resumed {
 		t.Errorf("%+v, %v", groups, err)
 	}

@@ -75,29 +75,46 @@ const managed = "mode IN ('resume', 'fork', 'fresh')"
 // A Group is the calls with the same key.
 type Group struct {
 	Key     string
-	Created int64 // sessions that were created: one by each call that did not continue in the same session
-	Reused  int64 // sessions that were continued at least once
+	Created int64   // sessions that were created: one by each call that did not continue in the same session
+	Reused  int64   // sessions that were continued at least once
+	Slices  []Slice // the calls, as Slices sums them up
 	Sums
 }
 
 // Groups sums up the selected managed calls. The group with the most calls comes first, days and weeks
 // are in order.
-func (l *Ledger) Groups(by By, f Filter) ([]Group, error) {
+func (l *Ledger) Groups(by By, f Filter, longPrompt int64) (groups []Group, err error) {
 	order := "4 DESC, 1"
 	if by == ByDay || by == ByWeek {
 		order = "1"
 	}
+	at := map[string]int{}
 	where, args := f.selects("")
-	var groups []Group
-	err := each(l.db, fmt.Sprintf(`SELECT %s, count(*) - coalesce(sum(mode = 'resume' AND coalesce(native_id, resumed_from) = resumed_from), 0),
-		count(DISTINCT CASE WHEN `+continued+` THEN resumed_from END), %s
-		FROM invocations WHERE %s AND %s GROUP BY 1 ORDER BY %s`, by.column(), sumColumns, managed, where, order),
-		func(rows *sql.Rows) error {
-			var g Group
-			err := rows.Scan(append([]any{&g.Key, &g.Created, &g.Reused}, g.columns()...)...)
-			groups = append(groups, g)
+	err = l.inOneMoment(func(q rowsQueryer) error {
+		if err := each(q, fmt.Sprintf(`SELECT %s, count(*) - coalesce(sum(mode = 'resume' AND coalesce(native_id, resumed_from) = resumed_from), 0),
+			count(DISTINCT CASE WHEN `+continued+` THEN resumed_from END), count(*)
+			FROM invocations WHERE %s AND %s GROUP BY 1 ORDER BY %s`, by.column(), managed, where, order),
+			func(rows *sql.Rows) error {
+				var g Group
+				var calls int64
+				err := rows.Scan(&g.Key, &g.Created, &g.Reused, &calls)
+				at[g.Key] = len(groups)
+				groups = append(groups, g)
+				return err
+			}, args...); err != nil {
 			return err
-		}, args...)
+		}
+		slices, err := readSlices(q, f, longPrompt, by.column()+", ''")
+		for _, s := range slices {
+			if s.Managed() {
+				g := &groups[at[s.Cwd]]
+				s.Cwd = "" // it was the key
+				g.Slices = append(g.Slices, s)
+				g.Add(s.Sums)
+			}
+		}
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("sum up calls: %w", err)
 	}

@@ -122,7 +122,8 @@ func TestRoomsOfShimctl(t *testing.T) {
 		"ctl/setup":        {"ctl/app", "ctl/setup/shells", "ctl/textfile", "ctl/view"},
 		"ctl/rule":         {"ctl/app", "ctl/textfile", "ctl/view", "transcript"},
 		"ctl/why":          {"ctl/app", "ctl/rule", "ctl/saving", "ctl/view"},
-		"ctl/doctor":       {"ctl/app", "ctl/setup", "ctl/setup/shells", "ctl/view", "ctl/why"},
+		"ctl/doctor":       {"ctl/app", "ctl/setup", "ctl/setup/shells", "ctl/view", "ctl/why", "tested"},
+		"ctl/list":         {"ctl/app", "ctl/setup/shells", "ctl/textfile", "ctl/view", "tested"},
 		"ctl/report/draw":  nil,
 		"ctl/report":       {"ctl/app", "ctl/report/draw", "ctl/saving", "ctl/textfile", "ctl/view", "ctl/why"},
 	}

@@ -182,7 +182,7 @@ func (r recipe) run(t *testing.T) {
 	if !strings.Contains(strings.Join(r.script, "\n"), "claude") {
 		return
 	}
-	if !strings.Contains(shown, "**reprise**: resumed none of 1 call.") || !strings.Contains(shown, "answer 1") {
+	if !strings.Contains(shown, "**reprise**, all calls: the only call was not resumed.") || !strings.Contains(shown, "answer 1") {
 		t.Errorf("printed:\n%s", shown)
 	}
 	if log := sh("git -C origin.git log --format=%s"); log != "Work on of-the-test\n1\n" {

@@ -34,9 +34,13 @@ type screen struct {
 
 // showOn starts a call whose streams, but those that it has already, are a terminal of 24 lines.
 func showOn(t *testing.T, cmd *exec.Cmd) *screen {
+	return showSized(t, cmd, pty.Winsize{Rows: 24, Cols: 80})
+}
+
+func showSized(t *testing.T, cmd *exec.Cmd, size pty.Winsize) *screen {
 	t.Helper()
 	master, slave := terminal(t)
-	if err := pty.Setsize(master, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+	if err := pty.Setsize(master, &size); err != nil {
 		t.Fatal(err)
 	}
 	if cmd.Stdin == nil {
@@ -77,6 +81,7 @@ func (s *screen) typing(keys string) {
 // end returns all that was shown, when the call has ended.
 func (s *screen) end() string {
 	s.t.Helper()
+	defer time.AfterFunc(time.Minute, func() { s.cmd.Process.Kill() }).Stop()
 	_, _ = io.Copy(&s.shown, s.master) // a terminal that nobody has open any more ends in an error
 	if err := s.cmd.Wait(); err != nil {
 		s.t.Errorf("%v, and the screen shows %q", err, s.shown.String())

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"reprise/internal/ctl/app"
-	"reprise/internal/ctl/doctor"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
+	"reprise/internal/tested"
 	"reprise/ledger"
 	"reprise/rewrite/models"
 )
@@ -83,8 +83,8 @@ func cacheWarnings(rows []ledger.CacheRow, hour []ledger.HourRow) (warnings []wa
 			whose += ", model " + r.Model
 		}
 		warnings = append(warnings, warning{Kind: "cache", Tool: r.Tool, Model: r.Model,
-			Says: fmt.Sprintf("%s: %d of %s resumed after %s found little in the provider's cache: %s",
-				whose, r.Missed, view.Count(r.Judged, "call"), idleNames[r.Idle], missCause(r))})
+			Says: fmt.Sprintf("%s: %d of %s found little in the provider's cache, idle %s: %s",
+				whose, r.Missed, view.Count(r.Judged, "resumed call"), idleNames[r.Idle], missCause(r))})
 	}
 	return warnings
 }
@@ -100,7 +100,7 @@ func missCause(r ledger.CacheRow) string {
 		return "no provider keeps a prompt for so long; with ttl = \"1h\" or less such calls are fresh"
 	case r.Idle == ledger.Within:
 		return "its entries had probably expired; shorter pauses between the rounds would find them"
-	case claude && r.Version != "" && doctor.Older(r.Version, steadyVersion):
+	case claude && r.Version != "" && tested.Compare(r.Version, steadyVersion) < 0:
 		return "version " + r.Version + " has git's status in its system prompt, so that each commit changes it: update claude, or set steady_prompt = true"
 	case claude && 2*r.Single > r.Missed && models.Restated(r.Model):
 		return why.RestatedWords(r.Model)

@@ -7,6 +7,7 @@ import (
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/doctor"
+	"reprise/internal/ctl/list"
 	"reprise/internal/ctl/report"
 	"reprise/internal/ctl/rule"
 	"reprise/internal/ctl/setup"
@@ -31,6 +32,7 @@ var commands = []func(*app.App) *cobra.Command{
 	rule.Command,
 	setup.Command,
 	doctor.Command,
+	list.Command,
 	exportCommand,
 	pruneCommand,
 	forgetCommand,

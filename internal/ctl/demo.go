@@ -175,7 +175,7 @@ func showSaving(a *app.App, with demo.Played) error {
 	if err != nil {
 		return err
 	}
-	saved, err := readSaving(l, ledger.Filter{}, view.Reporter{Prices: prices})
+	_, saved, err := sums(l, ledger.Filter{}, view.Reporter{Prices: prices})
 	if err != nil {
 		return err
 	}

@@ -146,7 +146,7 @@ func commandReference() string {
 	for _, c := range everyCommand(root) {
 		fmt.Fprintf(&b, "\n## %s\n\n", c.CommandPath())
 		var help strings.Builder
-		printHelp(&help, c)
+		printHelp(view.Screen{Writer: &help}, c)
 		own, _, _ := strings.Cut(help.String(), "\nflags of every command:\n")
 		own, filtered, _ := strings.Cut(own, "\nfilters:\n")
 		if filtered != "" {

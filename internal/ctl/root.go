@@ -3,7 +3,6 @@ package ctl
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"reprise/config"
@@ -33,7 +32,7 @@ func newRoot(a *app.App) *cobra.Command {
 	}
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { printHelp(c.OutOrStdout(), c) })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { printHelp(a.Stdout, c) })
 	root.SetHelpCommand(helpCommand())
 	root.SetFlagErrorFunc(flagError)
 	colour := view.ColorChoice("auto")
@@ -74,16 +73,17 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-func printHelp(w io.Writer, c *cobra.Command) {
-	fmt.Fprintf(w, "usage: %s\n\n%s\n", c.UseLine(), c.Long)
+func printHelp(s view.Screen, c *cobra.Command) {
+	fmt.Fprintf(s, "usage: %s\n\n%s\n", c.UseLine(), s.Paragraphs(c.Long))
 	if c.HasAvailableSubCommands() {
-		fmt.Fprint(w, "\ncommands:\n")
+		fmt.Fprint(s, "\ncommands:\n")
+		padding := c.Commands()[0].NamePadding()
 		for _, sub := range c.Commands() {
 			if sub.IsAvailableCommand() {
-				fmt.Fprintf(w, "  %-*s  %s\n", c.Commands()[0].NamePadding(), sub.Name(), sub.Short)
+				fmt.Fprintf(s, "  %-*s  %s\n", padding, sub.Name(), s.Indented(sub.Short, padding+4))
 			}
 		}
-		fmt.Fprintf(w, "\n%s --help says more.\n", strings.TrimSpace(c.CommandPath()+" COMMAND"))
+		fmt.Fprintf(s, "\n%s --help says more.\n", strings.TrimSpace(c.CommandPath()+" COMMAND"))
 	}
 	own, filters := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -93,14 +93,14 @@ func printHelp(w io.Writer, c *cobra.Command) {
 			own.AddFlag(f)
 		}
 	})
-	printFlags(w, "flags", own)
-	printFlags(w, "filters", filters)
-	printFlags(w, "flags of every command", c.InheritedFlags())
+	printFlags(s, "flags", own)
+	printFlags(s, "filters", filters)
+	printFlags(s, "flags of every command", c.InheritedFlags())
 }
 
-func printFlags(w io.Writer, title string, flags *pflag.FlagSet) {
+func printFlags(s view.Screen, title string, flags *pflag.FlagSet) {
 	if flags.HasAvailableFlags() {
-		fmt.Fprintf(w, "\n%s:\n%s\n", title, strings.TrimRight(flags.FlagUsages(), "\n"))
+		fmt.Fprintf(s, "\n%s:\n%s\n", title, strings.TrimRight(flags.FlagUsagesWrapped(s.Width), "\n"))
 	}
 }
 

@@ -110,7 +110,11 @@ func showTree(a *app.App, r view.Reporter, chain ledger.ChainRow, calls []ledger
 		}
 	}
 	fmt.Fprintln(a.Stdout, a.Stdout.Paint(view.Strong, view.Printable(strings.Join(title, "  "))))
-	showBranches(a, r, "", branches(chain.Sessions, ""), chain.Sessions, calls)
+	lines := newCallLines(a, r, calls)
+	showBranches(a, "", branches(chain.Sessions, ""), chain.Sessions, lines)
+	if lines.hidden != "" {
+		fmt.Fprintln(a.Stdout, lines.hidden)
+	}
 }
 
 // branches holds the sessions by the one that they were copied from, 0 for none.
@@ -126,7 +130,7 @@ func branches(sessions []ledger.SessionRow, parent string) (its []ledger.Session
 
 // showBranches prints sessions that begin at one place, each with its copies. As
 // long as that is one session after the other, they stand below each other.
-func showBranches(a *app.App, r view.Reporter, bar string, its, all []ledger.SessionRow, calls []ledger.Invocation) {
+func showBranches(a *app.App, bar string, its, all []ledger.SessionRow, calls *callLines) {
 	for n := 0; n < len(its); n++ {
 		s := its[n]
 		var copies []ledger.SessionRow
@@ -138,13 +142,19 @@ func showBranches(a *app.App, r view.Reporter, bar string, its, all []ledger.Ses
 			stem, below = "└─ ", "   "
 		}
 		state, context := view.StateCell(s), view.ContextCell(s.Context)
-		fmt.Fprintf(a.Stdout, "%ssession %s  %s  %s  context %s  %s%s\n", bar+stem, view.OrDash(s.NativeID), a.Stdout.Paint(state.Meaning, state.Human),
-			view.Count(int64(s.Turns), "turn"), a.Stdout.Paint(context.Meaning, context.Human), view.Printable(s.Model), forkedFrom(s))
-		showCalls(a, r, bar+below, ofSession(calls, s.ID))
+		title := fmt.Sprintf("session %s  %s  %s  context %s  %s%s", view.OrDash(s.NativeID), state.Human,
+			view.Count(int64(s.Turns), "turn"), context.Human, view.Printable(s.Model), forkedFrom(s))
+		for i, line := range strings.Split(a.Stdout.Indented(title, utf8.RuneCountInString(bar+stem)), "\n") {
+			if i > 0 {
+				stem = below
+			}
+			fmt.Fprintln(a.Stdout, bar+stem+a.Stdout.Paint(state.Meaning, strings.TrimSpace(line)))
+		}
+		calls.print(a, bar+below, s.ID)
 		if len(copies) == 1 {
 			its = slices.Insert(slices.Clone(its), n+1, copies[0])
 		} else {
-			showBranches(a, r, bar+below, copies, all, calls)
+			showBranches(a, bar+below, copies, all, calls)
 		}
 	}
 }
@@ -153,43 +163,49 @@ func forkedFrom(s ledger.SessionRow) string {
 	if s.Parent == "" {
 		return ""
 	}
-	return "  forked from " + s.Parent
+	return "  copy of " + view.SessionCell(s.Parent).Human
 }
 
-// showCalls prints the calls of a session as a table that hangs below it.
-func showCalls(a *app.App, r view.Reporter, bar string, calls []ledger.Invocation) {
-	t := view.NewTable("CALL", "WHEN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST")
+// callLines are the lines of a table of calls, which hang below their sessions.
+type callLines struct {
+	header string // until it is printed
+	of     map[int64][]string
+	hidden string // the columns that there is no room for
+}
+
+// newCallLines draws a table of calls, narrower than the screen by what stands before it.
+func newCallLines(a *app.App, r view.Reporter, calls []ledger.Invocation) *callLines {
+	t := view.NewTable("CALL", "WHEN", "DECISION", "OUTCOME", "COST", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT")
 	for _, i := range calls {
-		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.DecisionCell(i), view.OutcomeCell(i), view.DurationCell(i.Duration.NullInt64),
-			view.TokensCell(i.Input.NullInt64), view.TokensCell(i.CacheRead.NullInt64), view.TokensCell(i.CacheWrite.NullInt64), view.TokensCell(i.Output.NullInt64), view.PriceCell(view.CallCost(r.Prices, i)))
+		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.DecisionCell(i), view.OutcomeCell(i), view.PriceCell(view.CallCost(r.Prices, i)), view.DurationCell(i.Duration.NullInt64),
+			view.TokensCell(i.Input.NullInt64), view.TokensCell(i.CacheRead.NullInt64), view.TokensCell(i.CacheWrite.NullInt64), view.TokensCell(i.Output.NullInt64))
 	}
-	var b strings.Builder
-	inner := a.Stdout
-	inner.Writer = &b
-	if inner.Width > 0 {
-		inner.Width -= utf8.RuneCountInString(bar + "├─ ")
+	inner := *a
+	if inner.Stdout.Width > 0 {
+		inner.Stdout.Width -= 2 * utf8.RuneCountInString("├─ ")
 	}
-	t.Print(inner)
-	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	lines := drawn(&inner, t.Print)
+	c := &callLines{header: lines[0], of: map[int64][]string{}, hidden: strings.Join(lines[1+len(calls):], "\n")}
+	for n, i := range calls {
+		c.of[i.Session] = append(c.of[i.Session], lines[n+1])
+	}
+	return c
+}
+
+// print prints the calls of a session, and above the first ones the header.
+func (c *callLines) print(a *app.App, bar string, session int64) {
+	lines := c.of[session]
+	if len(lines) > 0 && c.header != "" {
+		fmt.Fprintln(a.Stdout, bar+"   "+c.header)
+		c.header = ""
+	}
 	for n, line := range lines {
 		stem := "├─ "
-		switch n {
-		case 0:
-			stem = "   " // the header
-		case len(lines) - 1:
+		if n == len(lines)-1 {
 			stem = "└─ "
 		}
 		fmt.Fprintln(a.Stdout, bar+stem+line)
 	}
-}
-
-func ofSession(calls []ledger.Invocation, session int64) (its []ledger.Invocation) {
-	for _, i := range calls {
-		if i.Session == session {
-			its = append(its, i)
-		}
-	}
-	return its
 }
 
 type chainsReport struct {
@@ -215,7 +231,7 @@ func chainTable(a *app.App, chains []ledger.ChainRow) *view.Table {
 	for _, c := range chains {
 		s := view.Newest(c)
 		t.Add(view.IDCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task), view.TextCell(c.Role), view.TextCell(c.Last.Rule), view.NumberCell(int64(c.Calls)),
-			view.NumberCell(int64(c.Resumed)), view.DecisionCell(c.Last), a.WhenCell(c.Last.Started), view.ContextCell(s.Context), view.SessionCell(s.NativeID),
+			view.NumberCell(int64(c.Resumed)), view.DecisionCell(c.Last), a.WhenCell(c.Updated), view.ContextCell(s.Context), view.SessionCell(s.NativeID),
 			view.StateCell(s), a.PathCell(c.Cwd), view.NameCell(c))
 	}
 	return t

@@ -8,6 +8,8 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+
+	"github.com/mattn/go-runewidth"
 )
 
 // Sessions stand below what they were made of: one after the other as long as there is one,
@@ -35,5 +37,31 @@ func TestShowDrawsTheTree(t *testing.T) {
    └─ session left`
 	if strings.Join(got, "\n") != want {
 		t.Errorf("%s\nnot\n%s\n%s", strings.Join(got, "\n"), want, b.String())
+	}
+}
+
+// The header is there once, however many sessions have calls, and no line is wider than the terminal.
+func TestShowHasOneHeader(t *testing.T) {
+	var b strings.Builder
+	a := screenApp(&b, 80)
+	a.Stdout.Width = 80
+	var sessions []ledger.SessionRow
+	var calls []ledger.Invocation
+	for n, id := range []string{"00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002", "00000000-0000-4000-8000-000000000003"} {
+		s := ledger.SessionRow{ID: int64(n + 1), NativeID: id, State: decide.Live, Model: "claude-opus-5-5-20260101"}
+		if n > 0 {
+			s.Parent = sessions[0].NativeID
+		}
+		sessions = append([]ledger.SessionRow{s}, sessions...)
+		calls = append(calls, ledger.Invocation{ID: int64(n + 1), Session: s.ID, Tool: "claude", Mode: "resume", Reason: "extends", Outcome: "ok"})
+	}
+	showTree(a, view.Reporter{}, ledger.ChainRow{ID: 1, Sessions: sessions}, calls)
+	if strings.Count(b.String(), "DECISION") != 1 || strings.Count(b.String(), "resume: extends") != 3 || !strings.Contains(b.String(), "no room for ") {
+		t.Errorf("%s", b.String())
+	}
+	for line := range strings.Lines(b.String()) {
+		if width := runewidth.StringWidth(strings.TrimSpace(line)); width > 80 {
+			t.Errorf("a line of %d: %s", width, line)
+		}
 	}
 }

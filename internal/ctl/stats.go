@@ -1,14 +1,12 @@
 package ctl
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"reprise/config"
 	"reprise/fleet"
@@ -19,6 +17,7 @@ import (
 	"reprise/ledger/decide"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 )
 
 func statsCommand(a *app.App) *cobra.Command {
@@ -87,14 +86,20 @@ func runStats(a *app.App, from statsSource, columns *view.ColumnsFlag, asJSON, s
 type stats struct {
 	By      ledger.By
 	Filter  ledger.Filter
-	Groups  []ledger.Group
-	Total   ledger.Group
+	Groups  []billedGroup
+	Total   billedGroup
 	Cached  []ledger.CacheRow
 	Hour    []ledger.HourRow
 	Quality saving.Quality
 	Now     decide.Millis
 	Fleet   *fleetReport // nil of one machine
 	saving.Saving
+}
+
+// A billedGroup is a group and what it cost.
+type billedGroup struct {
+	ledger.Group
+	Bill view.Bill
 }
 
 // readStats reads the calls; a missing ledger counts as empty.
@@ -152,40 +157,49 @@ func (s *stats) readShared(a *app.App, flags app.FilterFlags, r view.Reporter) e
 }
 
 // sum sums the calls up. Each ledger reads all calls: with a connection of its own they run in parallel.
-func (s *stats) sum(forGroups, forSaving *ledger.Ledger, r view.Reporter) error {
-	var reading sync.WaitGroup
-	var groupsErr, savingErr error
-	reading.Go(func() {
-		if s.Groups, groupsErr = forGroups.Groups(s.By, s.Filter); groupsErr == nil {
-			s.Cached, groupsErr = forGroups.CacheRows(s.Filter)
-		}
-		if groupsErr == nil {
-			s.Hour, groupsErr = forGroups.HourRows(ledger.Wanted{Filter: s.Filter})
-		}
-		if groupsErr == nil {
-			var courses []ledger.Course
-			courses, groupsErr = forGroups.Courses(s.Filter, s.Now)
-			s.Quality = saving.NewQuality(courses)
-		}
-	})
-	reading.Go(func() { s.Saving, savingErr = readSaving(forSaving, s.Filter, r) })
-	reading.Wait()
-	for _, g := range s.Groups {
+func (s *stats) sum(forGroups, forOthers *ledger.Ledger, r view.Reporter) error {
+	var groups []ledger.Group
+	var arms []ledger.ChainSums
+	var courses []ledger.Course
+	err := inParallel(
+		func() (err error) { groups, err = forGroups.Groups(s.By, s.Filter, r.Prices.LongPrompt()); return err },
+		func() (err error) {
+			return inOrder(
+				func() (err error) { s.Hour, err = forOthers.HourRows(ledger.Wanted{Filter: s.Filter}); return err },
+				func() (err error) { courses, err = forOthers.Courses(s.Filter, s.Now); return err },
+				func() (err error) { s.Cached, err = forOthers.CacheRows(s.Filter); return err },
+				func() (err error) { arms, err = forOthers.Arms(s.Filter); return err })
+		})
+	s.Quality = saving.NewQuality(courses)
+	for _, g := range groups {
+		s.Groups = append(s.Groups, billedGroup{g, r.Bill(g.Slices)})
 		s.Total.Add(g.Sums)
+		s.Total.Slices = append(s.Total.Slices, g.Slices...)
 		s.Total.Reused += g.Reused
 		s.Total.Created += g.Created
 	}
-	return cmp.Or(groupsErr, savingErr)
+	s.Total.Bill = r.Bill(s.Total.Slices)
+	s.Saving = saving.New(s.Total.Slices, arms, r.ListPrice)
+	return err
 }
 
-// readSaving computes the saving of the selected calls.
-func readSaving(l *ledger.Ledger, f ledger.Filter, r view.Reporter) (saving.Saving, error) {
-	arms, err := l.Arms(f)
-	if err != nil {
-		return saving.Saving{}, err
+// inOrder reads one thing after the other, until one cannot be read.
+func inOrder(reads ...func() error) error {
+	for _, read := range reads {
+		if err := read(); err != nil {
+			return err
+		}
 	}
-	slices, err := l.Slices(f, r.Prices.LongPrompt())
-	return saving.New(slices, arms, r.ListPrice), err
+	return nil
+}
+
+// inParallel reads at the same time what has connections of its own.
+func inParallel(reads ...func() error) error {
+	var reading errgroup.Group
+	for _, read := range reads {
+		reading.Go(read)
+	}
+	return reading.Wait()
 }
 
 // statsColumns are those after the key.
@@ -198,6 +212,7 @@ func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
 		fmt.Fprintln(a.Stderr, "no managed call has been made"+app.FilterWords(s.Filter))
 		return
 	}
+	a.Stdout.Heading(app.CallsOfPeriod(s.Filter.Times()))
 	t := view.NewTable(append([]string{byHeader(s.By)}, statsColumns...)...).Choose(columns.Names).
 		Spare("PRICED", "REUSED", "SESSIONS", "DURATION", "TOKENS/SESSION", "REUSE", "OK")
 	for _, g := range s.Groups {
@@ -226,11 +241,11 @@ func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
 	printHour(a, s.Hour)
 }
 
-func groupRow(key view.Cell, g ledger.Group) []view.Cell {
-	return []view.Cell{key, view.NumberCell(g.Calls), view.NumberCell(g.Resumed), view.AmountCell("share", view.ReuseRate(g)),
+func groupRow(key view.Cell, g billedGroup) []view.Cell {
+	return []view.Cell{key, view.NumberCell(g.Calls), view.NumberCell(g.Resumed), view.AmountCell("share", view.ReuseRate(g.Group)),
 		view.NumberCell(g.Created), view.NumberCell(g.Reused),
-		view.AmountCell("share", view.Rate(g.OK, g.Ended)), view.AmountCell("share", view.CacheRate(g)), view.AmountCell("tokens", view.TokensPerSession(g)),
-		view.PriceCell(view.Sum{Known: g.Priced > 0, Nano: g.Cost, Most: g.Cost}), view.NumberCell(g.Priced), view.AmountCell("ms", view.Rate(g.Duration, g.Timed))}
+		view.AmountCell("share", view.Rate(g.OK, g.Ended)), view.AmountCell("share", view.CacheRate(g.Group)), view.AmountCell("tokens", view.TokensPerSession(g.Group)),
+		view.PriceCell(g.Bill.Total), view.NumberCell(g.Bill.Priced()), view.AmountCell("ms", view.Rate(g.Duration, g.Timed))}
 }
 
 func printComparison(a *app.App, saved saving.Saving) {
@@ -270,7 +285,7 @@ func printSaving(a *app.App, s stats) {
 // printSummary prints the saving in a sentence and a table, as Markdown: CI systems show it beside a
 // job.
 func printSummary(a *app.App, s stats) {
-	fmt.Fprintf(a.Stdout, "**reprise**: %s.\n", inMarkdown(s.Headline()))
+	fmt.Fprintf(a.Stdout, "**reprise**, %s: %s.\n", app.CallsOfPeriod(s.Filter.Times()), inMarkdown(s.Headline()))
 	if s.Fleet != nil {
 		fmt.Fprintf(a.Stdout, "%s.\n", inMarkdown(strings.Join(s.Fleet.lines("All machines"), "; ")))
 	}
@@ -279,9 +294,8 @@ func printSummary(a *app.App, s stats) {
 	}
 	fmt.Fprintf(a.Stdout, "\n| %s | calls | resumed | read from cache | cost |\n| --- | ---: | ---: | ---: | ---: |\n", s.By)
 	for _, g := range s.Groups {
-		price := view.PriceCell(view.Sum{Known: g.Priced > 0, Nano: g.Cost, Most: g.Cost})
 		fmt.Fprintf(a.Stdout, "| %s | %s | %s | %s | %s |\n", inMarkdown(view.OrDash(g.Key)),
-			view.Thousands(g.Calls), view.Thousands(g.Resumed), view.Amount("share", view.CacheRate(g)), price.Human)
+			view.Thousands(g.Calls), view.Thousands(g.Resumed), view.Amount("share", view.CacheRate(g.Group)), view.PriceCell(g.Bill.Total).Human)
 	}
 }
 

@@ -42,9 +42,9 @@ type groupReport struct {
 	CacheRead        int64    `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite       int64    `json:"cache_write_tokens" doc:"tokens written to the cache"`
 	Output           int64    `json:"output_tokens" doc:"tokens that the model wrote"`
-	PricedCalls      int64    `json:"priced_calls" doc:"calls whose cost the tool reported; the cost is theirs"`
-	CostNanoUSD      *int64   `json:"cost_nano_usd" doc:"cost in billionths of a dollar"`
+	PricedCalls      int64    `json:"priced_calls" doc:"calls of known cost; the cost is theirs"`
 	MeanMS           *float64 `json:"mean_duration_ms" doc:"milliseconds"`
+	view.MoneyReport
 }
 
 type comparisonReport struct {
@@ -115,15 +115,11 @@ func statsJSON(s stats) statsReport {
 	return r
 }
 
-func groupJSON(g ledger.Group) groupReport {
-	r := groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed, Forked: g.Forked, SessionsCreated: g.Created, SessionsReused: g.Reused,
-		ReuseRate: view.Number(view.ReuseRate(g)), CacheRate: view.Number(view.CacheRate(g)), TokensPerSession: view.Number(view.TokensPerSession(g)),
+func groupJSON(g billedGroup) groupReport {
+	return groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed, Forked: g.Forked, SessionsCreated: g.Created, SessionsReused: g.Reused,
+		ReuseRate: view.Number(view.ReuseRate(g.Group)), CacheRate: view.Number(view.CacheRate(g.Group)), TokensPerSession: view.Number(view.TokensPerSession(g.Group)),
 		MeteredCalls: g.Metered, Input: g.Input, CacheRead: g.CacheRead, CacheWrite: g.CacheWrite, Output: g.Output,
-		PricedCalls: g.Priced, MeanMS: view.Number(view.Rate(g.Duration, g.Timed))}
-	if g.Priced > 0 {
-		r.CostNanoUSD = &g.Cost
-	}
-	return r
+		PricedCalls: g.Bill.Priced(), MeanMS: view.Number(view.Rate(g.Duration, g.Timed)), MoneyReport: view.MoneyJSON(g.Bill.Total, g.Bill.Source())}
 }
 
 func meanJSON(e saving.Mean) meanReport {

@@ -1,13 +1,11 @@
 package ctl
 
 import (
-	"cmp"
 	"database/sql"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"reprise/internal/ctl/app"
@@ -21,29 +19,31 @@ import (
 )
 
 func statusCommand(a *app.App) *cobra.Command {
-	var asJSON, watch bool
+	var asJSON, watch, all bool
 	var f app.FilterFlags
 	var columns *view.ColumnsFlag
 	c := &cobra.Command{
 		Use: "status", Short: "show on one screen what the shims did, and warnings",
-		Long: `Shows on one screen what resuming saved; a configuration that keeps reprise off, calls that were passed through,
-and other warnings; the store that machines share; figures of the last days; chains with a live session; the last decisions. A terminal gets what
-fits on its screen, and the commands that show the rest; a pipe or a file gets all. --watch keeps the screen up to
-date, without the store, until you interrupt it.`,
+		Long: `Shows on one screen what resuming saved, warnings, the store that machines share, the calls that run and the last
+decisions. With --all, and in a pipe: figures, all warnings and the live chains too. --watch keeps the screen up to date,
+without the store, until you interrupt it.`,
 		Args: app.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if watch {
 				return runWatch(a, c.Context(), f, columns.Names)
 			}
-			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error { return showStatus(a, l, r, f, columns.Names, asJSON) })
+			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
+				return showStatus(a, l, r, f, columns.Names, asJSON, all)
+			})
 		},
 	}
 	app.JSONFlag(c, &asJSON, "shimctl.status/1")
 	f = app.FilterFlag(a, c)
 	columns = view.AddColumns(c, runningColumns, liveColumns, decisionColumns)
 	c.Flags().BoolVarP(&watch, "watch", "w", false, "keep the screen up to date")
-	c.MarkFlagsMutuallyExclusive("watch", "json")
-	return view.Paged(c, "watch")
+	c.Flags().BoolVar(&all, "all", false, "print all of it")
+	c.MarkFlagsMutuallyExclusive("watch", "json", "all")
+	return c
 }
 
 // Limits of the lists on the screen and in JSON.
@@ -70,7 +70,7 @@ type overview struct {
 	store     *storeReport       // nil if none is configured
 }
 
-func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterFlags, columns []string, asJSON bool) error {
+func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterFlags, columns []string, asJSON, all bool) error {
 	f, err := app.Filter(a, l, flags)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 		a.Stderr.Notice(noCallMade(f))
 		return nil
 	}
-	if a.Stdout.Terminal {
+	if a.Stdout.Terminal && !all {
 		printScreen(a, o, columns)
 	} else {
 		printStatus(a, o, columns)
@@ -128,24 +128,31 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f ledger.Filter
 	var jobs []ledger.JobSpending
 	var repeats []warning
 	var quality []string
-	for _, read := range []func() error{
-		func() error { return sums(a, l, r, f, &o) },
-		func() (err error) { o.chains, err = l.Chains(all); return err },
-		func() (err error) { o.live, err = l.Chains(live); return err },
-		func() (err error) { o.running, err = l.RunningInvocations(f, now); return err },
-		func() (err error) { o.decisions, err = l.LatestInvocations(last); return err },
-		func() (err error) { o.whole, err = l.WholePrompts(f); return err },
-		func() (err error) { meters, err = l.Meters(); return err },
-		func() (err error) { passed, err = l.PassedRows(f); return err },
-		func() (err error) { cached, err = l.CacheRows(f); return err },
-		func() (err error) { hour, err = l.HourRows(ledger.Wanted{Filter: f}); return err },
-		func() (err error) { jobs, err = l.JobSpendings(now); return err },
-		func() (err error) { repeats, err = repeatWarnings(a, l, cfg, f); return err },
-		func() (err error) { quality, err = why.QualityWarnings(a, l, f); return err },
-	} {
-		if err := read(); err != nil {
-			return o, err
-		}
+	forSums, err := a.OpenOrEmpty() // another connection, as most of the time is spent on the sums
+	if err != nil {
+		return o, err
+	}
+	defer forSums.Close()
+	err = inParallel(func() error {
+		return inOrder(
+			func() (err error) { o.bill, o.saved, err = sums(forSums, f, r); return err },
+			func() (err error) { cached, err = forSums.CacheRows(f); return err },
+			func() (err error) { o.chains, err = forSums.Chains(all); return err })
+	}, func() error {
+		return inOrder(
+			func() (err error) { o.live, err = l.Chains(live); return err },
+			func() (err error) { o.running, err = l.RunningInvocations(f, now); return err },
+			func() (err error) { o.decisions, err = l.LatestInvocations(last); return err },
+			func() (err error) { o.whole, err = l.WholePrompts(f); return err },
+			func() (err error) { meters, err = l.Meters(); return err },
+			func() (err error) { passed, err = l.PassedRows(f); return err },
+			func() (err error) { hour, err = l.HourRows(ledger.Wanted{Filter: f}); return err },
+			func() (err error) { jobs, err = l.JobSpendings(now); return err },
+			func() (err error) { repeats, err = repeatWarnings(a, l, cfg, f); return err },
+			func() (err error) { quality, err = why.QualityWarnings(a, l, f); return err })
+	})
+	if err != nil {
+		return o, err
 	}
 	o.live = slices.DeleteFunc(o.live, func(c ledger.ChainRow) bool { return a.Now.Sub(c.Updated.Time()) > cfg.MaxAge })
 	o.passed = why.PassedReports(passed)
@@ -156,31 +163,22 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f ledger.Filter
 		o.warnings = append(o.warnings, warning{Kind: "quality", Says: says})
 	}
 	o.warnings = slices.Concat(o.warnings, repeats, budgetWarnings(a, cfg, r, jobs), contextWarnings(cfg, o.live), dearerWarnings(a, cfg, meters), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
+	for _, list := range [][]warning{o.broken, o.warnings} {
+		for i := range list {
+			list[i].Command = list[i].command()
+		}
+	}
 	return o, nil
 }
 
-// sums adds up the last days' calls. The arms are read from all of them once more; on a
-// connection of its own that runs in parallel.
-func sums(a *app.App, l *ledger.Ledger, r view.Reporter, f ledger.Filter, o *overview) error {
-	forArms, err := a.OpenOrEmpty()
-	if err != nil {
-		return err
-	}
-	defer forArms.Close()
-	var reading sync.WaitGroup
+// sums returns what the selected calls cost, and what resuming saved.
+func sums(l *ledger.Ledger, f ledger.Filter, r view.Reporter) (bill view.Bill, saved saving.Saving, err error) {
 	var slices []ledger.Slice
 	var arms []ledger.ChainSums
-	var slicesErr, armsErr error
-	reading.Go(func() {
-		slices, slicesErr = l.Slices(f, r.Prices.LongPrompt())
-	})
-	reading.Go(func() { arms, armsErr = forArms.Arms(f) })
-	reading.Wait()
-	for _, s := range slices {
-		o.bill.Add(r.Prices, s)
-	}
-	o.saved = saving.New(slices, arms, r.ListPrice)
-	return cmp.Or(slicesErr, armsErr)
+	err = inOrder(
+		func() (err error) { slices, err = l.Slices(f, r.Prices.LongPrompt()); return err },
+		func() (err error) { arms, err = l.Arms(f); return err })
+	return r.Bill(slices), saving.New(slices, arms, r.ListPrice), err
 }
 
 // printFirst says before anything else that no call is managed, and what was missed.
@@ -204,7 +202,7 @@ func passedWords(a *app.App, p why.PassedReport) string {
 
 // printStatus prints all of it.
 func printStatus(a *app.App, o overview, columns []string) {
-	a.Stdout.Sentences("HEADLINE", view.Strong, append([]string{o.saved.Headline()}, o.whyWhole()...)...)
+	a.Stdout.Sentences("HEADLINE", view.Strong, append([]string{o.headline()}, o.whyWhole()...)...)
 	fmt.Fprintln(a.Stdout)
 	printFirst(a, o)
 	figures(a, o).Print(a.Stdout)
@@ -228,23 +226,20 @@ func printStatus(a *app.App, o overview, columns []string) {
 	}
 }
 
-// whyWhole says why nothing was left out of the resumed calls' prompts, if nothing was.
+func (o overview) headline() string { return o.span + ": " + o.saved.Headline() }
+
+// whyWhole says how to find out why nothing was left out of long prompts, if nothing was.
 func (o overview) whyWhole() []string {
-	switch {
-	case o.saved.AtLeast.LeftOutBytes > 0:
+	if o.saved.AtLeast.LeftOutBytes > 0 || o.whole.Long == 0 {
 		return nil
-	case o.whole.Short >= max(1, o.whole.Long):
-		return []string{fmt.Sprintf("%s under 2 KB went whole: leaving a part out would save next to nothing", view.Count(o.whole.Short, "prompt"))}
-	case o.whole.Long > 0:
-		return []string{fmt.Sprintf("%s of 2 KB or more went whole: shimctl explain --blocks -- CALL says why", view.Count(o.whole.Long, "prompt"))}
 	}
-	return nil
+	return []string{fmt.Sprintf("%s of 2 KB or more went whole: shimctl explain --blocks -- CALL says why", view.Count(o.whole.Long, "prompt"))}
 }
 
 var (
 	runningColumns  = []string{"CALL", "FOR", "TOOL", "CHAIN", "DECISION", "DIRECTORY"}
 	liveColumns     = []string{"CHAIN", "TOOL", "TASK", "ROLE", "CALLS", "CONTEXT", "LAST", "WHEN", "DIRECTORY", "NAME"}
-	decisionColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "MEANING"}
+	decisionColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "DIRECTORY"}
 )
 
 func runningTable(a *app.App, calls []ledger.Invocation) *view.Table {
@@ -260,30 +255,23 @@ func liveTable(a *app.App, live []ledger.ChainRow) *view.Table {
 	t := view.NewTable(liveColumns...)
 	for _, c := range live {
 		t.Add(view.IDCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task), view.TextCell(c.Role), view.NumberCell(int64(c.Calls)),
-			view.ContextCell(view.Newest(c).Context), view.DecisionCell(c.Last), a.WhenCell(c.Last.Started), a.PathCell(c.Cwd), view.NameCell(c))
+			view.ContextCell(view.Newest(c).Context), view.DecisionCell(c.Last), a.WhenCell(c.Updated), a.PathCell(c.Cwd), view.NameCell(c))
 	}
 	return t
 }
 
 func decisionTable(a *app.App, decisions []ledger.Invocation) *view.Table {
-	t := view.NewTable(decisionColumns...)
+	t := view.NewTable(decisionColumns...).Spare("DIRECTORY", "CHAIN", "TOOL", "CALL")
 	for _, i := range decisions {
-		reason := i.Reason
-		if i.FellBack != "" {
-			reason = i.FellBack
-		}
-		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool), view.IDCell(i.Chain), view.DecisionCell(i),
-			view.TextCell(view.MeaningOf(reason)).As(view.Dim))
+		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool), view.IDCell(i.Chain), view.DecisionCell(i), view.OutcomeCell(i), a.PathCell(i.Cwd))
 	}
 	return t
 }
 
-func (w warning) words() string { return w.Says }
-
 // figures returns the lines on the last days' calls.
 func figures(a *app.App, o overview) *view.Table {
 	t := view.NewFoldedTable("FIGURE", "VALUE", "ABOUT")
-	managed := o.bill.Resumed + o.bill.Fresh
+	managed := o.bill.Managed()
 	add := func(name string, c view.Cell, about ...string) {
 		t.Add(view.TextCell(name), c, view.Cell{Human: strings.Join(about, ", "), Raw: strings.Join(about, ", ")}.As(view.Dim))
 	}
@@ -295,17 +283,18 @@ func figures(a *app.App, o overview) *view.Table {
 	if o.bill.Never > 0 {
 		calls = append(calls, fmt.Sprintf("%d of them never to be resumed", o.bill.Never))
 	}
-	if observed := o.bill.Calls - managed; observed > 0 {
-		calls = append(calls, fmt.Sprintf("%d observed", observed))
+	if o.bill.Observed > 0 {
+		calls = append(calls, fmt.Sprintf("%d observed", o.bill.Observed))
 	}
 	if o.bill.Stopped > 0 {
 		calls = append(calls, fmt.Sprintf("%d stopped", o.bill.Stopped))
 	}
+	add("period", view.TextCell(o.span))
 	add("managed calls", view.NumberCell(managed), calls...)
 	add("reused", view.ShareCell(o.bill.Resumed, managed), "of the managed calls")
 	add("prompts", view.SizeCell(o.bill.Asked), fmt.Sprintf("of which %s were sent", view.Size(o.bill.Sent)))
 	prompt, output := view.UnknownCell(), view.UnknownCell()
-	if o.bill.Uncounted < o.bill.Calls {
+	if o.bill.Uncounted < managed {
 		prompt = view.Cell{Human: view.ShortNumber(o.bill.Prompt()), Raw: strconv.FormatInt(o.bill.Prompt(), 10), Right: true}
 		output = view.Cell{Human: view.ShortNumber(o.bill.Output), Raw: strconv.FormatInt(o.bill.Output, 10), Right: true}
 	}

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"reprise/config"
@@ -128,38 +127,27 @@ func statusParts(a *app.App, directory string) (parts []string, err error) {
 // statuslineCalls is how many calls are added up at most, so that a prompt never waits for a long day.
 const statuslineCalls = 1000
 
-// savedToday says what resuming saved since midnight.
+// savedToday says what resuming saved since midnight, or since the first of the latest calls.
 func savedToday(a *app.App, l *ledger.Ledger) ([]string, error) {
-	since := startOfDay(a.Now)
-	from, err := l.Bounded(since, statuslineCalls)
+	list, err := a.LoadPrices()
 	if err != nil {
 		return nil, err
 	}
-	slices, err := l.Slices(ledger.Since(from), 0)
+	today := startOfDay(a.Now)
+	since, err := l.Bounded(today, statuslineCalls)
 	if err != nil {
 		return nil, err
 	}
-	had := saving.New(slices, nil, lateListPrice(a)).Summary()
-	if had.Calls == 0 {
-		return nil, nil
+	_, saved, err := sums(l, ledger.Since(since), view.Reporter{Prices: list})
+	had := saved.Summary()
+	if err != nil || had.Calls == 0 {
+		return nil, err
 	}
-	words := fmt.Sprintf("resumed %s of %s", view.Thousands(had.AllResumed), view.Count(had.Calls, "call"))
-	if from == since {
-		words += " today"
+	when := "today"
+	if since != today {
+		when = "since " + since.Time().In(a.Now.Location()).Format("15:04")
 	}
-	return []string{words + savedWords(had)}, nil
-}
-
-// lateListPrice is reporter.listPrice, but reads the price list only if a call needs it.
-func lateListPrice(a *app.App) saving.Price {
-	load := sync.OnceValues(a.LoadPrices)
-	return func(s ledger.Slice) (nano int64, ok bool) {
-		list, err := load()
-		if err != nil {
-			return 0, false
-		}
-		return view.Reporter{Prices: list}.ListPrice(s)
-	}
+	return []string{fmt.Sprintf("resumed %s of %s %s%s", view.Thousands(had.AllResumed), view.Count(had.Calls, "call"), when, savedWords(had))}, nil
 }
 
 // savedWords says in short what was saved: an estimate of money or tokens, else what is certain.

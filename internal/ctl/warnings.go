@@ -29,6 +29,32 @@ type warning struct {
 	Model string        `json:"model,omitempty" doc:"the requested model; of a price, the one that answered"`
 	Price *pricesReport `json:"prices,omitempty" doc:"cost of the runs, if resumes cost more"`
 	Says  string        `json:"says" doc:"the warning"`
+
+	Command string `json:"command" doc:"the command that explains it"`
+}
+
+func (w warning) words() string { return w.Says }
+
+// command returns the command that explains the warning.
+func (w warning) command() string {
+	switch w.Kind {
+	case "configuration":
+		return "shimctl config check"
+	case "repeats":
+		return "shimctl rule suggest"
+	case "refused":
+		return "shimctl log"
+	case "failed":
+		return "shimctl log --outcome failed"
+	case "dearer":
+		return "shimctl stats --by rule"
+	case "price":
+		return "shimctl stats --by model"
+	}
+	if w.Chain != 0 {
+		return fmt.Sprintf("shimctl show %d", w.Chain)
+	}
+	return "shimctl stats"
 }
 
 // A pricesReport is what an average run costs, resumed and fresh.

@@ -20,6 +20,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"reprise/internal/tested"
 )
 
 // The defaults of the maintainer and of the download address. By RFC 2606 neither can exist.
@@ -158,6 +160,7 @@ func (r *release) build() error {
 		func() error { return os.WriteFile(filepath.Join(made, "install.sh"), script, 0o755) },
 		func() error { return r.npmLauncher(made) },
 		func() error { return r.formula(made) },
+		func() error { return r.testedList(made) },
 		func() error { return checksums(made) },
 	} {
 		if err := step(); err != nil {
@@ -202,6 +205,15 @@ func (r *release) buildFor(arch, made, extras, work string) error {
 		}
 	}
 	return nil
+}
+
+// testedList writes the list of tested versions, for shimctl update-list.
+func (r *release) testedList(made string) error {
+	text, err := tested.Stamped(r.time)
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(made, tested.File), text)
 }
 
 // leaveOut reports what is not built because of a missing tool. If the release must be complete, that is an error as any other.

@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"reprise/internal/tested"
 	"reprise/test/toolbox"
 )
 
@@ -81,6 +83,21 @@ func TestPublishRefuses(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, "asked")); err == nil {
 			t.Errorf("%s: cosign or gh was asked", test.want)
 		}
+	}
+}
+
+// The list of tested versions lies beside the programs, and says of which commit's time it is.
+func TestListOfTestedVersions(t *testing.T) {
+	made, at := t.TempDir(), time.Unix(1_700_000_000, 0).UTC()
+	if err := (&release{time: at}).testedList(made); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(made, tested.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, err := tested.Parse(text); err != nil || !l.Released.Equal(at) || l.Tool("claude").Pin != tested.Own().Tool("claude").Pin {
+		t.Errorf("%+v, %v", l, err)
 	}
 }
 

@@ -1,24 +1,191 @@
-// Drift changes each field of each recorded event of all tools, and checks what callers get then.
-// The tests of rewrite do the same with a sample.
+// Drift shows what has changed, or would break, when a CLI changes.
+//
+// Without options it changes each field of each recorded event of all tools, and checks what callers get then. The tests of rewrite
+// do the same with a sample. With -new, -since or -tool it compares two versions of the real CLIs, without and with the shim, and
+// prints one report. Its exit status is 0 if nothing differs that a caller or the shim may rely on, 1 if something does, and 2 if it
+// could not tell.
 package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+
+	"reprise/internal/tested"
+	"reprise/test/harness"
+	"reprise/test/realcli"
+	"reprise/test/toolbox"
 )
 
+// An outcome is what a comparison comes to; it is the exit status too.
+type outcome int
+
+const (
+	clean outcome = iota
+	differs
+	unknown
+)
+
+func (o outcome) String() string {
+	return [...]string{"nothing differs that matters", "DIFFERS", "COULD NOT TELL"}[o]
+}
+
+type options struct {
+	tool, old, new, since, run string
+	places                     bool
+}
+
 func main() {
+	var o options
+	flag.StringVar(&o.tool, "tool", "", "compare versions of this `tool` only")
+	flag.StringVar(&o.old, "tested", "", "the older `version` (default: the pin)")
+	flag.StringVar(&o.new, "new", "", "the newer `version` (default: the newest in the registry); \"newest\" for all tools that have a newer one than their pin")
+	flag.StringVar(&o.since, "since", "", "compare the pins with those of this `commit`")
+	flag.StringVar(&o.run, "run", "", "make only the calls that match this `regexp`, and do not try the shim")
+	flag.BoolVar(&o.places, "places", false, "print all places where the code of a -tool asks for its output format")
+	flag.Parse()
+	toolbox.RestoreSignals()
+	if flag.NFlag() == 0 {
+		os.Exit(changeEvents())
+	}
+	came, err := o.main(os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		came = unknown
+	}
+	os.Exit(int(came))
+}
+
+// changeEvents runs the test of changed events with all of them.
+func changeEvents() int {
 	cmd := exec.Command("go", "test", "./rewrite/tool", "-run", "^TestEventShapesDrift$", "-count", "1", "-v", "-drift.all")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	err := cmd.Run()
 	var failed *exec.ExitError
-	if errors.As(err, &failed) {
-		os.Exit(1)
+	if err != nil && !errors.As(err, &failed) {
+		fmt.Fprintln(os.Stderr, "error: run the tests:", err)
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "error: run the tests:", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
+}
+
+func (o options) main(out io.Writer) (outcome, error) {
+	match, err := regexp.Compile(o.run)
+	if err != nil {
+		return unknown, err
+	}
+	if o.places {
+		return clean, printPlaces(out, o.tool, o.new)
+	}
+	pairs, err := o.pairs()
+	if err != nil {
+		return unknown, err
+	}
+	shims := ""
+	if o.run == "" && len(pairs) > 0 {
+		if shims, err = os.MkdirTemp("", "reprise-drift-shims-"); err != nil {
+			return unknown, err
+		}
+		defer os.RemoveAll(shims)
+		if err := harness.Build(shims); err != nil {
+			return unknown, err
+		}
+	}
+	came := clean
+	for _, p := range pairs {
+		r := p.compare(match, shims)
+		came = worse(came, r.outcome())
+		fmt.Fprintln(out, r)
+	}
+	if len(pairs) == 0 {
+		fmt.Fprintln(out, "no tool has another version than the one that is tested")
+	}
+	return came, nil
+}
+
+// worse returns the outcome of two. A difference that was seen counts, whatever else could not be told.
+func worse(a, b outcome) outcome {
+	if a == differs || b == differs {
+		return differs
+	}
+	return max(a, b)
+}
+
+// A pair is two versions of a tool. If the newer one is not known, why says so.
+type pair struct {
+	old, new realcli.Pin
+	why      error
+}
+
+// pairs returns what is compared.
+func (o options) pairs() (all []pair, err error) {
+	tools := slices.Sorted(maps.Keys(realcli.Pins))
+	if o.tool != "" {
+		if _, ok := realcli.Pins[o.tool]; !ok {
+			return nil, fmt.Errorf("no calls are known of the tool %q", o.tool)
+		}
+		tools = []string{o.tool}
+	} else if o.since == "" && o.new != "newest" {
+		return nil, errors.New("-tested and -new need -tool")
+	}
+	var before tested.List
+	if o.since != "" {
+		text, err := exec.Command("git", "show", o.since+":internal/tested/"+tested.File).Output()
+		if err == nil {
+			before, err = tested.Parse(text)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the pins of %s: %w", o.since, err)
+		}
+	}
+	for _, tool := range tools {
+		p := pair{old: realcli.Pins[tool], new: realcli.Pins[tool]}
+		if o.old != "" {
+			p.old = p.old.At(o.old)
+		}
+		switch {
+		case o.since != "":
+			p.old = p.old.At(before.Tool(tool).Version())
+		case o.new == "" || o.new == "newest":
+			var newest string
+			newest, p.why = realcli.Newest(p.new)
+			p.new = p.new.At(newest)
+		default:
+			p.new = p.new.At(o.new)
+		}
+		if known := p.old.Version != ""; p.why != nil || known && p.old.Version != p.new.Version {
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// printPlaces prints the places of a version, the pin's if none is named.
+func printPlaces(out io.Writer, tool, version string) error {
+	pin, ok := realcli.Pins[tool]
+	if !ok {
+		return errors.New("-places needs a -tool")
+	}
+	if version != "" {
+		pin = pin.At(version)
+	}
+	v, done, err := install(pin)
+	if err != nil {
+		return err
+	}
+	defer done()
+	all, err := places(tool, installation(v.bin))
+	for _, p := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(out, "%.400s\n", strings.ReplaceAll(p, "\n", " "))
+	}
+	return err
 }

@@ -9,9 +9,9 @@ import (
 	"reprise/test/realcli"
 )
 
-// What the newest claude says about settings, models and refused work depends on its output format. A caller gets the same
+// What claude says about settings, models and refused work depends on its output format. A caller gets the same
 // with the shim. All of these calls are made in a sample too: a new version changes them first.
-func TestNoticesOfNewestClaude(t *testing.T) {
+func TestNoticesOfClaude(t *testing.T) {
 	t.Parallel()
 	for name, n := range harness.Notices["claude"] {
 		for format, option := range map[string]string{"text": "", "json": "--output-format|json"} {
@@ -21,8 +21,8 @@ func TestNoticesOfNewestClaude(t *testing.T) {
 				if option != "" {
 					args = append(args, list(option)...)
 				}
-				direct := newWorldWith(t, realcli.NewestClaude, false, standin.Options{})
-				shimmed := newWorldWith(t, realcli.NewestClaude, true, standin.Options{})
+				direct := newWorldWith(t, realcli.Claude, false, standin.Options{})
+				shimmed := newWorldWith(t, realcli.Claude, true, standin.Options{})
 				a, b := direct.run("claude", n.Call(args)), shimmed.run("claude", n.Call(args))
 				if a.Stderr == "" && (format == "text" || strings.HasPrefix(name, "refused")) {
 					t.Error("claude itself prints nothing on stderr: this call no longer tries what it should")

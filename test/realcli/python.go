@@ -78,6 +78,24 @@ func pipInstall(python string, what ...string) error {
 	return err
 }
 
+// newestPython is Newest for a Python package. pip's list is in no order but that of its first line: NAME (NEWEST).
+func newestPython(p Pin) (string, error) {
+	python, err := findPython()
+	if err != nil {
+		return "", err
+	}
+	out, err := output(python, "-m", "pip", "index", "versions", p.Package)
+	if err != nil {
+		return "", fmt.Errorf("find the newest %s: %w", p.Package, err)
+	}
+	first, _, _ := strings.Cut(out, "\n")
+	_, version, found := strings.Cut(strings.TrimSuffix(first, ")"), " (")
+	if !found {
+		return "", fmt.Errorf("find the newest %s: pip says %q", p.Package, first)
+	}
+	return version, nil
+}
+
 func output(name string, args ...string) (string, error) {
 	out, err := exec.Command(name, args...).Output()
 	var exit *exec.ExitError

@@ -8,11 +8,15 @@ package realcli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
+
+	"reprise/internal/tested"
 )
 
 // A Pin is a CLI at the version that the tests were written for.
@@ -25,35 +29,43 @@ type Pin struct {
 
 // The CLIs with end-to-end tests.
 var (
-	Claude  = Pin{"claude", "@anthropic-ai/claude-code", "2.1.329", false, nil}
-	Codex   = Pin{"codex", "@openai/codex", "0.169.0", false, nil}
-	Copilot = Pin{"copilot", "@github/copilot", "1.0.102", false, nil}
-	Gemini  = Pin{"gemini", "@google/gemini-cli", "0.61.0", false, nil}
-	Qwen    = Pin{"qwen", "@qwen-code/qwen-code", "0.24.4", false, []string{"node@22.23.3"}} // it needs Node 22
-	Vibe    = Pin{"vibe", "mistral-vibe", "3.0.3", true, nil}
+	Claude = pinOf("claude")
+	Codex  = pinOf("codex")
+	Gemini = pinOf("gemini")
+	Vibe   = pinOf("vibe")
+	Kilo   = pinOf("kilo")
 
-	// The packages that the commands' packages would run, since those want to run an install script.
-	OpenCode = Pin{"opencode", "opencode-linux-" + arch, "1.18.33", false, nil}
-	Kilo     = Pin{"kilo", "@kilocode/cli-linux-" + arch, "7.7.9", false, nil}
+	// SmallerClaude is a claude that resumes in a smaller variant of its default model by itself.
+	SmallerClaude = Claude.At("2.1.197")
+	// OldClaude is the claude of the older SDKs.
+	OldClaude = Claude.At("2.0.50")
 )
 
-// arch is the processor in the names of npm packages.
-var arch = map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
+// Pins are the CLIs by their names, without kilo, which is opencode under another name.
+var Pins = pins()
 
-// NewestClaude is the newest claude that was tried. It comes out weekly, so it may be newer than Claude.
-var NewestClaude = Pin{"claude", Claude.Package, "2.1.330", false, nil}
+func pins() map[string]Pin {
+	all := map[string]Pin{}
+	for _, t := range tested.Own().Tools {
+		if t.Name != Kilo.Tool {
+			all[t.Name] = pinOf(t.Name)
+		}
+	}
+	return all
+}
 
-// Newest are the versions beside Pins that are newer.
-var Newest = map[string]Pin{"claude": NewestClaude}
+// pinOf returns a tool's pin. Some packages are for one platform, since the commands' own would run an install script.
+func pinOf(tool string) Pin {
+	t := tested.Own().Tool(tool)
+	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
+	return Pin{tool, strings.Replace(t.Package(), "linux-x64", "linux-"+arch, 1), t.Version(), t.Python(), t.With}
+}
 
-// SmallerClaude is a claude that resumes in a smaller variant of its default model by itself.
-var SmallerClaude = Pin{"claude", Claude.Package, "2.1.197", false, nil}
-
-// OldClaude is the claude of a year before Claude.
-var OldClaude = Pin{"claude", Claude.Package, "2.0.50", false, nil}
-
-// Pins are the CLIs by their names.
-var Pins = map[string]Pin{"claude": Claude, "codex": Codex, "copilot": Copilot, "droid": Droid, "gemini": Gemini, "opencode": OpenCode, "qwen": Qwen, "vibe": Vibe}
+// At returns the pin at another version.
+func (p Pin) At(version string) Pin {
+	p.Version = version
+	return p
+}
 
 // Install returns the directory of the executable, and installs it first if it is not in the cache.
 func Install(p Pin) (bin string, err error) {
@@ -104,4 +116,19 @@ func (p Pin) commands(folder string) string {
 		}
 	}
 	return ""
+}
+
+// Newest returns the newest version of a pin's package in the registry.
+func Newest(p Pin) (version string, err error) {
+	if p.Python {
+		return newestPython(p)
+	}
+	out, err := output("npm", "view", p.Package, "version")
+	if version = strings.TrimSpace(out); err == nil && version == "" {
+		err = errors.New("the registry names none")
+	}
+	if err != nil {
+		return "", fmt.Errorf("find the newest %s: %w", p.Package, err)
+	}
+	return version, nil
 }

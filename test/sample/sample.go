@@ -1,7 +1,9 @@
 package sample
 
 import (
+	"cmp"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -38,43 +40,46 @@ var sampleJobs = []sampleJob{
 func Ledger(t testing.TB, calls int, control bool) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "reprise", "ledger.db")
-	l, err := ledger.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	db, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	tx, err := db.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := sampler{t: t, tx: tx, random: rand.New(rand.NewPCG(1, 0)), control: control}
-	for chain := int64(1); s.calls < calls; chain++ {
-		s.chain(chain, calls)
-	}
-	if err := tx.Commit(); err != nil {
+	if err := Write(path, calls, control); err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
+// Write is Ledger for a path.
+func Write(path string, calls int, control bool) error {
+	l, err := ledger.Open(path)
+	if err != nil {
+		return err
+	}
+	l.Close()
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	s := sampler{tx: tx, random: rand.New(rand.NewPCG(1, 0)), control: control}
+	for chain := int64(1); s.calls < calls; chain++ {
+		s.chain(chain, calls)
+	}
+	return errors.Join(s.err, tx.Commit())
+}
+
 type sampler struct {
-	t       testing.TB
 	tx      *sql.Tx
+	err     error // the first
 	random  *rand.Rand
 	control bool
 	calls   int
 }
 
 func (s *sampler) exec(query string, args ...any) {
-	s.t.Helper()
-	if _, err := s.tx.Exec(query, args...); err != nil {
-		s.t.Fatal(err)
-	}
+	_, err := s.tx.Exec(query, args...)
+	s.err = cmp.Or(s.err, err)
 }
 
 // chain plays one job of a few rounds on a working day.

@@ -148,7 +148,9 @@ func (a *App) WhenCell(m decide.Millis) view.Cell {
 }
 
 // PathCell returns a cell with a path, which people see below ~.
-func (a *App) PathCell(p string) view.Cell { return view.Cell{Human: view.OrDash(a.Tilde(p)), Raw: p} }
+func (a *App) PathCell(p string) view.Cell {
+	return view.Cell{Human: view.OrDash(a.Tilde(p)), Raw: p, Path: true}
+}
 
 // Tilde writes the home directory as ~, so that pasted output does not name the user.
 func (a *App) Tilde(path string) string {

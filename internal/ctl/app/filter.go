@@ -210,6 +210,14 @@ func PeriodWords(p ledger.Period) (words string) {
 	return words
 }
 
+// CallsOfPeriod names the calls that figures are of, as in "calls since 2026-11-20 00:00".
+func CallsOfPeriod(p ledger.Period) string {
+	if words := PeriodWords(p); words != "" {
+		return "calls" + words
+	}
+	return "all calls"
+}
+
 // FilterWords says what a filter selects, in the sentence that no call was made.
 func FilterWords(f ledger.Filter) string {
 	words := " yet"
@@ -244,7 +252,7 @@ func (a *App) SinceTime(text string) (time.Time, error) {
 	if d, err := config.ParseDuration(text); err == nil && d >= 0 {
 		return a.Now.Add(-d), nil
 	}
-	return time.Time{}, Usage(fmt.Sprintf("%q is no time", text), WhenWords)
+	return time.Time{}, Usage(fmt.Sprintf("%q is not a time", text), WhenWords)
 }
 
 // A Listing is what the flags of a command that lists things say.

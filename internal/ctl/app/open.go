@@ -95,11 +95,11 @@ func (a *App) Configured() config.Config {
 func (a *App) Configuration() (c config.Config, wrong string) {
 	c, err := a.Config()
 	if err != nil {
-		return config.Default(), err.Error() + "; every call is passed through"
+		return config.Default(), "every call is passed through: " + a.TildeIn(err.Error())
 	}
 	if !c.Enabled {
 		path, _ := config.ConfigFile(a.Own) // it was just read
-		wrong = a.Tilde(path) + " switches reprise off"
+		wrong = "every call is passed through: " + a.Tilde(path) + " switches reprise off"
 	}
 	return c, wrong
 }

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"reprise/config"
@@ -26,15 +27,15 @@ import (
 )
 
 func Command(a *app.App) *cobra.Command {
-	var asJSON, measure bool
+	var asJSON, measure, all, shared bool
 	var fixes fixing
 	c := &cobra.Command{
 		Use: "doctor", Short: "check that the shims can work, and fix the ledger",
 		Long: `Checks PATH, aliases and functions that shadow the shims, the real binaries and whether their versions were
 tested, CLIs that SDKs in the working directory or npx bundle, permissions, the ledger, the configuration, the
 build, and the store that machines share if one is configured. It prints a fix for each problem. Fresh shells
-are asked what they run, so their start-up files are read. The exit status is 3 if there is a problem; notes
-do not count. ignore = ["NAME"] under [doctor] in the configuration silences a check.
+are asked what they run, so their start-up files are read. A terminal gets findings and a line
+for each tool; --all prints every check. The exit status is 3 if there is a problem; notes do not count. ignore = ["NAME"] under [doctor] in the configuration silences a check.
 
 --fix copies the readable part of a damaged ledger into a new one. The last events of its sessions may be lost, so none
 of them is resumed again: the next call of every job is fresh. What is no ledger, or one of a newer reprise, is moved
@@ -45,13 +46,16 @@ aside for a new, empty one. Nothing is deleted. It also takes reprise's own file
 			}
 			return app.NoArguments(c, args)
 		},
-		RunE: func(*cobra.Command, []string) error { return runDoctor(a, fixes, asJSON, measure) },
+		RunE: func(*cobra.Command, []string) error { return runDoctor(a, fixes, asJSON, measure, all, shared) },
 	}
 	c.Flags().BoolVar(&fixes.wanted, "fix", false, "fix the ledger and the permissions first")
 	c.Flags().BoolVar(&fixes.newLedger, "new-ledger", false, "with --fix, start a new ledger even if this one is sound")
 	fixes.consent.AddFlags(c)
 	c.Flags().BoolVar(&measure, "measure", false, "measure the time that the shim adds to a call that is passed through")
+	c.Flags().BoolVar(&shared, "report", false, "print what can be pasted into an issue: no paths, prompts or names")
+	c.Flags().BoolVar(&all, "all", false, "print every check")
 	app.JSONFlag(c, &asJSON, "shimctl.doctor/1")
+	c.MarkFlagsMutuallyExclusive("report", "json")
 	return c
 }
 
@@ -60,14 +64,19 @@ type Report struct {
 	Checks []setup.Check `json:"checks" doc:"in order"`
 }
 
-func runDoctor(a *app.App, f fixing, asJSON, measure bool) error {
+func runDoctor(a *app.App, f fixing, asJSON, measure, all, shared bool) error {
 	f.consent.JSON = asJSON
 	fixed, err := fix(a, f)
 	checks, _ := view.WithProgress(a.Stderr, "checking", func() ([]setup.Check, error) { return append(fixed, checks(a, measure)...), nil })
-	if asJSON {
+	switch {
+	case asJSON:
 		err = cmp.Or(err, a.Stdout.PrintJSON(Report{"shimctl.doctor/1", checks}))
-	} else {
+	case shared:
+		err = cmp.Or(err, share(a, checks))
+	case all || !a.Stdout.Terminal:
 		setup.PrintChecks(a, setup.Shown(checks))
+	default:
+		setup.PrintChecks(a, brief(checks))
 	}
 	if err == nil && slices.ContainsFunc(checks, func(c setup.Check) bool { return c.Result == "problem" }) {
 		return app.ErrFindings
@@ -75,11 +84,40 @@ func runDoctor(a *app.App, f fixing, asJSON, measure bool) error {
 	return err
 }
 
+// brief returns the findings, problems first, then a check for each tool, and the names of what else is in order.
+func brief(checks []setup.Check) []setup.Check {
+	var findings, tools []setup.Check
+	var others []string
+	for _, c := range checks {
+		about, _, _ := strings.Cut(c.Name, " ")
+		switch {
+		case c.Result == "ignored":
+		case c.Result != "ok":
+			findings = append(findings, c)
+		case slices.Contains(rewrite.Names, c.Name):
+			tools = append(tools, c)
+		case !slices.Contains(rewrite.Names, about):
+			others = append(others, c.Name)
+		}
+	}
+	slices.SortStableFunc(findings, func(a, b setup.Check) int { return -strings.Compare(a.Result, b.Result) })
+	return slices.Concat(findings, tools, []setup.Check{setup.OK("others", strings.Join(others, ", ")+"; shimctl doctor --all shows each")})
+}
+
 func checks(a *app.App, measure bool) []setup.Check {
 	cfg, configured := checkConfig(a)
-	facts := setup.AskShells(a, cfg)
-	checks := append(checkTools(a, facts), checkShells(a, facts)...)
-	checks = append(checks, checkKeys(a, cfg)...)
+	var asking sync.WaitGroup // a tool takes half a second to say its version
+	var facts setup.ShellFacts
+	places, versions := make([]shim.Place, len(rewrite.Names)), make([]string, len(rewrite.Names))
+	asking.Go(func() { facts = setup.AskShells(a, cfg) })
+	for i, name := range rewrite.Names {
+		if places[i] = shim.Locate(a.ShimEnv(), name, cfg.Tools[name].Path); places[i].Real != "" {
+			asking.Go(func() { versions[i] = shim.Version(places[i].Real, a.Environ) })
+		}
+	}
+	asking.Wait()
+	checks := append(checkTools(a, facts, places, versions), checkShells(a, facts)...)
+	checks = append(checks, checkKeys(a, cfg, places)...)
 	checks = append(append(checks, checkBundled(a)...), checkNpx(a)...)
 	checks = append(checks, checkRestated(a)...)
 	checks = append(checks, checkPermissions(a), configured, checkLedger(a), checkBuild())
@@ -103,15 +141,16 @@ func checkShells(a *app.App, f setup.ShellFacts) []setup.Check {
 	return checks
 }
 
-// checkTools looks at each name as a caller would find it.
-func checkTools(a *app.App, f setup.ShellFacts) []setup.Check {
+// checkTools looks at each name as a caller would find it. What is not installed is named once.
+func checkTools(a *app.App, f setup.ShellFacts, places []shim.Place, versions []string) []setup.Check {
 	if _, err := config.BinDir(a.Own); err != nil {
 		return []setup.Check{setup.Problem("PATH", err.Error(), "set HOME, and REPRISE_BIN_DIR to an absolute path if at all")}
 	}
-	var checks []setup.Check
+	checks, lists := testedLists(a)
 	missing := 0
-	for _, name := range rewrite.Names {
-		p := shim.Locate(a.ShimEnv(), name, f.Config.Tools[name].Path)
+	var idle []string // shims of tools that are missing
+	for i, name := range rewrite.Names {
+		p := places[i]
 		if !p.Ours && setup.LacksShim(f.World.Shims, name) && f.Config.Tools[name].Path == "" {
 			if binary := setup.Binary(a, f, name); binary != "" {
 				checks = append(checks, setup.NoShimCheck(name, a.Tilde(binary)))
@@ -122,12 +161,15 @@ func checkTools(a *app.App, f setup.ShellFacts) []setup.Check {
 		}
 		if p.Real == "" {
 			missing++
-			checks = append(checks, checkMissing(a, f, p))
+			if p.Ours {
+				idle = append(idle, name)
+			}
+			checks = append(checks, checkMissing(a, f, p)...)
 			continue
 		}
-		said := shim.Version(p.Real, a.Environ)
-		checks = append(append(checks, checkTool(a, p, said)), checkOrder(a, p)...)
-		checks = append(checks, checkVersion(name, said)...)
+		version := checkVersion(name, versions[i], lists)
+		checks = append(append(checks, checkTool(a, p, versions[i], version)), checkOrder(a, p)...)
+		checks = append(checks, version...)
 		if name == "gemini" {
 			checks = append(checks, checkRetention(a))
 		}
@@ -136,39 +178,39 @@ func checkTools(a *app.App, f setup.ShellFacts) []setup.Check {
 		checks = append(checks, setup.Problem("tools", "none of "+strings.Join(rewrite.Names, ", ")+" is on PATH",
 			"install one"))
 	}
+	if len(idle) > 0 {
+		checks = append(checks, setup.OK("not installed", strings.Join(idle, ", ")+": their shims exit with 127"))
+	}
 	return checks
 }
 
-// checkMissing says what a call of a tool comes to that is not found.
-func checkMissing(a *app.App, f setup.ShellFacts, p shim.Place) setup.Check {
-	c := setup.Check{Name: p.Name + " binary", Result: "note", Finds: "no " + p.Name + " is on PATH"}
+// checkMissing returns a problem if a tool that is not found seems to be there.
+func checkMissing(a *app.App, f setup.ShellFacts, p shim.Place) []setup.Check {
+	c := setup.Problem(p.Name+" binary", "no "+p.Name+" is on PATH", "run shimctl setup")
 	if p.Ours {
 		c.Finds += " after the shim, which exits with 127"
 	}
-	c.Fix = fmt.Sprintf("install %s, or write ignore = [%q] under [doctor]", p.Name, c.Name)
 	if path := f.Config.Tools[p.Name].Path; path != "" {
-		c.Result, c.Finds = "problem", fmt.Sprintf("%s, which path names under [tool.%s], is no program", a.Tilde(path), p.Name)
+		c.Finds = fmt.Sprintf("%s, which path names under [tool.%s], is no program", a.Tilde(path), p.Name)
 		c.Fix = "correct path, or take it out"
-		return c
+		return []setup.Check{c}
 	}
 	for _, answer := range f.Answers {
 		for _, finding := range answer.Findings {
 			hidden := finding.Kind == shells.Alias || finding.Kind == shells.Function
 			if finding.Tool == p.Name && hidden && shells.Runnable(finding.Path) {
-				c.Result = "problem"
 				c.Finds += fmt.Sprintf("; %s runs %s", answer.Shell.Name(), a.Tilde(finding.Path))
-				c.Fix = "run shimctl setup"
 				if !setup.RemedyFor(a, f, answer, finding).Remove {
 					c.Fix = setup.SetPath(p.Name, a.Tilde(finding.Path))
 				}
-				return c
+				return []setup.Check{c}
 			}
 		}
 	}
-	return c
+	return nil
 }
 
-func checkTool(a *app.App, p shim.Place, said string) setup.Check {
+func checkTool(a *app.App, p shim.Place, said string, version []setup.Check) setup.Check {
 	if !p.Ours {
 		finds := "the shim is not on PATH"
 		if p.First != "" {
@@ -176,17 +218,23 @@ func checkTool(a *app.App, p shim.Place, said string) setup.Check {
 		}
 		return setup.Problem(p.Name, finds, fmt.Sprintf("put %s first on PATH, then run hash -r; shimctl setup does it for new shells", a.Tilde(setup.ShimDirectory(a))))
 	}
-	finds := fmt.Sprintf("%s in front of %s", a.Tilde(p.First), a.Tilde(p.Real))
+	finds := a.Tilde(p.Real)
 	if said != "" {
-		finds += ", " + said
+		finds = said + ", " + finds
+	}
+	if len(version) > 0 && strings.Contains(version[0].Finds, newerBy) {
+		finds += "; " + version[0].Finds
 	}
 	return setup.OK(p.Name, finds)
 }
 
 // checkKeys looks for provider keys that the tools would find in the environment.
-func checkKeys(a *app.App, cfg config.Config) []setup.Check {
+func checkKeys(a *app.App, cfg config.Config, places []shim.Place) []setup.Check {
 	var checks []setup.Check
-	for _, name := range rewrite.Names {
+	for i, name := range rewrite.Names {
+		if places[i].Real == "" {
+			continue
+		}
 		var found []string
 		tool, _ := rewrite.Lookup(name)
 		for _, key := range tool.Descriptor().LoginKeys {

@@ -8,29 +8,26 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
-	"reprise/docs"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
 	"reprise/internal/ctl/setup/shells"
+	"reprise/internal/tested"
 	"reprise/rewrite"
 	"reprise/shim"
 )
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)+`)
 
+// newerBy says of a version that only its last number is higher than that of the newest tested one.
+const newerBy = "newer by a patch than the tested"
+
 // checkVersion compares a tool's version with those that were tested. It returns no check if the tool prints no version or
 // none of it was tested.
-func checkVersion(name, said string) []setup.Check {
+func checkVersion(name, said string, lists []tested.List) []setup.Check {
 	version := versionNumber.FindString(said)
-	var rows []docs.Tried
-	for _, row := range docs.Conformance() {
-		if row.Tool == name {
-			rows = append(rows, row)
-		}
-	}
+	rows := tested.Merged(name, lists...)
 	if version == "" || len(rows) == 0 {
 		return nil
 	}
@@ -43,33 +40,23 @@ func checkVersion(name, said string) []setup.Check {
 		c.Finds = version + " was tried with the shim"
 		if !row.Clean() {
 			c.Result = "note"
-			c.Finds += fmt.Sprintf(": passed through %s; fresh %s; resume %s", row.PassedThrough, row.Fresh, row.Resumes)
+			passedThrough, fresh, resumes := row.Cells()
+			c.Finds += fmt.Sprintf(": passed through %s; fresh %s; resume %s", passedThrough, fresh, resumes)
 			c.Fix = fmt.Sprintf("install %s, with which nothing differs", newest)
 		}
 		return []setup.Check{c}
 	}
 	switch {
-	case Older(version, oldest), Older(newest, version):
+	case tested.Compare(newest, version) < 0 && strings.TrimRight(version, "0123456789") == strings.TrimRight(newest, "0123456789"):
+		c.Finds = fmt.Sprintf("%s is %s %s; shimctl demo tries it here", version, newerBy, newest)
+	case tested.Compare(version, oldest) < 0, tested.Compare(newest, version) < 0:
 		c.Result = "note"
 		c.Finds = fmt.Sprintf("%s was not tried, only %s to %s: its output may differ from what the shim renders", version, oldest, newest)
-		c.Fix = fmt.Sprintf("install %s, or leave the tool alone with enabled = false under [tool.%s]", newest, name)
+		c.Fix = fmt.Sprintf("shimctl update-list, or install %s, or leave the tool alone with enabled = false under [tool.%s]", newest, name)
 	default:
 		c.Finds = fmt.Sprintf("%s lies between versions that were tried, %s to %s", version, oldest, newest)
 	}
 	return []setup.Check{c}
-}
-
-// Older compares versions number by number.
-func Older(a, b string) bool {
-	left, right := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range min(len(left), len(right)) {
-		l, _ := strconv.Atoi(left[i])
-		r, _ := strconv.Atoi(right[i])
-		if l != r {
-			return l < r
-		}
-	}
-	return len(left) < len(right)
 }
 
 // checkRetention: gemini deletes a session that was resumed in a later minute, unless its retention is off
@@ -190,7 +177,7 @@ func checkNpx(a *app.App) (checks []setup.Check) {
 	case p.Real == "":
 		return nil // there is no npx
 	case shells.Runnable(filepath.Join(setup.ShimDirectory(a), shim.Npx)):
-		return []setup.Check{checkTool(a, p, "")}
+		return []setup.Check{checkTool(a, p, "", nil)}
 	}
 	dir, _ := os.Getwd() // findIn finds nothing then
 	cache := cmp.Or(a.Getenv("npm_config_cache"), filepath.Join(a.Getenv("HOME"), ".npm"))

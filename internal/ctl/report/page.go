@@ -77,7 +77,7 @@ func day(m decide.Millis) string { return m.Time().Format(time.DateOnly) }
 
 func managedOnly(all []ledger.Slice) (managed []ledger.Slice) {
 	for _, s := range all {
-		if s.Mode == rewrite.Fresh || s.Mode.Continues() {
+		if s.Managed() {
 			managed = append(managed, s)
 		}
 	}

@@ -3,6 +3,7 @@ package rule
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -162,7 +163,7 @@ func tryRules(a *app.App, rules []config.Rule, since decide.Millis) ([]TriedRule
 	for i, c := range calls {
 		tried[taken[i]].add(c)
 	}
-	inUse, err := l.Groups(ledger.ByRule, ledger.Since(since))
+	inUse, err := l.Groups(ledger.ByRule, ledger.Since(since), math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}

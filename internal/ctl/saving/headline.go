@@ -17,8 +17,10 @@ func (s Saving) Headline() string {
 	switch {
 	case a.Calls == 0:
 		return "no managed call has been made"
+	case a.Resumed == 0 && a.Calls == 1:
+		return "the only call was not resumed"
 	case a.Resumed == 0:
-		return "resumed none of " + view.Count(a.Calls, "call")
+		return fmt.Sprintf("none of the %s was resumed", view.Count(a.Calls, "call"))
 	}
 	words := fmt.Sprintf("resumed %s of %s", view.Thousands(a.Resumed), view.Count(a.Calls, "call"))
 	if prompts := a.words(); prompts != "" {

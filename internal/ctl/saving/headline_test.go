@@ -49,7 +49,7 @@ func TestHeadline(t *testing.T) {
 		price      Price
 	}{
 		{"none", "no managed call has been made", []ledger.Slice{observed}, nil},
-		{"fresh", "resumed none of 1 call", []ledger.Slice{first(1, 1), observed}, nil},
+		{"fresh", "the only call was not resumed", []ledger.Slice{first(1, 1), observed}, nil},
 		{"one", "resumed 1 of 2 calls; at least 41 kB of its prompt were left out, since the session held them; " +
 			"it cost about $0.0200 less than 1 first call would have (rough estimate from 1 first call)",
 			[]ledger.Slice{first(1, 30e6), resumed(1, 10e6, 41_999)}, nil},

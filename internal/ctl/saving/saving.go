@@ -11,7 +11,6 @@ import (
 
 	"reprise/ledger"
 	"reprise/ledger/decide"
-	"reprise/rewrite"
 )
 
 // A Saving is what resuming saved in a period.
@@ -49,7 +48,7 @@ func New(slices []ledger.Slice, arms []ledger.ChainSums, price Price) Saving {
 		s.price = price // what is measured rests on what the tools say
 	}
 	for _, slice := range slices {
-		if slice.Mode == rewrite.Fresh || slice.Mode.Continues() {
+		if slice.Managed() {
 			s.AtLeast.add(slice)
 			s.slices = append(s.slices, s.priced(slice))
 		}

@@ -12,7 +12,7 @@ type Basis string
 // The bases, the best first.
 const (
 	Measured  Basis = "measured"       // against chains that were held out
-	Estimated Basis = "estimate"       // against fresh calls of their like
+	Estimated Basis = "estimate"       // against similar fresh calls
 	Rough     Basis = "rough_estimate" // the same with fewer than MinFresh of them
 	NoBasis   Basis = "none"           // there is nothing to compare with
 )
@@ -62,11 +62,11 @@ func (s Summary) Words() string {
 	case Measured:
 		return fmt.Sprintf("measured: %s against %s held out", view.Count(s.Resumed, "call"), view.Count(s.Against, "call"))
 	case Estimated:
-		return fmt.Sprintf("an estimate: %s against %s of their like", view.Count(s.Resumed, "resumed call"), view.Count(s.Against, "fresh call"))
+		return fmt.Sprintf("an estimate: %s against %s", view.Count(s.Resumed, "resumed call"), view.Count(s.Against, "similar fresh call"))
 	case Rough:
-		return fmt.Sprintf("a rough estimate: %s against only %s of their like", view.Count(s.Resumed, "resumed call"), view.Count(s.Against, "fresh call"))
+		return fmt.Sprintf("a rough estimate: %s against only %s", view.Count(s.Resumed, "resumed call"), view.Count(s.Against, "similar fresh call"))
 	}
-	return "no resumed call has a fresh one of its like to compare with"
+	return "there is no similar fresh call to compare a resumed one with"
 }
 
 // Method says how the saving was computed, or why it is not known.
@@ -110,7 +110,7 @@ func (e *Estimate) method(arms Comparison) (words []string) {
 		words = append(words, fmt.Sprintf("For %d of them only first calls of jobs were there (%d), which as a rule cost more than later ones.", e.ByFirst, e.FirstCalls))
 	}
 	if e.Unlike > 0 {
-		words = append(words, fmt.Sprintf("%s had too few fresh ones of their like, and count as no saving.", view.Count(e.Unlike, "more resumed call")))
+		words = append(words, fmt.Sprintf("%s had too few similar fresh calls, and count as no saving.", view.Count(e.Unlike, "more resumed call")))
 	}
 	return words
 }

@@ -75,16 +75,13 @@ func SignalCell(i ledger.Invocation) Cell {
 	return c
 }
 
-// ContextCell returns a cell with how full the session's context is. People also see a bar.
+// ContextCell returns a cell with how full the session's context is.
 func ContextCell(c rewrite.Context) Cell {
 	if c.Limit == 0 {
 		return UnknownCell()
 	}
 	percent := (100*c.Used + c.Limit/2) / c.Limit
-	const wide = 10
-	full := int(min(wide, max(0, (percent+5)/10)))
-	shown := Cell{Human: fmt.Sprintf("%s%s %3d %%", strings.Repeat("▮", full), strings.Repeat("▯", wide-full), percent),
-		Raw: fmt.Sprintf("%d%%", percent)}
+	shown := Cell{Human: fmt.Sprintf("%d %%", percent), Raw: fmt.Sprintf("%d%%", percent), Right: true}
 	switch {
 	case percent >= 80:
 		return shown.As(Bad)

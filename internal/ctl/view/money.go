@@ -65,12 +65,20 @@ func ListPrice(p prices.Price, u prices.Usage, maybeLong bool) Sum {
 	return s
 }
 
-// A Bill adds up what many calls cost.
+// Bill returns what the calls of slices cost: every command that shows a sum has it from here.
+func (r Reporter) Bill(slices []ledger.Slice) (b Bill) {
+	for _, s := range slices {
+		b.Add(r.Prices, s)
+	}
+	return b
+}
+
+// A Bill adds up what many managed calls cost.
 type Bill struct {
-	Calls     int64
 	Resumed   int64
 	Forked    int64 // of the resumed ones, those in a copy of the session
 	Fresh     int64
+	Observed  int64 // calls whose session the caller managed; not in any other number
 	Never     int64 // of the fresh ones, those that a rule makes independent
 	Asked     int64 // bytes of the callers' prompts
 	Sent      int64 // bytes of what the models were sent
@@ -88,18 +96,19 @@ type Bill struct {
 }
 
 func (b *Bill) Add(t *prices.Table, s ledger.Slice) {
-	if s.Mode == rewrite.Stopped {
+	switch s.Mode {
+	case rewrite.Stopped:
 		b.Stopped += s.Calls
 		return
-	}
-	b.Calls += s.Calls
-	switch s.Mode {
 	case rewrite.Resume:
 		b.Resumed += s.Calls
 	case rewrite.Fork:
 		b.Resumed, b.Forked = b.Resumed+s.Calls, b.Forked+s.Calls
 	case rewrite.Fresh:
 		b.Fresh += s.Calls
+	default:
+		b.Observed += s.Calls
+		return
 	}
 	if s.Reason == reason.Never {
 		b.Never += s.Calls
@@ -127,6 +136,12 @@ func (b *Bill) Add(t *prices.Table, s ledger.Slice) {
 	b.Total = b.Total.Plus(cost)
 }
 
+// Managed counts the calls.
+func (b *Bill) Managed() int64 { return b.Resumed + b.Fresh }
+
+// Priced counts the calls of known cost.
+func (b *Bill) Priced() int64 { return b.Managed() - b.NotKnown }
+
 // Prompt counts the tokens of all kinds that the model was sent.
 func (b *Bill) Prompt() int64 { return b.Input + b.Cached + b.Write }
 
@@ -152,8 +167,8 @@ func (r Reporter) ListPrice(s ledger.Slice) (nano int64, ok bool) {
 }
 
 func (b *Bill) UncountedWords() (words []string) {
-	if b.Uncounted > 0 && b.Uncounted < b.Calls {
-		words = append(words, "without "+Count(b.Uncounted, "call")+" that did not tell")
+	if b.Uncounted > 0 && b.Uncounted < b.Managed() {
+		words = append(words, Count(b.Uncounted, "call")+" reported none")
 	}
 	return words
 }

@@ -89,7 +89,7 @@ func showsUTF8(env func(string) string) bool {
 }
 
 // inASCII has for each character that we draw one of the same width.
-var inASCII = strings.NewReplacer("▮", "#", "▯", ".", "├─", "|-", "└─", "`-", "│", "|", "…", "~", "\ufffd", "?")
+var inASCII = strings.NewReplacer("├─", "|-", "└─", "`-", "│", "|", "…", "~", "\ufffd", "?")
 
 // Write draws without the characters that the terminal lacks. A line comes in one piece.
 func (s Screen) Write(p []byte) (int, error) {
@@ -155,12 +155,13 @@ func (s Screen) Sentences(header string, m Meaning, sentences ...string) {
 		fmt.Fprintln(s, header)
 	}
 	for _, sentence := range sentences {
+		lines := []string{escapeTSV(sentence)}
 		if s.Terminal {
-			sentence = strings.Join(fold(Printable(sentence), s.Width), "\n")
-		} else {
-			sentence = escapeTSV(sentence)
+			lines = fold(Printable(sentence), s.Width)
 		}
-		fmt.Fprintln(s, s.Paint(m, sentence))
+		for _, line := range lines { // a pager ends a color with the line
+			fmt.Fprintln(s, s.Paint(m, line))
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ type Cell struct {
 	Raw   string // as a program reads it
 	Meaning
 	Right bool // aligned right, as numbers are
+	Path  bool // cut at the front, and before others: its end tells it from other paths
 }
 
 // As returns the cell with a meaning.
@@ -61,6 +63,16 @@ func (t *Table) Choose(names []string) *Table {
 	return t
 }
 
+// Len returns the number of rows.
+func (t *Table) Len() int { return len(t.rows) }
+
+// First returns a table with the first rows.
+func (t *Table) First(rows int) *Table {
+	first := *t
+	first.rows = t.rows[:rows]
+	return &first
+}
+
 // Add appends a row.
 func (t *Table) Add(row ...Cell) { t.rows = append(t.rows, row) }
 
@@ -104,8 +116,11 @@ const (
 	narrowest = 16 // no column is cut to less
 )
 
-// A column is one that is shown, and its width.
-type column struct{ index, width int }
+// A column is one that is shown, its width, and whether it holds paths.
+type column struct {
+	index, width int
+	path         bool
+}
 
 func (t *Table) printAligned(s Screen) {
 	columns := t.fit(s.Width)
@@ -131,13 +146,11 @@ func (t *Table) printHidden(s Screen, shown []*column) {
 	if len(hidden) == 0 {
 		return
 	}
-	remedy := "a wider terminal shows them"
+	remedy := ": a wider terminal shows them"
 	if t.spare != nil {
-		remedy = "--columns chooses"
+		remedy = ": widen the terminal, or choose with --columns " + strings.ToLower(hidden[0]) + ",..."
 	}
-	for _, line := range fold("not shown: "+strings.Join(hidden, ", ")+"; "+remedy, s.Width) {
-		fmt.Fprintln(s, s.Paint(Dim, line))
-	}
+	s.Sentences("", Dim, "no room for "+strings.Join(hidden, ", ")+remedy)
 }
 
 func (t *Table) printLine(s Screen, columns []*column, row []Cell) {
@@ -159,7 +172,11 @@ func (t *Table) printLine(s Screen, columns []*column, row []Cell) {
 
 // padded returns the cell's text with exactly the given width.
 func (s Screen) padded(c Cell, width int) string {
-	text := runewidth.Truncate(Printable(c.Human), width, "…")
+	text := Printable(c.Human)
+	if over := runewidth.StringWidth(text) - width; c.Path && over > 0 {
+		text = runewidth.TruncateLeft(text, over+1, "…")
+	}
+	text = runewidth.Truncate(text, width, "…")
 	fill := strings.Repeat(" ", width-runewidth.StringWidth(text))
 	if c.Right {
 		return fill + s.Paint(c.Meaning, text)
@@ -176,6 +193,14 @@ func (s Screen) folded(c Cell, width, indent int) string {
 	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 }
 
+// yields returns how soon a column becomes narrower, compared with others.
+func (c *column) yields() int {
+	if c.path && c.width > narrowest {
+		return math.MaxInt
+	}
+	return c.width
+}
+
 // fit returns the columns that are shown. If they need more than limit together even where each is as
 // narrow as it may be, the least important ones are left out; then the widest become narrower.
 func (t *Table) fit(limit int) []*column {
@@ -184,7 +209,7 @@ func (t *Table) fit(limit int) []*column {
 		columns = t.withoutLeast(columns)
 	}
 	for limit > 0 && totalWidth(columns) > limit {
-		widest := slices.MaxFunc(columns, func(a, b *column) int { return cmp.Compare(a.width, b.width) })
+		widest := slices.MaxFunc(columns, func(a, b *column) int { return cmp.Compare(a.yields(), b.yields()) })
 		if widest.width <= narrowest {
 			return columns
 		}
@@ -208,7 +233,7 @@ func (t *Table) filled() (columns []*column) {
 			width = max(width, runewidth.StringWidth(Printable(row[i].Human)))
 		}
 		if filled {
-			columns = append(columns, &column{i, width})
+			columns = append(columns, &column{i, width, len(t.rows) > 0 && t.rows[0][i].Path})
 		}
 	}
 	return columns

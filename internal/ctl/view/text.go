@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -95,10 +96,43 @@ func escapeTSV(text string) string {
 	return b.String()
 }
 
+// Paragraphs breaks text at spaces, so that its lines fit the screen. Lines that follow each other are one paragraph, unless
+// they are indented.
+func (s Screen) Paragraphs(text string) string {
+	if s.Width == 0 {
+		return text
+	}
+	paragraphs := []string{""}
+	for _, line := range strings.Split(text, "\n") {
+		if last := &paragraphs[len(paragraphs)-1]; *last != "" && line != "" && line[0] != ' ' {
+			*last += " " + line
+		} else {
+			paragraphs = append(paragraphs, line)
+		}
+	}
+	for i, paragraph := range paragraphs {
+		paragraphs[i] = s.Indented(paragraph, 0)
+	}
+	return strings.Join(paragraphs[1:], "\n")
+}
+
+// Indented breaks text at spaces, so that it fits the screen behind an indent, which all lines but the first get.
+func (s Screen) Indented(text string, indent int) string {
+	width := 0
+	if s.Width > 0 {
+		width = max(1, s.Width-indent)
+	}
+	return strings.Join(fold(text, width), "\n"+strings.Repeat(" ", indent))
+}
+
+// unitSpace is the space between a number and its unit, where no line ends.
+var unitSpace = regexp.MustCompile(`([0-9]) (%|[kMG]?B\b|[kMG]\b|ms\b|s\b)`)
+
 // fold breaks a sentence at spaces, so that no line is wider than width unless a word is. A
 // width of 0 is no limit.
 func fold(text string, width int) (lines []string) {
-	words := strings.Split(text, " ")
+	const glue = "\u00a0"
+	words := strings.Split(unitSpace.ReplaceAllString(text, "$1"+glue+"$2"), " ")
 	line := words[0]
 	for _, word := range words[1:] {
 		if width > 0 && runewidth.StringWidth(line)+1+runewidth.StringWidth(word) > width {
@@ -108,5 +142,9 @@ func fold(text string, width int) (lines []string) {
 			line += " " + word
 		}
 	}
-	return append(lines, line)
+	lines = append(lines, line)
+	for i := range lines {
+		lines[i] = strings.ReplaceAll(lines[i], glue, " ")
+	}
+	return lines
 }

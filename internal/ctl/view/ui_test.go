@@ -19,7 +19,7 @@ func TestTableOnATerminal(t *testing.T) {
 	}{
 		{0, "N  WIDE                          LAST\n7  日本語のとても長い名前の仕事  x�[2Jy\n"},
 		{30, "N  WIDE                 LAST\n7  日本語のとても長い…  x�[2Jy\n"},
-		{20, "N  WIDE\n7  日本語のとても長…\nnot shown: LAST; a\nwider terminal shows\nthem\n"},
+		{20, "N  WIDE\n7  日本語のとても長…\nno room for LAST: a\nwider terminal shows\nthem\n"},
 	} {
 		var b strings.Builder
 		table := NewTable("N", "WIDE", "EMPTY", "LAST")
@@ -45,8 +45,8 @@ func TestColumns(t *testing.T) {
 		want   string
 	}{
 		{24, nil, "ID  NAME     COST  MODEL\n 1  a thing    $1  m\n"},
-		{20, nil, "ID  NAME     COST\n 1  a thing    $1\nnot shown: MODEL;\n--columns chooses\n"},
-		{12, nil, "ID  NAME\n 1  a thing\nnot shown:\nCOST, MODEL;\n--columns\nchooses\n"},
+		{20, nil, "ID  NAME     COST\n 1  a thing    $1\nno room for MODEL:\nwiden the terminal,\nor choose with\n--columns model,...\n"},
+		{12, nil, "ID  NAME\n 1  a thing\nno room for\nCOST, MODEL:\nwiden the\nterminal, or\nchoose with\n--columns\ncost,...\n"},
 		{30, []string{"MODEL", "NONE", "ID"}, "MODEL  ID\nm       1\n"},
 		{0, []string{"COST"}, "COST\n  $1\n"},
 	} {
@@ -171,14 +171,14 @@ func TestASCII(t *testing.T) {
 	}
 	var b strings.Builder
 	table := NewTable("LEVEL", "NAME")
-	table.Add(TextCell("▮▯"), TextCell("a very long name that is cut\x1b"))
+	table.Add(TextCell("├─"), TextCell("a very long name that is cut\x1b"))
 	table.Print(Screen{Writer: &b, Terminal: true, Width: 23, ASCII: true})
-	if b.String() != "LEVEL  NAME\n#.     a very long nam~\n" {
+	if b.String() != "LEVEL  NAME\n|-     a very long nam~\n" {
 		t.Errorf("%q", b.String())
 	}
 	b.Reset()
 	table.Print(Screen{Writer: &b, ASCII: true})
-	if !strings.Contains(b.String(), "▮▯") {
+	if !strings.Contains(b.String(), "├─") {
 		t.Errorf("%q: a program reads the text as it is", b.String())
 	}
 }
@@ -198,5 +198,29 @@ func TestWriteError(t *testing.T) {
 	table.Print(s)
 	if !errors.Is(s.Err(), syscall.ENOSPC) {
 		t.Error(s.Err())
+	}
+}
+
+// Each line of a sentence has its color: a pager ends it with the line. No line ends before a unit.
+func TestLinesAreWhole(t *testing.T) {
+	var b strings.Builder
+	Screen{Writer: &b, Terminal: true, Width: 10, Colors: true}.Sentences("", Warn, "it took 52.8 % of 117 MB")
+	if want := "\x1b[33mit took\x1b[0m\n\x1b[33m52.8 % of\x1b[0m\n\x1b[33m117 MB\x1b[0m\n"; b.String() != want {
+		t.Errorf("%q", b.String())
+	}
+	help := Screen{Width: 16}.Paragraphs("One two three\nfour.\n\n  as  it is\n  too\nFive.")
+	if want := "One two three\nfour.\n\n  as  it is\n  too Five."; help != want {
+		t.Errorf("%q", help)
+	}
+}
+
+// Paths are cut at the front, and before anything else.
+func TestPaths(t *testing.T) {
+	table := NewTable("DECISION", "DIRECTORY")
+	table.Add(TextCell("fresh: settings_changed"), Cell{Human: "~/src/a/long/way/down/to/api", Raw: "x", Path: true})
+	var b strings.Builder
+	table.Print(Screen{Writer: &b, Terminal: true, Width: 43})
+	if !strings.HasSuffix(b.String(), "fresh: settings_changed  …g/way/down/to/api\n") {
+		t.Errorf("%q", b.String())
 	}
 }

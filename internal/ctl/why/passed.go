@@ -53,6 +53,11 @@ func PassedReports(rows []ledger.PassedRow) []PassedReport {
 	return list
 }
 
+// Brief says what was missed.
+func (p PassedReport) Brief() string {
+	return fmt.Sprintf("%s of %s passed through: %s", view.Count(p.Calls, "call"), strings.Join(p.Tools, " and "), view.MeaningOf(p.Reason))
+}
+
 // Words says what was missed, when it was last, and what to do, as in "4 calls of claude passed through, last 3m ago: stdin
 // is open. Add </dev/null".
 func (p PassedReport) Words(last string) string {

@@ -16,7 +16,7 @@ import (
 
 func main() {
 	var all errgroup.Group
-	for _, pin := range append(slices.Collect(maps.Values(realcli.Pins)), realcli.NewestClaude, realcli.SmallerClaude, realcli.OldClaude, realcli.Kilo) {
+	for _, pin := range append(slices.Collect(maps.Values(realcli.Pins)), realcli.SmallerClaude, realcli.OldClaude, realcli.Kilo) {
 		all.Go(func() error {
 			_, err := realcli.Install(pin)
 			return err

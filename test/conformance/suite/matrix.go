@@ -1,6 +1,7 @@
-package main
+package suite
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,83 +14,97 @@ import (
 	"time"
 
 	"reprise/internal/standin"
+	"reprise/internal/tested"
 	"reprise/test/harness"
 	"reprise/test/realcli"
 )
 
-// versions are those of the matrix, spread over a year. Each tool's pin follows, and a newer one if there is one.
-var versions = map[string][]string{
-	"claude":   {"2.0.76", "2.1.100", "2.1.197", "2.1.257", "2.1.290", "2.1.310"},
-	"codex":    {"0.58.0", "0.80.0", "0.104.0", "0.125.0", "0.142.0", "0.154.0"},
-	"copilot":  {"1.0.80", "1.0.83", "1.0.92"},
-	"droid":    {"0.99.0", "0.109.3", "0.215.0"},
-	"gemini":   {"0.19.1", "0.33.0", "0.45.2", "0.54.4"},
-	"qwen":     {"0.15.10", "0.23.4"},
-	"vibe":     {"2.14.1", "2.18.4", "2.22.0", "2.23.3", "2.25.8", "2.26.1"},
-	"opencode": {"1.15.13", "1.17.0", "1.18.3"},
-}
-
-// runMatrix tries the matching versions one by one and prints what works with each.
+// runMatrix tries the matching versions of internal/tested/tested.json one by one and prints what works with each.
 func runMatrix(tools []string, shims, run string) error {
 	match, err := regexp.Compile(run)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("Run on %s, %s/%s.\n\n", time.Now().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH)
-	fmt.Println("| tool | version | passed through | managed, fresh | notices | places | resume |")
-	fmt.Println("| --- | --- | --- | --- | --- | --- | --- |")
+	fmt.Println("| tool | version | passed through | managed, fresh | notices | resume |")
+	fmt.Println("| --- | --- | --- | --- | --- | --- |")
 	for _, tool := range tools {
-		var news changes
-		for _, version := range tried(tool) {
-			if !match.MatchString(version) {
+		for _, row := range tested.Own().Tool(tool).Rows() {
+			if !match.MatchString(row.Version) {
 				continue
 			}
-			if err := tryVersion(tool, version, shims, &news); err != nil {
+			r, err := tryVersion(realcli.Pins[tool].At(row.Version), shims)
+			if err != nil {
 				return err
 			}
+			fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", tool, row.Version, r.PassedThrough, r.Fresh, r.Notices, r.Resumes)
 		}
-		news.print()
 	}
 	return nil
 }
 
-// tried returns the versions of a tool that the matrix tries, the oldest first.
-func tried(tool string) []string {
-	all := append(slices.Clone(versions[tool]), realcli.Pins[tool].Version)
-	if newest, ok := realcli.Newest[tool]; ok {
-		all = append(all, newest.Version)
+// A Row is what works with a version, or why it cannot be tried.
+type Row struct{ PassedThrough, Fresh, Notices, Resumes string }
+
+// Failures returns what does not work.
+func (r Row) Failures() (all []string) {
+	for _, c := range []struct{ what, result, want string }{{"passed through", r.PassedThrough, "ok"}, {"managed, fresh", r.Fresh, "ok"},
+		{"notices", r.Notices, "ok"}, {"resume", r.Resumes, "yes"}} {
+		if c.result != c.want {
+			all = append(all, c.what+": "+c.result)
+		}
 	}
 	return all
 }
 
-// tryVersion prints a version's row. It removes what it installs for that.
-func tryVersion(tool, version, shims string, news *changes) error {
-	pin := realcli.Pins[tool]
-	pin.Version = version
+// tryVersion returns a version's row. It removes what it installs for that.
+func tryVersion(pin realcli.Pin, shims string) (Row, error) {
 	folder, err := os.MkdirTemp("", "reprise-matrix-")
 	if err != nil {
-		return err
+		return Row{}, err
 	}
 	defer os.RemoveAll(folder)
 	bin, err := realcli.InstallIn(folder, pin)
 	if err != nil {
-		fmt.Printf("| %s | %s | cannot be installed | | | | |\n", tool, version)
-		return nil
+		return Row{PassedThrough: "cannot be installed"}, nil
 	}
-	st := stage{real: bin, shims: shims}
-	if why := st.broken(tool); why != "" {
-		fmt.Printf("| %s | %s | does not run here: %s | | | | |\n", tool, version, why)
-		return nil
+	if why := Broken(pin.Tool, bin); why != "" {
+		return Row{PassedThrough: "does not run here: " + why}, nil
 	}
-	c := clis[tool]
-	asking := news.count(tool, version, installation(bin))
-	fmt.Printf("| %s | %s | %s | %s | %s | %s | %s |\n", tool, version, st.tally(c.named(tool, c.passed)), st.tally(c.named(tool, c.managed)),
-		st.tally(c.notices(tool)), asking, st.resumes(tool))
-	return nil
+	return Try(pin.Tool, bin, shims), nil
 }
 
-// broken returns why a version does not answer without the shim.
-func (st stage) broken(tool string) string {
+// Try runs the core of the suite with the version of a tool that is in a directory.
+func Try(tool, bin, shims string) Row {
+	st, c := stage{real: bin, shims: shims}, clis[tool]
+	return Row{st.tally(c.named(tool, c.passed)), st.tally(c.named(tool, c.managed)), st.tally(c.notices(tool)), st.resumes(tool)}
+}
+
+// A Case is calls of a tool in one world, one after the other.
+type Case struct {
+	Kind, Name string
+	Calls      []harness.Call
+}
+
+// Cases returns the calls whose result depends on the tool alone: no signal, clock or odd stream comes in between.
+func Cases(tool string) (all []Case) {
+	c := clis[tool]
+	for name, one := range c.own {
+		all = append(all, Case{"call", name, []call{one}})
+	}
+	for name, calls := range c.jobs {
+		all = append(all, Case{"job", name, calls})
+	}
+	for _, s := range c.notices(tool) {
+		all = append(all, Case{"notice", s.name, s.calls})
+	}
+	slices.SortFunc(all, func(a, b Case) int { return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name)) })
+	return all
+}
+
+// Broken returns why the version of a tool in a directory does not answer without the shim, "" if it does.
+func Broken(tool, bin string) string {
+	st := stage{real: bin}
 	w, done, err := st.lone(tool, "")
 	if err != nil {
 		return err.Error()

@@ -1,4 +1,4 @@
-package main
+package suite
 
 var codex = cli{
 	formats: []format{

@@ -1,17 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-
-	"reprise/test/realcli"
 )
 
 // A place is where a CLI's code asks for its output format, with what follows, without the names that a minifier chose.
@@ -275,105 +271,10 @@ func neighbor(words []string, i int) string {
 	return words[i]
 }
 
-// comparePlaces prints the places of one version, or what changed between versions.
-func comparePlaces(tool string, versions []string) error {
-	var last map[place]bool
-	for i, version := range versions {
-		now, err := placesOf(tool, version)
-		if err != nil {
-			return err
-		}
-		fmt.Printf("%s %s: %d places ask for the output format\n", tool, version, len(now))
-		switch {
-		case len(versions) == 1:
-			printPlaces(" ", now, nil)
-		case i > 0:
-			printPlaces("-", last, now)
-			printPlaces("+", now, last)
-		}
-		last = now
-	}
-	return nil
-}
-
-// printPlaces prints the places that are not among others.
-func printPlaces(mark string, all, others map[place]bool) {
-	for _, p := range slices.Sorted(maps.Keys(all)) {
-		if !others[p] {
-			fmt.Printf("%s %.400s\n", mark, strings.ReplaceAll(p, "\n", " "))
-		}
-	}
-}
-
-// placesOf installs a version for the time being, unless the tests have it anyway.
-func placesOf(tool, version string) (map[place]bool, error) {
-	pin := realcli.Pins[tool]
-	if newest, ok := realcli.Newest[tool]; ok && newest.Version == version {
-		pin = newest
-	}
-	install := realcli.Install
-	if pin.Version != version {
-		folder, err := os.MkdirTemp("", "reprise-places-")
-		if err != nil {
-			return nil, err
-		}
-		defer os.RemoveAll(folder)
-		install = func(p realcli.Pin) (string, error) { return realcli.InstallIn(folder, p) }
-	}
-	pin.Version = version
-	bin, err := install(pin)
-	if err != nil {
-		return nil, err
-	}
-	if tool == "copilot" { // it unpacks itself when it runs
-		if why := (stage{real: bin}).broken(tool); why != "" {
-			return nil, errors.New(why)
-		}
-	}
-	return places(tool, installation(bin))
-}
-
 // installation returns the directory of the version that has a directory of commands.
 func installation(bin string) string {
 	if before, _, ok := strings.Cut(bin, "/node_modules/"); ok {
 		return before
 	}
 	return filepath.Dir(bin)
-}
-
-// changes are the places that each version of the matrix has and the one before it had not.
-type changes struct {
-	last map[place]bool
-	text strings.Builder
-}
-
-// count returns how many places a version has, and how many of them are new.
-func (c *changes) count(tool, version, folder string) string {
-	if code[tool] == nil {
-		return "unreadable"
-	}
-	now, err := places(tool, folder)
-	if err != nil {
-		return cell(err.Error())
-	}
-	last := c.last
-	c.last = now
-	if last == nil {
-		return fmt.Sprint(len(now))
-	}
-	added := 0
-	for _, p := range slices.Sorted(maps.Keys(now)) {
-		if !last[p] {
-			added++
-			fmt.Fprintf(&c.text, "%s %s: %.300s\n", tool, version, strings.ReplaceAll(p, "\n", " "))
-		}
-	}
-	return fmt.Sprintf("%d, %d new", len(now), added)
-}
-
-// print prints the new places of all versions.
-func (c *changes) print() {
-	if c.text.Len() > 0 {
-		fmt.Printf("\nNew places that ask for the output format:\n\n%s\n", c.text.String())
-	}
 }

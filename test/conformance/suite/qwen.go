@@ -1,4 +1,4 @@
-package main
+package suite
 
 var qwen = cli{
 	formats: []format{

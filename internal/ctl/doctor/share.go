@@ -1,0 +1,109 @@
+package doctor
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/setup"
+	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+	"reprise/shim"
+)
+
+// share prints what can be pasted into an issue. Every word in it is one of this program's own: names of tools and checks, reasons
+// and numbers. What a check finds names paths, so it is left out.
+func share(a *app.App, checks []setup.Check) error {
+	fmt.Fprintf(a.Stdout, "%s, %s/%s\n\n", app.Version(), runtime.GOOS, runtime.GOARCH)
+	cfg, _ := checkConfig(a)
+	for _, name := range rewrite.Names {
+		if p := shim.Locate(a.ShimEnv(), name, cfg.Tools[name].Path); p.Real != "" {
+			how := "behind the shim"
+			if !p.Ours {
+				how = "not behind the shim"
+			}
+			fmt.Fprintf(a.Stdout, "%s %s, %s\n", name, orUnknown(versionNumber.FindString(shim.Version(p.Real, a.Environ))), how)
+		}
+	}
+	fmt.Fprintln(a.Stdout)
+	for _, c := range checks {
+		if c.Result != "ok" {
+			fmt.Fprintf(a.Stdout, "%s: %s\n", c.Result, c.Name)
+		}
+	}
+	calls, err := sharedCalls(a)
+	fmt.Fprintf(a.Stdout, "\n%s", calls)
+	return err
+}
+
+func orUnknown(version string) string {
+	if version == "" {
+		return "of an unknown version"
+	}
+	return version
+}
+
+// sharedCalls counts the calls of each kind in the ledger, and those of the last days that were passed through.
+func sharedCalls(a *app.App) (string, error) {
+	l, err := a.OpenOrEmpty()
+	if err != nil {
+		return "", nil // the check of the ledger says so
+	}
+	defer l.Close()
+	tallies, err := l.Tallies()
+	if err != nil {
+		return "", err
+	}
+	passed, err := l.PassedRows(ledger.Since(decide.Millis(a.Now.AddDate(0, 0, -app.RecentDays).UnixMilli())))
+	if err != nil {
+		return "", err
+	}
+	calls := map[string]int64{}
+	var kinds []string // in their order
+	count := func(tool string, n int64, words ...string) {
+		kind := own(tool, rewrite.Names)
+		for _, word := range words {
+			if word != "" {
+				kind += " " + word
+			}
+		}
+		if calls[kind] == 0 {
+			kinds = append(kinds, kind)
+		}
+		calls[kind] += n
+	}
+	for _, t := range tallies {
+		count(t.Tool, t.Calls, own(string(t.Mode), modes), code(t.Reason), code(t.FellBack), own(t.Outcome, ledger.Outcomes))
+	}
+	for _, p := range passed {
+		count(p.Tool, p.Calls, string(rewrite.Passthrough), code(p.Reason))
+	}
+	var text strings.Builder
+	for _, kind := range kinds {
+		fmt.Fprintf(&text, "%6d %s\n", calls[kind], kind)
+	}
+	return text.String(), nil
+}
+
+var modes = []string{string(rewrite.Passthrough), string(rewrite.Observe), string(rewrite.Fresh), string(rewrite.Resume), string(rewrite.Fork), string(rewrite.Stopped)}
+
+// other stands for a word that is not one of ours: the ledger may be damaged, or a newer program's.
+const other = "other"
+
+func own(word string, words []string) string {
+	if word == "" || slices.Contains(words, word) {
+		return word
+	}
+	return other
+}
+
+func code(c reason.Code) string {
+	if _, ok := c.Lookup(); c == "" || ok {
+		return string(c)
+	}
+	return other
+}

@@ -1,0 +1,128 @@
+package ctl
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/saving"
+	"reprise/internal/ctl/view"
+	"reprise/ledger/decide"
+	"reprise/rewrite"
+	"reprise/test/sample"
+)
+
+// Whatever command shows a figure, it is the same: of calls whose tool reports the cost, and of others that are priced by the list.
+func TestFiguresAgree(t *testing.T) {
+	for _, control := range []bool{false, true} {
+		path := sample.Ledger(t, 2000, control)
+		run := func(args ...string) string {
+			t.Helper()
+			var out, errs bytes.Buffer
+			a := &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: &out}, Stderr: view.Screen{Writer: &errs}, Now: sample.Now,
+				Environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
+			if code := a.Run(newRoot(a), args); code != app.ExitOK {
+				t.Fatalf("%q: exit %d: %s", args, code, &errs)
+			}
+			return out.String()
+		}
+		read := func(into any, args ...string) {
+			t.Helper()
+			if err := json.Unmarshal([]byte(run(append(args, "--json")...)), into); err != nil {
+				t.Fatal(err)
+			}
+		}
+		type figures struct {
+			calls, resumed, cost, most, input int64
+			source                            string
+		}
+		var status struct{ Recent recentReport }
+		read(&status, "status", "--since", "2026-01-01")
+		recent := status.Recent
+		want := figures{recent.Resumed + recent.Fresh, recent.Resumed, *recent.CostNanoUSD, *recent.CostMost, recent.Input, recent.CostSource}
+		if want.calls != 2000 || want.source != "mixed" || recent.Saved.CostNanoUSD == nil {
+			t.Fatalf("%+v", want)
+		}
+		for _, by := range []string{"tool", "model", "day", "week", "cwd", "task", "role", "rule", "reason"} {
+			var stats statsReport
+			read(&stats, "stats", "--by", by)
+			all := stats.Total
+			if got := (figures{all.Calls, all.Resumed, *all.CostNanoUSD, *all.CostMost, all.Input, all.CostSource}); got != want {
+				t.Errorf("stats --by %s: %+v, status: %+v", by, got, want)
+			}
+			var parts figures
+			for _, g := range stats.Groups {
+				parts.calls, parts.resumed, parts.cost, parts.input = parts.calls+g.Calls, parts.resumed+g.Resumed, parts.cost+*g.CostNanoUSD, parts.input+g.Input
+			}
+			if parts.calls != want.calls || parts.resumed != want.resumed || parts.cost != want.cost || parts.input != want.input {
+				t.Errorf("stats --by %s adds up to %+v, status: %+v", by, parts, want)
+			}
+			if got, want := sayable(stats.Saved), sayable(recent.Saved); got != want {
+				t.Errorf("stats --by %s: %s, status: %s", by, got, want)
+			}
+		}
+		var log struct {
+			Invocations []struct {
+				Mode rewrite.Mode
+				Cost int64 `json:"cost_nano_usd"`
+			}
+		}
+		read(&log, "log", "--limit", "0")
+		got := figures{calls: int64(len(log.Invocations))}
+		for _, i := range log.Invocations {
+			got.cost += i.Cost
+			if i.Mode.Continues() {
+				got.resumed++
+			}
+		}
+		if got.calls != want.calls || got.resumed != want.resumed || got.cost != want.cost {
+			t.Errorf("log: %+v, status: %+v", got, want)
+		}
+		cost := view.PriceCell(view.Sum{Known: true, Nano: want.cost, Most: want.most}).Human
+		page := run("report", "--output", "-")
+		for _, figure := range []string{cost, view.SavedCell("nano_usd", recent.Saved.CostNanoUSD).Human, view.Sentence(recent.Saved.Headline)} {
+			if !strings.Contains(page, ">"+figure+"<") {
+				t.Errorf("the report has no %s", figure)
+			}
+		}
+		if summary := run("stats", "--summary"); !strings.Contains(summary, "**reprise**, all calls: "+inMarkdown(recent.Saved.Headline)) || !strings.Contains(summary, "| codex | ") || strings.Contains(summary, " n/a |\n") {
+			t.Errorf("the summary says %s", summary)
+		}
+		read(&status, "status", "--since", "2026-11-20")
+		today := status.Recent.Saved
+		if line := run("statusline", "--directory", "/"); !strings.HasPrefix(line, "resumed "+view.Thousands(today.AllResumed)+" of "+view.Count(today.Calls, "call")+" today"+savedWords(today)) {
+			t.Errorf("the status line says %s, status: %s", line, today.Headline)
+		}
+	}
+}
+
+func sayable(s saving.Summary) string {
+	return s.Headline + "; " + s.Words() + view.SavedCell("nano_usd", s.CostNanoUSD).Raw + view.SavedCell("tokens", s.Tokens).Raw
+}
+
+// A day with more calls than the status line adds up: it says since when.
+func TestStatuslineNamesItsPeriod(t *testing.T) {
+	path := sample.Ledger(t, 20, false)
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	midnight := decide.Millis(sample.Now.UnixMilli()) - 18*3_600_000
+	if _, err := db.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= 1500)
+		INSERT INTO invocations (tool, cwd, format, prompt_bytes, sent_bytes, started, mode, reason, outcome)
+		SELECT 'claude', '/home/me', 'text', 1, 1, ? + i * 36000, 'resume', 'extends', 'ok' FROM n`, midnight); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	var out bytes.Buffer
+	a := &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: &out}, Stderr: view.Screen{Writer: &out}, Now: sample.Now,
+		Environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
+	if code := a.Run(newRoot(a), []string{"statusline", "--directory", "/"}); code != app.ExitOK || !strings.HasPrefix(out.String(), "resumed 1,000 of 1,000 calls since 05:00") {
+		t.Errorf("exit %d: %s", code, &out)
+	}
+}

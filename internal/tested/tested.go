@@ -1,0 +1,161 @@
+// Package tested is the list of the tools' versions that were tried with the shims. The tests install its pins, the documents and
+// shimctl doctor show it, and a release has it as a file of its own. It is linked into shimctl, never into the shim.
+package tested
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// File is the list's name in a release and in the user's data directory.
+const File = "tested.json"
+
+const schema = "reprise.tested/1"
+
+// A List has the versions of each tool.
+type List struct {
+	Schema   string     `json:"schema"`
+	Released *time.Time `json:"released,omitempty"` // the time of the release that it lies beside
+	Tools    []Tool     `json:"tools"`
+}
+
+// A Tool is the version that all tests are run with, and those that were tried besides.
+type Tool struct {
+	Name  string   `json:"tool"`
+	Pin   string   `json:"pin"`             // PACKAGE@VERSION, as npm takes it, or PACKAGE==VERSION, as pip does
+	With  []string `json:"with,omitempty"`  // npm packages that must be installed with it
+	Note  string   `json:"note,omitempty"`  // what is tested only
+	Tried []Row    `json:"tried,omitempty"` // by the conformance suite, the oldest first; the pin is newer
+}
+
+// A Row is a version, and what came of it. A field that is empty means that nothing differed.
+type Row struct {
+	Version       string `json:"version"`
+	PassedThrough string `json:"passed_through,omitempty"`
+	Fresh         string `json:"fresh,omitempty"`
+	Resumes       string `json:"resume,omitempty"`
+}
+
+// Clean reports whether all of the suite's core held.
+func (r Row) Clean() bool { return r == Row{Version: r.Version} }
+
+// Cells returns the row as the documents show it.
+func (r Row) Cells() (passedThrough, fresh, resumes string) {
+	return cmp.Or(r.PassedThrough, "ok"), cmp.Or(r.Fresh, "ok"), cmp.Or(r.Resumes, "yes")
+}
+
+//go:embed tested.json
+var own []byte
+
+// Own returns the list that this program was built with.
+func Own() List {
+	l, err := Parse(own)
+	if err != nil {
+		panic(err) // a test parses it
+	}
+	return l
+}
+
+var (
+	pinned = regexp.MustCompile(`^([@\w][\w./-]*)(@|==)(\d+(?:\.\d+)+)$`)
+	number = regexp.MustCompile(`^\d+(\.\d+)+$`)
+)
+
+// Parse reads a list.
+func Parse(text []byte) (l List, err error) {
+	if err := json.Unmarshal(text, &l); err != nil {
+		return List{}, fmt.Errorf("read list of tested versions: %w", err)
+	}
+	if l.Schema != schema {
+		return List{}, fmt.Errorf("read list of tested versions: its schema is %q, not %s", l.Schema, schema)
+	}
+	for _, t := range l.Tools {
+		for _, row := range t.Rows() {
+			if !number.MatchString(row.Version) {
+				return List{}, fmt.Errorf("read list of tested versions: %s has a version %q", t.Name, row.Version)
+			}
+		}
+	}
+	if len(l.Tools) == 0 {
+		return List{}, errors.New("read list of tested versions: it names no tool")
+	}
+	return l, nil
+}
+
+// Stamped returns the text of the own list with the time of a release.
+func Stamped(released time.Time) ([]byte, error) {
+	l := Own()
+	l.Released = &released
+	text, err := json.MarshalIndent(l, "", "  ")
+	return append(text, '\n'), err
+}
+
+// Tool returns the entry of a tool, which is empty if there is none.
+func (l List) Tool(name string) Tool {
+	for _, t := range l.Tools {
+		if t.Name == name {
+			return t
+		}
+	}
+	return Tool{}
+}
+
+// Package returns the name of the pinned package.
+func (t Tool) Package() string { return t.part(1) }
+
+// Version returns the pinned version.
+func (t Tool) Version() string { return t.part(3) }
+
+// Python reports whether the package is pip's.
+func (t Tool) Python() bool { return t.part(2) == "==" }
+
+func (t Tool) part(n int) string {
+	if m := pinned.FindStringSubmatch(t.Pin); m != nil {
+		return m[n]
+	}
+	return ""
+}
+
+// Rows returns all versions that were tried, the oldest first. The pin is the last one.
+func (t Tool) Rows() []Row {
+	return append(slices.Clone(t.Tried), Row{Version: t.Version()})
+}
+
+// Merged returns the rows of a tool in several lists, the oldest first. A version that differs in one of them differs.
+func Merged(tool string, lists ...List) (all []Row) {
+	for _, l := range lists {
+		if t := l.Tool(tool); t.Pin != "" {
+			all = append(all, t.Rows()...)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Row) int {
+		if c := Compare(a.Version, b.Version); c != 0 || a.Clean() == b.Clean() {
+			return c
+		} else if a.Clean() {
+			return 1
+		}
+		return -1
+	})
+	return slices.CompactFunc(all, func(a, b Row) bool { return a.Version == b.Version })
+}
+
+// Compare compares versions number by number.
+func Compare(a, b string) int {
+	return slices.Compare(numbers(a), numbers(b))
+}
+
+func numbers(version string) (all []int) {
+	for part := range strings.SplitSeq(version, ".") {
+		n, _ := strconv.Atoi(part) // a part that is no number comes first
+		all = append(all, n)
+	}
+	return all
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"reprise/test/sample"
+)
+
+// screenCalls are the calls in the ledger whose screens are measured: of a month, some of them of today.
+const screenCalls = 20_000
+
+// screens lists what a person reads. All but export and report, which write every call, should come at once.
+var screens = []string{"status", "log", "show", "show --live", "show --sessions", "show 100", "show --call 100", "why", "stats", "stats --by day", "stats --by cwd",
+	"stats --by task", "statusline", "doctor", "explain -- claude -p Hello", "rule suggest", "report -o -", "export"}
+
+// screens measures them.
+func (b *bench) screens() error {
+	const state = ".local/screens"
+	path := filepath.Join(b.dir, state, "reprise/ledger.db")
+	if err := sample.Write(path, screenCalls, false); err != nil {
+		return err
+	}
+	if err := age(path); err != nil {
+		return err
+	}
+	shimctl := filepath.Join(b.bin, "shimctl")
+	calls := map[string]call{"direct": {path: shimctl, args: []string{"version"}}}
+	for _, screen := range screens {
+		calls[screen] = call{path: shimctl, args: strings.Fields(screen), state: state}
+	}
+	return b.compare(screenTitle, max(b.rounds/30, 3), calls)
+}
+
+const screenTitle = "screen of 20,000 calls"
+
+// slowestScreen returns the least time of the screen that took longest, in milliseconds.
+func (b *bench) slowestScreen() (slowest float64) {
+	for _, screen := range screens {
+		if screen != "export" {
+			slowest = max(slowest, b.Times[screenTitle+": "+screen].Min)
+		}
+	}
+	return slowest
+}
+
+// age makes the sample end now, numbers its calls in the order of time, and adds what calls know of their sessions.
+func age(path string) error {
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for _, query := range []string{
+		"UPDATE invocations SET started = started + ?1, id = id + 1000000",
+		"UPDATE chains SET created = created + ?1, updated = updated + ?1",
+		"UPDATE sessions SET created = created + ?1, last_used = last_used + ?1",
+		"CREATE TABLE numbers AS SELECT id, row_number() OVER (ORDER BY started) AS number FROM invocations",
+		"CREATE INDEX numbered ON numbers (id)",
+		"UPDATE invocations SET id = (SELECT number FROM numbers n WHERE n.id = invocations.id)",
+		"DROP TABLE numbers",
+		`UPDATE invocations SET native_id = (SELECT native_id FROM sessions WHERE id = session_id), first_prompt = input + cache_read / 2, first_read = cache_read / 2,
+			idle = iif(mode = 'resume', id * 7919 % 1000000, NULL), held = iif(mode = 'resume', cache_read / 2, NULL)`,
+		"UPDATE invocations SET resumed_from = native_id WHERE mode = 'resume'",
+	} {
+		args := []any{time.Since(sample.Now).Milliseconds()}
+		if !strings.Contains(query, "?1") {
+			args = nil
+		}
+		if _, err := db.Exec(query, args...); err != nil {
+			return fmt.Errorf("%s: %w", query, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+// Package suite runs the real CLIs against a stand-in for their models, each call with and
+// without the shim, in two equal homes, and compares everything that caller and model see. Apart
+// from the download of the CLIs, it stays on this machine.
+//
+// test/harness/differences.go lists what may differ, with the reasons.
+package suite
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"sync"
+
+	"reprise/test/harness"
+	"reprise/test/toolbox"
+)
+
+// parallel is how many scenarios run at a time: some of them only wait.
+var parallel = runtime.NumCPU() + 1
+
+// Main is the command test/conformance.
+func Main() {
+	var o options
+	flag.StringVar(&o.tool, "tool", "", "run the scenarios of this `tool` only")
+	flag.StringVar(&o.run, "run", "", "run the scenarios, with -matrix the versions, that match this `regexp` only")
+	flag.BoolVar(&o.verbose, "v", false, "print times, and the differences that are deliberate")
+	flag.StringVar(&o.shims, "shim", "", "the `folder` of the shims; built if it is not given")
+	flag.Uint64Var(&o.seed, "seed", 0, "draw what is drawn by chance by this `number`; 0 for another one each time")
+	flag.BoolVar(&o.sample, "sample", false, "run a part of the scenarios, drawn by chance: each kind and half of the rows of one tool, and one scenario of each other tool")
+	flag.BoolVar(&o.matrix, "matrix", false, "run a few scenarios with many versions of each tool, and print a table in Markdown")
+	flag.Parse()
+	toolbox.RestoreSignals() // a shell that runs us in the background makes us ignore some, and the tools would inherit that
+	if err := o.main(); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	tool, run, shims string
+	verbose, matrix  bool
+	seed             uint64
+	sample           bool
+}
+
+func (o options) main() error {
+	tools := slices.Sorted(maps.Keys(clis))
+	if o.tool != "" {
+		if _, ok := clis[o.tool]; !ok {
+			return fmt.Errorf("no scenarios for the tool %q", o.tool)
+		}
+		tools = []string{o.tool}
+	}
+	shims, err := o.shimDirectory()
+	if err != nil {
+		return err
+	}
+	if o.shims == "" {
+		defer os.RemoveAll(shims)
+	}
+	if o.seed == 0 {
+		o.seed = rand.Uint64N(1e9) + 1
+	}
+	if o.matrix {
+		return runMatrix(tools, shims, o.run)
+	}
+	return o.suite(tools, shims)
+}
+
+// shimDirectory returns the directory of the given shims, or builds them.
+func (o options) shimDirectory() (string, error) {
+	if o.shims != "" {
+		return filepath.Abs(o.shims)
+	}
+	dir, err := os.MkdirTemp("", "reprise-conformance-shims-")
+	if err != nil {
+		return "", err
+	}
+	if err := harness.Build(dir); err != nil {
+		return "", errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, nil
+}
+
+// suite runs all scenarios of the tools.
+func (o options) suite(tools []string, shims string) error {
+	all, err := o.chosen(tools)
+	if err != nil {
+		return err
+	}
+	real, err := install(tools)
+	if err != nil {
+		return err
+	}
+	fmt.Println("seed", o.seed)
+	failed := 0
+	judge := func(s scenario) verdict { return stage{real[s.tool], shims}.judge(s) }
+	for v := range verdicts(all, judge) {
+		v.print(o.verbose)
+		if v.failed {
+			failed++
+		}
+	}
+	fmt.Printf("%d passed, %d failed\n", len(all)-failed, failed)
+	if failed > 0 {
+		return errors.New("the shim can be noticed")
+	}
+	return nil
+}
+
+// chosen returns the selected scenarios in the order of their names; those that must run alone come
+// last.
+func (o options) chosen(tools []string) ([]scenario, error) {
+	match, err := regexp.Compile(o.run)
+	if err != nil {
+		return nil, err
+	}
+	var all []scenario
+	for _, tool := range tools {
+		all = append(all, clis[tool].scenarios(tool, o.seed)...)
+	}
+	all = slices.DeleteFunc(all, func(s scenario) bool { return !match.MatchString(s.name) })
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no scenario matches %q", o.run)
+	}
+	if o.sample {
+		all = sample(all, o.seed)
+	}
+	order := func(s scenario) int {
+		if s.timed {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(all, func(a, b scenario) int {
+		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.name, b.name), cmp.Compare(a.tool, b.tool))
+	})
+	return all, nil
+}
+
+// sample draws a tool, and of its scenarios one of each kind and half of all rows. Of each other tool it draws one.
+func sample(all []scenario, seed uint64) (drawn []scenario) {
+	all = slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return s.slow })
+	slices.SortFunc(all, func(a, b scenario) int { return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.name, b.name)) })
+	dice := harness.Dice(seed, "sample")
+	dice.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	tool := all[dice.IntN(len(all))].tool
+	kinds, rows, others := map[string]bool{}, map[string]bool{}, map[string]bool{tool: true}
+	for _, s := range all {
+		switch {
+		case !others[s.tool]:
+			others[s.tool] = true
+		case s.tool != tool:
+			continue
+		case !kinds[s.kind]:
+			kinds[s.kind], rows[s.row()] = true, true
+		case rows[s.row()]:
+			continue
+		default:
+			rows[s.row()] = true
+			if dice.IntN(2) == 0 {
+				continue
+			}
+		}
+		drawn = append(drawn, s)
+	}
+	return drawn
+}
+
+// verdicts judges several scenarios at a time, and timed ones one by one. It repeats those that
+// differ alone at the end: a fault of the shim persists, an effect of the busy machine does not.
+func verdicts(all []scenario, judge func(scenario) verdict) <-chan verdict {
+	out := make(chan verdict)
+	go func() {
+		defer close(out)
+		var again []scenario
+		var mu sync.Mutex
+		alone := slices.IndexFunc(all, func(s scenario) bool { return s.timed })
+		if alone < 0 {
+			alone = len(all)
+		}
+		var busy sync.WaitGroup
+		free := make(chan struct{}, parallel)
+		for _, s := range all[:alone] {
+			free <- struct{}{}
+			busy.Go(func() {
+				if v := judge(s); !v.failed {
+					out <- v
+				} else {
+					mu.Lock()
+					again = append(again, s)
+					mu.Unlock()
+				}
+				<-free
+			})
+		}
+		busy.Wait()
+		for _, s := range all[alone:] {
+			if v := judge(s); !v.failed {
+				out <- v
+			} else {
+				again = append(again, s)
+			}
+		}
+		for _, s := range again {
+			out <- judge(s)
+		}
+	}()
+	return out
+}
