@@ -9,9 +9,10 @@ import (
 	"strings"
 
 	"reprise/ledger/decide"
-	"reprise/ledger/proc"
+
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/shim/caller"
 )
 
 // Limits on the files that the tool reads by itself: their number, and their bytes together.
@@ -30,7 +31,7 @@ func (c *call) guards() {
 	r.Fingerprints = c.fingerprints()
 	r.Place = c.place(c.record.Cwd)
 	r.Project = c.projectRoot()
-	r.Caller = findCaller(procRoot, proc.BootID(), os.Getpid(), os.Getppid())
+	r.Caller = caller.Find()
 	r.Ancestor = func(commit string) bool {
 		repo, err := findRepository(r.Cwd)
 		return err == nil && repo.descends(commit, r.Place.Head, c.env.Environ)

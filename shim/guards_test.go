@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/shim/caller"
 )
 
 // guarded is a call of claude in a directory, ready for its guards.
@@ -251,5 +253,18 @@ func TestIsLoggedIn(t *testing.T) {
 		if got := c.isLoggedIn(); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
 		}
+	}
+}
+
+// The guards find the caller of the process itself.
+func TestGuardsFindTheCaller(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("callers are known on Linux only")
+	}
+	c := guarded(t, memoryLedger(t), t.TempDir(), t.TempDir())
+	c.gather()
+	want := caller.Find()
+	if got := c.record.Caller; got.Namespace == "" || got.String() != want.String() {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

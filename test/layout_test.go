@@ -81,6 +81,7 @@ func TestRooms(t *testing.T) {
 		"ledger/proc":          nil,
 		"ledger/replay":        {"reprise/ledger", "reprise/ledger/decide", "reprise/rewrite", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
 		"ledger/decide":        {"reprise/ledger/proc", "reprise/rewrite", "reprise/rewrite/models", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
+		"shim/caller":          {"reprise/ledger/decide", "reprise/ledger/proc"},
 		"shim/front":           nil,
 		"shim/supervise":       {"reprise/rewrite", "reprise/rewrite/prompt", "reprise/rewrite/reason", "reprise/shim/front", "reprise/watch"},
 	}

@@ -45,7 +45,7 @@ var targets = []target{
 	{"rewrite/tool/base", []string{"stream.go"}, []string{"./rewrite/tool/..."}},
 	{"shim/supervise", []string{"attempt.go", "loop.go", "writer.go", "conversation.go", "dialogue.go"}, []string{"./shim/supervise", "./shim"}},
 	{"shim/front", []string{"exec.go"}, []string{"./shim", "./shim/front"}},
-	{"shim", []string{"caller.go"}, []string{"./shim"}},
+	{"shim/caller", []string{"caller.go"}, []string{"./shim/caller"}},
 	{"internal/prune", []string{"prune.go"}, []string{"./internal/prune"}},
 }
 

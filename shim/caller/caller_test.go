@@ -1,10 +1,9 @@
-package shim
+package caller
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +16,16 @@ const (
 	terminal = "/dev/pts/3"
 	nothing  = "/dev/null"
 )
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // A fakeProcess is one that a fake /proc shows.
 type fakeProcess struct {
@@ -166,7 +175,7 @@ func TestCallers(t *testing.T) {
 		"a parent as old":         {[]fakeProcess{running("sh", "sh", "-c", "x"), {command: "fast", start: 5000}}, "sh, fast"},
 		"odd names":               {[]fakeProcess{running("a) R 1 (b"), running("(x y)"), running("x\x1b[1m\xffy"), running(strings.Repeat("é", 7))}, "a), (x y), x[1my, " + strings.Repeat("é", 7)},
 	} {
-		if got := described(findCaller(fakeProc(t, tt.above...), "boot", 1000, 999)); got != tt.want {
+		if got := described(find(fakeProc(t, tt.above...), "boot", 1000, 999)); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
@@ -175,15 +184,15 @@ func TestCallers(t *testing.T) {
 // A process is known by its boot, PID and start.
 func TestCallerIsIdentified(t *testing.T) {
 	root := fakeProc(t, running("make", "make"), bash)
-	got := findCaller(root, "boot", 1000, 999)
+	got := find(root, "boot", 1000, 999)
 	want := decide.Caller{Namespace: "pid:[1]", Processes: []decide.CallerProcess{{
 		Process: proc.Process{Boot: "boot", PID: 999, Start: 5000}, Name: "make"}}}
 	if got.String() != want.String() {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for what, other := range map[string]decide.Caller{
-		"with the PIDs of another namespace": findCaller(root, "boot", 7, 999),
-		"without /proc":                      findCaller(t.TempDir(), "boot", 1000, 999),
+		"with the PIDs of another namespace": find(root, "boot", 7, 999),
+		"without /proc":                      find(t.TempDir(), "boot", 1000, 999),
 	} {
 		if other.String() != "" || other.Namespace != "" {
 			t.Errorf("%s: %q", what, other)
@@ -192,7 +201,7 @@ func TestCallerIsIdentified(t *testing.T) {
 	if err := os.Remove(filepath.Join(root, "1000/ns/pid")); err != nil {
 		t.Fatal(err)
 	}
-	if got := findCaller(root, "boot", 1000, 999); got.String() != "" {
+	if got := find(root, "boot", 1000, 999); got.String() != "" {
 		t.Errorf("without a namespace: %q", got)
 	}
 }
@@ -206,7 +215,7 @@ func TestBrokenStat(t *testing.T) {
 	} {
 		root := fakeProc(t, running("make"))
 		write(t, filepath.Join(root, "999/stat"), text)
-		if got := described(findCaller(root, "boot", 1000, 999)); got != want {
+		if got := described(find(root, "boot", 1000, 999)); got != want {
 			t.Errorf("%q: %q", text, got)
 		}
 	}
@@ -217,20 +226,20 @@ func TestCallersAreBounded(t *testing.T) {
 	for range 20 {
 		above = append(above, running("work"))
 	}
-	if got := findCaller(fakeProc(t, above...), "boot", 1000, 999); len(got.Processes) != maxCallers {
+	if got := find(fakeProc(t, above...), "boot", 1000, 999); len(got.Processes) != maxCallers {
 		t.Errorf("%d processes", len(got.Processes))
 	}
 	long := running("python3", "python3", strings.Repeat("x", 60)+".py")
-	if got := findCaller(fakeProc(t, long), "boot", 1000, 999).Program(); got != strings.Repeat("x", maxCallerName) {
+	if got := find(fakeProc(t, long), "boot", 1000, 999).Program(); got != strings.Repeat("x", maxCallerName) {
 		t.Errorf("named %q", got)
 	}
 	umlauts := running("python3", "python3", "x"+strings.Repeat("ü", 30)) // the last one would be cut in two
-	if got := findCaller(fakeProc(t, umlauts), "boot", 1000, 999).Program(); got != "x"+strings.Repeat("ü", 19) {
+	if got := find(fakeProc(t, umlauts), "boot", 1000, 999).Program(); got != "x"+strings.Repeat("ü", 19) {
 		t.Errorf("named %q", got)
 	}
 	// What is cut off may be a script.
 	cut := typed("bash", "bash", "--rcfile", strings.Repeat("x", maxCommandLine), "loop.sh")
-	if got := described(findCaller(fakeProc(t, cut), "boot", 1000, 999)); got != "bash" {
+	if got := described(find(fakeProc(t, cut), "boot", 1000, 999)); got != "bash" {
 		t.Errorf("with a long command line: %q", got)
 	}
 }
@@ -276,23 +285,10 @@ func TestScriptOfACommandLine(t *testing.T) {
 	}
 }
 
-// The guards find the caller of the process itself.
-func TestGuardsFindTheCaller(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("callers are known on Linux only")
-	}
-	c := guarded(t, memoryLedger(t), t.TempDir(), t.TempDir())
-	c.gather()
-	want := findCaller(procRoot, proc.BootID(), os.Getpid(), os.Getppid())
-	if got := c.record.Caller; got.Namespace == "" || got.String() != want.String() {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 func BenchmarkCaller(b *testing.B) {
 	boot, found := proc.BootID(), decide.Caller{}
 	for b.Loop() {
-		found = findCaller(procRoot, boot, os.Getpid(), os.Getppid())
+		found = find(procRoot, boot, os.Getpid(), os.Getppid())
 	}
 	b.ReportMetric(float64(len(found.Processes)), "processes")
 }

@@ -1,4 +1,7 @@
-package shim
+// Package caller finds the programs above a process that may have made its call, and whether a person typed it.
+//
+// It reads how the system shows its processes and asks none of them. Its invariant: what it cannot know for certain it leaves out.
+package caller
 
 import (
 	"math"
@@ -25,9 +28,12 @@ const (
 // procRoot is where Linux shows its processes. Without it the caller is unknown.
 const procRoot = "/proc"
 
-// findCaller returns the processes above a process that may have made its call. root is where the
+// Find returns the processes above this one that may have made its call.
+func Find() decide.Caller { return find(procRoot, proc.BootID(), os.Getpid(), os.Getppid()) }
+
+// find returns the processes above a process that may have made its call. root is where the
 // processes are shown, boot the current boot.
-func findCaller(root, boot string, pid, parent int) decide.Caller {
+func find(root, boot string, pid, parent int) decide.Caller {
 	self, err := os.Readlink(filepath.Join(root, "self"))
 	namespace, noNamespace := os.Readlink(filepath.Join(root, "self/ns/pid"))
 	if err != nil || noNamespace != nil || self != strconv.Itoa(pid) {
