@@ -91,7 +91,7 @@ var Table = []Row{
 		Advice:  "Such a call can be kept fresh", Command: "export REPRISE_FRESH=1"},
 	{Code: Identical, Group: GroupRelations, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt was repeated",
-		Advice:  "If repeated prompts are rounds of a loop, resume them", Setting: `identical = "resume"`},
+		Advice:  "If repeated prompts are rounds of a loop, resume them; without a name, from 200 bytes on", Setting: `identical = "resume"`},
 	{Code: BaseChanged, Group: GroupRelations, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt does not repeat everything the session was sent",
 		Advice:  "Repeat the earlier prompt and add to it; or name task and role, then the prompt may replace or remove a part if it also adds something",
