@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"reprise/rewrite"
+	"reprise/rewrite/tool/base"
 	"reprise/shim/front"
 )
 
@@ -20,59 +21,65 @@ import (
 // Npx is the name of that shim.
 const Npx = "npx"
 
-// shellEnv is the setting of npm that names this shell. npm before 7 does not know it.
+// shellEnv is the setting of npm that names this shell.
 const shellEnv = "npm_config_script_shell"
 
 // npx becomes the real npx.
 func (c *call) npx() int {
 	self, args := executablePath(), c.env.Args
-	if c.env.Get(shellEnv) == self && len(args) == 3 && args[1] == "-c" {
-		return c.npxShell(filepath.Dir(self), args[2])
+	if c.env.Get(shellEnv) == self && len(args) > 0 && isScript(args[1:]) {
+		return c.npxShell(filepath.Dir(self), args[1:])
 	}
 	environ := c.env.Environ
 	replaced := front.Identify(self) == "" // npm would find no shell
-	if c.env.Get("REPRISE_OFF") != "1" && !replaced && len(args) > 0 && runsTool(args[1:]) && !c.hasShell() {
+	if c.env.Get("REPRISE_OFF") != "1" && !replaced && len(args) > 0 && runsTool(args[1:]) && !c.hasShell() && c.asksShell() {
 		environ = setEnv(environ, shellEnv, self)
 	}
 	return c.execWith(environ, nil)
 }
 
 // npxShell runs a script of npm as npm itself does, but with the shims first on PATH.
-func (c *call) npxShell(shims, script string) int {
+func (c *call) npxShell(shims string, args []string) int {
 	environ := slices.DeleteFunc(slices.Clone(c.env.Environ), func(entry string) bool { return strings.HasPrefix(entry, shellEnv+"=") })
 	environ = setEnv(environ, "PATH", shims+":"+c.env.path())
 	sh, err := resolve("sh", "", c.env.path(), "")
 	if err == nil {
 		runtime.LockOSThread()
 		front.Restore()
-		err = execOrSh(sh.path, []string{"sh", "-c", script}, environ)
+		err = execOrSh(sh.path, append([]string{"sh"}, args...), environ)
 	}
 	return c.cannotRun(fmt.Errorf("run sh: %w", err))
+}
+
+// isScript reports whether these are npm's arguments of a shell. npm 8 has -- before the command.
+func isScript(args []string) bool {
+	return len(args) == 2 && args[0] == "-c" || len(args) == 3 && args[0] == "-c" && args[1] == "--"
 }
 
 // npxValues are the options of npx whose value is the next argument, as far as they are used. If another one has a value, that is taken for the
 // command, and the call is left alone.
 var npxValues = []string{"--package", "-p", "--call", "-c", "--cache", "--registry", "--userconfig", "--prefix", "--workspace", "-w", "--loglevel"}
 
-// runsTool reports whether the arguments of npx name a tool, or a package that has it, as what is to be run.
+// runsTool reports whether the arguments of npx name a tool, or a package that has it, as what is to be run. With a package alone
+// npx starts the user's own shell.
 func runsTool(args []string) bool {
+	hasTool, calls := false, false
 	for i := 0; i < len(args); i++ {
 		option, value, joined := strings.Cut(args[i], "=")
 		switch {
 		case args[i] == "--":
-			return i+1 < len(args) && isTool(args[i+1])
+			return i+1 < len(args) && (hasTool || isTool(args[i+1]))
 		case !strings.HasPrefix(option, "-"):
-			return isTool(args[i])
+			return hasTool || isTool(args[i])
 		case !joined && slices.Contains(npxValues, option):
 			if i++; i < len(args) {
 				value = args[i]
 			}
 		}
-		if (option == "--package" || option == "-p") && isTool(value) {
-			return true
-		}
+		hasTool = hasTool || (option == "--package" || option == "-p") && isTool(value)
+		calls = calls || option == "--call" || option == "-c"
 	}
-	return false
+	return hasTool && calls
 }
 
 // isTool reports whether npx takes a word for a tool or its package, of any version.
@@ -106,6 +113,14 @@ func (c *call) hasShell() bool {
 		text, _ := os.ReadFile(file)
 		return bytes.Contains(text, []byte("script-shell"))
 	})
+}
+
+// asksShell reports whether npx starts the command with the shell that is set. Before npm 8.18 it did not, so that the tool, and what
+// it runs, would have got the variable.
+func (c *call) asksShell() bool {
+	npx, err := c.target()
+	version := npx.version()
+	return err != nil || version == "" || base.AtLeast(version, 8, 18)
 }
 
 // startedByNpx reports whether npx has started the tool: not something that npx has started, like the tool's own commands.

@@ -28,6 +28,8 @@ func TestRunsTool(t *testing.T) {
 		"claude-code":                                    false,
 		"github:anthropics/claude-code":                  false,
 		"./claude":                                       false,
+		"-p @openai/codex":                               false,
+		"--package=@openai/codex --":                     false,
 		"--package":                                      false,
 		"--":                                             false,
 		"-c claude":                                      false,
