@@ -123,7 +123,7 @@ func Locate(env Env, name, configured string) Place {
 var (
 	scripted = regexp.MustCompile(`^#!.*\b(ba|da|k|z)?sh\b`)
 	passesOn = regexp.MustCompile(`(?m)^[^#\n]*(\$[@*]|\[[@*]\]).*$`) // the arguments, or an array
-	becomes  = regexp.MustCompile(`\bexec\s`)
+	becomes  = regexp.MustCompile(`^(.*?)\bexec\s[^;|]*(\$[@*]|\[[@*]\])[^|]*(\|\|.*)?$`)
 )
 
 // repeats reports whether a target is a shell script that may run the tool behind it on PATH, and run it again after a failure: it does
@@ -139,7 +139,13 @@ func repeats(t target, name, path, skip string) bool {
 	defer file.Close()
 	text, _ := io.ReadAll(io.LimitReader(file, 1<<16))
 	lines := passesOn.FindAll(text, -1)
-	return scripted.Match(text) && (lines == nil || slices.ContainsFunc(lines, func(line []byte) bool { return !becomes.Match(line) }))
+	return scripted.Match(text) && (lines == nil || slices.ContainsFunc(lines, func(line []byte) bool { return !becomesTool(line) }))
+}
+
+// becomesTool reports whether a script that reaches this line ends with it: no subshell does what exec does, nor part of a pipeline.
+func becomesTool(line []byte) bool {
+	exec := becomes.FindSubmatch(line)
+	return exec != nil && !passesOn.Match(exec[1]) && bytes.Count(exec[1], []byte("(")) <= bytes.Count(exec[1], []byte(")"))
 }
 
 // repeats reports whether the real binary may run the tool several times.
