@@ -208,9 +208,11 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	return err
 }
 
-// addStart reads the ends of the role that the call's role begins from, if that has had no call yet.
+// addStart reads the ends of the role that the call's role begins from, if that has had no call yet. A prompt that ends a role does
+// not begin from it. As where roles are ended, a name's letters may be large or small.
 func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
-	if c.StartFrom == "" || c.Role == "" || c.DerivedRole() {
+	ended := func(role string) bool { return strings.EqualFold(role, c.StartFrom) }
+	if c.StartFrom == "" || c.Role == "" || c.DerivedRole() || slices.ContainsFunc(c.Resets, ended) {
 		return nil
 	}
 	var begun bool
@@ -220,7 +222,7 @@ func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 	}
 	other := *c
 	other.Role = c.StartFrom
-	f.Start, _, err = l.chains(c, ends+" AND s.reset = 0", ofJob+newest, other.job()...)
+	f.Start, _, err = l.chains(c, ends+" AND s.reset = 0", strings.Replace(ofJob, "c.role = ?", "c.role = ? COLLATE NOCASE", 1)+newest, other.job()...)
 	return err
 }
 

@@ -64,17 +64,21 @@ func TestStartFromFails(t *testing.T) {
 }
 
 func TestNotStartedFrom(t *testing.T) {
+	starts := map[string]bool{"": true, "in capital letters": true, "named in capitals": true}
 	for name, tt := range map[string]struct {
 		change func(*Call)
 		then   string
 		detail reason.Code
 	}{
 		"":                    {func(*Call) {}, "", ""},
+		"in capital letters":  {func(c *Call) { c.StartFrom = "CODER" }, "", ""},
+		"named in capitals":   {func(*Call) {}, "UPDATE chains SET role = 'Coder'", ""},
 		"in place":            {func(c *Call) { c.Copies = false }, "", reason.NotCopied},
 		"another role":        {func(c *Call) { c.StartFrom = "tester" }, "", ""},
 		"another task":        {func(c *Call) { c.Task = "other" }, "", ""},
 		"names prove nothing": {func(c *Call) { c.Strict = true }, "", ""},
 		"role not named":      {func(c *Call) { c.Role = " #1" }, "", ""},
+		"its prompt ends it":  {func(c *Call) { c.Resets = []string{"Coder"} }, "", ""},
 		"control group":       {func(c *Call) { c.Limits.HoldOut = 0.5 }, "", reason.HeldOut},
 		"another model":       {func(c *Call) { c.Fingerprints.Model = "other" }, "", reason.ModelChanged},
 		"asked for fresh":     {func(c *Call) { c.Fresh = reason.ForcedFresh }, "", ""},
@@ -91,7 +95,7 @@ func TestNotStartedFrom(t *testing.T) {
 		}
 		c := roleCall(l, "reviewer", reviewing, 3000)
 		tt.change(c)
-		if d, _ := beginCall(t, l, c); d.Mode.Continues() != (name == "") || d.Detail != tt.detail {
+		if d, _ := beginCall(t, l, c); d.Mode.Continues() != starts[name] || d.Detail != tt.detail {
 			t.Errorf("%s: %s: %s, %s", name, d.Mode, d.Reason, d.Detail)
 		}
 	}

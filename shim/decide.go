@@ -235,8 +235,7 @@ func argsForRules(parsed rewrite.Call) []string {
 // apply copies what a rule says into the ledger's call.
 func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Rule, r.Scope, r.Task, r.Role, r.Attempt = m.Name, m.Scope, m.Task, m.Role, m.Attempt
-	r.Never, r.Strict, r.Resets = m.Never, m.Strict, m.Resets
-	r.StartFrom = strings.ToLower(m.StartFrom)
+	r.Never, r.Strict, r.Resets, r.StartFrom = m.Never, m.Strict, m.Resets, m.StartFrom
 	if m.Fresh {
 		r.Fresh = reason.ContextReset
 	}
