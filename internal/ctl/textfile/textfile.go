@@ -97,8 +97,19 @@ func Read(file string) (text string, existed bool, err error) {
 	return string(data), err == nil, err
 }
 
-// Write writes or removes one file, unless another process has written it meanwhile.
+// Write writes or removes one file, unless another process has written it meanwhile. Of several that edit the same text at once
+// one succeeds.
 func (e Edit) Write() error {
+	dir := filepath.Dir(e.File)
+	if !e.Existed {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	if lock, err := os.Open(dir); err == nil {
+		defer lock.Close()
+		_ = unix.Flock(int(lock.Fd()), unix.LOCK_EX) // some file systems have no locks
+	}
 	text, existed, err := Read(e.File)
 	if err != nil {
 		return err
@@ -114,14 +125,10 @@ func (e Edit) Write() error {
 		return nil
 	}
 	mode := fs.FileMode(0o644)
-	if !existed {
-		if err := os.MkdirAll(filepath.Dir(e.File), 0o700); err != nil {
-			return err
-		}
-		if filepath.Ext(e.File) == ".toml" {
-			mode = 0o600
-		}
-	} else if err := unix.Access(e.File, unix.W_OK); err != nil {
+	if !existed && filepath.Ext(e.File) == ".toml" {
+		mode = 0o600
+	}
+	if err := unix.Access(e.File, unix.W_OK); existed && err != nil {
 		return err // a file that is marked as not to be written would be replaced all the same
 	}
 	return Replace(e.File, mode, func(w io.Writer) error {

@@ -70,6 +70,30 @@ func TestReplaceFileKeepsTheOwner(t *testing.T) {
 	}
 }
 
+// What one of several writers has added at the same time is never lost.
+func TestWriteAtOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "reprise", "config.toml")
+	for _, old := range []string{"", "one"} {
+		existed := old != ""
+		done := make(chan error)
+		for _, text := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+			go func() { done <- Edit{File: file, Existed: existed, Old: old, New: old + text}.Write() }()
+		}
+		written := 0
+		for range 8 {
+			if <-done == nil {
+				written++
+			}
+		}
+		if written != 1 {
+			t.Errorf("%d of 8 have written, with a file before: %v", written, existed)
+		}
+		if err := os.WriteFile(file, []byte("one"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // What is no regular file is no file to be replaced: /dev/null, say, by the superuser.
 func TestReplaceFileWritesToAPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
