@@ -44,7 +44,7 @@ func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
 		return err
 	}
 	if _, err := tx.Exec(`UPDATE sessions SET state = CASE WHEN ?1 THEN ?2 ELSE state END, state_why = CASE WHEN ?1 THEN ?3 ELSE state_why END,
-		errors = errors + 1 WHERE id = ?4`, sourceDies, decide.Dead, why, t.source); err != nil {
+		errors = errors + 1 WHERE id = ?4 AND chain_id = ?5`, sourceDies, decide.Dead, why, t.source, t.chain); err != nil { // not another role's
 		return err
 	}
 	if _, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", refused); err != nil {

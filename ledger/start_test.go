@@ -63,6 +63,23 @@ func TestStartFromFails(t *testing.T) {
 	wantSource(t, "coder", d, sourceID)
 }
 
+// Nor does a copy that the tool refused, for which the reviewer's own prompt may be too long.
+func TestStartFromIsRefused(t *testing.T) {
+	l, _ := newLedger(t)
+	work := fmt.Sprintf(base, 1)
+	_, coder := beginCall(t, l, roleCall(l, "coder", work, 1000))
+	finish(t, l, coder, outcome(sourceID, "/source", 100, "", 2000))
+	_, reviewer := beginCall(t, l, roleCall(l, "reviewer", reviewing, 3000))
+	if err := l.FallBack(reviewer, reason.RefusedContext); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, l, reviewer, outcome(nth(2), "/review", 200, "", 4000))
+	d, _ := beginCall(t, l, roleCall(l, "reviewer", reviewing+"\n\nOnce more.", 5000))
+	wantSource(t, "reviewer", d, nth(2))
+	d, _ = beginCall(t, l, roleCall(l, "coder", work+"\n\nMore.", 6000))
+	wantSource(t, "coder", d, sourceID)
+}
+
 func TestNotStartedFrom(t *testing.T) {
 	starts := map[string]bool{"": true, "in capital letters": true, "named in capitals": true}
 	for name, tt := range map[string]struct {
