@@ -211,8 +211,8 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 // addStart reads the ends of the role that the call's role begins from, if that has had no call yet. A prompt that ends a role does
 // not begin from it. As where roles are ended, a name's letters may be large or small.
 func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
-	ended := func(role string) bool { return strings.EqualFold(role, c.StartFrom) }
-	if c.StartFrom == "" || c.Role == "" || c.DerivedRole() || slices.ContainsFunc(c.Resets, ended) {
+	isStart := func(role string) bool { return strings.EqualFold(role, c.StartFrom) }
+	if c.StartFrom == "" || c.Role == "" || c.DerivedRole() || isStart(c.Role) || slices.ContainsFunc(c.Resets, isStart) {
 		return nil
 	}
 	var begun bool

@@ -95,6 +95,7 @@ func TestNotStartedFrom(t *testing.T) {
 		"another task":        {func(c *Call) { c.Task = "other" }, "", ""},
 		"names prove nothing": {func(c *Call) { c.Strict = true }, "", ""},
 		"role not named":      {func(c *Call) { c.Role = " #1" }, "", ""},
+		"its own role":        {func(c *Call) { c.Role = "CODER" }, "", ""},
 		"its prompt ends it":  {func(c *Call) { c.Resets = []string{"Coder"} }, "", ""},
 		"control group":       {func(c *Call) { c.Limits.HoldOut = 0.5 }, "", reason.HeldOut},
 		"another model":       {func(c *Call) { c.Fingerprints.Model = "other" }, "", reason.ModelChanged},
