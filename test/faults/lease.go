@@ -51,7 +51,7 @@ var leaseKinds = []kind{
 		w.sound(1)
 	}},
 	{"leases", "its holder is killed, a silent tool works on", func(w *world) {
-		w.kill(w.hold(call{prompt: job(1), ms: 1500, orphan: true}))
+		w.kill(w.hold(call{prompt: job(1), ms: 10_000, orphan: true}))
 		w.resumes(call{prompt: job(2)}, false)
 		if why := w.reasons("WHERE id = 3"); why != "leased " {
 			w.lose("the next call was fresh for %q", why)

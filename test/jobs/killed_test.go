@@ -10,12 +10,12 @@ import (
 )
 
 // A resumed call that is ended while the model answers leaves no session to go on
-// with: the next call shows one clean fresh run. claude, which goes on in copies, is
-// resumed from the same source again (TestKilledCopyLeavesItsSource).
+// with: the next call shows one clean fresh run. A tool that goes on in copies is resumed from the same
+// source again (TestKilledCopyLeavesItsSource, TestGeminiCopiesAreSentEachResultOnce).
 func TestKilledMidTurnRunsFresh(t *testing.T) {
 	t.Parallel()
 	signals := map[string]syscall.Signal{"terminated": syscall.SIGTERM, "killed": syscall.SIGKILL}
-	for tool, first := range map[string]string{"codex": "exec", "gemini": "-p", "vibe": "-p"} {
+	for tool, first := range map[string]string{"codex": "exec", "vibe": "-p"} {
 		t.Run(tool, func(t *testing.T) {
 			each(t, signals, func(t *testing.T, _ string, signal syscall.Signal) {
 				w := newWorld(t, tool, true)
