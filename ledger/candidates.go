@@ -222,7 +222,7 @@ func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 	}
 	other := *c
 	other.Role = c.StartFrom
-	f.Start, _, err = l.chains(c, ends+" AND s.reset = 0", strings.Replace(ofJob, "c.role = ?", "c.role = ? COLLATE NOCASE", 1)+newest, other.job()...)
+	f.Start, _, err = l.chains(c, ends+" AND s.reset = 0", ofRoleInAnyCase+newest, other.job()...)
 	return err
 }
 
@@ -271,10 +271,14 @@ var (
 // which is one more argument. A job with many chains may have few of the latter: an index of their
 // own finds them, and the plus keeps SQLite from using another index.
 const (
-	ofJob = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? AND c.role = ? AND c.updated >= ?`
+	ofTask = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? `
+	ofJob  = ofTask + `AND c.role = ? AND c.updated >= ?`
+
+	// The same with the role's name in small or large letters.
+	ofRoleInAnyCase = ofTask + `AND c.role = ? COLLATE NOCASE AND c.updated >= ?`
 
 	// The same with all roles of its task that nothing names, if nothing names the call's.
-	ofRoles = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ?
+	ofRoles = ofTask + `
 		AND (c.role = ?6 OR substr(?6, 1, 2) = '` + prompt.RoleTextMark + `' AND substr(c.role, 1, 2) = '` + prompt.RoleTextMark + `') AND c.updated >= ?7`
 
 	beginningAlike = `WHERE +c.tool = ? AND c.cwd = ? AND +c.home = ? AND +c.rule = ? AND +c.task = ? AND +c.role = ? AND c.updated >= ?

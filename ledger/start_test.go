@@ -20,12 +20,21 @@ func roleCall(l *Ledger, role, prompt string, now decide.Millis) *Call {
 
 const reviewing = "You are the reviewer.\n\nRead what was done, and say what is wrong with it."
 
-// A reviewer begins as a copy of the coder's session. From then on each role goes on with its own.
-func TestStartFrom(t *testing.T) {
+// work is what the coder is sent.
+var work = fmt.Sprintf(base, 1)
+
+// coded returns a ledger in which the coder has made a call.
+func coded(t *testing.T) (*Ledger, *Ticket) {
+	t.Helper()
 	l, _ := newLedger(t)
-	work := fmt.Sprintf(base, 1)
 	_, coder := beginCall(t, l, roleCall(l, "coder", work, 1000))
 	finish(t, l, coder, outcome(sourceID, "/source", 100, "", 2000))
+	return l, coder
+}
+
+// A reviewer begins as a copy of the coder's session. From then on each role goes on with its own.
+func TestStartFrom(t *testing.T) {
+	l, coder := coded(t)
 
 	d, reviewer := beginCall(t, l, roleCall(l, "reviewer", reviewing, 3000))
 	wantSource(t, "reviewer", d, sourceID)
@@ -49,10 +58,7 @@ func TestStartFrom(t *testing.T) {
 
 // A run that failed in such a copy says nothing about the coder's session, and the role does not begin from it again.
 func TestStartFromFails(t *testing.T) {
-	l, _ := newLedger(t)
-	work := fmt.Sprintf(base, 1)
-	_, coder := beginCall(t, l, roleCall(l, "coder", work, 1000))
-	finish(t, l, coder, outcome(sourceID, "/source", 100, "", 2000))
+	l, _ := coded(t)
 	_, reviewer := beginCall(t, l, roleCall(l, "reviewer", reviewing, 3000))
 	o := outcome(nth(2), "/review", 200, "", 4000)
 	o.Exit = 1
@@ -65,10 +71,7 @@ func TestStartFromFails(t *testing.T) {
 
 // Nor does a copy that the tool refused, for which the reviewer's own prompt may be too long.
 func TestStartFromIsRefused(t *testing.T) {
-	l, _ := newLedger(t)
-	work := fmt.Sprintf(base, 1)
-	_, coder := beginCall(t, l, roleCall(l, "coder", work, 1000))
-	finish(t, l, coder, outcome(sourceID, "/source", 100, "", 2000))
+	l, _ := coded(t)
 	_, reviewer := beginCall(t, l, roleCall(l, "reviewer", reviewing, 3000))
 	if err := l.FallBack(reviewer, reason.RefusedContext); err != nil {
 		t.Fatal(err)
@@ -105,9 +108,7 @@ func TestNotStartedFrom(t *testing.T) {
 		"the coder has ended": {func(*Call) {}, "UPDATE sessions SET reset = 1", ""},
 		"two coders at once":  {func(*Call) {}, "UPDATE chains SET concurrent = 1", reason.Ambiguous},
 	} {
-		l, _ := newLedger(t)
-		_, coder := beginCall(t, l, roleCall(l, "coder", fmt.Sprintf(base, 1), 1000))
-		finish(t, l, coder, outcome(sourceID, "/source", 100, "", 2000))
+		l, _ := coded(t)
 		if _, err := l.db.Exec(tt.then); err != nil {
 			t.Fatal(err)
 		}

@@ -129,17 +129,26 @@ var (
 // repeats reports whether a target is a shell script that may run the tool behind it on PATH, and run it again after a failure: it does
 // not only become another program with its arguments. The second run would be given a session that the first one has begun.
 func repeats(t target, name, path, skip string) bool {
+	text := readStart(t.path, 1<<16)
+	if !scripted.Match(text) {
+		return false
+	}
 	if _, err := resolve(name, "", path, skip+","+t.id); err != nil {
 		return false
 	}
-	file, err := os.Open(t.path)
+	lines := passesOn.FindAll(text, -1)
+	return lines == nil || slices.ContainsFunc(lines, func(line []byte) bool { return !becomesTool(line) })
+}
+
+// readStart returns the first bytes of a file, as far as they can be read.
+func readStart(path string, most int64) []byte {
+	file, err := os.Open(path)
 	if err != nil {
-		return false
+		return nil
 	}
 	defer file.Close()
-	text, _ := io.ReadAll(io.LimitReader(file, 1<<16))
-	lines := passesOn.FindAll(text, -1)
-	return scripted.Match(text) && (lines == nil || slices.ContainsFunc(lines, func(line []byte) bool { return !becomesTool(line) }))
+	text, _ := io.ReadAll(io.LimitReader(file, most))
+	return text
 }
 
 // becomesTool reports whether a script that reaches this line ends with it: no subshell does what exec does, nor part of a pipeline.
@@ -156,12 +165,7 @@ var managers = map[string]string{"mise": "mise", "volta-shim": "volta"}
 
 // Manager returns the version manager that a tool's name leads to, "" if there is none. asdf has a script for each tool.
 func Manager(path string) string {
-	text := make([]byte, 256)
-	if file, err := os.Open(path); err == nil {
-		n, _ := io.ReadFull(file, text)
-		text = text[:n]
-		file.Close()
-	}
+	text := readStart(path, 256)
 	if bytes.HasPrefix(text, []byte("#!")) && bytes.Contains(text, []byte("asdf exec")) {
 		return "asdf"
 	}

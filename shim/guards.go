@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"reprise/ledger/decide"
-
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 	"reprise/shim/caller"

@@ -73,7 +73,7 @@ func headLines(a *app.App, o overview) []string {
 func warningLines(a *app.App, o overview) []string {
 	warnings := o.broken
 	for _, p := range o.passed {
-		if view.AdviceFor(p.Reason, 0).Class != reason.ClassNotAJob { // nothing is missed
+		if view.ClassOf(p.Reason) != reason.ClassNotAJob { // nothing is missed
 			warnings = append(warnings, warning{Says: p.Brief(), Command: "shimctl why " + string(p.Reason)})
 		}
 	}

@@ -199,10 +199,10 @@ func Decide(f Facts) Decision {
 	}
 	chain, why := choose(f)
 	d := Decision{Mode: rewrite.Fresh, Reason: why}
-	if chain == nil && why == reason.FirstCall && len(f.Start) > 0 {
-		return start(f)
-	}
 	if chain == nil {
+		if why == reason.FirstCall && len(f.Start) > 0 {
+			return start(f)
+		}
 		return d
 	}
 	d.Chain, d.Context, d.NearlyFull = chain.Chain, chain.Context, f.Limits.NearlyFull(chain.Context, chain.model())
@@ -252,7 +252,6 @@ func Decide(f Facts) Decision {
 func start(f Facts) Decision {
 	source := &f.Start[0]
 	why, detail := resumeBlocker(f, source)
-	_, dearer := dearer(f)
 	switch {
 	case len(f.Start) > 1 || source.Concurrent:
 		why, detail = reason.Ambiguous, ""
@@ -264,7 +263,7 @@ func start(f Facts) Decision {
 	case f.Limits.HoldOut > 0: // no one knows yet on which side of the comparison the chain will be
 		why = reason.HeldOut
 	default:
-		why = dearer
+		_, why = dearer(f)
 	}
 	if why != "" {
 		return Decision{Mode: rewrite.Fresh, Reason: reason.FirstCall, Detail: cmp.Or(detail, why)}

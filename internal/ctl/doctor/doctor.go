@@ -67,12 +67,16 @@ type Report struct {
 func runDoctor(a *app.App, f fixing, asJSON, measure, all, shared bool) error {
 	f.consent.JSON = asJSON
 	fixed, err := fix(a, f)
-	checks, _ := view.WithProgress(a.Stderr, "checking", func() ([]setup.Check, error) { return append(fixed, checks(a, measure)...), nil })
+	var m machine
+	checks, _ := view.WithProgress(a.Stderr, "checking", func() ([]setup.Check, error) {
+		m = look(a)
+		return append(fixed, m.checks(a, measure)...), nil
+	})
 	switch {
 	case asJSON:
 		err = cmp.Or(err, a.Stdout.PrintJSON(Report{"shimctl.doctor/1", checks}))
 	case shared:
-		err = cmp.Or(err, share(a, checks))
+		err = cmp.Or(err, share(a, m, checks))
 	case all || !a.Stdout.Terminal:
 		setup.PrintChecks(a, setup.Shown(checks))
 	default:
@@ -104,29 +108,42 @@ func brief(checks []setup.Check) []setup.Check {
 	return slices.Concat(findings, tools, []setup.Check{setup.OK("others", strings.Join(others, ", ")+"; shimctl doctor --all shows each")})
 }
 
-func checks(a *app.App, measure bool) []setup.Check {
-	cfg, configured := checkConfig(a)
-	var asking sync.WaitGroup // a tool takes half a second to say its version
-	var facts setup.ShellFacts
-	places, versions := make([]shim.Place, len(rewrite.Names)), make([]string, len(rewrite.Names))
-	asking.Go(func() { facts = setup.AskShells(a, cfg) })
+// A machine is what most checks look at.
+type machine struct {
+	config     config.Config
+	configured setup.Check // whether it can be read
+	shells     setup.ShellFacts
+	places     []shim.Place // of each tool, in the order of rewrite.Names
+	versions   []string     // as the tools say them
+}
+
+// look finds the tools, and asks them and the shells at the same time: each takes half a second.
+func look(a *app.App) (m machine) {
+	m.config, m.configured = checkConfig(a)
+	m.places, m.versions = make([]shim.Place, len(rewrite.Names)), make([]string, len(rewrite.Names))
+	var asking sync.WaitGroup
+	asking.Go(func() { m.shells = setup.AskShells(a, m.config) })
 	for i, name := range rewrite.Names {
-		if places[i] = shim.Locate(a.ShimEnv(), name, cfg.Tools[name].Path); places[i].Real != "" {
-			asking.Go(func() { versions[i] = shim.Version(places[i].Real, a.Environ) })
+		if m.places[i] = shim.Locate(a.ShimEnv(), name, m.config.Tools[name].Path); m.places[i].Real != "" {
+			asking.Go(func() { m.versions[i] = shim.Version(m.places[i].Real, a.Environ) })
 		}
 	}
 	asking.Wait()
-	checks := append(checkTools(a, facts, places, versions), checkShells(a, facts)...)
-	checks = append(checks, checkKeys(a, cfg, places)...)
+	return m
+}
+
+func (m *machine) checks(a *app.App, measure bool) []setup.Check {
+	checks := append(checkTools(a, m), checkShells(a, m.shells)...)
+	checks = append(checks, checkKeys(a, m)...)
 	checks = append(append(checks, checkBundled(a)...), checkNpx(a)...)
 	checks = append(checks, checkRestated(a)...)
-	checks = append(checks, checkPermissions(a), configured, checkLedger(a), checkBuild())
+	checks = append(checks, checkPermissions(a), m.configured, checkLedger(a), checkBuild())
 	checks = append(checks, checkQuality(a)...)
-	checks = append(checks, checkStore(a, cfg)...)
+	checks = append(checks, checkStore(a, m.config)...)
 	if measure {
 		checks = append(checks, measureOverhead(a))
 	}
-	return setup.Ignore(checks, cfg.Doctor.Ignore)
+	return setup.Ignore(checks, m.config.Doctor.Ignore)
 }
 
 func checkShells(a *app.App, f setup.ShellFacts) []setup.Check {
@@ -142,7 +159,8 @@ func checkShells(a *app.App, f setup.ShellFacts) []setup.Check {
 }
 
 // checkTools looks at each name as a caller would find it. What is not installed is named once.
-func checkTools(a *app.App, f setup.ShellFacts, places []shim.Place, versions []string) []setup.Check {
+func checkTools(a *app.App, m *machine) []setup.Check {
+	f := m.shells
 	if _, err := config.BinDir(a.Own); err != nil {
 		return []setup.Check{setup.Problem("PATH", err.Error(), "set HOME, and REPRISE_BIN_DIR to an absolute path if at all")}
 	}
@@ -150,7 +168,7 @@ func checkTools(a *app.App, f setup.ShellFacts, places []shim.Place, versions []
 	missing := 0
 	var idle []string // shims of tools that are missing
 	for i, name := range rewrite.Names {
-		p := places[i]
+		p := m.places[i]
 		if !p.Ours && setup.LacksShim(f.World.Shims, name) && f.Config.Tools[name].Path == "" {
 			if binary := setup.Binary(a, f, name); binary != "" {
 				checks = append(checks, setup.NoShimCheck(name, a.Tilde(binary)))
@@ -167,8 +185,8 @@ func checkTools(a *app.App, f setup.ShellFacts, places []shim.Place, versions []
 			checks = append(checks, checkMissing(a, f, p)...)
 			continue
 		}
-		version := checkVersion(name, versions[i], lists)
-		checks = append(append(checks, checkTool(a, p, versions[i], version)), checkOrder(a, p)...)
+		version := checkVersion(name, m.versions[i], lists)
+		checks = append(append(checks, checkTool(a, p, m.versions[i], version)), checkOrder(a, p)...)
 		checks = append(checks, version...)
 		if name == "gemini" {
 			checks = append(checks, checkRetention(a))
@@ -229,16 +247,16 @@ func checkTool(a *app.App, p shim.Place, said string, version []setup.Check) set
 }
 
 // checkKeys looks for provider keys that the tools would find in the environment.
-func checkKeys(a *app.App, cfg config.Config, places []shim.Place) []setup.Check {
+func checkKeys(a *app.App, m *machine) []setup.Check {
 	var checks []setup.Check
 	for i, name := range rewrite.Names {
-		if places[i].Real == "" {
+		if m.places[i].Real == "" {
 			continue
 		}
 		var found []string
 		tool, _ := rewrite.Lookup(name)
 		for _, key := range tool.Descriptor().LoginKeys {
-			if a.Getenv(key) != "" && !slices.Contains(cfg.Tools[name].UnsetEnv, key) {
+			if a.Getenv(key) != "" && !slices.Contains(m.config.Tools[name].UnsetEnv, key) {
 				found = append(found, key)
 			}
 		}

@@ -12,21 +12,19 @@ import (
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
-	"reprise/shim"
 )
 
 // share prints what can be pasted into an issue. Every word in it is one of this program's own: names of tools and checks, reasons
 // and numbers. What a check finds names paths, so it is left out.
-func share(a *app.App, checks []setup.Check) error {
+func share(a *app.App, m machine, checks []setup.Check) error {
 	fmt.Fprintf(a.Stdout, "%s, %s/%s\n\n", app.Version(), runtime.GOOS, runtime.GOARCH)
-	cfg, _ := checkConfig(a)
-	for _, name := range rewrite.Names {
-		if p := shim.Locate(a.ShimEnv(), name, cfg.Tools[name].Path); p.Real != "" {
+	for i, p := range m.places {
+		if p.Real != "" {
 			how := "behind the shim"
 			if !p.Ours {
 				how = "not behind the shim"
 			}
-			fmt.Fprintf(a.Stdout, "%s %s, %s\n", name, orUnknown(versionNumber.FindString(shim.Version(p.Real, a.Environ))), how)
+			fmt.Fprintf(a.Stdout, "%s %s, %s\n", p.Name, orUnknown(versionNumber.FindString(m.versions[i])), how)
 		}
 	}
 	fmt.Fprintln(a.Stdout)

@@ -17,8 +17,8 @@ func MeaningOf(r reason.Code) string {
 	return "a reason that this shimctl does not know: " + strings.ReplaceAll(string(r), "_", " ")
 }
 
-// classOf returns a reason's class, "" if it is not known.
-func classOf(r reason.Code) reason.Class {
+// ClassOf returns a reason's class, "" if it is not known.
+func ClassOf(r reason.Code) reason.Class {
 	if text, ok := r.Lookup(); ok {
 		return text.Class
 	}

@@ -96,7 +96,7 @@ func (r Reporter) Call(i ledger.Invocation) CallReport {
 	if cost.estimated {
 		source = "list"
 	}
-	report := CallReport{Invocation: i, Class: classOf(cmp.Or(i.FellBack, i.Reason)), Started: i.Started.Time(), Chain: nonZero(i.Chain), Caller: i.Caller.Program(),
+	report := CallReport{Invocation: i, Class: ClassOf(cmp.Or(i.FellBack, i.Reason)), Started: i.Started.Time(), Chain: nonZero(i.Chain), Caller: i.Caller.Program(),
 		Proof: i.Proof.Sentences(), MoneyReport: MoneyJSON(cost, source)}
 	if i.Outcome != "" {
 		report.Outcome = &i.Outcome
