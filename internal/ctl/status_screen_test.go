@@ -88,3 +88,15 @@ func TestStatusFitsTheScreen(t *testing.T) {
 		t.Errorf("not all is shown:\n%s", text)
 	}
 }
+
+// A cost that is not known of all calls says of how many it is.
+func TestCostOfSome(t *testing.T) {
+	a := &app.App{Stdout: view.Screen{}}
+	bill := view.Bill{Resumed: 2, Fresh: 1, Total: view.Sum{Known: true, Nano: 1e9, Most: 1e9}}
+	for notKnown, want := range map[int64]string{0: "3 calls cost $1.00", 1: "2 of 3 calls cost $1.00"} {
+		bill.NotKnown = notKnown
+		if lines := headLines(a, overview{bill: bill}); lines[len(lines)-1] != want {
+			t.Errorf("%q, want %q", lines, want)
+		}
+	}
+}

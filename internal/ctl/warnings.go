@@ -147,11 +147,7 @@ func repeatWarnings(a *app.App, l *ledger.Ledger, c config.Config, f ledger.Filt
 			continue
 		}
 		p := rule.PromptOf(t.Latest, l.Key())
-		sent := config.Subject{Tool: t.Tool, Cwd: t.Cwd, Env: func(string) string { return "" }}
-		if p != nil {
-			sent.Prompt = p.Text
-		}
-		if c.Match(sent).Name != "" {
+		if rule.IsNamed(c, t, p) {
 			continue
 		}
 		warnings = append(warnings, warning{Kind: "repeats", Tool: t.Tool,

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
@@ -118,7 +119,11 @@ func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, e
 		if !s.worthIt() {
 			continue
 		}
-		s.Section = placeWords(PromptOf(f.Latest, l.Key()), f.Place)
+		p := PromptOf(f.Latest, l.Key())
+		if IsNamed(cfg, f, p) {
+			continue
+		}
+		s.Section = placeWords(p, f.Place)
 		if two == nil {
 			s.propose(a, l, f, decide.Millis(since.UnixMilli()))
 		}
@@ -127,6 +132,15 @@ func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, e
 		}
 	}
 	return found, nil
+}
+
+// IsNamed reports whether a rule matches the latest call of a template by now. p is its prompt, nil if that is not known.
+func IsNamed(cfg config.Config, t replay.Template, p *prompt.Prompt) bool {
+	sent := config.Subject{Tool: t.Tool, Cwd: t.Cwd, Env: func(string) string { return "" }}
+	if p != nil {
+		sent.Prompt = p.Text
+	}
+	return cfg.Match(sent).Name != ""
 }
 
 // propose takes the rule for the latest call, if there is one.

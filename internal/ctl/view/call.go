@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -119,15 +120,16 @@ func sessionState(s ledger.SessionRow) string {
 
 // SavedCell returns a cell with what was saved, nil if that is not known.
 func SavedCell(unit string, n *float64) Cell {
-	switch {
-	case n == nil:
+	if n == nil {
 		return UnknownCell()
-	case unit == "nano_usd":
-		return PriceCell(Sum{Known: true, Nano: int64(*n), Most: int64(*n)})
 	}
-	c := NumberCell(int64(*n))
-	if *n >= 0 {
-		c.Human = ShortNumber(int64(*n))
+	rounded := int64(math.Round(*n))
+	if unit == "nano_usd" {
+		return PriceCell(Sum{Known: true, Nano: rounded, Most: rounded})
+	}
+	c := NumberCell(rounded)
+	if rounded >= 0 {
+		c.Human = ShortNumber(rounded)
 	}
 	return c
 }

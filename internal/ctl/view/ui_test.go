@@ -120,6 +120,11 @@ func TestAmounts(t *testing.T) {
 			t.Errorf("%d: %s, not %s", n, got, want)
 		}
 	}
+	for n, want := range map[float64]string{50507.7: "50508", -0.6: "-1"} {
+		if got := SavedCell("tokens", &n); got.Raw != want {
+			t.Errorf("%f: %s, not %s", n, got.Raw, want)
+		}
+	}
 	for ms, want := range map[int64]string{900: "900 ms", 59_900: "59.9 s", 61_000: "1 m 01 s", 3_600_000: "1 h 00 m"} {
 		if got := Duration(time.Duration(ms) * time.Millisecond); got != want {
 			t.Errorf("%d: %s, not %s", ms, got, want)
