@@ -126,8 +126,8 @@ var (
 	becomes  = regexp.MustCompile(`^(.*?)\bexec\s[^;|]*(\$[@*]|\[[@*]\])[^|]*(\|\|.*)?$`)
 )
 
-// repeats reports whether a target is a shell script that may run the tool behind it on PATH, and run it again after a failure: it does
-// not only become another program with its arguments. The second run would be given a session that the first one has begun.
+// repeats reports whether a target is a shell script that may run the tool behind it on PATH several times: it does not only become
+// another program with its arguments. A second run would be given the session that the first one has begun.
 func repeats(t target, name, path, skip string) bool {
 	text := readStart(t.path, 1<<16)
 	if !scripted.Match(text) {

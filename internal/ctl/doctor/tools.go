@@ -169,8 +169,8 @@ func findIn(dir, pattern string) []string {
 	return found
 }
 
-// checkNpx looks at the shim of npx. Without it, it reports tools that npx has a package of, in the working directory or its cache: calls of these by
-// npx bypass the shims.
+// checkNpx looks at the shim of npx. Without that, calls by npx bypass the shims: it reports the tools that npx has a package of, in the
+// working directory or in its cache.
 func checkNpx(a *app.App) (checks []setup.Check) {
 	p := shim.Locate(a.ShimEnv(), shim.Npx, "")
 	switch {
