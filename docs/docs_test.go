@@ -167,7 +167,7 @@ func isSource(path string) bool {
 
 var (
 	placeRow    = regexp.MustCompile("(?m)^\\| ([^|]+) \\| `([a-z_/.]+)`[^|]* \\| `(\\w+)` \\|$")
-	sourceFile  = regexp.MustCompile("`((?:cmd|config|ledger|rewrite|scripts|shim|test)/[\\w/.-]+\\.(?:go|c|toml|txt))`")
+	sourceFile  = regexp.MustCompile("`((?:cmd|config|fleet|internal|ledger|rewrite|scripts|shim|test|watch)/[\\w/.-]+\\.(?:go|c|json|sh|toml|txt))`")
 	declaration = `(?m)^(?:func (?:\([^)]*\) )?|type |var |const |[a-z_].*[ *])%s\b`
 )
 
