@@ -54,7 +54,7 @@ func TestRolesAtOnce(t *testing.T) {
 				defer local.Close()
 				host := fmt.Sprint("machine-", machine)
 				book := &fleet.Book{Local: local, Registers: client, Bundles: client, Log: client, Digests: hello.DigestKey, Project: "org/repo",
-					Host: host, Place: host, Timeout: 2 * time.Second, Upload: 5 * time.Second}
+					Host: host, Place: host, Timeout: 20 * time.Second, Upload: 30 * time.Second} // of a busy machine
 				text := "You are reviewer " + fmt.Sprint(role) + ".\n\n" + strings.Repeat("Look at the whole change. ", 20)
 				for n := range round {
 					text += fmt.Sprintf("\n\n## Round %d", n+1)
