@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"reprise/rewrite"
-	"reprise/rewrite/models"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
@@ -594,92 +593,6 @@ func dearer(f Facts) (Prices, reason.Code) {
 		return p, reason.Dearer
 	}
 	return Prices{}, ""
-}
-
-// clockSlack is how far in the future a session's last use may be: another call can have ended
-// while this one was starting.
-const clockSlack Millis = 2000
-
-// resumeBlocker returns what prevents resuming the chain's session, or "".
-func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code) {
-	if why = stateReason(c); why != "" && !c.Held {
-		return why, c.StateWhy
-	}
-	idle, age := f.Now-c.LastUsed, f.Now-c.Created
-	if f.NoResume {
-		return reason.NoResume, ""
-	}
-	if reason, _ := WhatChanged(f, c); reason != "" {
-		return reason, ""
-	}
-	switch {
-	case c.Shared:
-		return reason.StoreUnavailable, ""
-	case c.CallersOwn && !f.Copies:
-		return reason.CallersOwn, ""
-	case min(idle, age) < -clockSlack || idle > f.Limits.TTL: // a clock that was set back proves nothing
-		return reason.Idle, ""
-	case age > f.Limits.MaxAge:
-		return reason.TooOld, ""
-	case f.Limits.ErrorLimit > 0 && c.Errors+f.Lost(c.Session) >= f.Limits.ErrorLimit:
-		return reason.ErrorLimit, ""
-	case f.Limits.filled(c.Context, c.model()) > 1:
-		return reason.ContextFull, ""
-	case c.Held: // its file has changed
-	case c.Stored == StoredGone:
-		return reason.SessionGone, ""
-	case c.Stored == StoredChanged && (!f.Fork || c.ForkAt == ""):
-		return reason.SessionMoved, c.NoForkAt
-	}
-	return "", ""
-}
-
-// harmless are the StateWhy of a live session that say nothing against it.
-var harmless = []reason.Code{"", reason.TurnLimit, reason.RefusedBusy, reason.LateStdin}
-
-func stateReason(c *ChainFacts) reason.Code {
-	switch {
-	case c.State == Live && c.NativeID != "" && slices.Contains(harmless, c.StateWhy):
-		return ""
-	case c.State == Failed, c.State == Live && c.StateWhy != "":
-		return reason.PreviousFailed
-	case c.State == Killed:
-		return reason.PreviousKilled
-	case c.State == Dead:
-		return reason.SessionDead
-	}
-	return reason.PreviousUnknown
-}
-
-// model returns the model that the session runs with, as the tool named it or else as it was requested.
-func (c *ChainFacts) model() string { return cmp.Or(c.FirstModel, c.Fingerprints.Model) }
-
-// nearlyFull is the part of the usable context from which people are warned.
-const nearlyFull = 0.8
-
-// NearlyFull reports whether the context of a session with a model is at or near the limit beyond which
-// it is not resumed.
-func (l Limits) NearlyFull(c rewrite.Context, model string) bool {
-	return l.filled(c, model) >= nearlyFull
-}
-
-// Window returns the context window of a session with a model, in tokens. assumed reports that the tool
-// did not report it.
-func (l Limits) Window(c rewrite.Context, model string) (tokens int64, assumed bool) {
-	if c.Limit != 0 {
-		return c.Limit, false
-	}
-	return cmp.Or(models.Window(model), l.UnknownWindow), true
-}
-
-// filled returns the used part of a session's usable context. 1 is the limit, 0 means that there is
-// none.
-func (l Limits) filled(c rewrite.Context, model string) float64 {
-	window, _ := l.Window(c, model)
-	if window <= 0 || l.ContextShare <= 0 {
-		return 0
-	}
-	return float64(c.Used) / (l.ContextShare * float64(window))
 }
 
 // GoesBack reports whether a call may go on where a session stood before it was continued and that has ended: only

@@ -1,4 +1,6 @@
 // Package proc identifies processes beyond the life of their PIDs. It knows nothing of what they do.
+//
+// Its invariant: two processes that had the same PID one after the other are never equal.
 package proc
 
 import (

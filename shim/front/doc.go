@@ -2,7 +2,7 @@
 //
 // exec.c becomes the real binary for a call that is certainly not managed, before the Go runtime starts, and finds that binary for Go as
 // well. inherit.c records what the caller has ignored, blocked and closed before the runtime changes it. The rest of the
-// package calls them.
+// package calls them. Once Go runs, package shim becomes the real binary.
 //
 // It knows no decision, no ledger and no session. Its invariant: in doubt, Go starts.
 package front

@@ -160,7 +160,7 @@ func (t *Conversation) ForRun(plan rewrite.Plan) (Input, error) {
 	if err != nil {
 		return Input{}, fmt.Errorf("make pipe: %w", err)
 	}
-	return Input{File: r, Talk: &Dialogue{Conversation: t, tool: r, feed: newFeed(w), input: t.compose(plan)}}, nil
+	return Input{File: r, Talk: &Dialogue{Conversation: t, tool: r, writer: newFrameWriter(w), input: t.compose(plan)}}, nil
 }
 
 // Again has nothing to prepare: what another run needs is in frames.

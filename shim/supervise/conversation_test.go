@@ -232,7 +232,7 @@ func TestGivenAgain(t *testing.T) {
 // A tool that does not read holds up the caller, not the shim; and all of it arrives, in order.
 func TestFeed(t *testing.T) {
 	r, w := pipeWith(t, "", true)
-	f := newFeed(w)
+	f := newFrameWriter(w)
 	go f.run()
 	want := ""
 	for i := range 20 {
@@ -261,7 +261,7 @@ func TestFeed(t *testing.T) {
 
 func TestFeedClosed(t *testing.T) {
 	_, w := pipeWith(t, "", true)
-	f := newFeed(w)
+	f := newFrameWriter(w)
 	ended := make(chan struct{})
 	go func() { f.run(); close(ended) }()
 	f.add(make([]byte, 1<<20)) // nobody reads
@@ -270,7 +270,7 @@ func TestFeedClosed(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(10 * time.Second):
-		t.Error("the feed goes on")
+		t.Error("the writer of frames goes on")
 	}
 }
 

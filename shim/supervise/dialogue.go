@@ -16,9 +16,9 @@ const scoutPatience = 2 * time.Second
 // A Dialogue is one run's part of a conversation.
 type Dialogue struct {
 	*Conversation
-	feed  *feed
-	tool  *os.File // the tool's end of its stdin, closed once the tool has started
-	input []byte   // the first input
+	writer *frameWriter
+	tool   *os.File // the tool's end of its stdin, closed once the tool has started
+	input  []byte   // the first input
 
 	// scout decides on a run that was started before the first message: it is called with that
 	// message's arrival and reports whether the run continues. nil for other runs.
@@ -63,11 +63,11 @@ func (a *Attempt) converse() {
 	}
 	a.Input.Talk.begin()
 	a.Input.Talk.tool.Close()
-	a.Input.Talk.feed.add(a.Input.Talk.input)
+	a.Input.Talk.writer.add(a.Input.Talk.input)
 	for _, f := range a.Input.Talk.frames {
 		a.Input.Talk.note(f)
 	}
-	go a.Input.Talk.feed.run()
+	go a.Input.Talk.writer.run()
 	if a.state == stateShowing {
 		a.Input.Talk.settle()
 	}
@@ -76,7 +76,7 @@ func (a *Attempt) converse() {
 // frames returns the channel of the caller's frames. It is nil while the tool does not read what it
 // was sent, or must not be sent more.
 func (a *Attempt) frames() <-chan []byte {
-	if a.Input.Talk == nil || a.Input.Talk.closed || a.ended != nil || a.state == stateRefusing || a.Input.Talk.feed.full() {
+	if a.Input.Talk == nil || a.Input.Talk.closed || a.ended != nil || a.state == stateRefusing || a.Input.Talk.writer.full() {
 		return nil
 	}
 	return a.Input.Talk.Conversation.input
@@ -86,7 +86,7 @@ func (a *Attempt) fed() <-chan struct{} {
 	if a.Input.Talk == nil {
 		return nil
 	}
-	return a.Input.Talk.feed.room
+	return a.Input.Talk.writer.room
 }
 
 func (a *Attempt) overdue() <-chan time.Time {
@@ -100,7 +100,7 @@ func (a *Attempt) overdue() <-chan time.Time {
 func (a *Attempt) takeFrame(line []byte, open bool) {
 	if !open {
 		a.Input.Talk.closed = true
-		a.Input.Talk.feed.end()
+		a.Input.Talk.writer.end()
 		a.checkOver()
 		return
 	}
@@ -122,14 +122,14 @@ func (a *Attempt) takeFrame(line []byte, open bool) {
 		a.letOut()
 	}
 	a.Input.Talk.note(f)
-	a.Input.Talk.feed.add(line)
+	a.Input.Talk.writer.add(line)
 }
 
 // retire ends a scout whose call is resumed. It was sent no message, so it leaves no session. Its
 // held output is dropped.
 func (a *Attempt) retire() {
 	a.Input.Talk.Retired, a.state = true, stateRefusing
-	a.Input.Talk.feed.end()
+	a.Input.Talk.writer.end()
 	a.Input.Talk.overdue = time.After(scoutPatience)
 }
 
@@ -176,7 +176,7 @@ func (a *Attempt) takeLine(line []byte) []byte {
 	if f.Kind != rewrite.IdleFrame {
 		var told []byte
 		shown, told = a.Input.Talk.show(f)
-		a.Input.Talk.feed.add(told)
+		a.Input.Talk.writer.add(told)
 	}
 	if a.state != stateHolding {
 		return shown

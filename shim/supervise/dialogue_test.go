@@ -54,7 +54,7 @@ func newTalk(t *testing.T, state runState) *talk {
 // sent returns what the tool was sent, and ends its stdin.
 func (k *talk) sent(t *testing.T) string {
 	t.Helper()
-	k.Input.Talk.feed.end()
+	k.Input.Talk.writer.end()
 	got, err := io.ReadAll(k.tool)
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestFramesTaken(t *testing.T) {
 	}
 	for name, change := range map[string]func(*talk){
 		"closed": func(k *talk) { k.Input.Talk.closed = true }, "ended": func(k *talk) { k.ended = &Status{} },
-		"refusing": func(k *talk) { k.state = stateRefusing }, "full": func(k *talk) { k.Input.Talk.feed.size = maxAhead },
+		"refusing": func(k *talk) { k.state = stateRefusing }, "full": func(k *talk) { k.Input.Talk.writer.size = maxAhead },
 	} {
 		k := newTalk(t, stateShowing)
 		if change(k); k.frames() != nil {

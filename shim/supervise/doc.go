@@ -1,6 +1,9 @@
 // Package supervise carries out one run of a program: its streams, its signals, its process, and the gate that holds a resumed
 // run's output until the tool has accepted the resume.
 //
+// A call that is refused runs a second time: shim/run.go decides that. What becomes of a line of output is said by the tool's
+// Stream, in rewrite/tool. A Conversation is all that a caller says in stream-json, a Dialogue one run's part of it.
+//
 // It knows the plan of a run and the tool's stream, but no ledger, no configuration and no decision. It prints nothing of its own.
 //
 // Its invariant: what the caller sees of a run is the tool's, in its order and whole, or nothing.

@@ -101,7 +101,7 @@ func (a *Attempt) supervise() Status {
 		}
 	}
 	if a.Input.Talk != nil {
-		a.Input.Talk.feed.close()
+		a.Input.Talk.writer.close()
 	}
 	for _, t := range a.taps {
 		a.leaveOpen(t)

@@ -12,7 +12,7 @@ import (
 )
 
 // forwarded are the signals that the shim forwards to the tool: those that terminals, shells,
-// service managers, batch systems and people send to a program.
+// service managers, batch systems and people send to a program. process.forward sends them on.
 var forwarded = []os.Signal{
 	syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGUSR1, syscall.SIGUSR2,
 	syscall.SIGALRM, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH,

@@ -52,7 +52,7 @@ type Input struct {
 func (in Input) Close(own *os.File) {
 	in.relay.end()
 	if in.Talk != nil {
-		in.Talk.feed.close()
+		in.Talk.writer.close()
 	}
 	if in.File != own {
 		in.File.Close()

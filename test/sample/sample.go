@@ -1,3 +1,6 @@
+// Package sample writes a ledger as four callers might have left it, for tests of screens and for the bench.
+//
+// It is never linked into a program of ours. Its invariant: the same number of calls gives the same ledger.
 package sample
 
 import (

@@ -1,5 +1,8 @@
 // Package app is what all commands of shimctl need: the streams, the ledger, the configuration, the store, errors with hints,
 // and the flags that select calls.
+//
+// It knows no command. Its invariants: nothing is written before the user has agreed to it (Agreed), and an error says in its hint
+// what to type.
 package app
 
 import (

@@ -1,4 +1,7 @@
 // Package doctor checks that the shims can work, and mends what keeps them from it.
+//
+// It never mends without --fix and a yes, and runs no tool but for its version. Its invariant: what it reports is what it found now,
+// in a fresh shell; what it cannot find out is said to be unknown, never to be well.
 package doctor
 
 import (

@@ -1,4 +1,6 @@
 // Package list fetches the list of tested versions of a release, and checks it as install.sh checks the programs.
+//
+// It never asks the network unless the user has typed it. Its invariant: a list that was not checked replaces nothing.
 package list
 
 import (

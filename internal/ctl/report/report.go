@@ -1,4 +1,7 @@
 // Package report makes the page with charts of use, cost and saving, as a file or live from a server.
+//
+// It never writes to the ledger, and the server listens on this machine alone. Its invariant: a figure on the page is the one that
+// status and stats print.
 package report
 
 import (

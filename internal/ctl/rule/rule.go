@@ -1,4 +1,7 @@
 // Package rule proposes rules for calls that were fresh, tries them on past calls, and adds them to the configuration.
+//
+// It never applies a rule to a running call. Its invariant: what a rule is said to change was found by replaying past calls through
+// the same matching and the same decision as the shim's.
 package rule
 
 import (

@@ -1,4 +1,7 @@
 // Package setup puts the shims first in the shells, and checks what fresh shells run.
+//
+// It never touches a file that it has not shown before. Its invariant: what it wrote, and nothing else, is what an uninstall takes
+// out again.
 package setup
 
 import (

@@ -1,4 +1,6 @@
 // Package textfile changes files as a whole: a reader sees the old one or the new one.
+//
+// It knows nothing of what the files say. Its invariant: an interrupted change leaves the old file, with its permissions.
 package textfile
 
 import (

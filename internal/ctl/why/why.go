@@ -1,4 +1,7 @@
 // Package why explains a call: what was decided, on what evidence, and what would have changed it.
+//
+// It never decides: what it says was recorded at the call. Its invariant: an advice is given only if what it says can be typed and
+// does what its sentence promises.
 package why
 
 import (

@@ -2,6 +2,8 @@
 //
 // A shell is asked, not guessed: a fresh one reads its files and says what it would run. What a file says is only used to
 // explain that, and for shells that do not answer.
+//
+// It knows neither the configuration nor the ledger. Its invariant: only the block between its own two marks is ever changed.
 package shells
 
 import (

@@ -9,9 +9,9 @@ import (
 // caller.
 const maxAhead = 256 << 10
 
-// A feed writes whole frames to the tool's stdin in a goroutine of its own. Adding to it never
+// A frameWriter writes whole frames to the tool's stdin in a goroutine of its own. Adding to it never
 // blocks.
-type feed struct {
+type frameWriter struct {
 	file *os.File
 	room chan struct{} // has a token after each write
 
@@ -22,13 +22,13 @@ type feed struct {
 	over    bool // nothing more will be added
 }
 
-func newFeed(file *os.File) *feed {
-	f := &feed{file: file, room: make(chan struct{}, 1)}
+func newFrameWriter(file *os.File) *frameWriter {
+	f := &frameWriter{file: file, room: make(chan struct{}, 1)}
 	f.more = sync.NewCond(&f.mu)
 	return f
 }
 
-func (f *feed) add(data []byte) {
+func (f *frameWriter) add(data []byte) {
 	if len(data) == 0 {
 		return
 	}
@@ -40,7 +40,7 @@ func (f *feed) add(data []byte) {
 }
 
 // end closes the tool's stdin once everything has been written.
-func (f *feed) end() {
+func (f *frameWriter) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.over = true
@@ -48,7 +48,7 @@ func (f *feed) end() {
 }
 
 // full reports whether maxAhead bytes are waiting.
-func (f *feed) full() bool {
+func (f *frameWriter) full() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.size >= maxAhead
@@ -56,7 +56,7 @@ func (f *feed) full() bool {
 
 // run writes until the end. What is left for a tool that has closed its stdin is dropped, as in a
 // pipe.
-func (f *feed) run() {
+func (f *frameWriter) run() {
 	defer f.file.Close()
 	for data, ok := f.next(); ok; data, ok = f.next() {
 		_, _ = f.file.Write(data)
@@ -67,7 +67,7 @@ func (f *feed) run() {
 	}
 }
 
-func (f *feed) next() (data []byte, ok bool) {
+func (f *frameWriter) next() (data []byte, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for len(f.waiting) == 0 && !f.over {
@@ -80,8 +80,8 @@ func (f *feed) next() (data []byte, ok bool) {
 	return data, true
 }
 
-// close ends the feed at once, even if the tool does not read.
-func (f *feed) close() {
+// close ends it at once, even if the tool does not read.
+func (f *frameWriter) close() {
 	f.file.Close()
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,36 +1,9 @@
 package base
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 )
-
-// escape matches the escape sequences that color a transcript.
-var escape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
-
-// StripEscapes removes what colors a text.
-func StripEscapes(text string) string {
-	if !strings.Contains(text, "\x1b") {
-		return text
-	}
-	return escape().ReplaceAllString(text, "")
-}
-
-// A Backlog holds the latest lines that were not shown because the caller's format does not have them.
-type Backlog []byte
-
-// maxBacklog bounds a backlog of more than one line, in bytes.
-const maxBacklog = 1 << 20
-
-// Add keeps a line.
-func (b *Backlog) Add(line []byte) {
-	if len(*b)+len(line) > maxBacklog {
-		*b = (*b)[:0]
-	}
-	*b = append(*b, line...)
-}
 
 // TimestampMillis returns the milliseconds since 1970 of a time in UTC as JavaScript writes it
 // (2026-11-22T15:37:36.811Z). ok is false for any other text.

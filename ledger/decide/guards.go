@@ -1,0 +1,66 @@
+package decide
+
+import (
+	"cmp"
+	"slices"
+
+	"reprise/rewrite/reason"
+)
+
+// clockSlack is how far in the future a session's last use may be: another call can have ended
+// while this one was starting.
+const clockSlack Millis = 2000
+
+// resumeBlocker returns what prevents resuming the chain's session, or "".
+func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code) {
+	if why = stateReason(c); why != "" && !c.Held {
+		return why, c.StateWhy
+	}
+	idle, age := f.Now-c.LastUsed, f.Now-c.Created
+	if f.NoResume {
+		return reason.NoResume, ""
+	}
+	if reason, _ := WhatChanged(f, c); reason != "" {
+		return reason, ""
+	}
+	switch {
+	case c.Shared:
+		return reason.StoreUnavailable, ""
+	case c.CallersOwn && !f.Copies:
+		return reason.CallersOwn, ""
+	case min(idle, age) < -clockSlack || idle > f.Limits.TTL: // a clock that was set back proves nothing
+		return reason.Idle, ""
+	case age > f.Limits.MaxAge:
+		return reason.TooOld, ""
+	case f.Limits.ErrorLimit > 0 && c.Errors+f.Lost(c.Session) >= f.Limits.ErrorLimit:
+		return reason.ErrorLimit, ""
+	case f.Limits.filled(c.Context, c.model()) > 1:
+		return reason.ContextFull, ""
+	case c.Held: // its file has changed
+	case c.Stored == StoredGone:
+		return reason.SessionGone, ""
+	case c.Stored == StoredChanged && (!f.Fork || c.ForkAt == ""):
+		return reason.SessionMoved, c.NoForkAt
+	}
+	return "", ""
+}
+
+// harmless are the StateWhy of a live session that say nothing against it.
+var harmless = []reason.Code{"", reason.TurnLimit, reason.RefusedBusy, reason.LateStdin}
+
+func stateReason(c *ChainFacts) reason.Code {
+	switch {
+	case c.State == Live && c.NativeID != "" && slices.Contains(harmless, c.StateWhy):
+		return ""
+	case c.State == Failed, c.State == Live && c.StateWhy != "":
+		return reason.PreviousFailed
+	case c.State == Killed:
+		return reason.PreviousKilled
+	case c.State == Dead:
+		return reason.SessionDead
+	}
+	return reason.PreviousUnknown
+}
+
+// model returns the model that the session runs with, as the tool named it or else as it was requested.
+func (c *ChainFacts) model() string { return cmp.Or(c.FirstModel, c.Fingerprints.Model) }

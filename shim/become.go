@@ -1,0 +1,84 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+
+	"reprise/shim/front"
+	"reprise/shim/supervise"
+
+	"golang.org/x/sys/unix"
+)
+
+// exitNotFound is the exit code if there is no binary, the same as that of shells.
+const exitNotFound = 127
+
+// execReal replaces this process by the real binary, with the same arguments, environment
+// (except the guard and the store's variables), descriptors and pid. If stdin is not nil, it replaces the caller's, which
+// has been read. execReal returns an exit code only if it fails.
+func (c *call) execReal(stdin *os.File) int {
+	return c.execWith(unsetEnv(c.env.Environ, nil), stdin)
+}
+
+// execWith is execReal with another environment.
+func (c *call) execWith(environ []string, stdin *os.File) int {
+	t, err := c.target()
+	if err != nil {
+		return c.cannotRun(err)
+	}
+	if stdin != nil {
+		if err := unix.Dup2(int(stdin.Fd()), 0); err != nil {
+			return c.cannotRun(fmt.Errorf("hand on stdin: %w", err))
+		}
+	}
+	runtime.LockOSThread()
+	front.Restore()
+	err = execOrSh(t.path, c.env.Args, setEnv(environ, guardEnv, c.guard.With(t.id, os.Getpid())))
+	if errors.Is(err, unix.E2BIG) { // the guard may be what is too much
+		err = execOrSh(t.path, c.env.Args, environ)
+	}
+	return c.cannotRun(fmt.Errorf("run %s: %w", t.path, err))
+}
+
+// execOrSh replaces this process by a program, or like a shell by a script without "#!". It returns
+// only if that fails.
+func execOrSh(path string, args, environ []string) error {
+	err := unix.Exec(path, args, environ)
+	if errors.Is(err, unix.ENOEXEC) {
+		err = unix.Exec("/bin/sh", append([]string{"sh", path}, args[1:]...), environ)
+	}
+	return err
+}
+
+// cannotRun reports on stderr why no tool can be run, and returns the exit code.
+func (c *call) cannotRun(err error) int {
+	c.log.fault("cannot run the tool", err)
+	switch {
+	case errors.Is(err, errNotFound):
+		fmt.Fprintf(c.env.Stderr, "reprise: %s: no other executable of that name on PATH\n"+
+			"reprise: hint: install it, or name it in the configuration: [tool.%s] path = \"/...\"\n", c.name, c.name)
+		return exitNotFound
+	case errors.Is(err, errLoop):
+		fmt.Fprintf(c.env.Stderr, "reprise: %s: gave up after %d shims that lead to each other\n"+
+			"reprise: hint: tried on PATH: %s\n", c.name, c.guard.Hops(), strings.Join(c.candidates(), ", "))
+		return supervise.CannotRun
+	}
+	fmt.Fprintf(c.env.Stderr, "reprise: %s: %v\n", c.name, err)
+	return supervise.CannotRun
+}
+
+// candidates returns the paths of all executables of the tool's name on PATH, each once.
+func (c *call) candidates() []string {
+	var found []string
+	skip := ""
+	for {
+		t, err := resolve(c.name, "", c.env.path(), skip)
+		if err != nil {
+			return found
+		}
+		found, skip = append(found, t.path), skip+","+t.id
+	}
+}
