@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -16,19 +17,18 @@ import (
 
 var update = flag.Bool("update", false, "write the lists of tested versions anew")
 
-// README and conformance.md have the versions of internal/tested/tested.json.
+// README and testing.md have the versions of internal/tested/tested.json.
 func TestVersionsAreTheTestedOnes(t *testing.T) {
 	var pins []string
-	table := "| tool | version | passed through | managed, fresh | resume |\n| --- | --- | --- | --- | --- |\n"
+	table := "| tool | versions | what differed |\n| --- | --- | --- |\n"
 	for _, tool := range tested.Own().Tools {
 		pin := "`" + tool.Pin + "`"
 		if tool.Note != "" {
 			pin += " (" + tool.Note + ")"
 		}
 		pins = append(pins, pin)
-		for _, row := range tool.Tried {
-			passedThrough, fresh, resumes := row.Cells()
-			table += fmt.Sprintf("| %s | %s | %s | %s | %s |\n", tool.Name, row.Version, passedThrough, fresh, resumes)
+		for _, tried := range alike(tool.Tried) {
+			table += fmt.Sprintf("| %s | %s | %s |\n", tool.Name, strings.Join(tried.versions, ", "), tried.differed)
 		}
 	}
 	for _, place := range []struct {
@@ -37,8 +37,7 @@ func TestVersionsAreTheTestedOnes(t *testing.T) {
 		want string
 	}{
 		{"../README.md", regexp.MustCompile("`@anthropic-ai/.*"), strings.Join(pins, ", ") + "."},
-		{"internals/conformance.md", regexp.MustCompile("`@anthropic-ai/.*"), strings.Join(pins, ", ") + "."},
-		{"internals/conformance.md", regexp.MustCompile(`(?m)^\| tool \| version (?:.*\n\|)*.*\n`), table},
+		{"internals/testing.md", regexp.MustCompile(`(?m)^\| tool \| versions (?:.*\n\|)*.*\n`), table},
 	} {
 		text, err := os.ReadFile(place.page)
 		if err != nil {
@@ -56,6 +55,31 @@ func TestVersionsAreTheTestedOnes(t *testing.T) {
 			t.Errorf("%s does not have the tested versions: go test ./docs -update", place.page)
 		}
 	}
+}
+
+// A group is the versions of a tool in which the same differed.
+type group struct {
+	versions []string
+	differed string
+}
+
+// alike groups the versions of a tool, each group where its first version stands.
+func alike(rows []tested.Row) (groups []group) {
+	for _, row := range rows {
+		var of []string
+		for _, part := range [][2]string{{"passed through: ", row.PassedThrough}, {"fresh: ", row.Fresh}, {"resume: ", row.Resumes}} {
+			if part[1] != "" {
+				of = append(of, part[0]+part[1])
+			}
+		}
+		differed := cmp.Or(strings.Join(of, "; "), "nothing")
+		n := slices.IndexFunc(groups, func(g group) bool { return g.differed == differed })
+		if n < 0 {
+			n, groups = len(groups), append(groups, group{differed: differed})
+		}
+		groups[n].versions = append(groups[n].versions, row.Version)
+	}
+	return groups
 }
 
 var (
@@ -269,6 +293,35 @@ func TestPagesForUsersAreShort(t *testing.T) {
 	}
 	if words < 10_000 || words > 20_000 {
 		t.Errorf("the pages for users have %d words, want at most 20000", words)
+	}
+}
+
+// The pages for maintainers stay short enough to be read too, each tool's at one sitting: recordings and tests say the rest.
+func TestPagesForMaintainersAreShort(t *testing.T) {
+	words, tools := 0, 0
+	for _, page := range pages(t) {
+		name, internal := strings.CutPrefix(strings.TrimSuffix(page, ".md"), "internals/")
+		if !internal {
+			continue
+		}
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := len(strings.Fields(string(text)))
+		words += own
+		if _, err := os.Stat("../rewrite/tool/" + name); err == nil {
+			tools++
+			if own > 400 {
+				t.Errorf("%s has %d words, want at most 400", page, own)
+			}
+		}
+	}
+	if tools < 8 {
+		t.Errorf("only %d tools have a page", tools)
+	}
+	if words > 12_000 {
+		t.Errorf("the pages for maintainers have %d words, want at most 12000", words)
 	}
 }
 

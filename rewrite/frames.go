@@ -44,7 +44,7 @@ var promptHooks = jsonline.NewMarks("UserPromptSubmit", "UserPromptExpansion")
 
 // claude with --input-format stream-json holds a conversation. Each line, in both directions, is a
 // frame. The caller sends user messages and control requests, and receives events and claude's own
-// control requests. docs/internals/sdk.md has the measurements.
+// control requests. docs/internals/callers.md has the measurements.
 
 // A FrameKind says what a line of such a conversation is.
 type FrameKind int

@@ -1,6 +1,19 @@
 // Command chaos runs callers of many kinds against the shims and the player while things go wrong:
-// signals, full disks, broken ledgers, failing tools. After each call and each round it checks the
-// invariants (docs/internals/chaos.md).
+// signals, limits on files, broken ledgers, failing tools, clocks that jump. A world is a home with its
+// own ledger and a dozen callers; it lasts ten rounds. The player records every run outside the shim.
+// Each block of each prompt and answer has a mark of its own, so that it is recognized wherever it appears.
+//
+// After each call (check.go):
+//   - it ended as the tool did, and its output is the tool's, byte for byte; of a killed call, a prefix of it;
+//   - a session has seen marks of one job and role only, and everything in the prompt is in the session
+//     or in what it was sent;
+//   - no resume of a session whose last run failed, from before a jump of the clock, of the same prompt,
+//     or against REPRISE_FRESH;
+//   - a fresh session gets the caller's prompt unchanged; never two processes in one session, never a third run;
+//   - the tool does not outlive its shim, and no call waits for a lease that no live process holds.
+//
+// After each round no process, temporary file or lease is left, the ledger is sound unless the round broke
+// it, no mark is in the state directory, and no other user can read that directory.
 package main
 
 import (

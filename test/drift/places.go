@@ -45,7 +45,10 @@ const (
 	farther = 8 << 10
 )
 
-// places returns what a tool's installation asks about its output format.
+// places returns what a tool's installation asks about its output format: comparisons, uses of their result, and calls
+// of functions that compare their parameter. A format that goes through more than one function is not seen, nor is a
+// condition on something else. Found: claude 2.1.330 about 150, gemini 0.61.0 70, qwen 0.24.4 36, droid 0.225.2 15,
+// opencode 1.18.33 6, copilot 1.0.102 5.
 func places(tool, folder string) (map[place]bool, error) {
 	pattern, ok := code[tool]
 	if !ok {

@@ -1,6 +1,11 @@
 // Command faults injects faults around the shim and shows what was lost: for each kind of fault how
 // many calls were made, and which of their effects differed from a call without the shim or were
 // not recorded. It uses the player, and nothing outside of a temporary directory.
+//
+// A call counts as lost if the caller saw anything but what the tool alone would have shown; if it was
+// resumed wrongly, or two calls worked in one session; if its outcome was forgotten although it could be
+// kept; or if afterwards the ledger was damaged, a session was still leased, or a temporary file was left.
+// The slowest is the longest time that a call took beyond the tool's own, including the start.
 package main
 
 import (

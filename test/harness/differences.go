@@ -108,6 +108,7 @@ type Difference struct {
 	Chance         bool // it depends on chance; all others are what the shim does better in each run
 }
 
+// deliberate is the list that docs/explanation/transparency.md shows to users.
 var deliberate = []Difference{
 	{"gemini", `^(TERM|INT|HUP) in the middle|^TERM at moment`, "gemini restarts itself as a child process and does not forward signals to it; the shim does", false},
 	{"gemini", `^KILL (in the middle|at the end)`, "if gemini is killed, that child process continues; if the shim is killed, the tool ends too", false},

@@ -4,6 +4,12 @@
 // counted (AtLeast), what is estimated (Estimate) and what was measured against a control group
 // (Comparison). Its invariant: a figure of one kind is never shown as one of another, and an unknown
 // figure is never 0.
+//
+// A chain's number and a key in the ledger decide whether rollout resumes it; delta_rollout goes by other
+// digits of that number. Calls of one chain are not independent, so the intervals of tokens, cost, duration
+// and all differences come from a bootstrap over whole chains (1000 draws, always the same), the interval of
+// a success share is Wilson's, and calls and time of a chain have Student's. Chains that changed groups
+// because rollout changed are excluded, and counted.
 package saving
 
 import (

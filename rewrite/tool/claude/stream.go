@@ -355,7 +355,8 @@ func (s *stream) learnUsage(line []byte, numbers []jsonline.Number) {
 }
 
 // guessedCosts returns the models in a result whose price claude does not know (2.1.329: "costBasis":
-// "unknown").
+// "unknown"). claude then reports a cost at another model's price. The run's cost is not recorded, not even a known
+// part, so that budgets, dearer, stats and log do not count it. shimctl prices its tokens by the model that claude named first.
 func guessedCosts(line []byte) (models []string) {
 	var result struct {
 		ModelUsage map[string]struct{ CostBasis string }
