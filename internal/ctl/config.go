@@ -94,7 +94,7 @@ func checkConfigFile(a *app.App, asJSON bool) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		found = "there is no such file, the defaults hold"
 	}
-	fmt.Fprintf(a.Stdout, "%s: %s\n", view.Printable(a.Tilde(path)), found)
+	a.Stdout.Notice(a.Tilde(path) + ": " + found)
 	return nil
 }
 

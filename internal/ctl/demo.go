@@ -109,7 +109,7 @@ func play(a *app.App, ctx context.Context, job demo.Job, root string) (demo.Play
 	if job.Shims != "" {
 		how = "with them"
 	}
-	fmt.Fprintf(a.Stderr, "playing the job %s: %s ...\n", how, job.Tool)
+	a.Stderr.Notice(fmt.Sprintf("playing the job %s: %s ...", how, job.Tool))
 	return job.Play(ctx, root)
 }
 
@@ -142,7 +142,8 @@ func showDemo(a *app.App, job demo.Job, without, with demo.Played) error {
 	if len(with.Calls) != len(without.Calls) {
 		return fmt.Errorf("compare the two: %d calls without the shims, %d with them", len(without.Calls), len(with.Calls))
 	}
-	fmt.Fprintf(a.Stdout, "A coder and a reviewer, played by this loop (TOOL is %q):\n\n%s\n", strings.Join(demo.Command(job.Tool), " "), indent(demo.Loop))
+	a.Stdout.Notice(fmt.Sprintf("A coder and a reviewer, played by this loop (TOOL is %q):", strings.Join(demo.Command(job.Tool), " ")))
+	fmt.Fprintf(a.Stdout, "\n%s\n", indent(demo.Loop))
 	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "CALL\tDECISION\tPROMPT SENT\tREQUESTS\tNEW TOKENS\tCACHED TOKENS\t")
 	for i, c := range with.Calls {
@@ -157,10 +158,12 @@ func showDemo(a *app.App, job demo.Job, without, with demo.Played) error {
 		return err
 	}
 	second := with.Calls[len(with.Calls)-2]
-	fmt.Fprintf(a.Stdout, "\nWhat the coder was sent in its second round, whose session had the rest already:\n\n%s\n", indent(second.Sent))
-	fmt.Fprintf(a.Stdout, "In all: %d requests instead of %d, %s fewer tokens sent, %s fewer that no cache had.\n",
+	fmt.Fprintln(a.Stdout)
+	a.Stdout.Notice("What the coder was sent in its second round, whose session had the rest already:")
+	fmt.Fprintf(a.Stdout, "\n%s\n", indent(second.Sent))
+	a.Stdout.Notice(fmt.Sprintf("In all: %d requests instead of %d, %s fewer tokens sent, %s fewer that no cache had.",
 		sum.Requests, was.Requests, percent(was.Tokens.Input-sum.Tokens.Input, was.Tokens.Input),
-		percent(fresh(was)-fresh(sum), fresh(was)))
+		percent(fresh(was)-fresh(sum), fresh(was))))
 	return showSaving(a, with)
 }
 
@@ -179,7 +182,7 @@ func showSaving(a *app.App, with demo.Played) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "shimctl status says: %s.\n", saved.Headline())
+	a.Stdout.Notice("shimctl status says: " + saved.Headline() + ".")
 	return nil
 }
 

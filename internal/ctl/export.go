@@ -176,13 +176,13 @@ func sendSpans(a *app.App, ctx context.Context, l *ledger.Ledger, f exportFlags,
 	o := export.OTLP{Client: &http.Client{}, Endpoint: url, Header: header, Version: config.Version, Key: l.Key(), Timeout: f.timeout, Wait: pause}
 	sent, err := view.WithProgress(a.Stderr, "sending spans", func() (export.Sent, error) { return o.Send(ctx, l.Invocations(filter)) })
 	for _, said := range sent.Said {
-		fmt.Fprintf(a.Stderr, "the collector says: %q\n", said)
+		a.Stderr.Notice(fmt.Sprintf("the collector says: %q", said))
 	}
-	fmt.Fprintf(a.Stdout, "sent %s", view.Count(sent.Accepted, "span"))
+	done := "sent " + view.Count(sent.Accepted, "span")
 	if sent.Running > 0 {
-		fmt.Fprintf(a.Stdout, "; %s not ended", view.Count(sent.Running, "call"))
+		done += "; " + view.Count(sent.Running, "call") + " not ended"
 	}
-	fmt.Fprintln(a.Stdout)
+	a.Stdout.Notice(done)
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		err = app.WithHint(err, "nothing listens there: start the collector, or name another --endpoint")
 	}

@@ -81,7 +81,7 @@ func runForget(a *app.App, name string, f forgetFlags) error {
 		return err
 	}
 	if words := storedWords("forgot ", inStore); words != "" {
-		fmt.Fprintln(a.Stdout, words)
+		a.Stdout.Notice(words)
 	}
 	return forgetChain(a, l, c, files, f.sessions)
 }
@@ -96,7 +96,7 @@ func forgetStored(a *app.App, task string, s *storedChains, f forgetFlags) (foun
 		return true, err
 	}
 	if kept, err = s.forget(false); err == nil {
-		fmt.Fprintln(a.Stdout, "forgot task "+view.Printable(task)+storedWords(": ", kept))
+		a.Stdout.Notice("forgot task " + task + storedWords(": ", kept))
 	}
 	return true, err
 }
@@ -113,10 +113,10 @@ func forgetChain(a *app.App, l *ledger.Ledger, c ledger.ChainName, files chainFi
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "forgot chain %d: %s, %s, %s of the log\n", c.ID, view.Count(f.Sessions, "session"), view.Count(f.Calls, "call"),
-		view.Count(int64(lines), "line"))
+	a.Stdout.Notice(fmt.Sprintf("forgot chain %d: %s, %s, %s of the log", c.ID, view.Count(f.Sessions, "session"), view.Count(f.Calls, "call"),
+		view.Count(int64(lines), "line")))
 	if sessions {
-		fmt.Fprintln(a.Stdout, "removed "+files.words())
+		a.Stdout.Notice("removed " + files.words())
 	}
 	return nil
 }

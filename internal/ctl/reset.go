@@ -36,7 +36,7 @@ func runReset(a *app.App, l *ledger.Ledger, name string, agreed app.Consent) err
 			}
 			kept, err := s.reset()
 			if kept.Chains > 0 {
-				fmt.Fprintf(a.Stdout, "the next call of task %s begins anew on all machines (%s)\n", view.Printable(name), view.Count(kept.Chains, "chain"))
+				a.Stdout.Notice(fmt.Sprintf("the next call of task %s begins anew on all machines (%s)", name, view.Count(kept.Chains, "chain")))
 			}
 			return kept.Chains > 0, err
 		})
@@ -60,6 +60,6 @@ func runReset(a *app.App, l *ledger.Ledger, name string, agreed app.Consent) err
 	if kept.Chains > 0 {
 		where = " on all machines"
 	}
-	fmt.Fprintf(a.Stdout, "the next call of chain %d begins anew%s\n", chain.ID, where)
+	a.Stdout.Notice(fmt.Sprintf("the next call of chain %d begins anew%s", chain.ID, where))
 	return nil
 }

@@ -109,7 +109,7 @@ func showTree(a *app.App, r view.Reporter, chain ledger.ChainRow, calls []ledger
 			title = append(title, named[0]+" "+named[1])
 		}
 	}
-	fmt.Fprintln(a.Stdout, a.Stdout.Paint(view.Strong, view.Printable(strings.Join(title, "  "))))
+	a.Stdout.Sentences("", view.Strong, strings.Join(title, "  "))
 	lines := newCallLines(a, r, calls)
 	showBranches(a, "", branches(chain.Sessions, ""), chain.Sessions, lines)
 	if lines.hidden != "" {

@@ -209,7 +209,7 @@ func byHeader(by ledger.By) string { return strings.ToUpper(string(by)) }
 
 func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
 	if s.Total.Calls == 0 {
-		fmt.Fprintln(a.Stderr, "no managed call has been made"+app.FilterWords(s.Filter))
+		a.Stderr.Notice(noCallMade(s.Filter))
 		return
 	}
 	a.Stdout.Heading(app.CallsOfPeriod(s.Filter.Times()))

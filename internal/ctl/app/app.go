@@ -94,6 +94,9 @@ func IsUsage(err error) bool {
 // ErrFindings reports that a check found problems, which were printed.
 var ErrFindings = errors.New("something was found")
 
+// errDeclined reports that a person said no.
+var errDeclined = errors.New("nothing was changed")
+
 // Run runs a command and returns its exit code.
 func (a *App) Run(root *cobra.Command, args []string) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
@@ -112,6 +115,9 @@ func (a *App) Run(root *cobra.Command, args []string) int {
 		return exitFindings
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
+	case errors.Is(err, errDeclined):
+		a.Stderr.Notice(err.Error())
+		return ExitFailed
 	}
 	a.Complain(err.Error(), HintFor(err))
 	if IsUsage(err) {
@@ -122,9 +128,15 @@ func (a *App) Run(root *cobra.Command, args []string) int {
 
 // Complain prints a problem, and what can be done about it.
 func (a *App) Complain(problem, hint string) {
-	fmt.Fprintln(a.Stderr, "error: "+view.PrintableLines(a.TildeIn(problem)))
+	a.complainLines("error: " + problem)
 	if hint != "" {
-		fmt.Fprintln(a.Stderr, "hint: "+view.PrintableLines(a.TildeIn(hint)))
+		a.complainLines("hint: " + hint)
+	}
+}
+
+func (a *App) complainLines(text string) {
+	for line := range strings.SplitSeq(a.TildeIn(text), "\n") {
+		a.Stderr.Notice(line)
 	}
 }
 

@@ -2,7 +2,6 @@ package app
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -100,7 +99,7 @@ func (a *App) Agreed(does string, c Consent) (bool, error) {
 	switch {
 	case c.Dry:
 		if !c.JSON {
-			fmt.Fprintln(a.Stdout, "would "+view.Printable(does))
+			a.Stdout.Notice("would " + does)
 		}
 		return false, nil
 	case c.Yes:
@@ -111,12 +110,12 @@ func (a *App) Agreed(does string, c Consent) (bool, error) {
 	if a.Confirm(does + "?") {
 		return true, nil
 	}
-	return false, errors.New("nothing was changed")
+	return false, errDeclined
 }
 
 // Confirm asks a person who is there, and reports whether the answer is yes.
 func (a *App) Confirm(question string) bool {
-	fmt.Fprint(a.Stderr, view.Printable(question)+" [y/N] ")
+	fmt.Fprint(a.Stderr, a.Stderr.Indented(view.Printable(question)+" [y/N]", 0)+" ")
 	answer, err := bufio.NewReader(a.Stdin).ReadString('\n')
 	if err != nil {
 		fmt.Fprintln(a.Stderr)

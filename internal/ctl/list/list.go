@@ -83,12 +83,12 @@ func update(a *app.App, r release, s signer) error {
 	}); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "stored the list of %s in %s\n", when(fetched), a.Tilde(path))
+	a.Stdout.Notice(fmt.Sprintf("stored the list of %s in %s", when(fetched), a.Tilde(path)))
 	for _, name := range rewrite.Names {
 		was := tested.Merged(name, tested.Own(), before)
 		now := tested.Merged(name, tested.Own(), before, fetched)
 		if len(was) > 0 && was[len(was)-1] != now[len(now)-1] {
-			fmt.Fprintf(a.Stdout, "%s %s was tested since %s\n", name, now[len(now)-1].Version, was[len(was)-1].Version)
+			a.Stdout.Notice(fmt.Sprintf("%s %s was tested since %s", name, now[len(now)-1].Version, was[len(was)-1].Version))
 		}
 	}
 	return nil

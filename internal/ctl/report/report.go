@@ -75,7 +75,7 @@ func write(a *app.App, file string, store bool, flags app.FilterFlags) error {
 		return fmt.Errorf("write report: %w", err)
 	}
 	if file != "-" {
-		fmt.Fprintf(a.Stderr, "wrote %s: %s\n", view.Printable(a.Tilde(file)), view.Count(calls, "managed call"))
+		a.Stderr.Notice("wrote " + a.Tilde(file) + ": " + view.Count(calls, "managed call"))
 	}
 	return nil
 }

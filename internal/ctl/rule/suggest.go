@@ -254,22 +254,26 @@ func tomlText(text string) string {
 // that is said about a rule is a comment.
 func printSuggestions(a *app.App, found []suggestion, files []string) {
 	if len(found) == 0 {
-		fmt.Fprintln(a.Stderr, "nothing to suggest: no fresh calls in that time differ in one section only, and begin as asked for")
+		a.Stderr.Notice("nothing to suggest: no fresh calls in that time differ in one section only, and begin as asked for")
 	}
 	for i, s := range found {
 		if i > 0 {
 			fmt.Fprintln(a.Stdout)
 		}
-		for _, line := range s.comment(a) {
-			fmt.Fprintln(a.Stdout, "# "+line)
-		}
+		printComment(a.Stdout, s.comment(a))
 		fmt.Fprint(a.Stdout, s.Rule)
 	}
 	if slices.ContainsFunc(found, func(s suggestion) bool { return s.Rule != "" && !s.proposed }) {
 		fmt.Fprintln(a.Stdout)
-		for _, line := range nextSteps(files) {
-			fmt.Fprintln(a.Stdout, "# "+view.Printable(line))
-		}
+		printComment(a.Stdout, nextSteps(files))
+	}
+}
+
+func printComment(s view.Screen, lines []string) {
+	const mark = "# "
+	for _, line := range lines {
+		folded := s.Indented(view.Printable(line), len(mark))
+		fmt.Fprintln(s, mark+strings.ReplaceAll(folded, "\n"+strings.Repeat(" ", len(mark)), "\n"+mark))
 	}
 }
 

@@ -145,7 +145,7 @@ func writeEdits(a *app.App, edits []textfile.Edit, say bool) error {
 			if e.Remove {
 				verb = "removed"
 			}
-			fmt.Fprintln(a.Stdout, verb, view.Printable(a.Tilde(e.File)))
+			a.Stdout.Notice(verb + " " + a.Tilde(e.File))
 		}
 	}
 	return nil

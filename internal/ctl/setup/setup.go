@@ -222,20 +222,20 @@ func showSetup(a *app.App, r Report) {
 	}
 	var shown []string // the lines of the last change that was printed in full
 	for _, c := range r.Changes {
-		name, lines := view.Printable(c.title(a)), shells.Changed(c.Diff)
+		name, lines := c.title(a), shells.Changed(c.Diff)
 		with, without := lacking(lines, shown), lacking(shown, lines)
 		switch {
 		case len(lines) == 0:
-			fmt.Fprintln(a.Stdout, "to the end of "+name+": the block that it has")
+			a.Stdout.Notice("to the end of " + name + ": the block that it has")
 		case shown == nil || len(with)+len(without) > len(lines)/2:
-			fmt.Fprintln(a.Stdout, name+":")
+			a.Stdout.Notice(name + ":")
 			for _, line := range lines {
 				meaning := map[byte]view.Meaning{'+': view.Good, '-': view.Bad}[line[0]]
 				fmt.Fprintln(a.Stdout, a.Stdout.Paint(meaning, view.Printable(line)))
 			}
 			shown = lines
 		default:
-			fmt.Fprintln(a.Stdout, "the same in "+name)
+			a.Stdout.Notice("the same in " + name)
 			printEach(a, "    without ", without)
 			printEach(a, "    with    ", with)
 		}

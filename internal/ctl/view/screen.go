@@ -165,8 +165,8 @@ func (s Screen) Sentences(header string, m Meaning, sentences ...string) {
 	}
 }
 
-// Notice prints a sentence as it is, for stderr.
-func (s Screen) Notice(sentence string) { fmt.Fprintln(s, Printable(sentence)) }
+// Notice prints a sentence without a header: folded to the width of a terminal, elsewhere on one line.
+func (s Screen) Notice(sentence string) { fmt.Fprintln(s, s.Indented(Printable(sentence), 0)) }
 
 // PrintJSON prints a value as indented JSON.
 func (s Screen) PrintJSON(v any) error {
