@@ -694,12 +694,14 @@ first_on_path() {
 
 # shellcheck disable=SC2016 # the shell that reads the line is to expand $PATH
 path_line() {
-	quoted=$(printf '%s' "$bin" | sed 's/[\\"$`]/\\&/g')
 	case ${SHELL:-} in
-	*/fish) printf 'fish_add_path --move "%s"\n' "$quoted" ;;
-	*) printf 'export PATH="%s:$PATH"\n' "$quoted" ;;
+	*/fish) printf 'fish_add_path --move "%s"\n' "$(escaped "$bin")" ;;
+	*) printf 'export PATH="%s:$PATH"\n' "$(escaped "$bin")" ;;
 	esac
 }
+
+# escaped prints a path as it stands in double quotes.
+escaped() { printf '%s' "$1" | sed 's/[\\"$`]/\\&/g'; }
 
 # --- uninstall ---
 
@@ -743,10 +745,21 @@ remove_programs() {
 	remove_man_pages
 	rm -rf -- "${bin:?}/$marker" "${bin:?}/$marker".tmp.*
 	printf 'removed reprise from %s\n' "$bin"
-	case :$PATH: in
-	*":$bin:"*) printf 'that directory is still on PATH: take the line out of your profile\n' ;;
-	esac
+	mention_lines
 	remove_empty
+}
+
+# mention_lines names the start-up files in which the user put the directory on PATH, outside the block of shimctl setup.
+mention_lines() {
+	home=${HOME:-} below=${bin#"${HOME:-}"/}
+	for file in "$home/.profile" "$home/.bash_profile" "$home/.bash_login" "$home/.bashrc" "${ZDOTDIR:-$home}/.zshenv" "${ZDOTDIR:-$home}/.zprofile" \
+		"${ZDOTDIR:-$home}/.zshrc" "${ZDOTDIR:-$home}/.zlogin" "${XDG_CONFIG_HOME:-$home/.config}/fish/config.fish"; do
+		# shellcheck disable=SC2016,SC2088 # the file is searched for what a user wrote, unexpanded
+		if sed '/^# >>> reprise >>>/,/^# <<< reprise <<</d' "$file" 2>/dev/null | grep -i path |
+			grep -qF -e "$bin" -e "$(escaped "$bin")" -e "~/$below" -e '$HOME/'"$below" -e '${HOME}/'"$below"; then
+			printf '%s still puts that directory on PATH: take the line out\n' "$file"
+		fi
+	done
 }
 
 remove_or_mention() {

@@ -694,7 +694,28 @@ func TestPathAdvice(t *testing.T) {
 	s.prependPath(s.bin + "/")
 	contains(t, s.install("--bin-dir", s.bin), "that directory is first on PATH already")
 	s.prependPath(s.bin)
-	contains(t, s.install("--uninstall", "--bin-dir", s.bin), "that directory is still on PATH: take the line out of your profile")
+	if out := s.install("--uninstall", "--bin-dir", s.bin); strings.Contains(out, "on PATH") {
+		t.Errorf("no file has a line to take out:\n%s", out)
+	}
+	for _, own := range []struct {
+		bin   string
+		lines [3]string
+	}{
+		{s.bin, [3]string{`export PATH="` + s.at(`a \"b\" \$c`) + `:$PATH"`, "PATH=" + s.bin + ":$PATH", "path=('" + s.bin + "' $path)"}},
+		{s.home + "/tools", [3]string{`export PATH="$HOME/tools:$PATH"`, "set PATH ~/tools $PATH", "path=(${HOME}/tools $path)"}},
+	} {
+		s.install("--bin-dir", own.bin)
+		s.write(s.home+"/.bashrc", "# >>> reprise >>>\nPATH="+own.bin+"\n# <<< reprise <<<\nls "+own.bin+"\n")
+		files := [3]string{s.home + "/.profile", s.home + "/.config/fish/config.fish", s.home + "/.zshrc"}
+		for i, file := range files {
+			s.write(file, own.lines[i]+"\n")
+		}
+		out := s.install("--uninstall", "--bin-dir", own.bin)
+		contains(t, out, files[0]+" still puts that directory on PATH: take the line out\n", files[1]+" still", files[2]+" still")
+		if strings.Contains(out, ".bashrc still") {
+			t.Errorf("what is no line of PATH, or setup's own, is taken for one of the user's:\n%s", out)
+		}
+	}
 }
 
 // fromSource skips a test that builds the programs several times.
