@@ -33,11 +33,160 @@ func TestScreensFit(t *testing.T) {
 			cmd := exec.Command(self, strings.Fields(args)...)
 			cmd.Args[0] = "shimctl"
 			cmd.Env = append(toolbox.Home(t.TempDir()), state, "TERM=xterm", "LANG=C.UTF-8", "PATH="+tools, "PAGER="+less)
-			for _, line := range strings.Split(colors.ReplaceAllString(showSized(t, cmd, size).end(), ""), "\r\n") {
-				if wide := runewidth.StringWidth(line); wide > int(size.Cols) {
-					t.Errorf("%s on %d columns: a line of %d: %s", args, size.Cols, wide, line)
-				}
-			}
+			fitsIn(t, args, showSized(t, cmd, size).end(), int(size.Cols))
 		}
 	}
 }
+
+// fitsIn complains of lines that are wider than the terminal, but for one word, which is a path, and for what is written
+// into a file.
+func fitsIn(t *testing.T, args, shown string, columns int) {
+	t.Helper()
+	for line := range strings.SplitSeq(colors.ReplaceAllString(shown, ""), "\r\n") {
+		wide, whole := runewidth.StringWidth(line), strings.HasPrefix(line, "+") || !strings.Contains(strings.TrimSpace(line), " ")
+		if wide > columns && !whole {
+			t.Errorf("%s on %d columns: a line of %d: %s", args, columns, wide, line)
+		}
+	}
+}
+
+// Every command ends by itself at a terminal, where all that it says has room, and no line is wider.
+func TestEveryCommandFits(t *testing.T) {
+	m := newMachine(t)
+	m.sh(everydayCalls)
+	size := pty.Winsize{Rows: 24, Cols: 80}
+	show := func(args string, answers ...string) string {
+		t.Helper()
+		cmd := exec.Command(filepath.Join(m.root, "shims", "shimctl"), strings.Fields(args)...)
+		cmd.Dir, cmd.Env = filepath.Join(m.root, "repo"), append(m.env, "TERM=xterm", "LANG=C.UTF-8", "PAGER=cat", "SHELL=/bin/bash", "REPRISE_BIN_DIR="+m.root+"/shims")
+		s := showSized(t, cmd, size)
+		for _, answer := range answers {
+			s.until("[y/N] ")
+			s.typing(answer + "\n")
+		}
+		if s.exit() < 0 {
+			t.Errorf("%s does not end", args)
+		}
+		fitsIn(t, args, s.shown.String(), int(size.Cols))
+		return s.shown.String()
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(everyCommand), "\n") {
+		args, answers, _ := strings.Cut(line, " < ")
+		shown := show(args, strings.Fields(answers)...)
+		if answers == "n" && (!strings.HasSuffix(shown, "\r\nnothing was changed\r\n") || strings.Contains(shown, "error:")) {
+			t.Errorf("%s was answered with no, and shows %q", args, shown)
+		}
+	}
+	named := regexp.MustCompile(`(?m)^  ([a-z-]+)  +.*\r$`)
+	for left := []string{""}; len(left) > 0; left = left[1:] {
+		_, commands, _ := strings.Cut(show("help"+left[0]), "\ncommands:\r\n")
+		commands, _, _ = strings.Cut(commands, "\r\n\r\n")
+		for _, found := range named.FindAllStringSubmatch(commands, -1) {
+			left = append(left, left[0]+" "+found[1])
+		}
+	}
+}
+
+// everydayCalls are a loop with names, one whose feedback is replaced, calls that end badly, and a rule.
+const everydayCalls = `
+mkdir -p ../home/.config/reprise ../home/tools
+touch ../fake/remember
+cp ../real/claude ../home/tools/codex
+cp ../real/claude ../home/tools/gemini
+printf '%s\n' '[ -s "$NVM_DIR/nvm.sh" ] && . "$NVM_DIR/nvm.sh"' 'alias codex="$HOME/tools/codex"' 'alias gemini="KEY=secret $HOME/tools/gemini"' >../home/.bashrc
+prompt() {
+	printf 'You are the coder.\n\n'
+	for i in $(seq 60); do echo "- Rule $i: keep functions small, and write a test for case $i."; done
+	for note in "$@"; do printf '\n%s\n' "$note"; done
+}
+for note in one two three four; do prompt "Feedback of this round: $note" "Begin now." | claude -p; done
+export REPRISE_TASK=a-job-with-a-rather-long-name
+prompt | claude -p
+prompt "It fails: fix it." | claude -p
+prompt "It fails: fix it." "It still fails: fix it." | claude -p --output-format json
+REPRISE_ROLE=reviewer claude -p "Review it."
+echo refuse >../fake/mode; prompt "It fails: fix it." "It still fails: fix it." "Again." | claude -p
+echo crash >../fake/mode; claude -p "This fails." || :
+echo killed >../fake/mode; claude -p "This is killed." || :
+rm ../fake/mode
+claude -p --resume 00000000-0000-4000-8000-000000000005 "The caller's own." || :
+claude -p /compact || :
+printf '[budget]\ncalls_per_hour = 2\n[[rule]]\nname = "a-rule"\ntool = "claude"\ntask = "x"\ncwd = "/nowhere"\n' >../home/.config/reprise/config.toml
+printf '[[rule]]\nname = "another"\ntool = "claude"\n' >rules.toml
+`
+
+// everyCommand is one call of shimctl a line, with the answers to its questions. What never ends, fetches, or prints a format
+// for programs is left out.
+const everyCommand = `
+--help
+--version
+status
+status --all
+status --nonsense
+status --since 2001-01-01 --until 2001-01-02
+doctor
+doctor --all
+doctor --share
+doctor --fix --new-ledger < n
+config check
+config show
+config path
+config get prune.keep_within
+config get nonsense
+config set ttl 2h < n
+config set ttl nonsense
+config unset budget.calls_per_hour < n
+config init
+why
+why 1
+why identical
+why base_changed
+why nonsense
+explain --call 5
+explain -- claude -p hi
+explain --blocks -- claude -p hi
+stats
+stats --by tool
+stats --by role
+stats --since nonsense
+stats --since 2001-01-01 --until 2001-01-02
+log
+log --reason nonsense
+log --chain nonsense
+show
+show --live
+show --sessions
+show 5
+show --sessions 5
+show --call 5
+show --call 9
+show --call 99
+show nonsense
+rule suggest
+rule add --from 4 < n
+rule add --from 9
+rule add rules.toml < n
+rule try rules.toml
+rule try nowhere
+prune
+prune --keep-last 1
+prune -n --keep-last -1
+prune --keep-history 1ms < n
+forget 5 < n
+forget 6 --sessions < n
+forget 99
+reset 5 < n
+export --endpoint http://127.0.0.1:1
+report --output page.html
+statusline
+version
+completion
+setup < n
+setup --yes --tools claude
+setup --undo < n
+setup --undo < y
+setup < y n
+setup --undo --yes
+setup --tools nonsense
+nonsense
+`

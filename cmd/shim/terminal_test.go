@@ -81,12 +81,18 @@ func (s *screen) typing(keys string) {
 // end returns all that was shown, when the call has ended.
 func (s *screen) end() string {
 	s.t.Helper()
-	defer time.AfterFunc(time.Minute, func() { s.cmd.Process.Kill() }).Stop()
-	_, _ = io.Copy(&s.shown, s.master) // a terminal that nobody has open any more ends in an error
-	if err := s.cmd.Wait(); err != nil {
-		s.t.Errorf("%v, and the screen shows %q", err, s.shown.String())
+	if code := s.exit(); code != 0 {
+		s.t.Errorf("exit %d, and the screen shows %q", code, s.shown.String())
 	}
 	return s.shown.String()
+}
+
+// exit waits until the call has ended, and returns its exit code, -1 if it had to be killed.
+func (s *screen) exit() int {
+	defer time.AfterFunc(time.Minute, func() { s.cmd.Process.Kill() }).Stop()
+	_, _ = io.Copy(&s.shown, s.master) // a terminal that nobody has open any more ends in an error
+	_ = s.cmd.Wait()
+	return s.cmd.ProcessState.ExitCode()
 }
 
 // saying is a script that answers with what the shell makes of a text, in which descriptor 3 is its stdout.
