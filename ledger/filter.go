@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
@@ -61,7 +62,11 @@ func (f Filter) where(prefix string) (condition string, args []any) {
 		add("$chain_id IN (SELECT id FROM chains WHERE task = ?)", f.Task)
 	}
 	if f.Role != "" {
-		add("$chain_id IN (SELECT id FROM chains WHERE role = ?)", f.Role)
+		role, args := "role = ?", []any{f.Role}
+		if strings.HasPrefix(f.Role, "#") { // the beginning of one that nothing names
+			role, args = "(role = ? OR substr(role, 1, ?) = ?)", append(args, utf8.RuneCountInString(f.Role)+1, " "+f.Role)
+		}
+		add("$chain_id IN (SELECT id FROM chains WHERE "+role+")", args...)
 	}
 	if f.Reason != "" {
 		add("? IN ($reason, $detail, coalesce($fell_back, ''))", f.Reason)

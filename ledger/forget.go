@@ -39,6 +39,14 @@ func (l *Ledger) FindChains(name string) ([]ChainName, error) {
 
 const ofSession = "id IN (SELECT chain_id FROM sessions WHERE substr(native_id, 1, length(?1)) = ?1)"
 
+// LastNumbers returns the highest numbers that a chain and a call have had. No number is given twice.
+func (l *Ledger) LastNumbers() (chain, call int64, err error) {
+	if err = l.db.QueryRow("SELECT "+unusedID("chains")+" - 1, "+unusedID("invocations")+" - 1").Scan(&chain, &call); err != nil {
+		err = fmt.Errorf("find the last numbers: %w", err)
+	}
+	return chain, call, err
+}
+
 // ChainsOfSession returns the chains of the sessions whose native ID has the prefix, of any
 // length.
 func (l *Ledger) ChainsOfSession(prefix string) ([]ChainName, error) {

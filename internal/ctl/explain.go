@@ -124,7 +124,7 @@ func printExplanation(a *app.App, r explainReport, e shim.Explanation) {
 	show("changed", strings.Join(e.Changed, ", "))
 	show("rule", e.Rule)
 	show("task", e.Task)
-	show("role", e.Role)
+	show("role", view.RoleName(e.Role))
 	if e.Attempt != rewrite.NoAttempt {
 		show("attempt", fmt.Sprint(e.Attempt))
 	}
@@ -357,7 +357,7 @@ type blockReport struct {
 
 func explainJSON(a *app.App, call []string, e shim.Explanation) explainReport {
 	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
-		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
+		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: view.RoleName(e.Role), Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
 	r.AdviceReport = why.Advise(a.Configured(), why.Decided{Reason: e.Reason, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain,
 		Continues: e.Mode.Continues()})

@@ -100,7 +100,7 @@ func callRow(a *app.App, r view.Reporter, i ledger.Invocation) []view.Cell {
 		view.DecisionCell(i), view.OutcomeCell(i), view.DurationCell(i.Duration.NullInt64),
 		view.TokensCell(i.Input.NullInt64), view.TokensCell(i.CacheRead.NullInt64), view.TokensCell(i.CacheWrite.NullInt64), view.TokensCell(i.Output.NullInt64), view.PriceCell(view.CallCost(r.Prices, i)),
 		view.SessionCell(i.NativeID), view.TextCell(i.Rule), a.PathCell(i.Cwd),
-		view.TextCell(i.Task), view.TextCell(i.Role)}
+		view.TextCell(i.Task), view.RoleCell(i.Role)}
 }
 
 // showCall prints everything about one call.

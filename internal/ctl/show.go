@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -77,10 +76,11 @@ type showReport struct {
 func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON, sessions bool) error {
 	chain, err := app.ChainRow(l, name)
 	if unknown := app.UnknownChain(""); errors.As(err, &unknown) {
-		if number, notNumber := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64); notNumber == nil {
-			if _, missing := l.FindInvocation(number); missing == nil {
-				return showCall(a, l, r, name, asJSON)
-			}
+		switch _, missing := app.FindInvocation(l, name); {
+		case missing == nil:
+			return showCall(a, l, r, name, asJSON)
+		case !app.IsUsage(missing):
+			err = app.WithHint(fmt.Errorf("there is neither a chain nor a call %s", name), app.HintFor(missing))
 		}
 	}
 	if err != nil {
@@ -104,7 +104,7 @@ func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSO
 
 func showTree(a *app.App, r view.Reporter, chain ledger.ChainRow, calls []ledger.Invocation) {
 	title := []string{fmt.Sprintf("chain %d", chain.ID), chain.Tool, a.Tilde(chain.Cwd)}
-	for _, named := range [][2]string{{"task", chain.Task}, {"role", chain.Role}, {"rule", chain.Last.Rule}} {
+	for _, named := range [][2]string{{"task", chain.Task}, {"role", view.RoleName(chain.Role)}, {"rule", chain.Last.Rule}} {
 		if named[1] != "" {
 			title = append(title, named[0]+" "+named[1])
 		}
@@ -230,7 +230,7 @@ func chainTable(a *app.App, chains []ledger.ChainRow) *view.Table {
 		Spare("RULE", "SESSION", "ROLE", "TASK", "DIRECTORY", "RESUMED", "CONTEXT", "TOOL", "CALLS", "STATE")
 	for _, c := range chains {
 		s := view.Newest(c)
-		t.Add(view.IDCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task), view.TextCell(c.Role), view.TextCell(c.Last.Rule), view.NumberCell(int64(c.Calls)),
+		t.Add(view.IDCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task), view.RoleCell(c.Role), view.TextCell(c.Last.Rule), view.NumberCell(int64(c.Calls)),
 			view.NumberCell(int64(c.Resumed)), view.DecisionCell(c.Last), a.WhenCell(c.Updated), view.ContextCell(s.Context), view.SessionCell(s.NativeID),
 			view.StateCell(s), a.PathCell(c.Cwd), view.NameCell(c))
 	}

@@ -1,13 +1,17 @@
 package ctl
 
 import (
+	"database/sql"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/test/sample"
 
 	"github.com/mattn/go-runewidth"
 )
@@ -62,6 +66,37 @@ func TestShowHasOneHeader(t *testing.T) {
 	for line := range strings.Lines(b.String()) {
 		if width := runewidth.StringWidth(strings.TrimSpace(line)); width > 80 {
 			t.Errorf("a line of %d: %s", width, line)
+		}
+	}
+}
+
+// The number of what is not there any more is not taken for the start of a session's ID.
+func TestShowOfARemovedNumber(t *testing.T) {
+	path := sample.Ledger(t, 30, false)
+	l, err := ledger.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Forget(ledger.ChainName{ID: 1}, false); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("UPDATE sessions SET native_id = '1' || native_id"); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"1":   "error: there is neither a chain nor a call 1\nhint: it was forgotten or pruned; shimctl log lists what is left\n",
+		"999": "error: there is neither a chain nor a call 999\nhint: shimctl log lists them\n",
+	} {
+		var errs strings.Builder
+		a := &app.App{Stderr: view.Screen{Writer: &errs}, Now: sample.Now, Environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
+		if code := a.Run(newRoot(a), []string{"show", name}); code != app.ExitFailed || errs.String() != want {
+			t.Errorf("show %s: exit %d, %q, want %q", name, code, errs.String(), want)
 		}
 	}
 }

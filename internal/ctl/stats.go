@@ -217,6 +217,9 @@ func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
 		Spare("PRICED", "REUSED", "SESSIONS", "DURATION", "TOKENS/SESSION", "REUSE", "OK")
 	for _, g := range s.Groups {
 		key := view.TextCell(g.Key)
+		if s.By == ledger.ByRole {
+			key = view.RoleCell(g.Key)
+		}
 		if s.By == ledger.ByCwd {
 			key = a.PathCell(g.Key)
 		}
@@ -294,7 +297,7 @@ func printSummary(a *app.App, s stats) {
 	}
 	fmt.Fprintf(a.Stdout, "\n| %s | calls | resumed | read from cache | cost |\n| --- | ---: | ---: | ---: | ---: |\n", s.By)
 	for _, g := range s.Groups {
-		fmt.Fprintf(a.Stdout, "| %s | %s | %s | %s | %s |\n", inMarkdown(view.OrDash(g.Key)),
+		fmt.Fprintf(a.Stdout, "| %s | %s | %s | %s | %s |\n", inMarkdown(view.OrDash(view.RoleName(g.Key))),
 			view.Thousands(g.Calls), view.Thousands(g.Resumed), view.Amount("share", view.CacheRate(g.Group)), view.PriceCell(g.Bill.Total).Human)
 	}
 }

@@ -93,6 +93,9 @@ func statsJSON(s stats) statsReport {
 	r.Since, r.Until = periodJSON(s.Filter.Times())
 	for _, g := range s.Groups {
 		row := groupJSON(g)
+		if s.By == ledger.ByRole {
+			g.Key = view.RoleName(g.Key)
+		}
 		if g.Key != "" {
 			row.Key = &g.Key
 		}

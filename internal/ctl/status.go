@@ -254,7 +254,7 @@ func runningTable(a *app.App, calls []ledger.Invocation) *view.Table {
 func liveTable(a *app.App, live []ledger.ChainRow) *view.Table {
 	t := view.NewTable(liveColumns...)
 	for _, c := range live {
-		t.Add(view.IDCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task), view.TextCell(c.Role), view.NumberCell(int64(c.Calls)),
+		t.Add(view.IDCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task), view.RoleCell(c.Role), view.NumberCell(int64(c.Calls)),
 			view.ContextCell(view.Newest(c).Context), view.DecisionCell(c.Last), a.WhenCell(c.Updated), a.PathCell(c.Cwd), view.NameCell(c))
 	}
 	return t

@@ -7,7 +7,6 @@ import (
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
-	"reprise/rewrite/reason"
 
 	"github.com/mattn/go-runewidth"
 )
@@ -76,7 +75,7 @@ func headLines(a *app.App, o overview) []string {
 func warningLines(a *app.App, o overview) []string {
 	warnings := o.broken
 	for _, p := range o.passed {
-		if view.ClassOf(p.Reason) != reason.ClassNotAJob { // nothing is missed
+		if !p.Reason.MissesNothing() {
 			warnings = append(warnings, warning{Says: p.Brief(), Command: "shimctl why " + string(p.Reason)})
 		}
 	}

@@ -29,7 +29,7 @@ func statusOn(t *testing.T, width, height int, args ...string) []string {
 	for _, query := range []string{
 		"UPDATE chains SET updated = ?1 - id * 1000",
 		"INSERT INTO sessions (chain_id, tool, native_id, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes) SELECT id, tool, 'n' || id, 'live', ?1, ?1, '', '', '', '', x'', 0, 0 FROM chains WHERE id <= 30",
-		"INSERT INTO passed VALUES ('claude', '/home/me', 'stdin_open', ?1 / 86400000, 3, ?1, ''), ('codex', '/home/me', 'opted_out', ?1 / 86400000, 2, ?1 - 1, ''), ('claude', '/home/me', 'unknown_option', ?1 / 86400000, 2, ?1 - 2, ''), ('claude', '/home/me', 'slash_command', ?1 / 86400000, 2, ?1, '')",
+		"INSERT INTO passed VALUES ('claude', '/home/me', 'stdin_open', ?1 / 86400000, 3, ?1, ''), ('codex', '/home/me', 'opted_out', ?1 / 86400000, 2, ?1 - 1, ''), ('claude', '/home/me', 'unknown_option', ?1 / 86400000, 2, ?1 - 2, ''), ('claude', '/home/me', 'slash_command', ?1 / 86400000, 2, ?1, ''), ('claude', '/home/me', 'caller_session', ?1 / 86400000, 2, ?1, '')",
 		"INSERT INTO invocations (tool, cwd, format, prompt_bytes, sent_bytes, started, mode, reason) SELECT 'claude', '/home/me/a/very/long/path/' || id, 'text', 1, 1, ?1, 'fresh', 'no_evidence' FROM chains WHERE id <= 20",
 	} {
 		if _, err := db.Exec(query, now); err != nil {

@@ -24,6 +24,13 @@ const (
 // Classes are all classes.
 var Classes = []Class{ClassContinues, ClassNothingBefore, ClassNotEnoughEvidence, ClassYourWish, ClassSettings, ClassCheckout, ClassAge, ClassSessionLost, ClassInUse, ClassCost, ClassToolsLimit, ClassOurLimit, ClassOurFault, ClassNotAJob}
 
+// MissesNothing reports whether calls with the reason could not have been resumed by anyone: they are no jobs, or continue
+// their sessions themselves.
+func (c Code) MissesNothing() bool {
+	row, known := c.Lookup()
+	return known && row.Class == ClassNotAJob || c == CallerSession || c == NextTurn
+}
+
 // A Group is what reasons are reasons of. docs/reference/reasons.md has a table of each.
 type Group string
 

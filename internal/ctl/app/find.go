@@ -14,6 +14,23 @@ import (
 
 func noChain(name string) error { return WithHint(UnknownChain(name), "shimctl show lists them") }
 
+// number returns the number that a name is, 0 for none.
+func number(name string) int64 {
+	n, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64)
+	if err != nil || name[0] == '0' {
+		return 0
+	}
+	return max(n, 0)
+}
+
+// removed returns the hint on a number that is not in the ledger but was, if it was; list is the command that lists what is left.
+func removed(was bool, list string) string {
+	if was {
+		return "it was forgotten or pruned; " + list + " lists what is left"
+	}
+	return list + " lists them"
+}
+
 // An UnknownChain is the name of a chain that is not in the ledger.
 type UnknownChain string
 
@@ -44,6 +61,10 @@ func FindChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {
 
 // noChainOrTooShort says how much of an ID would do, if name is the start of one.
 func noChainOrTooShort(l *ledger.Ledger, name string) error {
+	if n := number(name); n > 0 {
+		last, _, err := l.LastNumbers()
+		return cmp.Or(err, WithHint(UnknownChain(name), removed(n <= last, "shimctl show")))
+	}
 	if name == "" || len(name) >= ledger.MinPrefix {
 		return noChain(name)
 	}
@@ -106,13 +127,16 @@ func ChainRow(l *ledger.Ledger, name string) (ledger.ChainRow, error) {
 
 // FindInvocation finds a call by its number.
 func FindInvocation(l *ledger.Ledger, name string) (ledger.Invocation, error) {
-	number, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64)
-	if err != nil {
+	n := number(name)
+	if n == 0 {
 		return ledger.Invocation{}, Usage(fmt.Sprintf("%q is not the number of a call", name), "shimctl log lists the calls")
 	}
-	i, err := l.FindInvocation(number)
+	i, err := l.FindInvocation(n)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = WithHint(fmt.Errorf("find call %d: there is none", number), "shimctl log lists the calls")
+		var last int64
+		if _, last, err = l.LastNumbers(); err == nil {
+			err = WithHint(fmt.Errorf("find call %d: there is none", n), removed(n <= last, "shimctl log"))
+		}
 	}
 	return i, err
 }

@@ -222,7 +222,7 @@ func (t *TriedRule) add(c replay.Call) {
 // roleWords say how many calls each role has.
 func (t *TriedRule) roleWords() string {
 	return strings.Join(view.Mapped(t.Roles, func(r triedRole) string {
-		return fmt.Sprintf("%s %s, %d resumed", cmp.Or(r.Role, "no role"), view.Count(int64(r.Calls), "call"), r.Resumed)
+		return fmt.Sprintf("%s %s, %d resumed", cmp.Or(view.RoleName(r.Role), "no role"), view.Count(int64(r.Calls), "call"), r.Resumed)
 	}), "; ")
 }
 
@@ -277,7 +277,7 @@ func printTried(a *app.App, r TryReport) {
 				would = would.As(view.Good)
 			}
 			table.Add(view.IDCell(c.ID), a.WhenCell(c.call.Started), view.TextCell(c.call.Tool), would, view.TextCell(string(c.Reason)), view.SizeCell(c.Saved),
-				view.TextCell(c.Task), view.TextCell(c.Role), view.TextCell(string(c.Was)), view.TextCell(t.Rule), a.PathCell(c.call.Cwd))
+				view.TextCell(c.Task), view.RoleCell(c.Role), view.TextCell(string(c.Was)), view.TextCell(t.Rule), a.PathCell(c.call.Cwd))
 		}
 	}
 	if slices.ContainsFunc(r.Rules, func(t TriedRule) bool { return len(t.Calls) > 0 }) {

@@ -153,7 +153,7 @@ func ChainName(task, role, cwd string, created decide.Millis) string {
 		name = task
 	}
 	if role != "" {
-		name += ", " + Cut(role)
+		name += ", " + Cut(RoleName(role))
 	}
 	return Cut(name)
 }

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
+
+	"reprise/rewrite/prompt"
 )
 
 // NotKnown is printed for an unknown figure.
@@ -38,6 +41,19 @@ func IDCell(id int64) Cell {
 func SessionCell(id string) Cell {
 	const enough = len("01234567-0123")
 	return Cell{Human: OrDash(id[:min(len(id), enough)]), Raw: id}
+}
+
+// RoleName returns a role as people read it. One that nothing names is called after how its prompt begins, as in #0123456789abcdef;
+// --role takes it, or as much of it as a table shows.
+func RoleName(role string) string { return strings.TrimSpace(role) }
+
+// RoleCell returns a cell with a role.
+func RoleCell(role string) Cell {
+	c := TextCell(RoleName(role))
+	if strings.HasPrefix(role, prompt.RoleTextMark) {
+		c.Human = c.Human[:min(len(c.Human), len("#01234567"))]
+	}
+	return c
 }
 
 // DurationCell returns a cell with a duration. Programs read milliseconds.

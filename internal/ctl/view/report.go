@@ -28,7 +28,7 @@ type ChainReport struct {
 }
 
 func (r Reporter) Chain(c ledger.ChainRow) ChainReport {
-	return ChainReport{ID: c.ID, Tool: c.Tool, Directory: c.Cwd, Task: c.Task, Role: c.Role, Created: c.Created.Time(),
+	return ChainReport{ID: c.ID, Tool: c.Tool, Directory: c.Cwd, Task: c.Task, Role: RoleName(c.Role), Created: c.Created.Time(),
 		Updated: c.Updated.Time(), Calls: c.Calls, Resumed: c.Resumed, Last: r.Call(c.Last),
 		Sessions: Mapped(c.Sessions, SessionJSON)}
 }
@@ -96,6 +96,7 @@ func (r Reporter) Call(i ledger.Invocation) CallReport {
 	if cost.estimated {
 		source = "list"
 	}
+	i.Role = RoleName(i.Role)
 	report := CallReport{Invocation: i, Class: ClassOf(cmp.Or(i.FellBack, i.Reason)), Started: i.Started.Time(), Chain: nonZero(i.Chain), Caller: i.Caller.Program(),
 		Proof: i.Proof.Sentences(), MoneyReport: MoneyJSON(cost, source)}
 	if i.Outcome != "" {

@@ -94,6 +94,20 @@ func TestFolded(t *testing.T) {
 	}
 }
 
+// What nothing names is shown as --role takes it.
+func TestRoleCell(t *testing.T) {
+	for role, want := range map[string]Cell{
+		"":                   {Human: "-"},
+		"coder":              {Human: "coder", Raw: "coder"},
+		"#mine, in my words": {Human: "#mine, in my words", Raw: "#mine, in my words"},
+		" #0123456789abcdef": {Human: "#01234567", Raw: "#0123456789abcdef"},
+	} {
+		if got := RoleCell(role); got != want {
+			t.Errorf("%q: %+v", role, got)
+		}
+	}
+}
+
 func TestTableForPrograms(t *testing.T) {
 	var b strings.Builder
 	table := NewTable("N", "TEXT")

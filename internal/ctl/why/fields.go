@@ -45,7 +45,7 @@ func Fields(a *app.App, r view.Reporter, i ledger.Invocation) (fields []field) {
 	add("changed", view.TextCell(strings.Join(i.Changed, ", ")))
 	add("rule", view.TextCell(i.Rule))
 	add("task", view.TextCell(i.Task))
-	add("role", view.TextCell(i.Role))
+	add("role", view.RoleCell(i.Role))
 	add("chain", view.IDCell(i.Chain))
 	if i.Mode == rewrite.Fork {
 		add("forked from", wholeID(i.ResumedFrom))
