@@ -82,7 +82,7 @@ func (l *Ledger) Chains(w Wanted) ([]ChainRow, error) {
 	args = append([]any{w.Chain, w.Chain, w.Tool, w.Tool, w.Live, decide.Live, decide.Running}, append(args, w.limit())...)
 	rows, err := l.db.Query(`
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
-			(SELECT count(*) FROM invocations WHERE chain_id = c.id),
+			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+ran+`),
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+continued+`), `+l.invocationColumns()+`
 		FROM chains c JOIN `+invocationTables+`
 		WHERE i.id = (SELECT max(id) FROM invocations WHERE chain_id = c.id) AND (? = 0 OR c.id = ?) AND (? = '' OR c.tool = ?)
@@ -195,6 +195,7 @@ type Totals struct {
 	Chains, Calls, Resumed int64
 	Forked                 int64 // of the resumed ones, those in a copy of a session that another process has used
 	Fresh, Observed        int64
+	Stopped                int64 // by a budget; not in any other number
 	Never                  int64 // of the fresh ones, those that a rule makes independent
 	PromptBytes, SentBytes int64 // of the managed calls
 }
@@ -203,12 +204,12 @@ type Totals struct {
 func (l *Ledger) Totals(f Filter) (t Totals, err error) {
 	chains, ofChains := f.ofCalls("chain_id", "chains.id")
 	where, ofCalls := f.selects("")
-	err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains WHERE `+chains+`), count(*),
+	err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains WHERE `+chains+`), coalesce(sum(`+ran+`), 0),
 		coalesce(sum(`+continued+`), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0),
-		coalesce(sum(reason = ?), 0),
-		coalesce(sum(prompt_bytes), 0), coalesce(sum(sent_bytes), 0) FROM invocations WHERE `+where,
+		count(*) - coalesce(sum(`+ran+`), 0), coalesce(sum(reason = ?), 0),
+		coalesce(sum(prompt_bytes) FILTER (WHERE `+managed+`), 0), coalesce(sum(sent_bytes) FILTER (WHERE `+managed+`), 0) FROM invocations WHERE `+where,
 		slices.Concat(ofChains, []any{rewrite.Fork, rewrite.Fresh, rewrite.Observe, reason.Never}, ofCalls)...).
-		Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Forked, &t.Fresh, &t.Observed, &t.Never, &t.PromptBytes, &t.SentBytes)
+		Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Forked, &t.Fresh, &t.Observed, &t.Stopped, &t.Never, &t.PromptBytes, &t.SentBytes)
 	if err != nil {
 		return Totals{}, fmt.Errorf("sum up calls: %w", err)
 	}

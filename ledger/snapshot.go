@@ -269,7 +269,7 @@ func (l *Ledger) chainCalls(q rowsQueryer, f Filter, most SnapshotLimits) (chain
 	of.Period = Period{}
 	condition, args := of.ofCalls("chain_id", "c.id")
 	err = each(q, `SELECT id, tool, cwd, task, role, created, updated FROM (
-			SELECT *, (SELECT count(*) FROM invocations WHERE chain_id = c.id) AS calls FROM chains c
+			SELECT *, (SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+ran+`) AS calls FROM chains c
 			WHERE updated >= ? AND created < ? AND `+condition+` ORDER BY updated DESC, id DESC LIMIT ?)
 		ORDER BY calls DESC, updated DESC, id DESC LIMIT ?`,
 		func(rows *sql.Rows) error {
@@ -295,7 +295,7 @@ func (l *Ledger) chainCalls(q rowsQueryer, f Filter, most SnapshotLimits) (chain
 func (c *ChainCalls) read(l *Ledger, q rowsQueryer, f Filter, most int) error {
 	among, args := f.among("i.")
 	args = append([]any{c.ID}, args...)
-	if err := each(q, "SELECT count(*), coalesce(sum("+continued+"), 0) FROM invocations i WHERE chain_id = ? AND "+among,
+	if err := each(q, "SELECT coalesce(sum("+ran+"), 0), coalesce(sum("+continued+"), 0) FROM invocations i WHERE chain_id = ? AND "+among,
 		func(rows *sql.Rows) error { return rows.Scan(&c.Calls, &c.Resumed) }, args...); err != nil {
 		return err
 	}

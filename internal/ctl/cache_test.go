@@ -28,7 +28,7 @@ func TestCacheWarnings(t *testing.T) {
 	}
 	hour := []ledger.HourRow{{Tool: "claude", Chains: 2, Missed: 5000}, {Tool: "codex", Chains: 1, Missed: 9}} // codex cannot ask for it
 	if got := cacheWarnings([]ledger.CacheRow{row("claude", ledger.Within, 3, 3)}, hour); len(got) != 1 || got[0].Kind != "cache_ttl" ||
-		!strings.Contains(got[0].Says, `prompts of 2 chains: cache_ttl = "auto" would have saved about 5,000 weighted tokens`) {
+		!strings.Contains(got[0].Says, `prompts of 2 chains: cache_ttl = "auto" would have saved about 5.0 k weighted tokens`) {
 		t.Errorf("an hour would help: %+v", got)
 	}
 	if got := cacheWarnings([]ledger.CacheRow{row("claude", ledger.Within, 2, 2), row("claude", ledger.Within, 6, 3)}, nil); got != nil {

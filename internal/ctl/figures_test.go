@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,7 @@ import (
 func TestFiguresAgree(t *testing.T) {
 	for _, control := range []bool{false, true} {
 		path := sample.Ledger(t, 2000, control)
+		addUnusual(t, path)
 		run := func(args ...string) string {
 			t.Helper()
 			var out, errs bytes.Buffer
@@ -41,11 +43,14 @@ func TestFiguresAgree(t *testing.T) {
 			calls, resumed, cost, most, input int64
 			source                            string
 		}
-		var status struct{ Recent recentReport }
+		var status struct {
+			Recent recentReport
+			Totals totalsReport
+		}
 		read(&status, "status", "--since", "2026-01-01")
 		recent := status.Recent
 		want := figures{recent.Resumed + recent.Fresh, recent.Resumed, *recent.CostNanoUSD, *recent.CostMost, recent.Input, recent.CostSource}
-		if want.calls != 2000 || want.source != "mixed" || recent.Saved.CostNanoUSD == nil {
+		if want.calls != 2001 || want.source != "mixed" || recent.Saved.CostNanoUSD == nil {
 			t.Fatalf("%+v", want)
 		}
 		for _, by := range []string{"tool", "model", "day", "week", "cwd", "task", "role", "rule", "reason"} {
@@ -57,7 +62,10 @@ func TestFiguresAgree(t *testing.T) {
 			}
 			var parts figures
 			for _, g := range stats.Groups {
-				parts.calls, parts.resumed, parts.cost, parts.input = parts.calls+g.Calls, parts.resumed+g.Resumed, parts.cost+*g.CostNanoUSD, parts.input+g.Input
+				parts.calls, parts.resumed, parts.input = parts.calls+g.Calls, parts.resumed+g.Resumed, parts.input+g.Input
+				if g.CostNanoUSD != nil { // the killed call's is not known
+					parts.cost += *g.CostNanoUSD
+				}
 			}
 			if parts.calls != want.calls || parts.resumed != want.resumed || parts.cost != want.cost || parts.input != want.input {
 				t.Errorf("stats --by %s adds up to %+v, status: %+v", by, parts, want)
@@ -73,9 +81,12 @@ func TestFiguresAgree(t *testing.T) {
 			}
 		}
 		read(&log, "log", "--limit", "0")
-		got := figures{calls: int64(len(log.Invocations))}
+		var got figures
 		for _, i := range log.Invocations {
-			got.cost += i.Cost
+			if i.Mode == rewrite.Observe || i.Mode == rewrite.Stopped {
+				continue
+			}
+			got.calls, got.cost = got.calls+1, got.cost+i.Cost
 			if i.Mode.Continues() {
 				got.resumed++
 			}
@@ -83,9 +94,21 @@ func TestFiguresAgree(t *testing.T) {
 		if got.calls != want.calls || got.resumed != want.resumed || got.cost != want.cost {
 			t.Errorf("log: %+v, status: %+v", got, want)
 		}
+		var chains struct{ Chains []struct{ Calls, Resumed int64 } }
+		read(&chains, "show", "--limit", "0")
+		got = figures{}
+		for _, c := range chains.Chains {
+			got.calls, got.resumed = got.calls+c.Calls, got.resumed+c.Resumed
+		}
+		if got.calls != want.calls || got.resumed != want.resumed {
+			t.Errorf("show: %+v, status: %+v", got, want)
+		}
+		if all := status.Totals; all.Calls != want.calls+1 || all.Resumed+all.Fresh != want.calls || all.Observed != 1 || all.Stopped != 1 {
+			t.Errorf("all calls: %+v, of the last days: %+v", all, want)
+		}
 		cost := view.PriceCell(view.Sum{Known: true, Nano: want.cost, Most: want.most}).Human
 		page := run("report", "--output", "-")
-		for _, figure := range []string{cost, view.SavedCell("nano_usd", recent.Saved.CostNanoUSD).Human, view.Sentence(recent.Saved.Headline)} {
+		for _, figure := range []string{fmt.Sprintf("%s resumed, %s fresh; 1 observed; 1 stopped", view.Thousands(want.resumed), view.Thousands(want.calls-want.resumed)), cost, view.SavedCell("nano_usd", recent.Saved.CostNanoUSD).Human, view.Sentence(recent.Saved.Headline)} {
 			if !strings.Contains(page, ">"+figure+"<") {
 				t.Errorf("the report has no %s", figure)
 			}
@@ -98,6 +121,22 @@ func TestFiguresAgree(t *testing.T) {
 		if line := run("statusline", "--directory", "/"); !strings.HasPrefix(line, "resumed "+view.Thousands(today.AllResumed)+" of "+view.Count(today.Calls, "call")+" today"+savedWords(today)) {
 			t.Errorf("the status line says %s, status: %s", line, today.Headline)
 		}
+	}
+}
+
+// addUnusual adds a call that was killed, which counts; one that a budget stopped and one that was only observed, which do not.
+func addUnusual(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`INSERT INTO invocations (chain_id, tool, cwd, format, prompt_bytes, sent_bytes, started, mode, reason, outcome, signal)
+		SELECT id, tool, cwd, 'text', 300, 200, updated, 'resume', 'extends', 'killed', 15 FROM chains WHERE id = 1 UNION ALL
+		SELECT id, tool, cwd, 'text', 300, 0, updated, 'stopped', 'budget_spent', 'failed', NULL FROM chains WHERE id = 1 UNION ALL
+		SELECT NULL, tool, cwd, 'text', 300, 300, updated, 'observe', 'caller_session', 'ok', NULL FROM chains WHERE id = 1`); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -292,7 +292,8 @@ func figures(a *app.App, o overview) *view.Table {
 	add("period", view.TextCell(o.span))
 	add("managed calls", view.NumberCell(managed), calls...)
 	add("reused", view.ShareCell(o.bill.Resumed, managed), "of the managed calls")
-	add("prompts", view.SizeCell(o.bill.Asked), fmt.Sprintf("of which %s were sent", view.Size(o.bill.Sent)))
+	add("prompts", view.SizeCell(o.bill.Asked))
+	add("sent of them", view.SizeCell(o.bill.Sent))
 	prompt, output := view.UnknownCell(), view.UnknownCell()
 	if o.bill.Uncounted < managed {
 		prompt = view.Cell{Human: view.ShortNumber(o.bill.Prompt()), Raw: strconv.FormatInt(o.bill.Prompt(), 10), Right: true}
@@ -326,9 +327,10 @@ type totalsReport struct {
 	Forked      int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
 	Fresh       int64 `json:"fresh" doc:"fresh calls"`
 	Observed    int64 `json:"observed" doc:"calls whose session the caller managed"`
+	Stopped     int64 `json:"stopped" doc:"calls that a budget stopped, in no other number"`
 	Never       int64 `json:"never" doc:"of the fresh calls, those that a rule keeps fresh"`
-	PromptBytes int64 `json:"prompt_bytes" doc:"length of the callers' prompts"`
-	SentBytes   int64 `json:"sent_bytes" doc:"length of what the models were sent"`
+	PromptBytes int64 `json:"prompt_bytes" doc:"length of the managed calls' prompts"`
+	SentBytes   int64 `json:"sent_bytes" doc:"length of what their models were sent"`
 }
 
 type recentReport struct {

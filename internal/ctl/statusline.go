@@ -164,7 +164,7 @@ func savedWords(s saving.Summary) string {
 	}
 	text := view.Amount(unit, math.Abs(*amount))
 	if unit == "tokens" {
-		text = view.ShortNumber(int64(math.Abs(*amount))) + " tokens"
+		text += " tokens"
 	}
 	if *amount < 0 {
 		return fmt.Sprintf(", cost ~%s more", text)

@@ -142,19 +142,20 @@ func savingUnit(spans []spanOfDays) string {
 }
 
 func facts(t ledger.Group, saved saving.Summary, all view.Bill, slices []ledger.Slice) []draw.Fact {
-	var observed int64
+	count := map[rewrite.Mode]int64{}
 	for _, s := range slices {
-		if s.Mode == rewrite.Observe {
-			observed += s.Calls
-		}
+		count[s.Mode] += s.Calls
 	}
 	calls := view.Thousands(t.Resumed) + " resumed"
 	if t.Forked > 0 {
 		calls += fmt.Sprintf(" (%s of them forked)", view.Thousands(t.Forked))
 	}
 	calls += fmt.Sprintf(", %s fresh", view.Thousands(t.Calls-t.Resumed))
-	if observed > 0 {
-		calls += fmt.Sprintf("; %s observed", view.Thousands(observed))
+	if n := count[rewrite.Observe]; n > 0 {
+		calls += fmt.Sprintf("; %s observed", view.Thousands(n))
+	}
+	if n := count[rewrite.Stopped]; n > 0 {
+		calls += fmt.Sprintf("; %s stopped", view.Thousands(n))
 	}
 	tokens, about := view.NotKnown, "no tool reported them"
 	if t.Metered > 0 {

@@ -118,8 +118,9 @@ func (e *Estimate) words(name string, resumed int64) string {
 
 // amountOf writes the size of a saving, and reports whether it is none but more use.
 func amountOf(f Figure, saved float64) (text string, more bool) {
-	if f.Unit == "nano_usd" {
-		return view.Amount(f.Unit, math.Abs(saved)), saved < 0
+	text = view.Amount(f.Unit, math.Abs(saved))
+	if f.Unit != "nano_usd" {
+		text += " " + f.Title()
 	}
-	return view.ShortNumber(int64(math.Abs(saved))) + " " + f.Title(), saved < 0
+	return text, saved < 0
 }

@@ -56,7 +56,7 @@ func TestHeadline(t *testing.T) {
 		{"with a login", "resumed 1 of 2 calls; at least 41 kB of its prompt were left out, since the session held them; " +
 			"it cost about 20 weighted tokens less than 1 first call would have (rough estimate from 1 first call)",
 			[]ledger.Slice{login(first(1, 30e6)), login(resumed(1, 10e6, 41_999))}, nil},
-		{"mostly with a key", "resumed 3 of 4 calls; at least 9000 B of their prompts were left out, since the sessions held them; " +
+		{"mostly with a key", "resumed 3 of 4 calls; at least 9.0 kB of their prompts were left out, since the sessions held them; " +
 			"they cost about $0.0600 less than 3 first calls would have (rough estimate from 1 first call)",
 			[]ledger.Slice{first(1, 30e6), login(resumed(1, 10e6, 3000)), resumed(2, 10e6, 6000)}, nil},
 		{"dearer", "resumed 2 of 8 calls; their prompts were sent whole; " +
@@ -64,17 +64,17 @@ func TestHeadline(t *testing.T) {
 			[]ledger.Slice{guarded(6, 10e6), resumed(2, 30e6, 0)}, nil},
 		{"equal", "resumed 1 of 2 calls; its prompt was sent whole; it cost about as much as 1 first call would have (rough estimate from 1 first call)",
 			[]ledger.Slice{first(1, 10e6), resumed(1, 10e6, 0)}, nil},
-		{"failed", "resumed 2 of 3 calls; at least 3000 B of their prompts were left out, since the sessions held them; " +
+		{"failed", "resumed 2 of 3 calls; at least 3.0 kB of their prompts were left out, since the sessions held them; " +
 			"1 of them cost about $0.0200 less than 1 first call would have (rough estimate from 1 first call)",
 			[]ledger.Slice{first(1, 30e6), resumed(1, 10e6, 3000), failed}, nil},
 		{"only failed", "resumed 1 of 2 calls", []ledger.Slice{first(1, 30e6), failed}, nil},
-		{"no price", "resumed 1 of 2 calls; at least 3000 B of its prompt were left out, since the session held them; " +
+		{"no price", "resumed 1 of 2 calls; at least 3.0 kB of its prompt were left out, since the session held them; " +
 			"it cost about 20 weighted tokens less than 1 first call would have (rough estimate from 1 first call)",
 			[]ledger.Slice{without(first(1, 30e6), false), without(resumed(1, 10e6, 3000), false)}, nil},
-		{"list price", "resumed 1 of 2 calls; at least 3000 B of its prompt were left out, since the session held them; " +
+		{"list price", "resumed 1 of 2 calls; at least 3.0 kB of its prompt were left out, since the session held them; " +
 			"it cost about $0.0200 less than 1 first call would have (rough estimate from 1 first call)",
 			[]ledger.Slice{without(first(1, 30e6), false), without(resumed(1, 10e6, 3000), false)}, perToken},
-		{"no figure", "resumed 1 of 2 calls; at least 3000 B of its prompt were left out, since the session held them",
+		{"no figure", "resumed 1 of 2 calls; at least 3.0 kB of its prompt were left out, since the session held them",
 			[]ledger.Slice{without(first(1, 30e6), true), without(resumed(1, 10e6, 3000), true)}, perToken},
 	} {
 		s := New(tt.slices, nil, tt.price)

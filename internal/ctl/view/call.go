@@ -127,11 +127,7 @@ func SavedCell(unit string, n *float64) Cell {
 	if unit == "nano_usd" {
 		return PriceCell(Sum{Known: true, Nano: rounded, Most: rounded})
 	}
-	c := NumberCell(rounded)
-	if rounded >= 0 {
-		c.Human = ShortNumber(rounded)
-	}
-	return c
+	return AmountCell(unit, float64(rounded))
 }
 
 // NameCell returns a cell with a name that people know.

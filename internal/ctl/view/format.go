@@ -39,17 +39,19 @@ func Count(n int64, noun string) string {
 	return fmt.Sprintf("%s %ss", Thousands(n), noun)
 }
 
-// Size writes a number of bytes.
+// Size writes a number of bytes, rounded down, with at least two digits of what is 1 kB or more.
 func Size(bytes int64) string {
-	switch {
-	case bytes < 10_000:
+	if bytes < 1000 {
 		return fmt.Sprintf("%d B", bytes)
-	case bytes < 10_000_000:
-		return fmt.Sprintf("%d kB", bytes/1000)
-	case bytes < 10_000_000_000:
-		return fmt.Sprintf("%d MB", bytes/1_000_000)
 	}
-	return fmt.Sprintf("%d GB", bytes/1_000_000_000)
+	units := []string{"kB", "MB", "GB"}
+	for bytes >= 1_000_000 && len(units) > 1 {
+		bytes, units = bytes/1000, units[1:]
+	}
+	if bytes < 10_000 {
+		return fmt.Sprintf("%d.%d %s", bytes/1000, bytes%1000/100, units[0])
+	}
+	return fmt.Sprintf("%d %s", bytes/1000, units[0])
 }
 
 // Duration writes a duration in its two largest units.
@@ -95,7 +97,7 @@ func splitSign(n int64) (sign string, absolute int64) {
 	return "", n
 }
 
-// Amount writes a figure for people. The unit is share, nano_usd, ms or calls, of which it is a mean; any other is a count.
+// Amount writes a figure for people. The unit is share, nano_usd, ms, tokens or calls, of which it is a mean.
 func Amount(unit string, n float64) string {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		return NotKnown
@@ -119,7 +121,8 @@ func inUnit(unit string, n float64) string {
 		sign, ms := splitSign(int64(math.Round(n)))
 		return sign + Duration(time.Duration(ms)*time.Millisecond)
 	}
-	return Thousands(int64(math.Round(n)))
+	sign, count := splitSign(int64(math.Round(n)))
+	return sign + ShortNumber(count)
 }
 
 // PlainAmount writes a known figure for programs.

@@ -134,6 +134,16 @@ func TestAmounts(t *testing.T) {
 			t.Errorf("%d: %s, not %s", n, got, want)
 		}
 	}
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 9999: "9.9 kB", 10_000: "10 kB", 999_999: "999 kB", 1_234_567: "1.2 MB", 99_999_999_999: "99 GB", 4_567_000_000_000: "4567 GB"} {
+		if got := Size(n); got != want {
+			t.Errorf("%d: %s, not %s", n, got, want)
+		}
+	}
+	for n, want := range map[float64]string{50507.7: "50.5 k", -16_000: "-16.0 k", 12.4: "12", -0.2: "0"} {
+		if got := Amount("tokens", n); got != want {
+			t.Errorf("%f: %s, not %s", n, got, want)
+		}
+	}
 	for n, want := range map[float64]string{50507.7: "50508", -0.6: "-1"} {
 		if got := SavedCell("tokens", &n); got.Raw != want {
 			t.Errorf("%f: %s, not %s", n, got.Raw, want)
