@@ -63,6 +63,7 @@ func TestEveryCommandFits(t *testing.T) {
 		for _, answer := range answers {
 			s.until("[y/N] ")
 			s.typing(answer + "\n")
+			s.until(answer + "\r\n")
 		}
 		if s.exit() < 0 {
 			t.Errorf("%s does not end", args)
@@ -126,7 +127,7 @@ status --nonsense
 status --since 2001-01-01 --until 2001-01-02
 doctor
 doctor --all
-doctor --share
+doctor --report
 doctor --fix --new-ledger < n
 config check
 config show
@@ -142,7 +143,6 @@ why 1
 why identical
 why base_changed
 why nonsense
-explain --call 5
 explain -- claude -p hi
 explain --blocks -- claude -p hi
 stats
@@ -157,7 +157,6 @@ show
 show --live
 show --sessions
 show 5
-show --sessions 5
 show --call 5
 show --call 9
 show --call 99
@@ -185,7 +184,7 @@ setup < n
 setup --yes --tools claude
 setup --undo < n
 setup --undo < y
-setup < y n
+setup --tools claude < y n
 setup --undo --yes
 setup --tools nonsense
 nonsense
