@@ -94,7 +94,9 @@ func TestFiguresAgree(t *testing.T) {
 		if got.calls != want.calls || got.resumed != want.resumed || got.cost != want.cost {
 			t.Errorf("log: %+v, status: %+v", got, want)
 		}
-		var chains struct{ Chains []struct{ Calls, Resumed int64 } }
+		var chains struct {
+			Chains []struct{ Calls, Resumed int64 }
+		}
 		read(&chains, "show", "--limit", "0")
 		got = figures{}
 		for _, c := range chains.Chains {
