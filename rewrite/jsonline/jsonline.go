@@ -11,7 +11,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // ReadEvent parses a JSON value into event. A field of an unexpected type is left out without affecting other fields,
@@ -153,78 +152,13 @@ func RemoveKey(line []byte, key string) []byte {
 // RawString encodes text the way gemini and vibe write JSON: only what must be escaped is escaped
 // (recordings/gemini/multi-stream, recordings/vibe/multi-streaming).
 func RawString(text string) []byte {
-	var b bytes.Buffer
+	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(Decoded(text)) // every string can be encoded
-	return appendRawSeparators(nil, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
-}
-
-// Decoded returns text the way a JavaScript program decodes UTF-8: each incomplete but valid beginning of a character
-// becomes one replacement character, and so does each other invalid byte.
-func Decoded(text string) string {
-	if utf8.ValidString(text) {
-		return text
-	}
-	var b strings.Builder
-	for len(text) > 0 {
-		r, size := utf8.DecodeRuneInString(text)
-		if r == utf8.RuneError && size == 1 {
-			size = brokenRune(text)
-		}
-		b.WriteRune(r)
-		text = text[size:]
-	}
-	return b.String()
-}
-
-// brokenRune returns the length of the longest prefix of an invalid text that could begin a character.
-func brokenRune(text string) int {
-	most, low, high := 0, byte(0x80), byte(0xbf)
-	switch lead := text[0]; {
-	case lead >= 0xc2 && lead <= 0xdf:
-		most = 1
-	case lead >= 0xe0 && lead <= 0xef:
-		most = 2
-	case lead >= 0xf0 && lead <= 0xf4:
-		most = 3
-	}
-	switch text[0] { // overlong forms, surrogates, and values beyond Unicode
-	case 0xe0:
-		low = 0xa0
-	case 0xed:
-		high = 0x9f
-	case 0xf0:
-		low = 0x90
-	case 0xf4:
-		high = 0x8f
-	}
-	n := 1
-	for n <= most && n < len(text) && text[n] >= low && text[n] <= high {
-		n++
-		low, high = 0x80, 0xbf
-	}
-	return n
-}
-
-// appendRawSeparators appends a line of JSON with the escapes of U+2028 and U+2029 undone.
-func appendRawSeparators(dst, line []byte) []byte {
-	for {
-		before, escaped, ok := bytes.Cut(line, []byte(`\`))
-		dst = append(dst, before...)
-		switch {
-		case !ok:
-			return dst
-		case bytes.HasPrefix(escaped, []byte("u2028")):
-			dst, line = append(dst, "\u2028"...), escaped[len("u2028"):]
-		case bytes.HasPrefix(escaped, []byte("u2029")):
-			dst, line = append(dst, "\u2029"...), escaped[len("u2029"):]
-		default: // the next byte does not begin an escape
-			one := min(len(escaped), 1)
-			dst = append(append(dst, '\\'), escaped[:one]...)
-			line = escaped[one:]
-		}
-	}
+	_ = e.Encode(text) // every string can be encoded
+	// Go escapes two separators more. An escaped backslash before such letters is none of these escapes.
+	raw := strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
+	return []byte(raw.Replace(strings.TrimSuffix(b.String(), "\n")))
 }
 
 // IsEvent reports whether an unparsed line is an event: an object that names its type.
@@ -234,17 +168,6 @@ func IsEvent(line []byte) bool {
 	}
 	ok, _ := ReadEvent(line, &e)
 	return ok && e.Type != ""
-}
-
-// Quote returns a text as a JSON string.
-func Quote(text string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(text); err != nil {
-		return `""` // a string is always encoded
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // Backwards returns the lines of a text in reverse order.

@@ -97,6 +97,7 @@ func TestWholeWhereADeltaMisleads(t *testing.T) {
 		"the only section gone":    {plain + "\nb\n\nc\n\n# A", strings.Replace(plain, "coder", "writer", 1) + "\nb\n\nc\n\n", reason.NoCleanCut},
 		"the first section":        {plain, "You are it.\n\n" + plain + "\n## New\n\nx", reason.NoCleanCut},
 		"no section":               {plain + "\nb\n\nc", strings.Replace(plain, "coder", "writer", 1) + "\nb\n\nc", reason.NoCleanCut},
+		"no UTF-8":                 {lists, lists + "\n\n## New\n\n\xff", reason.NoCleanCut},
 		"a byte too short":         {short, short + "\n\nx", reason.ShortPrompt},
 	} {
 		if _, whole, why := makeDelta(tt.before, tt.after); !whole || why != tt.want {

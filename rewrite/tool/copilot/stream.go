@@ -278,7 +278,7 @@ func (s *stream) asAsked(line []byte, e *event) []byte {
 	sent, asked := s.blank(s.Plan.Prompt), s.blank(s.Plan.Asked)
 	shown := bytes.Replace(line, jsonline.RawString(sent), jsonline.RawString(asked), 1)
 	whole := jsonline.OrEmpty(e.Data.Transformed)
-	if front, ok := strings.CutSuffix(whole, trimEnd(jsonline.Decoded(sent))); ok && e.Data.Transformed != nil {
+	if front, ok := strings.CutSuffix(whole, trimEnd(sent)); ok && e.Data.Transformed != nil {
 		shown = bytes.Replace(shown, jsonline.RawString(whole), jsonline.RawString(front+trimEnd(asked)), 1)
 	}
 	return shown

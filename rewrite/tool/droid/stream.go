@@ -147,7 +147,7 @@ func (s *stream) own(e *event, line []byte) []byte {
 		s.State.Totals = totals(jsonline.Numbers(line))
 	case e.endsBadly():
 		s.State.Totals = s.previous
-		if e.Source == "cli" && s.Plan.Resume != "" && !slices.Contains(s.State.Texts, jsonline.Decoded(text(e.Message))) {
+		if e.Source == "cli" && s.Plan.Resume != "" && !slices.Contains(s.State.Texts, text(e.Message)) {
 			line = bytes.Replace(line, append([]byte(`"message":`), e.Message...), []byte(`"message":`+failure), 1)
 			e.Message = json.RawMessage(failure)
 		}
@@ -265,7 +265,7 @@ func result(failed bool, duration string, turns int64, result []byte, id, usage 
 		subtype = "failure"
 	}
 	return fmt.Sprintf(`{"type":"result","subtype":"%s","is_error":%t,"duration_ms":%s,"num_turns":%d,"result":%s,"session_id":%s,"usage":%s}`+"\n",
-		subtype, failed, duration, turns, result, jsonline.Quote(id), usage)
+		subtype, failed, duration, turns, result, jsonline.RawString(id), usage)
 }
 
 // End returns a failed run's result. A run that was cut short shows nothing in text and json. What it

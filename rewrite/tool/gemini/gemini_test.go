@@ -447,15 +447,6 @@ func TestGeminiHelp(t *testing.T) {
 	}
 }
 
-// The prompt in an event is put back also if it is no UTF-8.
-func TestGeminiShowsInvalidUTF8(t *testing.T) {
-	plan := rewrite.Plan{Prompt: "a\xe2\x82b\xff", Asked: "all of \xff"}
-	line := `{"type":"message","role":"user","content":"` + "a\ufffdb\ufffd" + `"}` + "\n"
-	if shown := string(gemini{}.Stream(rewrite.Call{Format: rewrite.StreamJSON}, plan, "").Line([]byte(line))); !strings.Contains(shown, `"all of `+"\ufffd"+`"`) {
-		t.Errorf("gemini shows %q", shown)
-	}
-}
-
 func TestGeminiAccounts(t *testing.T) {
 	gemini := func(path, text string) rewrite.Setting { return account("/h/.gemini/"+path, text) }
 	if gemini("google_accounts.json", `{"active":"a","old":[]}`) == gemini("google_accounts.json", `{"active":"b","old":["a"]}`) {
