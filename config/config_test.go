@@ -38,7 +38,9 @@ func TestParse(t *testing.T) {
 		{"budget", "[budget]\ncalls_per_hour = 0\ndollars_per_day = 2.5\nstop = true", func(c *Config) { c.Budget = Budget{DollarsPerDay: 2.5, Stop: true} }},
 		{"gate_timeout", `gate_timeout = "1s"`, func(c *Config) { c.GateTimeout = time.Second }},
 		{"log", "[log]\nlevel = \"off\"", func(c *Config) { c.Log = Log{LogOff} }},
-		{"retired", "busy_wait = \"5s\"\n[log]\nmax_bytes = 0\n[prune]\nkeep_last = 3", func(c *Config) { c.Retired = []string{"busy_wait", "log.max_bytes", "prune.keep_last"} }},
+		{"retired", "busy_wait = \"5s\"\n[log]\nmax_bytes = 0\n[prune]\nkeep_last = 3\n[store]\nmax_session = \"1GB\"", func(c *Config) {
+			c.Retired = []string{"busy_wait", "log.max_bytes", "prune.keep_last", "store.max_session"}
+		}},
 		{"dotted", `log.level = "debug"`, func(c *Config) { c.Log.Level = LogDebug }},
 		{"tool off", "[tool.vibe]\nenabled = false", tool("vibe", Tool{})},
 		{"tool path", "[tool.claude]\npath = \"/opt/c\"", tool("claude", Tool{Enabled: true, Path: "/opt/c"})},
@@ -320,7 +322,7 @@ func outOfRange(c Config) string {
 		"error_limit":   c.ErrorLimit >= 0,
 		"context_limit": c.ContextLimit >= 0 && c.ContextLimit <= 1,
 		"store":         checkStoreURL(c.Store.URL) == nil || c.Store.URL == "",
-		"store.timeout": c.Store.Timeout > 0 && c.Store.UploadTimeout > 0 && c.Store.MaxSession > 0,
+		"store.timeout": c.Store.Timeout > 0 && c.Store.UploadTimeout > 0,
 		"tools":         len(c.Tools) == len(rewrite.Names),
 	} {
 		if !ok {

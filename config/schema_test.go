@@ -33,7 +33,7 @@ func TestSchema(t *testing.T) {
 		"", "enabled = false", `ttl = "1w2d12h"`, `ttl = "1.5h"`, "context_limit = 1", "context_limit = 0.5", "error_limit = 0",
 		"[budget]\ncalls_per_hour = 0\ndollars_per_day = 2.5\nstop = true", "[log]\nlevel = \"off\"", `log.level = "debug"`,
 		"busy_wait = \"5s\"\n[log]\nmax_bytes = 0\n[prune]\nkeep_last = 3", "tool = { vibe = { enabled = false, path = \"/v\" } }",
-		"prune.superseded = \"off\"", "prune.superseded = \"3d\"", `tool.gemini.path = "~/bin/g"`, "[store]\nurl = \"s3://b/p\"\nmax_session = \"64 MB\"\nfinish = \"detach\"", `doctor.ignore = ["x"]`,
+		"prune.superseded = \"off\"", "prune.superseded = \"3d\"", `tool.gemini.path = "~/bin/g"`, "[store]\nurl = \"s3://b/p\"\nfinish = \"detach\"", `doctor.ignore = ["x"]`,
 		"[[rule]]\nname = \"a\"\ntool = \"claude\"\nprompt = ['^a', '^b']\nttl = \"1h\"\nbusy_wait = \"1s\"\nreset_when.role = \"x\"\n[rule.env]\nX = '.'\nY = ['a', 'b']",
 	}
 	for _, page := range []string{"configuration", "rules"} {
@@ -54,7 +54,7 @@ func TestSchema(t *testing.T) {
 		"ttll = \"1h\"", "ttl = 30", `ttl = "a while"`, `busy = "sometimes"`, "context_limit = 1.5", "error_limit = 2.5", "error_limit = 1001",
 		"enabled = \"yes\"", "[log]\nlevels = \"off\"", "[tool.cursor]\nenabled = true", `tool.claude.path = "bin/c"`, "presets_off = []",
 		"[[rule]]\ntool = \"claude\"", "[[rule]]\nname = \"a\"\nenabled = true", "[rule]\nname = \"a\"", "[[rule]]\nname = \"a\"\nenv = \"X\"",
-		"[[rule]]\nname = \"a\"\n[rule.env]\nX = 1", "[store]\nmax_session = \"64\"",
+		"[[rule]]\nname = \"a\"\n[rule.env]\nX = 1",
 	}
 	for i, text := range append(valid, invalid...) {
 		wants := i < len(valid)

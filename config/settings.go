@@ -22,7 +22,7 @@ type value[T any] struct {
 }
 
 // retired are keys that the last release had. For one release they do nothing, and are no mistake.
-var retired = []string{"busy_wait", "log.max_bytes", "prune.keep_last"}
+var retired = []string{"busy_wait", "log.max_bytes", "prune.keep_last", "store.max_session"}
 
 // settings returns all keys outside of rules. Any other key is unknown.
 func settings(home string) []setting[Config] {

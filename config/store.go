@@ -17,7 +17,6 @@ type Store struct {
 	Project       string // name of the project; "": the URL of the repository's origin
 	Timeout       time.Duration
 	UploadTimeout time.Duration
-	MaxSession    int64 // bytes above which a session is not shared
 	Finish        Finish
 }
 
@@ -33,7 +32,7 @@ const (
 var StoreVariables = []string{"REPRISE_STORE", "REPRISE_STORE_KEY", "REPRISE_STORE_KEY_FILE"}
 
 func defaultStore() Store {
-	return Store{Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second, MaxSession: 64 << 20, Finish: FinishWait}
+	return Store{Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second, Finish: FinishWait}
 }
 
 // ResolveStore returns the store of the configuration as the caller's variables change it. Its URL is
@@ -163,7 +162,6 @@ func storeSettings(home string) []setting[Config] {
 		{"store.project", text(func(c *Config) *string { return &c.Store.Project })},
 		{"store.timeout", duration(time.Hour, func(c *Config) *time.Duration { return &c.Store.Timeout })},
 		{"store.upload_timeout", duration(time.Hour, func(c *Config) *time.Duration { return &c.Store.UploadTimeout })},
-		{"store.max_session", size(1<<10, 1<<30, func(c *Config) *int64 { return &c.Store.MaxSession })},
 		{"store.finish", oneOf(func(c *Config) *Finish { return &c.Store.Finish }, FinishWait, FinishDetach)},
 	}
 }
@@ -182,7 +180,6 @@ func (s Store) values() []Value {
 		{"store.project", unset(s.Project), "the project's name, instead of the URL of the repository's origin"},
 		{"store.timeout", quoted(written(s.Timeout)), "how long a call waits for the store before it runs at most"},
 		{"store.upload_timeout", quoted(written(s.UploadTimeout)), "how long it waits after that at most"},
-		{"store.max_session", quoted(writtenSize(s.MaxSession)), "a larger session is not shared"},
 		{"store.finish", quoted(s.Finish), "wait: a call ends when its session is in the store; detach: another process uploads it"},
 	}
 }

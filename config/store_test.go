@@ -16,22 +16,10 @@ key_file = "~/key"
 project = "org/repo"
 timeout = "500ms"
 upload_timeout = "1m"
-max_session = "2GB"
-`, "/h")
-	if err == nil || err.Error() != "c.toml:7: store.max_session: must be from 1KB to 1GB, not 2GB" {
-		t.Fatalf("%+v, %v", c.Store, err)
-	}
-	c, err = Parse("c.toml", `[store]
-url = "s3://bucket/prefix?region=eu-1"
-key_file = "~/key"
-project = "org/repo"
-timeout = "500ms"
-upload_timeout = "1m"
-max_session = "512 KB"
 finish = "detach"
 `, "/h")
 	want := Store{URL: "s3://bucket/prefix?region=eu-1", KeyFile: "/h/key", Project: "org/repo", Timeout: 500 * time.Millisecond,
-		UploadTimeout: time.Minute, MaxSession: 512 << 10, Finish: FinishDetach}
+		UploadTimeout: time.Minute, Finish: FinishDetach}
 	if err != nil || c.Store != want {
 		t.Errorf("%+v, %v; want %+v", c.Store, err, want)
 	}
@@ -63,11 +51,6 @@ func TestStoreMistakes(t *testing.T) {
 		{`project = ""`, `store.project: must be one line of text, not ""`},
 		{`timeout = "0s"`, "store.timeout: must be more than 0s and at most 1h"},
 		{`upload_timeout = 5`, "store.upload_timeout: must be a duration in quotes, not a number"},
-		{`max_session = 64`, "store.max_session: must be a size in quotes, not a number"},
-		{`max_session = "64"`, `store.max_session: "64" is not a size`},
-		{`max_session = "-1MB"`, `store.max_session: "-1MB" is not a size`},
-		{`max_session = "9999999999GB"`, `store.max_session: "9999999999GB" is not a size`},
-		{`max_session = "0KB"`, "store.max_session: must be from 1KB to 1GB, not 0KB"},
 		{`finish = "later"`, `store.finish: must be "wait" or "detach", not "later"`},
 		{`ulr = "s3://b"`, "store.ulr: unknown key"},
 	} {

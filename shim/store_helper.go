@@ -15,7 +15,7 @@ func StoreHelper() string { return filepath.Join(filepath.Dir(executablePath()),
 func OpenStore(s config.Store, maxAge time.Duration, environ []string) (*wire.Client, error) {
 	return wire.Start(StoreHelper(), unsetEnv(environ, nil), wire.Config{
 		URL: s.URL, Keys: s.Key, KeyFile: s.KeyFile,
-		Timeout: s.Timeout, UploadTimeout: s.UploadTimeout, MaxSession: s.MaxSession, MaxAge: maxAge,
+		Timeout: s.Timeout, UploadTimeout: s.UploadTimeout, MaxAge: maxAge,
 	}, nil)
 }
 

@@ -34,7 +34,7 @@ func TestServers(t *testing.T) {
 				return c
 			}
 			share(t, start(), start())
-			c, err := wire.Start(program, os.Environ(), wire.Config{URL: strings.Replace(url, server.Address, "127.0.0.1:1", 1), Keys: strings.Repeat("0123456789abcdef", 4)}, nil)
+			c, err := wire.Start(program, os.Environ(), wire.Config{URL: strings.Replace(url, server.Address, "127.0.0.1:1", 1), Keys: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,8 +33,8 @@ type Limits struct {
 // maxDepth is how deep the directories of a bundle's files may lie in each other.
 const maxDepth = 64
 
-// DefaultFiles is how many files a session may have.
-const DefaultFiles = 10_000
+// Usual are the limits of the sessions that are shared.
+var Usual = Limits{Size: 64 << 20, Files: 10_000}
 
 // temporary begins the names of files that are being unpacked. They never count as a session's.
 const temporary = ".reprise-unpack-"

@@ -133,7 +133,7 @@ func open(ctx context.Context, c wire.Config, engines Engines) (store.Store, wir
 		scheme = u.Scheme
 	}
 	v, err := vault.Open(ctx, engine, vault.Options{
-		Keys: keys, Engine: scheme, Limits: bundle.Limits{Size: c.MaxSession, Files: bundle.DefaultFiles}, SelfTest: engines.SelfTest, Now: time.Now,
+		Keys: keys, Engine: scheme, Limits: bundle.Usual, SelfTest: engines.SelfTest, Now: time.Now,
 	})
 	if err != nil || rand.IntN(sweepOne) > 0 {
 		return engine, v, err

@@ -38,7 +38,7 @@ var (
 // NewClient returns a client of a helper that reads out and writes in. It sends the configuration, so
 // that the helper connects before the first request.
 func NewClient(in io.Reader, out io.WriteCloser, config Config) *Client {
-	c := &Client{config: config.withDefaults(), out: out, waiting: map[int64]chan answer{}, dead: make(chan struct{})}
+	c := &Client{config: config, out: out, waiting: map[int64]chan answer{}, dead: make(chan struct{})}
 	go c.receive(in)
 	if err := c.send(greeting{protocol, c.config}, time.Now().Add(c.config.Timeout)); err != nil {
 		c.fail(err)

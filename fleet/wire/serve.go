@@ -26,7 +26,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, open func(context.C
 	if g.Protocol != protocol {
 		s.openError = fmt.Errorf("%w: the helper and the program that started it are of different versions", store.ErrUnreachable)
 	} else {
-		s.service, s.openError = open(ctx, g.Config.withDefaults())
+		s.service, s.openError = open(ctx, g.Config)
 	}
 	defer s.running.Wait()
 	for {

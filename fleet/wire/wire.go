@@ -20,14 +20,6 @@ const HelperName = "reprise-store"
 // protocol is the version of the messages. A helper serves only clients of its own.
 const protocol = 2
 
-// The limits of a Config that names none.
-const (
-	DefaultTimeout       = 2 * time.Second
-	DefaultUploadTimeout = 5 * time.Second
-	DefaultMaxSession    = 64 << 20
-	DefaultMaxAge        = 24 * time.Hour
-)
-
 // A Config is what the helper needs. It travels through the pipe: others can read a process's arguments.
 type Config struct {
 	URL           string        // of the store
@@ -35,24 +27,7 @@ type Config struct {
 	KeyFile       string        // an absolute path
 	Timeout       time.Duration // of each request but Save and Load
 	UploadTimeout time.Duration // of Save and Load
-	MaxSession    int64         // in bytes, of a session's files
 	MaxAge        time.Duration // after which no session is resumed: what is some days older is removed where no rule does
-}
-
-func (c Config) withDefaults() Config {
-	if c.Timeout <= 0 {
-		c.Timeout = DefaultTimeout
-	}
-	if c.UploadTimeout <= 0 {
-		c.UploadTimeout = DefaultUploadTimeout
-	}
-	if c.MaxSession <= 0 {
-		c.MaxSession = DefaultMaxSession
-	}
-	if c.MaxAge <= 0 {
-		c.MaxAge = DefaultMaxAge
-	}
-	return c
 }
 
 // A Hello is what the helper knows without asking the store.

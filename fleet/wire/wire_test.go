@@ -22,6 +22,9 @@ import (
 )
 
 // A fake is a service in memory. Names are told apart by all of what they contain.
+// usual has the times that a shim sends.
+var usual = Config{Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second}
+
 type fake struct {
 	mu        sync.Mutex
 	registers map[string]store.Register
@@ -176,7 +179,7 @@ func connect(t *testing.T, service Service, config Config) *Client {
 var task = store.Name{Kind: store.Task, Of: []string{"project", "/work/\xff", ""}, ID: "x"}
 
 func TestRegisters(t *testing.T) {
-	ctx, c := t.Context(), connect(t, &fake{}, Config{})
+	ctx, c := t.Context(), connect(t, &fake{}, usual)
 	if _, err := c.Read(ctx, task); !errors.Is(err, store.ErrAbsent) || err.Error() != "read task: there is no such entry" {
 		t.Errorf("read of nothing: %v", err)
 	}
@@ -206,7 +209,7 @@ func TestRegisters(t *testing.T) {
 
 func TestListsArriveWhole(t *testing.T) {
 	ctx, f := t.Context(), &fake{}
-	c := connect(t, f, Config{})
+	c := connect(t, f, usual)
 	for i := range 100 {
 		name := store.Name{Kind: store.Opening, Of: []string{"o"}, ID: fmt.Sprintf("%03d", i)}
 		if _, err := c.Swap(ctx, name, "", bytes.Repeat([]byte{byte(i)}, 10_000)); err != nil {
@@ -242,7 +245,7 @@ func TestListsArriveWhole(t *testing.T) {
 
 func TestBundlesAndTest(t *testing.T) {
 	ctx, f := t.Context(), &fake{dropped: make(chan []string, 1)}
-	c := connect(t, f, Config{})
+	c := connect(t, f, usual)
 	b, err := c.Save(ctx, "/root/\xff", []string{"a", "b/\xfe"})
 	if want := (store.Bundle{Name: "b/1", Digest: "d", Size: 1 << 40}); err != nil || b != want || f.saved[0] != "/root/\xff:a:b/\xfe" {
 		t.Errorf("saved %+v, %v, %q", b, err, f.saved)
@@ -275,7 +278,7 @@ func TestBundlesAndTest(t *testing.T) {
 // A slow request neither delays others nor lasts longer than its timeout.
 func TestRequestsAreBounded(t *testing.T) {
 	f := &fake{hang: make(chan struct{})}
-	c := connect(t, f, Config{Timeout: 300 * time.Millisecond})
+	c := connect(t, f, Config{Timeout: 300 * time.Millisecond, UploadTimeout: 5 * time.Second})
 	read := make(chan error)
 	go func() {
 		_, err := c.Read(t.Context(), task)
@@ -336,7 +339,7 @@ func TestBrokenHelper(t *testing.T) {
 				behave(lines, answers)
 				io.Copy(io.Discard, lines)
 			}()
-			c := NewClient(in, out, Config{Timeout: 200 * time.Millisecond})
+			c := NewClient(in, out, Config{Timeout: 200 * time.Millisecond, UploadTimeout: 5 * time.Second})
 			defer in.Close()
 			defer c.Close()
 			_, err := c.Swap(t.Context(), task, "", []byte("v"))
@@ -363,7 +366,7 @@ func TestLastAnswer(t *testing.T) {
 			answers.Close()
 			requests.Close()
 		}()
-		c := NewClient(in, out, Config{})
+		c := NewClient(in, out, usual)
 		if version, err := c.Swap(t.Context(), task, "", nil); err != nil || version != "v" {
 			t.Fatalf("swap: %s, %v", version, err)
 		}
@@ -373,7 +376,7 @@ func TestLastAnswer(t *testing.T) {
 
 // A slow list may last longer than the timeout of one answer.
 func TestSlowList(t *testing.T) {
-	c := connect(t, slow{&fake{}}, Config{Timeout: 400 * time.Millisecond})
+	c := connect(t, slow{&fake{}}, Config{Timeout: 400 * time.Millisecond, UploadTimeout: 5 * time.Second})
 	var n int
 	if err := c.Notes(t.Context(), "", func(string, [][]byte) error { n++; return nil }); err != nil || n != 6 {
 		t.Errorf("%d notes, %v", n, err)
@@ -402,7 +405,7 @@ func TestHelperGivesUpFirst(t *testing.T) {
 	in, answers := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := NewClient(in, out, Config{}).Save(t.Context(), "/", []string{"a"})
+		_, err := NewClient(in, out, usual).Save(t.Context(), "/", []string{"a"})
 		ended <- err
 	}()
 	var g greeting
@@ -411,7 +414,7 @@ func TestHelperGivesUpFirst(t *testing.T) {
 	if err := errors.Join(decoder.Decode(&g), decoder.Decode(&q)); err != nil {
 		t.Fatal(err)
 	}
-	if q.Timeout <= 0 || q.Timeout >= g.Config.UploadTimeout || g.Config.UploadTimeout != DefaultUploadTimeout {
+	if q.Timeout <= 0 || q.Timeout >= g.Config.UploadTimeout || g.Config.UploadTimeout != usual.UploadTimeout {
 		t.Errorf("%s of %s", q.Timeout, g.Config.UploadTimeout)
 	}
 	answers.Close()
