@@ -72,7 +72,7 @@ func TestWhatStreamsNeed(t *testing.T) {
 	}{
 		{the("claude"), rewrite.Text, "", rewrite.NoLines, false, true}, {the("claude"), rewrite.JSON, "", 0, true, true}, {the("claude"), rewrite.JSONVerbose, "", 0, true, true},
 		{the("claude"), rewrite.StreamJSON, "", most, false, false},
-		{the("codex"), rewrite.Text, "", rewrite.NoLines, false, false}, {the("codex"), rewrite.JSON, "", most, false, false},
+		{the("codex"), rewrite.Text, "", rewrite.NoLines, false, false}, {the("codex"), rewrite.StreamJSON, "", most, false, false},
 		{the("gemini"), rewrite.Text, "", rewrite.NoLines, false, false}, {the("gemini"), rewrite.JSON, "", 0, false, true}, {the("gemini"), rewrite.StreamJSON, "", most, false, false},
 		{the("vibe"), rewrite.Text, tooltest.SomeID, rewrite.NoLines, false, true}, {the("vibe"), rewrite.JSON, "", rewrite.NoLines, false, true}, {the("vibe"), rewrite.JSON, tooltest.SomeID, rewrite.NoLines, true, true},
 		{the("vibe"), rewrite.StreamJSON, tooltest.SomeID, most, false, false},

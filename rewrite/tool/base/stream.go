@@ -50,10 +50,17 @@ func (s *Stream) ErrAsIs([]byte) bool { return true }
 // File implements Stream.
 func (s *Stream) File(string, []byte) {}
 
-// MaxLine implements Stream.
+// End implements Stream.
+func (s *Stream) End() []byte { return nil }
+
+// MaxLine implements Stream. Text is shown unchanged: if a long line of it waited here, the tool would not notice that
+// its reader is gone.
 func (s *Stream) MaxLine() int {
-	if s.Call.Format == rewrite.StreamJSON {
+	switch s.Call.Format {
+	case rewrite.StreamJSON:
 		return rewrite.LongestLine
+	case rewrite.Text:
+		return rewrite.NoLines
 	}
 	return 0
 }
@@ -71,9 +78,6 @@ type ShownText struct {
 	Text    []byte
 	TooLong bool
 }
-
-// MaxLine implements Stream. If a long line waited here, the tool would not notice that its reader is gone.
-func (s *ShownText) MaxLine() int { return rewrite.NoLines }
 
 // Keep keeps a piece of what is shown.
 func (s *ShownText) Keep(piece []byte) {

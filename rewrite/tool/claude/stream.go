@@ -37,14 +37,6 @@ func (s *stream) HoldsOutput() bool {
 	return s.Call.Format == rewrite.JSON || s.Call.Format == rewrite.JSONVerbose
 }
 
-// MaxLine implements Stream.
-func (s *stream) MaxLine() int {
-	if s.Call.Format == rewrite.Text {
-		return s.ShownText.MaxLine()
-	}
-	return s.Stream.MaxLine()
-}
-
 // marks are words of which every line worth parsing contains at least one. The order of keys
 // changes between versions (CLI-FACTS 1.6), so they are searched for anywhere in the line.
 var marks = jsonline.NewMarks("result", "assistant", "init", "compact_boundary", "stream_event")

@@ -62,15 +62,6 @@ func (codex) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rew
 	return s
 }
 
-// MaxLine returns NoLines for text, which is shown unchanged. If a long line waited here, codex
-// would not notice that its reader is gone.
-func (s *stream) MaxLine() int {
-	if s.Call.Format == rewrite.Text {
-		return rewrite.NoLines
-	}
-	return rewrite.LongestLine
-}
-
 func (s *stream) End() []byte {
 	s.Stderr += s.notice + string(s.pending)
 	s.notice, s.pending = "", nil

@@ -37,6 +37,14 @@ func (droid) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rew
 
 func (s *stream) PrintsAtEnd() bool { return s.Call.Format != rewrite.StreamJSON }
 
+// MaxLine returns no limit where the output is rendered: what is printed at the end may be long.
+func (s *stream) MaxLine() int {
+	if s.Call.Format == rewrite.Text {
+		return 0
+	}
+	return s.Stream.MaxLine()
+}
+
 func (s *stream) HoldsOutput() bool { return s.Call.Format != rewrite.StreamJSON }
 
 // A event holds the fields of all events that are read, and of json's result.

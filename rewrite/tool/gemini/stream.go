@@ -228,6 +228,3 @@ func (s *stream) learnUsage(models json.RawMessage) {
 		s.State.ContextUse.Used = max(s.State.ContextUse.Used, t.Total/requests)
 	}
 }
-
-// End implements Stream.
-func (s *stream) End() []byte { return nil }

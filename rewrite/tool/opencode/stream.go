@@ -30,14 +30,6 @@ func (o opencode) Stream(c rewrite.Call, p rewrite.Plan, before rewrite.Totals) 
 	return &stream{Stream: base.Stream{Call: c, Plan: p}, before: before, kilo: o.descriptor == &kiloDescriptor}
 }
 
-// MaxLine returns NoLines for text, which is not read.
-func (s *stream) MaxLine() int {
-	if s.Call.Format == rewrite.Text {
-		return rewrite.NoLines
-	}
-	return rewrite.LongestLine
-}
-
 func (s *stream) Line(line []byte) []byte {
 	if s.Call.Format == rewrite.Text {
 		if len(s.output)+len(line) <= rewrite.MaxTexts {

@@ -194,6 +194,3 @@ func (s *stream) learnUsage(numbers []jsonline.Number) {
 	u.Output = max(u.Output, total-u.Input)
 	u.Input -= min(u.CacheRead, u.Input)
 }
-
-// End implements Stream.
-func (s *stream) End() []byte { return nil }
