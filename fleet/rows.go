@@ -7,18 +7,14 @@ import (
 
 // A Session is a session as a register of a store has it.
 type Session struct {
-	Register store.Name
-	Version  string // of the register
 	Tool     string
 	Cwd      string
 	Home     string
 	Task     string
-	Role     string
 	NativeID string
 	State    decide.State
 	Host     string // of its latest run
 	LastUsed decide.Millis
-	Turns    int64
 	Held     bool // a call has taken it
 	Until    decide.Millis
 	Bundle   string // "" if its files are not in the store
@@ -36,7 +32,7 @@ func Sessions(registers []store.Register) (list []Session) {
 		c := &r.Chain
 		for i := range r.Sessions {
 			s := &r.Sessions[i]
-			list = append(list, Session{one.Name, one.Version, c.Tool, c.Cwd, c.Home, c.Task, c.Role, s.nativeID(), s.State, s.Host, s.LastUsed, s.Turns,
+			list = append(list, Session{c.Tool, c.Cwd, c.Home, c.Task, s.nativeID(), s.State, s.Host, s.LastUsed,
 				s.Holder != "", s.HeldUntil, s.Bundle, int64(i)+1 == c.Newest})
 		}
 	}
