@@ -119,7 +119,7 @@ func nearest(dir string) string {
 
 // enter watches a directory that has appeared, and checks everything already in it.
 func (w *Watcher) enter(t *tree, dir string) {
-	t.walk(dir, func(path string) { w.watch(path) }, t.files.check)
+	t.walk(dir, w.watch, t.files.check)
 }
 
 // walk visits a directory: first the directory itself, then the tree's files in it, then its

@@ -182,22 +182,17 @@ func (w *Watcher) quit() {
 	}
 }
 
-// watch subscribes to the events of a directory and reports whether it succeeded.
-func (w *Watcher) watch(dir string) bool {
-	if w.source == nil || w.watched[dir] {
-		return w.watched[dir]
+// watch subscribes to the events of a directory, if that is possible.
+func (w *Watcher) watch(dir string) {
+	if w.source == nil || w.watched[dir] || len(w.watched) >= maxWatched {
+		return
 	}
-	if len(w.watched) >= maxWatched {
-		return false
-	}
-	err := w.source.add(dir)
-	if isLimit(err) {
+	switch err := w.source.add(dir); {
+	case err == nil:
+		w.watched[dir] = true
+	case isLimit(err):
 		w.quit()
 	}
-	if err == nil {
-		w.watched[dir] = true
-	}
-	return err == nil
 }
 
 // isLimit reports whether any further watch would fail with the same error.
