@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"reprise/rewrite/tool/base"
 )
 
 // Bundled is the tool that BundledTool replaces.
@@ -72,8 +74,8 @@ type bundledTool struct {
 	stream  bool
 	file    string // the session's file
 	history []message
-	kept    int            // messages that the session's file has
-	asked   []requestUsage // of the run's requests
+	kept    int                // messages that the session's file has
+	asked   []base.ClaudeUsage // of the run's requests
 	usage   struct {
 		Input      int64 `json:"inputTokens"`
 		CacheRead  int64 `json:"cacheReadInputTokens"`
@@ -91,17 +93,9 @@ type entry struct {
 
 type entryMessage struct {
 	message
-	ID    string        `json:"id,omitempty"`
-	Model string        `json:"model,omitempty"`
-	Usage *requestUsage `json:"usage,omitempty"`
-}
-
-// A requestUsage is the tokens of one request, as the model's API reports them.
-type requestUsage struct {
-	Input      int64 `json:"input_tokens"`
-	CacheRead  int64 `json:"cache_read_input_tokens"`
-	CacheWrite int64 `json:"cache_creation_input_tokens"`
-	Output     int64 `json:"output_tokens"`
+	ID    string            `json:"id,omitempty"`
+	Model string            `json:"model,omitempty"`
+	Usage *base.ClaudeUsage `json:"usage,omitempty"`
 }
 
 type message struct {
@@ -175,13 +169,7 @@ func (t *bundledTool) open() error {
 	if err != nil {
 		return fmt.Errorf("find working directory: %w", err)
 	}
-	project := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '-'
-	}, cwd)
-	t.file = filepath.Join(os.Getenv("HOME"), ".claude", "projects", project, t.id+".jsonl")
+	t.file = filepath.Join(os.Getenv("HOME"), ".claude", "projects", base.Dashed(cwd), t.id+".jsonl")
 	if !t.resumed {
 		return nil
 	}
@@ -249,7 +237,7 @@ func (t *bundledTool) request() (m message, err error) {
 	}
 	var reply struct {
 		message
-		Usage requestUsage `json:"usage"`
+		Usage base.ClaudeUsage `json:"usage"`
 	}
 	if err := json.NewDecoder(response.Body).Decode(&reply); err != nil {
 		return m, fmt.Errorf("read the model's reply: %w", err)
