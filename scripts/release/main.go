@@ -199,12 +199,13 @@ func (r *release) buildFor(arch, made, extras, work string) error {
 	if err := r.archive(filepath.Join(made, r.name(arch)+".tar.gz"), r.name(arch), files); err != nil {
 		return err
 	}
-	for _, pack := range []func(made, work, arch string, files []file) error{r.debian, r.rpm, r.npm, r.wheel} {
-		if err := r.leaveOut(pack(made, work, arch, files)); err != nil {
+	for _, p := range parts(files) {
+		err := errors.Join(r.leaveOut(r.debian(made, work, arch, p)), r.leaveOut(r.rpm(made, work, arch, p)))
+		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return errors.Join(r.npm(made, arch, files), r.wheel(made, arch, files))
 }
 
 // testedList writes the list of tested versions, for shimctl update-list.

@@ -26,7 +26,7 @@ var npmArches = map[string]string{"amd64": "x64", "arm64": "arm64"}
 var npmScript []byte
 
 // npm writes the package with the programs for an architecture.
-func (r *release) npm(made, _, arch string, files []file) error {
+func (r *release) npm(made, arch string, files []file) error {
 	cpu := npmArches[arch]
 	m := r.manifest("@reprise/linux-" + cpu)
 	m.OS, m.CPU, m.PreferUnplugged = []string{"linux"}, []string{cpu}, true

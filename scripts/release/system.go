@@ -53,18 +53,9 @@ Description: %s
  %s
 `
 
-// debian builds packages with dpkg-deb. They have no maintainer scripts, since they change
-// only their own files, and no checksums, which dpkg makes on installation.
-func (r *release) debian(made, work, arch string, files []file) error {
-	for _, p := range parts(files) {
-		if err := r.debianPart(made, work, arch, p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *release) debianPart(made, work, arch string, p part) error {
+// debian builds a package with dpkg-deb. It has no maintainer scripts, since it changes
+// only its own files, and no checksums, which dpkg makes on installation.
+func (r *release) debian(made, work, arch string, p part) error {
 	version := parseVersion(r.version, r.time).system()
 	name := fmt.Sprintf("%s_%s_%s.deb", p.name, version, arch)
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
@@ -127,17 +118,8 @@ var rpmPlaces = strings.NewReplacer("usr/share/zsh/vendor-completions/", "usr/sh
 
 var rpmArches = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
 
-// rpm builds packages with rpmbuild, without scripts, as debian does.
-func (r *release) rpm(made, work, arch string, files []file) error {
-	for _, p := range parts(files) {
-		if err := r.rpmPart(made, work, arch, p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *release) rpmPart(made, work, arch string, p part) error {
+// rpm builds a package with rpmbuild, without scripts, as debian does.
+func (r *release) rpm(made, work, arch string, p part) error {
 	version := parseVersion(r.version, r.time).system()
 	name := fmt.Sprintf("%s-%s-1.%s.rpm", p.name, version, rpmArches[arch])
 	if _, err := exec.LookPath("rpmbuild"); err != nil {

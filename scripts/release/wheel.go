@@ -24,7 +24,7 @@ var wheelTags = map[string]string{
 var wheelMain []byte
 
 // wheel writes a Python wheel with the programs for an architecture.
-func (r *release) wheel(made, _, arch string, files []file) error {
+func (r *release) wheel(made, arch string, files []file) error {
 	version := parseVersion(r.version, r.time).python()
 	info := wheelName + "-" + version + ".dist-info/"
 	readme := ""
