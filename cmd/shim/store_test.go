@@ -118,16 +118,16 @@ func (s *fileStore) file(key string) string {
 	return filepath.Join(s.dir, hex.EncodeToString([]byte(key)))
 }
 
-func (s *fileStore) Read(ctx context.Context, key string) ([]byte, string, time.Time, error) {
+func (s *fileStore) Read(ctx context.Context, key string) ([]byte, string, error) {
 	if err := s.check(ctx); err != nil {
-		return nil, "", time.Time{}, err
+		return nil, "", err
 	}
 	text, err := os.ReadFile(s.file(key))
 	if errors.Is(err, os.ErrNotExist) {
 		err = store.ErrAbsent
 	}
 	version, content, _ := strings.Cut(string(text), "\n")
-	return []byte(content), version, time.Time{}, err
+	return []byte(content), version, err
 }
 
 func (s *fileStore) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
@@ -142,7 +142,7 @@ func (s *fileStore) Swap(ctx context.Context, key, old string, value []byte) (st
 	if err != nil {
 		return "", err
 	}
-	if _, version, _, err := s.Read(ctx, key); version != old || err != nil && !errors.Is(err, store.ErrAbsent) {
+	if _, version, err := s.Read(ctx, key); version != old || err != nil && !errors.Is(err, store.ErrAbsent) {
 		return "", store.ErrMoved
 	}
 	version := time.Now().Format(time.RFC3339Nano)
@@ -162,7 +162,7 @@ func (s *fileStore) Put(ctx context.Context, name string, content []byte) error 
 }
 
 func (s *fileStore) Get(ctx context.Context, name string) ([]byte, error) {
-	content, _, _, err := s.Read(ctx, name)
+	content, _, err := s.Read(ctx, name)
 	return content, err
 }
 

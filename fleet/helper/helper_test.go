@@ -51,18 +51,18 @@ func (d *directory) file(key string) string {
 	return filepath.Join(d.path, hex.EncodeToString([]byte(key)))
 }
 
-func (d *directory) Read(_ context.Context, key string) ([]byte, string, time.Time, error) {
+func (d *directory) Read(_ context.Context, key string) ([]byte, string, error) {
 	content, err := os.ReadFile(d.file(key))
 	if errors.Is(err, os.ErrNotExist) {
 		err = store.ErrAbsent
 	}
-	return content, fmt.Sprint(len(content)), time.Time{}, err
+	return content, fmt.Sprint(len(content)), err
 }
 
 func (d *directory) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, version, _, err := d.Read(ctx, key); err == nil && version != old || err != nil && old != "" {
+	if _, version, err := d.Read(ctx, key); err == nil && version != old || err != nil && old != "" {
 		return "", store.ErrMoved
 	}
 	return fmt.Sprint(len(value)), os.WriteFile(d.file(key), value, 0o600)
@@ -74,7 +74,7 @@ func (d *directory) Put(_ context.Context, name string, content []byte) error {
 }
 
 func (d *directory) Get(ctx context.Context, name string) ([]byte, error) {
-	content, _, _, err := d.Read(ctx, name)
+	content, _, err := d.Read(ctx, name)
 	return content, err
 }
 

@@ -46,22 +46,17 @@ func Open(u *url.URL) (*Store, error) {
 const committed = "set_config('synchronous_commit', 'on', true)"
 
 // Read implements store.Store.
-func (s *Store) Read(ctx context.Context, key string) ([]byte, string, time.Time, error) {
+func (s *Store) Read(ctx context.Context, key string) ([]byte, string, error) {
 	rows, err := s.run(ctx, statement{what: "read " + key,
-		text:   "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, version, substring(value, 1, $2) FROM (SELECT) AS one LEFT JOIN reprise_register ON key = $1",
-		values: [][]byte{[]byte(key), strconv.AppendInt(nil, store.MaxRegister, 10)}, formats: []int16{text, text}, results: []int16{text, text, binary}})
+		text:   "SELECT version, substring(value, 1, $2) FROM reprise_register WHERE key = $1",
+		values: [][]byte{[]byte(key), strconv.AppendInt(nil, store.MaxRegister, 10)}, formats: []int16{text, text}, results: []int16{text, binary}})
 	if err != nil {
-		return nil, "", time.Time{}, err
+		return nil, "", err
 	}
-	micros, err := strconv.ParseInt(string(rows[0][0]), 10, 64)
-	if err != nil {
-		return nil, "", time.Time{}, fmt.Errorf("read the server's time: %w", err)
+	if len(rows) == 0 {
+		return nil, "", fmt.Errorf("read %s: %w", key, store.ErrAbsent)
 	}
-	now := time.UnixMicro(micros)
-	if rows[0][1] == nil {
-		return nil, "", now, fmt.Errorf("read %s: %w", key, store.ErrAbsent)
-	}
-	return rows[0][2], string(rows[0][1]), now, nil
+	return rows[0][1], string(rows[0][0]), nil
 }
 
 // Swap implements store.Store.

@@ -96,7 +96,7 @@ func otherSchema(t *testing.T, server *servers.Server) {
 	}
 	s := open(t, strings.Replace(fresh(t, server), "search_path=", "search_path=none_", 1))
 	defer s.Close()
-	if _, _, _, err := s.Read(t.Context(), "t/a"); !errors.Is(err, store.ErrNoStore) {
+	if _, _, err := s.Read(t.Context(), "t/a"); !errors.Is(err, store.ErrNoStore) {
 		t.Error(err)
 	}
 }
@@ -181,7 +181,7 @@ func killed(t *testing.T, server *servers.Server) {
 
 func readWhenUp(ctx context.Context, s store.Store) (value []byte, version string, err error) {
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
-		if value, version, _, err = s.Read(ctx, "t/a"); !errors.Is(err, store.ErrUnreachable) {
+		if value, version, err = s.Read(ctx, "t/a"); !errors.Is(err, store.ErrUnreachable) {
 			break
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -32,25 +32,23 @@ type Store struct {
 	prefix    string
 }
 
-// Read implements store.Store. S3 tells the time in whole seconds.
-func (s *Store) Read(ctx context.Context, key string) ([]byte, string, time.Time, error) {
+// Read implements store.Store.
+func (s *Store) Read(ctx context.Context, key string) ([]byte, string, error) {
 	return s.read(ctx, key, store.MaxRegister)
 }
 
-func (s *Store) read(ctx context.Context, key string, most int64) ([]byte, string, time.Time, error) {
+func (s *Store) read(ctx context.Context, key string, most int64) ([]byte, string, error) {
 	r, ctx := begin(ctx, false)
-	var now time.Time
-	body, info, header, err := s.api.GetObject(ctx, s.bucket, s.prefix+key, minio.GetObjectOptions{})
+	body, info, _, err := s.api.GetObject(ctx, s.bucket, s.prefix+key, minio.GetObjectOptions{})
 	if err != nil {
-		return nil, "", now, r.failed(ctx, "read "+key, err)
+		return nil, "", r.failed(ctx, "read "+key, err)
 	}
 	defer body.Close()
 	value, err := io.ReadAll(io.LimitReader(body, most))
 	if err != nil {
-		return nil, "", now, r.failed(ctx, "read "+key, err)
+		return nil, "", r.failed(ctx, "read "+key, err)
 	}
-	now, _ = http.ParseTime(header.Get("Date")) // zero if it tells none
-	return value, info.ETag, now, nil
+	return value, info.ETag, nil
 }
 
 // Swap implements store.Store.
@@ -111,7 +109,7 @@ func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 
 // Get implements store.Store.
 func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
-	content, _, _, err := s.read(ctx, name, store.MaxObject)
+	content, _, err := s.read(ctx, name, store.MaxObject)
 	return content, err
 }
 

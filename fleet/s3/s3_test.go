@@ -120,7 +120,7 @@ func TestRefusals(t *testing.T) {
 			if _, err := s.Swap(t.Context(), "key", "1", nil); !errors.Is(err, c.write) {
 				t.Error("swap:", err)
 			}
-			if _, _, _, err := s.Read(t.Context(), "key"); err == nil || c.read != nil && !errors.Is(err, c.read) {
+			if _, _, err := s.Read(t.Context(), "key"); err == nil || c.read != nil && !errors.Is(err, c.read) {
 				t.Error("read:", err)
 			}
 			if *requests != 2 {

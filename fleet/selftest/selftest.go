@@ -93,7 +93,7 @@ func refused(ctx context.Context, s store.Store, key, old, what string) error {
 	if !errors.Is(err, store.ErrMoved) {
 		return err
 	}
-	found, _, _, err := s.Read(ctx, key)
+	found, _, err := s.Read(ctx, key)
 	if err == nil && string(found) == string(written) {
 		return fmt.Errorf("%w: a refused write was made", store.ErrUnsafe)
 	}

@@ -24,7 +24,7 @@ type careless struct {
 // Swap implements store.Store.
 func (c *careless) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
 	if c.fault == "race" { // it checks, and writes later
-		_, now, _, _ := c.Read(ctx, key)
+		_, now, _ := c.Read(ctx, key)
 		if old != now {
 			return "", store.ErrMoved
 		}
@@ -36,7 +36,7 @@ func (c *careless) Swap(ctx context.Context, key, old string, value []byte) (str
 	ignores := c.fault == "all" || c.fault == "race" || c.fault == "creation" && old == "" || c.fault == "version" && old != ""
 	switch {
 	case errors.Is(err, store.ErrMoved) && (ignores || c.fault == "lies"):
-		_, now, _, _ := c.Read(ctx, key)
+		_, now, _ := c.Read(ctx, key)
 		if version, err = c.Store.Swap(ctx, key, now, value); c.fault == "lies" {
 			return "", store.ErrMoved
 		}

@@ -8,16 +8,14 @@ package store
 import (
 	"context"
 	"errors"
-	"time"
 )
 
 // A Store is an engine. Its methods are safe for concurrent use and keep no state between calls but
 // connections. They never retry a write: a late repetition is told from a first try by its version
 // only. A context's end is an error that wraps context.Cause.
 type Store interface {
-	// Read returns a register's value and version, and the server's time, zero if it tells none.
-	// It fails with ErrAbsent if there is no such register.
-	Read(ctx context.Context, key string) (value []byte, version string, now time.Time, err error)
+	// Read returns a register's value and version. It fails with ErrAbsent if there is no such register.
+	Read(ctx context.Context, key string) (value []byte, version string, err error)
 	// Swap replaces a register's value if its version is still old and returns the new version. With
 	// old "" the register must not exist. If it has another version Swap fails with ErrMoved; if it
 	// is not known whether the write has arrived, or will, with ErrUnknown.

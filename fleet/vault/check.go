@@ -129,7 +129,7 @@ func (v *Vault) readFormat(ctx context.Context, tests *atomic.Bool) (format, err
 
 // storedFormat returns the format that the store has, and its version, with store.ErrBroken too.
 func (v *Vault) storedFormat(ctx context.Context) (f format, version string, err error) {
-	content, version, _, err := v.engine.Read(ctx, formatEntry)
+	content, version, err := v.engine.Read(ctx, formatEntry)
 	if err != nil {
 		return f, "", err
 	}
@@ -167,11 +167,11 @@ func (v *Vault) Test(ctx context.Context) (wire.Report, error) {
 	if err != nil {
 		return r, err
 	}
-	if _, _, _, err := v.engine.Read(ctx, formatEntry); err != nil && !errors.Is(err, store.ErrAbsent) {
+	if _, _, err := v.engine.Read(ctx, formatEntry); err != nil && !errors.Is(err, store.ErrAbsent) {
 		return r, err // it makes a connection if the last one has ended
 	}
 	start := v.options.Now()
-	if _, _, _, err := v.engine.Read(ctx, formatEntry); err != nil && !errors.Is(err, store.ErrAbsent) {
+	if _, _, err := v.engine.Read(ctx, formatEntry); err != nil && !errors.Is(err, store.ErrAbsent) {
 		return r, err
 	}
 	r.Latency, r.Tested = v.options.Now().Sub(start), f.Tested

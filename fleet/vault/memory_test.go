@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"sync"
-	"time"
 
 	"reprise/test/stores/mem"
 )
@@ -19,9 +18,9 @@ type memory struct {
 	swap    func(key string, write func() (string, error)) (string, error) // nil: write
 }
 
-func (m *memory) Read(ctx context.Context, key string) ([]byte, string, time.Time, error) {
+func (m *memory) Read(ctx context.Context, key string) ([]byte, string, error) {
 	if m.refuse != nil {
-		return nil, "", time.Time{}, m.refuse
+		return nil, "", m.refuse
 	}
 	return m.Store.Read(ctx, key)
 }
@@ -77,7 +76,7 @@ func (m *memory) all() map[string][]byte {
 	for _, name := range names {
 		content, err := m.Store.Get(ctx, name)
 		if !isObject(name) {
-			content, _, _, err = m.Store.Read(ctx, name)
+			content, _, err = m.Store.Read(ctx, name)
 		}
 		if err != nil {
 			panic(err)

@@ -143,7 +143,7 @@ func (v *Vault) readAll(ctx context.Context, names []string, read reading, open 
 type reading func(ctx context.Context, name string) (store.Entry, error)
 
 func (v *Vault) readRegister(ctx context.Context, name string) (store.Entry, error) {
-	value, version, _, err := v.engine.Read(ctx, name)
+	value, version, err := v.engine.Read(ctx, name)
 	return store.Entry{Content: value, Version: version}, err
 }
 

@@ -87,7 +87,7 @@ type counted struct {
 
 type counts struct{ read, write, list, remove atomic.Int64 }
 
-func (c counted) Read(ctx context.Context, key string) ([]byte, string, time.Time, error) {
+func (c counted) Read(ctx context.Context, key string) ([]byte, string, error) {
 	c.counts.read.Add(1)
 	return c.Store.Read(ctx, key)
 }

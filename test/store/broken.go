@@ -31,7 +31,7 @@ type ignoring struct{ store.Store }
 func (s ignoring) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
 	version, err := s.Store.Swap(ctx, key, old, value)
 	for errors.Is(err, store.ErrMoved) {
-		_, now, _, failed := s.Read(ctx, key)
+		_, now, failed := s.Read(ctx, key)
 		if failed != nil && !errors.Is(failed, store.ErrAbsent) {
 			return "", failed
 		}

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
-	"time"
 
 	"reprise/fleet/store"
 )
@@ -196,9 +195,9 @@ func (s *Store) read(ctx context.Context) error {
 }
 
 // Read implements store.Store.
-func (s *Store) Read(ctx context.Context, key string) ([]byte, string, time.Time, error) {
+func (s *Store) Read(ctx context.Context, key string) ([]byte, string, error) {
 	if err := s.read(ctx); err != nil {
-		return nil, "", time.Time{}, err
+		return nil, "", err
 	}
 	return s.Store.Read(ctx, key)
 }

@@ -9,15 +9,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"reprise/fleet/store"
 )
 
 // A Store is an engine whose entries end with it. The zero value is an empty one.
 type Store struct {
-	Now func() time.Time // the server's clock, nil if it tells no time
-
 	mu        sync.Mutex
 	registers map[string]register
 	objects   map[string][]byte
@@ -33,21 +30,17 @@ type register struct {
 func New() *Store { return &Store{} }
 
 // Read implements store.Store.
-func (s *Store) Read(ctx context.Context, key string) ([]byte, string, time.Time, error) {
+func (s *Store) Read(ctx context.Context, key string) ([]byte, string, error) {
 	if ctx.Err() != nil {
-		return nil, "", time.Time{}, context.Cause(ctx)
+		return nil, "", context.Cause(ctx)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var now time.Time
-	if s.Now != nil {
-		now = s.Now()
-	}
 	r, ok := s.registers[key]
 	if !ok {
-		return nil, "", now, store.ErrAbsent
+		return nil, "", store.ErrAbsent
 	}
-	return slices.Clone(r.value), r.version, now, nil
+	return slices.Clone(r.value), r.version, nil
 }
 
 // Swap implements store.Store.

@@ -60,7 +60,7 @@ func (r Remote) behind(t *testing.T) (store.Store, *servers.Proxy) {
 	}
 	s := r.At(proxy.Address())
 	t.Cleanup(func() { s.Close(); proxy.Close() })
-	if _, _, _, err := s.Read(t.Context(), "t/a"); !errors.Is(err, store.ErrAbsent) {
+	if _, _, err := s.Read(t.Context(), "t/a"); !errors.Is(err, store.ErrAbsent) {
 		t.Fatal(err)
 	}
 	return s, proxy
@@ -90,7 +90,7 @@ func (r Remote) answerLost(t *testing.T) {
 			if verb == "put" {
 				got, err = s.Get(t.Context(), "t/a")
 			} else {
-				got, _, _, err = s.Read(t.Context(), "t/a")
+				got, _, err = s.Read(t.Context(), "t/a")
 			}
 			if err != nil || string(got) != "two" {
 				t.Fatalf("%q, %v", got, err)
@@ -110,7 +110,7 @@ func (r Remote) silent(t *testing.T) {
 		if !errors.Is(err, cause) || connected && !errors.Is(err, store.ErrUnknown) {
 			t.Errorf("swap: %v", err)
 		}
-		_, _, _, err = s.Read(ctx, "t/a")
+		_, _, err = s.Read(ctx, "t/a")
 		if !errors.Is(err, cause) || errors.Is(err, store.ErrUnknown) {
 			t.Errorf("read: %v", err)
 		}
@@ -124,7 +124,7 @@ func (r Remote) reconnects(t *testing.T) {
 	version := swap(t, s, "t/a", "", "one")
 	proxy.Cut()
 	time.Sleep(10 * time.Millisecond) // until the client sees it
-	_, _, _, err := s.Read(t.Context(), "t/a")
+	_, _, err := s.Read(t.Context(), "t/a")
 	if err != nil && !errors.Is(err, store.ErrUnreachable) {
 		t.Fatal(err)
 	}
