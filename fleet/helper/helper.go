@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/url"
 	"os"
 	"os/signal"
 	"strconv"
@@ -128,12 +127,8 @@ func open(ctx context.Context, c wire.Config, engines Engines) (store.Store, wir
 	if err != nil {
 		return nil, nil, err
 	}
-	var scheme string
-	if u, err := url.Parse(c.URL); err == nil {
-		scheme = u.Scheme
-	}
 	v, err := vault.Open(ctx, engine, vault.Options{
-		Keys: keys, Engine: scheme, Limits: bundle.Usual, SelfTest: engines.SelfTest, Now: time.Now,
+		Keys: keys, Limits: bundle.Usual, SelfTest: engines.SelfTest, Now: time.Now,
 	})
 	if err != nil || rand.IntN(sweepOne) > 0 {
 		return engine, v, err

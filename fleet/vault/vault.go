@@ -28,8 +28,7 @@ const parallel = 16
 
 // Options are what a Vault needs besides its engine.
 type Options struct {
-	Keys     []Key  // the first writes, all read
-	Engine   string // the scheme of the store's URL
+	Keys     []Key // the first writes, all read
 	Limits   bundle.Limits
 	SelfTest func(context.Context, store.Store) error // fails with store.ErrUnsafe if conditions on writes are ignored
 	Now      func() time.Time
@@ -65,7 +64,7 @@ func Open(ctx context.Context, engine store.Store, options Options) (*Vault, err
 // Hello implements wire.Service. The digests' key is the last one's: while machines are given a new
 // first key one by one, all have the same last one.
 func (v *Vault) Hello(context.Context) (wire.Hello, error) {
-	return wire.Hello{DigestKey: v.keys[len(v.keys)-1].digests, Engine: v.options.Engine}, nil
+	return wire.Hello{DigestKey: v.keys[len(v.keys)-1].digests}, nil
 }
 
 // seal seals content for a name in this store.

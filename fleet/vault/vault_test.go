@@ -32,7 +32,7 @@ func passes(context.Context, store.Store) error { return nil }
 
 func open(t *testing.T, engine store.Store, keys ...Key) *Vault {
 	t.Helper()
-	v, err := Open(t.Context(), engine, Options{Keys: keys, Engine: "mem", Limits: bundle.Limits{Size: 1 << 20, Files: 100}, SelfTest: passes, Now: func() time.Time { return tested }})
+	v, err := Open(t.Context(), engine, Options{Keys: keys, Limits: bundle.Limits{Size: 1 << 20, Files: 100}, SelfTest: passes, Now: func() time.Time { return tested }})
 	if err == nil {
 		_, err = v.ready(t.Context()) // what a test breaks, it breaks afterwards
 	}

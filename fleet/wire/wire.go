@@ -33,7 +33,6 @@ type Config struct {
 // A Hello is what the helper knows without asking the store.
 type Hello struct {
 	DigestKey []byte // 32 bytes, for keyed digests of prompts: the same on all machines of a key
-	Engine    string // the scheme of the store's URL
 }
 
 // A Report is what a test of the store found.

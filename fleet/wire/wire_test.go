@@ -35,7 +35,7 @@ type fake struct {
 }
 
 func (f *fake) Hello(context.Context) (Hello, error) {
-	return Hello{DigestKey: bytes.Repeat([]byte{7}, 32), Engine: "mem"}, nil
+	return Hello{DigestKey: bytes.Repeat([]byte{7}, 32)}, nil
 }
 
 func (f *fake) Read(ctx context.Context, name store.Name) (store.Register, error) {
@@ -259,7 +259,7 @@ func TestBundlesAndTest(t *testing.T) {
 	if err := c.Note(ctx, "2026-11-19", nil, "b/3"); err != nil || !slices.Equal(<-f.dropped, []string{"b/3"}) {
 		t.Error(err)
 	}
-	if hello, err := c.Hello(ctx); err != nil || len(hello.DigestKey) != 32 || hello.Engine != "mem" {
+	if hello, err := c.Hello(ctx); err != nil || len(hello.DigestKey) != 32 {
 		t.Errorf("hello %+v, %v", hello, err)
 	}
 	for _, day := range []string{"2026-11-20", "2026-11-21", "2026-11-22"} {

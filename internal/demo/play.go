@@ -55,7 +55,6 @@ type Call struct {
 // Played is the result of a job.
 type Played struct {
 	Calls  []Call
-	Took   time.Duration
 	Ledger string // the shims' own, below root
 }
 
@@ -106,12 +105,10 @@ func (j Job) Play(ctx context.Context, root string) (p Played, err error) {
 	if err := os.Mkdir(filepath.Join(project, ".git"), 0o755); err != nil {
 		return p, fmt.Errorf("make directory: %w", err)
 	}
-	began := time.Now()
 	stderr, err := runLoop(ctx, project, env)
 	if err != nil {
 		return p, fmt.Errorf("play the loop with %s: %w\n%s", j.Tool, err, stderr)
 	}
-	p.Took = time.Since(began)
 	if p.Ledger, err = config.LedgerFile(lookup(env)); err != nil {
 		return p, err
 	}

@@ -140,7 +140,7 @@ func open(ctx context.Context, location string, counts *counts) (*vault.Vault, s
 	if _, many := inner.(store.Many); many {
 		e = countedMany{counted{inner, counts}}
 	}
-	v, err := vault.Open(ctx, e, vault.Options{Keys: keys, Engine: "s3", Limits: bundle.Limits{Size: 1 << 20, Files: 100}, SelfTest: func(context.Context, store.Store) error { return nil },
+	v, err := vault.Open(ctx, e, vault.Options{Keys: keys, Limits: bundle.Limits{Size: 1 << 20, Files: 100}, SelfTest: func(context.Context, store.Store) error { return nil },
 		Now: time.Now})
 	return v, e, err
 }

@@ -54,15 +54,15 @@ type event struct {
 	whole bool // every field above had the expected type
 }
 
-// A apiError is the error of a run. An error that is not an object is its message.
-type apiError struct{ Type, Message string }
+// An apiError is the error of a run. An error that is not an object is its message.
+type apiError struct{ Message string }
 
 func (e *apiError) UnmarshalJSON(value []byte) error {
-	var fields struct{ Type, Message jsonline.LooseText }
+	var fields struct{ Message jsonline.LooseText }
 	if ok, whole := jsonline.ReadEvent(value, &fields); !ok || !whole {
 		return (*jsonline.LooseText)(&e.Message).UnmarshalJSON(value)
 	}
-	e.Type, e.Message = string(fields.Type), string(fields.Message)
+	e.Message = string(fields.Message)
 	return nil
 }
 
