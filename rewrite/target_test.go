@@ -6,7 +6,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 func TestForkIsSentWhatAResumeIs(t *testing.T) {

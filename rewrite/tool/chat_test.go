@@ -9,7 +9,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 // A chatLine is a line that a run has added to a session's file.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 // Only tools that can make a copy are asked for one. An unknown version of claude is asked for none.

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 var (

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 // A home or a project may have a name that reads as a pattern.

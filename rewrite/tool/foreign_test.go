@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 // A session with an event that was not as expected is not one to go on with, and such an

@@ -12,7 +12,7 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 // A command line that is managed is read as before behind what a plan adds to it, and

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 // hostileAnswers are what a model may say, or a page that it has read may make it

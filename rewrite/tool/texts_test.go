@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 // A run that says something before it uses a tool has two texts; the last is the

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"reprise/rewrite/jsonline"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 func FuzzJSONLine(f *testing.F) {

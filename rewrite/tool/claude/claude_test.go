@@ -12,7 +12,7 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/base"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 // parse reads a command line of claude's.

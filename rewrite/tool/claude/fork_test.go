@@ -8,7 +8,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 // entry is a line of a transcript.

@@ -7,7 +7,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/tool/grammar"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 func FuzzParseCommander(f *testing.F) {

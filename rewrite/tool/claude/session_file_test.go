@@ -13,7 +13,7 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/base"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 var formats = []rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.JSONVerbose, rewrite.StreamJSON}

@@ -13,7 +13,7 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/base"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 // sees plays events to a stream-json caller.

@@ -12,7 +12,7 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/grammar"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 // parseCodex reads a command line written as words; underscores stand for spaces.

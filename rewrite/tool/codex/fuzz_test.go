@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"reprise/rewrite"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 // The session of a transcript is the one that its header names, whatever prompt,

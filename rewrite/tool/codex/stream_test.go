@@ -7,7 +7,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 const starts = `{"type":"thread.started","thread_id":"` + tooltest.SomeID + `"}` + "\n"

@@ -15,7 +15,7 @@ import (
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/base"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 // copilotCall parses a command line of words; _ in a word is a space.

@@ -9,7 +9,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 const (

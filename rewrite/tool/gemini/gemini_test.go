@@ -12,7 +12,7 @@ import (
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/base"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 // parseGemini reads a command line written as words; underscores stand for spaces

@@ -13,7 +13,7 @@ import (
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/base"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 // parseQwen reads a command line as parseGemini does.

@@ -12,7 +12,7 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/base"
-	"reprise/rewrite/tool/tooltest"
+	"reprise/test/tooltest"
 )
 
 // A resumed run's json is cut wherever the array stands, and shown as it is where it is
