@@ -13,47 +13,12 @@ import (
 // ErrNoPython reports that a Python package cannot be installed here.
 var ErrNoPython = errors.New("no Python 3.12 or newer was found")
 
-// installPython is InstallIn for a Python package. It needs only Python and its pip. A virtual
-// environment cannot be moved, so the directory with the version's name is a symbolic link to it.
-func installPython(cache string, p Pin) (bin string, err error) {
-	folder := filepath.Join(cache, p.Tool+"-"+p.Version)
-	bin = filepath.Join(folder, "bin")
-	if _, err := os.Stat(filepath.Join(bin, p.Tool)); err == nil {
-		return bin, nil
-	}
-	python, err := findPython()
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return "", fmt.Errorf("make cache folder: %w", err)
-	}
-	venv, err := os.MkdirTemp(cache, filepath.Base(folder)+"-")
-	if err != nil {
-		return "", fmt.Errorf("make cache folder: %w", err)
-	}
-	if err := fillVenv(venv, python, p); err != nil {
-		return "", errors.Join(fmt.Errorf("install %s %s: %w", p.Package, p.Version, err), os.RemoveAll(venv))
-	}
-	// Another process may have been faster; its result is as good.
-	if err := os.Symlink(filepath.Base(venv), folder); err != nil {
-		os.RemoveAll(venv)
-		if _, stat := os.Stat(filepath.Join(bin, p.Tool)); stat != nil {
-			return "", fmt.Errorf("install %s: %w", p.Package, err)
-		}
-	}
-	return bin, nil
-}
-
-// fillVenv creates a virtual environment and installs the package in it, then its requirements.
+// fillVenv creates a virtual environment and installs the package in it, then its requirements. It needs only Python and its pip.
 // vibe 3.0.3 pins a certifi that some registries lack, so any certifi is accepted. Old versions of
 // vibe do not pin indirect requirements.
-func fillVenv(venv, python string, p Pin) error {
-	if _, err := output(python, "-m", "venv", venv); err != nil {
-		return err
-	}
-	python = filepath.Join(venv, "bin", "python")
-	if err := pipInstall(python, "--no-deps", p.Package+"=="+p.Version); err != nil {
+func fillVenv(venv string, p Pin) error {
+	python, err := newVenv(venv, "--no-deps", p.Package+"=="+p.Version)
+	if err != nil {
 		return err
 	}
 	requires, err := output(python, "-c", "import importlib.metadata as m, sys; print(*m.requires(sys.argv[1]), sep='\\n')", p.Package)
@@ -71,6 +36,18 @@ func fillVenv(venv, python string, p Pin) error {
 		return err
 	}
 	return pipInstall(python, "-r", list)
+}
+
+// newVenv creates a virtual environment with these packages, and returns its Python.
+func newVenv(venv string, packages ...string) (python string, err error) {
+	if python, err = findPython(); err != nil {
+		return "", err
+	}
+	if _, err := output(python, "-m", "venv", venv); err != nil {
+		return "", err
+	}
+	python = filepath.Join(venv, "bin", "python")
+	return python, pipInstall(python, packages...)
 }
 
 func pipInstall(python string, what ...string) error {

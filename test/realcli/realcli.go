@@ -7,16 +7,16 @@
 package realcli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"reprise/internal/tested"
+	"reprise/test/toolbox"
 )
 
 // A Pin is a CLI at the version that the tests were written for.
@@ -69,53 +69,37 @@ func (p Pin) At(version string) Pin {
 
 // Install returns the directory of the executable, and installs it first if it is not in the cache.
 func Install(p Pin) (bin string, err error) {
-	cache, err := os.UserCacheDir()
+	cache, err := toolbox.Cache("cli")
 	if err != nil {
-		return "", fmt.Errorf("find cache folder: %w", err)
+		return "", err
 	}
-	return InstallIn(filepath.Join(cache, "reprise", "cli"), p)
+	return InstallIn(cache, p)
 }
 
 // InstallIn is Install with another cache directory.
 func InstallIn(cache string, p Pin) (bin string, err error) {
-	if p.Python {
-		return installPython(cache, p)
-	}
 	folder := filepath.Join(cache, p.Tool+"-"+p.Version)
-	if bin := p.commands(folder); bin != "" {
-		return bin, nil
-	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return "", fmt.Errorf("make cache folder: %w", err)
-	}
-	half, err := os.MkdirTemp(cache, p.Tool+"-")
+	err = toolbox.Whole(folder, func(dir string) error {
+		if p.Python {
+			return fillVenv(dir, p)
+		}
+		return npmInstall(dir, append([]string{p.Package + "@" + p.Version}, p.With...)...)
+	})
 	if err != nil {
-		return "", fmt.Errorf("make cache folder: %w", err)
+		return "", fmt.Errorf("install %s %s: %w", p.Package, p.Version, err)
 	}
-	defer os.RemoveAll(half)
-	args := []string{"install", "--prefix", half, "--no-audit", "--no-fund", "--loglevel=error", p.Package + "@" + p.Version}
-	npm := exec.Command("npm", append(args, p.With...)...)
-	if out, err := npm.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("install %s %s: %w\n%s", p.Package, p.Version, err, out)
-	}
-	// Another process may have been faster; its result is as good.
-	err = os.Rename(half, folder)
-	if bin = p.commands(folder); bin == "" {
-		return "", fmt.Errorf("install %s: %w", p.Package, cmp.Or(err, fmt.Errorf("it has no command %s", p.Tool)))
-	}
-	return bin, nil
-}
-
-// commands returns the directory with the command in an npm installation, "" if there is none: npm's, or
-// that of a package for one platform.
-func (p Pin) commands(folder string) string {
-	for _, dir := range []string{".bin", filepath.Join(p.Package, "bin")} {
-		bin := filepath.Join(folder, "node_modules", dir)
+	for _, dir := range []string{"bin", "node_modules/.bin", filepath.Join("node_modules", p.Package, "bin")} { // the last is that of a package for one platform
+		bin := filepath.Join(folder, dir)
 		if _, err := os.Stat(filepath.Join(bin, p.Tool)); err == nil {
-			return bin
+			return bin, nil
 		}
 	}
-	return ""
+	return "", fmt.Errorf("install %s %s: it has no command %s", p.Package, p.Version, p.Tool)
+}
+
+func npmInstall(dir string, packages ...string) error {
+	_, err := output("npm", slices.Concat([]string{"install", "--prefix", dir, "--no-audit", "--no-fund", "--loglevel=error"}, packages)...)
+	return err
 }
 
 // Newest returns the newest version of a pin's package in the registry.

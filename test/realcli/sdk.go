@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
+
+	"reprise/test/toolbox"
 )
 
 // An SDK is a library that runs a CLI, at the version that the tests were written
@@ -52,70 +52,26 @@ var (
 // node_modules, for Python the virtual environment. It installs the SDK first where the cache
 // lacks it.
 func InstallSDK(s SDK) (dir string, err error) {
-	cache, err := os.UserCacheDir()
+	cache, err := toolbox.Cache("sdk")
 	if err != nil {
-		return "", fmt.Errorf("find cache folder: %w", err)
+		return "", err
 	}
-	cache = filepath.Join(cache, "reprise", "sdk")
 	dir = filepath.Join(cache, s.Name+"-"+s.Version)
-	if _, err := os.Stat(dir); err == nil {
-		return dir, nil
-	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return "", fmt.Errorf("make cache folder: %w", err)
-	}
-	half, err := os.MkdirTemp(cache, s.Name+"-")
-	if err != nil {
-		return "", fmt.Errorf("make cache folder: %w", err)
-	}
-	if s.Python {
-		err = fillSDKVenv(half, s)
-	} else {
-		err = npmInstall(half, s.Packages)
-	}
-	if err != nil {
-		return "", errors.Join(fmt.Errorf("install %s %s: %w", s.Name, s.Version, err), os.RemoveAll(half))
-	}
-	// A virtual environment cannot be moved: the name is a link to it.
-	if err := os.Symlink(filepath.Base(half), dir); err != nil {
-		if errors.Is(err, os.ErrExist) { // another process was faster; its result is as good
-			return dir, os.RemoveAll(half)
+	err = toolbox.Whole(dir, func(dir string) error {
+		if !s.Python { // without optional packages: the CLIs that SDKs bundle
+			return npmInstall(dir, append([]string{"--omit=optional"}, s.Packages...)...)
 		}
-		return "", errors.Join(fmt.Errorf("install %s: %w", s.Name, err), os.RemoveAll(half))
-	}
-	return dir, nil
-}
-
-// npmInstall leaves out optional packages: the CLIs that SDKs bundle.
-func npmInstall(dir string, packages []string) error {
-	args := slices.Concat([]string{"install", "--prefix", dir, "--omit=optional", "--no-audit", "--no-fund", "--loglevel=error"}, packages)
-	if out, err := exec.Command("npm", args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
-	}
-	return nil
-}
-
-// fillSDKVenv makes a virtual environment, installs the SDK in it and removes the CLI that it bundles.
-func fillSDKVenv(dir string, s SDK) error {
-	python, err := findPython()
-	if err != nil {
-		return err
-	}
-	if _, err := output(python, "-m", "venv", dir); err != nil {
-		return err
-	}
-	python = filepath.Join(dir, "bin", "python")
-	if err := pipInstall(python, s.Packages...); err != nil {
-		return err
-	}
-	bundled, err := filepath.Glob(filepath.Join(dir, "lib", "python3*", "site-packages", "*", "_bundled"))
-	if err != nil {
-		return err
-	}
-	for _, folder := range bundled {
-		if err := os.RemoveAll(folder); err != nil {
+		if _, err := newVenv(dir, s.Packages...); err != nil {
 			return err
 		}
+		bundled, err := filepath.Glob(filepath.Join(dir, "lib", "python3*", "site-packages", "*", "_bundled"))
+		for _, folder := range bundled {
+			err = errors.Join(err, os.RemoveAll(folder))
+		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("install %s %s: %w", s.Name, s.Version, err)
 	}
-	return nil
+	return dir, nil
 }

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+
+	"reprise/test/toolbox"
 )
 
 // A program is a server that `go install` builds.
@@ -21,37 +23,22 @@ var (
 // about a minute.
 func InstallVersitygw() (string, error) { return versitygw.install() }
 
-// install keeps the program in the user's cache directory. Its invariant: what has the version's name is whole.
+// install keeps the program in the user's cache directory.
 func (p program) install() (string, error) {
-	cache, err := os.UserCacheDir()
+	cache, err := toolbox.Cache("servers")
 	if err != nil {
-		return "", fmt.Errorf("find cache directory: %w", err)
+		return "", err
 	}
 	name := path.Base(p.module)
-	folder := filepath.Join(cache, "reprise", "servers", name+"-"+p.version)
-	bin := filepath.Join(folder, name)
-	if _, err := os.Stat(bin); err == nil {
-		return bin, nil
-	}
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
-		return "", fmt.Errorf("make cache directory: %w", err)
-	}
-	half, err := os.MkdirTemp(filepath.Dir(folder), name+"-")
-	if err != nil {
-		return "", fmt.Errorf("make cache directory: %w", err)
-	}
-	defer os.RemoveAll(half)
-	build := exec.Command("go", "install", p.module+p.main+"@"+p.version)
-	build.Env = append(os.Environ(), "GOBIN="+half, "GOFLAGS=")
-	build.Dir = half // outside any module
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: install %s %s: %v: %s", ErrMissing, name, p.version, err, out)
-	}
-	// Another process may have been faster; its result is as good.
-	if err := os.Rename(half, folder); err != nil {
-		if _, stat := os.Stat(bin); stat != nil {
-			return "", fmt.Errorf("install %s: %w", name, err)
+	folder := filepath.Join(cache, name+"-"+p.version)
+	err = toolbox.Whole(folder, func(dir string) error {
+		build := exec.Command("go", "install", p.module+p.main+"@"+p.version)
+		build.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=")
+		build.Dir = dir // outside any module
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("%w: install %s %s: %v: %s", ErrMissing, name, p.version, err, out)
 		}
-	}
-	return bin, nil
+		return nil
+	})
+	return filepath.Join(folder, name), err
 }

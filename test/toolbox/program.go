@@ -1,6 +1,9 @@
 package toolbox
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +22,39 @@ func Program(t *testing.T, dir, name, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// Cache returns a directory in the user's cache.
+func Cache(name string) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find cache directory: %w", err)
+	}
+	return filepath.Join(cache, "reprise", name), nil
+}
+
+// Whole makes a directory, and has it filled, unless it is there. What has its name is whole: the name is a link to what has been
+// filled, since a virtual environment cannot be moved.
+func Whole(dir string, fill func(dir string) error) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return fmt.Errorf("make cache directory: %w", err)
+	}
+	half, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+"-")
+	if err != nil {
+		return fmt.Errorf("make cache directory: %w", err)
+	}
+	if err = fill(half); err == nil {
+		if err = os.Symlink(filepath.Base(half), dir); err == nil {
+			return nil
+		}
+	}
+	if errors.Is(err, fs.ErrExist) { // another process was faster; its result is as good
+		err = nil
+	}
+	return errors.Join(err, os.RemoveAll(half))
 }
 
 // StartAnew starts a test's program anew if a shell has it ignore signals, as it does for jobs in the background. ignored
