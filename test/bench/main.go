@@ -1,5 +1,5 @@
 // Command bench measures what the shims cost. It compares the time of a call without a shim,
-// through the least shim possible in C, through ours, and through others; what a managed call adds,
+// through the least shim possible in C, and through ours; what a managed call adds,
 // compared with a plain Go program that does the same kind of work (goledger); speed and memory use
 // with a long answer; 64 calls at once; a large ledger, and a locked one; what shimctl shows of 20,000 calls. Everything compared is
 // measured in one run, in rounds of shuffled order, in front of a tool that takes no time
@@ -12,7 +12,6 @@ package main
 import (
 	"cmp"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -37,12 +36,10 @@ import (
 
 func main() {
 	var o options
-	flag.StringVar(&o.bin, "bin", "", "the `folder` of the installed shims, to be compared with a C shim linked dynamically; installed for the run if it is not given")
 	flag.StringVar(&o.beside, "beside", "", "the `directory` of other installed shims, to be measured in the same rounds")
 	flag.IntVar(&o.rounds, "rounds", 300, "how many `rounds` of the short calls to measure")
 	flag.Int64Var(&o.large, "large", 1_000, "megabytes of the long `stream`")
 	flag.Int64Var(&o.calls, "calls", 1_000_000, "`calls` in the large ledger")
-	flag.StringVar(&o.json, "json", "", "write the figures to this `file`")
 	flag.BoolVar(&o.check, "check", false, "leave with 1 if a target is missed")
 	flag.Parse()
 	missed, err := o.main()
@@ -56,10 +53,10 @@ func main() {
 }
 
 type options struct {
-	bin, beside, json string
-	rounds            int
-	large, calls      int64
-	check             bool
+	beside       string
+	rounds       int
+	large, calls int64
+	check        bool
 }
 
 func (o options) main() (missed int, err error) {
@@ -68,18 +65,9 @@ func (o options) main() (missed int, err error) {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{options: o, dir: dir, Kind: "as installed", Times: map[string]Times{}, Figures: map[string]float64{}}
+	b := &bench{options: o, dir: dir, bin: filepath.Join(dir, "bin"), times: map[string]times{}, figures: map[string]float64{}}
 	for _, step := range []func() error{b.build, b.starts, b.managed, b.streams, b.atOnce, b.ledgers, b.statusline, b.screens} {
 		if err := step(); err != nil {
-			return 0, err
-		}
-	}
-	if o.json != "" {
-		text, err := json.MarshalIndent(b, "", "\t")
-		if err != nil {
-			return 0, err
-		}
-		if err := os.WriteFile(o.json, text, 0o600); err != nil {
 			return 0, err
 		}
 	}
@@ -90,40 +78,36 @@ func (o options) main() (missed int, err error) {
 type bench struct {
 	options
 	dir     string
-	Kind    string // how the shims are linked
-	Times   map[string]Times
-	Figures map[string]float64
+	bin     string // of the shims
+	linked  string // how they are
+	times   map[string]times
+	figures map[string]float64
 }
 
-// Times are the durations of one kind of call, in milliseconds. Ratio is the median of its
-// quotients with the direct call of the same round, Added the median of the differences.
-type Times struct {
-	Calls                  int
-	Min, Median, P95       float64
-	AddedMin, Added, Ratio float64
+// times are the durations of one kind of call, in milliseconds.
+type times struct {
+	addedMin float64 // what the fastest takes longer than the fastest direct one
+	ratio    float64 // the median of the quotients with the direct call of the same round
 }
 
 // --- what is measured ---
 
 // build installs the shims and builds the other programs. The C shim is linked like ours.
 func (b *bench) build() error {
-	if b.bin == "" {
-		b.bin = filepath.Join(b.dir, "bin")
-		out, err := exec.Command("./install.sh", "--bin-dir", b.bin, "--tools", strings.Join(rewrite.Names, ",")).CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("install the shims: %w\n%s", err, out)
-		}
-		_, kind, _ := strings.Cut(string(out), "linked: ")
-		b.Kind, _, _ = strings.Cut(kind, "\n")
+	out, err := exec.Command("./install.sh", "--bin-dir", b.bin, "--tools", strings.Join(rewrite.Names, ",")).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("install the shims: %w\n%s", err, out)
 	}
+	_, linked, _ := strings.Cut(string(out), "linked: ")
+	b.linked, _, _ = strings.Cut(linked, "\n")
 	cc := []string{"cc", "-O2"}
-	if strings.HasPrefix(b.Kind, "static") {
+	if strings.HasPrefix(b.linked, "static") {
 		cc = append(cc, "-static")
 	}
-	if strings.HasSuffix(b.Kind, "musl") {
+	if strings.HasSuffix(b.linked, "musl") {
 		cc[0] = "musl-gcc"
 	}
-	for _, kind := range []string{"real", "c", "go", "goledger", "bash", "node"} {
+	for _, kind := range []string{"real", "c", "goledger"} {
 		if err := os.MkdirAll(filepath.Dir(b.shim(kind)), 0o700); err != nil {
 			return err
 		}
@@ -131,8 +115,7 @@ func (b *bench) build() error {
 	for _, build := range [][]string{
 		append(cc, "-o", b.shim("c"), "test/bench/c/shim.c"),
 		{"cc", "-O2", "-o", b.shim("real"), "test/bench/c/tool.c"},
-		{"go", "build", "-ldflags", "-s -w", "-o", b.shim("go"), "./test/bench/goshim"},
-		{"sh", "-c", linkedAsOurs, cc[0], b.shim("goledger"), b.Kind},
+		{"sh", "-c", linkedAsOurs, cc[0], b.shim("goledger"), b.linked},
 	} {
 		if out, err := exec.Command(build[0], build[1:]...).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w\n%s", build, err, out)
@@ -142,30 +125,7 @@ func (b *bench) build() error {
 	if err != nil {
 		return err
 	}
-	if err := l.Close(); err != nil {
-		return err
-	}
-	for name, script := range map[string]string{
-		"bash": `#!/bin/bash
-IFS=:
-for dir in $PATH; do
-	if [ -x "$dir/claude" ] && ! [ "$dir/claude" -ef "$0" ]; then
-		exec "$dir/claude" "$@"
-	fi
-done
-`,
-		"node": `#!/usr/bin/env node
-const {spawnSync} = require('child_process')
-const dirs = process.env.PATH.split(':').filter(d => d !== __dirname)
-process.env.PATH = dirs.join(':')
-process.exit(spawnSync('claude', process.argv.slice(2), {stdio: 'inherit'}).status)
-`,
-	} {
-		if err := os.WriteFile(b.shim(name), []byte(script), 0o700); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.Close()
 }
 
 // linkedAsOurs builds goledger the way install.sh builds the shims. Its arguments are the compiler,
@@ -183,41 +143,33 @@ type call struct {
 	env   []string
 	state string // the directory of its ledger, "" for the default one
 	stdin string
-	every int             // measured once in so many rounds; 0 for all
 	more  func() []string // further arguments, different for each call
 }
 
 // run makes the call and returns how long it took and the resources it used.
 func (b *bench) run(c call) (time.Duration, *syscall.Rusage, error) {
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return 0, nil, err
+	cmd := exec.Command(c.path, c.args...)
+	if c.more != nil {
+		cmd.Args = append(cmd.Args, c.more()...)
 	}
-	defer null.Close()
-	files := []*os.File{null, null, os.Stderr}
+	cmd.Args[0], cmd.Dir, cmd.Stderr = filepath.Base(c.path), b.dir, os.Stderr
+	cmd.Env = append([]string{"HOME=" + b.dir, "XDG_CONFIG_HOME=" + filepath.Join(b.dir, ".config"),
+		"XDG_STATE_HOME=" + filepath.Join(b.dir, cmp.Or(c.state, ".local/state")), "PATH=" + filepath.Dir(c.path) + ":" + filepath.Dir(b.shim("real")) + ":/usr/local/bin:/usr/bin:/bin"}, c.env...)
 	if c.stdin != "" {
-		if files[0], err = os.Open(c.stdin); err != nil {
+		stdin, err := os.Open(c.stdin)
+		if err != nil {
 			return 0, nil, err
 		}
-		defer files[0].Close()
+		defer stdin.Close()
+		cmd.Stdin = stdin
 	}
-	args := append([]string{filepath.Base(c.path)}, c.args...)
-	if c.more != nil {
-		args = append(args, c.more()...)
-	}
-	env := append([]string{"HOME=" + b.dir, "XDG_CONFIG_HOME=" + filepath.Join(b.dir, ".config"),
-		"XDG_STATE_HOME=" + filepath.Join(b.dir, cmp.Or(c.state, ".local/state")), "PATH=" + filepath.Dir(c.path) + ":" + filepath.Dir(b.shim("real")) + ":/usr/local/bin:/usr/bin:/bin"}, c.env...)
 	start := time.Now()
-	p, err := os.StartProcess(c.path, args, &os.ProcAttr{Dir: b.dir, Env: env, Files: files})
-	if err != nil {
-		return 0, nil, err
-	}
-	state, err := p.Wait()
+	err := cmd.Run()
 	took := time.Since(start)
-	if err == nil && !state.Success() {
-		err = fmt.Errorf("%s %q: %s", c.path, args, state)
+	if err != nil {
+		return 0, nil, fmt.Errorf("%q: %w", cmd.Args, err)
 	}
-	return took, state.SysUsage().(*syscall.Rusage), err
+	return took, cmd.ProcessState.SysUsage().(*syscall.Rusage), nil
 }
 
 // compare measures calls relative to the one named "direct", and prints a table.
@@ -233,13 +185,10 @@ func (b *bench) compare(title string, rounds int, calls map[string]call) error {
 	}
 	all := map[string][]float64{}
 	added, ratio := map[string][]float64{}, map[string][]float64{}
-	for round := range rounds {
+	for range rounds {
 		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 		took := map[string]float64{}
 		for _, name := range names {
-			if every := calls[name].every; every > 0 && round%every > 0 {
-				continue
-			}
 			d, _, err := b.run(calls[name])
 			if err != nil {
 				return err
@@ -256,12 +205,10 @@ func (b *bench) compare(title string, rounds int, calls map[string]call) error {
 	fmt.Fprintf(w, "%s\tmin ms\tmedian\tp95\tadded, min\tadded, median\tx direct\t\n", title)
 	slices.SortFunc(names, func(a, c string) int { return cmp.Compare(harness.Median(all[a]), harness.Median(all[c])) })
 	for _, name := range names {
-		t := Times{
-			Calls: len(all[name]), Min: slices.Min(all[name]), Median: harness.Median(all[name]), P95: harness.Quantile(all[name], 0.95),
-			AddedMin: slices.Min(all[name]) - slices.Min(all["direct"]), Added: harness.Median(added[name]), Ratio: harness.Median(ratio[name]),
-		}
-		b.Times[title+": "+name] = t
-		fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%.3f\t%+.3f\t%+.3f\t%.2f\t\n", name, t.Min, t.Median, t.P95, t.AddedMin, t.Added, t.Ratio)
+		t := times{addedMin: slices.Min(all[name]) - slices.Min(all["direct"]), ratio: harness.Median(ratio[name])}
+		b.times[title+": "+name] = t
+		fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%.3f\t%+.3f\t%+.3f\t%.2f\t\n", name, slices.Min(all[name]), harness.Median(all[name]), harness.Quantile(all[name], 0.95),
+			t.addedMin, harness.Median(added[name]), t.ratio)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -272,7 +219,7 @@ func (b *bench) compare(title string, rounds int, calls map[string]call) error {
 
 // figure records and prints one figure.
 func (b *bench) figure(name string, value float64, unit string) {
-	b.Figures[name] = value
+	b.figures[name] = value
 	fmt.Printf("%s: %.4g %s\n", name, value, unit)
 }
 
@@ -289,53 +236,18 @@ func (b *bench) shims() map[string]call {
 
 // starts compares what a shim adds to a call that it passes through.
 func (b *bench) starts() error {
-	fmt.Printf("the shims are linked: %s\n\n", b.Kind)
+	fmt.Printf("the shims are linked: %s\n\n", b.linked)
 	version := []string{"--version"}
-	calls := map[string]call{
-		"direct":             {path: b.shim("real"), args: version},
-		"C shim":             {path: b.shim("c"), args: version},
-		"ours":               {path: b.ours(), args: version},
-		"ours, left to Go":   {path: b.ours(), args: []string{"--version", "--verbose"}},
-		"plain Go exec shim": {path: b.shim("go"), args: version},
-		"bash shim":          {path: b.shim("bash"), args: version},
-	}
-	if _, err := exec.LookPath("node"); err == nil {
-		calls["node shim"] = call{path: b.shim("node"), args: version, every: 20}
-	}
-	if err := b.peers(calls); err != nil {
-		return err
-	}
-	return b.compare("start", b.rounds, calls)
+	return b.compare("start", b.rounds, map[string]call{
+		"direct":           {path: b.shim("real"), args: version},
+		"C shim":           {path: b.shim("c"), args: version},
+		"ours":             {path: b.ours(), args: version},
+		"ours, left to Go": {path: b.ours(), args: []string{"--version", "--verbose"}},
+	})
 }
 
 // plain returns goledger, with a ledger of its own.
 func (b *bench) plain() call { return call{path: b.shim("goledger"), state: ".local/goledger"} }
-
-// peers adds the programs installed on this machine that also wrap others. ccache accepts only a
-// compiler's name.
-func (b *bench) peers(calls map[string]call) error {
-	for _, peer := range []struct {
-		program, as string
-		every       int
-	}{{"ccache", "gcc", 1}, {"mise", "claude", 10}} {
-		program, err := exec.LookPath(peer.program)
-		if err != nil {
-			fmt.Printf("%s: not on this machine\n\n", peer.program)
-			continue
-		}
-		path := filepath.Join(b.dir, peer.program, peer.as)
-		real := filepath.Join(filepath.Dir(b.shim("real")), peer.as)
-		err = errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.Symlink(program, path))
-		if real != b.shim("real") {
-			err = errors.Join(err, os.Link(b.shim("real"), real))
-		}
-		if err != nil {
-			return err
-		}
-		calls[peer.program] = call{path: path, args: []string{"--version"}, every: peer.every}
-	}
-	return nil
-}
 
 var streamJSON = []string{"-p", "--output-format", "stream-json", "--verbose"}
 
@@ -574,8 +486,8 @@ const slack = 1.25
 // by more than slack. Added time is the difference of the least times, which is the most reliable
 // figure on a machine with other work.
 func (b *bench) targets() (missed int) {
-	c, ours := b.Times["start: C shim"], b.Times["start: ours"]
-	plain := b.Times["one answer: goledger"].AddedMin
+	c, ours := b.times["start: C shim"], b.times["start: ours"]
+	plain := b.times["one answer: goledger"].addedMin
 	large := fmt.Sprintf("%d MB, ", b.large)
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "\ntarget\tat most\tfound\t\n")
@@ -583,16 +495,16 @@ func (b *bench) targets() (missed int) {
 		what               string
 		most, known, found float64 // known is the measured figure if the target is missed
 	}{
-		{"passed through, x the C shim", 1.15, 0, ours.Ratio / c.Ratio},
-		{"fresh: added, x what goledger adds", 1.3, 1.6, b.Times["one answer: ours, fresh"].AddedMin / plain},
-		{"resumed: added, x what goledger adds", 1.3, 1.8, b.Times["one answer: ours, resume"].AddedMin / plain},
-		{"64 at once: added, x what goledger adds", 1.3, 1.8, b.Figures["64 at once, ours, added"] / b.Figures["64 at once, goledger, added"]},
-		{"64 at once, lost", 0, 0, b.Figures["64 at once, lost"]},
-		{"a plain pipe, x a long answer", 1 / 0.65, 1 / 0.44, 1 / b.Figures[large+"share of a plain pipe"]},
-		{"a large ledger, x a small one", 1.5, 1.63, b.Figures[fmt.Sprintf("a resume with %d calls, x few", b.calls)]},
-		{"statusline, x shimctl version", 3, 0, b.Times["status line: statusline"].Ratio},
+		{"passed through, x the C shim", 1.15, 0, ours.ratio / c.ratio},
+		{"fresh: added, x what goledger adds", 1.3, 1.6, b.times["one answer: ours, fresh"].addedMin / plain},
+		{"resumed: added, x what goledger adds", 1.3, 1.8, b.times["one answer: ours, resume"].addedMin / plain},
+		{"64 at once: added, x what goledger adds", 1.3, 1.8, b.figures["64 at once, ours, added"] / b.figures["64 at once, goledger, added"]},
+		{"64 at once, lost", 0, 0, b.figures["64 at once, lost"]},
+		{"a plain pipe, x a long answer", 1 / 0.65, 1 / 0.44, 1 / b.figures[large+"share of a plain pipe"]},
+		{"a large ledger, x a small one", 1.5, 1.63, b.figures[fmt.Sprintf("a resume with %d calls, x few", b.calls)]},
+		{"statusline, x shimctl version", 3, 0, b.times["status line: statusline"].ratio},
 		{"the slowest screen of 20,000 calls but export, x shimctl version", 30, 56, b.slowestScreen()}, // 0.3 s if that takes 10 ms
-		{"locked ledger: delay, x its bound", 1, 0, b.Figures["locked ledger, delay"] / float64(ledger.LockTimeout.Milliseconds())},
+		{"locked ledger: delay, x its bound", 1, 0, b.figures["locked ledger, delay"] / float64(ledger.LockTimeout.Milliseconds())},
 	} {
 		verdict := ""
 		if t.found > t.most {

@@ -41,7 +41,7 @@ const screenTitle = "screen of 20,000 calls"
 func (b *bench) slowestScreen() (slowest float64) {
 	for _, screen := range screens {
 		if screen != "export" {
-			slowest = max(slowest, b.Times[screenTitle+": "+screen].Ratio)
+			slowest = max(slowest, b.times[screenTitle+": "+screen].ratio)
 		}
 	}
 	return slowest
