@@ -57,3 +57,14 @@ func TestNotTriedIsAFailure(t *testing.T) {
 		t.Error("a pattern that fits no kind passes")
 	}
 }
+
+// The tests that count as kinds of faults are where they are looked for: one that was renamed would be missed only by scripts/all.
+func TestTestedKinds(t *testing.T) {
+	for _, k := range testedKinds {
+		if strings.HasPrefix(k.name, "Test") {
+			if _, err := packageOf(k.name); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
