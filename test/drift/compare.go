@@ -152,12 +152,7 @@ func (v version) play(cases []suite.Case) (map[string]observed, error) {
 
 // observe makes the calls of one case in a world of its own, without the shim.
 func (v version) observe(c suite.Case) (o observed, err error) {
-	root, err := os.MkdirTemp("", "reprise-drift-")
-	if err != nil {
-		return o, err
-	}
-	defer os.RemoveAll(root)
-	w, err := harness.New(root, v.tool, v.bin, "")
+	w, err := harness.New(v.tool, v.bin, "")
 	if err != nil {
 		return o, err
 	}
@@ -218,12 +213,7 @@ func (v version) help() (string, error) {
 	if words := tool.Descriptor().Headless; len(words) > 1 && !strings.HasPrefix(words[1], "-") {
 		commands = append(commands, []string{words[1], "--help"})
 	}
-	root, err := os.MkdirTemp("", "reprise-drift-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(root)
-	w, err := harness.New(root, v.tool, v.bin, "")
+	w, err := harness.New(v.tool, v.bin, "")
 	if err != nil {
 		return "", err
 	}

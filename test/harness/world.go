@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,6 +42,8 @@ type World struct {
 	running atomic.Int32 // calls under way
 	passed  atomic.Int64 // the sum of all pauses
 
+	temporary bool
+
 	ids  []string // the recorded sessions of calls, in order
 	env  []string
 	path []string // the directories of programs, the shims' first if there are any
@@ -63,12 +66,21 @@ func worldAt(root string, path []string) *World {
 	return &World{Root: root, Home: filepath.Join(root, "home"), Project: filepath.Join(root, "project"), Tmp: filepath.Join(root, "tmp"), path: path}
 }
 
-// New creates a world below root, an existing directory. The caller closes it.
-func New(root, tool, real, shims string) (*World, error) {
-	return NewWith(root, tool, real, shims, standin.Options{})
+// New creates a world that is removed when the caller closes it. All have names of one length, since the models count it.
+func New(tool, real, shims string) (*World, error) {
+	root := filepath.Join(os.TempDir(), fmt.Sprintf("reprise-%016x", rand.Uint64()))
+	if err := os.Mkdir(root, 0o755); err != nil {
+		return nil, err
+	}
+	w, err := NewWith(root, tool, real, shims, standin.Options{})
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(root))
+	}
+	w.temporary = true
+	return w, nil
 }
 
-// NewWith is New with another model. The shims resume all tools, whatever that costs.
+// NewWith is New in an existing directory, which stays, with another model. The shims resume all tools, whatever that costs.
 func NewWith(root, tool, real, shims string, model standin.Options) (*World, error) {
 	w := worldAt(root, []string{real})
 	if shims != "" {
@@ -110,7 +122,13 @@ func NewWith(root, tool, real, shims string, model standin.Options) (*World, err
 }
 
 // Close stops the model.
-func (w *World) Close() error { return w.Model.Close() }
+func (w *World) Close() error {
+	err := w.Model.Close()
+	if w.temporary {
+		err = errors.Join(err, os.RemoveAll(w.Root))
+	}
+	return err
+}
 
 // ResumesAll is a configuration in which all tools are resumed, whatever their resumes cost.
 const ResumesAll = "dearer = \"resume\"\n"

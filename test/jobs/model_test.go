@@ -43,7 +43,7 @@ func TestClaudeKeepsItsModel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			inner, err := harness.New(t.TempDir(), "claude", real, shimBin)
+			inner, err := harness.New("claude", real, shimBin)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -91,14 +91,11 @@ func run(rounds int, noTime bool) error {
 	}
 	worlds := map[string]*harness.World{}
 	for _, kind := range kinds {
-		with, root := shims, filepath.Join(dir, kind)
+		with := shims
 		if kind == "direct" {
 			with = ""
 		}
-		if err := os.Mkdir(root, 0o755); err != nil {
-			return err
-		}
-		if worlds[kind], err = harness.New(root, "claude", real, with); err != nil {
+		if worlds[kind], err = harness.New("claude", real, with); err != nil {
 			return err
 		}
 		defer worlds[kind].Close()

@@ -2,7 +2,9 @@ package suite
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -16,6 +18,7 @@ type call = harness.Call
 // A cli is what the suite needs to know about a tool. Adding a tool adds one of these.
 type cli struct {
 	formats          []format // plain text first
+	others           []format // those of rows alone
 	ask              func(f format, prompt string) []string
 	stdin            []string // a call whose prompt is on stdin
 	tools            []string // options that let the model use the shell
@@ -24,19 +27,47 @@ type cli struct {
 	pause            string   // the marker for an answer during which a signal is sent
 	modest           bool     // it starts slowly: fewer scenarios
 	exitsBeforeFlush bool     // it exits before a full pipe has taken all
+	rows             map[string]row
 	own              map[string]call
 	jobs             map[string][]call
 	resume           func(id string) []string    // a call that asks for the number in that session
 	window           func(harness.Result) string // returns the context window that a call in the last format reports; nil if none does
-	passed           []string                    // for the matrix: calls that are passed through
-	managed          []string                    // and calls that are managed
+	managed          []string                    // for the matrix: calls that are managed
 }
+
+// passed are calls that are passed through, of each tool.
+var passed = list("version|unknown flag|unknown session, text")
 
 // A format is an output format, and whether it shows an answer while it comes.
 type format struct {
 	name    string
 	args    []string
 	streams bool
+}
+
+// A row is a prompt in several formats, nil for all.
+type row struct {
+	prompt           string
+	formats, options []string
+}
+
+// each is what every tool is asked in each of its formats.
+var each = map[string]row{"several lines": {prompt: "MULTI"}, "401": {prompt: "HTTP401"}, "overflow": {prompt: "TOOBIG"}}
+
+// single returns the tool's single calls, those in several formats by names such as "401, json".
+func (c cli) single() map[string]call {
+	all := maps.Clone(c.own)
+	for _, rows := range []map[string]row{each, c.rows} {
+		for name, r := range rows {
+			for _, f := range slices.Concat(c.formats, c.others) { // the others may have the name of one before
+				if r.formats == nil || slices.Contains(r.formats, f.name) {
+					f.args = slices.Concat(f.args, r.options)
+					all[name+", "+f.name] = call{Args: c.ask(f, r.prompt)}
+				}
+			}
+		}
+	}
+	return all
 }
 
 // clis are the tools by their names.
@@ -67,7 +98,7 @@ func list(words string) []string { return strings.Split(words, "|") }
 
 // scenarios returns all scenarios of a tool. Some are random.
 func (c cli) scenarios(tool string, seed uint64) (all []scenario) {
-	for name, one := range c.own {
+	for name, one := range c.single() {
 		all = append(all, scenario{kind: "single calls", name: name, calls: []call{one}})
 	}
 	for name, calls := range c.jobs {

@@ -13,7 +13,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -21,6 +20,8 @@ import (
 
 	"reprise/test/harness"
 	"reprise/test/toolbox"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // parallel is how many scenarios run at a time: some of them only wait.
@@ -32,7 +33,6 @@ func Main() {
 	flag.StringVar(&o.tool, "tool", "", "run the scenarios of this `tool` only")
 	flag.StringVar(&o.run, "run", "", "run the scenarios, with -matrix the versions, that match this `regexp` only")
 	flag.BoolVar(&o.verbose, "v", false, "print times, and the differences that are deliberate")
-	flag.StringVar(&o.shims, "shim", "", "the `folder` of the shims; built if it is not given")
 	flag.Uint64Var(&o.seed, "seed", 0, "draw what is drawn by chance by this `number`; 0 for another one each time")
 	flag.BoolVar(&o.sample, "sample", false, "run a part of the scenarios, drawn by chance: each kind and half of the rows of one tool, and one scenario of each other tool")
 	flag.BoolVar(&o.matrix, "matrix", false, "run a few scenarios with many versions of each tool, and print a table in Markdown")
@@ -45,10 +45,10 @@ func Main() {
 }
 
 type options struct {
-	tool, run, shims string
-	verbose, matrix  bool
-	seed             uint64
-	sample           bool
+	tool, run       string
+	verbose, matrix bool
+	seed            uint64
+	sample          bool
 }
 
 func (o options) main() error {
@@ -59,12 +59,13 @@ func (o options) main() error {
 		}
 		tools = []string{o.tool}
 	}
-	shims, err := o.shimDirectory()
+	shims, err := os.MkdirTemp("", "reprise-conformance-shims-")
 	if err != nil {
 		return err
 	}
-	if o.shims == "" {
-		defer os.RemoveAll(shims)
+	defer os.RemoveAll(shims)
+	if err := harness.Build(shims); err != nil {
+		return err
 	}
 	if o.seed == 0 {
 		o.seed = rand.Uint64N(1e9) + 1
@@ -73,21 +74,6 @@ func (o options) main() error {
 		return runMatrix(tools, shims, o.run)
 	}
 	return o.suite(tools, shims)
-}
-
-// shimDirectory returns the directory of the given shims, or builds them.
-func (o options) shimDirectory() (string, error) {
-	if o.shims != "" {
-		return filepath.Abs(o.shims)
-	}
-	dir, err := os.MkdirTemp("", "reprise-conformance-shims-")
-	if err != nil {
-		return "", err
-	}
-	if err := harness.Build(dir); err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
-	}
-	return dir, nil
 }
 
 // suite runs all scenarios of the tools.
@@ -187,28 +173,24 @@ func verdicts(all []scenario, judge func(scenario) verdict) <-chan verdict {
 		if alone < 0 {
 			alone = len(all)
 		}
-		var busy sync.WaitGroup
-		free := make(chan struct{}, parallel)
-		for _, s := range all[:alone] {
-			free <- struct{}{}
-			busy.Go(func() {
-				if v := judge(s); !v.failed {
-					out <- v
-				} else {
-					mu.Lock()
-					again = append(again, s)
-					mu.Unlock()
-				}
-				<-free
-			})
-		}
-		busy.Wait()
-		for _, s := range all[alone:] {
-			if v := judge(s); !v.failed {
+		try := func(s scenario) {
+			v := judge(s)
+			if !v.failed {
 				out <- v
-			} else {
-				again = append(again, s)
+				return
 			}
+			mu.Lock()
+			defer mu.Unlock()
+			again = append(again, s)
+		}
+		var busy errgroup.Group
+		busy.SetLimit(parallel)
+		for _, s := range all[:alone] {
+			busy.Go(func() error { try(s); return nil })
+		}
+		_ = busy.Wait() // none fails
+		for _, s := range all[alone:] {
+			try(s)
 		}
 		for _, s := range again {
 			out <- judge(s)

@@ -3,10 +3,8 @@ package suite
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -77,7 +75,7 @@ func tryVersion(pin realcli.Pin, shims string) (Row, error) {
 // Try runs the core of the suite with the version of a tool that is in a directory.
 func Try(tool, bin, shims string) Row {
 	st, c := stage{real: bin, shims: shims}, clis[tool]
-	return Row{st.tally(c.named(tool, c.passed)), st.tally(c.named(tool, c.managed)), st.tally(c.notices(tool)), st.resumes(tool)}
+	return Row{st.tally(c.named(tool, passed)), st.tally(c.named(tool, c.managed)), st.tally(c.notices(tool)), st.resumes(tool)}
 }
 
 // A Case is calls of a tool in one world, one after the other.
@@ -89,7 +87,7 @@ type Case struct {
 // Cases returns the calls whose result depends on the tool alone: no signal, clock or odd stream comes in between.
 func Cases(tool string) (all []Case) {
 	c := clis[tool]
-	for name, one := range c.own {
+	for name, one := range c.single() {
 		all = append(all, Case{"call", name, []call{one}})
 	}
 	for name, calls := range c.jobs {
@@ -104,12 +102,11 @@ func Cases(tool string) (all []Case) {
 
 // Broken returns why the version of a tool in a directory does not answer without the shim, "" if it does.
 func Broken(tool, bin string) string {
-	st := stage{real: bin}
-	w, done, err := st.lone(tool, "")
+	w, err := harness.New(tool, bin, "")
 	if err != nil {
 		return err.Error()
 	}
-	defer done()
+	defer w.Close()
 	c := clis[tool]
 	r, err := w.Run(call{Args: c.ask(c.text(), "remember number 4711")})
 	switch {
@@ -121,24 +118,9 @@ func Broken(tool, bin string) string {
 	return ""
 }
 
-// lone creates a world of its own.
-func (st stage) lone(tool, shims string) (w *harness.World, done func(), err error) {
-	root, err := os.MkdirTemp("", "reprise-matrix-")
-	if err != nil {
-		return nil, nil, err
-	}
-	if w, err = st.world(filepath.Join(root, "a"), tool, shims); err != nil {
-		return nil, nil, errors.Join(err, os.RemoveAll(root))
-	}
-	return w, func() { w.Close(); os.RemoveAll(root) }, nil
-}
-
-// named returns the tool's own calls with these names.
-func (c cli) named(tool string, names []string) (all []scenario) {
-	for _, name := range names {
-		all = append(all, scenario{tool: tool, name: name, calls: []call{c.own[name]}})
-	}
-	return all
+// named returns the scenarios with these names.
+func (c cli) named(tool string, names []string) []scenario {
+	return slices.DeleteFunc(c.scenarios(tool, 0), func(s scenario) bool { return !slices.Contains(names, s.name) })
 }
 
 // tally plays scenarios and names those in which the shim is noticeable. They may be repeated:
@@ -164,11 +146,11 @@ func (st stage) tally(all []scenario) string {
 // resumes plays two rounds of a job. It reports whether the second one resumed the session of the
 // first, or why not.
 func (st stage) resumes(tool string) string {
-	w, done, err := st.lone(tool, st.shims)
+	w, err := harness.New(tool, st.real, st.shims)
 	if err != nil {
 		return cell(err.Error())
 	}
-	defer done()
+	defer w.Close()
 	c := clis[tool]
 	var r harness.Result
 	var args []string

@@ -31,8 +31,8 @@ func (c cli) terminals(tool string) (all []scenario) {
 		}
 		all = append(all, scenario{name: name + atTerminal, calls: calls, shown: shown, slow: slow})
 	}
-	for name, one := range c.own {
-		slow = c.modest && !slices.Contains(c.managed, name) && !slices.Contains(c.passed, name)
+	for name, one := range c.single() {
+		slow = c.modest && !slices.Contains(c.managed, name) && !slices.Contains(passed, name)
 		add(name, nil, one)
 	}
 	for name, calls := range c.jobs {
