@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"reprise/test/toolbox"
 )
@@ -53,11 +52,8 @@ func main() {
 	var r runner
 	flag.IntVar(&r.sample, "sample", 0, "try `n` mutants of each file, chosen by chance; 0 for all")
 	flag.Uint64Var(&r.seed, "seed", 0, "choose them by this `number`; 0 for another one each time")
-	flag.DurationVar(&r.timeout, "timeout", 20*time.Second, "end the tests of a mutant after this time and five times what they usually take")
-	flag.DurationVar(&r.quick, "quick", 0, "leave out tests that take longer than this; 0 for none")
 	flag.StringVar(&r.only, "only", "", "try the mutants whose line or description contains this `text`")
 	flag.BoolVar(&r.list, "list", false, "list the mutants, and try none")
-	flag.BoolVar(&r.verbose, "v", false, "name the killed ones as well")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: go run ./test/mutate [flags] [file ...]")
 		flag.PrintDefaults()

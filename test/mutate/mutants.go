@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -20,15 +19,6 @@ type mutant struct {
 
 func (m *mutant) String() string { return fmt.Sprintf("%s:%d: %s", m.file, m.line, m.what) }
 
-// An edit replaces the text between two offsets of a file. extent and order say which of two edits
-// at one place is the outer one.
-type edit struct {
-	from, to      int
-	text          string
-	opens         bool
-	extent, order int
-}
-
 // An editor puts switches around what mutants change in one file.
 type editor struct {
 	path    string
@@ -38,7 +28,9 @@ type editor struct {
 	pkg     *types.Package
 	imports map[string]bool
 	mutants *[]*mutant
-	edits   []edit
+	before  map[int]string  // what is put at an offset, in front of what begins there
+	behind  map[int]string  // and behind what ends there
+	skipped map[int]int     // how much of the source is left out at an offset
 	results []*ast.FuncType // of the enclosing functions
 	failing ast.Stmt        // the final statement of a failed call
 }
@@ -55,44 +47,29 @@ func (e *editor) add(n ast.Node, format string, args ...any) int {
 	return m.number
 }
 
-// wrap puts text before and after a node.
+// wrap puts text before and after a node. Of two nodes at one place the outer one comes first.
 func (e *editor) wrap(n ast.Node, before, behind string) {
 	from, to := e.offset(n.Pos()), e.offset(n.End())
-	e.edits = append(e.edits, edit{from, from, before, true, to - from, len(e.edits)},
-		edit{to, to, behind, false, to - from, len(e.edits)})
+	e.before[from] += before
+	e.behind[to] = behind + e.behind[to]
 }
 
-// apply returns the source with all edits.
+// apply returns the source with all changes.
 func (e *editor) apply() string {
-	slices.SortStableFunc(e.edits, func(a, b edit) int {
-		switch {
-		case a.from != b.from:
-			return a.from - b.from
-		case a.opens != b.opens: // an end comes before a beginning at the same place
-			if a.opens {
-				return 1
-			}
-			return -1
-		case a.opens && a.extent != b.extent:
-			return b.extent - a.extent
-		case a.opens:
-			return a.order - b.order
-		case a.extent != b.extent:
-			return a.extent - b.extent
-		}
-		return b.order - a.order
-	})
 	var text strings.Builder
-	at := 0
-	for _, one := range e.edits {
-		text.WriteString(e.source[at:one.from] + one.text)
-		at = one.to
+	for at := 0; at < len(e.source); at++ {
+		text.WriteString(e.behind[at] + e.before[at])
+		if n := e.skipped[at]; n > 0 {
+			at += n - 1
+			continue
+		}
+		text.WriteByte(e.source[at])
 	}
-	return text.String() + e.source[at:]
+	return text.String() + e.behind[len(e.source)]
 }
 
 func (e *editor) file(f *ast.File) string {
-	e.imports = map[string]bool{}
+	e.imports, e.before, e.behind, e.skipped = map[string]bool{}, map[int]string{}, map[int]string{}, map[int]int{}
 	for _, spec := range f.Imports {
 		path, _ := strconv.Unquote(spec.Path.Value)
 		e.imports[path] = true
@@ -204,13 +181,12 @@ func (e *editor) binary(n *ast.BinaryExpr) {
 		if n.Op == token.LOR {
 			name, other = "mutantOr", "&&"
 		}
-		e.condition(n.X)
-		e.condition(n.Y)
 		number := e.add(n, "%s becomes %s: %s", n.Op, other, e.text(n))
 		e.wrap(n, fmt.Sprintf("%s(%d, ", name, number), ") })")
 		at := e.offset(n.OpPos)
-		// The operand may begin on the next line.
-		e.edits = append(e.edits, edit{at, at + 2, ", func() bool { return (", true, 0, len(e.edits)})
+		e.before[at], e.skipped[at] = ", func() bool { return (", len(other) // the operand may begin on the next line
+		e.condition(n.X)
+		e.condition(n.Y)
 		return
 	}
 	with, ok := opposite[n.Op]

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 const (
@@ -75,7 +74,7 @@ func TestMutants(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r := runner{timeout: time.Minute, known: map[string]bool{"p/p.go\t> becomes >=: level > limit": true}}
+		r := runner{known: map[string]bool{"p/p.go\t> becomes >=: level > limit": true}}
 		survivors, err := r.target(target{"p", []string{"p.go"}, []string{"./p"}})
 		if err != nil || survivors != want {
 			t.Errorf("%d survivors, %v, want %d", survivors, err, want)

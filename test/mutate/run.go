@@ -20,18 +20,17 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"reprise/test/toolbox"
 )
 
 type runner struct {
-	sample  int
-	seed    uint64
-	timeout time.Duration
-	quick   time.Duration // the longest that a test may take, 0 for any time
-	only    string
-	list    bool
-	verbose bool
-	known   map[string]bool // equivalent mutants
-	work    string          // a directory for what is built
+	sample int
+	seed   uint64
+	only   string
+	list   bool
+	known  map[string]bool // equivalent mutants
+	work   string          // a directory for what is built
 }
 
 // A test is one test function, with the mutants that it reaches.
@@ -97,8 +96,6 @@ func (r *runner) file(path string, mutants []*mutant, tests []*test) (survivors 
 		}
 		if verdict != killed {
 			survivors++
-		}
-		if r.verbose || verdict != killed {
 			fmt.Printf("%s: %s\n", m, verdict)
 		}
 	}
@@ -142,7 +139,7 @@ func (r *runner) try(m *mutant, tests []*test) (verdict string, err error) {
 	for _, key := range order {
 		batch := batches[key]
 		var names []string
-		limit := r.timeout
+		limit := 20 * time.Second
 		for _, t := range batch {
 			names, limit = append(names, t.name), limit+5*t.took
 		}
@@ -231,7 +228,7 @@ func (r *runner) instrument(t target) ([]*mutant, error) {
 
 // goFiles returns the files of a package for this platform.
 func goFiles(dir string) ([]string, error) {
-	out, err := output("go", "list", "-f", `{{join .GoFiles "\n"}}{{"\n"}}{{join .CgoFiles "\n"}}`, "./"+dir)
+	out, err := toolbox.Output("go", "list", "-f", `{{join .GoFiles "\n"}}{{"\n"}}{{join .CgoFiles "\n"}}`, "./"+dir)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +237,7 @@ func goFiles(dir string) ([]string, error) {
 
 // exported opens the compiler's export data of imported packages.
 func exported(dir string) (importer.Lookup, error) {
-	out, err := output("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}", "./"+dir)
+	out, err := toolbox.Output("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}", "./"+dir)
 	if err != nil {
 		return nil, err
 	}
@@ -252,15 +249,6 @@ func exported(dir string) (importer.Lookup, error) {
 	return func(path string) (io.ReadCloser, error) { return os.Open(paths[path]) }, nil
 }
 
-func output(name string, args ...string) (string, error) {
-	out, err := exec.Command(name, args...).Output()
-	var failed *exec.ExitError
-	if errors.As(err, &failed) {
-		return "", fmt.Errorf("%s %s: %w: %s", name, args[0], err, failed.Stderr)
-	}
-	return string(out), err
-}
-
 // tests builds the tests, and finds out which mutants each of them reaches. It leaves out tests
 // that fail without a mutant.
 func (r *runner) tests(t target) ([]*test, error) {
@@ -270,7 +258,7 @@ func (r *runner) tests(t target) ([]*test, error) {
 	var list []*test
 	for i, pkg := range t.tests {
 		binary := filepath.Join(r.work, fmt.Sprintf("tests%d", i))
-		if _, err := output("go", "test", "-c", "-overlay", filepath.Join(r.work, "overlay.json"), "-o", binary, pkg); err != nil {
+		if _, err := toolbox.Output("go", "test", "-c", "-overlay", filepath.Join(r.work, "overlay.json"), "-o", binary, pkg); err != nil {
 			return nil, err
 		}
 		cmd := exec.Command(binary, "-test.list", ".")
@@ -291,9 +279,7 @@ func (r *runner) tests(t target) ([]*test, error) {
 				fmt.Printf("%s: %s fails without a mutant, and is left out\n", pkg, name)
 				continue
 			}
-			if r.quick == 0 || one.took <= r.quick {
-				list = append(list, one)
-			}
+			list = append(list, one)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *test) int { return int(a.took - b.took) })

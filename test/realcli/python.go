@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"reprise/test/toolbox"
 )
 
 // ErrNoPython reports that a Python package cannot be installed here.
@@ -21,7 +22,7 @@ func fillVenv(venv string, p Pin) error {
 	if err != nil {
 		return err
 	}
-	requires, err := output(python, "-c", "import importlib.metadata as m, sys; print(*m.requires(sys.argv[1]), sep='\\n')", p.Package)
+	requires, err := toolbox.Output(python, "-c", "import importlib.metadata as m, sys; print(*m.requires(sys.argv[1]), sep='\\n')", p.Package)
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func newVenv(venv string, packages ...string) (python string, err error) {
 	if python, err = findPython(); err != nil {
 		return "", err
 	}
-	if _, err := output(python, "-m", "venv", venv); err != nil {
+	if _, err := toolbox.Output(python, "-m", "venv", venv); err != nil {
 		return "", err
 	}
 	python = filepath.Join(venv, "bin", "python")
@@ -51,7 +52,7 @@ func newVenv(venv string, packages ...string) (python string, err error) {
 }
 
 func pipInstall(python string, what ...string) error {
-	_, err := output(python, slices.Concat([]string{"-m", "pip", "install", "--quiet"}, what)...)
+	_, err := toolbox.Output(python, slices.Concat([]string{"-m", "pip", "install", "--quiet"}, what)...)
 	return err
 }
 
@@ -61,7 +62,7 @@ func newestPython(p Pin) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := output(python, "-m", "pip", "index", "versions", p.Package)
+	out, err := toolbox.Output(python, "-m", "pip", "index", "versions", p.Package)
 	if err != nil {
 		return "", fmt.Errorf("find the newest %s: %w", p.Package, err)
 	}
@@ -71,15 +72,6 @@ func newestPython(p Pin) (string, error) {
 		return "", fmt.Errorf("find the newest %s: pip says %q", p.Package, first)
 	}
 	return version, nil
-}
-
-func output(name string, args ...string) (string, error) {
-	out, err := exec.Command(name, args...).Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return "", fmt.Errorf("%s: %w\n%s%s", filepath.Base(name), err, out, exit.Stderr)
-	}
-	return string(out), err
 }
 
 // findPython searches PATH and pyenv's versions. A name on PATH may be a launcher without a Python,
@@ -93,7 +85,7 @@ func findPython() (string, error) {
 	found, _ := filepath.Glob(filepath.Join(pyenv, "versions", "3.*", "bin", "python3")) // a constant pattern except for the directory
 	names = append(names, found...)
 	for _, name := range names {
-		if _, err := output(name, "-c", "import sys, venv; sys.exit(sys.version_info < (3, 12))"); err == nil {
+		if _, err := toolbox.Output(name, "-c", "import sys, venv; sys.exit(sys.version_info < (3, 12))"); err == nil {
 			return name, nil
 		}
 	}

@@ -98,7 +98,7 @@ func InstallIn(cache string, p Pin) (bin string, err error) {
 }
 
 func npmInstall(dir string, packages ...string) error {
-	_, err := output("npm", slices.Concat([]string{"install", "--prefix", dir, "--no-audit", "--no-fund", "--loglevel=error"}, packages)...)
+	_, err := toolbox.Output("npm", slices.Concat([]string{"install", "--prefix", dir, "--no-audit", "--no-fund", "--loglevel=error"}, packages)...)
 	return err
 }
 
@@ -107,7 +107,7 @@ func Newest(p Pin) (version string, err error) {
 	if p.Python {
 		return newestPython(p)
 	}
-	out, err := output("npm", "view", p.Package, "version")
+	out, err := toolbox.Output("npm", "view", p.Package, "version")
 	if version = strings.TrimSpace(out); err == nil && version == "" {
 		err = errors.New("the registry names none")
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -22,6 +23,16 @@ func Program(t *testing.T, dir, name, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// Output runs a program and returns what it prints. An error has that, and what it prints on stderr.
+func Output(name string, args ...string) (string, error) {
+	out, err := exec.Command(name, args...).Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return "", fmt.Errorf("%s: %w\n%s%s", filepath.Base(name), err, out, exit.Stderr)
+	}
+	return string(out), err
 }
 
 // Cache returns a directory in the user's cache.
