@@ -3,7 +3,6 @@ package player
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // A dialect is what differs between the tools. Its texts are templates, see fill; a line of a stream is a line of them.
@@ -199,14 +200,6 @@ func (p *player) fill(template string, more map[string]string) string {
 	return p.dialect.fill(p.Run, template, more)
 }
 
-// turnEnds returns the lines of a session's file behind an answer.
-func (d dialect) turnEnds(e Ending) []string {
-	if d.ends == nil {
-		return nil
-	}
-	return d.ends(e)
-}
-
 // failure returns what droid ends a failed run with: a copy repeats its source's last answer.
 func (r *Run) failure() string {
 	for _, t := range slices.Backward(r.history) {
@@ -283,11 +276,13 @@ func Compose(tool, prompt, stdin string) string { return dialects[tool].compose(
 func LimitExit(tool, format string) int { return dialects[tool].exitOfLimit(format) }
 
 // Notice returns what a tool says on stderr before anything else.
-func Notice(tool string, args []string) string {
-	if notice := dialects[tool].notice; notice != nil {
-		return notice(args)
+func Notice(tool string, args []string) string { return dialects[tool].noticed(args) }
+
+func (d dialect) noticed(args []string) string {
+	if d.notice == nil {
+		return ""
 	}
-	return ""
+	return d.notice(args)
 }
 
 // Show returns what a caller must see that did not request a resume: its own prompt, and figures of this call alone.
@@ -304,10 +299,7 @@ func Show(tool, format string, s Script, r Run, turns int) Shown {
 func (p *player) show() Shown { return p.dialect.show(p.format, p.Script, p.Run) }
 
 func (d dialect) show(format string, s Script, r *Run) (shown Shown) {
-	stderr := s.Noise
-	if d.notice != nil {
-		stderr = d.notice(r.Args) + stderr
-	}
+	stderr := d.noticed(r.Args) + s.Noise
 	if s.Ending == Early || s.Ending == Middle {
 		stderr += "something broke\n"
 	}
@@ -365,10 +357,7 @@ func (d dialect) refused(format string, s Script, r *Run) (Shown, int) {
 }
 
 // uuidOf returns an ID that depends on a text only.
-func uuidOf(text string) string {
-	d := sha256.Sum256([]byte(text))
-	return formatID([16]byte(d[:16]))
-}
+func uuidOf(text string) string { return uuid.NewSHA1(uuid.Nil, []byte(text)).String() }
 
 // rawJSON encodes a text the way most tools do: only what must be escaped is escaped.
 func rawJSON(text string) string {

@@ -497,12 +497,8 @@ func vibeArray(o output) string {
 }
 
 func vibeJournals(id string) []string {
-	journals, _ := filepath.Glob(filepath.Join(filepath.Dir(vibeFile(id)), "journal/*.jsonl"))
+	journals, _ := filepath.Glob(filepath.Join(os.Getenv("HOME"), ".vibe/logs/session/unified", id, "journal/*.jsonl"))
 	return journals
-}
-
-func vibeFile(id string) string {
-	return filepath.Join(os.Getenv("HOME"), ".vibe/logs/session/unified", id, "turns.jsonl")
 }
 
 // vibeEnds begins the next journal, and records how the run ended.

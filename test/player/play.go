@@ -2,7 +2,6 @@ package player
 
 import (
 	"bufio"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
 )
 
@@ -236,8 +236,10 @@ func (p *player) noteAnswer(f io.Writer) {
 			p.write(f, "assistant", text)
 		}
 	}
-	for _, line := range p.turnEnds(p.Ending) {
-		fmt.Fprintln(f, p.fill(line, nil))
+	if p.ends != nil {
+		for _, line := range p.ends(p.Ending) {
+			fmt.Fprintln(f, p.fill(line, nil))
+		}
 	}
 }
 
@@ -324,13 +326,4 @@ func (s Script) stop() {
 }
 
 // NewID returns a random UUID.
-func NewID() string {
-	var b [16]byte
-	rand.Read(b[:])
-	return formatID(b)
-}
-
-func formatID(b [16]byte) string {
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
+func NewID() string { return uuid.NewString() }
