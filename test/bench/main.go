@@ -313,11 +313,10 @@ func (b *bench) expectResumes(n int) error {
 }
 
 func (b *bench) ledger(do func(*sql.DB) error) error {
-	db, err := sql.Open("sqlite3", filepath.Join(b.dir, ".local/state/reprise/ledger.db")+"?_busy_timeout=5000")
+	db, err := harness.OpenLedger(filepath.Join(b.dir, ".local/state/reprise/ledger.db"))
 	if err != nil {
 		return err
 	}
-	db.SetMaxOpenConns(1)
 	return errors.Join(do(db), db.Close())
 }
 

@@ -67,12 +67,11 @@ func (w *World) newCall(t *Thread) *Call {
 // line generates command line and stdin.
 func (c *Call) line(rng *rand.Rand) {
 	t, text := c.thread, c.message.text
+	c.Args = slices.Clone(lines[t.Tool][t.Format])
 	if t.Format == "frames" {
-		c.Args = []string{"--output-format", "stream-json", "--verbose", "--input-format", "stream-json"}
 		c.Sent, c.talk, c.Stdin = text, c.newTalk(text, rng), "talk"
 		return
 	}
-	c.Args = slices.Clone(lines[t.Tool][t.Format])
 	if t.Tool == "claude" || t.Tool == "gemini" || t.Tool == "qwen" {
 		if c.own = rng.IntN(25) == 0; c.own {
 			c.Args = append(c.Args, "--session-id", player.NewID())
@@ -85,7 +84,7 @@ func (c *Call) line(rng *rand.Rand) {
 	switch t.Way {
 	case InArgs:
 		prompt = text
-		c.Stdin = []string{"null", "null", "null", "null", "null", "null", "silent", "closed"}[rng.IntN(8)]
+		c.Stdin = draw(rng, []string{"null", "null", "null", "null", "null", "null", "silent", "closed"})
 		if t.Tool == "codex" && c.Stdin == "closed" {
 			c.Stdin = "null"
 		}
@@ -102,7 +101,7 @@ func (c *Call) line(rng *rand.Rand) {
 		}
 	}
 	if c.Data != "" {
-		c.Stdin = []string{"pipe", "file", "late"}[rng.IntN(3)]
+		c.Stdin = draw(rng, []string{"pipe", "file", "late"})
 	}
 	c.Sent = player.Compose(t.Tool, prompt, c.Data)
 	if prompt != "" {
@@ -110,10 +109,13 @@ func (c *Call) line(rng *rand.Rand) {
 	}
 }
 
+// draw draws one of a list.
+func draw[T any](rng *rand.Rand, list []T) T { return list[rng.IntN(len(list))] }
+
 // lines are command lines without a prompt, by tool and format.
 var lines = map[string]map[string][]string{
 	"claude": {"text": {"-p"}, "json": {"-p", "--output-format", "json"}, "json-verbose": {"-p", "--output-format", "json", "--verbose"},
-		"stream-json": {"-p", "--verbose", "--output-format=stream-json"}},
+		"stream-json": {"-p", "--verbose", "--output-format=stream-json"}, "frames": {"--output-format", "stream-json", "--verbose", "--input-format", "stream-json"}},
 	"codex":    {"text": {"exec", "--skip-git-repo-check"}, "stream-json": {"exec", "--skip-git-repo-check", "--json"}},
 	"copilot":  {"text": nil, "silent": {"--silent", "--output-format", "text"}, "stream-json": {"--output-format", "json"}},
 	"droid":    {"text": {"exec"}, "json": {"exec", "--output-format", "json"}, "stream-json": {"exec", "--output-format", "stream-json"}},
@@ -144,16 +146,16 @@ func (w *World) newScript(t *Thread, rng *rand.Rand) player.Script {
 	}
 	s.NoFinal = rng.IntN(8) == 0
 	s.Code = 1 + rng.IntN(255)
-	s.Signal = []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT}[rng.IntN(4)]
+	s.Signal = draw(rng, []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT})
 	if rng.IntN(8) == 0 {
-		s.Ending = []player.Ending{player.Early, player.Middle, player.Limit, player.Status, player.Died, player.Hangs}[rng.IntN(6)]
+		s.Ending = draw(rng, []player.Ending{player.Early, player.Middle, player.Limit, player.Status, player.Died, player.Hangs})
 	}
 	if rng.IntN(6) == 0 {
 		ways := refusals[t.Tool]
 		if (t.Tool == "gemini" || t.Tool == "qwen") && t.Format == "text" {
 			ways = ways[:len(ways)-1] // no output names another ID
 		}
-		s.OnResume = ways[rng.IntN(len(ways))]
+		s.OnResume = draw(rng, ways)
 	}
 	switch {
 	case rng.IntN(15) == 0:
@@ -174,7 +176,7 @@ var (
 // pickSurroundings generates how the caller reads, and the environment.
 func (c *Call) pickSurroundings(rng *rand.Rand) {
 	if rng.IntN(3) == 0 && c.talk == nil {
-		c.To = []harness.Target{harness.Slow, harness.Slow, harness.ToFile, harness.ToFile, harness.Leaves, harness.Leaves, harness.Gone, harness.Closed}[rng.IntN(8)]
+		c.To = draw(rng, []harness.Target{harness.Slow, harness.Slow, harness.ToFile, harness.ToFile, harness.Leaves, harness.Leaves, harness.Gone, harness.Closed})
 	}
 	if rng.IntN(20) == 0 {
 		c.Env = append(c.Env, "REPRISE_FRESH=1")
@@ -201,8 +203,8 @@ func (c *Call) pickSignal(rng *rand.Rand) {
 		after /= 8 // while the shim still decides
 	}
 	kill := Blow{
-		Who:    []string{"shim", "tool", "group", "shim"}[rng.IntN(4)],
-		Signal: []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}[rng.IntN(4)],
+		Who:    draw(rng, []string{"shim", "tool", "group", "shim"}),
+		Signal: draw(rng, []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}),
 		After:  after,
 	}
 	switch n := rng.IntN(16); {
@@ -246,18 +248,9 @@ func (c *Call) run() error {
 
 // waitForTool waits for a tool whose shim was killed: it must end too.
 func (c *Call) waitForTool() {
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		left := false
-		for _, r := range c.runs {
-			left = left || alive(r.PID)
-		}
-		if !left {
-			return
-		}
-		if time.Now().After(deadline) {
-			c.world.violate(c, "its tool outlives it")
-			return
-		}
+	ended := func() bool { return !slices.ContainsFunc(c.runs, func(r player.Run) bool { return alive(r.PID) }) }
+	if !harness.Until(5*time.Second, ended) {
+		c.world.violate(c, "its tool outlives it")
 	}
 }
 

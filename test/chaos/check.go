@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"database/sql"
 	"fmt"
 	"os"
@@ -35,48 +36,38 @@ func (c *Call) check() {
 func (c *Call) fail(format string, args ...any) { c.world.violate(c, format, args...) }
 
 func (c *Call) count() {
-	t := c.world.tally
-	t.add("calls")
-	t.add("calls of " + c.thread.Tool)
-	t.addN("runs", len(c.runs))
-	for _, r := range c.runs {
-		if r.Resumed {
-			t.add("resumes")
-			t.add("resumes of " + c.thread.Tool)
-		}
-		if r.Resumed && r.Refused {
-			why := c.Script.OnResume
-			if why == player.Takes { // another run has deleted it
-				why = player.Unknown
-			}
-			t.add("resumes that the tool did not take: " + string(why))
-		}
-	}
-	if len(c.runs) > 0 && c.Script.Ending != player.Well {
-		t.add("tool: " + string(c.Script.Ending))
-	}
-	if c.Blow.Stop > 0 {
-		t.add("stopped for a while: " + c.Blow.Who)
-	}
-	if c.hit {
-		t.add(fmt.Sprintf("signal to the %s: %v", c.Blow.Who, c.Blow.Signal))
-	}
+	t, tool := c.world.tally, c.thread.Tool
+	leaves := ""
 	if c.talk != nil {
-		t.add("conversations")
-		if c.talk.leaves != "" {
-			t.add("caller " + c.talk.leaves)
+		leaves = c.talk.leaves
+	}
+	for what, is := range map[string]bool{
+		"calls":                              true,
+		"calls of " + tool:                   true,
+		"tool: " + string(c.Script.Ending):   len(c.runs) > 0 && c.Script.Ending != player.Well,
+		"stopped for a while: " + c.Blow.Who: c.Blow.Stop > 0,
+		fmt.Sprintf("signal to the %s: %v", c.Blow.Who, c.Blow.Signal): c.hit,
+		"conversations":             c.talk != nil,
+		"caller " + leaves:          leaves != "",
+		"limit on the shim's files": c.limit > 0,
+		"tool: very long line":      c.Script.Huge > 0,
+		"tool: no final newline":    c.Script.NoFinal,
+		"reader: " + readers[c.To]:  c.To != harness.Reader,
+		"stdin: " + c.Stdin:         c.Stdin != "null",
+	} {
+		if is {
+			t.add(what)
 		}
 	}
-	for _, x := range []struct {
-		is   bool
-		what string
-	}{
-		{c.limit > 0, "limit on the shim's files"}, {c.Script.Huge > 0, "tool: very long line"},
-		{c.Script.NoFinal, "tool: no final newline"}, {c.To != harness.Reader, "reader: " + readers[c.To]},
-		{c.Stdin != "null", "stdin: " + c.Stdin},
-	} {
-		if x.is {
-			t.add(x.what)
+	for _, r := range c.runs {
+		t.add("runs")
+		if !r.Resumed {
+			continue
+		}
+		t.add("resumes")
+		t.add("resumes of " + tool)
+		if r.Refused {
+			t.add("resumes that the tool did not take: " + string(cmp.Or(c.Script.OnResume, player.Unknown))) // another run has deleted it
 		}
 	}
 }
@@ -247,13 +238,7 @@ func (c *Call) compare(what string, got []byte, want string, whole bool) {
 	if whole && string(got) == want || !whole && strings.HasPrefix(want, string(got)) {
 		return
 	}
-	at := 0
-	for at < min(len(got), len(want)) && got[at] == want[at] {
-		at++
-	}
-	from := max(0, at-60)
-	c.fail("%s is not the tool's: %d bytes in place of %d (whole: %v), from byte %d on:\n- %.200q\n+ %.200q",
-		what, len(got), len(want), whole, at, want[from:], got[from:])
+	c.fail("it is not the tool's (whole: %v): %q", whole, harness.Differ(what, want, string(got)))
 }
 
 // checkReason checks that no session is busy for a caller that has waited for its last call to end.
@@ -276,7 +261,7 @@ func (w *World) checkRound() {
 	if _, err := os.Stat(w.Ledger()); err != nil {
 		return // there was none, or it was removed
 	}
-	db, err := w.open()
+	db, err := harness.OpenLedger(w.Ledger())
 	if err != nil {
 		w.violate(nil, "open ledger: %v", err)
 		return
@@ -346,17 +331,7 @@ func (w *World) checkFiles() {
 	for _, path := range left {
 		_ = os.RemoveAll(path) // of a shim that was killed between making and removing one
 	}
-	files, _ := filepath.Glob(filepath.Join(w.State(), "*"))
-	for _, path := range files {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue // a directory
-		}
-		if found := player.Mark.Find(text); found != nil {
-			w.violate(nil, "%s holds a word of a prompt or an answer: %s", filepath.Base(path), found)
-		}
-		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
-			w.violate(nil, "%s can be read by others: %v", filepath.Base(path), info.Mode())
-		}
+	for _, exposed := range w.Exposed(player.Mark) {
+		w.violate(nil, "%s", exposed)
 	}
 }

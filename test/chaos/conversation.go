@@ -43,7 +43,7 @@ func (c *Call) newTalk(prompt string, rng *rand.Rand) *talk {
 	}
 	t.together, t.requests = rng.IntN(4) == 0, rng.IntN(4) == 0
 	if rng.IntN(5) == 0 {
-		t.leaves = []string{leavesUnread, leavesSilent, leavesBetween, leavesDead}[rng.IntN(4)]
+		t.leaves = draw(rng, []string{leavesUnread, leavesSilent, leavesBetween, leavesDead})
 	}
 	return t
 }

@@ -94,7 +94,7 @@ func (w *World) text(rng *rand.Rand, owner string, n int) string {
 	var b strings.Builder
 	b.WriteString("Note " + w.mark(rng, owner) + ":")
 	for i := range n {
-		b.WriteString(" " + words[rng.IntN(len(words))])
+		b.WriteString(" " + draw(rng, words))
 		if i%14 == 13 {
 			b.WriteString("\n")
 		}
@@ -113,14 +113,14 @@ func (w *World) newThreads() {
 	}
 	for i := range 7 {
 		job := fmt.Sprintf("job%d", i)
-		tool := []string{"claude", "claude", "codex", "copilot", "droid", "gemini", "opencode", "qwen", "vibe"}[rng.IntN(9)]
+		tool := draw(rng, []string{"claude", "claude", "codex", "copilot", "droid", "gemini", "opencode", "qwen", "vibe"})
 		dir := fmt.Sprintf("d%d", rng.IntN(2))
 		style, named, template := Style(rng.IntN(int(styles))), rng.IntN(3) == 0, rng.IntN(2)
 		common := "## Job\n\n" + w.text(rng, job, 30)
 		for j, role := range []string{"coder", "reviewer"}[:1+rng.IntN(2)] {
 			t := &Thread{
 				Key: job + "/" + role, Job: job, Role: role, Tool: tool, Dir: dir, Style: style,
-				Named: named || style == Revised || style == Templates, Format: formats[tool][rng.IntN(len(formats[tool]))],
+				Named: named || style == Revised || style == Templates, Format: draw(rng, formats[tool]),
 				Way: Way(rng.IntN(int(ways))), Hasty: rng.IntN(2) == 0 && style != Transcript, world: w, rules: rules[template], opening: openings[template], job: common,
 				rng: w.rng(1<<16 | i<<8 | j),
 			}

@@ -61,7 +61,7 @@ func (w *World) change(rng *rand.Rand) (undo func() error, err error) {
 	if _, err := os.Stat(w.Ledger()); err != nil { // the first round, or it was removed
 		return undo, nil
 	}
-	chosen := weathers[rng.IntN(len(weathers))]
+	chosen := draw(rng, weathers)
 	w.weather, w.all = chosen.name, chosen.through
 	w.tally.add("weather: " + chosen.name)
 	end, err := chosen.begin(w, rng)
@@ -155,10 +155,6 @@ func (w *World) throwAway() error {
 	return nil
 }
 
-func (w *World) open() (*sql.DB, error) {
-	return sql.Open("sqlite3", "file:"+w.Ledger()+"?mode=rw&_busy_timeout=5000")
-}
-
 // settle makes the ledger record the outcomes in its spool.
 func (w *World) settle() error {
 	l, err := ledger.OpenExisting(w.Ledger())
@@ -170,7 +166,7 @@ func (w *World) settle() error {
 
 // sql runs a statement on the ledger.
 func (w *World) sql(statement string, args ...any) error {
-	db, err := w.open()
+	db, err := harness.OpenLedger(w.Ledger())
 	if err != nil {
 		return err
 	}
@@ -198,11 +194,10 @@ func newerLedger(w *World, _ *rand.Rand) (func() error, error) {
 
 // heldLedger keeps the ledger locked for the whole round.
 func heldLedger(w *World, _ *rand.Rand) (func() error, error) {
-	db, err := w.open()
+	db, err := harness.OpenLedger(w.Ledger())
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1)
 	_, err = db.Exec("BEGIN IMMEDIATE")
 	return func() error {
 		_, err := db.Exec("ROLLBACK")
@@ -236,7 +231,7 @@ func lockedLedger(w *World, rng *rand.Rand) (func() error, error) {
 }
 
 func brokenConfig(w *World, rng *rand.Rand) (func() error, error) {
-	text := []string{"ttl = = 3", "no_such_key = 1\n", "\x00\xff", "[tool.claude]\npath = 3\n"}[rng.IntN(4)]
+	text := draw(rng, []string{"ttl = = 3", "no_such_key = 1\n", "\x00\xff", "[tool.claude]\npath = 3\n"})
 	return func() error { return w.Configure(harness.ResumesAll) }, os.WriteFile(w.Config(), []byte(text), 0o600)
 }
 

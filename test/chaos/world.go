@@ -44,11 +44,9 @@ type tally struct {
 	counts map[string]int
 }
 
-func (t *tally) add(what string) { t.addN(what, 1) }
-
-func (t *tally) addN(what string, n int) {
+func (t *tally) add(what string) {
 	t.mu.Lock()
-	t.counts[what] += n
+	t.counts[what]++
 	t.mu.Unlock()
 }
 
@@ -148,17 +146,9 @@ func (w *World) runs(call string) []player.Run { return player.Runs(w.notes(), c
 
 // waitForProcesses waits until no process works in the world any more.
 func (w *World) waitForProcesses() {
-	deadline := time.Now().Add(5 * time.Second)
-	for {
-		pids := w.Processes()
-		if len(pids) == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			w.violate(nil, "processes are left after all callers have ended: %v", pids)
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	var pids []int
+	if !harness.Until(5*time.Second, func() bool { pids = w.Processes(); return len(pids) == 0 }) {
+		w.violate(nil, "processes are left after all callers have ended: %v", pids)
 	}
 }
 

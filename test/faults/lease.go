@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
-	"sync"
+	"regexp"
 	"syscall"
 
 	"reprise/test/harness"
@@ -193,27 +191,7 @@ func (w *world) asleep(cmd *exec.Cmd) bool {
 // private checks that no other user may read or change our files, and that they contain no text of
 // a prompt or an answer.
 func (w *world) private() {
-	var once sync.Once
-	w.must(filepath.WalkDir(w.state(""), func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		if info.Mode().Perm()&0o077 != 0 {
-			w.lose("%s has mode %v", filepath.Base(path), info.Mode())
-		}
-		if d.IsDir() {
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		for _, word := range []string{"You are the coder", "Keep every function", "Note 0", answer} {
-			if strings.Contains(string(text), word) {
-				once.Do(func() { w.lose("%q stands in %s", word, filepath.Base(path)) })
-			}
-		}
-		return err
-	}))
+	for _, exposed := range w.Exposed(regexp.MustCompile("You are the coder|Keep every function|Note 0|" + answer)) {
+		w.lose("%s", exposed)
+	}
 }

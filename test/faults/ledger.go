@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"reprise/test/harness"
-
-	_ "github.com/mattn/go-sqlite3"
 )
 
 // ledgerKinds break the ledger of a user of the shims. The next call must pass through unchanged,
@@ -274,9 +272,8 @@ func inPlace(create func(path string) error) func(*world) {
 }
 
 func (w *world) open() *sql.DB {
-	db, err := sql.Open("sqlite3", w.Ledger())
+	db, err := harness.OpenLedger(w.Ledger())
 	w.must(err)
-	db.SetMaxOpenConns(1)
 	return db
 }
 

@@ -208,13 +208,9 @@ func (w *world) held(l *ledger.Ledger) bool {
 
 // wait waits until so returns true.
 func (w *world) wait(so func() bool) {
-	for range 2000 {
-		if so() {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
+	if !harness.Until(10*time.Second, so) {
+		w.lose("waited in vain")
 	}
-	w.lose("waited in vain")
 }
 
 // sound checks the final state: an intact ledger that has each managed run with its outcome, no

@@ -305,10 +305,8 @@ const patience = 5 * time.Minute
 
 // await waits for the moment of the signal. The process may have ended by then.
 func (c Call) await(ready func() bool) bool {
-	for deadline := time.Now().Add(patience); !ready(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			return false
-		}
+	if !Until(patience, ready) {
+		return false
 	}
 	if c.At == Middle {
 		time.Sleep(settle)

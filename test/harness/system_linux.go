@@ -11,10 +11,8 @@ import (
 
 // leftovers counts the processes that still work in the world after a moment, and ends them.
 func (w *World) leftovers() int {
-	pids := w.Processes()
-	for deadline := time.Now().Add(time.Second); len(pids) > 0 && time.Now().Before(deadline); pids = w.Processes() {
-		time.Sleep(20 * time.Millisecond)
-	}
+	var pids []int
+	Until(time.Second, func() bool { pids = w.Processes(); return len(pids) == 0 })
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended at this moment
 	}

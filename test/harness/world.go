@@ -162,7 +162,7 @@ func (w *World) Pause(d time.Duration) error {
 
 // AgeLedger makes all that a ledger has recorded older.
 func AgeLedger(path string, by time.Duration) error {
-	db, err := sql.Open("sqlite3", "file:"+path+"?mode=rw&_busy_timeout=5000")
+	db, err := OpenLedger(path)
 	if err != nil {
 		return fmt.Errorf("age ledger: %w", err)
 	}
