@@ -1,12 +1,11 @@
 // Command standin runs the stand-in for the model APIs, for use from a shell. It prints its URL on the first
-// line and stops on SIGINT, on SIGTERM, or with -stdin when its standard input ends.
+// line and stops on SIGINT or SIGTERM.
 package main
 
 import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"os/signal"
@@ -18,14 +17,13 @@ import (
 func main() {
 	addr := flag.String("addr", "127.0.0.1:0", "loopback `address` to listen on")
 	path := flag.String("log", os.DevNull, "append each request to this `file`, a line of JSON each")
-	stdin := flag.Bool("stdin", false, "stop when standard input ends")
 	flag.Parse()
-	if err := run(*addr, *path, *stdin); err != nil {
+	if err := run(*addr, *path); err != nil {
 		log.Fatal("standin: ", err)
 	}
 }
 
-func run(addr, path string, stdin bool) error {
+func run(addr, path string) error {
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -38,9 +36,6 @@ func run(addr, path string, stdin bool) error {
 	fmt.Println(server.URL())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if stdin {
-		go func() { _, _ = io.Copy(io.Discard, os.Stdin); stop() }()
-	}
 	<-ctx.Done()
 	return server.Close()
 }

@@ -29,14 +29,13 @@ func main() {
 	steps := flag.Int64("steps", 1_000_000, "how many requests the stores get")
 	length := flag.Duration("for", 24*time.Hour, "how long, at most")
 	server := flag.String("server", "", "versitygw, minio or postgres; a store in memory otherwise")
-	kill := flag.Bool("kill", true, "kill the server now and then")
 	broken := flag.String("broken", "", "a mistake to put in: conditions, lease, holder or bundle")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), *length)
 	defer cancel()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt) // the rounds under way are judged
 	defer stop()
-	counted, wrong, err := check(ctx, plan{*seed, *steps, 6, *server, *kill, fault(*broken)})
+	counted, wrong, err := check(ctx, plan{*seed, *steps, 6, *server, fault(*broken)})
 	fmt.Println(counted)
 	switch {
 	case err != nil:
@@ -54,7 +53,6 @@ type plan struct {
 	steps  int64
 	atOnce int    // rounds: most of a round's time is pauses
 	server string // "" for stores in memory
-	kill   bool
 	fault  fault
 }
 
@@ -115,9 +113,7 @@ func (w *world) serve(ctx context.Context, p plan) (stop func(), err error) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			if p.kill {
-				killAgain(killing, s, rand.New(rand.NewPCG(p.seed, 0)))
-			}
+			killAgain(killing, s, rand.New(rand.NewPCG(p.seed, 0)))
 		}()
 		return func() {
 			cancel()

@@ -5,6 +5,7 @@ package mem
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,13 +16,12 @@ import (
 
 // A Store is an engine whose entries end with it. The zero value is an empty one.
 type Store struct {
-	mu        sync.Mutex
-	registers map[string]register
-	objects   map[string][]byte
-	writes    int64
+	mu      sync.Mutex
+	entries map[string]entry // registers and objects
+	writes  int64
 }
 
-type register struct {
+type entry struct {
 	value   []byte
 	version string
 }
@@ -36,11 +36,11 @@ func (s *Store) Read(ctx context.Context, key string) ([]byte, string, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, ok := s.registers[key]
+	e, ok := s.entries[key]
 	if !ok {
 		return nil, "", store.ErrAbsent
 	}
-	return slices.Clone(r.value), r.version, nil
+	return slices.Clone(e.value), e.version, nil
 }
 
 // Swap implements store.Store.
@@ -50,15 +50,15 @@ func (s *Store) Swap(ctx context.Context, key, old string, value []byte) (string
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.registers[key].version != old {
+	if s.entries[key].version != old {
 		return "", store.ErrMoved
 	}
-	if s.registers == nil {
-		s.registers = map[string]register{}
+	if s.entries == nil {
+		s.entries = map[string]entry{}
 	}
 	s.writes++
 	version := strconv.FormatInt(s.writes, 10)
-	s.registers[key] = register{slices.Clone(value), version}
+	s.entries[key] = entry{slices.Clone(value), version}
 	return version, nil
 }
 
@@ -69,47 +69,20 @@ func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var keys []string
-	for key := range s.registers {
-		keys = append(keys, key)
-	}
-	for name := range s.objects {
-		keys = append(keys, name)
-	}
-	keys = slices.DeleteFunc(keys, func(key string) bool { return !strings.HasPrefix(key, prefix) })
-	slices.Sort(keys)
-	return keys, nil
+	keys := slices.Sorted(maps.Keys(s.entries))
+	return slices.DeleteFunc(keys, func(key string) bool { return !strings.HasPrefix(key, prefix) }), nil
 }
 
 // Put implements store.Store.
 func (s *Store) Put(ctx context.Context, name string, content []byte) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.objects[name]; ok {
-		return store.ErrMoved
-	}
-	if s.objects == nil {
-		s.objects = map[string][]byte{}
-	}
-	s.objects[name] = slices.Clone(content)
-	return nil
+	_, err := s.Swap(ctx, name, "", content)
+	return err
 }
 
 // Get implements store.Store.
 func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	content, ok := s.objects[name]
-	if !ok {
-		return nil, store.ErrAbsent
-	}
-	return slices.Clone(content), nil
+	content, _, _, err := s.Read(ctx, name)
+	return content, err
 }
 
 // Delete implements store.Store.
@@ -120,8 +93,7 @@ func (s *Store) Delete(ctx context.Context, names ...string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range names {
-		delete(s.registers, name)
-		delete(s.objects, name)
+		delete(s.entries, name)
 	}
 	return nil
 }
