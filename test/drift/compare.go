@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -22,31 +21,6 @@ import (
 // A version of a tool that is installed.
 type version struct{ tool, number, bin string }
 
-// install installs a version, for the time being unless it is the pin.
-func install(pin realcli.Pin) (v version, done func(), err error) {
-	v, done = version{tool: pin.Tool, number: pin.Version}, func() {}
-	if pin.Version == realcli.Pins[pin.Tool].Version {
-		v.bin, err = realcli.Install(pin)
-	} else {
-		var folder string
-		if folder, err = os.MkdirTemp("", "reprise-drift-"); err != nil {
-			return v, done, err
-		}
-		done = func() { os.RemoveAll(folder) }
-		v.bin, err = realcli.InstallIn(folder, pin)
-	}
-	if err == nil {
-		if why := suite.Broken(v.tool, v.bin); why != "" {
-			err = fmt.Errorf("%s %s does not run here: %s", v.tool, v.number, why)
-		}
-	}
-	if err != nil {
-		done()
-		return v, func() {}, err
-	}
-	return v, done, nil
-}
-
 // compare installs both versions, compares them, and tries the newer one with the shims if their directory is named.
 func (p pair) compare(match *regexp.Regexp, shims string) report {
 	r := report{tool: p.new.Tool, old: p.old.Version, new: p.new.Version}
@@ -56,13 +30,13 @@ func (p pair) compare(match *regexp.Regexp, shims string) report {
 	}
 	var both [2]version
 	for i, pin := range []realcli.Pin{p.old, p.new} {
-		v, done, err := install(pin)
+		bin, done, err := suite.Install(pin)
 		if err != nil {
-			r.unknown = err
+			r.unknown = fmt.Errorf("%s %s: %w", pin.Tool, pin.Version, err)
 			return r
 		}
 		defer done()
-		both[i] = v
+		both[i] = version{pin.Tool, pin.Version, bin}
 	}
 	r.compare(both, slices.DeleteFunc(suite.Cases(r.tool), func(c suite.Case) bool { return c.Name == "help" || !match.MatchString(c.Name) }))
 	r.comparePlaces(both)

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"reprise/internal/tested"
+	"reprise/test/conformance/suite"
 	"reprise/test/harness"
 	"reprise/test/realcli"
 	"reprise/test/toolbox"
@@ -178,12 +179,12 @@ func printPlaces(out io.Writer, tool, version string) error {
 	if version != "" {
 		pin = pin.At(version)
 	}
-	v, done, err := install(pin)
+	bin, done, err := suite.Install(pin)
 	if err != nil {
 		return err
 	}
 	defer done()
-	all, err := places(tool, installation(v.bin))
+	all, err := places(tool, installation(bin))
 	for _, p := range slices.Sorted(maps.Keys(all)) {
 		fmt.Fprintf(out, "%.400s\n", strings.ReplaceAll(p, "\n", " "))
 	}

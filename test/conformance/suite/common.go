@@ -45,24 +45,33 @@ type format struct {
 	streams bool
 }
 
-// A row is a prompt in several formats, nil for all.
+// A row is a prompt in each format.
 type row struct {
-	prompt           string
-	formats, options []string
+	prompt, stdin string
+	options       []string
 }
 
 // each is what every tool is asked in each of its formats.
-var each = map[string]row{"several lines": {prompt: "MULTI"}, "401": {prompt: "HTTP401"}, "overflow": {prompt: "TOOBIG"}}
+var each = map[string]row{
+	"several lines":      {prompt: "MULTI"},
+	"nothing":            {prompt: "EMPTY"},
+	"401":                {prompt: "HTTP401"},
+	"overflow":           {prompt: "TOOBIG"},
+	"stdin and argument": {prompt: "look here", stdin: "hi remember number 9\n"},
+}
 
-// single returns the tool's single calls, those in several formats by names such as "401, json".
+// single returns the tool's single calls, those of rows by names such as "401, json". A call of the tool's own comes first.
 func (c cli) single() map[string]call {
 	all := maps.Clone(c.own)
-	for _, rows := range []map[string]row{each, c.rows} {
+	all["text"] = call{Args: c.ask(c.text(), "hi remember number 456")}
+	all["unknown flag"] = call{Args: c.ask(format{args: list("--no-such-flag")}, "hi")}
+	all["version"] = call{Args: list("--version")}
+	for _, rows := range []map[string]row{c.rows, each} {
 		for name, r := range rows {
-			for _, f := range slices.Concat(c.formats, c.others) { // the others may have the name of one before
-				if r.formats == nil || slices.Contains(r.formats, f.name) {
-					f.args = slices.Concat(f.args, r.options)
-					all[name+", "+f.name] = call{Args: c.ask(f, r.prompt)}
+			for _, f := range slices.Concat(c.others, c.formats) { // the others come first too
+				f.args = slices.Concat(f.args, r.options)
+				if name := name + ", " + f.name; all[name].Args == nil {
+					all[name] = call{Args: c.ask(f, r.prompt), Stdin: r.stdin}
 				}
 			}
 		}

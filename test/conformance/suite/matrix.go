@@ -31,10 +31,7 @@ func runMatrix(tools []string, shims, run string) error {
 			if !match.MatchString(row.Version) {
 				continue
 			}
-			r, err := tryVersion(realcli.Pins[tool].At(row.Version), shims)
-			if err != nil {
-				return err
-			}
+			r := tryVersion(realcli.Pins[tool].At(row.Version), shims)
 			fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", tool, row.Version, r.PassedThrough, r.Fresh, r.Notices, r.Resumes)
 		}
 	}
@@ -55,21 +52,38 @@ func (r Row) Failures() (all []string) {
 	return all
 }
 
-// tryVersion returns a version's row. It removes what it installs for that.
-func tryVersion(pin realcli.Pin, shims string) (Row, error) {
-	folder, err := os.MkdirTemp("", "reprise-matrix-")
+// tryVersion returns a version's row.
+func tryVersion(pin realcli.Pin, shims string) Row {
+	bin, done, err := Install(pin)
 	if err != nil {
-		return Row{}, err
+		return Row{PassedThrough: cell(err.Error())}
 	}
-	defer os.RemoveAll(folder)
-	bin, err := realcli.InstallIn(folder, pin)
+	defer done()
+	return Try(pin.Tool, bin, shims)
+}
+
+// Install installs a version, for the time being unless it is the pin, and makes a call without the shim.
+func Install(pin realcli.Pin) (bin string, done func(), err error) {
+	done = func() {}
+	if pin.Version == realcli.Pins[pin.Tool].Version {
+		bin, err = realcli.Install(pin)
+	} else {
+		var folder string
+		if folder, err = os.MkdirTemp("", "reprise-version-"); err != nil {
+			return "", done, err
+		}
+		done = func() { os.RemoveAll(folder) }
+		bin, err = realcli.InstallIn(folder, pin)
+	}
+	if err == nil {
+		if why := broken(pin.Tool, bin); why != "" {
+			err = fmt.Errorf("does not run here: %s", why)
+		}
+	}
 	if err != nil {
-		return Row{PassedThrough: "cannot be installed"}, nil
+		done()
 	}
-	if why := Broken(pin.Tool, bin); why != "" {
-		return Row{PassedThrough: "does not run here: " + why}, nil
-	}
-	return Try(pin.Tool, bin, shims), nil
+	return bin, done, err
 }
 
 // Try runs the core of the suite with the version of a tool that is in a directory.
@@ -100,8 +114,8 @@ func Cases(tool string) (all []Case) {
 	return all
 }
 
-// Broken returns why the version of a tool in a directory does not answer without the shim, "" if it does.
-func Broken(tool, bin string) string {
+// broken returns why the version of a tool in a directory does not answer without the shim, "" if it does.
+func broken(tool, bin string) string {
 	w, err := harness.New(tool, bin, "")
 	if err != nil {
 		return err.Error()
