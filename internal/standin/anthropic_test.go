@@ -73,8 +73,8 @@ func TestAnthropicTool(t *testing.T) {
 		t.Errorf("after the tool: %s", raw)
 	}
 	last := s.Requests()[2]
-	if LastUser(last) != "RUNTOOL" || len(newConversation(last)) != 3 || !strings.Contains(AllText(last), "hi") {
-		t.Errorf("LastUser %q, messages %d, AllText %q", LastUser(last), len(newConversation(last)), AllText(last))
+	if LastUser(last) != "RUNTOOL" || Messages(last) != 3 || !strings.Contains(AllText(last), "hi") {
+		t.Errorf("LastUser %q, Messages %d, AllText %q", LastUser(last), Messages(last), AllText(last))
 	}
 }
 

@@ -106,6 +106,9 @@ func StartsTurn(r Request) bool { return !newConversation(r).toolRan() }
 // AsksTitle reports whether the request is opencode's or kilo's own for a title of a new session.
 func AsksTitle(r Request) bool { return strings.HasPrefix(AllText(r), "You are a title generator.") }
 
+// Messages returns the number of messages in the conversation.
+func Messages(r Request) int { return len(newConversation(r)) }
+
 // AllText returns every text of the conversation, tool results and reminders included, but not the
 // system prompt if the API sends it separately.
 func AllText(r Request) string { return newConversation(r).text() }

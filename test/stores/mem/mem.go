@@ -81,7 +81,7 @@ func (s *Store) Put(ctx context.Context, name string, content []byte) error {
 
 // Get implements store.Store.
 func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
-	content, _, _, err := s.Read(ctx, name)
+	content, _, err := s.Read(ctx, name)
 	return content, err
 }
 
