@@ -12,6 +12,7 @@ import (
 	"reprise/fleet/store"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -203,22 +204,22 @@ func TestLogIsSummedUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if sums, err := SumIn(l, ledger.Filter{}); err != nil || sums != (Sums{Machines: 3, Calls: 6, Resumed: 2, Elsewhere: 1, TooLarge: 1, Differs: 1}) {
-		t.Errorf("%+v, %v", sums, err)
+	if sums := Sum(slices.Values(calls)); sums != (Sums{Machines: 3, Calls: 6, Resumed: 2, Elsewhere: 1, TooLarge: 1, Differs: 1}) {
+		t.Errorf("%+v", sums)
 	}
-	last, err := l.LatestInvocations(ledger.Wanted{Limit: 1})
+	last, err := history.LatestInvocations(l, history.Wanted{Limit: 1})
 	if err != nil || len(last) != 1 || last[0].Arm != ledger.Treated || last[0].DeltaArm != ledger.WholePrompt || last[0].ResumedFrom != firstID {
 		t.Errorf("%+v, %v", last, err)
 	}
-	groups, err := l.Groups(ledger.ByMachine, ledger.Filter{}, 100_000)
+	groups, err := history.Groups(l, history.ByMachine, history.Filter{}, 100_000)
 	if err != nil || len(groups) != 3 || groups[0].Key != "b" || groups[0].Calls != 4 || groups[0].Resumed != 2 || groups[0].Reused != 1 || groups[0].Created != 2 {
 		t.Errorf("%+v, %v", groups, err)
 	}
-	slices, err := l.Slices(ledger.Filter{Tool: "claude"}, 1000)
+	slices, err := history.Slices(l, history.Filter{Tool: "claude"}, 1000)
 	if err != nil || len(slices) == 0 || slices[0].Sums.Calls == 0 {
 		t.Errorf("%+v, %v", slices, err)
 	}
-	chains, err := l.Chains(ledger.Wanted{})
+	chains, err := history.Chains(l, history.Wanted{})
 	if err != nil || len(chains) != 3 {
 		t.Errorf("%d chains, %v", len(chains), err)
 	}

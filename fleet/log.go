@@ -101,15 +101,3 @@ func Sum(calls iter.Seq[ledger.LoggedCall]) (s Sums) {
 	}
 	return s
 }
-
-// SumIn sums up the selected calls of a ledger that ledger.FromLog returned.
-func SumIn(l *ledger.Ledger, f ledger.Filter) (s Sums, err error) {
-	s = Sum(func(yield func(ledger.LoggedCall) bool) {
-		for i, failed := range l.Invocations(f) {
-			if err = failed; err != nil || !yield(ledger.LoggedCall{Host: i.Machine, From: i.From, Mode: i.Mode, Reason: i.Reason, FellBack: i.FellBack, Lost: i.Lost}) {
-				return
-			}
-		}
-	})
-	return s, err
-}

@@ -42,7 +42,7 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 		}
 	})
 	var sessions []string
-	err = each(l.db, "SELECT invocation, session, ended, lines, files FROM answers WHERE project = ? AND ended >= ? ORDER BY ended DESC LIMIT "+
+	err = Each(l.db, "SELECT invocation, session, ended, lines, files FROM answers WHERE project = ? AND ended >= ? ORDER BY ended DESC LIMIT "+
 		strconv.Itoa(maxAnswers), func(rows *sql.Rows) error {
 		var a givenAnswer
 		var lines, files sql.RawBytes
@@ -60,7 +60,7 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 	if err != nil || len(all) == 0 {
 		return all, err
 	}
-	return all, each(l.db, "SELECT s.id, c.id, c.first_line = ? FROM sessions s JOIN chains c ON c.id = s.chain_id WHERE s.id IN ("+
+	return all, Each(l.db, "SELECT s.id, c.id, c.first_line = ? FROM sessions s JOIN chains c ON c.id = s.chain_id WHERE s.id IN ("+
 		strings.Join(sessions, ", ")+")", func(rows *sql.Rows) error {
 		var session, chain int64
 		var alike bool

@@ -88,14 +88,14 @@ func (l *Ledger) spending(j budgetJob, now decide.Millis) (s decide.Spending, er
 }
 
 // SpendingOf returns what the job of a recorded call has used up at a time.
-func (l *Ledger) SpendingOf(i Invocation, now decide.Millis) (s decide.Spending, err error) {
-	if i.Chain == 0 {
-		return s, nil
-	}
-	j, repeat := budgetJob{chain: i.Chain}, false
-	if err = l.db.QueryRow("SELECT "+isRepeat+" FROM invocations WHERE id = ?", i.ID).Scan(&repeat); err == nil {
+func (l *Ledger) SpendingOf(call int64, now decide.Millis) (s decide.Spending, err error) {
+	var j budgetJob
+	var repeat bool
+	err = l.db.QueryRow("SELECT coalesce(chain_id, 0), coalesce("+isRepeat+", 0), tool, cwd FROM invocations WHERE id = ?", call).
+		Scan(&j.chain, &repeat, &j.tool, &j.cwd)
+	if err == nil && j.chain != 0 {
 		if repeat {
-			j = budgetJob{tool: i.Tool, cwd: i.Cwd}
+			j.chain = 0
 		}
 		s, err = l.spending(j, now)
 	}
@@ -120,7 +120,7 @@ type JobSpending struct {
 // JobSpendings returns what all jobs have used up at a time, those of a job in a row.
 func (l *Ledger) JobSpendings(now decide.Millis) (list []JobSpending, err error) {
 	const unpriced = "FILTER (WHERE cost IS NULL)"
-	err = each(l.db, `SELECT CASE WHEN `+isRepeat+` THEN 0 ELSE chain_id END, tool, cwd, rule, coalesce(model, ''), max(id),
+	err = Each(l.db, `SELECT CASE WHEN `+isRepeat+` THEN 0 ELSE chain_id END, tool, cwd, rule, coalesce(model, ''), max(id),
 			coalesce(sum(started >= ?2 AND `+countedCalls+`), 0), coalesce(sum(cost), 0),
 			coalesce(sum(input) `+unpriced+`, 0), coalesce(sum(cache_read) `+unpriced+`, 0),
 			coalesce(sum(cache_write) `+unpriced+`, 0), coalesce(sum(output) `+unpriced+`, 0), coalesce(sum(`+weightedTokens+`), 0),

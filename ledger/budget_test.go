@@ -117,10 +117,11 @@ func TestStopped(t *testing.T) {
 		}
 		finish(t, l, ticket, goodOutcome(fmt.Sprintf("11111111-2222-4333-8444-%012d", ticket.Invocation), "done", began+anHour+7001))
 	}
-	last, err := l.LatestInvocations(Wanted{Filter: Filter{Reason: reason.TooManyCalls}, Limit: 1})
-	if err != nil || len(last) != 1 || last[0].Mode != rewrite.Stopped || last[0].Outcome != "failed" || last[0].SentBytes != 0 {
-		t.Errorf("%+v, %v", last, err)
+	var last int64
+	if err := l.db.QueryRow("SELECT max(id) FROM invocations WHERE reason = ?", reason.TooManyCalls).Scan(&last); err != nil {
+		t.Fatal(err)
 	}
+	wantRow(t, "the last stopped call", row(t, l, "invocations", last), map[string]any{"mode": rewrite.Stopped, "outcome": "failed", "sent_bytes": 0})
 }
 
 func TestNoBudget(t *testing.T) {

@@ -1,74 +1,18 @@
 package ledger
 
-import (
-	"database/sql"
-	"fmt"
-)
-
-// An Idle is how long a session had not been used when a call resumed it.
-type Idle int
-
-// The idle times that differ for the providers' caches: the shortest documented lifetime is five
+// The idle times that differ for the providers' caches, in milliseconds: the shortest documented lifetime is five
 // minutes, the longest that a caller can choose is an hour.
 const (
-	Briefly Idle = iota // under five minutes
-	Within              // five to sixty minutes
-	Longer
-)
-
-const (
-	briefIdle = 5 * 60_000
-	hourIdle  = 60 * 60_000
+	BriefIdle = 5 * 60_000
+	HourIdle  = 60 * 60_000
 )
 
 // A resumed call's prompt is that of its first request, or the sum over all requests if the tool reports
-// nothing else: the later ones then hide a miss. Below heldEnough some providers cache nothing. Of what a
+// nothing else: the later ones then hide a miss. Below HeldEnough some providers cache nothing. Of what a
 // session held, its last answer is never in the cache; that is seldom a quarter.
 const (
-	promptTokens = "coalesce(first_prompt, input + cache_read + cache_write)"
-	readTokens   = "coalesce(first_read, cache_read)"
-	heldEnough   = "held >= 4096"
-	missedCache  = heldEnough + " AND 4 * " + readTokens + " < 3 * min(held, " + promptTokens + ")"
+	PromptTokens = "coalesce(first_prompt, input + cache_read + cache_write)"
+	ReadTokens   = "coalesce(first_read, cache_read)"
+	HeldEnough   = "held >= 4096"
+	MissedCache  = HeldEnough + " AND 4 * " + ReadTokens + " < 3 * min(held, " + PromptTokens + ")"
 )
-
-// oneRequest selects the calls that made a single request.
-const oneRequest = "coalesce(i.first_prompt = i.input + i.cache_read + i.cache_write, 0)"
-
-// A CacheRow is what resumed calls of one tool, version, model and idle time found in the provider's cache. Tokens are
-// those of each call's first request, or of all its requests if the tool reports only sums.
-type CacheRow struct {
-	Tool, Model  string
-	Version      string // "" if not known
-	Idle         Idle
-	Calls        int64
-	Prompt, Read int64 // tokens sent, and those of them that came from the cache
-	Firsts       int64 // calls whose first request is known
-	Held, Whole  int64 // of these calls: tokens that their sessions had been sent before, and tokens sent
-	Judged       int64 // calls whose sessions held enough to be cached
-	Missed       int64 // of these, those that read less than three quarters of it from the cache
-	Single       int64 // of the missed ones, those that made a single request
-}
-
-// CacheRows sums up the selected calls that were resumed and ended well.
-func (l *Ledger) CacheRows(f Filter) ([]CacheRow, error) {
-	where, args := f.selects("i.")
-	var all []CacheRow
-	err := each(l.db, `SELECT i.tool, coalesce(i.model, ''), coalesce(s.version, ''), CASE WHEN idle < ?1 THEN ?3 WHEN idle < ?2 THEN ?4 ELSE ?5 END,
-		count(*), sum(`+promptTokens+`), sum(`+readTokens+`), count(first_prompt),
-		coalesce(sum(iif(first_prompt IS NULL, 0, min(held, first_prompt))), 0), coalesce(sum(first_prompt), 0),
-		sum(`+heldEnough+`), sum(`+missedCache+`),
-		sum(`+missedCache+` AND `+oneRequest+`)
-		FROM invocations i LEFT JOIN sessions s ON s.id = i.session_id
-		WHERE `+continued+` AND outcome = 'ok' AND idle IS NOT NULL AND input IS NOT NULL AND `+where+`
-		GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
-		func(rows *sql.Rows) error {
-			var r CacheRow
-			err := rows.Scan(&r.Tool, &r.Model, &r.Version, &r.Idle, &r.Calls, &r.Prompt, &r.Read, &r.Firsts, &r.Held, &r.Whole, &r.Judged, &r.Missed, &r.Single)
-			all = append(all, r)
-			return err
-		}, append([]any{briefIdle, hourIdle, Briefly, Within, Longer}, args...)...)
-	if err != nil {
-		return nil, fmt.Errorf("sum up cache use: %w", err)
-	}
-	return all, nil
-}

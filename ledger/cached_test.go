@@ -44,36 +44,6 @@ func callWith(t *testing.T, l *Ledger, now decide.Millis, task string, first, su
 	return d
 }
 
-func TestCacheRows(t *testing.T) {
-	l, _ := newLedger(t)
-	const start = 100 * hour
-	none := request{}
-	callAt(t, l, start, "t", request{10_000, 0}, request{30_000, 20_000}, 10_000)
-	callAt(t, l, start+minute, "t", request{11_000, 7_500}, request{22_000, 20_000}, 12_000)             // a hit
-	callAt(t, l, start+2*minute, "t", request{12_500, 8_999}, request{60_000, 50_000}, 13_000)           // a miss that the sum hides
-	callAt(t, l, start+7*minute, "t", none, request{13_500, 1_000}, 14_000)                              // a miss, by the sum alone
-	callAt(t, l, start+7*minute+briefIdle, "t", none, request{45_000, 31_000}, 15_000)                   // unclear: not a miss
-	callAt(t, l, start+7*minute+briefIdle+hourIdle, "t", request{15_500, 0}, request{15_500, 0}, 16_000) // an hour later
-	callAt(t, l, start, "short", request{3_000, 0}, request{3_000, 0}, 3_000)
-	callAt(t, l, start+1, "short", request{3_100, 0}, request{3_100, 0}, 3_100) // too short for any cache
-
-	rows, err := l.CacheRows(Filter{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []CacheRow{
-		{"claude", "opus", "", Briefly, 3, 11_000 + 12_500 + 3_100, 7_500 + 8_999, 3, 10_000 + 12_000 + 3_000, 11_000 + 12_500 + 3_100, 2, 1, 0},
-		{"claude", "opus", "", Within, 2, 13_500 + 45_000, 32_000, 0, 0, 0, 2, 1, 0},
-		{"claude", "opus", "", Longer, 1, 15_500, 0, 1, 15_000, 15_500, 1, 1, 1},
-	}
-	if fmt.Sprint(rows) != fmt.Sprint(want) {
-		t.Errorf("cache rows %+v, want %+v", rows, want)
-	}
-	if rows, err = l.CacheRows(Filter{Period: Period{start + 7*minute + briefIdle + 1, Always.Until}}); err != nil || len(rows) != 1 || rows[0].Idle != Longer {
-		t.Errorf("the last hour: %+v %v", rows, err)
-	}
-}
-
 // Two resumes in a row that miss the cache, and cost more for it, are enough.
 func TestMissedResumesAreSuspendedEarly(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -116,32 +86,5 @@ func TestMissedResumesCountInARow(t *testing.T) {
 	}
 	if m.Missed != 1 || m.Counts(1) {
 		t.Errorf("%+v", m)
-	}
-}
-
-// What is in front of a prompt counts if the first request did not find it, and is large enough to be cached; a resume within
-// five minutes would have found it.
-func TestSlicesKnowWhatWasCold(t *testing.T) {
-	l, _ := newLedger(t)
-	const start = 100 * hour
-	bytes := int64(len(fmt.Sprintf(base, decide.Millis(start))))
-	callAt(t, l, start, "t", request{10_000, 0}, request{30_000, 20_000}, 10_000)
-	callAt(t, l, start+minute, "t", request{11_000, 10_000}, request{11_000, 10_000}, 12_000)
-	callAt(t, l, start+20*minute, "t", request{13_000, 0}, request{13_000, 0}, 13_000)
-	callAt(t, l, start, "partly", request{10_000, 6_000}, request{10_000, 6_000}, 10_000)
-	callAt(t, l, start, "short", request{4_000, 0}, request{4_000, 0}, 4_000)
-	list, err := l.Slices(Filter{}, 1<<40)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cold, warm int64
-	for _, s := range list {
-		if s.Mode == rewrite.Fresh {
-			cold += s.Cold
-		}
-		warm += s.Warm
-	}
-	if want := 10_000 - bytes/4 + 4_000 - bytes/4; cold != want || warm != 1 {
-		t.Errorf("cold %d, warm %d; want %d and 1", cold, warm, want)
 	}
 }

@@ -179,11 +179,8 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 	c.Attempt = 4
 	_, ticket := beginCall(t, l, c)
 	wantRow(t, "while it runs", row(t, l, "sessions", ticket.Session), map[string]any{
-		"state": decide.Running, "created": 1000, "last_used": 1000, "attempt": 4, "native_id": nil, "turns": 0})
+		"state": decide.Running, "created": 1000, "last_used": 1000, "attempt": 4, "native_id": nil, "turns": 0, "first_model": ""})
 	sent := c.Prompt.Footprint().Bytes
-	if s := sessionStates(t, l)[ticket.Session]; s.Answered != "" {
-		t.Errorf("%s has answered while it runs", s.Answered)
-	}
 	finish(t, l, ticket, &Outcome{Now: 2000, File: "/f", Stamp: "10", Place: decide.Place{Repository: "r", Branch: "b", Head: "h"}, Seen: rewrite.StreamState{
 		ID: someID, Version: "1.2", Model: "first", Final: true, Compacted: true, Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
 		Totals: "t1", ContextUse: rewrite.Context{Used: 10, Limit: 100}, Files: []string{"/project/one.go"},
@@ -193,9 +190,6 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 		"state": decide.Live, "state_why": "", "native_id": someID, "created": 1000, "last_used": 2000, "turns": 1, "errors": 0, "version": "1.2",
 		"transcript": 0, "compacted": 1, "context_used": 10, "context_limit": 100, "totals": "t1", "file": "/f", "stamp": "10",
 		"repository": "r", "branch": "b", "head": "h", "first_model": "first", "base_bytes": sent})
-	if s := sessionStates(t, l)[ticket.Session]; s.Answered != "first" {
-		t.Errorf("%q has answered", s.Answered)
-	}
 
 	prompt += "\n\nNow the second part."
 	c = testCall(l, prompt, 3000)

@@ -258,12 +258,12 @@ func addInner(f *decide.Facts, sessions []decide.ChainFacts) {
 // The sessions that can be compared with.
 var ofFormat = fmt.Sprintf("s.format = %d", Format)
 
-// The sessions of a chain since it last began anew, without the copies that ended badly: its ends,
+// SinceBegun selects the sessions s of a chain c since it last began anew, without the copies that ended badly: its ends,
 // and those that were continued in copies, of which there may be many.
 var (
-	sinceBegun = ofFormat + ` AND s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL OR s.state IN ('live', 'running'))`
-	ends       = sinceBegun + ` AND NOT ` + goneOnFrom
-	inner      = sinceBegun + ` AND ` + goneOnFrom
+	SinceBegun = ofFormat + ` AND s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL OR s.state IN ('live', 'running'))`
+	ends       = SinceBegun + ` AND NOT ` + goneOnFrom
+	inner      = SinceBegun + ` AND ` + goneOnFrom
 	goneOnFrom = `EXISTS (SELECT 1 FROM sessions k WHERE k.parent_id = s.id AND k.chain_id = s.chain_id AND k.state IN ('live', 'running'))`
 )
 

@@ -57,17 +57,12 @@ func wantSource(t *testing.T, what string, d decide.Decision, id string) {
 	}
 }
 
-func sessionStates(t *testing.T, l *Ledger) map[int64]SessionRow {
+// wantFree checks that no process holds a session.
+func wantFree(t *testing.T, l *Ledger, what string, session int64) {
 	t.Helper()
-	rows, err := l.SessionRows(Wanted{})
-	if err != nil {
-		t.Fatal(err)
+	if held, err := l.Held(session); err != nil || held {
+		t.Errorf("%s: held %v, %v", what, held, err)
 	}
-	states := map[int64]SessionRow{}
-	for _, r := range rows {
-		states[r.ID] = r
-	}
-	return states
 }
 
 func TestCopyIsASessionOfItsChain(t *testing.T) {
@@ -90,9 +85,8 @@ func TestCopyIsASessionOfItsChain(t *testing.T) {
 	if one.Totals != "first" || one.Session == first.Session || d.Chain != 1 {
 		t.Errorf("totals %q, session %d of chain %d", one.Totals, one.Session, d.Chain)
 	}
-	if s := sessionStates(t, l)[first.Session]; s.State != decide.Live || s.Held || s.Turns != 1 {
-		t.Errorf("meanwhile the source is %s, held %v, with %d turns", s.State, s.Held, s.Turns)
-	}
+	wantRow(t, "meanwhile the source", row(t, l, "sessions", first.Session), map[string]any{"state": decide.Live, "turns": 1})
+	wantFree(t, l, "meanwhile the source", first.Session)
 
 	// Two calls at once need no lease.
 	d, two := beginCall(t, l, copyCall(l, right, 3500))
@@ -113,12 +107,8 @@ func TestCopyIsASessionOfItsChain(t *testing.T) {
 			t.Errorf("totals %q, want %q", ticket.Totals, tt.totals)
 		}
 	}
-	parents := map[string]string{}
-	for _, r := range sessionStates(t, l) {
-		parents[r.NativeID] = r.Parent
-	}
-	if parents[copyID] != sourceID || parents[otherID] != sourceID || parents[sourceID] != "" {
-		t.Errorf("parents %v", parents)
+	for session, parent := range map[int64]any{one.Session: first.Session, two.Session: first.Session, first.Session: nil} {
+		wantRow(t, "a session", row(t, l, "sessions", session), map[string]any{"parent_id": parent})
 	}
 	files, err := l.SessionFiles(1)
 	if err != nil {
@@ -215,13 +205,8 @@ func TestRefusedCopy(t *testing.T) {
 		if err := l.FallBack(ticket, tt.why); err != nil {
 			t.Fatal(err)
 		}
-		states := sessionStates(t, l)
-		if s := states[refused]; s.State != decide.Dead || s.Why != tt.why || s.Held {
-			t.Errorf("%s: the copy is %s (%s), held %v", tt.why, s.State, s.Why, s.Held)
-		}
-		if s := states[first.Session]; s.State != tt.source {
-			t.Errorf("%s: the source is %s", tt.why, s.State)
-		}
+		wantRow(t, "the copy after "+string(tt.why), row(t, l, "sessions", refused), map[string]any{"state": decide.Dead, "state_why": tt.why})
+		wantFree(t, l, "the copy after "+string(tt.why), refused)
 		since := first.Session // its source is an end of the chain as before
 		if tt.source == decide.Dead {
 			since = ticket.Session
@@ -231,9 +216,9 @@ func TestRefusedCopy(t *testing.T) {
 		if tt.source == decide.Live {
 			diesOf = ""
 		}
-		wantRow(t, "the source after "+string(tt.why), row(t, l, "sessions", first.Session), map[string]any{"errors": 1, "state_why": diesOf})
-		if s := states[ticket.Session]; s.Parent != "" || ticket.Totals != "" {
-			t.Errorf("%s: the fresh session has parent %q, totals %q", tt.why, s.Parent, ticket.Totals)
+		wantRow(t, "the source after "+string(tt.why), row(t, l, "sessions", first.Session), map[string]any{"state": tt.source, "errors": 1, "state_why": diesOf})
+		if wantRow(t, "the fresh session", row(t, l, "sessions", ticket.Session), map[string]any{"parent_id": nil}); ticket.Totals != "" {
+			t.Errorf("%s: the fresh session has totals %q", tt.why, ticket.Totals)
 		}
 		finish(t, l, ticket, outcome(otherID, "/other", 100, "", 5000))
 		d, _ = beginCall(t, l, copyCall(l, prompt+"\n\nMore.\n\nAnd more.", 6000))

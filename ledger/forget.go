@@ -178,7 +178,7 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
 }
 
 func chainRules(tx *sql.Tx, chain int64) (rules []string, err error) {
-	err = each(tx, "SELECT DISTINCT rule FROM invocations WHERE chain_id = ?", func(rows *sql.Rows) error {
+	err = Each(tx, "SELECT DISTINCT rule FROM invocations WHERE chain_id = ?", func(rows *sql.Rows) error {
 		var rule string
 		err := rows.Scan(&rule)
 		rules = append(rules, rule)

@@ -42,7 +42,7 @@ func callerName(encoded string) string {
 // FreshCalls calls read for the fresh calls since then that nothing named, at most the latest 20 000, in the order in which they
 // began.
 func (l *Ledger) FreshCalls(since decide.Millis, read func(*FreshCall)) error {
-	err := each(l.db, `SELECT * FROM (
+	err := Each(l.db, `SELECT * FROM (
 		SELECT i.id, i.tool, i.cwd, c.home, c.role, i.started, i.reason, i.prompt_bytes, s.id, s.state = ? AND NOT s.reset AND NOT s.transcript,
 			s.last_used, s.settings, s.model, s.runtime, s.auth, s.repository, s.branch, s.base, s.base_opening, s.base_lines,
 			i.caller, coalesce(s.file, '')

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"testing"
 
 	"reprise/ledger/decide"
 	"reprise/ledger/proc"
@@ -25,6 +26,15 @@ func callerOf(pids ...int) decide.Caller {
 
 func callerProcess(pid int) decide.CallerProcess {
 	return decide.CallerProcess{Process: proc.Process{Boot: "boot", PID: pid, Start: int64(pid) * 100}, Name: fmt.Sprintf("program %d.sh", pid)}
+}
+
+// wantCount checks the number that a query returns.
+func wantCount(t *testing.T, l *Ledger, want int64, query string, args ...any) {
+	t.Helper()
+	var got int64
+	if err := l.db.QueryRow(query, args...).Scan(&got); err != nil || got != want {
+		t.Errorf("%s: %d, want %d, %v", query, got, want, err)
+	}
 }
 
 // goodFacts is a call that is resumed.

@@ -29,6 +29,9 @@ func (l lease) held() bool {
 	return l.shim.Alive() || l.child.Alive()
 }
 
+// Held reports whether a live process holds the session.
+func (l *Ledger) Held(session int64) (bool, error) { return sessionHeld(l.db, session) }
+
 // sessionHeld reports whether a live process holds the session.
 func sessionHeld(q queryer, session int64) (bool, error) {
 	var l lease

@@ -84,10 +84,7 @@ func TestWaiting(t *testing.T) {
 	if _, _, err := Begin(l, waiting); !errors.Is(err, ErrHeld) {
 		t.Fatalf("%v", err)
 	}
-	totals, err := l.Totals(Filter{})
-	if err != nil || totals.Calls != 1 {
-		t.Errorf("%d calls are recorded, %v", totals.Calls, err)
-	}
+	wantCount(t, l, 1, "SELECT count(*) FROM invocations")
 	other := testCall(l, prompt+"\n\nMore.", 1500)
 	other.Wait, other.Fingerprints.Model = true, "another"
 	if d, _, err := l.Preview(other); err != nil || d.Reason != reason.ModelChanged {

@@ -170,14 +170,9 @@ func TestFallBack(t *testing.T) {
 		if d, _ := begin(t, l, prompt+"\n\nMore.\n\nAnd more.", 5000); d.NativeID != other {
 			t.Errorf("after %s: resumes %q", why, d.NativeID)
 		}
-		chains, err := l.Chains(Wanted{Limit: 10})
-		if err != nil || len(chains) != 1 || len(chains[0].Sessions) != 2 {
-			t.Fatalf("%+v, %v", chains, err)
-		}
+		wantCount(t, l, 2, "SELECT count(*) FROM sessions s JOIN chains c ON c.id = s.chain_id")
 		want := map[reason.Code]decide.State{reason.RefusedUnknown: decide.Dead, reason.RefusedBusy: decide.Live}[why]
-		if got := chains[0].Sessions[1].State; got != want {
-			t.Errorf("after %s the session is %s", why, got)
-		}
+		wantRow(t, "after "+string(why), row(t, l, "sessions", first.Session), map[string]any{"state": want})
 	}
 }
 

@@ -113,7 +113,7 @@ func (l *Ledger) KnownFiles(t *Ticket) (digests []string, err error) {
 	if t.source != 0 {
 		id = t.source
 	}
-	err = each(l.db, "SELECT bundle_digest FROM sessions WHERE id = ? AND bundle_digest <> ''", func(rows *sql.Rows) error {
+	err = Each(l.db, "SELECT bundle_digest FROM sessions WHERE id = ? AND bundle_digest <> ''", func(rows *sql.Rows) error {
 		var digest string
 		err := rows.Scan(&digest)
 		digests = append(digests, digest)

@@ -61,15 +61,6 @@ const (
 	LostFailed   Lost = "failed" // the store failed otherwise
 )
 
-// Groupings of a ledger that FromLog returns.
-const (
-	ByProject By = "project"
-	ByMachine By = "machine"
-)
-
-// SharedBys are the groupings that only calls of several machines have.
-var SharedBys = []By{ByProject, ByMachine}
-
 // FromLog returns a ledger in memory with the calls of a store's log, so that the calls of all machines are
 // summed up as those of one are. The key is the store's, for digests.
 func FromLog(calls []LoggedCall, key prompt.Key) (*Ledger, error) {
@@ -107,8 +98,8 @@ func FromLog(calls []LoggedCall, key prompt.Key) (*Ledger, error) {
 // machineColumns are what a ledger of a store's log has beside the columns of every ledger, and its projects.
 var machineColumns = []string{"machine", "from_machine", "lost"}
 
-// machineColumns returns expressions for these columns.
-func (l *Ledger) machineColumns() string {
+// MachineColumns returns expressions for these columns of an invocation i.
+func (l *Ledger) MachineColumns() string {
 	if l.log {
 		return "i." + strings.Join(machineColumns, ", i.")
 	}

@@ -17,13 +17,9 @@ func meterFields(m *decide.Meter) []any {
 	return []any{&m.Runs, &m.Input, &m.CacheRead, &m.CacheWrite, &m.Output, &m.Priced, &m.Cost, &m.Duration, &m.Last, &m.Missed}
 }
 
-type rowsQueryer interface {
-	Query(query string, args ...any) (*sql.Rows, error)
-}
-
 // meters reads the costs of the runs of a rule, tool and model. It reads at most three rows by
 // their key, however many calls there were.
-func meters(q rowsQueryer, rule, tool, model string) (decide.Meters, error) {
+func meters(q Queryer, rule, tool, model string) (decide.Meters, error) {
 	var all decide.Meters
 	rows, err := q.Query("SELECT side, "+meterColumns+" FROM meters WHERE rule = ? AND tool = ? AND model = ?", rule, tool, model)
 	if err != nil {
@@ -50,7 +46,7 @@ func (e *Ending) meter(tx *sql.Tx) error {
 	var rule, tool, model string
 	var duration decide.Millis
 	var missed bool
-	err := tx.QueryRow(`SELECT i.mode, i.reason, coalesce(i.fell_back, ''), i.rule, i.tool, s.model, i.duration, coalesce(`+missedCache+`, 0)
+	err := tx.QueryRow(`SELECT i.mode, i.reason, coalesce(i.fell_back, ''), i.rule, i.tool, s.model, i.duration, coalesce(`+MissedCache+`, 0)
 		FROM invocations i JOIN sessions s ON s.id = i.session_id WHERE i.id = ?`, e.Invocation).
 		Scan(&mode, &reason, &fellBack, &rule, &tool, &model, &duration, &missed)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -87,7 +83,7 @@ type MeterRow struct {
 // Meters returns everything that was measured.
 func (l *Ledger) Meters() ([]MeterRow, error) {
 	var all []MeterRow
-	err := each(l.db, "SELECT rule, tool, model, side, "+meterColumns+" FROM meters ORDER BY tool, rule, model", func(rows *sql.Rows) error {
+	err := Each(l.db, "SELECT rule, tool, model, side, "+meterColumns+" FROM meters ORDER BY tool, rule, model", func(rows *sql.Rows) error {
 		var r MeterRow
 		var side decide.Side
 		var m decide.Meter

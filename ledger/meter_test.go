@@ -1,9 +1,9 @@
 package ledger
 
 import (
+	"database/sql"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -124,7 +124,7 @@ func BenchmarkBegin(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer l.Close()
-			if err := fill(l, calls); err != nil {
+			if err := fill(l, calls, calls/10); err != nil {
 				b.Fatal(err)
 			}
 			now := 100_000 * hour
@@ -150,66 +150,41 @@ func BenchmarkBegin(b *testing.B) {
 
 func namedCallAt(l *Ledger, now decide.Millis) *Call {
 	c := testCall(l, fmt.Sprintf(base, now), now)
-	c.Task, c.Rule, c.Scope = "t", "rule 1", "rule 1"
+	c.Task, c.Rule, c.Scope = "t", "team", "team"
 	return c
 }
 
-// fill puts so many calls in a ledger: ten to a chain, one chain in ten held out.
-func fill(l *Ledger, calls int) error {
-	_, err := l.db.Exec(strings.ReplaceAll(`
-		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1 / 10)
+// fill makes chains with a session each, and calls that are spread over them and over a year.
+func fill(l *Ledger, calls, chains int) error {
+	for _, query := range []string{
+		`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $chains)
 		INSERT INTO chains (id, tool, cwd, home, task, role, rule, session_id, created, updated)
-		SELECT i, 'claude', '/work/' || (i % 50), '/home/.claude', 'task ' || i, '', 'rule ' || (i % 5), i, i * 1000, i * 1000
-		FROM n WHERE ?1 > 0;
-		INSERT INTO sessions (id, chain_id, tool, native_id, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
-		SELECT id, id, tool, id, 'live', created, updated, '', '', '', '', zeroblob(256), 0, 300 FROM chains;
-		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?1 - 1)
-		INSERT INTO invocations (chain_id, session_id, rule, tool, cwd, started, duration, mode, reason, format, native_id, model,
-			prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost, outcome, exit_code, arm)
-		SELECT i / 10 + 1, i / 10 + 1, 'rule ' || ((i / 10 + 1) % 5), 'claude', '/work/' || ((i / 10 + 1) % 50), i * 1000,
-			5000 + i * 7919 % 10000,
-			CASE WHEN i % 10 = 0 OR i / 10 % 10 = 0 THEN 'fresh' ELSE 'resume' END,
-			CASE WHEN i % 10 = 0 THEN 'first_call' WHEN i / 10 % 10 = 0 THEN 'held_out' ELSE 'extends' END,
-			'text', printf('00000000-0000-4000-8000-%012d', i / 10), 'model ' || (i % 3), 5000, 500,
-			100 + i * 7907 % 100, 20000 + i * 7901 % 1000, 1000, 500, 10000000 + i * 7919 % 1000000,
-			CASE WHEN i % 17 = 0 THEN 'failed' ELSE 'ok' END, 0,
-			CASE WHEN i / 10 % 10 = 0 THEN 'control' ELSE 'treated' END
-		FROM n WHERE ?1 > 0;
-		PRAGMA wal_checkpoint(TRUNCATE)`, "?1", strconv.Itoa(calls)))
-	return err
-}
-
-// BenchmarkStats is what shimctl stats asks of a ledger of a million calls.
-func BenchmarkStats(b *testing.B) {
-	l, err := Open(filepath.Join(b.TempDir(), "ledger.db"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer l.Close()
-	if err := fill(l, 1_000_000); err != nil {
-		b.Fatal(err)
-	}
-	for _, by := range Bys {
-		b.Run("by="+string(by), func(b *testing.B) {
-			for b.Loop() {
-				if groups, err := l.Groups(by, Filter{}, 100_000); err != nil || len(groups) == 0 {
-					b.Fatal(groups, err)
-				}
-			}
-		})
-	}
-	b.Run("arms", func(b *testing.B) {
-		for b.Loop() {
-			if arms, err := l.Arms(Filter{}); err != nil || len(arms) == 0 {
-				b.Fatal(err)
-			}
+		SELECT i, 'claude', '/home/me/src/project-' || (i % 500), '/home/me/.claude', 'T-' || i, 'coder', 'team', i, 0,
+			1780000000000 + i FROM n`,
+		`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $chains)
+		INSERT INTO sessions (id, chain_id, tool, native_id, state, created, last_used, settings, model, runtime, auth, base,
+			base_opening, base_bytes)
+		SELECT i, i, 'claude', printf('%08x-0000-4000-8000-%012x', i * 2654435761 % 4294967296, i),
+			CASE i % 3 WHEN 0 THEN 'live' WHEN 1 THEN 'failed' ELSE 'dead' END, 0, 1780000000000 + i,
+			'', '', '', '', randomblob(320), 1, 4000 FROM n`,
+		`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $calls)
+		INSERT INTO invocations (id, chain_id, session_id, tool, cwd, started, duration, mode, reason, resumed_from, format,
+			native_id, id_source, id_format, model, prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost,
+			outcome, exit_code, rule)
+		SELECT i, 1 + i % $chains, 1 + i % $chains, 'claude', '/home/me/src/project-' || (i % 500),
+			1780000000000 - ($calls - i) * 31536, 20000,
+			CASE i % 5 WHEN 0 THEN 'fresh' ELSE 'resume' END, CASE i % 5 WHEN 0 THEN 'identical' ELSE 'extends' END,
+			'00000000-0000-4000-8000-000000000000', 'text', '00000000-0000-4000-8000-000000000000', 'stdout', 'stream-json',
+			CASE i % 3 WHEN 0 THEN 'claude-opus-5-5' WHEN 1 THEN 'claude-sonnet-5-5' ELSE 'gpt-6-sol' END,
+			8000, 2000, 100, 20000 + i % 1000, 1000, 500, CASE i % 3 WHEN 2 THEN NULL ELSE 12345678 END, 'ok', 0, 'team' FROM n`,
+	} {
+		args := []any{sql.Named("chains", chains)}
+		if strings.Contains(query, "$calls") {
+			args = append(args, sql.Named("calls", calls))
 		}
-	})
-	b.Run("snapshot", func(b *testing.B) {
-		for b.Loop() {
-			if s, err := l.Snapshot(Filter{}, 100_000, SnapshotLimits{Chains: 20, Calls: 60}); err != nil || len(s.Slices) == 0 {
-				b.Fatal(err)
-			}
+		if _, err := l.db.Exec(query, args...); err != nil {
+			return err
 		}
-	})
+	}
+	return nil
 }

@@ -230,7 +230,7 @@ func (p *Page) Record(session int64, e Ending) error {
 func (p *Page) Chain(number int64) (c Chain, err error) {
 	var newest, since int64
 	columns := append(c.columns(), column{"coalesce(session_id, 0)", &newest}, column{"coalesce(since, 0)", &since})
-	err = each(p.memory.db, "SELECT "+list(columns)+" FROM chains WHERE id = ?", func(rows *sql.Rows) error { return scan(rows, columns) }, number)
+	err = Each(p.memory.db, "SELECT "+list(columns)+" FROM chains WHERE id = ?", func(rows *sql.Rows) error { return scan(rows, columns) }, number)
 	if err != nil {
 		return c, err
 	}
@@ -238,7 +238,7 @@ func (p *Page) Chain(number int64) (c Chain, err error) {
 	numbered := func(s *Session, id, parent *int64) []column {
 		return append(s.columns(), column{"id", id}, column{"coalesce(parent_id, 0)", parent})
 	}
-	err = each(p.memory.db, "SELECT "+list(numbered(new(Session), nil, nil))+" FROM sessions WHERE chain_id = ? ORDER BY id", func(rows *sql.Rows) error {
+	err = Each(p.memory.db, "SELECT "+list(numbered(new(Session), nil, nil))+" FROM sessions WHERE chain_id = ? ORDER BY id", func(rows *sql.Rows) error {
 		var s Session
 		var id, parent int64
 		err := scan(rows, numbered(&s, &id, &parent))

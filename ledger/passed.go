@@ -120,38 +120,3 @@ func addPassed(tx *sql.Tx, passed []Passed) error {
 	}
 	return nil
 }
-
-// A PassedRow is the number of passed calls of one tool, directory and reason.
-type PassedRow struct {
-	Passed // When is that of the last
-	Calls  int64
-}
-
-// PassedRows returns the numbers of calls that were passed through on the days of the filter's period, the
-// latest first. A filter that selects by more than a tool and a directory selects none.
-func (l *Ledger) PassedRows(f Filter) ([]PassedRow, error) {
-	if !f.OnlyPeriod() {
-		return nil, nil
-	}
-	p := f.Times()
-	where, args := []string{"last >= ?", "last < ?"}, []any{p.Since, p.Until}
-	f.ofPlace(func(condition string, values ...any) {
-		where, args = append(where, strings.ReplaceAll(condition, "$", "")), append(args, values...)
-	})
-	// With max, SQLite takes detail from the row that has it.
-	rows, err := l.db.Query(`SELECT tool, cwd, reason, sum(calls), max(last) AS latest, detail FROM passed WHERE `+strings.Join(where, " AND ")+`
-		GROUP BY tool, cwd, reason ORDER BY latest DESC, tool, cwd, reason`, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list passed calls: %w", err)
-	}
-	defer rows.Close()
-	var all []PassedRow
-	for rows.Next() {
-		var r PassedRow
-		if err := rows.Scan(&r.Tool, &r.Cwd, &r.Reason, &r.Calls, &r.When, &r.Detail); err != nil {
-			return nil, fmt.Errorf("list passed calls: %w", err)
-		}
-		all = append(all, r)
-	}
-	return all, rows.Err()
-}

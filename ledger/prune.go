@@ -115,6 +115,18 @@ func (l *Ledger) Pruned(session int64) error {
 	return nil
 }
 
+// Reset ends the chain's newest session: its next call begins anew. If there is no such chain it
+// returns sql.ErrNoRows.
+func (l *Ledger) Reset(chain int64) error {
+	return l.write(func(tx *sql.Tx) error {
+		if err := tx.QueryRow("SELECT id FROM chains WHERE id = ?", chain).Scan(&chain); err != nil {
+			return err
+		}
+		_, err := tx.Exec("UPDATE sessions SET reset = 1 WHERE chain_id = ? AND reset = 0", chain)
+		return err
+	})
+}
+
 // DropBefore removes what was last used before a time: chains of which no live process holds a
 // session, with their sessions and calls, and calls that belong to no chain. A call without an
 // outcome may still run and is kept for a day longer. With dry it only counts.

@@ -114,10 +114,9 @@ func TestNeverBelongsToNoChain(t *testing.T) {
 	c := testCall(l, prompt, 200_000)
 	c.Scope = "judges"
 	expect(t, "a call that would extend it", play(t, l, c), reason.FirstCall)
-	totals, err := l.Totals(Filter{})
-	if err != nil || totals.Chains != 1 || totals.Never != 3 || totals.Fresh != 4 {
-		t.Errorf("%+v, %v", totals, err)
-	}
+	wantCount(t, l, 1, "SELECT count(*) FROM chains")
+	wantCount(t, l, 3, "SELECT count(*) FROM invocations WHERE reason = ?", reason.Never)
+	wantCount(t, l, 4, "SELECT count(*) FROM invocations WHERE mode = ?", rewrite.Fresh)
 }
 
 func TestRulesShareNoTasks(t *testing.T) {

@@ -35,6 +35,9 @@ func late(t *testing.T, l *Ledger, path string, ticket *Ticket, o *Outcome) {
 	}
 }
 
+// newestTurns is how many turns the newest session has.
+const newestTurns = "SELECT turns FROM sessions ORDER BY id DESC LIMIT 1"
+
 func TestAnOutcomeThatCameTooLate(t *testing.T) {
 	l, path := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
@@ -59,10 +62,7 @@ func TestAnOutcomeThatCameTooLate(t *testing.T) {
 		t.Errorf("%s (%s), %d left", d.Mode, d.Reason, len(l.spool.list()))
 	}
 	finish(t, l, next, goodOutcome(someID, "more", 4000))
-	chains, err := l.Chains(Wanted{Limit: 1})
-	if err != nil || chains[0].Sessions[0].Turns != 2 {
-		t.Errorf("%+v, %v", chains, err)
-	}
+	wantCount(t, l, 2, newestTurns)
 }
 
 // Whoever records an outcome may die before he has taken it away.
@@ -83,10 +83,7 @@ func TestAnOutcomeIsRecordedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	chains, err := l.Chains(Wanted{Limit: 1})
-	if err != nil || chains[0].Sessions[0].Turns != 1 {
-		t.Errorf("%+v, %v", chains, err)
-	}
+	wantCount(t, l, 1, newestTurns)
 }
 
 // What lies in the spool and is no outcome of this ledger changes nothing, and does
@@ -121,9 +118,9 @@ func TestStrangersInTheSpool(t *testing.T) {
 	if entries, err := os.ReadDir(otherPath + ".spool"); err != nil || len(entries) > 0 {
 		t.Errorf("%v is left, %v", entries, err)
 	}
-	chains, err := other.Chains(Wanted{Limit: 1})
-	if err != nil || chains[0].Sessions[0].State != decide.Running || theirs.Invocation != ticket.Invocation {
-		t.Errorf("%+v, %v", chains, err)
+	wantRow(t, "theirs", row(t, other, "sessions", theirs.Session), map[string]any{"state": decide.Running})
+	if theirs.Invocation != ticket.Invocation {
+		t.Errorf("%d and %d", theirs.Invocation, ticket.Invocation)
 	}
 }
 
@@ -215,10 +212,7 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 	if d.Mode != rewrite.Fresh || d.Reason != reason.PreviousUnknown {
 		t.Errorf("%s (%s) of %q", d.Mode, d.Reason, d.NativeID)
 	}
-	chains, err := l.Chains(Wanted{Limit: 1})
-	if err != nil || chains[0].Calls != 3 {
-		t.Errorf("%+v, %v", chains, err)
-	}
+	wantCount(t, l, 3, "SELECT count(*) FROM invocations WHERE chain_id = ?", second.chain)
 	wantRow(t, "the call", row(t, l, "invocations", second.Invocation), map[string]any{
 		"mode": rewrite.Fresh, "fell_back": reason.RefusedUnknown, "session_id": nil, "outcome": "ok"})
 	wantRow(t, "another call", row(t, l, "invocations", bystander.Invocation), map[string]any{"fell_back": nil, "session_id": bystander.Session})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"reprise/ledger"
+	"reprise/ledger/history"
 	"reprise/test/toolbox"
 )
 
@@ -48,7 +49,7 @@ func TestCallersOfScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	calls, err := l.LatestInvocations(ledger.Wanted{})
+	calls, err := history.LatestInvocations(l, history.Wanted{})
 	if err != nil || len(calls) != 3 {
 		t.Fatalf("%d calls, %v", len(calls), err)
 	}

@@ -8,22 +8,22 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
 	"reprise/internal/tested"
-	"reprise/ledger"
+	"reprise/ledger/history"
 	"reprise/rewrite/models"
 )
 
 // idleNames name the times that a session was idle before a call resumed it.
-var idleNames = map[ledger.Idle]string{ledger.Briefly: "under 5 min", ledger.Within: "5 to 60 min", ledger.Longer: "over 60 min"}
+var idleNames = map[history.Idle]string{history.Briefly: "under 5 min", history.Within: "5 to 60 min", history.Longer: "over 60 min"}
 
 // expectedRate is the share of the prompts that the sessions had been sent before: a cache that still holds them
 // returns this much.
-func expectedRate(r ledger.CacheRow) float64 { return view.Rate(r.Held, r.Whole) }
+func expectedRate(r history.CacheRow) float64 { return view.Rate(r.Held, r.Whole) }
 
 // readRate is the share of the prompts that came from the cache.
-func readRate(r ledger.CacheRow) float64 { return view.Rate(r.Read, r.Prompt) }
+func readRate(r history.CacheRow) float64 { return view.Rate(r.Read, r.Prompt) }
 
 // printCache prints what resumed calls found in the provider's cache.
-func printCache(a *app.App, rows []ledger.CacheRow) {
+func printCache(a *app.App, rows []history.CacheRow) {
 	if len(rows) == 0 {
 		return
 	}
@@ -49,7 +49,7 @@ type cacheReport struct {
 	Missed    int64    `json:"missed_calls" doc:"of these, those that read less than three quarters of it from the cache"`
 }
 
-func cacheJSON(rows []ledger.CacheRow) []cacheReport {
+func cacheJSON(rows []history.CacheRow) []cacheReport {
 	reports := []cacheReport{}
 	for _, r := range rows {
 		reports = append(reports, cacheReport{r.Tool, r.Version, r.Model, idleNames[r.Idle], r.Calls, view.Number(expectedRate(r)), view.Number(readRate(r)), r.Judged, r.Missed})
@@ -62,14 +62,14 @@ const minMissed = 3
 
 // cacheWarnings returns warnings on resumed calls that keep missing the provider's cache, and on what asking for an hour would have
 // saved.
-func cacheWarnings(rows []ledger.CacheRow, hour []ledger.HourRow) (warnings []warning) {
+func cacheWarnings(rows []history.CacheRow, hour []history.HourRow) (warnings []warning) {
 	for _, r := range why.HourJSON(hour) {
 		if says := r.MissedWords(); says != "" {
 			warnings = append(warnings, warning{Kind: "cache_ttl", Tool: r.Tool, Says: says})
 		}
 	}
-	explained := func(r ledger.CacheRow) bool {
-		return r.Idle == ledger.Within && slices.ContainsFunc(warnings, func(w warning) bool { return w.Kind == "cache_ttl" && w.Tool == r.Tool })
+	explained := func(r history.CacheRow) bool {
+		return r.Idle == history.Within && slices.ContainsFunc(warnings, func(w warning) bool { return w.Kind == "cache_ttl" && w.Tool == r.Tool })
 	}
 	for _, r := range rows {
 		if r.Missed < minMissed || 2*r.Missed <= r.Judged || explained(r) {
@@ -93,12 +93,12 @@ func cacheWarnings(rows []ledger.CacheRow, hour []ledger.HourRow) (warnings []wa
 const steadyVersion = "2.1.277"
 
 // missCause returns why such calls miss, and what the user can do.
-func missCause(r ledger.CacheRow) string {
+func missCause(r history.CacheRow) string {
 	claude := r.Tool == "claude"
 	switch {
-	case r.Idle == ledger.Longer:
+	case r.Idle == history.Longer:
 		return "no provider keeps a prompt for so long; with ttl = \"1h\" or less such calls are fresh"
-	case r.Idle == ledger.Within:
+	case r.Idle == history.Within:
 		return "its entries had probably expired; shorter pauses between the rounds would find them"
 	case claude && r.Version != "" && tested.Compare(r.Version, steadyVersion) < 0:
 		return "version " + r.Version + " has git's status in its system prompt, so that each commit changes it: update claude, or set steady_prompt = true"
@@ -109,7 +109,7 @@ func missCause(r ledger.CacheRow) string {
 }
 
 // printHour prints what asking for an hour saved, and what it would have saved.
-func printHour(a *app.App, rows []ledger.HourRow) {
+func printHour(a *app.App, rows []history.HourRow) {
 	for _, r := range why.HourJSON(rows) {
 		for _, line := range []string{r.SavedWords(), r.MissedWords()} {
 			if line != "" {

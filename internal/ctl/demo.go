@@ -17,6 +17,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/internal/demo"
 	"reprise/ledger"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/shim"
 
@@ -178,7 +179,7 @@ func showSaving(a *app.App, with demo.Played) error {
 	if err != nil {
 		return err
 	}
-	_, saved, err := sums(l, ledger.Filter{}, view.Reporter{Prices: prices})
+	_, saved, err := sums(l, history.Filter{}, view.Reporter{Prices: prices})
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 	"reprise/internal/ctl/setup"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
-	"reprise/ledger"
+	"reprise/ledger/history"
 	"reprise/rewrite/reason"
 
 	"github.com/spf13/cobra"
@@ -265,7 +265,7 @@ func (w schemaWriter) value(kind reflect.Type) jsonSchema {
 	if name := shared[kind]; name != "" {
 		return reference(name)
 	}
-	if kind == reflect.TypeFor[ledger.Number]() {
+	if kind == reflect.TypeFor[history.Number]() {
 		return jsonSchema{"type": []string{"integer", "null"}}
 	}
 	switch kind.Kind() {

@@ -18,6 +18,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/internal/export"
 	"reprise/ledger"
+	"reprise/ledger/history"
 
 	"github.com/spf13/cobra"
 )
@@ -90,9 +91,11 @@ func runExport(a *app.App, ctx context.Context, f exportFlags) error {
 		return err
 	}
 	r := view.Reporter{Prices: prices}
-	line := func(i ledger.Invocation) exportReport { return exportReport{"shimctl.invocation/1", r.Call(i)} }
+	line := func(i history.Invocation) exportReport { return exportReport{"shimctl.invocation/1", r.Call(i)} }
 	write := func() error {
-		return output(a, f.output, 0o600, func(w io.Writer) error { return export.NDJSON(view.JSONWriter{Writer: w}, l.Invocations(filter), line) })
+		return output(a, f.output, 0o600, func(w io.Writer) error {
+			return export.NDJSON(view.JSONWriter{Writer: w}, history.Invocations(l, filter), line)
+		})
 	}
 	if f.output == "" && a.Stdout.Terminal {
 		return write() // shows the progress
@@ -135,18 +138,18 @@ func (f exportFlags) check() error {
 
 func readFigures(l *ledger.Ledger) (f export.Figures, err error) {
 	f.Version = config.Version
-	totals, err := l.Totals(ledger.Filter{})
+	totals, err := history.SumUp(l, history.Filter{})
 	if err != nil {
 		return f, err
 	}
 	f.Chains = totals.Chains
-	if f.Tallies, err = l.Tallies(); err != nil {
+	if f.Tallies, err = history.Tallies(l); err != nil {
 		return f, err
 	}
-	if f.Sessions, err = l.Sessions(); err != nil {
+	if f.Sessions, err = history.Sessions(l); err != nil {
 		return f, err
 	}
-	f.Passed, err = l.PassedRows(ledger.Filter{})
+	f.Passed, err = history.PassedRows(l, history.Filter{})
 	return f, err
 }
 
@@ -164,7 +167,7 @@ func output(a *app.App, path string, mode fs.FileMode, write func(io.Writer) err
 // command line.
 const headersEnv = "OTEL_EXPORTER_OTLP_HEADERS"
 
-func sendSpans(a *app.App, ctx context.Context, l *ledger.Ledger, f exportFlags, filter ledger.Filter) error {
+func sendSpans(a *app.App, ctx context.Context, l *ledger.Ledger, f exportFlags, filter history.Filter) error {
 	url, err := export.TracesURL(f.endpoint)
 	if err != nil {
 		return app.Usage(err.Error(), "--endpoint http://127.0.0.1:4318 is a collector on this machine")
@@ -174,7 +177,7 @@ func sendSpans(a *app.App, ctx context.Context, l *ledger.Ledger, f exportFlags,
 		return fmt.Errorf("read %s: %w", headersEnv, err)
 	}
 	o := export.OTLP{Client: &http.Client{}, Endpoint: url, Header: header, Version: config.Version, Key: l.Key(), Timeout: f.timeout, Wait: pause}
-	sent, err := view.WithProgress(a.Stderr, "sending spans", func() (export.Sent, error) { return o.Send(ctx, l.Invocations(filter)) })
+	sent, err := view.WithProgress(a.Stderr, "sending spans", func() (export.Sent, error) { return o.Send(ctx, history.Invocations(l, filter)) })
 	for _, said := range sent.Said {
 		a.Stderr.Notice(fmt.Sprintf("the collector says: %q", said))
 	}

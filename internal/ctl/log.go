@@ -14,6 +14,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
 	"reprise/ledger"
+	"reprise/ledger/history"
 
 	"github.com/spf13/cobra"
 )
@@ -59,15 +60,15 @@ type logReport struct {
 }
 
 func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing) error {
-	return app.List[ledger.Invocation]{
+	return app.List[history.Invocation]{
 		What: "listing the calls", None: "no such call has been made yet",
-		Read: func(wanted ledger.Wanted) ([]ledger.Invocation, error) {
-			calls, err := l.LatestInvocations(wanted)
+		Read: func(l *ledger.Ledger, wanted history.Wanted) ([]history.Invocation, error) {
+			calls, err := history.LatestInvocations(l, wanted)
 			slices.Reverse(calls) // at a terminal the end stays on the screen
 			return calls, err
 		},
-		JSON:  func(calls []ledger.Invocation) any { return logReport{"shimctl.log/1", view.Mapped(calls, r.Call)} },
-		Table: func(calls []ledger.Invocation) *view.Table { return callTable(a, r, calls) },
+		JSON:  func(calls []history.Invocation) any { return logReport{"shimctl.log/1", view.Mapped(calls, r.Call)} },
+		Table: func(calls []history.Invocation) *view.Table { return callTable(a, r, calls) },
 	}.Print(a, l, flags)
 }
 
@@ -77,9 +78,9 @@ var callColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME
 // machineColumn is a column of calls in a store.
 const machineColumn = "MACHINE"
 
-func callTable(a *app.App, r view.Reporter, calls []ledger.Invocation) *view.Table {
+func callTable(a *app.App, r view.Reporter, calls []history.Invocation) *view.Table {
 	columns := slices.Clone(callColumns)
-	ofMachines := slices.ContainsFunc(calls, func(i ledger.Invocation) bool { return i.Machine != "" })
+	ofMachines := slices.ContainsFunc(calls, func(i history.Invocation) bool { return i.Machine != "" })
 	if ofMachines {
 		columns = append(columns, machineColumn)
 	}
@@ -95,7 +96,7 @@ func callTable(a *app.App, r view.Reporter, calls []ledger.Invocation) *view.Tab
 	return t
 }
 
-func callRow(a *app.App, r view.Reporter, i ledger.Invocation) []view.Cell {
+func callRow(a *app.App, r view.Reporter, i history.Invocation) []view.Cell {
 	return []view.Cell{view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool), view.IDCell(i.Chain),
 		view.DecisionCell(i), view.OutcomeCell(i), view.DurationCell(i.Duration.NullInt64),
 		view.TokensCell(i.Input.NullInt64), view.TokensCell(i.CacheRead.NullInt64), view.TokensCell(i.CacheWrite.NullInt64), view.TokensCell(i.Output.NullInt64), view.PriceCell(view.CallCost(r.Prices, i)),
@@ -149,7 +150,7 @@ func runFollow(a *app.App, list *app.Listing) error {
 	}
 	back := wanted.Limit
 	wanted.Limit = max(back, 1) // one at least, to know what is new
-	before, err := l.LatestInvocations(wanted)
+	before, err := history.LatestInvocations(l, wanted)
 	if err != nil {
 		return err
 	}
@@ -183,13 +184,13 @@ func awaitLedger(a *app.App) (*ledger.Ledger, error) {
 
 // A follower shows each call when it begins and when it ends.
 type follower struct {
-	filter  ledger.Filter
-	show    func(event string, i ledger.Invocation) error
+	filter  history.Filter
+	show    func(event string, i history.Invocation) error
 	last    int64 // the latest call that was shown
 	running []int64
 }
 
-func (f *follower) see(i ledger.Invocation, shown bool) error {
+func (f *follower) see(i history.Invocation, shown bool) error {
 	f.last = max(f.last, i.ID)
 	event := "ended"
 	if i.Outcome == "" {
@@ -207,7 +208,7 @@ func (f *follower) see(i ledger.Invocation, shown bool) error {
 func (f *follower) follow(l *ledger.Ledger) error {
 	seen := int64(-1)
 	for ; ; time.Sleep(pollEvery) {
-		version, err := l.DataVersion()
+		version, err := history.DataVersion(l)
 		if err != nil {
 			return err
 		}
@@ -215,7 +216,7 @@ func (f *follower) follow(l *ledger.Ledger) error {
 			continue
 		}
 		seen = version
-		calls, err := l.InvocationsSince(f.last, f.running, f.filter)
+		calls, err := history.InvocationsSince(l, f.last, f.running, f.filter)
 		if err != nil {
 			return err
 		}
@@ -227,18 +228,18 @@ func (f *follower) follow(l *ledger.Ledger) error {
 	}
 }
 
-func followJSON(a *app.App, r view.Reporter) func(string, ledger.Invocation) error {
+func followJSON(a *app.App, r view.Reporter) func(string, history.Invocation) error {
 	e := json.NewEncoder(view.JSONWriter{Writer: a.Stdout})
 	e.SetEscapeHTML(false)
-	return func(event string, i ledger.Invocation) error {
+	return func(event string, i history.Invocation) error {
 		return e.Encode(followReport{"shimctl.tail/1", event, r.Call(i)})
 	}
 }
 
-func followText(a *app.App, r view.Reporter) func(string, ledger.Invocation) error {
+func followText(a *app.App, r view.Reporter) func(string, history.Invocation) error {
 	if !a.Stdout.Terminal {
 		header := append([]string{"EVENT"}, callTable(a, r, nil).Header...)
-		return func(event string, i ledger.Invocation) error {
+		return func(event string, i history.Invocation) error {
 			t := view.NewTable(header...)
 			t.Add(append([]view.Cell{view.TextCell(event)}, callRow(a, r, i)...)...)
 			header = nil // it is printed once
@@ -246,7 +247,7 @@ func followText(a *app.App, r view.Reporter) func(string, ledger.Invocation) err
 			return nil
 		}
 	}
-	return func(_ string, i ledger.Invocation) error {
+	return func(_ string, i history.Invocation) error {
 		outcome, decided := view.OutcomeCell(i), view.DecisionCell(i)
 		parts := []string{a.Stdout.Paint(view.Dim, i.Started.Time().Local().Format(time.TimeOnly)), fmt.Sprintf("#%d", i.ID), i.Tool,
 			a.Stdout.Paint(decided.Meaning, decided.Human), a.Stdout.Paint(outcome.Meaning, outcome.Human)}

@@ -11,6 +11,7 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
+	"reprise/ledger/history"
 
 	"github.com/spf13/cobra"
 )
@@ -86,7 +87,7 @@ func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSO
 	if err != nil {
 		return err
 	}
-	calls, err := l.LatestInvocations(ledger.Wanted{Filter: ledger.Filter{Chain: chain.ID}})
+	calls, err := history.LatestInvocations(l, history.Wanted{Filter: history.Filter{Chain: chain.ID}})
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSO
 	return nil
 }
 
-func showTree(a *app.App, r view.Reporter, chain ledger.ChainRow, calls []ledger.Invocation) {
+func showTree(a *app.App, r view.Reporter, chain history.ChainRow, calls []history.Invocation) {
 	title := []string{fmt.Sprintf("chain %d", chain.ID), chain.Tool, a.Tilde(chain.Cwd)}
 	for _, named := range [][2]string{{"task", chain.Task}, {"role", view.RoleName(chain.Role)}, {"rule", chain.Last.Rule}} {
 		if named[1] != "" {
@@ -118,9 +119,9 @@ func showTree(a *app.App, r view.Reporter, chain ledger.ChainRow, calls []ledger
 }
 
 // branches holds the sessions by the one that they were copied from, 0 for none.
-func branches(sessions []ledger.SessionRow, parent string) (its []ledger.SessionRow) {
+func branches(sessions []history.SessionRow, parent string) (its []history.SessionRow) {
 	for _, s := range sessions {
-		known := s.Parent != "" && slices.ContainsFunc(sessions, func(o ledger.SessionRow) bool { return o.NativeID == s.Parent })
+		known := s.Parent != "" && slices.ContainsFunc(sessions, func(o history.SessionRow) bool { return o.NativeID == s.Parent })
 		if parent == "" && !known || parent != "" && s.Parent == parent {
 			its = append(its, s)
 		}
@@ -130,10 +131,10 @@ func branches(sessions []ledger.SessionRow, parent string) (its []ledger.Session
 
 // showBranches prints sessions that begin at one place, each with its copies. As
 // long as that is one session after the other, they stand below each other.
-func showBranches(a *app.App, bar string, its, all []ledger.SessionRow, calls *callLines) {
+func showBranches(a *app.App, bar string, its, all []history.SessionRow, calls *callLines) {
 	for n := 0; n < len(its); n++ {
 		s := its[n]
-		var copies []ledger.SessionRow
+		var copies []history.SessionRow
 		if s.NativeID != "" {
 			copies = branches(all, s.NativeID)
 		}
@@ -159,7 +160,7 @@ func showBranches(a *app.App, bar string, its, all []ledger.SessionRow, calls *c
 	}
 }
 
-func forkedFrom(s ledger.SessionRow) string {
+func forkedFrom(s history.SessionRow) string {
 	if s.Parent == "" {
 		return ""
 	}
@@ -174,7 +175,7 @@ type callLines struct {
 }
 
 // newCallLines draws a table of calls, narrower than the screen by what stands before it.
-func newCallLines(a *app.App, r view.Reporter, calls []ledger.Invocation) *callLines {
+func newCallLines(a *app.App, r view.Reporter, calls []history.Invocation) *callLines {
 	t := view.NewTable("CALL", "WHEN", "DECISION", "OUTCOME", "COST", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT")
 	for _, i := range calls {
 		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.DecisionCell(i), view.OutcomeCell(i), view.PriceCell(view.CallCost(r.Prices, i)), view.DurationCell(i.Duration.NullInt64),
@@ -214,18 +215,18 @@ type chainsReport struct {
 }
 
 func listChains(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing) error {
-	return app.List[ledger.ChainRow]{
-		What: "listing the chains", None: "there is no such chain yet", Read: l.Chains,
-		JSON: func(chains []ledger.ChainRow) any {
+	return app.List[history.ChainRow]{
+		What: "listing the chains", None: "there is no such chain yet", Read: history.Chains,
+		JSON: func(chains []history.ChainRow) any {
 			return chainsReport{"shimctl.chains/1", view.Mapped(chains, r.Chain)}
 		},
-		Table: func(chains []ledger.ChainRow) *view.Table { return chainTable(a, chains) },
+		Table: func(chains []history.ChainRow) *view.Table { return chainTable(a, chains) },
 	}.Print(a, l, flags)
 }
 
 var chainColumns = []string{"CHAIN", "TOOL", "TASK", "ROLE", "RULE", "CALLS", "RESUMED", "LAST", "WHEN", "CONTEXT", "SESSION", "STATE", "DIRECTORY", "NAME"}
 
-func chainTable(a *app.App, chains []ledger.ChainRow) *view.Table {
+func chainTable(a *app.App, chains []history.ChainRow) *view.Table {
 	t := view.NewTable(chainColumns...).
 		Spare("RULE", "SESSION", "ROLE", "TASK", "DIRECTORY", "RESUMED", "CONTEXT", "TOOL", "CALLS", "STATE")
 	for _, c := range chains {
@@ -245,16 +246,16 @@ type sessionsReport struct {
 var sessionColumns = []string{"SESSION", "TOOL", "CHAIN", "STATE", "TURNS", "CONTEXT", "USED", "CREATED", "MODEL", "VERSION"}
 
 func listSessions(a *app.App, l *ledger.Ledger, flags *app.Listing) error {
-	return app.List[ledger.SessionRow]{
-		What: "listing the sessions", None: "there is no such session yet", Read: l.SessionRows,
-		JSON: func(sessions []ledger.SessionRow) any {
+	return app.List[history.SessionRow]{
+		What: "listing the sessions", None: "there is no such session yet", Read: history.SessionRows,
+		JSON: func(sessions []history.SessionRow) any {
 			return sessionsReport{"shimctl.sessions/1", view.Mapped(sessions, view.SessionJSON)}
 		},
-		Table: func(sessions []ledger.SessionRow) *view.Table { return sessionTable(a, sessions) },
+		Table: func(sessions []history.SessionRow) *view.Table { return sessionTable(a, sessions) },
 	}.Print(a, l, flags)
 }
 
-func sessionTable(a *app.App, sessions []ledger.SessionRow) *view.Table {
+func sessionTable(a *app.App, sessions []history.SessionRow) *view.Table {
 	t := view.NewTable(sessionColumns...).Spare("VERSION", "CREATED", "MODEL", "CONTEXT", "TURNS", "CHAIN")
 	for _, s := range sessions {
 		t.Add(view.SessionCell(s.NativeID), view.TextCell(s.Tool), view.IDCell(s.Chain), view.StateCell(s), view.NumberCell(int64(s.Turns)), view.ContextCell(s.Context),

@@ -11,6 +11,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/test/sample"
 
 	"github.com/mattn/go-runewidth"
@@ -21,10 +22,10 @@ import (
 func TestShowDrawsTheTree(t *testing.T) {
 	var b strings.Builder
 	a := screenApp(&b, 0)
-	session := func(id, parent string) ledger.SessionRow {
-		return ledger.SessionRow{NativeID: id, Parent: parent, State: decide.Live}
+	session := func(id, parent string) history.SessionRow {
+		return history.SessionRow{NativeID: id, Parent: parent, State: decide.Live}
 	}
-	showTree(a, view.Reporter{}, ledger.ChainRow{ID: 1, Sessions: []ledger.SessionRow{
+	showTree(a, view.Reporter{}, history.ChainRow{ID: 1, Sessions: []history.SessionRow{
 		session("other", "pruned"), session("right2", "right"), session("right", "second"), session("left", "second"), session("second", "first"), session("first", ""),
 	}}, nil)
 	var got []string
@@ -49,17 +50,17 @@ func TestShowHasOneHeader(t *testing.T) {
 	var b strings.Builder
 	a := screenApp(&b, 80)
 	a.Stdout.Width = 80
-	var sessions []ledger.SessionRow
-	var calls []ledger.Invocation
+	var sessions []history.SessionRow
+	var calls []history.Invocation
 	for n, id := range []string{"00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002", "00000000-0000-4000-8000-000000000003"} {
-		s := ledger.SessionRow{ID: int64(n + 1), NativeID: id, State: decide.Live, Model: "claude-opus-5-5-20260101"}
+		s := history.SessionRow{ID: int64(n + 1), NativeID: id, State: decide.Live, Model: "claude-opus-5-5-20260101"}
 		if n > 0 {
 			s.Parent = sessions[0].NativeID
 		}
-		sessions = append([]ledger.SessionRow{s}, sessions...)
-		calls = append(calls, ledger.Invocation{ID: int64(n + 1), Session: s.ID, Tool: "claude", Mode: "resume", Reason: "extends", Outcome: "ok"})
+		sessions = append([]history.SessionRow{s}, sessions...)
+		calls = append(calls, history.Invocation{ID: int64(n + 1), Session: s.ID, Tool: "claude", Mode: "resume", Reason: "extends", Outcome: "ok"})
 	}
-	showTree(a, view.Reporter{}, ledger.ChainRow{ID: 1, Sessions: sessions}, calls)
+	showTree(a, view.Reporter{}, history.ChainRow{ID: 1, Sessions: sessions}, calls)
 	if strings.Count(b.String(), "DECISION") != 1 || strings.Count(b.String(), "resume: extends") != 3 || !strings.Contains(b.String(), "no room for ") {
 		t.Errorf("%s", b.String())
 	}

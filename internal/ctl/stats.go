@@ -15,6 +15,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -34,18 +35,18 @@ estimate and how it was made. It also shows whether resumed chains took more cal
 	}
 	app.StoreFlag(c, &from.store)
 	c.Flags().BoolVar(&summary, "summary", false, "print a sentence and a table in Markdown, for a CI job's page")
-	c.Flags().StringVar(&from.by, "by", string(ledger.ByTool), "one row for each `KEY`: "+byWords)
+	c.Flags().StringVar(&from.by, "by", string(history.ByTool), "one row for each `KEY`: "+byWords)
 	from.flags = app.FilterFlag(a, c)
-	bys := slices.Concat(ledger.Bys, ledger.SharedBys)
+	bys := slices.Concat(history.Bys, history.SharedBys)
 	columns = view.AddColumns(c, view.Mapped(bys, byHeader), statsColumns)
 	app.JSONFlag(c, &asJSON, "shimctl.stats/1")
-	app.CompleteFlag(c, "by", view.Mapped(bys, func(by ledger.By) string { return string(by) }))
+	app.CompleteFlag(c, "by", view.Mapped(bys, func(by history.By) string { return string(by) }))
 	return view.Paged(c)
 }
 
 // byWords are the keys for people.
 var byWords = func() string {
-	names := view.Mapped(ledger.Bys, func(by ledger.By) string { return string(by) })
+	names := view.Mapped(history.Bys, func(by history.By) string { return string(by) })
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }()
 
@@ -57,12 +58,12 @@ type statsSource struct {
 }
 
 func runStats(a *app.App, from statsSource, columns *view.ColumnsFlag, asJSON, summary bool) error {
-	by := ledger.By(from.by)
+	by := history.By(from.by)
 	switch {
 	case asJSON && summary:
 		return app.Usage("--summary is no JSON", "--json has the same figures under saved and machines")
-	case slices.Contains(ledger.Bys, by), from.store && slices.Contains(ledger.SharedBys, by):
-	case slices.Contains(ledger.SharedBys, by):
+	case slices.Contains(history.Bys, by), from.store && slices.Contains(history.SharedBys, by):
+	case slices.Contains(history.SharedBys, by):
 		return app.Usage(fmt.Sprintf("calls of one machine cannot be grouped by %q", by), "--store takes those of all machines")
 	default:
 		return app.Usage(fmt.Sprintf("calls cannot be grouped by %q", by), "by "+byWords)
@@ -84,12 +85,12 @@ func runStats(a *app.App, from statsSource, columns *view.ColumnsFlag, asJSON, s
 
 // A stats is what the command shows.
 type stats struct {
-	By      ledger.By
-	Filter  ledger.Filter
+	By      history.By
+	Filter  history.Filter
 	Groups  []billedGroup
 	Total   billedGroup
-	Cached  []ledger.CacheRow
-	Hour    []ledger.HourRow
+	Cached  []history.CacheRow
+	Hour    []history.HourRow
 	Quality saving.Quality
 	Now     decide.Millis
 	Fleet   *fleetReport // nil of one machine
@@ -98,13 +99,13 @@ type stats struct {
 
 // A billedGroup is a group and what it cost.
 type billedGroup struct {
-	ledger.Group
+	history.Group
 	Bill view.Bill
 }
 
 // readStats reads the calls; a missing ledger counts as empty.
 func readStats(a *app.App, from statsSource) (stats, error) {
-	s := stats{By: ledger.By(from.by), Now: decide.Millis(a.Now.UnixMilli())}
+	s := stats{By: history.By(from.by), Now: decide.Millis(a.Now.UnixMilli())}
 	table, err := a.LoadPrices()
 	if err != nil {
 		return s, err
@@ -148,7 +149,7 @@ func (s *stats) readShared(a *app.App, flags app.FilterFlags, r view.Reporter) e
 	if s.Filter, err = app.Filter(a, l, flags); err != nil {
 		return err
 	}
-	sums, err := fleet.SumIn(l, s.Filter)
+	sums, err := sumShared(l, s.Filter)
 	if err != nil {
 		return err
 	}
@@ -156,19 +157,37 @@ func (s *stats) readShared(a *app.App, flags app.FilterFlags, r view.Reporter) e
 	return s.sum(l, l, r)
 }
 
+// sumShared sums up the selected calls of a store's log.
+func sumShared(l *ledger.Ledger, f history.Filter) (s fleet.Sums, err error) {
+	s = fleet.Sum(func(yield func(ledger.LoggedCall) bool) {
+		for i, failed := range history.Invocations(l, f) {
+			if err = failed; err != nil || !yield(ledger.LoggedCall{Host: i.Machine, From: i.From, Mode: i.Mode, Reason: i.Reason, FellBack: i.FellBack, Lost: i.Lost}) {
+				return
+			}
+		}
+	})
+	return s, err
+}
+
 // sum sums the calls up. Each ledger reads all calls: with a connection of its own they run in parallel.
 func (s *stats) sum(forGroups, forOthers *ledger.Ledger, r view.Reporter) error {
-	var groups []ledger.Group
-	var arms []ledger.ChainSums
-	var courses []ledger.Course
+	var groups []history.Group
+	var arms []history.ChainSums
+	var courses []history.Course
 	err := inParallel(
-		func() (err error) { groups, err = forGroups.Groups(s.By, s.Filter, r.Prices.LongPrompt()); return err },
+		func() (err error) {
+			groups, err = history.Groups(forGroups, s.By, s.Filter, r.Prices.LongPrompt())
+			return err
+		},
 		func() (err error) {
 			return inOrder(
-				func() (err error) { s.Hour, err = forOthers.HourRows(ledger.Wanted{Filter: s.Filter}); return err },
-				func() (err error) { courses, err = forOthers.Courses(s.Filter, s.Now); return err },
-				func() (err error) { s.Cached, err = forOthers.CacheRows(s.Filter); return err },
-				func() (err error) { arms, err = forOthers.Arms(s.Filter); return err })
+				func() (err error) {
+					s.Hour, err = history.HourRows(forOthers, history.Wanted{Filter: s.Filter})
+					return err
+				},
+				func() (err error) { courses, err = history.Courses(forOthers, s.Filter, s.Now); return err },
+				func() (err error) { s.Cached, err = history.CacheRows(forOthers, s.Filter); return err },
+				func() (err error) { arms, err = history.Arms(forOthers, s.Filter); return err })
 		})
 	s.Quality = saving.NewQuality(courses)
 	for _, g := range groups {
@@ -205,7 +224,7 @@ func inParallel(reads ...func() error) error {
 // statsColumns are those after the key.
 var statsColumns = []string{"CALLS", "RESUMED", "REUSE", "SESSIONS", "REUSED", "OK", "CACHE", "TOKENS/SESSION", "COST", "PRICED", "DURATION"}
 
-func byHeader(by ledger.By) string { return strings.ToUpper(string(by)) }
+func byHeader(by history.By) string { return strings.ToUpper(string(by)) }
 
 func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
 	if s.Total.Calls == 0 {
@@ -217,10 +236,10 @@ func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
 		Spare("PRICED", "REUSED", "SESSIONS", "DURATION", "TOKENS/SESSION", "REUSE", "OK")
 	for _, g := range s.Groups {
 		key := view.TextCell(g.Key)
-		if s.By == ledger.ByRole {
+		if s.By == history.ByRole {
 			key = view.RoleCell(g.Key)
 		}
-		if s.By == ledger.ByCwd {
+		if s.By == history.ByCwd {
 			key = a.PathCell(g.Key)
 		}
 		t.Add(groupRow(key, g)...)

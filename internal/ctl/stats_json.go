@@ -6,12 +6,12 @@ import (
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
-	"reprise/ledger"
+	"reprise/ledger/history"
 )
 
 type statsReport struct {
 	Schema     string            `json:"schema" doc:"name of this schema"`
-	By         ledger.By         `json:"by" doc:"what the calls are grouped by"`
+	By         history.By        `json:"by" doc:"what the calls are grouped by"`
 	Since      *time.Time        `json:"since" doc:"start of the period, null if all"`
 	Until      *time.Time        `json:"until" doc:"end of the period, null if there is none"`
 	Groups     []groupReport     `json:"groups" doc:"most calls first; days in order"`
@@ -93,7 +93,7 @@ func statsJSON(s stats) statsReport {
 	r.Since, r.Until = periodJSON(s.Filter.Times())
 	for _, g := range s.Groups {
 		row := groupJSON(g)
-		if s.By == ledger.ByRole {
+		if s.By == history.ByRole {
 			g.Key = view.RoleName(g.Key)
 		}
 		if g.Key != "" {
@@ -130,12 +130,12 @@ func meanJSON(e saving.Mean) meanReport {
 }
 
 // periodJSON returns the ends of a period, nil where it has none.
-func periodJSON(p ledger.Period) (since, until *time.Time) {
-	if p.Since != ledger.Always.Since {
+func periodJSON(p history.Period) (since, until *time.Time) {
+	if p.Since != history.Always.Since {
 		at := p.Since.Time()
 		since = &at
 	}
-	if p.Until != ledger.Always.Until {
+	if p.Until != history.Always.Until {
 		at := p.Until.Time()
 		until = &at
 	}

@@ -14,6 +14,7 @@ import (
 	"reprise/internal/ctl/why"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 
 	"github.com/spf13/cobra"
 )
@@ -54,16 +55,16 @@ const (
 
 // An overview holds what status shows.
 type overview struct {
-	lists     ledger.Filter // of the lists, which are of any time if no period is given
-	totals    ledger.Totals // of all calls; only in JSON
-	bill      view.Bill     // of the last days
-	saved     saving.Saving // of the last days
-	whole     ledger.WholePrompts
+	lists     history.Filter // of the lists, which are of any time if no period is given
+	totals    history.Totals // of all calls; only in JSON
+	bill      view.Bill      // of the last days
+	saved     saving.Saving  // of the last days
+	whole     history.WholePrompts
 	span      string // the last days, or the period that was asked for
-	chains    []ledger.ChainRow
-	live      []ledger.ChainRow // young enough, and their session alive
-	running   []ledger.Invocation
-	decisions []ledger.Invocation
+	chains    []history.ChainRow
+	live      []history.ChainRow // young enough, and their session alive
+	running   []history.Invocation
+	decisions []history.Invocation
 	passed    []why.PassedReport // in the last days
 	broken    []warning          // why no call is managed
 	warnings  []warning          // all others
@@ -79,7 +80,7 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 	readStore := startStore(a, l)
 	err = a.Stderr.WithProgress("adding the calls up", func() (err error) {
 		if o, err = readOverview(a, l, r, f); err == nil && asJSON {
-			o.totals, err = l.Totals(f)
+			o.totals, err = history.SumUp(l, f)
 		}
 		o.store = readStore()
 		return err
@@ -106,25 +107,25 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 	return nil
 }
 
-func noCallMade(f ledger.Filter) string { return "no managed call has been made" + app.FilterWords(f) }
+func noCallMade(f history.Filter) string { return "no managed call has been made" + app.FilterWords(f) }
 
-func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f ledger.Filter) (o overview, err error) {
+func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filter) (o overview, err error) {
 	o.lists, o.span = f, fmt.Sprintf("last %d days", app.RecentDays)
 	if words := app.PeriodWords(f.Times()); words != "" {
 		o.span = strings.TrimSpace(words)
 	}
 	cfg, wrong := a.Configuration()
 	now := decide.Millis(a.Now.UnixMilli())
-	all := ledger.Wanted{Filter: o.lists, Limit: maxChains}
+	all := history.Wanted{Filter: o.lists, Limit: maxChains}
 	live, last := all, all
 	live.Live, last.Limit = true, statusDecisions
-	if f.Period == (ledger.Period{}) {
-		f.Period = ledger.Since(decide.Millis(a.Now.AddDate(0, 0, -app.RecentDays).UnixMilli())).Period
+	if f.Period == (history.Period{}) {
+		f.Period = history.Since(decide.Millis(a.Now.AddDate(0, 0, -app.RecentDays).UnixMilli())).Period
 	}
 	var meters []ledger.MeterRow
-	var passed []ledger.PassedRow
-	var cached []ledger.CacheRow
-	var hour []ledger.HourRow
+	var passed []history.PassedRow
+	var cached []history.CacheRow
+	var hour []history.HourRow
 	var jobs []ledger.JobSpending
 	var repeats []warning
 	var quality []string
@@ -136,17 +137,17 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f ledger.Filter
 	err = inParallel(func() error {
 		return inOrder(
 			func() (err error) { o.bill, o.saved, err = sums(forSums, f, r); return err },
-			func() (err error) { cached, err = forSums.CacheRows(f); return err },
-			func() (err error) { o.chains, err = forSums.Chains(all); return err })
+			func() (err error) { cached, err = history.CacheRows(forSums, f); return err },
+			func() (err error) { o.chains, err = history.Chains(forSums, all); return err })
 	}, func() error {
 		return inOrder(
-			func() (err error) { o.live, err = l.Chains(live); return err },
-			func() (err error) { o.running, err = l.RunningInvocations(f, now); return err },
-			func() (err error) { o.decisions, err = l.LatestInvocations(last); return err },
-			func() (err error) { o.whole, err = l.WholePrompts(f); return err },
+			func() (err error) { o.live, err = history.Chains(l, live); return err },
+			func() (err error) { o.running, err = history.RunningInvocations(l, f, now); return err },
+			func() (err error) { o.decisions, err = history.LatestInvocations(l, last); return err },
+			func() (err error) { o.whole, err = history.CountWhole(l, f); return err },
 			func() (err error) { meters, err = l.Meters(); return err },
-			func() (err error) { passed, err = l.PassedRows(f); return err },
-			func() (err error) { hour, err = l.HourRows(ledger.Wanted{Filter: f}); return err },
+			func() (err error) { passed, err = history.PassedRows(l, f); return err },
+			func() (err error) { hour, err = history.HourRows(l, history.Wanted{Filter: f}); return err },
 			func() (err error) { jobs, err = l.JobSpendings(now); return err },
 			func() (err error) { repeats, err = repeatWarnings(a, l, cfg, f); return err },
 			func() (err error) { quality, err = why.QualityWarnings(a, l, f); return err })
@@ -154,7 +155,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f ledger.Filter
 	if err != nil {
 		return o, err
 	}
-	o.live = slices.DeleteFunc(o.live, func(c ledger.ChainRow) bool { return a.Now.Sub(c.Updated.Time()) > cfg.MaxAge })
+	o.live = slices.DeleteFunc(o.live, func(c history.ChainRow) bool { return a.Now.Sub(c.Updated.Time()) > cfg.MaxAge })
 	o.passed = why.PassedReports(passed)
 	if wrong != "" {
 		o.broken = []warning{{Kind: "configuration", Says: wrong}}
@@ -172,12 +173,12 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f ledger.Filter
 }
 
 // sums returns what the selected calls cost, and what resuming saved.
-func sums(l *ledger.Ledger, f ledger.Filter, r view.Reporter) (bill view.Bill, saved saving.Saving, err error) {
-	var slices []ledger.Slice
-	var arms []ledger.ChainSums
+func sums(l *ledger.Ledger, f history.Filter, r view.Reporter) (bill view.Bill, saved saving.Saving, err error) {
+	var slices []history.Slice
+	var arms []history.ChainSums
 	err = inOrder(
-		func() (err error) { slices, err = l.Slices(f, r.Prices.LongPrompt()); return err },
-		func() (err error) { arms, err = l.Arms(f); return err })
+		func() (err error) { slices, err = history.Slices(l, f, r.Prices.LongPrompt()); return err },
+		func() (err error) { arms, err = history.Arms(l, f); return err })
 	return r.Bill(slices), saving.New(slices, arms, r.ListPrice), err
 }
 
@@ -242,7 +243,7 @@ var (
 	decisionColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "DIRECTORY"}
 )
 
-func runningTable(a *app.App, calls []ledger.Invocation) *view.Table {
+func runningTable(a *app.App, calls []history.Invocation) *view.Table {
 	t := view.NewTable(runningColumns...)
 	for _, i := range calls {
 		so := sql.NullInt64{Int64: max(0, a.Now.Sub(i.Started.Time()).Milliseconds()), Valid: true}
@@ -251,7 +252,7 @@ func runningTable(a *app.App, calls []ledger.Invocation) *view.Table {
 	return t
 }
 
-func liveTable(a *app.App, live []ledger.ChainRow) *view.Table {
+func liveTable(a *app.App, live []history.ChainRow) *view.Table {
 	t := view.NewTable(liveColumns...)
 	for _, c := range live {
 		t.Add(view.IDCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task), view.RoleCell(c.Role), view.NumberCell(int64(c.Calls)),
@@ -260,7 +261,7 @@ func liveTable(a *app.App, live []ledger.ChainRow) *view.Table {
 	return t
 }
 
-func decisionTable(a *app.App, decisions []ledger.Invocation) *view.Table {
+func decisionTable(a *app.App, decisions []history.Invocation) *view.Table {
 	t := view.NewTable(decisionColumns...).Spare("DIRECTORY", "CHAIN", "TOOL", "CALL")
 	for _, i := range decisions {
 		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool), view.IDCell(i.Chain), view.DecisionCell(i), view.OutcomeCell(i), a.PathCell(i.Cwd))

@@ -18,6 +18,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/shim"
 )
 
@@ -86,7 +87,7 @@ func readStore(a *app.App, l *ledger.Ledger, s config.Store) *storeReport {
 		r.Failed, r.FailedWhy = &f.When, f.Why
 	}
 	var err error
-	if r.Unshared, err = l.Unshared(startOfDay(a.Now)); err != nil {
+	if r.Unshared, err = history.Unshared(l, startOfDay(a.Now)); err != nil {
 		r.Error = err.Error()
 		return r
 	}

@@ -21,6 +21,7 @@ import (
 	"reprise/internal/ctl/why"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite/reason"
 
 	"github.com/spf13/cobra"
@@ -134,11 +135,11 @@ func savedToday(a *app.App, l *ledger.Ledger) ([]string, error) {
 		return nil, err
 	}
 	today := startOfDay(a.Now)
-	since, err := l.Bounded(today, statuslineCalls)
+	since, err := history.Bounded(l, today, statuslineCalls)
 	if err != nil {
 		return nil, err
 	}
-	_, saved, err := sums(l, ledger.Since(since), view.Reporter{Prices: list})
+	_, saved, err := sums(l, history.Since(since), view.Reporter{Prices: list})
 	had := saved.Summary()
 	if err != nil || had.Calls == 0 {
 		return nil, err
@@ -181,7 +182,7 @@ func lastDecision(a *app.App, l *ledger.Ledger, cfg config.Config, directory str
 	if err != nil {
 		return nil, err
 	}
-	i, err := l.LastIn(directory)
+	i, err := history.LastIn(l, directory)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -190,7 +191,7 @@ func lastDecision(a *app.App, l *ledger.Ledger, cfg config.Config, directory str
 	}
 	c := view.DecisionCell(i)
 	parts := []string{a.Stdout.Paint(c.Meaning, view.Printable(c.Human)) + ", " + view.Ago(a.Now, i.Started)}
-	spent, err := l.SpendingOf(i, decide.Millis(a.Now.UnixMilli()))
+	spent, err := l.SpendingOf(i.ID, decide.Millis(a.Now.UnixMilli()))
 	if err != nil {
 		return nil, err
 	}

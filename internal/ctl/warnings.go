@@ -15,6 +15,7 @@ import (
 	"reprise/internal/prices"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/ledger/replay"
 	"reprise/rewrite/reason"
 	"reprise/shim"
@@ -92,7 +93,7 @@ func pricesLine(a *app.App, p decide.Prices) string {
 }
 
 // contextWarnings returns warnings on sessions that will soon be too full to resume.
-func contextWarnings(c config.Config, chains []ledger.ChainRow) []warning {
+func contextWarnings(c config.Config, chains []history.ChainRow) []warning {
 	limits := decide.Limits{ContextShare: c.ContextLimit, UnknownWindow: shim.UnknownWindow}
 	warnings := []warning{}
 	for _, c := range chains {
@@ -105,7 +106,7 @@ func contextWarnings(c config.Config, chains []ledger.ChainRow) []warning {
 }
 
 // decisionWarnings returns warnings on recent decisions.
-func decisionWarnings(calls []ledger.Invocation) (warnings []warning) {
+func decisionWarnings(calls []history.Invocation) (warnings []warning) {
 	refused, failed := 0, 0
 	for _, i := range calls {
 		if i.FellBack != "" {
@@ -133,8 +134,8 @@ const (
 
 // repeatWarnings returns warnings on callers that repeat their prompts but for one place and are not resumed, though a name
 // would have them resumed. A rule that matches them by now ends the warning.
-func repeatWarnings(a *app.App, l *ledger.Ledger, c config.Config, f ledger.Filter) (warnings []warning, err error) {
-	since, err := l.Bounded(max(f.Times().Since, decide.Millis(a.Now.Add(-rule.ProposedPeriod).UnixMilli())), maxRepeating)
+func repeatWarnings(a *app.App, l *ledger.Ledger, c config.Config, f history.Filter) (warnings []warning, err error) {
+	since, err := history.Bounded(l, max(f.Times().Since, decide.Millis(a.Now.Add(-rule.ProposedPeriod).UnixMilli())), maxRepeating)
 	if err != nil {
 		return nil, err
 	}

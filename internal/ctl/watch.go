@@ -14,6 +14,7 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
+	"reprise/ledger/history"
 )
 
 // redrawEvery is how often the screen is drawn again: times on it are relative.
@@ -76,7 +77,7 @@ type watcher struct {
 	flags    app.FilterFlags
 	ledger   *ledger.Ledger // nil until there is one
 	version  int64          // of the ledger, when it was read
-	filter   ledger.Filter
+	filter   history.Filter
 	seen     overview
 }
 
@@ -97,7 +98,7 @@ func (w *watcher) read() (err error) {
 		}
 		w.version = -1
 	}
-	version, err := w.ledger.DataVersion()
+	version, err := history.DataVersion(w.ledger)
 	if err != nil || version == w.version {
 		return err
 	}

@@ -10,14 +10,14 @@ import (
 	"io"
 	"iter"
 
-	"reprise/ledger"
+	"reprise/ledger/history"
 )
 
 // Calls are invocations as they are read.
-type Calls = iter.Seq2[ledger.Invocation, error]
+type Calls = iter.Seq2[history.Invocation, error]
 
 // NDJSON writes a line with one object for each call, in the form that line gives it.
-func NDJSON[T any](w io.Writer, calls Calls, line func(ledger.Invocation) T) error {
+func NDJSON[T any](w io.Writer, calls Calls, line func(history.Invocation) T) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	for i, err := range calls {

@@ -15,6 +15,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -26,24 +27,24 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-func n(v int64) ledger.Number { return ledger.Known(v) }
+func n(v int64) history.Number { return history.Known(v) }
 
 var (
-	resumed = ledger.Invocation{
+	resumed = history.Invocation{
 		ID: 2, Chain: 1, Tool: "claude", Cwd: "/p", Task: "ABC-1", Role: "coder", Rule: "steroids", Started: 1_800_000_000_123,
 		Duration: n(4567), Mode: rewrite.Resume, Reason: reason.Extends, Arm: ledger.Treated, ResumedFrom: "id", Format: rewrite.JSON, NativeID: "id",
 		Asked: "opus", Model: "claude-opus-5", PromptBytes: 3000, SentBytes: 400,
 		Input: n(10), CacheRead: n(900), CacheWrite: n(90), Output: n(20), Cost: n(1_234_567), Outcome: "ok", Exit: n(0),
 	}
-	failed = ledger.Invocation{
+	failed = history.Invocation{
 		ID: 3, Tool: "vibe", Cwd: "/\xff<\"", Started: 1, Duration: n(0), Mode: rewrite.Observe, Reason: reason.CallerSession,
 		Format: rewrite.Text, PromptBytes: 1, SentBytes: 1, Outcome: "killed", Exit: n(-1), Signal: n(9),
 	}
-	running = ledger.Invocation{ID: 4, Chain: 1, Tool: "codex", Started: 5, Mode: rewrite.Fresh, Reason: reason.FirstCall}
+	running = history.Invocation{ID: 4, Chain: 1, Tool: "codex", Started: 5, Mode: rewrite.Fresh, Reason: reason.FirstCall}
 )
 
-func calls(list ...ledger.Invocation) Calls {
-	return func(yield func(ledger.Invocation, error) bool) {
+func calls(list ...history.Invocation) Calls {
+	return func(yield func(history.Invocation, error) bool) {
 		for _, i := range list {
 			if !yield(i, nil) {
 				return
@@ -54,11 +55,11 @@ func calls(list ...ledger.Invocation) Calls {
 
 var errLedger = errors.New("the ledger is broken")
 
-func broken(yield func(ledger.Invocation, error) bool) {
-	_ = yield(resumed, nil) && yield(ledger.Invocation{}, errLedger)
+func broken(yield func(history.Invocation, error) bool) {
+	_ = yield(resumed, nil) && yield(history.Invocation{}, errLedger)
 }
 
-func same(i ledger.Invocation) ledger.Invocation { return i }
+func same(i history.Invocation) history.Invocation { return i }
 
 // A line has every number that is known, null for others, and no words that there are none of.
 func TestNDJSON(t *testing.T) {
@@ -94,8 +95,8 @@ func TestNDJSON(t *testing.T) {
 
 func TestPrometheus(t *testing.T) {
 	f := Figures{
-		Version: "1 \"x\" \\ \n\xff", Chains: 3, Sessions: []ledger.Census{{Tool: "claude", State: decide.Live, Sessions: 2}},
-		Tallies: []ledger.Tally{
+		Version: "1 \"x\" \\ \n\xff", Chains: 3, Sessions: []history.Census{{Tool: "claude", State: decide.Live, Sessions: 2}},
+		Tallies: []history.Tally{
 			{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.FirstCall, Outcome: "ok", Calls: 2, Millis: 61_500, PromptBytes: 10,
 				SentBytes: 10, Metered: 2, Input: 5, CacheRead: 6, CacheWrite: 7, Output: 8, Priced: 1, Cost: 1_500_000_001},
 			{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.Extends, FellBack: reason.RefusedUnknown, Outcome: "ok", Calls: 1,
@@ -306,7 +307,7 @@ func attributeMap(t *testing.T, list []*commonpb.KeyValue) map[string]any {
 }
 
 func TestOTLPAnswers(t *testing.T) {
-	many := calls(make([]ledger.Invocation, 0)...)
+	many := calls(make([]history.Invocation, 0)...)
 	busy := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "7")
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -391,7 +392,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			most = max(most, m.HeapAlloc)
 		}
 	}
-	many := func(yield func(ledger.Invocation, error) bool) {
+	many := func(yield func(history.Invocation, error) bool) {
 		for i := range calls {
 			look(i)
 			if !yield(resumed, nil) {

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 
@@ -118,7 +118,7 @@ func (o *OTLP) Send(ctx context.Context, calls Calls) (sent Sent, err error) {
 
 // span returns a call in the GenAI conventions' form of an agent's invocation. Facts without a name
 // there get a name of ours.
-func (o *OTLP) span(i ledger.Invocation) *tracepb.Span {
+func (o *OTLP) span(i history.Invocation) *tracepb.Span {
 	digest := o.Key.Digester()
 	id := func(what string, length int) []byte {
 		d := digest(fmt.Sprintf("%s of call %d at %d", what, i.ID, i.Started))

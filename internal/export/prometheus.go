@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"reprise/ledger"
+	"reprise/ledger/history"
 )
 
 // A family is one metric with all its samples.
@@ -53,9 +53,9 @@ var escapeLabel = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 type Figures struct {
 	Version  string
 	Chains   int64
-	Tallies  []ledger.Tally
-	Sessions []ledger.Census
-	Passed   []ledger.PassedRow
+	Tallies  []history.Tally
+	Sessions []history.Census
+	Passed   []history.PassedRow
 }
 
 // Prometheus writes figures in the text exposition format 0.0.4, without

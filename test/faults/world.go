@@ -14,6 +14,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/test/harness"
 	"reprise/test/player"
 	"reprise/test/toolbox"
@@ -199,10 +200,10 @@ func (w *world) resumes(c call, want bool) {
 
 // held reports whether any process holds a session.
 func (w *world) held(l *ledger.Ledger) bool {
-	chains, err := l.Chains(ledger.Wanted{Limit: 10_000})
+	chains, err := history.Chains(l, history.Wanted{Limit: 10_000})
 	w.must(err)
-	return slices.ContainsFunc(chains, func(c ledger.ChainRow) bool {
-		return slices.ContainsFunc(c.Sessions, func(s ledger.SessionRow) bool { return s.Held })
+	return slices.ContainsFunc(chains, func(c history.ChainRow) bool {
+		return slices.ContainsFunc(c.Sessions, func(s history.SessionRow) bool { return s.Held })
 	})
 }
 
@@ -238,7 +239,7 @@ func (w *world) sound(unended int) {
 		w.lose("%v", err)
 	}
 	w.wait(func() bool { return !w.held(l) }) // a tool that was killed may need a moment to die
-	chains, err := l.Chains(ledger.Wanted{Limit: 10_000})
+	chains, err := history.Chains(l, history.Wanted{Limit: 10_000})
 	if err != nil {
 		w.lose("%v", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"reprise/internal/demo"
 	"reprise/internal/standin"
 	"reprise/ledger"
+	"reprise/ledger/history"
 	"reprise/test/harness"
 	"reprise/test/realcli"
 )
@@ -44,7 +45,7 @@ func TestCacheFiguresAreTheRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		rows, err := l.CacheRows(ledger.Filter{})
+		rows, err := history.CacheRows(l, history.Filter{})
 		if err != nil || len(rows) != 1 {
 			t.Fatalf("%+v, %v", rows, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"reprise/internal/ctl/saving"
 	"reprise/internal/demo"
 	"reprise/ledger"
+	"reprise/ledger/history"
 	"reprise/test/harness"
 	"reprise/test/realcli"
 )
@@ -71,7 +72,7 @@ func savingIn(t *testing.T, path string) saving.Saving {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	slices, err := l.Slices(ledger.Filter{}, math.MaxInt64)
+	slices, err := history.Slices(l, history.Filter{}, math.MaxInt64)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"reprise/internal/standin"
 	"reprise/ledger"
+	"reprise/ledger/history"
 	"reprise/test/harness"
 	"reprise/test/realcli"
 )
@@ -93,7 +94,7 @@ func opencodeFigures(t *testing.T, w *world) {
 	}
 	defer l.Close()
 	var got int64
-	for row, err := range l.Invocations(ledger.Filter{}) {
+	for row, err := range history.Invocations(l, history.Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"reprise/internal/demo"
 	"reprise/internal/prices"
 	"reprise/ledger"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 )
 
@@ -38,10 +39,10 @@ type arm struct {
 	root    string
 	project string
 	env     []string
-	calls   []ledger.Invocation // the earliest first
-	costs   []nano              // of each call
-	failed  int                 // calls that the tool did not carry out; the first one ends the proof
-	cached  []ledger.CacheRow
+	calls   []history.Invocation // the earliest first
+	costs   []nano               // of each call
+	failed  int                  // calls that the tool did not carry out; the first one ends the proof
+	cached  []history.CacheRow
 	version string
 }
 
@@ -149,7 +150,7 @@ func (p *proof) call(ctx context.Context, a *arm, round int) error {
 }
 
 // read reads the latest call from the arm's ledger.
-func (a *arm) read() (row ledger.Invocation, err error) {
+func (a *arm) read() (row history.Invocation, err error) {
 	l, err := ledger.OpenExisting(filepath.Join(a.root, "reprise", "ledger.db"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return row, errors.New("the shim passed the call through; prove must not run inside of a tool")
@@ -158,22 +159,22 @@ func (a *arm) read() (row ledger.Invocation, err error) {
 		return row, err
 	}
 	defer l.Close()
-	rows, err := l.LatestInvocations(ledger.Wanted{Limit: 1})
+	rows, err := history.LatestInvocations(l, history.Wanted{Limit: 1})
 	if err != nil || len(rows) == 0 || len(a.calls) > 0 && a.calls[len(a.calls)-1].ID == rows[0].ID {
 		return row, errors.Join(err, errors.New("the shim did not record the call"))
 	}
-	sessions, err := l.SessionRows(ledger.Wanted{Limit: 1})
+	sessions, err := history.SessionRows(l, history.Wanted{Limit: 1})
 	if err == nil && len(sessions) > 0 {
 		a.version = sessions[0].Version
 	}
 	if err == nil {
-		a.cached, err = l.CacheRows(ledger.Filter{})
+		a.cached, err = history.CacheRows(l, history.Filter{})
 	}
 	return rows[0], err
 }
 
 // cost returns what a call cost: the tool's own figure, or else what its tokens cost at list price.
-func (p *proof) cost(row ledger.Invocation) (nano, bool) {
+func (p *proof) cost(row history.Invocation) (nano, bool) {
 	if row.Cost.Valid {
 		return nano(row.Cost.Int64), true
 	}

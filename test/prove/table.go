@@ -7,7 +7,7 @@ import (
 
 	"reprise/config"
 	"reprise/internal/ctl/view"
-	"reprise/ledger"
+	"reprise/ledger/history"
 	"reprise/test/harness"
 )
 
@@ -72,7 +72,7 @@ func (p *proof) print(w io.Writer) error {
 	return err
 }
 
-func resumedWords(r ledger.CacheRow) string {
+func resumedWords(r history.CacheRow) string {
 	expected := "an unknown share"
 	if r.Whole > 0 {
 		expected = harness.Share(r.Held, r.Whole)
@@ -80,6 +80,6 @@ func resumedWords(r ledger.CacheRow) string {
 	return fmt.Sprintf("Resumed calls (%d): expected %s of the prompt from the cache, %s came from it", r.Calls, expected, harness.Share(r.Read, r.Prompt))
 }
 
-func missedWords(r ledger.CacheRow) string {
+func missedWords(r history.CacheRow) string {
 	return fmt.Sprintf("%d of %d missed it.", r.Missed, r.Judged)
 }

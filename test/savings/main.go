@@ -20,6 +20,7 @@ import (
 	"reprise/internal/standin"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/test/harness"
 	"reprise/test/realcli"
@@ -209,7 +210,7 @@ func headline(w *harness.World, since time.Time) (float64, error) {
 		return 0, err
 	}
 	defer l.Close()
-	rows, err := l.Slices(ledger.Since(decide.Millis(since.UnixMilli())), math.MaxInt64)
+	rows, err := history.Slices(l, history.Since(decide.Millis(since.UnixMilli())), math.MaxInt64)
 	if err != nil {
 		return 0, err
 	}

@@ -12,6 +12,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 
@@ -35,7 +36,7 @@ var filters = []struct {
 	{"role", "only calls of this `ROLE`", nil},
 	{"reason", "only calls with this `REASON`", ReasonCompletions()},
 	{"class", "only calls with a reason of this `CLASS`, such as age", classNames},
-	{"outcome", "only calls with this `OUTCOME`: " + strings.Join(ledger.Outcomes, ", "), ledger.Outcomes},
+	{"outcome", "only calls with this `OUTCOME`: " + strings.Join(history.Outcomes, ", "), history.Outcomes},
 	{"chain", "only calls of `CHAIN`: its number, task or the start of a session's ID", nil},
 }
 
@@ -87,20 +88,20 @@ func FilterFlag(a *App, c *cobra.Command) FilterFlags {
 
 // Filter returns the filter that the flags describe. The ledger is needed for a chain only; without one, the
 // chain is not looked up.
-func Filter(a *App, l *ledger.Ledger, f FilterFlags) (ledger.Filter, error) {
-	out := ledger.Filter{Tool: *f["tool"], Task: *f["task"], Role: *f["role"], Reason: reason.Code(*f["reason"]), Class: reason.Class(*f["class"]),
+func Filter(a *App, l *ledger.Ledger, f FilterFlags) (history.Filter, error) {
+	out := history.Filter{Tool: *f["tool"], Task: *f["task"], Role: *f["role"], Reason: reason.Code(*f["reason"]), Class: reason.Class(*f["class"]),
 		Outcome: *f["outcome"]}
 	period, err := period(a, *f["since"], *f["until"])
 	if err != nil {
 		return out, err
 	}
-	if period != ledger.Always {
+	if period != history.Always {
 		out.Period = period
 	}
 	for _, known := range []struct {
 		value, problem string
 		values         []string
-	}{{out.Tool, "%q is not a tool", rewrite.Names}, {string(out.Class), "there is no class %q", classNames}, {out.Outcome, "there is no outcome %q", ledger.Outcomes}} {
+	}{{out.Tool, "%q is not a tool", rewrite.Names}, {string(out.Class), "there is no class %q", classNames}, {out.Outcome, "there is no outcome %q", history.Outcomes}} {
 		if known.value != "" && !slices.Contains(known.values, known.value) {
 			return out, Usage(fmt.Sprintf(known.problem, known.value), "one of "+strings.Join(known.values, ", "))
 		}
@@ -128,8 +129,8 @@ func Filter(a *App, l *ledger.Ledger, f FilterFlags) (ledger.Filter, error) {
 }
 
 // period reads a time since when and one until when. An empty period is an error.
-func period(a *App, since, until string) (ledger.Period, error) {
-	p := ledger.Always
+func period(a *App, since, until string) (history.Period, error) {
+	p := history.Always
 	for _, end := range []struct {
 		text string
 		at   *decide.Millis
@@ -200,18 +201,18 @@ var classNames = func() (list []string) {
 }()
 
 // PeriodWords says where the period begins and ends, as in " since 2026-01-31 00:00".
-func PeriodWords(p ledger.Period) (words string) {
-	if p.Since != ledger.Always.Since {
+func PeriodWords(p history.Period) (words string) {
+	if p.Since != history.Always.Since {
 		words += " since " + p.Since.Time().Format(view.MinuteFormat)
 	}
-	if p.Until != ledger.Always.Until {
+	if p.Until != history.Always.Until {
 		words += " before " + p.Until.Time().Format(view.MinuteFormat)
 	}
 	return words
 }
 
 // CallsOfPeriod names the calls that figures are of, as in "calls since 2026-11-20 00:00".
-func CallsOfPeriod(p ledger.Period) string {
+func CallsOfPeriod(p history.Period) string {
 	if words := PeriodWords(p); words != "" {
 		return "calls" + words
 	}
@@ -219,18 +220,18 @@ func CallsOfPeriod(p ledger.Period) string {
 }
 
 // FilterWords says what a filter selects, in the sentence that no call was made.
-func FilterWords(f ledger.Filter) string {
+func FilterWords(f history.Filter) string {
 	words := " yet"
-	if p := f.Period; p != (ledger.Period{}) {
+	if p := f.Period; p != (history.Period{}) {
 		words = ""
-		if p.Since != ledger.Always.Since {
+		if p.Since != history.Always.Since {
 			words = " since " + p.Since.Time().Format(time.RFC3339)
 		}
-		if p.Until != ledger.Always.Until {
+		if p.Until != history.Always.Until {
 			words += " before " + p.Until.Time().Format(time.RFC3339)
 		}
 	}
-	if f.Period = (ledger.Period{}); f != (ledger.Filter{}) {
+	if f.Period = (history.Period{}); f != (history.Filter{}) {
 		words += " that the flags select"
 	}
 	return words
@@ -260,7 +261,7 @@ type Listing struct {
 	AsJSON bool
 	Filter FilterFlags
 	*view.ColumnsFlag
-	Wanted ledger.Wanted // without the filter
+	Wanted history.Wanted // without the filter
 }
 
 // ListFlags adds --json, --limit, --columns and the filter to a command that lists things in tables with
@@ -281,7 +282,7 @@ func ListFlags(a *App, c *cobra.Command, schema string, headers ...[]string) *Li
 }
 
 // Read returns what the flags select.
-func (l *Listing) Read(a *App, from *ledger.Ledger) (wanted ledger.Wanted, err error) {
+func (l *Listing) Read(a *App, from *ledger.Ledger) (wanted history.Wanted, err error) {
 	wanted = l.Wanted
 	wanted.Filter, err = Filter(a, from, l.Filter)
 	return wanted, err
@@ -290,7 +291,7 @@ func (l *Listing) Read(a *App, from *ledger.Ledger) (wanted ledger.Wanted, err e
 // A List is how a command lists things of one kind.
 type List[T any] struct {
 	What, None string // what is done meanwhile, and what is said if there is nothing
-	Read       func(ledger.Wanted) ([]T, error)
+	Read       func(*ledger.Ledger, history.Wanted) ([]T, error)
 	JSON       func([]T) any
 	Table      func([]T) *view.Table
 }
@@ -301,7 +302,7 @@ func (list List[T]) Print(a *App, l *ledger.Ledger, flags *Listing) error {
 	if err != nil {
 		return err
 	}
-	found, err := view.WithProgress(a.Stderr, list.What, func() ([]T, error) { return list.Read(wanted) })
+	found, err := view.WithProgress(a.Stderr, list.What, func() ([]T, error) { return list.Read(l, wanted) })
 	switch {
 	case err != nil:
 		return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"reprise/ledger"
+	"reprise/ledger/history"
 )
 
 func noChain(name string) error { return WithHint(UnknownChain(name), "shimctl show lists them") }
@@ -110,28 +111,28 @@ func common(a, b string) (n int) {
 }
 
 // ChainRow finds a chain, as FindChain does.
-func ChainRow(l *ledger.Ledger, name string) (ledger.ChainRow, error) {
+func ChainRow(l *ledger.Ledger, name string) (history.ChainRow, error) {
 	found, err := FindChain(l, name)
 	if err != nil {
-		return ledger.ChainRow{}, err
+		return history.ChainRow{}, err
 	}
-	chains, err := l.Chains(ledger.Wanted{Filter: ledger.Filter{Chain: found.ID}})
+	chains, err := history.Chains(l, history.Wanted{Filter: history.Filter{Chain: found.ID}})
 	if err == nil && len(chains) == 0 {
 		err = noChain(name) // all its calls were pruned
 	}
 	if err != nil {
-		return ledger.ChainRow{}, err
+		return history.ChainRow{}, err
 	}
 	return chains[0], nil
 }
 
 // FindInvocation finds a call by its number.
-func FindInvocation(l *ledger.Ledger, name string) (ledger.Invocation, error) {
+func FindInvocation(l *ledger.Ledger, name string) (history.Invocation, error) {
 	n := number(name)
 	if n == 0 {
-		return ledger.Invocation{}, Usage(fmt.Sprintf("%q is not the number of a call", name), "shimctl log lists the calls")
+		return history.Invocation{}, Usage(fmt.Sprintf("%q is not the number of a call", name), "shimctl log lists the calls")
 	}
-	i, err := l.FindInvocation(n)
+	i, err := history.FindInvocation(l, n)
 	if errors.Is(err, sql.ErrNoRows) {
 		var last int64
 		if _, last, err = l.LastNumbers(); err == nil {

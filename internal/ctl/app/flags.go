@@ -10,6 +10,7 @@ import (
 	"reprise/config"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
+	"reprise/ledger/history"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -126,7 +127,7 @@ func (a *App) Confirm(question string) bool {
 // CompleteChain completes what FindChain takes: the numbers of chains, and the tasks.
 func (a *App) CompleteChain(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return completeFrom(a, args, func(l *ledger.Ledger) (list []string, err error) {
-		chains, err := l.Chains(ledger.Wanted{Limit: maxCompletions})
+		chains, err := history.Chains(l, history.Wanted{Limit: maxCompletions})
 		for _, c := range chains {
 			about := strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " ") + " in " + a.Tilde(c.Cwd)
 			list = append(list, cobra.CompletionWithDesc(strconv.FormatInt(c.ID, 10), about))
@@ -141,7 +142,7 @@ func (a *App) CompleteChain(_ *cobra.Command, args []string, _ string) ([]string
 // CompleteCall completes the number of a call.
 func (a *App) CompleteCall(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return completeFrom(a, args, func(l *ledger.Ledger) (list []string, err error) {
-		calls, err := l.LatestInvocations(ledger.Wanted{Limit: maxCompletions})
+		calls, err := history.LatestInvocations(l, history.Wanted{Limit: maxCompletions})
 		for _, i := range calls {
 			list = append(list, cobra.CompletionWithDesc(strconv.FormatInt(i.ID, 10), i.Tool+", "+view.Decision(i)))
 		}

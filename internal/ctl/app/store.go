@@ -13,6 +13,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/shim"
 
 	"github.com/spf13/cobra"
@@ -144,4 +145,4 @@ func SharedCalls(ctx context.Context, log store.Log, since decide.Millis) (calls
 }
 
 // earliest returns the time from which on a filter selects calls.
-func earliest(f ledger.Filter) decide.Millis { return max(f.Times().Since, 0) }
+func earliest(f history.Filter) decide.Millis { return max(f.Times().Since, 0) }

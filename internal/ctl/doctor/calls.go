@@ -6,8 +6,8 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
 	"reprise/internal/ctl/why"
-	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 )
 
 // restatedCalls is how many of the latest calls are looked at.
@@ -20,7 +20,7 @@ func checkRestated(a *app.App) []setup.Check {
 		return nil // the check of the ledger says why
 	}
 	defer l.Close()
-	calls, err := l.LatestInvocations(ledger.Wanted{Limit: restatedCalls})
+	calls, err := history.LatestInvocations(l, history.Wanted{Limit: restatedCalls})
 	if err != nil {
 		return nil
 	}
@@ -46,7 +46,7 @@ func checkQuality(a *app.App) (checks []setup.Check) {
 		return nil // the check of the ledger says so
 	}
 	defer l.Close()
-	warnings, err := why.QualityWarnings(a, l, ledger.Since(decide.Millis(a.Now.AddDate(0, 0, -app.RecentDays).UnixMilli())))
+	warnings, err := why.QualityWarnings(a, l, history.Since(decide.Millis(a.Now.AddDate(0, 0, -app.RecentDays).UnixMilli())))
 	if err != nil {
 		return []setup.Check{setup.Problem("quality", err.Error(), "shimctl doctor --fix")}
 	}

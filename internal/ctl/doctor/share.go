@@ -8,8 +8,8 @@ import (
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
-	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -52,11 +52,11 @@ func sharedCalls(a *app.App) (string, error) {
 		return "", nil // the check of the ledger says so
 	}
 	defer l.Close()
-	tallies, err := l.Tallies()
+	tallies, err := history.Tallies(l)
 	if err != nil {
 		return "", err
 	}
-	passed, err := l.PassedRows(ledger.Since(decide.Millis(a.Now.AddDate(0, 0, -app.RecentDays).UnixMilli())))
+	passed, err := history.PassedRows(l, history.Since(decide.Millis(a.Now.AddDate(0, 0, -app.RecentDays).UnixMilli())))
 	if err != nil {
 		return "", err
 	}
@@ -75,7 +75,7 @@ func sharedCalls(a *app.App) (string, error) {
 		calls[kind] += n
 	}
 	for _, t := range tallies {
-		count(t.Tool, t.Calls, own(string(t.Mode), modes), code(t.Reason), code(t.FellBack), own(t.Outcome, ledger.Outcomes))
+		count(t.Tool, t.Calls, own(string(t.Mode), modes), code(t.Reason), code(t.FellBack), own(t.Outcome, history.Outcomes))
 	}
 	for _, p := range passed {
 		count(p.Tool, p.Calls, string(rewrite.Passthrough), code(p.Reason))

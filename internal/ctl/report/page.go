@@ -12,8 +12,8 @@ import (
 	"reprise/internal/ctl/report/draw"
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
-	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 )
 
@@ -21,7 +21,7 @@ import (
 const mostSpans = 60
 
 // newPage returns the report on what was read. With a linker it leads to other pages.
-func newPage(a *app.App, s ledger.Snapshot, period ledger.Period, r view.Reporter, link linker) draw.Page {
+func newPage(a *app.App, s history.Snapshot, period history.Period, r view.Reporter, link linker) draw.Page {
 	p := draw.Page{
 		Title:    "What the shims did",
 		Subtitle: subtitle(period, s.Slices),
@@ -32,7 +32,7 @@ func newPage(a *app.App, s ledger.Snapshot, period ledger.Period, r view.Reporte
 		p.Empty = "No managed call has been made in this time."
 		return p
 	}
-	var total ledger.Group
+	var total history.Group
 	var all view.Bill
 	for _, slice := range managed {
 		total.Add(slice.Sums)
@@ -58,7 +58,7 @@ func footer(a *app.App) string {
 	return fmt.Sprintf("Made by %s at %s. Days and times are in UTC.", app.Version(), a.Now.UTC().Format(view.MinuteFormat))
 }
 
-func subtitle(p ledger.Period, slices []ledger.Slice) string {
+func subtitle(p history.Period, slices []history.Slice) string {
 	if len(slices) == 0 {
 		return strings.TrimSpace(app.PeriodWords(p))
 	}
@@ -75,7 +75,7 @@ func subtitle(p ledger.Period, slices []ledger.Slice) string {
 
 func day(m decide.Millis) string { return m.Time().Format(time.DateOnly) }
 
-func managedOnly(all []ledger.Slice) (managed []ledger.Slice) {
+func managedOnly(all []history.Slice) (managed []history.Slice) {
 	for _, s := range all {
 		if s.Managed() {
 			managed = append(managed, s)
@@ -87,7 +87,7 @@ func managedOnly(all []ledger.Slice) (managed []ledger.Slice) {
 // A spanOfDays is the time that one column of a chart covers.
 type spanOfDays struct {
 	first, last decide.Millis
-	sums        ledger.Sums
+	sums        history.Sums
 	bill        view.Bill
 	saved       []float64 // by figure, NaN where that is not known
 }
@@ -95,7 +95,7 @@ type spanOfDays struct {
 const dayLength = 24 * 60 * 60 * 1000
 
 // newSpans divides the time into days, or into weeks or more if there are too many days.
-func newSpans(managed []ledger.Slice, saved saving.Saving, r view.Reporter) []spanOfDays {
+func newSpans(managed []history.Slice, saved saving.Saving, r view.Reporter) []spanOfDays {
 	first, end := managed[0].Day, managed[len(managed)-1].Day
 	days := int64(end-first)/dayLength + 1
 	width := int64(1)
@@ -141,7 +141,7 @@ func savingUnit(spans []spanOfDays) string {
 	}
 }
 
-func facts(t ledger.Group, saved saving.Summary, all view.Bill, slices []ledger.Slice) []draw.Fact {
+func facts(t history.Group, saved saving.Summary, all view.Bill, slices []history.Slice) []draw.Fact {
 	count := map[rewrite.Mode]int64{}
 	for _, s := range slices {
 		count[s.Mode] += s.Calls
@@ -265,7 +265,7 @@ func moneyTick(nano float64) string {
 func cacheChart(title string, spans []spanOfDays) draw.Chart {
 	percent := func(share float64) string { return view.Amount("share", share) }
 	return drawnBy(func(s spanOfDays) draw.Span {
-		share := newAmount(view.CacheRate(ledger.Group{Sums: s.sums}), percent)
+		share := newAmount(view.CacheRate(history.Group{Sums: s.sums}), percent)
 		return draw.Span{With: []draw.Amount{share}, Sum: share}
 	}, draw.Chart{Title: title, About: "Of the tokens that models read, the share that came from the provider's cache.",
 		Kinds: []draw.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, Tick: percent}, spans)
@@ -347,7 +347,7 @@ func newCell(unit string, e saving.Mean) draw.Cell {
 }
 
 // decisions counts the calls by decision and reason.
-func decisions(managed []ledger.Slice, all int64) (list []draw.Bar) {
+func decisions(managed []history.Slice, all int64) (list []draw.Bar) {
 	at := map[string]int{}
 	for _, s := range managed {
 		reason, class := s.Reason, "fresh"

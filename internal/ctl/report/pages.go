@@ -14,6 +14,7 @@ import (
 	"reprise/internal/ctl/why"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 )
 
 func (s *site) chain(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Page, error) {
@@ -21,7 +22,7 @@ func (s *site) chain(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Page, 
 	if err != nil {
 		return draw.Page{}, err
 	}
-	chains, err := l.Chains(ledger.Wanted{Filter: ledger.Filter{Chain: id}})
+	chains, err := history.Chains(l, history.Wanted{Filter: history.Filter{Chain: id}})
 	if err == nil && len(chains) == 0 {
 		err = errNoPage
 	}
@@ -29,13 +30,13 @@ func (s *site) chain(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Page, 
 		return draw.Page{}, err
 	}
 	c := chains[0]
-	calls, err := l.LatestInvocations(ledger.Wanted{Filter: ledger.Filter{Chain: id}, Limit: mostCalls})
+	calls, err := history.LatestInvocations(l, history.Wanted{Filter: history.Filter{Chain: id}, Limit: mostCalls})
 	if err != nil {
 		return draw.Page{}, err
 	}
 	latest := slices.Clone(calls[:min(len(calls), mostDrawn.Calls)])
 	slices.Reverse(latest)
-	drawn := drawnChain(a, ledger.ChainCalls{ID: c.ID, Tool: c.Tool, Cwd: c.Cwd, Task: c.Task, Role: c.Role, Created: c.Created,
+	drawn := drawnChain(a, history.ChainCalls{ID: c.ID, Tool: c.Tool, Cwd: c.Cwd, Task: c.Task, Role: c.Role, Created: c.Created,
 		Updated: c.Updated, Calls: int64(c.Calls), Resumed: int64(c.Resumed), Latest: latest}, s.Reporter, s.link())
 	p := draw.Page{Title: drawn.Name.Text, Subtitle: drawn.About, Facts: s.chainFacts(c, calls),
 		Trail: s.trail(s.dayLink(c.Last.Started)), Timeline: "Timeline", Chains: []draw.Chain{drawn}}
@@ -48,7 +49,7 @@ func (s *site) chain(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Page, 
 	return p, nil
 }
 
-func (s *site) chainFacts(c ledger.ChainRow, calls []ledger.Invocation) []draw.Fact {
+func (s *site) chainFacts(c history.ChainRow, calls []history.Invocation) []draw.Fact {
 	var cost view.Sum
 	var tokens, read, cached, left int64
 	for _, i := range calls {
@@ -82,13 +83,13 @@ func (s *site) chainLink(id int64, name string) draw.Link {
 }
 
 // chainNames returns the names of the calls' chains.
-func chainNames(l *ledger.Ledger, calls []ledger.Invocation) (map[int64]string, error) {
+func chainNames(l *ledger.Ledger, calls []history.Invocation) (map[int64]string, error) {
 	names := map[int64]string{}
 	for _, i := range calls {
 		if names[i.Chain] != "" || i.Chain == 0 {
 			continue
 		}
-		chains, err := l.Chains(ledger.Wanted{Filter: ledger.Filter{Chain: i.Chain}})
+		chains, err := history.Chains(l, history.Wanted{Filter: history.Filter{Chain: i.Chain}})
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +105,7 @@ func (s *site) callLink(id int64) draw.Link {
 }
 
 // callsTable lists calls, each with the address of its page. Those of several chains have the names of their chains.
-func (s *site) callsTable(calls []ledger.Invocation, chains map[int64]string) draw.Table {
+func (s *site) callsTable(calls []history.Invocation, chains map[int64]string) draw.Table {
 	t := draw.Table{Title: "Calls", Words: true, Head: []string{"call", "decision", "outcome", "took", "cost", "began"}}
 	if chains != nil {
 		t.Head = append(t.Head, "chain", "tool")
@@ -123,7 +124,7 @@ func (s *site) callsTable(calls []ledger.Invocation, chains map[int64]string) dr
 	return t
 }
 
-func sessionsTable(sessions []ledger.SessionRow) draw.Table {
+func sessionsTable(sessions []history.SessionRow) draw.Table {
 	t := draw.Table{Title: "Sessions", Words: true, Head: []string{"session", "state", "turns", "context", "model", "last used"}}
 	for _, s := range sessions {
 		row := draw.TableRow{Name: draw.Link{Text: view.OrDash(s.NativeID)}}
@@ -141,14 +142,14 @@ func (s *site) call(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Page, e
 	if err != nil {
 		return draw.Page{}, err
 	}
-	i, err := l.FindInvocation(id)
+	i, err := history.FindInvocation(l, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errNoPage
 	}
 	if err != nil {
 		return draw.Page{}, err
 	}
-	names, err := chainNames(l, []ledger.Invocation{i})
+	names, err := chainNames(l, []history.Invocation{i})
 	if err != nil {
 		return draw.Page{}, err
 	}

@@ -14,12 +14,13 @@ import (
 	"reprise/internal/ctl/textfile"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
+	"reprise/ledger/history"
 
 	"github.com/spf13/cobra"
 )
 
 // Limits of the report, however large the ledger is.
-var mostDrawn = ledger.SnapshotLimits{Chains: 20, Calls: 60, Keys: mostRows - 1}
+var mostDrawn = history.SnapshotLimits{Chains: 20, Calls: 60, Keys: mostRows - 1}
 
 // reportFile is where the report is written by default.
 const reportFile = "reprise-report.html"
@@ -52,13 +53,13 @@ func write(a *app.App, file string, store bool, flags app.FilterFlags) error {
 		if err != nil {
 			return err
 		}
-		s, err := view.WithProgress(a.Stderr, "adding the calls up", func() (ledger.Snapshot, error) {
-			return l.Snapshot(f, r.Prices.LongPrompt(), mostDrawn)
+		s, err := view.WithProgress(a.Stderr, "adding the calls up", func() (history.Snapshot, error) {
+			return history.ReadSnapshot(l, f, r.Prices.LongPrompt(), mostDrawn)
 		})
 		if err != nil {
 			return err
 		}
-		if calls = managedCalls(s); calls == 0 && f != (ledger.Filter{}) {
+		if calls = managedCalls(s); calls == 0 && f != (history.Filter{}) {
 			return app.WithHint(fmt.Errorf("no managed call was made%s", app.FilterWords(f)), "shimctl log lists the last calls, shimctl stats --by day the days")
 		}
 		return draw.Write(&page, newPage(a, s, f.Times(), r, linker{}))
@@ -80,7 +81,7 @@ func write(a *app.App, file string, store bool, flags app.FilterFlags) error {
 	return nil
 }
 
-func managedCalls(s ledger.Snapshot) (calls int64) {
+func managedCalls(s history.Snapshot) (calls int64) {
 	for _, slice := range managedOnly(s.Slices) {
 		calls += slice.Calls
 	}

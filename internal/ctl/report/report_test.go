@@ -14,6 +14,7 @@ import (
 	"reprise/internal/prices"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/test/sample"
 
 	"golang.org/x/net/html"
@@ -115,16 +116,16 @@ func TestReportAgreesWithStats(t *testing.T) {
 		}
 		defer l.Close()
 		none := view.Reporter{Prices: &prices.Table{}}
-		slices, err := l.Slices(ledger.Filter{}, none.Prices.LongPrompt())
+		slices, err := history.Slices(l, history.Filter{}, none.Prices.LongPrompt())
 		if err != nil {
 			t.Fatal(err)
 		}
-		arms, err := l.Arms(ledger.Filter{})
+		arms, err := history.Arms(l, history.Filter{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := saving.New(slices, arms, none.ListPrice)
-		s, err := l.Snapshot(ledger.Filter{}, 100_000, mostDrawn)
+		s, err := history.ReadSnapshot(l, history.Filter{}, 100_000, mostDrawn)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +151,7 @@ func near(a, b float64) bool { return a-b <= a/1e9 && b-a <= a/1e9 }
 // Long periods are shared out in weeks or more.
 func TestSpans(t *testing.T) {
 	for days, want := range map[int64]struct{ spans, width int64 }{1: {1, 1}, 60: {60, 1}, 61: {9, 7}, 420: {60, 7}, 421: {31, 14}, 100_000: {60, 1673}} {
-		slices := []ledger.Slice{{Day: 0}, {Day: decide.Millis((days - 1) * dayLength)}}
+		slices := []history.Slice{{Day: 0}, {Day: decide.Millis((days - 1) * dayLength)}}
 		slices[0].Calls, slices[1].Calls = 1, 1
 		spans := newSpans(slices, saving.New(nil, nil, nil), view.Reporter{Prices: &prices.Table{}})
 		if int64(len(spans)) != want.spans || spans[len(spans)-1].last != slices[1].Day || spans[len(spans)-1].sums.Calls == 0 {

@@ -19,6 +19,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 )
 
 // A site makes the pages of the server.
@@ -32,7 +33,7 @@ type site struct {
 
 // Limits of a page, however large the ledger is.
 var (
-	mostOfADay = ledger.SnapshotLimits{Chains: 200, Calls: 60, Keys: mostRows - 1}
+	mostOfADay = history.SnapshotLimits{Chains: 200, Calls: 60, Keys: mostRows - 1}
 	mostLast   = 10
 	mostCalls  = 500
 )
@@ -139,13 +140,13 @@ func (s *site) overview(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Pag
 	if err != nil {
 		return draw.Page{}, err
 	}
-	snapshot, err := l.Snapshot(f, s.Prices.LongPrompt(), mostDrawn)
+	snapshot, err := history.ReadSnapshot(l, f, s.Prices.LongPrompt(), mostDrawn)
 	if err != nil {
 		return draw.Page{}, err
 	}
 	link := s.link()
 	link.since = *flags["since"]
-	p := newPage(a, snapshot, ledger.Always, s.Reporter, link) // the period is named below
+	p := newPage(a, snapshot, history.Always, s.Reporter, link) // the period is named below
 	if p.Latest, err = s.lastCalls(l, f); err != nil {
 		return draw.Page{}, err
 	}
@@ -172,8 +173,8 @@ func (s *site) overview(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Pag
 }
 
 // lastCalls returns a table of the last selected calls, if there is any.
-func (s *site) lastCalls(l *ledger.Ledger, f ledger.Filter) ([]draw.Table, error) {
-	last, err := l.LatestInvocations(ledger.Wanted{Filter: f, Limit: mostLast})
+func (s *site) lastCalls(l *ledger.Ledger, f history.Filter) ([]draw.Table, error) {
+	last, err := history.LatestInvocations(l, history.Wanted{Filter: f, Limit: mostLast})
 	if err != nil || len(last) == 0 {
 		return nil, err
 	}
@@ -188,8 +189,8 @@ func (s *site) day(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Page, er
 	if err != nil {
 		return draw.Page{}, errNoPage
 	}
-	period := ledger.Period{Since: decide.Millis(day.UnixMilli()), Until: decide.Millis(day.AddDate(0, 0, 1).UnixMilli())}
-	snapshot, err := l.Snapshot(ledger.Filter{Period: period}, s.Prices.LongPrompt(), mostOfADay)
+	period := history.Period{Since: decide.Millis(day.UnixMilli()), Until: decide.Millis(day.AddDate(0, 0, 1).UnixMilli())}
+	snapshot, err := history.ReadSnapshot(l, history.Filter{Period: period}, s.Prices.LongPrompt(), mostOfADay)
 	if err != nil {
 		return draw.Page{}, err
 	}
@@ -226,7 +227,7 @@ func (s *source) read(look func(l *ledger.Ledger, version string) error) error {
 	if err := s.open(); err != nil {
 		return err
 	}
-	version, err := s.ledger.DataVersion()
+	version, err := history.DataVersion(s.ledger)
 	if err != nil {
 		return err
 	}

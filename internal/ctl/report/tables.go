@@ -13,7 +13,7 @@ import (
 	"reprise/internal/ctl/report/draw"
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
-	"reprise/ledger"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 )
 
@@ -36,7 +36,7 @@ func (l linker) to(text, kind, name string) draw.Link {
 
 // only returns a text that leads to an overview of the calls that a filter selects.
 func (l linker) only(text, filter, value string) draw.Link {
-	if l.base == "" || filter == "" || value == "" || value == ledger.OtherKeys {
+	if l.base == "" || filter == "" || value == "" || value == history.OtherKeys {
 		return draw.Link{Text: text}
 	}
 	return draw.Link{Text: text, URL: l.base + "?" + url.Values{"since": {l.since}, filter: {value}}.Encode()}
@@ -47,18 +47,18 @@ type grouping struct {
 	title, column string
 	none          string // the name of the calls without the property
 	filter        string // that selects by it, "" if there is none
-	key           func(ledger.Slice) string
+	key           func(history.Slice) string
 }
 
 var groupings = []grouping{
-	{"By project", "directory", "", "directory", func(s ledger.Slice) string { return s.Cwd }},
-	{"By tool", "tool", "", "tool", func(s ledger.Slice) string { return s.Tool }},
-	{"By model", "model", "not known", "", func(s ledger.Slice) string { return s.Model }},
-	{"By task", "task", "without a task", "task", func(s ledger.Slice) string { return s.Task }},
+	{"By project", "directory", "", "directory", func(s history.Slice) string { return s.Cwd }},
+	{"By tool", "tool", "", "tool", func(s history.Slice) string { return s.Tool }},
+	{"By model", "model", "not known", "", func(s history.Slice) string { return s.Model }},
+	{"By task", "task", "without a task", "task", func(s history.Slice) string { return s.Task }},
 }
 
 // tables returns a table for each property that distinguishes the calls.
-func tables(a *app.App, managed []ledger.Slice, share saving.Share, r view.Reporter, link linker) (list []draw.Table) {
+func tables(a *app.App, managed []history.Slice, share saving.Share, r view.Reporter, link linker) (list []draw.Table) {
 	for _, g := range groupings {
 		if table := g.table(g.sums(managed, share, r), a.Tilde, link); len(table.Rows) > 0 {
 			list = append(list, table)
@@ -73,7 +73,7 @@ const otherNames = "all others"
 // A groupSum is a row of such a table.
 type groupSum struct {
 	key     string
-	calls   ledger.Group
+	calls   history.Group
 	bill    view.Bill
 	saved   float64 // nano-dollars
 	compare bool    // whether saved is known
@@ -87,7 +87,7 @@ func (g grouping) table(rows []groupSum, path func(string) string, link linker) 
 	}
 	for n, row := range rows {
 		if n == mostRows-1 && len(rows) > mostRows {
-			rest := groupSum{key: ledger.OtherKeys}
+			rest := groupSum{key: history.OtherKeys}
 			for _, more := range rows[n:] {
 				rest.add(more)
 			}
@@ -95,7 +95,7 @@ func (g grouping) table(rows []groupSum, path func(string) string, link linker) 
 		}
 		if n < mostRows {
 			name := cmp.Or(path(row.key), g.none)
-			if row.key == ledger.OtherKeys {
+			if row.key == history.OtherKeys {
 				name = otherNames
 			}
 			t.Rows = append(t.Rows, row.drawn(link.only(view.Cut(name), g.filter, row.key)))
@@ -105,7 +105,7 @@ func (g grouping) table(rows []groupSum, path func(string) string, link linker) 
 }
 
 // sums adds up the managed calls by key, the dearest first.
-func (g grouping) sums(managed []ledger.Slice, share saving.Share, r view.Reporter) (rows []groupSum) {
+func (g grouping) sums(managed []history.Slice, share saving.Share, r view.Reporter) (rows []groupSum) {
 	cost := figureIndex(saving.Cost)
 	at := map[string]int{}
 	for _, s := range managed {
@@ -124,7 +124,7 @@ func (g grouping) sums(managed []ledger.Slice, share saving.Share, r view.Report
 		}
 	}
 	others := func(g groupSum) int {
-		if g.key == ledger.OtherKeys {
+		if g.key == history.OtherKeys {
 			return 1
 		}
 		return 0
@@ -157,7 +157,7 @@ func (g groupSum) drawn(name draw.Link) draw.TableRow {
 	return row
 }
 
-func drawnChain(a *app.App, c ledger.ChainCalls, r view.Reporter, link linker) draw.Chain {
+func drawnChain(a *app.App, c history.ChainCalls, r view.Reporter, link linker) draw.Chain {
 	drawn := draw.Chain{Name: link.to(view.ChainName(c.Task, c.Role, c.Cwd, c.Created), "chain", fmt.Sprint(c.ID)),
 		About: fmt.Sprintf("chain %d, %s in %s", c.ID, c.Tool, view.Cut(a.Tilde(c.Cwd)))}
 	drawn.Summary = fmt.Sprintf("%s, %s resumed; last used %s",

@@ -13,6 +13,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 
@@ -82,7 +83,7 @@ func runAddFrom(a *app.App, call string, agreed app.Consent) error {
 }
 
 // ProposeFor returns the rule for a call's job, or why there is none.
-func ProposeFor(a *app.App, l *ledger.Ledger, i ledger.Invocation) (proposal, error) {
+func ProposeFor(a *app.App, l *ledger.Ledger, i history.Invocation) (proposal, error) {
 	switch {
 	case i.Rule != "":
 		return proposal{}, fmt.Errorf("rule %s matched it", i.Rule)

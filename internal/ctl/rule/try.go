@@ -13,6 +13,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/ledger/replay"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
@@ -163,7 +164,7 @@ func tryRules(a *app.App, rules []config.Rule, since decide.Millis) ([]TriedRule
 	for i, c := range calls {
 		tried[taken[i]].add(c)
 	}
-	inUse, err := l.Groups(ledger.ByRule, ledger.Since(since), math.MaxInt64)
+	inUse, err := history.Groups(l, history.ByRule, history.Since(since), math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}

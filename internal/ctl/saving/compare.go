@@ -5,6 +5,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 )
 
@@ -32,13 +33,13 @@ type Mean struct {
 }
 
 // compare compares the arms; ok is false if one has fewer than two chains, which have no interval.
-func compare(chains []ledger.ChainSums) (c Comparison, ok bool) {
+func compare(chains []history.ChainSums) (c Comparison, ok bool) {
 	arms := map[int64]int{}
 	for _, chain := range chains {
 		arms[chain.Chain]++
 	}
 	var control, treated []sample
-	var ofControl, ofTreated ledger.Sums
+	var ofControl, ofTreated history.Sums
 	for _, chain := range chains {
 		switch {
 		case arms[chain.Chain] > 1:
@@ -104,7 +105,7 @@ type sideSums struct {
 	Tool, Rule, Model string // Model that answered
 	Side              decide.Side
 	Cold, Warm        int64 // as in a slice
-	ledger.Sums
+	history.Sums
 }
 
 // warmth returns the share of the calls that would have found what comes in front of a prompt in the cache, also in a new session.
@@ -120,7 +121,7 @@ type like struct{ tool, rule, model string }
 
 // A yardstick holds the fresh calls that similar resumed ones are compared with.
 type yardstick struct {
-	ledger.Sums
+	history.Sums
 	cold  int64
 	first bool // first calls stand in: there are too few that continued their job
 }
@@ -140,7 +141,7 @@ func yardsticks(sides []sideSums, least int64) map[like]yardstick {
 
 // instead returns the yardstick's calls as they would have been in the place of calls of which a share began while the provider's
 // cache held what comes in front of a prompt, and without reprise, which alone asks for an hour.
-func (y yardstick) instead(warm float64) ledger.Sums {
+func (y yardstick) instead(warm float64) history.Sums {
 	s := y.Sums
 	found := int64(warm * float64(y.cold))
 	written := min(found, s.CacheWrite)

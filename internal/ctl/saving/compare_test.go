@@ -8,6 +8,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 )
 
 func TestWilson(t *testing.T) {
@@ -22,11 +23,11 @@ func TestWilson(t *testing.T) {
 }
 
 // experiment makes up two arms; the treated calls cost so much of what the others do.
-func experiment(seed uint64, chains int, share float64) []ledger.ChainSums {
+func experiment(seed uint64, chains int, share float64) []history.ChainSums {
 	random := rand.New(rand.NewPCG(seed, 0))
-	var all []ledger.ChainSums
+	var all []history.ChainSums
 	for i := range chains {
-		c := ledger.ChainSums{Chain: int64(i), Arm: ledger.Treated}
+		c := history.ChainSums{Chain: int64(i), Arm: ledger.Treated}
 		cost := 1e6 * (0.5 + random.Float64())
 		if i%2 == 0 {
 			c.Arm = ledger.Control
@@ -34,13 +35,13 @@ func experiment(seed uint64, chains int, share float64) []ledger.ChainSums {
 			cost *= share
 		}
 		calls := 1 + random.Int64N(5)
-		c.Sums = ledger.Sums{Calls: calls, Ended: calls, OK: calls, Priced: calls, Cost: int64(cost) * calls}
+		c.Sums = history.Sums{Calls: calls, Ended: calls, OK: calls, Priced: calls, Cost: int64(cost) * calls}
 		all = append(all, c)
 	}
 	return all
 }
 
-func costOf(t *testing.T, chains []ledger.ChainSums) ComparedFigure {
+func costOf(t *testing.T, chains []history.ChainSums) ComparedFigure {
 	t.Helper()
 	c, ok := compare(chains)
 	if !ok {
@@ -81,7 +82,7 @@ func TestCompare(t *testing.T) {
 	if a.Difference != b.Difference || a.Control != b.Control {
 		t.Errorf("the same chains give %+v, then %+v", a, b)
 	}
-	both := append(experiment(1, 20, 1), ledger.ChainSums{Chain: 1, Arm: ledger.Control, Sums: ledger.Sums{Calls: 1000}})
+	both := append(experiment(1, 20, 1), history.ChainSums{Chain: 1, Arm: ledger.Control, Sums: history.Sums{Calls: 1000}})
 	c, ok := compare(both)
 	if !ok || c.Changed != 1 || c.Control.Chains != 10 || c.Treated.Chains != 9 || c.Control.Calls >= 1000 {
 		t.Errorf("a chain in both arms: %+v", c)
@@ -97,8 +98,8 @@ func TestCompare(t *testing.T) {
 }
 
 func TestEstimateSaving(t *testing.T) {
-	sums := func(calls, cost int64) ledger.Sums {
-		return ledger.Sums{Calls: calls, Ended: calls, OK: calls, Priced: calls, Cost: calls * cost}
+	sums := func(calls, cost int64) history.Sums {
+		return history.Sums{Calls: calls, Ended: calls, OK: calls, Priced: calls, Cost: calls * cost}
 	}
 	got := estimate([]sideSums{
 		{Tool: "claude", Rule: "a", Side: decide.Resumed, Sums: sums(10, 2)},

@@ -3,15 +3,15 @@ package saving
 import (
 	"strings"
 
-	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 )
 
 // A Figure is one of the things that are compared, as a mean over calls.
 type Figure struct {
 	Name string
 	Unit string // share, tokens, nano_usd or ms
-	Of   func(ledger.Sums) Ratio
+	Of   func(history.Sums) Ratio
 }
 
 // A Ratio is a sum and its divisor: the mean over calls of what many chains add up to.
@@ -25,14 +25,14 @@ const (
 
 // Figures are all of them, in the order in which they are shown.
 var Figures = []Figure{
-	{"success", "share", func(s ledger.Sums) Ratio { return Ratio{float64(s.OK), float64(s.Ended)} }},
-	{"input", "tokens", func(s ledger.Sums) Ratio { return Ratio{float64(s.Input), float64(s.Metered)} }},
-	{"cache read", "tokens", func(s ledger.Sums) Ratio { return Ratio{float64(s.CacheRead), float64(s.Metered)} }},
-	{"cache write", "tokens", func(s ledger.Sums) Ratio { return Ratio{float64(s.CacheWrite), float64(s.Metered)} }},
-	{"output", "tokens", func(s ledger.Sums) Ratio { return Ratio{float64(s.Output), float64(s.Metered)} }},
-	{Weighted, "tokens", func(s ledger.Sums) Ratio { return Ratio{weighted(s), float64(s.Metered)} }},
-	{Cost, "nano_usd", func(s ledger.Sums) Ratio { return Ratio{float64(s.Cost), float64(s.Priced)} }},
-	{"duration", "ms", func(s ledger.Sums) Ratio { return Ratio{float64(s.Duration), float64(s.Timed)} }},
+	{"success", "share", func(s history.Sums) Ratio { return Ratio{float64(s.OK), float64(s.Ended)} }},
+	{"input", "tokens", func(s history.Sums) Ratio { return Ratio{float64(s.Input), float64(s.Metered)} }},
+	{"cache read", "tokens", func(s history.Sums) Ratio { return Ratio{float64(s.CacheRead), float64(s.Metered)} }},
+	{"cache write", "tokens", func(s history.Sums) Ratio { return Ratio{float64(s.CacheWrite), float64(s.Metered)} }},
+	{"output", "tokens", func(s history.Sums) Ratio { return Ratio{float64(s.Output), float64(s.Metered)} }},
+	{Weighted, "tokens", func(s history.Sums) Ratio { return Ratio{weighted(s), float64(s.Metered)} }},
+	{Cost, "nano_usd", func(s history.Sums) Ratio { return Ratio{float64(s.Cost), float64(s.Priced)} }},
+	{"duration", "ms", func(s history.Sums) Ratio { return Ratio{float64(s.Duration), float64(s.Timed)} }},
 }
 
 // Title returns the figure's name for people.
@@ -47,18 +47,18 @@ func (f Figure) Title() string {
 func (f Figure) Key() string { return strings.ReplaceAll(f.Title(), " ", "_") }
 
 // weighted adds up the kinds of tokens, weighted by their cost.
-func weighted(s ledger.Sums) float64 {
+func weighted(s history.Sums) float64 {
 	return decide.WeightInput*float64(s.Input) + decide.WeightCacheRead*float64(s.CacheRead) +
 		decide.WeightCacheWrite*float64(s.CacheWrite) + hourPrice(s) + decide.WeightOutput*float64(s.Output)
 }
 
 // hourPrice returns what it costs more that the provider was asked to keep prompts for an hour.
-func hourPrice(s ledger.Sums) float64 {
+func hourPrice(s history.Sums) float64 {
 	return (decide.WeightHourWrite - decide.WeightCacheWrite) * float64(s.HourWrite)
 }
 
 // hourShare returns the part of a figure that is due to it.
-func hourShare(f Figure, s ledger.Sums) float64 {
+func hourShare(f Figure, s history.Sums) float64 {
 	switch f.Name {
 	case Weighted:
 		return hourPrice(s)
@@ -68,7 +68,7 @@ func hourShare(f Figure, s ledger.Sums) float64 {
 	return 0
 }
 
-func newSample(s ledger.Sums) sample {
+func newSample(s history.Sums) sample {
 	out := make(sample, len(Figures))
 	for i, f := range Figures {
 		out[i] = f.Of(s)

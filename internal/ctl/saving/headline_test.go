@@ -4,28 +4,28 @@ import (
 	"math"
 	"testing"
 
-	"reprise/ledger"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
 
 // calls makes a slice of so many calls that ended well, each with a cost.
-func calls(mode rewrite.Mode, reason reason.Code, n, cost, leftOut int64) ledger.Slice {
-	return ledger.Slice{Tool: "claude", Mode: mode, Reason: reason, Well: true, Counted: true, Priced: true, LeftOutBytes: leftOut,
-		Sums: ledger.Sums{Calls: n, Resumed: map[bool]int64{true: n}[mode.Continues()], Ended: n, OK: n, Metered: n, Input: n * cost / 1e6,
+func calls(mode rewrite.Mode, reason reason.Code, n, cost, leftOut int64) history.Slice {
+	return history.Slice{Tool: "claude", Mode: mode, Reason: reason, Well: true, Counted: true, Priced: true, LeftOutBytes: leftOut,
+		Sums: history.Sums{Calls: n, Resumed: map[bool]int64{true: n}[mode.Continues()], Ended: n, OK: n, Metered: n, Input: n * cost / 1e6,
 			Priced: n, Cost: n * cost}}
 }
 
-func first(n, cost int64) ledger.Slice { return calls(rewrite.Fresh, reason.FirstCall, n, cost, 0) }
-func guarded(n, cost int64) ledger.Slice {
+func first(n, cost int64) history.Slice { return calls(rewrite.Fresh, reason.FirstCall, n, cost, 0) }
+func guarded(n, cost int64) history.Slice {
 	return calls(rewrite.Fresh, reason.Idle, n, cost, 0)
 }
-func resumed(n, cost, leftOut int64) ledger.Slice {
+func resumed(n, cost, leftOut int64) history.Slice {
 	return calls(rewrite.Resume, reason.Extends, n, cost, leftOut)
 }
 
 // without returns the slice as of a tool that reports no cost, or neither cost nor tokens.
-func without(s ledger.Slice, tokens bool) ledger.Slice {
+func without(s history.Slice, tokens bool) history.Slice {
 	s.Priced, s.Sums.Priced, s.Cost = false, 0, 0
 	if tokens {
 		s.Counted, s.Metered, s.Input = false, 0, 0
@@ -38,44 +38,44 @@ func TestHeadline(t *testing.T) {
 	failed := resumed(1, 50e6, 9000)
 	failed.Well = false
 	observed := calls(rewrite.Observe, "", 7, 1e6, 0)
-	login := func(s ledger.Slice) ledger.Slice {
+	login := func(s history.Slice) history.Slice {
 		s.Login = true
 		return s
 	}
-	perToken := func(s ledger.Slice) (int64, bool) { return s.Input * 1e6, true }
+	perToken := func(s history.Slice) (int64, bool) { return s.Input * 1e6, true }
 	for _, tt := range []struct {
 		name, want string
-		slices     []ledger.Slice
+		slices     []history.Slice
 		price      Price
 	}{
-		{"none", "no managed call has been made", []ledger.Slice{observed}, nil},
-		{"fresh", "the only call was not resumed", []ledger.Slice{first(1, 1), observed}, nil},
+		{"none", "no managed call has been made", []history.Slice{observed}, nil},
+		{"fresh", "the only call was not resumed", []history.Slice{first(1, 1), observed}, nil},
 		{"one", "resumed 1 of 2 calls; at least 41 kB of its prompt were left out, since the session held them; " +
 			"it cost about $0.0200 less than 1 first call would have (rough estimate from 1 first call)",
-			[]ledger.Slice{first(1, 30e6), resumed(1, 10e6, 41_999)}, nil},
+			[]history.Slice{first(1, 30e6), resumed(1, 10e6, 41_999)}, nil},
 		{"with a login", "resumed 1 of 2 calls; at least 41 kB of its prompt were left out, since the session held them; " +
 			"it cost about 20 weighted tokens less than 1 first call would have (rough estimate from 1 first call)",
-			[]ledger.Slice{login(first(1, 30e6)), login(resumed(1, 10e6, 41_999))}, nil},
+			[]history.Slice{login(first(1, 30e6)), login(resumed(1, 10e6, 41_999))}, nil},
 		{"mostly with a key", "resumed 3 of 4 calls; at least 9.0 kB of their prompts were left out, since the sessions held them; " +
 			"they cost about $0.0600 less than 3 first calls would have (rough estimate from 1 first call)",
-			[]ledger.Slice{first(1, 30e6), login(resumed(1, 10e6, 3000)), resumed(2, 10e6, 6000)}, nil},
+			[]history.Slice{first(1, 30e6), login(resumed(1, 10e6, 3000)), resumed(2, 10e6, 6000)}, nil},
 		{"dearer", "resumed 2 of 8 calls; their prompts were sent whole; " +
 			"they cost about $0.0400 more than 2 fresh calls would have (estimate from 6 fresh calls)",
-			[]ledger.Slice{guarded(6, 10e6), resumed(2, 30e6, 0)}, nil},
+			[]history.Slice{guarded(6, 10e6), resumed(2, 30e6, 0)}, nil},
 		{"equal", "resumed 1 of 2 calls; its prompt was sent whole; it cost about as much as 1 first call would have (rough estimate from 1 first call)",
-			[]ledger.Slice{first(1, 10e6), resumed(1, 10e6, 0)}, nil},
+			[]history.Slice{first(1, 10e6), resumed(1, 10e6, 0)}, nil},
 		{"failed", "resumed 2 of 3 calls; at least 3.0 kB of their prompts were left out, since the sessions held them; " +
 			"1 of them cost about $0.0200 less than 1 first call would have (rough estimate from 1 first call)",
-			[]ledger.Slice{first(1, 30e6), resumed(1, 10e6, 3000), failed}, nil},
-		{"only failed", "resumed 1 of 2 calls", []ledger.Slice{first(1, 30e6), failed}, nil},
+			[]history.Slice{first(1, 30e6), resumed(1, 10e6, 3000), failed}, nil},
+		{"only failed", "resumed 1 of 2 calls", []history.Slice{first(1, 30e6), failed}, nil},
 		{"no price", "resumed 1 of 2 calls; at least 3.0 kB of its prompt were left out, since the session held them; " +
 			"it cost about 20 weighted tokens less than 1 first call would have (rough estimate from 1 first call)",
-			[]ledger.Slice{without(first(1, 30e6), false), without(resumed(1, 10e6, 3000), false)}, nil},
+			[]history.Slice{without(first(1, 30e6), false), without(resumed(1, 10e6, 3000), false)}, nil},
 		{"list price", "resumed 1 of 2 calls; at least 3.0 kB of its prompt were left out, since the session held them; " +
 			"it cost about $0.0200 less than 1 first call would have (rough estimate from 1 first call)",
-			[]ledger.Slice{without(first(1, 30e6), false), without(resumed(1, 10e6, 3000), false)}, perToken},
+			[]history.Slice{without(first(1, 30e6), false), without(resumed(1, 10e6, 3000), false)}, perToken},
 		{"no figure", "resumed 1 of 2 calls; at least 3.0 kB of its prompt were left out, since the session held them",
-			[]ledger.Slice{without(first(1, 30e6), true), without(resumed(1, 10e6, 3000), true)}, perToken},
+			[]history.Slice{without(first(1, 30e6), true), without(resumed(1, 10e6, 3000), true)}, perToken},
 	} {
 		s := New(tt.slices, nil, tt.price)
 		if got := s.Headline(); got != tt.want {
@@ -99,7 +99,7 @@ func TestMeasuredHeadline(t *testing.T) {
 		2:   "resuming cost $0.0651 more (measured against 82 calls held out)",
 	} {
 		chains := experiment(1, 60, share)
-		s := New([]ledger.Slice{resumed(1, 1, 0)}, chains, nil)
+		s := New([]history.Slice{resumed(1, 1, 0)}, chains, nil)
 		if got := s.Headline(); got != "resumed 1 of 1 call; its prompt was sent whole; "+want {
 			t.Errorf("%v: %s", share, got)
 		}
@@ -112,11 +112,11 @@ func TestMeasuredHeadline(t *testing.T) {
 // A fresh call in the place of a resumed one would have found in the cache what comes in front of a prompt, if another call had put it
 // there shortly before, and no call would have paid for an hour.
 func TestEstimateByWhatTheCacheHeld(t *testing.T) {
-	sums := func(n, read, write int64) ledger.Sums {
-		return ledger.Sums{Calls: n, Ended: n, OK: n, Metered: n, CacheRead: read, CacheWrite: write, Priced: n, Cost: 1000 * (write*125 + read*10) / 100}
+	sums := func(n, read, write int64) history.Sums {
+		return history.Sums{Calls: n, Ended: n, OK: n, Metered: n, CacheRead: read, CacheWrite: write, Priced: n, Cost: 1000 * (write*125 + read*10) / 100}
 	}
-	slice := func(tool string, mode rewrite.Mode, why reason.Code, s ledger.Sums) ledger.Slice {
-		return ledger.Slice{Tool: tool, Mode: mode, Reason: why, Well: true, Counted: true, Priced: true, Sums: s}
+	slice := func(tool string, mode rewrite.Mode, why reason.Code, s history.Sums) history.Slice {
+		return history.Slice{Tool: tool, Mode: mode, Reason: why, Well: true, Counted: true, Priced: true, Sums: s}
 	}
 	for _, tt := range []struct {
 		name, tool string
@@ -136,7 +136,7 @@ func TestEstimateByWhatTheCacheHeld(t *testing.T) {
 		if tt.hour > 0 {
 			first.Cost += 1000 * tt.hour * 75 / 100
 		}
-		all := []ledger.Slice{first, again}
+		all := []history.Slice{first, again}
 		s := New(all, nil, nil)
 		if got := s.Saved(Weighted); math.Abs(got-tt.want) > 1 {
 			t.Errorf("%s: %v weighted tokens, want %v", tt.name, got, tt.want)

@@ -9,6 +9,7 @@ import (
 
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
+	"reprise/ledger/history"
 )
 
 // A Quality compares how chains went that were resumed with how others went: whether the work got done as well.
@@ -46,7 +47,7 @@ const leastArm = 2
 
 // NewQuality compares the courses of chains. With enough chains held out it goes by the sides that chance has chosen, else by
 // how the second call ran.
-func NewQuality(courses []ledger.Course) Quality {
+func NewQuality(courses []history.Course) Quality {
 	var q Quality
 	arms := map[string]int{}
 	for _, c := range courses {
@@ -98,7 +99,7 @@ func mondayOf(t time.Time) string {
 	return t.AddDate(0, 0, -(int(t.Weekday())+6)%7).Format(time.DateOnly)
 }
 
-func (a *QualityArm) add(c ledger.Course) {
+func (a *QualityArm) add(c history.Course) {
 	a.Chains++
 	a.Tried, a.FellBack = a.Tried+c.Tried, a.FellBack+c.FellBack
 	failed := 0.0

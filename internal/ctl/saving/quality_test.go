@@ -11,6 +11,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 )
@@ -124,7 +125,7 @@ func TestQualityNoticesAFaultInDeltas(t *testing.T) {
 					for n := range 40 {
 						s.job(n)
 					}
-					courses, err := s.l.Courses(ledger.Filter{}, s.now+3_600_000)
+					courses, err := history.Courses(s.l, history.Filter{}, s.now+3_600_000)
 					if err != nil || len(courses) != 40 {
 						t.Fatalf("%d chains, %v", len(courses), err)
 					}
@@ -147,9 +148,9 @@ func TestQualityWarnsSeldomWithoutCause(t *testing.T) {
 	const trials = 5000
 	wrong := 0
 	for range trials {
-		var courses []ledger.Course
+		var courses []history.Course
 		for n := range 2*MinQuality + random.IntN(60) {
-			c := ledger.Course{Ended: true, Arm: []string{ledger.Control, ledger.Treated}[n%2], Calls: 2}
+			c := history.Course{Ended: true, Arm: []string{ledger.Control, ledger.Treated}[n%2], Calls: 2}
 			for random.Float64() < 0.6 && c.Calls < mostRounds {
 				c.Calls++
 			}
@@ -170,12 +171,12 @@ func TestQualityWarnsSeldomWithoutCause(t *testing.T) {
 
 // The sides, the weeks, and what does not count.
 func TestNewQuality(t *testing.T) {
-	course := func(arm string, resumed bool, calls int64) ledger.Course {
-		return ledger.Course{Began: 1_800_000_000_000, Ended: true, Arm: arm, Resumed: resumed, Calls: calls, Tried: calls - 1, Millis: 1000 * calls}
+	course := func(arm string, resumed bool, calls int64) history.Course {
+		return history.Course{Began: 1_800_000_000_000, Ended: true, Arm: arm, Resumed: resumed, Calls: calls, Tried: calls - 1, Millis: 1000 * calls}
 	}
 	changed, running := course(ledger.Control, true, 90), course("", true, 90)
 	changed.Changed, running.Ended = true, false
-	seen := []ledger.Course{course("", true, 3), course("", true, 5), course("", false, 2), changed, running}
+	seen := []history.Course{course("", true, 3), course("", true, 5), course("", false, 2), changed, running}
 	seen[0].FellBack, seen[1].Failed = 1, 2
 	seen[2].Began += 7 * 86_400_000
 	q := NewQuality(seen)
@@ -195,12 +196,12 @@ func TestNewQuality(t *testing.T) {
 		t.Errorf("measured: %+v", q)
 	}
 	// Deltas are compared among the chains that were resumed.
-	sent := func(arm string, resumed bool) ledger.Course {
+	sent := func(arm string, resumed bool) history.Course {
 		c := course("", resumed, 3)
 		c.DeltaArm = arm
 		return c
 	}
-	q = NewQuality([]ledger.Course{sent(ledger.WholePrompt, true), sent(ledger.DeltaPrompt, true), sent(ledger.DeltaPrompt, false)})
+	q = NewQuality([]history.Course{sent(ledger.WholePrompt, true), sent(ledger.DeltaPrompt, true), sent(ledger.DeltaPrompt, false)})
 	if q.Whole.Chains != 1 || q.Delta.Chains != 1 {
 		t.Errorf("deltas: %+v", q)
 	}

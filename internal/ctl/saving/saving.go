@@ -15,8 +15,8 @@ package saving
 import (
 	"math"
 
-	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 )
 
 // A Saving is what resuming saved in a period.
@@ -26,7 +26,7 @@ type Saving struct {
 	Comparison *Comparison // of the arms; nil if they cannot be compared
 	Estimate   *Estimate   // in place of a comparison
 
-	slices []ledger.Slice // the managed ones, with prices
+	slices []history.Slice // the managed ones, with prices
 	price  Price
 }
 
@@ -41,11 +41,11 @@ type AtLeast struct {
 }
 
 // A Price returns what the calls of a slice cost, if no tool said so.
-type Price func(ledger.Slice) (nano int64, ok bool)
+type Price func(history.Slice) (nano int64, ok bool)
 
 // New computes the saving from a period's slices and arms. With a price, calls whose tool reports
 // no cost are estimated in money too; it may be nil.
-func New(slices []ledger.Slice, arms []ledger.ChainSums, price Price) Saving {
+func New(slices []history.Slice, arms []history.ChainSums, price Price) Saving {
 	var s Saving
 	var ok bool
 	if s.Arms, ok = compare(arms); ok {
@@ -66,7 +66,7 @@ func New(slices []ledger.Slice, arms []ledger.ChainSums, price Price) Saving {
 	return s
 }
 
-func (a *AtLeast) add(s ledger.Slice) {
+func (a *AtLeast) add(s history.Slice) {
 	a.Calls += s.Calls
 	a.Resumed += s.Resumed
 	if s.Login {
@@ -82,7 +82,7 @@ func (a *AtLeast) add(s ledger.Slice) {
 }
 
 // priced returns the slice with its price, if no tool said what its calls cost.
-func (s Saving) priced(slice ledger.Slice) ledger.Slice {
+func (s Saving) priced(slice history.Slice) history.Slice {
 	if slice.Priced || !slice.Counted || s.price == nil {
 		return slice
 	}
@@ -93,7 +93,7 @@ func (s Saving) priced(slice ledger.Slice) ledger.Slice {
 }
 
 // sides adds up the calls that ended well by what they are counted as.
-func sides(slices []ledger.Slice) (list []sideSums) {
+func sides(slices []history.Slice) (list []sideSums) {
 	type key struct {
 		like
 		side decide.Side
@@ -116,7 +116,7 @@ func sides(slices []ledger.Slice) (list []sideSums) {
 	return list
 }
 
-func likeness(s ledger.Slice) like { return like{s.Tool, s.Rule, s.Model} }
+func likeness(s history.Slice) like { return like{s.Tool, s.Rule, s.Model} }
 
 // Saved returns by how much less of a figure was used, negative if it was more; NaN if that is not
 // known.

@@ -3,11 +3,12 @@ package saving
 import (
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 )
 
 // A Share returns what resuming saved on one slice, by figure. Over all slices that the saving was
 // computed from, the shares add up to it.
-type Share func(ledger.Slice) []float64
+type Share func(history.Slice) []float64
 
 // Share returns the slices' shares of the saving.
 func (s Saving) Share() Share {
@@ -27,7 +28,7 @@ func (s Saving) measuredShare() Share {
 			}
 		}
 	}
-	return func(slice ledger.Slice) []float64 {
+	return func(slice history.Slice) []float64 {
 		saved := make([]float64, len(Figures))
 		if slice.Arm != ledger.Treated {
 			return saved
@@ -54,7 +55,7 @@ func (s Saving) estimatedShare() Share {
 			warmth[like{side.Tool, side.Rule, side.Model}] = side.warmth()
 		}
 	}
-	return func(slice ledger.Slice) []float64 {
+	return func(slice history.Slice) []float64 {
 		saved := make([]float64, len(Figures))
 		slice = s.priced(slice)
 		if side := slice.Side(); side != decide.Resumed {

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 
 	"golang.org/x/sys/unix"
@@ -25,7 +25,7 @@ func PriceCell(p Sum) Cell {
 }
 
 // DecisionCell returns a cell with the decision on a call and its reason, colored by the outcome.
-func DecisionCell(i ledger.Invocation) Cell {
+func DecisionCell(i history.Invocation) Cell {
 	c := TextCell(Decision(i))
 	switch {
 	case i.Outcome != "" && i.Outcome != "ok":
@@ -39,7 +39,7 @@ func DecisionCell(i ledger.Invocation) Cell {
 }
 
 // OutcomeCell returns a cell with the outcome, and for people its exit code or signal.
-func OutcomeCell(i ledger.Invocation) Cell {
+func OutcomeCell(i history.Invocation) Cell {
 	switch i.Outcome {
 	case "ok":
 		return TextCell("ok")
@@ -57,7 +57,7 @@ func OutcomeCell(i ledger.Invocation) Cell {
 }
 
 // ExitCell returns a cell with the exit status of a call that ended by itself.
-func ExitCell(i ledger.Invocation) Cell {
+func ExitCell(i history.Invocation) Cell {
 	if !i.Exit.Valid || i.Signal.Valid {
 		return Cell{}
 	}
@@ -65,7 +65,7 @@ func ExitCell(i ledger.Invocation) Cell {
 }
 
 // SignalCell returns a cell with the signal that ended a call.
-func SignalCell(i ledger.Invocation) Cell {
+func SignalCell(i history.Invocation) Cell {
 	if !i.Signal.Valid {
 		return Cell{}
 	}
@@ -93,7 +93,7 @@ func ContextCell(c rewrite.Context) Cell {
 }
 
 // StateCell returns a cell with the session's state.
-func StateCell(s ledger.SessionRow) Cell {
+func StateCell(s history.SessionRow) Cell {
 	c := TextCell(sessionState(s))
 	switch {
 	case s.State == decide.Live && !s.Reset:
@@ -105,7 +105,7 @@ func StateCell(s ledger.SessionRow) Cell {
 }
 
 // sessionState returns whether the session can be resumed, and if not, why.
-func sessionState(s ledger.SessionRow) string {
+func sessionState(s history.SessionRow) string {
 	state := string(s.State)
 	switch {
 	case s.Held:
@@ -131,13 +131,13 @@ func SavedCell(unit string, n *float64) Cell {
 }
 
 // NameCell returns a cell with a name that people know.
-func NameCell(c ledger.ChainRow) Cell {
+func NameCell(c history.ChainRow) Cell {
 	return TextCell(ChainName(c.Task, c.Role, c.Cwd, c.Created))
 }
 
-func Newest(c ledger.ChainRow) ledger.SessionRow {
+func Newest(c history.ChainRow) history.SessionRow {
 	if len(c.Sessions) == 0 {
-		return ledger.SessionRow{}
+		return history.SessionRow{}
 	}
 	return c.Sessions[0]
 }
@@ -169,7 +169,7 @@ const mostName = 100
 func Sentence(words string) string { return strings.ToUpper(words[:1]) + words[1:] + "." }
 
 // Decision returns a call's mode and reason, as in "resume: extends".
-func Decision(i ledger.Invocation) string {
+func Decision(i history.Invocation) string {
 	words := fmt.Sprintf("%s: %s", i.Mode, i.Reason)
 	if i.Detail != "" {
 		words += fmt.Sprintf(" (%s)", i.Detail)

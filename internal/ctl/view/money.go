@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"reprise/internal/prices"
-	"reprise/ledger"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -37,7 +37,7 @@ func (s Sum) Plus(t Sum) Sum {
 
 // CallCost returns what a call cost: the tool's own figure, or else what its tokens cost at list
 // price.
-func CallCost(t *prices.Table, i ledger.Invocation) Sum {
+func CallCost(t *prices.Table, i history.Invocation) Sum {
 	if i.Cost.Valid {
 		return Sum{Known: true, Nano: i.Cost.Int64, Most: i.Cost.Int64}
 	}
@@ -66,7 +66,7 @@ func ListPrice(p prices.Price, u prices.Usage, maybeLong bool) Sum {
 }
 
 // Bill returns what the calls of slices cost: every command that shows a sum has it from here.
-func (r Reporter) Bill(slices []ledger.Slice) (b Bill) {
+func (r Reporter) Bill(slices []history.Slice) (b Bill) {
 	for _, s := range slices {
 		b.Add(r.Prices, s)
 	}
@@ -95,7 +95,7 @@ type Bill struct {
 	Unlisted  map[string]int64 // calls that lack nothing but their model's list price
 }
 
-func (b *Bill) Add(t *prices.Table, s ledger.Slice) {
+func (b *Bill) Add(t *prices.Table, s history.Slice) {
 	switch s.Mode {
 	case rewrite.Stopped:
 		b.Stopped += s.Calls
@@ -145,7 +145,7 @@ func (b *Bill) Priced() int64 { return b.Managed() - b.NotKnown }
 // Prompt counts the tokens of all kinds that the model was sent.
 func (b *Bill) Prompt() int64 { return b.Input + b.Cached + b.Write }
 
-func costOfAll(t *prices.Table, s ledger.Slice) Sum {
+func costOfAll(t *prices.Table, s history.Slice) Sum {
 	if s.Priced {
 		return Sum{Known: true, Nano: s.Cost, Most: s.Cost}
 	}
@@ -161,7 +161,7 @@ func costOfAll(t *prices.Table, s ledger.Slice) Sum {
 
 // ListPrice returns what the calls of a slice cost at list price. It is not known where some of them
 // may have been billed at the rates for long prompts.
-func (r Reporter) ListPrice(s ledger.Slice) (nano int64, ok bool) {
+func (r Reporter) ListPrice(s history.Slice) (nano int64, ok bool) {
 	cost := costOfAll(r.Prices, s)
 	return cost.Nano, cost.Known && cost.Most == cost.Nano
 }
@@ -196,13 +196,13 @@ func (b *Bill) Source() string {
 	return "tool"
 }
 
-func ReuseRate(g ledger.Group) float64 { return Rate(g.Resumed, g.Calls) }
+func ReuseRate(g history.Group) float64 { return Rate(g.Resumed, g.Calls) }
 
 // CacheRate is the share of what the models read that came from the cache.
-func CacheRate(g ledger.Group) float64 { return Rate(g.CacheRead, g.Input+g.CacheRead+g.CacheWrite) }
+func CacheRate(g history.Group) float64 { return Rate(g.CacheRead, g.Input+g.CacheRead+g.CacheWrite) }
 
 // TokensPerSession counts every token, read or written, whatever it costs.
-func TokensPerSession(g ledger.Group) float64 {
+func TokensPerSession(g history.Group) float64 {
 	if g.Metered == 0 {
 		return math.NaN()
 	}

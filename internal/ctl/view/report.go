@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"reprise/internal/prices"
-	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite/reason"
 )
 
@@ -27,7 +27,7 @@ type ChainReport struct {
 	Sessions  []SessionReport `json:"sessions" doc:"its sessions, the newest first"`
 }
 
-func (r Reporter) Chain(c ledger.ChainRow) ChainReport {
+func (r Reporter) Chain(c history.ChainRow) ChainReport {
 	return ChainReport{ID: c.ID, Tool: c.Tool, Directory: c.Cwd, Task: c.Task, Role: RoleName(c.Role), Created: c.Created.Time(),
 		Updated: c.Updated.Time(), Calls: c.Calls, Resumed: c.Resumed, Last: r.Call(c.Last),
 		Sessions: Mapped(c.Sessions, SessionJSON)}
@@ -51,7 +51,7 @@ type SessionReport struct {
 	LastUsed      time.Time    `json:"last_used" doc:"when it was last used"`
 }
 
-func SessionJSON(s ledger.SessionRow) SessionReport {
+func SessionJSON(s history.SessionRow) SessionReport {
 	return SessionReport{ID: s.NativeID, Tool: s.Tool, Chain: s.Chain, State: s.State, Why: s.Why, Reset: s.Reset, Busy: s.Held,
 		ForkedFrom: s.Parent, Version: s.Version, Model: s.Model, Turns: s.Turns, ContextTokens: s.Context.Used,
 		ContextLimit: nonZero(s.Context.Limit), Created: s.Created.Time(), LastUsed: s.LastUsed.Time()}
@@ -59,7 +59,7 @@ func SessionJSON(s ledger.SessionRow) SessionReport {
 
 // A CallReport is a call with what follows from its record.
 type CallReport struct {
-	ledger.Invocation
+	history.Invocation
 	Class   reason.Class `json:"class,omitempty" doc:"class of the reason"`
 	Started time.Time    `json:"started" doc:"when it started"`
 	Chain   *int64       `json:"chain" doc:"its chain, null if none"`
@@ -90,7 +90,7 @@ func MoneyJSON(s Sum, source string) MoneyReport {
 // A Reporter knows prices.
 type Reporter struct{ Prices *prices.Table }
 
-func (r Reporter) Call(i ledger.Invocation) CallReport {
+func (r Reporter) Call(i history.Invocation) CallReport {
 	cost := CallCost(r.Prices, i)
 	source := "tool"
 	if cost.estimated {

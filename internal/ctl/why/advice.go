@@ -9,8 +9,8 @@ import (
 
 	"reprise/config"
 	"reprise/internal/ctl/view"
-	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -74,7 +74,7 @@ func dropMade(report *view.AdviceReport, cfg config.Config, rule string) {
 
 // limitSetting returns the setting with which a limit would not have kept the call from being resumed, or from running; "" if
 // none would, or if the limit has been raised since. known is false if the call's reason is no such limit.
-func limitSetting(cfg config.Config, i ledger.Invocation, f whyFacts) (setting string, known bool) {
+func limitSetting(cfg config.Config, i history.Invocation, f whyFacts) (setting string, known bool) {
 	policy := RulePolicy(cfg, i.Rule)
 	longer := func(key string, since, limit time.Duration) string {
 		if limit > since {

@@ -11,28 +11,29 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite/reason"
 )
 
 // whyFacts are what the ledger knows about a call's chain when the call was made.
 type whyFacts struct {
-	chain   ledger.ChainRow
-	session ledger.SessionRow  // the call's own
-	before  *ledger.SessionRow // the chain's newest before that, nil if there is none
-	last    *ledger.Invocation // the chain's call before this one
-	running *ledger.Invocation // a call of the chain that was running
-	failed  int                // the chain's calls before it that failed
-	hour    []ledger.HourRow   // of the chain
-	spent   decide.Spending    // by its job, with this call
+	chain   history.ChainRow
+	session history.SessionRow  // the call's own
+	before  *history.SessionRow // the chain's newest before that, nil if there is none
+	last    *history.Invocation // the chain's call before this one
+	running *history.Invocation // a call of the chain that was running
+	failed  int                 // the chain's calls before it that failed
+	hour    []history.HourRow   // of the chain
+	spent   decide.Spending     // by its job, with this call
 }
 
-func readWhyFacts(l *ledger.Ledger, i ledger.Invocation) (f whyFacts, err error) {
+func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error) {
 	if i.Chain == 0 {
 		return f, nil
 	}
-	var its ledger.Wanted
+	var its history.Wanted
 	its.Chain = i.Chain
-	chains, err := l.Chains(its)
+	chains, err := history.Chains(l, its)
 	if err != nil || len(chains) == 0 {
 		return f, err
 	}
@@ -45,14 +46,14 @@ func readWhyFacts(l *ledger.Ledger, i ledger.Invocation) (f whyFacts, err error)
 			f.before = s
 		}
 	}
-	calls, err := l.LatestInvocations(its)
+	calls, err := history.LatestInvocations(l, its)
 	if err != nil {
 		return f, err
 	}
-	if f.hour, err = l.HourRows(its); err != nil {
+	if f.hour, err = history.HourRows(l, its); err != nil {
 		return f, err
 	}
-	if f.spent, err = l.SpendingOf(i, i.Started); err != nil {
+	if f.spent, err = l.SpendingOf(i.ID, i.Started); err != nil {
 		return f, err
 	}
 	f.spent.Calls++
@@ -73,7 +74,7 @@ func readWhyFacts(l *ledger.Ledger, i ledger.Invocation) (f whyFacts, err error)
 }
 
 // evidence returns what the ledger knows about why a call was decided on as it was, in sentences.
-func evidence(a *app.App, i ledger.Invocation, f whyFacts) []string {
+func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	said := []string{}
 	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
 	switch {
@@ -137,7 +138,7 @@ func evidence(a *app.App, i ledger.Invocation, f whyFacts) []string {
 }
 
 // sessionEvidence compares a call with the session that it would have resumed. Limits are those that hold now.
-func sessionEvidence(a *app.App, i ledger.Invocation, f whyFacts) (said []string) {
+func sessionEvidence(a *app.App, i history.Invocation, f whyFacts) (said []string) {
 	cfg := a.Configured()
 	policy := RulePolicy(cfg, i.Rule)
 	idle, age := time.Duration(i.Started-f.before.LastUsed)*time.Millisecond, time.Duration(i.Started-f.before.Created)*time.Millisecond

@@ -7,6 +7,7 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -24,7 +25,7 @@ type field struct {
 }
 
 // Fields returns everything known about a call.
-func Fields(a *app.App, r view.Reporter, i ledger.Invocation) (fields []field) {
+func Fields(a *app.App, r view.Reporter, i history.Invocation) (fields []field) {
 	add := func(name string, c view.Cell) {
 		c.Right = false
 		if c.Raw != "" {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"reprise/internal/ctl/view"
-	"reprise/ledger"
+	"reprise/ledger/history"
 	"reprise/rewrite/reason"
 )
 
@@ -33,7 +33,7 @@ type PassedReport struct {
 }
 
 // PassedReports adds up rows, the last passed first, by their reasons.
-func PassedReports(rows []ledger.PassedRow) []PassedReport {
+func PassedReports(rows []history.PassedRow) []PassedReport {
 	list := []PassedReport{}
 	for _, row := range rows {
 		at := slices.IndexFunc(list, func(p PassedReport) bool { return p.Reason == row.Reason })

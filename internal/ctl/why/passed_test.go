@@ -6,14 +6,15 @@ import (
 
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite/reason"
 )
 
 func TestPassedReports(t *testing.T) {
-	row := func(tool, cwd string, r reason.Code, when decide.Millis, calls int64) ledger.PassedRow {
-		return ledger.PassedRow{Passed: ledger.Passed{Tool: tool, Cwd: cwd, Reason: r, When: when}, Calls: calls}
+	row := func(tool, cwd string, r reason.Code, when decide.Millis, calls int64) history.PassedRow {
+		return history.PassedRow{Passed: ledger.Passed{Tool: tool, Cwd: cwd, Reason: r, When: when}, Calls: calls}
 	}
-	list := PassedReports([]ledger.PassedRow{
+	list := PassedReports([]history.PassedRow{
 		row("claude", "/b", reason.StdinOpen, 3000, 2), row("codex", "/a", reason.OptedOut, 2000, 1), row("codex", "/b", reason.StdinOpen, 1000, 3),
 	})
 	if len(list) != 2 || list[0].Calls != 5 || !slices.Equal(list[0].Tools, []string{"claude", "codex"}) ||

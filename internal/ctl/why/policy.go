@@ -11,6 +11,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/models"
 	"reprise/shim"
@@ -36,7 +37,7 @@ func contextWindow(c rewrite.Context, model string) (tokens int64, why string) {
 }
 
 // SessionModel returns the model that a session runs with, "" if not known.
-func SessionModel(s ledger.SessionRow) string { return cmp.Or(s.Answered, s.Model) }
+func SessionModel(s history.SessionRow) string { return cmp.Or(s.Answered, s.Model) }
 
 // RulePolicy returns the policy of a rule of the user's, and otherwise that of the file: no preset has
 // one of its own.
@@ -60,7 +61,7 @@ type HourReport struct {
 }
 
 // HourJSON returns the rows of the tools that can ask the provider for an hour.
-func HourJSON(rows []ledger.HourRow) []HourReport {
+func HourJSON(rows []history.HourRow) []HourReport {
 	reports := []HourReport{}
 	for _, r := range rows {
 		if tool, known := rewrite.Lookup(r.Tool); known && tool.Descriptor().KeepsHour && r.Calls+r.Chains > 0 {
@@ -99,12 +100,12 @@ func RestatedWords(model string) string {
 }
 
 // Restates reports whether a resume of the call's session is expected to miss the cache for its form.
-func Restates(i ledger.Invocation) bool {
+func Restates(i history.Invocation) bool {
 	return i.Tool == "claude" && i.OneRequest && models.Restated(i.Model)
 }
 
 // QualityWarnings says where chains did worse that were resumed, or that were sent deltas.
-func QualityWarnings(a *app.App, l *ledger.Ledger, f ledger.Filter) ([]string, error) {
-	courses, err := l.Courses(f, decide.Millis(a.Now.UnixMilli()))
+func QualityWarnings(a *app.App, l *ledger.Ledger, f history.Filter) ([]string, error) {
+	courses, err := history.Courses(l, f, decide.Millis(a.Now.UnixMilli()))
 	return saving.NewQuality(courses).Warnings(), err
 }

@@ -17,6 +17,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 
@@ -92,13 +93,13 @@ func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, 
 	if err := app.CheckReason(reason); err != nil {
 		return nil, err
 	}
-	last := ledger.Wanted{Limit: 1}
+	last := history.Wanted{Limit: 1}
 	last.Reason = reason
-	calls, err := l.LatestInvocations(last)
+	calls, err := history.LatestInvocations(l, last)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := l.PassedRows(ledger.Filter{})
+	rows, err := history.PassedRows(l, history.Filter{})
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +153,7 @@ func Passed(a *app.App, p PassedReport) *Report {
 }
 
 // Call explains a call in the ledger.
-func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Invocation) (*Report, error) {
+func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (*Report, error) {
 	facts, err := readWhyFacts(l, i)
 	if err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Invocation) (*
 }
 
 // decided says what was decided on a call.
-func decided(a *app.App, i ledger.Invocation, f whyFacts) string {
+func decided(a *app.App, i history.Invocation, f whyFacts) string {
 	call := fmt.Sprintf("Call %d (%s in %s, %s)", i.ID, i.Tool, a.Tilde(i.Cwd), whenWords(a, i.Started))
 	session := view.SessionCell(i.ResumedFrom).Human
 	chain := fmt.Sprintf("chain %d", i.Chain)

@@ -11,6 +11,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -26,7 +27,7 @@ func TestWhyOfADeadSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	w, err := Call(silent(), l, view.Reporter{}, ledger.Invocation{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.SessionDead, Detail: reason.RefusedContext})
+	w, err := Call(silent(), l, view.Reporter{}, history.Invocation{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.SessionDead, Detail: reason.RefusedContext})
 	if err != nil || w.Setting != view.AdviceFor(reason.RefusedContext, 0).Setting || !strings.Contains(w.Text, "exceeded (refused_context_exceeded)") {
 		t.Errorf("%+v, %v", w, err)
 	}
@@ -35,23 +36,23 @@ func TestWhyOfADeadSession(t *testing.T) {
 // The setting that why gives would have had the call resumed.
 func TestWhySettingsSuffice(t *testing.T) {
 	const hour = 3_600_000
-	f := whyFacts{failed: 3, before: &ledger.SessionRow{Created: 1, LastUsed: 10*hour + 1, Context: rewrite.Context{Used: 171_000, Limit: 200_000}},
+	f := whyFacts{failed: 3, before: &history.SessionRow{Created: 1, LastUsed: 10*hour + 1, Context: rewrite.Context{Used: 171_000, Limit: 200_000}},
 		spent: decide.Spending{Calls: 61}}
 	for reason, want := range map[reason.Code]string{
 		reason.Idle: `ttl = "6h"`, reason.TooOld: "", reason.TooManyCalls: "budget.calls_per_hour = 122", reason.BudgetSpent: "", reason.ContextFull: "context_limit = 0.86", reason.ErrorLimit: "error_limit = 6",
 		reason.ModelChanged: "",
 	} {
-		got, _ := limitSetting(config.Default(), ledger.Invocation{Reason: reason, Started: 15*hour + 2}, f)
+		got, _ := limitSetting(config.Default(), history.Invocation{Reason: reason, Started: 15*hour + 2}, f)
 		if _, err := config.Parse("c.toml", got, ""); got != want || err != nil {
 			t.Errorf("%s: %s, want %s, %v", reason, got, want, err)
 		}
 	}
 	f.before.Context.Used = 200_001
-	if got, known := limitSetting(config.Default(), ledger.Invocation{Reason: reason.ContextFull}, f); got != "" || !known {
+	if got, known := limitSetting(config.Default(), history.Invocation{Reason: reason.ContextFull}, f); got != "" || !known {
 		t.Errorf("beyond the context: %s", got)
 	}
 	f.before.Context, f.before.Answered = rewrite.Context{Used: 900_000}, "gemini-2.5-pro"
-	if got, _ := limitSetting(config.Default(), ledger.Invocation{Reason: reason.ContextFull}, f); got != "context_limit = 0.86" {
+	if got, _ := limitSetting(config.Default(), history.Invocation{Reason: reason.ContextFull}, f); got != "context_limit = 0.86" {
 		t.Errorf("of an assumed window: %s", got)
 	}
 }
@@ -59,23 +60,23 @@ func TestWhySettingsSuffice(t *testing.T) {
 // A window that is assumed is said to be so, and why.
 func TestWindowWords(t *testing.T) {
 	for _, c := range []struct {
-		session ledger.SessionRow
+		session history.SessionRow
 		want    string
 	}{
-		{ledger.SessionRow{Context: rewrite.Context{Used: 90, Limit: 100}, Answered: "gemini-2.5-pro"}, "90 of 100 tokens of context;"},
-		{ledger.SessionRow{Context: rewrite.Context{Used: 900_000}, Answered: "gemini-2.5-pro"},
+		{history.SessionRow{Context: rewrite.Context{Used: 90, Limit: 100}, Answered: "gemini-2.5-pro"}, "90 of 100 tokens of context;"},
+		{history.SessionRow{Context: rewrite.Context{Used: 900_000}, Answered: "gemini-2.5-pro"},
 			"900000 of 1048576 tokens of context (the window of gemini-2.5-pro; the tool reports none); above 838861 "},
-		{ledger.SessionRow{Context: rewrite.Context{Used: 170_000}, Model: "qwen3-max"}, "170000 of 258048 tokens of context (the window of qwen3-max; "},
-		{ledger.SessionRow{Context: rewrite.Context{Used: 170_000}, Model: "gemini-2.5-pro", Answered: "stub"},
+		{history.SessionRow{Context: rewrite.Context{Used: 170_000}, Model: "qwen3-max"}, "170000 of 258048 tokens of context (the window of qwen3-max; "},
+		{history.SessionRow{Context: rewrite.Context{Used: 170_000}, Model: "gemini-2.5-pro", Answered: "stub"},
 			"170000 of 200000 tokens of context (assumed: the tool reports no window, and none is known of stub); above 160000 "},
-		{ledger.SessionRow{Context: rewrite.Context{Used: 170_000}}, "none is known of the tool's own model)"},
+		{history.SessionRow{Context: rewrite.Context{Used: 170_000}}, "none is known of the tool's own model)"},
 	} {
 		if got := NearlyFull(c.session.Context, SessionModel(c.session), 0.8); !strings.Contains(got, c.want) {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
-	f := whyFacts{before: &ledger.SessionRow{Context: rewrite.Context{Used: 900_000}, Answered: "gemini-2.5-pro"}}
-	said := strings.Join(sessionEvidence(silent(), ledger.Invocation{Reason: reason.ContextFull}, f), "")
+	f := whyFacts{before: &history.SessionRow{Context: rewrite.Context{Used: 900_000}, Answered: "gemini-2.5-pro"}}
+	said := strings.Join(sessionEvidence(silent(), history.Invocation{Reason: reason.ContextFull}, f), "")
 	if !strings.Contains(said, "of context (the window of gemini-2.5-pro; the tool reports none); context_limit is 0.8 now.") {
 		t.Error(said)
 	}

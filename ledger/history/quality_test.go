@@ -1,35 +1,26 @@
-package ledger
+package history
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
+	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
 // A course tells how a chain went from its second call on. Chains with one call, and those whose first call failed, have none.
 func TestCourses(t *testing.T) {
 	l, _ := newLedger(t)
-	const hour = 3_600_000
 	now := decide.Millis(1_800_000_000_000)
-	call := func(task, text string, holdOut float64, change func(*Ticket, *Outcome)) {
-		c := testCall(l, text, now)
-		c.Task, c.Role, c.Limits.HoldOut = task, "coder", holdOut
-		d, ticket := beginCall(t, l, c)
-		o := goodOutcome(fmt.Sprintf("%08d-0000-4000-8000-000000000000", ticket.Session), "done", now+1000)
-		if d.NativeID != "" {
-			o.Seen.ID = d.NativeID
-		}
-		if change != nil {
-			change(ticket, o)
-		}
-		finish(t, l, ticket, o)
-		now += 60_000
+	call := func(task, text string, holdOut float64, end func(*ledger.Ticket, *ledger.Outcome)) {
+		play(t, l, now, func(c *ledger.Call) { c.Task, c.Prompt, c.Limits.HoldOut = task, prompt.New(text, l.Key()), holdOut }, end)
+		now += minute
 	}
-	fails := func(_ *Ticket, o *Outcome) { o.Exit = 1 }
-	refused := func(ticket *Ticket, o *Outcome) {
+	fails := func(_ *ledger.Ticket, o *ledger.Outcome) { o.Exit = 1 }
+	refused := func(ticket *ledger.Ticket, o *ledger.Outcome) {
 		if err := l.FallBack(ticket, reason.RefusedUnknown); err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +42,7 @@ func TestCourses(t *testing.T) {
 		call(fmt.Sprint("half", n), text+"\n\nMore.", 0.5, nil)
 	}
 	call("half0", text+"\n\nMore.\n\nAll.", 0, nil)
-	courses, err := l.Courses(Filter{}, now+hour)
+	courses, err := Courses(l, Filter{}, now+hour)
 	if err != nil || len(courses) != 6 {
 		t.Fatalf("%d courses, %v", len(courses), err)
 	}
@@ -63,7 +54,7 @@ func TestCourses(t *testing.T) {
 		t.Errorf("fresh: %+v", c)
 	}
 	for i, c := range courses[2:] {
-		if c.Resumed != (c.Arm == Treated) || c.Arm == "" || c.Changed != (i == 0) {
+		if c.Resumed != (c.Arm == ledger.Treated) || c.Arm == "" || c.Changed != (i == 0) {
 			t.Errorf("half %d: %+v", i, c)
 		}
 	}
@@ -76,7 +67,7 @@ func TestCourses(t *testing.T) {
 		{Filter{}, now, 0, 6}, {Filter{}, now + hour - 60_000, 5, 6}, {Since(began), now + hour, 4, 4}, {Since(began + 1), now + hour, 3, 3},
 		{Filter{Task: "resumed", Outcome: "failed"}, now + hour, 1, 1}, {Filter{Tool: "codex"}, now + hour, 0, 0},
 	} {
-		courses, err := l.Courses(tt.filter, tt.now)
+		courses, err := Courses(l, tt.filter, tt.now)
 		ended := len(slices.DeleteFunc(slices.Clone(courses), func(c Course) bool { return !c.Ended }))
 		if err != nil || len(courses) != tt.all || ended != tt.ended {
 			t.Errorf("%+v: %d courses, %d of them ended, want %d and %d; %v", tt.filter, len(courses), ended, tt.all, tt.ended, err)

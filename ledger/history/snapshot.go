@@ -1,13 +1,13 @@
-package ledger
+package history
 
 import (
 	"cmp"
-	"context"
 	"database/sql"
 	"fmt"
 	"math"
 	"slices"
 
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
@@ -15,6 +15,11 @@ import (
 
 // A Period begins at Since and ends before Until.
 type Period struct{ Since, Until decide.Millis }
+
+const (
+	hour decide.Millis = 3_600_000
+	day                = 24 * hour
+)
 
 // Always is the period that contains every call.
 var Always = Period{math.MinInt64, math.MaxInt64}
@@ -87,10 +92,10 @@ type SnapshotLimits struct {
 // recently is how many recently used chains the displayed ones are chosen from.
 const recently = 500
 
-// Snapshot reads the selected calls. It counts runs whose prompts together had more than
+// ReadSnapshot reads the selected calls. It counts runs whose prompts together had more than
 // longPrompt tokens separately. It blocks no writer.
-func (l *Ledger) Snapshot(f Filter, longPrompt int64, most SnapshotLimits) (s Snapshot, err error) {
-	err = l.inOneMoment(func(q rowsQueryer) (err error) {
+func ReadSnapshot(l *ledger.Ledger, f Filter, longPrompt int64, most SnapshotLimits) (s Snapshot, err error) {
+	err = l.InOneMoment(func(q ledger.Queryer) (err error) {
 		if s.Slices, err = readFineSlices(q, f, longPrompt, most.Keys); err != nil {
 			return fmt.Errorf("sum up days: %w", err)
 		}
@@ -99,7 +104,7 @@ func (l *Ledger) Snapshot(f Filter, longPrompt int64, most SnapshotLimits) (s Sn
 				return fmt.Errorf("sum up chains: %w", err)
 			}
 		}
-		if s.Chains, err = l.chainCalls(q, f, most); err != nil {
+		if s.Chains, err = chainCalls(l, q, f, most); err != nil {
 			return fmt.Errorf("list chains: %w", err)
 		}
 		return nil
@@ -107,32 +112,9 @@ func (l *Ledger) Snapshot(f Filter, longPrompt int64, most SnapshotLimits) (s Sn
 	return s, err
 }
 
-// inOneMoment runs queries that see no concurrent write. A transaction of database/sql would take
-// the writer's lock.
-func (l *Ledger) inOneMoment(read func(rowsQueryer) error) error {
-	ctx := context.Background()
-	conn, err := l.db.Conn(ctx)
-	if err != nil {
-		return fmt.Errorf("read ledger: %w", err)
-	}
-	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
-		return fmt.Errorf("read ledger: %w", err)
-	}
-	defer func() { _, _ = conn.ExecContext(ctx, "ROLLBACK") }()
-	return read(onConn{conn})
-}
-
-// onConn runs queries on one connection.
-type onConn struct{ conn *sql.Conn }
-
-func (c onConn) Query(query string, args ...any) (*sql.Rows, error) {
-	return c.conn.QueryContext(context.Background(), query, args...)
-}
-
 // Slices sums up the selected calls, as a snapshot does.
-func (l *Ledger) Slices(f Filter, longPrompt int64) (list []Slice, err error) {
-	err = l.inOneMoment(func(q rowsQueryer) error {
+func Slices(l *ledger.Ledger, f Filter, longPrompt int64) (list []Slice, err error) {
+	err = l.InOneMoment(func(q ledger.Queryer) error {
 		list, err = readSlices(q, f, longPrompt, "'', ''")
 		return err
 	})
@@ -157,7 +139,7 @@ const (
 // readSlices sums up the calls that are alike; keys are the expressions of their directory and task,
 // with their arguments. It makes SQLite sort by as few columns as possible and computes here what
 // follows from them: for a million calls each column takes a tenth of a second.
-func readSlices(q rowsQueryer, f Filter, longPrompt int64, keys string, args ...any) (list []Slice, err error) {
+func readSlices(q ledger.Queryer, f Filter, longPrompt int64, keys string, args ...any) (list []Slice, err error) {
 	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
 		(duration IS NOT NULL) * %d + login * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm, %s,
@@ -166,7 +148,7 @@ func readSlices(q rowsQueryer, f Filter, longPrompt int64, keys string, args ...
 		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes),
 		sum(max(prompt_bytes - sent_bytes, 0))
 		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`,
-		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, isLogin, keys, briefIdle)
+		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, isLogin, keys, ledger.BriefIdle)
 	at := map[Slice]int{} // keyed by the common properties, with all sums zero
 	err = inPieces(q, f, query, func(rows *sql.Rows) error {
 		var s Slice
@@ -202,7 +184,7 @@ func readSlices(q rowsQueryer, f Filter, longPrompt int64, keys string, args ...
 
 // readFineSlices sums up the calls by directory and task too. As many groups as calls would take long
 // to sort: only the directories and tasks with the most calls are told apart.
-func readFineSlices(q rowsQueryer, f Filter, longPrompt int64, most int) ([]Slice, error) {
+func readFineSlices(q ledger.Queryer, f Filter, longPrompt int64, most int) ([]Slice, error) {
 	cwds, err := mostCalled(q, "SELECT i.cwd FROM invocations i", f, most)
 	if err != nil {
 		return nil, err
@@ -217,9 +199,9 @@ func readFineSlices(q rowsQueryer, f Filter, longPrompt int64, most int) ([]Slic
 }
 
 // mostCalled returns the values of the query's column that the most managed calls have. It calls them i.
-func mostCalled(q rowsQueryer, query string, f Filter, most int) (values []string, err error) {
+func mostCalled(q ledger.Queryer, query string, f Filter, most int) (values []string, err error) {
 	where, args := f.selects("i.")
-	err = each(q, query+" WHERE "+managed+" AND "+where+" GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?",
+	err = ledger.Each(q, query+" WHERE "+managed+" AND "+where+" GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?",
 		func(rows *sql.Rows) error {
 			var value string
 			err := rows.Scan(&value)
@@ -235,17 +217,17 @@ const pieceSize = 2000
 
 // inPieces runs a query that groups the selected calls, once for each piece of the table. %s
 // in it is the condition, whose arguments follow those given. Each piece yields its own row for a group.
-func inPieces(q rowsQueryer, f Filter, query string, read func(*sql.Rows) error, args ...any) error {
+func inPieces(q ledger.Queryer, f Filter, query string, read func(*sql.Rows) error, args ...any) error {
 	among, ofFilter := f.among("")
 	query = fmt.Sprintf(query, "id BETWEEN ? AND ? AND "+among)
 	next := func(id, condition string, bound any) (first sql.NullInt64, err error) {
-		err = each(q, "SELECT min("+id+") FROM invocations WHERE "+condition, func(rows *sql.Rows) error { return rows.Scan(&first) }, bound)
+		err = ledger.Each(q, "SELECT min("+id+") FROM invocations WHERE "+condition, func(rows *sql.Rows) error { return rows.Scan(&first) }, bound)
 		return first, err
 	}
 	first, err := next("+id", "started >= ?", f.Times().Since) // + has SQLite use the index by time
 	for first.Valid && err == nil {
 		last := first.Int64 + pieceSize - 1
-		if err = each(q, query, read, slices.Concat(args, []any{first.Int64, last}, ofFilter)...); err == nil {
+		if err = ledger.Each(q, query, read, slices.Concat(args, []any{first.Int64, last}, ofFilter)...); err == nil {
 			first, err = next("id", "id > ?", last)
 		}
 	}
@@ -263,12 +245,12 @@ func placed[T comparable](list *[]T, at map[T]int, like T) *T {
 	return &(*list)[i]
 }
 
-func (l *Ledger) chainCalls(q rowsQueryer, f Filter, most SnapshotLimits) (chains []ChainCalls, err error) {
+func chainCalls(l *ledger.Ledger, q ledger.Queryer, f Filter, most SnapshotLimits) (chains []ChainCalls, err error) {
 	p := f.Times()
 	of := f
 	of.Period = Period{}
 	condition, args := of.ofCalls("chain_id", "c.id")
-	err = each(q, `SELECT id, tool, cwd, task, role, created, updated FROM (
+	err = ledger.Each(q, `SELECT id, tool, cwd, task, role, created, updated FROM (
 			SELECT *, (SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+ran+`) AS calls FROM chains c
 			WHERE updated >= ? AND created < ? AND `+condition+` ORDER BY updated DESC, id DESC LIMIT ?)
 		ORDER BY calls DESC, updated DESC, id DESC LIMIT ?`,
@@ -292,14 +274,14 @@ func (l *Ledger) chainCalls(q rowsQueryer, f Filter, most SnapshotLimits) (chain
 	return slices.DeleteFunc(chains, func(c ChainCalls) bool { return c.Calls == 0 }), nil
 }
 
-func (c *ChainCalls) read(l *Ledger, q rowsQueryer, f Filter, most int) error {
+func (c *ChainCalls) read(l *ledger.Ledger, q ledger.Queryer, f Filter, most int) error {
 	among, args := f.among("i.")
 	args = append([]any{c.ID}, args...)
-	if err := each(q, "SELECT coalesce(sum("+ran+"), 0), coalesce(sum("+continued+"), 0) FROM invocations i WHERE chain_id = ? AND "+among,
+	if err := ledger.Each(q, "SELECT coalesce(sum("+ran+"), 0), coalesce(sum("+continued+"), 0) FROM invocations i WHERE chain_id = ? AND "+among,
 		func(rows *sql.Rows) error { return rows.Scan(&c.Calls, &c.Resumed) }, args...); err != nil {
 		return err
 	}
-	err := l.eachInvocation(q, "i.chain_id = ? AND "+among+" ORDER BY i.id DESC LIMIT ?",
+	err := eachInvocation(l, q, "i.chain_id = ? AND "+among+" ORDER BY i.id DESC LIMIT ?",
 		func(i Invocation) { c.Latest = append(c.Latest, i) }, append(args, most)...)
 	slices.Reverse(c.Latest)
 	return err

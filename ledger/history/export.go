@@ -1,8 +1,10 @@
-package ledger
+package history
 
 import (
+	"database/sql"
 	"fmt"
 
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
@@ -24,26 +26,20 @@ type Tally struct {
 }
 
 // Tallies counts all calls.
-func (l *Ledger) Tallies() ([]Tally, error) {
-	rows, err := l.db.Query(`
+func Tallies(l *ledger.Ledger) ([]Tally, error) {
+	var all []Tally
+	err := ledger.Each(l, `
 		SELECT tool, mode, reason, coalesce(fell_back, ''), coalesce(outcome, ''), count(*), coalesce(sum(duration), 0),
 			sum(prompt_bytes), sum(sent_bytes), count(input), coalesce(sum(input), 0), coalesce(sum(cache_read), 0),
 			coalesce(sum(cache_write), 0), coalesce(sum(output), 0), count(cost), coalesce(sum(cost), 0)
-		FROM invocations GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`)
-	if err != nil {
-		return nil, fmt.Errorf("count calls: %w", err)
-	}
-	defer rows.Close()
-	var all []Tally
-	for rows.Next() {
+		FROM invocations GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`, func(rows *sql.Rows) error {
 		var t Tally
-		if err := rows.Scan(&t.Tool, &t.Mode, &t.Reason, &t.FellBack, &t.Outcome, &t.Calls, &t.Millis, &t.PromptBytes, &t.SentBytes,
-			&t.Metered, &t.Input, &t.CacheRead, &t.CacheWrite, &t.Output, &t.Priced, &t.Cost); err != nil {
-			return nil, fmt.Errorf("count calls: %w", err)
-		}
+		err := rows.Scan(&t.Tool, &t.Mode, &t.Reason, &t.FellBack, &t.Outcome, &t.Calls, &t.Millis, &t.PromptBytes, &t.SentBytes,
+			&t.Metered, &t.Input, &t.CacheRead, &t.CacheWrite, &t.Output, &t.Priced, &t.Cost)
 		all = append(all, t)
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	})
+	if err != nil {
 		return nil, fmt.Errorf("count calls: %w", err)
 	}
 	return all, nil
@@ -57,21 +53,15 @@ type Census struct {
 }
 
 // Sessions counts all sessions.
-func (l *Ledger) Sessions() ([]Census, error) {
-	rows, err := l.db.Query("SELECT tool, state, count(*) FROM sessions GROUP BY 1, 2 ORDER BY 1, 2")
-	if err != nil {
-		return nil, fmt.Errorf("count sessions: %w", err)
-	}
-	defer rows.Close()
+func Sessions(l *ledger.Ledger) ([]Census, error) {
 	var all []Census
-	for rows.Next() {
+	err := ledger.Each(l, "SELECT tool, state, count(*) FROM sessions GROUP BY 1, 2 ORDER BY 1, 2", func(rows *sql.Rows) error {
 		var c Census
-		if err := rows.Scan(&c.Tool, &c.State, &c.Sessions); err != nil {
-			return nil, fmt.Errorf("count sessions: %w", err)
-		}
+		err := rows.Scan(&c.Tool, &c.State, &c.Sessions)
 		all = append(all, c)
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	})
+	if err != nil {
 		return nil, fmt.Errorf("count sessions: %w", err)
 	}
 	return all, nil

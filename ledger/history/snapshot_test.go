@@ -1,23 +1,21 @@
-package ledger
+package history
 
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"testing"
 
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 )
 
 // A snapshot's slices add up to what the sums for stats are.
 func TestSnapshotAddsUp(t *testing.T) {
-	l, _ := newLedger(t)
-	if err := fill(l, 2000); err != nil {
-		t.Fatal(err)
-	}
-	s, err := l.Snapshot(Filter{}, 100_000, SnapshotLimits{Chains: 7, Calls: 4, Keys: 50})
+	l, path := newLedger(t)
+	fill(t, path, 2000)
+	s, err := ReadSnapshot(l, Filter{}, 100_000, SnapshotLimits{Chains: 7, Calls: 4, Keys: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +25,7 @@ func TestSnapshotAddsUp(t *testing.T) {
 		sum.Add(slice.Sums)
 		days[fmt.Sprint(slice.Day)] = sum
 	}
-	groups, err := l.Groups(ByTool, Filter{}, 100_000)
+	groups, err := Groups(l, ByTool, Filter{}, 100_000)
 	if err != nil || len(groups) != 1 || len(days) != 1 || days["0"] != groups[0].Sums {
 		t.Errorf("by day %v, in all %v, %v", days, groups, err)
 	}
@@ -39,7 +37,7 @@ func TestSnapshotAddsUp(t *testing.T) {
 	if len(cwds) != 50 || cwds["/work/49"] != 40 || len(tasks) != 51 || tasks["task 1"] != 10 || tasks[OtherKeys] != 1500 {
 		t.Errorf("by directory %v, by task %v", cwds, tasks)
 	}
-	arms, err := l.Arms(Filter{})
+	arms, err := Arms(l, Filter{})
 	if err != nil || !slices.Equal(s.Arms, arms) {
 		t.Errorf("%d chains in arms, want %d, %v", len(s.Arms), len(arms), err)
 	}
@@ -56,21 +54,17 @@ func TestSnapshotAddsUp(t *testing.T) {
 // What slices sum up is what their calls are, also where numbers are missing and the calls
 // fill more pieces than one.
 func TestSlicesAreTheirCalls(t *testing.T) {
-	l, _ := newLedger(t)
-	if err := fill(l, 3*pieceSize); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.db.Exec(`DELETE FROM invocations WHERE id BETWEEN ?1 / 2 AND 5 * ?1 / 2;
+	l, path := newLedger(t)
+	fill(t, path, 3*pieceSize)
+	execute(t, path, `DELETE FROM invocations WHERE id BETWEEN ?1 / 2 AND 5 * ?1 / 2;
 		UPDATE invocations SET outcome = NULL, duration = NULL, input = NULL, cost = NULL WHERE id % 7 = 0;
 		UPDATE invocations SET fell_back = 'session_dead', model = NULL WHERE id % 11 = 0;
 		UPDATE invocations SET cache_read = 100000 WHERE id % 13 = 0;
 		UPDATE invocations SET mode = 'fork' WHERE mode = 'resume' AND id % 5 = 0;
-		UPDATE invocations SET started = started * 1000`, pieceSize); err != nil {
-		t.Fatal(err)
-	}
+		UPDATE invocations SET started = started * 1000`, pieceSize)
 	period := Period{1000, 3*pieceSize*1_000_000 - 5_000_000}
 	want := map[Slice]Slice{}
-	for i, err := range l.Invocations(Filter{Period: Period{period.Since, Always.Until}}) {
+	for i, err := range Invocations(l, Filter{Period: Period{period.Since, Always.Until}}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +90,7 @@ func TestSlicesAreTheirCalls(t *testing.T) {
 		s.PromptBytes, s.SentBytes, s.LeftOutBytes = s.PromptBytes+i.PromptBytes, s.SentBytes+i.SentBytes, s.LeftOutBytes+max(0, i.PromptBytes-i.SentBytes)
 		want[key] = s
 	}
-	got, err := l.Slices(Filter{Period: period}, 100_000)
+	got, err := Slices(l, Filter{Period: period}, 100_000)
 	if err != nil || len(got) != len(want) || len(got) < 50 {
 		t.Fatalf("%d slices, want %d, %v", len(got), len(want), err)
 	}
@@ -116,9 +110,9 @@ func TestSlicesAreTheirCalls(t *testing.T) {
 func TestSnapshotPeriod(t *testing.T) {
 	l, _ := newLedger(t)
 	for i := range 4 {
-		playFor(t, l, decide.Millis(i+100)*hour, 1, nil)
+		play(t, l, decide.Millis(i+100)*hour, nil, nil)
 	}
-	s, err := l.Snapshot(Filter{Period: Period{101 * hour, 103 * hour}}, 100_000, SnapshotLimits{Chains: 1, Calls: 9})
+	s, err := ReadSnapshot(l, Filter{Period: Period{101 * hour, 103 * hour}}, 100_000, SnapshotLimits{Chains: 1, Calls: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,26 +123,21 @@ func TestSnapshotPeriod(t *testing.T) {
 	if calls != 2 || len(s.Chains) != 1 || s.Chains[0].Calls != 2 || len(s.Chains[0].Latest) != 2 || s.Chains[0].Latest[0].Started != 101*hour {
 		t.Errorf("%d calls, chains %+v", calls, s.Chains)
 	}
-	if s, err = l.Snapshot(Filter{Period: Period{200 * hour, 300 * hour}}, 100_000, SnapshotLimits{Chains: 1, Calls: 9}); err != nil || len(s.Slices)+len(s.Chains) > 0 {
+	if s, err = ReadSnapshot(l, Filter{Period: Period{200 * hour, 300 * hour}}, 100_000, SnapshotLimits{Chains: 1, Calls: 9}); err != nil || len(s.Slices)+len(s.Chains) > 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
 
 // A report keeps no call waiting, and what is written meanwhile is not in it.
 func TestSnapshotLetsOthersWrite(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
-	l, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	playFor(t, l, 100*hour, 1, nil)
-	reader, err := OpenExisting(path)
+	l, path := newLedger(t)
+	play(t, l, 100*hour, nil, nil)
+	reader, err := ledger.OpenExisting(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	calls := func(q rowsQueryer) (n int64) {
+	calls := func(q ledger.Queryer) (n int64) {
 		list, err := readSlices(q, Filter{}, 100_000, "'', ''")
 		if err != nil {
 			t.Fatal(err)
@@ -158,9 +147,9 @@ func TestSnapshotLetsOthersWrite(t *testing.T) {
 		}
 		return n
 	}
-	err = reader.inOneMoment(func(q rowsQueryer) error {
+	err = reader.InOneMoment(func(q ledger.Queryer) error {
 		before := calls(q)
-		if d := playFor(t, l, 101*hour, 1, nil); d.Mode == rewrite.Passthrough {
+		if d := play(t, l, 101*hour, nil, nil); d.Mode == rewrite.Passthrough {
 			t.Errorf("a call was kept waiting: %+v", d)
 		}
 		if after := calls(q); before != 1 || after != 1 {
@@ -168,21 +157,17 @@ func TestSnapshotLetsOthersWrite(t *testing.T) {
 		}
 		return nil
 	})
-	if n := calls(l.db); err != nil || n != 2 {
+	if n := calls(l); err != nil || n != 2 {
 		t.Errorf("%d calls, %v", n, err)
 	}
 }
 
 // The group with the most calls comes first, however many of them were resumed.
 func TestGroupsInOrder(t *testing.T) {
-	l, _ := newLedger(t)
-	if err := fill(l, 20); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.db.Exec("UPDATE invocations SET rule = CASE WHEN id <= 11 THEN 'many' ELSE 'few' END"); err != nil {
-		t.Fatal(err)
-	}
-	groups, err := l.Groups(ByRule, Filter{}, 100_000)
+	l, path := newLedger(t)
+	fill(t, path, 20)
+	execute(t, path, "UPDATE invocations SET rule = CASE WHEN id <= 11 THEN 'many' ELSE 'few' END")
+	groups, err := Groups(l, ByRule, Filter{}, 100_000)
 	if err != nil || len(groups) != 2 || groups[0].Key != "many" || groups[0].Resumed >= groups[1].Resumed {
 		t.Errorf("%+v, %v", groups, err)
 	}

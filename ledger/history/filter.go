@@ -1,6 +1,7 @@
-package ledger
+package history
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -126,4 +127,9 @@ func (f Filter) SelectsSession(directory string, used time.Time) bool {
 	at := decide.Millis(used.UnixMilli())
 	inside := f.Directory == "" || directory == f.Directory || strings.HasPrefix(directory, below)
 	return inside && (p == Always || p.Since <= at && at < p.Until)
+}
+
+func encodeJSON(v any) string {
+	text, _ := json.Marshal(v) // lists of words and numbers: this cannot fail
+	return string(text)
 }

@@ -1,9 +1,10 @@
-package ledger
+package history
 
 import (
 	"database/sql"
 	"fmt"
 
+	"reprise/ledger"
 	"reprise/rewrite/prompt"
 )
 
@@ -13,10 +14,10 @@ type WholePrompts struct {
 	Long  int64 // all others
 }
 
-// WholePrompts counts the selected calls that were resumed with their whole prompt.
-func (l *Ledger) WholePrompts(f Filter) (w WholePrompts, err error) {
+// CountWhole counts the selected calls that were resumed with their whole prompt.
+func CountWhole(l *ledger.Ledger, f Filter) (w WholePrompts, err error) {
 	where, args := f.selects("")
-	err = each(l.db, "SELECT coalesce(sum(prompt_bytes < ?), 0), coalesce(sum(prompt_bytes >= ?), 0) FROM invocations WHERE "+continued+
+	err = ledger.Each(l, "SELECT coalesce(sum(prompt_bytes < ?), 0), coalesce(sum(prompt_bytes >= ?), 0) FROM invocations WHERE "+continued+
 		" AND sent_bytes >= prompt_bytes AND "+where, func(rows *sql.Rows) error { return rows.Scan(&w.Short, &w.Long) },
 		append([]any{prompt.ShortPromptBytes, prompt.ShortPromptBytes}, args...)...)
 	if err != nil {

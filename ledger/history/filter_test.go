@@ -1,19 +1,18 @@
-package ledger
+package history
 
 import (
 	"fmt"
 	"testing"
 
+	"reprise/ledger"
 	"reprise/rewrite/reason"
 )
 
 // Every view selects the same calls by a filter.
 func TestFilter(t *testing.T) {
-	l, _ := newLedger(t)
-	if err := fill(l, 300); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.db.Exec(`UPDATE chains SET role = 'role ' || (id % 3);
+	l, path := newLedger(t)
+	fill(t, path, 300)
+	execute(t, path, `UPDATE chains SET role = 'role ' || (id % 3);
 		UPDATE invocations SET tool = 'codex' WHERE chain_id % 4 = 0;
 		UPDATE chains SET tool = 'codex' WHERE id % 4 = 0;
 		UPDATE sessions SET tool = 'codex' WHERE chain_id % 4 = 0;
@@ -21,9 +20,7 @@ func TestFilter(t *testing.T) {
 		UPDATE invocations SET cwd = '/work/1' || CASE chain_id % 3 WHEN 0 THEN '' WHEN 1 THEN '/below' ELSE '0' END;
 		UPDATE invocations SET outcome = NULL WHERE id % 13 = 0;
 		UPDATE invocations SET detail = 'short_prompt' WHERE id % 5 = 0;
-		UPDATE invocations SET mode = 'fresh', fell_back = 'refused_other' WHERE id % 11 = 0`); err != nil {
-		t.Fatal(err)
-	}
+		UPDATE invocations SET mode = 'fresh', fell_back = 'refused_other' WHERE id % 11 = 0`)
 	for name, tt := range map[string]struct {
 		f    Filter
 		want func(Invocation) bool
@@ -49,7 +46,7 @@ func TestFilter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls, chains := map[int64]bool{}, map[int64]bool{}
-			for i, err := range l.Invocations(Filter{}) {
+			for i, err := range Invocations(l, Filter{}) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -71,7 +68,7 @@ func TestFilter(t *testing.T) {
 }
 
 // counts returns how many calls, chains and sessions each view selects.
-func counts(t *testing.T, l *Ledger, f Filter) map[string]int {
+func counts(t *testing.T, l *ledger.Ledger, f Filter) map[string]int {
 	t.Helper()
 	got := map[string]int{}
 	check := func(err error) {
@@ -80,23 +77,23 @@ func counts(t *testing.T, l *Ledger, f Filter) map[string]int {
 			t.Fatal(err)
 		}
 	}
-	rows, err := l.LatestInvocations(Wanted{Filter: f})
+	rows, err := LatestInvocations(l, Wanted{Filter: f})
 	check(err)
 	got["log"] = len(rows)
-	rows, err = l.InvocationsSince(0, nil, f)
+	rows, err = InvocationsSince(l, 0, nil, f)
 	check(err)
 	got["tail"] = len(rows)
-	chains, err := l.Chains(Wanted{Filter: f})
+	chains, err := Chains(l, Wanted{Filter: f})
 	check(err)
 	got["chains"] = len(chains)
-	sessions, err := l.SessionRows(Wanted{Filter: f})
+	sessions, err := SessionRows(l, Wanted{Filter: f})
 	check(err)
 	got["sessions"] = len(sessions)
-	for _, err := range l.Invocations(f) {
+	for _, err := range Invocations(l, f) {
 		check(err)
 		got["export"]++
 	}
-	s, err := l.Snapshot(f, 100_000, SnapshotLimits{Chains: 100, Calls: 100, Keys: 3})
+	s, err := ReadSnapshot(l, f, 100_000, SnapshotLimits{Chains: 100, Calls: 100, Keys: 3})
 	check(err)
 	for _, slice := range s.Slices {
 		got["slices"] += int(slice.Calls)
@@ -109,13 +106,13 @@ func counts(t *testing.T, l *Ledger, f Filter) map[string]int {
 		got["snapshot calls"] += len(c.Latest)
 	}
 	for _, by := range Bys {
-		groups, err := l.Groups(by, f, 100_000)
+		groups, err := Groups(l, by, f, 100_000)
 		check(err)
 		for _, g := range groups {
 			got[fmt.Sprint("groups by ", by)] += int(g.Calls)
 		}
 	}
-	totals, err := l.Totals(f)
+	totals, err := SumUp(l, f)
 	check(err)
 	got["totals"] = int(totals.Calls)
 	return got

@@ -1,4 +1,4 @@
-package ledger
+package history
 
 import (
 	"database/sql"
@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
@@ -84,15 +85,15 @@ type Invocation struct {
 	Unshared    string         `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
 	Machine     string         `json:"machine,omitempty" doc:"the machine that made it, with --store"`
 	From        string         `json:"from_machine,omitempty" doc:"the one on which the resumed session was last used"`
-	Lost        Lost           `json:"lost,omitempty" doc:"why its session is not in the store: fenced, no_answer, too_large or failed"`
+	Lost        ledger.Lost    `json:"lost,omitempty" doc:"why its session is not in the store: fenced, no_answer, too_large or failed"`
 }
 
 // invocationColumns are those of an invocation i, its chain ic and its session si.
-func (l *Ledger) invocationColumns() string {
+func invocationColumns(l *ledger.Ledger) string {
 	return `i.id, coalesce(i.chain_id, 0), coalesce(i.session_id, 0), i.tool, i.cwd, coalesce(ic.task, ''), coalesce(ic.role, ''), i.rule,
 	i.caller, i.format, i.started, i.duration, i.mode, i.reason, i.detail, i.changed, i.proof, i.arm, i.delta_arm, coalesce(i.resumed_from, ''),
 	coalesce(i.fell_back, ''), coalesce(i.native_id, ''), coalesce(si.model, ''), coalesce(i.model, ''), coalesce(i.outcome, ''), i.exit_code,
-	i.signal, i.prompt_bytes, i.sent_bytes, i.input, i.cache_read, i.cache_write, i.output, ` + oneRequest + `, i.cost, i.unshared, ` + l.machineColumns()
+	i.signal, i.prompt_bytes, i.sent_bytes, i.input, i.cache_read, i.cache_write, i.output, ` + oneRequest + `, i.cost, i.unshared, ` + l.MachineColumns()
 }
 
 const invocationTables = `invocations i LEFT JOIN chains ic ON ic.id = i.chain_id LEFT JOIN sessions si ON si.id = i.session_id`
@@ -110,17 +111,18 @@ func (i *Invocation) columns() []any {
 const batch = 1000
 
 // Invocations yields the selected calls in the order of their numbers. It ends with the first error.
-func (l *Ledger) Invocations(f Filter) iter.Seq2[Invocation, error] {
+func Invocations(l *ledger.Ledger, f Filter) iter.Seq2[Invocation, error] {
 	return func(yield func(Invocation, error) bool) {
 		among, args := f.among("i.")
 		var after int64
-		err := l.db.QueryRow("SELECT coalesce(min(id), ?) - 1 FROM invocations WHERE started >= ?", int64(math.MaxInt64), f.Times().Since).Scan(&after)
+		err := ledger.Each(l, "SELECT coalesce(min(id), ?) - 1 FROM invocations WHERE started >= ?",
+			func(rows *sql.Rows) error { return rows.Scan(&after) }, int64(math.MaxInt64), f.Times().Since)
 		if err != nil {
 			err = fmt.Errorf("list calls: %w", err)
 		}
 		for err == nil {
 			var some []Invocation
-			some, err = l.readInvocations("i.id > ? AND "+among+" ORDER BY i.id LIMIT ?", slices.Concat([]any{after}, args, []any{batch})...)
+			some, err = readInvocations(l, "i.id > ? AND "+among+" ORDER BY i.id LIMIT ?", slices.Concat([]any{after}, args, []any{batch})...)
 			if len(some) == 0 {
 				break
 			}
@@ -138,21 +140,21 @@ func (l *Ledger) Invocations(f Filter) iter.Seq2[Invocation, error] {
 }
 
 // LatestInvocations returns the calls, the latest first.
-func (l *Ledger) LatestInvocations(w Wanted) ([]Invocation, error) {
+func LatestInvocations(l *ledger.Ledger, w Wanted) ([]Invocation, error) {
 	where, args := w.selects("i.")
-	return l.readInvocations(where+" ORDER BY i.id DESC LIMIT ?", append(args, w.limit())...)
+	return readInvocations(l, where+" ORDER BY i.id DESC LIMIT ?", append(args, w.limit())...)
 }
 
 // RunningInvocations returns those selected of the latest calls that are running, the latest first. A call without a session counts for
 // an hour: no lease shows whether its process still lives.
-func (l *Ledger) RunningInvocations(f Filter, now decide.Millis) (list []Invocation, err error) {
+func RunningInvocations(l *ledger.Ledger, f Filter, now decide.Millis) (list []Invocation, err error) {
 	among, args := f.among("i.")
-	rows, err := l.readInvocations("i.outcome IS NULL AND i.id > (SELECT max(id) FROM invocations) - ? AND "+among+" ORDER BY i.id DESC",
+	rows, err := readInvocations(l, "i.outcome IS NULL AND i.id > (SELECT max(id) FROM invocations) - ? AND "+among+" ORDER BY i.id DESC",
 		slices.Concat([]any{recentCalls}, args)...)
 	for _, i := range rows {
-		held := i.Started > now-anHour
+		held := i.Started > now-hour
 		if i.Session != 0 {
-			if held, err = sessionHeld(l.db, i.Session); err != nil {
+			if held, err = l.Held(i.Session); err != nil {
 				return nil, fmt.Errorf("list calls: %w", err)
 			}
 		}
@@ -164,8 +166,8 @@ func (l *Ledger) RunningInvocations(f Filter, now decide.Millis) (list []Invocat
 }
 
 // FindInvocation returns one call, or sql.ErrNoRows if there is none.
-func (l *Ledger) FindInvocation(id int64) (Invocation, error) {
-	rows, err := l.readInvocations("i.id = ?", id)
+func FindInvocation(l *ledger.Ledger, id int64) (Invocation, error) {
+	rows, err := readInvocations(l, "i.id = ?", id)
 	if err == nil && len(rows) == 0 {
 		err = sql.ErrNoRows
 	}
@@ -179,8 +181,8 @@ func (l *Ledger) FindInvocation(id int64) (Invocation, error) {
 const recentCalls = 1000
 
 // LastIn returns the latest call in a directory, or sql.ErrNoRows if none of the latest calls was made there.
-func (l *Ledger) LastIn(cwd string) (Invocation, error) {
-	rows, err := l.readInvocations("i.cwd = ? AND i.id > (SELECT max(id) FROM invocations) - ? ORDER BY i.id DESC LIMIT 1", cwd, recentCalls)
+func LastIn(l *ledger.Ledger, cwd string) (Invocation, error) {
+	rows, err := readInvocations(l, "i.cwd = ? AND i.id > (SELECT max(id) FROM invocations) - ? ORDER BY i.id DESC LIMIT 1", cwd, recentCalls)
 	if err == nil && len(rows) == 0 {
 		err = sql.ErrNoRows
 	}
@@ -192,22 +194,22 @@ func (l *Ledger) LastIn(cwd string) (Invocation, error) {
 
 // InvocationsSince returns the calls after the given one, and those of running that have ended
 // since, the earliest first, as far as the filter selects them.
-func (l *Ledger) InvocationsSince(id int64, running []int64, f Filter) ([]Invocation, error) {
+func InvocationsSince(l *ledger.Ledger, id int64, running []int64, f Filter) ([]Invocation, error) {
 	where, args := f.selects("i.")
-	return l.readInvocations(`(i.id > ? OR i.id IN (SELECT value FROM json_each(?)) AND i.outcome IS NOT NULL) AND `+where+" ORDER BY i.id",
+	return readInvocations(l, `(i.id > ? OR i.id IN (SELECT value FROM json_each(?)) AND i.outcome IS NOT NULL) AND `+where+" ORDER BY i.id",
 		append([]any{id, encodeJSON(append([]int64{}, running...))}, args...)...)
 }
 
-func (l *Ledger) readInvocations(where string, args ...any) (list []Invocation, err error) {
-	err = l.eachInvocation(l.db, where, func(i Invocation) { list = append(list, i) }, args...)
+func readInvocations(l *ledger.Ledger, where string, args ...any) (list []Invocation, err error) {
+	err = eachInvocation(l, l, where, func(i Invocation) { list = append(list, i) }, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list calls: %w", err)
 	}
 	return list, nil
 }
 
-func (l *Ledger) eachInvocation(q rowsQueryer, where string, see func(Invocation), args ...any) error {
-	return each(q, "SELECT "+l.invocationColumns()+" FROM "+invocationTables+" WHERE "+where, func(rows *sql.Rows) error {
+func eachInvocation(l *ledger.Ledger, q ledger.Queryer, where string, see func(Invocation), args ...any) error {
+	return ledger.Each(q, "SELECT "+invocationColumns(l)+" FROM "+invocationTables+" WHERE "+where, func(rows *sql.Rows) error {
 		var i Invocation
 		err := rows.Scan(i.columns()...)
 		see(i)

@@ -1,4 +1,4 @@
-package ledger
+package history
 
 import (
 	"fmt"
@@ -10,30 +10,26 @@ import (
 )
 
 // putCalls puts calls into the ledger, a second apart.
-func putCalls(tb testing.TB, l *Ledger, calls int) {
+func putCalls(tb testing.TB, path string, calls int) {
 	tb.Helper()
-	if _, err := l.db.Exec(`
+	execute(tb, path, `
 		INSERT INTO chains (id, tool, cwd, home, task, role, created, updated) VALUES (1, 'claude', '/p', '/h', 'ABC-1', 'coder', 1, 1);
 		INSERT INTO sessions (id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
-			VALUES (1, 1, 'claude', 'live', 1, 1, '', 'opus', '', '', x'', 0, 0)`); err != nil {
-		tb.Fatal(err)
-	}
-	if _, err := l.db.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+			VALUES (1, 1, 'claude', 'live', 1, 1, '', 'opus', '', '', x'', 0, 0)`)
+	execute(tb, path, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		INSERT INTO invocations (chain_id, session_id, tool, cwd, started, duration, mode, reason, format, native_id, model,
 			prompt_bytes, sent_bytes, input, output, cost, outcome, exit_code)
 		SELECT 1, 1, 'claude', '/p', i * 1000, 500, iif(i % 2, 'fresh', 'resume'), 'extends', 'text', 'an-id', 'claude-opus-5',
-			100, 10, 5, 6, 7, iif(i % 10, 'ok', NULL), 0 FROM n`, calls); err != nil {
-		tb.Fatal(err)
-	}
+			100, 10, 5, 6, 7, iif(i % 10, 'ok', NULL), 0 FROM n`, calls)
 }
 
 func TestInvocations(t *testing.T) {
 	const calls = 2*batch + 7
-	l, _ := newLedger(t)
-	putCalls(t, l, calls)
+	l, path := newLedger(t)
+	putCalls(t, path, calls)
 	for since, want := range map[decide.Millis]int{0: calls, 1000: calls, 1001: calls - 1, 1_500_000: calls - 1499, calls * 1000: 1, calls*1000 + 1: 0} {
 		n, last := 0, int64(0)
-		for i, err := range l.Invocations(Filter{Period: Period{since, Always.Until}}) {
+		for i, err := range Invocations(l, Filter{Period: Period{since, Always.Until}}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +45,7 @@ func TestInvocations(t *testing.T) {
 			t.Errorf("since %d: %d calls, want %d", since, n, want)
 		}
 	}
-	for range l.Invocations(Filter{}) { // the connection is free again after a break
+	for range Invocations(l, Filter{}) { // the connection is free again after a break
 		break
 	}
 	if err := l.CheckWritable(); err != nil {
@@ -57,7 +53,7 @@ func TestInvocations(t *testing.T) {
 	}
 	l.Close()
 	n := 0
-	for _, err := range l.Invocations(Filter{}) {
+	for _, err := range Invocations(l, Filter{}) {
 		if n++; err == nil {
 			t.Error("a closed ledger is read")
 		}
@@ -68,9 +64,9 @@ func TestInvocations(t *testing.T) {
 }
 
 func TestTallies(t *testing.T) {
-	l, _ := newLedger(t)
-	putCalls(t, l, 100)
-	tallies, err := l.Tallies()
+	l, path := newLedger(t)
+	putCalls(t, path, 100)
+	tallies, err := Tallies(l)
 	if err != nil || len(tallies) != 3 {
 		t.Fatalf("%+v, %v", tallies, err)
 	}
@@ -82,23 +78,19 @@ func TestTallies(t *testing.T) {
 	if got := fmt.Sprintf("%q %d, %q %d", tallies[1].Outcome, tallies[1].Calls, tallies[2].Outcome, tallies[2].Calls); got != `"" 10, "ok" 40` {
 		t.Error(got)
 	}
-	sessions, err := l.Sessions()
+	sessions, err := Sessions(l)
 	if err != nil || len(sessions) != 1 || sessions[0] != (Census{"claude", decide.Live, 1}) {
 		t.Errorf("%+v, %v", sessions, err)
 	}
 }
 
 func BenchmarkInvocations(b *testing.B) {
-	l, err := Open(b.TempDir() + "/ledger.db")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer l.Close()
+	l, path := newLedger(b)
 	const calls = 100_000
-	putCalls(b, l, calls)
+	putCalls(b, path, calls)
 	for b.Loop() {
 		n := 0
-		for _, err := range l.Invocations(Filter{}) {
+		for _, err := range Invocations(l, Filter{}) {
 			if n++; err != nil {
 				b.Fatal(err)
 			}

@@ -1,9 +1,10 @@
-package ledger
+package history
 
 import (
 	"database/sql"
 	"fmt"
 
+	"reprise/ledger"
 	"reprise/ledger/decide"
 )
 
@@ -22,11 +23,11 @@ type Course struct {
 }
 
 // quietChain is how long a chain has had no call if it has ended.
-const quietChain = anHour
+const quietChain = hour
 
 // Courses returns the courses of the chains that began in the filter's period, in no order. What the filter says of single
 // calls does not count.
-func (l *Ledger) Courses(f Filter, now decide.Millis) (list []Course, err error) {
+func Courses(l *ledger.Ledger, f Filter, now decide.Millis) (list []Course, err error) {
 	f.Reason, f.Class, f.Outcome = "", "", ""
 	where, args := f.selects("i.")
 	var chain int64
@@ -39,7 +40,7 @@ func (l *Ledger) Courses(f Filter, now decide.Millis) (list []Course, err error)
 			list = append(list, c)
 		}
 	}
-	err = each(l.db, fmt.Sprintf(`SELECT i.chain_id, i.started, (`+continued+`) * %d + (i.fell_back IS NOT NULL) * %d + coalesce(i.outcome = 'ok', 0) * %d
+	err = ledger.Each(l, fmt.Sprintf(`SELECT i.chain_id, i.started, (`+continued+`) * %d + (i.fell_back IS NOT NULL) * %d + coalesce(i.outcome = 'ok', 0) * %d
 			+ coalesce(i.outcome IN ('failed', 'killed'), 0) * %d, coalesce(i.duration, 0), i.arm, i.delta_arm
 		FROM chains c CROSS JOIN invocations i ON i.chain_id = c.id
 		WHERE c.created >= ? AND `+managed+` AND %s ORDER BY c.id, i.id`, callContinues, callFellBack, callWell, callFailed, where), func(rows *sql.Rows) error {

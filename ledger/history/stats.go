@@ -1,8 +1,10 @@
-package ledger
+package history
 
 import (
 	"database/sql"
 	"fmt"
+
+	"reprise/ledger"
 )
 
 // By is what calls are grouped by.
@@ -23,6 +25,15 @@ const (
 
 // Bys are all groupings.
 var Bys = []By{ByTool, ByRule, ByModel, ByCwd, ByTask, ByRole, ByReason, ByDay, ByWeek}
+
+// Groupings of a ledger that ledger.FromLog returns.
+const (
+	ByProject By = "project"
+	ByMachine By = "machine"
+)
+
+// SharedBys are the groupings that only calls of several machines have.
+var SharedBys = []By{ByProject, ByMachine}
 
 func (b By) column() string {
 	switch b {
@@ -86,15 +97,15 @@ type Group struct {
 
 // Groups sums up the selected managed calls. The group with the most calls comes first, days and weeks
 // are in order.
-func (l *Ledger) Groups(by By, f Filter, longPrompt int64) (groups []Group, err error) {
+func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64) (groups []Group, err error) {
 	order := "4 DESC, 1"
 	if by == ByDay || by == ByWeek {
 		order = "1"
 	}
 	at := map[string]int{}
 	where, args := f.selects("")
-	err = l.inOneMoment(func(q rowsQueryer) error {
-		if err := each(q, fmt.Sprintf(`SELECT %s, count(*) - coalesce(sum(mode = 'resume' AND coalesce(native_id, resumed_from) = resumed_from), 0),
+	err = l.InOneMoment(func(q ledger.Queryer) error {
+		if err := ledger.Each(q, fmt.Sprintf(`SELECT %s, count(*) - coalesce(sum(mode = 'resume' AND coalesce(native_id, resumed_from) = resumed_from), 0),
 			count(DISTINCT CASE WHEN `+continued+` THEN resumed_from END), count(*)
 			FROM invocations WHERE %s AND %s GROUP BY 1 ORDER BY %s`, by.column(), managed, where, order),
 			func(rows *sql.Rows) error {
@@ -127,47 +138,32 @@ func (l *Ledger) Groups(by By, f Filter, longPrompt int64) (groups []Group, err 
 // ChainSums are the calls of one chain in one arm.
 type ChainSums struct {
 	Chain int64
-	Arm   string // Control or Treated
+	Arm   string // ledger.Control or Treated
 	Sums
 }
 
 // Arms sums up, chain by chain, the selected calls that were made while there was a control group.
-func (l *Ledger) Arms(f Filter) ([]ChainSums, error) {
-	chains, err := arms(l.db, f)
+func Arms(l *ledger.Ledger, f Filter) ([]ChainSums, error) {
+	chains, err := arms(l, f)
 	if err != nil {
 		return nil, fmt.Errorf("sum up chains: %w", err)
 	}
 	return chains, nil
 }
 
-func arms(q rowsQueryer, f Filter) (chains []ChainSums, err error) {
+func arms(q ledger.Queryer, f Filter) (chains []ChainSums, err error) {
 	where, args := f.selects("")
 	// Both keys in one number: SQLite sorts that in two thirds of the time.
-	err = each(q, "SELECT chain_id * 2 + (arm = ?), "+sumColumns+" FROM invocations WHERE arm <> '' AND "+managed+" AND "+where+" GROUP BY 1",
+	err = ledger.Each(q, "SELECT chain_id * 2 + (arm = ?), "+sumColumns+" FROM invocations WHERE arm <> '' AND "+managed+" AND "+where+" GROUP BY 1",
 		func(rows *sql.Rows) error {
-			c := ChainSums{Arm: Control}
+			c := ChainSums{Arm: ledger.Control}
 			err := rows.Scan(append([]any{&c.Chain}, c.columns()...)...)
 			if c.Chain%2 != 1 {
-				c.Arm = Treated
+				c.Arm = ledger.Treated
 			}
 			c.Chain /= 2
 			chains = append(chains, c)
 			return err
-		}, append([]any{Control}, args...)...)
+		}, append([]any{ledger.Control}, args...)...)
 	return chains, err
-}
-
-// each runs a query and reads its rows.
-func each(q rowsQueryer, query string, read func(*sql.Rows) error, args ...any) error {
-	rows, err := q.Query(query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := read(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }

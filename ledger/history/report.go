@@ -1,10 +1,11 @@
-package ledger
+package history
 
 import (
 	"database/sql"
 	"fmt"
 	"slices"
 
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
@@ -43,9 +44,9 @@ type SessionRow struct {
 }
 
 // Unshared returns why calls from a time on were not shared, although there was a store, and how many.
-func (l *Ledger) Unshared(since decide.Millis) (calls map[string]int64, err error) {
+func Unshared(l *ledger.Ledger, since decide.Millis) (calls map[string]int64, err error) {
 	calls = map[string]int64{}
-	err = each(l.db, "SELECT unshared, count(*) FROM invocations WHERE started >= ? AND unshared <> '' GROUP BY unshared", func(rows *sql.Rows) error {
+	err = ledger.Each(l, "SELECT unshared, count(*) FROM invocations WHERE started >= ? AND unshared <> '' GROUP BY unshared", func(rows *sql.Rows) error {
 		var why string
 		var n int64
 		err := rows.Scan(&why, &n)
@@ -75,37 +76,31 @@ func (w Wanted) limit() int {
 }
 
 // Chains returns the chains, the most recently used first.
-func (l *Ledger) Chains(w Wanted) ([]ChainRow, error) {
+func Chains(l *ledger.Ledger, w Wanted) ([]ChainRow, error) {
 	of := w.Filter
 	of.Chain, of.Tool = 0, ""
 	condition, args := of.ofCalls("chain_id", "c.id")
 	args = append([]any{w.Chain, w.Chain, w.Tool, w.Tool, w.Live, decide.Live, decide.Running}, append(args, w.limit())...)
-	rows, err := l.db.Query(`
+	var chains []ChainRow
+	err := ledger.Each(l, `
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+ran+`),
-			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+continued+`), `+l.invocationColumns()+`
+			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+continued+`), `+invocationColumns(l)+`
 		FROM chains c JOIN `+invocationTables+`
 		WHERE i.id = (SELECT max(id) FROM invocations WHERE chain_id = c.id) AND (? = 0 OR c.id = ?) AND (? = '' OR c.tool = ?)
-			AND (NOT ? OR EXISTS (SELECT 1 FROM sessions s WHERE `+sinceBegun+` AND s.state IN (?, ?) AND s.reset = 0)) AND `+condition+`
-		ORDER BY c.updated DESC, c.id DESC LIMIT ?`, args...)
+			AND (NOT ? OR EXISTS (SELECT 1 FROM sessions s WHERE `+ledger.SinceBegun+` AND s.state IN (?, ?) AND s.reset = 0)) AND `+condition+`
+		ORDER BY c.updated DESC, c.id DESC LIMIT ?`, func(rows *sql.Rows) error {
+		var c ChainRow
+		err := rows.Scan(append([]any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated, &c.Calls, &c.Resumed},
+			c.Last.columns()...)...)
+		chains = append(chains, c)
+		return err
+	}, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list chains: %w", err)
 	}
-	defer rows.Close()
-	var chains []ChainRow
-	for rows.Next() {
-		var c ChainRow
-		if err := rows.Scan(append([]any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated, &c.Calls, &c.Resumed},
-			c.Last.columns()...)...); err != nil {
-			return nil, fmt.Errorf("list chains: %w", err)
-		}
-		chains = append(chains, c)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list chains: %w", err)
-	}
 	for i := range chains {
-		if chains[i].Sessions, err = l.SessionRows(Wanted{Filter: Filter{Chain: chains[i].ID}}); err != nil {
+		if chains[i].Sessions, err = SessionRows(l, Wanted{Filter: Filter{Chain: chains[i].ID}}); err != nil {
 			return nil, err
 		}
 	}
@@ -114,7 +109,7 @@ func (l *Ledger) Chains(w Wanted) ([]ChainRow, error) {
 
 // SessionRows returns the sessions: those of one chain the newest first, others the most recently
 // used first.
-func (l *Ledger) SessionRows(w Wanted) ([]SessionRow, error) {
+func SessionRows(l *ledger.Ledger, w Wanted) ([]SessionRow, error) {
 	where, order := "? = 0 AND (? = '' OR tool = ?)", "last_used DESC, id DESC"
 	if w.Chain != 0 {
 		where, order = "chain_id = ? AND (? = '' OR tool = ?)", "id DESC"
@@ -123,37 +118,31 @@ func (l *Ledger) SessionRows(w Wanted) ([]SessionRow, error) {
 	of.Chain, of.Tool = 0, ""
 	condition, args := of.ofCalls("session_id", "sessions.id")
 	args = append([]any{w.Chain, w.Tool, w.Tool}, append(args, w.limit())...)
-	return l.sessionRows(where+" AND "+condition+" ORDER BY "+order+" LIMIT ?", args...)
+	return sessionRows(l, where+" AND "+condition+" ORDER BY "+order+" LIMIT ?", args...)
 }
 
 // SessionsLike returns the sessions whose native ID begins with prefix, the newest first.
-func (l *Ledger) SessionsLike(prefix string) ([]SessionRow, error) {
+func SessionsLike(l *ledger.Ledger, prefix string) ([]SessionRow, error) {
 	// The range lets SQLite use its index, and no character of the prefix is a wildcard.
-	return l.sessionRows("native_id >= ? AND native_id < ? ORDER BY id DESC", prefix, prefix+"\U0010FFFF")
+	return sessionRows(l, "native_id >= ? AND native_id < ? ORDER BY id DESC", prefix, prefix+"\U0010FFFF")
 }
 
-func (l *Ledger) sessionRows(where string, args ...any) ([]SessionRow, error) {
-	rows, err := l.db.Query(`SELECT id, chain_id, tool, coalesce(native_id, ''), state, state_why, reset, coalesce(version, ''),
+func sessionRows(l *ledger.Ledger, where string, args ...any) ([]SessionRow, error) {
+	var sessions []SessionRow
+	err := ledger.Each(l, `SELECT id, chain_id, tool, coalesce(native_id, ''), state, state_why, reset, coalesce(version, ''),
 		model, first_model, turns, context_used, context_limit, created, last_used,
-		coalesce((SELECT p.native_id FROM sessions p WHERE p.id = sessions.parent_id), '') FROM sessions WHERE `+where, args...)
+		coalesce((SELECT p.native_id FROM sessions p WHERE p.id = sessions.parent_id), '') FROM sessions WHERE `+where, func(rows *sql.Rows) error {
+		var s SessionRow
+		err := rows.Scan(&s.ID, &s.Chain, &s.Tool, &s.NativeID, &s.State, &s.Why, &s.Reset, &s.Version, &s.Model, &s.Answered, &s.Turns,
+			&s.Context.Used, &s.Context.Limit, &s.Created, &s.LastUsed, &s.Parent)
+		sessions = append(sessions, s)
+		return err
+	}, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
-	defer rows.Close()
-	var sessions []SessionRow
-	for rows.Next() {
-		var s SessionRow
-		if err := rows.Scan(&s.ID, &s.Chain, &s.Tool, &s.NativeID, &s.State, &s.Why, &s.Reset, &s.Version, &s.Model, &s.Answered, &s.Turns,
-			&s.Context.Used, &s.Context.Limit, &s.Created, &s.LastUsed, &s.Parent); err != nil {
-			return nil, fmt.Errorf("list sessions: %w", err)
-		}
-		sessions = append(sessions, s)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
-	}
 	for i := range sessions {
-		if sessions[i].Held, err = sessionHeld(l.db, sessions[i].ID); err != nil {
+		if sessions[i].Held, err = l.Held(sessions[i].ID); err != nil {
 			return nil, fmt.Errorf("list sessions: %w", err)
 		}
 	}
@@ -161,9 +150,10 @@ func (l *Ledger) sessionRows(where string, args ...any) ([]SessionRow, error) {
 }
 
 // Bounded returns the time from which on there are at most that many calls: since, or when the first of the latest ones began.
-func (l *Ledger) Bounded(since decide.Millis, most int64) (decide.Millis, error) {
+func Bounded(l *ledger.Ledger, since decide.Millis, most int64) (decide.Millis, error) {
 	var began decide.Millis
-	err := l.db.QueryRow("SELECT coalesce(max(started), 0) FROM invocations WHERE id = (SELECT max(id) FROM invocations) - ?", most).Scan(&began)
+	err := ledger.Each(l, "SELECT coalesce(max(started), 0) FROM invocations WHERE id = (SELECT max(id) FROM invocations) - ?",
+		func(rows *sql.Rows) error { return rows.Scan(&began) }, most)
 	if err != nil {
 		return 0, fmt.Errorf("list calls: %w", err)
 	}
@@ -171,23 +161,11 @@ func (l *Ledger) Bounded(since decide.Millis, most int64) (decide.Millis, error)
 }
 
 // DataVersion returns a number that changes when another process has written to the ledger.
-func (l *Ledger) DataVersion() (version int64, err error) {
-	if err = l.db.QueryRow("PRAGMA data_version").Scan(&version); err != nil {
+func DataVersion(l *ledger.Ledger) (version int64, err error) {
+	if err = ledger.Each(l, "PRAGMA data_version", func(rows *sql.Rows) error { return rows.Scan(&version) }); err != nil {
 		return 0, fmt.Errorf("look at ledger: %w", err)
 	}
 	return version, nil
-}
-
-// Reset ends the chain's newest session: its next call begins anew. If there is no such chain it
-// returns sql.ErrNoRows.
-func (l *Ledger) Reset(chain int64) error {
-	return l.write(func(tx *sql.Tx) error {
-		if err := tx.QueryRow("SELECT id FROM chains WHERE id = ?", chain).Scan(&chain); err != nil {
-			return err
-		}
-		_, err := tx.Exec("UPDATE sessions SET reset = 1 WHERE chain_id = ? AND reset = 0", chain)
-		return err
-	})
 }
 
 // Totals are sums over the whole ledger.
@@ -200,16 +178,16 @@ type Totals struct {
 	PromptBytes, SentBytes int64 // of the managed calls
 }
 
-// Totals sums up the selected invocations.
-func (l *Ledger) Totals(f Filter) (t Totals, err error) {
+// SumUp sums up the selected invocations.
+func SumUp(l *ledger.Ledger, f Filter) (t Totals, err error) {
 	chains, ofChains := f.ofCalls("chain_id", "chains.id")
 	where, ofCalls := f.selects("")
-	err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains WHERE `+chains+`), coalesce(sum(`+ran+`), 0),
+	err = ledger.Each(l, `SELECT (SELECT count(*) FROM chains WHERE `+chains+`), coalesce(sum(`+ran+`), 0),
 		coalesce(sum(`+continued+`), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0),
 		count(*) - coalesce(sum(`+ran+`), 0), coalesce(sum(reason = ?), 0),
-		coalesce(sum(prompt_bytes) FILTER (WHERE `+managed+`), 0), coalesce(sum(sent_bytes) FILTER (WHERE `+managed+`), 0) FROM invocations WHERE `+where,
-		slices.Concat(ofChains, []any{rewrite.Fork, rewrite.Fresh, rewrite.Observe, reason.Never}, ofCalls)...).
-		Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Forked, &t.Fresh, &t.Observed, &t.Stopped, &t.Never, &t.PromptBytes, &t.SentBytes)
+		coalesce(sum(prompt_bytes) FILTER (WHERE `+managed+`), 0), coalesce(sum(sent_bytes) FILTER (WHERE `+managed+`), 0) FROM invocations WHERE `+where, func(rows *sql.Rows) error {
+		return rows.Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Forked, &t.Fresh, &t.Observed, &t.Stopped, &t.Never, &t.PromptBytes, &t.SentBytes)
+	}, slices.Concat(ofChains, []any{rewrite.Fork, rewrite.Fresh, rewrite.Observe, reason.Never}, ofCalls)...)
 	if err != nil {
 		return Totals{}, fmt.Errorf("sum up calls: %w", err)
 	}

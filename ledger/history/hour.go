@@ -1,0 +1,49 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+
+	"reprise/ledger"
+	"reprise/rewrite"
+)
+
+// An HourRow is what a cache of an hour saves the calls of one tool, or would have saved them.
+type HourRow struct {
+	Tool   string
+	Calls  int64   // for which it was asked
+	Saved  float64 // weighted tokens that it saved their chains, negative if it cost more
+	Chains int64   // others, for which it would have been cheaper
+	Missed float64 // what it would have saved these
+}
+
+// HourRows sums up the chains of the selected calls, by tool, of the tools that can ask the provider for an hour.
+func HourRows(l *ledger.Ledger, w Wanted) ([]HourRow, error) {
+	where, args := w.selects("i.")
+	tools := slices.DeleteFunc(slices.Clone(rewrite.Names), func(name string) bool {
+		tool, _ := rewrite.Lookup(name)
+		return !tool.Descriptor().KeepsHour
+	})
+	where, args = where+" AND i.tool IN (SELECT value FROM json_each(?))", append(args, encodeJSON(tools))
+	var all []HourRow
+	err := ledger.EachPauses(l, "SELECT i.chain_id FROM invocations i WHERE (i.cache_hour OR i.idle >= 300000 AND i.idle < 3600000) AND "+where, args, func(p ledger.Pauses) {
+		if len(all) == 0 || all[len(all)-1].Tool != p.Tool {
+			all = append(all, HourRow{Tool: p.Tool})
+		}
+		row := &all[len(all)-1]
+		if p.Asked > 0 {
+			row.Calls += p.Asked
+			row.Saved += p.HourSaves()
+			return
+		}
+		p.Within = p.Again // what was found all the same is not to be saved
+		if saves := p.HourSaves(); saves > 0 {
+			row.Chains++
+			row.Missed += saves
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sum up pauses: %w", err)
+	}
+	return all, nil
+}

@@ -1,0 +1,63 @@
+package history
+
+import "testing"
+
+// BenchmarkLarge asks a ledger of a million invocations, in 100 000 chains, what shimctl asks.
+func BenchmarkLarge(b *testing.B) {
+	l, path := newLedger(b)
+	fill(b, path, 1_000_000)
+	for name, ask := range map[string]func() error{
+		"Totals": func() error { _, err := SumUp(l, Filter{}); return err },
+		"Slices": func() error { _, err := Slices(l, Filter{}, 100_000); return err },
+		"SlicesLate": func() error {
+			_, err := Slices(l, Filter{Period: Period{900_000_000, Always.Until}}, 100_000)
+			return err
+		},
+		"LiveChains":   func() error { _, err := Chains(l, Wanted{Live: true, Limit: 10}); return err },
+		"Sessions":     func() error { _, err := SessionRows(l, Wanted{Limit: 50}); return err },
+		"SessionsLike": func() error { _, err := SessionsLike(l, "9999"); return err },
+		"Invocations":  func() error { _, err := LatestInvocations(l, Wanted{Limit: 50}); return err },
+		"OfTool": func() error {
+			_, err := LatestInvocations(l, Wanted{Filter: Filter{Tool: "vibe"}, Limit: 50})
+			return err
+		},
+		"Chains": func() error { _, err := Chains(l, Wanted{Limit: 50}); return err },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := ask(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkStats is what shimctl stats asks of a ledger of a million calls.
+func BenchmarkStats(b *testing.B) {
+	l, path := newLedger(b)
+	fill(b, path, 1_000_000)
+	for _, by := range Bys {
+		b.Run("by="+string(by), func(b *testing.B) {
+			for b.Loop() {
+				if groups, err := Groups(l, by, Filter{}, 100_000); err != nil || len(groups) == 0 {
+					b.Fatal(groups, err)
+				}
+			}
+		})
+	}
+	b.Run("arms", func(b *testing.B) {
+		for b.Loop() {
+			if arms, err := Arms(l, Filter{}); err != nil || len(arms) == 0 {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("snapshot", func(b *testing.B) {
+		for b.Loop() {
+			if s, err := ReadSnapshot(l, Filter{}, 100_000, SnapshotLimits{Chains: 20, Calls: 60}); err != nil || len(s.Slices) == 0 {
+				b.Fatal(err)
+			}
+		}
+	})
+}
