@@ -30,38 +30,35 @@ const quietChain = hour
 func Courses(l *ledger.Ledger, f Filter, now decide.Millis) (list []Course, err error) {
 	f.Reason, f.Class, f.Outcome = "", "", ""
 	where, args := f.selects("i.")
-	var chain int64
-	var c Course
-	var last decide.Millis
-	started := false // the chain's first call has ended well
-	add := func() {
-		if c.Calls > 1 {
-			c.Ended = now-last > quietChain
-			list = append(list, c)
-		}
-	}
-	err = ledger.Each(l, fmt.Sprintf(`SELECT i.chain_id, i.started, (`+continued+`) * %d + (i.fell_back IS NOT NULL) * %d + coalesce(i.outcome = 'ok', 0) * %d
-			+ coalesce(i.outcome IN ('failed', 'killed'), 0) * %d, coalesce(i.duration, 0), i.arm, i.delta_arm
-		FROM chains c CROSS JOIN invocations i ON i.chain_id = c.id
-		WHERE c.created >= ? AND `+managed+` AND %s ORDER BY c.id, i.id`, callContinues, callFellBack, callWell, callFailed, where), func(rows *sql.Rows) error {
-		var call courseCall
-		if err := rows.Scan(&call.chain, &call.started, &call.bits, &call.millis, &call.arm, &call.deltaArm); err != nil {
+	chains := map[int64]*course{}
+	var all []*course
+	err = ledger.Each(l, fmt.Sprintf(`SELECT i.chain_id, i.started, coalesce(i.duration, 0), (`+continued+`) * %d + (i.fell_back IS NOT NULL) * %d
+			+ coalesce(i.outcome = 'ok', 0) * %d + coalesce(i.outcome IN ('failed', 'killed'), 0) * %d
+			+ (i.arm = ?) * %d + (i.arm = ?) * %d + (i.delta_arm = ?) * %d + (i.delta_arm = ?) * %d
+		FROM invocations i JOIN chains c ON c.id = i.chain_id WHERE c.created >= ? AND `+managed+` AND %s ORDER BY i.id`,
+		callContinues, callFellBack, callWell, callFailed, callControl, callTreated, callWhole, callDelta, where), func(rows *sql.Rows) error {
+		var chain, started, millis, bits int64
+		if err := rows.Scan(&chain, &started, &millis, &bits); err != nil {
 			return err
 		}
-		if call.chain != chain {
-			add()
-			chain, c, last, started = call.chain, Course{Began: call.started}, 0, call.bits&callWell != 0
+		c := chains[chain]
+		if c == nil {
+			c = &course{Course: Course{Began: decide.Millis(started)}, began: bits&callWell != 0}
+			chains[chain], all = c, append(all, c)
 		}
-		if started {
-			c.add(call)
-			last = max(last, call.started+decide.Millis(call.millis))
-		}
+		c.add(bits, millis)
+		c.last = max(c.last, decide.Millis(started+millis))
 		return nil
-	}, append([]any{f.Times().Since}, args...)...)
+	}, append([]any{ledger.Control, ledger.Treated, ledger.WholePrompt, ledger.DeltaPrompt, f.Times().Since}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("follow chains: %w", err)
 	}
-	add()
+	for _, c := range all {
+		if c.began && c.Calls > 1 {
+			c.Ended = now-c.last > quietChain
+			list = append(list, c.Course)
+		}
+	}
 	return list, nil
 }
 
@@ -71,32 +68,41 @@ const (
 	callFellBack
 	callWell
 	callFailed
+	callControl
+	callTreated
+	callWhole
+	callDelta
+	callSide = callControl | callTreated | callWhole | callDelta
 )
 
-type courseCall struct {
-	chain         int64
-	started       decide.Millis
-	bits          int64
-	millis        int64
-	arm, deltaArm string
+// sides are the words for the arms.
+var sides = map[int64]string{callControl: ledger.Control, callTreated: ledger.Treated, callWhole: ledger.WholePrompt, callDelta: ledger.DeltaPrompt}
+
+// A course is a Course whose calls are being read.
+type course struct {
+	Course
+	began bool  // its first call has ended well
+	side  int64 // of the second call
+	last  decide.Millis
 }
 
-func (c *Course) add(call courseCall) {
-	tried := call.bits&(callContinues|callFellBack) != 0
+func (c *course) add(bits, millis int64) {
+	tried := bits&(callContinues|callFellBack) != 0
 	switch c.Calls++; {
 	case c.Calls == 2:
-		c.Resumed, c.Arm, c.DeltaArm = tried, call.arm, call.deltaArm
+		c.Resumed, c.side = tried, bits&callSide
+		c.Arm, c.DeltaArm = sides[bits&(callControl|callTreated)], sides[bits&(callWhole|callDelta)]
 	case c.Calls > 2:
-		c.Changed = c.Changed || call.arm != c.Arm || call.deltaArm != c.DeltaArm
+		c.Changed = c.Changed || bits&callSide != c.side
 	}
-	c.Millis += call.millis
-	if call.bits&callFailed != 0 {
+	c.Millis += millis
+	if bits&callFailed != 0 {
 		c.Failed++
 	}
 	if tried {
 		c.Tried++
 	}
-	if call.bits&callFellBack != 0 {
+	if bits&callFellBack != 0 {
 		c.FellBack++
 	}
 }

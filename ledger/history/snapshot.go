@@ -57,8 +57,9 @@ type Slice struct {
 	LeftOutBytes      int64 // of the prompts, what was not sent: where more than the prompt was sent, nothing
 	// Cold are the tokens in front of the prompts, as system prompt and tools, that the first requests did not find in the cache. Of
 	// a prompt only its bytes are known: it counts as a token for each four. Below 4096 tokens some providers cache nothing.
-	Cold int64
-	Warm int64 // calls that continued a session which was used so shortly before that the cache held what comes in front of a prompt
+	Cold    int64
+	Created int64 // sessions: one by each call that did not continue in the same session
+	Warm    int64 // calls that continued a session which was used so shortly before that the cache held what comes in front of a prompt
 	Sums
 }
 
@@ -115,7 +116,7 @@ func ReadSnapshot(l *ledger.Ledger, f Filter, longPrompt int64, most SnapshotLim
 // Slices sums up the selected calls, as a snapshot does.
 func Slices(l *ledger.Ledger, f Filter, longPrompt int64) (list []Slice, err error) {
 	err = l.InOneMoment(func(q ledger.Queryer) error {
-		list, err = readSlices(q, f, longPrompt, "'', ''")
+		list, err = readSlices(q, f, longPrompt, fine, "'', ''")
 		return err
 	})
 	if err != nil {
@@ -136,28 +137,34 @@ const (
 	belowDay = iota
 )
 
+// By what calls are told apart: for a group's bill the reason counts only where it is never.
+const (
+	fine   = "tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm"
+	billed = "tool, '', coalesce(model, ''), mode, iif(reason = 'never', reason, ''), '', ''"
+)
+
 // readSlices sums up the calls that are alike; keys are the expressions of their directory and task,
 // with their arguments. It makes SQLite sort by as few columns as possible and computes here what
 // follows from them: for a million calls each column takes a tenth of a second.
-func readSlices(q ledger.Queryer, f Filter, longPrompt int64, keys string, args ...any) (list []Slice, err error) {
+func readSlices(q ledger.Queryer, f Filter, longPrompt int64, alike, keys string, args ...any) (list []Slice, err error) {
 	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
-		(duration IS NOT NULL) * %d + login * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm, %s,
+		(duration IS NOT NULL) * %d + login * %d, %s, %s,
 		count(*), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
 		coalesce(sum(cache_write * cache_hour), 0), coalesce(sum(max(first_prompt - first_read - sent_bytes / 4, 0)) FILTER (WHERE first_prompt >= 4096), 0), sum(coalesce(idle < %d, 0)),
 		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes),
-		sum(max(prompt_bytes - sent_bytes, 0))
+		sum(max(prompt_bytes - sent_bytes, 0)), sum(coalesce(mode <> 'resume' OR native_id <> resumed_from, resumed_from IS NULL))
 		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`,
-		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, isLogin, keys, ledger.BriefIdle)
+		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, isLogin, alike, keys, ledger.BriefIdle)
 	at := map[Slice]int{} // keyed by the common properties, with all sums zero
 	err = inPieces(q, f, query, func(rows *sql.Rows) error {
 		var s Slice
 		var sums Sums
-		var bits, cold, warm, prompts, sent, leftOut int64
+		var bits, cold, warm, prompts, sent, leftOut, created int64
 		if err := rows.Scan(&bits, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason, &s.FellBack, &s.Arm, &s.Cwd, &s.Task,
 			&sums.Calls, &sums.Input, &sums.CacheRead, &sums.CacheWrite, &sums.Output,
 			&sums.HourWrite, &cold, &warm, &sums.Cost, &sums.Duration, &prompts, &sent,
-			&leftOut); err != nil {
+			&leftOut, &created); err != nil {
 			return err
 		}
 		s.Day = decide.Millis(bits>>belowDay) * day
@@ -174,7 +181,7 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, keys string, args 
 		sums.Ended, sums.OK = allIf(bits&isEnded != 0), allIf(s.Well)
 		sums.Metered, sums.Priced, sums.Timed = allIf(s.Counted), allIf(s.Priced), allIf(bits&isTimed != 0)
 		slice.Add(sums)
-		slice.Cold, slice.Warm = slice.Cold+cold, slice.Warm+warm
+		slice.Cold, slice.Warm, slice.Created = slice.Cold+cold, slice.Warm+warm, slice.Created+created
 		slice.PromptBytes, slice.SentBytes, slice.LeftOutBytes = slice.PromptBytes+prompts, slice.SentBytes+sent, slice.LeftOutBytes+leftOut
 		return nil
 	}, args...)
@@ -193,7 +200,7 @@ func readFineSlices(q ledger.Queryer, f Filter, longPrompt int64, most int) ([]S
 	if err != nil {
 		return nil, err
 	}
-	return readSlices(q, f, longPrompt, `CASE WHEN cwd IN (SELECT value FROM json_each(?)) THEN cwd ELSE char(0) END,
+	return readSlices(q, f, longPrompt, fine, `CASE WHEN cwd IN (SELECT value FROM json_each(?)) THEN cwd ELSE char(0) END,
 		coalesce((SELECT task FROM (SELECT coalesce((SELECT task FROM chains WHERE id = chain_id), '') AS task)
 			WHERE task IN (SELECT value FROM json_each(?))), char(0))`, encodeJSON(cwds), encodeJSON(tasks))
 }

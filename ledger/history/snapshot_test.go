@@ -87,6 +87,7 @@ func TestSlicesAreTheirCalls(t *testing.T) {
 		s.Add(Sums{Calls: 1, Resumed: one(i.Mode.Continues()), Forked: one(i.Mode == rewrite.Fork), Ended: one(i.Outcome != ""), OK: one(key.Well), Metered: one(key.Counted),
 			Input: i.Input.Int64, CacheRead: i.CacheRead.Int64, CacheWrite: i.CacheWrite.Int64, Output: i.Output.Int64,
 			Priced: one(key.Priced), Cost: i.Cost.Int64, Timed: one(i.Duration.Valid), Duration: i.Duration.Int64})
+		s.Created += one(i.Mode != rewrite.Resume || i.NativeID != i.ResumedFrom)
 		s.PromptBytes, s.SentBytes, s.LeftOutBytes = s.PromptBytes+i.PromptBytes, s.SentBytes+i.SentBytes, s.LeftOutBytes+max(0, i.PromptBytes-i.SentBytes)
 		want[key] = s
 	}
@@ -96,7 +97,7 @@ func TestSlicesAreTheirCalls(t *testing.T) {
 	}
 	for _, s := range got {
 		key := s
-		key.Sums, key.PromptBytes, key.SentBytes, key.LeftOutBytes = Sums{}, 0, 0, 0
+		key.Sums, key.Created, key.PromptBytes, key.SentBytes, key.LeftOutBytes = Sums{}, 0, 0, 0, 0
 		if want[key] != s {
 			t.Errorf("got  %+v\nwant %+v", s, want[key])
 		}
@@ -138,7 +139,7 @@ func TestSnapshotLetsOthersWrite(t *testing.T) {
 	}
 	defer reader.Close()
 	calls := func(q ledger.Queryer) (n int64) {
-		list, err := readSlices(q, Filter{}, 100_000, "'', ''")
+		list, err := readSlices(q, Filter{}, 100_000, fine, "'', ''")
 		if err != nil {
 			t.Fatal(err)
 		}

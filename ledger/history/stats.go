@@ -1,8 +1,10 @@
 package history
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"reprise/ledger"
 )
@@ -91,47 +93,52 @@ type Group struct {
 	Key     string
 	Created int64   // sessions that were created: one by each call that did not continue in the same session
 	Reused  int64   // sessions that were continued at least once
-	Slices  []Slice // the calls, as Slices sums them up
+	Slices  []Slice // the calls, without what a bill does not need: the rule, reasons but never, the arm
 	Sums
 }
 
 // Groups sums up the selected managed calls. The group with the most calls comes first, days and weeks
 // are in order.
 func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64) (groups []Group, err error) {
-	order := "4 DESC, 1"
-	if by == ByDay || by == ByWeek {
-		order = "1"
-	}
-	at := map[string]int{}
-	where, args := f.selects("")
 	err = l.InOneMoment(func(q ledger.Queryer) error {
-		if err := ledger.Each(q, fmt.Sprintf(`SELECT %s, count(*) - coalesce(sum(mode = 'resume' AND coalesce(native_id, resumed_from) = resumed_from), 0),
-			count(DISTINCT CASE WHEN `+continued+` THEN resumed_from END), count(*)
-			FROM invocations WHERE %s AND %s GROUP BY 1 ORDER BY %s`, by.column(), managed, where, order),
-			func(rows *sql.Rows) error {
-				var g Group
-				var calls int64
-				err := rows.Scan(&g.Key, &g.Created, &g.Reused, &calls)
-				at[g.Key] = len(groups)
-				groups = append(groups, g)
-				return err
-			}, args...); err != nil {
+		list, err := readSlices(q, f, longPrompt, billed, by.column()+", ''")
+		if err != nil {
 			return err
 		}
-		slices, err := readSlices(q, f, longPrompt, by.column()+", ''")
-		for _, s := range slices {
-			if s.Managed() {
-				g := &groups[at[s.Cwd]]
-				s.Cwd = "" // it was the key
-				g.Slices = append(g.Slices, s)
-				g.Add(s.Sums)
+		at := map[string]int{}
+		for _, s := range list {
+			if !s.Managed() {
+				continue
 			}
+			i, known := at[s.Cwd]
+			if !known {
+				i, at[s.Cwd] = len(groups), len(groups)
+				groups = append(groups, Group{Key: s.Cwd})
+			}
+			g := &groups[i]
+			s.Cwd = "" // it was the key
+			g.Slices, g.Created = append(g.Slices, s), g.Created+s.Created
+			g.Add(s.Sums)
 		}
-		return err
+		where, args := f.selects("")
+		return ledger.Each(q, "SELECT "+by.column()+", count(DISTINCT resumed_from) FROM invocations WHERE "+continued+" AND "+where+" GROUP BY 1",
+			func(rows *sql.Rows) error {
+				var key string
+				var reused int64
+				err := rows.Scan(&key, &reused)
+				groups[at[key]].Reused = reused
+				return err
+			}, args...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("sum up calls: %w", err)
 	}
+	slices.SortFunc(groups, func(a, b Group) int {
+		if by == ByDay || by == ByWeek || a.Calls == b.Calls {
+			return cmp.Compare(a.Key, b.Key)
+		}
+		return cmp.Compare(b.Calls, a.Calls)
+	})
 	return groups, nil
 }
 
