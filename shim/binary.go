@@ -172,8 +172,12 @@ func Manager(path string) string {
 	return managers[filepath.Base(canonical(path))]
 }
 
-// Version runs a binary with --version and returns the first line, "" if that fails.
+// Version returns a binary's version: from its installation, since gemini takes seconds to print it, or else the first line that it
+// prints with --version, "" if that fails.
 func Version(path string, environ []string) string {
+	if version := (target{real: canonical(path)}).version(); version != "" {
+		return version
+	}
 	out, err := ask(path, environ, probeTimeout, "--version")
 	if err != nil {
 		return ""

@@ -190,6 +190,9 @@ func TestVersionWithoutRunning(t *testing.T) {
 		if got := real.version(); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
+		if got := Version(link, nil); got != tt.want { // none of the files would print a version
+			t.Errorf("%s: %q where it may be asked, want %q", tt.name, got, tt.want)
+		}
 	}
 }
 
