@@ -44,21 +44,21 @@ func callerName(encoded string) string {
 func (l *Ledger) FreshCalls(since decide.Millis, read func(*FreshCall)) error {
 	err := Each(l.db, `SELECT * FROM (
 		SELECT i.id, i.tool, i.cwd, c.home, c.role, i.started, i.reason, i.prompt_bytes, s.id, s.state = ? AND NOT s.reset AND NOT s.transcript,
-			s.last_used, s.settings, s.model, s.runtime, s.auth, s.repository, s.branch, s.base, s.base_opening, s.base_lines,
+			s.last_used, s.settings, s.model, s.runtime, s.auth, s.repository, s.branch, s.base, s.base_opening, s.base_lines, s.shape,
 			i.caller, coalesce(s.file, '')
 		FROM invocations i JOIN sessions s ON s.id = i.session_id JOIN chains c ON c.id = i.chain_id
 		WHERE i.started >= ? AND i.mode = ? AND i.fell_back IS NULL AND i.rule = '' AND c.rule = '' AND c.task = ''
 		ORDER BY i.started DESC, i.id DESC LIMIT ?) ORDER BY started, id`, func(rows *sql.Rows) error {
 		var c FreshCall
-		var base, lines []byte
+		var base, lines, shape []byte
 		var caller string
 		p := &c.Fingerprints
 		if err := rows.Scan(&c.ID, &c.Tool, &c.Cwd, &c.Home, &c.Role, &c.Started, &c.Reason, &c.Bytes, &c.Session, &c.Good,
-			&c.LastUsed, &p.Settings, &p.Model, &p.Runtime, &p.Auth, &c.Place.Repository, &c.Place.Branch, &base, &c.Opening, &lines,
+			&c.LastUsed, &p.Settings, &p.Model, &p.Runtime, &p.Auth, &c.Place.Repository, &c.Place.Branch, &base, &c.Opening, &lines, &shape,
 			&caller, &c.File); err != nil {
 			return err
 		}
-		c.Blocks, c.Lines, c.Caller = decodeDigests(base), decodeLines(lines), callerName(caller)
+		c.Blocks, c.Lines, c.Shape, c.Caller = decodeDigests(base), decodeLines(lines), decodeShape(shape), callerName(caller)
 		c.Opening = min(c.Opening, len(c.Blocks))
 		read(&c)
 		return nil

@@ -239,7 +239,7 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 	if m.Fresh {
 		r.Fresh = reason.ContextReset
 	}
-	r.Prompt.Again = sentAgain(r.Tool, m.Keep())
+	r.Prompt.Again = SentAgain(r.Tool, m.Keep())
 	r.Limits = decide.Limits{
 		TTL: decide.Millis(m.TTL.Milliseconds()), MaxAge: decide.Millis(m.MaxAge.Milliseconds()),
 		ErrorLimit: c.ErrorLimit, ContextShare: c.ContextLimit,
@@ -262,9 +262,9 @@ func Budget(b config.Budget) decide.Budget {
 		TokensPerDay: b.TokensPerDay, TokensPerJob: b.TokensPerJob}
 }
 
-// sentAgain returns a function that reports whether a part of the prompt must be sent again: a
+// SentAgain returns a function that reports whether a part of the prompt must be sent again: a
 // rule says so, or the tool acts on some word in it on every turn.
-func sentAgain(name string, keep func(string) bool) func(string) bool {
+func SentAgain(name string, keep func(string) bool) func(string) bool {
 	tool, known := rewrite.Lookup(name)
 	return func(text string) bool {
 		return known && tool.ActsOn(text) || keep != nil && keep(text)

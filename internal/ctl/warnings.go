@@ -139,12 +139,12 @@ func repeatWarnings(a *app.App, l *ledger.Ledger, c config.Config, f history.Fil
 	if err != nil {
 		return nil, err
 	}
-	frames, err := replay.Templates(l, since, decide.Millis(c.TTL.Milliseconds()))
+	frames, err := replay.Templates(l, since, rule.Policy(c.Policy))
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range frames {
-		if len(warnings) == maxRepeats || t.Resumed < 2 || t.SavedBytes < rule.LeastSaved || f.Tool != "" && f.Tool != t.Tool || !f.SelectsSession(t.Cwd, t.Last.Time()) {
+		if len(warnings) == maxRepeats || t.Resumed < 2 || t.PromptBytes < rule.LeastPrompts || f.Tool != "" && f.Tool != t.Tool || !f.SelectsSession(t.Cwd, t.Last.Time()) {
 			continue
 		}
 		p := rule.PromptOf(t.Latest, l.Key())

@@ -24,7 +24,9 @@ type Naming struct {
 	Fresh             bool // its prompt ends the chain
 	ResumeSame        bool // an identical prompt resumes
 	Unrelated         bool // another template resumes
+	WholePrompt       bool // no prompt is shortened
 	TTL, MaxAge       decide.Millis
+	Prompt            *prompt.Prompt // the call's, nil if its text is gone
 }
 
 // A Call is a fresh call that no rule named, and what would have become of it with a name.
@@ -36,9 +38,37 @@ type Call struct {
 	Was       reason.Code
 	Mode      rewrite.Mode
 	Reason    reason.Code
-	Bytes     int64  // of its prompt
-	Saved     int64  // of these, by estimate, those that would not have been sent
-	Opening   string // how its prompt begins: the same for prompts that begin alike
+	Bytes     int64       // of its prompt
+	LeftOut   int64       // of these, those that would not have been sent; an estimate if its text is gone
+	WhyWhole  reason.Code // why all of it would have been sent
+	Opening   string      // how its prompt begins: the same for prompts that begin alike
+}
+
+// Figures are what names would have made of calls.
+type Figures struct {
+	Resumed     int                 // calls that would have been resumed
+	Late        int                 // further ones, had they not come later than ttl
+	PromptBytes int64               // of the prompts of those resumed
+	LeftOut     int64               // of these, those that would not have been sent
+	Estimated   bool                // the texts of some are gone
+	WhyWhole    map[reason.Code]int // why the whole prompts of some would have been sent
+}
+
+// Add counts a call.
+func (f *Figures) Add(c Call) {
+	switch {
+	case c.Mode.Continues():
+		f.Resumed, f.PromptBytes, f.LeftOut = f.Resumed+1, f.PromptBytes+c.Bytes, f.LeftOut+c.LeftOut
+		f.Estimated = f.Estimated || c.Prompt == nil
+		if c.WhyWhole != "" {
+			if f.WhyWhole == nil {
+				f.WhyWhole = map[reason.Code]int{}
+			}
+			f.WhyWhole[c.WhyWhole]++
+		}
+	case c.Reason == reason.Idle:
+		f.Late++
+	}
 }
 
 // A job is what the replay knows about a chain that a name would have made.
@@ -59,6 +89,9 @@ func Replay(l *ledger.Ledger, since decide.Millis, name func(*ledger.FreshCall) 
 		}
 		if n.Role == "" || strings.HasPrefix(n.Role, prompt.RoleTextMark) { // derived, of a prompt that may not be known
 			n.Role = c.Role // the caller's own
+		}
+		if n.Prompt != nil {
+			c.First = n.Prompt.Footprint().First
 		}
 		r := Call{Naming: n, ID: c.ID, Tool: c.Tool, Cwd: c.Cwd, Started: c.Started, Was: c.Reason, Mode: rewrite.Fresh, Reason: c.Reason, Bytes: c.Bytes,
 			Opening: fmt.Sprintf("%x", c.Blocks[:c.Opening])}
@@ -97,13 +130,13 @@ func (r *Call) decide(j job, c *ledger.FreshCall) {
 	}
 	facts := decide.Facts{Fingerprints: c.Fingerprints.Named(), Place: c.Place}
 	changed, _ := decide.WhatChanged(facts, &decide.ChainFacts{Fingerprints: j.last.Fingerprints.Named(), Place: j.last.Place})
-	relation := Relate(j.last.Blocks, c.Blocks)
+	relation := r.relate(j, c)
 	switch {
 	case j.last.LastUsed > c.Started:
 		r.Reason = reason.Leased
-	case relation == reason.Unrelated && !r.Unrelated, relation == reason.Revises && r.derivesRole() && !decide.Contains(c.Blocks, j.first.Blocks):
+	case relation == reason.Unrelated && !r.Unrelated:
 		r.Reason = reason.BaseChanged
-	case relation == reason.BaseChanged, relation == reason.Identical && !r.ResumeSame:
+	case relation == reason.BaseChanged, relation == reason.HistoryEdited, relation == reason.Identical && !r.ResumeSame:
 		r.Reason = relation
 	case !j.last.Good:
 		r.Reason = reason.PreviousFailed
@@ -115,8 +148,34 @@ func (r *Call) decide(j job, c *ledger.FreshCall) {
 		r.Reason = reason.TooOld
 	default:
 		r.Mode, r.Reason = rewrite.Resume, relation
-		r.Saved = int64(prompt.EstimateSaving(int(c.Bytes), len(c.Blocks), fresh(j.last.Blocks, c.Blocks)+c.Opening+1))
+		return
 	}
+	r.LeftOut, r.WhyWhole = 0, ""
+}
+
+// relate returns how the call's prompt relates to what the job was sent, and sets what of it would be left out.
+func (r *Call) relate(j job, c *ledger.FreshCall) (relation reason.Code) {
+	if p := r.Prompt; p != nil {
+		sent := prompt.Sent{Base: j.last.Footprint, RootFirst: j.first.First, Root: j.first.Blocks, Named: !r.derivesRole()}
+		continuity := prompt.Compare(sent, p)
+		relation = continuity.Relation
+		var delta string
+		if delta, r.WhyWhole = p.Delta(continuity); r.WhyWhole == "" {
+			r.LeftOut = int64(len(p.Text) - len(delta))
+		}
+	} else {
+		relation = Relate(j.last.Blocks, c.Blocks)
+		if relation == reason.Revises && r.derivesRole() && !decide.Contains(c.Blocks, j.first.Blocks) {
+			relation = reason.Unrelated
+		}
+		var leftOut int
+		leftOut, r.WhyWhole = prompt.EstimateDelta(relation, j.last.Footprint, c.Footprint)
+		r.LeftOut = int64(leftOut)
+	}
+	if r.WholePrompt {
+		r.LeftOut, r.WhyWhole = 0, reason.DeltaOff
+	}
+	return relation
 }
 
 // Relate returns how a prompt relates to an earlier one, as far as the digests of their blocks show.

@@ -7,6 +7,7 @@ import (
 
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
@@ -24,22 +25,19 @@ type Template struct {
 	Blocks          int                 // of the latest prompt
 	Openings        []prompt.Footprint  // how the prompts begin: only the opening blocks
 	Calls           int                 // that have the template
-	Resumed         int                 // of these, how many would have been resumed had they been known to continue the one before
-	Late            int                 // how many more would have been if ttl were longer
-	Reasons         map[reason.Code]int // why those counted in Resumed and Late were fresh
-	PromptBytes     int64               // of those that would have been resumed
-	SavedBytes      int64               // of these, by estimate
+	Continuing      int                 // of these, those that seem to continue another one
+	Reasons         map[reason.Code]int // why these were fresh
+	Figures                             // if each run of calls were a task
 	First, Last     decide.Millis       // when the first and the last of the calls began
 	Latest          ledger.FreshCall    // the last of the calls
-	calls           map[int64]struct{}  // by session
+	begun           map[int64]*call     // by session: the call with which its run began
 	openings        map[string]struct{} // those of Openings
 }
 
 // Templates searches the fresh calls since then that no rule named, at most the latest 20 000, for
-// those that a rule could have named. Calls more than ttl after the one they continue are only
-// counted. The most useful templates come first.
-func Templates(l *ledger.Ledger, since, ttl decide.Millis) ([]Template, error) {
-	f := newFinder(ttl)
+// those that a rule with this policy could have named. The most useful templates come first.
+func Templates(l *ledger.Ledger, since decide.Millis, policy Naming) ([]Template, error) {
+	f := newFinder(policy)
 	if err := l.FreshCalls(since, func(c *ledger.FreshCall) { f.add(&call{FreshCall: *c}) }); err != nil {
 		return nil, err
 	}
@@ -52,13 +50,14 @@ type call struct {
 	continued []int // the places of templates in which a later call continues it
 }
 
-func newFinder(ttl decide.Millis) *templateFinder {
-	return &templateFinder{ttl: ttl, early: map[string][]*call{}, templates: map[templateKey]*Template{}}
+func newFinder(policy Naming) *templateFinder {
+	policy.Role = "any" // a rule that names no task yet has a role
+	return &templateFinder{policy: policy, early: map[string][]*call{}, templates: map[templateKey]*Template{}}
 }
 
 // A templateFinder takes fresh calls in the order in which they began.
 type templateFinder struct {
-	ttl       decide.Millis
+	policy    Naming
 	early     map[string][]*call // by what must be equal, the latest last
 	templates map[templateKey]*Template
 }
@@ -112,9 +111,9 @@ func (f *templateFinder) connect(c *call, early []*call, begins string) {
 		}
 		if f.templates[key] == nil {
 			f.templates[key] = &Template{Tool: c.Tool, Cwd: c.Cwd, Role: c.Role, Place: place, After: after[place], First: e.Started,
-				Reasons: map[reason.Code]int{}, calls: map[int64]struct{}{}, openings: map[string]struct{}{}}
+				Reasons: map[reason.Code]int{}, begun: map[int64]*call{}, openings: map[string]struct{}{}}
 		}
-		f.templates[key].take(e, c, after[place], begins, c.Started-e.LastUsed > f.ttl)
+		f.templates[key].take(e, c, after[place], begins, f.policy)
 	}
 }
 
@@ -161,30 +160,34 @@ func isHeading(p prompt.Footprint, block int) bool {
 	return len(p.Lines) == len(p.Blocks) && p.Lines[block] == 0
 }
 
-func (f *Template) take(e, c *call, after int, begins string, late bool) {
-	f.calls[e.Session], f.calls[c.Session] = struct{}{}, struct{}{}
-	f.Calls, f.Last, f.Blocks, f.Latest = len(f.calls), c.Started, len(c.Blocks), c.FreshCall
+func (f *Template) take(e, c *call, after int, begins string, policy Naming) {
+	if f.begun[e.Session] == nil {
+		f.begun[e.Session] = e
+	}
+	first := f.begun[e.Session]
+	f.Last, f.Blocks, f.Latest = c.Started, len(c.Blocks), c.FreshCall
 	f.First, f.After = min(f.First, e.Started), min(f.After, after)
+	f.Continuing++
 	f.Reasons[c.Reason]++
 	if _, ok := f.openings[begins]; !ok {
 		f.openings[begins] = struct{}{}
 		f.Openings = append(f.Openings, prompt.Footprint{Blocks: c.Blocks[:c.Opening], Opening: c.Opening})
 	}
-	if late {
-		f.Late++
-		return
+	named := Call{Naming: policy, Bytes: c.Bytes, Mode: rewrite.Fresh}
+	named.decide(job{&first.FreshCall, &e.FreshCall}, &c.FreshCall)
+	if !named.Mode.Continues() {
+		first = c
 	}
-	f.Resumed++
-	f.PromptBytes += c.Bytes
-	// A delta contains what is new, and repeats the opening and the closing block.
-	f.SavedBytes += int64(prompt.EstimateSaving(int(c.Bytes), len(c.Blocks), len(c.Blocks)-f.Place-after+c.Opening+min(after, 1)))
+	f.begun[c.Session] = first
+	f.Calls = len(f.begun)
+	f.Figures.Add(named)
 }
 
-// list returns the templates that more than one call would have benefited from.
+// list returns the templates by which more than one call seems to continue another one.
 func (f *templateFinder) list() []Template {
 	var found []Template
 	for _, t := range f.templates {
-		if t.Resumed+t.Late > 1 {
+		if t.Continuing > 1 {
 			found = append(found, *t)
 		}
 	}

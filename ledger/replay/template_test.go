@@ -78,7 +78,7 @@ func TestTemplates(t *testing.T) {
 		"two jobs": {calls("o A b c d e 1 z", "o A b c d e 2 z", "o B b c d e 1 z", "o B b c d e 2 z", "o A b c d e 3 z"), same,
 			"place 6 after 1: 5 calls, 3 resumed, 0 late; place 1 after 6: 4 calls, 2 resumed, 0 late"},
 	} {
-		f := newFinder(60_000)
+		f := newFinder(Naming{TTL: 60_000, MaxAge: 24 * 3_600_000})
 		for i, text := range tt.prompts {
 			change := same
 			if i == len(tt.prompts)-1 {
@@ -103,7 +103,7 @@ func TestTemplatesOfSections(t *testing.T) {
 		prompts []string
 		want    string
 	}{
-		"replaced":         {[]string{before + "none" + after, before + "a b c d e f g h" + after, before + "i j k l m n o p" + after}, "place 4 after 2: 3 calls, 2 resumed"},
+		"replaced":         {[]string{before + "none" + after, before + "a b c d e f g h" + after, before + "i j k l m n o p" + after}, "place 4 after 2: 3 calls, 1 resumed"}, // of the third, most is new
 		"its start stays":  {[]string{before + "said a b c d e f" + after, before + "said g h i j k l" + after, before + "said m n o p q r" + after}, "place 4 after 2: 3 calls, 2 resumed"},
 		"its end stays":    {[]string{before + "a b c d e f said" + after, before + "g h i j k l said" + after, before + "m n o p q r said" + after}, "place 4 after 2: 3 calls, 2 resumed"},
 		"it grows":         {[]string{before + "a" + after, before + "a b c d e f" + after, before + "a b c d e f g h i j" + after}, "place 4 after 2: 3 calls, 2 resumed"},
@@ -111,7 +111,7 @@ func TestTemplatesOfSections(t *testing.T) {
 		"two sections":     {[]string{before + "a b c" + after, before + "d e f ## More g h i j k l" + after, before + "m n ## Other o p q r s t" + after}, ""},
 		"without headings": {[]string{"Coder. a b c d e", "Coder. f g h i j", "Coder. k l m n o"}, ""},
 	} {
-		f := newFinder(60_000)
+		f := newFinder(Naming{TTL: 60_000, MaxAge: 24 * 3_600_000})
 		for i, text := range tt.prompts {
 			c := newCall(int64(i+1), "", nil)
 			// "##" begins a heading, which is a block with the word behind it.
@@ -134,7 +134,7 @@ func TestTemplatesOfSections(t *testing.T) {
 
 // A session that came to a bad end is not one to go on with.
 func TestTemplatesOfBadRuns(t *testing.T) {
-	f := newFinder(60_000)
+	f := newFinder(Naming{TTL: 60_000, MaxAge: 24 * 3_600_000})
 	for i := range 4 {
 		f.add(newCall(int64(i+1), fmt.Sprintf("o a b c %d z", i), func(c *call) { c.Good = false }))
 	}
@@ -177,17 +177,17 @@ func TestTemplatesKnowWhatANameResumes(t *testing.T) {
 	l, unnamed := run(func(*ledger.Call, string) {})
 	_, named := run(func(c *ledger.Call, job string) { c.Task = job })
 	ruled, _ := run(func(c *ledger.Call, job string) { c.Rule, c.Scope, c.Task, c.Strict = "theirs", "theirs", job, true })
-	frames, err := Templates(l, 0, 30*60_000)
+	frames, err := Templates(l, 0, Naming{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(frames) == 0 || frames[0].Place != 12 || frames[0].Late != 2 || unnamed == 0 || unnamed+frames[0].Resumed != named {
 		t.Errorf("%d are resumed without a name, with one %d: %+v", unnamed, named, frames)
 	}
-	if frames, err := Templates(l, 1_800_000_000_000+24*3_600_000, 30*60_000); len(frames) != 0 || err != nil {
+	if frames, err := Templates(l, 1_800_000_000_000+24*3_600_000, Naming{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000}); len(frames) != 0 || err != nil {
 		t.Errorf("of a time without calls: %v, %v", frames, err)
 	}
-	if frames, err := Templates(ruled, 0, 0); len(frames) != 0 || err != nil {
+	if frames, err := Templates(ruled, 0, Naming{}); len(frames) != 0 || err != nil {
 		t.Errorf("of calls that a rule has named: %+v, %v", frames, err)
 	}
 }

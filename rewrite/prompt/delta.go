@@ -72,14 +72,80 @@ func (p *Prompt) Delta(c Continuity) (delta string, why reason.Code) {
 
 func tooLittle(delta, prompt int) bool { return delta*worthDen > prompt*worthNum }
 
-// EstimateSaving estimates how many bytes a delta saves when no text is at hand: for a prompt of so
-// many blocks, of which the delta contains sent, as if all blocks had the same length.
-func EstimateSaving(promptBytes, blocks, sent int) int {
-	delta := promptBytes*sent/max(blocks, 1) + len(addedAtEnd)
-	if promptBytes < ShortPromptBytes || tooLittle(delta, promptBytes) {
-		return 0
+// EstimateDelta is Delta for prompts whose text is gone: it returns about how many bytes a delta leaves out, as if all lines
+// had the same length, or why there is none.
+func EstimateDelta(relation reason.Code, sent, now Footprint) (leftOut int, why reason.Code) {
+	switch {
+	case relation == reason.Identical:
+		return 0, reason.NothingNew
+	case relation != reason.Extends && relation != reason.Revises:
+		return 0, reason.OtherTemplate
+	case now.Shape.Size < ShortPromptBytes:
+		return 0, reason.ShortPrompt
 	}
-	return promptBytes - delta
+	lines, ok := now.added(sent)
+	if !ok {
+		lines, ok = now.outlined(sent)
+	}
+	if !ok {
+		return 0, reason.NoCleanCut
+	}
+	delta := now.Shape.Size*(now.lines(0, now.Opening)+lines)/max(now.lines(0, len(now.Lines)), 1) + len(addedAtEnd)
+	if tooLittle(delta, now.Shape.Size) {
+		return 0, reason.SavesTooLittle
+	}
+	return now.Shape.Size - delta, ""
+}
+
+// lines counts the lines of some blocks.
+func (f Footprint) lines(from, to int) (n int) {
+	for block := from; block < min(to, len(f.Lines)); block++ {
+		n += f.Lines[block]
+	}
+	return n
+}
+
+// added returns how many lines a prompt adds to the end of an earlier one; ok is false if that is not all that differs.
+func (f Footprint) added(sent Footprint) (lines int, ok bool) {
+	n := len(sent.Blocks)
+	if n > len(f.Blocks) || !slices.Equal(f.Blocks[:n], sent.Blocks) {
+		return 0, false
+	}
+	return f.lines(n, len(f.Lines)), true
+}
+
+// outlined returns how many lines a list of a prompt's sections has, in which those that an earlier prompt had are headings
+// alone; ok is false if there is no such list.
+func (f Footprint) outlined(sent Footprint) (lines int, ok bool) {
+	parts, before := f.Shape.Parts, sent.Shape.Parts
+	var from []int // where each section begins
+	for block := f.Opening; block < len(f.Lines); block++ {
+		if f.Lines[block] == 0 {
+			from = append(from, block)
+		}
+	}
+	if len(from) == 0 || len(parts) != len(from)+1 || len(before) == 0 || before[0].Text != parts[0].Text {
+		return 0, false
+	}
+	unchanged := func(p Part) bool {
+		return slices.Contains(before, p) && countNamed(before, p.Name) == 1 && countNamed(parts, p.Name) == 1
+	}
+	from = append(from, len(f.Lines))
+	for i, p := range parts[1:] {
+		if closing := i == len(parts)-2; closing || !unchanged(p) {
+			lines += f.lines(from[i], from[i+1])
+		}
+	}
+	return lines, true
+}
+
+func countNamed(parts []Part, name Digest) (n int) {
+	for _, p := range parts {
+		if p.Name == name {
+			n++
+		}
+	}
+	return n
 }
 
 // newTurn returns what follows the session's newest answer in a conversation, unchanged.

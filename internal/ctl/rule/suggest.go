@@ -101,7 +101,7 @@ func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, e
 		return nil, err
 	}
 	defer l.Close()
-	frames, err := replay.Templates(l, decide.Millis(since.UnixMilli()), decide.Millis(cfg.TTL.Milliseconds()))
+	frames, err := replay.Templates(l, decide.Millis(since.UnixMilli()), Policy(cfg.Policy))
 	if err != nil {
 		return nil, err
 	}
@@ -124,10 +124,10 @@ func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, e
 			continue
 		}
 		s.Section = placeWords(p, f.Place)
-		if two == nil {
-			s.propose(a, l, f, decide.Millis(since.UnixMilli()))
+		if err := s.try(a, l, f, decide.Millis(since.UnixMilli()), two != nil); err != nil {
+			return nil, err
 		}
-		if !slices.ContainsFunc(found, func(o suggestion) bool { return s.proposed && o.Rule == s.Rule }) { // one rule may name several roles
+		if s.worthIt() && !slices.ContainsFunc(found, func(o suggestion) bool { return s.proposed && o.Rule == s.Rule }) { // one rule may name several roles
 			found = append(found, s)
 		}
 	}
@@ -143,14 +143,33 @@ func IsNamed(cfg config.Config, t replay.Template, p *prompt.Prompt) bool {
 	return cfg.Match(sent).Name != ""
 }
 
-// propose takes the rule for the latest call, if there is one.
-func (s *suggestion) propose(a *app.App, l *ledger.Ledger, f replay.Template, since decide.Millis) {
-	p, err := proposeRule(a, l, f.Latest.ID, f.Tool, f.Cwd, since)
-	if err != nil {
-		return
+// try takes the rule for the latest call, unless there are prompts to take it from, and replays the calls with a rule that
+// names their task.
+func (s *suggestion) try(a *app.App, l *ledger.Ledger, f replay.Template, since decide.Millis, prompts bool) error {
+	var tried TriedRule
+	switch {
+	case s.Pattern != "" && !s.Different:
+		rules, err := config.ParseRules("rule", s.Rule, "")
+		if err != nil {
+			return err
+		}
+		all, err := tryRules(a, rules, since)
+		if err != nil {
+			return err
+		}
+		tried = all[0]
+	case !prompts:
+		p, err := proposeRule(a, l, f.Latest.ID, f.Tool, f.Cwd, since)
+		if err != nil {
+			return nil // the user completes the rule
+		}
+		s.Rule, s.proposed, tried = p.Text, true, p.tried
+		s.Roles = view.Mapped(tried.Roles, func(r triedRole) string { return r.Role })
 	}
-	s.Rule, s.proposed = p.Text, true
-	s.Roles = view.Mapped(p.tried.Roles, func(r triedRole) string { return r.Role })
+	if tried.Matched > 0 {
+		s.predicted, s.result = tried.predicted, tried.result()
+	}
+	return nil
 }
 
 type SuggestReport struct {
@@ -161,39 +180,36 @@ type SuggestReport struct {
 
 // A suggestion is a frame, with the rule that would have named its calls.
 type suggestion struct {
-	Tool        string              `json:"tool" doc:"name of the tool"`
-	Directory   string              `json:"directory" doc:"working directory of the calls"`
-	Role        string              `json:"role,omitempty" doc:"part in the job"`
-	Block       int                 `json:"block" doc:"the block that differs, from 1"`
-	Blocks      int                 `json:"blocks" doc:"blocks of the latest prompt"`
-	Call        int64               `json:"call" doc:"the latest call"`
-	Caller      string              `json:"caller,omitempty" doc:"name of the process that made the latest call"`
-	Section     string              `json:"section" doc:"the place that differs, in words"`
-	Roles       []string            `json:"roles,omitempty" doc:"roles that the rule captures"`
-	Calls       int                 `json:"calls" doc:"similar calls"`
-	Runs        int                 `json:"runs" doc:"groups of calls that would have formed a chain"`
-	Resumed     int                 `json:"would_resume" doc:"calls that would have been resumed, if each group is one task"`
-	Late        int                 `json:"later_than_ttl" doc:"further calls that came later than ttl"`
-	Reasons     map[reason.Code]int `json:"fresh_for" doc:"these calls by the reason why they were fresh"`
-	PromptBytes int64               `json:"prompt_bytes" doc:"length of the prompts of would_resume"`
-	SavedBytes  int64               `json:"estimated_saved" doc:"estimated bytes of them that would not have been sent"`
-	First       time.Time           `json:"first" doc:"time of the first call"`
-	Last        time.Time           `json:"last" doc:"time of the last call"`
-	Pattern     string              `json:"task_pattern,omitempty" doc:"the name of the task, from the two prompts"`
-	Different   bool                `json:"different_tasks" doc:"whether the two prompts show different tasks; then there is no rule"`
-	Rule        string              `json:"rule,omitempty" doc:"the rule, as TOML"`
-	tasks       [2]string
-	proposed    bool // the rule is made from the prompts, and complete
+	Tool      string   `json:"tool" doc:"name of the tool"`
+	Directory string   `json:"directory" doc:"working directory of the calls"`
+	Role      string   `json:"role,omitempty" doc:"part in the job"`
+	Block     int      `json:"block" doc:"the block that differs, from 1"`
+	Blocks    int      `json:"blocks" doc:"blocks of the latest prompt"`
+	Call      int64    `json:"call" doc:"the latest call"`
+	Caller    string   `json:"caller,omitempty" doc:"name of the process that made the latest call"`
+	Section   string   `json:"section" doc:"the place that differs, in words"`
+	Roles     []string `json:"roles,omitempty" doc:"roles that the rule captures"`
+	Calls     int      `json:"calls" doc:"similar calls"`
+	Runs      int      `json:"runs" doc:"groups of calls that would have formed a chain"`
+	predicted
+	Reasons   map[reason.Code]int `json:"fresh_for" doc:"these calls by the reason why they were fresh"`
+	First     time.Time           `json:"first" doc:"time of the first call"`
+	Last      time.Time           `json:"last" doc:"time of the last call"`
+	Pattern   string              `json:"task_pattern,omitempty" doc:"the name of the task, from the two prompts"`
+	Different bool                `json:"different_tasks" doc:"whether the two prompts show different tasks; then there is no rule"`
+	Rule      string              `json:"rule,omitempty" doc:"the rule, as TOML"`
+	tasks     [2]string
+	result    string // what the rule would have made of all calls that it matches, "" if it names no task or the prompts are gone
+	proposed  bool   // the rule is made from the prompts, and complete
 }
 
 func suggestionFor(f replay.Template, two *difference, number int) suggestion {
 	s := suggestion{Tool: f.Tool, Directory: f.Cwd, Role: f.Role, Block: f.Place + 1, Blocks: f.Blocks, Call: f.Latest.ID, Caller: f.Latest.Caller,
-		Calls: f.Calls, Runs: f.Calls - f.Resumed - f.Late, Resumed: f.Resumed, Late: f.Late, Reasons: f.Reasons,
-		PromptBytes: f.PromptBytes, SavedBytes: f.SavedBytes, First: f.First.Time(), Last: f.Last.Time()}
+		Calls: f.Calls, Runs: f.Calls - f.Continuing, predicted: predicted(f.Figures), Reasons: f.Reasons, First: f.First.Time(), Last: f.Last.Time()}
 	if two != nil {
 		s.Pattern, s.tasks = two.pattern, two.tasks
 		if s.Different = two.within(f); s.Different {
-			s.Runs, s.Resumed, s.Late, s.PromptBytes, s.SavedBytes = f.Calls, 0, 0, 0, 0
+			s.Runs, s.predicted = f.Calls, predicted{}
 			return s
 		}
 	}
@@ -201,12 +217,9 @@ func suggestionFor(f replay.Template, two *difference, number int) suggestion {
 	return s
 }
 
-// LeastSaved is how many bytes a rule must save to be proposed.
-const LeastSaved = 1 << 10
-
-// worthIt reports whether a suggestion saves something, would do so with a longer ttl, or warns.
+// worthIt reports whether a suggestion has calls resumed that are not all short, would do so with a longer ttl, or warns.
 func (s suggestion) worthIt() bool {
-	return s.SavedBytes >= LeastSaved || s.Resumed == 0 && s.Late > 0 || s.Different
+	return s.PromptBytes >= LeastPrompts || s.Resumed == 0 && s.Late > 0 || s.Different
 }
 
 // rule returns the rule in TOML. If nothing names the task it changes nothing yet.
@@ -299,11 +312,12 @@ func (s suggestion) comment(a *app.App) []string {
 	if s.Different {
 		return append(lines, "Your two prompts differ there as well: these are different tasks, and no rule may join them.")
 	}
-	would := fmt.Sprintf("Named, %d of them would have been resumed, and of %s about %s not sent (estimated: the ledger has no text).",
-		s.Resumed, view.Size(s.PromptBytes), view.Size(s.SavedBytes))
+	would := "Named, " + s.words() + "."
 	switch {
 	case s.Resumed == 0:
 		would = fmt.Sprintf("Named, none would have been resumed: %d came later than ttl after the one before.", s.Late)
+	case s.result != "":
+		would = s.result
 	case s.Late > 0:
 		would += fmt.Sprintf(" %d more came later than ttl.", s.Late)
 	}

@@ -18,6 +18,7 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
+	"reprise/shim"
 
 	"github.com/spf13/cobra"
 )
@@ -54,14 +55,12 @@ type TryReport struct {
 
 // A TriedRule is a rule, and what it would have made of the fresh calls that no rule matched.
 type TriedRule struct {
-	Rule        string              `json:"rule" doc:"its name"`
-	Matched     int                 `json:"matched" doc:"fresh calls that it matches, as far as that is known"`
-	Unread      int                 `json:"unread" doc:"fresh calls of its tool and directory whose prompt is gone, if it reads that"`
-	Reads       []string            `json:"reads,omitempty" doc:"keys that read what is kept nowhere"`
-	AtMost      bool                `json:"at_most" doc:"whether the next figures are upper bounds"`
-	Resumed     int                 `json:"would_resume" doc:"calls that would have been resumed"`
-	PromptBytes int64               `json:"prompt_bytes" doc:"length of their prompts"`
-	SavedBytes  int64               `json:"estimated_saved" doc:"estimated bytes not sent"`
+	Rule    string   `json:"rule" doc:"its name"`
+	Matched int      `json:"matched" doc:"fresh calls that it matches, as far as that is known"`
+	Unread  int      `json:"unread" doc:"fresh calls of its tool and directory whose prompt is gone, if it reads that"`
+	Reads   []string `json:"reads,omitempty" doc:"keys that read what is kept nowhere"`
+	AtMost  bool     `json:"at_most" doc:"whether the next figures are upper bounds"`
+	predicted
 	Fresh       map[reason.Code]int `json:"would_be_fresh" doc:"the others by their reason"`
 	Roles       []triedRole         `json:"roles" doc:"the roles of the calls that it matches"`
 	Mixes       bool                `json:"mixes" doc:"whether it has no role for prompts that begin differently"`
@@ -70,8 +69,35 @@ type TriedRule struct {
 	Calls       []triedCall         `json:"calls" doc:"the last 50"`
 	Text        string              `json:"text" doc:"all of this in sentences"`
 	rule        *config.Rule
+	figures     replay.Figures
 	begins      map[string]string // how the first prompt of each task without a role begins
 }
+
+// predicted is what a rule would have made of calls, as suggest, try and add say it.
+type predicted struct {
+	Resumed     int                 `json:"would_resume" doc:"calls that would have been resumed"`
+	Late        int                 `json:"later_than_ttl" doc:"further calls that came later than ttl"`
+	PromptBytes int64               `json:"prompt_bytes" doc:"length of the prompts of would_resume"`
+	LeftOut     int64               `json:"estimated_saved" doc:"bytes of these not sent"`
+	Estimated   bool                `json:"estimated" doc:"whether that is an estimate: the tool's files do not have all prompts"`
+	WhyWhole    map[reason.Code]int `json:"sent_whole,omitempty" doc:"why the whole prompts of some would have been sent"`
+}
+
+// words say it in a clause.
+func (p predicted) words() string {
+	about, estimated := "", ""
+	if p.Estimated {
+		about, estimated = "about ", " (estimated)"
+	}
+	words := fmt.Sprintf("%d of them would have been resumed, and of %s %s%s not sent%s", p.Resumed, view.Size(p.PromptBytes), about, view.Size(p.LeftOut), estimated)
+	if len(p.WhyWhole) > 0 {
+		words += "; sent whole: " + reasonCounts(p.WhyWhole)
+	}
+	return words
+}
+
+// LeastPrompts is how long the prompts of the calls that a rule resumes must be together for it to be proposed.
+const LeastPrompts = prompt.ShortPromptBytes
 
 type triedRole struct {
 	Role    string `json:"role" doc:"its name, empty for none"`
@@ -86,7 +112,8 @@ type triedCall struct {
 	Role   string       `json:"role,omitempty" doc:"its role"`
 	Mode   rewrite.Mode `json:"mode" doc:"fresh or resume"`
 	Reason reason.Code  `json:"reason" doc:"the reason for that"`
-	Saved  int64        `json:"estimated_saved" doc:"estimated bytes not sent"`
+	Saved  int64        `json:"estimated_saved" doc:"bytes not sent"`
+	Whole  reason.Code  `json:"why_whole,omitempty" doc:"why its whole prompt would have been sent"`
 	call   replay.Call
 }
 
@@ -139,21 +166,23 @@ func tryRules(a *app.App, rules []config.Rule, since decide.Millis) ([]TriedRule
 	var taken []int // by replayed call: the rule that takes it
 	calls, err := replay.Replay(l, since, func(c *ledger.FreshCall) (replay.Naming, bool) {
 		sent := config.Subject{Tool: c.Tool, Cwd: c.Cwd, Digest: l.Key().Name}
+		var p *prompt.Prompt
 		for n := range rules {
 			if _, ok := rules[n].MatchPlace(c.Tool, c.Cwd); !ok {
 				continue
 			}
-			if rules[n].ReadsPrompt() && sent.Prompt == "" {
-				p := PromptOf(*c, l.Key())
-				if p == nil { // it may match, and so may a later one
-					tried[n].Unread++
-					continue
+			if p == nil {
+				if p = PromptOf(*c, l.Key()); p != nil {
+					sent.Prompt = p.Text
 				}
-				sent.Prompt = p.Text
+			}
+			if rules[n].ReadsPrompt() && p == nil { // it may match, and so may a later one
+				tried[n].Unread++
+				continue
 			}
 			if m, ok := rules[n].MatchSent(sent); ok {
 				taken = append(taken, n)
-				return naming(m), true
+				return naming(c.Tool, m, p), true
 			}
 		}
 		return replay.Naming{}, false
@@ -185,15 +214,26 @@ func tryRules(a *app.App, rules []config.Rule, since decide.Millis) ([]TriedRule
 // unkeptName is the task, or the role, of all calls of which it is captured in what is kept nowhere.
 const unkeptName = "?"
 
-func naming(m config.Match) replay.Naming {
+// naming returns what a rule makes of a call with a prompt, nil if its text is gone.
+func naming(tool string, m config.Match, p *prompt.Prompt) replay.Naming {
 	if m.Task == "" && m.NamesTask() {
 		m.Task = unkeptName
 	}
 	if (m.Role == "" || strings.HasPrefix(m.Role, prompt.RoleTextMark)) && m.NamesRole() {
 		m.Role = unkeptName
 	}
-	return replay.Naming{Scope: m.Name, Task: m.Task, Role: m.Role, Prove: m.Strict, Never: m.Never, Fresh: m.Fresh,
-		ResumeSame: m.Identical == config.IdenticalResume, Unrelated: m.Unrelated == config.UnrelatedResume, TTL: decide.Millis(m.TTL.Milliseconds()), MaxAge: decide.Millis(m.MaxAge.Milliseconds())}
+	n := Policy(m.Policy)
+	n.Scope, n.Task, n.Role, n.Prove, n.Never, n.Fresh, n.Prompt = m.Name, m.Task, m.Role, m.Strict, m.Never, m.Fresh, p
+	if p != nil {
+		p.Again = shim.SentAgain(tool, m.Keep())
+	}
+	return n
+}
+
+// Policy returns the policy for calls that a rule names.
+func Policy(p config.Policy) replay.Naming {
+	return replay.Naming{ResumeSame: p.Identical == config.IdenticalResume, Unrelated: p.Unrelated == config.UnrelatedResume,
+		WholePrompt: p.Delta == config.DeltaOff, TTL: decide.Millis(p.TTL.Milliseconds()), MaxAge: decide.Millis(p.MaxAge.Milliseconds())}
 }
 
 // add counts a call that the rule takes.
@@ -205,8 +245,9 @@ func (t *TriedRule) add(c replay.Call) {
 		t.Roles = append(t.Roles, triedRole{Role: c.Role})
 	}
 	t.Roles[at].Calls++
+	t.figures.Add(c)
+	t.predicted = predicted(t.figures)
 	if c.Mode.Continues() {
-		t.Resumed, t.PromptBytes, t.SavedBytes = t.Resumed+1, t.PromptBytes+c.Bytes, t.SavedBytes+c.Saved
 		t.Roles[at].Resumed++
 	} else {
 		t.Fresh[c.Reason]++
@@ -217,7 +258,7 @@ func (t *TriedRule) add(c replay.Call) {
 		}
 		t.begins[c.Task] = c.Opening
 	}
-	t.Calls = append(t.Calls, triedCall{c.ID, c.Was, c.Task, c.Role, c.Mode, c.Reason, c.Saved, c})
+	t.Calls = append(t.Calls, triedCall{c.ID, c.Was, c.Task, c.Role, c.Mode, c.Reason, c.LeftOut, c.WhyWhole, c})
 }
 
 // roleWords say how many calls each role has.
@@ -227,12 +268,15 @@ func (t *TriedRule) roleWords() string {
 	}), "; ")
 }
 
+// result says what the rule would have done with calls that it matches.
+func (t *TriedRule) result() string {
+	return fmt.Sprintf("Rule %s matches %s: %s.", t.Rule, view.Count(int64(t.Matched), "fresh call"), t.words())
+}
+
 // sentences say what the rule would have done, and what is not known.
 func (t *TriedRule) sentences() (said []string) {
 	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
 	matched := view.Count(int64(t.Matched), "fresh call")
-	saving := fmt.Sprintf("%d of them would have been resumed, and of %s about %s not sent (estimated).",
-		t.Resumed, view.Size(t.PromptBytes), view.Size(t.SavedBytes))
 	switch {
 	case t.Matched == 0 && t.Unread == 0:
 		say("Rule %s matches no fresh call that no rule matched.", t.Rule)
@@ -246,10 +290,10 @@ func (t *TriedRule) sentences() (said []string) {
 		say("Rule %s matches %s, but names no task: the prompts alone would have decided, as they did.", t.Rule, matched)
 	default:
 		if t.AtMost {
-			say("Rule %s reads %s, which is kept nowhere: which calls it takes, and of which task they are, is not known. It may match %s. At most %s",
-				t.Rule, strings.Join(t.Reads, ", "), matched, saving)
+			say("Rule %s reads %s, which is kept nowhere: which calls it takes, and of which task they are, is not known. It may match %s. At most %s.",
+				t.Rule, strings.Join(t.Reads, ", "), matched, t.words())
 		} else {
-			say("Rule %s matches %s: %s", t.Rule, matched, saving)
+			said = append(said, t.result())
 		}
 		if len(t.Fresh) > 0 {
 			say("The others would have been fresh: %s.", reasonCounts(t.Fresh))
