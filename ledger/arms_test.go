@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"reprise/ledger/decide"
+	"reprise/rewrite/reason"
 )
 
 // Which chains are sent whole prompts is noted where some are, holds for all of a chain's calls, and is spread evenly.
@@ -24,8 +25,8 @@ func TestDeltaArmOfAnInvocation(t *testing.T) {
 		c = testCall(l, fmt.Sprintf(base, n)+"\n\nMore.", 3000)
 		c.Limits.WholeOut = 0.5
 		d, again := beginCall(t, l, c)
-		if !d.Mode.Continues() || d.Whole != (want == WholePrompt) {
-			t.Errorf("%s: %s (%s), whole %v", want, d.Mode, d.Reason, d.Whole)
+		if !d.Mode.Continues() || (d.Whole == reason.DeltaOff) != (want == WholePrompt) {
+			t.Errorf("%s: %s (%s), whole %q", want, d.Mode, d.Reason, d.Whole)
 		}
 		for _, call := range []*Ticket{ticket, again} {
 			wantRow(t, "half", row(t, l, "invocations", call.Invocation), map[string]any{"delta_arm": want})

@@ -45,6 +45,7 @@ type LoggedCall struct {
 	Format   rewrite.Format `json:"format,omitempty"`
 	Prompt   int            `json:"prompt_bytes"`
 	Sent     int            `json:"sent_bytes"`
+	WhyWhole reason.Code    `json:"why_whole,omitempty"`
 	Usage    rewrite.Usage  `json:"usage"`
 	Lost     Lost           `json:"lost,omitempty"` // why its session is not in the store
 	Size     int64          `json:"size,omitempty"` // of its session there, in bytes
@@ -135,11 +136,11 @@ func (n LoggedCall) insert(tx *sql.Tx, number int64, chains map[int64]bool) (err
 		mode = rewrite.Fresh
 	}
 	_, err = tx.Exec(`INSERT INTO invocations (id, chain_id, rule, tool, cwd, started, duration, mode, reason, resumed_from, fell_back, format,
-			native_id, model, prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost, outcome, arm, delta_arm, detail, changed, proof, exit_code, signal,
+			native_id, model, prompt_bytes, sent_bytes, why_whole, input, cache_read, cache_write, output, cost, outcome, arm, delta_arm, detail, changed, proof, exit_code, signal,
 			project, machine, from_machine, lost)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?)`,
 		number, chain, n.Rule, n.Tool, n.Cwd, n.When, max(0, n.Duration), mode, n.Reason, n.Resumed, n.FellBack, n.Format,
-		n.Session, n.Model, n.Prompt, n.Sent, known(u.Known, plausible(u.Input)), known(u.Known, plausible(u.CacheRead)),
+		n.Session, n.Model, n.Prompt, n.Sent, n.WhyWhole, known(u.Known, plausible(u.Input)), known(u.Known, plausible(u.CacheRead)),
 		known(u.Known, plausible(u.CacheWrite)), known(u.Known, plausible(u.Output)), known(u.CostKnown, plausible(u.CostNano)),
 		n.Outcome, n.Arm, n.DeltaArm, n.Detail, n.Changed, encodeJSON(n.Proof), n.Exit, n.Signal, n.Project, n.Host, n.From, n.Lost)
 	return err

@@ -66,6 +66,7 @@ type Outcome struct {
 	Seen     rewrite.StreamState
 	IDFormat rewrite.Format // of the output that the ID was read from
 	Sent     int            // bytes of the prompt that the model was sent
+	WhyWhole reason.Code    // why a resumed session was sent the whole prompt
 	File     string         // in which the session is stored, "" if it was not found
 	Stamp    decide.Stamp   // of the session after the run
 	Resets   []string       // roles whose chains of the call's task the answer ends
@@ -279,10 +280,10 @@ func (o *Outcome) recordInvocation(tx *sql.Tx, invocation int64) (first bool, er
 	_, outcome := o.State()
 	s, u, request := &o.Seen, &o.Seen.Usage, &o.Seen.First
 	result, err := tx.Exec(`UPDATE invocations SET duration = ? - started, native_id = nullif(?, ''),
-		id_source = nullif(?, ''), id_format = nullif(?, ''), model = nullif(?, ''), sent_bytes = ?,
+		id_source = nullif(?, ''), id_format = nullif(?, ''), model = nullif(?, ''), sent_bytes = ?, why_whole = ?,
 		input = ?, cache_read = ?, cache_write = ?, output = ?, cost = ?, first_prompt = ?, first_read = ?,
 		outcome = ?, exit_code = ?, signal = nullif(?, 0) WHERE id = ? AND outcome IS NULL`,
-		o.Now, s.ID, s.Source, o.IDFormat, s.Model, o.Sent,
+		o.Now, s.ID, s.Source, o.IDFormat, s.Model, o.Sent, o.WhyWhole,
 		known(u.Known, plausible(u.Input)), known(u.Known, plausible(u.CacheRead)), known(u.Known, plausible(u.CacheWrite)),
 		known(u.Known, plausible(u.Output)), known(u.CostKnown, plausible(u.CostNano)),
 		known(request.Known, plausible(request.Input+request.CacheRead+request.CacheWrite)), known(request.Known, plausible(request.CacheRead)), outcome, o.Exit, o.Signal, invocation)

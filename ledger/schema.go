@@ -28,5 +28,6 @@ var migrations = []string{schema,
 	"CREATE TABLE told (job TEXT, budget TEXT, told INTEGER NOT NULL, PRIMARY KEY (job, budget)) WITHOUT ROWID",
 	// Where the configuration had a mistake, or what failed: of the latest call.
 	"ALTER TABLE passed ADD COLUMN detail TEXT NOT NULL DEFAULT ''",
-	"ALTER TABLE sessions ADD COLUMN format INTEGER NOT NULL DEFAULT 1", // the Format that it was recorded in
+	"ALTER TABLE sessions ADD COLUMN format INTEGER NOT NULL DEFAULT 1",     // the Format that it was recorded in
+	"ALTER TABLE invocations ADD COLUMN why_whole TEXT NOT NULL DEFAULT ''", // why a resumed session was sent the whole prompt
 }

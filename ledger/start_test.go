@@ -38,8 +38,8 @@ func TestStartFrom(t *testing.T) {
 
 	d, reviewer := beginCall(t, l, roleCall(l, "reviewer", reviewing, 3000))
 	wantSource(t, "reviewer", d, sourceID)
-	if d.Reason != reason.StartedFrom || !d.Whole || d.Chain == coder.chain {
-		t.Fatalf("%s in chain %d, whole %v", d.Reason, d.Chain, d.Whole)
+	if d.Reason != reason.StartedFrom || d.Whole != reason.StartedFrom || d.Chain == coder.chain {
+		t.Fatalf("%s in chain %d, whole %q", d.Reason, d.Chain, d.Whole)
 	}
 	finish(t, l, reviewer, outcome(nth(2), "/review", 200, "", 4000))
 	if files := sessionFiles(t, l, 0); files[0].Superseded != 0 || !files[0].Copied {

@@ -15,7 +15,7 @@ type Target struct {
 	forkAt string // the last message that the copy keeps, "" for all
 	prompt string
 	whole  bool
-	why    reason.Code // why a resume sends the whole prompt although that was not requested
+	why    reason.Code // why a resume sends the whole prompt
 	asked  string      // the caller's prompt if prompt is only a part of it
 	newID  string      // of the session that the call begins
 }
@@ -23,15 +23,14 @@ type Target struct {
 // ToFresh sends the whole prompt to a session of its own.
 func ToFresh(prompt string) Target { return Target{prompt: prompt, whole: true} }
 
-// ToResume sends the prompt, or its new part, to session id. With always it sends the whole prompt.
-func ToResume(id string, p *prompt.Prompt, c prompt.Continuity, always bool) Target {
-	t := Target{id: id, prompt: p.Text, whole: true}
-	if always {
-		return t
+// ToResume sends the prompt, or its new part, to session id. With a reason to do so it sends the whole prompt.
+func ToResume(id string, p *prompt.Prompt, c prompt.Continuity, why reason.Code) Target {
+	delta := ""
+	if why == "" {
+		delta, why = p.Delta(c)
 	}
-	delta, why := p.Delta(c)
+	t := Target{id: id, prompt: p.Text, whole: true, why: why}
 	if why != "" {
-		t.why = why
 		return t
 	}
 	t.prompt, t.whole, t.asked = delta, false, p.Text
@@ -41,18 +40,18 @@ func ToResume(id string, p *prompt.Prompt, c prompt.Continuity, always bool) Tar
 // ToFork sends the prompt, or its new part, to a copy of session id that ends with message. Without
 // a message the copy would include what another process is doing there, so the call needs a fresh
 // session.
-func ToFork(id, message string, p *prompt.Prompt, c prompt.Continuity, always bool) Target {
+func ToFork(id, message string, p *prompt.Prompt, c prompt.Continuity, why reason.Code) Target {
 	if message == "" {
 		return ToFresh(p.Text)
 	}
-	t := ToResume(id, p, c, always)
+	t := ToResume(id, p, c, why)
 	t.copied, t.forkAt = true, message
 	return t
 }
 
 // ToCopy sends the prompt, or its new part, to a copy of session id, which itself stays unchanged.
-func ToCopy(id string, p *prompt.Prompt, c prompt.Continuity, always bool) Target {
-	t := ToResume(id, p, c, always)
+func ToCopy(id string, p *prompt.Prompt, c prompt.Continuity, why reason.Code) Target {
+	t := ToResume(id, p, c, why)
 	t.copied = true
 	return t
 }
@@ -76,8 +75,7 @@ func (t Target) ForkAt() string { return t.forkAt }
 // Prompt returns what the model is sent and whether that is the whole prompt.
 func (t Target) Prompt() (text string, whole bool) { return t.prompt, t.whole }
 
-// Why returns why a resume sends the whole prompt; "" for a delta, a fresh session, or if ToResume
-// was asked to send everything.
+// Why returns why a resume sends the whole prompt; "" for a delta or a fresh session.
 func (t Target) Why() reason.Code { return t.why }
 
 // Asked returns what the caller sent if the model is sent less.

@@ -224,10 +224,11 @@ type Plan struct {
 	// before was copied from another session.
 	Started int64
 	// Prompt is what the model is sent. Whole reports that it is the caller's whole prompt;
-	// otherwise Asked is that prompt.
-	Prompt string
-	Whole  bool
-	Asked  string
+	// otherwise Asked is that prompt. WhyWhole is why a resume sends it.
+	Prompt   string
+	Whole    bool
+	WhyWhole reason.Code
+	Asked    string
 	// OneStream requests that stdout and stderr are read as one stream, in order, if the caller has
 	// both in one file. ErrLine then reads the lines of both.
 	OneStream bool

@@ -27,7 +27,6 @@ type Explanation struct {
 	Attempt  int    // rewrite.NoAttempt if the rule captures none
 	Unknown  string // the unknown option, if Reason is unknown_option
 	Plan     rewrite.Plan
-	WhyWhole reason.Code      // why a resume sends the whole prompt
 	Against  []prompt.Finding // what in the prompt speaks against it
 	Nearest  *Nearest         // nil if there is no chain to compare the prompt with
 	Blocks   []Block
@@ -136,21 +135,13 @@ func (c *call) explainDecision(d decide.Decision, near *decide.ChainFacts) Expla
 	e := Explanation{
 		Decision: d, Unshared: c.whyUnshared(),
 		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt,
-		Plan: c.plan(), WhyWhole: newTarget(r.Prompt, d).Why(), PromptIn: len(r.Prompt.Text),
+		Plan: c.plan(), PromptIn: len(r.Prompt.Text),
 		Stdin: c.parsed.Stdin != rewrite.StdinUnused,
 	}
 	e.Proof = decide.Proof{}
 	if s, shared := c.book().(*fleet.Book); shared {
 		identity := s.Identity(r)
 		e.Shared = &identity
-	}
-	switch {
-	case d.Whole && (r.Limits.WholePrompt || near != nil && r.Limits.SendsWhole(near.Share)):
-		e.WhyWhole = reason.DeltaOff
-	case d.Reason == reason.StartedFrom:
-		e.WhyWhole = d.Reason
-	case d.Whole:
-		e.WhyWhole = reason.Compacted
 	}
 	for _, text := range r.Prompt.Blocks() {
 		e.Blocks = append(e.Blocks, Block{Text: text})

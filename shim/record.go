@@ -114,7 +114,7 @@ func (c *call) finish(a *supervise.Attempt, st supervise.Status) {
 	if turns {
 		o, err = c.finishTurns(a, st, seen)
 	} else {
-		o = c.outcome(seen, st, len(a.Plan.Prompt))
+		o = c.outcome(seen, st, a.Plan)
 		o.Place = c.place(c.record.Cwd)
 		o.File, o.Stamp, o.Left = file, stamp, c.leftFiles(&o, seen.Files)
 		c.leaves(&o)
@@ -128,9 +128,9 @@ func (c *call) finish(a *supervise.Attempt, st supervise.Status) {
 }
 
 // outcome returns the outcome of a run or turn, without the state of its session.
-func (c *call) outcome(seen rewrite.StreamState, st supervise.Status, sent int) ledger.Outcome {
+func (c *call) outcome(seen rewrite.StreamState, st supervise.Status, plan rewrite.Plan) ledger.Outcome {
 	o := ledger.Outcome{
-		Now: millis(c.env.Now()), Exit: st.Exit, Signal: int(st.Signal), Seen: seen, IDFormat: rewrite.StreamJSON, Sent: sent,
+		Now: millis(c.env.Now()), Exit: st.Exit, Signal: int(st.Signal), Seen: seen, IDFormat: rewrite.StreamJSON, Sent: len(plan.Prompt), WhyWhole: plan.WhyWhole,
 	}
 	if c.rule.Rule != nil {
 		o.Resets = c.rule.ResetBy(seen.Answer)

@@ -73,7 +73,9 @@ func (c *call) freshPlan() rewrite.Plan { return c.planFor(rewrite.ToFresh(c.rec
 func (c *call) planFor(t rewrite.Target) rewrite.Plan {
 	c.parsed.Steady = c.rule.Steady
 	c.parsed.Hour = c.ticket != nil && c.ticket.Hour
-	return c.tool.Plan(c.parsed, t.Beginning(c.env.NewID()))
+	plan := c.tool.Plan(c.parsed, t.Beginning(c.env.NewID()))
+	plan.WhyWhole = t.Why()
+	return plan
 }
 
 // newTarget returns what the decision is about: a fresh session, or one to be resumed or forked.

@@ -48,7 +48,7 @@ func (c *call) recordEarly(turns []supervise.Turn, plan rewrite.Plan) {
 	if !last.Seen.OwnFigures || !c.storesTurn(file, stamp, message, last.Seen.Message) {
 		return
 	}
-	o, later := c.outcomes(turns, supervise.Status{}, len(plan.Prompt))
+	o, later := c.outcomes(turns, supervise.Status{}, plan)
 	end := lastOf(&o, later)
 	if end.File, end.Stamp, end.Place = file, stamp, c.place(c.record.Cwd); !end.Good() {
 		return
@@ -111,7 +111,7 @@ func (c *call) finishTurns(a *supervise.Attempt, st supervise.Status, seen rewri
 			turns[i].Seen.Failed = true
 		}
 	}
-	o, later := c.outcomes(turns, st, len(a.Plan.Prompt))
+	o, later := c.outcomes(turns, st, a.Plan)
 	end := lastOf(&o, later)
 	if a.Input.Talk.Unlike {
 		end.Seen.Refusal = reason.ControlRequest
@@ -131,9 +131,9 @@ func (c *call) finishTurns(a *supervise.Attempt, st supervise.Status, seen rewri
 	return o, nil // it was ended after its last turn; a copy is cut where that ended
 }
 
-// outcomes returns the outcome of the call's own turn, which was sent so many bytes, and the later
+// outcomes returns the outcome of the call's own turn, which was sent what the plan says, and the later
 // turns. All but the last ended while the tool ran.
-func (c *call) outcomes(turns []supervise.Turn, end supervise.Status, sent int) (own ledger.Outcome, later []ledger.Turn) {
+func (c *call) outcomes(turns []supervise.Turn, end supervise.Status, plan rewrite.Plan) (own ledger.Outcome, later []ledger.Turn) {
 	for i, t := range turns {
 		bytes := 0
 		for _, p := range t.Prompts {
@@ -144,11 +144,12 @@ func (c *call) outcomes(turns []supervise.Turn, end supervise.Status, sent int) 
 			st = end
 		}
 		if i == 0 {
-			own = c.outcome(t.Seen, st, sent)
+			own = c.outcome(t.Seen, st, plan)
 			own.Now = millis(t.Ended)
 			continue
 		}
-		o := c.outcome(t.Seen, st, bytes)
+		o := c.outcome(t.Seen, st, rewrite.Plan{})
+		o.Sent = bytes
 		o.Now = millis(t.Ended)
 		later = append(later, ledger.Turn{Started: millis(t.Began()), Bytes: bytes, Outcome: o})
 	}

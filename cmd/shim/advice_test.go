@@ -110,8 +110,8 @@ budget.tokens_per_day = 5'; export REPRISE_TASK=t; ask "$base"; ask "$base$faile
 	reason.Pruned: {named: true, before: `configure 'prune.keep_within = "1ms"'; ask "$base"; sleep 0.02; shimctl prune; ask "$base$failed"
 			shimctl why | grep -q pruned`,
 		after: `sleep 0.02; shimctl prune; ask "$base$failed$failed"; expect resume extends`},
-	reason.DeltaOff: {named: true, before: `configure 'delta = "off"'; ask "$base$long"; ask "$base$long$failed"; shimctl why | grep -q 'whole prompt was sent'`,
-		after: `ask "$base$long$failed$failed"; shimctl why | grep -q 'Of its prompt of'`},
+	reason.DeltaOff: {named: true, before: `configure 'delta = "off"'; ask "$base$long"; ask "$base$long$failed"; shimctl why | grep -q 'was sent the whole prompt, .*(delta_off)\.'`,
+		after: `ask "$base$long$failed$failed"; shimctl why | grep -q 'was sent what is new, '`},
 	reason.NothingNew: {named: true, before: `configure 'identical = "resume"'; ask "$base"; ask "$base"; expect resume identical`,
 		after: `ask "$base"; expect fresh identical`},
 

@@ -158,7 +158,7 @@ func printExplanation(a *app.App, r explainReport, e shim.Explanation) {
 	}
 	t.Add(view.TextCell("runs").As(view.Dim), view.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, whole)})
 	if e.PromptIn > 0 {
-		show("sends", sends(e))
+		show("sends", view.SentWords(int64(e.PromptIn), int64(len(e.Plan.Prompt)), e.Plan.WhyWhole))
 	}
 	t.Print(a.Stdout)
 }
@@ -210,18 +210,6 @@ func blocksSent(e shim.Explanation) (n int) {
 		}
 	}
 	return n
-}
-
-// sends says how much of the prompt is sent, and why, if all of it.
-func sends(e shim.Explanation) string {
-	if !e.Plan.Whole {
-		return fmt.Sprintf("what is new, %s of %s", view.Size(int64(len(e.Plan.Prompt))), view.Size(int64(e.PromptIn)))
-	}
-	text := "the whole prompt, " + view.Size(int64(e.PromptIn))
-	if e.WhyWhole != "" {
-		text += ": " + string(e.WhyWhole)
-	}
-	return text
 }
 
 func printBlocks(a *app.App, e shim.Explanation) {
@@ -358,7 +346,7 @@ type blockReport struct {
 func explainJSON(a *app.App, call []string, e shim.Explanation) explainReport {
 	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
 		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: view.RoleName(e.Role), Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
-		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
+		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.Plan.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
 	r.AdviceReport = why.Advise(a.Configured(), why.Decided{Reason: e.Reason, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain,
 		Continues: e.Mode.Continues()})
 	if e.Fault != nil {

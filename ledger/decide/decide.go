@@ -173,9 +173,9 @@ type Decision struct {
 	Copy       bool   // continue in a copy of it
 	ForkAt     string // the last message that the copy keeps if Mode is Fork
 	Continuity prompt.Continuity
-	Proof      Proof  // what showed that the call continues it
-	Whole      bool   // send the whole prompt, never a delta
-	Rounds     Rounds // of the session, with this one
+	Proof      Proof       // what showed that the call continues it
+	Whole      reason.Code // why to send the whole prompt, never a delta; "" for no such reason
+	Rounds     Rounds      // of the session, with this one
 	// Prices are the figures behind the reason dearer.
 	Prices Prices
 	// Context is how full the chain's session is. NearlyFull reports that it will soon be too full
@@ -188,6 +188,8 @@ type Decision struct {
 	Spent    Spending
 	Exceeded reason.Code
 	LastUsed Millis // when the chain's session was last used
+	Created  Millis // when it was started
+	Errors   int    // how many of its runs failed
 }
 
 // Decide decides whether a call is resumed. It is a pure function: equal facts yield equal
@@ -206,7 +208,7 @@ func Decide(f Facts) Decision {
 	}
 	d.Chain, d.Context, d.NearlyFull = chain.Chain, chain.Context, f.Limits.NearlyFull(chain.Context, chain.model())
 	d.ContextModel = chain.model()
-	d.LastUsed = chain.LastUsed
+	d.LastUsed, d.Created, d.Errors = chain.LastUsed, chain.Created, chain.Errors
 	if d.Reason == reason.BaseChanged && chain.Continuity.Relation == reason.Unrelated {
 		d.Detail = reason.Unrelated
 	}
@@ -242,7 +244,12 @@ func Decide(f Facts) Decision {
 		d.Mode, d.ForkAt = rewrite.Fork, chain.ForkAt
 	}
 	d.Reason, d.Continuity, d.Proof = chain.Continuity.Relation, chain.Continuity, chain.Proof
-	d.Whole = f.Limits.WholePrompt || chain.Compacted || f.Limits.SendsWhole(chain.Share)
+	switch {
+	case f.Limits.WholePrompt, f.Limits.SendsWhole(chain.Share):
+		d.Whole = reason.DeltaOff
+	case chain.Compacted:
+		d.Whole = reason.Compacted
+	}
 	return d
 }
 
@@ -267,7 +274,7 @@ func start(f Facts) Decision {
 	if why != "" {
 		return Decision{Mode: rewrite.Fresh, Reason: reason.FirstCall, Detail: cmp.Or(detail, why)}
 	}
-	return Decision{Mode: rewrite.Resume, Reason: reason.StartedFrom, Session: source.Session, NativeID: source.NativeID, Copy: true, Whole: true,
+	return Decision{Mode: rewrite.Resume, Reason: reason.StartedFrom, Session: source.Session, NativeID: source.NativeID, Copy: true, Whole: reason.StartedFrom,
 		Context: source.Context, NearlyFull: f.Limits.NearlyFull(source.Context, source.model()), ContextModel: source.model(), LastUsed: source.LastUsed}
 }
 

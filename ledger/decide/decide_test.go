@@ -510,16 +510,16 @@ func TestNearlyFull(t *testing.T) {
 
 func TestDecideSendsTheWholePrompt(t *testing.T) {
 	f := goodFacts()
-	if Decide(f).Whole {
+	if Decide(f).Whole != "" {
 		t.Error("a plain resume sends the whole prompt")
 	}
 	f.Chains[0].Compacted = true
-	if !Decide(f).Whole {
+	if Decide(f).Whole != reason.Compacted {
 		t.Error("a compacted session is sent a delta")
 	}
 	f = goodFacts()
 	f.Limits.WholePrompt = true
-	if !Decide(f).Whole {
+	if Decide(f).Whole != reason.DeltaOff {
 		t.Error("delta = off sends a delta")
 	}
 }

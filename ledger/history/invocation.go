@@ -76,6 +76,7 @@ type Invocation struct {
 	Signal      Number         `json:"signal" doc:"the signal that ended it, or null"`
 	PromptBytes int64          `json:"prompt_bytes" doc:"length of the caller's prompt"`
 	SentBytes   int64          `json:"sent_bytes" doc:"length of what the model was sent"`
+	WhyWhole    reason.Code    `json:"why_whole,omitempty" doc:"why a resumed session was sent the whole prompt"`
 	Input       Number         `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
 	CacheRead   Number         `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite  Number         `json:"cache_write_tokens" doc:"tokens written to the cache"`
@@ -93,7 +94,7 @@ func invocationColumns(l *ledger.Ledger) string {
 	return `i.id, coalesce(i.chain_id, 0), coalesce(i.session_id, 0), i.tool, i.cwd, coalesce(ic.task, ''), coalesce(ic.role, ''), i.rule,
 	i.caller, i.format, i.started, i.duration, i.mode, i.reason, i.detail, i.changed, i.proof, i.arm, i.delta_arm, coalesce(i.resumed_from, ''),
 	coalesce(i.fell_back, ''), coalesce(i.native_id, ''), coalesce(si.model, ''), coalesce(i.model, ''), coalesce(i.outcome, ''), i.exit_code,
-	i.signal, i.prompt_bytes, i.sent_bytes, i.input, i.cache_read, i.cache_write, i.output, ` + oneRequest + `, i.cost, i.unshared, ` + l.MachineColumns()
+	i.signal, i.prompt_bytes, i.sent_bytes, i.why_whole, i.input, i.cache_read, i.cache_write, i.output, ` + oneRequest + `, i.cost, i.unshared, ` + l.MachineColumns()
 }
 
 const invocationTables = `invocations i LEFT JOIN chains ic ON ic.id = i.chain_id LEFT JOIN sessions si ON si.id = i.session_id`
@@ -103,7 +104,7 @@ func (i *Invocation) columns() []any {
 	return []any{&i.ID, &i.Chain, &i.Session, &i.Tool, &i.Cwd, &i.Task, &i.Role, &i.Rule,
 		&i.Caller, &i.Format, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Changed, &i.Proof, &i.Arm, &i.DeltaArm, &i.ResumedFrom,
 		&i.FellBack, &i.NativeID, &i.Asked, &i.Model, &i.Outcome, &i.Exit,
-		&i.Signal, &i.PromptBytes, &i.SentBytes, &i.Input, &i.CacheRead, &i.CacheWrite, &i.Output, &i.OneRequest, &i.Cost, &i.Unshared, &i.Machine, &i.From, &i.Lost}
+		&i.Signal, &i.PromptBytes, &i.SentBytes, &i.WhyWhole, &i.Input, &i.CacheRead, &i.CacheWrite, &i.Output, &i.OneRequest, &i.Cost, &i.Unshared, &i.Machine, &i.From, &i.Lost}
 }
 
 // batch is how many invocations are in memory at a time. Between two batches the ledger is free, so

@@ -53,12 +53,12 @@ func FuzzPlans(f *testing.F) {
 				again.Mode, again.Reason, again.Prompt, again.Model)
 		}
 		if tool.Descriptor().Name == "claude" {
-			in.Args = tool.Plan(call, rewrite.ToFork(tooltest.SomeID, tooltest.SomeID, text, prompt.Continuity{}, true).Beginning(tooltest.ForeignID)).Args
+			in.Args = tool.Plan(call, rewrite.ToFork(tooltest.SomeID, tooltest.SomeID, text, prompt.Continuity{}, reason.DeltaOff).Beginning(tooltest.ForeignID)).Args
 			if again := tool.Parse(in); again.Reason != reason.CallerSession || again.Model != call.Model || !slices.Contains(in.Args, "--resume-session-at") {
 				t.Fatalf("%q: %q, forked as %q: %s %s", args, call.Prompt, in.Args, again.Mode, again.Reason)
 			}
 		}
-		plan = tool.Plan(call, rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{}, true).Beginning(tooltest.ForeignID))
+		plan = tool.Plan(call, rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{}, reason.DeltaOff).Beginning(tooltest.ForeignID))
 		keepsOptions(t, call, plan)
 		in.Args = without(plan.Args)
 		again = tool.Parse(in)

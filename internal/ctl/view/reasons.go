@@ -17,6 +17,26 @@ func MeaningOf(r reason.Code) string {
 	return "a reason that this shimctl does not know: " + strings.ReplaceAll(string(r), "_", " ")
 }
 
+// SentWords says how much of a prompt is sent, and if it is the whole, why a resume sends that.
+func SentWords(prompt, sent int64, whole reason.Code) string {
+	if sent < prompt {
+		return fmt.Sprintf("what is new, %s of %s", Size(sent), Size(prompt))
+	}
+	words := "the whole prompt, " + Size(prompt)
+	if whole != "" {
+		words += ": " + WholeWords(whole)
+	}
+	return words
+}
+
+// WholeWords says why a resume sends the whole prompt, "" if it does not.
+func WholeWords(whole reason.Code) string {
+	if whole == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s)", MeaningOf(whole), whole)
+}
+
 // ClassOf returns a reason's class, "" if it is not known.
 func ClassOf(r reason.Code) reason.Class {
 	if text, ok := r.Lookup(); ok {

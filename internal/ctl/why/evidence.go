@@ -127,12 +127,8 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	if Restates(i) {
 		said = append(said, view.Sentence(RestatedWords(i.Model)))
 	}
-	switch {
-	case !i.Mode.Continues():
-	case i.SentBytes < i.PromptBytes:
-		say("Of its prompt of %s, %s were sent.", view.Size(i.PromptBytes), view.Size(i.SentBytes))
-	default:
-		say("Its whole prompt was sent, %s.", view.Size(i.PromptBytes))
+	if i.Mode.Continues() {
+		say("The session was sent %s.", view.SentWords(i.PromptBytes, i.SentBytes, i.WhyWhole))
 	}
 	return said
 }

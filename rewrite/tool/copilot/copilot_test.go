@@ -184,7 +184,7 @@ func TestCopilotPlans(t *testing.T) {
 	}
 	text := prompt.New("hi", tooltest.Key)
 	resume := func(line string, env ...string) rewrite.Plan {
-		return (copilot{}).Plan(copilotCall(line, env...), rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{}, true))
+		return (copilot{}).Plan(copilotCall(line, env...), rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{}, reason.DeltaOff))
 	}
 	for line, want := range map[string]string{
 		"-p hi --yolo": usage + " --resume=" + tooltest.SomeID + " --prompt=hi --yolo",
@@ -377,7 +377,7 @@ func resumed(t *testing.T, first, name, format string) (before, r run) {
 			id = value
 		}
 	}
-	p := (copilot{}).Plan(c, rewrite.ToResume(id, prompt.New("x", tooltest.Key), prompt.Continuity{}, true))
+	p := (copilot{}).Plan(c, rewrite.ToResume(id, prompt.New("x", tooltest.Key), prompt.Continuity{}, reason.DeltaOff))
 	return before, show(t, name, c, p, before.seen.Totals)
 }
 
@@ -416,7 +416,7 @@ func TestCopilotOwnFigures(t *testing.T) {
 func TestCopilotUnknownTotals(t *testing.T) {
 	for format, line := range lines {
 		c := copilotCall(line)
-		p := (copilot{}).Plan(c, rewrite.ToResume(tooltest.SomeID, prompt.New("x", tooltest.Key), prompt.Continuity{}, true))
+		p := (copilot{}).Plan(c, rewrite.ToResume(tooltest.SomeID, prompt.New("x", tooltest.Key), prompt.Continuity{}, reason.DeltaOff))
 		for _, totals := range []rewrite.Totals{"", "{", `{"input":1e99}`, `{"input":99999999}`} {
 			r := show(t, "chain-2-"+format, c, p, totals)
 			if r.seen.Usage.Known || r.stderr != string(recording(t, "chain-2-"+format, "stderr")) {

@@ -9,6 +9,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 	"reprise/test/tooltest"
 )
 
@@ -179,7 +180,7 @@ func TestGeminiCopiesOnlyWhatItKnows(t *testing.T) {
 func TestGeminiResumesTheCopy(t *testing.T) {
 	for _, format := range []string{"", "-o json ", "-o stream-json "} {
 		call := gemini{}.ResolveWithEnv(parseGemini(format+"-p hi", ""), rewrite.HostEnv{})
-		plan := gemini{}.Plan(call, rewrite.ToCopy(tooltest.SomeID, prompt.New("hi", tooltest.Key), prompt.Continuity{}, true).Beginning(copyID))
+		plan := gemini{}.Plan(call, rewrite.ToCopy(tooltest.SomeID, prompt.New("hi", tooltest.Key), prompt.Continuity{}, reason.DeltaOff).Beginning(copyID))
 		if !call.Copies || plan.Args[0] != "--resume="+copyID || !plan.WriteCopy || plan.ID() != copyID || plan.Resume != tooltest.SomeID {
 			t.Errorf("%q: %+v", format, plan)
 		}

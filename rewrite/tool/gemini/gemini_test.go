@@ -267,7 +267,7 @@ func TestGeminiShowsTheCallersPrompt(t *testing.T) {
 	}
 	text := prompt.New("You are the coder.\n\n"+strings.Repeat("Keep it small, and test it. ", 100)+"\n\nThe last note.", tooltest.Key)
 	c := prompt.Compare(tooltest.NamedSent(strings.TrimSuffix(text.Text, "\n\nThe last note.")), text)
-	plan := gemini{}.Plan(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.ToResume(tooltest.SomeID, text, c, false))
+	plan := gemini{}.Plan(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.ToResume(tooltest.SomeID, text, c, ""))
 	if plan.Asked != text.Text || plan.Prompt == text.Text {
 		t.Errorf("asked %q, sent %q", plan.Asked, plan.Prompt)
 	}

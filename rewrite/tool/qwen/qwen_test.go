@@ -121,7 +121,7 @@ func TestQwenSchemaFile(t *testing.T) {
 
 func TestQwenPlans(t *testing.T) {
 	text := prompt.New("hi", tooltest.Key)
-	resume, fork := rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{}, true), rewrite.ToCopy(tooltest.SomeID, text, prompt.Continuity{}, true)
+	resume, fork := rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{}, reason.DeltaOff), rewrite.ToCopy(tooltest.SomeID, text, prompt.Continuity{}, reason.DeltaOff)
 	tests := []struct {
 		line   string
 		target rewrite.Target
