@@ -38,8 +38,13 @@ const (
 	Resumed    Side = "resumed"
 	FollowUp   Side = "follow_up" // continued its job, but a guard kept it fresh, or the tool refused the resume
 	FirstRun   Side = "first"     // began its job, or began it anew
-	Unmeasured Side = ""          // belongs to no chain
+	Unmeasured Side = ""          // belongs to no chain, or nobody knows whether it began its job
 )
+
+// begins are the reasons of fresh calls that begin their job. A repeated or changed prompt, or one that lacks evidence, may be a
+// later round of one, or a sample.
+var begins = map[reason.Code]bool{reason.FirstCall: true, reason.NewJob: true, reason.NewRole: true,
+	reason.ForcedFresh: true, reason.ContextReset: true, reason.AttemptReset: true}
 
 // ClassifyRun returns what a call is counted as.
 func ClassifyRun(mode rewrite.Mode, why, fellBack reason.Code) Side {
@@ -50,8 +55,10 @@ func ClassifyRun(mode rewrite.Mode, why, fellBack reason.Code) Side {
 		return Unmeasured
 	case fellBack != "", isGuard(why):
 		return FollowUp
+	case begins[why]:
+		return FirstRun
 	}
-	return FirstRun
+	return Unmeasured
 }
 
 // A Meter holds running averages over the latest runs of one side that ended well. Tokens are in

@@ -94,6 +94,9 @@ func TestSides(t *testing.T) {
 		{rewrite.Fresh, reason.Dearer, "", FollowUp},
 		{rewrite.Fresh, reason.FirstCall, "", FirstRun},
 		{rewrite.Fresh, reason.ContextReset, "", FirstRun},
+		{rewrite.Fresh, reason.Identical, "", Unmeasured},
+		{rewrite.Fresh, reason.BaseChanged, "", Unmeasured},
+		{rewrite.Fresh, reason.NoEvidence, "", Unmeasured},
 		{rewrite.Fresh, reason.Never, "", Unmeasured},
 		{rewrite.Observe, reason.CallerSession, "", Unmeasured},
 	} {
