@@ -90,10 +90,10 @@ func (l *Ledger) spending(j budgetJob, now decide.Millis) (s decide.Spending, er
 // SpendingOf returns what the job of a recorded call has used up at a time.
 func (l *Ledger) SpendingOf(call int64, now decide.Millis) (s decide.Spending, err error) {
 	var j budgetJob
-	var repeat bool
-	err = l.db.QueryRow("SELECT coalesce(chain_id, 0), coalesce("+isRepeat+", 0), tool, cwd FROM invocations WHERE id = ?", call).
-		Scan(&j.chain, &repeat, &j.tool, &j.cwd)
-	if err == nil && j.chain != 0 {
+	var repeat, stopped bool
+	err = l.db.QueryRow("SELECT coalesce(chain_id, 0), coalesce("+isRepeat+", 0), mode = ?, tool, cwd FROM invocations WHERE id = ?", rewrite.Stopped, call).
+		Scan(&j.chain, &repeat, &stopped, &j.tool, &j.cwd)
+	if err == nil && (j.chain != 0 || stopped) { // a job that is stopped and has no chain repeats its prompt
 		if repeat {
 			j.chain = 0
 		}

@@ -29,6 +29,11 @@ const minBase = 200
 // minEvident is the same if there is evidence that the call continues the job.
 const minEvident = 24
 
+// LeastBase returns how long, in bytes, the prompt of a job that nothing names must be for a later call to continue it.
+func LeastBase(p config.Policy) int {
+	return decide.Limits{MinBase: minBase, MinEvident: minEvident, Unnamed: decide.Unnamed(p.Unnamed)}.LeastBase()
+}
+
 // key opens the ledger and fills in the parts of the chain's key that need no prompt: tool,
 // working directory and the tool's home.
 func (c *call) key() reason.Code {

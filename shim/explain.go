@@ -31,6 +31,7 @@ type Explanation struct {
 	Nearest  *Nearest         // nil if there is no chain to compare the prompt with
 	Blocks   []Block
 	PromptIn int  // bytes of the caller's prompt
+	Text     int  // bytes of it that count for what identifies a job
 	Stdin    bool // stdin is a part of the prompt
 	Terminal bool // the output goes to a terminal
 	Other    *Other
@@ -135,7 +136,7 @@ func (c *call) explainDecision(d decide.Decision, near *decide.ChainFacts) Expla
 	e := Explanation{
 		Decision: d, Unshared: c.whyUnshared(),
 		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt,
-		Plan: c.plan(), PromptIn: len(r.Prompt.Text),
+		Plan: c.plan(), PromptIn: len(r.Prompt.Text), Text: r.Prompt.Footprint().Bytes,
 		Stdin: c.parsed.Stdin != rewrite.StdinUnused,
 	}
 	e.Proof = decide.Proof{}

@@ -28,21 +28,21 @@ func (c *call) overBudget() string {
 	if c.decision.Chain == 0 {
 		job = "this repeated prompt"
 	}
-	says := ""
-	switch c.decision.Reason {
-	case reason.TooManyCalls:
-		says = fmt.Sprintf("made %d calls within an hour, and budget.calls_per_hour is %d", spent.Calls-1, c.rule.Budget.CallsPerHour)
-	case reason.BudgetSpent:
-		says = fmt.Sprintf("cost $%.2f within 24 hours, and budget.dollars_per_day is %g", float64(spent.Cost)/1e9, c.rule.Budget.DollarsPerDay)
-	case reason.TokensSpent:
-		says = TokensSpent(c.rule.Budget, spent)
-	}
-	return fmt.Sprintf("%s %s. The model was not asked. To go on, change [budget] in the user's configuration of reprise (shimctl config path).", job, says)
+	spent.Calls-- // this one was not made
+	return fmt.Sprintf("%s %s. The model was not asked. To go on, change [budget] in the user's configuration of reprise (shimctl config path).",
+		job, Spent(c.decision.Reason, c.rule.Budget, spent))
 }
 
-// TokensSpent says which limit of tokens a job has reached.
-func TokensSpent(b config.Budget, s decide.Spending) string {
-	if b.TokensPerDay > 0 && s.Tokens >= b.TokensPerDay {
+// Spent says what a job has used up, and which limit of its budget it has reached.
+func Spent(why reason.Code, b config.Budget, s decide.Spending) string {
+	switch {
+	case why == reason.TooManyCalls && s.Calls == 1:
+		return fmt.Sprintf("made 1 call within an hour; budget.calls_per_hour is %d", b.CallsPerHour)
+	case why == reason.TooManyCalls:
+		return fmt.Sprintf("made %d calls within an hour; budget.calls_per_hour is %d", s.Calls, b.CallsPerHour)
+	case why == reason.BudgetSpent:
+		return fmt.Sprintf("cost $%.2f within 24 hours; budget.dollars_per_day is %g", float64(s.Cost)/1e9, b.DollarsPerDay)
+	case b.TokensPerDay > 0 && s.Tokens >= b.TokensPerDay:
 		return fmt.Sprintf("used %d weighted tokens within 24 hours; budget.tokens_per_day is %d", s.Tokens, b.TokensPerDay)
 	}
 	return fmt.Sprintf("used %d weighted tokens; budget.tokens_per_job is %d", s.JobTokens, b.TokensPerJob)

@@ -65,7 +65,7 @@ More.'; expect resume extends`},
 	reason.ForcedFresh: {before: `ask "$base"; export REPRISE_FRESH=1; ask "$base$failed"; expect fresh forced_fresh`,
 		after: `ask "$base$failed$failed"; expect resume extends`},
 	reason.PreviousFailed: {before: `export REPRISE_TASK=t; fake crash; ask "$base" || true; fake none; ask "$base$failed"; expect fresh previous_failed`,
-		after: `grep -q 'failed' said`},
+		after: `grep -q '^how it ended.*it failed with exit status 9$' said`},
 	reason.JobChanged: {before: `export CI_JOB_ID=1; ask "$base"; export CI_JOB_ID=2; ask "$base$failed"; expect fresh job_changed`,
 		after: `ask "$base"; export CI_JOB_ID=3; ask "$base$failed"; expect resume extends`},
 
@@ -129,6 +129,19 @@ var namedWorlds = map[reason.Code]adviceWorld{
 		after: `ask "$base$old"; ask "$base$new"; expect resume revises`},
 	reason.NewRole: {before: `export REPRISE_TASK=t; ask "$base"; ask 'You are the judge of what was done here.'; expect fresh new_role`,
 		after: `ask "$base$old"; ask "$base$new"; expect resume revises`},
+}
+
+// shortWorlds are those in which the prompt is too short to distinguish its job from others.
+var shortWorlds = map[reason.Code]adviceWorld{
+	reason.FirstCall: {before: `ask Short.; expect fresh first_call; shimctl why | grep -q 'is fresh too (base_too_small: '
+			shimctl explain -- claude -p Tiny. | grep -q 'is fresh too (base_too_small: '`,
+		after: `ask Short.; ask 'Short.
+
+More.'; expect resume extends`},
+	reason.NewJob: {before: `ask "$base"; ask Short.; expect fresh new_job; shimctl why | grep -q 'is fresh too (base_too_small: '`,
+		after: `ask Short.; ask 'Short.
+
+More.'; expect resume extends`},
 }
 
 const adviceHelpers = `
@@ -201,6 +214,9 @@ func TestAdvice(t *testing.T) {
 			play(string(row.Code)+"_named", row.Code, world)
 		} else if row.Role != "" {
 			t.Errorf("%s: it needs a world in which only the task is named", row.Code)
+		}
+		if world, shown := shortWorlds[row.Code]; shown {
+			play(string(row.Code)+"_short", row.Code, world)
 		}
 	}
 	testscript.Run(t, testscript.Params{Dir: dir, RequireExplicitExec: true, Setup: setup})

@@ -6,10 +6,12 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -343,12 +345,27 @@ type blockReport struct {
 	Sent   bool   `json:"sent" doc:"whether the session has it"`
 }
 
+// decided returns what advice on the call depends on.
+func decided(a *app.App, e shim.Explanation) why.Decided {
+	since := func(m decide.Millis) time.Duration { return a.Now.Sub(m.Time()) }
+	d := why.Decided{Reason: e.Reason, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Bytes: e.Text, Continues: e.Mode.Continues(),
+		Measured: why.Measured{Spent: e.Spent, HasSession: e.Created != 0, Idle: since(e.LastUsed), Age: since(e.Created),
+			Context: e.Context, Model: e.ContextModel, Failed: e.Errors}}
+	if e.Chain == 0 {
+		return d
+	}
+	if l, err := a.OpenLedger(); err == nil {
+		defer l.Close()
+		d.Before, _ = why.EndedSo(l, e.Chain, e.Reason) // without it there is no command
+	}
+	return d
+}
+
 func explainJSON(a *app.App, call []string, e shim.Explanation) explainReport {
 	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
 		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: view.RoleName(e.Role), Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
 		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.Plan.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
-	r.AdviceReport = why.Advise(a.Configured(), why.Decided{Reason: e.Reason, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain,
-		Continues: e.Mode.Continues()})
+	r.AdviceReport = why.Advise(a.Configured(), decided(a, e))
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()
 	}

@@ -215,14 +215,9 @@ func budgetWarnings(a *app.App, c config.Config, r view.Reporter, rows []ledger.
 		if exceeded == "" {
 			continue
 		}
-		says := ""
-		switch exceeded {
-		case reason.TooManyCalls:
-			says = fmt.Sprintf("made %s within an hour; budget.calls_per_hour is %d", view.Count(spent.Calls, "call"), budget.CallsPerHour)
-		case reason.BudgetSpent:
+		says := shim.Spent(exceeded, budget, spent)
+		if exceeded == reason.BudgetSpent { // in part at list price
 			says = fmt.Sprintf("cost %s within 24 hours; budget.dollars_per_day is %g", cost.Human(), budget.DollarsPerDay)
-		case reason.TokensSpent:
-			says = shim.TokensSpent(budget, spent)
 		}
 		if budget.Stop && exceededBy(budget, reported) != "" {
 			says += "; further calls are stopped"

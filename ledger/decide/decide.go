@@ -459,7 +459,7 @@ func chooseUnnamed(f Facts) (*ChainFacts, reason.Code) {
 		return nil, reason.UnnamedOff
 	case f.More:
 		return nil, reason.Ambiguous
-	case c.BaseBytes < f.Limits.minBase():
+	case c.BaseBytes < f.Limits.LeastBase():
 		return nil, reason.BaseTooSmall
 	default:
 		if reason := f.verdict(c); reason != "" {
@@ -478,7 +478,8 @@ func chooseUnnamed(f Facts) (*ChainFacts, reason.Code) {
 	return nil, reason.FirstCall
 }
 
-func (l Limits) minBase() int {
+// LeastBase returns how long, in bytes, the prompt of a job that nothing names must be for a call to continue it.
+func (l Limits) LeastBase() int {
 	if l.Unnamed == UnnamedExtends {
 		return l.MinBase
 	}

@@ -81,6 +81,7 @@ type Invocation struct {
 	CacheRead   Number         `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite  Number         `json:"cache_write_tokens" doc:"tokens written to the cache"`
 	Output      Number         `json:"output_tokens" doc:"tokens that the model wrote"`
+	SessionWhy  reason.Code    `json:"-"` // why its session is not to be continued, if more is known than how the call ended
 	OneRequest  bool           `json:"-"` // it made a single request, if the tool says so
 	Cost        Number         `json:"-"` // nano-dollars, as the tool reported it
 	Unshared    string         `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
@@ -93,7 +94,7 @@ type Invocation struct {
 func invocationColumns(l *ledger.Ledger) string {
 	return `i.id, coalesce(i.chain_id, 0), coalesce(i.session_id, 0), i.tool, i.cwd, coalesce(ic.task, ''), coalesce(ic.role, ''), i.rule,
 	i.caller, i.format, i.started, i.duration, i.mode, i.reason, i.detail, i.changed, i.proof, i.arm, i.delta_arm, coalesce(i.resumed_from, ''),
-	coalesce(i.fell_back, ''), coalesce(i.native_id, ''), coalesce(si.model, ''), coalesce(i.model, ''), coalesce(i.outcome, ''), i.exit_code,
+	coalesce(i.fell_back, ''), coalesce(i.native_id, ''), coalesce(si.model, ''), coalesce(si.state_why, ''), coalesce(i.model, ''), coalesce(i.outcome, ''), i.exit_code,
 	i.signal, i.prompt_bytes, i.sent_bytes, i.why_whole, i.input, i.cache_read, i.cache_write, i.output, ` + oneRequest + `, i.cost, i.unshared, ` + l.MachineColumns()
 }
 
@@ -103,7 +104,7 @@ const invocationTables = `invocations i LEFT JOIN chains ic ON ic.id = i.chain_i
 func (i *Invocation) columns() []any {
 	return []any{&i.ID, &i.Chain, &i.Session, &i.Tool, &i.Cwd, &i.Task, &i.Role, &i.Rule,
 		&i.Caller, &i.Format, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Changed, &i.Proof, &i.Arm, &i.DeltaArm, &i.ResumedFrom,
-		&i.FellBack, &i.NativeID, &i.Asked, &i.Model, &i.Outcome, &i.Exit,
+		&i.FellBack, &i.NativeID, &i.Asked, &i.SessionWhy, &i.Model, &i.Outcome, &i.Exit,
 		&i.Signal, &i.PromptBytes, &i.SentBytes, &i.WhyWhole, &i.Input, &i.CacheRead, &i.CacheWrite, &i.Output, &i.OneRequest, &i.Cost, &i.Unshared, &i.Machine, &i.From, &i.Lost}
 }
 

@@ -41,6 +41,8 @@ type SessionRow struct {
 	Context  rewrite.Context
 	Created  decide.Millis
 	LastUsed decide.Millis
+
+	BaseBytes int // length of the text that it was sent last
 }
 
 // Unshared returns why calls from a time on were not shared, although there was a store, and how many.
@@ -130,11 +132,11 @@ func SessionsLike(l *ledger.Ledger, prefix string) ([]SessionRow, error) {
 func sessionRows(l *ledger.Ledger, where string, args ...any) ([]SessionRow, error) {
 	var sessions []SessionRow
 	err := ledger.Each(l, `SELECT id, chain_id, tool, coalesce(native_id, ''), state, state_why, reset, coalesce(version, ''),
-		model, first_model, turns, context_used, context_limit, created, last_used,
+		model, first_model, turns, context_used, context_limit, created, last_used, base_bytes,
 		coalesce((SELECT p.native_id FROM sessions p WHERE p.id = sessions.parent_id), '') FROM sessions WHERE `+where, func(rows *sql.Rows) error {
 		var s SessionRow
 		err := rows.Scan(&s.ID, &s.Chain, &s.Tool, &s.NativeID, &s.State, &s.Why, &s.Reset, &s.Version, &s.Model, &s.Answered, &s.Turns,
-			&s.Context.Used, &s.Context.Limit, &s.Created, &s.LastUsed, &s.Parent)
+			&s.Context.Used, &s.Context.Limit, &s.Created, &s.LastUsed, &s.BaseBytes, &s.Parent)
 		sessions = append(sessions, s)
 		return err
 	}, args...)

@@ -53,8 +53,8 @@ const (
 	NameRole = "export REPRISE_ROLE=ROLE"
 )
 
-// A Row explains a reason. In its command {chain} stands for the number of the call's chain. Typed as it is, a command does
-// what the advice says, which holds for the calls after it.
+// A Row explains a reason. In its command {chain} stands for the number of the call's chain, {before} for that
+// of the call that ended the session badly. Typed as it is, a command does what the advice says, which holds for the calls after it.
 type Row struct {
 	Code    Code
 	Group   Group
@@ -171,7 +171,7 @@ var Table = []Row{
 	{Code: PreviousFailed, Group: GroupGuards, Class: ClassSessionLost,
 		Meaning: "the session's last run failed",
 		More:    "or ended without a final event, a session ID or model output; [a copy's source](../explanation/when-it-resumes.md#after-a-failure) may be resumed all the same",
-		Advice:  "A run that ends well is resumed. The chain has the calls before this one, and what failed", Command: "shimctl show {chain}"},
+		Advice:  "A run that ends well is resumed. The failed call shows what is known of its end", Command: "shimctl show --call {before}"},
 	{Code: PreviousKilled, Group: GroupGuards, Class: ClassSessionLost,
 		Meaning: "a signal ended the session's last run",
 		Advice:  "Give runs enough time to end by themselves"},
@@ -307,13 +307,13 @@ var Table = []Row{
 		Advice:  "Do not continue the session by hand while the job lasts"},
 
 	{Code: TooManyCalls, Group: GroupBudgets, Class: ClassYourWish,
-		Meaning: "the job made more calls in an hour than budget.calls_per_hour",
+		Meaning: "with this call the job makes more calls in an hour than budget.calls_per_hour",
 		Advice:  "End the loop, or allow more calls", Setting: "budget.calls_per_hour = 200"},
 	{Code: BudgetSpent, Group: GroupBudgets, Class: ClassYourWish,
-		Meaning: "the job cost as much in 24 hours as budget.dollars_per_day",
+		Meaning: "in 24 hours the job cost budget.dollars_per_day or more",
 		Advice:  "End the job, or allow a higher cost", Setting: "budget.dollars_per_day = 100"},
 	{Code: TokensSpent, Group: GroupBudgets, Class: ClassYourWish,
-		Meaning: "the job used as many tokens as budget.tokens_per_day or budget.tokens_per_job",
+		Meaning: "the job used as many tokens as budget.tokens_per_day or budget.tokens_per_job allow, or more",
 		More:    "[weighted](../how-to/watch.md#a-loop-that-does-not-end)",
 		Advice:  "End the job, or allow more tokens", Setting: "budget.tokens_per_day = 50000000"},
 

@@ -54,20 +54,22 @@ type AdviceReport struct {
 	Command string       `json:"command,omitempty" doc:"a command that does so, or shows what the advice names"`
 }
 
-// AdviceFor returns what is said about a reason; chain is 0 if there is none.
-func AdviceFor(r reason.Code, chain int64) AdviceReport {
+// AdviceFor returns what is said about a reason; chain, and the call that ended its session badly, are 0 if there is none.
+func AdviceFor(r reason.Code, chain, before int64) AdviceReport {
 	text, ok := r.Lookup()
 	if !ok {
 		text = &reason.Row{}
 	}
 	report := AdviceReport{Class: text.Class, Meaning: MeaningOf(r), Advice: text.Advice}
 	report.Set(text.Setting)
-	switch {
-	case chain != 0:
-		report.Command = cmp.Or(strings.ReplaceAll(text.Command, "{chain}", fmt.Sprint(chain)), report.Command)
-	case !strings.Contains(text.Command, "{chain}"):
-		report.Command = cmp.Or(text.Command, report.Command)
+	command := text.Command
+	for name, number := range map[string]int64{"{chain}": chain, "{before}": before} {
+		if strings.Contains(command, name) && number == 0 {
+			return report
+		}
+		command = strings.ReplaceAll(command, name, fmt.Sprint(number))
 	}
+	report.Command = cmp.Or(command, report.Command)
 	return report
 }
 

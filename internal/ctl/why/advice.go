@@ -10,7 +10,6 @@ import (
 	"reprise/config"
 	"reprise/internal/ctl/view"
 	"reprise/ledger/decide"
-	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -23,14 +22,27 @@ type Decided struct {
 	Rule       string // that matched
 	Task, Role string
 	Chain      int64
+	Before     int64 // the call that ended the session badly, 0 if it is not known
+	Bytes      int   // of the prompt's text, as it is compared with what identifies a job
 	Continues  bool
+	Measured
+}
+
+// Measured is what the limits were compared with. Unless HasSession only Spent is known.
+type Measured struct {
+	Spent      decide.Spending // by the job, with the call
+	HasSession bool
+	Idle, Age  time.Duration // of the session
+	Context    rewrite.Context
+	Model      string
+	Failed     int // runs
 }
 
 // Advise returns what is said about a decision, without what the configuration has by now.
 func Advise(cfg config.Config, d Decided) view.AdviceReport {
-	report := view.AdviceFor(d.Reason, d.Chain)
+	report := view.AdviceFor(d.Reason, d.Chain, d.Before)
 	if d.Continues { // the reason is no obstacle
-		fresh := view.AdviceFor(reason.Extends, d.Chain)
+		fresh := view.AdviceFor(reason.Extends, d.Chain, 0)
 		report.Advice, report.Setting, report.Command = fresh.Advice, fresh.Setting, fresh.Command
 		return report
 	}
@@ -51,9 +63,29 @@ func Advise(cfg config.Config, d Decided) view.AdviceReport {
 		}
 	case d.Reason == reason.Never && builtIn:
 		report.Command = "shimctl config set presets_off " + strings.Join(append(slices.Clone(cfg.PresetsOff), d.Rule), " ")
+	case d.Task == "" && (d.Reason == reason.FirstCall || d.Reason == reason.NewJob):
+		if next := nextFresh(cfg, d); next != "" {
+			then := view.AdviceFor(next, 0, 0)
+			then.Advice = fmt.Sprintf("The next call that continues it is fresh too (%s: %s). %s", next, then.Meaning, then.Advice)
+			report.Advice, report.Setting, report.Command = then.Advice, then.Setting, then.Command
+		}
+	}
+	if setting, known := limitSetting(cfg, d); known {
+		report.Set(setting)
 	}
 	dropMade(&report, cfg, d.Rule)
 	return report
+}
+
+// nextFresh returns why a call that continues the first one of its job is fresh if nothing names the task, "" if it is not.
+func nextFresh(cfg config.Config, d Decided) reason.Code {
+	switch policy := RulePolicy(cfg, d.Rule); {
+	case policy.Unnamed == config.UnnamedOff:
+		return reason.UnnamedOff
+	case d.Bytes < shim.LeastBase(policy):
+		return reason.BaseTooSmall
+	}
+	return ""
 }
 
 // isNamed reports whether a role has a name, and not only that of a text.
@@ -73,37 +105,36 @@ func dropMade(report *view.AdviceReport, cfg config.Config, rule string) {
 }
 
 // limitSetting returns the setting with which a limit would not have kept the call from being resumed, or from running; "" if
-// none would, or if the limit has been raised since. known is false if the call's reason is no such limit.
-func limitSetting(cfg config.Config, i history.Invocation, f whyFacts) (setting string, known bool) {
-	policy := RulePolicy(cfg, i.Rule)
+// none would, or if the limit has been raised since. known is false if the call's reason is no such limit, or if it is not known
+// what was compared.
+func limitSetting(cfg config.Config, d Decided) (setting string, known bool) {
+	policy := RulePolicy(cfg, d.Rule)
 	longer := func(key string, since, limit time.Duration) string {
 		if limit > since {
 			return ""
 		}
 		return fmt.Sprintf(`%s = "%dh"`, key, max(0, since)/time.Hour+1)
 	}
-	if i.Reason == reason.TooManyCalls || i.Reason == reason.BudgetSpent || i.Reason == reason.TokensSpent {
-		return budgetSetting(i.Reason, shim.Budget(policy.Budget).Passed(f.spent)), true
-	}
-	if f.before == nil {
+	switch budget := d.Reason == reason.TooManyCalls || d.Reason == reason.BudgetSpent || d.Reason == reason.TokensSpent; {
+	case budget && d.Spent != decide.Spending{}:
+		return budgetSetting(d.Reason, shim.Budget(policy.Budget).Passed(d.Spent)), true
+	case !d.HasSession:
 		return "", false
 	}
-	since := func(m decide.Millis) time.Duration { return time.Duration(i.Started-m) * time.Millisecond }
-	c := f.before.Context
-	window, _ := contextWindow(c, SessionModel(*f.before))
-	switch i.Reason {
+	switch d.Reason {
 	case reason.Idle:
-		return longer("ttl", since(f.before.LastUsed), policy.TTL), true
+		return longer("ttl", d.Idle, policy.TTL), true
 	case reason.TooOld:
-		return longer("max_age", since(f.before.Created), policy.MaxAge), true
+		return longer("max_age", d.Age, policy.MaxAge), true
 	case reason.ErrorLimit:
-		if cfg.ErrorLimit == 0 || cfg.ErrorLimit > f.failed {
+		if cfg.ErrorLimit == 0 || cfg.ErrorLimit > d.Failed {
 			return "", true
 		}
-		return fmt.Sprintf("error_limit = %d", 2*f.failed), true
+		return fmt.Sprintf("error_limit = %d", 2*d.Failed), true
 	case reason.ContextFull:
-		share := math.Ceil(100*float64(c.Used)/float64(window)) / 100
-		if c.Used >= window || cfg.ContextLimit >= share {
+		window, _ := contextWindow(d.Context, d.Model)
+		share := math.Ceil(100*float64(d.Context.Used)/float64(window)) / 100
+		if d.Context.Used >= window || cfg.ContextLimit >= share {
 			return "", true
 		}
 		return fmt.Sprintf("context_limit = %.2f", share), true

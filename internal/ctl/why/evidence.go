@@ -3,7 +3,6 @@ package why
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +11,9 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
+	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/shim"
 )
 
 // whyFacts are what the ledger knows about a call's chain when the call was made.
@@ -21,6 +22,7 @@ type whyFacts struct {
 	session history.SessionRow  // the call's own
 	before  *history.SessionRow // the chain's newest before that, nil if there is none
 	last    *history.Invocation // the chain's call before this one
+	ended   *history.Invocation // the latest of these that ended as the call's reason says
 	running *history.Invocation // a call of the chain that was running
 	failed  int                 // the chain's calls before it that failed
 	hour    []history.HourRow   // of the chain
@@ -28,6 +30,10 @@ type whyFacts struct {
 }
 
 func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error) {
+	if f.spent, err = l.SpendingOf(i.ID, i.Started); err != nil {
+		return f, err
+	}
+	f.spent.Calls++
 	if i.Chain == 0 {
 		return f, nil
 	}
@@ -53,16 +59,15 @@ func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error
 	if f.hour, err = history.HourRows(l, its); err != nil {
 		return f, err
 	}
-	if f.spent, err = l.SpendingOf(i.ID, i.Started); err != nil {
-		return f, err
-	}
-	f.spent.Calls++
 	for n := range calls {
 		c := &calls[n]
 		if c.ID >= i.ID {
 			continue
 		}
 		f.last = cmp.Or(f.last, c)
+		if endedSo(i.Reason, *c) {
+			f.ended = cmp.Or(f.ended, c)
+		}
 		if c.Outcome != "" && c.Outcome != "ok" {
 			f.failed++
 		}
@@ -110,8 +115,12 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	switch {
 	case i.Reason == reason.Leased && f.running != nil:
 		say("Call %d was running.", f.running.ID)
-	case slices.Contains([]reason.Code{reason.PreviousFailed, reason.PreviousKilled, reason.PreviousUnknown, reason.SessionDead}, i.Reason) && f.last != nil:
-		say("The chain's call before it, %d, ended thus: %s.", f.last.ID, view.OutcomeCell(*f.last).Human)
+	case f.ended != nil:
+		say("Call %d before it ended badly: %s.", f.ended.ID, cmp.Or(endWords(*f.ended), "nothing was recorded of its end"))
+	case i.Mode == rewrite.Stopped:
+		spent := f.spent
+		spent.Calls-- // this one was not made
+		say("The job had %s.", shim.Spent(i.Reason, RulePolicy(a.Configured(), i.Rule).Budget, spent))
 	}
 	if last := f.last; last != nil && i.Mode.Continues() && last.ResumedFrom == i.ResumedFrom && last.Outcome != "ok" {
 		say("Call %d before it continued the same session, and ended thus: %s. Nothing of that call is in this one.", last.ID, view.OutcomeCell(*last).Human)
@@ -131,6 +140,57 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 		say("The session was sent %s.", view.SentWords(i.PromptBytes, i.SentBytes, i.WhyWhole))
 	}
 	return said
+}
+
+// outcomes are those of the calls whose end is behind a reason.
+var outcomes = map[reason.Code]string{reason.PreviousFailed: "failed", reason.PreviousKilled: "killed", reason.PreviousUnknown: "", reason.SessionDead: "failed"}
+
+func endedSo(why reason.Code, i history.Invocation) bool {
+	outcome, known := outcomes[why]
+	return known && i.Outcome == outcome && i.Mode != rewrite.Stopped
+}
+
+// EndedSo returns the latest call of a chain whose end is behind a reason, 0 if there is none.
+func EndedSo(l *ledger.Ledger, chain int64, why reason.Code) (call int64, err error) {
+	var its history.Wanted
+	its.Chain = chain
+	calls, err := history.LatestInvocations(l, its)
+	for _, c := range calls {
+		if endedSo(why, c) {
+			return c.ID, nil
+		}
+	}
+	return 0, err
+}
+
+// endWords say how a call ended that did not end well, and why, if that is known; "" for any other.
+func endWords(i history.Invocation) string {
+	words := ""
+	switch {
+	case i.Outcome == "", i.Outcome == "ok", i.Mode == rewrite.Stopped:
+		return ""
+	case i.Signal.Valid:
+		words = fmt.Sprintf("signal %d ended it", i.Signal.Int64)
+	case i.Exit.Int64 != 0:
+		words = fmt.Sprintf("it failed with exit status %d", i.Exit.Int64)
+	case i.NativeID == "":
+		words = "it failed with exit status 0: it gave no session ID"
+	default:
+		words = "it failed with exit status 0: it reported an error, or ended without a final event"
+	}
+	if i.SessionWhy != "" {
+		words += fmt.Sprintf("; %s (%s)", view.MeaningOf(i.SessionWhy), i.SessionWhy)
+	}
+	return words
+}
+
+// measured returns what the limits were compared with.
+func (f whyFacts) measured(i history.Invocation) Measured {
+	if f.before == nil {
+		return Measured{Spent: f.spent}
+	}
+	since := func(m decide.Millis) time.Duration { return time.Duration(i.Started-m) * time.Millisecond }
+	return Measured{f.spent, true, since(f.before.LastUsed), since(f.before.Created), f.before.Context, SessionModel(*f.before), f.failed}
 }
 
 // sessionEvidence compares a call with the session that it would have resumed. Limits are those that hold now.

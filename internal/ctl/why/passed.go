@@ -13,7 +13,7 @@ import (
 
 // statusAdvice adds how to find what is not recorded of a call.
 func statusAdvice(r reason.Code) string {
-	advice := view.AdviceFor(r, 0).Advice
+	advice := view.AdviceFor(r, 0, 0).Advice
 	switch r {
 	case reason.UnknownOption, reason.UnmanagedOption:
 		advice += ". shimctl explain -- CALL names it"

@@ -160,7 +160,13 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 	}
 	cfg := a.Configured()
 	d := Decided{Reason: cmp.Or(i.FellBack, i.Reason), Rule: i.Rule, Task: facts.chain.Task, Role: facts.chain.Role,
-		Chain: i.Chain, Continues: i.FellBack == "" && i.Mode.Continues()}
+		Chain: i.Chain, Bytes: facts.session.BaseBytes, Continues: i.FellBack == "" && i.Mode.Continues()}
+	if facts.ended != nil {
+		d.Before = facts.ended.ID
+	}
+	if i.FellBack == "" {
+		d.Measured = facts.measured(i)
+	}
 	w := newWhy(cfg, d)
 	if d.Reason == reason.SessionDead && i.FellBack == "" && i.Detail != "" { // the detail says what killed it
 		d.Reason = i.Detail
@@ -169,10 +175,6 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 	}
 	call := r.Call(i)
 	w.Call, w.Evidence = &call, evidence(a, i, facts)
-	if setting, known := limitSetting(cfg, i, facts); known && i.FellBack == "" {
-		w.Set(setting)
-		dropMade(&w.AdviceReport, cfg, i.Rule)
-	}
 	if RulePolicy(cfg, i.Rule) != cfg.Policy {
 		w.rule = fmt.Sprintf("rule %s of ", i.Rule)
 	}

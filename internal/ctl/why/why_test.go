@@ -28,31 +28,30 @@ func TestWhyOfADeadSession(t *testing.T) {
 	}
 	defer l.Close()
 	w, err := Call(silent(), l, view.Reporter{}, history.Invocation{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.SessionDead, Detail: reason.RefusedContext})
-	if err != nil || w.Setting != view.AdviceFor(reason.RefusedContext, 0).Setting || !strings.Contains(w.Text, "exceeded (refused_context_exceeded)") {
+	if err != nil || w.Setting != view.AdviceFor(reason.RefusedContext, 0, 0).Setting || !strings.Contains(w.Text, "exceeded (refused_context_exceeded)") {
 		t.Errorf("%+v, %v", w, err)
 	}
 }
 
 // The setting that why gives would have had the call resumed.
 func TestWhySettingsSuffice(t *testing.T) {
-	const hour = 3_600_000
-	f := whyFacts{failed: 3, before: &history.SessionRow{Created: 1, LastUsed: 10*hour + 1, Context: rewrite.Context{Used: 171_000, Limit: 200_000}},
-		spent: decide.Spending{Calls: 61}}
+	m := Measured{Spent: decide.Spending{Calls: 61}, HasSession: true, Idle: 5*time.Hour + 1, Age: 15*time.Hour + 1, Failed: 3,
+		Context: rewrite.Context{Used: 171_000, Limit: 200_000}}
 	for reason, want := range map[reason.Code]string{
 		reason.Idle: `ttl = "6h"`, reason.TooOld: "", reason.TooManyCalls: "budget.calls_per_hour = 122", reason.BudgetSpent: "", reason.ContextFull: "context_limit = 0.86", reason.ErrorLimit: "error_limit = 6",
 		reason.ModelChanged: "",
 	} {
-		got, _ := limitSetting(config.Default(), history.Invocation{Reason: reason, Started: 15*hour + 2}, f)
+		got, _ := limitSetting(config.Default(), Decided{Reason: reason, Measured: m})
 		if _, err := config.Parse("c.toml", got, ""); got != want || err != nil {
 			t.Errorf("%s: %s, want %s, %v", reason, got, want, err)
 		}
 	}
-	f.before.Context.Used = 200_001
-	if got, known := limitSetting(config.Default(), history.Invocation{Reason: reason.ContextFull}, f); got != "" || !known {
+	m.Context.Used = 200_001
+	if got, known := limitSetting(config.Default(), Decided{Reason: reason.ContextFull, Measured: m}); got != "" || !known {
 		t.Errorf("beyond the context: %s", got)
 	}
-	f.before.Context, f.before.Answered = rewrite.Context{Used: 900_000}, "gemini-2.5-pro"
-	if got, _ := limitSetting(config.Default(), history.Invocation{Reason: reason.ContextFull}, f); got != "context_limit = 0.86" {
+	m.Context, m.Model = rewrite.Context{Used: 900_000}, "gemini-2.5-pro"
+	if got, _ := limitSetting(config.Default(), Decided{Reason: reason.ContextFull, Measured: m}); got != "context_limit = 0.86" {
 		t.Errorf("of an assumed window: %s", got)
 	}
 }
@@ -110,7 +109,7 @@ func TestAdviceThatIsTaken(t *testing.T) {
 		task, role string
 		want       string
 	}{
-		{reason.NoEvidence, "", "", reason.NameTask}, {reason.FirstCall, "t", "r", ""}, {reason.NewRole, "t", "", reason.NameRole},
+		{reason.NoEvidence, "", "", reason.NameTask}, {reason.FirstCall, "t", "r", ""}, {reason.FirstCall, "", "", reason.NameTask}, {reason.NewRole, "t", "", reason.NameRole},
 		{reason.NewRole, "t", "r", ""}, {reason.BaseChanged, "t", "r", ""}, {reason.BaseChanged, "t", " #12", reason.NameRole}, {reason.NewRole, "", "", reason.NameTask},
 	} {
 		if got := Advise(before, Decided{Reason: c.reason, Task: c.task, Role: c.role}); got.Command != c.want {
