@@ -307,13 +307,13 @@ var Table = []Row{
 		Advice:  "Do not continue the session by hand while the job lasts"},
 
 	{Code: TooManyCalls, Group: GroupBudgets, Class: ClassYourWish,
-		Meaning: "with this call the job makes more calls in an hour than budget.calls_per_hour",
+		Meaning: "this call exceeds the job's budget.calls_per_hour",
 		Advice:  "End the loop, or allow more calls", Setting: "budget.calls_per_hour = 200"},
 	{Code: BudgetSpent, Group: GroupBudgets, Class: ClassYourWish,
-		Meaning: "in 24 hours the job cost budget.dollars_per_day or more",
+		Meaning: "the job used up budget.dollars_per_day in 24 hours",
 		Advice:  "End the job, or allow a higher cost", Setting: "budget.dollars_per_day = 100"},
 	{Code: TokensSpent, Group: GroupBudgets, Class: ClassYourWish,
-		Meaning: "the job used as many tokens as budget.tokens_per_day or budget.tokens_per_job allow, or more",
+		Meaning: "the job used up budget.tokens_per_day or budget.tokens_per_job",
 		More:    "[weighted](../how-to/watch.md#a-loop-that-does-not-end)",
 		Advice:  "End the job, or allow more tokens", Setting: "budget.tokens_per_day = 50000000"},
 

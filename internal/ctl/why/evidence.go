@@ -30,12 +30,9 @@ type whyFacts struct {
 }
 
 func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error) {
-	if f.spent, err = l.SpendingOf(i.ID, i.Started); err != nil {
-		return f, err
-	}
-	f.spent.Calls++
 	if i.Chain == 0 {
-		return f, nil
+		f.spent, err = spentWith(l, i)
+		return f, err
 	}
 	var its history.Wanted
 	its.Chain = i.Chain
@@ -59,6 +56,9 @@ func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error
 	if f.hour, err = history.HourRows(l, its); err != nil {
 		return f, err
 	}
+	if f.spent, err = spentWith(l, i); err != nil {
+		return f, err
+	}
 	for n := range calls {
 		c := &calls[n]
 		if c.ID >= i.ID {
@@ -76,6 +76,13 @@ func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error
 		}
 	}
 	return f, nil
+}
+
+// spentWith returns what the job of a call had used up with it.
+func spentWith(l *ledger.Ledger, i history.Invocation) (decide.Spending, error) {
+	s, err := l.SpendingOf(i.ID, i.Started)
+	s.Calls++
+	return s, err
 }
 
 // evidence returns what the ledger knows about why a call was decided on as it was, in sentences.
