@@ -77,6 +77,29 @@ func TestMissedResumesAreSuspendedEarly(t *testing.T) {
 	}
 }
 
+// Rounds ten minutes apart cost a chain no more than it would have without reprise, from the third resume on.
+func TestAChainsOwnMissesAreSuspended(t *testing.T) {
+	l, _ := newLedger(t)
+	now := decide.Millis(100 * hour)
+	round := func(pause decide.Millis, read, prompt int64, want reason.Code) {
+		t.Helper()
+		now += pause
+		d := callAt(t, l, now, "t", request{prompt, read}, request{prompt, read}, 20_000)
+		expect(t, fmt.Sprintf("at minute %d", (now-100*hour)/minute), d, want)
+	}
+	round(0, 0, 20_000, reason.FirstCall)
+	for range decide.MinMissed {
+		round(10*minute, 0, 22_000, reason.Unrelated)
+	}
+	round(10*minute, 0, 20_000, reason.Dearer)
+	round(10*minute, 0, 20_000, reason.Dearer)
+	round(minute, 20_000, 22_000, reason.Unrelated) // in time for the cache
+	round(10*minute, 0, 22_000, reason.Unrelated)
+	round(10*minute, 0, 22_000, reason.Unrelated)
+	round(10*minute, 0, 20_000, reason.Dearer)
+	round(decide.DearerPause, 0, 22_000, reason.Unrelated)
+}
+
 // A hit in between shows that the cost has another cause.
 func TestMissedResumesCountInARow(t *testing.T) {
 	var m decide.Meter

@@ -57,9 +57,9 @@ func hourPays(tx *sql.Tx, chain int64, idle, held sql.NullInt64) (bool, error) {
 		return saves > 0, nil
 	}
 	switch {
-	case idle.Int64 >= HourIdle:
+	case idle.Int64 >= decide.HourIdle:
 		own.Written += held.Int64
-	case idle.Int64 >= BriefIdle:
+	case idle.Int64 >= decide.BriefIdle:
 		own.Within += held.Int64
 	}
 	return own.HourSaves() > 0, nil

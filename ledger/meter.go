@@ -39,6 +39,42 @@ func meters(q Queryer, rule, tool, model string) (decide.Meters, error) {
 	return all, rows.Err()
 }
 
+// addPast adds the latest runs of the chains whose sessions the call may continue.
+func (l *Ledger) addPast(f *decide.Facts) (err error) {
+	past := map[int64][]decide.Run{}
+	for i := range f.Chains {
+		c := &f.Chains[i]
+		if _, known := past[c.Chain]; !known && (f.Named || c.Continuity.Retains()) {
+			if past[c.Chain], err = l.past(c.Chain); err != nil {
+				return err
+			}
+		}
+		c.Past = past[c.Chain]
+	}
+	return nil
+}
+
+// past reads the latest runs of a chain that ended well, the latest first.
+func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
+	err = each(l.db, `SELECT mode, reason, coalesce(fell_back, ''), coalesce(model, ''), started, coalesce(idle, 0), coalesce(held, 0),
+		coalesce(`+MissedCache+`, 0), input, cache_read, cache_write, output, coalesce(cost, 0), cost IS NOT NULL
+		FROM invocations WHERE chain_id = ? AND outcome = 'ok' AND input IS NOT NULL ORDER BY id DESC LIMIT ?`, func(rows *sql.Rows) error {
+		var r decide.Run
+		var mode rewrite.Mode
+		var why, fellBack reason.Code
+		u := &r.Usage
+		err := rows.Scan(&mode, &why, &fellBack, &r.Model, &r.Began, &r.Idle, &r.Held, &r.Missed,
+			&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.CostNano, &u.CostKnown)
+		r.Side = decide.ClassifyRun(mode, why, fellBack)
+		runs = append(runs, r)
+		return err
+	}, chain, decide.PastRuns)
+	if err != nil {
+		return nil, fmt.Errorf("read runs of chain: %w", err)
+	}
+	return runs, nil
+}
+
 // meter counts a run that ended well.
 func (e *Ending) meter(tx *sql.Tx) error {
 	var mode rewrite.Mode

@@ -61,8 +61,9 @@ func (w warning) command() string {
 // A pricesReport is what an average run costs, resumed and fresh.
 type pricesReport struct {
 	Unit        string    `json:"unit" doc:"nano_usd, or tokens weighted by what they cost"`
-	Resumed     float64   `json:"resumed" doc:"mean of the resumed runs"`
+	Resumed     float64   `json:"resumed" doc:"mean of the resumed runs; of one chain, what the cheapest would cost now"`
 	Fresh       float64   `json:"fresh" doc:"mean of the fresh runs"`
+	OfChain     bool      `json:"of_chain" doc:"whether the runs are the latest of one chain, whose resumes missed the provider's cache"`
 	ResumedRuns int       `json:"resumed_runs" doc:"resumed runs"`
 	FreshRuns   int       `json:"fresh_runs" doc:"fresh runs"`
 	FirstRuns   bool      `json:"first_runs" doc:"whether the fresh runs are first runs: an estimate"`
@@ -74,7 +75,7 @@ func pricesJSON(p decide.Prices) *pricesReport {
 	if p.Money {
 		unit = "nano_usd"
 	}
-	return &pricesReport{unit, p.Resumed, p.Fresh, p.ResumedRuns, p.FreshRuns, p.FirstRuns, p.Until().Time()}
+	return &pricesReport{unit, p.Resumed, p.Fresh, p.OfChain, p.ResumedRuns, p.FreshRuns, p.FirstRuns, p.Until().Time()}
 }
 
 // pricesLine returns them as one line.
@@ -87,9 +88,14 @@ func pricesLine(a *app.App, p decide.Prices) string {
 	if p.FirstRuns {
 		fresh = "first"
 	}
+	again := strings.TrimSuffix(r.TriedAgain.Sub(a.Now).Round(time.Minute).String(), "0s")
+	if p.OfChain {
+		return fmt.Sprintf("a resume without the cache takes at least %s%s, as the chain's last %s did, a fresh run took %s; tried again in %s",
+			view.Amount(r.Unit, p.Resumed), unit, view.Count(int64(p.ResumedRuns), "resume"), view.Amount(r.Unit, p.Fresh), again)
+	}
 	return fmt.Sprintf("a resume took %s%s on average of %s, a fresh run %s of %s; tried again in %s",
 		view.Amount(r.Unit, p.Resumed), unit, view.Count(int64(p.ResumedRuns), "run"),
-		view.Amount(r.Unit, p.Fresh), view.Count(int64(p.FreshRuns), fresh+" run"), strings.TrimSuffix(r.TriedAgain.Sub(a.Now).Round(time.Minute).String(), "0s"))
+		view.Amount(r.Unit, p.Fresh), view.Count(int64(p.FreshRuns), fresh+" run"), again)
 }
 
 // contextWarnings returns warnings on sessions that will soon be too full to resume.

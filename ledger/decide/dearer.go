@@ -27,6 +27,8 @@ const (
 	MinMissed    = 2               // resumes in a row that missed the provider's cache: that explains their cost
 	dearerBy     = 1.2             // single prices vary by more than this, averages by less
 	DearerPause  = 6 * 3_600_000   // milliseconds without a resume before it is tried again
+	BriefIdle    = 5 * 60_000      // the shortest lifetime of an entry in the providers' caches
+	HourIdle     = 60 * 60_000     // the longest that a caller can choose
 )
 
 // A Side is what a run is counted as.
@@ -126,6 +128,7 @@ type Prices struct {
 	ResumedRuns, FreshRuns int
 	Money                  bool   // in nano-dollars, otherwise in weighted tokens
 	FirstRuns              bool   // Fresh is that of first runs: an estimate
+	OfChain                bool   // the runs are those of one chain, all of which missed the provider's cache
 	Last                   Millis // when a resume was last measured
 }
 
@@ -146,8 +149,13 @@ func (m *Meters) Prices(now Millis) (p Prices, ok bool) {
 	return p, true
 }
 
-// Dearer reports whether resumes cost markedly more.
-func (p Prices) Dearer() bool { return p.Resumed > dearerBy*p.Fresh }
+// Dearer reports whether resumes cost markedly more; of one role's resumes that missed the cache, whether they cost more at all.
+func (p Prices) Dearer() bool {
+	if p.OfChain {
+		return p.Resumed > p.Fresh
+	}
+	return p.Resumed > dearerBy*p.Fresh
+}
 
 // Suspended reports whether resuming is suspended at that time. After a pause it is tried again.
 func (p Prices) Suspended(now Millis) bool { return p.Dearer() && distance(now, p.Last) < DearerPause }

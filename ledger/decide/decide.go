@@ -121,6 +121,7 @@ type ChainFacts struct {
 	Left            string // the files that its runs changed, as they left them
 	Stamp           Stamp  // as our last run left it
 
+	Past    []Run  // its chain's latest runs that ended well, the latest first
 	Rounds  Rounds // its latest ones that were given the same
 	Given   string // a digest of what the call gives it
 	TreeNow string // git's name of the directory's content, "" if not known
@@ -225,7 +226,7 @@ func Decide(f Facts) Decision {
 		d.Reason = reason.NoProgress
 		return d
 	}
-	if d.Prices, d.Reason = dearer(f); d.Reason != "" {
+	if d.Prices, d.Reason = dearer(f, chain); d.Reason != "" {
 		return d
 	}
 	if chain.Share < f.Limits.HoldOut { // late: only what would be resumed can be compared
@@ -269,7 +270,7 @@ func start(f Facts) Decision {
 	case f.Limits.HoldOut > 0: // no one knows yet on which side of the comparison the chain will be
 		why = reason.HeldOut
 	default:
-		_, why = dearer(f)
+		_, why = dearer(f, source)
 	}
 	if why != "" {
 		return Decision{Mode: rewrite.Fresh, Reason: reason.FirstCall, Detail: cmp.Or(detail, why)}
@@ -595,9 +596,14 @@ func isGuard(r reason.Code) bool {
 }
 
 // dearer returns the reason Dearer if resuming has cost more than fresh runs, with the figures.
-func dearer(f Facts) (Prices, reason.Code) {
-	p, ok := f.Meters.Prices(f.Now)
-	if ok && p.Suspended(f.Now) && !f.Limits.ResumeDearer {
+func dearer(f Facts, c *ChainFacts) (Prices, reason.Code) {
+	if f.Limits.ResumeDearer {
+		return Prices{}, ""
+	}
+	if p, ok := f.Meters.Prices(f.Now); ok && p.Suspended(f.Now) {
+		return p, reason.Dearer
+	}
+	if p, ok := PastPrices(c.Past, f.Now-c.LastUsed, c.Context.Used); ok && p.Suspended(f.Now) {
 		return p, reason.Dearer
 	}
 	return Prices{}, ""

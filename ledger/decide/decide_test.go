@@ -100,6 +100,15 @@ func decisions() []decision {
 			change(c)
 		})
 	}
+	past := func(change func(runs []Run)) func(*Facts) {
+		return func(f *Facts) {
+			c := &f.Chains[0]
+			c.LastUsed, c.Context.Used = f.Now-BriefIdle, 50
+			resume := Run{Side: Resumed, Began: f.Now - BriefIdle, Idle: BriefIdle, Held: 50, Missed: true, Usage: rewrite.Usage{Input: 101}}
+			c.Past = []Run{resume, resume, {Side: FirstRun, Usage: rewrite.Usage{Input: 100}}}
+			change(c.Past)
+		}
+	}
 	metered := func(m Meters) func(*Facts) { return func(f *Facts) { f.Meters = m } }
 	return []decision{
 		{"continued", func(*Facts) {}, rewrite.Resume, reason.Extends, 7},
@@ -160,6 +169,25 @@ func decisions() []decision {
 		{"dearer and idle", func(f *Facts) {
 			f.Meters, f.Chains[0].LastUsed = costs(500, 100, 0), 0
 		}, rewrite.Fresh, reason.Idle, 7},
+		{"its own resumes missed and cost more", past(func([]Run) {}), rewrite.Fresh, reason.Dearer, 7},
+		{"one of them cost no more", past(func(runs []Run) { runs[1].Usage.Input = 100 }), rewrite.Resume, reason.Extends, 7},
+		{"one of them hit", past(func(runs []Run) { runs[1].Missed = false }), rewrite.Resume, reason.Extends, 7},
+		{"one of them came after a longer pause", past(func(runs []Run) { runs[1].Idle = HourIdle }), rewrite.Resume, reason.Extends, 7},
+		{"both missed without a pause", past(func(runs []Run) { runs[0].Idle, runs[1].Idle = 0, 0 }), rewrite.Fresh, reason.Dearer, 7},
+		{"they held more", past(func(runs []Run) { runs[0].Held, runs[1].Held = 60, 60 }), rewrite.Resume, reason.Extends, 7},
+		{"only one of them", past(func(runs []Run) { runs[1].Side = Unmeasured }), rewrite.Resume, reason.Extends, 7},
+		{"they cost more, of another model", past(func(runs []Run) { runs[0].Model = "n" }), rewrite.Resume, reason.Extends, 7},
+		{"no fresh run since", past(func(runs []Run) { runs[2].Side = Unmeasured }), rewrite.Resume, reason.Extends, 7},
+		{"they cost more tokens, but less money", past(func(runs []Run) {
+			for i := range runs {
+				runs[i].Usage.CostNano, runs[i].Usage.CostKnown = 7, true
+			}
+		}), rewrite.Resume, reason.Extends, 7},
+		{"its own resumes cost more, long ago", past(func(runs []Run) { runs[0].Began = 100*hour - DearerPause }), rewrite.Resume, reason.Extends, 7},
+		{"its own resumes cost more, and are wanted", func(f *Facts) {
+			past(func([]Run) {})(f)
+			f.Limits.ResumeDearer = true
+		}, rewrite.Resume, reason.Extends, 7},
 		{"other model", func(f *Facts) { f.Fingerprints.Model = "n" }, rewrite.Fresh, reason.ModelChanged, 7},
 		{"other settings", func(f *Facts) { f.Fingerprints.Settings = "t" }, rewrite.Fresh, reason.SettingsChanged, 7},
 		{"other binary", func(f *Facts) { f.Fingerprints.Runtime = "q" }, rewrite.Fresh, reason.RuntimeChanged, 7},

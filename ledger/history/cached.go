@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 // An Idle is how long a session had not been used when a call resumed it.
@@ -52,7 +53,7 @@ func CacheRows(l *ledger.Ledger, f Filter) ([]CacheRow, error) {
 			err := rows.Scan(&r.Tool, &r.Model, &r.Version, &r.Idle, &r.Calls, &r.Prompt, &r.Read, &r.Firsts, &r.Held, &r.Whole, &r.Judged, &r.Missed, &r.Single)
 			all = append(all, r)
 			return err
-		}, append([]any{ledger.BriefIdle, ledger.HourIdle, Briefly, Within, Longer}, args...)...)
+		}, append([]any{decide.BriefIdle, decide.HourIdle, Briefly, Within, Longer}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("sum up cache use: %w", err)
 	}

@@ -31,12 +31,12 @@ func TestCacheRows(t *testing.T) {
 	l, _ := newLedger(t)
 	const start = 100 * hour
 	none := request{}
-	callAt(t, l, start, "t", request{10_000, 0}, request{30_000, 20_000}, 10_000)
+	callAt(t, l, start, "t", request{10_000, 0}, request{30_000, 0}, 10_000)                                           // dearer than any resume
 	callAt(t, l, start+minute, "t", request{11_000, 7_500}, request{22_000, 20_000}, 12_000)                           // a hit
 	callAt(t, l, start+2*minute, "t", request{12_500, 8_999}, request{60_000, 50_000}, 13_000)                         // a miss that the sum hides
 	callAt(t, l, start+7*minute, "t", none, request{13_500, 1_000}, 14_000)                                            // a miss, by the sum alone
-	callAt(t, l, start+7*minute+ledger.BriefIdle, "t", none, request{45_000, 31_000}, 15_000)                          // unclear: not a miss
-	callAt(t, l, start+7*minute+ledger.BriefIdle+ledger.HourIdle, "t", request{15_500, 0}, request{15_500, 0}, 16_000) // an hour later
+	callAt(t, l, start+7*minute+decide.BriefIdle, "t", none, request{45_000, 31_000}, 15_000)                          // unclear: not a miss
+	callAt(t, l, start+7*minute+decide.BriefIdle+decide.HourIdle, "t", request{15_500, 0}, request{15_500, 0}, 16_000) // an hour later
 	callAt(t, l, start, "short", request{3_000, 0}, request{3_000, 0}, 3_000)
 	callAt(t, l, start+1, "short", request{3_100, 0}, request{3_100, 0}, 3_100) // too short for any cache
 
@@ -52,7 +52,7 @@ func TestCacheRows(t *testing.T) {
 	if fmt.Sprint(rows) != fmt.Sprint(want) {
 		t.Errorf("cache rows %+v, want %+v", rows, want)
 	}
-	if rows, err = CacheRows(l, Filter{Period: Period{start + 7*minute + ledger.BriefIdle + 1, Always.Until}}); err != nil || len(rows) != 1 || rows[0].Idle != Longer {
+	if rows, err = CacheRows(l, Filter{Period: Period{start + 7*minute + decide.BriefIdle + 1, Always.Until}}); err != nil || len(rows) != 1 || rows[0].Idle != Longer {
 		t.Errorf("the last hour: %+v %v", rows, err)
 	}
 }

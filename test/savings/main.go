@@ -179,7 +179,7 @@ func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err 
 		return c, err
 	}
 	defer w.Close()
-	if err := w.Configure(harness.ResumesAll + s.config); err != nil {
+	if err := w.Configure(s.config); err != nil {
 		return c, err
 	}
 	ids := []string{"0a1b2c3d", "1b2c3d4e"}

@@ -1,0 +1,76 @@
+package decide
+
+import "reprise/rewrite"
+
+// PastRuns is how many of a chain's latest runs are looked at.
+const PastRuns = MeterMemory
+
+// A Run is a run of a chain that ended well.
+type Run struct {
+	Side   Side
+	Model  string // that answered
+	Began  Millis
+	Idle   Millis // of a resume: how long its session had not been used
+	Held   int64  // likewise: the tokens that its session had been sent
+	Missed bool   // likewise: the provider's cache did not have them
+	Usage  rewrite.Usage
+}
+
+// PastPrices compares a chain's latest resumes with its latest fresh run; past begins with the latest run. It is ok if each of these
+// resumes missed the provider's cache, and this one can be expected to: its session has been idle for as long. A resume that misses
+// pays for all that its session holds, so prices are scaled to what it holds now.
+func PastPrices(past []Run, idle Millis, held int64) (p Prices, ok bool) {
+	fresh, resumed := latest(past)
+	if fresh == nil || len(resumed) < MinMissed {
+		return Prices{}, false
+	}
+	money := fresh.Usage.CostKnown
+	for _, r := range resumed {
+		if !r.Missed || outlived(r.Idle) > outlived(idle) {
+			return Prices{}, false
+		}
+		money = money && r.Usage.CostKnown
+	}
+	p = Prices{Fresh: fresh.price(money), FreshRuns: 1, ResumedRuns: len(resumed), Money: money, FirstRuns: fresh.Side == FirstRun,
+		OfChain: true, Last: resumed[0].Began}
+	for i, r := range resumed {
+		if scaled := r.price(money) * float64(held) / float64(r.Held); i == 0 || scaled < p.Resumed {
+			p.Resumed = scaled
+		}
+	}
+	return p, true
+}
+
+// latest returns the latest fresh run and the MinMissed latest resumes, of the model that answered last.
+func latest(past []Run) (fresh *Run, resumed []*Run) {
+	for i := range past {
+		switch r := &past[i]; {
+		case r.Model != past[0].Model:
+		case r.Side == Resumed && len(resumed) < MinMissed:
+			resumed = append(resumed, r)
+		case (r.Side == FollowUp || r.Side == FirstRun) && fresh == nil:
+			fresh = r
+		}
+	}
+	return fresh, resumed
+}
+
+// price returns what the run cost, in nano-dollars or in weighted tokens.
+func (r *Run) price(money bool) float64 {
+	if money {
+		return float64(r.Usage.CostNano)
+	}
+	var m Meter
+	m.Add(r.Usage, 0, 0)
+	return m.weighted()
+}
+
+// outlived returns how many of the providers' lifetimes are shorter than a time: five minutes, and an hour.
+func outlived(idle Millis) (n int) {
+	for _, life := range []Millis{BriefIdle, HourIdle} {
+		if idle >= life {
+			n++
+		}
+	}
+	return n
+}
