@@ -56,7 +56,7 @@ func (l *Ledger) addPast(f *decide.Facts) (err error) {
 
 // past reads the latest runs of a chain that ended well, the latest first.
 func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
-	err = each(l.db, `SELECT mode, reason, coalesce(fell_back, ''), coalesce(model, ''), started, coalesce(idle, 0), coalesce(held, 0),
+	err = Each(l, `SELECT mode, reason, coalesce(fell_back, ''), coalesce(model, ''), started, coalesce(idle, 0), coalesce(held, 0),
 		coalesce(`+MissedCache+`, 0), input, cache_read, cache_write, output, coalesce(cost, 0), cost IS NOT NULL
 		FROM invocations WHERE chain_id = ? AND outcome = 'ok' AND input IS NOT NULL ORDER BY id DESC LIMIT ?`, func(rows *sql.Rows) error {
 		var r decide.Run

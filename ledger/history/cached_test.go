@@ -57,8 +57,8 @@ func TestCacheRows(t *testing.T) {
 	}
 }
 
-// What is in front of a prompt counts if the first request did not find it, and is large enough to be cached; a resume within
-// five minutes would have found it.
+// What is in front of a prompt counts if it is large enough to be cached. A resume within five minutes has found it, unless it shows
+// that it has not.
 func TestSlicesKnowWhatWasCold(t *testing.T) {
 	l, _ := newLedger(t)
 	const start = 100 * hour
@@ -66,20 +66,25 @@ func TestSlicesKnowWhatWasCold(t *testing.T) {
 	callAt(t, l, start, "t", request{10_000, 0}, request{30_000, 20_000}, 10_000)
 	callAt(t, l, start+minute, "t", request{11_000, 10_000}, request{11_000, 10_000}, 12_000)
 	callAt(t, l, start+20*minute, "t", request{13_000, 0}, request{13_000, 0}, 13_000)
+	callAt(t, l, start+21*minute, "t", request{14_000, 500}, request{14_000, 500}, 14_000) // in vain
 	callAt(t, l, start, "partly", request{10_000, 6_000}, request{10_000, 6_000}, 10_000)
 	callAt(t, l, start, "short", request{4_000, 0}, request{4_000, 0}, 4_000)
 	list, err := Slices(l, Filter{}, 1<<40)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cold, warm int64
+	var fresh, resumed Front
 	for _, s := range list {
 		if s.Mode == rewrite.Fresh {
-			cold += s.Cold
+			fresh.Add(s.Front)
+		} else {
+			resumed.Add(s.Front)
 		}
-		warm += s.Warm
 	}
-	if want := 10_000 - bytes/4 + 4_000 - bytes/4; cold != want || warm != 1 {
-		t.Errorf("cold %d, warm %d; want %d and 1", cold, warm, want)
+	if want := (Front{Firsts: 2, Ahead: 2 * (10_000 - bytes/4), Read: 6_000, Most: 6_000}); fresh != want {
+		t.Errorf("fresh calls %+v, want %+v", fresh, want)
+	}
+	if resumed.Warm != 1 || resumed.Missed != 2 || resumed.Found != 500 {
+		t.Errorf("resumed calls %+v, want one that was warm, and two that missed and found 500 tokens", resumed)
 	}
 }

@@ -55,13 +55,41 @@ type Slice struct {
 	PromptBytes       int64
 	SentBytes         int64
 	LeftOutBytes      int64 // of the prompts, what was not sent: where more than the prompt was sent, nothing
-	// Cold are the tokens in front of the prompts, as system prompt and tools, that the first requests did not find in the cache. Of
-	// a prompt only its bytes are known: it counts as a token for each four. Below 4096 tokens some providers cache nothing.
-	Cold    int64
-	Created int64 // sessions: one by each call that did not continue in the same session
-	Warm    int64 // calls that continued a session which was used so shortly before that the cache held what comes in front of a prompt
+	Created           int64 // sessions: one by each call that did not continue in the same session
+	Front
 	Sums
 }
+
+// A Front sums up what the calls' first requests found of what comes in front of a prompt, as system prompt and tools, in the
+// provider's cache. What only an hour that reprise asked for had kept counts as not found.
+type Front struct {
+	Firsts int64 // calls whose first request is known. Below 4096 tokens some providers cache nothing
+	Ahead  int64 // their tokens in front of the prompts. Of these only bytes are known: four count as a token
+	Read   int64 // tokens that they found
+	Most   int64 // the most that one of them found
+	Warm   int64 // calls that continued a session which the cache had, and so had what comes in front
+	Missed int64 // calls that continued one which it had not, and whose first request is known
+	Found  int64 // tokens that these found
+}
+
+// Add adds more calls.
+func (f *Front) Add(more Front) {
+	f.Firsts, f.Ahead, f.Read, f.Most = f.Firsts+more.Firsts, f.Ahead+more.Ahead, f.Read+more.Read, max(f.Most, more.Most)
+	f.Warm, f.Missed, f.Found = f.Warm+more.Warm, f.Missed+more.Missed, f.Found+more.Found
+}
+
+// What a Front is read from. A session in use shortly before is in the cache if nothing tells that it is not.
+const (
+	firstKnown = "coalesce(first_prompt >= 4096, 0)"
+	onlyByHour = `(cache_hour AND started - (SELECT max(p.started + p.duration) FROM invocations p WHERE p.id < invocations.id AND p.id >= invocations.id - 100
+		AND p.tool = invocations.tool AND p.cwd = invocations.cwd AND p.model IS invocations.model) >= 300000)`
+	itsCache = "iif(coalesce(" + onlyByHour + ", 0), 0, first_read)"
+	sawMiss  = "coalesce(first_read NOT NULL AND (" + ledger.MissedCache + " OR " + onlyByHour + "), 0)"
+	frontOf  = "coalesce(sum(" + firstKnown + "), 0), coalesce(sum(max(first_prompt - sent_bytes / 4, 0)) FILTER (WHERE " + firstKnown + "), 0)," +
+		"coalesce(sum(" + itsCache + ") FILTER (WHERE " + firstKnown + "), 0), coalesce(max(first_read) FILTER (WHERE " + firstKnown + "), 0)," +
+		"coalesce(sum(NOT " + sawMiss + " AND (idle < 300000 OR idle NOT NULL AND " + ledger.HeldEnough + " AND NOT coalesce(" + ledger.MissedCache + ", 1))), 0)," +
+		"coalesce(sum(idle NOT NULL AND " + sawMiss + "), 0), coalesce(sum(" + itsCache + ") FILTER (WHERE idle NOT NULL AND " + sawMiss + "), 0)"
+)
 
 // OtherKeys stands for all directories or tasks but those with the most calls.
 const OtherKeys = "\x00"
@@ -151,19 +179,20 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, alike, keys string
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
 		(duration IS NOT NULL) * %d + login * %d, %s, %s,
 		count(*), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
-		coalesce(sum(cache_write * cache_hour), 0), coalesce(sum(max(first_prompt - first_read - sent_bytes / 4, 0)) FILTER (WHERE first_prompt >= 4096), 0), sum(coalesce(idle < %d, 0)),
+		coalesce(sum(cache_write * cache_hour), 0), `+frontOf+`,
 		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes),
 		sum(max(prompt_bytes - sent_bytes, 0)), sum(coalesce(mode <> 'resume' OR native_id <> resumed_from, resumed_from IS NULL))
 		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`,
-		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, isLogin, alike, keys, decide.BriefIdle)
+		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, isLogin, alike, keys)
 	at := map[Slice]int{} // keyed by the common properties, with all sums zero
 	err = inPieces(q, f, query, func(rows *sql.Rows) error {
 		var s Slice
 		var sums Sums
-		var bits, cold, warm, prompts, sent, leftOut, created int64
+		var front Front
+		var bits, prompts, sent, leftOut, created int64
 		if err := rows.Scan(&bits, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason, &s.FellBack, &s.Arm, &s.Cwd, &s.Task,
 			&sums.Calls, &sums.Input, &sums.CacheRead, &sums.CacheWrite, &sums.Output,
-			&sums.HourWrite, &cold, &warm, &sums.Cost, &sums.Duration, &prompts, &sent,
+			&sums.HourWrite, &front.Firsts, &front.Ahead, &front.Read, &front.Most, &front.Warm, &front.Missed, &front.Found, &sums.Cost, &sums.Duration, &prompts, &sent,
 			&leftOut, &created); err != nil {
 			return err
 		}
@@ -180,8 +209,9 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, alike, keys string
 		sums.Resumed, sums.Forked = allIf(s.Mode.Continues()), allIf(s.Mode == rewrite.Fork)
 		sums.Ended, sums.OK = allIf(bits&isEnded != 0), allIf(s.Well)
 		sums.Metered, sums.Priced, sums.Timed = allIf(s.Counted), allIf(s.Priced), allIf(bits&isTimed != 0)
-		slice.Add(sums)
-		slice.Cold, slice.Warm, slice.Created = slice.Cold+cold, slice.Warm+warm, slice.Created+created
+		slice.Sums.Add(sums)
+		slice.Front.Add(front)
+		slice.Created += created
 		slice.PromptBytes, slice.SentBytes, slice.LeftOutBytes = slice.PromptBytes+prompts, slice.SentBytes+sent, slice.LeftOutBytes+leftOut
 		return nil
 	}, args...)

@@ -84,7 +84,7 @@ func TestSlicesAreTheirCalls(t *testing.T) {
 		if !known {
 			s = key
 		}
-		s.Add(Sums{Calls: 1, Resumed: one(i.Mode.Continues()), Forked: one(i.Mode == rewrite.Fork), Ended: one(i.Outcome != ""), OK: one(key.Well), Metered: one(key.Counted),
+		s.Sums.Add(Sums{Calls: 1, Resumed: one(i.Mode.Continues()), Forked: one(i.Mode == rewrite.Fork), Ended: one(i.Outcome != ""), OK: one(key.Well), Metered: one(key.Counted),
 			Input: i.Input.Int64, CacheRead: i.CacheRead.Int64, CacheWrite: i.CacheWrite.Int64, Output: i.Output.Int64,
 			Priced: one(key.Priced), Cost: i.Cost.Int64, Timed: one(i.Duration.Valid), Duration: i.Duration.Int64})
 		s.Created += one(i.Mode != rewrite.Resume || i.NativeID != i.ResumedFrom)

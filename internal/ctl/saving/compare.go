@@ -104,16 +104,21 @@ const MinFresh = 5
 type sideSums struct {
 	Tool, Rule, Model string // Model that answered
 	Side              decide.Side
-	Cold, Warm        int64 // as in a slice
+	history.Front
 	history.Sums
 }
 
-// warmth returns the share of the calls that would have found what comes in front of a prompt in the cache, also in a new session.
-func (s sideSums) warmth() float64 {
+// A warmth is what calls found of what comes in front of a prompt in the provider's cache: a new session in their place would have found
+// it too.
+type warmth struct{ all, part, found float64 } // shares of the calls that found all of it, and a part; the tokens of such a part
+
+func (s sideSums) warmth() (w warmth) {
 	if tool, known := rewrite.Lookup(s.Tool); known && tool.Descriptor().CachePerSession {
-		return 0
+		return w
 	}
-	return float64(s.Warm) / float64(s.Calls)
+	w.all, w.part = float64(s.Warm)/float64(s.Calls), float64(s.Missed)/float64(s.Calls)
+	w.found = float64(s.Found) / float64(max(s.Missed, 1))
+	return w
 }
 
 // A like is what calls must have in common to be compared.
@@ -122,7 +127,7 @@ type like struct{ tool, rule, model string }
 // A yardstick holds the fresh calls that similar resumed ones are compared with.
 type yardstick struct {
 	history.Sums
-	cold  int64
+	front history.Front
 	first bool // first calls stand in: there are too few that continued their job
 }
 
@@ -133,18 +138,35 @@ func yardsticks(sides []sideSums, least int64) map[like]yardstick {
 		l := like{s.Tool, s.Rule, s.Model}
 		enough := s.Side != decide.Resumed && s.Calls >= least
 		if _, known := found[l]; enough && (!known || s.Side == decide.FollowUp) {
-			found[l] = yardstick{s.Sums, s.Cold, s.Side == decide.FirstRun}
+			found[l] = yardstick{s.Sums, s.Front, s.Side == decide.FirstRun}
 		}
 	}
 	return found
 }
 
-// instead returns the yardstick's calls as they would have been in the place of calls of which a share began while the provider's
-// cache held what comes in front of a prompt, and without reprise, which alone asks for an hour.
-func (y yardstick) instead(warm float64) history.Sums {
+// more returns how many more tokens the yardstick's calls would have found in the cache in the place of others, negative if fewer.
+func (y yardstick) more(w warmth) int64 {
+	if y.front.Firsts == 0 {
+		return 0
+	}
+	n := float64(y.front.Firsts)
+	size, own := float64(y.front.Ahead)/n, float64(y.front.Read)/n
+	if most := float64(y.front.Most); most > 0 {
+		size = min(size, most) // a part of it may be each call's own
+	}
+	own = min(own, size)
+	return int64(n * (w.all*(size-own) + w.part*(min(w.found, size)-own)))
+}
+
+// instead returns the yardstick's calls as they would have been in the place of calls that met the provider's cache so, and without
+// reprise, which alone asks for an hour.
+func (y yardstick) instead(w warmth) history.Sums {
 	s := y.Sums
-	found := int64(warm * float64(y.cold))
+	found := max(y.more(w), -s.CacheRead)
 	written := min(found, s.CacheWrite)
+	if found < 0 && s.CacheWrite == 0 {
+		written = 0 // the tool's provider charges nothing for it
+	}
 	input := min(found-written, s.Input)
 	s.CacheWrite, s.Input, s.CacheRead = s.CacheWrite-written, s.Input-input, s.CacheRead+written+input
 	s.HourWrite = 0

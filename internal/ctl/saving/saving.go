@@ -110,8 +110,8 @@ func sides(slices []history.Slice) (list []sideSums) {
 			at[k] = i
 			list = append(list, sideSums{Tool: s.Tool, Rule: s.Rule, Model: s.Model, Side: k.side})
 		}
-		list[i].Add(s.Sums)
-		list[i].Cold, list[i].Warm = list[i].Cold+s.Cold, list[i].Warm+s.Warm
+		list[i].Sums.Add(s.Sums)
+		list[i].Front.Add(s.Front)
 	}
 	return list
 }

@@ -49,10 +49,10 @@ func (s Saving) estimatedShare() Share {
 		least = 1
 	}
 	all := sides(s.slices)
-	against, warmth := yardsticks(all, least), map[like]float64{}
+	against, found := yardsticks(all, least), map[like]warmth{}
 	for _, side := range all {
 		if side.Side == decide.Resumed {
-			warmth[like{side.Tool, side.Rule, side.Model}] = side.warmth()
+			found[like{side.Tool, side.Rule, side.Model}] = side.warmth()
 		}
 	}
 	return func(slice history.Slice) []float64 {
@@ -70,7 +70,7 @@ func (s Saving) estimatedShare() Share {
 		if !ok || !slice.Well {
 			return saved
 		}
-		instead := fresh.instead(warmth[likeness(slice)])
+		instead := fresh.instead(found[likeness(slice)])
 		for i, f := range Figures {
 			if a, b := f.Of(slice.Sums), f.Of(instead); a.N > 0 && b.N > 0 {
 				saved[i] = b.Sum/b.N*a.N - a.Sum
