@@ -13,8 +13,8 @@ func TestPricesLine(t *testing.T) {
 	now := time.UnixMilli(1_000_000)
 	p := decide.Prices{Resumed: 3_000, Fresh: 2_000, ResumedRuns: 2, FreshRuns: 1, Last: decide.Millis(now.UnixMilli())}
 	for want, ofChain := range map[string]bool{
-		"a resume took 3,000 weighted tokens on average of 2 runs, a fresh run 2,000 of 1 fresh run; tried again in 6h0m":                                 false,
-		"a resume without the cache takes at least 3,000 weighted tokens, as the chain's last 2 resumes did, a fresh run took 2,000; tried again in 6h0m": true,
+		"a resume took 3.0 k weighted tokens on average of 2 runs, a fresh run 2.0 k of 1 fresh run; tried again in 6h0m":                                 false,
+		"a resume without the cache takes at least 3.0 k weighted tokens, as the chain's last 2 resumes did, a fresh run took 2.0 k; tried again in 6h0m": true,
 	} {
 		p.OfChain = ofChain
 		if got := pricesLine(&app.App{Now: now}, p); !strings.Contains(got, want) {
