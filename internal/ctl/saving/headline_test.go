@@ -118,24 +118,24 @@ func TestEstimateByWhatTheCacheHeld(t *testing.T) {
 	slice := func(tool string, mode rewrite.Mode, why reason.Code, s history.Sums) history.Slice {
 		return history.Slice{Tool: tool, Mode: mode, Reason: why, Well: true, Counted: true, Priced: true, Sums: s}
 	}
-	cold := ledger.Front{Firsts: 1, Ahead: 8_000}
+	cold := history.Front{Firsts: 1, Ahead: 8_000}
 	for _, tt := range []struct {
 		name, tool string
-		first      ledger.Front // of a first call
-		again      ledger.Front // of four resumed calls
+		first      history.Front // of a first call
+		again      history.Front // of four resumed calls
 		hour       int64
 		want       float64
 	}{
-		{"nothing is known", "claude", ledger.Front{}, ledger.Front{}, 0, 4 * (12_500 - 2_250)},
-		{"after more than five minutes", "claude", cold, ledger.Front{}, 0, 4 * (12_500 - 2_250)},
-		{"within five minutes", "claude", cold, ledger.Front{Warm: 4}, 0, 4 * (12_500 - 8_000*1.15 - 2_250)},
-		{"half of them", "claude", cold, ledger.Front{Warm: 2}, 0, 4 * (12_500 - 4_000*1.15 - 2_250)},
-		{"a part, as resumes show", "claude", cold, ledger.Front{Missed: 4, Found: 4 * 3_000}, 0, 4 * (12_500 - 3_000*1.15 - 2_250)},
-		{"as they show, and that is all", "claude", cold, ledger.Front{Missed: 4, Found: 4 * 9_000}, 0, 4 * (12_500 - 8_000*1.15 - 2_250)},
-		{"less than the first call found", "claude", ledger.Front{Firsts: 1, Ahead: 8_000, Read: 2_000, Most: 2_000}, ledger.Front{Missed: 4}, 0,
+		{"nothing is known", "claude", history.Front{}, history.Front{}, 0, 4 * (12_500 - 2_250)},
+		{"after more than five minutes", "claude", cold, history.Front{}, 0, 4 * (12_500 - 2_250)},
+		{"within five minutes", "claude", cold, history.Front{Warm: 4}, 0, 4 * (12_500 - 8_000*1.15 - 2_250)},
+		{"half of them", "claude", cold, history.Front{Warm: 2}, 0, 4 * (12_500 - 4_000*1.15 - 2_250)},
+		{"a part, as resumes show", "claude", cold, history.Front{Missed: 4, Found: 4 * 3_000}, 0, 4 * (12_500 - 3_000*1.15 - 2_250)},
+		{"as they show, and that is all", "claude", cold, history.Front{Missed: 4, Found: 4 * 9_000}, 0, 4 * (12_500 - 8_000*1.15 - 2_250)},
+		{"less than the first call found", "claude", history.Front{Firsts: 1, Ahead: 8_000, Read: 2_000, Most: 2_000}, history.Front{Missed: 4}, 0,
 			4 * (12_500 - 2_250)},
-		{"a cache of each session's own", "codex", cold, ledger.Front{Warm: 4}, 0, 4 * (12_500 - 2_250)},
-		{"for an hour", "claude", ledger.Front{}, ledger.Front{}, 10_000, 4*(12_500-2_250) - 7_500},
+		{"a cache of each session's own", "codex", cold, history.Front{Warm: 4}, 0, 4 * (12_500 - 2_250)},
+		{"for an hour", "claude", history.Front{}, history.Front{}, 10_000, 4*(12_500-2_250) - 7_500},
 	} {
 		read := tt.first.Read
 		first, again := slice(tt.tool, rewrite.Fresh, reason.FirstCall, sums(1, read, 10_000-read)), slice(tt.tool, rewrite.Resume, reason.Extends, sums(4, 4*10_000, 4*1_000))
