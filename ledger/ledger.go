@@ -63,16 +63,7 @@ func OpenExisting(path string) (*Ledger, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
-	l, err := open(path, "rw")
-	if err != nil {
-		return nil, err
-	}
-	// Sums read the whole ledger several times, and SQLite's own cache is too small for it.
-	if _, err := l.db.Exec("PRAGMA mmap_size = 268435456"); err != nil {
-		l.Close()
-		return nil, fmt.Errorf("open ledger %s: %w", path, err)
-	}
-	return l, nil
+	return open(path, "rw")
 }
 
 // Peek opens a ledger of this version for a quick look. It takes no lock and writes nothing; a process that exits
