@@ -172,31 +172,31 @@ func sumShared(l *ledger.Ledger, f history.Filter) (s fleet.Sums, err error) {
 // sum sums the calls up. Each ledger reads all calls: with a connection of its own they run in parallel.
 func (s *stats) sum(forGroups, forOthers *ledger.Ledger, r view.Reporter) error {
 	var groups []history.Group
-	var calls []history.Slice
 	var arms []history.ChainSums
 	var courses []history.Course
-	long, its := r.Prices.LongPrompt(), history.Wanted{Filter: s.Filter}
 	err := inParallel(
-		func() error {
-			return inOrder(
-				func() (err error) { groups, err = history.Groups(forGroups, s.By, s.Filter, long); return err },
-				func() (err error) { s.Cached, err = history.CacheRows(forGroups, s.Filter); return err })
+		func() (err error) {
+			groups, err = history.Groups(forGroups, s.By, s.Filter, r.Prices.LongPrompt())
+			return err
 		},
 		func() error {
 			return inOrder(
-				func() (err error) { calls, err = history.Slices(forOthers, s.Filter, long); return err },
-				func() (err error) { s.Hour, err = history.HourRows(forOthers, its); return err },
+				func() (err error) {
+					s.Hour, err = history.HourRows(forOthers, history.Wanted{Filter: s.Filter})
+					return err
+				},
 				func() (err error) { courses, err = history.Courses(forOthers, s.Filter, s.Now); return err },
+				func() (err error) { s.Cached, err = history.CacheRows(forOthers, s.Filter); return err },
 				func() (err error) { arms, err = history.Arms(forOthers, s.Filter); return err })
 		})
 	s.Quality = saving.NewQuality(courses)
 	for _, g := range groups {
 		s.Groups = append(s.Groups, billedGroup{g, r.Bill(g.Slices)})
 		s.Total.Add(g.Sums)
+		s.Total.Slices = append(s.Total.Slices, g.Slices...)
 		s.Total.Reused += g.Reused
 		s.Total.Created += g.Created
 	}
-	s.Total.Slices = slices.DeleteFunc(calls, func(s history.Slice) bool { return !s.Managed() })
 	s.Total.Bill = r.Bill(s.Total.Slices)
 	s.Saving = saving.New(s.Total.Slices, arms, r.ListPrice)
 	return err

@@ -144,7 +144,7 @@ func ReadSnapshot(l *ledger.Ledger, f Filter, longPrompt int64, most SnapshotLim
 // Slices sums up the selected calls, as a snapshot does.
 func Slices(l *ledger.Ledger, f Filter, longPrompt int64) (list []Slice, err error) {
 	err = l.InOneMoment(func(q ledger.Queryer) error {
-		list, err = readSlices(q, f, longPrompt, fine, "'', ''")
+		list, err = readSlices(q, f, longPrompt, "'', ''")
 		return err
 	})
 	if err != nil {
@@ -165,25 +165,19 @@ const (
 	belowDay = iota
 )
 
-// By what calls are told apart: for a group's bill the reason counts only where it is never.
-const (
-	fine   = "tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm"
-	billed = "tool, '', coalesce(model, ''), mode, iif(reason = 'never', reason, ''), '', ''"
-)
-
 // readSlices sums up the calls that are alike; keys are the expressions of their directory and task,
 // with their arguments. It makes SQLite sort by as few columns as possible and computes here what
 // follows from them: for a million calls each column takes a tenth of a second.
-func readSlices(q ledger.Queryer, f Filter, longPrompt int64, alike, keys string, args ...any) (list []Slice, err error) {
+func readSlices(q ledger.Queryer, f Filter, longPrompt int64, keys string, args ...any) (list []Slice, err error) {
 	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
-		(duration IS NOT NULL) * %d + login * %d, %s, %s,
+		(duration IS NOT NULL) * %d + login * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm, %s,
 		count(*), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
 		coalesce(sum(cache_write * cache_hour), 0), `+frontOf+`,
 		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes),
 		sum(max(prompt_bytes - sent_bytes, 0)), sum(coalesce(mode <> 'resume' OR native_id <> resumed_from, resumed_from IS NULL))
 		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`,
-		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, isLogin, alike, keys)
+		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, isLogin, keys)
 	at := map[Slice]int{} // keyed by the common properties, with all sums zero
 	err = inPieces(q, f, query, func(rows *sql.Rows) error {
 		var s Slice
@@ -230,7 +224,7 @@ func readFineSlices(q ledger.Queryer, f Filter, longPrompt int64, most int) ([]S
 	if err != nil {
 		return nil, err
 	}
-	return readSlices(q, f, longPrompt, fine, `CASE WHEN cwd IN (SELECT value FROM json_each(?)) THEN cwd ELSE char(0) END,
+	return readSlices(q, f, longPrompt, `CASE WHEN cwd IN (SELECT value FROM json_each(?)) THEN cwd ELSE char(0) END,
 		coalesce((SELECT task FROM (SELECT coalesce((SELECT task FROM chains WHERE id = chain_id), '') AS task)
 			WHERE task IN (SELECT value FROM json_each(?))), char(0))`, encodeJSON(cwds), encodeJSON(tasks))
 }

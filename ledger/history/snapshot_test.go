@@ -139,7 +139,7 @@ func TestSnapshotLetsOthersWrite(t *testing.T) {
 	}
 	defer reader.Close()
 	calls := func(q ledger.Queryer) (n int64) {
-		list, err := readSlices(q, Filter{}, 100_000, fine, "'', ''")
+		list, err := readSlices(q, Filter{}, 100_000, "'', ''")
 		if err != nil {
 			t.Fatal(err)
 		}

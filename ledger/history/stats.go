@@ -93,7 +93,7 @@ type Group struct {
 	Key     string
 	Created int64   // sessions that were created: one by each call that did not continue in the same session
 	Reused  int64   // sessions that were continued at least once
-	Slices  []Slice // the calls, without what a bill does not need: the rule, reasons but never, the arm
+	Slices  []Slice // the calls, as Slices sums them up
 	Sums
 }
 
@@ -101,7 +101,7 @@ type Group struct {
 // are in order.
 func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64) (groups []Group, err error) {
 	err = l.InOneMoment(func(q ledger.Queryer) error {
-		list, err := readSlices(q, f, longPrompt, billed, by.column()+", ''")
+		list, err := readSlices(q, f, longPrompt, by.column()+", ''")
 		if err != nil {
 			return err
 		}
