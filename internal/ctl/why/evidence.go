@@ -30,8 +30,10 @@ type whyFacts struct {
 }
 
 func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error) {
-	if i.Chain == 0 {
+	if i.Chain == 0 && i.Mode == rewrite.Stopped {
 		f.spent, err = spentWith(l, i)
+	}
+	if i.Chain == 0 {
 		return f, err
 	}
 	var its history.Wanted
