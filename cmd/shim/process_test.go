@@ -340,7 +340,7 @@ func TestTheRepositoryChangesNothing(t *testing.T) {
 func TestTheRepositoryStopsNothing(t *testing.T) {
 	const stops = "[budget]\ncalls_per_hour = 1\nstop = true\n"
 	for _, test := range []struct{ name, users, repository, want string }{
-		{"the user stops", stops, "[budget]\nstop = false\n", "reprise: over budget: chain 1 made 1 calls"},
+		{"the user stops", stops, "[budget]\nstop = false\n", "reprise: over budget: chain 1 made 1 call within"},
 		{"the repository stops", "", stops, "ran"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -51,7 +51,7 @@ func fitsIn(t *testing.T, args, shown string, columns int) {
 }
 
 // Every command ends by itself at a terminal, where all that it says has room, and no line is wider.
-func TestEveryCommandFits(t *testing.T) {
+func TestAllCommandsFit(t *testing.T) {
 	m := newMachine(t)
 	m.sh(everydayCalls)
 	size := pty.Winsize{Rows: 24, Cols: 80}
