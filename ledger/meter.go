@@ -57,13 +57,13 @@ func (l *Ledger) addPast(f *decide.Facts) (err error) {
 // past reads the latest runs of a chain that ended well, the latest first.
 func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
 	err = Each(l, `SELECT mode, reason, coalesce(fell_back, ''), coalesce(model, ''), started, coalesce(idle, 0), coalesce(held, 0),
-		coalesce(`+MissedCache+`, 0), input, cache_read, cache_write, output, coalesce(cost, 0), cost IS NOT NULL
+		coalesce(`+MissedCache+`, 0), cache_hour, input, cache_read, cache_write, output, coalesce(cost, 0), cost IS NOT NULL
 		FROM invocations WHERE chain_id = ? AND outcome = 'ok' AND input IS NOT NULL ORDER BY id DESC LIMIT ?`, func(rows *sql.Rows) error {
 		var r decide.Run
 		var mode rewrite.Mode
 		var why, fellBack reason.Code
 		u := &r.Usage
-		err := rows.Scan(&mode, &why, &fellBack, &r.Model, &r.Began, &r.Idle, &r.Held, &r.Missed,
+		err := rows.Scan(&mode, &why, &fellBack, &r.Model, &r.Began, &r.Idle, &r.Held, &r.Missed, &r.Hour,
 			&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.CostNano, &u.CostKnown)
 		r.Side = decide.ClassifyRun(mode, why, fellBack)
 		runs = append(runs, r)

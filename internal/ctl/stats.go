@@ -283,7 +283,7 @@ func printComparison(a *app.App, saved saving.Saving) {
 }
 
 func intervalCell(unit string, e saving.Mean) view.Cell {
-	if math.IsNaN(e.Mean) {
+	if math.IsNaN(e.Low) { // of fewer than two
 		return view.UnknownCell()
 	}
 	return view.Cell{Human: view.Amount(unit, e.Low) + " to " + view.Amount(unit, e.High),

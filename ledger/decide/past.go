@@ -13,6 +13,7 @@ type Run struct {
 	Idle   Millis // of a resume: how long its session had not been used
 	Held   int64  // likewise: the tokens that its session had been sent
 	Missed bool   // likewise: the provider's cache did not have them
+	Hour   bool   // it asked the provider to keep for an hour what it wrote to its cache
 	Usage  rewrite.Usage
 }
 
@@ -21,7 +22,7 @@ type Run struct {
 // pays for all that its session holds, so prices are scaled to what it holds now.
 func PastPrices(past []Run, idle Millis, held int64) (p Prices, ok bool) {
 	fresh, resumed := latest(past)
-	if fresh == nil || len(resumed) < MinMissed {
+	if fresh == nil || len(resumed) < MinMissed || past[0].Hour && idle < HourIdle {
 		return Prices{}, false
 	}
 	money := fresh.Usage.CostKnown

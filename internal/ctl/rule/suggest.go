@@ -274,7 +274,13 @@ func printSuggestions(a *app.App, found []suggestion, files []string) {
 			fmt.Fprintln(a.Stdout)
 		}
 		printComment(a.Stdout, s.comment(a))
-		fmt.Fprint(a.Stdout, s.Rule)
+		rule := s.Rule
+		if s.proposed { // its first line says what its calls have in common
+			var alike string
+			alike, rule, _ = strings.Cut(rule, "\n")
+			printComment(a.Stdout, []string{strings.TrimPrefix(alike, "# ")})
+		}
+		fmt.Fprint(a.Stdout, rule)
 	}
 	if slices.ContainsFunc(found, func(s suggestion) bool { return s.Rule != "" && !s.proposed }) {
 		fmt.Fprintln(a.Stdout)
