@@ -36,7 +36,7 @@ var targets = []target{
 	}, []string{"./rewrite/prompt"}},
 	{"rewrite/prompt", []string{"evidence.go", "words.go", "traces.go"}, []string{"./rewrite/prompt", "./shim"}}, // likewise
 	{"rewrite/jsonline", []string{"marks.go"}, []string{"./rewrite/jsonline", "./rewrite/tool/claude"}},
-	{"rewrite/tool/claude", []string{"stream.go", "file.go"}, []string{"./rewrite/tool/claude", "./rewrite/tool"}},
+	{"rewrite/tool/claude", []string{"stream.go", "session_file.go"}, []string{"./rewrite/tool/claude", "./rewrite/tool"}},
 	{"rewrite/tool/codex", []string{"stream.go"}, []string{"./rewrite/tool/codex", "./rewrite/tool"}},
 	{"rewrite/tool/copilot", []string{"stream.go"}, []string{"./rewrite/tool/copilot", "./rewrite/tool"}},
 	{"rewrite/tool/gemini", []string{"stream.go"}, []string{"./rewrite/tool/gemini", "./rewrite/tool"}},
