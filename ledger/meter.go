@@ -54,11 +54,11 @@ func (l *Ledger) addPast(f *decide.Facts) (err error) {
 	return nil
 }
 
-// past reads the latest runs of a chain that ended well, the latest first.
+// past reads which of the latest runs of a chain ended well, the latest first.
 func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
 	err = Each(l, `SELECT mode, reason, coalesce(fell_back, ''), coalesce(model, ''), started, coalesce(idle, 0), coalesce(held, 0),
 		coalesce(`+MissedCache+`, 0), cache_hour, input, cache_read, cache_write, output, coalesce(cost, 0), cost IS NOT NULL
-		FROM invocations WHERE chain_id = ? AND outcome = 'ok' AND input IS NOT NULL ORDER BY id DESC LIMIT ?`, func(rows *sql.Rows) error {
+		FROM (SELECT * FROM invocations WHERE chain_id = ? ORDER BY id DESC LIMIT ?) WHERE outcome = 'ok' AND input IS NOT NULL ORDER BY id DESC`, func(rows *sql.Rows) error {
 		var r decide.Run
 		var mode rewrite.Mode
 		var why, fellBack reason.Code
