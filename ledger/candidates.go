@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"bytes"
-	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -30,7 +29,10 @@ func (l *Ledger) readFacts(c *Call, all bool) (f decide.Facts, err error) {
 	for range tries {
 		err = retry(func() (error, bool) {
 			if f, err = l.facts(c, all); err == nil {
-				err = cmp.Or(l.Measured(c, &f), l.addPast(&f))
+				err = l.Measured(c, &f)
+			}
+			if err == nil {
+				err = l.addPast(&f)
 			}
 			return err, isBusy(err)
 		})

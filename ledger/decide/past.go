@@ -18,8 +18,9 @@ type Run struct {
 }
 
 // PastPrices compares a chain's latest resumes with its latest fresh run; past begins with the latest run. It is ok if each of these
-// resumes missed the provider's cache, and this one can be expected to: its session has been idle for as long. A resume that misses
-// pays for all that its session holds, so prices are scaled to what it holds now.
+// resumes missed the provider's cache, and this one can be expected to: its session has been idle for as long, and the latest run did
+// not ask for an hour that still lasts. A resume that misses pays for all that its session holds, so prices are scaled to what it
+// holds now.
 func PastPrices(past []Run, idle Millis, held int64) (p Prices, ok bool) {
 	fresh, resumed := latest(past)
 	if fresh == nil || len(resumed) < MinMissed || past[0].Hour && idle < HourIdle {
