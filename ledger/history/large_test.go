@@ -13,10 +13,9 @@ func BenchmarkLarge(b *testing.B) {
 			_, err := Slices(l, Filter{Period: Period{900_000_000, Always.Until}}, 100_000)
 			return err
 		},
-		"LiveChains":   func() error { _, err := Chains(l, Wanted{Live: true, Limit: 10}); return err },
-		"Sessions":     func() error { _, err := SessionRows(l, Wanted{Limit: 50}); return err },
-		"SessionsLike": func() error { _, err := SessionsLike(l, "9999"); return err },
-		"Invocations":  func() error { _, err := LatestInvocations(l, Wanted{Limit: 50}); return err },
+		"LiveChains":  func() error { _, err := Chains(l, Wanted{Live: true, Limit: 10}); return err },
+		"Sessions":    func() error { _, err := SessionRows(l, Wanted{Limit: 50}); return err },
+		"Invocations": func() error { _, err := LatestInvocations(l, Wanted{Limit: 50}); return err },
 		"OfTool": func() error {
 			_, err := LatestInvocations(l, Wanted{Filter: Filter{Tool: "vibe"}, Limit: 50})
 			return err

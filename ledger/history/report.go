@@ -120,20 +120,10 @@ func SessionRows(l *ledger.Ledger, w Wanted) ([]SessionRow, error) {
 	of.Chain, of.Tool = 0, ""
 	condition, args := of.ofCalls("session_id", "sessions.id")
 	args = append([]any{w.Chain, w.Tool, w.Tool}, append(args, w.limit())...)
-	return sessionRows(l, where+" AND "+condition+" ORDER BY "+order+" LIMIT ?", args...)
-}
-
-// SessionsLike returns the sessions whose native ID begins with prefix, the newest first.
-func SessionsLike(l *ledger.Ledger, prefix string) ([]SessionRow, error) {
-	// The range lets SQLite use its index, and no character of the prefix is a wildcard.
-	return sessionRows(l, "native_id >= ? AND native_id < ? ORDER BY id DESC", prefix, prefix+"\U0010FFFF")
-}
-
-func sessionRows(l *ledger.Ledger, where string, args ...any) ([]SessionRow, error) {
 	var sessions []SessionRow
 	err := ledger.Each(l, `SELECT id, chain_id, tool, coalesce(native_id, ''), state, state_why, reset, coalesce(version, ''),
 		model, first_model, turns, context_used, context_limit, created, last_used, base_bytes,
-		coalesce((SELECT p.native_id FROM sessions p WHERE p.id = sessions.parent_id), '') FROM sessions WHERE `+where, func(rows *sql.Rows) error {
+		coalesce((SELECT p.native_id FROM sessions p WHERE p.id = sessions.parent_id), '') FROM sessions WHERE `+where+` AND `+condition+` ORDER BY `+order+` LIMIT ?`, func(rows *sql.Rows) error {
 		var s SessionRow
 		err := rows.Scan(&s.ID, &s.Chain, &s.Tool, &s.NativeID, &s.State, &s.Why, &s.Reset, &s.Version, &s.Model, &s.Answered, &s.Turns,
 			&s.Context.Used, &s.Context.Limit, &s.Created, &s.LastUsed, &s.BaseBytes, &s.Parent)
