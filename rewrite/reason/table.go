@@ -253,7 +253,7 @@ var Table = []Row{
 		Meaning: "the session's runs change files, but its last two rounds were given the same as this call, and git sees no change",
 		Advice:  "Say what was wrong with the last answer, or let the new session try"},
 	{Code: Dearer, Group: GroupGuards, Class: ClassCost,
-		Meaning: "resumes of this rule, tool and model have cost more than fresh runs, or this chain's last two missed the cache and did",
+		Meaning: "resumes of this rule, tool and model have cost more than fresh runs, or this chain's last two missed the cache and cost more",
 		More:    "[why](../explanation/measuring.md#when-resuming-does-not-pay); they are tried again after 6 hours",
 		Advice:  "Resume whatever it costs", Setting: `dearer = "resume"`},
 	{Code: CheckoutDiffers, Group: GroupGuards, Class: ClassCheckout,
