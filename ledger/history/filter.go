@@ -3,6 +3,7 @@ package history
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -10,6 +11,26 @@ import (
 	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 )
+
+// A Period begins at Since and ends before Until.
+type Period struct{ Since, Until decide.Millis }
+
+const (
+	hour decide.Millis = 3_600_000
+	day                = 24 * hour
+)
+
+// Always is the period that contains every call.
+var Always = Period{math.MinInt64, math.MaxInt64}
+
+// holds returns a condition with the period's two ends as arguments. For all calls it avoids the
+// index: reading the table sequentially is faster.
+func (p Period) holds() string {
+	if p == Always {
+		return "+started >= ? AND +started < ?"
+	}
+	return "started >= ? AND started < ?"
+}
 
 // A Filter selects calls. The zero value selects all; every field that is set must match.
 type Filter struct {

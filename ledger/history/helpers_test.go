@@ -79,7 +79,7 @@ func fill(tb testing.TB, path string, calls int) {
 	execute(tb, path, strings.ReplaceAll(`
 		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1 / 10)
 		INSERT INTO chains (id, tool, cwd, home, task, role, rule, session_id, created, updated)
-		SELECT i, 'claude', '/work/' || (i % 50), '/home/.claude', 'task ' || i, '', 'rule ' || (i % 5), i, i * 1000, i * 1000
+		SELECT i, 'claude', '/work/' || (i % 50), '/home/.claude', 'task ' || i, 'role ' || (i % 2), 'rule ' || (i % 5), i, i * 1000, i * 1000
 		FROM n WHERE ?1 > 0;
 		INSERT INTO sessions (id, chain_id, tool, native_id, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
 		SELECT id, id, tool, id, 'live', created, updated, '', '', '', '', zeroblob(256), 0, 300 FROM chains;

@@ -71,7 +71,7 @@ func TestSlicesAreTheirCalls(t *testing.T) {
 		if i.Started >= period.Until {
 			continue
 		}
-		key := Slice{Day: i.Started / day * day, Tool: i.Tool, Rule: i.Rule, Model: i.Model, Mode: i.Mode, Reason: i.Reason, FellBack: i.FellBack,
+		key := Slice{Day: i.Started / day * day, Tool: i.Tool, Rule: i.Rule, Role: i.Role, Model: i.Model, Mode: i.Mode, Reason: i.Reason, FellBack: i.FellBack,
 			Arm: i.Arm, Well: i.Outcome == "ok", Counted: i.Input.Valid, Priced: i.Cost.Valid,
 			Long: i.Input.Valid && i.Input.Int64+i.CacheRead.Int64+i.CacheWrite.Int64 > 100_000}
 		one := func(is bool) int64 {
@@ -139,7 +139,7 @@ func TestSnapshotLetsOthersWrite(t *testing.T) {
 	}
 	defer reader.Close()
 	calls := func(q ledger.Queryer) (n int64) {
-		list, err := readSlices(q, Filter{}, 100_000, "'', ''")
+		list, err := readSlices(q, Filter{}, 100_000, "''", "''")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -101,7 +101,7 @@ type Group struct {
 // are in order.
 func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64) (groups []Group, err error) {
 	err = l.InOneMoment(func(q ledger.Queryer) error {
-		list, err := readSlices(q, f, longPrompt, by.column()+", ''")
+		list, err := readSlices(q, f, longPrompt, by.column(), "''")
 		if err != nil {
 			return err
 		}

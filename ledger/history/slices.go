@@ -1,0 +1,222 @@
+package history
+
+import (
+	"cmp"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"reprise/ledger"
+	"reprise/ledger/decide"
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+)
+
+// A Slice sums up the calls of one day that have the same properties.
+type Slice struct {
+	Cwd, Task         string        // only in a snapshot, and OtherKeys if they are not among those with the most calls
+	Day               decide.Millis // its beginning, in UTC
+	Tool, Rule, Model string        // Model that answered
+	Role              string        // of their chain
+	Mode              rewrite.Mode
+	Reason, FellBack  reason.Code
+	Arm               string
+	Well              bool // they ended well
+	Counted, Priced   bool // the tool reported their tokens, and their cost
+	Login             bool // the tool was logged in to an account, and given no key
+	Long              bool // some prompt may have been longer than the bound: the run's prompts together are
+	PromptBytes       int64
+	SentBytes         int64
+	LeftOutBytes      int64 // of the prompts, what was not sent: where more than the prompt was sent, nothing
+	Created           int64 // sessions: one by each call that did not continue in the same session
+	Front
+	Sums
+}
+
+// A Front sums up what the calls' first requests found of what comes in front of a prompt, as system prompt and tools, in the
+// provider's cache. What only an hour that reprise asked for had kept counts as not found.
+type Front struct {
+	Firsts int64 // calls whose first request is known. Below 4096 tokens some providers cache nothing
+	Ahead  int64 // their tokens in front of the prompts. Of these only bytes are known: four count as a token
+	Read   int64 // tokens that they found
+	Most   int64 // the most that one of them found
+	Warm   int64 // calls that continued a session which the cache had, and so had what comes in front
+	Missed int64 // calls that continued one which it had not, and whose first request is known
+	Found  int64 // tokens that these found
+}
+
+// Add adds more calls.
+func (f *Front) Add(more Front) {
+	f.Firsts, f.Ahead, f.Read, f.Most = f.Firsts+more.Firsts, f.Ahead+more.Ahead, f.Read+more.Read, max(f.Most, more.Most)
+	f.Warm, f.Missed, f.Found = f.Warm+more.Warm, f.Missed+more.Missed, f.Found+more.Found
+}
+
+// What a Front is read from. A session in use shortly before is in the cache if nothing tells that it is not.
+const (
+	firstKnown = "coalesce(first_prompt >= 4096, 0)"
+	onlyByHour = `(cache_hour AND started - (SELECT max(p.started + p.duration) FROM invocations p WHERE p.id < invocations.id AND p.id >= invocations.id - 100
+		AND p.tool = invocations.tool AND p.cwd = invocations.cwd AND p.model IS invocations.model) >= 300000)`
+	itsCache = "iif(coalesce(" + onlyByHour + ", 0), 0, first_read)"
+	sawMiss  = "coalesce(first_read NOT NULL AND (" + ledger.MissedCache + " OR " + onlyByHour + "), 0)"
+	frontOf  = "coalesce(sum(" + firstKnown + "), 0), coalesce(sum(max(first_prompt - sent_bytes / 4, 0)) FILTER (WHERE " + firstKnown + "), 0)," +
+		"coalesce(sum(" + itsCache + ") FILTER (WHERE " + firstKnown + "), 0), coalesce(max(first_read) FILTER (WHERE " + firstKnown + "), 0)," +
+		"coalesce(sum(NOT " + sawMiss + " AND (idle < 300000 OR idle NOT NULL AND " + ledger.HeldEnough + " AND NOT coalesce(" + ledger.MissedCache + ", 1))), 0)," +
+		"coalesce(sum(idle NOT NULL AND " + sawMiss + "), 0), coalesce(sum(" + itsCache + ") FILTER (WHERE idle NOT NULL AND " + sawMiss + "), 0)"
+)
+
+// Side returns what the calls are counted as.
+func (s Slice) Side() decide.Side { return decide.ClassifyRun(s.Mode, s.Reason, s.FellBack) }
+
+// Managed reports whether the shim decided on the calls.
+func (s Slice) Managed() bool { return s.Mode == rewrite.Fresh || s.Mode.Continues() }
+
+// OtherKeys stands for all directories or tasks but those with the most calls.
+const OtherKeys = "\x01"
+
+const otherKeys = "char(1)"
+
+// Slices sums up the selected calls, as a snapshot does.
+func Slices(l *ledger.Ledger, f Filter, longPrompt int64) (list []Slice, err error) {
+	err = l.InOneMoment(func(q ledger.Queryer) error {
+		list, err = readSlices(q, f, longPrompt, "''", "''")
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sum up days: %w", err)
+	}
+	return list, nil
+}
+
+// What readSlices reads about calls, in the bits below their day.
+const (
+	isWell = 1 << iota
+	isEnded
+	isCounted
+	isPriced
+	isLong
+	isTimed
+	isLogin
+	belowDay = iota
+)
+
+// alike is what readSlices reads about a call in one text, with NUL between: SQLite sorts by one text faster than by ten. The
+// arguments of Sprintf are the expressions of its directory and task. The task, which a caller chooses, stands last.
+const alike = "tool || char(0) || rule || char(0) || coalesce(model, '') || char(0) || mode || char(0) || reason || char(0) || coalesce(fell_back, '')" +
+	" || char(0) || arm || char(0) || coalesce((SELECT role FROM chains WHERE id = chain_id), '') || char(0) || %s || char(0) || %s"
+
+// newSlice returns a slice without sums.
+func newSlice(bits int64, alike string) (s Slice) {
+	parts := strings.SplitN(alike, "\x00", 10)
+	s.Tool, s.Rule, s.Model, s.Mode, s.Reason, s.FellBack, s.Arm, s.Role, s.Cwd, s.Task = parts[0], parts[1], parts[2], rewrite.Mode(parts[3]),
+		reason.Code(parts[4]), reason.Code(parts[5]), parts[6], parts[7], parts[8], parts[9]
+	s.Day = decide.Millis(bits>>belowDay) * day
+	s.Well, s.Counted, s.Priced, s.Long = bits&isWell != 0, bits&isCounted != 0, bits&isPriced != 0, bits&isLong != 0
+	s.Login = bits&isLogin != 0
+	return s
+}
+
+// readSlices sums up the calls that are alike; cwd and task are the expressions of their directory and task, with their arguments.
+func readSlices(q ledger.Queryer, f Filter, longPrompt int64, cwd, task string, args ...any) (list []Slice, err error) {
+	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
+		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
+		(duration IS NOT NULL) * %d + login * %d, `+alike+`,
+		count(*), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
+		coalesce(sum(cache_write * cache_hour), 0), `+frontOf+`,
+		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes),
+		sum(max(prompt_bytes - sent_bytes, 0)), sum(coalesce(mode <> 'resume' OR native_id <> resumed_from, resumed_from IS NULL))
+		FROM invocations WHERE %%s GROUP BY 1, 2`,
+		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, isLogin, cwd, task)
+	type group struct {
+		bits  int64
+		alike string
+	}
+	at := map[group]int{}
+	err = inPieces(q, f, query, func(rows *sql.Rows) error {
+		var g group
+		var sums Sums
+		var front Front
+		var prompts, sent, leftOut, created int64
+		if err := rows.Scan(&g.bits, &g.alike, &sums.Calls, &sums.Input, &sums.CacheRead, &sums.CacheWrite, &sums.Output,
+			&sums.HourWrite, &front.Firsts, &front.Ahead, &front.Read, &front.Most, &front.Warm, &front.Missed, &front.Found, &sums.Cost, &sums.Duration, &prompts, &sent,
+			&leftOut, &created); err != nil {
+			return err
+		}
+		ended, timed := g.bits&isEnded != 0, g.bits&isTimed != 0
+		g.bits &^= isEnded | isTimed
+		i, known := at[g]
+		if !known {
+			i, at[g] = len(list), len(list)
+			list = append(list, newSlice(g.bits, g.alike))
+		}
+		slice := &list[i]
+		allIf := func(they bool) int64 {
+			if they {
+				return sums.Calls
+			}
+			return 0
+		}
+		sums.Resumed, sums.Forked = allIf(slice.Mode.Continues()), allIf(slice.Mode == rewrite.Fork)
+		sums.Ended, sums.OK = allIf(ended), allIf(slice.Well)
+		sums.Metered, sums.Priced, sums.Timed = allIf(slice.Counted), allIf(slice.Priced), allIf(timed)
+		slice.Sums.Add(sums)
+		slice.Front.Add(front)
+		slice.Created += created
+		slice.PromptBytes, slice.SentBytes, slice.LeftOutBytes = slice.PromptBytes+prompts, slice.SentBytes+sent, slice.LeftOutBytes+leftOut
+		return nil
+	}, args...)
+	slices.SortStableFunc(list, func(a, b Slice) int { return cmp.Compare(a.Day, b.Day) })
+	return list, err
+}
+
+// readFineSlices sums up the calls by directory and task too. As many groups as calls would take long
+// to sort: only the directories and tasks with the most calls are told apart.
+func readFineSlices(q ledger.Queryer, f Filter, longPrompt int64, most int) ([]Slice, error) {
+	cwds, err := mostCalled(q, "SELECT i.cwd FROM invocations i", f, most)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := mostCalled(q, "SELECT coalesce(c.task, '') FROM invocations i LEFT JOIN chains c ON c.id = i.chain_id", f, most)
+	if err != nil {
+		return nil, err
+	}
+	return readSlices(q, f, longPrompt, "CASE WHEN cwd IN (SELECT value FROM json_each(?)) THEN cwd ELSE "+otherKeys+" END",
+		`coalesce((SELECT task FROM (SELECT coalesce((SELECT task FROM chains WHERE id = chain_id), '') AS task)
+			WHERE task IN (SELECT value FROM json_each(?))), `+otherKeys+`)`, encodeJSON(cwds), encodeJSON(tasks))
+}
+
+// mostCalled returns the values of the query's column that the most managed calls have. It calls them i.
+func mostCalled(q ledger.Queryer, query string, f Filter, most int) (values []string, err error) {
+	where, args := f.selects("i.")
+	err = ledger.Each(q, query+" WHERE "+managed+" AND "+where+" GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?",
+		func(rows *sql.Rows) error {
+			var value string
+			err := rows.Scan(&value)
+			values = append(values, value)
+			return err
+		}, append(args, most)...)
+	return values, err
+}
+
+// pieceSize is how many calls are sorted at a time: that takes far fewer comparisons than sorting
+// all of them, and fits into the processor's cache.
+const pieceSize = 2000
+
+// inPieces runs a query that groups the selected calls, once for each piece of the table. %s
+// in it is the condition, whose arguments follow those given. Each piece yields its own row for a group.
+func inPieces(q ledger.Queryer, f Filter, query string, read func(*sql.Rows) error, args ...any) error {
+	among, ofFilter := f.among("")
+	query = fmt.Sprintf(query, "id BETWEEN ? AND ? AND "+among)
+	next := func(id, condition string, bound any) (first sql.NullInt64, err error) {
+		err = ledger.Each(q, "SELECT min("+id+") FROM invocations WHERE "+condition, func(rows *sql.Rows) error { return rows.Scan(&first) }, bound)
+		return first, err
+	}
+	first, err := next("+id", "started >= ?", f.Times().Since) // + has SQLite use the index by time
+	for first.Valid && err == nil {
+		last := first.Int64 + pieceSize - 1
+		if err = ledger.Each(q, query, read, slices.Concat(args, []any{first.Int64, last}, ofFilter)...); err == nil {
+			first, err = next("id", "id > ?", last)
+		}
+	}
+	return err
+}
