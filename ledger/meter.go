@@ -57,13 +57,13 @@ func (l *Ledger) addPast(f *decide.Facts) (err error) {
 // past reads which of the latest runs of a chain ended well, the latest first.
 func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
 	err = Each(l, `SELECT mode, reason, coalesce(fell_back, ''), coalesce(model, ''), started, coalesce(idle, 0), coalesce(held, 0),
-		coalesce(`+MissedCache+`, 0), cache_hour, input, cache_read, cache_write, output, coalesce(cost, 0), cost IS NOT NULL
+		coalesce(`+MissedCache+`, 0), cache_hour, coalesce(first_read, -1), input, cache_read, cache_write, output, coalesce(cost, 0), cost IS NOT NULL
 		FROM (SELECT * FROM invocations WHERE chain_id = ? ORDER BY id DESC LIMIT ?) WHERE outcome = 'ok' AND input IS NOT NULL ORDER BY id DESC`, func(rows *sql.Rows) error {
 		var r decide.Run
 		var mode rewrite.Mode
 		var why, fellBack reason.Code
 		u := &r.Usage
-		err := rows.Scan(&mode, &why, &fellBack, &r.Model, &r.Began, &r.Idle, &r.Held, &r.Missed, &r.Hour,
+		err := rows.Scan(&mode, &why, &fellBack, &r.Model, &r.Began, &r.Idle, &r.Held, &r.Missed, &r.Hour, &r.Found,
 			&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.CostNano, &u.CostKnown)
 		r.Side = decide.ClassifyRun(mode, why, fellBack)
 		runs = append(runs, r)

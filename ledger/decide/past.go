@@ -14,26 +14,27 @@ type Run struct {
 	Held   int64  // likewise: the tokens that its session had been sent
 	Missed bool   // likewise: the provider's cache did not have them
 	Hour   bool   // it asked the provider to keep for an hour what it wrote to its cache
+	Found  int64  // the tokens that its first request found in that cache, -1 if they are not known
 	Usage  rewrite.Usage
 }
 
 // PastPrices compares a chain's latest resumes with its latest fresh run; past begins with the latest run. It is ok if each of these
 // resumes missed the provider's cache, and this one can be expected to: its session has been idle for as long, and the latest run did
 // not ask for an hour that still lasts. A resume that misses pays for all that its session holds, so prices are scaled to what it
-// holds now.
+// holds now. A fresh run would find in the cache what comes in front of a prompt, as far as these resumes found it.
 func PastPrices(past []Run, idle Millis, held int64) (p Prices, ok bool) {
 	fresh, resumed := latest(past)
 	if fresh == nil || len(resumed) < MinMissed || past[0].Hour && idle < HourIdle {
 		return Prices{}, false
 	}
-	money := fresh.Usage.CostKnown
+	money, found := fresh.Usage.CostKnown, resumed[0].Found
 	for _, r := range resumed {
 		if !r.Missed || outlived(r.Idle) > outlived(idle) {
 			return Prices{}, false
 		}
-		money = money && r.Usage.CostKnown
+		money, found = money && r.Usage.CostKnown, min(found, r.Found)
 	}
-	p = Prices{Fresh: fresh.price(money), FreshRuns: 1, ResumedRuns: len(resumed), Money: money, FirstRuns: fresh.Side == FirstRun,
+	p = Prices{Fresh: fresh.price(money) * fresh.share(found), FreshRuns: 1, ResumedRuns: len(resumed), Money: money, FirstRuns: fresh.Side == FirstRun,
 		OfChain: true, Last: resumed[0].Began}
 	for i, r := range resumed {
 		if scaled := r.price(money) * float64(held) / float64(r.Held); i == 0 || scaled < p.Resumed {
@@ -65,6 +66,18 @@ func (r *Run) price(money bool) float64 {
 	var m Meter
 	m.Add(r.Usage, 0, 0)
 	return m.weighted()
+}
+
+// share returns the share of its price that a run would have had, had its first request found so many tokens in the cache.
+func (r *Run) share(found int64) float64 {
+	had, more := *r, found-r.Found
+	written := min(more, r.Usage.CacheWrite)
+	read := min(more-written, r.Usage.Input)
+	if r.Found < 0 || written+read <= 0 {
+		return 1
+	}
+	had.Usage.CacheWrite, had.Usage.Input, had.Usage.CacheRead = r.Usage.CacheWrite-written, r.Usage.Input-read, r.Usage.CacheRead+written+read
+	return had.price(false) / r.price(false)
 }
 
 // outlived returns how many of the providers' lifetimes are shorter than a time: five minutes, and an hour.
