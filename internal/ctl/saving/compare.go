@@ -77,7 +77,7 @@ func (f ComparedFigure) Saved() float64 { return -f.Difference.Mean * f.known }
 // clear reports whether the interval of the difference lies on one side of zero.
 func (f ComparedFigure) clear() bool { return f.Difference.High < 0 || f.Difference.Low > 0 }
 
-// An Estimate compares each resumed call with the mean of the fresh calls of its tool, rule and
+// An Estimate compares each resumed call with the mean of the fresh calls of its tool, rule, role and
 // model. Guards do not keep calls fresh at random, so this measures nothing.
 type Estimate struct {
 	Rough      bool  // with fewer than MinFresh calls of a kind to compare with
@@ -100,10 +100,10 @@ type SavedFigure struct {
 // MinFresh is how many similar fresh calls a resumed call needs. With fewer, the estimate is rough.
 const MinFresh = 5
 
-// sideSums are the calls of one tool, rule and model that are counted as the same.
+// sideSums are the calls that are alike and counted as the same.
 type sideSums struct {
-	Tool, Rule, Model string // Model that answered
-	Side              decide.Side
+	like
+	Side decide.Side
 	history.Front
 	history.Sums
 }
@@ -113,7 +113,7 @@ type sideSums struct {
 type warmth struct{ all, part, found float64 } // shares of the calls that found all of it, and a part; the tokens of such a part
 
 func (s sideSums) warmth() (w warmth) {
-	if tool, known := rewrite.Lookup(s.Tool); known && tool.Descriptor().CachePerSession {
+	if tool, known := rewrite.Lookup(s.tool); known && tool.Descriptor().CachePerSession {
 		return w
 	}
 	w.all, w.part = float64(s.Warm)/float64(s.Calls), float64(s.Missed)/float64(s.Calls)
@@ -122,7 +122,7 @@ func (s sideSums) warmth() (w warmth) {
 }
 
 // A like is what calls must have in common to be compared.
-type like struct{ tool, rule, model string }
+type like struct{ tool, rule, role, model string }
 
 // A yardstick holds the fresh calls that similar resumed ones are compared with.
 type yardstick struct {
@@ -135,10 +135,9 @@ type yardstick struct {
 func yardsticks(sides []sideSums, least int64) map[like]yardstick {
 	found := map[like]yardstick{}
 	for _, s := range sides {
-		l := like{s.Tool, s.Rule, s.Model}
 		enough := s.Side != decide.Resumed && s.Calls >= least
-		if _, known := found[l]; enough && (!known || s.Side == decide.FollowUp) {
-			found[l] = yardstick{s.Sums, s.Front, s.Side == decide.FirstRun}
+		if _, known := found[s.like]; enough && (!known || s.Side == decide.FollowUp) {
+			found[s.like] = yardstick{s.Sums, s.Front, s.Side == decide.FirstRun}
 		}
 	}
 	return found
@@ -202,7 +201,7 @@ func estimateAgainst(sides []sideSums, least int64) Estimate {
 			}
 			continue
 		}
-		fresh, ok := against[like{resumed.Tool, resumed.Rule, resumed.Model}]
+		fresh, ok := against[resumed.like]
 		if !ok {
 			out.Unlike += resumed.Calls
 			continue

@@ -9,6 +9,8 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 func TestWilson(t *testing.T) {
@@ -102,15 +104,15 @@ func TestEstimateSaving(t *testing.T) {
 		return history.Sums{Calls: calls, Ended: calls, OK: calls, Priced: calls, Cost: calls * cost}
 	}
 	got := estimate([]sideSums{
-		{Tool: "claude", Rule: "a", Side: decide.Resumed, Sums: sums(10, 2)},
-		{Tool: "claude", Rule: "a", Side: decide.FollowUp, Sums: sums(5, 10)},
-		{Tool: "claude", Rule: "a", Side: decide.FirstRun, Sums: sums(9, 1000)},
-		{Tool: "claude", Rule: "b", Side: decide.Resumed, Sums: sums(2, 10)},
-		{Tool: "claude", Rule: "b", Side: decide.FollowUp, Sums: sums(4, 1000)},
-		{Tool: "claude", Rule: "b", Side: decide.FirstRun, Sums: sums(7, 5)},
-		{Tool: "codex", Rule: "a", Side: decide.Resumed, Sums: sums(3, 1)},
-		{Tool: "codex", Rule: "a", Side: decide.FollowUp, Sums: sums(4, 1000)},
-		{Tool: "codex", Rule: "c", Side: decide.FirstRun, Sums: sums(50, 1000)},
+		{like{"claude", "a", "", ""}, decide.Resumed, history.Front{}, sums(10, 2)},
+		{like{"claude", "a", "", ""}, decide.FollowUp, history.Front{}, sums(5, 10)},
+		{like{"claude", "a", "", ""}, decide.FirstRun, history.Front{}, sums(9, 1000)},
+		{like{"claude", "b", "", ""}, decide.Resumed, history.Front{}, sums(2, 10)},
+		{like{"claude", "b", "", ""}, decide.FollowUp, history.Front{}, sums(4, 1000)},
+		{like{"claude", "b", "", ""}, decide.FirstRun, history.Front{}, sums(7, 5)},
+		{like{"codex", "a", "", ""}, decide.Resumed, history.Front{}, sums(3, 1)},
+		{like{"codex", "a", "", ""}, decide.FollowUp, history.Front{}, sums(4, 1000)},
+		{like{"codex", "c", "", ""}, decide.FirstRun, history.Front{}, sums(50, 1000)},
 	})
 	cost := got.Figures[5]
 	got.Figures = nil
@@ -119,5 +121,20 @@ func TestEstimateSaving(t *testing.T) {
 	}
 	if cost.Name != "cost" || cost.Resumed != 40./12 || cost.Fresh != 110./12 || cost.Saved != 70 {
 		t.Errorf("%+v", cost)
+	}
+}
+
+// A coder's resumes are set against the coder's fresh calls, not against the cheaper ones of a reviewer.
+func TestEstimateByRole(t *testing.T) {
+	slice := func(role string, mode rewrite.Mode, why reason.Code, calls, cost int64) history.Slice {
+		return history.Slice{Tool: "claude", Role: role, Mode: mode, Reason: why, Well: true, Priced: true,
+			Sums: history.Sums{Calls: calls, Ended: calls, OK: calls, Priced: calls, Cost: calls * cost}}
+	}
+	s := New([]history.Slice{
+		slice("coder", rewrite.Fresh, reason.FirstCall, 5, 100), slice("coder", rewrite.Resume, reason.Extends, 10, 40),
+		slice("reviewer", rewrite.Fresh, reason.Idle, 20, 10),
+	}, nil, nil)
+	if got := s.Saved(Cost); got != 600 {
+		t.Errorf("%v were saved, want 600", got)
 	}
 }

@@ -108,7 +108,7 @@ func sides(slices []history.Slice) (list []sideSums) {
 		if !ok {
 			i = len(list)
 			at[k] = i
-			list = append(list, sideSums{Tool: s.Tool, Rule: s.Rule, Model: s.Model, Side: k.side})
+			list = append(list, sideSums{like: k.like, Side: k.side})
 		}
 		list[i].Sums.Add(s.Sums)
 		list[i].Front.Add(s.Front)
@@ -116,7 +116,7 @@ func sides(slices []history.Slice) (list []sideSums) {
 	return list
 }
 
-func likeness(s history.Slice) like { return like{s.Tool, s.Rule, s.Model} }
+func likeness(s history.Slice) like { return like{s.Tool, s.Rule, s.Role, s.Model} }
 
 // Saved returns by how much less of a figure was used, negative if it was more; NaN if that is not
 // known.

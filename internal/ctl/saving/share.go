@@ -52,7 +52,7 @@ func (s Saving) estimatedShare() Share {
 	against, found := yardsticks(all, least), map[like]warmth{}
 	for _, side := range all {
 		if side.Side == decide.Resumed {
-			found[like{side.Tool, side.Rule, side.Model}] = side.warmth()
+			found[side.like] = side.warmth()
 		}
 	}
 	return func(slice history.Slice) []float64 {

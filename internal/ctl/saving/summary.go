@@ -98,13 +98,13 @@ func (e *Estimate) method(arms Comparison) (words []string) {
 		words = append(words, "No chain was held out as a control group (rollout), so what resuming saved can only be estimated.")
 	}
 	if e.Resumed == 0 {
-		return append(words, "There is no estimate: no resumed call has a fresh one of its tool, rule and model to be set against.")
+		return append(words, "There is no estimate: no resumed call has a fresh one of its tool, rule, role and model to be set against.")
 	}
 	kind := "Estimate"
 	if e.Rough {
 		kind = fmt.Sprintf("Rough estimate, since there are fewer than %d fresh calls", MinFresh)
 	}
-	words = append(words, fmt.Sprintf("%s: %s that ended well set against the mean of %s of the same tool, rule and model that ended well.",
+	words = append(words, fmt.Sprintf("%s: %s that ended well set against the mean of %s of the same tool, rule, role and model that ended well.",
 		kind, view.Count(e.Resumed, "resumed call"), view.Count(e.Fresh, "fresh call")))
 	if e.ByFirst > 0 {
 		words = append(words, fmt.Sprintf("For %d of them only first calls of jobs were there (%d), which as a rule cost more than later ones.", e.ByFirst, e.FirstCalls))
