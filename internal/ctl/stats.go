@@ -189,6 +189,9 @@ func (s *stats) sum(forGroups, forOthers *ledger.Ledger, r view.Reporter) error 
 				func() (err error) { s.Cached, err = history.CacheRows(forOthers, s.Filter); return err },
 				func() (err error) { arms, err = history.Arms(forOthers, s.Filter); return err })
 		})
+	if err != nil {
+		return err
+	}
 	s.Quality = saving.NewQuality(courses)
 	for _, g := range groups {
 		s.Groups = append(s.Groups, billedGroup{g, r.Bill(g.Slices)})
@@ -198,7 +201,8 @@ func (s *stats) sum(forGroups, forOthers *ledger.Ledger, r view.Reporter) error 
 		s.Total.Created += g.Created
 	}
 	s.Total.Bill = r.Bill(s.Total.Slices)
-	s.Saving = saving.New(s.Total.Slices, arms, r.ListPrice)
+	peers, err := history.Peers(forGroups, s.Filter, s.Total.Slices, r.Prices.LongPrompt())
+	s.Saving = saving.New(s.Total.Slices, peers, arms, r.ListPrice)
 	return err
 }
 
@@ -297,7 +301,7 @@ func printSaving(a *app.App, s stats) {
 		return
 	}
 	fmt.Fprintln(a.Stdout)
-	t := view.NewTable("FIGURE", "RESUMED", "FRESH", "SAVED")
+	t := view.NewTable("FIGURE", "EACH-RESUMED", "EACH-FRESH", "SAVED-IN-ALL")
 	for _, f := range e.Figures {
 		t.Add(view.TextCell(f.Title()), view.AmountCell(f.Unit, f.Resumed), view.AmountCell(f.Unit, f.Fresh), view.AmountCell(f.Unit, f.Saved))
 	}

@@ -174,12 +174,13 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 
 // sums returns what the selected calls cost, and what resuming saved.
 func sums(l *ledger.Ledger, f history.Filter, r view.Reporter) (bill view.Bill, saved saving.Saving, err error) {
-	var slices []history.Slice
+	var slices, peers []history.Slice
 	var arms []history.ChainSums
 	err = inOrder(
 		func() (err error) { slices, err = history.Slices(l, f, r.Prices.LongPrompt()); return err },
+		func() (err error) { peers, err = history.Peers(l, f, slices, r.Prices.LongPrompt()); return err },
 		func() (err error) { arms, err = history.Arms(l, f); return err })
-	return r.Bill(slices), saving.New(slices, arms, r.ListPrice), err
+	return r.Bill(slices), saving.New(slices, peers, arms, r.ListPrice), err
 }
 
 // printFirst says before anything else that no call is managed, and what was missed.

@@ -61,7 +61,7 @@ func headLines(a *app.App, o overview) []string {
 		if b := &o.bill; b.Total.Known {
 			words := view.Count(b.Managed(), "call") + " cost " + b.Total.Human()
 			if b.NotKnown > 0 {
-				words = fmt.Sprintf("%s of %s", view.Thousands(b.Priced()), words)
+				words = fmt.Sprintf("%s of %s (of the others that is not known)", view.Thousands(b.Priced()), words)
 			}
 			if b.Prompt() > 0 {
 				words += ", " + view.ShareCell(b.Cached, b.Prompt()).Human + " of what they read came from the cache"

@@ -93,7 +93,7 @@ func TestStatusFitsTheScreen(t *testing.T) {
 func TestCostOfSome(t *testing.T) {
 	a := &app.App{Stdout: view.Screen{}}
 	bill := view.Bill{Resumed: 2, Fresh: 1, Total: view.Sum{Known: true, Nano: 1e9, Most: 1e9}}
-	for notKnown, want := range map[int64]string{0: "3 calls cost $1.00", 1: "2 of 3 calls cost $1.00"} {
+	for notKnown, want := range map[int64]string{0: "3 calls cost $1.00", 1: "2 of 3 calls cost $1.00 (of the others that is not known)"} {
 		bill.NotKnown = notKnown
 		if lines := headLines(a, overview{bill: bill}); lines[len(lines)-1] != want {
 			t.Errorf("%q, want %q", lines, want)

@@ -88,6 +88,26 @@ func Slices(l *ledger.Ledger, f Filter, longPrompt int64) (list []Slice, err err
 	return list, nil
 }
 
+// Peers sums up all calls of the filter's period, with which the selected ones can be compared.
+func Peers(l *ledger.Ledger, f Filter, selected []Slice, longPrompt int64) (all []Slice, err error) {
+	err = l.InOneMoment(func(q ledger.Queryer) error {
+		all, err = peers(q, f, selected, longPrompt)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sum up days: %w", err)
+	}
+	return all, nil
+}
+
+func peers(q ledger.Queryer, f Filter, selected []Slice, longPrompt int64) ([]Slice, error) {
+	all := Filter{Period: f.Period}
+	if f == all {
+		return selected, nil
+	}
+	return readSlices(q, all, longPrompt, "''", "''")
+}
+
 // What readSlices reads about calls, in the bits below their day.
 const (
 	isWell = 1 << iota

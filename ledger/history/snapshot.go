@@ -13,6 +13,7 @@ import (
 // A Snapshot is the content of a report, all from one moment.
 type Snapshot struct {
 	Slices []Slice // by directory and task too
+	Peers  []Slice // the calls with which these can be compared
 	Arms   []ChainSums
 	Chains []ChainCalls // the most recently used first
 }
@@ -43,6 +44,9 @@ const recently = 500
 func ReadSnapshot(l *ledger.Ledger, f Filter, longPrompt int64, most SnapshotLimits) (s Snapshot, err error) {
 	err = l.InOneMoment(func(q ledger.Queryer) (err error) {
 		if s.Slices, err = readFineSlices(q, f, longPrompt, most.Keys); err != nil {
+			return fmt.Errorf("sum up days: %w", err)
+		}
+		if s.Peers, err = peers(q, f, s.Slices, longPrompt); err != nil {
 			return fmt.Errorf("sum up days: %w", err)
 		}
 		if slices.ContainsFunc(s.Slices, func(s Slice) bool { return s.Arm != "" }) { // for a million calls it takes a second

@@ -38,7 +38,7 @@ func newPage(a *app.App, s history.Snapshot, period history.Period, r view.Repor
 		total.Add(slice.Sums)
 		all.Add(r.Prices, slice)
 	}
-	saved := saving.New(s.Slices, s.Arms, r.ListPrice)
+	saved := saving.New(s.Slices, s.Peers, s.Arms, r.ListPrice)
 	spans := newSpans(managed, saved, r)
 	p.Headline = view.Sentence(saved.Headline())
 	p.Facts = facts(total, saved.Summary(), all, s.Slices)

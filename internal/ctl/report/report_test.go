@@ -124,12 +124,12 @@ func TestReportAgreesWithStats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := saving.New(slices, arms, none.ListPrice)
+		want := saving.New(slices, slices, arms, none.ListPrice)
 		s, err := history.ReadSnapshot(l, history.Filter{}, 100_000, mostDrawn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := saving.New(s.Slices, s.Arms, none.ListPrice)
+		got := saving.New(s.Slices, s.Peers, s.Arms, none.ListPrice)
 		spans := newSpans(s.Slices, got, none)
 		for i, f := range saving.Figures {
 			if f.Unit == "share" {
@@ -153,7 +153,7 @@ func TestSpans(t *testing.T) {
 	for days, want := range map[int64]struct{ spans, width int64 }{1: {1, 1}, 60: {60, 1}, 61: {9, 7}, 420: {60, 7}, 421: {31, 14}, 100_000: {60, 1673}} {
 		slices := []history.Slice{{Day: 0}, {Day: decide.Millis((days - 1) * dayLength)}}
 		slices[0].Calls, slices[1].Calls = 1, 1
-		spans := newSpans(slices, saving.New(nil, nil, nil), view.Reporter{Prices: &prices.Table{}})
+		spans := newSpans(slices, saving.New(nil, nil, nil, nil), view.Reporter{Prices: &prices.Table{}})
 		if int64(len(spans)) != want.spans || spans[len(spans)-1].last != slices[1].Day || spans[len(spans)-1].sums.Calls == 0 {
 			t.Errorf("%d days: %d columns, the last one to %s with %d calls", days, len(spans), day(spans[len(spans)-1].last), spans[len(spans)-1].sums.Calls)
 		}

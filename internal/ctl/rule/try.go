@@ -89,7 +89,7 @@ func (p predicted) words() string {
 	if p.Estimated {
 		about, estimated = "about ", " (estimated)"
 	}
-	words := fmt.Sprintf("%d of them would have been resumed, and of %s %s%s not sent%s", p.Resumed, view.Size(p.PromptBytes), about, view.Size(p.LeftOut), estimated)
+	words := fmt.Sprintf("%d of them would have been resumed, and of their %s, %s%s not sent%s", p.Resumed, view.Size(p.PromptBytes), about, view.Size(p.LeftOut), estimated)
 	if len(p.WhyWhole) > 0 {
 		words += "; sent whole: " + reasonCounts(p.WhyWhole)
 	}

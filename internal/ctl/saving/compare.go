@@ -175,23 +175,33 @@ func (y yardstick) instead(w warmth) history.Sums {
 	return s
 }
 
-// estimate compares resumed calls with similar fresh ones, and with few of them if there are only
-// few.
-func estimate(sides []sideSums) Estimate {
-	e := estimateAgainst(sides, MinFresh)
+// warmths returns what the resumed calls of each likeness found.
+func warmths(sides []sideSums) map[like]warmth {
+	found := map[like]warmth{}
+	for _, s := range sides {
+		if s.Side == decide.Resumed {
+			found[s.like] = s.warmth()
+		}
+	}
+	return found
+}
+
+// estimate compares resumed calls with similar fresh ones among their peers, and with few of them if there are only few.
+func estimate(sides, peers []sideSums) Estimate {
+	e := estimateAgainst(sides, peers, MinFresh)
 	if e.Resumed > 0 {
 		return e
 	}
-	if rough := estimateAgainst(sides, 1); rough.Resumed > 0 {
+	if rough := estimateAgainst(sides, peers, 1); rough.Resumed > 0 {
 		rough.Rough = true
 		return rough
 	}
 	return e
 }
 
-func estimateAgainst(sides []sideSums, least int64) Estimate {
+func estimateAgainst(sides, peers []sideSums, least int64) Estimate {
 	var out Estimate
-	against := yardsticks(sides, least)
+	against, found := yardsticks(peers, least), warmths(peers)
 	resumedSum, freshSum := make(sample, len(Figures)), make(sample, len(Figures))
 	hour := make([]float64, len(Figures)) // what it cost other calls that the provider was asked for an hour
 	for _, resumed := range sides {
@@ -212,7 +222,7 @@ func estimateAgainst(sides []sideSums, least int64) Estimate {
 			out.ByFirst += resumed.Calls
 			out.FirstCalls += fresh.Calls
 		}
-		instead := fresh.instead(resumed.warmth())
+		instead := fresh.instead(found[resumed.like])
 		for i, f := range Figures {
 			a, b := f.Of(resumed.Sums), f.Of(instead)
 			if a.N > 0 && b.N > 0 {

@@ -103,7 +103,7 @@ func TestEstimateSaving(t *testing.T) {
 	sums := func(calls, cost int64) history.Sums {
 		return history.Sums{Calls: calls, Ended: calls, OK: calls, Priced: calls, Cost: calls * cost}
 	}
-	got := estimate([]sideSums{
+	all := []sideSums{
 		{like{"claude", "a", "", ""}, decide.Resumed, history.Front{}, sums(10, 2)},
 		{like{"claude", "a", "", ""}, decide.FollowUp, history.Front{}, sums(5, 10)},
 		{like{"claude", "a", "", ""}, decide.FirstRun, history.Front{}, sums(9, 1000)},
@@ -113,7 +113,8 @@ func TestEstimateSaving(t *testing.T) {
 		{like{"codex", "a", "", ""}, decide.Resumed, history.Front{}, sums(3, 1)},
 		{like{"codex", "a", "", ""}, decide.FollowUp, history.Front{}, sums(4, 1000)},
 		{like{"codex", "c", "", ""}, decide.FirstRun, history.Front{}, sums(50, 1000)},
-	})
+	}
+	got := estimate(all, all)
 	cost := got.Figures[5]
 	got.Figures = nil
 	if want := (Estimate{Resumed: 12, Fresh: 12, ByFirst: 2, FirstCalls: 7, Unlike: 3}); !reflect.DeepEqual(got, want) {
@@ -130,11 +131,15 @@ func TestEstimateByRole(t *testing.T) {
 		return history.Slice{Tool: "claude", Role: role, Mode: mode, Reason: why, Well: true, Priced: true,
 			Sums: history.Sums{Calls: calls, Ended: calls, OK: calls, Priced: calls, Cost: calls * cost}}
 	}
-	s := New([]history.Slice{
+	all := []history.Slice{
 		slice("coder", rewrite.Fresh, reason.FirstCall, 5, 100), slice("coder", rewrite.Resume, reason.Extends, 10, 40),
 		slice("reviewer", rewrite.Fresh, reason.Idle, 20, 10),
-	}, nil, nil)
+	}
+	s := New(all, all, nil, nil)
 	if got := s.Saved(Cost); got != 600 {
 		t.Errorf("%v were saved, want 600", got)
+	}
+	if got := New(all[1:2], all, nil, nil).Saved(Cost); got != 600 { // what is shown of a task is its share of the whole
+		t.Errorf("in the part that saved all: %v, want 600", got)
 	}
 }

@@ -77,7 +77,7 @@ func TestHeadline(t *testing.T) {
 		{"no figure", "resumed 1 of 2 calls; at least 3.0 kB of its prompt were left out, since the session held them",
 			[]history.Slice{without(first(1, 30e6), true), without(resumed(1, 10e6, 3000), true)}, perToken},
 	} {
-		s := New(tt.slices, nil, tt.price)
+		s := New(tt.slices, tt.slices, nil, tt.price)
 		if got := s.Headline(); got != tt.want {
 			t.Errorf("%s: %s\nwant %s", tt.name, got, tt.want)
 		}
@@ -99,7 +99,7 @@ func TestMeasuredHeadline(t *testing.T) {
 		2:   "resuming cost $0.0651 more (measured against 82 calls held out)",
 	} {
 		chains := experiment(1, 60, share)
-		s := New([]history.Slice{resumed(1, 1, 0)}, chains, nil)
+		s := New([]history.Slice{resumed(1, 1, 0)}, nil, chains, nil)
 		if got := s.Headline(); got != "resumed 1 of 1 call; its prompt was sent whole; "+want {
 			t.Errorf("%v: %s", share, got)
 		}
@@ -144,7 +144,7 @@ func TestEstimateByWhatTheCacheHeld(t *testing.T) {
 			first.Cost += 1000 * tt.hour * 75 / 100
 		}
 		all := []history.Slice{first, again}
-		s := New(all, nil, nil)
+		s := New(all, all, nil, nil)
 		if got := s.Saved(Weighted); math.Abs(got-tt.want) > 1 {
 			t.Errorf("%s: %v weighted tokens, want %v", tt.name, got, tt.want)
 		}

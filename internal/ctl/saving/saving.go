@@ -27,6 +27,7 @@ type Saving struct {
 	Estimate   *Estimate   // in place of a comparison
 
 	slices []history.Slice // the managed ones, with prices
+	peers  []sideSums
 	price  Price
 }
 
@@ -43,9 +44,10 @@ type AtLeast struct {
 // A Price returns what the calls of a slice cost, if no tool said so.
 type Price func(history.Slice) (nano int64, ok bool)
 
-// New computes the saving from a period's slices and arms. With a price, calls whose tool reports
-// no cost are estimated in money too; it may be nil.
-func New(slices []history.Slice, arms []history.ChainSums, price Price) Saving {
+// New computes what resuming saved in the calls of slices and arms. An estimate compares them with all calls of their period, which are
+// peers: so what a part saved adds up to what the whole did. With a price, calls whose tool reports no cost are estimated in money too;
+// it may be nil.
+func New(slices, peers []history.Slice, arms []history.ChainSums, price Price) Saving {
 	var s Saving
 	var ok bool
 	if s.Arms, ok = compare(arms); ok {
@@ -60,7 +62,8 @@ func New(slices []history.Slice, arms []history.ChainSums, price Price) Saving {
 		}
 	}
 	if s.Comparison == nil {
-		estimated := estimate(sides(s.slices))
+		s.peers = s.sides(peers)
+		estimated := estimate(s.sides(slices), s.peers)
 		s.Estimate = &estimated
 	}
 	return s
@@ -92,16 +95,16 @@ func (s Saving) priced(slice history.Slice) history.Slice {
 	return slice
 }
 
-// sides adds up the calls that ended well by what they are counted as.
-func sides(slices []history.Slice) (list []sideSums) {
+// sides adds up the managed calls that ended well by what they are counted as.
+func (s Saving) sides(slices []history.Slice) (list []sideSums) {
 	type key struct {
 		like
 		side decide.Side
 	}
 	at := map[key]int{}
-	for _, s := range slices {
-		k := key{likeness(s), s.Side()}
-		if !s.Well || k.side == decide.Unmeasured {
+	for _, slice := range slices {
+		k := key{likeness(slice), slice.Side()}
+		if !slice.Managed() || !slice.Well || k.side == decide.Unmeasured {
 			continue
 		}
 		i, ok := at[k]
@@ -110,8 +113,8 @@ func sides(slices []history.Slice) (list []sideSums) {
 			at[k] = i
 			list = append(list, sideSums{like: k.like, Side: k.side})
 		}
-		list[i].Sums.Add(s.Sums)
-		list[i].Front.Add(s.Front)
+		list[i].Sums.Add(s.priced(slice).Sums)
+		list[i].Front.Add(slice.Front)
 	}
 	return list
 }

@@ -48,13 +48,7 @@ func (s Saving) estimatedShare() Share {
 	if s.Estimate.Rough {
 		least = 1
 	}
-	all := sides(s.slices)
-	against, found := yardsticks(all, least), map[like]warmth{}
-	for _, side := range all {
-		if side.Side == decide.Resumed {
-			found[side.like] = side.warmth()
-		}
-	}
+	against, found := yardsticks(s.peers, least), warmths(s.peers)
 	return func(slice history.Slice) []float64 {
 		saved := make([]float64, len(Figures))
 		slice = s.priced(slice)

@@ -104,7 +104,8 @@ func (e *Estimate) method(arms Comparison) (words []string) {
 	if e.Rough {
 		kind = fmt.Sprintf("Rough estimate, since there are fewer than %d fresh calls", MinFresh)
 	}
-	words = append(words, fmt.Sprintf("%s: %s that ended well set against the mean of %s of the same tool, rule, role and model that ended well.",
+	words = append(words, fmt.Sprintf("%s: %s that ended well set against the mean of %s of the same tool, rule, role and model that ended well, "+
+		"as they would have met the provider's cache.",
 		kind, view.Count(e.Resumed, "resumed call"), view.Count(e.Fresh, "fresh call")))
 	if e.ByFirst > 0 {
 		words = append(words, fmt.Sprintf("For %d of them only first calls of jobs were there (%d), which as a rule cost more than later ones.", e.ByFirst, e.FirstCalls))
