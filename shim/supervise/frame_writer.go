@@ -10,7 +10,7 @@ import (
 const maxAhead = 256 << 10
 
 // A frameWriter writes whole frames to the tool's stdin in a goroutine of its own. Adding to it never
-// blocks.
+// blocks. Attempt.takeFrame adds the caller's.
 type frameWriter struct {
 	file *os.File
 	room chan struct{} // has a token after each write

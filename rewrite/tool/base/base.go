@@ -1,5 +1,6 @@
 // Package base is what the tools have in common: answers that are the same for most of them, why a call is not managed, which
-// failures say nothing against a session, and how a stream learns IDs and usage.
+// failures say nothing against a session, and what the tools' streams share. Which words refuse a session, and where a tool says its
+// IDs and usage, stands in each tool's package.
 //
 // It never names a tool: what differs is a parameter, or the tool's own method in its place. Its invariant: what it does not
 // know for certain makes a call unmanaged, or a failure one that may lie in the session.
