@@ -13,9 +13,8 @@ import (
 // that saved in money or tokens, and on what that rests. A resume that was dearer is said to be so. Tokens come first if most calls
 // were made with a login: a subscription has no price for a call.
 //
-// Against what was measured in weighted tokens it says 0.8 to 1.0 times as much for claude with a name, without one and with slow
-// rounds, for gemini and for vibe (docs/explanation/savings.md). In commits of claude 2.1.197 it said that 91 k more were spent, where
-// 61 k were measured. With cache_ttl = "auto" it says as little as half, since it takes what the hour saves first calls for granted.
+// Against what was measured in weighted tokens it says 0.8 to 1.0 times as much for claude with a name, without one, with slow
+// rounds and with commits, for gemini and for vibe (docs/explanation/savings.md). With cache_ttl = "auto" it says as little as half, since it takes what the hour saves first calls for granted.
 func (s Saving) Headline() string {
 	a := s.AtLeast
 	switch {
