@@ -1,12 +1,15 @@
 package shim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"strings"
 
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
 	"reprise/shim/front"
 	"reprise/shim/supervise"
 
@@ -43,6 +46,22 @@ func (c *call) execWith(environ []string, stdin *os.File) int {
 	return c.cannotRun(fmt.Errorf("run %s: %w", t.path, err))
 }
 
+// passthrough becomes the real binary, with all of the caller's stdin. It returns only if that
+// fails.
+func (c *call) passthrough(why reason.Code) int {
+	c.log.passthrough(why)
+	c.printVerbose(rewrite.Passthrough, why)
+	c.runSteps(func() reason.Code { return c.countPassed(why) })
+	stdin, err := c.stdin.HandOn()
+	if err != nil {
+		return c.cannotRun(cmp.Or(c.failed, err)) // why it must be handed on at all, if that is a failure
+	}
+	if c.shared != nil && c.shared.client != nil {
+		c.shared.client.Stop()
+	}
+	return c.execReal(stdin)
+}
+
 // execOrSh replaces this process by a program, or like a shell by a script without "#!". It returns
 // only if that fails.
 func execOrSh(path string, args, environ []string) error {
@@ -68,17 +87,4 @@ func (c *call) cannotRun(err error) int {
 	}
 	fmt.Fprintf(c.env.Stderr, "reprise: %s: %v\n", c.name, err)
 	return supervise.CannotRun
-}
-
-// candidates returns the paths of all executables of the tool's name on PATH, each once.
-func (c *call) candidates() []string {
-	var found []string
-	skip := ""
-	for {
-		t, err := resolve(c.name, "", c.env.path(), skip)
-		if err != nil {
-			return found
-		}
-		found, skip = append(found, t.path), skip+","+t.id
-	}
 }

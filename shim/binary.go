@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/shim/front"
 	"reprise/shim/supervise"
@@ -53,7 +54,7 @@ func (c *call) learn() rewrite.Probe {
 	if c.preview || asks && probe.Version == "" { // it may have been too slow: the next call asks again
 		return probe
 	}
-	if err := c.ledger.SetProbe(c.name, fingerprint, probe, millis(c.env.Now())); err != nil {
+	if err := c.ledger.SetProbe(c.name, fingerprint, probe, decide.MillisOf(c.env.Now())); err != nil {
 		c.log.fault("keep probe", err)
 	}
 	return probe

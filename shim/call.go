@@ -11,11 +11,11 @@
 package shim
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 
@@ -27,9 +27,6 @@ import (
 	_ "reprise/rewrite/tool" // registers the tools
 	"reprise/shim/front"
 	"reprise/shim/supervise"
-
-	"github.com/mattn/go-isatty"
-	"golang.org/x/sys/unix"
 )
 
 // A call is one invocation of a shim.
@@ -66,51 +63,6 @@ type call struct {
 	failed  error               // the last failure inside reprise
 }
 
-// Main carries out the call and returns its exit code. If this process becomes the real
-// binary, Main does not return.
-func Main(env Env) int {
-	supervise.IgnoreAsCaller()
-	c := newCall(env)
-	if !startPoller() {
-		return c.execReal(nil) // at once: opening any file would end the process
-	}
-	if c.name == Npx {
-		return c.npx()
-	}
-	if env.Get("REPRISE_OFF") == "1" {
-		return c.passthrough(reason.SwitchedOff)
-	}
-	if reason := c.runSteps(c.parse, c.key, c.decide); reason != "" {
-		return c.passthrough(reason)
-	}
-	if c.parsed.Mode == rewrite.Observe {
-		return c.observe()
-	}
-	if c.decision.Mode == rewrite.Stopped {
-		return c.stop()
-	}
-	if c.talk != nil && c.talk.Waits {
-		return c.scout()
-	}
-	return c.run()
-}
-
-// runSteps runs steps until one returns a reason, and returns that reason: the real binary is
-// to run instead. If a step panics the reason is Fault.
-func (c *call) runSteps(steps ...func() reason.Code) (reason reason.Code) {
-	defer func() {
-		if broken := recover(); broken != nil {
-			reason = c.fault("prepare the call", fmt.Errorf("%v", broken))
-		}
-	}()
-	for _, step := range steps {
-		if reason := step(); reason != "" {
-			return reason
-		}
-	}
-	return ""
-}
-
 func newCall(env Env) *call {
 	c := &call{
 		env: env, started: env.Now(), name: toolName(env), log: &log{}, signals: supervise.NewInbox(), stdin: &supervise.Staged{From: env.Stdin},
@@ -131,47 +83,6 @@ func toolName(env Env) string {
 	return filepath.Base(executablePath())
 }
 
-// parse reads the configuration and the command line. It returns a reason if the call is not
-// to be managed.
-func (c *call) parse() reason.Code {
-	if reason := c.configure(); reason != "" {
-		return reason
-	}
-	var managed bool
-	if c.tool, managed = rewrite.Lookup(c.name); !managed {
-		return reason.NotManaged
-	}
-	c.parsed = c.parseAs(c.invocation())
-	if c.parsed.Mode == rewrite.Passthrough {
-		return c.parsed.Reason
-	}
-	// A tool can fail at its first write if nobody reads it (codex 0.169.0: exit code 101).
-	// Behind the shim's pipe it would not.
-	if front.Closed(c.env.Stdout.Fd()) || supervise.HungUp(int(c.env.Stdout.Fd())) {
-		return reason.StdoutGone
-	}
-	return ""
-}
-
-// parseAs parses a command line, if an option is not known with what the binary's --help reveals.
-func (c *call) parseAs(in rewrite.Invocation) rewrite.Call {
-	parsed := c.tool.Parse(in)
-	if parsed.Reason == reason.UnknownOption {
-		in.Learned = c.learn()
-		parsed = c.tool.Parse(in)
-	}
-	return parsed
-}
-
-// invocation returns the command line and what is needed to parse it.
-func (c *call) invocation() rewrite.Invocation {
-	return rewrite.Invocation{
-		Args: c.env.Args[min(1, len(c.env.Args)):], Env: c.env.Get,
-		StdinTTY:  isatty.IsTerminal(c.env.Stdin.Fd()),
-		StdoutTTY: isatty.IsTerminal(c.env.Stdout.Fd()),
-	}
-}
-
 func (c *call) configure() reason.Code {
 	path, err := config.ConfigFile(c.env.Own)
 	if err != nil {
@@ -189,13 +100,6 @@ func (c *call) configure() reason.Code {
 	return ""
 }
 
-// fault logs a failure inside reprise and returns the reason Fault.
-func (c *call) fault(what string, err error) reason.Code {
-	c.log.fault(what, err)
-	c.failed = fmt.Errorf("%s: %w", what, err)
-	return reason.Fault
-}
-
 func (c *call) openLog(settings config.Log) {
 	if c.preview {
 		return
@@ -210,77 +114,53 @@ func (c *call) openLog(settings config.Log) {
 	c.log = newLog(path, settings, c.name, c.env.Now)
 }
 
-// target returns the real binary, and finds it on the first call.
-func (c *call) target() (target, error) {
-	if c.real.path != "" {
-		return c.real, nil
+func (c *call) openLedger() reason.Code {
+	if c.ledger != nil {
+		return ""
 	}
-	if c.guard.Hops() >= front.MaxHops {
-		return target{}, errLoop
+	path, err := config.LedgerFile(c.env.Own)
+	if err != nil {
+		return c.fault("find ledger", err)
 	}
-	find := resolveBehind
+	open := ledger.Open
 	if c.preview {
-		find = resolve // what is skipped are shims, not what was tried
+		open = openPreview
 	}
-	configured := c.config.Tools[c.name].Path
-	if c.startedByNpx() { // with a binary of its own choice, first on PATH
-		configured = ""
+	if c.ledger, err = open(path); err != nil {
+		return c.fault("open ledger", err)
 	}
-	t, err := find(c.name, configured, c.env.path(), c.skip)
-	if err == nil {
-		c.real = t
-	}
-	return t, err
+	return ""
 }
 
-// passthrough becomes the real binary, with all of the caller's stdin. It returns only if that
-// fails.
-func (c *call) passthrough(why reason.Code) int {
-	c.log.passthrough(why)
-	c.printVerbose(rewrite.Passthrough, why)
-	c.runSteps(func() reason.Code { return c.countPassed(why) })
-	stdin, err := c.stdin.HandOn()
-	if err != nil {
-		return c.cannotRun(cmp.Or(c.failed, err)) // why it must be handed on at all, if that is a failure
+// openPreview opens the ledger for reading. If there is none yet, it returns an empty one in
+// memory.
+func openPreview(path string) (*ledger.Ledger, error) {
+	l, err := ledger.OpenExisting(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ledger.OpenMemory()
 	}
-	if c.shared != nil && c.shared.client != nil {
-		c.shared.client.Stop()
-	}
-	return c.execReal(stdin)
+	return l, err
 }
 
-// Main runs in the process's first thread. An exec from another thread would lose signals that
-// are pending for the first one, and a tool that another thread has started would be killed
-// when that thread ends.
-func init() { runtime.LockOSThread() }
-
-// startPoller makes Go open its poller now, and reports whether that was possible. If no
-// descriptors are left when Go opens it later, Go ends the process.
-func startPoller() bool {
-	if !spare(4) {
-		return false
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		return false
-	}
-	r.Close()
-	w.Close()
-	return true
-}
-
-// spare reports whether n more descriptors can be opened.
-func spare(n int) bool {
-	var got []int
-	for range n {
-		fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0) // Go has opened 0 if it was closed
-		if err != nil {
-			break
+// runSteps runs steps until one returns a reason, and returns that reason: the real binary is
+// to run instead. If a step panics the reason is Fault.
+func (c *call) runSteps(steps ...func() reason.Code) (reason reason.Code) {
+	defer func() {
+		if broken := recover(); broken != nil {
+			reason = c.fault("prepare the call", fmt.Errorf("%v", broken))
 		}
-		got = append(got, fd)
+	}()
+	for _, step := range steps {
+		if reason := step(); reason != "" {
+			return reason
+		}
 	}
-	for _, fd := range got {
-		unix.Close(fd)
-	}
-	return len(got) == n
+	return ""
+}
+
+// fault logs a failure inside reprise and returns the reason Fault.
+func (c *call) fault(what string, err error) reason.Code {
+	c.log.fault(what, err)
+	c.failed = fmt.Errorf("%s: %w", what, err)
+	return reason.Fault
 }

@@ -10,11 +10,8 @@ import (
 	"time"
 )
 
-// Limits for finding a work tree's tree.
-const (
-	checkoutTimeout = 2 * time.Second // no answer in time counts as no tree
-	maxIndex        = 128 << 20       // of git's index, in bytes
-)
+// checkoutTimeout is how long finding a work tree's tree may take. No answer in time counts as no tree.
+const checkoutTimeout = 2 * time.Second
 
 // lastCommits is how many commits of HEAD are searched for a tree.
 const lastCommits = "-50"

@@ -1,10 +1,7 @@
 package shim
 
 import (
-	"bytes"
 	"errors"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -16,6 +13,7 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
+	"reprise/shim/caller"
 	"reprise/shim/supervise"
 )
 
@@ -58,27 +56,9 @@ func (c *call) key() reason.Code {
 	}
 	c.record = &ledger.Call{
 		Tool: c.name, Cwd: cwd, Home: canonical(c.parsed.Home), Format: c.parsed.Format,
-		Now: millis(c.started), NoResume: c.parsed.NoResume, Copies: c.parsed.Copies, Stored: c.stored,
+		Now: decide.MillisOf(c.started), NoResume: c.parsed.NoResume, Copies: c.parsed.Copies, Stored: c.stored,
 	}
 	c.share(cwd)
-	return ""
-}
-
-func (c *call) openLedger() reason.Code {
-	if c.ledger != nil {
-		return ""
-	}
-	path, err := config.LedgerFile(c.env.Own)
-	if err != nil {
-		return c.fault("find ledger", err)
-	}
-	open := ledger.Open
-	if c.preview {
-		open = openPreview
-	}
-	if c.ledger, err = open(path); err != nil {
-		return c.fault("open ledger", err)
-	}
 	return ""
 }
 
@@ -146,8 +126,34 @@ func (c *call) begin() (err error) {
 			time.Sleep(sharedPause)
 		}
 		time.Sleep(busyPause)
-		c.record.Now = millis(c.env.Now())
+		c.record.Now = decide.MillisOf(c.env.Now())
 	}
+}
+
+// beginIn has a book decide and record the call. Without the store the call is fresh.
+func (c *call) beginIn(book ledger.Book) (err error) {
+	c.freshWithoutStore()
+	if book != ledger.Book(c.ledger) {
+		c.awaitFinished()
+	}
+	c.record.Unshared = c.whyUnshared()
+	c.decision, c.ticket, err = ledger.Begin(book, c.record)
+	if err == nil || errors.Is(err, ledger.ErrHeld) || book == ledger.Book(c.ledger) {
+		return err
+	}
+	c.leaveStore(err)
+	return c.beginIn(c.ledger)
+}
+
+// previewIn returns the decision that beginIn would have a book make.
+func (c *call) previewIn(book ledger.Book) (decide.Decision, []decide.ChainFacts, error) {
+	c.freshWithoutStore()
+	d, chains, err := book.Preview(c.record)
+	if err == nil || book == ledger.Book(c.ledger) {
+		return d, chains, err
+	}
+	c.leaveStore(err)
+	return c.previewIn(c.ledger)
 }
 
 // mostOpened is more than the number of descriptors that are opened once stdin is being read. Without
@@ -237,6 +243,27 @@ func argsForRules(parsed rewrite.Call) []string {
 	})
 }
 
+// guards computes what must be equal between a session and a call that resumes it, and the
+// working directory's place in its repository's history. It also finds the call's caller.
+func (c *call) guards() {
+	r := c.record
+	r.Fingerprints = c.fingerprints()
+	r.Place = c.place(c.record.Cwd)
+	r.Project = c.projectRoot()
+	r.Caller = caller.Find()
+	r.Ancestor = func(commit string) bool {
+		repo, err := findRepository(r.Cwd)
+		return err == nil && repo.descends(commit, r.Place.Head, c.env.Environ)
+	}
+	r.WorkGone = c.workGone
+	r.Tree = func() string { return checkoutTree(r.Cwd, c.env.Environ) }
+	if c.isShared() {
+		r.Checkout = func(tree, place string) bool {
+			return place == c.shared.book.Place || hasTree(r.Cwd, tree, c.env.Environ)
+		}
+	}
+}
+
 // apply copies what a rule says into the ledger's call.
 func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Rule, r.Scope, r.Task, r.Role, r.Attempt = m.Name, m.Scope, m.Task, m.Role, m.Attempt
@@ -274,46 +301,4 @@ func SentAgain(name string, keep func(string) bool) func(string) bool {
 	return func(text string) bool {
 		return known && tool.ActsOn(text) || keep != nil && keep(text)
 	}
-}
-
-// maxTail is how many bytes at the end of a session's file are searched for its last message:
-// far more than claude 2.1.329 writes after one.
-const maxTail = 4 << 20
-
-// forkPoint returns the last message of a session's file as the last recorded run left it, or the
-// reason why there is none. It ignores what other processes have appended since.
-func (c *call) forkPoint(path string, stamp decide.Stamp) (message string, why reason.Code) {
-	size, err := stamp.FileSize()
-	if err != nil {
-		return "", reason.NoForkPoint // it is a row
-	}
-	if _, err := c.stamp(path, ""); err != nil {
-		return "", reason.SessionGone
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", reason.SessionGone
-	}
-	defer file.Close()
-	tail, err := tailOf(file, size)
-	if err != nil {
-		return "", reason.SessionMoved
-	}
-	if message = c.tool.ForkPoint(tail); message == "" {
-		return "", reason.NoForkPoint
-	}
-	return message, ""
-}
-
-// tailOf returns the end of a session's file as it was when it had that size. The file must have had
-// whole lines then.
-func tailOf(file *os.File, size int64) ([]byte, error) {
-	tail := make([]byte, min(size, maxTail))
-	if _, err := file.ReadAt(tail, size-int64(len(tail))); err != nil {
-		return nil, err
-	}
-	if !bytes.HasSuffix(tail, []byte("\n")) {
-		return nil, io.ErrUnexpectedEOF
-	}
-	return tail, nil
 }

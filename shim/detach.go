@@ -1,7 +1,6 @@
 package shim
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -71,19 +70,6 @@ func (c *call) finishIn(o *ledger.Outcome, later ...ledger.Turn) error {
 		failed = errors.Join(failed, c.shared.book.Complete(ctx, u))
 	}
 	return errors.Join(err, failed)
-}
-
-// waitForStore returns a context that ends after upload_timeout, or when a signal asks for the call's end.
-func (c *call) waitForStore() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.Background(), c.shared.settings.UploadTimeout)
-	go func() {
-		select {
-		case <-c.signals.Ending:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
 }
 
 func (c *call) detach(u *fleet.Unfinished) error {

@@ -1,13 +1,10 @@
 package shim
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"reprise/fleet"
-	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
@@ -178,14 +175,4 @@ func nearest(d decide.Decision, chains []decide.ChainFacts) *decide.ChainFacts {
 		}
 	}
 	return best
-}
-
-// openPreview opens the ledger for reading. If there is none yet, it returns an empty one in
-// memory.
-func openPreview(path string) (*ledger.Ledger, error) {
-	l, err := ledger.OpenExisting(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return ledger.OpenMemory()
-	}
-	return l, err
 }

@@ -11,7 +11,6 @@ import (
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
-	"reprise/shim/caller"
 )
 
 // Limits on the files that the tool reads by itself: their number, and their bytes together.
@@ -22,27 +21,6 @@ const (
 
 // fingerprintSize is how many bytes of each digest are kept.
 const fingerprintSize = 8
-
-// guards computes what must be equal between a session and a call that resumes it, and the
-// working directory's place in its repository's history. It also finds the call's caller.
-func (c *call) guards() {
-	r := c.record
-	r.Fingerprints = c.fingerprints()
-	r.Place = c.place(c.record.Cwd)
-	r.Project = c.projectRoot()
-	r.Caller = caller.Find()
-	r.Ancestor = func(commit string) bool {
-		repo, err := findRepository(r.Cwd)
-		return err == nil && repo.descends(commit, r.Place.Head, c.env.Environ)
-	}
-	r.WorkGone = c.workGone
-	r.Tree = func() string { return checkoutTree(r.Cwd, c.env.Environ) }
-	if c.isShared() {
-		r.Checkout = func(tree, place string) bool {
-			return place == c.shared.book.Place || hasTree(r.Cwd, tree, c.env.Environ)
-		}
-	}
-}
 
 // isLoggedIn reports whether the tool has a login of its own, and the caller gives it no key that it would prefer.
 func (c *call) isLoggedIn() bool {
@@ -96,6 +74,23 @@ func (c *call) fingerprints() decide.Fingerprints {
 	return decide.Fingerprints{
 		Settings: decide.NewDigests(settings), Auth: decide.NewDigests(auth),
 		Model: c.parsed.Model, Runtime: c.runtime(),
+	}
+}
+
+// place returns a directory's place in its repository's history, zero if it is in none.
+func (c *call) place(dir string) decide.Place {
+	repo, err := findRepository(dir)
+	if err != nil {
+		return decide.Place{}
+	}
+	digest := c.digester()
+	branch, commit := repo.head(c.env.Environ)
+	id := "of any machine"
+	if !c.isShared() {
+		id = directoryID(repo.dir)
+	}
+	return decide.Place{
+		Repository: digest("repository " + repo.root + "\x00" + id + "\x00" + repo.remotes()), Branch: digest("branch " + branch), Head: commit,
 	}
 }
 

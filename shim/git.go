@@ -1,15 +1,12 @@
 package shim
 
 import (
-	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-
-	"reprise/ledger/decide"
 
 	"golang.org/x/sys/unix"
 )
@@ -194,52 +191,6 @@ func readEnd(path string, most int64) string {
 	data := make([]byte, min(info.Size(), most))
 	n, _ := f.ReadAt(data, info.Size()-int64(len(data)))
 	return string(data[:n])
-}
-
-// ask runs a git command on the repository's objects, which only reads. It may name them by their IDs only.
-func (r repository) ask(environ []string, args ...string) (string, error) {
-	s, err := r.newScratch(environ)
-	if err != nil {
-		return "", err
-	}
-	defer s.remove()
-	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
-	defer cancel()
-	return s.ask(ctx, args...)
-}
-
-// askReferences runs a git command that only reads the references of a directory of the repository, and returns "" if
-// it fails.
-func (r repository) askReferences(environ []string, dir string, args ...string) string {
-	s, err := r.newScratch(environ)
-	if err != nil {
-		return ""
-	}
-	defer s.remove()
-	if s.showReferences(dir) != nil {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
-	defer cancel()
-	out, _ := s.ask(ctx, args...)
-	return out
-}
-
-// place returns a directory's place in its repository's history, zero if it is in none.
-func (c *call) place(dir string) decide.Place {
-	repo, err := findRepository(dir)
-	if err != nil {
-		return decide.Place{}
-	}
-	digest := c.digester()
-	branch, commit := repo.head(c.env.Environ)
-	id := "of any machine"
-	if !c.isShared() {
-		id = directoryID(repo.dir)
-	}
-	return decide.Place{
-		Repository: digest("repository " + repo.root + "\x00" + id + "\x00" + repo.remotes()), Branch: digest("branch " + branch), Head: commit,
-	}
 }
 
 // projectDirs returns the directories under which a tool may store a project's settings: the

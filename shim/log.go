@@ -121,11 +121,9 @@ func (l *log) passthrough(reason reason.Code) {
 	}
 }
 
-// notShared notes why a call's session is not shared, although there is a store.
-func (c *call) notShared(why string) {
-	c.unshared = why
-	if c.log.debug {
-		c.log.line(zerolog.DebugLevel).Str("unshared", why).Send()
+func (l *log) notShared(why string) {
+	if l.debug {
+		l.line(zerolog.DebugLevel).Str("unshared", why).Send()
 	}
 }
 
@@ -169,26 +167,6 @@ func overBudget(line *zerolog.Event, d decide.Decision) *zerolog.Event {
 // stopped logs a call that was not run.
 func (l *log) stopped(d decide.Decision, rule string) {
 	overBudget(l.line(zerolog.WarnLevel).Int64("chain", d.Chain).Str("rule", rule).Str("mode", string(d.Mode)), d).Msg("the call was stopped")
-}
-
-// whyUnshared returns why the call's session is not shared, although there is a store; "" if it is, or there is none.
-func (c *call) whyUnshared() string {
-	if c.shared != nil && c.shared.err != nil {
-		return withoutSecrets(c.shared.err.Error(), c.shared.settings)
-	}
-	return c.unshared
-}
-
-// printVerbose prints one line about the call on stderr if REPRISE_VERBOSE is 1.
-func (c *call) printVerbose(mode rewrite.Mode, reason reason.Code) {
-	if c.env.Get("REPRISE_VERBOSE") != "1" {
-		return
-	}
-	unshared := c.whyUnshared()
-	if unshared != "" {
-		unshared = "; not shared: " + unshared
-	}
-	fmt.Fprintf(c.env.Stderr, "reprise: %s: %s (%s)%s\n", c.name, mode, reason, unshared)
 }
 
 // maxLog is how large the log may grow.

@@ -122,9 +122,3 @@ func (c *call) asksShell() bool {
 	version := npx.version()
 	return err != nil || version == "" || base.AtLeast(version, 8, 18)
 }
-
-// startedByNpx reports whether npx has started the tool: not something that npx has started, like the tool's own commands.
-func (c *call) startedByNpx() bool {
-	command, _, _ := strings.Cut(c.env.Get("npm_lifecycle_script"), " ")
-	return c.env.Get("npm_lifecycle_event") == "npx" && strings.Trim(command, `'"`) == c.name
-}

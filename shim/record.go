@@ -2,14 +2,6 @@ package shim
 
 import (
 	"errors"
-	"io/fs"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"reprise/config"
@@ -18,8 +10,6 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 	"reprise/shim/supervise"
-
-	"golang.org/x/sys/unix"
 )
 
 // startPrune starts shimctl prune once a day: of all old sessions if the configuration asks for it, else of those that
@@ -33,9 +23,9 @@ func (c *call) startPrune() {
 		}
 		what, args = ledger.PruneSuperseded, []string{"prune", "--yes", "--superseded"}
 	}
-	due, err := c.ledger.ClaimDaily(what, millis(now))
+	due, err := c.ledger.ClaimDaily(what, decide.MillisOf(now))
 	if due && err == nil && !settings.Auto {
-		due, err = c.ledger.HasSuperseded(millis(now.Add(-settings.Superseded)))
+		due, err = c.ledger.HasSuperseded(decide.MillisOf(now.Add(-settings.Superseded)))
 	}
 	if err != nil {
 		c.log.fault("see whether to prune", err)
@@ -46,23 +36,6 @@ func (c *call) startPrune() {
 	if err := c.startShimctl(args...); err != nil {
 		c.log.fault("start prune", err)
 	}
-}
-
-// startAlone starts a program without the descriptors that the caller has left open: another process
-// may be waiting for their end.
-func startAlone(cmd *exec.Cmd) error {
-	open, _ := os.ReadDir("/dev/fd") // some systems have none
-	for _, entry := range open {
-		fd, err := strconv.Atoi(entry.Name())
-		if err != nil || fd < 3 {
-			continue
-		}
-		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
-			syscall.CloseOnExec(fd)
-			defer func() { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETFD, flags) }() // the tool inherits it
-		}
-	}
-	return cmd.Start()
 }
 
 // pinPause is the time between two attempts to write to a locked ledger.
@@ -130,61 +103,12 @@ func (c *call) finish(a *supervise.Attempt, st supervise.Status) {
 // outcome returns the outcome of a run or turn, without the state of its session.
 func (c *call) outcome(seen rewrite.StreamState, st supervise.Status, plan rewrite.Plan) ledger.Outcome {
 	o := ledger.Outcome{
-		Now: millis(c.env.Now()), Exit: st.Exit, Signal: int(st.Signal), Seen: seen, IDFormat: rewrite.StreamJSON, Sent: len(plan.Prompt), WhyWhole: plan.WhyWhole,
+		Now: decide.MillisOf(c.env.Now()), Exit: st.Exit, Signal: int(st.Signal), Seen: seen, IDFormat: rewrite.StreamJSON, Sent: len(plan.Prompt), WhyWhole: plan.WhyWhole,
 	}
 	if c.rule.Rule != nil {
 		o.Resets = c.rule.ResetBy(seen.Answer)
 	}
 	return o
-}
-
-// storedSession returns the file and the stamp of the session that a run has ended with. If it is a
-// row, the stream reads it.
-func (c *call) storedSession(a *supervise.Attempt) (file string, stamp decide.Stamp) {
-	file, stamp = c.sessionFile(a.Stream.Seen().ID)
-	if stamp != "" && c.tool.Descriptor().SessionQuery != "" {
-		a.Unbroken(func() { a.Stream.File(file, []byte(stamp)) })
-	}
-	return file, stamp
-}
-
-// sessionFile returns the path of the file in which the tool keeps a session, and the session's
-// present stamp, "" if there is none. If several files match a pattern, it is the last by name.
-func (c *call) sessionFile(id string) (string, decide.Stamp) {
-	if id == "" {
-		return "", ""
-	}
-	err := fs.ErrNotExist
-	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {
-		for _, path := range slices.Backward(sessionFiles(c.tool, matches(pattern))) {
-			var stamp decide.Stamp
-			if stamp, err = c.stamp(path, id); err == nil {
-				return path, stamp
-			}
-		}
-	}
-	c.log.fault("find session file", err)
-	return "", ""
-}
-
-// matches returns the files that match a pattern, none if the pattern is malformed. If only its
-// directory part has wildcards, it does not list the directories: one may contain thousands of
-// sessions.
-func matches(pattern string) []string {
-	dir, name := filepath.Split(pattern)
-	if strings.ContainsAny(name, `*?[\`) {
-		found, _ := filepath.Glob(pattern)
-		return found
-	}
-	dirs, _ := filepath.Glob(filepath.Clean(dir))
-	var found []string
-	for _, dir := range dirs {
-		path := filepath.Join(dir, name)
-		if _, err := os.Lstat(path); err == nil {
-			found = append(found, path)
-		}
-	}
-	return found
 }
 
 // countPassed counts a headless call that is passed through, for status. It never waits; if it
@@ -212,7 +136,7 @@ func (c *call) countPassed(reason reason.Code) reason.Code {
 		return ""
 	}
 	if cwd, err := workingDir(c.parsed.Dir); err == nil {
-		_ = ledger.NotePassed(path, ledger.Passed{Tool: c.name, Cwd: cwd, Reason: reason, When: millis(c.started), Detail: c.failure()})
+		_ = ledger.NotePassed(path, ledger.Passed{Tool: c.name, Cwd: cwd, Reason: reason, When: decide.MillisOf(c.started), Detail: c.failure()})
 	}
 	return ""
 }
@@ -236,7 +160,7 @@ func (c *call) noteNoResume(why reason.Code) {
 		return
 	}
 	probe := rewrite.Probe{Known: true}
-	if err := c.ledger.SetProbe(c.name, c.runtime(), probe, millis(c.env.Now())); err != nil {
+	if err := c.ledger.SetProbe(c.name, c.runtime(), probe, decide.MillisOf(c.env.Now())); err != nil {
 		c.log.fault("keep probe", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 
 	"reprise/shim/front"
 )
@@ -45,6 +46,48 @@ func found(path, id string, ok bool) (target, error) {
 	}
 	t.real = canonical(t.path)
 	return t, nil
+}
+
+// target returns the real binary, and finds it on the first call.
+func (c *call) target() (target, error) {
+	if c.real.path != "" {
+		return c.real, nil
+	}
+	if c.guard.Hops() >= front.MaxHops {
+		return target{}, errLoop
+	}
+	find := resolveBehind
+	if c.preview {
+		find = resolve // what is skipped are shims, not what was tried
+	}
+	configured := c.config.Tools[c.name].Path
+	if c.startedByNpx() { // with a binary of its own choice, first on PATH
+		configured = ""
+	}
+	t, err := find(c.name, configured, c.env.path(), c.skip)
+	if err == nil {
+		c.real = t
+	}
+	return t, err
+}
+
+// startedByNpx reports whether npx has started the tool: not something that npx has started, like the tool's own commands.
+func (c *call) startedByNpx() bool {
+	command, _, _ := strings.Cut(c.env.Get("npm_lifecycle_script"), " ")
+	return c.env.Get("npm_lifecycle_event") == "npx" && strings.Trim(command, `'"`) == c.name
+}
+
+// candidates returns the paths of all executables of the tool's name on PATH, each once.
+func (c *call) candidates() []string {
+	var found []string
+	skip := ""
+	for {
+		t, err := resolve(c.name, "", c.env.path(), skip)
+		if err != nil {
+			return found
+		}
+		found, skip = append(found, t.path), skip+","+t.id
+	}
 }
 
 func executablePath() string {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
-	"time"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -16,7 +16,39 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func millis(t time.Time) decide.Millis { return decide.Millis(t.UnixMilli()) }
+// Main carries out the call and returns its exit code. If this process becomes the real
+// binary, Main does not return.
+func Main(env Env) int {
+	supervise.IgnoreAsCaller()
+	c := newCall(env)
+	if !startPoller() {
+		return c.execReal(nil) // at once: opening any file would end the process
+	}
+	if c.name == Npx {
+		return c.npx()
+	}
+	if env.Get("REPRISE_OFF") == "1" {
+		return c.passthrough(reason.SwitchedOff)
+	}
+	if reason := c.runSteps(c.parse, c.key, c.decide); reason != "" {
+		return c.passthrough(reason)
+	}
+	if c.parsed.Mode == rewrite.Observe {
+		return c.observe()
+	}
+	if c.decision.Mode == rewrite.Stopped {
+		return c.stop()
+	}
+	if c.talk != nil && c.talk.Waits {
+		return c.scout()
+	}
+	return c.run()
+}
+
+// Main runs in the process's first thread. An exec from another thread would lose signals that
+// are pending for the first one, and a tool that another thread has started would be killed
+// when that thread ends.
+func init() { runtime.LockOSThread() }
 
 // run runs the tool as decided, and once more, fresh, if it refuses the resume. It returns the
 // exit code.

@@ -64,7 +64,7 @@ func (c *call) opened(a *supervise.Attempt) (stays bool) {
 
 // factsStand returns a reason if the facts have changed since the tool was started.
 func (c *call) factsStand() reason.Code {
-	c.record.Now = millis(c.env.Now())
+	c.record.Now = decide.MillisOf(c.env.Now())
 	if c.fingerprints() != c.facts {
 		return reason.SettingsChanged
 	}

@@ -26,9 +26,10 @@ type scratch struct {
 	environ []string
 }
 
-// Limits for what is left behind by a killed call, and for the files that a split index may have.
+// Limits for what is left behind by a killed call, and for the index: its bytes, and the files that a split one may have.
 const (
 	maxScratchAge    = time.Hour
+	maxIndex         = 128 << 20
 	maxSharedIndexes = 100
 )
 
@@ -140,6 +141,35 @@ func (s *scratch) write(name, text string) error {
 }
 
 func (s *scratch) remove() { _ = os.RemoveAll(s.at) } // only a full or read-only disk keeps it
+
+// ask runs a git command on the repository's objects, which only reads. It may name them by their IDs only.
+func (r repository) ask(environ []string, args ...string) (string, error) {
+	s, err := r.newScratch(environ)
+	if err != nil {
+		return "", err
+	}
+	defer s.remove()
+	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
+	defer cancel()
+	return s.ask(ctx, args...)
+}
+
+// askReferences runs a git command that only reads the references of a directory of the repository, and returns "" if
+// it fails.
+func (r repository) askReferences(environ []string, dir string, args ...string) string {
+	s, err := r.newScratch(environ)
+	if err != nil {
+		return ""
+	}
+	defer s.remove()
+	if s.showReferences(dir) != nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
+	defer cancel()
+	out, _ := s.ask(ctx, args...)
+	return out
+}
 
 // showReferences lets git read the references that a repository keeps in a directory of the "reftable" format.
 func (s *scratch) showReferences(dir string) error {

@@ -55,6 +55,12 @@ func (c *call) share(cwd string) {
 	}
 }
 
+// notShared notes why a call's session is not shared, although there is a store.
+func (c *call) notShared(why string) {
+	c.unshared = why
+	c.log.notShared(why)
+}
+
 // shareable reports whether other machines could go on with the call's session.
 func (c *call) shareable(settings config.Store) bool {
 	switch {
@@ -132,32 +138,6 @@ func (c *call) freshWithoutStore() {
 	}
 }
 
-// beginIn has a book decide and record the call. Without the store the call is fresh.
-func (c *call) beginIn(book ledger.Book) (err error) {
-	c.freshWithoutStore()
-	if book != ledger.Book(c.ledger) {
-		c.awaitFinished()
-	}
-	c.record.Unshared = c.whyUnshared()
-	c.decision, c.ticket, err = ledger.Begin(book, c.record)
-	if err == nil || errors.Is(err, ledger.ErrHeld) || book == ledger.Book(c.ledger) {
-		return err
-	}
-	c.leaveStore(err)
-	return c.beginIn(c.ledger)
-}
-
-// previewIn returns the decision that beginIn would have a book make.
-func (c *call) previewIn(book ledger.Book) (decide.Decision, []decide.ChainFacts, error) {
-	c.freshWithoutStore()
-	d, chains, err := book.Preview(c.record)
-	if err == nil || book == ledger.Book(c.ledger) {
-		return d, chains, err
-	}
-	c.leaveStore(err)
-	return c.previewIn(c.ledger)
-}
-
 // restore brings the files of the session that the call resumes from the store. It returns why the
 // resume must be abandoned, "" if it need not be.
 func (c *call) restore() reason.Code {
@@ -175,6 +155,19 @@ func (c *call) restore() reason.Code {
 		c.log.fault("bring session from the store", err)
 	}
 	return why
+}
+
+// waitForStore returns a context that ends after upload_timeout, or when a signal asks for the call's end.
+func (c *call) waitForStore() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), c.shared.settings.UploadTimeout)
+	go func() {
+		select {
+		case <-c.signals.Ending:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // travels returns which of a session's files other machines need, relative to the tool's home.
@@ -197,7 +190,7 @@ func (c *call) renewHold() {
 	}
 	go func() {
 		for range time.Tick(fleet.RenewEvery) {
-			if err := c.shared.book.Renew(c.ticket, millis(c.env.Now())); err != nil {
+			if err := c.shared.book.Renew(c.ticket, decide.MillisOf(c.env.Now())); err != nil {
 				c.log.fault("renew the hold in the store", err)
 			}
 		}
@@ -222,4 +215,12 @@ func (c *call) fallBack(why reason.Code) {
 	if err := c.book().FallBack(c.ticket, why); err != nil {
 		c.log.fault("record refusal", err)
 	}
+}
+
+// whyUnshared returns why the call's session is not shared, although there is a store; "" if it is, or there is none.
+func (c *call) whyUnshared() string {
+	if c.shared != nil && c.shared.err != nil {
+		return withoutSecrets(c.shared.err.Error(), c.shared.settings)
+	}
+	return c.unshared
 }

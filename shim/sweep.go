@@ -9,9 +9,6 @@ import (
 	"reprise/rewrite"
 )
 
-// maxOrphan is the size, in bytes, above which a file is no orphan, whatever it contains.
-const maxOrphan = 1 << 20
-
 // The time between two sweeps is a share of the time since the tool's start, within these
 // bounds. The first ones are close to each other, since any other start of the tool may find
 // the file too.
@@ -64,27 +61,4 @@ func (s *sweeper) Sweep() {
 // Next returns the time until the next sweep.
 func (s *sweeper) Next(since time.Duration) time.Duration {
 	return min(max(since/sweepShare, sweepOften), sweepSeldom)
-}
-
-// sessionFiles returns those of several files of one session that are no orphans.
-func sessionFiles(tool rewrite.Tool, matches []string) []string {
-	if len(matches) < 2 {
-		return matches
-	}
-	var own []string
-	for _, path := range matches {
-		if !isOrphan(tool, path) {
-			own = append(own, path)
-		}
-	}
-	return own
-}
-
-func isOrphan(tool rewrite.Tool, path string) bool {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxOrphan {
-		return false
-	}
-	data, err := os.ReadFile(path)
-	return err == nil && tool.IsOrphanFile(path, data)
 }

@@ -70,13 +70,25 @@ func (c *call) noteResumed() {
 			return
 		}
 	}
-	due, err := c.ledger.ClaimDaily(ledger.NoteResumed, millis(c.env.Now()))
+	due, err := c.ledger.ClaimDaily(ledger.NoteResumed, decide.MillisOf(c.env.Now()))
 	if err != nil {
 		c.log.fault("see whether to print the daily note", err)
 	}
 	if due {
 		fmt.Fprintln(c.env.Stderr, "reprise: resumed an earlier session; shimctl why says more (once a day)")
 	}
+}
+
+// printVerbose prints one line about the call on stderr if REPRISE_VERBOSE is 1.
+func (c *call) printVerbose(mode rewrite.Mode, reason reason.Code) {
+	if c.env.Get("REPRISE_VERBOSE") != "1" {
+		return
+	}
+	unshared := c.whyUnshared()
+	if unshared != "" {
+		unshared = "; not shared: " + unshared
+	}
+	fmt.Fprintf(c.env.Stderr, "reprise: %s: %s (%s)%s\n", c.name, mode, reason, unshared)
 }
 
 // amount writes money in dollars, anything else as a number.

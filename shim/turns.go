@@ -1,7 +1,6 @@
 package shim
 
 import (
-	"os"
 	"strings"
 
 	"reprise/ledger"
@@ -82,21 +81,6 @@ func filesOf(turns []supervise.Turn) (files []string) {
 	return files
 }
 
-// storesTurn reports whether a session's file, as it was at a stamp, ends with a turn.
-func (c *call) storesTurn(path string, stamp decide.Stamp, message, last string) bool {
-	size, err := stamp.FileSize()
-	if err != nil {
-		return false
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer file.Close()
-	tail, err := tailOf(file, size)
-	return err == nil && rewrite.StoresTurn(tail, message, last)
-}
-
 // finishTurns records what has not been recorded of a conversation whose tool has ended, and returns
 // the outcome of the call's own turn.
 func (c *call) finishTurns(a *supervise.Attempt, st supervise.Status, seen rewrite.StreamState) (ledger.Outcome, error) {
@@ -145,13 +129,13 @@ func (c *call) outcomes(turns []supervise.Turn, end supervise.Status, plan rewri
 		}
 		if i == 0 {
 			own = c.outcome(t.Seen, st, plan)
-			own.Now = millis(t.Ended)
+			own.Now = decide.MillisOf(t.Ended)
 			continue
 		}
 		o := c.outcome(t.Seen, st, rewrite.Plan{})
 		o.Sent = bytes
-		o.Now = millis(t.Ended)
-		later = append(later, ledger.Turn{Started: millis(t.Began()), Bytes: bytes, Outcome: o})
+		o.Now = decide.MillisOf(t.Ended)
+		later = append(later, ledger.Turn{Started: decide.MillisOf(t.Began()), Bytes: bytes, Outcome: o})
 	}
 	return own, later
 }

@@ -1,0 +1,219 @@
+package shim
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"reprise/ledger/decide"
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+	"reprise/shim/supervise"
+)
+
+// sessionFile returns the path of the file in which the tool keeps a session, and the session's
+// present stamp, "" if there is none. If several files match a pattern, it is the last by name.
+func (c *call) sessionFile(id string) (string, decide.Stamp) {
+	if id == "" {
+		return "", ""
+	}
+	err := fs.ErrNotExist
+	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {
+		for _, path := range slices.Backward(sessionFiles(c.tool, matches(pattern))) {
+			var stamp decide.Stamp
+			if stamp, err = c.stamp(path, id); err == nil {
+				return path, stamp
+			}
+		}
+	}
+	c.log.fault("find session file", err)
+	return "", ""
+}
+
+// matches returns the files that match a pattern, none if the pattern is malformed. If only its
+// directory part has wildcards, it does not list the directories: one may contain thousands of
+// sessions.
+func matches(pattern string) []string {
+	dir, name := filepath.Split(pattern)
+	if strings.ContainsAny(name, `*?[\`) {
+		found, _ := filepath.Glob(pattern)
+		return found
+	}
+	dirs, _ := filepath.Glob(filepath.Clean(dir))
+	var found []string
+	for _, dir := range dirs {
+		path := filepath.Join(dir, name)
+		if _, err := os.Lstat(path); err == nil {
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
+// sessionFiles returns those of several files of one session that are no orphans.
+func sessionFiles(tool rewrite.Tool, matches []string) []string {
+	if len(matches) < 2 {
+		return matches
+	}
+	var own []string
+	for _, path := range matches {
+		if !isOrphan(tool, path) {
+			own = append(own, path)
+		}
+	}
+	return own
+}
+
+// maxOrphan is the size, in bytes, above which a file is no orphan, whatever it contains.
+const maxOrphan = 1 << 20
+
+func isOrphan(tool rewrite.Tool, path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxOrphan {
+		return false
+	}
+	data, err := os.ReadFile(path)
+	return err == nil && tool.IsOrphanFile(path, data)
+}
+
+// stampTimeout bounds how long a tool's database is waited for. Readers wait only while a process
+// changes one that has no write-ahead log. On a machine with much to do, a read may take long as well.
+const stampTimeout = 2 * time.Second
+
+// stored compares a session with the stamp that the last recorded run left. If the session cannot be
+// read, it counts as changed.
+func (c *call) stored(path, id string, stamp decide.Stamp) decide.StoredState {
+	switch now, err := c.stamp(path, id); {
+	case errors.Is(err, fs.ErrNotExist):
+		return decide.StoredGone
+	case err != nil || now != stamp:
+		return decide.StoredChanged
+	}
+	return decide.StoredSame
+}
+
+// stamp returns the present stamp of a session that the tool keeps in the file at path. It fails
+// with fs.ErrNotExist if the file or the session is not there.
+func (c *call) stamp(path, id string) (decide.Stamp, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return "", fs.ErrNotExist
+	}
+	if query := c.tool.Descriptor().SessionQuery; query != "" {
+		return rowStamp(path, query, id)
+	}
+	return decide.FileStamp(info), nil
+}
+
+// rowStamp returns the values of the row that a query finds for a session's ID, without writing to
+// the database.
+func rowStamp(path, query, id string) (decide.Stamp, error) {
+	source := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf("mode=ro&_busy_timeout=%d", stampTimeout.Milliseconds())}
+	db, err := sql.Open("sqlite3", source.String())
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), stampTimeout)
+	defer cancel()
+	rows, err := db.QueryContext(ctx, query, id)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return "", err
+	}
+	if !rows.Next() {
+		return "", cmp.Or(rows.Err(), fs.ErrNotExist)
+	}
+	values, to := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		to[i] = &values[i]
+	}
+	if err := rows.Scan(to...); err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(values)
+	return decide.Stamp(text), err
+}
+
+// storedSession returns the file and the stamp of the session that a run has ended with. If it is a
+// row, the stream reads it.
+func (c *call) storedSession(a *supervise.Attempt) (file string, stamp decide.Stamp) {
+	file, stamp = c.sessionFile(a.Stream.Seen().ID)
+	if stamp != "" && c.tool.Descriptor().SessionQuery != "" {
+		a.Unbroken(func() { a.Stream.File(file, []byte(stamp)) })
+	}
+	return file, stamp
+}
+
+// maxTail is how many bytes at the end of a session's file are searched for its last message:
+// far more than claude 2.1.329 writes after one.
+const maxTail = 4 << 20
+
+// forkPoint returns the last message of a session's file as the last recorded run left it, or the
+// reason why there is none. It ignores what other processes have appended since.
+func (c *call) forkPoint(path string, stamp decide.Stamp) (message string, why reason.Code) {
+	size, err := stamp.FileSize()
+	if err != nil {
+		return "", reason.NoForkPoint // it is a row
+	}
+	if _, err := c.stamp(path, ""); err != nil {
+		return "", reason.SessionGone
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", reason.SessionGone
+	}
+	defer file.Close()
+	tail, err := tailOf(file, size)
+	if err != nil {
+		return "", reason.SessionMoved
+	}
+	if message = c.tool.ForkPoint(tail); message == "" {
+		return "", reason.NoForkPoint
+	}
+	return message, ""
+}
+
+// tailOf returns the end of a session's file as it was when it had that size. The file must have had
+// whole lines then.
+func tailOf(file *os.File, size int64) ([]byte, error) {
+	tail := make([]byte, min(size, maxTail))
+	if _, err := file.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return nil, err
+	}
+	if !bytes.HasSuffix(tail, []byte("\n")) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return tail, nil
+}
+
+// storesTurn reports whether a session's file, as it was at a stamp, ends with a turn.
+func (c *call) storesTurn(path string, stamp decide.Stamp, message, last string) bool {
+	size, err := stamp.FileSize()
+	if err != nil {
+		return false
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	tail, err := tailOf(file, size)
+	return err == nil && rewrite.StoresTurn(tail, message, last)
+}
