@@ -1,6 +1,17 @@
 package ledger
 
-import "reprise/ledger/decide"
+import (
+	"encoding/binary"
+	"fmt"
+
+	"reprise/rewrite/prompt"
+)
+
+// The arms of the comparison that a control group allows.
+const (
+	Control = "control" // held out
+	Treated = "treated"
+)
 
 // The arms of the comparison that delta_rollout allows.
 const (
@@ -8,8 +19,28 @@ const (
 	DeltaPrompt = "delta" // they are sent deltas where that pays
 )
 
-// deltaArm returns the chain's side of the comparison, "" if all chains are treated alike.
-func (t *Ticket) deltaArm(l decide.Limits) string {
+// bucket maps a chain to a fixed number from 0 to 1, so that the choice of held-out chains does not
+// depend on when they are read.
+func bucket(key prompt.Key, chain int64) float64 {
+	d := key.Digester()(fmt.Sprintf("share of chain %d", chain))
+	return float64(binary.BigEndian.Uint64(d[:])>>11) / (1 << 53)
+}
+
+// Arm returns the side of the comparison that the call's chain is on, "" if there is no control group.
+func (t *Ticket) Arm() string {
+	holdOut := t.call.Limits.HoldOut
+	switch {
+	case t.chain == 0 || holdOut <= 0 || holdOut >= 1:
+		return ""
+	case t.share() < holdOut:
+		return Control
+	}
+	return Treated
+}
+
+// DeltaArm returns its side of the other comparison, "" if all chains are treated alike.
+func (t *Ticket) DeltaArm() string {
+	l := t.call.Limits
 	switch {
 	case t.chain == 0 || l.WholePrompt || l.WholeOut <= 0 || l.WholeOut >= 1:
 		return ""
@@ -17,4 +48,12 @@ func (t *Ticket) deltaArm(l decide.Limits) string {
 		return WholePrompt
 	}
 	return DeltaPrompt
+}
+
+// share returns the fixed number from 0 to 1 of the call's chain.
+func (t *Ticket) share() float64 {
+	if t.loan != nil {
+		return t.loan.Share
+	}
+	return bucket(t.key, t.chain)
 }

@@ -142,6 +142,22 @@ func (l *Ledger) Here() *Ledger { return l }
 // ChainHere implements Book.
 func (l *Ledger) ChainHere(_ *Call, d decide.Decision) int64 { return d.Chain }
 
+// Preview implements Book. The chains are followed by other chains of the directory, to show what has
+// changed.
+func (l *Ledger) Preview(c *Call) (decide.Decision, []decide.ChainFacts, error) {
+	facts, err := l.readFacts(c, true)
+	chains := facts.Chains
+	if err == nil && !facts.Named && !facts.Never {
+		var others []decide.ChainFacts
+		others, _, err = l.chains(c, ends, ofJob+" AND c.first_line <> ?"+newest, append(c.job(), c.FirstLine())...)
+		chains = append(chains, others...)
+	}
+	if err != nil {
+		return decide.Decision{}, nil, fmt.Errorf("read chains: %w", err)
+	}
+	return Foresee(l, c, facts), chains, nil
+}
+
 // Facts implements Book.
 func (l *Ledger) Facts(c *Call) (decide.Facts, Mark, error) {
 	facts, err := l.readFacts(c, false)

@@ -296,35 +296,6 @@ func (c *Call) job() []any {
 	return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c)}
 }
 
-// FirstLine returns a digest of the first line of the prompt, by which unnamed chains are found.
-func (c *Call) FirstLine() []byte {
-	return encodeDigests([]prompt.Digest{c.Prompt.Footprint().First})
-}
-
-// A column is the expression that selects a column of a query, and the destination of its value.
-type column struct {
-	selected string
-	to       any
-}
-
-// list returns the columns as SQL.
-func list(columns []column) string {
-	names := make([]string, len(columns))
-	for i, one := range columns {
-		names[i] = one.selected
-	}
-	return strings.Join(names, ", ")
-}
-
-// scan reads the columns of a row.
-func scan(rows *sql.Rows, columns []column) error {
-	values := make([]any, len(columns))
-	for i, one := range columns {
-		values[i] = one.to
-	}
-	return rows.Scan(values...)
-}
-
 // A sentRow has the columns that say what a session was sent.
 type sentRow struct {
 	sent                              prompt.Sent
@@ -393,7 +364,7 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []de
 	var copied bool
 	var r sentRow
 	columns := append([]column{{"c.id", &id}, {"s.id", &session}, {"s.parent_id IS NOT NULL", &copied}}, r.columns()...)
-	rows, err := l.db.Query("SELECT "+list(columns)+" FROM chains c JOIN sessions s ON "+which+" "+where, args...)
+	rows, err := l.db.Query("SELECT "+selectList(columns)+" FROM chains c JOIN sessions s ON "+which+" "+where, args...)
 	if err != nil {
 		return nil, n, err
 	}
@@ -405,7 +376,7 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []de
 		if n.sessions >= MaxCandidates {
 			continue // read on to the end: open rows would keep the connection
 		}
-		if err := scan(rows, columns); err != nil {
+		if err := scanInto(rows, columns); err != nil {
 			return nil, n, err
 		}
 		if copied {
@@ -444,7 +415,7 @@ func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []de
 func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []decide.ChainFacts, n counted, err error) {
 	var r factsRow
 	columns := r.columns()
-	rows, err := l.db.Query("SELECT "+list(columns)+" FROM chains c JOIN sessions s ON "+which+
+	rows, err := l.db.Query("SELECT "+selectList(columns)+" FROM chains c JOIN sessions s ON "+which+
 		" LEFT JOIN leases l ON l.session_id = s.id "+where, args...)
 	if err != nil {
 		return nil, n, err
@@ -455,7 +426,7 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []dec
 		if n.sessions >= MaxCandidates {
 			continue
 		}
-		if err := scan(rows, columns); err != nil {
+		if err := scanInto(rows, columns); err != nil {
 			return nil, n, err
 		}
 		cf := r.facts

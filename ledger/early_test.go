@@ -36,7 +36,7 @@ func TestFinishEarly(t *testing.T) {
 	third := Turn{Started: 3500, Outcome: *goodOutcome(someID, "The third answer.", 4000)}
 	e := l.Ending(ticket, o, []Turn{third})
 	for range 2 {
-		if err := l.spool.put(&e); err != nil {
+		if err := l.spool.put(e.Outcome.Now, EncodeJSON(e)); err != nil {
 			t.Fatal(err)
 		}
 		if err := l.Settle(); err != nil {

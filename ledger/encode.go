@@ -1,9 +1,11 @@
 package ledger
 
 import (
+	"database/sql"
 	"encoding/binary"
 	"encoding/json"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
 )
 
@@ -156,9 +158,17 @@ func decodeMarks(data []byte) []prompt.Mark {
 	return out
 }
 
-func encodeJSON(v any) string {
+// EncodeJSON returns a value as SQL and the files beside the ledger take it.
+func EncodeJSON(v any) string {
 	text, _ := json.Marshal(v) // plain structs of our own: this cannot fail
 	return string(text)
 }
 
-func decodeJSON(text []byte, v any) error { return json.Unmarshal(text, v) }
+func encodeRounds(r decide.Rounds) string {
+	if r == (decide.Rounds{}) {
+		return ""
+	}
+	return EncodeJSON(r)
+}
+
+func known(ok bool, n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: ok} }

@@ -1,29 +1,11 @@
 package ledger
 
 import (
-	"cmp"
 	"database/sql"
-	"slices"
-	"syscall"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 )
-
-// endings are the signals by which callers, users and systems end a run. Another one is the tool's own crash.
-var endings = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL}
-
-// against returns what a failed run says against the session that its own is a copy of, "" for nothing.
-func (o *Outcome) against() reason.Code {
-	s := &o.Seen
-	if s.Refusal == reason.ControlRequest { // the caller has changed the copy
-		return ""
-	}
-	if s.Refusal == "" && (s.Outside != "" || slices.Contains(endings, syscall.Signal(o.Signal))) {
-		return ""
-	}
-	return cmp.Or(s.Refusal, reason.Unexplained)
-}
 
 // spareSource records with the session that a failed copy was made of that it is continued again, though not
 // forever, or what speaks against that. Another role's session is not judged by it.

@@ -53,59 +53,37 @@ func (l *Ledger) ChainsOfSession(prefix string) ([]ChainName, error) {
 	return l.findChains(ofSession, prefix)
 }
 
-func (l *Ledger) findChains(condition, arg string) ([]ChainName, error) {
-	chains, err := l.readChains("SELECT id, tool, cwd, task, role FROM chains WHERE "+condition+" ORDER BY id", arg)
+func (l *Ledger) findChains(condition, arg string) (chains []ChainName, err error) {
+	err = Each(l.db, "SELECT id, tool, cwd, task, role FROM chains WHERE "+condition+" ORDER BY id", func(rows *sql.Rows) error {
+		var c ChainName
+		err := rows.Scan(&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role)
+		chains = append(chains, c)
+		return err
+	}, arg)
+	for i := range chains {
+		if err == nil {
+			chains[i].NativeIDs, err = l.nativeIDs(chains[i].ID)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("find chain: %w", err)
 	}
 	return chains, nil
 }
 
-func (l *Ledger) readChains(query, arg string) ([]ChainName, error) {
-	rows, err := l.db.Query(query, arg)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var chains []ChainName
-	for rows.Next() {
-		var c ChainName
-		if err := rows.Scan(&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role); err != nil {
-			return nil, err
-		}
-		chains = append(chains, c)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	for i := range chains {
-		if chains[i].NativeIDs, err = l.nativeIDs(chains[i].ID); err != nil {
-			return nil, err
-		}
-	}
-	return chains, nil
-}
-
 // nativeIDs returns the IDs of a chain's sessions and those that its calls have reported.
-func (l *Ledger) nativeIDs(chain int64) ([]string, error) {
-	rows, err := l.db.Query(`SELECT native_id FROM (
+func (l *Ledger) nativeIDs(chain int64) (all []string, err error) {
+	err = Each(l.db, `SELECT native_id FROM (
 		SELECT id, native_id FROM sessions WHERE chain_id = ?1 UNION ALL
 		SELECT session_id, native_id FROM invocations WHERE chain_id = ?1 UNION ALL
 		SELECT session_id, resumed_from FROM invocations WHERE chain_id = ?1)
-		WHERE native_id IS NOT NULL GROUP BY native_id ORDER BY max(id)`, chain)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []string
-	for rows.Next() {
+		WHERE native_id IS NOT NULL GROUP BY native_id ORDER BY max(id)`, func(rows *sql.Rows) error {
 		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&id)
 		all = append(all, id)
-	}
-	return all, rows.Err()
+		return err
+	}, chain)
+	return all, err
 }
 
 // ErrInUse reports that a live process still needs a chain.

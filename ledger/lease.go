@@ -47,3 +47,15 @@ func takeLease(tx *sql.Tx, session int64, p proc.Process, now decide.Millis) err
 		session, p.Boot, p.PID, p.Start, now)
 	return err
 }
+
+// chainHeld reports whether a live process holds a session of the chain.
+func chainHeld(tx *sql.Tx, chain int64) (held bool, err error) {
+	// There are few leases, and a chain may have many sessions: CROSS JOIN has SQLite go from the leases.
+	err = Each(tx, leaseColumns+" FROM leases l CROSS JOIN sessions s ON s.id = l.session_id WHERE s.chain_id = ?", func(rows *sql.Rows) error {
+		var l lease
+		err := rows.Scan(l.fields()...)
+		held = held || err == nil && l.held()
+		return err
+	}, chain)
+	return held, err
+}

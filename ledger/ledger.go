@@ -3,12 +3,12 @@ package ledger
 import (
 	"crypto/rand"
 	"database/sql"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"syscall"
+	"time"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -98,62 +98,6 @@ func OpenReadOnly(path string) (*Ledger, error) {
 func OpenMemory() (*Ledger, error) { return open(":memory:", inMemory) }
 
 const inMemory = "memory"
-
-func makePrivate(path string) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	if err := restrictMode(dir, fs.ModeDir|0o700); err != nil {
-		return err
-	}
-	err := restrictMode(path, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = create(path)
-	}
-	for _, part := range []string{"-wal", "-shm"} {
-		if failed := restrictMode(path+part, 0o600); !errors.Is(failed, fs.ErrNotExist) {
-			err = errors.Join(err, failed)
-		}
-	}
-	return err
-}
-
-func create(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// restrictMode removes permissions beyond most from a file's mode. It opens only what must be changed. It
-// leaves a file of another type than most alone: a device's mode affects every user, and a
-// directory in place of a file may be any user's home.
-func restrictMode(path string, most fs.FileMode) error {
-	info, err := os.Stat(path)
-	if err != nil || !tooOpen(info, most) {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return narrowTo(f, most)
-}
-
-func narrowTo(f *os.File, most fs.FileMode) error {
-	info, err := f.Stat()
-	if err != nil || !tooOpen(info, most) {
-		return err
-	}
-	return f.Chmod(info.Mode().Perm() & most)
-}
-
-func tooOpen(info fs.FileInfo, most fs.FileMode) bool {
-	return info.Mode().Type() == most.Type() && info.Mode().Perm()&^most != 0
-}
 
 func connect(path, mode string) (*sql.DB, error) {
 	// Without SQLite's mutex: database/sql lets one goroutine at a time use a connection.
@@ -265,6 +209,20 @@ func (l *Ledger) migrate() error {
 	})
 }
 
+// withLock calls try with the file lock, for which it waits at most wait. Meanwhile no other call
+// writes.
+func (l *Ledger) withLock(wait time.Duration, try func() error) error {
+	return retry(func() (err error, again bool) {
+		release, ok := l.lock.take(wait)
+		if !ok {
+			return errBusy, false
+		}
+		defer release()
+		err = try()
+		return err, isBusy(err)
+	})
+}
+
 // write runs f in one immediate transaction, with the file lock.
 func (l *Ledger) write(f func(*sql.Tx) error) error {
 	return l.withLock(callsTimeout, func() error { return l.transact(f) })
@@ -288,6 +246,12 @@ func (l *Ledger) transact(f func(*sql.Tx) error) error {
 
 // Key returns the ledger's key for digests.
 func (l *Ledger) Key() prompt.Key { return l.key }
+
+// name distinguishes this ledger from others.
+func (l *Ledger) name() string {
+	d := l.key.Digester()("name of the ledger")
+	return hex.EncodeToString(d[:])
+}
 
 // Close closes the ledger. A process about to exit need not call it: closing makes SQLite fold its
 // log into the file, which takes milliseconds. It takes the file lock, since no other process can
@@ -336,7 +300,7 @@ func (l *Ledger) Probe(tool, fingerprint string) (probe rewrite.Probe, ok bool, 
 		return rewrite.Probe{}, false, nil
 	}
 	if err == nil {
-		err = decodeJSON(text, &probe)
+		err = json.Unmarshal(text, &probe)
 	}
 	return probe, err == nil, err
 }
@@ -344,7 +308,7 @@ func (l *Ledger) Probe(tool, fingerprint string) (probe rewrite.Probe, ok bool, 
 // SetProbe stores what was learned about a tool's binary.
 func (l *Ledger) SetProbe(tool, fingerprint string, probe rewrite.Probe, now decide.Millis) error {
 	return l.write(func(tx *sql.Tx) error {
-		_, err := tx.Exec("INSERT OR REPLACE INTO runtimes VALUES (?, ?, ?)", tool+" "+fingerprint, encodeJSON(probe), now)
+		_, err := tx.Exec("INSERT OR REPLACE INTO runtimes VALUES (?, ?, ?)", tool+" "+fingerprint, EncodeJSON(probe), now)
 		return err
 	})
 }
@@ -360,6 +324,25 @@ func (l *Ledger) CheckWritable() error {
 	})
 	if err != nil && !errors.Is(err, errTakenBack) {
 		return fmt.Errorf("write ledger: %w", explain(err))
+	}
+	return nil
+}
+
+// longLog is the length of SQLite's log, in pages, from which it is folded into the ledger's file.
+// A process that opens the ledger alone reads all of the log. At 1000 pages SQLite folds it itself
+// while a caller waits.
+const longLog = 100
+
+// Fold merges a long log into the ledger's file. It takes as long as the disk does, so it is called
+// when no caller waits.
+func (l *Ledger) Fold() error {
+	var busy, log, folded int
+	err := l.db.QueryRow("PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &log, &folded)
+	if err == nil && log-folded > longLog {
+		_, err = l.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
+	}
+	if err != nil {
+		return fmt.Errorf("fold log: %w", explain(err))
 	}
 	return nil
 }

@@ -24,18 +24,6 @@ type Loan struct {
 // Loan returns what the call has taken from another book, nil for nothing.
 func (t *Ticket) Loan() *Loan { return t.loan }
 
-// Chain returns the number of the call's chain, 0 for none.
-func (t *Ticket) Chain() int64 { return t.chain }
-
-// Source returns the number of the session that the call's own is to be a copy of, 0 for none.
-func (t *Ticket) Source() int64 { return t.source }
-
-// Arm returns the side of the comparison that the call is on, "" if there is no control group.
-func (t *Ticket) Arm() string { return t.experimentArm(t.call.Limits.HoldOut) }
-
-// DeltaArm returns the other comparison's.
-func (t *Ticket) DeltaArm() string { return t.deltaArm(t.call.Limits) }
-
 // RecordLent records a call that another book has decided on.
 func (l *Ledger) RecordLent(c *Call, d decide.Decision, loan *Loan) (*Ticket, error) {
 	t := &Ticket{call: c, key: loan.Key, loan: loan}

@@ -75,20 +75,6 @@ func lockFile(f *os.File, how int) bool {
 // errBusy is SQLite's error for a ledger that another process uses.
 var errBusy = sqlite3.Error{Code: sqlite3.ErrBusy}
 
-// withLock calls try with the file lock, for which it waits at most wait. Meanwhile no other call
-// writes.
-func (l *Ledger) withLock(wait time.Duration, try func() error) error {
-	return retry(func() (err error, again bool) {
-		release, ok := l.lock.take(wait)
-		if !ok {
-			return errBusy, false
-		}
-		defer release()
-		err = try()
-		return err, isBusy(err)
-	})
-}
-
 // retry calls try for up to LockTimeout, as long as it returns again. SQLite's own busy handler
 // pauses longer each time, and gives up after seven tries.
 func retry(try func() (err error, again bool)) error {

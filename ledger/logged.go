@@ -142,6 +142,6 @@ func (n LoggedCall) insert(tx *sql.Tx, number int64, chains map[int64]bool) (err
 		number, chain, n.Rule, n.Tool, n.Cwd, n.When, max(0, n.Duration), mode, n.Reason, n.Resumed, n.FellBack, n.Format,
 		n.Session, n.Model, n.Prompt, n.Sent, n.WhyWhole, known(u.Known, plausible(u.Input)), known(u.Known, plausible(u.CacheRead)),
 		known(u.Known, plausible(u.CacheWrite)), known(u.Known, plausible(u.Output)), known(u.CostKnown, plausible(u.CostNano)),
-		n.Outcome, n.Arm, n.DeltaArm, n.Detail, n.Changed, encodeJSON(n.Proof), n.Exit, n.Signal, n.Project, n.Host, n.From, n.Lost)
+		n.Outcome, n.Arm, n.DeltaArm, n.Detail, n.Changed, EncodeJSON(n.Proof), n.Exit, n.Signal, n.Project, n.Host, n.From, n.Lost)
 	return err
 }

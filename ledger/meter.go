@@ -19,24 +19,17 @@ func meterFields(m *decide.Meter) []any {
 
 // meters reads the costs of the runs of a rule, tool and model. It reads at most three rows by
 // their key, however many calls there were.
-func meters(q Queryer, rule, tool, model string) (decide.Meters, error) {
-	var all decide.Meters
-	rows, err := q.Query("SELECT side, "+meterColumns+" FROM meters WHERE rule = ? AND tool = ? AND model = ?", rule, tool, model)
-	if err != nil {
-		return all, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+func meters(q Queryer, rule, tool, model string) (all decide.Meters, err error) {
+	err = Each(q, "SELECT side, "+meterColumns+" FROM meters WHERE rule = ? AND tool = ? AND model = ?", func(rows *sql.Rows) error {
 		var side decide.Side
 		var m decide.Meter
-		if err := rows.Scan(append([]any{&side}, meterFields(&m)...)...); err != nil {
-			return all, err
-		}
-		if at := all.Of(side); at != nil {
+		err := rows.Scan(append([]any{&side}, meterFields(&m)...)...)
+		if at := all.Of(side); err == nil && at != nil {
 			*at = m
 		}
-	}
-	return all, rows.Err()
+		return err
+	}, rule, tool, model)
+	return all, err
 }
 
 // addPast adds the latest runs of the chains whose sessions the call may continue.
@@ -75,15 +68,15 @@ func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
 	return runs, nil
 }
 
-// meter counts a run that ended well.
-func (e *Ending) meter(tx *sql.Tx) error {
+// meter counts a call's run that ended well.
+func meter(tx *sql.Tx, invocation int64, used rewrite.Usage, ended decide.Millis) error {
 	var mode rewrite.Mode
 	var reason, fellBack reason.Code
 	var rule, tool, model string
 	var duration decide.Millis
 	var missed bool
 	err := tx.QueryRow(`SELECT i.mode, i.reason, coalesce(i.fell_back, ''), i.rule, i.tool, s.model, i.duration, coalesce(`+MissedCache+`, 0)
-		FROM invocations i JOIN sessions s ON s.id = i.session_id WHERE i.id = ?`, e.Invocation).
+		FROM invocations i JOIN sessions s ON s.id = i.session_id WHERE i.id = ?`, invocation).
 		Scan(&mode, &reason, &fellBack, &rule, &tool, &model, &duration, &missed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil // its chain was deleted meanwhile
@@ -101,9 +94,9 @@ func (e *Ending) meter(tx *sql.Tx) error {
 		return nil
 	}
 	if side == decide.Resumed {
-		all.BeginTrial(e.Outcome.Now)
+		all.BeginTrial(ended)
 	}
-	m.Add(e.Outcome.Seen.Usage, duration, e.Outcome.Now)
+	m.Add(used, duration, ended)
 	m.NoteCache(missed)
 	_, err = tx.Exec("INSERT OR REPLACE INTO meters (rule, tool, model, side, "+meterColumns+`)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append([]any{rule, tool, model, side}, meterFields(m)...)...)

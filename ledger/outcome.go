@@ -1,62 +1,22 @@
 package ledger
 
 import (
+	"cmp"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"syscall"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
+
+	"github.com/mattn/go-sqlite3"
 )
-
-// FallBack implements Book. If it cannot be recorded, the session stays like one whose last run ended
-// unseen, so that it is not resumed again, and the call has none.
-func (l *Ledger) FallBack(t *Ticket, why reason.Code) error {
-	refused := t.Session
-	err := l.write(func(tx *sql.Tx) error { return t.fallBack(tx, refused, why) })
-	t.Totals, t.Left = "", ""
-	if err != nil {
-		t.Session, t.fellBack = 0, why
-		return fmt.Errorf("record refusal: %w", err)
-	}
-	return nil
-}
-
-// unfit are the refusals whose cause is in the session itself, or may be: it would be refused again, or a
-// store cannot bring it.
-var unfit = map[reason.Code]bool{
-	reason.SessionMoved: true, reason.SessionGone: true,
-	reason.RefusedUnknown: true, reason.RefusedOtherID: true, reason.RefusedContext: true, reason.RefusedBroken: true, reason.RefusedSilent: true,
-}
-
-func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
-	copied := t.source != 0
-	sourceDies := copied && unfit[why] && !t.cut // the cut itself may have been refused
-	onlyBusy := !copied && (why == reason.RefusedBusy || why == reason.LateStdin)
-	state := decide.Dead
-	if onlyBusy {
-		state = decide.Live
-	}
-	if _, err := tx.Exec("UPDATE sessions SET state = ?, state_why = ?, errors = errors + 1 WHERE id = ?", state, why, refused); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(`UPDATE sessions SET state = CASE WHEN ?1 THEN ?2 ELSE state END, state_why = CASE WHEN ?1 THEN ?3 ELSE state_why END,
-		errors = errors + 1 WHERE id = ?4 AND chain_id = ?5`, sourceDies, decide.Dead, why, t.source, t.chain); err != nil { // not another role's
-		return err
-	}
-	if _, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", refused); err != nil {
-		return err
-	}
-	if err := t.newSession(tx, sourceDies || !copied && !onlyBusy); err != nil {
-		return err
-	}
-	_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = ? WHERE id = ?",
-		rewrite.Fresh, why, t.Session, t.Invocation)
-	return err
-}
 
 // An Outcome is how a run ended.
 type Outcome struct {
@@ -104,11 +64,59 @@ func (o *Outcome) State() (state decide.State, outcome string) {
 	return decide.Live, "ok"
 }
 
+// endings are the signals by which callers, users and systems end a run. Another one is the tool's own crash.
+var endings = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL}
+
+// against returns what a failed run says against the session that its own is a copy of, "" for nothing.
+func (o *Outcome) against() reason.Code {
+	s := &o.Seen
+	if s.Refusal == reason.ControlRequest { // the caller has changed the copy
+		return ""
+	}
+	if s.Refusal == "" && (s.Outside != "" || slices.Contains(endings, syscall.Signal(o.Signal))) {
+		return ""
+	}
+	return cmp.Or(s.Refusal, reason.Unexplained)
+}
+
 // A Turn is a later turn of a run whose caller has gone on with its session in the same process.
 type Turn struct {
 	Started decide.Millis
 	Bytes   int // of what the caller sent
 	Outcome Outcome
+}
+
+// An Ending is everything that is recorded at the end of a run. It names its ledger, which
+// another one may have replaced by the time it is recorded.
+type Ending struct {
+	Ledger      string
+	Invocation  int64
+	Session     int64 // 0 if there is none
+	Chain       int64
+	Cwd, Task   string
+	Project     string
+	FellBack    reason.Code // why its resume was given up, if that is not recorded yet
+	Transcript  bool
+	Opening     int // of the prompt's footprint
+	Bytes       int
+	Blocks      []byte
+	Lines       []byte
+	Shape       []byte
+	Things      []byte // of the run's traces
+	AnswerLines []byte
+	AnswerFiles []byte
+	Answer      []byte
+	Said        []byte
+	Outcome     Outcome // without what the model said
+	Later       []pendingTurn
+	Finished    bool // the call has its outcome: only the later turns are news, or the state of the session
+}
+
+// A pendingTurn is a later turn of a run. Its invocation gets a number when it is recorded.
+type pendingTurn struct {
+	Turn
+	Tool, Rule string
+	Format     rewrite.Format
 }
 
 // Finish implements Book. If the ledger cannot be written, it keeps the outcome in the spool for the
@@ -119,7 +127,7 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	if err == nil {
 		return nil
 	}
-	if kept := l.spool.put(&e); kept != nil {
+	if kept := l.spool.put(o.Now, EncodeJSON(e)); kept != nil {
 		return fmt.Errorf("record outcome: %w", errors.Join(err, kept))
 	}
 	return nil
@@ -210,7 +218,7 @@ func (e *Ending) record(tx *sql.Tx) error {
 		return callersOwn(tx, o.Seen.ID) // of an observed call; any other has a new session
 	}
 	if o.Good() && o.Seen.Usage.Known {
-		if err := e.meter(tx); err != nil {
+		if err := meter(tx, e.Invocation, o.Seen.Usage, o.Now); err != nil {
 			return err
 		}
 	}
@@ -311,8 +319,6 @@ const maxFigure = 1e15
 // plausible limits a figure reported by a tool, so that sums cannot overflow.
 func plausible(n int64) int64 { return min(max(n, 0), maxFigure) }
 
-func known(ok bool, n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: ok} }
-
 func (e *Ending) recordSession(tx *sql.Tx) error {
 	o := e.last()
 	state, _ := o.State()
@@ -371,4 +377,59 @@ func (e *Ending) Resets() []string {
 		roles = append(roles, e.Later[i].Outcome.Resets...)
 	}
 	return roles
+}
+
+// Settle records the outcomes in the spool, each exactly once: an outcome that was recorded by a
+// process that died before it could remove the file is recognized by its invocation. One that
+// cannot be recorded although the ledger can be written is dropped, so that the others are recorded.
+func (l *Ledger) Settle() error {
+	if len(l.spool.list()) == 0 {
+		return nil
+	}
+	var settled []string
+	err := l.write(func(tx *sql.Tx) error {
+		settled = l.spool.list()
+		for _, path := range settled {
+			e, ok := readEnding(path, l.name())
+			if !ok {
+				continue
+			}
+			if err := alone(tx, e.record); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("record outcomes: %w", err)
+	}
+	for _, path := range settled {
+		_ = os.Remove(path) // harmless
+	}
+	return nil
+}
+
+// readEnding reads an outcome from the spool. ok is false if it does not belong to this ledger.
+func readEnding(path, ledger string) (e Ending, ok bool) {
+	text, err := os.ReadFile(path)
+	return e, err == nil && json.Unmarshal(text, &e) == nil && e.Ledger == ledger
+}
+
+// alone runs a part of a transaction, and takes back only that if it fails for a reason of its own.
+// It returns the error if the whole transaction has failed.
+func alone(tx *sql.Tx, part func(*sql.Tx) error) error {
+	if _, err := tx.Exec("SAVEPOINT part"); err != nil {
+		return err
+	}
+	err := part(tx)
+	if err == nil {
+		_, err = tx.Exec("RELEASE part")
+		return err
+	}
+	var failed sqlite3.Error
+	if errors.As(err, &failed) && failed.Code != sqlite3.ErrConstraint && failed.Code != sqlite3.ErrTooBig && failed.Code != sqlite3.ErrMismatch {
+		return err // the ledger is busy, the disk full or broken
+	}
+	_, err = tx.Exec("ROLLBACK TO part; RELEASE part")
+	return err
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -49,7 +50,7 @@ func NotePassed(path string, p Passed) error {
 	if err != nil || !info.Mode().IsRegular() {
 		return errors.Join(err, fs.ErrInvalid)
 	}
-	if _, err := f.WriteString(encodeJSON(p) + "\n"); err != nil || info.Size() < maxPassed {
+	if _, err := f.WriteString(EncodeJSON(p) + "\n"); err != nil || info.Size() < maxPassed {
 		return err
 	}
 	return os.Rename(path+passedSuffix, path+oldPassedSuffix)
@@ -76,7 +77,7 @@ func readPassed(path string) (all []Passed) {
 	}
 	for line := range bytes.Lines(text) {
 		var p Passed
-		if decodeJSON(line, &p) == nil && p.Reason != "" {
+		if json.Unmarshal(line, &p) == nil && p.Reason != "" {
 			all = append(all, p)
 		}
 	}

@@ -27,10 +27,3 @@ func (c *Call) watchRounds(f decide.Facts, chosen *decide.ChainFacts, d decide.D
 	d.Rounds = chosen.Rounds.And(chosen.Given, chosen.TreeNow)
 	return d
 }
-
-func encodeRounds(r decide.Rounds) string {
-	if r == (decide.Rounds{}) {
-		return ""
-	}
-	return encodeJSON(r)
-}

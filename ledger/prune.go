@@ -34,7 +34,7 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	rows, err := l.db.Query(`
 		SELECT s.id, s.chain_id, s.tool, c.home, coalesce(s.native_id, ''), s.state, s.created, s.last_used,
 			s.file, coalesce(s.stamp, ''), coalesce(s.id >= coalesce(c.since, c.session_id), 0), s.reset,
-			s.callers_own OR coalesce(s.native_id IN (SELECT native_id FROM invocations WHERE mode = ? AND native_id IS NOT NULL), 0), `+superseded+`, `+copied+`
+			s.callers_own OR coalesce(s.native_id IN (SELECT native_id FROM invocations WHERE mode = ? AND native_id IS NOT NULL), 0), `+superseded+`, `+copiesHaveFiles+`
 		FROM sessions s JOIN chains c ON c.id = s.chain_id
 		WHERE s.file IS NOT NULL AND (? = 0 OR s.chain_id = ?) ORDER BY s.id`, rewrite.Observe, chain, chain)
 	if err != nil {
@@ -67,8 +67,8 @@ const superseded = `CASE WHEN s.state = 'live' AND s.shared = '' AND NOT EXISTS 
 			WHERE k.parent_id = s.id AND k.chain_id = s.chain_id AND k.state NOT IN ('live', 'dead'))
 		THEN coalesce((SELECT max(k.last_used) FROM sessions k WHERE k.parent_id = s.id AND k.chain_id = s.chain_id AND k.state = 'live' AND k.file IS NOT NULL), 0) ELSE 0 END`
 
-// copied is SQL that reports whether files are left of a session's copies and of theirs.
-const copied = `EXISTS (WITH RECURSIVE copies (id, file) AS (SELECT id, file FROM sessions WHERE parent_id = s.id
+// copiesHaveFiles is SQL that reports whether files are left of a session's copies and of theirs.
+const copiesHaveFiles = `EXISTS (WITH RECURSIVE copies (id, file) AS (SELECT id, file FROM sessions WHERE parent_id = s.id
 			UNION ALL SELECT k.id, k.file FROM sessions k JOIN copies ON k.parent_id = copies.id)
 		SELECT 1 FROM copies WHERE file IS NOT NULL)`
 
@@ -167,41 +167,20 @@ func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64
 	return chains, calls, nil
 }
 
-// day is how often the shims do at most what they do once a day.
-const day = decide.Millis(24 * 3_600_000)
-
-// What the shims do at most once a day.
-const (
-	PruneAll        = "prune"
-	PruneSuperseded = "prune_superseded"
-	NoteResumed     = "note"
-)
-
-// ClaimDaily reports whether the last claim to do something is a day old, and claims it. A time in the
-// future does not count.
-func (l *Ledger) ClaimDaily(what string, now decide.Millis) (due bool, err error) {
-	const last = "(SELECT value FROM meta WHERE name = ?3)"
-	if err := l.db.QueryRow("SELECT coalesce("+last+" NOT BETWEEN ?1 - ?2 AND ?1, 1)", now, day, what).Scan(&due); err != nil || !due {
-		return false, err
-	}
-	err = l.write(func(tx *sql.Tx) error {
-		n, err := changed(tx.Exec(`INSERT INTO meta VALUES (?3, ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value
-			WHERE value NOT BETWEEN ?1 - ?2 AND ?1`, now, day, what))
-		due = n == 1
-		return err
-	})
-	return due && err == nil, err
-}
-
 // errDry rolls a write back.
 var errDry = errors.New("dry run")
 
-func oldChains(tx *sql.Tx, before decide.Millis) ([]int64, error) {
-	chains, err := ids(tx.Query("SELECT id FROM chains WHERE updated < ?", before))
+func oldChains(tx *sql.Tx, before decide.Millis) (free []int64, err error) {
+	var chains []int64
+	err = Each(tx, "SELECT id FROM chains WHERE updated < ?", func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		chains = append(chains, id)
+		return err
+	}, before)
 	if err != nil {
 		return nil, err
 	}
-	var free []int64
 	for _, chain := range chains {
 		busy, err := chainHeld(tx, chain)
 		if err != nil {
@@ -220,47 +199,4 @@ func dropChain(tx *sql.Tx, chain int64) (calls int64, err error) {
 	}
 	_, err = tx.Exec("DELETE FROM chains WHERE id = ?", chain)
 	return calls, err
-}
-
-// chainHeld reports whether a live process holds a session of the chain.
-func chainHeld(tx *sql.Tx, chain int64) (bool, error) {
-	// There are few leases, and a chain may have many sessions: CROSS JOIN has SQLite go from the leases.
-	rows, err := tx.Query(leaseColumns+" FROM leases l CROSS JOIN sessions s ON s.id = l.session_id WHERE s.chain_id = ?", chain)
-	if err != nil {
-		return false, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var l lease
-		if err := rows.Scan(l.fields()...); err != nil {
-			return false, err
-		}
-		if l.held() {
-			return true, nil
-		}
-	}
-	return false, rows.Err()
-}
-
-func ids(rows *sql.Rows, err error) ([]int64, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []int64
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		all = append(all, id)
-	}
-	return all, rows.Err()
-}
-
-func changed(result sql.Result, err error) (int64, error) {
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
 }

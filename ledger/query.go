@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 )
 
 // A Queryer answers queries: a ledger, a moment of it, or a transaction.
@@ -52,4 +53,51 @@ type onConn struct{ conn *sql.Conn }
 
 func (c onConn) Query(query string, args ...any) (*sql.Rows, error) {
 	return c.conn.QueryContext(context.Background(), query, args...)
+}
+
+func insert(tx *sql.Tx, id *int64, query string, args ...any) error {
+	result, err := tx.Exec(query, args...)
+	if err != nil {
+		return err
+	}
+	*id, err = result.LastInsertId()
+	return err
+}
+
+// unusedID returns SQL for the number of a table's next row. No row has ever had it, deleted ones
+// included: what a long call records at its end must not reach another call's row.
+func unusedID(table string) string {
+	return `(SELECT max(coalesce((SELECT max(id) FROM ` + table + `), 0),
+		coalesce((SELECT id FROM last_ids WHERE name = '` + table + `'), 0)) + 1)`
+}
+
+func changed(result sql.Result, err error) (int64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// A column is the expression that selects a column of a query, and the destination of its value.
+type column struct {
+	selected string
+	to       any
+}
+
+// selectList returns the columns as SQL.
+func selectList(columns []column) string {
+	names := make([]string, len(columns))
+	for i, one := range columns {
+		names[i] = one.selected
+	}
+	return strings.Join(names, ", ")
+}
+
+// scanInto reads the columns of a row.
+func scanInto(rows *sql.Rows, columns []column) error {
+	values := make([]any, len(columns))
+	for i, one := range columns {
+		values[i] = one.to
+	}
+	return rows.Scan(values...)
 }

@@ -80,12 +80,12 @@ func checkAt(path string) error {
 	return errors.Join(l.Check(), l.Close())
 }
 
-// parts are the name suffixes of a ledger's files. The lock's file is not among them: another
+// suffixes are the ends of the names of a ledger's files. The lock's file is not among them: another
 // process may hold the lock.
-var parts = []string{"", "-wal", "-shm", "-journal", ".spool", passedSuffix, oldPassedSuffix}
+var suffixes = []string{"", "-wal", "-shm", "-journal", ".spool", passedSuffix, oldPassedSuffix}
 
 func moveAside(path, suffix string) (aside string, err error) {
-	for _, part := range parts {
+	for _, part := range suffixes {
 		to := path + suffix + part
 		if _, err := os.Lstat(to); err == nil {
 			return "", fmt.Errorf("move %s aside: %w", path, fs.ErrExist)
@@ -102,7 +102,7 @@ func moveAside(path, suffix string) (aside string, err error) {
 }
 
 func removeFiles(path string) {
-	for _, part := range parts {
+	for _, part := range suffixes {
 		_ = os.Remove(path + part) // most do not exist
 	}
 }
@@ -180,19 +180,13 @@ func copyTable(to *sql.Tx, from *sql.DB, table string) error {
 }
 
 func tableNames(tx *sql.Tx) (names []string, err error) {
-	rows, err := tx.Query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = Each(tx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid", func(rows *sql.Rows) error {
 		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&name)
 		names = append(names, name)
-	}
-	return names, rows.Err()
+		return err
+	})
+	return names, err
 }
 
 func hasTable(db *sql.DB, table string) bool {

@@ -130,7 +130,7 @@ func TestAnOutcomeThatFitsNowhere(t *testing.T) {
 	prompt := fmt.Sprintf(base, 1)
 	_, ticket := begin(t, l, prompt, 1000)
 	bad := Ending{Ledger: l.name(), Invocation: ticket.Invocation, Session: ticket.Session, Outcome: *goodOutcome(someID, "", 2000)}
-	if err := l.spool.put(&bad); err != nil {
+	if err := l.spool.put(bad.Outcome.Now, EncodeJSON(bad)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.db.Exec("DELETE FROM leases"); err != nil {

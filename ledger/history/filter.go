@@ -1,13 +1,13 @@
 package history
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 )
@@ -94,7 +94,7 @@ func (f Filter) where(prefix string) (condition string, args []any) {
 		add("? IN ($reason, $detail, coalesce($fell_back, ''))", f.Reason)
 	}
 	if f.Class != "" {
-		add("EXISTS (SELECT 1 FROM json_each(?) WHERE value IN ($reason, $detail, coalesce($fell_back, '')))", encodeJSON(f.Class.Of()))
+		add("EXISTS (SELECT 1 FROM json_each(?) WHERE value IN ($reason, $detail, coalesce($fell_back, '')))", ledger.EncodeJSON(f.Class.Of()))
 	}
 	switch f.Outcome {
 	case "":
@@ -148,9 +148,4 @@ func (f Filter) SelectsSession(directory string, used time.Time) bool {
 	at := decide.Millis(used.UnixMilli())
 	inside := f.Directory == "" || directory == f.Directory || strings.HasPrefix(directory, below)
 	return inside && (p == Always || p.Since <= at && at < p.Until)
-}
-
-func encodeJSON(v any) string {
-	text, _ := json.Marshal(v) // lists of words and numbers: this cannot fail
-	return string(text)
 }

@@ -199,7 +199,7 @@ func LastIn(l *ledger.Ledger, cwd string) (Invocation, error) {
 func InvocationsSince(l *ledger.Ledger, id int64, running []int64, f Filter) ([]Invocation, error) {
 	where, args := f.selects("i.")
 	return readInvocations(l, `(i.id > ? OR i.id IN (SELECT value FROM json_each(?)) AND i.outcome IS NOT NULL) AND `+where+" ORDER BY i.id",
-		append([]any{id, encodeJSON(append([]int64{}, running...))}, args...)...)
+		append([]any{id, ledger.EncodeJSON(append([]int64{}, running...))}, args...)...)
 }
 
 func readInvocations(l *ledger.Ledger, where string, args ...any) (list []Invocation, err error) {

@@ -202,7 +202,7 @@ func readFineSlices(q ledger.Queryer, f Filter, longPrompt int64, most int) ([]S
 	}
 	return readSlices(q, f, longPrompt, "CASE WHEN cwd IN (SELECT value FROM json_each(?)) THEN cwd ELSE "+otherKeys+" END",
 		`coalesce((SELECT task FROM (SELECT coalesce((SELECT task FROM chains WHERE id = chain_id), '') AS task)
-			WHERE task IN (SELECT value FROM json_each(?))), `+otherKeys+`)`, encodeJSON(cwds), encodeJSON(tasks))
+			WHERE task IN (SELECT value FROM json_each(?))), `+otherKeys+`)`, ledger.EncodeJSON(cwds), ledger.EncodeJSON(tasks))
 }
 
 // mostCalled returns the values of the query's column that the most managed calls have. It calls them i.

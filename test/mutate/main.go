@@ -29,7 +29,7 @@ type target struct {
 var targets = []target{
 	{"ledger/decide", []string{"decide.go", "changed.go", "caller.go"}, []string{"./ledger/decide", "./ledger"}},
 	{"ledger/decide", []string{"verdict.go"}, []string{"./ledger/decide", "./shim"}}, // which has the labelled sequences
-	{"ledger", []string{"candidates.go", "call.go", "outcome.go"}, []string{"./ledger"}},
+	{"ledger", []string{"candidates.go", "ticket.go", "outcome.go"}, []string{"./ledger"}},
 	{"ledger", []string{"answers.go"}, []string{"./ledger", "./shim"}},
 	{"rewrite/prompt", []string{
 		"continuity.go", "delta.go", "section.go", "transcript.go", "labels.go", "messages.go", "prompt.go", "clock.go",

@@ -55,3 +55,29 @@ func (l *Ledger) told(job string, passed []decide.Passed, now decide.Millis) (al
 	}
 	return true, nil
 }
+
+// day is how often the shims do at most what they do once a day.
+const day = decide.Millis(24 * 3_600_000)
+
+// What the shims do at most once a day.
+const (
+	PruneAll        = "prune"
+	PruneSuperseded = "prune_superseded"
+	NoteResumed     = "note"
+)
+
+// ClaimDaily reports whether the last claim to do something is a day old, and claims it. A time in the
+// future does not count.
+func (l *Ledger) ClaimDaily(what string, now decide.Millis) (due bool, err error) {
+	const last = "(SELECT value FROM meta WHERE name = ?3)"
+	if err := l.db.QueryRow("SELECT coalesce("+last+" NOT BETWEEN ?1 - ?2 AND ?1, 1)", now, day, what).Scan(&due); err != nil || !due {
+		return false, err
+	}
+	err = l.write(func(tx *sql.Tx) error {
+		n, err := changed(tx.Exec(`INSERT INTO meta VALUES (?3, ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+			WHERE value NOT BETWEEN ?1 - ?2 AND ?1`, now, day, what))
+		due = n == 1
+		return err
+	})
+	return due && err == nil, err
+}
