@@ -1,100 +1,6 @@
 package decide
 
-import (
-	"cmp"
-	"slices"
-	"strings"
-
-	"reprise/rewrite/reason"
-)
-
-// Digests are keyed digests of the things that must be equal between a session and a call that
-// resumes it, each with its name and the reason for a fresh call if it differs.
-type Digests string
-
-// A Digest is one of Digests.
-type Digest struct {
-	Guard       reason.Code
-	Name, Value string
-}
-
-// NewDigests encodes a list of digests: one line each, sorted, with tabs between the fields.
-func NewDigests(list []Digest) Digests {
-	list = slices.Clone(list)
-	for i := range list {
-		list[i].Name = strings.Map(func(r rune) rune {
-			if r < ' ' || r == 0x7f {
-				return '?'
-			}
-			return r
-		}, list[i].Name)
-	}
-	slices.SortStableFunc(list, func(a, b Digest) int {
-		return cmp.Or(strings.Compare(string(a.Guard), string(b.Guard)), strings.Compare(a.Name, b.Name))
-	})
-	var text strings.Builder
-	for _, d := range list {
-		text.WriteString(string(d.Guard) + "\t" + d.Name + "\t" + d.Value + "\n")
-	}
-	return Digests(text.String())
-}
-
-func (d Digests) list() []Digest {
-	var list []Digest
-	for line := range strings.Lines(string(d)) {
-		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(fields) == 3 {
-			list = append(list, Digest{reason.Code(fields[0]), fields[1], fields[2]})
-		}
-	}
-	return list
-}
-
-// order lists the reasons from weightiest to lightest: of several that apply, the first is
-// reported.
-var order = []reason.Code{
-	reason.UserChanged, reason.DirectoryReplaced, reason.AuthChanged, reason.SettingsChanged, reason.InstructionsChanged, reason.JobChanged,
-}
-
-// differ returns the weightiest reason for which digests are not the same, and the names of what
-// differs for that reason. A difference that the digests do not show has the reason otherwise.
-func (d Digests) differ(other Digests, otherwise reason.Code) (reason.Code, []string) {
-	if d == other {
-		return "", nil
-	}
-	mine, its := d.list(), other.list()
-	if d != "" && len(mine) == 0 || other != "" && len(its) == 0 {
-		return otherwise, nil // written before digests had names
-	}
-	names := map[reason.Code][]string{}
-	collect := func(from, in []Digest) {
-		for _, one := range from {
-			if !slices.Contains(in, one) && !slices.Contains(names[one.Guard], one.Name) {
-				names[one.Guard] = append(names[one.Guard], one.Name)
-			}
-		}
-	}
-	collect(mine, its)
-	collect(its, mine)
-	for _, reason := range order {
-		if len(names[reason]) > 0 {
-			slices.Sort(names[reason])
-			return reason, withoutWholes(names[reason])
-		}
-	}
-	return otherwise, nil
-}
-
-// withoutWholes removes the name of a setting if a part of it is named as well, after a space.
-func withoutWholes(names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(whole string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, whole+" ") })
-	})
-}
-
-// A Place is a directory's place in its history: keyed digests of its repository and of the branch
-// that is checked out, and the head commit. Each is "" if there is none.
-type Place struct{ Repository, Branch, Head string }
+import "reprise/rewrite/reason"
 
 // WhatChanged returns why a session no longer fits a call, and the names of what has changed.
 func WhatChanged(f Facts, c *ChainFacts) (reason.Code, []string) {
@@ -123,13 +29,4 @@ func WhatChanged(f Facts, c *ChainFacts) (reason.Code, []string) {
 		return reason.WorkGone, nil
 	}
 	return "", nil
-}
-
-// Named returns the fingerprints without what counts only for calls without a name.
-func (f Fingerprints) Named() Fingerprints {
-	list := slices.DeleteFunc(f.Settings.list(), func(d Digest) bool { return d.Guard == reason.JobChanged })
-	if len(list) > 0 || strings.Contains(string(f.Settings), "\t") {
-		f.Settings = NewDigests(list)
-	}
-	return f
 }

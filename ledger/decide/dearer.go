@@ -63,6 +63,12 @@ func ClassifyRun(mode rewrite.Mode, why, fellBack reason.Code) Side {
 	return Unmeasured
 }
 
+// isGuard reports whether a call that continues its chain is fresh for that reason all the same.
+func isGuard(r reason.Code) bool {
+	text, ok := r.Lookup()
+	return ok && text.Group == reason.GroupGuards
+}
+
 // A Meter holds running averages over the latest runs of one side that ended well. Tokens are in
 // disjoint kinds, Cost is in nano-dollars.
 type Meter struct {

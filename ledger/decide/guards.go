@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"cmp"
 	"slices"
 
 	"reprise/rewrite/reason"
@@ -61,6 +60,3 @@ func stateReason(c *ChainFacts) reason.Code {
 	}
 	return reason.PreviousUnknown
 }
-
-// model returns the model that the session runs with, as the tool named it or else as it was requested.
-func (c *ChainFacts) model() string { return cmp.Or(c.FirstModel, c.Fingerprints.Model) }

@@ -20,10 +20,6 @@ func (r Rounds) And(given, tree string) Rounds {
 	return Rounds{Count: r.Count + 1, Given: given, Tree: tree}
 }
 
-// Changes reports whether the session's runs change files, as far as is known. One that only reads, as a reviewer's, makes its
-// progress elsewhere.
-func (c *ChainFacts) Changes() bool { return c.Left != "" }
-
 // enoughRounds is how many rounds without progress a session may have.
 const enoughRounds = 2
 

@@ -171,6 +171,39 @@ func (a *Attempt) connect(stdout, stderr *os.File) {
 	}
 }
 
+func (a *Attempt) stdoutTap(l link) *tap {
+	t := newTap(l, a.stdout)
+	lines := splitter{line: a.recoverLine(a.takeLine), max: a.Stream.MaxLine()}
+	t.take = func(b *buffer) {
+		shown := lines.next(b)
+		a.pass(b)
+		a.show(shown, b)
+	}
+	return t
+}
+
+func (a *Attempt) stderrTap(l link) *tap {
+	t := newTap(l, a.stderr)
+	lines := splitter{line: a.recoverLine(a.Stream.ErrLine), max: rewrite.LongestLine}
+	lines.early = func(part []byte) (as bool) {
+		a.Unbroken(func() { as = a.Stream.ErrAsIs(part) })
+		return as
+	}
+	t.take = func(b *buffer) {
+		var shown []byte
+		if b != nil {
+			a.tail.write(b.piece)
+			shown = b.piece
+		}
+		if a.Plan.ReadStderr {
+			shown = lines.next(b)
+		}
+		a.write(a.stderr, shown, b)
+		a.updateGate()
+	}
+	return t
+}
+
 // Shown returns the status that the caller gets. It can differ from the tool's, whose exit
 // code depends on the output format and which could write to the shim.
 func (a *Attempt) Shown(st Status) Status {

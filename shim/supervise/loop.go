@@ -2,12 +2,14 @@ package supervise
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"sync"
 	"syscall"
 	"time"
 
 	"reprise/rewrite/reason"
+	"reprise/shim/front"
 )
 
 // After a terminating signal the shim looks each beat whether the caller takes its output, and gives
@@ -175,11 +177,6 @@ func (a *Attempt) lose(l loss) {
 	}
 }
 
-// terminates reports whether a signal asks for the end of a run.
-func terminates(sig os.Signal) bool {
-	return sig == syscall.SIGTERM || sig == syscall.SIGINT || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
-}
-
 // handleSignal forwards a signal to the tool. After the tool's end the signal is for the shim
 // itself: a terminating one ends delivery, SIGTSTP stops the shim.
 func (a *Attempt) handleSignal(sig os.Signal) {
@@ -317,16 +314,6 @@ func (a *Attempt) checkCaller() {
 	a.beats = time.After(beat)
 }
 
-// isClosed reports whether a channel is closed. Nothing may be sent on it.
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 // nextSweep removes orphan files and returns the time of the next sweep, nil for none. Once
 // the session's ID is known the tool writes no more of them.
 func (a *Attempt) nextSweep(since time.Duration) <-chan time.Time {
@@ -338,4 +325,21 @@ func (a *Attempt) nextSweep(since time.Duration) <-chan time.Time {
 		return nil
 	}
 	return time.After(a.Sweeper.Next(since))
+}
+
+// leaveOpen starts a process that goes on copying the stream to the caller, if processes that
+// the tool has left running may still write to it. The caller sees the tool's end at once.
+func (a *Attempt) leaveOpen(t *tap) {
+	if t.over || t.to.gone || a.state == stateRefused {
+		return
+	}
+	if a.Plan.ReexecsSelf && t.to == a.stdout && a.Stream.MaxLine() == 0 {
+		return // the tool's own child writes in another format than the caller's
+	}
+	if HungUp(int(t.file.Fd())) && (a.state == stateAbandoned || t.waiting() == 0) {
+		return
+	}
+	if err := front.Copy(t.file.Fd(), t.to.fd); err != nil {
+		a.Fault("go on copying output", fmt.Errorf("fork: %w", err))
+	}
 }

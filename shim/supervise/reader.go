@@ -3,7 +3,6 @@ package supervise
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"syscall"
@@ -38,39 +37,6 @@ type piece struct {
 
 func newTap(l link, to *sink) *tap {
 	return &tap{file: l.ours, terminal: l.screen != nil, to: to, free: make(chan *buffer, buffersPerStream)}
-}
-
-func (a *Attempt) stdoutTap(l link) *tap {
-	t := newTap(l, a.stdout)
-	lines := splitter{line: a.recoverLine(a.takeLine), max: a.Stream.MaxLine()}
-	t.take = func(b *buffer) {
-		shown := lines.next(b)
-		a.pass(b)
-		a.show(shown, b)
-	}
-	return t
-}
-
-func (a *Attempt) stderrTap(l link) *tap {
-	t := newTap(l, a.stderr)
-	lines := splitter{line: a.recoverLine(a.Stream.ErrLine), max: rewrite.LongestLine}
-	lines.early = func(part []byte) (as bool) {
-		a.Unbroken(func() { as = a.Stream.ErrAsIs(part) })
-		return as
-	}
-	t.take = func(b *buffer) {
-		var shown []byte
-		if b != nil {
-			a.tail.write(b.piece)
-			shown = b.piece
-		}
-		if a.Plan.ReadStderr {
-			shown = lines.next(b)
-		}
-		a.write(a.stderr, shown, b)
-		a.updateGate()
-	}
-	return t
 }
 
 // read reads the stream to its end, or, after end was called, what the tool has written by then.
@@ -166,35 +132,10 @@ func (t *tap) waiting() (n int) {
 	return n
 }
 
-// withFD calls use with a file's descriptor, unless the file is closed. File.Fd would disable the
-// file's deadlines.
-func withFD(f *os.File, use func(fd int)) {
-	if raw, err := f.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { use(int(fd)) })
-	}
-}
-
 // close closes the stream, so that the tool's next write fails. The reader then ends.
 func (t *tap) close() {
 	t.over = true
 	t.file.Close()
-}
-
-// leaveOpen starts a process that goes on copying the stream to the caller, if processes that
-// the tool has left running may still write to it. The caller sees the tool's end at once.
-func (a *Attempt) leaveOpen(t *tap) {
-	if t.over || t.to.gone || a.state == stateRefused {
-		return
-	}
-	if a.Plan.ReexecsSelf && t.to == a.stdout && a.Stream.MaxLine() == 0 {
-		return // the tool's own child writes in another format than the caller's
-	}
-	if HungUp(int(t.file.Fd())) && (a.state == stateAbandoned || t.waiting() == 0) {
-		return
-	}
-	if err := front.Copy(t.file.Fd(), t.to.fd); err != nil {
-		a.Fault("go on copying output", fmt.Errorf("fork: %w", err))
-	}
 }
 
 // A splitter splits a stream into lines. For each piece of the stream it returns what its whole

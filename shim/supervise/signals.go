@@ -114,3 +114,18 @@ func notify(c chan struct{}) {
 	default:
 	}
 }
+
+// terminates reports whether a signal asks for the end of a run.
+func terminates(sig os.Signal) bool {
+	return sig == syscall.SIGTERM || sig == syscall.SIGINT || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
+}
+
+// isClosed reports whether a channel is closed. Nothing may be sent on it.
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

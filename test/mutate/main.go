@@ -27,7 +27,7 @@ type target struct {
 
 // targets says which tests are run for which files.
 var targets = []target{
-	{"ledger/decide", []string{"decide.go", "changed.go", "caller.go"}, []string{"./ledger/decide", "./ledger"}},
+	{"ledger/decide", []string{"decide.go", "facts.go", "fingerprints.go", "changed.go", "caller.go"}, []string{"./ledger/decide", "./ledger"}},
 	{"ledger/decide", []string{"verdict.go"}, []string{"./ledger/decide", "./shim"}}, // which has the labelled sequences
 	{"ledger", []string{"candidates.go", "ticket.go", "outcome.go"}, []string{"./ledger"}},
 	{"ledger", []string{"answers.go"}, []string{"./ledger", "./shim"}},

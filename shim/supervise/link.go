@@ -66,3 +66,11 @@ func (l link) resize() (changed bool) {
 	})
 	return changed
 }
+
+// withFD calls use with a file's descriptor, unless the file is closed. File.Fd would disable the
+// file's deadlines.
+func withFD(f *os.File, use func(fd int)) {
+	if raw, err := f.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { use(int(fd)) })
+	}
+}

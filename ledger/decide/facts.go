@@ -1,0 +1,184 @@
+package decide
+
+import (
+	"cmp"
+	"slices"
+
+	"reprise/rewrite"
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
+)
+
+// A State is the state of a session.
+type State string
+
+// The states of a session.
+const (
+	Running State = "running" // its first or latest run has not ended
+	Live    State = "live"    // its latest run ended well
+	Failed  State = "failed"  // its latest run ended badly
+	Killed  State = "killed"  // its latest run died by a signal
+	Dead    State = "dead"    // it can no longer be resumed
+)
+
+// A StoredState is the state of a session where its tool stores it.
+type StoredState int
+
+// The states of a stored session.
+const (
+	StoredSame StoredState = iota // as our last run left it
+	StoredGone
+	StoredChanged // another process has written to it
+)
+
+// Facts are everything that a decision depends on.
+type Facts struct {
+	Now          Millis
+	Disabled     bool        // configuration switched resuming off
+	Never        bool        // a rule makes each call independent
+	Fresh        reason.Code // why the caller or its rule wants a fresh session, "" if not
+	NoResume     bool        // the binary is known not to support it
+	Copies       bool        // a resume continues in a copy and leaves its source unchanged
+	Fork         bool        // a session is copied also if another process uses it, or has used it
+	Named        bool        // the task is named; otherwise continuity alone finds the chain
+	DerivedRole  bool        // nothing names the call's role
+	SameTask     bool        // the task is known, but not that its calls belong together
+	Attempt      int         // the caller's number of the round, rewrite.NoAttempt if it does not count them
+	Fingerprints Fingerprints
+	Place        Place // of the call's directory
+	PromptBytes  int
+	Limits       Limits
+	Meters       Meters // costs of the runs of its rule, tool and model
+	// Chains are the sessions that the call may continue: the most recently used chain first, and
+	// within a chain the newest session first. With Named they are one chain's, otherwise those
+	// that begin like the call's prompt.
+	Chains []ChainFacts
+	More   bool // there are further chains with this beginning that were not read
+	Others bool // the directory, or the task, has chains that begin otherwise; set only if Chains is empty
+	// Updated reports that the call may continue a session that another version of reprise has recorded in another form.
+	Updated bool
+	// Start are the ends of the role as a copy of whose session the call's role begins, which has had no call yet.
+	Start []ChainFacts
+}
+
+// Session returns the facts about a session that a decision names.
+func (f *Facts) Session(id int64) *ChainFacts {
+	for _, list := range [][]ChainFacts{f.Chains, f.Start} {
+		if i := slices.IndexFunc(list, func(c ChainFacts) bool { return c.Session == id }); i >= 0 {
+			return &list[i]
+		}
+	}
+	panic("a decision names a session that its facts lack")
+}
+
+// Lost returns how many copies of a session are lost: their shim was killed with its run, so their end was not
+// recorded. The session is as it was, and is continued as after any kill.
+func (f *Facts) Lost(session int64) (copies int) {
+	for i := range f.Chains {
+		if c := &f.Chains[i]; c.Parent == session && c.State == Running && !c.Held {
+			copies++
+		}
+	}
+	return copies
+}
+
+// ChainFacts are the facts about a chain and one of its sessions.
+type ChainFacts struct {
+	Chain        int64
+	Newest       int64 // the chain's newest session
+	Concurrent   bool  // two calls of the chain have run at once
+	Session      int64
+	Parent       int64 // the session that it is a copy of, 0 for none
+	NativeID     string
+	State        State
+	StateWhy     reason.Code // why it is dead or has failed; of a live one TurnLimit, or why a copy of it has failed if that may lie in it
+	Held         bool        // a live process holds its lease
+	Fingerprints Fingerprints
+	Place        Place // of the directory at the end of its latest run
+	CommitGone   bool  // Place.Head is no ancestor of the call's
+	// CheckoutDiffers reports that the directory lacks what the session did on another machine.
+	CheckoutDiffers bool
+	Shared          bool   // a store decides on it, not this ledger
+	FirstModel      string // the model that the tool named when the session began, "" if not known
+	Stored          StoredState
+	ForkAt          string      // the message where our last run left it, although another process has written to it
+	NoForkAt        reason.Code // why there is none
+	Created         Millis
+	LastUsed        Millis
+	Errors          int
+	Context         rewrite.Context
+	Compacted       bool // the tool has shortened its history
+	BaseBytes       int
+	Continuity      prompt.Continuity
+	Attempt         int              // of its latest call, or rewrite.NoAttempt
+	CallersOwn      bool             // the caller has continued it by its ID
+	Reset           bool             // another role's answer, or its own, has ended it
+	Share           float64          // the chain's fixed number from 0 to 1
+	Proof           Proof            // what shows that the call continues it
+	AnswerShared    bool             // another session gave the same answer
+	Against         []prompt.Finding // what in the prompt speaks against continuing the session, without what others have answered
+	Ends            []prompt.Finding // what ends the conversation although a name says that it goes on
+	Base            []prompt.Digest
+	WorkGone        bool   // files that it changed have been thrown away since
+	Caller          Caller // of its latest call
+	File            string // in which the session is stored
+	Left            string // the files that its runs changed, as they left them
+	Stamp           Stamp  // as our last run left it
+
+	Past    []Run  // its chain's latest runs that ended well, the latest first
+	Rounds  Rounds // its latest ones that were given the same
+	Given   string // a digest of what the call gives it
+	TreeNow string // git's name of the directory's content, "" if not known
+
+	// Of another book's session: git's name of the directory's content after its latest run, and a digest of that
+	// directory on that machine.
+	Tree, Directory string
+}
+
+// Retains reports whether the prompt has what the session was sent first.
+func (c *ChainFacts) Retains() bool {
+	return c.Continuity.Relation == reason.Extends || c.Continuity.Relation == reason.Revises
+}
+
+// QuotesLong reports whether the prompt shows, as the session's own, an answer that identifies it.
+func (c *ChainFacts) QuotesLong() bool {
+	e := &c.Continuity.Evidence
+	return e.Own && e.Answer >= prompt.LongAnswer
+}
+
+// model returns the model that the session runs with, as the tool named it or else as it was requested.
+func (c *ChainFacts) model() string { return cmp.Or(c.FirstModel, c.Fingerprints.Model) }
+
+// Changes reports whether the session's runs change files, as far as is known. One that only reads, as a reviewer's, makes its
+// progress elsewhere.
+func (c *ChainFacts) Changes() bool { return c.Left != "" }
+
+// Unnamed is what a call without a name needs to be resumed.
+type Unnamed string
+
+// What it may need.
+const (
+	UnnamedEvidence Unnamed = "evidence" // evidence that it continues the session's own work
+	UnnamedExtends  Unnamed = "extends"  // a prompt that repeats everything the session was sent and adds something
+	UnnamedOff      Unnamed = "off"      // a name: it is never resumed
+)
+
+// Limits are the bounds within which a session is resumed.
+type Limits struct {
+	TTL           Millis  // longest time idle
+	MaxAge        Millis  // longest time since the session began
+	ErrorLimit    int     // failed runs that a session may have had; 0 for no limit
+	ContextShare  float64 // share of the context window that may be used up
+	MinBase       int     // least bytes of an unnamed job's prompt, to be distinct from others
+	MinEvident    int     // the same if there is evidence that the call continues it
+	Unnamed       Unnamed // what an unnamed call needs to be resumed
+	ResumeSame    bool    // an identical prompt resumes
+	WholePrompt   bool    // never send a delta
+	UnknownWindow int64   // context window assumed if neither the tool reports it nor the model has a known one, in tokens
+	HoldOut       float64 // share of the chains that are never resumed, for comparison
+	WholeOut      float64 // share of the chains that are sent whole prompts, for comparison
+	ResumeDearer  bool    // resume even if it costs more
+	Unrelated     bool    // under a name, another template goes on with the session
+	Budget        Budget  // of its job
+	Stop          bool    // a call of a job that is over its budget does not run
+}
