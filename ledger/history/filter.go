@@ -149,3 +149,19 @@ func (f Filter) SelectsSession(directory string, used time.Time) bool {
 	inside := f.Directory == "" || directory == f.Directory || strings.HasPrefix(directory, below)
 	return inside && (p == Always || p.Since <= at && at < p.Until)
 }
+
+// A Wanted selects the rows of a list: calls, or chains and sessions with such a call. The zero value
+// selects all.
+type Wanted struct {
+	Filter
+	Live  bool // chains that a call could continue, as far as their session's state shows
+	Limit int
+}
+
+// limit returns SQL's LIMIT. A negative one means none.
+func (w Wanted) limit() int {
+	if w.Limit == 0 {
+		return -1
+	}
+	return w.Limit
+}

@@ -61,22 +61,6 @@ func Unshared(l *ledger.Ledger, since decide.Millis) (calls map[string]int64, er
 	return calls, nil
 }
 
-// A Wanted selects the rows of a list: calls, or chains and sessions with such a call. The zero value
-// selects all.
-type Wanted struct {
-	Filter
-	Live  bool // chains that a call could continue, as far as their session's state shows
-	Limit int
-}
-
-// limit returns SQL's LIMIT. A negative one means none.
-func (w Wanted) limit() int {
-	if w.Limit == 0 {
-		return -1
-	}
-	return w.Limit
-}
-
 // Chains returns the chains, the most recently used first.
 func Chains(l *ledger.Ledger, w Wanted) ([]ChainRow, error) {
 	of := w.Filter
