@@ -59,7 +59,7 @@ func TestRolesAtOnce(t *testing.T) {
 				for n := range round {
 					text += fmt.Sprintf("\n\n## Round %d", n+1)
 				}
-				now := decide.Millis(time.Now().UnixMilli())
+				now := decide.MillisOf(time.Now())
 				d, ticket, err := ledger.Begin(book, &ledger.Call{
 					Tool: "claude", Cwd: "/project", Home: home, Format: rewrite.Text, Task: "task", Role: fmt.Sprint("reviewer-", role), Now: now,
 					Prompt: prompt.New(text, hello.DigestKey),

@@ -247,7 +247,7 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
 	}
-	now := decide.Millis(time.Now().Add(-started).UnixMilli())
+	now := decide.MillisOf(time.Now().Add(-started))
 	d, ticket, err := ledger.Begin(book, &ledger.Call{
 		Tool: "claude", Cwd: resolved(cwd), Home: resolved(home), Task: task, Format: rewrite.Text, Now: now,
 		Prompt: prompt.New(string(text), hello.DigestKey),

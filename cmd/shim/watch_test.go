@@ -44,7 +44,7 @@ func TestWatch(t *testing.T) {
 	}
 	defer l.Close()
 	call := &ledger.Call{Tool: "claude", Cwd: "/home/me/src/shop", Home: "/home/me/.claude", Task: "T-1", Format: rewrite.Text,
-		Prompt: prompt.New("Go on", l.Key()), Now: decide.Millis(time.Now().UnixMilli()), Attempt: rewrite.NoAttempt,
+		Prompt: prompt.New("Go on", l.Key()), Now: decide.MillisOf(time.Now()), Attempt: rewrite.NoAttempt,
 		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame }}
 	_, ticket, err := ledger.Begin(l, call)
 	if err != nil {

@@ -153,7 +153,7 @@ func TestStatuslineNamesItsPeriod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	midnight := decide.Millis(sample.Now.UnixMilli()) - 18*3_600_000
+	midnight := decide.MillisOf(sample.Now) - 18*3_600_000
 	if _, err := db.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= 1500)
 		INSERT INTO invocations (tool, cwd, format, prompt_bytes, sent_bytes, started, mode, reason, outcome)
 		SELECT 'claude', '/home/me', 'text', 1, 1, ? + i * 36000, 'resume', 'extends', 'ok' FROM n`, midnight); err != nil {

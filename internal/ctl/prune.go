@@ -141,11 +141,11 @@ func (p *pruning) local(policy prune.Policy, history time.Duration) error {
 	if err != nil {
 		return err
 	}
-	for _, v := range prune.Apply(decide.Millis(p.app.Now.UnixMilli()), files, policy, p.look) {
+	for _, v := range prune.Apply(decide.MillisOf(p.app.Now), files, policy, p.look) {
 		p.carryOut(v)
 	}
 	if history > 0 {
-		before := decide.Millis(p.app.Now.Add(-history).UnixMilli())
+		before := decide.MillisOf(p.app.Now.Add(-history))
 		p.report.Chains, p.report.Calls, err = l.DropBefore(before, p.report.DryRun)
 	}
 	return err
@@ -205,7 +205,7 @@ func printPrune(a *app.App, r pruneReport) {
 				freed, verb = view.SizeCell(*s.Bytes), view.TextCell("remove")
 			}
 			why := cmp.Or(s.Error, strings.Join(view.Mapped(s.Reasons, func(r prune.Reason) string { return string(r) }), ", "))
-			t.Add(view.IDCell(s.Chain), view.TextCell(s.Tool), view.SessionCell(s.Session), a.WhenCell(decide.Millis(s.LastUsed.UnixMilli())), freed, verb, view.TextCell(why))
+			t.Add(view.IDCell(s.Chain), view.TextCell(s.Tool), view.SessionCell(s.Session), a.WhenCell(decide.MillisOf(s.LastUsed)), freed, verb, view.TextCell(why))
 		}
 		t.Print(a.Stdout)
 		fmt.Fprintln(a.Stdout)

@@ -105,7 +105,7 @@ type billedGroup struct {
 
 // readStats reads the calls; a missing ledger counts as empty.
 func readStats(a *app.App, from statsSource) (stats, error) {
-	s := stats{By: history.By(from.by), Now: decide.Millis(a.Now.UnixMilli())}
+	s := stats{By: history.By(from.by), Now: decide.MillisOf(a.Now)}
 	table, err := a.LoadPrices()
 	if err != nil {
 		return s, err

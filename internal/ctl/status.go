@@ -115,12 +115,12 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 		o.span = strings.TrimSpace(words)
 	}
 	cfg, wrong := a.Configuration()
-	now := decide.Millis(a.Now.UnixMilli())
+	now := decide.MillisOf(a.Now)
 	all := history.Wanted{Filter: o.lists, Limit: maxChains}
 	live, last := all, all
 	live.Live, last.Limit = true, statusDecisions
 	if f.Period == (history.Period{}) {
-		f.Period = history.Since(decide.Millis(a.Now.AddDate(0, 0, -app.RecentDays).UnixMilli())).Period
+		f.Period = history.Since(decide.MillisOf(a.Now.AddDate(0, 0, -app.RecentDays))).Period
 	}
 	var meters []ledger.MeterRow
 	var passed []history.PassedRow
@@ -197,7 +197,7 @@ func printFirst(a *app.App, o overview) {
 
 func passedWords(a *app.App, p why.PassedReport) string {
 	if a.Stdout.Terminal {
-		return a.TildeIn(p.Words(view.Ago(a.Now, decide.Millis(p.Last.UnixMilli()))))
+		return a.TildeIn(p.Words(view.Ago(a.Now, decide.MillisOf(p.Last))))
 	}
 	return a.TildeIn(p.Words(p.Last.Format(time.RFC3339)))
 }

@@ -140,7 +140,7 @@ func (r *storeReport) read(ctx context.Context, client *wire.Client, now time.Ti
 // startOfDay returns when the day of a time began.
 func startOfDay(t time.Time) decide.Millis {
 	year, month, day := t.Date()
-	return decide.Millis(time.Date(year, month, day, 0, 0, 0, 0, t.Location()).UnixMilli())
+	return decide.MillisOf(time.Date(year, month, day, 0, 0, 0, 0, t.Location()))
 }
 
 func (r *storeReport) addSessions(sessions []fleet.Session, now time.Time) {
@@ -232,7 +232,7 @@ func runningWords(a *app.App, runs []sharedRun) string {
 // agoWords returns how long ago a time was, or for programs the time.
 func agoWords(a *app.App, then time.Time) string {
 	if a.Stdout.Terminal {
-		return view.Ago(a.Now, decide.Millis(then.UnixMilli()))
+		return view.Ago(a.Now, decide.MillisOf(then))
 	}
 	return then.UTC().Format(time.RFC3339)
 }

@@ -191,7 +191,7 @@ func lastDecision(a *app.App, l *ledger.Ledger, cfg config.Config, directory str
 	}
 	c := view.DecisionCell(i)
 	parts := []string{a.Stdout.Paint(c.Meaning, view.Printable(c.Human)) + ", " + view.Ago(a.Now, i.Started)}
-	spent, err := l.SpendingOf(i.ID, decide.Millis(a.Now.UnixMilli()))
+	spent, err := l.SpendingOf(i.ID, decide.MillisOf(a.Now))
 	if err != nil {
 		return nil, err
 	}

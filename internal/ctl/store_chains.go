@@ -62,7 +62,7 @@ func openStored(a *app.App, l *ledger.Ledger, name fleet.Name, dir string) (*sto
 	if err != nil {
 		return nil, onlyHere("open the store", err, s)
 	}
-	return &storedChains{s, client, fleet.Keeper{Store: client, Now: decide.Millis(a.Now.UnixMilli())}, name}, nil
+	return &storedChains{s, client, fleet.Keeper{Store: client, Now: decide.MillisOf(a.Now)}, name}, nil
 }
 
 // onlyHere returns an error of the store, with what can be done without it.
@@ -155,13 +155,13 @@ func pruneStore(a *app.App, cfg config.Config, history time.Duration, dry bool) 
 	}
 	defer l.Close()
 	_, maxAge := cfg.Longest()
-	keeper := fleet.Keeper{Store: client, Now: decide.Millis(a.Now.UnixMilli())}
-	kept, err := keeper.Idle(context.Background(), decide.Millis(a.Now.Add(-maxAge-idleBeyond).UnixMilli()), dry)
+	keeper := fleet.Keeper{Store: client, Now: decide.MillisOf(a.Now)}
+	kept, err := keeper.Idle(context.Background(), decide.MillisOf(a.Now.Add(-maxAge-idleBeyond)), dry)
 	p := &storePruning{Chains: kept.Chains, Sessions: kept.Sessions, Bundles: kept.Bundles}
 	if err == nil && !dry {
 		before := ""
 		if history > 0 {
-			before = fleet.Day(decide.Millis(a.Now.Add(-history).UnixMilli()))
+			before = fleet.Day(decide.MillisOf(a.Now.Add(-history)))
 		}
 		var entries int
 		entries, err = client.Sweep(context.Background(), before)

@@ -141,7 +141,7 @@ const (
 // repeatWarnings returns warnings on callers that repeat their prompts but for one place and are not resumed, though a name
 // would have them resumed. A rule that matches them by now ends the warning.
 func repeatWarnings(a *app.App, l *ledger.Ledger, c config.Config, f history.Filter) (warnings []warning, err error) {
-	since, err := history.Bounded(l, max(f.Times().Since, decide.Millis(a.Now.Add(-rule.ProposedPeriod).UnixMilli())), maxRepeating)
+	since, err := history.Bounded(l, max(f.Times().Since, decide.MillisOf(a.Now.Add(-rule.ProposedPeriod))), maxRepeating)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func repeatWarnings(a *app.App, l *ledger.Ledger, c config.Config, f history.Fil
 
 // dearerWarnings returns warnings on rules whose resumes are suspended.
 func dearerWarnings(a *app.App, c config.Config, meters []ledger.MeterRow) []warning {
-	now := decide.Millis(a.Now.UnixMilli())
+	now := decide.MillisOf(a.Now)
 	var warnings []warning
 	for _, m := range meters {
 		p, ok := m.Prices(now)

@@ -64,7 +64,7 @@ func newScene(t *testing.T, tool string) *scene {
 	}
 	return &scene{t, home, ledger.SessionFile{
 		Tool: tool, Home: home, NativeID: id, File: filepath.Join(home, paths[tool][0]), Stamp: decide.Stamp(fmt.Sprint(len(text))),
-		LastUsed: decide.Millis(used.UnixMilli()),
+		LastUsed: decide.MillisOf(used),
 	}}
 }
 

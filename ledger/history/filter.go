@@ -145,7 +145,7 @@ func (f Filter) ofCalls(column, owner string) (condition string, args []any) {
 // OnlyPeriod allows; the tool is not looked at.
 func (f Filter) SelectsSession(directory string, used time.Time) bool {
 	p, below := f.Times(), strings.TrimSuffix(f.Directory, "/")+"/"
-	at := decide.Millis(used.UnixMilli())
+	at := decide.MillisOf(used)
 	inside := f.Directory == "" || directory == f.Directory || strings.HasPrefix(directory, below)
 	return inside && (p == Always || p.Since <= at && at < p.Until)
 }

@@ -142,7 +142,7 @@ func period(a *App, since, until string) (history.Period, error) {
 		if err != nil {
 			return p, err
 		}
-		*end.at = decide.Millis(at.UnixMilli())
+		*end.at = decide.MillisOf(at)
 	}
 	if p.Since >= p.Until {
 		return p, Usage(fmt.Sprintf("no time is since %s and before %s", since, until), "--since takes the earlier end, --until the later one")

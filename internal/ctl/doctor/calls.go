@@ -46,7 +46,7 @@ func checkQuality(a *app.App) (checks []setup.Check) {
 		return nil // the check of the ledger says so
 	}
 	defer l.Close()
-	warnings, err := why.QualityWarnings(a, l, history.Since(decide.Millis(a.Now.AddDate(0, 0, -app.RecentDays).UnixMilli())))
+	warnings, err := why.QualityWarnings(a, l, history.Since(decide.MillisOf(a.Now.AddDate(0, 0, -app.RecentDays))))
 	if err != nil {
 		return []setup.Check{setup.Problem("quality", err.Error(), "shimctl doctor --fix")}
 	}

@@ -56,7 +56,7 @@ func sharedCalls(a *app.App) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	passed, err := history.PassedRows(l, history.Since(decide.Millis(a.Now.AddDate(0, 0, -app.RecentDays).UnixMilli())))
+	passed, err := history.PassedRows(l, history.Since(decide.MillisOf(a.Now.AddDate(0, 0, -app.RecentDays))))
 	if err != nil {
 		return "", err
 	}

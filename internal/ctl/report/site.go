@@ -189,7 +189,7 @@ func (s *site) day(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Page, er
 	if err != nil {
 		return draw.Page{}, errNoPage
 	}
-	period := history.Period{Since: decide.Millis(day.UnixMilli()), Until: decide.Millis(day.AddDate(0, 0, 1).UnixMilli())}
+	period := history.Period{Since: decide.MillisOf(day), Until: decide.MillisOf(day.AddDate(0, 0, 1))}
 	snapshot, err := history.ReadSnapshot(l, history.Filter{Period: period}, s.Prices.LongPrompt(), mostOfADay)
 	if err != nil {
 		return draw.Page{}, err

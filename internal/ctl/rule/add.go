@@ -94,7 +94,7 @@ func ProposeFor(a *app.App, l *ledger.Ledger, i history.Invocation) (proposal, e
 		return proposal{}, fmt.Errorf("its caller named the task %s", i.Task)
 	}
 	since := i.Started.Time().Add(-ProposedPeriod)
-	return proposeRule(a, l, i.ID, i.Tool, i.Cwd, decide.Millis(since.UnixMilli()))
+	return proposeRule(a, l, i.ID, i.Tool, i.Cwd, decide.MillisOf(since))
 }
 
 // runAdd adds the rules of a file.

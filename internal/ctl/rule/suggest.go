@@ -101,7 +101,7 @@ func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, e
 		return nil, err
 	}
 	defer l.Close()
-	frames, err := replay.Templates(l, decide.Millis(since.UnixMilli()), Policy(cfg.Policy))
+	frames, err := replay.Templates(l, decide.MillisOf(since), Policy(cfg.Policy))
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, e
 			continue
 		}
 		s.Section = placeWords(p, f.Place)
-		if err := s.try(a, l, f, decide.Millis(since.UnixMilli()), two != nil); err != nil {
+		if err := s.try(a, l, f, decide.MillisOf(since), two != nil); err != nil {
 			return nil, err
 		}
 		if s.worthIt() && !slices.ContainsFunc(found, func(o suggestion) bool { return s.proposed && o.Rule == s.Rule }) { // one rule may name several roles

@@ -138,7 +138,7 @@ func runTry(a *app.App, name, since string, asJSON bool) error {
 		report.Command = "shimctl rule add " + view.ShellQuote(name)
 	}
 	report.Rules, err = view.WithProgress(a.Stderr, "looking through the calls", func() ([]TriedRule, error) {
-		return tryRules(a, rules, decide.Millis(from.UnixMilli()))
+		return tryRules(a, rules, decide.MillisOf(from))
 	})
 	if err != nil {
 		return err

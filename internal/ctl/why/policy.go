@@ -106,6 +106,6 @@ func Restates(i history.Invocation) bool {
 
 // QualityWarnings says where chains did worse that were resumed, or that were sent deltas.
 func QualityWarnings(a *app.App, l *ledger.Ledger, f history.Filter) ([]string, error) {
-	courses, err := history.Courses(l, f, decide.Millis(a.Now.UnixMilli()))
+	courses, err := history.Courses(l, f, decide.MillisOf(a.Now))
 	return saving.NewQuality(courses).Warnings(), err
 }

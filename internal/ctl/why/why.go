@@ -140,7 +140,7 @@ func (w *Report) paragraph(decided string) string {
 func Passed(a *app.App, p PassedReport) *Report {
 	w := newWhy(a.Configured(), Decided{Reason: p.Reason})
 	w.Passed = &p
-	last := view.Ago(a.Now, decide.Millis(p.Last.UnixMilli()))
+	last := view.Ago(a.Now, decide.MillisOf(p.Last))
 	if !a.Stdout.Terminal {
 		last = p.Last.Format(time.RFC3339)
 	}
