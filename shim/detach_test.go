@@ -61,6 +61,6 @@ func TestAwaitFinished(t *testing.T) {
 	}
 
 	leave("one")
-	c.shared.settings.Finish = config.FinishWait
+	c.shared.settings.UploadTimeout = 100 * time.Millisecond // after which it has failed
 	c.awaitFinished()
 }
