@@ -342,45 +342,10 @@ func mutantIs(n int) bool {
 	return n == mutantNumberNow
 }
 
-func mutantKeeps(n int) bool { return !mutantIs(n) }
-
-func mutantNot(n int, b bool) bool { return b != mutantIs(n) }
-
-func mutantOther(n int, other, original func() bool) bool {
+func mutant[T any](n int, other, original func() T) T {
 	if mutantIs(n) {
 		return other()
 	}
 	return original()
-}
-
-func mutantAnd(n int, a bool, b func() bool) bool {
-	if mutantIs(n) {
-		return a || b()
-	}
-	return a && b()
-}
-
-func mutantOr(n int, a bool, b func() bool) bool {
-	if mutantIs(n) {
-		return a && b()
-	}
-	return a || b()
-}
-
-func mutantNumber[T ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr | ~float32 | ~float64](more, less int, v T) T {
-	if mutantIs(more) {
-		return v + 1
-	}
-	if mutantIs(less) {
-		return v - 1
-	}
-	return v
-}
-
-func mutantText[T ~string](n int, other, v T) T {
-	if mutantIs(n) {
-		return other
-	}
-	return v
 }
 `
