@@ -258,7 +258,7 @@ func (r *runner) tests(t target) ([]*test, error) {
 	var list []*test
 	for i, pkg := range t.tests {
 		binary := filepath.Join(r.work, fmt.Sprintf("tests%d", i))
-		if _, err := toolbox.Output("go", "test", "-c", "-overlay", filepath.Join(r.work, "overlay.json"), "-o", binary, pkg); err != nil {
+		if _, err := toolbox.Output("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(r.work, "overlay.json"), "-o", binary, pkg); err != nil {
 			return nil, err
 		}
 		cmd := exec.Command(binary, "-test.list", ".")
