@@ -7,14 +7,14 @@ func WhatChanged(f Facts, c *ChainFacts) (reason.Code, []string) {
 	if c.Fingerprints.Model != f.Fingerprints.Model {
 		return reason.ModelChanged, nil
 	}
-	if reason, names := c.Fingerprints.Settings.differ(f.Fingerprints.Settings, reason.SettingsChanged); reason != "" {
-		return reason, names
+	if code, names := c.Fingerprints.Settings.differ(f.Fingerprints.Settings, reason.SettingsChanged); code != "" {
+		return code, names
 	}
 	if c.Fingerprints.Runtime != f.Fingerprints.Runtime {
 		return reason.RuntimeChanged, nil
 	}
-	if reason, names := c.Fingerprints.Auth.differ(f.Fingerprints.Auth, reason.AuthChanged); reason != "" {
-		return reason, names
+	if code, names := c.Fingerprints.Auth.differ(f.Fingerprints.Auth, reason.AuthChanged); code != "" {
+		return code, names
 	}
 	switch {
 	case c.Place.Repository != f.Place.Repository:

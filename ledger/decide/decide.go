@@ -300,8 +300,8 @@ func chooseUnnamed(f Facts) (*ChainFacts, reason.Code) {
 	case c.BaseBytes < f.Limits.LeastBase():
 		return nil, reason.BaseTooSmall
 	default:
-		if reason := f.verdict(c); reason != "" {
-			return nil, reason
+		if code := f.verdict(c); code != "" {
+			return nil, code
 		}
 		return c, ""
 	}

@@ -92,10 +92,10 @@ func (d Digests) differ(other Digests, otherwise reason.Code) (reason.Code, []st
 	}
 	collect(mine, its)
 	collect(its, mine)
-	for _, reason := range order {
-		if len(names[reason]) > 0 {
-			slices.Sort(names[reason])
-			return reason, withoutWholes(names[reason])
+	for _, code := range order {
+		if len(names[code]) > 0 {
+			slices.Sort(names[code])
+			return code, withoutWholes(names[code])
 		}
 	}
 	return otherwise, nil

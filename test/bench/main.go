@@ -1,9 +1,9 @@
 // Command bench measures what the shims cost. It compares the time of a call without a shim,
 // through the least shim possible in C, and through ours; what a managed call adds,
 // compared with a plain Go program that does the same kind of work (goledger); speed and memory use
-// with a long answer; 64 calls at once; a large ledger, and a locked one; what shimctl shows of 20,000 calls. Everything compared is
-// measured in one run, in rounds of shuffled order, in front of a tool that takes no time
-// (c/tool.c). It needs a C compiler.
+// with a long answer; 64 calls at once; a large ledger, and a locked one; what shimctl shows of 20,000 calls. With -store it measures
+// what a store that machines share adds, and nothing else. Everything compared is measured in one run, in rounds of shuffled order,
+// in front of a tool that takes no time (c/tool.c). It needs a C compiler.
 //
 // Absolute times hold only for this machine at this moment: only ratios are meaningful. -check
 // fails if a ratio exceeds what a busy machine explains.
@@ -41,6 +41,7 @@ func main() {
 	flag.Int64Var(&o.large, "large", 1_000, "megabytes of the long `stream`")
 	flag.Int64Var(&o.calls, "calls", 1_000_000, "`calls` in the large ledger")
 	flag.BoolVar(&o.check, "check", false, "leave with 1 if a target is missed")
+	flag.BoolVar(&o.store, "store", false, "measure what a store adds, as is done seldom, since it needs versitygw and PostgreSQL")
 	flag.Parse()
 	missed, err := o.main()
 	if err != nil {
@@ -56,7 +57,7 @@ type options struct {
 	beside       string
 	rounds       int
 	large, calls int64
-	check        bool
+	check, store bool
 }
 
 func (o options) main() (missed int, err error) {
@@ -66,10 +67,17 @@ func (o options) main() (missed int, err error) {
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{options: o, dir: dir, bin: filepath.Join(dir, "bin"), times: map[string]times{}, figures: map[string]float64{}}
-	for _, step := range []func() error{b.build, b.starts, b.managed, b.streams, b.atOnce, b.ledgers, b.statusline, b.screens} {
+	steps := []func() error{b.build, b.starts, b.managed, b.streams, b.atOnce, b.ledgers, b.statusline, b.screens}
+	if o.store {
+		steps = []func() error{b.build, b.stores}
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return 0, err
 		}
+	}
+	if o.store {
+		return 0, nil
 	}
 	return b.targets(), nil
 }
@@ -94,7 +102,11 @@ type times struct {
 
 // build installs the shims and builds the other programs. The C shim is linked like ours.
 func (b *bench) build() error {
-	out, err := exec.Command("./install.sh", "--bin-dir", b.bin, "--tools", strings.Join(rewrite.Names, ",")).CombinedOutput()
+	install := exec.Command("./install.sh", "--bin-dir", b.bin, "--tools", strings.Join(rewrite.Names, ","))
+	if b.store {
+		install.Args = append(install.Args, "--store")
+	}
+	out, err := install.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("install the shims: %w\n%s", err, out)
 	}
@@ -142,6 +154,7 @@ type call struct {
 	args  []string
 	env   []string
 	state string // the directory of its ledger, "" for the default one
+	home  string // a home that is emptied before, "" for the one that all others have
 	stdin string
 	more  func() []string // further arguments, different for each call
 }
@@ -152,9 +165,15 @@ func (b *bench) run(c call) (time.Duration, *syscall.Rusage, error) {
 	if c.more != nil {
 		cmd.Args = append(cmd.Args, c.more()...)
 	}
+	home := cmp.Or(c.home, b.dir)
+	if c.home != "" {
+		if err := errors.Join(os.RemoveAll(home), os.Mkdir(home, 0o700)); err != nil {
+			return 0, nil, err
+		}
+	}
 	cmd.Args[0], cmd.Dir, cmd.Stderr = filepath.Base(c.path), b.dir, os.Stderr
-	cmd.Env = append([]string{"HOME=" + b.dir, "XDG_CONFIG_HOME=" + filepath.Join(b.dir, ".config"),
-		"XDG_STATE_HOME=" + filepath.Join(b.dir, cmp.Or(c.state, ".local/state")), "PATH=" + filepath.Dir(c.path) + ":" + filepath.Dir(b.shim("real")) + ":/usr/local/bin:/usr/bin:/bin"}, c.env...)
+	cmd.Env = append([]string{"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"),
+		"XDG_STATE_HOME=" + filepath.Join(home, cmp.Or(c.state, ".local/state")), "PATH=" + filepath.Dir(c.path) + ":" + filepath.Dir(b.shim("real")) + ":/usr/local/bin:/usr/bin:/bin"}, c.env...)
 	if c.stdin != "" {
 		stdin, err := os.Open(c.stdin)
 		if err != nil {
@@ -281,7 +300,7 @@ func (b *bench) managed() error {
 	if err := b.compare("one answer", b.rounds, calls); err != nil {
 		return err
 	}
-	if err := b.expectResumes(b.rounds); err != nil {
+	if err := expectResumes(b.dir, b.rounds); err != nil {
 		return err
 	}
 	for _, kb := range []int{1, 64, 1024} {
@@ -300,10 +319,10 @@ func (b *bench) managed() error {
 	return nil
 }
 
-// expectResumes checks that the measured calls were resumed as intended.
-func (b *bench) expectResumes(n int) error {
+// expectResumes checks that the calls that were measured in a home were resumed as intended.
+func expectResumes(home string, n int) error {
 	var resumed int
-	err := b.ledger(func(db *sql.DB) error {
+	err := ledgerOf(home, func(db *sql.DB) error {
 		return db.QueryRow(`SELECT count(*) FROM invocations WHERE mode = 'resume' AND outcome = 'ok'`).Scan(&resumed)
 	})
 	if err == nil && resumed < n {
@@ -312,8 +331,11 @@ func (b *bench) expectResumes(n int) error {
 	return err
 }
 
-func (b *bench) ledger(do func(*sql.DB) error) error {
-	db, err := harness.OpenLedger(filepath.Join(b.dir, ".local/state/reprise/ledger.db"))
+func (b *bench) ledger(do func(*sql.DB) error) error { return ledgerOf(b.dir, do) }
+
+// ledgerOf opens the ledger of a home.
+func ledgerOf(home string, do func(*sql.DB) error) error {
+	db, err := harness.OpenLedger(filepath.Join(home, ".local/state/reprise/ledger.db"))
 	if err != nil {
 		return err
 	}

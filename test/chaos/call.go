@@ -248,7 +248,10 @@ func (c *Call) run() error {
 
 // waitForTool waits for a tool whose shim was killed: it must end too.
 func (c *Call) waitForTool() {
-	ended := func() bool { return !slices.ContainsFunc(c.runs, func(r player.Run) bool { return alive(r.PID) }) }
+	ended := func() bool {
+		alive := c.world.Processes()
+		return !slices.ContainsFunc(c.runs, func(r player.Run) bool { return slices.Contains(alive, r.PID) })
+	}
 	if !harness.Until(5*time.Second, ended) {
 		c.world.violate(c, "its tool outlives it")
 	}

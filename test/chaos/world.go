@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -150,16 +148,6 @@ func (w *World) waitForProcesses() {
 	if !harness.Until(5*time.Second, func() bool { pids = w.Processes(); return len(pids) == 0 }) {
 		w.violate(nil, "processes are left after all callers have ended: %v", pids)
 	}
-}
-
-// alive reports whether a process still runs, and is no zombie.
-func alive(pid int) bool {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return false
-	}
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	return len(fields) > 0 && fields[0] != "Z" && fields[0] != "X"
 }
 
 // violate records that an invariant is violated.

@@ -1,9 +1,5 @@
-// Drift shows what has changed, or would break, when a CLI changes.
-//
-// Without options it changes each field of each recorded event of all tools, and checks what callers get then. The tests of rewrite
-// do the same with a sample. With -new, -since or -tool it compares two versions of the real CLIs, without and with the shim, and
-// prints one report. Its exit status is 0 if nothing differs that a caller or the shim may rely on, 1 if something does, and 2 if it
-// could not tell.
+// Drift compares two versions of the real CLIs, without and with the shim, and prints one report. Its exit status is 0 if nothing
+// differs that a caller or the shim may rely on, 1 if something does, and 2 if it could not tell.
 package main
 
 import (
@@ -53,30 +49,12 @@ func main() {
 	flag.BoolVar(&o.places, "places", false, "print all places where the code of a -tool asks for its output format")
 	flag.Parse()
 	toolbox.RestoreSignals()
-	if flag.NFlag() == 0 {
-		os.Exit(changeEvents())
-	}
 	came, err := o.main(os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		came = unknown
 	}
 	os.Exit(int(came))
-}
-
-// changeEvents runs the test of changed events with all of them.
-func changeEvents() int {
-	cmd := exec.Command("go", "test", "./rewrite/tool", "-run", "^TestEventShapesDrift$", "-count", "1", "-v", "-drift.all")
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	err := cmd.Run()
-	var failed *exec.ExitError
-	if err != nil && !errors.As(err, &failed) {
-		fmt.Fprintln(os.Stderr, "error: run the tests:", err)
-	}
-	if err != nil {
-		return 1
-	}
-	return 0
 }
 
 func (o options) main(out io.Writer) (outcome, error) {

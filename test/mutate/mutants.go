@@ -30,7 +30,6 @@ type editor struct {
 	mutants *[]*mutant
 	before  map[int]string  // what is put at an offset, in front of what begins there
 	behind  map[int]string  // and behind what ends there
-	skipped map[int]int     // how much of the source is left out at an offset
 	results []*ast.FuncType // of the enclosing functions
 	failing ast.Stmt        // the final statement of a failed call
 }
@@ -54,22 +53,22 @@ func (e *editor) wrap(n ast.Node, before, behind string) {
 	e.behind[to] = behind + e.behind[to]
 }
 
+// replace adds a mutant that puts another expression of a type in the place of one.
+func (e *editor) replace(x ast.Expr, name, other, format string, args ...any) {
+	e.wrap(x, fmt.Sprintf("mutant(%d, func() %s { return %[2]s(%s) }, func() %[2]s { return %[2]s(", e.add(x, format, args...), name, other), ") })")
+}
+
 // apply returns the source with all changes.
 func (e *editor) apply() string {
 	var text strings.Builder
-	for at := 0; at < len(e.source); at++ {
-		text.WriteString(e.behind[at] + e.before[at])
-		if n := e.skipped[at]; n > 0 {
-			at += n - 1
-			continue
-		}
-		text.WriteByte(e.source[at])
+	for at := range len(e.source) {
+		text.WriteString(e.behind[at] + e.before[at] + e.source[at:at+1])
 	}
 	return text.String() + e.behind[len(e.source)]
 }
 
 func (e *editor) file(f *ast.File) string {
-	e.imports, e.before, e.behind, e.skipped = map[string]bool{}, map[int]string{}, map[int]string{}, map[int]int{}
+	e.imports, e.before, e.behind = map[string]bool{}, map[int]string{}, map[int]string{}
 	for _, spec := range f.Imports {
 		path, _ := strconv.Unquote(spec.Path.Value)
 		e.imports[path] = true
@@ -151,9 +150,9 @@ func (e *editor) function(t *ast.FuncType, body *ast.BlockStmt) {
 
 func isConstant(info *types.Info, x ast.Expr) bool { return info.Types[x].Value != nil }
 
-// opposite and boundary are what a comparison may be mistaken for.
+// opposite and boundary are what an operator may be mistaken for.
 var (
-	opposite = map[token.Token]string{token.EQL: "!=", token.NEQ: "==", token.LSS: ">=", token.LEQ: ">", token.GTR: "<=", token.GEQ: "<"}
+	opposite = map[token.Token]string{token.EQL: "!=", token.NEQ: "==", token.LSS: ">=", token.LEQ: ">", token.GTR: "<=", token.GEQ: "<", token.LAND: "||", token.LOR: "&&"}
 	boundary = map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">"}
 )
 
@@ -167,7 +166,7 @@ func (e *editor) condition(x ast.Expr) {
 		return
 	}
 	if !isConstant(e.info, x) {
-		e.wrap(x, fmt.Sprintf("mutantNot(%d, ", e.add(x, "%s becomes its opposite", e.text(x))), ")")
+		e.replace(x, "bool", "!("+e.text(x)+")", "%s becomes its opposite", e.text(x))
 	}
 }
 
@@ -175,34 +174,16 @@ func (e *editor) binary(n *ast.BinaryExpr) {
 	if isConstant(e.info, n) {
 		return
 	}
-	switch n.Op {
-	case token.LAND, token.LOR:
-		name, other := "mutantAnd", "||"
-		if n.Op == token.LOR {
-			name, other = "mutantOr", "&&"
+	for _, others := range []map[token.Token]string{opposite, boundary} {
+		if with, ok := others[n.Op]; ok {
+			other := e.source[e.offset(n.Pos()):e.offset(n.OpPos)] + with + e.source[e.offset(n.OpPos)+len(n.Op.String()):e.offset(n.End())]
+			e.replace(n, "bool", other, "%s becomes %s: %s", n.Op, with, e.text(n))
 		}
-		number := e.add(n, "%s becomes %s: %s", n.Op, other, e.text(n))
-		e.wrap(n, fmt.Sprintf("%s(%d, ", name, number), ") })")
-		at := e.offset(n.OpPos)
-		e.before[at], e.skipped[at] = ", func() bool { return (", len(other) // the operand may begin on the next line
+	}
+	if n.Op == token.LAND || n.Op == token.LOR {
 		e.condition(n.X)
 		e.condition(n.Y)
-		return
 	}
-	with, ok := opposite[n.Op]
-	if !ok {
-		return
-	}
-	replaced := func(op string) string {
-		return e.source[e.offset(n.Pos()):e.offset(n.OpPos)] + op + e.source[e.offset(n.OpPos)+len(n.Op.String()):e.offset(n.End())]
-	}
-	before := fmt.Sprintf("mutantNot(%d, ", e.add(n, "%s becomes %s: %s", n.Op, with, e.text(n)))
-	behind := ")"
-	if edge, ok := boundary[n.Op]; ok {
-		before += fmt.Sprintf("mutantOther(%d, func() bool { return %s }, func() bool { return ", e.add(n, "%s becomes %s: %s", n.Op, edge, e.text(n)), replaced(edge))
-		behind = " }))"
-	}
-	e.wrap(n, before, behind)
 }
 
 // literal changes numbers and SQL.
@@ -222,7 +203,7 @@ func (e *editor) literal(n *ast.BasicLit) {
 			return
 		}
 		for _, m := range sqlMutants(value) {
-			e.wrap(n, fmt.Sprintf("mutantText[%s](%d, %q, ", name, e.add(n, "%s", m.what), m.text), ")")
+			e.replace(n, name, strconv.Quote(m.text), "%s", m.what)
 		}
 	}
 }
@@ -234,10 +215,9 @@ func (e *editor) number(n ast.Expr) {
 		return
 	}
 	if name, ok := e.typeName(t); ok {
-		line := e.line(n)
-		more := e.add(n, "%s becomes one more: %s", e.text(n), line)
-		less := e.add(n, "%s becomes one less: %s", e.text(n), line)
-		e.wrap(n, fmt.Sprintf("mutantNumber[%s](%d, %d, ", name, more, less), ")")
+		zero := "*new(" + name + ")" // a variable: a constant would have to fit
+		e.replace(n, name, zero+" + 1 + "+e.text(n), "%s becomes one more: %s", e.text(n), e.line(n))
+		e.replace(n, name, zero+" - 1 + "+e.text(n), "%s becomes one less: %s", e.text(n), e.line(n))
 	}
 }
 
@@ -295,7 +275,7 @@ func (e *editor) statements(list []ast.Stmt) {
 		default:
 			continue
 		}
-		e.wrap(s, fmt.Sprintf("if mutantKeeps(%d) { ", e.add(s, "dropped: %s", e.text(s))), " }")
+		e.wrap(s, fmt.Sprintf("if !mutantIs(%d) { ", e.add(s, "dropped: %s", e.text(s))), " }")
 	}
 }
 

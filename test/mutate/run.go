@@ -172,7 +172,7 @@ func run(t *test, pattern string, limit time.Duration) (ok bool, took time.Durat
 // instrument writes the files of a package with all their mutants, and an overlay that names them.
 func (r *runner) instrument(t target) ([]*mutant, error) {
 	fset := token.NewFileSet()
-	names, err := goFiles(t.dir)
+	names, imports, err := packages(t.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -185,10 +185,6 @@ func (r *runner) instrument(t target) ([]*mutant, error) {
 		files = append(files, f)
 	}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
-	imports, err := exported(t.dir)
-	if err != nil {
-		return nil, err
-	}
 	// C declarations are not known here. The compiler finds any other error.
 	config := types.Config{FakeImportC: true, Importer: importer.ForCompiler(fset, "gc", imports), Error: func(error) {}}
 	pkg, _ := config.Check(t.dir, fset, files, info)
@@ -226,27 +222,16 @@ func (r *runner) instrument(t target) ([]*mutant, error) {
 	return mutants, os.WriteFile(filepath.Join(r.work, "overlay.json"), text, 0o600)
 }
 
-// goFiles returns the files of a package for this platform.
-func goFiles(dir string) ([]string, error) {
-	out, err := toolbox.Output("go", "list", "-f", `{{join .GoFiles "\n"}}{{"\n"}}{{join .CgoFiles "\n"}}`, "./"+dir)
-	if err != nil {
-		return nil, err
-	}
-	return strings.Fields(out), nil
-}
-
-// exported opens the compiler's export data of imported packages.
-func exported(dir string) (importer.Lookup, error) {
-	out, err := toolbox.Output("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}", "./"+dir)
-	if err != nil {
-		return nil, err
-	}
-	paths := map[string]string{}
+// packages returns a package's files for this platform, and what opens the compiler's export data of those it imports.
+func packages(dir string) (files []string, imports importer.Lookup, err error) {
+	out, err := toolbox.Output("go", "list", "-export", "-deps", "-f",
+		`{{.ImportPath}}{{"\t"}}{{.Export}}{{"\t"}}{{if not .DepOnly}}{{join .GoFiles " "}} {{join .CgoFiles " "}}{{end}}`, "./"+dir)
+	exports := map[string]string{}
 	for line := range strings.Lines(out) {
-		path, export, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		paths[path] = export
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		exports[fields[0]], files = fields[1], append(files, strings.Fields(fields[2])...)
 	}
-	return func(path string) (io.ReadCloser, error) { return os.Open(paths[path]) }, nil
+	return files, func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }, err
 }
 
 // tests builds the tests, and finds out which mutants each of them reaches. It leaves out tests
@@ -258,7 +243,7 @@ func (r *runner) tests(t target) ([]*test, error) {
 	var list []*test
 	for i, pkg := range t.tests {
 		binary := filepath.Join(r.work, fmt.Sprintf("tests%d", i))
-		if _, err := toolbox.Output("go", "test", "-c", "-overlay", filepath.Join(r.work, "overlay.json"), "-o", binary, pkg); err != nil {
+		if _, err := toolbox.Output("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(r.work, "overlay.json"), "-o", binary, pkg); err != nil {
 			return nil, err
 		}
 		cmd := exec.Command(binary, "-test.list", ".")
@@ -342,45 +327,10 @@ func mutantIs(n int) bool {
 	return n == mutantNumberNow
 }
 
-func mutantKeeps(n int) bool { return !mutantIs(n) }
-
-func mutantNot(n int, b bool) bool { return b != mutantIs(n) }
-
-func mutantOther(n int, other, original func() bool) bool {
+func mutant[T any](n int, other, original func() T) T {
 	if mutantIs(n) {
 		return other()
 	}
 	return original()
-}
-
-func mutantAnd(n int, a bool, b func() bool) bool {
-	if mutantIs(n) {
-		return a || b()
-	}
-	return a && b()
-}
-
-func mutantOr(n int, a bool, b func() bool) bool {
-	if mutantIs(n) {
-		return a && b()
-	}
-	return a || b()
-}
-
-func mutantNumber[T ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr | ~float32 | ~float64](more, less int, v T) T {
-	if mutantIs(more) {
-		return v + 1
-	}
-	if mutantIs(less) {
-		return v - 1
-	}
-	return v
-}
-
-func mutantText[T ~string](n int, other, v T) T {
-	if mutantIs(n) {
-		return other
-	}
-	return v
 }
 `

@@ -12,7 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"reprise/config"
+	"reprise/internal/ctl/app"
+	"reprise/internal/ctl/view"
 	"reprise/internal/demo"
 	"reprise/internal/prices"
 	"reprise/ledger"
@@ -49,7 +50,7 @@ type arm struct {
 func newProof(o options, root string, stderr io.Writer) (*proof, error) {
 	p := &proof{options: o, stderr: stderr}
 	var err error
-	if p.prices, err = loadPrices(); err != nil {
+	if p.prices, err = (&app.App{Environ: os.Environ()}).LoadPrices(); err != nil {
 		return nil, err
 	}
 	for _, a := range []struct{ name, variable string }{
@@ -62,19 +63,6 @@ func newProof(o options, root string, stderr io.Writer) (*proof, error) {
 		p.arms = append(p.arms, one)
 	}
 	return p, nil
-}
-
-// loadPrices reads the built-in price list and the user's own.
-func loadPrices() (*prices.Table, error) {
-	path, err := config.PricesFile(os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	own, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read prices: %w", err)
-	}
-	return prices.Load("prices.toml", string(own))
 }
 
 func (p *proof) newArm(name, variable, root string) (*arm, error) {
@@ -139,8 +127,9 @@ func (p *proof) call(ctx context.Context, a *arm, round int) error {
 	if err != nil {
 		return err
 	}
-	cost, ok := p.cost(row)
-	if !ok {
+	spent := view.CallCost(p.prices, row)
+	cost := nano(spent.Most)
+	if !spent.Known {
 		return fmt.Errorf("the cost of a call of model %q is not known: name its price in the price list first", row.Model)
 	}
 	a.calls, a.costs = append(a.calls, row), append(a.costs, cost)
@@ -171,23 +160,6 @@ func (a *arm) read() (row history.Invocation, err error) {
 		a.cached, err = history.CacheRows(l, history.Filter{})
 	}
 	return rows[0], err
-}
-
-// cost returns what a call cost: the tool's own figure, or else what its tokens cost at list price.
-func (p *proof) cost(row history.Invocation) (nano, bool) {
-	if row.Cost.Valid {
-		return nano(row.Cost.Int64), true
-	}
-	price, ok := p.prices.Find(row.Model, row.Started.Time())
-	if !ok || !row.Input.Valid {
-		return 0, false
-	}
-	u := prices.Usage{Input: row.Input.Int64, Cached: row.CacheRead.Int64, Write: row.CacheWrite.Int64, Output: row.Output.Int64}
-	n, ok := price.Cost(u)
-	if ok && price.Long.Above > 0 && u.Input+u.Cached+u.Write > price.Long.Above {
-		n, ok = price.Long.Cost(u) // at most
-	}
-	return nano(n), ok
 }
 
 // prompt returns the prompt of a round. As callers' prompts do, it repeats the task each time.

@@ -29,7 +29,7 @@ import (
 func main() {
 	tools := flag.String("tool", strings.Join(rewrite.Names, ","), "the `tools` to measure, with commas between")
 	var o wanted
-	flag.StringVar(&o.shape, "shape", "", "play this `shape` only; with losing, only the jobs in which resuming loses")
+	flag.StringVar(&o.shape, "shape", "", "play this `shape` only")
 	flag.StringVar(&o.model, "model", "", "measure only claude with this `model`, "+restatedModel)
 	flag.IntVar(&rounds, "rounds", rounds, "play `n` rounds")
 	flag.BoolVar(&o.sameText, "same-text", false, "let the cache of claude's model treat a string as the list with this one text")
@@ -125,13 +125,7 @@ func (o wanted) run() error {
 			}
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if slices.Contains(o.tools, "claude") && o.model == "" && (o.shape == "" || o.shape == "losing") {
-		return loses(shims)
-	}
-	return nil
+	return w.Flush()
 }
 
 // measure plays each shape with one version of a tool, and writes a row for it.
@@ -233,7 +227,7 @@ func (c *cost) play(w *harness.World, s shape, j *job) error {
 					return err
 				}
 			}
-			answer, _, err := c.call(w, call, s.prompt(j, role))
+			answer, err := c.call(w, call, s.prompt(j, role))
 			if err != nil {
 				return fmt.Errorf("%s, %s, round %d: %w", w.Tool, s.name, j.round, err)
 			}
@@ -258,9 +252,8 @@ func commit(project string) error {
 	return nil
 }
 
-// call makes one call and adds its cost. It returns the answer, and the shim's decision, "" without
-// it.
-func (c *cost) call(w *harness.World, call harness.Call, prompt string) (answer, decision string, err error) {
+// call makes one call, adds its cost and returns the answer.
+func (c *cost) call(w *harness.World, call harness.Call, prompt string) (answer string, err error) {
 	call.Env = append(call.Env, "REPRISE_VERBOSE=1", "IS_SANDBOX=1")
 	call.Args = append(slices.Clone(demo.Command(w.Tool)[1:]), prompt)
 	if c.model != "" {
@@ -268,13 +261,13 @@ func (c *cost) call(w *harness.World, call harness.Call, prompt string) (answer,
 	}
 	r, err := w.Run(call)
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	if r.Exit != 0 {
-		return "", "", fmt.Errorf("exit status %d: %s", r.Exit, r.Stderr)
+		return "", fmt.Errorf("exit status %d: %s", r.Exit, r.Stderr)
 	}
 	c.calls++
-	if decision = demo.Decision(r.Stderr); strings.HasPrefix(decision, "resume") {
+	if strings.HasPrefix(demo.Decision(r.Stderr), "resume") {
 		c.resumed++
 		if len(r.Asked) > 0 {
 			c.first.Add(r.Asked[0].Tokens)
@@ -284,7 +277,7 @@ func (c *cost) call(w *harness.World, call harness.Call, prompt string) (answer,
 		c.requests++
 		c.tokens.Add(asked.Tokens)
 	}
-	return strings.TrimSpace(r.Stdout), decision, nil
+	return strings.TrimSpace(r.Stdout), nil
 }
 
 // check checks that the rounds went as they should, with and without the shim; otherwise the

@@ -1,7 +1,8 @@
 // A stand-in for Claude Code that takes no time: --version, or a run in stream-json
 // with as many bytes of events as BENCH_BYTES says, in a session that it keeps. New ones
 // are all links to one file: where a run before has left thousands of files to be deleted,
-// a new one takes some file systems longer than all else.
+// a new one takes some file systems longer than all else. If BENCH_SESSION names that file,
+// a session is resumed in a copy, as claude does.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 int main(int argc, char **argv)
 {
 	static char filler[1000], first[4096], path[4096], id[40], buf[65536];
-	const char *bytes = getenv("BENCH_BYTES");
+	const char *bytes = getenv("BENCH_BYTES"), *whole = getenv("BENCH_SESSION");
 	long long left = bytes ? atoll(bytes) : 0;
 	struct stat st;
 	int resumed = 0;
@@ -20,8 +21,13 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "--version") == 0)
 		return puts("9.9.9 (bench)") < 0;
 	snprintf(id, sizeof id, "00000000-0000-4000-8000-%012d", getpid());
+	snprintf(first, sizeof first, "%s/.claude/projects/bench/first", getenv("HOME"));
+	if (whole)
+		snprintf(first, sizeof first, "%s", whole);
 	for (int i = 1; i + 1 < argc; i++)
-		if (strcmp(argv[i], "--resume") == 0)
+		if (strcmp(argv[i], "--resume") == 0 && whole)
+			snprintf(first, sizeof first, "%s/.claude/projects/bench/%s.jsonl", getenv("HOME"), argv[i + 1]);
+		else if (strcmp(argv[i], "--resume") == 0)
 			resumed = snprintf(id, sizeof id, "%s", argv[i + 1]);
 	if (!isatty(0))
 		while (read(0, buf, sizeof buf) > 0)
@@ -32,7 +38,6 @@ int main(int argc, char **argv)
 		mkdir(path, 0700);
 	}
 	snprintf(path, sizeof path, "%s/.claude/projects/bench/%s.jsonl", getenv("HOME"), id);
-	snprintf(first, sizeof first, "%s/.claude/projects/bench/first", getenv("HOME"));
 	if (resumed && stat(path, &st) == 0 && st.st_nlink > 1)
 		unlink(path); // from here on it has a file of its own
 	if ((resumed || link(first, path) != 0) && (session = fopen(path, "a"))) {

@@ -1,4 +1,4 @@
-package main
+package faults
 
 import (
 	"errors"
@@ -38,9 +38,6 @@ var crashKinds = []kind{
 	failing("a file cannot be opened once", unix.EMFILE, unix.SYS_OPENAT),
 	failing("no pipe and no memory file can be made", unix.EMFILE, unix.SYS_PIPE2, unix.SYS_MEMFD_CREATE),
 }
-
-// stride is how many steps lie between two that are tried. The first one varies.
-var stride = 12
 
 // killed is a call that is killed at each of its steps. prepare restores the world before each, and
 // during, if not nil, runs at every step.
@@ -187,7 +184,6 @@ func (w *world) trace(c call, look func(tid int, info *syscallInfo) (kill bool))
 	if err != nil {
 		return false, errors.Join(err, cmd.Process.Kill())
 	}
-	w.calls++
 	if status.Signaled() && status.Signal() == syscall.SIGKILL {
 		return true, nil
 	}

@@ -1,4 +1,4 @@
-package main
+package faults
 
 import (
 	"errors"
@@ -9,7 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
+	"testing"
 	"time"
 
 	"reprise/ledger"
@@ -20,42 +21,24 @@ import (
 	"reprise/test/toolbox"
 )
 
-// programs are what is tested: the directories of the shims, of the player as claude and of the usual
-// programs, and tests by their packages.
-type programs struct {
-	shims, real, tools string
-	compiled           map[string]testProgram
-}
+// programs are the directories of the shims, of the player as claude and of the usual programs.
+type programs struct{ shims, real, tools string }
 
 // build builds the shims and the tool, as install.sh would.
 func build(dir string) (programs, error) {
-	p := programs{shims: filepath.Join(dir, "shims"), real: filepath.Join(dir, "real"), tools: filepath.Join(dir, "tools"),
-		compiled: map[string]testProgram{}}
+	p := programs{shims: filepath.Join(dir, "shims"), real: filepath.Join(dir, "real"), tools: filepath.Join(dir, "tools")}
 	return p, errors.Join(toolbox.Make(p.tools), harness.Build(p.shims), player.Build(filepath.Join(p.real, "claude")))
 }
 
 // A world is where a fault is tried: a home, a project and a ledger of its own.
 type world struct {
 	*harness.World
-	programs
+	t *testing.T
 
-	mu     sync.Mutex
-	named  int           // calls that have a script
-	calls  int           // that were made through the shim
-	worst  time.Duration // the longest of them, without the tool's own time
-	lost   []string      // what differed from a call without the shim, or was not recorded
-	begun  int           // runs of the tool before the traced call
-	unlock func()        // releases the ledger, nil if it is not held
-	skips  error         // why the kind cannot be tried here
-}
-
-func newWorld(p programs, dir string) (*world, error) {
-	inner, err := harness.Bare(dir, p.shims, p.real, p.tools)
-	if err != nil {
-		return nil, err
-	}
-	w := &world{World: inner, programs: p}
-	return w, player.Prepare(w.notes())
+	named  atomic.Int64 // calls that have a script
+	begun  int          // runs of the tool before the traced call
+	unlock func()       // releases the ledger, nil if it is not held
+	skips  error        // why the kind cannot be tried here
 }
 
 // state returns a file of the shim's.
@@ -64,14 +47,8 @@ func (w *world) state(name string) string { return filepath.Join(w.State(), name
 // notes returns the directory of the player's scripts and records.
 func (w *world) notes() string { return filepath.Join(w.Root, "notes") }
 
-// lose records that something was lost.
-func (w *world) lose(format string, args ...any) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	const most = 600
-	text := fmt.Sprintf(format, args...)
-	w.lost = append(w.lost, text[:min(len(text), most)])
-}
+// lose reports what differed from a call without the shim, or was not recorded.
+func (w *world) lose(format string, args ...any) { w.t.Errorf("%.600s", fmt.Sprintf(format, args...)) }
 
 // skip records that this machine does not allow the fault.
 func (w *world) skip(why error) { w.skips = why }
@@ -108,10 +85,7 @@ func job(n int) string {
 
 // asked returns the call as a caller makes it, and writes the script of the tool.
 func (w *world) asked(c call) harness.Call {
-	w.mu.Lock()
-	w.named++
-	id := fmt.Sprint("call", w.named)
-	w.mu.Unlock()
+	id := fmt.Sprint("call", w.named.Add(1))
 	script := player.Script{Said: []string{answer}, Lead: c.ms, Code: c.exit, Detached: c.detached, Orphan: c.orphan}
 	if c.exit != 0 {
 		script.Ending = player.Status
@@ -132,18 +106,12 @@ func (w *world) run(c call) harness.Result {
 	if err != nil {
 		w.lose("start: %v", err)
 	}
-	w.mu.Lock()
-	w.calls++
-	w.mu.Unlock()
 	return r
 }
 
 // call makes a call that must end as the tool itself would.
 func (w *world) call(c call) harness.Result {
 	r := w.run(c)
-	w.mu.Lock()
-	w.worst = max(w.worst, r.Took-time.Duration(c.ms)*time.Millisecond)
-	w.mu.Unlock()
 	if r.Stdout != answer+"\n" || r.Stderr != "" || r.Signal != 0 || r.Exit != c.exit {
 		w.lose("a call ended with %d, signal %d, %q and %q on stderr", r.Exit, r.Signal, r.Stdout, r.Stderr)
 	}

@@ -1,4 +1,4 @@
-package main
+package faults
 
 import (
 	"fmt"
@@ -7,9 +7,6 @@ import (
 
 // crowd is how many calls are made at once.
 const crowd = 64
-
-// rounds is how often.
-var rounds = 3
 
 var burstKinds = []kind{
 	{"many at once", "64 calls of one chain", func(w *world) { w.burst(rounds, func(int) string { return "one" }) }},

@@ -1,4 +1,4 @@
-package main
+package store_test
 
 import (
 	"context"
