@@ -147,7 +147,7 @@ func showDemo(a *app.App, job demo.Job, without, with demo.Played) error {
 		return fmt.Errorf("compare the two: %d calls without the shims, %d with them", len(without.Calls), len(with.Calls))
 	}
 	a.Stdout.Notice(fmt.Sprintf("A coder and a reviewer, played by this loop (TOOL is %q):", strings.Join(demo.Command(job.Tool), " ")))
-	fmt.Fprintf(a.Stdout, "\n%s\n", quoted(demo.Loop, view.Screen{}))
+	fmt.Fprintf(a.Stdout, "\n%s\n", view.Screen{}.Quoted(demo.Loop))
 	a.Stdout.Notice("What was sent, with the shims and then without them:")
 	fmt.Fprintln(a.Stdout)
 	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -167,7 +167,7 @@ func showDemo(a *app.App, job demo.Job, without, with demo.Played) error {
 	second := with.Calls[len(with.Calls)-2]
 	fmt.Fprintln(a.Stdout)
 	a.Stdout.Notice("What the coder was sent in its second round, whose session had the rest already:")
-	fmt.Fprintf(a.Stdout, "\n%s\n", quoted(second.Sent, a.Stdout))
+	fmt.Fprintf(a.Stdout, "\n%s\n", a.Stdout.Quoted(second.Sent))
 	a.Stdout.Notice(fmt.Sprintf("In all: %d requests instead of %d, %s fewer tokens sent, %s fewer that no cache had.",
 		sum.Requests, was.Requests, percent(was.Tokens.Input-sum.Tokens.Input, was.Tokens.Input),
 		percent(fresh(was)-fresh(sum), fresh(was))))
@@ -202,13 +202,3 @@ func printCost(w *tabwriter.Writer, c, was demo.Call) {
 func fresh(c demo.Call) int { return c.Tokens.Input - c.Tokens.Cached }
 
 func percent(part, whole int) string { return fmt.Sprintf("%d %%", (100*part+whole/2)/max(whole, 1)) }
-
-// quoted indents a text; lines that a screen has no room for are broken.
-func quoted(text string, s view.Screen) string {
-	const indent = "    "
-	var b strings.Builder
-	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
-		b.WriteString(indent + s.Indented(strings.ReplaceAll(line, "\t", indent), len(indent)) + "\n")
-	}
-	return b.String()
-}

@@ -2,7 +2,6 @@ package ctl
 
 import (
 	"fmt"
-	"strings"
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
@@ -42,7 +41,7 @@ func runReset(a *app.App, l *ledger.Ledger, name string, agreed app.Consent) err
 			return kept.Chains > 0, err
 		})
 	}
-	if ok, err := a.Agreed("end the session of "+chainWords(chains), agreed); !ok {
+	if ok, err := a.Agreed("end the session of "+app.ChainWords(chains), agreed); !ok {
 		return err
 	}
 	for _, chain := range chains {
@@ -51,17 +50,6 @@ func runReset(a *app.App, l *ledger.Ledger, name string, agreed app.Consent) err
 		}
 	}
 	return nil
-}
-
-// chainWords names chains, of several with their roles.
-func chainWords(chains []ledger.ChainName) string {
-	return strings.Join(view.Mapped(chains, func(c ledger.ChainName) string {
-		words := fmt.Sprintf("chain %d", c.ID)
-		if role := view.RoleName(c.Role); role != "" && len(chains) > 1 {
-			words += " (" + role + ")"
-		}
-		return words
-	}), " and of ")
 }
 
 func resetChain(a *app.App, l *ledger.Ledger, chain ledger.ChainName) error {

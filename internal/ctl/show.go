@@ -120,44 +120,12 @@ func showTree(a *app.App, r view.Reporter, chain history.ChainRow, calls []histo
 		}
 	}
 	a.Stdout.Sentences("", view.Strong, strings.Join(title, "  "))
-	first := branches(chain.Sessions, "")
-	lines := newCallLines(a, r, calls, 1+depth(first, chain.Sessions))
+	first := history.Branches(chain.Sessions, "")
+	lines := newCallLines(a, r, calls, 1+history.Depth(first, chain.Sessions))
 	showBranches(a, "", first, chain.Sessions, lines)
 	if lines.hidden != "" {
 		fmt.Fprintln(a.Stdout, lines.hidden)
 	}
-}
-
-// branches holds the sessions by the one that they were copied from, 0 for none.
-func branches(sessions []history.SessionRow, parent string) (its []history.SessionRow) {
-	for _, s := range sessions {
-		known := s.Parent != "" && slices.ContainsFunc(sessions, func(o history.SessionRow) bool { return o.NativeID == s.Parent })
-		if parent == "" && !known || parent != "" && s.Parent == parent {
-			its = append(its, s)
-		}
-	}
-	return its
-}
-
-// depth returns how much further in than these sessions the innermost of their copies stands.
-func depth(its, all []history.SessionRow) (deepest int) {
-	for n := 0; n < len(its); n++ {
-		copies := copiesOf(its[n], all)
-		if len(copies) == 1 {
-			its = append(slices.Clone(its), copies[0])
-		} else {
-			deepest = max(deepest, min(1, len(copies))+depth(copies, all))
-		}
-	}
-	return deepest
-}
-
-// copiesOf returns the copies of a session.
-func copiesOf(s history.SessionRow, all []history.SessionRow) []history.SessionRow {
-	if s.NativeID == "" {
-		return nil
-	}
-	return branches(all, s.NativeID)
 }
 
 // showBranches prints sessions that begin at one place, each with its copies. As
@@ -165,7 +133,7 @@ func copiesOf(s history.SessionRow, all []history.SessionRow) []history.SessionR
 func showBranches(a *app.App, bar string, its, all []history.SessionRow, calls *callLines) {
 	for n := 0; n < len(its); n++ {
 		s := its[n]
-		copies := copiesOf(s, all)
+		copies := history.CopiesOf(s, all)
 		stem, below := "├─ ", "│  "
 		if n == len(its)-1 && len(copies) != 1 {
 			stem, below = "└─ ", "   "

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/history"
 )
@@ -69,6 +70,17 @@ func several(name string, chains []ledger.ChainName, hint string) error {
 		which = append(which, fmt.Sprintf("%d (%s)", c.ID, strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " ")))
 	}
 	return WithHint(fmt.Errorf("%q may be several chains: %s", name, strings.Join(which, ", ")), hint)
+}
+
+// ChainWords names chains, several of them with their roles.
+func ChainWords(chains []ledger.ChainName) string {
+	return strings.Join(view.Mapped(chains, func(c ledger.ChainName) string {
+		words := fmt.Sprintf("chain %d", c.ID)
+		if role := view.RoleName(c.Role); role != "" && len(chains) > 1 {
+			words += " (" + role + ")"
+		}
+		return words
+	}), " and of ")
 }
 
 // noChainOrTooShort says how much of an ID would do, if name is the start of one.

@@ -125,6 +125,16 @@ func (s Screen) Indented(text string, indent int) string {
 	return strings.Join(fold(text, width), "\n"+strings.Repeat(" ", indent))
 }
 
+// Quoted indents a text. Lines that the screen has no room for are broken.
+func (s Screen) Quoted(text string) string {
+	const indent = "    "
+	var b strings.Builder
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		b.WriteString(indent + s.Indented(strings.ReplaceAll(line, "\t", indent), len(indent)) + "\n")
+	}
+	return b.String()
+}
+
 // unitSpace is the space between a number and its unit, where no line ends.
 var unitSpace = regexp.MustCompile(`([0-9]) (%|[kMG]?B\b|[kMG]\b|ms\b|s\b)`)
 
