@@ -51,22 +51,30 @@ install_programs() {
 
 usage() {
 	cat <<'END'
-usage: ./install.sh [--from RELEASE] [--unsigned] [--bin-dir DIR] [--tools TOOLS] [--store] [--demo]
+usage: ./install.sh [--from RELEASE] [--unsigned] [--bin-dir DIR]
+                    [--tools TOOLS] [--store] [--demo]
        ./install.sh --uninstall [--bin-dir DIR] [--yes] [--purge]
 
-  --from RELEASE install the programs of a release, without Go and a C compiler: a directory
-                 or an https URL that has the archives and SHA256SUMS
-                 (default: the package or release that this script lies in, else build)
-  --unsigned     do not check the signature of the release, for instance of one that you built
+  --from RELEASE install the programs of a release, without Go and a C compiler:
+                 a directory or an https URL that has the archives and
+                 SHA256SUMS (default: the package or release that this script
+                 lies in, else build)
+  --unsigned     do not check the signature of the release, for instance of one
+                 that you built
   --bin-dir DIR  install into DIR, a directory of its own
-                 (default: $REPRISE_BIN_DIR, or reprise/bin in the user's data directory)
-  --tools TOOLS  install shims of these tools too, with commas between: shims that are there stay,
-                 and tools on PATH get one; if there are neither, all tools do
-  --store        install reprise-store too, which machines need to share sessions; once there, it stays
-  --demo         show what the installed shims do, on this machine alone (shimctl demo)
-  --uninstall    remove what was installed, and ask whether to take the block of shimctl setup out
-                 of your start-up files; the ledger, the log and the configuration stay
-  --yes          with --uninstall: take the block out unasked
+                 (default: $REPRISE_BIN_DIR, or reprise/bin in the user's data
+                 directory)
+  --tools TOOLS  install shims of these tools too, with commas between: shims
+                 that are there stay, and tools on PATH get one; if there are
+                 neither, all tools do
+  --store        install reprise-store too, which machines need to share
+                 sessions; once there, it stays
+  --demo         show what the installed shims do, on this machine alone
+                 (shimctl demo)
+  --uninstall    remove what was installed, and ask whether to take out what
+                 shimctl setup wrote into your start-up files; the ledger, the
+                 log and the configuration stay
+  --yes          with --uninstall: take that out unasked
   --purge        with --uninstall: remove those as well
   --where        print the directory to install into, and do nothing
   --help         show this
@@ -155,9 +163,28 @@ fail() {
 
 # say_error PROBLEM [HINT]
 say_error() {
-	printf 'error: %s\n' "$1" >&2
-	[ $# -lt 2 ] || printf 'hint: %s\n' "$2" >&2
+	say "error: $1" >&2
+	[ $# -lt 2 ] || say "hint: $2" >&2
 }
+
+# say SENTENCE prints it, at a terminal in lines of up to 80 characters, broken at spaces.
+say() (
+	if ! [ -t 1 ] || [ ${#1} -le 80 ]; then
+		printf '%s\n' "$1"
+		return
+	fi
+	set -f
+	line=
+	for word in $1; do
+		if [ -n "$line" ] && [ $((${#line} + ${#word})) -ge 80 ]; then
+			printf '%s\n' "$line"
+			line=$word
+		else
+			line=${line:+$line }$word
+		fi
+	done
+	printf '%s\n' "$line"
+)
 
 # --- where things live (config/paths.go has the same rules) ---
 
@@ -398,7 +425,7 @@ fetch_release() {
 	line=$(grep -E "^[0-9a-f]{64}  reprise-[A-Za-z0-9._+-]+-$platform\.tar\.gz\$" "$tmp/SHA256SUMS") || line=
 	archive=${line##* }
 	[ "$line" = "${line%% *}  $archive" ] || fail "$from/SHA256SUMS does not list one archive for $platform" 'name the directory of one release with --from'
-	printf 'fetching %s from %s (some seconds)\n' "$archive" "$from"
+	say "fetching $archive from $from (some seconds)"
 	fetch "$archive"
 	sum=$($hasher <"$tmp/$archive") || sum=
 	if [ "${sum%% *}" != "${line%% *}" ]; then
@@ -431,7 +458,7 @@ check_signature() {
 	else
 		why='neither cosign nor gh is on PATH'
 	fi
-	printf 'its signature was not checked: %s\n' "$why"
+	say "its signature was not checked: $why"
 }
 
 # checked COMMAND... runs the command that checks the signature.
@@ -440,7 +467,7 @@ checked() {
 		cat "$tmp/log" >&2
 		fail "$1 does not confirm that $repository released $archive" 'nothing was installed; the lines above say why'
 	fi
-	printf 'its signature is right: %s confirms that the release workflow of %s made it\n' "$1" "$repository"
+	say "its signature is right: $1 confirms that the release workflow of $repository made it"
 }
 
 # fetch NAME copies or downloads a file of the release.
@@ -484,8 +511,7 @@ lacks_program() {
 
 build() {
 	stamp
-	printf 'building reprise %s with go %s and %s: one to four minutes the first time, seconds after that\n' \
-		"$version" "$found" "$compiler"
+	say "building reprise $version with go $found and $compiler: one to four minutes the first time, seconds after that"
 	# Asked apart from the build, so that a module that cannot be had is not taken for a link that fails.
 	printf 'looking for the modules, which may be downloaded\n'
 	# shellcheck disable=SC2046,SC2086 # several programs
@@ -659,24 +685,25 @@ remove_man_pages() {
 }
 
 summary() {
-	printf 'installed %s in %s\n' "$(printf '%s' "$names" | sed 's/ /, /g')" "$bin"
+	say "installed $(printf '%s' "$names" | sed 's/ /, /g') in $bin"
 	without=
 	for name in $shims; do
 		case " $names " in *" $name "*) ;; *) without="$without, $name" ;; esac
 	done
-	[ -z "$without" ] || printf 'not on PATH, so without a shim: %s; shimctl setup --tools NAME adds one\n' "${without#, }"
+	[ -z "$without" ] || say "not on PATH, so without a shim: ${without#, }; shimctl setup --tools NAME adds one"
 	printf 'version %s, linked: %s\n\n' "$version" "$kind"
 	if first_on_path; then
 		printf 'that directory is first on PATH already\n\n'
 	else
-		printf 'next: put that directory first on PATH. This asks before it changes your profile:\n\n    %s setup\n\n' "$(quote "$bin/shimctl")"
+		say 'next: put that directory first on PATH. This asks before it changes your profile:'
+		printf '\n    %s setup\n\n' "$(quote "$bin/shimctl")"
 		printf 'or do it yourself:\n\n    %s\n\n' "$(path_line)"
 	fi
 	case ${SHELL:-} in
 	*/fish) ;;
 	*) printf 'in shells that are open, run hash -r afterwards\n' ;;
 	esac
-	printf 'shimctl status shows what became of your calls, shimctl doctor what stands in their way\n'
+	say 'shimctl status shows what became of your calls, shimctl doctor what stands in their way'
 }
 
 # quote prints a path as a shell reads it back.
@@ -710,8 +737,9 @@ uninstall() {
 		undo_setup
 		remove_programs
 	else
-		printf 'nothing of reprise is installed in %s\n' "$bin"
+		say "nothing of reprise is installed in $bin"
 	fi
+	mention_lines
 	data=$(xdg "${XDG_DATA_HOME:-}" .local/share)
 	for place in "$state" "$settings" "${data:+$data/tested.json}"; do
 		[ -z "$place" ] || ! present "$place" || remove_or_mention "$place"
@@ -719,16 +747,21 @@ uninstall() {
 	[ -z "$data" ] || rmdir -- "$data" 2>/dev/null || :
 }
 
-# undo_setup takes what shimctl setup wrote out of the user's files, if it may, and names those that keep it.
+# undo_setup takes what shimctl setup wrote out of the user's files, if it may.
 undo_setup() {
 	ours shimctl && [ -x "$bin/shimctl" ] && [ -w "$bin" ] || return 0
-	if [ "$yes" = yes ]; then
-		"$bin/shimctl" setup --undo --yes || :
-	elif [ -t 0 ] && [ -t 2 ]; then
-		"$bin/shimctl" setup --undo || :
+	[ "$yes" = yes ] || { [ -t 0 ] && [ -t 2 ]; } || return 0
+	changes=$("$bin/shimctl" setup --undo --dry-run 2>&1) || {
+		printf '%s\n' "$changes" >&2
+		return 0
+	}
+	[ "$changes" != 'there is nothing to change' ] || return 0
+	if [ "$yes" = no ]; then
+		printf '%s\ndo so? The programs are removed in any case [y/N] ' "$changes" >&2
+		read -r answer || printf '\n' >&2
+		case $answer in [yY] | [yY][eE][sS]) ;; *) return 0 ;; esac
 	fi
-	"$bin/shimctl" setup --undo --dry-run --json </dev/null 2>/dev/null |
-		sed -n '/config.toml",$/d; s/^ *"file": "\(.*\)",$/left the block of shimctl setup in \1; without the programs it does nothing/p'
+	"$bin/shimctl" setup --undo --yes | grep -E '^(wrote|removed) ' || :
 }
 
 remove_programs() {
@@ -739,25 +772,28 @@ remove_programs() {
 		if ours "$name"; then
 			rm -f -- "$bin/$name"
 		elif present "$bin/$name"; then
-			printf 'left %s, which is not what was installed\n' "$bin/$name"
+			say "left $bin/$name, which is not what was installed"
 		fi
 	done
 	remove_man_pages
 	rm -rf -- "${bin:?}/$marker" "${bin:?}/$marker".tmp.*
-	printf 'removed reprise from %s\n' "$bin"
-	mention_lines
+	say "removed reprise from $bin"
 	remove_empty
 }
 
-# mention_lines names the start-up files in which the user put the directory on PATH, outside the block of shimctl setup.
+# mention_lines names the start-up files that have the block of shimctl setup, and those in which the user put the directory
+# on PATH outside of it.
 mention_lines() {
 	home=${HOME:-} below=${bin#"${HOME:-}"/}
 	for file in "$home/.profile" "$home/.bash_profile" "$home/.bash_login" "$home/.bashrc" "${ZDOTDIR:-$home}/.zshenv" "${ZDOTDIR:-$home}/.zprofile" \
 		"${ZDOTDIR:-$home}/.zshrc" "${ZDOTDIR:-$home}/.zlogin" "${XDG_CONFIG_HOME:-$home/.config}/fish/config.fish"; do
+		# shellcheck disable=SC2046 # numbers of lines: where a block begins, where it ends
+		set -- $(sed -n '/^# >>> reprise >>>/=; /^# <<< reprise <<</=' "$file" 2>/dev/null)
+		[ $# -lt 2 ] || say "$file keeps the block of shimctl setup, which does nothing without the programs: take lines $1 to $2 out"
 		# shellcheck disable=SC2016,SC2088 # the file is searched for what a user wrote, unexpanded
 		if sed '/^# >>> reprise >>>/,/^# <<< reprise <<</d' "$file" 2>/dev/null | grep -i path |
 			grep -qF -e "$bin" -e "$(escaped "$bin")" -e "~/$below" -e '$HOME/'"$below" -e '${HOME}/'"$below"; then
-			printf '%s still puts that directory on PATH: take the line out\n' "$file"
+			say "$file still puts that directory on PATH: take the line out"
 		fi
 	done
 }
@@ -766,12 +802,12 @@ remove_or_mention() {
 	if [ "$purge" = no ]; then
 		again='./install.sh --uninstall'
 		[ ! -e "$(dirname -- "$0")/reprise.sh" ] || again='reprise uninstall' # out of a package of npm or pip
-		printf 'left %s; to remove it too: %s --purge\n' "$1" "$again"
+		say "left $1; to remove it too: $again --purge"
 	elif present "$1/bin"; then # all base directories may be one, and programs are not to be purged
-		printf 'left %s, which holds %s\n' "$1" "$1/bin"
+		say "left $1, which holds $1/bin"
 	else
 		rm -rf -- "$1"
-		printf 'removed %s\n' "$1"
+		say "removed $1"
 	fi
 }
 

@@ -9,9 +9,13 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
+// SetupMark ends the lines that shimctl setup adds, and takes out again. A line that its user sets loses it: it is his own then.
+const SetupMark = "# by shimctl setup, whose --undo takes this line out"
+
 // Set returns the text of a configuration file in which a key outside of rules has a value, as it is typed: a word or TOML.
-// Several words are a list. The rest of the text stays as it is. The result is checked as a whole: an error is Mistakes.
-func Set(file, text, home, key string, words []string) (string, error) {
+// Several words are a list. A new line ends with the mark, if there is one. The rest of the text stays as it is. The result is
+// checked as a whole: an error is Mistakes.
+func Set(file, text, home, key string, words []string, mark string) (string, error) {
 	value, err := typed(file, home, key, words)
 	if err != nil {
 		return "", err
@@ -22,7 +26,7 @@ func Set(file, text, home, key string, words []string) (string, error) {
 	}
 	path := strings.Split(key, ".")
 	wanted := withValue(d.tree, path, tree(key + " = " + value)[path[0]])
-	for _, edited := range d.edits(path, value) {
+	for _, edited := range d.edits(path, value, mark) {
 		if after, err := decode(file, edited); err == nil && reflect.DeepEqual(after.tree, wanted) {
 			_, err := Parse(file, edited, home)
 			return edited, err
@@ -92,20 +96,26 @@ func typed(file, home, key string, words []string) (string, error) {
 
 // edits returns the texts in which path may have the value: in place of the old one; or as a new line below one that has
 // it as a comment, in its table, before the first table, or in a table of its own.
-func (d document) edits(path []string, value string) (texts []string) {
+func (d document) edits(path []string, value, mark string) (texts []string) {
 	lines, key := strings.SplitAfter(d.text, "\n"), strings.Join(path, ".")
 	if first, end := d.statement(path); first >= 0 {
 		old := strings.Join(lines[first:end], "")
 		left, _, _ := strings.Cut(old, "=")
-		line := left + "= " + value + comment(old) + "\n"
+		kept := comment(old)
+		if mark == "" && strings.Contains(kept, SetupMark) {
+			kept = ""
+		}
+		line := left + "= " + value + kept + "\n"
 		return []string{strings.Join(slices.Replace(lines, first, end, line), "")}
 	}
+	value = strings.TrimSpace(value + " " + mark)
 	insert := func(at int, line string) {
-		before := strings.Join(lines[:at], "")
-		if before != "" && !strings.HasSuffix(before, "\n") {
-			before += "\n"
+		before, after := strings.Join(lines[:at], ""), strings.Join(lines[at:], "")
+		if before != "" && !strings.HasSuffix(before, "\n") { // a text without a newline at its end stays one
+			texts = append(texts, before+"\n"+line)
+			return
 		}
-		texts = append(texts, before+line+"\n"+strings.Join(lines[at:], ""))
+		texts = append(texts, before+line+"\n"+after)
 	}
 	headers := headerLines(lines)
 	for n, line := range lines {
@@ -176,7 +186,7 @@ func headerLines(lines []string) (headers []int) {
 }
 
 // sectionEnd returns the line after the last one of a section that is neither empty nor a comment: comments at its end
-// belong to the next. If all are, it is the section's end.
+// belong to the next. If all are, it is the section's end, or its begin, but after the comments at the top that editors read.
 func sectionEnd(lines []string, first, end int) int {
 	for at := end; at > first; at-- {
 		if line := strings.TrimSpace(lines[at-1]); line != "" && line[0] != '#' {
@@ -185,6 +195,9 @@ func sectionEnd(lines []string, first, end int) int {
 	}
 	if end == len(lines) {
 		return end
+	}
+	for strings.HasPrefix(lines[first], "#:") {
+		first++
 	}
 	return first
 }

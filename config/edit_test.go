@@ -10,7 +10,8 @@ import (
 func TestSet(t *testing.T) {
 	for _, c := range []struct{ name, text, key, words, want string }{
 		{"empty", "", "ttl", "2h", "ttl = \"2h\"\n"},
-		{"no newline", "enabled = true", "ttl", "2h", "enabled = true\nttl = \"2h\"\n"},
+		{"no newline", "enabled = true", "ttl", "2h", "enabled = true\nttl = \"2h\""},
+		{"for editors", "#:schema s\n# mine\n[budget]\n", "ttl", "2h", "#:schema s\nttl = \"2h\"\n# mine\n[budget]\n"},
 		{"replaced", "# mine\nttl = \"1h\"  # long\nmax_age = \"3h\"\n", "ttl", "2h", "# mine\nttl = \"2h\"  # long\nmax_age = \"3h\"\n"},
 		{"mark in text", "store.project = \"a#b\" # c#d\n", "store.project", "x", "store.project = \"x\" # c#d\n"},
 		{"quoted key", "\"ttl\" = '1h'\n", "ttl", "2h", "\"ttl\" = \"2h\"\n"},
@@ -36,7 +37,7 @@ func TestSet(t *testing.T) {
 		{"windows lines", "ttl = \"1h\"\r\nenabled = true\r\n", "enabled", "false", "ttl = \"1h\"\r\nenabled = false\n"},
 	} {
 		words := strings.Fields(c.words)
-		got, err := Set("f", c.text, "/home", c.key, words)
+		got, err := Set("f", c.text, "/home", c.key, words, "")
 		if got != c.want || err != nil {
 			t.Errorf("%s: %q, want %q, %v", c.name, got, c.want, err)
 		}
@@ -61,7 +62,7 @@ func TestSetMistakes(t *testing.T) {
 		{"x = = 2\n", "ttl", "2h", "f:1: expected value but found '=' instead"},
 		{"budget = { stop = true }\n", "budget.stop", "false", "f:1: budget.stop: its place in the file cannot be changed by a program"},
 	} {
-		got, err := Set("f", c.text, "/home", c.key, []string{c.value})
+		got, err := Set("f", c.text, "/home", c.key, []string{c.value}, "")
 		var mistakes Mistakes
 		if (got != "" && err == nil) || !errors.As(err, &mistakes) || err.Error() != c.want {
 			t.Errorf("%q: %s = %s: %q, %v, want %s", c.text, c.key, c.value, got, err, c.want)
@@ -88,6 +89,32 @@ func TestUnset(t *testing.T) {
 	for text, key := range map[string]string{"budget = { calls_per_hour = 1, stop = true }\n": "budget.stop", "[budget]\nstop = true\n": "budget", "a = = 1": "a", "": "ttll", "[[rule]]\nname = 'a'\n": "rule"} {
 		if got, err := Unset("f", text, "/home", key); err == nil {
 			t.Errorf("%q without %s: %q", text, key, got)
+		}
+	}
+}
+
+// A line of setup's has its mark until its user sets it.
+func TestSetupMark(t *testing.T) {
+	ours, err := Set("f", "a.b = 1", "/home", "daily_note", []string{"true"}, SetupMark)
+	if err == nil {
+		t.Errorf("%q beside a mistake", ours)
+	}
+	for text, want := range map[string]string{
+		"":                         "daily_note = true " + SetupMark + "\n",
+		"ttl = \"1h\"":             "ttl = \"1h\"\ndaily_note = true " + SetupMark,
+		"daily_note = false # x\n": "daily_note = true # x\n",
+	} {
+		ours, err := Set("f", text, "/home", "daily_note", []string{"true"}, SetupMark)
+		if ours != want || err != nil {
+			t.Errorf("%q: %q, want %q, %v", text, ours, want, err)
+		}
+		beside, err := Set("f", ours, "/home", "max_age", []string{"3d"}, "")
+		if strings.Count(beside, SetupMark) != strings.Count(ours, SetupMark) || err != nil {
+			t.Errorf("%q, and with another key %q, %v", ours, beside, err)
+		}
+		his, err := Set("f", ours, "/home", "daily_note", []string{"true"}, "")
+		if strings.Contains(his, SetupMark) || err != nil {
+			t.Errorf("%q, set by its user: %q, %v", ours, his, err)
 		}
 	}
 }

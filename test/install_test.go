@@ -7,6 +7,7 @@ package test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,8 @@ import (
 	"reprise/rewrite"
 	_ "reprise/rewrite/tool" // registers the tools
 	"reprise/test/toolbox"
+
+	"github.com/creack/pty"
 )
 
 var names = append(slices.Clone(rewrite.Names), "shimctl")
@@ -57,10 +60,13 @@ func main() {
 	}
 	if len(os.Args) > 2 && os.Args[2] == "--undo" {
 		profile := filepath.Join(os.Getenv("HOME"), ".profile")
-		if os.Args[3] == "--yes" {
+		if _, err := os.Stat(profile); err != nil {
+			fmt.Fprintln(os.Stderr, "there is nothing to change")
+		} else if os.Args[3] == "--yes" {
 			os.Remove(profile)
-		} else if _, err := os.Stat(profile); err == nil {
-			fmt.Printf("{\n  \"file\": %q,\n}\n", profile)
+			fmt.Println("removed ~/.profile")
+		} else {
+			fmt.Println("would change 1 file")
 		}
 		return
 	}
@@ -348,14 +354,15 @@ func TestInstallTwiceAndUninstall(t *testing.T) {
 
 	s.write(s.home+"/.local/state/reprise/ledger.db", "")
 	s.write(s.home+"/.config/reprise/config.toml", "")
-	s.write(s.home+"/.profile", "")
+	s.write(s.home+"/.profile", profileWithBlock)
+	const still = "/.profile keeps the block of shimctl setup, which does nothing without the programs: take lines 2 to 4 out\n"
 	out = s.install("--uninstall")
-	contains(t, out, "removed reprise from "+s.bin, "left the block of shimctl setup in "+s.home+"/.profile; without the programs it does nothing\n", "left "+s.home+"/.local/state/reprise; to remove it too: ",
+	contains(t, out, "removed reprise from "+s.bin, s.home+still, "left "+s.home+"/.local/state/reprise; to remove it too: ",
 		"left "+s.home+"/.config/reprise; ", "--purge")
 	s.gone(filepath.Dir(s.bin))
 	contains(t, s.install("--uninstall"), "nothing of reprise is installed in "+s.bin)
 	s.write(s.home+"/.local/share/reprise/tested.json", "")
-	contains(t, s.install("--uninstall", "--purge"), "removed "+s.home+"/.local/state/reprise\n")
+	contains(t, s.install("--uninstall", "--purge"), "removed "+s.home+"/.local/state/reprise\n", s.home+still)
 	s.gone(s.home + "/.local/share/reprise")
 	s.gone(s.home + "/.local/state/reprise")
 	s.gone(s.home + "/.config/reprise")
@@ -363,8 +370,53 @@ func TestInstallTwiceAndUninstall(t *testing.T) {
 		t.Error("a directory that is not ours was purged")
 	}
 	s.install()
-	if out := s.install("--uninstall", "--yes"); strings.Contains(out, ".profile") {
+	if out := s.install("--uninstall", "--yes"); !strings.HasPrefix(out, "removed ~/.profile\n") || strings.Contains(out, "keeps") {
 		t.Errorf("the block was not taken out: %s", out)
+	}
+	s.gone(s.home + "/.profile")
+}
+
+const profileWithBlock = "mine\n# >>> reprise >>> x\ny\n# <<< reprise <<<\n"
+
+// At a terminal no line is wider than 80 columns, but for what is to be typed; whoever keeps the block is told that the programs go.
+func TestInstallAtATerminal(t *testing.T) {
+	s := newSite(t)
+	show := func(answer string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(shell(t), append([]string{filepath.Join(s.repo, "install.sh")}, args...)...)
+		cmd.Dir, cmd.Env = s.home, s.env
+		terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer terminal.Close()
+		if _, err := terminal.WriteString(answer); err != nil {
+			t.Fatal(err)
+		}
+		shown, _ := io.ReadAll(terminal) // at its end it fails
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
+		for line := range strings.SplitSeq(strings.ReplaceAll(string(shown), "[y/N] ", "[y/N]\r\n"), "\r\n") { // the answer came before the question
+			line = line[strings.LastIndex(line, "\r")+1:]
+			if len(line) > 80 && strings.Contains(line, " ") && !strings.HasPrefix(line, "    ") {
+				t.Errorf("%q: a line of %d: %s", args, len(line), line)
+			}
+		}
+		return strings.Join(strings.Fields(string(shown)), " ")
+	}
+	show("", "--help")
+	contains(t, show("", "--store"), "installed claude, ")
+	s.write(s.home+"/.profile", profileWithBlock)
+	out := show("n\n", "--uninstall")
+	contains(t, out, "would change 1 file do so? The programs are removed in any case [y/N] ", "removed reprise from ",
+		".profile keeps the block of shimctl setup, which does nothing without the programs: take lines 2 to 4 out")
+	if strings.Contains(out, "nothing was changed") {
+		t.Errorf("it says %s", out)
+	}
+	show("", "--store")
+	if out := show("y\n", "--uninstall"); !strings.Contains(out, "removed ~/.profile") || strings.Contains(out, "keeps") {
+		t.Errorf("it says %s", out)
 	}
 	s.gone(s.home + "/.profile")
 }

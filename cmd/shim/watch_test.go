@@ -52,6 +52,7 @@ func TestWatch(t *testing.T) {
 	}
 	s.until("running calls")
 	s.until("last decisions")
+	s.until("Ctrl-C leaves")
 	if err := l.Finish(ticket, &ledger.Outcome{Now: call.Now + 1}); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+
+	"github.com/mattn/go-runewidth"
 )
 
 // screenApp is an app whose terminal is b.
@@ -36,6 +38,14 @@ func TestTailOnATerminal(t *testing.T) {
 		at + "  #3  codex  resume: extends  ok  2.5 s  n/a  chain 2  ~/src\n"
 	if b.String() != want {
 		t.Errorf("%s\nnot\n%s", b.String(), want)
+	}
+	// A path is cut, and what has no room is left out.
+	for width, shown := range map[int]string{80: "chain 2  …h/that/is/longer", 60: "n/a\n", 50: "2.5 s\n"} {
+		b.Reset()
+		a.Stdout.Width, i.Cwd = width, "/home/me/a/path/that/is/longer"
+		if err := show("ended", i); err != nil || runewidth.StringWidth(strings.TrimSpace(b.String())) > width || !strings.Contains(b.String(), shown) {
+			t.Errorf("%d: %s, %v", width, b.String(), err)
+		}
 	}
 }
 

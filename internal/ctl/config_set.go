@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"cmp"
 	"fmt"
 
 	"reprise/config"
@@ -101,8 +102,12 @@ func configSet(a *app.App, key string, words []string, agreed app.Consent) error
 		return nil
 	}
 	fmt.Fprintf(a.Stdout, "%s:\n", view.Printable(a.Tilde(edit.File)))
-	showValue(a, '-', view.Bad, key, edit.Old)
-	showValue(a, '+', view.Good, key, edit.New)
+	gone, come := edit.Lines()
+	showLines(a, "-", view.Bad, gone)
+	showLines(a, "+", view.Good, come)
+	if value, known := config.Default().Value(key); known && words == nil {
+		a.Stdout.Notice(key + " goes back to its default: " + cmp.Or(value, "not set"))
+	}
 	if agreed.Dry || a.CanAsk() {
 		if ok, err := a.Agreed("write this", agreed); !ok {
 			return err
@@ -111,6 +116,7 @@ func configSet(a *app.App, key string, words []string, agreed app.Consent) error
 	if err := edit.Write(); err != nil {
 		return fmt.Errorf("write %s: %w", edit.File, err)
 	}
+	a.Stdout.Notice("wrote " + a.Tilde(edit.File))
 	return nil
 }
 
@@ -124,18 +130,13 @@ func configEdit(a *app.App, key string, words []string) (edit textfile.Edit, err
 	if words == nil {
 		edit.New, err = config.Unset(edit.File, edit.Old, a.Getenv("HOME"), key)
 	} else {
-		edit.New, err = config.Set(edit.File, edit.Old, a.Getenv("HOME"), key, words)
+		edit.New, err = config.Set(edit.File, edit.Old, a.Getenv("HOME"), key, words, "")
 	}
 	return edit, err
 }
 
-// showValue prints the value that a key has with a text of the file. It shows what config show does: nothing secret.
-func showValue(a *app.App, mark byte, meaning view.Meaning, key, text string) {
-	cfg, err := config.Parse("", text, a.Getenv("HOME"))
-	if err != nil {
-		return
-	}
-	if value, _ := cfg.Value(key); value != "" {
-		fmt.Fprintln(a.Stdout, a.Stdout.Paint(meaning, fmt.Sprintf("%c%s = %s", mark, key, view.Printable(value))))
+func showLines(a *app.App, sign string, meaning view.Meaning, lines []string) {
+	for _, line := range lines {
+		fmt.Fprintln(a.Stdout, a.Stdout.Paint(meaning, sign+view.Printable(line)))
 	}
 }

@@ -77,7 +77,9 @@ func runDemo(a *app.App, ctx context.Context, tool string) (err error) {
 		return err
 	}
 	without, err := play(a, ctx, job, filepath.Join(root, "without"))
-	if err != nil {
+	if err != nil && job.Real != filepath.Join(root, "real") {
+		return app.WithHint(err, "shimctl demo --tool "+bundledName+" plays it with a stand-in for the tool")
+	} else if err != nil {
 		return err
 	}
 	job.Shims = filepath.Dir(self)
@@ -136,6 +138,7 @@ func realTool(a *app.App, asked, self, root string) (name, dir string, err error
 	if err := os.WriteFile(filepath.Join(dir, demo.Bundled), []byte(script), 0o755); err != nil {
 		return "", "", fmt.Errorf("put the bundled tool in place: %w", err)
 	}
+	a.Stderr.Notice(demo.Bundled + " is a stand-in here, which comes with shimctl: no tool of yours is run")
 	return demo.Bundled, dir, nil
 }
 
@@ -144,12 +147,15 @@ func showDemo(a *app.App, job demo.Job, without, with demo.Played) error {
 		return fmt.Errorf("compare the two: %d calls without the shims, %d with them", len(without.Calls), len(with.Calls))
 	}
 	a.Stdout.Notice(fmt.Sprintf("A coder and a reviewer, played by this loop (TOOL is %q):", strings.Join(demo.Command(job.Tool), " ")))
-	fmt.Fprintf(a.Stdout, "\n%s\n", indent(demo.Loop))
+	fmt.Fprintf(a.Stdout, "\n%s\n", view.Screen{}.Quoted(demo.Loop))
+	a.Stdout.Notice("What was sent, with the shims and then without them:")
+	fmt.Fprintln(a.Stdout)
 	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "CALL\tDECISION\tPROMPT SENT\tREQUESTS\tNEW TOKENS\tCACHED TOKENS\t")
+	fmt.Fprintln(w, "CALL\tDECISION\tBYTES\tREQUESTS\tNEW TOKENS\tCACHED\t")
+	decision := strings.NewReplacer(" (", ": ", ")", "") // as the other commands write it
 	for i, c := range with.Calls {
 		was := without.Calls[i]
-		fmt.Fprintf(w, "%d %s\t%s\t%d B, was %d B\t", i+1, c.Role, c.Decision, len(c.Sent), len(was.Sent))
+		fmt.Fprintf(w, "%d %s\t%s\t%d/%d\t", i+1, c.Role, decision.Replace(c.Decision), len(c.Sent), len(was.Sent))
 		printCost(w, c, was)
 	}
 	sum, was := with.Total(), without.Total()
@@ -161,7 +167,7 @@ func showDemo(a *app.App, job demo.Job, without, with demo.Played) error {
 	second := with.Calls[len(with.Calls)-2]
 	fmt.Fprintln(a.Stdout)
 	a.Stdout.Notice("What the coder was sent in its second round, whose session had the rest already:")
-	fmt.Fprintf(a.Stdout, "\n%s\n", indent(second.Sent))
+	fmt.Fprintf(a.Stdout, "\n%s\n", a.Stdout.Quoted(second.Sent))
 	a.Stdout.Notice(fmt.Sprintf("In all: %d requests instead of %d, %s fewer tokens sent, %s fewer that no cache had.",
 		sum.Requests, was.Requests, percent(was.Tokens.Input-sum.Tokens.Input, was.Tokens.Input),
 		percent(fresh(was)-fresh(sum), fresh(was))))
@@ -188,7 +194,7 @@ func showSaving(a *app.App, with demo.Played) error {
 }
 
 func printCost(w *tabwriter.Writer, c, was demo.Call) {
-	fmt.Fprintf(w, "%d, was %d\t%d, was %d\t%d, was %d\t\n", c.Requests, was.Requests,
+	fmt.Fprintf(w, "%d/%d\t%d/%d\t%d/%d\t\n", c.Requests, was.Requests,
 		fresh(c), fresh(was), c.Tokens.Cached, was.Tokens.Cached)
 }
 
@@ -196,7 +202,3 @@ func printCost(w *tabwriter.Writer, c, was demo.Call) {
 func fresh(c demo.Call) int { return c.Tokens.Input - c.Tokens.Cached }
 
 func percent(part, whole int) string { return fmt.Sprintf("%d %%", (100*part+whole/2)/max(whole, 1)) }
-
-func indent(text string) string {
-	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ") + "\n"
-}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"reprise/config"
 	"reprise/internal/ctl/app"
@@ -26,8 +27,8 @@ func forgetCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "forget CHAIN", Short: "remove all traces of a chain",
 		Long: `Removes a chain's sessions, calls and names from the ledger and the log. The
-old content is overwritten. CHAIN is its number in shimctl status, the name of its task, or the start of the
-ID of one of its sessions. From a store that machines share, it removes the chain with its bundles, but
+old content is overwritten. CHAIN is a number in shimctl status, a task with all its chains, or the start of a
+session's ID. From a store that machines share, it removes the chain with its bundles, but
 not its calls in the store's log; its task may also be one that only other machines know.`,
 		Args: app.OneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error { return runForget(a, args[0], f) },
@@ -47,43 +48,70 @@ func runForget(a *app.App, name string, f forgetFlags) error {
 		return err
 	}
 	defer l.Close()
-	c, err := app.FindChain(l, name)
+	chains, err := app.FindChains(l, name)
 	if err != nil {
 		return unlessStored(a, l, name, err, func(s *storedChains) (bool, error) { return forgetStored(a, name, s, f) })
 	}
-	stored, err := storedChain(a, l, c)
-	if err != nil {
+	var all []chainTraces
+	var what []string
+	for _, c := range chains {
+		traces, words, err := findTraces(a, l, c, f.sessions)
+		defer traces.stored.close()
+		if err != nil {
+			return err
+		}
+		all, what = append(all, traces), append(what, words)
+	}
+	if ok, err := a.Agreed("forget "+strings.Join(what, "; "), f.Consent); !ok {
 		return err
 	}
-	defer stored.close()
-	var files chainFiles
-	if f.sessions {
-		if files, err = findFiles(l, c.ID); err != nil {
+	for _, traces := range all {
+		if err := traces.forget(a, l, f.sessions); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// chainTraces are what there is of a chain besides the ledger.
+type chainTraces struct {
+	chain  ledger.ChainName
+	stored *storedChains
+	files  chainFiles
+}
+
+// findTraces finds what is to be forgotten of a chain, and says it. It fails if something must stay.
+func findTraces(a *app.App, l *ledger.Ledger, c ledger.ChainName, sessions bool) (t chainTraces, words string, err error) {
+	t.chain = c
+	if t.stored, err = storedChain(a, l, c); err != nil {
+		return t, "", err
+	}
+	if sessions {
+		if t.files, err = findFiles(l, c.ID); err != nil {
+			return t, "", err
 		}
 	}
 	would, err := l.Forget(c, true)
 	if err != nil {
-		return err
+		return t, "", err
 	}
-	inStore, err := stored.forget(true)
+	inStore, err := t.stored.forget(true)
+	words = fmt.Sprintf("chain %d: %s, %s", c.ID, view.Count(would.Sessions, "session"), view.Count(would.Calls, "call")) + storedWords("; ", inStore)
+	if sessions {
+		words += ", and " + t.files.words()
+	}
+	return t, words, err
+}
+
+func (t chainTraces) forget(a *app.App, l *ledger.Ledger, sessions bool) error {
+	inStore, err := t.stored.forget(false)
 	if err != nil {
-		return err
-	}
-	what := fmt.Sprintf("chain %d: %s, %s", c.ID, view.Count(would.Sessions, "session"), view.Count(would.Calls, "call")) + storedWords("; ", inStore)
-	if f.sessions {
-		what += ", and " + files.words()
-	}
-	if ok, err := a.Agreed("forget "+what, f.Consent); !ok {
-		return err
-	}
-	if inStore, err = stored.forget(false); err != nil {
 		return err
 	}
 	if words := storedWords("forgot ", inStore); words != "" {
 		a.Stdout.Notice(words)
 	}
-	return forgetChain(a, l, c, files, f.sessions)
+	return forgetChain(a, l, t.chain, t.files, sessions)
 }
 
 // forgetStored removes a task that only the store has. It reports whether it has one.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
 	"reprise/config"
@@ -164,6 +163,9 @@ func runFollow(a *app.App, list *app.Listing) error {
 			return err
 		}
 	}
+	if a.Stdout.Terminal && a.Stderr.Terminal {
+		a.Stderr.Notice("new calls follow; Ctrl-C leaves")
+	}
 	return f.follow(l)
 }
 
@@ -248,16 +250,15 @@ func followText(a *app.App, r view.Reporter) func(string, history.Invocation) er
 		}
 	}
 	return func(_ string, i history.Invocation) error {
-		outcome, decided := view.OutcomeCell(i), view.DecisionCell(i)
-		parts := []string{a.Stdout.Paint(view.Dim, i.Started.Time().Local().Format(time.TimeOnly)), fmt.Sprintf("#%d", i.ID), i.Tool,
-			a.Stdout.Paint(decided.Meaning, decided.Human), a.Stdout.Paint(outcome.Meaning, outcome.Human)}
+		cells := []view.Cell{view.TextCell(i.Started.Time().Local().Format(time.TimeOnly)).As(view.Dim), view.TextCell(fmt.Sprintf("#%d", i.ID)), view.TextCell(i.Tool),
+			view.DecisionCell(i), view.OutcomeCell(i)}
 		if i.Outcome != "" {
-			parts = append(parts, view.DurationCell(i.Duration.NullInt64).Human, view.PriceCell(view.CallCost(r.Prices, i)).Human)
+			cells = append(cells, view.DurationCell(i.Duration.NullInt64), view.PriceCell(view.CallCost(r.Prices, i)))
 		}
 		if i.Chain != 0 {
-			parts = append(parts, fmt.Sprintf("chain %d", i.Chain))
+			cells = append(cells, view.TextCell(fmt.Sprintf("chain %d", i.Chain)))
 		}
-		_, err := fmt.Fprintln(a.Stdout, strings.Join(append(parts, view.Printable(a.Tilde(i.Cwd))), "  "))
+		_, err := fmt.Fprintln(a.Stdout, a.Stdout.Row(append(cells, a.PathCell(i.Cwd))...))
 		return err
 	}
 }

@@ -15,8 +15,8 @@ func resetCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "reset CHAIN", Short: "end a chain's session, so that its next call is fresh",
 		Long: `Ends the chain's session: the next call of the chain is fresh. Nothing is deleted, and running calls
-continue. CHAIN is its number, its task, or the start of the ID of one of its sessions. A chain that machines
-share ends on all of them; its task may also be one that only other machines know.`,
+continue. CHAIN is a number, a task with all its chains, or the start of a session's ID. A chain that
+machines share ends on all of them; its task may also be one that only other machines know.`,
 		ValidArgsFunction: a.CompleteChain,
 		Args:              app.OneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -28,7 +28,7 @@ share ends on all of them; its task may also be one that only other machines kno
 }
 
 func runReset(a *app.App, l *ledger.Ledger, name string, agreed app.Consent) error {
-	chain, err := app.FindChain(l, name)
+	chains, err := app.FindChains(l, name)
 	if err != nil {
 		return unlessStored(a, l, name, err, func(s *storedChains) (bool, error) {
 			if ok, err := a.Agreed("end the session of task "+name+" on all machines", agreed); !ok {
@@ -41,14 +41,23 @@ func runReset(a *app.App, l *ledger.Ledger, name string, agreed app.Consent) err
 			return kept.Chains > 0, err
 		})
 	}
+	if ok, err := a.Agreed("end the session of "+app.ChainWords(chains), agreed); !ok {
+		return err
+	}
+	for _, chain := range chains {
+		if err := resetChain(a, l, chain); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func resetChain(a *app.App, l *ledger.Ledger, chain ledger.ChainName) error {
 	stored, err := storedChain(a, l, chain)
 	if err != nil {
 		return err
 	}
 	defer stored.close()
-	if ok, err := a.Agreed(fmt.Sprintf("end the session of chain %d", chain.ID), agreed); !ok {
-		return err
-	}
 	kept, err := stored.reset()
 	if err != nil {
 		return err

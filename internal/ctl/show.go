@@ -26,7 +26,7 @@ func showCommand(a *app.App) *cobra.Command {
 session's context is, and which session will be resumed next. With --sessions: the sessions that the shims started.
 
 With the number or the task of a chain, or the start of a session's ID: the chain as a tree of its sessions, the newest
-first and each before its copies, and the calls of each with decision, use and outcome. With --call, or a number that no
+first and each before its copies, and the calls of each. A task with several chains lists these. With --call, or a number that no
 chain has: everything recorded about that call, and what its reasons mean.`,
 		Args: func(c *cobra.Command, args []string) error {
 			one := len(args) == 1 || call != ""
@@ -47,7 +47,7 @@ chain has: everything recorded about that call, and what its reasons mean.`,
 				case call != "":
 					return showCall(a, l, r, call, list.AsJSON)
 				case len(args) == 1:
-					return showChain(a, l, r, args[0], list.AsJSON, !store)
+					return showNamed(a, l, r, args[0], list, !store)
 				case sessions:
 					return listSessions(a, l, list)
 				}
@@ -70,6 +70,15 @@ type showReport struct {
 	Schema      string            `json:"schema" doc:"name of this schema"`
 	Chain       view.ChainReport  `json:"chain" doc:"the chain"`
 	Invocations []view.CallReport `json:"invocations" doc:"its calls, the oldest first"`
+}
+
+// showNamed shows a chain, or lists those of a task that has several.
+func showNamed(a *app.App, l *ledger.Ledger, r view.Reporter, name string, list *app.Listing, sessions bool) error {
+	if chains, err := app.FindChains(l, name); err == nil && len(chains) > 1 {
+		*list.Filter["task"] = name
+		return listChains(a, l, r, list)
+	}
+	return showChain(a, l, r, name, list.AsJSON, sessions)
 }
 
 // showChain shows a chain, as a tree if the sessions are known: a store's log has calls only. A number that no chain has
@@ -111,22 +120,12 @@ func showTree(a *app.App, r view.Reporter, chain history.ChainRow, calls []histo
 		}
 	}
 	a.Stdout.Sentences("", view.Strong, strings.Join(title, "  "))
-	lines := newCallLines(a, r, calls)
-	showBranches(a, "", branches(chain.Sessions, ""), chain.Sessions, lines)
+	first := history.Branches(chain.Sessions, "")
+	lines := newCallLines(a, r, calls, 1+history.Depth(first, chain.Sessions))
+	showBranches(a, "", first, chain.Sessions, lines)
 	if lines.hidden != "" {
 		fmt.Fprintln(a.Stdout, lines.hidden)
 	}
-}
-
-// branches holds the sessions by the one that they were copied from, 0 for none.
-func branches(sessions []history.SessionRow, parent string) (its []history.SessionRow) {
-	for _, s := range sessions {
-		known := s.Parent != "" && slices.ContainsFunc(sessions, func(o history.SessionRow) bool { return o.NativeID == s.Parent })
-		if parent == "" && !known || parent != "" && s.Parent == parent {
-			its = append(its, s)
-		}
-	}
-	return its
 }
 
 // showBranches prints sessions that begin at one place, each with its copies. As
@@ -134,17 +133,20 @@ func branches(sessions []history.SessionRow, parent string) (its []history.Sessi
 func showBranches(a *app.App, bar string, its, all []history.SessionRow, calls *callLines) {
 	for n := 0; n < len(its); n++ {
 		s := its[n]
-		var copies []history.SessionRow
-		if s.NativeID != "" {
-			copies = branches(all, s.NativeID)
-		}
+		copies := history.CopiesOf(s, all)
 		stem, below := "├─ ", "│  "
 		if n == len(its)-1 && len(copies) != 1 {
 			stem, below = "└─ ", "   "
 		}
 		state, context := view.StateCell(s), view.ContextCell(s.Context)
-		title := fmt.Sprintf("session %s  %s  %s  context %s  %s%s", view.OrDash(s.NativeID), state.Human,
-			view.Count(int64(s.Turns), "turn"), context.Human, view.Printable(s.Model), forkedFrom(s))
+		facts := []string{"session " + view.OrDash(s.NativeID), state.Human, view.Count(int64(s.Turns), "turn"), "context " + context.Human, view.Printable(s.Model)}
+		if s.Parent != "" {
+			facts = append(facts, "copy of "+view.SessionCell(s.Parent).Human)
+		}
+		for i := range facts {
+			facts[i] = strings.ReplaceAll(facts[i], " ", view.Glue)
+		}
+		title := strings.Join(facts, "  ")
 		for i, line := range strings.Split(a.Stdout.Indented(title, utf8.RuneCountInString(bar+stem)), "\n") {
 			if i > 0 {
 				stem = below
@@ -160,13 +162,6 @@ func showBranches(a *app.App, bar string, its, all []history.SessionRow, calls *
 	}
 }
 
-func forkedFrom(s history.SessionRow) string {
-	if s.Parent == "" {
-		return ""
-	}
-	return "  copy of " + view.SessionCell(s.Parent).Human
-}
-
 // callLines are the lines of a table of calls, which hang below their sessions.
 type callLines struct {
 	header string // until it is printed
@@ -174,8 +169,8 @@ type callLines struct {
 	hidden string // the columns that there is no room for
 }
 
-// newCallLines draws a table of calls, narrower than the screen by what stands before it.
-func newCallLines(a *app.App, r view.Reporter, calls []history.Invocation) *callLines {
+// newCallLines draws a table of calls, narrower than the screen by what stands before it at a depth.
+func newCallLines(a *app.App, r view.Reporter, calls []history.Invocation, depth int) *callLines {
 	t := view.NewTable("CALL", "WHEN", "DECISION", "OUTCOME", "COST", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT")
 	for _, i := range calls {
 		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.DecisionCell(i), view.OutcomeCell(i), view.PriceCell(view.CallCost(r.Prices, i)), view.DurationCell(i.Duration.NullInt64),
@@ -183,7 +178,7 @@ func newCallLines(a *app.App, r view.Reporter, calls []history.Invocation) *call
 	}
 	inner := *a
 	if inner.Stdout.Width > 0 {
-		inner.Stdout.Width -= 2 * utf8.RuneCountInString("├─ ")
+		inner.Stdout.Width = max(1, inner.Stdout.Width-(1+depth)*utf8.RuneCountInString("├─ "))
 	}
 	lines := drawn(&inner, t.Print)
 	c := &callLines{header: lines[0], of: map[int64][]string{}, hidden: strings.Join(lines[1+len(calls):], "\n")}

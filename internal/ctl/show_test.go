@@ -2,6 +2,7 @@ package ctl
 
 import (
 	"database/sql"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
+	"reprise/rewrite"
 	"reprise/test/sample"
 
 	"github.com/mattn/go-runewidth"
@@ -42,6 +44,32 @@ func TestShowDrawsTheTree(t *testing.T) {
    └─ session left`
 	if strings.Join(got, "\n") != want {
 		t.Errorf("%s\nnot\n%s\n%s", strings.Join(got, "\n"), want, b.String())
+	}
+}
+
+// Copies of copies, several of each, stand as far in as it takes, and each fact of a session on one line.
+func TestDeepTreesFit(t *testing.T) {
+	var b strings.Builder
+	a := screenApp(&b, 80)
+	var sessions []history.SessionRow
+	var calls []history.Invocation
+	for n := range 10 {
+		s := history.SessionRow{ID: int64(n + 1), NativeID: fmt.Sprintf("%08d-0000-4000-8000-000000000000", n), State: decide.Live, Model: "claude-opus-5-5-20260101",
+			Context: rewrite.Context{Used: 11, Limit: 100}}
+		if n > 0 {
+			s.Parent = fmt.Sprintf("%08d-0000-4000-8000-000000000000", (n-1)/2*2)
+		}
+		sessions = append([]history.SessionRow{s}, sessions...)
+		calls = append(calls, history.Invocation{ID: int64(n + 1), Session: s.ID, Tool: "claude", Mode: "resume", Reason: "extends", Outcome: "ok"})
+	}
+	showTree(a, view.Reporter{}, history.ChainRow{ID: 1, Sessions: sessions}, calls)
+	if strings.Count(b.String(), "context 11 %") != 10 || strings.Count(b.String(), "copy of 0000000") != 9 {
+		t.Errorf("%s", b.String())
+	}
+	for line := range strings.Lines(b.String()) {
+		if width := runewidth.StringWidth(strings.TrimRight(line, " \n")); width > 80 {
+			t.Errorf("a line of %d: %s", width, line)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
+	"reprise/rewrite/reason"
 
 	"github.com/spf13/cobra"
 )
@@ -157,7 +158,9 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	}
 	o.live = slices.DeleteFunc(o.live, func(c history.ChainRow) bool { return a.Now.Sub(c.Updated.Time()) > cfg.MaxAge })
 	o.passed = why.PassedReports(passed)
-	if wrong != "" {
+	if wrong == "" { // what a mistake in the configuration cost is history once the mistake is mended
+		o.passed = slices.DeleteFunc(o.passed, func(p why.PassedReport) bool { return p.Reason == reason.ConfigMistake })
+	} else {
 		o.broken = []warning{{Kind: "configuration", Says: wrong}}
 	}
 	for _, says := range quality {
@@ -235,7 +238,7 @@ func (o overview) whyWhole() []string {
 	if o.saved.AtLeast.LeftOutBytes > 0 || o.whole.Long == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s of 2 KB or more went whole: shimctl explain --blocks -- CALL says why", view.Count(o.whole.Long, "prompt"))}
+	return []string{fmt.Sprintf("%s of 2 KB or more went whole: shimctl explain --blocks --, typed before such a call, says why", view.Count(o.whole.Long, "prompt"))}
 }
 
 var (

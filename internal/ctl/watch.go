@@ -1,7 +1,6 @@
 package ctl
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,6 +52,7 @@ func runWatch(a *app.App, ctx context.Context, flags app.FilterFlags, columns []
 		lines := drawn(a, func(s view.Screen) {
 			frame := *a
 			frame.Stdout = s
+			frame.Stdout.Height = max(0, s.Height-1) // for the last line
 			if len(w.seen.decisions) == 0 {
 				printFirst(&frame, w.seen)
 				s.Notice(noCallMade(w.filter))
@@ -60,7 +60,10 @@ func runWatch(a *app.App, ctx context.Context, flags app.FilterFlags, columns []
 			}
 			printScreen(&frame, w.seen, columns)
 		})
-		lines = lines[:min(len(lines), cmp.Or(a.Stdout.Height-1, len(lines)))]
+		if height := a.Stdout.Height; height > 0 {
+			lines = lines[:min(len(lines), max(0, height-2))]
+		}
+		lines = append(lines, a.Stdout.Paint(view.Dim, "Ctrl-C leaves"))
 		fmt.Fprint(a.Stdout, toTop+strings.Join(append(lines, ""), lineEnd)+clearBelow)
 		select {
 		case <-ctx.Done():

@@ -81,14 +81,20 @@ func writePrompts(dir string, rounds int) error {
 // Loop is the orchestrator: it knows nothing about sessions. TOOL is the agent's call, PROMPTS the
 // directory with the parts of the prompts.
 const Loop = `round=0
-prompt() { cat "$PROMPTS/$1.md"; cat "$PROMPTS/$1-notes.md"; echo; cat "$PROMPTS/$1-contract.md"; }
+prompt() {
+	cat "$PROMPTS/$1.md" "$PROMPTS/$1-notes.md"; echo
+	cat "$PROMPTS/$1-contract.md"
+}
 last() { sed "/^$1/d; /^\$/d" "$PROMPTS/$2" | tail -n 1; }
 until grep -qs 'DECISION: APPROVE' "$PROMPTS/verdict"; do
 	round=$((round + 1))
 	[ $round -le 9 ] || exit 1
 	$TOOL "$(prompt coder)" >"$PROMPTS/answer" </dev/null || exit
-	[ $round -eq 1 ] || printf '\n## Round %s\n\nChanged: src/store.go\n\n%s\n' $round "$(last STATUS answer)" >>"$PROMPTS/reviewer-notes.md"
+	[ $round -eq 1 ] ||
+		printf '\n## Round %s\n\nChanged: src/store.go\n\n%s\n' \
+			$round "$(last STATUS answer)" >>"$PROMPTS/reviewer-notes.md"
 	$TOOL "$(prompt reviewer)" >"$PROMPTS/verdict" </dev/null || exit
-	printf '\n## Rejection %s, of src/store.go\n\n%s\n' $round "$(last DECISION verdict)" >>"$PROMPTS/coder-notes.md"
+	printf '\n## Rejection %s, of src/store.go\n\n%s\n' \
+		$round "$(last DECISION verdict)" >>"$PROMPTS/coder-notes.md"
 done
 `

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/history"
 )
@@ -39,25 +40,47 @@ func (u UnknownChain) Error() string { return fmt.Sprintf("there is no chain %q"
 
 // FindChain finds a chain by its number, its task or the start of the ID of one of its sessions.
 func FindChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {
-	chains, err := l.FindChains(name)
+	chains, err := FindChains(l, name)
 	if err != nil {
 		return ledger.ChainName{}, err
 	}
-	switch len(chains) {
-	case 0:
-		return ledger.ChainName{}, noChainOrTooShort(l, name)
-	case 1:
-		return chains[0], nil
+	if len(chains) > 1 {
+		return ledger.ChainName{}, several(name, chains, "give the number of one")
 	}
+	return chains[0], nil
+}
+
+// FindChains finds all chains of a task, or else one as FindChain does.
+func FindChains(l *ledger.Ledger, name string) ([]ledger.ChainName, error) {
+	chains, err := l.FindChains(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(chains) == 0:
+		return nil, noChainOrTooShort(l, name)
+	case len(chains) > 1 && chains[0].Task != name:
+		return nil, several(name, chains, fmt.Sprintf("give the number of one, or %d characters of its session's ID", idLength(name, chains)))
+	}
+	return chains, nil
+}
+
+func several(name string, chains []ledger.ChainName, hint string) error {
 	var which []string
 	for _, c := range chains {
 		which = append(which, fmt.Sprintf("%d (%s)", c.ID, strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " ")))
 	}
-	hint := "give the number of one"
-	if chains[0].Task != name {
-		hint += fmt.Sprintf(", or %d characters of its session's ID", idLength(name, chains))
-	}
-	return ledger.ChainName{}, WithHint(fmt.Errorf("%q may be several chains: %s", name, strings.Join(which, ", ")), hint)
+	return WithHint(fmt.Errorf("%q may be several chains: %s", name, strings.Join(which, ", ")), hint)
+}
+
+// ChainWords names chains, several of them with their roles.
+func ChainWords(chains []ledger.ChainName) string {
+	return strings.Join(view.Mapped(chains, func(c ledger.ChainName) string {
+		words := fmt.Sprintf("chain %d", c.ID)
+		if role := view.RoleName(c.Role); role != "" && len(chains) > 1 {
+			words += " (" + role + ")"
+		}
+		return words
+	}), " and of ")
 }
 
 // noChainOrTooShort says how much of an ID would do, if name is the start of one.

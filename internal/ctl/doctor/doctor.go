@@ -91,7 +91,7 @@ func runDoctor(a *app.App, f fixing, asJSON, measure, all, shared bool) error {
 	return err
 }
 
-// brief returns the findings, problems first, then a check for each tool, and the names of what else is in order.
+// brief returns the findings, problems first, then a check for each tool and the measurement, and the names of what else is in order.
 func brief(checks []setup.Check) []setup.Check {
 	var findings, tools []setup.Check
 	var others []string
@@ -101,7 +101,7 @@ func brief(checks []setup.Check) []setup.Check {
 		case c.Result == "ignored":
 		case c.Result != "ok":
 			findings = append(findings, c)
-		case slices.Contains(rewrite.Names, c.Name):
+		case slices.Contains(rewrite.Names, c.Name), c.Name == overhead:
 			tools = append(tools, c)
 		case !slices.Contains(rewrite.Names, about):
 			others = append(others, c.Name)

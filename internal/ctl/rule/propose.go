@@ -311,6 +311,9 @@ func roleChoice(group []sentCall, own func(sentCall) string) string {
 
 var youAre = regexp.MustCompile(`(?i)\byou are (?:an? |the )?([\pL\pN][\pL\pN -]*)`)
 
+// afterNoun are words with which what is said of a role begins, as in the coder of a small project.
+var afterNoun = []string{"about", "at", "by", "for", "from", "in", "of", "on", "responsible", "that", "to", "who", "whose", "with", "working"}
+
 // roleWords returns a name for the role of prompts that begin so.
 func roleWords(opening []string) string {
 	const most = 3
@@ -321,6 +324,9 @@ func roleWords(opening []string) string {
 	names := slices.DeleteFunc(word.FindAllString(strings.ToLower(words), -1), func(w string) bool {
 		return !startsWord.MatchString(w) || hasDigit.MatchString(w) // a sign, the task or a count
 	})
+	if of := slices.IndexFunc(names, func(w string) bool { return slices.Contains(afterNoun, w) }); of > 0 {
+		names = names[:of]
+	}
 	return cmp.Or(strings.Join(names[:min(len(names), most)], " "), "first")
 }
 

@@ -45,6 +45,11 @@ func TestPropose(t *testing.T) {
 			[]string{"# loop.sh: 2 calls, the same but for `## Notes`.", `prompt = '^You are the coder\.\s*?(?:\n|$)'`, `task = "loop"`, `role = "coder"`},
 			[]string{"loop coder", "loop coder", "", ""},
 		},
+		"a role with more about it": {
+			[]string{round("You are the coder of a small Go project.", "Notes", 1), round("You are the coder of a small Go project.", "Notes", 2)},
+			[]string{`role = "coder"`},
+			[]string{"loop coder", "loop coder"},
+		},
 		"a long line": {
 			[]string{round(strings.Repeat("Long ", 30), "Notes", 1), round(strings.Repeat("Long ", 30), "Notes", 2)},
 			[]string{`role = "long long long"`},

@@ -329,7 +329,7 @@ func printTried(a *app.App, r TryReport) {
 		table.Print(a.Stdout)
 		fmt.Fprintln(a.Stdout)
 	}
-	a.Stdout.Sentences("RESULT", "", view.Mapped(r.Rules, func(t TriedRule) string { return t.Text })...)
+	a.Stdout.Sentences("RESULT", "", slices.Compact(view.Mapped(r.Rules, func(t TriedRule) string { return t.Text }))...) // presets have rules of one name
 	if r.Command != "" {
 		fmt.Fprintln(a.Stdout)
 		a.Stdout.Sentences("COMMAND", view.Strong, r.Command)

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 
@@ -34,7 +35,7 @@ func planSetup(a *app.App, f ShellFacts, tools []string) ([]textfile.Edit, error
 			p.files = append(p.files, answer.File)
 		}
 	}
-	edits, err := planPaths(a, p.paths)
+	edits, err := planPaths(a, f.Config, p.paths)
 	if err != nil {
 		return nil, err
 	}
@@ -83,29 +84,42 @@ func damaged(file string, err error) error {
 }
 
 // planPaths returns the edit that names the tools' binaries in the configuration.
-func planPaths(a *app.App, paths map[string]string) ([]textfile.Edit, error) {
+func planPaths(a *app.App, cfg config.Config, paths map[string]string) ([]textfile.Edit, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	file, err := config.ConfigFile(a.Own)
-	if err != nil {
-		return nil, err
+	values := map[string]string{}
+	for tool, path := range paths {
+		if his := cfg.Tools[tool].Path; his != "" {
+			return nil, app.WithHint(fmt.Errorf("find %s: the configuration has it at %s", tool, his), SetPath(tool, path))
+		}
+		values["tool."+tool+".path"] = path
 	}
-	text, existed, err := textfile.Read(file)
+	edit, err := configEdit(a, values)
 	if err != nil {
-		return nil, err
-	}
-	edit, err := shells.WithPaths(file, text, existed, paths)
-	if err != nil {
-		return nil, damaged(file, err)
-	}
-	if _, err := config.Parse(file, edit.New, a.Getenv("HOME")); err != nil {
-		return nil, app.WithHint(fmt.Errorf("add the path of a tool to %s: %w", file, err), "write path under [tool.NAME] yourself, then run shimctl setup again")
+		return nil, app.WithHint(fmt.Errorf("add the path of a tool to %s: %w", edit.File, err), "write path under [tool.NAME] yourself, then run shimctl setup again")
 	}
 	return []textfile.Edit{edit}, nil
 }
 
-// planUndo returns the edits that take out every block, the configuration last.
+// configEdit returns the edit that gives keys of the configuration their values, in lines that --undo takes out.
+func configEdit(a *app.App, values map[string]string) (e textfile.Edit, err error) {
+	if e.File, err = config.ConfigFile(a.Own); err != nil {
+		return e, err
+	}
+	if e.Old, e.Existed, err = textfile.Read(e.File); err != nil {
+		return e, err
+	}
+	e.New = e.Old
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if e.New, err = config.Set(e.File, e.New, a.Getenv("HOME"), key, []string{values[key]}, shells.Mark(e.Existed)); err != nil {
+			return e, err
+		}
+	}
+	return e, nil
+}
+
+// planUndo returns the edits that take out all that setup wrote, the configuration last.
 func planUndo(a *app.App, f ShellFacts) (edits []textfile.Edit, err error) {
 	files := shells.EveryStartFile(f.World)
 	if file, err := config.ConfigFile(a.Own); err == nil {

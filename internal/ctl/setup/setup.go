@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup/shells"
 	"reprise/internal/ctl/textfile"
@@ -163,15 +162,11 @@ func askForNote(a *app.App, agreed app.Consent) error {
 		!a.Confirm("print a line on stderr after the first call of a day that you type here and that is resumed?") {
 		return nil
 	}
-	file, err := config.ConfigFile(a.Own)
+	edit, err := configEdit(a, map[string]string{"daily_note": "true"})
 	if err != nil {
 		return err
 	}
-	text, existed, err := textfile.Read(file)
-	if err != nil {
-		return err
-	}
-	return writeEdits(a, []textfile.Edit{shells.WithKey(file, text, existed, "daily_note = true")}, true)
+	return writeEdits(a, []textfile.Edit{edit}, true)
 }
 
 // question says in short what is to be done.

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"reprise/internal/ctl/app"
@@ -29,6 +30,25 @@ type Edit struct {
 
 // Changes reports whether there is anything to write.
 func (e Edit) Changes() bool { return e.Old != e.New || e.Remove }
+
+// Lines returns the lines of the one place that the edit changes: those that go, and those that come.
+func (e Edit) Lines() (gone, come []string) {
+	gone, come = lines(e.Old), lines(e.New)
+	for len(gone) > 0 && len(come) > 0 && gone[0] == come[0] {
+		gone, come = gone[1:], come[1:]
+	}
+	for len(gone) > 0 && len(come) > 0 && gone[len(gone)-1] == come[len(come)-1] {
+		gone, come = gone[:len(gone)-1], come[:len(come)-1]
+	}
+	return gone, come
+}
+
+func lines(text string) (list []string) {
+	for line := range strings.Lines(text) {
+		list = append(list, strings.TrimRight(line, "\r\n"))
+	}
+	return list
+}
 
 // ReplaceFile writes a file as a whole or not at all. One that exists keeps its
 // permissions and its owner. It writes into anything but a regular file, such as

@@ -148,7 +148,8 @@ func (t *Table) printHidden(s Screen, shown []*column) {
 	}
 	remedy := ": a wider terminal shows them"
 	if t.spare != nil {
-		remedy = ": widen the terminal, or choose with --columns " + strings.ToLower(hidden[0]) + ",..."
+		choice := strings.ToLower(t.Header[shown[0].index] + "," + hidden[0])
+		remedy = ": widen the terminal, or choose columns, as with --columns " + choice
 	}
 	s.Sentences("", Dim, "no room for "+strings.Join(hidden, ", ")+remedy)
 }
@@ -168,6 +169,24 @@ func (t *Table) printLine(s Screen, columns []*column, row []Cell) {
 		indent += c.width + gap
 	}
 	fmt.Fprintln(s, strings.TrimRight(line.String(), " "))
+}
+
+// Row returns cells one after the other. A path is cut where there is no room for it, and what has none at all is left out.
+func (s Screen) Row(cells ...Cell) string {
+	var shown []string
+	used := 0
+	for _, c := range cells {
+		width, room := runewidth.StringWidth(Printable(c.Human)), s.Width-used
+		if s.Width > 0 && width > room {
+			if !c.Path || room < narrowest {
+				continue
+			}
+			width = room
+		}
+		shown = append(shown, s.padded(c, width))
+		used += width + gap
+	}
+	return strings.Join(shown, strings.Repeat(" ", gap))
 }
 
 // padded returns the cell's text with exactly the given width.

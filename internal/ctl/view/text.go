@@ -125,14 +125,26 @@ func (s Screen) Indented(text string, indent int) string {
 	return strings.Join(fold(text, width), "\n"+strings.Repeat(" ", indent))
 }
 
+// Quoted indents a text. Lines that the screen has no room for are broken.
+func (s Screen) Quoted(text string) string {
+	const indent = "    "
+	var b strings.Builder
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		b.WriteString(indent + s.Indented(strings.ReplaceAll(line, "\t", indent), len(indent)) + "\n")
+	}
+	return b.String()
+}
+
 // unitSpace is the space between a number and its unit, where no line ends.
 var unitSpace = regexp.MustCompile(`([0-9]) (%|[kMG]?B\b|[kMG]\b|ms\b|s\b)`)
+
+// Glue is a space at which no line is broken.
+const Glue = "\u00a0"
 
 // fold breaks a sentence at spaces, so that no line is wider than width unless a word is. A
 // width of 0 is no limit.
 func fold(text string, width int) (lines []string) {
-	const glue = "\u00a0"
-	words := strings.Split(unitSpace.ReplaceAllString(text, "$1"+glue+"$2"), " ")
+	words := strings.Split(unitSpace.ReplaceAllString(text, "$1"+Glue+"$2"), " ")
 	line := words[0]
 	for _, word := range words[1:] {
 		if width > 0 && runewidth.StringWidth(line)+1+runewidth.StringWidth(word) > width {
@@ -144,7 +156,7 @@ func fold(text string, width int) (lines []string) {
 	}
 	lines = append(lines, line)
 	for i := range lines {
-		lines[i] = strings.ReplaceAll(lines[i], glue, " ")
+		lines[i] = strings.ReplaceAll(lines[i], Glue, " ")
 	}
 	return lines
 }

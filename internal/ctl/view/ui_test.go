@@ -45,8 +45,8 @@ func TestColumns(t *testing.T) {
 		want   string
 	}{
 		{24, nil, "ID  NAME     COST  MODEL\n 1  a thing    $1  m\n"},
-		{20, nil, "ID  NAME     COST\n 1  a thing    $1\nno room for MODEL:\nwiden the terminal,\nor choose with\n--columns model,...\n"},
-		{12, nil, "ID  NAME\n 1  a thing\nno room for\nCOST, MODEL:\nwiden the\nterminal, or\nchoose with\n--columns\ncost,...\n"},
+		{20, nil, "ID  NAME     COST\n 1  a thing    $1\nno room for MODEL:\nwiden the terminal,\nor choose columns,\nas with --columns\nid,model\n"},
+		{12, nil, "ID  NAME\n 1  a thing\nno room for\nCOST, MODEL:\nwiden the\nterminal, or\nchoose\ncolumns, as\nwith\n--columns\nid,cost\n"},
 		{30, []string{"MODEL", "NONE", "ID"}, "MODEL  ID\nm       1\n"},
 		{0, []string{"COST"}, "COST\n  $1\n"},
 	} {

@@ -16,7 +16,7 @@ func statusAdvice(r reason.Code) string {
 	advice := view.AdviceFor(r, 0, 0).Advice
 	switch r {
 	case reason.UnknownOption, reason.UnmanagedOption:
-		advice += ". shimctl explain -- CALL names it"
+		advice += ". shimctl explain --, typed before the call, names it"
 	}
 	return advice
 }

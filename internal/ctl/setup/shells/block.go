@@ -3,13 +3,12 @@ package shells
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"reprise/config"
 	"reprise/internal/ctl/textfile"
 )
 
@@ -20,6 +19,14 @@ const (
 	about   = begin + " written by shimctl setup; shimctl setup --undo removes it"
 	created = ", and this file"
 )
+
+// Mark returns what ends a line of ours in a configuration.
+func Mark(existed bool) string {
+	if existed {
+		return config.SetupMark
+	}
+	return config.SetupMark + created
+}
 
 // ErrDamaged says that a block has lost one of its markers.
 var ErrDamaged = errors.New("a block of shimctl setup lacks one of its markers")
@@ -102,10 +109,8 @@ func inHome(dir, home string) string {
 
 func quote(text string) string { return `"` + text + `"` }
 
-// HasBlock reports whether the text has a block of ours.
-func HasBlock(text string) bool {
-	return strings.HasPrefix(text, begin) || strings.Contains(text, "\n"+begin)
-}
+// HasBlock reports whether the text has anything of ours.
+func HasBlock(text string) bool { return blocks(text) != nil }
 
 // EndsWithBlock reports whether nothing comes after our block.
 func EndsWithBlock(text string) bool {
@@ -119,58 +124,22 @@ func WithBlock(file, text string, existed bool, lines []string) (textfile.Edit, 
 	if err != nil {
 		return e, err
 	}
-	e.New = insert(e.New, len(e.New), !existed || e.Remove, lines)
+	e.New = insert(e.New, !existed || e.Remove, lines)
 	e.Existed, e.Remove = existed, false
 	return e, nil
 }
 
-// WithPaths returns the edit that adds the path of each tool to a configuration, below the table of the tool where there is
-// one. Blocks that are there stay.
-func WithPaths(file, text string, existed bool, paths map[string]string) (textfile.Edit, error) {
-	e, err := WithoutBlock(file, text)
-	if err != nil {
-		return e, err
-	}
-	e = textfile.Edit{File: file, Existed: existed, Old: text, New: text}
-	var tables []string
-	for _, tool := range slices.Sorted(maps.Keys(paths)) {
-		line := "path = " + strconv.Quote(paths[tool])
-		header := regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*` + tool + `[ \t]*\][^\n]*\n`)
-		if at := header.FindStringIndex(e.New); at != nil {
-			e.New = insert(e.New, at[1], false, []string{line})
-		} else {
-			tables = append(tables, "[tool."+tool+"]", line)
-		}
-	}
-	if tables != nil {
-		e.New = insert(e.New, len(e.New), !existed, tables)
-	}
-	return e, nil
-}
-
-// WithKey returns the edit that adds a line for a key above all tables of a configuration.
-func WithKey(file, text string, existed bool, line string) textfile.Edit {
-	at := 0
-	for comment := range strings.Lines(text) { // editors read the comments at the top
-		if !strings.HasPrefix(comment, "#") || strings.HasPrefix(comment, begin) || !strings.HasSuffix(comment, "\n") {
-			break
-		}
-		at += len(comment)
-	}
-	return textfile.Edit{File: file, Existed: existed, Old: text, New: insert(text, at, !existed, []string{line})}
-}
-
-// insert puts a block at a place. A text without a newline at its end stays one.
-func insert(text string, at int, makesFile bool, lines []string) string {
+// insert puts a block at the end. A text without a newline there stays one.
+func insert(text string, makesFile bool, lines []string) string {
 	head := about
 	if makesFile {
 		head += created
 	}
 	block := strings.Join(append(append([]string{head}, lines...), end), "\n")
-	if at == len(text) && text != "" && !strings.HasSuffix(text, "\n") {
+	if text != "" && !strings.HasSuffix(text, "\n") {
 		return text + "\n" + block
 	}
-	return text[:at] + block + "\n" + text[at:]
+	return text + block + "\n"
 }
 
 // WithoutBlock returns the edit that takes our blocks out.
@@ -199,36 +168,25 @@ func WithoutBlock(file, text string) (textfile.Edit, error) {
 	return e, nil
 }
 
-// blocks returns where each block starts and ends.
+// blocks returns where each block starts and ends. A marked line of a configuration is one.
 func blocks(text string) (list [][2]int) {
-	for at := 0; ; {
-		from := lineStart(text, begin, at)
-		if from < 0 {
-			return list
+	at, from := 0, -1
+	for line := range strings.Lines(text) {
+		start := at
+		at += len(line)
+		switch {
+		case from >= 0 && strings.HasPrefix(line, end):
+			list, from = append(list, [2]int{from, at}), -1
+		case from < 0 && strings.HasPrefix(line, begin):
+			from = start
+		case from < 0 && strings.Contains(line, config.SetupMark):
+			list = append(list, [2]int{start, at})
 		}
-		to := lineStart(text, end, from)
-		if to < 0 {
-			return append(list, [2]int{from, from})
-		}
-		if line := strings.IndexByte(text[to:], '\n'); line >= 0 {
-			to += line + 1
-		} else {
-			to = len(text)
-		}
-		list = append(list, [2]int{from, to})
-		at = to
 	}
-}
-
-// lineStart returns the place of the first line from at on that starts so, or -1.
-func lineStart(text, prefix string, at int) int {
-	if strings.HasPrefix(text[at:], prefix) && (at == 0 || text[at-1] == '\n') {
-		return at
+	if from >= 0 {
+		list = append(list, [2]int{from, from})
 	}
-	if i := strings.Index(text[at:], "\n"+prefix); i >= 0 {
-		return at + i + 1
-	}
-	return -1
+	return list
 }
 
 // Diff returns an edit as a unified diff without context: the lines around a block may hold a key.

@@ -100,34 +100,23 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-func TestPathsInAConfiguration(t *testing.T) {
-	paths := map[string]string{"claude": "~/.claude/local/claude", "codex": "/opt/codex"}
-	block := func(lines ...string) string {
-		return strings.Join(append(append([]string{about}, lines...), end), "\n") + "\n"
-	}
-	claude, codex := `path = "~/.claude/local/claude"`, `path = "/opt/codex"`
-	for text, want := range map[string]string{
-		"":                                       block("[tool.claude]", claude, "[tool.codex]", codex),
-		"a = 1\r\n":                              "a = 1\r\n" + block("[tool.claude]", claude, "[tool.codex]", codex),
-		"[tool.claude]\nenabled = true\n":        "[tool.claude]\n" + block(claude) + "enabled = true\n" + block("[tool.codex]", codex),
-		" [ tool . codex ] # x\n[tool.claude]\n": " [ tool . codex ] # x\n" + block(codex) + "[tool.claude]\n" + block(claude),
+// In a configuration, lines of ours go, wherever they stand; the file too if we made it and nothing else is in it.
+func TestMarkedLines(t *testing.T) {
+	ours, first := "path = \"/a\" "+Mark(true), "tool.codex.path = \"/b\" "+Mark(false)
+	for _, c := range []struct{ text, left string }{
+		{"[tool.claude]\n" + ours + "\nenabled = true\n", "[tool.claude]\nenabled = true\n"},
+		{first + "\nttl = \"2h\"\n" + ours + "\n", "ttl = \"2h\"\n"},
+		{"ttl = \"2h\"\n" + ours, "ttl = \"2h\""},
+		{ours + "\n", ""},
+		{first + "\n" + ours + "\n", ""},
 	} {
-		e, err := WithPaths("c", text, true, paths)
-		if err != nil || e.New != want {
-			t.Errorf("%q: %q, want %q, %v", text, e.New, want, err)
+		e, err := WithoutBlock("c", c.text)
+		if made := strings.HasPrefix(c.text, first); e.New != c.left || e.Remove != (made && c.left == "") || err != nil {
+			t.Errorf("%q: %+v, %v", c.text, e, err)
 		}
-		if gone, err := WithoutBlock("c", e.New); err != nil || gone.New != text || gone.Remove {
-			t.Errorf("%q: after undo %q, %v", text, gone.New, err)
+		if diff := Diff(e, "c"); !strings.Contains(diff, "\n-"+ours+"\n") || strings.Contains(diff, "ttl") {
+			t.Errorf("%q: %s", c.text, diff)
 		}
-	}
-	// A block that is there is for another tool, and stays.
-	first, _ := WithPaths("c", "", false, map[string]string{"claude": "/a"})
-	both, err := WithPaths("c", first.New, true, map[string]string{"codex": "/b"})
-	if err != nil || !strings.HasPrefix(both.New, first.New) || !strings.Contains(both.New, `"/b"`) {
-		t.Errorf("%q, %v", both.New, err)
-	}
-	if gone, err := WithoutBlock("c", both.New); err != nil || !gone.Remove {
-		t.Errorf("%+v, %v", gone, err)
 	}
 }
 
@@ -138,22 +127,6 @@ func TestInHome(t *testing.T) {
 	} {
 		if got := inHome(c[0], c[1]); got != c[2] {
 			t.Errorf("%s in %s: %s, want %s", c[0], c[1], got, c[2])
-		}
-	}
-}
-
-// A key stands above all tables and blocks, but below the comments that editors read.
-func TestWithKey(t *testing.T) {
-	const block = begin + " written by shimctl setup; shimctl setup --undo removes it\nx = 1\n" + end + "\n"
-	for text, want := range map[string]string{
-		"[a]\nb = 1\n":                   block + "[a]\nb = 1\n",
-		"#:schema s\n# c\n\n[a]\n":       "#:schema s\n# c\n" + block + "\n[a]\n",
-		"# no newline":                   block + "# no newline",
-		begin + " y\n[a]\n" + end + "\n": block + begin + " y\n[a]\n" + end + "\n",
-	} {
-		e := WithKey("f", text, true, "x = 1")
-		if e.New != want {
-			t.Errorf("%q: %q", text, e.New)
 		}
 	}
 }
