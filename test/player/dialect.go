@@ -53,7 +53,6 @@ type dialect struct {
 	begins   func(p *player)            // what it does with its files at its start
 	opened   func(p *player)            // and when it has stored the prompt
 	ended    func(p *player, exit int)  // and at its end, if that is a normal one
-	errLast  bool                       // it writes stderr last, behind stdout and its files
 }
 
 // A refusal is what a tool says of a session that it cannot resume.

@@ -234,7 +234,6 @@ var copilot = dialect{
 			f.Close()
 		}
 	},
-	errLast: true, // as copilot 1.0.102 does
 	ended: func(p *player, _ int) { // writes the figures of the session, and the session itself
 		if p.output != "" && !p.Refused {
 			check(os.WriteFile(p.output, []byte(p.fill(`{"totalPremiumRequestCost":{1*turns},"totalNanoAiu":0,"totalApiDurationMs":{9*turns},"codeChanges":{"linesAdded":{2*turns},`+

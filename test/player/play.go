@@ -24,7 +24,6 @@ type player struct {
 	request
 	dir, call string // of the records; dir is "" if there are none
 	file      string // of the session
-	late      string // what it writes to stderr at its end
 }
 
 // Play is the tool's main.
@@ -295,11 +294,7 @@ func hold(path string) bool {
 
 // print writes stderr and stdout in pieces with pauses between them. A closed stdout kills it, like any tool.
 func (p *player) print(shown Shown) {
-	if p.errLast {
-		p.late += shown.Stderr
-	} else {
-		_, _ = io.WriteString(os.Stderr, shown.Stderr)
-	}
+	_, _ = io.WriteString(os.Stderr, shown.Stderr)
 	for line := range strings.Lines(shown.Stdout) {
 		_, _ = io.WriteString(os.Stdout, line)
 		time.Sleep(time.Duration(p.Pause) * time.Millisecond)
@@ -311,7 +306,6 @@ func (p *player) end(exit int) int {
 	if p.ended != nil && (p.Refused || p.Ending != Early && !p.Ending.Stops()) {
 		p.ended(p, exit)
 	}
-	_, _ = io.WriteString(os.Stderr, p.late)
 	if !p.Refused {
 		p.stop()
 	} else if p.OnResume == OtherID {
