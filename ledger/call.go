@@ -54,6 +54,16 @@ type Call struct {
 	// ForkPoint returns the last message of a session's file when it had that stamp, or why there is
 	// none. It is nil if sessions in use must not be copied.
 	ForkPoint func(path string, stamp decide.Stamp) (message string, why reason.Code)
+	// Sends returns how many bytes of the prompt a decision to resume sends, and why it sends all of them. It may be nil.
+	Sends func(decide.Decision) (bytes int, whole reason.Code)
+}
+
+// sends returns what a decision sends, as Sends does.
+func (c *Call) sends(d decide.Decision) (bytes int, whole reason.Code) {
+	if !d.Mode.Continues() || c.Sends == nil {
+		return len(c.Prompt.Text), ""
+	}
+	return c.Sends(d)
 }
 
 // named reports whether the name alone identifies the call's task.

@@ -42,6 +42,49 @@ func sessionHeld(q queryer, session int64) (bool, error) {
 	return err == nil && l.held(), err
 }
 
+// lostAfter is when a call without a session, for which nothing shows whether its process lives, is taken for lost.
+const lostAfter decide.Millis = 24 * 3_600_000
+
+// lastCalls is among how many of the latest calls EndLost searches for these.
+const lastCalls = 1000
+
+// EndLost records as killed the calls whose shim and tool are gone without having recorded an end. Their sessions stay as they are.
+func (l *Ledger) EndLost(now decide.Millis) error {
+	lost, err := l.lost(now)
+	if err != nil || len(lost) == 0 {
+		return err
+	}
+	if err := l.Settle(); err != nil { // it may have their ends
+		return err
+	}
+	return l.write(func(tx *sql.Tx) error {
+		_, err := tx.Exec("UPDATE invocations SET outcome = 'killed' WHERE outcome IS NULL AND id IN (SELECT value FROM json_each(?))", EncodeJSON(lost))
+		return err
+	})
+}
+
+// lost returns the calls without an outcome whose processes are gone.
+func (l *Ledger) lost(now decide.Millis) (calls []int64, err error) {
+	see := func(rows *sql.Rows) error {
+		var call int64
+		var held lease
+		err := rows.Scan(append(held.fields(), &call)...)
+		if err == nil && !held.held() {
+			calls = append(calls, call)
+		}
+		return err
+	}
+	// There are few leases: CROSS JOIN has SQLite go from them.
+	err = Each(l, leaseColumns+`, i.id FROM leases l CROSS JOIN sessions s ON s.id = l.session_id CROSS JOIN invocations i
+		ON i.chain_id = s.chain_id AND i.session_id = s.id WHERE i.outcome IS NULL`, see)
+	if err != nil {
+		return nil, err
+	}
+	err = Each(l, `SELECT '', 0, 0, 0, 0, id FROM invocations WHERE outcome IS NULL AND session_id IS NULL AND started < ?
+		AND id > (SELECT max(id) FROM invocations) - ?`, see, now-lostAfter, lastCalls)
+	return calls, err
+}
+
 func takeLease(tx *sql.Tx, session int64, p proc.Process, now decide.Millis) error {
 	_, err := tx.Exec("INSERT OR REPLACE INTO leases (session_id, boot, pid, pid_start, taken) VALUES (?, ?, ?, ?, ?)",
 		session, p.Boot, p.PID, p.Start, now)

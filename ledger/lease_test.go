@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"testing"
 
+	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -36,15 +37,45 @@ func TestAnOrphanKeepsItsLease(t *testing.T) {
 		}
 		return d.Reason
 	}
-	if got := preview(); got != reason.Leased {
+	if got := preview(); got != reason.Leased || endedAs(t, l, second.Invocation, 4000) != "" {
 		t.Errorf("while the tool works: %s", got)
 	}
 	if err := tool.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	tool.Wait()
+	if got := endedAs(t, l, second.Invocation, 4000); got != "killed" {
+		t.Errorf("when it is gone, the call's outcome is %q", got)
+	}
 	if got := preview(); got != reason.PreviousUnknown {
 		t.Errorf("when it is gone: %s", got)
+	}
+}
+
+// endedAs returns a call's outcome once lost calls have ended.
+func endedAs(t *testing.T, l *Ledger, call int64, now decide.Millis) (outcome string) {
+	t.Helper()
+	if err := l.EndLost(now); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.db.QueryRow("SELECT coalesce(outcome, '') FROM invocations WHERE id = ?", call).Scan(&outcome); err != nil {
+		t.Fatal(err)
+	}
+	return outcome
+}
+
+// A call without a session counts as running for a day, since nothing shows whether its process lives.
+func TestLostWithoutASession(t *testing.T) {
+	l, _ := newLedger(t)
+	ticket, err := l.Observe(testCall(l, "mine", 3000), reason.CallerSession, "", 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := endedAs(t, l, ticket.Invocation, 3000+lostAfter); got != "" {
+		t.Errorf("after a day: %q", got)
+	}
+	if got := endedAs(t, l, ticket.Invocation, 3001+lostAfter); got != "killed" {
+		t.Errorf("after more than a day: %q", got)
 	}
 }
 

@@ -74,11 +74,12 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *decide.Decision) error {
 			return err
 		}
 	}
+	sent, whole := c.sends(*d)
 	return insert(tx, &t.Invocation, `INSERT INTO invocations
-		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, arm, delta_arm, changed, idle, held, caller, proof, unshared, cache_hour, login)
-		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, why_whole, arm, delta_arm, changed, idle, held, caller, proof, unshared, cache_hour, login)
+		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
-		len(c.Prompt.Text), len(c.Prompt.Text), t.Arm(), t.DeltaArm(), strings.Join(d.Changed, "\t"),
+		len(c.Prompt.Text), sent, whole, t.Arm(), t.DeltaArm(), strings.Join(d.Changed, "\t"),
 		idle, held, c.Caller.String(), EncodeJSON(d.Proof), c.Unshared, t.Hour, c.Login)
 }
 
@@ -249,7 +250,7 @@ func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
 	if err := t.newSession(tx, sourceDies || !copied && !onlyBusy); err != nil {
 		return err
 	}
-	_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = ? WHERE id = ?",
+	_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = ?, sent_bytes = prompt_bytes, why_whole = '' WHERE id = ?",
 		rewrite.Fresh, why, t.Session, t.Invocation)
 	return err
 }

@@ -24,6 +24,9 @@ const UnknownWindow = 200_000
 // minBase is how long, in bytes, the prompt of an unnamed job must be to identify it.
 const minBase = 200
 
+// LeastIdentical is how long, in bytes, the repeated prompt of an unnamed job must be for identical = "resume" to apply.
+const LeastIdentical = minBase
+
 // minEvident is the same if there is evidence that the call continues the job.
 const minEvident = 24
 
@@ -226,6 +229,11 @@ func (c *call) matchRules() reason.Code {
 	c.record.Limits.WholePrompt = c.record.Limits.WholePrompt || c.parsed.KeepPrompt
 	if c.rule.Busy == config.BusyFork && !c.isShared() {
 		c.record.ForkPoint = c.forkPoint
+	}
+	c.record.Sends = func(d decide.Decision) (int, reason.Code) {
+		t := newTarget(c.record.Prompt, d)
+		text, _ := t.Prompt()
+		return len(text), t.Why()
 	}
 	if c.env.Get("REPRISE_FRESH") == "1" {
 		c.record.Fresh = reason.ForcedFresh

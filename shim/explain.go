@@ -12,7 +12,7 @@ import (
 )
 
 // An Explanation says what the shim would do with a call, and why. Its plan is the one that the
-// shim would run.
+// shim would run, empty if none would.
 type Explanation struct {
 	// The decision. Its proof is of the nearest session, and only there if nothing names the task.
 	decide.Decision
@@ -133,8 +133,11 @@ func (c *call) explainDecision(d decide.Decision, near *decide.ChainFacts) Expla
 	e := Explanation{
 		Decision: d, Unshared: c.whyUnshared(),
 		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt,
-		Plan: c.plan(), PromptIn: len(r.Prompt.Text), Text: r.Prompt.Footprint().Bytes,
+		Plan: rewrite.Plan{Args: []string{}}, PromptIn: len(r.Prompt.Text), Text: r.Prompt.Footprint().Bytes,
 		Stdin: c.parsed.Stdin != rewrite.StdinUnused,
+	}
+	if d.Mode != rewrite.Stopped {
+		e.Plan = c.plan()
 	}
 	e.Proof = decide.Proof{}
 	if s, shared := c.book().(*fleet.Book); shared {

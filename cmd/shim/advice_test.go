@@ -34,7 +34,7 @@ start_from = 'coder'"; export REPRISE_TASK=t; ask "$base"; ask 'You are the revi
 		after: `ask 'You are the reviewer.'; expect fresh forced_fresh`},
 	reason.Identical: {before: `ask "$base"; ask "$base"; expect fresh identical`,
 		after: `ask "$base"; expect resume identical; shimctl why | grep -q 'can be kept fresh'
-			shimctl why 2 | grep -q 'identical = "resume" is set by now'; [ -z "$(shimctl why 2 | grep COMMAND)" ]`},
+			shimctl why 2 | grep -q 'The configuration has identical = "resume" now'; [ -z "$(shimctl why 2 | grep COMMAND)" ]`},
 	reason.BaseChanged: {before: `ask "$base$old"; ask "$base$new"; expect fresh base_changed`,
 		after: `ask "$base$old"; ask "$base$new"; expect resume revises`},
 	reason.FirstCall: {before: `ask "$base"; expect fresh first_call`,
@@ -129,6 +129,25 @@ var namedWorlds = map[reason.Code]adviceWorld{
 		after: `ask "$base$old"; ask "$base$new"; expect resume revises`},
 	reason.NewRole: {before: `export REPRISE_TASK=t; ask "$base"; ask 'You are the judge of what was done here.'; expect fresh new_role`,
 		after: `ask "$base$old"; ask "$base$new"; expect resume revises`},
+	reason.Ambiguous: {before: `export REPRISE_TASK=t REPRISE_ROLE=r; ask "$base"; ask 'Go on.'; configure 'unrelated = "resume"'; ask 'And now?'; expect fresh ambiguous`,
+		after: `ask 'Start with this.'; expect fresh context_reset; ask 'Go on with that.'; expect resume unrelated`},
+}
+
+// terseWorlds are those in which the task is named and the prompts repeat nothing.
+var terseWorlds = map[reason.Code]adviceWorld{
+	reason.BaseChanged: {before: `export REPRISE_TASK=t REPRISE_ROLE=r; ask "$base"; ask 'Go on.'; ask 'Go on now.'; expect fresh base_changed`,
+		after: `ask 'Start with this.'; expect fresh context_reset; ask 'Go on with that.'; expect resume unrelated
+			[ "$(shimctl why 3 | tail -n 1)" = 'shimctl reset --yes 1' ]`},
+	reason.BaseTooSmall: {before: `ask Short.; ask 'Short.
+
+More.'; expect fresh base_too_small; shimctl why | grep -q 'with unrelated = "resume" any prompt is'`,
+		after: `shimctl config set unrelated resume; ask Short.; ask 'Go on.'; expect resume unrelated`},
+}
+
+// failedWorlds are those in which the call itself failed.
+var failedWorlds = map[reason.Code]adviceWorld{
+	reason.FirstCall: {before: `fake crash; ask "$base" || true; fake none; expect fresh first_call; shimctl why | grep -q 'is fresh too (previous_failed: '`,
+		after: `grep -q '^how it ended.*it failed with exit status 9$' said; export REPRISE_TASK=t; ask "$base$failed"; ask "$base$failed$failed"; expect resume extends`},
 }
 
 // shortWorlds are those in which the prompt is too short to distinguish its job from others.
@@ -138,6 +157,8 @@ var shortWorlds = map[reason.Code]adviceWorld{
 		after: `ask Short.; ask 'Short.
 
 More.'; expect resume extends`},
+	reason.Identical: {before: `ask Short.; ask Short.; expect fresh identical; shimctl why | grep -q 'is too short for that without a name, under 200 bytes'`,
+		after: `ask Short.; ask Short.; expect resume identical`},
 	reason.NewJob: {before: `ask "$base"; ask Short.; expect fresh new_job; shimctl why | grep -q 'is fresh too (base_too_small: '`,
 		after: `ask Short.; ask 'Short.
 
@@ -215,8 +236,10 @@ func TestAdvice(t *testing.T) {
 		} else if row.Role != "" {
 			t.Errorf("%s: it needs a world in which only the task is named", row.Code)
 		}
-		if world, shown := shortWorlds[row.Code]; shown {
-			play(string(row.Code)+"_short", row.Code, world)
+		for name, worlds := range map[string]map[reason.Code]adviceWorld{"short": shortWorlds, "terse": terseWorlds, "failed": failedWorlds} {
+			if world, shown := worlds[row.Code]; shown {
+				play(string(row.Code)+"_"+name, row.Code, world)
+			}
 		}
 	}
 	testscript.Run(t, testscript.Params{Dir: dir, RequireExplicitExec: true, Setup: setup})

@@ -158,8 +158,10 @@ func printExplanation(a *app.App, r explainReport, e shim.Explanation) {
 		show("setting", r.Setting)
 		show("command", r.Command)
 	}
-	t.Add(view.TextCell("runs").As(view.Dim), view.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, whole)})
-	if e.PromptIn > 0 {
+	if e.Mode != rewrite.Stopped {
+		t.Add(view.TextCell("runs").As(view.Dim), view.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, whole)})
+	}
+	if e.PromptIn > 0 && e.Mode != rewrite.Stopped {
 		show("sends", view.SentWords(int64(e.PromptIn), int64(len(e.Plan.Prompt)), e.Plan.WhyWhole))
 	}
 	t.Print(a.Stdout)
@@ -230,7 +232,7 @@ func printBlocks(a *app.App, e shim.Explanation) {
 		t.Add(view.IDCell(int64(i+1)), sent, view.SizeCell(int64(len(b.Text))), view.TextCell(begins))
 	}
 	t.Print(a.Stdout)
-	if e.Plan.Whole {
+	if e.Plan.Whole || e.Mode == rewrite.Stopped {
 		return
 	}
 	fmt.Fprintln(a.Stdout)
@@ -348,7 +350,7 @@ type blockReport struct {
 // decided returns what advice on the call depends on.
 func decided(a *app.App, e shim.Explanation) why.Decided {
 	since := func(m decide.Millis) time.Duration { return a.Now.Sub(m.Time()) }
-	d := why.Decided{Reason: e.Reason, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Bytes: e.Text, Continues: e.Mode.Continues(),
+	d := why.Decided{Reason: e.Reason, Detail: e.Detail, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Bytes: e.Text, Continues: e.Mode.Continues(),
 		Measured: why.Measured{Spent: e.Spent, HasSession: e.Created != 0, Idle: since(e.LastUsed), Age: since(e.Created),
 			Context: e.Context, Model: e.ContextModel, Failed: e.Errors}}
 	if e.Chain == 0 {

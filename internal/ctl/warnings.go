@@ -48,6 +48,9 @@ func (w warning) command() string {
 	case "failed":
 		return "shimctl log --outcome failed"
 	case "dearer":
+		if w.Price == nil {
+			return "shimctl why dearer"
+		}
 		return "shimctl stats --by rule"
 	case "price":
 		return "shimctl stats --by model"
@@ -90,7 +93,7 @@ func pricesLine(a *app.App, p decide.Prices) string {
 	}
 	again := strings.TrimSuffix(r.TriedAgain.Sub(a.Now).Round(time.Minute).String(), "0s")
 	if p.OfChain {
-		return fmt.Sprintf("a resume without the cache takes at least %s%s, as the chain's last %s did, a fresh run took %s; tried again in %s",
+		return fmt.Sprintf("a resume without the cache takes at least %s%s, by what the chain's last %s cost and its session holds now, a fresh run took %s; tried again in %s",
 			view.Amount(r.Unit, p.Resumed), unit, view.Count(int64(p.ResumedRuns), "resume"), view.Amount(r.Unit, p.Fresh), again)
 	}
 	return fmt.Sprintf("a resume took %s%s on average of %s, a fresh run %s of %s; tried again in %s",
@@ -113,7 +116,7 @@ func contextWarnings(c config.Config, chains []history.ChainRow) []warning {
 
 // decisionWarnings returns warnings on recent decisions.
 func decisionWarnings(calls []history.Invocation) (warnings []warning) {
-	refused, failed := 0, 0
+	refused, failed, dearer := 0, 0, 0
 	for _, i := range calls {
 		if i.FellBack != "" {
 			refused++
@@ -121,10 +124,16 @@ func decisionWarnings(calls []history.Invocation) (warnings []warning) {
 		if i.Outcome == "failed" {
 			failed++
 		}
+		if i.Reason == reason.Dearer {
+			dearer++
+		}
 	}
 	last := view.Count(int64(len(calls)), "call")
 	if refused > 0 {
 		warnings = append(warnings, warning{Kind: "refused", Says: fmt.Sprintf("%d of the last %s could not be resumed as meant", refused, last)})
+	}
+	if dearer > 0 {
+		warnings = append(warnings, warning{Kind: "dearer", Says: fmt.Sprintf("%d of the last %s were fresh because resumes cost more", dearer, last)})
 	}
 	if 2*failed > len(calls) {
 		warnings = append(warnings, warning{Kind: "failed", Says: fmt.Sprintf("%d of the last %s failed", failed, last)})

@@ -52,10 +52,11 @@ type Census struct {
 	Sessions int64
 }
 
-// Sessions counts all sessions.
+// Sessions counts all sessions. One whose run was lost counts as killed.
 func Sessions(l *ledger.Ledger) ([]Census, error) {
 	var all []Census
-	err := ledger.Each(l, "SELECT tool, state, count(*) FROM sessions GROUP BY 1, 2 ORDER BY 1, 2", func(rows *sql.Rows) error {
+	err := ledger.Each(l, `SELECT tool, iif(state = 'running' AND NOT EXISTS (SELECT 1 FROM invocations i
+		WHERE i.chain_id = s.chain_id AND i.session_id = s.id AND i.outcome IS NULL), 'killed', state), count(*) FROM sessions s GROUP BY 1, 2 ORDER BY 1, 2`, func(rows *sql.Rows) error {
 		var c Census
 		err := rows.Scan(&c.Tool, &c.State, &c.Sessions)
 		all = append(all, c)

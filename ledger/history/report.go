@@ -121,6 +121,9 @@ func SessionRows(l *ledger.Ledger, w Wanted) ([]SessionRow, error) {
 		if sessions[i].Held, err = l.Held(sessions[i].ID); err != nil {
 			return nil, fmt.Errorf("list sessions: %w", err)
 		}
+		if sessions[i].State == decide.Running && !sessions[i].Held {
+			sessions[i].State = decide.Killed // its run was lost
+		}
 	}
 	return sessions, nil
 }

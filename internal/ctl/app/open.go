@@ -12,6 +12,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/internal/prices"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 )
 
 // OpenLedger opens the ledger; if there is none yet it fails with
@@ -26,6 +27,7 @@ func (a *App) OpenLedger() (*ledger.Ledger, error) {
 		return nil, err
 	}
 	_ = l.Settle() // an outcome that cannot be recorded now is shown as running
+	_ = l.EndLost(decide.Millis(a.Now.UnixMilli()))
 	_ = l.CountPassed()
 	return l, nil
 }

@@ -38,6 +38,11 @@ var (
 	errNoGain     = errors.New("with a rule, none of the calls like it would have been resumed")
 )
 
+// NamedBy is the error that a call has no proposal because a rule names calls like it by now.
+type NamedBy string
+
+func (rule NamedBy) Error() string { return "rule " + string(rule) + " names calls like it by now" }
+
 // proposeRule returns the rule for the job of a call, and what it would have made of the calls since then.
 func proposeRule(a *app.App, l *ledger.Ledger, id int64, tool, cwd string, since decide.Millis) (p proposal, err error) {
 	calls, err := sentLike(l, tool, cwd, since)
@@ -47,6 +52,9 @@ func proposeRule(a *app.App, l *ledger.Ledger, id int64, tool, cwd string, since
 	at := slices.IndexFunc(calls, func(c sentCall) bool { return c.ID == id })
 	if at < 0 {
 		return p, errPromptGone
+	}
+	if by := nameBy(a.Configured(), tool, cwd, calls[at].prompt); by != "" {
+		return p, NamedBy(by)
 	}
 	if p, err = propose(calls[at], calls, ruleName(calls[at], a.Configured().RuleNames())); err != nil {
 		return p, err

@@ -136,11 +136,16 @@ func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, e
 
 // IsNamed reports whether a rule matches the latest call of a template by now. p is its prompt, nil if that is not known.
 func IsNamed(cfg config.Config, t replay.Template, p *prompt.Prompt) bool {
-	sent := config.Subject{Tool: t.Tool, Cwd: t.Cwd, Env: func(string) string { return "" }}
+	return nameBy(cfg, t.Tool, t.Cwd, p) != ""
+}
+
+// nameBy returns the name of the rule that matches a call by now, "" for none. p is its prompt, nil if that is not known.
+func nameBy(cfg config.Config, tool, cwd string, p *prompt.Prompt) string {
+	sent := config.Subject{Tool: tool, Cwd: cwd, Env: func(string) string { return "" }}
 	if p != nil {
 		sent.Prompt = p.Text
 	}
-	return cfg.Match(sent).Name != ""
+	return cfg.Match(sent).Name
 }
 
 // try takes the rule for the latest call, unless there are prompts to take it from, and replays the calls with a rule that

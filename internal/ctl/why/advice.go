@@ -19,11 +19,14 @@ import (
 // A Decided call is what advice depends on.
 type Decided struct {
 	Reason     reason.Code
+	Detail     reason.Code
+	Made       bool   // it is about calls that were made, maybe under another configuration
 	Rule       string // that matched
 	Task, Role string
 	Chain      int64
-	Before     int64 // the call that ended the session badly, 0 if it is not known
-	Bytes      int   // of the prompt's text, as it is compared with what identifies a job
+	Before     int64       // the call that ended the session badly, 0 if it is not known
+	Bytes      int         // of the prompt's text, as it is compared with what identifies a job; 0 if it is not known
+	End        reason.Code // what the call's own end is a reason of for later calls, which are fresh, "" for none
 	Continues  bool
 	Measured
 }
@@ -47,7 +50,8 @@ func Advise(cfg config.Config, d Decided) view.AdviceReport {
 		return report
 	}
 	row, known := d.Reason.Lookup()
-	if known && d.Task != "" && row.Named != "" {
+	named := d.Task != ""
+	if known && named && row.Named != "" {
 		report.Advice, report.Command = row.Named, ""
 		if row.Role != "" && !isNamed(d.Role) {
 			report.Advice, report.Command = row.Role, reason.NameRole
@@ -63,26 +67,55 @@ func Advise(cfg config.Config, d Decided) view.AdviceReport {
 		}
 	case d.Reason == reason.Never && builtIn:
 		report.Command = "shimctl config set presets_off " + strings.Join(append(slices.Clone(cfg.PresetsOff), d.Rule), " ")
-	case d.Task == "" && (d.Reason == reason.FirstCall || d.Reason == reason.NewJob):
+	case d.Reason == reason.Pruned && cfg.Prune.KeepWithin > 30*24*time.Hour:
+		report.Set("")
+	case d.Reason == reason.Ambiguous && named && d.Chain != 0:
+		report.Command = resetChain(d.Chain)
+	case d.Reason == reason.BaseChanged && d.Detail == reason.Unrelated && named:
+		adviseUnrelated(&report, RulePolicy(cfg, d.Rule), d)
+	case d.Reason == reason.Identical && !named && d.Bytes > 0 && d.Bytes < shim.LeastIdentical:
+		report.Advice = fmt.Sprintf("The prompt is too short for that without a name, under %d bytes: name the task and the role too. %s", shim.LeastIdentical, report.Advice)
+		if report.Command = report.Command + " && " + reason.NameTask; RulePolicy(cfg, d.Rule).Identical == config.IdenticalResume {
+			report.Command = reason.NameTask
+		}
+	case d.Reason == reason.FirstCall || d.Reason == reason.NewJob:
 		if next := nextFresh(cfg, d); next != "" {
-			then := view.AdviceFor(next, 0, 0)
+			then := view.AdviceFor(next, 0, d.Before)
 			then.Advice = fmt.Sprintf("The next call that continues it is fresh too (%s: %s). %s", next, then.Meaning, then.Advice)
 			report.Advice, report.Setting, report.Command = then.Advice, then.Setting, then.Command
 		}
 	}
-	if setting, known := limitSetting(cfg, d); known {
-		report.Set(setting)
+	if setting, raised, known := limitSetting(cfg, d); known {
+		if report.Set(setting); raised {
+			report.Advice += ". The limit has been raised since"
+		}
 	}
-	dropMade(&report, cfg, d.Rule)
+	dropMade(&report, cfg, d)
 	return report
 }
 
-// nextFresh returns why a call that continues the first one of its job is fresh if nothing names the task, "" if it is not.
+// resetChain is the command that ends a chain's sessions.
+func resetChain(chain int64) string { return fmt.Sprintf("shimctl reset --yes %d", chain) }
+
+// adviseUnrelated advises on a prompt of another template under the name of a chain. Each such call has left a session, and
+// with several of them the name alone does not say which is meant.
+func adviseUnrelated(report *view.AdviceReport, policy config.Policy, d Decided) {
+	report.Advice += ". If all calls of the name are one job's, whatever their prompts, have them resumed, and end the sessions there are: the next call is fresh, those after it are resumed"
+	report.Set(`unrelated = "resume"`)
+	if report.Command += " && " + resetChain(d.Chain); policy.Unrelated == config.UnrelatedResume {
+		report.Command = resetChain(d.Chain)
+	}
+}
+
+// nextFresh returns why a call that continues the first one of its job is fresh, "" if it is not.
 func nextFresh(cfg config.Config, d Decided) reason.Code {
 	switch policy := RulePolicy(cfg, d.Rule); {
+	case d.End != "":
+		return d.End
+	case d.Task != "":
 	case policy.Unnamed == config.UnnamedOff:
 		return reason.UnnamedOff
-	case d.Bytes < shim.LeastBase(policy):
+	case d.Bytes > 0 && d.Bytes < shim.LeastBase(policy):
 		return reason.BaseTooSmall
 	}
 	return ""
@@ -91,15 +124,22 @@ func nextFresh(cfg config.Config, d Decided) reason.Code {
 // isNamed reports whether a role has a name, and not only that of a text.
 func isNamed(role string) bool { return role != "" && !strings.HasPrefix(role, prompt.RoleTextMark) }
 
-// dropMade takes a setting out of a report that the configuration has by now, and the command that cannot make it because a
-// rule has a policy of its own.
-func dropMade(report *view.AdviceReport, cfg config.Config, rule string) {
+// dropMade takes a setting out of a report that holds for the call's rule by now, and the command that cannot make it because
+// the rule has a policy of its own.
+func dropMade(report *view.AdviceReport, cfg config.Config, d Decided) {
+	set := func(key string) bool { return strings.HasPrefix(report.Command, "shimctl config set "+key) }
+	ruled := cfg
+	ruled.Policy = RulePolicy(cfg, d.Rule)
 	key, value, _ := strings.Cut(report.Setting, " = ")
-	if has, known := cfg.Value(key); known && has == value {
-		report.Advice += ": " + report.Setting + " is set by now"
-		report.Set("")
+	if has, known := ruled.Value(key); known && has == value {
+		if d.Made {
+			report.Advice += ". The configuration has " + report.Setting + " now"
+		}
+		if report.Setting = ""; set(key + " ") {
+			report.Command = ""
+		}
 	}
-	if report.Setting != "" && RulePolicy(cfg, rule) != cfg.Policy && strings.HasPrefix(report.Command, "shimctl config set ") {
+	if report.Setting != "" && ruled.Policy != cfg.Policy && set("") {
 		report.Command = ""
 	}
 }
@@ -107,39 +147,40 @@ func dropMade(report *view.AdviceReport, cfg config.Config, rule string) {
 // limitSetting returns the setting with which a limit would not have kept the call from being resumed, or from running; "" if
 // none would, or if the limit has been raised since. known is false if the call's reason is no such limit, or if it is not known
 // what was compared.
-func limitSetting(cfg config.Config, d Decided) (setting string, known bool) {
+func limitSetting(cfg config.Config, d Decided) (setting string, raised, known bool) {
 	policy := RulePolicy(cfg, d.Rule)
-	longer := func(key string, since, limit time.Duration) string {
+	longer := func(key string, since, limit time.Duration) (string, bool, bool) {
 		if limit > since {
-			return ""
+			return "", since >= 0, true // before the session's last use the clock was set back
 		}
-		return fmt.Sprintf(`%s = "%dh"`, key, max(0, since)/time.Hour+1)
+		return fmt.Sprintf(`%s = "%dh"`, key, max(0, since)/time.Hour+1), false, true
 	}
 	switch budget := d.Reason == reason.TooManyCalls || d.Reason == reason.BudgetSpent || d.Reason == reason.TokensSpent; {
 	case budget && d.Spent != decide.Spending{}:
-		return budgetSetting(d.Reason, shim.Budget(policy.Budget).Passed(d.Spent)), true
+		passed := shim.Budget(policy.Budget).Passed(d.Spent)
+		return budgetSetting(d.Reason, passed), len(passed) == 0, true
 	case !d.HasSession:
-		return "", false
+		return "", false, false
 	}
 	switch d.Reason {
 	case reason.Idle:
-		return longer("ttl", d.Idle, policy.TTL), true
+		return longer("ttl", d.Idle, policy.TTL)
 	case reason.TooOld:
-		return longer("max_age", d.Age, policy.MaxAge), true
+		return longer("max_age", d.Age, policy.MaxAge)
 	case reason.ErrorLimit:
 		if cfg.ErrorLimit == 0 || cfg.ErrorLimit > d.Failed {
-			return "", true
+			return "", true, true
 		}
-		return fmt.Sprintf("error_limit = %d", 2*d.Failed), true
+		return fmt.Sprintf("error_limit = %d", 2*d.Failed), false, true
 	case reason.ContextFull:
 		window, _ := contextWindow(d.Context, d.Model)
 		share := math.Ceil(100*float64(d.Context.Used)/float64(window)) / 100
 		if d.Context.Used >= window || cfg.ContextLimit >= share {
-			return "", true
+			return "", d.Context.Used < window, true
 		}
-		return fmt.Sprintf("context_limit = %.2f", share), true
+		return fmt.Sprintf("context_limit = %.2f", share), false, true
 	}
-	return "", false
+	return "", false, false
 }
 
 // budgetSetting returns the setting that doubles the limit for a reason, if it is the only one that a job has exceeded.

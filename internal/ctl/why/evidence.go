@@ -73,7 +73,7 @@ func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error
 		if c.Outcome != "" && c.Outcome != "ok" {
 			f.failed++
 		}
-		if !c.Duration.Valid || c.Started+decide.Millis(c.Duration.Int64) > i.Started {
+		if c.Outcome == "" || c.Started+decide.Millis(c.Duration.Int64) > i.Started {
 			f.running = cmp.Or(f.running, c)
 		}
 	}
@@ -94,8 +94,11 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	switch {
 	case i.FellBack != "":
 		say("It was to be resumed because %s (%s).", view.MeaningOf(i.Reason), i.Reason)
-	case i.Mode.Continues() && f.chain.Task == "":
+	case !i.Mode.Continues() || f.chain.Task != "":
+	case showsMore(i.Proof):
 		say("Its task has no name, but this shows that it continues the session's work:")
+	case i.Reason == reason.Extends:
+		say("Its task has no name, but it repeats the session's prompt, and unnamed was \"extends\".")
 	}
 	for _, fact := range i.Proof.Sentences() {
 		said = append(said, view.Sentence(fact))
@@ -125,14 +128,18 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	case i.Reason == reason.Leased && f.running != nil:
 		say("Call %d was running.", f.running.ID)
 	case f.ended != nil:
-		say("Call %d before it ended badly: %s.", f.ended.ID, cmp.Or(endWords(*f.ended), "nothing was recorded of its end"))
+		say("Call %d before it ended badly: %s.", f.ended.ID, endWords(*f.ended))
 	case i.Mode == rewrite.Stopped:
 		spent := f.spent
 		spent.Calls-- // this one was not made
 		say("The job had %s.", shim.Spent(i.Reason, RulePolicy(a.Configured(), i.Rule).Budget, spent))
 	}
 	if last := f.last; last != nil && i.Mode.Continues() && last.ResumedFrom == i.ResumedFrom && last.Outcome != "ok" {
-		say("Call %d before it continued the same session, and ended thus: %s. Nothing of that call is in this one.", last.ID, view.OutcomeCell(*last).Human)
+		how := "ended thus: " + view.OutcomeCell(*last).Human
+		if last.Outcome == "" {
+			how = "is still running"
+		}
+		say("Call %d before it continued the same session, and %s. Nothing of that call is in this one.", last.ID, how)
 	}
 	if i.Rule != "" {
 		say("Rule %s matched.", i.Rule)
@@ -151,12 +158,30 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	return said
 }
 
-// outcomes are those of the calls whose end is behind a reason.
-var outcomes = map[reason.Code]string{reason.PreviousFailed: "failed", reason.PreviousKilled: "killed", reason.PreviousUnknown: "", reason.SessionDead: "failed"}
+// showsMore reports whether a proof has more than that one program made both calls, which alone is none.
+func showsMore(p decide.Proof) bool {
+	p.Caller = ""
+	return p != decide.Proof{}
+}
 
+// endOf returns the reason that a call's end is for a later call of its session to be fresh, "" if it is none.
+func endOf(i history.Invocation) reason.Code {
+	switch {
+	case i.Mode == rewrite.Stopped:
+	case i.Outcome == "failed" && i.SessionWhy != reason.TurnLimit:
+		return reason.PreviousFailed
+	case i.Outcome == "killed" && i.Signal.Valid:
+		return reason.PreviousKilled
+	case i.Outcome == "killed":
+		return reason.PreviousUnknown
+	}
+	return ""
+}
+
+// endedSo reports whether a call's end is behind a reason.
 func endedSo(why reason.Code, i history.Invocation) bool {
-	outcome, known := outcomes[why]
-	return known && i.Outcome == outcome && i.Mode != rewrite.Stopped
+	end := endOf(i)
+	return end != "" && (end == why || end == reason.PreviousFailed && why == reason.SessionDead)
 }
 
 // EndedSo returns the latest call of a chain whose end is behind a reason, 0 if there is none.
@@ -180,6 +205,8 @@ func endWords(i history.Invocation) string {
 		return ""
 	case i.Signal.Valid:
 		words = fmt.Sprintf("signal %d ended it", i.Signal.Int64)
+	case i.Outcome == "killed":
+		words = "the shim was killed before it could record how it ended"
 	case i.Exit.Int64 != 0:
 		words = fmt.Sprintf("it failed with exit status %d", i.Exit.Int64)
 	case i.NativeID == "":

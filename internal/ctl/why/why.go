@@ -6,6 +6,7 @@ package why
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -130,7 +131,11 @@ func (w *Report) paragraph(decided string) string {
 	if w.Advice != "" {
 		sentences = append(sentences, w.Advice+".")
 	}
-	if w.Setting != "" {
+	switch {
+	case w.Setting == "":
+	case w.Command == reason.NameTask, strings.HasPrefix(w.Command, "shimctl rule add "):
+		sentences = append(sentences, fmt.Sprintf("Another way, for all such calls: %s in %sthe configuration file.", w.Setting, w.rule))
+	default:
 		sentences = append(sentences, fmt.Sprintf("In %sthe configuration file, %s does this.", w.rule, w.Setting))
 	}
 	return strings.Join(sentences, " ")
@@ -138,7 +143,7 @@ func (w *Report) paragraph(decided string) string {
 
 // Passed explains calls that were passed through, of which only the number is known.
 func Passed(a *app.App, p PassedReport) *Report {
-	w := newWhy(a.Configured(), Decided{Reason: p.Reason})
+	w := newWhy(a.Configured(), Decided{Reason: p.Reason, Made: true})
 	w.Passed = &p
 	last := view.Ago(a.Now, decide.MillisOf(p.Last))
 	if !a.Stdout.Terminal {
@@ -159,10 +164,13 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 		return nil, err
 	}
 	cfg := a.Configured()
-	d := Decided{Reason: cmp.Or(i.FellBack, i.Reason), Rule: i.Rule, Task: facts.chain.Task, Role: facts.chain.Role,
-		Chain: i.Chain, Bytes: facts.session.BaseBytes, Continues: i.FellBack == "" && i.Mode.Continues()}
-	if facts.ended != nil {
+	d := Decided{Reason: cmp.Or(i.FellBack, i.Reason), Detail: i.Detail, Made: true, Rule: i.Rule, Task: facts.chain.Task, Role: facts.chain.Role,
+		Chain: i.Chain, Bytes: facts.session.BaseBytes, End: endOf(i), Continues: i.FellBack == "" && i.Mode.Continues()}
+	switch {
+	case facts.ended != nil:
 		d.Before = facts.ended.ID
+	case d.End != "":
+		d.Before = i.ID
 	}
 	if i.FellBack == "" {
 		d.Measured = facts.measured(i)
@@ -175,13 +183,22 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 	}
 	call := r.Call(i)
 	w.Call, w.Evidence = &call, evidence(a, i, facts)
+	if _, wrong := a.Configuration(); wrong != "" {
+		w.Evidence = append(w.Evidence, view.Sentence("now "+wrong))
+	}
 	if RulePolicy(cfg, i.Rule) != cfg.Policy {
 		w.rule = fmt.Sprintf("rule %s of ", i.Rule)
 	}
 	if w.Command == reason.NameTask {
-		if _, err := rule.ProposeFor(a, l, i); err == nil {
+		_, err := rule.ProposeFor(a, l, i)
+		named := rule.NamedBy("")
+		switch {
+		case err == nil:
 			w.Command = fmt.Sprintf("shimctl rule add --from %d", i.ID)
 			w.Evidence = append(w.Evidence, "Calls like it can be named by a rule, which the command shows first.")
+		case errors.As(err, &named):
+			w.Set("")
+			w.Advice = "Nothing needs to be done: " + named.Error()
 		}
 	}
 	w.Text = w.paragraph(decided(a, i, facts))

@@ -41,17 +41,17 @@ func TestWhySettingsSuffice(t *testing.T) {
 		reason.Idle: `ttl = "6h"`, reason.TooOld: "", reason.TooManyCalls: "budget.calls_per_hour = 122", reason.BudgetSpent: "", reason.ContextFull: "context_limit = 0.86", reason.ErrorLimit: "error_limit = 6",
 		reason.ModelChanged: "",
 	} {
-		got, _ := limitSetting(config.Default(), Decided{Reason: reason, Measured: m})
+		got, _, _ := limitSetting(config.Default(), Decided{Reason: reason, Measured: m})
 		if _, err := config.Parse("c.toml", got, ""); got != want || err != nil {
 			t.Errorf("%s: %s, want %s, %v", reason, got, want, err)
 		}
 	}
 	m.Context.Used = 200_001
-	if got, known := limitSetting(config.Default(), Decided{Reason: reason.ContextFull, Measured: m}); got != "" || !known {
+	if got, _, known := limitSetting(config.Default(), Decided{Reason: reason.ContextFull, Measured: m}); got != "" || !known {
 		t.Errorf("beyond the context: %s", got)
 	}
 	m.Context, m.Model = rewrite.Context{Used: 900_000}, "gemini-2.5-pro"
-	if got, _ := limitSetting(config.Default(), Decided{Reason: reason.ContextFull, Measured: m}); got != "context_limit = 0.86" {
+	if got, _, _ := limitSetting(config.Default(), Decided{Reason: reason.ContextFull, Measured: m}); got != "context_limit = 0.86" {
 		t.Errorf("of an assumed window: %s", got)
 	}
 }
@@ -89,8 +89,11 @@ func TestAdviceThatIsTaken(t *testing.T) {
 	}
 	taken := before
 	taken.Identical = config.IdenticalResume
-	if got := Advise(taken, Decided{Reason: reason.Identical}); got.Command != "" || got.Setting != "" || !strings.HasSuffix(got.Advice, "is set by now") {
+	if got := Advise(taken, Decided{Reason: reason.Identical, Made: true}); got.Command != "" || got.Setting != "" || !strings.HasSuffix(got.Advice, `. The configuration has identical = "resume" now`) {
 		t.Errorf("taken: %+v", got)
+	}
+	if got := Advise(taken, Decided{Reason: reason.Identical}); got.Command != "" || strings.Contains(got.Advice, "configuration") {
+		t.Errorf("taken, without a call: %+v", got)
 	}
 	if got := Advise(taken, Decided{Reason: reason.Identical, Continues: true}); got.Command != "export REPRISE_FRESH=1" || got.Setting != "" {
 		t.Errorf("of a resumed call: %+v", got)

@@ -1,6 +1,8 @@
 package base
 
 import (
+	"slices"
+
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 	"reprise/rewrite/tool/grammar"
@@ -23,7 +25,7 @@ func Why(c *rewrite.Call, d *rewrite.Descriptor, p grammar.Args, in rewrite.Invo
 		return reason.Admin
 	case p.Has(grammar.Server):
 		return reason.AppServer
-	case s.Interactive:
+	case s.Interactive && (p.Unknown == "" || !slices.ContainsFunc(in.Args, asksHeadless)):
 		return reason.Interactive
 	case d.IsNested(in.Env):
 		return reason.Nested
@@ -43,4 +45,9 @@ func Why(c *rewrite.Call, d *rewrite.Descriptor, p grammar.Args, in rewrite.Invo
 		return reason.CallerSession
 	}
 	return ""
+}
+
+// asksHeadless reports whether an argument asks for a headless run: an unknown option before it keeps it from being parsed.
+func asksHeadless(arg string) bool {
+	return slices.Contains([]string{"-p", "--print", "--prompt"}, arg)
 }

@@ -89,6 +89,8 @@ func TestClaudeAtATerminal(t *testing.T) {
 		{"hi --output-format json", true, true, reason.Interactive},
 		{"hi", false, false, ""},
 		{"hi --output-format json", true, false, ""},
+		{"--bogus -p hello there my friend", true, true, reason.UnknownOption}, // -p stands behind what cannot be read
+		{"--bogus hello", true, true, reason.Interactive},
 		{"-p", true, false, reason.Interactive},
 	}
 	for _, tt := range tests {
