@@ -49,6 +49,7 @@ const lostAfter decide.Millis = 24 * 3_600_000
 const lastCalls = 1000
 
 // EndLost records as killed the calls whose shim and tool are gone without having recorded an end. Their sessions stay as they are.
+// A call whose process only cannot be seen, as one in a container, records its end all the same.
 func (l *Ledger) EndLost(now decide.Millis) error {
 	lost, err := l.lost(now)
 	if err != nil || len(lost) == 0 {

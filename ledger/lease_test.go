@@ -50,6 +50,10 @@ func TestAnOrphanKeepsItsLease(t *testing.T) {
 	if got := preview(); got != reason.PreviousUnknown {
 		t.Errorf("when it is gone: %s", got)
 	}
+	finish(t, l, second, goodOutcome(someID, "done", 5000)) // it was in another container
+	if got := endedAs(t, l, second.Invocation, 6000); got != "ok" {
+		t.Errorf("an end that comes later: %q", got)
+	}
 }
 
 // endedAs returns a call's outcome once lost calls have ended.

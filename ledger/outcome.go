@@ -283,14 +283,17 @@ func (e *Ending) last() *Outcome {
 	return &e.Outcome
 }
 
-// recordInvocation reports whether the invocation had no outcome yet.
+// unended holds for an invocation of which no end was recorded: it has no duration, even if it was taken for lost.
+const unended = "duration IS NULL"
+
+// recordInvocation reports whether the invocation had no end yet.
 func (o *Outcome) recordInvocation(tx *sql.Tx, invocation int64) (first bool, err error) {
 	_, outcome := o.State()
 	s, u, request := &o.Seen, &o.Seen.Usage, &o.Seen.First
 	result, err := tx.Exec(`UPDATE invocations SET duration = ? - started, native_id = nullif(?, ''),
 		id_source = nullif(?, ''), id_format = nullif(?, ''), model = nullif(?, ''), sent_bytes = ?, why_whole = ?,
 		input = ?, cache_read = ?, cache_write = ?, output = ?, cost = ?, first_prompt = ?, first_read = ?,
-		outcome = ?, exit_code = ?, signal = nullif(?, 0) WHERE id = ? AND outcome IS NULL`,
+		outcome = ?, exit_code = ?, signal = nullif(?, 0) WHERE id = ? AND `+unended,
 		o.Now, s.ID, s.Source, o.IDFormat, s.Model, o.Sent, o.WhyWhole,
 		known(u.Known, plausible(u.Input)), known(u.Known, plausible(u.CacheRead)), known(u.Known, plausible(u.CacheWrite)),
 		known(u.Known, plausible(u.Output)), known(u.CostKnown, plausible(u.CostNano)),
@@ -307,7 +310,7 @@ func (e *Ending) recordRefusal(tx *sql.Tx) error {
 	if e.FellBack == "" {
 		return nil
 	}
-	_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = NULL WHERE id = ? AND outcome IS NULL",
+	_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = NULL WHERE id = ? AND "+unended,
 		rewrite.Fresh, e.FellBack, e.Invocation)
 	return err
 }
