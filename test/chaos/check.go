@@ -206,9 +206,9 @@ func (c *Call) checkOutput() {
 		last := c.runs[len(c.runs)-1]
 		ended = c.State.ExitCode() >= 0 && c.exit(last) == c.State.ExitCode() || c.Script.Ending == player.Died && !c.hit
 		last.Args, last.Prompt = c.Args, c.Sent
-		// A refusal must not be visible. But a silent refusal of a call that is killed cannot be
-		// recognized, and its other output may be shown.
-		silent := last.Refused && c.hit && c.Script.OnResume == player.Silent
+		// A refusal must not be visible. But one of a call that is killed cannot be recognized if the tool has said nothing of it, and
+		// its other output may be shown.
+		silent := last.Refused && c.hit && (c.Script.OnResume == player.Silent || c.Script.OnResume == player.OtherID)
 		ended = ended && !silent
 		if silent || !last.Refused && (last.Session != "" || c.Script.Ending == player.Early) {
 			want = player.Show(c.thread.Tool, c.thread.Format, c.Script, last, 1)
