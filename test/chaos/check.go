@@ -199,15 +199,12 @@ func (c *Call) listensBadly() bool {
 
 // checkOutput compares every byte of the tool's last run, in the requested format.
 func (c *Call) checkOutput() {
-	var want player.Shown
-	ended := false
-	want.Stderr = player.Notice(c.thread.Tool, c.Args) // all that remains of a run that was killed before it had a session
+	ended, want := false, player.Shown{Stderr: player.Notice(c.thread.Tool, c.Args)} // all that a run prints that has no session yet
 	if len(c.runs) > 0 {
 		last := c.runs[len(c.runs)-1]
 		ended = c.State.ExitCode() >= 0 && c.exit(last) == c.State.ExitCode() || c.Script.Ending == player.Died && !c.hit
 		last.Args, last.Prompt = c.Args, c.Sent
-		// A refusal must not be visible. But one of a call that is killed cannot be recognized if the tool has said nothing of it, and
-		// its other output may be shown.
+		// A refusal must not be visible. But one of a killed call that has said nothing of it yet cannot be recognized.
 		silent := last.Refused && c.hit && (c.Script.OnResume == player.Silent || c.Script.OnResume == player.OtherID)
 		ended = ended && !silent
 		if silent || !last.Refused && (last.Session != "" || c.Script.Ending == player.Early) {

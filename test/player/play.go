@@ -296,10 +296,9 @@ func hold(path string) bool {
 // print writes stderr and stdout in pieces with pauses between them. A closed stdout kills it, like any tool.
 func (p *player) print(shown Shown) {
 	if p.errLast {
-		p.late += shown.Stderr
-	} else {
-		_, _ = io.WriteString(os.Stderr, shown.Stderr)
+		shown.Stderr, p.late = "", p.late+shown.Stderr
 	}
+	_, _ = io.WriteString(os.Stderr, shown.Stderr)
 	for line := range strings.Lines(shown.Stdout) {
 		_, _ = io.WriteString(os.Stdout, line)
 		time.Sleep(time.Duration(p.Pause) * time.Millisecond)
