@@ -201,7 +201,7 @@ func (s *stats) sum(forGroups, forOthers *ledger.Ledger, r view.Reporter) error 
 		s.Total.Created += g.Created
 	}
 	s.Total.Bill = r.Bill(s.Total.Slices)
-	peers, err := history.Peers(forGroups, s.Filter, s.Total.Slices, r.Prices.LongPrompt())
+	peers, err := history.Peers(forGroups, s.Filter, r.Prices.LongPrompt())
 	s.Saving = saving.New(s.Total.Slices, peers, arms, r.ListPrice)
 	return err
 }

@@ -181,7 +181,7 @@ func sums(l *ledger.Ledger, f history.Filter, r view.Reporter) (bill view.Bill, 
 	var arms []history.ChainSums
 	err = inOrder(
 		func() (err error) { slices, err = history.Slices(l, f, r.Prices.LongPrompt()); return err },
-		func() (err error) { peers, err = history.Peers(l, f, slices, r.Prices.LongPrompt()); return err },
+		func() (err error) { peers, err = history.Peers(l, f, r.Prices.LongPrompt()); return err },
 		func() (err error) { arms, err = history.Arms(l, f); return err })
 	return r.Bill(slices), saving.New(slices, peers, arms, r.ListPrice), err
 }

@@ -87,10 +87,10 @@ func Slices(l *ledger.Ledger, f Filter, longPrompt int64) (list []Slice, err err
 	return list, nil
 }
 
-// Peers sums up all calls of the filter's period, with which the selected ones can be compared.
-func Peers(l *ledger.Ledger, f Filter, selected []Slice, longPrompt int64) (all []Slice, err error) {
+// Peers sums up all calls of the filter's period, with which the selected ones can be compared. It returns nil if all are selected.
+func Peers(l *ledger.Ledger, f Filter, longPrompt int64) (all []Slice, err error) {
 	err = l.InOneMoment(func(q ledger.Queryer) error {
-		all, err = peers(q, f, selected, longPrompt)
+		all, err = peers(q, f, longPrompt)
 		return err
 	})
 	if err != nil {
@@ -99,10 +99,10 @@ func Peers(l *ledger.Ledger, f Filter, selected []Slice, longPrompt int64) (all 
 	return all, nil
 }
 
-func peers(q ledger.Queryer, f Filter, selected []Slice, longPrompt int64) ([]Slice, error) {
+func peers(q ledger.Queryer, f Filter, longPrompt int64) ([]Slice, error) {
 	all := Filter{Period: f.Period}
 	if f == all {
-		return selected, nil
+		return nil, nil
 	}
 	return readSlices(q, all, longPrompt, "''", "''")
 }

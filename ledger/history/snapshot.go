@@ -13,7 +13,7 @@ import (
 // A Snapshot is the content of a report, all from one moment.
 type Snapshot struct {
 	Slices []Slice // by directory and task too
-	Peers  []Slice // the calls with which these can be compared
+	Peers  []Slice // the calls with which these can be compared, nil if these are all
 	Arms   []ChainSums
 	Chains []ChainCalls // the most recently used first
 }
@@ -46,7 +46,7 @@ func ReadSnapshot(l *ledger.Ledger, f Filter, longPrompt int64, most SnapshotLim
 		if s.Slices, err = readFineSlices(q, f, longPrompt, most.Keys); err != nil {
 			return fmt.Errorf("sum up days: %w", err)
 		}
-		if s.Peers, err = peers(q, f, s.Slices, longPrompt); err != nil {
+		if s.Peers, err = peers(q, f, longPrompt); err != nil {
 			return fmt.Errorf("sum up days: %w", err)
 		}
 		if slices.ContainsFunc(s.Slices, func(s Slice) bool { return s.Arm != "" }) { // for a million calls it takes a second

@@ -76,5 +76,5 @@ func savingIn(t *testing.T, path string) saving.Saving {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return saving.New(slices, slices, nil, nil)
+	return saving.New(slices, nil, nil, nil)
 }

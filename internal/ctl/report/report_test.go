@@ -124,7 +124,7 @@ func TestReportAgreesWithStats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := saving.New(slices, slices, arms, none.ListPrice)
+		want := saving.New(slices, nil, arms, none.ListPrice)
 		s, err := history.ReadSnapshot(l, history.Filter{}, 100_000, mostDrawn)
 		if err != nil {
 			t.Fatal(err)

@@ -135,7 +135,7 @@ func TestEstimateByRole(t *testing.T) {
 		slice("coder", rewrite.Fresh, reason.FirstCall, 5, 100), slice("coder", rewrite.Resume, reason.Extends, 10, 40),
 		slice("reviewer", rewrite.Fresh, reason.Idle, 20, 10),
 	}
-	s := New(all, all, nil, nil)
+	s := New(all, nil, nil, nil)
 	if got := s.Saved(Cost); got != 600 {
 		t.Errorf("%v were saved, want 600", got)
 	}

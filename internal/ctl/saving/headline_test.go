@@ -77,7 +77,7 @@ func TestHeadline(t *testing.T) {
 		{"no figure", "resumed 1 of 2 calls; at least 3.0 kB of its prompt were left out, since the session held them",
 			[]history.Slice{without(first(1, 30e6), true), without(resumed(1, 10e6, 3000), true)}, perToken},
 	} {
-		s := New(tt.slices, tt.slices, nil, tt.price)
+		s := New(tt.slices, nil, nil, tt.price)
 		if got := s.Headline(); got != tt.want {
 			t.Errorf("%s: %s\nwant %s", tt.name, got, tt.want)
 		}
@@ -144,7 +144,7 @@ func TestEstimateByWhatTheCacheHeld(t *testing.T) {
 			first.Cost += 1000 * tt.hour * 75 / 100
 		}
 		all := []history.Slice{first, again}
-		s := New(all, all, nil, nil)
+		s := New(all, nil, nil, nil)
 		if got := s.Saved(Weighted); math.Abs(got-tt.want) > 1 {
 			t.Errorf("%s: %v weighted tokens, want %v", tt.name, got, tt.want)
 		}

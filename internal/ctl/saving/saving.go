@@ -45,7 +45,7 @@ type AtLeast struct {
 type Price func(history.Slice) (nano int64, ok bool)
 
 // New computes what resuming saved in the calls of slices and arms. An estimate compares them with all calls of their period, which are
-// peers: so what a part saved adds up to what the whole did. With a price, calls whose tool reports no cost are estimated in money too;
+// peers, nil if these are all: so what a part saved adds up to what the whole did. With a price, calls whose tool reports no cost are estimated in money too;
 // it may be nil.
 func New(slices, peers []history.Slice, arms []history.ChainSums, price Price) Saving {
 	var s Saving
@@ -55,15 +55,16 @@ func New(slices, peers []history.Slice, arms []history.ChainSums, price Price) S
 	} else {
 		s.price = price // what is measured rests on what the tools say
 	}
-	for _, slice := range slices {
-		if slice.Managed() {
-			s.AtLeast.add(slice)
-			s.slices = append(s.slices, s.priced(slice))
-		}
+	s.slices = s.managed(slices)
+	for _, slice := range s.slices {
+		s.AtLeast.add(slice)
 	}
 	if s.Comparison == nil {
-		s.peers = s.sides(peers)
-		estimated := estimate(s.sides(slices), s.peers)
+		own := sides(s.slices)
+		if s.peers = own; peers != nil {
+			s.peers = sides(s.managed(peers))
+		}
+		estimated := estimate(own, s.peers)
 		s.Estimate = &estimated
 	}
 	return s
@@ -95,8 +96,18 @@ func (s Saving) priced(slice history.Slice) history.Slice {
 	return slice
 }
 
-// sides adds up the managed calls that ended well by what they are counted as.
-func (s Saving) sides(slices []history.Slice) (list []sideSums) {
+// managed returns the managed calls with their prices.
+func (s Saving) managed(slices []history.Slice) (managed []history.Slice) {
+	for _, slice := range slices {
+		if slice.Managed() {
+			managed = append(managed, s.priced(slice))
+		}
+	}
+	return managed
+}
+
+// sides adds up the calls that ended well by what they are counted as.
+func sides(slices []history.Slice) (list []sideSums) {
 	type key struct {
 		like
 		side decide.Side
@@ -104,7 +115,7 @@ func (s Saving) sides(slices []history.Slice) (list []sideSums) {
 	at := map[key]int{}
 	for _, slice := range slices {
 		k := key{likeness(slice), slice.Side()}
-		if !slice.Managed() || !slice.Well || k.side == decide.Unmeasured {
+		if !slice.Well || k.side == decide.Unmeasured {
 			continue
 		}
 		i, ok := at[k]
@@ -113,7 +124,7 @@ func (s Saving) sides(slices []history.Slice) (list []sideSums) {
 			at[k] = i
 			list = append(list, sideSums{like: k.like, Side: k.side})
 		}
-		list[i].Sums.Add(s.priced(slice).Sums)
+		list[i].Sums.Add(slice.Sums)
 		list[i].Front.Add(slice.Front)
 	}
 	return list
