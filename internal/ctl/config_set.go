@@ -121,10 +121,7 @@ func configSet(a *app.App, key string, words []string, agreed app.Consent) error
 }
 
 func configEdit(a *app.App, key string, words []string) (edit textfile.Edit, err error) {
-	if edit.File, err = config.ConfigFile(a.Own); err != nil {
-		return edit, err
-	}
-	if edit.Old, edit.Existed, err = textfile.Read(edit.File); err != nil {
+	if edit, err = textfile.Config(a); err != nil {
 		return edit, err
 	}
 	if words == nil {

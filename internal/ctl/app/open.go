@@ -27,7 +27,7 @@ func (a *App) OpenLedger() (*ledger.Ledger, error) {
 		return nil, err
 	}
 	_ = l.Settle() // an outcome that cannot be recorded now is shown as running
-	_ = l.EndLost(decide.Millis(a.Now.UnixMilli()))
+	_ = l.EndLost(decide.MillisOf(a.Now))
 	_ = l.CountPassed()
 	return l, nil
 }

@@ -104,13 +104,9 @@ func planPaths(a *app.App, cfg config.Config, paths map[string]string) ([]textfi
 
 // configEdit returns the edit that gives keys of the configuration their values, in lines that --undo takes out.
 func configEdit(a *app.App, values map[string]string) (e textfile.Edit, err error) {
-	if e.File, err = config.ConfigFile(a.Own); err != nil {
+	if e, err = textfile.Config(a); err != nil {
 		return e, err
 	}
-	if e.Old, e.Existed, err = textfile.Read(e.File); err != nil {
-		return e, err
-	}
-	e.New = e.Old
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if e.New, err = config.Set(e.File, e.New, a.Getenv("HOME"), key, []string{values[key]}, shells.Mark(e.Existed)); err != nil {
 			return e, err

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"reprise/config"
 	"reprise/internal/ctl/app"
 
 	"github.com/google/renameio/v2"
@@ -26,6 +27,16 @@ type Edit struct {
 	Existed  bool
 	Old, New string
 	Remove   bool // New is empty, and the file was made by us
+}
+
+// Config reads the user's configuration as an edit that changes nothing yet.
+func Config(a *app.App) (e Edit, err error) {
+	if e.File, err = config.ConfigFile(a.Own); err != nil {
+		return e, err
+	}
+	e.Old, e.Existed, err = Read(e.File)
+	e.New = e.Old
+	return e, err
 }
 
 // Changes reports whether there is anything to write.
