@@ -20,13 +20,14 @@ type cli struct {
 	formats          []format // plain text first
 	others           []format // those of rows alone
 	ask              func(f format, prompt string) []string
-	stdin            []string // a call whose prompt is on stdin
-	tools            []string // options that let the model use the shell
-	same             []string // options that make formats of an unknown version send the same request
-	nested           string   // a call of the tool from within its shell
-	pause            string   // the marker for an answer during which a signal is sent
-	modest           bool     // it starts slowly: fewer scenarios
-	exitsBeforeFlush bool     // it exits before a full pipe has taken all
+	stdin            []string      // a call whose prompt is on stdin
+	tools            []string      // options that let the model use the shell
+	same             []string      // options that make formats of an unknown version send the same request
+	nested           string        // a call of the tool from within its shell
+	pause            string        // the marker for an answer during which a signal is sent
+	modest           bool          // it starts slowly: fewer scenarios
+	waits            time.Duration // by which its text begins later if it is told its session's ID
+	exitsBeforeFlush bool          // it exits before a full pipe has taken all
 	rows             map[string]row
 	own              map[string]call
 	jobs             map[string][]call
@@ -89,6 +90,7 @@ type scenario struct {
 	name  string
 	calls []call
 	timed bool                        // it runs alone, and the time of its output is compared too
+	waits time.Duration               // by which a timed one may begin later, for the tool's own reasons
 	racy  bool                        // even without the shim it may end in several ways
 	shown func(harness.Result) string // what is compared, nil for everything; its calls have IDs
 	ends  bool                        // only how and when its calls end is compared
@@ -291,6 +293,9 @@ func (c cli) timing() (all []scenario) {
 	for _, f := range c.formats {
 		s := one("slow answer, "+f.name, call{Args: c.ask(f, "SLOW")})
 		s.timed = f.streams
+		if f.name == c.text().name {
+			s.waits = c.waits
+		}
 		all = append(all, s)
 	}
 	return all

@@ -1,17 +1,22 @@
 package suite
 
+import "time"
+
 var gemini = cli{
 	formats: []format{
 		{"text", nil, true},
 		{"json", list("-o|json"), false},
 		{"stream", list("-o|stream-json"), true},
 	},
-	ask:              func(f format, prompt string) []string { return append([]string{"-p", prompt}, f.args...) },
-	stdin:            list("-o|text"),
-	tools:            list("--yolo"),
-	nested:           "gemini -p hi </dev/null 2>/dev/null",
-	pause:            "SLOW",
-	modest:           true,
+	ask:    func(f format, prompt string) []string { return append([]string{"-p", prompt}, f.args...) },
+	stdin:  list("-o|text"),
+	tools:  list("--yolo"),
+	nested: "gemini -p hi </dev/null 2>/dev/null",
+	pause:  "SLOW",
+	modest: true,
+	// gemini 0.61.0 asks for the lock of its list of projects three times at once if --session-id is given, and waits for itself
+	// 100 and 200 ms (strace).
+	waits:            300 * time.Millisecond,
 	exitsBeforeFlush: true,
 	rows: map[string]row{
 		"tool use":        {prompt: "RUNTOOL please", options: list("--yolo")},

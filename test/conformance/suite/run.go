@@ -129,7 +129,7 @@ func (st stage) race(s scenario) ([]string, error) {
 		}
 		direct, shimmed := harness.Median(spreads[0]), harness.Median(spreads[1])
 		late, squeezed := first[1]-first[0], direct-shimmed
-		if run >= enough && late <= slack && squeezed <= slack {
+		if run >= enough && late <= s.waits+slack && squeezed <= slack {
 			return nil, nil
 		}
 		if run == most {
