@@ -44,7 +44,7 @@ func newPage(a *app.App, s history.Snapshot, period history.Period, r view.Repor
 	p.Facts = facts(total, saved.Summary(), all, s.Slices)
 	p.Charts = charts(spans)
 	linkDays(p.Charts, spans, link)
-	p.Tables = tables(a, managed, saved.Share(), r, link)
+	p.Tables = tables(a, managed, saved, r, link)
 	p.Saved = savedTable(saved)
 	p.Reasons = decisions(managed, total.Calls)
 	p.Of = "The chains with the most calls of those that were used last."
