@@ -603,7 +603,7 @@ func opencodeLog(r *Run, messages ...string) (lines string) {
 func (p *player) noteRow() {
 	home := filepath.Join(os.Getenv("HOME"), ".local/share/opencode")
 	check(os.MkdirAll(home, 0o700))
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(home, "opencode.db")+"?_journal_mode=WAL&_busy_timeout=10000&_txlock=immediate")
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(home, "opencode.db")+"?_busy_timeout=10000&_txlock=immediate")
 	check(err)
 	defer db.Close()
 	tx, err := db.Begin()
@@ -624,4 +624,5 @@ func (p *player) noteRow() {
 		check(err)
 	}
 	check(tx.Commit())
+	_, _ = db.Exec("PRAGMA journal_mode = WAL") // in a new file; it fails at once, and does not matter, if another player is there too
 }
