@@ -73,6 +73,8 @@ func TestApply(t *testing.T) {
 			session(1, 1, 10), session(2, 1, 30), session(3, 1, 20), session(4, 2, 5),
 		}, "", "2 keep [last]; 3 keep [last]; 1 remove [not_newest]; 4 keep [last]"},
 		{"continued in a copy", copied, superseded(func(*ledger.SessionFile) {}), "", "1 remove [superseded]"},
+		{"continued in a copy at the first moment", copied, superseded(func(s *ledger.SessionFile) { s.Superseded = 1 }), "", "1 remove [superseded]"},
+		{"continued, to be kept for a moment", Policy{KeepLast: 2, Superseded: 1}, superseded(func(*ledger.SessionFile) {}), "", "1 remove [superseded]"},
 		{"continued not long ago", copied, superseded(func(s *ledger.SessionFile) { s.Superseded++ }), "", "1 keep [within last resumable]"},
 		{"continued, and used since", copied, superseded(func(s *ledger.SessionFile) { s.LastUsed = now - day }), "", "1 keep [within last resumable]"},
 		{"continued, and held", copied, superseded(func(s *ledger.SessionFile) { s.Held = true }), "", "1 keep [leased]"},

@@ -318,6 +318,9 @@ func decisions() []decision {
 		{"evidence for one of two", second(Proof{}, false), rewrite.Resume, reason.Extends, 7},
 		{"evidence for two", second(Proof{Transcript: true}, false), rewrite.Fresh, reason.Ambiguous, 0},
 		{"the answers of one of two", second(Proof{Transcript: true}, true), rewrite.Resume, reason.Extends, 8},
+		{"the answers of another one, that begins otherwise", both(second(Proof{Transcript: true}, true), func(f *Facts) {
+			f.Chains[1].Continuity.BeginsAlike = false // a coder's prompt shows the reviewer's answer
+		}), rewrite.Resume, reason.Extends, 7},
 		{"two fit", func(f *Facts) { f.Chains = append(f.Chains, f.Chains[0]) }, rewrite.Fresh, reason.Ambiguous, 0},
 		{"two fit, one is dead", func(f *Facts) {
 			f.Chains = append(f.Chains, f.Chains[0])
