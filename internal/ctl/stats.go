@@ -258,10 +258,9 @@ func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
 		fmt.Fprintln(a.Stdout)
 	}
 	if s.Comparison != nil {
-		printComparison(a, s.Saving)
-	} else {
-		printSaving(a, s)
+		printComparison(a, s.Comparison)
 	}
+	printSaving(a, s)
 	printQuality(a, s.Quality)
 	printCache(a, s.Cached)
 	printHour(a, s.Hour)
@@ -274,16 +273,17 @@ func groupRow(key view.Cell, g billedGroup) []view.Cell {
 		view.PriceCell(g.Bill.Total), view.NumberCell(g.Bill.Priced()), view.AmountCell("ms", view.Rate(g.Duration, g.Timed))}
 }
 
-func printComparison(a *app.App, saved saving.Saving) {
-	a.Stdout.Sentences("NOTE", view.Plain, saved.Method()...)
+func printComparison(a *app.App, c *saving.Comparison) {
+	a.Stdout.Sentences("NOTE", view.Plain, c.Method()...)
 	fmt.Fprintln(a.Stdout)
 	t := view.NewTable("FIGURE", "CONTROL", "TREATED", "DIFFERENCE", "INTERVAL", "INTERVAL-CONTROL", "INTERVAL-TREATED")
-	for _, f := range saved.Comparison.Figures {
+	for _, f := range c.Figures {
 		t.Add(view.TextCell(f.Title()),
 			view.AmountCell(f.Unit, f.Control.Mean), view.AmountCell(f.Unit, f.Treated.Mean), view.AmountCell(f.Unit, f.Difference.Mean),
 			intervalCell(f.Unit, f.Difference), intervalCell(f.Unit, f.Control), intervalCell(f.Unit, f.Treated))
 	}
 	t.Print(a.Stdout)
+	fmt.Fprintln(a.Stdout)
 }
 
 func intervalCell(unit string, e saving.Mean) view.Cell {

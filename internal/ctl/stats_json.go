@@ -18,7 +18,7 @@ type statsReport struct {
 	Total      groupReport       `json:"total" doc:"all of them"`
 	Saved      saving.Summary    `json:"saved" doc:"what resuming saved, in short"`
 	Comparison *comparisonReport `json:"comparison" doc:"the control group against the others, null without a group"`
-	Estimate   *estimateReport   `json:"estimate" doc:"instead of a comparison"`
+	Estimate   estimateReport    `json:"estimate" doc:"against similar fresh calls"`
 	Cache      []cacheReport     `json:"cache" doc:"what resumed calls found in the provider's cache"`
 	Quality    qualityReport     `json:"quality" doc:"whether the work of resumed chains went as well"`
 	Hour       []why.HourReport  `json:"cache_ttl" doc:"what a cache of an hour saved, or would have saved"`
@@ -108,12 +108,11 @@ func statsJSON(s stats) statsReport {
 				figureReport{f.Key(), f.Unit, meanJSON(f.Control), meanJSON(f.Treated), meanJSON(f.Difference)})
 		}
 	}
-	if e := s.Estimate; e != nil {
-		r.Estimate = &estimateReport{e.Rough, e.Resumed, e.Fresh, e.ByFirst, e.FirstCalls, e.Unlike, []savedReport{}}
-		for _, f := range e.Figures {
-			r.Estimate.Figures = append(r.Estimate.Figures,
-				savedReport{f.Key(), f.Unit, view.Number(f.Resumed), view.Number(f.Fresh), view.Number(f.Saved)})
-		}
+	e := s.Estimate
+	r.Estimate = estimateReport{e.Rough, e.Resumed, e.Fresh, e.ByFirst, e.FirstCalls, e.Unlike, []savedReport{}}
+	for _, f := range e.Figures {
+		r.Estimate.Figures = append(r.Estimate.Figures,
+			savedReport{f.Key(), f.Unit, view.Number(f.Resumed), view.Number(f.Fresh), view.Number(f.Saved)})
 	}
 	return r
 }

@@ -44,7 +44,7 @@ func newPage(a *app.App, s history.Snapshot, period history.Period, r view.Repor
 	p.Facts = facts(total, saved.Summary(), all, s.Slices)
 	p.Charts = charts(spans)
 	linkDays(p.Charts, spans, link)
-	p.Tables = tables(a, managed, saved, r, link)
+	p.Tables = tables(a, managed, saved.Share(), r, link)
 	p.Saved = savedTable(saved)
 	p.Reasons = decisions(managed, total.Calls)
 	p.Of = "The chains with the most calls of those that were used last."
@@ -315,7 +315,7 @@ func newAmount(n float64, text func(float64) string) draw.Amount {
 func savedTable(st saving.Saving) draw.Saved {
 	if c := st.Comparison; c != nil {
 		saved := draw.Saved{Drawn: true,
-			Words: append(st.Method(), "The changes are drawn from -100 % on the left to +100 % on the right."),
+			Words: slices.Concat(c.Method(), []string{"The changes are drawn from -100 % on the left to +100 % on the right."}, st.Method()),
 			Head:  []string{"mean per call", "change", "control", "treated", "difference"}}
 		for _, f := range c.Figures {
 			whole := f.Control.Mean

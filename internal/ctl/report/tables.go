@@ -58,14 +58,9 @@ var groupings = []grouping{
 }
 
 // tables returns a table for each property that distinguishes the calls.
-func tables(a *app.App, managed []history.Slice, saved saving.Saving, r view.Reporter, link linker) (list []draw.Table) {
-	share := saved.Share()
-	column := "saved"
-	if saved.Comparison != nil {
-		column = "share of what was saved" // by its calls: a comparison of the arms measures no single group
-	}
+func tables(a *app.App, managed []history.Slice, share saving.Share, r view.Reporter, link linker) (list []draw.Table) {
 	for _, g := range groupings {
-		if table := g.table(g.sums(managed, share, r), column, a.Tilde, link); len(table.Rows) > 0 {
+		if table := g.table(g.sums(managed, share, r), a.Tilde, link); len(table.Rows) > 0 {
 			list = append(list, table)
 		}
 	}
@@ -84,9 +79,9 @@ type groupSum struct {
 	compare bool    // whether saved is known
 }
 
-// table draws the rows; saved is the title of what they saved, path writes a directory for people.
-func (g grouping) table(rows []groupSum, saved string, path func(string) string, link linker) draw.Table {
-	t := draw.Table{Title: g.title, Head: []string{g.column, "cost", saved, "calls", "resumed", "tokens"}}
+// table draws the rows; path writes a directory for people.
+func (g grouping) table(rows []groupSum, path func(string) string, link linker) draw.Table {
+	t := draw.Table{Title: g.title, Head: []string{g.column, "cost", "saved", "calls", "resumed", "tokens"}}
 	if len(rows) == 1 && rows[0].key == "" {
 		return t // no call has the property
 	}

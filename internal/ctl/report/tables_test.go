@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
 	"reprise/ledger/history"
@@ -36,19 +35,5 @@ func TestDearestFirst(t *testing.T) {
 	}
 	if want := []string{"/many", "/few", "/unpriced", "/some", history.OtherKeys}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// What was measured is a fact on all calls: a group's part of it is not named as if it had been measured too.
-func TestShareOfWhatWasMeasured(t *testing.T) {
-	managed := []history.Slice{{Cwd: "/a", Mode: rewrite.Resume}, {Cwd: "/b", Mode: rewrite.Resume}}
-	for want, saved := range map[string]saving.Saving{
-		"saved":                   {Estimate: &saving.Estimate{}},
-		"share of what was saved": {Comparison: &saving.Comparison{}},
-	} {
-		tables := tables(&app.App{}, managed, saved, view.Reporter{}, linker{})
-		if len(tables) == 0 || tables[0].Head[2] != want {
-			t.Errorf("%+v, want a column %q", tables, want)
-		}
 	}
 }

@@ -23,7 +23,6 @@ type ArmSize struct{ Chains, Calls int64 }
 type ComparedFigure struct {
 	Figure
 	Control, Treated, Difference Mean
-	known                        float64 // treated calls that have the figure
 }
 
 // A Mean is a mean with its interval; both are NaN if no call has the figure.
@@ -62,7 +61,7 @@ func compare(chains []history.ChainSums) (c Comparison, ok bool) {
 	for i, f := range Figures {
 		a, b := f.Of(ofTreated), f.Of(ofControl)
 		compared := ComparedFigure{f, Mean{b.Sum / b.N, inControl[i]}, Mean{a.Sum / a.N, inTreated[i]},
-			Mean{a.Sum/a.N - b.Sum/b.N, between[i]}, a.N}
+			Mean{a.Sum/a.N - b.Sum/b.N, between[i]}}
 		if f.Unit == "share" && a.N > 0 && b.N > 0 {
 			compared.Control.Interval, compared.Treated.Interval = wilson(b.Sum, b.N), wilson(a.Sum, a.N)
 		}
@@ -70,9 +69,6 @@ func compare(chains []history.ChainSums) (c Comparison, ok bool) {
 	}
 	return c, true
 }
-
-// Saved returns by how much less the treated calls have, NaN if no call has the figure.
-func (f ComparedFigure) Saved() float64 { return -f.Difference.Mean * f.known }
 
 // clear reports whether the interval of the difference lies on one side of zero.
 func (f ComparedFigure) clear() bool { return f.Difference.High < 0 || f.Difference.Low > 0 }

@@ -33,10 +33,7 @@ func (s Saving) Headline() string {
 	if 2*a.byLogin > a.Resumed {
 		slices.Reverse(figures)
 	}
-	if difference := cmp.Or(figures...); difference != "" {
-		words += "; " + difference
-	}
-	return words
+	return words + cmp.Or(figures...)
 }
 
 // words say how much of the resumed calls' prompts was left out. Sizes are rounded down.
@@ -46,39 +43,35 @@ func (a AtLeast) words() string {
 		return fmt.Sprintf("at least %s of its prompt were left out, since the session held them", view.Size(a.LeftOutBytes))
 	case a.LeftOutBytes > 0:
 		return fmt.Sprintf("at least %s of their prompts were left out, since the sessions held them", view.Size(a.LeftOutBytes))
-	case a.unsettled:
-		return ""
 	case one:
 		return "its prompt was sent whole"
 	}
 	return "their prompts were sent whole"
 }
 
-// difference says how much less or more of a figure the calls took; "" if that is not known.
-func (s Saving) difference(name string) string {
-	if math.IsNaN(s.Saved(name)) {
-		return ""
+// difference says how much less or more of a figure the calls took; "" if that is not known. Where chains were held out, it also says
+// what that measured.
+func (s Saving) difference(name string) (words string) {
+	if !math.IsNaN(s.Saved(name)) {
+		words = "; " + s.Estimate.words(name, s.AtLeast.Resumed)
 	}
-	if c := s.Comparison; c != nil {
-		return c.words(name)
+	if s.Comparison != nil {
+		words += s.Comparison.words(name)
 	}
-	return s.Estimate.words(name, s.AtLeast.Resumed)
+	return words
 }
 
 func (c *Comparison) words(name string) string {
 	for _, f := range c.Figures {
-		if f.Name != name {
+		share := f.Difference.Mean / f.Control.Mean
+		if f.Name != name || math.IsNaN(share) || math.IsInf(share, 0) {
 			continue
 		}
-		against := fmt.Sprintf("(measured against %s held out)", view.Count(c.Control.Calls, "call"))
-		amount, more := amountOf(f.Figure, f.Saved())
-		switch {
-		case !f.clear():
-			return "no clear difference in " + f.Title() + " " + against
-		case more:
-			return fmt.Sprintf("resuming cost %s more %s", amount, against)
+		change := "no clear difference in " + f.Title()
+		if f.clear() {
+			change = fmt.Sprintf("%s %+.0f %% a call", f.Title(), 100*share)
 		}
-		return fmt.Sprintf("resuming saved %s %s", amount, against)
+		return fmt.Sprintf("; measured against %s held out: %s", view.Count(c.Control.Calls, "call"), change)
 	}
 	return ""
 }

@@ -23,12 +23,11 @@ import (
 type Saving struct {
 	AtLeast    AtLeast
 	Arms       Comparison  // its sizes hold even if the arms are too small to be compared
-	Comparison *Comparison // of the arms; nil if they cannot be compared
-	Estimate   *Estimate   // in place of a comparison
+	Comparison *Comparison // of the arms; nil if they cannot be compared. It says nothing of calls made while nothing was held out
+	Estimate   Estimate    // of all calls, also those of the arms: what parts saved adds up
 
-	slices []history.Slice // the managed ones, with prices
-	peers  []sideSums
-	price  Price
+	peers []sideSums
+	price Price
 }
 
 // AtLeast is what holds without any comparison. A session's history is read again by the model with each
@@ -36,9 +35,8 @@ type Saving struct {
 type AtLeast struct {
 	Calls        int64 // managed calls
 	Resumed      int64 // of these, the resumed ones
-	LeftOutBytes int64 // what the prompts of resumed calls that ended well left out
+	LeftOutBytes int64 // what the prompts of resumed calls left out
 	byLogin      int64 // of Resumed, those made with a login
-	unsettled    bool  // resumed calls that have not ended well left something out too
 }
 
 // A Price returns what the calls of a slice cost, if no tool said so.
@@ -48,25 +46,20 @@ type Price func(history.Slice) (nano int64, ok bool)
 // peers, nil if these are all: so what a part saved adds up to what the whole did. With a price, calls whose tool reports no cost are estimated in money too;
 // it may be nil.
 func New(slices, peers []history.Slice, arms []history.ChainSums, price Price) Saving {
-	var s Saving
+	s := Saving{price: price}
 	var ok bool
 	if s.Arms, ok = compare(arms); ok {
 		s.Comparison = &s.Arms
-	} else {
-		s.price = price // what is measured rests on what the tools say
 	}
-	s.slices = s.managed(slices)
-	for _, slice := range s.slices {
+	managed := s.managed(slices)
+	for _, slice := range managed {
 		s.AtLeast.add(slice)
 	}
-	if s.Comparison == nil {
-		own := sides(s.slices)
-		if s.peers = own; peers != nil {
-			s.peers = sides(s.managed(peers))
-		}
-		estimated := estimate(own, s.peers)
-		s.Estimate = &estimated
+	own := sides(managed)
+	if s.peers = own; peers != nil {
+		s.peers = sides(s.managed(peers))
 	}
+	s.Estimate = estimate(own, s.peers)
 	return s
 }
 
@@ -76,12 +69,8 @@ func (a *AtLeast) add(s history.Slice) {
 	if s.Login {
 		a.byLogin += s.Resumed
 	}
-	switch {
-	case !s.Mode.Continues():
-	case s.Well:
+	if s.Mode.Continues() {
 		a.LeftOutBytes += s.LeftOutBytes
-	default:
-		a.unsettled = a.unsettled || s.LeftOutBytes > 0
 	}
 }
 
@@ -135,15 +124,8 @@ func likeness(s history.Slice) like { return like{s.Tool, s.Rule, s.Role, s.Mode
 // Saved returns by how much less of a figure was used, negative if it was more; NaN if that is not
 // known.
 func (s Saving) Saved(name string) float64 {
-	if c := s.Comparison; c != nil {
-		for _, f := range c.Figures {
-			if f.Name == name {
-				return f.Saved()
-			}
-		}
-	}
-	if e := s.Estimate; e != nil && e.Resumed > 0 {
-		for _, f := range e.Figures {
+	if s.Estimate.Resumed > 0 {
+		for _, f := range s.Estimate.Figures {
 			if f.Name == name {
 				return f.Saved
 			}

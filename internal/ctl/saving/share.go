@@ -1,7 +1,6 @@
 package saving
 
 import (
-	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
 )
@@ -10,40 +9,8 @@ import (
 // computed from, the shares add up to it.
 type Share func(history.Slice) []float64
 
-// Share returns the slices' shares of the saving.
+// Share returns the slices' shares of the saving: it compares the resumed calls of a slice with similar fresh calls.
 func (s Saving) Share() Share {
-	if s.Comparison != nil {
-		return s.measuredShare()
-	}
-	return s.estimatedShare()
-}
-
-// measuredShare divides the measured saving among the treated slices, by their calls.
-func (s Saving) measuredShare() Share {
-	calls := make([]float64, len(Figures)) // treated calls whose figure is known
-	for _, slice := range s.slices {
-		if slice.Arm == ledger.Treated {
-			for i, f := range Figures {
-				calls[i] += f.Of(slice.Sums).N
-			}
-		}
-	}
-	return func(slice history.Slice) []float64 {
-		saved := make([]float64, len(Figures))
-		if slice.Arm != ledger.Treated {
-			return saved
-		}
-		for i, f := range s.Comparison.Figures { // chains that changed sides are in no mean
-			if n := f.Of(slice.Sums).N; n > 0 {
-				saved[i] = f.Saved() * n / calls[i]
-			}
-		}
-		return saved
-	}
-}
-
-// estimatedShare compares the resumed calls of a slice with similar fresh calls.
-func (s Saving) estimatedShare() Share {
 	least := int64(MinFresh)
 	if s.Estimate.Rough {
 		least = 1

@@ -11,7 +11,6 @@ type Basis string
 
 // The bases, the best first.
 const (
-	Measured  Basis = "measured"       // against chains that were held out
 	Estimated Basis = "estimate"       // against similar fresh calls
 	Rough     Basis = "rough_estimate" // the same with fewer than MinFresh of them
 	NoBasis   Basis = "none"           // there is nothing to compare with
@@ -22,10 +21,9 @@ type Summary struct {
 	Headline     string   `json:"headline" doc:"the saving in one sentence"`
 	Calls        int64    `json:"managed_calls" doc:"managed calls"`
 	AllResumed   int64    `json:"all_resumed_calls" doc:"of these, the resumed ones"`
-	LeftOutBytes int64    `json:"left_out_bytes" doc:"counted: what the prompts of resumed calls that ended well left out, since the sessions held it"`
-	Basis        Basis    `json:"basis" doc:"what cost and tokens rest on: measured, estimate, rough_estimate (fewer than 5 calls to compare with) or none"`
-	Measured     bool     `json:"measured" doc:"whether compared with chains that were held out; otherwise an estimate"`
-	Resumed      int64    `json:"resumed_calls" doc:"calls with the saving; if measured, all of chains that were not held out"`
+	LeftOutBytes int64    `json:"left_out_bytes" doc:"counted: what the prompts of resumed calls left out, since the sessions held it"`
+	Basis        Basis    `json:"basis" doc:"what cost and tokens rest on: estimate, rough_estimate (fewer than 5 calls to compare with) or none"`
+	Resumed      int64    `json:"resumed_calls" doc:"calls with the saving"`
 	Against      int64    `json:"compared_calls" doc:"calls they are compared with"`
 	CostNanoUSD  *float64 `json:"cost_nano_usd" doc:"cost in billionths of a dollar"`
 	Tokens       *float64 `json:"weighted_tokens" doc:"tokens, weighted by what their kinds cost"`
@@ -33,22 +31,14 @@ type Summary struct {
 
 // Summary returns the saving in short.
 func (s Saving) Summary() Summary {
-	out := Summary{Headline: s.Headline(), Calls: s.AtLeast.Calls, AllResumed: s.AtLeast.Resumed, LeftOutBytes: s.AtLeast.LeftOutBytes,
-		Basis: s.Basis(), CostNanoUSD: view.Number(s.Saved(Cost)), Tokens: view.Number(s.Saved(Weighted))}
-	if c := s.Comparison; c != nil {
-		out.Measured, out.Resumed, out.Against = true, c.Treated.Calls, c.Control.Calls
-	} else if e := s.Estimate; e != nil {
-		out.Resumed, out.Against = e.Resumed, e.Fresh
-	}
-	return out
+	return Summary{Headline: s.Headline(), Calls: s.AtLeast.Calls, AllResumed: s.AtLeast.Resumed, LeftOutBytes: s.AtLeast.LeftOutBytes,
+		Basis: s.Basis(), Resumed: s.Estimate.Resumed, Against: s.Estimate.Fresh, CostNanoUSD: view.Number(s.Saved(Cost)), Tokens: view.Number(s.Saved(Weighted))}
 }
 
 // Basis returns what the saved cost and tokens rest on.
 func (s Saving) Basis() Basis {
 	switch {
-	case s.Comparison != nil:
-		return Measured
-	case s.Estimate == nil || s.Estimate.Resumed == 0:
+	case s.Estimate.Resumed == 0:
 		return NoBasis
 	case s.Estimate.Rough:
 		return Rough
@@ -59,8 +49,6 @@ func (s Saving) Basis() Basis {
 // Words says how cost and tokens were computed.
 func (s Summary) Words() string {
 	switch s.Basis {
-	case Measured:
-		return fmt.Sprintf("measured: %s against %s held out", view.Count(s.Resumed, "call"), view.Count(s.Against, "call"))
 	case Estimated:
 		return fmt.Sprintf("an estimate: %s against %s", view.Count(s.Resumed, "resumed call"), view.Count(s.Against, "similar fresh call"))
 	case Rough:
@@ -69,32 +57,32 @@ func (s Summary) Words() string {
 	return "there is no similar fresh call to compare a resumed one with"
 }
 
-// Method says how the saving was computed, or why it is not known.
-func (s Saving) Method() []string {
-	if s.Comparison != nil {
-		return s.Comparison.method()
-	}
-	return s.Estimate.method(s.Arms)
-}
-
-func (c *Comparison) method() []string {
-	changed := ""
+// Method says how the arms were compared.
+func (c *Comparison) Method() []string {
+	changed, wide := "", ""
 	if c.Changed > 0 {
 		changed = fmt.Sprintf(", %s left out that changed sides with rollout", view.Count(c.Changed, "chain"))
 	}
+	if min(c.Control.Chains, c.Treated.Chains) < 20 {
+		wide = ", too narrow for fewer than twenty chains"
+	}
 	return []string{
-		fmt.Sprintf("control group: %s in %s held out, %s in %s treated%s. Means over calls, with intervals that hold 95 times in 100.",
+		fmt.Sprintf("control group: %s in %s held out, %s in %s treated%s. Means over calls, with intervals of 95 %%%s.",
 			view.Count(c.Control.Calls, "call"), view.Count(c.Control.Chains, "chain"),
-			view.Count(c.Treated.Calls, "call"), view.Count(c.Treated.Chains, "chain"), changed),
+			view.Count(c.Treated.Calls, "call"), view.Count(c.Treated.Chains, "chain"), changed, wide),
 		"The first call of a chain is the same in both arms, and counted in both: the difference is that of whole jobs.",
 	}
 }
 
-func (e *Estimate) method(arms Comparison) (words []string) {
-	if arms.Control.Chains+arms.Treated.Chains > 0 {
+// Method says how the saving was estimated, or why it is not known.
+func (s Saving) Method() (words []string) {
+	e, arms := s.Estimate, s.Arms
+	switch {
+	case s.Comparison != nil:
+	case arms.Control.Chains+arms.Treated.Chains > 0:
 		words = append(words, fmt.Sprintf("The control group is too small to compare with: %s held out, %s treated.",
 			view.Count(arms.Control.Chains, "chain"), view.Count(arms.Treated.Chains, "chain")))
-	} else {
+	default:
 		words = append(words, "No chain was held out as a control group (rollout), so what resuming saved can only be estimated.")
 	}
 	if e.Resumed == 0 {
