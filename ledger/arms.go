@@ -26,6 +26,13 @@ func bucket(key prompt.Key, chain int64) float64 {
 	return float64(binary.BigEndian.Uint64(d[:])>>11) / (1 << 53)
 }
 
+// Share returns the number from 0 to 1 by which a chain is held out. known is false for a chain of a store, which the store numbers.
+func (l *Ledger) Share(chain int64) (share float64, known bool, err error) {
+	var shared bool
+	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND shared <> '')", chain).Scan(&shared)
+	return bucket(l.key, chain), err == nil && !shared && !l.log, err
+}
+
 // Arm returns the side of the comparison that the call's chain is on, "" if there is no control group.
 func (t *Ticket) Arm() string {
 	holdOut := t.call.Limits.HoldOut

@@ -28,6 +28,7 @@ type Decided struct {
 	Bytes      int         // of the prompt's text, as it is compared with what identifies a job; 0 if it is not known
 	End        reason.Code // what the call's own end is a reason of for later calls, which are fresh, "" for none
 	Continues  bool
+	HeldOut    bool // rollout holds its chain out
 	Measured
 }
 
@@ -83,6 +84,8 @@ func Advise(cfg config.Config, d Decided) view.AdviceReport {
 			then := view.AdviceFor(next, 0, d.Before)
 			then.Advice = fmt.Sprintf("The next call that continues it is fresh too (%s: %s). %s", next, then.Meaning, then.Advice)
 			report.Advice, report.Setting, report.Command = then.Advice, then.Setting, then.Command
+		} else if rollout := RulePolicy(cfg, d.Rule).Rollout; d.Chain == 0 && rollout < 1 {
+			report.Advice += fmt.Sprintf(". rollout = %g keeps some chains fresh all the same", rollout)
 		}
 	}
 	if setting, raised, known := limitSetting(cfg, d); known {
@@ -112,11 +115,12 @@ func nextFresh(cfg config.Config, d Decided) reason.Code {
 	switch policy := RulePolicy(cfg, d.Rule); {
 	case d.End != "":
 		return d.End
-	case d.Task != "":
-	case policy.Unnamed == config.UnnamedOff:
+	case d.Task == "" && policy.Unnamed == config.UnnamedOff:
 		return reason.UnnamedOff
-	case d.Bytes > 0 && d.Bytes < shim.LeastBase(policy):
+	case d.Task == "" && d.Bytes > 0 && d.Bytes < shim.LeastBase(policy):
 		return reason.BaseTooSmall
+	case d.HeldOut, policy.Rollout == 0: // last, as in the decision
+		return reason.HeldOut
 	}
 	return ""
 }

@@ -175,6 +175,9 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 	if i.FellBack == "" {
 		d.Measured = facts.measured(i)
 	}
+	if d.HeldOut, err = heldOut(l, i, 1-RulePolicy(cfg, i.Rule).Rollout); err != nil {
+		return nil, err
+	}
 	w := newWhy(cfg, d)
 	if d.Reason == reason.SessionDead && i.FellBack == "" && i.Detail != "" { // the detail says what killed it
 		d.Reason = i.Detail
@@ -203,6 +206,15 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 	}
 	w.Text = w.paragraph(decided(a, i, facts))
 	return w, nil
+}
+
+// heldOut reports whether a call's chain is held out, if such a share of them is. In a store the call's own side says so.
+func heldOut(l *ledger.Ledger, i history.Invocation, holdOut float64) (bool, error) {
+	share, known, err := l.Share(i.Chain)
+	if !known {
+		return holdOut > 0 && i.Arm == ledger.Control, err
+	}
+	return share < holdOut, err
 }
 
 // decided says what was decided on a call.
