@@ -183,7 +183,7 @@ func TestSignature(t *testing.T) {
 
 func TestRepositoryOf(t *testing.T) {
 	for module, want := range map[string]string{"reprise": "", "github.com/you/reprise": "github.com/you/reprise", "github.com/you/all/reprise": "github.com/you/all", "example.org/you/reprise": ""} {
-		if got := repositoryOf(module); got != want {
+		if got := app.RepositoryOf(module); got != want {
 			t.Errorf("%s: %q", module, got)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -22,7 +21,7 @@ type release struct{ dir, url string }
 
 // findRelease returns the release that the user names, or the latest of this module's repository.
 func findRelease(from string) (release, error) {
-	repository := repositoryOf(modulePath())
+	repository := app.RepositoryOf(app.ModulePath())
 	switch {
 	case from == "" && repository == "":
 		return release{}, app.Usage("--from is missing: this program does not know where its releases are", "name the directory or the https URL of a release")
@@ -100,21 +99,4 @@ func download(address string) ([]byte, error) {
 		err = fmt.Errorf("it has more than %d bytes", largest)
 	}
 	return text, err
-}
-
-// modulePath returns the path of the module that this program was built from.
-func modulePath() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Path
-	}
-	return ""
-}
-
-// repositoryOf returns the repository on GitHub of a module, "" for a module that lives elsewhere or nowhere yet.
-func repositoryOf(module string) string {
-	parts := strings.Split(module, "/")
-	if len(parts) < 3 || parts[0] != "github.com" {
-		return ""
-	}
-	return strings.Join(parts[:3], "/")
 }

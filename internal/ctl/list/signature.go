@@ -25,7 +25,7 @@ type signer struct {
 // check checks, with cosign or gh if this machine has one of them, that the repository's own workflow made the release, and
 // says what was checked. install.sh asks the same questions.
 func (s signer) check(r release, files map[string][]byte) error {
-	repository := repositoryOf(s.module)
+	repository := app.RepositoryOf(s.module)
 	workflow := repository + "/.github/workflows/release.yml"
 	cosign, gh := s.find("cosign"), s.find("gh")
 	why := ""
