@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"reprise/ledger/decide"
@@ -269,7 +270,7 @@ func (l *Ledger) Check() error {
 		return fmt.Errorf("check ledger: %w", explain(err))
 	}
 	if result != "ok" {
-		return fmt.Errorf("check ledger: %w: %s", ErrDamaged, result)
+		return fmt.Errorf("check ledger: %w: %s", ErrDamaged, strings.Join(strings.Fields(result), " "))
 	}
 	model, err := OpenMemory()
 	if err != nil {

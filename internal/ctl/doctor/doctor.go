@@ -313,9 +313,12 @@ func checkLedger(a *app.App) setup.Check {
 	return setup.OK(name, a.Tilde(path))
 }
 
-// tryLedger opens or creates the ledger, checks it and writes to it.
+// tryLedger opens or creates the ledger, checks it and writes to it. Whoever can read it can still do so.
 func tryLedger(path string) error {
-	l, err := ledger.Open(path)
+	l, err := ledger.OpenExisting(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		l, err = ledger.Open(path)
+	}
 	if err != nil {
 		return err
 	}
