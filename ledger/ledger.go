@@ -35,8 +35,8 @@ var (
 	ErrLocked  = errors.New("another process keeps it locked")
 )
 
-// explain translates SQLite's error into one of ours.
-func explain(err error) error {
+// Explain translates SQLite's error into one of ours.
+func Explain(err error) error {
 	var e sqlite3.Error
 	if !errors.As(err, &e) {
 		return err
@@ -77,7 +77,7 @@ func Peek(path string) (*Ledger, error) {
 	l := &Ledger{db: db}
 	if err := l.prepare(false); err != nil {
 		db.Close()
-		return nil, fmt.Errorf("open ledger %s: %w", path, explain(err))
+		return nil, fmt.Errorf("open ledger %s: %w", path, Explain(err))
 	}
 	return l, nil
 }
@@ -130,7 +130,7 @@ func open(path, mode string) (*Ledger, error) {
 	}
 	if err != nil {
 		db.Close()
-		return nil, fmt.Errorf("open ledger %s: %w", path, explain(err))
+		return nil, fmt.Errorf("open ledger %s: %w", path, Explain(err))
 	}
 	return l, nil
 }
@@ -267,7 +267,7 @@ func (l *Ledger) Close() error {
 func (l *Ledger) Check() error {
 	var result string
 	if err := l.db.QueryRow("PRAGMA integrity_check(1)").Scan(&result); err != nil {
-		return fmt.Errorf("check ledger: %w", explain(err))
+		return fmt.Errorf("check ledger: %w", Explain(err))
 	}
 	if result != "ok" {
 		return fmt.Errorf("check ledger: %w: %s", ErrDamaged, strings.Join(strings.Fields(result), " "))
@@ -324,7 +324,7 @@ func (l *Ledger) CheckWritable() error {
 		return errTakenBack
 	})
 	if err != nil && !errors.Is(err, errTakenBack) {
-		return fmt.Errorf("write ledger: %w", explain(err))
+		return fmt.Errorf("write ledger: %w", Explain(err))
 	}
 	return nil
 }
@@ -343,7 +343,7 @@ func (l *Ledger) Fold() error {
 		_, err = l.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
 	}
 	if err != nil {
-		return fmt.Errorf("fold log: %w", explain(err))
+		return fmt.Errorf("fold log: %w", Explain(err))
 	}
 	return nil
 }

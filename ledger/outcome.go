@@ -138,7 +138,7 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 func (l *Ledger) FinishEarly(t *Ticket, o *Outcome, later ...Turn) error {
 	e := l.Ending(t, o, later)
 	if err := l.write(e.record); err != nil {
-		return fmt.Errorf("record turns: %w", explain(err))
+		return fmt.Errorf("record turns: %w", Explain(err))
 	}
 	t.finished = true
 	return nil

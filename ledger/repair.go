@@ -29,12 +29,12 @@ type Repaired struct {
 func Reset(path, suffix string) (aside string, err error) {
 	release, ok := fileLock{path + ".lock"}.take(callsTimeout)
 	if !ok {
-		return "", fmt.Errorf("reset ledger: %w", explain(errBusy))
+		return "", fmt.Errorf("reset ledger: %w", Explain(errBusy))
 	}
 	aside, err = moveAside(path, suffix)
 	release()
 	if err != nil {
-		return "", fmt.Errorf("reset ledger: %w", explain(err))
+		return "", fmt.Errorf("reset ledger: %w", Explain(err))
 	}
 	l, err := Open(path)
 	if err != nil {
@@ -54,7 +54,7 @@ func Repair(path, suffix string) (r Repaired, err error) {
 	}
 	release, ok := fileLock{path + ".lock"}.take(callsTimeout)
 	if !ok {
-		return r, fmt.Errorf("repair ledger: %w", explain(errBusy))
+		return r, fmt.Errorf("repair ledger: %w", Explain(errBusy))
 	}
 	defer release()
 	fresh := path + suffix + ".new"
@@ -66,7 +66,7 @@ func Repair(path, suffix string) (r Repaired, err error) {
 		err = os.Rename(fresh, path)
 	}
 	if err != nil {
-		return r, fmt.Errorf("repair ledger: %w", explain(err))
+		return r, fmt.Errorf("repair ledger: %w", Explain(err))
 	}
 	return r, nil
 }
@@ -117,7 +117,7 @@ func recoverInto(fresh, damaged string) (r Repaired, err error) {
 	old.SetMaxOpenConns(1)
 	var key prompt.Key
 	if err := old.QueryRow("SELECT value FROM meta WHERE name = 'key'").Scan(&key); err != nil {
-		return r, fmt.Errorf("read its key: %w", explain(err))
+		return r, fmt.Errorf("read its key: %w", Explain(err))
 	}
 	removeFiles(fresh)
 	l, err := Open(fresh)
@@ -172,7 +172,7 @@ func copyTable(to *sql.Tx, from *sql.DB, table string) error {
 		if err == nil {
 			return nil
 		}
-		if !errors.Is(explain(err), ErrDamaged) {
+		if !errors.Is(Explain(err), ErrDamaged) {
 			return err
 		}
 	}

@@ -303,7 +303,7 @@ func callersOwn(tx *sql.Tx, id string) error {
 // another process has taken stays as it is. Pin is not urgent: if another process holds the ledger
 // lock, it returns ErrLocked instead of delaying others.
 func (l *Ledger) Pin(session int64, nativeID string, child int) error {
-	return explain(l.writeIfFree(func(tx *sql.Tx) error {
+	return Explain(l.writeIfFree(func(tx *sql.Tx) error {
 		if _, err := tx.Exec("UPDATE sessions SET native_id = ? WHERE id = ? AND native_id IS NULL",
 			nativeID, session); err != nil {
 			return err

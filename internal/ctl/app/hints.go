@@ -23,14 +23,14 @@ func HintFor(err error) string {
 		return mistake.Hint
 	}
 	if fix := FixFor(err); fix != "" {
-		return fix + "; the shims run the real binaries meanwhile"
+		return fix + "; a call that cannot use the ledger runs the real binary"
 	}
 	return ""
 }
 
 // FixFor returns what the user can do about a ledger that cannot be used.
 func FixFor(err error) string {
-	switch {
+	switch err := ledger.Explain(err); {
 	case errors.Is(err, ledger.ErrDamaged):
 		return "shimctl doctor --fix repairs it"
 	case errors.Is(err, ledger.ErrForeign):

@@ -297,11 +297,15 @@ func checkConfig(a *app.App) (config.Config, setup.Check) {
 func checkLedger(a *app.App) setup.Check {
 	const name = "ledger"
 	path, err := config.LedgerFile(a.Own)
+	passed := "every call"
 	if err == nil {
 		err = tryLedger(path)
+		if in := (inPart{}); errors.As(err, &in) {
+			passed = "a call that reads what is damaged"
+		}
 	}
 	if err != nil {
-		return setup.Problem(name, a.TildeIn(err.Error())+"; every call is passed through",
+		return setup.Problem(name, a.TildeIn(err.Error())+"; "+passed+" is passed through",
 			cmp.Or(app.FixFor(err), "make its directory and the disk writable, or run shimctl doctor --fix"))
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err == nil {
@@ -312,6 +316,11 @@ func checkLedger(a *app.App) setup.Check {
 	}
 	return setup.OK(name, a.Tilde(path))
 }
+
+// inPart is the damage of a ledger that can be opened: what else is in it can be used.
+type inPart struct{ error }
+
+func (e inPart) Unwrap() error { return e.error }
 
 // tryLedger opens or creates the ledger, checks it and writes to it. Whoever can read it can still do so.
 func tryLedger(path string) error {
@@ -324,6 +333,9 @@ func tryLedger(path string) error {
 	}
 	defer l.Close()
 	if err := l.Check(); err != nil {
+		if errors.Is(err, ledger.ErrDamaged) {
+			err = inPart{err}
+		}
 		return err
 	}
 	return errors.Join(l.CheckWritable(), l.Settle())
