@@ -10,6 +10,7 @@ import (
 
 	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 
 	"github.com/mattn/go-sqlite3"
 )
@@ -141,7 +142,7 @@ func recoverInto(fresh, damaged string) (r Repaired, err error) {
 				return fmt.Errorf("copy %s: %w", table, err)
 			}
 		}
-		_, err = tx.Exec(mend, decide.Running, decide.Live)
+		_, err = tx.Exec(mend, decide.Running, reason.Repaired, decide.Live)
 		return err
 	})
 	if err != nil {
@@ -154,7 +155,7 @@ func recoverInto(fresh, damaged string) (r Repaired, err error) {
 
 // mend makes recovered rows consistent, and lets no session be continued.
 const mend = `
-UPDATE sessions SET state = ? WHERE state = ?;
+UPDATE sessions SET state = ?, state_why = ? WHERE state = ?;
 DELETE FROM sessions WHERE chain_id NOT IN (SELECT id FROM chains);
 DELETE FROM leases WHERE session_id NOT IN (SELECT id FROM sessions);
 UPDATE chains SET session_id = NULL WHERE session_id NOT IN (SELECT id FROM sessions);

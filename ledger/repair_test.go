@@ -10,6 +10,7 @@ import (
 
 	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 const suffix = ".then"
@@ -53,7 +54,7 @@ func TestRepair(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	repaired, recovered := 0, int64(0)
+	repaired, recovered, explained := 0, int64(0), 0
 	for page := int64(0); page < int64(len(text)/4096); page++ {
 		path := t.TempDir() + "/ledger.db"
 		if err := os.WriteFile(path, text, 0o600); err != nil {
@@ -84,9 +85,22 @@ func TestRepair(t *testing.T) {
 			t.Errorf("page %d: %v", page, err)
 		}
 		wantCount(t, l, 0, "SELECT count(*) FROM sessions WHERE state = ?", decide.Live)
+		if r.Sessions > 0 && r.Chains == 40 {
+			c := testCall(l, fmt.Sprintf(base, 39)+"\n\nRound 2 of the job.", 3000)
+			c.Task = "task 39"
+			d, _, err := Begin(l, c)
+			if err != nil || d.Reason == reason.PreviousUnknown && d.Detail != reason.Repaired {
+				t.Errorf("page %d: %+v, %v", page, d, err)
+			} else if d.Reason == reason.PreviousUnknown {
+				explained++
+			}
+		}
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+	if explained == 0 {
+		t.Error("no call after a repair says that it was one")
 	}
 	if repaired < len(text)/4096/2 || recovered < 40 {
 		t.Errorf("%d of %d damaged ledgers were repaired, at most %d of 40 chains recovered", repaired, len(text)/4096, recovered)

@@ -44,7 +44,7 @@ its checksum and, with cosign or gh, its signature. An older list does not repla
 			return update(a, r, signer{a, app.ModulePath(), unsigned})
 		},
 	}
-	c.Flags().StringVar(&from, "from", "", "a `RELEASE`, as a directory or https URL (default: the latest; a build from a checkout needs it)")
+	c.Flags().StringVar(&from, "from", "", "a `RELEASE`, as a directory or https URL (default: the latest; needed in checkouts)")
 	c.Flags().BoolVar(&unsigned, "unsigned", false, "do not check the signature")
 	return c
 }
