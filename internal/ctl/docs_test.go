@@ -58,7 +58,7 @@ var shared = map[reflect.Type]string{
 	reflect.TypeFor[view.CallReport]():    "call",
 	reflect.TypeFor[groupReport]():        "group",
 	reflect.TypeFor[meanReport]():         "mean",
-	reflect.TypeFor[pricesReport]():       "prices",
+	reflect.TypeFor[view.PricesReport]():  "prices",
 	reflect.TypeFor[why.PassedReport]():   "passed",
 	reflect.TypeFor[view.AdviceReport]():  "remedy",
 	reflect.TypeFor[rule.TriedRule]():     "tried",

@@ -144,7 +144,7 @@ func printExplanation(a *app.App, r explainReport, e shim.Explanation) {
 	}
 	show("not shared", e.Unshared)
 	if e.Reason == reason.Dearer {
-		show("prices", pricesLine(a, e.Prices))
+		show("prices", view.PricesLine(a.Now, e.Prices))
 	}
 	show("warning", r.Warning)
 	if n := e.Nearest; n != nil {
@@ -274,38 +274,38 @@ func shorten(text string) string {
 }
 
 type explainReport struct {
-	Schema      string          `json:"schema" doc:"name of this schema"`
-	Call        []string        `json:"call" doc:"the call that is explained"`
-	Mode        rewrite.Mode    `json:"mode" doc:"passthrough, observe, fresh, resume, fork or stopped"`
-	Reason      reason.Code     `json:"reason" doc:"the reason"`
-	Detail      reason.Code     `json:"detail,omitempty" doc:"detail of the reason"`
-	Changed     []string        `json:"changed,omitempty" doc:"settings, variables or files that changed"`
-	Unknown     string          `json:"unknown_option,omitempty" doc:"the unknown option"`
-	Unmanaged   string          `json:"unmanaged_option,omitempty" doc:"the option that makes the call unmanaged"`
-	Fault       string          `json:"fault,omitempty" doc:"the error inside reprise"`
-	Binary      string          `json:"binary,omitempty" doc:"the real binary"`
-	Rule        string          `json:"rule,omitempty" doc:"the rule that matches"`
-	Task        string          `json:"task,omitempty" doc:"name of the job"`
-	Role        string          `json:"role,omitempty" doc:"part in the job"`
-	Attempt     *int            `json:"attempt,omitempty" doc:"the attempt that the rule captured"`
-	Chain       int64           `json:"chain,omitempty" doc:"its chain"`
-	Session     string          `json:"session,omitempty" doc:"the session that would be resumed or copied"`
-	Shared      *identityReport `json:"shared,omitempty" doc:"what must be equal on two machines for them to share its sessions"`
-	Unshared    string          `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
-	Prices      *pricesReport   `json:"prices,omitempty" doc:"cost of the runs, if the reason is dearer"`
-	Warning     string          `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
-	For         []string        `json:"evidence_for,omitempty" doc:"evidence that the call continues the session's own work"`
-	Against     []findingReport `json:"evidence_against,omitempty" doc:"evidence against it"`
-	Compared    *nearestReport  `json:"compared" doc:"what the prompt was compared with"`
-	Terminal    bool            `json:"terminal" doc:"whether the output is assumed to go to a terminal"`
-	Other       *otherReport    `json:"other_output,omitempty" doc:"set if the call would be handled differently with its output at a program instead of a terminal, or the reverse"`
-	Args        []string        `json:"args" doc:"arguments of the real binary, without its name"`
-	Stdin       *string         `json:"stdin,omitempty" doc:"the stdin that replaces the caller's"`
-	Prompt      string          `json:"prompt,omitempty" doc:"what the model would be sent"`
-	Whole       bool            `json:"whole_prompt" doc:"whether it is the whole prompt"`
-	WhyWhole    reason.Code     `json:"why_whole,omitempty" doc:"why a resume sends the whole prompt"`
-	PromptBytes int             `json:"prompt_bytes" doc:"length of the caller's prompt"`
-	Blocks      []blockReport   `json:"blocks" doc:"blocks of the prompt"`
+	Schema      string             `json:"schema" doc:"name of this schema"`
+	Call        []string           `json:"call" doc:"the call that is explained"`
+	Mode        rewrite.Mode       `json:"mode" doc:"passthrough, observe, fresh, resume, fork or stopped"`
+	Reason      reason.Code        `json:"reason" doc:"the reason"`
+	Detail      reason.Code        `json:"detail,omitempty" doc:"detail of the reason"`
+	Changed     []string           `json:"changed,omitempty" doc:"settings, variables or files that changed"`
+	Unknown     string             `json:"unknown_option,omitempty" doc:"the unknown option"`
+	Unmanaged   string             `json:"unmanaged_option,omitempty" doc:"the option that makes the call unmanaged"`
+	Fault       string             `json:"fault,omitempty" doc:"the error inside reprise"`
+	Binary      string             `json:"binary,omitempty" doc:"the real binary"`
+	Rule        string             `json:"rule,omitempty" doc:"the rule that matches"`
+	Task        string             `json:"task,omitempty" doc:"name of the job"`
+	Role        string             `json:"role,omitempty" doc:"part in the job"`
+	Attempt     *int               `json:"attempt,omitempty" doc:"the attempt that the rule captured"`
+	Chain       int64              `json:"chain,omitempty" doc:"its chain"`
+	Session     string             `json:"session,omitempty" doc:"the session that would be resumed or copied"`
+	Shared      *identityReport    `json:"shared,omitempty" doc:"what must be equal on two machines for them to share its sessions"`
+	Unshared    string             `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
+	Prices      *view.PricesReport `json:"prices,omitempty" doc:"cost of the runs, if the reason is dearer"`
+	Warning     string             `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
+	For         []string           `json:"evidence_for,omitempty" doc:"evidence that the call continues the session's own work"`
+	Against     []findingReport    `json:"evidence_against,omitempty" doc:"evidence against it"`
+	Compared    *nearestReport     `json:"compared" doc:"what the prompt was compared with"`
+	Terminal    bool               `json:"terminal" doc:"whether the output is assumed to go to a terminal"`
+	Other       *otherReport       `json:"other_output,omitempty" doc:"set if the call would be handled differently with its output at a program instead of a terminal, or the reverse"`
+	Args        []string           `json:"args" doc:"arguments of the real binary, without its name"`
+	Stdin       *string            `json:"stdin,omitempty" doc:"the stdin that replaces the caller's"`
+	Prompt      string             `json:"prompt,omitempty" doc:"what the model would be sent"`
+	Whole       bool               `json:"whole_prompt" doc:"whether it is the whole prompt"`
+	WhyWhole    reason.Code        `json:"why_whole,omitempty" doc:"why a resume sends the whole prompt"`
+	PromptBytes int                `json:"prompt_bytes" doc:"length of the caller's prompt"`
+	Blocks      []blockReport      `json:"blocks" doc:"blocks of the prompt"`
 	view.AdviceReport
 }
 
@@ -376,7 +376,7 @@ func explainJSON(a *app.App, call []string, e shim.Explanation) explainReport {
 	}
 	r.Unshared = e.Unshared
 	if e.Reason == reason.Dearer {
-		r.Prices = pricesJSON(e.Prices)
+		r.Prices = view.PricesJSON(e.Prices)
 	}
 	if e.NearlyFull {
 		r.Warning = why.NearlyFull(e.Context, e.ContextModel, a.Configured().ContextLimit)

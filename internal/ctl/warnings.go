@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"time"
 
 	"reprise/config"
 	"reprise/internal/ctl/app"
@@ -23,13 +21,13 @@ import (
 
 // A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
-	Kind  string        `json:"kind" doc:"configuration, quality, repeats, context, dearer, cache, cache_ttl, refused, failed, price, too_many_calls, budget_spent or tokens_spent"`
-	Chain int64         `json:"chain,omitempty" doc:"its chain"`
-	Tool  string        `json:"tool,omitempty" doc:"name of the tool"`
-	Rule  string        `json:"rule,omitempty" doc:"the rule"`
-	Model string        `json:"model,omitempty" doc:"the requested model; of a price, the one that answered"`
-	Price *pricesReport `json:"prices,omitempty" doc:"cost of the runs, if resumes cost more"`
-	Says  string        `json:"says" doc:"the warning"`
+	Kind  string             `json:"kind" doc:"configuration, quality, repeats, context, dearer, cache, cache_ttl, refused, failed, price, too_many_calls, budget_spent or tokens_spent"`
+	Chain int64              `json:"chain,omitempty" doc:"its chain"`
+	Tool  string             `json:"tool,omitempty" doc:"name of the tool"`
+	Rule  string             `json:"rule,omitempty" doc:"the rule"`
+	Model string             `json:"model,omitempty" doc:"the requested model; of a price, the one that answered"`
+	Price *view.PricesReport `json:"prices,omitempty" doc:"cost of the runs, if resumes cost more"`
+	Says  string             `json:"says" doc:"the warning"`
 
 	Command string `json:"command" doc:"the command that explains it"`
 }
@@ -59,46 +57,6 @@ func (w warning) command() string {
 		return fmt.Sprintf("shimctl show %d", w.Chain)
 	}
 	return "shimctl stats"
-}
-
-// A pricesReport is what an average run costs, resumed and fresh.
-type pricesReport struct {
-	Unit        string    `json:"unit" doc:"nano_usd, or tokens weighted by what they cost"`
-	Resumed     float64   `json:"resumed" doc:"mean of the resumed runs; of one chain, what the cheapest would cost now"`
-	Fresh       float64   `json:"fresh" doc:"mean of the fresh runs"`
-	OfChain     bool      `json:"of_chain" doc:"whether the runs are the latest of one chain, whose resumes missed the provider's cache"`
-	ResumedRuns int       `json:"resumed_runs" doc:"resumed runs"`
-	FreshRuns   int       `json:"fresh_runs" doc:"fresh runs"`
-	FirstRuns   bool      `json:"first_runs" doc:"whether the fresh runs are first runs: an estimate"`
-	TriedAgain  time.Time `json:"tried_again" doc:"when a resume is tried again"`
-}
-
-func pricesJSON(p decide.Prices) *pricesReport {
-	unit := "tokens"
-	if p.Money {
-		unit = "nano_usd"
-	}
-	return &pricesReport{unit, p.Resumed, p.Fresh, p.OfChain, p.ResumedRuns, p.FreshRuns, p.FirstRuns, p.Until().Time()}
-}
-
-// pricesLine returns them as one line.
-func pricesLine(a *app.App, p decide.Prices) string {
-	r := pricesJSON(p)
-	unit, fresh := "", "fresh"
-	if !p.Money {
-		unit = " weighted tokens"
-	}
-	if p.FirstRuns {
-		fresh = "first"
-	}
-	again := strings.TrimSuffix(r.TriedAgain.Sub(a.Now).Round(time.Minute).String(), "0s")
-	if p.OfChain {
-		return fmt.Sprintf("a resume without the cache takes at least %s%s, by what the chain's last %s cost and its session holds now, a fresh run took %s; tried again in %s",
-			view.Amount(r.Unit, p.Resumed), unit, view.Count(int64(p.ResumedRuns), "resume"), view.Amount(r.Unit, p.Fresh), again)
-	}
-	return fmt.Sprintf("a resume took %s%s on average of %s, a fresh run %s of %s; tried again in %s",
-		view.Amount(r.Unit, p.Resumed), unit, view.Count(int64(p.ResumedRuns), "run"),
-		view.Amount(r.Unit, p.Fresh), view.Count(int64(p.FreshRuns), fresh+" run"), again)
 }
 
 // contextWarnings returns warnings on sessions that will soon be too full to resume.
@@ -186,8 +144,8 @@ func dearerWarnings(a *app.App, c config.Config, meters []ledger.MeterRow) []war
 		if m.Model != "" {
 			whose += ", model " + m.Model
 		}
-		warnings = append(warnings, warning{Kind: "dearer", Tool: m.Tool, Rule: m.Rule, Model: m.Model, Price: pricesJSON(p),
-			Says: fmt.Sprintf("%s: resumes are suspended, they cost more than fresh runs: %s", whose, pricesLine(a, p))})
+		warnings = append(warnings, warning{Kind: "dearer", Tool: m.Tool, Rule: m.Rule, Model: m.Model, Price: view.PricesJSON(p),
+			Says: fmt.Sprintf("%s: resumes are suspended, they cost more than fresh runs: %s", whose, view.PricesLine(a.Now, p))})
 	}
 	return warnings
 }
