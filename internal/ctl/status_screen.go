@@ -2,13 +2,13 @@ package ctl
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
-
-	"github.com/mattn/go-runewidth"
 )
 
 // mostWarnings is how many warnings a screen shows.
@@ -71,28 +71,52 @@ func headLines(a *app.App, o overview) []string {
 	})
 }
 
-// warningLines returns the first warnings, a line each with the command that explains it.
-func warningLines(a *app.App, o overview) []string {
-	warnings := o.broken
+// warningLines returns the first warnings, each with one command. They are folded and take a quarter of the screen at most.
+func warningLines(a *app.App, o overview) (lines []string) {
+	all := slices.Clone(o.broken)
 	for _, p := range o.passed {
 		if !p.Reason.MissesNothing() {
-			warnings = append(warnings, warning{Says: p.Brief(), Command: "shimctl why " + string(p.Reason)})
+			all = append(all, warning{Says: p.Brief(), Command: "shimctl why " + string(p.Reason)})
 		}
 	}
-	warnings = append(warnings, o.warnings...)
-	return drawn(a, func(s view.Screen) {
-		for _, w := range warnings[:min(len(warnings), mostWarnings)] {
-			command := ": " + w.Command
-			says := view.Printable(w.Says)
-			if room := s.Width - runewidth.StringWidth(command); s.Width > 0 {
-				says = runewidth.Truncate(says, max(room, 1), "…")
-			}
-			fmt.Fprintln(s, s.Paint(view.Warn, says+command))
+	all = append(all, o.warnings...)
+	left := len(all)
+	for n, w := range oneOfAKind(all) {
+		text := view.Printable(w.Says)
+		if w.Kind == "" || !strings.Contains(text, "shimctl ") { // else it names its command
+			text += ": " + strings.ReplaceAll(w.Command, " ", view.Glue)
 		}
-		if more := len(warnings) - mostWarnings; more > 0 {
-			s.Sentences("", view.Dim, view.Count(int64(more), "more warning")+": shimctl status --all")
+		own := strings.Split(a.Stdout.Indented(text, 2), "\n")
+		if n == mostWarnings || n > 0 && a.Stdout.Height > 0 && len(lines)+len(own) > a.Stdout.Height/4 {
+			break
 		}
-	})
+		left--
+		for _, line := range own {
+			lines = append(lines, a.Stdout.Paint(view.Warn, line))
+		}
+	}
+	if left > 0 {
+		lines = append(lines, a.Stdout.Paint(view.Dim, view.Count(int64(left), "more warning")+": shimctl status --all"))
+	}
+	return lines
+}
+
+// oneOfAKind returns the first warning of each kind, which counts the others. What stops calls comes first, and is a kind of its own.
+func oneOfAKind(all []warning) (list []warning) {
+	more := map[string]int{}
+	for _, w := range all {
+		key := fmt.Sprint(w.Kind, w.stops)
+		if more[key]++; w.Kind == "" || more[key] == 1 {
+			list = append(list, w)
+		}
+	}
+	for i, w := range list {
+		if n := more[fmt.Sprint(w.Kind, w.stops)] - 1; n > 0 && w.Kind != "" {
+			list[i].Says += fmt.Sprintf(" (and %d more like it)", n)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b warning) int { return cmp.Compare(a.rank(), b.rank()) })
+	return list
 }
 
 // listLines returns a list with its name, and as many rows as there is room for, at least one.

@@ -53,7 +53,7 @@ func statusOn(t *testing.T, width, height int, args ...string) []string {
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 }
 
-// The screen shows the saving first and warnings of one line each. What does not fit is said.
+// The screen shows the saving first and warnings that are folded, not cut. What does not fit is said.
 func TestStatusFitsTheScreen(t *testing.T) {
 	for _, size := range []struct{ width, height int }{{80, 24}, {120, 40}, {100, 30}, {200, 60}} {
 		t.Run(fmt.Sprintf("%dx%d", size.width, size.height), func(t *testing.T) {
@@ -70,9 +70,10 @@ func TestStatusFitsTheScreen(t *testing.T) {
 			if !strings.HasPrefix(lines[0], "last 30 days: resumed ") {
 				t.Errorf("begins with %q", lines[0])
 			}
+			text = strings.ReplaceAll(text, "\n  ", " ") // a warning that is folded
 			at := 0
-			for _, part := range []string{"\n\nevery call is passed through: ", ": shimctl config check\n3 calls of claude passed through: ", ": shimctl why stdin_open\n2 calls of codex passed",
-				"\n1 more warning: shimctl status --all\n\nrunning calls\n", "more: shimctl log --outcome running\n\nlast decisions\n", "fresh: no_evidence  running  ~/a", "\nmore: shimctl why CALL, shimctl log,"} {
+			for _, part := range []string{"\n\nevery call is passed through: ", ": shimctl config check\n3 calls of claude passed through: ", ": shimctl why stdin_open\n", " more warning",
+				": shimctl status --all\n\nrunning calls\n", "more: shimctl log --outcome running\n\nlast decisions\n", "fresh: no_evidence  running  ~/a", "\nmore: shimctl why CALL, shimctl log,"} {
 				next := strings.Index(text[at:], part)
 				if next < 0 {
 					t.Fatalf("%q is missing, or not in its place:\n%s", part, text)
@@ -86,6 +87,27 @@ func TestStatusFitsTheScreen(t *testing.T) {
 	}
 	if text := strings.Join(statusOn(t, 80, 24, "--all"), "\n"); !strings.Contains(text, "managed calls") || !strings.Contains(text, "T-1") {
 		t.Errorf("not all is shown:\n%s", text)
+	}
+}
+
+// Nothing of a warning is cut on a narrow screen, and it has one command. Warnings of a kind are one, and calls that are stopped come first.
+func TestWarningsOfAKindAreOne(t *testing.T) {
+	a := screenApp(&strings.Builder{}, 80)
+	a.Stdout.Height = 24
+	o := overview{warnings: []warning{{Kind: "repeats", Says: "loop.sh: 30 calls, the same but for one place; shimctl rule x names them, so that they are resumed", Command: "shimctl rule suggest"}}}
+	for chain := range 18 {
+		o.warnings = append(o.warnings, warning{Kind: "budget_spent", Command: fmt.Sprintf("shimctl show %d", chain),
+			Says: fmt.Sprintf("chain %d cost $1.15 within 24 hours; budget.dollars_per_day is 1", chain), stops: chain > 15})
+	}
+	want := `chain 16 cost $1.15 within 24 hours; budget.dollars_per_day is 1 (and 1 more
+  like it): shimctl show 16
+loop.sh: 30 calls, the same but for one place; shimctl rule x names them, so
+  that they are resumed
+chain 0 cost $1.15 within 24 hours; budget.dollars_per_day is 1 (and 15 more
+  like it): shimctl show 0
+16 more warnings: shimctl status --all`
+	if got := strings.Join(warningLines(a, o), "\n"); got != want {
+		t.Errorf("%s\nnot\n%s", got, want)
 	}
 }
 

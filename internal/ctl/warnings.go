@@ -30,9 +30,22 @@ type warning struct {
 	Says  string             `json:"says" doc:"the warning"`
 
 	Command string `json:"command" doc:"the command that explains it"`
+
+	stops bool // calls are stopped
 }
 
 func (w warning) words() string { return w.Says }
+
+// rank orders warnings on a screen.
+func (w warning) rank() int {
+	switch {
+	case w.Kind == "configuration":
+		return 0
+	case w.stops:
+		return 1
+	}
+	return 2
+}
 
 // command returns the command that explains the warning.
 func (w warning) command() string {
@@ -192,10 +205,11 @@ func budgetWarnings(a *app.App, c config.Config, r view.Reporter, rows []ledger.
 		if exceeded == reason.BudgetSpent { // in part at list price
 			says = fmt.Sprintf("cost %s within 24 hours; budget.dollars_per_day is %g", cost.Human(), budget.DollarsPerDay)
 		}
-		if budget.Stop && exceededBy(budget, reported) != "" {
+		stops := budget.Stop && exceededBy(budget, reported) != ""
+		if stops {
 			says += "; further calls are stopped"
 		}
-		warnings = append(warnings, warning{Kind: string(exceeded), Chain: job.Chain, Tool: job.Tool, Rule: job.Rule, Says: jobName(a, job) + " " + says})
+		warnings = append(warnings, warning{Kind: string(exceeded), Chain: job.Chain, Tool: job.Tool, Rule: job.Rule, Says: jobName(a, job) + " " + says, stops: stops})
 	}
 	return warnings
 }
