@@ -78,13 +78,13 @@ func runDemo(a *app.App, ctx context.Context, tool string) (err error) {
 	}
 	without, err := play(a, ctx, job, filepath.Join(root, "without"))
 	if err != nil && job.Real != filepath.Join(root, "real") {
-		return app.WithHint(err, "shimctl demo --tool "+bundledName+" plays it with a stand-in for the tool")
+		return app.WithHint(err, app.Typed(self)+" demo --tool "+bundledName+" plays it with a stand-in for the tool")
 	} else if err != nil {
 		return err
 	}
 	job.Shims = filepath.Dir(self)
 	if _, err := os.Stat(filepath.Join(job.Shims, job.Tool)); err != nil {
-		return app.WithHint(fmt.Errorf("find the shims beside shimctl: %w", err), "shimctl setup --tools "+job.Tool+" adds the shim")
+		return app.WithHint(fmt.Errorf("find the shims beside shimctl: %w", err), app.Typed(self)+" setup --tools "+job.Tool+" adds the shim")
 	}
 	with, err := play(a, ctx, job, filepath.Join(root, "with"))
 	if err != nil {

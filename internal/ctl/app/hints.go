@@ -2,8 +2,11 @@ package app
 
 import (
 	"errors"
+	"os"
+	"os/exec"
 
 	"reprise/config"
+	"reprise/internal/ctl/view"
 	"reprise/ledger"
 )
 
@@ -43,4 +46,16 @@ func FixFor(err error) string {
 		return "end the program that holds it, a database browser perhaps"
 	}
 	return ""
+}
+
+// Typed returns how this program, which is at self, is typed: by its name if PATH leads to it, else by its path.
+func Typed(self string) string {
+	const name = "shimctl"
+	if found, err := exec.LookPath(name); err == nil {
+		there, err := os.Stat(found)
+		if own, failed := os.Stat(self); err == nil && failed == nil && os.SameFile(there, own) {
+			return name
+		}
+	}
+	return view.ShellQuote(self)
 }
