@@ -27,6 +27,7 @@ func PriceCell(p Sum) Cell {
 // DecisionCell returns a cell with the decision on a call and its reason, colored by the outcome.
 func DecisionCell(i history.Invocation) Cell {
 	c := TextCell(Decision(i))
+	c.Last = true
 	switch {
 	case i.Outcome != "" && i.Outcome != "ok":
 		return c.As(Bad)

@@ -18,6 +18,7 @@ type Cell struct {
 	Meaning
 	Right bool // aligned right, as numbers are
 	Path  bool // cut at the front, and before others: its end tells it from other paths
+	Last  bool // cut after all others: it is typed into another command
 }
 
 // As returns the cell with a meaning.
@@ -114,12 +115,13 @@ func picked[T any](list []T, chosen []int) []T {
 const (
 	gap       = 2  // between columns
 	narrowest = 16 // no column is cut to less
+	keptLast  = 32 // of a column that is cut last, as long as others can be cut: a mode with its reason
 )
 
-// A column is one that is shown, its width, and whether it holds paths.
+// A column is one that is shown, its width, and whether it holds paths or is cut last.
 type column struct {
 	index, width int
-	path         bool
+	path, last   bool
 }
 
 func (t *Table) printAligned(s Screen) {
@@ -214,8 +216,13 @@ func (s Screen) folded(c Cell, width, indent int) string {
 
 // yields returns how soon a column becomes narrower, compared with others.
 func (c *column) yields() int {
-	if c.path && c.width > narrowest {
+	switch {
+	case c.path && c.width > narrowest:
 		return math.MaxInt
+	case c.last && c.width > narrowest && c.width <= keptLast:
+		return narrowest + 1 // wider than what is as narrow as it may be
+	case c.width > narrowest:
+		return c.width + 1
 	}
 	return c.width
 }
@@ -224,8 +231,15 @@ func (c *column) yields() int {
 // narrow as it may be, the least important ones are left out; then the widest become narrower.
 func (t *Table) fit(limit int) []*column {
 	columns := t.filled()
-	for limit > 0 && len(columns) > 1 && !t.folds && t.chosen == nil && leastWidth(columns) > limit {
-		columns = t.withoutLeast(columns)
+	kept := keptLast
+	for limit > 0 && len(columns) > 1 && !t.folds && t.chosen == nil && leastWidth(columns, kept) > limit {
+		end := columns[len(columns)-1]
+		fewer := t.withoutLeast(columns)
+		if end.last && kept > narrowest && !slices.Contains(fewer, end) {
+			kept = narrowest // nothing else can be left out
+			continue
+		}
+		columns = fewer
 	}
 	for limit > 0 && totalWidth(columns) > limit {
 		widest := slices.MaxFunc(columns, func(a, b *column) int { return cmp.Compare(a.yields(), b.yields()) })
@@ -252,7 +266,7 @@ func (t *Table) filled() (columns []*column) {
 			width = max(width, runewidth.StringWidth(Printable(row[i].Human)))
 		}
 		if filled {
-			columns = append(columns, &column{i, width, len(t.rows) > 0 && t.rows[0][i].Path})
+			columns = append(columns, &column{i, width, len(t.rows) > 0 && t.rows[0][i].Path, len(t.rows) > 0 && t.rows[0][i].Last})
 		}
 	}
 	return columns
@@ -276,11 +290,13 @@ func (t *Table) withoutLeast(columns []*column) []*column {
 	return columns[:len(columns)-1]
 }
 
-// leastWidth returns how wide the columns are where each is as narrow as it may be.
-func leastWidth(columns []*column) int {
+// leastWidth returns how wide the columns are where each is as narrow as it may be, and as much is kept of what is cut last.
+func leastWidth(columns []*column, kept int) int {
 	total := -gap
 	for _, c := range columns {
-		total += gap + min(c.width, narrowest)
+		if total += gap + min(c.width, narrowest); c.last {
+			total += max(0, min(c.width, kept)-narrowest)
+		}
 	}
 	return total
 }

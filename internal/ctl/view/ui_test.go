@@ -9,6 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"reprise/ledger/history"
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
+
 	"github.com/mattn/go-runewidth"
 )
 
@@ -33,6 +37,31 @@ func TestTableOnATerminal(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("width %d:\n%s\nnot\n%s", c.width, got, c.want)
+		}
+	}
+}
+
+// A reason is typed into another command: it is cut after all else, and other columns are left out for it.
+func TestReasonsAreCutLast(t *testing.T) {
+	for _, c := range []struct {
+		width  int
+		detail string
+		want   string
+	}{
+		{80, "", "   1  fresh: refused_unknown_session  a text that is rather long  $0.50\n"},
+		{65, "", "   1  fresh: refused_unknown_session  a text that is rath…  $0.50\n"},
+		{60, "", "   1  fresh: refused_unknown_session  a text that is rather…\n"},
+		{40, "", "   1  fresh: refused_unknown_session\n"},
+		{30, "", "   1  fresh: refused_unknown_…\n"},
+		{60, "compacted", "   1  fresh: refused_unknown_session …  a text that is rath…"},
+	} {
+		table := NewTable("CALL", "DECISION", "WHAT", "COST").Spare("COST")
+		table.Add(IDCell(1), DecisionCell(history.Invocation{Mode: rewrite.Fresh, Reason: "refused_unknown_session", Detail: reason.Code(c.detail)}),
+			TextCell("a text that is rather long"), TextCell("$0.50"))
+		var b strings.Builder
+		table.Print(Screen{Writer: &b, Terminal: true, Width: c.width})
+		if !strings.Contains(b.String(), c.want) {
+			t.Errorf("%d:\n%s\nnot\n%s", c.width, b.String(), c.want)
 		}
 	}
 }
