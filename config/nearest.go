@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,11 @@ func nearest(name string, keys []string, otherwise string) string {
 // first that begins with what was typed.
 func Nearest(typed string, known []string) string {
 	typed = strings.ToLower(typed)
+	for i := 1; i < len(typed); i++ { // two letters in the wrong order are nearer than any other mistake
+		if swapped := typed[:i-1] + typed[i:i+1] + typed[i-1:i] + typed[i+1:]; slices.Contains(known, swapped) {
+			return swapped
+		}
+	}
 	best, least := "", max(2, len(typed)/3)+1
 	for _, candidate := range known {
 		d := distance(typed, candidate)

@@ -59,8 +59,12 @@ type logReport struct {
 }
 
 func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing) error {
+	none := "no such call has been made yet"
+	if *flags.Filter["outcome"] == "running" {
+		none = "no such call is running"
+	}
 	return app.List[history.Invocation]{
-		What: "listing the calls", None: "no such call has been made yet",
+		What: "listing the calls", None: none,
 		Read: func(l *ledger.Ledger, wanted history.Wanted) ([]history.Invocation, error) {
 			calls, err := history.LatestInvocations(l, wanted)
 			slices.Reverse(calls) // at a terminal the end stays on the screen

@@ -64,7 +64,8 @@ func headLines(a *app.App, o overview) []string {
 				words = fmt.Sprintf("%s of %s (of the others that is not known)", view.Thousands(b.Priced()), words)
 			}
 			if b.Prompt() > 0 {
-				words += ", " + view.ShareCell(b.Cached, b.Prompt()).Human + " of what they read came from the cache"
+				they := map[bool]string{true: "it", false: "they"}[b.Managed() == 1]
+				words += ", " + view.ShareCell(b.Cached, b.Prompt()).Human + " of what " + they + " read came from the cache"
 			}
 			s.Sentences("", view.Plain, words)
 		}

@@ -111,6 +111,16 @@ chain 0 cost $1.15 within 24 hours; budget.dollars_per_day is 1 (and 15 more
 	}
 }
 
+// The subject and its verb agree.
+func TestCostOfOneCall(t *testing.T) {
+	for calls, want := range map[int64]string{1: "1 call cost $0.50, 50.0 % of what it read came", 2: "2 calls cost $0.50, 50.0 % of what they read came"} {
+		bill := view.Bill{Fresh: calls, Total: view.Sum{Known: true, Nano: 5e8, Most: 5e8}, Cached: 1, Input: 1}
+		if lines := headLines(&app.App{}, overview{bill: bill}); !strings.HasPrefix(lines[len(lines)-1], want) {
+			t.Errorf("%q, want %q", lines, want)
+		}
+	}
+}
+
 // A cost that is not known of all calls says of how many it is.
 func TestCostOfSome(t *testing.T) {
 	a := &app.App{Stdout: view.Screen{}}

@@ -20,7 +20,7 @@ import (
 )
 
 // Limits of the report, however large the ledger is.
-var mostDrawn = history.SnapshotLimits{Chains: 20, Calls: 60, Keys: mostRows - 1}
+var mostDrawn = history.SnapshotLimits{Chains: 20, Calls: 60, Keys: mostRows}
 
 // reportFile is where the report is written by default.
 const reportFile = "reprise-report.html"

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"database/sql"
 	"flag"
 	"os"
 	"path/filepath"
@@ -90,6 +91,26 @@ func texts(t *testing.T, page, element string) (found []string) {
 		}
 	}
 	return found
+}
+
+// No table ends in a row for the others that stands for one of them.
+func TestOthersAreSeveral(t *testing.T) {
+	for jobs, want := range map[int]bool{mostRows - 1: false, mostRows: false, mostRows + 1: true} {
+		path := sample.Ledger(t, 600, false)
+		db, err := sql.Open("sqlite3", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec("UPDATE chains SET role = 'part ' || id, task = 'job ' || (id % ?)", jobs); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if page := reportOf(t, path); strings.Contains(page, otherNames) != want {
+			t.Errorf("%d tasks: are there others: %t", jobs, !want)
+		}
+	}
 }
 
 // A page does not grow with the ledger.

@@ -33,7 +33,7 @@ type site struct {
 
 // Limits of a page, however large the ledger is.
 var (
-	mostOfADay = history.SnapshotLimits{Chains: 200, Calls: 60, Keys: mostRows - 1}
+	mostOfADay = history.SnapshotLimits{Chains: 200, Calls: 60, Keys: mostRows}
 	mostLast   = 10
 	mostCalls  = 500
 )

@@ -17,7 +17,7 @@ import (
 	"reprise/rewrite"
 )
 
-// mostRows limits a table of the report. The last row sums up the others.
+// mostRows limits a table of the report. The last row sums up the others, if there are several. So many keys are told apart.
 const mostRows = 16
 
 // A linker makes links to the other pages of a server. The zero value is for a file, which has none.

@@ -102,7 +102,11 @@ func Amount(unit string, n float64) string {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		return NotKnown
 	}
-	text := inUnit(unit, n)
+	return unsignedZero(inUnit(unit, n))
+}
+
+// unsignedZero takes the sign off what is rounded to 0.
+func unsignedZero(text string) string {
 	if strings.Trim(text, "-0. %$ms") == "" {
 		return strings.TrimPrefix(text, "-")
 	}
@@ -127,6 +131,10 @@ func inUnit(unit string, n float64) string {
 
 // PlainAmount writes a known figure for programs.
 func PlainAmount(unit string, n float64) string {
+	return unsignedZero(plainInUnit(unit, n))
+}
+
+func plainInUnit(unit string, n float64) string {
 	switch unit {
 	case "share":
 		return fmt.Sprintf("%.1f%%", 100*n)

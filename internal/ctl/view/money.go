@@ -217,10 +217,13 @@ func Rate(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// Number returns nil for NaN.
+// Number returns nil for NaN, and 0 for what is only an error of rounding.
 func Number(n float64) *float64 {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		return nil
+	}
+	if math.Abs(n) < 1e-9 {
+		n = 0
 	}
 	return &n
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"errors"
+	"math"
 	"os"
 	"strings"
 	"syscall"
@@ -176,6 +177,16 @@ func TestAmounts(t *testing.T) {
 	for n, want := range map[float64]string{50507.7: "50508", -0.6: "-1"} {
 		if got := SavedCell("tokens", &n); got.Raw != want {
 			t.Errorf("%f: %s, not %s", n, got.Raw, want)
+		}
+	}
+	for n, want := range map[float64]float64{5.6e-17: 0, -5.6e-17: 0, -0.5: -0.5} {
+		if got := Number(n); *got != want || math.Signbit(*got) != (want < 0) {
+			t.Errorf("%g: %g, not %g", n, *got, want)
+		}
+	}
+	for n, want := range map[float64]string{-1e-17: "0.0%", -0.1: "-10.0%"} {
+		if got := PlainAmount("share", n); got != want {
+			t.Errorf("%g: %s, not %s", n, got, want)
 		}
 	}
 	for ms, want := range map[int64]string{900: "900 ms", 59_900: "59.9 s", 61_000: "1 m 01 s", 3_600_000: "1 h 00 m"} {
