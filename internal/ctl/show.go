@@ -184,7 +184,7 @@ func newCallLines(a *app.App, r view.Reporter, calls []history.Invocation, depth
 	if inner.Stdout.Width > 0 {
 		inner.Stdout.Width = max(1, inner.Stdout.Width-(1+depth)*utf8.RuneCountInString("├─ "))
 	}
-	lines := drawn(&inner, t.Print)
+	lines := inner.Stdout.Drawn(t.Print)
 	c := &callLines{header: lines[0], of: map[int64][]string{}, hidden: strings.Join(lines[1+len(calls):], "\n")}
 	for n, i := range calls {
 		c.of[i.Session] = append(c.of[i.Session], lines[n+1])

@@ -1,7 +1,6 @@
 package ctl
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -21,7 +20,7 @@ func printScreen(a *app.App, o overview, columns []string) {
 	if a.Stdout.Height == 0 {
 		room = 1 << 20
 	}
-	parts := [][]string{headLines(a, o), warningLines(a, o), drawn(a, func(s view.Screen) {
+	parts := [][]string{headLines(a, o), warningLines(a, o), a.Stdout.Drawn(func(s view.Screen) {
 		if o.store != nil {
 			s.Sentences("", storeMeaning(o.store), storeLines(a, o.store)...)
 		}
@@ -42,21 +41,9 @@ func printScreen(a *app.App, o overview, columns []string) {
 	fmt.Fprint(a.Stdout, strings.Join(shown, "\n"))
 }
 
-// drawn returns the lines that print prints.
-func drawn(a *app.App, print func(view.Screen)) []string {
-	var b bytes.Buffer
-	s := a.Stdout
-	s.Writer = &b
-	print(s)
-	if b.Len() == 0 {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-}
-
 // headLines returns what was saved and what the calls cost.
 func headLines(a *app.App, o overview) []string {
-	return drawn(a, func(s view.Screen) {
+	return a.Stdout.Drawn(func(s view.Screen) {
 		s.Sentences("", view.Strong, o.headline())
 		if b := &o.bill; b.Total.Known {
 			words := view.Count(b.Managed(), "call") + " cost " + b.Total.Human()
@@ -123,7 +110,7 @@ func oneOfAKind(all []warning) (list []warning) {
 // listLines returns a list with its name, and as many rows as there is room for, at least one.
 func listLines(a *app.App, name string, t *view.Table, room int, more string) (lines []string) {
 	for rows := t.Len(); rows > 0 && (lines == nil || len(lines) > room); rows-- {
-		lines = drawn(a, func(s view.Screen) {
+		lines = a.Stdout.Drawn(func(s view.Screen) {
 			s.Heading(name)
 			t.First(rows).Print(s)
 			switch {

@@ -49,7 +49,7 @@ func runWatch(a *app.App, ctx context.Context, flags app.FilterFlags, columns []
 		if err := w.read(); err != nil {
 			return err
 		}
-		lines := drawn(a, func(s view.Screen) {
+		lines := a.Stdout.Drawn(func(s view.Screen) {
 			frame := *a
 			frame.Stdout = s
 			frame.Stdout.Height = max(0, s.Height-1) // for the last line

@@ -8,6 +8,7 @@
 package view
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -100,6 +101,17 @@ func (s Screen) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// Drawn returns the lines that print prints on such a screen.
+func (s Screen) Drawn(print func(Screen)) []string {
+	var b bytes.Buffer
+	s.Writer = &b
+	print(s)
+	if b.Len() == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
 // A ColorChoice is the value of --color.
