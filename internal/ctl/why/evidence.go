@@ -149,9 +149,6 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 			said = append(said, view.Sentence(missed))
 		}
 	}
-	if Restates(i) {
-		said = append(said, view.Sentence(RestatedWords(i.Model)))
-	}
 	if i.Mode.Continues() {
 		say("The session was sent %s.", view.SentWords(i.PromptBytes, i.SentBytes, i.WhyWhole))
 	}

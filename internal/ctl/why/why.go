@@ -205,6 +205,9 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 		}
 	}
 	w.Text = w.paragraph(decided(a, i, facts))
+	if Restates(i) { // after the advice, which it does not change
+		w.Text += " " + view.Sentence(RestatedWords(i.Model))
+	}
 	return w, nil
 }
 

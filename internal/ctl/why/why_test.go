@@ -33,6 +33,19 @@ func TestWhyOfADeadSession(t *testing.T) {
 	}
 }
 
+// What else is expected of a session does not come between the reason and the advice.
+func TestCacheComesAfterTheAdvice(t *testing.T) {
+	l, err := ledger.OpenMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	w, err := Call(silent(), l, view.Reporter{}, history.Invocation{ID: 1, Tool: "claude", Mode: rewrite.Fresh, Reason: reason.HistoryEdited, Model: "claude-opus-5-5", OneRequest: true})
+	if err != nil || !strings.Contains(w.Text, ". "+w.Advice+". ") || !strings.HasSuffix(w.Text, view.Sentence(RestatedWords("claude-opus-5-5"))) {
+		t.Errorf("%+v, %v", w, err)
+	}
+}
+
 // The setting that why gives would have had the call resumed.
 func TestWhySettingsSuffice(t *testing.T) {
 	m := Measured{Spent: decide.Spending{Calls: 61}, HasSession: true, Idle: 5*time.Hour + 1, Age: 15*time.Hour + 1, Failed: 3,
