@@ -145,6 +145,9 @@ func (w *Report) paragraph(decided string) string {
 func Passed(a *app.App, p PassedReport) *Report {
 	w := newWhy(a.Configured(), Decided{Reason: p.Reason, Made: true})
 	w.Passed = &p
+	if _, err := a.Config(); p.Reason == reason.ConfigMistake && err == nil {
+		w.Advice, w.Command = "Nothing needs to be done: the configuration has no mistake now", ""
+	}
 	last := view.Ago(a.Now, decide.MillisOf(p.Last))
 	if !a.Stdout.Terminal {
 		last = p.Last.Format(time.RFC3339)
