@@ -313,14 +313,19 @@ func (r *sentRow) columns() []column {
 }
 
 func (r *sentRow) compare(c *Call) prompt.Continuity {
+	r.decode()
+	r.sent.Named = c.named() && !c.DerivedRole()
+	return prompt.Compare(r.sent, c.Prompt)
+}
+
+// decode sets sent to what the columns say.
+func (r *sentRow) decode() {
 	r.sent.Base.Blocks, r.sent.Answers = decodeDigests(r.base), decodeAnswers(r.answers, r.said)
 	r.sent.Base.Lines, r.sent.Base.Shape = decodeLines(r.lines), decodeShape(r.shape)
 	r.sent.Things, r.sent.Root, r.sent.RootFirst = decodeMarks(r.things), nil, prompt.Digest{}
 	if root := decodeDigests(r.root); len(root) > 0 {
 		r.sent.RootFirst, r.sent.Root = root[0], root[1:]
 	}
-	r.sent.Named = c.named() && !c.DerivedRole()
-	return prompt.Compare(r.sent, c.Prompt)
 }
 
 // A factsRow has the columns of a session, of its chain and of its lease.

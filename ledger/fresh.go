@@ -13,8 +13,8 @@ import (
 // maxFreshCalls bounds how many fresh calls are read: the latest.
 const maxFreshCalls = 20_000
 
-// A FreshCall is a fresh call that nothing named, and what its session was sent last: the call's prompt, or one that extends
-// it.
+// A FreshCall is a fresh call that nothing named, and what its session was sent and answered last: the call's prompt, or one that
+// extends it.
 type FreshCall struct {
 	ID                    int64
 	Tool, Cwd, Home, Role string
@@ -28,7 +28,8 @@ type FreshCall struct {
 	Place                 decide.Place // when the session was used last
 	Caller                string       // name of the nearest process above the call, "" if it is not known
 	File                  string       // of its session, "" if it is not known
-	prompt.Footprint
+	Sent                  prompt.Sent
+	prompt.Footprint      // of Sent's base
 }
 
 // callerName returns the name of the nearest process of an encoded caller, "" if it is not known.
@@ -42,25 +43,28 @@ func callerName(encoded string) string {
 // FreshCalls calls read for the fresh calls since then that nothing named, at most the latest 20 000, in the order in which they
 // began.
 func (l *Ledger) FreshCalls(since decide.Millis, read func(*FreshCall)) error {
-	err := Each(l.db, `SELECT * FROM (
-		SELECT i.id, i.tool, i.cwd, c.home, c.role, i.started, i.reason, i.prompt_bytes, s.id, s.state = ? AND NOT s.reset AND NOT s.transcript,
-			s.last_used, s.settings, s.model, s.runtime, s.auth, s.repository, s.branch, s.base, s.base_opening, s.base_lines, s.shape,
-			i.caller, coalesce(s.file, '')
+	var c FreshCall
+	var r sentRow
+	var caller string
+	p := &c.Fingerprints
+	columns := append([]column{
+		{"i.id", &c.ID}, {"i.tool", &c.Tool}, {"i.cwd", &c.Cwd}, {"c.home", &c.Home}, {"c.role", &c.Role}, {"i.started AS started", &c.Started},
+		{"i.reason", &c.Reason}, {"i.prompt_bytes", &c.Bytes}, {"s.id AS session", &c.Session}, {"s.state = ? AND NOT s.reset AND NOT s.transcript", &c.Good},
+		{"s.last_used", &c.LastUsed}, {"s.settings", &p.Settings}, {"s.model", &p.Model}, {"s.runtime", &p.Runtime}, {"s.auth", &p.Auth},
+		{"s.repository", &c.Place.Repository}, {"s.branch", &c.Place.Branch}, {"i.caller", &caller}, {"coalesce(s.file, '')", &c.File},
+	}, r.columns()...)
+	err := Each(l.db, "SELECT * FROM (SELECT "+selectList(columns)+`
 		FROM invocations i JOIN sessions s ON s.id = i.session_id JOIN chains c ON c.id = i.chain_id
 		WHERE i.started >= ? AND i.mode = ? AND i.fell_back IS NULL AND i.rule = '' AND c.rule = '' AND c.task = ''
 		ORDER BY i.started DESC, i.id DESC LIMIT ?) ORDER BY started, id`, func(rows *sql.Rows) error {
-		var c FreshCall
-		var base, lines, shape []byte
-		var caller string
-		p := &c.Fingerprints
-		if err := rows.Scan(&c.ID, &c.Tool, &c.Cwd, &c.Home, &c.Role, &c.Started, &c.Reason, &c.Bytes, &c.Session, &c.Good,
-			&c.LastUsed, &p.Settings, &p.Model, &p.Runtime, &p.Auth, &c.Place.Repository, &c.Place.Branch, &base, &c.Opening, &lines, &shape,
-			&caller, &c.File); err != nil {
+		if err := scanInto(rows, columns); err != nil {
 			return err
 		}
-		c.Blocks, c.Lines, c.Shape, c.Caller = decodeDigests(base), decodeLines(lines), decodeShape(shape), callerName(caller)
-		c.Opening = min(c.Opening, len(c.Blocks))
-		read(&c)
+		r.decode()
+		r.sent.Base.Opening = min(r.sent.Base.Opening, len(r.sent.Base.Blocks))
+		one := c
+		one.Sent, one.Footprint, one.Caller = r.sent, r.sent.Base, callerName(caller)
+		read(&one)
 		return nil
 	}, decide.Live, since, rewrite.Fresh, maxFreshCalls)
 	if err != nil {

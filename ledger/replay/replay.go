@@ -19,6 +19,7 @@ import (
 // A Naming is what a rule would have made of a call: the names, and the policy for calls of that name.
 type Naming struct {
 	Scope, Task, Role string
+	Attempt           int  // of the job, or rewrite.NoAttempt
 	Prove             bool // Task separates jobs, but the prompt must show that it continues
 	Never             bool // it belongs to no chain
 	Fresh             bool // its prompt ends the chain
@@ -71,48 +72,84 @@ func (f *Figures) Add(c Call) {
 	}
 }
 
-// A job is what the replay knows about a chain that a name would have made.
-type job struct {
-	first, last *ledger.FreshCall // since it last began anew
+// A chain is what the replay knows about a chain that a name would have made: its sessions since it last began anew, the newest last.
+type chain struct {
+	sessions   []*session
+	concurrent bool // two calls of it have run at once
+}
+
+// maxSessions is how many sessions of a chain a call is compared with, the newest.
+const maxSessions = 8
+
+func (of *chain) add(s *session) {
+	of.sessions = append(of.sessions[max(0, len(of.sessions)-maxSessions+1):], s)
+}
+
+// goneOn reports whether a later session continues one.
+func (of *chain) goneOn(id int64) bool {
+	return slices.ContainsFunc(of.sessions, func(s *session) bool { return s.Parent == id })
+}
+
+// A session is one of a chain.
+type session struct {
+	decide.ChainFacts
+	sent  prompt.Sent
+	began decide.Millis // its latest run
+}
+
+// begin returns the session of a fresh call, and take makes a call its latest.
+func begin(c *ledger.FreshCall, attempt int) *session {
+	s := &session{ChainFacts: decide.ChainFacts{Session: c.Session, NativeID: "known", Fingerprints: c.Fingerprints.Named(), Created: c.Started}}
+	s.sent.RootFirst, s.sent.Root = c.Sent.RootFirst, c.Sent.Root
+	s.take(c, attempt)
+	return s
+}
+
+func (s *session) take(c *ledger.FreshCall, attempt int) {
+	if s.State = decide.Live; !c.Good {
+		s.State = decide.Failed
+	}
+	if attempt != rewrite.NoAttempt || s.Base == nil {
+		s.Attempt = attempt
+	}
+	s.began, s.LastUsed, s.Place, s.Base = c.Started, c.LastUsed, c.Place, c.Blocks
+	s.sent.Base, s.sent.Transcript = c.Footprint, s.sent.Transcript || c.Sent.Transcript
+	s.sent.Answers, s.sent.Things = slices.Concat(s.sent.Answers, c.Sent.Answers), slices.Concat(c.Sent.Things, s.sent.Things)
 }
 
 // Replay decides again on the fresh calls since then that no rule named, at most the latest 20 000, as if name had named
-// them; it returns those that name takes. It knows what a session was sent only by digests of its blocks: it does not
-// notice an edited conversation, and neither a commit that is gone nor a session that is.
+// them; it returns those that name takes. The decision is the ledger's, with what the ledger keeps: it does not notice a commit
+// or work that is gone, nor a session that is, and of a prompt whose text is gone it knows only digests.
 func Replay(l *ledger.Ledger, since decide.Millis, name func(*ledger.FreshCall) (Naming, bool)) (replayed []Call, err error) {
 	type key struct{ tool, cwd, home, scope, task, role, opening string }
-	jobs := map[key]job{}
+	chains, unnamed := map[key]*chain{}, map[key]bool{}
 	err = l.FreshCalls(since, func(c *ledger.FreshCall) {
 		n, ok := name(c)
 		if !ok {
 			return
 		}
-		if n.Role == "" || strings.HasPrefix(n.Role, prompt.RoleTextMark) { // derived, of a prompt that may not be known
-			n.Role = c.Role // the caller's own
-		}
-		if n.Prompt != nil {
-			c.First = n.Prompt.Footprint().First
-		}
 		r := Call{Naming: n, ID: c.ID, Tool: c.Tool, Cwd: c.Cwd, Started: c.Started, Was: c.Reason, Mode: rewrite.Fresh, Reason: c.Reason, Bytes: c.Bytes,
 			Opening: fmt.Sprintf("%x", c.Blocks[:c.Opening])}
-		at := key{c.Tool, c.Cwd, c.Home, n.Scope, n.Task, n.Role, ""}
-		if r.derivesRole() {
-			at.opening = r.Opening
+		if derived := strings.HasPrefix(n.Role, prompt.RoleTextMark); derived || c.Role != "" {
+			r.Role = c.Role // the caller's own
 		}
-		switch before := jobs[at]; {
+		task := key{c.Tool, c.Cwd, c.Home, n.Scope, n.Task, "", ""}
+		at := task
+		if at.role = r.Role; r.derivesRole() {
+			if at.opening = n.Role; n.Prompt == nil {
+				at.opening = r.Opening
+			}
+		}
+		switch {
 		case n.Never:
 			r.Reason = reason.Never
 		case n.Task == "" || n.Prove: // the prompts alone decide, as they did
 		default:
-			if n.Fresh {
-				r.Reason = reason.ContextReset
-			} else {
-				r.decide(before, c)
+			if chains[at] == nil {
+				chains[at] = &chain{}
 			}
-			if !r.Mode.Continues() {
-				before.first = c
-			}
-			jobs[at] = job{before.first, c}
+			r.decide(chains[at], c, r.derivesRole() && unnamed[task])
+			unnamed[task] = unnamed[task] || r.derivesRole()
 		}
 		replayed = append(replayed, r)
 	})
@@ -122,60 +159,74 @@ func Replay(l *ledger.Ledger, since decide.Millis, name func(*ledger.FreshCall) 
 // derivesRole reports whether the call's role is how its prompt begins.
 func (r *Call) derivesRole() bool { return r.Role == "" && !r.Unrelated }
 
-// decide decides on a call that continues a job.
-func (r *Call) decide(j job, c *ledger.FreshCall) {
-	if j.last == nil {
-		r.Reason = reason.FirstCall
+// decide decides on a call of a chain, as the ledger would, and records it there. others reports that its task has other roles
+// that nothing names.
+func (r *Call) decide(of *chain, c *ledger.FreshCall, others bool) {
+	f := decide.Facts{Now: c.Started, Named: true, DerivedRole: r.derivesRole(), Attempt: r.Attempt, Fingerprints: c.Fingerprints.Named(), Place: c.Place,
+		PromptBytes: int(c.Bytes), Others: others,
+		Limits: decide.Limits{TTL: r.TTL, MaxAge: r.MaxAge, ResumeSame: r.ResumeSame, Unrelated: r.Unrelated, WholePrompt: r.WholePrompt, ResumeDearer: true}}
+	if r.Fresh {
+		f.Fresh = reason.ContextReset
+	}
+	busy := false
+	for _, s := range slices.Backward(of.sessions) {
+		s.Concurrent, s.Held = of.concurrent, s.LastUsed > c.Started
+		s.Continuity = r.relate(s.sent, c)
+		facts := s.ChainFacts
+		if e := &s.Continuity.Evidence; s.Retains() || e.Answer > 0 {
+			facts.Against, facts.Ends = e.Against(nil), e.Ends()
+		}
+		if s.Held {
+			facts.LastUsed, busy = s.began, true // its end is not recorded yet
+		}
+		f.Chains = append(f.Chains, facts)
+	}
+	d := decide.Decide(f)
+	if d.Mode.Continues() && of.goneOn(d.Session) { // only some tools keep that session
+		f.Chains = slices.DeleteFunc(f.Chains, func(s decide.ChainFacts) bool { return of.goneOn(s.Session) })
+		d = decide.Decide(f)
+	}
+	r.Mode, r.Reason = d.Mode, d.Reason
+	of.concurrent = of.concurrent || busy
+	if !d.Mode.Continues() {
+		if d.Reason != reason.Ambiguous && d.Detail != reason.Unrelated && !of.concurrent {
+			of.sessions = nil
+		}
+		of.add(begin(c, r.Attempt))
 		return
 	}
-	facts := decide.Facts{Fingerprints: c.Fingerprints.Named(), Place: c.Place}
-	changed, _ := decide.WhatChanged(facts, &decide.ChainFacts{Fingerprints: j.last.Fingerprints.Named(), Place: j.last.Place})
-	relation := r.relate(j, c)
-	switch {
-	case j.last.LastUsed > c.Started:
-		r.Reason = reason.Leased
-	case relation == reason.Unrelated && !r.Unrelated:
-		r.Reason = reason.BaseChanged
-	case relation == reason.BaseChanged, relation == reason.HistoryEdited, relation == reason.Identical && !r.ResumeSame:
-		r.Reason = relation
-	case !j.last.Good:
-		r.Reason = reason.PreviousFailed
-	case changed != "":
-		r.Reason = changed
-	case c.Started-j.last.LastUsed > r.TTL:
-		r.Reason = reason.Idle
-	case c.Started-j.first.Started > r.MaxAge:
-		r.Reason = reason.TooOld
-	default:
-		r.Mode, r.Reason = rewrite.Resume, relation
-		return
-	}
-	r.LeftOut, r.WhyWhole = 0, ""
+	next := *of.sessions[slices.IndexFunc(of.sessions, func(s *session) bool { return s.Session == d.Session })]
+	r.leaveOut(d, next.sent, c)
+	next.Parent, next.Session, next.sent.Transcript = next.Session, c.Session, next.sent.Transcript || d.Continuity.Transcript
+	next.take(c, r.Attempt)
+	of.add(&next)
 }
 
-// relate returns how the call's prompt relates to what the job was sent, and sets what of it would be left out.
-func (r *Call) relate(j job, c *ledger.FreshCall) (relation reason.Code) {
-	if p := r.Prompt; p != nil {
-		sent := prompt.Sent{Base: j.last.Footprint, RootFirst: j.first.First, Root: j.first.Blocks, Named: !r.derivesRole()}
-		continuity := prompt.Compare(sent, p)
-		relation = continuity.Relation
-		var delta string
-		if delta, r.WhyWhole = p.Delta(continuity); r.WhyWhole == "" {
-			r.LeftOut = int64(len(p.Text) - len(delta))
-		}
-	} else {
-		relation = Relate(j.last.Blocks, c.Blocks)
-		if relation == reason.Revises && r.derivesRole() && !decide.Contains(c.Blocks, j.first.Blocks) {
-			relation = reason.Unrelated
-		}
-		var leftOut int
-		leftOut, r.WhyWhole = prompt.EstimateDelta(relation, j.last.Footprint, c.Footprint)
-		r.LeftOut = int64(leftOut)
+// relate returns how the call's prompt relates to what a session was sent.
+func (r *Call) relate(sent prompt.Sent, c *ledger.FreshCall) prompt.Continuity {
+	if r.Prompt != nil {
+		sent.Named = !r.derivesRole()
+		return prompt.Compare(sent, r.Prompt)
 	}
-	if r.WholePrompt {
-		r.LeftOut, r.WhyWhole = 0, reason.DeltaOff
+	relation := Relate(sent.Base.Blocks, c.Blocks)
+	if relation == reason.Revises && r.derivesRole() && !decide.Contains(c.Blocks, sent.Root) {
+		relation = reason.Unrelated
 	}
-	return relation
+	return prompt.Continuity{Relation: relation}
+}
+
+// leaveOut sets what of a resumed call's prompt would not have been sent.
+func (r *Call) leaveOut(d decide.Decision, sent prompt.Sent, c *ledger.FreshCall) {
+	leftOut, delta := 0, ""
+	if r.WhyWhole = d.Whole; r.WhyWhole != "" {
+		return
+	}
+	if r.Prompt == nil {
+		leftOut, r.WhyWhole = prompt.EstimateDelta(d.Reason, sent.Base, c.Footprint)
+	} else if delta, r.WhyWhole = r.Prompt.Delta(d.Continuity); r.WhyWhole == "" {
+		leftOut = len(r.Prompt.Text) - len(delta)
+	}
+	r.LeftOut = int64(leftOut)
 }
 
 // Relate returns how a prompt relates to an earlier one, as far as the digests of their blocks show.

@@ -2,6 +2,9 @@ package replay
 
 import (
 	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,6 +114,119 @@ func TestReplay(t *testing.T) {
 		if err != nil || len(calls) != len(steps) || calls[1].Mode.Continues() {
 			t.Errorf("%+v: %+v, %v", n, calls, err)
 		}
+	}
+}
+
+// Whatever a prompt shows or says, the replay decides as the ledger does on the same calls with the name, if the tool resumes in
+// copies. If it does not, the calls that the replay resumes are resumed too.
+func TestReplayKnowsWhatPromptsShow(t *testing.T) {
+	const answer = "I have added the store in src/store.go and all of its tests pass now."
+	rules := strings.Repeat("Keep every function small, and test what you change in it.\n\n", 12)
+	as := func(role, notes string) string {
+		return "You are the " + role + " of issue TIX-7.\n\n" + rules + "## Notes\n\n" + notes + "\n\n## Contract\n\nPrint DONE."
+	}
+	grown := func(sections ...string) string {
+		return strings.Join(append([]string{"Build the store.\n\n" + rules}, sections...), "\n\n")
+	}
+	type step struct {
+		prompt, role string
+		early        bool // it begins before the call before it has ended
+	}
+	steps := func(prompts ...string) (list []step) {
+		for _, p := range prompts {
+			list = append(list, step{prompt: p, role: "any"})
+		}
+		return list
+	}
+	derived := steps(as("coder", "One."), as("reviewer", "One."), as("coder", "Two."), as("reviewer", "Two."))
+	for i := range derived {
+		derived[i].role = words.RoleTextMark + strings.Fields(derived[i].prompt)[3]
+	}
+	crowded := steps(as("coder", "One."), as("coder", "Two."), as("coder", "Three."), as("coder", "Four."))
+	crowded[1].early = true
+	sequences := map[string][]step{
+		"two roles":          steps(as("coder", "One."), as("reviewer", "One."), as("coder", "Two."), as("reviewer", "Two.")),
+		"one role":           steps(as("coder", "One."), as("coder", "Two."), as("coder", "Three.")),
+		"another's words":    steps(grown(), grown("## Round 1\n\nThe coder said: it changed src/store.go."), grown("## Round 2\n\nCoder: it changed src/store.go.")),
+		"its answer":         steps(grown(), grown("Assistant: "+answer, "User: Go on."), grown("Assistant: "+answer, "User: Go on.", "Assistant: "+answer, "User: More.")),
+		"an edited answer":   steps(grown(), grown("Assistant: I have done nothing.", "User: Go on.")),
+		"its last report":    steps(grown(), grown("Your last report:\n\n"+answer), grown("Your last report:\n\nNothing was done.")),
+		"a clean start":      steps(grown(), grown("Start over from scratch."), grown("Start over from scratch.", "Do more.")),
+		"two templates":      steps(as("coder", "One."), grown(), as("coder", "Two."), grown("More."), as("coder", "Three.")),
+		"an earlier prompt":  steps(grown(), grown("One."), grown(), grown("One.", "Two.")),
+		"roles by beginning": derived,
+		"two at once":        crowded,
+	}
+	seed := rand.New(rand.NewPCG(1, 2))
+	some := slices.Concat(slices.Collect(maps.Values(sequences))...)
+	slices.SortFunc(some, func(a, b step) int { return strings.Compare(a.prompt+a.role, b.prompt+b.role) })
+	for n := range 60 {
+		for range 6 {
+			name := fmt.Sprint("any ", n)
+			sequences[name] = append(sequences[name], some[seed.IntN(len(some))])
+		}
+	}
+	play := func(steps []step, task string, copies bool) (*ledger.Ledger, []decide.Decision) {
+		l, now, end := newLedger(t), decide.Millis(1_800_000_000_000), func() {}
+		var decisions []decide.Decision
+		for i, s := range steps {
+			if !s.early {
+				end()
+				end = func() {}
+			}
+			c := testCall(l, s.prompt, now)
+			c.Task, c.Role, c.Attempt, c.Copies, c.Limits.Unnamed = task, s.role, rewrite.NoAttempt, copies, decide.UnnamedOff
+			if task == "" {
+				c.Role = ""
+			}
+			d, ticket, err := ledger.Begin(l, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, ended, before := d.NativeID, now+10_000, end
+			if id == "" || d.Copy {
+				id = fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
+			}
+			end = func() {
+				before()
+				if err := l.Finish(ticket, goodOutcome(id, answer, ended)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			now, decisions = now+1000, append(decisions, d)
+			if i+1 == len(steps) || !steps[i+1].early {
+				now = ended + 1000
+			}
+		}
+		end()
+		return l, decisions
+	}
+	resumed := 0
+	for name, steps := range sequences {
+		l, _ := play(steps, "", false)
+		at := -1
+		calls, err := Replay(l, 0, func(c *ledger.FreshCall) (Naming, bool) {
+			at++
+			limits := testCall(l, "", 0).Limits
+			return Naming{Task: "job", Role: steps[at].role, Attempt: rewrite.NoAttempt, TTL: limits.TTL, MaxAge: limits.MaxAge, Prompt: words.New(steps[at].prompt, l.Key())}, true
+		})
+		if err != nil || len(calls) != len(steps) {
+			t.Fatalf("%s: %d calls, %v", name, len(calls), err)
+		}
+		_, named := play(steps, "job", false)
+		_, copied := play(steps, "job", true)
+		for i, c := range calls {
+			if c.Mode.Continues() {
+				resumed++
+			}
+			if c.Mode != copied[i].Mode || c.Reason != copied[i].Reason || c.Mode.Continues() && !named[i].Mode.Continues() {
+				t.Errorf("%s: call %d is said to be %s (%s); with the name it is %s (%s), in copies %s (%s)",
+					name, i+1, c.Mode, c.Reason, named[i].Mode, named[i].Reason, copied[i].Mode, copied[i].Reason)
+			}
+		}
+	}
+	if resumed < len(sequences) {
+		t.Errorf("only %d calls of %d sequences are resumed", resumed, len(sequences))
 	}
 }
 

@@ -174,7 +174,11 @@ func (f *Template) take(e, c *call, after int, begins string, policy Naming) {
 		f.Openings = append(f.Openings, prompt.Footprint{Blocks: c.Blocks[:c.Opening], Opening: c.Opening})
 	}
 	named := Call{Naming: policy, Bytes: c.Bytes, Mode: rewrite.Fresh}
-	named.decide(job{&first.FreshCall, &e.FreshCall}, &c.FreshCall)
+	run := begin(&first.FreshCall, rewrite.NoAttempt)
+	if e != first {
+		run.take(&e.FreshCall, rewrite.NoAttempt)
+	}
+	named.decide(&chain{sessions: []*session{run}}, &c.FreshCall, false)
 	if !named.Mode.Continues() {
 		first = c
 	}

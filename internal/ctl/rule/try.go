@@ -70,6 +70,7 @@ type TriedRule struct {
 	Text        string              `json:"text" doc:"all of this in sentences"`
 	rule        *config.Rule
 	figures     replay.Figures
+	gone        int               // of would_resume whose prompts are gone
 	begins      map[string]string // how the first prompt of each task without a role begins
 }
 
@@ -86,6 +87,9 @@ type predicted struct {
 // words say it in a clause.
 func (p predicted) words() string {
 	about, estimated := "", ""
+	if p.Resumed == 0 {
+		return "0 of them would have been resumed"
+	}
 	if p.Estimated {
 		about, estimated = "about ", " (estimated)"
 	}
@@ -223,7 +227,7 @@ func naming(tool string, m config.Match, p *prompt.Prompt) replay.Naming {
 		m.Role = unkeptName
 	}
 	n := Policy(m.Policy)
-	n.Scope, n.Task, n.Role, n.Prove, n.Never, n.Fresh, n.Prompt = m.Name, m.Task, m.Role, m.Strict, m.Never, m.Fresh, p
+	n.Scope, n.Task, n.Role, n.Attempt, n.Prove, n.Never, n.Fresh, n.Prompt = m.Name, m.Task, m.Role, m.Attempt, m.Strict, m.Never, m.Fresh, p
 	if p != nil {
 		p.Again = shim.SentAgain(tool, m.Keep())
 	}
@@ -248,7 +252,9 @@ func (t *TriedRule) add(c replay.Call) {
 	t.figures.Add(c)
 	t.predicted = predicted(t.figures)
 	if c.Mode.Continues() {
-		t.Roles[at].Resumed++
+		if t.Roles[at].Resumed++; c.Prompt == nil {
+			t.gone++
+		}
 	} else {
 		t.Fresh[c.Reason]++
 	}
@@ -266,6 +272,14 @@ func (t *TriedRule) roleWords() string {
 	return strings.Join(view.Mapped(t.Roles, func(r triedRole) string {
 		return fmt.Sprintf("%s %s, %d resumed", cmp.Or(view.RoleName(r.Role), "no role"), view.Count(int64(r.Calls), "call"), r.Resumed)
 	}), "; ")
+}
+
+// goneWords say of how many resumed calls it is not known what their prompts say.
+func (t *TriedRule) goneWords() string {
+	if t.gone == 0 {
+		return ""
+	}
+	return ", and what the prompts of " + view.Count(int64(t.gone), "resumed call") + " say, such as a new role"
 }
 
 // result says what the rule would have done with calls that it matches.
@@ -302,7 +316,7 @@ func (t *TriedRule) sentences() (said []string) {
 		if t.Mixes {
 			say("Warning: it captures no role, and prompts of one task begin differently: a reviewer must not share the coder's session.")
 		}
-		say("Not known: whether a conversation was edited, a commit undone or a session used by another process.")
+		say("Not known: whether a commit or files were undone, a context filled or a session used by another process%s.", t.goneWords())
 	}
 	if t.Unread > 0 {
 		say("The tool's files do not have the prompts of %s: whether it matches them is not known.", view.Count(int64(t.Unread), "more call"))
