@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"slices"
@@ -169,7 +170,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	o.warnings = slices.Concat(o.warnings, repeats, budgetWarnings(a, cfg, r, jobs), contextWarnings(cfg, o.live), dearerWarnings(a, cfg, meters), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
 	for _, list := range [][]warning{o.broken, o.warnings} {
 		for i := range list {
-			list[i].Command = list[i].command()
+			list[i].Command = cmp.Or(list[i].Command, list[i].command())
 		}
 	}
 	return o, nil

@@ -34,7 +34,12 @@ type warning struct {
 	stops bool // calls are stopped
 }
 
-func (w warning) words() string { return w.Says }
+func (w warning) words() string {
+	if w.Kind == "repeats" {
+		return w.Says + ": " + w.Command
+	}
+	return w.Says
+}
 
 // rank orders warnings on a screen.
 func (w warning) rank() int {
@@ -52,8 +57,6 @@ func (w warning) command() string {
 	switch w.Kind {
 	case "configuration":
 		return "shimctl config check"
-	case "repeats":
-		return "shimctl rule suggest"
 	case "refused":
 		return "shimctl log"
 	case "failed":
@@ -133,13 +136,9 @@ func repeatWarnings(a *app.App, l *ledger.Ledger, c config.Config, f history.Fil
 		if len(warnings) == maxRepeats || t.Resumed < 2 || t.PromptBytes < rule.LeastPrompts || f.Tool != "" && f.Tool != t.Tool || !f.SelectsSession(t.Cwd, t.Last.Time()) {
 			continue
 		}
-		p := rule.PromptOf(t.Latest, l.Key())
-		if rule.IsNamed(c, t, p) {
-			continue
+		if says, command := rule.Advice(a, l, t, since); command != "" {
+			warnings = append(warnings, warning{Kind: "repeats", Tool: t.Tool, Says: says, Command: command})
 		}
-		warnings = append(warnings, warning{Kind: "repeats", Tool: t.Tool,
-			Says: fmt.Sprintf("%s: %s; shimctl rule add --from %d names them, so that they are resumed",
-				rule.CallerWords(t.Latest), rule.SameBut(t.Calls, p, t.Place), t.Latest.ID)})
 	}
 	return warnings, nil
 }

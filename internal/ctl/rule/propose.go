@@ -17,7 +17,6 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/replay"
-	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -85,7 +84,8 @@ func ruleName(c sentCall, taken []string) string {
 }
 
 // propose returns a rule with that name for a call, given all calls of its tool and directory. It has a role for each way in
-// which the prompts of the call's caller begin; if these cannot be told apart, it is for prompts that begin like the call's.
+// which the prompts of the call's caller begin; if these cannot be told apart, it is for prompts that begin like the call's, with
+// other numbers too: a rule for one job's number would match no later job.
 func propose(call sentCall, calls []sentCall, name string) (proposal, error) {
 	times := map[string]int{}
 	for _, c := range calls {
@@ -97,12 +97,22 @@ func propose(call sentCall, calls []sentCall, name string) (proposal, error) {
 		return proposal{}, errNoRounds
 	}
 	all := slices.DeleteFunc(slices.Clone(calls), func(c sentCall) bool { return c.Caller != call.Caller || times[c.begins] < 2 })
-	own := slices.DeleteFunc(slices.Clone(all), func(c sentCall) bool { return c.begins != call.begins })
+	own := slices.DeleteFunc(slices.Clone(all), func(c sentCall) bool { return c.withoutNumbers() != call.withoutNumbers() })
 	p, err := proposeGroup(call, all, calls, name)
 	if err != nil && len(own) < len(all) {
 		p, err = proposeGroup(call, own, calls, name)
 	}
 	return p, err
+}
+
+// withoutNumbers returns the opening with its words with digits made equal.
+func (c *sentCall) withoutNumbers() string {
+	return word.ReplaceAllStringFunc(strings.Join(c.opening, "\n"), func(w string) string {
+		if hasDigit.MatchString(w) {
+			return "0"
+		}
+		return w
+	})
 }
 
 // proposeGroup returns a rule for a group of calls. It checks the rule with all calls of the tool and directory.
@@ -198,7 +208,7 @@ func openingOf(group []sentCall) (o opening) {
 			continue
 		}
 		alike = min(alike, n)
-		pattern, found := linePatternOf(group, n, !o.namesTask)
+		pattern, task, role := linePatternOf(group, n, !o.namesTask)
 		if pattern == "" {
 			break
 		}
@@ -207,8 +217,8 @@ func openingOf(group []sentCall) (o opening) {
 		} else {
 			pattern = `(?m)^\s*` + pattern
 		}
-		o.patterns, o.namesTask = append(o.patterns, pattern), o.namesTask || found == "task"
-		if found == "role" {
+		o.patterns, o.namesTask = append(o.patterns, pattern), o.namesTask || task
+		if role {
 			return o
 		}
 	}
@@ -254,9 +264,9 @@ func allEqual(group []sentCall, value func(sentCall) string) bool {
 	return !slices.ContainsFunc(group, func(c sentCall) bool { return value(c) != value(group[0]) })
 }
 
-// linePatternOf matches a line of the openings up to the role, or the whole line. It returns "role" or "task" if it
-// captures that, and no pattern if the lines differ in something else.
-func linePatternOf(group []sentCall, n int, wantTask bool) (pattern, found string) {
+// linePatternOf matches a line of the openings as far as it captures a role, and a task behind it, or the whole line. It returns
+// no pattern if the lines differ in something else.
+func linePatternOf(group []sentCall, n int, wantTask bool) (pattern string, task, role bool) {
 	words := map[string][]string{}
 	most := 0
 	for _, c := range group {
@@ -265,46 +275,57 @@ func linePatternOf(group []sentCall, n int, wantTask bool) (pattern, found strin
 			most = max(most, len(words[c.opening[n]]))
 		}
 	}
+	captured, roleAt, behind := "", 0, false // captured is the pattern up to the role, or as far as it goes if the task is behind that
 	for at := range most {
 		if slices.ContainsFunc(group, func(c sentCall) bool { return len(words[c.opening[n]]) <= at }) {
-			return "", ""
+			return captured, task, role
 		}
 		own := func(c sentCall) string { return words[c.opening[n]][at] }
 		are := func(kind *regexp.Regexp) bool {
 			return !slices.ContainsFunc(group, func(c sentCall) bool { return !kind.MatchString(own(c)) })
 		}
+		ofRole := func(c sentCall) string { return words[c.opening[n]][roleAt] }
 		switch {
 		case allEqual(group, own):
 			pattern += regexp.QuoteMeta(own(group[0]))
-		case are(hasDigit) && wantTask && !counts(group, own):
-			pattern, found, wantTask = pattern+"(?P<task>"+anyWord+")", "task", false
+		case wantTask && !task && (are(hasDigit) && !counts(group, own) || role && are(startsWord) && differWithin(group, own, ofRole) && differWithin(group, ofRole, own)):
+			pattern, task = pattern+"(?P<task>"+anyWord+")", true
+			behind = role
 		case are(hasDigit):
 			pattern += anyWord
-		case are(startsWord):
-			return pattern + roleChoice(group, own), "role"
+		case !role && are(startsWord):
+			choice, end := roleChoice(group, own)
+			pattern, role, roleAt = pattern+choice, true, at
+			captured = pattern + end
 		default:
-			return "", ""
+			return captured, task, role
+		}
+		if behind {
+			captured = pattern
 		}
 	}
-	return pattern, found
+	if role {
+		return captured, task, role
+	}
+	return pattern, task, role
+}
+
+// differWithin reports whether two calls of one kind have different values.
+func differWithin(group []sentCall, own, kind func(sentCall) string) bool {
+	return slices.ContainsFunc(group, func(c sentCall) bool {
+		return slices.ContainsFunc(group, func(o sentCall) bool { return kind(c) == kind(o) && own(c) != own(o) })
+	})
 }
 
 // counts reports whether a word differs between prompts that otherwise begin alike, as the number of a round does.
 func counts(group []sentCall, own func(sentCall) string) bool {
-	seen := map[string]string{}
-	for _, c := range group {
-		if before, ok := seen[c.begins]; ok && before != own(c) {
-			return true
-		}
-		seen[c.begins] = own(c)
-	}
-	return false
+	return differWithin(group, own, func(c sentCall) string { return c.begins })
 }
 
-// roleChoice captures the words that the group has in one place as the role.
-func roleChoice(group []sentCall, own func(sentCall) string) string {
+// roleChoice captures the words that the group has in one place as the role. end keeps it from matching the beginning of a longer word.
+func roleChoice(group []sentCall, own func(sentCall) string) (choice, end string) {
 	var roles []string
-	end := `\b`
+	end = `\b`
 	for _, c := range group {
 		if role := regexp.QuoteMeta(own(c)); !slices.Contains(roles, role) {
 			roles = append(roles, role)
@@ -314,7 +335,7 @@ func roleChoice(group []sentCall, own func(sentCall) string) string {
 		}
 	}
 	slices.SortFunc(roles, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	return "(?P<role>" + strings.Join(roles, "|") + ")" + end
+	return "(?P<role>" + strings.Join(roles, "|") + ")", end
 }
 
 var youAre = regexp.MustCompile(`(?i)\byou are (?:an? |the )?([\pL\pN][\pL\pN -]*)`)
@@ -436,25 +457,25 @@ func jobPattern(group []sentCall) (string, error) {
 	return pattern.String(), nil
 }
 
-// alike says what the calls of a group have in common: for each way in which their prompts begin, the place in which they differ.
+// alike says what the calls of a group have in common: the places in which those differ that begin alike.
 func alike(group []sentCall) string {
 	places, times := roundsOf(group).place, map[string]int{}
+	var parts []string // in which they differ
 	for _, c := range group {
-		times[c.begins]++
-	}
-	var parts []string
-	for _, c := range group {
-		if place, ok := places[c.begins]; ok && times[c.begins] > 0 {
-			parts = append(parts, SameBut(times[c.begins], c.prompt, place))
-			times[c.begins] = 0
+		if place, ok := places[c.begins]; ok {
+			where := placeWords(c.prompt, place)
+			if times[where]++; times[where] == 1 {
+				parts = append(parts, where)
+			}
 		}
 	}
-	return CallerWords(group[0].FreshCall) + ": " + cmp.Or(strings.Join(parts, "; "), view.Count(int64(len(group)), "call"))
+	words := strings.Join(view.Mapped(parts, func(where string) string { return sameBut(times[where], where) }), "; ")
+	return CallerWords(group[0].FreshCall) + ": " + cmp.Or(words, view.Count(int64(len(group)), "call"))
 }
 
-// SameBut says of calls that they differ in one place of a prompt.
-func SameBut(calls int, prompt *prompt.Prompt, place int) string {
-	return fmt.Sprintf("%s, the same but for %s", view.Count(int64(calls), "call"), placeWords(prompt, place))
+// sameBut says of calls that they differ in one place of a prompt.
+func sameBut(calls int, where string) string {
+	return fmt.Sprintf("%s, the same but for %s", view.Count(int64(calls), "call"), where)
 }
 
 // CallerWords names the caller, or where it makes its calls.

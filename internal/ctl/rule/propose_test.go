@@ -95,6 +95,24 @@ func TestPropose(t *testing.T) {
 			[]string{`prompt = '^Ticket (?P<task>[\pL\pN_./#-]+), (?P<role>reviewer|coder)\b'`},
 			[]string{"7 coder", "7 reviewer", "7 coder", "7 reviewer", "8 coder", "8 coder"},
 		},
+		"a task behind the role": {
+			[]string{round("You are the coder of issue TIX-1.", "Notes", 1), round("You are the reviewer of issue TIX-1.", "Notes", 1), round("You are the coder of issue TIX-1.", "Notes", 2),
+				round("You are the reviewer of issue TIX-1.", "Notes", 2), round("You are the coder of issue TIX-2.", "Notes", 1), round("You are the coder of issue TIX-2.", "Notes", 2)},
+			[]string{"# loop.sh: 6 calls, the same but for `## Notes`.", `prompt = '^You are the (?P<role>reviewer|coder) of issue (?P<task>[\pL\pN_./#-]+)\.'`},
+			[]string{"TIX-1 coder", "TIX-1 reviewer", "TIX-1 coder", "TIX-1 reviewer", "TIX-2 coder", "TIX-2 coder"},
+		},
+		"a name behind the role": {
+			[]string{round("You are the coder for alpha now.", "Notes", 1), round("You are the coder for alpha now.", "Notes", 2), round("You are the reviewer for alpha now.", "Notes", 1),
+				round("You are the reviewer for alpha now.", "Notes", 2), round("You are the coder for beta now.", "Notes", 1), round("You are the coder for beta now.", "Notes", 2)},
+			[]string{`prompt = '^You are the (?P<role>reviewer|coder) for (?P<task>[\pL\pN_./#-]+) now\.'`},
+			[]string{"alpha coder", "alpha coder", "alpha reviewer", "alpha reviewer", "beta coder", "beta coder"},
+		},
+		"a task where the roles are not told apart": {
+			[]string{round("Check TIX-1: security!", "Notes", 1), round("Check TIX-1: security!", "Notes", 2), round("Check TIX-2: security!", "Notes", 1),
+				round("Check TIX-2: security!", "Notes", 2), round("Check? (style)", "Diff", 1), round("Check? (style)", "Diff", 2)},
+			[]string{`prompt = '^Check (?P<task>[\pL\pN_./#-]+): security!'`, `role = "check security"`},
+			[]string{"TIX-1 check security", "TIX-1 check security", "TIX-2 check security", "TIX-2 check security", "", ""},
+		},
 		"a count in the opening": {
 			[]string{round("You are the coder.\nRound 1 of 9", "Notes", 1), round("You are the coder.\nRound 2 of 9", "Notes", 2)},
 			[]string{`prompt = ['^You are the coder\.\s*?(?:\n|$)', '(?m)^\s*Round [\pL\pN_./#-]+ of 9']`, `role = "coder"`},

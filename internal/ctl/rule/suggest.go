@@ -120,7 +120,7 @@ func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, e
 			continue
 		}
 		p := PromptOf(f.Latest, l.Key())
-		if IsNamed(cfg, f, p) {
+		if nameBy(cfg, f.Tool, f.Cwd, p) != "" {
 			continue
 		}
 		s.Section = placeWords(p, f.Place)
@@ -134,9 +134,20 @@ func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, e
 	return found, nil
 }
 
-// IsNamed reports whether a rule matches the latest call of a template by now. p is its prompt, nil if that is not known.
-func IsNamed(cfg config.Config, t replay.Template, p *prompt.Prompt) bool {
-	return nameBy(cfg, t.Tool, t.Cwd, p) != ""
+// Advice says what the calls of a template have in common, and returns the command that has them resumed. It adds a rule if that
+// matches as many; otherwise it shows what the user must complete. The command is "" if a rule names them by now, or would resume none.
+func Advice(a *app.App, l *ledger.Ledger, t replay.Template, since decide.Millis) (says, command string) {
+	p := PromptOf(t.Latest, l.Key())
+	proposed, err := proposeRule(a, l, t.Latest.ID, t.Tool, t.Cwd, since)
+	switch {
+	case errors.Is(err, errNoGain), nameBy(a.Configured(), t.Tool, t.Cwd, p) != "":
+		return "", ""
+	case err == nil && proposed.tried.Matched >= t.Calls:
+		command = fmt.Sprintf("shimctl rule add --from %d", t.Latest.ID)
+	default:
+		command = "shimctl rule suggest"
+	}
+	return fmt.Sprintf("%s: %s; a rule would resume them", CallerWords(t.Latest), sameBut(t.Calls, placeWords(p, t.Place))), command
 }
 
 // nameBy returns the name of the rule that matches a call by now, "" for none. p is its prompt, nil if that is not known.
@@ -165,6 +176,9 @@ func (s *suggestion) try(a *app.App, l *ledger.Ledger, f replay.Template, since 
 		tried = all[0]
 	case !prompts:
 		p, err := proposeRule(a, l, f.Latest.ID, f.Tool, f.Cwd, since)
+		if errors.Is(err, errNoGain) {
+			s.predicted = predicted{}
+		}
 		if err != nil {
 			return nil // the user completes the rule
 		}
@@ -203,6 +217,7 @@ type suggestion struct {
 	Pattern   string              `json:"task_pattern,omitempty" doc:"the name of the task, from the two prompts"`
 	Different bool                `json:"different_tasks" doc:"whether the two prompts show different tasks; then there is no rule"`
 	Rule      string              `json:"rule,omitempty" doc:"the rule, as TOML"`
+	openings  int                 // ways in which the prompts begin
 	tasks     [2]string
 	result    string // what the rule would have made of all calls that it matches, "" if it names no task or the prompts are gone
 	proposed  bool   // the rule is made from the prompts, and complete
@@ -210,7 +225,7 @@ type suggestion struct {
 
 func suggestionFor(f replay.Template, two *difference, number int) suggestion {
 	s := suggestion{Tool: f.Tool, Directory: f.Cwd, Role: f.Role, Block: f.Place + 1, Blocks: f.Blocks, Call: f.Latest.ID, Caller: f.Latest.Caller,
-		Calls: f.Calls, Runs: f.Calls - f.Continuing, predicted: predicted(f.Figures), Reasons: f.Reasons, First: f.First.Time(), Last: f.Last.Time()}
+		Calls: f.Calls, Runs: f.Calls - f.Continuing, predicted: predicted(f.Figures), Reasons: f.Reasons, First: f.First.Time(), Last: f.Last.Time(), openings: len(f.Openings)}
 	if two != nil {
 		s.Pattern, s.tasks = two.pattern, two.tasks
 		if s.Different = two.within(f); s.Different {
@@ -239,8 +254,12 @@ func (s suggestion) rule(number int) string {
 	}
 	b.WriteString("# What names the task? Keep one of these lines; without one the rule resumes no more than before:\n" +
 		"# env.NAME = '(?P<task>.+)'                   # a variable that the caller sets\n" +
-		"# prompt = '(?m)^Task: (?P<task>\\S+)'         # a line of the prompt, outside of that block\n" +
-		"# task = \"one\"                               # all that this tool does in the directory is one task\n")
+		"# prompt = '(?m)^Task: (?P<task>\\S+)'         # a line of the prompt, outside of that block\n")
+	if s.openings > 1 {
+		fmt.Fprintf(&b, "# These prompts begin in %d ways: if those are roles, name them by (?P<role>\\w+) instead.\n", s.openings)
+		return b.String()
+	}
+	b.WriteString("# task = \"one\"                               # all that this tool does in the directory is one task\n")
 	return b.String()
 }
 
@@ -323,7 +342,7 @@ func (s suggestion) comment(a *app.App) []string {
 	if s.Different {
 		return append(lines, "Your two prompts differ there as well: these are different tasks, and no rule may join them.")
 	}
-	would := "Named, " + s.words() + "."
+	would := "Named, at most " + s.words() + "."
 	switch {
 	case s.Resumed == 0:
 		would = fmt.Sprintf("Named, none would have been resumed: %d came later than ttl after the one before.", s.Late)
