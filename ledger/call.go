@@ -56,6 +56,8 @@ type Call struct {
 	ForkPoint func(path string, stamp decide.Stamp) (message string, why reason.Code)
 	// Sends returns how many bytes of the prompt a decision to resume sends, and why it sends all of them. It may be nil.
 	Sends func(decide.Decision) (bytes int, whole reason.Code)
+
+	otherRoles []string // the names of its task's other roles
 }
 
 // sends returns what a decision sends, as Sends does.

@@ -167,6 +167,9 @@ func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer) erro
 // sessions that led to them. A long job may have many of those. To these it adds the sessions of which the
 // prompt shows the newest answer.
 func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
+	if err = l.findOtherRoles(c); err != nil {
+		return err
+	}
 	var n counted
 	if f.Chains, n, err = l.chains(c, ends, ofJob+newest, c.job()...); err != nil {
 		return err
@@ -209,6 +212,20 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	}
 	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofRoles+")", c.job()...).Scan(&f.Others)
 	return err
+}
+
+// findOtherRoles reads the names of the other roles of the call's task, unless nothing names the call's own.
+func (l *Ledger) findOtherRoles(c *Call) error {
+	c.otherRoles = nil
+	if c.Role == "" || c.DerivedRole() {
+		return nil
+	}
+	return Each(l.db, "SELECT c.role FROM chains c "+ofTask+"AND c.role NOT IN ('', ?) LIMIT 16", func(rows *sql.Rows) error {
+		var role string
+		err := rows.Scan(&role)
+		c.otherRoles = append(c.otherRoles, role)
+		return err
+	}, c.job()[:6]...)
 }
 
 // addStart reads the ends of the role that the call's role begins from, if that has had no call yet. A prompt that ends a role does
@@ -314,7 +331,7 @@ func (r *sentRow) columns() []column {
 
 func (r *sentRow) compare(c *Call) prompt.Continuity {
 	r.decode()
-	r.sent.Named = c.named() && !c.DerivedRole()
+	r.sent.Named, r.sent.Others = c.named() && !c.DerivedRole(), c.otherRoles
 	return prompt.Compare(r.sent, c.Prompt)
 }
 

@@ -122,7 +122,7 @@ func (s *session) take(c *ledger.FreshCall, attempt int) {
 // or work that is gone, nor a session that is, and of a prompt whose text is gone it knows only digests.
 func Replay(l *ledger.Ledger, since decide.Millis, name func(*ledger.FreshCall) (Naming, bool)) (replayed []Call, err error) {
 	type key struct{ tool, cwd, home, scope, task, role, opening string }
-	chains, unnamed := map[key]*chain{}, map[key]bool{}
+	chains, roles := map[key]*chain{}, map[key][]string{} // roles by task
 	err = l.FreshCalls(since, func(c *ledger.FreshCall) {
 		n, ok := name(c)
 		if !ok {
@@ -148,8 +148,10 @@ func Replay(l *ledger.Ledger, since decide.Millis, name func(*ledger.FreshCall) 
 			if chains[at] == nil {
 				chains[at] = &chain{}
 			}
-			r.decide(chains[at], c, r.derivesRole() && unnamed[task])
-			unnamed[task] = unnamed[task] || r.derivesRole()
+			r.decide(chains[at], c, slices.DeleteFunc(slices.Clone(roles[task]), func(role string) bool { return role == r.Role && role != "" }))
+			if !slices.Contains(roles[task], r.Role) {
+				roles[task] = append(roles[task], r.Role)
+			}
 		}
 		replayed = append(replayed, r)
 	})
@@ -159,11 +161,11 @@ func Replay(l *ledger.Ledger, since decide.Millis, name func(*ledger.FreshCall) 
 // derivesRole reports whether the call's role is how its prompt begins.
 func (r *Call) derivesRole() bool { return r.Role == "" && !r.Unrelated }
 
-// decide decides on a call of a chain, as the ledger would, and records it there. others reports that its task has other roles
+// decide decides on a call of a chain, as the ledger would, and records it there. others are the other roles of its task, "" for one
 // that nothing names.
-func (r *Call) decide(of *chain, c *ledger.FreshCall, others bool) {
+func (r *Call) decide(of *chain, c *ledger.FreshCall, others []string) {
 	f := decide.Facts{Now: c.Started, Named: true, DerivedRole: r.derivesRole(), Attempt: r.Attempt, Fingerprints: c.Fingerprints.Named(), Place: c.Place,
-		PromptBytes: int(c.Bytes), Others: others,
+		PromptBytes: int(c.Bytes), Others: r.derivesRole() && slices.Contains(others, ""),
 		Limits: decide.Limits{TTL: r.TTL, MaxAge: r.MaxAge, ResumeSame: r.ResumeSame, Unrelated: r.Unrelated, WholePrompt: r.WholePrompt, ResumeDearer: true}}
 	if r.Fresh {
 		f.Fresh = reason.ContextReset
@@ -171,6 +173,7 @@ func (r *Call) decide(of *chain, c *ledger.FreshCall, others bool) {
 	busy := false
 	for _, s := range slices.Backward(of.sessions) {
 		s.Concurrent, s.Held = of.concurrent, s.LastUsed > c.Started
+		s.sent.Others = others
 		s.Continuity = r.relate(s.sent, c)
 		facts := s.ChainFacts
 		if e := &s.Continuity.Evidence; s.Retains() || e.Answer > 0 {

@@ -144,18 +144,24 @@ func TestReplayKnowsWhatPromptsShow(t *testing.T) {
 	}
 	crowded := steps(as("coder", "One."), as("coder", "Two."), as("coder", "Three."), as("coder", "Four."))
 	crowded[1].early = true
+	told := steps("You are the coder. "+rules, "Review. "+rules, "Review. "+rules+"## Round 1\n\nThe coder said: it changed src/store.go.",
+		"Review. "+rules+"## Round 1\n\nThe coder said: it changed src/store.go.\n\nYour last report: all is well.")
+	for i, role := range []string{"coder", "reviewer", "reviewer", "reviewer"} {
+		told[i].role = role
+	}
 	sequences := map[string][]step{
-		"two roles":          steps(as("coder", "One."), as("reviewer", "One."), as("coder", "Two."), as("reviewer", "Two.")),
-		"one role":           steps(as("coder", "One."), as("coder", "Two."), as("coder", "Three.")),
-		"another's words":    steps(grown(), grown("## Round 1\n\nThe coder said: it changed src/store.go."), grown("## Round 2\n\nCoder: it changed src/store.go.")),
-		"its answer":         steps(grown(), grown("Assistant: "+answer, "User: Go on."), grown("Assistant: "+answer, "User: Go on.", "Assistant: "+answer, "User: More.")),
-		"an edited answer":   steps(grown(), grown("Assistant: I have done nothing.", "User: Go on.")),
-		"its last report":    steps(grown(), grown("Your last report:\n\n"+answer), grown("Your last report:\n\nNothing was done.")),
-		"a clean start":      steps(grown(), grown("Start over from scratch."), grown("Start over from scratch.", "Do more.")),
-		"two templates":      steps(as("coder", "One."), grown(), as("coder", "Two."), grown("More."), as("coder", "Three.")),
-		"an earlier prompt":  steps(grown(), grown("One."), grown(), grown("One.", "Two.")),
-		"roles by beginning": derived,
-		"two at once":        crowded,
+		"another role's words": told,
+		"two roles":            steps(as("coder", "One."), as("reviewer", "One."), as("coder", "Two."), as("reviewer", "Two.")),
+		"one role":             steps(as("coder", "One."), as("coder", "Two."), as("coder", "Three.")),
+		"nobody's words":       steps(grown(), grown("## Round 1\n\nThe coder said: it changed src/store.go."), grown("## Round 2\n\nCoder: it changed src/store.go.")),
+		"its answer":           steps(grown(), grown("Assistant: "+answer, "User: Go on."), grown("Assistant: "+answer, "User: Go on.", "Assistant: "+answer, "User: More.")),
+		"an edited answer":     steps(grown(), grown("Assistant: I have done nothing.", "User: Go on.")),
+		"its last report":      steps(grown(), grown("Your last report:\n\n"+answer), grown("Your last report:\n\nNothing was done.")),
+		"a clean start":        steps(grown(), grown("Start over from scratch."), grown("Start over from scratch.", "Do more.")),
+		"two templates":        steps(as("coder", "One."), grown(), as("coder", "Two."), grown("More."), as("coder", "Three.")),
+		"an earlier prompt":    steps(grown(), grown("One."), grown(), grown("One.", "Two.")),
+		"roles by beginning":   derived,
+		"two at once":          crowded,
 	}
 	seed := rand.New(rand.NewPCG(1, 2))
 	some := slices.Concat(slices.Collect(maps.Values(sequences))...)
@@ -202,6 +208,9 @@ func TestReplayKnowsWhatPromptsShow(t *testing.T) {
 		return l, decisions
 	}
 	resumed := 0
+	if _, d := play(told, "job", true); d[2].Reason != reason.Extends || d[3].Reason != reason.HistoryEdited {
+		t.Errorf("a line of what another role said: %s (%s), and then a report that is not the session's: %s (%s)", d[2].Mode, d[2].Reason, d[3].Mode, d[3].Reason)
+	}
 	for name, steps := range sequences {
 		l, _ := play(steps, "", false)
 		at := -1

@@ -178,7 +178,7 @@ func (f *Template) take(e, c *call, after int, begins string, policy Naming) {
 	if e != first {
 		run.take(&e.FreshCall, rewrite.NoAttempt)
 	}
-	named.decide(&chain{sessions: []*session{run}}, &c.FreshCall, false)
+	named.decide(&chain{sessions: []*session{run}}, &c.FreshCall, nil)
 	if !named.Mode.Continues() {
 		first = c
 	}

@@ -19,6 +19,8 @@ type Sent struct {
 	// Named reports that the caller names the prompt's task and role. A prompt that has most of what the
 	// session was sent then revises it.
 	Named bool
+	// Others are the names of the task's other roles. What the prompt says that one of them said is no answer of the session.
+	Others []string
 }
 
 // A Continuity is how a prompt relates to what a session was sent.

@@ -77,7 +77,7 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 			e.alone = e.alone || own[p.lineDigest(i)]
 		default:
 			e.new = append(e.new, l)
-			if e.Shown == "" && namesAnswer(l.line) {
+			if e.Shown == "" && namesAnswer(l.line) && !speaksOf(l.line, sent.Others) {
 				e.Shown = l.line
 			}
 			if len(sent.Things) > 0 && p.isLog(l.block, logs) {
@@ -113,6 +113,15 @@ func namesAnswer(line string) bool {
 		return false
 	}
 	return len(name) <= longest && findWords("shown", plainWords(name)) != ""
+}
+
+// speaksOf reports whether a line begins with one of some roles: "The coder said: it is done."
+func speaksOf(line string, roles []string) bool {
+	words := strings.TrimPrefix(plainWords(line), "the ")
+	return slices.ContainsFunc(roles, func(role string) bool {
+		name, _, _ := strings.Cut(role, RoleTextMark)
+		return name != "" && strings.HasPrefix(words, plainWords(name)+" ")
+	})
 }
 
 // showsInline reports whether a line shows a line of an answer behind a name or a sign of a list.

@@ -165,6 +165,22 @@ func TestOwnAnswers(t *testing.T) {
 	}
 }
 
+// What another role of the task said is no answer of the session.
+func TestOtherRolesWords(t *testing.T) {
+	key, roles := Key("a key for tests"), []string{"coder", "tester #0123", " #coder", ""}
+	for added, want := range map[string]bool{
+		"The coder said: it changed store.go.": false, "Coder report:\n\nDone.": false, "## The coder's last report\n\nDone.": false,
+		"The developer said: it is done.": true, "Your coder said: it is done.": true, "Your last report: done.": true, "Previous coder answer: done.": true,
+		"The coder said: done.\n\nYour last report: done.": true,
+	} {
+		base := New("Review it.\n\nBe strict.", key)
+		c := Compare(Sent{Base: base.Footprint(), RootFirst: base.Footprint().First, Root: base.Footprint().Blocks, Named: true, Others: roles}, New(base.Text+"\n\n"+added, key))
+		if (c.Evidence.Shown != "") != want {
+			t.Errorf("%q is an answer of the session: %q", added, c.Evidence.Shown)
+		}
+	}
+}
+
 // An answer under the session's name that is not its newest one speaks against a resume.
 func TestShownAnswers(t *testing.T) {
 	const base = "You are the coder.\n\nBuild the page."
