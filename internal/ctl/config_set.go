@@ -103,8 +103,8 @@ func configSet(a *app.App, key string, words []string, agreed app.Consent) error
 	}
 	fmt.Fprintf(a.Stdout, "%s:\n", view.Printable(a.Tilde(edit.File)))
 	gone, come := edit.Lines()
-	showLines(a, "-", view.Bad, gone)
-	showLines(a, "+", view.Good, come)
+	a.Stdout.Changed("-", view.Bad, gone...)
+	a.Stdout.Changed("+", view.Good, come...)
 	if value, known := config.Default().Value(key); known && words == nil {
 		a.Stdout.Notice(key + " goes back to its default: " + cmp.Or(value, "not set"))
 	}
@@ -130,10 +130,4 @@ func configEdit(a *app.App, key string, words []string) (edit textfile.Edit, err
 		edit.New, err = config.Set(edit.File, edit.Old, a.Getenv("HOME"), key, words, "")
 	}
 	return edit, err
-}
-
-func showLines(a *app.App, sign string, meaning view.Meaning, lines []string) {
-	for _, line := range lines {
-		fmt.Fprintln(a.Stdout, a.Stdout.Paint(meaning, sign+view.Printable(line)))
-	}
 }

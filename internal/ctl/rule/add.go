@@ -170,9 +170,7 @@ func withRules(a *app.App, text string, rules []config.Rule) (edit textfile.Edit
 
 // showAdded shows the rules, and what they would have resumed.
 func showAdded(a *app.App, r AddReport) {
-	for line := range strings.Lines(r.Text) {
-		fmt.Fprintln(a.Stdout, a.Stdout.Paint(view.Good, "+"+view.Printable(strings.TrimSuffix(line, "\n"))))
-	}
+	a.Stdout.Changed("+", view.Good, strings.Split(strings.TrimSuffix(r.Text, "\n"), "\n")...)
 	if r.Tried != nil {
 		fmt.Fprintln(a.Stdout)
 		a.Stdout.Sentences("RESULT", "", r.Tried.Text, "It is right only if the calls of a role are rounds of one job: two jobs of one caller look the same.")

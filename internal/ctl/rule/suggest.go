@@ -252,14 +252,14 @@ func (s suggestion) rule(number int) string {
 		fmt.Fprintf(&b, "prompt = %s\n", tomlText(s.Pattern))
 		return b.String()
 	}
-	b.WriteString("# What names the task? Keep one of these lines; without one the rule resumes no more than before:\n" +
-		"# env.NAME = '(?P<task>.+)'                   # a variable that the caller sets\n" +
-		"# prompt = '(?m)^Task: (?P<task>\\S+)'         # a line of the prompt, outside of that block\n")
+	b.WriteString("# What names the task? Keep one of these lines; without one the rule resumes\n# no more than before:\n" +
+		"# env.NAME = '(?P<task>.+)'            # a variable that the caller sets\n" +
+		"# prompt = '(?m)^Task: (?P<task>\\S+)'  # a line outside of that block\n")
 	if s.openings > 1 {
-		fmt.Fprintf(&b, "# These prompts begin in %d ways: if those are roles, name them by (?P<role>\\w+) instead.\n", s.openings)
-		return b.String()
+		fmt.Fprintf(&b, "# The prompts begin in %d ways: if these are roles, capture (?P<role>\\w+) too.\n", s.openings)
+	} else {
+		b.WriteString("# task = \"one\"                         # all in the directory is one task\n")
 	}
-	b.WriteString("# task = \"one\"                               # all that this tool does in the directory is one task\n")
 	return b.String()
 }
 
@@ -315,7 +315,8 @@ func printSuggestions(a *app.App, found []suggestion, files []string) {
 func printComment(s view.Screen, lines []string) {
 	const mark = "# "
 	for _, line := range lines {
-		folded := s.Indented(view.Printable(line), len(mark))
+		bullet := len(line) - len(strings.TrimLeft(line, " -"))
+		folded := s.Indented(view.Printable(line), len(mark)+bullet)
 		fmt.Fprintln(s, mark+strings.ReplaceAll(folded, "\n"+strings.Repeat(" ", len(mark)), "\n"+mark))
 	}
 }

@@ -177,6 +177,16 @@ func (s Screen) Sentences(header string, m Meaning, sentences ...string) {
 	}
 }
 
+// Changed prints lines of a file that come or go, behind a sign. What the screen has no room for is below its line, indented.
+func (s Screen) Changed(sign string, m Meaning, lines ...string) {
+	const indent = 4
+	for _, line := range lines {
+		for part := range strings.SplitSeq(s.Indented(sign+Printable(line), indent), "\n") {
+			fmt.Fprintln(s, s.Paint(m, part))
+		}
+	}
+}
+
 // Notice prints a sentence without a header: folded to the width of a terminal, elsewhere on one line.
 func (s Screen) Notice(sentence string) { fmt.Fprintln(s, s.Indented(Printable(sentence), 0)) }
 
