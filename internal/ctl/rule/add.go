@@ -77,7 +77,10 @@ func runAddFrom(a *app.App, call string, agreed app.Consent) error {
 	}
 	p, err := ProposeFor(a, l, i)
 	if err != nil {
-		return app.WithHint(fmt.Errorf("make a rule from call %d: %w", i.ID, err), "without a rule: "+reason.NameTask)
+		if err = fmt.Errorf("make a rule from call %d: %w", i.ID, err); i.Task == "" && i.Rule == "" {
+			err = app.WithHint(err, "without a rule: "+reason.NameTask)
+		}
+		return err
 	}
 	return add(a, p.Text, p.rules, &p.tried, agreed)
 }

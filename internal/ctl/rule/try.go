@@ -138,14 +138,14 @@ func runTry(a *app.App, name, since string, asJSON bool) error {
 		return err
 	}
 	report := TryReport{Schema: "shimctl.rule.try/1", Since: from.UTC()}
-	if isFile && name != "-" {
-		report.Command = "shimctl rule add " + view.ShellQuote(name)
-	}
 	report.Rules, err = view.WithProgress(a.Stderr, "looking through the calls", func() ([]TriedRule, error) {
 		return tryRules(a, rules, decide.MillisOf(from))
 	})
 	if err != nil {
 		return err
+	}
+	if isFile && name != "-" && slices.ContainsFunc(report.Rules, TriedRule.mayResume) {
+		report.Command = "shimctl rule add " + view.ShellQuote(name)
 	}
 	if asJSON {
 		return a.Stdout.PrintJSON(report)
@@ -273,6 +273,9 @@ func (t *TriedRule) roleWords() string {
 		return fmt.Sprintf("%s %s, %d resumed", cmp.Or(view.RoleName(r.Role), "no role"), view.Count(int64(r.Calls), "call"), r.Resumed)
 	}), "; ")
 }
+
+// mayResume reports whether the rule would have resumed calls, or may resume others than those in the ledger.
+func (t TriedRule) mayResume() bool { return t.Resumed > 0 || t.Matched == 0 && t.rule.NamesTask() }
 
 // goneWords say of how many resumed calls it is not known what their prompts say.
 func (t *TriedRule) goneWords() string {
