@@ -232,6 +232,8 @@ type Plan struct {
 	// OneStream requests that stdout and stderr are read as one stream, in order, if the caller has
 	// both in one file. ErrLine then reads the lines of both.
 	OneStream bool
+	// CannotWrite is the tool's exit code if its answer cannot be written, where that depends on its version; 0 for the descriptor's.
+	CannotWrite int
 }
 
 // ID returns the ID of the run's session if the command line gives it, "" if the tool chooses it.

@@ -215,7 +215,7 @@ func (a *Attempt) Shown(st Status) Status {
 	case exit != 0:
 		st.Exit = exit
 	case st.Exit == 0 && a.stdout.failed != nil:
-		st.Exit = d.CannotWrite
+		st.Exit = cmp.Or(a.Plan.CannotWrite, d.CannotWrite)
 	}
 	return st
 }

@@ -114,7 +114,7 @@ var deliberate = []Difference{
 	{"gemini", `^KILL (in the middle|at the end)`, "if gemini is killed, that child process continues; if the shim is killed, the tool ends too", false},
 	{"qwen", `^(TERM|INT|HUP|KILL) in the middle|^Ctrl-C, at a terminal|^TERM at moment|^KILL at the end`, "if a signal ends qwen, the child process that it has restarted itself as continues; with the shim that ends too", false},
 	{"qwen", `^(5 MB answer, text|reader leaves)$`, "qwen exits before a pipe has taken all of one", true},
-	{"qwen", `^401, json, at a terminal$`, "what qwen writes to stdout and stderr in the same moment may change its order at a terminal", true},
+	{"qwen", `^(401|overflow|nothing), (json|stream), at a terminal$`, "what qwen writes to stdout and stderr in the same moment may change its order at a terminal", true},
 	{"codex", `^own resume of each id$`, "a copied thread loses codex's cached prefix, so both calls share one thread, which contains both; once the caller resumes it, it is the caller's", false},
 	{"copilot", `^(TERM|INT|HUP) (in the middle|at the end)|^TERM at moment`, "its npm package waits for the program and does not forward signals to it; the shim does", false},
 	{"copilot", `^KILL at the end`, "if its npm package is killed, the program continues; if the shim is killed, both end", false},

@@ -193,6 +193,7 @@ type own struct {
 	unsteady     bool   // the system prompt changes from call to call
 	namesDefault bool   // a resume must name the default model
 	maxTurns     string // the caller's limit
+	cannotWrite  int    // its exit code if its answer cannot be written
 }
 
 func (c claude) Parse(in rewrite.Invocation) rewrite.Call {
@@ -406,6 +407,9 @@ func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	// The option came with 2.1.98. From 2.1.277 on the session keeps the system prompt that it began with, and it changes nothing.
 	own.unsteady = s.Version != "" && base.AtLeast(s.Version, 2, 1, 98) && !base.AtLeast(s.Version, 2, 1, 277)
 	own.namesDefault = !model && c.Model == "" && !base.AtLeast(s.Version, 2, 1, 271)
+	if s.Version != "" && base.AtLeast(s.Version, 2, 1, 330) { // 2.1.329 ends with 0
+		own.cannotWrite = 1
+	}
 	c.Own = own
 	return c
 }
@@ -480,7 +484,7 @@ func (claude) EffectivePrompt(c rewrite.Call, stdin string) string {
 func (claude) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	prompt, whole := t.Prompt()
 	own := base.Own[own](c)
-	plan := rewrite.Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole}
+	plan := rewrite.Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole, CannotWrite: own.cannotWrite}
 	args := slices.Clone(c.Args)
 	var front []string
 	if plan.Resume != "" {

@@ -148,6 +148,12 @@ func TestClaudeSettles(t *testing.T) {
 			t.Errorf("%q, %s: %s %q, no resume %v", tt.line, tt.version, c.Mode, c.Reason, c.NoResume)
 		}
 	}
+	for version, want := range map[string]int{"2.1.329": 0, "2.1.330": 1, "2.2.0": 1, "": 0} {
+		c := claude{}.ResolveWithEnv(parse("-p hi", "HOME=/h"), rewrite.HostEnv{Version: version})
+		if got := (claude{}).Plan(c, rewrite.ToFresh("hi")).CannotWrite; got != want {
+			t.Errorf("%q ends with %d if its answer cannot be written", version, got)
+		}
+	}
 	// A setting that makes json an array of all events changes nothing: the array is read too.
 	verbose := map[string]string{"/h/.claude/settings.json": `{"verbose":true}`}
 	if c := (claude{}).ResolveWithEnv(parse("-p hi --output-format json", "HOME=/h"), rewrite.HostEnv{Settings: verbose}); c.Mode != rewrite.Fresh {
