@@ -301,10 +301,15 @@ func TestACallerThatLeaves(t *testing.T) {
 			r, w := pair(t, blockingPipe)
 			files := [3]*os.File{devNull(t), outputFile(t), outputFile(t)}
 			files[tt.leaves] = w
-			time.AfterFunc(100*time.Millisecond, func() {
+			go func() {
+				if tt.holds {
+					time.Sleep(100 * time.Millisecond)
+				} else {
+					_, _ = r.Read(make([]byte, 1)) // the tool has written what it writes first
+				}
 				r.Close()
 				time.AfterFunc(300*time.Millisecond, func() { _ = os.WriteFile(begin, nil, 0o600) })
-			})
+			}()
 			script := `echo word; echo aside >&2; until [ -e ` + begin + ` ]; do sleep 0.02; done; exec /bin/sh -c '` + tt.writes + `; sleep 0.2; exit 0'`
 			_, st := performFor(t, scriptedTool{stream: &scriptedStream{holds: tt.holds}}, rewrite.Plan{ReadStderr: true}, script, time.Minute, files)
 			if st != tt.want {
