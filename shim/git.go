@@ -18,8 +18,8 @@ const (
 	maxReflog     = 64 << 10
 )
 
-// gitTimeout is how long git may take. No answer in time counts as no.
-const gitTimeout = 500 * time.Millisecond
+// gitTimeout is how long git may take. No answer in time counts as no. Only tests change it.
+var gitTimeout = 500 * time.Millisecond
 
 // A repository is a git repository with one of its work trees.
 type repository struct {

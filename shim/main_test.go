@@ -3,6 +3,7 @@ package shim
 import (
 	"os"
 	"testing"
+	"time"
 
 	"reprise/shim/front"
 	"reprise/test/toolbox"
@@ -10,5 +11,6 @@ import (
 
 func TestMain(m *testing.M) {
 	toolbox.StartAnew(front.Ignored)
+	gitTimeout = time.Minute // what git answers is tested, also on a busy machine
 	os.Exit(m.Run())
 }
