@@ -8,15 +8,13 @@ var gemini = cli{
 		{"json", list("-o|json"), false},
 		{"stream", list("-o|stream-json"), true},
 	},
-	ask:    func(f format, prompt string) []string { return append([]string{"-p", prompt}, f.args...) },
-	stdin:  list("-o|text"),
-	tools:  list("--yolo"),
-	nested: "gemini -p hi </dev/null 2>/dev/null",
-	pause:  "SLOW",
-	modest: true,
-	// gemini 0.61.0 asks for the lock of its list of projects three times at once if --session-id is given, and waits for itself
-	// 100 and 200 ms (strace).
-	waits:            300 * time.Millisecond,
+	ask:              func(f format, prompt string) []string { return append([]string{"-p", prompt}, f.args...) },
+	stdin:            list("-o|text"),
+	tools:            list("--yolo"),
+	nested:           "gemini -p hi </dev/null 2>/dev/null",
+	pause:            "SLOW",
+	modest:           true,
+	waits:            300 * time.Millisecond, // with --session-id it waits for its own lock for 100 and 200 ms (0.61.0, strace)
 	exitsBeforeFlush: true,
 	rows: map[string]row{
 		"tool use":        {prompt: "RUNTOOL please", options: list("--yolo")},

@@ -116,7 +116,7 @@ func ends(c call, r [2]harness.Result) (found []string) {
 // race compares the time of the first output, and the time from the first byte to the last. Of several
 // runs it uses the best and the median, since delays come from the machine.
 func (st stage) race(s scenario) ([]string, error) {
-	var first [2]time.Duration
+	first := [2]time.Duration{time.Hour, time.Hour}
 	var spreads [2][]time.Duration
 	for run := 1; ; run++ {
 		found, r, err := st.once(s)
@@ -124,7 +124,7 @@ func (st stage) race(s scenario) ([]string, error) {
 			return found, err
 		}
 		for i := range r {
-			first[i] = best(first[i], r[i].First)
+			first[i] = min(first[i], r[i].First)
 			spreads[i] = append(spreads[i], r[i].Last-r[i].First)
 		}
 		direct, shimmed := harness.Median(spreads[0]), harness.Median(spreads[1])
@@ -137,14 +137,6 @@ func (st stage) race(s scenario) ([]string, error) {
 				first[0], first[1], direct, shimmed)}, nil
 		}
 	}
-}
-
-// best returns the smaller of two times, of which the first may be unset.
-func best(a, b time.Duration) time.Duration {
-	if a == 0 {
-		return b
-	}
-	return min(a, b)
 }
 
 // A verdict is the result of a scenario.
