@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -121,7 +122,7 @@ func (o wanted) run() error {
 				continue
 			}
 			if err := o.measure(w, subject, shims); err != nil {
-				return err
+				return errors.Join(err, w.Flush()) // with what has been measured
 			}
 		}
 	}
@@ -145,7 +146,7 @@ func (o wanted) measure(w io.Writer, subject subject, shims string) error {
 		}
 		with, err := o.play(s, subject, real, shims)
 		if err != nil {
-			return err
+			return fmt.Errorf("with the shim: %w", err)
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", subject.Tool, subject.Version, subject.model, s.name, with.calls, with.resumed,
 			change(without.requests, with.requests), change(without.tokens.Input, with.tokens.Input),
