@@ -80,7 +80,7 @@ func TestPrune(t *testing.T) {
 		for range 3 {
 			ours = append(ours, started(again, round()))
 		}
-		if r := w.run("shimctl", harness.Call{Args: list("prune|--keep-last|1")}); r.Exit != 0 || !strings.Contains(r.Stdout, "\nremoved 2 sessions ") {
+		if r := w.run("shimctl", harness.Call{Args: list("prune|--keep-last|1|--yes")}); r.Exit != 0 || !strings.Contains(r.Stdout, "\nremoved 2 sessions ") {
 			t.Fatalf("exit %d\n%s%s", r.Exit, r.Stdout, r.Stderr)
 		}
 		for _, id := range ours[:2] {
@@ -135,7 +135,7 @@ func TestPruneKeepsTheParentOfAFork(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.run("codex", harness.Call{Args: []string{"exec", round()}, Env: again})
-	if r := w.run("shimctl", harness.Call{Args: list("prune|--keep-last|1")}); !strings.Contains(r.Stdout, "\tkeep\tforked\n") {
+	if r := w.run("shimctl", harness.Call{Args: list("prune|--keep-last|1|--yes")}); !strings.Contains(r.Stdout, "\tkeep\tforked\n") {
 		t.Errorf("%s%s", r.Stdout, r.Stderr)
 	}
 	if r := w.call("exec", "resume", child, "what number was it?"); r.Stdout != "4711\n" {
