@@ -27,15 +27,13 @@ func testedLists(a *app.App) ([]setup.Check, []tested.List) {
 		fetched, err = tested.Parse(text)
 	}
 	if err != nil {
-		return []setup.Check{setup.Note("tested versions", a.TildeIn(err.Error()), orUpdate("delete "+a.Tilde(path)))}, lists
+		return []setup.Check{setup.Note("tested versions", a.TildeIn(err.Error()), orUpdate(app.ModulePath(), "delete "+a.Tilde(path)))}, lists
 	}
 	return nil, append(lists, fetched)
 }
 
 // orUpdate adds update-list to a remedy where it can be typed as it is, in a program that knows its releases.
-func orUpdate(remedy string) string { return orUpdateOf(app.ModulePath(), remedy) }
-
-func orUpdateOf(module, remedy string) string {
+func orUpdate(module, remedy string) string {
 	if app.RepositoryOf(module) == "" {
 		return remedy
 	}

@@ -52,7 +52,7 @@ func checkVersion(name, said string, lists []tested.List) []setup.Check {
 	case tested.Compare(version, oldest) < 0, tested.Compare(newest, version) < 0:
 		c.Result = "note"
 		c.Finds = fmt.Sprintf("%s was not tried, only %s to %s: its output may differ from what the shim renders", version, oldest, newest)
-		c.Fix = orUpdate(fmt.Sprintf("install %s, or leave the tool alone with enabled = false under [tool.%s]", newest, name))
+		c.Fix = orUpdate(app.ModulePath(), fmt.Sprintf("install %s, or leave the tool alone with enabled = false under [tool.%s]", newest, name))
 	default:
 		c.Finds = fmt.Sprintf("%s lies between versions that were tried, %s to %s", version, oldest, newest)
 	}

@@ -25,8 +25,8 @@ type sentCall struct {
 	begins  string         // the same for prompts that begin alike
 }
 
-// PromptOf returns the prompt of a call, nil if the tool's file does not have it any more, or has another one.
-func PromptOf(c ledger.FreshCall, key prompt.Key) *prompt.Prompt {
+// promptOf returns the prompt of a call, nil if the tool's file does not have it any more, or has another one.
+func promptOf(c ledger.FreshCall, key prompt.Key) *prompt.Prompt {
 	text, err := transcript.FirstPrompt(c.Tool, c.File)
 	if err != nil || text == "" {
 		return nil
@@ -50,7 +50,7 @@ func sentLike(l *ledger.Ledger, tool, cwd string, since decide.Millis) (list []s
 		}
 	})
 	for _, c := range calls[max(0, len(calls)-maxSent):] {
-		if p := PromptOf(c, l.Key()); p != nil {
+		if p := promptOf(c, l.Key()); p != nil {
 			list = append(list, sentCall{FreshCall: c, prompt: p})
 		}
 	}

@@ -312,9 +312,14 @@ func linePatternOf(group []sentCall, n int, wantTask bool) (pattern string, task
 
 // differWithin reports whether two calls of one kind have different values.
 func differWithin(group []sentCall, own, kind func(sentCall) string) bool {
-	return slices.ContainsFunc(group, func(c sentCall) bool {
-		return slices.ContainsFunc(group, func(o sentCall) bool { return kind(c) == kind(o) && own(c) != own(o) })
-	})
+	seen := map[string]string{}
+	for _, c := range group {
+		if before, ok := seen[kind(c)]; ok && before != own(c) {
+			return true
+		}
+		seen[kind(c)] = own(c)
+	}
+	return false
 }
 
 // counts reports whether a word differs between prompts that otherwise begin alike, as the number of a round does.
@@ -470,7 +475,7 @@ func alike(group []sentCall) string {
 		}
 	}
 	words := strings.Join(view.Mapped(parts, func(where string) string { return sameBut(times[where], where) }), "; ")
-	return CallerWords(group[0].FreshCall) + ": " + cmp.Or(words, view.Count(int64(len(group)), "call"))
+	return callerWords(group[0].FreshCall) + ": " + cmp.Or(words, view.Count(int64(len(group)), "call"))
 }
 
 // sameBut says of calls that they differ in one place of a prompt.
@@ -478,7 +483,7 @@ func sameBut(calls int, where string) string {
 	return fmt.Sprintf("%s, the same but for %s", view.Count(int64(calls), "call"), where)
 }
 
-// CallerWords names the caller, or where it makes its calls.
-func CallerWords(c ledger.FreshCall) string {
+// callerWords names the caller, or where it makes its calls.
+func callerWords(c ledger.FreshCall) string {
 	return clip(cmp.Or(c.Caller, c.Tool+" in "+filepath.Base(c.Cwd)))
 }

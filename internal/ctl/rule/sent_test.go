@@ -19,7 +19,7 @@ func TestPromptOf(t *testing.T) {
 	}
 	f := prompt.New(text, key).Footprint()
 	c := ledger.FreshCall{Tool: "claude", File: file, Footprint: f}
-	if p := PromptOf(c, key); p == nil || p.Text != text {
+	if p := promptOf(c, key); p == nil || p.Text != text {
 		t.Errorf("%+v", p)
 	}
 	for name, change := range map[string]func(*ledger.FreshCall){
@@ -30,7 +30,7 @@ func TestPromptOf(t *testing.T) {
 	} {
 		other := c
 		change(&other)
-		if p := PromptOf(other, key); p != nil {
+		if p := promptOf(other, key); p != nil {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
@@ -42,7 +42,7 @@ func TestCallerWords(t *testing.T) {
 		"codex in shop": {Tool: "codex", Cwd: "/work/shop"},
 		"a?b":           {Caller: "a\nb"},
 	} {
-		if got := CallerWords(c); got != want {
+		if got := callerWords(c); got != want {
 			t.Errorf("%+v: %q, want %q", c, got, want)
 		}
 	}

@@ -119,7 +119,7 @@ func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, e
 		if !s.worthIt() {
 			continue
 		}
-		p := PromptOf(f.Latest, l.Key())
+		p := promptOf(f.Latest, l.Key())
 		if nameBy(cfg, f.Tool, f.Cwd, p) != "" {
 			continue
 		}
@@ -137,17 +137,19 @@ func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, e
 // Advice says what the calls of a template have in common, and returns the command that has them resumed. It adds a rule if that
 // matches as many; otherwise it shows what the user must complete. The command is "" if a rule names them by now, or would resume none.
 func Advice(a *app.App, l *ledger.Ledger, t replay.Template, since decide.Millis) (says, command string) {
-	p := PromptOf(t.Latest, l.Key())
-	proposed, err := proposeRule(a, l, t.Latest.ID, t.Tool, t.Cwd, since)
-	switch {
-	case errors.Is(err, errNoGain), nameBy(a.Configured(), t.Tool, t.Cwd, p) != "":
+	p := promptOf(t.Latest, l.Key())
+	if nameBy(a.Configured(), t.Tool, t.Cwd, p) != "" {
+		return "", ""
+	}
+	switch proposed, err := proposeRule(a, l, t.Latest.ID, t.Tool, t.Cwd, since); {
+	case errors.Is(err, errNoGain):
 		return "", ""
 	case err == nil && proposed.tried.Matched >= t.Calls:
 		command = fmt.Sprintf("shimctl rule add --from %d", t.Latest.ID)
 	default:
 		command = "shimctl rule suggest"
 	}
-	return fmt.Sprintf("%s: %s; a rule would resume them", CallerWords(t.Latest), sameBut(t.Calls, placeWords(p, t.Place))), command
+	return fmt.Sprintf("%s: %s; a rule would resume them", callerWords(t.Latest), sameBut(t.Calls, placeWords(p, t.Place))), command
 }
 
 // nameBy returns the name of the rule that matches a call by now, "" for none. p is its prompt, nil if that is not known.

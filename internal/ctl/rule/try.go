@@ -176,7 +176,7 @@ func tryRules(a *app.App, rules []config.Rule, since decide.Millis) ([]TriedRule
 				continue
 			}
 			if p == nil {
-				if p = PromptOf(*c, l.Key()); p != nil {
+				if p = promptOf(*c, l.Key()); p != nil {
 					sent.Prompt = p.Text
 				}
 			}

@@ -24,7 +24,7 @@ type Saving struct {
 	AtLeast    AtLeast
 	Arms       Comparison  // its sizes hold even if the arms are too small to be compared
 	Comparison *Comparison // of the arms; nil if they cannot be compared. It says nothing of calls made while nothing was held out
-	Estimate   Estimate    // of all calls, also those of the arms: what parts saved adds up
+	Estimate   Estimate    // of all calls, also those of the arms. What parts of them saved adds up to it
 
 	peers []sideSums
 	price Price
