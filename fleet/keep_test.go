@@ -211,7 +211,7 @@ func TestLogIsSummedUp(t *testing.T) {
 	if err != nil || len(last) != 1 || last[0].Arm != ledger.Treated || last[0].DeltaArm != ledger.WholePrompt || last[0].ResumedFrom != firstID {
 		t.Errorf("%+v, %v", last, err)
 	}
-	groups, err := history.Groups(l, history.ByMachine, history.Filter{}, 100_000)
+	groups, err := history.Groups(l, history.ByMachine, history.Filter{}, 100_000, 0)
 	if err != nil || len(groups) != 3 || groups[0].Key != "b" || groups[0].Calls != 4 || groups[0].Resumed != 2 || groups[0].Reused != 1 || groups[0].Created != 2 {
 		t.Errorf("%+v, %v", groups, err)
 	}

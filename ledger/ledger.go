@@ -263,10 +263,11 @@ func (l *Ledger) Close() error {
 	return l.db.Close()
 }
 
-// Check checks the whole file: that it is intact and contains its tables.
+// Check checks the whole file: that it is intact and contains its tables. Whether indexes agree with their tables is not checked, which takes
+// four times as long.
 func (l *Ledger) Check() error {
 	var result string
-	if err := l.db.QueryRow("PRAGMA integrity_check(1)").Scan(&result); err != nil {
+	if err := l.db.QueryRow("PRAGMA quick_check(1)").Scan(&result); err != nil {
 		return fmt.Errorf("check ledger: %w", Explain(err))
 	}
 	if result != "ok" {

@@ -143,7 +143,7 @@ func readFigures(l *ledger.Ledger) (f export.Figures, err error) {
 		return f, err
 	}
 	f.Chains = totals.Chains
-	if f.Tallies, err = history.Tallies(l); err != nil {
+	if f.Tallies, err = history.Tallies(l, history.Filter{}); err != nil {
 		return f, err
 	}
 	if f.Sessions, err = history.Sessions(l); err != nil {

@@ -36,6 +36,7 @@ estimate and how it was made. It also shows whether resumed chains took more cal
 	app.StoreFlag(c, &from.store)
 	c.Flags().BoolVar(&summary, "summary", false, "print a sentence and a table in Markdown, for a CI job's page")
 	c.Flags().StringVar(&from.by, "by", string(history.ByTool), "one row for each `KEY`: "+byWords)
+	app.LimitFlag(c, &from.limit, "show at most `N`, 0 for all; of days and weeks all")
 	from.flags = app.FilterFlag(a, c)
 	bys := slices.Concat(history.Bys, history.SharedBys)
 	columns = view.AddColumns(c, view.Mapped(bys, byHeader), statsColumns)
@@ -54,6 +55,7 @@ var byWords = func() string {
 type statsSource struct {
 	store bool
 	by    string
+	limit int // of the rows, 0 for none
 	flags app.FilterFlags
 }
 
@@ -87,6 +89,8 @@ func runStats(a *app.App, from statsSource, columns *view.ColumnsFlag, asJSON, s
 type stats struct {
 	By      history.By
 	Filter  history.Filter
+	limit   int  // of Groups, 0 for none
+	latest  bool // of a huge ledger, only the latest calls
 	Groups  []billedGroup
 	Total   billedGroup
 	Cached  []history.CacheRow
@@ -105,7 +109,10 @@ type billedGroup struct {
 
 // readStats reads the calls; a missing ledger counts as empty.
 func readStats(a *app.App, from statsSource) (stats, error) {
-	s := stats{By: history.By(from.by), Now: decide.MillisOf(a.Now)}
+	s := stats{By: history.By(from.by), limit: from.limit, Now: decide.MillisOf(a.Now)}
+	if s.By == history.ByDay || s.By == history.ByWeek {
+		s.limit = 0
+	}
 	table, err := a.LoadPrices()
 	if err != nil {
 		return s, err
@@ -170,13 +177,18 @@ func sumShared(l *ledger.Ledger, f history.Filter) (s fleet.Sums, err error) {
 }
 
 // sum sums the calls up. Each ledger reads all calls: with a connection of its own they run in parallel.
-func (s *stats) sum(forGroups, forOthers *ledger.Ledger, r view.Reporter) error {
+func (s *stats) sum(forGroups, forOthers *ledger.Ledger, r view.Reporter) (err error) {
+	asked := s.Filter
+	if s.Filter, err = app.Summed(forGroups, asked, history.Always.Since); err != nil {
+		return err
+	}
+	s.latest = s.Filter != asked
 	var groups []history.Group
 	var arms []history.ChainSums
 	var courses []history.Course
-	err := inParallel(
+	err = inParallel(
 		func() (err error) {
-			groups, err = history.Groups(forGroups, s.By, s.Filter, r.Prices.LongPrompt())
+			groups, err = history.Groups(forGroups, s.By, s.Filter, r.Prices.LongPrompt(), s.limit)
 			return err
 		},
 		func() error {
@@ -236,6 +248,9 @@ func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
 		return
 	}
 	a.Stdout.Heading(app.CallsOfPeriod(s.Filter.Times()))
+	if s.latest {
+		a.Stderr.Notice(app.LatestWords)
+	}
 	t := view.NewTable(append([]string{byHeader(s.By)}, statsColumns...)...).Choose(columns.Names).
 		Spare("PRICED", "REUSED", "SESSIONS", "DURATION", "TOKENS/SESSION", "REUSE", "OK")
 	for _, g := range s.Groups {
@@ -245,6 +260,9 @@ func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
 		}
 		if s.By == history.ByCwd {
 			key = a.PathCell(g.Key)
+		}
+		if g.Key == history.OtherKeys {
+			key = view.TextCell(view.AllOthers).As(view.Dim)
 		}
 		t.Add(groupRow(key, g)...)
 	}
@@ -264,6 +282,14 @@ func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
 	printQuality(a, s.Quality)
 	printCache(a, s.Cached)
 	printHour(a, s.Hour)
+}
+
+// groupName names a group in Markdown.
+func groupName(g billedGroup) string {
+	if g.Key == history.OtherKeys {
+		return view.AllOthers
+	}
+	return view.RoleName(g.Key)
 }
 
 func groupRow(key view.Cell, g billedGroup) []view.Cell {
@@ -320,7 +346,7 @@ func printSummary(a *app.App, s stats) {
 	}
 	fmt.Fprintf(a.Stdout, "\n| %s | calls | resumed | read from cache | cost |\n| --- | ---: | ---: | ---: | ---: |\n", s.By)
 	for _, g := range s.Groups {
-		fmt.Fprintf(a.Stdout, "| %s | %s | %s | %s | %s |\n", inMarkdown(view.OrDash(view.RoleName(g.Key))),
+		fmt.Fprintf(a.Stdout, "| %s | %s | %s | %s | %s |\n", inMarkdown(view.OrDash(groupName(g))),
 			view.Thousands(g.Calls), view.Thousands(g.Resumed), view.Amount("share", view.CacheRate(g.Group)), view.PriceCell(g.Bill.Total).Human)
 	}
 }

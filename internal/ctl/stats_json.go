@@ -27,6 +27,7 @@ type statsReport struct {
 
 type groupReport struct {
 	Key              *string  `json:"key" doc:"what its calls have in common"`
+	Others           bool     `json:"others,omitempty" doc:"whether these are all groups beyond --limit"`
 	Calls            int64    `json:"calls" doc:"managed calls"`
 	Ended            int64    `json:"ended" doc:"those that have ended"`
 	OK               int64    `json:"ok" doc:"those that ended well"`
@@ -96,7 +97,7 @@ func statsJSON(s stats) statsReport {
 		if s.By == history.ByRole {
 			g.Key = view.RoleName(g.Key)
 		}
-		if g.Key != "" {
+		if row.Others = g.Key == history.OtherKeys; g.Key != "" && !row.Others {
 			row.Key = &g.Key
 		}
 		r.Groups = append(r.Groups, row)

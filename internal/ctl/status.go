@@ -62,7 +62,8 @@ type overview struct {
 	bill      view.Bill      // of the last days
 	saved     saving.Saving  // of the last days
 	whole     history.WholePrompts
-	span      string // the last days, or the period that was asked for
+	period    history.Period // of the figures: the last days, of a huge ledger the latest calls, or what was asked for
+	span      string         // names it
 	chains    []history.ChainRow
 	live      []history.ChainRow // young enough, and their session alive
 	running   []history.Invocation
@@ -112,17 +113,23 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 func noCallMade(f history.Filter) string { return "no managed call has been made" + app.FilterWords(f) }
 
 func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filter) (o overview, err error) {
-	o.lists, o.span = f, fmt.Sprintf("last %d days", app.RecentDays)
-	if words := app.PeriodWords(f.Times()); words != "" {
-		o.span = strings.TrimSpace(words)
-	}
+	o.lists = f
 	cfg, wrong := a.Configuration()
 	now := decide.MillisOf(a.Now)
 	all := history.Wanted{Filter: o.lists, Limit: maxChains}
 	live, last := all, all
 	live.Live, last.Limit = true, statusDecisions
+	recent := a.Recent()
+	if f, err = app.Summed(l, f, recent); err != nil {
+		return o, err
+	}
 	if f.Period == (history.Period{}) {
-		f.Period = history.Since(decide.MillisOf(a.Now.AddDate(0, 0, -app.RecentDays))).Period
+		f.Period = history.Since(recent).Period
+	}
+	if o.period = f.Period; o.period == history.Since(recent).Period {
+		o.span = fmt.Sprintf("last %d days", app.RecentDays)
+	} else {
+		o.span = strings.TrimSpace(app.PeriodWords(o.period))
 	}
 	var meters []ledger.MeterRow
 	var passed []history.PassedRow
@@ -340,16 +347,17 @@ type totalsReport struct {
 }
 
 type recentReport struct {
-	Days       int   `json:"days" doc:"number of days"`
-	Resumed    int64 `json:"resumed" doc:"resumed calls"`
-	Forked     int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
-	Fresh      int64 `json:"fresh" doc:"fresh calls"`
-	Input      int64 `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
-	CacheRead  int64 `json:"cache_read_tokens" doc:"tokens read from the cache"`
-	CacheWrite int64 `json:"cache_write_tokens" doc:"tokens written to the cache"`
-	Output     int64 `json:"output_tokens" doc:"tokens that the model wrote"`
-	Uncounted  int64 `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
-	Unpriced   int64 `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
+	Days       int        `json:"days" doc:"number of days"`
+	Since      *time.Time `json:"since" doc:"start of the period"`
+	Resumed    int64      `json:"resumed" doc:"resumed calls"`
+	Forked     int64      `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
+	Fresh      int64      `json:"fresh" doc:"fresh calls"`
+	Input      int64      `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
+	CacheRead  int64      `json:"cache_read_tokens" doc:"tokens read from the cache"`
+	CacheWrite int64      `json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output     int64      `json:"output_tokens" doc:"tokens that the model wrote"`
+	Uncounted  int64      `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
+	Unpriced   int64      `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
 	view.MoneyReport
 	WholeShort int64          `json:"short_prompts_sent_whole" doc:"resumed calls whose prompt is under 2 KB and was sent whole"`
 	WholeLong  int64          `json:"long_prompts_sent_whole" doc:"resumed calls whose prompt is longer and was sent whole"`
@@ -357,8 +365,9 @@ type recentReport struct {
 }
 
 func statusJSON(r view.Reporter, o overview) statusReport {
+	since, _ := periodJSON(o.period)
 	return statusReport{Schema: "shimctl.status/1", Totals: totalsReport(o.totals), Chains: view.Mapped(o.chains, r.Chain),
-		Recent: recentReport{Days: app.RecentDays, Resumed: o.bill.Resumed, Forked: o.bill.Forked, Fresh: o.bill.Fresh, Input: o.bill.Input,
+		Recent: recentReport{Days: app.RecentDays, Since: since, Resumed: o.bill.Resumed, Forked: o.bill.Forked, Fresh: o.bill.Fresh, Input: o.bill.Input,
 			CacheRead: o.bill.Cached, CacheWrite: o.bill.Write, Output: o.bill.Output, Uncounted: o.bill.Uncounted,
 			Unpriced: o.bill.NotKnown, MoneyReport: view.MoneyJSON(o.bill.Total, o.bill.Source()), Saved: o.saved.Summary(), WholeShort: o.whole.Short, WholeLong: o.whole.Long},
 		Decisions: view.Mapped(o.decisions, r.Call), Store: o.store, Passed: append([]why.PassedReport{}, o.passed...), Warnings: append(append([]warning{}, o.broken...), o.warnings...)}

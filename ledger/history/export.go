@@ -25,20 +25,21 @@ type Tally struct {
 	Cost                                 int64 // nano-dollars
 }
 
-// Tallies counts all calls.
-func Tallies(l *ledger.Ledger) ([]Tally, error) {
+// Tallies counts the selected calls.
+func Tallies(l *ledger.Ledger, f Filter) ([]Tally, error) {
+	where, args := f.selects("")
 	var all []Tally
 	err := ledger.Each(l, `
 		SELECT tool, mode, reason, coalesce(fell_back, ''), coalesce(outcome, ''), count(*), coalesce(sum(duration), 0),
 			sum(prompt_bytes), sum(sent_bytes), count(input), coalesce(sum(input), 0), coalesce(sum(cache_read), 0),
 			coalesce(sum(cache_write), 0), coalesce(sum(output), 0), count(cost), coalesce(sum(cost), 0)
-		FROM invocations GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`, func(rows *sql.Rows) error {
+		FROM invocations WHERE `+where+` GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`, func(rows *sql.Rows) error {
 		var t Tally
 		err := rows.Scan(&t.Tool, &t.Mode, &t.Reason, &t.FellBack, &t.Outcome, &t.Calls, &t.Millis, &t.PromptBytes, &t.SentBytes,
 			&t.Metered, &t.Input, &t.CacheRead, &t.CacheWrite, &t.Output, &t.Priced, &t.Cost)
 		all = append(all, t)
 		return err
-	})
+	}, args...)
 	if err != nil {
 		return nil, fmt.Errorf("count calls: %w", err)
 	}

@@ -66,7 +66,7 @@ func TestInvocations(t *testing.T) {
 func TestTallies(t *testing.T) {
 	l, path := newLedger(t)
 	putCalls(t, path, 100)
-	tallies, err := Tallies(l)
+	tallies, err := Tallies(l, Filter{})
 	if err != nil || len(tallies) != 3 {
 		t.Fatalf("%+v, %v", tallies, err)
 	}

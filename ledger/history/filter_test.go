@@ -106,7 +106,7 @@ func counts(t *testing.T, l *ledger.Ledger, f Filter) map[string]int {
 		got["snapshot calls"] += len(c.Latest)
 	}
 	for _, by := range Bys {
-		groups, err := Groups(l, by, f, 100_000)
+		groups, err := Groups(l, by, f, 100_000, 0)
 		check(err)
 		for _, g := range groups {
 			got[fmt.Sprint("groups by ", by)] += int(g.Calls)

@@ -130,13 +130,17 @@ func SessionRows(l *ledger.Ledger, w Wanted) ([]SessionRow, error) {
 
 // Bounded returns the time from which on there are at most that many calls: since, or when the first of the latest ones began.
 func Bounded(l *ledger.Ledger, since decide.Millis, most int64) (decide.Millis, error) {
-	var began decide.Millis
-	err := ledger.Each(l, "SELECT coalesce(max(started), 0) FROM invocations WHERE id = (SELECT max(id) FROM invocations) - ?",
-		func(rows *sql.Rows) error { return rows.Scan(&began) }, most)
+	err := ledger.Each(l, "SELECT started + 1 FROM invocations WHERE id <= (SELECT max(id) FROM invocations) - ? ORDER BY id DESC LIMIT 1",
+		func(rows *sql.Rows) error {
+			var began decide.Millis
+			err := rows.Scan(&began)
+			since = max(since, began)
+			return err
+		}, most)
 	if err != nil {
 		return 0, fmt.Errorf("list calls: %w", err)
 	}
-	return max(since, began+1), nil
+	return since, nil
 }
 
 // DataVersion returns a number that changes when another process has written to the ledger.

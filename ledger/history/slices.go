@@ -70,10 +70,8 @@ func (s Slice) Side() decide.Side { return decide.ClassifyRun(s.Mode, s.Reason, 
 // Managed reports whether the shim decided on the calls.
 func (s Slice) Managed() bool { return s.Mode == rewrite.Fresh || s.Mode.Continues() }
 
-// OtherKeys stands for all directories or tasks but those with the most calls.
+// OtherKeys stands for all keys but those with the most calls.
 const OtherKeys = "\x00"
-
-const otherKeys = "char(0)"
 
 // Slices sums up the selected calls, as a snapshot does.
 func Slices(l *ledger.Ledger, f Filter, longPrompt int64) (list []Slice, err error) {
@@ -171,30 +169,34 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, cwd, task string, 
 // readFineSlices sums up the calls by directory and task too. As many groups as calls would take long
 // to sort: only the directories and tasks with the most calls are told apart.
 func readFineSlices(q ledger.Queryer, f Filter, longPrompt int64, most int) ([]Slice, error) {
-	cwds, err := mostCalled(q, "SELECT i.cwd FROM invocations i", f, most)
+	cwd, cwds, err := mostCalled(q, ByCwd, f, most)
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := mostCalled(q, "SELECT coalesce(c.task, '') FROM invocations i LEFT JOIN chains c ON c.id = i.chain_id", f, most)
+	task, tasks, err := mostCalled(q, ByTask, f, most)
 	if err != nil {
 		return nil, err
 	}
-	return readSlices(q, f, longPrompt, "CASE WHEN cwd IN (SELECT value FROM json_each(?)) THEN cwd ELSE "+otherKeys+" END",
-		`coalesce((SELECT task FROM (SELECT coalesce((SELECT task FROM chains WHERE id = chain_id), '') AS task)
-			WHERE task IN (SELECT value FROM json_each(?))), `+otherKeys+`)`, ledger.EncodeJSON(cwds), ledger.EncodeJSON(tasks))
+	return readSlices(q, f, longPrompt, cwd, task, cwds, tasks)
 }
 
-// mostCalled returns the values of the query's column that the most managed calls have. It calls them i.
-func mostCalled(q ledger.Queryer, query string, f Filter, most int) (values []string, err error) {
-	where, args := f.selects("i.")
-	err = ledger.Each(q, query+" WHERE "+managed+" AND "+where+" GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?",
+// mostCalled returns an expression of a call's key that is OtherKeys for all but those that the most managed calls have, and its
+// argument. OtherKeys is one of that many keys, and stands for several.
+func mostCalled(q ledger.Queryer, by By, f Filter, most int) (expression, keys string, err error) {
+	where, args := f.selects("")
+	var values []string
+	err = ledger.Each(q, "SELECT "+by.column()+" FROM invocations WHERE "+managed+" AND "+where+" GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?",
 		func(rows *sql.Rows) error {
 			var value string
 			err := rows.Scan(&value)
 			values = append(values, value)
 			return err
-		}, append(args, most)...)
-	return values, err
+		}, append(args, most+1)...)
+	if len(values) > most {
+		values = values[:max(most-1, 0)]
+	}
+	expression = "coalesce((SELECT k FROM (SELECT " + by.column() + " AS k) WHERE k IN (SELECT value FROM json_each(?))), char(0))"
+	return expression, ledger.EncodeJSON(values), err
 }
 
 // pieceSize is how many calls are sorted at a time: that takes far fewer comparisons than sorting

@@ -25,7 +25,7 @@ func TestSnapshotAddsUp(t *testing.T) {
 		sum.Add(slice.Sums)
 		days[fmt.Sprint(slice.Day)] = sum
 	}
-	groups, err := Groups(l, ByTool, Filter{}, 100_000)
+	groups, err := Groups(l, ByTool, Filter{}, 100_000, 0)
 	if err != nil || len(groups) != 1 || len(days) != 1 || days["0"] != groups[0].Sums {
 		t.Errorf("by day %v, in all %v, %v", days, groups, err)
 	}
@@ -34,7 +34,7 @@ func TestSnapshotAddsUp(t *testing.T) {
 		cwds[slice.Cwd] += slice.Calls
 		tasks[slice.Task] += slice.Calls
 	}
-	if len(cwds) != 50 || cwds["/work/49"] != 40 || len(tasks) != 51 || tasks["task 1"] != 10 || tasks[OtherKeys] != 1500 {
+	if len(cwds) != 50 || cwds["/work/49"] != 40 || len(tasks) != 50 || tasks["task 1"] != 10 || tasks[OtherKeys] != 1510 {
 		t.Errorf("by directory %v, by task %v", cwds, tasks)
 	}
 	arms, err := Arms(l, Filter{})
@@ -168,8 +168,52 @@ func TestGroupsInOrder(t *testing.T) {
 	l, path := newLedger(t)
 	fill(t, path, 20)
 	execute(t, path, "UPDATE invocations SET rule = CASE WHEN id <= 11 THEN 'many' ELSE 'few' END")
-	groups, err := Groups(l, ByRule, Filter{}, 100_000)
+	groups, err := Groups(l, ByRule, Filter{}, 100_000, 0)
 	if err != nil || len(groups) != 2 || groups[0].Key != "many" || groups[0].Resumed >= groups[1].Resumed {
 		t.Errorf("%+v, %v", groups, err)
+	}
+}
+
+// With a limit, the keys with the most calls are told apart, and the others stand in one group that is last and of several.
+func TestGroupsAreLimited(t *testing.T) {
+	l, path := newLedger(t)
+	fill(t, path, 2000)
+	all, err := Groups(l, ByTask, Filter{}, 100_000, 0)
+	if err != nil || len(all) != 200 {
+		t.Fatalf("%d groups, %v", len(all), err)
+	}
+	for _, most := range []int{1, 50, 199, 200} {
+		groups, err := Groups(l, ByTask, Filter{}, 100_000, most)
+		if err != nil || len(groups) != most {
+			t.Fatalf("%d groups, want %d, %v", len(groups), most, err)
+		}
+		var sum, want Sums
+		var reused, created, wantReused, wantCreated int64
+		for i, g := range groups {
+			sum.Add(g.Sums)
+			reused, created = reused+g.Reused, created+g.Created
+			if is := g.Key == OtherKeys; is != (most < 200 && i == most-1) {
+				t.Errorf("of %d, number %d is of all others: %t", most, i, is)
+			}
+		}
+		for _, g := range all {
+			want.Add(g.Sums)
+			wantReused, wantCreated = wantReused+g.Reused, wantCreated+g.Created
+		}
+		if sum != want || reused != wantReused || created != wantCreated {
+			t.Errorf("%d groups add up to %+v, want %+v; %d and %d sessions, want %d and %d", most, sum, want, reused, created, wantReused, wantCreated)
+		}
+	}
+}
+
+// Bounded goes by the latest calls also if some of the numbers are gone.
+func TestBounded(t *testing.T) {
+	l, path := newLedger(t)
+	fill(t, path, 200)
+	execute(t, path, "UPDATE invocations SET started = id * 10; DELETE FROM invocations WHERE id BETWEEN 90 AND 110")
+	for most, want := range map[int64]decide.Millis{1000: 7, 50: 1501, 100: 891, 199: 11} {
+		if since, err := Bounded(l, 7, most); since != want || err != nil {
+			t.Errorf("%d calls since %d, want %d, %v", most, since, want, err)
+		}
 	}
 }

@@ -88,7 +88,7 @@ const ran = "mode <> 'stopped'"
 // managed selects the calls that the shim decided on.
 const managed = "mode IN ('resume', 'fork', 'fresh')"
 
-// A Group is the calls with the same key.
+// A Group is the calls with the same key, or with OtherKeys.
 type Group struct {
 	Key     string
 	Created int64   // sessions that were created: one by each call that did not continue in the same session
@@ -98,10 +98,18 @@ type Group struct {
 }
 
 // Groups sums up the selected managed calls. The group with the most calls comes first, days and weeks
-// are in order.
-func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64) (groups []Group, err error) {
+// are in order. With most > 0, there are only so many; then that of all other keys is the last.
+func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64, most int) (groups []Group, err error) {
 	err = l.InOneMoment(func(q ledger.Queryer) error {
-		list, err := readSlices(q, f, longPrompt, by.column(), "''")
+		key, args := by.column(), []any{}
+		if most > 0 {
+			expression, keys, err := mostCalled(q, by, f, most)
+			if err != nil {
+				return err
+			}
+			key, args = expression, append(args, keys)
+		}
+		list, err := readSlices(q, f, longPrompt, key, "''", args...)
 		if err != nil {
 			return err
 		}
@@ -120,21 +128,26 @@ func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64) (groups []Group
 			g.Slices, g.Created = append(g.Slices, s), g.Created+s.Created
 			g.Add(s.Sums)
 		}
-		where, args := f.selects("")
-		return ledger.Each(q, "SELECT "+by.column()+", count(DISTINCT resumed_from) FROM invocations WHERE "+continued+" AND "+where+" GROUP BY 1",
+		where, ofFilter := f.selects("")
+		return ledger.Each(q, "SELECT "+key+", count(DISTINCT resumed_from) FROM invocations WHERE "+continued+" AND "+where+" GROUP BY 1",
 			func(rows *sql.Rows) error {
 				var key string
 				var reused int64
 				err := rows.Scan(&key, &reused)
 				groups[at[key]].Reused = reused
 				return err
-			}, args...)
+			}, append(args, ofFilter...)...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("sum up calls: %w", err)
 	}
 	slices.SortFunc(groups, func(a, b Group) int {
-		if by == ByDay || by == ByWeek || a.Calls == b.Calls {
+		switch {
+		case a.Key == OtherKeys:
+			return 1
+		case b.Key == OtherKeys:
+			return -1
+		case by == ByDay || by == ByWeek || a.Calls == b.Calls:
 			return cmp.Compare(a.Key, b.Key)
 		}
 		return cmp.Compare(b.Calls, a.Calls)

@@ -50,6 +50,9 @@ func OpenInput(a *App, what, name string) (*os.File, error) {
 // RecentDays is how many days status and doctor look back.
 const RecentDays = 30
 
+// Recent is when these days began.
+func (a *App) Recent() decide.Millis { return decide.MillisOf(a.Now.AddDate(0, 0, -RecentDays)) }
+
 // Exit codes.
 const (
 	ExitOK       = 0

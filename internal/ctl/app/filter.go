@@ -200,6 +200,25 @@ var classNames = func() (list []string) {
 	return list
 }()
 
+// mostSummed is how many calls are summed up where no flag says which.
+const mostSummed = 50_000
+
+// LatestWords says that Summed has narrowed the calls.
+const LatestWords = "these are the latest 50,000 calls; --since with an earlier date takes more"
+
+// Summed narrows a filter without a period to the calls since a time, and to the latest of them if there are more than can be summed up
+// at once. One that names a chain or a task is left as it is.
+func Summed(l *ledger.Ledger, f history.Filter, since decide.Millis) (history.Filter, error) {
+	if f.Period != (history.Period{}) || f.Chain != 0 || f.Task != "" {
+		return f, nil
+	}
+	since, err := history.Bounded(l, since, mostSummed)
+	if since != history.Always.Since {
+		f.Period = history.Since(since).Period
+	}
+	return f, err
+}
+
 // PeriodWords says where the period begins and ends, as in " since 2026-01-31 00:00".
 func PeriodWords(p history.Period) (words string) {
 	if p.Since != history.Always.Since {
@@ -269,16 +288,21 @@ type Listing struct {
 func ListFlags(a *App, c *cobra.Command, schema string, headers ...[]string) *Listing {
 	var list Listing
 	JSONFlag(c, &list.AsJSON, schema)
-	c.Flags().IntVarP(&list.Wanted.Limit, "limit", "n", 50, "show at most `N`, 0 for all")
+	LimitFlag(c, &list.Wanted.Limit, "show at most `N`, 0 for all")
+	list.Filter = FilterFlag(a, c)
+	list.ColumnsFlag = view.AddColumns(c, headers...)
+	return &list
+}
+
+// LimitFlag adds --limit. It must be added before the filter, which keeps its check.
+func LimitFlag(c *cobra.Command, limit *int, usage string) {
+	c.Flags().IntVarP(limit, "limit", "n", 50, usage)
 	c.PreRunE = func(*cobra.Command, []string) error {
-		if list.Wanted.Limit < 0 {
+		if *limit < 0 {
 			return Usage("--limit is less than 0", "0 shows all")
 		}
 		return nil
 	}
-	list.Filter = FilterFlag(a, c)
-	list.ColumnsFlag = view.AddColumns(c, headers...)
-	return &list
 }
 
 // Read returns what the flags select.

@@ -6,7 +6,6 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
 	"reprise/internal/ctl/why"
-	"reprise/ledger/decide"
 	"reprise/ledger/history"
 )
 
@@ -46,7 +45,11 @@ func checkQuality(a *app.App) (checks []setup.Check) {
 		return nil // the check of the ledger says so
 	}
 	defer l.Close()
-	warnings, err := why.QualityWarnings(a, l, history.Since(decide.MillisOf(a.Now.AddDate(0, 0, -app.RecentDays))))
+	var warnings []string
+	latest, err := app.Summed(l, history.Filter{}, a.Recent())
+	if err == nil {
+		warnings, err = why.QualityWarnings(a, l, latest)
+	}
 	if err != nil {
 		return []setup.Check{setup.Problem("quality", err.Error(), "shimctl doctor --fix")}
 	}

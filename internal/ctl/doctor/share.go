@@ -8,7 +8,6 @@ import (
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
-	"reprise/ledger/decide"
 	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
@@ -45,18 +44,22 @@ func orUnknown(version string) string {
 	return version
 }
 
-// sharedCalls counts the calls of each kind in the ledger, and those of the last days that were passed through.
+// sharedCalls counts the calls of each kind in the last days, also those that were passed through.
 func sharedCalls(a *app.App) (string, error) {
 	l, err := a.OpenOrEmpty()
 	if err != nil {
 		return "", nil // the check of the ledger says so
 	}
 	defer l.Close()
-	tallies, err := history.Tallies(l)
+	latest, err := app.Summed(l, history.Filter{}, a.Recent())
 	if err != nil {
 		return "", err
 	}
-	passed, err := history.PassedRows(l, history.Since(decide.MillisOf(a.Now.AddDate(0, 0, -app.RecentDays))))
+	tallies, err := history.Tallies(l, latest)
+	if err != nil {
+		return "", err
+	}
+	passed, err := history.PassedRows(l, history.Since(a.Recent()))
 	if err != nil {
 		return "", err
 	}

@@ -49,9 +49,16 @@ func write(a *app.App, file string, store bool, flags app.FilterFlags) error {
 	var page bytes.Buffer
 	var calls int64
 	err := a.WithCalls(app.CallsOf(a, store, flags), func(l *ledger.Ledger, r view.Reporter) error {
-		f, err := app.Filter(a, l, flags)
+		asked, err := app.Filter(a, l, flags)
 		if err != nil {
 			return err
+		}
+		f, err := app.Summed(l, asked, history.Always.Since)
+		if err != nil {
+			return err
+		}
+		if f != asked {
+			a.Stderr.Notice(app.LatestWords)
 		}
 		s, err := view.WithProgress(a.Stderr, "adding the calls up", func() (history.Snapshot, error) {
 			return history.ReadSnapshot(l, f, r.Prices.LongPrompt(), mostDrawn)
@@ -59,8 +66,8 @@ func write(a *app.App, file string, store bool, flags app.FilterFlags) error {
 		if err != nil {
 			return err
 		}
-		if calls = managedCalls(s); calls == 0 && f != (history.Filter{}) {
-			return app.WithHint(fmt.Errorf("no managed call was made%s", app.FilterWords(f)), "shimctl log lists the last calls, shimctl stats --by day the days")
+		if calls = managedCalls(s); calls == 0 && asked != (history.Filter{}) {
+			return app.WithHint(fmt.Errorf("no managed call was made%s", app.FilterWords(asked)), "shimctl log lists the last calls, shimctl stats --by day the days")
 		}
 		return draw.Write(&page, newPage(a, s, f.Times(), r, linker{}))
 	})

@@ -26,13 +26,18 @@ var samples = flag.String("samples", "", "write sample reports into this `folder
 // reportOf makes the page of a ledger.
 func reportOf(t testing.TB, ledgerPath string, args ...string) string {
 	t.Helper()
-	var out, errs bytes.Buffer
-	a := &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: &out}, Stderr: view.Screen{Writer: &errs}, Now: sample.Now,
-		Environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(ledgerPath))}}
+	a, out, errs := newApp(ledgerPath)
 	if code := a.Run(Command(a), append([]string{"--html", "-"}, args...)); code != app.ExitOK || errs.Len() > 0 {
-		t.Fatalf("exit %d: %s", code, &errs)
+		t.Fatalf("exit %d: %s", code, errs)
 	}
 	return out.String()
+}
+
+// newApp returns an app with that ledger, and what it prints.
+func newApp(ledgerPath string) (a *app.App, out, errs *bytes.Buffer) {
+	out, errs = new(bytes.Buffer), new(bytes.Buffer)
+	return &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: out}, Stderr: view.Screen{Writer: errs}, Now: sample.Now,
+		Environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(ledgerPath))}}, out, errs
 }
 
 // samplePages are reports on ledgers of several sizes.
@@ -107,7 +112,7 @@ func TestOthersAreSeveral(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if page := reportOf(t, path); strings.Contains(page, otherNames) != want {
+		if page := reportOf(t, path); strings.Contains(page, view.AllOthers) != want {
 			t.Errorf("%d tasks: are there others: %t", jobs, !want)
 		}
 	}
@@ -118,12 +123,17 @@ func TestReportIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes a ledger of 100 000 calls")
 	}
-	page := reportOf(t, sample.Ledger(t, 100_000, true))
+	path := sample.Ledger(t, 100_000, true)
+	page := reportOf(t, path, "--since", "2020-01-01")
 	if len(page) > 1<<20 {
 		t.Errorf("the page has %d bytes", len(page))
 	}
 	if !strings.Contains(page, ">100,000<") {
 		t.Error("calls are missing")
+	}
+	a, out, errs := newApp(path)
+	if code := a.Run(Command(a), []string{"--html", "-"}); code != app.ExitOK || !strings.Contains(errs.String(), "the latest 50,000 calls") || strings.Contains(out.String(), ">100,000<") {
+		t.Errorf("exit %d without a period: %s", code, errs)
 	}
 }
 

@@ -67,9 +67,6 @@ func tables(a *app.App, managed []history.Slice, share saving.Share, r view.Repo
 	return list
 }
 
-// otherNames is the name of the last row of a table.
-const otherNames = "all others"
-
 // A groupSum is a row of such a table.
 type groupSum struct {
 	key     string
@@ -96,7 +93,7 @@ func (g grouping) table(rows []groupSum, path func(string) string, link linker) 
 		if n < mostRows {
 			name := cmp.Or(path(row.key), g.none)
 			if row.key == history.OtherKeys {
-				name = otherNames
+				name = view.AllOthers
 			}
 			t.Rows = append(t.Rows, row.drawn(link.only(view.Cut(name), g.filter, row.key)))
 		}

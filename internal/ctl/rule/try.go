@@ -197,7 +197,7 @@ func tryRules(a *app.App, rules []config.Rule, since decide.Millis) ([]TriedRule
 	for i, c := range calls {
 		tried[taken[i]].add(c)
 	}
-	inUse, err := history.Groups(l, history.ByRule, history.Since(since), math.MaxInt64)
+	inUse, err := history.Groups(l, history.ByRule, history.Since(since), math.MaxInt64, 0)
 	if err != nil {
 		return nil, err
 	}

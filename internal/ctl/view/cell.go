@@ -47,6 +47,9 @@ func SessionCell(id string) Cell {
 // --role takes it, or as much of it as a table shows.
 func RoleName(role string) string { return strings.TrimSpace(role) }
 
+// AllOthers names the last row of a table, of what is not told apart.
+const AllOthers = "all others"
+
 // RoleCell returns a cell with a role.
 func RoleCell(role string) Cell {
 	c := TextCell(RoleName(role))
