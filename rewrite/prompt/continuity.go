@@ -38,6 +38,7 @@ type Continuity struct {
 
 	whole bool        // the prompt repeats everything that the session was sent
 	known map[int]int // by block: how many lines of a grown block the session was sent
+	new   []int       // the lines that it was not sent
 	turn  int         // the line where the new turn starts; 0 if it cannot be sent alone
 	base  *Shape      // of the prompt that the session was sent
 	root  []Digest    // the blocks of the first prompt that it was sent whole
@@ -91,6 +92,7 @@ func compareMatched(sent Sent, p *Prompt, m matched) Continuity {
 		c.Relation = reason.Identical
 		return c
 	}
+	c.new = p.linesOf(m.has, m.known)
 	ledIn := m.whole && !c.BeginsAlike && p.ledIn(m.has)
 	extends := ledIn || m.whole && p.sameOpening(sent.Base, m.known)
 	h := p.findHistory(sent, &c)
@@ -150,13 +152,20 @@ func (p *Prompt) cutAt(first Digest) (cut *Prompt, at int) {
 	if begins || i == 0 || p.blocks[i-1].message != nil || from >= p.blocks[i-1].at+len(p.blocks[i-1].text) {
 		return nil, 0 // the line begins a block, or is one of a message
 	}
+	if p.cuts[i] != nil {
+		return p.cuts[i], i - 1
+	}
 	above := p.blocks[i-1]
 	below := block{text: above.text[from-above.at:], at: from}
 	above.text = strings.TrimRight(above.text[:from-above.at], "\n")
 	for _, b := range []*block{&above, &below} {
 		b.digest = p.digest(normal(b.text))
 	}
-	return &Prompt{Text: p.Text, digest: p.digest, blocks: slices.Replace(slices.Clone(p.blocks), i-1, i, above, below)}, i - 1
+	if p.cuts == nil {
+		p.cuts = map[int]*Prompt{}
+	}
+	p.cuts[i] = &Prompt{Text: p.Text, digest: p.digest, blocks: slices.Replace(slices.Clone(p.blocks), i-1, i, above, below)}
+	return p.cuts[i], i - 1
 }
 
 // historyKept reports whether a prompt that continues a conversation leaves it unchanged: it
@@ -223,8 +232,12 @@ func (p *Prompt) match(base Footprint) matched {
 	if m.whole {
 		return m
 	}
-	at := p.places(base.Blocks)
-	m = matched{has: longestAscending(at)}
+	alike := 0 // blocks that both begin with
+	for alike < min(len(p.blocks), len(base.Blocks)) && p.blocks[alike].digest == base.Blocks[alike] {
+		alike++
+	}
+	at := p.places(base.Blocks[alike:], alike)
+	m = matched{has: append(slices.Repeat([]bool{true}, alike), longestAscending(at)...), retained: alike}
 	for _, j := range at {
 		if j > 0 {
 			m.retained++
@@ -308,9 +321,9 @@ func (p *Prompt) fills(b *block, before Digest) (lines int, ok bool) {
 	return 0, false
 }
 
-// places returns for each block its place in base, counted from 1, and 0 for a new one. A block
+// places returns for each block from one on its place in base, counted from 1, and 0 for a new one. A block
 // that occurs several times in base is matched as often.
-func (p *Prompt) places(base []Digest) []int {
+func (p *Prompt) places(base []Digest, from int) []int {
 	if p.first == nil {
 		p.first, p.next = make(map[Digest]int, len(p.blocks)), make([]int, len(p.blocks))
 		for i := len(p.blocks) - 1; i >= 0; i-- {
@@ -321,14 +334,22 @@ func (p *Prompt) places(base []Digest) []int {
 			p.first[p.blocks[i].digest], p.next[i] = i, next
 		}
 	}
-	at, free := make([]int, len(p.blocks)), make([]int, len(p.blocks)) // free: how many of the equal blocks that begin there are unmatched
-	for i := range free {
-		free[i] = i
-	}
+	at := make([]int, len(p.blocks)-from)
+	free := map[Digest]int{} // the first of the equal blocks that is unmatched
 	for j, digest := range base {
-		if i, ok := p.first[digest]; ok && free[i] < len(at) {
-			at[free[i]], free[i] = j+1, p.next[free[i]]
+		i, known := free[digest]
+		if !known {
+			if i, known = p.first[digest]; !known {
+				continue
+			}
+			for i < from {
+				i = p.next[i]
+			}
 		}
+		if i < len(p.blocks) {
+			at[i-from], i = j+1, p.next[i]
+		}
+		free[digest] = i
 	}
 	return at
 }
@@ -342,7 +363,10 @@ func longestAscending(numbers []int) []bool {
 		if n == 0 {
 			continue
 		}
-		k, _ := slices.BinarySearchFunc(ends[1:], n, func(end, n int) int { return numbers[end] - n })
+		k := len(ends) - 1
+		if k > 0 && numbers[ends[k]] > n {
+			k, _ = slices.BinarySearchFunc(ends[1:], n, func(end, n int) int { return numbers[end] - n })
+		}
 		before[i] = ends[k]
 		ends = slices.Replace(ends, k+1, min(k+2, len(ends)), i)
 	}

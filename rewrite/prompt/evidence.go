@@ -28,11 +28,12 @@ type Evidence struct {
 	// Shown is a name over an answer that is not the session's newest one, "" if there is none.
 	Shown string
 
-	alone    bool // the answer stands on lines of its own
-	goesOn   bool // a conversation had begun before: whoever speaks in it may ask for anything
-	prompt   *Prompt
-	new, old []*promptLine
-	since    []*promptLine // what is new since the first prompt, if later ones are replaced
+	alone  bool // the answer stands on lines of its own
+	goesOn bool // a conversation had begun before: whoever speaks in it may ask for anything
+	prompt *Prompt
+	added  []int         // the lines that the session was not sent
+	new    []*promptLine // of these, those that are not its answer
+	since  []*promptLine // what is new since the first prompt, if later ones are replaced
 }
 
 // A Finding is a piece of a prompt that speaks for or against a resume.
@@ -56,7 +57,7 @@ const maxTraceNames = 3
 
 // evidence collects what a prompt shows of a session.
 func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
-	e := Evidence{prompt: p, Transcript: h.proven, goesOn: h.proven && (sent.Transcript || sent.Base.Shape.FirstTurn >= 0), Newest: h.newest || h.within, Shown: h.foreign}
+	e := Evidence{prompt: p, added: c.new, Transcript: h.proven, goesOn: h.proven && (sent.Transcript || sent.Base.Shape.FirstTurn >= 0), Newest: h.newest || h.within, Shown: h.foreign}
 	if n := len(sent.Answers); n > 0 && e.Newest && sent.Answers[n-1].Bytes >= distinctiveAnswer {
 		e.Answer = sent.Answers[n-1].Bytes
 	}
@@ -67,11 +68,8 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 		}
 	}
 	logs := map[int]bool{}
-	lines := p.conversation()
-	for i := range lines {
-		switch l := &lines[i]; {
-		case c.old(l):
-			e.old = append(e.old, l)
+	for _, i := range c.new {
+		switch l := &p.lines[i]; {
 		case h.isAnswer(i), own[p.lineDigest(i)], p.showsInline(l, own):
 			e.Own = e.Own || e.Answer > 0 && p.callsOwn(i, own)
 			e.alone = e.alone || own[p.lineDigest(i)]
@@ -218,10 +216,8 @@ func (e *Evidence) Past(adds bool) string {
 
 // sinceRoot has the words that count looked for in all that is new since the first prompt.
 func (e *Evidence) sinceRoot(has []bool) {
-	for i := range e.prompt.lines {
-		if l := &e.prompt.lines[i]; !has[l.block] {
-			e.since = append(e.since, l)
-		}
+	for _, i := range e.prompt.linesOf(has, nil) {
+		e.since = append(e.since, &e.prompt.lines[i])
 	}
 }
 
@@ -237,14 +233,27 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 			found = append(found, Finding{kind, words})
 		}
 	}
-	var before strings.Builder
-	for _, l := range e.old {
-		before.WriteString(l.line + "\n")
-	}
-	if words := findWords("base", plainWords(before.String())); words != "" {
+	if words := findWords("base", plainWords(e.before())); words != "" {
 		found = append(found, Finding{"base", words})
 	}
 	return found
+}
+
+// before returns the lines that the session was sent.
+func (e *Evidence) before() string {
+	if e.prompt == nil { // there is nothing but what it was sent
+		return ""
+	}
+	var text strings.Builder
+	added := e.added
+	for i, l := range e.prompt.lines {
+		if len(added) > 0 && added[0] == i {
+			added = added[1:]
+			continue
+		}
+		text.WriteString(l.line + "\n")
+	}
+	return text.String()
 }
 
 // Ends returns the words in what is new that end a conversation although a name says that it goes on.

@@ -76,11 +76,14 @@ type Prompt struct {
 	blocks []block
 	digest func(string) Digest
 	// Values computed on first use.
-	lines []promptLine   // by turns
-	print *Footprint     // by Footprint
-	first map[Digest]int // by places: the first block of each digest
-	next  []int          // by places: the next block with the same digest
-	parts []part         // by sections
+	lines  []promptLine    // by conversation
+	starts []int           // likewise: the first line of each block, and their end
+	spoken []int           // likewise: the lines with a speaker
+	print  *Footprint      // by Footprint
+	first  map[Digest]int  // by places: the first block of each digest
+	next   []int           // by places: the next block with the same digest
+	parts  []part          // by sections
+	cuts   map[int]*Prompt // by cutAt: by block
 
 	firstLines []Digest // by FirstLines
 	lineStarts []int    // likewise: where these lines start

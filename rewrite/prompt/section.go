@@ -62,8 +62,8 @@ func (p *Prompt) shape() Shape {
 	text := p.trimmed()
 	s := Shape{Size: len(text), Whole: p.digest(text), FirstTurn: -1}
 	lines := p.conversation()
-	if i := slices.IndexFunc(lines, func(l promptLine) bool { return l.speaker.isTurn() }); i >= 0 {
-		s.FirstTurn = lines[i].block
+	if i := slices.IndexFunc(p.spoken, func(i int) bool { return lines[i].speaker.isTurn() }); i >= 0 {
+		s.FirstTurn = lines[p.spoken[i]].block
 	}
 	s.HeadSize = p.closing()
 	s.Head, s.Tail = p.digest(text[:s.HeadSize]), p.digest(text[s.HeadSize:])

@@ -22,7 +22,7 @@ var logLine = sync.OnceValue(func() *regexp.Regexp {
 func (p *Prompt) isLog(block int, known map[int]bool) bool {
 	is, looked := known[block]
 	if !looked {
-		is = slices.ContainsFunc(p.conversation(), func(l promptLine) bool { return l.block == block && logLine().MatchString(l.full) })
+		is = slices.ContainsFunc(p.conversation()[p.starts[block]:p.starts[block+1]], func(l promptLine) bool { return logLine().MatchString(l.full) })
 		known[block] = is
 	}
 	return is
@@ -97,15 +97,12 @@ func NewTraces(p *Prompt, answers, files []string, key Key) Traces {
 // answerLines returns the marks of an answer's distinctive lines that its prompt does not have. Callers
 // parse answers in JSON, so the lines of strings in it count too.
 func answerLines(p *Prompt, answer string, digest func(string) Digest) (marks []Mark) {
-	asked := map[string]bool{}
-	for line := range strings.SplitSeq(p.Text, "\n") {
-		asked[plainLine(line)] = true
-	}
+	var said []string
+	only := map[string]bool{} // by line: whether the prompt does not have it
 	add := func(text string) {
 		for line := range strings.SplitSeq(text, "\n") {
-			if plain := plainLine(line); len(marks) < MaxLines && !asked[plain] && distinctiveLine(plain) {
-				asked[plain] = true
-				marks = append(marks, newMark(digest(plain)))
+			if plain := plainLine(line); !only[plain] && distinctiveLine(plain) {
+				only[plain], said = true, append(said, plain)
 			}
 		}
 	}
@@ -115,6 +112,16 @@ func answerLines(p *Prompt, answer string, digest func(string) Digest) (marks []
 		var text string
 		if json.Unmarshal([]byte(quoted), &text) == nil {
 			add(text)
+		}
+	}
+	if len(said) > 0 {
+		for line := range strings.SplitSeq(p.Text, "\n") {
+			delete(only, plainLine(line))
+		}
+	}
+	for _, plain := range said {
+		if only[plain] && len(marks) < MaxLines {
+			marks = append(marks, newMark(digest(plain)))
 		}
 	}
 	return marks

@@ -26,8 +26,10 @@ func (p *Prompt) conversation() []promptLine {
 		return p.lines
 	}
 	lines := make([]promptLine, 0, strings.Count(p.Text, "\n"))
+	p.starts = make([]int, 0, len(p.blocks)+1)
 	questions, indent := false, ""
 	for i, b := range p.blocks {
+		p.starts = append(p.starts, len(lines))
 		text := b.text
 		if b.message != nil {
 			text = b.message.text
@@ -56,10 +58,13 @@ func (p *Prompt) conversation() []promptLine {
 				l.speaker, l.label, l.text = b.message.speaker, b.message.label, ""
 			}
 			l.step, indent = step(indent, full)
+			if l.speaker != noTurn {
+				p.spoken = append(p.spoken, len(lines))
+			}
 			lines = append(lines, l)
 		}
 	}
-	p.lines = lines
+	p.lines, p.starts = lines, append(p.starts, len(lines))
 	return lines
 }
 
@@ -170,12 +175,38 @@ func (h *history) isAnswer(i int) bool {
 	return false
 }
 
+// linesOf returns the indexes of the lines of the blocks that has does not mark, but for the lines of a block that are known.
+func (p *Prompt) linesOf(has []bool, known map[int]int) (indexes []int) {
+	lines := p.conversation()
+	for block, had := range has {
+		for i := p.starts[block]; !had && i < p.starts[block+1]; i++ {
+			if lines[i].index >= known[block] {
+				indexes = append(indexes, i)
+			}
+		}
+	}
+	return indexes
+}
+
+// nextOf returns the first of some ascending indexes from i on, end if there is none.
+func nextOf(indexes []int, i, end int) int {
+	if at, _ := slices.BinarySearch(indexes, i); at < len(indexes) {
+		return indexes[at]
+	}
+	return end
+}
+
 // findHistory finds the session's answers in the prompt, in order.
 func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
 	h := &history{}
 	lines := p.conversation()
 	inTool, slipped, tools := false, false, false // inTool: in a tool's turn that is new
 	for i := 0; i < len(lines); {
+		if len(h.spans) >= len(sent.Answers)-1 && !inTool { // the newest answer is new, or under a name
+			if i = min(nextOf(c.new, i, len(lines)), nextOf(p.spoken, i, len(lines))); i == len(lines) {
+				break
+			}
+		}
 		l := &lines[i]
 		if at, ok := p.nextAnswer(sent, len(h.spans), i, c); ok {
 			slipped = slipped || inTool && at.label == "" // tool output between a name and its turn
@@ -213,7 +244,7 @@ func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
 func (p *Prompt) checkAddedTurns(h *history, sent Sent, c *Continuity) {
 	lines := p.conversation()
 	known := map[string]bool{} // the names of the turns that the session was sent
-	for i := range lines {
+	for _, i := range p.spoken {
 		if l := &lines[i]; c.old(l) && (l.speaker.isTurn() || l.speaker == heading) {
 			known[l.label] = true
 		}
@@ -236,12 +267,14 @@ func (p *Prompt) checkAddedTurns(h *history, sent Sent, c *Continuity) {
 // checkForeignTurns finds added turns that are neither the session's answers nor addressed to it.
 func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, sent Sent, c *Continuity) {
 	lines := p.conversation()
-	talks := sent.Transcript || slices.ContainsFunc(lines, func(l promptLine) bool { return c.old(&l) && (l.speaker == assistant || l.speaker == other) })
-	first := p.firstKnownTurn(known, c)
-	turned, inside := false, true // turned: a known speaker's turn follows; inside: the turns have begun
-	for i := range slices.Backward(lines) {
+	talks := sent.Transcript || slices.ContainsFunc(p.spoken, func(i int) bool {
 		l := &lines[i]
-		inside = inside && i != first
+		return c.old(l) && (l.speaker == assistant || l.speaker == other)
+	})
+	first := p.firstKnownTurn(known, c)
+	turned := false // a known speaker's turn follows
+	for _, i := range slices.Backward(p.spoken) {
+		l := &lines[i]
 		if c.old(l) && l.speaker == assistant && l.text == "" && i+1 < len(lines) && !c.old(&lines[i+1]) && !h.isAnswer(i+1) {
 			h.marked = true // the name requested an answer, and another answer is there
 		}
@@ -249,7 +282,7 @@ func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, sent Sent,
 			continue
 		}
 		behind := h.newest && i >= h.end
-		if l.speaker == unknownName && turned && inside && !known[l.label] && !behind {
+		if l.speaker == unknownName && turned && i > first && !known[l.label] && !behind {
 			h.marked = true // an unknown speaker between known ones
 		}
 		turned = turned || known[l.label]
@@ -333,15 +366,20 @@ func (p *Prompt) endsTurn(i int, name *promptLine, c *Continuity) bool {
 	}
 }
 
-// firstKnownTurn returns the first line that the session was sent from a speaker who speaks again.
+// firstKnownTurn returns the first line that the session was sent from a speaker who speaks again, -1 if there is none.
 func (p *Prompt) firstKnownTurn(known map[string]bool, c *Continuity) int {
 	again := map[string]bool{}
-	for i := range p.lines {
+	for _, i := range p.spoken {
 		if l := &p.lines[i]; !c.old(l) && known[l.label] {
 			again[l.label] = true
 		}
 	}
-	return slices.IndexFunc(p.lines, func(l promptLine) bool { return c.old(&l) && again[l.label] })
+	for _, i := range p.spoken {
+		if l := &p.lines[i]; c.old(l) && again[l.label] {
+			return i
+		}
+	}
+	return -1
 }
 
 // endsSection reports whether line i is a heading of a higher level than line name's, so that the
@@ -408,21 +446,17 @@ func (p *Prompt) shownDigest(i int, first, named, tagged bool) Digest {
 
 // countShown returns how many of an answer's lines are in what the prompt adds.
 func (p *Prompt) countShown(a Answer, c *Continuity) (found int) {
-	lines := p.conversation()
 	shown := map[Digest]bool{}
-	for i := range lines {
-		if l := &lines[i]; !c.old(l) {
-			shown[p.lineDigest(i)] = true
-			if l.step != "" {
-				shown[p.digest(stepped(l.step, l.line))] = true
-			}
-			for _, text := range l.inner() {
-				shown[p.digest(text)] = true
-			}
-			for _, text := range l.inner() { // an answer of one line may be followed by something
-				if len(a.Lines) == 1 && len(text) > a.Bytes {
-					shown[p.digest(text[:a.Bytes])] = true
-				}
+	for _, i := range c.new {
+		l := &p.lines[i]
+		shown[p.lineDigest(i)] = true
+		if l.step != "" {
+			shown[p.digest(stepped(l.step, l.line))] = true
+		}
+		for _, text := range l.inner() {
+			shown[p.digest(text)] = true
+			if len(a.Lines) == 1 && len(text) > a.Bytes { // an answer of one line may be followed by something
+				shown[p.digest(text[:a.Bytes])] = true
 			}
 		}
 	}
