@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"reprise/test/toolbox"
 
 	"github.com/creack/pty"
+	"golang.org/x/term"
 )
 
 // watchOn starts shimctl status --watch on a terminal, with a ledger.
@@ -52,7 +54,7 @@ func TestWatch(t *testing.T) {
 	}
 	s.until("running calls")
 	s.until("last decisions")
-	s.until("Ctrl-C leaves")
+	s.until("q leaves")
 	if err := l.Finish(ticket, &ledger.Outcome{Now: call.Now + 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +85,30 @@ func TestWatch(t *testing.T) {
 	_ = s.cmd.Wait()
 	if code := s.cmd.ProcessState.ExitCode(); code != 128+int(syscall.SIGINT) {
 		t.Errorf("exit status %d", code)
+	}
+}
+
+// What is typed leaves the screen at once, and the terminal has its settings back.
+func TestWatchIsLeft(t *testing.T) {
+	for typed, want := range map[string]int{"xq": 0, "Q": 0, "\x03": 128 + int(syscall.SIGINT)} {
+		s := watchOn(t, filepath.Join(t.TempDir(), "reprise", "ledger.db"))
+		before, err := term.GetState(int(s.master.Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.until("q leaves")
+		if raw, err := term.GetState(int(s.master.Fd())); err != nil || reflect.DeepEqual(raw, before) {
+			t.Errorf("no key can be read: %v", err)
+		}
+		s.typing(typed)
+		s.until("\x1b[?25h\x1b[?1049l")
+		_ = s.cmd.Wait()
+		if code := s.cmd.ProcessState.ExitCode(); code != want {
+			t.Errorf("%q: exit status %d, want %d", typed, code, want)
+		}
+		if after, err := term.GetState(int(s.master.Fd())); err != nil || !reflect.DeepEqual(after, before) {
+			t.Errorf("%q: the terminal is left changed, %v", typed, err)
+		}
 	}
 }
 

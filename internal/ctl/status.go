@@ -29,7 +29,7 @@ func statusCommand(a *app.App) *cobra.Command {
 		Use: "status", Short: "show on one screen what the shims did, and warnings",
 		Long: `Shows on one screen what resuming saved, warnings, the store that machines share, the calls that run and the last
 decisions. With --all, and in a pipe: figures, all warnings and the live chains too. --watch keeps the screen up to date,
-without the store, until you interrupt it.`,
+without the store, until you type q.`,
 		Args: app.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if watch {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -14,6 +15,8 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/history"
+
+	"golang.org/x/term"
 )
 
 // redrawEvery is how often the screen is drawn again: times on it are relative.
@@ -28,9 +31,9 @@ const (
 	clearBelow = "\x1b[J"
 )
 
-// runWatch shows the status, and keeps it up to date until ctx ends or a signal comes.
+// runWatch shows the status, and keeps it up to date until ctx ends, a signal comes, or the user leaves.
 func runWatch(a *app.App, ctx context.Context, flags app.FilterFlags, columns []string) error {
-	if term := a.Getenv("TERM"); !a.Stdout.Terminal || term == "" || term == "dumb" {
+	if kind := a.Getenv("TERM"); !a.Stdout.Terminal || kind == "" || kind == "dumb" {
 		return app.WithHint(errors.New("--watch needs a terminal that can move its cursor"), "shimctl log --follow shows the calls as they happen")
 	}
 	prices, err := a.LoadPrices()
@@ -39,6 +42,8 @@ func runWatch(a *app.App, ctx context.Context, flags app.FilterFlags, columns []
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	keys, restore := readKeys(a.Stdin)
+	defer restore()
 	fmt.Fprint(a.Stdout, ownScreen)
 	defer fmt.Fprint(a.Stdout, leftScreen)
 	w := watcher{app: a, reporter: view.Reporter{Prices: prices}, flags: flags}
@@ -63,14 +68,39 @@ func runWatch(a *app.App, ctx context.Context, flags app.FilterFlags, columns []
 		if height := a.Stdout.Height; height > 0 {
 			lines = lines[:min(len(lines), max(0, height-2))]
 		}
-		lines = append(lines, a.Stdout.Paint(view.Dim, "Ctrl-C leaves"))
+		lines = append(lines, a.Stdout.Paint(view.Dim, "q leaves"))
 		fmt.Fprint(a.Stdout, toTop+strings.Join(append(lines, ""), lineEnd)+clearBelow)
 		select {
 		case <-ctx.Done():
 			return context.Canceled
+		case key := <-keys:
+			switch key {
+			case 'q', 'Q':
+				return nil
+			case ctrlC:
+				return context.Canceled
+			}
 		case <-time.After(redrawEvery):
 		}
 	}
+}
+
+const ctrlC = 3
+
+// readKeys returns the keys that the user types, each as it is typed, if stdin is a terminal. restore gives the terminal back its settings.
+func readKeys(stdin *os.File) (keys <-chan byte, restore func()) {
+	before, err := term.MakeRaw(int(stdin.Fd()))
+	if err != nil {
+		return nil, func() {}
+	}
+	typed := make(chan byte)
+	go func() {
+		var key [1]byte
+		for n, err := stdin.Read(key[:]); err == nil && n == 1; n, err = stdin.Read(key[:]) {
+			typed <- key[0]
+		}
+	}()
+	return typed, func() { _ = term.Restore(int(stdin.Fd()), before) }
 }
 
 // A watcher reads what the status shows, whenever the ledger has changed.
