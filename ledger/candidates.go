@@ -104,7 +104,11 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 	}
 	args := append(c.job(), c.FirstLine())
 	var n counted
-	if f.Chains, n, err = read(c, ends, beginningAlike+newest, args...); err != nil {
+	alike, later, err := l.beginnings(c)
+	if err == nil && alike {
+		f.Chains, n, err = read(c, ends, beginningAlike+newest, args...)
+	}
+	if err != nil {
 		return err
 	}
 	f.More = n.sessions > MaxCandidates
@@ -129,7 +133,7 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 			return !busy && !f.Limits.GoesBack(&cf) && !l.onlyLost(f, cf.Session)
 		}))
 	}
-	if err = l.addOthers(c, f, answers); err == nil {
+	if err = l.addOthers(c, f, answers, later); err == nil {
 		f.Updated, err = l.updated(c)
 	}
 	addEvidence(c, f.Chains[found:], answers)
@@ -139,15 +143,31 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 	return l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofJob+")", c.job()...).Scan(&f.Others)
 }
 
-// addOthers adds the chains that begin like a later line of the prompt, and those whose newest answer the
+// beginnings reports whether chains of the call's directory begin like its prompt, and like a later line of it. It is one short
+// question, since most calls begin like no other, and SQLite takes longer to compile the long ones than to answer them.
+func (l *Ledger) beginnings(c *Call) (alike, later bool, err error) {
+	args := []any{c.Cwd, c.FirstLine()}
+	for _, line := range c.Prompt.FirstLines() {
+		args = append(args, encodeDigests([]prompt.Digest{line}))
+	}
+	err = l.db.QueryRow("SELECT coalesce(max(first_line = ?2), 0), coalesce(max(first_line <> ?2), 0) FROM chains WHERE cwd = ?1 AND first_line IN (?2"+
+		strings.Repeat(", ?", len(args)-2)+")", args...).Scan(&alike, &later)
+	return alike, later, err
+}
+
+// addOthers adds the chains that begin like a later line of the prompt, if there are any, and those whose newest answer the
 // prompt shows.
-func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer) error {
+func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, later bool) error {
+	shown := shownSessions(c.Prompt, answers)
+	if shown == "" && !later {
+		return nil
+	}
 	var begins []prompt.Digest
 	if lines := c.Prompt.FirstLines(); len(lines) > 1 {
 		begins = lines[1:]
 	}
 	where := ofRoles + " AND c.first_line <> ? AND (c.first_line IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(begins)), ", ") + ")"
-	if shown := shownSessions(c.Prompt, answers); shown != "" {
+	if shown != "" {
 		where += " OR s.id IN (" + shown + ")"
 	}
 	args := append(c.job(), c.FirstLine())
@@ -167,12 +187,17 @@ func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer) erro
 // sessions that led to them. A long job may have many of those. To these it adds the sessions of which the
 // prompt shows the newest answer.
 func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
-	if err = l.findOtherRoles(c); err != nil {
-		return err
-	}
 	var n counted
 	if f.Chains, n, err = l.chains(c, ends, ofJob+newest, c.job()...); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return cf.Continuity.Evidence.Shown != "" }) {
+		if err = l.findOtherRoles(c); err == nil && len(c.otherRoles) > 0 { // whose answer it may be
+			f.Chains, n, err = l.chains(c, ends, ofJob+newest, c.job()...)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if err = l.addStart(c, f); err != nil || len(f.Start) > 0 {
 		return err
@@ -207,7 +232,11 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	if !c.DerivedRole() || slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return cf.Retains() }) {
 		return nil
 	}
-	if err := l.addOthers(c, f, answers); err != nil || len(f.Chains) > 0 {
+	_, later, err := l.beginnings(c)
+	if err != nil {
+		return err
+	}
+	if err := l.addOthers(c, f, answers, later); err != nil || len(f.Chains) > 0 {
 		return err
 	}
 	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofRoles+")", c.job()...).Scan(&f.Others)

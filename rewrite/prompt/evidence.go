@@ -181,21 +181,24 @@ func (e *Evidence) NewFiles() (marks []Mark) {
 }
 
 // LineMarks returns the marks of all lines of the prompt that no prompt has by chance.
-func (p *Prompt) LineMarks() (marks []Mark) {
-	lines := p.conversation()
-	for i := range lines {
-		for _, text := range append(lines[i].inner(), lines[i].line) {
+func (p *Prompt) LineMarks() []Mark {
+	if p.marks != nil {
+		return p.marks
+	}
+	p.marks = []Mark{}
+	for _, l := range p.conversation() {
+		for _, text := range append(l.inner(), l.line) {
 			if plain := plainLine(text); distinctiveLine(plain) {
-				marks = append(marks, newMark(p.digest(plain)))
+				p.marks = append(p.marks, newMark(p.digest(plain)))
 			}
 		}
 	}
-	return marks
+	return p.marks
 }
 
 // Marks returns what LineMarks returns, and the marks of the files that the prompt names.
 func (p *Prompt) Marks() []Mark {
-	marks := p.LineMarks()
+	marks := slices.Clone(p.LineMarks())
 	for name := range names(p.Text) {
 		if isFile(name) {
 			marks = append(marks, newMark(p.digest(name)))

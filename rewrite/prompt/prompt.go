@@ -83,6 +83,7 @@ type Prompt struct {
 	first  map[Digest]int  // by places: the first block of each digest
 	next   []int           // by places: the next block with the same digest
 	parts  []part          // by sections
+	marks  []Mark          // by LineMarks
 	cuts   map[int]*Prompt // by cutAt: by block
 
 	firstLines []Digest // by FirstLines
