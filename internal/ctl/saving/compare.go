@@ -99,18 +99,30 @@ const MinFresh = 5
 // sideSums are the calls that are alike and counted as the same.
 type sideSums struct {
 	like
-	Side decide.Side
+	Side  decide.Side
+	alike int64 // bytes of the prompts that extended what their sessions were sent, up to what was new
 	history.Front
 	history.Sums
 }
 
 // A warmth is what calls found of what comes in front of a prompt in the provider's cache: a new session in their place would have found
 // it too.
-type warmth struct{ all, part, found float64 } // shares of the calls that found all of it, and a part; the tokens of such a part
+type warmth struct {
+	all, part float64 // shares of the calls that found all of it, and a part
+	found     float64 // the tokens of such a part
+	alike     float64 // tokens of the prompt itself that it would have found, as it begins like the one before
+}
 
 func (s sideSums) warmth() (w warmth) {
-	if tool, known := rewrite.Lookup(s.tool); known && tool.Descriptor().CachePerSession {
+	of := &rewrite.Descriptor{}
+	if tool, known := rewrite.Lookup(s.tool); known {
+		of = tool.Descriptor()
+	}
+	if of.CachePerSession {
 		return w
+	}
+	if of.CacheByText {
+		w.alike = float64(s.alike) / 4 / float64(s.Calls) // as for Front.Ahead
 	}
 	w.all, w.part = float64(s.Warm)/float64(s.Calls), float64(s.Missed)/float64(s.Calls)
 	w.found = float64(s.Found) / float64(max(s.Missed, 1))
@@ -145,7 +157,7 @@ func (y yardstick) more(w warmth) int64 {
 		return 0
 	}
 	n := float64(y.front.Firsts)
-	size, own := float64(y.front.Ahead)/n, float64(y.front.Read)/n
+	size, own := float64(y.front.Ahead)/n+w.alike, float64(y.front.Read)/n
 	if most := float64(y.front.Most); most > 0 {
 		size = min(size, most) // a part of it may be each call's own
 	}

@@ -17,6 +17,7 @@ import (
 
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
+	"reprise/rewrite/reason"
 )
 
 // A Saving is what resuming saved in a period.
@@ -115,6 +116,9 @@ func sides(slices []history.Slice) (list []sideSums) {
 		}
 		list[i].Sums.Add(slice.Sums)
 		list[i].Front.Add(slice.Front)
+		if slice.Reason == reason.Extends {
+			list[i].alike += slice.LeftOutBytes
+		}
 	}
 	return list
 }

@@ -31,6 +31,7 @@ var descriptor = rewrite.Descriptor{
 	LoginKeys:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
 	Provider:    "gcp.gen_ai",
 	Home:        home,
+	CacheByText: true, // implicit caching of the Gemini API
 	Sessions:    []string{"tmp/*/chats/session-*.json*"},
 	Travels:     true,
 

@@ -306,8 +306,14 @@ func TestGeminiSees(t *testing.T) {
 	for _, name := range []string{"tool-stream", "tool-json"} {
 		_, seen := run("-p x -o json", "", recording(t, name, "stdout"))
 		want := rewrite.Usage{Known: true, Input: 13260, CacheRead: 3314, Output: 18}
-		if seen.Usage != want || seen.ContextUse.Used != 16592/2 || !seen.ToolRan || seen.ID == "" {
+		if seen.Usage != want || seen.First.Known || seen.ContextUse.Used != 16592/2 || !seen.ToolRan || seen.ID == "" {
 			t.Errorf("%s: usage %+v, context %+v, tool ran %v, id %q", name, seen.Usage, seen.ContextUse, seen.ToolRan, seen.ID)
+		}
+	}
+	for _, name := range []string{"fresh-stream", "fresh-json"} { // one request: the sums are the first one's
+		_, seen := run("-p x -o json", "", recording(t, name, "stdout"))
+		if u := seen.Usage; u.Input == 0 || seen.First != (rewrite.Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead}) {
+			t.Errorf("%s: first %+v of %+v", name, seen.First, u)
 		}
 	}
 	_, seen := run("-p x -o json", "", "{\n  \"noise\": 1\n}\n"+recording(t, "fresh-json", "stdout"))

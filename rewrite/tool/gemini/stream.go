@@ -226,5 +226,8 @@ func (s *stream) learnUsage(models json.RawMessage) {
 		u.CacheRead += t.Cached
 		u.Output += t.Total - t.Prompt // thoughts included
 		s.State.ContextUse.Used = max(s.State.ContextUse.Used, t.Total/requests)
+		if requests == 1 && len(byModel) == 1 {
+			s.State.First = rewrite.Usage{Known: true, Input: t.Input, CacheRead: t.Cached}
+		}
 	}
 }

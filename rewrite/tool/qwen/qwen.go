@@ -30,6 +30,7 @@ var descriptor = rewrite.Descriptor{
 	LoginKeys:   []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"},
 	Provider:    "alibaba_cloud",
 	Home:        home,
+	CacheByText: true, // implicit caching of DashScope
 	Sessions:    []string{"projects/*/chats/????????-????-????-????-????????????.jsonl"},
 
 	StandIn: rewrite.StandIn{
