@@ -157,12 +157,16 @@ func (y yardstick) more(w warmth) int64 {
 		return 0
 	}
 	n := float64(y.front.Firsts)
-	size, own := float64(y.front.Ahead)/n+w.alike, float64(y.front.Read)/n
+	front, own, part := float64(y.front.Ahead)/n, float64(y.front.Read)/n, w.found
+	if part >= 0.75*front { // only the session's history was missed: qwen's and gemini's first resume
+		part += w.alike
+	}
+	size := front + w.alike
 	if most := float64(y.front.Most); most > 0 {
 		size = min(size, most) // a part of it may be each call's own
 	}
 	own = min(own, size)
-	return int64(n * (w.all*(size-own) + w.part*(min(w.found, size)-own)))
+	return int64(n * (w.all*(size-own) + w.part*(min(part, size)-own)))
 }
 
 // instead returns the yardstick's calls as they would have been in the place of calls that met the provider's cache so, and without

@@ -135,6 +135,14 @@ func TestEstimateWhereTheCacheGoesByText(t *testing.T) {
 			Front: history.Front{Firsts: 4, Ahead: 78_526, Read: 78_208, Most: 19_712, Warm: 4},
 			Sums:  history.Sums{Calls: 4, Resumed: 4, Ended: 4, OK: 4, Metered: 4, Input: 622, CacheRead: 78_208, Output: 4}}
 		saved := New([]history.Slice{first, resumed}, nil, nil, nil).Saved(Weighted)
+		if tool == "gemini" { // qwen 0.24.4 in the same job: the first resume misses the history, measured -7140
+			first.Tool, resumed.Tool, first.Input, first.Ahead = "qwen", "qwen", 25_545, 18_371
+			resumed.Front = history.Front{Firsts: 4, Ahead: 102_888, Read: 94_848, Most: 25_600, Warm: 3, Missed: 1, Found: 18_176}
+			resumed.Input, resumed.CacheRead = 8346, 94_848
+			if s := New([]history.Slice{first, resumed}, nil, nil, nil).Saved(Weighted); s < -7500 || s > -6000 {
+				t.Errorf("qwen: saved %.0f", s)
+			}
+		}
 		if math.Abs(saved) > most || tool == "claude" && saved < 20_000 {
 			t.Errorf("%s: saved %.0f", tool, saved)
 		}
