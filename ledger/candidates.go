@@ -34,7 +34,7 @@ func (l *Ledger) readFacts(c *Call, all bool) (f decide.Facts, err error) {
 			if err == nil {
 				err = l.addPast(&f)
 			}
-			return err, isBusy(err)
+			return err, IsLocked(err)
 		})
 		if err != nil || !slices.ContainsFunc(f.Chains, l.outdated) {
 			break

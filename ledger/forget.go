@@ -199,7 +199,7 @@ func (l *Ledger) insist(try func() error) error {
 	deadline := time.Now().Add(scrubTime)
 	for {
 		err := l.withLock(callsTimeout, try)
-		if !isBusy(err) || time.Now().After(deadline) {
+		if !IsLocked(err) || time.Now().After(deadline) {
 			return err
 		}
 	}

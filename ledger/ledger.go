@@ -128,6 +128,9 @@ func open(path, mode string) (*Ledger, error) {
 	if err != nil { // or another process is just creating it
 		err = l.withLock(callsTimeout, func() error { return l.prepare(true) })
 	}
+	if IsLocked(err) { // by many calls, of which the first has made it
+		err = l.prepare(false)
+	}
 	if err != nil {
 		db.Close()
 		return nil, fmt.Errorf("open ledger %s: %w", path, Explain(err))
@@ -220,7 +223,7 @@ func (l *Ledger) withLock(wait time.Duration, try func() error) error {
 		}
 		defer release()
 		err = try()
-		return err, isBusy(err)
+		return err, IsLocked(err)
 	})
 }
 

@@ -93,8 +93,8 @@ func retry(try func() (err error, again bool)) error {
 	}
 }
 
-// isBusy reports whether an error is SQLite's for a ledger that another process uses.
-func isBusy(err error) bool {
+// IsLocked reports whether an error says that another process kept the ledger locked.
+func IsLocked(err error) bool {
 	var e sqlite3.Error
 	return errors.As(err, &e) && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrProtocol)
 }

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"reprise/ledger/decide"
@@ -24,6 +26,7 @@ type Outcome struct {
 	Exit     int
 	Signal   int // 0 unless it died by one
 	Seen     rewrite.StreamState
+	Unread   bool           // the output is a text as the tool writes it: only the exit code tells how the run ended
 	IDFormat rewrite.Format // of the output that the ID was read from
 	Sent     int            // bytes of the prompt that the model was sent
 	WhyWhole reason.Code    // why a resumed session was sent the whole prompt
@@ -58,7 +61,7 @@ func (o *Outcome) State() (state decide.State, outcome string) {
 		return decide.Killed, "killed"
 	case o.Stopped():
 		return decide.Live, "failed"
-	case !o.Good():
+	case !o.Good() && (!o.Unread || o.Exit != 0 || o.Seen.Failed):
 		return decide.Failed, "failed"
 	}
 	return decide.Live, "ok"
@@ -109,7 +112,8 @@ type Ending struct {
 	Said        []byte
 	Outcome     Outcome // without what the model said
 	Later       []pendingTurn
-	Finished    bool // the call has its outcome: only the later turns are news, or the state of the session
+	Begun       *pendingTurn `json:",omitempty"` // the call itself, if it is observed and not recorded yet: Invocation is 0, and Turn's outcome is not used
+	Finished    bool         // the call has its outcome: only the later turns are news, or the state of the session
 }
 
 // A pendingTurn is a later turn of a run. Its invocation gets a number when it is recorded.
@@ -117,6 +121,20 @@ type pendingTurn struct {
 	Turn
 	Tool, Rule string
 	Format     rewrite.Format
+	Reason     reason.Code `json:",omitempty"` // NextTurn if it is ""
+	Named      string      `json:",omitempty"` // the session that the caller names
+}
+
+// begin records an observed call or turn.
+func (t *pendingTurn) begin(tx *sql.Tx, e *Ending) (id int64, err error) {
+	if err := callersOwn(tx, t.Named); err != nil {
+		return 0, err
+	}
+	err = insert(tx, &id, `INSERT INTO invocations
+		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes)
+		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		e.Chain, e.Session, t.Rule, t.Tool, e.Cwd, t.Started, rewrite.Observe, cmp.Or(t.Reason, reason.NextTurn), t.Format, t.Bytes, t.Bytes)
+	return id, err
 }
 
 // Finish implements Book. If the ledger cannot be written, it keeps the outcome in the spool for the
@@ -152,6 +170,9 @@ func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
 		turn := pendingTurn{Turn: later[i], Tool: t.call.Tool, Rule: t.call.Rule, Format: t.call.Format}
 		turn.Outcome = turn.Outcome.withoutTexts()
 		e.Later = append(e.Later, turn)
+	}
+	if t.Invocation == 0 {
+		e.Begun = &t.late
 	}
 	if t.Session == 0 {
 		if t.call.Prompt != nil {
@@ -200,17 +221,24 @@ func (e *Ending) record(tx *sql.Tx) error {
 	if e.Finished {
 		return e.recordRest(tx)
 	}
+	call := e.Invocation
+	if e.Begun != nil {
+		var err error
+		if call, err = e.Begun.begin(tx, e); err != nil {
+			return err
+		}
+	}
 	if err := e.recordRefusal(tx); err != nil {
 		return err
 	}
-	if first, err := o.recordInvocation(tx, e.Invocation); err != nil || !first {
+	if first, err := o.recordInvocation(tx, call); err != nil || !first {
 		return err
 	}
 	if err := resetRoles(tx, e.Cwd, e.Task, o.Resets); err != nil {
 		return err
 	}
 	if last := e.last(); last.Good() {
-		if err := recordAnswer(tx, e.Invocation, e.Session, e.Project, last.Now, e.AnswerLines, e.AnswerFiles); err != nil {
+		if err := recordAnswer(tx, call, e.Session, e.Project, last.Now, e.AnswerLines, e.AnswerFiles); err != nil {
 			return err
 		}
 	}
@@ -226,17 +254,10 @@ func (e *Ending) record(tx *sql.Tx) error {
 }
 
 // recordRest records what came after FinishEarly: turns that claude began by itself, or only the
-// session's new state. It records turns once: a process may have died before it could remove them
-// from the spool.
+// session's new state.
 func (e *Ending) recordRest(tx *sql.Tx) error {
 	if len(e.Later) == 0 {
 		_, err := tx.Exec("UPDATE sessions SET file = nullif(?, ''), stamp = nullif(?, '') WHERE id = ?", e.Outcome.File, e.Outcome.Stamp, e.Session)
-		return err
-	}
-	var known bool
-	err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM invocations WHERE session_id = ? AND id <> ? AND started = ?)",
-		e.Session, e.Invocation, e.Later[0].Started).Scan(&known)
-	if err != nil || known {
 		return err
 	}
 	return e.recordTurns(tx)
@@ -264,11 +285,7 @@ func (e *Ending) recordTurns(tx *sql.Tx) error {
 }
 
 func (e *Ending) recordTurn(tx *sql.Tx, turn *pendingTurn) error {
-	var id int64
-	err := insert(tx, &id, `INSERT INTO invocations
-		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes)
-		VALUES (`+unusedID("invocations")+`, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.Chain, e.Session, turn.Rule, turn.Tool, e.Cwd, turn.Started, rewrite.Observe, reason.NextTurn, turn.Format, turn.Bytes, turn.Bytes)
+	id, err := turn.begin(tx, e)
 	if err == nil {
 		_, err = turn.Outcome.recordInvocation(tx, id)
 	}
@@ -382,34 +399,59 @@ func (e *Ending) Resets() []string {
 	return roles
 }
 
-// Settle records the outcomes in the spool, each exactly once: an outcome that was recorded by a
-// process that died before it could remove the file is recognized by its invocation. One that
-// cannot be recorded although the ledger can be written is dropped, so that the others are recorded.
+// Settle records the outcomes in the spool. One that cannot be recorded although the ledger can be
+// written is dropped, so that the others are recorded.
 func (l *Ledger) Settle() error {
-	if len(l.spool.list()) == 0 {
-		return nil
+	for {
+		settled, err := l.settleSome()
+		if err != nil {
+			return fmt.Errorf("record outcomes: %w", err)
+		}
+		if settled < maxSpooled {
+			return nil
+		}
 	}
-	var settled []string
-	err := l.write(func(tx *sql.Tx) error {
-		settled = l.spool.list()
-		for _, path := range settled {
-			e, ok := readEnding(path, l.name())
-			if !ok {
-				continue
-			}
-			if err := alone(tx, e.record); err != nil {
-				return err
+}
+
+// settleSome records outcomes, each exactly once, and returns how many it has removed from the spool. The ledger keeps
+// the names of the latest: a process may die before it has removed the files.
+func (l *Ledger) settleSome() (removed int, err error) {
+	if len(l.spool.list()) == 0 {
+		return 0, nil
+	}
+	err = l.withLock(callsTimeout, func() error {
+		paths := l.spool.list()
+		if err := l.transact(func(tx *sql.Tx) error { return l.settle(tx, paths) }); err != nil {
+			return err
+		}
+		for _, path := range paths {
+			if os.Remove(path) == nil { // what stays is not recorded again
+				removed++
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("record outcomes: %w", err)
+	return removed, err
+}
+
+func (l *Ledger) settle(tx *sql.Tx, paths []string) error {
+	var before string
+	if err := tx.QueryRow("SELECT value FROM meta WHERE name = 'settled'").Scan(&before); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
 	}
-	for _, path := range settled {
-		_ = os.Remove(path) // harmless
+	var names []string
+	for _, path := range paths {
+		names = append(names, filepath.Base(path))
+		e, ok := readEnding(path, l.name())
+		if !ok || slices.Contains(strings.Fields(before), filepath.Base(path)) {
+			continue
+		}
+		if err := alone(tx, e.record); err != nil {
+			return err
+		}
 	}
-	return nil
+	_, err := tx.Exec("INSERT OR REPLACE INTO meta VALUES ('settled', ?)", []byte(strings.Join(names, " ")))
+	return err
 }
 
 // readEnding reads an outcome from the spool. ok is false if it does not belong to this ledger.

@@ -217,3 +217,76 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 		"mode": rewrite.Fresh, "fell_back": reason.RefusedUnknown, "session_id": nil, "outcome": "ok"})
 	wantRow(t, "another call", row(t, l, "invocations", bystander.Invocation), map[string]any{"fell_back": nil, "session_id": bystander.Session})
 }
+
+// A call that found the ledger locked is recorded when it ends, once, also if another one is like it in everything.
+func TestACallWhoseBeginningCameTooLate(t *testing.T) {
+	l, path := newLedger(t)
+	other, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tx, err := other.db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := testCall(l, fmt.Sprintf(base, 1), 1000)
+	if _, _, err := Begin(l, c); !IsLocked(err) {
+		t.Fatal(err)
+	}
+	second, err := l.Observe(c, reason.CallerSession, someID, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := goodOutcome(someID, "", 2000)
+	o.Exit = 3
+	var texts [][]byte
+	for n, ticket := range []*Ticket{ObserveLate(c, reason.Fault, someID, 7), second} {
+		if err := l.Finish(ticket, o); err != nil {
+			t.Fatal(err)
+		}
+		name := l.spool.list()[0]
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, text)
+		if err := os.Rename(name, fmt.Sprintf("%s%d", name, n)); err != nil { // of another process
+			t.Fatal(err)
+		}
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	names := l.spool.list()
+	if len(names) != 2 {
+		t.Fatal(names)
+	}
+	for range 3 {
+		if err := l.Settle(); err != nil {
+			t.Fatal(err)
+		}
+		wantCount(t, l, 2, "SELECT count(*) FROM invocations WHERE mode = 'observe' AND started = 1000 AND duration = 1000 AND prompt_bytes = 7 AND exit_code = 3 AND native_id = ?", someID)
+		for n, name := range names { // the process that recorded it died before it removed the file
+			if err := os.WriteFile(name, texts[n], 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	wantCount(t, l, 2, "SELECT count(*) FROM invocations")
+}
+
+// All that waits is recorded at once.
+func TestSettleAll(t *testing.T) {
+	l, _ := newLedger(t)
+	for n := range 2*maxSpooled + 1 {
+		e := l.Ending(ObserveLate(testCall(l, "x", 1000), reason.Fault, "", 1), goodOutcome("", "", 2000), nil)
+		if err := l.spool.put(decide.Millis(n), EncodeJSON(e)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Settle(); err != nil || len(l.spool.list()) > 0 {
+		t.Errorf("%v, %d left", err, len(l.spool.list()))
+	}
+	wantCount(t, l, 2*maxSpooled+1, "SELECT count(*) FROM invocations")
+}

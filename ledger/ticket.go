@@ -31,6 +31,7 @@ type Ticket struct {
 	cut        bool        // only part of source was to be copied
 	fellBack   reason.Code // why its resume was given up, if that could not be recorded
 	finished   bool        // FinishEarly has recorded its outcome
+	late       pendingTurn // what is recorded with the end of a call if its beginning could not be, Invocation being 0
 	loan       *Loan       // what the call has taken from another book, nil for nothing
 }
 
@@ -273,21 +274,26 @@ func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 }
 
 // Observe records a call whose session the caller manages. The call belongs to no chain. The
-// session that the caller names, "" for none, is the caller's from then on.
-func (l *Ledger) Observe(c *Call, reason reason.Code, named string, promptBytes int) (*Ticket, error) {
-	t := &Ticket{call: c}
-	err := l.write(func(tx *sql.Tx) error {
-		if err := callersOwn(tx, named); err != nil {
-			return err
-		}
-		return insert(tx, &t.Invocation, `INSERT INTO invocations
-			(id, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes) VALUES (`+unusedID("invocations")+`, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			c.Tool, c.Cwd, c.Now, rewrite.Observe, reason, c.Format, promptBytes, promptBytes)
+// session that the caller names, "" for none, is the caller's from then on. If the ledger is locked,
+// the call is recorded when it ends.
+func (l *Ledger) Observe(c *Call, why reason.Code, named string, promptBytes int) (*Ticket, error) {
+	t := ObserveLate(c, why, named, promptBytes)
+	err := l.write(func(tx *sql.Tx) (err error) {
+		t.Invocation, err = t.late.begin(tx, &Ending{Cwd: c.Cwd})
+		return err
 	})
 	if err != nil {
+		t.Invocation = 0
+	}
+	if err != nil && !IsLocked(err) {
 		return nil, fmt.Errorf("record call: %w", err)
 	}
 	return t, nil
+}
+
+// ObserveLate is Observe for a call that found the ledger locked. It does not try again.
+func ObserveLate(c *Call, why reason.Code, named string, promptBytes int) *Ticket {
+	return &Ticket{call: c, late: pendingTurn{Turn: Turn{Started: c.Now, Bytes: promptBytes}, Tool: c.Tool, Rule: c.Rule, Format: c.Format, Reason: why, Named: named}}
 }
 
 // callersOwn records that the caller itself has continued a session.

@@ -95,7 +95,13 @@ func (c *call) decide() reason.Code {
 		return why
 	}
 	if err := c.begin(); err != nil {
-		return c.fault("record call", err)
+		why := c.fault("record call", err)
+		if ledger.IsLocked(err) { // the tool runs unchanged, and the call is recorded when it ends
+			c.parsed.Mode, c.parsed.Reason, c.unset = rewrite.Observe, why, nil
+			c.ticket = ledger.ObserveLate(c.record, why, "", len(c.record.Prompt.Text))
+			return ""
+		}
+		return why
 	}
 	c.log.decided(c.decision, c.record)
 	c.runSteps(c.tell)

@@ -78,7 +78,7 @@ func (c *call) finish(a *supervise.Attempt, st supervise.Status) {
 		seen.Outside = reason.Interrupted
 	}
 	// No event ends a text. gemini 0.61.0, told to end while a tool runs, exits with 0 and leaves what looks like an answer.
-	seen.Failed = seen.Failed || a.Stopped != 0 && c.parsed.Format == rewrite.Text
+	seen.Failed = seen.Failed || a.Stopped != 0 && c.record.Format == rewrite.Text
 	if a.Stopped != 0 && st != (supervise.Status{}) {
 		seen.Answer, seen.Texts = "", nil // the answer is cut short, and digests of it would take time
 	}
@@ -103,7 +103,8 @@ func (c *call) finish(a *supervise.Attempt, st supervise.Status) {
 // outcome returns the outcome of a run or turn, without the state of its session.
 func (c *call) outcome(seen rewrite.StreamState, st supervise.Status, plan rewrite.Plan) ledger.Outcome {
 	o := ledger.Outcome{
-		Now: decide.MillisOf(c.env.Now()), Exit: st.Exit, Signal: int(st.Signal), Seen: seen, IDFormat: rewrite.StreamJSON, Sent: len(plan.Prompt), WhyWhole: plan.WhyWhole,
+		Unread: c.parsed.Mode == rewrite.Observe && c.record.Format == rewrite.Text,
+		Now:    decide.MillisOf(c.env.Now()), Exit: st.Exit, Signal: int(st.Signal), Seen: seen, IDFormat: rewrite.StreamJSON, Sent: len(plan.Prompt), WhyWhole: plan.WhyWhole,
 	}
 	if c.rule.Rule != nil {
 		o.Resets = c.rule.ResetBy(seen.Answer)

@@ -198,20 +198,25 @@ func (c *call) resumed(plan rewrite.Plan) string {
 	return plan.Resume
 }
 
-// observe runs a call whose session the caller manages. It changes nothing, and records ID and
-// usage.
+// observe runs a call whose session the caller manages, or that found the ledger locked. It changes nothing, and
+// records ID and usage.
 func (c *call) observe() int {
 	c.signals.Catch()
-	t, err := c.ledger.Observe(c.record, c.parsed.Reason, c.parsed.SessionID, len(c.parsed.Prompt))
-	if err != nil {
-		c.fault("record call", err)
-		return c.passthrough(reason.Fault)
+	plan := rewrite.Plan{Args: c.parsed.Args, Prompt: c.parsed.Prompt, Whole: true}
+	if c.ticket == nil {
+		t, err := c.ledger.Observe(c.record, c.parsed.Reason, c.parsed.SessionID, len(plan.Prompt))
+		if err != nil {
+			c.fault("record call", err)
+			return c.passthrough(reason.Fault)
+		}
+		c.ticket = t
+	} else {
+		plan.Prompt = c.record.Prompt.Text
 	}
-	c.ticket = t
 	c.decision = decide.Decision{Mode: rewrite.Observe, Reason: c.parsed.Reason}
 	c.printVerbose(c.decision.Mode, c.decision.Reason)
 	c.parsed.Format = rewrite.StreamJSON // the output is shown as it is in any format
-	a, st, err := c.runPlan(rewrite.Plan{Args: c.parsed.Args, Prompt: c.parsed.Prompt, Whole: true})
+	a, st, err := c.runPlan(plan)
 	if err != nil {
 		c.fault("start the tool", err)
 		return c.passthrough(reason.Fault)

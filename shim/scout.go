@@ -40,6 +40,9 @@ func (c *call) opened(a *supervise.Attempt) (stays bool) {
 	c.real = target{}
 	unset := c.unset
 	reason := c.runSteps(c.parse, c.key, c.factsStand, c.decide)
+	if reason == "" && c.parsed.Mode == rewrite.Observe {
+		reason = c.parsed.Reason
+	}
 	if reason == "" {
 		a.Plan.Prompt, a.Pinned = c.record.Prompt.Text, c.pin
 		plan := c.plan() // a rule may take variables away, and ask for others and for options
@@ -52,7 +55,7 @@ func (c *call) opened(a *supervise.Attempt) (stays bool) {
 	c.log.passthrough(reason)
 	c.printVerbose(rewrite.Observe, reason)
 	c.decision = decide.Decision{Mode: rewrite.Observe, Reason: reason}
-	if c.record == nil {
+	if c.record == nil || c.ticket != nil {
 		return true
 	}
 	var err error

@@ -74,7 +74,10 @@ var ledgerKinds = []kind{
 		}
 		w.whole()
 	}},
-	{"the ledger", "locked by another process for writing", func(w *world) { w.locked("BEGIN IMMEDIATE") }},
+	{"the ledger", "locked by another process for writing", func(w *world) {
+		w.locked("BEGIN IMMEDIATE")
+		w.recorded(5)
+	}},
 	{"the ledger", "locked by another process for reading too", func(w *world) { w.locked("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE") }},
 	{"the ledger", "locked when the call ends", func(w *world) {
 		w.use()
@@ -91,8 +94,10 @@ var ledgerKinds = []kind{
 		w.use()
 		f, err := os.OpenFile(w.Ledger()+".lock", os.O_RDWR, 0)
 		w.must(errors.Join(err, syscall.Flock(int(f.Fd()), syscall.LOCK_EX)))
-		defer f.Close()
 		w.passes(call{prompt: job(1)})
+		w.must(f.Close())
+		w.resumes(call{prompt: job(1)}, true)
+		w.recorded(3)
 	}},
 	{"the ledger", "thrown away between two calls", func(w *world) {
 		w.use()
@@ -298,6 +303,17 @@ func (w *world) locked(how string) {
 	}
 	release()
 	w.resumes(call{prompt: job(1)}, true)
+}
+
+// recorded checks that the ledger has so many calls, all of which ended well.
+func (w *world) recorded(calls int) {
+	db := w.open()
+	defer db.Close()
+	var all, ok int
+	w.must(db.QueryRow("SELECT count(*), count(CASE outcome WHEN 'ok' THEN 1 END) FROM invocations").Scan(&all, &ok))
+	if all != calls || ok != calls {
+		w.lose("%d calls are recorded, %d of them as ended well, of %d", all, ok, calls)
+	}
 }
 
 // whole checks that the ledger is intact and usable.
