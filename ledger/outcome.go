@@ -358,7 +358,7 @@ func (e *Ending) recordSession(tx *sql.Tx) error {
 		turns = turns + ?, errors = errors + ?, version = coalesce(nullif(?, ''), version),
 		base = ?, base_opening = ?, base_bytes = ?, base_lines = coalesce(?, x''), shape = coalesce(?, x''),
 		things = coalesce(substr(CAST(coalesce(?, x'') || things AS BLOB), 1, ?), x''),
-		answers = answers || ?, said = said || ?,
+		answers = CAST(answers || ? AS BLOB), said = CAST(said || ? AS BLOB),
 		transcript = transcript OR ?, compacted = compacted OR ?,
 		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), stamp = nullif(?, ''),
 		repository = ?, branch = ?, head = ?, left_files = ?, first_model = CASE first_model WHEN '' THEN ? ELSE first_model END WHERE id = ?`,

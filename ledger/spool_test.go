@@ -290,3 +290,17 @@ func TestSettleAll(t *testing.T) {
 	}
 	wantCount(t, l, 2*maxSpooled+1, "SELECT count(*) FROM invocations")
 }
+
+// What is added to a session's digests leaves them bytes.
+func TestDigestsAreBytes(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	for n := range decide.Millis(2) {
+		_, ticket := begin(t, l, prompt, 1000+n*1000)
+		o := goodOutcome(someID, "done", 1500+n*1000)
+		o.Seen.Texts = []string{"first", "done"}
+		finish(t, l, ticket, o)
+		prompt += "\n\nMore."
+	}
+	wantCount(t, l, 1, "SELECT count(*) FROM sessions WHERE typeof(answers) = 'blob' AND typeof(said) = 'blob' AND typeof(things) = 'blob' AND length(answers) > 0 AND length(said) > 0")
+}
