@@ -102,11 +102,13 @@ func (l *Ledger) Forget(c ChainName, dry bool) (f Forgotten, err error) {
 	if _, err := l.db.Exec("PRAGMA secure_delete = ON"); err != nil {
 		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
 	}
-	err = l.write(func(tx *sql.Tx) (err error) {
-		if f, err = dropNamed(tx, c); err == nil && dry {
-			return errDry
-		}
-		return err
+	err = l.withoutKeys(func() error {
+		return l.write(func(tx *sql.Tx) (err error) {
+			if f, err = dropNamed(tx, c); err == nil && dry {
+				return errDry
+			}
+			return err
+		})
 	})
 	switch {
 	case errors.Is(err, errDry):
@@ -120,6 +122,9 @@ func (l *Ledger) Forget(c ChainName, dry bool) (f Forgotten, err error) {
 	return f, nil
 }
 
+// errDry rolls a write back.
+var errDry = errors.New("dry run")
+
 func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
 	busy, err := chainHeld(tx, c.ID)
 	if err != nil {
@@ -128,14 +133,12 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
 	if busy {
 		return f, ErrInUse
 	}
-	if err := tx.QueryRow("SELECT count(*) FROM sessions WHERE chain_id = ?", c.ID).Scan(&f.Sessions); err != nil {
-		return f, err
-	}
 	rules, err := chainRules(tx, c.ID)
 	if err != nil {
 		return f, err
 	}
-	if f.Calls, err = dropChain(tx, c.ID); err != nil {
+	d, err := dropChains(tx, EncodeJSON([]int64{c.ID}), -1)
+	if err != nil {
 		return f, err
 	}
 	for _, rule := range rules { // a cost says something about others only if they have the rule
@@ -143,13 +146,11 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
 			return f, err
 		}
 	}
-	for _, id := range c.NativeIDs {
-		n, err := changed(tx.Exec("DELETE FROM invocations WHERE mode = ? AND native_id = ?", rewrite.Observe, id))
-		if err != nil {
-			return f, err
-		}
-		f.Calls += n
+	observed, err := dropRows(tx, "invocations", "mode = ? AND native_id IN (SELECT value FROM json_each(?))", -1, rewrite.Observe, EncodeJSON(c.NativeIDs))
+	if err != nil {
+		return f, err
 	}
+	f = Forgotten{d.sessions, d.calls + observed}
 	// Passed calls belong to no chain. What the directory's last chain leaves would still name it.
 	_, err = tx.Exec("DELETE FROM passed WHERE cwd = ?1 AND NOT EXISTS (SELECT 1 FROM chains WHERE cwd = ?1)", c.Cwd)
 	return f, err

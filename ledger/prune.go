@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -127,76 +128,175 @@ func (l *Ledger) Reset(chain int64) error {
 	})
 }
 
+// dropAtOnce is how many calls are removed in one transaction, so that no other call waits long for it.
+const dropAtOnce = 200
+
 // DropBefore removes what was last used before a time: chains of which no live process holds a
 // session, with their sessions and calls, and calls that belong to no chain. A call without an
-// outcome may still run and is kept for a day longer. With dry it only counts.
+// outcome may still run and is kept for a day longer. Between its short transactions other calls
+// write. Each chain is removed at once, unless it has more calls than dropAtOnce: then it loses the
+// oldest first. With dry it only counts.
 func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64, err error) {
-	err = l.write(func(tx *sql.Tx) error {
-		old, err := oldChains(tx, before)
-		if err != nil {
+	old, err := oldChains(l, before, "")
+	if err == nil && dry {
+		err = l.db.QueryRow("SELECT count(*) FROM invocations WHERE "+oldUnchained, before, day).Scan(&calls)
+		for _, c := range old {
+			chains, calls = chains+1, calls+c.calls
+		}
+	} else if err == nil {
+		err = l.withoutKeys(func() error {
+			chains, calls, err = l.dropBefore(before, old)
 			return err
-		}
-		// Each removed session is searched for among all calls.
-		if _, err := tx.Exec("CREATE INDEX dropping ON invocations (session_id)"); err != nil {
-			return err
-		}
-		for _, chain := range old {
-			n, err := dropChain(tx, chain)
-			if err != nil {
-				return err
-			}
-			chains, calls = chains+1, calls+n
-		}
-		n, err := changed(tx.Exec(`DELETE FROM invocations WHERE chain_id IS NULL AND started < ?1
-			AND (outcome IS NOT NULL OR started < ?1 - ?2)`, before, day))
-		calls += n
-		if err == nil {
-			_, err = tx.Exec("DELETE FROM passed WHERE last < ?", before)
-		}
-		if err == nil {
-			_, err = tx.Exec("DROP INDEX dropping")
-		}
-		if err == nil && dry {
-			return errDry
-		}
-		return err
-	})
-	if err != nil && !errors.Is(err, errDry) {
-		return 0, 0, fmt.Errorf("remove old chains: %w", err)
+		})
 	}
-	return chains, calls, nil
+	if err != nil {
+		err = fmt.Errorf("remove old chains: %w", err)
+	}
+	return chains, calls, err
 }
 
-// errDry rolls a write back.
-var errDry = errors.New("dry run")
+// oldUnchained holds for the calls that DropBefore removes by themselves.
+const oldUnchained = "chain_id IS NULL AND started < ?1 AND (outcome IS NOT NULL OR started < ?1 - ?2)"
 
-func oldChains(tx *sql.Tx, before decide.Millis) (free []int64, err error) {
-	var chains []int64
-	err = Each(tx, "SELECT id FROM chains WHERE updated < ?", func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		chains = append(chains, id)
+func (l *Ledger) dropBefore(before decide.Millis, old []oldChain) (chains, calls int64, err error) {
+	for len(old) > 0 {
+		n, size := 0, int64(0)
+		for n < len(old) && (n == 0 || size+old[n].calls < dropAtOnce) {
+			n, size = n+1, size+old[n].calls+1
+		}
+		var dropped dropped
+		err := l.inTurn(func(tx *sql.Tx) error {
+			still, err := oldChains(tx, before, " AND id IN (SELECT value FROM json_each(?))", idsOf(old[:n]))
+			if err == nil {
+				dropped, err = dropChains(tx, idsOf(still), dropAtOnce)
+			}
+			return err
+		})
+		if err != nil {
+			return chains, calls, err
+		}
+		chains, calls = chains+dropped.chains, calls+dropped.calls
+		if !dropped.more {
+			old = old[n:]
+		}
+	}
+	for more := true; more; {
+		var n int64
+		err := l.inTurn(func(tx *sql.Tx) (err error) {
+			n, err = dropRows(tx, "invocations", oldUnchained, dropAtOnce, before, day)
+			return err
+		})
+		if err != nil {
+			return chains, calls, err
+		}
+		calls, more = calls+n, n == dropAtOnce
+	}
+	return chains, calls, l.write(func(tx *sql.Tx) error {
+		_, err := tx.Exec("DELETE FROM passed WHERE last < ?", before)
 		return err
-	}, before)
+	})
+}
+
+// inTurn runs f as write does, and then leaves the ledger to others for as long as that took.
+func (l *Ledger) inTurn(f func(*sql.Tx) error) error {
+	var start, end time.Time
+	err := l.insist(func() error {
+		start = time.Now()
+		defer func() { end = time.Now() }()
+		return l.transact(f)
+	})
+	if err == nil {
+		err = l.Fold()
+		time.Sleep(max(end.Sub(start)-time.Since(end), lockPause))
+	}
+	return err
+}
+
+// withoutKeys runs f, which itself removes the rows that refer to those that it removes. For each session SQLite would search
+// all calls.
+func (l *Ledger) withoutKeys(f func() error) (err error) {
+	if _, err := l.db.Exec("PRAGMA foreign_keys = OFF"); err != nil {
+		return err
+	}
+	defer func() {
+		_, failed := l.db.Exec("PRAGMA foreign_keys = ON")
+		err = errors.Join(err, failed)
+	}()
+	return f()
+}
+
+// An oldChain is a chain that DropBefore removes.
+type oldChain struct{ id, calls int64 }
+
+// idsOf returns the numbers of chains as JSON.
+func idsOf(chains []oldChain) string {
+	ids := make([]int64, len(chains))
+	for i, c := range chains {
+		ids[i] = c.id
+	}
+	return EncodeJSON(ids)
+}
+
+// oldChains returns the chains that were last used before a time and of which no live process holds a session.
+func oldChains(q Queryer, before decide.Millis, which string, args ...any) (free []oldChain, err error) {
+	held := map[int64]bool{}
+	err = Each(q, leaseColumns+", s.chain_id FROM leases l CROSS JOIN sessions s ON s.id = l.session_id", func(rows *sql.Rows) error {
+		var chain int64
+		var l lease
+		err := rows.Scan(append(l.fields(), &chain)...)
+		held[chain] = held[chain] || err == nil && l.held()
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	for _, chain := range chains {
-		busy, err := chainHeld(tx, chain)
-		if err != nil {
-			return nil, err
+	err = Each(q, "SELECT id, (SELECT count(*) FROM invocations i WHERE i.chain_id = c.id) FROM chains c WHERE updated < ?"+which, func(rows *sql.Rows) error {
+		var c oldChain
+		err := rows.Scan(&c.id, &c.calls)
+		if !held[c.id] {
+			free = append(free, c)
 		}
-		if !busy {
-			free = append(free, chain)
-		}
-	}
-	return free, nil
+		return err
+	}, append([]any{before}, args...)...)
+	return free, err
 }
 
-func dropChain(tx *sql.Tx, chain int64) (calls int64, err error) {
-	if calls, err = changed(tx.Exec("DELETE FROM invocations WHERE chain_id = ?", chain)); err != nil {
-		return 0, err
+// dropped counts what was removed. more reports that the limit was reached before the chains' end.
+type dropped struct {
+	chains, sessions, calls int64
+	more                    bool
+}
+
+// dropChains removes chains with all that belongs to them, at most limit calls and sessions each, -1 for all. It
+// runs without keys.
+func dropChains(tx *sql.Tx, chains string, limit int64) (d dropped, err error) {
+	const of = "chain_id IN (SELECT value FROM json_each(?))"
+	if d.calls, err = dropRows(tx, "invocations", of, limit, chains); err != nil || d.calls == limit {
+		return dropped{calls: d.calls, more: true}, err
 	}
-	_, err = tx.Exec("DELETE FROM chains WHERE id = ?", chain)
-	return calls, err
+	if d.sessions, err = dropRows(tx, "sessions", of, limit, chains); err != nil || d.sessions == limit {
+		return dropped{calls: d.calls, sessions: d.sessions, more: true}, err
+	}
+	d.chains, err = changed(tx.Exec("DELETE FROM chains WHERE id IN (SELECT value FROM json_each(?))", chains))
+	return d, err
+}
+
+// referring has the rows that refer to those of a table, with the column in which they do.
+var referring = map[string]string{"invocations": "answers WHERE invocation", "sessions": "leases WHERE session_id"}
+
+// dropRows removes calls or sessions, and the rows that refer to them alone.
+func dropRows(tx *sql.Tx, table, which string, limit int64, args ...any) (int64, error) {
+	ids := []int64{}
+	err := Each(tx, fmt.Sprintf("SELECT id FROM %s WHERE %s LIMIT %d", table, which, limit), func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, args...)
+	for _, from := range []string{referring[table], table + " WHERE id"} {
+		if err == nil {
+			_, err = tx.Exec("DELETE FROM "+from+" IN (SELECT value FROM json_each(?))", EncodeJSON(ids))
+		}
+	}
+	return int64(len(ids)), err
 }

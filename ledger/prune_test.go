@@ -151,6 +151,133 @@ func TestDropBefore(t *testing.T) {
 	}
 }
 
+// manyChains makes chains of one session and so many calls each, last used at 1000.
+func manyChains(t *testing.T, l *Ledger, chains, calls int) {
+	t.Helper()
+	if _, err := l.db.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+		INSERT INTO chains (id, tool, cwd, home, task, role, session_id, created, updated) SELECT i, 'claude', '/', '/', 't' || i, '', i, 1000, 1000 FROM n;
+		INSERT INTO sessions (id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes)
+			SELECT id, id, 'claude', 'live', 1000, 1000, '', '', '', '', x'', 0, 0 FROM chains;
+		INSERT INTO leases (session_id, boot, pid, pid_start, taken) SELECT id, 'another', 1, 1, 1 FROM sessions;
+		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+		INSERT INTO invocations (chain_id, session_id, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes, outcome)
+			SELECT id, id, 'claude', '/', 1000, 'fresh', 'new_job', 'text', 1, 1, 'ok' FROM chains, n;
+		INSERT INTO answers SELECT id, session_id, '/', 1000, x'', x'' FROM invocations`, chains, calls); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantWhole checks that each chain has all of its calls, and that no row refers to one that is gone.
+func wantWhole(t *testing.T, l *Ledger, calls int) {
+	t.Helper()
+	wantCount(t, l, 0, "SELECT count(*) FROM chains c WHERE (SELECT count(*) FROM invocations WHERE chain_id = c.id) <> ? AND updated = 1000", calls)
+	wantCount(t, l, 0, "SELECT count(*) FROM pragma_foreign_key_check")
+	wantCount(t, l, 0, "SELECT count(*) FROM sessions WHERE chain_id NOT IN (SELECT id FROM chains)")
+}
+
+// While old chains are removed other calls write, and a chain that one of them uses stays.
+func TestDropBeforeInParts(t *testing.T) {
+	const chains, calls = 100, 30
+	for name, stops := range map[string]bool{"to the end": false, "broken off": true} {
+		l, path := newLedger(t)
+		manyChains(t, l, chains, calls)
+		other, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close()
+		done := make(chan error)
+		go func() {
+			_, _, err := l.DropBefore(2000, false)
+			done <- err
+		}()
+		left := chains
+		for left == chains {
+			if err := other.write(func(tx *sql.Tx) error {
+				return tx.QueryRow("SELECT count(*) FROM chains").Scan(&left)
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if left == 0 {
+			t.Fatalf("%s: all were removed at once", name)
+		}
+		if err := other.write(func(tx *sql.Tx) error {
+			_, err := tx.Exec("UPDATE chains SET updated = 3000 WHERE id = ?", chains)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if stops {
+			l.db.Close()
+		}
+		if err := <-done; (err != nil) != stops {
+			t.Errorf("%s: %v", name, err)
+		}
+		wantWhole(t, other, calls)
+		wantCount(t, other, calls, "SELECT count(*) FROM invocations WHERE chain_id = ?", chains)
+		if !stops {
+			wantCount(t, other, 1, "SELECT count(*) FROM chains")
+			wantCount(t, other, 1, "SELECT count(*) FROM leases")
+			wantCount(t, other, calls, "SELECT count(*) FROM answers")
+		}
+		if err := other.Check(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Neither one chain of many calls nor many calls without a chain are removed in one transaction.
+func TestDropManyCalls(t *testing.T) {
+	l, _ := newLedger(t)
+	manyChains(t, l, 1, 2*dropAtOnce+1)
+	if _, err := l.db.Exec(`INSERT INTO invocations (tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes, outcome)
+		SELECT tool, cwd, started, 'observe', reason, format, 1, 1, 'ok' FROM invocations`); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []int64{dropAtOnce, dropAtOnce, 1} {
+		err := l.withoutKeys(func() error {
+			return l.write(func(tx *sql.Tx) error {
+				d, err := dropChains(tx, "[1]", dropAtOnce)
+				if d.calls != part || d.more != (part == dropAtOnce) {
+					t.Errorf("%+v, want %d calls", d, part)
+				}
+				return err
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantCount(t, l, 0, "SELECT count(*) FROM pragma_foreign_key_check")
+	}
+	if chains, calls, err := l.DropBefore(2000, false); err != nil || chains != 0 || calls != 2*dropAtOnce+1 {
+		t.Errorf("%d chains, %d calls, %v", chains, calls, err)
+	}
+	wantCount(t, l, 0, "SELECT count(*) FROM invocations")
+	if _, err := l.db.Exec("INSERT INTO leases VALUES (1, '', 1, 1, 0, 0, 1)"); err == nil {
+		t.Error("keys are not checked any more")
+	}
+}
+
+// A dry run writes nothing, also while another process has the ledger.
+func TestDropBeforeDry(t *testing.T) {
+	l, path := newLedger(t)
+	manyChains(t, l, 3, 2)
+	other, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tx, err := other.db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if chains, calls, err := l.DropBefore(2000, true); err != nil || chains != 3 || calls != 6 {
+		t.Errorf("%d chains, %d calls, %v", chains, calls, err)
+	}
+}
+
 // A call may run for longer than what is kept: what it records at its end is nobody else's.
 func TestARowIsNotUsedAgain(t *testing.T) {
 	l, _ := newLedger(t)

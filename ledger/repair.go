@@ -129,21 +129,8 @@ func recoverInto(fresh, damaged string) (r Repaired, err error) {
 		err = errors.Join(err, l.Close())
 		_ = os.Remove(l.lock.path)
 	}()
-	err = l.write(func(tx *sql.Tx) error {
-		tables, err := tableNames(tx)
-		if err != nil {
-			return err
-		}
-		for _, table := range tables {
-			if !hasTable(old, table) {
-				continue
-			}
-			if err := copyTable(tx, old, table); err != nil {
-				return fmt.Errorf("copy %s: %w", table, err)
-			}
-		}
-		_, err = tx.Exec(mend, decide.Running, reason.Repaired, decide.Live)
-		return err
+	err = l.withoutKeys(func() error {
+		return l.write(func(tx *sql.Tx) error { return copyTables(tx, old) })
 	})
 	if err != nil {
 		return r, err
@@ -153,6 +140,23 @@ func recoverInto(fresh, damaged string) (r Repaired, err error) {
 	return r, errors.Join(err, l.Check())
 }
 
+func copyTables(tx *sql.Tx, old *sql.DB) error {
+	tables, err := tableNames(tx)
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		if !hasTable(old, table) {
+			continue
+		}
+		if err := copyTable(tx, old, table); err != nil {
+			return fmt.Errorf("copy %s: %w", table, err)
+		}
+	}
+	_, err = tx.Exec(mend, decide.Running, reason.Repaired, decide.Live)
+	return err
+}
+
 // mend makes recovered rows consistent, and lets no session be continued.
 const mend = `
 UPDATE sessions SET state = ?, state_why = ? WHERE state = ?;
@@ -160,14 +164,12 @@ DELETE FROM sessions WHERE chain_id NOT IN (SELECT id FROM chains);
 DELETE FROM leases WHERE session_id NOT IN (SELECT id FROM sessions);
 UPDATE chains SET session_id = NULL WHERE session_id NOT IN (SELECT id FROM sessions);
 DELETE FROM invocations WHERE chain_id NOT IN (SELECT id FROM chains) OR session_id NOT IN (SELECT id FROM sessions);
+DELETE FROM answers WHERE invocation NOT IN (SELECT id FROM invocations);
 `
 
 // copyTable copies the readable rows of a table: from its start up to the damage, and from its end
 // back to it.
 func copyTable(to *sql.Tx, from *sql.DB, table string) error {
-	if _, err := to.Exec("PRAGMA defer_foreign_keys = on"); err != nil {
-		return err
-	}
 	for _, order := range []string{"ASC", "DESC"} {
 		err := copyRows(to, from, table, order)
 		if err == nil {
