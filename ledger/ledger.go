@@ -232,9 +232,14 @@ func (l *Ledger) write(f func(*sql.Tx) error) error {
 	return l.withLock(callsTimeout, func() error { return l.transact(f) })
 }
 
-// writeIfFree does the same only if no other process has the file lock.
+// writeIfFree does the same only if no other process has the ledger: it does not wait.
 func (l *Ledger) writeIfFree(f func(*sql.Tx) error) error {
-	return l.withLock(0, func() error { return l.transact(f) })
+	release, ok := l.lock.take(0)
+	if !ok {
+		return errBusy
+	}
+	defer release()
+	return l.transact(f)
 }
 
 func (l *Ledger) transact(f func(*sql.Tx) error) error {

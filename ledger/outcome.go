@@ -141,7 +141,11 @@ func (t *pendingTurn) begin(tx *sql.Tx, e *Ending) (id int64, err error) {
 // next process that writes.
 func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	e := l.Ending(t, o, later)
-	err := l.write(e.record)
+	write := l.write
+	if t.Invocation == 0 { // it has waited for the ledger before
+		write = l.writeIfFree
+	}
+	err := write(e.record)
 	if err == nil {
 		return nil
 	}
