@@ -2,10 +2,12 @@ package ledger
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Many first calls at once make one ledger, and it is whole. None finds it locked.
@@ -31,6 +33,35 @@ func TestOpenAtOnce(t *testing.T) {
 		if err := errors.Join(l.Check(), l.CheckWritable(), l.Close()); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Of very many first calls at once some wait in vain for the others: they find the ledger that one of them has made.
+func TestOpenWhatOthersMake(t *testing.T) {
+	t.Parallel()
+	_, made := newLedger(t)
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	release, ok := fileLock{path + ".lock"}.take(0)
+	if !ok {
+		t.Fatal("the lock is taken")
+	}
+	defer release()
+	done := make(chan error)
+	go func() {
+		l, err := Open(path)
+		if err == nil {
+			err = l.db.Close()
+		}
+		done <- err
+	}()
+	time.Sleep(lockPause)
+	for _, suffix := range []string{"-wal", ""} {
+		if err := os.Rename(made+suffix, path+suffix); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -329,7 +329,11 @@ func TestForget(t *testing.T) {
 	for n := range 200 { // so that the ledger has more pages than one
 		oneCall(t, l, fmt.Sprintf("task-%d", n), nth(n), 1000)
 	}
-	oneCall(t, l, "the-secret", nth(0xabcdef), 2000)
+	secret := oneCall(t, l, "the-secret", nth(0xabcdef), 2000)
+	if _, err := l.db.Exec(`INSERT OR REPLACE INTO answers VALUES (?, ?, '/', 2000, x'', x'');
+		INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (?, 'another', 1, 1, 1)`, secret.Invocation, secret.Session, secret.Session); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := l.Observe(testCall(l, "x", 3000), reason.CallerSession, "", 1); err != nil {
 		t.Fatal(err)
 	}
@@ -361,6 +365,7 @@ func TestForget(t *testing.T) {
 	if err != nil || f != (Forgotten{1, 2}) {
 		t.Errorf("%+v, %v", f, err)
 	}
+	wantCount(t, l, 0, "SELECT count(*) FROM pragma_foreign_key_check")
 	for _, word := range []string{"the-secret", nth(0xabcdef), "its-own"} {
 		if file := grep(t, filepath.Dir(path), word); file != "" {
 			t.Errorf("%s is still in %s", word, file)

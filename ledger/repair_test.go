@@ -28,6 +28,9 @@ func used(t *testing.T, chains int) (path string, key prompt.Key) {
 		}
 		finish(t, l, ticket, goodOutcome(someID, "done", 2000))
 	}
+	if _, err := l.db.Exec("INSERT OR REPLACE INTO answers SELECT id, session_id, '/', 2000, x'', x'' FROM invocations"); err != nil {
+		t.Fatal(err)
+	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -85,6 +88,7 @@ func TestRepair(t *testing.T) {
 			t.Errorf("page %d: %v", page, err)
 		}
 		wantCount(t, l, 0, "SELECT count(*) FROM sessions WHERE state = ?", decide.Live)
+		wantCount(t, l, 0, "SELECT count(*) FROM pragma_foreign_key_check")
 		if r.Sessions > 0 && r.Chains == 40 {
 			c := testCall(l, fmt.Sprintf(base, 39)+"\n\nRound 2 of the job.", 3000)
 			c.Task = "task 39"

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"reprise/ledger"
 	"reprise/test/harness"
 )
 
@@ -79,6 +81,35 @@ var ledgerKinds = []kind{
 		w.recorded(5)
 	}},
 	{"the ledger", "locked by another process for reading too", func(w *world) { w.locked("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE") }},
+	{"the ledger", "locked again and again, by a slow disk, for many calls at once", func(w *world) {
+		const calls = 24
+		w.use()
+		stop, stopped := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(stopped)
+			for {
+				release := w.lock("BEGIN IMMEDIATE")
+				time.Sleep(2 * ledger.LockTimeout)
+				release()
+				select {
+				case <-stop:
+					return
+				case <-time.After(ledger.LockTimeout / 4):
+				}
+			}
+		}()
+		var started []*exec.Cmd
+		for n := range calls {
+			started = append(started, w.start(call{prompt: job(0), task: fmt.Sprint("task ", n)}))
+		}
+		for _, c := range started {
+			w.must(c.Wait())
+		}
+		close(stop)
+		<-stopped
+		w.resumes(call{prompt: job(1)}, true)
+		w.recorded(calls + 2)
+	}},
 	{"the ledger", "locked when the call ends", func(w *world) {
 		w.use()
 		done := make(chan harness.Result)
