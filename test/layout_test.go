@@ -121,6 +121,7 @@ func TestRoomsOfShimctl(t *testing.T) {
 		"ctl/setup/shells": {"ctl/textfile"},
 		"ctl/setup":        {"ctl/app", "ctl/setup/shells", "ctl/textfile", "ctl/view"},
 		"ctl/rule":         {"ctl/app", "ctl/textfile", "ctl/view", "transcript"},
+		"ctl/remove":       {"ctl/app", "ctl/view", "prune", "sessionfile"},
 		"ctl/why":          {"ctl/app", "ctl/rule", "ctl/saving", "ctl/view"},
 		"ctl/doctor":       {"ctl/app", "ctl/setup", "ctl/setup/shells", "ctl/view", "ctl/why", "tested"},
 		"ctl/list":         {"ctl/app", "ctl/setup/shells", "ctl/textfile", "ctl/view", "tested"},

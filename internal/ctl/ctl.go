@@ -11,6 +11,7 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/doctor"
 	"reprise/internal/ctl/list"
+	"reprise/internal/ctl/remove"
 	"reprise/internal/ctl/report"
 	"reprise/internal/ctl/rule"
 	"reprise/internal/ctl/setup"
@@ -27,7 +28,7 @@ var commands = []func(*app.App) *cobra.Command{
 	logCommand,
 	why.Command,
 	statuslineCommand,
-	resetCommand,
+	remove.ResetCommand,
 	statsCommand,
 	report.Command,
 	report.ServeCommand,
@@ -37,8 +38,8 @@ var commands = []func(*app.App) *cobra.Command{
 	doctor.Command,
 	list.Command,
 	exportCommand,
-	pruneCommand,
-	forgetCommand,
+	remove.PruneCommand,
+	remove.ForgetCommand,
 	demoCommand,
 	configCommand,
 	bundledCommand, finishSharedCommand, tellBudgetCommand,

@@ -17,6 +17,7 @@ import (
 	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/doctor"
+	"reprise/internal/ctl/remove"
 	"reprise/internal/ctl/rule"
 	"reprise/internal/ctl/setup"
 	"reprise/internal/ctl/view"
@@ -46,7 +47,7 @@ var schemas = map[string]any{
 	"shimctl.rule.try/1":     rule.TryReport{},
 	"shimctl.rule.add/1":     rule.AddReport{},
 	"shimctl.stats/1":        statsReport{},
-	"shimctl.prune/1":        pruneReport{},
+	"shimctl.prune/1":        remove.PruneReport{},
 	"shimctl.version/1":      versionReport{},
 	"shimctl.config.check/1": configCheckReport{},
 }

@@ -1,4 +1,4 @@
-package ctl
+package remove
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func resetCommand(a *app.App) *cobra.Command {
+func ResetCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
 	c := &cobra.Command{
 		Use: "reset CHAIN", Short: "end a chain's session, so that its next call is fresh",

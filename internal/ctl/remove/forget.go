@@ -1,4 +1,4 @@
-package ctl
+package remove
 
 import (
 	"errors"
@@ -22,7 +22,7 @@ type forgetFlags struct {
 	sessions bool
 }
 
-func forgetCommand(a *app.App) *cobra.Command {
+func ForgetCommand(a *app.App) *cobra.Command {
 	var f forgetFlags
 	c := &cobra.Command{
 		Use: "forget CHAIN", Short: "remove all traces of a chain",

@@ -1,4 +1,8 @@
-package ctl
+// Package remove has the commands that end sessions and remove what they left: reset, forget and prune.
+//
+// It never removes a session that a process uses, or one that the shims have not begun. Its invariant: what will be gone is shown, and
+// agreed to, before anything is.
+package remove
 
 import (
 	"cmp"
@@ -30,7 +34,7 @@ type pruneFlags struct {
 	keepHistory time.Duration
 }
 
-func pruneCommand(a *app.App) *cobra.Command {
+func PruneCommand(a *app.App) *cobra.Command {
 	var f pruneFlags
 	c := &cobra.Command{
 		Use: "prune", Short: "remove old sessions that the shims started",
@@ -64,8 +68,8 @@ func runPrune(a *app.App, f pruneFlags, given *pflag.FlagSet) error {
 	if !given.Changed("keep-history") && !f.superseded {
 		history = cfg.Prune.KeepHistory
 	}
-	carryOut := func(dry bool) (r pruneReport, ofStore, err error) {
-		p := pruning{app: a, found: map[int64]*sessionfile.Files{}, report: pruneReport{Schema: "shimctl.prune/1", DryRun: dry, Sessions: []prunedSession{}}}
+	carryOut := func(dry bool) (r PruneReport, ofStore, err error) {
+		p := pruning{app: a, found: map[int64]*sessionfile.Files{}, report: PruneReport{Schema: "shimctl.prune/1", DryRun: dry, Sessions: []prunedSession{}}}
 		if err = p.local(policy, history); err == nil && f.store {
 			p.report.Store, ofStore = pruneStore(a, cfg, history, dry)
 		}
@@ -123,7 +127,7 @@ type pruning struct {
 	ledger *ledger.Ledger
 	finder sessionfile.Finder
 	found  map[int64]*sessionfile.Files // by session
-	report pruneReport
+	report PruneReport
 }
 
 // local prunes what this machine has. A missing ledger counts as empty.
@@ -196,7 +200,7 @@ func removeSession(l *ledger.Ledger, s ledger.SessionFile, files *sessionfile.Fi
 	return l.Pruned(s.ID)
 }
 
-func printPrune(a *app.App, r pruneReport) {
+func printPrune(a *app.App, r PruneReport) {
 	if len(r.Sessions) > 0 {
 		t := view.NewFoldedTable("CHAIN", "TOOL", "SESSION", "USED", "SIZE", "VERDICT", "WHY")
 		for _, s := range r.Sessions {
@@ -213,7 +217,7 @@ func printPrune(a *app.App, r pruneReport) {
 	printPruneSum(a, r)
 }
 
-func printPruneSum(a *app.App, r pruneReport) {
+func printPruneSum(a *app.App, r PruneReport) {
 	verb := "removed"
 	if r.DryRun {
 		verb = "would remove"
@@ -229,11 +233,12 @@ func printPruneSum(a *app.App, r pruneReport) {
 }
 
 // removes reports whether there is anything to remove.
-func (r pruneReport) removes() bool {
+func (r PruneReport) removes() bool {
 	return r.Removed+r.Chains+r.Calls > 0 || r.Store != nil && *r.Store != storePruning{}
 }
 
-type pruneReport struct {
+// A PruneReport is what prune prints as JSON.
+type PruneReport struct {
 	Schema   string          `json:"schema" doc:"name of this schema"`
 	DryRun   bool            `json:"dry_run" doc:"whether this was a dry run; then removed means to be removed"`
 	Removed  int64           `json:"removed" doc:"sessions removed"`
