@@ -32,7 +32,7 @@ var targets = []target{
 	{"ledger", []string{"candidates.go", "ticket.go", "outcome.go"}, []string{"./ledger"}},
 	{"ledger", []string{"answers.go"}, []string{"./ledger", "./shim"}},
 	{"rewrite/prompt", []string{
-		"continuity.go", "delta.go", "section.go", "transcript.go", "labels.go", "messages.go", "prompt.go", "clock.go",
+		"compare.go", "delta.go", "section.go", "transcript.go", "labels.go", "messages.go", "prompt.go", "clock.go",
 	}, []string{"./rewrite/prompt"}},
 	{"rewrite/prompt", []string{"evidence.go", "words.go", "traces.go"}, []string{"./rewrite/prompt", "./shim"}}, // likewise
 	{"rewrite/jsonline", []string{"marks.go"}, []string{"./rewrite/jsonline", "./rewrite/tool/claude"}},

@@ -33,6 +33,34 @@ type Slice struct {
 	Sums
 }
 
+// Sums are sums over managed calls, with the number of calls for which each figure is known.
+type Sums struct {
+	Calls, Resumed, Ended, OK            int64
+	Forked                               int64 // of Resumed, those in a copy of a session that another process has used
+	Metered                              int64 // calls whose tokens are known
+	Input, CacheRead, CacheWrite, Output int64
+	HourWrite                            int64 // of CacheWrite, what the provider was asked to keep for an hour
+	Priced, Cost                         int64 // nano-dollars
+	Timed, Duration                      int64 // milliseconds
+}
+
+const sumColumns = `count(*), coalesce(sum(` + continued + `), 0), coalesce(sum(mode = 'fork'), 0), count(outcome), coalesce(sum(outcome = 'ok'), 0),
+	count(input), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
+	coalesce(sum(cache_write * cache_hour), 0), count(cost), coalesce(sum(cost), 0), count(duration), coalesce(sum(duration), 0)`
+
+func (s *Sums) columns() []any {
+	return []any{&s.Calls, &s.Resumed, &s.Forked, &s.Ended, &s.OK, &s.Metered, &s.Input, &s.CacheRead, &s.CacheWrite, &s.Output,
+		&s.HourWrite, &s.Priced, &s.Cost, &s.Timed, &s.Duration}
+}
+
+// Add adds more calls.
+func (s *Sums) Add(more Sums) {
+	to, from := s.columns(), more.columns()
+	for i := range to {
+		*to[i].(*int64) += *from[i].(*int64)
+	}
+}
+
 // A Front sums up what the calls' first requests found of what comes in front of a prompt, as system prompt and tools, in the
 // provider's cache. What only an hour that reprise asked for had kept counts as not found.
 type Front struct {
