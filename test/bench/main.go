@@ -1,12 +1,12 @@
 // Command bench measures what the shims cost. It compares the time of a call without a shim,
-// through the least shim possible in C, and through ours; what a managed call adds,
-// compared with a plain Go program that does the same kind of work (goledger); speed and memory use
-// with a long answer; 64 calls at once; a large ledger, and a locked one; what shimctl shows of 20,000 calls. With -store it measures
-// what a store that machines share adds, and nothing else. Everything compared is measured in one run, in rounds of shuffled order,
+// through the least shim possible in C, and through ours; what a managed call adds, compared with a plain
+// Go program that does the same kind of work (goledger); a long answer; 64 calls at once; a large ledger, and a locked one;
+// what shimctl shows of 20,000 calls. With -scale it measures only how cost grows with callers, prompt and ledger, with -store only
+// what a store that machines share adds. Everything compared is measured in one run, in rounds of shuffled order,
 // in front of a tool that takes no time (c/tool.c). It needs a C compiler.
 //
-// Absolute times hold only for this machine at this moment: only ratios are meaningful. -check
-// fails if a ratio exceeds what a busy machine explains.
+// Absolute times hold only for this machine at this moment: only ratios are meaningful. Least times are
+// printed, but targets are ratios of p20 and of processor time, which other work on the machine changes less.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -41,6 +41,7 @@ func main() {
 	flag.Int64Var(&o.large, "large", 1_000, "megabytes of the long `stream`")
 	flag.Int64Var(&o.calls, "calls", 1_000_000, "`calls` in the large ledger")
 	flag.BoolVar(&o.check, "check", false, "leave with 1 if a target is missed")
+	flag.BoolVar(&o.scale, "scale", false, "measure how cost grows with callers, prompt and ledger, as is done seldom: it takes half an hour")
 	flag.BoolVar(&o.store, "store", false, "measure what a store adds, as is done seldom, since it needs versitygw and PostgreSQL")
 	flag.Parse()
 	missed, err := o.main()
@@ -54,10 +55,10 @@ func main() {
 }
 
 type options struct {
-	beside       string
-	rounds       int
-	large, calls int64
-	check, store bool
+	beside              string
+	rounds              int
+	large, calls        int64
+	check, scale, store bool
 }
 
 func (o options) main() (missed int, err error) {
@@ -66,36 +67,42 @@ func (o options) main() (missed int, err error) {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{options: o, dir: dir, bin: filepath.Join(dir, "bin"), times: map[string]times{}, figures: map[string]float64{}}
-	steps := []func() error{b.build, b.starts, b.managed, b.streams, b.atOnce, b.ledgers, b.statusline, b.screens}
-	if o.store {
-		steps = []func() error{b.build, b.stores}
+	b := &bench{options: o, dir: dir, bin: filepath.Join(dir, "bin"), costs: map[string]map[string]cost{}}
+	steps, targets := []func() error{b.starts, b.managed, b.streams, b.bursts, b.ledgers, b.statusline, b.screens}, b.targets
+	switch {
+	case o.store:
+		steps, targets = []func() error{b.stores}, func() []target { return nil }
+	case o.scale:
+		steps, targets = []func() error{b.bursts, b.prompts, b.ledgers, b.screens}, b.targetsOfScale
 	}
-	for _, step := range steps {
+	for _, step := range append([]func() error{b.build}, steps...) {
 		if err := step(); err != nil {
 			return 0, err
 		}
 	}
-	if o.store {
-		return 0, nil
-	}
-	return b.targets(), nil
+	return missedOf(targets()), nil
 }
 
 // A bench is one run, and its results.
 type bench struct {
 	options
-	dir     string
-	bin     string // of the shims
-	linked  string // how they are
-	times   map[string]times
-	figures map[string]float64
+	dir    string
+	bin    string                     // of the shims
+	linked string                     // how they are
+	costs  map[string]map[string]cost // of each comparison, of each call
+	lost   int                        // of the last calls at once, those that are not recorded
 }
 
-// times are the durations of one kind of call, in milliseconds.
-type times struct {
-	addedMin float64 // what the fastest takes longer than the fastest direct one
-	ratio    float64 // the median of the quotients with the direct call of the same round
+// A cost is the p20 of what a call takes, in milliseconds: by the clock, and of processors, its children's included. For
+// several calls at once it is the time until the last has ended, and the sum.
+type cost struct{ wall, cpu float64 }
+
+func (c cost) less(d cost) cost { return cost{c.wall - d.wall, c.cpu - d.cpu} }
+func (c cost) over(d cost) cost { return cost{c.wall / d.wall, c.cpu / d.cpu} }
+
+// added returns what a call of a comparison takes more than the direct one.
+func (b *bench) added(title, name string) cost {
+	return b.costs[title][name].less(b.costs[title]["direct"])
 }
 
 // --- what is measured ---
@@ -133,11 +140,15 @@ func (b *bench) build() error {
 			return fmt.Errorf("%s: %w\n%s", build, err, out)
 		}
 	}
-	l, err := ledger.Open(filepath.Join(b.dir, b.plain().state, "reprise/ledger.db"))
-	if err != nil {
-		return err
+	settings := filepath.Join(b.dir, ".config/reprise/config.toml")
+	for _, state := range []string{"", b.plain().state} {
+		l, err := ledger.Open(b.ledger(b.dir, state))
+		if err != nil {
+			return err
+		}
+		l.Close()
 	}
-	return l.Close()
+	return errors.Join(os.MkdirAll(filepath.Dir(settings), 0o700), os.WriteFile(settings, []byte("ttl = \"2h\"\n"), 0o600))
 }
 
 // linkedAsOurs builds goledger the way install.sh builds the shims. Its arguments are the compiler,
@@ -150,96 +161,105 @@ func (b *bench) shim(kind string) string { return filepath.Join(b.dir, kind, "cl
 
 // A call is a command line to measure.
 type call struct {
-	path  string // of the first program with its name on PATH
-	args  []string
-	env   []string
-	state string // the directory of its ledger, "" for the default one
-	home  string // a home that is emptied before, "" for the one that all others have
-	stdin string
-	more  func() []string // further arguments, different for each call
+	path   string // of the first program with its name on PATH
+	args   []string
+	env    []string
+	state  string          // the directory of its ledger, "" for the default one
+	home   string          // a home that is emptied before, "" for the one that all others have
+	more   func() []string // further arguments, different for each call
+	stdin  func() string   // what it reads, different for each call; nil for nothing
+	many   int             // how many are made at once, 0 for one
+	reader bool            // its output goes to a program that reads a pipe, not to /dev/null
 }
 
-// run makes the call and returns how long it took and the resources it used.
-func (b *bench) run(c call) (time.Duration, *syscall.Rusage, error) {
-	cmd := exec.Command(c.path, c.args...)
+// command returns one call that is ready to be made.
+func (b *bench) command(c call) (*exec.Cmd, error) {
 	if c.more != nil {
-		cmd.Args = append(cmd.Args, c.more()...)
+		c.args = slices.Concat(c.args, c.more())
+	}
+	cmd := exec.Command(c.path, c.args...)
+	cmd.Args[0] = filepath.Base(c.path)
+	if c.reader {
+		cmd = exec.Command("sh", append([]string{"-c", `{ "$0" "$@" || kill $$; } | cat >/dev/null`, c.path}, c.args...)...)
 	}
 	home := cmp.Or(c.home, b.dir)
 	if c.home != "" {
 		if err := errors.Join(os.RemoveAll(home), os.Mkdir(home, 0o700)); err != nil {
-			return 0, nil, err
+			return nil, err
 		}
 	}
-	cmd.Args[0], cmd.Dir, cmd.Stderr = filepath.Base(c.path), b.dir, os.Stderr
+	cmd.Dir, cmd.Stderr = b.dir, os.Stderr
 	cmd.Env = append([]string{"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"),
-		"XDG_STATE_HOME=" + filepath.Join(home, cmp.Or(c.state, ".local/state")), "PATH=" + filepath.Dir(c.path) + ":" + filepath.Dir(b.shim("real")) + ":/usr/local/bin:/usr/bin:/bin"}, c.env...)
-	if c.stdin != "" {
-		stdin, err := os.Open(c.stdin)
-		if err != nil {
-			return 0, nil, err
-		}
-		defer stdin.Close()
-		cmd.Stdin = stdin
+		"XDG_STATE_HOME=" + filepath.Join(home, cmp.Or(c.state, defaultState)), "PATH=" + filepath.Dir(c.path) + ":" + filepath.Dir(b.shim("real")) + ":/usr/local/bin:/usr/bin:/bin"}, c.env...)
+	if c.stdin != nil {
+		cmd.Stdin = strings.NewReader(c.stdin())
 	}
-	start := time.Now()
-	err := cmd.Run()
-	took := time.Since(start)
-	if err != nil {
-		return 0, nil, fmt.Errorf("%q: %w", cmd.Args, err)
-	}
-	return took, cmd.ProcessState.SysUsage().(*syscall.Rusage), nil
+	return cmd, nil
 }
+
+// run makes the call, or as many as it says at once.
+func (b *bench) run(c call) (took cost, err error) {
+	cmds, errs := make([]*exec.Cmd, max(c.many, 1)), make([]error, max(c.many, 1))
+	for i := range cmds {
+		if cmds[i], err = b.command(c); err != nil {
+			return took, err
+		}
+	}
+	var all sync.WaitGroup
+	start := time.Now()
+	for i, cmd := range cmds {
+		all.Go(func() {
+			if err := cmd.Run(); err != nil {
+				errs[i] = fmt.Errorf("%.200q: %w", cmd.Args, err)
+			}
+		})
+	}
+	all.Wait()
+	took.wall = ms(time.Since(start))
+	if err := errors.Join(errs...); err != nil {
+		return took, err
+	}
+	for _, cmd := range cmds {
+		took.cpu += ms(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime())
+	}
+	return took, nil
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// warm is how many rounds only fill the system's caches.
+const warm = 3
 
 // compare measures calls relative to the one named "direct", and prints a table.
 func (b *bench) compare(title string, rounds int, calls map[string]call) error {
-	names := make([]string, 0, len(calls))
-	for name, c := range calls {
-		names = append(names, name)
-		for range 3 { // to fill the system's caches
-			if _, _, err := b.run(c); err != nil {
-				return err
-			}
-		}
-	}
-	all := map[string][]float64{}
-	added, ratio := map[string][]float64{}, map[string][]float64{}
-	for range rounds {
+	names := slices.Collect(maps.Keys(calls))
+	walls, cpus := map[string][]float64{}, map[string][]float64{}
+	for round := range warm + rounds {
 		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-		took := map[string]float64{}
 		for _, name := range names {
-			d, _, err := b.run(calls[name])
+			took, err := b.run(calls[name])
 			if err != nil {
 				return err
 			}
-			took[name] = float64(d.Microseconds()) / 1000
+			if round >= warm {
+				walls[name], cpus[name] = append(walls[name], took.wall), append(cpus[name], took.cpu)
+			}
 		}
-		for name, ms := range took {
-			all[name] = append(all[name], ms)
-			added[name] = append(added[name], ms-took["direct"])
-			ratio[name] = append(ratio[name], ms/took["direct"])
-		}
+	}
+	b.costs[title] = map[string]cost{}
+	for _, name := range names {
+		b.costs[title][name] = cost{harness.Quantile(walls[name], 0.2), harness.Quantile(cpus[name], 0.2)}
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "%s\tmin ms\tmedian\tp95\tadded, min\tadded, median\tx direct\t\n", title)
-	slices.SortFunc(names, func(a, c string) int { return cmp.Compare(harness.Median(all[a]), harness.Median(all[c])) })
+	fmt.Fprintf(w, "%s\tmin ms\tp20\tmedian\tp95\tCPU min\tp20\tadded, p20\tCPU\tx direct\tCPU\t\n", title)
+	slices.SortFunc(names, func(a, c string) int { return cmp.Compare(b.costs[title][a].wall, b.costs[title][c].wall) })
 	for _, name := range names {
-		t := times{addedMin: slices.Min(all[name]) - slices.Min(all["direct"]), ratio: harness.Median(ratio[name])}
-		b.times[title+": "+name] = t
-		fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%.3f\t%+.3f\t%+.3f\t%.2f\t\n", name, slices.Min(all[name]), harness.Median(all[name]), harness.Quantile(all[name], 0.95),
-			t.addedMin, harness.Median(added[name]), t.ratio)
+		c, added, ratio := b.costs[title][name], b.added(title, name), b.costs[title][name].over(b.costs[title]["direct"])
+		fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%+.3f\t%+.3f\t%.2f\t%.2f\t\n", name, slices.Min(walls[name]), c.wall,
+			harness.Median(walls[name]), harness.Quantile(walls[name], 0.95), slices.Min(cpus[name]), c.cpu, added.wall, added.cpu, ratio.wall, ratio.cpu)
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	fmt.Println()
-	return nil
-}
-
-// figure records and prints one figure.
-func (b *bench) figure(name string, value float64, unit string) {
-	b.figures[name] = value
-	fmt.Printf("%s: %.4g %s\n", name, value, unit)
+	fmt.Fprintln(w)
+	return w.Flush()
 }
 
 func (b *bench) ours() string { return filepath.Join(b.bin, "claude") }
@@ -268,7 +288,11 @@ func (b *bench) starts() error {
 // plain returns goledger, with a ledger of its own.
 func (b *bench) plain() call { return call{path: b.shim("goledger"), state: ".local/goledger"} }
 
-var streamJSON = []string{"-p", "--output-format", "stream-json", "--verbose"}
+var (
+	streamJSON = []string{"-p", "--output-format", "stream-json", "--verbose"}
+	fresh      = []string{"REPRISE_FRESH=1"}
+	job        = []string{"REPRISE_TASK=bench", "REPRISE_ROLE=coder"}
+)
 
 // prompts returns a function whose results are all different, and begin differently.
 func prompts() func() []string { return numbered("Round %d. %s") }
@@ -284,209 +308,199 @@ func numbered(format string) func() []string {
 	}
 }
 
-// managed compares calls with an answer of a line or two, and prompts of all sizes.
+// managed compares calls with an answer of a line or two.
 func (b *bench) managed() error {
 	calls := map[string]call{"direct": {path: b.shim("real"), args: streamJSON, more: prompts()}}
 	plain := b.plain()
 	plain.args, plain.more = streamJSON, prompts()
 	calls["goledger"] = plain
 	for name, shim := range b.shims() {
-		shim.args, shim.more = streamJSON, prompts()
-		shim.env = []string{"REPRISE_FRESH=1"}
+		shim.args, shim.more, shim.env = streamJSON, prompts(), fresh
 		calls[name+", fresh"] = shim
-		shim.more, shim.env = rounds(), []string{"REPRISE_TASK=bench", "REPRISE_ROLE=coder"}
+		shim.more, shim.env = rounds(), job
 		calls[name+", resume"] = shim
 	}
 	if err := b.compare("one answer", b.rounds, calls); err != nil {
 		return err
 	}
-	if err := expectResumes(b.dir, b.rounds); err != nil {
-		return err
-	}
-	for _, kb := range []int{1, 64, 1024} {
-		prompt := filepath.Join(b.dir, "prompt")
-		if err := os.WriteFile(prompt, []byte(strings.Repeat("Do what is asked, line by line, in order.\n\n", kb*1024/43)), 0o600); err != nil {
-			return err
-		}
-		err := b.compare(fmt.Sprintf("a prompt of %d KB", kb), max(b.rounds/6, 3), map[string]call{
-			"direct":      {path: b.shim("real"), args: streamJSON, stdin: prompt},
-			"ours, fresh": {path: b.ours(), args: streamJSON, stdin: prompt, env: []string{"REPRISE_FRESH=1"}},
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return expectResumes(b.ledger(b.dir, ""), b.rounds)
 }
 
-// expectResumes checks that the calls that were measured in a home were resumed as intended.
-func expectResumes(home string, n int) error {
-	var resumed int
-	err := ledgerOf(home, func(db *sql.DB) error {
-		return db.QueryRow(`SELECT count(*) FROM invocations WHERE mode = 'resume' AND outcome = 'ok'`).Scan(&resumed)
-	})
+// expectResumes checks that calls whose ledger it is were resumed as intended.
+func expectResumes(path string, n int) error {
+	resumed, err := recorded(path, "mode = 'resume'")
 	if err == nil && resumed < n {
 		err = fmt.Errorf("only %d calls of %d were resumed", resumed, n)
 	}
 	return err
 }
 
-func (b *bench) ledger(do func(*sql.DB) error) error { return ledgerOf(b.dir, do) }
+// recorded counts calls in a ledger that succeeded.
+func recorded(path, which string) (n int, err error) {
+	err = withLedger(path, func(db *sql.DB) error {
+		return db.QueryRow(`SELECT count(*) FROM invocations WHERE outcome = 'ok' AND ` + which).Scan(&n)
+	})
+	return n, err
+}
 
-// ledgerOf opens the ledger of a home.
-func ledgerOf(home string, do func(*sql.DB) error) error {
-	db, err := harness.OpenLedger(filepath.Join(home, ".local/state/reprise/ledger.db"))
+const defaultState = ".local/state"
+
+// ledger returns the path of a home's ledger.
+func (b *bench) ledger(home, state string) string {
+	return filepath.Join(home, cmp.Or(state, defaultState), "reprise/ledger.db")
+}
+
+func withLedger(path string, do func(*sql.DB) error) error {
+	db, err := harness.OpenLedger(path)
 	if err != nil {
 		return err
 	}
 	return errors.Join(do(db), db.Close())
 }
 
-// streams compares a long answer through our shim with one through a plain pipe.
+// streams compares a long answer through our shim, to a caller that reads it and to one that drops it, with one through a plain pipe.
 func (b *bench) streams() error {
 	for _, mb := range []int64{10, b.large} {
-		size := fmt.Sprintf("BENCH_BYTES=%d", mb<<20)
-		var pipe, ours []float64
-		var memory int64
-		for range 5 {
-			start := time.Now()
-			cmd := exec.Command("sh", "-c", `"$0" -p </dev/null | cat >/dev/null`, b.shim("real"))
-			cmd.Env = []string{"HOME=" + b.dir, "PATH=/usr/bin:/bin", size}
-			if err := cmd.Run(); err != nil {
-				return err
-			}
-			pipe = append(pipe, time.Since(start).Seconds())
-			took, usage, err := b.run(call{path: b.ours(), args: append(streamJSON, "stream"), env: []string{size, "REPRISE_FRESH=1"}})
-			if err != nil {
-				return err
-			}
-			ours, memory = append(ours, took.Seconds()), max(memory, usage.Maxrss)
-		}
-		b.figure(fmt.Sprintf("%d MB, a plain pipe", mb), float64(mb)/slices.Min(pipe), "MB/s")
-		b.figure(fmt.Sprintf("%d MB, ours", mb), float64(mb)/slices.Min(ours), "MB/s")
-		b.figure(fmt.Sprintf("%d MB, share of a plain pipe", mb), slices.Min(pipe)/slices.Min(ours), "")
-		b.figure(fmt.Sprintf("%d MB, memory", mb), float64(memory)/1024, "MB")
-	}
-	return nil
-}
-
-// atOnce runs 64 calls at once.
-func (b *bench) atOnce() error {
-	const many = 64
-	burst := func(c call) (float64, error) {
-		start := time.Now()
-		errs := make(chan error)
-		for range many {
-			go func() {
-				_, _, err := b.run(c)
-				errs <- err
-			}()
-		}
-		var all error
-		for range many {
-			all = errors.Join(all, <-errs)
-		}
-		return float64(time.Since(start).Microseconds()) / 1000, all
-	}
-	count := func() (n int, err error) {
-		err = b.ledger(func(db *sql.DB) error {
-			return db.QueryRow(`SELECT count(*) FROM invocations WHERE outcome = 'ok'`).Scan(&n)
+		env := append([]string{fmt.Sprintf("BENCH_BYTES=%d", mb<<20)}, fresh...)
+		err := b.compare(stream(mb), 6, map[string]call{
+			"direct":            {path: b.shim("real"), args: streamJSON, env: env, reader: true},
+			"ours":              {path: b.ours(), args: streamJSON, env: env, more: prompts()},
+			"ours, to a reader": {path: b.ours(), args: streamJSON, env: env, more: prompts(), reader: true},
 		})
-		return n, err
-	}
-	before, err := count()
-	if err != nil {
-		return err
-	}
-	calls := b.shims()
-	calls["direct"], calls["goledger"] = call{path: b.shim("real")}, b.plain()
-	names := slices.Collect(maps.Keys(calls))
-	const rounds = 9
-	took := map[string][]float64{}
-	for range rounds {
-		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-		for _, name := range names {
-			c := calls[name]
-			c.args, c.env = append(streamJSON, "at once"), []string{"REPRISE_FRESH=1"}
-			ms, err := burst(c)
-			if err != nil {
-				return err
-			}
-			took[name] = append(took[name], ms)
-		}
-	}
-	after, err := count()
-	if err != nil {
-		return err
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		b.figure("64 at once, "+name, slices.Min(took[name]), "ms at least")
-		b.figure("64 at once, "+name+", added", slices.Min(took[name])-slices.Min(took["direct"]), "ms")
-	}
-	b.figure("64 at once, lost", float64(before+rounds*many-after), "calls")
-	return nil
-}
-
-// ledgers measures a resume with increasing numbers of calls in the ledger, and a call while
-// another process keeps it locked.
-func (b *bench) ledgers() error {
-	resume := call{path: b.ours(), args: streamJSON, more: rounds(), env: []string{"REPRISE_TASK=bench", "REPRISE_ROLE=coder"}}
-	least := func() (float64, error) {
-		ms := math.Inf(1)
-		for range max(b.rounds/10, 5) {
-			took, _, err := b.run(resume)
-			if err != nil {
-				return 0, err
-			}
-			ms = min(ms, float64(took.Microseconds())/1000)
-		}
-		return ms, nil
-	}
-	var first float64
-	for _, calls := range []int64{0, 10_000, b.calls} {
-		if err := b.fill(calls); err != nil {
-			return err
-		}
-		ms, err := least()
 		if err != nil {
 			return err
 		}
-		if calls == 0 {
-			first = ms
-		}
-		b.figure(fmt.Sprintf("a resume with %d calls in the ledger", calls), ms, "ms at least")
-		b.figure(fmt.Sprintf("a resume with %d calls, x few", calls), ms/first, "")
 	}
-	return b.ledger(func(db *sql.DB) error {
+	return nil
+}
+
+func stream(mb int64) string { return fmt.Sprintf("%d MB; direct: a pipe", mb) }
+
+// bursts measures calls at once: 64, with -scale other numbers too.
+func (b *bench) bursts() (err error) {
+	if !b.scale {
+		return b.atOnce(64, 9)
+	}
+	for _, many := range callers {
+		err = errors.Join(err, b.atOnce(many, 5+b.rounds/many/10))
+	}
+	return err
+}
+
+// atOnce compares calls at once, with as many prompts. It counts those of ours that are not recorded.
+func (b *bench) atOnce(many, rounds int) error {
+	before, err := recorded(b.ledger(b.dir, ""), "true")
+	if err != nil {
+		return err
+	}
+	title := fmt.Sprintf("%d at once", many)
+	calls := b.shims()
+	calls["direct"] = call{path: b.shim("real")}
+	if many <= 64 { // of more, some wait in vain for its ledger
+		calls["goledger"] = b.plain()
+	}
+	more := numbered(title + ", number %d. %s")
+	for name, c := range calls {
+		c.args, c.env, c.many, c.more = streamJSON, fresh, many, more
+		calls[name] = c
+	}
+	if err := b.compare(title, rounds, calls); err != nil {
+		return err
+	}
+	after, err := recorded(b.ledger(b.dir, ""), "true")
+	b.lost = before + (warm+rounds)*many - after
+	fmt.Printf("lost of %d calls: %d\n\n", (warm+rounds)*many, b.lost)
+	return err
+}
+
+// What -scale increases: calls at once, and the prompt in KB.
+var (
+	callers     = []int{1, 8, 64, 256, 768}
+	promptSizes = []int{1, 64, 1024, 5120}
+)
+
+func promptOf(kb int) string { return fmt.Sprintf("a prompt of %d KB, %d alike", kb, alike) }
+
+// alike is how many sessions begin like a prompt of which prompts measures the cost.
+const alike = 40
+
+// prompts measures prompts of all sizes.
+func (b *bench) prompts() error {
+	for _, kb := range promptSizes {
+		var text strings.Builder
+		for i := 0; text.Len() < kb<<10; i++ {
+			fmt.Fprintf(&text, "Part %d. Do what is asked, line by line, in order.\n\n", i)
+		}
+		n := 0
+		stdin := func() string {
+			n++
+			return fmt.Sprintf("%sNote %d.\n", text.String(), n)
+		}
+		ours := call{path: b.ours(), args: streamJSON, env: fresh, stdin: stdin, state: fmt.Sprintf(".local/%d", kb)}
+		for range alike {
+			if _, err := b.run(ours); err != nil {
+				return err
+			}
+		}
+		err := b.compare(promptOf(kb), 5+b.rounds/30, map[string]call{"direct": {path: b.shim("real"), args: streamJSON, stdin: stdin}, "ours": ours})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ledgers compares a resume by the number of calls in the ledger, and by whether another process keeps it locked.
+func (b *bench) ledgers() error {
+	resume := call{path: b.ours(), args: streamJSON, more: rounds(), env: job}
+	calls := map[string]call{"direct": {path: b.shim("real"), args: streamJSON, more: rounds()}}
+	for _, n := range []int64{0, 10_000, b.calls} {
+		resume.state = stateOf(n)
+		for range 2 { // the second is resumed
+			if _, err := b.run(resume); err != nil {
+				return err
+			}
+		}
+		if err := fill(b.ledger(b.dir, resume.state), n); err != nil {
+			return err
+		}
+		calls[fmt.Sprint(n)] = resume
+	}
+	most := max(b.rounds/10, 5)
+	if err := b.compare(ledgerTitle, most, calls); err != nil {
+		return err
+	}
+	return withLedger(b.ledger(b.dir, stateOf(0)), func(db *sql.DB) error {
 		if _, err := db.Exec(`BEGIN EXCLUSIVE`); err != nil {
 			return err
 		}
 		defer func() { _, _ = db.Exec(`ROLLBACK`) }()
-		locked, err := least()
-		b.figure("locked ledger, delay", locked-first, "ms")
-		return err
+		return b.compare("a resume", most, map[string]call{"direct": calls["10000"], "locked": calls["0"]})
 	})
 }
+
+const ledgerTitle = "a resume, calls in the ledger"
+
+// stateOf returns where the ledger of so many calls is.
+func stateOf(calls int64) string { return fmt.Sprintf(".local/calls-%d", calls) }
 
 // statusline compares what a shell's prompt or claude's status line waits for with the least that
 // shimctl does, on the large ledger, all of whose calls were made today.
 func (b *bench) statusline() error {
-	input := filepath.Join(b.dir, "statusline.json")
-	if err := os.WriteFile(input, fmt.Appendf(nil, `{"session_id":"1","workspace":{"current_dir":%q}}`, b.dir), 0o600); err != nil {
-		return err
+	input := func() string {
+		return fmt.Sprintf(`{"session_id":"1","workspace":{"current_dir":%q}}`, b.dir)
 	}
 	shimctl := filepath.Join(b.bin, "shimctl")
 	return b.compare("status line", b.rounds, map[string]call{
 		"direct":     {path: shimctl, args: []string{"version"}},
-		"statusline": {path: shimctl, args: []string{"statusline"}, stdin: input},
+		"statusline": {path: shimctl, args: []string{"statusline"}, stdin: input, state: stateOf(b.calls)},
 	})
 }
 
 // fill copies a call of the chain until the ledger has that many. The copies follow the other calls, ten in a
 // millisecond: calls with higher numbers began later in any ledger whose clock was not set.
-func (b *bench) fill(calls int64) error {
-	return b.ledger(func(db *sql.DB) error {
+func fill(path string, calls int64) error {
+	return withLedger(path, func(db *sql.DB) error {
 		var columns string
 		if err := db.QueryRow(`SELECT group_concat(name) FROM pragma_table_info('invocations') WHERE name <> 'id'`).Scan(&columns); err != nil {
 			return err
@@ -503,30 +517,77 @@ func (b *bench) fill(calls int64) error {
 // misses the target.
 const slack = 1.25
 
-// targets prints the targets beside the results, and counts the results that exceed what is known
-// by more than slack. Added time is the difference of the least times, which is the most reliable
-// figure on a machine with other work.
-func (b *bench) targets() (missed int) {
-	c, ours := b.times["start: C shim"], b.times["start: ours"]
-	plain := b.times["one answer: goledger"].addedMin
-	large := fmt.Sprintf("%d MB, ", b.large)
+// A target is a ratio and the most that it should be. Known is the measured figure if the target is missed.
+type target struct {
+	what               string
+	most, known, found float64
+}
+
+// both returns targets of the time by the clock and of processors.
+func both(what string, most float64, known, found cost) []target {
+	return []target{{what, most, known.wall, found.wall}, {what + ", CPU", most, known.cpu, found.cpu}}
+}
+
+func (b *bench) targets() []target {
+	plain, start, pipe, line := b.added("one answer", "goledger"), b.costs["start"], b.costs[stream(b.large)], b.costs["status line"]
+	calls := b.costs[ledgerTitle]
+	return slices.Concat(
+		both("passed through, x the C shim", 1.15, cost{}, start["ours"].over(start["C shim"])),
+		both("fresh: added, x what goledger adds", 1.45, cost{1.6, 1.6}, b.added("one answer", "ours, fresh").over(plain)),
+		both("resumed: added, x what goledger adds", 1.65, cost{1.8, 1.8}, b.added("one answer", "ours, resume").over(plain)),
+		[]target{
+			{"64 at once: added CPU, x what goledger adds", 1.5, 1.8, b.added("64 at once", "ours").cpu / b.added("64 at once", "goledger").cpu},
+			{"64 at once, lost", 0, 0, float64(b.lost)},
+		},
+		both("a long answer, x a plain pipe", 1/0.65, cost{1 / 0.44, 1 / 0.44}, pipe["ours"].over(pipe["direct"])),
+		both("a long answer to a reader, x a plain pipe", 1/0.65, cost{}, pipe["ours, to a reader"].over(pipe["direct"])),
+		both("a large ledger, x a small one", 1.5, cost{}, calls[fmt.Sprint(b.calls)].over(calls["0"])),
+		[]target{
+			{"statusline, x shimctl version", 3, 0, line["statusline"].over(line["direct"]).wall},
+			{"the slowest screen of 20,000 calls but export, x shimctl version", 30, 62, b.slowestScreen().over(b.costs[b.screenTitle()]["direct"]).wall}, // 0.3 s if that takes 10 ms
+			{"locked ledger: delay, x its bound", 1, 0, b.added("a resume", "locked").wall / ms(ledger.LockTimeout)},
+		})
+}
+
+// targetsOfScale are absolute: what a person notices, whatever else the machine does.
+func (b *bench) targetsOfScale() []target {
+	b.picture()
+	calls := b.costs[ledgerTitle]
+	return []target{
+		{"768 at once, lost", 0, 0, float64(b.lost)},
+		{"a prompt of 1 MB, beside sessions that begin alike: ms", 60, 0, b.costs[promptOf(1024)]["ours"].wall},
+		{"a prompt of 5 MB, beside sessions that begin alike: ms", 500, 0, b.costs[promptOf(5120)]["ours"].wall},
+		{"a large ledger, x a small one", 1.5, 0, calls[fmt.Sprint(b.calls)].over(calls["0"]).wall},
+		{"the slowest screen of a large ledger: ms", 1000, 0, b.slowestScreen().wall},
+	}
+}
+
+// picture draws what one of our calls costs, with callers, prompt and ledger of increasing sizes.
+func (b *bench) picture() {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	draw := func(what string, of cost, calls int) {
+		wall := of.wall / float64(calls)
+		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%s\n", what, wall, of.cpu/float64(calls), strings.Repeat("#", int(4*math.Log2(1+wall))))
+	}
+	fmt.Fprintf(w, "added to a call\tms\tCPU\t\"####\" doubles\n")
+	for _, many := range callers {
+		title := fmt.Sprintf("%d at once", many)
+		draw(title, b.added(title, "ours"), many)
+	}
+	for _, kb := range promptSizes {
+		draw(promptOf(kb), b.added(promptOf(kb), "ours"), 1)
+	}
+	for _, n := range []int64{0, 10_000, b.calls} {
+		draw(fmt.Sprintf("%d calls in the ledger", n), b.added(ledgerTitle, fmt.Sprint(n)), 1)
+	}
+	w.Flush()
+}
+
+// missedOf prints the targets beside what was found, and counts those that are exceeded by more than slack, or what is known of them.
+func missedOf(targets []target) (missed int) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "\ntarget\tat most\tfound\t\n")
-	for _, t := range []struct {
-		what               string
-		most, known, found float64 // known is the measured figure if the target is missed
-	}{
-		{"passed through, x the C shim", 1.15, 0, ours.ratio / c.ratio},
-		{"fresh: added, x what goledger adds", 1.3, 1.6, b.times["one answer: ours, fresh"].addedMin / plain},
-		{"resumed: added, x what goledger adds", 1.3, 1.8, b.times["one answer: ours, resume"].addedMin / plain},
-		{"64 at once: added, x what goledger adds", 1.3, 1.8, b.figures["64 at once, ours, added"] / b.figures["64 at once, goledger, added"]},
-		{"64 at once, lost", 0, 0, b.figures["64 at once, lost"]},
-		{"a plain pipe, x a long answer", 1 / 0.65, 1 / 0.44, 1 / b.figures[large+"share of a plain pipe"]},
-		{"a large ledger, x a small one", 1.5, 1.63, b.figures[fmt.Sprintf("a resume with %d calls, x few", b.calls)]},
-		{"statusline, x shimctl version", 3, 0, b.times["status line: statusline"].ratio},
-		{"the slowest screen of 20,000 calls but export, x shimctl version", 30, 62, b.slowestScreen()}, // 0.3 s if that takes 10 ms
-		{"locked ledger: delay, x its bound", 1, 0, b.figures["locked ledger, delay"] / float64(ledger.LockTimeout.Milliseconds())},
-	} {
+	for _, t := range targets {
 		verdict := ""
 		if t.found > t.most {
 			verdict = "missed"

@@ -11,6 +11,7 @@ import (
 )
 
 // screenCalls are the calls in the ledger whose screens are measured: of a month, some of them of today.
+// With -scale it is the large ledger instead.
 const screenCalls = 20_000
 
 // screens lists what a person reads. All but export and report, which write every call, should come at once.
@@ -21,7 +22,7 @@ var screens = []string{"status", "log", "show", "show --live", "show --sessions"
 func (b *bench) screens() error {
 	const state = ".local/screens"
 	path := filepath.Join(b.dir, state, "reprise/ledger.db")
-	if err := sample.Write(path, screenCalls, false); err != nil {
+	if err := sample.Write(path, int(b.screenCalls()), false); err != nil {
 		return err
 	}
 	if err := age(path); err != nil {
@@ -30,18 +31,28 @@ func (b *bench) screens() error {
 	shimctl := filepath.Join(b.bin, "shimctl")
 	calls := map[string]call{"direct": {path: shimctl, args: []string{"version"}}}
 	for _, screen := range screens {
+		if b.scale && screen == "export" {
+			continue
+		}
 		calls[screen] = call{path: shimctl, args: strings.Fields(screen), state: state}
 	}
-	return b.compare(screenTitle, max(b.rounds/30, 3), calls)
+	return b.compare(b.screenTitle(), max(b.rounds/20, 5), calls)
 }
 
-const screenTitle = "screen of 20,000 calls"
+func (b *bench) screenCalls() int64 {
+	if b.scale {
+		return b.calls
+	}
+	return screenCalls
+}
 
-// slowestScreen returns how many times as long as shimctl version the screen took that took longest.
-func (b *bench) slowestScreen() (slowest float64) {
+func (b *bench) screenTitle() string { return fmt.Sprintf("screen of %d calls", b.screenCalls()) }
+
+// slowestScreen returns what the screen took that took longest.
+func (b *bench) slowestScreen() (slowest cost) {
 	for _, screen := range screens {
-		if screen != "export" {
-			slowest = max(slowest, b.times[screenTitle+": "+screen].ratio)
+		if c := b.costs[b.screenTitle()][screen]; screen != "export" && c.wall > slowest.wall {
+			slowest = c
 		}
 	}
 	return slowest

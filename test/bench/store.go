@@ -73,7 +73,7 @@ func (b *bench) stores() error {
 	}
 	for name, c := range calls {
 		if c.home != "" && strings.HasSuffix(name, "resumed") {
-			if err := expectResumes(c.home, 1); err != nil {
+			if err := expectResumes(b.ledger(c.home, ""), 1); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}

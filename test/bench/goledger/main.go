@@ -1,9 +1,8 @@
 // Command goledger does the kind of work of a managed call the way a plain Go program does it: in a
-// ledger of the same layout it reads what it knows about the directory, the project's latest answers and
-// the processes above it, and records the call, runs
-// the next executable of its name on PATH, copies its output while it searches for the session's
-// ID, and records how the run ended. It exists for comparison: it decides nothing, and resumes
-// nothing.
+// ledger of the same layout, after a configuration file, it reads what it knows about the directory, the project's latest answers and
+// the processes above it, and records the call, runs the next executable of its name on PATH, folds a long
+// log meanwhile, copies its output while it searches for the session's ID, and records how the run ended.
+// It exists for comparison: it decides nothing, and resumes nothing.
 package main
 
 import (
@@ -20,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/BurntSushi/toml"
 	_ "github.com/mattn/go-sqlite3"
 )
 
@@ -37,11 +37,16 @@ func run() (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	var settings map[string]any
+	if _, err := toml.DecodeFile(filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "reprise/config.toml"), &settings); err != nil {
+		return 0, err
+	}
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(os.Getenv("XDG_STATE_HOME"), "reprise/ledger.db")+
 		"?_journal_mode=WAL&_synchronous=NORMAL&_foreign_keys=on&_txlock=immediate&_busy_timeout=5000")
 	if err != nil {
 		return 0, err
 	}
+	db.SetMaxOpenConns(1)
 	var last sql.NullString
 	err = db.QueryRow(`SELECT s.native_id FROM chains c JOIN sessions s ON s.id = c.session_id
 		WHERE c.tool = 'claude' AND c.cwd = ? AND c.home = '' AND c.rule = '' AND c.task = '' AND c.role = '' ORDER BY c.updated DESC LIMIT 1`, directory).Scan(&last)
@@ -56,7 +61,7 @@ func run() (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	status, session, err := supervise()
+	status, session, err := supervise(db)
 	if err != nil {
 		return 0, err
 	}
@@ -157,7 +162,7 @@ func finish(db *sql.DB, r rows, session string, status int, took time.Duration) 
 }
 
 // supervise runs the tool, and returns the session ID in its output.
-func supervise() (status int, session string, err error) {
+func supervise(db *sql.DB) (status int, session string, err error) {
 	path, err := next()
 	if err != nil {
 		return 0, "", err
@@ -173,6 +178,7 @@ func supervise() (status int, session string, err error) {
 	if err := cmd.Start(); err != nil {
 		return 0, "", err
 	}
+	go fold(db)
 	go func() {
 		for sig := range signals {
 			_ = cmd.Process.Signal(sig)
@@ -199,6 +205,14 @@ func supervise() (status int, session string, err error) {
 		return 0, "", err
 	}
 	return cmd.ProcessState.ExitCode(), session, nil
+}
+
+// fold merges a long log into the ledger's file, as ledger.Fold does. If it fails, the next call does it.
+func fold(db *sql.DB) {
+	var busy, log, folded int
+	if db.QueryRow("PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &log, &folded) == nil && log-folded > 100 {
+		_, _ = db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
+	}
 }
 
 // next returns the next executable of this program's name on PATH that is not itself.
