@@ -59,7 +59,7 @@ func age(path string) error {
 	}
 	defer db.Close()
 	for _, query := range []string{
-		"UPDATE invocations SET started = started + ?1, id = id + 1000000",
+		"UPDATE invocations SET started = started + ?1, id = -id",
 		"UPDATE chains SET created = created + ?1, updated = updated + ?1",
 		"UPDATE sessions SET created = created + ?1, last_used = last_used + ?1",
 		"CREATE TABLE numbers AS SELECT id, row_number() OVER (ORDER BY started) AS number FROM invocations",
