@@ -103,9 +103,7 @@ func (c cost) less(d cost) cost { return cost{c.wall - d.wall, c.cpu - d.cpu} }
 func (c cost) over(d cost) cost { return cost{c.wall / d.wall, c.cpu / d.cpu} }
 
 // added returns what a call of a comparison takes more than the direct one.
-func (b *bench) added(title, name string) cost {
-	return b.costs[title][name].less(b.costs[title]["direct"])
-}
+func (b *bench) added(title, name string) cost { return b.costs[title][name].less(b.costs[title]["direct"]) }
 
 // --- what is measured ---
 
@@ -582,7 +580,7 @@ func (b *bench) picture() {
 	for _, n := range []int64{0, 10_000, b.calls} {
 		draw(fmt.Sprintf("%d calls in the ledger", n), b.added(ledgerTitle, fmt.Sprint(n)), 1)
 	}
-	w.Flush()
+	_ = w.Flush()
 }
 
 // missedOf prints the targets beside what was found, and counts those that are exceeded by more than slack, or what is known of them.
@@ -599,8 +597,6 @@ func missedOf(targets []target) (missed int) {
 		}
 		fmt.Fprintf(w, "%s\t%.4g\t%.4g\t%s\n", t.what, t.most, t.found, verdict)
 	}
-	if err := w.Flush(); err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
-	}
+	_ = w.Flush()
 	return missed
 }
