@@ -103,7 +103,9 @@ func (c cost) less(d cost) cost { return cost{c.wall - d.wall, c.cpu - d.cpu} }
 func (c cost) over(d cost) cost { return cost{c.wall / d.wall, c.cpu / d.cpu} }
 
 // added returns what a call of a comparison takes more than the direct one.
-func (b *bench) added(title, name string) cost { return b.costs[title][name].less(b.costs[title]["direct"]) }
+func (b *bench) added(title, name string) cost {
+	return b.costs[title][name].less(b.costs[title]["direct"])
+}
 
 // --- what is measured ---
 
