@@ -62,7 +62,7 @@ type overview struct {
 	bill      view.Bill      // of the last days
 	saved     saving.Saving  // of the last days
 	whole     history.WholePrompts
-	period    history.Period // of the figures: the last days, of a huge ledger the latest calls, or what was asked for
+	period    history.Period // of the figures, if it is not the last days: what was asked for, or of a huge ledger the latest calls
 	span      string         // names it
 	chains    []history.ChainRow
 	live      []history.ChainRow // young enough, and their session alive
@@ -126,9 +126,10 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	if f.Period == (history.Period{}) {
 		f.Period = history.Since(recent).Period
 	}
-	if o.period = f.Period; o.period == history.Since(recent).Period {
+	if f.Period == history.Since(recent).Period {
 		o.span = fmt.Sprintf("last %d days", app.RecentDays)
 	} else {
+		o.period = f.Period
 		o.span = strings.TrimSpace(app.PeriodWords(o.period))
 	}
 	var meters []ledger.MeterRow
@@ -348,7 +349,7 @@ type totalsReport struct {
 
 type recentReport struct {
 	Days       int        `json:"days" doc:"number of days"`
-	Since      *time.Time `json:"since" doc:"start of the period"`
+	Since      *time.Time `json:"since" doc:"start of the period, null for the last days"`
 	Resumed    int64      `json:"resumed" doc:"resumed calls"`
 	Forked     int64      `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
 	Fresh      int64      `json:"fresh" doc:"fresh calls"`
@@ -365,7 +366,7 @@ type recentReport struct {
 }
 
 func statusJSON(r view.Reporter, o overview) statusReport {
-	since, _ := periodJSON(o.period)
+	since, _ := periodJSON(cmp.Or(o.period, history.Always))
 	return statusReport{Schema: "shimctl.status/1", Totals: totalsReport(o.totals), Chains: view.Mapped(o.chains, r.Chain),
 		Recent: recentReport{Days: app.RecentDays, Since: since, Resumed: o.bill.Resumed, Forked: o.bill.Forked, Fresh: o.bill.Fresh, Input: o.bill.Input,
 			CacheRead: o.bill.Cached, CacheWrite: o.bill.Write, Output: o.bill.Output, Uncounted: o.bill.Uncounted,

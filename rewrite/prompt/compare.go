@@ -152,8 +152,8 @@ func (p *Prompt) cutAt(first Digest) (cut *Prompt, at int) {
 	if begins || i == 0 || p.blocks[i-1].message != nil || from >= p.blocks[i-1].at+len(p.blocks[i-1].text) {
 		return nil, 0 // the line begins a block, or is one of a message
 	}
-	if p.cuts[i] != nil {
-		return p.cuts[i], i - 1
+	if p.cuts[from] != nil {
+		return p.cuts[from], i - 1
 	}
 	above := p.blocks[i-1]
 	below := block{text: above.text[from-above.at:], at: from}
@@ -164,8 +164,8 @@ func (p *Prompt) cutAt(first Digest) (cut *Prompt, at int) {
 	if p.cuts == nil {
 		p.cuts = map[int]*Prompt{}
 	}
-	p.cuts[i] = &Prompt{Text: p.Text, digest: p.digest, blocks: slices.Replace(slices.Clone(p.blocks), i-1, i, above, below)}
-	return p.cuts[i], i - 1
+	p.cuts[from] = &Prompt{Text: p.Text, digest: p.digest, blocks: slices.Replace(slices.Clone(p.blocks), i-1, i, above, below)}
+	return p.cuts[from], i - 1
 }
 
 // historyKept reports whether a prompt that continues a conversation leaves it unchanged: it
@@ -259,9 +259,9 @@ func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 		switch b, before := &p.blocks[i], base.Blocks[j]; {
 		case b.digest == before:
 			m.has[i] = true
-		case grow && p.grew(b, before, base.Lines[j]):
+		case grow && p.grew(i, before, base.Lines[j]):
 			m.known[i] = base.Lines[j]
-		case grow && p.answersCue(b, before, base.Lines[j]):
+		case grow && p.answersCue(i, before, base.Lines[j]):
 			m.known[i] = base.Lines[j] - 1
 		case !grow || last != i-1:
 			continue
@@ -278,22 +278,52 @@ func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 	return m
 }
 
+// A beginning is the first lines of a block, of the last of which cue takes only what stands before its colon, with it.
+type beginning struct {
+	block, lines int
+	cue          bool
+}
+
+// begun is what is known of a beginning: its digest, and whether the block has more lines.
+type begun struct {
+	digest Digest
+	more   bool
+}
+
+// begins returns what is known of a beginning, nil if the block has none.
+func (p *Prompt) begins(at beginning) *begun {
+	known, looked := p.begun[at]
+	if looked {
+		return known
+	}
+	b := &p.blocks[at.block]
+	if lines := strings.SplitN(b.text, "\n", at.lines+1); b.message == nil && at.lines > 0 && len(lines) >= at.lines {
+		name, _, found := strings.Cut(lines[at.lines-1], ":")
+		if at.cue {
+			lines[at.lines-1] = name + ":"
+		}
+		if found || !at.cue {
+			known = &begun{p.digest(normal(strings.Join(lines[:at.lines], "\n"))), len(lines) > at.lines}
+		}
+	}
+	if p.begun == nil {
+		p.begun = map[beginning]*begun{}
+	}
+	p.begun[at] = known
+	return known
+}
+
 // grew reports whether a block begins with all lines of an earlier one.
-func (p *Prompt) grew(b *block, before Digest, lines int) bool {
-	begins := strings.SplitN(b.text, "\n", lines+1)
-	return b.message == nil && len(begins) == lines+1 && p.digest(normal(strings.Join(begins[:lines], "\n"))) == before
+func (p *Prompt) grew(block int, before Digest, lines int) bool {
+	b := p.begins(beginning{block: block, lines: lines})
+	return b != nil && b.more && b.digest == before
 }
 
 // answersCue reports whether a block begins with all lines of an earlier one that ended with a name for the
 // answer, "Assistant:", and has a text behind that name.
-func (p *Prompt) answersCue(b *block, before Digest, lines int) bool {
-	begins := strings.SplitN(b.text, "\n", lines+1)
-	if b.message != nil || lines == 0 || len(begins) < lines {
-		return false
-	}
-	name, _, found := strings.Cut(begins[lines-1], ":")
-	begins[lines-1] = name + ":"
-	return found && p.digest(normal(strings.Join(begins[:lines], "\n"))) == before
+func (p *Prompt) answersCue(block int, before Digest, lines int) bool {
+	b := p.begins(beginning{block, lines, true})
+	return b != nil && b.digest == before
 }
 
 // emptySlots are the texts by which callers say that a place has nothing yet.

@@ -373,6 +373,22 @@ func inOrder(base, all []string) bool {
 	return i == len(base)
 }
 
+// What is kept of a prompt between comparisons does not depend on the sessions that it was compared with.
+func TestComparisonsAreIndependent(t *testing.T) {
+	const text = "Read this first.\nYou are the coder.\nFix the bug.\nYou are careful.\nAdd a test.\n\nAnd more:\n- src/a.go:3: unexpected indent\n"
+	sessions := []Sent{sentTo("You are the coder.\nFix the bug.\nYou are careful.\nAdd a test.", "I changed src/a.go as you have asked me to."),
+		sentTo("You are careful.\nAdd a test.", "I changed src/a.go as you have asked me to."), sentTo("Read this first.\nYou are the coder.", "Done.")}
+	one := New(text, testKey)
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}} {
+		for _, i := range order {
+			got, want := Compare(sessions[i], one), Compare(sessions[i], New(text, testKey))
+			if got.Relation != want.Relation || !slices.Equal(got.Has, want.Has) || !slices.Equal(got.Evidence.New(), want.Evidence.New()) {
+				t.Errorf("session %d: %s %v, by itself %s %v", i, got.Relation, got.Has, want.Relation, want.Has)
+			}
+		}
+	}
+}
+
 func BenchmarkCompare1MBWith16Chains(b *testing.B) {
 	var text strings.Builder
 	for i := range 12_000 {

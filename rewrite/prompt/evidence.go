@@ -67,18 +67,17 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 			own[line] = true
 		}
 	}
-	logs := map[int]bool{}
 	for _, i := range c.new {
 		switch l := &p.lines[i]; {
-		case h.isAnswer(i), own[p.lineDigest(i)], p.showsInline(l, own):
+		case h.isAnswer(i), own[p.lineDigest(i)], p.showsInline(i, own):
 			e.Own = e.Own || e.Answer > 0 && p.callsOwn(i, own)
 			e.alone = e.alone || own[p.lineDigest(i)]
 		default:
 			e.new = append(e.new, l)
-			if e.Shown == "" && namesAnswer(l.line) && !speaksOf(l.line, sent.Others) {
+			if e.Shown == "" && p.namesAnswer(i) && !speaksOf(l.line, sent.Others) {
 				e.Shown = l.line
 			}
-			if len(sent.Things) > 0 && p.isLog(l.block, logs) {
+			if len(sent.Things) > 0 && p.isLog(l.block) {
 				p.findTrace(&e, l, sent.Things)
 			}
 		}
@@ -122,9 +121,9 @@ func speaksOf(line string, roles []string) bool {
 	})
 }
 
-// showsInline reports whether a line shows a line of an answer behind a name or a sign of a list.
-func (p *Prompt) showsInline(l *promptLine, own map[Digest]bool) bool {
-	return len(own) > 0 && slices.ContainsFunc(l.inner(), func(text string) bool { return own[p.digest(text)] })
+// showsInline reports whether line i shows a line of an answer behind a name or a sign of a list.
+func (p *Prompt) showsInline(i int, own map[Digest]bool) bool {
+	return len(own) > 0 && slices.ContainsFunc(p.quoted(i), func(d Digest) bool { return own[d] })
 }
 
 // listItem returns a line without the signs of a list or quotation before it.

@@ -76,15 +76,17 @@ type Prompt struct {
 	blocks []block
 	digest func(string) Digest
 	// Values computed on first use.
-	lines  []promptLine    // by conversation
-	starts []int           // likewise: the first line of each block, and their end
-	spoken []int           // likewise: the lines with a speaker
-	print  *Footprint      // by Footprint
-	first  map[Digest]int  // by places: the first block of each digest
-	next   []int           // by places: the next block with the same digest
-	parts  []part          // by sections
-	marks  []Mark          // by LineMarks
-	cuts   map[int]*Prompt // by cutAt: by block
+	lines  []promptLine         // by conversation
+	starts []int                // likewise: the first line of each block, and their end
+	spoken []int                // likewise: the lines with a speaker
+	print  *Footprint           // by Footprint
+	first  map[Digest]int       // by places: the first block of each digest
+	next   []int                // by places: the next block with the same digest
+	parts  []part               // by sections
+	marks  []Mark               // by LineMarks
+	logs   map[int]bool         // by isLog
+	begun  map[beginning]*begun // by begins
+	cuts   map[int]*Prompt      // by cutAt: by the place where the line starts
 
 	firstLines []Digest // by FirstLines
 	lineStarts []int    // likewise: where these lines start

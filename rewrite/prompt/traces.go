@@ -18,12 +18,15 @@ var logLine = sync.OnceValue(func() *regexp.Regexp {
 		`|[a-z](Error|Exception): |\bexit (code|status) [1-9]|\b\d+ (failed|failures?|errors?)\b`)
 })
 
-// isLog reports whether a block has a line of a log or a finding. It notes what it has found.
-func (p *Prompt) isLog(block int, known map[int]bool) bool {
-	is, looked := known[block]
+// isLog reports whether a block has a line of a log or a finding.
+func (p *Prompt) isLog(block int) bool {
+	if p.logs == nil {
+		p.logs = map[int]bool{}
+	}
+	is, looked := p.logs[block]
 	if !looked {
 		is = slices.ContainsFunc(p.conversation()[p.starts[block]:p.starts[block+1]], func(l promptLine) bool { return logLine().MatchString(l.full) })
-		known[block] = is
+		p.logs[block] = is
 	}
 	return is
 }

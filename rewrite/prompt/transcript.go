@@ -18,6 +18,27 @@ type promptLine struct {
 	step     string // how its indentation differs from the previous line's
 	digest   Digest // of line, once digested is set
 	digested bool
+	quotes   []Digest // of what the line may quote, by quoted
+	names    lazyBool // whether it is a name over an answer, by namesAnswer
+}
+
+// A lazyBool is a fact that is looked for once.
+type lazyBool int8
+
+const (
+	unknown lazyBool = iota
+	no
+	yes
+)
+
+// is returns the fact, and finds it out the first time.
+func (b *lazyBool) is(find func() bool) bool {
+	if *b == unknown {
+		if *b = no; find() {
+			*b = yes
+		}
+	}
+	return *b == yes
 }
 
 // conversation returns the prompt's lines with the turns that they open.
@@ -147,6 +168,24 @@ func (p *Prompt) lineDigest(i int) Digest {
 	return l.digest
 }
 
+// quoted returns the digests of what line i may quote.
+func (p *Prompt) quoted(i int) []Digest {
+	l := &p.lines[i]
+	if l.quotes == nil {
+		l.quotes = []Digest{}
+		for _, text := range l.inner() {
+			l.quotes = append(l.quotes, p.digest(text))
+		}
+	}
+	return l.quotes
+}
+
+// namesAnswer reports whether line i is a name over an answer.
+func (p *Prompt) namesAnswer(i int) bool {
+	l := &p.lines[i]
+	return l.names.is(func() bool { return namesAnswer(l.line) })
+}
+
 // history is what a prompt shows of a session's answers.
 type history struct {
 	newest   bool   // every answer is there unchanged and in order, the newest in what the prompt adds
@@ -258,7 +297,7 @@ func (p *Prompt) checkAddedTurns(h *history, sent Sent, c *Continuity) {
 	}
 	follows := h.end < len(lines) && lines[h.end].label != h.label && (lines[h.end].speaker == other || known[lines[h.end].label]) &&
 		!p.endsSection(h.spans[len(h.spans)-1].from, h.end)
-	h.turns = follows || h.speaker == assistant && !namesAnswer(lines[h.spans[len(h.spans)-1].from].line)
+	h.turns = follows || h.speaker == assistant && !p.namesAnswer(h.spans[len(h.spans)-1].from)
 	// An answer under the name of an earlier speaker is attributed to the wrong one.
 	wrongMouth := h.speaker != assistant && len(sent.Answers) == 1 && known[h.label]
 	h.proven = follows && !h.slipped && !h.marked && h.foreign == "" && !wrongMouth
@@ -288,7 +327,7 @@ func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, sent Sent,
 		turned = turned || known[l.label]
 		switch {
 		case l.text == "" && i == len(lines)-1: // "Assistant:" at the very end requests the answer
-		case namesAnswer(l.line): // evidence looks at it
+		case p.namesAnswer(i): // evidence looks at it
 		case l.speaker == assistant:
 			h.marked = true
 		case l.speaker == toolOutput && !behind:
@@ -453,9 +492,14 @@ func (p *Prompt) countShown(a Answer, c *Continuity) (found int) {
 		if l.step != "" {
 			shown[p.digest(stepped(l.step, l.line))] = true
 		}
-		for _, text := range l.inner() {
-			shown[p.digest(text)] = true
-			if len(a.Lines) == 1 && len(text) > a.Bytes { // an answer of one line may be followed by something
+		for _, digest := range p.quoted(i) {
+			shown[digest] = true
+		}
+		if len(a.Lines) != 1 {
+			continue
+		}
+		for _, text := range l.inner() { // an answer of one line may be followed by something
+			if len(text) > a.Bytes {
 				shown[p.digest(text[:a.Bytes])] = true
 			}
 		}
