@@ -378,6 +378,9 @@ func TestComparisonsAreIndependent(t *testing.T) {
 	const text = "Read this first.\nYou are the coder.\nFix the bug.\nYou are careful.\nAdd a test.\n\nAnd more:\n- src/a.go:3: unexpected indent\n"
 	sessions := []Sent{sentTo("You are the coder.\nFix the bug.\nYou are careful.\nAdd a test.", "I changed src/a.go as you have asked me to."),
 		sentTo("You are careful.\nAdd a test.", "I changed src/a.go as you have asked me to."), sentTo("Read this first.\nYou are the coder.", "Done.")}
+	for i := range sessions {
+		sessions[i].RootFirst, sessions[i].Root = New([]string{"You are the coder.", "You are careful.", "Read this first."}[i], testKey).Footprint().First, sessions[i].Base.Blocks
+	}
 	one := New(text, testKey)
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}} {
 		for _, i := range order {
