@@ -1,14 +1,14 @@
 package tool
 
 import (
-	"slices"
+	"strings"
 	"testing"
 
 	"reprise/rewrite"
 	"reprise/test/tooltest"
 )
 
-// Only tools that can make a copy are asked for one. An unknown version of claude is asked for none.
+// Only tools that can make a copy are asked for one, and their plans ask for it. An unknown version of claude is asked for none.
 func TestWhoCopies(t *testing.T) {
 	for version, want := range map[string]bool{"": false, "1.0.124": false, "2.0.72": false, "2.0.73": true, "2.1.329": true} {
 		if c := the("claude").ResolveWithEnv(the("claude").Parse(tooltest.Invocation("-p x")), rewrite.HostEnv{Version: version}); c.Copies != want {
@@ -21,12 +21,14 @@ func TestWhoCopies(t *testing.T) {
 		}
 	}
 	for _, tool := range all() {
-		if name := tool.Descriptor().Name; slices.Contains([]string{"claude", "droid", "gemini", "qwen"}, name) {
-			continue
+		d := tool.Descriptor()
+		c := tool.ResolveWithEnv(tool.Parse(tooltest.Invocation(strings.Join(d.Headless[1:], " ")+" x")), rewrite.HostEnv{Version: "99.0.0"})
+		copies := tool.Plan(c, tooltest.To{ID: tooltest.SomeID, Copied: true, Prompt: "x", Whole: true}.Target()).Copy
+		if c.Copies != copies {
+			t.Errorf("%s: copies %v, its plan %v", d.Name, c.Copies, copies)
 		}
-		c := tool.ResolveWithEnv(rewrite.Call{Mode: rewrite.Fresh}, rewrite.HostEnv{Version: "99.0.0"})
-		if point := tool.ForkPoint([]byte(`{"type":"assistant","uuid":"` + tooltest.SomeID + "\"}\n")); c.Copies || point != "" {
-			t.Errorf("%s forks %v, at %q", tool.Descriptor().Name, c.Copies, point)
+		if point := tool.ForkPoint([]byte(`{"type":"assistant","uuid":"` + tooltest.SomeID + "\"}\n")); point != "" && !copies {
+			t.Errorf("%s forks at %q", d.Name, point)
 		}
 	}
 }

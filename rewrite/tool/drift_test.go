@@ -76,18 +76,6 @@ func (c *driftCase) good(s *rewrite.StreamState) bool {
 // driftCases reads the recordings of all tools whose stdout is events.
 func driftCases(t *testing.T) []driftCase {
 	t.Helper()
-	formats := map[string][]rewrite.Format{
-		"claude stream-json": {rewrite.StreamJSON},
-		"codex --json":       {rewrite.JSON},
-		"copilot json":       {rewrite.JSON},
-		"droid stream-json":  {rewrite.Text, rewrite.JSON, rewrite.StreamJSON},
-		"gemini stream-json": {rewrite.StreamJSON},
-		"gemini json":        {rewrite.JSON},
-		"opencode json":      {rewrite.StreamJSON},
-		"qwen stream-json":   {rewrite.StreamJSON},
-		"vibe streaming":     {rewrite.StreamJSON},
-		"vibe json":          {rewrite.JSON},
-	}
 	paths, err := filepath.Glob("../../testdata/recordings/*/*/run.json")
 	if err != nil {
 		t.Fatal(err)
@@ -114,18 +102,21 @@ func driftCases(t *testing.T) []driftCase {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, arg := range run.Argv {
-			for _, format := range formats[tool.Descriptor().Name+" "+arg] {
-				lines := driftLines(tool.Descriptor().Name+" "+arg, string(stdout))
-				if len(lines) == 0 {
-					continue
-				}
-				c := driftCase{filepath.Base(dir) + " as " + string(format), tool, format, rewrite.Plan{Prompt: "hi", Whole: true}, run.Exit, lines}
+		recorded := tool.Parse(rewrite.Invocation{Args: run.Argv[1:], Env: func(string) string { return "" }}).Format
+		lines := driftLines(tool.Descriptor().Name, recorded, string(stdout))
+		if len(lines) == 0 {
+			continue
+		}
+		formats := []rewrite.Format{recorded}
+		if text := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{}, ""); recorded == rewrite.StreamJSON && text.MaxLine() != rewrite.NoLines {
+			formats = append(formats, rewrite.Text, rewrite.JSON) // which are rendered from it
+		}
+		for _, format := range formats {
+			c := driftCase{filepath.Base(dir) + " as " + string(format), tool, format, rewrite.Plan{Prompt: "hi", Whole: true}, run.Exit, lines}
+			cases = append(cases, c)
+			if id := c.play(lines).seen.ID; id != "" {
+				c.name, c.plan.Resume = c.name+", resumed", id
 				cases = append(cases, c)
-				if id := c.play(lines).seen.ID; id != "" {
-					c.name, c.plan.Resume = c.name+", resumed", id
-					cases = append(cases, c)
-				}
 			}
 		}
 	}
@@ -133,14 +124,14 @@ func driftCases(t *testing.T) []driftCase {
 }
 
 // driftLines cuts stdout into its events; none where there are none.
-func driftLines(kind, stdout string) []string {
-	switch kind {
-	case "gemini json":
+func driftLines(tool string, format rewrite.Format, stdout string) []string {
+	switch {
+	case tool == "gemini" && format == rewrite.JSON:
 		if !strings.HasPrefix(stdout, "{\n") {
 			return nil
 		}
 		return []string{strings.TrimSuffix(stdout, "\n")}
-	case "vibe json":
+	case tool == "vibe" && format == rewrite.JSON:
 		var entries []json.RawMessage
 		if json.Unmarshal([]byte(stdout), &entries) != nil {
 			return nil
@@ -151,7 +142,7 @@ func driftLines(kind, stdout string) []string {
 		}
 		return lines
 	}
-	if !strings.HasPrefix(stdout, "{") {
+	if format == rewrite.Text || !strings.HasPrefix(stdout, "{") {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")

@@ -24,6 +24,9 @@ func FuzzPlans(f *testing.F) {
 			f.Add(byte(tool), s)
 		}
 	}
+	for i, tool := range all() {
+		f.Add(byte(i), strings.Join(append(slices.Clone(tool.Descriptor().Headless[1:]), "hi"), "\n"))
+	}
 	f.Fuzz(func(t *testing.T, which byte, line string) {
 		tool := all()[int(which)%len(all())]
 		args := strings.Split(line, "\n")
@@ -62,11 +65,11 @@ func FuzzPlans(f *testing.F) {
 		keepsOptions(t, call, plan)
 		in.Args = without(plan.Args)
 		again = tool.Parse(in)
-		if again.Reason != reason.CallerSession || again.Model != call.Model || again.SessionID != tooltest.SomeID || !maps.Equal(tooltest.Settings(again), tooltest.Settings(call)) {
+		named := again.SessionID == tooltest.SomeID || slices.Contains(plan.Args, "--fork="+tooltest.SomeID) // which leaves its session as it is
+		if again.Reason != reason.CallerSession || again.Model != call.Model || !named || !maps.Equal(tooltest.Settings(again), tooltest.Settings(call)) {
 			t.Fatalf("%s %q: %q, resumed as %q: %s %s", tool.Descriptor().Name, args, call.Prompt, plan.Args, again.Mode, again.Reason)
 		}
-		at := slices.Index(plan.Args, tooltest.SomeID)
-		if at < 0 && !slices.Contains(plan.Args, "--resume="+tooltest.SomeID) {
+		if !slices.ContainsFunc(plan.Args, func(arg string) bool { return arg == tooltest.SomeID || strings.HasSuffix(arg, "="+tooltest.SomeID) }) {
 			t.Fatalf("%s %q: no session in %q", tool.Descriptor().Name, args, plan.Args)
 		}
 		if sent := plan.Stdin; sent != text.Text && !slices.Contains(plan.Args, text.Text) &&
@@ -139,7 +142,7 @@ func FuzzStreams(f *testing.F) {
 					if resume != "" && seen.ID != "" && seen.ID != resume && !seen.WrongID {
 						t.Fatalf("%s %s: id %q, and not the wrong one", tool.Descriptor().Name, format, seen.ID)
 					}
-					rendered := format == rewrite.Text && tool.Descriptor().Name == "droid"
+					rendered := format == rewrite.Text && s.MaxLine() != rewrite.NoLines
 					if resume != "" || rendered {
 						continue
 					}

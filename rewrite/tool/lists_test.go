@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,17 +18,23 @@ var update = flag.Bool("update", false, "write tool.go, tools_table.h and the li
 
 // The lists of tools are those of the directories here, and of their descriptors.
 func TestListsOfTools(t *testing.T) {
+	if want := imports(t); *update && want != string(read(t, "tool.go")) {
+		// This program has the tools of the old imports.
+		if err := os.WriteFile("tool.go", []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command("go", "test", "-run", "^TestListsOfTools$", ".", "-update").CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+		return
+	}
 	tools := make([]*rewrite.Descriptor, len(rewrite.Names))
 	for i, name := range rewrite.Names {
 		tool, _ := rewrite.Lookup(name)
 		tools[i] = tool.Descriptor()
 	}
 	const install = "../../install.sh"
-	script, err := os.ReadFile(install)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(script), "\nshims='")
+	before, rest, ok := strings.Cut(string(read(t, install)), "\nshims='")
 	_, after, closed := strings.Cut(rest, "'\n")
 	if !ok || !closed {
 		t.Fatal("install.sh has no list of shims")
@@ -43,10 +50,19 @@ func TestListsOfTools(t *testing.T) {
 			}
 			continue
 		}
-		if got, err := os.ReadFile(path); err != nil || string(got) != want {
-			t.Errorf("%s is not current (%v): go test ./rewrite/tool -run TestListsOfTools -update", path, err)
+		if string(read(t, path)) != want {
+			t.Errorf("%s is not current: go test ./rewrite/tool -run TestListsOfTools -update", path)
 		}
 	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // imports returns tool.go: an import of each directory whose package registers a tool.
@@ -58,11 +74,7 @@ func imports(t *testing.T) string {
 	}
 	var dirs []string
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(string(text), "rewrite.Register(") {
+		if strings.Contains(string(read(t, file)), "rewrite.Register(") {
 			dirs = append(dirs, "\t_ \"reprise/rewrite/tool/"+filepath.Dir(file)+"\"\n")
 		}
 	}
