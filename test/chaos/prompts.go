@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -113,14 +114,14 @@ func (w *World) newThreads() {
 	}
 	for i := range 7 {
 		job := fmt.Sprintf("job%d", i)
-		tool := draw(rng, []string{"claude", "claude", "codex", "copilot", "droid", "gemini", "opencode", "qwen", "vibe"})
+		tool := draw(rng, append(slices.Sorted(maps.Keys(lines)), "claude")) // twice as often as the others
 		dir := fmt.Sprintf("d%d", rng.IntN(2))
 		style, named, template := Style(rng.IntN(int(styles))), rng.IntN(3) == 0, rng.IntN(2)
 		common := "## Job\n\n" + w.text(rng, job, 30)
 		for j, role := range []string{"coder", "reviewer"}[:1+rng.IntN(2)] {
 			t := &Thread{
 				Key: job + "/" + role, Job: job, Role: role, Tool: tool, Dir: dir, Style: style,
-				Named: named || style == Revised || style == Templates, Format: draw(rng, formats[tool]),
+				Named: named || style == Revised || style == Templates, Format: draw(rng, formats(tool)),
 				Way: Way(rng.IntN(int(ways))), Hasty: rng.IntN(2) == 0 && style != Transcript, world: w, rules: rules[template], opening: openings[template], job: common,
 				rng: w.rng(1<<16 | i<<8 | j),
 			}
@@ -135,15 +136,13 @@ func (w *World) newThreads() {
 	}
 }
 
-var formats = map[string][]string{
-	"claude":   {"text", "json", "json-verbose", "stream-json", "frames", "frames", "frames"},
-	"codex":    {"text", "stream-json"},
-	"copilot":  {"text", "silent", "stream-json"},
-	"gemini":   {"text", "json", "stream-json"},
-	"qwen":     {"text", "json", "stream-json"},
-	"vibe":     {"text", "json", "stream-json"},
-	"opencode": {"text", "stream-json"},
-	"droid":    {"text", "json", "stream-json"},
+// formats returns the formats of a tool's threads. Three of claude's seven are conversations, in which most can go wrong.
+func formats(tool string) []string {
+	list := slices.Sorted(maps.Keys(lines[tool]))
+	if tool == "claude" {
+		list = append(list, "frames", "frames")
+	}
+	return list
 }
 
 const contract = "## Contract\n\nPrint STATUS: REVIEW when you are done."

@@ -7,6 +7,8 @@ import (
 	"reprise/test/harness"
 )
 
+func init() { clis["claude"] = claude }
+
 var claude = cli{
 	formats: []format{
 		{name: "text"},

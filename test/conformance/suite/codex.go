@@ -1,5 +1,7 @@
 package suite
 
+func init() { clis["codex"] = codex }
+
 var codex = cli{
 	formats: []format{
 		{name: "text"},

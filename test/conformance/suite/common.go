@@ -80,8 +80,8 @@ func (c cli) single() map[string]call {
 	return all
 }
 
-// clis are the tools by their names.
-var clis = map[string]cli{"claude": claude, "codex": codex, "copilot": copilot, "droid": droid, "gemini": gemini, "opencode": opencode, "qwen": qwen, "vibe": vibe}
+// clis are the tools by their names. Each tool's file adds its own.
+var clis = map[string]cli{}
 
 // A scenario is one or several calls that must look the same with and without the shim.
 type scenario struct {

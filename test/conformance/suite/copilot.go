@@ -1,5 +1,7 @@
 package suite
 
+func init() { clis["copilot"] = copilot }
+
 var copilot = cli{
 	formats: []format{
 		{"text", nil, true},

@@ -1,5 +1,7 @@
 package suite
 
+func init() { clis["droid"] = droid }
+
 var droid = cli{
 	formats: []format{
 		{"text", nil, false},

@@ -2,6 +2,8 @@ package suite
 
 import "time"
 
+func init() { clis["gemini"] = gemini }
+
 var gemini = cli{
 	formats: []format{
 		{"text", nil, true},

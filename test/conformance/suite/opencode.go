@@ -1,5 +1,7 @@
 package suite
 
+func init() { clis["opencode"] = opencode }
+
 var opencode = cli{
 	formats: []format{
 		{"text", nil, true},

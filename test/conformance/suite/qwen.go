@@ -1,5 +1,7 @@
 package suite
 
+func init() { clis["qwen"] = qwen }
+
 var qwen = cli{
 	formats: []format{
 		{"text", nil, false},

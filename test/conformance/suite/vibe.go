@@ -1,5 +1,7 @@
 package suite
 
+func init() { clis["vibe"] = vibe }
+
 var vibe = cli{
 	formats: []format{
 		{"text", nil, false},
