@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/rewrite"
 	"reprise/test/toolbox"
 )
 
@@ -52,7 +53,7 @@ func TestLauncher(t *testing.T) {
 	}
 	run(bin+"/shimctl setup --yes x y ", "setup", "--yes", "x y")
 	run(bin+"/shimctl status ", "status")
-	run("installed claude, ", "install")
+	run("installed "+rewrite.Names[0]+", ", "install")
 	state := filepath.Join(dir, ".local/state/reprise")
 	if err := os.MkdirAll(state, 0o755); err != nil {
 		t.Fatal(err)

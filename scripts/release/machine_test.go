@@ -115,7 +115,10 @@ func (m *machine) try(shims string) {
 	if said := m.sh("command -v go cc gcc clang || echo none"); said != "none\n" {
 		m.t.Errorf("the machine has %q", said)
 	}
-	for _, name := range rewrite.Names[1:] {
+	for _, name := range rewrite.Names {
+		if name == "claude" {
+			continue // the only one that the machine has
+		}
 		if said := m.sh("PATH=" + shims + ":$PATH; " + name + " --version 2>&1 || true"); !strings.HasPrefix(said, "reprise: "+name+": no other executable") {
 			m.t.Errorf("the shim %s says %q", name, said)
 		}
