@@ -18,6 +18,7 @@ type promptLine struct {
 	step     string // how its indentation differs from the previous line's
 	digest   Digest // of line, once digested is set
 	digested bool
+	stepped  Digest   // by steppedDigest
 	quotes   []Digest // of what the line may quote, by quoted
 	names    lazyBool // whether it is a name over an answer, by namesAnswer
 }
@@ -184,6 +185,15 @@ func (p *Prompt) quoted(i int) []Digest {
 func (p *Prompt) namesAnswer(i int) bool {
 	l := &p.lines[i]
 	return l.names.is(func() bool { return namesAnswer(l.line) })
+}
+
+// steppedDigest returns the digest of line i with its step of indentation.
+func (p *Prompt) steppedDigest(i int) Digest {
+	l := &p.lines[i]
+	if l.stepped == (Digest{}) {
+		l.stepped = p.digest(stepped(l.step, l.line))
+	}
+	return l.stepped
 }
 
 // history is what a prompt shows of a session's answers.
@@ -485,22 +495,30 @@ func (p *Prompt) shownDigest(i int, first, named, tagged bool) Digest {
 
 // countShown returns how many of an answer's lines are in what the prompt adds.
 func (p *Prompt) countShown(a Answer, c *Continuity) (found int) {
-	shown := map[Digest]bool{}
+	shown := map[Digest]bool{} // by line of the answer
+	for _, d := range a.Lines {
+		shown[d] = false
+	}
+	note := func(d Digest) {
+		if _, wanted := shown[d]; wanted {
+			shown[d] = true
+		}
+	}
 	for _, i := range c.new {
 		l := &p.lines[i]
-		shown[p.lineDigest(i)] = true
+		note(p.lineDigest(i))
 		if l.step != "" {
-			shown[p.digest(stepped(l.step, l.line))] = true
+			note(p.steppedDigest(i))
 		}
 		for _, digest := range p.quoted(i) {
-			shown[digest] = true
+			note(digest)
 		}
 		if len(a.Lines) != 1 {
 			continue
 		}
 		for _, text := range l.inner() { // an answer of one line may be followed by something
 			if len(text) > a.Bytes {
-				shown[p.digest(text[:a.Bytes])] = true
+				note(p.digest(text[:a.Bytes]))
 			}
 		}
 	}
