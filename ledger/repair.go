@@ -182,8 +182,8 @@ func copyTable(to *sql.Tx, from *sql.DB, table string) error {
 	return nil
 }
 
-func tableNames(tx *sql.Tx) (names []string, err error) {
-	err = Each(tx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid", func(rows *sql.Rows) error {
+func tableNames(q Queryer) (names []string, err error) {
+	err = Each(q, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid", func(rows *sql.Rows) error {
 		var name string
 		err := rows.Scan(&name)
 		names = append(names, name)

@@ -111,6 +111,33 @@ func TestRepair(t *testing.T) {
 	}
 }
 
+// A brief check leaves out the calls, and nothing else.
+func TestCheckBriefly(t *testing.T) {
+	for _, table := range []string{"chains", "sessions", "answers", "invocations"} {
+		path, _ := used(t, 3)
+		l, err := OpenExisting(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var page int64
+		if err := l.db.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = ?", table).Scan(&page); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(l.CheckBriefly(), l.Close()); err != nil {
+			t.Fatal(err)
+		}
+		damage(t, path, (page-1)*4096, 200)
+		if l, err = OpenExisting(path); err != nil {
+			t.Fatal(err)
+		}
+		whole, brief := l.Check(), l.CheckBriefly()
+		if !errors.Is(whole, ErrDamaged) || errors.Is(brief, ErrDamaged) != (table != "invocations") {
+			t.Errorf("%s: %v; briefly %v", table, whole, brief)
+		}
+		l.Close()
+	}
+}
+
 func TestNothingToRepair(t *testing.T) {
 	path, _ := used(t, 1)
 	if _, err := Repair(path, suffix); !errors.Is(err, ErrSound) {

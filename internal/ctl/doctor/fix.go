@@ -68,7 +68,7 @@ func repairs(a *app.App, f fixing) (list []repair) {
 	}
 	aside := path + a.Now.UTC().Format(".20060102T150405Z")
 	anew := func() ([]setup.Check, error) { return startLedger(a, path, aside) }
-	err = tryLedger(path)
+	err = tryLedger(path, (*ledger.Ledger).Check)
 	_, missing := os.Lstat(path)
 	switch {
 	case missing != nil && (f.newLedger || err != nil):
