@@ -14,7 +14,7 @@
           pname = "reprise";
           version = "0.1.0";
           src = self;
-          vendorHash = "sha256-ae0ZOGsbJYJGuEJ41nJZ36o4c+Ra5QWpq007sK+PHgo=";
+          vendorHash = "sha256-DHAVuqTlh+MYrAamQGdWX4IchBN5KFLuGVjuZUZtfX8=";
           subPackages = [
             "cmd/shim"
             "cmd/shimctl"

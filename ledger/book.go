@@ -64,7 +64,7 @@ const maxDecisions = 4
 // If the decision is Stopped there is no ticket.
 func Begin(b Book, c *Call) (d decide.Decision, t *Ticket, err error) {
 	l := b.Here()
-	if err := l.Settle(); IsLocked(err) {
+	if _, err := l.settleSome(); IsLocked(err) {
 		return decide.Decision{}, nil, err
 	} // an outcome that cannot be recorded for another reason only leaves its session unfit to resume
 	for n := range maxDecisions {

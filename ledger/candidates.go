@@ -188,16 +188,8 @@ func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, late
 // prompt shows the newest answer.
 func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	var n counted
-	if f.Chains, n, err = l.chains(c, ends, ofJob+newest, c.job()...); err != nil {
+	if f.Chains, n, err = l.ofName(c, ends); err != nil {
 		return err
-	}
-	if slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return cf.Continuity.Evidence.Shown != "" }) {
-		if err = l.findOtherRoles(c); err == nil && len(c.otherRoles) > 0 { // whose answer it may be
-			f.Chains, n, err = l.chains(c, ends, ofJob+newest, c.job()...)
-		}
-		if err != nil {
-			return err
-		}
 	}
 	if err = l.addStart(c, f); err != nil || len(f.Start) > 0 {
 		return err
@@ -216,14 +208,14 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 		return nil
 	}
 	if n.copies > 0 || n.sessions > MaxCandidates {
-		more, _, err := l.chains(c, inner, ofJob+newest, c.job()...)
+		more, _, err := l.ofName(c, inner)
 		if err != nil {
 			return err
 		}
 		addInner(f, more)
 	}
 	if shown := shownSessions(c.Prompt, answers); shown != "" && len(f.Chains) > 0 {
-		more, _, err := l.chains(c, ofFormat+" AND s.chain_id = c.id AND s.id IN ("+shown+")", ofJob+newest, c.job()...)
+		more, _, err := l.ofName(c, ofFormat+" AND s.chain_id = c.id AND s.id IN ("+shown+")")
 		if err != nil {
 			return err
 		}
@@ -241,6 +233,19 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	}
 	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofRoles+")", c.job()...).Scan(&f.Others)
 	return err
+}
+
+// ofName reads sessions of the call's name. Where the prompt shows an answer to one of them, it is compared again with the names of the
+// task's other roles, whose answer it may be.
+func (l *Ledger) ofName(c *Call, which string) ([]decide.ChainFacts, counted, error) {
+	chains, n, err := l.chains(c, which, ofJob+newest, c.job()...)
+	if err != nil || !slices.ContainsFunc(chains, func(cf decide.ChainFacts) bool { return cf.Continuity.Evidence.Shown != "" }) {
+		return chains, n, err
+	}
+	if err = l.findOtherRoles(c); err != nil || len(c.otherRoles) == 0 {
+		return chains, n, err
+	}
+	return l.chains(c, which, ofJob+newest, c.job()...)
 }
 
 // findOtherRoles reads the names of the other roles of the call's task, unless nothing names the call's own.

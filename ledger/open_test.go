@@ -54,7 +54,7 @@ func TestOpenWhatOthersMake(t *testing.T) {
 		}
 		done <- err
 	}()
-	time.Sleep(lockPause)
+	time.Sleep(50 * lockPause) // it waits for the lock by then
 	for _, suffix := range []string{"-wal", ""} {
 		if err := os.Rename(made+suffix, path+suffix); err != nil {
 			t.Fatal(err)

@@ -134,7 +134,7 @@ const dropAtOnce = 200
 // DropBefore removes what was last used before a time: chains of which no live process holds a
 // session, with their sessions and calls, and calls that belong to no chain. A call without an
 // outcome may still run and is kept for a day longer. Between its short transactions other calls
-// write. Each chain is removed at once, unless it has more calls than dropAtOnce: then it loses the
+// write. Each chain is removed in one transaction, unless it has more calls than dropAtOnce: then it loses the
 // oldest first. With dry it only counts.
 func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64, err error) {
 	old, err := oldChains(l, before, "")

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"reprise/ledger/decide"
 	"reprise/ledger/proc"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -241,7 +243,7 @@ func TestACallWhoseBeginningCameTooLate(t *testing.T) {
 	o := goodOutcome(someID, "", 2000)
 	o.Exit = 3
 	var texts [][]byte
-	for n, ticket := range []*Ticket{ObserveLate(c, reason.Fault, someID, 7), second} {
+	for n, ticket := range []*Ticket{l.ObserveLate(c, reason.Fault, someID, 7), second} {
 		if err := l.Finish(ticket, o); err != nil {
 			t.Fatal(err)
 		}
@@ -276,11 +278,37 @@ func TestACallWhoseBeginningCameTooLate(t *testing.T) {
 	wantCount(t, l, 2, "SELECT count(*) FROM invocations")
 }
 
+// What is kept of the answer of a call that is recorded late has the ledger's key, as any other's.
+func TestLateAnswersHaveTheKey(t *testing.T) {
+	l, _ := newLedger(t)
+	c := testCall(l, "Fix it.", 1000)
+	const answer = "I changed the retry loop in src/retry.py so that it gives up after the third attempt."
+	e := l.Ending(l.ObserveLate(c, reason.Fault, "", 7), goodOutcome("", answer, 2000), nil)
+	want := prompt.NewTraces(c.Prompt, []string{answer}, nil, l.Key())
+	if len(want.Lines) == 0 || !bytes.Equal(e.AnswerLines, encodeMarks(want.Lines)) || !bytes.Equal(e.AnswerFiles, encodeMarks(want.Files)) {
+		t.Errorf("lines %x, files %x, want %x and %x", e.AnswerLines, e.AnswerFiles, encodeMarks(want.Lines), encodeMarks(want.Files))
+	}
+}
+
+// A call's beginning records a part of what waits, so that it does not wait for all.
+func TestBeginSettlesSome(t *testing.T) {
+	l, _ := newLedger(t)
+	for n := range maxSpooled + 2 {
+		e := l.Ending(l.ObserveLate(testCall(l, "x", 1000), reason.Fault, "", 1), goodOutcome("", "", 2000), nil)
+		if err := l.spool.put(decide.Millis(n), EncodeJSON(e)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := Begin(l, testCall(l, "Begin.", 3000)); err != nil || len(l.spool.list()) != 2 {
+		t.Errorf("%v, %d left", err, len(l.spool.list()))
+	}
+}
+
 // All that waits is recorded at once.
 func TestSettleAll(t *testing.T) {
 	l, _ := newLedger(t)
 	for n := range 2*maxSpooled + 1 {
-		e := l.Ending(ObserveLate(testCall(l, "x", 1000), reason.Fault, "", 1), goodOutcome("", "", 2000), nil)
+		e := l.Ending(l.ObserveLate(testCall(l, "x", 1000), reason.Fault, "", 1), goodOutcome("", "", 2000), nil)
 		if err := l.spool.put(decide.Millis(n), EncodeJSON(e)); err != nil {
 			t.Fatal(err)
 		}

@@ -277,7 +277,7 @@ func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 // session that the caller names, "" for none, is the caller's from then on. If the ledger is locked,
 // the call is recorded when it ends.
 func (l *Ledger) Observe(c *Call, why reason.Code, named string, promptBytes int) (*Ticket, error) {
-	t := ObserveLate(c, why, named, promptBytes)
+	t := l.ObserveLate(c, why, named, promptBytes)
 	err := l.write(func(tx *sql.Tx) (err error) {
 		t.Invocation, err = t.late.begin(tx, &Ending{Cwd: c.Cwd})
 		return err
@@ -292,8 +292,8 @@ func (l *Ledger) Observe(c *Call, why reason.Code, named string, promptBytes int
 }
 
 // ObserveLate is Observe for a call that found the ledger locked. It does not try again.
-func ObserveLate(c *Call, why reason.Code, named string, promptBytes int) *Ticket {
-	return &Ticket{call: c, late: pendingTurn{Turn: Turn{Started: c.Now, Bytes: promptBytes}, Tool: c.Tool, Rule: c.Rule, Format: c.Format, Reason: why, Named: named}}
+func (l *Ledger) ObserveLate(c *Call, why reason.Code, named string, promptBytes int) *Ticket {
+	return &Ticket{call: c, key: l.key, late: pendingTurn{Turn: Turn{Started: c.Now, Bytes: promptBytes}, Tool: c.Tool, Rule: c.Rule, Format: c.Format, Reason: why, Named: named}}
 }
 
 // callersOwn records that the caller itself has continued a session.

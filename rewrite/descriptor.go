@@ -53,7 +53,7 @@ type Descriptor struct {
 
 	// CachePerSession says that the provider's cache returns to a session only what the same session has sent.
 	CachePerSession bool
-	// CacheByText says that it returns whatever a request begins with that an earlier one began with, without being told where. Otherwise a
+	// CacheByText says that it finds the longest beginning that a request shares with an earlier one, also within a prompt. Otherwise a
 	// prompt that begins like another session's finds at most what comes in front of it.
 	CacheByText bool
 	// KeepsHour says that some versions can ask the provider to keep a prompt for an hour.

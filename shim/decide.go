@@ -98,7 +98,7 @@ func (c *call) decide() reason.Code {
 		why := c.fault("record call", err)
 		if ledger.IsLocked(err) { // the tool runs unchanged, and the call is recorded when it ends
 			c.parsed.Mode, c.parsed.Reason, c.unset = rewrite.Observe, why, nil
-			c.ticket = ledger.ObserveLate(c.record, why, "", len(c.record.Prompt.Text))
+			c.ticket = c.ledger.ObserveLate(c.record, why, "", len(c.record.Prompt.Text))
 			return ""
 		}
 		return why

@@ -123,7 +123,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	if f, err = app.Summed(l, f, recent); err != nil {
 		return o, err
 	}
-	if f.Period == (history.Period{}) {
+	if f.Period == (history.Period{}) { // of a chain or a task
 		f.Period = history.Since(recent).Period
 	}
 	if f.Period == history.Since(recent).Period {

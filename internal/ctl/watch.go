@@ -15,8 +15,9 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/history"
+	"reprise/shim/supervise"
 
-	"golang.org/x/term"
+	"golang.org/x/sys/unix"
 )
 
 // redrawEvery is how often the screen is drawn again: times on it are relative.
@@ -68,31 +69,35 @@ func runWatch(a *app.App, ctx context.Context, flags app.FilterFlags, columns []
 		if height := a.Stdout.Height; height > 0 {
 			lines = lines[:min(len(lines), max(0, height-2))]
 		}
-		lines = append(lines, a.Stdout.Paint(view.Dim, "q leaves"))
+		leave := "q leaves"
+		if keys == nil {
+			leave = "Ctrl-C leaves"
+		}
+		lines = append(lines, a.Stdout.Paint(view.Dim, leave))
 		fmt.Fprint(a.Stdout, toTop+strings.Join(append(lines, ""), lineEnd)+clearBelow)
 		select {
 		case <-ctx.Done():
 			return context.Canceled
 		case key := <-keys:
-			switch key {
-			case 'q', 'Q':
+			if key == 'q' || key == 'Q' {
 				return nil
-			case ctrlC:
-				return context.Canceled
 			}
 		case <-time.After(redrawEvery):
 		}
 	}
 }
 
-const ctrlC = 3
-
-// readKeys returns the keys that the user types, each as it is typed, if stdin is a terminal. restore gives the terminal back its settings.
+// readKeys returns the keys that the user types, each as it is typed, nil if stdin is no terminal. restore sets the terminal as it was.
 func readKeys(stdin *os.File) (keys <-chan byte, restore func()) {
-	before, err := term.MakeRaw(int(stdin.Fd()))
+	fd := int(stdin.Fd())
+	before, err := unix.IoctlGetTermios(fd, supervise.GetTermios)
 	if err != nil {
 		return nil, func() {}
 	}
+	single := *before
+	single.Lflag &^= unix.ICANON | unix.ECHO
+	single.Cc[unix.VMIN], single.Cc[unix.VTIME] = 1, 0
+	_ = unix.IoctlSetTermios(fd, supervise.SetTermios, &single) // else a key is read with its line
 	typed := make(chan byte)
 	go func() {
 		var key [1]byte
@@ -100,7 +105,7 @@ func readKeys(stdin *os.File) (keys <-chan byte, restore func()) {
 			typed <- key[0]
 		}
 	}()
-	return typed, func() { _ = term.Restore(int(stdin.Fd()), before) }
+	return typed, func() { _ = unix.IoctlSetTermios(fd, supervise.SetTermios, before) }
 }
 
 // A watcher reads what the status shows, whenever the ledger has changed.

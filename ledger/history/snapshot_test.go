@@ -206,6 +206,16 @@ func TestGroupsAreLimited(t *testing.T) {
 	}
 }
 
+// A directory whose name is not UTF-8 is a key like any other.
+func TestGroupsOfOddNames(t *testing.T) {
+	l, path := newLedger(t)
+	fill(t, path, 100)
+	execute(t, path, "UPDATE invocations SET cwd = CAST(x'2f77ff' AS TEXT)")
+	if groups, err := Groups(l, ByCwd, Filter{}, 100_000, 50); err != nil || len(groups) != 1 || groups[0].Key != "/w\xff" {
+		t.Errorf("%+v, %v", groups, err)
+	}
+}
+
 // Bounded goes by the latest calls, whatever their numbers are.
 func TestBounded(t *testing.T) {
 	l, path := newLedger(t)

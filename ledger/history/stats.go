@@ -73,13 +73,12 @@ type Group struct {
 // are in order. With most > 0, there are only so many; then that of all other keys is the last.
 func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64, most int) (groups []Group, err error) {
 	err = l.InOneMoment(func(q ledger.Queryer) error {
-		key, args := by.column(), []any{}
+		key, args := by.column(), []any(nil)
 		if most > 0 {
-			expression, keys, err := mostCalled(q, by, f, most)
-			if err != nil {
+			var err error
+			if key, args, err = mostCalled(q, by, f, most); err != nil {
 				return err
 			}
-			key, args = expression, append(args, keys)
 		}
 		list, err := readSlices(q, f, longPrompt, key, "''", args...)
 		if err != nil {

@@ -205,12 +205,12 @@ func readFineSlices(q ledger.Queryer, f Filter, longPrompt int64, most int) ([]S
 	if err != nil {
 		return nil, err
 	}
-	return readSlices(q, f, longPrompt, cwd, task, cwds, tasks)
+	return readSlices(q, f, longPrompt, cwd, task, append(cwds, tasks...)...)
 }
 
 // mostCalled returns an expression of a call's key that is OtherKeys for all but those that the most managed calls have, and its
-// argument. OtherKeys is one of that many keys, and stands for several.
-func mostCalled(q ledger.Queryer, by By, f Filter, most int) (expression, keys string, err error) {
+// arguments. OtherKeys is one of that many keys, and stands for several.
+func mostCalled(q ledger.Queryer, by By, f Filter, most int) (expression string, keys []any, err error) {
 	where, args := f.selects("")
 	var values []string
 	err = ledger.Each(q, "SELECT "+by.column()+" FROM invocations WHERE "+managed+" AND "+where+" GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?",
@@ -220,11 +220,11 @@ func mostCalled(q ledger.Queryer, by By, f Filter, most int) (expression, keys s
 			values = append(values, value)
 			return err
 		}, append(args, most+1)...)
-	if len(values) > most {
-		values = values[:max(most-1, 0)]
+	if len(values) <= most {
+		return by.column(), nil, err
 	}
 	expression = "coalesce((SELECT k FROM (SELECT " + by.column() + " AS k) WHERE k IN (SELECT value FROM json_each(?))), char(0))"
-	return expression, ledger.EncodeJSON(values), err
+	return expression, []any{ledger.EncodeJSON(values[:max(most-1, 0)])}, err
 }
 
 // pieceSize is how many calls are sorted at a time: that takes far fewer comparisons than sorting

@@ -278,7 +278,7 @@ func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 	return m
 }
 
-// A beginning is the first lines of a block, of the last of which cue takes only what stands before its colon, with it.
+// A beginning is the first lines of a block. With cue, its last line ends with its colon.
 type beginning struct {
 	block, lines int
 	cue          bool

@@ -373,6 +373,17 @@ func inOrder(base, all []string) bool {
 	return i == len(base)
 }
 
+// Under a name without a letter anybody may speak: somebody new above the turns is taken for one of the speakers.
+func TestNamesWithoutLetters(t *testing.T) {
+	for heading, want := range map[string]reason.Code{"## 2.": reason.HistoryEdited, "## Notes": reason.Extends} {
+		before := "You are a coder.\nNone\n" + heading + "\n\nDev: do it\nDone.\n\nDev: do it again and mind the tests."
+		after := "You are a coder.\nNone\n" + heading + "\n\nFeedback: do more\n\nDev: do it\nDone.\n\nDev: do it again and mind the tests.\n\nDev: and once more, please."
+		if c := compare(before, after, "Done with all of it."); c.Relation != want {
+			t.Errorf("%s: %s, want %s", heading, c.Relation, want)
+		}
+	}
+}
+
 // What is kept of a prompt between comparisons does not depend on the sessions that it was compared with.
 func TestComparisonsAreIndependent(t *testing.T) {
 	const text = "Read this first.\nYou are the coder.\nFix the bug.\nYou are careful.\nAdd a test.\n\nAnd more:\n- src/a.go:3: unexpected indent\n"

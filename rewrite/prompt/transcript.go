@@ -20,26 +20,8 @@ type promptLine struct {
 	digested bool
 	stepped  Digest   // by steppedDigest
 	quotes   []Digest // of what the line may quote, by quoted
-	names    lazyBool // whether it is a name over an answer, by namesAnswer
-}
-
-// A lazyBool is a fact that is looked for once.
-type lazyBool int8
-
-const (
-	unknown lazyBool = iota
-	no
-	yes
-)
-
-// is returns the fact, and finds it out the first time.
-func (b *lazyBool) is(find func() bool) bool {
-	if *b == unknown {
-		if *b = no; find() {
-			*b = yes
-		}
-	}
-	return *b == yes
+	names    bool     // it is a name over an answer: by namesAnswer, once named is set
+	named    bool
 }
 
 // conversation returns the prompt's lines with the turns that they open.
@@ -184,7 +166,10 @@ func (p *Prompt) quoted(i int) []Digest {
 // namesAnswer reports whether line i is a name over an answer.
 func (p *Prompt) namesAnswer(i int) bool {
 	l := &p.lines[i]
-	return l.names.is(func() bool { return namesAnswer(l.line) })
+	if !l.named {
+		l.names, l.named = namesAnswer(l.line), true
+	}
+	return l.names
 }
 
 // steppedDigest returns the digest of line i with its step of indentation.
@@ -224,7 +209,7 @@ func (h *history) isAnswer(i int) bool {
 	return false
 }
 
-// linesOf returns the indexes of the lines of the blocks that has does not mark, but for the lines of a block that are known.
+// linesOf returns the indexes of the lines of the blocks that has does not mark. Of a block it leaves out as many lines as are known.
 func (p *Prompt) linesOf(has []bool, known map[int]int) (indexes []int) {
 	lines := p.conversation()
 	for block, had := range has {
@@ -415,8 +400,12 @@ func (p *Prompt) endsTurn(i int, name *promptLine, c *Continuity) bool {
 	}
 }
 
-// firstKnownTurn returns the first line that the session was sent from a speaker who speaks again, -1 if there is none.
+// firstKnownTurn returns the first line that the session was sent from a speaker who speaks again, -1 if there is none, or where a name
+// has no letter, which may be anybody's.
 func (p *Prompt) firstKnownTurn(known map[string]bool, c *Continuity) int {
+	if known[""] {
+		return -1
+	}
 	again := map[string]bool{}
 	for _, i := range p.spoken {
 		if l := &p.lines[i]; !c.old(l) && known[l.label] {

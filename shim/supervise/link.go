@@ -39,12 +39,12 @@ func newLink(to *os.File) (l link, err error) {
 // imitate gives the shim's terminal the modes and the size of the caller's, without output
 // processing: bytes pass as the tool has written them, and the caller's terminal processes them.
 func (l link) imitate() error {
-	modes, err := unix.IoctlGetTermios(int(l.screen.Fd()), getTermios)
+	modes, err := unix.IoctlGetTermios(int(l.screen.Fd()), GetTermios)
 	if err != nil {
 		return err
 	}
 	modes.Oflag &^= unix.OPOST
-	if err := unix.IoctlSetTermios(int(l.tools.Fd()), setTermios, modes); err != nil {
+	if err := unix.IoctlSetTermios(int(l.tools.Fd()), SetTermios, modes); err != nil {
 		return err
 	}
 	l.resize()

@@ -16,8 +16,8 @@ const lastSignal = syscall.Signal(64)
 
 // The requests for the modes of a terminal.
 const (
-	getTermios = unix.TCGETS
-	setTermios = unix.TCSETS
+	GetTermios = unix.TCGETS
+	SetTermios = unix.TCSETS
 )
 
 // EndsWithUs returns attributes by which a child is killed when the shim is killed.

@@ -204,7 +204,7 @@ var classNames = func() (list []string) {
 const mostSummed = 50_000
 
 // LatestWords says that Summed has narrowed the calls.
-const LatestWords = "these are the latest 50,000 calls; --since with an earlier date takes more"
+var LatestWords = "these are the latest " + view.Thousands(mostSummed) + " calls; --since with an earlier date takes more"
 
 // Summed narrows a filter without a period to the calls since a time, and to the latest of them if there are more than can be summed up
 // at once. One that names a chain or a task is left as it is.

@@ -299,7 +299,7 @@ func checkLedger(a *app.App) setup.Check {
 	path, err := config.LedgerFile(a.Own)
 	passed, finds, check := "every call", a.Tilde(path), (*ledger.Ledger).Check
 	if info, err := os.Stat(path); err == nil && info.Size() > largeLedger {
-		finds, check = finds+"; its calls were not read, as shimctl doctor --fix does", (*ledger.Ledger).CheckBriefly
+		finds, check = finds+"; its calls were not checked: shimctl doctor --fix checks them", (*ledger.Ledger).CheckBriefly
 	}
 	if err == nil {
 		err = tryLedger(path, check)

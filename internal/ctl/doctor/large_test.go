@@ -41,7 +41,7 @@ func TestLargeLedger(t *testing.T) {
 	}
 	defer func(size int64) { largeLedger = size }(largeLedger)
 	largeLedger = 0
-	if c := checkLedger(a); c.Result != "ok" || !strings.Contains(c.Finds, "its calls were not read") {
+	if c := checkLedger(a); c.Result != "ok" || !strings.Contains(c.Finds, "its calls were not checked") {
 		t.Errorf("a large one: %+v", c)
 	}
 	if list := repairs(a, fixing{wanted: true}); len(list) != 1 || list[0].name != "ledger" {

@@ -67,7 +67,7 @@ func write(a *app.App, file string, store bool, flags app.FilterFlags) error {
 			return err
 		}
 		if calls = managedCalls(s); calls == 0 && asked != (history.Filter{}) {
-			return app.WithHint(fmt.Errorf("no managed call was made%s", app.FilterWords(asked)), "shimctl log lists the last calls, shimctl stats --by day the days")
+			return app.WithHint(fmt.Errorf("no managed call was made%s", app.FilterWords(f)), "shimctl log lists the last calls, shimctl stats --by day the days")
 		}
 		return draw.Write(&page, newPage(a, s, f.Times(), r, linker{}))
 	})

@@ -100,7 +100,7 @@ const MinFresh = 5
 type sideSums struct {
 	like
 	Side  decide.Side
-	alike int64 // bytes of the prompts that extended what their sessions were sent, up to what was new
+	alike int64 // bytes that prompts left out which extend what their sessions were sent
 	history.Front
 	history.Sums
 }
@@ -161,10 +161,11 @@ func (y yardstick) more(w warmth) int64 {
 	if part >= 0.75*front { // only the session's history was missed: qwen's and gemini's first resume
 		part += w.alike
 	}
-	size := front + w.alike
+	size := front
 	if most := float64(y.front.Most); most > 0 {
 		size = min(size, most) // a part of it may be each call's own
 	}
+	size += w.alike
 	own = min(own, size)
 	return int64(n * (w.all*(size-own) + w.part*(min(part, size)-own)))
 }

@@ -135,6 +135,15 @@ func TestEstimateWhereTheCacheGoesByText(t *testing.T) {
 			Front: history.Front{Firsts: 4, Ahead: 78_526, Read: 78_208, Most: 19_712, Warm: 4},
 			Sums:  history.Sums{Calls: 4, Resumed: 4, Ended: 4, OK: 4, Metered: 4, Input: 622, CacheRead: 78_208, Output: 4}}
 		saved := New([]history.Slice{first, resumed}, nil, nil, nil).Saved(Weighted)
+		if tool == "gemini" { // a second fresh call has found what comes in front
+			both := first
+			both.Sums.Add(first.Sums)
+			both.Front.Add(first.Front)
+			both.Read, both.Most, both.CacheRead, both.Input = 12_000, 12_000, 12_000, both.Input-12_000
+			if s := New([]history.Slice{both, resumed}, nil, nil, nil).Saved(Weighted); math.Abs(s) > most {
+				t.Errorf("with two fresh calls: saved %.0f", s)
+			}
+		}
 		if tool == "gemini" { // qwen 0.24.4 in the same job: the first resume misses the history, measured -7140
 			first.Tool, resumed.Tool, first.Input, first.Ahead = "qwen", "qwen", 25_545, 18_371
 			resumed.Front = history.Front{Firsts: 4, Ahead: 102_888, Read: 94_848, Most: 25_600, Warm: 3, Missed: 1, Found: 18_176}
