@@ -119,7 +119,8 @@ func (s *session) take(c *ledger.FreshCall, attempt int) {
 
 // Replay decides again on the fresh calls since then that no rule named, at most the latest 20 000, as if name had named
 // them; it returns those that name takes. The decision is the ledger's, with what the ledger keeps: it does not notice a commit
-// or work that is gone, nor a session that is, and of a prompt whose text is gone it knows only digests.
+// or work that is gone, nor a session that is, and of a prompt whose text is gone it knows only digests. Of a call that begins beside
+// another it may name another reason to be fresh.
 func Replay(l *ledger.Ledger, since decide.Millis, name func(*ledger.FreshCall) (Naming, bool)) (replayed []Call, err error) {
 	type key struct{ tool, cwd, home, scope, task, role, opening string }
 	chains, roles := map[key]*chain{}, map[key][]string{} // roles by task
