@@ -58,7 +58,7 @@ const (
 // An overview holds what status shows.
 type overview struct {
 	lists     history.Filter // of the lists, which are of any time if no period is given
-	totals    history.Totals // of all calls; only in JSON
+	totals    history.Totals // of all calls, or the latest of very many; only in JSON
 	bill      view.Bill      // of the last days
 	saved     saving.Saving  // of the last days
 	whole     history.WholePrompts
@@ -83,7 +83,7 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 	readStore := startStore(a, l)
 	err = a.Stderr.WithProgress("adding the calls up", func() (err error) {
 		if o, err = readOverview(a, l, r, f); err == nil && asJSON {
-			o.totals, err = history.SumUp(l, f)
+			o.totals, err = sumUp(l, f)
 		}
 		o.store = readStore()
 		return err
@@ -108,6 +108,14 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 		printStatus(a, o, columns)
 	}
 	return nil
+}
+
+func sumUp(l *ledger.Ledger, f history.Filter) (history.Totals, error) {
+	latest, err := app.Summed(l, f, history.Always.Since)
+	if err != nil {
+		return history.Totals{}, err
+	}
+	return history.SumUp(l, latest)
 }
 
 func noCallMade(f history.Filter) string { return "no managed call has been made" + app.FilterWords(f) }
@@ -325,7 +333,7 @@ func figures(a *app.App, o overview) *view.Table {
 
 type statusReport struct {
 	Schema    string             `json:"schema" doc:"name of this schema"`
-	Totals    totalsReport       `json:"totals" doc:"all calls in the ledger"`
+	Totals    totalsReport       `json:"totals" doc:"all calls in the ledger, of more than 50,000 the latest"`
 	Recent    recentReport       `json:"recent" doc:"the calls of the last days"`
 	Chains    []view.ChainReport `json:"chains" doc:"the 50 chains used last, the last first"`
 	Decisions []view.CallReport  `json:"decisions" doc:"the last calls, the latest first"`

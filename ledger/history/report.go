@@ -3,7 +3,6 @@ package history
 import (
 	"database/sql"
 	"fmt"
-	"slices"
 
 	"reprise/ledger"
 	"reprise/ledger/decide"
@@ -151,7 +150,7 @@ func DataVersion(l *ledger.Ledger) (version int64, err error) {
 	return version, nil
 }
 
-// Totals are sums over the whole ledger.
+// Totals are sums over calls.
 type Totals struct {
 	Chains, Calls, Resumed int64
 	Forked                 int64 // of the resumed ones, those in a copy of a session that another process has used
@@ -163,14 +162,13 @@ type Totals struct {
 
 // SumUp sums up the selected invocations.
 func SumUp(l *ledger.Ledger, f Filter) (t Totals, err error) {
-	chains, ofChains := f.ofCalls("chain_id", "chains.id")
 	where, ofCalls := f.selects("")
-	err = ledger.Each(l, `SELECT (SELECT count(*) FROM chains WHERE `+chains+`), coalesce(sum(`+ran+`), 0),
+	err = ledger.Each(l, `SELECT count(DISTINCT chain_id), coalesce(sum(`+ran+`), 0),
 		coalesce(sum(`+continued+`), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0),
 		count(*) - coalesce(sum(`+ran+`), 0), coalesce(sum(reason = ?), 0),
 		coalesce(sum(prompt_bytes) FILTER (WHERE `+managed+`), 0), coalesce(sum(sent_bytes) FILTER (WHERE `+managed+`), 0) FROM invocations WHERE `+where, func(rows *sql.Rows) error {
 		return rows.Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Forked, &t.Fresh, &t.Observed, &t.Stopped, &t.Never, &t.PromptBytes, &t.SentBytes)
-	}, slices.Concat(ofChains, []any{rewrite.Fork, rewrite.Fresh, rewrite.Observe, reason.Never}, ofCalls)...)
+	}, append([]any{rewrite.Fork, rewrite.Fresh, rewrite.Observe, reason.Never}, ofCalls...)...)
 	if err != nil {
 		return Totals{}, fmt.Errorf("sum up calls: %w", err)
 	}
