@@ -13,7 +13,7 @@ end_sections() {
 	for name in $under_way; do
 		kill -- "-$(cat "$scratch/$name.pid")" 2>/dev/null || true # it may have ended
 	done
-	rm -rf "$scratch"
+	rm -rf "$scratch" 2>/dev/null || { sleep 0.5 && rm -rf "$scratch"; } # a section that was ended may just have noted it
 }
 trap end_sections EXIT
 
