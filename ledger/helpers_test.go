@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 
 	"reprise/ledger/decide"
@@ -26,6 +27,25 @@ func callerOf(pids ...int) decide.Caller {
 
 func callerProcess(pid int) decide.CallerProcess {
 	return decide.CallerProcess{Process: proc.Process{Boot: "boot", PID: pid, Start: int64(pid) * 100}, Name: fmt.Sprintf("program %d.sh", pid)}
+}
+
+// lockLedger keeps the ledger locked for writing until it is released, as another process would.
+func lockLedger(t *testing.T, path string) (release func()) {
+	t.Helper()
+	other, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { other.Close() })
+	tx, err := other.db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sync.OnceFunc(func() {
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // wantCount checks the number that a query returns.

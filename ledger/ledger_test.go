@@ -261,16 +261,7 @@ func TestForeignFiles(t *testing.T) {
 
 func TestALockedLedgerDelaysLittle(t *testing.T) {
 	l, path := newLedger(t)
-	other, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	tx, err := other.db.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tx.Rollback()
+	defer lockLedger(t, path)()
 	if _, _, err := Begin(l, testCall(l, "x", 1000)); err == nil {
 		t.Error("a locked ledger was written to")
 	}

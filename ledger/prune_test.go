@@ -263,16 +263,7 @@ func TestDropManyCalls(t *testing.T) {
 func TestDropBeforeDry(t *testing.T) {
 	l, path := newLedger(t)
 	manyChains(t, l, 3, 2)
-	other, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	tx, err := other.db.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = tx.Rollback() }()
+	defer lockLedger(t, path)()
 	if chains, calls, err := l.DropBefore(2000, true); err != nil || chains != 3 || calls != 6 {
 		t.Errorf("%d chains, %d calls, %v", chains, calls, err)
 	}

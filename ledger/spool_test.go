@@ -19,19 +19,9 @@ import (
 // late ends a run while somebody else has the ledger.
 func late(t *testing.T, l *Ledger, path string, ticket *Ticket, o *Outcome) {
 	t.Helper()
-	other, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	tx, err := other.db.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := lockLedger(t, path)
 	finish(t, l, ticket, o)
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	release()
 	if len(l.spool.list()) == 0 {
 		t.Fatal("nothing was kept")
 	}
@@ -188,24 +178,14 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 	finish(t, l, first, goodOutcome(someID, "done", 2000))
 	_, second := begin(t, l, prompt+"\n\nMore.", 3000)
 	_, bystander := begin(t, l, fmt.Sprintf(base, 2), 3000)
-	other, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	tx, err := other.db.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := lockLedger(t, path)
 	if err := l.FallBack(second, reason.RefusedUnknown); err == nil {
 		t.Fatal("the ledger was written")
 	}
 	if second.Session != 0 || second.Totals != "" {
 		t.Errorf("it is in session %d, and counts on from %q", second.Session, second.Totals)
 	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	release()
 	finish(t, l, second, goodOutcome("99999999-2222-4333-8444-555555555555", "done", 4000))
 	if _, err := l.db.Exec("UPDATE leases SET pid_start = pid_start + 1"); err != nil { // its process has ended
 		t.Fatal(err)
@@ -223,15 +203,7 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 // A call that found the ledger locked is recorded when it ends, once, also if another one is like it in everything.
 func TestACallWhoseBeginningCameTooLate(t *testing.T) {
 	l, path := newLedger(t)
-	other, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	tx, err := other.db.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := lockLedger(t, path)
 	c := testCall(l, fmt.Sprintf(base, 1), 1000)
 	if _, _, err := Begin(l, c); !IsLocked(err) {
 		t.Fatal(err)
@@ -257,9 +229,7 @@ func TestACallWhoseBeginningCameTooLate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	release()
 	names := l.spool.list()
 	if len(names) != 2 {
 		t.Fatal(names)

@@ -77,8 +77,8 @@ type Prompt struct {
 	digest func(string) Digest
 	// Values computed on first use.
 	lines  []promptLine         // by conversation
-	starts []int                // likewise: the first line of each block, and their end
-	spoken []int                // likewise: the lines with a speaker
+	starts []int                // by conversation: the first line of each block, and their end
+	spoken []int                // by conversation: the lines with a speaker
 	print  *Footprint           // by Footprint
 	first  map[Digest]int       // by places: the first block of each digest
 	next   []int                // by places: the next block with the same digest
@@ -89,7 +89,7 @@ type Prompt struct {
 	cuts   map[int]*Prompt      // by cutAt: by the place where the line starts
 
 	firstLines []Digest // by FirstLines
-	lineStarts []int    // likewise: where these lines start
+	lineStarts []int    // by FirstLines: where these lines start
 }
 
 // A Footprint is what the ledger stores of a prompt.
