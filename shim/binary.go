@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -122,22 +123,26 @@ func Locate(env Env, name, configured string) Place {
 }
 
 var (
-	scripted = regexp.MustCompile(`^#!.*\b(ba|da|k|z)?sh\b`)
-	passesOn = regexp.MustCompile(`(?m)^[^#\n]*(\$[@*]|\[[@*]\]).*$`) // the arguments, or an array
-	becomes  = regexp.MustCompile(`^(.*?)\bexec\s[^;|]*(\$[@*]|\[[@*]\])[^|]*(\|\|.*)?$`)
+	scripted = pattern(`^#!.*\b(ba|da|k|z)?sh\b`)
+	passesOn = pattern(`(?m)^[^#\n]*(\$[@*]|\[[@*]\]).*$`) // the arguments, or an array
+	becomes  = pattern(`^(.*?)\bexec\s[^;|]*(\$[@*]|\[[@*]\])[^|]*(\|\|.*)?$`)
 )
+
+// pattern returns a regular expression that is compiled when it is first used, which in most calls never happens.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // repeats reports whether a target is a shell script that may run the tool behind it on PATH several times: it does not only become
 // another program with its arguments. A second run would be given the session that the first one has begun.
 func repeats(t target, name, path, skip string) bool {
-	text := readStart(t.path, 1<<16)
-	if !scripted.Match(text) {
+	if !scripted().Match(readStart(t.path, 256)) {
 		return false
 	}
 	if _, err := resolve(name, "", path, skip+","+t.id); err != nil {
 		return false
 	}
-	lines := passesOn.FindAll(text, -1)
+	lines := passesOn().FindAll(readStart(t.path, 1<<16), -1)
 	return lines == nil || slices.ContainsFunc(lines, func(line []byte) bool { return !becomesTool(line) })
 }
 
@@ -154,8 +159,8 @@ func readStart(path string, most int64) []byte {
 
 // becomesTool reports whether a script that reaches this line ends with it: no subshell does what exec does, nor part of a pipeline.
 func becomesTool(line []byte) bool {
-	exec := becomes.FindSubmatch(line)
-	return exec != nil && !passesOn.Match(exec[1]) && bytes.Count(exec[1], []byte("(")) <= bytes.Count(exec[1], []byte(")"))
+	exec := becomes().FindSubmatch(line)
+	return exec != nil && !passesOn().Match(exec[1]) && bytes.Count(exec[1], []byte("(")) <= bytes.Count(exec[1], []byte(")"))
 }
 
 // repeats reports whether the real binary may run the tool several times.

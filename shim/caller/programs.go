@@ -4,16 +4,15 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
 // maxCommand is how many bytes Linux keeps of a program's name.
 const maxCommand = 15
 
-// notCallers are the programs above a call that are a person's or a service's.
-var notCallers = notCallersByName()
-
-func notCallersByName() map[string]callerRole {
+// notCallers returns the programs above a call that are a person's or a service's, by name.
+var notCallers = sync.OnceValue(func() map[string]callerRole {
 	roles := map[string]callerRole{}
 	for role, names := range map[callerRole]string{rolePerson: personPrograms, roleService: services} {
 		for _, name := range strings.Fields(names) {
@@ -21,7 +20,7 @@ func notCallersByName() map[string]callerRole {
 		}
 	}
 	return roles
-}
+})
 
 const personPrograms = `
 	login sshd sshd-session sshd-auth dropbear mosh-server telnetd
@@ -57,7 +56,7 @@ func roleOf(name string) callerRole {
 	case strings.HasPrefix(name, "s6-"):
 		return roleService
 	}
-	return notCallers[name[:min(len(name), maxCommand)]]
+	return notCallers()[name[:min(len(name), maxCommand)]]
 }
 
 // An interpreter is a program that runs a script. Lists are separated by spaces.
@@ -72,48 +71,37 @@ type interpreter struct {
 	suffix string // what has another suffix is not a script
 }
 
-var interpreters = interpretersByName(
-	interpreter{names: "sh bash rbash dash ash ksh mksh yash zsh", code: "-c", stdin: "-s", value: "-o -O --rcfile --init-file"},
-	interpreter{names: "csh tcsh", code: "-c", stdin: "-s"},
-	interpreter{names: "fish", code: "-c --command", value: "-C --init-command -d --debug -f --features -o --debug-output"},
-	interpreter{names: "nu", code: "-c --commands",
+var interpreters = []interpreter{
+	{names: "sh bash rbash dash ash ksh mksh yash zsh", code: "-c", stdin: "-s", value: "-o -O --rcfile --init-file"},
+	{names: "csh tcsh", code: "-c", stdin: "-s"},
+	{names: "fish", code: "-c --command", value: "-C --init-command -d --debug -f --features -o --debug-output"},
+	{names: "nu", code: "-c --commands",
 		value: "-e --execute -t --table-mode -m -I --include-path --config --env-config --log-level --plugin-config --plugins"},
-	interpreter{names: "pwsh", words: true, code: "-command -c -encodedcommand -e -ec", script: "-file -f", stdin: "-noexit",
+	{names: "pwsh", words: true, code: "-command -c -encodedcommand -e -ec", script: "-file -f", stdin: "-noexit",
 		value: "-workingdirectory -wd -executionpolicy -ep -ex -windowstyle -w -configurationname -settingsfile"},
-	interpreter{names: "python pypy", code: "-c", script: "-m", value: "-W -X --check-hash-based-pycs"},
-	interpreter{names: "node nodejs node-MainThread MainThread", code: "-e --eval -p --print --run", verbs: "inspect",
+	{names: "python pypy", code: "-c", script: "-m", value: "-W -X --check-hash-based-pycs"},
+	{names: "node nodejs node-MainThread MainThread", code: "-e --eval -p --print --run", verbs: "inspect",
 		value: "-r --require --import --loader --experimental-loader -C --conditions --env-file --input-type --title"},
-	interpreter{names: "bun", code: "-e --eval -p --print", verbs: "run", value: "-r --preload -c --config --cwd"},
-	interpreter{names: "deno", verbs: "run", value: "-c --config --import-map"},
-	interpreter{names: "ruby", code: "-e", value: "-r -I -C -E"},
-	interpreter{names: "perl", code: "-e -E", value: "-I"},
-	interpreter{names: "php", code: "-r -R -B -E", script: "-f -F", value: "-d -c -z -S -t"},
-	interpreter{names: "java", words: true, script: "-jar -m --module",
+	{names: "bun", code: "-e --eval -p --print", verbs: "run", value: "-r --preload -c --config --cwd"},
+	{names: "deno", verbs: "run", value: "-c --config --import-map"},
+	{names: "ruby", code: "-e", value: "-r -I -C -E"},
+	{names: "perl", code: "-e -E", value: "-I"},
+	{names: "php", code: "-r -R -B -E", script: "-f -F", value: "-d -c -z -S -t"},
+	{names: "java", words: true, script: "-jar -m --module",
 		value: "-cp -classpath --class-path -p --module-path --add-modules --add-opens --add-exports --add-reads"},
-	interpreter{names: "uv", verbs: "run", suffix: ".py", script: "-m --module",
+	{names: "uv", verbs: "run", suffix: ".py", script: "-m --module",
 		value: "-p --python --with --with-editable --with-requirements --project --directory --env-file --extra --group --index --default-index"},
-)
-
-// interpretersByName also sets the meaning of each interpreter's options.
-func interpretersByName(list ...interpreter) map[string]parser {
-	parsers := map[string]parser{}
-	for _, i := range list {
-		p := parser{i, map[string]option{}}
-		p.add(i.value, optionValue)
-		p.add(i.script, optionScript)
-		p.add(i.code, optionCode)
-		p.add(i.stdin, optionStdin)
-		for _, name := range strings.Fields(i.names) {
-			parsers[name] = p
-		}
-	}
-	return parsers
 }
 
 // interpreterNamed returns the interpreter that a process calls itself, with or without a version.
 func interpreterNamed(command string) (parser, bool) {
-	p, known := interpreters[strings.TrimRight(command, "0123456789.")]
-	return p, known
+	name := strings.TrimRight(command, "0123456789.")
+	for _, i := range interpreters {
+		if slices.Contains(strings.Fields(i.names), name) {
+			return newParser(i), true
+		}
+	}
+	return parser{}, false
 }
 
 // An option is what an option of an interpreter means.
@@ -131,6 +119,15 @@ const (
 type parser struct {
 	interpreter
 	options map[string]option
+}
+
+func newParser(i interpreter) parser {
+	p := parser{i, map[string]option{}}
+	p.add(i.value, optionValue)
+	p.add(i.script, optionScript)
+	p.add(i.code, optionCode)
+	p.add(i.stdin, optionStdin)
+	return p
 }
 
 func (p parser) add(names string, o option) {
