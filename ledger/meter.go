@@ -51,7 +51,7 @@ func (l *Ledger) addPast(f *decide.Facts) (err error) {
 func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
 	err = Each(l, `SELECT mode, reason, coalesce(fell_back, ''), coalesce(model, ''), started, coalesce(idle, 0), coalesce(held, 0),
 		coalesce(`+MissedCache+`, 0), cache_hour, coalesce(first_read, -1), input, cache_read, cache_write, output, coalesce(cost, 0), cost IS NOT NULL
-		FROM (SELECT * FROM invocations WHERE chain_id = ? ORDER BY id DESC LIMIT ?) WHERE outcome = 'ok' AND input IS NOT NULL ORDER BY id DESC`, func(rows *sql.Rows) error {
+		FROM invocations WHERE id IN (SELECT id FROM invocations WHERE chain_id = ? ORDER BY id DESC LIMIT ?) AND outcome = 'ok' AND input IS NOT NULL ORDER BY id DESC`, func(rows *sql.Rows) error {
 		var r decide.Run
 		var mode rewrite.Mode
 		var why, fellBack reason.Code
