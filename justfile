@@ -27,6 +27,10 @@ tool NAME:
     go run ./test/conformance -tool {{NAME}} -sample
     REPRISE_E2E=sample go test -timeout 40m -run '(?i){{NAME}}' ./test/jobs
 
+# small mistakes in a package that its tests do not notice
+mutants PACKAGE:
+    go run github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0 unleash --invert-logical --invert-loopctrl --timeout-coefficient 100 ./{{PACKAGE}}
+
 # look for an input that breaks what reads prompts and streams
 fuzz NAME time='60s':
     go test "$(dirname "$(grep -rl --include='*_test.go' 'func {{NAME}}(' .)")" -run '^$' -fuzz '^{{NAME}}$' -fuzztime {{time}}
