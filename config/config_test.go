@@ -200,10 +200,10 @@ func TestLoad(t *testing.T) {
 		{"missing", filepath.Join(dir, "none", "config.toml"), Default(), ""},
 		{"null device", os.DevNull, Default(), ""},
 		{"mistake", bad, Config{}, bad + ":2: ttl: "},
-		{"folder", dir, Config{}, "not a regular file"},
+		{"directory", dir, Config{}, "not a regular file"},
 		{"pipe that no one writes to", pipe, Config{}, "not a regular file"},
 		{"too large", large, Config{}, "larger than"},
-		{"a file for a folder", filepath.Join(good, "config.toml"), Config{}, "read configuration: "},
+		{"a file for a directory", filepath.Join(good, "config.toml"), Config{}, "read configuration: "},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -123,7 +123,7 @@ func TestWaiting(t *testing.T) {
 	other := testCall(l, prompt+"\n\nMore.", 1500)
 	other.Wait, other.Fingerprints.Model = true, "another"
 	if d, _, err := l.Preview(other); err != nil || d.Reason != reason.ModelChanged {
-		t.Errorf("what can not be resumed anyway would wait: %s, %v", d.Reason, err)
+		t.Errorf("what cannot be resumed anyway would wait: %s, %v", d.Reason, err)
 	}
 	finish(t, l, first, goodOutcome(someID, "done", 2000))
 	waiting.Now = 2500

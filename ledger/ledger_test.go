@@ -248,7 +248,7 @@ func TestForeignFiles(t *testing.T) {
 	if _, err := Open(garbage); err == nil {
 		t.Error("garbage is taken for a ledger")
 	}
-	odd := filepath.Join(dir, "a folder?with #odd %20 signs", "ledger.db")
+	odd := filepath.Join(dir, "a directory?with #odd %20 signs", "ledger.db")
 	if l, err := Open(odd); err != nil {
 		t.Errorf("a path with odd signs: %v", err)
 	} else {
@@ -301,7 +301,7 @@ func TestNoStrangerIsMadePrivate(t *testing.T) {
 	for name, test := range map[string]struct {
 		mode fs.FileMode
 		make func(path string, mode uint32) error
-	}{"fifo": {0o666, syscall.Mkfifo}, "folder": {0o755, syscall.Mkdir}} {
+	}{"fifo": {0o666, syscall.Mkfifo}, "directory": {0o755, syscall.Mkdir}} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			if err := test.make(filepath.Join(dir, name), 0o600); err != nil {

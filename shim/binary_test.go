@@ -146,7 +146,7 @@ func TestVersionWithoutRunning(t *testing.T) {
 		{"no version: words", map[string]string{"versions/a.b.c": ""}, "versions/a.b.c", ""},
 		{"npm, as deep as is looked", map[string]string{"pkg/package.json": `{"version":"1.2.3","bin":{"tool":"a/b/tool"}}`, "pkg/a/b/tool": ""}, "pkg/a/b/tool", "1.2.3"},
 		{"npm, deeper", map[string]string{"pkg/package.json": `{"version":"1.2.3","bin":{"tool":"a/b/c/tool"}}`, "pkg/a/b/c/tool": ""}, "pkg/a/b/c/tool", ""},
-		{"npm, in a folder with a package of another kind", map[string]string{
+		{"npm, in a directory with a package of another kind", map[string]string{
 			"pkg/package.json": `{"version":"1.2.3","bin":{"tool":"bin/tool"}}`, "pkg/bin/package.json": "{", "pkg/bin/tool": ""}, "pkg/bin/tool", "1.2.3"},
 		{"a version manager's program", map[string]string{
 			"pkg/package.json": `{"version":"1.2.3","bin":{"mise":"bin/mise"}}`, "pkg/bin/mise": ""}, "pkg/bin/mise", ""},

@@ -59,7 +59,7 @@ func TestForkPoint(t *testing.T) {
 	if got, why := c.forkPoint(filepath.Join(dir, "session.jsonl"), "[1]"); got != "" || why != reason.NoForkPoint {
 		t.Errorf("a row: %q (%s)", got, why)
 	}
-	for name, path := range map[string]string{"no path": "", "no file": filepath.Join(dir, "gone"), "a folder": dir} {
+	for name, path := range map[string]string{"no path": "", "no file": filepath.Join(dir, "gone"), "a directory": dir} {
 		if got, why := c.forkPoint(path, "1"); got != "" || why != reason.SessionGone {
 			t.Errorf("%s: %q (%s)", name, got, why)
 		}

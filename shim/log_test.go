@@ -34,11 +34,11 @@ func TestWhatIsNoLogFile(t *testing.T) {
 	path := func(name string) string { return filepath.Join(dir, name) }
 	victim := path("victim")
 	err := errors.Join(os.WriteFile(victim, nil, 0o644), os.Symlink(victim, path("link")), os.Symlink(path("none"), path("dangling")),
-		syscall.Mkfifo(path("pipe"), 0o600), os.Mkdir(path("folder"), 0o700), os.WriteFile(path("wide"), []byte("1\n"), 0o666))
+		syscall.Mkfifo(path("pipe"), 0o600), os.Mkdir(path("directory"), 0o700), os.WriteFile(path("wide"), []byte("1\n"), 0o666))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"link", "dangling", "pipe", "folder"} {
+	for _, name := range []string{"link", "dangling", "pipe", "directory"} {
 		if f, err := openLogFile(path(name), 1000); err == nil {
 			f.Close()
 			t.Errorf("a %s is taken for the log", name)

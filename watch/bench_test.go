@@ -21,7 +21,7 @@ func BenchmarkStartStop(b *testing.B) {
 		{"dated", func(i int) string {
 			return fmt.Sprintf("20%02d/%02d/%02d/rollout-%05d.jsonl", i/25%30, i/25%12, i/25%28, i)
 		}, 10_000},
-		{"folders", func(i int) string { return fmt.Sprintf("%05d/meta.json", i) }, 10_000},
+		{"directories", func(i int) string { return fmt.Sprintf("%05d/meta.json", i) }, 10_000},
 		{"few", func(i int) string { return fmt.Sprintf("%d/meta.json", i) }, 10},
 	} {
 		dir := b.TempDir()

@@ -95,7 +95,7 @@ func TestLostEvents(t *testing.T) {
 			t.Errorf("after lost events: %q", got)
 		}
 		if !slices.Contains(s.added, filepath.Join(r.dir, "new")) {
-			t.Error("the folder that was missed is not watched")
+			t.Error("the directory that was missed is not watched")
 		}
 	})
 }
@@ -111,7 +111,7 @@ func TestNoWatchesToBeHad(t *testing.T) {
 	}
 }
 
-func TestOldFoldersAreNotWatched(t *testing.T) {
+func TestOldDirectoriesAreNotWatched(t *testing.T) {
 	dir := t.TempDir()
 	old := time.Now().Add(-30 * 24 * time.Hour)
 	for i := range maxFirst + 50 {
@@ -130,10 +130,10 @@ func TestOldFoldersAreNotWatched(t *testing.T) {
 	}
 	w.Stop()
 	if len(s.added) > maxFirst+1 || !slices.Contains(s.added, dir) {
-		t.Errorf("%d folders are watched", len(s.added))
+		t.Errorf("%d directories are watched", len(s.added))
 	}
 	if slices.Contains(s.added, filepath.Join(dir, "1970/01/01")) {
-		t.Error("the oldest folder is watched")
+		t.Error("the oldest directory is watched")
 	}
 }
 
@@ -143,7 +143,7 @@ func TestBadPattern(t *testing.T) {
 	}
 }
 
-func TestManyEventsWhileFoldersAppear(t *testing.T) {
+func TestManyEventsWhileDirectoriesAppear(t *testing.T) {
 	r := &record{dir: t.TempDir()}
 	w := follow(t, r.dir, true, r, true)
 	for i := range 300 {

@@ -127,11 +127,11 @@ func (w *Watcher) enter(t *tree, dir string) {
 func (t *tree) walk(dir string, enter func(string), see func(string, fs.FileInfo)) {
 	// Only a directory is opened: a pipe would block.
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
-		t.walkFolder(dir, enter, see)
+		t.walkDirectory(dir, enter, see)
 	}
 }
 
-func (t *tree) walkFolder(dir string, enter func(string), see func(string, fs.FileInfo)) {
+func (t *tree) walkDirectory(dir string, enter func(string), see func(string, fs.FileInfo)) {
 	enter(dir)
 	if t.exact {
 		path := filepath.Join(dir, t.name)
@@ -152,7 +152,7 @@ func (t *tree) walkFolder(dir string, enter func(string), see func(string, fs.Fi
 	}
 	for _, e := range entries {
 		if e.IsDir() {
-			t.walkFolder(filepath.Join(dir, e.Name()), enter, see)
+			t.walkDirectory(filepath.Join(dir, e.Name()), enter, see)
 		}
 	}
 }

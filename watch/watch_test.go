@@ -87,14 +87,14 @@ var cases = []struct {
 			grow(t, dir+"/d/a.jsonl", "2\n\n3")
 			step("d/a.jsonl: 22\n")
 		}, []string{"d/a.jsonl: 1\n", "d/a.jsonl: 22\n", "d/a.jsonl: \n", "d/a.jsonl: 3"}, nil},
-	{"a new file in new folders", true, nil,
+	{"a new file in new directories", true, nil,
 		func(t *testing.T, dir string, step func(string)) {
 			put(t, dir+"/2026/11/21/a.jsonl", "1\n")
 			step("2026/11/21/a.jsonl: 1\n")
 			grow(t, dir+"/2026/11/21/a.jsonl", "2\n")
 			step("2026/11/21/a.jsonl: 2\n")
 		}, []string{"2026/11/21/a.jsonl: 1\n", "2026/11/21/a.jsonl: 2\n"}, nil},
-	{"the folder is not there yet", false,
+	{"the directory is not there yet", false,
 		func(t *testing.T, dir string) {
 			if err := os.RemoveAll(filepath.Dir(dir)); err != nil {
 				t.Fatal(err)
@@ -107,7 +107,7 @@ var cases = []struct {
 			replace(t, dir+"/b/a.jsonl", "and yes")
 			step("b/a.jsonl: and yes")
 		}, []string{"a.jsonl: yes", "b/a.jsonl: and yes"}, nil},
-	{"the folder is made anew", false, nil,
+	{"the directory is made anew", false, nil,
 		func(t *testing.T, dir string, step func(string)) {
 			replace(t, dir+"/a.jsonl", "1")
 			step("a.jsonl: 1")

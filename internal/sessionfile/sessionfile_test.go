@@ -205,8 +205,8 @@ func TestKeeps(t *testing.T) {
 		}, prune.Foreign},
 		{"above", "claude", func(_ *testing.T, s *scene) { s.s.File = s.home + "/projects/../" + id + ".jsonl" }, prune.Foreign},
 		{"file is a link", "claude", func(t *testing.T, s *scene) { link(t, s, paths["claude"][0]) }, prune.Foreign},
-		{"folder is a link", "claude", func(t *testing.T, s *scene) { link(t, s, "projects/-p") }, prune.Foreign},
-		{"folder is a link within", "codex", func(t *testing.T, s *scene) {
+		{"directory is a link", "claude", func(t *testing.T, s *scene) { link(t, s, "projects/-p") }, prune.Foreign},
+		{"directory is a link within", "codex", func(t *testing.T, s *scene) {
 			if err := os.Rename(s.path("sessions/2026"), s.path("sessions/there")); err != nil {
 				t.Fatal(err)
 			}
@@ -227,7 +227,7 @@ func TestKeeps(t *testing.T) {
 			}
 			s.s.Home, s.s.File = other, filepath.Join(other, paths["claude"][0])
 		}, prune.Foreign},
-		{"file is a folder", "claude", func(t *testing.T, s *scene) {
+		{"file is a directory", "claude", func(t *testing.T, s *scene) {
 			if err := os.Remove(s.s.File); err != nil {
 				t.Fatal(err)
 			}
@@ -336,7 +336,7 @@ func TestRemoveLooksAgain(t *testing.T) {
 		"a new companion": func(s *scene) error {
 			return os.WriteFile(s.path("projects/-p/"+id+"/new"), nil, 0o600)
 		},
-		"its folder is a link": func(s *scene) error {
+		"its directory is a link": func(s *scene) error {
 			if err := os.Rename(s.path("projects/-p"), s.path("projects/-q")); err != nil {
 				return err
 			}

@@ -119,7 +119,7 @@ func decisions() []decision {
 		{"no chain that begins alike", func(f *Facts) { f.Chains, f.Others = nil, true }, rewrite.Fresh, reason.NewJob, 0},
 		{"asked to be fresh", func(f *Facts) { f.Fresh = reason.ForcedFresh }, rewrite.Fresh, reason.ForcedFresh, 7},
 		{"switched off", func(f *Facts) { f.Disabled = true }, rewrite.Fresh, reason.Disabled, 7},
-		{"binary can not", func(f *Facts) { f.NoResume = true }, rewrite.Fresh, reason.NoResume, 7},
+		{"binary cannot", func(f *Facts) { f.NoResume = true }, rewrite.Fresh, reason.NoResume, 7},
 		{"never", func(f *Facts) { f.Never = true }, rewrite.Fresh, reason.Never, 0},
 		{"never, whatever else", func(f *Facts) { f.Never, f.Named, f.Fresh = true, true, reason.ForcedFresh }, rewrite.Fresh, reason.Never, 0},
 		{"prompt ends the chain", func(f *Facts) { f.Fresh = reason.ContextReset }, rewrite.Fresh, reason.ContextReset, 7},

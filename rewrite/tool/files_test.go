@@ -10,7 +10,7 @@ import (
 )
 
 // A home or a project may have a name that reads as a pattern.
-func TestSessionPathsInOddFolders(t *testing.T) {
+func TestSessionPathsInOddDirectories(t *testing.T) {
 	const home, cwd = `/h/cfg[1]*?\`, `/w/[a]*`
 	for _, name := range rewrite.Names {
 		tool, _ := rewrite.Lookup(name)

@@ -141,7 +141,7 @@ func TestScratch(t *testing.T) {
 		}
 	}
 	if filepath.Dir(dir) != tmp {
-		t.Errorf("scratch folder %s is not below TMPDIR", dir)
+		t.Errorf("scratch directory %s is not below TMPDIR", dir)
 	}
 	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
@@ -158,7 +158,7 @@ func TestScratchOnlyWhereAsked(t *testing.T) {
 		}
 	}
 	if _, _, err := WithScratch(rewrite.Plan{Args: []string{rewrite.Scratch}}); err == nil {
-		t.Error("no error where the folder can not be made")
+		t.Error("no error where the directory cannot be made")
 	}
 }
 

@@ -25,9 +25,9 @@ type faultScenario struct {
 }
 
 var weathers = []faultScenario{
-	{"state folder is a file", true, false, replaced((*World).State, func(path string) error { return os.WriteFile(path, nil, 0o600) })},
-	{"state folder is a link that leads nowhere", true, false, replaced((*World).State, func(path string) error { return os.Symlink("/nowhere/at/all", path) })},
-	{"ledger is a folder", true, false, replaced((*World).Ledger, func(path string) error { return os.Mkdir(path, 0o700) })},
+	{"state directory is a file", true, false, replaced((*World).State, func(path string) error { return os.WriteFile(path, nil, 0o600) })},
+	{"state directory is a link that leads nowhere", true, false, replaced((*World).State, func(path string) error { return os.Symlink("/nowhere/at/all", path) })},
+	{"ledger is a directory", true, false, replaced((*World).Ledger, func(path string) error { return os.Mkdir(path, 0o700) })},
 	{"ledger is somebody else's", true, true, foreignLedger},
 	{"ledger is of a newer version", true, true, newerLedger},
 	{"ledger's first page is garbage", true, true, damaged(func(w *World, rng *rand.Rand) error { return overwrite(w.Ledger(), 0, rng) })},
@@ -41,13 +41,13 @@ var weathers = []faultScenario{
 	{"ledger is locked now and then", false, false, lockedLedger},
 	{"ledger is locked", false, false, heldLedger},
 	{"configuration is broken", true, false, brokenConfig},
-	{"configuration is a folder", true, false, replaced((*World).Config, func(path string) error { return os.Mkdir(path, 0o700) })},
+	{"configuration is a directory", true, false, replaced((*World).Config, func(path string) error { return os.Mkdir(path, 0o700) })},
 	{"clock was set ahead", false, false, clock(2 * time.Hour)},
 	{"clock was set back", false, false, clock(-5 * time.Hour)}, // not the reverse of the one before
 	{"disk is slow", false, false, slowDisk},
-	{"no folder for temporary files", false, false, replaced(func(w *World) string { return w.Tmp }, func(path string) error { return nil })},
+	{"no directory for temporary files", false, false, replaced(func(w *World) string { return w.Tmp }, func(path string) error { return nil })},
 	{"temporary files have no room", false, false, replaced(func(w *World) string { return w.Tmp }, func(path string) error { return os.Symlink("/dev/full", path) })},
-	{"log is a folder", false, false, replaced(func(w *World) string { return filepath.Join(w.State(), "shim.log") }, func(path string) error { return os.Mkdir(path, 0o700) })},
+	{"log is a directory", false, false, replaced(func(w *World) string { return filepath.Join(w.State(), "shim.log") }, func(path string) error { return os.Mkdir(path, 0o700) })},
 }
 
 // change chooses a round's fault scenario at random, and sets it up.

@@ -133,7 +133,7 @@ func (w *World) take(c *Call, slots chan struct{}) {
 	slots <- struct{}{}
 	defer func() { <-slots }()
 	if err := c.run(); err != nil {
-		w.violate(c, "can not be made: %v", err)
+		w.violate(c, "cannot be made: %v", err)
 		return
 	}
 	c.check()

@@ -49,17 +49,17 @@ const (
 // of functions that compare their parameter. A format that goes through more than one function is not seen, nor is a
 // condition on something else. Found: claude 2.1.330 about 150, gemini 0.61.0 70, qwen 0.24.4 36, droid 0.225.2 15,
 // opencode 1.18.33 6, copilot 1.0.102 5.
-func places(tool, folder string) (map[place]bool, error) {
+func places(tool, directory string) (map[place]bool, error) {
 	pattern, ok := code[tool]
 	if !ok {
 		return nil, fmt.Errorf("read the code of %s: compiled conditions cannot be read", tool)
 	}
-	folder, err := filepath.EvalSymlinks(folder)
+	directory, err := filepath.EvalSymlinks(directory)
 	if err != nil {
 		return nil, err
 	}
 	all := map[place]bool{}
-	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() || !pattern.MatchString(path) {
 			return err
 		}

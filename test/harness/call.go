@@ -225,7 +225,7 @@ func put(dir string, files map[string]string) error {
 	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return fmt.Errorf("make folder: %w", err)
+			return fmt.Errorf("make directory: %w", err)
 		}
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			return err
@@ -239,7 +239,7 @@ func (w *World) wrap(name string, c Call) (unwrap func(), err error) {
 	real, path, env := w.bin, w.path, w.env
 	dir := filepath.Join(w.Root, "wrapped")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("make folder: %w", err)
+		return nil, fmt.Errorf("make directory: %w", err)
 	}
 	script := fmt.Sprintf("#!/bin/sh\nREAL=%q\n%s\n", filepath.Join(real, name), c.Wrap)
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {

@@ -41,7 +41,7 @@ func Share[T int | int64](part, whole T) string {
 // Build builds the shims, shimctl and the store's helper into a directory.
 func Build(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make folder: %w", err)
+		return fmt.Errorf("make directory: %w", err)
 	}
 	if out, err := exec.Command("go", "build", "-o", dir+"/", "reprise/cmd/shim", "reprise/cmd/shimctl", "reprise/cmd/reprise-store").CombinedOutput(); err != nil {
 		return fmt.Errorf("build the shims: %w\n%s", err, out)

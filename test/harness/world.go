@@ -55,7 +55,7 @@ func Bare(root string, path ...string) (*World, error) {
 	w := worldAt(root, path)
 	for _, dir := range []string{w.Home, w.Project, w.Tmp} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("make folder: %w", err)
+			return nil, fmt.Errorf("make directory: %w", err)
 		}
 	}
 	w.env = append(toolbox.Home(w.Home), "TMPDIR="+w.Tmp, "PATH="+strings.Join(path, ":"))
@@ -88,7 +88,7 @@ func NewWith(root, tool, real, shims string, model standin.Options) (*World, err
 	}
 	w.Tool, w.bin = tool, real
 	if err := os.MkdirAll(w.Project, 0o755); err != nil {
-		return nil, fmt.Errorf("make folder: %w", err)
+		return nil, fmt.Errorf("make directory: %w", err)
 	}
 	if err := w.Configure(ResumesAll); err != nil {
 		return nil, err

@@ -253,11 +253,11 @@ func TestWhatTheCallerDoesToItsSessionIsNotResumed(t *testing.T) {
 // What is broken in reprise must not be felt.
 func TestFaultsAreNotFelt(t *testing.T) {
 	faults := map[string]func(*testing.T, *world) []string{
-		"state folder is a file": func(t *testing.T, w *world) []string {
+		"state directory is a file": func(t *testing.T, w *world) []string {
 			put(t, filepath.Dir(w.State()), "")
 			return nil
 		},
-		"ledger is a folder": func(t *testing.T, w *world) []string {
+		"ledger is a directory": func(t *testing.T, w *world) []string {
 			mkdir(t, filepath.Join(w.State(), "ledger.db"))
 			return nil
 		},

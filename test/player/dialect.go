@@ -139,8 +139,8 @@ func (d dialect) path(id, dir string) string {
 	return d.place(id, notAlphanumeric.ReplaceAllString(dir, "-"), filepath.Base(dir))
 }
 
-func (d dialect) place(id, folder, base string) string {
-	return os.Getenv("HOME") + "/" + strings.NewReplacer("{id}", id, "{short}", id[:8], "{folder}", folder, "{base}", base).Replace(d.session)
+func (d dialect) place(id, directory, base string) string {
+	return os.Getenv("HOME") + "/" + strings.NewReplacer("{id}", id, "{short}", id[:8], "{directory}", directory, "{base}", base).Replace(d.session)
 }
 
 func (d dialect) newSession() string {

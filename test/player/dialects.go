@@ -55,7 +55,7 @@ var claude = dialect{
 		"--fork-session": "!fork", "--resume-session-at": "at", "--verbose": "!verbose", "-p": "!"},
 	formats: map[string]string{"json-verbose": "json-verbose"},
 	compose: func(prompt, stdin string) string { return joined(prompt, "\n", stdin) },
-	session: ".claude/projects/{folder}/{id}.jsonl",
+	session: ".claude/projects/{directory}/{id}.jsonl",
 	header:  `{"type":"mode","sessionId":"{id}"}`,
 	user:    `{"type":"user","role":"user","text":{text},"uuid":"{uuid}","timestamp":"{now}","version":"{version}","message":{"role":"user","content":{text}}}`,
 	answer: `{"type":"assistant","role":"assistant","text":{text},"uuid":"{said}","timestamp":"{now}","version":"{version}","message":{"id":"{uuid}","role":"assistant",` +
@@ -336,7 +336,7 @@ var qwen = dialect{
 	options: map[string]string{"--output-format": "format", "-o": "format", "--resume": "resume", "--session-id": "id", "--prompt": "prompt", "-p": "prompt",
 		"--fork-session": "!fork"},
 	compose: gemini.compose,
-	session: ".qwen/projects/{folder}/chats/{id}.jsonl",
+	session: ".qwen/projects/{directory}/chats/{id}.jsonl",
 	header:  `{"type":"system","sessionId":"{id}"}`,
 	user: `{"type":"system","sessionId":"{id}","version":"{version}","subtype":"ui_telemetry","systemPayload":{"uiEvent":{"event.name":"qwen-code.api_response",` +
 		`"input_token_count":9,"cached_content_token_count":3,"output_token_count":6,"total_token_count":15}}}

@@ -9,7 +9,7 @@ var droid = dialect{
 	options: map[string]string{"exec": "!", "--output-format": "format", "-o": "format", "--fork": "fork"},
 	always:  request{deaf: true},
 	compose: either,
-	session: ".factory/sessions/{folder}/{id}.jsonl",
+	session: ".factory/sessions/{directory}/{id}.jsonl",
 	header:  `{"type":"session_start","id":"{id}"}`,
 	user:    item,
 	answer:  item,

@@ -100,7 +100,7 @@ func (r Run) Managed() bool {
 func Prepare(dir string) error {
 	for _, name := range []string{"scripts", "runs", "locks"} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
-			return fmt.Errorf("make folder: %w", err)
+			return fmt.Errorf("make directory: %w", err)
 		}
 	}
 	return nil

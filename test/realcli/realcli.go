@@ -78,8 +78,8 @@ func Install(p Pin) (bin string, err error) {
 
 // InstallIn is Install with another cache directory.
 func InstallIn(cache string, p Pin) (bin string, err error) {
-	folder := filepath.Join(cache, p.Tool+"-"+p.Version)
-	err = toolbox.Whole(folder, func(dir string) error {
+	directory := filepath.Join(cache, p.Tool+"-"+p.Version)
+	err = toolbox.Whole(directory, func(dir string) error {
 		if p.Python {
 			return fillVenv(dir, p)
 		}
@@ -89,7 +89,7 @@ func InstallIn(cache string, p Pin) (bin string, err error) {
 		return "", fmt.Errorf("install %s %s: %w", p.Package, p.Version, err)
 	}
 	for _, dir := range []string{"bin", "node_modules/.bin", filepath.Join("node_modules", p.Package, "bin")} { // the last is that of a package for one platform
-		bin := filepath.Join(folder, dir)
+		bin := filepath.Join(directory, dir)
 		if _, err := os.Stat(filepath.Join(bin, p.Tool)); err == nil {
 			return bin, nil
 		}

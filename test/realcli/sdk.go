@@ -65,8 +65,8 @@ func InstallSDK(s SDK) (dir string, err error) {
 			return err
 		}
 		bundled, err := filepath.Glob(filepath.Join(dir, "lib", "python3*", "site-packages", "*", "_bundled"))
-		for _, folder := range bundled {
-			err = errors.Join(err, os.RemoveAll(folder))
+		for _, directory := range bundled {
+			err = errors.Join(err, os.RemoveAll(directory))
 		}
 		return err
 	})

@@ -102,7 +102,7 @@ type wanted struct {
 func (o wanted) run() error {
 	shims, err := os.MkdirTemp("", "reprise-savings-")
 	if err != nil {
-		return fmt.Errorf("make folder: %w", err)
+		return fmt.Errorf("make directory: %w", err)
 	}
 	defer os.RemoveAll(shims)
 	if err := harness.Build(shims); err != nil {
@@ -166,7 +166,7 @@ func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err 
 	tool := subject.Tool
 	root, err := os.MkdirTemp("", "reprise-savings-")
 	if err != nil {
-		return c, fmt.Errorf("make folder: %w", err)
+		return c, fmt.Errorf("make directory: %w", err)
 	}
 	defer os.RemoveAll(root)
 	w, err := harness.NewWith(root, tool, real, shims, standin.Options{Reply: demo.Agent, SameText: o.sameText})

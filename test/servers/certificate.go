@@ -18,7 +18,7 @@ const (
 )
 
 // writeCertificate writes a certificate for loopback that signs itself, that of net/http/httptest.
-func writeCertificate(folder string) error {
+func writeCertificate(directory string) error {
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
 	pair := server.TLS.Certificates[0]
@@ -26,12 +26,12 @@ func writeCertificate(folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(folder, "certs"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(directory, "certs"), 0o755); err != nil {
 		return err
 	}
 	return errors.Join(
-		os.WriteFile(filepath.Join(folder, certificate), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]}), 0o644),
-		os.WriteFile(filepath.Join(folder, key), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
+		os.WriteFile(filepath.Join(directory, certificate), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]}), 0o644),
+		os.WriteFile(filepath.Join(directory, key), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
 }
 
 // transportFor returns a transport that trusts a certificate.

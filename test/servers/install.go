@@ -30,8 +30,8 @@ func (p program) install() (string, error) {
 		return "", err
 	}
 	name := path.Base(p.module)
-	folder := filepath.Join(cache, name+"-"+p.version)
-	err = toolbox.Whole(folder, func(dir string) error {
+	directory := filepath.Join(cache, name+"-"+p.version)
+	err = toolbox.Whole(directory, func(dir string) error {
 		build := exec.Command("go", "install", p.module+p.main+"@"+p.version)
 		build.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=")
 		build.Dir = dir // outside any module
@@ -40,5 +40,5 @@ func (p program) install() (string, error) {
 		}
 		return nil
 	})
-	return filepath.Join(folder, name), err
+	return filepath.Join(directory, name), err
 }

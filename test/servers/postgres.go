@@ -78,7 +78,7 @@ func postgresBin() (string, error) {
 
 // initPostgres makes a cluster that is owned by an unprivileged user: the server refuses to run as root.
 func (s *Server) initPostgres(bin string) error {
-	if err := writeCertificate(s.folder); err != nil {
+	if err := writeCertificate(s.directory); err != nil {
 		return err
 	}
 	if err := os.WriteFile(s.path("password"), []byte(s.Secret), 0o600); err != nil {
@@ -89,7 +89,7 @@ func (s *Server) initPostgres(bin string) error {
 	}
 	if os.Geteuid() == 0 {
 		owner := toolbox.Nobody.Credential
-		err := filepath.WalkDir(s.folder, func(path string, _ fs.DirEntry, err error) error {
+		err := filepath.WalkDir(s.directory, func(path string, _ fs.DirEntry, err error) error {
 			return errors.Join(err, os.Chown(path, int(owner.Uid), int(owner.Gid)))
 		})
 		if err != nil {

@@ -45,7 +45,7 @@ func startMinio(ctx context.Context, tls bool) (*Server, error) {
 			certs = s.path("certs")
 		}
 		cmd := exec.Command(bin, "server", "--quiet", "--address", s.Address, "--certs-dir", certs, s.path("data"))
-		cmd.Env = append(os.Environ(), "MINIO_ROOT_USER="+accessKey, "MINIO_ROOT_PASSWORD="+s.Secret, "MINIO_UPDATE=off", "MINIO_BROWSER=off", "HOME="+s.folder)
+		cmd.Env = append(os.Environ(), "MINIO_ROOT_USER="+accessKey, "MINIO_ROOT_PASSWORD="+s.Secret, "MINIO_UPDATE=off", "MINIO_BROWSER=off", "HOME="+s.directory)
 		return cmd
 	})
 }
@@ -73,7 +73,7 @@ func startS3(ctx context.Context, kind string, tls bool, command func(*Server) *
 	if err := os.MkdirAll(s.path("data"), 0o755); err != nil {
 		return nil, err
 	}
-	if err := writeCertificate(s.folder); err != nil {
+	if err := writeCertificate(s.directory); err != nil {
 		return nil, err
 	}
 	err = s.launch(ctx)
@@ -111,4 +111,4 @@ func (s *Server) makeBucket(ctx context.Context, tls bool) error {
 	}
 }
 
-func (s *Server) path(name string) string { return filepath.Join(s.folder, name) }
+func (s *Server) path(name string) string { return filepath.Join(s.directory, name) }

@@ -30,14 +30,14 @@ type Server struct {
 	Env     map[string]string // what a client's environment must have
 	Secret  string            // what no message may contain
 
-	url     url.URL // of all stores in it
-	fresh   func(ctx context.Context, s *Server, number int64) (*url.URL, error)
-	stores  atomic.Int64
-	folder  string
-	command func() *exec.Cmd
-	running *exec.Cmd
-	output  bytes.Buffer
-	ended   chan struct{}
+	url       url.URL // of all stores in it
+	fresh     func(ctx context.Context, s *Server, number int64) (*url.URL, error)
+	stores    atomic.Int64
+	directory string
+	command   func() *exec.Cmd
+	running   *exec.Cmd
+	output    bytes.Buffer
+	ended     chan struct{}
 }
 
 // A Kind starts servers of one program.
@@ -109,16 +109,16 @@ func (s *Server) Stop() error {
 	if s.running != nil {
 		s.Kill9()
 	}
-	return os.RemoveAll(s.folder)
+	return os.RemoveAll(s.directory)
 }
 
 // newServer reserves a directory, which other users may enter, and a port.
 func newServer(kind string) (*Server, error) {
-	folder, err := os.MkdirTemp("", "reprise-"+kind+"-")
+	directory, err := os.MkdirTemp("", "reprise-"+kind+"-")
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(folder, 0o755); err != nil {
+	if err := os.Chmod(directory, 0o755); err != nil {
 		return nil, err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -126,7 +126,7 @@ func newServer(kind string) (*Server, error) {
 		return nil, err
 	}
 	defer listener.Close()
-	return &Server{Kind: kind, Address: listener.Addr().String(), Secret: "not-to-be-printed", Env: map[string]string{}, folder: folder}, nil
+	return &Server{Kind: kind, Address: listener.Addr().String(), Secret: "not-to-be-printed", Env: map[string]string{}, directory: directory}, nil
 }
 
 func (s *Server) port() string {

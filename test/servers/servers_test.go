@@ -66,13 +66,13 @@ func TestWanted(t *testing.T) {
 // readable makes a temporary directory that other users can enter, unlike those of testing.
 func readable(t *testing.T) string {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "servers-")
+	directory, err := os.MkdirTemp("", "servers-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(folder) })
-	if err := os.Chmod(folder, 0o755); err != nil {
+	t.Cleanup(func() { os.RemoveAll(directory) })
+	if err := os.Chmod(directory, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return folder
+	return directory
 }

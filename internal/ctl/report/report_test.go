@@ -21,7 +21,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-var samples = flag.String("samples", "", "write sample reports into this `folder`")
+var samples = flag.String("samples", "", "write sample reports into this `directory`")
 
 // reportOf makes the page of a ledger.
 func reportOf(t testing.TB, ledgerPath string, args ...string) string {

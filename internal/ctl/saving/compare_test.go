@@ -47,7 +47,7 @@ func costOf(t *testing.T, chains []history.ChainSums) ComparedFigure {
 	t.Helper()
 	c, ok := compare(chains)
 	if !ok {
-		t.Fatalf("%+v can not be compared", c)
+		t.Fatalf("%+v cannot be compared", c)
 	}
 	for _, f := range c.Figures {
 		if f.Unit == "nano_usd" {

@@ -47,7 +47,7 @@ func TestReplaceFile(t *testing.T) {
 		t.Errorf("%v is left (%v)", left, err)
 	}
 	if err := ReplaceFile(dir, 0o600, writes("three")); err == nil {
-		t.Error("a folder is replaced")
+		t.Error("a directory is replaced")
 	}
 }
 

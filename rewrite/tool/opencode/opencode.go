@@ -270,9 +270,9 @@ func workingDir(pwd, dir string) string {
 func (o opencode) settingsFiles(dir string, env func(string) string) []string {
 	name, config := o.descriptor.Name, o.configHome(env)
 	files := []string{config + "/config.json", o.descriptor.Home(env) + "/auth.json", env(o.variable + "CONFIG")}
-	for _, folder := range []string{config, env(o.variable + "CONFIG_DIR"), env("HOME") + "/." + name} {
+	for _, directory := range []string{config, env(o.variable + "CONFIG_DIR"), env("HOME") + "/." + name} {
 		for _, file := range configs(name) {
-			files = append(files, folder+"/"+file)
+			files = append(files, directory+"/"+file)
 		}
 	}
 	dir = cmp.Or(dir, ".")
@@ -314,9 +314,9 @@ func (o opencode) watched(env func(string) string) []rewrite.Watch {
 		watched = append(watched, rewrite.Watch{Path: file, Above: true, Guard: reason.InstructionsChanged})
 	}
 	for _, files := range []string{"agent/*.md", "agents/*.md", "mode/*.md", "modes/*.md", "plugin/*", "plugins/*", "tool/*", "tools/*"} {
-		folder, _, _ := strings.Cut(files, "/")
-		watched = append(watched, rewrite.Watch{Path: config + "/" + files, Name: shown + "/" + folder},
-			rewrite.Watch{Path: "." + name + "/" + files, Name: "." + name + "/" + folder, Above: true})
+		directory, _, _ := strings.Cut(files, "/")
+		watched = append(watched, rewrite.Watch{Path: config + "/" + files, Name: shown + "/" + directory},
+			rewrite.Watch{Path: "." + name + "/" + files, Name: "." + name + "/" + directory, Above: true})
 	}
 	return watched
 }

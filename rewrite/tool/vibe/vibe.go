@@ -185,10 +185,10 @@ func home(env func(string) string) string { return cmp.Or(env("VIBE_HOME"), env(
 func settingsFiles(agent, dir string, env func(string) string) []string {
 	dir = cmp.Or(dir, ".")
 	var files []string
-	for _, folder := range []string{home(env), dir + "/.vibe"} {
-		files = append(files, folder+"/config.toml")
+	for _, directory := range []string{home(env), dir + "/.vibe"} {
+		files = append(files, directory+"/config.toml")
 		if agent != "" {
-			files = append(files, folder+"/agents/"+agent+".toml")
+			files = append(files, directory+"/agents/"+agent+".toml")
 		}
 	}
 	return files

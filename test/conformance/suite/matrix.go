@@ -68,12 +68,12 @@ func Install(pin realcli.Pin) (bin string, done func(), err error) {
 	if pin.Version == realcli.Pins[pin.Tool].Version {
 		bin, err = realcli.Install(pin)
 	} else {
-		var folder string
-		if folder, err = os.MkdirTemp("", "reprise-version-"); err != nil {
+		var directory string
+		if directory, err = os.MkdirTemp("", "reprise-version-"); err != nil {
 			return "", done, err
 		}
-		done = func() { os.RemoveAll(folder) }
-		bin, err = realcli.InstallIn(folder, pin)
+		done = func() { os.RemoveAll(directory) }
+		bin, err = realcli.InstallIn(directory, pin)
 	}
 	if err == nil {
 		if why := broken(pin.Tool, bin); why != "" {
