@@ -143,6 +143,10 @@ func (b *Book) facts(c *ledger.Call, r *reading) (decide.Facts, error) {
 	if err := b.Local.Measured(c, &f); err != nil {
 		return f, err
 	}
+	err = b.Local.AddPast(&f, func(cf *decide.ChainFacts) int64 { return b.ChainHere(c, decide.Decision{NativeID: cf.NativeID}) })
+	if err != nil {
+		return f, err
+	}
 	for i := range f.Chains {
 		cf := &f.Chains[i]
 		from, number, err := r.find(cf.Session)

@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -99,6 +101,31 @@ func TestBudgetOfCalls(t *testing.T) {
 		}
 		if ticket != nil {
 			endShared(t, a, ticket, nth(int(i)+1), "Done.", 1050+i*100)
+		}
+	}
+}
+
+// Rounds ten minutes apart, whose resumes miss the provider's cache here, begin anew here after two of them.
+func TestAChainsOwnMissesAreKnownInAStore(t *testing.T) {
+	f := newFakeStore()
+	a := f.machine(t, "a")
+	for i, want := range []reason.Code{reason.FirstCall, reason.Unrelated, reason.Unrelated, reason.Dearer} {
+		now := decide.Millis(1000 + i*600_000)
+		d, ticket, err := ledger.Begin(a, sharedCall(a, "task", fmt.Sprintf(base, i), now))
+		if err != nil || d.Reason != want {
+			t.Fatalf("call %d: %s (%s), want %s: %v", i+1, d.Mode, d.Reason, want, err)
+		}
+		if d.Mode.Continues() {
+			if why, err := a.Restore(t.Context(), ticket, func(id, file string) []string { return []string{id, file} }); err != nil {
+				t.Fatal(why, err)
+			}
+		}
+		o := goodOutcome(cmp.Or(d.NativeID, nth(i+1)), "Done.", now+50)
+		o.Seen.Model, o.Seen.ContextUse.Used = "opus", 20_000
+		o.Seen.Usage = rewrite.Usage{Known: true, CacheWrite: 20_000 + int64(i)*1000}
+		o.Paths, o.Tree = []string{"sessions/" + o.Seen.ID}, tree
+		if err := a.Finish(ticket, o); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

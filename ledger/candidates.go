@@ -32,7 +32,7 @@ func (l *Ledger) readFacts(c *Call, all bool) (f decide.Facts, err error) {
 				err = l.Measured(c, &f)
 			}
 			if err == nil {
-				err = l.addPast(&f)
+				err = l.AddPast(&f, func(cf *decide.ChainFacts) int64 { return cf.Chain })
 			}
 			return err, IsLocked(err)
 		})

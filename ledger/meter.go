@@ -32,17 +32,22 @@ func meters(q Queryer, rule, tool, model string) (all decide.Meters, err error) 
 	return all, err
 }
 
-// addPast adds the latest runs of the chains whose sessions the call may continue.
-func (l *Ledger) addPast(f *decide.Facts) (err error) {
+// AddPast adds the latest runs of the chains whose sessions the call may continue. here returns the number that such a chain has in
+// this ledger, 0 for none.
+func (l *Ledger) AddPast(f *decide.Facts, here func(*decide.ChainFacts) int64) (err error) {
 	past := map[int64][]decide.Run{}
 	for i := range f.Chains {
 		c := &f.Chains[i]
-		if _, known := past[c.Chain]; !known && (f.Named || c.Continuity.Retains()) {
-			if past[c.Chain], err = l.past(c.Chain); err != nil {
+		if !f.Named && !c.Continuity.Retains() {
+			continue
+		}
+		chain := here(c)
+		if _, known := past[chain]; !known {
+			if past[chain], err = l.past(chain); err != nil {
 				return err
 			}
 		}
-		c.Past = past[c.Chain]
+		c.Past = past[chain]
 	}
 	return nil
 }
