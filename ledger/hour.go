@@ -41,20 +41,26 @@ func EachPauses(q Queryer, chains string, args []any, read func(Pauses)) error {
 }
 
 // hourPays reports whether a cache of an hour costs a chain less than one of five minutes. A chain that has been continued shows that
-// itself, with the call that now begins. For another one the latest chains of its kind show it.
+// itself, with the call that now begins. For another one the latest chains of its kind show it. They also show how much of a session a
+// resume finds, until one of the chain has.
 func hourPays(tx *sql.Tx, chain int64, idle, held sql.NullInt64) (bool, error) {
 	var own Pauses
 	if err := EachPauses(tx, "?", []any{chain}, func(p Pauses) { own = p }); err != nil {
 		return false, fmt.Errorf("read pauses: %w", err)
 	}
-	if !idle.Valid && own.continued == 0 {
+	if own.Expected == 0 {
 		var saves float64
 		err := EachPauses(tx, `SELECT l.id FROM chains l JOIN chains c USING (tool, cwd, home, rule, role) WHERE c.id = ?1 AND l.id <> ?1
-			ORDER BY l.updated DESC LIMIT ?2`, []any{chain, likeChains}, func(p Pauses) { saves += p.HourSaves() })
+			ORDER BY l.updated DESC LIMIT ?2`, []any{chain, likeChains}, func(p Pauses) {
+			saves += p.HourSaves()
+			own.Expected, own.Found = own.Expected+p.Expected, own.Found+p.Found
+		})
 		if err != nil {
 			return false, fmt.Errorf("read pauses of other chains: %w", err)
 		}
-		return saves > 0, nil
+		if !idle.Valid && own.continued == 0 {
+			return saves > 0, nil
+		}
 	}
 	switch {
 	case idle.Int64 >= decide.HourIdle:

@@ -57,3 +57,23 @@ func TestFirstCallAsksForAnHourLikeOthers(t *testing.T) {
 		t.Error("the first call of a like chain did not ask")
 	}
 }
+
+// A chain does not pay to learn what the chains of its kind have shown: that a resume of their model finds only the beginning.
+func TestHourIsNotAskedForAgainInVain(t *testing.T) {
+	l, _ := newLedger(t)
+	now := decide.Millis(100 * hour)
+	asked := map[string]int{}
+	for _, task := range []string{"one", "two"} {
+		for i, found := range []int64{0, 0, 0, 2_000, 2_000, 2_000} {
+			if hourCall(t, l, now, task, found, true) {
+				asked[task]++
+			}
+			if now += 10 * minute; i == 4 {
+				now += hour
+			}
+		}
+	}
+	if asked["one"] == 0 || asked["two"] != 0 {
+		t.Errorf("asked: %v", asked)
+	}
+}

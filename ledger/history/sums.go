@@ -62,7 +62,7 @@ func (s *Sums) Add(more Sums) {
 }
 
 // A Front sums up what the calls' first requests found of what comes in front of a prompt, as system prompt and tools, in the
-// provider's cache. What only an hour that reprise asked for had kept counts as not found.
+// provider's cache.
 type Front struct {
 	Firsts int64 // calls whose first request is known. Below 4096 tokens some providers cache nothing
 	Ahead  int64 // their tokens in front of the prompts. Of these only bytes are known: four count as a token
@@ -70,7 +70,7 @@ type Front struct {
 	Most   int64 // the most that one of them found
 	Warm   int64 // calls that continued a session which the cache had, and so had what comes in front
 	Missed int64 // calls that continued one which it had not, and whose first request is known
-	Found  int64 // tokens that these found
+	Found  int64 // tokens that these found, without those that the cache had only kept since reprise had asked for an hour
 }
 
 // Add adds more calls.
@@ -82,12 +82,12 @@ func (f *Front) Add(more Front) {
 // What a Front is read from. A session in use shortly before is in the cache if nothing tells that it is not.
 const (
 	firstKnown = "coalesce(first_prompt >= 4096, 0)"
-	onlyByHour = `(cache_hour AND started - (SELECT max(p.started + p.duration) FROM invocations p WHERE p.id < invocations.id AND p.id >= invocations.id - 100
-		AND p.tool = invocations.tool AND p.cwd = invocations.cwd AND p.model IS invocations.model) >= 300000)`
+	onlyByHour = `(SELECT max(p.cache_hour) AND invocations.started - max(p.started + p.duration) >= 300000 FROM invocations p WHERE p.id < invocations.id AND p.id >= invocations.id - 100
+		AND p.started > invocations.started - 3600000 AND p.tool = invocations.tool AND p.cwd = invocations.cwd AND p.model IS invocations.model)`
 	itsCache = "iif(coalesce(" + onlyByHour + ", 0), 0, first_read)"
 	sawMiss  = "coalesce(first_read NOT NULL AND (" + ledger.MissedCache + " OR " + onlyByHour + "), 0)"
 	frontOf  = "coalesce(sum(" + firstKnown + "), 0), coalesce(sum(max(first_prompt - sent_bytes / 4, 0)) FILTER (WHERE " + firstKnown + "), 0)," +
-		"coalesce(sum(" + itsCache + ") FILTER (WHERE " + firstKnown + "), 0), coalesce(max(first_read) FILTER (WHERE " + firstKnown + "), 0)," +
+		"coalesce(sum(first_read) FILTER (WHERE " + firstKnown + "), 0), coalesce(max(first_read) FILTER (WHERE " + firstKnown + "), 0)," +
 		"coalesce(sum(NOT " + sawMiss + " AND (idle < 300000 OR idle NOT NULL AND " + ledger.HeldEnough + " AND NOT coalesce(" + ledger.MissedCache + ", 1))), 0)," +
 		"coalesce(sum(idle NOT NULL AND " + sawMiss + "), 0), coalesce(sum(" + itsCache + ") FILTER (WHERE idle NOT NULL AND " + sawMiss + "), 0)"
 )
