@@ -199,7 +199,7 @@ func (l *Ledger) scrub() error {
 func (l *Ledger) insist(try func() error) error {
 	deadline := time.Now().Add(scrubTime)
 	for {
-		err := l.withLock(callsTimeout, try)
+		err := l.withLock(try)
 		if !IsLocked(err) || time.Now().After(deadline) {
 			return err
 		}

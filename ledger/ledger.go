@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -126,7 +125,7 @@ func open(path, mode string) (*Ledger, error) {
 		err = l.prepare(false)
 	}
 	if err != nil { // or another process is just creating it
-		err = l.withLock(callsTimeout, func() error { return l.prepare(true) })
+		err = l.withLock(func() error { return l.prepare(true) })
 	}
 	if IsLocked(err) { // by many calls, of which the first has made it
 		err = l.prepare(false)
@@ -213,11 +212,11 @@ func (l *Ledger) migrate() error {
 	})
 }
 
-// withLock calls try with the file lock, for which it waits at most wait. Meanwhile no other call
+// withLock calls try with the file lock, for which it waits at most callsTimeout. Meanwhile no other call
 // writes.
-func (l *Ledger) withLock(wait time.Duration, try func() error) error {
+func (l *Ledger) withLock(try func() error) error {
 	return retry(func() (err error, again bool) {
-		release, ok := l.lock.take(wait)
+		release, ok := l.lock.take(callsTimeout)
 		if !ok {
 			return errBusy, false
 		}
@@ -229,7 +228,7 @@ func (l *Ledger) withLock(wait time.Duration, try func() error) error {
 
 // write runs f in one immediate transaction, with the file lock.
 func (l *Ledger) write(f func(*sql.Tx) error) error {
-	return l.withLock(callsTimeout, func() error { return l.transact(f) })
+	return l.withLock(func() error { return l.transact(f) })
 }
 
 // writeIfFree does the same only if no other process has the ledger: it does not wait.

@@ -423,7 +423,7 @@ func (l *Ledger) settleSome() (removed int, err error) {
 	if len(l.spool.list()) == 0 {
 		return 0, nil
 	}
-	err = l.withLock(callsTimeout, func() error {
+	err = l.withLock(func() error {
 		paths := l.spool.list()
 		if err := l.transact(func(tx *sql.Tx) error { return l.settle(tx, paths) }); err != nil {
 			return err

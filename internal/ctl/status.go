@@ -227,7 +227,7 @@ func printStatus(a *app.App, o overview, columns []string) {
 	a.Stdout.Sentences("HEADLINE", view.Strong, append([]string{o.headline()}, o.whyWhole()...)...)
 	fmt.Fprintln(a.Stdout)
 	printFirst(a, o)
-	figures(a, o).Print(a.Stdout)
+	figures(o).Print(a.Stdout)
 	if lines := storeLines(a, o.store); lines != nil {
 		fmt.Fprintln(a.Stdout)
 		a.Stdout.Sentences("STORE", view.Plain, lines...)
@@ -291,7 +291,7 @@ func decisionTable(a *app.App, decisions []history.Invocation) *view.Table {
 }
 
 // figures returns the lines on the last days' calls.
-func figures(a *app.App, o overview) *view.Table {
+func figures(o overview) *view.Table {
 	t := view.NewFoldedTable("FIGURE", "VALUE", "ABOUT")
 	managed := o.bill.Managed()
 	add := func(name string, c view.Cell, about ...string) {

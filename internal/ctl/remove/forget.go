@@ -50,7 +50,7 @@ func runForget(a *app.App, name string, f forgetFlags) error {
 	defer l.Close()
 	chains, err := app.FindChains(l, name)
 	if err != nil {
-		return unlessStored(a, l, name, err, func(s *storedChains) (bool, error) { return forgetStored(a, name, s, f) })
+		return unlessStored(a, name, err, func(s *storedChains) (bool, error) { return forgetStored(a, name, s, f) })
 	}
 	var all []chainTraces
 	var what []string

@@ -30,7 +30,7 @@ machines share ends on all of them; its task may also be one that only other mac
 func runReset(a *app.App, l *ledger.Ledger, name string, agreed app.Consent) error {
 	chains, err := app.FindChains(l, name)
 	if err != nil {
-		return unlessStored(a, l, name, err, func(s *storedChains) (bool, error) {
+		return unlessStored(a, name, err, func(s *storedChains) (bool, error) {
 			if ok, err := a.Agreed("end the session of task "+name+" on all machines", agreed); !ok {
 				return true, err
 			}

@@ -30,7 +30,7 @@ func storedChain(a *app.App, l *ledger.Ledger, c ledger.ChainName) (*storedChain
 	if shared, err := l.IsLent(c.ID); err != nil || !shared {
 		return nil, err
 	}
-	stored, err := openStored(a, l, fleet.Name{NativeIDs: c.NativeIDs, Task: c.Task, Tool: c.Tool, Cwd: c.Cwd, Role: c.Role, OneRole: true}, c.Cwd)
+	stored, err := openStored(a, fleet.Name{NativeIDs: c.NativeIDs, Task: c.Task, Tool: c.Tool, Cwd: c.Cwd, Role: c.Role, OneRole: true}, c.Cwd)
 	if stored == nil && err == nil && a.Getenv("REPRISE_STORE") != "off" {
 		err = app.WithHint(fmt.Errorf("chain %d is in a store that is not configured here", c.ID),
 			"set REPRISE_STORE, its key and REPRISE_PROJECT as the calls have them; REPRISE_STORE=off changes this machine only")
@@ -39,16 +39,16 @@ func storedChain(a *app.App, l *ledger.Ledger, c ledger.ChainName) (*storedChain
 }
 
 // storedTask returns what the store may have of a task of the working directory's project, nil without a store.
-func storedTask(a *app.App, l *ledger.Ledger, task string) (*storedChains, error) {
+func storedTask(a *app.App, task string) (*storedChains, error) {
 	dir, err := os.Getwd()
 	if err != nil || task == "" {
 		return nil, err
 	}
-	return openStored(a, l, fleet.Name{Task: task}, dir)
+	return openStored(a, fleet.Name{Task: task}, dir)
 }
 
 // openStored opens the store for chains of the project in a directory.
-func openStored(a *app.App, l *ledger.Ledger, name fleet.Name, dir string) (*storedChains, error) {
+func openStored(a *app.App, name fleet.Name, dir string) (*storedChains, error) {
 	s, err := app.StoreSettings(a)
 	if err != nil || s.URL == "" {
 		return nil, err
@@ -113,11 +113,11 @@ func storedWords(before string, k fleet.Kept) string {
 
 // unlessStored returns an error about a chain that this machine does not know, unless the store has a task of
 // this name. Then use changes that.
-func unlessStored(a *app.App, l *ledger.Ledger, name string, unknown error, use func(*storedChains) (found bool, err error)) error {
+func unlessStored(a *app.App, name string, unknown error, use func(*storedChains) (found bool, err error)) error {
 	if chain := app.UnknownChain(""); !errors.As(unknown, &chain) {
 		return unknown
 	}
-	stored, err := storedTask(a, l, name)
+	stored, err := storedTask(a, name)
 	if err != nil {
 		return err
 	}
