@@ -100,7 +100,7 @@ func TestSlicesKnowWhatOnlyAnHourHadKept(t *testing.T) {
 	}
 	const start = 100 * hour
 	call(start, "one", 0, true)
-	call(start+10*minute, "one", 0, true) // asks for an hour
+	call(start+10*minute, "one", 0, true)      // asks for an hour
 	call(start+20*minute, "one", 9_000, false) // finds what the one before has asked for
 	call(start+30*minute, "two", 4_000, true)
 	list, err := Slices(l, Filter{}, 1<<40)
