@@ -34,7 +34,7 @@ func Main() {
 	flag.StringVar(&o.run, "run", "", "run the scenarios, with -matrix the versions, that match this `regexp` only")
 	flag.BoolVar(&o.verbose, "v", false, "print times, and the differences that are deliberate")
 	flag.Uint64Var(&o.seed, "seed", 0, "draw what is drawn by chance by this `number`; 0 for another one each time")
-	flag.BoolVar(&o.sample, "sample", false, "run a part of the scenarios, drawn by chance: each kind and half of the rows of one tool, and one scenario of each other tool")
+	flag.BoolVar(&o.sample, "sample", false, "run a part of the scenarios, drawn by chance: each kind and a third of the rows of one tool, and one scenario of each other tool")
 	flag.BoolVar(&o.matrix, "matrix", false, "run a few scenarios with many versions of each tool, and print a table in Markdown")
 	flag.Parse()
 	toolbox.RestoreSignals() // a shell that runs us in the background makes us ignore some, and the tools would inherit that
@@ -132,7 +132,7 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 	return all, nil
 }
 
-// sample draws a tool, and of its scenarios one of each kind and half of all rows. Of each other tool it draws one.
+// sample draws a tool, and of its scenarios one of each kind and a third of the other rows. Of each other tool it draws one.
 func sample(all []scenario, seed uint64) (drawn []scenario) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return s.slow })
 	slices.SortFunc(all, func(a, b scenario) int { return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.name, b.name)) })
@@ -152,7 +152,7 @@ func sample(all []scenario, seed uint64) (drawn []scenario) {
 			continue
 		default:
 			rows[s.row()] = true
-			if dice.IntN(2) == 0 {
+			if dice.IntN(3) > 0 {
 				continue
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A sample has each kind and half of the rows of one tool, and one scenario of each other. In time every tool is drawn.
+// A sample has each kind and a third of the other rows of one tool, and one scenario of each other. In time every tool is drawn.
 func TestSample(t *testing.T) {
 	tools := slices.Sorted(maps.Keys(clis))
 	drawn := map[string]bool{}
