@@ -20,11 +20,7 @@ import (
 
 // compiled is testdata/fake/tool.c, ready to run.
 var compiled = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "shimctl-test-*")
-	if err != nil {
-		return "", err
-	}
-	tool := filepath.Join(dir, "tool")
+	tool := filepath.Join(tools, "fake-tool")
 	out, err := exec.Command("cc", "-o", tool, "../../testdata/fake/tool.c").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
