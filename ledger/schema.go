@@ -30,4 +30,5 @@ var migrations = []string{schema,
 	"ALTER TABLE passed ADD COLUMN detail TEXT NOT NULL DEFAULT ''",
 	"ALTER TABLE sessions ADD COLUMN format INTEGER NOT NULL DEFAULT 1",     // the Format that it was recorded in
 	"ALTER TABLE invocations ADD COLUMN why_whole TEXT NOT NULL DEFAULT ''", // why a resumed session was sent the whole prompt
+	"CREATE INDEX invocations_hour ON invocations (started) WHERE cache_hour",
 }

@@ -82,8 +82,9 @@ func (f *Front) Add(more Front) {
 // What a Front is read from. A session in use shortly before is in the cache if nothing tells that it is not.
 const (
 	firstKnown = "coalesce(first_prompt >= 4096, 0)"
-	onlyByHour = `(SELECT max(p.cache_hour) AND invocations.started - max(p.started + p.duration) >= 300000 FROM invocations p WHERE p.id < invocations.id AND p.id >= invocations.id - 100
-		AND p.started > invocations.started - 3600000 AND p.tool = invocations.tool AND p.cwd = invocations.cwd AND p.model IS invocations.model)`
+	onlyByHour = `(EXISTS (SELECT 1 FROM invocations h WHERE h.cache_hour AND h.started BETWEEN invocations.started - 3600000 AND invocations.started)
+		AND started - (SELECT max(p.started + p.duration) FROM invocations p WHERE p.id < invocations.id AND p.id >= invocations.id - 100
+		AND p.tool = invocations.tool AND p.cwd = invocations.cwd AND p.model IS invocations.model) >= 300000)`
 	itsCache = "iif(coalesce(" + onlyByHour + ", 0), 0, first_read)"
 	sawMiss  = "coalesce(first_read NOT NULL AND (" + ledger.MissedCache + " OR " + onlyByHour + "), 0)"
 	frontOf  = "coalesce(sum(" + firstKnown + "), 0), coalesce(sum(max(first_prompt - sent_bytes / 4, 0)) FILTER (WHERE " + firstKnown + "), 0)," +
