@@ -88,6 +88,10 @@ func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	}
 	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
 		renameio.WithStaticPermissions(mode), renameio.WithExistingPermissions())
+	var named *fs.PathError
+	if errors.As(err, &named) {
+		return named.Err // without the temporary name
+	}
 	if err != nil {
 		return err
 	}

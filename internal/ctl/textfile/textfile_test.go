@@ -49,6 +49,10 @@ func TestReplaceFile(t *testing.T) {
 	if err := ReplaceFile(dir, 0o600, writes("three")); err == nil {
 		t.Error("a directory is replaced")
 	}
+	nowhere := filepath.Join(dir, "none", "file")
+	if err := ReplaceFile(nowhere, 0o600, writes("four")); err == nil || err.Error() != "write "+nowhere+": no such file or directory" {
+		t.Error(err)
+	}
 }
 
 // Who replaces a file of another user, as root does with sudo, leaves it theirs.
