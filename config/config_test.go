@@ -77,6 +77,7 @@ func TestMistakes(t *testing.T) {
 		{"unlike any", "colour_of_the_sky = 1", `c.toml:1: colour_of_the_sky: unknown key`, lost},
 		{"dot or dash", `log_level = "off"`, `c.toml:1: log_level: unknown key`, `did you mean "log.level"`},
 		{"first mistake first", "a = 1\nttl = 1", `c.toml:1: a: unknown key`, lost},
+		{"of a rule", `start_from = "coder"`, `c.toml:1: start_from: unknown key`, "start_from belongs in a rule, below a line [[rule]]"},
 		{"unknown in table", "[log]\n\nlevle = \"off\"", `c.toml:3: log.levle: unknown key`, `did you mean "log.level"`},
 		{"unknown table", "ttl = \"1s\"\n\n[tool.cladue]\npath = 3", `c.toml:3: tool.cladue: unknown key`, `did you mean "tool.claude"`},
 		{"unknown, dotted", "\ntool.claude.pth = 3", `c.toml:2: tool.claude.pth: unknown key`, `did you mean "tool.claude.path"`},

@@ -63,7 +63,7 @@ func CheckKey(file, key string) error {
 		}
 		keys = append(keys, v.Key)
 	}
-	return Mistakes{{File: file, Key: key, Problem: "unknown key", Hint: nearest(key, keys, listsKeys)}}
+	return Mistakes{{File: file, Key: key, Problem: "unknown key", Hint: outsideRules(key, keys)}}
 }
 
 // typed returns the TOML of a value that a person typed for a key: as TOML if the key takes it so, or else as text or a list.

@@ -16,6 +16,14 @@ func nearest(name string, keys []string, otherwise string) string {
 	return otherwise
 }
 
+// outsideRules returns a hint for a name that is no key outside of rules.
+func outsideRules(name string, keys []string) string {
+	if slices.ContainsFunc(ruleSettings("", nil), func(s setting[Rule]) bool { return s.key == name }) {
+		return name + " belongs in a rule, below a line [[rule]]"
+	}
+	return nearest(name, keys, listsKeys)
+}
+
 // Nearest returns the known name most similar to the typed one, "" if none is. Of several it is the
 // first that begins with what was typed.
 func Nearest(typed string, known []string) string {

@@ -96,11 +96,11 @@ func apply[T any](d document, t *T, key toml.Key, known []setting[T]) *Error {
 		keys = append(keys, s.key)
 	}
 	if !slices.ContainsFunc(keys, func(k string) bool { return strings.HasPrefix(k, name+".") }) {
-		otherwise := listsKeys
+		hint := outsideRules(name, keys)
 		if len(d.under) > 0 {
-			otherwise = "a rule may have " + strings.Join(keys, ", ")
+			hint = nearest(name, keys, "a rule may have "+strings.Join(keys, ", "))
 		}
-		return d.place(key, &mistake{"unknown key", nearest(name, keys, otherwise)})
+		return d.place(key, &mistake{"unknown key", hint})
 	}
 	if _, ok := d.value(key).(map[string]any); !ok {
 		return d.place(key, &mistake{"must be a table", "write [" + d.name(key) + "] on a line of its own"})
