@@ -128,7 +128,7 @@ var (
 	becomes  = pattern(`^(.*?)\bexec\s[^;|]*(\$[@*]|\[[@*]\])[^|]*(\|\|.*)?$`)
 )
 
-// pattern returns a regular expression that is compiled when it is first used, which in most calls never happens.
+// pattern returns a regular expression that is compiled when it is first used.
 func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
