@@ -187,10 +187,11 @@ func (b *Book) lacks(c *ledger.Call, chains []decide.ChainFacts) bool {
 
 // An Identity is what must be equal for two machines to share a call's sessions.
 type Identity struct {
-	Name            string // the same on two machines with the same key if all the rest is
-	Project         string
-	Directory, Home string
-	Scope           string // the rule that names task and role, "" if the caller does
+	Name      string `json:"name" doc:"equal on two machines with one key if all below is, and task, role, tool and the prompt's beginning"`
+	Project   string `json:"project" doc:"name of the project"`
+	Directory string `json:"directory" doc:"the working directory"`
+	Home      string `json:"home" doc:"the tool's home"`
+	Scope     string `json:"rule,omitempty" doc:"the rule that names task and role"` // "" if the caller does
 }
 
 // Identity returns the identity of a call.

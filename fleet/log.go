@@ -70,10 +70,15 @@ func Calls(ctx context.Context, log store.Log, since decide.Millis, each func(le
 
 // Sums are what several machines did with a store.
 type Sums struct {
-	Machines, Calls, Resumed int64
-	Elsewhere                int64 // of Resumed, those whose session was last used on another machine
-	// Why sessions are not in the store, and why calls could not go on with those that are.
-	Fenced, NoAnswer, TooLarge, Failed, Differs int64
+	Machines  int64 `json:"machines" doc:"machines"`
+	Calls     int64 `json:"calls" doc:"their calls"`
+	Resumed   int64 `json:"resumed" doc:"resumed calls"`
+	Elsewhere int64 `json:"from_another_machine" doc:"of these, those whose session was last used on another machine"`
+	Fenced    int64 `json:"fenced" doc:"sessions not kept since another call had replaced them"`
+	NoAnswer  int64 `json:"no_answer" doc:"sessions of which it is not known whether they arrived"`
+	TooLarge  int64 `json:"too_large" doc:"sessions larger than is shared"`
+	Failed    int64 `json:"failed" doc:"sessions not kept for another failure of the store"`
+	Differs   int64 `json:"checkout_differs" doc:"calls whose directory lacked what the session's last run had left"`
 }
 
 // Sum sums up calls.

@@ -43,16 +43,16 @@ type Explanation struct {
 // Other says what becomes of the call if its output goes to a program instead of a terminal, or the
 // reverse. It is nil if that makes no difference to whether the call is managed.
 type Other struct {
-	Managed bool
-	Reason  reason.Code // why it is not managed, "" if it is
+	Managed bool        `json:"managed" doc:"whether the call is managed then"`
+	Reason  reason.Code `json:"reason,omitempty" doc:"why not"`
 }
 
 // Nearest is the chain that the prompt was compared with: the decision's, or if the decision has
 // none, the one whose session was sent most of the prompt.
 type Nearest struct {
-	Chain    int64
-	Session  string // "" if it is not known yet
-	Relation reason.Code
+	Chain    int64       `json:"chain" doc:"its chain"`
+	Session  string      `json:"session,omitempty" doc:"its session"` // "" if it is not known yet
+	Relation reason.Code `json:"relation" doc:"how the prompt relates to the session's"`
 }
 
 // A Block is a part of the caller's prompt. Sent reports whether the nearest chain's session was

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"reprise/fleet"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
@@ -290,15 +291,15 @@ type explainReport struct {
 	Attempt     *int               `json:"attempt,omitempty" doc:"the attempt that the rule captured"`
 	Chain       int64              `json:"chain,omitempty" doc:"its chain"`
 	Session     string             `json:"session,omitempty" doc:"the session that would be resumed or copied"`
-	Shared      *identityReport    `json:"shared,omitempty" doc:"what must be equal on two machines for them to share its sessions"`
+	Shared      *fleet.Identity    `json:"shared,omitempty" doc:"what must be equal on two machines for them to share its sessions"`
 	Unshared    string             `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
 	Prices      *view.PricesReport `json:"prices,omitempty" doc:"cost of the runs, if the reason is dearer"`
 	Warning     string             `json:"warning,omitempty" doc:"what will keep the next calls fresh"`
 	For         []string           `json:"evidence_for,omitempty" doc:"evidence that the call continues the session's own work"`
-	Against     []findingReport    `json:"evidence_against,omitempty" doc:"evidence against it"`
-	Compared    *nearestReport     `json:"compared" doc:"what the prompt was compared with"`
+	Against     []prompt.Finding   `json:"evidence_against,omitempty" doc:"evidence against it"`
+	Compared    *shim.Nearest      `json:"compared" doc:"what the prompt was compared with"`
 	Terminal    bool               `json:"terminal" doc:"whether the output is assumed to go to a terminal"`
-	Other       *otherReport       `json:"other_output,omitempty" doc:"set if the call would be handled differently with its output at a program instead of a terminal, or the reverse"`
+	Other       *shim.Other        `json:"other_output,omitempty" doc:"set if the call would be handled differently with its output at a program instead of a terminal, or the reverse"`
 	Args        []string           `json:"args" doc:"arguments of the real binary, without its name"`
 	Stdin       *string            `json:"stdin,omitempty" doc:"the stdin that replaces the caller's"`
 	Prompt      string             `json:"prompt,omitempty" doc:"what the model would be sent"`
@@ -307,37 +308,6 @@ type explainReport struct {
 	PromptBytes int                `json:"prompt_bytes" doc:"length of the caller's prompt"`
 	Blocks      []blockReport      `json:"blocks" doc:"blocks of the prompt"`
 	view.AdviceReport
-}
-
-type findingReport struct {
-	Kind  string `json:"kind" doc:"its kind"`
-	Words string `json:"words,omitempty" doc:"words found in the prompt"`
-}
-
-func findingReports(list []prompt.Finding) (out []findingReport) {
-	for _, f := range list {
-		out = append(out, findingReport(f))
-	}
-	return out
-}
-
-type identityReport struct {
-	Name      string `json:"name" doc:"equal on two machines with one key if all below is, and task, role, tool and the prompt's beginning"`
-	Project   string `json:"project" doc:"name of the project"`
-	Directory string `json:"directory" doc:"the working directory"`
-	Home      string `json:"home" doc:"the tool's home"`
-	Rule      string `json:"rule,omitempty" doc:"the rule that names task and role"`
-}
-
-type otherReport struct {
-	Managed bool        `json:"managed" doc:"whether the call is managed then"`
-	Reason  reason.Code `json:"reason,omitempty" doc:"why not"`
-}
-
-type nearestReport struct {
-	Chain    int64       `json:"chain" doc:"its chain"`
-	Session  string      `json:"session,omitempty" doc:"its session"`
-	Relation reason.Code `json:"relation" doc:"how the prompt relates to the session's"`
 }
 
 type blockReport struct {
@@ -366,15 +336,12 @@ func decided(a *app.App, e shim.Explanation) why.Decided {
 func explainJSON(a *app.App, call []string, e shim.Explanation) explainReport {
 	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
 		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: view.RoleName(e.Role), Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
-		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.Plan.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{}}
+		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.Plan.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{},
+		Shared: e.Shared, Unshared: e.Unshared, Terminal: e.Terminal, Other: e.Other, Compared: e.Nearest, For: e.Proof.Sentences(), Against: e.Against}
 	r.AdviceReport = why.Advise(a.Configured(), decided(a, e))
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()
 	}
-	if s := e.Shared; s != nil {
-		r.Shared = &identityReport{s.Name, s.Project, s.Directory, s.Home, s.Scope}
-	}
-	r.Unshared = e.Unshared
 	if e.Reason == reason.Dearer {
 		r.Prices = view.PricesJSON(e.Prices)
 	}
@@ -384,14 +351,6 @@ func explainJSON(a *app.App, call []string, e shim.Explanation) explainReport {
 	if e.Attempt != rewrite.NoAttempt {
 		r.Attempt = &e.Attempt
 	}
-	r.Terminal = e.Terminal
-	if e.Other != nil {
-		r.Other = &otherReport{e.Other.Managed, e.Other.Reason}
-	}
-	if n := e.Nearest; n != nil {
-		r.Compared = &nearestReport{n.Chain, n.Session, n.Relation}
-	}
-	r.For, r.Against = e.Proof.Sentences(), findingReports(e.Against)
 	if e.Plan.HasStdin {
 		r.Stdin = &e.Plan.Stdin
 	}

@@ -14,6 +14,7 @@ import (
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/test/sample"
 )
@@ -45,7 +46,7 @@ func TestFiguresAgree(t *testing.T) {
 		}
 		var status struct {
 			Recent recentReport
-			Totals totalsReport
+			Totals history.Totals
 		}
 		read(&status, "status", "--since", "2026-01-01")
 		recent := status.Recent

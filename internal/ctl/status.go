@@ -333,26 +333,13 @@ func figures(o overview) *view.Table {
 
 type statusReport struct {
 	Schema    string             `json:"schema" doc:"name of this schema"`
-	Totals    totalsReport       `json:"totals" doc:"all calls in the ledger, of more than 50,000 the latest"`
+	Totals    history.Totals     `json:"totals" doc:"all calls in the ledger, of more than 50,000 the latest"`
 	Recent    recentReport       `json:"recent" doc:"the calls of the last days"`
 	Chains    []view.ChainReport `json:"chains" doc:"the 50 chains used last, the last first"`
 	Decisions []view.CallReport  `json:"decisions" doc:"the last calls, the latest first"`
 	Store     *storeReport       `json:"store,omitempty" doc:"the store that machines share, if one is configured"`
 	Passed    []why.PassedReport `json:"passed_through" doc:"recent headless calls that were passed through, by reason, the latest first"`
 	Warnings  []warning          `json:"warnings" doc:"warnings"`
-}
-
-type totalsReport struct {
-	Chains      int64 `json:"chains" doc:"chains"`
-	Calls       int64 `json:"calls" doc:"calls"`
-	Resumed     int64 `json:"resumed" doc:"resumed calls"`
-	Forked      int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
-	Fresh       int64 `json:"fresh" doc:"fresh calls"`
-	Observed    int64 `json:"observed" doc:"calls whose session the caller managed"`
-	Stopped     int64 `json:"stopped" doc:"calls that a budget stopped, in no other number"`
-	Never       int64 `json:"never" doc:"of the fresh calls, those that a rule keeps fresh"`
-	PromptBytes int64 `json:"prompt_bytes" doc:"length of the managed calls' prompts"`
-	SentBytes   int64 `json:"sent_bytes" doc:"length of what their models were sent"`
 }
 
 type recentReport struct {
@@ -375,7 +362,7 @@ type recentReport struct {
 
 func statusJSON(r view.Reporter, o overview) statusReport {
 	since, _ := periodJSON(cmp.Or(o.period, history.Always))
-	return statusReport{Schema: "shimctl.status/1", Totals: totalsReport(o.totals), Chains: view.Mapped(o.chains, r.Chain),
+	return statusReport{Schema: "shimctl.status/1", Totals: o.totals, Chains: view.Mapped(o.chains, r.Chain),
 		Recent: recentReport{Days: app.RecentDays, Since: since, Resumed: o.bill.Resumed, Forked: o.bill.Forked, Fresh: o.bill.Fresh, Input: o.bill.Input,
 			CacheRead: o.bill.Cached, CacheWrite: o.bill.Write, Output: o.bill.Output, Uncounted: o.bill.Uncounted,
 			Unpriced: o.bill.NotKnown, MoneyReport: view.MoneyJSON(o.bill.Total, o.bill.Source()), Saved: o.saved.Summary(), WholeShort: o.whole.Short, WholeLong: o.whole.Long},

@@ -49,17 +49,7 @@ type sharedRun struct {
 	Lost      *time.Time `json:"lost,omitempty" doc:"since when it counts as lost, by this machine's clock"`
 }
 
-type fleetReport struct {
-	Machines  int64 `json:"machines" doc:"machines"`
-	Calls     int64 `json:"calls" doc:"their calls"`
-	Resumed   int64 `json:"resumed" doc:"resumed calls"`
-	Elsewhere int64 `json:"from_another_machine" doc:"of these, those whose session was last used on another machine"`
-	Fenced    int64 `json:"fenced" doc:"sessions not kept since another call had replaced them"`
-	NoAnswer  int64 `json:"no_answer" doc:"sessions of which it is not known whether they arrived"`
-	TooLarge  int64 `json:"too_large" doc:"sessions larger than is shared"`
-	Failed    int64 `json:"failed" doc:"sessions not kept for another failure of the store"`
-	Differs   int64 `json:"checkout_differs" doc:"calls whose directory lacked what the session's last run had left"`
-}
+type fleetReport fleet.Sums
 
 // startStore reads the store in the background, if one is configured. The result is there within the store's timeout; it
 // is nil without a store.

@@ -10,11 +10,11 @@ import (
 
 // An HourRow is what a cache of an hour saves the calls of one tool, or would have saved them.
 type HourRow struct {
-	Tool   string
-	Calls  int64   // for which it was asked
-	Saved  float64 // weighted tokens that it saved their chains, negative if it cost more
-	Chains int64   // others, for which it would have been cheaper
-	Missed float64 // what it would have saved these
+	Tool   string  `json:"tool" doc:"name of the tool"`
+	Calls  int64   `json:"calls" doc:"calls for which the provider was asked to keep the prompt for an hour"`
+	Saved  float64 `json:"weighted_tokens_saved" doc:"what that saved their chains, by the pauses between their calls; negative if it cost more"`
+	Chains int64   `json:"other_chains" doc:"other chains for which it would have been cheaper"`
+	Missed float64 `json:"weighted_tokens_missed" doc:"what it would have saved these"`
 }
 
 // HourRows sums up the chains of the selected calls, by tool, of the tools that can ask the provider for an hour.

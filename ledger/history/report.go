@@ -24,24 +24,23 @@ type ChainRow struct {
 
 // A SessionRow is a session for display.
 type SessionRow struct {
-	ID       int64
-	Chain    int64
-	Tool     string
-	NativeID string // "" while it is not known
-	State    decide.State
-	Why      reason.Code // why it is dead
-	Reset    bool        // an answer or the user has ended it
-	Parent   string      // the session that it began as a copy of, "" for none
-	Held     bool
-	Version  string
-	Model    string // as it was requested
-	Answered string // the model that the tool named, "" if not known
-	Turns    int
-	Context  rewrite.Context
-	Created  decide.Millis
-	LastUsed decide.Millis
-
-	BaseBytes int // length of the text that it was sent last
+	ID        int64           `json:"-"`
+	NativeID  string          `json:"id" doc:"the tool's own ID, empty while unknown"`
+	Tool      string          `json:"tool" doc:"name of the tool"`
+	Chain     int64           `json:"chain" doc:"its chain"`
+	State     decide.State    `json:"state" doc:"running, live, failed, killed or dead; only a live one is resumed"`
+	Why       reason.Code     `json:"why,omitempty" doc:"why it is dead or failed, or why a copy of it failed if that may be its fault"`
+	Reset     bool            `json:"reset" doc:"whether an answer or shimctl reset ended it"`
+	Held      bool            `json:"busy" doc:"whether a process uses it"`
+	Parent    string          `json:"forked_from,omitempty" doc:"the session that it is a copy of"`
+	Version   string          `json:"version,omitempty" doc:"version of the tool"`
+	Model     string          `json:"model,omitempty" doc:"the model asked for"`
+	Answered  string          `json:"-"` // the model that the tool named, "" if not known
+	Turns     int             `json:"turns" doc:"calls of it that ended well"`
+	Context   rewrite.Context `json:"-"`
+	Created   decide.Millis   `json:"-"`
+	LastUsed  decide.Millis   `json:"-"`
+	BaseBytes int             `json:"-"` // length of the text that it was sent last
 }
 
 // Unshared returns why calls from a time on were not shared, although there was a store, and how many.
@@ -152,12 +151,16 @@ func DataVersion(l *ledger.Ledger) (version int64, err error) {
 
 // Totals are sums over calls.
 type Totals struct {
-	Chains, Calls, Resumed int64
-	Forked                 int64 // of the resumed ones, those in a copy of a session that another process has used
-	Fresh, Observed        int64
-	Stopped                int64 // by a budget; not in any other number
-	Never                  int64 // of the fresh ones, those that a rule makes independent
-	PromptBytes, SentBytes int64 // of the managed calls
+	Chains      int64 `json:"chains" doc:"chains"`
+	Calls       int64 `json:"calls" doc:"calls"`
+	Resumed     int64 `json:"resumed" doc:"resumed calls"`
+	Forked      int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
+	Fresh       int64 `json:"fresh" doc:"fresh calls"`
+	Observed    int64 `json:"observed" doc:"calls whose session the caller managed"`
+	Stopped     int64 `json:"stopped" doc:"calls that a budget stopped, in no other number"`
+	Never       int64 `json:"never" doc:"of the fresh calls, those that a rule keeps fresh"`
+	PromptBytes int64 `json:"prompt_bytes" doc:"length of the managed calls' prompts"`
+	SentBytes   int64 `json:"sent_bytes" doc:"length of what their models were sent"`
 }
 
 // SumUp sums up the selected invocations.

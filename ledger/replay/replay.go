@@ -47,12 +47,12 @@ type Call struct {
 
 // Figures are what names would have made of calls.
 type Figures struct {
-	Resumed     int                 // calls that would have been resumed
-	Late        int                 // further ones, had they not come later than ttl
-	PromptBytes int64               // of the prompts of those resumed
-	LeftOut     int64               // of these, those that would not have been sent
-	Estimated   bool                // the texts of some are gone
-	WhyWhole    map[reason.Code]int // why the whole prompts of some would have been sent
+	Resumed     int                 `json:"would_resume" doc:"calls that would have been resumed"`
+	Late        int                 `json:"later_than_ttl" doc:"further calls that came later than ttl"`
+	PromptBytes int64               `json:"prompt_bytes" doc:"length of the prompts of would_resume"`
+	LeftOut     int64               `json:"estimated_saved" doc:"bytes of these not sent"`
+	Estimated   bool                `json:"estimated" doc:"whether that is an estimate: the tool's files do not have all prompts"`
+	WhyWhole    map[reason.Code]int `json:"sent_whole,omitempty" doc:"why the whole prompts of some would have been sent"`
 }
 
 // Add counts a call.

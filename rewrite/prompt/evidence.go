@@ -38,8 +38,8 @@ type Evidence struct {
 
 // A Finding is a piece of a prompt that speaks for or against a resume.
 type Finding struct {
-	Kind  string // as listed in words.tsv, or shown
-	Words string // of the prompt
+	Kind  string `json:"kind" doc:"its kind"` // as listed in words.tsv, or shown
+	Words string `json:"words,omitempty" doc:"words found in the prompt"`
 }
 
 // kindShown is the kind of an answer in the prompt that is not the session's own.

@@ -75,14 +75,7 @@ type TriedRule struct {
 }
 
 // predicted is what a rule would have made of calls, as suggest, try and add say it.
-type predicted struct {
-	Resumed     int                 `json:"would_resume" doc:"calls that would have been resumed"`
-	Late        int                 `json:"later_than_ttl" doc:"further calls that came later than ttl"`
-	PromptBytes int64               `json:"prompt_bytes" doc:"length of the prompts of would_resume"`
-	LeftOut     int64               `json:"estimated_saved" doc:"bytes of these not sent"`
-	Estimated   bool                `json:"estimated" doc:"whether that is an estimate: the tool's files do not have all prompts"`
-	WhyWhole    map[reason.Code]int `json:"sent_whole,omitempty" doc:"why the whole prompts of some would have been sent"`
-}
+type predicted replay.Figures
 
 // words say it in a clause.
 func (p predicted) words() string {

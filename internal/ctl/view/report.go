@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"reprise/internal/prices"
-	"reprise/ledger/decide"
 	"reprise/ledger/history"
 	"reprise/rewrite/reason"
 )
@@ -33,28 +32,17 @@ func (r Reporter) Chain(c history.ChainRow) ChainReport {
 		Sessions: Mapped(c.Sessions, SessionJSON)}
 }
 
+// A SessionReport is a session with what follows from its record.
 type SessionReport struct {
-	ID            string       `json:"id" doc:"the tool's own ID, empty while unknown"`
-	Tool          string       `json:"tool" doc:"name of the tool"`
-	Chain         int64        `json:"chain" doc:"its chain"`
-	State         decide.State `json:"state" doc:"running, live, failed, killed or dead; only a live one is resumed"`
-	Why           reason.Code  `json:"why,omitempty" doc:"why it is dead or failed, or why a copy of it failed if that may be its fault"`
-	Reset         bool         `json:"reset" doc:"whether an answer or shimctl reset ended it"`
-	Busy          bool         `json:"busy" doc:"whether a process uses it"`
-	ForkedFrom    string       `json:"forked_from,omitempty" doc:"the session that it is a copy of"`
-	Version       string       `json:"version,omitempty" doc:"version of the tool"`
-	Model         string       `json:"model,omitempty" doc:"the model asked for"`
-	Turns         int          `json:"turns" doc:"calls of it that ended well"`
-	ContextTokens int64        `json:"context_tokens" doc:"tokens of the context in use"`
-	ContextLimit  *int64       `json:"context_limit" doc:"size of the context in tokens"`
-	Created       time.Time    `json:"created" doc:"when it started"`
-	LastUsed      time.Time    `json:"last_used" doc:"when it was last used"`
+	history.SessionRow
+	ContextTokens int64     `json:"context_tokens" doc:"tokens of the context in use"`
+	ContextLimit  *int64    `json:"context_limit" doc:"size of the context in tokens"`
+	Created       time.Time `json:"created" doc:"when it started"`
+	LastUsed      time.Time `json:"last_used" doc:"when it was last used"`
 }
 
 func SessionJSON(s history.SessionRow) SessionReport {
-	return SessionReport{ID: s.NativeID, Tool: s.Tool, Chain: s.Chain, State: s.State, Why: s.Why, Reset: s.Reset, Busy: s.Held,
-		ForkedFrom: s.Parent, Version: s.Version, Model: s.Model, Turns: s.Turns, ContextTokens: s.Context.Used,
-		ContextLimit: nonZero(s.Context.Limit), Created: s.Created.Time(), LastUsed: s.LastUsed.Time()}
+	return SessionReport{s, s.Context.Used, nonZero(s.Context.Limit), s.Created.Time(), s.LastUsed.Time()}
 }
 
 // A CallReport is a call with what follows from its record.

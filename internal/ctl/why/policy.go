@@ -52,13 +52,7 @@ func RulePolicy(c config.Config, rule string) config.Policy {
 
 func modelWords(model string) string { return cmp.Or(model, "the tool's own model") }
 
-type HourReport struct {
-	Tool   string  `json:"tool" doc:"name of the tool"`
-	Calls  int64   `json:"calls" doc:"calls for which the provider was asked to keep the prompt for an hour"`
-	Saved  float64 `json:"weighted_tokens_saved" doc:"what that saved their chains, by the pauses between their calls; negative if it cost more"`
-	Chains int64   `json:"other_chains" doc:"other chains for which it would have been cheaper"`
-	Missed float64 `json:"weighted_tokens_missed" doc:"what it would have saved these"`
-}
+type HourReport history.HourRow
 
 // HourJSON returns the rows of the tools that can ask the provider for an hour.
 func HourJSON(rows []history.HourRow) []HourReport {
