@@ -17,10 +17,10 @@ var idleNames = map[history.Idle]string{history.Briefly: "under 5 min", history.
 
 // expectedRate is the share of the prompts that the sessions had been sent before: a cache that still holds them
 // returns this much.
-func expectedRate(r history.CacheRow) float64 { return view.Rate(r.Held, r.Whole) }
+func expectedRate(r history.CacheRow) view.Number { return view.Rate(r.Held, r.Whole) }
 
 // readRate is the share of the prompts that came from the cache.
-func readRate(r history.CacheRow) float64 { return view.Rate(r.Read, r.Prompt) }
+func readRate(r history.CacheRow) view.Number { return view.Rate(r.Read, r.Prompt) }
 
 // printCache prints what resumed calls found in the provider's cache.
 func printCache(a *app.App, rows []history.CacheRow) {
@@ -38,21 +38,21 @@ func printCache(a *app.App, rows []history.CacheRow) {
 }
 
 type cacheReport struct {
-	Tool      string   `json:"tool" doc:"name of the tool"`
-	Version   string   `json:"version,omitempty" doc:"version of the tool"`
-	Model     string   `json:"model" doc:"the model that answered"`
-	Idle      string   `json:"idle" doc:"how long their sessions had not been used: under 5 min, 5 to 60 min or over 60 min"`
-	Calls     int64    `json:"calls" doc:"resumed calls that ended well"`
-	Expected  *float64 `json:"expected_rate" doc:"share of their prompts that their sessions had been sent before, null if the tool reports only sums"`
-	FromCache *float64 `json:"from_cache_rate" doc:"share of their prompts that came from the cache"`
-	Judged    int64    `json:"judged_calls" doc:"calls whose sessions were long enough to be cached"`
-	Missed    int64    `json:"missed_calls" doc:"of these, those that read less than three quarters of it from the cache"`
+	Tool      string      `json:"tool" doc:"name of the tool"`
+	Version   string      `json:"version,omitempty" doc:"version of the tool"`
+	Model     string      `json:"model" doc:"the model that answered"`
+	Idle      string      `json:"idle" doc:"how long their sessions had not been used: under 5 min, 5 to 60 min or over 60 min"`
+	Calls     int64       `json:"calls" doc:"resumed calls that ended well"`
+	Expected  view.Number `json:"expected_rate" doc:"share of their prompts that their sessions had been sent before, null if the tool reports only sums"`
+	FromCache view.Number `json:"from_cache_rate" doc:"share of their prompts that came from the cache"`
+	Judged    int64       `json:"judged_calls" doc:"calls whose sessions were long enough to be cached"`
+	Missed    int64       `json:"missed_calls" doc:"of these, those that read less than three quarters of it from the cache"`
 }
 
 func cacheJSON(rows []history.CacheRow) []cacheReport {
 	reports := []cacheReport{}
 	for _, r := range rows {
-		reports = append(reports, cacheReport{r.Tool, r.Version, r.Model, idleNames[r.Idle], r.Calls, view.Number(expectedRate(r)), view.Number(readRate(r)), r.Judged, r.Missed})
+		reports = append(reports, cacheReport{r.Tool, r.Version, r.Model, idleNames[r.Idle], r.Calls, expectedRate(r), readRate(r), r.Judged, r.Missed})
 	}
 	return reports
 }

@@ -19,6 +19,7 @@ import (
 	"reprise/internal/ctl/doctor"
 	"reprise/internal/ctl/remove"
 	"reprise/internal/ctl/rule"
+	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/setup"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
@@ -58,7 +59,7 @@ var shared = map[reflect.Type]string{
 	reflect.TypeFor[view.SessionReport](): "session",
 	reflect.TypeFor[view.CallReport]():    "call",
 	reflect.TypeFor[groupReport]():        "group",
-	reflect.TypeFor[meanReport]():         "mean",
+	reflect.TypeFor[saving.Mean]():        "mean",
 	reflect.TypeFor[view.PricesReport]():  "prices",
 	reflect.TypeFor[why.PassedReport]():   "passed",
 	reflect.TypeFor[view.AdviceReport]():  "remedy",
@@ -265,6 +266,9 @@ func (w schemaWriter) value(kind reflect.Type) jsonSchema {
 	}
 	if name := shared[kind]; name != "" {
 		return reference(name)
+	}
+	if kind == reflect.TypeFor[view.Number]() {
+		return jsonSchema{"type": []string{"number", "null"}}
 	}
 	if kind == reflect.TypeFor[history.Number]() {
 		return jsonSchema{"type": []string{"integer", "null"}}

@@ -71,44 +71,20 @@ func weeksTable(a *app.App, weeks []saving.QualityWeek) {
 }
 
 type qualityReport struct {
-	Measured bool                `json:"measured" doc:"whether the fresh chains were held out; otherwise what kept them fresh may explain a difference"`
-	Resumed  qualityArmReport    `json:"resumed" doc:"chains that were resumed"`
-	Fresh    qualityArmReport    `json:"fresh" doc:"chains that stayed fresh"`
-	Whole    *qualityArmReport   `json:"whole,omitempty" doc:"of the resumed chains, those that were sent whole prompts for comparison"`
-	Delta    *qualityArmReport   `json:"delta,omitempty" doc:"of the resumed chains, those that they are compared with"`
-	Weeks    []qualityWeekReport `json:"weeks" doc:"the same by the week in which the chains began"`
-	Warnings []string            `json:"warnings" doc:"where resumed chains did worse"`
-}
-
-type qualityArmReport struct {
-	Chains   int64      `json:"chains" doc:"chains that have ended, whose first call ended well and that had another one"`
-	Calls    meanReport `json:"calls" doc:"calls of a chain until it ended"`
-	Failed   meanReport `json:"failed_share" doc:"share of the chains with a failed call"`
-	MS       meanReport `json:"duration_ms" doc:"time of a chain's calls together"`
-	Tried    int64      `json:"resumes_tried" doc:"resumes that were tried"`
-	FellBack int64      `json:"resumes_given_up" doc:"of these, those that the tool refused, so that the call ran fresh"`
-	Accepted meanReport `json:"accepted_share" doc:"share of the resumes that the tool took"`
-}
-
-type qualityWeekReport struct {
-	Week    string           `json:"week" doc:"its Monday"`
-	Resumed qualityArmReport `json:"resumed" doc:"chains that were resumed"`
-	Fresh   qualityArmReport `json:"fresh" doc:"chains that stayed fresh"`
+	Measured bool                 `json:"measured" doc:"whether the fresh chains were held out; otherwise what kept them fresh may explain a difference"`
+	Resumed  saving.QualityArm    `json:"resumed" doc:"chains that were resumed"`
+	Fresh    saving.QualityArm    `json:"fresh" doc:"chains that stayed fresh"`
+	Whole    *saving.QualityArm   `json:"whole,omitempty" doc:"of the resumed chains, those that were sent whole prompts for comparison"`
+	Delta    *saving.QualityArm   `json:"delta,omitempty" doc:"of the resumed chains, those that they are compared with"`
+	Weeks    []saving.QualityWeek `json:"weeks" doc:"the same by the week in which the chains began"`
+	Warnings []string             `json:"warnings" doc:"where resumed chains did worse"`
 }
 
 func qualityJSON(q saving.Quality) qualityReport {
-	r := qualityReport{Measured: q.Measured, Resumed: qualityArmJSON(q.Resumed), Fresh: qualityArmJSON(q.Fresh), Weeks: []qualityWeekReport{},
+	r := qualityReport{Measured: q.Measured, Resumed: q.Resumed, Fresh: q.Fresh, Weeks: append([]saving.QualityWeek{}, q.Weeks...),
 		Warnings: append([]string{}, q.Warnings()...)}
-	for _, w := range q.Weeks {
-		r.Weeks = append(r.Weeks, qualityWeekReport{w.Monday, qualityArmJSON(w.Resumed), qualityArmJSON(w.Fresh)})
-	}
 	if q.Whole.Chains+q.Delta.Chains > 0 {
-		whole, delta := qualityArmJSON(q.Whole), qualityArmJSON(q.Delta)
-		r.Whole, r.Delta = &whole, &delta
+		r.Whole, r.Delta = &q.Whole, &q.Delta
 	}
 	return r
-}
-
-func qualityArmJSON(a saving.QualityArm) qualityArmReport {
-	return qualityArmReport{a.Chains, meanJSON(a.Calls), meanJSON(a.Failed), meanJSON(a.Millis), a.Tried, a.FellBack, meanJSON(a.Accepted)}
 }

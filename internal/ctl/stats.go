@@ -1,14 +1,10 @@
 package ctl
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"math"
 	"slices"
 	"strings"
 
-	"reprise/config"
 	"reprise/fleet"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/saving"
@@ -107,61 +103,30 @@ type billedGroup struct {
 	Bill view.Bill
 }
 
-// readStats reads the calls; a missing ledger counts as empty.
-func readStats(a *app.App, from statsSource) (stats, error) {
-	s := stats{By: history.By(from.by), limit: from.limit, Now: decide.MillisOf(a.Now)}
+// readStats reads the calls of this machine, or from the store those of all.
+func readStats(a *app.App, from statsSource) (s stats, err error) {
+	s = stats{By: history.By(from.by), limit: from.limit, Now: decide.MillisOf(a.Now)}
 	if s.By == history.ByDay || s.By == history.ByWeek {
 		s.limit = 0
 	}
-	table, err := a.LoadPrices()
-	if err != nil {
-		return s, err
-	}
-	if from.store {
-		err := s.readShared(a, from.flags, view.Reporter{Prices: table})
-		return s, err
-	}
-	path, err := config.LedgerFile(a.Own)
-	if err != nil {
-		return s, err
-	}
-	forGroups, err := ledger.OpenExisting(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		s.Filter, err = app.Filter(a, nil, from.flags)
-		return s, err
-	}
-	if err != nil {
-		return s, err
-	}
-	defer forGroups.Close()
-	if s.Filter, err = app.Filter(a, forGroups, from.flags); err != nil {
-		return s, err
-	}
-	forSaving, err := ledger.OpenExisting(path)
-	if err != nil {
-		return s, err
-	}
-	defer forSaving.Close()
-	err = a.Stderr.WithProgress("adding the calls up", func() error { return s.sum(forGroups, forSaving, view.Reporter{Prices: table}) })
+	err = a.WithCalls(app.CallsOf(a, from.store, from.flags), func(l *ledger.Ledger, r view.Reporter) (err error) {
+		if s.Filter, err = app.Filter(a, l, from.flags); err != nil {
+			return err
+		}
+		others := l
+		if from.store {
+			var machines fleet.Sums
+			machines, err = sumShared(l, s.Filter)
+			s.Fleet = (*fleetReport)(&machines)
+		} else if others, err = a.OpenOrEmpty(); err == nil {
+			defer others.Close()
+		}
+		if err != nil {
+			return err
+		}
+		return a.Stderr.WithProgress("adding the calls up", func() error { return s.sum(l, others, r) })
+	})
 	return s, err
-}
-
-// readShared reads the calls of all machines from the store.
-func (s *stats) readShared(a *app.App, flags app.FilterFlags, r view.Reporter) error {
-	l, err := app.CallsOf(a, true, flags)()
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	if s.Filter, err = app.Filter(a, l, flags); err != nil {
-		return err
-	}
-	sums, err := sumShared(l, s.Filter)
-	if err != nil {
-		return err
-	}
-	s.Fleet = (*fleetReport)(&sums)
-	return s.sum(l, l, r)
 }
 
 // sumShared sums up the selected calls of a store's log.
@@ -313,7 +278,7 @@ func printComparison(a *app.App, c *saving.Comparison) {
 }
 
 func intervalCell(unit string, e saving.Mean) view.Cell {
-	if math.IsNaN(e.Low) { // of fewer than two
+	if !e.Low.Known() { // of fewer than two
 		return view.UnknownCell()
 	}
 	return view.Cell{Human: view.Amount(unit, e.Low) + " to " + view.Amount(unit, e.High),

@@ -326,8 +326,8 @@ func figures(o overview) *view.Table {
 	add("output tokens", output, o.bill.UncountedWords()...)
 	add("cost", view.PriceCell(o.bill.Total), o.bill.Sources()...)
 	saved := o.saved.Summary()
-	add("saved cost", view.SavedCell("nano_usd", saved.CostNanoUSD), saved.Words())
-	add("saved tokens", view.SavedCell("tokens", saved.Tokens), "weighted by what they cost", "shimctl stats says more")
+	add("saved cost", view.AmountCell("nano_usd", saved.CostNanoUSD), saved.Words())
+	add("saved tokens", view.AmountCell("tokens", saved.Tokens), "weighted by what they cost", "shimctl stats says more")
 	return t
 }
 

@@ -154,20 +154,20 @@ func savedToday(a *app.App, l *ledger.Ledger) ([]string, error) {
 // savedWords says in short what was saved: an estimate of money or tokens, else what is certain.
 func savedWords(s saving.Summary) string {
 	unit, amount := "nano_usd", s.CostNanoUSD
-	if amount == nil {
+	if !amount.Known() {
 		unit, amount = "tokens", s.Tokens
 	}
 	switch {
-	case amount == nil && s.LeftOutBytes > 0:
+	case !amount.Known() && s.LeftOutBytes > 0:
 		return fmt.Sprintf(", left out %s", view.Size(s.LeftOutBytes))
-	case amount == nil || *amount == 0:
+	case !amount.Known() || amount == 0:
 		return ""
 	}
-	text := view.Amount(unit, math.Abs(*amount))
+	text := view.Amount(unit, view.Number(math.Abs(float64(amount))))
 	if unit == "tokens" {
 		text += " tokens"
 	}
-	if *amount < 0 {
+	if amount < 0 {
 		return fmt.Sprintf(", cost ~%s more", text)
 	}
 	return fmt.Sprintf(", saved ~%s", text)

@@ -58,7 +58,7 @@ func (p *proof) print(w io.Writer) error {
 	for _, a := range p.arms {
 		s := a.sums()
 		fmt.Fprintf(w, "| %s | %d | %d | %d | %s | %d | %d | %d | %s | %d | %d | %s |\n", a.name, s.calls, s.resumed, s.prompt(), harness.Share(s.read, s.prompt()),
-			s.write, s.input, s.output, s.cost, a.failed, s.refused, view.Amount("ms", float64(s.millis)/float64(max(1, s.calls))))
+			s.write, s.input, s.output, s.cost, a.failed, s.refused, view.Amount("ms", view.Rate(s.millis, int64(max(1, s.calls)))))
 	}
 	before, after := control.sums(), treated.sums()
 	if before.calls == p.rounds-1 && after.calls == before.calls {

@@ -165,8 +165,8 @@ func facts(t history.Group, saved saving.Summary, all view.Bill, slices []histor
 		about = strings.Join(append(kinds, all.UncountedWords()...), ", ")
 	}
 	return []draw.Fact{
-		{Name: "saved cost", Value: view.SavedCell("nano_usd", saved.CostNanoUSD).Human, About: saved.Words()},
-		{Name: "saved tokens", Value: view.SavedCell("tokens", saved.Tokens).Human, About: "weighted by what they cost; " + saved.Words()},
+		{Name: "saved cost", Value: view.AmountCell("nano_usd", saved.CostNanoUSD).Human, About: saved.Words()},
+		{Name: "saved tokens", Value: view.AmountCell("tokens", saved.Tokens).Human, About: "weighted by what they cost; " + saved.Words()},
 		{Name: "cost", Value: all.Total.Human(), About: strings.Join(all.Sources(), ", ")},
 		{Name: "tokens", Value: tokens, About: about},
 		{Name: "from the cache", Value: view.Amount("share", view.CacheRate(t)), About: "of what the models read"},
@@ -184,7 +184,7 @@ func briefly(n float64) string {
 }
 
 // tokenKinds are the parts of a column of tokens, from the bottom. The largest is first. Each
-// has the name of its figure.
+// has the name of its figure of tokens.
 var tokenKinds = []draw.Kind{
 	{Name: "cache read", Class: "cache-read"},
 	{Name: "cache write", Class: "cache-write"},
@@ -233,7 +233,7 @@ func tokenChart(title string, kinds []draw.Kind, spans []spanOfDays) draw.Chart 
 	return drawnBy(func(s spanOfDays) draw.Span {
 		var with, without []draw.Amount
 		for _, kind := range kinds {
-			used, saved := s.tokens(figureIndex(kind.Name))
+			used, saved := s.tokens(figureIndex(kind.Name + " tokens"))
 			with = append(with, newAmount(used, briefly))
 			without = append(without, newAmount(max(0, used+saved), briefly))
 		}
@@ -252,7 +252,7 @@ func moneyChart(title string, spans []spanOfDays) draw.Chart {
 
 // moneyTick writes an amount of a scale without needless zeros.
 func moneyTick(nano float64) string {
-	text := view.Amount("nano_usd", nano)
+	text := view.Amount("nano_usd", view.Number(nano))
 	if dollars, cents, ok := strings.Cut(text, "."); ok {
 		if cents = strings.TrimSuffix(cents, "00"); cents == "" {
 			return dollars
@@ -263,9 +263,9 @@ func moneyTick(nano float64) string {
 }
 
 func cacheChart(title string, spans []spanOfDays) draw.Chart {
-	percent := func(share float64) string { return view.Amount("share", share) }
+	percent := func(share float64) string { return view.Amount("share", view.Number(share)) }
 	return drawnBy(func(s spanOfDays) draw.Span {
-		share := newAmount(view.CacheRate(history.Group{Sums: s.sums}), percent)
+		share := newAmount(float64(view.CacheRate(history.Group{Sums: s.sums})), percent)
 		return draw.Span{With: []draw.Amount{share}, Sum: share}
 	}, draw.Chart{Title: title, About: "Of the tokens that models read, the share that came from the provider's cache.",
 		Kinds: []draw.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, Tick: percent}, spans)
@@ -303,8 +303,8 @@ func moneyAmount(cost view.Sum, more float64) draw.Amount {
 	return draw.Amount{N: float64(cost.Nano), Text: cost.Human()}
 }
 
-func figureIndex(name string) int {
-	return slices.IndexFunc(saving.Figures, func(f saving.Figure) bool { return f.Name == name })
+func figureIndex(title string) int {
+	return slices.IndexFunc(saving.Figures, func(f saving.Figure) bool { return f.Title() == title })
 }
 
 func newAmount(n float64, text func(float64) string) draw.Amount {
@@ -321,8 +321,8 @@ func savedTable(st saving.Saving) draw.Saved {
 			whole := f.Control.Mean
 			row := draw.Row{Name: f.Title(), Change: view.Amount("share", f.Difference.Mean/whole),
 				Cells: []draw.Cell{newCell(f.Unit, f.Control), newCell(f.Unit, f.Treated), newCell(f.Unit, f.Difference)}}
-			if !math.IsNaN(f.Difference.Mean) && whole > 0 {
-				row.Interval = &draw.Interval{Low: f.Difference.Low / whole, Mean: f.Difference.Mean / whole, High: f.Difference.High / whole}
+			if f.Difference.Mean.Known() && whole > 0 {
+				row.Interval = &draw.Interval{Low: float64(f.Difference.Low / whole), Mean: float64(f.Difference.Mean / whole), High: float64(f.Difference.High / whole)}
 			}
 			saved.Rows = append(saved.Rows, row)
 		}
@@ -340,7 +340,7 @@ func savedTable(st saving.Saving) draw.Saved {
 }
 
 func newCell(unit string, e saving.Mean) draw.Cell {
-	if math.IsNaN(e.Mean) {
+	if !e.Mean.Known() {
 		return draw.Cell{Text: view.Amount(unit, e.Mean)}
 	}
 	return draw.Cell{Text: view.Amount(unit, e.Mean), Range: view.Amount(unit, e.Low) + " to " + view.Amount(unit, e.High)}

@@ -170,8 +170,8 @@ func TestReportAgreesWithStats(t *testing.T) {
 			for _, day := range spans {
 				byDay += day.saved[i]
 			}
-			if saved := want.Saved(f.Name); saved <= 0 || !near(saved, got.Saved(f.Name)) || !near(saved, byDay) {
-				t.Errorf("control %v: %s: stats says %v, the report %v, its days %v", control, f.Name, saved, got.Saved(f.Name), byDay)
+			if saved := float64(want.Saved(f.Key)); saved <= 0 || !near(saved, float64(got.Saved(f.Key))) || !near(saved, byDay) {
+				t.Errorf("control %v: %s: stats says %v, the report %v, its days %v", control, f.Key, saved, got.Saved(f.Key), byDay)
 			}
 		}
 	}

@@ -145,7 +145,7 @@ func (g groupSum) drawn(name draw.Link) draw.TableRow {
 		tokens = view.ShortNumber(t.Input + t.CacheRead + t.CacheWrite + t.Output)
 	}
 	if g.compare {
-		saved = view.Amount("nano_usd", g.saved)
+		saved = view.Amount("nano_usd", view.Number(g.saved))
 	}
 	row := draw.TableRow{Name: name}
 	for _, text := range []string{g.bill.Total.Human(), saved, view.Thousands(g.calls.Calls), view.Amount("share", view.ReuseRate(g.calls)), tokens} {

@@ -3,6 +3,7 @@ package saving
 import (
 	"math"
 
+	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
@@ -11,23 +12,25 @@ import (
 
 // A Comparison compares the chains that were held out with the others.
 type Comparison struct {
-	Control, Treated ArmSize
-	Changed          int64 // chains that were in both arms, since rollout was changed: left out
-	Figures          []ComparedFigure
+	ControlChains int64            `json:"control_chains" doc:"chains that were held out"`
+	ControlCalls  int64            `json:"control_calls" doc:"their calls"`
+	TreatedChains int64            `json:"treated_chains" doc:"the others"`
+	TreatedCalls  int64            `json:"treated_calls" doc:"their calls"`
+	Changed       int64            `json:"changed_chains" doc:"chains left out that changed sides"` // since rollout was changed
+	Figures       []ComparedFigure `json:"figures" doc:"what was compared"`
 }
-
-// An ArmSize is how much an arm holds.
-type ArmSize struct{ Chains, Calls int64 }
 
 // A ComparedFigure is a mean in both arms, and the treated arm's less the control's.
 type ComparedFigure struct {
 	Figure
-	Control, Treated, Difference Mean
+	Control    Mean `json:"control" doc:"of the calls that were held out"`
+	Treated    Mean `json:"treated" doc:"of the others"`
+	Difference Mean `json:"difference" doc:"treated minus control"`
 }
 
-// A Mean is a mean with its interval; both are NaN if no call has the figure.
+// A Mean is a mean with its interval; neither is known if no call has the figure.
 type Mean struct {
-	Mean float64
+	Mean view.Number `json:"mean" doc:"mean over calls"`
 	Interval
 }
 
@@ -52,16 +55,15 @@ func compare(chains []history.ChainSums) (c Comparison, ok bool) {
 		}
 	}
 	c.Changed /= 2
-	c.Control = ArmSize{int64(len(control)), ofControl.Calls}
-	c.Treated = ArmSize{int64(len(treated)), ofTreated.Calls}
+	c.ControlChains, c.ControlCalls = int64(len(control)), ofControl.Calls
+	c.TreatedChains, c.TreatedCalls = int64(len(treated)), ofTreated.Calls
 	if len(control) < 2 || len(treated) < 2 {
 		return c, false
 	}
 	inTreated, inControl, between := bootstrap(treated, control)
 	for i, f := range Figures {
 		a, b := f.Of(ofTreated), f.Of(ofControl)
-		compared := ComparedFigure{f, Mean{b.Sum / b.N, inControl[i]}, Mean{a.Sum / a.N, inTreated[i]},
-			Mean{a.Sum/a.N - b.Sum/b.N, between[i]}}
+		compared := ComparedFigure{f, Mean{b.mean(), inControl[i]}, Mean{a.mean(), inTreated[i]}, Mean{difference(a.mean(), b.mean()), between[i]}}
 		if f.Unit == "share" && a.N > 0 && b.N > 0 {
 			compared.Control.Interval, compared.Treated.Interval = wilson(b.Sum, b.N), wilson(a.Sum, a.N)
 		}
@@ -70,27 +72,37 @@ func compare(chains []history.ChainSums) (c Comparison, ok bool) {
 	return c, true
 }
 
+// difference returns a - b, 0 for what is only an error of rounding.
+func difference(a, b view.Number) view.Number {
+	if less := a - b; math.Abs(float64(less)) >= 1e-9 || !less.Known() {
+		return less
+	}
+	return 0
+}
+
 // clear reports whether the interval of the difference lies on one side of zero.
 func (f ComparedFigure) clear() bool { return f.Difference.High < 0 || f.Difference.Low > 0 }
 
 // An Estimate compares each resumed call with the mean of the fresh calls of its tool, rule, role and
 // model. Guards do not keep calls fresh at random, so this measures nothing.
 type Estimate struct {
-	Rough      bool  // with fewer than MinFresh calls of a kind to compare with
-	Resumed    int64 // calls that could be compared with fresh ones
-	Fresh      int64 // the fresh ones
-	ByFirst    int64 // of Resumed, those that could only be compared with first calls
-	FirstCalls int64 // of Fresh, those first calls
-	Unlike     int64 // resumed calls for which there were too few fresh ones
-	Figures    []SavedFigure
+	Rough      bool          `json:"rough" doc:"whether there were fewer than 5 fresh calls of a kind to compare with"`
+	Resumed    int64         `json:"resumed_calls" doc:"resumed calls that were compared"`
+	Fresh      int64         `json:"fresh_calls" doc:"fresh calls they are compared with"`
+	ByFirst    int64         `json:"resumed_calls_by_first_calls" doc:"of these, those compared with first calls only"`
+	FirstCalls int64         `json:"first_calls" doc:"these first calls"`
+	Unlike     int64         `json:"uncomparable_calls" doc:"resumed calls with too few fresh calls to compare"`
+	Figures    []SavedFigure `json:"figures" doc:"what was compared"`
 }
 
 // A SavedFigure is a mean over the resumed calls, what similar fresh calls
-// would have, and the sum of the difference; NaN if no call has the figure.
+// would have, and the sum of the difference.
 type SavedFigure struct {
 	Figure
-	Calls                 int64 // resumed calls that have the figure and were compared
-	Resumed, Fresh, Saved float64
+	Calls   int64       `json:"-"` // resumed calls that have the figure and were compared
+	Resumed view.Number `json:"resumed_mean" doc:"mean of the resumed calls"`
+	Fresh   view.Number `json:"fresh_mean" doc:"mean of the fresh runs"`
+	Saved   view.Number `json:"saved" doc:"by all resumed_calls"`
 }
 
 // MinFresh is how many similar fresh calls a resumed call needs. With fewer, the estimate is rough.
@@ -248,10 +260,9 @@ func estimateAgainst(sides, peers []sideSums, least int64) Estimate {
 		if f.Unit == "share" {
 			continue // only calls that ended well are compared
 		}
-		n := resumedSum[i].N
-		s := SavedFigure{f, int64(n), resumedSum[i].Sum / n, freshSum[i].Sum / n, freshSum[i].Sum - resumedSum[i].Sum - hour[i]}
-		if n == 0 {
-			s.Saved = math.NaN()
+		s := SavedFigure{Figure: f, Calls: int64(resumedSum[i].N), Resumed: resumedSum[i].mean(), Fresh: freshSum[i].mean(), Saved: view.Unknown}
+		if s.Calls > 0 {
+			s.Saved = difference(view.Number(freshSum[i].Sum), view.Number(resumedSum[i].Sum+hour[i]))
 		}
 		out.Figures = append(out.Figures, s)
 	}

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
@@ -18,7 +19,7 @@ func TestWilson(t *testing.T) {
 		{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611}, {1, 29, 0.0061, 0.1718},
 	} {
 		got := wilson(tt.k, tt.n)
-		if math.Abs(got.Low-tt.low) > 2e-4 || math.Abs(got.High-tt.high) > 2e-4 {
+		if math.Abs(float64(got.Low)-tt.low) > 2e-4 || math.Abs(float64(got.High)-tt.high) > 2e-4 {
 			t.Errorf("%v of %v: %+v, want %v to %v", tt.k, tt.n, got, tt.low, tt.high)
 		}
 	}
@@ -86,16 +87,28 @@ func TestCompare(t *testing.T) {
 	}
 	both := append(experiment(1, 20, 1), history.ChainSums{Chain: 1, Arm: ledger.Control, Sums: history.Sums{Calls: 1000}})
 	c, ok := compare(both)
-	if !ok || c.Changed != 1 || c.Control.Chains != 10 || c.Treated.Chains != 9 || c.Control.Calls >= 1000 {
+	if !ok || c.Changed != 1 || c.ControlChains != 10 || c.TreatedChains != 9 || c.ControlCalls >= 1000 {
 		t.Errorf("a chain in both arms: %+v", c)
 	}
 	if _, ok := compare(chains[:3]); ok {
 		t.Error("one chain is an arm")
 	}
 	for _, f := range c.Figures {
-		if f.Unit == "ms" && !math.IsNaN(f.Difference.Mean) {
+		if f.Unit == "ms" && f.Difference.Mean.Known() {
 			t.Errorf("a duration that nobody knows differs by %+v", f.Difference)
 		}
+	}
+}
+
+// What is only an error of rounding is no difference, and has no sign.
+func TestDifference(t *testing.T) {
+	for _, tt := range []struct{ a, b, want view.Number }{{0.3, 0.1 + 0.2, 0}, {0.1 + 0.2, 0.3, 0}, {0.5, 1, -0.5}} {
+		if got := difference(tt.a, tt.b); got != tt.want || math.Signbit(float64(got)) != (tt.want < 0) {
+			t.Errorf("%g - %g: %g", tt.a, tt.b, got)
+		}
+	}
+	if got := difference(view.Unknown, 1); got.Known() {
+		t.Errorf("it is not known how much more, but %g", got)
 	}
 }
 
@@ -120,7 +133,7 @@ func TestEstimateSaving(t *testing.T) {
 	if want := (Estimate{Resumed: 12, Fresh: 12, ByFirst: 2, FirstCalls: 7, Unlike: 3}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if cost.Name != "cost" || cost.Resumed != 40./12 || cost.Fresh != 110./12 || cost.Saved != 70 {
+	if cost.Key != "cost" || cost.Resumed != 40./12 || cost.Fresh != 110./12 || cost.Saved != 70 {
 		t.Errorf("%+v", cost)
 	}
 }
@@ -140,7 +153,7 @@ func TestEstimateWhereTheCacheGoesByText(t *testing.T) {
 			both.Sums.Add(first.Sums)
 			both.Front.Add(first.Front)
 			both.Read, both.Most, both.CacheRead, both.Input = 12_000, 12_000, 12_000, both.Input-12_000
-			if s := New([]history.Slice{both, resumed}, nil, nil, nil).Saved(Weighted); math.Abs(s) > most {
+			if s := New([]history.Slice{both, resumed}, nil, nil, nil).Saved(Weighted); math.Abs(float64(s)) > most {
 				t.Errorf("with two fresh calls: saved %.0f", s)
 			}
 		}
@@ -152,7 +165,7 @@ func TestEstimateWhereTheCacheGoesByText(t *testing.T) {
 				t.Errorf("qwen: saved %.0f", s)
 			}
 		}
-		if math.Abs(saved) > most || tool == "claude" && saved < 20_000 {
+		if math.Abs(float64(saved)) > most || tool == "claude" && saved < 20_000 {
 			t.Errorf("%s: saved %.0f", tool, saved)
 		}
 	}

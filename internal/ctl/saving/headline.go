@@ -30,7 +30,7 @@ func (s Saving) Headline() string {
 	if prompts := a.words(); prompts != "" {
 		words += "; " + prompts
 	}
-	figures := []string{s.difference(Cost), s.difference(Weighted)}
+	figures := []string{s.lessOf(Cost), s.lessOf(Weighted)}
 	if 2*a.byLogin > a.Resumed {
 		slices.Reverse(figures)
 	}
@@ -50,36 +50,36 @@ func (a AtLeast) words() string {
 	return "their prompts were sent whole"
 }
 
-// difference says how much less or more of a figure the calls took; "" if that is not known. Where chains were held out, it also says
+// lessOf says how much less or more of a figure the calls took; "" if that is not known. Where chains were held out, it also says
 // what that measured.
-func (s Saving) difference(name string) (words string) {
-	if !math.IsNaN(s.Saved(name)) {
-		words = "; " + s.Estimate.words(name, s.AtLeast.Resumed)
+func (s Saving) lessOf(key string) (words string) {
+	if s.Saved(key).Known() {
+		words = "; " + s.Estimate.words(key, s.AtLeast.Resumed)
 	}
 	if s.Comparison != nil {
-		words += s.Comparison.words(name)
+		words += s.Comparison.words(key)
 	}
 	return words
 }
 
-func (c *Comparison) words(name string) string {
+func (c *Comparison) words(key string) string {
 	for _, f := range c.Figures {
 		share := f.Difference.Mean / f.Control.Mean
-		if f.Name != name || math.IsNaN(share) || math.IsInf(share, 0) {
+		if f.Key != key || !share.Known() {
 			continue
 		}
 		change := "no clear difference in " + f.Title()
 		if f.clear() {
 			change = fmt.Sprintf("%s %+.0f %% a call", f.Title(), 100*share)
 		}
-		return fmt.Sprintf("; measured against %s held out: %s", view.Count(c.Control.Calls, "call"), change)
+		return fmt.Sprintf("; measured against %s held out: %s", view.Count(c.ControlCalls, "call"), change)
 	}
 	return ""
 }
 
-func (e *Estimate) words(name string, resumed int64) string {
+func (e *Estimate) words(key string, resumed int64) string {
 	for _, f := range e.Figures {
-		if f.Name != name {
+		if f.Key != key {
 			continue
 		}
 		who := "they"
@@ -110,8 +110,8 @@ func (e *Estimate) words(name string, resumed int64) string {
 }
 
 // amountOf writes the size of a saving, and reports whether it is none but more use.
-func amountOf(f Figure, saved float64) (text string, more bool) {
-	text = view.Amount(f.Unit, math.Abs(saved))
+func amountOf(f Figure, saved view.Number) (text string, more bool) {
+	text = view.Amount(f.Unit, view.Number(math.Abs(float64(saved))))
 	if f.Unit != "nano_usd" {
 		text += " " + f.Title()
 	}

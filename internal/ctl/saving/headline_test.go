@@ -85,7 +85,7 @@ func TestHeadline(t *testing.T) {
 		for _, slice := range tt.slices {
 			sum += s.Share()(slice)[6]
 		}
-		if saved := s.Saved(Cost); !math.IsNaN(saved) && math.Abs(saved-sum) > 1 {
+		if saved := float64(s.Saved(Cost)); !math.IsNaN(saved) && math.Abs(saved-sum) > 1 {
 			t.Errorf("%s: the shares add up to %v, not %v", tt.name, sum, saved)
 		}
 	}
@@ -149,15 +149,15 @@ func TestEstimateByWhatTheCacheHeld(t *testing.T) {
 		}
 		all := []history.Slice{first, again}
 		s := New(all, nil, nil, nil)
-		if got := s.Saved(Weighted); math.Abs(got-tt.want) > 1 {
+		if got := float64(s.Saved(Weighted)); math.Abs(got-tt.want) > 1 {
 			t.Errorf("%s: %v weighted tokens, want %v", tt.name, got, tt.want)
 		}
-		if got := s.Saved(Cost); math.Abs(got-1000*tt.want) > 1000 {
+		if got := float64(s.Saved(Cost)); math.Abs(got-1000*tt.want) > 1000 {
 			t.Errorf("%s: %v nano-dollars, want %v", tt.name, got, 1000*tt.want)
 		}
 		for i, f := range Figures {
-			if sum := s.Share()(first)[i] + s.Share()(again)[i]; f.Unit != "share" && math.Abs(sum-s.Saved(f.Name)) > 1 {
-				t.Errorf("%s: the shares of %s add up to %v, not %v", tt.name, f.Name, sum, s.Saved(f.Name))
+			if sum := s.Share()(first)[i] + s.Share()(again)[i]; f.Unit != "share" && math.Abs(sum-float64(s.Saved(f.Key))) > 1 {
+				t.Errorf("%s: the shares of %s add up to %v, not %v", tt.name, f.Key, sum, s.Saved(f.Key))
 			}
 		}
 	}

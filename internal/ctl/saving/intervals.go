@@ -4,10 +4,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"reprise/internal/ctl/view"
 )
 
 // An Interval is a 95 % confidence interval.
-type Interval struct{ Low, High float64 }
+type Interval struct {
+	Low  view.Number `json:"low" doc:"lower end of the interval"`
+	High view.Number `json:"high" doc:"upper end of the interval"`
+}
 
 // wilson returns the Wilson score interval of a share, k of n. It holds for few
 // and for all too.
@@ -16,7 +21,7 @@ func wilson(k, n float64) Interval {
 	p, z2 := k/n, z*z
 	middle := (p + z2/(2*n)) / (1 + z2/n)
 	half := z / (1 + z2/n) * math.Sqrt(p*(1-p)/n+z2/(4*n*n))
-	return Interval{max(0, middle-half), min(1, middle+half)}
+	return Interval{max(0, difference(view.Number(middle), view.Number(half))), view.Number(min(1, middle+half))}
 }
 
 // A sample holds a ratio for each figure. Calls of one chain are alike, so a chain
@@ -33,25 +38,25 @@ const (
 
 // bootstrap returns, for each figure, the intervals of both arms' means and of their
 // difference, the first minus the second.
-func bootstrap(first, second []sample) (ofFirst, ofSecond, difference []Interval) {
+func bootstrap(first, second []sample) (ofFirst, ofSecond, between []Interval) {
 	random := rand.New(rand.NewPCG(bootstrapSeed, 0))
 	first, second = bundle(first), bundle(second)
 	figures := len(first[0])
-	a, b, d := make([][]float64, figures), make([][]float64, figures), make([][]float64, figures)
+	a, b, d := make([][]view.Number, figures), make([][]view.Number, figures), make([][]view.Number, figures)
 	for range bootstrapDraws {
 		meansA, meansB := means(draw(random, first)), means(draw(random, second))
 		for i := range figures {
-			a[i] = appendNumber(a[i], meansA[i])
-			b[i] = appendNumber(b[i], meansB[i])
-			d[i] = appendNumber(d[i], meansA[i]-meansB[i])
+			a[i] = appendKnown(a[i], meansA[i])
+			b[i] = appendKnown(b[i], meansB[i])
+			d[i] = appendKnown(d[i], difference(meansA[i], meansB[i]))
 		}
 	}
 	for i := range figures {
 		ofFirst = append(ofFirst, middle(a[i]))
 		ofSecond = append(ofSecond, middle(b[i]))
-		difference = append(difference, middle(d[i]))
+		between = append(between, middle(d[i]))
 	}
-	return ofFirst, ofSecond, difference
+	return ofFirst, ofSecond, between
 }
 
 func bundle(chains []sample) []sample {
@@ -84,27 +89,27 @@ func (s sample) add(more sample) {
 	}
 }
 
-func means(s sample) []float64 {
-	out := make([]float64, len(s))
+func means(s sample) []view.Number {
+	out := make([]view.Number, len(s))
 	for i, r := range s {
-		out[i] = r.Sum / r.N // NaN if no call has it
+		out[i] = r.mean()
 	}
 	return out
 }
 
-func appendNumber(to []float64, n float64) []float64 {
-	if math.IsNaN(n) {
+func appendKnown(to []view.Number, n view.Number) []view.Number {
+	if !n.Known() {
 		return to
 	}
 	return append(to, n)
 }
 
 // middle returns the bounds of the middle 95 % of the values.
-func middle(values []float64) Interval {
+func middle(values []view.Number) Interval {
 	if len(values) == 0 {
-		return Interval{math.NaN(), math.NaN()}
+		return Interval{view.Unknown, view.Unknown}
 	}
 	slices.Sort(values)
-	at := func(share float64) float64 { return values[int(share*float64(len(values)-1)+0.5)] }
+	at := func(share float64) view.Number { return values[int(share*float64(len(values)-1)+0.5)] }
 	return Interval{at(0.025), at(0.975)}
 }

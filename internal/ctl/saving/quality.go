@@ -22,19 +22,21 @@ type Quality struct {
 
 // A QualityArm is the chains of one side that have ended.
 type QualityArm struct {
-	Chains          int64
-	Tried, FellBack int64  // resumes
-	Calls           Mean   // of a chain, until it ended
-	Failed          Mean   // share of the chains in which a call failed
-	Millis          Mean   // of a chain's calls together
-	Accepted        Mean   // share of the resumes that were not given up for a fresh run
-	samples         [3]sum // of calls, chains with a failure, milliseconds
+	Chains   int64  `json:"chains" doc:"chains that have ended, whose first call ended well and that had another one"`
+	Calls    Mean   `json:"calls" doc:"calls of a chain until it ended"`
+	Failed   Mean   `json:"failed_share" doc:"share of the chains with a failed call"`
+	Millis   Mean   `json:"duration_ms" doc:"time of a chain's calls together"`
+	Tried    int64  `json:"resumes_tried" doc:"resumes that were tried"`
+	FellBack int64  `json:"resumes_given_up" doc:"of these, those that the tool refused, so that the call ran fresh"`
+	Accepted Mean   `json:"accepted_share" doc:"share of the resumes that the tool took"`
+	samples  [3]sum // of calls, chains with a failure, milliseconds
 }
 
 // A QualityWeek is the chains that began in a week.
 type QualityWeek struct {
-	Monday         string // in UTC
-	Resumed, Fresh QualityArm
+	Monday  string     `json:"week" doc:"its Monday"` // in UTC
+	Resumed QualityArm `json:"resumed" doc:"chains that were resumed"`
+	Fresh   QualityArm `json:"fresh" doc:"chains that stayed fresh"`
 }
 
 // A sum adds up a figure and its squares.
@@ -120,11 +122,11 @@ func (a *QualityArm) finish() {
 
 // mean returns the mean of n values with Student's interval. The chains are independent of each other, and few suffice.
 func (s sum) mean(n float64) Mean {
+	mean := view.Number(s.sum / n)
 	if n < 2 {
-		return Mean{s.sum / n, Interval{math.NaN(), math.NaN()}}
+		return Mean{mean, Interval{view.Unknown, view.Unknown}}
 	}
-	mean := s.sum / n
-	half := student(n-1) * math.Sqrt(max(0, s.squares/n-mean*mean)/(n-1))
+	half := view.Number(student(n-1) * math.Sqrt(max(0, s.squares/n-(s.sum/n)*(s.sum/n))/(n-1)))
 	return Mean{mean, Interval{mean - half, mean + half}}
 }
 
@@ -136,9 +138,9 @@ func student(degrees float64) float64 {
 
 func shareOf(k, n float64) Mean {
 	if n == 0 {
-		return Mean{math.NaN(), Interval{math.NaN(), math.NaN()}}
+		return Mean{view.Unknown, Interval{view.Unknown, view.Unknown}}
 	}
-	return Mean{k / n, wilson(k, n)}
+	return Mean{view.Number(k / n), wilson(k, n)}
 }
 
 // MinQuality is how many chains each side needs for a warning. In a simulated loop whose deltas lost their last section, the

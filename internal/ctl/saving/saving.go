@@ -13,8 +13,7 @@
 package saving
 
 import (
-	"math"
-
+	"reprise/internal/ctl/view"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
 	"reprise/rewrite/reason"
@@ -125,15 +124,15 @@ func sides(slices []history.Slice) (list []sideSums) {
 
 func likeness(s history.Slice) like { return like{s.Tool, s.Rule, s.Role, s.Model} }
 
-// Saved returns by how much less of a figure was used, negative if it was more; NaN if that is not
-// known.
-func (s Saving) Saved(name string) float64 {
+// Saved returns by how much less of a figure was used, negative if it was more; unknown without a figure to compare
+// with.
+func (s Saving) Saved(key string) view.Number {
 	if s.Estimate.Resumed > 0 {
 		for _, f := range s.Estimate.Figures {
-			if f.Name == name {
+			if f.Key == key {
 				return f.Saved
 			}
 		}
 	}
-	return math.NaN()
+	return view.Unknown
 }

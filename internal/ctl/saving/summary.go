@@ -18,21 +18,21 @@ const (
 
 // A Summary is a saving in short. Cost and tokens are negative if resuming was dearer.
 type Summary struct {
-	Headline     string   `json:"headline" doc:"the saving in one sentence"`
-	Calls        int64    `json:"managed_calls" doc:"managed calls"`
-	AllResumed   int64    `json:"all_resumed_calls" doc:"of these, the resumed ones"`
-	LeftOutBytes int64    `json:"left_out_bytes" doc:"counted: what the prompts of resumed calls left out, since the sessions held it"`
-	Basis        Basis    `json:"basis" doc:"what cost and tokens rest on: estimate, rough_estimate (fewer than 5 calls to compare with) or none"`
-	Resumed      int64    `json:"resumed_calls" doc:"calls with the saving"`
-	Against      int64    `json:"compared_calls" doc:"calls they are compared with"`
-	CostNanoUSD  *float64 `json:"cost_nano_usd" doc:"cost in billionths of a dollar"`
-	Tokens       *float64 `json:"weighted_tokens" doc:"tokens, weighted by what their kinds cost"`
+	Headline     string      `json:"headline" doc:"the saving in one sentence"`
+	Calls        int64       `json:"managed_calls" doc:"managed calls"`
+	AllResumed   int64       `json:"all_resumed_calls" doc:"of these, the resumed ones"`
+	LeftOutBytes int64       `json:"left_out_bytes" doc:"counted: what the prompts of resumed calls left out, since the sessions held it"`
+	Basis        Basis       `json:"basis" doc:"what cost and tokens rest on: estimate, rough_estimate (fewer than 5 calls to compare with) or none"`
+	Resumed      int64       `json:"resumed_calls" doc:"calls with the saving"`
+	Against      int64       `json:"compared_calls" doc:"calls they are compared with"`
+	CostNanoUSD  view.Number `json:"cost_nano_usd" doc:"cost in billionths of a dollar"`
+	Tokens       view.Number `json:"weighted_tokens" doc:"tokens, weighted by what their kinds cost"`
 }
 
 // Summary returns the saving in short.
 func (s Saving) Summary() Summary {
 	return Summary{Headline: s.Headline(), Calls: s.AtLeast.Calls, AllResumed: s.AtLeast.Resumed, LeftOutBytes: s.AtLeast.LeftOutBytes,
-		Basis: s.Basis(), Resumed: s.Estimate.Resumed, Against: s.Estimate.Fresh, CostNanoUSD: view.Number(s.Saved(Cost)), Tokens: view.Number(s.Saved(Weighted))}
+		Basis: s.Basis(), Resumed: s.Estimate.Resumed, Against: s.Estimate.Fresh, CostNanoUSD: s.Saved(Cost), Tokens: s.Saved(Weighted)}
 }
 
 // Basis returns what the saved cost and tokens rest on.
@@ -63,13 +63,13 @@ func (c *Comparison) Method() []string {
 	if c.Changed > 0 {
 		changed = fmt.Sprintf(", %s left out that changed sides with rollout", view.Count(c.Changed, "chain"))
 	}
-	if min(c.Control.Chains, c.Treated.Chains) < 20 {
+	if min(c.ControlChains, c.TreatedChains) < 20 {
 		wide = ", too narrow for fewer than twenty chains"
 	}
 	return []string{
 		fmt.Sprintf("control group: %s in %s held out, %s in %s treated%s. Means over calls, with intervals of 95 %%%s.",
-			view.Count(c.Control.Calls, "call"), view.Count(c.Control.Chains, "chain"),
-			view.Count(c.Treated.Calls, "call"), view.Count(c.Treated.Chains, "chain"), changed, wide),
+			view.Count(c.ControlCalls, "call"), view.Count(c.ControlChains, "chain"),
+			view.Count(c.TreatedCalls, "call"), view.Count(c.TreatedChains, "chain"), changed, wide),
 		"The first call of a chain is the same in both arms, and counted in both: the difference is that of whole jobs.",
 	}
 }
@@ -79,9 +79,9 @@ func (s Saving) Method() (words []string) {
 	e, arms := s.Estimate, s.Arms
 	switch {
 	case s.Comparison != nil:
-	case arms.Control.Chains+arms.Treated.Chains > 0:
+	case arms.ControlChains+arms.TreatedChains > 0:
 		words = append(words, fmt.Sprintf("The control group is too small to compare with: %s held out, %s treated.",
-			view.Count(arms.Control.Chains, "chain"), view.Count(arms.Treated.Chains, "chain")))
+			view.Count(arms.ControlChains, "chain"), view.Count(arms.TreatedChains, "chain")))
 	default:
 		words = append(words, "No chain was held out as a control group (rollout), so what resuming saved can only be estimated.")
 	}

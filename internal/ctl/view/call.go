@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -117,18 +116,6 @@ func sessionState(s history.SessionRow) string {
 		state += " (reset)"
 	}
 	return state
-}
-
-// SavedCell returns a cell with what was saved, nil if that is not known.
-func SavedCell(unit string, n *float64) Cell {
-	if n == nil {
-		return UnknownCell()
-	}
-	rounded := int64(math.Round(*n))
-	if unit == "nano_usd" {
-		return PriceCell(Sum{Known: true, Nano: rounded, Most: rounded})
-	}
-	return AmountCell(unit, float64(rounded))
 }
 
 // NameCell returns a cell with a name that people know.

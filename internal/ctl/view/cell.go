@@ -3,7 +3,6 @@ package view
 import (
 	"database/sql"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -89,8 +88,8 @@ func ShareCell(part, whole int64) Cell {
 
 // AmountCell returns a cell with an amount in its unit. Programs read a percentage, dollars
 // or milliseconds.
-func AmountCell(unit string, n float64) Cell {
-	if math.IsNaN(n) || math.IsInf(n, 0) {
+func AmountCell(unit string, n Number) Cell {
+	if !n.Known() {
 		return UnknownCell()
 	}
 	return Cell{Human: Amount(unit, n), Raw: PlainAmount(unit, n), Right: true}

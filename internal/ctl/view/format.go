@@ -98,11 +98,11 @@ func splitSign(n int64) (sign string, absolute int64) {
 }
 
 // Amount writes a figure for people. The unit is share, nano_usd, ms, tokens or calls, of which it is a mean.
-func Amount(unit string, n float64) string {
-	if math.IsNaN(n) || math.IsInf(n, 0) {
+func Amount(unit string, n Number) string {
+	if !n.Known() {
 		return NotKnown
 	}
-	return unsignedZero(inUnit(unit, n))
+	return unsignedZero(inUnit(unit, float64(n)))
 }
 
 // unsignedZero takes the sign off what is rounded to 0.
@@ -130,8 +130,8 @@ func inUnit(unit string, n float64) string {
 }
 
 // PlainAmount writes a known figure for programs.
-func PlainAmount(unit string, n float64) string {
-	return unsignedZero(plainInUnit(unit, n))
+func PlainAmount(unit string, n Number) string {
+	return unsignedZero(plainInUnit(unit, float64(n)))
 }
 
 func plainInUnit(unit string, n float64) string {

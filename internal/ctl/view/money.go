@@ -1,7 +1,6 @@
 package view
 
 import (
-	"math"
 	"time"
 
 	"reprise/internal/prices"
@@ -196,34 +195,15 @@ func (b *Bill) Source() string {
 	return "tool"
 }
 
-func ReuseRate(g history.Group) float64 { return Rate(g.Resumed, g.Calls) }
+func ReuseRate(g history.Group) Number { return Rate(g.Resumed, g.Calls) }
 
 // CacheRate is the share of what the models read that came from the cache.
-func CacheRate(g history.Group) float64 { return Rate(g.CacheRead, g.Input+g.CacheRead+g.CacheWrite) }
+func CacheRate(g history.Group) Number { return Rate(g.CacheRead, g.Input+g.CacheRead+g.CacheWrite) }
 
 // TokensPerSession counts every token, read or written, whatever it costs.
-func TokensPerSession(g history.Group) float64 {
+func TokensPerSession(g history.Group) Number {
 	if g.Metered == 0 {
-		return math.NaN()
+		return Unknown
 	}
 	return Rate(g.Input+g.CacheRead+g.CacheWrite+g.Output, g.Created)
-}
-
-// Rate returns part / whole, NaN if whole is 0.
-func Rate(part, whole int64) float64 {
-	if whole == 0 {
-		return math.NaN()
-	}
-	return float64(part) / float64(whole)
-}
-
-// Number returns nil for NaN, and 0 for what is only an error of rounding.
-func Number(n float64) *float64 {
-	if math.IsNaN(n) || math.IsInf(n, 0) {
-		return nil
-	}
-	if math.Abs(n) < 1e-9 {
-		n = 0
-	}
-	return &n
 }

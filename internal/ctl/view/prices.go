@@ -32,19 +32,19 @@ func PricesJSON(p decide.Prices) *PricesReport {
 // PricesLine returns them as one line.
 func PricesLine(now time.Time, p decide.Prices) string {
 	r := PricesJSON(p)
-	unit, fresh := "", "fresh"
+	resumed, fresh := Amount(r.Unit, Number(p.Resumed)), Amount(r.Unit, Number(p.Fresh))
+	unit, kind := "", "fresh"
 	if !p.Money {
 		unit = " weighted tokens"
 	}
 	if p.FirstRuns {
-		fresh = "first"
+		kind = "first"
 	}
 	again := strings.TrimSuffix(r.TriedAgain.Sub(now).Round(time.Minute).String(), "0s")
 	if p.OfChain {
 		return fmt.Sprintf("a resume without the cache takes at least %s%s, by what the chain's last %s cost and its session holds now, a fresh run took %s; tried again in %s",
-			Amount(r.Unit, p.Resumed), unit, Count(int64(p.ResumedRuns), "resume"), Amount(r.Unit, p.Fresh), again)
+			resumed, unit, Count(int64(p.ResumedRuns), "resume"), fresh, again)
 	}
 	return fmt.Sprintf("a resume took %s%s on average of %s, a fresh run %s of %s; tried again in %s",
-		Amount(r.Unit, p.Resumed), unit, Count(int64(p.ResumedRuns), "run"),
-		Amount(r.Unit, p.Fresh), Count(int64(p.FreshRuns), fresh+" run"), again)
+		resumed, unit, Count(int64(p.ResumedRuns), "run"), fresh, Count(int64(p.FreshRuns), kind+" run"), again)
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -169,22 +170,22 @@ func TestAmounts(t *testing.T) {
 			t.Errorf("%d: %s, not %s", n, got, want)
 		}
 	}
-	for n, want := range map[float64]string{50507.7: "50.5 k", -16_000: "-16.0 k", 12.4: "12", -0.2: "0"} {
+	for n, want := range map[Number]string{50507.7: "50.5 k", -16_000: "-16.0 k", 12.4: "12", -0.2: "0"} {
 		if got := Amount("tokens", n); got != want {
 			t.Errorf("%f: %s, not %s", n, got, want)
 		}
 	}
-	for n, want := range map[float64]string{50507.7: "50508", -0.6: "-1"} {
-		if got := SavedCell("tokens", &n); got.Raw != want {
+	for n, want := range map[Number]string{50507.7: "50508", -0.6: "-1"} {
+		if got := AmountCell("tokens", n); got.Raw != want {
 			t.Errorf("%f: %s, not %s", n, got.Raw, want)
 		}
 	}
-	for n, want := range map[float64]float64{5.6e-17: 0, -5.6e-17: 0, -0.5: -0.5} {
-		if got := Number(n); *got != want || math.Signbit(*got) != (want < 0) {
-			t.Errorf("%g: %g, not %g", n, *got, want)
+	for n, want := range map[Number]string{Unknown: "null", Number(math.Inf(1)): "null", -0.5: "-0.5"} {
+		if got, err := json.Marshal(n); string(got) != want || err != nil {
+			t.Errorf("%g: %s, not %s: %v", n, got, want, err)
 		}
 	}
-	for n, want := range map[float64]string{-1e-17: "0.0%", -0.1: "-10.0%"} {
+	for n, want := range map[Number]string{-1e-17: "0.0%", -0.1: "-10.0%"} {
 		if got := PlainAmount("share", n); got != want {
 			t.Errorf("%g: %s, not %s", n, got, want)
 		}

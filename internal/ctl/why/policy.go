@@ -75,7 +75,7 @@ func (r HourReport) SavedWords() string {
 		what = "more"
 	}
 	return fmt.Sprintf("%s: %s asked the provider to keep the prompt for an hour: by the pauses between them, about %s weighted tokens %s",
-		r.Tool, view.Count(r.Calls, "call"), view.Amount("tokens", math.Abs(r.Saved)), what)
+		r.Tool, view.Count(r.Calls, "call"), view.Amount("tokens", view.Number(math.Abs(r.Saved))), what)
 }
 
 // MissedWords says what asking for an hour would have saved, "" if nothing.
@@ -84,7 +84,7 @@ func (r HourReport) MissedWords() string {
 		return ""
 	}
 	return fmt.Sprintf("%s: after pauses of 5 to 60 minutes the provider no longer had the prompts of %s: cache_ttl = \"auto\" would have saved about %s weighted tokens",
-		r.Tool, view.Count(r.Chains, "chain"), view.Amount("tokens", r.Missed))
+		r.Tool, view.Count(r.Chains, "chain"), view.Amount("tokens", view.Number(r.Missed)))
 }
 
 // RestatedWords says what to expect of resumes of sessions that made one request.
