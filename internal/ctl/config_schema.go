@@ -2,7 +2,6 @@ package ctl
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"reprise/config"
@@ -36,8 +35,5 @@ func writeSchema(path string) error {
 	if err != nil {
 		return fmt.Errorf("make schema: %w", err)
 	}
-	return textfile.ReplaceFile(filepath.Join(filepath.Dir(path), schemaFile), 0o644, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
+	return textfile.WriteFile(filepath.Join(filepath.Dir(path), schemaFile), 0o644, text)
 }

@@ -343,17 +343,9 @@ type statusReport struct {
 }
 
 type recentReport struct {
-	Days       int        `json:"days" doc:"number of days"`
-	Since      *time.Time `json:"since" doc:"start of the period, null for the last days"`
-	Resumed    int64      `json:"resumed" doc:"resumed calls"`
-	Forked     int64      `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
-	Fresh      int64      `json:"fresh" doc:"fresh calls"`
-	Input      int64      `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
-	CacheRead  int64      `json:"cache_read_tokens" doc:"tokens read from the cache"`
-	CacheWrite int64      `json:"cache_write_tokens" doc:"tokens written to the cache"`
-	Output     int64      `json:"output_tokens" doc:"tokens that the model wrote"`
-	Uncounted  int64      `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
-	Unpriced   int64      `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
+	Days  int        `json:"days" doc:"number of days"`
+	Since *time.Time `json:"since" doc:"start of the period, null for the last days"`
+	view.Bill
 	view.MoneyReport
 	WholeShort int64          `json:"short_prompts_sent_whole" doc:"resumed calls whose prompt is under 2 KB and was sent whole"`
 	WholeLong  int64          `json:"long_prompts_sent_whole" doc:"resumed calls whose prompt is longer and was sent whole"`
@@ -363,8 +355,6 @@ type recentReport struct {
 func statusJSON(r view.Reporter, o overview) statusReport {
 	since, _ := periodJSON(cmp.Or(o.period, history.Always))
 	return statusReport{Schema: "shimctl.status/1", Totals: o.totals, Chains: view.Mapped(o.chains, r.Chain),
-		Recent: recentReport{Days: app.RecentDays, Since: since, Resumed: o.bill.Resumed, Forked: o.bill.Forked, Fresh: o.bill.Fresh, Input: o.bill.Input,
-			CacheRead: o.bill.Cached, CacheWrite: o.bill.Write, Output: o.bill.Output, Uncounted: o.bill.Uncounted,
-			Unpriced: o.bill.NotKnown, MoneyReport: view.MoneyJSON(o.bill.Total, o.bill.Source()), Saved: o.saved.Summary(), WholeShort: o.whole.Short, WholeLong: o.whole.Long},
+		Recent:    recentReport{app.RecentDays, since, o.bill, view.MoneyJSON(o.bill.Total, o.bill.Source()), o.whole.Short, o.whole.Long, o.saved.Summary()},
 		Decisions: view.Mapped(o.decisions, r.Call), Store: o.store, Passed: append([]why.PassedReport{}, o.passed...), Warnings: append(append([]warning{}, o.broken...), o.warnings...)}
 }

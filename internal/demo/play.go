@@ -22,6 +22,7 @@ import (
 	"reprise/config"
 	"reprise/internal/standin"
 	"reprise/rewrite"
+	"reprise/shim"
 )
 
 // Command returns the call that lets a tool use its tools. The prompt follows.
@@ -93,7 +94,8 @@ func (j Job) Play(ctx context.Context, root string) (p Played, err error) {
 	if err != nil {
 		return p, err
 	}
-	if err := configure(lookup(env)); err != nil {
+	getenv := shim.Env{Environ: env}.Get
+	if err := configure(getenv); err != nil {
 		return p, err
 	}
 	path := j.Real + string(filepath.ListSeparator) + os.Getenv("PATH")
@@ -109,7 +111,7 @@ func (j Job) Play(ctx context.Context, root string) (p Played, err error) {
 	if err != nil {
 		return p, fmt.Errorf("play the loop with %s: %w\n%s", j.Tool, err, stderr)
 	}
-	if p.Ledger, err = config.LedgerFile(lookup(env)); err != nil {
+	if p.Ledger, err = config.LedgerFile(getenv); err != nil {
 		return p, err
 	}
 	p.Calls = calls(model.Asked(), decisions(stderr))
@@ -130,18 +132,6 @@ func configure(getenv func(string) string) error {
 		return fmt.Errorf("configure the shims: %w", err)
 	}
 	return nil
-}
-
-// lookup returns a getenv for an environment in which no name occurs twice.
-func lookup(env []string) func(string) string {
-	return func(name string) string {
-		for _, entry := range env {
-			if value, ok := strings.CutPrefix(entry, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	}
 }
 
 // grace is how long the processes of a loop have to end.

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/signal"
@@ -45,6 +46,19 @@ func OpenInput(a *App, what, name string) (*os.File, error) {
 		return nil, errors.Join(&fs.PathError{Op: "read " + what, Path: name, Err: errors.New("is a directory")}, f.Close())
 	}
 	return f, nil
+}
+
+// ReadInput reads such a file.
+func ReadInput(a *App, what, name string) ([]byte, error) {
+	f, err := OpenInput(a, what, name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
+	}
+	return text, nil
 }
 
 // RecentDays is how many days status and doctor look back.

@@ -220,12 +220,14 @@ func Summed(l *ledger.Ledger, f history.Filter, since decide.Millis) (history.Fi
 }
 
 // PeriodWords says where the period begins and ends, as in " since 2026-01-31 00:00".
-func PeriodWords(p history.Period) (words string) {
+func PeriodWords(p history.Period) string { return periodIn(p, view.MinuteFormat) }
+
+func periodIn(p history.Period, layout string) (words string) {
 	if p.Since != history.Always.Since {
-		words += " since " + p.Since.Time().Format(view.MinuteFormat)
+		words += " since " + p.Since.Time().Format(layout)
 	}
 	if p.Until != history.Always.Until {
-		words += " before " + p.Until.Time().Format(view.MinuteFormat)
+		words += " before " + p.Until.Time().Format(layout)
 	}
 	return words
 }
@@ -241,14 +243,8 @@ func CallsOfPeriod(p history.Period) string {
 // FilterWords says what a filter selects, in the sentence that no call was made.
 func FilterWords(f history.Filter) string {
 	words := " yet"
-	if p := f.Period; p != (history.Period{}) {
-		words = ""
-		if p.Since != history.Always.Since {
-			words = " since " + p.Since.Time().Format(time.RFC3339)
-		}
-		if p.Until != history.Always.Until {
-			words += " before " + p.Until.Time().Format(time.RFC3339)
-		}
+	if f.Period != (history.Period{}) {
+		words = periodIn(f.Period, time.RFC3339)
 	}
 	if f.Period = (history.Period{}); f != (history.Filter{}) {
 		words += " that the flags select"

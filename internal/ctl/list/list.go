@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -77,10 +76,7 @@ func update(a *app.App, r release, s signer) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make data directory: %w", err)
 	}
-	if err := textfile.ReplaceFile(path, 0o600, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	}); err != nil {
+	if err := textfile.WriteFile(path, 0o600, text); err != nil {
 		return err
 	}
 	a.Stdout.Notice(fmt.Sprintf("stored the list of %s in %s", when(fetched), a.Tilde(path)))

@@ -27,7 +27,8 @@ type signer struct {
 func (s signer) check(r release, files map[string][]byte) error {
 	repository := app.RepositoryOf(s.module)
 	workflow := repository + "/.github/workflows/release.yml"
-	cosign, gh := s.find("cosign"), s.find("gh")
+	path := filepath.SplitList(s.app.Getenv("PATH"))
+	cosign, gh := shells.LookUp("cosign", path), shells.LookUp("gh", path)
 	why := ""
 	switch {
 	case s.unsigned:
@@ -75,14 +76,4 @@ func (s signer) ask(r release, files map[string][]byte, repository, bundle, prog
 	}
 	fmt.Fprintf(s.app.Stdout, "its signature is right: %s confirms that the release workflow of %s made it\n", name, repository)
 	return nil
-}
-
-// find returns the path of a program, "" if PATH has none.
-func (s signer) find(name string) string {
-	for _, dir := range filepath.SplitList(s.app.Getenv("PATH")) {
-		if path := filepath.Join(dir, name); filepath.IsAbs(dir) && shells.Runnable(path) {
-			return path
-		}
-	}
-	return ""
 }

@@ -7,7 +7,6 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"io"
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/report/draw"
@@ -77,7 +76,7 @@ func write(a *app.App, file string, store bool, flags app.FilterFlags) error {
 	if file == "-" {
 		_, err = a.Stdout.Write(page.Bytes())
 	} else {
-		err = textfile.ReplaceFile(file, 0o600, func(w io.Writer) error { _, err := page.WriteTo(w); return err })
+		err = textfile.WriteFile(file, 0o600, page.Bytes())
 	}
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)

@@ -7,7 +7,6 @@ package rule
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -29,18 +28,11 @@ func Command(a *app.App) *cobra.Command {
 	return c
 }
 
-// maxRuleFile exceeds any real file of rules.
-const maxRuleFile = 1 << 20
-
 // readRules reads a file of rules; "-" is stdin. It returns the text as well.
 func readRules(a *app.App, name string) (text string, rules []config.Rule, err error) {
-	f, err := app.OpenInput(a, "rules", name)
+	data, err := app.ReadInput(a, "rules", name)
 	if err != nil {
 		return "", nil, err
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxRuleFile))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return "", nil, fmt.Errorf("read rules: %w", err)
 	}
 	if name == "-" {
 		name = "stdin"

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -70,16 +69,11 @@ func runSuggest(a *app.App, since string, files []string, asJSON bool) error {
 	return nil
 }
 
-func readPrompts(a *app.App, files []string) ([]string, error) {
-	var prompts []string
+func readPrompts(a *app.App, files []string) (prompts []string, err error) {
 	for _, name := range files {
-		f, err := app.OpenInput(a, "prompt", name)
+		text, err := app.ReadInput(a, "prompt", name)
 		if err != nil {
 			return nil, err
-		}
-		text, err := io.ReadAll(f)
-		if err = errors.Join(err, f.Close()); err != nil {
-			return nil, fmt.Errorf("read prompt: %w", err)
 		}
 		prompts = append(prompts, string(text))
 	}

@@ -71,6 +71,14 @@ func ReplaceFile(path string, mode fs.FileMode, write func(io.Writer) error) err
 	return nil
 }
 
+// WriteFile is ReplaceFile for a text.
+func WriteFile(path string, mode fs.FileMode, text []byte) error {
+	return ReplaceFile(path, mode, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
 func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {

@@ -74,24 +74,24 @@ func (r Reporter) Bill(slices []history.Slice) (b Bill) {
 
 // A Bill adds up what many managed calls cost.
 type Bill struct {
-	Resumed   int64
-	Forked    int64 // of the resumed ones, those in a copy of the session
-	Fresh     int64
-	Observed  int64 // calls whose session the caller managed; not in any other number
-	Never     int64 // of the fresh ones, those that a rule makes independent
-	Asked     int64 // bytes of the callers' prompts
-	Sent      int64 // bytes of what the models were sent
-	Stopped   int64 // calls that were not run; not in any other number
-	byTool    int64 // calls of those whose price the tool reported
-	byList    int64 // those whose tokens were priced by the list
-	NotKnown  int64 // calls of which nothing is known
-	Total     Sum
-	Input     int64
-	Cached    int64
-	Write     int64
-	Output    int64
-	Uncounted int64            // calls whose tokens are not known
-	Unlisted  map[string]int64 // calls that lack nothing but their model's list price
+	Resumed   int64            `json:"resumed" doc:"resumed calls"`
+	Forked    int64            `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
+	Fresh     int64            `json:"fresh" doc:"fresh calls"`
+	Input     int64            `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
+	Cached    int64            `json:"cache_read_tokens" doc:"tokens read from the cache"`
+	Write     int64            `json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output    int64            `json:"output_tokens" doc:"tokens that the model wrote"`
+	Uncounted int64            `json:"uncounted_calls" doc:"calls of unknown tokens, not in these sums"`
+	NotKnown  int64            `json:"unpriced_calls" doc:"calls of unknown cost, not in the sum"`
+	Observed  int64            `json:"-"` // calls whose session the caller managed; not in any other number
+	Never     int64            `json:"-"` // of the fresh ones, those that a rule makes independent
+	Asked     int64            `json:"-"` // bytes of the callers' prompts
+	Sent      int64            `json:"-"` // bytes of what the models were sent
+	Stopped   int64            `json:"-"` // calls that were not run; not in any other number
+	Total     Sum              `json:"-"`
+	Unlisted  map[string]int64 `json:"-"` // calls that lack nothing but their model's list price
+	byTool    int64            // calls of those whose price the tool reported
+	byList    int64            // those whose tokens were priced by the list
 }
 
 func (b *Bill) Add(t *prices.Table, s history.Slice) {

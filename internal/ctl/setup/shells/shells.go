@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"reprise/rewrite"
+	"reprise/shim"
 )
 
 // A World is what the shells are started in.
@@ -27,14 +30,7 @@ type World struct {
 
 // NewWorld returns the world of this environment.
 func NewWorld(environ []string, shims string, tools []string) World {
-	get := func(name string) string {
-		for _, entry := range environ {
-			if value, ok := strings.CutPrefix(entry, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	}
+	get := shim.Env{Environ: environ}.Get
 	w := World{
 		Home: filepath.Clean(get("HOME")), Login: get("SHELL"), Path: filepath.SplitList(get("PATH")),
 		Environ: environ, Shims: shims, Tools: tools,
@@ -150,7 +146,7 @@ func Find(w World) []Shell {
 			}
 		}
 		if s.Path == "" {
-			s.Path = lookUp(k.name, w.Path)
+			s.Path = LookUp(k.name, w.Path)
 		}
 		if s.Login || len(s.StartFiles(w)) > 0 {
 			found = append(found, s)
@@ -159,7 +155,8 @@ func Find(w World) []Shell {
 	return found
 }
 
-func lookUp(name string, path []string) string {
+// LookUp returns the path of a program, "" if PATH has none.
+func LookUp(name string, path []string) string {
 	for _, dir := range path {
 		if file := filepath.Join(dir, name); filepath.IsAbs(dir) && Runnable(file) {
 			return file
@@ -177,30 +174,21 @@ func Runnable(path string) bool {
 // StartFiles returns the files that exist of those that the shell reads at its start.
 func (k *kind) StartFiles(w World) (files []string) {
 	for _, pattern := range k.files {
-		found, _ := filepath.Glob(filepath.Join(escapeGlob(k.dir(w)), pattern)) // the patterns are sound
+		found, _ := filepath.Glob(filepath.Join(rewrite.Literal(k.dir(w)), pattern)) // the patterns are sound
 		files = append(files, found...)
 	}
 	return files
 }
 
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
-}
-
 // file returns the file in which a block for the start stands.
 func (k *kind) file(w World, s start) string {
 	for _, name := range s.files {
-		if path := filepath.Join(k.dir(w), name); exists(path) {
+		path := filepath.Join(k.dir(w), name)
+		if _, err := os.Lstat(path); err == nil { // be it a dangling link
 			return path
 		}
 	}
 	return filepath.Join(k.dir(w), s.files[len(s.files)-1])
-}
-
-// exists reports whether there is anything of that name, be it a dangling link.
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
 
 // EveryStartFile returns the files that exist of those that any of our shells reads at its start.
