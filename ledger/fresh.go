@@ -40,9 +40,9 @@ func callerName(encoded string) string {
 	return ""
 }
 
-// FreshCalls calls read for the fresh calls since then that nothing named, at most the latest 20 000, in the order in which they
+// FreshCalls returns the fresh calls since then that nothing named, at most the latest 20 000, in the order in which they
 // began.
-func (l *Ledger) FreshCalls(since decide.Millis, read func(*FreshCall)) error {
+func (l *Ledger) FreshCalls(since decide.Millis) (calls []*FreshCall, err error) {
 	var c FreshCall
 	var r sentRow
 	var caller string
@@ -53,7 +53,7 @@ func (l *Ledger) FreshCalls(since decide.Millis, read func(*FreshCall)) error {
 		{"s.last_used", &c.LastUsed}, {"s.settings", &p.Settings}, {"s.model", &p.Model}, {"s.runtime", &p.Runtime}, {"s.auth", &p.Auth},
 		{"s.repository", &c.Place.Repository}, {"s.branch", &c.Place.Branch}, {"i.caller", &caller}, {"coalesce(s.file, '')", &c.File},
 	}, r.columns()...)
-	err := Each(l.db, "SELECT * FROM (SELECT "+selectList(columns)+`
+	err = Each(l.db, "SELECT * FROM (SELECT "+selectList(columns)+`
 		FROM invocations i JOIN sessions s ON s.id = i.session_id JOIN chains c ON c.id = i.chain_id
 		WHERE i.started >= ? AND i.mode = ? AND i.fell_back IS NULL AND i.rule = '' AND c.rule = '' AND c.task = ''
 		ORDER BY i.started DESC, i.id DESC LIMIT ?) ORDER BY started, id`, func(rows *sql.Rows) error {
@@ -64,11 +64,11 @@ func (l *Ledger) FreshCalls(since decide.Millis, read func(*FreshCall)) error {
 		r.sent.Base.Opening = min(r.sent.Base.Opening, len(r.sent.Base.Blocks))
 		one := c
 		one.Sent, one.Footprint, one.Caller = r.sent, r.sent.Base, callerName(caller)
-		read(&one)
+		calls = append(calls, &one)
 		return nil
 	}, decide.Live, since, rewrite.Fresh, maxFreshCalls)
 	if err != nil {
-		return fmt.Errorf("list fresh calls: %w", err)
+		return nil, fmt.Errorf("list fresh calls: %w", err)
 	}
-	return nil
+	return calls, nil
 }

@@ -167,7 +167,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 			func() (err error) { passed, err = history.PassedRows(l, f); return err },
 			func() (err error) { hour, err = history.HourRows(l, history.Wanted{Filter: f}); return err },
 			func() (err error) { jobs, err = l.JobSpendings(now); return err },
-			func() (err error) { repeats, err = repeatWarnings(a, l, cfg, f); return err },
+			func() (err error) { repeats, err = repeatWarnings(a, l, f); return err },
 			func() (err error) { quality, err = why.QualityWarnings(a, l, f); return err })
 	})
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
-	"reprise/ledger/replay"
 	"reprise/rewrite/reason"
 	"reprise/shim"
 )
@@ -123,20 +122,20 @@ const (
 
 // repeatWarnings returns warnings on callers that repeat their prompts but for one place and are not resumed, though a name
 // would have them resumed. A rule that matches them by now ends the warning.
-func repeatWarnings(a *app.App, l *ledger.Ledger, c config.Config, f history.Filter) (warnings []warning, err error) {
+func repeatWarnings(a *app.App, l *ledger.Ledger, f history.Filter) (warnings []warning, err error) {
 	since, err := history.Bounded(l, max(f.Times().Since, decide.MillisOf(a.Now.Add(-rule.ProposedPeriod))), maxRepeating)
 	if err != nil {
 		return nil, err
 	}
-	frames, err := replay.Templates(l, since, rule.Policy(c.Policy))
+	past, err := rule.ReadPast(a, l, since)
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range frames {
+	for _, t := range past.Templates() {
 		if len(warnings) == maxRepeats || t.Resumed < 2 || t.PromptBytes < rule.LeastPrompts || f.Tool != "" && f.Tool != t.Tool || !f.SelectsSession(t.Cwd, t.Last.Time()) {
 			continue
 		}
-		if says, command := rule.Advice(a, l, t, since); command != "" {
+		if says, command := past.Advice(t); command != "" {
 			warnings = append(warnings, warning{Kind: "repeats", Tool: t.Tool, Says: says, Command: command})
 		}
 	}

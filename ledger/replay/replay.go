@@ -117,17 +117,16 @@ func (s *session) take(c *ledger.FreshCall, attempt int) {
 	s.sent.Answers, s.sent.Things = slices.Concat(s.sent.Answers, c.Sent.Answers), slices.Concat(c.Sent.Things, s.sent.Things)
 }
 
-// Replay decides again on the fresh calls since then that no rule named, at most the latest 20 000, as if name had named
-// them; it returns those that name takes. The decision is the ledger's, with what the ledger keeps: it does not notice a commit
+// Replay decides again on fresh calls that no rule named, as if name had named them; it returns those that name takes. The decision is the ledger's, with what the ledger keeps: it does not notice a commit
 // or work that is gone, nor a session that is, and of a prompt whose text is gone it knows only digests. Of a call that begins beside
 // another it may name another reason to be fresh.
-func Replay(l *ledger.Ledger, since decide.Millis, name func(*ledger.FreshCall) (Naming, bool)) (replayed []Call, err error) {
+func Replay(calls []*ledger.FreshCall, name func(*ledger.FreshCall) (Naming, bool)) (replayed []Call) {
 	type key struct{ tool, cwd, home, scope, task, role, opening string }
 	chains, roles := map[key]*chain{}, map[key][]string{} // roles by task
-	err = l.FreshCalls(since, func(c *ledger.FreshCall) {
+	for _, c := range calls {
 		n, ok := name(c)
 		if !ok {
-			return
+			continue
 		}
 		r := Call{Naming: n, ID: c.ID, Tool: c.Tool, Cwd: c.Cwd, Started: c.Started, Was: c.Reason, Mode: rewrite.Fresh, Reason: c.Reason, Bytes: c.Bytes,
 			Opening: fmt.Sprintf("%x", c.Blocks[:c.Opening])}
@@ -155,8 +154,8 @@ func Replay(l *ledger.Ledger, since decide.Millis, name func(*ledger.FreshCall) 
 			}
 		}
 		replayed = append(replayed, r)
-	})
-	return replayed, err
+	}
+	return replayed
 }
 
 // derivesRole reports whether the call's role is how its prompt begins.

@@ -16,6 +16,15 @@ import (
 )
 
 // What the replay says of calls without a name is what the ledger decides on the same calls with the name.
+func freshCalls(t *testing.T, l *ledger.Ledger, since decide.Millis) []*ledger.FreshCall {
+	t.Helper()
+	calls, err := l.FreshCalls(since)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return calls
+}
+
 func TestReplay(t *testing.T) {
 	part := func(name string) string { return name + ": " + strings.Repeat("keep functions small; ", 40) }
 	prompt := func(parts ...string) string {
@@ -84,15 +93,15 @@ func TestReplay(t *testing.T) {
 	policy := testCall(l, "", 0).Limits
 	for _, known := range []bool{true, false} {
 		at := -1
-		calls, err := Replay(l, 0, func(c *ledger.FreshCall) (Naming, bool) {
+		calls := Replay(freshCalls(t, l, 0), func(c *ledger.FreshCall) (Naming, bool) {
 			n := Naming{Scope: "rule", Task: "job", Role: "coder", Unrelated: true, TTL: policy.TTL, MaxAge: policy.MaxAge}
 			if at++; known {
 				n.Prompt = words.New(steps[at].prompt, l.Key())
 			}
 			return n, c.Cwd == "/project"
 		})
-		if err != nil || len(calls) != len(steps)-1 {
-			t.Fatalf("%d calls, %v", len(calls), err)
+		if len(calls) != len(steps)-1 {
+			t.Fatalf("%d calls", len(calls))
 		}
 		for i, c := range calls {
 			if c.Reason != steps[i].want || c.Reason != named[i] || c.Mode.Continues() != (c.Reason == reason.Revises || c.Reason == reason.Extends || c.Reason == reason.Unrelated) {
@@ -110,9 +119,9 @@ func TestReplay(t *testing.T) {
 		}
 	}
 	for _, n := range []Naming{{Never: true, Task: "job"}, {Prove: true, Task: "job"}, {Fresh: true, Task: "job"}, {}} {
-		calls, err := Replay(l, 0, func(*ledger.FreshCall) (Naming, bool) { return n, true })
-		if err != nil || len(calls) != len(steps) || calls[1].Mode.Continues() {
-			t.Errorf("%+v: %+v, %v", n, calls, err)
+		calls := Replay(freshCalls(t, l, 0), func(*ledger.FreshCall) (Naming, bool) { return n, true })
+		if len(calls) != len(steps) || calls[1].Mode.Continues() {
+			t.Errorf("%+v: %+v", n, calls)
 		}
 	}
 }
@@ -216,13 +225,13 @@ func TestReplayKnowsWhatPromptsShow(t *testing.T) {
 	for name, steps := range sequences {
 		l, _ := play(steps, "", false)
 		at := -1
-		calls, err := Replay(l, 0, func(c *ledger.FreshCall) (Naming, bool) {
+		calls := Replay(freshCalls(t, l, 0), func(c *ledger.FreshCall) (Naming, bool) {
 			at++
 			limits := testCall(l, "", 0).Limits
 			return Naming{Task: "job", Role: steps[at].role, Attempt: rewrite.NoAttempt, TTL: limits.TTL, MaxAge: limits.MaxAge, Prompt: words.New(steps[at].prompt, l.Key())}, true
 		})
-		if err != nil || len(calls) != len(steps) {
-			t.Fatalf("%s: %d calls, %v", name, len(calls), err)
+		if len(calls) != len(steps) {
+			t.Fatalf("%s: %d calls", name, len(calls))
 		}
 		_, named := play(steps, "job", false)
 		_, copied := play(steps, "job", true)

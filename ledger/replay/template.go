@@ -34,14 +34,14 @@ type Template struct {
 	openings        map[string]struct{} // those of Openings
 }
 
-// Templates searches the fresh calls since then that no rule named, at most the latest 20 000, for
-// those that a rule with this policy could have named. The most useful templates come first.
-func Templates(l *ledger.Ledger, since decide.Millis, policy Naming) ([]Template, error) {
+// Templates searches fresh calls that no rule named for those that a rule with this policy could have named. The most useful
+// templates come first.
+func Templates(calls []*ledger.FreshCall, policy Naming) []Template {
 	f := newFinder(policy)
-	if err := l.FreshCalls(since, func(c *ledger.FreshCall) { f.add(&call{FreshCall: *c}) }); err != nil {
-		return nil, err
+	for _, c := range calls {
+		f.add(&call{FreshCall: *c})
 	}
-	return f.list(), nil
+	return f.list()
 }
 
 // A call is one that others may continue.

@@ -177,17 +177,14 @@ func TestTemplatesKnowWhatANameResumes(t *testing.T) {
 	l, unnamed := run(func(*ledger.Call, string) {})
 	_, named := run(func(c *ledger.Call, job string) { c.Task = job })
 	ruled, _ := run(func(c *ledger.Call, job string) { c.Rule, c.Scope, c.Task, c.Strict = "theirs", "theirs", job, true })
-	frames, err := Templates(l, 0, Naming{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	frames := Templates(freshCalls(t, l, 0), Naming{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000})
 	if len(frames) == 0 || frames[0].Place != 12 || frames[0].Late != 2 || unnamed == 0 || unnamed+frames[0].Resumed != named {
 		t.Errorf("%d are resumed without a name, with one %d: %+v", unnamed, named, frames)
 	}
-	if frames, err := Templates(l, 1_800_000_000_000+24*3_600_000, Naming{TTL: 30 * 60_000, MaxAge: 24 * 3_600_000}); len(frames) != 0 || err != nil {
-		t.Errorf("of a time without calls: %v, %v", frames, err)
+	if calls := freshCalls(t, l, 1_800_000_000_000+24*3_600_000); len(calls) != 0 {
+		t.Errorf("of a time without calls: %v", calls)
 	}
-	if frames, err := Templates(ruled, 0, Naming{}); len(frames) != 0 || err != nil {
-		t.Errorf("of calls that a rule has named: %+v, %v", frames, err)
+	if calls := freshCalls(t, ruled, 0); len(calls) != 0 {
+		t.Errorf("calls that a rule has named: %+v", calls)
 	}
 }

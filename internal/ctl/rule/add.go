@@ -97,7 +97,11 @@ func ProposeFor(a *app.App, l *ledger.Ledger, i history.Invocation) (proposal, e
 		return proposal{}, fmt.Errorf("its caller named the task %s", i.Task)
 	}
 	since := i.Started.Time().Add(-ProposedPeriod)
-	return proposeRule(a, l, i.ID, i.Tool, i.Cwd, decide.MillisOf(since))
+	past, err := ReadPast(a, l, decide.MillisOf(since))
+	if err != nil {
+		return proposal{}, err
+	}
+	return past.proposeRule(i.ID, i.Tool, i.Cwd)
 }
 
 // runAdd adds the rules of a file.

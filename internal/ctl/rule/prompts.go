@@ -11,7 +11,6 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/transcript"
 	"reprise/ledger"
-	"reprise/ledger/decide"
 	"reprise/ledger/replay"
 	"reprise/rewrite/prompt"
 )
@@ -36,26 +35,6 @@ func promptOf(c ledger.FreshCall, key prompt.Key) *prompt.Prompt {
 		return nil
 	}
 	return p
-}
-
-// maxSent is how many calls of a tool in a directory are looked at for a rule, the latest.
-const maxSent = 200
-
-// sentLike returns the calls of the same tool in the same directory whose prompts are known, the latest last.
-func sentLike(l *ledger.Ledger, tool, cwd string, since decide.Millis) (list []sentCall, err error) {
-	var calls []ledger.FreshCall
-	err = l.FreshCalls(since, func(c *ledger.FreshCall) {
-		if c.Tool == tool && c.Cwd == cwd {
-			calls = append(calls, *c)
-		}
-	})
-	for _, c := range calls[max(0, len(calls)-maxSent):] {
-		if p := promptOf(c, l.Key()); p != nil {
-			list = append(list, sentCall{FreshCall: c, prompt: p})
-		}
-	}
-	findOpenings(list, l.Key())
-	return list, err
 }
 
 // longestLead is the length of the longest line that is taken for a lead-in.

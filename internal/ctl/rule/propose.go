@@ -12,10 +12,8 @@ import (
 	"unicode/utf8"
 
 	"reprise/config"
-	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
-	"reprise/ledger/decide"
 	"reprise/ledger/replay"
 	"reprise/rewrite/reason"
 )
@@ -42,23 +40,20 @@ type NamedBy string
 
 func (rule NamedBy) Error() string { return "rule " + string(rule) + " names calls like it by now" }
 
-// proposeRule returns the rule for the job of a call, and what it would have made of the calls since then.
-func proposeRule(a *app.App, l *ledger.Ledger, id int64, tool, cwd string, since decide.Millis) (p proposal, err error) {
-	calls, err := sentLike(l, tool, cwd, since)
-	if err != nil {
-		return p, err
-	}
+// proposeRule returns the rule for the job of a call, and what it would have made of these calls.
+func (past *Past) proposeRule(id int64, tool, cwd string) (p proposal, err error) {
+	calls := past.sentLike(tool, cwd)
 	at := slices.IndexFunc(calls, func(c sentCall) bool { return c.ID == id })
 	if at < 0 {
 		return p, errPromptGone
 	}
-	if by := nameBy(a.Configured(), tool, cwd, calls[at].prompt); by != "" {
+	if by := past.nameBy(tool, cwd, calls[at].prompt); by != "" {
 		return p, NamedBy(by)
 	}
-	if p, err = propose(calls[at], calls, ruleName(calls[at], a.Configured().RuleNames())); err != nil {
+	if p, err = propose(calls[at], calls, ruleName(calls[at], past.config.RuleNames())); err != nil {
 		return p, err
 	}
-	tried, err := tryRules(a, p.rules, since)
+	tried, err := past.try(p.rules)
 	if err != nil {
 		return p, err
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
-	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/replay"
 	"reprise/rewrite/prompt"
@@ -80,22 +78,17 @@ func readPrompts(a *app.App, files []string) (prompts []string, err error) {
 	return prompts, nil
 }
 
-// suggestions reads the ledger, which may not exist yet.
 func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, error) {
 	found := []suggestion{}
-	cfg, err := a.Config()
-	if err != nil {
+	if _, err := a.Config(); err != nil {
 		return nil, err
 	}
-	l, err := a.OpenLedger()
-	if errors.Is(err, fs.ErrNotExist) {
-		return found, nil
-	}
+	l, err := a.OpenOrEmpty()
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
-	frames, err := replay.Templates(l, decide.MillisOf(since), Policy(cfg.Policy))
+	past, err := ReadPast(a, l, decide.MillisOf(since))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +98,7 @@ func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, e
 			return nil, err
 		}
 	}
-	for _, f := range frames {
+	for _, f := range past.Templates() {
 		if len(found) == maxSuggestions || two != nil && !two.begins(f) {
 			continue
 		}
@@ -114,11 +107,11 @@ func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, e
 			continue
 		}
 		p := promptOf(f.Latest, l.Key())
-		if nameBy(cfg, f.Tool, f.Cwd, p) != "" {
+		if past.nameBy(f.Tool, f.Cwd, p) != "" {
 			continue
 		}
 		s.Section = placeWords(p, f.Place)
-		if err := s.try(a, l, f, decide.MillisOf(since), two != nil); err != nil {
+		if err := s.try(past, f, two != nil); err != nil {
 			return nil, err
 		}
 		if s.worthIt() && !slices.ContainsFunc(found, func(o suggestion) bool { return s.proposed && o.Rule == s.Rule }) { // one rule may name several roles
@@ -130,12 +123,12 @@ func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, e
 
 // Advice says what the calls of a template have in common, and returns the command that has them resumed. It adds a rule if that
 // matches as many; otherwise it shows what the user must complete. The command is "" if a rule names them by now, or would resume none.
-func Advice(a *app.App, l *ledger.Ledger, t replay.Template, since decide.Millis) (says, command string) {
-	p := promptOf(t.Latest, l.Key())
-	if nameBy(a.Configured(), t.Tool, t.Cwd, p) != "" {
+func (past *Past) Advice(t replay.Template) (says, command string) {
+	p := promptOf(t.Latest, past.ledger.Key())
+	if past.nameBy(t.Tool, t.Cwd, p) != "" {
 		return "", ""
 	}
-	switch proposed, err := proposeRule(a, l, t.Latest.ID, t.Tool, t.Cwd, since); {
+	switch proposed, err := past.proposeRule(t.Latest.ID, t.Tool, t.Cwd); {
 	case errors.Is(err, errNoGain):
 		return "", ""
 	case err == nil && proposed.tried.Matched >= t.Calls:
@@ -146,18 +139,9 @@ func Advice(a *app.App, l *ledger.Ledger, t replay.Template, since decide.Millis
 	return fmt.Sprintf("%s: %s; a rule would resume them", callerWords(t.Latest), sameBut(t.Calls, placeWords(p, t.Place))), command
 }
 
-// nameBy returns the name of the rule that matches a call by now, "" for none. p is its prompt, nil if that is not known.
-func nameBy(cfg config.Config, tool, cwd string, p *prompt.Prompt) string {
-	sent := config.Subject{Tool: tool, Cwd: cwd, Env: func(string) string { return "" }}
-	if p != nil {
-		sent.Prompt = p.Text
-	}
-	return cfg.Match(sent).Name
-}
-
 // try takes the rule for the latest call, unless there are prompts to take it from, and replays the calls with a rule that
 // names their task.
-func (s *suggestion) try(a *app.App, l *ledger.Ledger, f replay.Template, since decide.Millis, prompts bool) error {
+func (s *suggestion) try(past *Past, f replay.Template, prompts bool) error {
 	var tried TriedRule
 	switch {
 	case s.Pattern != "" && !s.Different:
@@ -165,13 +149,13 @@ func (s *suggestion) try(a *app.App, l *ledger.Ledger, f replay.Template, since 
 		if err != nil {
 			return err
 		}
-		all, err := tryRules(a, rules, since)
+		all, err := past.try(rules)
 		if err != nil {
 			return err
 		}
 		tried = all[0]
 	case !prompts:
-		p, err := proposeRule(a, l, f.Latest.ID, f.Tool, f.Cwd, since)
+		p, err := past.proposeRule(f.Latest.ID, f.Tool, f.Cwd)
 		if errors.Is(err, errNoGain) {
 			s.predicted = predicted{}
 		}

@@ -132,7 +132,16 @@ func runTry(a *app.App, name, since string, asJSON bool) error {
 	}
 	report := TryReport{Schema: "shimctl.rule.try/1", Since: from.UTC()}
 	report.Rules, err = view.WithProgress(a.Stderr, "looking through the calls", func() ([]TriedRule, error) {
-		return tryRules(a, rules, decide.MillisOf(from))
+		l, err := a.OpenOrEmpty()
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close()
+		past, err := ReadPast(a, l, decide.MillisOf(from))
+		if err != nil {
+			return nil, err
+		}
+		return past.try(rules)
 	})
 	if err != nil {
 		return err
@@ -147,13 +156,9 @@ func runTry(a *app.App, name, since string, asJSON bool) error {
 	return nil
 }
 
-// tryRules replays the calls since a time with some rules, of which the first that is known to match a call is used.
-func tryRules(a *app.App, rules []config.Rule, since decide.Millis) ([]TriedRule, error) {
-	l, err := a.OpenOrEmpty()
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
+// try replays the calls with some rules, of which the first that is known to match a call is used.
+func (past *Past) try(rules []config.Rule) ([]TriedRule, error) {
+	key := past.ledger.Key()
 	tried := make([]TriedRule, len(rules))
 	for n := range rules {
 		tried[n] = TriedRule{Rule: rules[n].Name, Reads: rules[n].ReadsUnkept(), Fresh: map[reason.Code]int{}, Roles: []triedRole{},
@@ -161,15 +166,15 @@ func tryRules(a *app.App, rules []config.Rule, since decide.Millis) ([]TriedRule
 		tried[n].AtMost = len(tried[n].Reads) > 0 && rules[n].NamesTask() && !rules[n].Never && !rules[n].Strict
 	}
 	var taken []int // by replayed call: the rule that takes it
-	calls, err := replay.Replay(l, since, func(c *ledger.FreshCall) (replay.Naming, bool) {
-		sent := config.Subject{Tool: c.Tool, Cwd: c.Cwd, Digest: l.Key().Name}
+	calls := replay.Replay(past.calls, func(c *ledger.FreshCall) (replay.Naming, bool) {
+		sent := config.Subject{Tool: c.Tool, Cwd: c.Cwd, Digest: key.Name}
 		var p *prompt.Prompt
 		for n := range rules {
 			if _, ok := rules[n].MatchPlace(c.Tool, c.Cwd); !ok {
 				continue
 			}
 			if p == nil {
-				if p = promptOf(*c, l.Key()); p != nil {
+				if p = promptOf(*c, key); p != nil {
 					sent.Prompt = p.Text
 				}
 			}
@@ -179,18 +184,15 @@ func tryRules(a *app.App, rules []config.Rule, since decide.Millis) ([]TriedRule
 			}
 			if m, ok := rules[n].MatchSent(sent); ok {
 				taken = append(taken, n)
-				return naming(c.Tool, m, p), true
+				return named(c.Tool, m, p), true
 			}
 		}
 		return replay.Naming{}, false
 	})
-	if err != nil {
-		return nil, err
-	}
 	for i, c := range calls {
 		tried[taken[i]].add(c)
 	}
-	inUse, err := history.Groups(l, history.ByRule, history.Since(since), math.MaxInt64, 0)
+	inUse, err := history.Groups(past.ledger, history.ByRule, history.Since(past.since), math.MaxInt64, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -211,15 +213,15 @@ func tryRules(a *app.App, rules []config.Rule, since decide.Millis) ([]TriedRule
 // unkeptName is the task, or the role, of all calls of which it is captured in what is kept nowhere.
 const unkeptName = "?"
 
-// naming returns what a rule makes of a call with a prompt, nil if its text is gone.
-func naming(tool string, m config.Match, p *prompt.Prompt) replay.Naming {
+// named returns what a rule makes of a call with a prompt, nil if its text is gone.
+func named(tool string, m config.Match, p *prompt.Prompt) replay.Naming {
 	if m.Task == "" && m.NamesTask() {
 		m.Task = unkeptName
 	}
 	if (m.Role == "" || strings.HasPrefix(m.Role, prompt.RoleTextMark)) && m.NamesRole() {
 		m.Role = unkeptName
 	}
-	n := Policy(m.Policy)
+	n := naming(m.Policy)
 	n.Scope, n.Task, n.Role, n.Attempt, n.Prove, n.Never, n.Fresh, n.Prompt = m.Name, m.Task, m.Role, m.Attempt, m.Strict, m.Never, m.Fresh, p
 	if p != nil {
 		p.Again = shim.SentAgain(tool, m.Keep())
@@ -227,8 +229,8 @@ func naming(tool string, m config.Match, p *prompt.Prompt) replay.Naming {
 	return n
 }
 
-// Policy returns the policy for calls that a rule names.
-func Policy(p config.Policy) replay.Naming {
+// naming returns the policy for calls that a rule names.
+func naming(p config.Policy) replay.Naming {
 	return replay.Naming{ResumeSame: p.Identical == config.IdenticalResume, Unrelated: p.Unrelated == config.UnrelatedResume,
 		WholePrompt: p.Delta == config.DeltaOff, TTL: decide.Millis(p.TTL.Milliseconds()), MaxAge: decide.Millis(p.MaxAge.Milliseconds())}
 }
