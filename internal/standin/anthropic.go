@@ -1,9 +1,6 @@
 package standin
 
-import (
-	"fmt"
-	"net/http"
-)
+import "net/http"
 
 // anthropic is the Messages API.
 var anthropic = &dialect{
@@ -13,7 +10,6 @@ var anthropic = &dialect{
 	cached:   cachedAtBreakpoints,
 	turn:     anthropicTurn,
 	answer:   anthropicAnswer,
-	fail:     anthropicFail,
 }
 
 // anthropicTurn reads a message. Tool results are blocks of a user message, and may be beside
@@ -110,26 +106,4 @@ func anthropicUsage(u Tokens) object {
 		},
 		"output_tokens": u.Output,
 	}
-}
-
-var anthropicErrors = map[int]string{
-	400: "invalid_request_error",
-	401: "authentication_error",
-	403: "permission_error",
-	429: "rate_limit_error",
-	500: "api_error",
-	529: "overloaded_error",
-}
-
-func anthropicFail(x *exchange) {
-	status, message := x.reply.Status, fmt.Sprintf("stand-in error %d", x.reply.Status)
-	switch {
-	case x.reply.TooBig:
-		status, message = 400, "prompt is too long: 250000 tokens > 200000 maximum"
-	case x.reply.BadTool:
-		status, message = 400, "messages.3: `tool_use` ids were found without `tool_result` blocks immediately "+
-			"after: toolu_000001. Each `tool_use` block must have a corresponding `tool_result` block in the "+
-			"next message."
-	}
-	x.json(status, object{"type": "error", "error": object{"type": anthropicErrors[status], "message": message}})
 }

@@ -1,9 +1,11 @@
-package standin
+package standin_test
 
 import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"reprise/internal/standin"
 )
 
 // A resumed conversation as claude 2.1.329 sends it: reminders beside the prompt, a system message after it.
@@ -19,9 +21,9 @@ func messagesBody(stream, prompt string) string {
 }
 
 func TestAnthropicText(t *testing.T) {
-	s := start(t, Options{})
+	s := start(t, standin.Options{})
 	for prompt, want := range map[string]string{
-		"what number": "456", "MULTI": multi, "EMPTY": "", "ECHO<<a <b> & \u2028>>": "a <b> & \u2028",
+		"what number": "456", "ECHO<<" + several + ">>": several, "EMPTY": "", "ECHO<<a <b> & \u2028>>": "a <b> & \u2028",
 	} {
 		_, raw := post(t, s.URL()+"/v1/messages", messagesBody("false", prompt))
 		if got := dig(parse(t, raw), "content", 0, "text"); got != want {
@@ -35,7 +37,7 @@ func TestAnthropicText(t *testing.T) {
 }
 
 func TestAnthropicEvents(t *testing.T) {
-	s := start(t, Options{})
+	s := start(t, standin.Options{})
 	_, raw := post(t, s.URL()+"/v1/messages", messagesBody("true", "hi"))
 	const want = "message_start content_block_start content_block_delta content_block_stop message_delta message_stop"
 	var names, types []string
@@ -53,7 +55,7 @@ func TestAnthropicEvents(t *testing.T) {
 }
 
 func TestAnthropicTool(t *testing.T) {
-	s := start(t, Options{})
+	s := start(t, standin.Options{})
 	_, raw := post(t, s.URL()+"/v1/messages", messagesBody("false", "RUNTOOL"))
 	got := parse(t, raw)
 	if dig(got, "content", 1, "name") != "Bash" || dig(got, "content", 1, "input", "command") != "echo hi" ||
@@ -73,13 +75,13 @@ func TestAnthropicTool(t *testing.T) {
 		t.Errorf("after the tool: %s", raw)
 	}
 	last := s.Requests()[2]
-	if LastUser(last) != "RUNTOOL" || Messages(last) != 3 || !strings.Contains(AllText(last), "hi") {
-		t.Errorf("LastUser %q, Messages %d, AllText %q", LastUser(last), Messages(last), AllText(last))
+	if standin.LastUser(last) != "RUNTOOL" || standin.Messages(last) != 3 || !strings.Contains(standin.AllText(last), "hi") {
+		t.Errorf("LastUser %q, Messages %d, AllText %q", standin.LastUser(last), standin.Messages(last), standin.AllText(last))
 	}
 }
 
 func TestAnthropicFailures(t *testing.T) {
-	s := start(t, Options{})
+	s := start(t, standin.Options{})
 	for prompt, want := range map[string]struct {
 		status        int
 		kind, message string
@@ -102,7 +104,7 @@ func TestAnthropicFailures(t *testing.T) {
 }
 
 func TestAnthropicUsage(t *testing.T) {
-	s := start(t, Options{})
+	s := start(t, standin.Options{})
 	body := `{"system":"s","messages":[` + userMessage(textBlock(text("long ", 2000), mark("1h")), textBlock(`"unmarked"`, "")) + `]}`
 	for i, want := range []string{"cache_creation_input_tokens", "cache_read_input_tokens"} {
 		_, raw := post(t, s.URL()+"/v1/messages", body)
@@ -117,7 +119,7 @@ func TestAnthropicUsage(t *testing.T) {
 }
 
 func TestAnthropicAside(t *testing.T) {
-	s := start(t, Options{})
+	s := start(t, standin.Options{})
 	code, raw := post(t, s.URL()+"/v1/messages/count_tokens", `{"messages":[]}`)
 	if n, _ := dig(parse(t, raw), "input_tokens").(float64); code != 200 || n < 1 {
 		t.Errorf("count_tokens: %d %s", code, raw)

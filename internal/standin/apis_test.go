@@ -1,10 +1,11 @@
-package standin
+package standin_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"reprise/internal/standin"
 	"reprise/rewrite"
 )
 
@@ -22,7 +23,7 @@ type api struct {
 
 // apis are those that are not Anthropic's.
 var apis = map[string]api{
-	Responses: {
+	standin.Responses: {
 		path: "/v1/responses", body: `{"model":"m","stream":true,"instructions":"Be","input":[TURNS]}`,
 		turn:   `{"type":"message","role":"ROLE","content":[{"type":"input_text","text":TEXT}]}`,
 		result: `{"type":"function_call","name":"exec_command"},{"type":"function_call_output","output":"hi\n"}`,
@@ -32,7 +33,7 @@ var apis = map[string]api{
 		cached:  []any{"response", "usage", "input_tokens_details", "cached_tokens"},
 		message: []any{"error", "message"},
 	},
-	Gemini: {
+	standin.Gemini: {
 		path: "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse", body: `{"systemInstruction":{},"contents":[TURNS]}`,
 		turn:   `{"role":"ROLE","parts":[{"text":"<session_context>TOOBIG</session_context>"},{"text":TEXT}]}`,
 		result: `{"role":"user","parts":[{"functionResponse":{"response":{"output":"hi\n"}}}]}`,
@@ -43,7 +44,7 @@ var apis = map[string]api{
 		cached:  []any{"usageMetadata", "cachedContentTokenCount"},
 		message: []any{"error", "message"}, tooBig: "exceeds the maximum number of tokens allowed",
 	},
-	Chat: {
+	standin.Chat: {
 		path: "/v1/chat/completions", body: `{"model":"m","prompt_cache_key":"k","stream":true,"messages":[TURNS]}`,
 		turn:   `{"role":"ROLE","content":TEXT}`,
 		result: `{"role":"tool","content":"hi\n"}`,
@@ -54,7 +55,7 @@ var apis = map[string]api{
 		cached:  []any{"usage", "prompt_tokens_details", "cached_tokens"},
 		message: []any{"message"}, tooBig: "too large for model",
 	},
-	OpenAIChat: {
+	standin.OpenAIChat: {
 		path:   "/openai/v1/chat/completions",
 		body:   `{"model":"m","stream":true,"tools":[{"type":"function","function":{"name":"run_shell_command"}}],"messages":[TURNS]}`,
 		turn:   `{"role":"ROLE","content":[{"type":"text","text":"<system-reminder>TOOBIG</system-reminder>"},{"type":"text","text":TEXT}]}`,
@@ -74,21 +75,21 @@ func (a api) say(role, text string) string {
 }
 
 // ask sends a conversation and returns the status and the body of the answer.
-func (a api) ask(t *testing.T, s *Server, turns ...string) (int, string) {
+func (a api) ask(t *testing.T, s *standin.Server, turns ...string) (int, string) {
 	t.Helper()
 	return post(t, s.URL()+a.path, strings.Replace(a.body, "TURNS", strings.Join(turns, ","), 1))
 }
 
-func eachAPI(t *testing.T, test func(t *testing.T, a api, s *Server)) {
+func eachAPI(t *testing.T, test func(t *testing.T, a api, s *standin.Server)) {
 	for name, a := range apis {
-		t.Run(name, func(t *testing.T) { test(t, a, start(t, Options{})) })
+		t.Run(name, func(t *testing.T) { test(t, a, start(t, standin.Options{})) })
 	}
 }
 
 func TestAPIText(t *testing.T) {
-	eachAPI(t, func(t *testing.T, a api, s *Server) {
+	eachAPI(t, func(t *testing.T, a api, s *standin.Server) {
 		for prompt, want := range map[string]string{
-			"what number": "456", "hi": "ok", "MULTI": multi, "EMPTY": "", "ECHO<<a <b>>>": "a <b",
+			"what number": "456", "hi": "ok", "ECHO<<" + several + ">>": several, "EMPTY": "", "ECHO<<a <b>>>": "a <b",
 		} {
 			_, raw := a.ask(t, s,
 				a.say("user", "remember number 456"), a.say(a.model, "Got it: 456."), a.say("user", prompt))
@@ -100,7 +101,7 @@ func TestAPIText(t *testing.T) {
 }
 
 func TestAPITool(t *testing.T) {
-	eachAPI(t, func(t *testing.T, a api, s *Server) {
+	eachAPI(t, func(t *testing.T, a api, s *standin.Server) {
 		_, raw := a.ask(t, s, a.say("user", "RUNTOOL"))
 		if tool := first(events(raw), a.tool...); tool != a.name {
 			t.Errorf("asks for the tool %v, want %s", tool, a.name)
@@ -113,14 +114,14 @@ func TestAPITool(t *testing.T) {
 			t.Errorf("after the tool: %q", said)
 		}
 		last := s.Asked()[1]
-		if LastUser(last) != "RUNTOOL" || !strings.HasSuffix(AllText(last), "hi\n") {
-			t.Errorf("LastUser %q, AllText %q", LastUser(last), AllText(last))
+		if standin.LastUser(last) != "RUNTOOL" || !strings.HasSuffix(standin.AllText(last), "hi\n") {
+			t.Errorf("LastUser %q, AllText %q", standin.LastUser(last), standin.AllText(last))
 		}
 	})
 }
 
 func TestAPIFailures(t *testing.T) {
-	eachAPI(t, func(t *testing.T, a api, s *Server) {
+	eachAPI(t, func(t *testing.T, a api, s *standin.Server) {
 		for prompt, status := range map[string]int{
 			"HTTP401": 401, "HTTP403": 403, "HTTP429": 429, "HTTP500": 500, "HTTP529": 529, "BADTOOL": 400,
 		} {
@@ -133,7 +134,7 @@ func TestAPIFailures(t *testing.T) {
 }
 
 func TestAPITooBig(t *testing.T) {
-	eachAPI(t, func(t *testing.T, a api, s *Server) {
+	eachAPI(t, func(t *testing.T, a api, s *standin.Server) {
 		code, raw := a.ask(t, s, a.say("user", "TOOBIG"))
 		if a.name == "exec_command" { // codex's API fails inside a stream
 			if got := first(events(raw), "response", "error", "code"); got != "context_length_exceeded" {
@@ -148,7 +149,7 @@ func TestAPITooBig(t *testing.T) {
 }
 
 func TestAPIUsage(t *testing.T) {
-	eachAPI(t, func(t *testing.T, a api, s *Server) {
+	eachAPI(t, func(t *testing.T, a api, s *standin.Server) {
 		long := a.say("user", strings.Repeat("long ", 2400))
 		a.ask(t, s, long)
 		_, raw := a.ask(t, s, long, a.say(a.model, "ok"), a.say("user", "next"))
@@ -171,7 +172,7 @@ func first(all []any, path ...any) any {
 }
 
 func TestNotStreamed(t *testing.T) {
-	s := start(t, Options{})
+	s := start(t, standin.Options{})
 	for path, c := range map[string]struct {
 		body string
 		text []any
@@ -191,21 +192,21 @@ func TestNotStreamed(t *testing.T) {
 }
 
 func TestInputAsText(t *testing.T) {
-	s := start(t, Options{})
+	s := start(t, standin.Options{})
 	post(t, s.URL()+"/v1/responses", `{"input":"hello"}`)
-	if got := LastUser(s.Asked()[0]); got != "hello" {
+	if got := standin.LastUser(s.Asked()[0]); got != "hello" {
 		t.Errorf("LastUser %q", got)
 	}
 }
 
 func TestSetup(t *testing.T) {
 	for _, tool := range rewrite.Names {
-		env, err := Setup(tool, t.TempDir(), "http://127.0.0.1:1")
+		env, err := standin.Setup(tool, t.TempDir(), "http://127.0.0.1:1")
 		if err != nil || !strings.HasPrefix(env[0], "HOME=") {
 			t.Errorf("%s: %v %v", tool, env, err)
 		}
 	}
-	if _, err := Setup("other", t.TempDir(), ""); err == nil {
+	if _, err := standin.Setup("other", t.TempDir(), ""); err == nil {
 		t.Error("an unknown tool was set up")
 	}
 }

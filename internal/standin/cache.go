@@ -74,13 +74,6 @@ type prompt struct {
 // begin returns the digest of the empty beginning: no two models share a cache.
 func (p prompt) begin() digest { return sha256.Sum256([]byte(p.name + "\x00" + p.model)) }
 
-// ForgetCache expires the cache, so that the next requests pay for their whole input.
-func (s *Server) ForgetCache() {
-	s.cache.mu.Lock()
-	defer s.cache.mu.Unlock()
-	clear(s.cache.entries)
-}
-
 // after returns the digest of a beginning that goes on with more text.
 func after(beginning digest, more []byte) digest {
 	return sha256.Sum256(append(beginning[:], more...))

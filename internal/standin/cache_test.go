@@ -1,4 +1,4 @@
-package standin
+package standin_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"reprise/internal/standin"
 )
 
 // A clock is one that tests set.
@@ -35,7 +37,7 @@ func userMessage(content ...string) string {
 }
 
 // used returns the tokens of a request to Anthropic's API.
-func used(t *testing.T, s *Server, model, system string, messages ...string) Tokens {
+func used(t *testing.T, s *standin.Server, model, system string, messages ...string) standin.Tokens {
 	t.Helper()
 	body := `{"model":"` + model + `","tools":[{"name":"Bash"}],"system":` + system + `,"messages":[` + strings.Join(messages, ",") + `]}`
 	if code, raw := post(t, s.URL()+"/v1/messages", body); code != http.StatusOK {
@@ -64,7 +66,7 @@ func TestCacheComparesWhatWasSent(t *testing.T) {
 		"a system string":       {text("rules ", 2000), first, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := start(t, Options{})
+			s := start(t, standin.Options{})
 			if u := used(t, s, "claude-sonnet-5", system, first); u.Cached != 0 || u.Written < 4000 || u.Input-u.Written > 1 {
 				t.Errorf("first request: %+v", u)
 			}
@@ -83,7 +85,7 @@ func TestCacheComparesWhatWasSent(t *testing.T) {
 func TestCacheOfSameText(t *testing.T) {
 	long := text("long ", 2000)
 	first, next := userMessage(textBlock(long, mark(""))), userMessage(textBlock(`"next"`, mark("")))
-	s := start(t, Options{SameText: true})
+	s := start(t, standin.Options{SameText: true})
 	used(t, s, "claude-sonnet-5", `"s"`, first)
 	if u := used(t, s, "claude-sonnet-5", `"s"`, `{"role":"user","content":`+long+`}`, next); u.Cached < 2000 {
 		t.Errorf("a string: %+v", u)
@@ -94,7 +96,7 @@ func TestCacheOfSameText(t *testing.T) {
 }
 
 func TestCacheNeedsABreakpoint(t *testing.T) {
-	s := start(t, Options{})
+	s := start(t, standin.Options{})
 	plain := userMessage(textBlock(text("long ", 2000), ""))
 	for range 2 {
 		if u := used(t, s, "claude-sonnet-5", `"short"`, plain); u.Cached != 0 || u.Written != 0 || u.Input < 2000 {
@@ -107,7 +109,7 @@ func TestCacheForgets(t *testing.T) {
 	for ttl, minutes := range map[string]int{"": 5, "5m": 5, "1h": 60} {
 		t.Run("ttl "+ttl, func(t *testing.T) {
 			clock := newClock()
-			s := start(t, Options{Now: clock.now})
+			s := start(t, standin.Options{Now: clock.now})
 			first := userMessage(textBlock(text("long ", 2000), mark(ttl)))
 			u := used(t, s, "claude-sonnet-5", `"s"`, first)
 			if hour := ttl == "1h"; (u.ForHour == u.Written) != hour {
@@ -129,7 +131,7 @@ func TestCacheForgets(t *testing.T) {
 
 func TestCacheMinimum(t *testing.T) {
 	for model, least := range map[string]int{"claude-opus-5": 512, "claude-sonnet-5": 1024, "claude-haiku-4-5": 4096, "claude-3-5-haiku": 2048} {
-		s := start(t, Options{})
+		s := start(t, standin.Options{})
 		for _, n := range []int{least - 100, least} {
 			message := userMessage(textBlock(text("long ", n), mark("")))
 			used(t, s, model, `"s"`, message)
@@ -143,7 +145,7 @@ func TestCacheMinimum(t *testing.T) {
 // A beginning is found from a breakpoint nineteen blocks later, and from no later one.
 func TestCacheLookback(t *testing.T) {
 	for more, found := range map[int]bool{19: true, 20: false} {
-		s := start(t, Options{})
+		s := start(t, standin.Options{})
 		content := []string{textBlock(text("long ", 2000), "")}
 		used(t, s, "claude-sonnet-5", `"s"`, userMessage(textBlock(text("long ", 2000), mark(""))))
 		for i := range more {
@@ -160,7 +162,7 @@ func TestCacheLookback(t *testing.T) {
 }
 
 func TestCacheRefusesBreakpoints(t *testing.T) {
-	s := start(t, Options{})
+	s := start(t, standin.Options{})
 	for want, marks := range map[string][]string{
 		"maximum of 4":  {mark(""), mark(""), mark(""), mark(""), mark("")},
 		"must not come": {mark("5m"), mark("1h")},
@@ -179,7 +181,7 @@ func TestCacheRefusesBreakpoints(t *testing.T) {
 
 // Without a breakpoint of its own, the last block has that of the whole request.
 func TestCacheOfWholeRequest(t *testing.T) {
-	s := start(t, Options{})
+	s := start(t, standin.Options{})
 	body := `{"model":"m","messages":[` + userMessage(textBlock(text("long ", 2000), "")) + `]` + mark("") + `}`
 	for range 2 {
 		post(t, s.URL()+"/v1/messages", body)
@@ -204,8 +206,8 @@ func TestAutomaticCache(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := newClock()
-			s := start(t, Options{Now: clock.now})
-			ask := func(turns ...string) Tokens {
+			s := start(t, standin.Options{Now: clock.now})
+			ask := func(turns ...string) standin.Tokens {
 				post(t, s.URL()+c.path, strings.Replace(c.body, "TURNS", strings.Join(turns, ","), 1))
 				all := s.Requests()
 				return all[len(all)-1].Tokens
@@ -237,7 +239,7 @@ func TestAutomaticCache(t *testing.T) {
 
 func TestAutomaticCacheForADay(t *testing.T) {
 	clock := newClock()
-	s := start(t, Options{Now: clock.now})
+	s := start(t, standin.Options{Now: clock.now})
 	body := `{"prompt_cache_retention":"24h","input":[` + text("long ", 2000) + `]}`
 	post(t, s.URL()+"/v1/responses", body)
 	clock.time = clock.time.Add(23 * time.Hour)
@@ -249,7 +251,7 @@ func TestAutomaticCacheForADay(t *testing.T) {
 
 // Mistral stores nothing of a request without a key.
 func TestCacheWithoutKey(t *testing.T) {
-	s := start(t, Options{})
+	s := start(t, standin.Options{})
 	for range 2 {
 		post(t, s.URL()+"/v1/chat/completions", `{"messages":[{"role":"user","content":`+text("long ", 2000)+`}]}`)
 	}

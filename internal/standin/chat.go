@@ -15,7 +15,6 @@ var chat = &dialect{
 	cached:   mistralCache.cached,
 	turn:     chatTurn,
 	answer:   chatAnswer,
-	fail:     chatFail,
 }
 
 // openaiChat is the same API in OpenAI's form, with OpenAI's cache and errors.
@@ -26,7 +25,6 @@ var openaiChat = &dialect{
 	cached:   openaiCache.cached,
 	turn:     chatTurn,
 	answer:   chatAnswer,
-	fail:     openaiChatFail,
 }
 
 func chatTurn(m object) turn {
@@ -100,30 +98,4 @@ func shellTool(body object) string {
 		}
 	}
 	return shellTools[0]
-}
-
-func chatFail(x *exchange) {
-	status, message := x.reply.Status, fmt.Sprintf("stand-in error %d", x.reply.Status)
-	switch {
-	case x.reply.TooBig:
-		status, message = http.StatusBadRequest,
-			"Prompt contains 300000 tokens, too large for model with 262144 maximum context length"
-	case x.reply.BadTool:
-		status, message = http.StatusBadRequest, "Not the same number of function calls and responses"
-	}
-	x.json(status, object{"object": "error", "message": message, "type": openaiErrors[status], "code": nil})
-}
-
-func openaiChatFail(x *exchange) {
-	status, code, message := x.reply.Status, any(nil), fmt.Sprintf("stand-in error %d", x.reply.Status)
-	switch {
-	case x.reply.TooBig:
-		status, code = http.StatusBadRequest, "context_length_exceeded"
-		message = "This model's maximum context length is 128000 tokens. However, your messages resulted in 300000 tokens. " +
-			"Please reduce the length of the messages."
-	case x.reply.BadTool:
-		status = http.StatusBadRequest
-		message = "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
-	}
-	x.json(status, object{"error": object{"message": message, "type": openaiErrors[status], "param": nil, "code": code}})
 }

@@ -1,7 +1,6 @@
 package standin
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 )
@@ -14,7 +13,6 @@ var gemini = &dialect{
 	cached:   geminiCache.cached,
 	turn:     geminiTurn,
 	answer:   geminiAnswer,
-	fail:     geminiFail,
 }
 
 // geminiTurn reads a message. Tool results are parts of a user message.
@@ -71,26 +69,4 @@ func geminiLast(x *exchange, parts ...any) object {
 		"candidatesTokenCount": x.usage.Output, "totalTokenCount": x.usage.Input + x.usage.Output,
 	}
 	return chunk
-}
-
-var geminiErrors = map[int]string{
-	400: "INVALID_ARGUMENT",
-	401: "UNAUTHENTICATED",
-	403: "PERMISSION_DENIED",
-	429: "RESOURCE_EXHAUSTED",
-	500: "INTERNAL",
-	529: "UNAVAILABLE",
-}
-
-func geminiFail(x *exchange) {
-	status, message := x.reply.Status, fmt.Sprintf("stand-in error %d", x.reply.Status)
-	switch {
-	case x.reply.TooBig:
-		status, message = http.StatusBadRequest,
-			"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
-	case x.reply.BadTool:
-		status, message = http.StatusBadRequest, "Please ensure that the number of function response parts is "+
-			"equal to the number of function call parts of the function call turn."
-	}
-	x.json(status, object{"error": object{"code": status, "message": message, "status": geminiErrors[status]}})
 }

@@ -1,10 +1,5 @@
 package standin
 
-import (
-	"fmt"
-	"net/http"
-)
-
 // responses is OpenAI's Responses API, streamed only: codex requests nothing else.
 var responses = &dialect{
 	name:     Responses,
@@ -13,7 +8,6 @@ var responses = &dialect{
 	cached:   openaiCache.cached,
 	turn:     responsesTurn,
 	answer:   responsesAnswer,
-	fail:     responsesFail,
 }
 
 // responsesTurn reads an item. A tool result is an item of its own, without a role.
@@ -80,33 +74,4 @@ func responsesUsage(u Tokens) object {
 		"output_tokens": u.Output, "output_tokens_details": object{"reasoning_tokens": 0},
 		"total_tokens": u.Input + u.Output,
 	}
-}
-
-// responsesFail reports an overflow as an event, since it is found while the answer is generated.
-func responsesFail(x *exchange) {
-	if x.reply.TooBig {
-		x.event("response.created", object{"type": "response.created", "response": object{"id": x.id("resp")}})
-		x.event("response.failed", object{"type": "response.failed", "response": object{
-			"id": x.id("resp"), "status": "failed", "error": object{
-				"code": "context_length_exceeded",
-				"message": "Your input exceeds the context window of this model. " +
-					"Please adjust your input and try again.",
-			},
-		}})
-		return
-	}
-	status, message := x.reply.Status, fmt.Sprintf("stand-in error %d", x.reply.Status)
-	if x.reply.BadTool {
-		status, message = http.StatusBadRequest, "No tool output found for function call call_000001."
-	}
-	x.json(status, object{"error": object{"message": message, "type": openaiErrors[status], "code": nil}})
-}
-
-var openaiErrors = map[int]string{
-	400: "invalid_request_error",
-	401: "invalid_request_error",
-	403: "invalid_request_error",
-	429: "rate_limit_error",
-	500: "server_error",
-	529: "server_error",
 }

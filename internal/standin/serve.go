@@ -20,7 +20,6 @@ type dialect struct {
 	cached   func(c *cache, p prompt) (Tokens, error)
 	turn     func(message object) turn
 	answer   func(x *exchange)
-	fail     func(x *exchange)
 }
 
 // The names of the APIs in Request.API.
@@ -91,8 +90,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x := &exchange{ctx: r.Context(), w: w, path: request.Path, serial: serial, body: body, reply: s.reply(request)}
-	if x.reply.fails() {
-		d.fail(x)
+	if instead := x.reply.Instead; instead.Status != 0 {
+		w.Header().Set("Content-Type", map[bool]string{false: "application/json", true: "text/event-stream"}[instead.Stream])
+		w.WriteHeader(instead.Status)
+		_, _ = io.WriteString(w, instead.Body) // a client that is gone needs no answer
 		return
 	}
 	if x.usage, err = s.cache.measure(d, model(r.URL.Path, body), raw); err != nil {
@@ -127,7 +128,7 @@ func (s *Server) reply(r Request) Reply {
 			return reply
 		}
 	}
-	return replyTo(newConversation(r))
+	return Reply{Text: "ok"}
 }
 
 // aside answers requests that ask no model: token counts, lists of models, health checks.

@@ -1,29 +1,11 @@
 // Package standin is a stand-in for the model APIs that the tools use: Anthropic
-// Messages, OpenAI Responses, Gemini generateContent and chat completions. Tests, the demo and the conformance
-// suite run the real CLIs against it, without an account and without a network.
+// Messages, OpenAI Responses, Gemini generateContent and chat completions. The demo and the tests run the real CLIs against it,
+// without an account and without a network.
 //
-// Its invariant: an answer depends only on its request. "What number" is answered from a "remember number N"
-// in the conversation that was sent, so the answer proves whether a CLI really carried its session over. Only
-// usage figures depend on the past: a prompt that begins like an earlier one is reported as read from the cache,
+// Its invariant: an answer depends only on its request. Only usage figures depend on the past: a prompt that begins like an earlier one is reported as read from the cache,
 // by the rules that its provider documents.
 //
 // It never connects to another address, listens only on a loopback address, and never stores or logs a credential.
-//
-// # Markers
-//
-// Words in the last user message change its behavior; in earlier messages they mean nothing.
-//
-//	RUNTOOL         asks for one run of `echo hi` with the CLI's shell tool, then answers after its result
-//	RUN<<command>>  the same with another command, up to the first >>
-//	HTTP401         fails with that status; also 403, 429, 500, 529
-//	BADTOOL         fails as for a transcript with a tool call that has no result
-//	TOOBIG          fails as for a conversation that exceeds the context window
-//	MULTI           answers several lines with U+2028, an accent and an ANSI color
-//	EMPTY           answers with an empty text
-//	BIG5MB          answers with 5 MB on one line
-//	ECHO<<text>>    answers exactly that text, up to the first >>; the last ECHO counts
-//	SLOW            sends the answer in about ten pieces, 100 ms apart
-//	HANG            sends the first piece, then nothing until the client leaves, at most 60 s
 package standin
 
 import (
@@ -48,7 +30,7 @@ type Options struct {
 	// SameText makes Anthropic's cache treat a string as the list with this one text block. The documentation calls
 	// the string a short form; reports say that the cache tells them apart (anthropics/claude-code#93490).
 	SameText bool
-	// Reply, if it is not nil, is called first; if it returns false, the stand-in answers itself.
+	// Reply returns what the model answers, if it is not nil and returns true; else that is "ok".
 	Reply func(Request) (Reply, bool)
 }
 

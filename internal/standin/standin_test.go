@@ -1,4 +1,4 @@
-package standin
+package standin_test
 
 import (
 	"bytes"
@@ -9,12 +9,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"reprise/internal/standin"
+	"reprise/test/markers"
 )
 
 // start starts a stand-in that ends with the test.
-func start(t *testing.T, options Options) *Server {
+func start(t *testing.T, options standin.Options) *standin.Server {
 	t.Helper()
-	s, err := Start(options)
+	s, err := markers.Start(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +44,18 @@ func post(t *testing.T, url, body string) (int, string) {
 	return r.StatusCode, string(raw)
 }
 
+// several is several lines, with characters that are written in several bytes or escaped, and ECHO has it said.
+const several = "line one\n\n  line two \u2028 \u00e9 \x1b[31mred\x1b[0m\n\n"
+
 // quote is a text as a JSON string.
-func quote(text string) string { return string(encode(text)) }
+func quote(text string) string {
+	raw, _ := json.Marshal(text)
+	return string(raw)
+}
+
+func asObject(v any) map[string]any { o, _ := v.(map[string]any); return o }
+func asList(v any) []any            { l, _ := v.([]any); return l }
+func asString(v any) string         { s, _ := v.(string); return s }
 
 // dig walks into parsed JSON by keys and indices.
 func dig(v any, path ...any) any {
@@ -96,7 +109,7 @@ func joined(all []any, path ...any) string {
 
 func TestStartRefusesAnythingButLoopback(t *testing.T) {
 	for _, addr := range []string{"0.0.0.0:0", ":0", "localhost:0", "[::]:0", "192.0.2.1:80"} {
-		if s, err := Start(Options{Addr: addr}); err == nil {
+		if s, err := markers.Start(standin.Options{Addr: addr}); err == nil {
 			s.Close()
 			t.Errorf("Start on %q succeeded", addr)
 		}
@@ -104,7 +117,7 @@ func TestStartRefusesAnythingButLoopback(t *testing.T) {
 }
 
 func TestCloseTwice(t *testing.T) {
-	s, err := Start(Options{})
+	s, err := markers.Start(standin.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +130,7 @@ func TestCloseTwice(t *testing.T) {
 
 func TestLogAndRecord(t *testing.T) {
 	var log bytes.Buffer
-	s := start(t, Options{Log: &log})
+	s := start(t, standin.Options{Log: &log})
 	r, _ := http.NewRequest("POST", s.URL()+"/v1/messages?key=secret1", strings.NewReader(`{"messages":[]}`))
 	r.Header.Set("Authorization", "Bearer secret2")
 	if _, err := http.DefaultClient.Do(r); err != nil {
@@ -134,14 +147,14 @@ func TestLogAndRecord(t *testing.T) {
 	if len(all) != 2 || !all[0].Auth || all[1].Auth || all[1].Body != "not json" || all[0].Size != 15 {
 		t.Errorf("recorded %+v", all)
 	}
-	if asked := s.Asked(); len(asked) != 1 || asked[0].API != Anthropic {
+	if asked := s.Asked(); len(asked) != 1 || asked[0].API != standin.Anthropic {
 		t.Errorf("asked %+v", asked)
 	}
 }
 
 func TestCannedReply(t *testing.T) {
-	s := start(t, Options{Reply: func(r Request) (Reply, bool) {
-		return Reply{Text: "canned"}, LastUser(r) == "mine"
+	s := start(t, standin.Options{Reply: func(r standin.Request) (standin.Reply, bool) {
+		return standin.Reply{Text: "canned"}, standin.LastUser(r) == "mine"
 	}})
 	for prompt, want := range map[string]string{"mine": "canned", "other": "ok"} {
 		_, raw := post(t, s.URL()+"/v1/messages", `{"messages":[{"role":"user","content":`+quote(prompt)+`}]}`)
@@ -152,7 +165,7 @@ func TestCannedReply(t *testing.T) {
 }
 
 func TestRefusesWhatItCannotRead(t *testing.T) {
-	s := start(t, Options{})
+	s := start(t, standin.Options{})
 	if code, _ := post(t, s.URL()+"/v1/messages", "["); code != http.StatusBadRequest {
 		t.Errorf("status %d for broken JSON", code)
 	}
@@ -165,7 +178,7 @@ func TestRefusesWhatItCannotRead(t *testing.T) {
 }
 
 func TestHangEndsWithClientAndServer(t *testing.T) {
-	s := start(t, Options{})
+	s := start(t, standin.Options{})
 	const body = `{"stream":true,"messages":[{"role":"user","content":"HANG"}]}`
 	ctx, cancel := context.WithCancel(t.Context())
 	r, _ := http.NewRequestWithContext(ctx, "POST", s.URL()+"/v1/messages", strings.NewReader(body))
@@ -190,7 +203,7 @@ func TestHangEndsWithClientAndServer(t *testing.T) {
 }
 
 func TestSlow(t *testing.T) {
-	s := start(t, Options{})
+	s := start(t, standin.Options{})
 	began := time.Now()
 	_, raw := post(t, s.URL()+"/v1/messages", `{"stream":true,"messages":[{"role":"user","content":"SLOW"}]}`)
 	if took := time.Since(began); took < 900*time.Millisecond {

@@ -24,6 +24,7 @@ import (
 	"reprise/internal/standin"
 	"reprise/rewrite"
 	_ "reprise/rewrite/tool" // registers the tools
+	"reprise/test/markers"
 	"reprise/test/toolbox"
 
 	_ "github.com/mattn/go-sqlite3" // the driver of newestRow
@@ -101,7 +102,7 @@ func NewWith(root, tool, real, shims string, model standin.Options) (*World, err
 		model.Now = func() time.Time { return time.Now().Add(time.Duration(w.passed.Load())) }
 	}
 	var err error
-	if w.Model, err = standin.Start(model); err != nil {
+	if w.Model, err = markers.Start(model); err != nil {
 		return nil, err
 	}
 	if w.env, err = standin.Setup(tool, w.Home, w.Model.URL()); err != nil {

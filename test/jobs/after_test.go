@@ -13,6 +13,7 @@ import (
 
 	"reprise/internal/standin"
 	"reprise/test/harness"
+	"reprise/test/markers"
 	"reprise/test/realcli"
 )
 
@@ -62,8 +63,11 @@ func TestAfterAFailure(t *testing.T) {
 			t.Run(format, func(t *testing.T) {
 				t.Parallel()
 				var failing atomic.Bool
-				w := newWorldWith(t, realcli.Claude, true, standin.Options{Reply: func(standin.Request) (standin.Reply, bool) {
-					return standin.Reply{Text: "Well", Status: failure.status, Hang: failure.status == 0}, failing.Load()
+				w := newWorldWith(t, realcli.Claude, true, standin.Options{Reply: func(r standin.Request) (standin.Reply, bool) {
+					if failure.status != 0 {
+						return markers.Fails(r, failure.status), failing.Load()
+					}
+					return standin.Reply{Text: "Well", Hang: true}, failing.Load()
 				}})
 				put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "gate_timeout = '5m'\nunnamed = 'extends'\n")
 				to, err := url.Parse(w.Model.URL())

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"reprise/internal/standin"
+	"reprise/test/markers"
 )
 
 func main() {
@@ -29,7 +30,7 @@ func run(addr, path string) error {
 		return err
 	}
 	defer file.Close()
-	server, err := standin.Start(standin.Options{Addr: addr, Log: file})
+	server, err := markers.Start(standin.Options{Addr: addr, Log: file})
 	if err != nil {
 		return err
 	}
