@@ -118,16 +118,21 @@ func (s *fileStore) file(key string) string {
 	return filepath.Join(s.dir, hex.EncodeToString([]byte(key)))
 }
 
-func (s *fileStore) Read(ctx context.Context, key string) ([]byte, string, error) {
+func (s *fileStore) Read(ctx context.Context, _ int64, names ...string) (map[string]store.Entry, error) {
 	if err := s.check(ctx); err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	text, err := os.ReadFile(s.file(key))
-	if errors.Is(err, os.ErrNotExist) {
-		err = store.ErrAbsent
+	entries := map[string]store.Entry{}
+	for _, name := range names {
+		text, err := os.ReadFile(s.file(name))
+		if err == nil {
+			version, content, _ := strings.Cut(string(text), "\n")
+			entries[name] = store.Entry{Content: []byte(content), Version: version}
+		} else if !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
 	}
-	version, content, _ := strings.Cut(string(text), "\n")
-	return []byte(content), version, err
+	return entries, nil
 }
 
 func (s *fileStore) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
@@ -142,7 +147,7 @@ func (s *fileStore) Swap(ctx context.Context, key, old string, value []byte) (st
 	if err != nil {
 		return "", err
 	}
-	if _, version, err := s.Read(ctx, key); version != old || err != nil && !errors.Is(err, store.ErrAbsent) {
+	if now, err := s.Read(ctx, store.MaxRegister, key); err != nil || now[key].Version != old {
 		return "", store.ErrMoved
 	}
 	version := time.Now().Format(time.RFC3339Nano)
@@ -159,11 +164,6 @@ func (s *fileStore) Put(ctx context.Context, name string, content []byte) error 
 	}
 	_, err := s.Swap(ctx, name, "", content)
 	return err
-}
-
-func (s *fileStore) Get(ctx context.Context, name string) ([]byte, error) {
-	content, _, err := s.Read(ctx, name)
-	return content, err
 }
 
 func (s *fileStore) List(ctx context.Context, prefix string) (keys []string, err error) {

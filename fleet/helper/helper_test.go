@@ -51,18 +51,23 @@ func (d *directory) file(key string) string {
 	return filepath.Join(d.path, hex.EncodeToString([]byte(key)))
 }
 
-func (d *directory) Read(_ context.Context, key string) ([]byte, string, error) {
-	content, err := os.ReadFile(d.file(key))
-	if errors.Is(err, os.ErrNotExist) {
-		err = store.ErrAbsent
+func (d *directory) Read(_ context.Context, _ int64, names ...string) (map[string]store.Entry, error) {
+	entries := map[string]store.Entry{}
+	for _, name := range names {
+		content, err := os.ReadFile(d.file(name))
+		if err == nil {
+			entries[name] = store.Entry{Content: content, Version: fmt.Sprint(len(content))}
+		} else if !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
 	}
-	return content, fmt.Sprint(len(content)), err
+	return entries, nil
 }
 
 func (d *directory) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, version, err := d.Read(ctx, key); err == nil && version != old || err != nil && old != "" {
+	if e, err := store.ReadOne(ctx, d, store.MaxRegister, key); err == nil && e.Version != old || err != nil && old != "" {
 		return "", store.ErrMoved
 	}
 	return fmt.Sprint(len(value)), os.WriteFile(d.file(key), value, 0o600)
@@ -71,11 +76,6 @@ func (d *directory) Swap(ctx context.Context, key, old string, value []byte) (st
 func (d *directory) Put(_ context.Context, name string, content []byte) error {
 	time.Sleep(300 * time.Millisecond)
 	return os.WriteFile(d.file(name), content, 0o600)
-}
-
-func (d *directory) Get(ctx context.Context, name string) ([]byte, error) {
-	content, _, err := d.Read(ctx, name)
-	return content, err
 }
 
 func (d *directory) List(context.Context, string) ([]string, error) { return nil, nil }

@@ -27,10 +27,7 @@ type Store struct {
 	used   time.Time // when conn was last used
 }
 
-var (
-	_ store.Store = (*Store)(nil)
-	_ store.Many  = (*Store)(nil)
-)
+var _ store.Store = (*Store)(nil)
 
 // Open returns the store of a URL as libpq takes it. The parameter search_path names the schema. It does not
 // connect, and its errors contain nothing of the URL.
@@ -46,17 +43,20 @@ func Open(u *url.URL) (*Store, error) {
 const committed = "set_config('synchronous_commit', 'on', true)"
 
 // Read implements store.Store.
-func (s *Store) Read(ctx context.Context, key string) ([]byte, string, error) {
-	rows, err := s.run(ctx, statement{what: "read " + key,
-		text:   "SELECT version, substring(value, 1, $2) FROM reprise_register WHERE key = $1",
-		values: [][]byte{[]byte(key), strconv.AppendInt(nil, store.MaxRegister, 10)}, formats: []int16{text, text}, results: []int16{text, binary}})
-	if err != nil {
-		return nil, "", err
+func (s *Store) Read(ctx context.Context, most int64, names ...string) (map[string]store.Entry, error) {
+	what := "fetch"
+	if len(names) == 1 {
+		what = "read " + names[0]
 	}
-	if len(rows) == 0 {
-		return nil, "", fmt.Errorf("read %s: %w", key, store.ErrAbsent)
+	rows, err := s.run(ctx, statement{what: what,
+		text: `SELECT key, version, substring(value, 1, $2) FROM reprise_register WHERE key = ANY($1::text[])
+			UNION ALL SELECT name, NULL, substring(body, 1, $2) FROM reprise_blob WHERE name = ANY($1::text[])`,
+		values: [][]byte{array(names), strconv.AppendInt(nil, most, 10)}, formats: []int16{text, text}, results: []int16{text, text, binary}})
+	entries := map[string]store.Entry{}
+	for _, row := range rows {
+		entries[string(row[0])] = store.Entry{Content: row[2], Version: string(row[1])}
 	}
-	return rows[0][1], string(rows[0][0]), nil
+	return entries, err
 }
 
 // Swap implements store.Store.
@@ -104,34 +104,6 @@ func (s *Store) Put(ctx context.Context, name string, content []byte) error {
 		return fmt.Errorf("put %s: %w", name, store.ErrMoved)
 	}
 	return err
-}
-
-// Get implements store.Store.
-func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
-	rows, err := s.run(ctx, statement{what: "get " + name,
-		text:   "SELECT substring(body, 1, $2) FROM reprise_blob WHERE name = $1",
-		values: [][]byte{[]byte(name), strconv.AppendInt(nil, store.MaxObject, 10)}, formats: []int16{text, text}, results: []int16{binary}})
-	if err != nil {
-		return nil, err
-	}
-	if len(rows) == 0 {
-		return nil, fmt.Errorf("get %s: %w", name, store.ErrAbsent)
-	}
-	return rows[0][0], nil
-}
-
-// Fetch implements store.Many.
-func (s *Store) Fetch(ctx context.Context, names []string) (map[string]store.Entry, error) {
-	rows, err := s.run(ctx, statement{what: "fetch",
-		text: `SELECT key, version, substring(value, 1, $2) FROM reprise_register WHERE key = ANY($1::text[])
-			UNION ALL SELECT name, NULL, substring(body, 1, $3) FROM reprise_blob WHERE name = ANY($1::text[])`,
-		values:  [][]byte{array(names), strconv.AppendInt(nil, store.MaxRegister, 10), strconv.AppendInt(nil, store.MaxObject, 10)},
-		formats: []int16{text, text, text}, results: []int16{text, text, binary}})
-	entries := map[string]store.Entry{}
-	for _, row := range rows {
-		entries[string(row[0])] = store.Entry{Content: row[2], Version: string(row[1])}
-	}
-	return entries, err
 }
 
 // Delete implements store.Store.

@@ -96,7 +96,7 @@ func otherSchema(t *testing.T, server *servers.Server) {
 	}
 	s := open(t, strings.Replace(fresh(t, server), "search_path=", "search_path=none_", 1))
 	defer s.Close()
-	if _, _, err := s.Read(t.Context(), "t/a"); !errors.Is(err, store.ErrNoStore) {
+	if _, err := s.Read(t.Context(), store.MaxRegister, "t/a"); !errors.Is(err, store.ErrNoStore) {
 		t.Error(err)
 	}
 }
@@ -169,24 +169,24 @@ func killed(t *testing.T, server *servers.Server) {
 		if err := server.Restart(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		value, read, err := readWhenUp(t.Context(), s)
-		if err != nil || read != version || string(value) != fmt.Sprint(n) {
-			t.Fatalf("after %q at %s: %q at %s, %v", fmt.Sprint(n), version, value, read, err)
+		e, err := readWhenUp(t.Context(), s)
+		if err != nil || e.Version != version || string(e.Content) != fmt.Sprint(n) {
+			t.Fatalf("after %q at %s: %q, %v", fmt.Sprint(n), version, e, err)
 		}
-		if _, err := s.Get(t.Context(), fmt.Sprint("b/", n)); err != nil {
+		if _, err := store.ReadOne(t.Context(), s, store.MaxObject, fmt.Sprint("b/", n)); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-func readWhenUp(ctx context.Context, s store.Store) (value []byte, version string, err error) {
+func readWhenUp(ctx context.Context, s store.Store) (e store.Entry, err error) {
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
-		if value, version, err = s.Read(ctx, "t/a"); !errors.Is(err, store.ErrUnreachable) {
+		if e, err = store.ReadOne(ctx, s, store.MaxRegister, "t/a"); !errors.Is(err, store.ErrUnreachable) {
 			break
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	return value, version, err
+	return e, err
 }
 
 func TestURLs(t *testing.T) {

@@ -177,7 +177,7 @@ func TestAddressing(t *testing.T) {
 		s.transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
 		}
-		_, _ = s.Get(t.Context(), "key")
+		_, _ = s.Read(t.Context(), 1, "key")
 		if got := <-asked; got != want {
 			t.Errorf("%q: asked %s, want %s", query, got, want)
 		}

@@ -12,16 +12,19 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"reprise/fleet/store"
 
 	"github.com/minio/minio-go/v7"
+	"golang.org/x/sync/errgroup"
 )
 
 // A Store is a prefix in a bucket.
@@ -33,22 +36,37 @@ type Store struct {
 }
 
 // Read implements store.Store.
-func (s *Store) Read(ctx context.Context, key string) ([]byte, string, error) {
-	return s.read(ctx, key, store.MaxRegister)
+func (s *Store) Read(ctx context.Context, most int64, names ...string) (map[string]store.Entry, error) {
+	entries := map[string]store.Entry{}
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	for _, name := range names {
+		group.Go(func() error {
+			entry, err := s.read(ctx, most, name)
+			if errors.Is(err, store.ErrAbsent) {
+				return nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			entries[name] = entry
+			return err
+		})
+	}
+	return entries, group.Wait()
 }
 
-func (s *Store) read(ctx context.Context, key string, most int64) ([]byte, string, error) {
+func (s *Store) read(ctx context.Context, most int64, name string) (store.Entry, error) {
 	r, ctx := begin(ctx, false)
-	body, info, _, err := s.api.GetObject(ctx, s.bucket, s.prefix+key, minio.GetObjectOptions{})
+	body, info, _, err := s.api.GetObject(ctx, s.bucket, s.prefix+name, minio.GetObjectOptions{})
 	if err != nil {
-		return nil, "", r.failed(ctx, "read "+key, err)
+		return store.Entry{}, r.failed(ctx, "read "+name, err)
 	}
 	defer body.Close()
-	value, err := io.ReadAll(io.LimitReader(body, most))
+	content, err := io.ReadAll(io.LimitReader(body, most))
 	if err != nil {
-		return nil, "", r.failed(ctx, "read "+key, err)
+		return store.Entry{}, r.failed(ctx, "read "+name, err)
 	}
-	return value, info.ETag, nil
+	return store.Entry{Content: content, Version: info.ETag}, nil
 }
 
 // Swap implements store.Store.
@@ -105,12 +123,6 @@ func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 	}
 	slices.Sort(keys) // some servers sort directories as such
 	return keys, nil
-}
-
-// Get implements store.Store.
-func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
-	content, _, err := s.read(ctx, name, store.MaxObject)
-	return content, err
 }
 
 // Delete implements store.Store.

@@ -65,7 +65,7 @@ func conform(t *testing.T, kind servers.Kind) {
 				Denied: func() store.Store {
 					t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
 					s := open(t, fresh(t, server))
-					_, _ = s.Get(t.Context(), "b/x") // reads the credentials
+					_, _ = s.Read(t.Context(), store.MaxObject, "b/x") // reads the credentials
 					t.Setenv("AWS_SECRET_ACCESS_KEY", server.Secret)
 					return s
 				},
@@ -120,7 +120,7 @@ func TestRefusals(t *testing.T) {
 			if _, err := s.Swap(t.Context(), "key", "1", nil); !errors.Is(err, c.write) {
 				t.Error("swap:", err)
 			}
-			if _, _, err := s.Read(t.Context(), "key"); err == nil || c.read != nil && !errors.Is(err, c.read) {
+			if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "key"); err == nil || c.read != nil && !errors.Is(err, c.read) {
 				t.Error("read:", err)
 			}
 			if *requests != 2 {
@@ -214,7 +214,7 @@ func TestCredentials(t *testing.T) {
 	t.Setenv("AWS_CONFIG_FILE", filepath.Join(t.TempDir(), "none"))
 	endpoint, keys := sees(t)
 	use := func() {
-		if _, err := open(t, endpoint).Get(t.Context(), "key"); !errors.Is(err, store.ErrDenied) {
+		if _, err := open(t, endpoint).Read(t.Context(), store.MaxObject, "key"); !errors.Is(err, store.ErrDenied) {
 			t.Error(err)
 		}
 	}

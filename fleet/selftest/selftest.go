@@ -93,8 +93,8 @@ func refused(ctx context.Context, s store.Store, key, old, what string) error {
 	if !errors.Is(err, store.ErrMoved) {
 		return err
 	}
-	found, _, err := s.Read(ctx, key)
-	if err == nil && string(found) == string(written) {
+	found, err := store.ReadOne(ctx, s, store.MaxRegister, key)
+	if err == nil && string(found.Content) == string(written) {
 		return fmt.Errorf("%w: a refused write was made", store.ErrUnsafe)
 	}
 	if errors.Is(err, store.ErrAbsent) {

@@ -24,8 +24,8 @@ type careless struct {
 // Swap implements store.Store.
 func (c *careless) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
 	if c.fault == "race" { // it checks, and writes later
-		_, now, _ := c.Read(ctx, key)
-		if old != now {
+		now, _ := store.ReadOne(ctx, c, store.MaxRegister, key)
+		if old != now.Version {
 			return "", store.ErrMoved
 		}
 		time.Sleep(time.Millisecond)
@@ -36,8 +36,8 @@ func (c *careless) Swap(ctx context.Context, key, old string, value []byte) (str
 	ignores := c.fault == "all" || c.fault == "race" || c.fault == "creation" && old == "" || c.fault == "version" && old != ""
 	switch {
 	case errors.Is(err, store.ErrMoved) && (ignores || c.fault == "lies"):
-		_, now, _ := c.Read(ctx, key)
-		if version, err = c.Store.Swap(ctx, key, now, value); c.fault == "lies" {
+		now, _ := store.ReadOne(ctx, c, store.MaxRegister, key)
+		if version, err = c.Store.Swap(ctx, key, now.Version, value); c.fault == "lies" {
 			return "", store.ErrMoved
 		}
 	case err == nil && c.fault == "refuses" && old != "":

@@ -8,14 +8,15 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // A Store is an engine. Its methods are safe for concurrent use and keep no state between calls but
 // connections. They never retry a write: a late repetition is told from a first try by its version
 // only. A context's end is an error that wraps context.Cause.
 type Store interface {
-	// Read returns a register's value and version. It fails with ErrAbsent if there is no such register.
-	Read(ctx context.Context, key string) (value []byte, version string, err error)
+	// Read returns those of the registers and objects that exist, by their names, and most bytes of each at most.
+	Read(ctx context.Context, most int64, names ...string) (map[string]Entry, error)
 	// Swap replaces a register's value if its version is still old and returns the new version. With
 	// old "" the register must not exist. If it has another version Swap fails with ErrMoved; if it
 	// is not known whether the write has arrived, or will, with ErrUnknown.
@@ -25,15 +26,26 @@ type Store interface {
 	// Put writes an object under a new name. It fails with ErrMoved if there is an entry of that name,
 	// with ErrUnknown as Swap does.
 	Put(ctx context.Context, name string, content []byte) error
-	// Get returns an object's content. It fails with ErrAbsent if there is none.
-	Get(ctx context.Context, name string) ([]byte, error)
 	// Delete removes registers and objects. Those that do not exist count as removed.
 	Delete(ctx context.Context, names ...string) error
 	// Close ends the connections.
 	Close() error
 }
 
-// The most that engines read of an entry, in bytes. What is longer is cut, and cannot be unsealed: nobody with the key
+// ReadOne returns a register or an object of an engine. It fails with ErrAbsent if there is no such entry.
+func ReadOne(ctx context.Context, s Store, most int64, name string) (Entry, error) {
+	entries, err := s.Read(ctx, most, name)
+	if err != nil {
+		return Entry{}, err
+	}
+	entry, there := entries[name]
+	if !there {
+		return Entry{}, fmt.Errorf("read %s: %w", name, ErrAbsent)
+	}
+	return entry, nil
+}
+
+// The most that is read of an entry, in bytes. What is longer is cut, and cannot be unsealed: nobody with the key
 // writes it.
 const (
 	MaxRegister = 32 << 20
@@ -60,12 +72,6 @@ var (
 type Entry struct {
 	Content []byte
 	Version string // of a register
-}
-
-// Many is a Store that reads many entries in one request.
-type Many interface {
-	// Fetch returns those of the registers and objects that exist, by their names.
-	Fetch(ctx context.Context, names []string) (map[string]Entry, error)
 }
 
 // A Name says what a register is about, in clear text. The store holds only a keyed digest of Kind

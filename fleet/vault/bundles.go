@@ -46,11 +46,11 @@ func (v *Vault) Load(ctx context.Context, b store.Bundle, root string, paths, re
 	if here != "" && !slices.Contains(replace, here) {
 		return store.ErrChanged
 	}
-	sealed, err := v.engine.Get(ctx, b.Name)
+	sealed, err := store.ReadOne(ctx, v.engine, store.MaxObject, b.Name)
 	if err != nil {
 		return err
 	}
-	packed, _, err := v.unseal(ctx, b.Name, sealed)
+	packed, _, err := v.unseal(ctx, b.Name, sealed.Content)
 	if err != nil {
 		return err
 	}

@@ -129,20 +129,20 @@ func (v *Vault) readFormat(ctx context.Context, tests *atomic.Bool) (format, err
 
 // storedFormat returns the format that the store has, and its version, with store.ErrBroken too.
 func (v *Vault) storedFormat(ctx context.Context) (f format, version string, err error) {
-	content, version, err := v.engine.Read(ctx, formatEntry)
+	e, err := store.ReadOne(ctx, v.engine, store.MaxRegister, formatEntry)
 	if err != nil {
 		return f, "", err
 	}
-	if err := json.Unmarshal(content, &f); err != nil {
-		return f, version, fmt.Errorf("%s: %w: %w", formatEntry, store.ErrBroken, err)
+	if err := json.Unmarshal(e.Content, &f); err != nil {
+		return f, e.Version, fmt.Errorf("%s: %w: %w", formatEntry, store.ErrBroken, err)
 	}
 	if f.Version > layout {
 		return f, "", store.ErrNewer
 	}
 	if len(f.ID) != idSize {
-		return f, version, fmt.Errorf("%s: %w: the store has no ID", formatEntry, store.ErrBroken)
+		return f, e.Version, fmt.Errorf("%s: %w: the store has no ID", formatEntry, store.ErrBroken)
 	}
-	return f, version, nil
+	return f, e.Version, nil
 }
 
 // newFormat tests a new store, unless it is a database, and returns its format.
@@ -167,11 +167,11 @@ func (v *Vault) Test(ctx context.Context) (wire.Report, error) {
 	if err != nil {
 		return r, err
 	}
-	if _, _, err := v.engine.Read(ctx, formatEntry); err != nil && !errors.Is(err, store.ErrAbsent) {
+	if _, err := v.engine.Read(ctx, store.MaxRegister, formatEntry); err != nil {
 		return r, err // it makes a connection if the last one has ended
 	}
 	start := v.options.Now()
-	if _, _, err := v.engine.Read(ctx, formatEntry); err != nil && !errors.Is(err, store.ErrAbsent) {
+	if _, err := v.engine.Read(ctx, store.MaxRegister, formatEntry); err != nil {
 		return r, err
 	}
 	r.Latency, r.Tested = v.options.Now().Sub(start), f.Tested
@@ -194,20 +194,14 @@ func (v *Vault) sample(ctx context.Context, prefix string, r *wire.Report) error
 		return err
 	}
 	entries = entries[:min(sampled, len(entries))]
-	open := func(ctx context.Context, entry string, e store.Entry) (any, error) {
+	_, err = v.readAll(ctx, entries, store.MaxRegister, func(entry string, e store.Entry) error {
 		_, err := v.openEntry(ctx, entry, e)
 		if errors.Is(err, store.ErrBroken) {
-			return false, nil
-		}
-		return true, err
-	}
-	_, err = v.readAll(ctx, entries, v.readRegister, open, func(fits any) error {
-		if fits.(bool) {
-			r.Registers++
-		} else {
 			r.OtherKeys++
+		} else if err == nil {
+			r.Registers++
 		}
-		return nil
+		return err
 	})
 	return err
 }

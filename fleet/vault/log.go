@@ -101,22 +101,16 @@ func (v *Vault) Notes(ctx context.Context, since string, each func(day string, v
 // readNotes calls each with those values of each entry that are not among the seen ones. gone reports that an entry is not there any
 // more: another one may have what was in it.
 func (v *Vault) readNotes(ctx context.Context, names []string, seen map[string]bool, each func(name string, notes []note) error) (gone bool, err error) {
-	type entry struct {
-		name  string
-		notes []note
-	}
-	open := func(ctx context.Context, name string, e store.Entry) (any, error) {
+	return v.readAll(ctx, names, store.MaxObject, func(name string, e store.Entry) error {
 		notes, err := v.openNotes(ctx, name, e.Content)
-		return entry{name, notes}, err
-	}
-	return v.readAll(ctx, names, v.readObject, open, func(found any) error {
-		e := found.(entry)
-		e.notes = slices.DeleteFunc(e.notes, func(n note) bool {
+		if err != nil {
+			return err
+		}
+		return each(name, slices.DeleteFunc(notes, func(n note) bool {
 			known := seen[n.id]
 			seen[n.id] = true
 			return known
-		})
-		return each(e.name, e.notes)
+		}))
 	})
 }
 

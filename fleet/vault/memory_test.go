@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"reprise/fleet/store"
 	"reprise/test/stores/mem"
 )
 
@@ -18,18 +19,11 @@ type memory struct {
 	swap    func(key string, write func() (string, error)) (string, error) // nil: write
 }
 
-func (m *memory) Read(ctx context.Context, key string) ([]byte, string, error) {
-	if m.refuse != nil {
-		return nil, "", m.refuse
-	}
-	return m.Store.Read(ctx, key)
-}
-
-func (m *memory) Get(ctx context.Context, name string) ([]byte, error) {
+func (m *memory) Read(ctx context.Context, most int64, names ...string) (map[string]store.Entry, error) {
 	if m.refuse != nil {
 		return nil, m.refuse
 	}
-	return m.Store.Get(ctx, name)
+	return m.Store.Read(ctx, most, names...)
 }
 
 func (m *memory) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
@@ -74,14 +68,11 @@ func (m *memory) all() map[string][]byte {
 		panic(err)
 	}
 	for _, name := range names {
-		content, err := m.Store.Get(ctx, name)
-		if !isObject(name) {
-			content, _, err = m.Store.Read(ctx, name)
-		}
+		e, err := store.ReadOne(ctx, &m.Store, store.MaxObject, name)
 		if err != nil {
 			panic(err)
 		}
-		found[name] = content
+		found[name] = e.Content
 	}
 	return found
 }

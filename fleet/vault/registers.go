@@ -52,7 +52,7 @@ type found struct {
 
 // readEntry reads and unseals one entry. With store.ErrBroken it returns the entry's version.
 func (v *Vault) readEntry(ctx context.Context, entry string) (*found, error) {
-	e, err := v.readRegister(ctx, entry)
+	e, err := store.ReadOne(ctx, v.engine, store.MaxRegister, entry)
 	if err != nil {
 		return nil, err
 	}
@@ -132,20 +132,17 @@ func (v *Vault) List(ctx context.Context, name store.Name, limit int) (registers
 		if left := limit - len(registers); len(entries) > left {
 			entries, more = entries[:left], true
 		}
-		open := func(ctx context.Context, entry string, e store.Entry) (any, error) {
+		_, err := v.readAll(ctx, entries, store.MaxRegister, func(entry string, e store.Entry) error {
 			f, err := v.openEntry(ctx, entry, e)
 			if errors.Is(err, store.ErrBroken) {
-				return v.damaged(f, key, store.Name{Kind: name.Kind, Of: name.Of}), nil
+				registers = append(registers, v.damaged(f, key, store.Name{Kind: name.Kind, Of: name.Of}))
+				return nil
 			}
-			return v.present(f), err
-		}
-		_, err := v.readAll(ctx, entries, v.readRegister, open, func(entry any) error {
-			r, ok := entry.(store.Register)
-			if ok && (r.Damaged || !seen[r.Name.ID]) { // the first key's comes first
-				registers = append(registers, r)
-				seen[r.Name.ID] = true
+			if id := string(f.ID); err == nil && !f.Gone && !seen[id] { // the first key's comes first
+				registers = append(registers, v.register(f))
+				seen[id] = true
 			}
-			return nil
+			return err
 		})
 		if err != nil {
 			return nil, false, err
@@ -154,25 +151,19 @@ func (v *Vault) List(ctx context.Context, name store.Name, limit int) (registers
 	return registers, more, nil
 }
 
-// present returns what a caller sees of an entry, nil if the register was removed.
-func (v *Vault) present(f *found) any {
-	if f == nil || f.Gone {
-		return nil
-	}
-	return v.register(f)
-}
-
 // Registers implements wire.Service.
 func (v *Vault) Registers(ctx context.Context, kind string, each func(store.Register) error) error {
 	entries, err := v.engine.List(ctx, prefixOf(kind))
 	if err != nil {
 		return err
 	}
-	open := func(ctx context.Context, entry string, e store.Entry) (any, error) {
+	_, err = v.readAll(ctx, entries, store.MaxRegister, func(entry string, e store.Entry) error {
 		f, err := v.openEntry(ctx, entry, e)
-		return v.present(f), err
-	}
-	_, err = v.readAll(ctx, entries, v.readRegister, open, func(entry any) error { return each(entry.(store.Register)) })
+		if err != nil || f.Gone {
+			return err
+		}
+		return each(v.register(f))
+	})
 	return err
 }
 

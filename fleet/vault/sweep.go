@@ -43,18 +43,12 @@ func (v *Vault) longGone(ctx context.Context, prefix string) (gone []string, err
 		return nil, err
 	}
 	until := v.options.Now().Add(-late).Unix()
-	open := func(ctx context.Context, entry string, e store.Entry) (any, error) {
+	_, err = v.readAll(ctx, entries, store.MaxRegister, func(entry string, e store.Entry) error {
 		f, err := v.openEntry(ctx, entry, e)
-		if err != nil || !f.Gone || f.At > until {
-			return "", err
+		if err == nil && f.Gone && f.At <= until {
+			gone = append(gone, entry)
 		}
-		return entry, nil
-	}
-	_, err = v.readAll(ctx, entries, v.readRegister, open, func(entry any) error {
-		if entry != "" {
-			gone = append(gone, entry.(string))
-		}
-		return nil
+		return err
 	})
 	return gone, err
 }

@@ -19,8 +19,6 @@ import (
 	"reprise/fleet/bundle"
 	"reprise/fleet/store"
 	"reprise/fleet/wire"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // parallel is how many entries are read at once. Twice as many are in memory.
@@ -91,9 +89,9 @@ func (v *Vault) unseal(ctx context.Context, name string, sealed []byte) ([]byte,
 	return nil, 0, fmt.Errorf("%s: %w", name, err)
 }
 
-// readAll calls use with what open makes of entries, in order. Entries that none of the keys unseals are left out, and those that are
-// gone: it reports whether there were any.
-func (v *Vault) readAll(ctx context.Context, names []string, read reading, open func(context.Context, string, store.Entry) (any, error), use func(any) error) (gone bool, err error) {
+// readAll calls use with each of the entries that exist, in order. It leaves out what use fails on with store.ErrBroken or
+// store.ErrNewer. gone reports that some do not exist.
+func (v *Vault) readAll(ctx context.Context, names []string, most int64, use func(name string, e store.Entry) error) (gone bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type answer struct {
@@ -105,7 +103,7 @@ func (v *Vault) readAll(ctx context.Context, names []string, read reading, open 
 	go func() {
 		defer close(answers)
 		for some := range slices.Chunk(names, parallel) {
-			entries, err := v.fetch(ctx, some, read)
+			entries, err := v.engine.Read(ctx, most, some...)
 			select {
 			case answers <- answer{some, entries, err}:
 			case <-ctx.Done():
@@ -123,55 +121,12 @@ func (v *Vault) readAll(ctx context.Context, names []string, read reading, open 
 			if !there {
 				continue
 			}
-			content, err := open(ctx, name, entry)
-			if errors.Is(err, store.ErrBroken) || errors.Is(err, store.ErrNewer) {
-				continue
-			}
-			if err == nil && content != nil {
-				err = use(content)
-			}
-			if err != nil {
+			if err := use(name, entry); err != nil && !errors.Is(err, store.ErrBroken) && !errors.Is(err, store.ErrNewer) {
 				return gone, err
 			}
 		}
 	}
 	return gone, context.Cause(ctx) // if the time was over, not all was read
-}
-
-// A reading reads one entry.
-type reading func(ctx context.Context, name string) (store.Entry, error)
-
-func (v *Vault) readRegister(ctx context.Context, name string) (store.Entry, error) {
-	value, version, err := v.engine.Read(ctx, name)
-	return store.Entry{Content: value, Version: version}, err
-}
-
-func (v *Vault) readObject(ctx context.Context, name string) (store.Entry, error) {
-	content, err := v.engine.Get(ctx, name)
-	return store.Entry{Content: content}, err
-}
-
-// fetch returns those of the entries that exist.
-func (v *Vault) fetch(ctx context.Context, names []string, read reading) (map[string]store.Entry, error) {
-	if many, ok := v.engine.(store.Many); ok {
-		return many.Fetch(ctx, names)
-	}
-	found := map[string]store.Entry{}
-	var mu sync.Mutex
-	group, groupContext := errgroup.WithContext(ctx)
-	for _, name := range names {
-		group.Go(func() error {
-			entry, err := read(groupContext, name)
-			if errors.Is(err, store.ErrAbsent) {
-				return nil
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			found[name] = entry
-			return err
-		})
-	}
-	return found, group.Wait()
 }
 
 // random returns a name that is used once.

@@ -31,11 +31,11 @@ type ignoring struct{ store.Store }
 func (s ignoring) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
 	version, err := s.Store.Swap(ctx, key, old, value)
 	for errors.Is(err, store.ErrMoved) {
-		_, now, failed := s.Read(ctx, key)
+		now, failed := store.ReadOne(ctx, s.Store, store.MaxRegister, key)
 		if failed != nil && !errors.Is(failed, store.ErrAbsent) {
 			return "", failed
 		}
-		version, err = s.Store.Swap(ctx, key, now, value)
+		version, err = s.Store.Swap(ctx, key, now.Version, value)
 	}
 	return version, err
 }
@@ -176,11 +176,11 @@ func (r reusing) Save(ctx context.Context, root string, paths []string) (store.B
 
 // Load implements store.Bundles.
 func (r reusing) Load(ctx context.Context, b store.Bundle, root string, paths, _ []string) error {
-	content, err := r.engine.Get(ctx, b.Name)
+	e, err := store.ReadOne(ctx, r.engine, store.MaxObject, b.Name)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(root, paths[0]), content, 0o600)
+	return os.WriteFile(filepath.Join(root, paths[0]), e.Content, 0o600)
 }
 
 // Drop implements store.Bundles.

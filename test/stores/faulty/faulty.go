@@ -195,11 +195,11 @@ func (s *Store) read(ctx context.Context) error {
 }
 
 // Read implements store.Store.
-func (s *Store) Read(ctx context.Context, key string) ([]byte, string, error) {
+func (s *Store) Read(ctx context.Context, most int64, names ...string) (map[string]store.Entry, error) {
 	if err := s.read(ctx); err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	return s.Store.Read(ctx, key)
+	return s.Store.Read(ctx, most, names...)
 }
 
 // Swap implements store.Store.
@@ -219,14 +219,6 @@ func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 func (s *Store) Put(ctx context.Context, name string, content []byte) error {
 	_, err := s.write(ctx, func(ctx context.Context) (string, error) { return "", s.Store.Put(ctx, name, content) })
 	return err
-}
-
-// Get implements store.Store.
-func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
-	if err := s.read(ctx); err != nil {
-		return nil, err
-	}
-	return s.Store.Get(ctx, name)
 }
 
 // Delete implements store.Store.

@@ -55,7 +55,7 @@ func TestFaults(t *testing.T) {
 		})
 	}
 	s := faulty.New(mem.New(), 1, faulty.Rates{ReadLost: 1})
-	if _, _, err := s.Read(t.Context(), "t/x"); !errors.Is(err, store.ErrUnreachable) {
+	if _, err := s.Read(t.Context(), store.MaxRegister, "t/x"); !errors.Is(err, store.ErrUnreachable) {
 		t.Error(err)
 	}
 }
@@ -66,11 +66,11 @@ func TestSeed(t *testing.T) {
 		inner := mem.New()
 		s := faulty.New(inner, seed, faulty.Rates{Late: 0.3, Down: 0.05, Repeated: 0.1})
 		for range 200 {
-			_, version, err := s.Read(t.Context(), "t/x")
-			if err == nil || errors.Is(err, store.ErrAbsent) {
-				_, err = s.Swap(t.Context(), "t/x", version, []byte("value"))
+			now, err := s.Read(t.Context(), store.MaxRegister, "t/x")
+			if err == nil {
+				_, err = s.Swap(t.Context(), "t/x", now["t/x"].Version, []byte("value"))
 			}
-			all = append(all, fmt.Sprint(version, err))
+			all = append(all, fmt.Sprint(now, err))
 		}
 		return all
 	}

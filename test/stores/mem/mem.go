@@ -17,30 +17,27 @@ import (
 // A Store is an engine whose entries end with it. The zero value is an empty one.
 type Store struct {
 	mu      sync.Mutex
-	entries map[string]entry // registers and objects
+	entries map[string]store.Entry // registers and objects
 	writes  int64
-}
-
-type entry struct {
-	value   []byte
-	version string
 }
 
 // New returns an empty store.
 func New() *Store { return &Store{} }
 
 // Read implements store.Store.
-func (s *Store) Read(ctx context.Context, key string) ([]byte, string, error) {
+func (s *Store) Read(ctx context.Context, _ int64, names ...string) (map[string]store.Entry, error) {
 	if ctx.Err() != nil {
-		return nil, "", context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e, ok := s.entries[key]
-	if !ok {
-		return nil, "", store.ErrAbsent
+	found := map[string]store.Entry{}
+	for _, name := range names {
+		if e, ok := s.entries[name]; ok {
+			found[name] = store.Entry{Content: slices.Clone(e.Content), Version: e.Version}
+		}
 	}
-	return slices.Clone(e.value), e.version, nil
+	return found, nil
 }
 
 // Swap implements store.Store.
@@ -50,15 +47,15 @@ func (s *Store) Swap(ctx context.Context, key, old string, value []byte) (string
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.entries[key].version != old {
+	if s.entries[key].Version != old {
 		return "", store.ErrMoved
 	}
 	if s.entries == nil {
-		s.entries = map[string]entry{}
+		s.entries = map[string]store.Entry{}
 	}
 	s.writes++
 	version := strconv.FormatInt(s.writes, 10)
-	s.entries[key] = entry{slices.Clone(value), version}
+	s.entries[key] = store.Entry{Content: slices.Clone(value), Version: version}
 	return version, nil
 }
 
@@ -77,12 +74,6 @@ func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 func (s *Store) Put(ctx context.Context, name string, content []byte) error {
 	_, err := s.Swap(ctx, name, "", content)
 	return err
-}
-
-// Get implements store.Store.
-func (s *Store) Get(ctx context.Context, name string) ([]byte, error) {
-	content, _, err := s.Read(ctx, name)
-	return content, err
 }
 
 // Delete implements store.Store.

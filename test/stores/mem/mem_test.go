@@ -24,10 +24,10 @@ func TestCopies(t *testing.T) {
 	}
 	value[0] = 'X'
 	for range 2 {
-		got, _, err := s.Read(t.Context(), "key")
-		if err != nil || string(got) != "value" {
-			t.Fatal(string(got), err)
+		got, err := store.ReadOne(t.Context(), s, store.MaxRegister, "key")
+		if err != nil || string(got.Content) != "value" {
+			t.Fatal(string(got.Content), err)
 		}
-		got[0] = 'X'
+		got.Content[0] = 'X'
 	}
 }

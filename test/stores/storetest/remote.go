@@ -60,7 +60,7 @@ func (r Remote) behind(t *testing.T) (store.Store, *servers.Proxy) {
 	}
 	s := r.At(proxy.Address())
 	t.Cleanup(func() { s.Close(); proxy.Close() })
-	if _, _, err := s.Read(t.Context(), "t/a"); !errors.Is(err, store.ErrAbsent) {
+	if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/a"); !errors.Is(err, store.ErrAbsent) {
 		t.Fatal(err)
 	}
 	return s, proxy
@@ -86,13 +86,8 @@ func (r Remote) answerLost(t *testing.T) {
 			}
 			proxy.Pass()
 			// The proxy closes the connection when the answer comes, so that the write has been made.
-			var got []byte
-			if verb == "put" {
-				got, err = s.Get(t.Context(), "t/a")
-			} else {
-				got, _, err = s.Read(t.Context(), "t/a")
-			}
-			if err != nil || string(got) != "two" {
+			got, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/a")
+			if err != nil || string(got.Content) != "two" {
 				t.Fatalf("%q, %v", got, err)
 			}
 		})
@@ -110,7 +105,7 @@ func (r Remote) silent(t *testing.T) {
 		if !errors.Is(err, cause) || connected && !errors.Is(err, store.ErrUnknown) {
 			t.Errorf("swap: %v", err)
 		}
-		_, _, err = s.Read(ctx, "t/a")
+		_, err = s.Read(ctx, store.MaxRegister, "t/a")
 		if !errors.Is(err, cause) || errors.Is(err, store.ErrUnknown) {
 			t.Errorf("read: %v", err)
 		}
@@ -124,7 +119,7 @@ func (r Remote) reconnects(t *testing.T) {
 	version := swap(t, s, "t/a", "", "one")
 	proxy.Cut()
 	time.Sleep(10 * time.Millisecond) // until the client sees it
-	_, _, err := s.Read(t.Context(), "t/a")
+	_, err := s.Read(t.Context(), store.MaxRegister, "t/a")
 	if err != nil && !errors.Is(err, store.ErrUnreachable) {
 		t.Fatal(err)
 	}

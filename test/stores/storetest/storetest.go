@@ -63,16 +63,16 @@ func refused(t *testing.T, s store.Store, key, old string) {
 
 func holds(t *testing.T, s store.Store, key, value, version string) {
 	t.Helper()
-	got, v, err := s.Read(t.Context(), key)
-	if err != nil || string(got) != value || v != version {
-		t.Fatalf("read %s: %q at %q, %v; want %q at %q", key, got, v, err, value, version)
+	got, err := store.ReadOne(t.Context(), s, store.MaxRegister, key)
+	if err != nil || string(got.Content) != value || got.Version != version {
+		t.Fatalf("read %s: %q, %v; want %q at %q", key, got, err, value, version)
 	}
 }
 
 func register(t *testing.T, open func() store.Store) {
 	s, other := open(), open()
-	if _, version, err := s.Read(t.Context(), "t/a"); !errors.Is(err, store.ErrAbsent) || version != "" {
-		t.Fatal(version, err)
+	if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/a"); !errors.Is(err, store.ErrAbsent) {
+		t.Fatal(err)
 	}
 	first := swap(t, s, "t/a", "", "one")
 	holds(t, other, "t/a", "one", first)
@@ -81,7 +81,7 @@ func register(t *testing.T, open func() store.Store) {
 		t.Fatal("the version stays", first)
 	}
 	holds(t, s, "t/a", "two\x00\xff", second)
-	if _, _, err := s.Read(t.Context(), "t/"); !errors.Is(err, store.ErrAbsent) {
+	if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/"); !errors.Is(err, store.ErrAbsent) {
 		t.Fatal(err)
 	}
 }
@@ -174,7 +174,7 @@ func many(open func() store.Store) []store.Store {
 
 func object(t *testing.T, open func() store.Store) {
 	s, other := open(), open()
-	if _, err := s.Get(t.Context(), "b/a"); !errors.Is(err, store.ErrAbsent) {
+	if _, err := store.ReadOne(t.Context(), s, store.MaxObject, "b/a"); !errors.Is(err, store.ErrAbsent) {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{"b/a": "content\x00\xff", "b/empty": ""} {
@@ -184,8 +184,8 @@ func object(t *testing.T, open func() store.Store) {
 		if err := other.Put(t.Context(), name, []byte("other")); !errors.Is(err, store.ErrMoved) {
 			t.Fatal("put twice:", err)
 		}
-		got, err := other.Get(t.Context(), name)
-		if err != nil || string(got) != content {
+		got, err := store.ReadOne(t.Context(), other, store.MaxObject, name)
+		if err != nil || string(got.Content) != content {
 			t.Fatalf("%s: %q, %v", name, got, err)
 		}
 	}
@@ -198,9 +198,9 @@ func largeObject(t *testing.T, open func() store.Store) {
 	if err := s.Put(t.Context(), "b/large", content); err != nil {
 		t.Fatal(err)
 	}
-	got, err := open().Get(t.Context(), "b/large")
-	if err != nil || !bytes.Equal(got, content) {
-		t.Fatal(len(got), err)
+	got, err := store.ReadOne(t.Context(), open(), store.MaxObject, "b/large")
+	if err != nil || !bytes.Equal(got.Content, content) {
+		t.Fatal(len(got.Content), err)
 	}
 }
 
@@ -222,7 +222,7 @@ func remove(t *testing.T, open func() store.Store) {
 		t.Fatal("nothing:", err)
 	}
 	listed(t, s, "", []string{"b/b", "t/b"})
-	if _, err := s.Get(t.Context(), "b/a"); !errors.Is(err, store.ErrAbsent) {
+	if _, err := store.ReadOne(t.Context(), s, store.MaxObject, "b/a"); !errors.Is(err, store.ErrAbsent) {
 		t.Fatal(err)
 	}
 }
@@ -293,13 +293,12 @@ func listLong(t *testing.T, open func() store.Store) {
 
 // verbs calls each verb once, and returns the errors by the verbs' names.
 func verbs(ctx context.Context, s store.Store) map[string]error {
-	_, _, read := s.Read(ctx, "t/x")
+	_, read := s.Read(ctx, store.MaxRegister, "t/x", "b/x")
 	_, create := s.Swap(ctx, "t/x", "", []byte("value"))
 	_, swap := s.Swap(ctx, "t/x", "1", []byte("value"))
 	_, list := s.List(ctx, "t/")
 	put := s.Put(ctx, "b/x", []byte("content"))
-	_, get := s.Get(ctx, "b/x")
-	return map[string]error{"read": read, "create": create, "swap": swap, "list": list, "put": put, "get": get, "delete": s.Delete(ctx, "b/x")}
+	return map[string]error{"read": read, "create": create, "swap": swap, "list": list, "put": put, "delete": s.Delete(ctx, "b/x")}
 }
 
 // A write that a context's end came before has not been sent.
@@ -315,7 +314,7 @@ func deadline(t *testing.T, open func() store.Store) {
 	}
 	late, cancelLate := context.WithDeadline(t.Context(), time.Unix(1, 0))
 	defer cancelLate()
-	if _, _, err := s.Read(late, "t/x"); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := s.Read(late, store.MaxRegister, "t/x"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 	listed(t, s, "", nil)
@@ -335,9 +334,9 @@ func concurrent(t *testing.T, open func() store.Store) {
 					t.Error(err)
 					return
 				}
-				got, read, err := s.Read(t.Context(), key)
-				if err != nil || string(got) != value || read != next {
-					t.Errorf("%s: %q at %q, %v; want %q at %q", key, got, read, err, value, next)
+				got, err := store.ReadOne(t.Context(), s, store.MaxRegister, key)
+				if err != nil || string(got.Content) != value || got.Version != next {
+					t.Errorf("%s: %q, %v; want %q at %q", key, got, err, value, next)
 				}
 				version = next
 			}
