@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -29,72 +28,48 @@ const fallbackRegion = "us-east-1"
 // early is how long before their end credentials are fetched anew.
 const early = 10 * time.Second
 
-// A finder is a Provider of the credentials that AWS's own tools would use.
+// A finder is a Provider of the credentials that AWS's own tools would use. It is asked for each request, and AWS's library keeps what
+// it has found.
 type finder struct {
-	config aws.Config
-	err    error  // of reading config
-	region string // that the environment or the profile names, "" for none
-
-	mu      sync.Mutex
-	expires time.Time // zero if nothing was found, or it does not expire
-	found   bool
+	credentials.Expiry // always over
+	config             aws.Config
+	err                error  // of reading config
+	region             string // that the environment or the profile names, "" for none
 }
 
 // newFinder reads the environment and the shared files.
 func newFinder() *finder {
-	client := awshttp.NewBuildableClient().WithTimeout(roleTimeout)
+	load := func(region string) (aws.Config, error) {
+		return config.LoadDefaultConfig(context.Background(), config.WithRegion(region),
+			config.WithHTTPClient(awshttp.NewBuildableClient().WithTimeout(roleTimeout)),
+			config.WithCredentialsCacheOptions(func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = early }))
+	}
 	f := &finder{}
-	ctx := context.Background()
-	f.config, f.err = config.LoadDefaultConfig(ctx, config.WithHTTPClient(client))
+	f.config, f.err = load("") // as the environment or the profile says
 	if f.region = f.config.Region; f.region == "" && f.err == nil {
-		f.config, f.err = config.LoadDefaultConfig(ctx, config.WithHTTPClient(client), config.WithRegion(fallbackRegion))
+		f.config, f.err = load(fallbackRegion)
 	}
 	return f
 }
 
 // RetrieveWithCredContext implements credentials.Provider.
 func (f *finder) RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.found = false
-	value, err := f.retrieve()
-	if err != nil {
-		return credentials.Value{}, err
+	if f.err != nil {
+		return credentials.Value{}, fmt.Errorf("%w: %w", errNoCredentials, f.err)
 	}
-	f.found, f.expires = true, time.Time{}
-	if value.CanExpire {
-		f.expires = value.Expires.Add(-early)
+	ctx, cancel := context.WithTimeout(context.Background(), findTimeout)
+	defer cancel()
+	value, err := f.config.Credentials.Retrieve(ctx)
+	var process *processcreds.ProviderError
+	switch {
+	case errors.As(err, &process): // its text may contain what the process has printed
+		return credentials.Value{}, fmt.Errorf("%w: credential_process gives none", errNoCredentials)
+	case err != nil:
+		return credentials.Value{}, fmt.Errorf("%w: %w", errNoCredentials, err)
 	}
 	return credentials.Value{AccessKeyID: value.AccessKeyID, SecretAccessKey: value.SecretAccessKey, SessionToken: value.SessionToken,
 		Expiration: value.Expires, SignerType: credentials.SignatureV4}, nil
 }
 
-func (f *finder) retrieve() (aws.Credentials, error) {
-	if f.err != nil {
-		return aws.Credentials{}, fmt.Errorf("%w: %w", errNoCredentials, f.err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), findTimeout)
-	defer cancel()
-	if cache, ok := f.config.Credentials.(*aws.CredentialsCache); ok {
-		cache.Invalidate() // we keep them ourselves
-	}
-	value, err := f.config.Credentials.Retrieve(ctx)
-	var process *processcreds.ProviderError
-	switch {
-	case errors.As(err, &process): // its text may contain what the process has printed
-		return value, fmt.Errorf("%w: credential_process gives none", errNoCredentials)
-	case err != nil:
-		return value, fmt.Errorf("%w: %w", errNoCredentials, err)
-	}
-	return value, nil
-}
-
 // Retrieve implements credentials.Provider.
 func (f *finder) Retrieve() (credentials.Value, error) { return f.RetrieveWithCredContext(nil) }
-
-// IsExpired implements credentials.Provider.
-func (f *finder) IsExpired() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return !f.found || !f.expires.IsZero() && time.Now().After(f.expires)
-}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
 // Nothing is asked but what is on loopback: what is elsewhere needs TLS.
@@ -78,12 +80,8 @@ func TestCredentials(t *testing.T) {
 			for key, value := range test.env {
 				t.Setenv(key, strings.Replace(value, "TOKEN", filepath.Join(os.Getenv("HOME"), "token"), 1))
 			}
-			f := newFinder()
-			if !f.IsExpired() {
-				t.Error("found before it was asked")
-			}
-			if value, err := f.Retrieve(); err != nil || value.AccessKeyID != test.want || value.SecretAccessKey != "s" || f.IsExpired() {
-				t.Errorf("%+v, %v, expired %v, want %s", value, err, f.IsExpired(), test.want)
+			if value, err := newFinder().Retrieve(); err != nil || value.AccessKeyID != test.want || value.SecretAccessKey != "s" {
+				t.Errorf("%+v, %v, want %s", value, err, test.want)
 			}
 		})
 	}
@@ -137,18 +135,22 @@ func TestNoCredentials(t *testing.T) {
 	}
 }
 
-// What expires is fetched anew before it does.
+// What expires is fetched anew shortly before it does, and not sooner.
 func TestCredentialsExpire(t *testing.T) {
-	alone(t, "", "http://127.0.0.1:1")
-	t.Setenv("AWS_ACCESS_KEY_ID", "a")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "s")
-	f := newFinder()
-	if _, err := f.Retrieve(); err != nil {
-		t.Fatal(err)
-	}
-	f.expires = time.Now().Add(-time.Second)
-	if !f.IsExpired() {
-		t.Error("they are used after their end")
+	for lifetime, want := range map[time.Duration]int{time.Hour: 1, early / 2: 2} {
+		asked := filepath.Join(t.TempDir(), "asked")
+		alone(t, fmt.Sprintf(`[default]
+credential_process = sh -c 'echo >>%s; echo "{\"Version\":1,\"AccessKeyId\":\"a\",\"SecretAccessKey\":\"s\",\"Expiration\":\"%s\"}"'
+`, asked, time.Now().Add(lifetime).UTC().Format(time.RFC3339)), "http://127.0.0.1:1")
+		creds := credentials.New(newFinder())
+		for range 2 {
+			if _, err := creds.GetWithContext(nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if lines, err := os.ReadFile(asked); err != nil || len(lines) != want {
+			t.Errorf("those for %s were fetched %d times, %v", lifetime, len(lines), err)
+		}
 	}
 }
 
