@@ -11,6 +11,6 @@ import (
 )
 
 func main() {
-	engines := helper.Engines{Open: engine.Open, SelfTest: selftest.Run, Sweep: engine.Sweep}
+	engines := helper.Engines{Open: engine.Open, SelfTest: selftest.Run}
 	os.Exit(helper.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, engines))
 }

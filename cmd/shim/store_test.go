@@ -43,7 +43,7 @@ func storeHelper() {
 				return store.ErrUnsafe
 			}
 			return nil
-		}, Sweep: engine.Sweep}))
+		}}))
 }
 
 // TestStoreOnServers runs the script of the store on servers.

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"time"
 
 	"reprise/fleet/postgres"
 	"reprise/fleet/s3"
@@ -40,15 +39,4 @@ func Open(ctx context.Context, text string) (store.Store, error) {
 	default:
 		return nil, errors.New("the store's URL must begin with s3:// or postgres://")
 	}
-}
-
-// Sweep removes what has not been written for a while from a store that has no rules of its own for
-// this. It returns how many entries it has removed; of all who call it in a day one removes any.
-func Sweep(ctx context.Context, s store.Store, idle time.Duration) (removed int, err error) {
-	if sweeper, ok := s.(interface {
-		Sweep(context.Context, time.Duration) (int, error)
-	}); ok {
-		return sweeper.Sweep(ctx, idle)
-	}
-	return 0, nil
 }

@@ -1,17 +1,14 @@
 package engine_test
 
 import (
-	"context"
 	"errors"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"reprise/fleet/engine"
 	"reprise/fleet/store"
-	"reprise/test/stores/mem"
 )
 
 func TestOpen(t *testing.T) {
@@ -63,25 +60,5 @@ func TestWhoLinksEngines(t *testing.T) {
 		if !helper && slices.Contains(fields[1:], "reprise/fleet/engine") {
 			t.Errorf("%s links the engines", fields[0])
 		}
-	}
-}
-
-type sweeper struct {
-	store.Store
-	idle time.Duration
-}
-
-func (s *sweeper) Sweep(_ context.Context, idle time.Duration) (int, error) {
-	s.idle = idle
-	return 3, nil
-}
-
-func TestSweep(t *testing.T) {
-	s := &sweeper{Store: mem.New()}
-	if n, err := engine.Sweep(t.Context(), s, time.Hour); n != 3 || err != nil || s.idle != time.Hour {
-		t.Error(n, err, s.idle)
-	}
-	if n, err := engine.Sweep(t.Context(), mem.New(), time.Hour); n != 0 || err != nil {
-		t.Error(n, err)
 	}
 }

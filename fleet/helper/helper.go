@@ -29,8 +29,12 @@ import (
 type Engines struct {
 	Open     func(ctx context.Context, url string) (store.Store, error) // without waiting for the store
 	SelfTest func(ctx context.Context, s store.Store) error
-	// Sweep removes what has not been written for a while, once a day of all who call it.
-	Sweep func(ctx context.Context, s store.Store, idle time.Duration) (int, error)
+}
+
+// A sweeper is an engine without rules of its own for what is old. Sweep removes what has not been written for a while, once a
+// day of all who call it, and returns how many entries it has removed.
+type sweeper interface {
+	Sweep(ctx context.Context, idle time.Duration) (int, error)
 }
 
 // margin is how much longer entries stay than sessions are resumed: machines may differ in max_age.
@@ -91,20 +95,15 @@ func closeInherited() {
 // serve carries out all requests, then ends the connections.
 func serve(in io.Reader, out io.Writer, engines Engines) error {
 	var engine store.Store
-	var service wire.Service
+	var opened *vault.Vault
 	err := wire.Serve(context.Background(), in, out, func(ctx context.Context, c wire.Config) (_ wire.Service, err error) {
-		engine, service, err = open(ctx, c, engines)
-		return service, err
+		engine, opened, err = open(ctx, c, engines)
+		return opened, err
 	})
-	if engine == nil {
+	if opened == nil {
 		return err
 	}
-	if s, ok := service.(sweeping); ok {
-		service = s.Service
-	}
-	if v, ok := service.(*vault.Vault); ok {
-		v.End(endLimit) // nobody waits for this process any more
-	}
+	opened.End(endLimit) // nobody waits for this process any more
 	closed := make(chan struct{})
 	go func() {
 		_ = engine.Close() // the process ends anyway
@@ -118,44 +117,27 @@ func serve(in io.Reader, out io.Writer, engines Engines) error {
 }
 
 // open opens the store that a configuration names. Keys come first: without them the store is not asked.
-func open(ctx context.Context, c wire.Config, engines Engines) (store.Store, wire.Service, error) {
+func open(ctx context.Context, c wire.Config, engines Engines) (store.Store, *vault.Vault, error) {
 	keys, err := readKeys(c)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", store.ErrKey, err)
+		return nil, nil, fmt.Errorf("%w: read the store's key: %w", store.ErrKey, err)
 	}
 	engine, err := engines.Open(ctx, c.URL)
 	if err != nil {
 		return nil, nil, err
 	}
-	v, err := vault.Open(ctx, engine, vault.Options{
-		Keys: keys, Limits: bundle.Usual, SelfTest: engines.SelfTest, Now: time.Now,
-	})
-	if err != nil || rand.IntN(sweepOne) > 0 {
-		return engine, v, err
+	options := vault.Options{Keys: keys, Limits: bundle.Usual, SelfTest: engines.SelfTest, Now: time.Now}
+	if s, ok := engine.(sweeper); ok && rand.IntN(sweepOne) == 0 {
+		options.WhileSaving = func() { _, _ = s.Sweep(ctx, c.MaxAge+margin) } // of what is cut short nothing is removed
 	}
-	return engine, sweeping{v, func() { _, _ = engines.Sweep(ctx, engine, c.MaxAge+margin) }}, nil
-}
-
-// A sweeping service sweeps while a session is saved, when no tool waits.
-type sweeping struct {
-	wire.Service
-	sweep func()
-}
-
-// Save implements store.Bundles.
-func (s sweeping) Save(ctx context.Context, root string, paths []string) (store.Bundle, error) {
-	go s.sweep() // of what is cut short nothing is removed
-	return s.Service.Save(ctx, root, paths)
+	v, err := vault.Open(ctx, engine, options)
+	return engine, v, err
 }
 
 // readKeys returns the keys of a configuration. Those of a variable come before a file.
 func readKeys(c wire.Config) ([]vault.Key, error) {
 	if c.Keys != "" || c.KeyFile == "" {
-		keys, err := vault.ParseKeys(c.Keys)
-		if err != nil {
-			return nil, fmt.Errorf("read the store's key: %w", err)
-		}
-		return keys, nil
+		return vault.ParseKeys(c.Keys)
 	}
 	return vault.ReadKeyFile(c.KeyFile)
 }

@@ -86,26 +86,26 @@ func repeats(key Key) bool {
 func ReadKeyFile(name string) ([]Key, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe without a writer would block
 	if err != nil {
-		return nil, fmt.Errorf("read the store's key: %w", err)
+		return nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("read the store's key: %w", err)
+		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("read the store's key: %s is no regular file", name)
+		return nil, fmt.Errorf("%s is no regular file", name)
 	}
 	if info.Mode()&0o027 != 0 { // a group that reads it is how Kubernetes hands out secrets
-		return nil, fmt.Errorf("read the store's key: others may read or write %s: mode %#o, should be 0400 or 0440", name, info.Mode().Perm())
+		return nil, fmt.Errorf("others may read or write %s: mode %#o, should be 0400 or 0440", name, info.Mode().Perm())
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 4<<10))
 	if err != nil {
-		return nil, fmt.Errorf("read the store's key: %w", err)
+		return nil, err
 	}
 	keys, err := ParseKeys(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("read the store's key: %s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return keys, nil
 }
