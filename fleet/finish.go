@@ -25,7 +25,7 @@ type Unfinished struct {
 	Version  string
 	Over     []string // bundles to remove
 	Home     string
-	Paths    []string     // the session's files, none if there is nothing to resume
+	Paths    store.Texts  // the session's files, none if there is nothing to resume
 	Bundle   store.Bundle // of these files, once they are in the store
 	Place    string       // see Book
 	Tree     string

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -171,5 +172,13 @@ func TestReadingAndTakingShareALimit(t *testing.T) {
 	wantResume(t, a, sharedCall(a, "task", "Write the parser.", 1000), "")
 	if f.read.IsZero() || !f.read.Equal(f.swap) {
 		t.Errorf("until %s, then until %s", f.read, f.swap)
+	}
+}
+
+// A directory's name that is not UTF-8 stays another one than its like.
+func TestUnfinishedWorkIsOfTheSameNames(t *testing.T) {
+	u := &Unfinished{Register: store.Name{Kind: store.Task, Of: []string{"org/repo", "/work\xff", "task"}}, Paths: []string{"session\xff"}}
+	if got, err := DecodeUnfinished(u.Encode()); err != nil || !reflect.DeepEqual(got, u) {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

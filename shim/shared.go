@@ -101,14 +101,14 @@ func (c *call) staysHere() bool {
 func (c *call) openBook() error {
 	ctx, cancel := context.WithTimeout(context.Background(), c.shared.settings.Timeout)
 	defer cancel()
-	hello, err := c.shared.client.Hello(ctx)
+	digests, err := c.shared.client.Hello(ctx)
 	if err != nil {
 		return err
 	}
 	host, _ := os.Hostname()
 	place := c.ledger.Key().Digester()("place " + directoryID(c.record.Cwd))
 	c.shared.book = &fleet.Book{
-		Local: c.ledger, Registers: c.shared.client, Bundles: c.shared.client, Log: c.shared.client, Digests: hello.DigestKey,
+		Local: c.ledger, Registers: c.shared.client, Bundles: c.shared.client, Log: c.shared.client, Digests: digests,
 		Project: c.shared.project, Host: host, Place: fmt.Sprintf("%x", place),
 		Timeout: c.shared.settings.Timeout, Upload: c.shared.settings.UploadTimeout,
 	}

@@ -43,7 +43,7 @@ func TestRolesAtOnce(t *testing.T) {
 					return decide.Decision{}, err
 				}
 				defer client.Stop()
-				hello, err := client.Hello(t.Context())
+				digests, err := client.Hello(t.Context())
 				if err != nil {
 					return decide.Decision{}, err
 				}
@@ -53,7 +53,7 @@ func TestRolesAtOnce(t *testing.T) {
 				}
 				defer local.Close()
 				host := fmt.Sprint("machine-", machine)
-				book := &fleet.Book{Local: local, Registers: client, Bundles: client, Log: client, Digests: hello.DigestKey, Project: "org/repo",
+				book := &fleet.Book{Local: local, Registers: client, Bundles: client, Log: client, Digests: digests, Project: "org/repo",
 					Host: host, Place: host, Timeout: 20 * time.Second, Upload: 30 * time.Second} // of a busy machine
 				text := "You are reviewer " + fmt.Sprint(role) + ".\n\n" + strings.Repeat("Look at the whole change. ", 20)
 				for n := range round {
@@ -62,7 +62,7 @@ func TestRolesAtOnce(t *testing.T) {
 				now := decide.MillisOf(time.Now())
 				d, ticket, err := ledger.Begin(book, &ledger.Call{
 					Tool: "claude", Cwd: "/project", Home: home, Format: rewrite.Text, Task: "task", Role: fmt.Sprint("reviewer-", role), Now: now,
-					Prompt: prompt.New(text, hello.DigestKey),
+					Prompt: prompt.New(text, digests),
 					Limits: decide.Limits{TTL: 3_600_000, MaxAge: 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200},
 					Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame }, Checkout: func(string, string) bool { return true },
 				})

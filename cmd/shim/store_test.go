@@ -224,7 +224,7 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 	if err != nil {
 		return err
 	}
-	hello, err := client.Hello(context.Background())
+	digests, err := client.Hello(context.Background())
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 		return err
 	}
 	defer l.Close()
-	book := &fleet.Book{Local: l, Registers: client, Bundles: client, Log: client, Digests: hello.DigestKey,
+	book := &fleet.Book{Local: l, Registers: client, Bundles: client, Log: client, Digests: digests,
 		Project: s.Project, Host: host, Place: host, Timeout: time.Minute, Upload: time.Minute}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -250,7 +250,7 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 	now := decide.MillisOf(time.Now().Add(-started))
 	d, ticket, err := ledger.Begin(book, &ledger.Call{
 		Tool: "claude", Cwd: resolved(cwd), Home: resolved(home), Task: task, Format: rewrite.Text, Now: now,
-		Prompt: prompt.New(string(text), hello.DigestKey),
+		Prompt: prompt.New(string(text), digests),
 		Limits: decide.Limits{TTL: decide.Millis(time.Hour.Milliseconds()), MaxAge: decide.Millis((24 * time.Hour).Milliseconds()),
 			ErrorLimit: 3, ContextShare: 0.8, MinBase: 100, Unnamed: decide.UnnamedExtends},
 		Stored:   func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },

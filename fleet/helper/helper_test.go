@@ -135,9 +135,9 @@ var task = store.Name{Kind: store.Task, Of: []string{"p", "/w", "t"}}
 func TestHelper(t *testing.T) {
 	dir, ctx := t.TempDir(), t.Context()
 	c := start(t, "dir://"+dir)
-	hello, err := c.Hello(ctx)
-	if err != nil || len(hello.DigestKey) != 32 {
-		t.Fatalf("hello %+v, %v", hello, err)
+	digests, err := c.Hello(ctx)
+	if err != nil || len(digests) != 32 {
+		t.Fatalf("hello %x, %v", digests, err)
 	}
 	if _, err := c.Swap(ctx, task, "", []byte("value")); err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func TestSentRequestsAreCarriedOut(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(requests, `{"protocol":2,"config":{"URL":"dir://%s","Keys":"%s"}}`+"\n", dir, strings.Repeat("0123456789abcdef", 4))
+	fmt.Fprintf(requests, `{"protocol":3,"config":{"URL":"dir://%s","Keys":"%s"}}`+"\n", dir, strings.Repeat("0123456789abcdef", 4))
 	fmt.Fprintln(requests, `{"id":1,"verb":"hello","timeout":1000000000}`)
 	fmt.Fprintln(requests, `{"id":2,"verb":"note","day":"2026-11-22","value":"Im5vdGUi","timeout":1000000000}`)
 	requests.Close()

@@ -7,6 +7,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 )
@@ -77,9 +78,32 @@ type Entry struct {
 // A Name says what a register is about, in clear text. The store holds only a keyed digest of Kind
 // and Of.
 type Name struct {
-	Kind string   // Task or Opening
-	Of   []string // what must be equal for two machines to mean the same register
-	ID   string   // of one of the registers with this name
+	Kind string // Task or Opening
+	Of   Texts  // what must be equal for two machines to mean the same register
+	ID   string // of one of the registers with this name
+}
+
+// Texts are bytes in JSON, which would replace what is not UTF-8: two directories would have one name.
+type Texts []string
+
+// MarshalJSON implements json.Marshaler.
+func (t Texts) MarshalJSON() ([]byte, error) {
+	var list [][]byte
+	for _, text := range t {
+		list = append(list, []byte(text))
+	}
+	return json.Marshal(list)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Texts) UnmarshalJSON(list []byte) error {
+	var texts [][]byte
+	err := json.Unmarshal(list, &texts)
+	*t = nil
+	for _, text := range texts {
+		*t = append(*t, string(text))
+	}
+	return err
 }
 
 // The kinds of registers.

@@ -17,29 +17,13 @@ import (
 
 // A record is a register as it is sealed: this as JSON, a line feed, the value.
 type record struct {
-	Kind  string   `json:"kind,omitempty"`
-	Of    [][]byte `json:"of,omitempty"` // bytes: JSON would replace what is not UTF-8
-	ID    []byte   `json:"id,omitempty"`
-	Write string   `json:"write"`          // the random name of this write
-	Gone  bool     `json:"gone,omitempty"` // the register was removed, or now has its name under another key
-	At    int64    `json:"at,omitempty"`   // when that was, in seconds since 1970
+	Kind  string      `json:"kind,omitempty"`
+	Of    store.Texts `json:"of,omitempty"`
+	ID    []byte      `json:"id,omitempty"`
+	Write string      `json:"write"`          // the random name of this write
+	Gone  bool        `json:"gone,omitempty"` // the register was removed, or now has its name under another key
+	At    int64       `json:"at,omitempty"`   // when that was, in seconds since 1970
 	value []byte
-}
-
-func newRecord(name store.Name, value []byte) record {
-	r := record{Kind: name.Kind, ID: []byte(name.ID), value: value}
-	for _, text := range name.Of {
-		r.Of = append(r.Of, []byte(text))
-	}
-	return r
-}
-
-func (r record) name() store.Name {
-	name := store.Name{Kind: r.Kind, ID: string(r.ID)}
-	for _, text := range r.Of {
-		name.Of = append(name.Of, string(text))
-	}
-	return name
 }
 
 // found is a register as it is in the store.
@@ -87,7 +71,7 @@ func (v *Vault) damaged(f *found, key int, name store.Name) store.Register {
 // register returns what a caller sees. A version names the key too: a register of an old key has
 // another entry than the next write.
 func (v *Vault) register(f *found) store.Register {
-	return store.Register{Name: f.name(), Value: f.value, Version: v.keys[f.key].id + ":" + f.version}
+	return store.Register{Name: store.Name{Kind: f.Kind, Of: f.Of, ID: string(f.ID)}, Value: f.value, Version: v.keys[f.key].id + ":" + f.version}
 }
 
 // Read implements store.Registers. A register of the first key hides those of others.
@@ -183,7 +167,7 @@ func (v *Vault) Swap(ctx context.Context, name store.Name, old string, value []b
 		}
 		version = ""
 	}
-	entry, r := v.keys[0].entry(name), newRecord(name, value)
+	entry, r := v.keys[0].entry(name), record{Kind: name.Kind, Of: name.Of, ID: []byte(name.ID), value: value}
 	written, err := v.write(ctx, 0, entry, version, r)
 	if version == "" && errors.Is(err, store.ErrMoved) {
 		// What was removed is still there, as the note of its removal.

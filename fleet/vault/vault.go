@@ -63,9 +63,7 @@ func Open(ctx context.Context, engine store.Store, options Options) (*Vault, err
 
 // Hello implements wire.Service. The digests' key is the last one's: while machines are given a new
 // first key one by one, all have the same last one.
-func (v *Vault) Hello(context.Context) (wire.Hello, error) {
-	return wire.Hello{DigestKey: v.keys[len(v.keys)-1].digests}, nil
-}
+func (v *Vault) Hello(context.Context) ([]byte, error) { return v.keys[len(v.keys)-1].digests, nil }
 
 // seal seals content for a name in this store.
 func (v *Vault) seal(ctx context.Context, k *keys, name string, content []byte) ([]byte, error) {

@@ -49,28 +49,25 @@ func NewClient(in io.Reader, out io.WriteCloser, config Config) *Client {
 // Close tells the helper to end once it has carried out what was sent. It does not wait for that.
 func (c *Client) Close() error { return c.out.Close() }
 
-// Hello returns what the helper knows without asking the store.
-func (c *Client) Hello(ctx context.Context) (Hello, error) {
+// Hello returns, without asking the store, the key for digests of prompts.
+func (c *Client) Hello(ctx context.Context) ([]byte, error) {
 	a, err := c.call(ctx, request{Verb: verbHello}, nil)
-	if err == nil && a.Hello == nil {
+	if err == nil && len(a.Digests) == 0 {
 		err = fmt.Errorf("%w: the helper answered without a key", store.ErrUnreachable)
 	}
-	if err != nil {
-		return Hello{}, err
-	}
-	return *a.Hello, nil
+	return a.Digests, err
 }
 
 // Read implements store.Registers.
 func (c *Client) Read(ctx context.Context, name store.Name) (store.Register, error) {
-	a, err := c.call(ctx, request{Verb: verbRead, Name: encodeName(name)}, nil)
-	return a.Register.decode(), err
+	a, err := c.call(ctx, request{Verb: verbRead, Register: store.Register{Name: name}}, nil)
+	return a.Register, err
 }
 
 // List implements store.Registers.
 func (c *Client) List(ctx context.Context, name store.Name, limit int) (registers []store.Register, more bool, err error) {
-	a, err := c.call(ctx, request{Verb: verbList, Name: encodeName(name), Limit: limit}, func(a answer) error {
-		registers = append(registers, a.Register.decode())
+	a, err := c.call(ctx, request{Verb: verbList, Register: store.Register{Name: name}, Limit: limit}, func(a answer) error {
+		registers = append(registers, a.Register)
 		return nil
 	})
 	return registers, a.Others, err
@@ -78,7 +75,7 @@ func (c *Client) List(ctx context.Context, name store.Name, limit int) (register
 
 // Swap implements store.Registers. If the helper does not answer, its error is both ErrUnknown and ErrUnreachable.
 func (c *Client) Swap(ctx context.Context, name store.Name, old string, value []byte) (version string, err error) {
-	a, err := c.call(ctx, request{Verb: verbSwap, Name: encodeName(name), Old: old, Value: value}, nil)
+	a, err := c.call(ctx, request{Verb: verbSwap, Register: store.Register{Name: name, Version: old, Value: value}}, nil)
 	if err == nil && a.Version == "" {
 		err = lost(verbSwap, errors.New("the helper answered without a version"))
 	}
@@ -87,8 +84,8 @@ func (c *Client) Swap(ctx context.Context, name store.Name, old string, value []
 
 // Registers returns all registers of a kind, without those that this key does not unseal.
 func (c *Client) Registers(ctx context.Context, kind string) (registers []store.Register, err error) {
-	_, err = c.call(ctx, request{Verb: verbRegisters, Kind: kind}, func(a answer) error {
-		registers = append(registers, a.Register.decode())
+	_, err = c.call(ctx, request{Verb: verbRegisters, Register: store.Register{Name: store.Name{Kind: kind}}}, func(a answer) error {
+		registers = append(registers, a.Register)
 		return nil
 	})
 	return registers, err
@@ -96,25 +93,22 @@ func (c *Client) Registers(ctx context.Context, kind string) (registers []store.
 
 // Remove removes a register if it still has this version. It fails with ErrMoved otherwise.
 func (c *Client) Remove(ctx context.Context, r store.Register) error {
-	_, err := c.call(ctx, request{Verb: verbRemove, Remove: encodeRegister(r)}, nil)
+	_, err := c.call(ctx, request{Verb: verbRemove, Register: r}, nil)
 	return err
 }
 
 // Save implements store.Bundles.
 func (c *Client) Save(ctx context.Context, root string, paths []string) (store.Bundle, error) {
-	a, err := c.call(ctx, request{Verb: verbSave, Root: []byte(root), Paths: toBytes(paths)}, nil)
-	if err == nil && a.Bundle == nil {
+	a, err := c.call(ctx, request{Verb: verbSave, Root: []byte(root), Paths: paths}, nil)
+	if err == nil && a.Bundle.Name == "" {
 		err = fmt.Errorf("%w: the helper answered without a bundle", store.ErrUnreachable)
 	}
-	if err != nil {
-		return store.Bundle{}, err
-	}
-	return *a.Bundle, nil
+	return a.Bundle, err
 }
 
 // Load implements store.Bundles.
 func (c *Client) Load(ctx context.Context, b store.Bundle, root string, paths, replace []string) error {
-	_, err := c.call(ctx, request{Verb: verbLoad, Bundle: &b, Root: []byte(root), Paths: toBytes(paths), Replace: replace}, nil)
+	_, err := c.call(ctx, request{Verb: verbLoad, Bundle: b, Root: []byte(root), Paths: paths, Replace: replace}, nil)
 	return err
 }
 
@@ -177,8 +171,11 @@ func (c *Client) call(ctx context.Context, q request, each func(answer) error) (
 		if err != nil {
 			return answer{}, lost(q.Verb, err)
 		}
+		if err := a.decodeError(); err != nil {
+			return answer{}, err
+		}
 		if !a.More {
-			return a, a.decodeError()
+			return a, nil
 		}
 		if each == nil {
 			return answer{}, lost(q.Verb, errors.New("the helper answered twice"))

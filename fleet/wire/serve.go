@@ -80,67 +80,41 @@ func (s *server) serve(ctx context.Context, q request) {
 
 // do carries a request out. It passes all answers but the last to more.
 func (s *server) do(ctx context.Context, q request, more func(answer) error) (a answer, err error) {
+	name, root := q.Register.Name, string(q.Root)
+	send := func(r store.Register) error { return more(answer{Register: r}) }
 	switch q.Verb {
 	case verbHello:
-		var hello Hello
-		hello, err = s.service.Hello(ctx)
-		a.Hello = &hello
-	case verbTest:
-		var report Report
-		report, err = s.service.Test(ctx)
-		a.Report = &report
-	case verbSweep:
-		a.Count, err = s.service.Sweep(ctx, q.Day)
-	case verbNote:
-		err = s.service.Note(ctx, q.Day, q.Value)
-	case verbNotes:
-		err = s.service.Notes(ctx, q.Day, func(day string, values [][]byte) error { return more(answer{Day: day, Values: values}) })
-	case verbSave, verbLoad, verbDrop:
-		return s.bundles(ctx, q)
-	default:
-		return s.registers(ctx, q, more)
-	}
-	return a, err
-}
-
-// bundles carries out the requests of store.Bundles.
-func (s *server) bundles(ctx context.Context, q request) (a answer, err error) {
-	switch q.Verb {
-	case verbSave:
-		var b store.Bundle
-		b, err = s.service.Save(ctx, string(q.Root), toStrings(q.Paths))
-		a.Bundle = &b
-	case verbLoad:
-		if q.Bundle == nil {
-			return a, errors.New("load without a bundle")
-		}
-		err = s.service.Load(ctx, *q.Bundle, string(q.Root), toStrings(q.Paths), q.Replace)
-	case verbDrop:
-		err = s.service.Drop(ctx, q.Names...)
-	}
-	return a, err
-}
-
-// registers carries out the requests of registers.
-func (s *server) registers(ctx context.Context, q request, more func(answer) error) (a answer, err error) {
-	send := func(r store.Register) error { return more(answer{Register: encodeRegister(r)}) }
-	switch q.Verb {
+		a.Digests, err = s.service.Hello(ctx)
 	case verbRead:
-		var r store.Register
-		r, err = s.service.Read(ctx, q.Name.decode())
-		a.Register = encodeRegister(r)
+		a.Register, err = s.service.Read(ctx, name)
 	case verbList:
 		var list []store.Register
-		list, a.Others, err = s.service.List(ctx, q.Name.decode(), q.Limit)
+		list, a.Others, err = s.service.List(ctx, name, q.Limit)
 		for _, r := range list {
 			err = errors.Join(err, send(r))
 		}
 	case verbSwap:
-		a.Version, err = s.service.Swap(ctx, q.Name.decode(), q.Old, q.Value)
+		a.Version, err = s.service.Swap(ctx, name, q.Register.Version, q.Register.Value)
 	case verbRegisters:
-		err = s.service.Registers(ctx, q.Kind, send)
+		err = s.service.Registers(ctx, name.Kind, send)
 	case verbRemove:
-		err = s.service.Remove(ctx, q.Remove.decode())
+		err = s.service.Remove(ctx, q.Register)
+	case verbSave:
+		a.Bundle, err = s.service.Save(ctx, root, q.Paths)
+	case verbLoad:
+		err = s.service.Load(ctx, q.Bundle, root, q.Paths, q.Replace)
+	case verbDrop:
+		err = s.service.Drop(ctx, q.Names...)
+	case verbNote:
+		err = s.service.Note(ctx, q.Day, q.Value)
+	case verbNotes:
+		err = s.service.Notes(ctx, q.Day, func(day string, values [][]byte) error { return more(answer{Day: day, Values: values}) })
+	case verbSweep:
+		a.Count, err = s.service.Sweep(ctx, q.Day)
+	case verbTest:
+		var report Report
+		report, err = s.service.Test(ctx)
+		a.Report = &report
 	default:
 		err = fmt.Errorf("unknown request %q", q.Verb)
 	}

@@ -18,7 +18,7 @@ import (
 const HelperName = "reprise-store"
 
 // protocol is the version of the messages. A helper serves only clients of its own.
-const protocol = 2
+const protocol = 3
 
 // A Config is what the helper needs. It travels through the pipe: others can read a process's arguments.
 type Config struct {
@@ -28,11 +28,6 @@ type Config struct {
 	Timeout       time.Duration // of each request but Save and Load
 	UploadTimeout time.Duration // of Save and Load
 	MaxAge        time.Duration // after which no session is resumed: what is some days older is removed where no rule does
-}
-
-// A Hello is what the helper knows without asking the store.
-type Hello struct {
-	DigestKey []byte // 32 bytes, for keyed digests of prompts: the same on all machines of a key
 }
 
 // A Report is what a test of the store found.
@@ -49,8 +44,8 @@ type Report struct {
 type Service interface {
 	store.Registers
 	store.Bundles
-	// Hello returns what is known without asking the store.
-	Hello(ctx context.Context) (Hello, error)
+	// Hello returns, without asking the store, the key for digests of prompts: 32 bytes, the same on all machines of a key.
+	Hello(ctx context.Context) (digests []byte, err error)
 	// Registers calls each with every register of a kind.
 	Registers(ctx context.Context, kind string, each func(store.Register) error) error
 	// Remove removes a register if it still has this version. It fails with ErrMoved otherwise.
@@ -89,91 +84,37 @@ type greeting struct {
 	Config   Config `json:"config"`
 }
 
-// A request is each other line to the helper. Names and paths are bytes: JSON would replace what is
-// not UTF-8, and two directories would have one name.
+// A request is each other line to the helper.
 type request struct {
-	ID      int64         `json:"id"`
-	Verb    string        `json:"verb"`
-	Timeout time.Duration `json:"timeout"`
-	Name    *name         `json:"name,omitempty"`
-	Old     string        `json:"old,omitempty"`
-	Remove  *register     `json:"remove,omitempty"`
-	Value   []byte        `json:"value,omitempty"`
-	Limit   int           `json:"limit,omitempty"`
-	Kind    string        `json:"kind,omitempty"`
-	Day     string        `json:"day,omitempty"`
-	Root    []byte        `json:"root,omitempty"`
-	Paths   [][]byte      `json:"paths,omitempty"`
-	Replace []string      `json:"replace,omitempty"`
-	Bundle  *store.Bundle `json:"bundle,omitempty"`
-	Names   []string      `json:"names,omitempty"`
+	ID       int64          `json:"id"`
+	Verb     string         `json:"verb"`
+	Timeout  time.Duration  `json:"timeout"`
+	Register store.Register `json:"register,omitzero"` // its name, and what the verb needs of the rest
+	Limit    int            `json:"limit,omitempty"`
+	Day      string         `json:"day,omitempty"`
+	Value    []byte         `json:"value,omitempty"`
+	Root     []byte         `json:"root,omitempty"` // bytes, as store.Texts
+	Paths    store.Texts    `json:"paths,omitempty"`
+	Replace  []string       `json:"replace,omitempty"`
+	Bundle   store.Bundle   `json:"bundle,omitzero"`
+	Names    []string       `json:"names,omitempty"`
 }
 
 // An answer is a line from the helper. A request has one, or several of which all but the last have More.
 type answer struct {
-	ID       int64         `json:"id"`
-	More     bool          `json:"more,omitempty"`
-	Errors   []string      `json:"errors,omitempty"`
-	Text     string        `json:"text,omitempty"`
-	Version  string        `json:"version,omitempty"`
-	Others   bool          `json:"others,omitempty"`
-	Register *register     `json:"register,omitempty"`
-	Bundle   *store.Bundle `json:"bundle,omitempty"`
-	Day      string        `json:"day,omitempty"`
-	Values   [][]byte      `json:"values,omitempty"`
-	Hello    *Hello        `json:"hello,omitempty"`
-	Report   *Report       `json:"report,omitempty"`
-	Count    int           `json:"count,omitempty"`
-}
-
-type name struct {
-	Kind string   `json:"kind"`
-	Of   [][]byte `json:"of"`
-	ID   []byte   `json:"id,omitempty"`
-}
-
-type register struct {
-	Name    name   `json:"name"`
-	Value   []byte `json:"value"`
-	Version string `json:"version"`
-	Damaged bool   `json:"damaged,omitempty"`
-	Entry   string `json:"entry,omitempty"`
-}
-
-func encodeName(n store.Name) *name { return &name{n.Kind, toBytes(n.Of), []byte(n.ID)} }
-
-func (n *name) decode() store.Name {
-	if n == nil {
-		return store.Name{}
-	}
-	return store.Name{Kind: n.Kind, Of: toStrings(n.Of), ID: string(n.ID)}
-}
-
-func encodeRegister(r store.Register) *register {
-	return &register{*encodeName(r.Name), r.Value, r.Version, r.Damaged, r.Entry}
-}
-
-func (r *register) decode() store.Register {
-	if r == nil {
-		return store.Register{}
-	}
-	return store.Register{Name: r.Name.decode(), Value: r.Value, Version: r.Version, Damaged: r.Damaged, Entry: r.Entry}
-}
-
-func toBytes(texts []string) [][]byte {
-	var list [][]byte
-	for _, text := range texts {
-		list = append(list, []byte(text))
-	}
-	return list
-}
-
-func toStrings(list [][]byte) []string {
-	var texts []string
-	for _, b := range list {
-		texts = append(texts, string(b))
-	}
-	return texts
+	ID       int64          `json:"id"`
+	More     bool           `json:"more,omitempty"`
+	Errors   []string       `json:"errors,omitempty"`
+	Text     string         `json:"text,omitempty"`
+	Version  string         `json:"version,omitempty"`
+	Others   bool           `json:"others,omitempty"`
+	Register store.Register `json:"register,omitzero"`
+	Bundle   store.Bundle   `json:"bundle,omitzero"`
+	Day      string         `json:"day,omitempty"`
+	Values   [][]byte       `json:"values,omitempty"`
+	Digests  []byte         `json:"digests,omitempty"`
+	Report   *Report        `json:"report,omitempty"`
+	Count    int            `json:"count,omitempty"`
 }
 
 // codes name the errors that a client tells apart.

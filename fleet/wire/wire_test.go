@@ -34,8 +34,8 @@ type fake struct {
 	hang      chan struct{} // not nil: reads wait for it
 }
 
-func (f *fake) Hello(context.Context) (Hello, error) {
-	return Hello{DigestKey: bytes.Repeat([]byte{7}, 32)}, nil
+func (f *fake) Hello(context.Context) ([]byte, error) {
+	return bytes.Repeat([]byte{7}, 32), nil
 }
 
 func (f *fake) Read(ctx context.Context, name store.Name) (store.Register, error) {
@@ -259,8 +259,8 @@ func TestBundlesAndTest(t *testing.T) {
 	if err := c.Note(ctx, "2026-11-19", nil, "b/3"); err != nil || !slices.Equal(<-f.dropped, []string{"b/3"}) {
 		t.Error(err)
 	}
-	if hello, err := c.Hello(ctx); err != nil || len(hello.DigestKey) != 32 {
-		t.Errorf("hello %+v, %v", hello, err)
+	if digests, err := c.Hello(ctx); err != nil || len(digests) != 32 {
+		t.Errorf("hello %x, %v", digests, err)
 	}
 	for _, day := range []string{"2026-11-20", "2026-11-21", "2026-11-22"} {
 		if err := c.Note(ctx, day, []byte("n")); err != nil {
@@ -444,7 +444,7 @@ func TestOtherProtocol(t *testing.T) {
 // What was sent is carried out even if the client has gone.
 func TestRequestsOutliveTheClient(t *testing.T) {
 	f := &fake{}
-	in := strings.NewReader(`{"protocol":2}` + "\n" + `{"id":1,"verb":"note","day":"d","value":"bg==","timeout":1000000000}` + "\n")
+	in := strings.NewReader(`{"protocol":3}` + "\n" + `{"id":1,"verb":"note","day":"d","value":"bg==","timeout":1000000000}` + "\n")
 	err := Serve(t.Context(), in, failingWriter{}, func(context.Context, Config) (Service, error) { return f, nil })
 	if err != nil || !slices.Equal(f.notes, []string{"d n"}) {
 		t.Errorf("%v, notes %q", err, f.notes)

@@ -126,11 +126,11 @@ func (r *runner) connect(ctx context.Context, inner store.Store, seed uint64, ra
 	if err != nil {
 		return err
 	}
-	hello, err := v.Hello(ctx)
+	digests, err := v.Hello(ctx)
 	if err != nil {
 		return err
 	}
-	r.digests, r.registers = hello.DigestKey, &observed{Registers: r.world.fault.registers(v, r.now)}
+	r.digests, r.registers = digests, &observed{Registers: r.world.fault.registers(v, r.now)}
 	r.bundles = r.world.fault.bundles(v, r)
 	r.log = logbook{v}
 	return r.renewMachine()

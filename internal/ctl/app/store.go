@@ -124,7 +124,7 @@ func storeCalls(a *App, since decide.Millis) (*ledger.Ledger, error) {
 	}
 	defer client.Close()
 	ctx := context.Background()
-	hello, err := client.Hello(ctx)
+	digests, err := client.Hello(ctx)
 	if err != nil {
 		return nil, StoreFailure("open the store", err, s)
 	}
@@ -132,7 +132,7 @@ func storeCalls(a *App, since decide.Millis) (*ledger.Ledger, error) {
 	if err != nil {
 		return nil, StoreFailure("read the store's log", err, s)
 	}
-	return ledger.FromLog(calls, hello.DigestKey)
+	return ledger.FromLog(calls, digests)
 }
 
 // SharedCalls returns the calls of a store's log from a time on. If it fails, they are those that were read.
