@@ -243,8 +243,7 @@ func (b *Book) Take(m ledger.Mark, d decide.Decision, c *ledger.Call) (*ledger.T
 	if err := b.resetOthers(ctx, r.name, c.Resets); err != nil {
 		return nil, err
 	}
-	h.name = r.name
-	h.version, err = b.Registers.Swap(ctx, r.name, r.stored, h.value)
+	h.register.Version, err = b.Registers.Swap(ctx, r.name, r.stored, h.register.Value)
 	if errors.Is(err, store.ErrMoved) {
 		return nil, ledger.ErrMoved
 	}
@@ -295,7 +294,7 @@ func (b *Book) takeOn(read *reading, h *hold) (there *ledger.Ticket, r *register
 	r.update(chain)
 	r.hold(own, h.holder, b.Host, c.Now)
 	r.hold(source, h.holder, b.Host, c.Now)
-	h.value = r.encode(c.Now)
+	h.register = store.Register{Name: r.name, Value: r.encode(c.Now)}
 	h.over = r.without(before)
 	return there, r, nil
 }

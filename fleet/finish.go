@@ -19,10 +19,8 @@ import (
 // An Unfinished is what a call leaves to do in the store once it has ended. It contains no text of
 // prompts or answers.
 type Unfinished struct {
-	Register store.Name
+	Register store.Register // as the call has last written it
 	Holder   string
-	Value    []byte // of the register as the call has last written it
-	Version  string
 	Over     []string // bundles to remove
 	Home     string
 	Paths    store.Texts  // the session's files, none if there is nothing to resume
@@ -35,7 +33,7 @@ type Unfinished struct {
 }
 
 // Mark names the job in names of files, as Book.Mark does.
-func (u *Unfinished) Mark() string { return markOf(u.Register) }
+func (u *Unfinished) Mark() string { return markOf(u.Register.Name) }
 
 // Mark names a call's job in names of files: its task, or all that begin as it does.
 func (b *Book) Mark(c *ledger.Call) string { return markOf(b.name(c)) }
@@ -69,8 +67,7 @@ func (b *Book) FinishHere(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.T
 		last = &later[n-1].Outcome
 	}
 	h.mu.Lock()
-	u := &Unfinished{Register: h.name, Holder: h.holder, Value: h.value, Version: h.version, Over: h.over, Home: h.call.Home,
-		Place: b.Place, Result: b.Local.Ending(t, o, later), Call: b.logged(t, o)}
+	u := &Unfinished{Register: h.register, Holder: h.holder, Over: h.over, Home: h.call.Home, Place: b.Place, Result: b.Local.Ending(t, o, later), Call: b.logged(t, o)}
 	h.mu.Unlock()
 	if state, _ := last.State(); state == decide.Live && last.Seen.Refusal == "" {
 		u.Paths = last.Paths
@@ -102,8 +99,8 @@ func (b *Book) Complete(ctx context.Context, u *Unfinished) error {
 		return errors.Join(ErrUnfinished, failed, context.Cause(ctx))
 	}
 	u.settleTree()
-	h := &hold{name: u.Register, holder: u.Holder, value: u.Value, version: u.Version, over: u.Over}
-	err := b.resetOthers(ctx, u.Register, u.Result.Resets())
+	h := &hold{register: u.Register, holder: u.Holder, over: u.Over}
+	err := b.resetOthers(ctx, u.Register.Name, u.Result.Resets())
 	if err == nil {
 		err = b.edit(ctx, h, u.Call.When, func(r *register) error {
 			number, source := r.own(u.Holder)

@@ -21,11 +21,9 @@ const RenewEvery = 5 * time.Minute
 
 // A hold is what a call has taken in a store.
 type hold struct {
-	name     store.Name
-	holder   string // a random name of the run, "" for one that holds nothing
-	value    []byte // of the register as this call has last written it
-	version  string
-	over     []string // bundles that no session of the register has any more
+	register store.Register // as this call has last written it
+	holder   string         // a random name of the run
+	over     []string       // bundles that no session of the register has any more
 	call     *ledger.Call
 	decision decide.Decision
 	from     session // that the call resumes, as it was
@@ -55,60 +53,60 @@ func (h *hold) lose() {
 	h.lost = true
 }
 
-// errFenced reports that another call has replaced the session that this one held.
+// errFenced reports that others have replaced what a call held, or a register.
 var errFenced = errors.New("another call has replaced the session in the store")
 
-// maxEdits bounds how often a call tries to record what it holds while others change the register.
+// maxEdits bounds how often a change is tried while others change the register.
 const maxEdits = 32
+
+// edit changes a register, again if others change it at the same time, and returns the bundles that no session has any more.
+// It fails with errFenced if the register is gone or damaged.
+func edit(ctx context.Context, registers store.Registers, at *store.Register, now decide.Millis, change func(*register) error) (over []string, err error) {
+	for n := 0; ; n++ {
+		r, err := decode(*at)
+		if errors.Is(err, store.ErrBroken) {
+			return nil, errFenced
+		}
+		if err != nil {
+			return nil, err
+		}
+		before := r.bundles()
+		if err := change(r); err != nil {
+			return nil, err
+		}
+		value, began := r.encode(now), time.Now()
+		version, err := registers.Swap(ctx, at.Name, at.Version, value)
+		if err == nil {
+			at.Value, at.Version = value, version
+			return r.without(before), nil
+		}
+		if !errors.Is(err, store.ErrMoved) || n >= maxEdits {
+			return nil, err
+		}
+		ledger.Pause(time.Since(began), n)
+		read, err := registers.Read(ctx, at.Name)
+		if errors.Is(err, store.ErrAbsent) {
+			return nil, errFenced
+		}
+		if err != nil {
+			return nil, err
+		}
+		*at = read
+	}
+}
 
 // edit changes the register of what a call holds. It fails with errFenced if the call holds it no more.
 func (b *Book) edit(ctx context.Context, h *hold, now decide.Millis, change func(*register) error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for n := 0; ; n++ {
-		value, over, err := h.changed(now, change)
-		if err != nil {
-			return err
-		}
-		began := time.Now()
-		version, err := b.Registers.Swap(ctx, h.name, h.version, value)
-		if err == nil {
-			h.value, h.version, h.over = value, version, append(h.over, over...)
-			return nil
-		}
-		if !errors.Is(err, store.ErrMoved) || n >= maxEdits {
-			return err
-		}
-		ledger.Pause(time.Since(began), n)
-		r, err := b.Registers.Read(ctx, h.name)
-		if errors.Is(err, store.ErrAbsent) || r.Damaged {
+	over, err := edit(ctx, b.Registers, &h.register, now, func(r *register) error {
+		if number, _ := r.own(h.holder); number == 0 {
 			return errFenced
 		}
-		if err != nil {
-			return err
-		}
-		h.value, h.version = r.Value, r.Version
-	}
-}
-
-// changed returns the register's value with the change, and the bundles that are needed no more.
-func (h *hold) changed(now decide.Millis, change func(*register) error) (value []byte, over []string, err error) {
-	r, err := decode(store.Register{Name: h.name, Value: h.value, Version: h.version})
-	if errors.Is(err, store.ErrBroken) {
-		return nil, nil, errFenced
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if number, _ := r.own(h.holder); number == 0 && h.holder != "" {
-		return nil, nil, errFenced
-	}
-	before := r.bundles()
-	if err := change(r); err != nil {
-		return nil, nil, err
-	}
-	value = r.encode(now)
-	return value, r.without(before), nil
+		return change(r)
+	})
+	h.over = append(h.over, over...)
+	return err
 }
 
 // Renew prolongs the time for which others wait for the call.
@@ -171,11 +169,10 @@ func (b *Book) resetOthers(ctx context.Context, name store.Name, roles []string)
 		return err
 	}
 	for _, other := range registers {
-		if other.Damaged || other.Name.ID == name.ID {
+		if other.Name.ID == name.ID {
 			continue
 		}
-		h := &hold{name: other.Name, value: other.Value, version: other.Version}
-		err := b.edit(ctx, h, 0, func(r *register) error {
+		_, err := edit(ctx, b.Registers, &other, 0, func(r *register) error {
 			return r.onPage(b.Local, 0, func(p *ledger.Page) error { return p.ResetRoles(name.Of[1], name.Of[2], roles) })
 		})
 		if err != nil && !errors.Is(err, errFenced) {

@@ -177,7 +177,7 @@ func TestReadingAndTakingShareALimit(t *testing.T) {
 
 // A directory's name that is not UTF-8 stays another one than its like.
 func TestUnfinishedWorkIsOfTheSameNames(t *testing.T) {
-	u := &Unfinished{Register: store.Name{Kind: store.Task, Of: []string{"org/repo", "/work\xff", "task"}}, Paths: []string{"session\xff"}}
+	u := &Unfinished{Register: store.Register{Name: store.Name{Kind: store.Task, Of: []string{"org/repo", "/work\xff", "task"}}}, Paths: []string{"session\xff"}}
 	if got, err := DecodeUnfinished(u.Encode()); err != nil || !reflect.DeepEqual(got, u) {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"reprise/fleet/store"
 	"reprise/ledger"
@@ -45,13 +44,9 @@ func (k *Kept) add(more Kept) {
 	k.Chains, k.Sessions, k.Bundles = k.Chains+more.Chains, k.Sessions+more.Sessions, k.Bundles+more.Bundles
 }
 
-// A change changes a register, or says that it is to be removed, and counts what it has done. With the zero Kept the
-// register stays as it is.
-type change func(*register) (kept Kept, remove bool, err error)
-
 // Reset ends the sessions of chains: their next calls are fresh, on every machine.
 func (k Keeper) Reset(ctx context.Context, n Name) (Kept, error) {
-	return k.change(ctx, n, false, false, func(r *register) (Kept, bool, error) {
+	return k.changeNamed(ctx, n, false, false, func(r *register) (Kept, error) {
 		kept := Kept{Chains: 1}
 		for i := range r.Sessions {
 			if s := &r.Sessions[i]; !s.Reset {
@@ -59,29 +54,29 @@ func (k Keeper) Reset(ctx context.Context, n Name) (Kept, error) {
 				kept.Sessions++
 			}
 		}
-		return kept, false, nil
+		return kept, nil
 	})
 }
 
 // Forget removes chains with the bundles of their sessions. It fails with ledger.ErrInUse if a run has one of these. With
 // dry it only counts.
 func (k Keeper) Forget(ctx context.Context, n Name, dry bool) (Kept, error) {
-	return k.change(ctx, n, true, dry, func(r *register) (Kept, bool, error) {
+	return k.changeNamed(ctx, n, true, dry, func(r *register) (Kept, error) {
 		if slices.ContainsFunc(r.Sessions, func(s session) bool { return s.held(k.Now) }) {
-			return Kept{}, false, ledger.ErrInUse
+			return Kept{}, ledger.ErrInUse
 		}
-		return Kept{Chains: 1, Sessions: int64(len(r.Sessions))}, true, nil
+		return Kept{Chains: 1, Sessions: int64(len(r.Sessions))}, nil
 	})
 }
 
 // Idle removes the registers that were last used before a time and are not in use, with their bundles. With dry it only
 // counts. What others take meanwhile stays.
 func (k Keeper) Idle(ctx context.Context, before decide.Millis, dry bool) (all Kept, err error) {
-	idle := func(r *register) (Kept, bool, error) {
+	idle := func(r *register) (Kept, error) {
 		if r.Chain.Updated >= before || slices.ContainsFunc(r.Sessions, func(s session) bool { return max(s.LastUsed, s.HeldUntil) >= before }) {
-			return Kept{}, false, nil
+			return Kept{}, nil
 		}
-		return Kept{Chains: 1, Sessions: int64(len(r.Sessions))}, true, nil
+		return Kept{Chains: 1, Sessions: int64(len(r.Sessions))}, nil
 	}
 	for _, kind := range []string{store.Task, store.Opening} {
 		registers, err := k.Store.Registers(ctx, kind)
@@ -89,8 +84,8 @@ func (k Keeper) Idle(ctx context.Context, before decide.Millis, dry bool) (all K
 			return all, err
 		}
 		for _, r := range registers {
-			kept, err := k.edit(ctx, r, dry, idle)
-			if err != nil && !errors.Is(err, store.ErrMoved) {
+			kept, err := k.change(ctx, r, true, dry, idle)
+			if err != nil {
 				return all, err
 			}
 			all.add(kept)
@@ -99,53 +94,32 @@ func (k Keeper) Idle(ctx context.Context, before decide.Millis, dry bool) (all K
 	return all, nil
 }
 
-// change changes the chains that a name selects. A damaged register has none: the next call is fresh and replaces it.
-// With remove, change removes it.
-func (k Keeper) change(ctx context.Context, n Name, remove, dry bool, do change) (all Kept, err error) {
+// changeNamed changes or removes the chains that a name selects. A damaged register has none: the next call is fresh and replaces it.
+func (k Keeper) changeNamed(ctx context.Context, n Name, remove, dry bool, do func(*register) (Kept, error)) (all Kept, err error) {
 	registers, err := k.find(ctx, n)
 	if err != nil {
 		return all, err
 	}
 	for _, r := range registers {
-		if r.Damaged {
-			if remove && !dry {
-				err = k.Store.Remove(ctx, r)
+		kept := Kept{Chains: 1}
+		if !r.Damaged {
+			kept, err = k.change(ctx, r, remove, dry, func(r *register) (Kept, error) {
+				if !n.selects(r) {
+					return Kept{}, nil
+				}
+				return do(r)
+			})
+		} else if remove && !dry {
+			if err = k.Store.Remove(ctx, r); errors.Is(err, store.ErrMoved) {
+				err = nil
 			}
-			if err != nil && !errors.Is(err, store.ErrMoved) {
-				return all, err
-			}
-			all.add(Kept{Chains: 1})
-			continue
 		}
-		kept, err := k.changeOne(ctx, r, dry, func(r *register) (Kept, bool, error) {
-			if !n.selects(r) {
-				return Kept{}, false, nil
-			}
-			return do(r)
-		})
 		if err != nil {
 			return all, err
 		}
 		all.add(kept)
 	}
 	return all, nil
-}
-
-// changeOne changes a register, again if others change it at the same time.
-func (k Keeper) changeOne(ctx context.Context, r store.Register, dry bool, do change) (kept Kept, err error) {
-	for try := 0; ; try++ {
-		kept, err = k.edit(ctx, r, dry, do)
-		if !errors.Is(err, store.ErrMoved) || try >= maxEdits {
-			return kept, err
-		}
-		ledger.Pause(time.Millisecond, try)
-		if r, err = k.Store.Read(ctx, r.Name); errors.Is(err, store.ErrAbsent) {
-			return Kept{}, nil
-		}
-		if err != nil {
-			return Kept{}, err
-		}
-	}
 }
 
 // find returns the registers in which the chains may be: a task's is found by its name, others by their content.
@@ -175,36 +149,46 @@ func (n Name) selects(r *register) bool {
 	return slices.ContainsFunc(r.Sessions, func(s session) bool { return s.NativeID != nil && slices.Contains(n.NativeIDs, *s.NativeID) })
 }
 
-// edit changes or removes a register, and removes the bundles that are left over. One that cannot be read stays.
-func (k Keeper) edit(ctx context.Context, from store.Register, dry bool, do change) (kept Kept, err error) {
-	r, err := decode(from)
-	if err != nil {
+// errUnchanged ends an edit that has nothing to change.
+var errUnchanged = errors.New("nothing is to be changed")
+
+// change changes or removes a register, unless do counts nothing, and removes the bundles that are left over. One that cannot be read stays.
+func (k Keeper) change(ctx context.Context, at store.Register, remove, dry bool, do func(*register) (Kept, error)) (kept Kept, err error) {
+	over, err := edit(ctx, keptRegisters{k.Store, remove, dry}, &at, k.Now, func(r *register) (err error) {
+		if kept, err = do(r); err == nil && kept == (Kept{}) {
+			err = errUnchanged
+		}
+		if remove {
+			r.Sessions = nil
+		}
+		return err
+	})
+	if errors.Is(err, errUnchanged) || errors.Is(err, errFenced) || errors.Is(err, store.ErrNewer) {
 		return Kept{}, nil
 	}
-	over := r.bundles()
-	kept, remove, err := do(r)
-	if err != nil || kept == (Kept{}) {
-		return Kept{}, err
-	}
-	var value []byte
-	if !remove {
-		value = r.encode(k.Now)
-		over = r.without(over)
-	}
 	kept.Bundles = int64(len(over))
-	if dry {
-		return kept, nil
-	}
-	if remove {
-		err = k.Store.Remove(ctx, from)
-	} else {
-		_, err = k.Store.Swap(ctx, from.Name, from.Version, value)
-	}
-	if err == nil && len(over) > 0 {
+	if err == nil && len(over) > 0 && !dry {
 		err = k.Store.Drop(ctx, over...)
 	}
 	if err != nil {
 		return Kept{}, err
 	}
 	return kept, nil
+}
+
+// keptRegisters are removed instead of replaced, or with dry stay as they are.
+type keptRegisters struct {
+	KeptStore
+	remove, dry bool
+}
+
+// Swap implements store.Registers.
+func (k keptRegisters) Swap(ctx context.Context, name store.Name, old string, value []byte) (string, error) {
+	switch {
+	case k.dry:
+		return old, nil
+	case k.remove:
+		return "", k.Remove(ctx, store.Register{Name: name, Version: old})
+	}
+	return k.KeptStore.Swap(ctx, name, old, value)
 }

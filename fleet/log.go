@@ -34,7 +34,7 @@ func (b *Book) logged(t *ledger.Ticket, o *ledger.Outcome) ledger.LoggedCall {
 	h := holdOf(t)
 	c, d := h.call, h.decision
 	return ledger.LoggedCall{
-		When: c.Now, Duration: o.Now - c.Now, Host: b.Host, Project: b.Project, Cwd: c.Cwd, Chain: h.name.ID, Tool: c.Tool,
+		When: c.Now, Duration: o.Now - c.Now, Host: b.Host, Project: b.Project, Cwd: c.Cwd, Chain: h.register.Name.ID, Tool: c.Tool,
 		Rule: c.Rule, Task: c.Task, Role: c.Role, Model: o.Seen.Model,
 		Mode: d.Mode, Reason: d.Reason, Detail: d.Detail, Changed: strings.Join(d.Changed, "\t"), Proof: d.Proof.Unnumbered(), FellBack: h.fellBack,
 		From: h.from.Host, Resumed: h.from.nativeID(), Session: o.Seen.ID,
