@@ -224,7 +224,7 @@ func wantLog(t *testing.T, f *fakeStore, want string) {
 			t.Fatal("no sessions")
 		}
 		newest := sessions[len(sessions)-1]
-		if newest.Host != "c" || newest.Held || newest.Bundle == "" || newest.State != decide.Live || newest.LastUsed != 6000 || !newest.Newest {
+		if newest.Host != "c" || newest.Holder != "" || newest.Bundle == "" || newest.State != decide.Live || newest.LastUsed != 6000 || newest.Newest != int64(len(sessions)) {
 			t.Errorf("%+v", newest)
 		}
 	}

@@ -146,7 +146,7 @@ func wantNative(t *testing.T, k Keeper, want ...string) {
 			t.Fatal(err)
 		}
 		for _, s := range Sessions(registers) {
-			ids = append(ids, s.NativeID)
+			ids = append(ids, s.nativeID())
 		}
 	}
 	if !slices.Equal(ids, want) {

@@ -210,3 +210,24 @@ func encodeJSON(v any) []byte {
 	text, _ := json.Marshal(v) // plain structs of our own: this cannot fail
 	return text
 }
+
+// A Session is a session of a chain as a register of a store has it.
+type Session struct {
+	*ledger.Chain
+	session
+}
+
+// Sessions returns the sessions of registers, without those of damaged ones and of those that a newer reprise has
+// written.
+func Sessions(registers []store.Register) (list []Session) {
+	for _, one := range registers {
+		r, err := decode(one)
+		if err != nil {
+			continue
+		}
+		for _, s := range r.Sessions {
+			list = append(list, Session{&r.Chain, s})
+		}
+	}
+	return list
+}

@@ -136,14 +136,15 @@ func startOfDay(t time.Time) decide.Millis {
 func (r *storeReport) addSessions(sessions []fleet.Session, now time.Time) {
 	host, _ := os.Hostname()
 	for _, s := range sessions {
-		if s.Bundle != "" || s.Held {
+		held := s.Holder != ""
+		if s.Bundle != "" || held {
 			r.Sessions++
 		}
-		if !s.Held {
+		if !held {
 			continue
 		}
 		run := sharedRun{Host: s.Host, Elsewhere: s.Host != host, Tool: s.Tool, Task: s.Task, Since: s.LastUsed.Time()}
-		if until := s.Until.Time(); until.Before(now) {
+		if until := s.HeldUntil.Time(); until.Before(now) {
 			run.Lost = &until
 		}
 		r.Running = append(r.Running, run)
