@@ -180,28 +180,17 @@ func (v *Vault) Test(ctx context.Context) (wire.Report, error) {
 		r.Expiry, r.KnowExpiry = expiry, err == nil // credentials that may not ask are no fault of the store
 	}
 	for _, prefix := range []string{prefixTask, prefixOpening} {
-		if err := v.sample(ctx, prefix, &r); err != nil {
+		err := v.eachRegister(ctx, prefix, sampled, func(_ *found, err error) error {
+			if errors.Is(err, store.ErrBroken) {
+				r.OtherKeys++
+			} else if err == nil {
+				r.Registers++
+			}
+			return err
+		})
+		if err != nil {
 			return r, err
 		}
 	}
 	return r, nil
-}
-
-// sample counts which of some registers the keys unseal.
-func (v *Vault) sample(ctx context.Context, prefix string, r *wire.Report) error {
-	entries, err := v.engine.List(ctx, prefix)
-	if err != nil {
-		return err
-	}
-	entries = entries[:min(sampled, len(entries))]
-	_, err = v.readAll(ctx, entries, store.MaxRegister, func(entry string, e store.Entry) error {
-		_, err := v.openEntry(ctx, entry, e)
-		if errors.Is(err, store.ErrBroken) {
-			r.OtherKeys++
-		} else if err == nil {
-			r.Registers++
-		}
-		return err
-	})
-	return err
 }

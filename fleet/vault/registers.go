@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -137,16 +138,22 @@ func (v *Vault) List(ctx context.Context, name store.Name, limit int) (registers
 
 // Registers implements wire.Service.
 func (v *Vault) Registers(ctx context.Context, kind string, each func(store.Register) error) error {
-	entries, err := v.engine.List(ctx, prefixOf(kind))
-	if err != nil {
-		return err
-	}
-	_, err = v.readAll(ctx, entries, store.MaxRegister, func(entry string, e store.Entry) error {
-		f, err := v.openEntry(ctx, entry, e)
+	return v.eachRegister(ctx, prefixOf(kind), math.MaxInt, func(f *found, err error) error {
 		if err != nil || f.Gone {
 			return err
 		}
 		return each(v.register(f))
+	})
+}
+
+// eachRegister calls use with what openEntry returns of the registers below a prefix, at most so many of them.
+func (v *Vault) eachRegister(ctx context.Context, prefix string, limit int, use func(*found, error) error) error {
+	entries, err := v.engine.List(ctx, prefix)
+	if err != nil {
+		return err
+	}
+	_, err = v.readAll(ctx, entries[:min(limit, len(entries))], store.MaxRegister, func(entry string, e store.Entry) error {
+		return use(v.openEntry(ctx, entry, e))
 	})
 	return err
 }
