@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,7 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"reprise/rewrite/tool/base"
@@ -126,31 +126,17 @@ type input struct {
 }
 
 func newBundledTool(args []string) (*bundledTool, error) {
-	t := &bundledTool{}
-	for len(args) > 0 {
-		arg := args[0]
-		args = args[1:]
-		value := func() string {
-			v := ""
-			if len(args) > 0 {
-				v, args = args[0], args[1:]
-			}
-			return v
-		}
-		switch {
-		case arg == "-p", arg == "--verbose", strings.HasPrefix(arg, "--allowedTools="):
-		case arg == "--output-format":
-			t.stream = value() == "stream-json"
-		case arg == "--model":
-			value() // there is one
-		case arg == "--resume", arg == "--session-id":
-			t.id, t.resumed = value(), arg == "--resume"
-		case strings.HasPrefix(arg, "-"):
-			return nil, fmt.Errorf("unknown option '%s'", arg)
-		default:
-			t.prompt = arg
-		}
+	f := flag.NewFlagSet(Bundled, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.Bool("p", false, "")
+	f.Bool("verbose", false, "")
+	f.String("allowedTools", "", "")
+	f.String("model", "", "")
+	format, resume, id := f.String("output-format", "", ""), f.String("resume", "", ""), f.String("session-id", "", "")
+	if err := f.Parse(args); err != nil {
+		return nil, err
 	}
+	t := &bundledTool{id: cmp.Or(*resume, *id), resumed: *resume != "", stream: *format == "stream-json", prompt: f.Arg(0)}
 	return t, t.open()
 }
 
