@@ -3,7 +3,6 @@ package demo
 import (
 	"bytes"
 	"cmp"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"reprise/rewrite/tool/base"
+	"reprise/shim"
 )
 
 // Bundled is the tool that BundledTool replaces.
@@ -146,10 +146,7 @@ const unknownSession = "No conversation found with session ID: "
 // open reads the session to resume, or begins one.
 func (t *bundledTool) open() error {
 	if t.id == "" {
-		var b [16]byte
-		rand.Read(b[:])
-		b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80 // a UUID of version 4
-		t.id = fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+		t.id = shim.OSEnv().NewID()
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
