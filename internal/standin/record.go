@@ -15,7 +15,6 @@ type Request struct {
 	Method string    `json:"method"`
 	Path   string    `json:"path"` // without the query, which may contain gemini's key
 	API    string    `json:"api"`  // Anthropic, Responses, Gemini or Chat if it asks a model for an answer, else ""
-	Auth   bool      `json:"auth"` // it contained a credential
 	Size   int       `json:"size"` // of the body, in bytes
 	Body   any       `json:"body"` // the parsed JSON, or a string if it is not JSON
 
@@ -74,7 +73,7 @@ func (s *Server) charge(serial int, t Tokens) {
 
 // newRequest describes a request whose body has been read.
 func newRequest(r *http.Request, raw []byte) Request {
-	request := Request{Time: time.Now(), Method: r.Method, Path: r.URL.Path, Size: len(raw), Auth: credential(r)}
+	request := Request{Time: time.Now(), Method: r.Method, Path: r.URL.Path, Size: len(raw)}
 	if d := findDialect(r); d != nil {
 		request.API = d.name
 	}
@@ -82,16 +81,6 @@ func newRequest(r *http.Request, raw []byte) Request {
 		request.Body = string(raw)
 	}
 	return request
-}
-
-// credential reports whether the request contains one in any place that the CLIs use.
-func credential(r *http.Request) bool {
-	for _, name := range []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key"} {
-		if r.Header.Get(name) != "" {
-			return true
-		}
-	}
-	return r.URL.Query().Has("key")
 }
 
 // LastUser returns the text of the last user message that has a text of its own. It skips tool
