@@ -47,7 +47,11 @@ func (c conversation) lastPrompt() int {
 	return -1
 }
 
-func (c conversation) prompt() string {
+// LastUser returns the text of the last user message that has a text of its own. It skips tool
+// results and the texts that claude and gemini add to the prompt (reminders, the session's
+// context).
+func LastUser(r Request) string {
+	c := newConversation(r)
 	i := c.lastPrompt()
 	if i < 0 {
 		return ""
@@ -55,19 +59,24 @@ func (c conversation) prompt() string {
 	return strings.Join(own(c[i].texts), "\n")
 }
 
-// toolRan reports whether there is a tool result after the last prompt.
-func (c conversation) toolRan() bool {
-	for _, t := range c[max(0, c.lastPrompt()):] {
-		if t.tool {
-			return true
-		}
-	}
-	return false
+// StartsTurn reports whether the request is the first one about its last prompt: there is no tool
+// result after it.
+func StartsTurn(r Request) bool {
+	c := newConversation(r)
+	return !slices.ContainsFunc(c[max(0, c.lastPrompt()):], func(t turn) bool { return t.tool })
 }
 
-func (c conversation) text() string {
+// AsksTitle reports whether the request is opencode's or kilo's own for a title of a new session.
+func AsksTitle(r Request) bool { return strings.HasPrefix(AllText(r), "You are a title generator.") }
+
+// Messages returns the number of messages in the conversation.
+func Messages(r Request) int { return len(newConversation(r)) }
+
+// AllText returns every text of the conversation, tool results and reminders included, but not the
+// system prompt if the API sends it separately.
+func AllText(r Request) string {
 	var all []string
-	for _, t := range c {
+	for _, t := range newConversation(r) {
 		all = append(append(all, t.texts...), t.results...)
 	}
 	return strings.Join(all, "\n")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -82,22 +81,3 @@ func newRequest(r *http.Request, raw []byte) Request {
 	}
 	return request
 }
-
-// LastUser returns the text of the last user message that has a text of its own. It skips tool
-// results and the texts that claude and gemini add to the prompt (reminders, the session's
-// context).
-func LastUser(r Request) string { return newConversation(r).prompt() }
-
-// StartsTurn reports whether the request is the first one about its last prompt: there is no tool
-// result after it.
-func StartsTurn(r Request) bool { return !newConversation(r).toolRan() }
-
-// AsksTitle reports whether the request is opencode's or kilo's own for a title of a new session.
-func AsksTitle(r Request) bool { return strings.HasPrefix(AllText(r), "You are a title generator.") }
-
-// Messages returns the number of messages in the conversation.
-func Messages(r Request) int { return len(newConversation(r)) }
-
-// AllText returns every text of the conversation, tool results and reminders included, but not the
-// system prompt if the API sends it separately.
-func AllText(r Request) string { return newConversation(r).text() }
