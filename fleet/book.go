@@ -93,15 +93,18 @@ func (b *Book) read(ctx context.Context, c *ledger.Call) (r *reading, damaged, m
 		return nil, false, false, err
 	}
 	r = &reading{versions: map[string]string{}}
+	var chains []ledger.Chain
 	for _, one := range stored {
 		r.versions[one.Name.ID] = one.Version
-	}
-	if r.registers, damaged, err = decodeAll(stored); err != nil {
-		return nil, false, false, err
-	}
-	chains := make([]ledger.Chain, len(r.registers))
-	for i, one := range r.registers {
-		chains[i] = one.chain(c.Now)
+		decoded, err := decode(one)
+		if errors.Is(err, store.ErrBroken) {
+			damaged = true
+			continue
+		}
+		if err != nil {
+			return nil, false, false, err
+		}
+		r.registers, chains = append(r.registers, decoded), append(chains, decoded.chain(c.Now))
 	}
 	r.Page, err = b.Local.NewPage(chains...)
 	return r, damaged, more, err

@@ -59,7 +59,7 @@ func (b *Book) Finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn)
 func (b *Book) FinishHere(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) (*Unfinished, error) {
 	err := b.Local.Finish(t, o, later...)
 	h := holdOf(t)
-	if h == nil || h.isLost() || t.Session == 0 { // or a refusal could not be recorded here
+	if h == nil || t.Session == 0 { // or a refusal could not be recorded here
 		return nil, err
 	}
 	last := o
@@ -67,7 +67,7 @@ func (b *Book) FinishHere(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.T
 		last = &later[n-1].Outcome
 	}
 	h.mu.Lock()
-	u := &Unfinished{Register: h.register, Holder: h.holder, Over: h.over, Home: h.call.Home, Place: b.Place, Result: b.Local.Ending(t, o, later), Call: b.logged(t, o)}
+	u := &Unfinished{Register: h.register, Holder: h.holder, Over: h.over, Home: h.call.Home, Place: b.Place, Result: b.Local.Ending(t, o, later), Call: b.logged(t, h, o)}
 	h.mu.Unlock()
 	if state, _ := last.State(); state == decide.Live && last.Seen.Refusal == "" {
 		u.Paths = last.Paths
@@ -122,7 +122,10 @@ func (b *Book) Complete(ctx context.Context, u *Unfinished) error {
 	}
 	err = errors.Join(failed, err)
 	u.Call.Lost, u.Call.Size = whyLost(err), u.Bundle.Size
-	b.tidy(ctx, u.Call, h.over, err)
+	if err != nil && !errors.Is(err, errFenced) {
+		h.over = nil // the register may name them still
+	}
+	_ = b.Log.Note(ctx, Day(u.Call.When), encodeJSON(u.Call), h.over...) // what stays is removed by the store's own rules
 	return err
 }
 
@@ -142,15 +145,6 @@ func (b *Book) release(r *register, number, source int64, u *Unfinished) {
 			from.Bundle = ""
 		}
 	}
-}
-
-// tidy logs the call in the store and removes bundles that no session has any more. What stays is
-// removed by the store's own rules.
-func (b *Book) tidy(ctx context.Context, call ledger.LoggedCall, over []string, lost error) {
-	if lost != nil && !errors.Is(lost, errFenced) {
-		over = nil // the register may name them still
-	}
-	_ = LogCall(ctx, b.Log, call, over...)
 }
 
 // Encode returns the work as text for another process.

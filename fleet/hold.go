@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"reprise/fleet/store"
@@ -29,28 +30,16 @@ type hold struct {
 	from     session // that the call resumes, as it was
 	// fellBack is why a resume was abandoned.
 	fellBack reason.Code
-	lost     bool       // another call has it now, or that is not known: there is nothing to record in the store
-	mu       sync.Mutex // of lost, and of what edit changes
+	lost     atomic.Bool // another call has it now, or that is not known: there is nothing to record in the store
+	mu       sync.Mutex  // of what edit changes
 }
 
-// holdOf returns what a call holds, nil if it has nothing to do with a store.
+// holdOf returns what a call holds in a store, nil if it holds nothing, or not any more.
 func holdOf(t *ledger.Ticket) *hold {
-	if loan := t.Loan(); loan != nil {
+	if loan := t.Loan(); loan != nil && !loan.Hold.(*hold).lost.Load() {
 		return loan.Hold.(*hold)
 	}
 	return nil
-}
-
-func (h *hold) isLost() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.lost
-}
-
-func (h *hold) lose() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.lost = true
 }
 
 // errFenced reports that others have replaced what a call held, or a register.
@@ -112,7 +101,7 @@ func (b *Book) edit(ctx context.Context, h *hold, now decide.Millis, change func
 // Renew prolongs the time for which others wait for the call.
 func (b *Book) Renew(t *ledger.Ticket, now decide.Millis) error {
 	h := holdOf(t)
-	if h == nil || h.isLost() {
+	if h == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), b.Upload)
@@ -128,7 +117,7 @@ func (b *Book) Renew(t *ledger.Ticket, now decide.Millis) error {
 // FallBack implements ledger.Book.
 func (b *Book) FallBack(t *ledger.Ticket, why reason.Code) error {
 	h := holdOf(t)
-	if h == nil || h.isLost() {
+	if h == nil {
 		return b.Local.FallBack(t, why)
 	}
 	err := b.Local.FallBackLent(t, why)
@@ -153,7 +142,7 @@ func (b *Book) FallBack(t *ledger.Ticket, why reason.Code) error {
 		return err
 	})
 	if failed != nil {
-		h.lose()
+		h.lost.Store(true)
 		failed = fmt.Errorf("record refusal in the store: %w", failed)
 	}
 	return errors.Join(err, failed)

@@ -29,9 +29,8 @@ func whyLost(err error) ledger.Lost {
 }
 
 // logged returns what the store's log gets of a call, but what becomes of its session there.
-func (b *Book) logged(t *ledger.Ticket, o *ledger.Outcome) ledger.LoggedCall {
+func (b *Book) logged(t *ledger.Ticket, h *hold, o *ledger.Outcome) ledger.LoggedCall {
 	_, outcome := o.State()
-	h := holdOf(t)
 	c, d := h.call, h.decision
 	return ledger.LoggedCall{
 		When: c.Now, Duration: o.Now - c.Now, Host: b.Host, Project: b.Project, Cwd: c.Cwd, Chain: h.register.Name.ID, Tool: c.Tool,
@@ -45,11 +44,6 @@ func (b *Book) logged(t *ledger.Ticket, o *ledger.Outcome) ledger.LoggedCall {
 
 // Day returns the name of a time's day in the store's log.
 func Day(t decide.Millis) string { return time.UnixMilli(int64(t)).UTC().Format(time.DateOnly) }
-
-// LogCall writes a call into the log of a store, and removes bundles that are over.
-func LogCall(ctx context.Context, log store.Log, call ledger.LoggedCall, over ...string) error {
-	return log.Note(ctx, Day(call.When), encodeJSON(call), over...)
-}
 
 // Calls calls each with all calls of a store from a time on, day by day. It skips what cannot be
 // read: another version may have written it.

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -188,22 +187,6 @@ func (r *register) trim(now decide.Millis) {
 		numbers[n] = int64(len(kept))
 	}
 	r.Sessions, r.Chain.Newest, r.Chain.Since = kept, numbers[r.Chain.Newest], numbers[r.Chain.Since]
-}
-
-// decodeAll reads registers. It leaves damaged ones out, and says so.
-func decodeAll(all []store.Register) (registers []*register, damaged bool, err error) {
-	for _, one := range all {
-		r, err := decode(one)
-		switch {
-		case errors.Is(err, store.ErrBroken):
-			damaged = true
-		case err != nil:
-			return nil, false, err
-		default:
-			registers = append(registers, r)
-		}
-	}
-	return registers, damaged, nil
 }
 
 func encodeJSON(v any) []byte {
