@@ -130,8 +130,7 @@ func open(ctx context.Context, c wire.Config, engines Engines) (store.Store, *va
 	if s, ok := engine.(sweeper); ok && rand.IntN(sweepOne) == 0 {
 		options.WhileSaving = func() { _, _ = s.Sweep(ctx, c.MaxAge+margin) } // of what is cut short nothing is removed
 	}
-	v, err := vault.Open(ctx, engine, options)
-	return engine, v, err
+	return engine, vault.Open(ctx, engine, options), nil
 }
 
 // readKeys returns the keys of a configuration. Those of a variable come before a file.

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"reprise/fleet/store"
 )
@@ -118,30 +117,27 @@ func putTwice(ctx context.Context, s store.Store, name string) error {
 
 // race lets several write at once, and returns the version of the one who succeeded.
 func race(ctx context.Context, s store.Store, key, old string) (version string, err error) {
-	var won atomic.Int64
-	var winner atomic.Value
-	errs := make([]error, writers)
+	won, errs := make(chan string, writers), make([]error, writers)
 	var done sync.WaitGroup
 	for i := range writers {
 		done.Go(func() {
 			v, err := s.Swap(ctx, key, old, value())
 			if err == nil {
-				won.Add(1)
-				winner.Store(v)
+				won <- v
 			} else if !errors.Is(err, store.ErrMoved) {
 				errs[i] = err
 			}
 		})
 	}
 	done.Wait()
-	if won.Load() > 1 {
-		return "", fmt.Errorf("%w: %d of %d writers at once succeeded", store.ErrUnsafe, won.Load(), writers)
+	if len(won) > 1 {
+		return "", fmt.Errorf("%w: %d of %d writers at once succeeded", store.ErrUnsafe, len(won), writers)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return "", err
 	}
-	if won.Load() == 0 {
+	if len(won) == 0 {
 		return "", fmt.Errorf("%w: none of %d writers at once succeeded", store.ErrUnsafe, writers)
 	}
-	return winner.Load().(string), nil
+	return <-won, nil
 }

@@ -25,8 +25,6 @@ const keySize = 32
 // maxKeys bounds the keys of one store: each makes reads ask once more.
 const maxKeys = 4
 
-var errNoKey = errors.New("the store has no key")
-
 // A Key is a store's key.
 type Key [keySize]byte
 
@@ -45,7 +43,7 @@ func ParseKeys(text string) ([]Key, error) {
 		keys = append(keys, key)
 	}
 	if len(keys) == 0 {
-		return nil, errNoKey
+		return nil, errors.New("the store has no key")
 	}
 	if len(keys) > maxKeys {
 		return nil, fmt.Errorf("more than %d keys", maxKeys)

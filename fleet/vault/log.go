@@ -48,12 +48,8 @@ func (v *Vault) putNotes(ctx context.Context, day string, level int, notes ...no
 	for _, n := range notes {
 		fmt.Fprintf(&lines, "%s %s\n", n.id, n.value)
 	}
-	content, err := compress(lines.Bytes())
-	if err != nil {
-		return err
-	}
 	name := levelPrefix(day, level) + random()
-	sealed, err := v.seal(ctx, v.keys[0], name, content)
+	sealed, err := v.seal(ctx, v.keys[0], name, compress(lines.Bytes()))
 	if err != nil {
 		return err
 	}

@@ -226,11 +226,7 @@ func (v *Vault) write(ctx context.Context, key int, entry, old string, r record)
 	if err != nil {
 		return "", err
 	}
-	content, err := compress(slices.Concat(head, []byte("\n"), r.value))
-	if err != nil {
-		return "", err
-	}
-	sealed, err := v.seal(ctx, v.keys[key], entry, content)
+	sealed, err := v.seal(ctx, v.keys[key], entry, compress(slices.Concat(head, []byte("\n"), r.value)))
 	if err != nil {
 		return "", err
 	}

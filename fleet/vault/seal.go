@@ -90,26 +90,20 @@ func padded(n int) int {
 // for mistakes.
 const maxValue = 16 << 20
 
-var compressor = sync.OnceValues(func() (*zstd.Encoder, error) { return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) })
-
-var decompressor = sync.OnceValues(func() (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxValue))
+var compressor = sync.OnceValue(func() *zstd.Encoder {
+	z, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) // it fails only for other options
+	return z
 })
 
-func compress(b []byte) ([]byte, error) {
-	z, err := compressor()
-	if err != nil {
-		return nil, err
-	}
-	return z.EncodeAll(b, nil), nil
-}
+var decompressor = sync.OnceValue(func() *zstd.Decoder {
+	z, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxValue)) // as above
+	return z
+})
+
+func compress(b []byte) []byte { return compressor().EncodeAll(b, nil) }
 
 func decompress(b []byte) ([]byte, error) {
-	z, err := decompressor()
-	if err != nil {
-		return nil, err
-	}
-	b, err = z.DecodeAll(b, nil)
+	b, err := decompressor().DecodeAll(b, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", store.ErrBroken, err)
 	}

@@ -26,7 +26,7 @@ const parallel = 16
 
 // Options are what a Vault needs besides its engine.
 type Options struct {
-	Keys     []Key // the first writes, all read
+	Keys     []Key // at least one: the first writes, all read
 	Limits   bundle.Limits
 	SelfTest func(context.Context, store.Store) error // fails with store.ErrUnsafe if conditions on writes are ignored
 	Now      func() time.Time
@@ -49,16 +49,13 @@ type Vault struct {
 var _ wire.Service = (*Vault)(nil)
 
 // Open returns a vault on an engine. It connects without waiting for that: ctx ends the attempt.
-func Open(ctx context.Context, engine store.Store, options Options) (*Vault, error) {
-	if len(options.Keys) == 0 {
-		return nil, errNoKey
-	}
+func Open(ctx context.Context, engine store.Store, options Options) *Vault {
 	v := &Vault{engine: engine, options: options, context: ctx}
 	for _, key := range options.Keys {
 		v.keys = append(v.keys, derive(key))
 	}
 	v.startCheck()
-	return v, nil
+	return v
 }
 
 // Hello implements wire.Service. The digests' key is the last one's: while machines are given a new

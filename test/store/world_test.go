@@ -122,10 +122,7 @@ func (r *runner) connect(ctx context.Context, inner store.Store, seed uint64, ra
 	r.connection = faulty.New(r.world.fault.engine(inner), seed, rates)
 	options := vault.Options{Keys: []vault.Key{{7}}, Limits: bundle.Limits{Size: 1 << 20, Files: 10}, Now: time.Now,
 		SelfTest: func(context.Context, store.Store) error { return nil }} // it would find one of the faults
-	v, err := vault.Open(ctx, r.connection, options)
-	if err != nil {
-		return err
-	}
+	v := vault.Open(ctx, r.connection, options)
 	digests, err := v.Hello(ctx)
 	if err != nil {
 		return err
