@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"debug/buildinfo"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 )
@@ -57,22 +59,17 @@ var all = []program{{"shim", true}, {"shimctl", true}, {"reprise-store", false}}
 
 // flags returns the flags that install.sh builds a program with.
 func (r *release) flags(p program) (tags, linker string, err error) {
-	tags, err = r.sourced(`printf '%s' "$tags"`)
+	cmd := exec.Command("sh", "-ec", `. ./scripts/flags.sh; printf '%s\n%s\n%s' "$tags" "$(stamped "$1" "$2")" "$static"`, "sh", r.version, r.commit)
+	cmd.Dir = r.root
+	text, err := output(cmd)
 	if err != nil {
 		return "", "", err
 	}
-	script := `stamped "$1" "$2"`
+	lines := strings.Split(text, "\n")
 	if p.c {
-		script = `printf '%s %s' "$(stamped "$1" "$2")" "$static"`
+		lines[1] += " " + lines[2]
 	}
-	linker, err = r.sourced(script)
-	return tags, linker, err
-}
-
-func (r *release) sourced(script string) (string, error) {
-	cmd := exec.Command("sh", "-ec", ". ./scripts/flags.sh; "+script, "sh", r.version, r.commit)
-	cmd.Dir = r.root
-	return output(cmd)
+	return lines[0], lines[1], nil
 }
 
 // compile builds all programs for an architecture into a directory.
@@ -154,27 +151,16 @@ type component struct {
 // components lists the modules that are linked into the programs, by their own build information, and the
 // libraries of Go and C.
 func components(arch, programs string) ([]component, error) {
-	seen := map[string]bool{}
 	var list []component
 	for _, p := range all {
-		text, err := output(exec.Command("go", "version", "-m", filepath.Join(programs, p.name)))
+		info, err := buildinfo.ReadFile(filepath.Join(programs, p.name))
 		if err != nil {
 			return nil, err
 		}
-		for i, line := range strings.Split(text, "\n") {
-			fields := strings.Fields(line)
-			var c component
-			switch {
-			case i == 0:
-				version := strings.TrimPrefix(fields[len(fields)-1], "go")
-				c = component{"library", "stdlib", version, "pkg:golang/stdlib@" + version}
-			case fields[0] == "dep":
-				c = component{"library", fields[1], fields[2], "pkg:golang/" + fields[1] + "@" + fields[2]}
-			default:
-				continue
-			}
-			if !seen[c.Name] {
-				seen[c.Name] = true
+		std := &debug.Module{Path: "stdlib", Version: strings.TrimPrefix(info.GoVersion, "go")}
+		for _, m := range append([]*debug.Module{std}, info.Deps...) {
+			c := component{"library", m.Path, m.Version, "pkg:golang/" + m.Path + "@" + m.Version}
+			if !slices.Contains(list, c) {
 				list = append(list, c)
 			}
 		}

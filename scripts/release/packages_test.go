@@ -130,7 +130,7 @@ func testSystem(m *machine, install, remove string) {
 		}
 	}
 	said := m.sh("cp $root/real/claude $root/usr/bin; PATH=$root/usr/lib/reprise/bin:$root/usr/bin:$PATH; $root/usr/bin/shimctl doctor || true; rm $root/usr/bin/claude")
-	if !strings.Contains(said, "/usr/lib/reprise/bin/claude in front of ") {
+	if !strings.Contains(said, "/usr/lib/reprise/bin/claude (shim), then ") {
 		m.t.Errorf("doctor says %s", said)
 	}
 	shell(m.t, m.root, remove)
