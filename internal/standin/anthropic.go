@@ -36,7 +36,7 @@ func anthropicAnswer(x *exchange) {
 	}
 	if x.body["stream"] != true {
 		message["content"], message["stop_reason"] = anthropicContent(x), stop
-		x.json(http.StatusOK, message)
+		writeJSON(x.w, http.StatusOK, message)
 		return
 	}
 	x.event("message_start", object{"type": "message_start", "message": message})

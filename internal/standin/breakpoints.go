@@ -16,24 +16,25 @@ const (
 	lookback       = 20
 )
 
-// The shortest prompts that are stored, in tokens, by a part of the model's name; others need 1024.
-// https://docs.litellm.ai/docs/completion/prompt_caching quotes the same table.
+// The shortest prompts that are stored, in tokens, by a part of the model's name.
+// https://docs.litellm.ai/docs/completion/prompt_caching quotes the same table of Anthropic's.
 var shortest = []struct {
 	model  string
 	tokens int
 }{
 	{"opus-5", 512}, {"fable", 512}, {"mythos", 512},
 	{"haiku-4-5", 4096}, {"opus-4-5", 4096}, {"opus-4-6", 4096}, {"opus-4-7", 4096},
-	{"3-5-haiku", 2048},
+	{"3-5-haiku", 2048}, {"gemini-2.5", 2048},
 }
 
-func shortestPrompt(model string) int {
+// shortestPrompt returns the shortest prompt that is stored for a model, others for one that is not in the table.
+func shortestPrompt(model string, others int) int {
 	for _, s := range shortest {
 		if strings.Contains(model, s.model) {
 			return s.tokens
 		}
 	}
-	return 1024
+	return others
 }
 
 // A block is what may have a breakpoint.
@@ -75,7 +76,7 @@ func blocks(p prompt, sameText bool) (all []block) {
 		}
 	}
 	// A change of these keeps tools and system, but no message.
-	before := sent{{"tool_choice", body.get("tool_choice")}, {"thinking", body.get("thinking")}}.without()
+	before := sent{{"tool_choice", body.get("tool_choice")}, {"thinking", body.get("thinking")}}.without("")
 	for _, raw := range elements(body.get(p.messages)) {
 		message := members(raw)
 		before = append(before, message.without("content")...)
@@ -134,7 +135,7 @@ func cachedAtBreakpoints(c *cache, p prompt) (u Tokens, err error) {
 	}
 	end, hour := hit, hit
 	for i, b := range all {
-		if b.life == 0 || tokens(sizes[i+1]) < shortestPrompt(p.model) {
+		if b.life == 0 || tokens(sizes[i+1]) < shortestPrompt(p.model, 1024) {
 			continue
 		}
 		c.write(keys[i], b.life)

@@ -40,7 +40,7 @@ func chatAnswer(x *exchange) {
 		stop = "tool_calls"
 	}
 	if x.body["stream"] != true {
-		x.json(http.StatusOK, chatChunk(x, "chat.completion", object{
+		writeJSON(x.w, http.StatusOK, chatChunk(x, "chat.completion", object{
 			"message": chatMessage(x, x.text), "finish_reason": stop,
 		}))
 		return

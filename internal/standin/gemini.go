@@ -29,7 +29,7 @@ func geminiTurn(m object) turn {
 
 func geminiAnswer(x *exchange) {
 	if !strings.HasSuffix(x.path, ":streamGenerateContent") {
-		x.json(http.StatusOK, geminiLast(x, geminiParts(x, x.text)...))
+		writeJSON(x.w, http.StatusOK, geminiLast(x, geminiParts(x, x.text)...))
 		return
 	}
 	if x.reply.Command != "" {

@@ -1,15 +1,12 @@
 package standin
 
-import (
-	"bytes"
-	"strings"
-)
+import "bytes"
 
 // An automatic cache needs no breakpoints: every whole number of steps from the beginning of a prompt is stored,
 // if the prompt is long enough.
 type automatic struct {
-	step     int // tokens
-	shortest func(model string) int
+	step     int  // tokens
+	shortest int  // prompt that is stored, in tokens, if the model's is not known
 	key      bool // only requests with a prompt_cache_key are stored
 }
 
@@ -18,33 +15,20 @@ type automatic struct {
 var (
 	// OpenAI, models before GPT-5.6: prompts of 1024 tokens and more, in steps of 128.
 	// https://developers.openai.com/api/docs/guides/prompt-caching
-	openaiCache = automatic{
-		step:     128,
-		shortest: func(string) int { return 1024 },
-	}
+	openaiCache = automatic{step: 128, shortest: 1024}
 	// Google's implicit cache: 2048 tokens for Gemini 2.5, else 4096. It documents no step.
 	// https://ai.google.dev/gemini-api/docs/caching
-	geminiCache = automatic{
-		step: 128,
-		shortest: func(model string) int {
-			if strings.Contains(model, "gemini-2.5") {
-				return 2048
-			}
-			return 4096
-		},
-	}
+	geminiCache = automatic{step: 128, shortest: 4096}
 	// Mistral: blocks of 64 tokens, for requests with a prompt_cache_key.
 	// https://docs.mistral.ai/studio-api/conversations/advanced/prompt-caching
-	mistralCache = automatic{
-		step: 64, key: true,
-		shortest: func(string) int { return 64 },
-	}
+	mistralCache = automatic{step: 64, shortest: 64, key: true}
 )
 
 func (a automatic) cached(c *cache, p prompt) (u Tokens, err error) {
 	text, begin := p.text(), p.begin()
 	u.Input = tokens(len(text)) + 1
-	if u.Input <= a.shortest(p.model) || a.key && p.body.get("prompt_cache_key") == nil {
+	shortest := shortestPrompt(p.model, a.shortest)
+	if u.Input <= shortest || a.key && p.body.get("prompt_cache_key") == nil {
 		return u, nil
 	}
 	life := usualLife
@@ -59,7 +43,7 @@ func (a automatic) cached(c *cache, p prompt) (u Tokens, err error) {
 		}
 		c.write(begin, life)
 	}
-	if u.Cached < a.shortest(p.model) {
+	if u.Cached < shortest {
 		u.Cached = 0
 	}
 	return u, nil

@@ -3,6 +3,7 @@ package standin
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 )
 
 // A sent is a JSON object as it was sent: parsing it into a map would lose the order of its members,
@@ -44,22 +45,14 @@ func (s sent) get(name string) json.RawMessage {
 	return nil
 }
 
-// without returns the text of the members but those of these names.
-func (s sent) without(names ...string) []byte {
-	var text bytes.Buffer
-next:
+// without returns the text of the members but those of that name.
+func (s sent) without(name string) (text []byte) {
 	for _, m := range s {
-		for _, name := range names {
-			if m.name == name {
-				continue next
-			}
+		if m.name != name {
+			text = fmt.Appendf(text, "%s:%s,", m.name, m.value)
 		}
-		text.WriteString(m.name)
-		text.WriteByte(':')
-		text.Write(m.value)
-		text.WriteByte(',')
 	}
-	return text.Bytes()
+	return text
 }
 
 // elements returns the elements of an array; any other value is its own only element.

@@ -97,7 +97,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if x.usage, err = s.cache.measure(d, model(r.URL.Path, body), raw); err != nil {
-		x.json(http.StatusBadRequest, object{"type": "error", "error": object{"type": "invalid_request_error", "message": err.Error()}})
+		writeJSON(x.w, http.StatusBadRequest, object{"type": "error", "error": object{"type": "invalid_request_error", "message": err.Error()}})
 		return
 	}
 	x.usage.Output = 1 + len(x.reply.Text+x.reply.Command)/4
@@ -156,9 +156,6 @@ func notUnderstood(message string) object {
 
 // id returns an ID that no other answer of this server has.
 func (x *exchange) id(prefix string) string { return fmt.Sprintf("%s_%06d", prefix, x.serial) }
-
-// json answers the request with one JSON value.
-func (x *exchange) json(status int, v any) { writeJSON(x.w, status, v) }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
