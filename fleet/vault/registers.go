@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"reprise/fleet/store"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // A record is a register as it is sealed: this as JSON, a line feed, the value.
@@ -77,24 +75,27 @@ func (v *Vault) register(f *found) store.Register {
 
 // Read implements store.Registers. A register of the first key hides those of others.
 func (v *Vault) Read(ctx context.Context, name store.Name) (store.Register, error) {
-	registers, errs := make([]*found, len(v.keys)), make([]error, len(v.keys))
-	var group errgroup.Group
-	for i, k := range v.keys {
-		group.Go(func() error {
-			registers[i], errs[i] = v.readEntry(ctx, k.entry(name))
-			return nil
-		})
+	var names []string
+	for _, k := range v.keys {
+		names = append(names, k.entry(name))
 	}
-	_ = group.Wait()
-	for i, f := range registers {
-		if errs[i] == nil && !f.Gone {
+	entries, err := v.engine.Read(ctx, store.MaxRegister, names...)
+	if err != nil {
+		return store.Register{}, err
+	}
+	for key, entry := range names {
+		e, there := entries[entry]
+		if !there {
+			continue
+		}
+		f, err := v.openEntry(ctx, entry, e)
+		switch {
+		case errors.Is(err, store.ErrBroken):
+			return v.damaged(f, key, name), nil
+		case err != nil:
+			return store.Register{}, err
+		case !f.Gone:
 			return v.register(f), nil
-		}
-		if errors.Is(errs[i], store.ErrBroken) {
-			return v.damaged(f, i, name), nil
-		}
-		if errs[i] != nil && !errors.Is(errs[i], store.ErrAbsent) {
-			return store.Register{}, errs[i]
 		}
 	}
 	return store.Register{}, store.ErrAbsent
@@ -102,22 +103,16 @@ func (v *Vault) Read(ctx context.Context, name store.Name) (store.Register, erro
 
 // List implements store.Registers. Of a register that is damaged it does not know the ID.
 func (v *Vault) List(ctx context.Context, name store.Name, limit int) (registers []store.Register, more bool, err error) {
-	lists, group := make([][]string, len(v.keys)), errgroup.Group{}
-	for i, k := range v.keys {
-		group.Go(func() (err error) {
-			lists[i], err = v.engine.List(ctx, k.entries(name))
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, false, err
-	}
 	seen := map[string]bool{}
-	for key, entries := range lists {
+	for key, k := range v.keys {
+		entries, err := v.engine.List(ctx, k.entries(name))
+		if err != nil {
+			return nil, false, err
+		}
 		if left := limit - len(registers); len(entries) > left {
 			entries, more = entries[:left], true
 		}
-		_, err := v.readAll(ctx, entries, store.MaxRegister, func(entry string, e store.Entry) error {
+		_, err = v.readAll(ctx, entries, store.MaxRegister, func(entry string, e store.Entry) error {
 			f, err := v.openEntry(ctx, entry, e)
 			if errors.Is(err, store.ErrBroken) {
 				registers = append(registers, v.damaged(f, key, store.Name{Kind: name.Kind, Of: name.Of}))
