@@ -19,6 +19,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"reprise/fleet/store"
@@ -100,9 +101,11 @@ func digestOf(ctx context.Context, root *os.Root, chosen selection, limits Limit
 	}
 	sum := newSummer()
 	for _, f := range files {
-		if err := sum.add(ctx, root, f); err != nil {
+		content, err := copyFile(ctx, io.Discard, root, f.path)
+		if err != nil {
 			return "", err
 		}
+		sum.add(f.path, content)
 	}
 	return sum.digest(), nil
 }
@@ -197,30 +200,40 @@ func newSummer() *summer { return &summer{sha256.New()} }
 
 func (s *summer) digest() string { return hex.EncodeToString(s.all.Sum(nil)) }
 
-func (s *summer) addSum(path string, content []byte) {
+func (s *summer) add(path string, content []byte) {
 	s.all.Write(binary.BigEndian.AppendUint64(nil, uint64(len(path))))
 	_, _ = io.WriteString(s.all, path)
 	s.all.Write(content)
 }
 
-func (s *summer) add(ctx context.Context, root *os.Root, f file) error {
-	sum := sha256.New()
-	if err := copyFile(ctx, sum, root, f.path); err != nil {
-		return err
-	}
-	s.addSum(f.path, sum.Sum(nil))
-	return nil
-}
-
-// copyFile writes a file's content to w.
-func copyFile(ctx context.Context, w io.Writer, root *os.Root, name string) error {
+// copyFile writes a file's content to w and returns its SHA-256.
+func copyFile(ctx context.Context, w io.Writer, root *os.Root, name string) ([]byte, error) {
 	in, err := openRegular(root, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer in.Close()
-	_, err = io.Copy(w, reader{ctx, in})
-	return err
+	sum := sha256.New()
+	_, err = io.Copy(io.MultiWriter(w, sum), reader{ctx, in})
+	return sum.Sum(nil), err
+}
+
+// openRegular opens a regular file for reading. It neither follows a link nor waits for a pipe's
+// writer: what was a file when it was listed may be another thing now.
+func openRegular(root *os.Root, name string) (*os.File, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file", name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // A reader fails when its context ends.

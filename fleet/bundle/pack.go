@@ -3,7 +3,6 @@ package bundle
 import (
 	"archive/tar"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -70,8 +69,7 @@ func writeFile(ctx context.Context, archive *tar.Writer, root *os.Root, f file, 
 	if err := archive.WriteHeader(header); err != nil {
 		return err
 	}
-	content := sha256.New()
-	err := copyFile(ctx, io.MultiWriter(archive, content), root, f.path)
+	content, err := copyFile(ctx, archive, root, f.path)
 	if errors.Is(err, tar.ErrWriteTooLong) {
 		err = fmt.Errorf("%w: %s has grown", store.ErrChanged, f.path)
 	}
@@ -79,7 +77,7 @@ func writeFile(ctx context.Context, archive *tar.Writer, root *os.Root, f file, 
 		return err
 	}
 	if !f.common {
-		sum.addSum(f.path, content.Sum(nil))
+		sum.add(f.path, content)
 	}
 	if err := archive.Flush(); err != nil {
 		return fmt.Errorf("%w: %s has shrunk: %w", store.ErrChanged, f.path, err)

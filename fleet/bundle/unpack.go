@@ -90,7 +90,7 @@ func (u *unpacker) read(ctx context.Context, r io.Reader) (string, error) {
 			return "", err
 		}
 		if u.chosen.isOwn(header.Name) {
-			sum.addSum(header.Name, content)
+			sum.add(header.Name, content)
 		}
 	}
 }
