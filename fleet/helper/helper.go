@@ -46,9 +46,6 @@ const sweepOne = 20
 // endLimit is how long what no request waits for may take after all of them.
 const endLimit = time.Minute
 
-// farewell is how long the connections may take to end.
-const farewell = 200 * time.Millisecond
-
 // Main runs the helper and returns its exit code.
 func Main(args []string, in, out, log *os.File, engines Engines) int {
 	if len(args) == 1 && args[0] == "version" {
@@ -96,7 +93,9 @@ func closeInherited() {
 func serve(in io.Reader, out io.Writer, engines Engines) error {
 	var engine store.Store
 	var opened *vault.Vault
-	err := wire.Serve(context.Background(), in, out, func(ctx context.Context, c wire.Config) (_ wire.Service, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	err := wire.Serve(ctx, in, out, func(ctx context.Context, c wire.Config) (_ wire.Service, err error) {
 		engine, opened, err = open(ctx, c, engines)
 		return opened, err
 	})
@@ -104,15 +103,8 @@ func serve(in io.Reader, out io.Writer, engines Engines) error {
 		return err
 	}
 	opened.End(endLimit) // nobody waits for this process any more
-	closed := make(chan struct{})
-	go func() {
-		_ = engine.Close() // the process ends anyway
-		close(closed)
-	}()
-	select {
-	case <-closed:
-	case <-time.After(farewell):
-	}
+	cancel()             // a connection that is being made holds nothing up
+	_ = engine.Close()   // the process ends anyway
 	return err
 }
 
