@@ -7,6 +7,7 @@ package s3
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/md5"
 	"crypto/sha256"
@@ -157,10 +158,7 @@ func (s *Store) Expiry(ctx context.Context) (time.Duration, error) {
 	}
 	var shortest time.Duration
 	for _, rule := range config.Rules {
-		prefix := rule.RuleFilter.Prefix
-		if prefix == "" {
-			prefix = rule.Prefix
-		}
+		prefix := cmp.Or(rule.RuleFilter.Prefix, rule.Prefix)
 		after := time.Duration(rule.Expiration.Days) * 24 * time.Hour
 		covers := strings.HasPrefix(s.prefix, prefix) && rule.RuleFilter.Tag.IsEmpty() && rule.RuleFilter.And.IsEmpty()
 		if rule.Status == "Enabled" && covers && after > 0 && (shortest == 0 || after < shortest) {

@@ -125,10 +125,7 @@ func configure(getenv func(string) string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("configure the shims: %w", err)
-	}
-	if err := os.WriteFile(path, []byte("dearer = \"resume\"\n"), 0o600); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("dearer = \"resume\"\n"), 0o600)); err != nil {
 		return fmt.Errorf("configure the shims: %w", err)
 	}
 	return nil
