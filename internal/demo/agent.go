@@ -10,7 +10,6 @@ import (
 
 var (
 	fileName = regexp.MustCompile(`\b[a-z]+/[a-z_]+\.(?:go|md)\b`)
-	changed  = regexp.MustCompile(`(?m)^Changed: (\S+)$`)
 	wanted   = regexp.MustCompile(`(?m)^Accepted at revision (\d+)\.$`)
 	coder    = regexp.MustCompile(`(?i)\byou are (?:a|the) coder\b`)
 	revision = regexp.MustCompile(`(?://|now at) revision (\d+)`) // as a file or its diff shows it
@@ -27,7 +26,8 @@ func Agent(r standin.Request) (standin.Reply, bool) {
 		return standin.Reply{}, false
 	}
 	for _, file := range files {
-		if !strings.Contains(all, header(file)) || saysChanged(prompt, file) && !strings.Contains(since, header(file)) {
+		changed := strings.Contains("\n"+prompt+"\n", "\nChanged: "+file+"\n") // as the loop notes it
+		if !strings.Contains(all, header(file)) || changed && !strings.Contains(since, header(file)) {
 			return standin.Reply{Command: "cat " + file}, true
 		}
 	}
@@ -36,15 +36,6 @@ func Agent(r standin.Request) (standin.Reply, bool) {
 		return change(target, all, since), true
 	}
 	return judge(all), true
-}
-
-func saysChanged(prompt, file string) bool {
-	for _, m := range changed.FindAllStringSubmatch(prompt, -1) {
-		if m[1] == file {
-			return true
-		}
-	}
-	return false
 }
 
 // change adds a revision to the file, once for each prompt.

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,10 +33,7 @@ func WriteProject(dir string) error {
 			fmt.Fprintf(&text, "// Part %d.%d: what it takes, what it gives back, and what it does where the two do not fit.\n", i+1, j+1)
 		}
 		path := filepath.Join(dir, file)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return fmt.Errorf("write project: %w", err)
-		}
-		if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text.String()), 0o644)); err != nil {
 			return fmt.Errorf("write project: %w", err)
 		}
 	}
