@@ -238,7 +238,7 @@ func (b *Book) Take(m ledger.Mark, d decide.Decision, c *ledger.Call) (*ledger.T
 	defer read.Close()
 	ctx, cancel := context.WithDeadline(context.Background(), read.until)
 	defer cancel()
-	h := &hold{holder: randomName(), call: c, decision: d}
+	h := &hold{holder: rand.Text(), call: c, decision: d}
 	there, r, err := b.takeOn(read, h)
 	if err != nil {
 		return nil, err
@@ -285,7 +285,7 @@ func (b *Book) takeOn(read *reading, h *hold) (there *ledger.Ticket, r *register
 	} else {
 		r = &register{name: b.name(c)}
 		if r.name.Kind == store.Opening {
-			r.name.ID = randomName()
+			r.name.ID = rand.Text()
 		}
 		r.stored = read.versions[r.name.ID] // of a damaged register
 	}
@@ -300,12 +300,6 @@ func (b *Book) takeOn(read *reading, h *hold) (there *ledger.Ticket, r *register
 	h.register = store.Register{Name: r.name, Value: r.encode(c.Now)}
 	h.over = r.without(before)
 	return there, r, nil
-}
-
-func randomName() string {
-	var b [12]byte
-	rand.Read(b[:])
-	return hex.EncodeToString(b[:])
 }
 
 // Restore brings the files of the session that the call resumes to this machine. paths returns where

@@ -104,11 +104,13 @@ type message struct {
 }
 
 type part struct {
-	Type      string `json:"type"`
-	Text      string `json:"text,omitempty"`
-	ID        string `json:"id,omitempty"`
-	Name      string `json:"name,omitempty"`
-	Input     *input `json:"input,omitempty"`
+	Type  string `json:"type"`
+	Text  string `json:"text,omitempty"`
+	ID    string `json:"id,omitempty"`
+	Name  string `json:"name,omitempty"`
+	Input *struct {
+		Command string `json:"command"`
+	} `json:"input,omitempty"`
 	ToolUseID string `json:"tool_use_id,omitempty"`
 	Content   []part `json:"content,omitempty"`
 
@@ -119,10 +121,6 @@ type part struct {
 type cacheControl struct {
 	Type string `json:"type"`
 	TTL  string `json:"ttl,omitempty"`
-}
-
-type input struct {
-	Command string `json:"command"`
 }
 
 func newBundledTool(args []string) (*bundledTool, error) {

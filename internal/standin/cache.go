@@ -58,9 +58,6 @@ func (c *cache) write(key digest, life time.Duration) {
 func (c *cache) measure(d *dialect, model string, raw []byte) (Tokens, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.entries == nil {
-		c.entries = map[digest]entry{}
-	}
 	return d.cached(c, prompt{d, model, members(raw)})
 }
 

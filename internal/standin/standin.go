@@ -57,7 +57,7 @@ func Start(options Options) (*Server, error) {
 		options: options,
 		url:     "http://" + listener.Addr().String(),
 		done:    make(chan error, 1),
-		cache:   cache{now: options.Now, sameText: options.SameText},
+		cache:   cache{now: options.Now, entries: map[digest]entry{}, sameText: options.SameText},
 	}
 	if s.cache.now == nil {
 		s.cache.now = time.Now
