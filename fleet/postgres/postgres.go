@@ -39,6 +39,14 @@ func Open(u *url.URL) (*Store, error) {
 	return &Store{config: config, turn: make(chan struct{}, 1)}, nil
 }
 
+// Connect makes the connection before it is needed.
+func (s *Store) Connect(ctx context.Context) error {
+	s.turn <- struct{}{} // whoever has it has a time limit
+	defer func() { <-s.turn }()
+	_, err := s.connect(ctx)
+	return err
+}
+
 // committed makes a statement's commit wait for the disk, whatever is the default.
 const committed = "set_config('synchronous_commit', 'on', true)"
 
