@@ -24,11 +24,8 @@ func (c *call) hideKey() error {
 	if c.shared == nil && len(unsetEnv(c.env.Environ, nil)) == len(c.env.Environ) {
 		return nil
 	}
-	return hideMemory()
+	return wire.HideMemory()
 }
-
-// HideKey keeps programs of the same user from reading the store's key in this process.
-func HideKey() error { return hideMemory() }
 
 // ProjectName returns the name that a directory's project has in a store, "" if it has none.
 func ProjectName(dir string, s config.Store) string {

@@ -6,9 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hideMemory keeps programs of the same user from reading this process's memory, environment and descriptors.
-func hideMemory() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
-
 // directoryID identifies a directory, so that another one under the same name differs. A file
 // system may reuse an inode number, so the time of creation is a part of it.
 func directoryID(path string) string {

@@ -8,9 +8,6 @@ import (
 	"syscall"
 )
 
-// hideMemory does nothing: this system has no such switch.
-func hideMemory() error { return nil }
-
 // directoryID identifies a directory, so that another one under the same name differs.
 func directoryID(path string) string {
 	info, err := os.Stat(path)

@@ -56,7 +56,7 @@ func Main(args []string, in, out, log *os.File, engines Engines) int {
 		fmt.Fprintln(log, "error: reprise-store is started by the shims and shimctl, through pipes\nhint: shimctl doctor tests the store")
 		return 2
 	}
-	if err := hideMemory(); err != nil {
+	if err := wire.HideMemory(); err != nil {
 		fmt.Fprintln(log, "reprise-store: hide the store's key:", err)
 		return 1
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"reprise/fleet"
+	"reprise/fleet/wire"
 	"reprise/internal/ctl/app"
 	"reprise/shim"
 
@@ -25,7 +26,7 @@ func finishSharedCommand(a *app.App) *cobra.Command {
 }
 
 func finishShared(a *app.App, path string) error {
-	if err := shim.HideKey(); err != nil {
+	if err := wire.HideMemory(); err != nil {
 		return fmt.Errorf("hide the store's key: %w", err)
 	}
 	text, err := os.ReadFile(path)
