@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -217,8 +216,7 @@ func (b *Book) Preview(c *ledger.Call) (decide.Decision, []decide.ChainFacts, er
 // name returns the name of a call's chain; without its ID for an unnamed one.
 func (b *Book) name(c *ledger.Call) store.Name {
 	if c.Task != "" {
-		id, _ := json.Marshal([]string{c.Tool, c.Home, c.Scope, c.Role}) // strings: this cannot fail
-		return store.Name{Kind: store.Task, Of: taskName(b.Project, c.Cwd, c.Task), ID: string(id)}
+		return store.Name{Kind: store.Task, Of: taskName(b.Project, c.Cwd, c.Task), ID: ledger.EncodeJSON([]string{c.Tool, c.Home, c.Scope, c.Role})}
 	}
 	return store.Name{Kind: store.Opening,
 		Of: []string{b.Project, c.Tool, c.Cwd, c.Home, c.Scope, c.Role, hex.EncodeToString(c.FirstLine())}}

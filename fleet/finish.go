@@ -125,7 +125,7 @@ func (b *Book) Complete(ctx context.Context, u *Unfinished) error {
 	if err != nil && !errors.Is(err, errFenced) {
 		h.over = nil // the register may name them still
 	}
-	_ = b.Log.Note(ctx, Day(u.Call.When), encodeJSON(u.Call), h.over...) // what stays is removed by the store's own rules
+	_ = b.Log.Note(ctx, Day(u.Call.When), []byte(ledger.EncodeJSON(u.Call)), h.over...) // what stays is removed by the store's own rules
 	return err
 }
 
@@ -150,7 +150,7 @@ func (b *Book) release(r *register, number, source int64, u *Unfinished) {
 // Encode returns the work as text for another process.
 func (u *Unfinished) Encode() []byte {
 	u.settleTree()
-	return encodeJSON(u)
+	return []byte(ledger.EncodeJSON(u))
 }
 
 // DecodeUnfinished reads the text.

@@ -151,7 +151,7 @@ func (r *register) without(before []string) []string {
 func (r *register) encode(now decide.Millis) []byte {
 	r.Version = registerVersion
 	r.trim(now)
-	return encodeJSON(r)
+	return []byte(ledger.EncodeJSON(r))
 }
 
 // maxContinued is how many sessions a register keeps of a chain that were continued in copies.
@@ -187,11 +187,6 @@ func (r *register) trim(now decide.Millis) {
 		numbers[n] = int64(len(kept))
 	}
 	r.Sessions, r.Chain.Newest, r.Chain.Since = kept, numbers[r.Chain.Newest], numbers[r.Chain.Since]
-}
-
-func encodeJSON(v any) []byte {
-	text, _ := json.Marshal(v) // plain structs of our own: this cannot fail
-	return text
 }
 
 // A Session is a session of a chain as a register of a store has it.
