@@ -16,7 +16,7 @@ func OpenStore(s config.Store, maxAge time.Duration, environ []string) (*wire.Cl
 	return wire.Start(StoreHelper(), unsetEnv(environ, nil), wire.Config{
 		URL: s.URL, Keys: s.Key, KeyFile: s.KeyFile,
 		Timeout: s.Timeout, UploadTimeout: s.UploadTimeout, MaxAge: maxAge,
-	}, nil)
+	})
 }
 
 // hideKey keeps the tool, which is a child of this process, from reading the store's key here.

@@ -38,7 +38,7 @@ func TestRolesAtOnce(t *testing.T) {
 			// call runs a role's call on a machine, as a process of its own does, and returns the decision.
 			call := func(machine, role, round int) (decide.Decision, error) {
 				config := wire.Config{URL: location, Keys: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second}
-				client, err := wire.Start(program, os.Environ(), config, os.Stderr)
+				client, err := wire.Start(program, os.Environ(), config)
 				if err != nil {
 					return decide.Decision{}, err
 				}
@@ -123,7 +123,7 @@ func TestNewStoreFarAway(t *testing.T) {
 	program := build(t)
 	swap := func() error {
 		c, err := wire.Start(program, os.Environ(), wire.Config{URL: location, Keys: strings.Repeat("0123456789abcdef", 4),
-			Timeout: 2 * time.Second}, os.Stderr)
+			Timeout: 2 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

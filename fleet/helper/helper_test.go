@@ -90,7 +90,7 @@ func (d *directory) Close() error                                   { return nil
 
 func start(t *testing.T, url string) *wire.Client {
 	t.Helper()
-	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: url, Keys: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second}, os.Stderr)
+	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: url, Keys: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func TestMisconfigured(t *testing.T) {
 		t.Errorf("unknown engine: %v", err)
 	}
 	for keys, file := range map[string]string{"": "", "abc": "", " ": "/none", "0": "/none"} {
-		c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: "dir:///x", Keys: keys, KeyFile: file, Timeout: 2 * time.Second}, nil)
+		c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: "dir:///x", Keys: keys, KeyFile: file, Timeout: 2 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,7 +295,7 @@ func TestMisconfigured(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "key")
 	os.WriteFile(file, []byte(strings.Repeat("0123456789abcdef", 4)+"\n"), 0o600)
-	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: "dir:///x", KeyFile: file, Timeout: 2 * time.Second}, nil)
+	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: "dir:///x", KeyFile: file, Timeout: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,8 @@ import (
 
 // Start starts the helper at path and returns a client of it without waiting for an answer. The helper
 // has a session of its own, so that no signal for the caller's process group reaches it, and ends when
-// the client is closed or its process ends. It writes to none of the caller's streams. log receives
-// its standard error, nil to discard that.
-func Start(path string, environ []string, config Config, log *os.File) (*Client, error) {
+// the client is closed or its process ends. It writes to none of the caller's streams.
+func Start(path string, environ []string, config Config) (*Client, error) {
 	requests, out, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", store.ErrUnreachable, err)
@@ -30,9 +29,6 @@ func Start(path string, environ []string, config Config, log *os.File) (*Client,
 	cmd.Env = environ
 	cmd.Dir = "/" // nothing that the caller removes or unmounts is in use
 	cmd.Stdin, cmd.Stdout = requests, answers
-	if log != nil {
-		cmd.Stderr = log
-	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		out.Close()

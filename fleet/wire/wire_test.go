@@ -424,7 +424,7 @@ func TestHelperGivesUpFirst(t *testing.T) {
 }
 
 func TestMissingHelper(t *testing.T) {
-	if _, err := Start(filepath.Join(t.TempDir(), "none"), nil, Config{}, nil); !errors.Is(err, store.ErrUnreachable) || !errors.Is(err, os.ErrNotExist) {
+	if _, err := Start(filepath.Join(t.TempDir(), "none"), nil, Config{}); !errors.Is(err, store.ErrUnreachable) || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing helper: %v", err)
 	}
 }
