@@ -28,6 +28,8 @@ type Descriptor struct {
 	// is passed through.
 	Nested []string
 
+	// Variables are those of the environment that shape a session or its account.
+	Variables Variables
 	// LoginKeys are the variables that the tool prefers to its own login.
 	LoginKeys []string
 	// Provider is the vendor of the tool's models, in the terms of OpenTelemetry's conventions for

@@ -76,7 +76,7 @@ func namesJob(name string) bool {
 // Environment returns the environment variables of a call that must be equal between a session and
 // a call that resumes it. Those that name a job count only for calls whose task has no name.
 func Environment(tool Tool, environ []string, named bool) []Setting {
-	own := tool.Variables()
+	own := tool.Descriptor().Variables
 	var found []Setting
 	seen := map[string]bool{}
 	for _, entry := range environ {

@@ -22,8 +22,6 @@ type Tool interface {
 	// Options parses that help: which options the tool knows beyond the grammar, and whether this
 	// version can resume a session.
 	Options(help string) Probe
-	// Variables returns which environment variables shape a session or its account.
-	Variables() Variables
 	// ResolveWithEnv completes a call from the environment it runs in. It may find that the call
 	// must not be managed.
 	ResolveWithEnv(Call, HostEnv) Call

@@ -25,7 +25,7 @@ func TestFormat(t *testing.T) {
 		Tool: "claude", Prompt: text, Digest: key.Name, Env: func(name string) string { return map[string]string{"REPRISE_TASK": "t"}[name] }}).Role)
 	for _, name := range rewrite.Names {
 		tool, _ := rewrite.Lookup(name)
-		variables := tool.Variables()
+		variables := tool.Descriptor().Variables
 		fmt.Fprintf(&b, "%s %q\n", name, variables)
 		environ := []string{"CI_JOB_ID=1", "AWS_PROFILE=a", "HTTPS_PROXY=http://a:b@c/", "TENANT_ID=1"}
 		for _, variable := range slices.Concat(variables.Settings, variables.Account) {

@@ -16,10 +16,21 @@ import (
 )
 
 // Base is what most tools have in common. A tool defines anew what is otherwise with it.
-type Base struct{}
+type Base struct {
+	About    *rewrite.Descriptor
+	Refusals Refusals // of its stderr
+}
 
-// HelpArgs returns --help: the tool has one mode.
-func (Base) HelpArgs() []string { return []string{"--help"} }
+// Descriptor implements Tool.
+func (b Base) Descriptor() *rewrite.Descriptor { return b.About }
+
+// HelpArgs asks for the help of the first word whose calls are managed, if the tool has such words.
+func (b Base) HelpArgs() []string {
+	return append(slices.Clone(b.About.Managed[:min(1, len(b.About.Managed))]), "--help")
+}
+
+// Refused ignores limits, logins, network errors and anything unknown: they do not concern the session.
+func (b Base) Refused(stderr string, exit int) reason.Code { return b.Refusals.After(stderr, exit) }
 
 // ForkPoint returns "": the tool copies whole sessions, if at all.
 func (Base) ForkPoint([]byte) string { return "" }
@@ -56,6 +67,8 @@ func Own[T any](c rewrite.Call) T {
 }
 
 // NewCall returns a call of the tool that is passed through so far.
-func NewCall(d *rewrite.Descriptor, in rewrite.Invocation) rewrite.Call {
-	return rewrite.Call{Tool: d.Name, Mode: rewrite.Passthrough, Args: in.Args, Format: rewrite.Text, PromptArg: -1}
+func (b Base) NewCall(in rewrite.Invocation) rewrite.Call {
+	return rewrite.Call{
+		Tool: b.About.Name, Mode: rewrite.Passthrough, Args: in.Args, Format: rewrite.Text, PromptArg: -1, Home: b.About.Home(in.Env),
+	}
 }

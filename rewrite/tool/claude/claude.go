@@ -17,7 +17,9 @@ import (
 
 type claude struct{ base.Base }
 
-func init() { rewrite.Register(claude{}) }
+func init() { rewrite.Register(tool) }
+
+var tool = claude{base.Base{About: &descriptor}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "claude",
@@ -39,6 +41,29 @@ var descriptor = rewrite.Descriptor{
 	Home:     home,
 	Sessions: []string{"projects/*/*.jsonl"},
 	Travels:  true,
+	// The prefixes cover every variable in claude's docs. The neutral ones name the caller or its terminal, say where
+	// telemetry goes, or are already part of the chain's key.
+	Variables: rewrite.Variables{
+		Settings: []string{
+			"CLAUDE_*", "ANTHROPIC_*", "MAX_*", "BASH_*", "MCP_*", "DISABLE_*", "ENABLE_*", "TASK_MAX_OUTPUT_LENGTH",
+			"SLASH_COMMAND_TOOL_CHAR_BUDGET", "USE_BUILTIN_RIPGREP", "API_TIMEOUT_MS", "FALLBACK_FOR_ALL_PRIMARY_MODELS",
+		},
+		Account: []string{
+			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_*", "ANTHROPIC_VERTEX_*",
+			"ANTHROPIC_FOUNDRY_*", "ANTHROPIC_AWS_*", "ANTHROPIC_UNIX_SOCKET", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN",
+			"CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*_AUTH", "CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_ACCOUNT_*", "CLAUDE_CODE_ORGANIZATION_UUID",
+			"CLAUDE_CODE_USER_EMAIL", "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR",
+			"CLAUDE_CODE_WEBSOCKET_AUTH_FILE_DESCRIPTOR",
+		},
+		Neutral: []string{
+			"ANTHROPIC_MODEL", // already counted as the call's model
+			"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_REMOTE_SESSION_ID",
+			"CLAUDE_CODE_PARENT_SESSION_ID", "CLAUDE_CODE_CONTAINER_ID", "CLAUDE_CODE_EXECPATH", "CLAUDE_AGENT_SDK_VERSION", "CLAUDE_AGENT_SDK_CLIENT_APP", "CLAUDE_PID",
+			"CLAUDE_CODE_ENABLE_TELEMETRY", "CLAUDE_CODE_OTEL_*", "CLAUDE_CODE_DEBUG_*", "CLAUDE_CODE_DIAGNOSTICS_FILE",
+			"CLAUDE_CODE_TMPDIR", "CLAUDE_TMPDIR", "CLAUDE_CODE_EXIT_AFTER_*", "BASH_VERSION", "BASH_ENV", "BASH_FUNC_*", "BASH_SUBSHELL",
+			"DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER",
+		},
+	},
 	StandIn: rewrite.StandIn{Env: []string{
 		"ANTHROPIC_BASE_URL=URL",
 		"ANTHROPIC_API_KEY=stand-in",
@@ -49,8 +74,6 @@ var descriptor = rewrite.Descriptor{
 		"DISABLE_ERROR_REPORTING=1",
 	}},
 }
-
-func (claude) Descriptor() *rewrite.Descriptor { return &descriptor }
 
 // options lists every option of claude 2.1.329: those in --help and the undocumented ones
 // that callers use.
@@ -160,32 +183,6 @@ func hour(version string) string {
 	return "ENABLE_PROMPT_CACHING_1H=1"
 }
 
-// Variables returns the prefixes that cover every variable in claude's docs. The neutral ones name
-// the caller or its terminal, say where telemetry goes, or are already part of the chain's key.
-func (claude) Variables() rewrite.Variables {
-	return rewrite.Variables{
-		Settings: []string{
-			"CLAUDE_*", "ANTHROPIC_*", "MAX_*", "BASH_*", "MCP_*", "DISABLE_*", "ENABLE_*", "TASK_MAX_OUTPUT_LENGTH",
-			"SLASH_COMMAND_TOOL_CHAR_BUDGET", "USE_BUILTIN_RIPGREP", "API_TIMEOUT_MS", "FALLBACK_FOR_ALL_PRIMARY_MODELS",
-		},
-		Account: []string{
-			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_*", "ANTHROPIC_VERTEX_*",
-			"ANTHROPIC_FOUNDRY_*", "ANTHROPIC_AWS_*", "ANTHROPIC_UNIX_SOCKET", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN",
-			"CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*_AUTH", "CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_ACCOUNT_*", "CLAUDE_CODE_ORGANIZATION_UUID",
-			"CLAUDE_CODE_USER_EMAIL", "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR",
-			"CLAUDE_CODE_WEBSOCKET_AUTH_FILE_DESCRIPTOR",
-		},
-		Neutral: []string{
-			"ANTHROPIC_MODEL", // already counted as the call's model
-			"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_REMOTE_SESSION_ID",
-			"CLAUDE_CODE_PARENT_SESSION_ID", "CLAUDE_CODE_CONTAINER_ID", "CLAUDE_CODE_EXECPATH", "CLAUDE_AGENT_SDK_VERSION", "CLAUDE_AGENT_SDK_CLIENT_APP", "CLAUDE_PID",
-			"CLAUDE_CODE_ENABLE_TELEMETRY", "CLAUDE_CODE_OTEL_*", "CLAUDE_CODE_DEBUG_*", "CLAUDE_CODE_DIAGNOSTICS_FILE",
-			"CLAUDE_CODE_TMPDIR", "CLAUDE_TMPDIR", "CLAUDE_CODE_EXIT_AFTER_*", "BASH_VERSION", "BASH_ENV", "BASH_FUNC_*", "BASH_SUBSHELL",
-			"DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER",
-		},
-	}
-}
-
 // own is what claude's calls have of their own.
 type own struct {
 	project      base.Project
@@ -197,10 +194,9 @@ type own struct {
 }
 
 func (c claude) Parse(in rewrite.Invocation) rewrite.Call {
-	call := base.NewCall(&descriptor, in)
+	call := c.NewCall(in)
 	p := grammar.Commander(in.Args, options.With(in.Learned))
 	read(&call, p, in)
-	call.Home = home(in.Env)
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
 		call.SettingsFiles = settingsFiles(call, in.Env)

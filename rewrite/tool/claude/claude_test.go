@@ -17,7 +17,7 @@ import (
 
 // parse reads a command line of claude's.
 func parse(line string, env ...string) rewrite.Call {
-	return claude{}.Parse(tooltest.Invocation(line, env...))
+	return tool.Parse(tooltest.Invocation(line, env...))
 }
 
 func TestClaudeReads(t *testing.T) {
@@ -94,7 +94,7 @@ func TestClaudeAtATerminal(t *testing.T) {
 		{"-p", true, false, reason.Interactive},
 	}
 	for _, tt := range tests {
-		c := claude{}.Parse(rewrite.Invocation{Args: strings.Fields(tt.args), Env: none, StdinTTY: tt.stdin, StdoutTTY: tt.stdout})
+		c := tool.Parse(rewrite.Invocation{Args: strings.Fields(tt.args), Env: none, StdinTTY: tt.stdin, StdoutTTY: tt.stdout})
 		if c.Reason != tt.want {
 			t.Errorf("%q, terminals %v %v: %q, want %q", tt.args, tt.stdin, tt.stdout, c.Reason, tt.want)
 		}
@@ -143,24 +143,24 @@ func TestClaudeSettles(t *testing.T) {
 		{"-p hi", "", false},
 	}
 	for _, tt := range tests {
-		c := claude{}.ResolveWithEnv(parse(tt.line, "HOME=/h"), rewrite.HostEnv{Version: tt.version})
+		c := tool.ResolveWithEnv(parse(tt.line, "HOME=/h"), rewrite.HostEnv{Version: tt.version})
 		if c.Mode != rewrite.Fresh || c.NoResume != tt.noResume {
 			t.Errorf("%q, %s: %s %q, no resume %v", tt.line, tt.version, c.Mode, c.Reason, c.NoResume)
 		}
 	}
 	for version, want := range map[string]int{"2.1.329": 0, "2.1.330": 1, "2.2.0": 1, "": 0} {
-		c := claude{}.ResolveWithEnv(parse("-p hi", "HOME=/h"), rewrite.HostEnv{Version: version})
-		if got := (claude{}).Plan(c, rewrite.ToFresh("hi")).CannotWrite; got != want {
+		c := tool.ResolveWithEnv(parse("-p hi", "HOME=/h"), rewrite.HostEnv{Version: version})
+		if got := tool.Plan(c, rewrite.ToFresh("hi")).CannotWrite; got != want {
 			t.Errorf("%q ends with %d if its answer cannot be written", version, got)
 		}
 	}
 	// A setting that makes json an array of all events changes nothing: the array is read too.
 	verbose := map[string]string{"/h/.claude/settings.json": `{"verbose":true}`}
-	if c := (claude{}).ResolveWithEnv(parse("-p hi --output-format json", "HOME=/h"), rewrite.HostEnv{Settings: verbose}); c.Mode != rewrite.Fresh {
+	if c := tool.ResolveWithEnv(parse("-p hi --output-format json", "HOME=/h"), rewrite.HostEnv{Settings: verbose}); c.Mode != rewrite.Fresh {
 		t.Errorf("verbose in settings: %s %q", c.Mode, c.Reason)
 	}
-	own := claude{}.ResolveWithEnv(parse("-p hi", "HOME=/h"), rewrite.HostEnv{Settings: map[string]string{"/h/.claude.json": "{}"}})
-	theirs := claude{}.ResolveWithEnv(parse("-p hi", "HOME=/h"), rewrite.HostEnv{Settings: map[string]string{"/h/.claude/settings.json": "{}"}})
+	own := tool.ResolveWithEnv(parse("-p hi", "HOME=/h"), rewrite.HostEnv{Settings: map[string]string{"/h/.claude.json": "{}"}})
+	theirs := tool.ResolveWithEnv(parse("-p hi", "HOME=/h"), rewrite.HostEnv{Settings: map[string]string{"/h/.claude/settings.json": "{}"}})
 	if len(own.Settings) != 0 || len(theirs.Settings) != 1 {
 		t.Errorf("settings %+v and %+v", own.Settings, theirs.Settings)
 	}
@@ -188,15 +188,15 @@ func TestClaudeAsksForAnHour(t *testing.T) {
 		{version: "2.1.330", env: []string{"CLAUDE_CODE_PROMPT_CACHE_TTL=5m"}},
 		{version: "2.1.330", settings: settings},
 	} {
-		c := claude{}.ResolveWithEnv(parse("-p hi"+tt.line, append(tt.env, "HOME=/h")...), rewrite.HostEnv{Version: tt.version, Settings: tt.settings})
+		c := tool.ResolveWithEnv(parse("-p hi"+tt.line, append(tt.env, "HOME=/h")...), rewrite.HostEnv{Version: tt.version, Settings: tt.settings})
 		if c.HourCache != tt.hour {
 			t.Errorf("%+v: %q", tt, c.HourCache)
 		}
-		if plan := (claude{}).Plan(c, rewrite.ToFresh("hi")); plan.Env != nil || slices.Contains(plan.Args, option) != (tt.line != "") {
+		if plan := tool.Plan(c, rewrite.ToFresh("hi")); plan.Env != nil || slices.Contains(plan.Args, option) != (tt.line != "") {
 			t.Errorf("%+v, not asked: %q %q", tt, plan.Args, plan.Env)
 		}
 		c.Hour, c.Steady = true, true
-		plan := claude{}.Plan(c, rewrite.ToFresh("hi"))
+		plan := tool.Plan(c, rewrite.ToFresh("hi"))
 		if got := strings.Join(plan.Env, " "); got != tt.hour {
 			t.Errorf("%+v: %q", tt, plan.Env)
 		}
@@ -228,9 +228,9 @@ func TestClaudeFollows(t *testing.T) {
 		{"-p hi", nil, []rewrite.Follow{{Dir: "/h/.claude/projects", Name: tooltest.ForeignID + ".jsonl", Exact: false, Lines: true}}},
 		{"-p hi --output-format stream-json", []string{"/w"}, nil},
 	} {
-		c := claude{}.ResolveWithEnv(parse(tt.line, "HOME=/h"), rewrite.HostEnv{Dirs: tt.dirs, Version: "2.1.330"})
+		c := tool.ResolveWithEnv(parse(tt.line, "HOME=/h"), rewrite.HostEnv{Dirs: tt.dirs, Version: "2.1.330"})
 		for _, target := range []rewrite.Target{rewrite.ToFresh("hi"), tooltest.To{ID: tooltest.SomeID, Copied: true, Prompt: "hi", Whole: true}.Target()} {
-			plan := claude{}.Plan(c, target.Beginning(tooltest.ForeignID))
+			plan := tool.Plan(c, target.Beginning(tooltest.ForeignID))
 			if !slices.Equal(plan.Follow, tt.want) || (plan.NewID == tooltest.ForeignID) != (tt.want != nil) || (plan.ID() == tooltest.ForeignID) != (tt.want != nil) {
 				t.Errorf("%q in %.40q: %+v, id %q", tt.line, tt.dirs, plan.Follow, plan.ID())
 			}
@@ -252,16 +252,16 @@ func TestClaudePlans(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := parse(tt.line)
-		if got := strings.Join(claude{}.Plan(c, rewrite.ToFresh("OLD").Beginning(tooltest.ForeignID)).Args, " "); got != tt.fresh {
+		if got := strings.Join(tool.Plan(c, rewrite.ToFresh("OLD").Beginning(tooltest.ForeignID)).Args, " "); got != tt.fresh {
 			t.Errorf("%q fresh: %q, want %q", tt.line, got, tt.fresh)
 		}
 		target := tooltest.To{ID: tooltest.SomeID, NewID: tooltest.ForeignID, Prompt: "NEW WORDS", Asked: c.Prompt}
-		p := claude{}.Plan(c, target.Target())
+		p := tool.Plan(c, target.Target())
 		if got := strings.Join(p.Args, " "); got != tt.resume || p.ID() != tooltest.SomeID {
 			t.Errorf("%q resumed: %q, want %q", tt.line, got, tt.resume)
 		}
 		target.Copied = true
-		p = claude{}.Plan(c, target.Target())
+		p = tool.Plan(c, target.Target())
 		want := strings.Replace(tt.resume, r, copied, 1)
 		if c.Format == rewrite.StreamJSON {
 			want = strings.Replace(tt.resume, r, r+"--fork-session ", 1)
@@ -293,7 +293,7 @@ func TestClaudePlansStdin(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := parse(tt.line + " --output-format stream-json")
-		p := claude{}.Plan(c, tooltest.To{ID: tooltest.SomeID, Prompt: tt.prompt, Asked: tt.asked, Whole: tt.asked == ""}.Target())
+		p := tool.Plan(c, tooltest.To{ID: tooltest.SomeID, Prompt: tt.prompt, Asked: tt.asked, Whole: tt.asked == ""}.Target())
 		args := strings.Join(p.Args, " ")
 		want := strings.Join(strings.Fields("--resume "+tooltest.SomeID+" "+tt.args+" --output-format stream-json"), " ")
 		if args != want || p.HasStdin != tt.hasStdin || p.Stdin != tt.stdin {
@@ -309,7 +309,7 @@ func TestClaudeComposes(t *testing.T) {
 		{"-p hi", "", "hi"},
 	}
 	for _, tt := range tests {
-		if got := (claude{}).EffectivePrompt(parse(tt.line), tt.stdin); got != tt.want {
+		if got := tool.EffectivePrompt(parse(tt.line), tt.stdin); got != tt.want {
 			t.Errorf("%q with %q: %q, want %q", tt.line, tt.stdin, got, tt.want)
 		}
 	}
@@ -344,7 +344,7 @@ func TestClaudeSees(t *testing.T) {
 		{"maxturns-stream", "", true, true, true, false, ""},
 	}
 	for _, tt := range tests {
-		s := (claude{}).Stream(parse("-p x --output-format stream-json"), rewrite.Plan{Resume: tt.resume}, "")
+		s := tool.Stream(parse("-p x --output-format stream-json"), rewrite.Plan{Resume: tt.resume}, "")
 		for l := range bytes.Lines(recording(t, tt.recording)) {
 			s.Line(l)
 		}
@@ -358,7 +358,7 @@ func TestClaudeSees(t *testing.T) {
 				got.Content, got.Final, got.Failed, got.WrongID, got.Refusal)
 		}
 	}
-	stopped := (claude{}).Stream(parse("-p x --output-format json"), rewrite.Plan{}, "")
+	stopped := tool.Stream(parse("-p x --output-format json"), rewrite.Plan{}, "")
 	stopped.Line(recording(t, "maxturns-json"))
 	if got := stopped.Seen(); got.ID != "d30208bb-6922-4719-8122-c8d021715271" || !got.TurnLimit {
 		t.Errorf("a run that is known by its result alone, and stopped at its turns: %+v", got)
@@ -384,7 +384,7 @@ func TestClaudeTakesNoForeignID(t *testing.T) {
 		`{"type":"result","subtype":"error_during_execution","session_id":"` + tooltest.SomeID + `","errors":["No conversation found with session ID: x"]}`,
 	}
 	for _, line := range foreign {
-		s := (claude{}).Stream(parse("-p x --output-format stream-json"), rewrite.Plan{}, "")
+		s := tool.Stream(parse("-p x --output-format stream-json"), rewrite.Plan{}, "")
 		s.Line([]byte(line + "\n"))
 		if id := s.Seen().ID; id != "" {
 			t.Errorf("took %q from %s", id, line)
@@ -398,7 +398,7 @@ func TestClaudeFiguresAreThisCallsOwn(t *testing.T) {
 		`"contextWindow":1000,"maxOutputTokens":100}},"usage":{"input_tokens":3},"subagents":{"inputTokens":7},"type":"result","subtype":"success","result":"total_cost_usd\":1","list":[1]}` + "\n"
 	previous := rewrite.Totals(`{"total_cost_usd":0.022547800000000003,"duration_api_ms":32,"modelUsage\tm\tinputTokens":3,"modelUsage\tm\tcostUSD":0.022547800000000003}`)
 	run := func(version, resume string, previous rewrite.Totals) (string, *rewrite.StreamState) {
-		s := (claude{}).Stream(parse("-p x --output-format stream-json"), rewrite.Plan{Resume: resume}, previous)
+		s := tool.Stream(parse("-p x --output-format stream-json"), rewrite.Plan{Resume: resume}, previous)
 		s.Line([]byte(strings.Replace(init, "VERSION", version, 1)))
 		return string(s.Line([]byte(result))), s.Seen()
 	}
@@ -430,7 +430,7 @@ func TestClaudeFiguresAreThisCallsOwn(t *testing.T) {
 		t.Errorf("totals %s, want %s", seen.Totals, want)
 	}
 	// Each result says all that the run took so far, and a figure that cannot be read is none.
-	s := (claude{}).Stream(parse("-p x --output-format stream-json"), rewrite.Plan{}, "")
+	s := tool.Stream(parse("-p x --output-format stream-json"), rewrite.Plan{}, "")
 	s.Line([]byte(result))
 	s.Line([]byte(result))
 	if u := s.Seen().Usage; u.Input != 6 || u.CostNano != 45_149_200 {
@@ -469,7 +469,7 @@ func TestClaudeGuessedCost(t *testing.T) {
 		if c.previous != "" {
 			plan.Resume = tooltest.SomeID
 		}
-		s := (claude{}).Stream(parse("-p x --output-format stream-json"), plan, c.previous)
+		s := tool.Stream(parse("-p x --output-format stream-json"), plan, c.previous)
 		s.Line([]byte(init))
 		if out := string(s.Line([]byte(c.result))); !strings.Contains(out, `"total_cost_usd":`+c.shown+`,`) || strings.Contains(c.result, "unknown") != strings.Contains(out, "unknown") {
 			t.Errorf("%s: the caller sees %s", name, out)
@@ -485,7 +485,7 @@ func TestClaudeHelp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	probe := (claude{}).Options(string(help))
+	probe := tool.Options(string(help))
 	if !probe.Known || !probe.Resume {
 		t.Fatalf("probe known %v, resume %v", probe.Known, probe.Resume)
 	}
@@ -500,7 +500,7 @@ func TestClaudeHelp(t *testing.T) {
 	if len(probe.Options) < 60 {
 		t.Errorf("read only %d options", len(probe.Options))
 	}
-	learned := claude{}.Parse(rewrite.Invocation{Args: []string{"-p", "--new", "v", "hi"}, Env: func(string) string { return "" },
+	learned := tool.Parse(rewrite.Invocation{Args: []string{"-p", "--new", "v", "hi"}, Env: func(string) string { return "" },
 		Learned: rewrite.Probe{Known: true, Options: []rewrite.Option{{Names: []string{"--new"}, Arity: rewrite.OneValue}}}})
 	if learned.Mode != rewrite.Fresh || learned.Prompt != "hi" || len(learned.Settings) != 1 {
 		t.Errorf("a learned option is read as %+v", learned)
@@ -528,7 +528,7 @@ func TestParseConversation(t *testing.T) {
 		{"-p --input-format xml hi", rewrite.Passthrough, reason.BadUsage},
 	}
 	for _, tt := range tests {
-		call := claude{}.Parse(rewrite.Invocation{Args: strings.Fields(tt.args), Env: func(string) string { return "" }})
+		call := tool.Parse(rewrite.Invocation{Args: strings.Fields(tt.args), Env: func(string) string { return "" }})
 		if call.Mode != tt.mode || call.Reason != tt.reason || call.Mode == rewrite.Fresh && call.Stdin != rewrite.StdinFrames {
 			t.Errorf("%s: %s %s, stdin %d", tt.args, call.Mode, call.Reason, call.Stdin)
 		}
@@ -548,7 +548,7 @@ func TestClaudeReadsItsState(t *testing.T) {
 	settings := func(state, credentials string) []rewrite.Setting {
 		c := parse("-p hi", "HOME=/h")
 		files := map[string]string{"/h/.claude.json": state, "/h/.claude/.credentials.json": credentials}
-		return (claude{}).ResolveWithEnv(c, rewrite.HostEnv{Settings: files, Dirs: []string{"/p", "/q"}}).Settings
+		return tool.ResolveWithEnv(c, rewrite.HostEnv{Settings: files, Dirs: []string{"/p", "/q"}}).Settings
 	}
 	want := []rewrite.Setting{
 		{Name: "~/.claude.json mcpServers", Value: `{"crm":{"command":"crm","args":["--tenant","a"]}}`},
@@ -605,13 +605,13 @@ func TestClaudeResumesWithItsModel(t *testing.T) {
 		if tt.env != "" {
 			env = append(env, tt.env)
 		}
-		c := (claude{}).ResolveWithEnv(parse(tt.line, env...), rewrite.HostEnv{Version: tt.version, Settings: tt.settings})
+		c := tool.ResolveWithEnv(parse(tt.line, env...), rewrite.HostEnv{Version: tt.version, Settings: tt.settings})
 		for _, resumes := range []bool{true, false} {
 			target := rewrite.ToFresh("hi")
 			if resumes {
 				target = tooltest.To{ID: tooltest.SomeID, Prompt: "hi", Whole: true}.Target()
 			}
-			args := strings.Join((claude{}).Plan(c, target).Args, " ")
+			args := strings.Join(tool.Plan(c, target).Args, " ")
 			if got := strings.Contains(args, " --model default "); got != (tt.want && resumes) {
 				t.Errorf("%q, %s, %s, %v: %q", tt.line, tt.env, tt.version, tt.settings, args)
 			}

@@ -36,7 +36,7 @@ func TestClaudeForkPoint(t *testing.T) {
 		"something before, that is cut": {"half a line\n" + entry("assistant", b, ""), b},
 	}
 	for name, tt := range tests {
-		if got := (claude{}).ForkPoint([]byte(tt.tail)); got != tt.want {
+		if got := tool.ForkPoint([]byte(tt.tail)); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
@@ -44,12 +44,12 @@ func TestClaudeForkPoint(t *testing.T) {
 
 func TestClaudePlansAFork(t *testing.T) {
 	const at = "aaaaaaaa-0000-4000-8000-000000000001"
-	p := claude{}.Plan(parse("-p OLD --tools A"), tooltest.To{ID: tooltest.SomeID, NewID: tooltest.ForeignID, Copied: true, ForkAt: at, Prompt: "NEW WORDS", Asked: "OLD"}.Target())
+	p := tool.Plan(parse("-p OLD --tools A"), tooltest.To{ID: tooltest.SomeID, NewID: tooltest.ForeignID, Copied: true, ForkAt: at, Prompt: "NEW WORDS", Asked: "OLD"}.Target())
 	want := "--resume " + tooltest.SomeID + " --fork-session --resume-session-at " + at + " --session-id " + tooltest.ForeignID + " -p NEW WORDS --tools A"
 	if got := strings.Join(p.Args, " "); got != want || p.Resume != tooltest.SomeID || !p.Copy {
 		t.Errorf("%q of %q, copied %v, want %q", got, p.Resume, p.Copy, want)
 	}
-	p = claude{}.Plan(parse("-p OLD --tools A"), tooltest.To{ID: tooltest.SomeID, NewID: tooltest.ForeignID, Copied: true, Prompt: "NEW WORDS", Asked: "OLD"}.Target())
+	p = tool.Plan(parse("-p OLD --tools A"), tooltest.To{ID: tooltest.SomeID, NewID: tooltest.ForeignID, Copied: true, Prompt: "NEW WORDS", Asked: "OLD"}.Target())
 	want = "--resume " + tooltest.SomeID + " --fork-session --session-id " + tooltest.ForeignID + " -p NEW WORDS --tools A"
 	if got := strings.Join(p.Args, " "); got != want || p.Resume != tooltest.SomeID || !p.Copy {
 		t.Errorf("%q of %q, copied %v, want %q", got, p.Resume, p.Copy, want)
@@ -62,7 +62,7 @@ func TestClaudeSeesAFork(t *testing.T) {
 		recording string
 		wrong     bool
 	}{"another id": {forked, false}, "the id of what was to be copied": {"resume-ok-stream", true}} {
-		s := (claude{}).Stream(parse("-p x --output-format stream-json"), rewrite.Plan{Resume: copied, Copy: true}, "")
+		s := tool.Stream(parse("-p x --output-format stream-json"), rewrite.Plan{Resume: copied, Copy: true}, "")
 		for l := range bytes.Lines(recording(t, tt.recording)) {
 			s.Line(l)
 			if got := s.Seen(); got.WrongID != tt.wrong && got.ID != "" {
@@ -78,7 +78,7 @@ func TestClaudeSeesAFork(t *testing.T) {
 // What claude says when it does not find the message names a session that was never
 // there.
 func TestClaudeRefusesAFork(t *testing.T) {
-	s := (claude{}).Stream(parse("-p x --output-format stream-json"), rewrite.Plan{Resume: tooltest.SomeID, Copy: true}, "")
+	s := tool.Stream(parse("-p x --output-format stream-json"), rewrite.Plan{Resume: tooltest.SomeID, Copy: true}, "")
 	s.Line([]byte(`{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"session_id":` +
 		`"b949bc3b-1b0f-41b4-b199-7be8fd1d96c4","total_cost_usd":0,"modelUsage":{},"errors":["No message found with message.uuid of: x"]}` + "\n"))
 	if got := s.Seen(); got.Refusal != reason.RefusedBroken || got.ID != "" || got.WrongID {
@@ -88,7 +88,7 @@ func TestClaudeRefusesAFork(t *testing.T) {
 		"error: unknown option '--resume'": reason.RefusedNoResume, "error: unknown option '--resume-session-at'": reason.RefusedSilent,
 		"error: unknown option '--fork-session'": reason.RefusedSilent,
 	} {
-		if got := (claude{}).Refused(text, 1); got != want {
+		if got := tool.Refused(text, 1); got != want {
 			t.Errorf("%s: %s", text, got)
 		}
 	}
@@ -122,7 +122,7 @@ func TestClaudeFiguresOfAFork(t *testing.T) {
 		"another turn of this call": {[]string{result(1.125, 9, since), result(1.625, 14, again)}, []string{result(0.125, 2, since), result(0.625, 7, again)}},
 	}
 	for name, tt := range tests {
-		s := (claude{}).Stream(parse("-p x --output-format stream-json"), rewrite.Plan{Resume: "2c6cd948-06ab-4fd7-8b35-e8471cf5c3db", Copy: true}, known)
+		s := tool.Stream(parse("-p x --output-format stream-json"), rewrite.Plan{Resume: "2c6cd948-06ab-4fd7-8b35-e8471cf5c3db", Copy: true}, known)
 		s.Line([]byte(init))
 		for i, line := range tt.lines {
 			if got := string(s.Line([]byte(line))); got != tt.want[i] {
@@ -134,7 +134,7 @@ func TestClaudeFiguresOfAFork(t *testing.T) {
 		}
 	}
 	// A run that says that it took more than all is not believed to have begun below nothing.
-	s := (claude{}).Stream(parse("-p x --output-format stream-json"), rewrite.Plan{Resume: "2c6cd948-06ab-4fd7-8b35-e8471cf5c3db", Copy: true}, known)
+	s := tool.Stream(parse("-p x --output-format stream-json"), rewrite.Plan{Resume: "2c6cd948-06ab-4fd7-8b35-e8471cf5c3db", Copy: true}, known)
 	s.Line([]byte(init))
 	if got, want := string(s.Line([]byte(result(0.375, 5, dearer)))), result(0.375, 2, dearer); got != want {
 		t.Errorf("a result that took more than all: %s\nwant %s", got, want)

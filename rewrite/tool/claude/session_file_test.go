@@ -20,7 +20,7 @@ var formats = []rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.JSONVerbose, 
 
 // run plays stdout to a caller of a format and returns what the caller is shown.
 func run(format rewrite.Format, plan rewrite.Plan, stdout string) (string, *rewrite.StreamState) {
-	s := claude{}.Stream(rewrite.Call{Format: format}, plan, "")
+	s := tool.Stream(rewrite.Call{Format: format}, plan, "")
 	shown := ""
 	for line := range strings.Lines(stdout) {
 		shown += string(s.Line([]byte(line)))
@@ -72,7 +72,7 @@ func ownRuns(t *testing.T) map[string]ownRun {
 			run.plan.Resume, run.plan.Copy, args = args[1], true, args[3:]
 		}
 		run.plan.NewID, args = args[1], args[2:]
-		run.call = claude{}.Parse(rewrite.Invocation{Args: args, Env: func(string) string { return "" }})
+		run.call = tool.Parse(rewrite.Invocation{Args: args, Env: func(string) string { return "" }})
 		run.file = slices.Collect(strings.Lines(string(read("session.jsonl"))))
 		run.what = strings.Split(strings.TrimPrefix(run.name, "own-"+run.version+"-"), "-")[0]
 		runs[run.name] = run
@@ -101,7 +101,7 @@ func (run *ownRun) play(t *testing.T, cuts, after []int) ownPlayed {
 	if run.call.Mode != rewrite.Fresh {
 		t.Fatalf("%s: %s %s", run.name, run.call.Mode, run.call.Reason)
 	}
-	s := claude{}.Stream(run.call, run.plan, run.previous)
+	s := tool.Stream(run.call, run.plan, run.previous)
 	var p ownPlayed
 	shown, fed := 0, 0
 	show := func(to int) {
@@ -373,7 +373,7 @@ func TestClaudeLeavesOldEntriesOut(t *testing.T) {
 		{"2026-11-23T03:49:40.606+02:00", at, false}, // claude writes UTC
 		{"", at, false}, {"tomorrow", at, false}, {"1795398580607", at, false},
 	} {
-		s := claude{}.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{NewID: tooltest.SomeID, Started: tt.started}, "")
+		s := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{NewID: tooltest.SomeID, Started: tt.started}, "")
 		s.Line([]byte("yes\n"))
 		s.File("x", []byte(strings.Replace(says("yes"), "TIME", tt.time, 1)))
 		if seen := s.Seen(); seen.Content != tt.counts || seen.Final != tt.counts || (seen.ID == tooltest.SomeID) != tt.counts {
@@ -399,7 +399,7 @@ func fileSees(t *testing.T, stdout string, entries ...string) *rewrite.StreamSta
 	t.Helper()
 	var seen [2]*rewrite.StreamState
 	for i := range seen {
-		s := claude{}.Stream(parse("-p x --max-turns 3"), rewrite.Plan{NewID: tooltest.SomeID, Started: 1}, "")
+		s := tool.Stream(parse("-p x --max-turns 3"), rewrite.Plan{NewID: tooltest.SomeID, Started: 1}, "")
 		if i == 1 {
 			s.Line([]byte(stdout))
 		}
@@ -533,7 +533,7 @@ func TestClaudeAddsUp(t *testing.T) {
 		{"of which none is known", "", rewrite.Usage{Known: true, Input: 1, CacheRead: 20, CacheWrite: 300, Output: 4000}},
 		{"that were more before", `{"total_cost_usd":9}`, rewrite.Usage{Known: true, Input: 1, CacheRead: 20, CacheWrite: 300, Output: 4000}},
 	} {
-		s := claude{}.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{Resume: tooltest.ForeignID, Copy: true, NewID: tooltest.SomeID}, tt.previous)
+		s := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{Resume: tooltest.ForeignID, Copy: true, NewID: tooltest.SomeID}, tt.previous)
 		s.File("x", []byte(strings.Replace(says("yes"), "TIME", "2026-11-23T01:49:40.606Z", 1)))
 		s.File("x", []byte(costs))
 		if got := s.Seen().Usage; got != tt.want || s.Seen().Totals != want {
@@ -545,7 +545,7 @@ func TestClaudeAddsUp(t *testing.T) {
 // An answer that is too long to compare counts as shown, and its session as one that cannot be resumed.
 func TestClaudeTextThatIsTooLong(t *testing.T) {
 	for _, more := range []int{0, 1} {
-		s := claude{}.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{NewID: tooltest.SomeID}, "")
+		s := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{NewID: tooltest.SomeID}, "")
 		s.File("x", []byte(strings.Replace(says("yes"), "TIME", "2026-11-23T01:49:40.606Z", 1)))
 		text := "yes" + strings.Repeat("\n", rewrite.LongestLine-3+more)
 		if got := string(s.Line([]byte(text))); got != text {
@@ -580,7 +580,7 @@ func TestClaudeJSONOfAResume(t *testing.T) {
 	} {
 		for _, format := range []rewrite.Format{rewrite.JSON, rewrite.JSONVerbose} {
 			for version, want := range map[string]string{"2.1.330": strings.Replace(stdout, result, own, 1), "2.1.197": stdout} {
-				s := claude{}.Stream(rewrite.Call{Format: format}, rewrite.Plan{Resume: tooltest.ForeignID, Copy: true, NewID: tooltest.SomeID}, `{"total_cost_usd":0.25}`)
+				s := tool.Stream(rewrite.Call{Format: format}, rewrite.Plan{Resume: tooltest.ForeignID, Copy: true, NewID: tooltest.SomeID}, `{"total_cost_usd":0.25}`)
 				shown := ""
 				for line := range strings.Lines(stdout) {
 					shown += string(s.Line([]byte(line)))
@@ -609,7 +609,7 @@ func TestClaudeJSONAndTheFilesTotals(t *testing.T) {
 	const result = `{"type":"result","subtype":"success","is_error":false,"total_cost_usd":0.75,"modelUsage":{"m":{"inputTokens":7}},"session_id":"` + tooltest.SomeID + `"}`
 	const costs = `{"type":"cost-state","totalCostUSD":0.5,"modelUsage":{"m":{"inputTokens":8}}}`
 	for _, first := range []bool{true, false} {
-		s := claude{}.Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{NewID: tooltest.SomeID}, "")
+		s := tool.Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{NewID: tooltest.SomeID}, "")
 		if !first {
 			s.Line([]byte(result))
 		}
@@ -629,7 +629,7 @@ func TestClaudeJSONAndTheFilesTotals(t *testing.T) {
 func TestClaudeJSONWithAnOddEntry(t *testing.T) {
 	odd := strings.NewReplacer(`"msg_1"`, "7", "TIME", "2026-11-23T01:49:40.606Z").Replace(says("yes"))
 	for _, first := range []bool{true, false} {
-		s := claude{}.Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{NewID: tooltest.SomeID}, "")
+		s := tool.Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{NewID: tooltest.SomeID}, "")
 		if first {
 			s.File("x", []byte(odd))
 		}

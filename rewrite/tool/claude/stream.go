@@ -206,7 +206,7 @@ func (s *stream) learnResult(e *base.ClaudeEvent) {
 // network errors do not concern the session.
 func refusal(e *base.ClaudeEvent) reason.Code {
 	for _, text := range e.Errors {
-		if r := (claude{}).Refused(string(text), 0); r != "" {
+		if r := refusals.In(string(text)); r != "" {
 			return r
 		}
 	}

@@ -18,7 +18,7 @@ import (
 
 // sees plays events to a stream-json caller.
 func sees(resume string, events ...string) *rewrite.StreamState {
-	s := (claude{}).Stream(parse("-p x --output-format stream-json"), rewrite.Plan{Resume: resume}, "")
+	s := tool.Stream(parse("-p x --output-format stream-json"), rewrite.Plan{Resume: resume}, "")
 	for _, e := range events {
 		s.Line([]byte(e + "\n"))
 	}
@@ -158,7 +158,7 @@ func TestUnreadLinesTeachNothing(t *testing.T) {
 func TestOwnFigures(t *testing.T) {
 	for version, tells := range map[string]bool{"2.1.276": true, "2.1.277": false, "2.1.329": false} {
 		for _, own := range []bool{false, true} {
-			s := claude{}.Stream(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.Plan{}, "")
+			s := tool.Stream(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.Plan{}, "")
 			s.Line([]byte(`{"type":"system","subtype":"init","claude_code_version":"` + version + `"}` + "\n"))
 			more := ""
 			if own {

@@ -17,7 +17,9 @@ import (
 
 type codex struct{ base.Base }
 
-func init() { rewrite.Register(codex{}) }
+func init() { rewrite.Register(tool) }
+
+var tool = codex{base.Base{About: &descriptor}}
 
 var descriptor = rewrite.Descriptor{
 	Name:            "codex",
@@ -38,6 +40,11 @@ var descriptor = rewrite.Descriptor{
 	Home:     home,
 	Sessions: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
 	Travels:  true,
+	Variables: rewrite.Variables{
+		Settings: []string{"CODEX_*"},
+		Account:  []string{"OPENAI_*", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE"},
+		Neutral:  []string{"CODEX_HOME", "CODEX_SQLITE_HOME", "CODEX_INTERNAL_ORIGINATOR_OVERRIDE", "CODEX_RUST_LOG"},
+	},
 	StandIn: rewrite.StandIn{
 		Env:    []string{"CODEX_HOME=HOME/.codex", "OPENAI_API_KEY=stand-in"},
 		Config: ".codex/config.toml",
@@ -64,8 +71,6 @@ plugins = false
 `,
 	},
 }
-
-func (codex) Descriptor() *rewrite.Descriptor { return &descriptor }
 
 // shared are the options of both codex and codex exec. An option may be on either side of
 // exec; the one after it wins.
@@ -115,15 +120,6 @@ var exec = grammar.Table{
 	{[]string{"--skip-git-repo-check"}, rewrite.NoValue, grammar.Neutral},
 	{[]string{"--thread-source"}, rewrite.OneValue, grammar.Setting},
 	{[]string{"--trust"}, rewrite.NoValue, grammar.Neutral},
-}
-
-// Variables returns codex's own variables and those of the API it uses.
-func (codex) Variables() rewrite.Variables {
-	return rewrite.Variables{
-		Settings: []string{"CODEX_*"},
-		Account:  []string{"OPENAI_*", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE"},
-		Neutral:  []string{"CODEX_HOME", "CODEX_SQLITE_HOME", "CODEX_INTERNAL_ORIGINATOR_OVERRIDE", "CODEX_RUST_LOG"},
-	}
 }
 
 // commandLine is a parsed command line: codex [top] exec [exec] [sub [rest]].
@@ -188,9 +184,8 @@ type own struct {
 }
 
 func (c codex) Parse(in rewrite.Invocation) rewrite.Call {
-	call := base.NewCall(&descriptor, in)
+	call := c.NewCall(in)
 	a := readArgs(in.Args, in.Learned)
-	call.Home = home(in.Env)
 	readOptions(&call, a.all().Options)
 	readPrompt(&call, &a, in)
 	base.Settle(&call, why(&call, &a, in), call.Format != rewrite.Text)
@@ -355,8 +350,6 @@ func (codex) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 func (codex) ActsOn(text string) bool {
 	return prompt.Mentions(text, '$', false) || prompt.Mentions(text, '@', false)
 }
-
-func (codex) HelpArgs() []string { return []string{"exec", "--help"} }
 
 func (codex) Options(help string) rewrite.Probe {
 	probe := grammar.ReadProbe(help, "--json")

@@ -17,7 +17,7 @@ import (
 
 // parseCodex reads a command line written as words; underscores stand for spaces.
 func parseCodex(line string, env ...string) rewrite.Call {
-	return codex{}.Parse(tooltest.Invocation(line, env...))
+	return tool.Parse(tooltest.Invocation(line, env...))
 }
 
 func TestCodexReads(t *testing.T) {
@@ -122,7 +122,7 @@ func TestCodexAtATerminal(t *testing.T) {
 	for _, tt := range tests {
 		in := tooltest.Invocation(tt.line)
 		in.StdinTTY, in.StdoutTTY = tt.stdin, tt.stdout
-		if c := (codex{}).Parse(in); c.Reason != tt.want {
+		if c := tool.Parse(in); c.Reason != tt.want {
 			t.Errorf("%q, terminals %v %v: %q, want %q", tt.line, tt.stdin, tt.stdout, c.Reason, tt.want)
 		}
 	}
@@ -165,7 +165,7 @@ func TestCodexSettings(t *testing.T) {
 			t.Errorf("settings %v lack %v", c.Settings, want)
 		}
 	}
-	named := (codex{}).Parse(rewrite.Invocation{Args: []string{"exec", "-c", `model_instructions_file="x.md"`, "hi"}, Env: func(string) string { return "" }})
+	named := tool.Parse(rewrite.Invocation{Args: []string{"exec", "-c", `model_instructions_file="x.md"`, "hi"}, Env: func(string) string { return "" }})
 	if want := (rewrite.Setting{Name: "--config model_instructions_file", Value: "x.md", File: true}); !slices.Contains(named.Settings, want) {
 		t.Errorf("settings %v lack %v", named.Settings, want)
 	}
@@ -193,11 +193,11 @@ func TestCodexPlans(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := parseCodex(tt.line)
-		fresh := codex{}.Plan(c, rewrite.ToFresh("OLD"))
+		fresh := tool.Plan(c, rewrite.ToFresh("OLD"))
 		if got := strings.Join(fresh.Args, " "); got != tt.line || fresh.HasStdin || fresh.Resume != "" {
 			t.Errorf("%q fresh: %q", tt.line, got)
 		}
-		p := codex{}.Plan(c, tooltest.To{ID: "ID", Prompt: "NEW"}.Target())
+		p := tool.Plan(c, tooltest.To{ID: "ID", Prompt: "NEW"}.Target())
 		if got := strings.Join(p.Args, " "); got != tt.resume || p.Resume != "ID" || p.Stdin != "NEW" || !p.HasStdin {
 			t.Errorf("%q resumed: %q with %q, want %q", tt.line, got, p.Stdin, tt.resume)
 		}
@@ -205,7 +205,7 @@ func TestCodexPlans(t *testing.T) {
 			t.Errorf("%q: reads stderr: %v", tt.line, p.ReadStderr)
 		}
 	}
-	if p := (codex{}).Plan(parseCodex("exec --json -"), rewrite.ToFresh("x")); p.ReadStderr {
+	if p := tool.Plan(parseCodex("exec --json -"), rewrite.ToFresh("x")); p.ReadStderr {
 		t.Error("the stderr of a fresh --json call is read")
 	}
 }
@@ -220,7 +220,7 @@ func TestCodexComposes(t *testing.T) {
 		{"exec hi", " \n", "hi"},
 	}
 	for _, tt := range tests {
-		if got := (codex{}).EffectivePrompt(parseCodex(tt.line), tt.stdin); got != tt.want {
+		if got := tool.EffectivePrompt(parseCodex(tt.line), tt.stdin); got != tt.want {
 			t.Errorf("%q with %q: %q, want %q", tt.line, tt.stdin, got, tt.want)
 		}
 	}
@@ -272,7 +272,7 @@ func TestCodexSees(t *testing.T) {
 		if tt.prompt != "" {
 			line = "exec x"
 		}
-		s := codex{}.Stream(parseCodex(line), rewrite.Plan{Resume: tt.resume, Prompt: tt.prompt}, "")
+		s := tool.Stream(parseCodex(line), rewrite.Plan{Resume: tt.resume, Prompt: tt.prompt}, "")
 		stdout, stderr := recorded(t, tt.recording, "stdout"), recorded(t, tt.recording, "stderr")
 		out, errOut := tooltest.Feed(s, stdout, stderr)
 		got := s.Seen()
@@ -284,7 +284,7 @@ func TestCodexSees(t *testing.T) {
 			t.Errorf("%s is not shown as it came: %q, %q", tt.recording, out, errOut)
 		}
 	}
-	s := codex{}.Stream(parseCodex("exec x"), rewrite.Plan{Prompt: "hi remember number 456"}, "")
+	s := tool.Stream(parseCodex("exec x"), rewrite.Plan{Prompt: "hi remember number 456"}, "")
 	tooltest.Feed(s, nil, recorded(t, "fresh-text", "stderr"))
 	if seen := s.Seen(); seen.ID != "01a1fc56-44f3-7642-95b2-14c42bc18e80" || seen.Source != "stderr" || seen.Model != "gpt-5.1-codex" {
 		t.Errorf("id %q from %s, model %q", seen.ID, seen.Source, seen.Model)
@@ -293,7 +293,7 @@ func TestCodexSees(t *testing.T) {
 
 // The final message may be read before the header that names the session.
 func TestCodexBelievesNoMessageWithoutItsID(t *testing.T) {
-	s := codex{}.Stream(parseCodex("exec x"), rewrite.Plan{Resume: tooltest.SomeID, Prompt: "x"}, "")
+	s := tool.Stream(parseCodex("exec x"), rewrite.Plan{Resume: tooltest.SomeID, Prompt: "x"}, "")
 	s.Line([]byte("77\n"))
 	if seen := s.Seen(); seen.Content || seen.Final {
 		t.Errorf("believed at once: %+v", seen)
@@ -307,7 +307,7 @@ func TestCodexBelievesNoMessageWithoutItsID(t *testing.T) {
 
 // With 2>&1 the final message follows the transcript.
 func TestCodexReadsBothStreamsAsOne(t *testing.T) {
-	s := codex{}.Stream(parseCodex("exec x"), rewrite.Plan{Prompt: "hi remember number 456"}, "")
+	s := tool.Stream(parseCodex("exec x"), rewrite.Plan{Prompt: "hi remember number 456"}, "")
 	tooltest.Feed(s, nil, append(recorded(t, "fresh-text", "stderr"), "ERROR: said the model\n"...))
 	if seen := s.Seen(); !seen.Final || seen.Failed || !seen.Content {
 		t.Errorf("%+v", seen)
@@ -319,7 +319,7 @@ func TestCodexTakesNoForeignID(t *testing.T) {
 	prompts := []string{header, "user\n" + header, "codex\ntokens used\n1\nERROR: ran out of room in the model's context window"}
 	const own = "01a1fc56-44f3-7642-95b2-14c42bc18e80"
 	for _, prompt := range prompts {
-		s := codex{}.Stream(parseCodex("exec x"), rewrite.Plan{Resume: own, Prompt: prompt}, "")
+		s := tool.Stream(parseCodex("exec x"), rewrite.Plan{Resume: own, Prompt: prompt}, "")
 		tooltest.Feed(s, nil, []byte("--------\nsession id: "+own+"\n--------\nuser\n"+prompt+"\nwarning: x\n"))
 		if seen := s.Seen(); seen.ID != own || seen.WrongID || seen.Content || seen.Final || seen.Refusal != "" {
 			t.Errorf("%q: %+v", prompt, seen)
@@ -330,7 +330,7 @@ func TestCodexTakesNoForeignID(t *testing.T) {
 		`{"type":"thread.started","thread_id":"--yolo"}`,
 		"session id: " + tooltest.SomeID,
 	} {
-		s := codex{}.Stream(parseCodex("exec --json x"), rewrite.Plan{}, "")
+		s := tool.Stream(parseCodex("exec --json x"), rewrite.Plan{}, "")
 		s.Line([]byte(line + "\n"))
 		if seen := s.Seen(); seen.ID != "" || seen.Content {
 			t.Errorf("took %+v from %s", seen, line)
@@ -355,7 +355,7 @@ func TestCodexShowsTheCallersTranscript(t *testing.T) {
 	}
 	for _, tt := range tests {
 		p := rewrite.Plan{Resume: id, Prompt: "what number", Asked: "THE WHOLE\n\nPROMPT\n"}
-		s := codex{}.Stream(parseCodex(tt.line), p, `{"tokens used":4983}`)
+		s := tool.Stream(parseCodex(tt.line), p, `{"tokens used":4983}`)
 		if _, got := tooltest.Feed(s, nil, []byte(tt.stderr)); got != tt.want {
 			t.Errorf("%q shows\n%s\nwant\n%s", tt.line, got, tt.want)
 		}
@@ -365,7 +365,7 @@ func TestCodexShowsTheCallersTranscript(t *testing.T) {
 func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
 	const id = "01a1fc56-4718-76c1-a942-8de8c755e458"
 	totals := func(recording string) rewrite.Totals {
-		s := codex{}.Stream(parseCodex("exec --json x"), rewrite.Plan{}, "")
+		s := tool.Stream(parseCodex("exec --json x"), rewrite.Plan{}, "")
 		tooltest.Feed(s, recorded(t, recording, "stdout"), nil)
 		return s.Seen().Totals
 	}
@@ -382,7 +382,7 @@ func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
 		{id, `{"usage\tinput_tokens":99999}`, `"input_tokens":19860,"cached_input_tokens":9930,`, false}, // it has started again
 	}
 	for _, tt := range tests {
-		s := codex{}.Stream(parseCodex("exec --json x"), rewrite.Plan{Resume: tt.resume}, tt.previous)
+		s := tool.Stream(parseCodex("exec --json x"), rewrite.Plan{Resume: tt.resume}, tt.previous)
 		out, _ := tooltest.Feed(s, recorded(t, "chain-2", "stdout"), nil)
 		if !strings.Contains(out, tt.usage) || s.Seen().Usage.Known != tt.known {
 			t.Errorf("after %s: %s, usage %+v", tt.previous, out, s.Seen().Usage)
@@ -403,7 +403,7 @@ func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
 		{"", before, "10,002"},
 	}
 	for _, tt := range numbers {
-		s := codex{}.Stream(parseCodex("exec -"), rewrite.Plan{Resume: tt.resume, Prompt: "what number"}, tt.previous)
+		s := tool.Stream(parseCodex("exec -"), rewrite.Plan{Resume: tt.resume, Prompt: "what number"}, tt.previous)
 		_, got := tooltest.Feed(s, nil, recorded(t, "resume-ok-text", "stderr"))
 		if !strings.HasSuffix(got, "\ntokens used\n"+tt.want+"\n") {
 			t.Errorf("after %s: %q", tt.previous, got[len(got)-30:])
@@ -416,7 +416,7 @@ func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
 		}
 	}
 	// recordings/codex/sigint-text, as it ends on a resume
-	s := codex{}.Stream(parseCodex("exec -"), rewrite.Plan{Resume: tooltest.SomeID, Prompt: "SLOW"}, `{"tokens used":4983}`)
+	s := tool.Stream(parseCodex("exec -"), rewrite.Plan{Resume: tooltest.SomeID, Prompt: "SLOW"}, `{"tokens used":4983}`)
 	interrupted := string(recorded(t, "sigint-text", "stderr"))
 	if _, got := tooltest.Feed(s, nil, []byte(interrupted+"tokens used\n4,983\n")); got != interrupted {
 		t.Errorf("interrupted, it shows %q", got)
@@ -457,7 +457,7 @@ func TestCodexReadsItsRollout(t *testing.T) {
 	for _, tt := range tests {
 		lines := slices.Collect(bytes.Lines(recorded(t, tt.recording, "rollout-excerpt.jsonl")))[tt.from:tt.to]
 		for _, early := range []bool{false, true} {
-			s := codex{}.Stream(parseCodex("exec x"), rewrite.Plan{Prompt: "x"}, "")
+			s := tool.Stream(parseCodex("exec x"), rewrite.Plan{Prompt: "x"}, "")
 			header := []byte("--------\nsession id: " + tt.id + "\n--------\n")
 			if !early {
 				tooltest.Feed(s, nil, header)
@@ -503,7 +503,7 @@ func TestCodexRefuses(t *testing.T) {
 		{"", 0, ""},
 	}
 	for _, tt := range tests {
-		if got := (codex{}).Refused(tt.stderr, tt.exit); got != tt.want {
+		if got := tool.Refused(tt.stderr, tt.exit); got != tt.want {
 			t.Errorf("%q: %q, want %q", tt.stderr, got, tt.want)
 		}
 	}
@@ -523,7 +523,7 @@ func TestCodexRefuses(t *testing.T) {
 
 // An error's text may take several lines.
 func TestCodexReadsLongErrors(t *testing.T) {
-	s := codex{}.Stream(parseCodex("exec x"), rewrite.Plan{Prompt: "x"}, "")
+	s := tool.Stream(parseCodex("exec x"), rewrite.Plan{Prompt: "x"}, "")
 	tooltest.Feed(s, nil, []byte("--------\nsession id: "+tooltest.SomeID+"\n--------\nuser\nx\nERROR: {\n  \"message\": \"No tool output found for function call c\"\n}\n"))
 	if seen := s.Seen(); seen.Refusal != reason.RefusedBroken || seen.Content || !seen.Failed {
 		t.Errorf("%+v", seen)
@@ -536,7 +536,7 @@ func TestCodexHelp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		probe := (codex{}).Options(string(help))
+		probe := tool.Options(string(help))
 		if !probe.Resume || probe.Known != (file == "codex-exec-0.169.0.txt") || len(probe.Options) < 20 {
 			t.Errorf("%s: known %v, resume %v, %d options", file, probe.Known, probe.Resume, len(probe.Options))
 		}
@@ -550,15 +550,15 @@ func TestCodexHelp(t *testing.T) {
 	}
 	in := tooltest.Invocation("exec --new v OLD")
 	in.Learned = rewrite.Probe{Known: true, Options: []rewrite.Option{{Names: []string{"--new"}, Arity: rewrite.OneValue}}}
-	c := codex{}.Parse(in)
-	if got := strings.Join((codex{}).Plan(c, tooltest.To{ID: "ID", Prompt: "x"}.Target()).Args, " "); c.Mode != rewrite.Fresh || got != "exec --new v resume ID -" {
+	c := tool.Parse(in)
+	if got := strings.Join(tool.Plan(c, tooltest.To{ID: "ID", Prompt: "x"}.Target()).Args, " "); c.Mode != rewrite.Fresh || got != "exec --new v resume ID -" {
 		t.Errorf("with a learned option: %s, %q", c.Mode, got)
 	}
 }
 
 func TestCodexNeedsResume(t *testing.T) {
 	for version, want := range map[string]bool{"": false, "0.169.0": false, "0.42.0": false, "0.21.0": true} {
-		if got := (codex{}).ResolveWithEnv(rewrite.Call{}, rewrite.HostEnv{Version: version}).NoResume; got != want {
+		if got := tool.ResolveWithEnv(rewrite.Call{}, rewrite.HostEnv{Version: version}).NoResume; got != want {
 			t.Errorf("%q: no resume %v", version, got)
 		}
 	}
@@ -569,7 +569,7 @@ func TestCodexNeedsResume(t *testing.T) {
 // gone on with: nobody could report whether a transcript has all of it.
 func TestCodexEndlessAnswer(t *testing.T) {
 	for _, size := range []int{rewrite.LongestLine, rewrite.LongestLine + 1} {
-		s := codex{}.Stream(parseCodex("exec hi"), rewrite.Plan{}, "")
+		s := tool.Stream(parseCodex("exec hi"), rewrite.Plan{}, "")
 		s.ErrLine([]byte("OpenAI Codex v0.169.0\n"))
 		for _, line := range []string{"--------\n", "session id: " + tooltest.SomeID + "\n", "--------\n"} {
 			s.ErrLine([]byte(line))
@@ -590,7 +590,7 @@ func TestCodexEndlessAnswer(t *testing.T) {
 }
 
 func TestCodexLongAnswer(t *testing.T) {
-	s := codex{}.Stream(parseCodex("exec hi"), rewrite.Plan{}, "")
+	s := tool.Stream(parseCodex("exec hi"), rewrite.Plan{}, "")
 	line, lines := []byte(strings.Repeat("x", 49)+"\n"), 20_000
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -626,7 +626,7 @@ func TestCodexAccounts(t *testing.T) {
 // stdin.
 func TestCodexResumesByStdin(t *testing.T) {
 	for _, line := range []string{"exec OLD", "exec", "exec -"} {
-		p := codex{}.Plan(parseCodex(line), tooltest.To{ID: "ID", Prompt: "resume\x00", Asked: "OLD"}.Target())
+		p := tool.Plan(parseCodex(line), tooltest.To{ID: "ID", Prompt: "resume\x00", Asked: "OLD"}.Target())
 		if p.Args[len(p.Args)-1] != "-" || p.Stdin != "resume\x00" || !p.HasStdin {
 			t.Errorf("%q: %q with stdin %q", line, p.Args, p.Stdin)
 		}
@@ -635,7 +635,7 @@ func TestCodexResumesByStdin(t *testing.T) {
 
 func TestTextsAreBounded(t *testing.T) {
 	line := []byte(`{"type":"item.completed","item":{"type":"agent_message","text":"` + strings.Repeat("x", 1<<18) + `"}}` + "\n")
-	seen := (codex{}).Stream(parseCodex("exec --json x"), rewrite.Plan{}, "")
+	seen := tool.Stream(parseCodex("exec --json x"), rewrite.Plan{}, "")
 	for range 6 {
 		seen.Line(line)
 	}

@@ -35,7 +35,7 @@ func TestCodexItems(t *testing.T) {
 		{strings.Replace(starts, tooltest.SomeID, tooltest.ForeignID, 1) + item("item.completed", "agent_message"), false, false, true, []string{"yes"}},
 	}
 	for _, tt := range tests {
-		s := codex{}.Stream(parseCodex("exec --json x"), rewrite.Plan{Resume: tooltest.SomeID}, "")
+		s := tool.Stream(parseCodex("exec --json x"), rewrite.Plan{Resume: tooltest.SomeID}, "")
 		tooltest.Feed(s, []byte(tt.stdout), nil)
 		if seen := s.Seen(); seen.Content != tt.content || seen.ToolRan != tt.tool || seen.WrongID != tt.wrong || !slices.Equal(seen.Texts, tt.texts) {
 			t.Errorf("%s: %+v", tt.stdout, seen)
@@ -61,7 +61,7 @@ func TestCodexTurns(t *testing.T) {
 		{rewrite.Call{Format: rewrite.JSON}, starts + `{"type":"turn.completed","usage":3}` + "\n", true, false, false},
 	}
 	for _, tt := range tests {
-		s := codex{}.Stream(tt.call, rewrite.Plan{}, "")
+		s := tool.Stream(tt.call, rewrite.Plan{}, "")
 		if shown, _ := tooltest.Feed(s, []byte(tt.stdout), nil); shown != tt.stdout {
 			t.Errorf("%s is shown as %s", tt.stdout, shown)
 		}
@@ -91,7 +91,7 @@ func TestCodexTranscripts(t *testing.T) {
 		{"\x1b[35mcodex\x1b[0m\nyes\n", true, false, false, false, ""},
 	}
 	for _, tt := range tests {
-		s := codex{}.Stream(parseCodex("exec -"), rewrite.Plan{Prompt: "hi", Resume: tooltest.SomeID}, "")
+		s := tool.Stream(parseCodex("exec -"), rewrite.Plan{Prompt: "hi", Resume: tooltest.SomeID}, "")
 		if _, shown := tooltest.Feed(s, nil, []byte(banner+tt.behind)); shown != banner+tt.behind {
 			t.Errorf("%q is shown as %q", tt.behind, shown)
 		}
@@ -110,7 +110,7 @@ func TestCodexTranscripts(t *testing.T) {
 		"a header without its end":   "--------\nsession id: " + tooltest.SomeID + "\nuser\nhi\n",
 		"a header with another line": strings.Replace(banner, "model: m", "novel: n\nmodel", 1),
 	} {
-		s := codex{}.Stream(parseCodex("exec -"), rewrite.Plan{Prompt: "hi", Resume: tooltest.SomeID}, `{"tokens used":3}`)
+		s := tool.Stream(parseCodex("exec -"), rewrite.Plan{Prompt: "hi", Resume: tooltest.SomeID}, `{"tokens used":3}`)
 		if _, shown := tooltest.Feed(s, nil, []byte(transcript)); shown != transcript {
 			t.Errorf("%s: %q is shown as %q", name, transcript, shown)
 		}
@@ -134,7 +134,7 @@ func TestCodexShowsTheCallersPrompt(t *testing.T) {
 		{"one\n\nthree\ntwo\ncodex\nyes\n", "ALL\nOF IT", "one\n\nthree\ntwo\ncodex\nyes\n", false},
 		{"one\n\n", "ALL\nOF IT", "one\n\n", false}, // it was ended here
 	} {
-		s := codex{}.Stream(parseCodex("exec -"), rewrite.Plan{Prompt: "one\n\ntwo", Asked: tt.asked, Resume: tooltest.SomeID}, "")
+		s := tool.Stream(parseCodex("exec -"), rewrite.Plan{Prompt: "one\n\ntwo", Asked: tt.asked, Resume: tooltest.SomeID}, "")
 		if _, shown := tooltest.Feed(s, nil, []byte(banner+tt.behind)); shown != banner+tt.want || s.Seen().Content != tt.content {
 			t.Errorf("%q for %q: %q, content %v", tt.behind, tt.asked, shown, s.Seen().Content)
 		}
@@ -151,7 +151,7 @@ func TestCodexBelievesItsFinalMessage(t *testing.T) {
 		{"y", "", true, true}, {"yes\n", tooltest.SomeID, true, true}, {"yes\n", tooltest.ForeignID, true, false}, {"", "", false, false},
 	} {
 		for _, late := range []bool{false, true} {
-			s := codex{}.Stream(parseCodex("exec -"), rewrite.Plan{Prompt: "hi", Resume: tt.resume}, "")
+			s := tool.Stream(parseCodex("exec -"), rewrite.Plan{Prompt: "hi", Resume: tt.resume}, "")
 			if late && tt.stdout != "" {
 				s.Line([]byte(tt.stdout))
 				if seen := s.Seen(); seen.Final || seen.Content {
@@ -178,7 +178,7 @@ func TestCodexUsage(t *testing.T) {
 		`{"input_tokens":4,"cached_input_tokens":4}`:                                                {Known: true, CacheRead: 4},
 		`{"input_tokens":4,"cached_input_tokens":5}`:                                                {Known: true, CacheRead: 5},
 	} {
-		s := codex{}.Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{}, "")
+		s := tool.Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{}, "")
 		tooltest.Feed(s, []byte(starts+`{"type":"turn.completed","n":7,"usage":`+usage+"}\n"), nil)
 		if seen := s.Seen(); seen.Usage != want || strings.Contains(string(seen.Totals), `"n"`) {
 			t.Errorf("%s: %+v, totals %s", usage, seen.Usage, seen.Totals)
@@ -188,7 +188,7 @@ func TestCodexUsage(t *testing.T) {
 
 // The files that a turn changes are those that the ledger remembers of it.
 func TestCodexTellsFiles(t *testing.T) {
-	s := codex{}.Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{}, "")
+	s := tool.Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{}, "")
 	s.Line([]byte(`{"type":"item.completed","item":{"type":"file_change","changes":[{"path":"/w/a.go","kind":"add"},{"path":"/w/b.go"}]}}` + "\n"))
 	if seen := s.Seen(); !slices.Equal(seen.Files, []string{"/w/a.go", "/w/b.go"}) {
 		t.Errorf("files %v", seen.Files)
@@ -198,7 +198,7 @@ func TestCodexTellsFiles(t *testing.T) {
 // Of a rollout's records the ones that can be read count, and a compaction in any case.
 func TestCodexOddRecords(t *testing.T) {
 	see := func(records ...string) *rewrite.StreamState {
-		s := codex{}.Stream(parseCodex("exec --json x"), rewrite.Plan{}, "")
+		s := tool.Stream(parseCodex("exec --json x"), rewrite.Plan{}, "")
 		s.Line([]byte(starts))
 		for _, r := range records {
 			s.File("rollout-x-"+tooltest.SomeID+".jsonl", []byte(r+"\n"))
@@ -224,7 +224,7 @@ func TestCodexOddRecords(t *testing.T) {
 func TestCodexNoticeIsShownOnce(t *testing.T) {
 	const notice = "Reading additional input from stdin...\n"
 	for _, line := range []string{"", "x\n"} {
-		s := codex{}.Stream(parseCodex("exec --json x"), rewrite.Plan{Resume: tooltest.SomeID}, "")
+		s := tool.Stream(parseCodex("exec --json x"), rewrite.Plan{Resume: tooltest.SomeID}, "")
 		got := ""
 		if line != "" {
 			got = string(s.ErrLine([]byte(line))) + string(s.ErrLine([]byte(line)))

@@ -23,7 +23,9 @@ import (
 
 type copilot struct{ base.Base }
 
-func init() { rewrite.Register(copilot{}) }
+func init() { rewrite.Register(tool) }
+
+var tool = copilot{base.Base{About: &descriptor, Refusals: refusals}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "copilot",
@@ -40,6 +42,14 @@ var descriptor = rewrite.Descriptor{
 	Provider:  "github",
 	Home:      home,
 	Sessions:  []string{"session-state/*/events.jsonl"},
+	Variables: rewrite.Variables{
+		Settings: []string{"COPILOT_*", "USE_BUILTIN_RIPGREP"},
+		Account:  []string{"COPILOT_PROVIDER_*", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "COPILOT_GH_HOST"},
+		Neutral: []string{
+			"COPILOT_MODEL", // already counted as the call's model
+			"COPILOT_HOME", "COPILOT_CACHE_HOME", "COPILOT_EDITOR", "COPILOT_MULTIPLEXER", "COPILOT_OTEL_*",
+		},
+	},
 	StandIn: rewrite.StandIn{
 		Env: []string{
 			"COPILOT_PROVIDER_BASE_URL=URL/v1", "COPILOT_PROVIDER_API_KEY=stand-in", "COPILOT_MODEL=gpt-4.1",
@@ -48,8 +58,6 @@ var descriptor = rewrite.Descriptor{
 		Cache: "COPILOT_CACHE_HOME",
 	},
 }
-
-func (copilot) Descriptor() *rewrite.Descriptor { return &descriptor }
 
 // options lists every option of copilot 1.0.102.
 var options = grammar.Table{
@@ -135,18 +143,6 @@ var options = grammar.Table{
 	{[]string{"--version", "-v"}, rewrite.NoValue, grammar.Admin},
 }
 
-// Variables returns the prefix COPILOT_.
-func (copilot) Variables() rewrite.Variables {
-	return rewrite.Variables{
-		Settings: []string{"COPILOT_*", "USE_BUILTIN_RIPGREP"},
-		Account:  []string{"COPILOT_PROVIDER_*", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "COPILOT_GH_HOST"},
-		Neutral: []string{
-			"COPILOT_MODEL", // already counted as the call's model
-			"COPILOT_HOME", "COPILOT_CACHE_HOME", "COPILOT_EDITOR", "COPILOT_MULTIPLEXER", "COPILOT_OTEL_*",
-		},
-	}
-}
-
 // own is what copilot's calls have of their own.
 type own struct {
 	silent  bool          // text without figures
@@ -154,8 +150,8 @@ type own struct {
 	learned rewrite.Probe // what Args was parsed with
 }
 
-func (copilot) Parse(in rewrite.Invocation) rewrite.Call {
-	call := base.NewCall(&descriptor, in)
+func (c copilot) Parse(in rewrite.Invocation) rewrite.Call {
+	call := c.NewCall(in)
 	p, _ := grammar.Clap(in.Args, 0, options.With(in.Learned), func(string) bool { return false })
 	read(&call, p, in)
 	base.Settle(&call, why(&call, p, in), call.Format == rewrite.JSON) // its last line contains the session ID
@@ -204,7 +200,6 @@ func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 		}
 	}
 	c.Own = own
-	c.Home = home(in.Env)
 	c.SettingsFiles = settingsFiles(c.Home)
 	c.Watched = watched(c.Home)
 	// Data beside a prompt in argv are not read (recordings/copilot/stdin-and-arg).
@@ -428,7 +423,3 @@ var refusals = base.Refusals{
 	{"must be followed by tool messages", reason.RefusedBroken},
 	{"No tool output found for function call", reason.RefusedBroken},
 }
-
-// Refused ignores limits, logins, network errors and anything unknown: they do not concern the
-// session.
-func (copilot) Refused(stderr string, exit int) reason.Code { return refusals.After(stderr, exit) }

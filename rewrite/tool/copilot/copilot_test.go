@@ -22,7 +22,7 @@ import (
 func copilotCall(line string, env ...string) rewrite.Call {
 	in := tooltest.Invocation(line, env...)
 	in.StdinTTY = !slices.Contains(env, "STDIN=1")
-	return copilot{}.Parse(in)
+	return tool.Parse(in)
 }
 
 func TestCopilotClassifies(t *testing.T) {
@@ -71,7 +71,7 @@ func TestCopilotClassifies(t *testing.T) {
 
 // An answer at a terminal is shown as it comes, but not the beginning of the figures.
 func TestCopilotShowsParts(t *testing.T) {
-	s := copilot{}.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{Resume: tooltest.SomeID}, "")
+	s := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{Resume: tooltest.SomeID}, "")
 	for part, want := range map[string]bool{"one t": true, "C": false, "Ch": false, "Cha cha": true, "Changes    \x1b[32m+": false, "Changes    \x1b[3": false,
 		"\x1b[34m●\x1b[39m Op": true, "\x1b[3": false, "Changes of": true, "": false} {
 		if got := s.ErrAsIs([]byte(part)); got != want {
@@ -88,7 +88,7 @@ func TestCopilotShowsParts(t *testing.T) {
 func TestCopilotAtATerminal(t *testing.T) {
 	for line, want := range map[string]reason.Code{"": reason.Interactive, "-s -p ": reason.Interactive, "--nosuch": reason.Interactive, "-p hi": ""} {
 		in := rewrite.Invocation{Args: strings.Split(line, " "), Env: func(string) string { return "" }, StdinTTY: true, StdoutTTY: true}
-		if c := (copilot{}).Parse(in); c.Reason != want {
+		if c := tool.Parse(in); c.Reason != want {
 			t.Errorf("%q: %s", line, c.Reason)
 		}
 	}
@@ -112,7 +112,7 @@ func TestCopilotReadsACall(t *testing.T) {
 
 // The grammar has each option of the recorded help, with its arity.
 func TestCopilotHelp(t *testing.T) {
-	probe := (copilot{}).Options(string(recording(t, "help", "stdout")))
+	probe := tool.Options(string(recording(t, "help", "stdout")))
 	if !probe.Known || !probe.Resume {
 		t.Errorf("%v %v", probe.Known, probe.Resume)
 	}
@@ -127,20 +127,20 @@ func TestCopilotHelp(t *testing.T) {
 		t.Errorf("%d options of %d", n, len(options))
 	}
 	old := regexp.MustCompile(`(?m)^.*--usage-output-file.*$`).ReplaceAllString(string(recording(t, "help", "stdout")), "")
-	if (copilot{}).Options(old).Resume {
+	if tool.Options(old).Resume {
 		t.Error("a version without --usage-output-file can resume")
 	}
 }
 
 func TestCopilotVersions(t *testing.T) {
 	for version, want := range map[string]rewrite.Mode{"1.0.102": rewrite.Fresh, "1.0.83": rewrite.Fresh, "1.0.80": rewrite.Passthrough, "0.0.400": rewrite.Passthrough, "": rewrite.Passthrough, "2.0.0": rewrite.Fresh} {
-		if c := (copilot{}).ResolveWithEnv(copilotCall("-p hi"), rewrite.HostEnv{Version: version}); c.Mode != want {
+		if c := tool.ResolveWithEnv(copilotCall("-p hi"), rewrite.HostEnv{Version: version}); c.Mode != want {
 			t.Errorf("%q: %s", version, c.Mode)
 		}
 	}
 	c := copilotCall("-p hi")
 	c.Own = own{learned: rewrite.Probe{Known: true, Resume: true}}
-	if c = (copilot{}).ResolveWithEnv(c, rewrite.HostEnv{}); c.Mode != rewrite.Fresh {
+	if c = tool.ResolveWithEnv(c, rewrite.HostEnv{}); c.Mode != rewrite.Fresh {
 		t.Errorf("its help lists the option: %s", c.Mode)
 	}
 }
@@ -170,7 +170,7 @@ func TestCopilotStateIsMigrated(t *testing.T) {
 func TestCopilotPlans(t *testing.T) {
 	usage := "--usage-output-file=" + rewrite.Scratch + "/usage.json"
 	fresh := func(line string, env ...string) rewrite.Plan {
-		return (copilot{}).Plan(copilotCall(line, env...), rewrite.ToFresh("hi"))
+		return tool.Plan(copilotCall(line, env...), rewrite.ToFresh("hi"))
 	}
 	for line, want := range map[string]string{
 		"-p hi":                         usage + " -p hi",
@@ -184,7 +184,7 @@ func TestCopilotPlans(t *testing.T) {
 	}
 	text := prompt.New("hi", tooltest.Key)
 	resume := func(line string, env ...string) rewrite.Plan {
-		return (copilot{}).Plan(copilotCall(line, env...), rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{}, reason.DeltaOff))
+		return tool.Plan(copilotCall(line, env...), rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{}, reason.DeltaOff))
 	}
 	for line, want := range map[string]string{
 		"-p hi --yolo": usage + " --resume=" + tooltest.SomeID + " --prompt=hi --yolo",
@@ -207,7 +207,7 @@ func TestCopilotDeltaEndsAsThePrompt(t *testing.T) {
 		target := tooltest.To{ID: tooltest.SomeID, Prompt: "the new part\n", Asked: prompt}.Target()
 		call := copilotCall("-p x")
 		call.Prompt = prompt
-		argv, stdin := (copilot{}).Plan(call, target), (copilot{}).Plan(copilotCall("-s", "STDIN=1"), target)
+		argv, stdin := tool.Plan(call, target), tool.Plan(copilotCall("-s", "STDIN=1"), target)
 		want := "the new part" + end
 		if argv.Prompt != want || !slices.Contains(argv.Args, "--prompt="+want) || stdin.Stdin != want {
 			t.Errorf("%q: %q in argv, %q on stdin", prompt, argv.Args, stdin.Stdin)
@@ -217,11 +217,11 @@ func TestCopilotDeltaEndsAsThePrompt(t *testing.T) {
 
 func TestCopilotPrompt(t *testing.T) {
 	for stdin, want := range map[string]string{" a\n": " a\n", " \n": "", "/x": "", "": ""} {
-		if got := (copilot{}).EffectivePrompt(copilotCall("-s", "STDIN=1"), stdin); got != want {
+		if got := tool.EffectivePrompt(copilotCall("-s", "STDIN=1"), stdin); got != want {
 			t.Errorf("%q: %q", stdin, got)
 		}
 	}
-	if got := (copilot{}).EffectivePrompt(copilotCall("-p hi", "STDIN=1"), "data"); got != "hi" {
+	if got := tool.EffectivePrompt(copilotCall("-p hi", "STDIN=1"), "data"); got != "hi" {
 		t.Errorf("%q", got)
 	}
 }
@@ -233,10 +233,10 @@ func TestCopilotRefusals(t *testing.T) {
 		"empty-text": "", "no-prompt": "", "words": "",
 	} {
 		stderr := string(recording(t, name, "stderr"))
-		if got := (copilot{}).Refused(stderr, 1); got != want {
+		if got := tool.Refused(stderr, 1); got != want {
 			t.Errorf("%s: %q", name, got)
 		}
-		if got := (copilot{}).Refused(stderr, 0); got != "" {
+		if got := tool.Refused(stderr, 0); got != "" {
 			t.Errorf("%s with exit code 0: %q", name, got)
 		}
 	}
@@ -244,14 +244,14 @@ func TestCopilotRefusals(t *testing.T) {
 
 func TestCopilotSessionFiles(t *testing.T) {
 	path := "/h/session-state/" + tooltest.SomeID + "/events.jsonl"
-	if got := (copilot{}).SessionPaths("/h", "/d", tooltest.SomeID); !slices.Equal(got, []string{path}) {
+	if got := tool.SessionPaths("/h", "/d", tooltest.SomeID); !slices.Equal(got, []string{path}) {
 		t.Error(got)
 	}
-	files, ok := (copilot{}).SessionFiles("/h", tooltest.SomeID, path)
+	files, ok := tool.SessionFiles("/h", tooltest.SomeID, path)
 	if !ok || !slices.Equal(files.Paths, []string{"session-state/" + tooltest.SomeID}) {
 		t.Error(files, ok)
 	}
-	if _, ok := (copilot{}).SessionFiles("/h", tooltest.SomeID, "/h/session-state/x/events.jsonl"); ok {
+	if _, ok := tool.SessionFiles("/h", tooltest.SomeID, "/h/session-state/x/events.jsonl"); ok {
 		t.Error("another session's file")
 	}
 }
@@ -275,7 +275,7 @@ type run struct {
 // figures.
 func show(t *testing.T, name string, c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) (r run) {
 	t.Helper()
-	s := (copilot{}).Stream(c, p, previous)
+	s := tool.Stream(c, p, previous)
 	file := func(name, as string) {
 		if data, err := os.ReadFile(filepath.Join("../../../testdata/recordings/copilot", name, as)); err == nil {
 			if as != events {
@@ -315,7 +315,7 @@ func TestCopilotShowsAFreshRunAsItIs(t *testing.T) {
 			}
 			name := name + "-" + format
 			c := copilotCall(line)
-			r := show(t, name, c, (copilot{}).Plan(c, rewrite.ToFresh("x")), "")
+			r := show(t, name, c, tool.Plan(c, rewrite.ToFresh("x")), "")
 			if r.stdout != string(recording(t, name, "stdout")) || r.stderr != string(recording(t, name, "stderr")) {
 				t.Errorf("%s: %q\n%q", name, r.stdout, r.stderr)
 			}
@@ -333,7 +333,7 @@ func TestCopilotAnswers(t *testing.T) {
 	} {
 		_, format, _ := strings.Cut(name, "-")
 		c := copilotCall(lines[format])
-		r := show(t, name, c, (copilot{}).Plan(c, rewrite.ToFresh("x")), "")
+		r := show(t, name, c, tool.Plan(c, rewrite.ToFresh("x")), "")
 		if r.seen.Answer != want || !r.seen.Final || r.seen.Failed {
 			t.Errorf("%s: %q, %+v", name, r.seen.Answer, r.seen)
 		}
@@ -346,11 +346,11 @@ func TestCopilotAnswers(t *testing.T) {
 // Silent text names its session nowhere else than in the shared file.
 func TestCopilotShared(t *testing.T) {
 	c := copilotCall("-s -p x")
-	r := show(t, "share", c, (copilot{}).Plan(c, rewrite.ToFresh("x")), "")
+	r := show(t, "share", c, tool.Plan(c, rewrite.ToFresh("x")), "")
 	if !base.IsUUID(r.seen.ID) || r.seen.Source != "file" {
 		t.Errorf("%q from %q", r.seen.ID, r.seen.Source)
 	}
-	s := (copilot{}).Stream(c, rewrite.Plan{}, "")
+	s := tool.Stream(c, rewrite.Plan{}, "")
 	s.File("/scratch/session.md", []byte("# Copilot CLI Session\n\n---\n\n> - **Session ID:** `"+tooltest.SomeID+"`\n"))
 	if s.Seen().ID != "" {
 		t.Error("an ID in the conversation counts")
@@ -363,7 +363,7 @@ func resumed(t *testing.T, first, name, format string) (before, r run) {
 	c := copilotCall(lines[format])
 	before = show(t, first, c, rewrite.Plan{ReadStderr: format == "text"}, "")
 	if format == "silent" {
-		s := (copilot{}).Stream(c, rewrite.Plan{}, "")
+		s := tool.Stream(c, rewrite.Plan{}, "")
 		s.File(usageFile, recording(t, first, usageFile))
 		before.seen.Totals = s.Seen().Totals
 	}
@@ -377,7 +377,7 @@ func resumed(t *testing.T, first, name, format string) (before, r run) {
 			id = value
 		}
 	}
-	p := (copilot{}).Plan(c, rewrite.ToResume(id, prompt.New("x", tooltest.Key), prompt.Continuity{}, reason.DeltaOff))
+	p := tool.Plan(c, rewrite.ToResume(id, prompt.New("x", tooltest.Key), prompt.Continuity{}, reason.DeltaOff))
 	return before, show(t, name, c, p, before.seen.Totals)
 }
 
@@ -416,7 +416,7 @@ func TestCopilotOwnFigures(t *testing.T) {
 func TestCopilotUnknownTotals(t *testing.T) {
 	for format, line := range lines {
 		c := copilotCall(line)
-		p := (copilot{}).Plan(c, rewrite.ToResume(tooltest.SomeID, prompt.New("x", tooltest.Key), prompt.Continuity{}, reason.DeltaOff))
+		p := tool.Plan(c, rewrite.ToResume(tooltest.SomeID, prompt.New("x", tooltest.Key), prompt.Continuity{}, reason.DeltaOff))
 		for _, totals := range []rewrite.Totals{"", "{", `{"input":1e99}`, `{"input":99999999}`} {
 			r := show(t, "chain-2-"+format, c, p, totals)
 			if r.seen.Usage.Known || r.stderr != string(recording(t, "chain-2-"+format, "stderr")) {
@@ -472,7 +472,7 @@ func TestCopilotFormats(t *testing.T) {
 // copilot hides them.
 func TestCopilotShowsTheCallersPrompt(t *testing.T) {
 	c := copilotCall("-p x --output-format json", "COPILOT_PROVIDER_API_KEY=stand-in-key")
-	s := (copilot{}).Stream(c, rewrite.Plan{Resume: tooltest.SomeID, Prompt: "ECHO<<the stand-in-key>> please", Asked: "A <b> & stand-in-key\u2028.\n"}, "")
+	s := tool.Stream(c, rewrite.Plan{Resume: tooltest.SomeID, Prompt: "ECHO<<the stand-in-key>> please", Asked: "A <b> & stand-in-key\u2028.\n"}, "")
 	for line := range bytes.Lines(recording(t, "key-json", "stdout")) {
 		got := string(s.Line(line))
 		if !strings.Contains(got, `"type":"user.message"`) {
@@ -489,7 +489,7 @@ func TestCopilotShowsTheCallersPrompt(t *testing.T) {
 func TestCopilotContent(t *testing.T) {
 	const message = `{"type":"assistant.message","data":{"content":"hi"}}` + "\n"
 	c := copilotCall("-p x --output-format json")
-	s := (copilot{}).Stream(c, rewrite.Plan{Resume: tooltest.SomeID}, "")
+	s := tool.Stream(c, rewrite.Plan{Resume: tooltest.SomeID}, "")
 	s.Line([]byte(message))
 	if s.Seen().Content {
 		t.Error("content before the session is known")
@@ -499,12 +499,12 @@ func TestCopilotContent(t *testing.T) {
 	if seen := s.Seen(); !seen.Content || seen.ID != tooltest.SomeID {
 		t.Errorf("%+v", seen)
 	}
-	s = (copilot{}).Stream(c, rewrite.Plan{Resume: tooltest.SomeID}, "")
+	s = tool.Stream(c, rewrite.Plan{Resume: tooltest.SomeID}, "")
 	s.Line([]byte(`{"type":"result","sessionId":"22222222-2222-4333-8444-555555555555","exitCode":0,"usage":{}}` + "\n"))
 	if seen := s.Seen(); !seen.WrongID || seen.Content {
 		t.Errorf("another session: %+v", seen)
 	}
-	text := (copilot{}).Stream(copilotCall("-p x"), rewrite.Plan{Resume: tooltest.SomeID, ReadStderr: true}, "")
+	text := tool.Stream(copilotCall("-p x"), rewrite.Plan{Resume: tooltest.SomeID, ReadStderr: true}, "")
 	text.ErrLine([]byte("Changes    +0 -0\n"))
 	text.ErrLine([]byte("Resume     copilot --resume=22222222-2222-4333-8444-555555555555\n"))
 	if !text.Seen().WrongID {
@@ -515,7 +515,7 @@ func TestCopilotContent(t *testing.T) {
 // What stderr says is no part of the answer, unless both streams are one.
 func TestCopilotOneStream(t *testing.T) {
 	for stdout, want := range map[string]string{"yes\n\n": "yes", "": "a warning\nyes"} {
-		s := (copilot{}).Stream(copilotCall("-p x"), rewrite.Plan{ReadStderr: true}, "")
+		s := tool.Stream(copilotCall("-p x"), rewrite.Plan{ReadStderr: true}, "")
 		s.File(usageFile, recording(t, "fresh-text", usageFile))
 		s.ErrLine([]byte("a warning\n"))
 		if stdout == "" {
@@ -531,7 +531,7 @@ func TestCopilotOneStream(t *testing.T) {
 }
 
 func TestCopilotCompacted(t *testing.T) {
-	s := (copilot{}).Stream(copilotCall("-p x"), rewrite.Plan{Resume: tooltest.SomeID}, "")
+	s := tool.Stream(copilotCall("-p x"), rewrite.Plan{Resume: tooltest.SomeID}, "")
 	s.File("/h/events.jsonl", []byte(`{"type":"session.compaction_complete","data":{}}`+"\n"))
 	if !s.Seen().Compacted {
 		t.Error("a compacted session is not seen")

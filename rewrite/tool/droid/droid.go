@@ -19,7 +19,9 @@ import (
 
 type droid struct{ base.Base }
 
-func init() { rewrite.Register(droid{}) }
+func init() { rewrite.Register(tool) }
+
+var tool = droid{base.Base{About: &descriptor}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "droid",
@@ -38,6 +40,14 @@ var descriptor = rewrite.Descriptor{
 
 	Home:     home,
 	Sessions: []string{"sessions/*/????????-????-????-????-????????????.jsonl"},
+	Variables: rewrite.Variables{
+		Settings: []string{"FACTORY_*", "DROID_*"},
+		Account:  []string{"FACTORY_API_KEY", "FACTORY_API_BASE_URL*", "FACTORY_ORG_ID"},
+		Neutral: []string{
+			"FACTORY_HOME_OVERRIDE", "FACTORY_LOG_*", "FACTORY_OTEL_ENABLED", "FACTORY_TELEMETRY_*", "FACTORY_DEBUG_*", "FACTORY_TUI_*",
+			"FACTORY_VSCODE_*", "FACTORY_JETBRAINS_*", "FACTORY_DROID_AUTO_UPDATE_ENABLED", "DROID_DISABLE_SOUNDS",
+		},
+	},
 	StandIn: rewrite.StandIn{
 		Env: []string{
 			"FACTORY_API_KEY=stand-in", "FACTORY_API_BASE_URL=URL", "FACTORY_AIRGAP_ENABLED=true",
@@ -55,8 +65,6 @@ var descriptor = rewrite.Descriptor{
 `,
 	},
 }
-
-func (droid) Descriptor() *rewrite.Descriptor { return &descriptor }
 
 // options lists every option of droid exec.
 var options = grammar.Table{
@@ -93,21 +101,8 @@ var options = grammar.Table{
 	{[]string{"--worktree-dir"}, rewrite.OneValue, grammar.Unmanaged},
 }
 
-// Variables returns droid's own prefixes.
-func (droid) Variables() rewrite.Variables {
-	return rewrite.Variables{
-		Settings: []string{"FACTORY_*", "DROID_*"},
-		Account:  []string{"FACTORY_API_KEY", "FACTORY_API_BASE_URL*", "FACTORY_ORG_ID"},
-		Neutral: []string{
-			"FACTORY_HOME_OVERRIDE", "FACTORY_LOG_*", "FACTORY_OTEL_ENABLED", "FACTORY_TELEMETRY_*", "FACTORY_DEBUG_*", "FACTORY_TUI_*",
-			"FACTORY_VSCODE_*", "FACTORY_JETBRAINS_*", "FACTORY_DROID_AUTO_UPDATE_ENABLED", "DROID_DISABLE_SOUNDS",
-		},
-	}
-}
-
-func (droid) Parse(in rewrite.Invocation) rewrite.Call {
-	call := base.NewCall(&descriptor, in)
-	call.Home = home(in.Env)
+func (d droid) Parse(in rewrite.Invocation) rewrite.Call {
+	call := d.NewCall(in)
 	if len(in.Args) == 0 || in.Args[0] != "exec" {
 		call.Reason = other(in)
 		return call
@@ -215,8 +210,6 @@ func (droid) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 
 // ActsOn reports file mentions.
 func (droid) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
-
-func (droid) HelpArgs() []string { return []string{"exec", "--help"} }
 
 func (droid) Options(help string) rewrite.Probe {
 	return grammar.ReadProbe(help, "--output-format", "--fork")

@@ -17,7 +17,7 @@ import (
 func call(line string, tty bool, env ...string) rewrite.Call {
 	in := tooltest.Invocation(line, env...)
 	in.StdinTTY = tty
-	return droid{}.Parse(in)
+	return tool.Parse(in)
 }
 
 func TestDroidReads(t *testing.T) {
@@ -63,10 +63,10 @@ func TestDroidReads(t *testing.T) {
 	if c := call("exec hi", false, "FACTORY_DISABLE_SETTINGS_PERSISTENCE=true"); c.Reason != reason.Nested {
 		t.Errorf("within droid: %q", c.Reason)
 	}
-	if c := (droid{}).Parse(rewrite.Invocation{Args: []string{"exec", "hi"}, Env: func(string) string { return "" }, StdoutTTY: true}); c.Reason != reason.Interactive {
+	if c := tool.Parse(rewrite.Invocation{Args: []string{"exec", "hi"}, Env: func(string) string { return "" }, StdoutTTY: true}); c.Reason != reason.Interactive {
 		t.Errorf("at a terminal: %q", c.Reason)
 	}
-	old := droid{}.Parse(rewrite.Invocation{Args: []string{"exec", "hi"}, Env: func(string) string { return "" }, Learned: rewrite.Probe{Known: true}})
+	old := tool.Parse(rewrite.Invocation{Args: []string{"exec", "hi"}, Env: func(string) string { return "" }, Learned: rewrite.Probe{Known: true}})
 	if old.Reason != reason.NoResume {
 		t.Errorf("a version without --fork: %q", old.Reason)
 	}
@@ -90,7 +90,7 @@ func TestDroidPlans(t *testing.T) {
 		if tt.resume {
 			target = tooltest.To{ID: id, Copied: true, Prompt: "more of it", Asked: c.Prompt}.Target()
 		}
-		p := droid{}.Plan(c, target)
+		p := tool.Plan(c, target)
 		if got := strings.Join(p.Args, " "); got != tt.want || p.Stdin != tt.stdin || p.Copy != tt.resume {
 			t.Errorf("%s: %q, stdin %q, copy %v", tt.line, got, p.Stdin, p.Copy)
 		}
@@ -109,7 +109,7 @@ func recording(t *testing.T, name, file string) []byte {
 
 // show feeds output to the stream of a call, and returns what the caller sees.
 func show(c rewrite.Call, p rewrite.Plan, totals rewrite.Totals, output []byte) (stdout, stderr string, seen *rewrite.StreamState) {
-	s := droid{}.Stream(c, p, totals)
+	s := tool.Stream(c, p, totals)
 	var out []byte
 	for l := range bytes.Lines(output) {
 		out = append(out, s.Line(l)...)
@@ -179,10 +179,10 @@ func regexpID(t *testing.T, out []byte) []byte {
 }
 
 func TestDroidRefusals(t *testing.T) {
-	if got := (droid{}).Refused(string(recording(t, "fork-unknown", "stderr")), 1); got != reason.RefusedSilent || len(recording(t, "fork-unknown", "stdout")) > 0 {
+	if got := tool.Refused(string(recording(t, "fork-unknown", "stderr")), 1); got != reason.RefusedSilent || len(recording(t, "fork-unknown", "stdout")) > 0 {
 		t.Errorf("unknown: %q", got)
 	}
-	if got := (droid{}).Refused("Invalid --output-format value\n", 1); got != "" {
+	if got := tool.Refused("Invalid --output-format value\n", 1); got != "" {
 		t.Errorf("bad usage: %q", got)
 	}
 	for name, want := range map[string]reason.Code{"toobig-stream": reason.RefusedContext, "badtool-stream": reason.RefusedBroken, "http401-stream": ""} {
@@ -194,7 +194,7 @@ func TestDroidRefusals(t *testing.T) {
 
 // Every option of the help is known.
 func TestDroidKnowsItsOptions(t *testing.T) {
-	probe := droid{}.Options(string(recording(t, "help", "stdout")))
+	probe := tool.Options(string(recording(t, "help", "stdout")))
 	if !probe.Known || !probe.Resume {
 		t.Errorf("%v %v", probe.Known, probe.Resume)
 	}
@@ -212,18 +212,18 @@ func TestDroidKnowsItsOptions(t *testing.T) {
 }
 
 func TestDroidFiles(t *testing.T) {
-	files, ok := droid{}.SessionFiles("/h", tooltest.SomeID, "/h/sessions/-p/"+tooltest.SomeID+".jsonl")
+	files, ok := tool.SessionFiles("/h", tooltest.SomeID, "/h/sessions/-p/"+tooltest.SomeID+".jsonl")
 	if !ok || len(files.Paths) != 3 || files.Paths[1] != "sessions/-p/"+tooltest.SomeID+".settings.json" {
 		t.Errorf("%+v", files)
 	}
-	if _, ok := (droid{}).SessionFiles("/h", tooltest.SomeID, "/h/sessions/"+tooltest.SomeID+".jsonl"); ok {
+	if _, ok := tool.SessionFiles("/h", tooltest.SomeID, "/h/sessions/"+tooltest.SomeID+".jsonl"); ok {
 		t.Error("a file elsewhere is a session's")
 	}
 }
 
 // A completion without its figures is shown as it is, with the events before it.
 func TestDroidJSONWithoutFigures(t *testing.T) {
-	s := droid{}.Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{Resume: tooltest.SomeID, Copy: true}, "")
+	s := tool.Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{Resume: tooltest.SomeID, Copy: true}, "")
 	lines := []string{
 		`{"type":"message","role":"assistant","text":"hi","session_id":"` + tooltest.ForeignID + `"}` + "\n",
 		`{"type":"completion","finalText":"hi","session_id":"` + tooltest.ForeignID + `"}` + "\n",

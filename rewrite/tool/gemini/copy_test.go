@@ -63,7 +63,7 @@ func TestGeminiCopyHasEachResultOnce(t *testing.T) {
 		"testdata/resumed.jsonl": {"66a657f0-49fa-4291-930c-e8bb29102d67", 2, 4},
 	} {
 		file := readText(t, path)
-		name, copied, err := gemini{}.CopySession(tt.id, copyID, copyAt, []byte(file))
+		name, copied, err := tool.CopySession(tt.id, copyID, copyAt, []byte(file))
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
@@ -84,7 +84,7 @@ func TestGeminiCopyHasEachResultOnce(t *testing.T) {
 			strings.Count(first, copyAt) != 2 {
 			t.Errorf("%s: the copy begins with %s", path, first)
 		}
-		if _, again, err := (gemini{}).CopySession(copyID, copyID, copyAt, copied); err != nil || string(again) != string(copied) {
+		if _, again, err := tool.CopySession(copyID, copyID, copyAt, copied); err != nil || string(again) != string(copied) {
 			t.Errorf("%s: a copy of the copy differs: %v", path, err)
 		}
 	}
@@ -130,7 +130,7 @@ func TestGeminiCopyLosesNoResult(t *testing.T) {
 		"written again":           {callsOf("g", "["+oneResult+"]") + "\n" + answerOf("r", oneResult) + "\n" + callsOf("g", "["+oneResult+"]"), []string{oneResult}},
 		"no list":                 {callsOf("g", `"a"`) + "\n" + answerOf("r", oneResult), []string{oneResult}},
 	} {
-		_, copied, err := gemini{}.CopySession(tooltest.SomeID, copyID, copyAt, []byte(geminiHead+"\n"+asked+"\n"+tt.lines+"\n"))
+		_, copied, err := tool.CopySession(tooltest.SomeID, copyID, copyAt, []byte(geminiHead+"\n"+asked+"\n"+tt.lines+"\n"))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -142,7 +142,7 @@ func TestGeminiCopyLosesNoResult(t *testing.T) {
 			t.Errorf("%s: the call's arguments changed: %s", name, copied)
 		}
 	}
-	if _, copied, err := (gemini{}).CopySession(tooltest.SomeID, copyID, copyAt, []byte(geminiHead+"\n"+asked+"\n"+callsOf("g", `"a"`)+"\n")); err != nil ||
+	if _, copied, err := tool.CopySession(tooltest.SomeID, copyID, copyAt, []byte(geminiHead+"\n"+asked+"\n"+callsOf("g", `"a"`)+"\n")); err != nil ||
 		!strings.Contains(string(copied), `"result":"a"`) {
 		t.Errorf("a result that is a text: %s, %v", copied, err)
 	}
@@ -170,7 +170,7 @@ func TestGeminiCopiesOnlyWhatItKnows(t *testing.T) {
 		"messages of no list":   geminiHead + "\n" + asked + "\n" + `{"$set":{"messages":{}}}` + "\n",
 		"messages of no shape":  geminiHead + "\n" + asked + "\n" + `{"$set":{"messages":[1]}}` + "\n",
 	} {
-		if _, copied, err := (gemini{}).CopySession(tooltest.SomeID, copyID, copyAt, []byte(file)); err == nil {
+		if _, copied, err := tool.CopySession(tooltest.SomeID, copyID, copyAt, []byte(file)); err == nil {
 			t.Errorf("%s: %s", name, copied)
 		}
 	}
@@ -179,13 +179,13 @@ func TestGeminiCopiesOnlyWhatItKnows(t *testing.T) {
 // A copy is resumed under its own ID, which every format's run must then name.
 func TestGeminiResumesTheCopy(t *testing.T) {
 	for _, format := range []string{"", "-o json ", "-o stream-json "} {
-		call := gemini{}.ResolveWithEnv(parseGemini(format+"-p hi", ""), rewrite.HostEnv{})
-		plan := gemini{}.Plan(call, rewrite.ToCopy(tooltest.SomeID, prompt.New("hi", tooltest.Key), prompt.Continuity{}, reason.DeltaOff).Beginning(copyID))
+		call := tool.ResolveWithEnv(parseGemini(format+"-p hi", ""), rewrite.HostEnv{})
+		plan := tool.Plan(call, rewrite.ToCopy(tooltest.SomeID, prompt.New("hi", tooltest.Key), prompt.Continuity{}, reason.DeltaOff).Beginning(copyID))
 		if !call.Copies || plan.Args[0] != "--resume="+copyID || !plan.WriteCopy || plan.ID() != copyID || plan.Resume != tooltest.SomeID {
 			t.Errorf("%q: %+v", format, plan)
 		}
 		for id, wrong := range map[string]bool{copyID: false, tooltest.SomeID: true} {
-			s := gemini{}.Stream(call, plan, "")
+			s := tool.Stream(call, plan, "")
 			switch call.Format {
 			case rewrite.StreamJSON:
 				s.Line([]byte(`{"type":"init","session_id":"` + id + `"}` + "\n"))

@@ -18,7 +18,9 @@ import (
 
 type gemini struct{ base.Base }
 
-func init() { rewrite.Register(gemini{}) }
+func init() { rewrite.Register(tool) }
+
+var tool = gemini{base.Base{About: &descriptor, Refusals: refusals}}
 
 var descriptor = rewrite.Descriptor{
 	Name:        "gemini",
@@ -34,6 +36,16 @@ var descriptor = rewrite.Descriptor{
 	CacheByText: true, // implicit caching of the Gemini API
 	Sessions:    []string{"tmp/*/chats/session-*.json*"},
 	Travels:     true,
+	// Those of Google's cloud count for every tool.
+	Variables: rewrite.Variables{
+		Settings: []string{"GEMINI_*", "SEATBELT_PROFILE", "SANDBOX", "BUILD_SANDBOX"},
+		Account:  []string{"GEMINI_API_KEY", "GEMINI_API_KEY_*", "GEMINI_CLI_USE_COMPUTE_ADC", "CLOUD_SHELL", "CODE_ASSIST_*"},
+		Neutral: []string{
+			"GEMINI_MODEL", // already counted as the call's model
+			"GEMINI_CLI_HOME", "GEMINI_TELEMETRY_*", "GEMINI_CLI_NO_RELAUNCH", "GEMINI_CLI_IDE_*", "GEMINI_CLI_SURFACE",
+			"GEMINI_DEBUG_LOG_FILE", "GOOGLE_CLOUD_SHELL",
+		},
+	},
 
 	StandIn: rewrite.StandIn{
 		Env:    []string{"GOOGLE_GEMINI_BASE_URL=URL", "GEMINI_API_KEY=stand-in", "GEMINI_CLI_TRUST_WORKSPACE=true"},
@@ -49,8 +61,6 @@ var descriptor = rewrite.Descriptor{
 `,
 	},
 }
-
-func (gemini) Descriptor() *rewrite.Descriptor { return &descriptor }
 
 // options lists every option of gemini 0.61.0, the hidden ones included. ManyValues are yargs
 // arrays, with one value per occurrence.
@@ -89,25 +99,11 @@ var options = grammar.Table{
 	{[]string{"--yolo", "-y"}, rewrite.NoValue, grammar.Setting},
 }
 
-// Variables returns gemini's own variables. Those of Google's cloud count for every tool.
-func (gemini) Variables() rewrite.Variables {
-	return rewrite.Variables{
-		Settings: []string{"GEMINI_*", "SEATBELT_PROFILE", "SANDBOX", "BUILD_SANDBOX"},
-		Account:  []string{"GEMINI_API_KEY", "GEMINI_API_KEY_*", "GEMINI_CLI_USE_COMPUTE_ADC", "CLOUD_SHELL", "CODE_ASSIST_*"},
-		Neutral: []string{
-			"GEMINI_MODEL", // already counted as the call's model
-			"GEMINI_CLI_HOME", "GEMINI_TELEMETRY_*", "GEMINI_CLI_NO_RELAUNCH", "GEMINI_CLI_IDE_*", "GEMINI_CLI_SURFACE",
-			"GEMINI_DEBUG_LOG_FILE", "GOOGLE_CLOUD_SHELL",
-		},
-	}
-}
-
 func (g gemini) Parse(in rewrite.Invocation) rewrite.Call {
-	call := base.NewCall(&descriptor, in)
+	call := g.NewCall(in)
 	p := grammar.Yargs(in.Args, options.With(in.Learned))
 	call.Model = in.Env("GEMINI_MODEL")
 	base.ReadYargs(&call, p, in)
-	call.Home = home(in.Env)
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
 		call.SettingsFiles = settingsFiles(call.Home, in.Env)
@@ -325,7 +321,3 @@ var refusals = base.Refusals{
 	{"function response parts is equal to the number of function call parts", reason.RefusedBroken},
 	{"ensure that function call turn comes immediately after", reason.RefusedBroken},
 }
-
-// Refused ignores limits, logins, network errors and anything unknown: they do not concern the
-// session.
-func (gemini) Refused(stderr string, exit int) reason.Code { return refusals.After(stderr, exit) }

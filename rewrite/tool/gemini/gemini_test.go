@@ -18,7 +18,7 @@ import (
 // parseGemini reads a command line written as words; underscores stand for spaces
 // and "" for an empty word.
 func parseGemini(line string, env ...string) rewrite.Call {
-	return gemini{}.Parse(tooltest.Invocation(line, env...))
+	return tool.Parse(tooltest.Invocation(line, env...))
 }
 
 func TestGeminiReads(t *testing.T) {
@@ -100,7 +100,7 @@ func TestGeminiAtATerminal(t *testing.T) {
 		{"", true, false, reason.Interactive},
 	}
 	for _, tt := range tests {
-		c := gemini{}.Parse(rewrite.Invocation{Args: strings.Fields(tt.args), Env: none, StdinTTY: tt.stdin, StdoutTTY: tt.stdout})
+		c := tool.Parse(rewrite.Invocation{Args: strings.Fields(tt.args), Env: none, StdinTTY: tt.stdin, StdoutTTY: tt.stdout})
 		if c.Reason != tt.want {
 			t.Errorf("%q, terminals %v %v: %q, want %q", tt.args, tt.stdin, tt.stdout, c.Reason, tt.want)
 		}
@@ -143,7 +143,7 @@ func TestGeminiSettles(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := parseGemini(tt.line)
-		c = gemini{}.ResolveWithEnv(c, rewrite.HostEnv{Settings: map[string]string{c.SettingsFiles[0]: tt.settings}, Version: tt.version})
+		c = tool.ResolveWithEnv(c, rewrite.HostEnv{Settings: map[string]string{c.SettingsFiles[0]: tt.settings}, Version: tt.version})
 		if c.Reason != tt.want || (c.Mode == rewrite.Passthrough) != (tt.want != "") {
 			t.Errorf("%q with %q, %s: %s %q, want %q", tt.line, tt.settings, tt.version, c.Mode, c.Reason, tt.want)
 		}
@@ -162,11 +162,11 @@ func TestGeminiPlans(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := parseGemini(tt.line, "HOME=/h")
-		fresh := gemini{}.Plan(c, rewrite.ToFresh("OLD").Beginning(tooltest.ForeignID))
+		fresh := tool.Plan(c, rewrite.ToFresh("OLD").Beginning(tooltest.ForeignID))
 		if got := strings.Join(fresh.Args, " "); got != tt.fresh {
 			t.Errorf("%q fresh: %q, want %q", tt.line, got, tt.fresh)
 		}
-		p := gemini{}.Plan(c, tooltest.To{ID: tooltest.SomeID, Prompt: "NEW", Asked: c.Prompt, NewID: tooltest.ForeignID}.Target())
+		p := tool.Plan(c, tooltest.To{ID: tooltest.SomeID, Prompt: "NEW", Asked: c.Prompt, NewID: tooltest.ForeignID}.Target())
 		if got := strings.Join(p.Args, " "); got != tt.resume || p.Resume != tooltest.SomeID || p.NewID != "" || !p.HasStdin || p.Stdin != "" {
 			t.Errorf("%q resumed: %q with stdin %v %q, want %q", tt.line, got, p.HasStdin, p.Stdin, tt.resume)
 		}
@@ -199,7 +199,7 @@ func TestGeminiPlansStdin(t *testing.T) {
 		{`-p ""`, "DATA", "", "", "DATA", true},
 	}
 	for _, tt := range tests {
-		p := gemini{}.Plan(parseGemini(tt.line+" -o json"), tooltest.To{ID: tooltest.SomeID, Prompt: tt.prompt, Asked: tt.asked, Whole: tt.asked == ""}.Target())
+		p := tool.Plan(parseGemini(tt.line+" -o json"), tooltest.To{ID: tooltest.SomeID, Prompt: tt.prompt, Asked: tt.asked, Whole: tt.asked == ""}.Target())
 		if got := strings.Join(p.Args, " "); got != "--resume="+tooltest.SomeID+tt.args+" -o json" || p.HasStdin != tt.hasStdin || p.Stdin != tt.stdin {
 			t.Errorf("%q, %.20q: %.80q with stdin %v %.20q", tt.line, tt.prompt, got, p.HasStdin, p.Stdin)
 		}
@@ -216,7 +216,7 @@ func TestGeminiComposes(t *testing.T) {
 		{"-p look", strings.Repeat("x", base.MaxYargsStdin+1), ""},
 	}
 	for _, tt := range tests {
-		if got := (gemini{}).EffectivePrompt(parseGemini(tt.line), tt.stdin); got != tt.want {
+		if got := tool.EffectivePrompt(parseGemini(tt.line), tt.stdin); got != tt.want {
 			t.Errorf("%q with %.20q: %.40q, want %.40q", tt.line, tt.stdin, got, tt.want)
 		}
 	}
@@ -233,7 +233,7 @@ func recording(t *testing.T, name, stream string) string {
 }
 
 func run(line, resume, stdout string) (out string, seen *rewrite.StreamState) {
-	s := (gemini{}).Stream(parseGemini(line), rewrite.Plan{Resume: resume}, "")
+	s := tool.Stream(parseGemini(line), rewrite.Plan{Resume: resume}, "")
 	for l := range bytes.Lines([]byte(stdout)) {
 		out += string(s.Line(l))
 	}
@@ -257,7 +257,7 @@ func TestGeminiShows(t *testing.T) {
 func TestGeminiShowsTheCallersPrompt(t *testing.T) {
 	const asked = "THE \"WHOLE\" <prompt>\n\n\u2028what number"
 	recorded := string(recording(t, "resume-ok-stream", "stdout"))
-	s := gemini{}.Stream(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.Plan{Resume: tooltest.SomeID, Prompt: "what number", Asked: asked}, "")
+	s := tool.Stream(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.Plan{Resume: tooltest.SomeID, Prompt: "what number", Asked: asked}, "")
 	var got strings.Builder
 	for line := range strings.Lines(recorded) {
 		got.Write(s.Line([]byte(line)))
@@ -267,7 +267,7 @@ func TestGeminiShowsTheCallersPrompt(t *testing.T) {
 	}
 	text := prompt.New("You are the coder.\n\n"+strings.Repeat("Keep it small, and test it. ", 100)+"\n\nThe last note.", tooltest.Key)
 	c := prompt.Compare(tooltest.NamedSent(strings.TrimSuffix(text.Text, "\n\nThe last note.")), text)
-	plan := gemini{}.Plan(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.ToResume(tooltest.SomeID, text, c, ""))
+	plan := tool.Plan(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.ToResume(tooltest.SomeID, text, c, ""))
 	if plan.Asked != text.Text || plan.Prompt == text.Text {
 		t.Errorf("asked %q, sent %q", plan.Asked, plan.Prompt)
 	}
@@ -389,7 +389,7 @@ func TestGeminiRefuses(t *testing.T) {
 		{"resume-ok-text", 0, ""},
 	}
 	for _, tt := range tests {
-		if got := (gemini{}).Refused(recording(t, tt.recording, "stderr"), tt.exit); got != tt.want {
+		if got := tool.Refused(recording(t, tt.recording, "stderr"), tt.exit); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.recording, got, tt.want)
 		}
 	}
@@ -416,14 +416,14 @@ func TestGeminiTellsLeftovers(t *testing.T) {
 		{"empty", "", false},
 	}
 	for _, tt := range tests {
-		if got := (gemini{}).IsOrphanFile("", []byte(tt.data)); got != tt.want {
+		if got := tool.IsOrphanFile("", []byte(tt.data)); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
 }
 
 func TestGeminiSessionPaths(t *testing.T) {
-	got := gemini{}.SessionPaths("/h/.gemini", "/work/app", "7f0cfa0b-8035-44f6-86ea-562f71d6efe2")
+	got := tool.SessionPaths("/h/.gemini", "/work/app", "7f0cfa0b-8035-44f6-86ea-562f71d6efe2")
 	want := []string{"/h/.gemini/tmp/app/chats/session-*-7f0cfa0b.jsonl", "/h/.gemini/tmp/*/chats/session-*-7f0cfa0b.jsonl"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -435,7 +435,7 @@ func TestGeminiHelp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	probe := (gemini{}).Options(string(help))
+	probe := tool.Options(string(help))
 	if !probe.Known || !probe.Resume || len(probe.Options) < 25 {
 		t.Fatalf("probe known %v, resume %v, %d options", probe.Known, probe.Resume, len(probe.Options))
 	}
@@ -469,7 +469,7 @@ func TestGeminiFailsOutside(t *testing.T) {
 	for status, want := range map[string]reason.Code{
 		"400": "", "401": reason.LoginRefused, "403": "", "429": reason.RateLimited, "503": reason.ServiceFailed, "x": "",
 	} {
-		s := gemini{}.Stream(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.Plan{}, "")
+		s := tool.Stream(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.Plan{}, "")
 		for line := range strings.Lines(strings.ReplaceAll(readText(t, path), `\"code\":400`, `\"code\":`+status)) {
 			s.Line([]byte(line))
 		}

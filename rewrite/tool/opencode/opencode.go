@@ -25,15 +25,14 @@ import (
 
 type opencode struct {
 	base.Base
-	descriptor *rewrite.Descriptor
-	variable   string // how the names of its variables begin
-	oldest     []int  // the oldest version that was measured
-	newest     []int  // the version, not measured, before which all are managed
+	variable string // how the names of its variables begin
+	oldest   []int  // the oldest version that was measured
+	newest   []int  // the version, not measured, before which all are managed
 }
 
 func init() {
-	rewrite.Register(opencode{base.Base{}, &descriptor, "OPENCODE_", []int{1, 17, 0}, []int{2}})
-	rewrite.Register(opencode{base.Base{}, &kiloDescriptor, "KILO_", []int{7, 7, 9}, []int{8}})
+	rewrite.Register(opencode{base.Base{About: &descriptor}, "OPENCODE_", []int{1, 17, 0}, []int{2}})
+	rewrite.Register(opencode{base.Base{About: &kiloDescriptor}, "KILO_", []int{7, 7, 9}, []int{8}})
 }
 
 var descriptor = rewrite.Descriptor{
@@ -54,6 +53,7 @@ var descriptor = rewrite.Descriptor{
 	Database:     "opencode.db",
 	SessionQuery: session,
 	AsksVersion:  true,
+	Variables:    variables("OPENCODE_"),
 	StandIn: rewrite.StandIn{
 		// The registry is where it looks for a package of its plugins, in the background.
 		Env:    []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "npm_config_registry=URL"},
@@ -77,6 +77,7 @@ var kiloDescriptor = rewrite.Descriptor{
 	Database:     "kilo.db",
 	SessionQuery: session,
 	AsksVersion:  true,
+	Variables:    variables("KILO_"),
 	StandIn: rewrite.StandIn{
 		Env: []string{
 			"KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_AUTOUPDATE=1", "KILO_TELEMETRY_LEVEL=off", "KILO_DISABLE_SESSION_INGEST=1",
@@ -120,8 +121,6 @@ const session = `SELECT time_updated, directory, revert IS NOT NULL, version, js
 	(SELECT count(*) FROM message WHERE session_id = session.id AND json_extract(data, '$.summary') = 1)
 	FROM session WHERE id = ?`
 
-func (o opencode) Descriptor() *rewrite.Descriptor { return o.descriptor }
-
 // dataHome returns the directory below which programs keep their data.
 func dataHome(env func(string) string) string {
 	return cmp.Or(env("XDG_DATA_HOME"), env("HOME")+"/.local/share")
@@ -163,11 +162,11 @@ var options = grammar.Table{
 	{[]string{"--yolo"}, rewrite.NoValue, grammar.Setting},
 }
 
-// Variables returns the variables with the tool's prefix. Some of kilo's are still opencode's.
-func (o opencode) Variables() rewrite.Variables {
+// variables returns the variables with the tool's prefix. Some of kilo's are still opencode's.
+func variables(prefix string) rewrite.Variables {
 	named := func(names ...string) (all []string) {
 		for _, name := range names {
-			all = append(all, o.variable+name)
+			all = append(all, prefix+name)
 		}
 		return all
 	}
@@ -187,7 +186,7 @@ type own struct {
 }
 
 func (o opencode) Parse(in rewrite.Invocation) rewrite.Call {
-	call := base.NewCall(o.descriptor, in)
+	call := o.NewCall(in)
 	end := len(in.Args)
 	if i := slices.Index(in.Args, "--"); i >= 0 {
 		end = i
@@ -210,7 +209,7 @@ var formats = map[string]rewrite.Format{"default": rewrite.Text, "json": rewrite
 
 // read copies into the call every option that does not decide whether it is managed.
 func read(c *rewrite.Call, o opencode, p grammar.Args, in rewrite.Invocation) {
-	c.Unknown, c.Home = p.Unknown, o.descriptor.Home(in.Env)
+	c.Unknown = p.Unknown
 	own := own{ownLogs: in.Env(o.variable+"PRINT_LOGS") != "", logLevel: in.Env(o.variable + "LOG_LEVEL")}
 	dir := ""
 	for _, option := range p.Options {
@@ -268,8 +267,8 @@ func workingDir(pwd, dir string) string {
 
 // settingsFiles returns the configuration of the user and the project, and the logins.
 func (o opencode) settingsFiles(dir string, env func(string) string) []string {
-	name, config := o.descriptor.Name, o.configHome(env)
-	files := []string{config + "/config.json", o.descriptor.Home(env) + "/auth.json", env(o.variable + "CONFIG")}
+	name, config := o.About.Name, o.configHome(env)
+	files := []string{config + "/config.json", o.About.Home(env) + "/auth.json", env(o.variable + "CONFIG")}
 	for _, directory := range []string{config, env(o.variable + "CONFIG_DIR"), env("HOME") + "/." + name} {
 		for _, file := range configs(name) {
 			files = append(files, directory+"/"+file)
@@ -299,12 +298,12 @@ func configs(name string) []string {
 }
 
 func (o opencode) configHome(env func(string) string) string {
-	return cmp.Or(env("XDG_CONFIG_HOME"), env("HOME")+"/.config") + "/" + o.descriptor.Name
+	return cmp.Or(env("XDG_CONFIG_HOME"), env("HOME")+"/.config") + "/" + o.About.Name
 }
 
 // watched returns the files that the tool reads on its own at the start of a session.
 func (o opencode) watched(env func(string) string) []rewrite.Watch {
-	name, config := o.descriptor.Name, o.configHome(env)
+	name, config := o.About.Name, o.configHome(env)
 	shown := "~/.config/" + name
 	watched := []rewrite.Watch{
 		{Path: config + "/AGENTS.md", Name: shown + "/AGENTS.md", Guard: reason.InstructionsChanged},
@@ -327,12 +326,12 @@ func (o opencode) why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) re
 	if len(p.Operands) > 0 {
 		first = in.Args[p.Operands[0].At]
 	}
-	if slices.Contains(o.descriptor.Servers, first) {
+	if slices.Contains(o.About.Servers, first) {
 		return reason.AppServer
 	}
 	p = p.WithoutOff()
 	level := base.Own[own](*c).logLevel
-	switch why := base.Why(c, o.descriptor, p, in, base.Signs{
+	switch why := base.Why(c, o.About, p, in, base.Signs{
 		Command:     first != "run" && first != "",
 		Interactive: first == "",
 		Bad:         p.Repeated() || c.Format == "",
@@ -413,8 +412,6 @@ func accounts(text string) (accounts []rewrite.Setting) {
 // ActsOn returns false: opencode run sends file mentions and slash commands as they stand.
 func (opencode) ActsOn(string) bool { return false }
 
-func (opencode) HelpArgs() []string { return []string{"run", "--help"} }
-
 func (opencode) Options(help string) rewrite.Probe {
 	return grammar.YargsProbe(help, "--format", "--session")
 }
@@ -473,7 +470,7 @@ func (opencode) ValidID(id string) bool {
 
 // SessionPaths returns the database.
 func (o opencode) SessionPaths(home, _, _ string) []string {
-	return []string{rewrite.Literal(home) + "/" + o.descriptor.Database}
+	return []string{rewrite.Literal(home) + "/" + o.About.Database}
 }
 
 // SessionFiles returns false: a session is no file.

@@ -27,7 +27,7 @@ type stream struct {
 }
 
 func (o opencode) Stream(c rewrite.Call, p rewrite.Plan, before rewrite.Totals) rewrite.Stream {
-	return &stream{Stream: base.Stream{Call: c, Plan: p}, before: before, kilo: o.descriptor == &kiloDescriptor}
+	return &stream{Stream: base.Stream{Call: c, Plan: p}, before: before, kilo: o.About == &kiloDescriptor}
 }
 
 func (s *stream) Line(line []byte) []byte {

@@ -16,7 +16,9 @@ import (
 
 type qwen struct{ base.Base }
 
-func init() { rewrite.Register(qwen{}) }
+func init() { rewrite.Register(tool) }
+
+var tool = qwen{base.Base{About: &descriptor, Refusals: refusals}}
 
 var descriptor = rewrite.Descriptor{
 	Name:        "qwen",
@@ -32,6 +34,15 @@ var descriptor = rewrite.Descriptor{
 	Home:        home,
 	CacheByText: true, // implicit caching of DashScope
 	Sessions:    []string{"projects/*/chats/????????-????-????-????-????????????.jsonl"},
+	Variables: rewrite.Variables{
+		Settings: []string{"QWEN_*", "ENABLE_WEB_SEARCH", "WEB_SEARCH_*"},
+		Account:  []string{"OPENAI_*", "DASHSCOPE_*", "ANTHROPIC_*", "GEMINI_*", "QWEN_OAUTH", "QWEN_API_KEY", "QWEN_CUSTOM_API_KEY_*", "QWEN_BASE_URL"},
+		Neutral: []string{
+			"OPENAI_MODEL", "QWEN_MODEL", // already counted as the call's model
+			"QWEN_HOME", "QWEN_RUNTIME_DIR", "QWEN_TELEMETRY_*", "QWEN_DEBUG_LOG_FILE", "QWEN_CODE_IDE_*",
+			"QWEN_CODE_SUPPRESS_YOLO_WARNING", "QWEN_CODE_PROFILE_*",
+		},
+	},
 
 	StandIn: rewrite.StandIn{
 		Env: []string{
@@ -51,8 +62,6 @@ var descriptor = rewrite.Descriptor{
 `,
 	},
 }
-
-func (qwen) Descriptor() *rewrite.Descriptor { return &descriptor }
 
 // options lists every option of qwen 0.24.4, the hidden ones included. ManyValues are yargs
 // arrays, with one value per occurrence.
@@ -121,24 +130,11 @@ var options = grammar.Table{
 	{[]string{"--yolo", "-y"}, rewrite.NoValue, grammar.Setting},
 }
 
-// Variables returns qwen's own variables, and those of the APIs that it can use.
-func (qwen) Variables() rewrite.Variables {
-	return rewrite.Variables{
-		Settings: []string{"QWEN_*", "ENABLE_WEB_SEARCH", "WEB_SEARCH_*"},
-		Account:  []string{"OPENAI_*", "DASHSCOPE_*", "ANTHROPIC_*", "GEMINI_*", "QWEN_OAUTH", "QWEN_API_KEY", "QWEN_CUSTOM_API_KEY_*", "QWEN_BASE_URL"},
-		Neutral: []string{
-			"OPENAI_MODEL", "QWEN_MODEL", // already counted as the call's model
-			"QWEN_HOME", "QWEN_RUNTIME_DIR", "QWEN_TELEMETRY_*", "QWEN_DEBUG_LOG_FILE", "QWEN_CODE_IDE_*",
-			"QWEN_CODE_SUPPRESS_YOLO_WARNING", "QWEN_CODE_PROFILE_*",
-		},
-	}
-}
-
 // own is what qwen's calls have of their own: where their sessions are.
 type own struct{ chats base.Project }
 
-func (qwen) Parse(in rewrite.Invocation) rewrite.Call {
-	call := base.NewCall(&descriptor, in)
+func (q qwen) Parse(in rewrite.Invocation) rewrite.Call {
+	call := q.NewCall(in)
 	p := grammar.Yargs(in.Args, options.With(in.Learned))
 	call.Model = cmp.Or(in.Env("OPENAI_MODEL"), in.Env("QWEN_MODEL"))
 	base.ReadYargs(&call, p, in)
@@ -147,7 +143,6 @@ func (qwen) Parse(in rewrite.Invocation) rewrite.Call {
 			s.Value, s.File = s.Value[1:], true
 		}
 	}
-	call.Home = home(in.Env)
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
 		settings := settingsHome(in.Env)
@@ -320,7 +315,3 @@ var refusals = base.Refusals{
 
 // failures begin an error of the API.
 var failures = base.WithStatus("[API Error: ", base.Failure{Begins: "[API Error: Connection error.", Why: reason.Unreachable})
-
-// Refused ignores limits, logins, network errors and anything unknown: they do not concern the
-// session.
-func (qwen) Refused(stderr string, exit int) reason.Code { return refusals.After(stderr, exit) }

@@ -18,7 +18,7 @@ import (
 
 // parseQwen reads a command line as parseGemini does.
 func parseQwen(line string, env ...string) rewrite.Call {
-	return qwen{}.Parse(tooltest.Invocation(line, env...))
+	return tool.Parse(tooltest.Invocation(line, env...))
 }
 
 func TestQwenReads(t *testing.T) {
@@ -79,7 +79,7 @@ func TestQwenModelAndHomes(t *testing.T) {
 // Versions that do not copy sessions are passed through: with stream-json they end well where the API refuses.
 func TestQwenOldVersions(t *testing.T) {
 	for version, want := range map[string]rewrite.Mode{"0.15.10": rewrite.Passthrough, "0.23.3": rewrite.Passthrough, "0.23.4": rewrite.Fresh, "0.24.4": rewrite.Fresh, "": rewrite.Fresh} {
-		if c := (qwen{}).ResolveWithEnv(parseQwen("hi", ""), rewrite.HostEnv{Version: version}); c.Mode != want || c.Copies != (want == rewrite.Fresh && version != "") {
+		if c := tool.ResolveWithEnv(parseQwen("hi", ""), rewrite.HostEnv{Version: version}); c.Mode != want || c.Copies != (want == rewrite.Fresh && version != "") {
 			t.Errorf("%q: %s (%s), copies %t", version, c.Mode, c.Reason, c.Copies)
 		}
 	}
@@ -89,7 +89,7 @@ func TestQwenOldVersions(t *testing.T) {
 func TestQwenSettles(t *testing.T) {
 	settle := func(text string) rewrite.Call {
 		c := parseQwen("hi", "")
-		return qwen{}.ResolveWithEnv(c, rewrite.HostEnv{Settings: map[string]string{".qwen/settings.json": text}})
+		return tool.ResolveWithEnv(c, rewrite.HostEnv{Settings: map[string]string{".qwen/settings.json": text}})
 	}
 	without := settle(`{"a": 1, "b": {"c": true}}`)
 	for _, text := range []string{`{"$version": 4, "a": 1, "b": {"c": true}}`, "{\n  \"a\": 1,\n  \"b\": {\"c\": true},\n  \"$version\": 4\n}\n"} {
@@ -134,7 +134,7 @@ func TestQwenPlans(t *testing.T) {
 		{"hi -o stream-json", fork, "--resume=" + tooltest.SomeID + " --fork-session --prompt=hi -o stream-json"},
 	}
 	for _, tt := range tests {
-		plan := qwen{}.Plan(parseQwen(tt.line, ""), tt.target)
+		plan := tool.Plan(parseQwen(tt.line, ""), tt.target)
 		if got := strings.Join(plan.Args, " "); got != tt.want || !plan.ReexecsSelf || !plan.ExitsBeforeFlush {
 			t.Errorf("%q: %q, want %q", tt.line, got, tt.want)
 		}
@@ -149,7 +149,7 @@ func TestQwenComposes(t *testing.T) {
 		{"look", "/etc/passwd", ""},
 		{"", strings.Repeat("x", base.MaxYargsStdin+1), ""},
 	} {
-		if got := (qwen{}).EffectivePrompt(parseQwen(tt.line, ""), tt.stdin); got != tt.want {
+		if got := tool.EffectivePrompt(parseQwen(tt.line, ""), tt.stdin); got != tt.want {
 			t.Errorf("%q and %.20q: %.20q", tt.line, tt.stdin, got)
 		}
 	}
@@ -166,7 +166,7 @@ func recording(t *testing.T, name, stream string) string {
 
 // playQwen returns what a caller of a format sees of a recorded stdout.
 func playQwen(format rewrite.Format, plan rewrite.Plan, previous rewrite.Totals, stdout string) (out, errOut string, seen *rewrite.StreamState) {
-	s := qwen{}.Stream(rewrite.Call{Format: format}, plan, previous)
+	s := tool.Stream(rewrite.Call{Format: format}, plan, previous)
 	for line := range strings.Lines(stdout) {
 		out += string(s.Line([]byte(line)))
 		errOut += s.TakeStderr()
@@ -240,7 +240,7 @@ func TestQwenRefuses(t *testing.T) {
 		{"resume-text", 0, ""},
 	}
 	for _, tt := range tests {
-		if got := (qwen{}).Refused(recording(t, tt.recording, "stderr"), tt.exit); got != tt.want {
+		if got := tool.Refused(recording(t, tt.recording, "stderr"), tt.exit); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.recording, got, tt.want)
 		}
 	}
@@ -284,16 +284,16 @@ func TestQwenWrongID(t *testing.T) {
 }
 
 func TestQwenSessionFiles(t *testing.T) {
-	paths := qwen{}.SessionPaths("/h/.qwen", "/work/my app", tooltest.SomeID)
+	paths := tool.SessionPaths("/h/.qwen", "/work/my app", tooltest.SomeID)
 	file := "/projects/-work-my-app/chats/" + tooltest.SomeID + ".jsonl"
 	if want := []string{"/h/.qwen" + file, "/h/.qwen/projects/*/chats/" + tooltest.SomeID + ".jsonl"}; !slices.Equal(paths, want) {
 		t.Errorf("%q, want %q", paths, want)
 	}
-	files, ok := qwen{}.SessionFiles("/h/.qwen", tooltest.SomeID, paths[0])
+	files, ok := tool.SessionFiles("/h/.qwen", tooltest.SomeID, paths[0])
 	if !ok || files.Paths[0] != file[1:] || !slices.Contains(files.Paths, "file-history/"+tooltest.SomeID) || len(files.Paths) != 5 {
 		t.Errorf("%v, %+v", ok, files)
 	}
-	if _, ok := (qwen{}).SessionFiles("/h/.qwen", tooltest.SomeID, "/h/.qwen/projects/x/"+tooltest.SomeID+".jsonl"); ok {
+	if _, ok := tool.SessionFiles("/h/.qwen", tooltest.SomeID, "/h/.qwen/projects/x/"+tooltest.SomeID+".jsonl"); ok {
 		t.Error("a file elsewhere is a session")
 	}
 }
@@ -303,7 +303,7 @@ func TestQwenHelp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	probe := (qwen{}).Options(string(help))
+	probe := tool.Options(string(help))
 	if !probe.Known || !probe.Resume || len(probe.Options) < 50 {
 		t.Fatalf("probe known %v, resume %v, %d options", probe.Known, probe.Resume, len(probe.Options))
 	}

@@ -20,7 +20,9 @@ import (
 
 type vibe struct{ base.Base }
 
-func init() { rewrite.Register(vibe{}) }
+func init() { rewrite.Register(tool) }
+
+var tool = vibe{base.Base{About: &descriptor}}
 
 var descriptor = rewrite.Descriptor{
 	Name:        "vibe",
@@ -37,6 +39,15 @@ var descriptor = rewrite.Descriptor{
 	Home:     store,
 	Sessions: []string{"unified/*/meta.json", "session_*/meta.json"},
 	Travels:  true,
+	// vibe reads any configuration key from VIBE_KEY.
+	Variables: rewrite.Variables{
+		Settings: []string{"VIBE_*"},
+		Account:  []string{"MISTRAL_*", "VIBE_VIBE_BASE_URL"},
+		Neutral: []string{
+			"VIBE_ACTIVE_MODEL", // already counted as the call's model
+			"VIBE_HOME", "VIBE_CWD", "VIBE_SESSION_LOGGING", "VIBE_ENABLE_TELEMETRY", "VIBE_LOG_*",
+		},
+	},
 	StandIn: rewrite.StandIn{
 		Env:    []string{"VIBE_HOME=HOME/.vibe", "MISTRAL_API_KEY=stand-in"},
 		Config: ".vibe/config.toml",
@@ -69,8 +80,6 @@ cached_input_price = 0.15
 	},
 }
 
-func (vibe) Descriptor() *rewrite.Descriptor { return &descriptor }
-
 // options lists every option of vibe 3.0.3: those in --help, and the hidden ones.
 var options = grammar.Table{
 	{[]string{"--add-dir"}, rewrite.OneValue, grammar.Setting},
@@ -100,23 +109,11 @@ var options = grammar.Table{
 	{[]string{"--worktree"}, rewrite.OptionalValue, grammar.Unmanaged},
 }
 
-// Variables returns the prefix VIBE_: vibe reads any configuration key from VIBE_KEY.
-func (vibe) Variables() rewrite.Variables {
-	return rewrite.Variables{
-		Settings: []string{"VIBE_*"},
-		Account:  []string{"MISTRAL_*", "VIBE_VIBE_BASE_URL"},
-		Neutral: []string{
-			"VIBE_ACTIVE_MODEL", // already counted as the call's model
-			"VIBE_HOME", "VIBE_CWD", "VIBE_SESSION_LOGGING", "VIBE_ENABLE_TELEMETRY", "VIBE_LOG_*",
-		},
-	}
-}
-
 // own is what vibe's calls have of their own: the caller's --output-dir.
 type own struct{ outputDir string }
 
 func (v vibe) Parse(in rewrite.Invocation) rewrite.Call {
-	call := base.NewCall(&descriptor, in)
+	call := v.NewCall(in)
 	p, _ := grammar.Clap(in.Args, 0, options.With(in.Learned), func(string) bool { return false })
 	read(&call, p, in)
 	base.Settle(&call, why(&call, p, in), call.Format == rewrite.StreamJSON) // each output line contains the session ID
@@ -153,7 +150,6 @@ func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 			agent = value
 		}
 	}
-	c.Home = store(in.Env)
 	c.SettingsFiles = settingsFiles(agent, c.Dir, in.Env)
 	c.Watched = watched(home(in.Env))
 	// Data beside a prompt in argv are dropped (recordings/vibe/stdin-and-arg).

@@ -86,7 +86,7 @@ func TestVibeReadsEarlierTurns(t *testing.T) {
 
 // call reads a command line written as words; underscores stand for spaces.
 func call(line string, env ...string) rewrite.Call {
-	return vibe{}.Parse(tooltest.Invocation(line, env...))
+	return tool.Parse(tooltest.Invocation(line, env...))
 }
 
 func TestVibeReads(t *testing.T) {
@@ -159,7 +159,7 @@ func TestVibeAtATerminal(t *testing.T) {
 		{"-p", true, false, reason.BadUsage, rewrite.StdinUnused},
 	}
 	for _, tt := range tests {
-		c := vibe{}.Parse(rewrite.Invocation{Args: strings.Fields(tt.args), Env: none, StdinTTY: tt.stdin, StdoutTTY: tt.stdout})
+		c := tool.Parse(rewrite.Invocation{Args: strings.Fields(tt.args), Env: none, StdinTTY: tt.stdin, StdoutTTY: tt.stdout})
 		if c.Reason != tt.want || c.Stdin != tt.use {
 			t.Errorf("%q, terminals %v %v: %q %v, want %q %v", tt.args, tt.stdin, tt.stdout, c.Reason, c.Stdin, tt.want, tt.use)
 		}
@@ -219,14 +219,14 @@ func TestVibeSettles(t *testing.T) {
 		"2.26.1": "", "2.27.0": "", "3.0.3": "", "3.12.0": "",
 		"": reason.NoResume, "2.18.4": reason.NoResume, "2.25.8": reason.NoResume, "2.26.0": reason.NoResume, "4.0.0": reason.NoResume,
 	} {
-		c := vibe{}.ResolveWithEnv(call("-p hi"), rewrite.HostEnv{Version: version})
+		c := tool.ResolveWithEnv(call("-p hi"), rewrite.HostEnv{Version: version})
 		if c.Reason != want || c.NoResume != (want != "") {
 			t.Errorf("version %q: %q, want %q", version, c.Reason, want)
 		}
 	}
 	with := func(text string) []rewrite.Setting {
 		c := call("-p hi")
-		return vibe{}.ResolveWithEnv(c, rewrite.HostEnv{Version: "3.0.3", Settings: map[string]string{c.SettingsFiles[0]: text}}).Settings
+		return tool.ResolveWithEnv(c, rewrite.HostEnv{Version: "3.0.3", Settings: map[string]string{c.SettingsFiles[0]: text}}).Settings
 	}
 	if slices.Equal(with(`active_model = "a"`), with(`active_model = "b"`)) {
 		t.Error("another model in the configuration does not count")
@@ -245,10 +245,10 @@ func TestVibePlans(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := call(tt.line)
-		if got := strings.Join(vibe{}.Plan(c, rewrite.ToFresh("OLD")).Args, " "); got != tt.fresh {
+		if got := strings.Join(tool.Plan(c, rewrite.ToFresh("OLD")).Args, " "); got != tt.fresh {
 			t.Errorf("%q fresh: %q, want %q", tt.line, got, tt.fresh)
 		}
-		p := vibe{}.Plan(c, tooltest.To{ID: tooltest.SomeID, Prompt: "NEW", Asked: c.Prompt}.Target())
+		p := tool.Plan(c, tooltest.To{ID: tooltest.SomeID, Prompt: "NEW", Asked: c.Prompt}.Target())
 		if got := strings.Join(p.Args, " "); got != tt.resume || p.Resume != tooltest.SomeID {
 			t.Errorf("%q resumed: %q, want %q", tt.line, got, tt.resume)
 		}
@@ -272,7 +272,7 @@ func TestVibePlansStdin(t *testing.T) {
 		{"-p", long, "--prompt", long, true},
 	}
 	for _, tt := range tests {
-		p := vibe{}.Plan(call(tt.line), tooltest.To{ID: tooltest.SomeID, Prompt: tt.prompt}.Target())
+		p := tool.Plan(call(tt.line), tooltest.To{ID: tooltest.SomeID, Prompt: tt.prompt}.Target())
 		if p.Args[2] != tt.first || p.HasStdin != tt.hasStdin || p.Stdin != tt.stdin {
 			t.Errorf("%q, %.9q: %.20q, stdin %v %.20q", tt.line, tt.prompt, p.Args, p.HasStdin, p.Stdin)
 		}
@@ -280,11 +280,11 @@ func TestVibePlansStdin(t *testing.T) {
 }
 
 func TestVibeFollows(t *testing.T) {
-	mine := vibe{}.Plan(call("-p hi"), rewrite.ToFresh("hi")).Follow
+	mine := tool.Plan(call("-p hi"), rewrite.ToFresh("hi")).Follow
 	if len(mine) != 2 || mine[0] != (rewrite.Follow{Dir: rewrite.Scratch, Name: "export.json"}) {
 		t.Errorf("follows %+v", mine)
 	}
-	theirs := vibe{}.Plan(call("-p hi --output json --output-dir d"), rewrite.ToFresh("hi")).Follow
+	theirs := tool.Plan(call("-p hi --output json --output-dir d"), rewrite.ToFresh("hi")).Follow
 	if !slices.Equal(theirs, []rewrite.Follow{{Dir: "d", Name: "export.json"}}) {
 		t.Errorf("follows %+v", theirs)
 	}
@@ -296,7 +296,7 @@ func TestVibeComposes(t *testing.T) {
 		{"-p _hi_", "data\n", " hi "},
 	}
 	for _, tt := range tests {
-		if got := (vibe{}).EffectivePrompt(call(tt.line), tt.stdin); got != tt.want {
+		if got := tool.EffectivePrompt(call(tt.line), tt.stdin); got != tt.want {
 			t.Errorf("%q with %q: %q, want %q", tt.line, tt.stdin, got, tt.want)
 		}
 	}
@@ -307,7 +307,7 @@ func TestVibeOptionsAreThoseOfItsHelp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	probe := vibe{}.Options(string(help))
+	probe := tool.Options(string(help))
 	if !probe.Known || !probe.Resume {
 		t.Errorf("probe %+v", probe)
 	}
@@ -337,7 +337,7 @@ var iD = regexp.MustCompile(`"sessionId": ?"([0-9a-f-]{36})"`)
 
 // show feeds output to the stream of a call, and gives what the caller sees.
 func show(c rewrite.Call, p rewrite.Plan, output []byte) (string, *rewrite.StreamState) {
-	s := (vibe{}).Stream(c, p, "")
+	s := tool.Stream(c, p, "")
 	var out []byte
 	for l := range bytes.Lines(output) {
 		out = append(out, s.Line(l)...)
@@ -452,7 +452,7 @@ func TestVibeResumedStreaming(t *testing.T) {
 		t.Errorf("another session: %+v", seen)
 	}
 	// 2.25.8 showed the history first; it is not managed, but must not be believed either.
-	if c := (vibe{}).ResolveWithEnv(c, rewrite.HostEnv{Version: "2.25.8"}); c.Mode != rewrite.Passthrough {
+	if c := tool.ResolveWithEnv(c, rewrite.HostEnv{Version: "2.25.8"}); c.Mode != rewrite.Passthrough {
 		t.Errorf("2.25.8: %s", c.Mode)
 	}
 }
@@ -460,7 +460,7 @@ func TestVibeResumedStreaming(t *testing.T) {
 func TestVibeExports(t *testing.T) {
 	const id = "67c46b88-7b2a-7c66-2219-61f12294f1c7"
 	read := func(name string, resume string) *rewrite.StreamState {
-		s := (vibe{}).Stream(call("-p x"), rewrite.Plan{Resume: resume}, "")
+		s := tool.Stream(call("-p x"), rewrite.Plan{Resume: resume}, "")
 		s.File("/tmp/x/export.json", recording(t, name, "export.json"))
 		return s.Seen()
 	}
@@ -503,7 +503,7 @@ func TestVibeRefusals(t *testing.T) {
 		{`{"outcome":"finished","steps":1,"error":null}`, "", "", ""},
 	}
 	for _, tt := range tests {
-		s := (vibe{}).Stream(call("-p x"), rewrite.Plan{Resume: tooltest.SomeID}, "")
+		s := tool.Stream(call("-p x"), rewrite.Plan{Resume: tooltest.SomeID}, "")
 		s.File("export.json", []byte(strings.NewReplacer("MESSAGE", tt.message, "CODE", tt.code).Replace(tt.export)))
 		if got := s.Seen().Refusal; got != tt.want {
 			t.Errorf("%s %q: %q, want %q", tt.export, tt.message, got, tt.want)
@@ -515,11 +515,11 @@ func TestVibeRefusals(t *testing.T) {
 		"resume-other-vibe-home": reason.RefusedUnknown, "v2.25.8-resume-unknown-text": reason.RefusedUnknown,
 		"http500-text": "", "http401-text": "", "toobig-text": "", "badflag": "", "maxturns-text": "", "fresh-text": "",
 	} {
-		if got := (vibe{}).Refused(string(recording(t, name, "stderr")), 1); got != want {
+		if got := tool.Refused(string(recording(t, name, "stderr")), 1); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if r := (vibe{}).Refused("Error: Session not found: x\n", 0); r != "" {
+	if r := tool.Refused("Error: Session not found: x\n", 0); r != "" {
 		t.Errorf("a run that went well: %q", r)
 	}
 }
@@ -528,7 +528,7 @@ func TestVibeRefusals(t *testing.T) {
 func TestVibeBelievesAForeignExportOnlyUnderItsID(t *testing.T) {
 	export := recording(t, "output-dir-2", "export.json")
 	for id, want := range map[string]bool{"67c46b88-7b2a-7c66-2219-61f12294f1c7": true, tooltest.SomeID: false} {
-		s := (vibe{}).Stream(call("-p x --output streaming --output-dir d"), rewrite.Plan{}, "")
+		s := tool.Stream(call("-p x --output streaming --output-dir d"), rewrite.Plan{}, "")
 		s.File("d/export.json", export) // before there is an id: another run's
 		s.Line([]byte(`{"sessionId":"` + id + `","type":"message","role":"user"}` + "\n"))
 		s.File("d/export.json", export)
@@ -541,7 +541,7 @@ func TestVibeBelievesAForeignExportOnlyUnderItsID(t *testing.T) {
 func TestVibeCheckpoints(t *testing.T) {
 	const newest = `{"compaction_count":2,"last_reported_context_tokens":42789}`
 	for _, order := range [][]string{{"16", "24"}, {"24", "16"}} {
-		s := (vibe{}).Stream(call("-p x"), rewrite.Plan{}, "")
+		s := tool.Stream(call("-p x"), rewrite.Plan{}, "")
 		for _, n := range order {
 			text := map[string]string{"16": `{"compaction_count":0,"last_reported_context_tokens":9}`, "24": newest}[n]
 			s.File("/tmp/x/session/generations/00000000000000"+n+"/checkpoint.json", []byte(text))
@@ -550,7 +550,7 @@ func TestVibeCheckpoints(t *testing.T) {
 			t.Errorf("read in the order %v: %+v", order, seen)
 		}
 	}
-	s := (vibe{}).Stream(call("-p x"), rewrite.Plan{}, "")
+	s := tool.Stream(call("-p x"), rewrite.Plan{}, "")
 	for _, tt := range []struct {
 		text      string
 		used      int64
@@ -576,12 +576,12 @@ func TestVibeSeesACompaction(t *testing.T) {
 
 func TestVibeIDs(t *testing.T) {
 	for id, want := range map[string]bool{"67c46b88-7b2a-7c66-2219-61f12294f1c7": true, "67c46b88": false, "../x": false, "": false} {
-		if (vibe{}).ValidID(id) != want {
+		if tool.ValidID(id) != want {
 			t.Errorf("%q", id)
 		}
 	}
 	want := []string{"/s/unified/" + tooltest.SomeID + "/journal/*.jsonl"}
-	if got := (vibe{}).SessionPaths("/s", "/w", tooltest.SomeID); !slices.Equal(got, want) {
+	if got := tool.SessionPaths("/s", "/w", tooltest.SomeID); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }
