@@ -11,10 +11,29 @@ import (
 // A Stream is what the streams have in common. A stream defines anew what is otherwise with its tool: here stderr and
 // files say nothing, and rendered formats need the whole output.
 type Stream struct {
-	Call   rewrite.Call
-	Plan   rewrite.Plan
-	State  rewrite.StreamState
-	Stderr string // to be shown there
+	Call     rewrite.Call
+	Plan     rewrite.Plan
+	Previous rewrite.Totals // the session's before the run
+	State    rewrite.StreamState
+	Stderr   string // to be shown there
+
+	Max       int  // what MaxLine returns
+	AtEnd     bool // what PrintsAtEnd returns
+	Holds     bool // what HoldsOutput returns
+	Malformed bool // an event had an unexpected shape
+}
+
+// NewStream returns the common part of a stream. Text is shown unchanged: if a long line of it waited here, the tool would
+// not notice that its reader is gone.
+func NewStream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) Stream {
+	s := Stream{Call: c, Plan: p, Previous: previous}
+	switch c.Format {
+	case rewrite.StreamJSON:
+		s.Max = rewrite.LongestLine
+	case rewrite.Text:
+		s.Max = rewrite.NoLines
+	}
+	return s
 }
 
 // Seen implements Stream.
@@ -53,23 +72,14 @@ func (s *Stream) File(string, []byte) {}
 // End implements Stream.
 func (s *Stream) End() []byte { return nil }
 
-// MaxLine implements Stream. Text is shown unchanged: if a long line of it waited here, the tool would not notice that
-// its reader is gone.
-func (s *Stream) MaxLine() int {
-	switch s.Call.Format {
-	case rewrite.StreamJSON:
-		return rewrite.LongestLine
-	case rewrite.Text:
-		return rewrite.NoLines
-	}
-	return 0
-}
+// MaxLine implements Stream.
+func (s *Stream) MaxLine() int { return s.Max }
 
 // PrintsAtEnd implements Stream.
-func (s *Stream) PrintsAtEnd() bool { return false }
+func (s *Stream) PrintsAtEnd() bool { return s.AtEnd }
 
 // HoldsOutput implements Stream.
-func (s *Stream) HoldsOutput() bool { return false }
+func (s *Stream) HoldsOutput() bool { return s.Holds }
 
 // A ShownText is the common part of streams of text that is shown as it comes, where the tool's own session file shows
 // what the run was. A run whose output is too long to keep cannot be resumed.

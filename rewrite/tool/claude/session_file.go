@@ -60,11 +60,11 @@ func (s *stream) File(_ string, line []byte) {
 		s.State.Compacted = true
 	case e.Type == "assistant":
 		s.State.Version = e.Version
-		s.malformed = s.malformed || !e.Whole
+		s.Malformed = s.Malformed || !e.Whole
 		s.learnMessage(&e.ClaudeEvent)
 		s.addUsage(&e.ClaudeEvent)
 		s.newest = e
-		if s.malformed { // json's result may have been read before
+		if s.Malformed { // json's result may have been read before
 			s.State.Failed, s.State.TurnLimit = true, false
 		}
 		s.settle()
@@ -85,17 +85,17 @@ func (s *stream) settle() {
 	switch {
 	case usesTool:
 		if turns != "" && s.shows(limit) {
-			seen.Final, seen.Failed, seen.TurnLimit = true, true, !s.malformed
+			seen.Final, seen.Failed, seen.TurnLimit = true, true, !s.Malformed
 		}
 	case s.newest.APIError:
 		if s.shows(text) {
 			failed := true
-			event := base.ClaudeEvent{IsError: &failed, Result: &text, APIStatus: s.newest.Status, Whole: !s.malformed}
+			event := base.ClaudeEvent{IsError: &failed, Result: &text, APIStatus: s.newest.Status, Whole: !s.Malformed}
 			seen.Final, seen.Failed, seen.Refusal, seen.Outside = true, true, refusal(&event), outside(&event)
 		}
 	default:
 		if s.TooLong || s.shows(text) {
-			seen.Final, seen.Failed, seen.Answer = true, s.TooLong || s.malformed, text
+			seen.Final, seen.Failed, seen.Answer = true, s.TooLong || s.Malformed, text
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (s *stream) learnCosts(line []byte) {
 	s.State.Totals = base.EncodeTotals(numbers, runsOn)
 	own := line
 	if s.Plan.Resume != "" {
-		if own = base.SubtractTotals(line, numbers, s.previous); bytes.Equal(own, line) {
+		if own = base.SubtractTotals(line, numbers, s.Previous); bytes.Equal(own, line) {
 			return
 		}
 	}

@@ -18,9 +18,7 @@ import (
 // claude counts over the whole session.
 type stream struct {
 	base.ShownText // of text alone
-	previous       rewrite.Totals
 	results        int
-	malformed      bool // an event had an unexpected shape
 
 	held   []byte // json of a resumed call: the result and what came after it
 	result int    // length of the result in held
@@ -28,13 +26,10 @@ type stream struct {
 }
 
 func (claude) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
-	return &stream{ShownText: base.ShownText{Stream: base.Stream{Call: c, Plan: p}}, previous: previous}
-}
-
-func (s *stream) PrintsAtEnd() bool { return s.Call.Format != rewrite.StreamJSON }
-
-func (s *stream) HoldsOutput() bool {
-	return s.Call.Format == rewrite.JSON || s.Call.Format == rewrite.JSONVerbose
+	s := &stream{ShownText: base.ShownText{Stream: base.NewStream(c, p, previous)}}
+	s.AtEnd = c.Format != rewrite.StreamJSON
+	s.Holds = s.AtEnd && c.Format != rewrite.Text
+	return s
 }
 
 // marks are words of which every line worth parsing contains at least one. The order of keys
@@ -127,7 +122,7 @@ func (s *stream) read(line []byte) *base.ClaudeEvent {
 	}
 	e := &base.ClaudeEvent{}
 	_, e.Whole = jsonline.ReadEvent(line, e)
-	s.malformed = s.malformed || !e.Whole && e.Matters() && line[0] == '{'
+	s.Malformed = s.Malformed || !e.Whole && e.Matters() && line[0] == '{'
 	return e
 }
 
@@ -191,8 +186,8 @@ func (s *stream) learnID(e *base.ClaudeEvent, begun bool) {
 func (s *stream) learnResult(e *base.ClaudeEvent) {
 	s.State.Results++
 	s.State.Final = e.StartupFailure == ""
-	s.State.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.malformed
-	s.State.TurnLimit = e.Subtype == "error_max_turns" && !s.malformed
+	s.State.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.Malformed
+	s.State.TurnLimit = e.Subtype == "error_max_turns" && !s.Malformed
 	s.State.Answer = e.Answer()
 	s.State.Refusal, s.State.Outside = refusal(e), outside(e)
 	if s.State.Refusal == reason.RefusedUnknown {
@@ -241,10 +236,10 @@ func (s *stream) ownFigures(line []byte) []byte {
 	s.State.Totals = base.EncodeTotals(numbers, runsOn)
 	s.State.OwnFigures = !base.AtLeast(s.State.Version, 2, 1, 277) || tellsOwnFigures(numbers)
 	if s.results++; s.Plan.Copy && s.results == 1 {
-		s.previous = carried(numbers, s.previous)
+		s.Previous = carried(numbers, s.Previous)
 	}
 	if s.Plan.Resume != "" && s.State.Version != "" && base.AtLeast(s.State.Version, 2, 1, 277) {
-		line = base.SubtractTotals(line, numbers, s.previous)
+		line = base.SubtractTotals(line, numbers, s.Previous)
 		numbers = jsonline.Numbers(line)
 	}
 	s.learnUsage(line, numbers)

@@ -19,7 +19,6 @@ import (
 // and a line about stdin.
 type stream struct {
 	base.Stream
-	previous rewrite.Totals
 
 	notice string // to be shown on stderr; "" once shown
 	out    []byte // the last rendering of stderr; its memory is reused
@@ -33,12 +32,11 @@ type stream struct {
 	total        bool            // the transcript has ended
 	exact        bool            // the totals are from the rollout
 
-	held      []rolloutLine // lines that came before the ID was known
-	heldLen   int
-	malformed bool // an event had an unexpected shape
-	turnID    string
-	earlier   usage // of the turns before turnID
-	turn      usage // of turnID
+	held    []rolloutLine // lines that came before the ID was known
+	heldLen int
+	turnID  string
+	earlier usage // of the turns before turnID
+	turn    usage // of turnID
 }
 
 // A place is how far the transcript on stderr has come.
@@ -55,7 +53,7 @@ const (
 )
 
 func (codex) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
-	s := &stream{Stream: base.Stream{Call: c, Plan: p}, previous: previous}
+	s := &stream{Stream: base.NewStream(c, p, previous)}
 	if p.Resume != "" {
 		s.notice = notice(&c)
 	}
@@ -123,12 +121,12 @@ func (s *stream) Line(line []byte) []byte {
 	case e.Type == "thread.started":
 		s.learnID(e.ThreadID, "stdout")
 	case strings.HasPrefix(e.Type, "item."):
-		s.malformed = s.malformed || !whole
+		s.Malformed = s.Malformed || !whole
 		s.learnItem(&e)
 	case e.Type == "turn.failed":
 		s.fail(e.Error.Message)
 	case e.Type == "turn.completed":
-		s.State.Final, s.State.Failed = true, s.malformed
+		s.State.Final, s.State.Failed = true, s.Malformed
 		return s.ownFigures(line)
 	}
 	return line
@@ -226,7 +224,7 @@ func (s *stream) ownFigures(line []byte) []byte {
 	s.State.Totals = base.EncodeTotals(numbers, func(path string) bool { return strings.HasPrefix(path, usageKey) })
 	own := line
 	if s.Plan.Resume != "" {
-		own = base.SubtractTotals(line, numbers, s.previous)
+		own = base.SubtractTotals(line, numbers, s.Previous)
 	}
 	runsOn := s.Plan.Resume != "" && bytes.Equal(own, line) || s.Call.Mode == rewrite.Observe
 	var e event
@@ -365,7 +363,7 @@ func (s *stream) ownTotal(line []byte, plain string) []byte {
 	if !s.exact {
 		s.State.Totals = rewrite.Totals(`{"` + tokensKey + `":` + strconv.Itoa(total) + "}")
 	}
-	before, known := tokensUsed(s.previous)
+	before, known := tokensUsed(s.Previous)
 	switch {
 	case s.Plan.Resume == "" || !known || total < before:
 		return line

@@ -32,25 +32,19 @@ type stream struct {
 	last      int64           // when the last event came
 	edited    []string        // the files that the run has changed
 	file      bool            // the session's own file shows this run
-	malformed bool            // an event had an unexpected shape
 	ended     bool
 }
 
 func (copilot) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
-	s := &stream{Stream: base.Stream{Call: c, Plan: p}}
+	s := &stream{Stream: base.NewStream(c, p, previous)}
+	if c.Format != rewrite.Text {
+		s.Max = rewrite.LongestLine
+	}
 	var totals totals
 	if ok, whole := jsonline.ReadEvent([]byte(previous), &totals); ok && whole {
 		s.previous = &totals
 	}
 	return s
-}
-
-// MaxLine returns NoLines for text, which is shown unchanged.
-func (s *stream) MaxLine() int {
-	if s.Call.Format == rewrite.Text {
-		return rewrite.NoLines
-	}
-	return rewrite.LongestLine
 }
 
 // totals are the figures that a session adds up over all its runs.
@@ -152,8 +146,8 @@ func (s *stream) keep(to *strings.Builder, text []byte) {
 func (s *stream) learn(e *event) {
 	kind, _, _ := strings.Cut(e.Type, ".")
 	if kind == "assistant" || kind == "session" || kind == "tool" || kind == "user" || e.Type == "result" {
-		s.malformed = s.malformed || !e.whole
-		s.State.Failed = s.State.Failed || s.malformed
+		s.Malformed = s.Malformed || !e.whole
+		s.State.Failed = s.State.Failed || s.Malformed
 	}
 	switch e.Type {
 	case "session.start":

@@ -17,35 +17,25 @@ import (
 // for what a copy of a session shows of its source. It also reads a fresh call's json.
 type stream struct {
 	base.Stream
-	previous rewrite.Totals
 
-	out       []byte // the last rendering; its memory is reused
-	hidden    base.Backlog
-	began     int64  // when the run got its prompt, in milliseconds
-	spoke     bool   // there was an event of the model's
-	strange   bool   // there was one that may be the model's
-	doubtful  bool   // the answer may be the source's
-	failure   *event // the last event of a run that failed, shown at the end
-	malformed bool   // an event had an unexpected shape
+	out      []byte // the last rendering; its memory is reused
+	hidden   base.Backlog
+	began    int64  // when the run got its prompt, in milliseconds
+	spoke    bool   // there was an event of the model's
+	strange  bool   // there was one that may be the model's
+	doubtful bool   // the answer may be the source's
+	failure  *event // the last event of a run that failed, shown at the end
 }
 
 func (droid) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
 	// droid shows a prompt without the space around it.
 	p.Prompt, p.Asked = strings.TrimSpace(p.Prompt), strings.TrimSpace(p.Asked)
-	return &stream{Stream: base.Stream{Call: c, Plan: p}, previous: previous}
+	s := &stream{Stream: base.NewStream(c, p, previous)}
+	s.AtEnd = c.Format != rewrite.StreamJSON
+	s.Holds = s.AtEnd
+	s.Max = max(s.Max, 0) // what is rendered at the end may be long
+	return s
 }
-
-func (s *stream) PrintsAtEnd() bool { return s.Call.Format != rewrite.StreamJSON }
-
-// MaxLine returns no limit where the output is rendered: what is printed at the end may be long.
-func (s *stream) MaxLine() int {
-	if s.Call.Format == rewrite.Text {
-		return 0
-	}
-	return s.Stream.MaxLine()
-}
-
-func (s *stream) HoldsOutput() bool { return s.Call.Format != rewrite.StreamJSON }
 
 // A event holds the fields of all events that are read, and of json's result.
 type event struct {
@@ -80,7 +70,7 @@ func (s *stream) Line(line []byte) []byte {
 		ok, e.whole = jsonline.ReadEvent(line, e)
 		var usage base.ClaudeUsage
 		e.whole = e.whole && (e.FinalText == nil || isJSONString(e.FinalText)) && (e.RawUsage == nil || json.Unmarshal(e.RawUsage, &usage) == nil)
-		s.malformed = s.malformed || ok && !e.whole
+		s.Malformed = s.Malformed || ok && !e.whole
 		s.strange = s.strange || ok && !e.whole && e.Role != "user"
 	}
 	line = s.own(e, line)
@@ -143,9 +133,9 @@ func (s *stream) own(e *event, line []byte) []byte {
 		if s.Plan.Resume == "" {
 			return line
 		}
-		line = base.SubtractTotals(line, numbers, s.previous)
+		line = base.SubtractTotals(line, numbers, s.Previous)
 		_, _ = jsonline.ReadEvent(line, e)
-		silent := s.previous != "" && e.Turns != nil && *e.Turns == 0
+		silent := s.Previous != "" && e.Turns != nil && *e.Turns == 0
 		s.doubtful = !silent && !s.spoke && s.strange
 		if silent || !s.spoke && !s.strange {
 			line = bytes.Replace(line, append([]byte(`"finalText":`), e.FinalText...), []byte(`"finalText":""`), 1)
@@ -154,7 +144,7 @@ func (s *stream) own(e *event, line []byte) []byte {
 	case e.Type == "result":
 		s.State.Totals = totals(jsonline.Numbers(line))
 	case e.endsBadly():
-		s.State.Totals = s.previous
+		s.State.Totals = s.Previous
 		if e.Source == "cli" && s.Plan.Resume != "" && !slices.Contains(s.State.Texts, text(e.Message)) {
 			line = bytes.Replace(line, append([]byte(`"message":`), e.Message...), []byte(`"message":`+failure), 1)
 			e.Message = json.RawMessage(failure)
@@ -214,11 +204,11 @@ func (s *stream) learn(e *event) {
 		if !s.ends(e) {
 			return
 		}
-		s.finish(s.malformed, text(e.FinalText))
+		s.finish(s.Malformed, text(e.FinalText))
 		s.learnUsage(e)
 	case "result":
 		s.learnID(e)
-		s.finish(e.IsError == nil || *e.IsError || s.malformed, jsonline.OrEmpty(e.Result))
+		s.finish(e.IsError == nil || *e.IsError || s.Malformed, jsonline.OrEmpty(e.Result))
 		if !s.State.Failed {
 			s.State.Content = !s.State.WrongID
 			s.learnUsage(e)

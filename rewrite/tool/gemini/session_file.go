@@ -14,9 +14,8 @@ import (
 // command line gives the ID.
 type text struct {
 	base.ShownText
-	last      record // the newest answer since the prompt; no ID if there is none
-	asked     bool   // the prompt is in the file
-	malformed bool   // a record had an unexpected shape, or is not of this run
+	last  record // the newest answer since the prompt; no ID if there is none
+	asked bool   // the prompt is in the file
 }
 
 // A record is a line of a session's file. An answer that calls tools is written a second time, with its
@@ -62,19 +61,19 @@ func (s *text) File(_ string, line []byte) {
 	case id == s.Plan.ID():
 		s.State.ID, s.State.Source = id, "file"
 	default: // two sessions of one minute whose IDs begin alike share a file
-		s.malformed = true
+		s.Malformed = true
 	}
 	switch r.Type {
 	case "user":
-		s.malformed = s.malformed || !whole
+		s.Malformed = s.Malformed || !whole
 		s.learnPrompt(r.Content)
 	case "gemini":
-		s.malformed = s.malformed || !whole || !s.asked
+		s.Malformed = s.Malformed || !whole || !s.asked
 		s.learnAnswer(&r)
 	}
 	s.open(s.last.ID != "" || len(s.Text) > 0 || s.TooLong)
 	s.State.Final = s.answer() != "" && len(s.last.Calls) == 0
-	s.State.Failed = s.malformed
+	s.State.Failed = s.Malformed
 }
 
 // learnPrompt reads a message of the user: the prompt, or the results of tools.
@@ -88,7 +87,7 @@ func (s *text) learnPrompt(content json.RawMessage) {
 	if len(parts) > 0 && parts[0].Response != nil {
 		return
 	}
-	s.malformed = s.malformed || !whole || s.asked // a second prompt is another process's
+	s.Malformed = s.Malformed || !whole || s.asked // a second prompt is another process's
 	s.asked = true
 	if len(parts) > 0 && forgets(parts[0].Text) { // a hook has prepended its output
 		s.State.Refusal = reason.RefusedBroken

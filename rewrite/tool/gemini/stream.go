@@ -21,11 +21,11 @@ type stream struct {
 	texts      int  // bytes of Answer in finished texts
 	turns      int  // answers of the model, as far as they can be distinguished
 	nextAnswer bool // the model's next output is a new answer
-	malformed  bool // an event had an unexpected shape
 }
 
-func (gemini) Stream(c rewrite.Call, p rewrite.Plan, _ rewrite.Totals) rewrite.Stream {
-	common := base.Stream{Call: c, Plan: p}
+func (gemini) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
+	common := base.NewStream(c, p, previous)
+	common.AtEnd = c.Format == rewrite.JSON
 	if c.Format == rewrite.Text {
 		return &text{ShownText: base.ShownText{Stream: common}}
 	}
@@ -80,8 +80,6 @@ func readGeminiEvent(line []byte) *event {
 	return e
 }
 
-func (s *stream) PrintsAtEnd() bool { return s.Call.Format == rewrite.JSON }
-
 func (s *stream) Line(line []byte) []byte {
 	if s.object != nil || string(bytes.TrimSpace(line)) == "{" {
 		s.addToObject(line)
@@ -110,7 +108,7 @@ func (s *stream) addToObject(line []byte) {
 	if e.SessionID == "" {
 		return // not gemini's own
 	}
-	s.malformed = s.malformed || !e.whole
+	s.Malformed = s.Malformed || !e.whole
 	s.LearnID(e.SessionID, "stdout", e.whole)
 	s.answer.WriteString(e.Response)
 	s.learnResult(&e)
@@ -122,7 +120,7 @@ func (s *stream) addToObject(line []byte) {
 func (s *stream) learn(e *event) {
 	switch e.Type {
 	case "init", "message", "result":
-		s.malformed = s.malformed || !e.whole
+		s.Malformed = s.Malformed || !e.whole
 	}
 	switch e.Type {
 	case "init":
@@ -188,7 +186,7 @@ func outside(message string) reason.Code {
 // of one and exit code 0 (recordings/gemini/empty-text). json has no status.
 func (s *stream) learnResult(e *event) {
 	s.State.Final = true
-	s.State.Failed = e.Type != "" && e.Status != "success" || e.Error != nil || s.malformed
+	s.State.Failed = e.Type != "" && e.Status != "success" || e.Error != nil || s.Malformed
 	s.State.Answer = s.answer.String()
 	s.endText()
 	if e.Error != nil && s.State.Refusal == "" {

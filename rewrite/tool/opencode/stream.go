@@ -17,8 +17,7 @@ import (
 // or text, whose stderr also has the log that Plan has asked for. The log is not shown.
 type stream struct {
 	base.Stream
-	kilo   bool
-	before rewrite.Totals
+	kilo bool
 
 	run    string // the run that the log's lines name
 	logged string // the time of the log's last line
@@ -26,8 +25,8 @@ type stream struct {
 	ended  bool
 }
 
-func (o opencode) Stream(c rewrite.Call, p rewrite.Plan, before rewrite.Totals) rewrite.Stream {
-	return &stream{Stream: base.Stream{Call: c, Plan: p}, before: before, kilo: o.About == &kiloDescriptor}
+func (o opencode) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
+	return &stream{Stream: base.NewStream(c, p, previous), kilo: o.About == &kiloDescriptor}
 }
 
 func (s *stream) Line(line []byte) []byte {
@@ -264,7 +263,7 @@ func (s *stream) File(_ string, data []byte) {
 		return
 	}
 	s.State.ContextUse.Used = now.context
-	before, known := readOpencodeRow([]byte(s.before))
+	before, known := readOpencodeRow([]byte(s.Previous))
 	switch {
 	case s.Plan.Resume == "":
 		s.State.Usage = now.usage

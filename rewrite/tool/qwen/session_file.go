@@ -15,8 +15,7 @@ import (
 // a copy's ID itself: the copy is the one file that names its source and holds this run's prompt.
 type text struct {
 	base.ShownText
-	previous rewrite.Totals
-	chats    map[string]*chatFile // by path
+	chats map[string]*chatFile // by path
 }
 
 // A chatFile is what a session's file shows of one run.
@@ -26,7 +25,6 @@ type chatFile struct {
 	asked          bool             // the run's own prompt was read
 	source         string           // the session that the file is a copy of
 	totals         map[string]int64 // of the session, by their place in a result
-	malformed      bool             // a record had an unexpected shape, or is not of this run
 }
 
 // A record is a line of a session's file. In a copy the lines of its source have forkedFrom.
@@ -70,12 +68,6 @@ func followQwen(in base.Project, p rewrite.Plan) rewrite.Follow {
 	return rewrite.Follow{Dir: in.Dir, Name: name + ".jsonl", Exact: in.Exact, Lines: true}
 }
 
-// HoldsOutput implements Stream.
-func (s *text) HoldsOutput() bool { return true }
-
-// PrintsAtEnd implements Stream.
-func (s *text) PrintsAtEnd() bool { return true }
-
 // Line implements Stream.
 func (s *text) Line(piece []byte) []byte {
 	s.Keep(piece)
@@ -88,7 +80,7 @@ func (s *text) File(name string, line []byte) {
 	if chat == nil {
 		chat = &chatFile{}
 		if s.Plan.Resume != "" && !s.Plan.Copy { // the file is read from where it ended
-			_ = json.Unmarshal([]byte(s.previous), &chat.totals)
+			_ = json.Unmarshal([]byte(s.Previous), &chat.totals)
 		}
 		s.chats[name] = chat
 	}
@@ -130,7 +122,7 @@ func (c *chatFile) learn(line []byte, id string) {
 	case !ok || r.SessionID == "":
 		return
 	case r.SessionID != id:
-		c.malformed = true
+		c.Malformed = true
 	case whole && base.IsUUID(id):
 		c.State.ID, c.State.Source = id, "file"
 	}
@@ -141,12 +133,12 @@ func (c *chatFile) learn(line []byte, id string) {
 		c.source = r.Fork.SessionID
 		return
 	}
-	c.malformed = c.malformed || !whole && r.Type != "system"
+	c.Malformed = c.Malformed || !whole && r.Type != "system"
 	c.State.Version = r.Version
 	c.State.Compacted = c.State.Compacted || r.Subtype == "chat_compression"
 	switch r.Type {
 	case "user":
-		c.malformed = c.malformed || c.asked // a second prompt is another process's
+		c.Malformed = c.Malformed || c.asked // a second prompt is another process's
 		c.asked, c.State.Final = true, false
 		if len(r.Message.Parts) > 0 {
 			c.prompt = r.Message.Parts[0].Text
@@ -154,10 +146,10 @@ func (c *chatFile) learn(line []byte, id string) {
 	case "tool_result":
 		c.State.Final = false
 	case "assistant":
-		c.malformed = c.malformed || !c.asked
+		c.Malformed = c.Malformed || !c.asked
 		c.learnAnswer(&r)
 	}
-	c.State.Failed = c.malformed
+	c.State.Failed = c.Malformed
 }
 
 // learnAnswer reads an answer. It is not the last one if it calls a tool, and is cut short if it has no figures

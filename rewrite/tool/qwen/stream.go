@@ -14,21 +14,17 @@ import (
 // except for the figures of a resume. It also reads json, the array of the same events in one line.
 type stream struct {
 	base.Stream
-	previous  rewrite.Totals
-	malformed bool // an event had an unexpected shape
 }
 
 func (qwen) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
-	common := base.Stream{Call: c, Plan: p}
+	common := base.NewStream(c, p, previous)
+	common.AtEnd = c.Format != rewrite.StreamJSON
+	common.Holds = common.AtEnd
 	if c.Format == rewrite.Text {
-		return &text{ShownText: base.ShownText{Stream: common}, previous: previous, chats: map[string]*chatFile{}}
+		return &text{ShownText: base.ShownText{Stream: common}, chats: map[string]*chatFile{}}
 	}
-	return &stream{Stream: common, previous: previous}
+	return &stream{Stream: common}
 }
-
-func (s *stream) PrintsAtEnd() bool { return s.Call.Format != rewrite.StreamJSON }
-
-func (s *stream) HoldsOutput() bool { return s.Call.Format != rewrite.StreamJSON }
 
 // A event has claude's fields and those that differ.
 type event struct {
@@ -90,7 +86,7 @@ func (s *stream) read(line []byte) *event {
 		return e
 	}
 	_, e.Whole = jsonline.ReadEvent(line, e)
-	s.malformed = s.malformed || !e.Whole && e.Matters() && line[0] == '{'
+	s.Malformed = s.Malformed || !e.Whole && e.Matters() && line[0] == '{'
 	switch e.Type {
 	case "system":
 		switch e.Subtype {
@@ -143,7 +139,7 @@ func (s *stream) learnMessage(e *event) {
 func (s *stream) learnResult(e *event) {
 	s.State.Results++
 	s.State.Final = true
-	s.State.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.malformed
+	s.State.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.Malformed
 	s.State.Answer = e.Answer()
 	if e.Fails() {
 		s.State.Refusal = refusals.In(string(e.Error.Message))
@@ -157,7 +153,7 @@ func (s *stream) ownFigures(result []byte) []byte {
 	numbers := jsonline.Numbers(result)
 	s.State.Totals = base.EncodeTotals(numbers, runsOn)
 	if s.Plan.Resume != "" {
-		result = base.SubtractTotals(result, numbers, s.previous)
+		result = base.SubtractTotals(result, numbers, s.Previous)
 		numbers = jsonline.Numbers(result)
 	}
 	s.learnUsage(numbers)

@@ -26,31 +26,22 @@ type stream struct {
 
 	output     []byte // all of stdout; not kept for streaming
 	checkpoint string // the newest that was read
-	malformed  bool   // an entry had an unexpected shape
 	ended      bool
 }
 
-func (vibe) Stream(c rewrite.Call, p rewrite.Plan, _ rewrite.Totals) rewrite.Stream {
-	return &stream{Stream: base.Stream{Call: c, Plan: p}, private: base.Own[own](c).outputDir == ""}
-}
-
-// MaxLine returns NoLines for text and json, which are shown unchanged or cut at the end. If a long
-// line waited here, vibe would not notice that its reader is gone.
-func (s *stream) MaxLine() int {
-	if s.Call.Format == rewrite.StreamJSON {
-		return rewrite.LongestLine
+func (vibe) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
+	s := &stream{Stream: base.NewStream(c, p, previous), private: base.Own[own](c).outputDir == ""}
+	if s.AtEnd = c.Format != rewrite.StreamJSON; s.AtEnd {
+		s.Max = rewrite.NoLines // json too is shown unchanged, or cut at the end
 	}
-	return rewrite.NoLines
+	s.Holds = c.Format == rewrite.JSON && p.Resume != ""
+	return s
 }
-
-func (s *stream) PrintsAtEnd() bool { return s.Call.Format != rewrite.StreamJSON }
-
-func (s *stream) HoldsOutput() bool { return s.Call.Format == rewrite.JSON && s.Plan.Resume != "" }
 
 func (s *stream) Line(line []byte) []byte {
 	if s.Call.Format != rewrite.StreamJSON {
 		s.output = append(s.output, line...)
-		if s.HoldsOutput() {
+		if s.Holds {
 			return nil
 		}
 		return line
@@ -93,7 +84,7 @@ func (s *stream) endJSON() []byte {
 		}
 	}
 	switch {
-	case !s.HoldsOutput():
+	case !s.Holds:
 		return nil
 	case !ok:
 		return s.endUnread()
@@ -226,8 +217,8 @@ func (s *stream) learn(e *entry) {
 // note records whether everything read had the expected shape. A run with an unexpected entry
 // cannot be resumed.
 func (s *stream) note(whole bool) {
-	s.malformed = s.malformed || !whole
-	s.State.Failed = s.State.Failed || s.malformed
+	s.Malformed = s.Malformed || !whole
+	s.State.Failed = s.State.Failed || s.Malformed
 }
 
 // learnID records the ID of an entry of a known kind. An entry of unexpected shape names no
@@ -246,7 +237,7 @@ func (s *stream) File(name string, data []byte) {
 		var e run
 		ok, whole := jsonline.ReadEvent(data, &e)
 		if ok && (s.private || e.SessionID != "" && e.SessionID == s.State.ID) {
-			s.malformed = s.malformed || !whole
+			s.Malformed = s.Malformed || !whole
 			s.learnRun(&e, whole)
 		}
 	case checkpoint:
@@ -277,7 +268,7 @@ func (s *stream) learnRun(e *run, whole bool) {
 	s.LearnID(e.SessionID, "file", whole)
 	s.State.Version, s.State.Model = e.Version, e.Config.Model
 	s.State.ToolRan = s.State.ToolRan || e.Steps > 1
-	s.State.Final, s.State.Failed = true, e.Outcome != "finished" || s.malformed
+	s.State.Final, s.State.Failed = true, e.Outcome != "finished" || s.Malformed
 	s.State.Refusal = s.refusal(e)
 	if u := e.Usage; u != nil && whole {
 		s.State.Usage = rewrite.Usage{Known: true, Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output}
