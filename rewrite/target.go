@@ -1,8 +1,6 @@
 package rewrite
 
 import (
-	"strings"
-
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
@@ -92,12 +90,4 @@ func (t Target) FromArgv(c Call) bool {
 		all = t.prompt
 	}
 	return all == c.Prompt
-}
-
-// Literal escapes a path so that it matches only itself in a pattern.
-func Literal(path string) string {
-	if !strings.ContainsAny(path, `*?[\`) {
-		return path // making a Replacer takes longer than all else here
-	}
-	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }

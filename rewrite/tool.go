@@ -46,14 +46,13 @@ type Tool interface {
 	CopySession(from, to, at string, file []byte) (name string, copied []byte, err error)
 	// ValidID reports whether id has the form of this tool's session IDs.
 	ValidID(id string) bool
-	// SessionPaths returns the files in which the tool may keep the session, the most likely one
-	// first. Each may contain * as in filepath.Glob; of several matches the last by name counts.
-	// With the descriptor's SessionQuery they are databases.
-	SessionPaths(home, cwd, id string) []string
-	// SessionFiles returns everything that the tool stores for the session whose file, found by
-	// SessionPaths, is at path. ok is false if path is no such file. It is not asked for a session
-	// in a database.
-	SessionFiles(home, id, path string) (files SessionFiles, ok bool)
+	// SessionPaths returns the files in which the tool may keep the session, relative to its home, the most
+	// likely one first. Each may contain * as in filepath.Glob; of several matches the last by name counts.
+	// The last path matches all that the others do. With the descriptor's SessionQuery they are databases.
+	SessionPaths(cwd, id string) []string
+	// SessionFiles returns everything that the tool stores for the session whose file, which the last of
+	// SessionPaths matches, is at path, relative to its home. It is not asked for a session in a database.
+	SessionFiles(id, path string) SessionFiles
 	// IsOrphanFile reports whether a file matched by SessionPaths is not the session's own but a
 	// leftover of the tool that endangers the session.
 	IsOrphanFile(path string, data []byte) bool

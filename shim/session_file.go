@@ -30,7 +30,7 @@ func (c *call) sessionFile(id string) (string, decide.Stamp) {
 		return "", ""
 	}
 	err := fs.ErrNotExist
-	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {
+	for _, pattern := range rewrite.SessionPaths(c.tool, c.record.Home, c.record.Cwd, id) {
 		for _, path := range slices.Backward(sessionFiles(c.tool, matches(pattern))) {
 			var stamp decide.Stamp
 			if stamp, err = c.stamp(path, id); err == nil {

@@ -172,7 +172,7 @@ func (c *call) waitForStore() (context.Context, context.CancelFunc) {
 
 // travels returns which of a session's files other machines need, relative to the tool's home.
 func travels(tool rewrite.Tool, home, id, file string) []string {
-	files, ok := tool.SessionFiles(home, id, file)
+	files, ok := rewrite.FilesOf(tool, home, id, file)
 	if !ok {
 		return nil
 	}

@@ -30,7 +30,7 @@ type sweeper struct {
 // sweeper returns a sweeper for a session, or nil if the tool's sessions have one certain
 // filename each, so that there are no orphans.
 func (c *call) sweeper(id string) *sweeper {
-	for _, pattern := range c.tool.SessionPaths(c.record.Home, c.record.Cwd, id) {
+	for _, pattern := range rewrite.SessionPaths(c.tool, c.record.Home, c.record.Cwd, id) {
 		if name := filepath.Base(pattern); strings.Contains(name, "*") {
 			if file, _ := c.sessionFile(id); file != "" {
 				return &sweeper{c.tool, filepath.Join(rewrite.Literal(filepath.Dir(file)), name)}

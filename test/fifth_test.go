@@ -68,7 +68,7 @@ func (f fifth) Stream(c rewrite.Call, p rewrite.Plan, t rewrite.Totals) rewrite.
 
 func (s stream) File(_ string, row []byte) { s.Seen().Model = string(row) }
 
-func (fifth) SessionPaths(home, _, _ string) []string { return []string{rewrite.Literal(home) + "/fifth.db"} }
+func (fifth) SessionPaths(_, _ string) []string { return []string{"fifth.db"} }
 `
 
 // TestMain makes the test binary the fifth tool itself when it is started under that name.

@@ -60,7 +60,7 @@ func (f *Finder) Find(s ledger.SessionFile) (*Files, prune.Reason) {
 	if tool.Descriptor().SessionQuery != "" {
 		return nil, prune.InDatabase
 	}
-	parts, ok := tool.SessionFiles(s.Home, s.NativeID, s.File)
+	parts, ok := rewrite.FilesOf(tool, s.Home, s.NativeID, s.File)
 	if !ok {
 		return nil, prune.Foreign
 	}

@@ -107,7 +107,7 @@ func (s scriptedTool) Descriptor() *rewrite.Descriptor {
 	return &rewrite.Descriptor{CannotWrite: 101, FileLimitKills: s.kills}
 }
 
-func (scriptedTool) SessionPaths(home, cwd, id string) []string { return nil }
+func (scriptedTool) SessionPaths(cwd, id string) []string { return nil }
 
 func (s scriptedTool) Stream(rewrite.Call, rewrite.Plan, rewrite.Totals) rewrite.Stream {
 	return s.stream

@@ -25,7 +25,7 @@ type follower struct {
 
 func (follower) Refused(string, int) reason.Code { return "" }
 
-func (follower) SessionPaths(home, cwd, id string) []string { return nil }
+func (follower) SessionPaths(cwd, id string) []string { return nil }
 
 func (f follower) Stream(rewrite.Call, rewrite.Plan, rewrite.Totals) rewrite.Stream { return f.stream }
 

@@ -114,7 +114,7 @@ func (w *world) travel(id string) {
 		}
 		return ""
 	})
-	files, ok := tool.SessionFiles(home, id, w.sessionFile(tool, home, id))
+	files, ok := rewrite.FilesOf(tool, home, id, w.sessionFile(tool, home, id))
 	if !ok {
 		w.t.Fatalf("the files of session %s are not known", id)
 	}
@@ -156,7 +156,7 @@ func (w *world) travel(id string) {
 // sessionFile returns the last file of a session that is no orphan.
 func (w *world) sessionFile(tool rewrite.Tool, home, id string) (file string) {
 	w.t.Helper()
-	for _, pattern := range tool.SessionPaths(home, w.Project, id) {
+	for _, pattern := range rewrite.SessionPaths(tool, home, w.Project, id) {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			w.t.Fatal(err)

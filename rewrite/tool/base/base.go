@@ -44,6 +44,11 @@ func (Base) CopySession(_, _, _ string, _ []byte) (string, []byte, error) {
 // the caller's.
 func (Base) ValidID(id string) bool { return IsUUID(id) }
 
+// SessionFiles returns the session's file, which is all there is of it.
+func (Base) SessionFiles(_, path string) rewrite.SessionFiles {
+	return rewrite.SessionFiles{Paths: []string{path}}
+}
+
 // IsOrphanFile returns false: the tool leaves no files that endanger a session.
 func (Base) IsOrphanFile(string, []byte) bool { return false }
 

@@ -1,7 +1,6 @@
 package base
 
 import (
-	"path"
 	"strconv"
 	"strings"
 )
@@ -29,19 +28,6 @@ func Dashed(path string) string {
 		}
 		return '-'
 	}, path)
-}
-
-// Below returns the elements of a path relative to home, nil if they do not match pattern. In the pattern * matches one
-// element or part of one. A path that is not clean matches nothing, since it might lead elsewhere.
-func Below(home, file, pattern string) []string {
-	rest, ok := strings.CutPrefix(file, home+"/")
-	if !ok || path.Clean(file) != file {
-		return nil
-	}
-	if matched, err := path.Match(pattern, rest); err != nil || !matched {
-		return nil
-	}
-	return strings.Split(rest, "/")
 }
 
 // IsUUID reports whether id is a UUID in lower case.

@@ -545,25 +545,20 @@ func (claude) ForkPoint(tail []byte) string {
 // SessionPaths returns the transcript's path. Its directory is named after the working directory,
 // with everything but letters and digits replaced. Long names are cut and hashed, so the last
 // pattern matches the ID under any name (CLI-FACTS 1.2).
-func (claude) SessionPaths(home, cwd, id string) []string {
-	home = rewrite.Literal(home)
-	return []string{home + "/projects/" + base.Dashed(cwd) + "/" + id + ".jsonl", home + "/projects/*/" + id + ".jsonl"}
+func (claude) SessionPaths(cwd, id string) []string {
+	return []string{"projects/" + base.Dashed(cwd) + "/" + id + ".jsonl", "projects/*/" + id + ".jsonl"}
 }
 
 // SessionFiles returns the transcript, the directory of the same name beside it (subagents and
 // large results) and the session's task list in tasks. Running claude processes name their sessions
 // in files of their own (2.1.329).
-func (claude) SessionFiles(home, id, path string) (rewrite.SessionFiles, bool) {
-	parts := base.Below(home, path, "projects/*/"+id+".jsonl")
-	if parts == nil {
-		return rewrite.SessionFiles{}, false
-	}
-	own := strings.Join(parts, "/")
+func (claude) SessionFiles(id, path string) rewrite.SessionFiles {
+	directory := strings.TrimSuffix(path, ".jsonl")
 	return rewrite.SessionFiles{
-		Paths:   []string{own, strings.TrimSuffix(own, ".jsonl"), "tasks/" + id},
-		Named:   []string{strings.TrimSuffix(own, ".jsonl")},
+		Paths:   []string{path, directory, "tasks/" + id},
+		Named:   []string{directory},
 		Running: []string{"sessions/*.json"},
-	}, true
+	}
 }
 
 // refusals lists what claude writes to stderr when it refuses a resume (CLI-FACTS 1.3). A

@@ -425,22 +425,18 @@ func notice(c *rewrite.Call) string {
 }
 
 // SessionPaths returns the rollout's path: it is under the date of its start, and stays there.
-func (codex) SessionPaths(home, _, id string) []string {
-	return []string{rewrite.Literal(home) + "/sessions/*/*/*/rollout-*-" + id + ".jsonl"}
+func (codex) SessionPaths(_, id string) []string {
+	return []string{"sessions/*/*/*/rollout-*-" + id + ".jsonl"}
 }
 
 // SessionFiles returns the rollout, a single file. A fork does not contain what came before it; its
 // first line names the thread it continues (0.169.0, docs/internals/codex.md).
-func (codex) SessionFiles(home, id, path string) (rewrite.SessionFiles, bool) {
-	parts := base.Below(home, path, "sessions/*/*/*/rollout-*-"+id+".jsonl")
-	if parts == nil {
-		return rewrite.SessionFiles{}, false
-	}
+func (codex) SessionFiles(id, path string) rewrite.SessionFiles {
 	return rewrite.SessionFiles{
-		Paths: []string{strings.Join(parts, "/")},
+		Paths: []string{path},
 		Lock:  "thread-writer-locks/" + id + ".lock",
-		Forks: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
-	}, true
+		Forks: descriptor.Sessions,
+	}
 }
 
 // refusals lists what codex writes when it refuses a resume (CLI-FACTS 2.3,

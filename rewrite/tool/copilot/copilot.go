@@ -393,19 +393,16 @@ func resume(p *rewrite.Plan, c rewrite.Call, t rewrite.Target) {
 	p.Args = append(front, p.Args...)
 }
 
-// SessionPaths returns the session's events; home is copilot's directory.
-func (copilot) SessionPaths(home, _, id string) []string {
-	return []string{rewrite.Literal(home) + "/session-state/" + id + "/" + events}
+// SessionPaths returns the session's events.
+func (copilot) SessionPaths(_, id string) []string {
+	return []string{"session-state/" + id + "/" + events}
 }
 
 // SessionFiles returns the session's directory. A process that has it open holds a lock on a file
 // that is named after the process.
-func (copilot) SessionFiles(home, id, path string) (rewrite.SessionFiles, bool) {
+func (copilot) SessionFiles(id, _ string) rewrite.SessionFiles {
 	dir := "session-state/" + id
-	if base.Below(home, path, dir+"/"+events) == nil {
-		return rewrite.SessionFiles{}, false
-	}
-	return rewrite.SessionFiles{Paths: []string{dir}, Lock: dir + "/inuse.*.hold"}, true
+	return rewrite.SessionFiles{Paths: []string{dir}, Lock: dir + "/inuse.*.hold"}
 }
 
 // refusals lists what copilot writes if it does not continue a session: on stderr if it cannot

@@ -244,14 +244,14 @@ func TestCopilotRefusals(t *testing.T) {
 
 func TestCopilotSessionFiles(t *testing.T) {
 	path := "/h/session-state/" + tooltest.SomeID + "/events.jsonl"
-	if got := tool.SessionPaths("/h", "/d", tooltest.SomeID); !slices.Equal(got, []string{path}) {
+	if got := rewrite.SessionPaths(tool, "/h", "/d", tooltest.SomeID); !slices.Equal(got, []string{path}) {
 		t.Error(got)
 	}
-	files, ok := tool.SessionFiles("/h", tooltest.SomeID, path)
+	files, ok := rewrite.FilesOf(tool, "/h", tooltest.SomeID, path)
 	if !ok || !slices.Equal(files.Paths, []string{"session-state/" + tooltest.SomeID}) {
 		t.Error(files, ok)
 	}
-	if _, ok := tool.SessionFiles("/h", tooltest.SomeID, "/h/session-state/x/events.jsonl"); ok {
+	if _, ok := rewrite.FilesOf(tool, "/h", tooltest.SomeID, "/h/session-state/x/events.jsonl"); ok {
 		t.Error("another session's file")
 	}
 }

@@ -243,18 +243,12 @@ func (droid) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 
 // SessionPaths returns the session's file. Its directory is named after the working directory; an ID
 // is there once.
-func (droid) SessionPaths(home, _, id string) []string {
-	return []string{rewrite.Literal(home) + "/sessions/*/" + id + ".jsonl"}
-}
+func (droid) SessionPaths(_, id string) []string { return []string{"sessions/*/" + id + ".jsonl"} }
 
 // SessionFiles returns the session's file and its settings.
-func (droid) SessionFiles(home, id, path string) (rewrite.SessionFiles, bool) {
-	parts := base.Below(home, path, "sessions/*/"+id+".jsonl")
-	if parts == nil {
-		return rewrite.SessionFiles{}, false
-	}
-	file := strings.TrimSuffix(strings.Join(parts, "/"), ".jsonl")
-	return rewrite.SessionFiles{Paths: []string{file + ".jsonl", file + ".settings.json", file + ".settings.json.bak"}}, true
+func (droid) SessionFiles(_, path string) rewrite.SessionFiles {
+	settings := strings.TrimSuffix(path, ".jsonl") + ".settings.json"
+	return rewrite.SessionFiles{Paths: []string{path, settings, settings + ".bak"}}
 }
 
 // Refused reads a run that showed no end: droid refuses to fork an unknown session without a word

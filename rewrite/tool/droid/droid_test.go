@@ -212,11 +212,11 @@ func TestDroidKnowsItsOptions(t *testing.T) {
 }
 
 func TestDroidFiles(t *testing.T) {
-	files, ok := tool.SessionFiles("/h", tooltest.SomeID, "/h/sessions/-p/"+tooltest.SomeID+".jsonl")
+	files, ok := rewrite.FilesOf(tool, "/h", tooltest.SomeID, "/h/sessions/-p/"+tooltest.SomeID+".jsonl")
 	if !ok || len(files.Paths) != 3 || files.Paths[1] != "sessions/-p/"+tooltest.SomeID+".settings.json" {
 		t.Errorf("%+v", files)
 	}
-	if _, ok := tool.SessionFiles("/h", tooltest.SomeID, "/h/sessions/"+tooltest.SomeID+".jsonl"); ok {
+	if _, ok := rewrite.FilesOf(tool, "/h", tooltest.SomeID, "/h/sessions/"+tooltest.SomeID+".jsonl"); ok {
 		t.Error("a file elsewhere is a session's")
 	}
 }

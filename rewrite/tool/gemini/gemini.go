@@ -5,6 +5,7 @@ package gemini
 import (
 	"cmp"
 	"encoding/json"
+	"path"
 	"slices"
 	"strings"
 
@@ -247,25 +248,20 @@ func (gemini) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 // SessionPaths returns the session's file. A project's directory is named after the working
 // directory, with a suffix if several projects share that name. The file is named after its first
 // minute and the first characters of the ID.
-func (gemini) SessionPaths(home, cwd, id string) []string {
+func (gemini) SessionPaths(cwd, id string) []string {
 	file := "/chats/session-*-" + id[:min(8, len(id))] + ".jsonl"
-	home = rewrite.Literal(home)
-	return []string{home + "/tmp/" + rewrite.Literal(cwd[strings.LastIndex(cwd, "/")+1:]) + file, home + "/tmp/*" + file}
+	return []string{"tmp/" + rewrite.Literal(cwd[strings.LastIndex(cwd, "/")+1:]) + file, "tmp/*" + file}
 }
 
 // SessionFiles returns what gemini itself deletes with a session (0.61.0). The file's name contains
 // only eight characters of the ID.
-func (gemini) SessionFiles(home, id, path string) (rewrite.SessionFiles, bool) {
-	parts := base.Below(home, path, "tmp/*/chats/session-*-"+id[:min(8, len(id))]+".jsonl")
-	if parts == nil {
-		return rewrite.SessionFiles{}, false
-	}
-	project := "tmp/" + parts[1]
+func (gemini) SessionFiles(id, file string) rewrite.SessionFiles {
+	project := path.Dir(path.Dir(file))
 	named := []string{project + "/tool-outputs/session-" + id, project + "/" + id}
 	return rewrite.SessionFiles{
-		Paths: append([]string{strings.Join(parts, "/"), project + "/chats/" + id, project + "/logs/session-" + id + ".jsonl"}, named...),
+		Paths: append([]string{file, project + "/chats/" + id, project + "/logs/session-" + id + ".jsonl"}, named...),
 		Named: named,
-	}, true
+	}
 }
 
 // IsOrphanFile reports whether the file is the one that a resume leaves if it takes place in a

@@ -423,7 +423,7 @@ func TestGeminiTellsLeftovers(t *testing.T) {
 }
 
 func TestGeminiSessionPaths(t *testing.T) {
-	got := tool.SessionPaths("/h/.gemini", "/work/app", "7f0cfa0b-8035-44f6-86ea-562f71d6efe2")
+	got := rewrite.SessionPaths(tool, "/h/.gemini", "/work/app", "7f0cfa0b-8035-44f6-86ea-562f71d6efe2")
 	want := []string{"/h/.gemini/tmp/app/chats/session-*-7f0cfa0b.jsonl", "/h/.gemini/tmp/*/chats/session-*-7f0cfa0b.jsonl"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

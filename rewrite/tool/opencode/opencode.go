@@ -469,14 +469,7 @@ func (opencode) ValidID(id string) bool {
 }
 
 // SessionPaths returns the database.
-func (o opencode) SessionPaths(home, _, _ string) []string {
-	return []string{rewrite.Literal(home) + "/" + o.About.Database}
-}
-
-// SessionFiles returns false: a session is no file.
-func (opencode) SessionFiles(string, string, string) (none rewrite.SessionFiles, ok bool) {
-	return none, false
-}
+func (o opencode) SessionPaths(_, _ string) []string { return []string{o.About.Database} }
 
 // Refused reads the message about a session that is not there. What the API says about a session is
 // on stdout, or in the log.

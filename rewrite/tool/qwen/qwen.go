@@ -287,21 +287,14 @@ func (qwen) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 }
 
 // SessionPaths returns the session's file. Its directory is named as claude's.
-func (qwen) SessionPaths(home, cwd, id string) []string {
-	home = rewrite.Literal(home)
-	return []string{home + "/projects/" + base.Dashed(cwd) + "/chats/" + id + ".jsonl", home + "/projects/*/chats/" + id + ".jsonl"}
+func (qwen) SessionPaths(cwd, id string) []string {
+	return []string{"projects/" + base.Dashed(cwd) + "/chats/" + id + ".jsonl", "projects/*/chats/" + id + ".jsonl"}
 }
 
 // SessionFiles returns what qwen itself deletes with a session.
-func (qwen) SessionFiles(home, id, path string) (rewrite.SessionFiles, bool) {
-	parts := base.Below(home, path, "projects/*/chats/"+id+".jsonl")
-	if parts == nil {
-		return rewrite.SessionFiles{}, false
-	}
-	chats := strings.Join(parts[:3], "/") + "/"
-	return rewrite.SessionFiles{Paths: []string{
-		strings.Join(parts, "/"), chats + id + ".worktree.json", chats + id + ".pr.json", chats + id + ".ledger.jsonl", "file-history/" + id,
-	}}, true
+func (qwen) SessionFiles(id, path string) rewrite.SessionFiles {
+	own := strings.TrimSuffix(path, ".jsonl")
+	return rewrite.SessionFiles{Paths: []string{path, own + ".worktree.json", own + ".pr.json", own + ".ledger.jsonl", "file-history/" + id}}
 }
 
 // refusals lists what qwen writes when it does not continue a session: on stderr if it does not

@@ -284,16 +284,16 @@ func TestQwenWrongID(t *testing.T) {
 }
 
 func TestQwenSessionFiles(t *testing.T) {
-	paths := tool.SessionPaths("/h/.qwen", "/work/my app", tooltest.SomeID)
+	paths := rewrite.SessionPaths(tool, "/h/.qwen", "/work/my app", tooltest.SomeID)
 	file := "/projects/-work-my-app/chats/" + tooltest.SomeID + ".jsonl"
 	if want := []string{"/h/.qwen" + file, "/h/.qwen/projects/*/chats/" + tooltest.SomeID + ".jsonl"}; !slices.Equal(paths, want) {
 		t.Errorf("%q, want %q", paths, want)
 	}
-	files, ok := tool.SessionFiles("/h/.qwen", tooltest.SomeID, paths[0])
+	files, ok := rewrite.FilesOf(tool, "/h/.qwen", tooltest.SomeID, paths[0])
 	if !ok || files.Paths[0] != file[1:] || !slices.Contains(files.Paths, "file-history/"+tooltest.SomeID) || len(files.Paths) != 5 {
 		t.Errorf("%v, %+v", ok, files)
 	}
-	if _, ok := tool.SessionFiles("/h/.qwen", tooltest.SomeID, "/h/.qwen/projects/x/"+tooltest.SomeID+".jsonl"); ok {
+	if _, ok := rewrite.FilesOf(tool, "/h/.qwen", tooltest.SomeID, "/h/.qwen/projects/x/"+tooltest.SomeID+".jsonl"); ok {
 		t.Error("a file elsewhere is a session")
 	}
 }

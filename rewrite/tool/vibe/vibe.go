@@ -300,25 +300,20 @@ func resume(p *rewrite.Plan, c rewrite.Call) {
 	p.Args = append(front, p.Args...)
 }
 
-// SessionPaths returns journals of the session; home is the directory of sessions. A session keeps
-// the files of its last two generations, named by number, and each run begins a new one. The last
-// journal is empty after a run, and grows or disappears if another process continues the session.
-func (vibe) SessionPaths(home, cwd, id string) []string {
-	return []string{rewrite.Literal(home) + "/unified/" + id + "/journal/*.jsonl"}
-}
+// SessionPaths returns journals of the session. A session keeps the files of its last two generations, named by
+// number, and each run begins a new one. The last journal is empty after a run, and grows or disappears if another
+// process continues the session.
+func (vibe) SessionPaths(_, id string) []string { return []string{"unified/" + id + "/journal/*.jsonl"} }
 
 // SessionFiles returns the session's directory. vibe 3.0.3 resumes it only with the plugins that it
 // began with, of which it keeps manifests and contents under their digests. What it checks out from
 // them, and runnable copies (.x), it makes again.
-func (vibe) SessionFiles(home, id, path string) (rewrite.SessionFiles, bool) {
-	if base.Below(home, path, "unified/"+id+"/journal/*.jsonl") == nil {
-		return rewrite.SessionFiles{}, false
-	}
+func (vibe) SessionFiles(id, _ string) rewrite.SessionFiles {
 	return rewrite.SessionFiles{
 		Paths:  []string{"unified/" + id},
 		Common: []string{"plugins/blobs/*/*[0-9a-f]", "plugins/manifests/*/*[0-9a-f]"},
 		Lock:   "active/" + id + ".lock",
-	}, true
+	}
 }
 
 // refusals lists how vibe's messages begin when it refuses a resume.

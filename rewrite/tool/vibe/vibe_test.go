@@ -581,7 +581,7 @@ func TestVibeIDs(t *testing.T) {
 		}
 	}
 	want := []string{"/s/unified/" + tooltest.SomeID + "/journal/*.jsonl"}
-	if got := tool.SessionPaths("/s", "/w", tooltest.SomeID); !slices.Equal(got, want) {
+	if got := rewrite.SessionPaths(tool, "/s", "/w", tooltest.SomeID); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }
