@@ -13,6 +13,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/rewrite/tool/grammar"
 )
 
 // Base is what most tools have in common. A tool defines anew what is otherwise with it.
@@ -51,6 +52,26 @@ func (Base) SessionFiles(_, path string) rewrite.SessionFiles {
 
 // IsOrphanFile returns false: the tool leaves no files that endanger a session.
 func (Base) IsOrphanFile(string, []byte) bool { return false }
+
+// Read copies into the call what its options say of the model, the format and the settings. A setting's values are separated
+// by NUL. Formats are those that the tool has other names for, nil if it has none.
+func Read(c *rewrite.Call, p grammar.Args, formats map[string]rewrite.Format) {
+	c.Unknown = p.Unknown
+	for _, o := range p.Options {
+		switch o.Kind {
+		case grammar.Model:
+			c.Model = o.Value()
+		case grammar.Format:
+			c.Format, c.FormatArg = rewrite.Format(o.Value()), o.Span
+			if formats != nil {
+				c.Format = formats[o.Value()]
+			}
+		case grammar.Setting, grammar.FileSetting:
+			setting := rewrite.Setting{Name: o.Names[0], Value: strings.Join(o.Values, "\x00"), File: o.Kind == grammar.FileSetting}
+			c.Settings = append(c.Settings, setting)
+		}
+	}
+}
 
 // Settle completes a call: how it is handled, and why. If its caller manages the session and the output has the
 // session's ID, the call is observed.

@@ -9,28 +9,18 @@ import (
 	"reprise/rewrite/tool/grammar"
 )
 
-// ReadYargs copies into the call every option that does not decide whether it is managed. The model's option replaces
-// the call's.
+// ReadYargs reads the options and the prompt.
 func ReadYargs(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
-	c.Unknown = p.Unknown
+	Read(c, p, nil)
+	for i := range c.Settings {
+		if s := &c.Settings[i]; s.File {
+			s.Value = strings.ReplaceAll(s.Value, ",", "\x00")
+		}
+	}
+	c.SessionID = p.Session()
 	var prompt []string
-	for _, o := range p.Options {
-		value := strings.Join(o.Values, "")
-		switch o.Kind {
-		case grammar.Model:
-			c.Model = value
-		case grammar.Format:
-			c.Format, c.FormatArg = rewrite.Format(value), o.Span
-		case grammar.Setting:
-			c.Settings = append(c.Settings, rewrite.Setting{Name: o.Names[0], Value: value})
-		case grammar.FileSetting:
-			c.Settings = append(c.Settings, rewrite.Setting{Name: o.Names[0], Value: strings.ReplaceAll(value, ",", "\x00"), File: true})
-		case grammar.CallerOwned:
-			c.SessionID = value
-		}
-		if o.Names[0] == "--prompt" {
-			prompt, c.PromptArgs = append(prompt, value), append(c.PromptArgs, o.Span)
-		}
+	for _, o := range p.All("--prompt") {
+		prompt, c.PromptArgs = append(prompt, o.Value()), append(c.PromptArgs, o.Span)
 	}
 	for _, operand := range p.Operands {
 		prompt, c.PromptArgs = append(prompt, c.Args[operand.At]), append(c.PromptArgs, operand)

@@ -208,51 +208,29 @@ func (c claude) Parse(in rewrite.Invocation) rewrite.Call {
 // read copies into the call every option that does not decide whether it is managed.
 func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 	own := own{cacheChosen: slices.ContainsFunc(cacheEnv, func(name string) bool { return in.Env(name) != "" })}
-	c.Unknown = p.Unknown
-	c.Model = in.Env("ANTHROPIC_MODEL")
-	outputFormat, frames, verbose := "", false, false
-	for _, o := range p.Options {
-		value := ""
-		if len(o.Values) > 0 {
-			value = o.Values[len(o.Values)-1]
-		}
-		switch o.Kind {
-		case grammar.Model:
-			c.Model = value
-		case grammar.Format:
-			outputFormat = value
-		case grammar.Setting, grammar.FileSetting:
-			c.Settings = append(c.Settings, rewrite.Setting{Name: o.Names[0], Value: strings.Join(o.Values, "\x00"), File: o.Kind == grammar.FileSetting})
-		case grammar.CallerOwned:
-			if value != "" {
-				c.SessionID = value
-			}
-		}
-		switch o.Names[0] {
-		case "--verbose":
-			verbose = true
-		case "--input-format":
-			frames = value == "stream-json"
-		case "--replay-user-messages":
-			c.KeepPrompt = true
-		case "--max-turns":
-			own.maxTurns = value
-		}
-	}
+	own.maxTurns = p.Value("--max-turns", "")
 	c.Own = own
+	c.Model = in.Env("ANTHROPIC_MODEL")
+	base.Read(c, p, nil)
 	switch {
-	case outputFormat == "json" && verbose:
+	case c.Format == "":
+		c.Format = rewrite.Text
+	case c.Format == rewrite.JSON && p.Names("--verbose"):
 		c.Format = rewrite.JSONVerbose
-	case outputFormat != "":
-		c.Format = rewrite.Format(outputFormat)
 	}
+	for _, o := range p.Options {
+		if o.Kind == grammar.CallerOwned {
+			c.SessionID = cmp.Or(o.Value(), c.SessionID)
+		}
+	}
+	c.KeepPrompt = p.Names("--replay-user-messages")
 	if len(p.Operands) > 0 {
 		c.PromptArg = p.Operands[0].At
 		c.Prompt = c.Args[c.PromptArg]
 	}
 	switch {
 	case in.StdinTTY:
-	case frames:
+	case p.Value("--input-format", "") == "stream-json":
 		c.Stdin = rewrite.StdinFrames
 	case c.PromptArg < 0:
 		c.Stdin = rewrite.StdinPrompt

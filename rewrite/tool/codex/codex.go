@@ -186,7 +186,7 @@ type own struct {
 func (c codex) Parse(in rewrite.Invocation) rewrite.Call {
 	call := c.NewCall(in)
 	a := readArgs(in.Args, in.Learned)
-	readOptions(&call, a.all().Options)
+	readOptions(&call, a.all())
 	readPrompt(&call, &a, in)
 	base.Settle(&call, why(&call, &a, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
@@ -196,48 +196,35 @@ func (c codex) Parse(in rewrite.Invocation) rewrite.Call {
 	return call
 }
 
-func readOptions(c *rewrite.Call, options []grammar.ParsedOption) {
-	modelKey := ""
-	files := []string{c.Home + "/config.toml"}
-	for _, o := range options {
-		value := ""
-		if len(o.Values) > 0 {
-			value = o.Values[len(o.Values)-1]
-		}
+func readOptions(c *rewrite.Call, p grammar.Args) {
+	base.Read(c, p, map[string]rewrite.Format{"": rewrite.StreamJSON}) // --json has no value
+	c.Dir = p.Value("--cd", "")
+	read, model := c.Settings, ""
+	c.Settings = nil
+	for _, s := range read {
+		key, value, found := strings.Cut(s.Value, "=")
+		value = strings.Trim(value, `"'`)
 		switch {
-		case o.Kind == grammar.Model:
-			c.Model = value
-		case o.Kind == grammar.Format:
-			c.Format = rewrite.StreamJSON
-		case o.Names[0] == "--cd":
-			c.Dir = value
-		case o.Names[0] == "--config" && strings.HasPrefix(value, "model="):
-			modelKey = strings.Trim(strings.TrimPrefix(value, "model="), `"'`)
-		case o.Kind == grammar.Setting, o.Kind == grammar.FileSetting:
-			addSetting(c, o)
+		case s.Name == "--config" && found && key == "model":
+			model = value
+			continue
+		case s.Name == "--config" && found && strings.HasSuffix(key, "_file"):
+			c.Settings = append(c.Settings, rewrite.Setting{Name: "--config " + key, Value: value, File: true})
+		case s.Name == "--image":
+			s.Value = strings.ReplaceAll(s.Value, ",", "\x00")
 		}
-		if o.Names[0] == "--profile" {
-			files = append(files, c.Home+"/"+value+".config.toml")
-		}
+		c.Settings = append(c.Settings, s)
 	}
-	c.Model = cmp.Or(c.Model, modelKey)
-	if c.Dir == "" {
-		files = append(files, ".codex/config.toml")
-	} else {
-		files = append(files, c.Dir+"/.codex/config.toml")
+	c.Model = cmp.Or(c.Model, model)
+	files := []string{c.Home + "/config.toml"}
+	for _, o := range p.All("--profile") {
+		files = append(files, c.Home+"/"+o.Value()+".config.toml")
 	}
-	c.Settings = append(c.Settings, rewrite.Setting{Name: "config.toml", Value: strings.Join(files, "\x00"), File: true})
-}
-
-func addSetting(c *rewrite.Call, o grammar.ParsedOption) {
-	value := strings.Join(o.Values, "\x00")
-	if o.Names[0] == "--image" {
-		value = strings.ReplaceAll(value, ",", "\x00")
+	project := ".codex/config.toml"
+	if c.Dir != "" {
+		project = c.Dir + "/" + project
 	}
-	c.Settings = append(c.Settings, rewrite.Setting{Name: o.Names[0], Value: value, File: o.Kind == grammar.FileSetting})
-	if key, file, found := strings.Cut(value, "="); found && o.Names[0] == "--config" && strings.HasSuffix(key, "_file") {
-		c.Settings = append(c.Settings, rewrite.Setting{Name: "--config " + key, Value: strings.Trim(file, `"'`), File: true})
-	}
+	c.Settings = append(c.Settings, rewrite.Setting{Name: "config.toml", Value: strings.Join(append(files, project), "\x00"), File: true})
 }
 
 // watched returns the files that codex reads on its own at the start of a session.
@@ -269,7 +256,6 @@ func accountOf(login string) rewrite.Setting {
 // readPrompt finds the prompt, or the session that the caller names.
 func readPrompt(c *rewrite.Call, a *commandLine, in rewrite.Invocation) {
 	p := a.all()
-	c.Unknown = p.Unknown
 	if len(a.rest.Operands) > 0 && !p.Has(grammar.CallerOwned) {
 		c.SessionID = in.Args[a.rest.Operands[0].At]
 	}

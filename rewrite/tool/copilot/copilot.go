@@ -164,35 +164,20 @@ var formats = map[string]rewrite.Format{"text": rewrite.Text, "json": rewrite.JS
 // read copies into the call every option that does not decide whether it is managed. If an
 // option occurs twice, the last counts.
 func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
-	c.Unknown, c.Model = p.Unknown, in.Env("COPILOT_MODEL")
-	own := own{learned: in.Learned}
+	c.Model = in.Env("COPILOT_MODEL")
+	base.Read(c, p, formats)
+	for i := range c.Settings {
+		s := &c.Settings[i]
+		if s.Value = strings.ReplaceAll(s.Value, "\x00", ","); s.File {
+			s.Value, s.File = strings.CutPrefix(s.Value, "@")
+		}
+	}
+	c.SessionID, c.Prompt, c.Dir = p.Session(), p.Value("--prompt", ""), p.Value("-C", "")
+	c.PromptArgs = p.Spans("--prompt")
+	own := own{learned: in.Learned, silent: p.Names("--silent")}
 	hidden := []string{"COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN", "COPILOT_GITHUB_TOKEN", "GITHUB_TOKEN"}
-	for _, o := range p.Options {
-		value := strings.Join(o.Values, ",")
-		switch o.Kind {
-		case grammar.Setting:
-			c.Settings = append(c.Settings, rewrite.Setting{Name: o.Names[0], Value: value})
-		case grammar.FileSetting:
-			path, file := strings.CutPrefix(value, "@")
-			c.Settings = append(c.Settings, rewrite.Setting{Name: o.Names[0], Value: path, File: file})
-		case grammar.Format:
-			c.Format = formats[value]
-		case grammar.CallerOwned:
-			c.SessionID = value
-		case grammar.Model:
-			c.Model = value
-		}
-		switch o.Names[0] {
-		case "--prompt":
-			c.Prompt = value
-			c.PromptArgs = append(c.PromptArgs, o.Span)
-		case "-C":
-			c.Dir = value
-		case "--silent":
-			own.silent = true
-		case "--secret-env-vars":
-			hidden = append(hidden, strings.Split(value, ",")...)
-		}
+	for _, o := range p.All("--secret-env-vars") {
+		hidden = append(hidden, strings.Split(strings.Join(o.Values, ","), ",")...)
 	}
 	for _, name := range hidden {
 		if value := in.Env(name); value != "" {

@@ -132,24 +132,9 @@ func other(in rewrite.Invocation) reason.Code {
 // read copies into the call every option that does not decide whether it is managed. The options
 // come after exec.
 func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
-	c.Unknown = p.Unknown
-	for _, o := range p.Options {
-		value := strings.Join(o.Values, "")
-		switch o.Kind {
-		case grammar.Setting, grammar.FileSetting:
-			c.Settings = append(c.Settings, rewrite.Setting{Name: o.Names[0], Value: value, File: o.Kind == grammar.FileSetting})
-		case grammar.Format:
-			c.Format, c.FormatArg = rewrite.Format(value), rewrite.Span{o.Span.At + 1, o.Span.N}
-		case grammar.Model:
-			c.Model = value
-		}
-		switch o.Names[0] {
-		case "--cwd":
-			c.Dir = value
-		case "--session-id":
-			c.SessionID = value
-		}
-	}
+	base.Read(c, p, nil)
+	c.FormatArg.At++
+	c.Dir, c.SessionID = p.Value("--cwd", ""), p.Value("--session-id", "")
 	if len(p.Operands) > 0 {
 		c.PromptArg = p.Operands[0].At + 1
 		c.Prompt = c.Args[c.PromptArg]

@@ -57,6 +57,14 @@ type ParsedOption struct {
 	Span   rewrite.Span
 }
 
+// Value returns the last of the option's values, "" if it has none.
+func (o ParsedOption) Value() string {
+	if len(o.Values) == 0 {
+		return ""
+	}
+	return o.Values[len(o.Values)-1]
+}
+
 // Args are a command line that was read.
 type Args struct {
 	Options  []ParsedOption
@@ -85,10 +93,44 @@ func (p *Args) StartsWith(args, words []string) bool {
 
 // Sets reports whether an option that takes a value is there with one for which is returns true.
 func (p *Args) Sets(option string, is func(value string) bool) bool {
-	return slices.ContainsFunc(p.Options, func(o ParsedOption) bool { return o.Names[0] == option && is(o.Values[0]) })
+	return slices.ContainsFunc(p.All(option), func(o ParsedOption) bool { return is(o.Value()) })
 }
 
 // Names reports whether the option is there.
-func (p *Args) Names(option string) bool {
-	return slices.ContainsFunc(p.Options, func(o ParsedOption) bool { return o.Names[0] == option })
+func (p *Args) Names(option string) bool { return len(p.All(option)) > 0 }
+
+// All returns the option's occurrences.
+func (p *Args) All(option string) (all []ParsedOption) {
+	for _, o := range p.Options {
+		if o.Names[0] == option {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// Spans returns where the option is.
+func (p *Args) Spans(option string) (spans []rewrite.Span) {
+	for _, o := range p.All(option) {
+		spans = append(spans, o.Span)
+	}
+	return spans
+}
+
+// Value returns the option's value, of several the last, or otherwise if the option is not there.
+func (p *Args) Value(option, otherwise string) string {
+	for _, o := range p.All(option) {
+		otherwise = o.Value()
+	}
+	return otherwise
+}
+
+// Session returns the value of the last option by which the caller manages its session.
+func (p *Args) Session() (id string) {
+	for _, o := range p.Options {
+		if o.Kind == CallerOwned {
+			id = o.Value()
+		}
+	}
+	return id
 }

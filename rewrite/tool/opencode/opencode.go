@@ -209,31 +209,12 @@ var formats = map[string]rewrite.Format{"default": rewrite.Text, "json": rewrite
 
 // read copies into the call every option that does not decide whether it is managed.
 func read(c *rewrite.Call, o opencode, p grammar.Args, in rewrite.Invocation) {
-	c.Unknown = p.Unknown
-	own := own{ownLogs: in.Env(o.variable+"PRINT_LOGS") != "", logLevel: in.Env(o.variable + "LOG_LEVEL")}
-	dir := ""
-	for _, option := range p.Options {
-		value := strings.Join(option.Values, "")
-		switch option.Kind {
-		case grammar.Model:
-			c.Model = value
-		case grammar.Format:
-			c.Format = formats[value]
-		case grammar.Setting:
-			c.Settings = append(c.Settings, rewrite.Setting{Name: option.Names[0], Value: value})
-		}
-		switch option.Names[0] {
-		case "--session":
-			c.SessionID = value
-		case "--dir":
-			dir = value
-		case "--log-level":
-			own.logLevel = value
-		case "--print-logs":
-			own.ownLogs = value == "true"
-		}
+	base.Read(c, p, formats)
+	c.SessionID, c.Dir = p.Value("--session", ""), workingDir(in.Env("PWD"), p.Value("--dir", ""))
+	own := own{ownLogs: in.Env(o.variable+"PRINT_LOGS") != "", logLevel: p.Value("--log-level", in.Env(o.variable+"LOG_LEVEL"))}
+	if p.Names("--print-logs") {
+		own.ownLogs = p.Value("--print-logs", "") == "true"
 	}
-	c.Dir = workingDir(in.Env("PWD"), dir)
 	if len(p.Operands) > 0 {
 		own.runAt, c.PromptArgs = p.Operands[0].At, p.Operands[1:]
 	}

@@ -126,31 +126,12 @@ var formats = map[string]rewrite.Format{"text": rewrite.Text, "json": rewrite.JS
 // read copies into the call every option that does not decide whether it is managed. If an
 // option occurs twice, the last counts.
 func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
-	c.Unknown, c.Dir, c.Model = p.Unknown, in.Env("VIBE_CWD"), in.Env("VIBE_ACTIVE_MODEL")
-	agent := ""
-	for _, o := range p.Options {
-		value := strings.Join(o.Values, "")
-		switch o.Kind {
-		case grammar.Setting:
-			c.Settings = append(c.Settings, rewrite.Setting{Name: o.Names[0], Value: value})
-		case grammar.Format:
-			c.Format = formats[value]
-		case grammar.CallerOwned:
-			c.SessionID = value
-		}
-		switch o.Names[0] {
-		case "--prompt":
-			c.Prompt = value
-			c.PromptArgs = append(c.PromptArgs, o.Span)
-		case "--workdir":
-			c.Dir = value
-		case "--output-dir":
-			c.Own = own{value}
-		case "--agent":
-			agent = value
-		}
-	}
-	c.SettingsFiles = settingsFiles(agent, c.Dir, in.Env)
+	base.Read(c, p, formats)
+	c.Dir, c.Model = p.Value("--workdir", in.Env("VIBE_CWD")), in.Env("VIBE_ACTIVE_MODEL")
+	c.SessionID, c.Prompt = p.Session(), p.Value("--prompt", "")
+	c.PromptArgs = p.Spans("--prompt")
+	c.Own = own{p.Value("--output-dir", "")}
+	c.SettingsFiles = settingsFiles(p.Value("--agent", ""), c.Dir, in.Env)
 	c.Watched = watched(home(in.Env))
 	// Data beside a prompt in argv are dropped (recordings/vibe/stdin-and-arg).
 	if c.Prompt == "" && !in.StdinTTY {
@@ -303,7 +284,9 @@ func resume(p *rewrite.Plan, c rewrite.Call) {
 // SessionPaths returns journals of the session. A session keeps the files of its last two generations, named by
 // number, and each run begins a new one. The last journal is empty after a run, and grows or disappears if another
 // process continues the session.
-func (vibe) SessionPaths(_, id string) []string { return []string{"unified/" + id + "/journal/*.jsonl"} }
+func (vibe) SessionPaths(_, id string) []string {
+	return []string{"unified/" + id + "/journal/*.jsonl"}
+}
 
 // SessionFiles returns the session's directory. vibe 3.0.3 resumes it only with the plugins that it
 // began with, of which it keeps manifests and contents under their digests. What it checks out from
