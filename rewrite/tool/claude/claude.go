@@ -269,25 +269,14 @@ func credentialsFile(home string) string { return home + "/.credentials.json" }
 
 // watched returns the files that claude reads on its own at the start of a session.
 func watched(home string) []rewrite.Watch {
-	watched := []rewrite.Watch{
-		{Path: ".mcp.json", Above: true},
-		{Path: ".claude/agents/*.md", Above: true},
-		{Path: home + "/agents/*.md", Name: "~/.claude/agents"},
-		{Path: ".claude/commands/*.md", Above: true},
-		{Path: home + "/commands/*.md", Name: "~/.claude/commands"},
-		{Path: ".claude/skills/*/SKILL.md", Above: true},
-		{Path: home + "/skills/*/SKILL.md", Name: "~/.claude/skills"},
-		{Path: "/etc/claude-code/managed-mcp.json"},
-		{Path: ".claude/output-styles/*.md"},
-		{Path: home + "/output-styles/*.md", Name: "~/.claude/output-styles"},
-		{Path: home + "/CLAUDE.md", Name: "~/.claude/CLAUDE.md", Guard: reason.InstructionsChanged},
-		{Path: home + "/rules/*.md", Name: "~/.claude/rules", Guard: reason.InstructionsChanged},
-		{Path: "/etc/claude-code/CLAUDE.md", Guard: reason.InstructionsChanged},
-	}
-	for _, name := range []string{"CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/*.md"} {
-		watched = append(watched, rewrite.Watch{Path: name, Above: true, Guard: reason.InstructionsChanged})
-	}
-	return watched
+	return slices.Concat(
+		base.Watches(home, "~/.claude", "",
+			"^/.mcp.json", "^/.claude/agents/*.md", "~/agents/*.md", "^/.claude/commands/*.md", "~/commands/*.md",
+			"^/.claude/skills/*/SKILL.md", "~/skills/*/SKILL.md", "/etc/claude-code/managed-mcp.json",
+			".claude/output-styles/*.md", "~/output-styles/*.md"),
+		base.Watches(home, "~/.claude", reason.InstructionsChanged,
+			"~/CLAUDE.md", "~/rules/*.md", "/etc/claude-code/CLAUDE.md",
+			"^/CLAUDE.md", "^/CLAUDE.local.md", "^/.claude/CLAUDE.md", "^/.claude/rules/*.md"))
 }
 
 // servers returns the MCP servers that claude's state file names for the user and for a

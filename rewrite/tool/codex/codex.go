@@ -229,17 +229,12 @@ func readOptions(c *rewrite.Call, p grammar.Args) {
 
 // watched returns the files that codex reads on its own at the start of a session.
 func watched(home string) []rewrite.Watch {
-	var watched []rewrite.Watch
-	for _, name := range []string{"AGENTS.md", "AGENTS.override.md"} {
-		watched = append(watched, rewrite.Watch{Path: name, Above: true, Guard: reason.InstructionsChanged},
-			rewrite.Watch{Path: home + "/" + name, Name: "~/.codex/" + name, Guard: reason.InstructionsChanged})
-	}
-	return append(watched,
-		rewrite.Watch{Path: ".codex/config.toml", Above: true},
-		rewrite.Watch{Path: ".codex/rules/*.rules", Above: true},
-		rewrite.Watch{Path: home + "/rules/*.rules", Name: "~/.codex/rules"},
-		rewrite.Watch{Path: ".agents/skills/*/SKILL.md", Above: true},
-		rewrite.Watch{Path: home + "/skills/*/SKILL.md", Name: "~/.codex/skills"})
+	return slices.Concat(
+		base.Watches(home, "~/.codex", reason.InstructionsChanged,
+			"^/AGENTS.md", "~/AGENTS.md", "^/AGENTS.override.md", "~/AGENTS.override.md"),
+		base.Watches(home, "~/.codex", "",
+			"^/.codex/config.toml", "^/.codex/rules/*.rules", "~/rules/*.rules",
+			"^/.agents/skills/*/SKILL.md", "~/skills/*/SKILL.md"))
 }
 
 // accountOf returns what identifies the account that codex is logged in to. codex refreshes its

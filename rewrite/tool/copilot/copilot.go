@@ -210,22 +210,14 @@ func settingsFiles(home string) []string {
 
 // watched returns the files that copilot reads on its own at the start of a session.
 func watched(home string) []rewrite.Watch {
-	watched := []rewrite.Watch{
-		{Path: home + "/copilot-instructions.md", Name: "~/.copilot/copilot-instructions.md", Guard: reason.InstructionsChanged},
-		{Path: home + "/mcp-config.json", Name: "~/.copilot/mcp-config.json"},
-		{Path: home + "/agents/*.md", Name: "~/.copilot/agents"},
-		{Path: home + "/hooks/*.json", Name: "~/.copilot/hooks"},
-		{Path: ".github/agents/*.md"},
-		{Path: ".github/hooks/*.json"},
-		{Path: ".github/mcp.json"},
-		{Path: ".mcp.json"},
-		{Path: ".vscode/mcp.json"},
-		{Path: ".github/instructions/*.instructions.md", Guard: reason.InstructionsChanged},
-	}
-	for _, name := range []string{".github/copilot-instructions.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"} {
-		watched = append(watched, rewrite.Watch{Path: name, Above: true, Guard: reason.InstructionsChanged})
-	}
-	return watched
+	return slices.Concat(
+		base.Watches(home, "~/.copilot", reason.InstructionsChanged, "~/copilot-instructions.md"),
+		base.Watches(home, "~/.copilot", "",
+			"~/mcp-config.json", "~/agents/*.md", "~/hooks/*.json", ".github/agents/*.md", ".github/hooks/*.json",
+			".github/mcp.json", ".mcp.json", ".vscode/mcp.json"),
+		base.Watches(home, "~/.copilot", reason.InstructionsChanged,
+			".github/instructions/*.instructions.md", "^/.github/copilot-instructions.md",
+			"^/AGENTS.md", "^/CLAUDE.md", "^/GEMINI.md"))
 }
 
 // why returns why the call is not managed, or "".

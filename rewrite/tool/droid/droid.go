@@ -153,16 +153,10 @@ func home(env func(string) string) string {
 // watched returns the files that droid reads on its own at the start of a session. The user's
 // own droids are missing, since the first run adds some to them.
 func watched(home string) []rewrite.Watch {
-	return []rewrite.Watch{
-		{Path: home + "/mcp.json", Name: "~/.factory/mcp.json"},
-		{Path: ".factory/mcp.json", Above: true},
-		{Path: ".factory/droids/*.md", Above: true},
-		{Path: ".factory/skills/*/SKILL.md", Above: true},
-		{Path: home + "/skills/*/SKILL.md", Name: "~/.factory/skills"},
-		{Path: home + "/AGENTS.md", Name: "~/.factory/AGENTS.md", Guard: reason.InstructionsChanged},
-		{Path: "AGENTS.md", Above: true, Guard: reason.InstructionsChanged},
-		{Path: "CLAUDE.md", Above: true, Guard: reason.InstructionsChanged},
-	}
+	return slices.Concat(
+		base.Watches(home, "~/.factory", "",
+			"~/mcp.json", "^/.factory/mcp.json", "^/.factory/droids/*.md", "^/.factory/skills/*/SKILL.md", "~/skills/*/SKILL.md"),
+		base.Watches(home, "~/.factory", reason.InstructionsChanged, "~/AGENTS.md", "^/AGENTS.md", "^/CLAUDE.md"))
 }
 
 // why returns why the call is not managed, or "".

@@ -130,22 +130,15 @@ func settingsFiles(home string, env func(string) string) []string {
 // watched returns the files that gemini reads on its own at the start of a session. It reads
 // the nearest .env, which may contain its key.
 func watched(home string) []rewrite.Watch {
-	watched := []rewrite.Watch{
-		{Path: home + "/GEMINI.md", Name: "~/.gemini/GEMINI.md", Guard: reason.InstructionsChanged},
-		{Path: home + "/policies/*.toml", Name: "~/.gemini/policies"},
-		{Path: ".gemini/policies/*.toml"},
-		{Path: home + "/extensions/*/gemini-extension.json", Name: "~/.gemini/extensions"},
-		{Path: ".gemini/extensions/*/gemini-extension.json"},
-		{Path: ".gemini/system.md", Guard: reason.InstructionsChanged},
-		{Path: home + "/.env", Name: "~/.gemini/.env", Guard: reason.AuthChanged},
-	}
-	for _, name := range []string{"GEMINI.md", "AGENTS.md"} {
-		watched = append(watched, rewrite.Watch{Path: name, Above: true, Guard: reason.InstructionsChanged})
-	}
-	for _, name := range []string{".gemini/.env", ".env"} {
-		watched = append(watched, rewrite.Watch{Path: name, Above: true, Guard: reason.AuthChanged})
-	}
-	return watched
+	return slices.Concat(
+		base.Watches(home, "~/.gemini", reason.InstructionsChanged, "~/GEMINI.md"),
+		base.Watches(home, "~/.gemini", "",
+			"~/policies/*.toml", ".gemini/policies/*.toml",
+			"~/extensions/*/gemini-extension.json", ".gemini/extensions/*/gemini-extension.json"),
+		base.Watches(home, "~/.gemini", reason.InstructionsChanged, ".gemini/system.md"),
+		base.Watches(home, "~/.gemini", reason.AuthChanged, "~/.env"),
+		base.Watches(home, "~/.gemini", reason.InstructionsChanged, "^/GEMINI.md", "^/AGENTS.md"),
+		base.Watches(home, "~/.gemini", reason.AuthChanged, "^/.gemini/.env", "^/.env"))
 }
 
 // account returns what identifies the account in one of gemini's login files. The access

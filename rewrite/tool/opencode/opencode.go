@@ -286,13 +286,10 @@ func (o opencode) configHome(env func(string) string) string {
 func (o opencode) watched(env func(string) string) []rewrite.Watch {
 	name, config := o.About.Name, o.configHome(env)
 	shown := "~/.config/" + name
-	watched := []rewrite.Watch{
-		{Path: config + "/AGENTS.md", Name: shown + "/AGENTS.md", Guard: reason.InstructionsChanged},
-		{Path: env("HOME") + "/.claude/CLAUDE.md", Name: "~/.claude/CLAUDE.md", Guard: reason.InstructionsChanged},
-	}
-	for _, file := range []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"} {
-		watched = append(watched, rewrite.Watch{Path: file, Above: true, Guard: reason.InstructionsChanged})
-	}
+	watched := slices.Concat(
+		base.Watches(config, shown, reason.InstructionsChanged, "~/AGENTS.md"),
+		base.Watches(env("HOME")+"/.claude", "~/.claude", reason.InstructionsChanged,
+			"~/CLAUDE.md", "^/AGENTS.md", "^/CLAUDE.md", "^/CONTEXT.md"))
 	for _, files := range []string{"agent/*.md", "agents/*.md", "mode/*.md", "modes/*.md", "plugin/*", "plugins/*", "tool/*", "tools/*"} {
 		directory, _, _ := strings.Cut(files, "/")
 		watched = append(watched, rewrite.Watch{Path: config + "/" + files, Name: shown + "/" + directory},

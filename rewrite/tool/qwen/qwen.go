@@ -4,6 +4,7 @@ package qwen
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"reprise/rewrite"
@@ -175,23 +176,14 @@ func settingsFiles(home string, env func(string) string) []string {
 // watched returns the files that qwen reads on its own at the start of a session. It reads the
 // nearest .env, which may contain its key. An update is a version below updates, named in active.json.
 func watched(home string) []rewrite.Watch {
-	watched := []rewrite.Watch{
-		{Path: home + "/QWEN.md", Name: "~/.qwen/QWEN.md", Guard: reason.InstructionsChanged},
-		{Path: home + "/AGENTS.md", Name: "~/.qwen/AGENTS.md", Guard: reason.InstructionsChanged},
-		{Path: home + "/agents/*.md", Name: "~/.qwen/agents"},
-		{Path: ".qwen/agents/*.md"},
-		{Path: home + "/extensions/*/qwen-extension.json", Name: "~/.qwen/extensions"},
-		{Path: home + "/updates/npm/*/active.json", Name: "~/.qwen/updates", Guard: reason.RuntimeChanged},
-		{Path: ".qwen/system.md", Guard: reason.InstructionsChanged},
-		{Path: home + "/.env", Name: "~/.qwen/.env", Guard: reason.AuthChanged},
-	}
-	for _, name := range []string{"QWEN.md", "AGENTS.md", "QWEN.local.md"} {
-		watched = append(watched, rewrite.Watch{Path: name, Above: true, Guard: reason.InstructionsChanged})
-	}
-	for _, name := range []string{".qwen/.env", ".env"} {
-		watched = append(watched, rewrite.Watch{Path: name, Above: true, Guard: reason.AuthChanged})
-	}
-	return watched
+	return slices.Concat(
+		base.Watches(home, "~/.qwen", reason.InstructionsChanged, "~/QWEN.md", "~/AGENTS.md"),
+		base.Watches(home, "~/.qwen", "", "~/agents/*.md", ".qwen/agents/*.md", "~/extensions/*/qwen-extension.json"),
+		[]rewrite.Watch{{Path: home + "/updates/npm/*/active.json", Name: "~/.qwen/updates", Guard: reason.RuntimeChanged}},
+		base.Watches(home, "~/.qwen", reason.InstructionsChanged, ".qwen/system.md"),
+		base.Watches(home, "~/.qwen", reason.AuthChanged, "~/.env"),
+		base.Watches(home, "~/.qwen", reason.InstructionsChanged, "^/QWEN.md", "^/AGENTS.md", "^/QWEN.local.md"),
+		base.Watches(home, "~/.qwen", reason.AuthChanged, "^/.qwen/.env", "^/.env"))
 }
 
 // why returns why the call is not managed, or "".

@@ -174,16 +174,11 @@ func settingsFiles(agent, dir string, env func(string) string) []string {
 // watched returns the files that vibe reads on its own at the start of a session. .env contains
 // its key.
 func watched(home string) []rewrite.Watch {
-	return []rewrite.Watch{
-		{Path: home + "/.env", Name: "~/.vibe/.env", Guard: reason.AuthChanged},
-		{Path: home + "/AGENTS.md", Name: "~/.vibe/AGENTS.md", Guard: reason.InstructionsChanged},
-		{Path: home + "/instructions.md", Name: "~/.vibe/instructions.md", Guard: reason.InstructionsChanged},
-		{Path: home + "/prompts/*.md", Name: "~/.vibe/prompts", Guard: reason.InstructionsChanged},
-		{Path: ".vibe/prompts/*.md", Guard: reason.InstructionsChanged},
-		{Path: "AGENTS.md", Above: true, Guard: reason.InstructionsChanged},
-		{Path: "VIBE.md", Above: true, Guard: reason.InstructionsChanged},
-		{Path: ".vibe/agents/*.toml"},
-	}
+	return slices.Concat(
+		base.Watches(home, "~/.vibe", reason.AuthChanged, "~/.env"),
+		base.Watches(home, "~/.vibe", reason.InstructionsChanged,
+			"~/AGENTS.md", "~/instructions.md", "~/prompts/*.md", ".vibe/prompts/*.md", "^/AGENTS.md", "^/VIBE.md"),
+		base.Watches(home, "~/.vibe", "", ".vibe/agents/*.toml"))
 }
 
 // why returns why the call is not managed, or "".
