@@ -75,51 +75,36 @@ plugins = false
 // shared are the options of both codex and codex exec. An option may be on either side of
 // exec; the one after it wins.
 var shared = grammar.Table{
-	{[]string{"--add-dir"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--approve-for-me"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--cd", "-C"}, rewrite.OneValue, grammar.Neutral},
-	{[]string{"--config", "-c"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--dangerously-bypass-approvals-and-sandbox", "--yolo"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--dangerously-bypass-hook-trust"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--disable"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--enable"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--help", "-h"}, rewrite.NoValue, grammar.Admin},
-	{[]string{"--image", "-i"}, rewrite.ManyValues, grammar.FileSetting},
-	{[]string{"--local-provider"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--model", "-m"}, rewrite.OneValue, grammar.Model},
-	{[]string{"--oss"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--profile", "-p"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--sandbox", "-s"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--strict-config"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--version", "-V"}, rewrite.NoValue, grammar.Admin},
-	{[]string{"--worktree"}, rewrite.NoValue, grammar.Unmanaged}, // a new working directory each time
+	{grammar.Setting, rewrite.NoValue, `--approve-for-me --dangerously-bypass-approvals-and-sandbox|--yolo
+		--dangerously-bypass-hook-trust --oss --strict-config`},
+	{grammar.Setting, rewrite.OneValue, `--add-dir --config|-c --disable --enable --local-provider --profile|-p
+		--sandbox|-s`},
+	{grammar.FileSetting, rewrite.ManyValues, `--image|-i`},
+	{grammar.Model, rewrite.OneValue, `--model|-m`},
+	{grammar.Neutral, rewrite.OneValue, `--cd|-C`},
+	// --worktree: a new working directory each time.
+	{grammar.Unmanaged, rewrite.NoValue, `--worktree`},
+	{grammar.Admin, rewrite.NoValue, `--help|-h --version|-V`},
 }
 
 // top are the further options before exec.
 var top = grammar.Table{
-	{[]string{"--ask-for-approval", "-a"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--no-alt-screen"}, rewrite.NoValue, grammar.Neutral},
-	{[]string{"--no-daemon"}, rewrite.NoValue, grammar.Neutral},
-	{[]string{"--remote"}, rewrite.OneValue, grammar.Unmanaged},
-	{[]string{"--remote-auth-token-env"}, rewrite.OneValue, grammar.Unmanaged},
-	{[]string{"--search"}, rewrite.NoValue, grammar.Setting},
+	{grammar.Setting, rewrite.NoValue, `--search`},
+	{grammar.Setting, rewrite.OneValue, `--ask-for-approval|-a`},
+	{grammar.Neutral, rewrite.NoValue, `--no-alt-screen --no-daemon`},
+	{grammar.Unmanaged, rewrite.OneValue, `--remote --remote-auth-token-env`},
 }
 
 // exec are the further options after exec. --last and --all belong to its resume.
 var exec = grammar.Table{
-	{[]string{"--all"}, rewrite.NoValue, grammar.CallerOwned},
-	{[]string{"--color"}, rewrite.OneValue, grammar.Neutral},
-	{[]string{"--cyber-access-program"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--ephemeral"}, rewrite.NoValue, grammar.OptOut},
-	{[]string{"--ignore-rules"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--ignore-user-config"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--json", "--experimental-json"}, rewrite.NoValue, grammar.Format},
-	{[]string{"--last"}, rewrite.NoValue, grammar.CallerOwned},
-	{[]string{"--output-last-message", "-o"}, rewrite.OneValue, grammar.Neutral},
-	{[]string{"--output-schema"}, rewrite.OneValue, grammar.FileSetting},
-	{[]string{"--skip-git-repo-check"}, rewrite.NoValue, grammar.Neutral},
-	{[]string{"--thread-source"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--trust"}, rewrite.NoValue, grammar.Neutral},
+	{grammar.Setting, rewrite.NoValue, `--ignore-rules --ignore-user-config`},
+	{grammar.Setting, rewrite.OneValue, `--cyber-access-program --thread-source`},
+	{grammar.FileSetting, rewrite.OneValue, `--output-schema`},
+	{grammar.Format, rewrite.NoValue, `--json|--experimental-json`},
+	{grammar.Neutral, rewrite.NoValue, `--skip-git-repo-check --trust`},
+	{grammar.Neutral, rewrite.OneValue, `--color --output-last-message|-o`},
+	{grammar.CallerOwned, rewrite.NoValue, `--all --last`},
+	{grammar.OptOut, rewrite.NoValue, `--ephemeral`},
 }
 
 // commandLine is a parsed command line: codex [top] exec [exec] [sub [rest]].

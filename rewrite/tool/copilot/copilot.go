@@ -61,86 +61,38 @@ var descriptor = rewrite.Descriptor{
 
 // options lists every option of copilot 1.0.102.
 var options = grammar.Table{
-	{[]string{"-C"}, rewrite.OneValue, grammar.Neutral},
-	{[]string{"--acp"}, rewrite.NoValue, grammar.Server},
-	{[]string{"--add-dir"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--add-github-mcp-tool"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--add-github-mcp-toolset"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--additional-mcp-config"}, rewrite.OneValue, grammar.FileSetting},
-	{[]string{"--agent"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--allow-all", "--yolo"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--allow-all-mcp-server-instructions"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--allow-all-paths"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--allow-all-tools"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--allow-all-urls"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--allow-tool"}, rewrite.ManyValues, grammar.Setting},
-	{[]string{"--allow-url"}, rewrite.ManyValues, grammar.Setting},
-	{[]string{"--assisted-approval"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--attachment"}, rewrite.OneValue, grammar.Unmanaged},
-	{[]string{"--auto-tier"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--autopilot"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--available-tools"}, rewrite.ManyValues, grammar.Setting},
-	{[]string{"--banner"}, rewrite.NoValue, grammar.Neutral},
-	{[]string{"--bash-env"}, rewrite.OptionalValue, grammar.Setting},
-	{[]string{"--connect"}, rewrite.OptionalValue, grammar.Unmanaged},
-	{[]string{"--context"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--continue"}, rewrite.NoValue, grammar.CallerOwned},
-	{[]string{"--deny-tool"}, rewrite.ManyValues, grammar.Setting},
-	{[]string{"--deny-url"}, rewrite.ManyValues, grammar.Setting},
-	{[]string{"--disable-builtin-mcps"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--disable-client-telemetry"}, rewrite.NoValue, grammar.Neutral},
-	{[]string{"--disable-mcp-server"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--disallow-temp-dir"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--dynamic-retrieval"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--enable-all-github-mcp-tools"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--enable-mcp-server"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--enable-memory"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--environment-compute-id"}, rewrite.OneValue, grammar.Unmanaged},
-	{[]string{"--environment-host"}, rewrite.OneValue, grammar.Unmanaged},
-	{[]string{"--excluded-tools"}, rewrite.ManyValues, grammar.Setting},
-	{[]string{"--experimental"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--extension-sdk-path"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--fleet"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--help", "-h"}, rewrite.NoValue, grammar.Admin},
-	{[]string{"--interactive", "-i"}, rewrite.OneValue, grammar.Admin},
-	{[]string{"--log-dir"}, rewrite.OneValue, grammar.Neutral},
-	{[]string{"--log-level"}, rewrite.OneValue, grammar.Neutral},
-	{[]string{"--max-ai-credits"}, rewrite.OneValue, grammar.Unmanaged}, // of a session, not of a call
-	{[]string{"--max-autopilot-continues"}, rewrite.OneValue, grammar.Neutral},
-	{[]string{"--mcp-github-auth"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--mode"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--model"}, rewrite.OneValue, grammar.Model},
-	{[]string{"--mouse"}, rewrite.OptionalValue, grammar.Neutral},
-	{[]string{"--name", "-n"}, rewrite.OneValue, grammar.Unmanaged}, // of a new session
-	{[]string{"--no-ask-user"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--no-auto-update"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--no-bash-env"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--no-color"}, rewrite.NoValue, grammar.Neutral},
-	{[]string{"--no-custom-instructions"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--no-eager-powershell-resolution"}, rewrite.NoValue, grammar.Neutral},
-	{[]string{"--no-experimental"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--no-mouse"}, rewrite.NoValue, grammar.Neutral},
-	{[]string{"--no-remote"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--no-remote-export"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--output-format"}, rewrite.OneValue, grammar.Format},
-	{[]string{"--plain-diff"}, rewrite.NoValue, grammar.Neutral},
-	{[]string{"--plan"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--plugin-dir"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--prompt", "-p"}, rewrite.OneValue, grammar.Neutral},
-	{[]string{"--reasoning-effort", "--effort"}, rewrite.OneValue, grammar.Setting},
-	{[]string{"--remote"}, rewrite.NoValue, grammar.Unmanaged},
-	{[]string{"--remote-export"}, rewrite.NoValue, grammar.Unmanaged},
-	{[]string{"--resume", "-r"}, rewrite.OptionalValue, grammar.CallerOwned},
-	{[]string{"--screen-reader"}, rewrite.NoValue, grammar.Neutral},
-	{[]string{"--secret-env-vars"}, rewrite.ManyValues, grammar.Setting},
-	{[]string{"--session-id"}, rewrite.OneValue, grammar.CallerOwned},
-	{[]string{"--share"}, rewrite.OptionalValue, grammar.Unmanaged}, // the whole session
-	{[]string{"--share-gist"}, rewrite.NoValue, grammar.Unmanaged},
-	{[]string{"--silent", "-s"}, rewrite.NoValue, grammar.Neutral},
-	{[]string{"--stream"}, rewrite.OneValue, grammar.Neutral},
-	{[]string{"--trust-folder"}, rewrite.NoValue, grammar.Setting},
-	{[]string{"--usage-output-file"}, rewrite.OneValue, grammar.Unmanaged}, // the whole session's figures
-	{[]string{"--version", "-v"}, rewrite.NoValue, grammar.Admin},
+	{grammar.Setting, rewrite.NoValue, `--allow-all|--yolo --allow-all-mcp-server-instructions --allow-all-paths
+		--allow-all-tools --allow-all-urls --assisted-approval --autopilot --disable-builtin-mcps
+		--disallow-temp-dir --enable-all-github-mcp-tools --enable-memory --experimental --fleet --no-ask-user
+		--no-auto-update --no-bash-env --no-custom-instructions --no-experimental --no-remote --no-remote-export
+		--plan --trust-folder`},
+	{grammar.Setting, rewrite.OneValue, `--add-dir --add-github-mcp-tool --add-github-mcp-toolset --agent
+		--auto-tier --context --disable-mcp-server --dynamic-retrieval --enable-mcp-server --extension-sdk-path
+		--mcp-github-auth --mode --plugin-dir --reasoning-effort|--effort`},
+	{grammar.Setting, rewrite.OptionalValue, `--bash-env`},
+	{grammar.Setting, rewrite.ManyValues, `--allow-tool --allow-url --available-tools --deny-tool --deny-url
+		--excluded-tools --secret-env-vars`},
+	{grammar.FileSetting, rewrite.OneValue, `--additional-mcp-config`},
+	{grammar.Model, rewrite.OneValue, `--model`},
+	{grammar.Format, rewrite.OneValue, `--output-format`},
+	{grammar.Neutral, rewrite.NoValue, `--banner --disable-client-telemetry --no-color
+		--no-eager-powershell-resolution --no-mouse --plain-diff --screen-reader --silent|-s`},
+	{grammar.Neutral, rewrite.OneValue, `-C --log-dir --log-level --max-autopilot-continues --prompt|-p --stream`},
+	{grammar.Neutral, rewrite.OptionalValue, `--mouse`},
+	{grammar.CallerOwned, rewrite.NoValue, `--continue`},
+	{grammar.CallerOwned, rewrite.OneValue, `--session-id`},
+	{grammar.CallerOwned, rewrite.OptionalValue, `--resume|-r`},
+	{grammar.Unmanaged, rewrite.NoValue, `--remote --remote-export --share-gist`},
+	// --max-ai-credits: of a session, not of a call.
+	// --name: of a new session.
+	// --usage-output-file: the whole session's figures.
+	{grammar.Unmanaged, rewrite.OneValue, `--attachment --environment-compute-id --environment-host --max-ai-credits
+		--name|-n --usage-output-file`},
+	// --share: the whole session.
+	{grammar.Unmanaged, rewrite.OptionalValue, `--connect --share`},
+	{grammar.Server, rewrite.NoValue, `--acp`},
+	{grammar.Admin, rewrite.NoValue, `--help|-h --version|-v`},
+	{grammar.Admin, rewrite.OneValue, `--interactive|-i`},
 }
 
 // own is what copilot's calls have of their own.

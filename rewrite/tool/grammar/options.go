@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"slices"
+	"strings"
 
 	"reprise/rewrite"
 )
@@ -21,11 +22,12 @@ const (
 	Model                                 // the model
 )
 
-// A Table lists a tool's options.
+// A Table lists a tool's options by what they mean and how many arguments they take. Spaces separate the options, and | the
+// names of one, of which the first names the setting.
 type Table []struct {
-	Names []string // with their dashes; the first names the setting
-	Arity rewrite.Arity
-	Kind  rewrite.OptionKind
+	Kind    rewrite.OptionKind
+	Arity   rewrite.Arity
+	Options string
 }
 
 // With adds the options that only the binary's own help revealed.
@@ -35,16 +37,21 @@ func (t Table) With(learned rewrite.Probe) Table {
 	}
 	t = slices.Clone(t)
 	for _, o := range learned.Options {
-		t = append(t, o)
+		t = append(t, Table{{o.Kind, o.Arity, strings.Join(o.Names, "|")}}...)
 	}
 	return t
 }
 
 // Find returns the option of that name.
 func (t Table) Find(name string) (rewrite.Option, bool) {
-	for _, o := range t {
-		if slices.Contains(o.Names, name) {
-			return o, true
+	for _, group := range t {
+		if !strings.Contains(group.Options, name) {
+			continue
+		}
+		for option := range strings.FieldsSeq(group.Options) {
+			if names := strings.Split(option, "|"); slices.Contains(names, name) {
+				return rewrite.Option{Names: names, Arity: group.Arity, Kind: group.Kind}, true
+			}
 		}
 	}
 	return rewrite.Option{}, false

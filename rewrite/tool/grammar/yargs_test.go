@@ -10,11 +10,10 @@ import (
 
 func TestYargs(t *testing.T) {
 	table := Table{
-		{[]string{"--flag", "-f"}, rewrite.NoValue, Setting},
-		{[]string{"--other-flag", "-g"}, rewrite.NoValue, Setting},
-		{[]string{"--value", "-v"}, rewrite.OneValue, Setting},
-		{[]string{"--some-list", "-l"}, rewrite.ManyValues, Setting},
-		{[]string{"--maybe", "-m"}, rewrite.OptionalValue, Setting},
+		{Setting, rewrite.NoValue, `--flag|-f --other-flag|-g`},
+		{Setting, rewrite.OneValue, `--value|-v`},
+		{Setting, rewrite.ManyValues, `--some-list|-l`},
+		{Setting, rewrite.OptionalValue, `--maybe|-m`},
 	}
 	tests := []struct{ line, want string }{
 		{"a b", "[a b]"},
