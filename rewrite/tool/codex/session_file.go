@@ -7,6 +7,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/jsonline"
+	"reprise/rewrite/tool/base"
 )
 
 // A rolloutLine is a line of some thread's rollout.
@@ -68,12 +69,12 @@ func (s *stream) learnRecord(r *record) {
 		s.State.Compacted = true
 	case "token_usage_record":
 		if p.TurnID != s.turnID {
-			s.earlier, s.turnID = s.earlier.plus(s.turn), p.TurnID
+			s.earlier, s.turnID = s.earlier.Plus(s.turn), p.TurnID
 		}
-		s.turn = p.TurnUsage
-		s.State.Usage = s.earlier.plus(s.turn).usage()
+		s.turn = p.TurnUsage.usage()
+		s.State.Usage = s.earlier.Plus(s.turn)
 		if !s.State.First.Known {
-			s.State.First = s.turn.usage()
+			s.State.First = s.turn
 		}
 	case "event_msg":
 		s.learnRolloutEvent(r)
@@ -101,11 +102,9 @@ func (s *stream) learnTotal(total json.RawMessage) {
 	if s.Call.Format != rewrite.Text {
 		return
 	}
-	totals := map[string]json.Number{}
-	for _, n := range jsonline.Numbers(total) {
-		totals[usageKey+n.Path] = json.Number(n.Text)
+	numbers := jsonline.Numbers(total)
+	for i := range numbers {
+		numbers[i].Path = usageKey + numbers[i].Path
 	}
-	if text, err := json.Marshal(totals); err == nil {
-		s.State.Totals, s.exact = rewrite.Totals(text), true
-	}
+	s.State.Totals, s.exact = base.EncodeTotals(numbers, func(string) bool { return true }), true
 }

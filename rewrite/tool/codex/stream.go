@@ -35,8 +35,8 @@ type stream struct {
 	held    []rolloutLine // lines that came before the ID was known
 	heldLen int
 	turnID  string
-	earlier usage // of the turns before turnID
-	turn    usage // of turnID
+	earlier rewrite.Usage // of the turns before turnID
+	turn    rewrite.Usage // of turnID
 }
 
 // A place is how far the transcript on stderr has come.
@@ -74,11 +74,6 @@ type usage struct {
 	CacheWrite int64 `json:"cache_write_input_tokens"`
 	Output     int64 `json:"output_tokens"`
 	Total      int64 `json:"total_tokens"`
-}
-
-func (u usage) plus(v usage) usage {
-	return usage{u.Input + v.Input, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite,
-		u.Output + v.Output, u.Total + v.Total}
 }
 
 func (u usage) usage() rewrite.Usage {

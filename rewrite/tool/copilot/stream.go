@@ -247,11 +247,7 @@ func (s *stream) ownFiles(line []byte) []byte {
 		} `json:"usage"`
 	}
 	var files []string
-	all := r.Usage.CodeChanges.Files
-	if json.Unmarshal(line, &r) == nil {
-		all = r.Usage.CodeChanges.Files
-	}
-	if json.Unmarshal(all, &files) != nil || len(files) == 0 {
+	if json.Unmarshal(line, &r) != nil || json.Unmarshal(r.Usage.CodeChanges.Files, &files) != nil || len(files) == 0 {
 		return line
 	}
 	var own []string
@@ -260,7 +256,7 @@ func (s *stream) ownFiles(line []byte) []byte {
 			own = append(own, string(jsonline.RawString(name)))
 		}
 	}
-	return bytes.Replace(line, all, []byte("["+strings.Join(own, ",")+"]"), 1)
+	return bytes.Replace(line, r.Usage.CodeChanges.Files, []byte("["+strings.Join(own, ",")+"]"), 1)
 }
 
 // asAsked puts the caller's prompt in place of what the model was sent. It stands there twice: as it was given,

@@ -169,11 +169,8 @@ func isJSONNumber(value json.RawMessage) bool {
 // failure is what a failed run without a text shows as its result.
 const failure = `"Exec failed"`
 
-// text returns a JSON string's value.
-func text(value json.RawMessage) (text string) {
-	_ = json.Unmarshal(value, &text) // another type has no text
-	return text
-}
+// text returns a JSON string's value; another type has no text.
+func text(value json.RawMessage) string { return jsonline.String(string(value)) }
 
 // learn records what the ledger and the gate need from an event.
 func (s *stream) learn(e *event) {

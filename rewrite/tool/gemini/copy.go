@@ -43,10 +43,10 @@ func (gemini) CopySession(from, to, at string, file []byte) (name string, copied
 			return "", nil, err
 		}
 	}
-	if id := rawText(s.metadata["sessionId"]); id != from {
+	if id := jsonline.String(string(s.metadata["sessionId"])); id != from {
 		return "", nil, fmt.Errorf("the file is session %q", id)
 	}
-	if rawText(s.metadata["projectHash"]) == "" || rawText(s.metadata["kind"]) == "subagent" || len(s.messages) == 0 {
+	if jsonline.String(string(s.metadata["projectHash"])) == "" || jsonline.String(string(s.metadata["kind"])) == "subagent" || len(s.messages) == 0 {
 		return "", nil, errRecord
 	}
 	s.dropDoubled()
@@ -67,7 +67,7 @@ func (s *storedSession) read(line []byte) error {
 	}
 	switch {
 	case record["$rewindTo"] != nil:
-		s.rewind(rawText(record["$rewindTo"]))
+		s.rewind(jsonline.String(string(record["$rewindTo"])))
 		return nil
 	case record["id"] != nil:
 		return s.add(record)
@@ -108,7 +108,7 @@ func (s *storedSession) set(fields map[string]json.RawMessage) error {
 
 // add adds a message, or replaces the one with its ID.
 func (s *storedSession) add(fields map[string]json.RawMessage) error {
-	m := storedMessage{rawText(fields["id"]), rawText(fields["type"]), fields}
+	m := storedMessage{jsonline.String(string(fields["id"])), jsonline.String(string(fields["type"])), fields}
 	if m.id == "" || !slices.Contains([]string{"user", "gemini", "info", "error", "warning"}, m.kind) {
 		return errRecord
 	}
@@ -197,12 +197,4 @@ func compactParts(array json.RawMessage) (parts []string) {
 		parts = append(parts, jsonline.Compact(string(part)))
 	}
 	return parts
-}
-
-// rawText returns a JSON string's text, "" for any other value.
-func rawText(value json.RawMessage) (text string) {
-	if json.Unmarshal(value, &text) != nil {
-		return ""
-	}
-	return text
 }

@@ -115,8 +115,4 @@ func (s *text) learnAnswer(r *record) {
 }
 
 // answer returns the text of the newest answer. Text mode prints it without its escape sequences.
-func (s *text) answer() string {
-	var text string
-	_ = json.Unmarshal(s.last.Content, &text) // content of another shape is no answer
-	return base.StripEscapes(text)
-}
+func (s *text) answer() string { return base.StripEscapes(jsonline.String(string(s.last.Content))) }
