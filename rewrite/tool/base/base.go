@@ -20,6 +20,10 @@ import (
 type Base struct {
 	About    *rewrite.Descriptor
 	Refusals Refusals // of its stderr
+	// Help are options: a help text with the first is that of the headless mode, and one with the others too is that of a
+	// version that can resume. Yargs says that yargs prints it.
+	Help  []string
+	Yargs bool
 }
 
 // Descriptor implements Tool.
@@ -29,6 +33,9 @@ func (b Base) Descriptor() *rewrite.Descriptor { return b.About }
 func (b Base) HelpArgs() []string {
 	return append(slices.Clone(b.About.Managed[:min(1, len(b.About.Managed))]), "--help")
 }
+
+// Options implements Tool.
+func (b Base) Options(help string) rewrite.Probe { return grammar.ReadProbe(help, b.Yargs, b.Help...) }
 
 // Refused ignores limits, logins, network errors and anything unknown: they do not concern the session.
 func (b Base) Refused(stderr string, exit int) reason.Code { return b.Refusals.After(stderr, exit) }

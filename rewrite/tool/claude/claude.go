@@ -19,7 +19,7 @@ type claude struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = claude{base.Base{About: &descriptor}}
+var tool = claude{base.Base{About: &descriptor, Help: []string{"--print", "--resume"}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "claude",
@@ -372,10 +372,6 @@ func (claude) ActsOn(text string) bool {
 	lower := strings.ToLower(text)
 	return prompt.Mentions(text, '@', false) || strings.Contains(lower, "ultrathink") || strings.Contains(lower, "megathink") ||
 		strings.Contains(lower, "think hard") || strings.Contains(lower, "think harder")
-}
-
-func (claude) Options(help string) rewrite.Probe {
-	return grammar.ReadProbe(help, "--print", "--resume")
 }
 
 // EffectivePrompt joins prompt and stdin the way claude does: PROMPT, a newline, DATA

@@ -19,7 +19,7 @@ type codex struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = codex{base.Base{About: &descriptor}}
+var tool = codex{base.Base{About: &descriptor, Help: []string{"--json"}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:            "codex",
@@ -317,8 +317,9 @@ func (codex) ActsOn(text string) bool {
 	return prompt.Mentions(text, '$', false) || prompt.Mentions(text, '@', false)
 }
 
-func (codex) Options(help string) rewrite.Probe {
-	probe := grammar.ReadProbe(help, "--json")
+// Options implements Tool. codex resumes by a subcommand.
+func (c codex) Options(help string) rewrite.Probe {
+	probe := c.Base.Options(help)
 	probe.Resume = strings.Contains(help, "\n  resume ")
 	return probe
 }

@@ -25,7 +25,8 @@ type copilot struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = copilot{base.Base{About: &descriptor, Refusals: refusals}}
+// A version can resume only if it can also write its figures to a file. 1.0.80 cannot.
+var tool = copilot{base.Base{About: &descriptor, Refusals: refusals, Help: []string{"--prompt", "--resume", "--usage-output-file"}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "copilot",
@@ -257,11 +258,6 @@ func camelCase(name string) string {
 // ActsOn returns false: a file mention in a headless prompt is sent as it is
 // (recordings/copilot/mention).
 func (copilot) ActsOn(string) bool { return false }
-
-// Options reports that a version can resume only if it can also write its figures to a file. 1.0.80 cannot.
-func (copilot) Options(help string) rewrite.Probe {
-	return grammar.ReadProbe(help, "--prompt", "--resume", "--usage-output-file")
-}
 
 // EffectivePrompt returns the prompt as copilot stores it. The model is sent it without the white space at
 // its end.

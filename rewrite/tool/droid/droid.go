@@ -21,7 +21,7 @@ type droid struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = droid{base.Base{About: &descriptor}}
+var tool = droid{base.Base{About: &descriptor, Help: []string{"--output-format", "--fork"}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "droid",
@@ -171,10 +171,6 @@ func (droid) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 
 // ActsOn reports file mentions.
 func (droid) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
-
-func (droid) Options(help string) rewrite.Probe {
-	return grammar.ReadProbe(help, "--output-format", "--fork")
-}
 
 // EffectivePrompt returns stdin as it is, like droid.
 func (droid) EffectivePrompt(c rewrite.Call, stdin string) string {

@@ -21,7 +21,7 @@ type gemini struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = gemini{base.Base{About: &descriptor, Refusals: refusals}}
+var tool = gemini{base.Base{About: &descriptor, Refusals: refusals, Help: []string{"--prompt", "--resume"}, Yargs: true}}
 
 var descriptor = rewrite.Descriptor{
 	Name:        "gemini",
@@ -192,10 +192,6 @@ func (gemini) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 
 // ActsOn reports file mentions: "@" after anything but a backslash.
 func (gemini) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
-
-func (gemini) Options(help string) rewrite.Probe {
-	return grammar.YargsProbe(help, "--prompt", "--resume")
-}
 
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
 // (recordings/gemini/stdin-and-arg). It returns "" if gemini would not send or not store all of it.

@@ -31,8 +31,12 @@ type opencode struct {
 }
 
 func init() {
-	rewrite.Register(opencode{base.Base{About: &descriptor}, "OPENCODE_", []int{1, 17, 0}, []int{2}})
-	rewrite.Register(opencode{base.Base{About: &kiloDescriptor}, "KILO_", []int{7, 7, 9}, []int{8}})
+	rewrite.Register(opencode{common(&descriptor), "OPENCODE_", []int{1, 17, 0}, []int{2}})
+	rewrite.Register(opencode{common(&kiloDescriptor), "KILO_", []int{7, 7, 9}, []int{8}})
+}
+
+func common(d *rewrite.Descriptor) base.Base {
+	return base.Base{About: d, Help: []string{"--format", "--session"}, Yargs: true}
 }
 
 var descriptor = rewrite.Descriptor{
@@ -371,10 +375,6 @@ func accounts(text string) (accounts []rewrite.Setting) {
 
 // ActsOn returns false: opencode run sends file mentions and slash commands as they stand.
 func (opencode) ActsOn(string) bool { return false }
-
-func (opencode) Options(help string) rewrite.Probe {
-	return grammar.YargsProbe(help, "--format", "--session")
-}
 
 // EffectivePrompt joins the words and then stdin. opencode puts words that contain spaces in quotes,
 // which are left out here: the closing one would separate a prompt from the same text with more

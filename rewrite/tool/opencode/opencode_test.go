@@ -19,7 +19,7 @@ func call(line string, env ...string) rewrite.Call {
 }
 
 func tool() opencode {
-	return opencode{base.Base{About: &descriptor}, "OPENCODE_", []int{1, 17, 0}, []int{2}}
+	return opencode{common(&descriptor), "OPENCODE_", []int{1, 17, 0}, []int{2}}
 }
 
 func TestOpencodeReads(t *testing.T) {

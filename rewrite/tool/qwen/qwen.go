@@ -19,7 +19,7 @@ type qwen struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = qwen{base.Base{About: &descriptor, Refusals: refusals}}
+var tool = qwen{base.Base{About: &descriptor, Refusals: refusals, Help: []string{"--prompt", "--resume"}, Yargs: true}}
 
 var descriptor = rewrite.Descriptor{
 	Name:        "qwen",
@@ -212,10 +212,6 @@ func settings(path, text string) []rewrite.Setting {
 
 // ActsOn reports file mentions: "@" after anything but a backslash.
 func (qwen) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
-
-func (qwen) Options(help string) rewrite.Probe {
-	return grammar.YargsProbe(help, "--prompt", "--resume")
-}
 
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
 // (recordings/qwen/stdin-and-arg). qwen adds that line to stdin alone as well; it is left out here, so

@@ -22,7 +22,7 @@ type vibe struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = vibe{base.Base{About: &descriptor}}
+var tool = vibe{base.Base{About: &descriptor, Help: []string{"--prompt", "--resume"}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:        "vibe",
@@ -209,10 +209,6 @@ func (vibe) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 // ActsOn reports file mentions ("@").
 func (vibe) ActsOn(text string) bool {
 	return prompt.Mentions(text, '@', true) || prompt.Mentions(text, '$', false)
-}
-
-func (vibe) Options(help string) rewrite.Probe {
-	return grammar.ReadProbe(help, "--prompt", "--resume")
 }
 
 // EffectivePrompt trims stdin but not argv, as vibe does.
