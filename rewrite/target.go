@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"slices"
+
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
@@ -76,8 +78,10 @@ func (t Target) Prompt() (text string, whole bool) { return t.prompt, t.whole }
 // Why returns why a resume sends the whole prompt; "" for a delta or a fresh session.
 func (t Target) Why() reason.Code { return t.why }
 
-// Asked returns what the caller sent if the model is sent less.
-func (t Target) Asked() string { return t.asked }
+// Plan returns the plan of a call to the target, with the caller's own command line. A tool that copies sessions sets Copy.
+func (t Target) Plan(c Call) Plan {
+	return Plan{Args: slices.Clone(c.Args), Resume: t.id, Prompt: t.prompt, Whole: t.whole, Asked: t.asked}
+}
 
 // Copied reports whether the call goes to a copy of the session.
 func (t Target) Copied() bool { return t.copied }

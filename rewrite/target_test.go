@@ -50,7 +50,7 @@ func TestSentWhole(t *testing.T) {
 	p := prompt.New(text+"\n\nThe last note.", tooltest.Key)
 	c := prompt.Compare(tooltest.NamedSent(text), p)
 	for why, target := range map[reason.Code]rewrite.Target{"": rewrite.ToFresh(p.Text), reason.Compacted: rewrite.ToResume("id", p, c, reason.Compacted)} {
-		if sent, whole := target.Prompt(); !whole || sent != p.Text || target.Why() != why || target.Asked() != "" {
+		if sent, whole := target.Prompt(); !whole || sent != p.Text || target.Why() != why || target.Plan(rewrite.Call{}).Asked != "" {
 			t.Errorf("%s: whole %v, %q", why, whole, target.Why())
 		}
 	}

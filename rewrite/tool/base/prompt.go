@@ -16,20 +16,18 @@ const LongestArg = 96 << 10
 // PlacePrompt puts the prompt of a resume where the caller's prompt was. A whole prompt stays as the caller sent it. A
 // delta goes to stdin if any of the caller's prompt came from there, if it is too long for argv, or if claude would
 // read it as an option or a subcommand there.
-func PlacePrompt(p *rewrite.Plan, c rewrite.Call, t rewrite.Target, args []string) []string {
+func PlacePrompt(p *rewrite.Plan, c rewrite.Call, t rewrite.Target) {
 	switch {
 	case c.PromptArg >= 0 && p.Whole, c.Stdin == rewrite.StdinFrames:
-		return args
 	case c.PromptArg >= 0 && t.FromArgv(c) && len(p.Prompt) <= LongestArg && !grammar.LooksLikeOption(p.Prompt) && !isWord(p.Prompt):
-		args[c.PromptArg] = p.Prompt
+		p.Args[c.PromptArg] = p.Prompt
 		p.HasStdin = c.Stdin == rewrite.StdinAppended && !c.Silent // stdin was empty
-		return args
+	default:
+		p.Stdin, p.HasStdin = p.Prompt, true
+		if c.PromptArg >= 0 {
+			p.Args = slices.Delete(p.Args, c.PromptArg, c.PromptArg+1)
+		}
 	}
-	p.Stdin, p.HasStdin = p.Prompt, true
-	if c.PromptArg >= 0 {
-		args = slices.Delete(args, c.PromptArg, c.PromptArg+1)
-	}
-	return args
 }
 
 // isWord reports whether a text is a single word. Every subcommand is one, also in versions not tried yet.

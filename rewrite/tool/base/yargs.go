@@ -60,28 +60,28 @@ const MaxYargsStdin = 8 << 20
 // twice. A session that a call in text begins gets an ID, since text names none. Nothing of a resume's prompt that came
 // by stdin goes into argv. The options in resume make it one.
 func PlanYargs(c *rewrite.Call, t rewrite.Target, resume ...string) rewrite.Plan {
-	prompt, whole := t.Prompt()
-	plan := rewrite.Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole, Asked: t.Asked(), ReexecsSelf: true, ExitsBeforeFlush: true}
+	plan := t.Plan(*c)
+	plan.ReexecsSelf, plan.ExitsBeforeFlush = true, true
+	plan.Copy = t.Copied()
 	var front []string
-	args := slices.Clone(c.Args)
 	if id := t.NewID(); c.Format == rewrite.Text && plan.Resume == "" && id != "" {
 		plan.NewID = id
 		front = append(front, "--session-id="+plan.NewID)
 	}
 	if plan.Resume != "" {
 		front = append(front, resume...)
-		args = RemovePrompt(args, c.PromptArgs)
+		plan.Args = RemovePrompt(plan.Args, c.PromptArgs)
 		switch {
-		case t.FromArgv(*c) && len(prompt) <= LongestArg:
-			front = append(front, "--prompt="+prompt)
+		case t.FromArgv(*c) && len(plan.Prompt) <= LongestArg:
+			front = append(front, "--prompt="+plan.Prompt)
 			plan.HasStdin = c.Stdin != rewrite.StdinUnused && !c.Silent // stdin was empty
-		case whole && c.Prompt != "" && len(c.Prompt) <= LongestArg:
+		case plan.Whole && c.Prompt != "" && len(c.Prompt) <= LongestArg:
 			front = append(front, "--prompt="+c.Prompt) // the tool joins it with stdin again
 		default:
-			plan.Stdin, plan.HasStdin = prompt, true
+			plan.Stdin, plan.HasStdin = plan.Prompt, true
 		}
 	}
-	plan.Args = append(front, args...)
+	plan.Args = append(front, plan.Args...)
 	return plan
 }
 

@@ -390,10 +390,9 @@ func (claude) EffectivePrompt(c rewrite.Call, stdin string) string {
 // text does not show one, and follows the session's file. Added options stand first, where no variadic
 // option can take them as values and before any "--" (CLI-FACTS 1.5).
 func (claude) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
-	prompt, whole := t.Prompt()
 	own := base.Own[own](c)
-	plan := rewrite.Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole, CannotWrite: own.cannotWrite}
-	args := slices.Clone(c.Args)
+	plan := t.Plan(c)
+	plan.Copy, plan.CannotWrite = t.Copied(), own.cannotWrite
 	var front []string
 	if plan.Resume != "" {
 		front = append(front, "--resume", plan.Resume)
@@ -408,7 +407,7 @@ func (claude) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 		if own.namesDefault {
 			front = append(front, "--model", "default")
 		}
-		args = base.PlacePrompt(&plan, c, t, args)
+		base.PlacePrompt(&plan, c, t)
 	}
 	if c.Format != rewrite.StreamJSON {
 		if plan.Resume == "" || plan.Copy {
@@ -423,7 +422,7 @@ func (claude) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	if c.Hour && c.HourCache != "" {
 		plan.Env = append(plan.Env, c.HourCache)
 	}
-	plan.Args = append(front, args...)
+	plan.Args = append(front, plan.Args...)
 	return plan
 }
 

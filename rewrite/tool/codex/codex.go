@@ -343,15 +343,12 @@ func (codex) EffectivePrompt(c rewrite.Call, stdin string) string {
 // allowed, and the prompt on stdin: codex drops data on stdin if it resumes with a prompt in argv
 // (recordings/codex/stdin-and-arg-resume-json).
 func (codex) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
-	prompt, whole := t.Prompt()
-	plan := rewrite.Plan{
-		Args: slices.Clone(c.Args), Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(),
-		ReadStderr: c.Format == rewrite.Text, OneStream: c.Format == rewrite.Text,
-		Follow: []rewrite.Follow{{Dir: c.Home + "/sessions", Name: "rollout-*.jsonl", Lines: true}},
-	}
+	plan := t.Plan(c)
+	plan.ReadStderr, plan.OneStream = c.Format == rewrite.Text, c.Format == rewrite.Text
+	plan.Follow = []rewrite.Follow{{Dir: c.Home + "/sessions", Name: "rollout-*.jsonl", Lines: true}}
 	if plan.Resume != "" {
 		plan.Args = append(resumeArgs(c), "resume", plan.Resume, "-")
-		plan.Stdin, plan.HasStdin = prompt, true
+		plan.Stdin, plan.HasStdin = plan.Prompt, true
 		plan.ReadStderr = plan.ReadStderr || notice(&c) != ""
 	}
 	return plan

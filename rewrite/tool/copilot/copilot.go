@@ -282,11 +282,8 @@ const (
 // Plan adds a private --usage-output-file. Silent text names its session nowhere else than in a file of
 // --share. A resume gets the new prompt in place of the caller's.
 func (copilot) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
-	prompt, whole := t.Prompt()
-	plan := rewrite.Plan{
-		Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(), Args: slices.Clone(c.Args), ReexecsSelf: true,
-		Follow: []rewrite.Follow{{Dir: rewrite.Scratch, Name: usageFile}},
-	}
+	plan := t.Plan(c)
+	plan.ReexecsSelf, plan.Follow = true, []rewrite.Follow{{Dir: rewrite.Scratch, Name: usageFile}}
 	silent := base.Own[own](c).silent
 	shows := c.Format == rewrite.Text && !silent
 	plan.ReadStderr, plan.OneStream = shows, shows

@@ -184,17 +184,16 @@ func (droid) EffectivePrompt(c rewrite.Call, stdin string) string {
 // shows which texts are its own. droid 0.225.2 takes no ID, and the one way to find a session that is known
 // (--tag) would change what its service keeps.
 func (droid) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
-	prompt, whole := t.Prompt()
-	plan := rewrite.Plan{Resume: t.Session(), Copy: t.Copied(), Prompt: prompt, Whole: whole, Asked: t.Asked()}
-	front, args := []string{"exec"}, slices.Clone(c.Args)
+	plan, front := t.Plan(c), []string{"exec"}
+	plan.Copy = t.Copied()
 	if c.Format == rewrite.Text || c.Format == rewrite.JSON && plan.Resume != "" {
-		front = append(front, askStreamJSON(&c, args)...)
+		front = append(front, askStreamJSON(&c, plan.Args)...)
 	}
 	if plan.Resume != "" {
 		front = append(front, "--fork="+plan.Resume)
-		args = base.PlacePrompt(&plan, c, t, args)
+		base.PlacePrompt(&plan, c, t)
 	}
-	plan.Args = append(front, args[1:]...)
+	plan.Args = append(front, plan.Args[1:]...)
 	return plan
 }
 

@@ -392,9 +392,7 @@ func (opencode) EffectivePrompt(c rewrite.Call, stdin string) string {
 // Plan adds options right behind run. A resume that sends only a part of the prompt sends it the way
 // that the caller's came.
 func (o opencode) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
-	prompt, whole := t.Prompt()
-	own := base.Own[own](c)
-	plan := rewrite.Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked()}
+	own, plan := base.Own[own](c), t.Plan(c)
 	var added []string
 	if c.Format == rewrite.Text {
 		plan.ReadStderr, plan.OneStream = true, true
@@ -402,18 +400,18 @@ func (o opencode) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 			added = append(added, "--print-logs=true")
 		}
 	}
-	args := slices.Clone(c.Args)
+	args := plan.Args
 	if plan.Resume != "" {
 		added = append(added, "--session="+plan.Resume)
 	}
-	if plan.Resume != "" && !whole {
+	if plan.Resume != "" && !plan.Whole {
 		args = base.RemovePrompt(args, c.PromptArgs)
 		args = slices.DeleteFunc(args, func(arg string) bool { return arg == "--" })
-		if t.FromArgv(c) && len(prompt) <= base.LongestArg {
-			args = append(args, "--", prompt)
+		if t.FromArgv(c) && len(plan.Prompt) <= base.LongestArg {
+			args = append(args, "--", plan.Prompt)
 			plan.HasStdin = c.Stdin != rewrite.StdinUnused // it was empty
 		} else {
-			plan.Stdin, plan.HasStdin = prompt, true
+			plan.Stdin, plan.HasStdin = plan.Prompt, true
 		}
 	}
 	plan.Args = slices.Insert(args, own.runAt+1, added...)

@@ -231,8 +231,7 @@ const (
 // options come first, before any "--". Their values are attached, since both options also work
 // without one.
 func (vibe) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
-	prompt, whole := t.Prompt()
-	plan := rewrite.Plan{Resume: t.Session(), Prompt: prompt, Whole: whole, Asked: t.Asked(), Args: slices.Clone(c.Args)}
+	plan := t.Plan(c)
 	if plan.Resume != "" {
 		resume(&plan, c)
 	}
