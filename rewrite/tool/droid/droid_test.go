@@ -237,3 +237,15 @@ func TestDroidJSONWithoutFigures(t *testing.T) {
 		t.Errorf("%q, %+v", shown, s.Seen())
 	}
 }
+
+// What a run shows nothing of is kept within bounds.
+func TestDroidKeepsTheLatestLines(t *testing.T) {
+	s := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{}, "")
+	line := `{"type":"x","text":"` + strings.Repeat("x", rewrite.MaxTexts/2) + "\"}\n"
+	for range 3 {
+		s.Line([]byte(line))
+	}
+	if s.End(); string(s.Seen().Unshown) != line {
+		t.Errorf("%d bytes are kept", len(s.Seen().Unshown))
+	}
+}

@@ -19,7 +19,7 @@ type stream struct {
 	base.Stream
 
 	out      []byte // the last rendering; its memory is reused
-	hidden   base.Backlog
+	hidden   []byte // the latest lines that the caller's format does not have
 	began    int64  // when the run got its prompt, in milliseconds
 	spoke    bool   // there was an event of the model's
 	strange  bool   // there was one that may be the model's
@@ -86,7 +86,10 @@ func (s *stream) Line(line []byte) []byte {
 	case e.endsBadly():
 		s.failure = e
 	case jsonline.Unfinished(line) || jsonline.IsEvent(line):
-		s.hidden.Add(line)
+		if len(s.hidden)+len(line) > rewrite.MaxTexts {
+			s.hidden = s.hidden[:0]
+		}
+		s.hidden = append(s.hidden, line...)
 	default:
 		return line
 	}
