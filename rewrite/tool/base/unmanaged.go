@@ -1,6 +1,7 @@
 package base
 
 import (
+	"cmp"
 	"slices"
 
 	"reprise/rewrite"
@@ -10,7 +11,7 @@ import (
 
 // Signs are what a tool finds in a command line beside its options.
 type Signs struct {
-	Command     bool   // a command of the tool that is not managed
+	Command     bool   // a command of the tool that is not managed, other than the descriptor's
 	Interactive bool   // the tool talks to a person
 	Unmanaged   string // what makes the call unmanaged, "" if nothing does
 	Bad         bool   // the tool will reject the call
@@ -20,29 +21,28 @@ type Signs struct {
 // Why returns why the call is not managed, or "": the first reason in an order that is the same for all tools. What
 // holds only for calls that would be managed otherwise is the tool's own to ask.
 func Why(c *rewrite.Call, d *rewrite.Descriptor, p grammar.Args, in rewrite.Invocation, s Signs) reason.Code {
-	switch {
-	case p.Has(grammar.Admin) || s.Command:
-		return reason.Admin
-	case p.Has(grammar.Server):
-		return reason.AppServer
-	case s.Interactive && (p.Unknown == "" || !slices.ContainsFunc(in.Args, asksHeadless)):
-		return reason.Interactive
-	case d.IsNested(in.Env):
-		return reason.Nested
-	case p.Has(grammar.Unmanaged):
-		c.Unmanaged = p.First(grammar.Unmanaged)
-		return reason.UnmanagedOption
-	case p.Unknown != "":
-		return reason.UnknownOption
-	case s.Unmanaged != "":
-		c.Unmanaged = s.Unmanaged
-		return reason.UnmanagedOption
-	case p.Bad || s.Bad:
-		return reason.BadUsage
-	case p.Has(grammar.OptOut) || s.OptsOut:
-		return reason.OptedOut
-	case p.Has(grammar.CallerOwned):
-		return reason.CallerSession
+	why := cmp.Or(
+		When(p.StartsWith(in.Args, d.Servers), reason.AppServer),
+		When(p.Has(grammar.Admin) || s.Command || p.StartsWith(in.Args, d.Subcommands), reason.Admin),
+		When(p.Has(grammar.Server), reason.AppServer),
+		When(s.Interactive && (p.Unknown == "" || !slices.ContainsFunc(in.Args, asksHeadless)), reason.Interactive),
+		When(d.IsNested(in.Env), reason.Nested),
+		When(p.Has(grammar.Unmanaged), reason.UnmanagedOption),
+		When(p.Unknown != "", reason.UnknownOption),
+		When(s.Unmanaged != "", reason.UnmanagedOption),
+		When(p.Bad || s.Bad, reason.BadUsage),
+		When(p.Has(grammar.OptOut) || s.OptsOut, reason.OptedOut),
+		When(p.Has(grammar.CallerOwned), reason.CallerSession))
+	if why == reason.UnmanagedOption {
+		c.Unmanaged = cmp.Or(p.First(grammar.Unmanaged), s.Unmanaged)
+	}
+	return why
+}
+
+// When returns why if it holds, or "".
+func When(holds bool, why reason.Code) reason.Code {
+	if holds {
+		return why
 	}
 	return ""
 }

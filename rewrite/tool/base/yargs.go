@@ -36,9 +36,8 @@ func ReadYargs(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 }
 
 // YargsSigns returns what gemini and qwen have in common.
-func YargsSigns(c *rewrite.Call, d *rewrite.Descriptor, p grammar.Args, in rewrite.Invocation) Signs {
+func YargsSigns(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) Signs {
 	return Signs{
-		Command:     p.StartsWith(in.Args, d.Subcommands),
 		Interactive: in.StdinTTY && (c.Prompt == "" || in.StdoutTTY && !p.Names("--prompt")),
 		Bad: p.Repeated("--model") || p.Names("--prompt") && len(p.Operands) > 0 ||
 			p.Names("--yolo") && p.Names("--approval-mode") ||

@@ -271,19 +271,20 @@ func account(state, credentials string) []rewrite.Setting {
 // ResolveWithEnv adds the settings files, which are part of what a session depends on, and what the
 // version can do.
 func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
-	c.NoScout = noScout(c)
-	own := base.Own[own](c)
-	model := slices.ContainsFunc(c.Settings, func(s rewrite.Setting) bool { return s.Name == "--agent" || s.Name == "--agents" })
+	own, hooks, model := base.Own[own](c), false, false
 	check := func(text string) {
 		own.cacheChosen = own.cacheChosen || slices.ContainsFunc(cacheEnv, func(name string) bool { return strings.Contains(text, name) })
 		model = model || strings.Contains(text, `"model"`)
-		if rewrite.StartHooks.In([]byte(text)) {
-			c.NoScout = reason.HookSetting
-		}
+		hooks = hooks || rewrite.StartHooks.In([]byte(text))
 	}
 	for _, setting := range c.Settings {
-		if setting.Name == "--settings" {
+		switch {
+		case setting.Name == "--settings":
 			check(setting.Value)
+		case setting.Name == "--agent", setting.Name == "--agents":
+			model = true
+		case strings.HasPrefix(setting.Name, "--plugin-"):
+			hooks = true // a plugin may have some
 		}
 	}
 	state, credentials := "", ""
@@ -296,9 +297,7 @@ func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 		case path == credentialsFile(c.Home):
 			credentials = text
 		case strings.HasSuffix(path, "/.claude.json"):
-			if rewrite.StartHooks.In([]byte(text)) {
-				c.NoScout = reason.HookSetting
-			}
+			hooks = hooks || rewrite.StartHooks.In([]byte(text))
 			state = text
 		default:
 			check(text)
@@ -307,6 +306,7 @@ func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 			}
 		}
 	}
+	c.NoScout = base.When(hooks, reason.HookSetting)
 	c.Settings = slices.Concat(c.Settings, servers(state, s.Dirs), account(state, credentials))
 	own.project = base.NewProject(c.Home, s.Dirs)
 	// Up to 1.0.111 a resume continued under another ID; 1.0.124 keeps it.
@@ -326,15 +326,6 @@ func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	return c
 }
 
-// noScout returns why claude must not be started before the prompt is known: a plugin may
-// have hooks of its own.
-func noScout(c rewrite.Call) reason.Code {
-	if slices.ContainsFunc(c.Settings, func(s rewrite.Setting) bool { return strings.HasPrefix(s.Name, "--plugin-") }) {
-		return reason.HookSetting
-	}
-	return ""
-}
-
 // inSettings reports whether a setting already names the file.
 func inSettings(settings []rewrite.Setting, path string) bool {
 	return slices.ContainsFunc(settings, func(s rewrite.Setting) bool { return s.File && slices.Contains(s.Paths(), path) })
@@ -345,7 +336,6 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	set := func(name string) bool { return in.Env(name) != "" }
 	frames := c.Stdin == rewrite.StdinFrames
 	s := base.Signs{
-		Command:     p.StartsWith(in.Args, descriptor.Subcommands),
 		Interactive: !p.Names("--print") && (in.StdoutTTY || !p.Has(grammar.Format) && in.StdinTTY),
 		Bad: p.Bad || len(p.Operands) > 1 || !slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.JSONVerbose, rewrite.StreamJSON}, c.Format) ||
 			(p.Has(grammar.StreamOnly) || frames) && c.Format != rewrite.StreamJSON ||
@@ -355,15 +345,9 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	if frames && c.PromptArg >= 0 && !s.Bad {
 		s.Unmanaged = "--input-format" // versions do not agree on what becomes of it
 	}
-	switch why := base.Why(c, &descriptor, p, in, s); {
-	case why != "":
-		return why
-	case c.PromptArg < 0 && in.StdinTTY:
-		return reason.Interactive
-	case prompt.IsSlashCommand(c.Prompt):
-		return reason.SlashCommand
-	}
-	return ""
+	return cmp.Or(base.Why(c, &descriptor, p, in, s),
+		base.When(c.PromptArg < 0 && in.StdinTTY, reason.Interactive),
+		base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand))
 }
 
 // ActsOn reports file mentions ("@" followed by anything but space) and the words that make claude

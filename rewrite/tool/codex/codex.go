@@ -272,15 +272,9 @@ func why(c *rewrite.Call, a *commandLine, in rewrite.Invocation) reason.Code {
 			return why
 		}
 	}
-	switch why := base.Why(c, &descriptor, p, in, s); {
-	case why != "":
-		return why
-	case sub != "":
-		return reason.CallerSession
-	case in.StdinTTY && (c.PromptArg < 0 || c.Prompt == "-"):
-		return reason.Interactive
-	}
-	return ""
+	return cmp.Or(base.Why(c, &descriptor, p, in, s),
+		base.When(sub != "", reason.CallerSession),
+		base.When(in.StdinTTY && (c.PromptArg < 0 || c.Prompt == "-"), reason.Interactive))
 }
 
 // elsewhere returns why a command line has no exec that is managed, or "". Behind an unknown option it cannot be told

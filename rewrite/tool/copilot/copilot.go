@@ -175,15 +175,10 @@ func watched(home string) []rewrite.Watch {
 
 // why returns why the call is not managed, or "".
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
-	why := base.Why(c, &descriptor, p, in, base.Signs{
-		Command:     p.StartsWith(c.Args, descriptor.Subcommands),
+	return cmp.Or(base.Why(c, &descriptor, p, in, base.Signs{
 		Interactive: in.StdinTTY && (in.StdoutTTY || p.Unknown == "" && !p.Bad && !p.Names("--prompt")) && c.Prompt == "",
 		Bad:         len(p.Operands) > 0 || c.Format == "" || c.Stdin == rewrite.StdinUnused && c.Prompt == "",
-	})
-	if why == "" && prompt.IsSlashCommand(c.Prompt) {
-		return reason.SlashCommand
-	}
-	return why
+	}), base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand))
 }
 
 // ResolveWithEnv adds the settings of user and project. It passes through versions that reject

@@ -90,7 +90,7 @@ func (d droid) Parse(in rewrite.Invocation) rewrite.Call {
 		return call
 	}
 	call.NoResume = in.Learned.Known && !in.Learned.Resume
-	p := grammar.Commander(in.Args[1:], options.With(in.Learned))
+	p := grammar.Commander(in.Args, options.With(in.Learned))
 	read(&call, p, in)
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
@@ -111,14 +111,13 @@ func other(in rewrite.Invocation) reason.Code {
 	return reason.Admin
 }
 
-// read copies into the call every option that does not decide whether it is managed. The options
-// come after exec.
+// read copies into the call every option that does not decide whether it is managed. The first
+// operand is exec.
 func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 	base.Read(c, p, nil)
-	c.FormatArg.At++
 	c.Dir, c.SessionID = p.Value("--cwd", ""), p.Value("--session-id", "")
-	if len(p.Operands) > 0 {
-		c.PromptArg = p.Operands[0].At + 1
+	if len(p.Operands) > 1 {
+		c.PromptArg = p.Operands[1].At
 		c.Prompt = c.Args[c.PromptArg]
 	}
 	// Data beside a prompt in argv are dropped (recordings/droid/stdin-and-arg).
@@ -143,19 +142,11 @@ func watched(home string) []rewrite.Watch {
 
 // why returns why the call is not managed, or "".
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
-	switch why := base.Why(c, &descriptor, p, in, base.Signs{
+	return cmp.Or(base.Why(c, &descriptor, p, in, base.Signs{
 		Interactive: in.StdoutTTY, // a terminal gets its title before each event
-		Bad: len(p.Operands) > 1 || c.Prompt == "" && c.Stdin != rewrite.StdinPrompt ||
+		Bad: len(p.Operands) > 2 || c.Prompt == "" && c.Stdin != rewrite.StdinPrompt ||
 			!slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.StreamJSON}, c.Format),
-	}); {
-	case why != "":
-		return why
-	case prompt.IsSlashCommand(c.Prompt):
-		return reason.SlashCommand
-	case c.NoResume:
-		return reason.NoResume
-	}
-	return ""
+	}), base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand), base.When(c.NoResume, reason.NoResume))
 }
 
 // ResolveWithEnv counts the content of the settings, since a session keeps the model that it began with.

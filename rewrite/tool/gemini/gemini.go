@@ -140,15 +140,11 @@ func account(path, text string) rewrite.Setting {
 // why returns why the call is not managed, or "".
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	p = p.WithoutOff()
-	s := base.YargsSigns(c, &descriptor, p, in)
+	s := base.YargsSigns(c, p, in)
 	if c.Format == rewrite.Text && (p.Names("--raw-output") || p.Names("--accept-raw-output-risk")) {
 		s.Unmanaged = "--raw-output" // raw text would be indistinguishable from its escape sequences
 	}
-	why := base.Why(c, &descriptor, p, in, s)
-	if why == "" && forgets(c.Prompt) {
-		return reason.SlashCommand
-	}
-	return why
+	return cmp.Or(base.Why(c, &descriptor, p, in, s), base.When(forgets(c.Prompt), reason.SlashCommand))
 }
 
 // forgets reports whether gemini takes a prompt for a command of its own or for context that
@@ -215,7 +211,7 @@ func (gemini) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 		plan.NewID, plan.WriteCopy = id, true
 	}
 	if c.Format == rewrite.Text {
-		plan.Follow = []rewrite.Follow{followGemini(c.Home, plan.ID())}
+		plan.Follow = []rewrite.Follow{{Dir: c.Home + "/tmp", Name: fileOf(plan.ID()), Lines: true}}
 	}
 	return plan
 }
@@ -224,9 +220,12 @@ func (gemini) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 // directory, with a suffix if several projects share that name. The file is named after its first
 // minute and the first characters of the ID.
 func (gemini) SessionPaths(cwd, id string) []string {
-	file := "/chats/session-*-" + id[:min(8, len(id))] + ".jsonl"
+	file := "/chats/" + fileOf(id)
 	return []string{"tmp/" + rewrite.Literal(cwd[strings.LastIndex(cwd, "/")+1:]) + file, "tmp/*" + file}
 }
+
+// fileOf returns the pattern of the names that a session's file may have.
+func fileOf(id string) string { return "session-*-" + id[:min(8, len(id))] + ".jsonl" }
 
 // SessionFiles returns what gemini itself deletes with a session (0.61.0). The file's name contains
 // only eight characters of the ID.

@@ -32,12 +32,6 @@ type record struct {
 	Calls   []struct{ Args json.RawMessage } `json:"toolCalls"`
 }
 
-// followGemini names the file of a session. Its directory is named after the project, and its beginning after
-// the minute in which it began.
-func followGemini(home, id string) rewrite.Follow {
-	return rewrite.Follow{Dir: home + "/tmp", Name: "session-*-" + id[:min(8, len(id))] + ".jsonl", Lines: true}
-}
-
 // Line implements Stream.
 func (s *text) Line(piece []byte) []byte {
 	s.Keep(piece)

@@ -290,9 +290,6 @@ func (o opencode) why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) re
 	if len(p.Operands) > 0 {
 		first = in.Args[p.Operands[0].At]
 	}
-	if slices.Contains(o.About.Servers, first) {
-		return reason.AppServer
-	}
 	p = p.WithoutOff()
 	level := base.Own[own](*c).logLevel
 	switch why := base.Why(c, o.About, p, in, base.Signs{

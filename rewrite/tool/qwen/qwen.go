@@ -152,22 +152,15 @@ func watched(home string) []rewrite.Watch {
 
 // why returns why the call is not managed, or "".
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
-	if p.StartsWith(in.Args, descriptor.Servers) {
-		return reason.AppServer
-	}
 	unrecorded := p.Sets("--chat-recording", func(value string) bool { return value == "false" })
 	p = p.WithoutOff()
-	s := base.YargsSigns(c, &descriptor, p, in)
+	s := base.YargsSigns(c, p, in)
 	if p.Sets("--input-format", func(value string) bool { return value != "text" }) {
 		s.Unmanaged = "--input-format"
 	}
 	s.Bad = s.Bad || p.Has(grammar.StreamOnly) && c.Format != rewrite.StreamJSON
 	s.OptsOut = unrecorded
-	why := base.Why(c, &descriptor, p, in, s)
-	if why == "" && prompt.IsSlashCommand(c.Prompt) {
-		return reason.SlashCommand
-	}
-	return why
+	return cmp.Or(base.Why(c, &descriptor, p, in, s), base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand))
 }
 
 // ResolveWithEnv reads the settings. Hooks that run when a session starts add to its first prompt, or
