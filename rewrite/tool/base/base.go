@@ -26,7 +26,6 @@ type Base struct {
 	Yargs bool
 }
 
-// Descriptor implements Tool.
 func (b Base) Descriptor() *rewrite.Descriptor { return b.About }
 
 // HelpArgs asks for the help of the first word whose calls are managed, if the tool has such words.
@@ -34,7 +33,6 @@ func (b Base) HelpArgs() []string {
 	return append(slices.Clone(b.About.Managed[:min(1, len(b.About.Managed))]), "--help")
 }
 
-// Options implements Tool.
 func (b Base) Options(help string) rewrite.Probe { return grammar.ReadProbe(help, b.Yargs, b.Help...) }
 
 // Refused ignores limits, logins, network errors and anything unknown: they do not concern the session.

@@ -36,7 +36,6 @@ func NewStream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) Stream {
 	return s
 }
 
-// Seen implements Stream.
 func (s *Stream) Seen() *rewrite.StreamState { return &s.State }
 
 // LearnID pins the first valid ID if it is sure, or records that the tool left the requested session or works in the
@@ -53,32 +52,24 @@ func (s *Stream) LearnID(id, source string, sure bool) {
 	}
 }
 
-// TakeStderr implements Stream.
 func (s *Stream) TakeStderr() string {
 	taken := s.Stderr
 	s.Stderr = ""
 	return taken
 }
 
-// ErrLine implements Stream.
 func (s *Stream) ErrLine(line []byte) []byte { return line }
 
-// ErrAsIs implements Stream.
 func (s *Stream) ErrAsIs([]byte) bool { return true }
 
-// File implements Stream.
 func (s *Stream) File(string, []byte) {}
 
-// End implements Stream.
 func (s *Stream) End() []byte { return nil }
 
-// MaxLine implements Stream.
 func (s *Stream) MaxLine() int { return s.Max }
 
-// PrintsAtEnd implements Stream.
 func (s *Stream) PrintsAtEnd() bool { return s.AtEnd }
 
-// HoldsOutput implements Stream.
 func (s *Stream) HoldsOutput() bool { return s.Holds }
 
 // A ShownText is the common part of streams of text that is shown as it comes, where the tool's own session file shows

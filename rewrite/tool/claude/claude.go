@@ -132,7 +132,6 @@ func hour(version string) string {
 	return "ENABLE_PROMPT_CACHING_1H=1"
 }
 
-// own is what claude's calls have of their own.
 type own struct {
 	project      base.Project
 	cacheChosen  bool   // the caller has said how long the provider keeps a prompt
@@ -154,7 +153,6 @@ func (c claude) Parse(in rewrite.Invocation) rewrite.Call {
 	return call
 }
 
-// read copies into the call every option that does not decide whether it is managed.
 func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 	own := own{cacheChosen: slices.ContainsFunc(cacheEnv, func(name string) bool { return in.Env(name) != "" })}
 	own.maxTurns = p.Value("--max-turns", "")
@@ -216,7 +214,6 @@ func state(env func(string) string) string {
 
 func credentialsFile(home string) string { return home + "/.credentials.json" }
 
-// watched returns the files that claude reads on its own at the start of a session.
 func watched(home string) []rewrite.Watch {
 	return slices.Concat(
 		base.Watches(home, "~/.claude", "",
@@ -331,7 +328,6 @@ func inSettings(settings []rewrite.Setting, path string) bool {
 	return slices.ContainsFunc(settings, func(s rewrite.Setting) bool { return s.File && slices.Contains(s.Paths(), path) })
 }
 
-// why returns why the call is not managed, or "".
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	set := func(name string) bool { return in.Env(name) != "" }
 	frames := c.Stdin == rewrite.StdinFrames

@@ -162,7 +162,6 @@ func (a *commandLine) all() grammar.Args {
 	}
 }
 
-// own is what codex's calls have of their own.
 type own struct {
 	execAt  int           // place of exec in Args
 	learned rewrite.Probe // what Args was parsed with
@@ -212,7 +211,6 @@ func readOptions(c *rewrite.Call, p grammar.Args) {
 	c.Settings = append(c.Settings, rewrite.Setting{Name: "config.toml", Value: strings.Join(append(files, project), "\x00"), File: true})
 }
 
-// watched returns the files that codex reads on its own at the start of a session.
 func watched(home string) []rewrite.Watch {
 	return slices.Concat(
 		base.Watches(home, "~/.codex", reason.InstructionsChanged,
@@ -256,7 +254,6 @@ func readPrompt(c *rewrite.Call, a *commandLine, in rewrite.Invocation) {
 // home returns the directory that CODEX_HOME moves.
 func home(env func(string) string) string { return cmp.Or(env("CODEX_HOME"), env("HOME")+"/.codex") }
 
-// why returns why the call is not managed, or "".
 func why(c *rewrite.Call, a *commandLine, in rewrite.Invocation) reason.Code {
 	sub := ""
 	if a.subAt < len(in.Args) {

@@ -96,7 +96,6 @@ var options = grammar.Table{
 	{grammar.Admin, rewrite.OneValue, `--interactive|-i`},
 }
 
-// own is what copilot's calls have of their own.
 type own struct {
 	silent  bool          // text without figures
 	secrets []string      // what it blanks in json
@@ -161,7 +160,6 @@ func settingsFiles(home string) []string {
 	}
 }
 
-// watched returns the files that copilot reads on its own at the start of a session.
 func watched(home string) []rewrite.Watch {
 	return slices.Concat(
 		base.Watches(home, "~/.copilot", reason.InstructionsChanged, "~/copilot-instructions.md"),
@@ -173,7 +171,6 @@ func watched(home string) []rewrite.Watch {
 			"^/AGENTS.md", "^/CLAUDE.md", "^/GEMINI.md"))
 }
 
-// why returns why the call is not managed, or "".
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	return cmp.Or(base.Why(c, &descriptor, p, in, base.Signs{
 		Interactive: in.StdinTTY && (in.StdoutTTY || p.Unknown == "" && !p.Bad && !p.Names("--prompt")) && c.Prompt == "",

@@ -140,7 +140,6 @@ func watched(home string) []rewrite.Watch {
 		base.Watches(home, "~/.factory", reason.InstructionsChanged, "~/AGENTS.md", "^/AGENTS.md", "^/CLAUDE.md"))
 }
 
-// why returns why the call is not managed, or "".
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	return cmp.Or(base.Why(c, &descriptor, p, in, base.Signs{
 		Interactive: in.StdoutTTY, // a terminal gets its title before each event

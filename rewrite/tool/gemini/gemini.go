@@ -137,7 +137,6 @@ func account(path, text string) rewrite.Setting {
 	return s
 }
 
-// why returns why the call is not managed, or "".
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	p = p.WithoutOff()
 	s := base.YargsSigns(c, p, in)

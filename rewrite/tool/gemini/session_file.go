@@ -32,7 +32,6 @@ type record struct {
 	Calls   []struct{ Args json.RawMessage } `json:"toolCalls"`
 }
 
-// Line implements Stream.
 func (s *text) Line(piece []byte) []byte {
 	s.Keep(piece)
 	s.open(len(piece) > 0)
@@ -45,7 +44,6 @@ func (s *text) open(answered bool) {
 	s.State.Content = s.State.Content || s.asked && s.State.ID != "" && answered
 }
 
-// File implements Stream.
 func (s *text) File(_ string, line []byte) {
 	var r record
 	ok, whole := jsonline.ReadEvent(line, &r)

@@ -66,31 +66,21 @@ func (e *apiError) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// readGeminiEvent returns nil for a line that is no event.
-func readGeminiEvent(line []byte) *event {
-	if !bytes.HasPrefix(line, []byte("{")) {
-		return nil
-	}
-	e := &event{}
-	ok, whole := jsonline.ReadEvent(line, e)
-	if !ok || e.Type == "" {
-		return nil
-	}
-	e.whole = whole
-	return e
-}
-
 func (s *stream) Line(line []byte) []byte {
 	if s.object != nil || string(bytes.TrimSpace(line)) == "{" {
 		s.addToObject(line)
 		return line
 	}
-	event := readGeminiEvent(line)
-	if event == nil {
+	var e event
+	ok := bytes.HasPrefix(line, []byte("{"))
+	if ok {
+		ok, e.whole = jsonline.ReadEvent(line, &e)
+	}
+	if !ok || e.Type == "" {
 		return line
 	}
-	s.learn(event)
-	if event.Role == "user" {
+	s.learn(&e)
+	if e.Role == "user" {
 		return base.AsAsked(&s.Plan, line)
 	}
 	return line

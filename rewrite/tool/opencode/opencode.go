@@ -164,7 +164,6 @@ func variables(prefix string) rewrite.Variables {
 	}
 }
 
-// own is what opencode's calls have of their own.
 type own struct {
 	runAt    int    // place of run in Args
 	ownLogs  bool   // the caller itself wants the log on stderr
@@ -193,7 +192,6 @@ func (o opencode) Parse(in rewrite.Invocation) rewrite.Call {
 // formats are the values of --format.
 var formats = map[string]rewrite.Format{"default": rewrite.Text, "json": rewrite.StreamJSON}
 
-// read copies into the call every option that does not decide whether it is managed.
 func read(c *rewrite.Call, o opencode, p grammar.Args, in rewrite.Invocation) {
 	base.Read(c, p, formats)
 	c.SessionID, c.Dir = p.Value("--session", ""), workingDir(in.Env("PWD"), p.Value("--dir", ""))
@@ -268,7 +266,6 @@ func (o opencode) configHome(env func(string) string) string {
 	return cmp.Or(env("XDG_CONFIG_HOME"), env("HOME")+"/.config") + "/" + o.About.Name
 }
 
-// watched returns the files that the tool reads on its own at the start of a session.
 func (o opencode) watched(env func(string) string) []rewrite.Watch {
 	name, config := o.About.Name, o.configHome(env)
 	shown := "~/.config/" + name
@@ -284,7 +281,6 @@ func (o opencode) watched(env func(string) string) []rewrite.Watch {
 	return watched
 }
 
-// why returns why the call is not managed, or "".
 func (o opencode) why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	first := ""
 	if len(p.Operands) > 0 {

@@ -150,7 +150,6 @@ func watched(home string) []rewrite.Watch {
 		base.Watches(home, "~/.qwen", reason.AuthChanged, "^/.qwen/.env", "^/.env"))
 }
 
-// why returns why the call is not managed, or "".
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	unrecorded := p.Sets("--chat-recording", func(value string) bool { return value == "false" })
 	p = p.WithoutOff()

@@ -68,13 +68,11 @@ func followQwen(in base.Project, p rewrite.Plan) rewrite.Follow {
 	return rewrite.Follow{Dir: in.Dir, Name: name + ".jsonl", Exact: in.Exact, Lines: true}
 }
 
-// Line implements Stream.
 func (s *text) Line(piece []byte) []byte {
 	s.Keep(piece)
 	return piece
 }
 
-// File implements Stream.
 func (s *text) File(name string, line []byte) {
 	chat := s.chats[name]
 	if chat == nil {

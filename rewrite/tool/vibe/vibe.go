@@ -167,7 +167,6 @@ func watched(home string) []rewrite.Watch {
 		base.Watches(home, "~/.vibe", "", ".vibe/agents/*.toml"))
 }
 
-// why returns why the call is not managed, or "".
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	isCommand := func(s rewrite.Span) bool { return slices.Contains(descriptor.Subcommands, c.Args[s.At]) }
 	switch why := base.Why(c, &descriptor, p, in, base.Signs{
@@ -245,9 +244,7 @@ func (vibe) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 }
 
 func resume(p *rewrite.Plan, c rewrite.Call) {
-	for _, span := range slices.Backward(c.PromptArgs) {
-		p.Args = slices.Delete(p.Args, span.At, span.At+span.N)
-	}
+	p.Args = base.RemovePrompt(p.Args, c.PromptArgs)
 	front := []string{"--prompt=" + p.Prompt, "--resume=" + p.Resume}
 	if c.Stdin == rewrite.StdinPrompt || len(p.Prompt) > base.LongestArg {
 		front[0] = "--prompt"
