@@ -1,6 +1,7 @@
 package base
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -39,13 +40,8 @@ func (all Failures) In(text string) reason.Code {
 
 // FailureByStatus does the same for a status of HTTP.
 func FailureByStatus(status int) reason.Code {
-	switch {
-	case status == 401:
-		return reason.LoginRefused
-	case status == 429:
-		return reason.RateLimited
-	case status >= 500 && status <= 599:
-		return reason.ServiceFailed
-	}
-	return ""
+	return cmp.Or(
+		When(status == 401, reason.LoginRefused),
+		When(status == 429, reason.RateLimited),
+		When(status >= 500 && status <= 599, reason.ServiceFailed))
 }

@@ -277,19 +277,13 @@ func why(c *rewrite.Call, a *commandLine, in rewrite.Invocation) reason.Code {
 // elsewhere returns why a command line has no exec that is managed, or "". Behind an unknown option it cannot be told
 // what is the command.
 func (a *commandLine) elsewhere(sub, unknown string, in rewrite.Invocation) reason.Code {
-	switch {
-	case unknown != "":
-		return reason.UnknownOption
-	case a.starts(in.Args):
-		return reason.AppServer
-	case a.execAt < len(in.Args) && !a.managed(in.Args) && !in.StdinTTY:
-		return reason.NotManaged
-	case !a.managed(in.Args):
-		return reason.Interactive
-	case sub == "review":
-		return reason.NotManaged
-	}
-	return ""
+	managed := a.managed(in.Args)
+	return cmp.Or(
+		base.When(unknown != "", reason.UnknownOption),
+		base.When(a.starts(in.Args), reason.AppServer),
+		base.When(!managed && a.execAt < len(in.Args) && !in.StdinTTY, reason.NotManaged),
+		base.When(!managed, reason.Interactive),
+		base.When(sub == "review", reason.NotManaged))
 }
 
 // ResolveWithEnv rejects versions before 0.42: exec could not resume, or did not show its session.

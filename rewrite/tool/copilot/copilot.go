@@ -137,7 +137,9 @@ func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 		}
 	}
 	c.Own = own
-	c.SettingsFiles = settingsFiles(c.Home)
+	c.SettingsFiles = []string{
+		c.Home + state, c.Home + "/settings.json", ".github/copilot/settings.json", ".github/copilot/settings.local.json",
+	}
 	c.Watched = watched(c.Home)
 	// Data beside a prompt in argv are not read (recordings/copilot/stdin-and-arg).
 	if !p.Names("--prompt") && !in.StdinTTY {
@@ -152,13 +154,6 @@ func home(env func(string) string) string {
 // state is the file in which copilot keeps its own state. Earlier versions kept the user's settings there, and
 // copilot rewrites them.
 const state = "/config.json"
-
-// settingsFiles returns the settings of the user and the project.
-func settingsFiles(home string) []string {
-	return []string{
-		home + state, home + "/settings.json", ".github/copilot/settings.json", ".github/copilot/settings.local.json",
-	}
-}
 
 func watched(home string) []rewrite.Watch {
 	return slices.Concat(

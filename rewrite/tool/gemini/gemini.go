@@ -93,7 +93,11 @@ func (g gemini) Parse(in rewrite.Invocation) rewrite.Call {
 	base.ReadYargs(&call, p, in)
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
-		call.SettingsFiles = settingsFiles(call.Home, in.Env)
+		call.SettingsFiles = []string{
+			call.Home + "/settings.json", ".gemini/settings.json", in.Env("GEMINI_CLI_SYSTEM_SETTINGS_PATH"),
+			"/etc/gemini-cli/settings.json", "/Library/Application Support/GeminiCli/settings.json",
+			call.Home + "/google_accounts.json", call.Home + "/oauth_creds.json",
+		}
 		call.Watched = watched(call.Home)
 	}
 	return call
@@ -102,15 +106,6 @@ func (g gemini) Parse(in rewrite.Invocation) rewrite.Call {
 // home returns gemini's directory below the home directory, which GEMINI_CLI_HOME replaces.
 func home(env func(string) string) string {
 	return cmp.Or(env("GEMINI_CLI_HOME"), env("HOME")) + "/.gemini"
-}
-
-// settingsFiles returns the settings of the user, the project and the system.
-func settingsFiles(home string, env func(string) string) []string {
-	return []string{
-		home + "/settings.json", ".gemini/settings.json", env("GEMINI_CLI_SYSTEM_SETTINGS_PATH"),
-		"/etc/gemini-cli/settings.json", "/Library/Application Support/GeminiCli/settings.json",
-		home + "/google_accounts.json", home + "/oauth_creds.json",
-	}
 }
 
 // watched returns the files that gemini reads on its own at the start of a session. It reads
