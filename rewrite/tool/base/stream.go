@@ -21,6 +21,14 @@ type Stream struct {
 	AtEnd     bool // what PrintsAtEnd returns
 	Holds     bool // what HoldsOutput returns
 	Malformed bool // an event had an unexpected shape
+	ended     bool
+}
+
+// Ended reports whether it was called before: End returns nothing a second time.
+func (s *Stream) Ended() bool {
+	was := s.ended
+	s.ended = true
+	return was
 }
 
 // NewStream returns the common part of a stream. Text is shown unchanged: if a long line of it waited here, the tool would

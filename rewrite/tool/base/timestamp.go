@@ -1,10 +1,5 @@
 package base
 
-import (
-	"strconv"
-	"strings"
-)
-
 // TimestampMillis returns the milliseconds since 1970 of a time in UTC as JavaScript writes it
 // (2026-11-22T15:37:36.811Z). ok is false for any other text.
 func TimestampMillis(text string) (millis int64, ok bool) {
@@ -17,12 +12,12 @@ func TimestampMillis(text string) (millis int64, ok bool) {
 			return 0, false
 		}
 	}
-	number := func(from, to int) int64 {
-		n, err := strconv.ParseInt(strings.TrimLeft(text[from:to-1], "0")+text[to-1:to], 10, 64)
-		ok = ok && err == nil
+	number := func(from, to int) (n int64) {
+		for _, digit := range []byte(text[from:to]) {
+			n = 10*n + int64(digit-'0')
+		}
 		return n
 	}
-	ok = true
 	year, month, day := number(0, 4), number(5, 7), number(8, 10)
 	// The year begins in March, so that its leap day is its last.
 	if month <= 2 {
@@ -31,5 +26,5 @@ func TimestampMillis(text string) (millis int64, ok bool) {
 	}
 	days := 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 1 - 719468
 	seconds := ((days*24+number(11, 13))*60+number(14, 16))*60 + number(17, 19)
-	return seconds*1000 + number(20, 23), ok
+	return seconds*1000 + number(20, 23), true
 }

@@ -194,8 +194,9 @@ func home(env func(string) string) string {
 // settingsFiles returns the settings files that the format and display of a headless answer
 // depend on, the project's included.
 func settingsFiles(c rewrite.Call, env func(string) string) []string {
+	state := cmp.Or(env("CLAUDE_CONFIG_DIR"), env("HOME")) + "/.claude.json" // beside the sessions' directory unless that was moved
 	files := []string{
-		c.Home + "/settings.json", state(env), credentialsFile(c.Home),
+		c.Home + "/settings.json", state, credentialsFile(c.Home),
 		".claude/settings.json", ".claude/settings.local.json", "/etc/claude-code/managed-settings.json",
 	}
 	for _, s := range c.Settings {
@@ -204,12 +205,6 @@ func settingsFiles(c rewrite.Call, env func(string) string) []string {
 		}
 	}
 	return files
-}
-
-// state returns the file in which claude keeps its own state. It is beside the sessions
-// directory unless that was moved.
-func state(env func(string) string) string {
-	return cmp.Or(env("CLAUDE_CONFIG_DIR"), env("HOME")) + "/.claude.json"
 }
 
 func credentialsFile(home string) string { return home + "/.credentials.json" }

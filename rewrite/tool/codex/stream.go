@@ -21,7 +21,6 @@ type stream struct {
 	base.Stream
 
 	notice string // to be shown on stderr; "" once shown
-	out    []byte // the last rendering of stderr; its memory is reused
 
 	place        place
 	echo         string          // the part of the prompt that the transcript has yet to show
@@ -240,9 +239,9 @@ func (s *stream) ErrLine(line []byte) []byte {
 	if s.notice == "" || bytes.HasPrefix(line, []byte("WARNING: ")) {
 		return line
 	}
-	s.out = append(append(s.out[:0], s.notice...), line...)
+	line = append([]byte(s.notice), line...)
 	s.notice = ""
-	return s.out
+	return line
 }
 
 const rule = "--------"

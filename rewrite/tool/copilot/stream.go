@@ -32,7 +32,6 @@ type stream struct {
 	last      int64           // when the last event came
 	edited    []string        // the files that the run has changed
 	file      bool            // the session's own file shows this run
-	ended     bool
 }
 
 func (copilot) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
@@ -322,10 +321,9 @@ func (s *stream) learnFooter() {
 
 // End reads a text run's outcome and replaces the figures of a resumed one.
 func (s *stream) End() []byte {
-	if s.ended {
+	if s.Ended() {
 		return nil
 	}
-	s.ended = true
 	if s.Call.Format == rewrite.Text {
 		s.endText()
 	}

@@ -18,7 +18,6 @@ import (
 type stream struct {
 	base.Stream
 
-	out      []byte // the last rendering; its memory is reused
 	hidden   []byte // the latest lines that the caller's format does not have
 	began    int64  // when the run got its prompt, in milliseconds
 	spoke    bool   // there was an event of the model's
@@ -78,11 +77,10 @@ func (s *stream) Line(line []byte) []byte {
 	if s.Call.Format != rewrite.Text && (s.Call.Format != rewrite.JSON || s.Plan.Resume == "") {
 		return line
 	}
-	s.out = s.out[:0]
 	switch {
 	case s.ends(e):
-		s.printEnd(e)
 		s.hidden = s.hidden[:0]
+		return s.printEnd(e)
 	case e.endsBadly():
 		s.failure = e
 	case jsonline.Unfinished(line) || jsonline.IsEvent(line):
@@ -93,7 +91,7 @@ func (s *stream) Line(line []byte) []byte {
 	default:
 		return line
 	}
-	return s.out
+	return nil
 }
 
 // ends reports whether an event is the last of a run that ended well, and can be rendered.
@@ -242,27 +240,27 @@ func (s *stream) learnUsage(e *event) {
 const noUsage = `{"input_tokens":0,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"factory_credits":0}`
 
 // printEnd renders a run's last event as text or json.
-func (s *stream) printEnd(e *event) {
+func (s *stream) printEnd(e *event) []byte {
 	failed := e.Type == "error"
 	switch {
 	case s.Call.Format == rewrite.JSON && failed:
-		s.out = append(s.out, result(true, fmt.Sprint(max(0, e.Time-s.began)), 0, e.Message, e.SessionID, noUsage)...)
+		return result(true, fmt.Sprint(max(0, e.Time-s.began)), 0, e.Message, e.SessionID, noUsage)
 	case s.Call.Format == rewrite.JSON:
-		s.out = append(s.out, result(false, string(e.Duration), *e.Turns, e.FinalText, e.SessionID, string(e.RawUsage))...)
+		return result(false, string(e.Duration), *e.Turns, e.FinalText, e.SessionID, string(e.RawUsage))
 	case failed:
 		s.Stderr += "Error during droid execution: " + cmp.Or(text(e.Message), text(json.RawMessage(failure))) + "\n"
-	default:
-		s.out = append(append(s.out, text(e.FinalText)...), '\n')
+		return nil
 	}
+	return []byte(text(e.FinalText) + "\n")
 }
 
 // result returns json's line.
-func result(failed bool, duration string, turns int64, result []byte, id, usage string) string {
+func result(failed bool, duration string, turns int64, result []byte, id, usage string) []byte {
 	subtype := "success"
 	if failed {
 		subtype = "failure"
 	}
-	return fmt.Sprintf(`{"type":"result","subtype":"%s","is_error":%t,"duration_ms":%s,"num_turns":%d,"result":%s,"session_id":%s,"usage":%s}`+"\n",
+	return fmt.Appendf(nil, `{"type":"result","subtype":"%s","is_error":%t,"duration_ms":%s,"num_turns":%d,"result":%s,"session_id":%s,"usage":%s}`+"\n",
 		subtype, failed, duration, turns, result, jsonline.RawString(id), usage)
 }
 
@@ -272,11 +270,10 @@ func (s *stream) End() []byte {
 	if !s.State.Final {
 		s.State.Unshown = s.hidden
 	}
-	if s.failure == nil {
+	e := s.failure
+	if e == nil {
 		return nil
 	}
-	s.out = s.out[:0]
-	s.printEnd(s.failure)
 	s.failure = nil
-	return s.out
+	return s.printEnd(e)
 }

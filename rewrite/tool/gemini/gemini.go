@@ -122,15 +122,8 @@ func watched(home string) []rewrite.Watch {
 		base.Watches(home, "~/.gemini", reason.AuthChanged, "^/.gemini/.env", "^/.env"))
 }
 
-// account returns what identifies the account in one of gemini's login files. The access
-// token there changes every hour.
-func account(path, text string) rewrite.Setting {
-	s := rewrite.Setting{Name: "~/.gemini/google_accounts.json", Value: jsonline.Member(text, "active"), Guard: reason.AuthChanged}
-	if strings.HasSuffix(path, "/oauth_creds.json") {
-		s.Name, s.Value = "~/.gemini/oauth_creds.json", jsonline.Member(text, "refresh_token")
-	}
-	return s
-}
+// logins are what identifies the account in gemini's login files. The access token there changes every hour.
+var logins = map[string]string{"google_accounts.json": "active", "oauth_creds.json": "refresh_token"}
 
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	p = p.WithoutOff()
@@ -155,16 +148,17 @@ func forgets(text string) bool {
 // --session-id exists since 0.41.
 func (gemini) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	leave := func(why reason.Code) { c.Mode, c.Reason = rewrite.Passthrough, why }
-	for _, path := range c.SettingsFiles {
-		text, found := s.Settings[path]
-		if strings.HasSuffix(path, "/google_accounts.json") || strings.HasSuffix(path, "/oauth_creds.json") {
-			if account := account(path, text); account.Value != "" {
-				c.Settings = append(c.Settings, account)
+	for _, file := range c.SettingsFiles {
+		text, found := s.Settings[file]
+		name := path.Base(file)
+		if account := logins[name]; account != "" {
+			if id := jsonline.Member(text, account); id != "" {
+				c.Settings = append(c.Settings, rewrite.Setting{Name: "~/.gemini/" + name, Value: id, Guard: reason.AuthChanged})
 			}
 			continue
 		}
 		if found {
-			c.Settings = append(c.Settings, rewrite.JSONSettings(path, text)...)
+			c.Settings = append(c.Settings, rewrite.JSONSettings(file, text)...)
 		}
 		switch {
 		case strings.Contains(text, `"SessionStart"`):

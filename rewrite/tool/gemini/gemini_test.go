@@ -454,7 +454,11 @@ func TestGeminiHelp(t *testing.T) {
 }
 
 func TestGeminiAccounts(t *testing.T) {
-	gemini := func(path, text string) rewrite.Setting { return account("/h/.gemini/"+path, text) }
+	gemini := func(file, text string) rewrite.Setting {
+		path := "/h/.gemini/" + file
+		c := tool.ResolveWithEnv(rewrite.Call{SettingsFiles: []string{path}}, rewrite.HostEnv{Settings: map[string]string{path: text}})
+		return c.Settings[0]
+	}
 	if gemini("google_accounts.json", `{"active":"a","old":[]}`) == gemini("google_accounts.json", `{"active":"b","old":["a"]}`) {
 		t.Error("another account does not count")
 	}

@@ -22,7 +22,6 @@ type stream struct {
 	run    string // the run that the log's lines name
 	logged string // the time of the log's last line
 	output []byte // text: all of stdout
-	ended  bool
 }
 
 func (o opencode) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
@@ -274,10 +273,9 @@ func (s *stream) File(_ string, data []byte) {
 
 // End reads the text. What a terminal is shown is on stderr, among other things.
 func (s *stream) End() []byte {
-	if s.ended {
+	if s.Ended() {
 		return nil
 	}
-	s.ended = true
 	if s.Call.Format == rewrite.Text && len(s.output) > 0 {
 		s.State.Answer = strings.TrimSuffix(string(s.output), "\n")
 		s.State.AddText(s.State.Answer)

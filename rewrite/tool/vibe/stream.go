@@ -26,7 +26,6 @@ type stream struct {
 
 	output     []byte // all of stdout; not kept for streaming
 	checkpoint string // the newest that was read
-	ended      bool
 }
 
 func (vibe) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
@@ -59,10 +58,9 @@ func (s *stream) Line(line []byte) []byte {
 }
 
 func (s *stream) End() []byte {
-	if s.ended {
+	if s.Ended() {
 		return nil
 	}
-	s.ended = true
 	switch {
 	case s.Call.Format == rewrite.Text && len(s.output) > 0:
 		s.State.Final = true
