@@ -43,11 +43,6 @@ func OrEmpty(text *string) string {
 	return *text
 }
 
-// Unfinished reports whether a line is the beginning of an object: the tool ended in the middle of an event.
-func Unfinished(line []byte) bool {
-	return bytes.HasPrefix(line, []byte(`{"`)) && !bytes.HasSuffix(line, []byte("\n")) && !json.Valid(line)
-}
-
 // A Number is a number in a line of JSON: its place and the keys above it, joined by tabs. Numbers inside arrays are
 // ignored.
 type Number struct {
@@ -159,15 +154,6 @@ func RawString(text string) []byte {
 	// Go escapes two separators more. An escaped backslash before such letters is none of these escapes.
 	raw := strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
 	return []byte(raw.Replace(strings.TrimSuffix(b.String(), "\n")))
-}
-
-// IsEvent reports whether an unparsed line is an event: an object that names its type.
-func IsEvent(line []byte) bool {
-	var e struct {
-		Type string `json:"type"`
-	}
-	ok, _ := ReadEvent(line, &e)
-	return ok && e.Type != ""
 }
 
 // Backwards returns the lines of a text in reverse order.

@@ -110,10 +110,10 @@ func (s *stream) Line(line []byte) []byte {
 	var e event
 	_, whole := jsonline.ReadEvent(line, &e)
 	switch {
-	case e.Type == "thread.started" && !whole:
-		// It names no thread, so there is nothing to resume.
 	case e.Type == "thread.started":
-		s.learnID(e.ThreadID, "stdout")
+		if whole { // otherwise it names no thread, so there is nothing to resume
+			s.learnID(e.ThreadID, "stdout")
+		}
 	case strings.HasPrefix(e.Type, "item."):
 		s.Malformed = s.Malformed || !whole
 		s.learnItem(&e)

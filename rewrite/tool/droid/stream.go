@@ -83,7 +83,7 @@ func (s *stream) Line(line []byte) []byte {
 		return s.printEnd(e)
 	case e.endsBadly():
 		s.failure = e
-	case jsonline.Unfinished(line) || jsonline.IsEvent(line):
+	case isEvent(line):
 		if len(s.hidden)+len(line) > rewrite.MaxTexts {
 			s.hidden = s.hidden[:0]
 		}
@@ -92,6 +92,14 @@ func (s *stream) Line(line []byte) []byte {
 		return line
 	}
 	return nil
+}
+
+// isEvent reports whether a line is an event: an object that names its type, or the beginning of one, since droid ended in the
+// middle of it.
+func isEvent(line []byte) bool {
+	var e struct{ Type string }
+	ok, _ := jsonline.ReadEvent(line, &e)
+	return ok && e.Type != "" || !ok && bytes.HasPrefix(line, []byte(`{"`)) && !bytes.HasSuffix(line, []byte("\n"))
 }
 
 // ends reports whether an event is the last of a run that ended well, and can be rendered.

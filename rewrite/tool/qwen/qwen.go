@@ -111,7 +111,12 @@ func (q qwen) Parse(in rewrite.Invocation) rewrite.Call {
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
 		settings := settingsHome(in.Env)
-		call.SettingsFiles = settingsFiles(settings, in.Env)
+		call.SettingsFiles = []string{
+			settings + "/settings.json", ".qwen/settings.json",
+			cmp.Or(in.Env("QWEN_CODE_SYSTEM_SETTINGS_PATH"), "/etc/qwen-code/settings.json"),
+			cmp.Or(in.Env("QWEN_CODE_SYSTEM_DEFAULTS_PATH"), "/etc/qwen-code/system-defaults.json"),
+			"/Library/Application Support/QwenCode/settings.json", settings + "/oauth_creds.json",
+		}
 		call.Watched = watched(settings)
 	}
 	return call
@@ -125,17 +130,6 @@ func settingsHome(env func(string) string) string {
 // home returns the directory in which qwen keeps its sessions. A setting that names another one is
 // not read: the session is then not found, and the next call is fresh.
 func home(env func(string) string) string { return cmp.Or(env("QWEN_RUNTIME_DIR"), settingsHome(env)) }
-
-// settingsFiles returns the settings of the user, the project and the system, and the login.
-func settingsFiles(home string, env func(string) string) []string {
-	return []string{
-		home + "/settings.json", ".qwen/settings.json",
-		cmp.Or(env("QWEN_CODE_SYSTEM_SETTINGS_PATH"), "/etc/qwen-code/settings.json"),
-		cmp.Or(env("QWEN_CODE_SYSTEM_DEFAULTS_PATH"), "/etc/qwen-code/system-defaults.json"),
-		"/Library/Application Support/QwenCode/settings.json",
-		home + "/oauth_creds.json",
-	}
-}
 
 // watched returns the files that qwen reads on its own at the start of a session. It reads the
 // nearest .env, which may contain its key. An update is a version below updates, named in active.json.

@@ -48,12 +48,7 @@ func (s *stream) Line(line []byte) []byte {
 	if s.Call.Format == rewrite.JSON {
 		return s.array(line)
 	}
-	return s.event(line)
-}
-
-// event learns from a line of stream-json and returns it with the call's own figures.
-func (s *stream) event(line []byte) []byte {
-	if event := s.read(line); event.Type == "result" {
+	if s.read(line).Type == "result" {
 		return s.ownFigures(line)
 	}
 	return line
@@ -70,7 +65,7 @@ func (s *stream) array(line []byte) []byte {
 		if d.Decode(&raw) != nil {
 			return line
 		}
-		if event := s.read(raw); event.Type == "result" {
+		if s.read(raw).Type == "result" {
 			end := int(d.InputOffset())
 			own := s.ownFigures(raw)
 			return append(append(bytes.Clone(line[:end-len(raw)]), own...), line[end:]...)
