@@ -6,8 +6,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// Refusals are what a tool's messages contain when it does not continue a session, and why. Each tool's are its refusals, beside
-// its method Refused.
+// Refusals are what a tool's messages contain when it does not continue a session, and why.
 type Refusals []struct {
 	Text   string
 	Reason reason.Code

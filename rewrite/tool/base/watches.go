@@ -9,9 +9,11 @@ import (
 
 // Watches returns files that a tool reads by itself. One that begins with ~/ is in home, which people know as shown. One that
 // begins with ^/ is looked for in the directories above the working directory too.
-func Watches(home, shown string, guard reason.Code, paths ...string) (watches []rewrite.Watch) {
-	for _, path := range paths {
-		w := rewrite.Watch{Path: path, Guard: guard}
+func Watches(home, shown string, guard reason.Code, paths ...string) []rewrite.Watch {
+	watches := make([]rewrite.Watch, len(paths))
+	for i, path := range paths {
+		w := &watches[i]
+		w.Path, w.Guard = path, guard
 		if below, own := strings.CutPrefix(path, "~/"); own {
 			named, _, _ := strings.Cut(below, "/*")
 			w.Path, w.Name = home+"/"+below, shown+"/"+named
@@ -19,7 +21,6 @@ func Watches(home, shown string, guard reason.Code, paths ...string) (watches []
 		if below, above := strings.CutPrefix(path, "^/"); above {
 			w.Path, w.Above = below, true
 		}
-		watches = append(watches, w)
 	}
 	return watches
 }

@@ -49,8 +49,10 @@ func (t Table) Find(name string) (rewrite.Option, bool) {
 			continue
 		}
 		for option := range strings.FieldsSeq(group.Options) {
-			if names := strings.Split(option, "|"); slices.Contains(names, name) {
-				return rewrite.Option{Names: names, Arity: group.Arity, Kind: group.Kind}, true
+			for known := range strings.SplitSeq(option, "|") {
+				if known == name {
+					return rewrite.Option{Names: strings.Split(option, "|"), Arity: group.Arity, Kind: group.Kind}, true
+				}
 			}
 		}
 	}
@@ -100,11 +102,11 @@ func (p *Args) StartsWith(args, words []string) bool {
 
 // Sets reports whether an option that takes a value is there with one for which is returns true.
 func (p *Args) Sets(option string, is func(value string) bool) bool {
-	return slices.ContainsFunc(p.All(option), func(o ParsedOption) bool { return is(o.Value()) })
+	return slices.ContainsFunc(p.Options, func(o ParsedOption) bool { return o.Names[0] == option && is(o.Value()) })
 }
 
 // Names reports whether the option is there.
-func (p *Args) Names(option string) bool { return len(p.All(option)) > 0 }
+func (p *Args) Names(option string) bool { return p.Sets(option, func(string) bool { return true }) }
 
 // All returns the option's occurrences.
 func (p *Args) All(option string) (all []ParsedOption) {
@@ -126,8 +128,10 @@ func (p *Args) Spans(option string) (spans []rewrite.Span) {
 
 // Value returns the option's value, of several the last, or otherwise if the option is not there.
 func (p *Args) Value(option, otherwise string) string {
-	for _, o := range p.All(option) {
-		otherwise = o.Value()
+	for _, o := range p.Options {
+		if o.Names[0] == option {
+			otherwise = o.Value()
+		}
 	}
 	return otherwise
 }
