@@ -99,10 +99,7 @@ func (l *Ledger) SpendingOf(call int64, now decide.Millis) (s decide.Spending, e
 		}
 		s, err = l.spending(j, now)
 	}
-	if err != nil {
-		return s, fmt.Errorf("sum up job: %w", err)
-	}
-	return s, nil
+	return s, Wrap("sum up job", err)
 }
 
 // A JobSpending is what a job's calls that the same model answered have used up.
@@ -136,10 +133,7 @@ func (l *Ledger) JobSpendings(now decide.Millis) (list []JobSpending, err error)
 			list = append(list, j)
 			return err
 		}, now-day, now-anHour, latestCalls)
-	if err != nil {
-		return nil, fmt.Errorf("sum up jobs: %w", err)
-	}
-	return list, nil
+	return list, Wrap("sum up jobs", err)
 }
 
 // SameJob reports whether both are about the same job.

@@ -249,17 +249,13 @@ func (l *Ledger) ofName(c *Call, which string) ([]decide.ChainFacts, counted, er
 }
 
 // findOtherRoles reads the names of the other roles of the call's task, unless nothing names the call's own.
-func (l *Ledger) findOtherRoles(c *Call) error {
+func (l *Ledger) findOtherRoles(c *Call) (err error) {
 	c.otherRoles = nil
 	if c.Role == "" || c.DerivedRole() {
 		return nil
 	}
-	return Each(l.db, "SELECT c.role FROM chains c "+ofTask+"AND c.role NOT IN ('', ?) LIMIT 16", func(rows *sql.Rows) error {
-		var role string
-		err := rows.Scan(&role)
-		c.otherRoles = append(c.otherRoles, role)
-		return err
-	}, c.job()[:6]...)
+	c.otherRoles, err = Column[string](l, "SELECT c.role FROM chains c "+ofTask+"AND c.role NOT IN ('', ?) LIMIT 16", c.job()[:6]...)
+	return err
 }
 
 // addStart reads the ends of the role that the call's role begins from, if that has had no call yet. A prompt that ends a role does

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"database/sql"
-	"fmt"
 	"strconv"
 
 	"reprise/ledger/decide"
@@ -35,10 +34,7 @@ func (l *Ledger) ClaimTold(c *Call, chain int64, why reason.Code, passed []decid
 		_, err := tx.Exec("DELETE FROM told WHERE told < ? AND job NOT IN (SELECT CAST(id AS TEXT) FROM chains)", c.Now-2*day)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("note budgets: %w", err)
-	}
-	return due, nil
+	return due, Wrap("note budgets", err)
 }
 
 // told reports whether the user has been told of all of the budgets. It takes no lock: most calls of such a job end here.
@@ -46,11 +42,8 @@ func (l *Ledger) told(job string, passed []decide.Passed, now decide.Millis) (al
 	for _, p := range passed {
 		err := l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM told WHERE job = ? AND budget = ? AND told BETWEEN ? AND ?)",
 			job, p.Key, now-p.Within(now), now).Scan(&all)
-		if err != nil {
-			return false, fmt.Errorf("read budgets: %w", err)
-		}
-		if !all {
-			return false, nil
+		if err != nil || !all {
+			return false, Wrap("read budgets", err)
 		}
 	}
 	return true, nil

@@ -41,10 +41,8 @@ const ofSession = "id IN (SELECT chain_id FROM sessions WHERE substr(native_id, 
 
 // LastNumbers returns the highest numbers that a chain and a call have had. No number is given twice.
 func (l *Ledger) LastNumbers() (chain, call int64, err error) {
-	if err = l.db.QueryRow("SELECT "+unusedID("chains")+" - 1, "+unusedID("invocations")+" - 1").Scan(&chain, &call); err != nil {
-		err = fmt.Errorf("find the last numbers: %w", err)
-	}
-	return chain, call, err
+	err = l.db.QueryRow("SELECT "+unusedID("chains")+" - 1, "+unusedID("invocations")+" - 1").Scan(&chain, &call)
+	return chain, call, Wrap("find the last numbers", err)
 }
 
 // ChainsOfSession returns the chains of the sessions whose native ID has the prefix, of any
@@ -54,36 +52,23 @@ func (l *Ledger) ChainsOfSession(prefix string) ([]ChainName, error) {
 }
 
 func (l *Ledger) findChains(condition, arg string) (chains []ChainName, err error) {
-	err = Each(l.db, "SELECT id, tool, cwd, task, role FROM chains WHERE "+condition+" ORDER BY id", func(rows *sql.Rows) error {
-		var c ChainName
-		err := rows.Scan(&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role)
-		chains = append(chains, c)
-		return err
-	}, arg)
+	chains, err = List(l, "SELECT id, tool, cwd, task, role FROM chains WHERE "+condition+" ORDER BY id",
+		func(c *ChainName) []any { return []any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role} }, arg)
 	for i := range chains {
 		if err == nil {
 			chains[i].NativeIDs, err = l.nativeIDs(chains[i].ID)
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("find chain: %w", err)
-	}
-	return chains, nil
+	return chains, Wrap("find chain", err)
 }
 
 // nativeIDs returns the IDs of a chain's sessions and those that its calls have reported.
-func (l *Ledger) nativeIDs(chain int64) (all []string, err error) {
-	err = Each(l.db, `SELECT native_id FROM (
+func (l *Ledger) nativeIDs(chain int64) ([]string, error) {
+	return Column[string](l, `SELECT native_id FROM (
 		SELECT id, native_id FROM sessions WHERE chain_id = ?1 UNION ALL
 		SELECT session_id, native_id FROM invocations WHERE chain_id = ?1 UNION ALL
 		SELECT session_id, resumed_from FROM invocations WHERE chain_id = ?1)
-		WHERE native_id IS NOT NULL GROUP BY native_id ORDER BY max(id)`, func(rows *sql.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		all = append(all, id)
-		return err
-	}, chain)
-	return all, err
+		WHERE native_id IS NOT NULL GROUP BY native_id ORDER BY max(id)`, chain)
 }
 
 // ErrInUse reports that a live process still needs a chain.
@@ -133,7 +118,7 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
 	if busy {
 		return f, ErrInUse
 	}
-	rules, err := chainRules(tx, c.ID)
+	rules, err := Column[string](tx, "SELECT DISTINCT rule FROM invocations WHERE chain_id = ?", c.ID)
 	if err != nil {
 		return f, err
 	}
@@ -154,16 +139,6 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
 	// Passed calls belong to no chain. What the directory's last chain leaves would still name it.
 	_, err = tx.Exec("DELETE FROM passed WHERE cwd = ?1 AND NOT EXISTS (SELECT 1 FROM chains WHERE cwd = ?1)", c.Cwd)
 	return f, err
-}
-
-func chainRules(tx *sql.Tx, chain int64) (rules []string, err error) {
-	err = Each(tx, "SELECT DISTINCT rule FROM invocations WHERE chain_id = ?", func(rows *sql.Rows) error {
-		var rule string
-		err := rows.Scan(&rule)
-		rules = append(rules, rule)
-		return err
-	}, chain)
-	return rules, err
 }
 
 // scrubTime is how long other processes may delay a scrub.

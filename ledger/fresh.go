@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"database/sql"
-	"fmt"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -67,8 +66,5 @@ func (l *Ledger) FreshCalls(since decide.Millis) (calls []*FreshCall, err error)
 		calls = append(calls, &one)
 		return nil
 	}, decide.Live, since, rewrite.Fresh, maxFreshCalls)
-	if err != nil {
-		return nil, fmt.Errorf("list fresh calls: %w", err)
-	}
-	return calls, nil
+	return calls, Wrap("list fresh calls", err)
 }

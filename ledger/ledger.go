@@ -349,10 +349,10 @@ func (l *Ledger) CheckWritable() error {
 		}
 		return errTakenBack
 	})
-	if err != nil && !errors.Is(err, errTakenBack) {
-		return fmt.Errorf("write ledger: %w", Explain(err))
+	if errors.Is(err, errTakenBack) {
+		return nil
 	}
-	return nil
+	return Wrap("write ledger", Explain(err))
 }
 
 // longLog is the length of SQLite's log, in pages, from which it is folded into the ledger's file.
@@ -368,8 +368,5 @@ func (l *Ledger) Fold() error {
 	if err == nil && log-folded > longLog {
 		_, err = l.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
 	}
-	if err != nil {
-		return fmt.Errorf("fold log: %w", Explain(err))
-	}
-	return nil
+	return Wrap("fold log", Explain(err))
 }

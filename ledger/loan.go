@@ -1,9 +1,9 @@
 package ledger
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -81,10 +81,7 @@ func (l *Ledger) HasOwnSince(chain int64, last decide.Millis) (later bool, err e
 // IsLent reports whether another book has had a session of a chain.
 func (l *Ledger) IsLent(chain int64) (is bool, err error) {
 	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND shared <> '')", chain).Scan(&is)
-	if err != nil {
-		return false, fmt.Errorf("read chain: %w", err)
-	}
-	return is, nil
+	return is, Wrap("read chain", err)
 }
 
 // NoteFiles records the digest of a session's files as a run on this machine has left them.
@@ -96,16 +93,6 @@ func (l *Ledger) NoteFiles(session int64, digest string) error {
 }
 
 // KnownFiles returns the digests that NoteFiles has of the session that a call continues.
-func (l *Ledger) KnownFiles(t *Ticket) (digests []string, err error) {
-	id := t.Session
-	if t.source != 0 {
-		id = t.source
-	}
-	err = Each(l.db, "SELECT bundle_digest FROM sessions WHERE id = ? AND bundle_digest <> ''", func(rows *sql.Rows) error {
-		var digest string
-		err := rows.Scan(&digest)
-		digests = append(digests, digest)
-		return err
-	}, id)
-	return digests, err
+func (l *Ledger) KnownFiles(t *Ticket) ([]string, error) {
+	return Column[string](l, "SELECT bundle_digest FROM sessions WHERE id = ? AND bundle_digest <> ''", cmp.Or(t.source, t.Session))
 }

@@ -67,10 +67,7 @@ func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
 		runs = append(runs, r)
 		return err
 	}, chain, decide.PastRuns)
-	if err != nil {
-		return nil, fmt.Errorf("read runs of chain: %w", err)
-	}
-	return runs, nil
+	return runs, Wrap("read runs of chain", err)
 }
 
 // meter counts a call's run that ended well.

@@ -32,26 +32,16 @@ type SessionFile struct {
 // SessionFiles returns the sessions of a chain, or with chain 0 of all, whose files have not been
 // pruned.
 func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
-	rows, err := l.db.Query(`
+	files, err := List(l, `
 		SELECT s.id, s.chain_id, s.tool, c.home, coalesce(s.native_id, ''), s.state, s.created, s.last_used,
 			s.file, coalesce(s.stamp, ''), coalesce(s.id >= coalesce(c.since, c.session_id), 0), s.reset,
 			s.callers_own OR coalesce(s.native_id IN (SELECT native_id FROM invocations WHERE mode = ? AND native_id IS NOT NULL), 0), `+superseded+`, `+copiesHaveFiles+`
 		FROM sessions s JOIN chains c ON c.id = s.chain_id
-		WHERE s.file IS NOT NULL AND (? = 0 OR s.chain_id = ?) ORDER BY s.id`, rewrite.Observe, chain, chain)
+		WHERE s.file IS NOT NULL AND (? = 0 OR s.chain_id = ?) ORDER BY s.id`, func(f *SessionFile) []any {
+		return []any{&f.ID, &f.Chain, &f.Tool, &f.Home, &f.NativeID, &f.State, &f.Created, &f.LastUsed,
+			&f.File, &f.Stamp, &f.Current, &f.Reset, &f.Observed, &f.Superseded, &f.Copied}
+	}, rewrite.Observe, chain, chain)
 	if err != nil {
-		return nil, fmt.Errorf("list session files: %w", err)
-	}
-	defer rows.Close()
-	var files []SessionFile
-	for rows.Next() {
-		var f SessionFile
-		if err := rows.Scan(&f.ID, &f.Chain, &f.Tool, &f.Home, &f.NativeID, &f.State, &f.Created, &f.LastUsed,
-			&f.File, &f.Stamp, &f.Current, &f.Reset, &f.Observed, &f.Superseded, &f.Copied); err != nil {
-			return nil, fmt.Errorf("list session files: %w", err)
-		}
-		files = append(files, f)
-	}
-	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("list session files: %w", err)
 	}
 	for i := range files {
@@ -98,22 +88,15 @@ func (l *Ledger) Retire(f SessionFile) (ok bool, err error) {
 		ok = n == 1
 		return err
 	})
-	if err != nil {
-		return false, fmt.Errorf("retire session: %w", err)
-	}
-	return ok, nil
+	return ok, Wrap("retire session", err)
 }
 
 // Pruned records that a session's file is gone.
 func (l *Ledger) Pruned(session int64) error {
-	err := l.write(func(tx *sql.Tx) error {
+	return Wrap("note pruned session", l.write(func(tx *sql.Tx) error {
 		_, err := tx.Exec("UPDATE sessions SET file = NULL, stamp = NULL WHERE id = ?", session)
 		return err
-	})
-	if err != nil {
-		return fmt.Errorf("note pruned session: %w", err)
-	}
-	return nil
+	}))
 }
 
 // Reset ends the chain's newest session: its next call begins anew. If there is no such chain it
@@ -149,10 +132,7 @@ func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64
 			return err
 		})
 	}
-	if err != nil {
-		err = fmt.Errorf("remove old chains: %w", err)
-	}
-	return chains, calls, err
+	return chains, calls, Wrap("remove old chains", err)
 }
 
 // oldUnchained holds for the calls that DropBefore removes by themselves.
@@ -286,13 +266,7 @@ var referring = map[string]string{"invocations": "answers WHERE invocation", "se
 
 // dropRows removes calls or sessions, and the rows that refer to them alone.
 func dropRows(tx *sql.Tx, table, which string, limit int64, args ...any) (int64, error) {
-	ids := []int64{}
-	err := Each(tx, fmt.Sprintf("SELECT id FROM %s WHERE %s LIMIT %d", table, which, limit), func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	}, args...)
+	ids, err := Column[int64](tx, fmt.Sprintf("SELECT id FROM %s WHERE %s LIMIT %d", table, which, limit), args...)
 	for _, from := range []string{referring[table], table + " WHERE id"} {
 		if err == nil {
 			_, err = tx.Exec("DELETE FROM "+from+" IN (SELECT value FROM json_each(?))", EncodeJSON(ids))

@@ -66,10 +66,7 @@ func Repair(path, suffix string) (r Repaired, err error) {
 	if err == nil {
 		err = os.Rename(fresh, path)
 	}
-	if err != nil {
-		return r, fmt.Errorf("repair ledger: %w", Explain(err))
-	}
-	return r, nil
+	return r, Wrap("repair ledger", Explain(err))
 }
 
 // checkAt lets SQLite check the ledger at path.
@@ -182,14 +179,8 @@ func copyTable(to *sql.Tx, from *sql.DB, table string) error {
 	return nil
 }
 
-func tableNames(q Queryer) (names []string, err error) {
-	err = Each(q, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid", func(rows *sql.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		names = append(names, name)
-		return err
-	})
-	return names, err
+func tableNames(q Queryer) ([]string, error) {
+	return Column[string](q, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
 }
 
 func hasTable(db *sql.DB, table string) bool {

@@ -79,7 +79,13 @@ func (f Filter) where(prefix string) (condition string, args []any) {
 	if f.Chain != 0 {
 		add("$chain_id = ?", f.Chain)
 	}
-	f.ofPlace(add)
+	if f.Tool != "" {
+		add("$tool = ?", f.Tool)
+	}
+	if f.Directory != "" {
+		below := strings.TrimSuffix(f.Directory, "/")
+		add("($cwd = ? OR $cwd >= ? AND $cwd < ?)", f.Directory, below+"/", below+"0") // 0 follows /
+	}
 	if f.Task != "" {
 		add("$chain_id IN (SELECT id FROM chains WHERE task = ?)", f.Task)
 	}
@@ -104,17 +110,6 @@ func (f Filter) where(prefix string) (condition string, args []any) {
 		add("$outcome = ?", f.Outcome)
 	}
 	return strings.Join(all, " AND "), args
-}
-
-// ofPlace adds what selects by the tool and the directory.
-func (f Filter) ofPlace(add func(condition string, values ...any)) {
-	if f.Tool != "" {
-		add("$tool = ?", f.Tool)
-	}
-	if f.Directory != "" {
-		below := strings.TrimSuffix(f.Directory, "/")
-		add("($cwd = ? OR $cwd >= ? AND $cwd < ?)", f.Directory, below+"/", below+"0") // 0 follows /
-	}
 }
 
 // selects returns the whole filter as a condition and its arguments.

@@ -67,15 +67,12 @@ func chainCalls(l *ledger.Ledger, q ledger.Queryer, f Filter, most SnapshotLimit
 	of := f
 	of.Period = Period{}
 	condition, args := of.ofCalls("chain_id", "c.id")
-	err = ledger.Each(q, `SELECT id, tool, cwd, task, role, created, updated FROM (
+	chains, err = ledger.List(q, `SELECT id, tool, cwd, task, role, created, updated FROM (
 			SELECT *, (SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+ran+`) AS calls FROM chains c
 			WHERE updated >= ? AND created < ? AND `+condition+` ORDER BY updated DESC, id DESC LIMIT ?)
 		ORDER BY calls DESC, updated DESC, id DESC LIMIT ?`,
-		func(rows *sql.Rows) error {
-			var c ChainCalls
-			err := rows.Scan(&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated)
-			chains = append(chains, c)
-			return err
+		func(c *ChainCalls) []any {
+			return []any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated}
 		}, slices.Concat([]any{p.Since, p.Until}, args, []any{recently, most.Chains})...)
 	if err != nil {
 		return nil, err
@@ -98,8 +95,8 @@ func (c *ChainCalls) read(l *ledger.Ledger, q ledger.Queryer, f Filter, most int
 		func(rows *sql.Rows) error { return rows.Scan(&c.Calls, &c.Resumed) }, args...); err != nil {
 		return err
 	}
-	err := eachInvocation(l, q, "i.chain_id = ? AND "+among+" ORDER BY i.id DESC LIMIT ?",
-		func(i Invocation) { c.Latest = append(c.Latest, i) }, append(args, most)...)
+	var err error
+	c.Latest, err = invocationsIn(l, q, "i.chain_id = ? AND "+among+" ORDER BY i.id DESC LIMIT ?", append(args, most)...)
 	slices.Reverse(c.Latest)
 	return err
 }

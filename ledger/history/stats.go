@@ -136,10 +136,7 @@ type ChainSums struct {
 // Arms sums up, chain by chain, the selected calls that were made while there was a control group.
 func Arms(l *ledger.Ledger, f Filter) ([]ChainSums, error) {
 	chains, err := arms(l, f)
-	if err != nil {
-		return nil, fmt.Errorf("sum up chains: %w", err)
-	}
-	return chains, nil
+	return chains, ledger.Wrap("sum up chains", err)
 }
 
 func arms(q ledger.Queryer, f Filter) (chains []ChainSums, err error) {

@@ -2,7 +2,6 @@ package history
 
 import (
 	"database/sql"
-	"fmt"
 
 	"reprise/ledger"
 	"reprise/rewrite/prompt"
@@ -20,8 +19,5 @@ func CountWhole(l *ledger.Ledger, f Filter) (w WholePrompts, err error) {
 	err = ledger.Each(l, "SELECT coalesce(sum(prompt_bytes < ?), 0), coalesce(sum(prompt_bytes >= ?), 0) FROM invocations WHERE "+continued+
 		" AND sent_bytes >= prompt_bytes AND "+where, func(rows *sql.Rows) error { return rows.Scan(&w.Short, &w.Long) },
 		append([]any{prompt.ShortPromptBytes, prompt.ShortPromptBytes}, args...)...)
-	if err != nil {
-		return w, fmt.Errorf("count whole prompts: %w", err)
-	}
-	return w, nil
+	return w, ledger.Wrap("count whole prompts", err)
 }
