@@ -149,7 +149,7 @@ func (l *Ledger) Preview(c *Call) (decide.Decision, []decide.ChainFacts, error) 
 	chains := facts.Chains
 	if err == nil && !facts.Named && !facts.Never {
 		var others []decide.ChainFacts
-		others, _, err = l.chains(c, ends, ofJob+" AND c.first_line <> ?"+newest, append(c.job(), c.FirstLine())...)
+		others, _, err = l.chains(c, true, ends, ofJob+" AND c.first_line <> ?"+newest, append(c.job(), c.FirstLine())...)
 		chains = append(chains, others...)
 	}
 	if err != nil {
