@@ -3,7 +3,6 @@ package ledger
 import (
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -19,17 +18,12 @@ func meterFields(m *decide.Meter) []any {
 
 // meters reads the costs of the runs of a rule, tool and model. It reads at most three rows by
 // their key, however many calls there were.
-func meters(q Queryer, rule, tool, model string) (all decide.Meters, err error) {
-	err = Each(q, "SELECT side, "+meterColumns+" FROM meters WHERE rule = ? AND tool = ? AND model = ?", func(rows *sql.Rows) error {
-		var side decide.Side
-		var m decide.Meter
-		err := rows.Scan(append([]any{&side}, meterFields(&m)...)...)
-		if at := all.Of(side); err == nil && at != nil {
-			*at = m
-		}
-		return err
-	}, rule, tool, model)
-	return all, err
+func meters(q Queryer, rule, tool, model string) (decide.Meters, error) {
+	rows, err := meterRows(q, "WHERE rule = ? AND tool = ? AND model = ?", rule, tool, model)
+	if len(rows) == 0 {
+		return decide.Meters{}, err
+	}
+	return rows[0].Meters, err
 }
 
 // AddPast adds the latest runs of the chains whose sessions the call may continue. here returns the number that such a chain has in
@@ -113,8 +107,12 @@ type MeterRow struct {
 
 // Meters returns everything that was measured.
 func (l *Ledger) Meters() ([]MeterRow, error) {
-	var all []MeterRow
-	err := Each(l.db, "SELECT rule, tool, model, side, "+meterColumns+" FROM meters ORDER BY tool, rule, model", func(rows *sql.Rows) error {
+	all, err := meterRows(l, "ORDER BY tool, rule, model")
+	return all, Wrap("list meters", err)
+}
+
+func meterRows(q Queryer, which string, args ...any) (all []MeterRow, err error) {
+	err = Each(q, "SELECT rule, tool, model, side, "+meterColumns+" FROM meters "+which, func(rows *sql.Rows) error {
 		var r MeterRow
 		var side decide.Side
 		var m decide.Meter
@@ -128,9 +126,6 @@ func (l *Ledger) Meters() ([]MeterRow, error) {
 			*at = m
 		}
 		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list meters: %w", err)
-	}
-	return all, nil
+	}, args...)
+	return all, err
 }
