@@ -122,7 +122,7 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
 	if err != nil {
 		return f, err
 	}
-	d, err := dropChains(tx, EncodeJSON([]int64{c.ID}), -1)
+	d, err := dropChains(tx, []int64{c.ID}, -1)
 	if err != nil {
 		return f, err
 	}

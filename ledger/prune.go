@@ -120,61 +120,61 @@ const dropAtOnce = 200
 // write. Each chain is removed in one transaction, unless it has more calls than dropAtOnce: then it loses the
 // oldest first. With dry it only counts.
 func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64, err error) {
-	old, err := oldChains(l, before, "")
-	if err == nil && dry {
-		err = l.db.QueryRow("SELECT count(*) FROM invocations WHERE "+oldUnchained, before, day).Scan(&calls)
-		for _, c := range old {
-			chains, calls = chains+1, calls+c.calls
+	if dry {
+		held, err := heldChains(l)
+		if err == nil {
+			err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains WHERE `+oldChains+`), (SELECT count(*) FROM invocations WHERE `+oldUnchained+`)
+				+ (SELECT count(*) FROM invocations WHERE chain_id IN (SELECT id FROM chains WHERE `+oldChains+`))`, before, day, held).Scan(&chains, &calls)
 		}
-	} else if err == nil {
-		err = l.withoutKeys(func() error {
-			chains, calls, err = l.dropBefore(before, old)
+		return chains, calls, Wrap("remove old chains", err)
+	}
+	err = l.withoutKeys(func() error {
+		for more := true; more; {
+			var d dropped
+			err := l.inTurn(func(tx *sql.Tx) (err error) {
+				d, more, err = dropSome(tx, before)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			chains, calls = chains+d.chains, calls+d.calls
+		}
+		return l.write(func(tx *sql.Tx) error {
+			_, err := tx.Exec("DELETE FROM passed WHERE last < ?", before)
 			return err
 		})
-	}
+	})
 	return chains, calls, Wrap("remove old chains", err)
 }
 
-// oldUnchained holds for the calls that DropBefore removes by themselves.
-const oldUnchained = "chain_id IS NULL AND started < ?1 AND (outcome IS NOT NULL OR started < ?1 - ?2)"
+// What DropBefore removes: chains, except those held, and calls by themselves.
+const (
+	oldChains    = "updated < ?1 AND id NOT IN (SELECT value FROM json_each(?3))"
+	oldUnchained = "chain_id IS NULL AND started < ?1 AND (outcome IS NOT NULL OR started < ?1 - ?2)"
+)
 
-func (l *Ledger) dropBefore(before decide.Millis, old []oldChain) (chains, calls int64, err error) {
-	for len(old) > 0 {
-		n, size := 0, int64(0)
-		for n < len(old) && (n == 0 || size+old[n].calls < dropAtOnce) {
-			n, size = n+1, size+old[n].calls+1
-		}
-		var dropped dropped
-		err := l.inTurn(func(tx *sql.Tx) error {
-			still, err := oldChains(tx, before, " AND id IN (SELECT value FROM json_each(?))", idsOf(old[:n]))
-			if err == nil {
-				dropped, err = dropChains(tx, idsOf(still), dropAtOnce)
-			}
-			return err
-		})
-		if err != nil {
-			return chains, calls, err
-		}
-		chains, calls = chains+dropped.chains, calls+dropped.calls
-		if !dropped.more {
-			old = old[n:]
-		}
+// someOldChains selects the first of these chains that have together as many calls as are removed at once, or one that has more.
+const someOldChains = `SELECT id FROM (SELECT id, size, sum(size) OVER (ORDER BY updated, id) AS so_far FROM (
+	SELECT id, updated, (SELECT count(*) FROM (SELECT 1 FROM invocations WHERE chain_id = chains.id LIMIT ?2)) + 1 AS size
+		FROM chains WHERE ` + oldChains + ` ORDER BY updated, id LIMIT ?2)) WHERE so_far <= ?2 OR so_far = size`
+
+// dropSome removes some old chains, or some of what belongs to them, or else some calls without a chain. more reports that there
+// may be more.
+func dropSome(tx *sql.Tx, before decide.Millis) (d dropped, more bool, err error) {
+	held, err := heldChains(tx)
+	if err != nil {
+		return d, false, err
 	}
-	for more := true; more; {
-		var n int64
-		err := l.inTurn(func(tx *sql.Tx) (err error) {
-			n, err = dropRows(tx, "invocations", oldUnchained, dropAtOnce, before, day)
-			return err
-		})
-		if err != nil {
-			return chains, calls, err
-		}
-		calls, more = calls+n, n == dropAtOnce
+	old, err := Column[int64](tx, someOldChains, before, dropAtOnce, held)
+	switch {
+	case err != nil:
+	case len(old) > 0:
+		d, err = dropChains(tx, old, dropAtOnce)
+	default:
+		d.calls, err = dropRows(tx, "invocations", oldUnchained, dropAtOnce, before, day)
 	}
-	return chains, calls, l.write(func(tx *sql.Tx) error {
-		_, err := tx.Exec("DELETE FROM passed WHERE last < ?", before)
-		return err
-	})
+	return d, len(old) > 0 || d.calls == dropAtOnce, err
 }
 
 // inTurn runs f as write does, and then leaves the ledger to others for as long as that took.
@@ -205,59 +205,36 @@ func (l *Ledger) withoutKeys(f func() error) (err error) {
 	return f()
 }
 
-// An oldChain is a chain that DropBefore removes.
-type oldChain struct{ id, calls int64 }
-
-// idsOf returns the numbers of chains as JSON.
-func idsOf(chains []oldChain) string {
-	ids := make([]int64, len(chains))
-	for i, c := range chains {
-		ids[i] = c.id
-	}
-	return EncodeJSON(ids)
-}
-
-// oldChains returns the chains that were last used before a time and of which no live process holds a session.
-func oldChains(q Queryer, before decide.Millis, which string, args ...any) (free []oldChain, err error) {
-	held := map[int64]bool{}
-	err = Each(q, leaseColumns+", s.chain_id FROM leases l CROSS JOIN sessions s ON s.id = l.session_id", func(rows *sql.Rows) error {
+// heldChains returns the chains of which live processes hold sessions, as JSON.
+func heldChains(q Queryer) (string, error) {
+	held := []int64{} // nil would be null
+	err := Each(q, leaseColumns+", s.chain_id FROM leases l CROSS JOIN sessions s ON s.id = l.session_id", func(rows *sql.Rows) error {
 		var chain int64
 		var l lease
 		err := rows.Scan(append(l.fields(), &chain)...)
-		held[chain] = held[chain] || err == nil && l.held()
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = Each(q, "SELECT id, (SELECT count(*) FROM invocations i WHERE i.chain_id = c.id) FROM chains c WHERE updated < ?"+which, func(rows *sql.Rows) error {
-		var c oldChain
-		err := rows.Scan(&c.id, &c.calls)
-		if !held[c.id] {
-			free = append(free, c)
+		if l.held() {
+			held = append(held, chain)
 		}
 		return err
-	}, append([]any{before}, args...)...)
-	return free, err
+	})
+	return EncodeJSON(held), err
 }
 
-// dropped counts what was removed. more reports that the limit was reached before the chains' end.
-type dropped struct {
-	chains, sessions, calls int64
-	more                    bool
-}
+// dropped counts what was removed.
+type dropped struct{ chains, sessions, calls int64 }
 
-// dropChains removes chains with all that belongs to them, at most limit calls and sessions each, -1 for all. It
+// dropChains removes chains with all that belongs to them, or at most limit of their calls or sessions, -1 for all. It
 // runs without keys.
-func dropChains(tx *sql.Tx, chains string, limit int64) (d dropped, err error) {
-	const of = "chain_id IN (SELECT value FROM json_each(?))"
-	if d.calls, err = dropRows(tx, "invocations", of, limit, chains); err != nil || d.calls == limit {
-		return dropped{calls: d.calls, more: true}, err
+func dropChains(tx *sql.Tx, chains []int64, limit int64) (d dropped, err error) {
+	const ofChains = "chain_id IN (SELECT value FROM json_each(?))"
+	ids := EncodeJSON(chains)
+	if d.calls, err = dropRows(tx, "invocations", ofChains, limit, ids); err != nil || d.calls == limit {
+		return d, err
 	}
-	if d.sessions, err = dropRows(tx, "sessions", of, limit, chains); err != nil || d.sessions == limit {
-		return dropped{calls: d.calls, sessions: d.sessions, more: true}, err
+	if d.sessions, err = dropRows(tx, "sessions", ofChains, limit, ids); err != nil || d.sessions == limit {
+		return d, err
 	}
-	d.chains, err = changed(tx.Exec("DELETE FROM chains WHERE id IN (SELECT value FROM json_each(?))", chains))
+	d.chains, err = changed(tx.Exec("DELETE FROM chains WHERE id IN (SELECT value FROM json_each(?))", ids))
 	return d, err
 }
 

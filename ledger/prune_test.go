@@ -238,8 +238,8 @@ func TestDropManyCalls(t *testing.T) {
 	for _, part := range []int64{dropAtOnce, dropAtOnce, 1} {
 		err := l.withoutKeys(func() error {
 			return l.write(func(tx *sql.Tx) error {
-				d, err := dropChains(tx, "[1]", dropAtOnce)
-				if d.calls != part || d.more != (part == dropAtOnce) {
+				d, err := dropChains(tx, []int64{1}, dropAtOnce)
+				if d.calls != part || (d.chains == 0) != (part == dropAtOnce) {
 					t.Errorf("%+v, want %d calls", d, part)
 				}
 				return err
