@@ -3,7 +3,6 @@ package history
 import (
 	"cmp"
 	"database/sql"
-	"fmt"
 	"slices"
 
 	"reprise/ledger"
@@ -44,20 +43,18 @@ const recently = 500
 func ReadSnapshot(l *ledger.Ledger, f Filter, longPrompt int64, most SnapshotLimits) (s Snapshot, err error) {
 	err = l.InOneMoment(func(q ledger.Queryer) (err error) {
 		if s.Slices, err = readFineSlices(q, f, longPrompt, most.Keys); err != nil {
-			return fmt.Errorf("sum up days: %w", err)
+			return ledger.Wrap("sum up days", err)
 		}
-		if s.Peers, err = peers(q, f, longPrompt); err != nil {
-			return fmt.Errorf("sum up days: %w", err)
+		if s.Peers, err = Peers(q, f, longPrompt); err != nil {
+			return err
 		}
 		if slices.ContainsFunc(s.Slices, func(s Slice) bool { return s.Arm != "" }) { // for a million calls it takes a second
-			if s.Arms, err = arms(q, f); err != nil {
-				return fmt.Errorf("sum up chains: %w", err)
+			if s.Arms, err = Arms(q, f); err != nil {
+				return err
 			}
 		}
-		if s.Chains, err = chainCalls(l, q, f, most); err != nil {
-			return fmt.Errorf("list chains: %w", err)
-		}
-		return nil
+		s.Chains, err = chainCalls(l, q, f, most)
+		return ledger.Wrap("list chains", err)
 	})
 	return s, err
 }

@@ -103,29 +103,18 @@ func (s Slice) Managed() bool { return s.Mode == rewrite.Fresh || s.Mode.Continu
 const OtherKeys = "\x00"
 
 // Slices sums up the selected calls, as a snapshot does.
-func Slices(l *ledger.Ledger, f Filter, longPrompt int64) (list []Slice, err error) {
-	err = l.InOneMoment(func(q ledger.Queryer) error {
-		list, err = readSlices(q, f, longPrompt, "''", "''")
-		return err
-	})
+func Slices(q ledger.Queryer, f Filter, longPrompt int64) ([]Slice, error) {
+	list, err := readSlices(q, f, longPrompt, "''", "''")
 	return list, ledger.Wrap("sum up days", err)
 }
 
 // Peers sums up all calls of the filter's period, with which the selected ones can be compared. It returns nil if all are selected.
-func Peers(l *ledger.Ledger, f Filter, longPrompt int64) (all []Slice, err error) {
-	err = l.InOneMoment(func(q ledger.Queryer) error {
-		all, err = peers(q, f, longPrompt)
-		return err
-	})
-	return all, ledger.Wrap("sum up days", err)
-}
-
-func peers(q ledger.Queryer, f Filter, longPrompt int64) ([]Slice, error) {
+func Peers(q ledger.Queryer, f Filter, longPrompt int64) ([]Slice, error) {
 	all := Filter{Period: f.Period}
 	if f == all {
 		return nil, nil
 	}
-	return readSlices(q, all, longPrompt, "''", "''")
+	return Slices(q, all, longPrompt)
 }
 
 // What readSlices reads about calls, in the bits below their day.
