@@ -16,8 +16,7 @@ type ChainRow struct {
 	Tool, Cwd        string
 	Task, Role       string
 	Created, Updated decide.Millis
-	Calls            int
-	Resumed          int
+	Calls, Resumed   int
 	Sessions         []SessionRow // the newest first
 	Last             Invocation
 }

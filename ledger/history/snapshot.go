@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"reprise/ledger"
-	"reprise/ledger/decide"
 )
 
 // A Snapshot is the content of a report, all from one moment.
@@ -19,13 +18,8 @@ type Snapshot struct {
 
 // ChainCalls are a chain and its calls in the period.
 type ChainCalls struct {
-	ID             int64
-	Tool, Cwd      string
-	Task, Role     string
-	Created        decide.Millis
-	Updated        decide.Millis
-	Calls, Resumed int64
-	Latest         []Invocation // the earliest first
+	ChainRow              // without its sessions and its latest invocation
+	Latest   []Invocation // the earliest first
 }
 
 // SnapshotLimits bounds the size of a snapshot, however large the ledger is.
