@@ -49,25 +49,22 @@ func (l *Ledger) FallBackLent(t *Ticket, why reason.Code) error {
 	return errors.Join(l.FallBack(t, why), l.write(t.noteLent))
 }
 
-// findLent sets the numbers that the ledger has for another book's chain and session, 0 for none.
-func findLent(tx *sql.Tx, d *decide.Decision) error {
-	d.Chain, d.Session = 0, 0
-	if d.NativeID == "" {
-		return nil
+// findLent returns the numbers that the ledger has for another book's chain and session, 0 for none.
+func findLent(q Queryer, nativeID string) (chain, session int64, err error) {
+	if nativeID == "" {
+		return 0, 0, nil
 	}
-	err := tx.QueryRow("SELECT chain_id, id FROM sessions WHERE native_id = ? AND shared <> '' ORDER BY id DESC LIMIT 1", d.NativeID).Scan(&d.Chain, &d.Session)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	return err
+	err = Each(q, "SELECT chain_id, id FROM sessions WHERE native_id = ? AND shared <> '' ORDER BY id DESC LIMIT 1",
+		func(rows *sql.Rows) error { return rows.Scan(&chain, &session) }, nativeID)
+	return chain, session, err
 }
 
 // LentChain returns the chain in which the ledger records the calls of another book's, 0 if there is none yet.
 func (l *Ledger) LentChain(c *Call, d decide.Decision) (chain int64) {
 	if c.Task != "" {
 		_ = l.db.QueryRow(namedChain, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&chain)
-	} else if d.NativeID != "" {
-		_ = l.db.QueryRow("SELECT chain_id FROM sessions WHERE native_id = ? AND shared <> ''", d.NativeID).Scan(&chain)
+	} else {
+		chain, _, _ = findLent(l, d.NativeID)
 	}
 	return chain
 }

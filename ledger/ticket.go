@@ -87,7 +87,7 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *decide.Decision) error {
 // join assigns the call its place in a chain, and a session.
 func (t *Ticket) join(tx *sql.Tx, c *Call, d *decide.Decision) (err error) {
 	if t.loan != nil {
-		if err := findLent(tx, d); err != nil {
+		if d.Chain, d.Session, err = findLent(tx, d.NativeID); err != nil {
 			return err
 		}
 	}
