@@ -74,13 +74,10 @@ func (l *Ledger) nativeIDs(chain int64) ([]string, error) {
 // ErrInUse reports that a live process still needs a chain.
 var ErrInUse = errors.New("a live process holds a session of it")
 
-// Forgotten counts what was removed.
-type Forgotten struct{ Sessions, Calls int64 }
-
 // Forget removes a chain entirely: its sessions, its calls, the calls in which the caller itself
 // named its sessions, and the measured costs of its rules unless other calls have the rule too. The
 // removed data is overwritten. A dry run only counts.
-func (l *Ledger) Forget(c ChainName, dry bool) (f Forgotten, err error) {
+func (l *Ledger) Forget(c ChainName, dry bool) (f Dropped, err error) {
 	if err := l.Settle(); err != nil { // no outcome of the chain must remain in the spool
 		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
 	}
@@ -90,13 +87,13 @@ func (l *Ledger) Forget(c ChainName, dry bool) (f Forgotten, err error) {
 	err = l.withoutKeys(func() error {
 		return l.write(func(tx *sql.Tx) (err error) {
 			if f, err = dropNamed(tx, c); err == nil && dry {
-				return errDry
+				return errTakenBack
 			}
 			return err
 		})
 	})
 	switch {
-	case errors.Is(err, errDry):
+	case errors.Is(err, errTakenBack):
 		return f, nil
 	case err != nil:
 		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
@@ -107,10 +104,7 @@ func (l *Ledger) Forget(c ChainName, dry bool) (f Forgotten, err error) {
 	return f, nil
 }
 
-// errDry rolls a write back.
-var errDry = errors.New("dry run")
-
-func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
+func dropNamed(tx *sql.Tx, c ChainName) (f Dropped, err error) {
 	busy, err := chainHeld(tx, c.ID)
 	if err != nil {
 		return f, err
@@ -122,8 +116,7 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
 	if err != nil {
 		return f, err
 	}
-	d, err := dropChains(tx, []int64{c.ID}, -1)
-	if err != nil {
+	if f, err = dropChains(tx, []int64{c.ID}, -1); err != nil {
 		return f, err
 	}
 	for _, rule := range rules { // a cost says something about others only if they have the rule
@@ -135,7 +128,7 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
 	if err != nil {
 		return f, err
 	}
-	f = Forgotten{d.sessions, d.calls + observed}
+	f.Calls += observed
 	// Passed calls belong to no chain. What the directory's last chain leaves would still name it.
 	_, err = tx.Exec("DELETE FROM passed WHERE cwd = ?1 AND NOT EXISTS (SELECT 1 FROM chains WHERE cwd = ?1)", c.Cwd)
 	return f, err

@@ -340,9 +340,11 @@ func (l *Ledger) SetProbe(tool, fingerprint string, probe rewrite.Probe, now dec
 	})
 }
 
+// errTakenBack rolls a write back.
+var errTakenBack = errors.New("taken back")
+
 // CheckWritable makes a write and rolls it back.
 func (l *Ledger) CheckWritable() error {
-	errTakenBack := errors.New("taken back")
 	err := l.write(func(tx *sql.Tx) error {
 		if _, err := tx.Exec("INSERT OR REPLACE INTO meta VALUES ('check', x'')"); err != nil {
 			return err

@@ -78,13 +78,9 @@ func (l *Ledger) Retire(f SessionFile) (ok bool, err error) {
 		if err != nil || busy {
 			return err
 		}
-		result, err := tx.Exec(`UPDATE sessions AS s SET state = ?, state_why = ? WHERE id = ? AND last_used = ? AND file = ?
+		n, err := changed(tx.Exec(`UPDATE sessions AS s SET state = ?, state_why = ? WHERE id = ? AND last_used = ? AND file = ?
 			AND (? = 0 OR NOT EXISTS (SELECT 1 FROM sessions k WHERE k.parent_id = s.id AND k.state = ?))`,
-			decide.Dead, reason.Pruned, f.ID, f.LastUsed, f.File, f.Superseded, decide.Running)
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
+			decide.Dead, reason.Pruned, f.ID, f.LastUsed, f.File, f.Superseded, decide.Running))
 		ok = n == 1
 		return err
 	})
@@ -130,7 +126,7 @@ func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64
 	}
 	err = l.withoutKeys(func() error {
 		for more := true; more; {
-			var d dropped
+			var d Dropped
 			err := l.inTurn(func(tx *sql.Tx) (err error) {
 				d, more, err = dropSome(tx, before)
 				return err
@@ -138,7 +134,7 @@ func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64
 			if err != nil {
 				return err
 			}
-			chains, calls = chains+d.chains, calls+d.calls
+			chains, calls = chains+d.Chains, calls+d.Calls
 		}
 		return l.write(func(tx *sql.Tx) error {
 			_, err := tx.Exec("DELETE FROM passed WHERE last < ?", before)
@@ -161,7 +157,7 @@ const someOldChains = `SELECT id FROM (SELECT id, size, sum(size) OVER (ORDER BY
 
 // dropSome removes some old chains, or some of what belongs to them, or else some calls without a chain. more reports that there
 // may be more.
-func dropSome(tx *sql.Tx, before decide.Millis) (d dropped, more bool, err error) {
+func dropSome(tx *sql.Tx, before decide.Millis) (d Dropped, more bool, err error) {
 	held, err := heldChains(tx)
 	if err != nil {
 		return d, false, err
@@ -172,9 +168,9 @@ func dropSome(tx *sql.Tx, before decide.Millis) (d dropped, more bool, err error
 	case len(old) > 0:
 		d, err = dropChains(tx, old, dropAtOnce)
 	default:
-		d.calls, err = dropRows(tx, "invocations", oldUnchained, dropAtOnce, before, day)
+		d.Calls, err = dropRows(tx, "invocations", oldUnchained, dropAtOnce, before, day)
 	}
-	return d, len(old) > 0 || d.calls == dropAtOnce, err
+	return d, len(old) > 0 || d.Calls == dropAtOnce, err
 }
 
 // inTurn runs f as write does, and then leaves the ledger to others for as long as that took.
@@ -220,21 +216,21 @@ func heldChains(q Queryer) (string, error) {
 	return EncodeJSON(held), err
 }
 
-// dropped counts what was removed.
-type dropped struct{ chains, sessions, calls int64 }
+// Dropped counts what was removed.
+type Dropped struct{ Chains, Sessions, Calls int64 }
 
 // dropChains removes chains with all that belongs to them, or at most limit of their calls or sessions, -1 for all. It
 // runs without keys.
-func dropChains(tx *sql.Tx, chains []int64, limit int64) (d dropped, err error) {
+func dropChains(tx *sql.Tx, chains []int64, limit int64) (d Dropped, err error) {
 	const ofChains = "chain_id IN (SELECT value FROM json_each(?))"
 	ids := EncodeJSON(chains)
-	if d.calls, err = dropRows(tx, "invocations", ofChains, limit, ids); err != nil || d.calls == limit {
+	if d.Calls, err = dropRows(tx, "invocations", ofChains, limit, ids); err != nil || d.Calls == limit {
 		return d, err
 	}
-	if d.sessions, err = dropRows(tx, "sessions", ofChains, limit, ids); err != nil || d.sessions == limit {
+	if d.Sessions, err = dropRows(tx, "sessions", ofChains, limit, ids); err != nil || d.Sessions == limit {
 		return d, err
 	}
-	d.chains, err = changed(tx.Exec("DELETE FROM chains WHERE id IN (SELECT value FROM json_each(?))", ids))
+	d.Chains, err = changed(tx.Exec("DELETE FROM chains WHERE id IN (SELECT value FROM json_each(?))", ids))
 	return d, err
 }
 

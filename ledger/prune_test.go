@@ -239,7 +239,7 @@ func TestDropManyCalls(t *testing.T) {
 		err := l.withoutKeys(func() error {
 			return l.write(func(tx *sql.Tx) error {
 				d, err := dropChains(tx, []int64{1}, dropAtOnce)
-				if d.calls != part || (d.chains == 0) != (part == dropAtOnce) {
+				if d.Calls != part || (d.Chains == 0) != (part == dropAtOnce) {
 					t.Errorf("%+v, want %d calls", d, part)
 				}
 				return err
@@ -353,7 +353,7 @@ func TestForget(t *testing.T) {
 	if would != f {
 		t.Errorf("a dry run counts %+v, then there are %+v", would, f)
 	}
-	if err != nil || f != (Forgotten{1, 2}) {
+	if err != nil || f != (Dropped{1, 1, 2}) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	wantCount(t, l, 0, "SELECT count(*) FROM pragma_foreign_key_check")

@@ -49,12 +49,9 @@ func stillHolds(tx *sql.Tx, d decide.Decision, f decide.Facts) (same bool, err e
 	}
 	c := f.Session(d.Session)
 	byItself := c.Continuity.Retains() || d.Reason == reason.StartedFrom // another call may have gone on with it
-	err = tx.QueryRow(`SELECT s.state = ? AND s.last_used = ? AND s.reset = 0 AND (? OR c.session_id = ? AND c.concurrent = ?)
-		FROM sessions s JOIN chains c ON c.id = s.chain_id WHERE s.id = ?`,
-		decide.Live, c.LastUsed, byItself, c.Newest, c.Concurrent, d.Session).Scan(&same)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
+	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM sessions s JOIN chains c ON c.id = s.chain_id
+		WHERE s.id = ? AND s.state = ? AND s.last_used = ? AND s.reset = 0 AND (? OR c.session_id = ? AND c.concurrent = ?))`,
+		d.Session, decide.Live, c.LastUsed, byItself, c.Newest, c.Concurrent).Scan(&same)
 	if err != nil || !same || d.Copy {
 		return same, err
 	}
