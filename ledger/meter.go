@@ -92,8 +92,7 @@ func meter(tx *sql.Tx, invocation int64, used rewrite.Usage, ended decide.Millis
 	if side == decide.Resumed {
 		all.BeginTrial(ended)
 	}
-	m.Add(used, duration, ended)
-	m.NoteCache(missed)
+	m.Add(used, duration, ended, missed)
 	_, err = tx.Exec("INSERT OR REPLACE INTO meters (rule, tool, model, side, "+meterColumns+`)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append([]any{rule, tool, model, side}, meterFields(m)...)...)
 	return err
