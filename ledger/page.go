@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"database/sql"
-	"strings"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
@@ -15,30 +14,28 @@ type Page struct{ memory *Ledger }
 
 // NewPage returns a page with consistent chains. The caller closes it.
 func (l *Ledger) NewPage(chains ...Chain) (*Page, error) {
-	db, err := connect(":memory:", inMemory)
+	memory, err := OpenMemory()
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{&Ledger{db: db, key: l.key}}
-	if _, err = db.Exec(strings.Join(migrations, ";\n")); err == nil {
-		err = p.memory.transact(func(tx *sql.Tx) error {
-			for i := range chains {
-				if err := chains[i].insert(tx); err != nil {
-					return err
-				}
+	memory.key = l.key
+	err = memory.transact(func(tx *sql.Tx) error {
+		for i := range chains {
+			if err := chains[i].insert(tx); err != nil {
+				return err
 			}
-			return nil
-		})
-	}
+		}
+		return nil
+	})
 	if err != nil {
-		db.Close()
+		memory.Close()
 		return nil, err
 	}
-	return p, nil
+	return &Page{memory}, nil
 }
 
 // Close ends the page.
-func (p *Page) Close() error { return p.memory.db.Close() }
+func (p *Page) Close() error { return p.memory.Close() }
 
 // Facts reads what a decision on a call depends on. Measured adds what only this machine's ledger knows.
 func (p *Page) Facts(c *Call) (decide.Facts, error) { return p.memory.facts(c, false) }
