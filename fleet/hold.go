@@ -120,7 +120,7 @@ func (b *Book) FallBack(t *ledger.Ticket, why reason.Code) error {
 	if h == nil {
 		return b.Local.FallBack(t, why)
 	}
-	err := b.Local.FallBackLent(t, why)
+	err := b.Local.FallBack(t, why)
 	h.fellBack = why
 	ctx, cancel := context.WithTimeout(context.Background(), b.Upload)
 	defer cancel()

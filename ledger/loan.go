@@ -3,12 +3,10 @@ package ledger
 import (
 	"cmp"
 	"database/sql"
-	"errors"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 )
 
 // A Loan is what a call has taken from another book than the ledger of this machine, which still records the call.
@@ -29,24 +27,10 @@ func (l *Ledger) RecordLent(c *Call, d decide.Decision, loan *Loan) (*Ticket, er
 	t := &Ticket{call: c, key: loan.Key, loan: loan}
 	err := l.write(func(tx *sql.Tx) error {
 		d := d
-		if err := t.begin(tx, c, &d); err != nil {
-			return err
-		}
-		return t.noteLent(tx)
+		return t.begin(tx, c, &d)
 	})
 	t.Totals, t.Left = loan.Totals, loan.Left
 	return t, err
-}
-
-// noteLent records that the call's session is another book's.
-func (t *Ticket) noteLent(tx *sql.Tx) error {
-	_, err := tx.Exec("UPDATE sessions SET shared = ? WHERE id = ?", t.loan.Kind, t.Session)
-	return err
-}
-
-// FallBackLent is FallBack for a call that another book has decided on.
-func (l *Ledger) FallBackLent(t *Ticket, why reason.Code) error {
-	return errors.Join(l.FallBack(t, why), l.write(t.noteLent))
 }
 
 // findLent returns the numbers that the ledger has for another book's chain and session, 0 for none.

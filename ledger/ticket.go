@@ -188,6 +188,9 @@ func (t *Ticket) takeSession(tx *sql.Tx, anew, continued bool) error {
 		since = CASE WHEN ?2 AND NOT (concurrent OR ?1) THEN ?3 ELSE coalesce(since, session_id) END,
 		session_id = ?3, first_line = CASE WHEN ?4 THEN first_line ELSE ?5 END, updated = max(updated, ?6) WHERE id = ?7`,
 		t.crowded, anew, t.Session, continued, t.call.FirstLine(), t.call.Now, t.chain)
+	if err == nil && t.loan != nil {
+		_, err = tx.Exec("UPDATE sessions SET shared = ? WHERE id = ?", t.loan.Kind, t.Session)
+	}
 	if err != nil {
 		return err
 	}
