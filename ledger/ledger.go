@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 
@@ -102,7 +103,7 @@ const inMemory = "memory"
 func connect(path, mode string) (*sql.DB, error) {
 	// Without SQLite's mutex: database/sql lets one goroutine at a time use a connection.
 	dsn := fmt.Sprintf("file:%s?mode=%s&_mutex=no&_txlock=immediate&_busy_timeout=0&_synchronous=NORMAL&_foreign_keys=on",
-		escapePath(path), mode)
+		url.PathEscape(path), mode)
 	db, err := sql.Open("sqlite3", dsn)
 	if err != nil {
 		return nil, fmt.Errorf("open ledger %s: %w", path, err)
@@ -135,19 +136,6 @@ func open(path, mode string) (*Ledger, error) {
 		return nil, fmt.Errorf("open ledger %s: %w", path, Explain(err))
 	}
 	return l, nil
-}
-
-// escapePath makes a path safe inside a file: URI.
-func escapePath(path string) string {
-	var out []byte
-	for _, c := range []byte(path) {
-		if c == '?' || c == '#' || c == '%' {
-			out = fmt.Appendf(out, "%%%02x", c)
-			continue
-		}
-		out = append(out, c)
-	}
-	return string(out)
 }
 
 // errOutdated reports that a ledger must be migrated.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"strings"
 
@@ -107,7 +108,7 @@ func removeFiles(path string) {
 
 // recoverInto creates a ledger at fresh from what can be read at damaged.
 func recoverInto(fresh, damaged string) (r Repaired, err error) {
-	old, err := sql.Open("sqlite3", fmt.Sprintf("file:%s?mode=rw&_query_only=1", escapePath(damaged)))
+	old, err := sql.Open("sqlite3", fmt.Sprintf("file:%s?mode=rw&_query_only=1", url.PathEscape(damaged)))
 	if err != nil {
 		return r, err
 	}
