@@ -272,8 +272,8 @@ func (b *Book) takeOn(read *reading, h *hold) (there *ledger.Ticket, r *register
 		return nil, nil, err
 	}
 	var own, source, number int64
-	if number, own, err = read.Find(there.Session); err == nil && there.Source() != 0 {
-		_, source, err = read.Find(there.Source())
+	if number, own, err = read.Find(there.Session); err == nil && there.Source != 0 {
+		_, source, err = read.Find(there.Source)
 	}
 	if err != nil {
 		return nil, nil, err

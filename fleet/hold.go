@@ -36,7 +36,7 @@ type hold struct {
 
 // holdOf returns what a call holds in a store, nil if it holds nothing, or not any more.
 func holdOf(t *ledger.Ticket) *hold {
-	if loan := t.Loan(); loan != nil && !loan.Hold.(*hold).lost.Load() {
+	if loan := t.Loan; loan != nil && !loan.Hold.(*hold).lost.Load() {
 		return loan.Hold.(*hold)
 	}
 	return nil

@@ -101,7 +101,7 @@ func Begin(b Book, c *Call) (d decide.Decision, t *Ticket, err error) {
 	if err != nil {
 		return decide.Decision{}, nil, fmt.Errorf("record call: %w", err)
 	}
-	d.Chain = t.chain
+	d.Chain = t.Chain
 	return d, t, nil
 }
 

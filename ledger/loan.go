@@ -19,12 +19,9 @@ type Loan struct {
 	Hold   any            // that book's own
 }
 
-// Loan returns what the call has taken from another book, nil for nothing.
-func (t *Ticket) Loan() *Loan { return t.loan }
-
 // RecordLent records a call that another book has decided on.
 func (l *Ledger) RecordLent(c *Call, d decide.Decision, loan *Loan) (*Ticket, error) {
-	t := &Ticket{call: c, key: loan.Key, loan: loan}
+	t := &Ticket{call: c, key: loan.Key, Loan: loan}
 	err := l.write(func(tx *sql.Tx) error {
 		d := d
 		return t.begin(tx, c, &d)
@@ -75,5 +72,5 @@ func (l *Ledger) NoteFiles(session int64, digest string) error {
 
 // KnownFiles returns the digests that NoteFiles has of the session that a call continues.
 func (l *Ledger) KnownFiles(t *Ticket) ([]string, error) {
-	return Column[string](l, "SELECT bundle_digest FROM sessions WHERE id = ? AND bundle_digest <> ''", cmp.Or(t.source, t.Session))
+	return Column[string](l, "SELECT bundle_digest FROM sessions WHERE id = ? AND bundle_digest <> ''", cmp.Or(t.Source, t.Session))
 }

@@ -168,7 +168,7 @@ func (l *Ledger) FinishEarly(t *Ticket, o *Outcome, later ...Turn) error {
 
 // Ending returns everything that a run leaves to record. Its texts are in it only as digests.
 func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
-	e := Ending{Ledger: l.name(), Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd, Project: t.call.Project,
+	e := Ending{Ledger: l.name(), Invocation: t.Invocation, Session: t.Session, Chain: t.Chain, Cwd: t.call.Cwd, Project: t.call.Project,
 		Task: t.call.Task, FellBack: t.fellBack, Transcript: t.transcript, Finished: t.finished, Outcome: o.withoutTexts()}
 	for i := range later {
 		turn := pendingTurn{Turn: later[i], Tool: t.call.Tool, Rule: t.call.Rule, Format: t.call.Format}

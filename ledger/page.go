@@ -62,9 +62,9 @@ func (p *Page) Begin(c *Call, d decide.Decision) (*Ticket, error) {
 // FallBack abandons the resume of a session, which is a copy of source unless that is 0. of is the call's ticket in the
 // ledger of this machine. FallBack returns the new session.
 func (p *Page) FallBack(of *Ticket, session, source int64, why reason.Code) (anew int64, err error) {
-	t := &Ticket{call: of.call, cut: of.cut, key: p.memory.key, Session: session, source: source}
+	t := &Ticket{call: of.call, cut: of.cut, key: p.memory.key, Session: session, Source: source}
 	err = p.memory.transact(func(tx *sql.Tx) error {
-		if err := tx.QueryRow("SELECT chain_id FROM sessions WHERE id = ?", session).Scan(&t.chain); err != nil {
+		if err := tx.QueryRow("SELECT chain_id FROM sessions WHERE id = ?", session).Scan(&t.Chain); err != nil {
 			return err
 		}
 		return t.fallBack(tx, session, why)
