@@ -175,15 +175,7 @@ func (m *Meters) BeginTrial(now Millis) {
 // pause must still end.
 func distance(a, b Millis) Millis { return Millis(math.Abs(float64(a - b))) }
 
-// Of returns the meter that counts the runs of one side.
+// Of returns the meter that counts the runs of one side, nil for Unmeasured.
 func (m *Meters) Of(s Side) *Meter {
-	switch s {
-	case Resumed:
-		return &m.Resumed
-	case FollowUp:
-		return &m.FollowUp
-	case FirstRun:
-		return &m.First
-	}
-	return nil
+	return map[Side]*Meter{Resumed: &m.Resumed, FollowUp: &m.FollowUp, FirstRun: &m.First}[s]
 }
