@@ -124,7 +124,12 @@ func decideOn(b Book, c *Call) (decide.Decision, Mark, error) {
 // Foresee returns the decision that a book makes on a call by these facts.
 func Foresee(b Book, c *Call, facts decide.Facts) decide.Decision {
 	d := c.decision(facts)
-	return b.Here().withinBudget(c, d, b.ChainHere(c, d))
+	d.Spent = b.Here().spent(c, d.Reason, b.ChainHere(c, d))
+	d.Exceeded = c.Limits.Budget.Exceeded(d.Spent)
+	if d.Exceeded != "" && c.Limits.Stop {
+		return decide.Decision{Mode: rewrite.Stopped, Reason: d.Exceeded, Chain: d.Chain, Spent: d.Spent, Exceeded: d.Exceeded}
+	}
+	return d
 }
 
 // shortest is how long a try takes at least, as far as waiting for the next one goes.
