@@ -142,10 +142,7 @@ func (b *Book) facts(c *ledger.Call, r *reading) (decide.Facts, error) {
 	if err != nil {
 		return f, err
 	}
-	if err := b.Local.Measured(c, &f); err != nil {
-		return f, err
-	}
-	err = b.Local.AddPast(&f, func(cf *decide.ChainFacts) int64 { return b.ChainHere(c, decide.Decision{NativeID: cf.NativeID}) })
+	err = b.Local.Measured(c, &f, func(cf *decide.ChainFacts) int64 { return b.ChainHere(c, decide.Decision{NativeID: cf.NativeID}) })
 	if err != nil {
 		return f, err
 	}

@@ -28,10 +28,7 @@ func (l *Ledger) readFacts(c *Call, all bool) (f decide.Facts, err error) {
 	for range tries {
 		err = retry(func() (error, bool) {
 			if f, err = l.facts(c, all); err == nil {
-				err = l.Measured(c, &f)
-			}
-			if err == nil {
-				err = l.AddPast(&f, func(cf *decide.ChainFacts) int64 { return cf.Chain })
+				err = l.Measured(c, &f, func(cf *decide.ChainFacts) int64 { return cf.Chain })
 			}
 			return err, IsLocked(err)
 		})
@@ -77,9 +74,9 @@ func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
 	return f, nil
 }
 
-// Measured adds what was learned about the costs of runs and about the binary. It only matters for
-// a resume.
-func (l *Ledger) Measured(c *Call, f *decide.Facts) (err error) {
+// Measured adds what was learned about the costs of runs, also of the latest of each chain, and about the binary. It only matters for
+// a resume. here returns the number that a chain has in this ledger, 0 for none.
+func (l *Ledger) Measured(c *Call, f *decide.Facts, here func(*decide.ChainFacts) int64) (err error) {
 	if f.Disabled || f.Fresh != "" || len(f.Start) == 0 &&
 		!slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
 		return nil
@@ -91,6 +88,20 @@ func (l *Ledger) Measured(c *Call, f *decide.Facts) (err error) {
 	// recorded.
 	probe, _, err := l.Probe(c.Tool, c.Fingerprints.Runtime)
 	f.NoResume = f.NoResume || err == nil && probe.Known && !probe.Resume
+	past := map[int64][]decide.Run{}
+	for i := range f.Chains {
+		cf := &f.Chains[i]
+		if !f.Named && !cf.Continuity.Retains() {
+			continue
+		}
+		chain := here(cf)
+		if _, known := past[chain]; !known {
+			if past[chain], err = l.past(chain); err != nil {
+				return err
+			}
+		}
+		cf.Past = past[chain]
+	}
 	return nil
 }
 
@@ -335,7 +346,11 @@ const (
 var newest = " ORDER BY c.updated DESC, c.id DESC, s.id DESC LIMIT " + strconv.Itoa(MaxCandidates+1)
 
 func (c *Call) job() []any {
-	return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c)}
+	oldest := c.Now - c.Limits.MaxAge
+	if c.Task != "" { // a named chain keeps its name forever
+		oldest = 0
+	}
+	return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest}
 }
 
 // A sentRow has the columns that say what a session was sent.
@@ -473,13 +488,4 @@ func (l *Ledger) chains(c *Call, all bool, which, where string, args ...any) (ch
 		chains = append(chains, cf)
 	}
 	return append(chains, others...), n, rows.Err()
-}
-
-// oldest returns the time before which an unnamed chain is ignored. A named chain keeps its name
-// forever.
-func oldest(c *Call) decide.Millis {
-	if c.Task != "" {
-		return 0
-	}
-	return c.Now - c.Limits.MaxAge
 }

@@ -26,26 +26,6 @@ func meters(q Queryer, rule, tool, model string) (decide.Meters, error) {
 	return rows[0].Meters, err
 }
 
-// AddPast adds the latest runs of the chains whose sessions the call may continue. here returns the number that such a chain has in
-// this ledger, 0 for none.
-func (l *Ledger) AddPast(f *decide.Facts, here func(*decide.ChainFacts) int64) (err error) {
-	past := map[int64][]decide.Run{}
-	for i := range f.Chains {
-		c := &f.Chains[i]
-		if !f.Named && !c.Continuity.Retains() {
-			continue
-		}
-		chain := here(c)
-		if _, known := past[chain]; !known {
-			if past[chain], err = l.past(chain); err != nil {
-				return err
-			}
-		}
-		c.Past = past[chain]
-	}
-	return nil
-}
-
 // past reads which of the latest runs of a chain ended well, the latest first.
 func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
 	err = Each(l, `SELECT mode, reason, coalesce(fell_back, ''), coalesce(model, ''), started, coalesce(idle, 0), coalesce(held, 0),
