@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"reprise/rewrite"
-
-	"github.com/mattn/go-sqlite3"
 )
 
 // A ChainName identifies a chain.
@@ -78,11 +76,12 @@ var ErrInUse = errors.New("a live process holds a session of it")
 // named its sessions, and the measured costs of its rules unless other calls have the rule too. The
 // removed data is overwritten. A dry run only counts.
 func (l *Ledger) Forget(c ChainName, dry bool) (f Dropped, err error) {
+	defer func() { err = Wrap(fmt.Sprintf("forget chain %d", c.ID), err) }()
 	if err := l.Settle(); err != nil { // no outcome of the chain must remain in the spool
-		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
+		return f, err
 	}
 	if _, err := l.db.Exec("PRAGMA secure_delete = ON"); err != nil {
-		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
+		return f, err
 	}
 	err = l.withoutKeys(func() error {
 		return l.write(func(tx *sql.Tx) (err error) {
@@ -92,16 +91,13 @@ func (l *Ledger) Forget(c ChainName, dry bool) (f Dropped, err error) {
 			return err
 		})
 	})
-	switch {
-	case errors.Is(err, errTakenBack):
+	if errors.Is(err, errTakenBack) {
 		return f, nil
-	case err != nil:
-		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
 	}
-	if err := l.scrub(); err != nil {
-		return f, fmt.Errorf("forget chain %d: it is removed, but traces of it may be left: %w", c.ID, err)
+	if err == nil {
+		err = Wrap("it is removed, but traces of it may be left", l.scrub())
 	}
-	return f, nil
+	return f, err
 }
 
 func dropNamed(tx *sql.Tx, c ChainName) (f Dropped, err error) {
@@ -149,18 +145,14 @@ func (l *Ledger) scrub() error {
 	if err != nil {
 		return fmt.Errorf("rewrite ledger: %w", err)
 	}
-	err = l.insist(func() error {
+	return Wrap("empty the ledger's log", l.insist(func() error {
 		var busy, frames, moved int
 		err := l.db.QueryRow("PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
 		if err == nil && busy != 0 {
-			err = sqlite3.Error{Code: sqlite3.ErrBusy}
+			err = errBusy
 		}
 		return err
-	})
-	if err != nil {
-		return fmt.Errorf("empty the ledger's log: %w", err)
-	}
-	return nil
+	}))
 }
 
 // insist retries for longer than a call could take.

@@ -63,22 +63,19 @@ func (p *Page) Begin(c *Call, d decide.Decision) (*Ticket, error) {
 // ledger of this machine. FallBack returns the new session.
 func (p *Page) FallBack(of *Ticket, session, source int64, why reason.Code) (anew int64, err error) {
 	t := &Ticket{call: of.call, cut: of.cut, key: p.memory.key, Session: session, Source: source}
-	err = p.memory.transact(func(tx *sql.Tx) error {
-		if err := tx.QueryRow("SELECT chain_id FROM sessions WHERE id = ?", session).Scan(&t.Chain); err != nil {
-			return err
-		}
-		return t.fallBack(tx, session, why)
-	})
+	if t.Chain, _, err = p.Find(session); err == nil {
+		err = p.memory.transact(func(tx *sql.Tx) error { return t.fallBack(tx, session, why) })
+	}
 	return t.Session, err
 }
 
 // Record records how the run of a session ended.
-func (p *Page) Record(session int64, e Ending) error {
+func (p *Page) Record(session int64, e Ending) (err error) {
+	e.Session = session
+	if e.Chain, _, err = p.Find(session); err != nil {
+		return err
+	}
 	return p.memory.transact(func(tx *sql.Tx) error {
-		e.Session = session
-		if err := tx.QueryRow("SELECT chain_id FROM sessions WHERE id = ?", session).Scan(&e.Chain); err != nil {
-			return err
-		}
 		if err := resetRoles(tx, e.Cwd, e.Task, e.Outcome.Resets); err != nil {
 			return err
 		}
