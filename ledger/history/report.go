@@ -7,6 +7,7 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -155,4 +156,19 @@ func SumUp(l *ledger.Ledger, f Filter) (t Totals, err error) {
 		return rows.Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Forked, &t.Fresh, &t.Observed, &t.Stopped, &t.Never, &t.PromptBytes, &t.SentBytes)
 	}, append([]any{rewrite.Fork, rewrite.Fresh, rewrite.Observe, reason.Never}, ofCalls...)...)
 	return t, ledger.Wrap("sum up calls", err)
+}
+
+// WholePrompts are numbers of resumed calls that sent their whole prompt.
+type WholePrompts struct {
+	Short int64 // prompts so short that none of them is shortened
+	Long  int64 // all others
+}
+
+// CountWhole counts the selected calls that were resumed with their whole prompt.
+func CountWhole(l *ledger.Ledger, f Filter) (w WholePrompts, err error) {
+	where, args := f.selects("")
+	err = ledger.Each(l, "SELECT coalesce(sum(prompt_bytes < ?), 0), coalesce(sum(prompt_bytes >= ?), 0) FROM invocations WHERE "+continued+
+		" AND sent_bytes >= prompt_bytes AND "+where, func(rows *sql.Rows) error { return rows.Scan(&w.Short, &w.Long) },
+		append([]any{prompt.ShortPromptBytes, prompt.ShortPromptBytes}, args...)...)
+	return w, ledger.Wrap("count whole prompts", err)
 }
