@@ -142,10 +142,7 @@ func (b *Book) facts(c *ledger.Call, r *reading) (decide.Facts, error) {
 	if err != nil {
 		return f, err
 	}
-	if err := b.Local.Measured(c, &f); err != nil {
-		return f, err
-	}
-	err = b.Local.AddPast(&f, func(cf *decide.ChainFacts) int64 { return b.ChainHere(c, decide.Decision{NativeID: cf.NativeID}) })
+	err = b.Local.Measured(c, &f, func(cf *decide.ChainFacts) int64 { return b.ChainHere(c, decide.Decision{NativeID: cf.NativeID}) })
 	if err != nil {
 		return f, err
 	}
@@ -272,8 +269,8 @@ func (b *Book) takeOn(read *reading, h *hold) (there *ledger.Ticket, r *register
 		return nil, nil, err
 	}
 	var own, source, number int64
-	if number, own, err = read.Find(there.Session); err == nil && there.Source() != 0 {
-		_, source, err = read.Find(there.Source())
+	if number, own, err = read.Find(there.Session); err == nil && there.Source != 0 {
+		_, source, err = read.Find(there.Source)
 	}
 	if err != nil {
 		return nil, nil, err

@@ -317,10 +317,10 @@ func TestOthersAreFaster(t *testing.T) {
 			}
 		}
 		d, own, err := ledger.Begin(b, sharedCall(b, "task", prompt+"\n\nMore.", 3000))
-		if err != nil || d.Reason != reason.StoreBusy || own.Loan() != nil {
+		if err != nil || d.Reason != reason.StoreBusy || own.Loan != nil {
 			t.Fatalf("%s (%s), %v", d.Mode, d.Reason, err)
 		}
-		if other != nil && own.Chain() == other.Chain() {
+		if other != nil && own.Chain == other.Chain {
 			t.Error("it is recorded in an unrelated chain")
 		}
 	}

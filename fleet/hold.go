@@ -36,7 +36,7 @@ type hold struct {
 
 // holdOf returns what a call holds in a store, nil if it holds nothing, or not any more.
 func holdOf(t *ledger.Ticket) *hold {
-	if loan := t.Loan(); loan != nil && !loan.Hold.(*hold).lost.Load() {
+	if loan := t.Loan; loan != nil && !loan.Hold.(*hold).lost.Load() {
 		return loan.Hold.(*hold)
 	}
 	return nil
@@ -120,7 +120,7 @@ func (b *Book) FallBack(t *ledger.Ticket, why reason.Code) error {
 	if h == nil {
 		return b.Local.FallBack(t, why)
 	}
-	err := b.Local.FallBackLent(t, why)
+	err := b.Local.FallBack(t, why)
 	h.fellBack = why
 	ctx, cancel := context.WithTimeout(context.Background(), b.Upload)
 	defer cancel()

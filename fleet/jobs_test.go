@@ -143,7 +143,7 @@ func TestShareIsFixedFromTheFirstCall(t *testing.T) {
 		t.Fatal(facts.Chains, err)
 	}
 	mark.State.Close()
-	if first := ticket.Loan().Share; facts.Chains[0].Share != first {
+	if first := ticket.Loan.Share; facts.Chains[0].Share != first {
 		t.Errorf("%v at first, %v later", first, facts.Chains[0].Share)
 	}
 }

@@ -162,18 +162,10 @@ func recordAnswer(tx *sql.Tx, invocation, session int64, project string, ended d
 	if len(lines)+len(files) == 0 || project == "" {
 		return nil
 	}
-	if _, err := tx.Exec("INSERT OR REPLACE INTO answers (invocation, session, project, ended, lines, files) VALUES (?, ?, ?, ?, ?, ?)",
-		invocation, session, project, ended, orEmpty(lines), orEmpty(files)); err != nil {
+	if _, err := tx.Exec("INSERT OR REPLACE INTO answers (invocation, session, project, ended, lines, files) VALUES (?, ?, ?, ?, coalesce(?, x''), coalesce(?, x''))",
+		invocation, session, project, ended, lines, files); err != nil {
 		return err
 	}
 	_, err := tx.Exec("DELETE FROM answers WHERE project = ? AND ended < ?", project, ended-answersKept)
 	return err
-}
-
-// orEmpty returns a value that is not NULL.
-func orEmpty(marks []byte) []byte {
-	if marks == nil {
-		return []byte{}
-	}
-	return marks
 }

@@ -37,7 +37,7 @@ func (l *Ledger) Share(chain int64) (share float64, known bool, err error) {
 func (t *Ticket) Arm() string {
 	holdOut := t.call.Limits.HoldOut
 	switch {
-	case t.chain == 0 || holdOut <= 0 || holdOut >= 1:
+	case t.Chain == 0 || holdOut <= 0 || holdOut >= 1:
 		return ""
 	case t.share() < holdOut:
 		return Control
@@ -49,7 +49,7 @@ func (t *Ticket) Arm() string {
 func (t *Ticket) DeltaArm() string {
 	l := t.call.Limits
 	switch {
-	case t.chain == 0 || l.WholePrompt || l.WholeOut <= 0 || l.WholeOut >= 1:
+	case t.Chain == 0 || l.WholePrompt || l.WholeOut <= 0 || l.WholeOut >= 1:
 		return ""
 	case l.SendsWhole(t.share()):
 		return WholePrompt
@@ -59,8 +59,8 @@ func (t *Ticket) DeltaArm() string {
 
 // share returns the fixed number from 0 to 1 of the call's chain.
 func (t *Ticket) share() float64 {
-	if t.loan != nil {
-		return t.loan.Share
+	if t.Loan != nil {
+		return t.Loan.Share
 	}
-	return bucket(t.key, t.chain)
+	return bucket(t.key, t.Chain)
 }

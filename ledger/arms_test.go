@@ -18,7 +18,7 @@ func TestDeltaArmOfAnInvocation(t *testing.T) {
 		c.Limits.WholeOut = 0.5
 		_, ticket := beginCall(t, l, c)
 		want := DeltaPrompt
-		if c.Limits.SendsWhole(bucket(l.key, ticket.chain)) {
+		if c.Limits.SendsWhole(bucket(l.key, ticket.Chain)) {
 			whole, want = whole+1, WholePrompt
 		}
 		finish(t, l, ticket, goodOutcome(id, "done", decide.Millis(2000+n)))

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -101,7 +102,7 @@ func Begin(b Book, c *Call) (d decide.Decision, t *Ticket, err error) {
 	if err != nil {
 		return decide.Decision{}, nil, fmt.Errorf("record call: %w", err)
 	}
-	d.Chain = t.chain
+	d.Chain = t.Chain
 	return d, t, nil
 }
 
@@ -124,7 +125,12 @@ func decideOn(b Book, c *Call) (decide.Decision, Mark, error) {
 // Foresee returns the decision that a book makes on a call by these facts.
 func Foresee(b Book, c *Call, facts decide.Facts) decide.Decision {
 	d := c.decision(facts)
-	return b.Here().withinBudget(c, d, b.ChainHere(c, d))
+	d.Spent = b.Here().spent(c, d.Reason, b.ChainHere(c, d))
+	d.Exceeded = c.Limits.Budget.Exceeded(d.Spent)
+	if d.Exceeded != "" && c.Limits.Stop {
+		return decide.Decision{Mode: rewrite.Stopped, Reason: d.Exceeded, Chain: d.Chain, Spent: d.Spent, Exceeded: d.Exceeded}
+	}
+	return d
 }
 
 // shortest is how long a try takes at least, as far as waiting for the next one goes.
@@ -149,7 +155,7 @@ func (l *Ledger) Preview(c *Call) (decide.Decision, []decide.ChainFacts, error) 
 	chains := facts.Chains
 	if err == nil && !facts.Named && !facts.Never {
 		var others []decide.ChainFacts
-		others, _, err = l.chains(c, ends, ofJob+" AND c.first_line <> ?"+newest, append(c.job(), c.FirstLine())...)
+		others, _, err = l.chains(c, true, ends, ofJob+" AND c.first_line <> ?"+newest, append(c.job(), c.FirstLine())...)
 		chains = append(chains, others...)
 	}
 	if err != nil {
@@ -201,4 +207,25 @@ func (c *Call) decision(f decide.Facts) decide.Decision {
 		return decide.Decide(f)
 	}
 	return c.watchRounds(f, chosen, d)
+}
+
+// givenSize is how many bytes of a digest Rounds.Given has.
+const givenSize = 8
+
+// watchRounds completes the decision to continue a session by what its rounds were given. Only if the latest one was given
+// what this call gives does it ask for the directory's content, and decides again: git takes longer than everything else.
+func (c *Call) watchRounds(f decide.Facts, chosen *decide.ChainFacts, d decide.Decision) decide.Decision {
+	if c.Tree == nil || d.Reason == reason.StartedFrom {
+		return d
+	}
+	given := c.Prompt.Given(chosen.Continuity)
+	chosen.Given = hex.EncodeToString(given[:givenSize])
+	if chosen.Changes() && chosen.Rounds.Repeated(chosen.Given) {
+		chosen.TreeNow = c.Tree()
+		if d = decide.Decide(f); !d.Mode.Continues() {
+			return d
+		}
+	}
+	d.Rounds = chosen.Rounds.And(chosen.Given, chosen.TreeNow)
+	return d
 }

@@ -23,17 +23,6 @@ const (
 var weightedTokens = fmt.Sprintf("CAST(%v * input + %v * cache_read + %v * cache_write + %v * output AS INTEGER)",
 	decide.WeightInput, decide.WeightCacheRead, decide.WeightCacheWrite, decide.WeightOutput)
 
-// withinBudget completes the decision on a call with what its job has used up, and stops the call if
-// its budget says so. chain is the job's in this ledger.
-func (l *Ledger) withinBudget(c *Call, d decide.Decision, chain int64) decide.Decision {
-	d.Spent = l.spent(c, d.Reason, chain)
-	d.Exceeded = c.Limits.Budget.Exceeded(d.Spent)
-	if d.Exceeded != "" && c.Limits.Stop {
-		return decide.Decision{Mode: rewrite.Stopped, Reason: d.Exceeded, Chain: d.Chain, Spent: d.Spent, Exceeded: d.Exceeded}
-	}
-	return d
-}
-
 // recordStopped records a call that does not run. It counts for no budget: else a caller that tries again would never
 // be let through.
 func (l *Ledger) recordStopped(c *Call, d decide.Decision, chain int64) error {
@@ -46,7 +35,7 @@ func (l *Ledger) recordStopped(c *Call, d decide.Decision, chain int64) error {
 	})
 }
 
-// spent returns what the job of a call has used up with this call. If that cannot be read it counts
+// spent returns what the job of a call has used up with this call. chain is the job's in this ledger. If that cannot be read it counts
 // as nothing: a budget must not keep a call from running.
 func (l *Ledger) spent(c *Call, why reason.Code, chain int64) decide.Spending {
 	j := budgetJob{chain: chain}
@@ -99,10 +88,7 @@ func (l *Ledger) SpendingOf(call int64, now decide.Millis) (s decide.Spending, e
 		}
 		s, err = l.spending(j, now)
 	}
-	if err != nil {
-		return s, fmt.Errorf("sum up job: %w", err)
-	}
-	return s, nil
+	return s, Wrap("sum up job", err)
 }
 
 // A JobSpending is what a job's calls that the same model answered have used up.
@@ -136,10 +122,7 @@ func (l *Ledger) JobSpendings(now decide.Millis) (list []JobSpending, err error)
 			list = append(list, j)
 			return err
 		}, now-day, now-anHour, latestCalls)
-	if err != nil {
-		return nil, fmt.Errorf("sum up jobs: %w", err)
-	}
-	return list, nil
+	return list, Wrap("sum up jobs", err)
 }
 
 // SameJob reports whether both are about the same job.

@@ -104,8 +104,7 @@ func TestAChainsOwnMissesAreSuspended(t *testing.T) {
 func TestMissedResumesCountInARow(t *testing.T) {
 	var m decide.Meter
 	for _, missed := range []bool{true, false, true} {
-		m.Add(rewrite.Usage{}, 0, 1)
-		m.NoteCache(missed)
+		m.Add(rewrite.Usage{}, 0, 1, missed)
 	}
 	if m.Missed != 1 || m.Counts(1) {
 		t.Errorf("%+v", m)

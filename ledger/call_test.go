@@ -257,7 +257,7 @@ func TestAnInvocationIsRecorded(t *testing.T) {
 	c.Rule, c.Format = "rule", rewrite.Text
 	_, ticket := beginCall(t, l, c)
 	wantRow(t, "while it runs", row(t, l, "invocations", ticket.Invocation), map[string]any{
-		"chain_id": ticket.chain, "session_id": ticket.Session, "rule": "rule", "tool": "claude", "cwd": "/project", "started": 1000, "mode": rewrite.Fresh,
+		"chain_id": ticket.Chain, "session_id": ticket.Session, "rule": "rule", "tool": "claude", "cwd": "/project", "started": 1000, "mode": rewrite.Fresh,
 		"reason": reason.FirstCall, "format": rewrite.Text, "prompt_bytes": len(prompt), "sent_bytes": len(prompt), "outcome": nil, "arm": "", "resumed_from": nil})
 	o := goodOutcome(someID, "done", 2500)
 	o.Seen.Source, o.IDFormat, o.Seen.Model, o.Sent, o.Exit, o.Signal = "stdout", rewrite.StreamJSON, "model", 17, 3, 9
@@ -314,7 +314,7 @@ func TestFallBackIsRecorded(t *testing.T) {
 		wantRow(t, "the invocation", row(t, l, "invocations", second.Invocation), map[string]any{"mode": rewrite.Fresh, "fell_back": why, "session_id": second.Session})
 		wantRow(t, "the first invocation", row(t, l, "invocations", first.Invocation), map[string]any{"fell_back": nil, "session_id": first.Session})
 		wantRow(t, "the session", row(t, l, "sessions", first.Session), map[string]any{"state": state, "state_why": why, "errors": failures})
-		wantRow(t, "the chain", row(t, l, "chains", second.chain), map[string]any{"since": since, "session_id": second.Session})
+		wantRow(t, "the chain", row(t, l, "chains", second.Chain), map[string]any{"since": since, "session_id": second.Session})
 		wantRow(t, "another session", row(t, l, "sessions", other.Session), before)
 		if row(t, l, "leases", first.Session) != nil || row(t, l, "leases", second.Session) == nil {
 			t.Error("the lease stays with the session that was refused")
@@ -344,7 +344,7 @@ func TestACopyHasTheRowOfItsSource(t *testing.T) {
 	maps.Copy(want, map[string]any{"id": ticket.Session, "parent_id": first.Session, "state": decide.Running, "last_used": 3000, "head": "now",
 		"native_id": nil, "version": nil, "file": nil, "stamp": nil, "parent_size": nil})
 	wantRow(t, "a copy", row(t, l, "sessions", ticket.Session), want)
-	wantRow(t, "its chain", row(t, l, "chains", ticket.chain), map[string]any{"session_id": ticket.Session, "since": first.Session, "updated": 3000})
+	wantRow(t, "its chain", row(t, l, "chains", ticket.Chain), map[string]any{"session_id": ticket.Session, "since": first.Session, "updated": 3000})
 }
 
 // A new session's row has what the call was like, and its process has the lease.
@@ -353,22 +353,22 @@ func TestASessionBegins(t *testing.T) {
 	c := testCall(l, fmt.Sprintf(base, 1), 1000)
 	c.Fingerprints, c.Place = decide.Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}, decide.Place{Repository: "r", Branch: "b", Head: "h"}
 	d, ticket := beginCall(t, l, c)
-	if d.Chain == 0 || d.Chain != ticket.chain {
-		t.Errorf("decided on chain %d, recorded in %d", d.Chain, ticket.chain)
+	if d.Chain == 0 || d.Chain != ticket.Chain {
+		t.Errorf("decided on chain %d, recorded in %d", d.Chain, ticket.Chain)
 	}
-	wantRow(t, "a session", row(t, l, "sessions", ticket.Session), map[string]any{"chain_id": ticket.chain, "tool": "claude", "model": "m", "runtime": "r",
+	wantRow(t, "a session", row(t, l, "sessions", ticket.Session), map[string]any{"chain_id": ticket.Chain, "tool": "claude", "model": "m", "runtime": "r",
 		"settings": "s", "auth": "a", "repository": "r", "branch": "b", "head": "h", "first_model": "", "reset": 0, "callers_own": 0})
 	wantRow(t, "a lease", row(t, l, "leases", ticket.Session), map[string]any{"pid": os.Getpid(), "taken": 1000, "child": 0})
 	// Its outcome moves the chain, never back.
 	finish(t, l, ticket, goodOutcome(someID, "done", 2000))
-	wantRow(t, "a chain", row(t, l, "chains", ticket.chain), map[string]any{"created": 1000, "updated": 2000, "concurrent": 0, "since": ticket.Session})
+	wantRow(t, "a chain", row(t, l, "chains", ticket.Chain), map[string]any{"created": 1000, "updated": 2000, "concurrent": 0, "since": ticket.Session})
 	if row(t, l, "leases", ticket.Session) != nil {
 		t.Error("the lease is kept")
 	}
 	_, other := begin(t, l, fmt.Sprintf(base, 2), 5000)
 	finish(t, l, other, goodOutcome(otherID, "done", 4000))
-	wantRow(t, "a clock that was set back", row(t, l, "chains", other.chain), map[string]any{"updated": 5000})
-	wantRow(t, "another chain", row(t, l, "chains", ticket.chain), map[string]any{"updated": 2000})
+	wantRow(t, "a clock that was set back", row(t, l, "chains", other.Chain), map[string]any{"updated": 5000})
+	wantRow(t, "another chain", row(t, l, "chains", ticket.Chain), map[string]any{"updated": 2000})
 }
 
 // A chain belongs to a tool, a directory, a home, a rule, a task and a role.
@@ -388,7 +388,7 @@ func TestChainsAreKeptApart(t *testing.T) {
 		if _, err := ticket.ensureChain(tx, &c, 0); err != nil {
 			t.Fatal(err)
 		}
-		return ticket.chain
+		return ticket.Chain
 	}
 	first := chain(func(*Call) {})
 	if again := chain(func(*Call) {}); again != first {
@@ -495,7 +495,7 @@ func TestArmOfAnInvocation(t *testing.T) {
 		c := testCall(l, fmt.Sprintf(base, n), decide.Millis(1000+n))
 		c.Limits.HoldOut = 0.5
 		_, ticket := beginCall(t, l, c)
-		s, want := bucket(l.key, ticket.chain), Treated
+		s, want := bucket(l.key, ticket.Chain), Treated
 		if s < 0 || s >= 1 {
 			t.Fatalf("share %v", s)
 		}

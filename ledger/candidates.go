@@ -3,7 +3,6 @@ package ledger
 import (
 	"bytes"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -29,10 +28,7 @@ func (l *Ledger) readFacts(c *Call, all bool) (f decide.Facts, err error) {
 	for range tries {
 		err = retry(func() (error, bool) {
 			if f, err = l.facts(c, all); err == nil {
-				err = l.Measured(c, &f)
-			}
-			if err == nil {
-				err = l.AddPast(&f, func(cf *decide.ChainFacts) int64 { return cf.Chain })
+				err = l.Measured(c, &f, func(cf *decide.ChainFacts) int64 { return cf.Chain })
 			}
 			return err, IsLocked(err)
 		})
@@ -78,9 +74,9 @@ func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
 	return f, nil
 }
 
-// Measured adds what was learned about the costs of runs and about the binary. It only matters for
-// a resume.
-func (l *Ledger) Measured(c *Call, f *decide.Facts) (err error) {
+// Measured adds what was learned about the costs of runs, also of the latest of each chain, and about the binary. It only matters for
+// a resume. here returns the number that a chain has in this ledger, 0 for none.
+func (l *Ledger) Measured(c *Call, f *decide.Facts, here func(*decide.ChainFacts) int64) (err error) {
 	if f.Disabled || f.Fresh != "" || len(f.Start) == 0 &&
 		!slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
 		return nil
@@ -92,21 +88,31 @@ func (l *Ledger) Measured(c *Call, f *decide.Facts) (err error) {
 	// recorded.
 	probe, _, err := l.Probe(c.Tool, c.Fingerprints.Runtime)
 	f.NoResume = f.NoResume || err == nil && probe.Known && !probe.Resume
+	past := map[int64][]decide.Run{}
+	for i := range f.Chains {
+		cf := &f.Chains[i]
+		if !f.Named && !cf.Continuity.Retains() {
+			continue
+		}
+		chain := here(cf)
+		if _, known := past[chain]; !known {
+			if past[chain], err = l.past(chain); err != nil {
+				return err
+			}
+		}
+		cf.Past = past[chain]
+	}
 	return nil
 }
 
 // unnamedFacts finds the chains that begin like the call's prompt. No other chain can have been
 // sent the same prompt, or one that this prompt extends.
 func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
-	read := l.related
-	if all {
-		read = l.chains
-	}
 	args := append(c.job(), c.FirstLine())
 	var n counted
 	alike, later, err := l.beginnings(c)
 	if err == nil && alike {
-		f.Chains, n, err = read(c, ends, beginningAlike+newest, args...)
+		f.Chains, n, err = l.chains(c, all, ends, beginningAlike+newest, args...)
 	}
 	if err != nil {
 		return err
@@ -124,7 +130,7 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 	}
 	found := len(f.Chains)
 	if n.copies > 0 || f.More {
-		more, _, err := read(c, inner, beginningAlike+newest, args...)
+		more, _, err := l.chains(c, all, inner, beginningAlike+newest, args...)
 		if err != nil {
 			return err
 		}
@@ -174,7 +180,7 @@ func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, late
 	for i := range begins {
 		args = append(args, encodeDigests(begins[i:i+1]))
 	}
-	others, _, err := l.chains(c, ends, where+")"+newest, args...)
+	others, _, err := l.chains(c, true, ends, where+")"+newest, args...)
 	if err != nil {
 		return err
 	}
@@ -238,28 +244,24 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 // ofName reads sessions of the call's name. Where the prompt shows an answer to one of them, it is compared again with the names of the
 // task's other roles, whose answer it may be.
 func (l *Ledger) ofName(c *Call, which string) ([]decide.ChainFacts, counted, error) {
-	chains, n, err := l.chains(c, which, ofJob+newest, c.job()...)
+	chains, n, err := l.chains(c, true, which, ofJob+newest, c.job()...)
 	if err != nil || !slices.ContainsFunc(chains, func(cf decide.ChainFacts) bool { return cf.Continuity.Evidence.Shown != "" }) {
 		return chains, n, err
 	}
 	if err = l.findOtherRoles(c); err != nil || len(c.otherRoles) == 0 {
 		return chains, n, err
 	}
-	return l.chains(c, which, ofJob+newest, c.job()...)
+	return l.chains(c, true, which, ofJob+newest, c.job()...)
 }
 
 // findOtherRoles reads the names of the other roles of the call's task, unless nothing names the call's own.
-func (l *Ledger) findOtherRoles(c *Call) error {
+func (l *Ledger) findOtherRoles(c *Call) (err error) {
 	c.otherRoles = nil
 	if c.Role == "" || c.DerivedRole() {
 		return nil
 	}
-	return Each(l.db, "SELECT c.role FROM chains c "+ofTask+"AND c.role NOT IN ('', ?) LIMIT 16", func(rows *sql.Rows) error {
-		var role string
-		err := rows.Scan(&role)
-		c.otherRoles = append(c.otherRoles, role)
-		return err
-	}, c.job()[:6]...)
+	c.otherRoles, err = Column[string](l, "SELECT c.role FROM chains c "+ofTask+"AND c.role NOT IN ('', ?) LIMIT 16", c.job()[:6]...)
+	return err
 }
 
 // addStart reads the ends of the role that the call's role begins from, if that has had no call yet. A prompt that ends a role does
@@ -276,7 +278,7 @@ func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 	}
 	other := *c
 	other.Role = c.StartFrom
-	f.Start, _, err = l.chains(c, ends+" AND s.reset = 0", ofRoleInAnyCase+newest, other.job()...)
+	f.Start, _, err = l.chains(c, true, ends+" AND s.reset = 0", ofRoleInAnyCase+newest, other.job()...)
 	return err
 }
 
@@ -344,7 +346,11 @@ const (
 var newest = " ORDER BY c.updated DESC, c.id DESC, s.id DESC LIMIT " + strconv.Itoa(MaxCandidates+1)
 
 func (c *Call) job() []any {
-	return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest(c)}
+	oldest := c.Now - c.Limits.MaxAge
+	if c.Task != "" { // a named chain keeps its name forever
+		oldest = 0
+	}
+	return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest}
 }
 
 // A sentRow has the columns that say what a session was sent.
@@ -411,65 +417,35 @@ type kinship struct {
 	transcript, answer, trace, shown bool
 }
 
-// related compares a prompt with sessions and reads the full facts only for those that it may
-// continue, since a directory may have hundreds. Of the sessions with the same kinship it returns
-// the newest; of those that the prompt extends it returns all sessions of two chains, which shows
-// that there are several.
-func (l *Ledger) related(c *Call, which, where string, args ...any) (chains []decide.ChainFacts, n counted, err error) {
-	var id, session int64
-	var copied bool
-	var r sentRow
-	columns := append([]column{{"c.id", &id}, {"s.id", &session}, {"s.parent_id IS NOT NULL", &copied}}, r.columns()...)
-	rows, err := l.db.Query("SELECT "+selectList(columns)+" FROM chains c JOIN sessions s ON "+which+" "+where, args...)
-	if err != nil {
-		return nil, n, err
-	}
-	defer rows.Close()
-	alike := map[kinship][]int64{} // the chains of each kinship
-	own := encodeDigests(c.Prompt.Footprint().Blocks)
-	var wanted []string
-	for ; rows.Next(); n.sessions++ {
-		if n.sessions >= MaxCandidates {
-			continue // read on to the end: open rows would keep the connection
-		}
-		if err := scanInto(rows, columns); err != nil {
-			return nil, n, err
-		}
-		if copied {
-			n.copies++
-		}
-		if len(alike[kinship{relation: reason.Identical}]) > 0 && bytes.Equal(r.base, own) {
-			continue // one more that was sent the same: samplers leave hundreds
-		}
-		continuity := r.compare(c)
-		e := &continuity.Evidence
-		kin := kinship{continuity.Relation, e.Transcript, e.Answer > 0, len(e.Trace) > 0, e.Shown != ""}
-		known := len(alike[kin]) > 0
-		if continuity.Relation == reason.Extends || continuity.Relation == reason.Revises {
-			known = len(alike[kin]) > 1 && !slices.Contains(alike[kin], id)
-		}
-		if known {
-			continue
-		}
-		if !slices.Contains(alike[kin], id) {
-			alike[kin] = append(alike[kin], id)
-		}
-		if continuity.Retains() || continuity.Relation == reason.Revises || kin.answer || c.WaitForRecord && continuity.ShowsMore() {
-			wanted = append(wanted, strconv.FormatInt(session, 10))
-		} else {
-			chains = append(chains, decide.ChainFacts{Chain: id, Session: session, Continuity: continuity})
+// A selection has the chains of each kinship.
+type selection map[kinship][]int64
+
+// adds reports whether it has use for one more session. Of those with the same kinship that is the newest; of those that the
+// prompt extends or revises all sessions of two chains, which shows that there are several.
+func (s selection) adds(c *decide.ChainFacts) bool {
+	relation, e := c.Continuity.Relation, &c.Continuity.Evidence
+	kin := kinship{relation, e.Transcript, e.Answer > 0, len(e.Trace) > 0, e.Shown != ""}
+	enough := 1
+	if relation == reason.Extends || relation == reason.Revises {
+		enough = 2
+		if slices.Contains(s[kin], c.Chain) {
+			return true
 		}
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(wanted) == 0 {
-		return chains, n, err
+	if len(s[kin]) == enough {
+		return false
 	}
-	full, _, err := l.chains(c, "s.chain_id = c.id", "WHERE s.id IN ("+strings.Join(wanted, ", ")+")"+newest)
-	return append(full, chains...), n, err // without those that have been deleted since
+	s[kin] = append(s[kin], c.Chain)
+	return true
 }
 
-// chains reads all facts about some sessions, and counts them.
-func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []decide.ChainFacts, n counted, err error) {
+// chains reads the facts about some sessions, and counts them. Unless all are wanted, it returns those that a selection adds, since
+// a directory may have hundreds. Of these, those that the call cannot continue come last, and only the relation is known.
+func (l *Ledger) chains(c *Call, all bool, which, where string, args ...any) (chains []decide.ChainFacts, n counted, err error) {
 	var r factsRow
+	var others []decide.ChainFacts
+	few := selection{}
+	own := encodeDigests(c.Prompt.Footprint().Blocks)
 	columns := r.columns()
 	rows, err := l.db.Query("SELECT "+selectList(columns)+" FROM chains c JOIN sessions s ON "+which+
 		" LEFT JOIN leases l ON l.session_id = s.id "+where, args...)
@@ -480,7 +456,7 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []dec
 	tool, known := rewrite.Lookup(c.Tool)
 	for ; rows.Next(); n.sessions++ {
 		if n.sessions >= MaxCandidates {
-			continue
+			continue // read on to the end: open rows would keep the connection
 		}
 		if err := scanInto(rows, columns); err != nil {
 			return nil, n, err
@@ -489,24 +465,27 @@ func (l *Ledger) chains(c *Call, which, where string, args ...any) (chains []dec
 		if cf.Parent != 0 {
 			n.copies++
 		}
+		if !all && len(few[kinship{relation: reason.Identical}]) > 0 && bytes.Equal(r.base, own) {
+			continue // one more that was sent the same: samplers leave hundreds
+		}
+		cf.Continuity = r.compare(c)
+		if !all && !few.adds(&cf) {
+			continue
+		}
+		shown := cf.Continuity.Retains() || cf.Continuity.Relation == reason.Revises || cf.Continuity.Evidence.Answer > 0
+		if !all && !shown && !(c.WaitForRecord && cf.Continuity.ShowsMore()) {
+			others = append(others, decide.ChainFacts{Chain: cf.Chain, Session: cf.Session, Continuity: cf.Continuity})
+			continue
+		}
 		if !known || !tool.ValidID(cf.NativeID) {
 			cf.NativeID = "" // an invalid ID must never get onto a command line
 		}
-		cf.Continuity, cf.Held, cf.BaseBytes, cf.Base = r.compare(c), r.lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
+		cf.Held, cf.BaseBytes, cf.Base = r.lease.held(), r.sent.Base.Bytes, r.sent.Base.Blocks
 		cf.Share = bucket(l.key, cf.Chain)
-		if c.Stored != nil && cf.State == decide.Live && (c.named() || cf.Continuity.Retains() || cf.Continuity.Relation == reason.Revises || cf.Continuity.Evidence.Answer > 0) {
+		if c.Stored != nil && cf.State == decide.Live && (c.named() || shown) {
 			cf.Stored = c.Stored(cf.File, cf.NativeID, cf.Stamp)
 		}
 		chains = append(chains, cf)
 	}
-	return chains, n, rows.Err()
-}
-
-// oldest returns the time before which an unnamed chain is ignored. A named chain keeps its name
-// forever.
-func oldest(c *Call) decide.Millis {
-	if c.Task != "" {
-		return 0
-	}
-	return c.Now - c.Limits.MaxAge
+	return append(chains, others...), n, rows.Err()
 }

@@ -190,7 +190,7 @@ func TestSinceOfAnOldChain(t *testing.T) {
 	finish(t, l, first, outcome(sourceID, "/source", 10, "", 1500))
 	execute(t, l, "UPDATE chains SET since = NULL")
 	_, second := beginCall(t, l, copyCall(l, prompt+"\n\nMore.", 2000))
-	wantRow(t, "the chain", row(t, l, "chains", second.chain), map[string]any{"since": first.Session, "session_id": second.Session})
+	wantRow(t, "the chain", row(t, l, "chains", second.Chain), map[string]any{"since": first.Session, "session_id": second.Session})
 	finish(t, l, second, outcome(copyID, "/copy", 10, "", 2500))
 	d, _ := beginCall(t, l, copyCall(l, prompt+"\n\nElsewhere.", 3000))
 	wantSource(t, "goes on from the first", d, sourceID)

@@ -129,7 +129,7 @@ func (c *Chain) insert(tx *sql.Tx) error {
 }
 
 // insertRow inserts a row with the values of columns and returns its number.
-func insertRow(tx *sql.Tx, table string, columns []column) (int64, error) {
+func insertRow(tx *sql.Tx, table string, columns []column) (id int64, err error) {
 	values := make([]any, len(columns))
 	for i, c := range columns {
 		values[i] = c.to
@@ -137,9 +137,6 @@ func insertRow(tx *sql.Tx, table string, columns []column) (int64, error) {
 			*blob = []byte{} // nil would be NULL
 		}
 	}
-	result, err := tx.Exec("INSERT INTO "+table+" ("+selectList(columns)+") VALUES ("+strings.TrimPrefix(strings.Repeat(", ?", len(columns)), ", ")+")", values...)
-	if err != nil {
-		return 0, err
-	}
-	return result.LastInsertId()
+	err = insert(tx, &id, "INSERT INTO "+table+" ("+selectList(columns)+") VALUES ("+strings.TrimPrefix(strings.Repeat(", ?", len(columns)), ", ")+")", values...)
+	return id, err
 }

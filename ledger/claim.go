@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"database/sql"
-	"fmt"
 	"strconv"
 
 	"reprise/ledger/decide"
@@ -16,15 +15,21 @@ func (l *Ledger) ClaimTold(c *Call, chain int64, why reason.Code, passed []decid
 	if chain == 0 || why == reason.Identical && c.Task == "" {
 		job = l.key.Name("repeated prompts\x00" + c.Tool + "\x00" + c.Cwd)
 	}
-	known, err := l.told(job, passed, c.Now)
-	if err != nil || known {
+	due, err = l.claim(job, passed, c.Now)
+	return due, Wrap("note budgets", err)
+}
+
+// claim returns those of the budgets that have not been claimed for a job in their period, and claims them. A time in the future does
+// not count.
+func (l *Ledger) claim(job string, budgets []decide.Passed, now decide.Millis) (due []decide.Passed, err error) {
+	if known, err := l.told(job, budgets, now); err != nil || known {
 		return nil, err
 	}
 	err = l.write(func(tx *sql.Tx) error {
 		due = nil
-		for _, p := range passed {
+		for _, p := range budgets {
 			n, err := changed(tx.Exec(`INSERT INTO told VALUES (?1, ?2, ?3) ON CONFLICT (job, budget) DO UPDATE SET told = excluded.told
-				WHERE told NOT BETWEEN ?3 - ?4 AND ?3`, job, p.Key, c.Now, p.Within(c.Now)))
+				WHERE told NOT BETWEEN ?3 - ?4 AND ?3`, job, p.Key, now, p.Within(now)))
 			if err != nil {
 				return err
 			}
@@ -32,25 +37,19 @@ func (l *Ledger) ClaimTold(c *Call, chain int64, why reason.Code, passed []decid
 				due = append(due, p)
 			}
 		}
-		_, err := tx.Exec("DELETE FROM told WHERE told < ? AND job NOT IN (SELECT CAST(id AS TEXT) FROM chains)", c.Now-2*day)
+		_, err := tx.Exec("DELETE FROM told WHERE told < ? AND job <> '' AND job NOT IN (SELECT CAST(id AS TEXT) FROM chains)", now-2*day)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("note budgets: %w", err)
-	}
-	return due, nil
+	return due, err
 }
 
-// told reports whether the user has been told of all of the budgets. It takes no lock: most calls of such a job end here.
-func (l *Ledger) told(job string, passed []decide.Passed, now decide.Millis) (all bool, err error) {
-	for _, p := range passed {
+// told reports whether all of the budgets are claimed. It takes no lock: most calls of such a job end here.
+func (l *Ledger) told(job string, budgets []decide.Passed, now decide.Millis) (all bool, err error) {
+	for _, p := range budgets {
 		err := l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM told WHERE job = ? AND budget = ? AND told BETWEEN ? AND ?)",
 			job, p.Key, now-p.Within(now), now).Scan(&all)
-		if err != nil {
-			return false, fmt.Errorf("read budgets: %w", err)
-		}
-		if !all {
-			return false, nil
+		if err != nil || !all {
+			return false, err
 		}
 	}
 	return true, nil
@@ -66,18 +65,8 @@ const (
 	NoteResumed     = "note"
 )
 
-// ClaimDaily reports whether the last claim to do something is a day old, and claims it. A time in the
-// future does not count.
+// ClaimDaily reports whether the last claim to do something is a day old, and claims it, as a budget of no job.
 func (l *Ledger) ClaimDaily(what string, now decide.Millis) (due bool, err error) {
-	const last = "(SELECT value FROM meta WHERE name = ?3)"
-	if err := l.db.QueryRow("SELECT coalesce("+last+" NOT BETWEEN ?1 - ?2 AND ?1, 1)", now, day, what).Scan(&due); err != nil || !due {
-		return false, err
-	}
-	err = l.write(func(tx *sql.Tx) error {
-		n, err := changed(tx.Exec(`INSERT INTO meta VALUES (?3, ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value
-			WHERE value NOT BETWEEN ?1 - ?2 AND ?1`, now, day, what))
-		due = n == 1
-		return err
-	})
-	return due && err == nil, err
+	claimed, err := l.claim("", []decide.Passed{{Key: what, Period: day}}, now)
+	return len(claimed) == 1 && err == nil, err
 }

@@ -211,7 +211,7 @@ func TestRefusedCopy(t *testing.T) {
 		if tt.source == decide.Dead {
 			since = ticket.Session
 		}
-		wantRow(t, "the chain after "+string(tt.why), row(t, l, "chains", ticket.chain), map[string]any{"since": since})
+		wantRow(t, "the chain after "+string(tt.why), row(t, l, "chains", ticket.Chain), map[string]any{"since": since})
 		diesOf := tt.why
 		if tt.source == decide.Live {
 			diesOf = ""

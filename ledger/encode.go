@@ -50,18 +50,16 @@ func encodeSaid(a prompt.Answer) []byte {
 	return out
 }
 
-// decodeAnswers decodes the answers with their other forms, which older ledgers lack.
+// decodeAnswers decodes the answers with their other forms.
 func decodeAnswers(answers, said []byte) []prompt.Answer {
 	out, forms := decodeForms(answers), decodeForms(said)
-	if len(forms)%saidForms != 0 {
+	if len(forms) != saidForms*len(out) {
 		return out // damaged
 	}
-	for i := len(out) - 1; i >= 0 && len(forms) > 0; i-- {
-		rest := len(forms) - saidForms
-		if own := forms[rest:]; len(own[0].Lines) > 0 {
+	for i := range out {
+		if own := forms[saidForms*i : saidForms*(i+1)]; len(own[0].Lines) > 0 {
 			out[i].Said = own
 		}
-		forms = forms[:rest]
 	}
 	return out
 }

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"reprise/rewrite"
-
-	"github.com/mattn/go-sqlite3"
 )
 
 // A ChainName identifies a chain.
@@ -41,10 +39,8 @@ const ofSession = "id IN (SELECT chain_id FROM sessions WHERE substr(native_id, 
 
 // LastNumbers returns the highest numbers that a chain and a call have had. No number is given twice.
 func (l *Ledger) LastNumbers() (chain, call int64, err error) {
-	if err = l.db.QueryRow("SELECT "+unusedID("chains")+" - 1, "+unusedID("invocations")+" - 1").Scan(&chain, &call); err != nil {
-		err = fmt.Errorf("find the last numbers: %w", err)
-	}
-	return chain, call, err
+	err = l.db.QueryRow("SELECT "+unusedID("chains")+" - 1, "+unusedID("invocations")+" - 1").Scan(&chain, &call)
+	return chain, call, Wrap("find the last numbers", err)
 }
 
 // ChainsOfSession returns the chains of the sessions whose native ID has the prefix, of any
@@ -54,78 +50,57 @@ func (l *Ledger) ChainsOfSession(prefix string) ([]ChainName, error) {
 }
 
 func (l *Ledger) findChains(condition, arg string) (chains []ChainName, err error) {
-	err = Each(l.db, "SELECT id, tool, cwd, task, role FROM chains WHERE "+condition+" ORDER BY id", func(rows *sql.Rows) error {
-		var c ChainName
-		err := rows.Scan(&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role)
-		chains = append(chains, c)
-		return err
-	}, arg)
+	chains, err = List(l, "SELECT id, tool, cwd, task, role FROM chains WHERE "+condition+" ORDER BY id",
+		func(c *ChainName) []any { return []any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role} }, arg)
 	for i := range chains {
 		if err == nil {
 			chains[i].NativeIDs, err = l.nativeIDs(chains[i].ID)
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("find chain: %w", err)
-	}
-	return chains, nil
+	return chains, Wrap("find chain", err)
 }
 
 // nativeIDs returns the IDs of a chain's sessions and those that its calls have reported.
-func (l *Ledger) nativeIDs(chain int64) (all []string, err error) {
-	err = Each(l.db, `SELECT native_id FROM (
+func (l *Ledger) nativeIDs(chain int64) ([]string, error) {
+	return Column[string](l, `SELECT native_id FROM (
 		SELECT id, native_id FROM sessions WHERE chain_id = ?1 UNION ALL
 		SELECT session_id, native_id FROM invocations WHERE chain_id = ?1 UNION ALL
 		SELECT session_id, resumed_from FROM invocations WHERE chain_id = ?1)
-		WHERE native_id IS NOT NULL GROUP BY native_id ORDER BY max(id)`, func(rows *sql.Rows) error {
-		var id string
-		err := rows.Scan(&id)
-		all = append(all, id)
-		return err
-	}, chain)
-	return all, err
+		WHERE native_id IS NOT NULL GROUP BY native_id ORDER BY max(id)`, chain)
 }
 
 // ErrInUse reports that a live process still needs a chain.
 var ErrInUse = errors.New("a live process holds a session of it")
 
-// Forgotten counts what was removed.
-type Forgotten struct{ Sessions, Calls int64 }
-
 // Forget removes a chain entirely: its sessions, its calls, the calls in which the caller itself
 // named its sessions, and the measured costs of its rules unless other calls have the rule too. The
 // removed data is overwritten. A dry run only counts.
-func (l *Ledger) Forget(c ChainName, dry bool) (f Forgotten, err error) {
+func (l *Ledger) Forget(c ChainName, dry bool) (f Dropped, err error) {
+	defer func() { err = Wrap(fmt.Sprintf("forget chain %d", c.ID), err) }()
 	if err := l.Settle(); err != nil { // no outcome of the chain must remain in the spool
-		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
+		return f, err
 	}
 	if _, err := l.db.Exec("PRAGMA secure_delete = ON"); err != nil {
-		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
+		return f, err
 	}
 	err = l.withoutKeys(func() error {
 		return l.write(func(tx *sql.Tx) (err error) {
 			if f, err = dropNamed(tx, c); err == nil && dry {
-				return errDry
+				return errTakenBack
 			}
 			return err
 		})
 	})
-	switch {
-	case errors.Is(err, errDry):
+	if errors.Is(err, errTakenBack) {
 		return f, nil
-	case err != nil:
-		return f, fmt.Errorf("forget chain %d: %w", c.ID, err)
 	}
-	if err := l.scrub(); err != nil {
-		return f, fmt.Errorf("forget chain %d: it is removed, but traces of it may be left: %w", c.ID, err)
+	if err == nil {
+		err = Wrap("it is removed, but traces of it may be left", l.scrub())
 	}
-	return f, nil
+	return f, err
 }
 
-// errDry rolls a write back.
-var errDry = errors.New("dry run")
-
-func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
+func dropNamed(tx *sql.Tx, c ChainName) (f Dropped, err error) {
 	busy, err := chainHeld(tx, c.ID)
 	if err != nil {
 		return f, err
@@ -133,12 +108,11 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
 	if busy {
 		return f, ErrInUse
 	}
-	rules, err := chainRules(tx, c.ID)
+	rules, err := Column[string](tx, "SELECT DISTINCT rule FROM invocations WHERE chain_id = ?", c.ID)
 	if err != nil {
 		return f, err
 	}
-	d, err := dropChains(tx, EncodeJSON([]int64{c.ID}), -1)
-	if err != nil {
+	if f, err = dropChains(tx, []int64{c.ID}, -1); err != nil {
 		return f, err
 	}
 	for _, rule := range rules { // a cost says something about others only if they have the rule
@@ -150,20 +124,10 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Forgotten, err error) {
 	if err != nil {
 		return f, err
 	}
-	f = Forgotten{d.sessions, d.calls + observed}
+	f.Calls += observed
 	// Passed calls belong to no chain. What the directory's last chain leaves would still name it.
 	_, err = tx.Exec("DELETE FROM passed WHERE cwd = ?1 AND NOT EXISTS (SELECT 1 FROM chains WHERE cwd = ?1)", c.Cwd)
 	return f, err
-}
-
-func chainRules(tx *sql.Tx, chain int64) (rules []string, err error) {
-	err = Each(tx, "SELECT DISTINCT rule FROM invocations WHERE chain_id = ?", func(rows *sql.Rows) error {
-		var rule string
-		err := rows.Scan(&rule)
-		rules = append(rules, rule)
-		return err
-	}, chain)
-	return rules, err
 }
 
 // scrubTime is how long other processes may delay a scrub.
@@ -181,18 +145,14 @@ func (l *Ledger) scrub() error {
 	if err != nil {
 		return fmt.Errorf("rewrite ledger: %w", err)
 	}
-	err = l.insist(func() error {
+	return Wrap("empty the ledger's log", l.insist(func() error {
 		var busy, frames, moved int
 		err := l.db.QueryRow("PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
 		if err == nil && busy != 0 {
-			err = sqlite3.Error{Code: sqlite3.ErrBusy}
+			err = errBusy
 		}
 		return err
-	})
-	if err != nil {
-		return fmt.Errorf("empty the ledger's log: %w", err)
-	}
-	return nil
+	}))
 }
 
 // insist retries for longer than a call could take.

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"database/sql"
-	"fmt"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -32,20 +31,12 @@ type FreshCall struct {
 	prompt.Footprint      // of Sent's base
 }
 
-// callerName returns the name of the nearest process of an encoded caller, "" if it is not known.
-func callerName(encoded string) string {
-	if processes := decide.ParseCaller(encoded).Processes; len(processes) > 0 {
-		return processes[0].Name
-	}
-	return ""
-}
-
 // FreshCalls returns the fresh calls since then that nothing named, at most the latest 20 000, in the order in which they
 // began.
 func (l *Ledger) FreshCalls(since decide.Millis) (calls []*FreshCall, err error) {
 	var c FreshCall
 	var r sentRow
-	var caller string
+	var caller decide.Caller
 	p := &c.Fingerprints
 	columns := append([]column{
 		{"i.id", &c.ID}, {"i.tool", &c.Tool}, {"i.cwd", &c.Cwd}, {"c.home", &c.Home}, {"c.role", &c.Role}, {"i.started AS started", &c.Started},
@@ -63,12 +54,9 @@ func (l *Ledger) FreshCalls(since decide.Millis) (calls []*FreshCall, err error)
 		r.decode()
 		r.sent.Base.Opening = min(r.sent.Base.Opening, len(r.sent.Base.Blocks))
 		one := c
-		one.Sent, one.Footprint, one.Caller = r.sent, r.sent.Base, callerName(caller)
+		one.Sent, one.Footprint, one.Caller = r.sent, r.sent.Base, caller.Program()
 		calls = append(calls, &one)
 		return nil
 	}, decide.Live, since, rewrite.Fresh, maxFreshCalls)
-	if err != nil {
-		return nil, fmt.Errorf("list fresh calls: %w", err)
-	}
-	return calls, nil
+	return calls, Wrap("list fresh calls", err)
 }

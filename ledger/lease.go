@@ -2,15 +2,11 @@ package ledger
 
 import (
 	"database/sql"
-	"errors"
+	"slices"
 
 	"reprise/ledger/decide"
 	"reprise/ledger/proc"
 )
-
-type queryer interface {
-	QueryRow(query string, args ...any) *sql.Row
-}
 
 // A lease says who holds a session: the shim that took it, and the tool it started, which may
 // outlive it.
@@ -33,13 +29,19 @@ func (l lease) held() bool {
 func (l *Ledger) Held(session int64) (bool, error) { return sessionHeld(l.db, session) }
 
 // sessionHeld reports whether a live process holds the session.
-func sessionHeld(q queryer, session int64) (bool, error) {
-	var l lease
-	err := q.QueryRow(leaseColumns+" FROM leases l WHERE l.session_id = ?", session).Scan(l.fields()...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil && l.held(), err
+func sessionHeld(q Queryer, session int64) (bool, error) {
+	return anyHeld(q, "leases l WHERE l.session_id = ?", session)
+}
+
+// chainHeld reports whether a live process holds a session of the chain.
+func chainHeld(q Queryer, chain int64) (bool, error) {
+	// There are few leases, and a chain may have many sessions: CROSS JOIN has SQLite go from the leases.
+	return anyHeld(q, "leases l CROSS JOIN sessions s ON s.id = l.session_id WHERE s.chain_id = ?", chain)
+}
+
+func anyHeld(q Queryer, from string, of int64) (bool, error) {
+	leases, err := List(q, leaseColumns+" FROM "+from, (*lease).fields, of)
+	return slices.ContainsFunc(leases, lease.held), err
 }
 
 // lostAfter is when a call without a session, for which nothing shows whether its process lives, is taken for lost.
@@ -90,16 +92,4 @@ func takeLease(tx *sql.Tx, session int64, p proc.Process, now decide.Millis) err
 	_, err := tx.Exec("INSERT OR REPLACE INTO leases (session_id, boot, pid, pid_start, taken) VALUES (?, ?, ?, ?, ?)",
 		session, p.Boot, p.PID, p.Start, now)
 	return err
-}
-
-// chainHeld reports whether a live process holds a session of the chain.
-func chainHeld(tx *sql.Tx, chain int64) (held bool, err error) {
-	// There are few leases, and a chain may have many sessions: CROSS JOIN has SQLite go from the leases.
-	err = Each(tx, leaseColumns+" FROM leases l CROSS JOIN sessions s ON s.id = l.session_id WHERE s.chain_id = ?", func(rows *sql.Rows) error {
-		var l lease
-		err := rows.Scan(l.fields()...)
-		held = held || err == nil && l.held()
-		return err
-	}, chain)
-	return held, err
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 
@@ -102,7 +103,7 @@ const inMemory = "memory"
 func connect(path, mode string) (*sql.DB, error) {
 	// Without SQLite's mutex: database/sql lets one goroutine at a time use a connection.
 	dsn := fmt.Sprintf("file:%s?mode=%s&_mutex=no&_txlock=immediate&_busy_timeout=0&_synchronous=NORMAL&_foreign_keys=on",
-		escapePath(path), mode)
+		url.PathEscape(path), mode)
 	db, err := sql.Open("sqlite3", dsn)
 	if err != nil {
 		return nil, fmt.Errorf("open ledger %s: %w", path, err)
@@ -135,19 +136,6 @@ func open(path, mode string) (*Ledger, error) {
 		return nil, fmt.Errorf("open ledger %s: %w", path, Explain(err))
 	}
 	return l, nil
-}
-
-// escapePath makes a path safe inside a file: URI.
-func escapePath(path string) string {
-	var out []byte
-	for _, c := range []byte(path) {
-		if c == '?' || c == '#' || c == '%' {
-			out = fmt.Appendf(out, "%%%02x", c)
-			continue
-		}
-		out = append(out, c)
-	}
-	return string(out)
 }
 
 // errOutdated reports that a ledger must be migrated.
@@ -340,19 +328,21 @@ func (l *Ledger) SetProbe(tool, fingerprint string, probe rewrite.Probe, now dec
 	})
 }
 
+// errTakenBack rolls a write back.
+var errTakenBack = errors.New("taken back")
+
 // CheckWritable makes a write and rolls it back.
 func (l *Ledger) CheckWritable() error {
-	errTakenBack := errors.New("taken back")
 	err := l.write(func(tx *sql.Tx) error {
 		if _, err := tx.Exec("INSERT OR REPLACE INTO meta VALUES ('check', x'')"); err != nil {
 			return err
 		}
 		return errTakenBack
 	})
-	if err != nil && !errors.Is(err, errTakenBack) {
-		return fmt.Errorf("write ledger: %w", Explain(err))
+	if errors.Is(err, errTakenBack) {
+		return nil
 	}
-	return nil
+	return Wrap("write ledger", Explain(err))
 }
 
 // longLog is the length of SQLite's log, in pages, from which it is folded into the ledger's file.
@@ -368,8 +358,5 @@ func (l *Ledger) Fold() error {
 	if err == nil && log-folded > longLog {
 		_, err = l.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
 	}
-	if err != nil {
-		return fmt.Errorf("fold log: %w", Explain(err))
-	}
-	return nil
+	return Wrap("fold log", Explain(err))
 }

@@ -1,14 +1,12 @@
 package ledger
 
 import (
+	"cmp"
 	"database/sql"
-	"errors"
-	"fmt"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 )
 
 // A Loan is what a call has taken from another book than the ledger of this machine, which still records the call.
@@ -21,53 +19,33 @@ type Loan struct {
 	Hold   any            // that book's own
 }
 
-// Loan returns what the call has taken from another book, nil for nothing.
-func (t *Ticket) Loan() *Loan { return t.loan }
-
 // RecordLent records a call that another book has decided on.
 func (l *Ledger) RecordLent(c *Call, d decide.Decision, loan *Loan) (*Ticket, error) {
-	t := &Ticket{call: c, key: loan.Key, loan: loan}
+	t := &Ticket{call: c, key: loan.Key, Loan: loan}
 	err := l.write(func(tx *sql.Tx) error {
 		d := d
-		if err := t.begin(tx, c, &d); err != nil {
-			return err
-		}
-		return t.noteLent(tx)
+		return t.begin(tx, c, &d)
 	})
 	t.Totals, t.Left = loan.Totals, loan.Left
 	return t, err
 }
 
-// noteLent records that the call's session is another book's.
-func (t *Ticket) noteLent(tx *sql.Tx) error {
-	_, err := tx.Exec("UPDATE sessions SET shared = ? WHERE id = ?", t.loan.Kind, t.Session)
-	return err
-}
-
-// FallBackLent is FallBack for a call that another book has decided on.
-func (l *Ledger) FallBackLent(t *Ticket, why reason.Code) error {
-	return errors.Join(l.FallBack(t, why), l.write(t.noteLent))
-}
-
-// findLent sets the numbers that the ledger has for another book's chain and session, 0 for none.
-func findLent(tx *sql.Tx, d *decide.Decision) error {
-	d.Chain, d.Session = 0, 0
-	if d.NativeID == "" {
-		return nil
+// findLent returns the numbers that the ledger has for another book's chain and session, 0 for none.
+func findLent(q Queryer, nativeID string) (chain, session int64, err error) {
+	if nativeID == "" {
+		return 0, 0, nil
 	}
-	err := tx.QueryRow("SELECT chain_id, id FROM sessions WHERE native_id = ? AND shared <> '' ORDER BY id DESC LIMIT 1", d.NativeID).Scan(&d.Chain, &d.Session)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	return err
+	err = Each(q, "SELECT chain_id, id FROM sessions WHERE native_id = ? AND shared <> '' ORDER BY id DESC LIMIT 1",
+		func(rows *sql.Rows) error { return rows.Scan(&chain, &session) }, nativeID)
+	return chain, session, err
 }
 
 // LentChain returns the chain in which the ledger records the calls of another book's, 0 if there is none yet.
 func (l *Ledger) LentChain(c *Call, d decide.Decision) (chain int64) {
 	if c.Task != "" {
 		_ = l.db.QueryRow(namedChain, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&chain)
-	} else if d.NativeID != "" {
-		_ = l.db.QueryRow("SELECT chain_id FROM sessions WHERE native_id = ? AND shared <> ''", d.NativeID).Scan(&chain)
+	} else {
+		chain, _, _ = findLent(l, d.NativeID)
 	}
 	return chain
 }
@@ -81,10 +59,7 @@ func (l *Ledger) HasOwnSince(chain int64, last decide.Millis) (later bool, err e
 // IsLent reports whether another book has had a session of a chain.
 func (l *Ledger) IsLent(chain int64) (is bool, err error) {
 	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND shared <> '')", chain).Scan(&is)
-	if err != nil {
-		return false, fmt.Errorf("read chain: %w", err)
-	}
-	return is, nil
+	return is, Wrap("read chain", err)
 }
 
 // NoteFiles records the digest of a session's files as a run on this machine has left them.
@@ -96,16 +71,6 @@ func (l *Ledger) NoteFiles(session int64, digest string) error {
 }
 
 // KnownFiles returns the digests that NoteFiles has of the session that a call continues.
-func (l *Ledger) KnownFiles(t *Ticket) (digests []string, err error) {
-	id := t.Session
-	if t.source != 0 {
-		id = t.source
-	}
-	err = Each(l.db, "SELECT bundle_digest FROM sessions WHERE id = ? AND bundle_digest <> ''", func(rows *sql.Rows) error {
-		var digest string
-		err := rows.Scan(&digest)
-		digests = append(digests, digest)
-		return err
-	}, id)
-	return digests, err
+func (l *Ledger) KnownFiles(t *Ticket) ([]string, error) {
+	return Column[string](l, "SELECT bundle_digest FROM sessions WHERE id = ? AND bundle_digest <> ''", cmp.Or(t.Source, t.Session))
 }

@@ -79,11 +79,10 @@ func FromLog(calls []LoggedCall, key prompt.Key) (*Ledger, error) {
 				return err
 			}
 		}
-		chains := map[int64]bool{}
 		var number int64
 		for _, c := range calls {
 			number = max(number+1, int64(c.When-numberedFrom))
-			if err := c.insert(tx, number, chains); err != nil {
+			if err := c.insert(tx, number); err != nil {
 				return err
 			}
 		}
@@ -119,18 +118,13 @@ func (n LoggedCall) chainNumber() int64 {
 }
 
 // insert writes a call under a number, and its chain if the call is the first of it.
-func (n LoggedCall) insert(tx *sql.Tx, number int64, chains map[int64]bool) (err error) {
+func (n LoggedCall) insert(tx *sql.Tx, number int64) error {
 	chain := n.chainNumber()
-	if chains[chain] {
-		_, err = tx.Exec("UPDATE chains SET updated = max(updated, ?) WHERE id = ?", n.When, chain)
-	} else {
-		_, err = tx.Exec("INSERT INTO chains (id, tool, cwd, home, task, role, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-			chain, n.Tool, n.Cwd, n.Project, n.Task, n.Role, n.When, n.When)
-	}
+	_, err := tx.Exec(`INSERT INTO chains (id, tool, cwd, home, task, role, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET updated = max(updated, excluded.updated)`, chain, n.Tool, n.Cwd, n.Project, n.Task, n.Role, n.When, n.When)
 	if err != nil {
 		return err
 	}
-	chains[chain] = true
 	mode, u := n.Mode, n.Usage
 	if n.FellBack != "" {
 		mode = rewrite.Fresh

@@ -3,7 +3,6 @@ package ledger
 import (
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -19,37 +18,12 @@ func meterFields(m *decide.Meter) []any {
 
 // meters reads the costs of the runs of a rule, tool and model. It reads at most three rows by
 // their key, however many calls there were.
-func meters(q Queryer, rule, tool, model string) (all decide.Meters, err error) {
-	err = Each(q, "SELECT side, "+meterColumns+" FROM meters WHERE rule = ? AND tool = ? AND model = ?", func(rows *sql.Rows) error {
-		var side decide.Side
-		var m decide.Meter
-		err := rows.Scan(append([]any{&side}, meterFields(&m)...)...)
-		if at := all.Of(side); err == nil && at != nil {
-			*at = m
-		}
-		return err
-	}, rule, tool, model)
-	return all, err
-}
-
-// AddPast adds the latest runs of the chains whose sessions the call may continue. here returns the number that such a chain has in
-// this ledger, 0 for none.
-func (l *Ledger) AddPast(f *decide.Facts, here func(*decide.ChainFacts) int64) (err error) {
-	past := map[int64][]decide.Run{}
-	for i := range f.Chains {
-		c := &f.Chains[i]
-		if !f.Named && !c.Continuity.Retains() {
-			continue
-		}
-		chain := here(c)
-		if _, known := past[chain]; !known {
-			if past[chain], err = l.past(chain); err != nil {
-				return err
-			}
-		}
-		c.Past = past[chain]
+func meters(q Queryer, rule, tool, model string) (decide.Meters, error) {
+	rows, err := meterRows(q, "WHERE rule = ? AND tool = ? AND model = ?", rule, tool, model)
+	if len(rows) == 0 {
+		return decide.Meters{}, err
 	}
-	return nil
+	return rows[0].Meters, err
 }
 
 // past reads which of the latest runs of a chain ended well, the latest first.
@@ -67,10 +41,7 @@ func (l *Ledger) past(chain int64) (runs []decide.Run, err error) {
 		runs = append(runs, r)
 		return err
 	}, chain, decide.PastRuns)
-	if err != nil {
-		return nil, fmt.Errorf("read runs of chain: %w", err)
-	}
-	return runs, nil
+	return runs, Wrap("read runs of chain", err)
 }
 
 // meter counts a call's run that ended well.
@@ -101,8 +72,7 @@ func meter(tx *sql.Tx, invocation int64, used rewrite.Usage, ended decide.Millis
 	if side == decide.Resumed {
 		all.BeginTrial(ended)
 	}
-	m.Add(used, duration, ended)
-	m.NoteCache(missed)
+	m.Add(used, duration, ended, missed)
 	_, err = tx.Exec("INSERT OR REPLACE INTO meters (rule, tool, model, side, "+meterColumns+`)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append([]any{rule, tool, model, side}, meterFields(m)...)...)
 	return err
@@ -116,8 +86,12 @@ type MeterRow struct {
 
 // Meters returns everything that was measured.
 func (l *Ledger) Meters() ([]MeterRow, error) {
-	var all []MeterRow
-	err := Each(l.db, "SELECT rule, tool, model, side, "+meterColumns+" FROM meters ORDER BY tool, rule, model", func(rows *sql.Rows) error {
+	all, err := meterRows(l, "ORDER BY tool, rule, model")
+	return all, Wrap("list meters", err)
+}
+
+func meterRows(q Queryer, which string, args ...any) (all []MeterRow, err error) {
+	err = Each(q, "SELECT rule, tool, model, side, "+meterColumns+" FROM meters "+which, func(rows *sql.Rows) error {
 		var r MeterRow
 		var side decide.Side
 		var m decide.Meter
@@ -131,9 +105,6 @@ func (l *Ledger) Meters() ([]MeterRow, error) {
 			*at = m
 		}
 		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list meters: %w", err)
-	}
-	return all, nil
+	}, args...)
+	return all, err
 }

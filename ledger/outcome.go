@@ -168,7 +168,7 @@ func (l *Ledger) FinishEarly(t *Ticket, o *Outcome, later ...Turn) error {
 
 // Ending returns everything that a run leaves to record. Its texts are in it only as digests.
 func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
-	e := Ending{Ledger: l.name(), Invocation: t.Invocation, Session: t.Session, Chain: t.chain, Cwd: t.call.Cwd, Project: t.call.Project,
+	e := Ending{Ledger: l.name(), Invocation: t.Invocation, Session: t.Session, Chain: t.Chain, Cwd: t.call.Cwd, Project: t.call.Project,
 		Task: t.call.Task, FellBack: t.fellBack, Transcript: t.transcript, Finished: t.finished, Outcome: o.withoutTexts()}
 	for i := range later {
 		turn := pendingTurn{Turn: later[i], Tool: t.call.Tool, Rule: t.call.Rule, Format: t.call.Format}
@@ -271,10 +271,14 @@ func (e *Ending) recordRest(tx *sql.Tx) error {
 func (e *Ending) recordTurns(tx *sql.Tx) error {
 	for i := range e.Later {
 		turn := &e.Later[i]
-		if err := e.recordTurn(tx, turn); err != nil {
-			return err
+		id, err := turn.begin(tx, e)
+		if err == nil {
+			_, err = turn.Outcome.recordInvocation(tx, id)
 		}
-		if err := resetRoles(tx, e.Cwd, e.Task, turn.Outcome.Resets); err != nil {
+		if err == nil {
+			err = resetRoles(tx, e.Cwd, e.Task, turn.Outcome.Resets)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -285,14 +289,6 @@ func (e *Ending) recordTurns(tx *sql.Tx) error {
 		return err
 	}
 	_, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", e.Session)
-	return err
-}
-
-func (e *Ending) recordTurn(tx *sql.Tx, turn *pendingTurn) error {
-	id, err := turn.begin(tx, e)
-	if err == nil {
-		_, err = turn.Outcome.recordInvocation(tx, id)
-	}
 	return err
 }
 
@@ -311,18 +307,14 @@ const unended = "duration IS NULL"
 func (o *Outcome) recordInvocation(tx *sql.Tx, invocation int64) (first bool, err error) {
 	_, outcome := o.State()
 	s, u, request := &o.Seen, &o.Seen.Usage, &o.Seen.First
-	result, err := tx.Exec(`UPDATE invocations SET duration = ? - started, native_id = nullif(?, ''),
+	n, err := changed(tx.Exec(`UPDATE invocations SET duration = ? - started, native_id = nullif(?, ''),
 		id_source = nullif(?, ''), id_format = nullif(?, ''), model = nullif(?, ''), sent_bytes = ?, why_whole = ?,
 		input = ?, cache_read = ?, cache_write = ?, output = ?, cost = ?, first_prompt = ?, first_read = ?,
 		outcome = ?, exit_code = ?, signal = nullif(?, 0) WHERE id = ? AND `+unended,
 		o.Now, s.ID, s.Source, o.IDFormat, s.Model, o.Sent, o.WhyWhole,
 		known(u.Known, plausible(u.Input)), known(u.Known, plausible(u.CacheRead)), known(u.Known, plausible(u.CacheWrite)),
 		known(u.Known, plausible(u.Output)), known(u.CostKnown, plausible(u.CostNano)),
-		known(request.Known, plausible(request.Input+request.CacheRead+request.CacheWrite)), known(request.Known, plausible(request.CacheRead)), outcome, o.Exit, o.Signal, invocation)
-	if err != nil {
-		return false, err
-	}
-	n, err := result.RowsAffected()
+		known(request.Known, plausible(request.Input+request.CacheRead+request.CacheWrite)), known(request.Known, plausible(request.CacheRead)), outcome, o.Exit, o.Signal, invocation))
 	return n > 0, err
 }
 
@@ -440,7 +432,7 @@ func (l *Ledger) settleSome() (removed int, err error) {
 
 func (l *Ledger) settle(tx *sql.Tx, paths []string) error {
 	var before string
-	if err := tx.QueryRow("SELECT value FROM meta WHERE name = 'settled'").Scan(&before); err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err := tx.QueryRow("SELECT coalesce((SELECT value FROM meta WHERE name = 'settled'), '')").Scan(&before); err != nil {
 		return err
 	}
 	var names []string

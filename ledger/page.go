@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"database/sql"
-	"strings"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
@@ -15,30 +14,28 @@ type Page struct{ memory *Ledger }
 
 // NewPage returns a page with consistent chains. The caller closes it.
 func (l *Ledger) NewPage(chains ...Chain) (*Page, error) {
-	db, err := connect(":memory:", inMemory)
+	memory, err := OpenMemory()
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{&Ledger{db: db, key: l.key}}
-	if _, err = db.Exec(strings.Join(migrations, ";\n")); err == nil {
-		err = p.memory.transact(func(tx *sql.Tx) error {
-			for i := range chains {
-				if err := chains[i].insert(tx); err != nil {
-					return err
-				}
+	memory.key = l.key
+	err = memory.transact(func(tx *sql.Tx) error {
+		for i := range chains {
+			if err := chains[i].insert(tx); err != nil {
+				return err
 			}
-			return nil
-		})
-	}
+		}
+		return nil
+	})
 	if err != nil {
-		db.Close()
+		memory.Close()
 		return nil, err
 	}
-	return p, nil
+	return &Page{memory}, nil
 }
 
 // Close ends the page.
-func (p *Page) Close() error { return p.memory.db.Close() }
+func (p *Page) Close() error { return p.memory.Close() }
 
 // Facts reads what a decision on a call depends on. Measured adds what only this machine's ledger knows.
 func (p *Page) Facts(c *Call) (decide.Facts, error) { return p.memory.facts(c, false) }
@@ -65,23 +62,20 @@ func (p *Page) Begin(c *Call, d decide.Decision) (*Ticket, error) {
 // FallBack abandons the resume of a session, which is a copy of source unless that is 0. of is the call's ticket in the
 // ledger of this machine. FallBack returns the new session.
 func (p *Page) FallBack(of *Ticket, session, source int64, why reason.Code) (anew int64, err error) {
-	t := &Ticket{call: of.call, cut: of.cut, key: p.memory.key, Session: session, source: source}
-	err = p.memory.transact(func(tx *sql.Tx) error {
-		if err := tx.QueryRow("SELECT chain_id FROM sessions WHERE id = ?", session).Scan(&t.chain); err != nil {
-			return err
-		}
-		return t.fallBack(tx, session, why)
-	})
+	t := &Ticket{call: of.call, cut: of.cut, key: p.memory.key, Session: session, Source: source}
+	if t.Chain, _, err = p.Find(session); err == nil {
+		err = p.memory.transact(func(tx *sql.Tx) error { return t.fallBack(tx, session, why) })
+	}
 	return t.Session, err
 }
 
 // Record records how the run of a session ended.
-func (p *Page) Record(session int64, e Ending) error {
+func (p *Page) Record(session int64, e Ending) (err error) {
+	e.Session = session
+	if e.Chain, _, err = p.Find(session); err != nil {
+		return err
+	}
 	return p.memory.transact(func(tx *sql.Tx) error {
-		e.Session = session
-		if err := tx.QueryRow("SELECT chain_id FROM sessions WHERE id = ?", session).Scan(&e.Chain); err != nil {
-			return err
-		}
 		if err := resetRoles(tx, e.Cwd, e.Task, e.Outcome.Resets); err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -91,7 +90,7 @@ func (l *Ledger) CountPassed() error {
 	if !onDisk || len(ReadPassed(path)) == 0 {
 		return nil
 	}
-	err := l.write(func(tx *sql.Tx) error {
+	return Wrap("count passed calls", l.write(func(tx *sql.Tx) error {
 		passed := ReadPassed(path)
 		for _, suffix := range []string{oldPassedSuffix, passedSuffix} {
 			if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -99,11 +98,7 @@ func (l *Ledger) CountPassed() error {
 			}
 		}
 		return addPassed(tx, passed)
-	})
-	if err != nil {
-		return fmt.Errorf("count passed calls: %w", err)
-	}
-	return nil
+	}))
 }
 
 // AddPassed counts calls.

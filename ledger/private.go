@@ -18,7 +18,10 @@ func makePrivate(path string) error {
 	}
 	err := restrictMode(path, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = create(path)
+		var f *os.File
+		if f, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600); err == nil {
+			err = f.Close()
+		}
 	}
 	for _, part := range []string{"-wal", "-shm"} {
 		if failed := restrictMode(path+part, 0o600); !errors.Is(failed, fs.ErrNotExist) {
@@ -26,14 +29,6 @@ func makePrivate(path string) error {
 		}
 	}
 	return err
-}
-
-func create(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }
 
 // restrictMode removes permissions beyond most from a file's mode. It opens only what must be changed. It

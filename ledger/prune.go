@@ -32,26 +32,16 @@ type SessionFile struct {
 // SessionFiles returns the sessions of a chain, or with chain 0 of all, whose files have not been
 // pruned.
 func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
-	rows, err := l.db.Query(`
+	files, err := List(l, `
 		SELECT s.id, s.chain_id, s.tool, c.home, coalesce(s.native_id, ''), s.state, s.created, s.last_used,
 			s.file, coalesce(s.stamp, ''), coalesce(s.id >= coalesce(c.since, c.session_id), 0), s.reset,
 			s.callers_own OR coalesce(s.native_id IN (SELECT native_id FROM invocations WHERE mode = ? AND native_id IS NOT NULL), 0), `+superseded+`, `+copiesHaveFiles+`
 		FROM sessions s JOIN chains c ON c.id = s.chain_id
-		WHERE s.file IS NOT NULL AND (? = 0 OR s.chain_id = ?) ORDER BY s.id`, rewrite.Observe, chain, chain)
+		WHERE s.file IS NOT NULL AND (? = 0 OR s.chain_id = ?) ORDER BY s.id`, func(f *SessionFile) []any {
+		return []any{&f.ID, &f.Chain, &f.Tool, &f.Home, &f.NativeID, &f.State, &f.Created, &f.LastUsed,
+			&f.File, &f.Stamp, &f.Current, &f.Reset, &f.Observed, &f.Superseded, &f.Copied}
+	}, rewrite.Observe, chain, chain)
 	if err != nil {
-		return nil, fmt.Errorf("list session files: %w", err)
-	}
-	defer rows.Close()
-	var files []SessionFile
-	for rows.Next() {
-		var f SessionFile
-		if err := rows.Scan(&f.ID, &f.Chain, &f.Tool, &f.Home, &f.NativeID, &f.State, &f.Created, &f.LastUsed,
-			&f.File, &f.Stamp, &f.Current, &f.Reset, &f.Observed, &f.Superseded, &f.Copied); err != nil {
-			return nil, fmt.Errorf("list session files: %w", err)
-		}
-		files = append(files, f)
-	}
-	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("list session files: %w", err)
 	}
 	for i := range files {
@@ -88,32 +78,21 @@ func (l *Ledger) Retire(f SessionFile) (ok bool, err error) {
 		if err != nil || busy {
 			return err
 		}
-		result, err := tx.Exec(`UPDATE sessions AS s SET state = ?, state_why = ? WHERE id = ? AND last_used = ? AND file = ?
+		n, err := changed(tx.Exec(`UPDATE sessions AS s SET state = ?, state_why = ? WHERE id = ? AND last_used = ? AND file = ?
 			AND (? = 0 OR NOT EXISTS (SELECT 1 FROM sessions k WHERE k.parent_id = s.id AND k.state = ?))`,
-			decide.Dead, reason.Pruned, f.ID, f.LastUsed, f.File, f.Superseded, decide.Running)
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
+			decide.Dead, reason.Pruned, f.ID, f.LastUsed, f.File, f.Superseded, decide.Running))
 		ok = n == 1
 		return err
 	})
-	if err != nil {
-		return false, fmt.Errorf("retire session: %w", err)
-	}
-	return ok, nil
+	return ok, Wrap("retire session", err)
 }
 
 // Pruned records that a session's file is gone.
 func (l *Ledger) Pruned(session int64) error {
-	err := l.write(func(tx *sql.Tx) error {
+	return Wrap("note pruned session", l.write(func(tx *sql.Tx) error {
 		_, err := tx.Exec("UPDATE sessions SET file = NULL, stamp = NULL WHERE id = ?", session)
 		return err
-	})
-	if err != nil {
-		return fmt.Errorf("note pruned session: %w", err)
-	}
-	return nil
+	}))
 }
 
 // Reset ends the chain's newest session: its next call begins anew. If there is no such chain it
@@ -137,64 +116,61 @@ const dropAtOnce = 200
 // write. Each chain is removed in one transaction, unless it has more calls than dropAtOnce: then it loses the
 // oldest first. With dry it only counts.
 func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64, err error) {
-	old, err := oldChains(l, before, "")
-	if err == nil && dry {
-		err = l.db.QueryRow("SELECT count(*) FROM invocations WHERE "+oldUnchained, before, day).Scan(&calls)
-		for _, c := range old {
-			chains, calls = chains+1, calls+c.calls
+	if dry {
+		held, err := heldChains(l)
+		if err == nil {
+			err = l.db.QueryRow(`SELECT (SELECT count(*) FROM chains WHERE `+oldChains+`), (SELECT count(*) FROM invocations WHERE `+oldUnchained+`)
+				+ (SELECT count(*) FROM invocations WHERE chain_id IN (SELECT id FROM chains WHERE `+oldChains+`))`, before, day, held).Scan(&chains, &calls)
 		}
-	} else if err == nil {
-		err = l.withoutKeys(func() error {
-			chains, calls, err = l.dropBefore(before, old)
+		return chains, calls, Wrap("remove old chains", err)
+	}
+	err = l.withoutKeys(func() error {
+		for more := true; more; {
+			var d Dropped
+			err := l.inTurn(func(tx *sql.Tx) (err error) {
+				d, more, err = dropSome(tx, before)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			chains, calls = chains+d.Chains, calls+d.Calls
+		}
+		return l.write(func(tx *sql.Tx) error {
+			_, err := tx.Exec("DELETE FROM passed WHERE last < ?", before)
 			return err
 		})
-	}
-	if err != nil {
-		err = fmt.Errorf("remove old chains: %w", err)
-	}
-	return chains, calls, err
+	})
+	return chains, calls, Wrap("remove old chains", err)
 }
 
-// oldUnchained holds for the calls that DropBefore removes by themselves.
-const oldUnchained = "chain_id IS NULL AND started < ?1 AND (outcome IS NOT NULL OR started < ?1 - ?2)"
+// What DropBefore removes: chains, except those held, and calls by themselves.
+const (
+	oldChains    = "updated < ?1 AND id NOT IN (SELECT value FROM json_each(?3))"
+	oldUnchained = "chain_id IS NULL AND started < ?1 AND (outcome IS NOT NULL OR started < ?1 - ?2)"
+)
 
-func (l *Ledger) dropBefore(before decide.Millis, old []oldChain) (chains, calls int64, err error) {
-	for len(old) > 0 {
-		n, size := 0, int64(0)
-		for n < len(old) && (n == 0 || size+old[n].calls < dropAtOnce) {
-			n, size = n+1, size+old[n].calls+1
-		}
-		var dropped dropped
-		err := l.inTurn(func(tx *sql.Tx) error {
-			still, err := oldChains(tx, before, " AND id IN (SELECT value FROM json_each(?))", idsOf(old[:n]))
-			if err == nil {
-				dropped, err = dropChains(tx, idsOf(still), dropAtOnce)
-			}
-			return err
-		})
-		if err != nil {
-			return chains, calls, err
-		}
-		chains, calls = chains+dropped.chains, calls+dropped.calls
-		if !dropped.more {
-			old = old[n:]
-		}
+// someOldChains selects the first of these chains that have together as many calls as are removed at once, or one that has more.
+const someOldChains = `SELECT id FROM (SELECT id, size, sum(size) OVER (ORDER BY updated, id) AS so_far FROM (
+	SELECT id, updated, (SELECT count(*) FROM (SELECT 1 FROM invocations WHERE chain_id = chains.id LIMIT ?2)) + 1 AS size
+		FROM chains WHERE ` + oldChains + ` ORDER BY updated, id LIMIT ?2)) WHERE so_far <= ?2 OR so_far = size`
+
+// dropSome removes some old chains, or some of what belongs to them, or else some calls without a chain. more reports that there
+// may be more.
+func dropSome(tx *sql.Tx, before decide.Millis) (d Dropped, more bool, err error) {
+	held, err := heldChains(tx)
+	if err != nil {
+		return d, false, err
 	}
-	for more := true; more; {
-		var n int64
-		err := l.inTurn(func(tx *sql.Tx) (err error) {
-			n, err = dropRows(tx, "invocations", oldUnchained, dropAtOnce, before, day)
-			return err
-		})
-		if err != nil {
-			return chains, calls, err
-		}
-		calls, more = calls+n, n == dropAtOnce
+	old, err := Column[int64](tx, someOldChains, before, dropAtOnce, held)
+	switch {
+	case err != nil:
+	case len(old) > 0:
+		d, err = dropChains(tx, old, dropAtOnce)
+	default:
+		d.Calls, err = dropRows(tx, "invocations", oldUnchained, dropAtOnce, before, day)
 	}
-	return chains, calls, l.write(func(tx *sql.Tx) error {
-		_, err := tx.Exec("DELETE FROM passed WHERE last < ?", before)
-		return err
-	})
+	return d, len(old) > 0 || d.Calls == dropAtOnce, err
 }
 
 // inTurn runs f as write does, and then leaves the ledger to others for as long as that took.
@@ -225,59 +201,36 @@ func (l *Ledger) withoutKeys(f func() error) (err error) {
 	return f()
 }
 
-// An oldChain is a chain that DropBefore removes.
-type oldChain struct{ id, calls int64 }
-
-// idsOf returns the numbers of chains as JSON.
-func idsOf(chains []oldChain) string {
-	ids := make([]int64, len(chains))
-	for i, c := range chains {
-		ids[i] = c.id
-	}
-	return EncodeJSON(ids)
-}
-
-// oldChains returns the chains that were last used before a time and of which no live process holds a session.
-func oldChains(q Queryer, before decide.Millis, which string, args ...any) (free []oldChain, err error) {
-	held := map[int64]bool{}
-	err = Each(q, leaseColumns+", s.chain_id FROM leases l CROSS JOIN sessions s ON s.id = l.session_id", func(rows *sql.Rows) error {
+// heldChains returns the chains of which live processes hold sessions, as JSON.
+func heldChains(q Queryer) (string, error) {
+	held := []int64{} // nil would be null
+	err := Each(q, leaseColumns+", s.chain_id FROM leases l CROSS JOIN sessions s ON s.id = l.session_id", func(rows *sql.Rows) error {
 		var chain int64
 		var l lease
 		err := rows.Scan(append(l.fields(), &chain)...)
-		held[chain] = held[chain] || err == nil && l.held()
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = Each(q, "SELECT id, (SELECT count(*) FROM invocations i WHERE i.chain_id = c.id) FROM chains c WHERE updated < ?"+which, func(rows *sql.Rows) error {
-		var c oldChain
-		err := rows.Scan(&c.id, &c.calls)
-		if !held[c.id] {
-			free = append(free, c)
+		if l.held() {
+			held = append(held, chain)
 		}
 		return err
-	}, append([]any{before}, args...)...)
-	return free, err
+	})
+	return EncodeJSON(held), err
 }
 
-// dropped counts what was removed. more reports that the limit was reached before the chains' end.
-type dropped struct {
-	chains, sessions, calls int64
-	more                    bool
-}
+// Dropped counts what was removed.
+type Dropped struct{ Chains, Sessions, Calls int64 }
 
-// dropChains removes chains with all that belongs to them, at most limit calls and sessions each, -1 for all. It
+// dropChains removes chains with all that belongs to them, or at most limit of their calls or sessions, -1 for all. It
 // runs without keys.
-func dropChains(tx *sql.Tx, chains string, limit int64) (d dropped, err error) {
-	const of = "chain_id IN (SELECT value FROM json_each(?))"
-	if d.calls, err = dropRows(tx, "invocations", of, limit, chains); err != nil || d.calls == limit {
-		return dropped{calls: d.calls, more: true}, err
+func dropChains(tx *sql.Tx, chains []int64, limit int64) (d Dropped, err error) {
+	const ofChains = "chain_id IN (SELECT value FROM json_each(?))"
+	ids := EncodeJSON(chains)
+	if d.Calls, err = dropRows(tx, "invocations", ofChains, limit, ids); err != nil || d.Calls == limit {
+		return d, err
 	}
-	if d.sessions, err = dropRows(tx, "sessions", of, limit, chains); err != nil || d.sessions == limit {
-		return dropped{calls: d.calls, sessions: d.sessions, more: true}, err
+	if d.Sessions, err = dropRows(tx, "sessions", ofChains, limit, ids); err != nil || d.Sessions == limit {
+		return d, err
 	}
-	d.chains, err = changed(tx.Exec("DELETE FROM chains WHERE id IN (SELECT value FROM json_each(?))", chains))
+	d.Chains, err = changed(tx.Exec("DELETE FROM chains WHERE id IN (SELECT value FROM json_each(?))", ids))
 	return d, err
 }
 
@@ -286,13 +239,7 @@ var referring = map[string]string{"invocations": "answers WHERE invocation", "se
 
 // dropRows removes calls or sessions, and the rows that refer to them alone.
 func dropRows(tx *sql.Tx, table, which string, limit int64, args ...any) (int64, error) {
-	ids := []int64{}
-	err := Each(tx, fmt.Sprintf("SELECT id FROM %s WHERE %s LIMIT %d", table, which, limit), func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	}, args...)
+	ids, err := Column[int64](tx, fmt.Sprintf("SELECT id FROM %s WHERE %s LIMIT %d", table, which, limit), args...)
 	for _, from := range []string{referring[table], table + " WHERE id"} {
 		if err == nil {
 			_, err = tx.Exec("DELETE FROM "+from+" IN (SELECT value FROM json_each(?))", EncodeJSON(ids))

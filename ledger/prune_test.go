@@ -56,7 +56,7 @@ func TestSessionFiles(t *testing.T) {
 	if len(files) != 2 {
 		t.Fatalf("%+v", files)
 	}
-	want := SessionFile{ID: one.Session, Chain: one.chain, Tool: "claude", Home: "/home/.claude", NativeID: nth(1), State: decide.Live,
+	want := SessionFile{ID: one.Session, Chain: one.Chain, Tool: "claude", Home: "/home/.claude", NativeID: nth(1), State: decide.Live,
 		Created: 1000, LastUsed: 1001, File: "/home/.claude/projects/-project/" + nth(1) + ".jsonl", Stamp: "1", Current: true}
 	if files[0] != want {
 		t.Errorf("%+v\nwant %+v", files[0], want)
@@ -64,7 +64,7 @@ func TestSessionFiles(t *testing.T) {
 	if !files[1].Observed {
 		t.Error("the caller has used the second one himself")
 	}
-	if of := sessionFiles(t, l, two.chain); len(of) != 1 || of[0].ID != two.Session {
+	if of := sessionFiles(t, l, two.Chain); len(of) != 1 || of[0].ID != two.Session {
 		t.Errorf("of the second chain: %+v", of)
 	}
 }
@@ -238,8 +238,8 @@ func TestDropManyCalls(t *testing.T) {
 	for _, part := range []int64{dropAtOnce, dropAtOnce, 1} {
 		err := l.withoutKeys(func() error {
 			return l.write(func(tx *sql.Tx) error {
-				d, err := dropChains(tx, "[1]", dropAtOnce)
-				if d.calls != part || d.more != (part == dropAtOnce) {
+				d, err := dropChains(tx, []int64{1}, dropAtOnce)
+				if d.Calls != part || (d.Chains == 0) != (part == dropAtOnce) {
 					t.Errorf("%+v, want %d calls", d, part)
 				}
 				return err
@@ -285,7 +285,7 @@ func TestARowIsNotUsedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := oneCall(t, l, "old", nth(2), 4*day)
-	if other.Invocation <= old.Invocation || now.Session <= old.Session || now.chain <= old.chain {
+	if other.Invocation <= old.Invocation || now.Session <= old.Session || now.Chain <= old.Chain {
 		t.Errorf("rows are used again: %+v, %+v, %+v", old, other, now)
 	}
 	finish(t, l, long, goodOutcome(nth(3), "done", 4*day))
@@ -353,7 +353,7 @@ func TestForget(t *testing.T) {
 	if would != f {
 		t.Errorf("a dry run counts %+v, then there are %+v", would, f)
 	}
-	if err != nil || f != (Forgotten{1, 2}) {
+	if err != nil || f != (Dropped{1, 1, 2}) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	wantCount(t, l, 0, "SELECT count(*) FROM pragma_foreign_key_check")

@@ -32,6 +32,30 @@ func Each(q Queryer, query string, read func(*sql.Rows) error, args ...any) erro
 	return rows.Err()
 }
 
+// List returns the rows of a query, each as a value whose fields its columns are read into.
+func List[T any](q Queryer, query string, fields func(*T) []any, args ...any) (list []T, err error) {
+	err = Each(q, query, func(rows *sql.Rows) error {
+		var one T
+		err := rows.Scan(fields(&one)...)
+		list = append(list, one)
+		return err
+	}, args...)
+	return list, err
+}
+
+// Column returns the rows of a query that have one column.
+func Column[T any](q Queryer, query string, args ...any) ([]T, error) {
+	return List(q, query, func(value *T) []any { return []any{value} }, args...)
+}
+
+// Wrap returns an error with what it has prevented, nil for nil.
+func Wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
 // InOneMoment runs queries that see no concurrent write. A transaction of database/sql would take
 // the writer's lock.
 func (l *Ledger) InOneMoment(read func(Queryer) error) error {

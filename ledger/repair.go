@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"strings"
 
@@ -66,10 +67,7 @@ func Repair(path, suffix string) (r Repaired, err error) {
 	if err == nil {
 		err = os.Rename(fresh, path)
 	}
-	if err != nil {
-		return r, fmt.Errorf("repair ledger: %w", Explain(err))
-	}
-	return r, nil
+	return r, Wrap("repair ledger", Explain(err))
 }
 
 // checkAt lets SQLite check the ledger at path.
@@ -110,7 +108,7 @@ func removeFiles(path string) {
 
 // recoverInto creates a ledger at fresh from what can be read at damaged.
 func recoverInto(fresh, damaged string) (r Repaired, err error) {
-	old, err := sql.Open("sqlite3", fmt.Sprintf("file:%s?mode=rw&_query_only=1", escapePath(damaged)))
+	old, err := sql.Open("sqlite3", fmt.Sprintf("file:%s?mode=rw&_query_only=1", url.PathEscape(damaged)))
 	if err != nil {
 		return r, err
 	}
@@ -182,14 +180,8 @@ func copyTable(to *sql.Tx, from *sql.DB, table string) error {
 	return nil
 }
 
-func tableNames(q Queryer) (names []string, err error) {
-	err = Each(q, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid", func(rows *sql.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		names = append(names, name)
-		return err
-	})
-	return names, err
+func tableNames(q Queryer) ([]string, error) {
+	return Column[string](q, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
 }
 
 func hasTable(db *sql.DB, table string) bool {

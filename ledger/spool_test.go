@@ -194,7 +194,7 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 	if d.Mode != rewrite.Fresh || d.Reason != reason.PreviousUnknown {
 		t.Errorf("%s (%s) of %q", d.Mode, d.Reason, d.NativeID)
 	}
-	wantCount(t, l, 3, "SELECT count(*) FROM invocations WHERE chain_id = ?", second.chain)
+	wantCount(t, l, 3, "SELECT count(*) FROM invocations WHERE chain_id = ?", second.Chain)
 	wantRow(t, "the call", row(t, l, "invocations", second.Invocation), map[string]any{
 		"mode": rewrite.Fresh, "fell_back": reason.RefusedUnknown, "session_id": nil, "outcome": "ok"})
 	wantRow(t, "another call", row(t, l, "invocations", bystander.Invocation), map[string]any{"fell_back": nil, "session_id": bystander.Session})

@@ -38,7 +38,7 @@ func TestStartFrom(t *testing.T) {
 
 	d, reviewer := beginCall(t, l, roleCall(l, "reviewer", reviewing, 3000))
 	wantSource(t, "reviewer", d, sourceID)
-	if d.Reason != reason.StartedFrom || d.Whole != reason.StartedFrom || d.Chain == coder.chain {
+	if d.Reason != reason.StartedFrom || d.Whole != reason.StartedFrom || d.Chain == coder.Chain {
 		t.Fatalf("%s in chain %d, whole %q", d.Reason, d.Chain, d.Whole)
 	}
 	finish(t, l, reviewer, outcome(nth(2), "/review", 200, "", 4000))

@@ -18,28 +18,22 @@ import (
 // A Ticket represents a running invocation.
 type Ticket struct {
 	Invocation int64
+	Chain      int64 // 0 for none
 	Session    int64
+	Source     int64          // the session that its own is to be a copy of, 0 for none
 	Totals     rewrite.Totals // of the session before this call
 	Left       string         // the session's Outcome.Left before this call
 	call       *Call
 	key        prompt.Key
-	chain      int64
 	Hour       bool // the provider is asked to keep the prompt for an hour
 	transcript bool
 	crowded    bool        // another call of the chain is running
-	source     int64       // the session that its own is a copy of, 0 for none
-	cut        bool        // only part of source was to be copied
+	cut        bool        // only part of Source was to be copied
 	fellBack   reason.Code // why its resume was given up, if that could not be recorded
 	finished   bool        // FinishEarly has recorded its outcome
 	late       pendingTurn // what is recorded with the end of a call if its beginning could not be, Invocation being 0
-	loan       *Loan       // what the call has taken from another book, nil for nothing
+	Loan       *Loan       // what the call has taken from another book, nil for nothing
 }
-
-// Chain returns the number of the call's chain, 0 for none.
-func (t *Ticket) Chain() int64 { return t.chain }
-
-// Source returns the number of the session that the call's own is to be a copy of, 0 for none.
-func (t *Ticket) Source() int64 { return t.source }
 
 // stillHolds reports whether the facts behind the decision are unchanged: the session is as it was
 // and free, and if only a name led to it, no other call has begun under that name.
@@ -49,12 +43,9 @@ func stillHolds(tx *sql.Tx, d decide.Decision, f decide.Facts) (same bool, err e
 	}
 	c := f.Session(d.Session)
 	byItself := c.Continuity.Retains() || d.Reason == reason.StartedFrom // another call may have gone on with it
-	err = tx.QueryRow(`SELECT s.state = ? AND s.last_used = ? AND s.reset = 0 AND (? OR c.session_id = ? AND c.concurrent = ?)
-		FROM sessions s JOIN chains c ON c.id = s.chain_id WHERE s.id = ?`,
-		decide.Live, c.LastUsed, byItself, c.Newest, c.Concurrent, d.Session).Scan(&same)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
+	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM sessions s JOIN chains c ON c.id = s.chain_id
+		WHERE s.id = ? AND s.state = ? AND s.last_used = ? AND s.reset = 0 AND (? OR c.session_id = ? AND c.concurrent = ?))`,
+		d.Session, decide.Live, c.LastUsed, byItself, c.Newest, c.Concurrent).Scan(&same)
 	if err != nil || !same || d.Copy {
 		return same, err
 	}
@@ -69,9 +60,9 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *decide.Decision) error {
 		}
 	}
 	idle, held := known(d.Mode.Continues(), int64(max(0, c.Now-d.LastUsed))), known(d.Mode.Continues(), d.Context.Used)
-	if c.MayKeepHour && t.chain != 0 {
+	if c.MayKeepHour && t.Chain != 0 {
 		var err error
-		if t.Hour, err = hourPays(tx, t.chain, idle, held); err != nil {
+		if t.Hour, err = hourPays(tx, t.Chain, idle, held); err != nil {
 			return err
 		}
 	}
@@ -79,26 +70,26 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *decide.Decision) error {
 	return insert(tx, &t.Invocation, `INSERT INTO invocations
 		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, why_whole, arm, delta_arm, changed, idle, held, caller, proof, unshared, cache_hour, login)
 		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		t.chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
+		t.Chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
 		len(c.Prompt.Text), sent, whole, t.Arm(), t.DeltaArm(), strings.Join(d.Changed, "\t"),
 		idle, held, c.Caller.String(), EncodeJSON(d.Proof), c.Unshared, t.Hour, c.Login)
 }
 
 // join assigns the call its place in a chain, and a session.
 func (t *Ticket) join(tx *sql.Tx, c *Call, d *decide.Decision) (err error) {
-	if t.loan != nil {
-		if err := findLent(tx, d); err != nil {
+	if t.Loan != nil {
+		if d.Chain, d.Session, err = findLent(tx, d.NativeID); err != nil {
 			return err
 		}
 	}
 	created, err := t.ensureChain(tx, c, d.Chain)
 	if err == nil && !created {
-		t.crowded, err = chainHeld(tx, t.chain)
+		t.crowded, err = chainHeld(tx, t.Chain)
 	}
 	if err != nil {
 		return err
 	}
-	d.Chain = t.chain
+	d.Chain = t.Chain
 	t.transcript = d.Continuity.Transcript
 	switch {
 	case d.Mode.Continues() && d.Session == 0: // another machine began it
@@ -117,18 +108,18 @@ func (t *Ticket) join(tx *sql.Tx, c *Call, d *decide.Decision) (err error) {
 // ensureChain sets the call's chain and creates it if there is none. Another process may have
 // created a named chain in the meantime.
 func (t *Ticket) ensureChain(tx *sql.Tx, c *Call, chain int64) (created bool, err error) {
-	t.chain = chain
+	t.Chain = chain
 	if chain == 0 && c.Task != "" {
 		err := tx.QueryRow(namedChain,
-			c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&t.chain)
+			c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&t.Chain)
 		if !errors.Is(err, sql.ErrNoRows) {
 			return false, err
 		}
 	}
-	if t.chain != 0 {
+	if t.Chain != 0 {
 		return false, nil
 	}
-	err = insert(tx, &t.chain, `INSERT INTO chains (id, tool, cwd, home, rule, task, role, created, updated)
+	err = insert(tx, &t.Chain, `INSERT INTO chains (id, tool, cwd, home, rule, task, role, created, updated)
 		VALUES (`+unusedID("chains")+`, ?, ?, ?, ?, ?, ?, ?, ?)`, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, c.Now, c.Now)
 	return true, err
 }
@@ -142,7 +133,7 @@ func (t *Ticket) newSession(tx *sql.Tx, anew bool) error {
 		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape, root, attempt,
 			repository, branch, head, caller, format)
 		VALUES (`+unusedID("sessions")+`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		t.chain, c.Tool, decide.Running, c.Now, c.Now, c.Fingerprints.Settings, c.Fingerprints.Model, c.Fingerprints.Runtime, c.Fingerprints.Auth,
+		t.Chain, c.Tool, decide.Running, c.Now, c.Now, c.Fingerprints.Settings, c.Fingerprints.Model, c.Fingerprints.Runtime, c.Fingerprints.Auth,
 		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeLines(base.Lines), encodeShape(base.Shape), encodeDigests(append([]prompt.Digest{base.First}, base.Blocks...)), c.attempt(),
 		c.Place.Repository, c.Place.Branch, c.Place.Head, c.Caller.String(), Format)
 	if err != nil {
@@ -154,7 +145,7 @@ func (t *Ticket) newSession(tx *sql.Tx, anew bool) error {
 // copySession creates the session that a copy of another one will be. It was sent and answered the
 // same, and has the same age.
 func (t *Ticket) copySession(tx *sql.Tx, source int64, rounds decide.Rounds) error {
-	t.source = source
+	t.Source = source
 	place := t.call.Place
 	err := tx.QueryRow(`INSERT INTO sessions
 		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
@@ -177,7 +168,7 @@ func (t *Ticket) startFrom(tx *sql.Tx, source int64) error {
 	if err := t.newSession(tx, true); err != nil {
 		return err
 	}
-	t.source = source
+	t.Source = source
 	return tx.QueryRow(`UPDATE sessions AS s SET parent_id = p.id, created = p.created, compacted = p.compacted, context_used = p.context_used,
 		context_limit = p.context_limit, totals = p.totals, turns = p.turns, first_model = p.first_model, left_files = p.left_files
 		FROM sessions p WHERE p.id = ? AND s.id = ? RETURNING totals, left_files`, source, t.Session).Scan(&t.Totals, &t.Left)
@@ -190,7 +181,10 @@ func (t *Ticket) takeSession(tx *sql.Tx, anew, continued bool) error {
 	_, err := tx.Exec(`UPDATE chains SET concurrent = concurrent OR ?1,
 		since = CASE WHEN ?2 AND NOT (concurrent OR ?1) THEN ?3 ELSE coalesce(since, session_id) END,
 		session_id = ?3, first_line = CASE WHEN ?4 THEN first_line ELSE ?5 END, updated = max(updated, ?6) WHERE id = ?7`,
-		t.crowded, anew, t.Session, continued, t.call.FirstLine(), t.call.Now, t.chain)
+		t.crowded, anew, t.Session, continued, t.call.FirstLine(), t.call.Now, t.Chain)
+	if err == nil && t.Loan != nil {
+		_, err = tx.Exec("UPDATE sessions SET shared = ? WHERE id = ?", t.Loan.Kind, t.Session)
+	}
 	if err != nil {
 		return err
 	}
@@ -231,7 +225,7 @@ var unfit = map[reason.Code]bool{
 }
 
 func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
-	copied := t.source != 0
+	copied := t.Source != 0
 	sourceDies := copied && unfit[why] && !t.cut // the cut itself may have been refused
 	onlyBusy := !copied && (why == reason.RefusedBusy || why == reason.LateStdin)
 	state := decide.Dead
@@ -242,7 +236,7 @@ func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
 		return err
 	}
 	if _, err := tx.Exec(`UPDATE sessions SET state = CASE WHEN ?1 THEN ?2 ELSE state END, state_why = CASE WHEN ?1 THEN ?3 ELSE state_why END,
-		errors = errors + 1 WHERE id = ?4 AND chain_id = ?5`, sourceDies, decide.Dead, why, t.source, t.chain); err != nil { // not another role's
+		errors = errors + 1 WHERE id = ?4 AND chain_id = ?5`, sourceDies, decide.Dead, why, t.Source, t.Chain); err != nil { // not another role's
 		return err
 	}
 	if _, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", refused); err != nil {

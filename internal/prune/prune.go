@@ -36,12 +36,6 @@ func (p Policy) Check() error {
 	return nil
 }
 
-// A Session is what the policy needs to know about a session.
-type Session struct {
-	ledger.SessionFile
-	Rank int // among the listed sessions of its chain, 0 for the newest
-}
-
 // A Reason says in one word why a session is kept or may be removed.
 type Reason string
 
@@ -76,7 +70,7 @@ const (
 
 // A Verdict says whether a session is kept, and why.
 type Verdict struct {
-	Session
+	ledger.SessionFile
 	Remove  bool
 	Reasons []Reason
 }
@@ -85,11 +79,18 @@ type Verdict struct {
 // calls look for the files of sessions that nothing else keeps; look returns "" if they may be
 // removed.
 func Apply(now decide.Millis, sessions []ledger.SessionFile, p Policy, checkFiles func(ledger.SessionFile) Reason) []Verdict {
+	sorted := slices.SortedFunc(slices.Values(sessions), func(a, b ledger.SessionFile) int {
+		return cmp.Or(cmp.Compare(a.Chain, b.Chain), cmp.Compare(b.LastUsed, a.LastUsed), cmp.Compare(b.ID, a.ID))
+	})
 	var verdicts []Verdict
-	for _, s := range rank(sessions) {
-		v := Verdict{Session: s, Reasons: keeps(now, s, p)}
+	rank := 0 // among the listed sessions of its chain
+	for i, s := range sorted {
+		if rank++; i == 0 || s.Chain != sorted[i-1].Chain {
+			rank = 0
+		}
+		v := Verdict{SessionFile: s, Reasons: keeps(now, s, rank, p)}
 		if len(v.Reasons) == 0 {
-			if why := checkFiles(s.SessionFile); why != "" {
+			if why := checkFiles(s); why != "" {
 				v.Reasons = []Reason{why}
 			}
 		}
@@ -101,22 +102,7 @@ func Apply(now decide.Millis, sessions []ledger.SessionFile, p Policy, checkFile
 	return verdicts
 }
 
-// rank orders the sessions and numbers them within their chains.
-func rank(sessions []ledger.SessionFile) []Session {
-	sorted := slices.SortedFunc(slices.Values(sessions), func(a, b ledger.SessionFile) int {
-		return cmp.Or(cmp.Compare(a.Chain, b.Chain), cmp.Compare(b.LastUsed, a.LastUsed), cmp.Compare(b.ID, a.ID))
-	})
-	ranked := make([]Session, len(sorted))
-	for i, s := range sorted {
-		ranked[i].SessionFile = s
-		if i > 0 && s.Chain == sorted[i-1].Chain {
-			ranked[i].Rank = ranked[i-1].Rank + 1
-		}
-	}
-	return ranked
-}
-
-func keeps(now decide.Millis, s Session, p Policy) (why []Reason) {
+func keeps(now decide.Millis, s ledger.SessionFile, rank int, p Policy) (why []Reason) {
 	idle, age, over := now-s.LastUsed, now-s.Created, superseded(now, s, p)
 	add := func(r Reason, holds bool) {
 		if holds {
@@ -126,19 +112,19 @@ func keeps(now decide.Millis, s Session, p Policy) (why []Reason) {
 	add(Leased, s.Held)
 	add(Future, idle < 0 || age < 0)
 	add(Within, !over && p.KeepWithin > 0 && idle >= 0 && idle <= p.KeepWithin)
-	add(Last, !over && s.Rank < p.KeepLast)
+	add(Last, !over && rank < p.KeepLast)
 	add(Resumable, !over && s.Current && s.State == decide.Live && !s.Reset && idle <= p.TTL && age <= p.MaxAge)
 	add(Observed, s.Observed)
 	return why
 }
 
 // superseded reports whether a session was continued in copies, and neither used nor continued for long enough since.
-func superseded(now decide.Millis, s Session, p Policy) bool {
+func superseded(now decide.Millis, s ledger.SessionFile, p Policy) bool {
 	return p.Superseded > 0 && s.Superseded > 0 && now-max(s.Superseded, s.LastUsed) > p.Superseded
 }
 
 // removalReasons returns why a session may be removed that no part of the policy keeps.
-func removalReasons(now decide.Millis, s Session, p Policy) (why []Reason) {
+func removalReasons(now decide.Millis, s ledger.SessionFile, p Policy) (why []Reason) {
 	if superseded(now, s, p) {
 		return []Reason{Copied}
 	}

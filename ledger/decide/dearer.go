@@ -81,13 +81,16 @@ type Meter struct {
 	Missed                               int     // how many of the latest ones in a row missed the provider's cache
 }
 
-// Add counts a run: older ones weigh less with each.
-func (m *Meter) Add(u rewrite.Usage, duration, now Millis) {
+// Add counts a run, which may have missed the provider's cache: older ones weigh less with each.
+func (m *Meter) Add(u rewrite.Usage, duration, now Millis, missed bool) {
 	if distance(now, m.Last) > meterForgets {
 		*m = Meter{}
 	}
 	m.Runs++
 	m.Last = now
+	if m.Missed++; !missed {
+		m.Missed = 0
+	}
 	share := 1 / float64(min(m.Runs, MeterMemory))
 	for _, kind := range []struct {
 		average *float64
@@ -101,15 +104,6 @@ func (m *Meter) Add(u rewrite.Usage, duration, now Millis) {
 	}
 	m.Priced++
 	m.Cost += (float64(u.CostNano) - m.Cost) / float64(min(m.Priced, MeterMemory))
-}
-
-// NoteCache notes whether the latest run missed the provider's cache.
-func (m *Meter) NoteCache(missed bool) {
-	if !missed {
-		m.Missed = 0
-		return
-	}
-	m.Missed++
 }
 
 // inMoney reports whether every run that the averages cover has a known cost.
@@ -181,15 +175,7 @@ func (m *Meters) BeginTrial(now Millis) {
 // pause must still end.
 func distance(a, b Millis) Millis { return Millis(math.Abs(float64(a - b))) }
 
-// Of returns the meter that counts the runs of one side.
+// Of returns the meter that counts the runs of one side, nil for Unmeasured.
 func (m *Meters) Of(s Side) *Meter {
-	switch s {
-	case Resumed:
-		return &m.Resumed
-	case FollowUp:
-		return &m.FollowUp
-	case FirstRun:
-		return &m.First
-	}
-	return nil
+	return map[Side]*Meter{Resumed: &m.Resumed, FollowUp: &m.FollowUp, FirstRun: &m.First}[s]
 }

@@ -9,7 +9,7 @@ import (
 func TestMeter(t *testing.T) {
 	var m Meter
 	for i := range 10 * MeterMemory {
-		m.Add(rewrite.Usage{Known: true, Input: 100, CostNano: 7, CostKnown: i != 0}, 3, Millis(i))
+		m.Add(rewrite.Usage{Known: true, Input: 100, CostNano: 7, CostKnown: i != 0}, 3, Millis(i), false)
 		if i > 0 && m.inMoney() != (i >= MeterMemory) {
 			t.Fatalf("after %d runs, %d with a price: in money %v", m.Runs, m.Priced, m.inMoney())
 		}
@@ -18,12 +18,12 @@ func TestMeter(t *testing.T) {
 		t.Errorf("runs that are all alike average to %+v", m)
 	}
 	for i := range 4 * MeterMemory {
-		m.Add(rewrite.Usage{Known: true, Input: 200}, 3, Millis(i))
+		m.Add(rewrite.Usage{Known: true, Input: 200}, 3, Millis(i), false)
 	}
 	if m.Input < 198 {
 		t.Errorf("what is long past still weighs: %v", m.Input)
 	}
-	m.Add(rewrite.Usage{Known: true, Input: 1}, 1, 2*meterForgets)
+	m.Add(rewrite.Usage{Known: true, Input: 1}, 1, 2*meterForgets, false)
 	if m.Runs != 1 || m.Input != 1 {
 		t.Errorf("after a long silence: %+v", m)
 	}

@@ -64,7 +64,7 @@ func (r *Run) price(money bool) float64 {
 		return float64(r.Usage.CostNano)
 	}
 	var m Meter
-	m.Add(r.Usage, 0, 0)
+	m.Add(r.Usage, 0, 0, r.Missed)
 	return m.weighted()
 }
 

@@ -1,9 +1,6 @@
 package history
 
 import (
-	"database/sql"
-	"fmt"
-
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -28,22 +25,15 @@ type Tally struct {
 // Tallies counts the selected calls.
 func Tallies(l *ledger.Ledger, f Filter) ([]Tally, error) {
 	where, args := f.selects("")
-	var all []Tally
-	err := ledger.Each(l, `
+	all, err := ledger.List(l, `
 		SELECT tool, mode, reason, coalesce(fell_back, ''), coalesce(outcome, ''), count(*), coalesce(sum(duration), 0),
 			sum(prompt_bytes), sum(sent_bytes), count(input), coalesce(sum(input), 0), coalesce(sum(cache_read), 0),
 			coalesce(sum(cache_write), 0), coalesce(sum(output), 0), count(cost), coalesce(sum(cost), 0)
-		FROM invocations WHERE `+where+` GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`, func(rows *sql.Rows) error {
-		var t Tally
-		err := rows.Scan(&t.Tool, &t.Mode, &t.Reason, &t.FellBack, &t.Outcome, &t.Calls, &t.Millis, &t.PromptBytes, &t.SentBytes,
-			&t.Metered, &t.Input, &t.CacheRead, &t.CacheWrite, &t.Output, &t.Priced, &t.Cost)
-		all = append(all, t)
-		return err
+		FROM invocations WHERE `+where+` GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`, func(t *Tally) []any {
+		return []any{&t.Tool, &t.Mode, &t.Reason, &t.FellBack, &t.Outcome, &t.Calls, &t.Millis, &t.PromptBytes, &t.SentBytes,
+			&t.Metered, &t.Input, &t.CacheRead, &t.CacheWrite, &t.Output, &t.Priced, &t.Cost}
 	}, args...)
-	if err != nil {
-		return nil, fmt.Errorf("count calls: %w", err)
-	}
-	return all, nil
+	return all, ledger.Wrap("count calls", err)
 }
 
 // A Census counts the sessions of one tool in one state.
@@ -55,16 +45,8 @@ type Census struct {
 
 // Sessions counts all sessions. One whose run was lost counts as killed.
 func Sessions(l *ledger.Ledger) ([]Census, error) {
-	var all []Census
-	err := ledger.Each(l, `SELECT tool, iif(state = 'running' AND NOT EXISTS (SELECT 1 FROM invocations i
-		WHERE i.chain_id = s.chain_id AND i.session_id = s.id AND i.outcome IS NULL), 'killed', state), count(*) FROM sessions s GROUP BY 1, 2 ORDER BY 1, 2`, func(rows *sql.Rows) error {
-		var c Census
-		err := rows.Scan(&c.Tool, &c.State, &c.Sessions)
-		all = append(all, c)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("count sessions: %w", err)
-	}
-	return all, nil
+	all, err := ledger.List(l, `SELECT tool, iif(state = 'running' AND NOT EXISTS (SELECT 1 FROM invocations i
+		WHERE i.chain_id = s.chain_id AND i.session_id = s.id AND i.outcome IS NULL), 'killed', state), count(*) FROM sessions s GROUP BY 1, 2 ORDER BY 1, 2`,
+		func(c *Census) []any { return []any{&c.Tool, &c.State, &c.Sessions} })
+	return all, ledger.Wrap("count sessions", err)
 }

@@ -23,15 +23,6 @@ const (
 // Always is the period that contains every call.
 var Always = Period{math.MinInt64, math.MaxInt64}
 
-// holds returns a condition with the period's two ends as arguments. For all calls it avoids the
-// index: reading the table sequentially is faster.
-func (p Period) holds() string {
-	if p == Always {
-		return "+started >= ? AND +started < ?"
-	}
-	return "started >= ? AND started < ?"
-}
-
 // A Filter selects calls. The zero value selects all; every field that is set must match.
 type Filter struct {
 	Period     Period // the zero value is Always
@@ -79,7 +70,13 @@ func (f Filter) where(prefix string) (condition string, args []any) {
 	if f.Chain != 0 {
 		add("$chain_id = ?", f.Chain)
 	}
-	f.ofPlace(add)
+	if f.Tool != "" {
+		add("$tool = ?", f.Tool)
+	}
+	if f.Directory != "" {
+		below := strings.TrimSuffix(f.Directory, "/")
+		add("($cwd = ? OR $cwd >= ? AND $cwd < ?)", f.Directory, below+"/", below+"0") // 0 follows /
+	}
 	if f.Task != "" {
 		add("$chain_id IN (SELECT id FROM chains WHERE task = ?)", f.Task)
 	}
@@ -106,29 +103,24 @@ func (f Filter) where(prefix string) (condition string, args []any) {
 	return strings.Join(all, " AND "), args
 }
 
-// ofPlace adds what selects by the tool and the directory.
-func (f Filter) ofPlace(add func(condition string, values ...any)) {
-	if f.Tool != "" {
-		add("$tool = ?", f.Tool)
-	}
-	if f.Directory != "" {
-		below := strings.TrimSuffix(f.Directory, "/")
-		add("($cwd = ? OR $cwd >= ? AND $cwd < ?)", f.Directory, below+"/", below+"0") // 0 follows /
-	}
-}
-
-// selects returns the whole filter as a condition and its arguments.
+// selects returns the whole filter as a condition and its arguments. To select all calls it avoids the index of times: reading the
+// table sequentially is faster.
 func (f Filter) selects(prefix string) (condition string, args []any) {
-	condition, args = f.where(prefix)
-	p := f.Times()
-	return strings.ReplaceAll(p.holds(), "started", prefix+"started") + " AND " + condition, append([]any{p.Since, p.Until}, args...)
+	if f.Times() == Always {
+		return f.among(prefix)
+	}
+	return f.during(prefix+"started", prefix)
 }
 
 // among is selects for calls that are found by another index than that of times.
 func (f Filter) among(prefix string) (condition string, args []any) {
+	return f.during("+"+prefix+"started", prefix)
+}
+
+func (f Filter) during(started, prefix string) (condition string, args []any) {
 	condition, args = f.where(prefix)
 	p := f.Times()
-	return fmt.Sprintf("+%[1]sstarted >= ? AND +%[1]sstarted < ? AND %[2]s", prefix, condition), append([]any{p.Since, p.Until}, args...)
+	return started + " >= ? AND " + started + " < ? AND " + condition, append([]any{p.Since, p.Until}, args...)
 }
 
 // ofCalls returns a condition that holds where some selected call has the value of owner in a column.

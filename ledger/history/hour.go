@@ -1,7 +1,6 @@
 package history
 
 import (
-	"fmt"
 	"slices"
 
 	"reprise/ledger"
@@ -42,8 +41,5 @@ func HourRows(l *ledger.Ledger, w Wanted) ([]HourRow, error) {
 			row.Missed += saves
 		}
 	})
-	if err != nil {
-		return nil, fmt.Errorf("sum up pauses: %w", err)
-	}
-	return all, nil
+	return all, ledger.Wrap("sum up pauses", err)
 }

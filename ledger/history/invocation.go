@@ -119,9 +119,7 @@ func Invocations(l *ledger.Ledger, f Filter) iter.Seq2[Invocation, error] {
 		var after int64
 		err := ledger.Each(l, "SELECT coalesce(min(id), ?) - 1 FROM invocations WHERE started >= ?",
 			func(rows *sql.Rows) error { return rows.Scan(&after) }, int64(math.MaxInt64), f.Times().Since)
-		if err != nil {
-			err = fmt.Errorf("list calls: %w", err)
-		}
+		err = ledger.Wrap("list calls", err)
 		for err == nil {
 			var some []Invocation
 			some, err = readInvocations(l, "i.id > ? AND "+among+" ORDER BY i.id LIMIT ?", slices.Concat([]any{after}, args, []any{batch})...)
@@ -169,14 +167,7 @@ func RunningInvocations(l *ledger.Ledger, f Filter, now decide.Millis) (list []I
 
 // FindInvocation returns one call, or sql.ErrNoRows if there is none.
 func FindInvocation(l *ledger.Ledger, id int64) (Invocation, error) {
-	rows, err := readInvocations(l, "i.id = ?", id)
-	if err == nil && len(rows) == 0 {
-		err = sql.ErrNoRows
-	}
-	if err != nil {
-		return Invocation{}, err
-	}
-	return rows[0], nil
+	return onlyOne(readInvocations(l, "i.id = ?", id))
 }
 
 // recentCalls is among how many of the latest calls LastIn and RunningInvocations search.
@@ -184,14 +175,7 @@ const recentCalls = 1000
 
 // LastIn returns the latest call in a directory, or sql.ErrNoRows if none of the latest calls was made there.
 func LastIn(l *ledger.Ledger, cwd string) (Invocation, error) {
-	rows, err := readInvocations(l, "i.cwd = ? AND i.id > (SELECT max(id) FROM invocations) - ? ORDER BY i.id DESC LIMIT 1", cwd, recentCalls)
-	if err == nil && len(rows) == 0 {
-		err = sql.ErrNoRows
-	}
-	if err != nil {
-		return Invocation{}, err
-	}
-	return rows[0], nil
+	return onlyOne(readInvocations(l, "i.cwd = ? AND i.id > (SELECT max(id) FROM invocations) - ? ORDER BY i.id DESC LIMIT 1", cwd, recentCalls))
 }
 
 // InvocationsSince returns the calls after the given one, and those of running that have ended
@@ -202,19 +186,22 @@ func InvocationsSince(l *ledger.Ledger, id int64, running []int64, f Filter) ([]
 		append([]any{id, ledger.EncodeJSON(append([]int64{}, running...))}, args...)...)
 }
 
-func readInvocations(l *ledger.Ledger, where string, args ...any) (list []Invocation, err error) {
-	err = eachInvocation(l, l, where, func(i Invocation) { list = append(list, i) }, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list calls: %w", err)
-	}
-	return list, nil
+func readInvocations(l *ledger.Ledger, where string, args ...any) ([]Invocation, error) {
+	list, err := invocationsIn(l, l, where, args...)
+	return list, ledger.Wrap("list calls", err)
 }
 
-func eachInvocation(l *ledger.Ledger, q ledger.Queryer, where string, see func(Invocation), args ...any) error {
-	return ledger.Each(q, "SELECT "+invocationColumns(l)+" FROM "+invocationTables+" WHERE "+where, func(rows *sql.Rows) error {
-		var i Invocation
-		err := rows.Scan(i.columns()...)
-		see(i)
-		return err
-	}, args...)
+func invocationsIn(l *ledger.Ledger, q ledger.Queryer, where string, args ...any) ([]Invocation, error) {
+	return ledger.List(q, "SELECT "+invocationColumns(l)+" FROM "+invocationTables+" WHERE "+where, (*Invocation).columns, args...)
+}
+
+// onlyOne returns a list's call, or sql.ErrNoRows if it has none.
+func onlyOne(list []Invocation, err error) (Invocation, error) {
+	if err == nil && len(list) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return Invocation{}, err
+	}
+	return list[0], nil
 }

@@ -7,6 +7,7 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
@@ -16,8 +17,7 @@ type ChainRow struct {
 	Tool, Cwd        string
 	Task, Role       string
 	Created, Updated decide.Millis
-	Calls            int
-	Resumed          int
+	Calls, Resumed   int
 	Sessions         []SessionRow // the newest first
 	Last             Invocation
 }
@@ -53,10 +53,7 @@ func Unshared(l *ledger.Ledger, since decide.Millis) (calls map[string]int64, er
 		calls[why] = n
 		return err
 	}, since)
-	if err != nil {
-		return nil, fmt.Errorf("count calls that were not shared: %w", err)
-	}
-	return calls, nil
+	return calls, ledger.Wrap("count calls that were not shared", err)
 }
 
 // Chains returns the chains, the most recently used first.
@@ -65,20 +62,15 @@ func Chains(l *ledger.Ledger, w Wanted) ([]ChainRow, error) {
 	of.Chain, of.Tool = 0, ""
 	condition, args := of.ofCalls("chain_id", "c.id")
 	args = append([]any{w.Chain, w.Chain, w.Tool, w.Tool, w.Live, decide.Live, decide.Running}, append(args, w.limit())...)
-	var chains []ChainRow
-	err := ledger.Each(l, `
+	chains, err := ledger.List(l, `
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+ran+`),
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+continued+`), `+invocationColumns(l)+`
 		FROM chains c JOIN `+invocationTables+`
 		WHERE i.id = (SELECT max(id) FROM invocations WHERE chain_id = c.id) AND (? = 0 OR c.id = ?) AND (? = '' OR c.tool = ?)
 			AND (NOT ? OR EXISTS (SELECT 1 FROM sessions s WHERE `+ledger.SinceBegun+` AND s.state IN (?, ?) AND s.reset = 0)) AND `+condition+`
-		ORDER BY c.updated DESC, c.id DESC LIMIT ?`, func(rows *sql.Rows) error {
-		var c ChainRow
-		err := rows.Scan(append([]any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated, &c.Calls, &c.Resumed},
-			c.Last.columns()...)...)
-		chains = append(chains, c)
-		return err
+		ORDER BY c.updated DESC, c.id DESC LIMIT ?`, func(c *ChainRow) []any {
+		return append([]any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated, &c.Calls, &c.Resumed}, c.Last.columns()...)
 	}, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list chains: %w", err)
@@ -102,15 +94,11 @@ func SessionRows(l *ledger.Ledger, w Wanted) ([]SessionRow, error) {
 	of.Chain, of.Tool = 0, ""
 	condition, args := of.ofCalls("session_id", "sessions.id")
 	args = append([]any{w.Chain, w.Tool, w.Tool}, append(args, w.limit())...)
-	var sessions []SessionRow
-	err := ledger.Each(l, `SELECT id, chain_id, tool, coalesce(native_id, ''), state, state_why, reset, coalesce(version, ''),
+	sessions, err := ledger.List(l, `SELECT id, chain_id, tool, coalesce(native_id, ''), state, state_why, reset, coalesce(version, ''),
 		model, first_model, turns, context_used, context_limit, created, last_used, base_bytes,
-		coalesce((SELECT p.native_id FROM sessions p WHERE p.id = sessions.parent_id), '') FROM sessions WHERE `+where+` AND `+condition+` ORDER BY `+order+` LIMIT ?`, func(rows *sql.Rows) error {
-		var s SessionRow
-		err := rows.Scan(&s.ID, &s.Chain, &s.Tool, &s.NativeID, &s.State, &s.Why, &s.Reset, &s.Version, &s.Model, &s.Answered, &s.Turns,
-			&s.Context.Used, &s.Context.Limit, &s.Created, &s.LastUsed, &s.BaseBytes, &s.Parent)
-		sessions = append(sessions, s)
-		return err
+		coalesce((SELECT p.native_id FROM sessions p WHERE p.id = sessions.parent_id), '') FROM sessions WHERE `+where+` AND `+condition+` ORDER BY `+order+` LIMIT ?`, func(s *SessionRow) []any {
+		return []any{&s.ID, &s.Chain, &s.Tool, &s.NativeID, &s.State, &s.Why, &s.Reset, &s.Version, &s.Model, &s.Answered, &s.Turns,
+			&s.Context.Used, &s.Context.Limit, &s.Created, &s.LastUsed, &s.BaseBytes, &s.Parent}
 	}, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
@@ -135,18 +123,13 @@ func Bounded(l *ledger.Ledger, since decide.Millis, most int64) (decide.Millis, 
 			since = max(since, began)
 			return err
 		}, most)
-	if err != nil {
-		return 0, fmt.Errorf("list calls: %w", err)
-	}
-	return since, nil
+	return since, ledger.Wrap("list calls", err)
 }
 
 // DataVersion returns a number that changes when another process has written to the ledger.
 func DataVersion(l *ledger.Ledger) (version int64, err error) {
-	if err = ledger.Each(l, "PRAGMA data_version", func(rows *sql.Rows) error { return rows.Scan(&version) }); err != nil {
-		return 0, fmt.Errorf("look at ledger: %w", err)
-	}
-	return version, nil
+	err = ledger.Each(l, "PRAGMA data_version", func(rows *sql.Rows) error { return rows.Scan(&version) })
+	return version, ledger.Wrap("look at ledger", err)
 }
 
 // Totals are sums over calls.
@@ -172,8 +155,20 @@ func SumUp(l *ledger.Ledger, f Filter) (t Totals, err error) {
 		coalesce(sum(prompt_bytes) FILTER (WHERE `+managed+`), 0), coalesce(sum(sent_bytes) FILTER (WHERE `+managed+`), 0) FROM invocations WHERE `+where, func(rows *sql.Rows) error {
 		return rows.Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Forked, &t.Fresh, &t.Observed, &t.Stopped, &t.Never, &t.PromptBytes, &t.SentBytes)
 	}, append([]any{rewrite.Fork, rewrite.Fresh, rewrite.Observe, reason.Never}, ofCalls...)...)
-	if err != nil {
-		return Totals{}, fmt.Errorf("sum up calls: %w", err)
-	}
-	return t, nil
+	return t, ledger.Wrap("sum up calls", err)
+}
+
+// WholePrompts are numbers of resumed calls that sent their whole prompt.
+type WholePrompts struct {
+	Short int64 // prompts so short that none of them is shortened
+	Long  int64 // all others
+}
+
+// CountWhole counts the selected calls that were resumed with their whole prompt.
+func CountWhole(l *ledger.Ledger, f Filter) (w WholePrompts, err error) {
+	where, args := f.selects("")
+	err = ledger.Each(l, "SELECT coalesce(sum(prompt_bytes < ?), 0), coalesce(sum(prompt_bytes >= ?), 0) FROM invocations WHERE "+continued+
+		" AND sent_bytes >= prompt_bytes AND "+where, func(rows *sql.Rows) error { return rows.Scan(&w.Short, &w.Long) },
+		append([]any{prompt.ShortPromptBytes, prompt.ShortPromptBytes}, args...)...)
+	return w, ledger.Wrap("count whole prompts", err)
 }

@@ -3,11 +3,9 @@ package history
 import (
 	"cmp"
 	"database/sql"
-	"fmt"
 	"slices"
 
 	"reprise/ledger"
-	"reprise/ledger/decide"
 )
 
 // A Snapshot is the content of a report, all from one moment.
@@ -20,13 +18,8 @@ type Snapshot struct {
 
 // ChainCalls are a chain and its calls in the period.
 type ChainCalls struct {
-	ID             int64
-	Tool, Cwd      string
-	Task, Role     string
-	Created        decide.Millis
-	Updated        decide.Millis
-	Calls, Resumed int64
-	Latest         []Invocation // the earliest first
+	ChainRow              // without its sessions and its latest invocation
+	Latest   []Invocation // the earliest first
 }
 
 // SnapshotLimits bounds the size of a snapshot, however large the ledger is.
@@ -44,20 +37,18 @@ const recently = 500
 func ReadSnapshot(l *ledger.Ledger, f Filter, longPrompt int64, most SnapshotLimits) (s Snapshot, err error) {
 	err = l.InOneMoment(func(q ledger.Queryer) (err error) {
 		if s.Slices, err = readFineSlices(q, f, longPrompt, most.Keys); err != nil {
-			return fmt.Errorf("sum up days: %w", err)
+			return ledger.Wrap("sum up days", err)
 		}
-		if s.Peers, err = peers(q, f, longPrompt); err != nil {
-			return fmt.Errorf("sum up days: %w", err)
+		if s.Peers, err = Peers(q, f, longPrompt); err != nil {
+			return err
 		}
 		if slices.ContainsFunc(s.Slices, func(s Slice) bool { return s.Arm != "" }) { // for a million calls it takes a second
-			if s.Arms, err = arms(q, f); err != nil {
-				return fmt.Errorf("sum up chains: %w", err)
+			if s.Arms, err = Arms(q, f); err != nil {
+				return err
 			}
 		}
-		if s.Chains, err = chainCalls(l, q, f, most); err != nil {
-			return fmt.Errorf("list chains: %w", err)
-		}
-		return nil
+		s.Chains, err = chainCalls(l, q, f, most)
+		return ledger.Wrap("list chains", err)
 	})
 	return s, err
 }
@@ -67,15 +58,12 @@ func chainCalls(l *ledger.Ledger, q ledger.Queryer, f Filter, most SnapshotLimit
 	of := f
 	of.Period = Period{}
 	condition, args := of.ofCalls("chain_id", "c.id")
-	err = ledger.Each(q, `SELECT id, tool, cwd, task, role, created, updated FROM (
+	chains, err = ledger.List(q, `SELECT id, tool, cwd, task, role, created, updated FROM (
 			SELECT *, (SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+ran+`) AS calls FROM chains c
 			WHERE updated >= ? AND created < ? AND `+condition+` ORDER BY updated DESC, id DESC LIMIT ?)
 		ORDER BY calls DESC, updated DESC, id DESC LIMIT ?`,
-		func(rows *sql.Rows) error {
-			var c ChainCalls
-			err := rows.Scan(&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated)
-			chains = append(chains, c)
-			return err
+		func(c *ChainCalls) []any {
+			return []any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated}
 		}, slices.Concat([]any{p.Since, p.Until}, args, []any{recently, most.Chains})...)
 	if err != nil {
 		return nil, err
@@ -98,8 +86,8 @@ func (c *ChainCalls) read(l *ledger.Ledger, q ledger.Queryer, f Filter, most int
 		func(rows *sql.Rows) error { return rows.Scan(&c.Calls, &c.Resumed) }, args...); err != nil {
 		return err
 	}
-	err := eachInvocation(l, q, "i.chain_id = ? AND "+among+" ORDER BY i.id DESC LIMIT ?",
-		func(i Invocation) { c.Latest = append(c.Latest, i) }, append(args, most)...)
+	var err error
+	c.Latest, err = invocationsIn(l, q, "i.chain_id = ? AND "+among+" ORDER BY i.id DESC LIMIT ?", append(args, most)...)
 	slices.Reverse(c.Latest)
 	return err
 }

@@ -134,15 +134,7 @@ type ChainSums struct {
 }
 
 // Arms sums up, chain by chain, the selected calls that were made while there was a control group.
-func Arms(l *ledger.Ledger, f Filter) ([]ChainSums, error) {
-	chains, err := arms(l, f)
-	if err != nil {
-		return nil, fmt.Errorf("sum up chains: %w", err)
-	}
-	return chains, nil
-}
-
-func arms(q ledger.Queryer, f Filter) (chains []ChainSums, err error) {
+func Arms(q ledger.Queryer, f Filter) (chains []ChainSums, err error) {
 	where, args := f.selects("")
 	// Both keys in one number: SQLite sorts that in two thirds of the time.
 	err = ledger.Each(q, "SELECT chain_id * 2 + (arm = ?), "+sumColumns+" FROM invocations WHERE arm <> '' AND "+managed+" AND "+where+" GROUP BY 1",
@@ -156,5 +148,5 @@ func arms(q ledger.Queryer, f Filter) (chains []ChainSums, err error) {
 			chains = append(chains, c)
 			return err
 		}, append([]any{ledger.Control}, args...)...)
-	return chains, err
+	return chains, ledger.Wrap("sum up chains", err)
 }

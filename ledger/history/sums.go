@@ -103,35 +103,18 @@ func (s Slice) Managed() bool { return s.Mode == rewrite.Fresh || s.Mode.Continu
 const OtherKeys = "\x00"
 
 // Slices sums up the selected calls, as a snapshot does.
-func Slices(l *ledger.Ledger, f Filter, longPrompt int64) (list []Slice, err error) {
-	err = l.InOneMoment(func(q ledger.Queryer) error {
-		list, err = readSlices(q, f, longPrompt, "''", "''")
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("sum up days: %w", err)
-	}
-	return list, nil
+func Slices(q ledger.Queryer, f Filter, longPrompt int64) ([]Slice, error) {
+	list, err := readSlices(q, f, longPrompt, "''", "''")
+	return list, ledger.Wrap("sum up days", err)
 }
 
 // Peers sums up all calls of the filter's period, with which the selected ones can be compared. It returns nil if all are selected.
-func Peers(l *ledger.Ledger, f Filter, longPrompt int64) (all []Slice, err error) {
-	err = l.InOneMoment(func(q ledger.Queryer) error {
-		all, err = peers(q, f, longPrompt)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("sum up days: %w", err)
-	}
-	return all, nil
-}
-
-func peers(q ledger.Queryer, f Filter, longPrompt int64) ([]Slice, error) {
+func Peers(q ledger.Queryer, f Filter, longPrompt int64) ([]Slice, error) {
 	all := Filter{Period: f.Period}
 	if f == all {
 		return nil, nil
 	}
-	return readSlices(q, all, longPrompt, "''", "''")
+	return Slices(q, all, longPrompt)
 }
 
 // What readSlices reads about calls, in the bits below their day.
@@ -213,14 +196,7 @@ func readFineSlices(q ledger.Queryer, f Filter, longPrompt int64, most int) ([]S
 // arguments. OtherKeys is one of that many keys, and stands for several.
 func mostCalled(q ledger.Queryer, by By, f Filter, most int) (expression string, keys []any, err error) {
 	where, args := f.selects("")
-	var values []string
-	err = ledger.Each(q, "SELECT "+by.column()+" FROM invocations WHERE "+managed+" AND "+where+" GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?",
-		func(rows *sql.Rows) error {
-			var value string
-			err := rows.Scan(&value)
-			values = append(values, value)
-			return err
-		}, append(args, most+1)...)
+	values, err := ledger.Column[string](q, "SELECT "+by.column()+" FROM invocations WHERE "+managed+" AND "+where+" GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?", append(args, most+1)...)
 	if len(values) <= most {
 		return by.column(), nil, err
 	}

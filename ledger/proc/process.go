@@ -26,12 +26,12 @@ func This() Process { return ByPID(os.Getpid()) }
 
 // ByPID identifies the process that has pid now.
 func ByPID(pid int) Process {
-	return Process{Boot: bootID(), PID: pid, Start: startTime(pid)}
+	return Process{Boot: BootID(), PID: pid, Start: startTime(pid)}
 }
 
 // Alive reports whether the process still runs. If another process has taken over the PID, or the
 // system was rebooted, it does not.
-func (p Process) Alive() bool { return p.aliveIn(bootID(), exists, startTime) }
+func (p Process) Alive() bool { return p.aliveIn(BootID(), exists, startTime) }
 
 func (p Process) aliveIn(boot string, exists func(pid int) bool, start func(pid int) int64) bool {
 	return p.PID > 0 && p.Boot == boot && exists(p.PID) && (p.Start == 0 || p.Start == start(p.PID))
@@ -42,13 +42,10 @@ func exists(pid int) bool {
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
-// bootID is "" on systems that do not report it. There, the PID and whether it exists must suffice.
-var bootID = sync.OnceValue(func() string {
+// BootID identifies the current boot, "" if the system does not report it. There, the PID and whether it exists must suffice.
+var BootID = sync.OnceValue(func() string {
 	return strings.TrimSpace(systemFile("/proc/sys/kernel/random/boot_id"))
 })
-
-// BootID identifies the current boot, "" if the system does not report it.
-func BootID() string { return bootID() }
 
 // systemFile returns the content of a short system file, "" if it does not exist. It makes three
 // system calls where os.ReadFile makes nine.

@@ -234,7 +234,12 @@ func (r *Call) leaveOut(d decide.Decision, sent prompt.Sent, c *ledger.FreshCall
 
 // Relate returns how a prompt relates to an earlier one, as far as the digests of their blocks show.
 func Relate(before, now []prompt.Digest) reason.Code {
-	kept := len(now) - fresh(before, now)
+	kept := 0
+	for _, d := range now {
+		if slices.Contains(before, d) {
+			kept++
+		}
+	}
 	switch {
 	case slices.Equal(before, now):
 		return reason.Identical
@@ -246,14 +251,4 @@ func Relate(before, now []prompt.Digest) reason.Code {
 		return reason.Revises
 	}
 	return reason.Unrelated
-}
-
-// fresh counts the blocks of a prompt that an earlier one does not have.
-func fresh(before, now []prompt.Digest) (n int) {
-	for _, d := range now {
-		if !slices.Contains(before, d) {
-			n++
-		}
-	}
-	return n
 }

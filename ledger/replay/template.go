@@ -31,7 +31,6 @@ type Template struct {
 	First, Last     decide.Millis       // when the first and the last of the calls began
 	Latest          ledger.FreshCall    // the last of the calls
 	begun           map[int64]*call     // by session: the call with which its run began
-	openings        map[string]struct{} // those of Openings
 }
 
 // Templates searches fresh calls that no rule named for those that a rule with this policy could have named. The most useful
@@ -69,10 +68,9 @@ type templateKey struct {
 }
 
 func (f *templateFinder) add(c *call) {
-	begins := fmt.Sprintf("%x", c.Blocks[:c.Opening])
-	key := fmt.Sprintf("%q%q%q%q%q", c.Tool, c.Cwd, c.Home, c.Role, c.Fingerprints) + begins
+	key := fmt.Sprintf("%q%q%q%q%q%x", c.Tool, c.Cwd, c.Home, c.Role, c.Fingerprints, c.Blocks[:c.Opening])
 	if couldBeNamed(c.Reason) {
-		f.connect(c, f.early[key], begins)
+		f.connect(c, f.early[key])
 	}
 	early := append(f.early[key], c)
 	f.early[key] = early[max(0, len(early)-maxCompared):]
@@ -92,7 +90,7 @@ func couldBeNamed(r reason.Code) bool {
 // connect finds, for each place, the earlier call that c shares most with, and counts c as its
 // continuation. Two calls may differ in the news of a round, or in the task: each place is a
 // template of its own.
-func (f *templateFinder) connect(c *call, early []*call, begins string) {
+func (f *templateFinder) connect(c *call, early []*call) {
 	best, after := map[int]*call{}, map[int]int{}
 	for _, e := range slices.Backward(early) {
 		if !e.Good || e.LastUsed > c.Started {
@@ -111,9 +109,9 @@ func (f *templateFinder) connect(c *call, early []*call, begins string) {
 		}
 		if f.templates[key] == nil {
 			f.templates[key] = &Template{Tool: c.Tool, Cwd: c.Cwd, Role: c.Role, Place: place, After: after[place], First: e.Started,
-				Reasons: map[reason.Code]int{}, begun: map[int64]*call{}, openings: map[string]struct{}{}}
+				Reasons: map[reason.Code]int{}, begun: map[int64]*call{}}
 		}
-		f.templates[key].take(e, c, after[place], begins, f.policy)
+		f.templates[key].take(e, c, after[place], f.policy)
 	}
 }
 
@@ -160,7 +158,7 @@ func isHeading(p prompt.Footprint, block int) bool {
 	return len(p.Lines) == len(p.Blocks) && p.Lines[block] == 0
 }
 
-func (f *Template) take(e, c *call, after int, begins string, policy Naming) {
+func (f *Template) take(e, c *call, after int, policy Naming) {
 	if f.begun[e.Session] == nil {
 		f.begun[e.Session] = e
 	}
@@ -169,9 +167,8 @@ func (f *Template) take(e, c *call, after int, begins string, policy Naming) {
 	f.First, f.After = min(f.First, e.Started), min(f.After, after)
 	f.Continuing++
 	f.Reasons[c.Reason]++
-	if _, ok := f.openings[begins]; !ok {
-		f.openings[begins] = struct{}{}
-		f.Openings = append(f.Openings, prompt.Footprint{Blocks: c.Blocks[:c.Opening], Opening: c.Opening})
+	if begins := c.Blocks[:c.Opening]; !slices.ContainsFunc(f.Openings, func(o prompt.Footprint) bool { return slices.Equal(o.Blocks, begins) }) {
+		f.Openings = append(f.Openings, prompt.Footprint{Blocks: begins, Opening: c.Opening})
 	}
 	named := Call{Naming: policy, Bytes: c.Bytes, Mode: rewrite.Fresh}
 	run := begin(&first.FreshCall, rewrite.NoAttempt)

@@ -36,8 +36,7 @@ func (s *site) chain(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Page, 
 	}
 	latest := slices.Clone(calls[:min(len(calls), mostDrawn.Calls)])
 	slices.Reverse(latest)
-	drawn := drawnChain(a, history.ChainCalls{ID: c.ID, Tool: c.Tool, Cwd: c.Cwd, Task: c.Task, Role: c.Role, Created: c.Created,
-		Updated: c.Updated, Calls: int64(c.Calls), Resumed: int64(c.Resumed), Latest: latest}, s.Reporter, s.link())
+	drawn := drawnChain(a, history.ChainCalls{ChainRow: c, Latest: latest}, s.Reporter, s.link())
 	p := draw.Page{Title: drawn.Name.Text, Subtitle: drawn.About, Facts: s.chainFacts(c, calls),
 		Trail: s.trail(s.dayLink(c.Last.Started)), Timeline: "Timeline", Chains: []draw.Chain{drawn}}
 	p.Chains[0].Name.Text = "" // the page's title

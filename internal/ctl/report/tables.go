@@ -158,8 +158,8 @@ func drawnChain(a *app.App, c history.ChainCalls, r view.Reporter, link linker) 
 	drawn := draw.Chain{Name: link.to(view.ChainName(c.Task, c.Role, c.Cwd, c.Created), "chain", fmt.Sprint(c.ID)),
 		About: fmt.Sprintf("chain %d, %s in %s", c.ID, c.Tool, view.Cut(a.Tilde(c.Cwd)))}
 	drawn.Summary = fmt.Sprintf("%s, %s resumed; last used %s",
-		view.Count(c.Calls, "call"), view.Thousands(c.Resumed), c.Updated.Time().Format(view.MinuteFormat))
-	if n := int64(len(c.Latest)); n < c.Calls {
+		view.Count(int64(c.Calls), "call"), view.Thousands(int64(c.Resumed)), c.Updated.Time().Format(view.MinuteFormat))
+	if n := len(c.Latest); n < c.Calls {
 		drawn.Summary += fmt.Sprintf("; the latest %d are drawn", n)
 	}
 	for _, i := range c.Latest {
