@@ -154,11 +154,10 @@ func checkShells(a *app.App, f setup.ShellFacts) []setup.Check {
 	if shims := setup.ShimsIn(f.World.Shims); len(shims) > 0 {
 		tools = shims
 	}
-	checks := setup.ShellChecks(a, f, tools)
-	if checks == nil {
-		checks = []setup.Check{setup.OK("shells", "none has a start-up file")}
+	if checks := setup.ShellChecks(a, f, tools); len(checks) > 0 {
+		return checks
 	}
-	return checks
+	return []setup.Check{setup.OK("shells", "none has a start-up file")}
 }
 
 // checkTools looks at each name as a caller would find it. What is not installed is named once.

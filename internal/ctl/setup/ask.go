@@ -74,24 +74,21 @@ func Binary(a *app.App, f ShellFacts, tool string) string {
 
 // ShellChecks returns what fresh shells make of the tools: one check for a shell where all is well, else one for each
 // thing that is not.
-func ShellChecks(a *app.App, f ShellFacts, tools []string) (checks []Check) {
-	byShell := map[string][]shells.Answer{}
-	var names []string
-	for _, answer := range f.Answers {
-		name := answer.Shell.Name()
-		if byShell[name] == nil {
-			names = append(names, name)
+func ShellChecks(a *app.App, f ShellFacts, tools []string) []Check {
+	checks := []Check{}
+	for rest := f.Answers; len(rest) > 0; {
+		of := slices.IndexFunc(rest, func(o shells.Answer) bool { return o.Shell.Name() != rest[0].Shell.Name() })
+		if of < 0 {
+			of = len(rest)
 		}
-		byShell[name] = append(byShell[name], answer)
-	}
-	for _, name := range names {
-		checks = append(checks, shellCheck(a, f, name, byShell[name], tools)...)
+		checks = append(checks, shellCheck(a, f, rest[:of], tools)...)
+		rest = rest[of:]
 	}
 	return checks
 }
 
 // shellCheck returns the checks of one shell. What several starts have in common is one check.
-func shellCheck(a *app.App, f ShellFacts, name string, answers []shells.Answer, tools []string) (checks []Check) {
+func shellCheck(a *app.App, f ShellFacts, answers []shells.Answer, tools []string) (checks []Check) {
 	var all []string
 	of := map[Check][]string{}
 	for _, answer := range answers {
@@ -106,7 +103,7 @@ func shellCheck(a *app.App, f ShellFacts, name string, answers []shells.Answer, 
 		}
 	}
 	if checks == nil && answers[0].Shell.Path != "" {
-		return []Check{OK(name, fmt.Sprintf("%s: the shim (%s)", strings.Join(tools, ", "), strings.Join(all, ", ")))}
+		return []Check{OK(answers[0].Shell.Name(), fmt.Sprintf("%s: the shim (%s)", strings.Join(tools, ", "), strings.Join(all, ", ")))}
 	}
 	for i, c := range checks {
 		if answers[0].Shell.Path != "" {
@@ -161,7 +158,7 @@ func findingCheck(a *app.App, f ShellFacts, answer shells.Answer, finding shells
 	c.Finds += fmt.Sprintf(" beats PATH%s: what is typed never reaches the shim", cause(a, f, answer, finding))
 	if r := RemedyFor(a, f, answer, finding); !r.Remove {
 		c.Finds += "; " + r.left
-		c.Fix = adviceFor(a, finding, behind(a, f, answer, finding.Tool))
+		c.Fix = r.advice
 	}
 	return []Check{c}
 }

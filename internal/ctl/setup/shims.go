@@ -1,10 +1,8 @@
 package setup
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -68,10 +66,7 @@ func addShims(dir string, tools []string) error {
 	for _, tool := range tools {
 		marker = append(marker, tool+" "+sum+"\n"...)
 	}
-	err = textfile.Replace(path, 0o644, func(w io.Writer) error {
-		_, err := w.Write(marker)
-		return err
-	})
+	err = textfile.Replace(path, 0o644, marker)
 	for _, tool := range tools {
 		if err == nil {
 			err = addShim(filepath.Join(dir, shim), filepath.Join(dir, tool))
@@ -92,8 +87,5 @@ func addShim(from, to string) error {
 	if err != nil {
 		return err
 	}
-	return textfile.Replace(to, 0o755, func(w io.Writer) error {
-		_, err := io.Copy(w, bytes.NewReader(data))
-		return err
-	})
+	return textfile.Replace(to, 0o755, data)
 }

@@ -215,7 +215,7 @@ func freshEnviron(w World, by start, session bool) []string {
 	path := slices.DeleteFunc(slices.Clone(w.Path), func(dir string) bool {
 		return !filepath.IsAbs(dir) || filepath.Clean(dir) == w.Shims || withoutHome && strings.HasPrefix(dir, w.Home+"/")
 	})
-	if by.nested() {
+	if by.name == Nested {
 		path = slices.Insert(path, 0, w.Shims)
 	}
 	if len(path) == 0 {

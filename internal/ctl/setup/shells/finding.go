@@ -51,13 +51,16 @@ func (w World) judge(tool string, found answer) Finding {
 }
 
 // isShim reports whether the file is the shim of that tool.
-func (w World) isShim(tool, path string) bool {
-	theirs, err := os.Stat(path)
+func (w World) isShim(tool, path string) bool { return SameFile(path, filepath.Join(w.Shims, tool)) }
+
+// SameFile reports whether two paths are of one file.
+func SameFile(a, b string) bool {
+	one, err := os.Stat(a)
 	if err != nil {
 		return false
 	}
-	ours, err := os.Stat(filepath.Join(w.Shims, tool))
-	return err == nil && os.SameFile(ours, theirs)
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 // A command is what an alias or function starts.

@@ -63,9 +63,6 @@ type start struct {
 	files []string // the block stands in the first one that exists, or else in the last one
 }
 
-// nested reports whether the shell is started where the shims are on PATH already, as a session's PATH has them.
-func (s start) nested() bool { return s.name == Nested }
-
 // A kind is all that tells one shell from another.
 type kind struct {
 	name    string
@@ -74,13 +71,12 @@ type kind struct {
 	starts  []start
 	files   []string // every file that it reads at its start, as patterns below dir
 	script  string   // see ask.go
-	fish    bool     // whether it has fish's language instead of sh's
 }
 
 // Names of the starts.
 const (
 	Interactive = "interactive"
-	Nested      = "nested"
+	Nested      = "nested" // where the shims are on PATH already, as a session's PATH has them
 	Login       = "login"
 	LoginScript = "login -c" // as scripts start one: not interactive
 )
@@ -117,7 +113,7 @@ var (
 			files: []string{".zshenv", ".zprofile", ".zshrc", ".zlogin"},
 		},
 		{
-			name: "fish", script: fishScript, fish: true,
+			name: "fish", script: fishScript,
 			dir: func(w World) string { return filepath.Join(w.ConfigDir, "fish") },
 			starts: []start{
 				{Interactive, []string{"-i"}, []string{"config.fish"}},
