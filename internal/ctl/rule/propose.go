@@ -21,7 +21,6 @@ import (
 // A proposal is a rule for calls that look like rounds of one job.
 type proposal struct {
 	Text  string // as TOML
-	Alike string // what the calls have in common, in words
 	rules []config.Rule
 	tried TriedRule
 }
@@ -119,9 +118,8 @@ func proposeGroup(call sentCall, group, calls []sentCall, name string) (p propos
 			return p, err
 		}
 	}
-	p.Alike = alike(group)
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s.\n[[rule]]\nname = %s\ntool = %s\ncwd = %s\n", p.Alike, tomlText(name), tomlText(call.Tool), tomlText(globText(call.Cwd)))
+	fmt.Fprintf(&b, "# %s.\n[[rule]]\nname = %s\ntool = %s\ncwd = %s\n", alike(group), tomlText(name), tomlText(call.Tool), tomlText(globText(call.Cwd)))
 	patterns := o.patterns
 	if task != "" {
 		patterns = append(patterns, task)

@@ -157,7 +157,7 @@ func (s *suggestion) try(past *Past, f replay.Template, prompts bool) error {
 	case !prompts:
 		p, err := past.proposeRule(f.Latest.ID, f.Tool, f.Cwd)
 		if errors.Is(err, errNoGain) {
-			s.predicted = predicted{}
+			s.Figures = replay.Figures{}
 		}
 		if err != nil {
 			return nil // the user completes the rule
@@ -166,7 +166,7 @@ func (s *suggestion) try(past *Past, f replay.Template, prompts bool) error {
 		s.Roles = view.Mapped(tried.Roles, func(r triedRole) string { return r.Role })
 	}
 	if tried.Matched > 0 {
-		s.predicted, s.result = tried.predicted, tried.result()
+		s.Figures, s.result = tried.Figures, tried.result()
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ type suggestion struct {
 	Roles     []string `json:"roles,omitempty" doc:"roles that the rule captures"`
 	Calls     int      `json:"calls" doc:"similar calls"`
 	Runs      int      `json:"runs" doc:"groups of calls that would have formed a chain"`
-	predicted
+	replay.Figures
 	Reasons   map[reason.Code]int `json:"fresh_for" doc:"these calls by the reason why they were fresh"`
 	First     time.Time           `json:"first" doc:"time of the first call"`
 	Last      time.Time           `json:"last" doc:"time of the last call"`
@@ -205,11 +205,11 @@ type suggestion struct {
 
 func suggestionFor(f replay.Template, two *difference, number int) suggestion {
 	s := suggestion{Tool: f.Tool, Directory: f.Cwd, Role: f.Role, Block: f.Place + 1, Blocks: f.Blocks, Call: f.Latest.ID, Caller: f.Latest.Caller,
-		Calls: f.Calls, Runs: f.Calls - f.Continuing, predicted: predicted(f.Figures), Reasons: f.Reasons, First: f.First.Time(), Last: f.Last.Time(), openings: len(f.Openings)}
+		Calls: f.Calls, Runs: f.Calls - f.Continuing, Figures: f.Figures, Reasons: f.Reasons, First: f.First.Time(), Last: f.Last.Time(), openings: len(f.Openings)}
 	if two != nil {
 		s.Pattern, s.tasks = two.pattern, two.tasks
 		if s.Different = two.within(f); s.Different {
-			s.Runs, s.predicted = f.Calls, predicted{}
+			s.Runs, s.Figures = f.Calls, replay.Figures{}
 			return s
 		}
 	}
@@ -323,7 +323,7 @@ func (s suggestion) comment(a *app.App) []string {
 	if s.Different {
 		return append(lines, "Your two prompts differ there as well: these are different tasks, and no rule may join them.")
 	}
-	would := "Named, at most " + s.words() + "."
+	would := "Named, at most " + words(s.Figures) + "."
 	switch {
 	case s.Resumed == 0:
 		would = fmt.Sprintf("Named, none would have been resumed: %d came later than ttl after the one before.", s.Late)
