@@ -111,11 +111,8 @@ func (s *site) callsTable(calls []history.Invocation, chains map[int64]string) d
 		t.Head = append(t.Head, "chain", "tool")
 	}
 	for _, i := range calls {
-		row := draw.TableRow{Name: s.callLink(i.ID)}
-		for _, text := range []string{view.Decision(i), view.OutcomeCell(i).Human, view.DurationCell(i.Duration.NullInt64).Human, view.CallCost(s.Prices, i).Human(),
-			i.Started.Time().Format(time.DateTime)} {
-			row.Cells = append(row.Cells, draw.Link{Text: text})
-		}
+		row := draw.TableRow{Name: s.callLink(i.ID), Cells: cells(view.Decision(i), view.OutcomeCell(i).Human,
+			view.DurationCell(i.Duration.NullInt64).Human, view.CallCost(s.Prices, i).Human(), i.Started.Time().Format(time.DateTime))}
 		if chains != nil {
 			row.Cells = append(row.Cells, s.chainLink(i.Chain, chains[i.Chain]), draw.Link{Text: i.Tool})
 		}
@@ -127,12 +124,8 @@ func (s *site) callsTable(calls []history.Invocation, chains map[int64]string) d
 func sessionsTable(sessions []history.SessionRow) draw.Table {
 	t := draw.Table{Title: "Sessions", Words: true, Head: []string{"session", "state", "turns", "context", "model", "last used"}}
 	for _, s := range sessions {
-		row := draw.TableRow{Name: draw.Link{Text: view.OrDash(s.NativeID)}}
-		for _, text := range []string{view.StateCell(s).Human, view.Thousands(int64(s.Turns)), view.ContextCell(s.Context).Human, s.Model,
-			s.LastUsed.Time().Format(time.DateTime)} {
-			row.Cells = append(row.Cells, draw.Link{Text: text})
-		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, draw.TableRow{Name: draw.Link{Text: view.OrDash(s.NativeID)}, Cells: cells(view.StateCell(s).Human,
+			view.Thousands(int64(s.Turns)), view.ContextCell(s.Context).Human, s.Model, s.LastUsed.Time().Format(time.DateTime))})
 	}
 	return t
 }
