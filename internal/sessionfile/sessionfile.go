@@ -25,7 +25,7 @@ import (
 
 // Files are the files of a session.
 type Files struct {
-	home    string
+	Session ledger.SessionFile
 	parts   rewrite.SessionFiles
 	entries []entry // the session's own first, a directory before its content: they are removed from the end
 }
@@ -64,12 +64,12 @@ func (f *Finder) Find(s ledger.SessionFile) (*Files, prune.Reason) {
 	if !ok {
 		return nil, prune.Foreign
 	}
-	files := &Files{home: s.Home, parts: parts}
+	files := &Files{Session: s, parts: parts}
 	err := inHome(s.Home, func(root *os.Root) (err error) {
 		if files.entries, err = inventory(root, parts.Paths); err != nil {
 			return err
 		}
-		if err := files.check(root, s); err != nil {
+		if err := files.check(root); err != nil {
 			return err
 		}
 		return f.keeps(root, s, parts)
@@ -114,7 +114,8 @@ func inHome(home string, do func(*os.Root) error) error {
 }
 
 // check compares what was found with the state that our last run left.
-func (f *Files) check(root *os.Root, s ledger.SessionFile) error {
+func (f *Files) check(root *os.Root) error {
+	s := f.Session
 	own := strings.TrimPrefix(s.File, s.Home+"/")
 	at := slices.IndexFunc(f.entries, func(e entry) bool { return e.path == own })
 	if at < 0 || !f.entries[at].info.Mode().IsRegular() || decide.FileStamp(f.entries[at].info) != s.Stamp {
@@ -138,7 +139,7 @@ func (f *Files) check(root *os.Root, s ledger.SessionFile) error {
 // Remove removes what was found, the session's own file or directory last. What has changed since
 // stays, and Remove returns an error.
 func (f *Files) Remove() error {
-	err := inHome(f.home, func(root *os.Root) error {
+	err := inHome(f.Session.Home, func(root *os.Root) error {
 		unlock, err := lock(root, f.parts.Lock)
 		if err != nil {
 			return err

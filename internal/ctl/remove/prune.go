@@ -173,7 +173,7 @@ func (p *pruning) carryOut(v prune.Verdict) {
 		s.Bytes = &bytes
 		var err error
 		if !r.DryRun {
-			err = removeSession(p.ledger, v.SessionFile, files)
+			err = removeSession(p.ledger, files)
 		}
 		if err == nil {
 			r.Removed, r.Bytes = r.Removed+1, r.Bytes+bytes
@@ -186,8 +186,8 @@ func (p *pruning) carryOut(v prune.Verdict) {
 
 // removeSession removes a session's files. Before that, it marks the session as not
 // resumable; afterwards, as gone.
-func removeSession(l *ledger.Ledger, s ledger.SessionFile, files *sessionfile.Files) error {
-	free, err := l.Retire(s)
+func removeSession(l *ledger.Ledger, files *sessionfile.Files) error {
+	free, err := l.Retire(files.Session)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func removeSession(l *ledger.Ledger, s ledger.SessionFile, files *sessionfile.Fi
 	if err := files.Remove(); err != nil {
 		return err
 	}
-	return l.Pruned(s.ID)
+	return l.Pruned(files.Session.ID)
 }
 
 func printPrune(a *app.App, r PruneReport) {
