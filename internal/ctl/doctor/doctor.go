@@ -136,13 +136,8 @@ func look(a *app.App) (m machine) {
 }
 
 func (m *machine) checks(a *app.App, measure bool) []setup.Check {
-	checks := append(checkTools(a, m), checkShells(a, m.shells)...)
-	checks = append(checks, checkKeys(a, m)...)
-	checks = append(append(checks, checkBundled(a)...), checkNpx(a)...)
-	checks = append(checks, checkRestated(a)...)
-	checks = append(checks, checkPermissions(a), m.configured, checkLedger(a), checkBuild())
-	checks = append(checks, checkQuality(a)...)
-	checks = append(checks, checkStore(a, m.config)...)
+	checks := slices.Concat(checkTools(a, m), checkShells(a, m.shells), checkKeys(a, m), checkBundled(a), checkNpx(a), checkRestated(a),
+		[]setup.Check{checkPermissions(a), m.configured, checkLedger(a), checkBuild()}, checkQuality(a), checkStore(a, m.config))
 	if measure {
 		checks = append(checks, measureOverhead(a))
 	}

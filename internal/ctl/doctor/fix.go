@@ -130,17 +130,16 @@ func openFiles(a *app.App) (open []openFile) {
 }
 
 func checkPermissions(a *app.App) setup.Check {
-	c := setup.Check{Name: "permissions", Result: "ok", Finds: "ledger, log and configuration are out of others' reach"}
+	const name = "permissions"
 	open := openFiles(a)
 	if len(open) == 0 {
-		return c
+		return setup.OK(name, "ledger, log and configuration are out of others' reach")
 	}
 	o := open[0]
-	state, _ := config.StateDir(a.Own)
-	c.Result, c.Finds, c.Fix = "problem", fmt.Sprintf("%s is open to others (%04o)", a.Tilde(o.path), o.mode), "chmod -R go= "+a.Tilde(state)
 	if o.wrong == 0o022 {
-		c.Finds = fmt.Sprintf("others may write %s (%04o), and so choose what the shims run", a.Tilde(o.path), o.mode)
-		c.Fix = "chmod go-w " + a.Tilde(o.path)
+		return setup.Problem(name, fmt.Sprintf("others may write %s (%04o), and so choose what the shims run", a.Tilde(o.path), o.mode),
+			"chmod go-w "+a.Tilde(o.path))
 	}
-	return c
+	state, _ := config.StateDir(a.Own)
+	return setup.Problem(name, fmt.Sprintf("%s is open to others (%04o)", a.Tilde(o.path), o.mode), "chmod -R go= "+a.Tilde(state))
 }

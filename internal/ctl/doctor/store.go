@@ -1,10 +1,10 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -212,11 +212,6 @@ func resolved(path string) string {
 }
 
 // mostOf returns the key with the highest count, the first by name of several.
-func mostOf(counts map[string]int) (most string) {
-	for key, n := range counts {
-		if n > counts[most] || n == counts[most] && cmp.Compare(key, most) < 0 {
-			most = key
-		}
-	}
-	return most
+func mostOf(counts map[string]int) string {
+	return slices.MaxFunc(slices.Sorted(maps.Keys(counts)), func(a, b string) int { return counts[a] - counts[b] })
 }
