@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,16 +63,10 @@ func Load(file, override string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	priced := map[string]bool{}
-	for _, p := range theirs {
-		priced[p.Model] = true
-	}
-	for _, p := range own {
-		if !priced[p.Model] {
-			theirs = append(theirs, p)
-		}
-	}
-	return &Table{theirs}, nil
+	own = slices.DeleteFunc(own, func(p Price) bool {
+		return slices.ContainsFunc(theirs, func(o Price) bool { return o.Model == p.Model })
+	})
+	return &Table{append(theirs, own...)}, nil
 }
 
 func parse(file, text string) ([]Price, error) {

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -137,7 +136,7 @@ func look(a *app.App) (m machine) {
 
 func (m *machine) checks(a *app.App, measure bool) []setup.Check {
 	checks := slices.Concat(checkTools(a, m), checkShells(a, m.shells), checkKeys(a, m), checkBundled(a), checkNpx(a), checkRestated(a),
-		[]setup.Check{checkPermissions(a), m.configured, checkLedger(a), checkBuild()}, checkQuality(a), checkStore(a, m.config))
+		[]setup.Check{checkPermissions(a), m.configured, checkLedger(a), setup.OK("build", app.Version())}, checkQuality(a), checkStore(a, m.config))
 	if measure {
 		checks = append(checks, measureOverhead(a))
 	}
@@ -168,7 +167,7 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 		p := m.places[i]
 		if !p.Ours && setup.LacksShim(f.World.Shims, name) && f.Config.Tools[name].Path == "" {
 			if binary := setup.Binary(a, f, name); binary != "" {
-				checks = append(checks, setup.NoShimCheck(name, a.Tilde(binary)))
+				checks = append(checks, setup.Note(name+" shim", a.Tilde(binary)+" has no shim: its calls are not managed", "run shimctl setup --tools "+name))
 			} else {
 				missing++
 			}
@@ -339,16 +338,4 @@ func tryLedger(path string, check func(*ledger.Ledger) error) error {
 		return err
 	}
 	return errors.Join(l.CheckWritable(), l.Settle())
-}
-
-// checkBuild checks that the program was built with cgo, without which the SQLite driver does nothing.
-func checkBuild() setup.Check {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "CGO_ENABLED" && s.Value != "1" {
-				return setup.Problem("build", "built without cgo", "build with CGO_ENABLED=1 and a C compiler")
-			}
-		}
-	}
-	return setup.OK("build", app.Version())
 }

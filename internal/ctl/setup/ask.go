@@ -137,17 +137,13 @@ func answerChecks(a *app.App, f ShellFacts, answer shells.Answer, tools []string
 // findingCheck returns what is wrong with one tool in one shell, if anything.
 func findingCheck(a *app.App, f ShellFacts, answer shells.Answer, finding shells.Finding) []Check {
 	c := Check{Name: finding.Tool + " in " + answer.Shell.Name(), Result: "note", Fix: "run shimctl setup"}
-	switch finding.Kind {
-	case shells.Shim:
+	switch {
+	case finding.Kind == shells.Shim:
 		return nil // where no binary is behind it, none was found before either
-	case shells.Alias:
-		c.Finds = "an alias"
-	case shells.Function:
-		c.Finds = "a function"
+	case finding.Kind == shells.Alias, finding.Kind == shells.Function:
+	case !answer.HasShims:
+		return nil // that is a check of its own
 	default:
-		if !answer.HasShims {
-			return nil // that is a check of its own
-		}
 		c.Finds = fmt.Sprintf("%s is found before the shim%s", a.Tilde(finding.Path), cause(a, f, answer, finding))
 		if text, _ := os.ReadFile(answer.File); shells.EndsWithBlock(string(text)) {
 			c.Fix = fmt.Sprintf("something puts its directory first after %s was read: let it leave %s first", a.Tilde(answer.File), a.Tilde(f.World.Shims))
@@ -155,7 +151,7 @@ func findingCheck(a *app.App, f ShellFacts, answer shells.Answer, finding shells
 		return []Check{c}
 	}
 	c.Result = "problem"
-	c.Finds += fmt.Sprintf(" beats PATH%s: what is typed never reaches the shim", cause(a, f, answer, finding))
+	c.Finds = fmt.Sprintf("%s beats PATH%s: what is typed never reaches the shim", hiding[finding.Kind], cause(a, f, answer, finding))
 	if r := RemedyFor(a, f, answer, finding); !r.Remove {
 		c.Finds += "; " + r.left
 		c.Fix = r.advice
@@ -177,13 +173,15 @@ func cause(a *app.App, f ShellFacts, answer shells.Answer, finding shells.Findin
 	return " (" + a.Tilde(line.Place()) + ")"
 }
 
+// hiding is what comes before PATH.
+var hiding = map[shells.Kind]string{shells.Alias: "an alias", shells.Function: "a function", shells.File: "a remembered place"}
+
 // lineChecks goes by what the files say, for a shell that did not answer.
 func lineChecks(a *app.App, f ShellFacts, answer shells.Answer) (checks []Check) {
-	kinds := map[shells.Kind]string{shells.Alias: "an alias", shells.Function: "a function", shells.File: "a remembered place"}
 	for _, l := range f.lines {
 		if l.Tool != "" && slices.Contains(answer.Shell.StartFiles(f.World), l.File) {
 			checks = append(checks, Problem(l.Tool+" in "+answer.Shell.Name(),
-				fmt.Sprintf("%s has %s that beats PATH: what is typed never reaches the shim", a.Tilde(l.Place()), kinds[l.Kind]),
+				fmt.Sprintf("%s has %s that beats PATH: what is typed never reaches the shim", a.Tilde(l.Place()), hiding[l.Kind]),
 				fmt.Sprintf("start %s by its name there, not by a path; shimctl doctor reports whether PATH has a binary after the shim", l.Tool)))
 		}
 	}

@@ -40,11 +40,6 @@ func ShimsIn(dir string) []string {
 // LacksShim reports whether other tools have a shim, but this one has none.
 func LacksShim(dir, tool string) bool { return !hasShim(dir, tool) && len(ShimsIn(dir)) > 0 }
 
-// NoShimCheck says that a tool has no shim, and how to add one.
-func NoShimCheck(tool, path string) Check {
-	return Note(tool+" shim", path+" has no shim: its calls are not managed", "run shimctl setup --tools "+tool)
-}
-
 // addShims makes the shims of the tools: links to one that is there, or copies. The marker lists a shim before it is
 // in place, so that install.sh knows it as its own.
 func addShims(dir string, tools []string) error {
