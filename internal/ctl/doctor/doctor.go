@@ -135,8 +135,9 @@ func look(a *app.App) (m machine) {
 }
 
 func (m *machine) checks(a *app.App, measure bool) []setup.Check {
-	checks := slices.Concat(checkTools(a, m), checkShells(a, m.shells), checkKeys(a, m), checkBundled(a), checkNpx(a), checkRestated(a),
-		[]setup.Check{checkPermissions(a), m.configured, checkLedger(a), setup.OK("build", app.Version())}, checkQuality(a), checkStore(a, m.config))
+	restated, quality := checkCalls(a)
+	checks := slices.Concat(checkTools(a, m), checkShells(a, m.shells), checkKeys(a, m), checkBundled(a), checkNpx(a), restated,
+		[]setup.Check{checkPermissions(a), m.configured, checkLedger(a), setup.OK("build", app.Version())}, quality, checkStore(a, m.config))
 	if measure {
 		checks = append(checks, measureOverhead(a))
 	}

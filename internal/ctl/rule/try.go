@@ -267,14 +267,6 @@ func (t *TriedRule) roleWords() string {
 // mayResume reports whether the rule would have resumed calls, or may resume others than those in the ledger.
 func (t TriedRule) mayResume() bool { return t.Resumed > 0 || t.Matched == 0 && t.rule.NamesTask() }
 
-// goneWords say of how many resumed calls it is not known what their prompts say.
-func (t *TriedRule) goneWords() string {
-	if t.gone == 0 {
-		return ""
-	}
-	return ", and what the prompts of " + view.Count(int64(t.gone), "resumed call") + " say, such as a new role"
-}
-
 // result says what the rule would have done with calls that it matches.
 func (t *TriedRule) result() string {
 	return fmt.Sprintf("Rule %s matches %s: %s.", t.Rule, view.Count(int64(t.Matched), "fresh call"), words(t.Figures))
@@ -309,7 +301,11 @@ func (t *TriedRule) sentences() (said []string) {
 		if t.Mixes {
 			say("Warning: it captures no role, and prompts of one task begin differently: a reviewer must not share the coder's session.")
 		}
-		say("Not known: whether a commit or files were undone, a context filled or a session used by another process%s.", t.goneWords())
+		gone := ""
+		if t.gone > 0 {
+			gone = ", and what the prompts of " + view.Count(int64(t.gone), "resumed call") + " say, such as a new role"
+		}
+		say("Not known: whether a commit or files were undone, a context filled or a session used by another process%s.", gone)
 	}
 	if t.Unread > 0 {
 		say("The tool's files do not have the prompts of %s: whether it matches them is not known.", view.Count(int64(t.Unread), "more call"))

@@ -154,7 +154,7 @@ func ask(ctx context.Context, w World, s Shell, by start) (map[string]answer, er
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP) // what it left in the background, as a terminal does when it is closed
 	found := parse(string(out.kept))
 	switch {
-	case found != nil:
+	case len(found) > 0:
 		return found, nil
 	case ctx.Err() != nil:
 		return nil, errors.New("did not start within " + patience.String())
@@ -177,18 +177,14 @@ const token = "reprise-setup"
 // An answer is a kind and a value: "alias" and its text.
 type answer struct{ kind, value string }
 
-// parse returns the records of a script's output by their names, nil if there is none.
+// parse returns the records of a script's output by their names.
 func parse(output string) map[string]answer {
-	var found map[string]answer
+	found := map[string]answer{}
 	for part := range strings.SplitSeq(output, "\x1e") {
 		fields := strings.Split(part, "\x1f")
-		if len(fields) != 4 || fields[0] != token {
-			continue
+		if len(fields) == 4 && fields[0] == token {
+			found[fields[1]] = answer{fields[2], fields[3]}
 		}
-		if found == nil {
-			found = map[string]answer{}
-		}
-		found[fields[1]] = answer{fields[2], fields[3]}
 	}
 	return found
 }

@@ -86,7 +86,7 @@ func TestParse(t *testing.T) {
 	if len(got) != 2 || got["path"].kind != "/a:/b" || got["claude"] != (answer{"function", "claude ()\n{\n}"}) {
 		t.Errorf("%+v", got)
 	}
-	if got := parse("bash: no job control\n"); got != nil {
+	if got := parse("bash: no job control\n"); len(got) > 0 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -7,6 +7,7 @@
 package shells
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,12 +99,7 @@ var (
 		},
 		{
 			name: "zsh", script: zshScript,
-			dir: func(w World) string {
-				if w.ZshDir != "" {
-					return w.ZshDir
-				}
-				return w.Home
-			},
+			dir: func(w World) string { return cmp.Or(w.ZshDir, w.Home) },
 			starts: []start{
 				{Interactive, []string{"-i"}, []string{".zshrc"}},
 				{Nested, []string{"-i"}, []string{".zshrc"}},
