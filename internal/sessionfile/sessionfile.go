@@ -287,43 +287,33 @@ func step(dir *os.Root, name string) (*os.Root, error) {
 // lock takes the locks that the tool holds on a session while it has it open: on each file that
 // matches the pattern. If there is no such file, no process has the session open.
 func lock(root *os.Root, pattern string) (unlock func(), err error) {
+	paths, err := fs.Glob(root.FS(), pattern)
+	if err != nil {
+		return nil, err
+	}
 	var held []*os.File
 	unlock = func() {
 		for _, f := range held {
 			f.Close()
 		}
 	}
-	paths, err := fs.Glob(root.FS(), pattern)
 	for _, path := range paths {
-		f, lockErr := lockFile(root, path)
-		if lockErr != nil {
-			unlock()
-			return func() {}, lockErr
+		f, err := openRegular(root, path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
-		if f != nil {
+		if err == nil {
 			held = append(held, f)
+			if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+				err = keep(prune.Open)
+			}
+		}
+		if err != nil {
+			unlock()
+			return nil, err
 		}
 	}
-	return unlock, err
-}
-
-// lockFile takes the lock on one file. It returns nil if there is no such file.
-func lockFile(root *os.Root, path string) (*os.File, error) {
-	f, err := openRegular(root, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, keep(prune.Open)
-		}
-		return nil, err
-	}
-	return f, nil
+	return unlock, nil
 }
 
 // openRegular opens a file for reading. Anything but a regular file counts as missing, since
