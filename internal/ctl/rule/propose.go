@@ -367,7 +367,11 @@ func roundsOf(group []sentCall) rounds {
 	r := rounds{map[string]int{}, make([]int, len(group))}
 	type pair struct{ earlier, later, place int } // place is -1 where the later prompt repeats all of the earlier one
 	var pairs []pair
-	counts := map[string]map[int]int{}
+	type placed struct {
+		begins string
+		place  int
+	}
+	counts := map[placed]int{}
 	for later, c := range group {
 		r.job[later] = later
 		for earlier, e := range group[:later] {
@@ -378,10 +382,7 @@ func roundsOf(group []sentCall) rounds {
 			relation := replay.Relate(x.Blocks, y.Blocks)
 			place, _, ok := replay.OneDifference(x, y)
 			if ok {
-				if counts[c.begins] == nil {
-					counts[c.begins] = map[int]int{}
-				}
-				counts[c.begins][place]++
+				counts[placed{c.begins, place}]++
 			}
 			if relation == reason.Identical || relation == reason.Extends {
 				place, ok = -1, true
@@ -391,11 +392,9 @@ func roundsOf(group []sentCall) rounds {
 			}
 		}
 	}
-	for begins, places := range counts {
-		for _, place := range slices.Sorted(maps.Keys(places)) {
-			if best, ok := r.place[begins]; !ok || places[place] >= places[best] {
-				r.place[begins] = place
-			}
+	for _, p := range slices.SortedFunc(maps.Keys(counts), func(a, b placed) int { return cmp.Compare(a.place, b.place) }) {
+		if best, ok := r.place[p.begins]; !ok || counts[p] >= counts[placed{p.begins, best}] {
+			r.place[p.begins] = p.place
 		}
 	}
 	for _, p := range pairs {
