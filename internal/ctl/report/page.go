@@ -208,9 +208,13 @@ func tokenChart(title string, kinds []draw.Kind, spans []spanOfDays) draw.Chart 
 	columns := view.Mapped(spans, func(s spanOfDays) draw.Span {
 		var with, without []draw.Amount
 		for _, kind := range kinds {
-			used, saved := s.tokens(figureIndex(kind.Name + " tokens"))
-			with = append(with, newAmount(used, briefly))
-			without = append(without, newAmount(max(0, used+saved), briefly))
+			figure := figureIndex(kind.Name + " tokens")
+			used := saving.Figures[figure].Of(s.sums)
+			if used.N == 0 && s.sums.Calls > 0 {
+				used.Sum = math.NaN() // no call reported it
+			}
+			with = append(with, newAmount(used.Sum, briefly))
+			without = append(without, newAmount(max(0, used.Sum+s.saved[figure]), briefly))
 		}
 		return draw.Span{With: with, Without: without, Sum: sumOf(with), Instead: sumOf(without)}
 	})
@@ -251,16 +255,6 @@ func cacheChart(title string, spans []spanOfDays) draw.Chart {
 
 func (s spanOfDays) hasSavings() bool {
 	return slices.ContainsFunc(s.saved, func(n float64) bool { return n != 0 })
-}
-
-// tokens returns the tokens of a figure that were used, and those that resuming saved. What
-// was used is NaN if no call reported it.
-func (s spanOfDays) tokens(figure int) (used, saved float64) {
-	r := saving.Figures[figure].Of(s.sums)
-	if r.N == 0 && s.sums.Calls > 0 {
-		return math.NaN(), s.saved[figure]
-	}
-	return r.Sum, s.saved[figure]
 }
 
 // sumOf adds up the parts of a column of tokens.

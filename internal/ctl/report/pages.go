@@ -37,7 +37,7 @@ func (s *site) chain(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Page, 
 	latest := slices.Clone(calls[:min(len(calls), mostDrawn.Calls)])
 	slices.Reverse(latest)
 	drawn := drawnChain(a, history.ChainCalls{ID: c.ID, Tool: c.Tool, Cwd: c.Cwd, Task: c.Task, Role: c.Role, Created: c.Created,
-		Updated: c.Updated, Calls: int64(c.Calls), Resumed: int64(c.Resumed), Latest: latest}, s.Reporter, s.link())
+		Updated: c.Updated, Calls: int64(c.Calls), Resumed: int64(c.Resumed), Latest: latest}, s.Reporter, s.linker)
 	p := draw.Page{Title: drawn.Name.Text, Subtitle: drawn.About, Facts: s.chainFacts(c, calls),
 		Trail: s.trail(s.dayLink(c.Last.Started)), Timeline: "Timeline", Chains: []draw.Chain{drawn}}
 	p.Chains[0].Name.Text = "" // the page's title
@@ -72,14 +72,14 @@ func (s *site) chainFacts(c history.ChainRow, calls []history.Invocation) []draw
 }
 
 func (s *site) dayLink(at decide.Millis) draw.Link {
-	return s.link().to(day(at), "day", day(at))
+	return s.to(day(at), "day", day(at))
 }
 
 func (s *site) chainLink(id int64, name string) draw.Link {
 	if id == 0 {
 		return draw.Link{Text: "-"}
 	}
-	return s.link().to(name, "chain", fmt.Sprint(id))
+	return s.to(name, "chain", fmt.Sprint(id))
 }
 
 // chainNames returns the names of the calls' chains.
@@ -101,7 +101,7 @@ func chainNames(l *ledger.Ledger, calls []history.Invocation) (map[int64]string,
 }
 
 func (s *site) callLink(id int64) draw.Link {
-	return s.link().to(fmt.Sprintf("#%d", id), "call", fmt.Sprint(id))
+	return s.to(fmt.Sprintf("#%d", id), "call", fmt.Sprint(id))
 }
 
 // callsTable lists calls, each with the address of its page. Those of several chains have the names of their chains.
