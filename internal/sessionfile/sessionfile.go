@@ -74,27 +74,22 @@ func (f *Finder) Find(s ledger.SessionFile) (*Files, prune.Reason) {
 		}
 		return f.keeps(root, s, parts)
 	})
-	if err != nil {
-		return nil, keepReason(err)
+	var k keep
+	switch {
+	case err == nil:
+		return files, ""
+	case errors.As(err, &k):
+		return nil, prune.Reason(k)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, prune.Gone
 	}
-	return files, ""
+	return nil, prune.Unknown
 }
 
 // keep is a reason as an error.
 type keep prune.Reason
 
 func (k keep) Error() string { return string(k) }
-
-func keepReason(err error) prune.Reason {
-	var k keep
-	switch {
-	case errors.As(err, &k):
-		return prune.Reason(k)
-	case errors.Is(err, fs.ErrNotExist):
-		return prune.Gone
-	}
-	return prune.Unknown
-}
 
 // inHome opens a tool's directory by its real path.
 func inHome(home string, do func(*os.Root) error) error {
