@@ -52,9 +52,13 @@ func runSuggest(a *app.App, since string, files []string, asJSON bool) error {
 	if len(files) != 0 && len(files) != 2 {
 		return app.Usage("suggest takes two prompts or none", "give --prompt-file twice, for two tasks of one caller")
 	}
-	prompts, err := readPrompts(a, files)
-	if err != nil {
-		return err
+	var prompts []string
+	for _, name := range files {
+		text, err := app.ReadInput(a, "prompt", name)
+		if err != nil {
+			return err
+		}
+		prompts = append(prompts, string(text))
 	}
 	found, err := view.WithProgress(a.Stderr, "looking through the calls", func() ([]suggestion, error) { return suggestions(a, from, prompts) })
 	if err != nil {
@@ -65,17 +69,6 @@ func runSuggest(a *app.App, since string, files []string, asJSON bool) error {
 	}
 	printSuggestions(a, found, files)
 	return nil
-}
-
-func readPrompts(a *app.App, files []string) (prompts []string, err error) {
-	for _, name := range files {
-		text, err := app.ReadInput(a, "prompt", name)
-		if err != nil {
-			return nil, err
-		}
-		prompts = append(prompts, string(text))
-	}
-	return prompts, nil
 }
 
 func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, error) {
