@@ -106,7 +106,8 @@ func runSetup(a *app.App, flags setupFlags) error {
 			r.NewShims = append(r.NewShims, shim.Npx)
 		}
 		edits, err = planSetup(a, facts, r.Tools)
-		r.Checks = Ignore(ShellChecks(a, facts, r.shimmed()), cfg.Doctor.Ignore)
+		shimmed := slices.DeleteFunc(slices.Clone(r.Tools), func(tool string) bool { return !hasShim(facts.World.Shims, tool) })
+		r.Checks = Ignore(ShellChecks(a, facts, shimmed), cfg.Doctor.Ignore)
 	}
 	if err != nil {
 		return err
@@ -182,11 +183,6 @@ func (r *Report) question() string {
 		parts = append(parts, "change "+view.Count(int64(n), "file"))
 	}
 	return strings.Join(parts, " and ")
-}
-
-// shimmed returns the checked tools that have a shim.
-func (r *Report) shimmed() []string {
-	return slices.DeleteFunc(slices.Clone(r.Tools), func(tool string) bool { return slices.Contains(r.NewShims, tool) })
 }
 
 // verify asks fresh shells again.
