@@ -201,14 +201,13 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 
 // checkMissing returns a problem if a tool that is not found seems to be there.
 func checkMissing(a *app.App, f setup.ShellFacts, p shim.Place) []setup.Check {
+	if path := f.Config.Tools[p.Name].Path; path != "" {
+		return []setup.Check{setup.Problem(p.Name+" binary", fmt.Sprintf("%s, which path names under [tool.%s], is no program", a.Tilde(path), p.Name),
+			"correct path, or take it out")}
+	}
 	c := setup.Problem(p.Name+" binary", "no "+p.Name+" is on PATH", "run shimctl setup")
 	if p.Ours {
 		c.Finds += " after the shim, which exits with 127"
-	}
-	if path := f.Config.Tools[p.Name].Path; path != "" {
-		c.Finds = fmt.Sprintf("%s, which path names under [tool.%s], is no program", a.Tilde(path), p.Name)
-		c.Fix = "correct path, or take it out"
-		return []setup.Check{c}
 	}
 	for _, answer := range f.Answers {
 		for _, finding := range answer.Findings {

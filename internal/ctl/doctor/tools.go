@@ -31,32 +31,26 @@ func checkVersion(name, said string, lists []tested.List) []setup.Check {
 	if version == "" || len(rows) == 0 {
 		return nil
 	}
-	c := setup.Check{Name: name + " version", Result: "ok"}
+	check := name + " version"
 	oldest, newest := rows[0].Version, rows[len(rows)-1].Version
-	for _, row := range rows {
-		if row.Version != version {
-			continue
+	if at := slices.IndexFunc(rows, func(r tested.Row) bool { return r.Version == version }); at >= 0 {
+		finds := version + " was tried with the shim"
+		if rows[at].Clean() {
+			return []setup.Check{setup.OK(check, finds)}
 		}
-		c.Finds = version + " was tried with the shim"
-		if !row.Clean() {
-			c.Result = "note"
-			passedThrough, fresh, resumes := row.Cells()
-			c.Finds += fmt.Sprintf(": passed through %s; fresh %s; resume %s", passedThrough, fresh, resumes)
-			c.Fix = fmt.Sprintf("install %s, with which nothing differs", newest)
-		}
-		return []setup.Check{c}
+		passedThrough, fresh, resumes := rows[at].Cells()
+		return []setup.Check{setup.Note(check, fmt.Sprintf("%s: passed through %s; fresh %s; resume %s", finds, passedThrough, fresh, resumes),
+			fmt.Sprintf("install %s, with which nothing differs", newest))}
 	}
 	switch {
 	case tested.Compare(newest, version) < 0 && strings.TrimRight(version, "0123456789") == strings.TrimRight(newest, "0123456789"):
-		c.Finds = fmt.Sprintf("%s is %s %s; shimctl demo tries it here", version, newerBy, newest)
+		return []setup.Check{setup.OK(check, fmt.Sprintf("%s is %s %s; shimctl demo tries it here", version, newerBy, newest))}
 	case tested.Compare(version, oldest) < 0, tested.Compare(newest, version) < 0:
-		c.Result = "note"
-		c.Finds = fmt.Sprintf("%s was not tried, only %s to %s: its output may differ from what the shim renders", version, oldest, newest)
-		c.Fix = orUpdate(app.ModulePath(), fmt.Sprintf("install %s, or leave the tool alone with enabled = false under [tool.%s]", newest, name))
-	default:
-		c.Finds = fmt.Sprintf("%s lies between versions that were tried, %s to %s", version, oldest, newest)
+		return []setup.Check{setup.Note(check,
+			fmt.Sprintf("%s was not tried, only %s to %s: its output may differ from what the shim renders", version, oldest, newest),
+			orUpdate(app.ModulePath(), fmt.Sprintf("install %s, or leave the tool alone with enabled = false under [tool.%s]", newest, name)))}
 	}
-	return []setup.Check{c}
+	return []setup.Check{setup.OK(check, fmt.Sprintf("%s lies between versions that were tried, %s to %s", version, oldest, newest))}
 }
 
 // checkRetention: gemini deletes a session that was resumed in a later minute, unless its retention is off
