@@ -28,8 +28,8 @@ type Saving struct {
 	Comparison *Comparison // of the arms; nil if they cannot be compared. It says nothing of calls made while nothing was held out
 	Estimate   Estimate    // of all calls, also those of the arms. What parts of them saved adds up to it
 
-	peers []sideSums
-	price Price
+	against map[like]yardstick // with what Estimate compares
+	price   Price
 }
 
 // AtLeast is what holds without any comparison. A session's history is read again by the model with each
@@ -58,10 +58,11 @@ func New(calls, peers []history.Slice, arms []history.ChainSums, price Price) Sa
 		s.AtLeast.add(slice)
 	}
 	own := sides(managed)
-	if s.peers = own; peers != nil {
-		s.peers = sides(s.managed(peers))
+	all := own
+	if peers != nil {
+		all = sides(s.managed(peers))
 	}
-	s.Estimate = estimate(own, s.peers)
+	s.Estimate, s.against = estimate(own, all)
 	return s
 }
 
