@@ -104,26 +104,21 @@ func checkOrder(a *app.App, p shim.Place) []setup.Check {
 	return checks
 }
 
-// A bundledCLI is where an SDK keeps a CLI of its own, and how it is told to use another one.
-type bundledCLI struct {
+// bundledCLIs are where SDKs keep CLIs of their own, and how they are told to use another one. The patterns are relative to a project, or
+// to a virtual environment of Python.
+var bundledCLIs = []struct {
 	tool, pattern string
 	beside        string // another pattern that must be met, "" for none
 	fix           string
-}
-
-// bundledCLIs are relative to a project.
-var bundledCLIs = []bundledCLI{
-	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk-*/claude*", "", "pathToClaudeCodeExecutable: %q in the options of query()"},
-	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk/cli.js", "", "pathToClaudeCodeExecutable: %q in the options of query()"},
-	{"codex", "node_modules/@openai/codex-sdk/package.json", "", "new Codex({ codexPathOverride: %q })"},
-	{"codex", "node_modules/ai-sdk-provider-codex-cli/package.json", "node_modules/@openai/codex/package.json", "codexPath: %q in the model's settings"},
-}
-
-// bundledInPython are relative to a virtual environment.
-var bundledInPython = []bundledCLI{
+	python        bool
+}{
+	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk-*/claude*", "", "pathToClaudeCodeExecutable: %q in the options of query()", false},
+	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk/cli.js", "", "pathToClaudeCodeExecutable: %q in the options of query()", false},
+	{"codex", "node_modules/@openai/codex-sdk/package.json", "", "new Codex({ codexPathOverride: %q })", false},
+	{"codex", "node_modules/ai-sdk-provider-codex-cli/package.json", "node_modules/@openai/codex/package.json", "codexPath: %q in the model's settings", false},
 	{"claude", "lib/python3*/site-packages/claude_agent_sdk/_bundled/claude", "",
-		"pip install --force-reinstall --no-deps --no-binary claude-agent-sdk claude-agent-sdk, which has none, or ClaudeAgentOptions(cli_path=%q)"},
-	{"codex", "lib/python3*/site-packages/openai_codex_sdk/vendor/*/codex/codex", "", `Codex({"codex_path_override": %q})`},
+		"pip install --force-reinstall --no-deps --no-binary claude-agent-sdk claude-agent-sdk, which has none, or ClaudeAgentOptions(cli_path=%q)", true},
+	{"codex", "lib/python3*/site-packages/openai_codex_sdk/vendor/*/codex/codex", "", `Codex({"codex_path_override": %q})`, true},
 }
 
 // checkBundled reports the CLIs that SDKs in the working directory bundle: their calls bypass the
@@ -133,25 +128,19 @@ func checkBundled(a *app.App) (checks []setup.Check) {
 	if err != nil {
 		return nil
 	}
-	look := func(in string, b bundledCLI) {
-		found := findIn(in, b.pattern)
-		if len(found) == 0 || b.beside != "" && len(findIn(in, b.beside)) == 0 {
-			return
-		}
-		checks = append(checks, setup.Note(b.tool+" in an SDK",
-			fmt.Sprintf("%s brings a %s of its own: calls through it bypass the shim", a.Tilde(found[0]), b.tool),
-			fmt.Sprintf(b.fix, filepath.Join(setup.ShimDirectory(a), b.tool))))
-	}
-	for _, b := range bundledCLIs {
-		look(dir, b)
-	}
-	places := []string{filepath.Join(dir, ".venv"), filepath.Join(dir, "venv")}
-	if active := os.Getenv("VIRTUAL_ENV"); active != "" && !slices.Contains(places, active) {
+	places := []string{dir, filepath.Join(dir, ".venv"), filepath.Join(dir, "venv")}
+	if active := os.Getenv("VIRTUAL_ENV"); active != "" && !slices.Contains(places[1:], active) {
 		places = append(places, active)
 	}
-	for _, place := range places {
-		for _, b := range bundledInPython {
-			look(place, b)
+	for i, place := range places {
+		for _, b := range bundledCLIs {
+			found := findIn(place, b.pattern)
+			if b.python != (i > 0) || len(found) == 0 || b.beside != "" && len(findIn(place, b.beside)) == 0 {
+				continue
+			}
+			checks = append(checks, setup.Note(b.tool+" in an SDK",
+				fmt.Sprintf("%s brings a %s of its own: calls through it bypass the shim", a.Tilde(found[0]), b.tool),
+				fmt.Sprintf(b.fix, filepath.Join(setup.ShimDirectory(a), b.tool))))
 		}
 	}
 	return checks
