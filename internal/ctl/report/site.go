@@ -231,13 +231,10 @@ func (s *source) read(look func(l *ledger.Ledger, version string) error) error {
 // open opens the ledger that is there now, unless it is open.
 func (s *source) open() error {
 	file, err := os.Stat(s.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		file = nil
-	case err != nil:
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("open ledger: %w", err)
 	}
-	if s.ledger != nil && (file == nil && s.file == nil || file != nil && s.file != nil && os.SameFile(file, s.file)) {
+	if s.ledger != nil && (file == s.file || os.SameFile(file, s.file)) {
 		return nil
 	}
 	s.close()
