@@ -216,10 +216,7 @@ func openingOf(group []sentCall) (o opening) {
 		}
 	}
 	if alike > 0 { // no word tells this role from others: the lines do
-		var start []string
-		for _, line := range group[0].opening[:min(alike, longestStart)] {
-			start = append(start, wholeLine(line))
-		}
+		start := view.Mapped(group[0].opening[:min(alike, longestStart)], wholeLine)
 		o.patterns = slices.Insert(o.patterns, 0, "^"+lead+strings.Join(start, `\s*`))
 	}
 	o.role = roleWords(group[0].opening)

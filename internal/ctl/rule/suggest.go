@@ -344,9 +344,7 @@ func (s suggestion) comment(a *app.App) []string {
 }
 
 func reasonCounts(reasons map[reason.Code]int) string {
-	var parts []string
-	for _, r := range slices.Sorted(maps.Keys(reasons)) {
-		parts = append(parts, fmt.Sprintf("%d %s", reasons[r], r))
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(view.Mapped(slices.Sorted(maps.Keys(reasons)), func(r reason.Code) string {
+		return fmt.Sprintf("%d %s", reasons[r], r)
+	}), ", ")
 }
