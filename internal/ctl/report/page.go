@@ -49,9 +49,7 @@ func newPage(a *app.App, s history.Snapshot, period history.Period, r view.Repor
 	p.Saved = savedTable(saved)
 	p.Reasons = decisions(managed, total.Calls)
 	p.Of = "The chains with the most calls of those that were used last."
-	for _, c := range s.Chains {
-		p.Chains = append(p.Chains, drawnChain(a, c, r, link))
-	}
+	p.Chains = view.Mapped(s.Chains, func(c history.ChainCalls) draw.Chain { return drawnChain(a, c, r, link) })
 	return p
 }
 
@@ -303,10 +301,10 @@ func savedTable(st saving.Saving) draw.Saved {
 	saved := draw.Saved{Words: st.Method()}
 	if st.Estimate.Resumed > 0 {
 		saved.Head = []string{"mean per call", "resumed", "fresh", "saved in all"}
-		for _, f := range st.Estimate.Figures {
-			saved.Rows = append(saved.Rows, draw.Row{Name: f.Title(),
-				Cells: []draw.Cell{{Text: view.Amount(f.Unit, f.Resumed)}, {Text: view.Amount(f.Unit, f.Fresh)}, {Text: view.Amount(f.Unit, f.Saved)}}})
-		}
+		saved.Rows = view.Mapped(st.Estimate.Figures, func(f saving.SavedFigure) draw.Row {
+			return draw.Row{Name: f.Title(),
+				Cells: []draw.Cell{{Text: view.Amount(f.Unit, f.Resumed)}, {Text: view.Amount(f.Unit, f.Fresh)}, {Text: view.Amount(f.Unit, f.Saved)}}}
+		})
 	}
 	return saved
 }

@@ -83,21 +83,19 @@ func (g grouping) table(rows []groupSum, path func(string) string, link linker) 
 	if len(rows) == 1 && rows[0].key == "" {
 		return t // no call has the property
 	}
-	for n, row := range rows {
-		if n == mostRows-1 && len(rows) > mostRows {
-			rest := groupSum{key: history.OtherKeys}
-			for _, more := range rows[n:] {
-				rest.add(more)
-			}
-			row = rest
+	if len(rows) > mostRows {
+		rest := groupSum{key: history.OtherKeys}
+		for _, more := range rows[mostRows-1:] {
+			rest.add(more)
 		}
-		if n < mostRows {
-			name := cmp.Or(path(row.key), g.none)
-			if row.key == history.OtherKeys {
-				name = view.AllOthers
-			}
-			t.Rows = append(t.Rows, row.drawn(link.only(view.Cut(name), g.filter, row.key)))
+		rows = append(rows[:mostRows-1], rest)
+	}
+	for _, row := range rows {
+		name := cmp.Or(path(row.key), g.none)
+		if row.key == history.OtherKeys {
+			name = view.AllOthers
 		}
+		t.Rows = append(t.Rows, row.drawn(link.only(view.Cut(name), g.filter, row.key)))
 	}
 	return t
 }
