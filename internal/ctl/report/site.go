@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -119,17 +118,12 @@ func (s *site) trail(above ...draw.Link) []draw.Link {
 // periods are those that the overview offers; the first is what it shows if none is named.
 var periods = []struct{ since, name string }{{"30d", "30 days"}, {"7d", "7 days"}, {"1d", "24 hours"}, {"", "always"}}
 
-// queryFilter reads the filters of a view from an address, where they have the names of the flags.
-func queryFilter(q url.Values) app.FilterFlags {
-	if !q.Has("since") {
-		q.Set("since", periods[0].since)
-	}
-	return app.FilterBy(q.Get)
-}
-
 func (s *site) overview(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Page, error) {
-	query := r.URL.Query()
-	flags := queryFilter(query)
+	query := r.URL.Query() // the filters have the names of the flags
+	if !query.Has("since") {
+		query.Set("since", periods[0].since)
+	}
+	flags := app.FilterBy(query.Get)
 	f, err := app.Filter(a, l, flags)
 	if err != nil {
 		return draw.Page{}, err

@@ -86,7 +86,10 @@ func (g grouping) table(rows []groupSum, path func(string) string, link linker) 
 	if len(rows) > mostRows {
 		rest := groupSum{key: history.OtherKeys}
 		for _, more := range rows[mostRows-1:] {
-			rest.add(more)
+			rest.calls.Add(more.calls.Sums)
+			rest.bill.Total = rest.bill.Total.Plus(more.bill.Total)
+			rest.saved += more.saved
+			rest.compare = rest.compare || more.compare
 		}
 		rows = append(rows[:mostRows-1], rest)
 	}
@@ -124,13 +127,6 @@ func (g grouping) sums(managed []history.Slice, share saving.Share, r view.Repor
 	return slices.SortedFunc(maps.Values(sums), func(a, b groupSum) int {
 		return cmp.Or(cmp.Compare(others(a), others(b)), cmp.Compare(b.bill.Total.Nano, a.bill.Total.Nano), cmp.Compare(b.calls.Calls, a.calls.Calls), strings.Compare(a.key, b.key))
 	})
-}
-
-func (g *groupSum) add(more groupSum) {
-	g.calls.Add(more.calls.Sums)
-	g.bill.Total = g.bill.Total.Plus(more.bill.Total)
-	g.saved += more.saved
-	g.compare = g.compare || more.compare
 }
 
 func (g groupSum) drawn(name draw.Link) draw.TableRow {
