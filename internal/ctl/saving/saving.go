@@ -55,7 +55,14 @@ func New(calls, peers []history.Slice, arms []history.ChainSums, price Price) Sa
 	}
 	managed := s.managed(calls)
 	for _, slice := range managed {
-		s.AtLeast.add(slice)
+		s.AtLeast.Calls += slice.Calls
+		s.AtLeast.Resumed += slice.Resumed
+		if slice.Login {
+			s.AtLeast.byLogin += slice.Resumed
+		}
+		if slice.Mode.Continues() {
+			s.AtLeast.LeftOutBytes += slice.LeftOutBytes
+		}
 	}
 	own := sides(managed)
 	all := own
@@ -64,17 +71,6 @@ func New(calls, peers []history.Slice, arms []history.ChainSums, price Price) Sa
 	}
 	s.Estimate, s.against = estimate(own, all)
 	return s
-}
-
-func (a *AtLeast) add(s history.Slice) {
-	a.Calls += s.Calls
-	a.Resumed += s.Resumed
-	if s.Login {
-		a.byLogin += s.Resumed
-	}
-	if s.Mode.Continues() {
-		a.LeftOutBytes += s.LeftOutBytes
-	}
 }
 
 // priced returns the slice with its price, if no tool said what its calls cost.
