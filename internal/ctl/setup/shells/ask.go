@@ -86,47 +86,42 @@ type Answer struct {
 
 // Ask starts a fresh shell in every way and returns the answers, in order. It also returns the world as zsh's files have set it.
 func Ask(ctx context.Context, w World) ([]Answer, World) {
-	type job struct {
-		shell Shell
-		start start
-		found map[string]answer
-		err   error
-	}
-	var jobs []*job
+	var answers []Answer
+	var starts []start // of the answers
 	for _, s := range Find(w) {
 		for _, start := range s.starts {
-			jobs = append(jobs, &job{shell: s, start: start})
+			answers, starts = append(answers, Answer{Shell: s, Start: start.name}), append(starts, start)
 		}
 	}
+	found := make([]map[string]answer, len(answers))
 	var all errgroup.Group
 	all.SetLimit(runtime.NumCPU())
-	for _, j := range jobs {
-		all.Go(func() error {
-			j.found, j.err = ask(ctx, w, j.shell, j.start)
+	for i := range answers {
+		all.Go(func() (err error) {
+			if found[i], err = ask(ctx, w, answers[i].Shell, starts[i]); err != nil {
+				answers[i].Problem = err.Error()
+			}
 			return nil
 		})
 	}
 	_ = all.Wait()
-	for _, j := range jobs {
-		if dir := j.found["dir"].kind; filepath.IsAbs(dir) {
+	for _, records := range found {
+		if dir := records["dir"].kind; filepath.IsAbs(dir) {
 			w.ZshDir = dir
 		}
 	}
-	var answers []Answer
-	for _, j := range jobs {
-		a := Answer{Shell: j.shell, Start: j.start.name, File: j.shell.file(w, j.start)}
-		if j.err != nil {
-			a.Problem = j.err.Error()
-		} else {
-			a.Path = filepath.SplitList(j.found["path"].kind)
-			a.HasShims = slices.ContainsFunc(a.Path, func(dir string) bool {
-				return slices.ContainsFunc(w.Tools, func(tool string) bool { return w.isShim(tool, filepath.Join(dir, tool)) })
-			})
-			for _, tool := range w.Tools {
-				a.Findings = append(a.Findings, w.judge(tool, j.found[tool]))
-			}
+	for i := range answers {
+		a := &answers[i]
+		if a.File = a.Shell.file(w, starts[i]); a.Problem != "" {
+			continue
 		}
-		answers = append(answers, a)
+		a.Path = filepath.SplitList(found[i]["path"].kind)
+		a.HasShims = slices.ContainsFunc(a.Path, func(dir string) bool {
+			return slices.ContainsFunc(w.Tools, func(tool string) bool { return w.isShim(tool, filepath.Join(dir, tool)) })
+		})
+		for _, tool := range w.Tools {
+			a.Findings = append(a.Findings, w.judge(tool, found[i][tool]))
+		}
 	}
 	return answers, w
 }
