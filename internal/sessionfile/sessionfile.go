@@ -190,22 +190,18 @@ func remove(root *os.Root, e entry) error {
 func inventory(root *os.Root, paths []string) ([]entry, error) {
 	var all []entry
 	for i, p := range paths {
-		found, err := pathInventory(root, p)
+		var found []entry
+		dir, err := descend(root, path.Dir(p))
+		if err == nil {
+			found, err = list(nil, dir, p)
+			dir.Close()
+		}
 		if err != nil && (i == 0 || !errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
 		all = append(all, found...)
 	}
 	return all, nil
-}
-
-func pathInventory(root *os.Root, p string) ([]entry, error) {
-	dir, err := descend(root, path.Dir(p))
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	return list(nil, dir, p)
 }
 
 // list appends the entry at p, which is in dir, and its content.
