@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,16 +63,10 @@ func Load(file, override string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	priced := map[string]bool{}
-	for _, p := range theirs {
-		priced[p.Model] = true
-	}
-	for _, p := range own {
-		if !priced[p.Model] {
-			theirs = append(theirs, p)
-		}
-	}
-	return &Table{theirs}, nil
+	own = slices.DeleteFunc(own, func(p Price) bool {
+		return slices.ContainsFunc(theirs, func(o Price) bool { return o.Model == p.Model })
+	})
+	return &Table{append(theirs, own...)}, nil
 }
 
 func parse(file, text string) ([]Price, error) {
@@ -90,27 +85,22 @@ func parse(file, text string) ([]Price, error) {
 		if !p.Since.IsZero() { // TOML's dates are local ones
 			list.Price[i].Since = time.Date(p.Since.Year(), p.Since.Month(), p.Since.Day(), 0, 0, 0, 0, time.UTC)
 		}
-		for _, problem := range p.problems() {
-			wrong = append(wrong, fmt.Errorf("read prices: %s:%d: %s", file, priceLine(text, i), problem))
+		problem := func(says string) {
+			wrong = append(wrong, fmt.Errorf("read prices: %s:%d: %s", file, priceLine(text, i), says))
+		}
+		if p.Model == "" {
+			problem("a price has no model")
+		}
+		for _, rate := range append(p.all(), p.Long.all()...) {
+			if rate != nil && !(*rate >= 0 && *rate < 100_000) {
+				problem(fmt.Sprintf("%s: %v is no price", p.Model, *rate))
+			}
 		}
 	}
 	if len(wrong) > 0 {
 		return nil, errors.Join(wrong...)
 	}
 	return list.Price, nil
-}
-
-// problems says what is wrong with a price.
-func (p Price) problems() (list []string) {
-	if p.Model == "" {
-		list = append(list, "a price has no model")
-	}
-	for _, rate := range append(p.all(), p.Long.all()...) {
-		if rate != nil && !(*rate >= 0 && *rate < 100_000) {
-			list = append(list, fmt.Sprintf("%s: %v is no price", p.Model, *rate))
-		}
-	}
-	return list
 }
 
 // priceLine returns the line on which the price of that index begins. The library keeps no place of a table.

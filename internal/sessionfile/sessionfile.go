@@ -25,7 +25,7 @@ import (
 
 // Files are the files of a session.
 type Files struct {
-	home    string
+	Session ledger.SessionFile
 	parts   rewrite.SessionFiles
 	entries []entry // the session's own first, a directory before its content: they are removed from the end
 }
@@ -64,37 +64,32 @@ func (f *Finder) Find(s ledger.SessionFile) (*Files, prune.Reason) {
 	if !ok {
 		return nil, prune.Foreign
 	}
-	files := &Files{home: s.Home, parts: parts}
+	files := &Files{Session: s, parts: parts}
 	err := inHome(s.Home, func(root *os.Root) (err error) {
 		if files.entries, err = inventory(root, parts.Paths); err != nil {
 			return err
 		}
-		if err := files.check(root, s); err != nil {
+		if err := files.check(root); err != nil {
 			return err
 		}
 		return f.keeps(root, s, parts)
 	})
-	if err != nil {
-		return nil, keepReason(err)
+	var k keep
+	switch {
+	case err == nil:
+		return files, ""
+	case errors.As(err, &k):
+		return nil, prune.Reason(k)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, prune.Gone
 	}
-	return files, ""
+	return nil, prune.Unknown
 }
 
 // keep is a reason as an error.
 type keep prune.Reason
 
 func (k keep) Error() string { return string(k) }
-
-func keepReason(err error) prune.Reason {
-	var k keep
-	switch {
-	case errors.As(err, &k):
-		return prune.Reason(k)
-	case errors.Is(err, fs.ErrNotExist):
-		return prune.Gone
-	}
-	return prune.Unknown
-}
 
 // inHome opens a tool's directory by its real path.
 func inHome(home string, do func(*os.Root) error) error {
@@ -114,7 +109,8 @@ func inHome(home string, do func(*os.Root) error) error {
 }
 
 // check compares what was found with the state that our last run left.
-func (f *Files) check(root *os.Root, s ledger.SessionFile) error {
+func (f *Files) check(root *os.Root) error {
+	s := f.Session
 	own := strings.TrimPrefix(s.File, s.Home+"/")
 	at := slices.IndexFunc(f.entries, func(e entry) bool { return e.path == own })
 	if at < 0 || !f.entries[at].info.Mode().IsRegular() || decide.FileStamp(f.entries[at].info) != s.Stamp {
@@ -138,7 +134,7 @@ func (f *Files) check(root *os.Root, s ledger.SessionFile) error {
 // Remove removes what was found, the session's own file or directory last. What has changed since
 // stays, and Remove returns an error.
 func (f *Files) Remove() error {
-	err := inHome(f.home, func(root *os.Root) error {
+	err := inHome(f.Session.Home, func(root *os.Root) error {
 		unlock, err := lock(root, f.parts.Lock)
 		if err != nil {
 			return err
@@ -194,22 +190,18 @@ func remove(root *os.Root, e entry) error {
 func inventory(root *os.Root, paths []string) ([]entry, error) {
 	var all []entry
 	for i, p := range paths {
-		found, err := pathInventory(root, p)
+		var found []entry
+		dir, err := descend(root, path.Dir(p))
+		if err == nil {
+			found, err = list(nil, dir, p)
+			dir.Close()
+		}
 		if err != nil && (i == 0 || !errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
 		all = append(all, found...)
 	}
 	return all, nil
-}
-
-func pathInventory(root *os.Root, p string) ([]entry, error) {
-	dir, err := descend(root, path.Dir(p))
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	return list(nil, dir, p)
 }
 
 // list appends the entry at p, which is in dir, and its content.
@@ -286,43 +278,33 @@ func step(dir *os.Root, name string) (*os.Root, error) {
 // lock takes the locks that the tool holds on a session while it has it open: on each file that
 // matches the pattern. If there is no such file, no process has the session open.
 func lock(root *os.Root, pattern string) (unlock func(), err error) {
+	paths, err := fs.Glob(root.FS(), pattern)
+	if err != nil {
+		return nil, err
+	}
 	var held []*os.File
 	unlock = func() {
 		for _, f := range held {
 			f.Close()
 		}
 	}
-	paths, err := fs.Glob(root.FS(), pattern)
 	for _, path := range paths {
-		f, lockErr := lockFile(root, path)
-		if lockErr != nil {
-			unlock()
-			return func() {}, lockErr
+		f, err := openRegular(root, path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
-		if f != nil {
+		if err == nil {
 			held = append(held, f)
+			if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+				err = keep(prune.Open)
+			}
+		}
+		if err != nil {
+			unlock()
+			return nil, err
 		}
 	}
-	return unlock, err
-}
-
-// lockFile takes the lock on one file. It returns nil if there is no such file.
-func lockFile(root *os.Root, path string) (*os.File, error) {
-	f, err := openRegular(root, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, keep(prune.Open)
-		}
-		return nil, err
-	}
-	return f, nil
+	return unlock, nil
 }
 
 // openRegular opens a file for reading. Anything but a regular file counts as missing, since

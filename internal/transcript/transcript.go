@@ -18,16 +18,15 @@ const maxPromptLine = 4 << 20
 // The file formats are those of claude 2.1.329, codex 0.169.0, copilot 1.0.102, droid 0.225.2, gemini 0.61.0 and qwen
 // 0.24.4; testdata/sessions contains one file of each but droid's.
 
-// prompts return the prompt that a line of a session's file contains, "" if it contains none. The other tools'
-// prompts are not read.
-var prompts = map[string]func(line []byte) string{
-	"claude": claudePrompt, "codex": codexPrompt, "copilot": copilotPrompt, "droid": droidPrompt, "gemini": geminiPrompt, "qwen": qwenPrompt,
+// marks are what each line with a prompt contains. The other tools' prompts are not read.
+var marks = map[string]string{
+	"claude": `"type":"user"`, "codex": `"UserMessage"`, "copilot": `"user.message"`, "droid": `"message"`, "gemini": `"type":"user"`, "qwen": `"type":"user"`,
 }
 
 // FirstPrompt returns the prompt with which the session in a tool's file began, "" if the file contains none that can be
 // read.
 func FirstPrompt(tool, path string) (string, error) {
-	prompt, ok := prompts[tool]
+	mark, ok := marks[tool]
 	if !ok || path == "" {
 		return "", nil
 	}
@@ -42,8 +41,11 @@ func FirstPrompt(tool, path string) (string, error) {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxPromptLine)
 	for lines.Scan() {
-		if text := prompt(lines.Bytes()); text != "" {
-			return text, nil
+		var l line
+		if bytes.Contains(lines.Bytes(), []byte(mark)) && decode(lines.Bytes(), &l) {
+			if text := contentText(l.prompt(tool)); text != "" {
+				return text, nil
+			}
 		}
 	}
 	if err := lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
@@ -52,82 +54,45 @@ func FirstPrompt(tool, path string) (string, error) {
 	return "", nil
 }
 
-func claudePrompt(line []byte) string {
-	var l struct {
-		Type      string
-		IsMeta    bool
-		Sidechain bool `json:"isSidechain"`
-		Message   struct{ Content json.RawMessage }
+// A line is what the tools' files say of a message.
+type line struct {
+	Type, ID, Provenance string
+	IsMeta               bool
+	Sidechain            bool            `json:"isSidechain"`
+	Content              json.RawMessage // gemini's
+	Message              struct {
+		Role           string
+		Content, Parts json.RawMessage
 	}
-	if !bytes.Contains(line, []byte(`"type":"user"`)) || !decode(line, &l) || l.Type != "user" || l.IsMeta || l.Sidechain {
-		return ""
-	}
-	return contentText(l.Message.Content)
-}
-
-func codexPrompt(line []byte) string {
-	var l struct {
-		Payload struct {
-			Item struct {
-				Type    string
-				Content json.RawMessage
-			}
-		}
-	}
-	if !bytes.Contains(line, []byte(`"UserMessage"`)) || !decode(line, &l) || l.Payload.Item.Type != "UserMessage" {
-		return ""
-	}
-	return contentText(l.Payload.Item.Content)
-}
-
-func copilotPrompt(line []byte) string {
-	var l struct {
-		Type string
-		Data struct {
-			Content string
-			Parent  string `json:"parentToolCallId"`
-		}
-	}
-	if !bytes.Contains(line, []byte(`"user.message"`)) || !decode(line, &l) || l.Type != "user.message" || l.Data.Parent != "" {
-		return ""
-	}
-	return l.Data.Content
-}
-
-func droidPrompt(line []byte) string {
-	var l struct {
-		Type, ID string
-		Message  struct {
-			Role    string
+	Payload struct { // codex's
+		Item struct {
+			Type    string
 			Content json.RawMessage
 		}
 	}
-	if !decode(line, &l) || l.Type != "message" || l.Message.Role != "user" || strings.HasPrefix(l.ID, "context-") {
-		return ""
-	}
-	return contentText(l.Message.Content)
-}
-
-func geminiPrompt(line []byte) string {
-	var l struct {
-		Type    string
+	Data struct { // copilot's
 		Content json.RawMessage
+		Parent  string `json:"parentToolCallId"`
 	}
-	if !bytes.Contains(line, []byte(`"type":"user"`)) || !decode(line, &l) || l.Type != "user" {
-		return ""
-	}
-	return contentText(l.Content)
 }
 
-func qwenPrompt(line []byte) string {
-	var l struct {
-		Type, Provenance string
-		Message          struct{ Parts json.RawMessage }
+// prompt returns the content of a message by the tool's caller, nil of another line.
+func (l line) prompt(tool string) json.RawMessage {
+	switch {
+	case tool == "claude" && l.Type == "user" && !l.IsMeta && !l.Sidechain:
+		return l.Message.Content
+	case tool == "codex" && l.Payload.Item.Type == "UserMessage":
+		return l.Payload.Item.Content
+	case tool == "copilot" && l.Type == "user.message" && l.Data.Parent == "":
+		return l.Data.Content
+	case tool == "droid" && l.Type == "message" && l.Message.Role == "user" && !strings.HasPrefix(l.ID, "context-"):
+		return l.Message.Content
+	case tool == "gemini" && l.Type == "user":
+		return l.Content
+	case tool == "qwen" && l.Type == "user" && (l.Provenance == "" || l.Provenance == "real_user"):
+		return l.Message.Parts
 	}
-	if !bytes.Contains(line, []byte(`"type":"user"`)) || !decode(line, &l) || l.Type != "user" || l.Provenance != "" && l.Provenance != "real_user" {
-		return ""
-	}
-	return contentText(l.Message.Parts)
+	return nil
 }
 
 // contentText returns the text of a message: a string, or parts of which each is a text.

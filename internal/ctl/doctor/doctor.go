@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -136,13 +135,9 @@ func look(a *app.App) (m machine) {
 }
 
 func (m *machine) checks(a *app.App, measure bool) []setup.Check {
-	checks := append(checkTools(a, m), checkShells(a, m.shells)...)
-	checks = append(checks, checkKeys(a, m)...)
-	checks = append(append(checks, checkBundled(a)...), checkNpx(a)...)
-	checks = append(checks, checkRestated(a)...)
-	checks = append(checks, checkPermissions(a), m.configured, checkLedger(a), checkBuild())
-	checks = append(checks, checkQuality(a)...)
-	checks = append(checks, checkStore(a, m.config)...)
+	restated, quality := checkCalls(a)
+	checks := slices.Concat(checkTools(a, m), checkShells(a, m.shells), checkKeys(a, m), checkBundled(a), checkNpx(a), restated,
+		[]setup.Check{checkPermissions(a), m.configured, checkLedger(a), setup.OK("build", app.Version())}, quality, checkStore(a, m.config))
 	if measure {
 		checks = append(checks, measureOverhead(a))
 	}
@@ -154,11 +149,10 @@ func checkShells(a *app.App, f setup.ShellFacts) []setup.Check {
 	if shims := setup.ShimsIn(f.World.Shims); len(shims) > 0 {
 		tools = shims
 	}
-	checks := setup.ShellChecks(a, f, tools)
-	if checks == nil {
-		checks = []setup.Check{setup.OK("shells", "none has a start-up file")}
+	if checks := setup.ShellChecks(a, f, tools); len(checks) > 0 {
+		return checks
 	}
-	return checks
+	return []setup.Check{setup.OK("shells", "none has a start-up file")}
 }
 
 // checkTools looks at each name as a caller would find it. What is not installed is named once.
@@ -174,7 +168,7 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 		p := m.places[i]
 		if !p.Ours && setup.LacksShim(f.World.Shims, name) && f.Config.Tools[name].Path == "" {
 			if binary := setup.Binary(a, f, name); binary != "" {
-				checks = append(checks, setup.NoShimCheck(name, a.Tilde(binary)))
+				checks = append(checks, setup.Note(name+" shim", a.Tilde(binary)+" has no shim: its calls are not managed", "run shimctl setup --tools "+name))
 			} else {
 				missing++
 			}
@@ -207,14 +201,13 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 
 // checkMissing returns a problem if a tool that is not found seems to be there.
 func checkMissing(a *app.App, f setup.ShellFacts, p shim.Place) []setup.Check {
+	if path := f.Config.Tools[p.Name].Path; path != "" {
+		return []setup.Check{setup.Problem(p.Name+" binary", fmt.Sprintf("%s, which path names under [tool.%s], is no program", a.Tilde(path), p.Name),
+			"correct path, or take it out")}
+	}
 	c := setup.Problem(p.Name+" binary", "no "+p.Name+" is on PATH", "run shimctl setup")
 	if p.Ours {
 		c.Finds += " after the shim, which exits with 127"
-	}
-	if path := f.Config.Tools[p.Name].Path; path != "" {
-		c.Finds = fmt.Sprintf("%s, which path names under [tool.%s], is no program", a.Tilde(path), p.Name)
-		c.Fix = "correct path, or take it out"
-		return []setup.Check{c}
 	}
 	for _, answer := range f.Answers {
 		for _, finding := range answer.Findings {
@@ -345,16 +338,4 @@ func tryLedger(path string, check func(*ledger.Ledger) error) error {
 		return err
 	}
 	return errors.Join(l.CheckWritable(), l.Settle())
-}
-
-// checkBuild checks that the program was built with cgo, without which the SQLite driver does nothing.
-func checkBuild() setup.Check {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "CGO_ENABLED" && s.Value != "1" {
-				return setup.Problem("build", "built without cgo", "build with CGO_ENABLED=1 and a C compiler")
-			}
-		}
-	}
-	return setup.OK("build", app.Version())
 }

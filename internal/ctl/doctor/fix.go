@@ -67,7 +67,16 @@ func repairs(a *app.App, f fixing) (list []repair) {
 		return list // the checks say so
 	}
 	aside := path + a.Now.UTC().Format(".20060102T150405Z")
-	anew := func() ([]setup.Check, error) { return startLedger(a, path, aside) }
+	anew := func() (done []setup.Check, err error) {
+		moved, err := ledger.Reset(path, strings.TrimPrefix(aside, path))
+		if moved != "" {
+			done = append(done, setup.Fixed("ledger", "moved the ledger to "+a.Tilde(moved)))
+		}
+		if err == nil {
+			done = append(done, setup.Fixed("ledger", "started a new one at "+a.Tilde(path)))
+		}
+		return done, err
+	}
 	err = tryLedger(path, (*ledger.Ledger).Check)
 	_, missing := os.Lstat(path)
 	switch {
@@ -87,18 +96,6 @@ func repairs(a *app.App, f fixing) (list []repair) {
 		return append(list, repair{"ledger", "move the ledger to " + a.Tilde(aside) + ", and start a new one at " + a.Tilde(path), anew})
 	}
 	return list
-}
-
-// startLedger moves what is at path aside and starts a new ledger.
-func startLedger(a *app.App, path, aside string) (done []setup.Check, err error) {
-	moved, err := ledger.Reset(path, strings.TrimPrefix(aside, path))
-	if moved != "" {
-		done = append(done, setup.Fixed("ledger", "moved the ledger to "+a.Tilde(moved)))
-	}
-	if err == nil {
-		done = append(done, setup.Fixed("ledger", "started a new one at "+a.Tilde(path)))
-	}
-	return done, err
 }
 
 // An openFile is a file or directory that others can reach, though they must not.
@@ -130,17 +127,16 @@ func openFiles(a *app.App) (open []openFile) {
 }
 
 func checkPermissions(a *app.App) setup.Check {
-	c := setup.Check{Name: "permissions", Result: "ok", Finds: "ledger, log and configuration are out of others' reach"}
+	const name = "permissions"
 	open := openFiles(a)
 	if len(open) == 0 {
-		return c
+		return setup.OK(name, "ledger, log and configuration are out of others' reach")
 	}
 	o := open[0]
-	state, _ := config.StateDir(a.Own)
-	c.Result, c.Finds, c.Fix = "problem", fmt.Sprintf("%s is open to others (%04o)", a.Tilde(o.path), o.mode), "chmod -R go= "+a.Tilde(state)
 	if o.wrong == 0o022 {
-		c.Finds = fmt.Sprintf("others may write %s (%04o), and so choose what the shims run", a.Tilde(o.path), o.mode)
-		c.Fix = "chmod go-w " + a.Tilde(o.path)
+		return setup.Problem(name, fmt.Sprintf("others may write %s (%04o), and so choose what the shims run", a.Tilde(o.path), o.mode),
+			"chmod go-w "+a.Tilde(o.path))
 	}
-	return c
+	state, _ := config.StateDir(a.Own)
+	return setup.Problem(name, fmt.Sprintf("%s is open to others (%04o)", a.Tilde(o.path), o.mode), "chmod -R go= "+a.Tilde(state))
 }

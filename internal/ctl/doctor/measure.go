@@ -19,14 +19,13 @@ const measuredRuns = 50
 const overhead = "overhead"
 
 // measureOverhead runs a command that does nothing, directly and through the shim in turns, in a home of its own.
-func measureOverhead(a *app.App) (c setup.Check) {
-	c = setup.Check{Name: overhead, Result: "ok"}
+func measureOverhead(a *app.App) setup.Check {
 	fail := func(err error) setup.Check {
-		return setup.Problem(c.Name, "cannot be measured: "+err.Error(), "install the shims again")
+		return setup.Problem(overhead, "cannot be measured: "+err.Error(), "install the shims again")
 	}
 	shims := setup.ShimsIn(setup.ShimDirectory(a))
 	if len(shims) == 0 {
-		return setup.Note(c.Name, "there is no shim in "+a.Tilde(setup.ShimDirectory(a)), "run ./install.sh")
+		return setup.Note(overhead, "there is no shim in "+a.Tilde(setup.ShimDirectory(a)), "run ./install.sh")
 	}
 	name := shims[0]
 	shimPath := filepath.Join(setup.ShimDirectory(a), name)
@@ -54,13 +53,12 @@ func measureOverhead(a *app.App) (c setup.Check) {
 	slices.Sort(direct)
 	slices.Sort(through)
 	with, without := through[measuredRuns/2], direct[measuredRuns/2]
-	c.Finds = fmt.Sprintf("the shim costs a call that it passes through %.1f ms (%.1f instead of %.1f, median of %d)",
-		milliseconds(with-without), milliseconds(with), milliseconds(without), measuredRuns)
 	if with < without {
-		c.Finds = fmt.Sprintf("the shim costs a call that it passes through less than can be measured on a machine this busy (median of %d: %.1f ms)",
-			measuredRuns, milliseconds(with))
+		return setup.OK(overhead, fmt.Sprintf("the shim costs a call that it passes through less than can be measured on a machine this busy (median of %d: %.1f ms)",
+			measuredRuns, milliseconds(with)))
 	}
-	return c
+	return setup.OK(overhead, fmt.Sprintf("the shim costs a call that it passes through %.1f ms (%.1f instead of %.1f, median of %d)",
+		milliseconds(with-without), milliseconds(with), milliseconds(without), measuredRuns))
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -23,7 +24,7 @@ func share(a *app.App, m machine, checks []setup.Check) error {
 			if !p.Ours {
 				how = "not behind the shim"
 			}
-			fmt.Fprintf(a.Stdout, "%s %s, %s\n", p.Name, orUnknown(versionNumber.FindString(m.versions[i])), how)
+			fmt.Fprintf(a.Stdout, "%s %s, %s\n", p.Name, cmp.Or(versionNumber.FindString(m.versions[i]), "of an unknown version"), how)
 		}
 	}
 	fmt.Fprintln(a.Stdout)
@@ -35,13 +36,6 @@ func share(a *app.App, m machine, checks []setup.Check) error {
 	calls, err := sharedCalls(a)
 	fmt.Fprintf(a.Stdout, "\n%s", calls)
 	return err
-}
-
-func orUnknown(version string) string {
-	if version == "" {
-		return "of an unknown version"
-	}
-	return version
 }
 
 // sharedCalls counts the calls of each kind in the last days, also those that were passed through.

@@ -1,10 +1,10 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -64,8 +64,7 @@ func checkStoreHelper(a *app.App) setup.Check {
 
 // checkStoreItself asks the store.
 func checkStoreItself(a *app.App, cfg config.Config, s config.Store) []setup.Check {
-	reach := setup.Check{Name: "store", Result: "ok"}
-	key := setup.Check{Name: "store key", Result: "ok", Finds: "REPRISE_STORE_KEY"}
+	key := setup.OK("store key", "REPRISE_STORE_KEY")
 	if s.Key == "" && s.KeyFile != "" {
 		key.Finds = a.Tilde(s.KeyFile)
 	}
@@ -77,18 +76,16 @@ func checkStoreItself(a *app.App, cfg config.Config, s config.Store) []setup.Che
 		_, err = client.Hello(ctx)
 	}
 	if errors.Is(err, store.ErrKey) {
-		key.Result, key.Finds, key.Fix = "problem", a.TildeIn(shim.StoreError(err, s))+"; nothing is shared", app.StoreHint(err)
-		return []setup.Check{key}
+		return []setup.Check{setup.Problem(key.Name, a.TildeIn(shim.StoreError(err, s))+"; nothing is shared", app.StoreHint(err))}
 	}
 	var r wire.Report
 	if err == nil {
 		r, err = client.Test(ctx)
 	}
 	if err != nil {
-		reach.Result, reach.Finds, reach.Fix = "problem", s.Shown()+": "+shim.StoreError(err, s), app.StoreHint(err)
-		return []setup.Check{key, reach}
+		return []setup.Check{key, setup.Problem("store", s.Shown()+": "+shim.StoreError(err, s), app.StoreHint(err))}
 	}
-	reach.Finds = fmt.Sprintf("%s answers in %s, keeps conditions on writes", s.Shown(), view.Duration(r.Latency))
+	reach := setup.OK("store", fmt.Sprintf("%s answers in %s, keeps conditions on writes", s.Shown(), view.Duration(r.Latency)))
 	if !r.Tested.IsZero() { // a database needs no test
 		reach.Finds += ", tested " + r.Tested.UTC().Format(time.DateOnly)
 	}
@@ -127,16 +124,13 @@ func openTo(location string) string {
 func checkStoreKey(c setup.Check, r wire.Report) setup.Check {
 	switch {
 	case r.OtherKeys > 0 && r.Registers == 0:
-		c.Result, c.Finds = "problem", fmt.Sprintf("%s opens none of the store's %s", c.Finds, view.Count(int64(r.OtherKeys), "register"))
-		c.Fix = "give all machines the same key, or this project a prefix of its own in the URL"
+		return setup.Problem(c.Name, fmt.Sprintf("%s opens none of the store's %s", c.Finds, view.Count(int64(r.OtherKeys), "register")),
+			"give all machines the same key, or this project a prefix of its own in the URL")
 	case r.OtherKeys > 0:
-		c.Result = "note"
-		c.Finds = fmt.Sprintf("%s opens %s; %d more are sealed with other keys or damaged", c.Finds, view.Count(int64(r.Registers), "register"), r.OtherKeys)
-		c.Fix = "after a change of the key, list the old one behind the new one until its registers are gone"
-	default:
-		c.Finds += " opens all registers that were looked at"
+		return setup.Note(c.Name, fmt.Sprintf("%s opens %s; %d more are sealed with other keys or damaged", c.Finds, view.Count(int64(r.Registers), "register"), r.OtherKeys),
+			"after a change of the key, list the old one behind the new one until its registers are gone")
 	}
-	return c
+	return setup.OK(c.Name, c.Finds+" opens all registers that were looked at")
 }
 
 // checkStoreExpiry checks that what is not used is removed in time, and not too early.
@@ -179,7 +173,7 @@ func checkStorePaths(a *app.App, ctx context.Context, client *wire.Client, s con
 	if len(sessions) == 0 {
 		return nil
 	}
-	c := setup.Check{Name: "store paths", Result: "ok", Finds: "sessions of " + project + " are from this directory and home"}
+	const name = "store paths"
 	homes, dirs, sameHome, samePlace := map[string]int{}, map[string]int{}, 0, 0
 	for _, one := range sessions {
 		if resolved(rewrite.Home(one.Tool, a.Getenv)) != one.Home {
@@ -192,15 +186,13 @@ func checkStorePaths(a *app.App, ctx context.Context, client *wire.Client, s con
 	}
 	switch {
 	case sameHome == 0:
-		c.Result = "note"
-		c.Finds = fmt.Sprintf("the sessions of %s are from other homes, as %s: they are not resumed here", project, mostOf(homes))
-		c.Fix = "use the same HOME on all machines"
+		return []setup.Check{setup.Note(name, fmt.Sprintf("the sessions of %s are from other homes, as %s: they are not resumed here", project, mostOf(homes)),
+			"use the same HOME on all machines")}
 	case samePlace == 0:
-		c.Result = "note"
-		c.Finds = fmt.Sprintf("the sessions of %s are from %s: they are not resumed in %s", project, mostOf(dirs), dir)
-		c.Fix = "check the project out at the same path on all machines"
+		return []setup.Check{setup.Note(name, fmt.Sprintf("the sessions of %s are from %s: they are not resumed in %s", project, mostOf(dirs), dir),
+			"check the project out at the same path on all machines")}
 	}
-	return []setup.Check{c}
+	return []setup.Check{setup.OK(name, "sessions of "+project+" are from this directory and home")}
 }
 
 // resolved returns a path without symbolic links.
@@ -212,11 +204,6 @@ func resolved(path string) string {
 }
 
 // mostOf returns the key with the highest count, the first by name of several.
-func mostOf(counts map[string]int) (most string) {
-	for key, n := range counts {
-		if n > counts[most] || n == counts[most] && cmp.Compare(key, most) < 0 {
-			most = key
-		}
-	}
-	return most
+func mostOf(counts map[string]int) string {
+	return slices.MaxFunc(slices.Sorted(maps.Keys(counts)), func(a, b string) int { return counts[a] - counts[b] })
 }

@@ -31,32 +31,26 @@ func checkVersion(name, said string, lists []tested.List) []setup.Check {
 	if version == "" || len(rows) == 0 {
 		return nil
 	}
-	c := setup.Check{Name: name + " version", Result: "ok"}
+	check := name + " version"
 	oldest, newest := rows[0].Version, rows[len(rows)-1].Version
-	for _, row := range rows {
-		if row.Version != version {
-			continue
+	if at := slices.IndexFunc(rows, func(r tested.Row) bool { return r.Version == version }); at >= 0 {
+		finds := version + " was tried with the shim"
+		if rows[at].Clean() {
+			return []setup.Check{setup.OK(check, finds)}
 		}
-		c.Finds = version + " was tried with the shim"
-		if !row.Clean() {
-			c.Result = "note"
-			passedThrough, fresh, resumes := row.Cells()
-			c.Finds += fmt.Sprintf(": passed through %s; fresh %s; resume %s", passedThrough, fresh, resumes)
-			c.Fix = fmt.Sprintf("install %s, with which nothing differs", newest)
-		}
-		return []setup.Check{c}
+		passedThrough, fresh, resumes := rows[at].Cells()
+		return []setup.Check{setup.Note(check, fmt.Sprintf("%s: passed through %s; fresh %s; resume %s", finds, passedThrough, fresh, resumes),
+			fmt.Sprintf("install %s, with which nothing differs", newest))}
 	}
 	switch {
 	case tested.Compare(newest, version) < 0 && strings.TrimRight(version, "0123456789") == strings.TrimRight(newest, "0123456789"):
-		c.Finds = fmt.Sprintf("%s is %s %s; shimctl demo tries it here", version, newerBy, newest)
+		return []setup.Check{setup.OK(check, fmt.Sprintf("%s is %s %s; shimctl demo tries it here", version, newerBy, newest))}
 	case tested.Compare(version, oldest) < 0, tested.Compare(newest, version) < 0:
-		c.Result = "note"
-		c.Finds = fmt.Sprintf("%s was not tried, only %s to %s: its output may differ from what the shim renders", version, oldest, newest)
-		c.Fix = orUpdate(app.ModulePath(), fmt.Sprintf("install %s, or leave the tool alone with enabled = false under [tool.%s]", newest, name))
-	default:
-		c.Finds = fmt.Sprintf("%s lies between versions that were tried, %s to %s", version, oldest, newest)
+		return []setup.Check{setup.Note(check,
+			fmt.Sprintf("%s was not tried, only %s to %s: its output may differ from what the shim renders", version, oldest, newest),
+			orUpdate(app.ModulePath(), fmt.Sprintf("install %s, or leave the tool alone with enabled = false under [tool.%s]", newest, name)))}
 	}
-	return []setup.Check{c}
+	return []setup.Check{setup.OK(check, fmt.Sprintf("%s lies between versions that were tried, %s to %s", version, oldest, newest))}
 }
 
 // checkRetention: gemini deletes a session that was resumed in a later minute, unless its retention is off
@@ -110,26 +104,21 @@ func checkOrder(a *app.App, p shim.Place) []setup.Check {
 	return checks
 }
 
-// A bundledCLI is where an SDK keeps a CLI of its own, and how it is told to use another one.
-type bundledCLI struct {
+// bundledCLIs are where SDKs keep CLIs of their own, and how they are told to use another one. The patterns are relative to a project, or
+// to a virtual environment of Python.
+var bundledCLIs = []struct {
 	tool, pattern string
 	beside        string // another pattern that must be met, "" for none
 	fix           string
-}
-
-// bundledCLIs are relative to a project.
-var bundledCLIs = []bundledCLI{
-	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk-*/claude*", "", "pathToClaudeCodeExecutable: %q in the options of query()"},
-	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk/cli.js", "", "pathToClaudeCodeExecutable: %q in the options of query()"},
-	{"codex", "node_modules/@openai/codex-sdk/package.json", "", "new Codex({ codexPathOverride: %q })"},
-	{"codex", "node_modules/ai-sdk-provider-codex-cli/package.json", "node_modules/@openai/codex/package.json", "codexPath: %q in the model's settings"},
-}
-
-// bundledInPython are relative to a virtual environment.
-var bundledInPython = []bundledCLI{
+	python        bool
+}{
+	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk-*/claude*", "", "pathToClaudeCodeExecutable: %q in the options of query()", false},
+	{"claude", "node_modules/@anthropic-ai/claude-agent-sdk/cli.js", "", "pathToClaudeCodeExecutable: %q in the options of query()", false},
+	{"codex", "node_modules/@openai/codex-sdk/package.json", "", "new Codex({ codexPathOverride: %q })", false},
+	{"codex", "node_modules/ai-sdk-provider-codex-cli/package.json", "node_modules/@openai/codex/package.json", "codexPath: %q in the model's settings", false},
 	{"claude", "lib/python3*/site-packages/claude_agent_sdk/_bundled/claude", "",
-		"pip install --force-reinstall --no-deps --no-binary claude-agent-sdk claude-agent-sdk, which has none, or ClaudeAgentOptions(cli_path=%q)"},
-	{"codex", "lib/python3*/site-packages/openai_codex_sdk/vendor/*/codex/codex", "", `Codex({"codex_path_override": %q})`},
+		"pip install --force-reinstall --no-deps --no-binary claude-agent-sdk claude-agent-sdk, which has none, or ClaudeAgentOptions(cli_path=%q)", true},
+	{"codex", "lib/python3*/site-packages/openai_codex_sdk/vendor/*/codex/codex", "", `Codex({"codex_path_override": %q})`, true},
 }
 
 // checkBundled reports the CLIs that SDKs in the working directory bundle: their calls bypass the
@@ -139,25 +128,19 @@ func checkBundled(a *app.App) (checks []setup.Check) {
 	if err != nil {
 		return nil
 	}
-	look := func(in string, b bundledCLI) {
-		found := findIn(in, b.pattern)
-		if len(found) == 0 || b.beside != "" && len(findIn(in, b.beside)) == 0 {
-			return
-		}
-		checks = append(checks, setup.Note(b.tool+" in an SDK",
-			fmt.Sprintf("%s brings a %s of its own: calls through it bypass the shim", a.Tilde(found[0]), b.tool),
-			fmt.Sprintf(b.fix, filepath.Join(setup.ShimDirectory(a), b.tool))))
-	}
-	for _, b := range bundledCLIs {
-		look(dir, b)
-	}
-	places := []string{filepath.Join(dir, ".venv"), filepath.Join(dir, "venv")}
-	if active := os.Getenv("VIRTUAL_ENV"); active != "" && !slices.Contains(places, active) {
+	places := []string{dir, filepath.Join(dir, ".venv"), filepath.Join(dir, "venv")}
+	if active := os.Getenv("VIRTUAL_ENV"); active != "" && !slices.Contains(places[1:], active) {
 		places = append(places, active)
 	}
-	for _, place := range places {
-		for _, b := range bundledInPython {
-			look(place, b)
+	for i, place := range places {
+		for _, b := range bundledCLIs {
+			found := findIn(place, b.pattern)
+			if b.python != (i > 0) || len(found) == 0 || b.beside != "" && len(findIn(place, b.beside)) == 0 {
+				continue
+			}
+			checks = append(checks, setup.Note(b.tool+" in an SDK",
+				fmt.Sprintf("%s brings a %s of its own: calls through it bypass the shim", a.Tilde(found[0]), b.tool),
+				fmt.Sprintf(b.fix, filepath.Join(setup.ShimDirectory(a), b.tool))))
 		}
 	}
 	return checks

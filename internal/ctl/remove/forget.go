@@ -111,7 +111,29 @@ func (t chainTraces) forget(a *app.App, l *ledger.Ledger, sessions bool) error {
 	if words := storedWords("forgot ", inStore); words != "" {
 		a.Stdout.Notice(words)
 	}
-	return forgetChain(a, l, t.chain, t.files, sessions)
+	for _, files := range t.files {
+		if err := removeSession(l, files); err != nil {
+			return err
+		}
+	}
+	f, err := l.Forget(t.chain, false)
+	if err != nil {
+		return err
+	}
+	path, err := config.LogFile(a.Own)
+	if err != nil {
+		return err
+	}
+	lines, err := shim.ForgetInLog(path, t.chain)
+	if err != nil {
+		return err
+	}
+	a.Stdout.Notice(fmt.Sprintf("forgot chain %d: %s, %s, %s of the log", t.chain.ID, view.Count(f.Sessions, "session"), view.Count(f.Calls, "call"),
+		view.Count(int64(lines), "line")))
+	if sessions {
+		a.Stdout.Notice("removed " + t.files.words())
+	}
+	return nil
 }
 
 // forgetStored removes a task that only the store has. It reports whether it has one.
@@ -129,31 +151,8 @@ func forgetStored(a *app.App, task string, s *storedChains, f forgetFlags) (foun
 	return true, err
 }
 
-func forgetChain(a *app.App, l *ledger.Ledger, c ledger.ChainName, files chainFiles, sessions bool) error {
-	if err := files.remove(l); err != nil {
-		return err
-	}
-	f, err := l.Forget(c, false)
-	if err != nil {
-		return err
-	}
-	lines, err := forgetInLog(a, c)
-	if err != nil {
-		return err
-	}
-	a.Stdout.Notice(fmt.Sprintf("forgot chain %d: %s, %s, %s of the log", c.ID, view.Count(f.Sessions, "session"), view.Count(f.Calls, "call"),
-		view.Count(int64(lines), "line")))
-	if sessions {
-		a.Stdout.Notice("removed " + files.words())
-	}
-	return nil
-}
-
-// chainFiles are the sessions of a chain whose files are there, and those files.
-type chainFiles struct {
-	sessions []ledger.SessionFile
-	files    []*sessionfile.Files
-}
+// chainFiles are the files of a chain's sessions, as far as they are there.
+type chainFiles []*sessionfile.Files
 
 // findFiles finds the files of all sessions of a chain. It fails if one of them must stay.
 func findFiles(l *ledger.Ledger, chain int64) (found chainFiles, err error) {
@@ -172,7 +171,7 @@ func findFiles(l *ledger.Ledger, chain int64) (found chainFiles, err error) {
 			return found, app.WithHint(fmt.Errorf("remove session %s: it is %s", s.NativeID, why),
 				"nothing was removed; without --sessions the tool's files stay where they are")
 		case files != nil:
-			found.sessions, found.files = append(found.sessions, s), append(found.files, files)
+			found = append(found, files)
 		}
 	}
 	return found, nil
@@ -180,25 +179,8 @@ func findFiles(l *ledger.Ledger, chain int64) (found chainFiles, err error) {
 
 func (c chainFiles) words() string {
 	bytes := int64(0)
-	for _, f := range c.files {
+	for _, f := range c {
 		bytes += f.Bytes()
 	}
-	return fmt.Sprintf("the files of %s (%s)", view.Count(int64(len(c.files)), "session"), view.Size(bytes))
-}
-
-func (c chainFiles) remove(l *ledger.Ledger) error {
-	for i, s := range c.sessions {
-		if err := removeSession(l, s, c.files[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func forgetInLog(a *app.App, c ledger.ChainName) (int, error) {
-	path, err := config.LogFile(a.Own)
-	if err != nil {
-		return 0, err
-	}
-	return shim.ForgetInLog(path, c)
+	return fmt.Sprintf("the files of %s (%s)", view.Count(int64(len(c)), "session"), view.Size(bytes))
 }

@@ -69,11 +69,11 @@ func runPrune(a *app.App, f pruneFlags, given *pflag.FlagSet) error {
 		history = cfg.Prune.KeepHistory
 	}
 	carryOut := func(dry bool) (r PruneReport, ofStore, err error) {
-		p := pruning{app: a, found: map[int64]*sessionfile.Files{}, report: PruneReport{Schema: "shimctl.prune/1", DryRun: dry, Sessions: []prunedSession{}}}
-		if err = p.local(policy, history); err == nil && f.store {
-			p.report.Store, ofStore = pruneStore(a, cfg, history, dry)
+		r = PruneReport{Schema: "shimctl.prune/1", DryRun: dry, Sessions: []prunedSession{}}
+		if err = r.pruneHere(a, policy, history); err == nil && f.store {
+			r.Store, ofStore = pruneStore(a, cfg, history, dry)
 		}
-		return p.report, ofStore, err
+		return r, ofStore, err
 	}
 	r, failed, err := carryOut(!f.Yes || f.Dry)
 	if err != nil {
@@ -121,18 +121,9 @@ func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.P
 
 func inMillis(d time.Duration) decide.Millis { return decide.Millis(d.Milliseconds()) }
 
-// A pruning removes sessions, or says what it would remove.
-type pruning struct {
-	app    *app.App
-	ledger *ledger.Ledger
-	finder sessionfile.Finder
-	found  map[int64]*sessionfile.Files // by session
-	report PruneReport
-}
-
-// local prunes what this machine has. A missing ledger counts as empty.
-func (p *pruning) local(policy prune.Policy, history time.Duration) error {
-	l, err := p.app.OpenLedger()
+// pruneHere prunes what this machine has. A missing ledger counts as empty.
+func (r *PruneReport) pruneHere(a *app.App, policy prune.Policy, history time.Duration) error {
+	l, err := a.OpenLedger()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -140,40 +131,37 @@ func (p *pruning) local(policy prune.Policy, history time.Duration) error {
 		return err
 	}
 	defer l.Close()
-	p.ledger = l
-	files, err := l.SessionFiles(0)
+	sessions, err := l.SessionFiles(0)
 	if err != nil {
 		return err
 	}
-	for _, v := range prune.Apply(decide.MillisOf(p.app.Now), files, policy, p.look) {
-		p.carryOut(v)
+	var finder sessionfile.Finder
+	found := map[int64]*sessionfile.Files{} // by session
+	for _, v := range prune.Apply(decide.MillisOf(a.Now), sessions, policy, func(s ledger.SessionFile) prune.Reason {
+		files, why := finder.Find(s)
+		if why == "" && s.Copied && files.Named() {
+			why = prune.Forked
+		}
+		found[s.ID] = files
+		return why
+	}) {
+		r.add(l, v, found[v.ID])
 	}
 	if history > 0 {
-		before := decide.MillisOf(p.app.Now.Add(-history))
-		p.report.Chains, p.report.Calls, err = l.DropBefore(before, p.report.DryRun)
+		r.Chains, r.Calls, err = l.DropBefore(decide.MillisOf(a.Now.Add(-history)), r.DryRun)
 	}
 	return err
 }
 
-func (p *pruning) look(s ledger.SessionFile) prune.Reason {
-	files, why := p.finder.Find(s)
-	if why == "" && s.Copied && files.Named() {
-		why = prune.Forked
-	}
-	p.found[s.ID] = files
-	return why
-}
-
-func (p *pruning) carryOut(v prune.Verdict) {
-	r := &p.report
+// add removes a session if it is to be, and reports it.
+func (r *PruneReport) add(l *ledger.Ledger, v prune.Verdict, files *sessionfile.Files) {
 	s := prunedSession{Chain: v.Chain, Tool: v.Tool, Session: v.NativeID, File: v.File, LastUsed: v.LastUsed.Time(), Remove: v.Remove, Reasons: v.Reasons}
 	if v.Remove {
-		files := p.found[v.ID]
 		bytes := files.Bytes()
 		s.Bytes = &bytes
 		var err error
 		if !r.DryRun {
-			err = removeSession(p.ledger, v.SessionFile, files)
+			err = removeSession(l, files)
 		}
 		if err == nil {
 			r.Removed, r.Bytes = r.Removed+1, r.Bytes+bytes
@@ -186,8 +174,8 @@ func (p *pruning) carryOut(v prune.Verdict) {
 
 // removeSession removes a session's files. Before that, it marks the session as not
 // resumable; afterwards, as gone.
-func removeSession(l *ledger.Ledger, s ledger.SessionFile, files *sessionfile.Files) error {
-	free, err := l.Retire(s)
+func removeSession(l *ledger.Ledger, files *sessionfile.Files) error {
+	free, err := l.Retire(files.Session)
 	if err != nil {
 		return err
 	}
@@ -197,7 +185,7 @@ func removeSession(l *ledger.Ledger, s ledger.SessionFile, files *sessionfile.Fi
 	if err := files.Remove(); err != nil {
 		return err
 	}
-	return l.Pruned(s.ID)
+	return l.Pruned(files.Session.ID)
 }
 
 func printPrune(a *app.App, r PruneReport) {

@@ -149,11 +149,6 @@ func pruneStore(a *app.App, cfg config.Config, history time.Duration, dry bool) 
 		return nil, err
 	}
 	defer client.Close()
-	l, err := ledger.OpenMemory()
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
 	_, maxAge := cfg.Longest()
 	keeper := fleet.Keeper{Store: client, Now: decide.MillisOf(a.Now)}
 	kept, err := keeper.Idle(context.Background(), decide.MillisOf(a.Now.Add(-maxAge-idleBeyond)), dry)

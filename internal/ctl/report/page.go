@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -39,18 +40,16 @@ func newPage(a *app.App, s history.Snapshot, period history.Period, r view.Repor
 		all.Add(r.Prices, slice)
 	}
 	saved := saving.New(s.Slices, s.Peers, s.Arms, r.ListPrice)
-	spans := newSpans(managed, saved, r)
+	spans, unit := newSpans(managed, saved, r)
 	p.Headline = view.Sentence(saved.Headline())
 	p.Facts = facts(total, saved.Summary(), all, s.Slices)
-	p.Charts = charts(spans)
-	linkDays(p.Charts, spans, link)
+	p.Charts = charts(spans, unit)
+	nameSpans(p.Charts, spans, link)
 	p.Tables = tables(a, managed, saved.Share(), r, link)
 	p.Saved = savedTable(saved)
 	p.Reasons = decisions(managed, total.Calls)
 	p.Of = "The chains with the most calls of those that were used last."
-	for _, c := range s.Chains {
-		p.Chains = append(p.Chains, drawnChain(a, c, r, link))
-	}
+	p.Chains = view.Mapped(s.Chains, func(c history.ChainCalls) draw.Chain { return drawnChain(a, c, r, link) })
 	return p
 }
 
@@ -75,13 +74,8 @@ func subtitle(p history.Period, slices []history.Slice) string {
 
 func day(m decide.Millis) string { return m.Time().Format(time.DateOnly) }
 
-func managedOnly(all []history.Slice) (managed []history.Slice) {
-	for _, s := range all {
-		if s.Managed() {
-			managed = append(managed, s)
-		}
-	}
-	return managed
+func managedOnly(all []history.Slice) []history.Slice {
+	return slices.DeleteFunc(slices.Clone(all), func(s history.Slice) bool { return !s.Managed() })
 }
 
 // A spanOfDays is the time that one column of a chart covers.
@@ -89,20 +83,24 @@ type spanOfDays struct {
 	first, last decide.Millis
 	sums        history.Sums
 	bill        view.Bill
-	saved       []float64 // by figure, NaN where that is not known
+	saved       []float64 // by figure
 }
 
 const dayLength = 24 * 60 * 60 * 1000
 
-// newSpans divides the time into days, or into weeks or more if there are too many days.
-func newSpans(managed []history.Slice, saved saving.Saving, r view.Reporter) []spanOfDays {
+// newSpans divides the time into days, or into weeks or more if there are too many days. unit is a span's length; the last one may be
+// shorter.
+func newSpans(managed []history.Slice, saved saving.Saving, r view.Reporter) (spans []spanOfDays, unit string) {
 	first, end := managed[0].Day, managed[len(managed)-1].Day
 	days := int64(end-first)/dayLength + 1
-	width := int64(1)
+	width, unit := int64(1), "day"
 	if days > mostSpans {
-		width = (days + 7*mostSpans - 1) / (7 * mostSpans) * 7
+		weeks := (days + 7*mostSpans - 1) / (7 * mostSpans)
+		if width, unit = 7*weeks, "week"; weeks > 1 {
+			unit = fmt.Sprintf("span of %d weeks", weeks)
+		}
 	}
-	spans := make([]spanOfDays, (days+width-1)/width)
+	spans = make([]spanOfDays, (days+width-1)/width)
 	for i := range spans {
 		from := first + decide.Millis(int64(i)*width*dayLength)
 		spans[i] = spanOfDays{first: from, last: min(end, from+decide.Millis((width-1)*dayLength)), saved: make([]float64, len(saving.Figures))}
@@ -116,7 +114,7 @@ func newSpans(managed []history.Slice, saved saving.Saving, r view.Reporter) []s
 			span.saved[i] += n
 		}
 	}
-	return spans
+	return spans, unit
 }
 
 func (s spanOfDays) label() string {
@@ -124,21 +122,6 @@ func (s spanOfDays) label() string {
 		return day(s.first)
 	}
 	return day(s.first) + " to " + day(s.last)
-}
-
-// savingUnit returns the length of the spans. The last one may be shorter.
-func savingUnit(spans []spanOfDays) string {
-	if len(spans) == 1 {
-		return "day"
-	}
-	switch weeks := int64(spans[1].first-spans[0].first) / dayLength / 7; weeks {
-	case 0:
-		return "day"
-	case 1:
-		return "week"
-	default:
-		return fmt.Sprintf("span of %d weeks", weeks)
-	}
 }
 
 func facts(t history.Group, saved saving.Summary, all view.Bill, slices []history.Slice) []draw.Fact {
@@ -192,8 +175,7 @@ var tokenKinds = []draw.Kind{
 	{Name: "output", Class: "output"},
 }
 
-func charts(spans []spanOfDays) []draw.Chart {
-	unit := savingUnit(spans)
+func charts(spans []spanOfDays, unit string) []draw.Chart {
 	tokens := tokenChart("Tokens by "+unit, tokenKinds, spans)
 	others := tokenChart(fmt.Sprintf("Tokens by %s but for cache reads", unit), tokenKinds[1:], spans)
 	others.About = "Cache reads are most of the tokens, and the cheapest: here are the others."
@@ -208,10 +190,11 @@ func charts(spans []spanOfDays) []draw.Chart {
 	return []draw.Chart{money, tokens, others, cacheChart("From the cache by "+unit, spans)}
 }
 
-// linkDays lets each column that is one day with calls lead to that day.
-func linkDays(charts []draw.Chart, spans []spanOfDays, link linker) {
+// nameSpans names the columns, and lets each one that is one day with calls lead to that day.
+func nameSpans(charts []draw.Chart, spans []spanOfDays, link linker) {
 	for _, c := range charts {
 		for i, s := range spans {
+			c.Spans[i].Label, c.Spans[i].Short = s.label(), s.first.Time().Format("2 Jan")
 			if s.first == s.last && s.sums.Calls > 0 {
 				c.Spans[i].URL = link.to("", "day", day(s.first)).URL
 			}
@@ -219,35 +202,31 @@ func linkDays(charts []draw.Chart, spans []spanOfDays, link linker) {
 	}
 }
 
-// drawnBy returns a chart with a column for each span.
-func drawnBy(column func(spanOfDays) draw.Span, chart draw.Chart, spans []spanOfDays) draw.Chart {
-	for _, s := range spans {
-		span := column(s)
-		span.Label, span.Short = s.label(), s.first.Time().Format("2 Jan")
-		chart.Spans = append(chart.Spans, span)
-	}
-	return chart
-}
-
 func tokenChart(title string, kinds []draw.Kind, spans []spanOfDays) draw.Chart {
-	return drawnBy(func(s spanOfDays) draw.Span {
+	columns := view.Mapped(spans, func(s spanOfDays) draw.Span {
 		var with, without []draw.Amount
 		for _, kind := range kinds {
-			used, saved := s.tokens(figureIndex(kind.Name + " tokens"))
-			with = append(with, newAmount(used, briefly))
-			without = append(without, newAmount(max(0, used+saved), briefly))
+			figure := figureIndex(kind.Name + " tokens")
+			used := saving.Figures[figure].Of(s.sums)
+			if used.N == 0 && s.sums.Calls > 0 {
+				used.Sum = math.NaN() // no call reported it
+			}
+			with = append(with, newAmount(used.Sum, briefly))
+			without = append(without, newAmount(max(0, used.Sum+s.saved[figure]), briefly))
 		}
 		return draw.Span{With: with, Without: without, Sum: sumOf(with), Instead: sumOf(without)}
-	}, draw.Chart{Title: title, Kinds: kinds, Tick: func(n float64) string { return strings.Replace(briefly(n), ".0 ", " ", 1) }}, spans)
+	})
+	return draw.Chart{Title: title, Kinds: kinds, Spans: columns, Tick: func(n float64) string { return strings.Replace(briefly(n), ".0 ", " ", 1) }}
 }
 
 func moneyChart(title string, spans []spanOfDays) draw.Chart {
-	return drawnBy(func(s spanOfDays) draw.Span {
+	columns := view.Mapped(spans, func(s spanOfDays) draw.Span {
 		cost := s.bill.Total
 		cost.Known = cost.Known || s.sums.Calls == 0
 		with, without := moneyAmount(cost, 0), moneyAmount(cost, s.saved[figureIndex("cost")])
 		return draw.Span{With: []draw.Amount{with}, Without: []draw.Amount{without}, Sum: with, Instead: without}
-	}, draw.Chart{Title: title, Kinds: []draw.Kind{{Name: "cost", Class: "output"}}, Tick: moneyTick}, spans)
+	})
+	return draw.Chart{Title: title, Kinds: []draw.Kind{{Name: "cost", Class: "output"}}, Spans: columns, Tick: moneyTick}
 }
 
 // moneyTick writes an amount of a scale without needless zeros.
@@ -264,25 +243,16 @@ func moneyTick(nano float64) string {
 
 func cacheChart(title string, spans []spanOfDays) draw.Chart {
 	percent := func(share float64) string { return view.Amount("share", view.Number(share)) }
-	return drawnBy(func(s spanOfDays) draw.Span {
+	columns := view.Mapped(spans, func(s spanOfDays) draw.Span {
 		share := newAmount(float64(view.CacheRate(history.Group{Sums: s.sums})), percent)
 		return draw.Span{With: []draw.Amount{share}, Sum: share}
-	}, draw.Chart{Title: title, About: "Of the tokens that models read, the share that came from the provider's cache.",
-		Kinds: []draw.Kind{{Name: "from the cache", Class: "cache-read"}}, Full: 1, Tick: percent}, spans)
+	})
+	return draw.Chart{Title: title, About: "Of the tokens that models read, the share that came from the provider's cache.",
+		Kinds: []draw.Kind{{Name: "from the cache", Class: "cache-read"}}, Spans: columns, Full: 1, Tick: percent}
 }
 
 func (s spanOfDays) hasSavings() bool {
 	return slices.ContainsFunc(s.saved, func(n float64) bool { return n != 0 })
-}
-
-// tokens returns the tokens of a figure that were used, and those that resuming saved. What
-// was used is NaN if no call reported it.
-func (s spanOfDays) tokens(figure int) (used, saved float64) {
-	r := saving.Figures[figure].Of(s.sums)
-	if r.N == 0 && s.sums.Calls > 0 {
-		return math.NaN(), s.saved[figure]
-	}
-	return r.Sum, s.saved[figure]
 }
 
 // sumOf adds up the parts of a column of tokens.
@@ -296,7 +266,7 @@ func sumOf(amounts []draw.Amount) draw.Amount {
 
 // moneyAmount returns a cost that is higher by more nano-dollars.
 func moneyAmount(cost view.Sum, more float64) draw.Amount {
-	if !cost.Known || math.IsNaN(more) {
+	if !cost.Known {
 		return draw.Amount{N: math.NaN(), Text: view.NotKnown}
 	}
 	cost.Nano, cost.Most = max(0, cost.Nano+int64(more)), max(0, cost.Most+int64(more))
@@ -331,10 +301,10 @@ func savedTable(st saving.Saving) draw.Saved {
 	saved := draw.Saved{Words: st.Method()}
 	if st.Estimate.Resumed > 0 {
 		saved.Head = []string{"mean per call", "resumed", "fresh", "saved in all"}
-		for _, f := range st.Estimate.Figures {
-			saved.Rows = append(saved.Rows, draw.Row{Name: f.Title(),
-				Cells: []draw.Cell{{Text: view.Amount(f.Unit, f.Resumed)}, {Text: view.Amount(f.Unit, f.Fresh)}, {Text: view.Amount(f.Unit, f.Saved)}}})
-		}
+		saved.Rows = view.Mapped(st.Estimate.Figures, func(f saving.SavedFigure) draw.Row {
+			return draw.Row{Name: f.Title(),
+				Cells: []draw.Cell{{Text: view.Amount(f.Unit, f.Resumed)}, {Text: view.Amount(f.Unit, f.Fresh)}, {Text: view.Amount(f.Unit, f.Saved)}}}
+		})
 	}
 	return saved
 }
@@ -348,7 +318,7 @@ func newCell(unit string, e saving.Mean) draw.Cell {
 
 // decisions counts the calls by decision and reason.
 func decisions(managed []history.Slice, all int64) (list []draw.Bar) {
-	at := map[string]int{}
+	bars := map[string]draw.Bar{}
 	for _, s := range managed {
 		reason, class := s.Reason, "fresh"
 		switch {
@@ -358,15 +328,14 @@ func decisions(managed []history.Slice, all int64) (list []draw.Bar) {
 			class = "resume"
 		}
 		name := fmt.Sprintf("%s: %s", s.Mode, reason)
-		i, ok := at[name]
+		bar, ok := bars[name]
 		if !ok {
-			i = len(list)
-			at[name] = i
-			list = append(list, draw.Bar{Name: name, About: view.MeaningOf(reason), Class: class})
+			bar = draw.Bar{Name: name, About: view.MeaningOf(reason), Class: class}
 		}
-		list[i].Count += s.Calls
+		bar.Count += s.Calls
+		bars[name] = bar
 	}
-	slices.SortFunc(list, func(a, b draw.Bar) int {
+	list = slices.SortedFunc(maps.Values(bars), func(a, b draw.Bar) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Name, b.Name))
 	})
 	for i := range list {

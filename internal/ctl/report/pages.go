@@ -36,7 +36,7 @@ func (s *site) chain(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Page, 
 	}
 	latest := slices.Clone(calls[:min(len(calls), mostDrawn.Calls)])
 	slices.Reverse(latest)
-	drawn := drawnChain(a, history.ChainCalls{ChainRow: c, Latest: latest}, s.Reporter, s.link())
+	drawn := drawnChain(a, history.ChainCalls{ChainRow: c, Latest: latest}, s.Reporter, s.linker)
 	p := draw.Page{Title: drawn.Name.Text, Subtitle: drawn.About, Facts: s.chainFacts(c, calls),
 		Trail: s.trail(s.dayLink(c.Last.Started)), Timeline: "Timeline", Chains: []draw.Chain{drawn}}
 	p.Chains[0].Name.Text = "" // the page's title
@@ -71,14 +71,14 @@ func (s *site) chainFacts(c history.ChainRow, calls []history.Invocation) []draw
 }
 
 func (s *site) dayLink(at decide.Millis) draw.Link {
-	return s.link().to(day(at), "day", day(at))
+	return s.to(day(at), "day", day(at))
 }
 
 func (s *site) chainLink(id int64, name string) draw.Link {
 	if id == 0 {
 		return draw.Link{Text: "-"}
 	}
-	return s.link().to(name, "chain", fmt.Sprint(id))
+	return s.to(name, "chain", fmt.Sprint(id))
 }
 
 // chainNames returns the names of the calls' chains.
@@ -100,7 +100,7 @@ func chainNames(l *ledger.Ledger, calls []history.Invocation) (map[int64]string,
 }
 
 func (s *site) callLink(id int64) draw.Link {
-	return s.link().to(fmt.Sprintf("#%d", id), "call", fmt.Sprint(id))
+	return s.to(fmt.Sprintf("#%d", id), "call", fmt.Sprint(id))
 }
 
 // callsTable lists calls, each with the address of its page. Those of several chains have the names of their chains.
@@ -110,11 +110,8 @@ func (s *site) callsTable(calls []history.Invocation, chains map[int64]string) d
 		t.Head = append(t.Head, "chain", "tool")
 	}
 	for _, i := range calls {
-		row := draw.TableRow{Name: s.callLink(i.ID)}
-		for _, text := range []string{view.Decision(i), view.OutcomeCell(i).Human, view.DurationCell(i.Duration.NullInt64).Human, view.CallCost(s.Prices, i).Human(),
-			i.Started.Time().Format(time.DateTime)} {
-			row.Cells = append(row.Cells, draw.Link{Text: text})
-		}
+		row := draw.TableRow{Name: s.callLink(i.ID), Cells: cells(view.Decision(i), view.OutcomeCell(i).Human,
+			view.DurationCell(i.Duration.NullInt64).Human, view.CallCost(s.Prices, i).Human(), i.Started.Time().Format(time.DateTime))}
 		if chains != nil {
 			row.Cells = append(row.Cells, s.chainLink(i.Chain, chains[i.Chain]), draw.Link{Text: i.Tool})
 		}
@@ -126,12 +123,8 @@ func (s *site) callsTable(calls []history.Invocation, chains map[int64]string) d
 func sessionsTable(sessions []history.SessionRow) draw.Table {
 	t := draw.Table{Title: "Sessions", Words: true, Head: []string{"session", "state", "turns", "context", "model", "last used"}}
 	for _, s := range sessions {
-		row := draw.TableRow{Name: draw.Link{Text: view.OrDash(s.NativeID)}}
-		for _, text := range []string{view.StateCell(s).Human, view.Thousands(int64(s.Turns)), view.ContextCell(s.Context).Human, s.Model,
-			s.LastUsed.Time().Format(time.DateTime)} {
-			row.Cells = append(row.Cells, draw.Link{Text: text})
-		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, draw.TableRow{Name: draw.Link{Text: view.OrDash(s.NativeID)}, Cells: cells(view.StateCell(s).Human,
+			view.Thousands(int64(s.Turns)), view.ContextCell(s.Context).Human, s.Model, s.LastUsed.Time().Format(time.DateTime))})
 	}
 	return t
 }

@@ -65,7 +65,10 @@ func write(a *app.App, file string, store bool, flags app.FilterFlags) error {
 		if err != nil {
 			return err
 		}
-		if calls = managedCalls(s); calls == 0 && asked != (history.Filter{}) {
+		for _, slice := range managedOnly(s.Slices) {
+			calls += slice.Calls
+		}
+		if calls == 0 && asked != (history.Filter{}) {
 			return app.WithHint(fmt.Errorf("no managed call was made%s", app.FilterWords(f)), "shimctl log lists the last calls, shimctl stats --by day the days")
 		}
 		return draw.Write(&page, newPage(a, s, f.Times(), r, linker{}))
@@ -85,11 +88,4 @@ func write(a *app.App, file string, store bool, flags app.FilterFlags) error {
 		a.Stderr.Notice("wrote " + a.Tilde(file) + ": " + view.Count(calls, "managed call"))
 	}
 	return nil
-}
-
-func managedCalls(s history.Snapshot) (calls int64) {
-	for _, slice := range managedOnly(s.Slices) {
-		calls += slice.Calls
-	}
-	return calls
 }

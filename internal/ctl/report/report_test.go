@@ -161,7 +161,7 @@ func TestReportAgreesWithStats(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := saving.New(s.Slices, s.Peers, s.Arms, none.ListPrice)
-		spans := newSpans(s.Slices, got, none)
+		spans, _ := newSpans(s.Slices, got, none)
 		for i, f := range saving.Figures {
 			if f.Unit == "share" {
 				continue
@@ -184,12 +184,12 @@ func TestSpans(t *testing.T) {
 	for days, want := range map[int64]struct{ spans, width int64 }{1: {1, 1}, 60: {60, 1}, 61: {9, 7}, 420: {60, 7}, 421: {31, 14}, 100_000: {60, 1673}} {
 		slices := []history.Slice{{Day: 0}, {Day: decide.Millis((days - 1) * dayLength)}}
 		slices[0].Calls, slices[1].Calls = 1, 1
-		spans := newSpans(slices, saving.New(nil, nil, nil, nil), view.Reporter{Prices: &prices.Table{}})
+		spans, named := newSpans(slices, saving.New(nil, nil, nil, nil), view.Reporter{Prices: &prices.Table{}})
 		if int64(len(spans)) != want.spans || spans[len(spans)-1].last != slices[1].Day || spans[len(spans)-1].sums.Calls == 0 {
 			t.Errorf("%d days: %d columns, the last one to %s with %d calls", days, len(spans), day(spans[len(spans)-1].last), spans[len(spans)-1].sums.Calls)
 		}
 		unit := map[int64]string{1: "day", 7: "week", 14: "span of 2 weeks", 1673: "span of 239 weeks"}[want.width]
-		if drawn := charts(spans); drawn[0].Title != "Money by "+unit || drawn[3].Title != "From the cache by "+unit {
+		if drawn := charts(spans, named); drawn[0].Title != "Money by "+unit || drawn[3].Title != "From the cache by "+unit {
 			t.Errorf("%d days: %q, %q", days, drawn[0].Title, drawn[3].Title)
 		}
 		if width := int64(spans[0].last-spans[0].first)/dayLength + 1; width != want.width {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -27,8 +26,8 @@ type site struct {
 	app    *app.App
 	source *source
 	view.Reporter
-	base string // path of all pages
-	now  func() time.Time
+	linker
+	now func() time.Time
 }
 
 // Limits of a page, however large the ledger is.
@@ -42,7 +41,7 @@ var (
 var errNoPage = errors.New("there is nothing at this address; it may have been pruned")
 
 func newSite(a *app.App, s *source, r view.Reporter, base string) *site {
-	return &site{a, s, r, base, time.Now}
+	return &site{a, s, r, linker{base: base, since: periods[0].since}, time.Now}
 }
 
 func (s *site) handler() http.Handler {
@@ -87,8 +86,15 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, make maker) {
 		return err
 	})
 	status := http.StatusOK
+	switch {
+	case errors.Is(err, errNoPage):
+		status = http.StatusNotFound
+	case app.IsUsage(err):
+		status = http.StatusBadRequest
+	case err != nil:
+		status = http.StatusInternalServerError
+	}
 	if err != nil {
-		status = statusOf(err)
 		page = draw.Page{Title: http.StatusText(status), Empty: a.TildeIn(err.Error()), Trail: s.trail()}
 	}
 	page.Live = live
@@ -104,16 +110,6 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, make maker) {
 	_, _ = out.WriteTo(w) // the browser may be gone
 }
 
-func statusOf(err error) int {
-	switch {
-	case errors.Is(err, errNoPage):
-		return http.StatusNotFound
-	case app.IsUsage(err):
-		return http.StatusBadRequest
-	}
-	return http.StatusInternalServerError
-}
-
 // trail returns the links to the pages above one.
 func (s *site) trail(above ...draw.Link) []draw.Link {
 	return append([]draw.Link{{Text: "All days", URL: s.base}}, above...)
@@ -122,20 +118,12 @@ func (s *site) trail(above ...draw.Link) []draw.Link {
 // periods are those that the overview offers; the first is what it shows if none is named.
 var periods = []struct{ since, name string }{{"30d", "30 days"}, {"7d", "7 days"}, {"1d", "24 hours"}, {"", "always"}}
 
-// link returns what links to the other pages.
-func (s *site) link() linker { return linker{base: s.base, since: periods[0].since} }
-
-// queryFilter reads the filters of a view from an address, where they have the names of the flags.
-func queryFilter(q url.Values) app.FilterFlags {
-	if !q.Has("since") {
-		q.Set("since", periods[0].since)
-	}
-	return app.FilterBy(q.Get)
-}
-
 func (s *site) overview(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Page, error) {
-	query := r.URL.Query()
-	flags := queryFilter(query)
+	query := r.URL.Query() // the filters have the names of the flags
+	if !query.Has("since") {
+		query.Set("since", periods[0].since)
+	}
+	flags := app.FilterBy(query.Get)
 	f, err := app.Filter(a, l, flags)
 	if err != nil {
 		return draw.Page{}, err
@@ -144,7 +132,7 @@ func (s *site) overview(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Pag
 	if err != nil {
 		return draw.Page{}, err
 	}
-	link := s.link()
+	link := s.linker
 	link.since = *flags["since"]
 	p := newPage(a, snapshot, history.Always, s.Reporter, link) // the period is named below
 	if p.Latest, err = s.lastCalls(l, f); err != nil {
@@ -194,7 +182,7 @@ func (s *site) day(a *app.App, l *ledger.Ledger, r *http.Request) (draw.Page, er
 	if err != nil {
 		return draw.Page{}, err
 	}
-	p := newPage(a, snapshot, period, s.Reporter, s.link())
+	p := newPage(a, snapshot, period, s.Reporter, s.linker)
 	p.Title, p.Subtitle, p.Trail = day.Format("Monday, 2 January 2006"), "in UTC", s.trail()
 	p.Charts = nil // a chart of one column says nothing
 	p.Of = "The chains with a call on this day."
@@ -237,13 +225,10 @@ func (s *source) read(look func(l *ledger.Ledger, version string) error) error {
 // open opens the ledger that is there now, unless it is open.
 func (s *source) open() error {
 	file, err := os.Stat(s.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		file = nil
-	case err != nil:
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("open ledger: %w", err)
 	}
-	if s.ledger != nil && (file == nil && s.file == nil || file != nil && s.file != nil && os.SameFile(file, s.file)) {
+	if s.ledger != nil && (file == s.file || os.SameFile(file, s.file)) {
 		return nil
 	}
 	s.close()

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -82,43 +83,40 @@ func (g grouping) table(rows []groupSum, path func(string) string, link linker) 
 	if len(rows) == 1 && rows[0].key == "" {
 		return t // no call has the property
 	}
-	for n, row := range rows {
-		if n == mostRows-1 && len(rows) > mostRows {
-			rest := groupSum{key: history.OtherKeys}
-			for _, more := range rows[n:] {
-				rest.add(more)
-			}
-			row = rest
+	if len(rows) > mostRows {
+		rest := groupSum{key: history.OtherKeys}
+		for _, more := range rows[mostRows-1:] {
+			rest.calls.Add(more.calls.Sums)
+			rest.bill.Total = rest.bill.Total.Plus(more.bill.Total)
+			rest.saved += more.saved
+			rest.compare = rest.compare || more.compare
 		}
-		if n < mostRows {
-			name := cmp.Or(path(row.key), g.none)
-			if row.key == history.OtherKeys {
-				name = view.AllOthers
-			}
-			t.Rows = append(t.Rows, row.drawn(link.only(view.Cut(name), g.filter, row.key)))
+		rows = append(rows[:mostRows-1], rest)
+	}
+	for _, row := range rows {
+		name := cmp.Or(path(row.key), g.none)
+		if row.key == history.OtherKeys {
+			name = view.AllOthers
 		}
+		t.Rows = append(t.Rows, row.drawn(link.only(view.Cut(name), g.filter, row.key)))
 	}
 	return t
 }
 
 // sums adds up the managed calls by key, the dearest first.
-func (g grouping) sums(managed []history.Slice, share saving.Share, r view.Reporter) (rows []groupSum) {
+func (g grouping) sums(managed []history.Slice, share saving.Share, r view.Reporter) []groupSum {
 	cost := figureIndex(saving.Cost)
-	at := map[string]int{}
+	sums := map[string]groupSum{}
 	for _, s := range managed {
-		key := g.key(s)
-		i, ok := at[key]
-		if !ok {
-			i = len(rows)
-			at[key] = i
-			rows = append(rows, groupSum{key: key})
+		row := sums[g.key(s)]
+		row.key = g.key(s)
+		row.calls.Add(s.Sums)
+		row.bill.Add(r.Prices, s)
+		if saved := share(s)[cost]; saved != 0 {
+			row.saved += saved
+			row.compare = true
 		}
-		rows[i].calls.Add(s.Sums)
-		rows[i].bill.Add(r.Prices, s)
-		if saved := share(s)[cost]; saved != 0 && !math.IsNaN(saved) {
-			rows[i].saved += saved
-			rows[i].compare = true
-		}
+		sums[row.key] = row
 	}
 	others := func(g groupSum) int {
 		if g.key == history.OtherKeys {
@@ -126,17 +124,9 @@ func (g grouping) sums(managed []history.Slice, share saving.Share, r view.Repor
 		}
 		return 0
 	}
-	slices.SortFunc(rows, func(a, b groupSum) int {
+	return slices.SortedFunc(maps.Values(sums), func(a, b groupSum) int {
 		return cmp.Or(cmp.Compare(others(a), others(b)), cmp.Compare(b.bill.Total.Nano, a.bill.Total.Nano), cmp.Compare(b.calls.Calls, a.calls.Calls), strings.Compare(a.key, b.key))
 	})
-	return rows
-}
-
-func (g *groupSum) add(more groupSum) {
-	g.calls.Add(more.calls.Sums)
-	g.bill.Total = g.bill.Total.Plus(more.bill.Total)
-	g.saved += more.saved
-	g.compare = g.compare || more.compare
 }
 
 func (g groupSum) drawn(name draw.Link) draw.TableRow {
@@ -147,11 +137,13 @@ func (g groupSum) drawn(name draw.Link) draw.TableRow {
 	if g.compare {
 		saved = view.Amount("nano_usd", view.Number(g.saved))
 	}
-	row := draw.TableRow{Name: name}
-	for _, text := range []string{g.bill.Total.Human(), saved, view.Thousands(g.calls.Calls), view.Amount("share", view.ReuseRate(g.calls)), tokens} {
-		row.Cells = append(row.Cells, draw.Link{Text: text})
-	}
-	return row
+	return draw.TableRow{Name: name,
+		Cells: cells(g.bill.Total.Human(), saved, view.Thousands(g.calls.Calls), view.Amount("share", view.ReuseRate(g.calls)), tokens)}
+}
+
+// cells returns cells that lead nowhere.
+func cells(list ...string) []draw.Link {
+	return view.Mapped(list, func(text string) draw.Link { return draw.Link{Text: text} })
 }
 
 func drawnChain(a *app.App, c history.ChainCalls, r view.Reporter, link linker) draw.Chain {

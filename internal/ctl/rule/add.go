@@ -92,8 +92,7 @@ func ProposeFor(a *app.App, l *ledger.Ledger, i history.Invocation) (proposal, e
 		return proposal{}, fmt.Errorf("rule %s matched it", i.Rule)
 	case i.Mode != rewrite.Fresh || i.FellBack != "":
 		return proposal{}, fmt.Errorf("it was not fresh for want of a name (%s)", view.Decision(i))
-	}
-	if i.Task != "" {
+	case i.Task != "":
 		return proposal{}, fmt.Errorf("its caller named the task %s", i.Task)
 	}
 	since := i.Started.Time().Add(-ProposedPeriod)

@@ -12,7 +12,6 @@ import (
 // A Past is the fresh calls since a time that no rule named, at most the latest 20 000: those for which rules are proposed, and on
 // which they are tried.
 type Past struct {
-	app    *app.App
 	config config.Config
 	ledger *ledger.Ledger
 	since  decide.Millis
@@ -22,7 +21,7 @@ type Past struct {
 // ReadPast reads the calls since a time.
 func ReadPast(a *app.App, l *ledger.Ledger, since decide.Millis) (*Past, error) {
 	calls, err := l.FreshCalls(since)
-	return &Past{a, a.Configured(), l, since, calls}, err
+	return &Past{a.Configured(), l, since, calls}, err
 }
 
 // Templates returns what calls have in common that a rule could have named. The most useful come first.

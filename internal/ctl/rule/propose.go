@@ -21,7 +21,6 @@ import (
 // A proposal is a rule for calls that look like rounds of one job.
 type proposal struct {
 	Text  string // as TOML
-	Alike string // what the calls have in common, in words
 	rules []config.Rule
 	tried TriedRule
 }
@@ -119,9 +118,8 @@ func proposeGroup(call sentCall, group, calls []sentCall, name string) (p propos
 			return p, err
 		}
 	}
-	p.Alike = alike(group)
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s.\n[[rule]]\nname = %s\ntool = %s\ncwd = %s\n", p.Alike, tomlText(name), tomlText(call.Tool), tomlText(globText(call.Cwd)))
+	fmt.Fprintf(&b, "# %s.\n[[rule]]\nname = %s\ntool = %s\ncwd = %s\n", alike(group), tomlText(name), tomlText(call.Tool), tomlText(globText(call.Cwd)))
 	patterns := o.patterns
 	if task != "" {
 		patterns = append(patterns, task)
@@ -218,10 +216,7 @@ func openingOf(group []sentCall) (o opening) {
 		}
 	}
 	if alike > 0 { // no word tells this role from others: the lines do
-		var start []string
-		for _, line := range group[0].opening[:min(alike, longestStart)] {
-			start = append(start, wholeLine(line))
-		}
+		start := view.Mapped(group[0].opening[:min(alike, longestStart)], wholeLine)
 		o.patterns = slices.Insert(o.patterns, 0, "^"+lead+strings.Join(start, `\s*`))
 	}
 	o.role = roleWords(group[0].opening)
@@ -369,7 +364,11 @@ func roundsOf(group []sentCall) rounds {
 	r := rounds{map[string]int{}, make([]int, len(group))}
 	type pair struct{ earlier, later, place int } // place is -1 where the later prompt repeats all of the earlier one
 	var pairs []pair
-	counts := map[string]map[int]int{}
+	type placed struct {
+		begins string
+		place  int
+	}
+	counts := map[placed]int{}
 	for later, c := range group {
 		r.job[later] = later
 		for earlier, e := range group[:later] {
@@ -380,10 +379,7 @@ func roundsOf(group []sentCall) rounds {
 			relation := replay.Relate(x.Blocks, y.Blocks)
 			place, _, ok := replay.OneDifference(x, y)
 			if ok {
-				if counts[c.begins] == nil {
-					counts[c.begins] = map[int]int{}
-				}
-				counts[c.begins][place]++
+				counts[placed{c.begins, place}]++
 			}
 			if relation == reason.Identical || relation == reason.Extends {
 				place, ok = -1, true
@@ -393,11 +389,9 @@ func roundsOf(group []sentCall) rounds {
 			}
 		}
 	}
-	for begins, places := range counts {
-		for _, place := range slices.Sorted(maps.Keys(places)) {
-			if best, ok := r.place[begins]; !ok || places[place] >= places[best] {
-				r.place[begins] = place
-			}
+	for _, p := range slices.SortedFunc(maps.Keys(counts), func(a, b placed) int { return cmp.Compare(a.place, b.place) }) {
+		if best, ok := r.place[p.begins]; !ok || counts[p] >= counts[placed{p.begins, best}] {
+			r.place[p.begins] = p.place
 		}
 	}
 	for _, p := range pairs {

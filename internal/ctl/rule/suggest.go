@@ -52,9 +52,13 @@ func runSuggest(a *app.App, since string, files []string, asJSON bool) error {
 	if len(files) != 0 && len(files) != 2 {
 		return app.Usage("suggest takes two prompts or none", "give --prompt-file twice, for two tasks of one caller")
 	}
-	prompts, err := readPrompts(a, files)
-	if err != nil {
-		return err
+	var prompts []string
+	for _, name := range files {
+		text, err := app.ReadInput(a, "prompt", name)
+		if err != nil {
+			return err
+		}
+		prompts = append(prompts, string(text))
 	}
 	found, err := view.WithProgress(a.Stderr, "looking through the calls", func() ([]suggestion, error) { return suggestions(a, from, prompts) })
 	if err != nil {
@@ -65,17 +69,6 @@ func runSuggest(a *app.App, since string, files []string, asJSON bool) error {
 	}
 	printSuggestions(a, found, files)
 	return nil
-}
-
-func readPrompts(a *app.App, files []string) (prompts []string, err error) {
-	for _, name := range files {
-		text, err := app.ReadInput(a, "prompt", name)
-		if err != nil {
-			return nil, err
-		}
-		prompts = append(prompts, string(text))
-	}
-	return prompts, nil
 }
 
 func suggestions(a *app.App, since time.Time, prompts []string) ([]suggestion, error) {
@@ -157,7 +150,7 @@ func (s *suggestion) try(past *Past, f replay.Template, prompts bool) error {
 	case !prompts:
 		p, err := past.proposeRule(f.Latest.ID, f.Tool, f.Cwd)
 		if errors.Is(err, errNoGain) {
-			s.predicted = predicted{}
+			s.Figures = replay.Figures{}
 		}
 		if err != nil {
 			return nil // the user completes the rule
@@ -166,7 +159,7 @@ func (s *suggestion) try(past *Past, f replay.Template, prompts bool) error {
 		s.Roles = view.Mapped(tried.Roles, func(r triedRole) string { return r.Role })
 	}
 	if tried.Matched > 0 {
-		s.predicted, s.result = tried.predicted, tried.result()
+		s.Figures, s.result = tried.Figures, tried.result()
 	}
 	return nil
 }
@@ -190,7 +183,7 @@ type suggestion struct {
 	Roles     []string `json:"roles,omitempty" doc:"roles that the rule captures"`
 	Calls     int      `json:"calls" doc:"similar calls"`
 	Runs      int      `json:"runs" doc:"groups of calls that would have formed a chain"`
-	predicted
+	replay.Figures
 	Reasons   map[reason.Code]int `json:"fresh_for" doc:"these calls by the reason why they were fresh"`
 	First     time.Time           `json:"first" doc:"time of the first call"`
 	Last      time.Time           `json:"last" doc:"time of the last call"`
@@ -205,11 +198,11 @@ type suggestion struct {
 
 func suggestionFor(f replay.Template, two *difference, number int) suggestion {
 	s := suggestion{Tool: f.Tool, Directory: f.Cwd, Role: f.Role, Block: f.Place + 1, Blocks: f.Blocks, Call: f.Latest.ID, Caller: f.Latest.Caller,
-		Calls: f.Calls, Runs: f.Calls - f.Continuing, predicted: predicted(f.Figures), Reasons: f.Reasons, First: f.First.Time(), Last: f.Last.Time(), openings: len(f.Openings)}
+		Calls: f.Calls, Runs: f.Calls - f.Continuing, Figures: f.Figures, Reasons: f.Reasons, First: f.First.Time(), Last: f.Last.Time(), openings: len(f.Openings)}
 	if two != nil {
 		s.Pattern, s.tasks = two.pattern, two.tasks
 		if s.Different = two.within(f); s.Different {
-			s.Runs, s.predicted = f.Calls, predicted{}
+			s.Runs, s.Figures = f.Calls, replay.Figures{}
 			return s
 		}
 	}
@@ -323,7 +316,7 @@ func (s suggestion) comment(a *app.App) []string {
 	if s.Different {
 		return append(lines, "Your two prompts differ there as well: these are different tasks, and no rule may join them.")
 	}
-	would := "Named, at most " + s.words() + "."
+	would := "Named, at most " + words(s.Figures) + "."
 	switch {
 	case s.Resumed == 0:
 		would = fmt.Sprintf("Named, none would have been resumed: %d came later than ttl after the one before.", s.Late)
@@ -351,9 +344,7 @@ func (s suggestion) comment(a *app.App) []string {
 }
 
 func reasonCounts(reasons map[reason.Code]int) string {
-	var parts []string
-	for _, r := range slices.Sorted(maps.Keys(reasons)) {
-		parts = append(parts, fmt.Sprintf("%d %s", reasons[r], r))
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(view.Mapped(slices.Sorted(maps.Keys(reasons)), func(r reason.Code) string {
+		return fmt.Sprintf("%d %s", reasons[r], r)
+	}), ", ")
 }

@@ -60,7 +60,7 @@ type TriedRule struct {
 	Unread  int      `json:"unread" doc:"fresh calls of its tool and directory whose prompt is gone, if it reads that"`
 	Reads   []string `json:"reads,omitempty" doc:"keys that read what is kept nowhere"`
 	AtMost  bool     `json:"at_most" doc:"whether the next figures are upper bounds"`
-	predicted
+	replay.Figures
 	Fresh       map[reason.Code]int `json:"would_be_fresh" doc:"the others by their reason"`
 	Roles       []triedRole         `json:"roles" doc:"the roles of the calls that it matches"`
 	Mixes       bool                `json:"mixes" doc:"whether it has no role for prompts that begin differently"`
@@ -69,16 +69,12 @@ type TriedRule struct {
 	Calls       []triedCall         `json:"calls" doc:"the last 50"`
 	Text        string              `json:"text" doc:"all of this in sentences"`
 	rule        *config.Rule
-	figures     replay.Figures
 	gone        int               // of would_resume whose prompts are gone
 	begins      map[string]string // how the first prompt of each task without a role begins
 }
 
-// predicted is what a rule would have made of calls, as suggest, try and add say it.
-type predicted replay.Figures
-
-// words say it in a clause.
-func (p predicted) words() string {
+// words say in a clause what a rule would have made of calls.
+func words(p replay.Figures) string {
 	about, estimated := "", ""
 	if p.Resumed == 0 {
 		return "0 of them would have been resumed"
@@ -244,8 +240,7 @@ func (t *TriedRule) add(c replay.Call) {
 		t.Roles = append(t.Roles, triedRole{Role: c.Role})
 	}
 	t.Roles[at].Calls++
-	t.figures.Add(c)
-	t.predicted = predicted(t.figures)
+	t.Figures.Add(c)
 	if c.Mode.Continues() {
 		if t.Roles[at].Resumed++; c.Prompt == nil {
 			t.gone++
@@ -272,17 +267,9 @@ func (t *TriedRule) roleWords() string {
 // mayResume reports whether the rule would have resumed calls, or may resume others than those in the ledger.
 func (t TriedRule) mayResume() bool { return t.Resumed > 0 || t.Matched == 0 && t.rule.NamesTask() }
 
-// goneWords say of how many resumed calls it is not known what their prompts say.
-func (t *TriedRule) goneWords() string {
-	if t.gone == 0 {
-		return ""
-	}
-	return ", and what the prompts of " + view.Count(int64(t.gone), "resumed call") + " say, such as a new role"
-}
-
 // result says what the rule would have done with calls that it matches.
 func (t *TriedRule) result() string {
-	return fmt.Sprintf("Rule %s matches %s: %s.", t.Rule, view.Count(int64(t.Matched), "fresh call"), t.words())
+	return fmt.Sprintf("Rule %s matches %s: %s.", t.Rule, view.Count(int64(t.Matched), "fresh call"), words(t.Figures))
 }
 
 // sentences say what the rule would have done, and what is not known.
@@ -303,7 +290,7 @@ func (t *TriedRule) sentences() (said []string) {
 	default:
 		if t.AtMost {
 			say("Rule %s reads %s, which is kept nowhere: which calls it takes, and of which task they are, is not known. It may match %s. At most %s.",
-				t.Rule, strings.Join(t.Reads, ", "), matched, t.words())
+				t.Rule, strings.Join(t.Reads, ", "), matched, words(t.Figures))
 		} else {
 			said = append(said, t.result())
 		}
@@ -314,7 +301,11 @@ func (t *TriedRule) sentences() (said []string) {
 		if t.Mixes {
 			say("Warning: it captures no role, and prompts of one task begin differently: a reviewer must not share the coder's session.")
 		}
-		say("Not known: whether a commit or files were undone, a context filled or a session used by another process%s.", t.goneWords())
+		gone := ""
+		if t.gone > 0 {
+			gone = ", and what the prompts of " + view.Count(int64(t.gone), "resumed call") + " say, such as a new role"
+		}
+		say("Not known: whether a commit or files were undone, a context filled or a session used by another process%s.", gone)
 	}
 	if t.Unread > 0 {
 		say("The tool's files do not have the prompts of %s: whether it matches them is not known.", view.Count(int64(t.Unread), "more call"))

@@ -151,14 +151,22 @@ type yardstick struct {
 	first bool // first calls stand in: there are too few that continued their job
 }
 
-// yardsticks returns a yardstick for each like with at least that many fresh calls.
+// yardsticks returns a yardstick for each like with at least that many fresh calls: these as they would have been in the place of the
+// resumed ones.
 func yardsticks(sides []sideSums, least int64) map[like]yardstick {
-	found := map[like]yardstick{}
+	found, warm := map[like]yardstick{}, map[like]warmth{}
 	for _, s := range sides {
-		enough := s.Side != decide.Resumed && s.Calls >= least
-		if _, known := found[s.like]; enough && (!known || s.Side == decide.FollowUp) {
+		_, known := found[s.like]
+		switch {
+		case s.Side == decide.Resumed:
+			warm[s.like] = s.warmth()
+		case s.Calls >= least && (!known || s.Side == decide.FollowUp):
 			found[s.like] = yardstick{s.Sums, s.Front, s.Side == decide.FirstRun}
 		}
+	}
+	for like, y := range found {
+		y.Sums = y.instead(warm[like])
+		found[like] = y
 	}
 	return found
 }
@@ -200,33 +208,22 @@ func (y yardstick) instead(w warmth) history.Sums {
 	return s
 }
 
-// warmths returns what the resumed calls of each likeness found.
-func warmths(sides []sideSums) map[like]warmth {
-	found := map[like]warmth{}
-	for _, s := range sides {
-		if s.Side == decide.Resumed {
-			found[s.like] = s.warmth()
+// estimate compares resumed calls with similar fresh ones among their peers, and with few of them if there are only few. It also returns
+// the fresh ones.
+func estimate(sides, peers []sideSums) (Estimate, map[like]yardstick) {
+	against := yardsticks(peers, MinFresh)
+	e := estimateAgainst(sides, against)
+	if e.Resumed == 0 {
+		few := yardsticks(peers, 1)
+		if rough := estimateAgainst(sides, few); rough.Resumed > 0 {
+			rough.Rough = true
+			return rough, few
 		}
 	}
-	return found
+	return e, against
 }
 
-// estimate compares resumed calls with similar fresh ones among their peers, and with few of them if there are only few.
-func estimate(sides, peers []sideSums) Estimate {
-	e := estimateAgainst(sides, peers, MinFresh)
-	if e.Resumed > 0 {
-		return e
-	}
-	if rough := estimateAgainst(sides, peers, 1); rough.Resumed > 0 {
-		rough.Rough = true
-		return rough
-	}
-	return e
-}
-
-func estimateAgainst(sides, peers []sideSums, least int64) Estimate {
-	var out Estimate
-	against, found := yardsticks(peers, least), warmths(peers)
+func estimateAgainst(sides []sideSums, against map[like]yardstick) (out Estimate) {
 	resumedSum, freshSum := make(sample, len(Figures)), make(sample, len(Figures))
 	hour := make([]float64, len(Figures)) // what it cost other calls that the provider was asked for an hour
 	for _, resumed := range sides {
@@ -247,9 +244,8 @@ func estimateAgainst(sides, peers []sideSums, least int64) Estimate {
 			out.ByFirst += resumed.Calls
 			out.FirstCalls += fresh.Calls
 		}
-		instead := fresh.instead(found[resumed.like])
 		for i, f := range Figures {
-			a, b := f.Of(resumed.Sums), f.Of(instead)
+			a, b := f.Of(resumed.Sums), f.Of(fresh.Sums)
 			if a.N > 0 && b.N > 0 {
 				resumedSum[i].Sum, resumedSum[i].N = resumedSum[i].Sum+a.Sum, resumedSum[i].N+a.N
 				freshSum[i].Sum, freshSum[i].N = freshSum[i].Sum+b.Sum/b.N*a.N, freshSum[i].N+a.N

@@ -127,7 +127,7 @@ func TestEstimateSaving(t *testing.T) {
 		{like{"codex", "a", "", ""}, decide.FollowUp, 0, history.Front{}, sums(4, 1000)},
 		{like{"codex", "c", "", ""}, decide.FirstRun, 0, history.Front{}, sums(50, 1000)},
 	}
-	got := estimate(all, all)
+	got, _ := estimate(all, all)
 	cost := got.Figures[5]
 	got.Figures = nil
 	if want := (Estimate{Resumed: 12, Fresh: 12, ByFirst: 2, FirstCalls: 7, Unlike: 3}); !reflect.DeepEqual(got, want) {

@@ -53,8 +53,8 @@ func (a AtLeast) words() string {
 // lessOf says how much less or more of a figure the calls took; "" if that is not known. Where chains were held out, it also says
 // what that measured.
 func (s Saving) lessOf(key string) (words string) {
-	if s.Saved(key).Known() {
-		words = "; " + s.Estimate.words(key, s.AtLeast.Resumed)
+	if f := s.estimated(key); f.Saved.Known() {
+		words = "; " + s.Estimate.words(f, s.AtLeast.Resumed)
 	}
 	if s.Comparison != nil {
 		words += s.Comparison.words(key)
@@ -77,43 +77,32 @@ func (c *Comparison) words(key string) string {
 	return ""
 }
 
-func (e *Estimate) words(key string, resumed int64) string {
-	for _, f := range e.Figures {
-		if f.Key != key {
-			continue
-		}
-		who := "they"
-		switch {
-		case f.Calls < resumed:
-			who = fmt.Sprintf("%s of them", view.Thousands(f.Calls))
-		case resumed == 1:
-			who = "it"
-		}
-		fresh, kind := "fresh call", "estimate"
-		if e.ByFirst == e.Resumed {
-			fresh = "first call"
-		}
-		if e.Rough {
-			kind = "rough estimate"
-		}
-		amount, more := amountOf(f.Figure, f.Saved)
-		than := amount + " less than"
-		switch {
-		case more:
-			than = amount + " more than"
-		case f.Saved == 0:
-			than = "as much as"
-		}
-		return fmt.Sprintf("%s cost about %s %s would have (%s from %s)", who, than, view.Count(f.Calls, fresh), kind, view.Count(e.Fresh, fresh))
+func (e *Estimate) words(f SavedFigure, resumed int64) string {
+	who := "they"
+	switch {
+	case f.Calls < resumed:
+		who = fmt.Sprintf("%s of them", view.Thousands(f.Calls))
+	case resumed == 1:
+		who = "it"
 	}
-	return ""
-}
-
-// amountOf writes the size of a saving, and reports whether it is none but more use.
-func amountOf(f Figure, saved view.Number) (text string, more bool) {
-	text = view.Amount(f.Unit, view.Number(math.Abs(float64(saved))))
+	fresh, kind := "fresh call", "estimate"
+	if e.ByFirst == e.Resumed {
+		fresh = "first call"
+	}
+	if e.Rough {
+		kind = "rough estimate"
+	}
+	than := view.Amount(f.Unit, view.Number(math.Abs(float64(f.Saved))))
 	if f.Unit != "nano_usd" {
-		text += " " + f.Title()
+		than += " " + f.Title()
 	}
-	return text, saved < 0
+	switch {
+	case f.Saved < 0:
+		than += " more than"
+	case f.Saved == 0:
+		than = "as much as"
+	default:
+		than += " less than"
+	}
+	return fmt.Sprintf("%s cost about %s %s would have (%s from %s)", who, than, view.Count(f.Calls, fresh), kind, view.Count(e.Fresh, fresh))
 }

@@ -44,11 +44,11 @@ func bootstrap(first, second []sample) (ofFirst, ofSecond, between []Interval) {
 	figures := len(first[0])
 	a, b, d := make([][]view.Number, figures), make([][]view.Number, figures), make([][]view.Number, figures)
 	for range bootstrapDraws {
-		meansA, meansB := means(draw(random, first)), means(draw(random, second))
+		drawnA, drawnB := draw(random, first), draw(random, second)
 		for i := range figures {
-			a[i] = appendKnown(a[i], meansA[i])
-			b[i] = appendKnown(b[i], meansB[i])
-			d[i] = appendKnown(d[i], difference(meansA[i], meansB[i]))
+			a[i] = append(a[i], drawnA[i].mean())
+			b[i] = append(b[i], drawnB[i].mean())
+			d[i] = append(d[i], difference(drawnA[i].mean(), drawnB[i].mean()))
 		}
 	}
 	for i := range figures {
@@ -89,23 +89,9 @@ func (s sample) add(more sample) {
 	}
 }
 
-func means(s sample) []view.Number {
-	out := make([]view.Number, len(s))
-	for i, r := range s {
-		out[i] = r.mean()
-	}
-	return out
-}
-
-func appendKnown(to []view.Number, n view.Number) []view.Number {
-	if !n.Known() {
-		return to
-	}
-	return append(to, n)
-}
-
-// middle returns the bounds of the middle 95 % of the values.
+// middle returns the bounds of the middle 95 % of the known values.
 func middle(values []view.Number) Interval {
+	values = slices.DeleteFunc(values, func(n view.Number) bool { return !n.Known() })
 	if len(values) == 0 {
 		return Interval{view.Unknown, view.Unknown}
 	}

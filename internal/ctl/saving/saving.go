@@ -13,6 +13,8 @@
 package saving
 
 import (
+	"slices"
+
 	"reprise/internal/ctl/view"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
@@ -26,8 +28,8 @@ type Saving struct {
 	Comparison *Comparison // of the arms; nil if they cannot be compared. It says nothing of calls made while nothing was held out
 	Estimate   Estimate    // of all calls, also those of the arms. What parts of them saved adds up to it
 
-	peers []sideSums
-	price Price
+	against map[like]yardstick // with what Estimate compares
+	price   Price
 }
 
 // AtLeast is what holds without any comparison. A session's history is read again by the model with each
@@ -42,36 +44,33 @@ type AtLeast struct {
 // A Price returns what the calls of a slice cost, if no tool said so.
 type Price func(history.Slice) (nano int64, ok bool)
 
-// New computes what resuming saved in the calls of slices and arms. An estimate compares them with all calls of their period, which are
+// New computes what resuming saved in calls and arms. An estimate compares them with all calls of their period, which are
 // peers, nil if these are all: so what a part saved adds up to what the whole did. With a price, calls whose tool reports no cost are estimated in money too;
 // it may be nil.
-func New(slices, peers []history.Slice, arms []history.ChainSums, price Price) Saving {
+func New(calls, peers []history.Slice, arms []history.ChainSums, price Price) Saving {
 	s := Saving{price: price}
 	var ok bool
 	if s.Arms, ok = compare(arms); ok {
 		s.Comparison = &s.Arms
 	}
-	managed := s.managed(slices)
+	managed := s.managed(calls)
 	for _, slice := range managed {
-		s.AtLeast.add(slice)
+		s.AtLeast.Calls += slice.Calls
+		s.AtLeast.Resumed += slice.Resumed
+		if slice.Login {
+			s.AtLeast.byLogin += slice.Resumed
+		}
+		if slice.Mode.Continues() {
+			s.AtLeast.LeftOutBytes += slice.LeftOutBytes
+		}
 	}
 	own := sides(managed)
-	if s.peers = own; peers != nil {
-		s.peers = sides(s.managed(peers))
+	all := own
+	if peers != nil {
+		all = sides(s.managed(peers))
 	}
-	s.Estimate = estimate(own, s.peers)
+	s.Estimate, s.against = estimate(own, all)
 	return s
-}
-
-func (a *AtLeast) add(s history.Slice) {
-	a.Calls += s.Calls
-	a.Resumed += s.Resumed
-	if s.Login {
-		a.byLogin += s.Resumed
-	}
-	if s.Mode.Continues() {
-		a.LeftOutBytes += s.LeftOutBytes
-	}
 }
 
 // priced returns the slice with its price, if no tool said what its calls cost.
@@ -126,13 +125,12 @@ func likeness(s history.Slice) like { return like{s.Tool, s.Rule, s.Role, s.Mode
 
 // Saved returns by how much less of a figure was used, negative if it was more; unknown without a figure to compare
 // with.
-func (s Saving) Saved(key string) view.Number {
-	if s.Estimate.Resumed > 0 {
-		for _, f := range s.Estimate.Figures {
-			if f.Key == key {
-				return f.Saved
-			}
-		}
+func (s Saving) Saved(key string) view.Number { return s.estimated(key).Saved }
+
+func (s Saving) estimated(key string) SavedFigure {
+	at := slices.IndexFunc(s.Estimate.Figures, func(f SavedFigure) bool { return f.Key == key })
+	if at < 0 || s.Estimate.Resumed == 0 {
+		return SavedFigure{Saved: view.Unknown}
 	}
-	return view.Unknown
+	return s.Estimate.Figures[at]
 }

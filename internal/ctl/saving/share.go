@@ -11,11 +11,6 @@ type Share func(history.Slice) []float64
 
 // Share returns the slices' shares of the saving: it compares the resumed calls of a slice with similar fresh calls.
 func (s Saving) Share() Share {
-	least := int64(MinFresh)
-	if s.Estimate.Rough {
-		least = 1
-	}
-	against, found := yardsticks(s.peers, least), warmths(s.peers)
 	return func(slice history.Slice) []float64 {
 		saved := make([]float64, len(Figures))
 		slice = s.priced(slice)
@@ -27,13 +22,12 @@ func (s Saving) Share() Share {
 			}
 			return saved
 		}
-		fresh, ok := against[likeness(slice)]
+		fresh, ok := s.against[likeness(slice)]
 		if !ok || !slice.Well {
 			return saved
 		}
-		instead := fresh.instead(found[likeness(slice)])
 		for i, f := range Figures {
-			if a, b := f.Of(slice.Sums), f.Of(instead); a.N > 0 && b.N > 0 {
+			if a, b := f.Of(slice.Sums), f.Of(fresh.Sums); a.N > 0 && b.N > 0 {
 				saved[i] = b.Sum/b.N*a.N - a.Sum
 			}
 		}

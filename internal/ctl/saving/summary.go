@@ -31,19 +31,15 @@ type Summary struct {
 
 // Summary returns the saving in short.
 func (s Saving) Summary() Summary {
-	return Summary{Headline: s.Headline(), Calls: s.AtLeast.Calls, AllResumed: s.AtLeast.Resumed, LeftOutBytes: s.AtLeast.LeftOutBytes,
-		Basis: s.Basis(), Resumed: s.Estimate.Resumed, Against: s.Estimate.Fresh, CostNanoUSD: s.Saved(Cost), Tokens: s.Saved(Weighted)}
-}
-
-// Basis returns what the saved cost and tokens rest on.
-func (s Saving) Basis() Basis {
+	basis := Estimated
 	switch {
 	case s.Estimate.Resumed == 0:
-		return NoBasis
+		basis = NoBasis
 	case s.Estimate.Rough:
-		return Rough
+		basis = Rough
 	}
-	return Estimated
+	return Summary{Headline: s.Headline(), Calls: s.AtLeast.Calls, AllResumed: s.AtLeast.Resumed, LeftOutBytes: s.AtLeast.LeftOutBytes,
+		Basis: basis, Resumed: s.Estimate.Resumed, Against: s.Estimate.Fresh, CostNanoUSD: s.Saved(Cost), Tokens: s.Saved(Weighted)}
 }
 
 // Words says how cost and tokens were computed.

@@ -74,24 +74,21 @@ func Binary(a *app.App, f ShellFacts, tool string) string {
 
 // ShellChecks returns what fresh shells make of the tools: one check for a shell where all is well, else one for each
 // thing that is not.
-func ShellChecks(a *app.App, f ShellFacts, tools []string) (checks []Check) {
-	byShell := map[string][]shells.Answer{}
-	var names []string
-	for _, answer := range f.Answers {
-		name := answer.Shell.Name()
-		if byShell[name] == nil {
-			names = append(names, name)
+func ShellChecks(a *app.App, f ShellFacts, tools []string) []Check {
+	checks := []Check{}
+	for rest := f.Answers; len(rest) > 0; {
+		of := slices.IndexFunc(rest, func(o shells.Answer) bool { return o.Shell.Name() != rest[0].Shell.Name() })
+		if of < 0 {
+			of = len(rest)
 		}
-		byShell[name] = append(byShell[name], answer)
-	}
-	for _, name := range names {
-		checks = append(checks, shellCheck(a, f, name, byShell[name], tools)...)
+		checks = append(checks, shellCheck(a, f, rest[:of], tools)...)
+		rest = rest[of:]
 	}
 	return checks
 }
 
 // shellCheck returns the checks of one shell. What several starts have in common is one check.
-func shellCheck(a *app.App, f ShellFacts, name string, answers []shells.Answer, tools []string) (checks []Check) {
+func shellCheck(a *app.App, f ShellFacts, answers []shells.Answer, tools []string) (checks []Check) {
 	var all []string
 	of := map[Check][]string{}
 	for _, answer := range answers {
@@ -106,7 +103,7 @@ func shellCheck(a *app.App, f ShellFacts, name string, answers []shells.Answer, 
 		}
 	}
 	if checks == nil && answers[0].Shell.Path != "" {
-		return []Check{OK(name, fmt.Sprintf("%s: the shim (%s)", strings.Join(tools, ", "), strings.Join(all, ", ")))}
+		return []Check{OK(answers[0].Shell.Name(), fmt.Sprintf("%s: the shim (%s)", strings.Join(tools, ", "), strings.Join(all, ", ")))}
 	}
 	for i, c := range checks {
 		if answers[0].Shell.Path != "" {
@@ -140,17 +137,13 @@ func answerChecks(a *app.App, f ShellFacts, answer shells.Answer, tools []string
 // findingCheck returns what is wrong with one tool in one shell, if anything.
 func findingCheck(a *app.App, f ShellFacts, answer shells.Answer, finding shells.Finding) []Check {
 	c := Check{Name: finding.Tool + " in " + answer.Shell.Name(), Result: "note", Fix: "run shimctl setup"}
-	switch finding.Kind {
-	case shells.Shim:
+	switch {
+	case finding.Kind == shells.Shim:
 		return nil // where no binary is behind it, none was found before either
-	case shells.Alias:
-		c.Finds = "an alias"
-	case shells.Function:
-		c.Finds = "a function"
+	case finding.Kind == shells.Alias, finding.Kind == shells.Function:
+	case !answer.HasShims:
+		return nil // that is a check of its own
 	default:
-		if !answer.HasShims {
-			return nil // that is a check of its own
-		}
 		c.Finds = fmt.Sprintf("%s is found before the shim%s", a.Tilde(finding.Path), cause(a, f, answer, finding))
 		if text, _ := os.ReadFile(answer.File); shells.EndsWithBlock(string(text)) {
 			c.Fix = fmt.Sprintf("something puts its directory first after %s was read: let it leave %s first", a.Tilde(answer.File), a.Tilde(f.World.Shims))
@@ -158,10 +151,10 @@ func findingCheck(a *app.App, f ShellFacts, answer shells.Answer, finding shells
 		return []Check{c}
 	}
 	c.Result = "problem"
-	c.Finds += fmt.Sprintf(" beats PATH%s: what is typed never reaches the shim", cause(a, f, answer, finding))
+	c.Finds = fmt.Sprintf("%s beats PATH%s: what is typed never reaches the shim", hiding[finding.Kind], cause(a, f, answer, finding))
 	if r := RemedyFor(a, f, answer, finding); !r.Remove {
 		c.Finds += "; " + r.left
-		c.Fix = adviceFor(a, finding, behind(a, f, answer, finding.Tool))
+		c.Fix = r.advice
 	}
 	return []Check{c}
 }
@@ -180,13 +173,15 @@ func cause(a *app.App, f ShellFacts, answer shells.Answer, finding shells.Findin
 	return " (" + a.Tilde(line.Place()) + ")"
 }
 
+// hiding is what comes before PATH.
+var hiding = map[shells.Kind]string{shells.Alias: "an alias", shells.Function: "a function", shells.File: "a remembered place"}
+
 // lineChecks goes by what the files say, for a shell that did not answer.
 func lineChecks(a *app.App, f ShellFacts, answer shells.Answer) (checks []Check) {
-	kinds := map[shells.Kind]string{shells.Alias: "an alias", shells.Function: "a function", shells.File: "a remembered place"}
 	for _, l := range f.lines {
 		if l.Tool != "" && slices.Contains(answer.Shell.StartFiles(f.World), l.File) {
 			checks = append(checks, Problem(l.Tool+" in "+answer.Shell.Name(),
-				fmt.Sprintf("%s has %s that beats PATH: what is typed never reaches the shim", a.Tilde(l.Place()), kinds[l.Kind]),
+				fmt.Sprintf("%s has %s that beats PATH: what is typed never reaches the shim", a.Tilde(l.Place()), hiding[l.Kind]),
 				fmt.Sprintf("start %s by its name there, not by a path; shimctl doctor reports whether PATH has a binary after the shim", l.Tool)))
 		}
 	}

@@ -3,7 +3,6 @@ package setup
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 
 	"reprise/config"
@@ -135,16 +134,7 @@ func planUndo(a *app.App, f ShellFacts) (edits []textfile.Edit, err error) {
 	return edits, nil
 }
 
-// writeAll adds the shims and writes the files, in order. It stops at the first that cannot be written.
-func writeAll(a *app.App, r Report, edits []textfile.Edit, say bool) error {
-	if len(r.NewShims) > 0 {
-		if err := addShims(r.Shims, r.NewShims); err != nil {
-			return err
-		}
-	}
-	return writeEdits(a, edits, say)
-}
-
+// writeEdits writes the files, in order. It stops at the first that cannot be written.
 func writeEdits(a *app.App, edits []textfile.Edit, say bool) error {
 	for _, e := range edits {
 		if err := e.Write(); err != nil {
@@ -166,56 +156,41 @@ type remedy struct {
 	Remove bool
 	path   string // what tool.NAME.path must be then, "" if it may stay
 	left   string // why it is left alone
+	advice string // what the user can do about it then
 }
 
 // RemedyFor returns what setup does about an alias or a function that leads past PATH. Afterwards the name
 // starts the same binary as before.
 func RemedyFor(a *app.App, f ShellFacts, answer shells.Answer, finding shells.Finding) remedy {
-	real := behind(a, f, answer, finding.Tool)
-	switch {
-	case finding.Path == "":
-		return remedy{left: "what it starts is not known"}
-	case !finding.Plain:
-		return remedy{left: "it sets more than the path"}
-	case !shells.Runnable(finding.Path) && real != "":
-		return remedy{Remove: true}
-	case !shells.Runnable(finding.Path):
-		return remedy{left: "what it starts does not exist"}
-	case slices.ContainsFunc(onPath(a, f, finding.Tool), func(path string) bool { return !sameFile(path, finding.Path) }):
-		return remedy{left: "it starts another binary than the shim finds"}
-	case real != "":
-		return remedy{Remove: true}
-	}
-	return remedy{Remove: true, path: finding.Path}
-}
-
-func sameFile(a, b string) bool {
-	left, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	right, err := os.Stat(b)
-	return err == nil && os.SameFile(left, right)
-}
-
-// adviceFor says what the user can do about an alias or a function that setup leaves alone.
-func adviceFor(a *app.App, finding shells.Finding, real string) string {
-	name := finding.Tool
+	name, path, real := finding.Tool, finding.Path, behind(a, f, answer, finding.Tool)
+	runs := shells.Runnable(path)
 	advice := fmt.Sprintf("start %s there by its name, not by a path", name)
 	if finding.Kind == shells.Function {
 		advice = fmt.Sprintf("write command %s there, not a path", name)
 	}
 	switch {
-	case finding.Path != "" && !shells.Runnable(finding.Path) && real == "":
-		return fmt.Sprintf("install %s, then run shimctl setup", name)
-	case finding.Path == "" && real == "":
-		return SetPath(name, "/PATH/OF/THE/BINARY") + "; then " + advice
-	case finding.Path != "" && shells.Runnable(finding.Path) && !sameFile(real, finding.Path) && finding.Plain:
-		return SetPath(name, a.Tilde(finding.Path)) + " && shimctl setup"
-	case finding.Path != "" && shells.Runnable(finding.Path) && !sameFile(real, finding.Path):
-		return SetPath(name, a.Tilde(finding.Path)) + "; then " + advice
+	case path == "" && real == "":
+		advice = SetPath(name, "/PATH/OF/THE/BINARY") + "; then " + advice
+	case path != "" && !runs && real == "":
+		advice = fmt.Sprintf("install %s, then run shimctl setup", name)
+	case runs && !shells.SameFile(real, path) && finding.Plain:
+		advice = SetPath(name, a.Tilde(path)) + " && shimctl setup"
+	case runs && !shells.SameFile(real, path):
+		advice = SetPath(name, a.Tilde(path)) + "; then " + advice
 	}
-	return advice
+	switch {
+	case path == "":
+		return remedy{left: "what it starts is not known", advice: advice}
+	case !finding.Plain:
+		return remedy{left: "it sets more than the path", advice: advice}
+	case !runs && real == "":
+		return remedy{left: "what it starts does not exist", advice: advice}
+	case runs && slices.ContainsFunc(onPath(a, f, name), func(found string) bool { return !shells.SameFile(found, path) }):
+		return remedy{left: "it starts another binary than the shim finds", advice: advice}
+	case real != "":
+		return remedy{Remove: true}
+	}
+	return remedy{Remove: true, path: path}
 }
 
 // SetPath returns the command that sets the path of a tool's binary.

@@ -87,7 +87,8 @@ func runSetup(a *app.App, flags setupFlags) error {
 		return err
 	}
 	facts, _ := view.WithProgress(a.Stderr, "asking fresh shells", func() (ShellFacts, error) { return AskShells(a, cfg), nil })
-	r := Report{Schema: "shimctl.setup/1", Shims: facts.World.Shims, Tools: rewrite.Names, NotCovered: notCovered}
+	r := Report{Schema: "shimctl.setup/1", Shims: facts.World.Shims, Tools: rewrite.Names, NotCovered: notCovered,
+		NewShims: []string{}, Changes: []changeReport{}, Checks: []Check{}}
 	var edits []textfile.Edit
 	if flags.undo {
 		edits, err = planUndo(a, facts)
@@ -105,7 +106,8 @@ func runSetup(a *app.App, flags setupFlags) error {
 			r.NewShims = append(r.NewShims, shim.Npx)
 		}
 		edits, err = planSetup(a, facts, r.Tools)
-		r.Checks = Ignore(ShellChecks(a, facts, r.shimmed()), cfg.Doctor.Ignore)
+		shimmed := slices.DeleteFunc(slices.Clone(r.Tools), func(tool string) bool { return !hasShim(facts.World.Shims, tool) })
+		r.Checks = Ignore(ShellChecks(a, facts, shimmed), cfg.Doctor.Ignore)
 	}
 	if err != nil {
 		return err
@@ -128,8 +130,11 @@ func carryOut(a *app.App, flags setupFlags, r Report, edits []textfile.Edit) err
 	changes := len(edits)+len(r.NewShims) > 0
 	var err error
 	if changes && !(flags.JSON && flags.Dry) {
-		if r.Written, err = a.Agreed(r.question(), flags.Consent); r.Written {
-			err = writeAll(a, r, edits, !flags.JSON)
+		if r.Written, err = a.Agreed(r.question(), flags.Consent); r.Written && len(r.NewShims) > 0 {
+			err = addShims(r.Shims, r.NewShims)
+		}
+		if err == nil && r.Written {
+			err = writeEdits(a, edits, !flags.JSON)
 		}
 		if err != nil && (r.Written || !flags.JSON) {
 			return err
@@ -146,7 +151,6 @@ func carryOut(a *app.App, flags setupFlags, r Report, edits []textfile.Edit) err
 		}
 	}
 	if flags.JSON {
-		r.fill()
 		err = cmp.Or(err, a.Stdout.PrintJSON(r))
 	}
 	left := changes && !r.Written || !flags.undo && slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Result == "note" || c.Result == "problem" })
@@ -179,24 +183,6 @@ func (r *Report) question() string {
 		parts = append(parts, "change "+view.Count(int64(n), "file"))
 	}
 	return strings.Join(parts, " and ")
-}
-
-// shimmed returns the checked tools that have a shim.
-func (r *Report) shimmed() []string {
-	return slices.DeleteFunc(slices.Clone(r.Tools), func(tool string) bool { return slices.Contains(r.NewShims, tool) })
-}
-
-// fill makes lists of what is empty.
-func (r *Report) fill() {
-	if r.NewShims == nil {
-		r.NewShims = []string{}
-	}
-	if r.Changes == nil {
-		r.Changes = []changeReport{}
-	}
-	if r.Checks == nil {
-		r.Checks = []Check{}
-	}
 }
 
 // verify asks fresh shells again.
@@ -238,7 +224,7 @@ func showSetup(a *app.App, r Report) {
 	if len(r.Changes)+len(r.NewShims) == 0 {
 		a.Stderr.Notice("there is nothing to change")
 	}
-	if r.Checks != nil {
+	if len(r.Checks) > 0 {
 		PrintChecks(a, Shown(r.Checks))
 	}
 }

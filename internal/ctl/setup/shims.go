@@ -1,10 +1,8 @@
 package setup
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,11 +40,6 @@ func ShimsIn(dir string) []string {
 // LacksShim reports whether other tools have a shim, but this one has none.
 func LacksShim(dir, tool string) bool { return !hasShim(dir, tool) && len(ShimsIn(dir)) > 0 }
 
-// NoShimCheck says that a tool has no shim, and how to add one.
-func NoShimCheck(tool, path string) Check {
-	return Note(tool+" shim", path+" has no shim: its calls are not managed", "run shimctl setup --tools "+tool)
-}
-
 // addShims makes the shims of the tools: links to one that is there, or copies. The marker lists a shim before it is
 // in place, so that install.sh knows it as its own.
 func addShims(dir string, tools []string) error {
@@ -68,10 +61,7 @@ func addShims(dir string, tools []string) error {
 	for _, tool := range tools {
 		marker = append(marker, tool+" "+sum+"\n"...)
 	}
-	err = textfile.Replace(path, 0o644, func(w io.Writer) error {
-		_, err := w.Write(marker)
-		return err
-	})
+	err = textfile.Replace(path, 0o644, marker)
 	for _, tool := range tools {
 		if err == nil {
 			err = addShim(filepath.Join(dir, shim), filepath.Join(dir, tool))
@@ -92,8 +82,5 @@ func addShim(from, to string) error {
 	if err != nil {
 		return err
 	}
-	return textfile.Replace(to, 0o755, func(w io.Writer) error {
-		_, err := io.Copy(w, bytes.NewReader(data))
-		return err
-	})
+	return textfile.Replace(to, 0o755, data)
 }

@@ -65,7 +65,7 @@ func lines(text string) (list []string) {
 // permissions and its owner. It writes into anything but a regular file, such as
 // /dev/stdout. A link stays one.
 func ReplaceFile(path string, mode fs.FileMode, write func(io.Writer) error) error {
-	if err := Replace(path, mode, write); err != nil {
+	if err := replace(path, mode, write); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
@@ -73,13 +73,22 @@ func ReplaceFile(path string, mode fs.FileMode, write func(io.Writer) error) err
 
 // WriteFile is ReplaceFile for a text.
 func WriteFile(path string, mode fs.FileMode, text []byte) error {
-	return ReplaceFile(path, mode, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
+	return ReplaceFile(path, mode, whole(text))
 }
 
-func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
+// Replace is WriteFile whose error does not name the file.
+func Replace(path string, mode fs.FileMode, text []byte) error {
+	return replace(path, mode, whole(text))
+}
+
+func whole(text []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	}
+}
+
+func replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
 		return errors.New("is a directory")
@@ -176,8 +185,5 @@ func (e Edit) Write() error {
 	if err := unix.Access(e.File, unix.W_OK); existed && err != nil {
 		return err // a file that is marked as not to be written would be replaced all the same
 	}
-	return Replace(e.File, mode, func(w io.Writer) error {
-		_, err := io.WriteString(w, e.New)
-		return err
-	})
+	return Replace(e.File, mode, []byte(e.New))
 }

@@ -151,11 +151,9 @@ func within(n, low, high float64) float64 {
 	return min(max(n, low), high)
 }
 
-// A Whisker is the drawing of an interval. Its middle is 0, its left end is -100 %, its right end
+// whisker draws an interval as a line and a dot. The middle is 0, the left end -100 %, the right end
 // +100 %.
-type Whisker struct{ Line, Dot Rect }
-
-func whisker(i Interval) Whisker {
+func whisker(i Interval) []Rect {
 	at := func(share float64) float64 { return drawingWidth / 2 * (1 + within(share, -1, 1)) }
-	return Whisker{rect(at(i.Low), 42, max(at(i.High)-at(i.Low), 4), 16, "line"), rect(at(i.Mean)-6, 15, 12, 70, "dot")}
+	return []Rect{rect(at(i.Low), 42, max(at(i.High)-at(i.Low), 4), 16, "line"), rect(at(i.Mean)-6, 15, 12, 70, "dot")}
 }

@@ -86,47 +86,42 @@ type Answer struct {
 
 // Ask starts a fresh shell in every way and returns the answers, in order. It also returns the world as zsh's files have set it.
 func Ask(ctx context.Context, w World) ([]Answer, World) {
-	type job struct {
-		shell Shell
-		start start
-		found map[string]answer
-		err   error
-	}
-	var jobs []*job
+	var answers []Answer
+	var starts []start // of the answers
 	for _, s := range Find(w) {
 		for _, start := range s.starts {
-			jobs = append(jobs, &job{shell: s, start: start})
+			answers, starts = append(answers, Answer{Shell: s, Start: start.name}), append(starts, start)
 		}
 	}
+	found := make([]map[string]answer, len(answers))
 	var all errgroup.Group
 	all.SetLimit(runtime.NumCPU())
-	for _, j := range jobs {
-		all.Go(func() error {
-			j.found, j.err = ask(ctx, w, j.shell, j.start)
+	for i := range answers {
+		all.Go(func() (err error) {
+			if found[i], err = ask(ctx, w, answers[i].Shell, starts[i]); err != nil {
+				answers[i].Problem = err.Error()
+			}
 			return nil
 		})
 	}
 	_ = all.Wait()
-	for _, j := range jobs {
-		if dir := j.found["dir"].kind; filepath.IsAbs(dir) {
+	for _, records := range found {
+		if dir := records["dir"].kind; filepath.IsAbs(dir) {
 			w.ZshDir = dir
 		}
 	}
-	var answers []Answer
-	for _, j := range jobs {
-		a := Answer{Shell: j.shell, Start: j.start.name, File: j.shell.file(w, j.start)}
-		if j.err != nil {
-			a.Problem = j.err.Error()
-		} else {
-			a.Path = filepath.SplitList(j.found["path"].kind)
-			a.HasShims = slices.ContainsFunc(a.Path, func(dir string) bool {
-				return slices.ContainsFunc(w.Tools, func(tool string) bool { return w.isShim(tool, filepath.Join(dir, tool)) })
-			})
-			for _, tool := range w.Tools {
-				a.Findings = append(a.Findings, w.judge(tool, j.found[tool]))
-			}
+	for i := range answers {
+		a := &answers[i]
+		if a.File = a.Shell.file(w, starts[i]); a.Problem != "" {
+			continue
 		}
-		answers = append(answers, a)
+		a.Path = filepath.SplitList(found[i]["path"].kind)
+		a.HasShims = slices.ContainsFunc(a.Path, func(dir string) bool {
+			return slices.ContainsFunc(w.Tools, func(tool string) bool { return w.isShim(tool, filepath.Join(dir, tool)) })
+		})
+		for _, tool := range w.Tools {
+			a.Findings = append(a.Findings, w.judge(tool, found[i][tool]))
+		}
 	}
 	return answers, w
 }
@@ -154,7 +149,7 @@ func ask(ctx context.Context, w World, s Shell, by start) (map[string]answer, er
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP) // what it left in the background, as a terminal does when it is closed
 	found := parse(string(out.kept))
 	switch {
-	case found != nil:
+	case len(found) > 0:
 		return found, nil
 	case ctx.Err() != nil:
 		return nil, errors.New("did not start within " + patience.String())
@@ -177,18 +172,14 @@ const token = "reprise-setup"
 // An answer is a kind and a value: "alias" and its text.
 type answer struct{ kind, value string }
 
-// parse returns the records of a script's output by their names, nil if there is none.
+// parse returns the records of a script's output by their names.
 func parse(output string) map[string]answer {
-	var found map[string]answer
+	found := map[string]answer{}
 	for part := range strings.SplitSeq(output, "\x1e") {
 		fields := strings.Split(part, "\x1f")
-		if len(fields) != 4 || fields[0] != token {
-			continue
+		if len(fields) == 4 && fields[0] == token {
+			found[fields[1]] = answer{fields[2], fields[3]}
 		}
-		if found == nil {
-			found = map[string]answer{}
-		}
-		found[fields[1]] = answer{fields[2], fields[3]}
 	}
 	return found
 }
@@ -215,7 +206,7 @@ func freshEnviron(w World, by start, session bool) []string {
 	path := slices.DeleteFunc(slices.Clone(w.Path), func(dir string) bool {
 		return !filepath.IsAbs(dir) || filepath.Clean(dir) == w.Shims || withoutHome && strings.HasPrefix(dir, w.Home+"/")
 	})
-	if by.nested() {
+	if by.name == Nested {
 		path = slices.Insert(path, 0, w.Shims)
 	}
 	if len(path) == 0 {

@@ -118,28 +118,25 @@ func EndsWithBlock(text string) bool {
 	return list != nil && list[len(list)-1][1] == len(text)
 }
 
-// WithBlock returns the edit that puts a block of these lines at the end, instead of any that is there.
+// WithBlock returns the edit that puts a block of these lines at the end, instead of any that is there. A text without a newline there
+// stays one.
 func WithBlock(file, text string, existed bool, lines []string) (textfile.Edit, error) {
 	e, err := WithoutBlock(file, text)
 	if err != nil {
 		return e, err
 	}
-	e.New = insert(e.New, !existed || e.Remove, lines)
-	e.Existed, e.Remove = existed, false
-	return e, nil
-}
-
-// insert puts a block at the end. A text without a newline there stays one.
-func insert(text string, makesFile bool, lines []string) string {
 	head := about
-	if makesFile {
+	if !existed || e.Remove {
 		head += created
 	}
 	block := strings.Join(append(append([]string{head}, lines...), end), "\n")
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		return text + "\n" + block
+	if e.New != "" && !strings.HasSuffix(e.New, "\n") {
+		e.New += "\n" + block
+	} else {
+		e.New += block + "\n"
 	}
-	return text + block + "\n"
+	e.Existed, e.Remove = existed, false
+	return e, nil
 }
 
 // WithoutBlock returns the edit that takes our blocks out.

@@ -34,9 +34,9 @@ func (w World) judge(tool string, found answer) Finding {
 	switch found.kind {
 	case "alias", "function":
 		f.Kind = Kind(found.kind)
-		c := commandOf(found.value, tool, w.Home)
-		f.Path, f.Plain = c.path, c.plain
-		if c.byPath || f.Path != "" && w.isShim(tool, f.Path) {
+		var byPath bool
+		f.Path, byPath, f.Plain = commandOf(found.value, tool, w.Home)
+		if byPath || f.Path != "" && w.isShim(tool, f.Path) {
 			return Finding{Tool: tool, Kind: Shim, Path: filepath.Join(w.Shims, tool)}
 		}
 	default:
@@ -51,20 +51,16 @@ func (w World) judge(tool string, found answer) Finding {
 }
 
 // isShim reports whether the file is the shim of that tool.
-func (w World) isShim(tool, path string) bool {
-	theirs, err := os.Stat(path)
+func (w World) isShim(tool, path string) bool { return SameFile(path, filepath.Join(w.Shims, tool)) }
+
+// SameFile reports whether two paths are of one file.
+func SameFile(a, b string) bool {
+	one, err := os.Stat(a)
 	if err != nil {
 		return false
 	}
-	ours, err := os.Stat(filepath.Join(w.Shims, tool))
-	return err == nil && os.SameFile(ours, theirs)
-}
-
-// A command is what an alias or function starts.
-type command struct {
-	path   string // absolute path of the program, "" if it is not known
-	byPath bool   // the tool's own name, so that PATH decides
-	plain  bool   // nothing but the program and the caller's arguments
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 var (
@@ -73,8 +69,9 @@ var (
 	comment  = regexp.MustCompile(`(?m)^\s*#.*$`)
 )
 
-// commandOf reads the text of an alias or a function.
-func commandOf(text, tool, home string) command {
+// commandOf reads the text of an alias or a function: the absolute path of the program that it starts, "" if that is not known, whether it
+// starts the tool by its own name, so that PATH decides, and whether it adds nothing to the program and the caller's arguments.
+func commandOf(text, tool, home string) (path string, byPath, plain bool) {
 	text = strings.TrimSpace(comment.ReplaceAllString(text, ""))
 	for _, frame := range []*regexp.Regexp{header, fishHead} {
 		if m := frame.FindStringSubmatch(text); m != nil {
@@ -83,40 +80,39 @@ func commandOf(text, tool, home string) command {
 	}
 	text = strings.TrimSuffix(strings.TrimSpace(text), ";")
 	if strings.ContainsAny(text, "\n;|&<>`(") {
-		return longCommand(text, tool, home)
+		path, byPath = longCommand(text, tool, home)
+		return path, byPath, false
 	}
 	words := strings.Fields(text)
-	c := command{plain: true}
+	plain = true
 	for len(words) > 0 {
 		switch word := unquote(words[0]); {
 		case slices.Contains([]string{"command", "exec", "nocorrect", "noglob"}, word):
 		case word == "env" || strings.Contains(word, "="):
-			c.plain = false
+			plain = false
 		default:
-			c.path, c.byPath = target(word, tool, home)
-			c.plain = c.plain && onlyPasses(words[1:])
-			return c
+			path, byPath = target(word, tool, home)
+			return path, byPath, plain && onlyPasses(words[1:])
 		}
 		words = words[1:]
 	}
-	return command{}
+	return "", false, false
 }
 
 // longCommand reads a function of several commands: it looks for the tool in it.
-func longCommand(text, tool, home string) command {
-	var c command
+func longCommand(text, tool, home string) (path string, byPath bool) {
 	before := ""
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&<>`()", r) }) {
-		path, byPath := target(unquote(word), tool, home)
+		path, named := target(unquote(word), tool, home)
 		switch {
 		case path != "" && filepath.Base(path) == tool:
-			return command{path: path}
-		case byPath && (before == "command" || before == "exec" || before == "env" || strings.HasPrefix(word, `\`)):
-			c.byPath = true
+			return path, false
+		case named && (before == "command" || before == "exec" || before == "env" || strings.HasPrefix(word, `\`)):
+			byPath = true
 		}
 		before = word
 	}
-	return c
+	return "", byPath
 }
 
 // target returns the absolute path that a word names, or whether it is the tool's own name.

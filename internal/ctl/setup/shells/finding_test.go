@@ -8,6 +8,10 @@ import (
 
 func TestCommandOf(t *testing.T) {
 	local := "/home/u/.claude/local/claude"
+	type command struct {
+		path          string
+		byPath, plain bool
+	}
 	for text, want := range map[string]command{
 		"/home/u/.claude/local/claude":                                {path: local, plain: true},
 		"~/.claude/local/claude":                                      {path: local, plain: true},
@@ -35,7 +39,8 @@ func TestCommandOf(t *testing.T) {
 		"# Defined in /x @ line 1\nfunction claude\n\techo hi\n\t/x/claude $argv\nend":                                           {path: "/x/claude"},
 		"function claude\n\tcommand claude --x $argv\nend":                                                                       {byPath: true},
 	} {
-		got := commandOf(text, "claude", "/home/u")
+		var got command
+		got.path, got.byPath, got.plain = commandOf(text, "claude", "/home/u")
 		if !want.byPath && got != want || want.byPath && (!got.byPath || got.path != "") {
 			t.Errorf("%q: %+v, want %+v", text, got, want)
 		}
@@ -86,7 +91,7 @@ func TestParse(t *testing.T) {
 	if len(got) != 2 || got["path"].kind != "/a:/b" || got["claude"] != (answer{"function", "claude ()\n{\n}"}) {
 		t.Errorf("%+v", got)
 	}
-	if got := parse("bash: no job control\n"); got != nil {
+	if got := parse("bash: no job control\n"); len(got) > 0 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -147,17 +147,12 @@ func Cause(lines []Line, f Finding) (cause Line, ok bool) {
 }
 
 func (l Line) puts(dir string) bool {
-	for _, named := range l.Dirs {
-		if named == dir {
-			return true
-		}
-	}
 	for _, m := range managers {
 		if m.name == l.Puts && strings.Contains(dir+"/", m.dir) {
 			return true
 		}
 	}
-	return false
+	return slices.Contains(l.Dirs, dir)
 }
 
 // Managers returns the version managers that a file starts.

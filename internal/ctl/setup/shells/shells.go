@@ -7,6 +7,7 @@
 package shells
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,9 +64,6 @@ type start struct {
 	files []string // the block stands in the first one that exists, or else in the last one
 }
 
-// nested reports whether the shell is started where the shims are on PATH already, as a session's PATH has them.
-func (s start) nested() bool { return s.name == Nested }
-
 // A kind is all that tells one shell from another.
 type kind struct {
 	name    string
@@ -74,13 +72,12 @@ type kind struct {
 	starts  []start
 	files   []string // every file that it reads at its start, as patterns below dir
 	script  string   // see ask.go
-	fish    bool     // whether it has fish's language instead of sh's
 }
 
 // Names of the starts.
 const (
 	Interactive = "interactive"
-	Nested      = "nested"
+	Nested      = "nested" // where the shims are on PATH already, as a session's PATH has them
 	Login       = "login"
 	LoginScript = "login -c" // as scripts start one: not interactive
 )
@@ -102,12 +99,7 @@ var (
 		},
 		{
 			name: "zsh", script: zshScript,
-			dir: func(w World) string {
-				if w.ZshDir != "" {
-					return w.ZshDir
-				}
-				return w.Home
-			},
+			dir: func(w World) string { return cmp.Or(w.ZshDir, w.Home) },
 			starts: []start{
 				{Interactive, []string{"-i"}, []string{".zshrc"}},
 				{Nested, []string{"-i"}, []string{".zshrc"}},
@@ -117,7 +109,7 @@ var (
 			files: []string{".zshenv", ".zprofile", ".zshrc", ".zlogin"},
 		},
 		{
-			name: "fish", script: fishScript, fish: true,
+			name: "fish", script: fishScript,
 			dir: func(w World) string { return filepath.Join(w.ConfigDir, "fish") },
 			starts: []start{
 				{Interactive, []string{"-i"}, []string{"config.fish"}},
