@@ -210,16 +210,11 @@ func printFirst(a *app.App, o overview) {
 		fmt.Fprintln(a.Stdout)
 	}
 	if len(o.passed) > 0 {
-		a.Stdout.Sentences("PASSED THROUGH", view.Warn, view.Mapped(o.passed, func(p why.PassedReport) string { return passedWords(a, p) })...)
+		a.Stdout.Sentences("PASSED THROUGH", view.Warn, view.Mapped(o.passed, func(p why.PassedReport) string {
+			return a.TildeIn(p.Words(a.WhenWords(p.Last)))
+		})...)
 		fmt.Fprintln(a.Stdout)
 	}
-}
-
-func passedWords(a *app.App, p why.PassedReport) string {
-	if a.Stdout.Terminal {
-		return a.TildeIn(p.Words(view.Ago(a.Now, decide.MillisOf(p.Last))))
-	}
-	return a.TildeIn(p.Words(p.Last.Format(time.RFC3339)))
 }
 
 // printStatus prints all of it.

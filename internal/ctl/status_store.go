@@ -160,16 +160,16 @@ func storeLines(a *app.App, r *storeReport) (lines []string) {
 	if !r.OK {
 		line := strings.TrimSpace("store: "+r.URL) + " cannot be used, calls are as without it: " + r.Error
 		if r.Failed != nil {
-			line += "; a call found it so " + agoWords(a, *r.Failed)
+			line += "; a call found it so " + a.WhenWords(*r.Failed)
 		}
 		return append([]string{line}, r.unsharedLines()...)
 	}
 	first := fmt.Sprintf("store: %s ok, %.0f ms", r.URL, r.LatencyMS)
 	if r.Tested != nil {
-		first += "; conditional writes kept (tested " + agoWords(a, *r.Tested) + ")"
+		first += "; conditional writes kept (tested " + a.WhenWords(*r.Tested) + ")"
 	}
 	if r.Failed != nil {
-		first += fmt.Sprintf("; a call could not use it %s: %s", agoWords(a, *r.Failed), r.FailedWhy)
+		first += fmt.Sprintf("; a call could not use it %s: %s", a.WhenWords(*r.Failed), r.FailedWhy)
 	}
 	if !r.Complete {
 		first += "; it answered too slowly: these figures are too low"
@@ -205,12 +205,12 @@ func runningWords(a *app.App, runs []sharedRun) string {
 	}
 	var words []string
 	for _, r := range runs[:min(mostRuns, len(runs))] {
-		how := "since " + r.Since.Format(time.RFC3339)
+		how := "since " + a.WhenWords(r.Since)
 		if a.Stdout.Terminal {
-			how = "for " + strings.TrimSuffix(agoWords(a, r.Since), " ago")
+			how = "for " + strings.TrimSuffix(a.WhenWords(r.Since), " ago")
 		}
 		if r.Lost != nil {
-			how = "lost " + agoWords(a, *r.Lost)
+			how = "lost " + a.WhenWords(*r.Lost)
 		}
 		words = append(words, cmp.Or(r.Host, "a machine without a name")+" "+how)
 	}
@@ -218,14 +218,6 @@ func runningWords(a *app.App, runs []sharedRun) string {
 		words = append(words, fmt.Sprintf("%d more", more))
 	}
 	return fmt.Sprintf(", %d running elsewhere (%s)", len(runs), strings.Join(words, ", "))
-}
-
-// agoWords returns how long ago a time was, or for programs the time.
-func agoWords(a *app.App, then time.Time) string {
-	if a.Stdout.Terminal {
-		return view.Ago(a.Now, decide.MillisOf(then))
-	}
-	return then.UTC().Format(time.RFC3339)
 }
 
 // lines returns the calls, under a name, and what was lost if something was.

@@ -179,6 +179,15 @@ func (a *App) WhenCell(m decide.Millis) view.Cell {
 	return view.Cell{Human: view.Ago(a.Now, m), Raw: m.Time().Format(time.RFC3339), Right: true}
 }
 
+// WhenWords says when something was: how long ago that is to people, the time to programs.
+func (a *App) WhenWords(at time.Time) string {
+	c := a.WhenCell(decide.MillisOf(at))
+	if a.Stdout.Terminal {
+		return c.Human
+	}
+	return c.Raw
+}
+
 // PathCell returns a cell with a path, which people see below ~.
 func (a *App) PathCell(p string) view.Cell {
 	return view.Cell{Human: view.OrDash(a.Tilde(p)), Raw: p, Path: true}
