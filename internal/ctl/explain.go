@@ -134,14 +134,27 @@ func printExplanation(a *app.App, r explainReport, e shim.Explanation) {
 	show("unknown option", e.Unknown)
 	show("unmanaged option", e.Unmanaged)
 	show("fault", a.TildeIn(r.Fault))
-	show(otherOutput(e), otherWords(e))
+	if e.Other != nil {
+		output, becomes := "to a terminal", "managed"
+		if e.Terminal {
+			output = "to a program"
+		}
+		if !e.Other.Managed {
+			becomes = fmt.Sprintf("%s: %s", rewrite.Passthrough, e.Other.Reason)
+		}
+		show(output, becomes)
+	}
 	show("real binary", a.Tilde(cmp.Or(e.Real, "not found")))
 	if e.Chain != 0 {
 		show("chain", fmt.Sprint(e.Chain))
 	}
 	show("session", e.NativeID)
 	if s := e.Shared; s != nil {
-		show("shared as", fmt.Sprintf("%s: project %s, directory %s, home %s%s", s.Name, s.Project, s.Directory, s.Home, ruleWords(s.Scope)))
+		shared := fmt.Sprintf("%s: project %s, directory %s, home %s", s.Name, s.Project, s.Directory, s.Home)
+		if s.Scope != "" {
+			shared += ", rule " + s.Scope
+		}
+		show("shared as", shared)
 	}
 	show("not shared", e.Unshared)
 	if e.Reason == reason.Dearer {
@@ -166,33 +179,6 @@ func printExplanation(a *app.App, r explainReport, e shim.Explanation) {
 		show("sends", view.SentWords(int64(e.PromptIn), int64(len(e.Plan.Prompt)), e.Plan.WhyWhole))
 	}
 	t.Print(a.Stdout)
-}
-
-// ruleWords says which rule names the call's task.
-func ruleWords(rule string) string {
-	if rule == "" {
-		return ""
-	}
-	return ", rule " + rule
-}
-
-// otherOutput names where the output does not go here.
-func otherOutput(e shim.Explanation) string {
-	if e.Terminal {
-		return "to a program"
-	}
-	return "to a terminal"
-}
-
-// otherWords say what becomes of the call if its output goes there, "" if that makes no difference.
-func otherWords(e shim.Explanation) string {
-	switch {
-	case e.Other == nil:
-		return ""
-	case e.Other.Managed:
-		return "managed"
-	}
-	return fmt.Sprintf("%s: %s", rewrite.Passthrough, e.Other.Reason)
 }
 
 // findings returns the evidence with the prompt's words that show it.
@@ -238,15 +224,13 @@ func printBlocks(a *app.App, e shim.Explanation) {
 	}
 	fmt.Fprintln(a.Stdout)
 	a.Stdout.Heading("what is sent")
-	text := view.NewTable("TEXT")
-	for line := range strings.SplitSeq(strings.TrimSuffix(e.Plan.Prompt, "\n"), "\n") {
-		if a.Stdout.Terminal {
-			fmt.Fprintln(a.Stdout, "  | "+view.Printable(line)) // not cut to the screen's width
-		}
-		text.Add(view.TextCell(line))
-	}
+	lines := strings.Split(strings.TrimSuffix(e.Plan.Prompt, "\n"), "\n")
 	if !a.Stdout.Terminal {
-		text.Print(a.Stdout)
+		a.Stdout.Sentences("TEXT", view.Plain, lines...)
+		return
+	}
+	for _, line := range lines {
+		fmt.Fprintln(a.Stdout, "  | "+view.Printable(line)) // not cut to the screen's width
 	}
 }
 

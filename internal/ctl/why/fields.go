@@ -49,12 +49,12 @@ func Fields(a *app.App, r view.Reporter, i history.Invocation) (fields []field) 
 	add("role", view.RoleCell(i.Role))
 	add("chain", view.IDCell(i.Chain))
 	if i.Mode == rewrite.Fork {
-		add("forked from", wholeID(i.ResumedFrom))
+		add("forked from", view.TextCell(i.ResumedFrom))
 	} else {
-		add("resumed from", wholeID(i.ResumedFrom))
+		add("resumed from", view.TextCell(i.ResumedFrom))
 	}
 	add("used before on", view.TextCell(i.From))
-	add("session", wholeID(i.NativeID))
+	add("session", view.TextCell(i.NativeID))
 	add("not in the store", view.TextCell(lostWords[i.Lost]))
 	add("format", view.TextCell(string(i.Format)))
 	add("model", view.TextCell(i.Model))
@@ -77,5 +77,3 @@ func Fields(a *app.App, r view.Reporter, i history.Invocation) (fields []field) 
 	}
 	return fields
 }
-
-func wholeID(id string) view.Cell { return view.Cell{Human: view.OrDash(id), Raw: id} }
