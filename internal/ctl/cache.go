@@ -65,7 +65,7 @@ const minMissed = 3
 func cacheWarnings(rows []history.CacheRow, hour []history.HourRow) (warnings []warning) {
 	for _, r := range why.HourJSON(hour) {
 		if says := r.MissedWords(); says != "" {
-			warnings = append(warnings, warning{Kind: "cache_ttl", Tool: r.Tool, Says: says})
+			warnings = append(warnings, warning{Kind: "cache_ttl", Tool: r.Tool, Says: says, Command: "shimctl stats"})
 		}
 	}
 	explained := func(r history.CacheRow) bool {
@@ -82,7 +82,7 @@ func cacheWarnings(rows []history.CacheRow, hour []history.HourRow) (warnings []
 		if r.Model != "" {
 			whose += ", model " + r.Model
 		}
-		warnings = append(warnings, warning{Kind: "cache", Tool: r.Tool, Model: r.Model,
+		warnings = append(warnings, warning{Kind: "cache", Tool: r.Tool, Model: r.Model, Command: "shimctl stats",
 			Says: fmt.Sprintf("%s: %d of %s found little in the provider's cache, idle %s: %s",
 				whose, r.Missed, view.Count(r.Judged, "resumed call"), idleNames[r.Idle], missCause(r))})
 	}

@@ -178,17 +178,12 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	if wrong == "" { // what a mistake in the configuration cost is history once the mistake is mended
 		o.passed = slices.DeleteFunc(o.passed, func(p why.PassedReport) bool { return p.Reason == reason.ConfigMistake })
 	} else {
-		o.broken = []warning{{Kind: "configuration", Says: wrong}}
+		o.broken = []warning{{Kind: "configuration", Says: wrong, Command: "shimctl config check", urgency: 1}}
 	}
 	for _, says := range quality {
-		o.warnings = append(o.warnings, warning{Kind: "quality", Says: says})
+		o.warnings = append(o.warnings, warning{Kind: "quality", Says: says, Command: "shimctl stats"})
 	}
 	o.warnings = slices.Concat(o.warnings, repeats, budgetWarnings(a, cfg, r, jobs), contextWarnings(cfg, o.live), dearerWarnings(a, cfg, meters), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
-	for _, list := range [][]warning{o.broken, o.warnings} {
-		for i := range list {
-			list[i].Command = cmp.Or(list[i].Command, list[i].command())
-		}
-	}
 	return o, nil
 }
 

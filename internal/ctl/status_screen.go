@@ -93,17 +93,17 @@ func warningLines(a *app.App, o overview) (lines []string) {
 func oneOfAKind(all []warning) (list []warning) {
 	more := map[string]int{}
 	for _, w := range all {
-		key := fmt.Sprint(w.Kind, w.stops)
+		key := fmt.Sprint(w.Kind, w.urgency)
 		if more[key]++; w.Kind == "" || more[key] == 1 {
 			list = append(list, w)
 		}
 	}
 	for i, w := range list {
-		if n := more[fmt.Sprint(w.Kind, w.stops)] - 1; n > 0 && w.Kind != "" {
+		if n := more[fmt.Sprint(w.Kind, w.urgency)] - 1; n > 0 && w.Kind != "" {
 			list[i].Says += fmt.Sprintf(" (and %d more like it)", n)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b warning) int { return cmp.Compare(a.rank(), b.rank()) })
+	slices.SortStableFunc(list, func(a, b warning) int { return cmp.Compare(b.urgency, a.urgency) })
 	return list
 }
 
