@@ -229,20 +229,18 @@ func (f whyFacts) measured(i history.Invocation) Measured {
 // sessionEvidence compares a call with the session that it would have resumed. Limits are those that hold now.
 func sessionEvidence(a *app.App, i history.Invocation, f whyFacts) (said []string) {
 	cfg := a.Configured()
-	policy := RulePolicy(cfg, i.Rule)
-	idle, age := time.Duration(i.Started-f.before.LastUsed)*time.Millisecond, time.Duration(i.Started-f.before.Created)*time.Millisecond
+	policy, m := RulePolicy(cfg, i.Rule), f.measured(i)
 	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
 	switch i.Reason {
 	case reason.Idle:
-		if idle >= 0 { // it has not been used since
-			say("The session had been idle for %s; ttl is %s now.", view.Duration(idle), view.Duration(policy.TTL))
+		if m.Idle >= 0 { // it has not been used since
+			say("The session had been idle for %s; ttl is %s now.", view.Duration(m.Idle), view.Duration(policy.TTL))
 		}
 	case reason.TooOld:
-		say("The session had been started %s before; max_age is %s now.", view.Duration(age), view.Duration(policy.MaxAge))
+		say("The session had been started %s before; max_age is %s now.", view.Duration(m.Age), view.Duration(policy.MaxAge))
 	case reason.ContextFull:
-		c := f.before.Context
-		window, why := contextWindow(c, SessionModel(*f.before))
-		say("The session had used %s of %s tokens of context%s; context_limit is %g now.", view.Thousands(c.Used), view.Thousands(window), why, cfg.ContextLimit)
+		window, why := contextWindow(m.Context, m.Model)
+		say("The session had used %s of %s tokens of context%s; context_limit is %g now.", view.Thousands(m.Context.Used), view.Thousands(window), why, cfg.ContextLimit)
 	case reason.ModelChanged:
 		say("The session was asked for %s, the call asked for %s.", modelWords(f.before.Model), modelWords(f.session.Model))
 	case reason.RuntimeChanged:
