@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -306,14 +305,10 @@ func figures(o overview) *view.Table {
 	add("reused", view.ShareCell(o.bill.Resumed, managed), "of the managed calls")
 	add("prompts", view.SizeCell(o.bill.Asked))
 	add("sent of them", view.SizeCell(o.bill.Sent))
-	prompt, output := view.UnknownCell(), view.UnknownCell()
-	if o.bill.Uncounted < managed {
-		prompt = view.Cell{Human: view.ShortNumber(o.bill.Prompt()), Raw: strconv.FormatInt(o.bill.Prompt(), 10), Right: true}
-		output = view.Cell{Human: view.ShortNumber(o.bill.Output), Raw: strconv.FormatInt(o.bill.Output, 10), Right: true}
-	}
-	add("prompt tokens", prompt, o.bill.UncountedWords()...)
+	counted := o.bill.Uncounted < managed
+	add("prompt tokens", view.TokensCell(sql.NullInt64{Int64: o.bill.Prompt(), Valid: counted}), o.bill.UncountedWords()...)
 	add("from the cache", view.ShareCell(o.bill.Cached, o.bill.Prompt()), "of the prompt tokens")
-	add("output tokens", output, o.bill.UncountedWords()...)
+	add("output tokens", view.TokensCell(sql.NullInt64{Int64: o.bill.Output, Valid: counted}), o.bill.UncountedWords()...)
 	add("cost", view.PriceCell(o.bill.Total), o.bill.Sources()...)
 	saved := o.saved.Summary()
 	add("saved cost", view.AmountCell("nano_usd", saved.CostNanoUSD), saved.Words())

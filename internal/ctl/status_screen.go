@@ -21,9 +21,11 @@ func printScreen(a *app.App, o overview, columns []string) {
 		room = 1 << 20
 	}
 	parts := [][]string{headLines(a, o), warningLines(a, o), a.Stdout.Drawn(func(s view.Screen) {
-		if o.store != nil {
-			s.Sentences("", storeMeaning(o.store), storeLines(a, o.store)...)
+		meaning := view.Plain
+		if o.store != nil && !o.store.OK {
+			meaning = view.Warn
 		}
+		s.Sentences("", meaning, storeLines(a, o.store)...)
 	}), listLines(a, "running calls", runningTable(a, o.running).Choose(columns), max(1, room/4), "")}
 	for _, part := range parts {
 		room -= len(part)

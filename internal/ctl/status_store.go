@@ -55,20 +55,17 @@ type fleetReport fleet.Sums
 // is nil without a store.
 func startStore(a *app.App, l *ledger.Ledger) func() *storeReport {
 	s, err := app.StoreSettings(a)
-	if err != nil || s.URL == "" { // configuration warns of a file that cannot be read
-		return func() *storeReport { return misnamedStore(a, err) }
+	if _, wrong := a.Config(); wrong != nil || err == nil && s.URL == "" { // a warning names what is wrong
+		return func() *storeReport { return nil }
+	}
+	if err != nil { // in REPRISE_STORE and its kin
+		return func() *storeReport {
+			return &storeReport{Error: err.Error(), Running: []sharedRun{}, Unshared: map[string]int64{}}
+		}
 	}
 	read := make(chan *storeReport, 1)
 	go func() { read <- readStore(a, l, s) }()
 	return func() *storeReport { return <-read }
-}
-
-// misnamedStore returns what status shows if REPRISE_STORE and its kin cannot be read.
-func misnamedStore(a *app.App, err error) *storeReport {
-	if _, wrong := a.Config(); err == nil || wrong != nil {
-		return nil
-	}
-	return &storeReport{Error: err.Error(), Running: []sharedRun{}, Unshared: map[string]int64{}}
 }
 
 func readStore(a *app.App, l *ledger.Ledger, s config.Store) *storeReport {
@@ -187,14 +184,6 @@ func (r *storeReport) unsharedLines() (lines []string) {
 	return lines
 }
 
-// storeMeaning returns how the lines are shown.
-func storeMeaning(r *storeReport) view.Meaning {
-	if r != nil && !r.OK {
-		return view.Warn
-	}
-	return view.Plain
-}
-
 // mostRuns is how many runs are named.
 const mostRuns = 3
 
@@ -220,32 +209,24 @@ func runningWords(a *app.App, runs []sharedRun) string {
 	return fmt.Sprintf(", %d running elsewhere (%s)", len(runs), strings.Join(words, ", "))
 }
 
-// lines returns the calls, under a name, and what was lost if something was.
+// lines returns the calls, under a name, and which sessions were lost or could not be resumed, if any.
 func (f *fleetReport) lines(name string) []string {
-	lines := []string{name + ": " + f.words()}
-	if lost := f.lostWords(); lost != "" {
-		lines = append(lines, "lost: "+lost)
+	made := "no call"
+	if f.Calls > 0 {
+		made = fmt.Sprintf("%s of %s, %d resumed, %d of them from another machine", view.Count(f.Calls, "call"), view.Count(f.Machines, "machine"), f.Resumed, f.Elsewhere)
 	}
-	return lines
-}
-
-func (f *fleetReport) words() string {
-	if f.Calls == 0 {
-		return "no call"
-	}
-	return fmt.Sprintf("%s of %s, %d resumed, %d of them from another machine", view.Count(f.Calls, "call"), view.Count(f.Machines, "machine"), f.Resumed, f.Elsewhere)
-}
-
-// lostWords returns which sessions were lost, and which could not be resumed.
-func (f *fleetReport) lostWords() string {
-	var words []string
+	lines := []string{name + ": " + made}
+	var lost []string
 	for _, kind := range []struct {
 		n    int64
 		what string
 	}{{f.Fenced, "fenced"}, {f.NoAnswer, "without an answer"}, {f.TooLarge, "too large"}, {f.Failed, "failed otherwise"}, {f.Differs, "checkout_differs"}} {
 		if kind.n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", kind.n, kind.what))
+			lost = append(lost, fmt.Sprintf("%d %s", kind.n, kind.what))
 		}
 	}
-	return strings.Join(words, ", ")
+	if lost != nil {
+		lines = append(lines, "lost: "+strings.Join(lost, ", "))
+	}
+	return lines
 }
