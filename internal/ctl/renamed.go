@@ -27,17 +27,13 @@ var renamedCommands = []renamed{
 
 // addRenamed adds the old names to the commands; help and completion do not list them.
 func addRenamed(a *app.App, root *cobra.Command) {
+	ledger := &cobra.Command{Use: "ledger", Hidden: true}
+	app.MakeGroup(ledger)
+	root.AddCommand(ledger)
 	for _, r := range renamedCommands {
 		parent := root
-		for _, name := range r.old[:len(r.old)-1] {
-			group := &cobra.Command{Use: name, Hidden: true}
-			if found := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == name }); found >= 0 {
-				group = root.Commands()[found]
-			} else {
-				app.MakeGroup(group)
-				root.AddCommand(group)
-			}
-			parent = group
+		if r.old[0] == ledger.Name() {
+			parent = ledger
 		}
 		parent.AddCommand(renamedCommand(a, root, r))
 	}
