@@ -172,10 +172,7 @@ func CheckReason(r reason.Code) error {
 	if _, known := r.Lookup(); known || r == "" {
 		return nil
 	}
-	var known []string
-	for _, text := range reason.Table {
-		known = append(known, string(text.Code))
-	}
+	known := view.Mapped(reason.Table, func(row reason.Row) string { return string(row.Code) })
 	hint := "the reasons are " + strings.Join(known, ", ")
 	if near := config.Nearest(string(r), known); near != "" {
 		hint = fmt.Sprintf("did you mean %q", near)
@@ -184,21 +181,14 @@ func CheckReason(r reason.Code) error {
 }
 
 // ReasonCompletions are the reasons with their meanings, for a shell.
-func ReasonCompletions() (list []string) {
-	for _, text := range reason.Table {
-		list = append(list, string(text.Code)+"\t"+text.Meaning)
-	}
+func ReasonCompletions() []string {
+	list := view.Mapped(reason.Table, func(row reason.Row) string { return string(row.Code) + "\t" + row.Meaning })
 	slices.Sort(list)
 	return list
 }
 
 // classNames are the classes of reasons.
-var classNames = func() (list []string) {
-	for _, c := range reason.Classes {
-		list = append(list, string(c))
-	}
-	return list
-}()
+var classNames = view.Mapped(reason.Classes, func(c reason.Class) string { return string(c) })
 
 // mostSummed is how many calls are summed up where no flag says which.
 const mostSummed = 50_000
