@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -214,10 +215,7 @@ func (o *OTLP) once(ctx context.Context, body []byte, spans int64, sent *Sent) (
 	if err != nil {
 		return 0, false, fmt.Errorf("send spans: %w", err)
 	}
-	r.Header = o.Header.Clone()
-	if r.Header == nil {
-		r.Header = http.Header{}
-	}
+	maps.Copy(r.Header, o.Header)
 	r.Header.Set("Content-Type", "application/x-protobuf")
 	r.Header.Set("User-Agent", "reprise/"+o.Version)
 	client := *o.Client
