@@ -67,10 +67,10 @@ func StartPager(c *cobra.Command, s *Screen, environ []string) (wait func()) {
 	}
 	pager.Stdout, pager.Stderr = os.Stdout, os.Stderr
 	in, err := pager.StdinPipe()
-	if err != nil {
-		return func() {}
+	if err == nil {
+		err = pager.Start()
 	}
-	if err := pager.Start(); err != nil {
+	if err != nil {
 		return func() {}
 	}
 	direct := s.Writer

@@ -135,14 +135,7 @@ func (c *ColorChoice) Set(text string) error {
 // SetColors turns colors on or off: by --color, else by NO_COLOR, else by whether the
 // screen is a terminal that has colors.
 func (s *Screen) SetColors(choice ColorChoice, env func(string) string) {
-	switch choice {
-	case "always":
-		s.Colors = true
-	case "never":
-		s.Colors = false
-	default:
-		s.Colors = s.Terminal && env("NO_COLOR") == "" && env("TERM") != "dumb"
-	}
+	s.Colors = choice == "always" || choice == "auto" && s.Terminal && env("NO_COLOR") == "" && env("TERM") != "dumb"
 }
 
 // Paint returns the text in the color of its meaning.

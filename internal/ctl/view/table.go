@@ -207,10 +207,7 @@ func (s Screen) padded(c Cell, width int) string {
 
 // folded returns the cell's text on as many lines as it needs. All but the first are indented.
 func (s Screen) folded(c Cell, width, indent int) string {
-	lines := fold(Printable(c.Human), width)
-	for i := range lines {
-		lines[i] = s.Paint(c.Meaning, lines[i])
-	}
+	lines := Mapped(fold(Printable(c.Human), width), func(line string) string { return s.Paint(c.Meaning, line) })
 	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 }
 

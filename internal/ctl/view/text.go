@@ -37,11 +37,7 @@ func Printable(text string) string {
 
 // PrintableLines is Printable for text of several lines.
 func PrintableLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = Printable(line)
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(Mapped(strings.Split(text, "\n"), Printable), "\n")
 }
 
 // isControl reports whether a terminal may take a character for a command, or shows by it the ones after it in another order.
@@ -110,10 +106,7 @@ func (s Screen) Paragraphs(text string) string {
 			paragraphs = append(paragraphs, line)
 		}
 	}
-	for i, paragraph := range paragraphs {
-		paragraphs[i] = s.Indented(paragraph, 0)
-	}
-	return strings.Join(paragraphs[1:], "\n")
+	return strings.Join(Mapped(paragraphs[1:], func(p string) string { return s.Indented(p, 0) }), "\n")
 }
 
 // Indented breaks text at spaces, so that it fits the screen behind an indent, which all lines but the first get.
@@ -154,9 +147,5 @@ func fold(text string, width int) (lines []string) {
 			line += " " + word
 		}
 	}
-	lines = append(lines, line)
-	for i := range lines {
-		lines[i] = strings.ReplaceAll(lines[i], Glue, " ")
-	}
-	return lines
+	return Mapped(append(lines, line), func(line string) string { return strings.ReplaceAll(line, Glue, " ") })
 }
