@@ -145,13 +145,10 @@ func (a *App) Run(root *cobra.Command, args []string) int {
 
 // Complain prints a problem, and what can be done about it.
 func (a *App) Complain(problem, hint string) {
-	a.complainLines("error: " + problem)
+	text := "error: " + problem
 	if hint != "" {
-		a.complainLines("hint: " + hint)
+		text += "\nhint: " + hint
 	}
-}
-
-func (a *App) complainLines(text string) {
 	for line := range strings.SplitSeq(a.TildeIn(text), "\n") {
 		a.Stderr.Notice(line)
 	}
