@@ -155,21 +155,16 @@ type settingReport struct {
 }
 
 func showConfig(a *app.App, asJSON bool) error {
-	path, err := config.ConfigFile(a.Own)
+	cfg, err := a.Config()
 	if err != nil {
 		return err
 	}
-	cfg, err := config.Load(path)
-	if err != nil {
-		return err
-	}
-	r := configReport{Schema: "shimctl.config/1", File: path, Settings: []settingReport{}, Rules: []string{}}
+	path, _ := config.ConfigFile(a.Own) // it was just read
+	rules := view.Mapped(cfg.Rules, func(r config.Rule) string { return r.Name })
+	r := configReport{Schema: "shimctl.config/1", File: path, Settings: []settingReport{}, Rules: rules}
 	defaults := config.Default().Values()
 	for n, v := range cfg.Values() {
 		r.Settings = append(r.Settings, settingReport{v.Key, v.Value, defaults[n].Value, v.About})
-	}
-	for _, rule := range cfg.Rules {
-		r.Rules = append(r.Rules, rule.Name)
 	}
 	if asJSON {
 		return a.Stdout.PrintJSON(r)

@@ -14,14 +14,12 @@ import (
 )
 
 func configGetCommand(a *app.App) *cobra.Command {
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use: "get KEY", Short: "print the value of a key",
 		Long: "Prints a key's value or its default; a list line by line.",
-		Args: app.OneArgument("one key"),
+		Args: app.OneArgument("one key"), ValidArgsFunction: completeKey,
 		RunE: func(_ *cobra.Command, args []string) error { return configGet(a, args[0]) },
 	}
-	c.ValidArgsFunction = completeKey
-	return c
 }
 
 func configSetCommand(a *app.App) *cobra.Command {
