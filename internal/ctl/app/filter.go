@@ -59,7 +59,7 @@ func IsFilter(f *pflag.Flag) bool {
 	return is
 }
 
-// FilterFlag adds the flags by which every view selects calls.
+// FilterFlag adds the flags by which every view selects calls. They, and --limit, are checked before the command runs.
 func FilterFlag(a *App, c *cobra.Command) FilterFlags {
 	f := FilterFlags{}
 	for _, flag := range filters {
@@ -73,15 +73,12 @@ func FilterFlag(a *App, c *cobra.Command) FilterFlags {
 			CompleteFlag(c, flag.name, flag.values)
 		}
 	}
-	check := c.PreRunE
-	c.PreRunE = func(c *cobra.Command, args []string) error {
-		if _, err := Filter(a, nil, f); err != nil {
-			return err
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
+		_, err := Filter(a, nil, f)
+		if limit, _ := c.Flags().GetInt("limit"); err == nil && limit < 0 {
+			err = Usage("--limit is less than 0", "0 shows all")
 		}
-		if check == nil {
-			return nil
-		}
-		return check(c, args)
+		return err
 	}
 	return f
 }
@@ -280,15 +277,9 @@ func ListFlags(a *App, c *cobra.Command, schema string, headers ...[]string) *Li
 	return &list
 }
 
-// LimitFlag adds --limit. It must be added before the filter, which keeps its check.
+// LimitFlag adds --limit, which goes with the filter.
 func LimitFlag(c *cobra.Command, limit *int, usage string) {
 	c.Flags().IntVarP(limit, "limit", "n", 50, usage)
-	c.PreRunE = func(*cobra.Command, []string) error {
-		if *limit < 0 {
-			return Usage("--limit is less than 0", "0 shows all")
-		}
-		return nil
-	}
 }
 
 // Read returns what the flags select.
