@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"reprise/rewrite/prompt"
 )
@@ -60,18 +59,19 @@ func RoleCell(role string) Cell {
 
 // DurationCell returns a cell with a duration. Programs read milliseconds.
 func DurationCell(ms sql.NullInt64) Cell {
-	if !ms.Valid {
-		return UnknownCell()
-	}
-	return numeric(Duration(time.Duration(ms.Int64)*time.Millisecond), ms.Int64)
+	return AmountCell("ms", known(ms))
 }
 
 // TokensCell returns a cell with a count of tokens.
 func TokensCell(n sql.NullInt64) Cell {
+	return AmountCell("tokens", known(n))
+}
+
+func known(n sql.NullInt64) Number {
 	if !n.Valid {
-		return UnknownCell()
+		return Unknown
 	}
-	return numeric(ShortNumber(n.Int64), n.Int64)
+	return Number(n.Int64)
 }
 
 // SizeCell returns a cell with a size in bytes.

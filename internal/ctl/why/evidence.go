@@ -91,11 +91,13 @@ func spentWith(l *ledger.Ledger, i history.Invocation) (decide.Spending, error) 
 func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	said := []string{}
 	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
+	proof := i.Proof
+	proof.Caller = "" // that one program made both calls is alone no proof
 	switch {
 	case i.FellBack != "":
 		say("It was to be resumed because %s (%s).", view.MeaningOf(i.Reason), i.Reason)
 	case !i.Mode.Continues() || f.chain.Task != "":
-	case showsMore(i.Proof):
+	case proof != decide.Proof{}:
 		say("Its task has no name, but this shows that it continues the session's work:")
 	case i.Reason == reason.Extends:
 		say("Its task has no name, but it repeats the session's prompt, and unnamed was \"extends\".")
@@ -153,12 +155,6 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 		say("The session was sent %s.", view.SentWords(i.PromptBytes, i.SentBytes, i.WhyWhole))
 	}
 	return said
-}
-
-// showsMore reports whether a proof has more than that one program made both calls, which alone is none.
-func showsMore(p decide.Proof) bool {
-	p.Caller = ""
-	return p != decide.Proof{}
 }
 
 // endOf returns the reason that a call's end is for a later call of its session to be fresh, "" if it is none.

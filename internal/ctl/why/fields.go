@@ -3,6 +3,7 @@ package why
 import (
 	"fmt"
 	"strings"
+	"syscall"
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
@@ -10,6 +11,8 @@ import (
 	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+
+	"golang.org/x/sys/unix"
 )
 
 // lostWords say why a session is not in the store.
@@ -60,8 +63,15 @@ func Fields(a *app.App, r view.Reporter, i history.Invocation) (fields []field) 
 	add("model", view.TextCell(i.Model))
 	add("outcome", view.OutcomeCell(i))
 	add("how it ended", view.TextCell(endWords(i)))
-	add("exit status", view.ExitCell(i))
-	add("signal", view.SignalCell(i))
+	if i.Signal.Valid {
+		signal := view.TextCell(fmt.Sprint(i.Signal.Int64))
+		if name := unix.SignalName(syscall.Signal(i.Signal.Int64)); name != "" {
+			signal.Human += " (" + name + ")"
+		}
+		add("signal", signal)
+	} else if i.Exit.Valid {
+		add("exit status", view.TextCell(fmt.Sprint(i.Exit.Int64)))
+	}
 	add("took", view.DurationCell(i.Duration.NullInt64))
 	add("prompt", view.Cell{Human: view.Size(i.PromptBytes), Raw: fmt.Sprint(i.PromptBytes)})
 	add("sent", view.Cell{Human: view.Size(i.SentBytes), Raw: fmt.Sprint(i.SentBytes)})
