@@ -249,14 +249,6 @@ func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
 	printHour(a, s.Hour)
 }
 
-// groupName names a group in Markdown.
-func groupName(g billedGroup) string {
-	if g.Key == history.OtherKeys {
-		return view.AllOthers
-	}
-	return view.RoleName(g.Key)
-}
-
 func groupRow(key view.Cell, g billedGroup) []view.Cell {
 	return []view.Cell{key, view.NumberCell(g.Calls), view.NumberCell(g.Resumed), view.AmountCell("share", view.ReuseRate(g.Group)),
 		view.NumberCell(g.Created), view.NumberCell(g.Reused),
@@ -311,7 +303,11 @@ func printSummary(a *app.App, s stats) {
 	}
 	fmt.Fprintf(a.Stdout, "\n| %s | calls | resumed | read from cache | cost |\n| --- | ---: | ---: | ---: | ---: |\n", s.By)
 	for _, g := range s.Groups {
-		fmt.Fprintf(a.Stdout, "| %s | %s | %s | %s | %s |\n", inMarkdown(view.OrDash(groupName(g))),
+		name := view.OrDash(view.RoleName(g.Key))
+		if g.Key == history.OtherKeys {
+			name = view.AllOthers
+		}
+		fmt.Fprintf(a.Stdout, "| %s | %s | %s | %s | %s |\n", inMarkdown(name),
 			view.Thousands(g.Calls), view.Thousands(g.Resumed), view.Amount("share", view.CacheRate(g.Group)), view.PriceCell(g.Bill.Total).Human)
 	}
 }

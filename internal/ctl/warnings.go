@@ -117,7 +117,10 @@ func dearerWarnings(a *app.App, c config.Config, meters []ledger.MeterRow) []war
 		if !ok || !p.Suspended(now) || why.RulePolicy(c, m.Rule).Dearer == config.DearerResume {
 			continue
 		}
-		whose := ofRule(m.Tool, m.Rule)
+		whose := m.Tool
+		if m.Rule != "" {
+			whose += ", rule " + m.Rule
+		}
 		if m.Model != "" {
 			whose += ", model " + m.Model
 		}
@@ -125,14 +128,6 @@ func dearerWarnings(a *app.App, c config.Config, meters []ledger.MeterRow) []war
 			Says: fmt.Sprintf("%s: resumes are suspended, they cost more than fresh runs: %s", whose, view.PricesLine(a.Now, p))})
 	}
 	return warnings
-}
-
-// ofRule names a rule's calls of a tool.
-func ofRule(tool, rule string) string {
-	if rule == "" {
-		return tool
-	}
-	return tool + ", rule " + rule
 }
 
 // priceWarnings looks for models whose calls have no cost because no price is known.
