@@ -26,7 +26,7 @@ func AddColumns(c *cobra.Command, headers ...[]string) *ColumnsFlag {
 			f.known = append(f.known, name)
 		}
 	}
-	c.Flags().Var(f, "columns", "show only these `COLUMNS`, in this order: names from the header with commas between")
+	c.Flags().Func("columns", "show only these `COLUMNS`, in this order: names from the header with commas between", f.set)
 	err := c.RegisterFlagCompletionFunc("columns", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndexByte(typed, ',')+1]
 		return Mapped(f.known, func(name string) string { return before + strings.ToLower(name) }), cobra.ShellCompDirectiveNoFileComp
@@ -37,13 +37,7 @@ func AddColumns(c *cobra.Command, headers ...[]string) *ColumnsFlag {
 	return f
 }
 
-func (f *ColumnsFlag) String() string { return strings.ToLower(strings.Join(f.Names, ",")) }
-
-// Type returns the word by which flagError knows the flag.
-func (f *ColumnsFlag) Type() string { return "columns" }
-
-// Set reads the value from the command line.
-func (f *ColumnsFlag) Set(text string) error {
+func (f *ColumnsFlag) set(text string) error {
 	f.Names = nil
 	for _, name := range strings.Split(text, ",") {
 		name = strings.ToUpper(strings.TrimSpace(name))
