@@ -94,7 +94,7 @@ func StoreFlag(c *cobra.Command, from *bool) {
 	c.Flags().BoolVar(from, "store", false, "all machines' calls")
 }
 
-// CallsOf returns what opens the calls of a command: those of this machine, or with --store of all machines.
+// CallsOf returns what opens the calls of a command: those of this machine, or with --store, in memory, of all machines.
 func CallsOf(a *App, store bool, flags FilterFlags) func() (*ledger.Ledger, error) {
 	if !store {
 		return a.OpenOrEmpty
@@ -108,27 +108,22 @@ func CallsOf(a *App, store bool, flags FilterFlags) func() (*ledger.Ledger, erro
 			}
 			since = max(f.Times().Since, 0)
 		}
-		return storeCalls(a, since)
+		s, client, err := AskedStore(a)
+		if err != nil {
+			return nil, err
+		}
+		defer client.Close()
+		ctx := context.Background()
+		digests, err := client.Hello(ctx)
+		if err != nil {
+			return nil, StoreFailure("open the store", err, s)
+		}
+		calls, err := view.WithProgress(a.Stderr, "reading the store's log", func() ([]ledger.LoggedCall, error) { return SharedCalls(ctx, client, since) })
+		if err != nil {
+			return nil, StoreFailure("read the store's log", err, s)
+		}
+		return ledger.FromLog(calls, digests)
 	}
-}
-
-// storeCalls returns a ledger in memory with the calls of all machines of the store, from a time on.
-func storeCalls(a *App, since decide.Millis) (*ledger.Ledger, error) {
-	s, client, err := AskedStore(a)
-	if err != nil {
-		return nil, err
-	}
-	defer client.Close()
-	ctx := context.Background()
-	digests, err := client.Hello(ctx)
-	if err != nil {
-		return nil, StoreFailure("open the store", err, s)
-	}
-	calls, err := view.WithProgress(a.Stderr, "reading the store's log", func() ([]ledger.LoggedCall, error) { return SharedCalls(ctx, client, since) })
-	if err != nil {
-		return nil, StoreFailure("read the store's log", err, s)
-	}
-	return ledger.FromLog(calls, digests)
 }
 
 // SharedCalls returns the calls of a store's log from a time on. If it fails, they are those that were read.
