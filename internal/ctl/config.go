@@ -110,22 +110,12 @@ func configMistakes(a *app.App, err error) []mistakeReport {
 	case err != nil:
 		list = append(list, mistakeReport{err.Error(), app.HintFor(err)})
 	}
-	_, err = a.LoadPrices()
-	for _, wrong := range parts(err) {
-		list = append(list, mistakeReport{wrong.Error(), "a price is " + app.PriceForm})
+	if _, err = a.LoadPrices(); err != nil {
+		for wrong := range strings.SplitSeq(err.Error(), "\n") { // those that were joined
+			list = append(list, mistakeReport{wrong, "a price is " + app.PriceForm})
+		}
 	}
 	return list
-}
-
-// parts returns the errors that were joined.
-func parts(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
-	}
-	if err == nil {
-		return nil
-	}
-	return []error{err}
 }
 
 func configShowCommand(a *app.App) *cobra.Command {
