@@ -81,7 +81,6 @@ func runStats(a *app.App, from statsSource, columns *view.ColumnsFlag, asJSON, s
 	return nil
 }
 
-// A stats is what the command shows.
 type stats struct {
 	By      history.By
 	Filter  history.Filter
@@ -97,7 +96,6 @@ type stats struct {
 	saving.Saving
 }
 
-// A billedGroup is a group and what it cost.
 type billedGroup struct {
 	history.Group
 	Bill view.Bill
@@ -129,7 +127,6 @@ func readStats(a *app.App, from statsSource) (s stats, err error) {
 	return s, err
 }
 
-// sumShared sums up the selected calls of a store's log.
 func sumShared(l *ledger.Ledger, f history.Filter) (s fleet.Sums, err error) {
 	s = fleet.Sum(func(yield func(ledger.LoggedCall) bool) {
 		for i, failed := range history.Invocations(l, f) {

@@ -54,7 +54,6 @@ const (
 	maxChains       = 50
 )
 
-// An overview holds what status shows.
 type overview struct {
 	lists     history.Filter // of the lists, which are of any time if no period is given
 	totals    history.Totals // of all calls, or the latest of very many; only in JSON

@@ -184,7 +184,6 @@ func (r *storeReport) unsharedLines() (lines []string) {
 	return lines
 }
 
-// mostRuns is how many runs are named.
 const mostRuns = 3
 
 func runningWords(a *app.App, runs []sharedRun) string {

@@ -76,7 +76,6 @@ func (f durationFlag) String() string {
 // Type returns the word by which flagError knows the flag.
 func (f durationFlag) Type() string { return "duration" }
 
-// Set reads the value from the command line.
 func (f durationFlag) Set(text string) (err error) {
 	*f.Duration, err = config.ParseDuration(text)
 	return err

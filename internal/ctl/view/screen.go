@@ -24,7 +24,6 @@ import (
 // A Meaning is what a color stands for. Its value is the color's SGR code.
 type Meaning string
 
-// The meanings.
 const (
 	Plain  Meaning = ""
 	Good   Meaning = "32" // resumed, in order
@@ -122,7 +121,6 @@ func (c *ColorChoice) String() string { return string(*c) }
 // Type returns the word that help shows for the value.
 func (c *ColorChoice) Type() string { return "WHEN" }
 
-// Set reads the value from the command line.
 func (c *ColorChoice) Set(text string) error {
 	switch text {
 	case "auto", "always", "never":
