@@ -44,14 +44,12 @@ func configPathCommand(a *app.App) *cobra.Command {
 
 func configCheckCommand(a *app.App) *cobra.Command {
 	var asJSON bool
-	c := &cobra.Command{
+	return app.JSONFlag(&cobra.Command{
 		Use: "check", Short: "find mistakes in the configuration",
 		Long: "Checks the configuration file, its rules and your own price list.",
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return checkConfigFile(a, asJSON) },
-	}
-	app.JSONFlag(c, &asJSON, "shimctl.config.check/1")
-	return c
+	}, &asJSON, "shimctl.config.check/1")
 }
 
 type configCheckReport struct {
@@ -120,14 +118,12 @@ func configMistakes(a *app.App, err error) []mistakeReport {
 
 func configShowCommand(a *app.App) *cobra.Command {
 	var asJSON bool
-	c := &cobra.Command{
+	return app.JSONFlag(&cobra.Command{
 		Use: "show", Short: "show every key and its value",
 		Long: "Shows every key of the configuration with its value and its default.",
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return showConfig(a, asJSON) },
-	}
-	app.JSONFlag(c, &asJSON, "shimctl.config/1")
-	return c
+	}, &asJSON, "shimctl.config/1")
 }
 
 type configReport struct {
@@ -176,15 +172,13 @@ func showConfig(a *app.App, asJSON bool) error {
 
 func configInitCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
-	c := &cobra.Command{
+	return agreed.AddFlags(&cobra.Command{
 		Use: "init", Short: "write a configuration file with every key explained",
 		Long: `Writes a configuration file with every key, its default and its purpose, all commented out, and beside it
 config.schema.json, which the first line names to editors. An existing file is not changed.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return configInit(a, agreed) },
-	}
-	agreed.AddFlags(c)
-	return c
+	})
 }
 
 func configInit(a *app.App, agreed app.Consent) error {

@@ -24,7 +24,7 @@ func configGetCommand(a *app.App) *cobra.Command {
 
 func configSetCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
-	c := &cobra.Command{
+	return agreed.AddFlags(&cobra.Command{
 		Use: "set KEY VALUE...", Short: "set a key in the configuration file",
 		Long: `Sets a key outside of rules, and shows the change; at a terminal it asks first. Several values make a list. Nothing is
 written if the file would have a mistake.`,
@@ -34,24 +34,20 @@ written if the file would have a mistake.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return configSet(a, args[0], args[1:], agreed) },
-	}
-	agreed.AddFlags(c)
-	c.ValidArgsFunction = completeKey
-	return c
+		RunE:              func(_ *cobra.Command, args []string) error { return configSet(a, args[0], args[1:], agreed) },
+		ValidArgsFunction: completeKey,
+	})
 }
 
 func configUnsetCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
-	c := &cobra.Command{
+	return agreed.AddFlags(&cobra.Command{
 		Use: "unset KEY", Short: "take a key out of the configuration file",
-		Long: "Takes a key outside of rules out of the file: its default holds. Otherwise the same as set.",
-		Args: app.OneArgument("one key"),
-		RunE: func(_ *cobra.Command, args []string) error { return configSet(a, args[0], nil, agreed) },
-	}
-	agreed.AddFlags(c)
-	c.ValidArgsFunction = completeKey
-	return c
+		Long:              "Takes a key outside of rules out of the file: its default holds. Otherwise the same as set.",
+		Args:              app.OneArgument("one key"),
+		RunE:              func(_ *cobra.Command, args []string) error { return configSet(a, args[0], nil, agreed) },
+		ValidArgsFunction: completeKey,
+	})
 }
 
 func completeKey(_ *cobra.Command, args []string, _ string) (keys []string, _ cobra.ShellCompDirective) {
