@@ -55,7 +55,6 @@ const (
 )
 
 type overview struct {
-	lists     history.Filter // of the lists, which are of any time if no period is given
 	totals    history.Totals // of all calls, or the latest of very many; only in JSON
 	bill      view.Bill      // of the last days
 	saved     saving.Saving  // of the last days
@@ -119,10 +118,9 @@ func sumUp(l *ledger.Ledger, f history.Filter) (history.Totals, error) {
 func noCallMade(f history.Filter) string { return "no managed call has been made" + app.FilterWords(f) }
 
 func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filter) (o overview, err error) {
-	o.lists = f
 	cfg, wrong := a.Configuration()
 	now := decide.MillisOf(a.Now)
-	all := history.Wanted{Filter: o.lists, Limit: maxChains}
+	all := history.Wanted{Filter: f, Limit: maxChains} // of any time if no period is given
 	live, last := all, all
 	live.Live, last.Limit = true, statusDecisions
 	recent := a.Recent()
