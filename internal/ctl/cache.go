@@ -54,8 +54,8 @@ const minMissed = 3
 // cacheWarnings returns warnings on resumed calls that keep missing the provider's cache, and on what asking for an hour would have
 // saved.
 func cacheWarnings(rows []history.CacheRow, hour []history.HourRow) (warnings []warning) {
-	for _, r := range why.HourJSON(hour) {
-		if says := r.MissedWords(); says != "" {
+	for _, r := range hour {
+		if says := why.MissedWords(r); says != "" {
 			warnings = append(warnings, warning{Kind: "cache_ttl", Tool: r.Tool, Says: says, Command: "shimctl stats"})
 		}
 	}
@@ -101,8 +101,8 @@ func missCause(r history.CacheRow) string {
 
 // printHour prints what asking for an hour saved, and what it would have saved.
 func printHour(a *app.App, rows []history.HourRow) {
-	for _, r := range why.HourJSON(rows) {
-		for _, line := range []string{r.SavedWords(), r.MissedWords()} {
+	for _, r := range rows {
+		for _, line := range []string{why.SavedWords(r), why.MissedWords(r)} {
 			if line != "" {
 				fmt.Fprintln(a.Stdout)
 				a.Stdout.Sentences("CACHE", view.Plain, line)

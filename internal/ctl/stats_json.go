@@ -1,11 +1,11 @@
 package ctl
 
 import (
+	"slices"
 	"time"
 
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
-	"reprise/internal/ctl/why"
 	"reprise/ledger/history"
 )
 
@@ -21,7 +21,7 @@ type statsReport struct {
 	Estimate   saving.Estimate    `json:"estimate" doc:"against similar fresh calls"`
 	Cache      []cacheReport      `json:"cache" doc:"what resumed calls found in the provider's cache"`
 	Quality    qualityReport      `json:"quality" doc:"whether the work of resumed chains went as well"`
-	Hour       []why.HourReport   `json:"cache_ttl" doc:"what a cache of an hour saved, or would have saved"`
+	Hour       []history.HourRow  `json:"cache_ttl" doc:"what a cache of an hour saved, or would have saved"`
 	Machines   *fleetReport       `json:"machines,omitempty" doc:"with --store, what the machines did"`
 }
 
@@ -49,7 +49,8 @@ type groupReport struct {
 }
 
 func statsJSON(s stats) statsReport {
-	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{}, Total: groupJSON(s.Total), Saved: s.Summary(), Comparison: s.Comparison, Estimate: s.Estimate, Cache: cacheJSON(s.Cached), Quality: qualityJSON(s.Quality), Hour: why.HourJSON(s.Hour), Machines: s.Fleet}
+	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{}, Total: groupJSON(s.Total), Saved: s.Summary(), Comparison: s.Comparison, Estimate: s.Estimate, Cache: cacheJSON(s.Cached), Quality: qualityJSON(s.Quality), Machines: s.Fleet}
+	r.Hour = slices.DeleteFunc(append([]history.HourRow{}, s.Hour...), func(h history.HourRow) bool { return h.Calls+h.Chains == 0 })
 	r.Since, r.Until = periodJSON(s.Filter.Times())
 	for _, g := range s.Groups {
 		row := groupJSON(g)

@@ -146,8 +146,8 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	if i.Rule != "" {
 		say("Rule %s matched.", i.Rule)
 	}
-	for _, r := range HourJSON(f.hour) {
-		if missed := r.MissedWords(); missed != "" {
+	for _, r := range f.hour {
+		if missed := MissedWords(r); missed != "" {
 			said = append(said, view.Sentence(missed))
 		}
 	}
