@@ -92,7 +92,7 @@ type stats struct {
 	Hour    []history.HourRow
 	Quality saving.Quality
 	Now     decide.Millis
-	Fleet   *fleetReport // nil of one machine
+	Fleet   *fleet.Sums // nil of one machine
 	saving.Saving
 }
 
@@ -113,9 +113,7 @@ func readStats(a *app.App, from statsSource) (s stats, err error) {
 		}
 		others := l
 		if from.store {
-			var machines fleet.Sums
-			machines, err = sumShared(l, s.Filter)
-			s.Fleet = (*fleetReport)(&machines)
+			s.Fleet, err = sumShared(l, s.Filter)
 		} else if others, err = a.OpenOrEmpty(); err == nil {
 			defer others.Close()
 		}
@@ -127,15 +125,16 @@ func readStats(a *app.App, from statsSource) (s stats, err error) {
 	return s, err
 }
 
-func sumShared(l *ledger.Ledger, f history.Filter) (s fleet.Sums, err error) {
-	s = fleet.Sum(func(yield func(ledger.LoggedCall) bool) {
+func sumShared(l *ledger.Ledger, f history.Filter) (*fleet.Sums, error) {
+	var err error
+	s := fleet.Sum(func(yield func(ledger.LoggedCall) bool) {
 		for i, failed := range history.Invocations(l, f) {
 			if err = failed; err != nil || !yield(ledger.LoggedCall{Host: i.Machine, From: i.From, Mode: i.Mode, Reason: i.Reason, FellBack: i.FellBack, Lost: i.Lost}) {
 				return
 			}
 		}
 	})
-	return s, err
+	return &s, err
 }
 
 // sum sums the calls up. Each ledger reads all calls: with a connection of its own they run in parallel.
@@ -234,7 +233,7 @@ func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
 	t.Print(a.Stdout)
 	fmt.Fprintln(a.Stdout)
 	if s.Fleet != nil {
-		a.Stdout.Sentences("MACHINES", view.Plain, s.Fleet.lines("all")...)
+		a.Stdout.Sentences("MACHINES", view.Plain, fleetLines("all", s.Fleet)...)
 		fmt.Fprintln(a.Stdout)
 	}
 	if s.Comparison != nil {
@@ -293,7 +292,7 @@ func printSaving(a *app.App, s stats) {
 func printSummary(a *app.App, s stats) {
 	fmt.Fprintf(a.Stdout, "**reprise**, %s: %s.\n", app.CallsOfPeriod(s.Filter.Times()), inMarkdown(s.Headline()))
 	if s.Fleet != nil {
-		fmt.Fprintf(a.Stdout, "%s.\n", inMarkdown(strings.Join(s.Fleet.lines("All machines"), "; ")))
+		fmt.Fprintf(a.Stdout, "%s.\n", inMarkdown(strings.Join(fleetLines("All machines", s.Fleet), "; ")))
 	}
 	if s.Total.Calls == 0 {
 		return

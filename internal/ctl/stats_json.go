@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"reprise/fleet"
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
 	"reprise/ledger/history"
@@ -22,7 +23,7 @@ type statsReport struct {
 	Cache      []cacheReport      `json:"cache" doc:"what resumed calls found in the provider's cache"`
 	Quality    qualityReport      `json:"quality" doc:"whether the work of resumed chains went as well"`
 	Hour       []history.HourRow  `json:"cache_ttl" doc:"what a cache of an hour saved, or would have saved"`
-	Machines   *fleetReport       `json:"machines,omitempty" doc:"with --store, what the machines did"`
+	Machines   *fleet.Sums        `json:"machines,omitempty" doc:"with --store, what the machines did"`
 }
 
 type groupReport struct {

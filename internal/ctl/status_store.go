@@ -36,7 +36,7 @@ type storeReport struct {
 	Unnamed   int64            `json:"unnamed_chains" doc:"chains without a task"`
 	Sessions  int64            `json:"sessions" doc:"their sessions that can be resumed or run"`
 	Running   []sharedRun      `json:"running" doc:"the running ones"`
-	Today     *fleetReport     `json:"today,omitempty" doc:"the calls of all machines since midnight"`
+	Today     *fleet.Sums      `json:"today,omitempty" doc:"the calls of all machines since midnight"`
 	Unshared  map[string]int64 `json:"unshared" doc:"calls of this machine since midnight that are not shared, by the reason"`
 }
 
@@ -48,8 +48,6 @@ type sharedRun struct {
 	Since     time.Time  `json:"since" doc:"when it started"`
 	Lost      *time.Time `json:"lost,omitempty" doc:"since when it counts as lost, by this machine's clock"`
 }
-
-type fleetReport fleet.Sums
 
 // startStore reads the store in the background, if one is configured. The result is there within the store's timeout; it
 // is nil without a store.
@@ -119,7 +117,7 @@ func (r *storeReport) read(ctx context.Context, client *wire.Client, now time.Ti
 	}
 	r.Tasks, r.Unnamed = int64(len(tasks)), int64(len(registers[1]))
 	r.addSessions(fleet.Sessions(slices.Concat(registers[0], registers[1])), now)
-	today := fleetReport(fleet.Sum(slices.Values(calls)))
+	today := fleet.Sum(slices.Values(calls))
 	r.Today = &today
 	return nil
 }
@@ -172,7 +170,7 @@ func storeLines(a *app.App, r *storeReport) (lines []string) {
 		first += "; it answered too slowly: these figures are too low"
 	}
 	shared := fmt.Sprintf("shared: %s, %s, %s", view.Count(r.Tasks, "task"), view.Count(r.Unnamed, "chain")+" without a name", view.Count(r.Sessions, "session"))
-	return slices.Concat([]string{first, shared + runningWords(a, r.Running)}, r.Today.lines("today"), r.unsharedLines())
+	return slices.Concat([]string{first, shared + runningWords(a, r.Running)}, fleetLines("today", r.Today), r.unsharedLines())
 }
 
 // unsharedLines returns which calls of today are not shared, and why.
@@ -208,8 +206,8 @@ func runningWords(a *app.App, runs []sharedRun) string {
 	return fmt.Sprintf(", %d running elsewhere (%s)", len(runs), strings.Join(words, ", "))
 }
 
-// lines returns the calls, under a name, and which sessions were lost or could not be resumed, if any.
-func (f *fleetReport) lines(name string) []string {
+// fleetLines returns the calls, under a name, and which sessions were lost or could not be resumed, if any.
+func fleetLines(name string, f *fleet.Sums) []string {
 	made := "no call"
 	if f.Calls > 0 {
 		made = fmt.Sprintf("%s of %s, %d resumed, %d of them from another machine", view.Count(f.Calls, "call"), view.Count(f.Machines, "machine"), f.Resumed, f.Elsewhere)
