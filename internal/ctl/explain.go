@@ -87,7 +87,7 @@ func runExplain(a *app.App, x explaining) error {
 	}
 	printExplanation(a, r, e)
 	if x.blocks || x.prompted {
-		printBlocks(a, e)
+		printBlocks(a, r)
 	}
 	return nil
 }
@@ -161,7 +161,13 @@ func printExplanation(a *app.App, r explainReport, e shim.Explanation) {
 	}
 	show("warning", r.Warning)
 	if n := e.Nearest; n != nil {
-		show("compared with", fmt.Sprintf("the session of chain %d, which has %d of %s: %s", n.Chain, blocksSent(e),
+		sent := 0
+		for _, b := range e.Blocks {
+			if b.Sent {
+				sent++
+			}
+		}
+		show("compared with", fmt.Sprintf("the session of chain %d, which has %d of %s: %s", n.Chain, sent,
 			view.Count(int64(len(e.Blocks)), "block"), n.Relation))
 	}
 	show("shown by", strings.Join(e.Proof.Sentences(), "; "))
@@ -193,37 +199,27 @@ func findings(list []prompt.Finding) string {
 	return strings.Join(out, ", ")
 }
 
-func blocksSent(e shim.Explanation) (n int) {
-	for _, b := range e.Blocks {
-		if b.Sent {
-			n++
-		}
-	}
-	return n
-}
-
-func printBlocks(a *app.App, e shim.Explanation) {
-	if len(e.Blocks) == 0 {
+func printBlocks(a *app.App, r explainReport) {
+	if len(r.Blocks) == 0 {
 		return
 	}
 	fmt.Fprintln(a.Stdout)
 	a.Stdout.Heading("blocks of the prompt, and whether the session has been sent them")
 	t := view.NewTable("BLOCK", "SENT", "SIZE", "BEGINS")
-	for i, b := range e.Blocks {
+	for _, b := range r.Blocks {
 		sent := view.TextCell("new").As(view.Good)
 		if b.Sent {
 			sent = view.TextCell("sent").As(view.Dim)
 		}
-		begins, _, _ := strings.Cut(b.Text, "\n")
-		t.Add(view.IDCell(int64(i+1)), sent, view.SizeCell(int64(len(b.Text))), view.TextCell(begins))
+		t.Add(view.IDCell(int64(b.Number)), sent, view.SizeCell(int64(b.Bytes)), view.TextCell(b.Head))
 	}
 	t.Print(a.Stdout)
-	if e.Plan.Whole || e.Mode == rewrite.Stopped {
+	if r.Whole || r.Mode == rewrite.Stopped {
 		return
 	}
 	fmt.Fprintln(a.Stdout)
 	a.Stdout.Heading("what is sent")
-	lines := strings.Split(strings.TrimSuffix(e.Plan.Prompt, "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(r.Prompt, "\n"), "\n")
 	if !a.Stdout.Terminal {
 		a.Stdout.Sentences("TEXT", view.Plain, lines...)
 		return
