@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"reprise/config"
@@ -193,7 +194,11 @@ func configInit(a *app.App, agreed app.Consent) error {
 	if ok, err := a.Agreed("write "+a.Tilde(path)+" and "+schemaFile+" beside it", agreed); !ok {
 		return err
 	}
-	if err := errors.Join(edit.Write(), writeSchema(path)); err != nil {
+	schema, err := config.Schema()
+	if err == nil {
+		err = errors.Join(edit.Write(), textfile.WriteFile(filepath.Join(filepath.Dir(path), schemaFile), 0o644, schema))
+	}
+	if err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
 	fmt.Fprintln(a.Stdout, view.Printable(a.Tilde(path)))

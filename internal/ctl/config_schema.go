@@ -1,12 +1,8 @@
 package ctl
 
 import (
-	"fmt"
-	"path/filepath"
-
 	"reprise/config"
 	"reprise/internal/ctl/app"
-	"reprise/internal/ctl/textfile"
 
 	"github.com/spf13/cobra"
 )
@@ -27,13 +23,4 @@ func configSchemaCommand(a *app.App) *cobra.Command {
 			return err
 		},
 	}
-}
-
-// writeSchema writes the schema beside the configuration file.
-func writeSchema(path string) error {
-	text, err := config.Schema()
-	if err != nil {
-		return fmt.Errorf("make schema: %w", err)
-	}
-	return textfile.WriteFile(filepath.Join(filepath.Dir(path), schemaFile), 0o644, text)
 }
