@@ -80,7 +80,10 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 	readStore := startStore(a, l)
 	err = a.Stderr.WithProgress("adding the calls up", func() (err error) {
 		if o, err = readOverview(a, l, r, f); err == nil && asJSON {
-			o.totals, err = sumUp(l, f)
+			var latest history.Filter
+			if latest, err = app.Summed(l, f, history.Always.Since); err == nil {
+				o.totals, err = history.SumUp(l, latest)
+			}
 		}
 		o.store = readStore()
 		return err
@@ -105,14 +108,6 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 		printStatus(a, o, columns)
 	}
 	return nil
-}
-
-func sumUp(l *ledger.Ledger, f history.Filter) (history.Totals, error) {
-	latest, err := app.Summed(l, f, history.Always.Since)
-	if err != nil {
-		return history.Totals{}, err
-	}
-	return history.SumUp(l, latest)
 }
 
 func noCallMade(f history.Filter) string { return "no managed call has been made" + app.FilterWords(f) }

@@ -46,7 +46,9 @@ type Screen struct {
 // NewScreen returns a screen that writes to f, in an environment. It has no colors until
 // SetColors.
 func NewScreen(f *os.File, env func(string) string) Screen {
-	s := Screen{Writer: &checkedWriter{to: f}, Terminal: isatty.IsTerminal(f.Fd()), ASCII: !showsUTF8(env)}
+	locale := strings.ToLower(cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG")))
+	utf8 := strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
+	s := Screen{Writer: &checkedWriter{to: f}, Terminal: isatty.IsTerminal(f.Fd()), ASCII: !utf8}
 	s.Measure()
 	return s
 }
@@ -80,12 +82,6 @@ func (s Screen) Err() error {
 		return w.err
 	}
 	return nil
-}
-
-// showsUTF8 reports whether the locale's characters are UTF-8.
-func showsUTF8(env func(string) string) bool {
-	locale := strings.ToLower(cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG")))
-	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
 // inASCII has for each character that we draw one of the same width.
