@@ -1,6 +1,7 @@
 package view
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -58,25 +59,15 @@ const MinuteFormat = "2006-01-02 15:04"
 // DurationHint says how a flag takes a duration.
 const DurationHint = "write a number and its unit (ms, s, m, h, d, w), as 36h, 7d or 1w"
 
-// A durationFlag is the value of a flag that takes a duration.
-type durationFlag struct{ *time.Duration }
-
-// AddDuration adds a flag for a duration; to holds its default.
+// AddDuration adds a flag for a duration; to holds its default, 0 for none.
 func AddDuration(flags *pflag.FlagSet, to *time.Duration, name, usage string) {
-	flags.Var(durationFlag{to}, name, usage)
-}
-
-func (f durationFlag) String() string {
-	if f.Duration == nil || *f.Duration == 0 {
-		return "" // help shows no default
+	if *to != 0 {
+		usage += fmt.Sprintf(" (default %s)", to)
 	}
-	return f.Duration.String()
-}
-
-// Type returns the word by which flagError knows the flag.
-func (f durationFlag) Type() string { return "duration" }
-
-func (f durationFlag) Set(text string) (err error) {
-	*f.Duration, err = config.ParseDuration(text)
-	return err
+	flags.Func(name, usage, func(text string) (err error) {
+		if *to, err = config.ParseDuration(text); err != nil {
+			err = errors.New(DurationHint)
+		}
+		return err
+	})
 }
