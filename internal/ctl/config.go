@@ -16,6 +16,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// schemaFile is the name of the schema beside the configuration, whose first line names it for editors.
+const schemaFile = "config.schema.json"
+
 func configCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "config COMMAND", Short: "check, show, change or create the configuration",
@@ -219,4 +222,19 @@ func template() string {
 	}
 	b.WriteString("\n# Rules say which calls belong to one job; shimctl rule add --from CALL makes one.\n# [[rule]]\n")
 	return b.String()
+}
+
+func configSchemaCommand(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "schema", Short: "print a JSON Schema of the configuration, for editors",
+		Long: "Prints a JSON Schema of the configuration file, for editors with taplo (Even Better TOML).",
+		Args: app.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			text, err := config.Schema()
+			if err == nil {
+				_, err = a.Stdout.Write(text)
+			}
+			return err
+		},
+	}
 }
