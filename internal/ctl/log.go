@@ -152,8 +152,8 @@ func runFollow(a *app.App, l *ledger.Ledger, r view.Reporter, list *app.Listing)
 	if list.AsJSON {
 		f.show = followJSON(a, r)
 	}
-	for n, i := range before {
-		if err := f.see(i, back > 0 || n < len(before)-1); err != nil {
+	for _, i := range before {
+		if err := f.see(i, back > 0); err != nil {
 			return err
 		}
 	}

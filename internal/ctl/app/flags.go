@@ -142,12 +142,11 @@ func (a *App) CompleteChain(_ *cobra.Command, args []string, _ string) ([]string
 }
 
 func (a *App) CompleteCall(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return completeFrom(a, args, func(l *ledger.Ledger) (list []string, err error) {
+	return completeFrom(a, args, func(l *ledger.Ledger) ([]string, error) {
 		calls, err := history.LatestInvocations(l, history.Wanted{Limit: maxCompletions})
-		for _, i := range calls {
-			list = append(list, cobra.CompletionWithDesc(strconv.FormatInt(i.ID, 10), i.Tool+", "+view.Decision(i)))
-		}
-		return list, err
+		return view.Mapped(calls, func(i history.Invocation) string {
+			return cobra.CompletionWithDesc(strconv.FormatInt(i.ID, 10), i.Tool+", "+view.Decision(i))
+		}), err
 	})
 }
 

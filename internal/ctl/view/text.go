@@ -65,20 +65,15 @@ func (w JSONWriter) Write(encoded []byte) (int, error) {
 
 func isRawControl(r rune) bool { return r != '\n' && isControl(r) }
 
+var escapeBreaks = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+
 // escapeTSV keeps a value on its line and in its column. It also escapes what moves the
 // cursor of a terminal that shows the table later.
 func escapeTSV(text string) string {
 	var b strings.Builder
+	text = escapeBreaks.Replace(text)
 	for i, r := range text {
 		switch {
-		case r == '\\':
-			b.WriteString(`\\`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
 		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
 			fmt.Fprintf(&b, `\x%02x`, text[i])
 		case isControl(r):

@@ -36,8 +36,7 @@ func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error
 	if i.Chain == 0 {
 		return f, err
 	}
-	var its history.Wanted
-	its.Chain = i.Chain
+	its := history.Wanted{Filter: history.Filter{Chain: i.Chain}}
 	chains, err := history.Chains(l, its)
 	if err != nil || len(chains) == 0 {
 		return f, err
@@ -179,9 +178,7 @@ func endedSo(why reason.Code, i history.Invocation) bool {
 
 // EndedSo returns the latest call of a chain whose end is behind a reason, 0 if there is none.
 func EndedSo(l *ledger.Ledger, chain int64, why reason.Code) (call int64, err error) {
-	var its history.Wanted
-	its.Chain = chain
-	calls, err := history.LatestInvocations(l, its)
+	calls, err := history.LatestInvocations(l, history.Wanted{Filter: history.Filter{Chain: chain}})
 	for _, c := range calls {
 		if endedSo(why, c) {
 			return c.ID, nil

@@ -92,9 +92,7 @@ func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, 
 	if err := app.CheckReason(reason); err != nil {
 		return nil, err
 	}
-	last := history.Wanted{Limit: 1}
-	last.Reason = reason
-	calls, err := history.LatestInvocations(l, last)
+	calls, err := history.LatestInvocations(l, history.Wanted{Limit: 1, Filter: history.Filter{Reason: reason}})
 	if err != nil {
 		return nil, err
 	}
