@@ -35,22 +35,18 @@ func addRenamed(a *app.App, root *cobra.Command) {
 		if r.old[0] == ledger.Name() {
 			parent = ledger
 		}
-		parent.AddCommand(renamedCommand(a, root, r))
-	}
-}
-
-func renamedCommand(a *app.App, root *cobra.Command, r renamed) *cobra.Command {
-	return &cobra.Command{
-		Use: r.old[len(r.old)-1], Hidden: true, DisableFlagParsing: true,
-		RunE: func(_ *cobra.Command, args []string) error {
-			a.Stderr.Notice("shimctl " + strings.Join(r.old, " ") + " is now shimctl " + strings.Join(r.now, " "))
-			for i, arg := range args {
-				if rest, is := strings.CutPrefix(arg, r.flag[0]); is && r.flag[0] != "" {
-					args[i] = r.flag[1] + rest
+		parent.AddCommand(&cobra.Command{
+			Use: r.old[len(r.old)-1], Hidden: true, DisableFlagParsing: true,
+			RunE: func(_ *cobra.Command, args []string) error {
+				a.Stderr.Notice("shimctl " + strings.Join(r.old, " ") + " is now shimctl " + strings.Join(r.now, " "))
+				for i, arg := range args {
+					if rest, is := strings.CutPrefix(arg, r.flag[0]); is && r.flag[0] != "" {
+						args[i] = r.flag[1] + rest
+					}
 				}
-			}
-			root.SetArgs(slices.Concat(r.now, args))
-			return root.Execute()
-		},
+				root.SetArgs(slices.Concat(r.now, args))
+				return root.Execute()
+			},
+		})
 	}
 }
