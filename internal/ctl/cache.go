@@ -15,13 +15,6 @@ import (
 // idleNames name the times that a session was idle before a call resumed it.
 var idleNames = map[history.Idle]string{history.Briefly: "under 5 min", history.Within: "5 to 60 min", history.Longer: "over 60 min"}
 
-// expectedRate is the share of the prompts that the sessions had been sent before: a cache that still holds them
-// returns this much.
-func expectedRate(r history.CacheRow) view.Number { return view.Rate(r.Held, r.Whole) }
-
-// readRate is the share of the prompts that came from the cache.
-func readRate(r history.CacheRow) view.Number { return view.Rate(r.Read, r.Prompt) }
-
 // printCache prints what resumed calls found in the provider's cache.
 func printCache(a *app.App, rows []history.CacheRow) {
 	if len(rows) == 0 {
@@ -30,9 +23,9 @@ func printCache(a *app.App, rows []history.CacheRow) {
 	fmt.Fprintln(a.Stdout)
 	a.Stdout.Heading("provider's cache, resumed calls")
 	t := view.NewTable("TOOL", "VERSION", "MODEL", "IDLE", "CALLS", "EXPECTED", "FROM-CACHE", "JUDGED", "MISSED")
-	for _, r := range rows {
-		t.Add(view.TextCell(r.Tool), view.TextCell(r.Version), view.TextCell(r.Model), view.TextCell(idleNames[r.Idle]), view.NumberCell(r.Calls),
-			view.AmountCell("share", expectedRate(r)), view.AmountCell("share", readRate(r)), view.NumberCell(r.Judged), view.NumberCell(r.Missed))
+	for _, r := range cacheJSON(rows) {
+		t.Add(view.TextCell(r.Tool), view.TextCell(r.Version), view.TextCell(r.Model), view.TextCell(r.Idle), view.NumberCell(r.Calls),
+			view.AmountCell("share", r.Expected), view.AmountCell("share", r.FromCache), view.NumberCell(r.Judged), view.NumberCell(r.Missed))
 	}
 	t.Print(a.Stdout)
 }
@@ -50,11 +43,9 @@ type cacheReport struct {
 }
 
 func cacheJSON(rows []history.CacheRow) []cacheReport {
-	reports := []cacheReport{}
-	for _, r := range rows {
-		reports = append(reports, cacheReport{r.Tool, r.Version, r.Model, idleNames[r.Idle], r.Calls, expectedRate(r), readRate(r), r.Judged, r.Missed})
-	}
-	return reports
+	return view.Mapped(rows, func(r history.CacheRow) cacheReport {
+		return cacheReport{r.Tool, r.Version, r.Model, idleNames[r.Idle], r.Calls, view.Rate(r.Held, r.Whole), view.Rate(r.Read, r.Prompt), r.Judged, r.Missed}
+	})
 }
 
 // minMissed is how many resumed calls must have missed the cache, besides being most of them, for a warning.
@@ -63,9 +54,9 @@ const minMissed = 3
 // cacheWarnings returns warnings on resumed calls that keep missing the provider's cache, and on what asking for an hour would have
 // saved.
 func cacheWarnings(rows []history.CacheRow, hour []history.HourRow) (warnings []warning) {
-	for _, r := range why.HourJSON(hour) {
-		if says := r.MissedWords(); says != "" {
-			warnings = append(warnings, warning{Kind: "cache_ttl", Tool: r.Tool, Says: says})
+	for _, r := range hour {
+		if says := why.MissedWords(r); says != "" {
+			warnings = append(warnings, warning{Kind: "cache_ttl", Tool: r.Tool, Says: says, Command: "shimctl stats"})
 		}
 	}
 	explained := func(r history.CacheRow) bool {
@@ -82,7 +73,7 @@ func cacheWarnings(rows []history.CacheRow, hour []history.HourRow) (warnings []
 		if r.Model != "" {
 			whose += ", model " + r.Model
 		}
-		warnings = append(warnings, warning{Kind: "cache", Tool: r.Tool, Model: r.Model,
+		warnings = append(warnings, warning{Kind: "cache", Tool: r.Tool, Model: r.Model, Command: "shimctl stats",
 			Says: fmt.Sprintf("%s: %d of %s found little in the provider's cache, idle %s: %s",
 				whose, r.Missed, view.Count(r.Judged, "resumed call"), idleNames[r.Idle], missCause(r))})
 	}
@@ -110,8 +101,8 @@ func missCause(r history.CacheRow) string {
 
 // printHour prints what asking for an hour saved, and what it would have saved.
 func printHour(a *app.App, rows []history.HourRow) {
-	for _, r := range why.HourJSON(rows) {
-		for _, line := range []string{r.SavedWords(), r.MissedWords()} {
+	for _, r := range rows {
+		for _, line := range []string{why.SavedWords(r), why.MissedWords(r)} {
 			if line != "" {
 				fmt.Fprintln(a.Stdout)
 				a.Stdout.Sentences("CACHE", view.Plain, line)

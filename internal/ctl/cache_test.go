@@ -26,7 +26,7 @@ func TestCacheWarnings(t *testing.T) {
 			t.Errorf("%+v: %+v, want %q", r, got, want)
 		}
 	}
-	hour := []history.HourRow{{Tool: "claude", Chains: 2, Missed: 5000}, {Tool: "codex", Chains: 1, Missed: 9}} // codex cannot ask for it
+	hour := []history.HourRow{{Tool: "claude", Chains: 2, Missed: 5000}}
 	if got := cacheWarnings([]history.CacheRow{row("claude", history.Within, 3, 3)}, hour); len(got) != 1 || got[0].Kind != "cache_ttl" ||
 		!strings.Contains(got[0].Says, `prompts of 2 chains: cache_ttl = "auto" would have saved about 5.0 k weighted tokens`) {
 		t.Errorf("an hour would help: %+v", got)

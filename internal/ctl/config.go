@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"reprise/config"
@@ -14,6 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 )
+
+// schemaFile is the name of the schema beside the configuration, whose first line names it for editors.
+const schemaFile = "config.schema.json"
 
 func configCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
@@ -44,14 +48,12 @@ func configPathCommand(a *app.App) *cobra.Command {
 
 func configCheckCommand(a *app.App) *cobra.Command {
 	var asJSON bool
-	c := &cobra.Command{
+	return app.JSONFlag(&cobra.Command{
 		Use: "check", Short: "find mistakes in the configuration",
 		Long: "Checks the configuration file, its rules and your own price list.",
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return checkConfigFile(a, asJSON) },
-	}
-	app.JSONFlag(c, &asJSON, "shimctl.config.check/1")
-	return c
+	}, &asJSON, "shimctl.config.check/1")
 }
 
 type configCheckReport struct {
@@ -110,34 +112,22 @@ func configMistakes(a *app.App, err error) []mistakeReport {
 	case err != nil:
 		list = append(list, mistakeReport{err.Error(), app.HintFor(err)})
 	}
-	_, err = a.LoadPrices()
-	for _, wrong := range parts(err) {
-		list = append(list, mistakeReport{wrong.Error(), "a price is " + app.PriceForm})
+	if _, err = a.LoadPrices(); err != nil {
+		for wrong := range strings.SplitSeq(err.Error(), "\n") { // those that were joined
+			list = append(list, mistakeReport{wrong, "a price is " + app.PriceForm})
+		}
 	}
 	return list
 }
 
-// parts returns the errors that were joined.
-func parts(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
-	}
-	if err == nil {
-		return nil
-	}
-	return []error{err}
-}
-
 func configShowCommand(a *app.App) *cobra.Command {
 	var asJSON bool
-	c := &cobra.Command{
+	return app.JSONFlag(&cobra.Command{
 		Use: "show", Short: "show every key and its value",
 		Long: "Shows every key of the configuration with its value and its default.",
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return showConfig(a, asJSON) },
-	}
-	app.JSONFlag(c, &asJSON, "shimctl.config/1")
-	return c
+	}, &asJSON, "shimctl.config/1")
 }
 
 type configReport struct {
@@ -155,21 +145,16 @@ type settingReport struct {
 }
 
 func showConfig(a *app.App, asJSON bool) error {
-	path, err := config.ConfigFile(a.Own)
+	cfg, err := a.Config()
 	if err != nil {
 		return err
 	}
-	cfg, err := config.Load(path)
-	if err != nil {
-		return err
-	}
-	r := configReport{Schema: "shimctl.config/1", File: path, Settings: []settingReport{}, Rules: []string{}}
+	path, _ := config.ConfigFile(a.Own) // it was just read
+	rules := view.Mapped(cfg.Rules, func(r config.Rule) string { return r.Name })
+	r := configReport{Schema: "shimctl.config/1", File: path, Settings: []settingReport{}, Rules: rules}
 	defaults := config.Default().Values()
 	for n, v := range cfg.Values() {
 		r.Settings = append(r.Settings, settingReport{v.Key, v.Value, defaults[n].Value, v.About})
-	}
-	for _, rule := range cfg.Rules {
-		r.Rules = append(r.Rules, rule.Name)
 	}
 	if asJSON {
 		return a.Stdout.PrintJSON(r)
@@ -191,15 +176,13 @@ func showConfig(a *app.App, asJSON bool) error {
 
 func configInitCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
-	c := &cobra.Command{
+	return agreed.AddFlags(&cobra.Command{
 		Use: "init", Short: "write a configuration file with every key explained",
 		Long: `Writes a configuration file with every key, its default and its purpose, all commented out, and beside it
 config.schema.json, which the first line names to editors. An existing file is not changed.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return configInit(a, agreed) },
-	}
-	agreed.AddFlags(c)
-	return c
+	})
 }
 
 func configInit(a *app.App, agreed app.Consent) error {
@@ -214,7 +197,11 @@ func configInit(a *app.App, agreed app.Consent) error {
 	if ok, err := a.Agreed("write "+a.Tilde(path)+" and "+schemaFile+" beside it", agreed); !ok {
 		return err
 	}
-	if err := errors.Join(edit.Write(), writeSchema(path)); err != nil {
+	schema, err := config.Schema()
+	if err == nil {
+		err = errors.Join(edit.Write(), textfile.WriteFile(filepath.Join(filepath.Dir(path), schemaFile), 0o644, schema))
+	}
+	if err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
 	fmt.Fprintln(a.Stdout, view.Printable(a.Tilde(path)))
@@ -235,4 +222,19 @@ func template() string {
 	}
 	b.WriteString("\n# Rules say which calls belong to one job; shimctl rule add --from CALL makes one.\n# [[rule]]\n")
 	return b.String()
+}
+
+func configSchemaCommand(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "schema", Short: "print a JSON Schema of the configuration, for editors",
+		Long: "Prints a JSON Schema of the configuration file, for editors with taplo (Even Better TOML).",
+		Args: app.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			text, err := config.Schema()
+			if err == nil {
+				_, err = a.Stdout.Write(text)
+			}
+			return err
+		},
+	}
 }

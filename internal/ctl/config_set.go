@@ -14,19 +14,17 @@ import (
 )
 
 func configGetCommand(a *app.App) *cobra.Command {
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use: "get KEY", Short: "print the value of a key",
 		Long: "Prints a key's value or its default; a list line by line.",
-		Args: app.OneArgument("one key"),
+		Args: app.OneArgument("one key"), ValidArgsFunction: completeKey,
 		RunE: func(_ *cobra.Command, args []string) error { return configGet(a, args[0]) },
 	}
-	c.ValidArgsFunction = completeKey
-	return c
 }
 
 func configSetCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
-	c := &cobra.Command{
+	return agreed.AddFlags(&cobra.Command{
 		Use: "set KEY VALUE...", Short: "set a key in the configuration file",
 		Long: `Sets a key outside of rules, and shows the change; at a terminal it asks first. Several values make a list. Nothing is
 written if the file would have a mistake.`,
@@ -36,24 +34,20 @@ written if the file would have a mistake.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return configSet(a, args[0], args[1:], agreed) },
-	}
-	agreed.AddFlags(c)
-	c.ValidArgsFunction = completeKey
-	return c
+		RunE:              func(_ *cobra.Command, args []string) error { return configSet(a, args[0], args[1:], agreed) },
+		ValidArgsFunction: completeKey,
+	})
 }
 
 func configUnsetCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
-	c := &cobra.Command{
+	return agreed.AddFlags(&cobra.Command{
 		Use: "unset KEY", Short: "take a key out of the configuration file",
-		Long: "Takes a key outside of rules out of the file: its default holds. Otherwise the same as set.",
-		Args: app.OneArgument("one key"),
-		RunE: func(_ *cobra.Command, args []string) error { return configSet(a, args[0], nil, agreed) },
-	}
-	agreed.AddFlags(c)
-	c.ValidArgsFunction = completeKey
-	return c
+		Long:              "Takes a key outside of rules out of the file: its default holds. Otherwise the same as set.",
+		Args:              app.OneArgument("one key"),
+		RunE:              func(_ *cobra.Command, args []string) error { return configSet(a, args[0], nil, agreed) },
+		ValidArgsFunction: completeKey,
+	})
 }
 
 func completeKey(_ *cobra.Command, args []string, _ string) (keys []string, _ cobra.ShellCompDirective) {

@@ -176,21 +176,14 @@ func showDemo(a *app.App, job demo.Job, without, with demo.Played) error {
 
 // showSaving prints what status says of the job.
 func showSaving(a *app.App, with demo.Played) error {
-	l, err := ledger.OpenExisting(with.Ledger)
-	if err != nil {
+	open := func() (*ledger.Ledger, error) { return ledger.OpenExisting(with.Ledger) }
+	return a.WithCalls(open, func(l *ledger.Ledger, r view.Reporter) error {
+		_, saved, err := sums(l, history.Filter{}, r)
+		if err == nil {
+			a.Stdout.Notice("shimctl status says: " + saved.Headline() + ".")
+		}
 		return err
-	}
-	defer l.Close()
-	prices, err := a.LoadPrices()
-	if err != nil {
-		return err
-	}
-	_, saved, err := sums(l, history.Filter{}, view.Reporter{Prices: prices})
-	if err != nil {
-		return err
-	}
-	a.Stdout.Notice("shimctl status says: " + saved.Headline() + ".")
-	return nil
+	})
 }
 
 func printCost(w *tabwriter.Writer, c, was demo.Call) {

@@ -50,7 +50,6 @@ would be sent.`,
 	return c
 }
 
-// explaining holds the flags of explain.
 type explaining struct {
 	call                  []string
 	asJSON, blocks        bool
@@ -88,7 +87,7 @@ func runExplain(a *app.App, x explaining) error {
 	}
 	printExplanation(a, r, e)
 	if x.blocks || x.prompted {
-		printBlocks(a, e)
+		printBlocks(a, r)
 	}
 	return nil
 }
@@ -134,14 +133,27 @@ func printExplanation(a *app.App, r explainReport, e shim.Explanation) {
 	show("unknown option", e.Unknown)
 	show("unmanaged option", e.Unmanaged)
 	show("fault", a.TildeIn(r.Fault))
-	show(otherOutput(e), otherWords(e))
+	if e.Other != nil {
+		output, becomes := "to a terminal", "managed"
+		if e.Terminal {
+			output = "to a program"
+		}
+		if !e.Other.Managed {
+			becomes = fmt.Sprintf("%s: %s", rewrite.Passthrough, e.Other.Reason)
+		}
+		show(output, becomes)
+	}
 	show("real binary", a.Tilde(cmp.Or(e.Real, "not found")))
 	if e.Chain != 0 {
 		show("chain", fmt.Sprint(e.Chain))
 	}
 	show("session", e.NativeID)
 	if s := e.Shared; s != nil {
-		show("shared as", fmt.Sprintf("%s: project %s, directory %s, home %s%s", s.Name, s.Project, s.Directory, s.Home, ruleWords(s.Scope)))
+		shared := fmt.Sprintf("%s: project %s, directory %s, home %s", s.Name, s.Project, s.Directory, s.Home)
+		if s.Scope != "" {
+			shared += ", rule " + s.Scope
+		}
+		show("shared as", shared)
 	}
 	show("not shared", e.Unshared)
 	if e.Reason == reason.Dearer {
@@ -149,7 +161,13 @@ func printExplanation(a *app.App, r explainReport, e shim.Explanation) {
 	}
 	show("warning", r.Warning)
 	if n := e.Nearest; n != nil {
-		show("compared with", fmt.Sprintf("the session of chain %d, which has %d of %s: %s", n.Chain, blocksSent(e),
+		sent := 0
+		for _, b := range e.Blocks {
+			if b.Sent {
+				sent++
+			}
+		}
+		show("compared with", fmt.Sprintf("the session of chain %d, which has %d of %s: %s", n.Chain, sent,
 			view.Count(int64(len(e.Blocks)), "block"), n.Relation))
 	}
 	show("shown by", strings.Join(e.Proof.Sentences(), "; "))
@@ -168,33 +186,6 @@ func printExplanation(a *app.App, r explainReport, e shim.Explanation) {
 	t.Print(a.Stdout)
 }
 
-// ruleWords says which rule names the call's task.
-func ruleWords(rule string) string {
-	if rule == "" {
-		return ""
-	}
-	return ", rule " + rule
-}
-
-// otherOutput names where the output does not go here.
-func otherOutput(e shim.Explanation) string {
-	if e.Terminal {
-		return "to a program"
-	}
-	return "to a terminal"
-}
-
-// otherWords say what becomes of the call if its output goes there, "" if that makes no difference.
-func otherWords(e shim.Explanation) string {
-	switch {
-	case e.Other == nil:
-		return ""
-	case e.Other.Managed:
-		return "managed"
-	}
-	return fmt.Sprintf("%s: %s", rewrite.Passthrough, e.Other.Reason)
-}
-
 // findings returns the evidence with the prompt's words that show it.
 func findings(list []prompt.Finding) string {
 	var out []string
@@ -208,45 +199,33 @@ func findings(list []prompt.Finding) string {
 	return strings.Join(out, ", ")
 }
 
-func blocksSent(e shim.Explanation) (n int) {
-	for _, b := range e.Blocks {
-		if b.Sent {
-			n++
-		}
-	}
-	return n
-}
-
-func printBlocks(a *app.App, e shim.Explanation) {
-	if len(e.Blocks) == 0 {
+func printBlocks(a *app.App, r explainReport) {
+	if len(r.Blocks) == 0 {
 		return
 	}
 	fmt.Fprintln(a.Stdout)
 	a.Stdout.Heading("blocks of the prompt, and whether the session has been sent them")
 	t := view.NewTable("BLOCK", "SENT", "SIZE", "BEGINS")
-	for i, b := range e.Blocks {
+	for _, b := range r.Blocks {
 		sent := view.TextCell("new").As(view.Good)
 		if b.Sent {
 			sent = view.TextCell("sent").As(view.Dim)
 		}
-		begins, _, _ := strings.Cut(b.Text, "\n")
-		t.Add(view.IDCell(int64(i+1)), sent, view.SizeCell(int64(len(b.Text))), view.TextCell(begins))
+		t.Add(view.IDCell(int64(b.Number)), sent, view.SizeCell(int64(b.Bytes)), view.TextCell(b.Head))
 	}
 	t.Print(a.Stdout)
-	if e.Plan.Whole || e.Mode == rewrite.Stopped {
+	if r.Whole || r.Mode == rewrite.Stopped {
 		return
 	}
 	fmt.Fprintln(a.Stdout)
 	a.Stdout.Heading("what is sent")
-	text := view.NewTable("TEXT")
-	for line := range strings.SplitSeq(strings.TrimSuffix(e.Plan.Prompt, "\n"), "\n") {
-		if a.Stdout.Terminal {
-			fmt.Fprintln(a.Stdout, "  | "+view.Printable(line)) // not cut to the screen's width
-		}
-		text.Add(view.TextCell(line))
-	}
+	lines := strings.Split(strings.TrimSuffix(r.Prompt, "\n"), "\n")
 	if !a.Stdout.Terminal {
-		text.Print(a.Stdout)
+		a.Stdout.Sentences("TEXT", view.Plain, lines...)
+		return
+	}
+	for _, line := range lines {
+		fmt.Fprintln(a.Stdout, "  | "+view.Printable(line)) // not cut to the screen's width
 	}
 }
 

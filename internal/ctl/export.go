@@ -59,14 +59,7 @@ func runExport(a *app.App, ctx context.Context, f exportFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	open := a.OpenLedger
-	if f.store {
-		open = app.CallsOf(a, true, f.filter)
-	}
-	l, err := open()
-	if errors.Is(err, fs.ErrNotExist) {
-		l, err = ledger.OpenMemory()
-	}
+	l, err := app.CallsOf(a, f.store, f.filter)()
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ each call when it starts and when it ends, until you interrupt it.`,
 				if !c.Flags().Changed("limit") {
 					list.Wanted.Limit = followedAtFirst
 				}
-				return runFollow(a, list)
+				return a.WithCalls(func() (*ledger.Ledger, error) { return awaitLedger(a) }, func(l *ledger.Ledger, r view.Reporter) error { return runFollow(a, l, r, list) })
 			}
 			return a.WithCalls(app.CallsOf(a, store, list.Filter), func(l *ledger.Ledger, r view.Reporter) error { return listCalls(a, l, r, list) })
 		},
@@ -107,7 +107,6 @@ func callRow(a *app.App, r view.Reporter, i history.Invocation) []view.Cell {
 		view.TextCell(i.Task), view.RoleCell(i.Role)}
 }
 
-// showCall prints everything about one call.
 func showCall(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON bool) error {
 	i, err := app.FindInvocation(l, name)
 	if err != nil {
@@ -137,16 +136,7 @@ type followReport struct {
 const pollEvery = 200 * time.Millisecond
 
 // runFollow shows the last calls, then each call when it starts and when it ends, until it is interrupted.
-func runFollow(a *app.App, list *app.Listing) error {
-	prices, err := a.LoadPrices()
-	if err != nil {
-		return err
-	}
-	l, err := awaitLedger(a)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
+func runFollow(a *app.App, l *ledger.Ledger, r view.Reporter, list *app.Listing) error {
 	wanted, err := list.Read(a, l)
 	if err != nil {
 		return err
@@ -158,12 +148,12 @@ func runFollow(a *app.App, list *app.Listing) error {
 		return err
 	}
 	slices.Reverse(before)
-	f := follower{show: followText(a, view.Reporter{Prices: prices}), filter: wanted.Filter}
+	f := follower{show: followText(a, r), filter: wanted.Filter}
 	if list.AsJSON {
-		f.show = followJSON(a, view.Reporter{Prices: prices})
+		f.show = followJSON(a, r)
 	}
-	for n, i := range before {
-		if err := f.see(i, back > 0 || n < len(before)-1); err != nil {
+	for _, i := range before {
+		if err := f.see(i, back > 0); err != nil {
 			return err
 		}
 	}

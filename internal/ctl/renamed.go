@@ -27,34 +27,26 @@ var renamedCommands = []renamed{
 
 // addRenamed adds the old names to the commands; help and completion do not list them.
 func addRenamed(a *app.App, root *cobra.Command) {
+	ledger := &cobra.Command{Use: "ledger", Hidden: true}
+	app.MakeGroup(ledger)
+	root.AddCommand(ledger)
 	for _, r := range renamedCommands {
 		parent := root
-		for _, name := range r.old[:len(r.old)-1] {
-			group := &cobra.Command{Use: name, Hidden: true}
-			if found := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == name }); found >= 0 {
-				group = root.Commands()[found]
-			} else {
-				app.MakeGroup(group)
-				root.AddCommand(group)
-			}
-			parent = group
+		if r.old[0] == ledger.Name() {
+			parent = ledger
 		}
-		parent.AddCommand(renamedCommand(a, root, r))
-	}
-}
-
-func renamedCommand(a *app.App, root *cobra.Command, r renamed) *cobra.Command {
-	return &cobra.Command{
-		Use: r.old[len(r.old)-1], Hidden: true, DisableFlagParsing: true,
-		RunE: func(_ *cobra.Command, args []string) error {
-			a.Stderr.Notice("shimctl " + strings.Join(r.old, " ") + " is now shimctl " + strings.Join(r.now, " "))
-			for i, arg := range args {
-				if rest, is := strings.CutPrefix(arg, r.flag[0]); is && r.flag[0] != "" {
-					args[i] = r.flag[1] + rest
+		parent.AddCommand(&cobra.Command{
+			Use: r.old[len(r.old)-1], Hidden: true, DisableFlagParsing: true,
+			RunE: func(_ *cobra.Command, args []string) error {
+				a.Stderr.Notice("shimctl " + strings.Join(r.old, " ") + " is now shimctl " + strings.Join(r.now, " "))
+				for i, arg := range args {
+					if rest, is := strings.CutPrefix(arg, r.flag[0]); is && r.flag[0] != "" {
+						args[i] = r.flag[1] + rest
+					}
 				}
-			}
-			root.SetArgs(slices.Concat(r.now, args))
-			return root.Execute()
-		},
+				root.SetArgs(slices.Concat(r.now, args))
+				return root.Execute()
+			},
+		})
 	}
 }

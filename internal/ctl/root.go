@@ -119,8 +119,6 @@ func flagError(c *cobra.Command, err error) error {
 			hint = "write a whole number, as 20"
 		case "uint16":
 			hint = "write a whole number from 0 to 65535"
-		case "duration":
-			hint = view.DurationHint
 		case "bool":
 			hint = "write true or false, or the flag alone"
 		default:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"reprise/fleet"
 	"reprise/internal/ctl/app"
@@ -81,7 +82,6 @@ func runStats(a *app.App, from statsSource, columns *view.ColumnsFlag, asJSON, s
 	return nil
 }
 
-// A stats is what the command shows.
 type stats struct {
 	By      history.By
 	Filter  history.Filter
@@ -93,11 +93,10 @@ type stats struct {
 	Hour    []history.HourRow
 	Quality saving.Quality
 	Now     decide.Millis
-	Fleet   *fleetReport // nil of one machine
+	Fleet   *fleet.Sums // nil of one machine
 	saving.Saving
 }
 
-// A billedGroup is a group and what it cost.
 type billedGroup struct {
 	history.Group
 	Bill view.Bill
@@ -115,9 +114,7 @@ func readStats(a *app.App, from statsSource) (s stats, err error) {
 		}
 		others := l
 		if from.store {
-			var machines fleet.Sums
-			machines, err = sumShared(l, s.Filter)
-			s.Fleet = (*fleetReport)(&machines)
+			s.Fleet, err = sumShared(l, s.Filter)
 		} else if others, err = a.OpenOrEmpty(); err == nil {
 			defer others.Close()
 		}
@@ -129,16 +126,16 @@ func readStats(a *app.App, from statsSource) (s stats, err error) {
 	return s, err
 }
 
-// sumShared sums up the selected calls of a store's log.
-func sumShared(l *ledger.Ledger, f history.Filter) (s fleet.Sums, err error) {
-	s = fleet.Sum(func(yield func(ledger.LoggedCall) bool) {
+func sumShared(l *ledger.Ledger, f history.Filter) (*fleet.Sums, error) {
+	var err error
+	s := fleet.Sum(func(yield func(ledger.LoggedCall) bool) {
 		for i, failed := range history.Invocations(l, f) {
 			if err = failed; err != nil || !yield(ledger.LoggedCall{Host: i.Machine, From: i.From, Mode: i.Mode, Reason: i.Reason, FellBack: i.FellBack, Lost: i.Lost}) {
 				return
 			}
 		}
 	})
-	return s, err
+	return &s, err
 }
 
 // sum sums the calls up. Each ledger reads all calls: with a connection of its own they run in parallel.
@@ -237,7 +234,7 @@ func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
 	t.Print(a.Stdout)
 	fmt.Fprintln(a.Stdout)
 	if s.Fleet != nil {
-		a.Stdout.Sentences("MACHINES", view.Plain, s.Fleet.lines("all")...)
+		a.Stdout.Sentences("MACHINES", view.Plain, fleetLines("all", s.Fleet)...)
 		fmt.Fprintln(a.Stdout)
 	}
 	if s.Comparison != nil {
@@ -247,14 +244,6 @@ func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
 	printQuality(a, s.Quality)
 	printCache(a, s.Cached)
 	printHour(a, s.Hour)
-}
-
-// groupName names a group in Markdown.
-func groupName(g billedGroup) string {
-	if g.Key == history.OtherKeys {
-		return view.AllOthers
-	}
-	return view.RoleName(g.Key)
 }
 
 func groupRow(key view.Cell, g billedGroup) []view.Cell {
@@ -304,14 +293,18 @@ func printSaving(a *app.App, s stats) {
 func printSummary(a *app.App, s stats) {
 	fmt.Fprintf(a.Stdout, "**reprise**, %s: %s.\n", app.CallsOfPeriod(s.Filter.Times()), inMarkdown(s.Headline()))
 	if s.Fleet != nil {
-		fmt.Fprintf(a.Stdout, "%s.\n", inMarkdown(strings.Join(s.Fleet.lines("All machines"), "; ")))
+		fmt.Fprintf(a.Stdout, "%s.\n", inMarkdown(strings.Join(fleetLines("All machines", s.Fleet), "; ")))
 	}
 	if s.Total.Calls == 0 {
 		return
 	}
 	fmt.Fprintf(a.Stdout, "\n| %s | calls | resumed | read from cache | cost |\n| --- | ---: | ---: | ---: | ---: |\n", s.By)
 	for _, g := range s.Groups {
-		fmt.Fprintf(a.Stdout, "| %s | %s | %s | %s | %s |\n", inMarkdown(view.OrDash(groupName(g))),
+		name := view.OrDash(view.RoleName(g.Key))
+		if g.Key == history.OtherKeys {
+			name = view.AllOthers
+		}
+		fmt.Fprintf(a.Stdout, "| %s | %s | %s | %s | %s |\n", inMarkdown(name),
 			view.Thousands(g.Calls), view.Thousands(g.Resumed), view.Amount("share", view.CacheRate(g.Group)), view.PriceCell(g.Bill.Total).Human)
 	}
 }
@@ -326,4 +319,80 @@ func inMarkdown(text string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+type statsReport struct {
+	Schema     string             `json:"schema" doc:"name of this schema"`
+	By         history.By         `json:"by" doc:"what the calls are grouped by"`
+	Since      *time.Time         `json:"since" doc:"start of the period, null if all"`
+	Until      *time.Time         `json:"until" doc:"end of the period, null if there is none"`
+	Groups     []groupReport      `json:"groups" doc:"most calls first; days in order"`
+	Total      groupReport        `json:"total" doc:"all of them"`
+	Saved      saving.Summary     `json:"saved" doc:"what resuming saved, in short"`
+	Comparison *saving.Comparison `json:"comparison" doc:"the control group against the others, null without a group"`
+	Estimate   saving.Estimate    `json:"estimate" doc:"against similar fresh calls"`
+	Cache      []cacheReport      `json:"cache" doc:"what resumed calls found in the provider's cache"`
+	Quality    qualityReport      `json:"quality" doc:"whether the work of resumed chains went as well"`
+	Hour       []history.HourRow  `json:"cache_ttl" doc:"what a cache of an hour saved, or would have saved"`
+	Machines   *fleet.Sums        `json:"machines,omitempty" doc:"with --store, what the machines did"`
+}
+
+type groupReport struct {
+	Key              *string     `json:"key" doc:"what its calls have in common"`
+	Others           bool        `json:"others,omitempty" doc:"whether these are all groups beyond --limit"`
+	Calls            int64       `json:"calls" doc:"managed calls"`
+	Ended            int64       `json:"ended" doc:"those that have ended"`
+	OK               int64       `json:"ok" doc:"those that ended well"`
+	Resumed          int64       `json:"resumed" doc:"resumed calls"`
+	Forked           int64       `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
+	SessionsCreated  int64       `json:"sessions_created" doc:"sessions created"`
+	SessionsReused   int64       `json:"sessions_reused" doc:"sessions that were resumed at least once"`
+	ReuseRate        view.Number `json:"reuse_rate" doc:"resumed calls as a share of all"`
+	CacheRate        view.Number `json:"cache_rate" doc:"share of the tokens read that came from the cache"`
+	TokensPerSession view.Number `json:"tokens_per_session" doc:"tokens of all kinds"`
+	MeteredCalls     int64       `json:"metered_calls" doc:"calls of known tokens; the tokens are theirs"`
+	Input            int64       `json:"input_tokens" doc:"tokens neither read from nor written to a cache"`
+	CacheRead        int64       `json:"cache_read_tokens" doc:"tokens read from the cache"`
+	CacheWrite       int64       `json:"cache_write_tokens" doc:"tokens written to the cache"`
+	Output           int64       `json:"output_tokens" doc:"tokens that the model wrote"`
+	PricedCalls      int64       `json:"priced_calls" doc:"calls of known cost; the cost is theirs"`
+	MeanMS           view.Number `json:"mean_duration_ms" doc:"milliseconds"`
+	view.MoneyReport
+}
+
+func statsJSON(s stats) statsReport {
+	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{}, Total: groupJSON(s.Total), Saved: s.Summary(), Comparison: s.Comparison, Estimate: s.Estimate, Cache: cacheJSON(s.Cached), Quality: qualityJSON(s.Quality), Machines: s.Fleet}
+	r.Hour = slices.DeleteFunc(append([]history.HourRow{}, s.Hour...), func(h history.HourRow) bool { return h.Calls+h.Chains == 0 })
+	r.Since, r.Until = periodJSON(s.Filter.Times())
+	for _, g := range s.Groups {
+		row := groupJSON(g)
+		if s.By == history.ByRole {
+			g.Key = view.RoleName(g.Key)
+		}
+		if row.Others = g.Key == history.OtherKeys; g.Key != "" && !row.Others {
+			row.Key = &g.Key
+		}
+		r.Groups = append(r.Groups, row)
+	}
+	return r
+}
+
+func groupJSON(g billedGroup) groupReport {
+	return groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed, Forked: g.Forked, SessionsCreated: g.Created, SessionsReused: g.Reused,
+		ReuseRate: view.ReuseRate(g.Group), CacheRate: view.CacheRate(g.Group), TokensPerSession: view.TokensPerSession(g.Group),
+		MeteredCalls: g.Metered, Input: g.Input, CacheRead: g.CacheRead, CacheWrite: g.CacheWrite, Output: g.Output,
+		PricedCalls: g.Bill.Priced(), MeanMS: view.Rate(g.Duration, g.Timed), MoneyReport: view.MoneyJSON(g.Bill.Total, g.Bill.Source())}
+}
+
+// periodJSON returns the ends of a period, nil where it has none.
+func periodJSON(p history.Period) (since, until *time.Time) {
+	if p.Since != history.Always.Since {
+		at := p.Since.Time()
+		since = &at
+	}
+	if p.Until != history.Always.Until {
+		at := p.Until.Time()
+		until = &at
+	}
+	return since, until
 }

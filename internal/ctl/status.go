@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -55,9 +54,7 @@ const (
 	maxChains       = 50
 )
 
-// An overview holds what status shows.
 type overview struct {
-	lists     history.Filter // of the lists, which are of any time if no period is given
 	totals    history.Totals // of all calls, or the latest of very many; only in JSON
 	bill      view.Bill      // of the last days
 	saved     saving.Saving  // of the last days
@@ -83,7 +80,10 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 	readStore := startStore(a, l)
 	err = a.Stderr.WithProgress("adding the calls up", func() (err error) {
 		if o, err = readOverview(a, l, r, f); err == nil && asJSON {
-			o.totals, err = sumUp(l, f)
+			var latest history.Filter
+			if latest, err = app.Summed(l, f, history.Always.Since); err == nil {
+				o.totals, err = history.SumUp(l, latest)
+			}
 		}
 		o.store = readStore()
 		return err
@@ -110,21 +110,12 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 	return nil
 }
 
-func sumUp(l *ledger.Ledger, f history.Filter) (history.Totals, error) {
-	latest, err := app.Summed(l, f, history.Always.Since)
-	if err != nil {
-		return history.Totals{}, err
-	}
-	return history.SumUp(l, latest)
-}
-
 func noCallMade(f history.Filter) string { return "no managed call has been made" + app.FilterWords(f) }
 
 func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filter) (o overview, err error) {
-	o.lists = f
 	cfg, wrong := a.Configuration()
 	now := decide.MillisOf(a.Now)
-	all := history.Wanted{Filter: o.lists, Limit: maxChains}
+	all := history.Wanted{Filter: f, Limit: maxChains} // of any time if no period is given
 	live, last := all, all
 	live.Live, last.Limit = true, statusDecisions
 	recent := a.Recent()
@@ -178,17 +169,12 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	if wrong == "" { // what a mistake in the configuration cost is history once the mistake is mended
 		o.passed = slices.DeleteFunc(o.passed, func(p why.PassedReport) bool { return p.Reason == reason.ConfigMistake })
 	} else {
-		o.broken = []warning{{Kind: "configuration", Says: wrong}}
+		o.broken = []warning{{Kind: "configuration", Says: wrong, Command: "shimctl config check", urgency: 1}}
 	}
 	for _, says := range quality {
-		o.warnings = append(o.warnings, warning{Kind: "quality", Says: says})
+		o.warnings = append(o.warnings, warning{Kind: "quality", Says: says, Command: "shimctl stats"})
 	}
 	o.warnings = slices.Concat(o.warnings, repeats, budgetWarnings(a, cfg, r, jobs), contextWarnings(cfg, o.live), dearerWarnings(a, cfg, meters), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
-	for _, list := range [][]warning{o.broken, o.warnings} {
-		for i := range list {
-			list[i].Command = cmp.Or(list[i].Command, list[i].command())
-		}
-	}
 	return o, nil
 }
 
@@ -210,16 +196,11 @@ func printFirst(a *app.App, o overview) {
 		fmt.Fprintln(a.Stdout)
 	}
 	if len(o.passed) > 0 {
-		a.Stdout.Sentences("PASSED THROUGH", view.Warn, view.Mapped(o.passed, func(p why.PassedReport) string { return passedWords(a, p) })...)
+		a.Stdout.Sentences("PASSED THROUGH", view.Warn, view.Mapped(o.passed, func(p why.PassedReport) string {
+			return a.TildeIn(p.Words(a.WhenWords(p.Last)))
+		})...)
 		fmt.Fprintln(a.Stdout)
 	}
-}
-
-func passedWords(a *app.App, p why.PassedReport) string {
-	if a.Stdout.Terminal {
-		return a.TildeIn(p.Words(view.Ago(a.Now, decide.MillisOf(p.Last))))
-	}
-	return a.TildeIn(p.Words(p.Last.Format(time.RFC3339)))
 }
 
 // printStatus prints all of it.
@@ -316,14 +297,10 @@ func figures(o overview) *view.Table {
 	add("reused", view.ShareCell(o.bill.Resumed, managed), "of the managed calls")
 	add("prompts", view.SizeCell(o.bill.Asked))
 	add("sent of them", view.SizeCell(o.bill.Sent))
-	prompt, output := view.UnknownCell(), view.UnknownCell()
-	if o.bill.Uncounted < managed {
-		prompt = view.Cell{Human: view.ShortNumber(o.bill.Prompt()), Raw: strconv.FormatInt(o.bill.Prompt(), 10), Right: true}
-		output = view.Cell{Human: view.ShortNumber(o.bill.Output), Raw: strconv.FormatInt(o.bill.Output, 10), Right: true}
-	}
-	add("prompt tokens", prompt, o.bill.UncountedWords()...)
+	counted := o.bill.Uncounted < managed
+	add("prompt tokens", view.TokensCell(sql.NullInt64{Int64: o.bill.Prompt(), Valid: counted}), o.bill.UncountedWords()...)
 	add("from the cache", view.ShareCell(o.bill.Cached, o.bill.Prompt()), "of the prompt tokens")
-	add("output tokens", output, o.bill.UncountedWords()...)
+	add("output tokens", view.TokensCell(sql.NullInt64{Int64: o.bill.Output, Valid: counted}), o.bill.UncountedWords()...)
 	add("cost", view.PriceCell(o.bill.Total), o.bill.Sources()...)
 	saved := o.saved.Summary()
 	add("saved cost", view.AmountCell("nano_usd", saved.CostNanoUSD), saved.Words())

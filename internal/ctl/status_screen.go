@@ -10,7 +10,6 @@ import (
 	"reprise/internal/ctl/view"
 )
 
-// mostWarnings is how many warnings a screen shows.
 const mostWarnings = 3
 
 // printScreen prints what fits on a terminal's screen, the most important first, and the commands that show
@@ -21,9 +20,11 @@ func printScreen(a *app.App, o overview, columns []string) {
 		room = 1 << 20
 	}
 	parts := [][]string{headLines(a, o), warningLines(a, o), a.Stdout.Drawn(func(s view.Screen) {
-		if o.store != nil {
-			s.Sentences("", storeMeaning(o.store), storeLines(a, o.store)...)
+		meaning := view.Plain
+		if o.store != nil && !o.store.OK {
+			meaning = view.Warn
 		}
+		s.Sentences("", meaning, storeLines(a, o.store)...)
 	}), listLines(a, "running calls", runningTable(a, o.running).Choose(columns), max(1, room/4), "")}
 	for _, part := range parts {
 		room -= len(part)
@@ -93,17 +94,17 @@ func warningLines(a *app.App, o overview) (lines []string) {
 func oneOfAKind(all []warning) (list []warning) {
 	more := map[string]int{}
 	for _, w := range all {
-		key := fmt.Sprint(w.Kind, w.stops)
+		key := fmt.Sprint(w.Kind, w.urgency)
 		if more[key]++; w.Kind == "" || more[key] == 1 {
 			list = append(list, w)
 		}
 	}
 	for i, w := range list {
-		if n := more[fmt.Sprint(w.Kind, w.stops)] - 1; n > 0 && w.Kind != "" {
+		if n := more[fmt.Sprint(w.Kind, w.urgency)] - 1; n > 0 && w.Kind != "" {
 			list[i].Says += fmt.Sprintf(" (and %d more like it)", n)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b warning) int { return cmp.Compare(a.rank(), b.rank()) })
+	slices.SortStableFunc(list, func(a, b warning) int { return cmp.Compare(b.urgency, a.urgency) })
 	return list
 }
 

@@ -97,7 +97,7 @@ func TestWarningsOfAKindAreOne(t *testing.T) {
 	o := overview{warnings: []warning{{Kind: "repeats", Says: "loop.sh: 30 calls, the same but for one place; shimctl rule x names them, so that they are resumed", Command: "shimctl rule suggest"}}}
 	for chain := range 18 {
 		o.warnings = append(o.warnings, warning{Kind: "budget_spent", Command: fmt.Sprintf("shimctl show %d", chain),
-			Says: fmt.Sprintf("chain %d cost $1.15 within 24 hours; budget.dollars_per_day is 1", chain), stops: chain > 15})
+			Says: fmt.Sprintf("chain %d cost $1.15 within 24 hours; budget.dollars_per_day is 1", chain), urgency: min(1, max(0, chain-15))})
 	}
 	want := `chain 16 cost $1.15 within 24 hours; budget.dollars_per_day is 1 (and 1 more
   like it): shimctl show 16

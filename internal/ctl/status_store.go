@@ -36,7 +36,7 @@ type storeReport struct {
 	Unnamed   int64            `json:"unnamed_chains" doc:"chains without a task"`
 	Sessions  int64            `json:"sessions" doc:"their sessions that can be resumed or run"`
 	Running   []sharedRun      `json:"running" doc:"the running ones"`
-	Today     *fleetReport     `json:"today,omitempty" doc:"the calls of all machines since midnight"`
+	Today     *fleet.Sums      `json:"today,omitempty" doc:"the calls of all machines since midnight"`
 	Unshared  map[string]int64 `json:"unshared" doc:"calls of this machine since midnight that are not shared, by the reason"`
 }
 
@@ -49,26 +49,21 @@ type sharedRun struct {
 	Lost      *time.Time `json:"lost,omitempty" doc:"since when it counts as lost, by this machine's clock"`
 }
 
-type fleetReport fleet.Sums
-
 // startStore reads the store in the background, if one is configured. The result is there within the store's timeout; it
 // is nil without a store.
 func startStore(a *app.App, l *ledger.Ledger) func() *storeReport {
 	s, err := app.StoreSettings(a)
-	if err != nil || s.URL == "" { // configuration warns of a file that cannot be read
-		return func() *storeReport { return misnamedStore(a, err) }
+	if _, wrong := a.Config(); wrong != nil || err == nil && s.URL == "" { // a warning names what is wrong
+		return func() *storeReport { return nil }
+	}
+	if err != nil { // in REPRISE_STORE and its kin
+		return func() *storeReport {
+			return &storeReport{Error: err.Error(), Running: []sharedRun{}, Unshared: map[string]int64{}}
+		}
 	}
 	read := make(chan *storeReport, 1)
 	go func() { read <- readStore(a, l, s) }()
 	return func() *storeReport { return <-read }
-}
-
-// misnamedStore returns what status shows if REPRISE_STORE and its kin cannot be read.
-func misnamedStore(a *app.App, err error) *storeReport {
-	if _, wrong := a.Config(); err == nil || wrong != nil {
-		return nil
-	}
-	return &storeReport{Error: err.Error(), Running: []sharedRun{}, Unshared: map[string]int64{}}
 }
 
 func readStore(a *app.App, l *ledger.Ledger, s config.Store) *storeReport {
@@ -122,7 +117,7 @@ func (r *storeReport) read(ctx context.Context, client *wire.Client, now time.Ti
 	}
 	r.Tasks, r.Unnamed = int64(len(tasks)), int64(len(registers[1]))
 	r.addSessions(fleet.Sessions(slices.Concat(registers[0], registers[1])), now)
-	today := fleetReport(fleet.Sum(slices.Values(calls)))
+	today := fleet.Sum(slices.Values(calls))
 	r.Today = &today
 	return nil
 }
@@ -160,22 +155,22 @@ func storeLines(a *app.App, r *storeReport) (lines []string) {
 	if !r.OK {
 		line := strings.TrimSpace("store: "+r.URL) + " cannot be used, calls are as without it: " + r.Error
 		if r.Failed != nil {
-			line += "; a call found it so " + agoWords(a, *r.Failed)
+			line += "; a call found it so " + a.WhenWords(*r.Failed)
 		}
 		return append([]string{line}, r.unsharedLines()...)
 	}
 	first := fmt.Sprintf("store: %s ok, %.0f ms", r.URL, r.LatencyMS)
 	if r.Tested != nil {
-		first += "; conditional writes kept (tested " + agoWords(a, *r.Tested) + ")"
+		first += "; conditional writes kept (tested " + a.WhenWords(*r.Tested) + ")"
 	}
 	if r.Failed != nil {
-		first += fmt.Sprintf("; a call could not use it %s: %s", agoWords(a, *r.Failed), r.FailedWhy)
+		first += fmt.Sprintf("; a call could not use it %s: %s", a.WhenWords(*r.Failed), r.FailedWhy)
 	}
 	if !r.Complete {
 		first += "; it answered too slowly: these figures are too low"
 	}
 	shared := fmt.Sprintf("shared: %s, %s, %s", view.Count(r.Tasks, "task"), view.Count(r.Unnamed, "chain")+" without a name", view.Count(r.Sessions, "session"))
-	return slices.Concat([]string{first, shared + runningWords(a, r.Running)}, r.Today.lines("today"), r.unsharedLines())
+	return slices.Concat([]string{first, shared + runningWords(a, r.Running)}, fleetLines("today", r.Today), r.unsharedLines())
 }
 
 // unsharedLines returns which calls of today are not shared, and why.
@@ -187,15 +182,6 @@ func (r *storeReport) unsharedLines() (lines []string) {
 	return lines
 }
 
-// storeMeaning returns how the lines are shown.
-func storeMeaning(r *storeReport) view.Meaning {
-	if r != nil && !r.OK {
-		return view.Warn
-	}
-	return view.Plain
-}
-
-// mostRuns is how many runs are named.
 const mostRuns = 3
 
 func runningWords(a *app.App, runs []sharedRun) string {
@@ -205,12 +191,12 @@ func runningWords(a *app.App, runs []sharedRun) string {
 	}
 	var words []string
 	for _, r := range runs[:min(mostRuns, len(runs))] {
-		how := "since " + r.Since.Format(time.RFC3339)
+		how := "since " + a.WhenWords(r.Since)
 		if a.Stdout.Terminal {
-			how = "for " + strings.TrimSuffix(agoWords(a, r.Since), " ago")
+			how = "for " + strings.TrimSuffix(a.WhenWords(r.Since), " ago")
 		}
 		if r.Lost != nil {
-			how = "lost " + agoWords(a, *r.Lost)
+			how = "lost " + a.WhenWords(*r.Lost)
 		}
 		words = append(words, cmp.Or(r.Host, "a machine without a name")+" "+how)
 	}
@@ -220,40 +206,24 @@ func runningWords(a *app.App, runs []sharedRun) string {
 	return fmt.Sprintf(", %d running elsewhere (%s)", len(runs), strings.Join(words, ", "))
 }
 
-// agoWords returns how long ago a time was, or for programs the time.
-func agoWords(a *app.App, then time.Time) string {
-	if a.Stdout.Terminal {
-		return view.Ago(a.Now, decide.MillisOf(then))
+// fleetLines returns the calls, under a name, and which sessions were lost or could not be resumed, if any.
+func fleetLines(name string, f *fleet.Sums) []string {
+	made := "no call"
+	if f.Calls > 0 {
+		made = fmt.Sprintf("%s of %s, %d resumed, %d of them from another machine", view.Count(f.Calls, "call"), view.Count(f.Machines, "machine"), f.Resumed, f.Elsewhere)
 	}
-	return then.UTC().Format(time.RFC3339)
-}
-
-// lines returns the calls, under a name, and what was lost if something was.
-func (f *fleetReport) lines(name string) []string {
-	lines := []string{name + ": " + f.words()}
-	if lost := f.lostWords(); lost != "" {
-		lines = append(lines, "lost: "+lost)
-	}
-	return lines
-}
-
-func (f *fleetReport) words() string {
-	if f.Calls == 0 {
-		return "no call"
-	}
-	return fmt.Sprintf("%s of %s, %d resumed, %d of them from another machine", view.Count(f.Calls, "call"), view.Count(f.Machines, "machine"), f.Resumed, f.Elsewhere)
-}
-
-// lostWords returns which sessions were lost, and which could not be resumed.
-func (f *fleetReport) lostWords() string {
-	var words []string
+	lines := []string{name + ": " + made}
+	var lost []string
 	for _, kind := range []struct {
 		n    int64
 		what string
 	}{{f.Fenced, "fenced"}, {f.NoAnswer, "without an answer"}, {f.TooLarge, "too large"}, {f.Failed, "failed otherwise"}, {f.Differs, "checkout_differs"}} {
 		if kind.n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", kind.n, kind.what))
+			lost = append(lost, fmt.Sprintf("%d %s", kind.n, kind.what))
 		}
 	}
-	return strings.Join(words, ", ")
+	if lost != nil {
+		lines = append(lines, "lost: "+strings.Join(lost, ", "))
+	}
+	return lines
 }

@@ -70,12 +70,11 @@ const maxStatusInput = 1 << 20
 
 // directoryOnStdin returns the directory in the JSON on stdin, else the working directory.
 func directoryOnStdin(stdin *os.File) string {
-	found := make(chan string, 1)
-	if info, err := stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice == 0 {
-		go func() { found <- readDirectory(stdin) }()
-	} else {
-		found <- ""
+	if info, err := stdin.Stat(); err != nil || info.Mode()&os.ModeCharDevice != 0 {
+		return ""
 	}
+	found := make(chan string, 1)
+	go func() { found <- readDirectory(stdin) }()
 	select {
 	case directory := <-found:
 		return directory

@@ -11,7 +11,7 @@ import (
 
 func versionCommand(a *app.App) *cobra.Command {
 	var asJSON bool
-	c := &cobra.Command{
+	return app.JSONFlag(&cobra.Command{
 		Use: "version", Short: "print the version",
 		Long: "Prints the version and, if known, the commit of this build.",
 		Args: app.NoArguments,
@@ -22,9 +22,7 @@ func versionCommand(a *app.App) *cobra.Command {
 			fmt.Fprintln(a.Stdout, app.Version())
 			return nil
 		},
-	}
-	app.JSONFlag(c, &asJSON, "shimctl.version/1")
-	return c
+	}, &asJSON, "shimctl.version/1")
 }
 
 type versionReport struct {

@@ -30,7 +30,7 @@ type warning struct {
 
 	Command string `json:"command" doc:"the command that explains it"`
 
-	stops bool // calls are stopped
+	urgency int // 1 if calls are stopped or none is managed: these come first
 }
 
 func (w warning) words() string {
@@ -40,54 +40,19 @@ func (w warning) words() string {
 	return w.Says
 }
 
-// rank orders warnings on a screen.
-func (w warning) rank() int {
-	switch {
-	case w.Kind == "configuration":
-		return 0
-	case w.stops:
-		return 1
-	}
-	return 2
-}
-
-// command returns the command that explains the warning.
-func (w warning) command() string {
-	switch w.Kind {
-	case "configuration":
-		return "shimctl config check"
-	case "refused":
-		return "shimctl log"
-	case "failed":
-		return "shimctl log --outcome failed"
-	case "dearer":
-		if w.Price == nil {
-			return "shimctl why dearer"
-		}
-		return "shimctl stats --by rule"
-	case "price":
-		return "shimctl stats --by model"
-	}
-	if w.Chain != 0 {
-		return fmt.Sprintf("shimctl show %d", w.Chain)
-	}
-	return "shimctl stats"
-}
-
 // contextWarnings returns warnings on sessions that will soon be too full to resume.
 func contextWarnings(c config.Config, chains []history.ChainRow) []warning {
 	limits := decide.Limits{ContextShare: c.ContextLimit, UnknownWindow: shim.UnknownWindow}
 	warnings := []warning{}
 	for _, c := range chains {
 		if s := view.Newest(c); s.State == decide.Live && limits.NearlyFull(s.Context, why.SessionModel(s)) {
-			warnings = append(warnings, warning{Kind: "context", Chain: c.ID, Tool: c.Tool, Rule: c.Last.Rule,
+			warnings = append(warnings, warning{Kind: "context", Chain: c.ID, Tool: c.Tool, Rule: c.Last.Rule, Command: fmt.Sprintf("shimctl show %d", c.ID),
 				Says: fmt.Sprintf("chain %d: %s", c.ID, why.NearlyFull(s.Context, why.SessionModel(s), limits.ContextShare))})
 		}
 	}
 	return warnings
 }
 
-// decisionWarnings returns warnings on recent decisions.
 func decisionWarnings(calls []history.Invocation) (warnings []warning) {
 	refused, failed, dearer := 0, 0, 0
 	for _, i := range calls {
@@ -103,13 +68,13 @@ func decisionWarnings(calls []history.Invocation) (warnings []warning) {
 	}
 	last := view.Count(int64(len(calls)), "call")
 	if refused > 0 {
-		warnings = append(warnings, warning{Kind: "refused", Says: fmt.Sprintf("%d of the last %s could not be resumed as meant", refused, last)})
+		warnings = append(warnings, warning{Kind: "refused", Command: "shimctl log", Says: fmt.Sprintf("%d of the last %s could not be resumed as meant", refused, last)})
 	}
 	if dearer > 0 {
-		warnings = append(warnings, warning{Kind: "dearer", Says: fmt.Sprintf("%d of the last %s were fresh because resumes cost more", dearer, last)})
+		warnings = append(warnings, warning{Kind: "dearer", Command: "shimctl why dearer", Says: fmt.Sprintf("%d of the last %s were fresh because resumes cost more", dearer, last)})
 	}
 	if 2*failed > len(calls) {
-		warnings = append(warnings, warning{Kind: "failed", Says: fmt.Sprintf("%d of the last %s failed", failed, last)})
+		warnings = append(warnings, warning{Kind: "failed", Command: "shimctl log --outcome failed", Says: fmt.Sprintf("%d of the last %s failed", failed, last)})
 	}
 	return warnings
 }
@@ -151,28 +116,23 @@ func dearerWarnings(a *app.App, c config.Config, meters []ledger.MeterRow) []war
 		if !ok || !p.Suspended(now) || why.RulePolicy(c, m.Rule).Dearer == config.DearerResume {
 			continue
 		}
-		whose := ofRule(m.Tool, m.Rule)
+		whose := m.Tool
+		if m.Rule != "" {
+			whose += ", rule " + m.Rule
+		}
 		if m.Model != "" {
 			whose += ", model " + m.Model
 		}
-		warnings = append(warnings, warning{Kind: "dearer", Tool: m.Tool, Rule: m.Rule, Model: m.Model, Price: view.PricesJSON(p),
+		warnings = append(warnings, warning{Kind: "dearer", Tool: m.Tool, Rule: m.Rule, Model: m.Model, Price: view.PricesJSON(p), Command: "shimctl stats --by rule",
 			Says: fmt.Sprintf("%s: resumes are suspended, they cost more than fresh runs: %s", whose, view.PricesLine(a.Now, p))})
 	}
 	return warnings
 }
 
-// ofRule names a rule's calls of a tool.
-func ofRule(tool, rule string) string {
-	if rule == "" {
-		return tool
-	}
-	return tool + ", rule " + rule
-}
-
 // priceWarnings looks for models whose calls have no cost because no price is known.
 func priceWarnings(a *app.App, b view.Bill) (warnings []warning) {
 	for _, model := range slices.Sorted(maps.Keys(b.Unlisted)) {
-		warnings = append(warnings, warning{Kind: "price", Model: model,
+		warnings = append(warnings, warning{Kind: "price", Model: model, Command: "shimctl stats --by model",
 			Says: fmt.Sprintf("the cost of %s is not known: %s", view.Count(b.Unlisted[model], "call"), a.MissingPrice(model))})
 	}
 	return warnings
@@ -203,11 +163,14 @@ func budgetWarnings(a *app.App, c config.Config, r view.Reporter, rows []ledger.
 		if exceeded == reason.BudgetSpent { // in part at list price
 			says = fmt.Sprintf("cost %s within 24 hours; budget.dollars_per_day is %g", cost.Human(), budget.DollarsPerDay)
 		}
-		stops := budget.Stop && exceededBy(budget, reported) != ""
-		if stops {
-			says += "; further calls are stopped"
+		w := warning{Kind: string(exceeded), Chain: job.Chain, Tool: job.Tool, Rule: job.Rule, Command: "shimctl stats"}
+		if budget.Stop && exceededBy(budget, reported) != "" {
+			says, w.urgency = says+"; further calls are stopped", 1
 		}
-		warnings = append(warnings, warning{Kind: string(exceeded), Chain: job.Chain, Tool: job.Tool, Rule: job.Rule, Says: jobName(a, job) + " " + says, stops: stops})
+		if w.Says = fmt.Sprintf("repeated prompts to %s in %s %s", job.Tool, a.Tilde(job.Cwd), says); job.Chain != 0 {
+			w.Says, w.Command = fmt.Sprintf("chain %d %s", job.Chain, says), fmt.Sprintf("shimctl show %d", job.Chain)
+		}
+		warnings = append(warnings, w)
 	}
 	return warnings
 }
@@ -228,11 +191,4 @@ func spentOn(a *app.App, r view.Reporter, j ledger.JobSpending) view.Sum {
 		return reported
 	}
 	return reported.Plus(view.ListPrice(p, u, false))
-}
-
-func jobName(a *app.App, j ledger.JobSpending) string {
-	if j.Chain != 0 {
-		return fmt.Sprintf("chain %d", j.Chain)
-	}
-	return fmt.Sprintf("repeated prompts to %s in %s", j.Tool, a.Tilde(j.Cwd))
 }

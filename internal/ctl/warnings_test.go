@@ -17,7 +17,7 @@ import (
 func TestDearerDecisionsWarn(t *testing.T) {
 	calls := []history.Invocation{{Reason: reason.Dearer, Outcome: "ok"}, {Reason: reason.Extends, Outcome: "ok"}}
 	got := decisionWarnings(calls)
-	if len(got) != 1 || got[0].Says != "1 of the last 2 calls were fresh because resumes cost more" || got[0].command() != "shimctl why dearer" {
+	if len(got) != 1 || got[0].Says != "1 of the last 2 calls were fresh because resumes cost more" || got[0].Command != "shimctl why dearer" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -30,7 +30,7 @@ func TestStoppedJobsWarn(t *testing.T) {
 	for _, stop := range []bool{false, true} {
 		cfg.Budget.Stop = stop
 		got := budgetWarnings(silent(), cfg, view.Reporter{Prices: &prices.Table{}}, rows)
-		if len(got) != 1 || got[0].stops != stop || strings.Contains(got[0].Says, "stopped") != stop {
+		if len(got) != 1 || (got[0].urgency > 0) != stop || strings.Contains(got[0].Says, "stopped") != stop {
 			t.Errorf("stop = %t: %+v", stop, got)
 		}
 	}

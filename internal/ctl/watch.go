@@ -128,7 +128,6 @@ func (w *watcher) close() {
 func (w *watcher) read() (err error) {
 	if w.ledger == nil {
 		if w.ledger, err = w.app.OpenLedger(); err != nil {
-			w.ledger = nil
 			if errors.Is(err, fs.ErrNotExist) {
 				err = nil
 			}

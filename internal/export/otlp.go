@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -37,7 +38,6 @@ type OTLP struct {
 	Wait     func(context.Context, time.Duration) error // before another try
 }
 
-// Sent counts spans.
 type Sent struct {
 	Accepted, Rejected int64
 	Running            int64    // calls left out because they have not ended
@@ -193,9 +193,8 @@ func (o *OTLP) post(ctx context.Context, spans []*tracepb.Span, sent *Sent) erro
 		return fmt.Errorf("encode spans: %w", err)
 	}
 	for try := 1; ; try++ {
-		wait, err := o.once(ctx, body, int64(len(spans)), sent)
-		var again *retryable
-		if !errors.As(err, &again) || try == tries {
+		wait, again, err := o.once(ctx, body, int64(len(spans)), sent)
+		if !again || try == tries {
 			return err
 		}
 		if wait == 0 {
@@ -207,43 +206,36 @@ func (o *OTLP) post(ctx context.Context, spans []*tracepb.Span, sent *Sent) erro
 	}
 }
 
-// A retryable error may not recur.
-type retryable struct{ error }
-
-func (r *retryable) Unwrap() error { return r.error }
-
-func (o *OTLP) once(ctx context.Context, body []byte, spans int64, sent *Sent) (wait time.Duration, err error) {
+// once posts a batch. Its error may not recur if again is true.
+func (o *OTLP) once(ctx context.Context, body []byte, spans int64, sent *Sent) (wait time.Duration, again bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, o.Endpoint, bytes.NewReader(body))
 	if err != nil {
-		return 0, fmt.Errorf("send spans: %w", err)
+		return 0, false, fmt.Errorf("send spans: %w", err)
 	}
-	r.Header = o.Header.Clone()
-	if r.Header == nil {
-		r.Header = http.Header{}
-	}
+	maps.Copy(r.Header, o.Header)
 	r.Header.Set("Content-Type", "application/x-protobuf")
 	r.Header.Set("User-Agent", "reprise/"+o.Version)
 	client := *o.Client
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	reply, err := client.Do(r)
 	if err != nil {
-		return 0, fmt.Errorf("send spans: %w", err)
+		return 0, false, fmt.Errorf("send spans: %w", err)
 	}
 	defer reply.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(reply.Body, maxReply))
 	if err != nil {
-		return 0, fmt.Errorf("read the collector's answer: %w", err)
+		return 0, false, fmt.Errorf("read the collector's answer: %w", err)
 	}
 	switch reply.StatusCode {
 	case http.StatusOK:
-		return 0, sent.take(reply, text, spans)
+		return 0, false, sent.take(reply, text, spans)
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		seconds, _ := strconv.Atoi(reply.Header.Get("Retry-After"))
-		return time.Duration(max(seconds, 0)) * time.Second, &retryable{refusal(reply, text)}
+		return time.Duration(max(seconds, 0)) * time.Second, true, refusal(reply, text)
 	}
-	return 0, refusal(reply, text)
+	return 0, false, refusal(reply, text)
 }
 
 func refusal(reply *http.Response, text []byte) error {

@@ -12,27 +12,16 @@ import (
 // A family is one metric with all its samples.
 type family struct {
 	name, kind, help string
-	samples          []sample
-	at               map[string]int // index of each sample, by its labels
-}
-
-type sample struct {
-	labels string
-	value  int64
+	labels           []string // of the samples, in order
+	values           map[string]int64
 }
 
 func (f *family) add(value int64, labels ...string) {
 	text := labelText(labels)
-	i, ok := f.at[text]
-	if !ok {
-		if f.at == nil {
-			f.at = map[string]int{}
-		}
-		i = len(f.samples)
-		f.at[text] = i
-		f.samples = append(f.samples, sample{labels: text})
+	if _, known := f.values[text]; !known {
+		f.labels = append(f.labels, text)
 	}
-	f.samples[i].value += value
+	f.values[text] += value
 }
 
 // labelText writes labels, given as alternating names and values.
@@ -49,7 +38,6 @@ func labelText(labels []string) string {
 
 var escapeLabel = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// Figures are what is exported to Prometheus.
 type Figures struct {
 	Version  string
 	Chains   int64
@@ -61,18 +49,14 @@ type Figures struct {
 // Prometheus writes figures in the text exposition format 0.0.4, without
 // timestamps. Labels take few values: tools, modes, reasons, outcomes, states.
 func Prometheus(w io.Writer, f Figures) error {
-	var err error
-	print := func(format string, args ...any) {
-		if err == nil {
-			_, err = fmt.Fprintf(w, format, args...)
-		}
-	}
+	var text strings.Builder
 	for _, m := range families(f) {
-		print("# HELP %s %s\n# TYPE %s %s\n", m.name, m.help, m.name, m.kind)
-		for _, s := range m.samples {
-			print("%s%s %s\n", m.name, s.labels, m.format(s.value))
+		fmt.Fprintf(&text, "# HELP %s %s\n# TYPE %s %s\n", m.name, m.help, m.name, m.kind)
+		for _, labels := range m.labels {
+			fmt.Fprintf(&text, "%s%s %s\n", m.name, labels, m.format(m.values[labels]))
 		}
 	}
+	_, err := io.WriteString(w, text.String())
 	return err
 }
 
@@ -98,22 +82,26 @@ func decimal(value int64, places int) string {
 	return whole + "." + part
 }
 
-func families(f Figures) []*family {
-	build := &family{name: "reprise_build_info", kind: "gauge", help: "Always 1; the version that wrote this."}
-	chains := &family{name: "reprise_chains", kind: "gauge", help: "Chains in the ledger."}
-	sessions := &family{name: "reprise_sessions", kind: "gauge", help: "Sessions in the ledger, by state."}
-	running := &family{name: "reprise_invocations_running", kind: "gauge", help: "Calls whose end is not recorded."}
-	calls := &family{name: "reprise_invocations_total", kind: "counter", help: "Calls that have ended."}
-	fallbacks := &family{name: "reprise_fallbacks_total", kind: "counter", help: "Resumes and forks that were given up for a fresh run, by why."}
-	seconds := &family{name: "reprise_invocation_seconds_total", kind: "counter", help: "Time that ended calls took."}
-	prompt := &family{name: "reprise_prompt_bytes_total", kind: "counter", help: "Bytes of the prompts that callers sent."}
-	sent := &family{name: "reprise_sent_bytes_total", kind: "counter", help: "Bytes of the prompts that models were sent."}
-	metered := &family{name: "reprise_metered_invocations_total", kind: "counter", help: "Ended calls whose tokens are known."}
-	tokens := &family{name: "reprise_tokens_total", kind: "counter", help: "Tokens of the metered calls, in disjoint kinds."}
-	priced := &family{name: "reprise_priced_invocations_total", kind: "counter", help: "Ended calls whose cost the tool reported."}
-	cost := &family{name: "reprise_cost_dollars_total", kind: "counter", help: "Cost of the priced calls, as reported by the tools."}
-
-	passed := &family{name: "reprise_passed_through_total", kind: "counter", help: "Headless calls that were passed through, by why."}
+func families(f Figures) (all []*family) {
+	metric := func(name, kind, help string) *family {
+		m := &family{name: name, kind: kind, help: help, values: map[string]int64{}}
+		all = append(all, m)
+		return m
+	}
+	build := metric("reprise_build_info", "gauge", "Always 1; the version that wrote this.")
+	chains := metric("reprise_chains", "gauge", "Chains in the ledger.")
+	sessions := metric("reprise_sessions", "gauge", "Sessions in the ledger, by state.")
+	running := metric("reprise_invocations_running", "gauge", "Calls whose end is not recorded.")
+	calls := metric("reprise_invocations_total", "counter", "Calls that have ended.")
+	fallbacks := metric("reprise_fallbacks_total", "counter", "Resumes and forks that were given up for a fresh run, by why.")
+	seconds := metric("reprise_invocation_seconds_total", "counter", "Time that ended calls took.")
+	prompt := metric("reprise_prompt_bytes_total", "counter", "Bytes of the prompts that callers sent.")
+	sent := metric("reprise_sent_bytes_total", "counter", "Bytes of the prompts that models were sent.")
+	metered := metric("reprise_metered_invocations_total", "counter", "Ended calls whose tokens are known.")
+	tokens := metric("reprise_tokens_total", "counter", "Tokens of the metered calls, in disjoint kinds.")
+	priced := metric("reprise_priced_invocations_total", "counter", "Ended calls whose cost the tool reported.")
+	cost := metric("reprise_cost_dollars_total", "counter", "Cost of the priced calls, as reported by the tools.")
+	passed := metric("reprise_passed_through_total", "counter", "Headless calls that were passed through, by why.")
 
 	build.add(1, "version", f.Version)
 	chains.add(f.Chains)
@@ -146,5 +134,5 @@ func families(f Figures) []*family {
 	for _, p := range f.Passed {
 		passed.add(p.Calls, "tool", p.Tool, "reason", string(p.Reason))
 	}
-	return []*family{build, chains, sessions, running, calls, fallbacks, seconds, prompt, sent, metered, tokens, priced, cost, passed}
+	return all
 }

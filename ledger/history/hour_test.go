@@ -11,16 +11,18 @@ import (
 func TestHourRows(t *testing.T) {
 	l, _ := newLedger(t)
 	const start = 100 * hour
-	call := func(now decide.Millis, task string, may bool) {
-		play(t, l, now, func(c *ledger.Call) { c.Task, c.MayKeepHour = task, may }, func(_ *ledger.Ticket, o *ledger.Outcome) {
+	call := func(now decide.Millis, tool, task string, may bool) {
+		play(t, l, now, func(c *ledger.Call) { c.Tool, c.Task, c.MayKeepHour = tool, task, may }, func(_ *ledger.Ticket, o *ledger.Outcome) {
 			all := request{10_000, 0}.usage()
 			o.Now, o.Seen.ContextUse.Used, o.Seen.Usage, o.Seen.First = now, 10_000, all, all
 		})
 	}
-	call(start, "one", false)
-	call(start+10*minute, "one", false)
-	call(start+20*minute, "one", false)
-	call(start+30*minute, "two", true)
+	call(start, "claude", "one", false)
+	call(start+10*minute, "claude", "one", false)
+	call(start+20*minute, "claude", "one", false)
+	call(start+30*minute, "claude", "two", true)
+	call(start+30*minute, "codex", "one", false) // codex cannot ask for it
+	call(start+40*minute, "codex", "one", false)
 	rows, err := HourRows(l, Wanted{})
 	if err != nil || len(rows) != 1 {
 		t.Fatalf("%+v, %v", rows, err)

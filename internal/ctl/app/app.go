@@ -67,7 +67,6 @@ const RecentDays = 30
 // Recent is when these days began.
 func (a *App) Recent() decide.Millis { return decide.MillisOf(a.Now.AddDate(0, 0, -RecentDays)) }
 
-// Exit codes.
 const (
 	ExitOK       = 0
 	ExitFailed   = 1
@@ -111,10 +110,8 @@ func IsUsage(err error) bool {
 // ErrFindings reports that a check found problems, which were printed.
 var ErrFindings = errors.New("something was found")
 
-// errDeclined reports that a person said no.
 var errDeclined = errors.New("nothing was changed")
 
-// Run runs a command and returns its exit code.
 func (a *App) Run(root *cobra.Command, args []string) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetArgs(args)
@@ -145,13 +142,10 @@ func (a *App) Run(root *cobra.Command, args []string) int {
 
 // Complain prints a problem, and what can be done about it.
 func (a *App) Complain(problem, hint string) {
-	a.complainLines("error: " + problem)
+	text := "error: " + problem
 	if hint != "" {
-		a.complainLines("hint: " + hint)
+		text += "\nhint: " + hint
 	}
-}
-
-func (a *App) complainLines(text string) {
 	for line := range strings.SplitSeq(a.TildeIn(text), "\n") {
 		a.Stderr.Notice(line)
 	}
@@ -168,7 +162,6 @@ func (a *App) ShimEnv() shim.Env {
 	}
 }
 
-// Getenv returns the value of a variable.
 func (a *App) Getenv(name string) string {
 	value, _ := view.LookupEnv(a.Environ, name)
 	return value
@@ -177,6 +170,15 @@ func (a *App) Getenv(name string) string {
 // WhenCell returns a cell with a time, which people see relative to now.
 func (a *App) WhenCell(m decide.Millis) view.Cell {
 	return view.Cell{Human: view.Ago(a.Now, m), Raw: m.Time().Format(time.RFC3339), Right: true}
+}
+
+// WhenWords says when something was: how long ago that is to people, the time to programs.
+func (a *App) WhenWords(at time.Time) string {
+	c := a.WhenCell(decide.MillisOf(at))
+	if a.Stdout.Terminal {
+		return c.Human
+	}
+	return c.Raw
 }
 
 // PathCell returns a cell with a path, which people see below ~.
@@ -206,7 +208,6 @@ func (a *App) TildeIn(message string) string {
 	return path.ReplaceAllString(message, "${1}~${2}")
 }
 
-// Version names this build.
 func Version() string {
 	if config.Commit == "" {
 		return "reprise " + config.Version

@@ -23,7 +23,6 @@ import (
 // FilterFlags are the values of the flags of a view that select the calls that it shows, by the flags' names.
 type FilterFlags map[string]*string
 
-// filters are these flags.
 var filters = []struct {
 	name, usage string
 	values      []string // what completes it
@@ -59,7 +58,7 @@ func IsFilter(f *pflag.Flag) bool {
 	return is
 }
 
-// FilterFlag adds the flags by which every view selects calls.
+// FilterFlag adds the flags by which every view selects calls. They, and --limit, are checked before the command runs.
 func FilterFlag(a *App, c *cobra.Command) FilterFlags {
 	f := FilterFlags{}
 	for _, flag := range filters {
@@ -73,15 +72,12 @@ func FilterFlag(a *App, c *cobra.Command) FilterFlags {
 			CompleteFlag(c, flag.name, flag.values)
 		}
 	}
-	check := c.PreRunE
-	c.PreRunE = func(c *cobra.Command, args []string) error {
-		if _, err := Filter(a, nil, f); err != nil {
-			return err
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
+		_, err := Filter(a, nil, f)
+		if limit, _ := c.Flags().GetInt("limit"); err == nil && limit < 0 {
+			err = Usage("--limit is less than 0", "0 shows all")
 		}
-		if check == nil {
-			return nil
-		}
-		return check(c, args)
+		return err
 	}
 	return f
 }
@@ -172,10 +168,7 @@ func CheckReason(r reason.Code) error {
 	if _, known := r.Lookup(); known || r == "" {
 		return nil
 	}
-	var known []string
-	for _, text := range reason.Table {
-		known = append(known, string(text.Code))
-	}
+	known := view.Mapped(reason.Table, func(row reason.Row) string { return string(row.Code) })
 	hint := "the reasons are " + strings.Join(known, ", ")
 	if near := config.Nearest(string(r), known); near != "" {
 		hint = fmt.Sprintf("did you mean %q", near)
@@ -184,21 +177,13 @@ func CheckReason(r reason.Code) error {
 }
 
 // ReasonCompletions are the reasons with their meanings, for a shell.
-func ReasonCompletions() (list []string) {
-	for _, text := range reason.Table {
-		list = append(list, string(text.Code)+"\t"+text.Meaning)
-	}
+func ReasonCompletions() []string {
+	list := view.Mapped(reason.Table, func(row reason.Row) string { return string(row.Code) + "\t" + row.Meaning })
 	slices.Sort(list)
 	return list
 }
 
-// classNames are the classes of reasons.
-var classNames = func() (list []string) {
-	for _, c := range reason.Classes {
-		list = append(list, string(c))
-	}
-	return list
-}()
+var classNames = view.Mapped(reason.Classes, func(c reason.Class) string { return string(c) })
 
 // mostSummed is how many calls are summed up where no flag says which.
 const mostSummed = 50_000
@@ -290,15 +275,9 @@ func ListFlags(a *App, c *cobra.Command, schema string, headers ...[]string) *Li
 	return &list
 }
 
-// LimitFlag adds --limit. It must be added before the filter, which keeps its check.
+// LimitFlag adds --limit, which goes with the filter.
 func LimitFlag(c *cobra.Command, limit *int, usage string) {
 	c.Flags().IntVarP(limit, "limit", "n", 50, usage)
-	c.PreRunE = func(*cobra.Command, []string) error {
-		if *limit < 0 {
-			return Usage("--limit is less than 0", "0 shows all")
-		}
-		return nil
-	}
 }
 
 // Read returns what the flags select.

@@ -65,10 +65,9 @@ func FindChains(l *ledger.Ledger, name string) ([]ledger.ChainName, error) {
 }
 
 func several(name string, chains []ledger.ChainName, hint string) error {
-	var which []string
-	for _, c := range chains {
-		which = append(which, fmt.Sprintf("%d (%s)", c.ID, strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " ")))
-	}
+	which := view.Mapped(chains, func(c ledger.ChainName) string {
+		return fmt.Sprintf("%d (%s)", c.ID, strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " "))
+	})
 	return WithHint(fmt.Errorf("%q may be several chains: %s", name, strings.Join(which, ", ")), hint)
 }
 
@@ -149,7 +148,6 @@ func ChainRow(l *ledger.Ledger, name string) (history.ChainRow, error) {
 	return chains[0], nil
 }
 
-// FindInvocation finds a call by its number.
 func FindInvocation(l *ledger.Ledger, name string) (history.Invocation, error) {
 	n := number(name)
 	if n == 0 {

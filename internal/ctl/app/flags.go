@@ -53,8 +53,9 @@ func NoArguments(c *cobra.Command, args []string) error {
 }
 
 // JSONFlag adds --json, which prints the named schema, to a command.
-func JSONFlag(c *cobra.Command, asJSON *bool, schema string) {
+func JSONFlag(c *cobra.Command, asJSON *bool, schema string) *cobra.Command {
 	c.Flags().BoolVar(asJSON, "json", false, "print the schema "+schema)
+	return c
 }
 
 // CompleteFlag lets the shell complete a flag's values.
@@ -86,9 +87,10 @@ func OneArgument(what string) cobra.PositionalArgs {
 type Consent struct{ Dry, Yes, JSON bool }
 
 // AddFlags adds --dry-run and --yes to a command.
-func (c *Consent) AddFlags(command *cobra.Command) {
+func (c *Consent) AddFlags(command *cobra.Command) *cobra.Command {
 	command.Flags().BoolVarP(&c.Dry, "dry-run", "n", false, "change nothing")
 	command.Flags().BoolVarP(&c.Yes, "yes", "y", false, "do not ask")
+	return command
 }
 
 // CanAsk reports whether a person is there to ask.
@@ -139,14 +141,12 @@ func (a *App) CompleteChain(_ *cobra.Command, args []string, _ string) ([]string
 	})
 }
 
-// CompleteCall completes the number of a call.
 func (a *App) CompleteCall(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return completeFrom(a, args, func(l *ledger.Ledger) (list []string, err error) {
+	return completeFrom(a, args, func(l *ledger.Ledger) ([]string, error) {
 		calls, err := history.LatestInvocations(l, history.Wanted{Limit: maxCompletions})
-		for _, i := range calls {
-			list = append(list, cobra.CompletionWithDesc(strconv.FormatInt(i.ID, 10), i.Tool+", "+view.Decision(i)))
-		}
-		return list, err
+		return view.Mapped(calls, func(i history.Invocation) string {
+			return cobra.CompletionWithDesc(strconv.FormatInt(i.ID, 10), i.Tool+", "+view.Decision(i))
+		}), err
 	})
 }
 

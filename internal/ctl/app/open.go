@@ -32,18 +32,13 @@ func (a *App) OpenLedger() (*ledger.Ledger, error) {
 	return l, nil
 }
 
-// OpenOrEmpty opens the ledger. If there is none it returns an empty one.
+// OpenOrEmpty opens the ledger. If there is none it returns an empty one in memory, and fails if none can be made, since then every
+// call is passed through.
 func (a *App) OpenOrEmpty() (*ledger.Ledger, error) {
 	l, err := a.OpenLedger()
-	if errors.Is(err, fs.ErrNotExist) {
-		return openEmpty(a)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return l, err
 	}
-	return l, err
-}
-
-// openEmpty returns a ledger in memory for one that does not exist. It fails if none can be made,
-// since then every call is passed through.
-func openEmpty(a *App) (*ledger.Ledger, error) {
 	path, err := config.LedgerFile(a.Own)
 	if err != nil {
 		return nil, err
@@ -51,8 +46,7 @@ func openEmpty(a *App) (*ledger.Ledger, error) {
 	if err := ledger.CheckCreatable(path); err != nil {
 		return nil, WithHint(err, "make "+a.Tilde(filepath.Dir(path))+" writable; until then every call is passed through")
 	}
-	l, err := ledger.OpenMemory()
-	if err != nil {
+	if l, err = ledger.OpenMemory(); err != nil {
 		return nil, err
 	}
 	return l, l.AddPassed(ledger.ReadPassed(path))
@@ -77,7 +71,6 @@ func (a *App) WithCalls(open func() (*ledger.Ledger, error), look func(*ledger.L
 	return look(l, view.Reporter{Prices: list})
 }
 
-// Config reads the configuration.
 func (a *App) Config() (config.Config, error) {
 	path, err := config.ConfigFile(a.Own)
 	if err != nil {
@@ -129,9 +122,6 @@ const PriceForm = "[[price]] with model, input, cached, write and output, in dol
 
 // MissingPrice says what to do for a model that the price lists do not have.
 func (a *App) MissingPrice(model string) string {
-	path := "prices.toml"
-	if file, err := config.PricesFile(a.Own); err == nil {
-		path = a.Tilde(file)
-	}
-	return fmt.Sprintf("no list price of %s is known; %s can hold it: %s", model, path, PriceForm)
+	path, _ := config.PricesFile(a.Own) // it was read
+	return fmt.Sprintf("no list price of %s is known; %s can hold it: %s", model, a.Tilde(path), PriceForm)
 }

@@ -13,19 +13,16 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/decide"
-	"reprise/ledger/history"
 	"reprise/shim"
 
 	"github.com/spf13/cobra"
 )
 
-// ErrMissingHelper reports that the program that speaks with a store is missing.
-var ErrMissingHelper = errors.New("there is no reprise-store")
+// MissingHelperHint says what to do if the program that speaks with a store is missing.
+const MissingHelperHint = "./install.sh --store installs it"
 
 // Patience is how long a command waits for each answer of a store that it was asked about.
 const Patience = 30 * time.Second
-
-const noKeyHint = "set REPRISE_STORE_KEY, REPRISE_STORE_KEY_FILE, or key_file under [store]"
 
 // StoreSettings returns the store that the configuration and the environment name. Its URL is "" if there is
 // none.
@@ -78,12 +75,11 @@ func StoreHint(err error) string {
 		kind error
 		hint string
 	}{
-		{store.ErrKey, noKeyHint + " to 32 bytes as 64 hexadecimal digits, as openssl rand -hex 32 makes them; a key's file must be private"},
+		{store.ErrKey, "set REPRISE_STORE_KEY, REPRISE_STORE_KEY_FILE, or key_file under [store] to 32 bytes as 64 hexadecimal digits, as openssl rand -hex 32 makes them; a key's file must be private"},
 		{store.ErrDenied, "check the store's credentials: for s3:// those of AWS's tools (AWS_ACCESS_KEY_ID, AWS_PROFILE), for postgres:// the URL's"},
 		{store.ErrNoStore, "create the bucket or database, or correct the URL"},
 		{store.ErrUnsafe, "use a server that keeps If-Match and If-None-Match on writes; nothing is shared until then"},
 		{store.ErrNewer, "install the newer reprise"},
-		{ErrMissingHelper, "./install.sh --store installs it"},
 		{store.ErrUnreachable, "check the URL and the network; until then every call is as without a store"},
 	} {
 		if errors.Is(err, known.kind) {
@@ -98,7 +94,7 @@ func StoreFlag(c *cobra.Command, from *bool) {
 	c.Flags().BoolVar(from, "store", false, "all machines' calls")
 }
 
-// CallsOf returns what opens the calls of a command: those of this machine, or with --store of all machines.
+// CallsOf returns what opens the calls of a command: those of this machine, or with --store, in memory, of all machines.
 func CallsOf(a *App, store bool, flags FilterFlags) func() (*ledger.Ledger, error) {
 	if !store {
 		return a.OpenOrEmpty
@@ -110,39 +106,31 @@ func CallsOf(a *App, store bool, flags FilterFlags) func() (*ledger.Ledger, erro
 			if err != nil {
 				return nil, err
 			}
-			since = earliest(f)
+			since = max(f.Times().Since, 0)
 		}
-		return storeCalls(a, since)
+		s, client, err := AskedStore(a)
+		if err != nil {
+			return nil, err
+		}
+		defer client.Close()
+		ctx := context.Background()
+		digests, err := client.Hello(ctx)
+		if err != nil {
+			return nil, StoreFailure("open the store", err, s)
+		}
+		calls, err := view.WithProgress(a.Stderr, "reading the store's log", func() ([]ledger.LoggedCall, error) { return SharedCalls(ctx, client, since) })
+		if err != nil {
+			return nil, StoreFailure("read the store's log", err, s)
+		}
+		return ledger.FromLog(calls, digests)
 	}
-}
-
-// storeCalls returns a ledger in memory with the calls of all machines of the store, from a time on.
-func storeCalls(a *App, since decide.Millis) (*ledger.Ledger, error) {
-	s, client, err := AskedStore(a)
-	if err != nil {
-		return nil, err
-	}
-	defer client.Close()
-	ctx := context.Background()
-	digests, err := client.Hello(ctx)
-	if err != nil {
-		return nil, StoreFailure("open the store", err, s)
-	}
-	calls, err := view.WithProgress(a.Stderr, "reading the store's log", func() ([]ledger.LoggedCall, error) { return SharedCalls(ctx, client, since) })
-	if err != nil {
-		return nil, StoreFailure("read the store's log", err, s)
-	}
-	return ledger.FromLog(calls, digests)
 }
 
 // SharedCalls returns the calls of a store's log from a time on. If it fails, they are those that were read.
 func SharedCalls(ctx context.Context, log store.Log, since decide.Millis) (calls []ledger.LoggedCall, err error) {
-	err = fleet.Calls(ctx, log, max(since, 0), func(c ledger.LoggedCall) error {
+	err = fleet.Calls(ctx, log, since, func(c ledger.LoggedCall) error {
 		calls = append(calls, c)
 		return nil
 	})
 	return calls, err
 }
-
-// earliest returns the time from which on a filter selects calls.
-func earliest(f history.Filter) decide.Millis { return max(f.Times().Since, 0) }

@@ -55,9 +55,9 @@ func checkStoreHelper(a *app.App) setup.Check {
 	out, err := cmd.Output()
 	switch said := strings.TrimSpace(string(out)); {
 	case err != nil:
-		return setup.Problem(name, fmt.Sprintf("%s cannot be run, so nothing is shared: %v", a.Tilde(path), errors.Unwrap(err)), app.StoreHint(app.ErrMissingHelper))
+		return setup.Problem(name, fmt.Sprintf("%s cannot be run, so nothing is shared: %v", a.Tilde(path), errors.Unwrap(err)), app.MissingHelperHint)
 	case said != "reprise-store "+config.Version:
-		return setup.Problem(name, fmt.Sprintf("%s is %q, shimctl is %s", a.Tilde(path), said, config.Version), app.StoreHint(app.ErrMissingHelper))
+		return setup.Problem(name, fmt.Sprintf("%s is %q, shimctl is %s", a.Tilde(path), said, config.Version), app.MissingHelperHint)
 	}
 	return setup.OK(name, a.Tilde(path))
 }

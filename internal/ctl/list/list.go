@@ -65,8 +65,10 @@ func update(a *app.App, r release, s signer) error {
 	if fetched.Released == nil {
 		return app.WithHint(errors.New("the list does not say when it was released"), "take one that scripts/release made")
 	}
-	before, err := stored(path)
-	if err != nil {
+	var before tested.List // empty if there is none that can be read: doctor says what is wrong with it
+	if text, err := os.ReadFile(path); err == nil {
+		before, _ = tested.Parse(text)
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	when := func(l tested.List) string { return l.Released.UTC().Format(time.DateTime) }
@@ -88,19 +90,6 @@ func update(a *app.App, r release, s signer) error {
 		}
 	}
 	return nil
-}
-
-// stored returns the list at path, which is empty if there is none that can be read.
-func stored(path string) (tested.List, error) {
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return tested.List{}, err
-	}
-	l, err := tested.Parse(text)
-	if err != nil {
-		return tested.List{}, nil // doctor says what is wrong with it
-	}
-	return l, nil
 }
 
 var sumOfList = regexp.MustCompile(`(?m)^([0-9a-f]{64})  ` + regexp.QuoteMeta(tested.File) + `$`)

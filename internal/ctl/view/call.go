@@ -3,16 +3,12 @@ package view
 import (
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
 	"reprise/rewrite"
-
-	"golang.org/x/sys/unix"
 )
 
 // PriceCell returns a cell with a price. Programs read dollars with all their digits.
@@ -56,26 +52,6 @@ func OutcomeCell(i history.Invocation) Cell {
 	return c
 }
 
-// ExitCell returns a cell with the exit status of a call that ended by itself.
-func ExitCell(i history.Invocation) Cell {
-	if !i.Exit.Valid || i.Signal.Valid {
-		return Cell{}
-	}
-	return TextCell(strconv.FormatInt(i.Exit.Int64, 10))
-}
-
-// SignalCell returns a cell with the signal that ended a call.
-func SignalCell(i history.Invocation) Cell {
-	if !i.Signal.Valid {
-		return Cell{}
-	}
-	c := TextCell(strconv.FormatInt(i.Signal.Int64, 10))
-	if name := unix.SignalName(syscall.Signal(i.Signal.Int64)); name != "" {
-		c.Human += " (" + name + ")"
-	}
-	return c
-}
-
 // ContextCell returns a cell with how full the session's context is.
 func ContextCell(c rewrite.Context) Cell {
 	if c.Limit == 0 {
@@ -92,9 +68,17 @@ func ContextCell(c rewrite.Context) Cell {
 	return shown.As(Good)
 }
 
-// StateCell returns a cell with the session's state.
+// StateCell returns a cell with whether the session can be resumed, and if not, why.
 func StateCell(s history.SessionRow) Cell {
-	c := TextCell(sessionState(s))
+	c := TextCell(string(s.State))
+	switch {
+	case s.Held:
+		c = TextCell("busy")
+	case s.Why != "":
+		c = TextCell(fmt.Sprintf("%s (%s)", s.State, s.Why))
+	case s.Reset:
+		c = TextCell(string(s.State) + " (reset)")
+	}
 	switch {
 	case s.State == decide.Live && !s.Reset:
 		return c.As(Good)
@@ -102,20 +86,6 @@ func StateCell(s history.SessionRow) Cell {
 		return c.As(Warn)
 	}
 	return c.As(Dim)
-}
-
-// sessionState returns whether the session can be resumed, and if not, why.
-func sessionState(s history.SessionRow) string {
-	state := string(s.State)
-	switch {
-	case s.Held:
-		state = "busy"
-	case s.Why != "":
-		state += fmt.Sprintf(" (%s)", s.Why)
-	case s.Reset:
-		state += " (reset)"
-	}
-	return state
 }
 
 // NameCell returns a cell with a name that people know.
@@ -150,7 +120,6 @@ func Cut(name string) string {
 	return name
 }
 
-// mostName limits the length of a name.
 const mostName = 100
 
 // Sentence writes words with a capital and a full stop.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"reprise/rewrite/prompt"
 )
@@ -13,13 +12,11 @@ import (
 // NotKnown is printed for an unknown figure.
 const NotKnown = "n/a"
 
-// UnknownCell returns a cell for an unknown figure.
 func UnknownCell() Cell { return Cell{Human: NotKnown, Raw: NotKnown, Meaning: Dim, Right: true} }
 
 // TextCell returns a cell with text. People see a dash if it is empty.
 func TextCell(text string) Cell { return Cell{Human: OrDash(text), Raw: text} }
 
-// NumberCell returns a cell with a count.
 func NumberCell(n int64) Cell { return numeric(Thousands(n), n) }
 
 // numeric returns a cell whose number people see as text.
@@ -49,7 +46,6 @@ func RoleName(role string) string { return strings.TrimSpace(role) }
 // AllOthers names the last row of a table, of what is not told apart.
 const AllOthers = "all others"
 
-// RoleCell returns a cell with a role.
 func RoleCell(role string) Cell {
 	c := TextCell(RoleName(role))
 	if strings.HasPrefix(role, prompt.RoleTextMark) {
@@ -60,21 +56,20 @@ func RoleCell(role string) Cell {
 
 // DurationCell returns a cell with a duration. Programs read milliseconds.
 func DurationCell(ms sql.NullInt64) Cell {
-	if !ms.Valid {
-		return UnknownCell()
-	}
-	return numeric(Duration(time.Duration(ms.Int64)*time.Millisecond), ms.Int64)
+	return AmountCell("ms", known(ms))
 }
 
-// TokensCell returns a cell with a count of tokens.
 func TokensCell(n sql.NullInt64) Cell {
-	if !n.Valid {
-		return UnknownCell()
-	}
-	return numeric(ShortNumber(n.Int64), n.Int64)
+	return AmountCell("tokens", known(n))
 }
 
-// SizeCell returns a cell with a size in bytes.
+func known(n sql.NullInt64) Number {
+	if !n.Valid {
+		return Unknown
+	}
+	return Number(n.Int64)
+}
+
 func SizeCell(bytes int64) Cell { return numeric(Size(bytes), bytes) }
 
 // ShareCell returns a cell with a part of a whole as a percentage.

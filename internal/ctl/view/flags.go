@@ -1,6 +1,7 @@
 package view
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ func AddColumns(c *cobra.Command, headers ...[]string) *ColumnsFlag {
 			f.known = append(f.known, name)
 		}
 	}
-	c.Flags().Var(f, "columns", "show only these `COLUMNS`, in this order: names from the header with commas between")
+	c.Flags().Func("columns", "show only these `COLUMNS`, in this order: names from the header with commas between", f.set)
 	err := c.RegisterFlagCompletionFunc("columns", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndexByte(typed, ',')+1]
 		return Mapped(f.known, func(name string) string { return before + strings.ToLower(name) }), cobra.ShellCompDirectiveNoFileComp
@@ -37,13 +38,7 @@ func AddColumns(c *cobra.Command, headers ...[]string) *ColumnsFlag {
 	return f
 }
 
-func (f *ColumnsFlag) String() string { return strings.ToLower(strings.Join(f.Names, ",")) }
-
-// Type returns the word by which flagError knows the flag.
-func (f *ColumnsFlag) Type() string { return "columns" }
-
-// Set reads the value from the command line.
-func (f *ColumnsFlag) Set(text string) error {
+func (f *ColumnsFlag) set(text string) error {
 	f.Names = nil
 	for _, name := range strings.Split(text, ",") {
 		name = strings.ToUpper(strings.TrimSpace(name))
@@ -64,26 +59,15 @@ const MinuteFormat = "2006-01-02 15:04"
 // DurationHint says how a flag takes a duration.
 const DurationHint = "write a number and its unit (ms, s, m, h, d, w), as 36h, 7d or 1w"
 
-// A durationFlag is the value of a flag that takes a duration.
-type durationFlag struct{ *time.Duration }
-
-// AddDuration adds a flag for a duration; to holds its default.
+// AddDuration adds a flag for a duration; to holds its default, 0 for none.
 func AddDuration(flags *pflag.FlagSet, to *time.Duration, name, usage string) {
-	flags.Var(durationFlag{to}, name, usage)
-}
-
-func (f durationFlag) String() string {
-	if f.Duration == nil || *f.Duration == 0 {
-		return "" // help shows no default
+	if *to != 0 {
+		usage += fmt.Sprintf(" (default %s)", to)
 	}
-	return f.Duration.String()
-}
-
-// Type returns the word by which flagError knows the flag.
-func (f durationFlag) Type() string { return "duration" }
-
-// Set reads the value from the command line.
-func (f durationFlag) Set(text string) (err error) {
-	*f.Duration, err = config.ParseDuration(text)
-	return err
+	flags.Func(name, usage, func(text string) (err error) {
+		if *to, err = config.ParseDuration(text); err != nil {
+			err = errors.New(DurationHint)
+		}
+		return err
+	})
 }

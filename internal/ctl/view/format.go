@@ -1,6 +1,7 @@
 package view
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -144,4 +145,25 @@ func plainInUnit(unit string, n float64) string {
 		return fmt.Sprintf("%.2f", n)
 	}
 	return strconv.FormatFloat(n, 'f', 0, 64)
+}
+
+// A Number is a figure that may not be known: NaN, for which JSON has null.
+type Number float64
+
+var Unknown = Number(math.NaN())
+
+func (n Number) Known() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
+
+func (n Number) MarshalJSON() ([]byte, error) {
+	if !n.Known() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+func Rate(part, whole int64) Number {
+	if whole == 0 {
+		return Unknown
+	}
+	return Number(part) / Number(whole)
 }

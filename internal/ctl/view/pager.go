@@ -39,7 +39,6 @@ func pagerCommand(environ []string) string {
 	return ""
 }
 
-// LookupEnv returns a variable and whether it is set.
 func LookupEnv(environ []string, name string) (value string, ok bool) {
 	for _, entry := range environ {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
@@ -67,10 +66,10 @@ func StartPager(c *cobra.Command, s *Screen, environ []string) (wait func()) {
 	}
 	pager.Stdout, pager.Stderr = os.Stdout, os.Stderr
 	in, err := pager.StdinPipe()
-	if err != nil {
-		return func() {}
+	if err == nil {
+		err = pager.Start()
 	}
-	if err := pager.Start(); err != nil {
+	if err != nil {
 		return func() {}
 	}
 	direct := s.Writer

@@ -37,14 +37,6 @@ func WholeWords(whole reason.Code) string {
 	return fmt.Sprintf("%s (%s)", MeaningOf(whole), whole)
 }
 
-// ClassOf returns a reason's class, "" if it is not known.
-func ClassOf(r reason.Code) reason.Class {
-	if text, ok := r.Lookup(); ok {
-		return text.Class
-	}
-	return ""
-}
-
 // An AdviceReport says what a reason means and what would change the decision.
 type AdviceReport struct {
 	Class   reason.Class `json:"class,omitempty" doc:"class of the reason"`

@@ -75,7 +75,6 @@ func MoneyJSON(s Sum, source string) MoneyReport {
 	return r
 }
 
-// A Reporter knows prices.
 type Reporter struct{ Prices *prices.Table }
 
 func (r Reporter) Call(i history.Invocation) CallReport {
@@ -85,8 +84,11 @@ func (r Reporter) Call(i history.Invocation) CallReport {
 		source = "list"
 	}
 	i.Role = RoleName(i.Role)
-	report := CallReport{Invocation: i, Class: ClassOf(cmp.Or(i.FellBack, i.Reason)), Started: i.Started.Time(), Chain: nonZero(i.Chain), Caller: i.Caller.Program(),
+	report := CallReport{Invocation: i, Started: i.Started.Time(), Chain: nonZero(i.Chain), Caller: i.Caller.Program(),
 		Proof: i.Proof.Sentences(), MoneyReport: MoneyJSON(cost, source)}
+	if row, known := cmp.Or(i.FellBack, i.Reason).Lookup(); known {
+		report.Class = row.Class
+	}
 	if i.Outcome != "" {
 		report.Outcome = &i.Outcome
 	}

@@ -24,7 +24,6 @@ import (
 // A Meaning is what a color stands for. Its value is the color's SGR code.
 type Meaning string
 
-// The meanings.
 const (
 	Plain  Meaning = ""
 	Good   Meaning = "32" // resumed, in order
@@ -47,7 +46,9 @@ type Screen struct {
 // NewScreen returns a screen that writes to f, in an environment. It has no colors until
 // SetColors.
 func NewScreen(f *os.File, env func(string) string) Screen {
-	s := Screen{Writer: &checkedWriter{to: f}, Terminal: isatty.IsTerminal(f.Fd()), ASCII: !showsUTF8(env)}
+	locale := strings.ToLower(cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG")))
+	utf8 := strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
+	s := Screen{Writer: &checkedWriter{to: f}, Terminal: isatty.IsTerminal(f.Fd()), ASCII: !utf8}
 	s.Measure()
 	return s
 }
@@ -83,12 +84,6 @@ func (s Screen) Err() error {
 	return nil
 }
 
-// showsUTF8 reports whether the locale's characters are UTF-8.
-func showsUTF8(env func(string) string) bool {
-	locale := strings.ToLower(cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG")))
-	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
-}
-
 // inASCII has for each character that we draw one of the same width.
 var inASCII = strings.NewReplacer("├─", "|-", "└─", "`-", "│", "|", "…", "~", "\ufffd", "?")
 
@@ -122,7 +117,6 @@ func (c *ColorChoice) String() string { return string(*c) }
 // Type returns the word that help shows for the value.
 func (c *ColorChoice) Type() string { return "WHEN" }
 
-// Set reads the value from the command line.
 func (c *ColorChoice) Set(text string) error {
 	switch text {
 	case "auto", "always", "never":
@@ -135,14 +129,7 @@ func (c *ColorChoice) Set(text string) error {
 // SetColors turns colors on or off: by --color, else by NO_COLOR, else by whether the
 // screen is a terminal that has colors.
 func (s *Screen) SetColors(choice ColorChoice, env func(string) string) {
-	switch choice {
-	case "always":
-		s.Colors = true
-	case "never":
-		s.Colors = false
-	default:
-		s.Colors = s.Terminal && env("NO_COLOR") == "" && env("TERM") != "dumb"
-	}
+	s.Colors = choice == "always" || choice == "auto" && s.Terminal && env("NO_COLOR") == "" && env("TERM") != "dumb"
 }
 
 // Paint returns the text in the color of its meaning.

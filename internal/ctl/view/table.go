@@ -21,13 +21,11 @@ type Cell struct {
 	Last  bool // cut after all others: it is typed into another command
 }
 
-// As returns the cell with a meaning.
 func (c Cell) As(m Meaning) Cell {
 	c.Meaning = m
 	return c
 }
 
-// A Table is rows under a header.
 type Table struct {
 	Header []string
 	rows   [][]Cell
@@ -36,7 +34,6 @@ type Table struct {
 	folds  bool     // the last column holds sentences: a narrow terminal folds them instead of cutting them
 }
 
-// NewTable returns an empty table.
 func NewTable(header ...string) *Table { return &Table{Header: header} }
 
 // NewFoldedTable returns an empty table whose last column holds sentences, which are never cut.
@@ -64,17 +61,14 @@ func (t *Table) Choose(names []string) *Table {
 	return t
 }
 
-// Len returns the number of rows.
 func (t *Table) Len() int { return len(t.rows) }
 
-// First returns a table with the first rows.
 func (t *Table) First(rows int) *Table {
 	first := *t
 	first.rows = t.rows[:rows]
 	return &first
 }
 
-// Add appends a row.
 func (t *Table) Add(row ...Cell) { t.rows = append(t.rows, row) }
 
 // Print writes the table in the form that suits the screen.
@@ -207,10 +201,7 @@ func (s Screen) padded(c Cell, width int) string {
 
 // folded returns the cell's text on as many lines as it needs. All but the first are indented.
 func (s Screen) folded(c Cell, width, indent int) string {
-	lines := fold(Printable(c.Human), width)
-	for i := range lines {
-		lines[i] = s.Paint(c.Meaning, lines[i])
-	}
+	lines := Mapped(fold(Printable(c.Human), width), func(line string) string { return s.Paint(c.Meaning, line) })
 	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 }
 
@@ -232,7 +223,7 @@ func (c *column) yields() int {
 func (t *Table) fit(limit int) []*column {
 	columns := t.filled()
 	kept := keptLast
-	for limit > 0 && len(columns) > 1 && !t.folds && t.chosen == nil && leastWidth(columns, kept) > limit {
+	for limit > 0 && len(columns) > 1 && !t.folds && t.chosen == nil && widthOf(columns, narrowest, kept) > limit {
 		end := columns[len(columns)-1]
 		fewer := t.withoutLeast(columns)
 		if end.last && kept > narrowest && !slices.Contains(fewer, end) {
@@ -241,7 +232,7 @@ func (t *Table) fit(limit int) []*column {
 		}
 		columns = fewer
 	}
-	for limit > 0 && totalWidth(columns) > limit {
+	for limit > 0 && widthOf(columns, math.MaxInt, math.MaxInt) > limit {
 		widest := slices.MaxFunc(columns, func(a, b *column) int { return cmp.Compare(a.yields(), b.yields()) })
 		if widest.width <= narrowest {
 			return columns
@@ -256,7 +247,9 @@ func (t *Table) fit(limit int) []*column {
 func (t *Table) filled() (columns []*column) {
 	shown := t.chosen
 	if shown == nil {
-		shown = everyIndex(t.Header)
+		for i := range t.Header {
+			shown = append(shown, i)
+		}
 	}
 	for _, i := range shown {
 		title, filled := t.Header[i], len(t.rows) == 0 || t.chosen != nil
@@ -272,14 +265,6 @@ func (t *Table) filled() (columns []*column) {
 	return columns
 }
 
-func everyIndex[T any](list []T) []int {
-	all := make([]int, len(list))
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
 // withoutLeast returns the columns without the least important one.
 func (t *Table) withoutLeast(columns []*column) []*column {
 	for _, name := range t.spare {
@@ -290,21 +275,15 @@ func (t *Table) withoutLeast(columns []*column) []*column {
 	return columns[:len(columns)-1]
 }
 
-// leastWidth returns how wide the columns are where each is as narrow as it may be, and as much is kept of what is cut last.
-func leastWidth(columns []*column, kept int) int {
+// widthOf returns how wide the columns are if none is wider than most, and what is cut last not wider than mostLast.
+func widthOf(columns []*column, most, mostLast int) int {
 	total := -gap
 	for _, c := range columns {
-		if total += gap + min(c.width, narrowest); c.last {
-			total += max(0, min(c.width, kept)-narrowest)
+		limit := most
+		if c.last {
+			limit = mostLast
 		}
-	}
-	return total
-}
-
-func totalWidth(columns []*column) int {
-	total := -gap
-	for _, c := range columns {
-		total += gap + c.width
+		total += gap + min(c.width, limit)
 	}
 	return total
 }

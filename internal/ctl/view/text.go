@@ -13,7 +13,6 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// OrDash returns the text, or a dash if it is empty.
 func OrDash(text string) string { return cmp.Or(text, "-") }
 
 // ShellQuote writes an argument as a shell would read it.
@@ -37,11 +36,7 @@ func Printable(text string) string {
 
 // PrintableLines is Printable for text of several lines.
 func PrintableLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = Printable(line)
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(Mapped(strings.Split(text, "\n"), Printable), "\n")
 }
 
 // isControl reports whether a terminal may take a character for a command, or shows by it the ones after it in another order.
@@ -52,7 +47,6 @@ func isControl(r rune) bool {
 // A JSONWriter escapes in JSON what encoding/json leaves as it is, so that a terminal may show it. Each Write is whole characters.
 type JSONWriter struct{ io.Writer }
 
-// Write implements io.Writer.
 func (w JSONWriter) Write(encoded []byte) (int, error) {
 	if bytes.IndexFunc(encoded, isRawControl) < 0 {
 		return w.Writer.Write(encoded)
@@ -71,20 +65,15 @@ func (w JSONWriter) Write(encoded []byte) (int, error) {
 
 func isRawControl(r rune) bool { return r != '\n' && isControl(r) }
 
+var escapeBreaks = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+
 // escapeTSV keeps a value on its line and in its column. It also escapes what moves the
 // cursor of a terminal that shows the table later.
 func escapeTSV(text string) string {
 	var b strings.Builder
+	text = escapeBreaks.Replace(text)
 	for i, r := range text {
 		switch {
-		case r == '\\':
-			b.WriteString(`\\`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
 		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
 			fmt.Fprintf(&b, `\x%02x`, text[i])
 		case isControl(r):
@@ -110,10 +99,7 @@ func (s Screen) Paragraphs(text string) string {
 			paragraphs = append(paragraphs, line)
 		}
 	}
-	for i, paragraph := range paragraphs {
-		paragraphs[i] = s.Indented(paragraph, 0)
-	}
-	return strings.Join(paragraphs[1:], "\n")
+	return strings.Join(Mapped(paragraphs[1:], func(p string) string { return s.Indented(p, 0) }), "\n")
 }
 
 // Indented breaks text at spaces, so that it fits the screen behind an indent, which all lines but the first get.
@@ -154,9 +140,5 @@ func fold(text string, width int) (lines []string) {
 			line += " " + word
 		}
 	}
-	lines = append(lines, line)
-	for i := range lines {
-		lines[i] = strings.ReplaceAll(lines[i], Glue, " ")
-	}
-	return lines
+	return Mapped(append(lines, line), func(line string) string { return strings.ReplaceAll(line, Glue, " ") })
 }

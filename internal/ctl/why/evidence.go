@@ -36,8 +36,7 @@ func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error
 	if i.Chain == 0 {
 		return f, err
 	}
-	var its history.Wanted
-	its.Chain = i.Chain
+	its := history.Wanted{Filter: history.Filter{Chain: i.Chain}}
 	chains, err := history.Chains(l, its)
 	if err != nil || len(chains) == 0 {
 		return f, err
@@ -91,11 +90,13 @@ func spentWith(l *ledger.Ledger, i history.Invocation) (decide.Spending, error) 
 func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	said := []string{}
 	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
+	proof := i.Proof
+	proof.Caller = "" // that one program made both calls is alone no proof
 	switch {
 	case i.FellBack != "":
 		say("It was to be resumed because %s (%s).", view.MeaningOf(i.Reason), i.Reason)
 	case !i.Mode.Continues() || f.chain.Task != "":
-	case showsMore(i.Proof):
+	case proof != decide.Proof{}:
 		say("Its task has no name, but this shows that it continues the session's work:")
 	case i.Reason == reason.Extends:
 		say("Its task has no name, but it repeats the session's prompt, and unnamed was \"extends\".")
@@ -144,8 +145,8 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	if i.Rule != "" {
 		say("Rule %s matched.", i.Rule)
 	}
-	for _, r := range HourJSON(f.hour) {
-		if missed := r.MissedWords(); missed != "" {
+	for _, r := range f.hour {
+		if missed := MissedWords(r); missed != "" {
 			said = append(said, view.Sentence(missed))
 		}
 	}
@@ -153,12 +154,6 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 		say("The session was sent %s.", view.SentWords(i.PromptBytes, i.SentBytes, i.WhyWhole))
 	}
 	return said
-}
-
-// showsMore reports whether a proof has more than that one program made both calls, which alone is none.
-func showsMore(p decide.Proof) bool {
-	p.Caller = ""
-	return p != decide.Proof{}
 }
 
 // endOf returns the reason that a call's end is for a later call of its session to be fresh, "" if it is none.
@@ -183,9 +178,7 @@ func endedSo(why reason.Code, i history.Invocation) bool {
 
 // EndedSo returns the latest call of a chain whose end is behind a reason, 0 if there is none.
 func EndedSo(l *ledger.Ledger, chain int64, why reason.Code) (call int64, err error) {
-	var its history.Wanted
-	its.Chain = chain
-	calls, err := history.LatestInvocations(l, its)
+	calls, err := history.LatestInvocations(l, history.Wanted{Filter: history.Filter{Chain: chain}})
 	for _, c := range calls {
 		if endedSo(why, c) {
 			return c.ID, nil
@@ -229,20 +222,18 @@ func (f whyFacts) measured(i history.Invocation) Measured {
 // sessionEvidence compares a call with the session that it would have resumed. Limits are those that hold now.
 func sessionEvidence(a *app.App, i history.Invocation, f whyFacts) (said []string) {
 	cfg := a.Configured()
-	policy := RulePolicy(cfg, i.Rule)
-	idle, age := time.Duration(i.Started-f.before.LastUsed)*time.Millisecond, time.Duration(i.Started-f.before.Created)*time.Millisecond
+	policy, m := RulePolicy(cfg, i.Rule), f.measured(i)
 	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
 	switch i.Reason {
 	case reason.Idle:
-		if idle >= 0 { // it has not been used since
-			say("The session had been idle for %s; ttl is %s now.", view.Duration(idle), view.Duration(policy.TTL))
+		if m.Idle >= 0 { // it has not been used since
+			say("The session had been idle for %s; ttl is %s now.", view.Duration(m.Idle), view.Duration(policy.TTL))
 		}
 	case reason.TooOld:
-		say("The session had been started %s before; max_age is %s now.", view.Duration(age), view.Duration(policy.MaxAge))
+		say("The session had been started %s before; max_age is %s now.", view.Duration(m.Age), view.Duration(policy.MaxAge))
 	case reason.ContextFull:
-		c := f.before.Context
-		window, why := contextWindow(c, SessionModel(*f.before))
-		say("The session had used %s of %s tokens of context%s; context_limit is %g now.", view.Thousands(c.Used), view.Thousands(window), why, cfg.ContextLimit)
+		window, why := contextWindow(m.Context, m.Model)
+		say("The session had used %s of %s tokens of context%s; context_limit is %g now.", view.Thousands(m.Context.Used), view.Thousands(window), why, cfg.ContextLimit)
 	case reason.ModelChanged:
 		say("The session was asked for %s, the call asked for %s.", modelWords(f.before.Model), modelWords(f.session.Model))
 	case reason.RuntimeChanged:

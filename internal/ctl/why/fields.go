@@ -3,6 +3,7 @@ package why
 import (
 	"fmt"
 	"strings"
+	"syscall"
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
@@ -10,6 +11,8 @@ import (
 	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+
+	"golang.org/x/sys/unix"
 )
 
 // lostWords say why a session is not in the store.
@@ -18,13 +21,11 @@ var lostWords = map[ledger.Lost]string{
 	ledger.LostTooLarge: "it is larger than is shared", ledger.LostFailed: "the store failed",
 }
 
-// A field is one of the things that are recorded about a call.
 type field struct {
 	Name string
 	Cell view.Cell
 }
 
-// Fields returns everything known about a call.
 func Fields(a *app.App, r view.Reporter, i history.Invocation) (fields []field) {
 	add := func(name string, c view.Cell) {
 		c.Right = false
@@ -49,19 +50,26 @@ func Fields(a *app.App, r view.Reporter, i history.Invocation) (fields []field) 
 	add("role", view.RoleCell(i.Role))
 	add("chain", view.IDCell(i.Chain))
 	if i.Mode == rewrite.Fork {
-		add("forked from", wholeID(i.ResumedFrom))
+		add("forked from", view.TextCell(i.ResumedFrom))
 	} else {
-		add("resumed from", wholeID(i.ResumedFrom))
+		add("resumed from", view.TextCell(i.ResumedFrom))
 	}
 	add("used before on", view.TextCell(i.From))
-	add("session", wholeID(i.NativeID))
+	add("session", view.TextCell(i.NativeID))
 	add("not in the store", view.TextCell(lostWords[i.Lost]))
 	add("format", view.TextCell(string(i.Format)))
 	add("model", view.TextCell(i.Model))
 	add("outcome", view.OutcomeCell(i))
 	add("how it ended", view.TextCell(endWords(i)))
-	add("exit status", view.ExitCell(i))
-	add("signal", view.SignalCell(i))
+	if i.Signal.Valid {
+		signal := view.TextCell(fmt.Sprint(i.Signal.Int64))
+		if name := unix.SignalName(syscall.Signal(i.Signal.Int64)); name != "" {
+			signal.Human += " (" + name + ")"
+		}
+		add("signal", signal)
+	} else if i.Exit.Valid {
+		add("exit status", view.TextCell(fmt.Sprint(i.Exit.Int64)))
+	}
 	add("took", view.DurationCell(i.Duration.NullInt64))
 	add("prompt", view.Cell{Human: view.Size(i.PromptBytes), Raw: fmt.Sprint(i.PromptBytes)})
 	add("sent", view.Cell{Human: view.Size(i.SentBytes), Raw: fmt.Sprint(i.SentBytes)})
@@ -77,5 +85,3 @@ func Fields(a *app.App, r view.Reporter, i history.Invocation) (fields []field) 
 	}
 	return fields
 }
-
-func wholeID(id string) view.Cell { return view.Cell{Human: view.OrDash(id), Raw: id} }

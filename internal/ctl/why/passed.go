@@ -11,16 +11,6 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// statusAdvice adds how to find what is not recorded of a call.
-func statusAdvice(r reason.Code) string {
-	advice := view.AdviceFor(r, 0, 0).Advice
-	switch r {
-	case reason.UnknownOption, reason.UnmanagedOption:
-		advice += ". shimctl explain --, typed before the call, names it"
-	}
-	return advice
-}
-
 // A PassedReport is about the headless calls that were passed through for one reason.
 type PassedReport struct {
 	Reason      reason.Code `json:"reason" doc:"the reason"`
@@ -39,7 +29,11 @@ func PassedReports(rows []history.PassedRow) []PassedReport {
 		at := slices.IndexFunc(list, func(p PassedReport) bool { return p.Reason == row.Reason })
 		if at < 0 {
 			at = len(list)
-			list = append(list, PassedReport{Reason: row.Reason, Last: row.When.Time(), Detail: row.Detail, Advice: statusAdvice(row.Reason)})
+			advice := view.AdviceFor(row.Reason, 0, 0).Advice
+			if row.Reason == reason.UnknownOption || row.Reason == reason.UnmanagedOption { // which is not recorded
+				advice += ". shimctl explain --, typed before the call, names it"
+			}
+			list = append(list, PassedReport{Reason: row.Reason, Last: row.When.Time(), Detail: row.Detail, Advice: advice})
 		}
 		p := &list[at]
 		p.Calls += row.Calls
@@ -53,7 +47,6 @@ func PassedReports(rows []history.PassedRow) []PassedReport {
 	return list
 }
 
-// Brief says what was missed.
 func (p PassedReport) Brief() string {
 	return fmt.Sprintf("%s of %s passed through: %s", view.Count(p.Calls, "call"), strings.Join(p.Tools, " and "), view.MeaningOf(p.Reason))
 }

@@ -52,21 +52,8 @@ func RulePolicy(c config.Config, rule string) config.Policy {
 
 func modelWords(model string) string { return cmp.Or(model, "the tool's own model") }
 
-type HourReport history.HourRow
-
-// HourJSON returns the rows of the tools that can ask the provider for an hour.
-func HourJSON(rows []history.HourRow) []HourReport {
-	reports := []HourReport{}
-	for _, r := range rows {
-		if tool, known := rewrite.Lookup(r.Tool); known && tool.Descriptor().KeepsHour && r.Calls+r.Chains > 0 {
-			reports = append(reports, HourReport(r))
-		}
-	}
-	return reports
-}
-
 // SavedWords says what asking for an hour saved, "" if no call did.
-func (r HourReport) SavedWords() string {
+func SavedWords(r history.HourRow) string {
 	if r.Calls == 0 {
 		return ""
 	}
@@ -79,7 +66,7 @@ func (r HourReport) SavedWords() string {
 }
 
 // MissedWords says what asking for an hour would have saved, "" if nothing.
-func (r HourReport) MissedWords() string {
+func MissedWords(r history.HourRow) string {
 	if r.Chains == 0 {
 		return ""
 	}

@@ -10,14 +10,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/rule"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
-	"reprise/ledger/decide"
 	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
@@ -94,9 +92,7 @@ func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, 
 	if err := app.CheckReason(reason); err != nil {
 		return nil, err
 	}
-	last := history.Wanted{Limit: 1}
-	last.Reason = reason
-	calls, err := history.LatestInvocations(l, last)
+	calls, err := history.LatestInvocations(l, history.Wanted{Limit: 1, Filter: history.Filter{Reason: reason}})
 	if err != nil {
 		return nil, err
 	}
@@ -148,19 +144,14 @@ func Passed(a *app.App, p PassedReport) *Report {
 	if _, err := a.Config(); p.Reason == reason.ConfigMistake && err == nil {
 		w.Advice, w.Command = "Nothing needs to be done: the configuration has no mistake now", ""
 	}
-	last := view.Ago(a.Now, decide.MillisOf(p.Last))
-	if !a.Stdout.Terminal {
-		last = p.Last.Format(time.RFC3339)
-	}
 	if p.Detail != "" {
 		w.Evidence = append(w.Evidence, "The last time: "+a.TildeIn(p.Detail)+".")
 	}
-	w.Evidence = append(w.Evidence, fmt.Sprintf("%s, the last %s in %s.", view.Count(p.Calls, "such call"), last, a.Tilde(p.Directories[0])))
+	w.Evidence = append(w.Evidence, fmt.Sprintf("%s, the last %s in %s.", view.Count(p.Calls, "such call"), a.WhenWords(p.Last), a.Tilde(p.Directories[0])))
 	w.Text = w.paragraph(fmt.Sprintf("The last call of %s was passed through: the real binary replaced the shim.", strings.Join(p.Tools, " and ")))
 	return w
 }
 
-// Call explains a call in the ledger.
 func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (*Report, error) {
 	facts, err := readWhyFacts(l, i)
 	if err != nil {
@@ -223,9 +214,8 @@ func heldOut(l *ledger.Ledger, i history.Invocation, holdOut float64) (bool, err
 	return share < holdOut, err
 }
 
-// decided says what was decided on a call.
 func decided(a *app.App, i history.Invocation, f whyFacts) string {
-	call := fmt.Sprintf("Call %d (%s in %s, %s)", i.ID, i.Tool, a.Tilde(i.Cwd), whenWords(a, i.Started))
+	call := fmt.Sprintf("Call %d (%s in %s, %s)", i.ID, i.Tool, a.Tilde(i.Cwd), a.WhenWords(i.Started.Time()))
 	session := view.SessionCell(i.ResumedFrom).Human
 	chain := fmt.Sprintf("chain %d", i.Chain)
 	if f.chain.Task != "" {
@@ -249,13 +239,4 @@ func decided(a *app.App, i history.Invocation, f whyFacts) string {
 		return call + " got a new session, in no chain."
 	}
 	return fmt.Sprintf("%s got a new session, in %s.", call, chain)
-}
-
-// whenWords says when a call was made: people read how long ago that was.
-func whenWords(a *app.App, m decide.Millis) string {
-	c := a.WhenCell(m)
-	if a.Stdout.Terminal {
-		return c.Human
-	}
-	return c.Raw
 }
