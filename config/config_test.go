@@ -243,7 +243,7 @@ func TestReference(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range settings("") {
+	for _, s := range settings(&Config{}, "") {
 		value, ok := documented[s.key]
 		delete(documented, s.key)
 		if !ok {

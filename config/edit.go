@@ -82,7 +82,7 @@ func typed(file, home, key string, words []string) (string, error) {
 			continue // a word is no TOML
 		}
 		c := Default()
-		wrong := apply(d, &c, strings.Split(key, "."), settings(home))
+		wrong := apply(d, strings.Split(key, "."), settings(&c, home))
 		if wrong == nil {
 			return form, nil
 		}

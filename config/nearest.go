@@ -18,7 +18,7 @@ func nearest(name string, keys []string, otherwise string) string {
 
 // outsideRules returns a hint for a name that is no key outside of rules.
 func outsideRules(name string, keys []string) string {
-	if slices.ContainsFunc(ruleSettings("", nil), func(s setting[Rule]) bool { return s.key == name }) {
+	if slices.ContainsFunc(ruleSettings(&Rule{}, "", nil), func(s setting) bool { return s.key == name }) {
 		return name + " belongs in a rule, below a line [[rule]]"
 	}
 	return nearest(name, keys, listsKeys)

@@ -28,7 +28,7 @@ func Parse(file, text, home string) (Config, error) {
 			outside = append(outside, key)
 		}
 	}
-	mistakes := applyAll(d, &c, outside, settings(home))
+	mistakes := applyAll(d, outside, settings(&c, home))
 	if ruled { // their policy holds where they say nothing else
 		var inRules Mistakes
 		c.Rules, inRules = d.rules(c.Policy, home)
@@ -41,15 +41,15 @@ func Parse(file, text, home string) (Config, error) {
 	return c, nil
 }
 
-// applyAll stores the values of keys in t. Keys below one with a mistake are part of that mistake.
-func applyAll[T any](d document, t *T, keys []toml.Key, known []setting[T]) (mistakes Mistakes) {
+// applyAll stores the values of keys. Keys below one with a mistake are part of that mistake.
+func applyAll(d document, keys []toml.Key, known []setting) (mistakes Mistakes) {
 	var wrong []string
 	for _, key := range keys {
 		name := key.String()
 		if slices.ContainsFunc(wrong, func(above string) bool { return strings.HasPrefix(name, above+".") }) {
 			continue
 		}
-		if e := apply(d, t, key, known); e != nil {
+		if e := apply(d, key, known); e != nil {
 			mistakes, wrong = append(mistakes, e), append(wrong, name)
 		}
 	}
@@ -82,8 +82,8 @@ type document struct {
 	under      toml.Key       // the path of root in the file
 }
 
-// apply stores the value of one key in t.
-func apply[T any](d document, t *T, key toml.Key, known []setting[T]) *Error {
+// apply stores the value of one key.
+func apply(d document, key toml.Key, known []setting) *Error {
 	name := key.String()
 	if slices.Contains(retired, name) {
 		return nil
@@ -91,7 +91,7 @@ func apply[T any](d document, t *T, key toml.Key, known []setting[T]) *Error {
 	var keys []string
 	for _, s := range known {
 		if s.key == name {
-			return d.place(key, s.set(t, d.value(key)))
+			return d.place(key, s.set(d.value(key)))
 		}
 		keys = append(keys, s.key)
 	}

@@ -30,7 +30,7 @@ func (d document) rules(policy Policy, home string) (rules []Rule, mistakes Mist
 // rule reads the rule at index.
 func (d document) rule(r *Rule, index int, home string) Mistakes {
 	within, variables := d.ruleAt(index)
-	mistakes := applyAll(within, r, tableKeys(within.tree, nil), ruleSettings(home, variables))
+	mistakes := applyAll(within, tableKeys(within.tree, nil), ruleSettings(r, home, variables))
 	if within.value(toml.Key{"name"}) == nil {
 		mistakes = append(mistakes, d.place(toml.Key{ruleKey}, &mistake{"has no name", `write name = "..." in it`}))
 	}

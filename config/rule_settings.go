@@ -11,37 +11,37 @@ import (
 )
 
 // ruleSettings returns all keys of a rule. variables are the environment variables that it names.
-func ruleSettings(home string, variables []string) []setting[Rule] {
-	list := []setting[Rule]{
-		{"name", text(func(r *Rule) *string { return &r.Name })},
-		{"tool", texts(toolName, func(r *Rule) *[]string { return &r.tools })},
-		{"cwd", value[Rule]{form{kind: "string"}, directory(home)}},
-		{"argv", patterns(capturing, func(r *Rule) *[]*pattern { return &r.argv })},
-		{"starts", texts(anyText, func(r *Rule) *[]string { return &r.starts })},
-		{"prompt", patterns(capturing, func(r *Rule) *[]*pattern { return &r.prompt })},
-		{"task", text(func(r *Rule) *string { return &r.task })},
-		{"role", text(func(r *Rule) *string { return &r.role })},
-		{"start_from", text(func(r *Rule) *string { return &r.StartFrom })},
-		{"role_text", patterns(matching, func(r *Rule) *[]*pattern { return &r.roleText })},
-		{"keep", patterns(matching, func(r *Rule) *[]*pattern { return &r.keep })},
-		{"fresh_when", patterns(matching, func(r *Rule) *[]*pattern { return &r.freshWhen })},
-		{"reset_when.answer", patterns(matching, func(r *Rule) *[]*pattern { return &r.reset.answer })},
-		{"reset_when.prompt", patterns(matching, func(r *Rule) *[]*pattern { return &r.reset.prompt })},
-		{"reset_when.role", text(func(r *Rule) *string { return &r.reset.role })},
-		{"never", boolean(func(r *Rule) *bool { return &r.Never })},
-		{"strict", boolean(func(r *Rule) *bool { return &r.Strict })},
-		{"unset_env", unsetEnv(func(r *Rule) *[]string { return &r.UnsetEnv })},
+func ruleSettings(r *Rule, home string, variables []string) []setting {
+	list := []setting{
+		{"name", "", text(&r.Name)},
+		{"tool", "", texts(&r.tools, toolName)},
+		{"cwd", "", directory(r, home)},
+		{"argv", "", patterns(&r.argv, capturing)},
+		{"starts", "", texts(&r.starts, anyText)},
+		{"prompt", "", patterns(&r.prompt, capturing)},
+		{"task", "", text(&r.task)},
+		{"role", "", text(&r.role)},
+		{"start_from", "", text(&r.StartFrom)},
+		{"role_text", "", patterns(&r.roleText, matching)},
+		{"keep", "", patterns(&r.keep, matching)},
+		{"fresh_when", "", patterns(&r.freshWhen, matching)},
+		{"reset_when.answer", "", patterns(&r.reset.answer, matching)},
+		{"reset_when.prompt", "", patterns(&r.reset.prompt, matching)},
+		{"reset_when.role", "", text(&r.reset.role)},
+		{"never", "", boolean(&r.Never)},
+		{"strict", "", boolean(&r.Strict)},
+		{"unset_env", "", unsetEnv(&r.UnsetEnv)},
+		{"env", "", value{form: form{kind: "object"}, set: environmentTable}},
 	}
-	list = append(list, setting[Rule]{"env", value[Rule]{form{kind: "object"}, environmentTable}})
 	for _, name := range variables {
-		list = append(list, setting[Rule]{toml.Key{"env", name}.String(), value[Rule]{listForm, environment(name)}})
+		list = append(list, setting{toml.Key{"env", name}.String(), "", environment(r, name)})
 	}
-	return append(list, policySettings(func(r *Rule) *Policy { return &r.Policy })...)
+	return append(list, policySettings(&r.Policy)...)
 }
 
-// text returns the setter of a non-empty text.
-func text[T any](field func(*T) *string) value[T] {
-	return value[T]{form{kind: "string"}, func(t *T, value any) error {
+// text takes a text of one line that is not empty.
+func text(field *string) value {
+	return value{form{kind: "string"}, func(value any) error {
 		s, ok := value.(string)
 		switch {
 		case !ok:
@@ -49,86 +49,78 @@ func text[T any](field func(*T) *string) value[T] {
 		case !oneLine(s):
 			return &mistake{fmt.Sprintf("must be one line of text, not %q", s), ""}
 		}
-		*field(t) = s
+		*field = s
 		return nil
-	}}
+	}, func() string { return quotedIfSet(*field) }}
 }
 
 // oneLine reports whether a text is one line that is not empty.
 func oneLine(s string) bool { return strings.TrimSpace(s) != "" && !strings.ContainsAny(s, "\n\r\t") }
 
-// texts returns the setter of one text or a list of them, each checked by check.
-func texts[T any](check func(string) error, field func(*T) *[]string) value[T] {
-	return value[T]{listForm, func(t *T, value any) error {
-		return each(value, func(s string) error {
-			*field(t) = append(*field(t), s)
-			return check(s)
-		})
-	}}
+// texts takes one text or a list of them, each checked by check.
+func texts(field *[]string, check func(string) error) value {
+	return value{listForm, each(func(s string) error {
+		*field = append(*field, s)
+		return check(s)
+	}), func() string { return listed(*field) }}
 }
 
-// patterns returns the setter of one pattern or a list of them.
-func patterns[T any](use patternUse, field func(*T) *[]*pattern) value[T] {
-	return value[T]{listForm, func(t *T, value any) error {
-		return each(value, func(s string) error {
-			p, err := newPattern(s, use)
-			*field(t) = append(*field(t), p)
-			return err
-		})
-	}}
+// patterns takes one pattern or a list of them.
+func patterns(field *[]*pattern, use patternUse) value {
+	return value{form: listForm, set: each(func(s string) error {
+		p, err := newPattern(s, use)
+		*field = append(*field, p)
+		return err
+	})}
 }
 
-// each calls do for a text, or for each of a list of texts.
-func each(value any, do func(string) error) error {
-	list, ok := value.([]any)
-	if !ok {
-		list = []any{value}
-	}
-	if len(list) == 0 {
-		return &mistake{"must not be empty", "leave the key out"}
-	}
-	for _, v := range list {
-		s, ok := v.(string)
-		switch {
-		case !ok:
-			return &mistake{"must be text or a list of texts, not " + kind(v), ""}
-		case s == "":
-			return &mistake{`must not be ""`, "leave the key out"}
+// each returns a setter that calls do for a text, or for each of a list of texts.
+func each(do func(string) error) func(value any) error {
+	return func(value any) error {
+		list, ok := value.([]any)
+		if !ok {
+			list = []any{value}
 		}
-		if err := do(s); err != nil {
-			return err
+		if len(list) == 0 {
+			return &mistake{"must not be empty", "leave the key out"}
 		}
+		for _, v := range list {
+			s, ok := v.(string)
+			switch {
+			case !ok:
+				return &mistake{"must be text or a list of texts, not " + kind(v), ""}
+			case s == "":
+				return &mistake{`must not be ""`, "leave the key out"}
+			}
+			if err := do(s); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	return nil
 }
 
 // environmentTable accepts any table: each variable in it is a key of its own.
-func environmentTable(_ *Rule, value any) error {
+func environmentTable(value any) error {
 	if _, ok := value.(map[string]any); !ok {
 		return &mistake{"must be a table, not " + kind(value), "write [rule.env] on a line of its own"}
 	}
 	return nil
 }
 
-func environment(name string) func(*Rule, any) error {
-	return func(r *Rule, value any) error {
-		return each(value, func(s string) error {
-			p, err := newPattern(s, capturing)
-			r.env = append(r.env, variable{name, p})
-			return err
-		})
-	}
+func environment(r *Rule, name string) value {
+	return value{form: listForm, set: each(func(s string) error {
+		p, err := newPattern(s, capturing)
+		r.env = append(r.env, variable{name, p})
+		return err
+	})}
 }
 
-// directory returns the setter of a path with wildcards.
-func directory(home string) func(*Rule, any) error {
-	return func(r *Rule, value any) error {
-		path, ok := value.(string)
-		if ok && strings.HasPrefix(path, "**") {
-			path = "/" + path
-		}
-		if ok {
-			value = path
+// directory takes a path with wildcards.
+func directory(r *Rule, home string) value {
+	return value{form: form{kind: "string"}, set: func(value any) error {
+		if path, ok := value.(string); ok && strings.HasPrefix(path, "**") {
+			value = "/" + path
 		}
 		path, err := absolute(value, home)
 		if err != nil {
@@ -137,7 +129,7 @@ func directory(home string) func(*Rule, any) error {
 		r.cwd, err = newPattern(glob(path), capturing)
 		r.cwdEnd = path[strings.LastIndexAny(path, "*?}")+1:]
 		return err
-	}
+	}}
 }
 
 func anyText(string) error { return nil }
@@ -158,23 +150,21 @@ var providerKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_K
 // are. Without them the run would be a different one.
 var fixedEnv = []string{"HOME", "PATH", "PWD", "TMPDIR", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "VIBE_HOME"}
 
-// unsetEnv returns the setter of names of variables. provider_keys expands to providerKeys.
-func unsetEnv[T any](field func(*T) *[]string) value[T] {
-	return value[T]{listForm, func(t *T, value any) error {
-		return each(value, func(name string) error {
-			switch {
-			case name == "provider_keys":
-				*field(t) = append(*field(t), providerKeys...)
-				return nil
-			case !variableName(name):
-				return &mistake{fmt.Sprintf("%q is not the name of a variable", name), ""}
-			case slices.Contains(fixedEnv, name) || strings.HasPrefix(name, "REPRISE_"):
-				return &mistake{name + " cannot be unset: it locates sessions", ""}
-			}
-			*field(t) = append(*field(t), name)
+// unsetEnv takes names of variables. provider_keys expands to providerKeys.
+func unsetEnv(field *[]string) value {
+	return value{listForm, each(func(name string) error {
+		switch {
+		case name == "provider_keys":
+			*field = append(*field, providerKeys...)
 			return nil
-		})
-	}}
+		case !variableName(name):
+			return &mistake{fmt.Sprintf("%q is not the name of a variable", name), ""}
+		case slices.Contains(fixedEnv, name) || strings.HasPrefix(name, "REPRISE_"):
+			return &mistake{name + " cannot be unset: it locates sessions", ""}
+		}
+		*field = append(*field, name)
+		return nil
+	}), func() string { return listed(*field) }}
 }
 
 func variableName(name string) bool {

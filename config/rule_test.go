@@ -322,7 +322,7 @@ func TestUnsetEnv(t *testing.T) {
 }
 
 func ruleKeys() (keys []string) {
-	for _, s := range ruleSettings("", nil) {
+	for _, s := range ruleSettings(&Rule{}, "", nil) {
 		keys = append(keys, s.key)
 	}
 	return keys
@@ -334,7 +334,7 @@ func TestRulesPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range ruleSettings("", []string{"NAME"}) {
+	for _, s := range ruleSettings(&Rule{}, "", []string{"NAME"}) {
 		if s.key != "env" && !strings.Contains(string(page), "\n| `"+s.key+"` |") {
 			t.Errorf("%s is not in the table", s.key)
 		}

@@ -8,11 +8,11 @@ import (
 
 // A form is what a value looks like. Zero fields say nothing.
 type form struct {
-	kind        string // as JSON Schema names it
-	many        bool   // a list of such values as well
-	allowed     any    // a list of all values
-	least, most float64
-	pattern     string
+	kind    string  // as JSON Schema names it
+	many    bool    // a list of such values as well
+	allowed any     // a list of all values
+	most    float64 // of a number; the least is 0
+	pattern string
 }
 
 var listForm = form{kind: "string", many: true}
@@ -28,7 +28,7 @@ func (f form) schema() object {
 		one["enum"] = f.allowed
 	}
 	if f.most > 0 {
-		one["minimum"], one["maximum"] = f.least, f.most
+		one["minimum"], one["maximum"] = 0, f.most
 	}
 	if f.pattern != "" {
 		one["pattern"] = f.pattern
@@ -41,7 +41,7 @@ func (f form) schema() object {
 
 // Schema returns a JSON Schema of the configuration file, for editors. Parse is stricter.
 func Schema() ([]byte, error) {
-	root := schemaOf(settings(""))
+	root := schemaOf(settings(&Config{}, ""))
 	for _, v := range Default().Values() {
 		at := root
 		for _, name := range strings.Split(v.Key, ".") {
@@ -52,7 +52,7 @@ func Schema() ([]byte, error) {
 			at["default"] = json.RawMessage(v.Value)
 		}
 	}
-	rule := schemaOf(ruleSettings("", nil))
+	rule := schemaOf(ruleSettings(&Rule{}, "", nil))
 	rule["required"] = []string{"name"}
 	rule["properties"].(object)["env"].(object)["additionalProperties"] = listForm.schema()
 	root["properties"].(object)[ruleKey] = object{"type": "array", "items": rule, "description": "which calls belong to one job"}
@@ -63,7 +63,7 @@ func Schema() ([]byte, error) {
 }
 
 // schemaOf returns the schema of a table that may have these keys, and the retired ones.
-func schemaOf[T any](list []setting[T]) object {
+func schemaOf(list []setting) object {
 	root := table()
 	for _, s := range list {
 		put(root, s.key, s.form.schema())

@@ -1,110 +1,120 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"reprise/rewrite"
 )
 
-// setting is one key that a T may have: the file itself, or one of its rules.
-type setting[T any] struct {
-	key string
-	value[T]
+// setting is one key of the file or of a rule.
+type setting struct {
+	key   string
+	about string // what the key is for, in few words
+	value
 }
 
-// value is what a key takes.
-type value[T any] struct {
-	form form                        // for the schema, which is never stricter than set
-	set  func(t *T, value any) error // a *mistake if the value is not allowed
+// value is what a key takes, and the field that it is stored in.
+type value struct {
+	form form                  // for the schema, which is never stricter than set
+	set  func(value any) error // a *mistake if the value is not allowed
+	show func() string         // what the field has, as TOML; "" if nothing is set
 }
 
 // retired are keys that the last release had. For one release they do nothing, and are no mistake.
 var retired = []string{"busy_wait", "log.max_bytes", "prune.keep_last", "store.max_session"}
 
 // settings returns all keys outside of rules. Any other key is unknown.
-func settings(home string) []setting[Config] {
-	list := []setting[Config]{
-		{"enabled", boolean(func(c *Config) *bool { return &c.Enabled })},
-		{"error_limit", integer(0, 1000, func(c *Config, n int64) { c.ErrorLimit = int(n) })},
-		{"context_limit", share(func(c *Config) *float64 { return &c.ContextLimit })},
-		{"gate_timeout", duration(time.Hour, func(c *Config) *time.Duration { return &c.GateTimeout })},
-		{"daily_note", boolean(func(c *Config) *bool { return &c.DailyNote })},
-		{"presets", boolean(func(c *Config) *bool { return &c.Presets })},
-		{"presets_off", texts(presetName, func(c *Config) *[]string { return &c.PresetsOff })},
-		{"log.level", oneOf(func(c *Config) *LogLevel { return &c.Log.Level }, LogInfo, LogDebug, LogOff)},
-		{"prune.auto", boolean(func(c *Config) *bool { return &c.Prune.Auto })},
-		{"prune.keep_within", duration(year, func(c *Config) *time.Duration { return &c.Prune.KeepWithin })},
-		{"prune.keep_history", duration(10*year, func(c *Config) *time.Duration { return &c.Prune.KeepHistory })},
-		{"prune.superseded", durationOrOff(year, func(c *Config) *time.Duration { return &c.Prune.Superseded })},
-		{"doctor.ignore", texts(func(string) error { return nil }, func(c *Config) *[]string { return &c.Doctor.Ignore })},
-	}
-	list = append(list, storeSettings(home)...)
+func settings(c *Config, home string) []setting {
+	list := append([]setting{{"enabled", "false: every call becomes the real binary", boolean(&c.Enabled)}}, policySettings(&c.Policy)...)
+	list = append(list, []setting{
+		{"presets", "whether the built-in rules are used", boolean(&c.Presets)},
+		{"presets_off", "built-in rules that are not used", texts(&c.PresetsOff, presetName)},
+		{"error_limit", "a session from which so many runs failed is not resumed; 0: no limit", integer(&c.ErrorLimit, 1000)},
+		{"context_limit", "a session that has used more of its context than this share is not resumed", share(&c.ContextLimit)},
+		{"gate_timeout", "how long a resumed run's output is held back until the tool has accepted the resume", duration(&c.GateTimeout, time.Hour)},
+		{"daily_note", "true: a day's first resumed call that you type at a terminal ends with a line on stderr", boolean(&c.DailyNote)},
+		{"prune.auto", "whether the shims start shimctl prune once a day", boolean(&c.Prune.Auto)},
+		{"prune.keep_within", "shimctl prune keeps sessions that were used within this time", duration(&c.Prune.KeepWithin, year)},
+		{"prune.keep_history", "how long the ledger keeps chains and calls; forever if unset", duration(&c.Prune.KeepHistory, 10*year)},
+		{"prune.superseded", "how long sessions stay that were continued in a copy; off: as long as others", durationOrOff(&c.Prune.Superseded, year)},
+		{"log.level", "how much is logged: info, debug or off", oneOf(&c.Log.Level, LogInfo, LogDebug, LogOff)},
+		{"doctor.ignore", "checks of shimctl doctor that are silenced", texts(&c.Doctor.Ignore, anyText)},
+		{"store.url", "where sessions are shared with other machines; nowhere if unset", storeURL(&c.Store)},
+		{"store.key_file", "a file with the key that seals what is shared", path(&c.Store.KeyFile, home)},
+		{"store.project", "the project's name, instead of the URL of the repository's origin", text(&c.Store.Project)},
+		{"store.timeout", "how long a call waits for the store before it runs at most", duration(&c.Store.Timeout, time.Hour)},
+		{"store.upload_timeout", "how long it waits after that at most", duration(&c.Store.UploadTimeout, time.Hour)},
+		{"store.finish", "wait: a call ends when its session is in the store; detach: another process uploads it", oneOf(&c.Store.Finish, FinishWait, FinishDetach)},
+	}...)
 	for _, name := range rewrite.Names {
-		list = append(list, toolSettings(name, home)...)
+		list = append(list, toolSettings(c, name, home)...)
 	}
-	return append(list, policySettings(func(c *Config) *Policy { return &c.Policy })...)
+	return list
 }
 
 // policySettings returns the keys allowed both in the file and in a rule.
-func policySettings[T any](policy func(*T) *Policy) []setting[T] {
-	return []setting[T]{
-		{"ttl", duration(year, func(t *T) *time.Duration { return &policy(t).TTL })},
-		{"max_age", duration(year, func(t *T) *time.Duration { return &policy(t).MaxAge })},
-		{"identical", oneOf(func(t *T) *Identical { return &policy(t).Identical }, IdenticalFresh, IdenticalResume)},
-		{"unrelated", oneOf(func(t *T) *Unrelated { return &policy(t).Unrelated }, UnrelatedFresh, UnrelatedResume)},
-		{"unnamed", oneOf(func(t *T) *Unnamed { return &policy(t).Unnamed }, UnnamedEvidence, UnnamedExtends, UnnamedOff)},
-		{"delta", oneOf(func(t *T) *Delta { return &policy(t).Delta }, DeltaAuto, DeltaOff)},
-		{"busy", oneOf(func(t *T) *Busy { return &policy(t).Busy }, BusyFresh, BusyFork, BusyWait)},
-		{"dearer", oneOf(func(t *T) *Dearer { return &policy(t).Dearer }, DearerFresh, DearerResume)},
-		{"cache_ttl", oneOf(func(t *T) *CacheTTL { return &policy(t).CacheTTL }, CacheTTLOff, CacheTTLAuto)},
-		{"steady_prompt", boolean(func(t *T) *bool { return &policy(t).Steady })},
-		{"rollout", share(func(t *T) *float64 { return &policy(t).Rollout })},
-		{"delta_rollout", share(func(t *T) *float64 { return &policy(t).Deltas })},
-		{"budget.calls_per_hour", integer(0, 1000, func(t *T, n int64) { policy(t).Budget.CallsPerHour = int(n) })},
-		{"budget.dollars_per_day", dollars(func(t *T) *float64 { return &policy(t).Budget.DollarsPerDay })},
-		{"budget.tokens_per_day", integer(0, 1e12, func(t *T, n int64) { policy(t).Budget.TokensPerDay = n })},
-		{"budget.tokens_per_job", integer(0, 1e12, func(t *T, n int64) { policy(t).Budget.TokensPerJob = n })},
-		{"budget.command", text(func(t *T) *string { return &policy(t).Budget.Command })},
-		{"budget.stop", boolean(func(t *T) *bool { return &policy(t).Budget.Stop })},
+func policySettings(p *Policy) []setting {
+	return []setting{
+		{"ttl", "a session idle for longer is not resumed", duration(&p.TTL, year)},
+		{"max_age", "a session that was started longer ago is not resumed", duration(&p.MaxAge, year)},
+		{"unnamed", "what a call without a name needs to be resumed: evidence, extends or off", oneOf(&p.Unnamed, UnnamedEvidence, UnnamedExtends, UnnamedOff)},
+		{"identical", "how the same prompt again is treated: fresh or resume", oneOf(&p.Identical, IdenticalFresh, IdenticalResume)},
+		{"unrelated", "how another template for a named job is treated: fresh or resume", oneOf(&p.Unrelated, UnrelatedFresh, UnrelatedResume)},
+		{"delta", "auto: a resumed session is sent only what is new, if that pays; or off", oneOf(&p.Delta, DeltaAuto, DeltaOff)},
+		{"busy", "what happens if another process uses the session: fresh, fork or wait", oneOf(&p.Busy, BusyFresh, BusyFork, BusyWait)},
+		{"dearer", "what happens to calls whose resumes cost more than fresh runs: fresh or resume", oneOf(&p.Dearer, DearerFresh, DearerResume)},
+		{"cache_ttl", "auto: the provider keeps a prompt for an hour if the pauses between calls make that cheaper; or off",
+			oneOf(&p.CacheTTL, CacheTTLOff, CacheTTLAuto)},
+		{"steady_prompt", "true: claude before 2.1.277 keeps what changes, as git's status, out of the system prompt", boolean(&p.Steady)},
+		{"rollout", "the share of chains that are resumed; the others stay fresh, to compare with", share(&p.Rollout)},
+		{"delta_rollout", "the share of chains whose resumed sessions get deltas; the others get whole prompts, to compare with", share(&p.Deltas)},
+		{"budget.calls_per_hour", "a chain that makes more calls in an hour is warned about; 0: no limit", integer(&p.Budget.CallsPerHour, 1000)},
+		{"budget.dollars_per_day", "a chain that costs as much in 24 hours is warned about; 0: no limit", decimal(&p.Budget.DollarsPerDay, 1_000_000, "")},
+		{"budget.tokens_per_day", "a chain that uses as many tokens in 24 hours, weighted by price, is warned about; 0: no limit", integer(&p.Budget.TokensPerDay, 1e12)},
+		{"budget.tokens_per_job", "the same for all of its calls", integer(&p.Budget.TokensPerJob, 1e12)},
+		{"budget.command", "sh runs it once when a chain passes such a limit", text(&p.Budget.Command)},
+		{"budget.stop", "true: further calls of such a chain fail instead", boolean(&p.Budget.Stop)},
 	}
 }
 
 const year = 365 * 24 * time.Hour
 
-func toolSettings(name, home string) []setting[Config] {
-	return []setting[Config]{
-		{"tool." + name + ".enabled", toolSetting(name, boolean(func(t *Tool) *bool { return &t.Enabled }))},
-		{"tool." + name + ".path", toolSetting(name, path(home, func(t *Tool) *string { return &t.Path }))},
-		{"tool." + name + ".unset_env", toolSetting(name, unsetEnv(func(t *Tool) *[]string { return &t.UnsetEnv }))},
+func toolSettings(c *Config, name, home string) []setting {
+	t := c.Tools[name]
+	list := []setting{
+		{"tool." + name + ".enabled", "false: calls of this tool become the real binary", boolean(&t.Enabled)},
+		{"tool." + name + ".path", "the real binary, instead of the next one on PATH", path(&t.Path, home)},
+		{"tool." + name + ".unset_env", "variables that a managed run of this tool does not get", unsetEnv(&t.UnsetEnv)},
 	}
+	for i, s := range list {
+		list[i].set = func(value any) error {
+			err := s.set(value)
+			c.Tools[name] = t
+			return err
+		}
+	}
+	return list
 }
 
-// toolSetting makes a tool's setting one of the file.
-func toolSetting(name string, v value[Tool]) value[Config] {
-	return value[Config]{v.form, func(c *Config, value any) error {
-		t := c.Tools[name]
-		err := v.set(&t, value)
-		c.Tools[name] = t
-		return err
-	}}
-}
-
-func boolean[T any](field func(*T) *bool) value[T] {
-	return value[T]{form{kind: "boolean"}, func(t *T, value any) error {
+func boolean(field *bool) value {
+	return value{form{kind: "boolean"}, func(value any) error {
 		b, ok := value.(bool)
 		if !ok {
 			return &mistake{"must be true or false, not " + kind(value), ""}
 		}
-		*field(t) = b
+		*field = b
 		return nil
-	}}
+	}, func() string { return strconv.FormatBool(*field) }}
 }
 
-func duration[T any](most time.Duration, field func(*T) *time.Duration) value[T] {
-	return value[T]{form{kind: "string", pattern: durationPattern}, func(t *T, value any) error {
+func duration(field *time.Duration, most time.Duration) value {
+	return value{form{kind: "string", pattern: durationPattern}, func(value any) error {
 		text, ok := value.(string)
 		if !ok {
 			return &mistake{"must be a duration in quotes, not " + kind(value), unitHint}
@@ -116,21 +126,21 @@ func duration[T any](most time.Duration, field func(*T) *time.Duration) value[T]
 		if d <= 0 || d > most {
 			return &mistake{fmt.Sprintf("must be more than 0s and at most %s", short(most)), ""}
 		}
-		*field(t) = d
+		*field = d
 		return nil
-	}}
+	}, func() string { return quotedIfSet(written(*field)) }}
 }
 
 // durationOrOff is duration, with "off" for 0.
-func durationOrOff[T any](most time.Duration, field func(*T) *time.Duration) value[T] {
-	v := duration(most, field)
-	return value[T]{form{kind: "string", pattern: "^off$|" + durationPattern}, func(t *T, value any) error {
+func durationOrOff(field *time.Duration, most time.Duration) value {
+	v := duration(field, most)
+	return value{form{kind: "string", pattern: "^off$|" + durationPattern}, func(value any) error {
 		if value == "off" {
-			*field(t) = 0
+			*field = 0
 			return nil
 		}
-		return v.set(t, value)
-	}}
+		return v.set(value)
+	}, func() string { return cmp.Or(v.show(), `"off"`) }}
 }
 
 const unitHint = `write a number and its unit (ms, s, m, h, d, w), as in "30m"`
@@ -138,20 +148,18 @@ const unitHint = `write a number and its unit (ms, s, m, h, d, w), as in "30m"`
 // short formats whole hours without zero minutes and seconds.
 func short(d time.Duration) string { return fmt.Sprintf("%dh", d/time.Hour) }
 
-func oneOf[T any, E ~string](field func(*T) *E, allowed ...E) value[T] {
-	return value[T]{form{kind: "string", allowed: allowed}, func(t *T, value any) error {
+func oneOf[E ~string](field *E, allowed ...E) value {
+	return value{form{kind: "string", allowed: allowed}, func(value any) error {
 		text, ok := value.(string)
 		if !ok {
 			return &mistake{"must be " + alternatives(allowed) + ", not " + kind(value), ""}
 		}
-		for _, a := range allowed {
-			if E(text) == a {
-				*field(t) = a
-				return nil
-			}
+		if !slices.Contains(allowed, E(text)) {
+			return &mistake{fmt.Sprintf("must be %s, not %q", alternatives(allowed), text), ""}
 		}
-		return &mistake{fmt.Sprintf("must be %s, not %q", alternatives(allowed), text), ""}
-	}}
+		*field = E(text)
+		return nil
+	}, func() string { return quoted(*field) }}
 }
 
 func alternatives[T ~string](allowed []T) string {
@@ -162,31 +170,26 @@ func alternatives[T ~string](allowed []T) string {
 	return strings.Join(quoted, " or ")
 }
 
-func integer[T any](least, most int64, set func(*T, int64)) value[T] {
-	return value[T]{form{kind: "integer", least: float64(least), most: float64(most)}, func(t *T, value any) error {
+// integer takes a whole number from 0 to most.
+func integer[N int | int64](field *N, most N) value {
+	return value{form{kind: "integer", most: float64(most)}, func(value any) error {
 		n, ok := value.(int64)
 		if !ok {
 			return &mistake{"must be a whole number, not " + kind(value), ""}
 		}
-		if n < least || n > most {
-			return &mistake{fmt.Sprintf("must be from %d to %d, not %d", least, most, n), ""}
+		if n < 0 || n > int64(most) {
+			return &mistake{fmt.Sprintf("must be from 0 to %d, not %d", most, n), ""}
 		}
-		set(t, n)
+		*field = N(n)
 		return nil
-	}}
+	}, func() string { return strconv.FormatInt(int64(*field), 10) }}
 }
 
-func share[T any](field func(*T) *float64) value[T] {
-	return decimal(1, "0.8 is eighty per cent", field)
-}
+func share(field *float64) value { return decimal(field, 1, "0.8 is eighty per cent") }
 
-func dollars[T any](field func(*T) *float64) value[T] {
-	return decimal(1_000_000, "", field)
-}
-
-// decimal returns the setter of a number from 0 to most.
-func decimal[T any](most float64, hint string, field func(*T) *float64) value[T] {
-	return value[T]{form{kind: "number", most: most}, func(t *T, value any) error {
+// decimal takes a number from 0 to most.
+func decimal(field *float64, most float64, hint string) value {
+	return value{form{kind: "number", most: most}, func(value any) error {
 		f, ok := value.(float64)
 		if n, whole := value.(int64); whole {
 			f, ok = float64(n), true
@@ -197,17 +200,17 @@ func decimal[T any](most float64, hint string, field func(*T) *float64) value[T]
 		if !(f >= 0 && f <= most) { // written so that nan is rejected too
 			return &mistake{fmt.Sprintf("must be from 0 to %s, not %v", number(most), value), hint}
 		}
-		*field(t) = f
+		*field = f
 		return nil
-	}}
+	}, func() string { return number(*field) }}
 }
 
 // path takes an absolute path or one that starts with ~/.
-func path[T any](home string, field func(*T) *string) value[T] {
-	return value[T]{form{kind: "string", pattern: "^(/|~/)"}, func(t *T, value any) (err error) {
-		*field(t), err = absolute(value, home)
+func path(field *string, home string) value {
+	return value{form{kind: "string", pattern: "^(/|~/)"}, func(value any) (err error) {
+		*field, err = absolute(value, home)
 		return err
-	}}
+	}, func() string { return quotedIfSet(*field) }}
 }
 
 // absolute returns the path in value, with a leading ~ replaced by home.

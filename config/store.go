@@ -147,39 +147,13 @@ func checkBucketParameters(parameters url.Values) error {
 	return nil
 }
 
-// storeSettings returns the keys of [store].
-func storeSettings(home string) []setting[Config] {
-	return []setting[Config]{
-		{"store.url", value[Config]{form{kind: "string"}, func(c *Config, value any) error {
-			text, ok := value.(string)
-			if !ok {
-				return &mistake{"must be a URL in quotes, not " + kind(value), storeHint}
-			}
-			c.Store.URL = text
-			return checkStoreURL(text)
-		}}},
-		{"store.key_file", path(home, func(c *Config) *string { return &c.Store.KeyFile })},
-		{"store.project", text(func(c *Config) *string { return &c.Store.Project })},
-		{"store.timeout", duration(time.Hour, func(c *Config) *time.Duration { return &c.Store.Timeout })},
-		{"store.upload_timeout", duration(time.Hour, func(c *Config) *time.Duration { return &c.Store.UploadTimeout })},
-		{"store.finish", oneOf(func(c *Config) *Finish { return &c.Store.Finish }, FinishWait, FinishDetach)},
-	}
-}
-
-// values returns the values of storeSettings.
-func (s Store) values() []Value {
-	unset := func(text string) string {
-		if text == "" {
-			return ""
+func storeURL(s *Store) value {
+	return value{form{kind: "string"}, func(value any) error {
+		text, ok := value.(string)
+		if !ok {
+			return &mistake{"must be a URL in quotes, not " + kind(value), storeHint}
 		}
-		return quoted(text)
-	}
-	return []Value{
-		{"store.url", unset(s.Shown()), "where sessions are shared with other machines; nowhere if unset"},
-		{"store.key_file", unset(s.KeyFile), "a file with the key that seals what is shared"},
-		{"store.project", unset(s.Project), "the project's name, instead of the URL of the repository's origin"},
-		{"store.timeout", quoted(written(s.Timeout)), "how long a call waits for the store before it runs at most"},
-		{"store.upload_timeout", quoted(written(s.UploadTimeout)), "how long it waits after that at most"},
-		{"store.finish", quoted(s.Finish), "wait: a call ends when its session is in the store; detach: another process uploads it"},
-	}
+		s.URL = text
+		return checkStoreURL(text)
+	}, func() string { return quotedIfSet(s.Shown()) }}
 }

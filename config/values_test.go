@@ -48,7 +48,7 @@ command = 'notify-send "$REPRISE_BUDGET"'
 			t.Errorf("%s is not documented", v.Key)
 		}
 	}
-	for _, s := range settings("") {
+	for _, s := range settings(&Config{}, "") {
 		if !listed[s.key] {
 			t.Errorf("%s is not listed", s.key)
 		}
