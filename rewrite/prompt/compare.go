@@ -161,10 +161,7 @@ func (p *Prompt) cutAt(first Digest) (cut *Prompt, at int) {
 	for _, b := range []*block{&above, &below} {
 		b.digest = p.digest(normal(b.text))
 	}
-	if p.cuts == nil {
-		p.cuts = map[int]*Prompt{}
-	}
-	p.cuts[from] = &Prompt{Text: p.Text, digest: p.digest, blocks: slices.Replace(slices.Clone(p.blocks), i-1, i, above, below)}
+	p.cuts[from] = newPrompt(p.Text, slices.Replace(slices.Clone(p.blocks), i-1, i, above, below), p.digest)
 	return p.cuts[from], i - 1
 }
 
@@ -181,7 +178,7 @@ func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends 
 	if base.Shape.FirstTurn < 0 || base.Shape.FirstTurn >= len(base.Blocks) {
 		return false // the conversation's start is unknown
 	}
-	lines, turns := p.conversation(), base.Blocks[base.Shape.FirstTurn:]
+	lines, turns := p.lines, base.Blocks[base.Shape.FirstTurn:]
 	first, left := len(p.blocks), len(turns)
 	for first > 0 && left > 0 { // from the end: the surrounding text may repeat its first lines
 		if first--; p.blocks[first].digest == turns[left-1] {
@@ -259,9 +256,9 @@ func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 		switch b, before := &p.blocks[i], base.Blocks[j]; {
 		case b.digest == before:
 			m.has[i] = true
-		case grow && p.grew(i, before, base.Lines[j]):
+		case grow && p.grew(b, before, base.Lines[j]):
 			m.known[i] = base.Lines[j]
-		case grow && p.answersCue(i, before, base.Lines[j]):
+		case grow && p.answersCue(b, before, base.Lines[j]):
 			m.known[i] = base.Lines[j] - 1
 		case !grow || last != i-1:
 			continue
@@ -278,52 +275,37 @@ func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 	return m
 }
 
-// A beginning is the first lines of a block. With cue, its last line ends with its colon.
-type beginning struct {
-	block, lines int
-	cue          bool
-}
-
-// begun is what is known of a beginning: its digest, and whether the block has more lines.
-type begun struct {
-	digest Digest
-	more   bool
-}
-
-// begins returns what is known of a beginning, nil if the block has none.
-func (p *Prompt) begins(at beginning) *begun {
-	known, looked := p.begun[at]
-	if looked {
-		return known
+// firstLines returns the first n lines of a block, "" if it has not as many.
+func (b *block) firstLines(n int) string {
+	if b.message != nil || n == 0 {
+		return ""
 	}
-	b := &p.blocks[at.block]
-	if lines := strings.SplitN(b.text, "\n", at.lines+1); b.message == nil && at.lines > 0 && len(lines) >= at.lines {
-		name, _, found := strings.Cut(lines[at.lines-1], ":")
-		if at.cue {
-			lines[at.lines-1] = name + ":"
+	rest, more := b.text, true
+	for range n {
+		if !more {
+			return ""
 		}
-		if found || !at.cue {
-			known = &begun{p.digest(normal(strings.Join(lines[:at.lines], "\n"))), len(lines) > at.lines}
-		}
+		_, rest, more = strings.Cut(rest, "\n")
 	}
-	if p.begun == nil {
-		p.begun = map[beginning]*begun{}
+	if more {
+		return b.text[:len(b.text)-len(rest)-1]
 	}
-	p.begun[at] = known
-	return known
+	return b.text
 }
 
 // grew reports whether a block begins with all lines of an earlier one.
-func (p *Prompt) grew(block int, before Digest, lines int) bool {
-	b := p.begins(beginning{block: block, lines: lines})
-	return b != nil && b.more && b.digest == before
+func (p *Prompt) grew(b *block, before Digest, lines int) bool {
+	text := b.firstLines(lines)
+	return text != "" && len(text) < len(b.text) && p.normalDigest(text) == before
 }
 
 // answersCue reports whether a block begins with all lines of an earlier one that ended with a name for the
 // answer, "Assistant:", and has a text behind that name.
-func (p *Prompt) answersCue(block int, before Digest, lines int) bool {
-	b := p.begins(beginning{block, lines, true})
-	return b != nil && b.digest == before
+func (p *Prompt) answersCue(b *block, before Digest, lines int) bool {
+	text := b.firstLines(lines)
+	last := strings.LastIndexByte(text, '\n') + 1
+	colon := strings.IndexByte(text[last:], ':')
+	return colon >= 0 && p.normalDigest(text[:last+colon+1]) == before
 }
 
 // emptySlots are the texts by which callers say that a place has nothing yet.
@@ -354,16 +336,6 @@ func (p *Prompt) fills(b *block, before Digest) (lines int, ok bool) {
 // places returns for each block from one on its place in base, counted from 1, and 0 for a new one. A block
 // that occurs several times in base is matched as often.
 func (p *Prompt) places(base []Digest, from int) []int {
-	if p.first == nil {
-		p.first, p.next = make(map[Digest]int, len(p.blocks)), make([]int, len(p.blocks))
-		for i := len(p.blocks) - 1; i >= 0; i-- {
-			next, ok := p.first[p.blocks[i].digest]
-			if !ok {
-				next = len(p.blocks)
-			}
-			p.first[p.blocks[i].digest], p.next[i] = i, next
-		}
-	}
 	at := make([]int, len(p.blocks)-from)
 	free := map[Digest]int{} // the first of the equal blocks that is unmatched
 	for j, digest := range base {

@@ -150,7 +150,7 @@ func countNamed(parts []Part, name Digest) (n int) {
 
 // newTurn returns what follows the session's newest answer in a conversation, unchanged.
 func (p *Prompt) newTurn(c Continuity) (string, reason.Code) {
-	lines := p.conversation()
+	lines := p.lines
 	if c.turn == 0 || lines[c.turn-1].block == lines[c.turn].block {
 		return "", reason.NoCleanCut
 	}
@@ -224,7 +224,7 @@ func (p *Prompt) standsAlone(before, added string, inside bool) bool {
 	}
 	if inside {
 		who, _, text := readLabel(strings.TrimSpace(line))
-		return len(p.sections()) == 1 && who == unknownName && strings.TrimSpace(text+below) != "" && balanced(before)
+		return len(p.parts) == 1 && who == unknownName && strings.TrimSpace(text+below) != "" && balanced(before)
 	}
 	return balanced(before)
 }
@@ -248,7 +248,7 @@ func balanced(text string) bool {
 // outline returns a delta that lists all sections in order: unchanged ones by their heading, the
 // others and the closing section whole.
 func (p *Prompt) outline(base *Shape) (string, reason.Code) {
-	parts := p.sections()
+	parts := p.parts
 	if len(parts) < 2 || len(base.Parts) == 0 || base.Parts[0].Text != p.digest(p.partText(parts[0])) || strings.Contains(p.Text, unchanged) {
 		return "", reason.NoCleanCut
 	}

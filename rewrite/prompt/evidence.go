@@ -185,7 +185,7 @@ func (p *Prompt) LineMarks() []Mark {
 		return p.marks
 	}
 	p.marks = []Mark{}
-	for _, l := range p.conversation() {
+	for _, l := range p.lines {
 		for _, text := range append(l.inner(), l.line) {
 			if plain := plainLine(text); distinctiveLine(plain) {
 				p.marks = append(p.marks, newMark(p.digest(plain)))

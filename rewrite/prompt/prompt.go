@@ -9,6 +9,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -74,22 +75,22 @@ type Prompt struct {
 	// has it: a rule requires it, or the tool acts on it anew in each turn. It may be nil.
 	Again  func(text string) bool
 	blocks []block
-	digest func(string) Digest
-	// Values computed on first use.
-	lines  []promptLine         // by conversation
-	starts []int                // by conversation: the first line of each block, and their end
-	spoken []int                // by conversation: the lines with a speaker
-	print  *Footprint           // by Footprint
-	first  map[Digest]int       // by places: the first block of each digest
-	next   []int                // by places: the next block with the same digest
-	parts  []part               // by sections
-	marks  []Mark               // by LineMarks
-	logs   map[int]bool         // by isLog
-	begun  map[beginning]*begun // by begins
-	cuts   map[int]*Prompt      // by cutAt: by the place where the line starts
+	first  map[Digest]int // the first block of each digest
+	next   []int          // the next block with the same digest
+	lines  []promptLine   // as a conversation
+	starts []int          // the first line of each block, and their end
+	spoken []int          // the lines with a speaker
+	parts  []part
+	print  Footprint
 
-	firstLines []Digest // by FirstLines
-	lineStarts []int    // by FirstLines: where these lines start
+	firstLines []Digest // of the first lines that are not blank
+	lineStarts []int    // where these lines start
+
+	digest  func(string) Digest
+	marks   []Mark            // by LineMarks
+	normals map[string]Digest // by normalDigest
+	logs    map[int]bool      // by isLog
+	cuts    map[int]*Prompt   // by cutAt: by the place where the line starts
 }
 
 // A Footprint is what the ledger stores of a prompt.
@@ -104,19 +105,44 @@ type Footprint struct {
 
 // New cuts text into blocks and digests them under key.
 func New(text string, key Key) *Prompt {
-	p := &Prompt{Text: text, digest: key.Digester()}
-	p.blocks = cutMessages(text)
-	for i := range p.blocks {
-		p.blocks[i].digest = p.digest(normal(p.blocks[i].text))
+	digest, blocks := key.Digester(), cutMessages(text)
+	for i := range blocks {
+		blocks[i].digest = digest(normal(blocks[i].text))
 	}
+	return newPrompt(text, blocks, digest)
+}
+
+func newPrompt(text string, blocks []block, digest func(string) Digest) *Prompt {
+	p := &Prompt{Text: text, blocks: blocks, digest: digest, normals: map[string]Digest{}, logs: map[int]bool{}, cuts: map[int]*Prompt{}}
+	p.first, p.next = make(map[Digest]int, len(blocks)), make([]int, len(blocks))
+	for i, b := range slices.Backward(blocks) {
+		next, ok := p.first[b.digest]
+		if !ok {
+			next = len(blocks)
+		}
+		p.first[b.digest], p.next[i] = i, next
+	}
+	p.readLines()
+	p.parts = p.sections()
+	p.print = p.footprint()
+	p.readFirstLines()
 	return p
 }
 
-// Footprint returns what the ledger stores of the prompt. Callers must not change its blocks.
-func (p *Prompt) Footprint() Footprint {
-	if p.print != nil {
-		return *p.print
+// normalDigest returns the digest of a text without its volatile parts.
+func (p *Prompt) normalDigest(text string) Digest {
+	d, known := p.normals[text]
+	if !known {
+		d = p.digest(normal(text))
+		p.normals[text] = d
 	}
+	return d
+}
+
+// Footprint returns what the ledger stores of the prompt. Callers must not change its blocks.
+func (p *Prompt) Footprint() Footprint { return p.print }
+
+func (p *Prompt) footprint() Footprint {
 	f := Footprint{Opening: p.opening(), Blocks: make([]Digest, len(p.blocks)), Lines: make([]int, len(p.blocks)), Shape: p.shape()}
 	for i := range p.blocks {
 		b := &p.blocks[i]
@@ -126,7 +152,6 @@ func (p *Prompt) Footprint() Footprint {
 	if len(p.blocks) > 0 {
 		f.First = p.digest(FirstLine(p.blocks[0].text))
 	}
-	p.print = &f
 	return f
 }
 
@@ -145,10 +170,9 @@ const maxFirstLines = 48
 
 // FirstLines returns the digests of the prompt's first lines that are not blank: an earlier prompt that
 // this one continues began with one of them.
-func (p *Prompt) FirstLines() []Digest {
-	if p.firstLines != nil {
-		return p.firstLines
-	}
+func (p *Prompt) FirstLines() []Digest { return p.firstLines }
+
+func (p *Prompt) readFirstLines() {
 	at := 0
 	for line := range strings.SplitSeq(p.Text, "\n") {
 		if len(p.firstLines) == maxFirstLines {
@@ -159,7 +183,6 @@ func (p *Prompt) FirstLines() []Digest {
 		}
 		at += len(line) + 1
 	}
-	return p.firstLines
 }
 
 // Blocks returns the text of each block, to show a prompt to the person who sent it.

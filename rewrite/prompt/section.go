@@ -38,18 +38,15 @@ type part struct {
 
 // sections cuts the prompt at its headings.
 func (p *Prompt) sections() []part {
-	if p.parts != nil {
-		return p.parts
-	}
-	p.parts = []part{{from: len(p.openingText())}}
+	parts := []part{{from: len(p.openingText())}}
 	for i := p.opening(); i < len(p.blocks); i++ {
 		if b := &p.blocks[i]; b.level > 0 {
-			p.parts[len(p.parts)-1].to = b.at
-			p.parts = append(p.parts, part{from: b.at, level: b.level, heading: strings.TrimRight(b.text, " \t\r")})
+			parts[len(parts)-1].to = b.at
+			parts = append(parts, part{from: b.at, level: b.level, heading: strings.TrimRight(b.text, " \t\r")})
 		}
 	}
-	p.parts[len(p.parts)-1].to = len(p.Text)
-	return p.parts
+	parts[len(parts)-1].to = len(p.Text)
+	return parts
 }
 
 // trimmed returns the prompt without trailing space.
@@ -61,14 +58,13 @@ func (p *Prompt) partText(s part) string { return p.Text[s.from:s.to] }
 func (p *Prompt) shape() Shape {
 	text := p.trimmed()
 	s := Shape{Size: len(text), Whole: p.digest(text), FirstTurn: -1}
-	lines := p.conversation()
-	if i := slices.IndexFunc(p.spoken, func(i int) bool { return lines[i].speaker.isTurn() }); i >= 0 {
-		s.FirstTurn = lines[p.spoken[i]].block
+	if i := slices.IndexFunc(p.spoken, func(i int) bool { return p.lines[i].speaker.isTurn() }); i >= 0 {
+		s.FirstTurn = p.lines[p.spoken[i]].block
 	}
 	s.HeadSize = p.closing()
 	s.Head, s.Tail = p.digest(text[:s.HeadSize]), p.digest(text[s.HeadSize:])
-	if parts := p.sections(); len(parts) <= maxParts {
-		for _, part := range parts {
+	if len(p.parts) <= maxParts {
+		for _, part := range p.parts {
 			s.Parts = append(s.Parts, Part{p.digest(part.heading), p.digest(p.partText(part))})
 		}
 	}
@@ -78,12 +74,11 @@ func (p *Prompt) shape() Shape {
 // closing returns where the closing section begins: the last section with its subsections, or
 // without headings the last block. It returns 0 if there is none.
 func (p *Prompt) closing() int {
-	parts := p.sections()
-	if last := len(parts) - 1; last > 0 {
-		for level := closingLevel(parts); parts[last].level > level; {
+	if last := len(p.parts) - 1; last > 0 {
+		for level := closingLevel(p.parts); p.parts[last].level > level; {
 			last--
 		}
-		return parts[last].from
+		return p.parts[last].from
 	}
 	if len(p.blocks) == 0 || p.blocks[len(p.blocks)-1].message != nil {
 		return 0

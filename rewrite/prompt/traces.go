@@ -20,12 +20,9 @@ var logLine = sync.OnceValue(func() *regexp.Regexp {
 
 // isLog reports whether a block has a line of a log or a finding.
 func (p *Prompt) isLog(block int) bool {
-	if p.logs == nil {
-		p.logs = map[int]bool{}
-	}
 	is, looked := p.logs[block]
 	if !looked {
-		is = slices.ContainsFunc(p.conversation()[p.starts[block]:p.starts[block+1]], func(l promptLine) bool { return logLine().MatchString(l.full) })
+		is = slices.ContainsFunc(p.lines[p.starts[block]:p.starts[block+1]], func(l promptLine) bool { return logLine().MatchString(l.full) })
 		p.logs[block] = is
 	}
 	return is

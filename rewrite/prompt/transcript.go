@@ -24,16 +24,13 @@ type promptLine struct {
 	named    bool
 }
 
-// conversation returns the prompt's lines with the turns that they open.
-func (p *Prompt) conversation() []promptLine {
-	if p.lines != nil {
-		return p.lines
-	}
-	lines := make([]promptLine, 0, strings.Count(p.Text, "\n"))
+// readLines reads the prompt's lines with the turns that they open.
+func (p *Prompt) readLines() {
+	p.lines = make([]promptLine, 0, strings.Count(p.Text, "\n"))
 	p.starts = make([]int, 0, len(p.blocks)+1)
 	questions, indent := false, ""
 	for i, b := range p.blocks {
-		p.starts = append(p.starts, len(lines))
+		p.starts = append(p.starts, len(p.lines))
 		text := b.text
 		if b.message != nil {
 			text = b.message.text
@@ -63,13 +60,12 @@ func (p *Prompt) conversation() []promptLine {
 			}
 			l.step, indent = step(indent, full)
 			if l.speaker != noTurn {
-				p.spoken = append(p.spoken, len(lines))
+				p.spoken = append(p.spoken, len(p.lines))
 			}
-			lines = append(lines, l)
+			p.lines = append(p.lines, l)
 		}
 	}
-	p.lines, p.starts = lines, append(p.starts, len(lines))
-	return lines
+	p.starts = append(p.starts, len(p.lines))
 }
 
 // allQuoted reports whether every line of a block is quoted as in an email.
@@ -211,7 +207,7 @@ func (h *history) isAnswer(i int) bool {
 
 // linesOf returns the indexes of the lines of the blocks that has does not mark. Of a block it leaves out as many lines as are known.
 func (p *Prompt) linesOf(has []bool, known map[int]int) (indexes []int) {
-	lines := p.conversation()
+	lines := p.lines
 	for block, had := range has {
 		for i := p.starts[block]; !had && i < p.starts[block+1]; i++ {
 			if lines[i].index >= known[block] {
@@ -233,7 +229,7 @@ func nextOf(indexes []int, i, end int) int {
 // findHistory finds the session's answers in the prompt, in order.
 func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
 	h := &history{}
-	lines := p.conversation()
+	lines := p.lines
 	inTool, slipped, tools := false, false, false // inTool: in a tool's turn that is new
 	for i := 0; i < len(lines); {
 		if len(h.spans) >= len(sent.Answers)-1 && !inTool { // the newest answer is new, or under a name
@@ -276,7 +272,7 @@ func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
 
 // checkAddedTurns examines the turns that the prompt adds to the session's answers.
 func (p *Prompt) checkAddedTurns(h *history, sent Sent, c *Continuity) {
-	lines := p.conversation()
+	lines := p.lines
 	known := map[string]bool{} // the names of the turns that the session was sent
 	for _, i := range p.spoken {
 		if l := &lines[i]; c.old(l) && (l.speaker.isTurn() || l.speaker == heading) {
@@ -300,7 +296,7 @@ func (p *Prompt) checkAddedTurns(h *history, sent Sent, c *Continuity) {
 
 // checkForeignTurns finds added turns that are neither the session's answers nor addressed to it.
 func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, sent Sent, c *Continuity) {
-	lines := p.conversation()
+	lines := p.lines
 	talks := sent.Transcript || slices.ContainsFunc(p.spoken, func(i int) bool {
 		l := &lines[i]
 		return c.old(l) && (l.speaker == assistant || l.speaker == other)
@@ -347,7 +343,7 @@ func (p *Prompt) nextAnswer(sent Sent, n, i int, c *Continuity) (foundAnswer, bo
 	if n == len(sent.Answers) {
 		return foundAnswer{}, false
 	}
-	lines := p.conversation()
+	lines := p.lines
 	at, ok := p.findAnswer(sent.Answers[n], i, c)
 	switch {
 	case !ok:
@@ -362,7 +358,7 @@ func (p *Prompt) nextAnswer(sent Sent, n, i int, c *Continuity) (foundAnswer, bo
 // findAnswer reports whether line i opens a turn that is exactly the answer, or begins the answer
 // without a name if it is long enough to be no coincidence.
 func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (foundAnswer, bool) {
-	if l := &p.conversation()[i]; l.speaker.isTurn() || l.speaker == heading {
+	if l := &p.lines[i]; l.speaker.isTurn() || l.speaker == heading {
 		first, named := i, l.text != ""
 		if !named {
 			first++
@@ -385,7 +381,7 @@ func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (foundAnswer, bool) 
 // endsTurn reports whether a turn under such a name is over before line i: another turn begins
 // there, or text that the session was sent before. Under a heading, another heading ends the turn.
 func (p *Prompt) endsTurn(i int, name *promptLine, c *Continuity) bool {
-	lines := p.conversation()
+	lines := p.lines
 	for i < len(lines) && isRule(lines[i].line) {
 		i++
 	}
@@ -447,7 +443,7 @@ func (p *Prompt) answerAt(a Answer, first int, named, tagged bool) (to int, ok b
 
 // standsAt reports whether all lines of one form of an answer follow from line first on.
 func (p *Prompt) standsAt(answer []Digest, first int, named, tagged bool) bool {
-	if len(answer) == 0 || first+len(answer) > len(p.conversation()) {
+	if len(answer) == 0 || first+len(answer) > len(p.lines) {
 		return false
 	}
 	for i, want := range answer {
