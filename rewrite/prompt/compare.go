@@ -30,18 +30,15 @@ type Continuity struct {
 	Relation reason.Code
 	// Transcript reports that the prompt is a conversation so far.
 	Transcript bool
-	// Has reports for each block of the prompt whether the session was sent it, in this order.
-	Has      []bool
-	Evidence Evidence // what the prompt shows of the session
+	Evidence   Evidence // what the prompt shows of the session
 	// BeginsAlike reports that the prompt begins with the same line as the session's first prompt.
 	BeginsAlike bool
 
-	whole bool        // the prompt repeats everything that the session was sent
-	known map[int]int // by block: how many lines of a grown block the session was sent
-	new   []int       // the lines that it was not sent
-	turn  int         // the line where the new turn starts; 0 if it cannot be sent alone
-	base  *Shape      // of the prompt that the session was sent
-	root  []Digest    // the blocks of the first prompt that it was sent whole
+	matched
+	new  []int    // the lines that the session was not sent
+	turn int      // the line where the new turn starts; 0 if it cannot be sent alone
+	base *Shape   // of the prompt that the session was sent
+	root []Digest // the blocks of the first prompt that it was sent whole
 }
 
 // old reports whether the session was sent the line.
@@ -64,37 +61,23 @@ func Compare(sent Sent, p *Prompt) Continuity {
 		if cut, at := p.cutAt(sent.RootFirst); cut != nil {
 			c := compareMatched(sent, cut, cut.match(sent.Base))
 			c.Has = slices.Delete(c.Has, at+1, at+2) // the block as it is was not sent
-			c.known = withoutBlock(c.known, at+1)
+			c.known = slices.Delete(c.known, at+1, at+2)
 			return c
 		}
 	}
 	return compareMatched(sent, p, m)
 }
 
-// withoutBlock returns how many lines of each block were known after one block was joined with the one before it.
-func withoutBlock(known map[int]int, at int) map[int]int {
-	left := map[int]int{}
-	for block, lines := range known {
-		switch {
-		case block < at:
-			left[block] = lines
-		case block > at:
-			left[block-1] = lines
-		}
-	}
-	return left
-}
-
 func compareMatched(sent Sent, p *Prompt, m matched) Continuity {
 	c := Continuity{Relation: reason.Unrelated, BeginsAlike: p.Footprint().First == sent.RootFirst, base: &sent.Base.Shape, root: sent.Root,
-		Has: m.has, known: m.known, whole: m.whole}
-	if m.whole && m.retained == len(p.blocks) && len(m.known) == 0 {
+		matched: m}
+	if m.whole && !slices.Contains(m.Has, false) {
 		c.Relation = reason.Identical
 		return c
 	}
-	c.new = p.linesOf(m.has, m.known)
-	ledIn := m.whole && !c.BeginsAlike && p.ledIn(m.has)
-	extends := ledIn || m.whole && p.sameOpening(sent.Base, m.known)
+	c.new = p.newLines(m)
+	ledIn := m.whole && !c.BeginsAlike && p.ledIn(m.Has)
+	extends := ledIn || m.whole && p.sameOpening(sent.Base, m)
 	h := p.findHistory(sent, &c)
 	c.Transcript = sent.Transcript || h.marked || h.turns
 	if h.proven && h.sameName && !h.tools {
@@ -105,7 +88,7 @@ func compareMatched(sent Sent, p *Prompt, m matched) Continuity {
 	switch {
 	case h.marked, c.Transcript && !p.historyKept(h, &c, sent.Base, extends && !ledIn):
 		c.Relation = reason.HistoryEdited
-	case m.retained == len(p.blocks) && len(m.known) == 0:
+	case m.retained == len(p.blocks) && !m.whole:
 		c.Relation = reason.BaseChanged
 	case extends && !m.filled:
 		c.Relation = reason.Extends
@@ -122,10 +105,10 @@ func compareMatched(sent Sent, p *Prompt, m matched) Continuity {
 func (p *Prompt) revises(sent Sent, c *Continuity) bool {
 	root := Footprint{Blocks: sent.Root, Opening: 1}
 	m := p.match(root)
-	if !m.whole || !p.sameOpening(root, nil) && (c.BeginsAlike || !p.ledIn(m.has)) {
+	if !m.whole || !p.sameOpening(root, m) && (c.BeginsAlike || !p.ledIn(m.Has)) {
 		return false
 	}
-	c.Evidence.sinceRoot(m.has)
+	c.Evidence.sinceRoot(m)
 	return true
 }
 
@@ -212,15 +195,16 @@ func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends 
 
 // matched is how blocks match those of a base.
 type matched struct {
-	has      []bool      // in order; a block that moved counts as new
-	known    map[int]int // by block: how many lines of a grown block were there before
-	retained int         // in any order
-	whole    bool        // all of the base, in order
-	filled   bool        // a place of the base that said that it was empty has a text
+	// Has reports for each block of the prompt whether the base has it, in this order: a block that moved counts as new.
+	Has      []bool
+	known    []int // by block: how many lines of a grown block were there before
+	retained int   // in any order
+	whole    bool  // all of the base, in order
+	filled   bool  // a place of the base that said that it was empty has a text
 }
 
-// match finds base in the prompt's blocks. If base occurs whole and in order, has marks its places;
-// otherwise has marks the most blocks that keep the order of the base.
+// match finds base in the prompt's blocks. If base occurs whole and in order, Has marks its places;
+// otherwise Has marks the most blocks that keep the order of the base.
 func (p *Prompt) match(base Footprint) matched {
 	m := p.inOrder(base, false)
 	if !m.whole && len(base.Lines) == len(base.Blocks) { // older records have no lines
@@ -234,7 +218,7 @@ func (p *Prompt) match(base Footprint) matched {
 		alike++
 	}
 	at := p.places(base.Blocks[alike:], alike)
-	m = matched{has: append(slices.Repeat([]bool{true}, alike), longestAscending(at)...), retained: alike}
+	m = matched{Has: append(slices.Repeat([]bool{true}, alike), longestAscending(at)...), known: make([]int, len(p.blocks)), retained: alike}
 	for _, j := range at {
 		if j > 0 {
 			m.retained++
@@ -246,7 +230,7 @@ func (p *Prompt) match(base Footprint) matched {
 // inOrder looks for all blocks of base in the prompt, in their order. With grow, a base block also
 // matches the beginning of a block that has more lines now.
 func (p *Prompt) inOrder(base Footprint, grow bool) matched {
-	m := matched{has: make([]bool, len(p.blocks)), known: map[int]int{}}
+	m := matched{Has: make([]bool, len(p.blocks)), known: make([]int, len(p.blocks))}
 	last := -1 // the last block that matched
 	for i := range p.blocks {
 		j := m.retained
@@ -255,7 +239,7 @@ func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 		}
 		switch b, before := &p.blocks[i], base.Blocks[j]; {
 		case b.digest == before:
-			m.has[i] = true
+			m.Has[i] = true
 		case grow && p.grew(b, before, base.Lines[j]):
 			m.known[i] = base.Lines[j]
 		case grow && p.answersCue(b, before, base.Lines[j]):
@@ -381,12 +365,12 @@ func longestAscending(numbers []int) []bool {
 
 // sameOpening reports whether the prompt begins like the base. Its last opening paragraph may have
 // grown.
-func (p *Prompt) sameOpening(base Footprint, known map[int]int) bool {
+func (p *Prompt) sameOpening(base Footprint, m matched) bool {
 	if base.Opening > min(len(p.blocks), len(base.Blocks)) {
 		return false
 	}
 	for i := range base.Opening {
-		if p.blocks[i].digest != base.Blocks[i] && known[i] == 0 {
+		if p.blocks[i].digest != base.Blocks[i] && m.known[i] == 0 {
 			return false
 		}
 	}

@@ -217,8 +217,8 @@ func (e *Evidence) Past(adds bool) string {
 }
 
 // sinceRoot has the words that count looked for in all that is new since the first prompt.
-func (e *Evidence) sinceRoot(has []bool) {
-	for _, i := range e.prompt.linesOf(has, nil) {
+func (e *Evidence) sinceRoot(m matched) {
+	for _, i := range e.prompt.newLines(m) {
 		e.since = append(e.since, &e.prompt.lines[i])
 	}
 }

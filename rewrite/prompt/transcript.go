@@ -205,12 +205,11 @@ func (h *history) isAnswer(i int) bool {
 	return false
 }
 
-// linesOf returns the indexes of the lines of the blocks that has does not mark. Of a block it leaves out as many lines as are known.
-func (p *Prompt) linesOf(has []bool, known map[int]int) (indexes []int) {
-	lines := p.lines
-	for block, had := range has {
+// newLines returns the indexes of the lines that are not those of the base.
+func (p *Prompt) newLines(m matched) (indexes []int) {
+	for block, had := range m.Has {
 		for i := p.starts[block]; !had && i < p.starts[block+1]; i++ {
-			if lines[i].index >= known[block] {
+			if p.lines[i].index >= m.known[block] {
 				indexes = append(indexes, i)
 			}
 		}
