@@ -127,16 +127,18 @@ func (f Footprint) outlined(sent Footprint) (lines int, ok bool) {
 	if len(from) == 0 || len(parts) != len(from)+1 || len(before) == 0 || before[0].Text != parts[0].Text {
 		return 0, false
 	}
-	unchanged := func(p Part) bool {
-		return slices.Contains(before, p) && countNamed(before, p.Name) == 1 && countNamed(parts, p.Name) == 1
-	}
 	from = append(from, len(f.Lines))
 	for i, p := range parts[1:] {
-		if closing := i == len(parts)-2; closing || !unchanged(p) {
+		if closing := i == len(parts)-2; closing || !isUnchanged(p, before, parts) {
 			lines += f.lines(from[i], from[i+1])
 		}
 	}
 	return lines, true
+}
+
+// isUnchanged reports whether a prompt's section was one of an earlier prompt too, under a name that no other section has.
+func isUnchanged(p Part, before, now []Part) bool {
+	return slices.Contains(before, p) && countNamed(before, p.Name) == 1 && countNamed(now, p.Name) == 1
 }
 
 func countNamed(parts []Part, name Digest) (n int) {
@@ -248,31 +250,16 @@ func balanced(text string) bool {
 // outline returns a delta that lists all sections in order: unchanged ones by their heading, the
 // others and the closing section whole.
 func (p *Prompt) outline(base *Shape) (string, reason.Code) {
-	parts := p.parts
-	if len(parts) < 2 || len(base.Parts) == 0 || base.Parts[0].Text != p.digest(p.partText(parts[0])) || strings.Contains(p.Text, unchanged) {
+	if len(p.parts) < 2 || len(base.Parts) == 0 || base.Parts[0].Text != p.named[0].Text || strings.Contains(p.Text, unchanged) {
 		return "", reason.NoCleanCut
 	}
-	if p.again(parts[0].from, parts[0].to) {
+	if p.again(p.parts[0].from, p.parts[0].to) {
 		return "", reason.SentAgain
-	}
-	given, sharesName := map[Digest]Digest{}, map[Digest]bool{}
-	for _, s := range base.Parts {
-		if _, ok := given[s.Name]; ok {
-			sharesName[s.Name] = true
-		}
-		given[s.Name] = s.Text
-	}
-	names := make([]Digest, len(parts))
-	uses := map[Digest]int{}
-	for i := range parts {
-		names[i] = p.digest(parts[i].heading)
-		uses[names[i]]++
 	}
 	var out strings.Builder
 	closing := p.closing()
-	for i := 1; i < len(parts); i++ {
-		s, name := parts[i], names[i]
-		if s.from >= closing || given[name] != p.digest(p.partText(s)) || sharesName[name] || uses[name] > 1 || p.again(s.from, s.to) {
+	for i, s := range p.parts[1:] {
+		if s.from >= closing || !isUnchanged(p.named[i+1], base.Parts, p.named) || p.again(s.from, s.to) {
 			out.WriteString(p.Text[s.from:s.to])
 		} else {
 			out.WriteString(s.heading + "\n" + unchanged + "\n\n")

@@ -37,8 +37,8 @@ type part struct {
 }
 
 // sections cuts the prompt at its headings.
-func (p *Prompt) sections() []part {
-	parts := []part{{from: len(p.openingText())}}
+func (p *Prompt) sections() (parts []part, named []Part) {
+	parts = []part{{from: len(p.openingText())}}
 	for i := p.opening(); i < len(p.blocks); i++ {
 		if b := &p.blocks[i]; b.level > 0 {
 			parts[len(parts)-1].to = b.at
@@ -46,14 +46,14 @@ func (p *Prompt) sections() []part {
 		}
 	}
 	parts[len(parts)-1].to = len(p.Text)
-	return parts
+	for _, s := range parts {
+		named = append(named, Part{p.digest(s.heading), p.digest(p.Text[s.from:s.to])})
+	}
+	return parts, named
 }
 
 // trimmed returns the prompt without trailing space.
 func (p *Prompt) trimmed() string { return strings.TrimRight(p.Text, " \t\r\n") }
-
-// partText returns a section with its heading.
-func (p *Prompt) partText(s part) string { return p.Text[s.from:s.to] }
 
 func (p *Prompt) shape() Shape {
 	text := p.trimmed()
@@ -63,10 +63,8 @@ func (p *Prompt) shape() Shape {
 	}
 	s.HeadSize = p.closing()
 	s.Head, s.Tail = p.digest(text[:s.HeadSize]), p.digest(text[s.HeadSize:])
-	if len(p.parts) <= maxParts {
-		for _, part := range p.parts {
-			s.Parts = append(s.Parts, Part{p.digest(part.heading), p.digest(p.partText(part))})
-		}
+	if len(p.named) <= maxParts {
+		s.Parts = p.named
 	}
 	return s
 }
