@@ -5,7 +5,7 @@ package config
 // builtIn returns the presets under a policy.
 func builtIn(policy Policy) []Rule {
 	unrelated := policy
-	unrelated.Unrelated = UnrelatedResume
+	unrelated.Unrelated = true
 	return []Rule{
 		{Policy: policy, Name: "steroids", Never: true, starts: []string{"# POST-CODER ORCHESTRATOR", "# POST-REVIEWER ORCHESTRATOR", "# COORDINATOR INTERVENTION"}},
 		{Policy: unrelated, Name: "steroids", tools: []string{"claude"}, starts: []string{"# TASK: "}, prompt: []*pattern{&pattern{text: "^# TASK: (?P<task>[0-9a-f]{8}) - [^\\n]*\\n(?:# [^\\n]*\\n)?\\s*You are an? (?P<role>CODER|REVIEWER)\\b"}, &pattern{text: "^[^\\n]*\\n(?:# [^\\n]*\\bRejections: (?P<attempt>\\d+)/|)"}}, roleText: []*pattern{&pattern{text: "(?s)\\n## Reviewer-Specific Custom Instructions\\n(?:(.*)\\n## Review Target\\n|(.*))"}, &pattern{text: "(?s)\\n\\*\\*Decision:\\*\\* Narrow scope [^\\n]*\\n(.*?)\\n\\*\\*Use this as advisory context"}}},

@@ -38,19 +38,19 @@ type Config struct {
 
 // Policy is what a rule may set for its calls.
 type Policy struct {
-	TTL       time.Duration // a session idle for longer is not resumed
-	MaxAge    time.Duration // a session that began longer ago is not resumed
-	Unnamed   Unnamed       // what a call without a name needs to be resumed
-	Identical Identical
-	Unrelated Unrelated
-	Delta     Delta
-	Busy      Busy
-	Dearer    Dearer
-	CacheTTL  CacheTTL
-	Steady    bool    // a tool is asked for a system prompt that does not change between calls
-	Rollout   float64 // share of the chains that are resumed, 0 to 1
-	Deltas    float64 // share of the chains whose resumed sessions are sent deltas, 0 to 1
-	Budget    Budget
+	TTL          time.Duration // a session idle for longer is not resumed
+	MaxAge       time.Duration // a session that began longer ago is not resumed
+	Unnamed      Unnamed       // what a call without a name needs to be resumed
+	ResumeSame   bool          // so is a call whose prompt the session was already sent
+	Unrelated    bool          // so is a call of a named job whose prompt is another template than the session was sent
+	WholePrompt  bool          // a resumed session is never sent only what is new
+	Busy         Busy
+	ResumeDearer bool    // calls are resumed although their rule's resumes have cost more than its fresh runs
+	KeepHour     bool    // the provider is asked to keep a prompt for an hour where the pauses between calls make that cheaper
+	Steady       bool    // a tool is asked for a system prompt that does not change between calls
+	Rollout      float64 // share of the chains that are resumed, 0 to 1
+	Deltas       float64 // share of the chains whose resumed sessions are sent deltas, 0 to 1
+	Budget       Budget
 }
 
 // Budget is what a job may use up before the user is warned, or its calls are stopped.
@@ -99,31 +99,6 @@ const (
 	UnnamedOff      Unnamed = "off"
 )
 
-// Identical is how to handle a call whose prompt the session was already sent.
-type Identical string
-
-const (
-	IdenticalFresh  Identical = "fresh"
-	IdenticalResume Identical = "resume"
-)
-
-// Unrelated is how to handle a call of a named job whose prompt is another template than the
-// session was sent.
-type Unrelated string
-
-const (
-	UnrelatedFresh  Unrelated = "fresh"
-	UnrelatedResume Unrelated = "resume"
-)
-
-// Delta is whether a resumed session is sent only what is new.
-type Delta string
-
-const (
-	DeltaAuto Delta = "auto"
-	DeltaOff  Delta = "off"
-)
-
 // Busy is how to handle a call whose session another process is using.
 type Busy string
 
@@ -131,23 +106,6 @@ const (
 	BusyFresh Busy = "fresh" // a session of its own
 	BusyFork  Busy = "fork"  // a copy of it as the last run left it if the tool can make one, else a session of its own
 	BusyWait  Busy = "wait"  // the same one, once it is free
-)
-
-// Dearer is how to handle a call whose rule's resumes have cost more than its fresh runs.
-type Dearer string
-
-const (
-	DearerFresh  Dearer = "fresh"
-	DearerResume Dearer = "resume"
-)
-
-// CacheTTL is how long the provider is asked to keep a prompt.
-type CacheTTL string
-
-// What may be asked: nothing, or an hour where the pauses between calls make that cheaper.
-const (
-	CacheTTLOff  CacheTTL = "off"
-	CacheTTLAuto CacheTTL = "auto"
 )
 
 // LogLevel is how much is written to the log.
@@ -164,17 +122,13 @@ func Default() Config {
 	c := Config{
 		Enabled: true,
 		Policy: Policy{
-			TTL:       30 * time.Minute,
-			MaxAge:    24 * time.Hour,
-			Identical: IdenticalFresh, Unnamed: UnnamedEvidence,
-			Unrelated: UnrelatedFresh,
-			Delta:     DeltaAuto,
-			Busy:      BusyFork,
-			Dearer:    DearerFresh,
-			CacheTTL:  CacheTTLOff,
-			Rollout:   1,
-			Deltas:    1,
-			Budget:    Budget{CallsPerHour: 60, DollarsPerDay: 30},
+			TTL:     30 * time.Minute,
+			MaxAge:  24 * time.Hour,
+			Unnamed: UnnamedEvidence,
+			Busy:    BusyFork,
+			Rollout: 1,
+			Deltas:  1,
+			Budget:  Budget{CallsPerHour: 60, DollarsPerDay: 30},
 		},
 		Presets:      true,
 		ErrorLimit:   3,

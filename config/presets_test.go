@@ -32,9 +32,9 @@ func TestBuiltIn(t *testing.T) {
 	var source strings.Builder
 	source.WriteString("// Code generated from presets.toml by go test ./config -update. DO NOT EDIT.\n\npackage config\n\n" +
 		"// builtIn returns the presets under a policy.\nfunc builtIn(policy Policy) []Rule {\n" +
-		"\tunrelated := policy\n\tunrelated.Unrelated = UnrelatedResume\n\treturn []Rule{\n")
+		"\tunrelated := policy\n\tunrelated.Unrelated = true\n\treturn []Rule{\n")
 	unrelated := policy
-	unrelated.Unrelated = UnrelatedResume
+	unrelated.Unrelated = true
 	for _, r := range rules {
 		switch r.Policy {
 		case policy:

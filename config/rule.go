@@ -153,7 +153,7 @@ func (m *Match) takeNames(env func(string) string) {
 // deriveRole takes a task's role from how the prompt begins if nothing names it: a name around a whole job
 // must not put one role into another's session. Numbers in that line do not count, they may be of the round.
 func (m *Match) deriveRole(s Subject) {
-	if m.Task != "" && m.Role == "" && !m.Strict && m.Unrelated != UnrelatedResume && s.Digest != nil {
+	if m.Task != "" && m.Role == "" && !m.Strict && !m.Unrelated && s.Digest != nil {
 		m.Role = prompt.RoleTextMark + s.Digest(strings.Map(withoutDigits, prompt.FirstLine(s.Prompt)))
 	}
 }

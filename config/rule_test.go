@@ -135,8 +135,8 @@ never = true
 		if got.Name != c.want {
 			t.Errorf("%s: rule %q, want %q", c.name, got.Name, c.want)
 		}
-		if got.Identical != IdenticalResume || (got.Name == "mine") != (got.TTL.Minutes() == 5) {
-			t.Errorf("%s: ttl %s, identical %s", c.name, got.TTL, got.Identical)
+		if !got.ResumeSame || (got.Name == "mine") != (got.TTL.Minutes() == 5) {
+			t.Errorf("%s: ttl %s, resumed if identical %v", c.name, got.TTL, got.ResumeSame)
 		}
 	}
 }

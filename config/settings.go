@@ -64,13 +64,13 @@ func policySettings(p *Policy) []setting {
 		{"ttl", "a session idle for longer is not resumed", duration(&p.TTL, year)},
 		{"max_age", "a session that was started longer ago is not resumed", duration(&p.MaxAge, year)},
 		{"unnamed", "what a call without a name needs to be resumed: evidence, extends or off", oneOf(&p.Unnamed, UnnamedEvidence, UnnamedExtends, UnnamedOff)},
-		{"identical", "how the same prompt again is treated: fresh or resume", oneOf(&p.Identical, IdenticalFresh, IdenticalResume)},
-		{"unrelated", "how another template for a named job is treated: fresh or resume", oneOf(&p.Unrelated, UnrelatedFresh, UnrelatedResume)},
-		{"delta", "auto: a resumed session is sent only what is new, if that pays; or off", oneOf(&p.Delta, DeltaAuto, DeltaOff)},
+		{"identical", "how the same prompt again is treated: fresh or resume", either(&p.ResumeSame, "fresh", "resume")},
+		{"unrelated", "how another template for a named job is treated: fresh or resume", either(&p.Unrelated, "fresh", "resume")},
+		{"delta", "auto: a resumed session is sent only what is new, if that pays; or off", either(&p.WholePrompt, "auto", "off")},
 		{"busy", "what happens if another process uses the session: fresh, fork or wait", oneOf(&p.Busy, BusyFresh, BusyFork, BusyWait)},
-		{"dearer", "what happens to calls whose resumes cost more than fresh runs: fresh or resume", oneOf(&p.Dearer, DearerFresh, DearerResume)},
+		{"dearer", "what happens to calls whose resumes cost more than fresh runs: fresh or resume", either(&p.ResumeDearer, "fresh", "resume")},
 		{"cache_ttl", "auto: the provider keeps a prompt for an hour if the pauses between calls make that cheaper; or off",
-			oneOf(&p.CacheTTL, CacheTTLOff, CacheTTLAuto)},
+			either(&p.KeepHour, "off", "auto")},
 		{"steady_prompt", "true: claude before 2.1.277 keeps what changes, as git's status, out of the system prompt", boolean(&p.Steady)},
 		{"rollout", "the share of chains that are resumed; the others stay fresh, to compare with", share(&p.Rollout)},
 		{"delta_rollout", "the share of chains whose resumed sessions get deltas; the others get whole prompts, to compare with", share(&p.Deltas)},
@@ -160,6 +160,18 @@ func oneOf[E ~string](field *E, allowed ...E) value {
 		*field = E(text)
 		return nil
 	}, func() string { return quoted(*field) }}
+}
+
+// either takes one of two words. The field is true for the second.
+func either(field *bool, no, yes string) value {
+	words := map[bool]string{false: no, true: yes}
+	word := words[*field]
+	v := oneOf(&word, no, yes)
+	return value{v.form, func(value any) error {
+		err := v.set(value)
+		*field = word == yes
+		return err
+	}, func() string { return quoted(words[*field]) }}
 }
 
 func alternatives[T ~string](allowed []T) string {

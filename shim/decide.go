@@ -230,7 +230,7 @@ func (c *call) matchRules() reason.Code {
 	})
 	apply(c.rule, c.config, c.record)
 	c.record.Login = c.isLoggedIn()
-	c.record.MayKeepHour = c.rule.CacheTTL == config.CacheTTLAuto && c.parsed.HourCache != ""
+	c.record.MayKeepHour = c.rule.KeepHour && c.parsed.HourCache != ""
 	c.record.Limits.Stop = c.record.Limits.Stop && c.talk == nil // an SDK may wait for more than a refusal has
 	c.record.Limits.WholePrompt = c.record.Limits.WholePrompt || c.parsed.KeepPrompt
 	if c.rule.Busy == config.BusyFork && !c.isShared() {
@@ -291,12 +291,12 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 		ErrorLimit: c.ErrorLimit, ContextShare: c.ContextLimit,
 		MinBase: minBase, MinEvident: minEvident, UnknownWindow: UnknownWindow,
 		Unnamed:      decide.Unnamed(m.Unnamed),
-		ResumeSame:   m.Identical == config.IdenticalResume,
-		Unrelated:    m.Unrelated == config.UnrelatedResume,
-		WholePrompt:  m.Delta == config.DeltaOff,
+		ResumeSame:   m.ResumeSame,
+		Unrelated:    m.Unrelated,
+		WholePrompt:  m.WholePrompt,
 		HoldOut:      1 - m.Rollout,
 		WholeOut:     1 - m.Deltas,
-		ResumeDearer: m.Dearer == config.DearerResume,
+		ResumeDearer: m.ResumeDearer,
 		Budget:       Budget(m.Budget),
 		Stop:         m.Budget.Stop,
 	}

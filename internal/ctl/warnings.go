@@ -113,7 +113,7 @@ func dearerWarnings(a *app.App, c config.Config, meters []ledger.MeterRow) []war
 	var warnings []warning
 	for _, m := range meters {
 		p, ok := m.Prices(now)
-		if !ok || !p.Suspended(now) || why.RulePolicy(c, m.Rule).Dearer == config.DearerResume {
+		if !ok || !p.Suspended(now) || why.RulePolicy(c, m.Rule).ResumeDearer {
 			continue
 		}
 		whose := m.Tool

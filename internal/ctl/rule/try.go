@@ -227,8 +227,8 @@ func named(tool string, m config.Match, p *prompt.Prompt) replay.Naming {
 
 // naming returns the policy for calls that a rule names.
 func naming(p config.Policy) replay.Naming {
-	return replay.Naming{ResumeSame: p.Identical == config.IdenticalResume, Unrelated: p.Unrelated == config.UnrelatedResume,
-		WholePrompt: p.Delta == config.DeltaOff, TTL: decide.Millis(p.TTL.Milliseconds()), MaxAge: decide.Millis(p.MaxAge.Milliseconds())}
+	return replay.Naming{ResumeSame: p.ResumeSame, Unrelated: p.Unrelated,
+		WholePrompt: p.WholePrompt, TTL: decide.Millis(p.TTL.Milliseconds()), MaxAge: decide.Millis(p.MaxAge.Milliseconds())}
 }
 
 // add counts a call that the rule takes.

@@ -78,7 +78,7 @@ func Advise(cfg config.Config, d Decided) view.AdviceReport {
 		adviseUnrelated(&report, RulePolicy(cfg, d.Rule), d)
 	case d.Reason == reason.Identical && !named && d.Bytes > 0 && d.Bytes < shim.LeastIdentical:
 		report.Advice = fmt.Sprintf("The prompt is too short for that without a name, under %d bytes: name the task and the role too. %s", shim.LeastIdentical, report.Advice)
-		if report.Command = report.Command + " && " + reason.NameTask; RulePolicy(cfg, d.Rule).Identical == config.IdenticalResume {
+		if report.Command = report.Command + " && " + reason.NameTask; RulePolicy(cfg, d.Rule).ResumeSame {
 			report.Command = reason.NameTask
 		}
 	case d.Reason == reason.FirstCall || d.Reason == reason.NewJob:
@@ -107,7 +107,7 @@ func resetChain(chain int64) string { return fmt.Sprintf("shimctl reset --yes %d
 func adviseUnrelated(report *view.AdviceReport, policy config.Policy, d Decided) {
 	report.Advice += ". If all calls of the name are one job's, whatever their prompts, have them resumed, and end the sessions there are: the next call is fresh, those after it are resumed"
 	report.Set(`unrelated = "resume"`)
-	if report.Command += " && " + resetChain(d.Chain); policy.Unrelated == config.UnrelatedResume {
+	if report.Command += " && " + resetChain(d.Chain); policy.Unrelated {
 		report.Command = resetChain(d.Chain)
 	}
 }

@@ -101,7 +101,7 @@ func TestAdviceThatIsTaken(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	taken := before
-	taken.Identical = config.IdenticalResume
+	taken.ResumeSame = true
 	if got := Advise(taken, Decided{Reason: reason.Identical, Made: true}); got.Command != "" || got.Setting != "" || !strings.HasSuffix(got.Advice, `. The configuration has identical = "resume" now`) {
 		t.Errorf("taken: %+v", got)
 	}
@@ -113,7 +113,7 @@ func TestAdviceThatIsTaken(t *testing.T) {
 	}
 	ruled := before
 	ruled.Rules = []config.Rule{{Name: "a", Policy: before.Policy}}
-	ruled.Rules[0].Identical, ruled.Rules[0].TTL = config.IdenticalFresh, 1
+	ruled.Rules[0].ResumeSame, ruled.Rules[0].TTL = false, 1
 	if got := Advise(ruled, Decided{Reason: reason.Identical, Rule: "a"}); got.Command != "" || got.Setting == "" {
 		t.Errorf("of a rule: %+v", got)
 	}
