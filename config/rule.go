@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode"
 
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
@@ -154,15 +153,8 @@ func (m *Match) takeNames(env func(string) string) {
 // must not put one role into another's session. Numbers in that line do not count, they may be of the round.
 func (m *Match) deriveRole(s Subject) {
 	if m.Task != "" && m.Role == "" && !m.Strict && !m.Unrelated && s.Digest != nil {
-		m.Role = prompt.RoleTextMark + s.Digest(strings.Map(withoutDigits, prompt.FirstLine(s.Prompt)))
+		m.Role = prompt.RoleTextMark + s.Digest(prompt.WithoutDigits(prompt.FirstLine(s.Prompt)))
 	}
-}
-
-func withoutDigits(r rune) rune {
-	if unicode.IsDigit(r) {
-		return -1
-	}
-	return r
 }
 
 func (r *Rule) variablesSet(env func(string) string) bool {

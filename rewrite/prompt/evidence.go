@@ -69,9 +69,9 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 	}
 	for _, i := range c.new {
 		switch l := &p.lines[i]; {
-		case h.isAnswer(i), own[p.lineDigest(i)], p.showsInline(i, own):
+		case h.isAnswer(i), own[p.digestsOf(i).line], p.showsInline(i, own):
 			e.Own = e.Own || e.Answer > 0 && p.callsOwn(i, own)
-			e.alone = e.alone || own[p.lineDigest(i)]
+			e.alone = e.alone || own[p.digestsOf(i).line]
 		default:
 			e.new = append(e.new, l)
 			if e.Shown == "" && p.namesAnswer(i) && !speaksOf(l.line, sent.Others) {
@@ -89,7 +89,7 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 func (p *Prompt) callsOwn(i int, own map[Digest]bool) bool {
 	l := &p.lines[i]
 	before := l.line
-	if own[p.lineDigest(i)] || own[p.digest(listItem(l.line))] {
+	if own[p.digestsOf(i).line] || own[p.digest(listItem(l.line))] {
 		if i == 0 {
 			return false
 		}
@@ -123,7 +123,7 @@ func speaksOf(line string, roles []string) bool {
 
 // showsInline reports whether line i shows a line of an answer behind a name or a sign of a list.
 func (p *Prompt) showsInline(i int, own map[Digest]bool) bool {
-	return len(own) > 0 && slices.ContainsFunc(p.quoted(i), func(d Digest) bool { return own[d] })
+	return len(own) > 0 && slices.ContainsFunc(p.digestsOf(i).quoted, func(d Digest) bool { return own[d] })
 }
 
 // listItem returns a line without the signs of a list or quotation before it.
@@ -158,10 +158,16 @@ type NewLine struct {
 // New returns the new lines that no prompt has by chance, without those of the session's own answer.
 func (e *Evidence) New() (lines []NewLine) {
 	for _, l := range e.new {
-		for _, text := range append(l.inner(), l.line) {
-			if plain := plainLine(text); distinctiveLine(plain) {
-				lines = append(lines, NewLine{text, newMark(e.prompt.digest(plain))})
-			}
+		lines = append(lines, e.prompt.distinctive(l)...)
+	}
+	return lines
+}
+
+// distinctive returns the line, and what it may quote, as far as no prompt has it by chance.
+func (p *Prompt) distinctive(l *promptLine) (lines []NewLine) {
+	for _, text := range append(l.inner(), l.line) {
+		if plain := plainLine(text); distinctiveLine(plain) {
+			lines = append(lines, NewLine{text, newMark(p.digest(plain))})
 		}
 	}
 	return lines
@@ -170,11 +176,7 @@ func (e *Evidence) New() (lines []NewLine) {
 // NewFiles returns the files that new lines name.
 func (e *Evidence) NewFiles() (marks []Mark) {
 	for _, l := range e.new {
-		for name := range names(l.line) {
-			if isFile(name) {
-				marks = append(marks, newMark(e.prompt.digest(name)))
-			}
-		}
+		marks = append(marks, e.prompt.fileMarks(l.line)...)
 	}
 	return marks
 }
@@ -185,20 +187,20 @@ func (p *Prompt) LineMarks() []Mark {
 		return p.marks
 	}
 	p.marks = []Mark{}
-	for _, l := range p.lines {
-		for _, text := range append(l.inner(), l.line) {
-			if plain := plainLine(text); distinctiveLine(plain) {
-				p.marks = append(p.marks, newMark(p.digest(plain)))
-			}
+	for i := range p.lines {
+		for _, line := range p.distinctive(&p.lines[i]) {
+			p.marks = append(p.marks, line.Mark)
 		}
 	}
 	return p.marks
 }
 
 // Marks returns what LineMarks returns, and the marks of the files that the prompt names.
-func (p *Prompt) Marks() []Mark {
-	marks := slices.Clone(p.LineMarks())
-	for name := range names(p.Text) {
+func (p *Prompt) Marks() []Mark { return append(slices.Clone(p.LineMarks()), p.fileMarks(p.Text)...) }
+
+// fileMarks returns the marks of the files that a text names.
+func (p *Prompt) fileMarks(text string) (marks []Mark) {
+	for name := range names(text) {
 		if isFile(name) {
 			marks = append(marks, newMark(p.digest(name)))
 		}

@@ -24,16 +24,19 @@ func (p *Prompt) Given(c Continuity) Digest {
 		}
 		digest := b.digest
 		if b.level > 0 {
-			digest = p.digest(strings.Map(withoutNumbers, normal(b.text)))
+			digest = p.digest(WithoutDigits(normal(b.text)))
 		}
 		added.Write(digest[:])
 	}
 	return p.digest(added.String())
 }
 
-func withoutNumbers(r rune) rune {
-	if unicode.IsDigit(r) {
-		return -1
-	}
-	return r
+// WithoutDigits returns a text without its digits, which may count rounds.
+func WithoutDigits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, text)
 }

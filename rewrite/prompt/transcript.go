@@ -8,20 +8,17 @@ import (
 
 // promptLine is a line of a prompt that is not blank, as a line of a conversation.
 type promptLine struct {
-	block    int // its block
-	index    int // its index within the block
-	speaker  speaker
-	label    string // the name over a turn that the line opens, in lower case without digits
-	full     string // the line as written
-	line     string // the line without surrounding space
-	text     string // the line without the speaker's name
-	step     string // how its indentation differs from the previous line's
-	digest   Digest // of line, once digested is set
-	digested bool
-	stepped  Digest   // by steppedDigest
-	quotes   []Digest // of what the line may quote, by quoted
-	names    bool     // it is a name over an answer: by namesAnswer, once named is set
-	named    bool
+	block   int // its block
+	index   int // its index within the block
+	speaker speaker
+	label   string       // the name over a turn that the line opens, in lower case without digits
+	full    string       // the line as written
+	line    string       // the line without surrounding space
+	text    string       // the line without the speaker's name
+	step    string       // how its indentation differs from the previous line's
+	digests *lineDigests // by digestsOf
+	names   bool         // it is a name over an answer: by namesAnswer, once named is set
+	named   bool
 }
 
 // readLines reads the prompt's lines with the turns that they open.
@@ -138,25 +135,25 @@ func stepped(step, line string) string {
 	return "\x00" + step + "\x00" + line
 }
 
-// lineDigest returns the digest of line i of the conversation, whatever its indentation.
-func (p *Prompt) lineDigest(i int) Digest {
-	l := &p.lines[i]
-	if !l.digested {
-		l.digest, l.digested = p.digest(l.line), true
-	}
-	return l.digest
+// lineDigests are the digests of a line: whatever its indentation, with its step, and of what it may quote.
+type lineDigests struct {
+	line, stepped Digest
+	quoted        []Digest
 }
 
-// quoted returns the digests of what line i may quote.
-func (p *Prompt) quoted(i int) []Digest {
+func (p *Prompt) digestsOf(i int) *lineDigests {
 	l := &p.lines[i]
-	if l.quotes == nil {
-		l.quotes = []Digest{}
+	if l.digests == nil {
+		line := p.digest(l.line)
+		l.digests = &lineDigests{line: line, stepped: line}
+		if l.step != "" {
+			l.digests.stepped = p.digest(stepped(l.step, l.line))
+		}
 		for _, text := range l.inner() {
-			l.quotes = append(l.quotes, p.digest(text))
+			l.digests.quoted = append(l.digests.quoted, p.digest(text))
 		}
 	}
-	return l.quotes
+	return l.digests
 }
 
 // namesAnswer reports whether line i is a name over an answer.
@@ -166,15 +163,6 @@ func (p *Prompt) namesAnswer(i int) bool {
 		l.names, l.named = namesAnswer(l.line), true
 	}
 	return l.names
-}
-
-// steppedDigest returns the digest of line i with its step of indentation.
-func (p *Prompt) steppedDigest(i int) Digest {
-	l := &p.lines[i]
-	if l.stepped == (Digest{}) {
-		l.stepped = p.digest(stepped(l.step, l.line))
-	}
-	return l.stepped
 }
 
 // history is what a prompt shows of a session's answers.
@@ -457,7 +445,7 @@ func (p *Prompt) standsAt(answer []Digest, first int, named, tagged bool) bool {
 // its step of indentation, without the tag that ends its turn.
 func (p *Prompt) shownDigest(i int, first, named, tagged bool) Digest {
 	if first && !named && !tagged {
-		return p.lineDigest(i)
+		return p.digestsOf(i).line
 	}
 	l := &p.lines[i]
 	text := l.line
@@ -490,11 +478,10 @@ func (p *Prompt) countShown(a Answer, c *Continuity) (found int) {
 	}
 	for _, i := range c.new {
 		l := &p.lines[i]
-		note(p.lineDigest(i))
-		if l.step != "" {
-			note(p.steppedDigest(i))
-		}
-		for _, digest := range p.quoted(i) {
+		digests := p.digestsOf(i)
+		note(digests.line)
+		note(digests.stepped)
+		for _, digest := range digests.quoted {
 			note(digest)
 		}
 		if len(a.Lines) != 1 {
