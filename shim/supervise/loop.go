@@ -37,6 +37,7 @@ type events struct {
 	unfollowed chan struct{}    // closed when the watcher has reported all data
 	written    chan struct{}    // closed when the writers have written everything
 	timeout    <-chan time.Time // the gate timeout, nil while it does not run
+	overdue    <-chan time.Time // fires when a retired scout has not ended in time
 	beats      <-chan time.Time // the next beat, nil before a terminating signal
 	writers    []*writer
 	writing    sync.WaitGroup
@@ -66,6 +67,7 @@ func (a *Attempt) supervise() Status {
 	sweep := a.nextSweep(time.Since(started))
 	late := a.Input.relay.start()
 	for !a.over() {
+		tool, frame := a.nextFrame()
 		select {
 		case p := <-a.pieces:
 			a.takePiece(p)
@@ -83,8 +85,9 @@ func (a *Attempt) supervise() Status {
 			a.checkTool()
 		case line, open := <-a.frames():
 			a.takeFrame(line, open)
-		case <-a.fed():
-		case <-a.overdue():
+		case tool <- frame:
+			a.Input.Talk.writer.sent()
+		case <-a.overdue:
 			a.process.end()
 		case <-a.timeout:
 			a.release()
