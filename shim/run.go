@@ -154,16 +154,15 @@ func (c *call) runPlan(plan rewrite.Plan) (*supervise.Attempt, supervise.Status,
 		a.Stream, a.Pinned = c.tool.Stream(c.parsed, plan, c.ticket.Totals), c.pin
 	}
 	if id := c.resumed(plan); id != "" {
-		if s := c.sweeper(id); s != nil {
-			a.Sweeper = s
-			s.Sweep()
-			defer s.Sweep()
+		if a.Sweep = c.sweeper(id); a.Sweep != nil {
+			a.Sweep()
+			defer a.Sweep()
 		}
 	} else if c.parsed.Mode == rewrite.Observe {
 		// If the caller has asked for the latest session, only the run shows which one that is.
 		defer func() {
-			if id := a.Stream.Seen().ID; id != "" {
-				c.sweeper(id).Sweep()
+			if sweep := c.sweeper(a.Stream.Seen().ID); sweep != nil {
+				sweep()
 			}
 		}()
 	}

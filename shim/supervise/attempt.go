@@ -25,7 +25,7 @@ type Attempt struct {
 	Tool    rewrite.Tool
 	Input   Input
 	Signals *Inbox                   // signals to forward to the tool
-	Sweeper Sweeper                  // for a resumed run; nil if the tool leaves no orphan files
+	Sweep   func()                   // removes what the tool leaves beside a resumed session's file; nil if it leaves nothing
 	Pinned  func(id string, pid int) // called once, when the session's ID is known; nil afterwards
 	// FinishEarly is called when the turns of a conversation are over, maybe before the tool has ended.
 	FinishEarly func(turns []Turn, plan rewrite.Plan)
@@ -67,13 +67,6 @@ func (a *Attempt) Undelivered() error { return a.stdout.failed }
 
 // Close ends the process that watches for signals to the whole group. It is called once the run's end is recorded.
 func (a *Attempt) Close() { a.process.witness.Close() }
-
-// A Sweeper removes what a tool leaves beside a resumed session's file.
-type Sweeper interface {
-	Sweep()
-	// Next returns the time until the next sweep, at a time since the tool's start.
-	Next(since time.Duration) time.Duration
-}
 
 // A runState says what happens to the tool's output.
 type runState int

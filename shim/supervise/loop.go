@@ -320,14 +320,27 @@ func (a *Attempt) checkCaller() {
 // nextSweep removes orphan files and returns the time of the next sweep, nil for none. Once
 // the session's ID is known the tool writes no more of them.
 func (a *Attempt) nextSweep(since time.Duration) <-chan time.Time {
-	if a.Sweeper == nil {
+	if a.Sweep == nil {
 		return nil
 	}
-	a.Sweeper.Sweep()
+	a.Sweep()
 	if a.named() {
 		return nil
 	}
-	return time.After(a.Sweeper.Next(since))
+	return time.After(sweepPause(since))
+}
+
+// The time between two sweeps is a share of the time since the tool's start, within these
+// bounds. The first ones are close to each other, since any other start of the tool may find
+// the file too.
+const (
+	sweepOften  = 20 * time.Millisecond
+	sweepSeldom = time.Second
+	sweepShare  = 50 // the time since the start is divided by it
+)
+
+func sweepPause(since time.Duration) time.Duration {
+	return min(max(since/sweepShare, sweepOften), sweepSeldom)
 }
 
 // leaveOpen starts a process that goes on copying the stream to the caller, if processes that
