@@ -191,18 +191,20 @@ func readSome(fd int, buffer []byte) (n int, err error) {
 // readable waits until a descriptor has data or is at its end, and reports whether it is. A
 // negative wait has no limit.
 func readable(fd int, wait time.Duration) (bool, error) {
+	n, err := poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, wait)
+	return n > 0, err
+}
+
+// poll waits until some descriptors are ready, and returns how many are. A negative wait has no limit.
+func poll(fds []unix.PollFd, wait time.Duration) (n int, err error) {
 	ms := -1
 	if wait >= 0 {
 		ms = int(wait.Milliseconds())
 	}
-	for {
-		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		n, err := unix.Poll(fds, ms)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		return n > 0, err
+	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+		n, err = unix.Poll(fds, ms)
 	}
+	return n, err
 }
 
 // textFile returns an unnamed file that contains text. If no file can hold it, textFile returns a

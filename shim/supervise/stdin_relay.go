@@ -104,17 +104,9 @@ func (r *relay) run() {
 
 // wait waits for data or the end of stdin. It returns false if the relay is stopped.
 func (r *relay) wait() bool {
-	for {
-		fds := []unix.PollFd{{Fd: int32(r.from), Events: unix.POLLIN}, {Fd: int32(r.stopped.Fd()), Events: unix.POLLIN}}
-		_, err := unix.Poll(fds, -1)
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil || fds[1].Revents != 0:
-			return false
-		case fds[0].Revents != 0:
-			return true
-		}
-	}
+	fds := []unix.PollFd{{Fd: int32(r.from), Events: unix.POLLIN}, {Fd: int32(r.stopped.Fd()), Events: unix.POLLIN}}
+	_, err := poll(fds, -1)
+	return err == nil && fds[1].Revents == 0
 }
 
 // stop stops the relay. It reads no more of the caller's stdin.
