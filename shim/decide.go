@@ -127,11 +127,18 @@ func (c *call) begin() (err error) {
 	for {
 		now := c.env.Now()
 		c.record.Wait, c.record.WaitForRecord = now.Before(until), c.talk != nil && c.parsed.Copies && now.Before(recorded)
-		book := c.book()
-		if err = c.beginIn(book); !errors.Is(err, ledger.ErrHeld) {
+		err = c.inBook(func(book ledger.Book) (err error) {
+			if c.isShared() {
+				c.awaitFinished()
+			}
+			c.record.Unshared = c.whyUnshared()
+			c.decision, c.ticket, err = ledger.Begin(book, c.record)
+			return err
+		})
+		if !errors.Is(err, ledger.ErrHeld) {
 			return err
 		}
-		if book != ledger.Book(c.ledger) {
+		if c.isShared() {
 			time.Sleep(sharedPause)
 		}
 		time.Sleep(busyPause)
@@ -139,30 +146,18 @@ func (c *call) begin() (err error) {
 	}
 }
 
-// beginIn has a book decide and record the call. Without the store the call is fresh.
-func (c *call) beginIn(book ledger.Book) (err error) {
-	c.freshWithoutStore()
-	if book != ledger.Book(c.ledger) {
-		c.awaitFinished()
+// inBook calls use with the call's book, and if the store fails, again with the ledger: then the call is fresh.
+func (c *call) inBook(use func(ledger.Book) error) error {
+	book := c.book()
+	if c.shared != nil && c.shared.err != nil && !c.staysHere() {
+		c.record.Fresh = reason.StoreUnavailable
 	}
-	c.record.Unshared = c.whyUnshared()
-	c.decision, c.ticket, err = ledger.Begin(book, c.record)
+	err := use(book)
 	if err == nil || errors.Is(err, ledger.ErrHeld) || book == ledger.Book(c.ledger) {
 		return err
 	}
 	c.leaveStore(err)
-	return c.beginIn(c.ledger)
-}
-
-// previewIn returns the decision that beginIn would have a book make.
-func (c *call) previewIn(book ledger.Book) (decide.Decision, []decide.ChainFacts, error) {
-	c.freshWithoutStore()
-	d, chains, err := book.Preview(c.record)
-	if err == nil || book == ledger.Book(c.ledger) {
-		return d, chains, err
-	}
-	c.leaveStore(err)
-	return c.previewIn(c.ledger)
+	return c.inBook(use)
 }
 
 // mostOpened is more than the number of descriptors that are opened once stdin is being read. Without

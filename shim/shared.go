@@ -131,13 +131,6 @@ func (c *call) leaveStore(err error) {
 	}
 }
 
-// freshWithoutStore makes the call fresh if its store cannot be used.
-func (c *call) freshWithoutStore() {
-	if c.shared != nil && c.shared.err != nil && !c.staysHere() {
-		c.record.Fresh = reason.StoreUnavailable
-	}
-}
-
 // restore brings the files of the session that the call resumes from the store. It returns why the
 // resume must be abandoned, "" if it need not be.
 func (c *call) restore() reason.Code {
