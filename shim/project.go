@@ -4,13 +4,15 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
+
+	"reprise/config"
 )
 
-// project returns the name of the project that a directory belongs to: the configured one, or the
+// ProjectName returns the name that a directory's project has in a store: the configured one, or the
 // URL of its repository's origin, "" if there is none. A clone of a local directory has none.
-func project(dir, configured string) string {
-	if configured != "" {
-		return configured
+func ProjectName(dir string, s config.Store) string {
+	if s.Project != "" {
+		return s.Project
 	}
 	repo, err := findRepository(dir)
 	if err != nil {
