@@ -20,6 +20,7 @@ func TestProjectOf(t *testing.T) {
 		"git+ssh://git@host.org/org/repo":                 "host.org/org/repo",
 		"git://host.org/org/repo.git?x=y#z":               "host.org/org/repo",
 		"[git@host.org:2222]:org/repo":                    "host.org/org/repo",
+		"[git@::1]:org/repo":                              "::1/org/repo",
 		"git@[::1]:org/repo":                              "::1/org/repo",
 		"ssh://[::1]:22/org/repo":                         "::1/org/repo",
 		"https://host.org/Group/sub/Repo.git":             "host.org/Group/sub/Repo",
