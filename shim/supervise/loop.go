@@ -200,8 +200,8 @@ func (a *Attempt) handleSignal(sig os.Signal) {
 
 // resize gives the shim's terminals the size of the caller's, and reports whether one of them changed.
 func (a *Attempt) resize() (changed bool) {
-	for _, l := range a.links {
-		changed = l.resize() || changed
+	for _, t := range a.taps {
+		changed = t.resize() || changed
 	}
 	return changed
 }
@@ -352,10 +352,10 @@ func (a *Attempt) leaveOpen(t *tap) {
 	if a.Plan.ReexecsSelf && t.to == a.stdout && a.Stream.MaxLine() == 0 {
 		return // the tool's own child writes in another format than the caller's
 	}
-	if HungUp(int(t.file.Fd())) && (a.state == stateAbandoned || t.waiting() == 0) {
+	if HungUp(int(t.ours.Fd())) && (a.state == stateAbandoned || t.waiting() == 0) {
 		return
 	}
-	if err := front.Copy(t.file.Fd(), t.to.fd); err != nil {
+	if err := front.Copy(t.ours.Fd(), t.to.fd); err != nil {
 		a.Fault("go on copying output", fmt.Errorf("fork: %w", err))
 	}
 }
