@@ -19,9 +19,6 @@ import (
 // the ignored and the blocked ones in hex, the path and the tool's arguments.
 const StartName = C.REPRISE_START
 
-// Ignored reports whether the caller has started the shim with a signal ignored.
-func Ignored(sig syscall.Signal) bool { return C.inherit_ignored(C.int(sig)) != 0 }
-
 // Signals returns the signals that the caller ignores and blocks. Bit 0 is signal 1.
 func Signals() (ignored, blocked uint64) {
 	var i, b C.ulonglong
@@ -43,15 +40,9 @@ func Restore() {
 // the PID, or -1.
 func Witness(report uintptr) int { return int(C.inherit_witness(C.int(report))) }
 
-// Feed starts a process that writes data to a descriptor, and then what it reads from another one.
+// Feed starts a process that writes data to a descriptor, and then what it reads from another one. It outlives this one.
 func Feed(data string, from, to uintptr) error {
-	return errno(C.inherit_feeder((*C.char)(unsafe.Pointer(unsafe.StringData(data))), C.size_t(len(data)), C.int(from), C.int(to)))
-}
-
-// Copy starts a process that copies one descriptor to another until the end.
-func Copy(from uintptr, to int) error { return errno(C.inherit_copier(C.int(from), C.int(to))) }
-
-func errno(n C.int) error {
+	n := C.inherit_feeder((*C.char)(unsafe.Pointer(unsafe.StringData(data))), C.size_t(len(data)), C.int(from), C.int(to))
 	if n == 0 {
 		return nil
 	}
