@@ -84,7 +84,7 @@ func (c *call) decide() reason.Code {
 	if c.parsed.Mode == rewrite.Observe {
 		return "" // the caller manages the session
 	}
-	if c.repeats() {
+	if repeats(c.real, c.name, c.env.path(), c.skip) {
 		return reason.Repeating
 	}
 	why := c.readPrompt()

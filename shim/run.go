@@ -84,8 +84,7 @@ func (c *call) run() int {
 	if err != nil {
 		// The tool did not start. The attempt to become it will fail with the error that the
 		// caller knows.
-		c.fault("start the tool", err)
-		return c.passthrough(reason.Fault)
+		return c.passthrough(c.fault("start the tool", err))
 	}
 	c.finish(a, st)
 	c.startPrune()
@@ -205,8 +204,7 @@ func (c *call) observe() int {
 	if c.ticket == nil {
 		t, err := c.ledger.Observe(c.record, c.parsed.Reason, c.parsed.SessionID, len(plan.Prompt))
 		if err != nil {
-			c.fault("record call", err)
-			return c.passthrough(reason.Fault)
+			return c.passthrough(c.fault("record call", err))
 		}
 		c.ticket = t
 	} else {
@@ -217,8 +215,7 @@ func (c *call) observe() int {
 	c.parsed.Format = rewrite.StreamJSON // the output is shown as it is in any format
 	a, st, err := c.runPlan(plan)
 	if err != nil {
-		c.fault("start the tool", err)
-		return c.passthrough(reason.Fault)
+		return c.passthrough(c.fault("start the tool", err))
 	}
 	c.finish(a, st)
 	return a.Shown(st).Leave()

@@ -169,7 +169,9 @@ func (a *Attempt) readStdout(t *tap) {
 	t.take = func(b *buffer) {
 		shown := lines.next(b)
 		a.pass(b)
-		a.show(shown, b)
+		a.write(a.stderr, []byte(a.Stream.TakeStderr()), b)
+		a.write(a.stdout, shown, b)
+		a.updateGate()
 	}
 }
 
@@ -271,13 +273,6 @@ func (a *Attempt) write(to *sink, data []byte, from *buffer) {
 	if a.state != stateRefusing {
 		to.write(data, from)
 	}
-}
-
-// show writes what the stream has rendered, and updates the gate.
-func (a *Attempt) show(rendered []byte, from *buffer) {
-	a.write(a.stderr, []byte(a.Stream.TakeStderr()), from)
-	a.write(a.stdout, rendered, from)
-	a.updateGate()
 }
 
 // named reports whether the tool has named its session.
