@@ -178,9 +178,6 @@ func (c *call) readPrompt() reason.Code {
 	}
 	stdin, why, err := supervise.Stage(c.env.Stdin, c.parsed.Stdin, silence)
 	c.stdin, c.parsed.Silent = stdin, stdin.Silent
-	if stdin.Silent {
-		c.stdin = &supervise.Relayed{From: c.env.Stdin}
-	}
 	switch {
 	case err != nil:
 		return c.fault("read stdin", err)

@@ -128,7 +128,7 @@ func TestConversationIsHandedOn(t *testing.T) {
 // What a relay held is handed on, with the rest.
 func TestLateStdinIsHandedOn(t *testing.T) {
 	r, _ := pipeWith(t, " and more", false)
-	s := &Relayed{From: r}
+	s := &Staged{From: r, Silent: true, more: true}
 	if f, err := s.HandOn(); f != nil || err != nil {
 		t.Errorf("%v, %v", f, err)
 	}
