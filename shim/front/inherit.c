@@ -40,12 +40,6 @@ __attribute__((constructor)) static void inherit_record(void) {
 // inherit_closed reports whether a descriptor from 0 to 2 was closed when the shim was started.
 int inherit_closed(int fd) { return fd >= 0 && fd < 3 && closed[fd]; }
 
-// inherit_close closes these descriptors again, before an exec.
-void inherit_close(void) {
-	for (int fd = 0; fd < 3; fd++)
-		if (closed[fd]) close(fd);
-}
-
 // inherit_signals returns the signals that the caller ignores and blocks. Bit 0 is signal 1.
 void inherit_signals(unsigned long long *all_ignored, unsigned long long *blocked) {
 	*all_ignored = *blocked = 0;
@@ -55,11 +49,13 @@ void inherit_signals(unsigned long long *all_ignored, unsigned long long *blocke
 	}
 }
 
-// inherit_ignore ignores and blocks the same signals again, before an exec in this thread.
-void inherit_ignore(void) {
+// inherit_restore ignores and blocks the same signals and closes the same descriptors again, before an exec in this thread.
+void inherit_restore(void) {
 	for (int sig = 1; sig < NSIG; sig++)
 		if (ignored[sig]) signal(sig, SIG_IGN);
 	pthread_sigmask(SIG_SETMASK, &mask, 0);
+	for (int fd = 0; fd < 3; fd++)
+		if (closed[fd]) close(fd);
 }
 
 static sigset_t block_all(void) {

@@ -31,10 +31,7 @@ func Signals() (ignored, blocked uint64) {
 func Closed(fd uintptr) bool { return C.inherit_closed(C.int(fd)) != 0 }
 
 // Restore ignores and blocks the caller's signals again, and closes what it had closed, in this thread and before an exec.
-func Restore() {
-	C.inherit_ignore()
-	C.inherit_close()
-}
+func Restore() { C.inherit_restore() }
 
 // Witness starts this program as the witness of signals to the process group, which reports on the descriptor. It returns
 // the PID, or -1.
