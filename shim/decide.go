@@ -21,18 +21,16 @@ import (
 // one and that of the model is not known.
 const UnknownWindow = 200_000
 
-// minBase is how long, in bytes, the prompt of an unnamed job must be to identify it.
-const minBase = 200
-
-// LeastIdentical is how long, in bytes, the repeated prompt of an unnamed job must be for identical = "resume" to apply.
-const LeastIdentical = minBase
+// LeastIdentical is how long, in bytes, the prompt of an unnamed job must be to identify it, so also for identical = "resume"
+// to apply to a repeated one.
+const LeastIdentical = 200
 
 // minEvident is the same if there is evidence that the call continues the job.
 const minEvident = 24
 
 // LeastBase returns how long, in bytes, the prompt of a job that nothing names must be for a later call to continue it.
 func LeastBase(p config.Policy) int {
-	return decide.Limits{MinBase: minBase, MinEvident: minEvident, Unnamed: decide.Unnamed(p.Unnamed)}.LeastBase()
+	return decide.Limits{MinBase: LeastIdentical, MinEvident: minEvident, Unnamed: decide.Unnamed(p.Unnamed)}.LeastBase()
 }
 
 // key opens the ledger and fills in the parts of the chain's key that need no prompt: tool,
@@ -281,7 +279,7 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Limits = decide.Limits{
 		TTL: decide.Millis(m.TTL.Milliseconds()), MaxAge: decide.Millis(m.MaxAge.Milliseconds()),
 		ErrorLimit: c.ErrorLimit, ContextShare: c.ContextLimit,
-		MinBase: minBase, MinEvident: minEvident, UnknownWindow: UnknownWindow,
+		MinBase: LeastIdentical, MinEvident: minEvident, UnknownWindow: UnknownWindow,
 		Unnamed:      decide.Unnamed(m.Unnamed),
 		ResumeSame:   m.Identical == config.IdenticalResume,
 		Unrelated:    m.Unrelated == config.UnrelatedResume,
