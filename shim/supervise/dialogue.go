@@ -2,7 +2,6 @@ package supervise
 
 import (
 	"bytes"
-	"os"
 	"slices"
 	"time"
 
@@ -17,8 +16,6 @@ const scoutPatience = 2 * time.Second
 type Dialogue struct {
 	*Conversation
 	writer *frameWriter
-	tool   *os.File // the tool's end of its stdin, closed once the tool has started
-	input  []byte   // the first input
 
 	// scout decides on a run that was started before the first message: it is called with that
 	// message's arrival and reports whether the run continues. nil for other runs.
@@ -61,8 +58,7 @@ func (a *Attempt) converse() {
 		return
 	}
 	a.Input.Talk.begin()
-	a.Input.Talk.tool.Close()
-	a.Input.Talk.writer.add(a.Input.Talk.input)
+	a.Input.File.Close()
 	for _, f := range a.Input.Talk.frames {
 		a.Input.Talk.note(f)
 	}
