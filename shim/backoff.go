@@ -67,13 +67,14 @@ func (c *call) storeDown(s config.Store, now time.Time) bool {
 
 // noteStoreDown notes that the store has failed.
 func (c *call) noteStoreDown(s config.Store, now time.Time, why error) {
-	if err := c.writeStoreFailure(StoreFailure{Store: s.Shown(), When: now.Round(0), Why: withoutSecrets(why.Error(), s)}); err != nil {
+	if err := c.writeStoreFailure(StoreFailure{Store: s.Shown(), When: now.Round(0), Why: StoreError(why, s)}); err != nil {
 		c.log.fault("note the store's failure", err)
 	}
 }
 
-// withoutSecrets removes a store's URL and key from what an engine says.
-func withoutSecrets(text string, s config.Store) string {
+// StoreError returns what is wrong with a store, without its URL and key.
+func StoreError(err error, s config.Store) string {
+	text := err.Error()
 	for _, secret := range []string{s.URL, s.Key} {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "...")

@@ -163,9 +163,6 @@ func becomesTool(line []byte) bool {
 	return exec != nil && !passesOn().Match(exec[1]) && bytes.Count(exec[1], []byte("(")) <= bytes.Count(exec[1], []byte(")"))
 }
 
-// repeats reports whether the real binary may run the tool several times.
-func (c *call) repeats() bool { return repeats(c.real, c.name, c.env.path(), c.skip) }
-
 // managers are the programs that version managers start under a tool's name, to run the version of the tool that they choose.
 var managers = map[string]string{"mise": "mise", "volta-shim": "volta"}
 

@@ -21,18 +21,16 @@ import (
 // one and that of the model is not known.
 const UnknownWindow = 200_000
 
-// minBase is how long, in bytes, the prompt of an unnamed job must be to identify it.
-const minBase = 200
-
-// LeastIdentical is how long, in bytes, the repeated prompt of an unnamed job must be for identical = "resume" to apply.
-const LeastIdentical = minBase
+// LeastIdentical is how long, in bytes, the prompt of an unnamed job must be to identify it, so also for identical = "resume"
+// to apply to a repeated one.
+const LeastIdentical = 200
 
 // minEvident is the same if there is evidence that the call continues the job.
 const minEvident = 24
 
 // LeastBase returns how long, in bytes, the prompt of a job that nothing names must be for a later call to continue it.
 func LeastBase(p config.Policy) int {
-	return decide.Limits{MinBase: minBase, MinEvident: minEvident, Unnamed: decide.Unnamed(p.Unnamed)}.LeastBase()
+	return decide.Limits{MinBase: LeastIdentical, MinEvident: minEvident, Unnamed: decide.Unnamed(p.Unnamed)}.LeastBase()
 }
 
 // key opens the ledger and fills in the parts of the chain's key that need no prompt: tool,
@@ -84,7 +82,7 @@ func (c *call) decide() reason.Code {
 	if c.parsed.Mode == rewrite.Observe {
 		return "" // the caller manages the session
 	}
-	if c.repeats() {
+	if repeats(c.real, c.name, c.env.path(), c.skip) {
 		return reason.Repeating
 	}
 	why := c.readPrompt()
@@ -127,11 +125,18 @@ func (c *call) begin() (err error) {
 	for {
 		now := c.env.Now()
 		c.record.Wait, c.record.WaitForRecord = now.Before(until), c.talk != nil && c.parsed.Copies && now.Before(recorded)
-		book := c.book()
-		if err = c.beginIn(book); !errors.Is(err, ledger.ErrHeld) {
+		err = c.inBook(func(book ledger.Book) (err error) {
+			if c.isShared() {
+				c.awaitFinished()
+			}
+			c.record.Unshared = c.whyUnshared()
+			c.decision, c.ticket, err = ledger.Begin(book, c.record)
+			return err
+		})
+		if !errors.Is(err, ledger.ErrHeld) {
 			return err
 		}
-		if book != ledger.Book(c.ledger) {
+		if c.isShared() {
 			time.Sleep(sharedPause)
 		}
 		time.Sleep(busyPause)
@@ -139,30 +144,18 @@ func (c *call) begin() (err error) {
 	}
 }
 
-// beginIn has a book decide and record the call. Without the store the call is fresh.
-func (c *call) beginIn(book ledger.Book) (err error) {
-	c.freshWithoutStore()
-	if book != ledger.Book(c.ledger) {
-		c.awaitFinished()
+// inBook calls use with the call's book, and if the store fails, again with the ledger: then the call is fresh.
+func (c *call) inBook(use func(ledger.Book) error) error {
+	book := c.book()
+	if c.shared != nil && c.shared.err != nil && !c.staysHere() {
+		c.record.Fresh = reason.StoreUnavailable
 	}
-	c.record.Unshared = c.whyUnshared()
-	c.decision, c.ticket, err = ledger.Begin(book, c.record)
+	err := use(book)
 	if err == nil || errors.Is(err, ledger.ErrHeld) || book == ledger.Book(c.ledger) {
 		return err
 	}
 	c.leaveStore(err)
-	return c.beginIn(c.ledger)
-}
-
-// previewIn returns the decision that beginIn would have a book make.
-func (c *call) previewIn(book ledger.Book) (decide.Decision, []decide.ChainFacts, error) {
-	c.freshWithoutStore()
-	d, chains, err := book.Preview(c.record)
-	if err == nil || book == ledger.Book(c.ledger) {
-		return d, chains, err
-	}
-	c.leaveStore(err)
-	return c.previewIn(c.ledger)
+	return c.inBook(use)
 }
 
 // mostOpened is more than the number of descriptors that are opened once stdin is being read. Without
@@ -183,9 +176,6 @@ func (c *call) readPrompt() reason.Code {
 	}
 	stdin, why, err := supervise.Stage(c.env.Stdin, c.parsed.Stdin, silence)
 	c.stdin, c.parsed.Silent = stdin, stdin.Silent
-	if stdin.Silent {
-		c.stdin = &supervise.Relayed{From: c.env.Stdin}
-	}
 	switch {
 	case err != nil:
 		return c.fault("read stdin", err)
@@ -289,7 +279,7 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Limits = decide.Limits{
 		TTL: decide.Millis(m.TTL.Milliseconds()), MaxAge: decide.Millis(m.MaxAge.Milliseconds()),
 		ErrorLimit: c.ErrorLimit, ContextShare: c.ContextLimit,
-		MinBase: minBase, MinEvident: minEvident, UnknownWindow: UnknownWindow,
+		MinBase: LeastIdentical, MinEvident: minEvident, UnknownWindow: UnknownWindow,
 		Unnamed:      decide.Unnamed(m.Unnamed),
 		ResumeSame:   m.ResumeSame,
 		Unrelated:    m.Unrelated,

@@ -90,7 +90,7 @@ budget = { calls_per_hour = 5, dollars_per_day = 1.5, stop = true }
 		t.Fatal(err)
 	}
 	plain := decide.Limits{TTL: 7_200_000, MaxAge: 86_400_000, ErrorLimit: 5, ContextShare: 0.8,
-		MinBase: minBase, MinEvident: minEvident, Unnamed: decide.UnnamedEvidence, UnknownWindow: UnknownWindow,
+		MinBase: LeastIdentical, MinEvident: minEvident, Unnamed: decide.UnnamedEvidence, UnknownWindow: UnknownWindow,
 		Budget: decide.Budget{CallsPerHour: 60, NanoPerDay: 30_000_000_000}}
 	ruled := plain
 	ruled.Budget, ruled.Stop = decide.Budget{CallsPerHour: 5, NanoPerDay: 1_500_000_000}, true

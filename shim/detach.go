@@ -83,7 +83,7 @@ func (c *call) detach(u *fleet.Unfinished) error {
 	}
 	_, err = file.Write(u.Encode())
 	if err = errors.Join(err, file.Close()); err == nil {
-		err = c.startShimctl(FinishCommand, file.Name())
+		err = startShimctl(c.env.Environ, FinishCommand, file.Name())
 	}
 	if err != nil {
 		return fmt.Errorf("leave the store to another process: %w", errors.Join(err, os.Remove(file.Name())))
@@ -93,10 +93,7 @@ func (c *call) detach(u *fleet.Unfinished) error {
 
 // startShimctl starts a command of shimctl that has a session of its own and none of the caller's
 // streams, so that nothing waits for it.
-func (c *call) startShimctl(args ...string) error { return c.startShimctlIn(c.env.Environ, args...) }
-
-// startShimctlIn is startShimctl with another environment.
-func (c *call) startShimctlIn(environ []string, args ...string) error {
+func startShimctl(environ []string, args ...string) error {
 	cmd := exec.Command(filepath.Join(filepath.Dir(executablePath()), "shimctl"), args...)
 	cmd.Env, cmd.Dir = environ, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

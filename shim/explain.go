@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"reprise/fleet"
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
@@ -120,8 +121,12 @@ func (c *call) explain() Explanation {
 	if reason := c.readPrompt(); reason != "" {
 		return pass(reason)
 	}
-	d, chains, err := c.previewIn(c.book())
-	if err != nil {
+	var d decide.Decision
+	var chains []decide.ChainFacts
+	if err := c.inBook(func(book ledger.Book) (err error) {
+		d, chains, err = book.Preview(c.record)
+		return err
+	}); err != nil {
 		return pass(c.fault("read chains", err))
 	}
 	return c.explainDecision(d, nearest(d, chains))

@@ -122,20 +122,17 @@ func isAbsent(err error) bool {
 // larger than max bytes, it returns an identification of its present state instead.
 func (c *call) fileContent(path string, max int64) (content string, present bool) {
 	info, err := c.stat(path)
-	if info == nil {
-		return "", err != nil && !isAbsent(err)
-	}
-	if err == nil && !info.IsDir() {
-		text, err := readRegular(path, max)
-		if err == nil {
-			return "content " + text, true
-		}
-	}
 	switch {
+	case info == nil:
+		return "", !isAbsent(err)
 	case info.IsDir():
 		return "", false
 	case !info.Mode().IsRegular():
 		return c.unique(), true
+	case err == nil:
+		if text, err := readRegular(path, max); err == nil {
+			return "content " + text, true
+		}
 	}
 	return "file " + identity(info), true
 }

@@ -174,13 +174,13 @@ func (d directories) exists(dir string) bool {
 // paths returns the paths that a Watch refers to. Files need not exist; patterns are expanded.
 func (d directories) paths(w rewrite.Watch, cwd string) []string {
 	if filepath.IsAbs(w.Path) {
-		return expand("/", strings.Split(w.Path[1:], "/"))
+		return expand("/", w.Path)
 	}
 	var paths []string
-	elements := strings.Split(w.Path, "/")
+	first, _, deeper := strings.Cut(w.Path, "/")
 	for dir := cwd; ; dir = filepath.Dir(dir) {
-		if len(elements) == 1 || d.exists(filepath.Join(dir, elements[0])) {
-			paths = append(paths, expand(dir, elements)...)
+		if !deeper || d.exists(filepath.Join(dir, first)) {
+			paths = append(paths, expand(dir, w.Path)...)
 		}
 		if !w.Above || dir == filepath.Dir(dir) {
 			return paths
@@ -188,26 +188,11 @@ func (d directories) paths(w rewrite.Watch, cwd string) []string {
 	}
 }
 
-// expand returns the paths below a directory that match a path's elements. Each element may
-// contain one *.
-func expand(dir string, elements []string) []string {
-	at := slices.IndexFunc(elements, func(e string) bool { return strings.Contains(e, "*") })
-	if at < 0 {
-		return []string{filepath.Join(dir, filepath.Join(elements...))}
+// expand returns the paths below a directory that match a path. Only * is a wildcard.
+func expand(dir, path string) []string {
+	if !strings.Contains(path, "*") {
+		return []string{filepath.Join(dir, path)}
 	}
-	dir = filepath.Join(dir, filepath.Join(elements[:at]...))
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	before, after, _ := strings.Cut(elements[at], "*")
-	var paths []string
-	for _, e := range entries {
-		if name := e.Name(); len(name) >= len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after) {
-			if paths = append(paths, expand(filepath.Join(dir, name), elements[at+1:])...); len(paths) >= maxWatched {
-				break
-			}
-		}
-	}
-	return paths
+	found := matches(filepath.Join(rewrite.Literal(dir), strings.ReplaceAll(rewrite.Literal(path), `\*`, "*")))
+	return found[:min(len(found), maxWatched)]
 }

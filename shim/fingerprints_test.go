@@ -62,7 +62,7 @@ func write(t testing.TB, path, text string) {
 // Every file that claude reads by itself counts, and is named.
 func TestWatchedFilesCount(t *testing.T) {
 	l, home, root := memoryLedger(t), t.TempDir(), t.TempDir()
-	dir := filepath.Join(root, "project")
+	dir := filepath.Join(root, "proj[e]ct")
 	write(t, filepath.Join(dir, "x"), "")
 	names := func() (names []string) {
 		c := guarded(t, l, dir, home)

@@ -81,8 +81,9 @@ func (r repository) head(environ []string) (branch, commit string) {
 	case !onBranch:
 		return "", commitID(head)
 	case branch == "refs/heads/.invalid": // the "reftable" format, which only git reads
-		branch = r.askReferences(environ, r.dir, "symbolic-ref", "-q", "HEAD")
-		return branch, commitID(r.askReferences(environ, r.common, "rev-parse", "-q", "--verify", branch))
+		branch, _ = r.askReferences(environ, r.dir, "symbolic-ref", "-q", "HEAD") // without it there is none
+		commit, _ = r.askReferences(environ, r.common, "rev-parse", "-q", "--verify", branch)
+		return branch, commitID(commit)
 	case !fs.ValidPath(branch):
 		return branch, ""
 	}

@@ -29,7 +29,6 @@ import (
 // log writes nothing, nor does one whose file cannot be opened. Several goroutines may use it.
 type log struct {
 	path   string
-	max    int64
 	debug  bool
 	tool   string
 	now    func() time.Time
@@ -49,7 +48,7 @@ func (l *log) line(level zerolog.Level) *zerolog.Event {
 func (l *log) open() {
 	zerolog.ErrorHandler = func(error) {} // the default writes to the caller's stderr
 	l.logger = zerolog.Nop()
-	if f, err := openLogFile(l.path, l.max); err == nil {
+	if f, err := openLogFile(l.path, maxLog); err == nil {
 		l.logger = zerolog.New(f).With().Str("tool", l.tool).Int("pid", os.Getpid()).Logger()
 	}
 }
@@ -176,7 +175,7 @@ func newLog(path string, settings config.Log, tool string, now func() time.Time)
 	if settings.Level == config.LogOff {
 		return &log{}
 	}
-	return &log{path: path, max: maxLog, debug: settings.Level == config.LogDebug, tool: tool, now: now}
+	return &log{path: path, debug: settings.Level == config.LogDebug, tool: tool, now: now}
 }
 
 // ForgetInLog overwrites the lines that mention a chain, in the log at path and in the older one

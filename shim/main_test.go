@@ -10,7 +10,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	toolbox.StartAnew(front.Ignored)
+	ignored, _ := front.Signals()
+	toolbox.StartAnew(ignored)
 	gitTimeout = time.Minute // what git answers is tested, also on a busy machine
 	os.Exit(m.Run())
 }

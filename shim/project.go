@@ -4,13 +4,15 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
+
+	"reprise/config"
 )
 
-// project returns the name of the project that a directory belongs to: the configured one, or the
+// ProjectName returns the name that a directory's project has in a store: the configured one, or the
 // URL of its repository's origin, "" if there is none. A clone of a local directory has none.
-func project(dir, configured string) string {
-	if configured != "" {
-		return configured
+func ProjectName(dir string, s config.Store) string {
+	if s.Project != "" {
+		return s.Project
 	}
 	repo, err := findRepository(dir)
 	if err != nil {
@@ -22,48 +24,33 @@ func project(dir, configured string) string {
 // projectOf returns what all URLs of one remote repository have in common, host and path, "" for a
 // local one. Ports are left out: the same repository has other ones for SSH and HTTPS.
 func projectOf(remote string) string {
-	host, path := cutRemote(remote)
-	if at := strings.LastIndexByte(host, '@'); at >= 0 {
-		host = host[at+1:]
-	}
-	host = strings.ToLower(withoutPort(host))
-	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
-	path = strings.TrimSuffix(strings.Join(parts, "/"), ".git")
+	at := parseRemote(remote)
+	host := strings.ToLower(at.Hostname())
+	parts := strings.FieldsFunc(at.Path, func(r rune) bool { return r == '/' })
+	path := strings.TrimSuffix(strings.Join(parts, "/"), ".git")
 	if host == "" || path == "" || strings.ContainsFunc(host+path, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return ""
 	}
 	return host + "/" + path
 }
 
-// cutRemote returns the parts of a URL or of an address in scp's form, empty ones for a local path.
-func cutRemote(remote string) (host, path string) {
+// parseRemote parses a URL or an address in scp's form. It returns an empty URL for a local path.
+func parseRemote(remote string) *url.URL {
 	if strings.Contains(remote, "://") {
-		at, err := url.Parse(remote)
-		if err != nil || at.Scheme == "file" {
-			return "", ""
+		if at, err := url.Parse(remote); err == nil && at.Scheme != "file" {
+			return at
 		}
-		return at.Host, at.Path
-	}
-	if at := strings.IndexByte(remote, '['); at >= 0 && !strings.ContainsAny(remote[:at], ":/") {
-		host, path, _ = strings.Cut(remote[at+1:], "]:")
-		return "[" + host[strings.LastIndexByte(host, '@')+1:] + "]", path
+		return &url.URL{}
 	}
 	host, path, found := strings.Cut(remote, ":")
-	if !found || strings.Contains(host, "/") || strings.HasPrefix(path, ":") { // "x::y" is another program's
-		return "", ""
-	}
-	return host, path
-}
-
-// withoutPort removes a port. An address in brackets may contain colons of its own.
-func withoutPort(host string) string {
-	if inner, bracketed := strings.CutPrefix(host, "["); bracketed {
-		inner, _, _ = strings.Cut(inner, "]")
-		if strings.Count(inner, ":") > 1 {
-			return inner
+	if at := strings.IndexByte(remote, '['); at >= 0 && !strings.ContainsAny(remote[:at], ":/") {
+		host, path, found = strings.Cut(remote[at+1:], "]:")
+		if host = host[strings.LastIndexByte(host, '@')+1:]; strings.Count(host, ":") > 1 {
+			host = "[" + host + "]" // an address, as url.URL has it
 		}
-		host = inner
 	}
-	name, _, _ := strings.Cut(host, ":")
-	return name
+	if !found || strings.Contains(host, "/") || strings.HasPrefix(path, ":") { // "x::y" is another program's
+		return &url.URL{}
+	}
+	return &url.URL{Host: host[strings.LastIndexByte(host, '@')+1:], Path: path}
 }

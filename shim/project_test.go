@@ -2,6 +2,8 @@ package shim
 
 import (
 	"testing"
+
+	"reprise/config"
 )
 
 func TestProjectOf(t *testing.T) {
@@ -18,6 +20,7 @@ func TestProjectOf(t *testing.T) {
 		"git+ssh://git@host.org/org/repo":                 "host.org/org/repo",
 		"git://host.org/org/repo.git?x=y#z":               "host.org/org/repo",
 		"[git@host.org:2222]:org/repo":                    "host.org/org/repo",
+		"[git@::1]:org/repo":                              "::1/org/repo",
 		"git@[::1]:org/repo":                              "::1/org/repo",
 		"ssh://[::1]:22/org/repo":                         "::1/org/repo",
 		"https://host.org/Group/sub/Repo.git":             "host.org/Group/sub/Repo",
@@ -44,22 +47,22 @@ func TestProjectOf(t *testing.T) {
 
 func TestProject(t *testing.T) {
 	dir := newRepository(t)
-	if got := project(dir, ""); got != "" {
+	if got := ProjectName(dir, config.Store{}); got != "" {
 		t.Errorf("without a remote repository: %q", got)
 	}
 	gitIn(t, dir, "remote", "add", "upstream", "https://host.org/other/repo")
-	if got := project(dir, ""); got != "" {
+	if got := ProjectName(dir, config.Store{}); got != "" {
 		t.Errorf("without an origin: %q", got)
 	}
 	gitIn(t, dir, "remote", "add", "origin", "https://token@host.org/org/repo.git")
 	gitIn(t, dir, "config", "url.https://mirror.org/.insteadOf", "https://token@host.org/")
-	if got := project(dir, ""); got != "host.org/org/repo" {
+	if got := ProjectName(dir, config.Store{}); got != "host.org/org/repo" {
 		t.Errorf("origin: %q", got)
 	}
-	if got := project(dir, "mine"); got != "mine" {
+	if got := ProjectName(dir, config.Store{Project: "mine"}); got != "mine" {
 		t.Errorf("configured: %q", got)
 	}
-	if got := project(t.TempDir(), ""); got != "" {
+	if got := ProjectName(t.TempDir(), config.Store{}); got != "" {
 		t.Errorf("without a repository: %q", got)
 	}
 }

@@ -33,7 +33,7 @@ func (c *call) startPrune() {
 	if !due {
 		return
 	}
-	if err := c.startShimctl(args...); err != nil {
+	if err := startShimctl(c.env.Environ, args...); err != nil {
 		c.log.fault("start prune", err)
 	}
 }

@@ -25,14 +25,9 @@ var (
 	errLoop     = errors.New("loop")
 )
 
-// resolve finds the real binary. See front.Find.
-func resolve(name, configured, path string, skip string) (target, error) {
-	return found(front.Find(name, configured, path, skip))
-}
-
-// resolveBehind finds the next binary after those that were tried. See front.FindBehind.
-func resolveBehind(name, configured, path string, tried string) (target, error) {
-	return found(front.FindBehind(name, configured, path, tried))
+// resolve finds the real binary among the files that are not in skip. See front.Find.
+func resolve(name, configured, path, skip string) (target, error) {
+	return found(front.Find(name, configured, path, skip, false))
 }
 
 func found(path, id string, ok bool) (target, error) {
@@ -56,15 +51,12 @@ func (c *call) target() (target, error) {
 	if c.guard.Hops() >= front.MaxHops {
 		return target{}, errLoop
 	}
-	find := resolveBehind
-	if c.preview {
-		find = resolve // what is skipped are shims, not what was tried
-	}
 	configured := c.config.Tools[c.name].Path
 	if c.startedByNpx() { // with a binary of its own choice, first on PATH
 		configured = ""
 	}
-	t, err := find(c.name, configured, c.env.path(), c.skip)
+	again := !c.preview // there, what is skipped are shims, not what was tried
+	t, err := found(front.Find(c.name, configured, c.env.path(), c.skip, again))
 	if err == nil {
 		c.real = t
 	}

@@ -80,7 +80,7 @@ func TestResolve(t *testing.T) {
 		real: root + "/other/tool", real + "," + front.Identify("other/tool"): root + "/other/tool",
 		front.Identify("other/tool") + "," + real: root + "/real/tool",
 	} {
-		got, err := resolveBehind("tool", "", root+"/ours:"+root+"/real:"+root+"/other", front.ReadGuard("7:1:"+tried, 7, front.Self()).Skip())
+		got, err := found(front.Find("tool", "", root+"/ours:"+root+"/real:"+root+"/other", front.ReadGuard("7:1:"+tried, 7, front.Self()).Skip(), true))
 		if got.path != want {
 			t.Errorf("behind %s: %q, %v; want %q", tried, got.path, err, want)
 		}

@@ -84,8 +84,7 @@ func (c *call) run() int {
 	if err != nil {
 		// The tool did not start. The attempt to become it will fail with the error that the
 		// caller knows.
-		c.fault("start the tool", err)
-		return c.passthrough(reason.Fault)
+		return c.passthrough(c.fault("start the tool", err))
 	}
 	c.finish(a, st)
 	c.startPrune()
@@ -154,16 +153,15 @@ func (c *call) runPlan(plan rewrite.Plan) (*supervise.Attempt, supervise.Status,
 		a.Stream, a.Pinned = c.tool.Stream(c.parsed, plan, c.ticket.Totals), c.pin
 	}
 	if id := c.resumed(plan); id != "" {
-		if s := c.sweeper(id); s != nil {
-			a.Sweeper = s
-			s.Sweep()
-			defer s.Sweep()
+		if a.Sweep = c.sweeper(id); a.Sweep != nil {
+			a.Sweep()
+			defer a.Sweep()
 		}
 	} else if c.parsed.Mode == rewrite.Observe {
 		// If the caller has asked for the latest session, only the run shows which one that is.
 		defer func() {
-			if id := a.Stream.Seen().ID; id != "" {
-				c.sweeper(id).Sweep()
+			if sweep := c.sweeper(a.Stream.Seen().ID); sweep != nil {
+				sweep()
 			}
 		}()
 	}
@@ -206,8 +204,7 @@ func (c *call) observe() int {
 	if c.ticket == nil {
 		t, err := c.ledger.Observe(c.record, c.parsed.Reason, c.parsed.SessionID, len(plan.Prompt))
 		if err != nil {
-			c.fault("record call", err)
-			return c.passthrough(reason.Fault)
+			return c.passthrough(c.fault("record call", err))
 		}
 		c.ticket = t
 	} else {
@@ -218,8 +215,7 @@ func (c *call) observe() int {
 	c.parsed.Format = rewrite.StreamJSON // the output is shown as it is in any format
 	a, st, err := c.runPlan(plan)
 	if err != nil {
-		c.fault("start the tool", err)
-		return c.passthrough(reason.Fault)
+		return c.passthrough(c.fault("start the tool", err))
 	}
 	c.finish(a, st)
 	return a.Shown(st).Leave()

@@ -20,8 +20,7 @@ func (c *call) scout() int {
 	a, st, err := c.runPlan(c.tool.Plan(c.parsed, rewrite.ToFresh("")))
 	switch {
 	case err != nil:
-		c.fault("start the tool", err)
-		return c.passthrough(reason.Fault)
+		return c.passthrough(c.fault("start the tool", err))
 	case a.Input.Talk.Retired && a.Stopped == 0:
 		a.Close()
 		return c.run()

@@ -144,31 +144,25 @@ func (s *scratch) remove() { _ = os.RemoveAll(s.at) } // only a full or read-onl
 
 // ask runs a git command on the repository's objects, which only reads. It may name them by their IDs only.
 func (r repository) ask(environ []string, args ...string) (string, error) {
+	return r.askReferences(environ, "", args...)
+}
+
+// askReferences runs a git command that may also name references that are kept in a directory of the repository, "" for
+// none.
+func (r repository) askReferences(environ []string, dir string, args ...string) (string, error) {
 	s, err := r.newScratch(environ)
 	if err != nil {
 		return "", err
 	}
 	defer s.remove()
+	if dir != "" {
+		if err := s.showReferences(dir); err != nil {
+			return "", err
+		}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
 	defer cancel()
 	return s.ask(ctx, args...)
-}
-
-// askReferences runs a git command that only reads the references of a directory of the repository, and returns "" if
-// it fails.
-func (r repository) askReferences(environ []string, dir string, args ...string) string {
-	s, err := r.newScratch(environ)
-	if err != nil {
-		return ""
-	}
-	defer s.remove()
-	if s.showReferences(dir) != nil {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
-	defer cancel()
-	out, _ := s.ask(ctx, args...)
-	return out
 }
 
 // showReferences lets git read the references that a repository keeps in a directory of the "reftable" format.

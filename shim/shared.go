@@ -39,7 +39,7 @@ func (c *call) share(cwd string) {
 	if c.shared != nil || !c.shareable(settings) {
 		return
 	}
-	name := project(cwd, settings.Project)
+	name := ProjectName(cwd, settings)
 	if name == "" {
 		c.notShared("the project has no name: neither REPRISE_PROJECT nor an origin with a URL says it")
 		return
@@ -131,13 +131,6 @@ func (c *call) leaveStore(err error) {
 	}
 }
 
-// freshWithoutStore makes the call fresh if its store cannot be used.
-func (c *call) freshWithoutStore() {
-	if c.shared != nil && c.shared.err != nil && !c.staysHere() {
-		c.record.Fresh = reason.StoreUnavailable
-	}
-}
-
 // restore brings the files of the session that the call resumes from the store. It returns why the
 // resume must be abandoned, "" if it need not be.
 func (c *call) restore() reason.Code {
@@ -220,7 +213,7 @@ func (c *call) fallBack(why reason.Code) {
 // whyUnshared returns why the call's session is not shared, although there is a store; "" if it is, or there is none.
 func (c *call) whyUnshared() string {
 	if c.shared != nil && c.shared.err != nil {
-		return withoutSecrets(c.shared.err.Error(), c.shared.settings)
+		return StoreError(c.shared.err, c.shared.settings)
 	}
 	return c.unshared
 }

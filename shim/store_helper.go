@@ -26,11 +26,3 @@ func (c *call) hideKey() error {
 	}
 	return wire.HideMemory()
 }
-
-// ProjectName returns the name that a directory's project has in a store, "" if it has none.
-func ProjectName(dir string, s config.Store) string {
-	return project(dir, s.Project)
-}
-
-// StoreError returns what is wrong with a store, without its secrets.
-func StoreError(err error, s config.Store) string { return withoutSecrets(err.Error(), s) }

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"reprise/rewrite"
 )
@@ -17,8 +16,8 @@ const (
 )
 
 // chats fills a directory with copies of a recorded session and of what its resume
-// left, under the given names.
-func chats(t *testing.T, files map[string]string) *sweeper {
+// left, under the given names. It returns the tool and the files' pattern.
+func chats(t *testing.T, files map[string]string) (rewrite.Tool, string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, from := range files {
@@ -31,7 +30,7 @@ func chats(t *testing.T, files map[string]string) *sweeper {
 		}
 	}
 	tool, _ := rewrite.Lookup("gemini")
-	return &sweeper{tool, filepath.Join(dir, "session-*-7f0cfa0b.jsonl")}
+	return tool, filepath.Join(dir, "session-*-7f0cfa0b.jsonl")
 }
 
 func TestSweepDeletesLeftoversAlone(t *testing.T) {
@@ -48,9 +47,9 @@ func TestSweepDeletesLeftoversAlone(t *testing.T) {
 		{"none", nil, ""},
 	}
 	for _, tt := range tests {
-		s := chats(t, tt.files)
-		s.Sweep()
-		entries, err := os.ReadDir(filepath.Dir(s.pattern))
+		tool, pattern := chats(t, tt.files)
+		sweep(tool, pattern)
+		entries, err := os.ReadDir(filepath.Dir(pattern))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,16 +65,6 @@ func TestSweepDeletesLeftoversAlone(t *testing.T) {
 		}
 		if len(left) > 0 {
 			t.Errorf("%s: %v is still there", tt.name, left)
-		}
-	}
-	var none *sweeper
-	none.Sweep()
-}
-
-func TestSweepLooksLessAndLess(t *testing.T) {
-	for since, want := range map[time.Duration]time.Duration{0: sweepOften, 5 * time.Second: 100 * time.Millisecond, time.Hour: sweepSeldom} {
-		if got := (*sweeper)(nil).Next(since); got != want {
-			t.Errorf("after %v: %v, want %v", since, got, want)
 		}
 	}
 }

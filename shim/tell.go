@@ -51,7 +51,7 @@ func (c *call) tell() reason.Code {
 		} {
 			environ = setEnv(environ, entry[0], entry[1])
 		}
-		if err := c.startShimctlIn(environ, TellCommand); err != nil {
+		if err := startShimctl(environ, TellCommand); err != nil {
 			c.log.fault("start budget.command", err)
 		}
 	}

@@ -203,11 +203,10 @@ func (c *call) committed(head string, files []leftFile) (map[string]string, erro
 
 // blobID returns git's ID of a content, in hex of that length, which tells the hash.
 func blobID(content string, length int) string {
-	text := fmt.Appendf(nil, "blob %d\x00%s", len(content), content)
+	id := sha1.New()
 	if length == hex.EncodedLen(sha256.Size) {
-		id := sha256.Sum256(text)
-		return hex.EncodeToString(id[:])
+		id = sha256.New()
 	}
-	id := sha1.Sum(text)
-	return hex.EncodeToString(id[:])
+	fmt.Fprintf(id, "blob %d\x00%s", len(content), content)
+	return hex.EncodeToString(id.Sum(nil))
 }

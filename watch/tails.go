@@ -93,24 +93,16 @@ func (ts *tails) read(t *tail) {
 }
 
 func (ts *tails) feed(t *tail, data []byte) {
-	for len(data) > 0 {
-		end := bytes.IndexByte(data, '\n') + 1
-		if end == 0 {
-			t.collect(data)
-			return
+	for line := range bytes.Lines(data) {
+		if t.long = t.long || len(t.part)+len(line) > maxLine; t.long {
+			t.part = nil
+		} else {
+			t.part = append(t.part, line...)
 		}
-		t.collect(data[:end])
-		ts.flush(t)
-		data = data[end:]
+		if bytes.HasSuffix(line, []byte("\n")) {
+			ts.flush(t)
+		}
 	}
-}
-
-func (t *tail) collect(data []byte) {
-	if t.long = t.long || len(t.part)+len(data) > maxLine; t.long {
-		t.part = nil
-		return
-	}
-	t.part = append(t.part, data...)
 }
 
 // flush passes on the collected line.

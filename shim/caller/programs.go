@@ -94,63 +94,53 @@ var interpreters = []interpreter{
 }
 
 // interpreterNamed returns the interpreter that a process calls itself, with or without a version.
-func interpreterNamed(command string) (parser, bool) {
+func interpreterNamed(command string) (i interpreter, known bool) {
 	name := strings.TrimRight(command, "0123456789.")
-	for _, i := range interpreters {
-		if slices.Contains(strings.Fields(i.names), name) {
-			return newParser(i), true
-		}
+	at := slices.IndexFunc(interpreters, func(i interpreter) bool { return has(i.names, name) })
+	if at < 0 {
+		return i, false
 	}
-	return parser{}, false
+	return interpreters[at], true
 }
+
+// has reports whether a list contains a name.
+func has(list, name string) bool { return slices.Contains(strings.Fields(list), name) }
 
 // An option is what an option of an interpreter means.
 type option int
 
 const (
 	optionAlone option = iota
-	optionValue
-	optionScript
-	optionCode
 	optionStdin
+	optionCode
+	optionScript
+	optionValue
 )
 
-// A parser finds the script in an interpreter's command line.
-type parser struct {
-	interpreter
-	options map[string]option
-}
-
-func newParser(i interpreter) parser {
-	p := parser{i, map[string]option{}}
-	p.add(i.value, optionValue)
-	p.add(i.script, optionScript)
-	p.add(i.code, optionCode)
-	p.add(i.stdin, optionStdin)
-	return p
-}
-
-func (p parser) add(names string, o option) {
-	for _, name := range strings.Fields(names) {
-		p.options[name] = o
-	}
+// meaning returns what the option of a name means.
+func (i interpreter) meaning(name string) option {
+	lists := []string{optionStdin: i.stdin, optionCode: i.code, optionScript: i.script, optionValue: i.value}
+	return option(max(0, slices.IndexFunc(lists, func(list string) bool { return has(list, name) })))
 }
 
 // parse returns the name of the script that a command line runs, "" if it runs code or something that
 // may not be a script. fromStdin reports whether the interpreter reads its program from stdin.
-func (p parser) parse(args []string) (script string, fromStdin bool) {
+func (i interpreter) parse(args []string) (script string, fromStdin bool) {
 	for n := 0; n < len(args); n++ {
 		arg := args[n]
 		switch {
 		case arg == "-":
 			return "", true
 		case !strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "+"):
-			if slices.Contains(strings.Fields(p.verbs), arg) {
+			switch {
+			case has(i.verbs, arg):
 				continue
+			case !strings.HasSuffix(arg, i.suffix):
+				return "", false
 			}
-			return p.argument(arg), false
+			return scriptName(arg), false
 		}
-		switch o, value := p.option(arg); {
+		switch o, value := i.option(arg); {
 		case o == optionCode:
 			return "", false
 		case o == optionStdin:
@@ -166,14 +156,6 @@ func (p parser) parse(args []string) (script string, fromStdin bool) {
 	return "", true
 }
 
-// argument returns the name of the script that the first argument is.
-func (p parser) argument(arg string) string {
-	if !strings.HasSuffix(arg, p.suffix) {
-		return ""
-	}
-	return scriptName(arg)
-}
-
 // scriptName returns the base name of a path, "" if it may be something else: an argument may hold a
 // secret.
 func scriptName(arg string) string {
@@ -187,16 +169,16 @@ func scriptName(arg string) string {
 }
 
 // option returns what an option means, and the value that is a part of it.
-func (p parser) option(arg string) (o option, value string) {
-	if p.words {
+func (i interpreter) option(arg string) (o option, value string) {
+	if i.words {
 		arg = strings.ToLower(arg)
 	}
 	name, value, _ := strings.Cut(arg, "=")
-	if o := p.options[name]; o != optionAlone || p.words || strings.HasPrefix(arg, "--") {
+	if o := i.meaning(name); o != optionAlone || i.words || strings.HasPrefix(arg, "--") {
 		return o, value
 	}
 	for n, letter := range arg[1:] {
-		if o := p.options["-"+string(letter)]; o != optionAlone {
+		if o := i.meaning("-" + string(letter)); o != optionAlone {
 			return o, arg[n+2:]
 		}
 	}

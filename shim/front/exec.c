@@ -351,19 +351,13 @@ static bool find(const char *name, const char *configured, const char *path, con
 	}
 }
 
-// reprise_find finds the real binary. skip lists the IDs of files that are not.
-bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, struct reprise_target *found)
-{
-	return find(name, configured, path, skip, false, found);
-}
-
-// reprise_find_behind finds the real binary among those that were not tried. If there is none, it
-// is the one that was tried last: a tool may run itself by its name.
-bool reprise_find_behind(const char *name, const char *configured, const char *path, const char *tried,
+// reprise_find finds the real binary. skip lists the IDs of files that are not. With again, and if there is no other one, it is
+// the last of them, which was tried before: a tool may run itself by its name.
+bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, bool again,
 	struct reprise_target *found)
 {
-	const char *last = strrchr(tried, ',');
-	return find(name, configured, path, tried, false, found) || (last && find(name, configured, path, last + 1, true, found));
+	const char *last = again ? strrchr(skip, ',') : NULL;
+	return find(name, configured, path, skip, false, found) || (last && find(name, configured, path, last + 1, true, found));
 }
 
 // --- becoming ---
@@ -430,7 +424,7 @@ static void become(const struct reprise_start *s, const char *name)
 	if (!reprise_self(self))
 		return;
 	reprise_read_guard(value(s->envp, "REPRISE_GUARD"), pid, self, &guard);
-	if (guard.hops < REPRISE_MAX_HOPS && reprise_find_behind(name, "", reprise_path(s->envp), guard.tried, &target))
+	if (guard.hops < REPRISE_MAX_HOPS && reprise_find(name, "", reprise_path(s->envp), guard.tried, true, &target))
 		run(s, &guard, pid, &target);
 }
 

@@ -56,28 +56,15 @@ func (g Guard) Skip() string { return C.GoString(&g.list.tried[0]) }
 func (g Guard) Hops() int { return int(g.list.hops) }
 
 // Find finds the real binary: the configured path, or else the first executable of that name on PATH whose ID is not in
-// skip, a list with commas between. See reprise_find.
-func Find(name, configured, path, skip string) (found, id string, ok bool) {
-	return find(name, configured, path, skip, func(name, configured, path, skip *C.char, t *C.struct_reprise_target) bool {
-		return bool(C.reprise_find(name, configured, path, skip, t))
-	})
-}
-
-// FindBehind finds the next binary after those that were tried. See reprise_find_behind.
-func FindBehind(name, configured, path, tried string) (found, id string, ok bool) {
-	return find(name, configured, path, tried, func(name, configured, path, tried *C.char, t *C.struct_reprise_target) bool {
-		return bool(C.reprise_find_behind(name, configured, path, tried, t))
-	})
-}
-
-func find(name, configured, path, ids string, by func(name, configured, path, ids *C.char, t *C.struct_reprise_target) bool) (found, id string, ok bool) {
+// skip, a list with commas between. With again, if there is no other one, it is the last of these. See reprise_find.
+func Find(name, configured, path, skip string, again bool) (found, id string, ok bool) {
 	var in [4]*C.char
-	for i, text := range []string{name, configured, path, ids} {
+	for i, text := range []string{name, configured, path, skip} {
 		in[i] = C.CString(text)
 		defer C.free(unsafe.Pointer(in[i]))
 	}
 	var t C.struct_reprise_target
-	if !by(in[0], in[1], in[2], in[3], &t) {
+	if !C.reprise_find(in[0], in[1], in[2], in[3], C.bool(again), &t) {
 		return "", "", false
 	}
 	return C.GoString(&t.path[0]), C.GoString(&t.id[0]), true

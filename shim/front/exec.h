@@ -55,7 +55,6 @@ void reprise_write_guard(const struct reprise_guard *g, const char *id, long pid
 const char *reprise_path(char **envp);
 bool reprise_identify(const char *path, char id[REPRISE_ID_SIZE]);
 bool reprise_self(char id[REPRISE_ID_SIZE]);
-bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, struct reprise_target *found);
-bool reprise_find_behind(const char *name, const char *configured, const char *path, const char *tried, struct reprise_target *found);
+bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, bool again, struct reprise_target *found);
 
 #endif

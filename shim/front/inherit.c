@@ -40,15 +40,6 @@ __attribute__((constructor)) static void inherit_record(void) {
 // inherit_closed reports whether a descriptor from 0 to 2 was closed when the shim was started.
 int inherit_closed(int fd) { return fd >= 0 && fd < 3 && closed[fd]; }
 
-// inherit_close closes these descriptors again, before an exec.
-void inherit_close(void) {
-	for (int fd = 0; fd < 3; fd++)
-		if (closed[fd]) close(fd);
-}
-
-// inherit_ignored reports whether the caller has started the shim with a signal ignored.
-int inherit_ignored(int sig) { return sig > 0 && sig < NSIG && ignored[sig]; }
-
 // inherit_signals returns the signals that the caller ignores and blocks. Bit 0 is signal 1.
 void inherit_signals(unsigned long long *all_ignored, unsigned long long *blocked) {
 	*all_ignored = *blocked = 0;
@@ -58,11 +49,13 @@ void inherit_signals(unsigned long long *all_ignored, unsigned long long *blocke
 	}
 }
 
-// inherit_ignore ignores and blocks the same signals again, before an exec in this thread.
-void inherit_ignore(void) {
+// inherit_restore ignores and blocks the same signals and closes the same descriptors again, before an exec in this thread.
+void inherit_restore(void) {
 	for (int sig = 1; sig < NSIG; sig++)
 		if (ignored[sig]) signal(sig, SIG_IGN);
 	pthread_sigmask(SIG_SETMASK, &mask, 0);
+	for (int fd = 0; fd < 3; fd++)
+		if (closed[fd]) close(fd);
 }
 
 static sigset_t block_all(void) {
@@ -137,10 +130,10 @@ static void copy(void) {
 	}
 }
 
-// inherit_feeder starts a process that writes data to one descriptor and then copies another to
-// it. The process is no child of the shim, which becomes a program that expects no children. All
-// that can fail is done by its parent, whose exit code is the errno; a caller that ignores SIGCHLD
-// would hide that code.
+// inherit_feeder starts a process that writes data to one descriptor and then copies another to it,
+// until the end or until no process reads it. The process outlives the shim and blocks all signals. It
+// is no child of the shim, which may become a program that expects no children. All that can fail is
+// done by its parent, whose exit code is the errno; a caller that ignores SIGCHLD would hide that code.
 int inherit_feeder(const char *data, size_t size, int from, int to) {
 	struct sigaction keep = {.sa_handler = SIG_DFL}, was;
 	int status = 0, failed = 0;
@@ -160,20 +153,6 @@ int inherit_feeder(const char *data, size_t size, int from, int to) {
 	pthread_sigmask(SIG_SETMASK, &old, 0);
 	if (failed) return failed;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EAGAIN;
-}
-
-// inherit_copier starts a process that copies one descriptor to another until the end or until
-// no process reads it. It outlives the shim and blocks all signals.
-int inherit_copier(int from, int to) {
-	sigset_t old = block_all();
-	pid_t child = fork();
-	if (child == 0) {
-		leave_two(from, to);
-		copy();
-		_exit(0);
-	}
-	pthread_sigmask(SIG_SETMASK, &old, 0);
-	return child < 0 ? errno : 0;
 }
 
 static void act(int sig, int how, sigset_t *set) {

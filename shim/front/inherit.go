@@ -19,9 +19,6 @@ import (
 // the ignored and the blocked ones in hex, the path and the tool's arguments.
 const StartName = C.REPRISE_START
 
-// Ignored reports whether the caller has started the shim with a signal ignored.
-func Ignored(sig syscall.Signal) bool { return C.inherit_ignored(C.int(sig)) != 0 }
-
 // Signals returns the signals that the caller ignores and blocks. Bit 0 is signal 1.
 func Signals() (ignored, blocked uint64) {
 	var i, b C.ulonglong
@@ -34,24 +31,15 @@ func Signals() (ignored, blocked uint64) {
 func Closed(fd uintptr) bool { return C.inherit_closed(C.int(fd)) != 0 }
 
 // Restore ignores and blocks the caller's signals again, and closes what it had closed, in this thread and before an exec.
-func Restore() {
-	C.inherit_ignore()
-	C.inherit_close()
-}
+func Restore() { C.inherit_restore() }
 
 // Witness starts this program as the witness of signals to the process group, which reports on the descriptor. It returns
 // the PID, or -1.
 func Witness(report uintptr) int { return int(C.inherit_witness(C.int(report))) }
 
-// Feed starts a process that writes data to a descriptor, and then what it reads from another one.
+// Feed starts a process that writes data to a descriptor, and then what it reads from another one. It outlives this one.
 func Feed(data string, from, to uintptr) error {
-	return errno(C.inherit_feeder((*C.char)(unsafe.Pointer(unsafe.StringData(data))), C.size_t(len(data)), C.int(from), C.int(to)))
-}
-
-// Copy starts a process that copies one descriptor to another until the end.
-func Copy(from uintptr, to int) error { return errno(C.inherit_copier(C.int(from), C.int(to))) }
-
-func errno(n C.int) error {
+	n := C.inherit_feeder((*C.char)(unsafe.Pointer(unsafe.StringData(data))), C.size_t(len(data)), C.int(from), C.int(to))
 	if n == 0 {
 		return nil
 	}

@@ -1,12 +1,9 @@
 #include <sys/types.h>
 
-int inherit_ignored(int sig);
 void inherit_signals(unsigned long long *ignored, unsigned long long *blocked);
-void inherit_ignore(void);
+void inherit_restore(void);
 int inherit_closed(int fd);
-void inherit_close(void);
 pid_t inherit_witness(int report);
 int inherit_feeder(const char *data, size_t size, int from, int to);
-int inherit_copier(int from, int to);
 void inherit_stop(pid_t tool, int sig);
 void inherit_die(int sig);

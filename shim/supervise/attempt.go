@@ -25,7 +25,7 @@ type Attempt struct {
 	Tool    rewrite.Tool
 	Input   Input
 	Signals *Inbox                   // signals to forward to the tool
-	Sweeper Sweeper                  // for a resumed run; nil if the tool leaves no orphan files
+	Sweep   func()                   // removes what the tool leaves beside a resumed session's file; nil if it leaves nothing
 	Pinned  func(id string, pid int) // called once, when the session's ID is known; nil afterwards
 	// FinishEarly is called when the turns of a conversation are over, maybe before the tool has ended.
 	FinishEarly func(turns []Turn, plan rewrite.Plan)
@@ -42,8 +42,7 @@ type Attempt struct {
 
 	watcher *watch.Watcher // nil if no file is followed
 	process *process
-	links   []link // stdout's, and stderr's where it is read
-	taps    []*tap
+	taps    []*tap // stdout's, and stderr's where it is read
 	stdout  *sink
 	stderr  *sink
 	tail    ring // the last bytes of stderr
@@ -67,13 +66,6 @@ func (a *Attempt) Undelivered() error { return a.stdout.failed }
 
 // Close ends the process that watches for signals to the whole group. It is called once the run's end is recorded.
 func (a *Attempt) Close() { a.process.witness.Close() }
-
-// A Sweeper removes what a tool leaves beside a resumed session's file.
-type Sweeper interface {
-	Sweep()
-	// Next returns the time until the next sweep, at a time since the tool's start.
-	Next(since time.Duration) time.Duration
-}
 
 // A runState says what happens to the tool's output.
 type runState int
@@ -115,21 +107,21 @@ func (a *Attempt) Run(path string, args, environ []string, files [3]*os.File, ga
 		}
 		return Status{}, err
 	}
-	for _, l := range a.links {
-		l.tools.Close()
+	for _, t := range a.taps {
+		t.tools.Close()
 	}
 	a.converse()
 	return a.supervise(), nil
 }
 
-// link makes the links that are needed, stdout's first, and returns what the tool gets as its
+// link makes the taps that are needed, stdout's first, and returns what the tool gets as its
 // streams.
 func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 	out, err := newLink(files[1])
 	if err != nil {
 		return child, err
 	}
-	a.links = []link{out}
+	a.taps = []*tap{newTap(out, nil)}
 	if a.Plan.ExitsBeforeFlush {
 		widen(out.tools)
 	}
@@ -141,7 +133,7 @@ func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 	if err != nil {
 		return child, err
 	}
-	a.links = append(a.links, errOut)
+	a.taps = append(a.taps, newTap(errOut, nil))
 	child[2] = errOut.tools
 	if a.Plan.OneStream && sameFile(files[1], files[2]) {
 		child[1] = errOut.tools
@@ -150,13 +142,13 @@ func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 }
 
 func (a *Attempt) closeLinks() {
-	for _, l := range a.links {
-		l.ours.Close()
-		l.tools.Close() // a second time where the tool was started
+	for _, t := range a.taps {
+		t.ours.Close()
+		t.tools.Close() // a second time where the tool was started
 	}
 }
 
-// connect makes taps, sinks and writers. If the caller's stdout and stderr are one file, a
+// connect makes sinks and writers, and connects the taps with them. If the caller's stdout and stderr are one file, a
 // single writer keeps their order.
 func (a *Attempt) connect(stdout, stderr *os.File) {
 	a.writers = []*writer{newWriter()}
@@ -165,25 +157,26 @@ func (a *Attempt) connect(stdout, stderr *os.File) {
 	}
 	a.stdout = newSink(stdout, a.writers[0], a.state == stateHolding)
 	a.stderr = newSink(stderr, a.writers[len(a.writers)-1], a.state == stateHolding)
-	a.taps = []*tap{a.stdoutTap(a.links[0])}
-	if len(a.links) > 1 {
-		a.taps = append(a.taps, a.stderrTap(a.links[1]))
+	a.readStdout(a.taps[0])
+	if len(a.taps) > 1 {
+		a.readStderr(a.taps[1])
 	}
 }
 
-func (a *Attempt) stdoutTap(l link) *tap {
-	t := newTap(l, a.stdout)
+func (a *Attempt) readStdout(t *tap) {
+	t.to = a.stdout
 	lines := splitter{line: a.recoverLine(a.takeLine), max: a.Stream.MaxLine()}
 	t.take = func(b *buffer) {
 		shown := lines.next(b)
 		a.pass(b)
-		a.show(shown, b)
+		a.write(a.stderr, []byte(a.Stream.TakeStderr()), b)
+		a.write(a.stdout, shown, b)
+		a.updateGate()
 	}
-	return t
 }
 
-func (a *Attempt) stderrTap(l link) *tap {
-	t := newTap(l, a.stderr)
+func (a *Attempt) readStderr(t *tap) {
+	t.to = a.stderr
 	lines := splitter{line: a.recoverLine(a.Stream.ErrLine), max: rewrite.LongestLine}
 	lines.early = func(part []byte) (as bool) {
 		a.Unbroken(func() { as = a.Stream.ErrAsIs(part) })
@@ -201,7 +194,6 @@ func (a *Attempt) stderrTap(l link) *tap {
 		a.write(a.stderr, shown, b)
 		a.updateGate()
 	}
-	return t
 }
 
 // Shown returns the status that the caller gets. It can differ from the tool's, whose exit
@@ -281,13 +273,6 @@ func (a *Attempt) write(to *sink, data []byte, from *buffer) {
 	if a.state != stateRefusing {
 		to.write(data, from)
 	}
-}
-
-// show writes what the stream has rendered, and updates the gate.
-func (a *Attempt) show(rendered []byte, from *buffer) {
-	a.write(a.stderr, []byte(a.Stream.TakeStderr()), from)
-	a.write(a.stdout, rendered, from)
-	a.updateGate()
 }
 
 // named reports whether the tool has named its session.

@@ -616,11 +616,13 @@ func TestReadersWait(t *testing.T) {
 	}
 }
 
-// removes is a sweeper that removes one file.
-type removes string
-
-func (r removes) Sweep()                         { _ = os.Remove(string(r)) }
-func (removes) Next(time.Duration) time.Duration { return 20 * time.Millisecond }
+func TestSweepLooksLessAndLess(t *testing.T) {
+	for since, want := range map[time.Duration]time.Duration{0: sweepOften, 5 * time.Second: 100 * time.Millisecond, time.Hour: sweepSeldom} {
+		if got := sweepPause(since); got != want {
+			t.Errorf("after %v: %v, want %v", since, got, want)
+		}
+	}
+}
 
 // Leftovers go while the tool runs, as soon as they are there, until it has named its session: then it writes none any more.
 func TestLeftoversGoWhileTheToolRuns(t *testing.T) {
@@ -628,7 +630,7 @@ func TestLeftoversGoWhileTheToolRuns(t *testing.T) {
 	script := `sleep 0.1; : >` + left + `; i=0; while [ -e ` + left + ` ]; do sleep 0.02; i=$((i+1)); [ $i -lt 500 ] || exit 1; done
 echo id one; sleep 0.3; : >` + left + `; sleep 0.2; [ -e ` + left + ` ] || exit 2`
 	stream := &scriptedStream{signals: childrensInbox(t)}
-	a := &Attempt{Tool: scriptedTool{stream: stream}, Stream: stream, Signals: stream.signals, Fault: func(string, error) {}, Sweeper: removes(left)}
+	a := &Attempt{Tool: scriptedTool{stream: stream}, Stream: stream, Signals: stream.signals, Fault: func(string, error) {}, Sweep: func() { _ = os.Remove(left) }}
 	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\n"+script)
 	st, err := a.Run(path, []string{"tool"}, os.Environ(), [3]*os.File{devNull(t), outputFile(t), outputFile(t)}, time.Minute)
 	if err != nil || st != (Status{}) {

@@ -160,7 +160,9 @@ func (t *Conversation) ForRun(plan rewrite.Plan) (Input, error) {
 	if err != nil {
 		return Input{}, fmt.Errorf("make pipe: %w", err)
 	}
-	return Input{File: r, Talk: &Dialogue{Conversation: t, tool: r, writer: newFrameWriter(w), input: t.compose(plan)}}, nil
+	talk := &Dialogue{Conversation: t, writer: newFrameWriter(w)}
+	talk.writer.add(t.compose(plan))
+	return Input{File: r, Talk: talk}, nil
 }
 
 // Again has nothing to prepare: what another run needs is in frames.

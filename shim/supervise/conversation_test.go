@@ -128,7 +128,7 @@ func TestConversationIsHandedOn(t *testing.T) {
 // What a relay held is handed on, with the rest.
 func TestLateStdinIsHandedOn(t *testing.T) {
 	r, _ := pipeWith(t, " and more", false)
-	s := &Relayed{From: r}
+	s := &Staged{From: r, Silent: true, more: true}
 	if f, err := s.HandOn(); f != nil || err != nil {
 		t.Errorf("%v, %v", f, err)
 	}
@@ -233,7 +233,8 @@ func TestGivenAgain(t *testing.T) {
 func TestFeed(t *testing.T) {
 	r, w := pipeWith(t, "", true)
 	f := newFrameWriter(w)
-	go f.run()
+	go f.write(f.next)
+	a := &Attempt{Input: Input{Talk: &Dialogue{writer: f}}}
 	want := ""
 	for i := range 20 {
 		line := fmt.Sprintf("%d %s\n", i, strings.Repeat("x", 50_000))
@@ -241,21 +242,24 @@ func TestFeed(t *testing.T) {
 		want += line
 	}
 	f.add(nil)
-	if !f.full() {
-		t.Error("a megabyte is not too much")
+	if f.size != len(want) {
+		t.Errorf("%d bytes are waiting, want %d", f.size, len(want))
 	}
 	f.end()
-	got, err := io.ReadAll(r)
-	if err != nil || string(got) != want {
-		t.Errorf("%d bytes arrived, %v", len(got), err)
+	arrived := make(chan string)
+	go func() {
+		got, err := io.ReadAll(r)
+		if err != nil {
+			t.Error(err)
+		}
+		arrived <- string(got)
+	}()
+	for to, frame := a.nextFrame(); to != nil; to, frame = a.nextFrame() {
+		to <- frame
+		f.sent()
 	}
-	select {
-	case <-f.room:
-	default:
-		t.Error("nobody was told that there is room")
-	}
-	if f.full() {
-		t.Error("it is still full")
+	if got := <-arrived; got != want || f.size != 0 {
+		t.Errorf("%d bytes arrived, %d are still waiting", len(got), f.size)
 	}
 }
 
@@ -263,8 +267,8 @@ func TestFeedClosed(t *testing.T) {
 	_, w := pipeWith(t, "", true)
 	f := newFrameWriter(w)
 	ended := make(chan struct{})
-	go func() { f.run(); close(ended) }()
-	f.add(make([]byte, 1<<20)) // nobody reads
+	go func(frames <-chan []byte) { f.write(frames); close(ended) }(f.next)
+	f.next <- make([]byte, 1<<20) // nobody reads
 	time.Sleep(10 * time.Millisecond)
 	f.close()
 	select {

@@ -2,7 +2,6 @@ package supervise
 
 import (
 	"bytes"
-	"os"
 	"slices"
 	"time"
 
@@ -17,15 +16,12 @@ const scoutPatience = 2 * time.Second
 type Dialogue struct {
 	*Conversation
 	writer *frameWriter
-	tool   *os.File // the tool's end of its stdin, closed once the tool has started
-	input  []byte   // the first input
 
 	// scout decides on a run that was started before the first message: it is called with that
 	// message's arrival and reports whether the run continues. nil for other runs.
 	Scout   func() (stays bool)
-	Retired bool             // the scout was ended
-	overdue <-chan time.Time // fires when a retired scout has not ended in time
-	closed  bool             // the caller has closed its end, and the tool's stdin is closed
+	Retired bool // the scout was ended
+	closed  bool // the caller has closed its end, and the tool's stdin is closed
 
 	Unlike  bool   // the caller has changed the session by more than messages
 	merged  bool   // some result was not that of exactly one message
@@ -62,12 +58,11 @@ func (a *Attempt) converse() {
 		return
 	}
 	a.Input.Talk.begin()
-	a.Input.Talk.tool.Close()
-	a.Input.Talk.writer.add(a.Input.Talk.input)
+	a.Input.File.Close()
 	for _, f := range a.Input.Talk.frames {
 		a.Input.Talk.note(f)
 	}
-	go a.Input.Talk.writer.run()
+	go a.Input.Talk.writer.write(a.Input.Talk.writer.next)
 	if a.state == stateShowing {
 		a.Input.Talk.settle()
 	}
@@ -76,24 +71,19 @@ func (a *Attempt) converse() {
 // frames returns the channel of the caller's frames. It is nil while the tool does not read what it
 // was sent, or must not be sent more.
 func (a *Attempt) frames() <-chan []byte {
-	if a.Input.Talk == nil || a.Input.Talk.closed || a.ended != nil || a.state == stateRefusing || a.Input.Talk.writer.full() {
+	if a.Input.Talk == nil || a.Input.Talk.closed || a.ended != nil || a.state == stateRefusing || a.Input.Talk.writer.size >= maxAhead {
 		return nil
 	}
 	return a.Input.Talk.Conversation.input
 }
 
-func (a *Attempt) fed() <-chan struct{} {
-	if a.Input.Talk == nil {
-		return nil
+// nextFrame returns what is to be written to the tool next, and where to send it. The channel is nil
+// while nothing is waiting.
+func (a *Attempt) nextFrame() (to chan<- []byte, frame []byte) {
+	if a.Input.Talk == nil || len(a.Input.Talk.writer.waiting) == 0 {
+		return nil, nil
 	}
-	return a.Input.Talk.writer.room
-}
-
-func (a *Attempt) overdue() <-chan time.Time {
-	if a.Input.Talk == nil {
-		return nil
-	}
-	return a.Input.Talk.overdue
+	return a.Input.Talk.writer.next, a.Input.Talk.writer.waiting[0]
 }
 
 // takeFrame handles a frame of the caller, or its end if open is false.
@@ -130,7 +120,7 @@ func (a *Attempt) takeFrame(line []byte, open bool) {
 func (a *Attempt) retire() {
 	a.Input.Talk.Retired, a.state = true, stateRefusing
 	a.Input.Talk.writer.end()
-	a.Input.Talk.overdue = time.After(scoutPatience)
+	a.overdue = time.After(scoutPatience)
 }
 
 // note records the message in a frame of the caller, or that the frame changes the session.

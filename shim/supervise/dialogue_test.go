@@ -54,7 +54,12 @@ func newTalk(t *testing.T, state runState) *talk {
 // sent returns what the tool was sent, and ends its stdin.
 func (k *talk) sent(t *testing.T) string {
 	t.Helper()
-	k.Input.Talk.writer.end()
+	f := k.Input.Talk.writer
+	for to, frame := k.nextFrame(); to != nil; to, frame = k.nextFrame() {
+		to <- frame
+		f.sent()
+	}
+	f.end()
 	got, err := io.ReadAll(k.tool)
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +164,7 @@ func TestScoutDecides(t *testing.T) {
 			want, state = initFrame+userFrame, stateShowing
 			k.takeFrame([]byte(userFrame), true)
 			want += userFrame
-		} else if k.overdue() == nil || k.frames() != nil {
+		} else if k.overdue == nil || k.frames() != nil {
 			t.Error("a scout may take for ever to end, or is sent more")
 		}
 		if got := k.sent(t); asked != 1 || got != want || k.state != state || k.Input.Talk.Retired == stays {
@@ -171,7 +176,7 @@ func TestScoutDecides(t *testing.T) {
 // When frames are taken from the caller.
 func TestFramesTaken(t *testing.T) {
 	k := newTalk(t, stateShowing)
-	if k.frames() == nil || k.fed() == nil || k.overdue() != nil {
+	if to, _ := k.nextFrame(); to != nil || k.frames() == nil || k.overdue != nil {
 		t.Error("nothing is taken")
 	}
 	for name, change := range map[string]func(*talk){
@@ -184,7 +189,7 @@ func TestFramesTaken(t *testing.T) {
 		}
 	}
 	none := &Attempt{}
-	if none.frames() != nil || none.fed() != nil || none.overdue() != nil {
+	if to, _ := none.nextFrame(); to != nil || none.frames() != nil {
 		t.Error("a call without a conversation has frames")
 	}
 	none.converse()

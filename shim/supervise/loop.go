@@ -37,6 +37,7 @@ type events struct {
 	unfollowed chan struct{}    // closed when the watcher has reported all data
 	written    chan struct{}    // closed when the writers have written everything
 	timeout    <-chan time.Time // the gate timeout, nil while it does not run
+	overdue    <-chan time.Time // fires when a retired scout has not ended in time
 	beats      <-chan time.Time // the next beat, nil before a terminating signal
 	writers    []*writer
 	writing    sync.WaitGroup
@@ -66,6 +67,7 @@ func (a *Attempt) supervise() Status {
 	sweep := a.nextSweep(time.Since(started))
 	late := a.Input.relay.start()
 	for !a.over() {
+		tool, frame := a.nextFrame()
 		select {
 		case p := <-a.pieces:
 			a.takePiece(p)
@@ -83,8 +85,9 @@ func (a *Attempt) supervise() Status {
 			a.checkTool()
 		case line, open := <-a.frames():
 			a.takeFrame(line, open)
-		case <-a.fed():
-		case <-a.overdue():
+		case tool <- frame:
+			a.Input.Talk.writer.sent()
+		case <-a.overdue:
 			a.process.end()
 		case <-a.timeout:
 			a.release()
@@ -197,8 +200,8 @@ func (a *Attempt) handleSignal(sig os.Signal) {
 
 // resize gives the shim's terminals the size of the caller's, and reports whether one of them changed.
 func (a *Attempt) resize() (changed bool) {
-	for _, l := range a.links {
-		changed = l.resize() || changed
+	for _, t := range a.taps {
+		changed = t.resize() || changed
 	}
 	return changed
 }
@@ -317,14 +320,27 @@ func (a *Attempt) checkCaller() {
 // nextSweep removes orphan files and returns the time of the next sweep, nil for none. Once
 // the session's ID is known the tool writes no more of them.
 func (a *Attempt) nextSweep(since time.Duration) <-chan time.Time {
-	if a.Sweeper == nil {
+	if a.Sweep == nil {
 		return nil
 	}
-	a.Sweeper.Sweep()
+	a.Sweep()
 	if a.named() {
 		return nil
 	}
-	return time.After(a.Sweeper.Next(since))
+	return time.After(sweepPause(since))
+}
+
+// The time between two sweeps is a share of the time since the tool's start, within these
+// bounds. The first ones are close to each other, since any other start of the tool may find
+// the file too.
+const (
+	sweepOften  = 20 * time.Millisecond
+	sweepSeldom = time.Second
+	sweepShare  = 50 // the time since the start is divided by it
+)
+
+func sweepPause(since time.Duration) time.Duration {
+	return min(max(since/sweepShare, sweepOften), sweepSeldom)
 }
 
 // leaveOpen starts a process that goes on copying the stream to the caller, if processes that
@@ -336,10 +352,10 @@ func (a *Attempt) leaveOpen(t *tap) {
 	if a.Plan.ReexecsSelf && t.to == a.stdout && a.Stream.MaxLine() == 0 {
 		return // the tool's own child writes in another format than the caller's
 	}
-	if HungUp(int(t.file.Fd())) && (a.state == stateAbandoned || t.waiting() == 0) {
+	if HungUp(int(t.ours.Fd())) && (a.state == stateAbandoned || t.waiting() == 0) {
 		return
 	}
-	if err := front.Copy(t.file.Fd(), t.to.fd); err != nil {
+	if err := front.Feed("", t.ours.Fd(), uintptr(t.to.fd)); err != nil {
 		a.Fault("go on copying output", fmt.Errorf("fork: %w", err))
 	}
 }

@@ -10,7 +10,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	toolbox.StartAnew(front.Ignored)
+	ignored, _ := front.Signals()
+	toolbox.StartAnew(ignored)
 	beat = 250 * time.Millisecond
 	os.Exit(m.Run())
 }

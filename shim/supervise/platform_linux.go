@@ -26,43 +26,21 @@ func EndsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: 
 // ownProgram returns a path of the running program, which holds even if its file was replaced.
 func ownProgram() string { return "/proc/self/exe" }
 
-// childrenInGroup returns the children of a process that are in the shim's process group.
-func childrenInGroup(pid int) []*os.Process {
-	var children []*os.Process
-	for _, child := range childPIDs(pid) {
-		if group, err := syscall.Getpgid(child); err == nil && group == syscall.Getpgrp() {
-			if p, err := os.FindProcess(child); err == nil {
-				children = append(children, p)
-			}
-		}
-	}
-	return children
-}
-
-// descendants returns all descendants of a process, in any process group.
-func descendants(pid int) (all []*os.Process) {
-	for _, child := range childPIDs(pid) {
-		if p, err := os.FindProcess(child); err == nil {
-			all = append(append(all, p), descendants(child)...)
-		}
-	}
-	return all
-}
-
-// childPIDs returns the pids of a process's children.
-func childPIDs(pid int) (children []int) {
+// childrenOf returns the children of a process.
+func childrenOf(pid int) (children []*os.Process) {
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	if err != nil {
 		return nil
 	}
 	for _, list := range lists {
-		text, err := os.ReadFile(list)
-		if err != nil {
-			continue // the thread has ended
-		}
+		text, _ := os.ReadFile(list) // it fails if the thread has ended
 		for _, field := range strings.Fields(string(text)) {
-			if child, err := strconv.Atoi(field); err == nil {
-				children = append(children, child)
+			child, err := strconv.Atoi(field)
+			if err != nil {
+				continue
+			}
+			if p, err := os.FindProcess(child); err == nil {
+				children = append(children, p)
 			}
 		}
 	}

@@ -51,11 +51,8 @@ func (*witness) dismiss() {}
 
 func (*witness) Close() {}
 
-// childrenInGroup returns none: this system lists no children.
-func childrenInGroup(int) []*os.Process { return nil }
-
-// descendants returns none, like childrenInGroup.
-func descendants(int) []*os.Process { return nil }
+// childrenOf returns none: this system lists no children.
+func childrenOf(int) []*os.Process { return nil }
 
 // widen does nothing: pipes keep the system's capacity.
 func widen(*os.File) {}

@@ -141,8 +141,10 @@ func (p *process) signal(sig os.Signal) {
 		return
 	}
 	if p.relaunches {
-		for _, child := range childrenInGroup(p.pid) {
-			_ = child.Signal(sig) // fails if the child has just ended
+		for _, child := range childrenOf(p.pid) {
+			if group, err := syscall.Getpgid(child.Pid); err == nil && group == syscall.Getpgrp() {
+				_ = child.Signal(sig) // fails if the child has just ended
+			}
 		}
 	}
 	_ = syscall.Kill(p.pid, number) // fails if the tool has just ended
@@ -161,6 +163,14 @@ func (p *process) end() {
 	}
 	both(syscall.SIGTERM)
 	time.AfterFunc(patience, func() { both(syscall.SIGKILL) })
+}
+
+// descendants returns all descendants of a process, in any process group.
+func descendants(pid int) (all []*os.Process) {
+	for _, child := range childrenOf(pid) {
+		all = append(append(all, child), descendants(child.Pid)...)
+	}
+	return all
 }
 
 // Leave ends the shim by the tool's signal, or returns the tool's exit code.

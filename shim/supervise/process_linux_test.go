@@ -15,7 +15,7 @@ import (
 )
 
 // A shell that waits for a child stands for a tool that has relaunched itself.
-func TestChildrenInGroup(t *testing.T) {
+func TestChildrenOf(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "sleep 60 & echo; wait $!")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -27,7 +27,7 @@ func TestChildrenInGroup(t *testing.T) {
 	if _, err := out.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	children := childrenInGroup(cmd.Process.Pid)
+	children := childrenOf(cmd.Process.Pid)
 	for _, child := range children {
 		if err := child.Signal(syscall.SIGTERM); err != nil {
 			t.Error(err)

@@ -16,10 +16,9 @@ import (
 
 // A tap is one of the tool's streams. Its reader runs in a goroutine of its own.
 type tap struct {
-	file     *os.File
-	terminal bool // it is a terminal, not a pipe
-	to       *sink
-	take     func(*buffer) // the event loop calls it with each piece of the stream, and with nil at the end
+	link
+	to   *sink
+	take func(*buffer) // the event loop calls it with each piece of the stream, and with nil at the end
 
 	free chan *buffer // buffers for the next pieces; only the reader receives from it
 	made int          // how many buffers there are
@@ -36,7 +35,7 @@ type piece struct {
 }
 
 func newTap(l link, to *sink) *tap {
-	return &tap{file: l.ours, terminal: l.screen != nil, to: to, free: make(chan *buffer, buffersPerStream)}
+	return &tap{link: l, to: to, free: make(chan *buffer, buffersPerStream)}
 }
 
 // read reads the stream to its end, or, after end was called, what the tool has written by then.
@@ -49,7 +48,7 @@ func (t *tap) read(pieces chan<- piece, stop <-chan struct{}) {
 		if b == nil {
 			return
 		}
-		n, err := t.file.Read(b.piece[:pieceSize])
+		n, err := t.ours.Read(b.piece[:pieceSize])
 		t.send(b, n, pieces)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			t.drain(pieces, stop)
@@ -93,7 +92,7 @@ func (t *tap) send(b *buffer, n int, pieces chan<- piece) {
 
 // end makes the reader read what is in the stream now, and end. A process that the tool has left
 // running may write more later.
-func (t *tap) end() { _ = t.file.SetReadDeadline(time.Now()) } // cannot fail for a link of ours
+func (t *tap) end() { _ = t.ours.SetReadDeadline(time.Now()) } // cannot fail for a link of ours
 
 // drain reads what is in the pipe now.
 func (t *tap) drain(pieces chan<- piece, stop <-chan struct{}) {
@@ -103,7 +102,7 @@ func (t *tap) drain(pieces chan<- piece, stop <-chan struct{}) {
 			return
 		}
 		n, err := 0, error(nil)
-		withFD(t.file, func(fd int) { n, err = unix.Read(fd, b.piece[:min(left, pieceSize)]) })
+		withFD(t.ours, func(fd int) { n, err = unix.Read(fd, b.piece[:min(left, pieceSize)]) })
 		t.send(b, n, pieces)
 		if errors.Is(err, syscall.EINTR) {
 			continue
@@ -121,9 +120,9 @@ const terminalHolds = 1 << 20
 // waiting returns how many bytes can be read now. A terminal does not report that: for one that has
 // any, it returns more than there can be.
 func (t *tap) waiting() (n int) {
-	withFD(t.file, func(fd int) {
+	withFD(t.ours, func(fd int) {
 		ask := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		if !t.terminal {
+		if t.screen == nil {
 			n = front.Waiting(fd)
 		} else if _, err := unix.Poll(ask, 0); err == nil && ask[0].Revents&unix.POLLIN != 0 {
 			n = terminalHolds
@@ -135,7 +134,7 @@ func (t *tap) waiting() (n int) {
 // close closes the stream, so that the tool's next write fails. The reader then ends.
 func (t *tap) close() {
 	t.over = true
-	t.file.Close()
+	t.ours.Close()
 }
 
 // A splitter splits a stream into lines. For each piece of the stream it returns what its whole

@@ -21,8 +21,9 @@ var forwarded = []os.Signal{
 // IgnoreAsCaller ignores the signals that the caller ignores. The Go runtime has installed its
 // handlers for them. SIGCHLD is not ignored: it reports the tool's end.
 func IgnoreAsCaller() {
+	ignored, _ := front.Signals()
 	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
-		if sig != syscall.SIGCHLD && front.Ignored(sig) {
+		if sig != syscall.SIGCHLD && ignored>>(sig-1)&1 != 0 {
 			signal.Ignore(sig)
 		}
 	}

@@ -62,13 +62,13 @@ func (in Input) Close(own *os.File) {
 // A Staged is a source that was read to its end, or to the limit.
 type Staged struct {
 	From *os.File
-	Data string
+	Data string // if stdin is silent, what an earlier run's relay held
 	// used reports whether data was consumed, so that the caller's descriptor no longer has it.
 	used bool
 	more bool  // more may follow data
 	end  int64 // the offset after data, in a file
-	// silent reports that nothing has come so far, and that the tool goes on without stdin if nothing
-	// does.
+	// Silent reports that nothing has come so far, and that the tool goes on without stdin if nothing
+	// does: it gets stdin by a relay.
 	Silent bool
 }
 
@@ -78,6 +78,8 @@ func (s *Staged) ForRun(plan rewrite.Plan) (in Input, err error) {
 	case plan.HasStdin:
 		in.File, err = textFile(plan.Stdin)
 		in.End = s.end
+	case s.Silent:
+		in.relay, in.File, err = newRelay(s.From, []byte(s.Data), plan.Resume != "")
 	case s.used:
 		in.File, err = textFile(s.Data)
 	default:
@@ -87,7 +89,10 @@ func (s *Staged) ForRun(plan rewrite.Plan) (in Input, err error) {
 }
 
 // Again sets a file back to where it was. The run that was given up may have read it.
-func (s *Staged) Again([]byte) {
+func (s *Staged) Again(late []byte) {
+	if s.Silent {
+		s.Data, s.used = string(late), len(late) > 0
+	}
 	if s.end > 0 {
 		_, err := unix.Seek(int(s.From.Fd()), s.end-int64(len(s.Data)), io.SeekStart)
 		s.used = err != nil
@@ -132,7 +137,7 @@ func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Stag
 	case err != nil:
 		return s, reason.StdinOpen, err
 	case !ready && silence == rewrite.SilenceSkipped:
-		s.Silent = true
+		s.Silent, s.more = true, true
 		return s, "", nil
 	case !ready:
 		return s, reason.StdinOpen, nil
@@ -191,18 +196,20 @@ func readSome(fd int, buffer []byte) (n int, err error) {
 // readable waits until a descriptor has data or is at its end, and reports whether it is. A
 // negative wait has no limit.
 func readable(fd int, wait time.Duration) (bool, error) {
+	n, err := poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, wait)
+	return n > 0, err
+}
+
+// poll waits until some descriptors are ready, and returns how many are. A negative wait has no limit.
+func poll(fds []unix.PollFd, wait time.Duration) (n int, err error) {
 	ms := -1
 	if wait >= 0 {
 		ms = int(wait.Milliseconds())
 	}
-	for {
-		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		n, err := unix.Poll(fds, ms)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		return n > 0, err
+	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+		n, err = unix.Poll(fds, ms)
 	}
+	return n, err
 }
 
 // textFile returns an unnamed file that contains text. If no file can hold it, textFile returns a

@@ -4,35 +4,8 @@ import (
 	"errors"
 	"os"
 
-	"reprise/rewrite"
-
 	"golang.org/x/sys/unix"
 )
-
-// A Relayed is a source on which nothing has come so far. A tool that waits for it only for some time
-// gets it by a relay.
-type Relayed struct {
-	From *os.File
-	late []byte // what an earlier run's relay held
-}
-
-// ForRun implements Source.
-func (s *Relayed) ForRun(plan rewrite.Plan) (in Input, err error) {
-	if plan.HasStdin {
-		in.File, err = textFile(plan.Stdin)
-		return in, err
-	}
-	in.relay, in.File, err = newRelay(s.From, s.late, plan.Resume != "")
-	return in, err
-}
-
-// Again implements Source.
-func (s *Relayed) Again(late []byte) { s.late = late }
-
-// HandOn implements Source.
-func (s *Relayed) HandOn() (*os.File, error) {
-	return (&Staged{From: s.From, Data: string(s.late), used: len(s.late) > 0, more: true}).HandOn()
-}
 
 // A relay copies the caller's stdin to a tool that waits for data for some time and then goes on
 // without. So the tool itself decides how long it waits, and what it prints about it.
@@ -104,17 +77,9 @@ func (r *relay) run() {
 
 // wait waits for data or the end of stdin. It returns false if the relay is stopped.
 func (r *relay) wait() bool {
-	for {
-		fds := []unix.PollFd{{Fd: int32(r.from), Events: unix.POLLIN}, {Fd: int32(r.stopped.Fd()), Events: unix.POLLIN}}
-		_, err := unix.Poll(fds, -1)
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil || fds[1].Revents != 0:
-			return false
-		case fds[0].Revents != 0:
-			return true
-		}
-	}
+	fds := []unix.PollFd{{Fd: int32(r.from), Events: unix.POLLIN}, {Fd: int32(r.stopped.Fd()), Events: unix.POLLIN}}
+	_, err := poll(fds, -1)
+	return err == nil && fds[1].Revents == 0
 }
 
 // stop stops the relay. It reads no more of the caller's stdin.

@@ -85,30 +85,29 @@ func (s *sink) drop() {
 // soon as its reader has emptied a page.
 const smallPiece = 4 << 10
 
-// writeAll writes to a descriptor that may be non-blocking, and counts what the caller has taken. With
-// *os.File a closed pipe on stdout would kill the shim.
-func (w *writer) writeAll(fd int, data []byte) error {
-	for len(data) > 0 {
-		size := min(len(data), pieceSize)
-		if w.watched.Load() {
+// Write writes all of data, also to a descriptor that is non-blocking, and counts what the caller has taken. Only the
+// sink's writer calls it. With *os.File a closed pipe on stdout would kill the shim.
+func (s *sink) Write(data []byte) (written int, err error) {
+	for written < len(data) {
+		size := min(len(data)-written, pieceSize)
+		if s.writer.watched.Load() {
 			size = min(size, smallPiece)
 		}
-		n, err := unix.Write(fd, data[:size])
+		n, err := unix.Write(s.fd, data[written:written+size])
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EAGAIN):
-			fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
-			if _, err := unix.Poll(fds, -1); err != nil && !errors.Is(err, unix.EINTR) {
-				return err
+			if _, err := poll([]unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLOUT}}, -1); err != nil {
+				return written, err
 			}
 		case err != nil:
-			return err
+			return written, err
 		default:
-			w.taken.Add(int64(n))
-			data = data[n:]
+			s.writer.taken.Add(int64(n))
+			written += n
 		}
 	}
-	return nil
+	return written, nil
 }
 
 // HungUp reports whether a descriptor is a pipe or socket whose other end is closed.
@@ -122,7 +121,6 @@ func HungUp(fd int) bool {
 const spoolMemory = 4 << 20
 
 // A spool stores the held output of one stream.
-
 type spool struct {
 	memory bytes.Buffer
 	file   *os.File
@@ -152,24 +150,12 @@ func (s *spool) write(data []byte) error {
 	return nil
 }
 
-func (s *spool) copyTo(w *writer, fd int) error {
-	if err := w.writeAll(fd, s.memory.Bytes()); err != nil || s.file == nil {
+func (s *spool) copyTo(to io.Writer) error {
+	if _, err := to.Write(s.memory.Bytes()); err != nil || s.file == nil {
 		return err
 	}
-	buf := make([]byte, 64<<10)
-	from := io.NewSectionReader(s.file, 0, s.size)
-	for {
-		n, err := from.Read(buf)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := w.writeAll(fd, buf[:n]); err != nil {
-			return err
-		}
-	}
+	_, err := io.Copy(to, io.NewSectionReader(s.file, 0, s.size))
+	return err
 }
 
 func (s *spool) drop() {
@@ -236,12 +222,13 @@ type chunk struct {
 	buffer *buffer // the buffer that contains data, or nil
 }
 
-func (c chunk) write(w *writer) error {
+func (c chunk) write() error {
 	if c.held == nil {
-		return w.writeAll(c.to.fd, c.data)
+		_, err := c.to.Write(c.data)
+		return err
 	}
 	defer c.held.drop()
-	return c.held.copyTo(w, c.to.fd)
+	return c.held.copyTo(c.to)
 }
 
 // queueLength is more than the largest number of chunks in a writer's queue: one to each of the
@@ -276,7 +263,7 @@ func (w *writer) run(stop <-chan struct{}, gone chan<- loss) {
 		default:
 		}
 		if !slices.Contains(failed, c.to) {
-			if err := c.write(w); err != nil {
+			if err := c.write(); err != nil {
 				failed = append(failed, c.to)
 				gone <- loss{c.to, err}
 			}

@@ -186,7 +186,7 @@ func TestSlowReader(t *testing.T) {
 		_, _ = b.ReadFrom(r)
 		read <- b.Len()
 	}()
-	err := newWriter().writeAll(fds[1], make([]byte, 1<<20))
+	_, err := (&sink{fd: fds[1], writer: newWriter()}).Write(make([]byte, 1<<20))
 	unix.Close(fds[1])
 	if n := <-read; n != 1<<20 || err != nil {
 		t.Errorf("%d bytes arrived, %v", n, err)
@@ -277,7 +277,7 @@ func TestWhatWasHeldIsWritten(t *testing.T) {
 		if err := held.write(make([]byte, spoolMemory+1)); err != nil {
 			t.Fatal(err)
 		}
-		err := chunk{to: newSink(to, nil, false), held: held}.write(newWriter())
+		err := chunk{to: newSink(to, newWriter(), false), held: held}.write()
 		if (err != nil) != (to == broken) {
 			t.Errorf("%s: %v", to.Name(), err)
 		}

@@ -36,7 +36,7 @@ int main(void)
 			printf("%d", reprise_plain_config(args[0], strlen(args[0])));
 		} else if (kind == 'f') {
 			struct reprise_target found;
-			bool ok = reprise_find(args[0], args[1], args[2], args[3], &found);
+			bool ok = reprise_find(args[0], args[1], args[2], args[3], false, &found);
 			printf("%s", ok ? found.path : "");
 		} else if (kind == 'g') {
 			struct reprise_guard g;

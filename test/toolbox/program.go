@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"testing"
 )
@@ -69,9 +68,9 @@ func Whole(dir string, fill func(dir string) error) error {
 }
 
 // StartAnew starts a test's program anew if a shell has it ignore signals, as it does for jobs in the background. ignored
-// reports what was so before Go ran: that is what a shim goes by.
-func StartAnew(ignored func(syscall.Signal) bool) {
-	if slices.ContainsFunc([]syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP}, ignored) {
+// are those that were before Go ran, the first in bit 0: that is what a shim goes by.
+func StartAnew(ignored uint64) {
+	if ignored&(1<<(syscall.SIGINT-1)|1<<(syscall.SIGQUIT-1)|1<<(syscall.SIGHUP-1)) != 0 {
 		RestoreSignals()
 		program, err := os.Executable()
 		if err == nil {
