@@ -50,6 +50,8 @@ func TestResolve(t *testing.T) {
 	}{
 		{"next on PATH", "R/ours:R/real:R/other", "", "", "R/real/tool"},
 		{"before us on PATH", "R/real:R/ours", "", "", "R/real/tool"},
+		{"before and behind us", "R/other:R/ours:R/real", "", "", "R/real/tool"},
+		{"before us and nothing behind us", "R/other:R/real:R/ours", "", "", "R/other/tool"},
 		{"our directory twice", "R/ours:R/ours:R/real", "", "", "R/real/tool"},
 		{"our directory with a slash", "R/ours:R/ours/:R/real", "", "", "R/real/tool"},
 		{"our directory by a link", "R/link:R/real", "", "", "R/real/tool"},

@@ -246,11 +246,11 @@ static long long now(void)
 }
 
 // reprise_read_guard reads "PID:HOPS:@WHEN,ID,ID". A malformed value is ignored, and so is one too old
-// for a loop. Older versions read @WHEN as one of the IDs. The program itself counts as tried,
-// unless self is "".
+// for a loop. Older versions read @WHEN as one of the IDs. What was tried counts for the process itself. For its children it counts from
+// the second hop on: a tool may run itself by its name, a wrapper that runs us as a child goes on doing so. The program itself
+// counts as tried, unless self is "".
 void reprise_read_guard(const char *text, long pid, const char *self, struct reprise_guard *g)
 {
-	char own[32];
 	const char *hops = strchr(text, ':');
 	const char *tried = hops ? strchr(++hops, ':') : NULL;
 
@@ -268,8 +268,7 @@ void reprise_read_guard(const char *text, long pid, const char *self, struct rep
 		tried = *end == ',' ? end + 1 : end;
 	}
 	g->hops = atoi(hops);
-	snprintf(own, sizeof own, "%ld:", pid);
-	if (strncmp(text, own, strlen(own)) != 0)
+	if (atol(text) != pid && (g->hops < 2 || atol(text) != getppid()))
 		return;
 	if (!*self || listed(tried, self))
 		strcpy(g->tried, tried);
@@ -314,28 +313,30 @@ bool reprise_self(char id[REPRISE_ID_SIZE])
 #endif
 }
 
-// runnable reports whether a shell would run the file, and the file is (one) or is not (!one) in a
-// list of IDs.
-static bool runnable(struct reprise_target *t, const char *ids, bool one)
+// runnable reports whether a shell would run the file, and finds its ID.
+static bool runnable(struct reprise_target *t)
 {
 	struct stat st;
 	if (stat(t->path, &st) != 0 || !S_ISREG(st.st_mode))
 		return false;
 	print_id(&st, t->id);
-	return listed(ids, t->id) == one && access(t->path, X_OK) == 0;
+	return access(t->path, X_OK) == 0;
 }
 
-// find finds the first file that runnable accepts: the configured path, unless that is "", or the
-// executables of that name on PATH. Files are compared by device and inode, never by name.
-static bool find(const char *name, const char *configured, const char *path, const char *ids, bool one,
-	struct reprise_target *found)
+// is_set reports whether a configured path, unless that is "", is an executable that is (one) or is not (!one) in a list of IDs.
+static bool is_set(const char *configured, const char *ids, bool one, struct reprise_target *found)
+{
+	int n = snprintf(found->path, sizeof found->path, "%s", configured);
+	return n > 0 && n < (int)sizeof found->path && runnable(found) && listed(ids, found->id) == one;
+}
+
+// find finds the first executable of a name on PATH that is (one) or is not (!one) in a list of IDs. With behind, it must come
+// behind one that is. Files are compared by device and inode, never by name.
+static bool find(const char *name, const char *path, const char *ids, bool one, bool behind, struct reprise_target *found)
 {
 	const char *end;
 	int n;
 
-	n = snprintf(found->path, sizeof found->path, "%s", configured);
-	if (n > 0 && n < (int)sizeof found->path && runnable(found, ids, one))
-		return true;
 	for (const char *dir = path;; dir = end + 1) {
 		end = dir + strcspn(dir, ":");
 		if (end == dir) // an empty element is the working directory
@@ -344,20 +345,28 @@ static bool find(const char *name, const char *configured, const char *path, con
 			n = snprintf(found->path, sizeof found->path, "%.*s/%s", (int)(end - dir), dir, name);
 		else
 			n = sizeof found->path;
-		if (n < (int)sizeof found->path && runnable(found, ids, one))
-			return true;
+		if (n < (int)sizeof found->path && runnable(found)) {
+			bool is = listed(ids, found->id);
+			if (is == one && !behind)
+				return true;
+			behind = behind && !is;
+		}
 		if (!*end)
 			return false;
 	}
 }
 
-// reprise_find finds the real binary. skip lists the IDs of files that are not. With again, and if there is no other one, it is
-// the last of them, which was tried before: a tool may run itself by its name.
+// reprise_find finds the real binary: the configured path, unless that is "", or the next executable of that name on PATH. skip
+// lists the IDs of files that are not. What comes behind these is next: a wrapper before the shims has led to them. With again,
+// and if there is no other one, it is the last of them, which was tried before: a tool may run itself by its name.
 bool reprise_find(const char *name, const char *configured, const char *path, const char *skip, bool again,
 	struct reprise_target *found)
 {
 	const char *last = again ? strrchr(skip, ',') : NULL;
-	return find(name, configured, path, skip, false, found) || (last && find(name, configured, path, last + 1, true, found));
+
+	return is_set(configured, skip, false, found) || find(name, path, skip, false, true, found) ||
+		find(name, path, skip, false, false, found) ||
+		(last && (is_set(configured, last + 1, true, found) || find(name, path, last + 1, true, false, found)));
 }
 
 // --- becoming ---
