@@ -206,7 +206,7 @@ var Table = []Row{
 		More:    "or a file that one imports by `@path`",
 		Advice:  "Change instruction files between jobs, not within one"},
 	{Code: JobChanged, Group: GroupGuards, Class: ClassSettings,
-		Meaning: "the variables name another CI job, run or tenant",
+		Meaning: "unnamed, and variables name another CI job, run or tenant",
 		Advice:  "Name the task and the role: then these variables do not count", Command: NameTask},
 	{Code: RuntimeChanged, Group: GroupGuards, Class: ClassSettings,
 		Meaning: "the tool's binary changed",
