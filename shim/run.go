@@ -19,7 +19,7 @@ import (
 // Main carries out the call and returns its exit code. If this process becomes the real
 // binary, Main does not return.
 func Main(env Env) int {
-	supervise.IgnoreAsCaller()
+	supervise.HandleAsCaller()
 	c := newCall(env)
 	if !startPoller() {
 		return c.execReal(nil) // at once: opening any file would end the process

@@ -112,6 +112,46 @@ func TestEveryDeath(t *testing.T) {
 	}
 }
 
+// While the shim reads the prompt, a signal ends the call as it would end the tool, unless the caller blocks it.
+func TestSignalsBeforeTheTool(t *testing.T) {
+	reading := func(sig syscall.Signal, launch ...string) syscall.WaitStatus {
+		cmd := twins(t, launch, "exit 0").shim
+		cmd.Args = slices.DeleteFunc(cmd.Args, func(arg string) bool { return arg == "hi" })
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for range 500 {
+			if found, _ := filepath.Glob(filepath.Join(cmd.Dir, ".local/state/reprise/ledger.db")); found != nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		if launch != nil {
+			if _, err := in.Write([]byte("a prompt")); err != nil {
+				t.Fatal(err)
+			}
+			in.Close()
+		}
+		_ = cmd.Wait() // what counts is the state
+		return cmd.ProcessState.Sys().(syscall.WaitStatus)
+	}
+	for _, sig := range []syscall.Signal{1, 2, 3, 6, 10, 12, 14, 15} {
+		if ws := reading(sig); !ws.Signaled() || ws.Signal() != sig {
+			t.Errorf("%v: %x", sig, ws)
+		}
+		if ws := reading(sig, "-b", strconv.Itoa(int(sig))); !ws.Exited() || ws.ExitStatus() != 0 {
+			t.Errorf("%v, blocked: %x", sig, ws)
+		}
+	}
+}
+
 // Nothing that a program inherits is another behind the shim: ignored and blocked
 // signals, limits, descriptors and their flags.
 func TestInherited(t *testing.T) {

@@ -442,13 +442,18 @@ static void become(const struct reprise_start *s, const char *name)
 static void start_tool(const struct reprise_start *s)
 {
 	unsigned long long ignored = strtoull(s->argv[1], NULL, 16), blocked = strtoull(s->argv[2], NULL, 16);
-	sigset_t mask;
+	sigset_t mask, all;
 	sigemptyset(&mask);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
 	for (int sig = 1; sig <= 64; sig++) {
 		if (ignored >> (sig - 1) & 1)
 			signal(sig, SIG_IGN);
-		if (blocked >> (sig - 1) & 1)
+		if (blocked >> (sig - 1) & 1) {
 			sigaddset(&mask, sig);
+			if (!(ignored >> (sig - 1) & 1)) // the shim ignores it meanwhile
+				signal(sig, SIG_DFL);
+		}
 	}
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	exec_or_sh(s->argv[3], s->argc - 4, s->argv + 4, s->envp);

@@ -49,11 +49,29 @@ void inherit_signals(unsigned long long *all_ignored, unsigned long long *blocke
 	}
 }
 
+// lethal are signals that would end the tool. Unless it is asked for them, Go ignores some and prints a traceback for others.
+static const int lethal[] = {SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2, SIGALRM};
+enum { lethals = sizeof lethal / sizeof *lethal };
+static struct sigaction gos[lethals]; // Go's handlers
+
+// inherit_default has these signals end this process, until inherit_handle gives them to Go's handlers again.
+void inherit_default(void) {
+	const struct sigaction action = {.sa_handler = SIG_DFL};
+	for (int i = 0; i < lethals; i++)
+		if (!ignored[lethal[i]] && sigismember(&mask, lethal[i]) == 0) sigaction(lethal[i], &action, &gos[i]);
+}
+
+void inherit_handle(void) {
+	for (int i = 0; i < lethals; i++)
+		if (gos[i].sa_handler != SIG_DFL) sigaction(lethal[i], &gos[i], 0);
+}
+
 // inherit_restore ignores and blocks the same signals and closes the same descriptors again, before an exec in this thread.
 void inherit_restore(void) {
+	pthread_sigmask(SIG_SETMASK, &mask, 0);
 	for (int sig = 1; sig < NSIG; sig++)
 		if (ignored[sig]) signal(sig, SIG_IGN);
-	pthread_sigmask(SIG_SETMASK, &mask, 0);
+		else if (sigismember(&mask, sig) > 0) signal(sig, SIG_DFL);
 	for (int fd = 0; fd < 3; fd++)
 		if (closed[fd]) close(fd);
 }

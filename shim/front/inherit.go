@@ -30,6 +30,12 @@ func Signals() (ignored, blocked uint64) {
 // since.
 func Closed(fd uintptr) bool { return C.inherit_closed(C.int(fd)) != 0 }
 
+// Default has the signals that Go would ignore, or print a traceback for, end this process as they would end the tool, until Handle.
+func Default() { C.inherit_default() }
+
+// Handle gives these signals to Go's handlers again.
+func Handle() { C.inherit_handle() }
+
 // Restore ignores and blocks the caller's signals again, and closes what it had closed, in this thread and before an exec.
 func Restore() { C.inherit_restore() }
 

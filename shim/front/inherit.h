@@ -1,6 +1,8 @@
 #include <sys/types.h>
 
 void inherit_signals(unsigned long long *ignored, unsigned long long *blocked);
+void inherit_default(void);
+void inherit_handle(void);
 void inherit_restore(void);
 int inherit_closed(int fd);
 pid_t inherit_witness(int report);

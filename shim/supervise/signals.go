@@ -18,15 +18,16 @@ var forwarded = []os.Signal{
 	syscall.SIGALRM, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH,
 }
 
-// IgnoreAsCaller ignores the signals that the caller ignores. The Go runtime has installed its
-// handlers for them. SIGCHLD is not ignored: it reports the tool's end.
-func IgnoreAsCaller() {
-	ignored, _ := front.Signals()
+// HandleAsCaller has signals do until Catch what they would do to the tool. The Go runtime has installed its handlers for those
+// that the caller ignores, and unblocks those that it blocks: both are ignored. SIGCHLD is not: it reports the tool's end.
+func HandleAsCaller() {
+	ignored, blocked := front.Signals()
 	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
-		if sig != syscall.SIGCHLD && ignored>>(sig-1)&1 != 0 {
+		if sig != syscall.SIGCHLD && (ignored|blocked)>>(sig-1)&1 != 0 {
 			signal.Ignore(sig)
 		}
 	}
+	front.Default()
 }
 
 // An Inbox queues the signals for the tool. It holds each signal once, in the order of last
@@ -63,6 +64,7 @@ func (in *Inbox) start() {
 	go func() {
 		signal.Notify(received, forwarded...)
 		signal.Notify(own, syscall.SIGCHLD, syscall.SIGPIPE)
+		front.Handle()
 		close(ready)
 		var continued time.Time
 		for {
