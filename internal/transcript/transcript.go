@@ -42,10 +42,11 @@ func FirstPrompt(tool, path string) (string, error) {
 	lines.Buffer(nil, maxPromptLine)
 	for lines.Scan() {
 		var l line
-		if bytes.Contains(lines.Bytes(), []byte(mark)) && decode(lines.Bytes(), &l) {
-			if text := contentText(l.prompt(tool)); text != "" {
-				return text, nil
-			}
+		if bytes.Contains(lines.Bytes(), []byte(mark)) {
+			_ = json.Unmarshal(lines.Bytes(), &l) // what has another type in this tool's lines is left out
+		}
+		if text := contentText(l.prompt(tool)); text != "" {
+			return text, nil
 		}
 	}
 	if err := lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {

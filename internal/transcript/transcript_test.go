@@ -41,6 +41,7 @@ func TestFirstPromptPassesOver(t *testing.T) {
 		{"copilot", `{"type":"user.message","data":{"content":"of a subagent","parentToolCallId":"1"}}`, ""},
 		{"droid", `{"type":"message","id":"context-1","message":{"role":"user","content":[{"type":"text","text":"context"}]}}` + "\n" +
 			`{"type":"message","id":"2","message":{"role":"user","content":[{"type":"text","text":"mine"}]}}`, "mine"},
+		{"gemini", `{"type":"user","id":1,"message":"of another type","content":[{"text":"mine"}]}`, "mine"},
 		{"qwen", `{"type":"user","provenance":"system","message":{"parts":[{"text":"theirs"}]}}`, ""},
 		{"vibe", `{"type":"user","message":{"content":"not read"}}`, ""},
 	} {
