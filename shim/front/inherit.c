@@ -49,16 +49,20 @@ void inherit_signals(unsigned long long *all_ignored, unsigned long long *blocke
 	}
 }
 
-// lethal are signals that would end the tool. Unless it is asked for them, Go ignores some and prints a traceback for others.
-static const int lethal[] = {SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2, SIGALRM};
-enum { lethals = sizeof lethal / sizeof *lethal };
+// What would end the tool. Unless it is asked for them, Go ignores some of these signals and prints a traceback for others. It
+// unblocks the first ones.
+static const int lethal[] = {SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
+enum { unblocked = 5, lethals = sizeof lethal / sizeof *lethal };
 static struct sigaction gos[lethals]; // Go's handlers
 
-// inherit_default has these signals end this process, until inherit_handle gives them to Go's handlers again.
+// inherit_default has these signals end this process, or do nothing if the caller blocks them, until inherit_handle gives them to
+// Go's handlers again.
 void inherit_default(void) {
-	const struct sigaction action = {.sa_handler = SIG_DFL};
-	for (int i = 0; i < lethals; i++)
-		if (!ignored[lethal[i]] && sigismember(&mask, lethal[i]) == 0) sigaction(lethal[i], &action, &gos[i]);
+	for (int i = 0; i < lethals; i++) {
+		bool blocked = sigismember(&mask, lethal[i]) > 0;
+		struct sigaction action = {.sa_handler = blocked ? SIG_IGN : SIG_DFL};
+		if (!ignored[lethal[i]] && (!blocked || i < unblocked)) sigaction(lethal[i], &action, &gos[i]);
+	}
 }
 
 void inherit_handle(void) {
@@ -71,7 +75,8 @@ void inherit_restore(void) {
 	pthread_sigmask(SIG_SETMASK, &mask, 0);
 	for (int sig = 1; sig < NSIG; sig++)
 		if (ignored[sig]) signal(sig, SIG_IGN);
-		else if (sigismember(&mask, sig) > 0) signal(sig, SIG_DFL);
+	for (int i = 0; i < unblocked; i++)
+		if (!ignored[lethal[i]]) signal(lethal[i], SIG_DFL);
 	for (int fd = 0; fd < 3; fd++)
 		if (closed[fd]) close(fd);
 }

@@ -30,7 +30,8 @@ func Signals() (ignored, blocked uint64) {
 // since.
 func Closed(fd uintptr) bool { return C.inherit_closed(C.int(fd)) != 0 }
 
-// Default has the signals that Go would ignore, or print a traceback for, end this process as they would end the tool, until Handle.
+// Default has the signals that would end the tool end this process, or do nothing if the caller blocks them, until Handle. Go would
+// ignore some, print a traceback for others, and unblock them.
 func Default() { C.inherit_default() }
 
 // Handle gives these signals to Go's handlers again.

@@ -19,11 +19,11 @@ var forwarded = []os.Signal{
 }
 
 // HandleAsCaller has signals do until Catch what they would do to the tool. The Go runtime has installed its handlers for those
-// that the caller ignores, and unblocks those that it blocks: both are ignored. SIGCHLD is not: it reports the tool's end.
+// that the caller ignores. SIGCHLD is not ignored: it reports the tool's end.
 func HandleAsCaller() {
-	ignored, blocked := front.Signals()
+	ignored, _ := front.Signals()
 	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
-		if sig != syscall.SIGCHLD && (ignored|blocked)>>(sig-1)&1 != 0 {
+		if sig != syscall.SIGCHLD && ignored>>(sig-1)&1 != 0 {
 			signal.Ignore(sig)
 		}
 	}
