@@ -153,10 +153,10 @@ static void copy(void) {
 	}
 }
 
-// inherit_feeder starts a process that writes data to one descriptor and then copies another to it,
-// until the end or until no process reads it. The process outlives the shim and blocks all signals. It
-// is no child of the shim, which may become a program that expects no children. All that can fail is
-// done by its parent, whose exit code is the errno; a caller that ignores SIGCHLD would hide that code.
+// inherit_feeder starts a process that writes data to one descriptor and then copies another to
+// it. The process is no child of the shim, which becomes a program that expects no children. All
+// that can fail is done by its parent, whose exit code is the errno; a caller that ignores SIGCHLD
+// would hide that code.
 int inherit_feeder(const char *data, size_t size, int from, int to) {
 	struct sigaction keep = {.sa_handler = SIG_DFL}, was;
 	int status = 0, failed = 0;
@@ -176,6 +176,21 @@ int inherit_feeder(const char *data, size_t size, int from, int to) {
 	pthread_sigmask(SIG_SETMASK, &old, 0);
 	if (failed) return failed;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EAGAIN;
+}
+
+// inherit_copier starts a process that copies one descriptor to another until the end or until
+// no process reads it. It outlives the shim and blocks all signals. Meanwhile SIGCHLD arrives, other
+// than with inherit_feeder.
+int inherit_copier(int from, int to) {
+	sigset_t old = block_all();
+	pid_t child = fork();
+	if (child == 0) {
+		leave_two(from, to);
+		copy();
+		_exit(0);
+	}
+	pthread_sigmask(SIG_SETMASK, &old, 0);
+	return child < 0 ? errno : 0;
 }
 
 static void act(int sig, int how, sigset_t *set) {
