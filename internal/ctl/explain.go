@@ -50,6 +50,7 @@ would be sent.`,
 	return c
 }
 
+// explaining holds the flags of explain.
 type explaining struct {
 	call                  []string
 	asJSON, blocks        bool

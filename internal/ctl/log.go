@@ -107,6 +107,7 @@ func callRow(a *app.App, r view.Reporter, i history.Invocation) []view.Cell {
 		view.TextCell(i.Task), view.RoleCell(i.Role)}
 }
 
+// showCall prints everything about one call.
 func showCall(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON bool) error {
 	i, err := app.FindInvocation(l, name)
 	if err != nil {

@@ -126,6 +126,7 @@ func readStats(a *app.App, from statsSource) (s stats, err error) {
 	return s, err
 }
 
+// sumShared sums up the selected calls of a store's log.
 func sumShared(l *ledger.Ledger, f history.Filter) (*fleet.Sums, error) {
 	var err error
 	s := fleet.Sum(func(yield func(ledger.LoggedCall) bool) {

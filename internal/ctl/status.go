@@ -54,6 +54,7 @@ const (
 	maxChains       = 50
 )
 
+// An overview holds what status shows.
 type overview struct {
 	totals    history.Totals // of all calls, or the latest of very many; only in JSON
 	bill      view.Bill      // of the last days

@@ -10,6 +10,7 @@ import (
 	"reprise/internal/ctl/view"
 )
 
+// mostWarnings is how many warnings a screen shows.
 const mostWarnings = 3
 
 // printScreen prints what fits on a terminal's screen, the most important first, and the commands that show

@@ -182,6 +182,7 @@ func (r *storeReport) unsharedLines() (lines []string) {
 	return lines
 }
 
+// mostRuns is how many runs are named.
 const mostRuns = 3
 
 func runningWords(a *app.App, runs []sharedRun) string {

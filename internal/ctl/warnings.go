@@ -53,6 +53,7 @@ func contextWarnings(c config.Config, chains []history.ChainRow) []warning {
 	return warnings
 }
 
+// decisionWarnings returns warnings on recent decisions.
 func decisionWarnings(calls []history.Invocation) (warnings []warning) {
 	refused, failed, dearer := 0, 0, 0
 	for _, i := range calls {

@@ -13,6 +13,7 @@ import (
 	"reprise/ledger/history"
 )
 
+// Calls are invocations as they are read.
 type Calls = iter.Seq2[history.Invocation, error]
 
 // NDJSON writes a line with one object for each call, in the form that line gives it.

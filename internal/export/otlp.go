@@ -38,6 +38,7 @@ type OTLP struct {
 	Wait     func(context.Context, time.Duration) error // before another try
 }
 
+// Sent counts spans.
 type Sent struct {
 	Accepted, Rejected int64
 	Running            int64    // calls left out because they have not ended

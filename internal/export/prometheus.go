@@ -38,6 +38,7 @@ func labelText(labels []string) string {
 
 var escapeLabel = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
+// Figures are what is exported to Prometheus.
 type Figures struct {
 	Version  string
 	Chains   int64

@@ -67,6 +67,7 @@ const RecentDays = 30
 // Recent is when these days began.
 func (a *App) Recent() decide.Millis { return decide.MillisOf(a.Now.AddDate(0, 0, -RecentDays)) }
 
+// Exit codes.
 const (
 	ExitOK       = 0
 	ExitFailed   = 1
@@ -110,8 +111,10 @@ func IsUsage(err error) bool {
 // ErrFindings reports that a check found problems, which were printed.
 var ErrFindings = errors.New("something was found")
 
+// errDeclined reports that a person said no.
 var errDeclined = errors.New("nothing was changed")
 
+// Run runs a command and returns its exit code.
 func (a *App) Run(root *cobra.Command, args []string) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetArgs(args)
@@ -162,6 +165,7 @@ func (a *App) ShimEnv() shim.Env {
 	}
 }
 
+// Getenv returns the value of a variable.
 func (a *App) Getenv(name string) string {
 	value, _ := view.LookupEnv(a.Environ, name)
 	return value
@@ -208,6 +212,7 @@ func (a *App) TildeIn(message string) string {
 	return path.ReplaceAllString(message, "${1}~${2}")
 }
 
+// Version names this build.
 func Version() string {
 	if config.Commit == "" {
 		return "reprise " + config.Version

@@ -23,6 +23,7 @@ import (
 // FilterFlags are the values of the flags of a view that select the calls that it shows, by the flags' names.
 type FilterFlags map[string]*string
 
+// filters are these flags.
 var filters = []struct {
 	name, usage string
 	values      []string // what completes it
@@ -183,6 +184,7 @@ func ReasonCompletions() []string {
 	return list
 }
 
+// classNames are the classes of reasons.
 var classNames = view.Mapped(reason.Classes, func(c reason.Class) string { return string(c) })
 
 // mostSummed is how many calls are summed up where no flag says which.

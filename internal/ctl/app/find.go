@@ -148,6 +148,7 @@ func ChainRow(l *ledger.Ledger, name string) (history.ChainRow, error) {
 	return chains[0], nil
 }
 
+// FindInvocation finds a call by its number.
 func FindInvocation(l *ledger.Ledger, name string) (history.Invocation, error) {
 	n := number(name)
 	if n == 0 {

@@ -141,6 +141,7 @@ func (a *App) CompleteChain(_ *cobra.Command, args []string, _ string) ([]string
 	})
 }
 
+// CompleteCall completes the number of a call.
 func (a *App) CompleteCall(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return completeFrom(a, args, func(l *ledger.Ledger) ([]string, error) {
 		calls, err := history.LatestInvocations(l, history.Wanted{Limit: maxCompletions})

@@ -71,6 +71,7 @@ func (a *App) WithCalls(open func() (*ledger.Ledger, error), look func(*ledger.L
 	return look(l, view.Reporter{Prices: list})
 }
 
+// Config reads the configuration.
 func (a *App) Config() (config.Config, error) {
 	path, err := config.ConfigFile(a.Own)
 	if err != nil {

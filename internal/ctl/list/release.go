@@ -59,6 +59,7 @@ const (
 	patience = time.Minute
 )
 
+// read returns one of the release's files.
 func (r release) read(file string) (text []byte, err error) {
 	if r.url == "" {
 		if text, err = os.ReadFile(r.name(file)); err != nil {

@@ -12,11 +12,13 @@ import (
 // NotKnown is printed for an unknown figure.
 const NotKnown = "n/a"
 
+// UnknownCell returns a cell for an unknown figure.
 func UnknownCell() Cell { return Cell{Human: NotKnown, Raw: NotKnown, Meaning: Dim, Right: true} }
 
 // TextCell returns a cell with text. People see a dash if it is empty.
 func TextCell(text string) Cell { return Cell{Human: OrDash(text), Raw: text} }
 
+// NumberCell returns a cell with a count.
 func NumberCell(n int64) Cell { return numeric(Thousands(n), n) }
 
 // numeric returns a cell whose number people see as text.
@@ -46,6 +48,7 @@ func RoleName(role string) string { return strings.TrimSpace(role) }
 // AllOthers names the last row of a table, of what is not told apart.
 const AllOthers = "all others"
 
+// RoleCell returns a cell with a role.
 func RoleCell(role string) Cell {
 	c := TextCell(RoleName(role))
 	if strings.HasPrefix(role, prompt.RoleTextMark) {
@@ -59,6 +62,7 @@ func DurationCell(ms sql.NullInt64) Cell {
 	return AmountCell("ms", known(ms))
 }
 
+// TokensCell returns a cell with a count of tokens.
 func TokensCell(n sql.NullInt64) Cell {
 	return AmountCell("tokens", known(n))
 }
@@ -70,6 +74,7 @@ func known(n sql.NullInt64) Number {
 	return Number(n.Int64)
 }
 
+// SizeCell returns a cell with a size in bytes.
 func SizeCell(bytes int64) Cell { return numeric(Size(bytes), bytes) }
 
 // ShareCell returns a cell with a part of a whole as a percentage.

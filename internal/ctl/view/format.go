@@ -150,10 +150,13 @@ func plainInUnit(unit string, n float64) string {
 // A Number is a figure that may not be known: NaN, for which JSON has null.
 type Number float64
 
+// Unknown is a figure that is not known.
 var Unknown = Number(math.NaN())
 
+// Known reports whether the figure is known. What was divided by 0 is not.
 func (n Number) Known() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
+// MarshalJSON returns the figure, or null.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if !n.Known() {
 		return []byte("null"), nil
@@ -161,6 +164,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(n))
 }
 
+// Rate returns part / whole, which is not known if whole is 0.
 func Rate(part, whole int64) Number {
 	if whole == 0 {
 		return Unknown

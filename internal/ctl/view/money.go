@@ -135,6 +135,7 @@ func (b *Bill) Add(t *prices.Table, s history.Slice) {
 	b.Total = b.Total.Plus(cost)
 }
 
+// Managed counts the calls.
 func (b *Bill) Managed() int64 { return b.Resumed + b.Fresh }
 
 // Priced counts the calls of known cost.

@@ -39,6 +39,7 @@ func pagerCommand(environ []string) string {
 	return ""
 }
 
+// LookupEnv returns a variable and whether it is set.
 func LookupEnv(environ []string, name string) (value string, ok bool) {
 	for _, entry := range environ {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {

@@ -20,6 +20,7 @@ type PricesReport struct {
 	TriedAgain  time.Time `json:"tried_again" doc:"when a resume is tried again"`
 }
 
+// PricesJSON returns them.
 func PricesJSON(p decide.Prices) *PricesReport {
 	unit := "tokens"
 	if p.Money {
@@ -28,6 +29,7 @@ func PricesJSON(p decide.Prices) *PricesReport {
 	return &PricesReport{unit, p.Resumed, p.Fresh, p.OfChain, p.ResumedRuns, p.FreshRuns, p.FirstRuns, p.Until().Time()}
 }
 
+// PricesLine returns them as one line.
 func PricesLine(now time.Time, p decide.Prices) string {
 	r := PricesJSON(p)
 	resumed, fresh := Amount(r.Unit, Number(p.Resumed)), Amount(r.Unit, Number(p.Fresh))

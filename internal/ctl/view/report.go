@@ -75,6 +75,7 @@ func MoneyJSON(s Sum, source string) MoneyReport {
 	return r
 }
 
+// A Reporter knows prices.
 type Reporter struct{ Prices *prices.Table }
 
 func (r Reporter) Call(i history.Invocation) CallReport {

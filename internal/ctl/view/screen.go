@@ -24,6 +24,7 @@ import (
 // A Meaning is what a color stands for. Its value is the color's SGR code.
 type Meaning string
 
+// The meanings.
 const (
 	Plain  Meaning = ""
 	Good   Meaning = "32" // resumed, in order
@@ -117,6 +118,7 @@ func (c *ColorChoice) String() string { return string(*c) }
 // Type returns the word that help shows for the value.
 func (c *ColorChoice) Type() string { return "WHEN" }
 
+// Set reads the value from the command line.
 func (c *ColorChoice) Set(text string) error {
 	switch text {
 	case "auto", "always", "never":

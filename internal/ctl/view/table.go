@@ -21,11 +21,13 @@ type Cell struct {
 	Last  bool // cut after all others: it is typed into another command
 }
 
+// As returns the cell with a meaning.
 func (c Cell) As(m Meaning) Cell {
 	c.Meaning = m
 	return c
 }
 
+// A Table is rows under a header.
 type Table struct {
 	Header []string
 	rows   [][]Cell
@@ -34,6 +36,7 @@ type Table struct {
 	folds  bool     // the last column holds sentences: a narrow terminal folds them instead of cutting them
 }
 
+// NewTable returns an empty table.
 func NewTable(header ...string) *Table { return &Table{Header: header} }
 
 // NewFoldedTable returns an empty table whose last column holds sentences, which are never cut.
@@ -61,14 +64,17 @@ func (t *Table) Choose(names []string) *Table {
 	return t
 }
 
+// Len returns the number of rows.
 func (t *Table) Len() int { return len(t.rows) }
 
+// First returns a table with the first rows.
 func (t *Table) First(rows int) *Table {
 	first := *t
 	first.rows = t.rows[:rows]
 	return &first
 }
 
+// Add appends a row.
 func (t *Table) Add(row ...Cell) { t.rows = append(t.rows, row) }
 
 // Print writes the table in the form that suits the screen.

@@ -13,6 +13,7 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
+// OrDash returns the text, or a dash if it is empty.
 func OrDash(text string) string { return cmp.Or(text, "-") }
 
 // ShellQuote writes an argument as a shell would read it.
@@ -47,6 +48,7 @@ func isControl(r rune) bool {
 // A JSONWriter escapes in JSON what encoding/json leaves as it is, so that a terminal may show it. Each Write is whole characters.
 type JSONWriter struct{ io.Writer }
 
+// Write implements io.Writer.
 func (w JSONWriter) Write(encoded []byte) (int, error) {
 	if bytes.IndexFunc(encoded, isRawControl) < 0 {
 		return w.Writer.Write(encoded)

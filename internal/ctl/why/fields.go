@@ -21,11 +21,13 @@ var lostWords = map[ledger.Lost]string{
 	ledger.LostTooLarge: "it is larger than is shared", ledger.LostFailed: "the store failed",
 }
 
+// A field is one of the things that are recorded about a call.
 type field struct {
 	Name string
 	Cell view.Cell
 }
 
+// Fields returns everything known about a call.
 func Fields(a *app.App, r view.Reporter, i history.Invocation) (fields []field) {
 	add := func(name string, c view.Cell) {
 		c.Right = false

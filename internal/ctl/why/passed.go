@@ -47,6 +47,7 @@ func PassedReports(rows []history.PassedRow) []PassedReport {
 	return list
 }
 
+// Brief says what was missed.
 func (p PassedReport) Brief() string {
 	return fmt.Sprintf("%s of %s passed through: %s", view.Count(p.Calls, "call"), strings.Join(p.Tools, " and "), view.MeaningOf(p.Reason))
 }

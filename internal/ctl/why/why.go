@@ -152,6 +152,7 @@ func Passed(a *app.App, p PassedReport) *Report {
 	return w
 }
 
+// Call explains a call in the ledger.
 func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (*Report, error) {
 	facts, err := readWhyFacts(l, i)
 	if err != nil {
@@ -214,6 +215,7 @@ func heldOut(l *ledger.Ledger, i history.Invocation, holdOut float64) (bool, err
 	return share < holdOut, err
 }
 
+// decided says what was decided on a call.
 func decided(a *app.App, i history.Invocation, f whyFacts) string {
 	call := fmt.Sprintf("Call %d (%s in %s, %s)", i.ID, i.Tool, a.Tilde(i.Cwd), a.WhenWords(i.Started.Time()))
 	session := view.SessionCell(i.ResumedFrom).Human
