@@ -246,9 +246,9 @@ static long long now(void)
 }
 
 // reprise_read_guard reads "PID:HOPS:@WHEN,ID,ID". A malformed value is ignored, and so is one too old
-// for a loop. Older versions read @WHEN as one of the IDs. What was tried counts for the process itself. For its children it counts from
-// the second hop on: a tool may run itself by its name, a wrapper that runs us as a child goes on doing so. The program itself
-// counts as tried, unless self is "".
+// for a loop. Older versions read @WHEN as one of the IDs. The program itself counts as tried, unless self is "". What else was
+// tried counts for the same process. It counts for a child only from the second hop on: before, the tool may just run itself by its
+// name; a wrapper that runs the shim as a child comes here again.
 void reprise_read_guard(const char *text, long pid, const char *self, struct reprise_guard *g)
 {
 	const char *hops = strchr(text, ':');

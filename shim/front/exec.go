@@ -55,7 +55,7 @@ func (g Guard) Skip() string { return C.GoString(&g.list.tried[0]) }
 // Hops returns the number of shims.
 func (g Guard) Hops() int { return int(g.list.hops) }
 
-// Find finds the real binary: the configured path, or else the first executable of that name on PATH whose ID is not in
+// Find finds the real binary: the configured path, or else the next executable of that name on PATH whose ID is not in
 // skip, a list with commas between. With again, if there is no other one, it is the last of these. See reprise_find.
 func Find(name, configured, path, skip string, again bool) (found, id string, ok bool) {
 	var in [4]*C.char

@@ -49,8 +49,8 @@ void inherit_signals(unsigned long long *all_ignored, unsigned long long *blocke
 	}
 }
 
-// What would end the tool. Unless it is asked for them, Go ignores some of these signals and prints a traceback for others. It
-// unblocks the first ones.
+// lethal are signals that would end the tool. Until Go is asked for them, it ignores some and prints a traceback for others. Go
+// unblocks the first ones, even if the caller blocks them.
 static const int lethal[] = {SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
 enum { unblocked = 5, lethals = sizeof lethal / sizeof *lethal };
 static struct sigaction gos[lethals]; // Go's handlers
@@ -179,8 +179,8 @@ int inherit_feeder(const char *data, size_t size, int from, int to) {
 }
 
 // inherit_copier starts a process that copies one descriptor to another until the end or until
-// no process reads it. It outlives the shim and blocks all signals. Meanwhile SIGCHLD arrives, other
-// than with inherit_feeder.
+// no process reads it. It outlives the shim and blocks all signals. Other than inherit_feeder it
+// leaves SIGCHLD alone, which may come from the tool meanwhile.
 int inherit_copier(int from, int to) {
 	sigset_t old = block_all();
 	pid_t child = fork();
