@@ -801,7 +801,7 @@ mention_lines() {
 remove_or_mention() {
 	if [ "$purge" = no ]; then
 		again='./install.sh --uninstall'
-		[ ! -e "$(dirname -- "$0")/reprise.sh" ] || again='reprise uninstall' # out of a package of npm or pip
+		[ ! -e "$(dirname -- "$0")/reprise.sh" ] || again='reprise uninstall' # out of a package of npm
 		say "left $1; to remove it too: $again --purge"
 	elif present "$1/bin"; then # all base directories may be one, and programs are not to be purged
 		say "left $1, which holds $1/bin"

@@ -12,7 +12,7 @@ import (
 
 // At the top stand the words of the design; what serves shimctl or the tests alone is below internal.
 func TestLayout(t *testing.T) {
-	allowed := []string{"cmd", "config", "docs", "fleet", "internal", "ledger", "packaging", "rewrite", "scripts", "shim", "test", "testdata", "watch"}
+	allowed := []string{"cmd", "config", "docs", "fleet", "internal", "ledger", "rewrite", "scripts", "shim", "test", "testdata", "watch"}
 	entries, err := os.ReadDir("..")
 	if err != nil {
 		t.Fatal(err)

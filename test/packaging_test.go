@@ -1,46 +1,14 @@
 package test
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/binary"
-	"encoding/json"
-	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/BurntSushi/toml"
 	"go.yaml.in/yaml/v3"
 )
-
-// The flake is Nix, and the modules that it downloads are those of go.mod.
-func TestFlake(t *testing.T) {
-	if nix, err := exec.LookPath("nix-instantiate"); err == nil {
-		if out, err := exec.Command(nix, "--parse", "../flake.nix").CombinedOutput(); err != nil {
-			t.Errorf("%v: %s", err, out)
-		}
-	}
-	vendor := filepath.Join(t.TempDir(), "vendor")
-	if out, err := exec.Command("go", "mod", "vendor", "-o", vendor).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	archive := sha256.New()
-	writeNar(t, archive, "nix-archive-1")
-	writeNarNode(t, archive, vendor)
-	want := `vendorHash = "sha256-` + base64.StdEncoding.EncodeToString(archive.Sum(nil)) + `";`
-	flake := read(t, "../flake.nix")
-	if !strings.Contains(flake, want) {
-		t.Errorf("flake.nix must have %s, has %s", want, regexp.MustCompile(`vendorHash = .*`).FindString(flake))
-	}
-	for _, tag := range strings.Fields(regexp.MustCompile(`tags='(.*)'`).FindStringSubmatch(read(t, "../scripts/flags.sh"))[1]) {
-		contains(t, flake, `"`+tag+`"`)
-	}
-}
 
 // A stepSite is where a step of a workflow uses the action, from a release of the stand-ins.
 type stepSite struct {
@@ -66,7 +34,7 @@ func newStepSite(t *testing.T) stepSite {
 // step runs a script of the action with inputs.
 func (s stepSite) step(script string, inputs ...string) (said string, ok bool) {
 	s.t.Helper()
-	path, err := filepath.Abs("../packaging/action/" + script)
+	path, err := filepath.Abs("../scripts/action/" + script)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -121,8 +89,8 @@ func TestActionVersion(t *testing.T) {
 	}
 }
 
-// The files for other programs' registries can be read, and agree with what they are about.
-func TestRegistryEntries(t *testing.T) {
+// The scripts of the action read each input.
+func TestActionInputs(t *testing.T) {
 	var action struct {
 		Inputs map[string]any
 		Runs   struct{ Main, Post string }
@@ -136,60 +104,4 @@ func TestRegistryEntries(t *testing.T) {
 			t.Errorf("the action does not read its input %s", name)
 		}
 	}
-
-	var feature struct{ Options map[string]any }
-	if err := json.Unmarshal([]byte(read(t, "../packaging/devcontainer/reprise/devcontainer-feature.json")), &feature); err != nil {
-		t.Fatal(err)
-	}
-	for name := range feature.Options {
-		contains(t, read(t, "../packaging/devcontainer/reprise/install.sh"), "${"+strings.ToUpper(name)+":")
-	}
-
-	var aqua struct{ Packages []struct{ Asset string } }
-	if err := yaml.Unmarshal([]byte(read(t, "../packaging/aqua/registry.yaml")), &aqua); err != nil {
-		t.Fatal(err)
-	}
-	if len(aqua.Packages) != 1 || aqua.Packages[0].Asset != "reprise-{{.Version}}-{{.OS}}-{{.Arch}}.tar.gz" {
-		t.Errorf("aqua would download %v", aqua.Packages)
-	}
-
-	var mise struct{ Backends []string }
-	if _, err := toml.DecodeFile("../packaging/mise/reprise.toml", &mise); err != nil || len(mise.Backends) != 1 {
-		t.Errorf("mise: %v, %v", mise, err)
-	}
-}
-
-// writeNar writes strings as Nix's archive format has them: a length, the bytes, zeros up to a multiple of eight.
-func writeNar(t *testing.T, w io.Writer, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		length := binary.LittleEndian.AppendUint64(nil, uint64(len(text)))
-		if _, err := w.Write(append(append(length, text...), make([]byte, -len(text)&7)...)); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// writeNarNode writes a file, which cannot be executed, or a directory.
-func writeNarNode(t *testing.T, w io.Writer, path string) {
-	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !info.IsDir() {
-		writeNar(t, w, "(", "type", "regular", "contents", read(t, path), ")")
-		return
-	}
-	writeNar(t, w, "(", "type", "directory")
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		writeNar(t, w, "entry", "(", "name", e.Name(), "node")
-		writeNarNode(t, w, filepath.Join(path, e.Name()))
-		writeNar(t, w, ")")
-	}
-	writeNar(t, w, ")")
 }

@@ -34,7 +34,7 @@ func compilerFor(arch string) (string, error) {
 	if arch == runtime.GOARCH {
 		return "cc", nil
 	}
-	return "", missingTool{"linux/" + arch, c.command, c.packages}
+	return "", fmt.Errorf("linux/%s, because %s is not on PATH (Debian: apt install %s)", arch, c.command, c.packages)
 }
 
 // buildable returns the architectures that there is a compiler for, and reports which it leaves out.

@@ -17,7 +17,6 @@ import (
 type machine struct {
 	t      *testing.T
 	root   string
-	jailed bool // nothing outside of root can be seen
 	before []string
 }
 
@@ -36,23 +35,19 @@ echo '{"type":"assistant","timestamp":"'"$(date -u +%Y-%m-%dT%H:%M:%S).999Z"'","
 echo answer
 `
 
-// newMachine returns a root of its own with busybox if there is a static one and namespaces are allowed. Otherwise, and if more
-// programs are named, it is a PATH of its own.
+// newMachine returns a machine with a PATH of its own, which has the named programs besides.
 func newMachine(t *testing.T, release string, more ...string) *machine {
 	t.Helper()
 	m := &machine{t: t, root: t.TempDir()}
-	for _, dir := range []string{"home", "real", "release", "tmp", "dev", "proc"} {
+	for _, dir := range []string{"home", "real", "release", "tmp"} {
 		m.mkdir(dir)
 	}
 	if err := os.WriteFile(filepath.Join(m.root, "real", "claude"), []byte(fakeClaude), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	shell(t, m.root, "cp "+release+"/* release/")
-	m.jailed = len(more) == 0 && m.jail()
-	if !m.jailed {
-		if err := toolbox.Make(filepath.Join(m.root, "bin"), append(more, "tar", "gzip", "sha256sum", "curl")...); err != nil {
-			t.Fatal(err)
-		}
+	if err := toolbox.Make(filepath.Join(m.root, "bin"), append(more, "tar", "gzip", "sha256sum", "curl")...); err != nil {
+		t.Fatal(err)
 	}
 	m.before = m.list()
 	return m
@@ -65,35 +60,11 @@ func (m *machine) mkdir(name string) {
 	}
 }
 
-// jail reports whether programs can be run with nothing but busybox beside them.
-func (m *machine) jail() bool {
-	busybox, err := exec.LookPath("busybox")
-	if err != nil {
-		return false
-	}
-	m.mkdir("bin")
-	shell(m.t, m.root, `cp "$(readlink -f `+busybox+`)" bin/busybox; for name in $(bin/busybox --list); do [ $name = busybox ] || ln -s busybox bin/$name; done`)
-	m.jailed = true
-	if out, err := m.command("true").CombinedOutput(); err != nil {
-		m.t.Logf("no root of its own (%v): %s", err, out)
-		return os.RemoveAll(filepath.Join(m.root, "bin")) != nil
-	}
-	return true
-}
-
 // command runs a script in which $root is where the machine's files are.
 func (m *machine) command(script string) *exec.Cmd {
-	root, cmd := m.root, exec.Command("sh", "-ec", script)
-	if m.jailed {
-		root = ""
-		cmd = exec.Command("unshare", "--map-root-user", "--mount", "--pid", "--fork", "sh", "-ec",
-			`PATH=$PATH:/usr/sbin:/sbin; mount -t proc proc proc; mount --rbind /dev dev; exec chroot . /bin/sh -ec "$1"`, "sh", script)
-	}
+	cmd := exec.Command("sh", "-ec", script)
 	cmd.Dir = m.root
-	cmd.Env = append(toolbox.Home(root+"/home"), "root="+root, "TMPDIR="+root+"/tmp", "SHELL=/bin/sh", "PATH="+root+"/bin")
-	if m.jailed {
-		cmd.Env[len(cmd.Env)-1] = "PATH=/bin:/usr/bin"
-	}
+	cmd.Env = append(toolbox.Home(m.root+"/home"), "root="+m.root, "TMPDIR="+m.root+"/tmp", "SHELL=/bin/sh", "PATH="+m.root+"/bin")
 	return cmd
 }
 
@@ -151,7 +122,7 @@ func (m *machine) removed() {
 // list is every file, and every directory of ours, but those that other programs write for themselves.
 func (m *machine) list() (list []string) {
 	m.t.Helper()
-	own := []string{"home", "tmp", "dev", "proc", "var/lib/dpkg", "var/lib/rpm", "npm-cache"}
+	own := []string{"home", "tmp", "npm-cache"}
 	err := filepath.WalkDir(m.root, func(path string, e fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(m.root, path)
 		if slices.Contains(own, rel) {

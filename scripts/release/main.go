@@ -1,10 +1,9 @@
 // Command release builds the files of a release: for each of amd64 and arm64 a static archive for
-// Linux with a list of what it contains (SBOM, CycloneDX), and packages for Debian, RPM, npm, pip
-// and Homebrew, with checksums. Builds of a commit with the same compilers and packers are
-// identical, in any directory and at any time.
+// Linux with a list of its components (SBOM, CycloneDX) and a package for npm, with checksums.
+// Builds of a commit with the same compilers are identical, in any directory and at any time.
 //
-// It needs git, and a C compiler for each architecture. It leaves out what it lacks another tool
-// for, and reports that; with -complete it fails instead. It uploads nothing.
+// It needs git, and a C compiler for each architecture. It leaves out an architecture without one,
+// and reports that; with -complete it fails instead. It uploads nothing.
 package main
 
 import (
@@ -12,7 +11,6 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"net/mail"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,31 +22,20 @@ import (
 	"reprise/internal/tested"
 )
 
-// The defaults of the maintainer and of the download address. By RFC 2606 neither can exist.
-const (
-	noMaintainer = "reprise <reprise@reprise.invalid>"
-	noURL        = "https://example.invalid/reprise"
-)
-
 func main() {
 	out := flag.String("out", "", "the `directory` to write to, outside of the checkout")
 	arches := flag.String("arch", "", "the `architectures` to build for (default: amd64 and arm64 if there are C compilers for them)")
-	maintainer := flag.String("maintainer", noMaintainer, "the `NAME <ADDRESS>` of the packages for Debian and RPM")
-	url := flag.String("url", noURL, "the `URL` of the directory that the files can be downloaded from, for Homebrew")
-	complete := flag.Bool("complete", false, "fail instead of leaving anything out")
+	complete := flag.Bool("complete", false, "fail instead of leaving an architecture out")
 	flag.Parse()
-	r := release{root: ".", out: *out, maintainer: *maintainer, url: strings.TrimSuffix(*url, "/"), complete: *complete}
-	if err := r.run(*arches); err != nil {
+	r := release{root: ".", out: *out}
+	if err := r.run(*arches, *complete); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func (r *release) run(arches string) error {
+func (r *release) run(arches string, complete bool) error {
 	if err := r.checkOut(); err != nil {
-		return err
-	}
-	if err := r.checkMaintainer(); err != nil {
 		return err
 	}
 	if err := r.readCommit(); err != nil {
@@ -57,7 +44,7 @@ func (r *release) run(arches string) error {
 	switch {
 	case arches != "":
 		r.arches = strings.Split(arches, ",")
-	case r.complete:
+	case complete:
 		r.arches = slices.Sorted(maps.Keys(compilers))
 	default:
 		r.arches = buildable()
@@ -69,9 +56,6 @@ func (r *release) run(arches string) error {
 type release struct {
 	root, out       string
 	arches          []string
-	maintainer      string // of the packages for Debian and RPM: a name and an address
-	url             string // of the directory that the files are going to be in
-	complete        bool   // whether nothing may be left out
 	version, commit string
 	time            time.Time // of the commit, used for all files
 }
@@ -91,15 +75,6 @@ func (r *release) checkOut() error {
 	}
 	if rel, err := filepath.Rel(root, out); err == nil && filepath.IsLocal(rel) {
 		return fmt.Errorf("build release: %s lies in the checkout\nhint: name a directory outside of it, as -out /tmp/release", r.out)
-	}
-	return nil
-}
-
-// checkMaintainer rejects what Debian's policy does not allow: it requires a name and an address.
-func (r *release) checkMaintainer() error {
-	a, err := mail.ParseAddress(r.maintainer)
-	if err != nil || a.Name == "" || strings.ContainsAny(r.maintainer, "\r\n") {
-		return fmt.Errorf("build packages: %q is no maintainer\nhint: write a name and an address, as -maintainer 'Jo Doe <jo@example.org>'", r.maintainer)
 	}
 	return nil
 }
@@ -159,7 +134,6 @@ func (r *release) build() error {
 	for _, step := range []func() error{
 		func() error { return os.WriteFile(filepath.Join(made, "install.sh"), script, 0o755) },
 		func() error { return r.npmLauncher(made) },
-		func() error { return r.formula(made) },
 		func() error { return r.testedList(made) },
 		func() error { return checksums(made) },
 	} {
@@ -199,13 +173,7 @@ func (r *release) buildFor(arch, made, extras, work string) error {
 	if err := r.archive(filepath.Join(made, r.name(arch)+".tar.gz"), r.name(arch), files); err != nil {
 		return err
 	}
-	for _, p := range parts(files) {
-		err := errors.Join(r.leaveOut(r.debian(made, work, arch, p)), r.leaveOut(r.rpm(made, work, arch, p)))
-		if err != nil {
-			return err
-		}
-	}
-	return errors.Join(r.npm(made, arch, files), r.wheel(made, arch, files))
+	return r.npm(made, arch, files)
 }
 
 // testedList writes the list of tested versions, for shimctl update-list.
@@ -215,23 +183,6 @@ func (r *release) testedList(made string) error {
 		return err
 	}
 	return writeFile(filepath.Join(made, tested.File), text)
-}
-
-// leaveOut reports what is not built because of a missing tool. If the release must be complete, that is an error as any other.
-func (r *release) leaveOut(err error) error {
-	var missing missingTool
-	if r.complete || !errors.As(err, &missing) {
-		return err
-	}
-	fmt.Println("left out:", missing)
-	return nil
-}
-
-// A missingTool is a program that this machine lacks, and what is not built without it.
-type missingTool struct{ what, name, debianPackage string }
-
-func (m missingTool) Error() string {
-	return fmt.Sprintf("%s, because %s is not on PATH (Debian: apt install %s)", m.what, m.name, m.debianPackage)
 }
 
 func (r *release) name(arch string) string { return "reprise-" + r.version + "-linux-" + arch }

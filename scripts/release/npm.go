@@ -41,13 +41,13 @@ func (r *release) npmLauncher(made string) error {
 	for _, arch := range r.arches {
 		m.OptionalDependencies["@reprise/linux-"+npmArches[arch]] = m.Version
 	}
-	files := []file{{archive: "reprise.js", mode: 0o755, text: npmScript}}
+	files := []file{{name: "reprise.js", mode: 0o755, text: npmScript}}
 	for _, name := range []string{"LICENSE", "README.md"} {
 		text, err := os.ReadFile(filepath.Join(r.root, name))
 		if err != nil {
 			return err
 		}
-		files = append(files, file{archive: name, mode: 0o644, text: text})
+		files = append(files, file{name: name, mode: 0o644, text: text})
 	}
 	return r.npmPackage(filepath.Join(made, "reprise-"+m.Version+".tgz"), m, files)
 }
@@ -61,5 +61,5 @@ func (r *release) npmPackage(path string, m manifest, files []file) error {
 	if err != nil {
 		return err
 	}
-	return r.archive(path, "package", append([]file{{archive: "package.json", mode: 0o644, text: append(text, '\n')}}, files...))
+	return r.archive(path, "package", append([]file{{name: "package.json", mode: 0o644, text: append(text, '\n')}}, files...))
 }

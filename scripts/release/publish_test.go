@@ -101,20 +101,6 @@ func TestListOfTestedVersions(t *testing.T) {
 	}
 }
 
-// A release that must be complete is not made without a packer.
-func TestCompleteRelease(t *testing.T) {
-	missing := missingTool{"no RPM", "rpmbuild", "rpm"}
-	if err := (&release{}).leaveOut(missing); err != nil {
-		t.Errorf("left out: %v", err)
-	}
-	if err := (&release{complete: true}).leaveOut(missing); err != missing {
-		t.Errorf("complete: %v", err)
-	}
-	if err := (&release{}).leaveOut(os.ErrExist); err != os.ErrExist {
-		t.Errorf("another error: %v", err)
-	}
-}
-
 // The notes of the first release are what a user reads of it.
 func TestNotesAreShort(t *testing.T) {
 	text, err := os.ReadFile("../../CHANGELOG.md")

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs shimctl out of a package of npm or pip. Such a package holds no links, and npx and virtual environments lie in
-# places that go: install and setup put the programs into a directory of their own, and what lies there is run.
+# Runs shimctl out of a package of npm. Such a package holds no links, and npx keeps it for a while only: install and
+# setup put the programs into a directory of their own, and the program there is run.
 set -eu
 here=$(cd -P -- "$(dirname -- "$0")" && pwd)
 case ${1:-} in
