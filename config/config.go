@@ -27,7 +27,6 @@ type Config struct {
 	ErrorLimit   int           // a session from which so many runs failed is not resumed; 0: no limit
 	ContextLimit float64       // share of the model's context, 0 to 1; above it a session is not resumed
 	GateTimeout  time.Duration // how long a resumed run's output is held back at most
-	DailyNote    bool          // a line on stderr after a day's first resumed call at a terminal
 	Tools        map[string]Tool
 	Log          Log
 	Prune        Prune
@@ -50,17 +49,6 @@ type Policy struct {
 	Steady       bool    // a tool is asked for a system prompt that does not change between calls
 	Rollout      float64 // share of the chains that are resumed, 0 to 1
 	Deltas       float64 // share of the chains whose resumed sessions are sent deltas, 0 to 1
-	Budget       Budget
-}
-
-// Budget is what a job may use up before the user is warned, or its calls are stopped.
-type Budget struct {
-	CallsPerHour  int     // 0: no limit
-	DollarsPerDay float64 // 0: no limit
-	TokensPerDay  int64   // weighted by what they cost; 0: no limit
-	TokensPerJob  int64   // likewise
-	Command       string  // run once when a job passes one of these, "" for none
-	Stop          bool    // further calls fail
 }
 
 // Tool is the configuration of one tool.
@@ -128,7 +116,6 @@ func Default() Config {
 			Busy:    BusyFork,
 			Rollout: 1,
 			Deltas:  1,
-			Budget:  Budget{CallsPerHour: 60, DollarsPerDay: 30},
 		},
 		Presets:      true,
 		ErrorLimit:   3,

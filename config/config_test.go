@@ -35,7 +35,6 @@ func TestParse(t *testing.T) {
 		{"error_limit", "error_limit = 0", func(c *Config) { c.ErrorLimit = 0 }},
 		{"context_limit", "context_limit = 0.5", func(c *Config) { c.ContextLimit = 0.5 }},
 		{"context_limit, whole", "context_limit = 1", func(c *Config) { c.ContextLimit = 1 }},
-		{"budget", "[budget]\ncalls_per_hour = 0\ndollars_per_day = 2.5\nstop = true", func(c *Config) { c.Budget = Budget{DollarsPerDay: 2.5, Stop: true} }},
 		{"gate_timeout", `gate_timeout = "1s"`, func(c *Config) { c.GateTimeout = time.Second }},
 		{"log", "[log]\nlevel = \"off\"", func(c *Config) { c.Log = Log{LogOff} }},
 		{"retired", "busy_wait = \"5s\"\n[log]\nmax_bytes = 0\n[prune]\nkeep_last = 3\n[store]\nmax_session = \"1GB\"", func(c *Config) {
@@ -73,7 +72,7 @@ func TestMistakes(t *testing.T) {
 		{"twice", "delta = \"off\"\ndelta = \"off\"", `c.toml:2: *`, ""},
 		{"unknown", "\n# x\ntll = 1", `c.toml:3: tll: unknown key`, `did you mean "ttl"`},
 		{"other case", "TTL = 1", `c.toml:1: TTL: unknown key`, `did you mean "ttl"`},
-		{"too little", "budget.dollars_per_day = -1", `c.toml:1: budget.dollars_per_day: must be from 0 to 1000000, not -1`, ""},
+		{"too little", "context_limit = -1", `c.toml:1: context_limit: must be from 0 to 1, not -1`, "0.8 is eighty per cent"},
 		{"unlike any", "colour_of_the_sky = 1", `c.toml:1: colour_of_the_sky: unknown key`, lost},
 		{"dot or dash", `log_level = "off"`, `c.toml:1: log_level: unknown key`, `did you mean "log.level"`},
 		{"first mistake first", "a = 1\nttl = 1", `c.toml:1: a: unknown key`, lost},

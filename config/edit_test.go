@@ -11,7 +11,7 @@ func TestSet(t *testing.T) {
 	for _, c := range []struct{ name, text, key, words, want string }{
 		{"empty", "", "ttl", "2h", "ttl = \"2h\"\n"},
 		{"no newline", "enabled = true", "ttl", "2h", "enabled = true\nttl = \"2h\""},
-		{"for editors", "#:schema s\n# mine\n[budget]\n", "ttl", "2h", "#:schema s\nttl = \"2h\"\n# mine\n[budget]\n"},
+		{"for editors", "#:schema s\n# mine\n[prune]\n", "ttl", "2h", "#:schema s\nttl = \"2h\"\n# mine\n[prune]\n"},
 		{"replaced", "# mine\nttl = \"1h\"  # long\nmax_age = \"3h\"\n", "ttl", "2h", "# mine\nttl = \"2h\"  # long\nmax_age = \"3h\"\n"},
 		{"mark in text", "store.project = \"a#b\" # c#d\n", "store.project", "x", "store.project = \"x\" # c#d\n"},
 		{"quoted key", "\"ttl\" = '1h'\n", "ttl", "2h", "\"ttl\" = \"2h\"\n"},
@@ -23,8 +23,8 @@ func TestSet(t *testing.T) {
 		{"before the first table", "enabled = true\n\n# rules\n[[rule]]\nname = \"a\"\n", "ttl", "2h",
 			"enabled = true\nttl = \"2h\"\n\n# rules\n[[rule]]\nname = \"a\"\n"},
 		{"only tables", "# rules\n[[rule]]\nname = \"a\"\nttl = \"1h\"\n", "ttl", "2h", "ttl = \"2h\"\n# rules\n[[rule]]\nname = \"a\"\nttl = \"1h\"\n"},
-		{"in its table", "[budget]\nstop = true # hard\n\n[prune]\nauto = true\n", "budget.calls_per_hour", "9",
-			"[budget]\nstop = true # hard\ncalls_per_hour = 9\n\n[prune]\nauto = true\n"},
+		{"in its table", "[prune]\nauto = true # daily\n\n[store]\nfinish = \"wait\"\n", "prune.superseded", "9d",
+			"[prune]\nauto = true # daily\nsuperseded = \"9d\"\n\n[store]\nfinish = \"wait\"\n"},
 		{"replaced in its table", "[ tool . claude ]\n  path = \"/a\"\n", "tool.claude.path", "/b", "[ tool . claude ]\n  path = \"/b\"\n"},
 		{"another tool", "[tool.claude]\nenabled = true\n", "tool.codex.enabled", "false", "tool.codex.enabled = false\n[tool.claude]\nenabled = true\n"},
 		{"below tool", "[tool]\ncodex.enabled = true\n", "tool.codex.enabled", "false", "[tool]\ncodex.enabled = false\n"},
@@ -50,7 +50,7 @@ func TestSetMistakes(t *testing.T) {
 		{"", "ttll", "2h", "f: ttll: unknown key"},
 		{"", "busy_wait", "2h", "f: busy_wait: unknown key"},
 		{"", "rule.ttl", "2h", "f: rule.ttl: unknown key"},
-		{"", "budget", "2", "f: budget: unknown key"},
+		{"", "prune", "2", "f: prune: unknown key"},
 		{"", "a b", "2", "f: a b: unknown key"},
 		{"", "", "2", "f: unknown key"},
 		{"", "identical", "maybe", `f: identical: must be "fresh" or "resume", not "maybe"`},
@@ -60,7 +60,7 @@ func TestSetMistakes(t *testing.T) {
 		{"", "ttl", "2h\nenabled = false", "f: ttl: must be a duration in quotes, not a list"},
 		{"max_age = \"soon\"\n", "ttl", "2h", `f:1: max_age: "soon" is not a duration`},
 		{"x = = 2\n", "ttl", "2h", "f:1: expected value but found '=' instead"},
-		{"budget = { stop = true }\n", "budget.stop", "false", "f:1: budget.stop: its place in the file cannot be changed by a program"},
+		{"prune = { auto = true }\n", "prune.auto", "false", "f:1: prune.auto: its place in the file cannot be changed by a program"},
 	} {
 		got, err := Set("f", c.text, "/home", c.key, []string{c.value}, "")
 		var mistakes Mistakes
@@ -86,7 +86,7 @@ func TestUnset(t *testing.T) {
 			t.Errorf("%q without %s: %q, %v", c.text, c.key, got, err)
 		}
 	}
-	for text, key := range map[string]string{"budget = { calls_per_hour = 1, stop = true }\n": "budget.stop", "[budget]\nstop = true\n": "budget", "a = = 1": "a", "": "ttll", "[[rule]]\nname = 'a'\n": "rule"} {
+	for text, key := range map[string]string{"prune = { superseded = \"1d\", auto = true }\n": "prune.auto", "[prune]\nauto = true\n": "prune", "a = = 1": "a", "": "ttll", "[[rule]]\nname = 'a'\n": "rule"} {
 		if got, err := Unset("f", text, "/home", key); err == nil {
 			t.Errorf("%q without %s: %q", text, key, got)
 		}
@@ -95,16 +95,16 @@ func TestUnset(t *testing.T) {
 
 // A line of setup's has its mark until its user sets it.
 func TestSetupMark(t *testing.T) {
-	ours, err := Set("f", "a.b = 1", "/home", "daily_note", []string{"true"}, SetupMark)
+	ours, err := Set("f", "a.b = 1", "/home", "prune.auto", []string{"true"}, SetupMark)
 	if err == nil {
 		t.Errorf("%q beside a mistake", ours)
 	}
 	for text, want := range map[string]string{
-		"":                         "daily_note = true " + SetupMark + "\n",
-		"ttl = \"1h\"":             "ttl = \"1h\"\ndaily_note = true " + SetupMark,
-		"daily_note = false # x\n": "daily_note = true # x\n",
+		"":                         "prune.auto = true " + SetupMark + "\n",
+		"ttl = \"1h\"":             "ttl = \"1h\"\nprune.auto = true " + SetupMark,
+		"prune.auto = false # x\n": "prune.auto = true # x\n",
 	} {
-		ours, err := Set("f", text, "/home", "daily_note", []string{"true"}, SetupMark)
+		ours, err := Set("f", text, "/home", "prune.auto", []string{"true"}, SetupMark)
 		if ours != want || err != nil {
 			t.Errorf("%q: %q, want %q, %v", text, ours, want, err)
 		}
@@ -112,7 +112,7 @@ func TestSetupMark(t *testing.T) {
 		if strings.Count(beside, SetupMark) != strings.Count(ours, SetupMark) || err != nil {
 			t.Errorf("%q, and with another key %q, %v", ours, beside, err)
 		}
-		his, err := Set("f", ours, "/home", "daily_note", []string{"true"}, "")
+		his, err := Set("f", ours, "/home", "prune.auto", []string{"true"}, "")
 		if strings.Contains(his, SetupMark) || err != nil {
 			t.Errorf("%q, set by its user: %q, %v", ours, his, err)
 		}

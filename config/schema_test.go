@@ -31,7 +31,7 @@ func TestSchema(t *testing.T) {
 	}
 	valid := []string{
 		"", "enabled = false", `ttl = "1w2d12h"`, `ttl = "1.5h"`, "context_limit = 1", "context_limit = 0.5", "error_limit = 0",
-		"[budget]\ncalls_per_hour = 0\ndollars_per_day = 2.5\nstop = true", "[log]\nlevel = \"off\"", `log.level = "debug"`,
+		"[log]\nlevel = \"off\"", `log.level = "debug"`,
 		"busy_wait = \"5s\"\n[log]\nmax_bytes = 0\n[prune]\nkeep_last = 3", "tool = { vibe = { enabled = false, path = \"/v\" } }",
 		"prune.superseded = \"off\"", "prune.superseded = \"3d\"", `tool.gemini.path = "~/bin/g"`, "[store]\nurl = \"s3://b/p\"\nfinish = \"detach\"", `doctor.ignore = ["x"]`,
 		"[[rule]]\nname = \"a\"\ntool = \"claude\"\nprompt = ['^a', '^b']\nttl = \"1h\"\nbusy_wait = \"1s\"\nreset_when.role = \"x\"\n[rule.env]\nX = '.'\nY = ['a', 'b']",

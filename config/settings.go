@@ -38,7 +38,6 @@ func settings(c *Config, home string) []setting {
 		{"error_limit", "a session from which so many runs failed is not resumed; 0: no limit", integer(&c.ErrorLimit, 1000)},
 		{"context_limit", "a session that has used more of its context than this share is not resumed", share(&c.ContextLimit)},
 		{"gate_timeout", "how long a resumed run's output is held back until the tool has accepted the resume", duration(&c.GateTimeout, time.Hour)},
-		{"daily_note", "true: a day's first resumed call that you type at a terminal ends with a line on stderr", boolean(&c.DailyNote)},
 		{"prune.auto", "whether the shims start shimctl prune once a day", boolean(&c.Prune.Auto)},
 		{"prune.keep_within", "shimctl prune keeps sessions that were used within this time", duration(&c.Prune.KeepWithin, year)},
 		{"prune.keep_history", "how long the ledger keeps chains and calls; forever if unset", duration(&c.Prune.KeepHistory, 10*year)},
@@ -74,12 +73,6 @@ func policySettings(p *Policy) []setting {
 		{"steady_prompt", "true: claude before 2.1.277 keeps what changes, as git's status, out of the system prompt", boolean(&p.Steady)},
 		{"rollout", "the share of chains that are resumed; the others stay fresh, to compare with", share(&p.Rollout)},
 		{"delta_rollout", "the share of chains whose resumed sessions get deltas; the others get whole prompts, to compare with", share(&p.Deltas)},
-		{"budget.calls_per_hour", "a chain that makes more calls in an hour is warned about; 0: no limit", integer(&p.Budget.CallsPerHour, 1000)},
-		{"budget.dollars_per_day", "a chain that costs as much in 24 hours is warned about; 0: no limit", decimal(&p.Budget.DollarsPerDay, 1_000_000, "")},
-		{"budget.tokens_per_day", "a chain that uses as many tokens in 24 hours, weighted by price, is warned about; 0: no limit", integer(&p.Budget.TokensPerDay, 1e12)},
-		{"budget.tokens_per_job", "the same for all of its calls", integer(&p.Budget.TokensPerJob, 1e12)},
-		{"budget.command", "sh runs it once when a chain passes such a limit", text(&p.Budget.Command)},
-		{"budget.stop", "true: further calls of such a chain fail instead", boolean(&p.Budget.Stop)},
 	}
 }
 

@@ -21,8 +21,6 @@ path = "/opt/a \"b\"/codex"
 unset_env = ["A", "B"]
 [log]
 level = "debug"
-[budget]
-command = 'notify-send "$REPRISE_BUDGET"'
 `, "")
 	if err != nil {
 		t.Fatal(err)

@@ -207,7 +207,7 @@ func (b *Book) Preview(c *ledger.Call) (decide.Decision, []decide.ChainFacts, er
 		return decide.Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
 	defer mark.State.Close()
-	return ledger.Foresee(b, c, facts), facts.Chains, nil
+	return c.Decide(facts), facts.Chains, nil
 }
 
 // name returns the name of a call's chain; without its ID for an unnamed one.

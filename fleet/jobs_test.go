@@ -89,23 +89,6 @@ func TestResetsOfTheFirstTurnReachTheStore(t *testing.T) {
 	}
 }
 
-// A budget counts all calls of a task, fresh ones too.
-func TestBudgetOfCalls(t *testing.T) {
-	f := newFakeStore()
-	a := f.machine(t, "a")
-	for i := range decide.Millis(5) {
-		c := sharedCall(a, "task", "Do it.", 1000+i*100)
-		c.Limits.Budget, c.Limits.Stop, c.Fresh = decide.Budget{CallsPerHour: 3}, true, reason.ForcedFresh
-		d, ticket, err := ledger.Begin(a, c)
-		if err != nil || (d.Mode == rewrite.Stopped) != (i >= 3) {
-			t.Fatalf("call %d: %s (%s), %v", i+1, d.Mode, d.Reason, err)
-		}
-		if ticket != nil {
-			endShared(t, a, ticket, nth(int(i)+1), "Done.", 1050+i*100)
-		}
-	}
-}
-
 // Rounds ten minutes apart, whose resumes miss the provider's cache here, begin anew here after two of them.
 func TestAChainsOwnMissesAreKnownInAStore(t *testing.T) {
 	f := newFakeStore()

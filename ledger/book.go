@@ -62,7 +62,6 @@ const maxDecisions = 4
 // Begin decides on a call and records it. It reads the facts without a lock; the write checks that
 // the session is still free. It first records the outcomes in the spool, since they may be the
 // session's own. If the call must wait for the session, Begin returns ErrHeld and records nothing.
-// If the decision is Stopped there is no ticket.
 func Begin(b Book, c *Call) (d decide.Decision, t *Ticket, err error) {
 	l := b.Here()
 	if _, err := l.settleSome(); IsLocked(err) {
@@ -72,12 +71,6 @@ func Begin(b Book, c *Call) (d decide.Decision, t *Ticket, err error) {
 		var mark Mark
 		if d, mark, err = decideOn(b, c); err != nil {
 			return d, nil, err
-		}
-		if d.Mode == rewrite.Stopped {
-			if err := l.recordStopped(c, d, b.ChainHere(c, d)); err != nil {
-				return decide.Decision{}, nil, fmt.Errorf("record call: %w", err)
-			}
-			return d, nil, nil
 		}
 		t, err = b.Take(mark, d, c)
 		switch {
@@ -89,7 +82,7 @@ func Begin(b Book, c *Call) (d decide.Decision, t *Ticket, err error) {
 			if mark.State != nil {
 				why = reason.StoreBusy
 			}
-			d = decide.Decision{Mode: rewrite.Fresh, Reason: why, Chain: b.ChainHere(c, d), Spent: d.Spent, Exceeded: d.Exceeded}
+			d = decide.Decision{Mode: rewrite.Fresh, Reason: why, Chain: b.ChainHere(c, d)}
 			t, err = l.Take(Mark{}, d, c) // it does not go on with anything
 		default:
 			if mark.State != nil {
@@ -112,25 +105,14 @@ func decideOn(b Book, c *Call) (decide.Decision, Mark, error) {
 	if err != nil {
 		return decide.Decision{}, mark, fmt.Errorf("read chains: %w", err)
 	}
-	d := Foresee(b, c, facts)
-	if d.Mode != rewrite.Stopped && (c.Wait && d.Reason == reason.Leased || c.WaitForRecord && facts.Unrecorded()) {
+	d := c.Decide(facts)
+	if c.Wait && d.Reason == reason.Leased || c.WaitForRecord && facts.Unrecorded() {
 		err = ErrHeld
 	}
-	if mark.State != nil && (err != nil || d.Mode == rewrite.Stopped) { // nothing is taken
+	if mark.State != nil && err != nil { // nothing is taken
 		mark.State.Close()
 	}
 	return d, mark, err
-}
-
-// Foresee returns the decision that a book makes on a call by these facts.
-func Foresee(b Book, c *Call, facts decide.Facts) decide.Decision {
-	d := c.decision(facts)
-	d.Spent = b.Here().spent(c, d.Reason, b.ChainHere(c, d))
-	d.Exceeded = c.Limits.Budget.Exceeded(d.Spent)
-	if d.Exceeded != "" && c.Limits.Stop {
-		return decide.Decision{Mode: rewrite.Stopped, Reason: d.Exceeded, Chain: d.Chain, Spent: d.Spent, Exceeded: d.Exceeded}
-	}
-	return d
 }
 
 // shortest is how long a try takes at least, as far as waiting for the next one goes.
@@ -161,7 +143,7 @@ func (l *Ledger) Preview(c *Call) (decide.Decision, []decide.ChainFacts, error) 
 	if err != nil {
 		return decide.Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
-	return Foresee(l, c, facts), chains, nil
+	return c.Decide(facts), chains, nil
 }
 
 // Facts implements Book.
@@ -189,11 +171,11 @@ func (l *Ledger) Take(m Mark, d decide.Decision, c *Call) (*Ticket, error) {
 	return t, err
 }
 
-// decision decides on a call. Only if it would continue a session does it ask the repository
+// Decide decides on a call. Only if it would continue a session does it ask the repository
 // whether the session's last commit is still in its history, and whether its work is there or goes on: that may
 // take longer than everything else. WorkGone comes last: on another machine the work is not thrown
 // away but was never there.
-func (c *Call) decision(f decide.Facts) decide.Decision {
+func (c *Call) Decide(f decide.Facts) decide.Decision {
 	d := decide.Decide(f)
 	if !d.Mode.Continues() {
 		return d

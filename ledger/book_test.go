@@ -61,7 +61,7 @@ func TestAncestorIsAskedSeldom(t *testing.T) {
 			}
 			return tt.ancestor
 		}}
-		if d := c.decision(f); d.Reason != tt.want || asked != tt.asked {
+		if d := c.Decide(f); d.Reason != tt.want || asked != tt.asked {
 			t.Errorf("%s: %s, asked: %v, want %s and %v", tt.name, d.Reason, asked, tt.want, tt.asked)
 		}
 	}
@@ -96,7 +96,7 @@ func TestWorkIsLookedAtSeldom(t *testing.T) {
 			return tt.gone
 		}}
 		tt.change(c, &f)
-		if d := c.decision(f); d.Reason != tt.want || asked != tt.asked {
+		if d := c.Decide(f); d.Reason != tt.want || asked != tt.asked {
 			t.Errorf("%s: %s, asked: %v, want %s and %v", tt.name, d.Reason, asked, tt.want, tt.asked)
 		}
 	}

@@ -24,8 +24,8 @@ var migrations = []string{schema,
 	"ALTER TABLE sessions ADD COLUMN rounds TEXT NOT NULL DEFAULT ''",
 	// whole or delta, '' where no chain is sent whole prompts for comparison.
 	"ALTER TABLE invocations ADD COLUMN delta_arm TEXT NOT NULL DEFAULT ''",
-	// Budgets whose command was run; of no job: what is done once a day, and was.
-	"CREATE TABLE told (job TEXT, budget TEXT, told INTEGER NOT NULL, PRIMARY KEY (job, budget)) WITHOUT ROWID",
+	// When the shims last did what they do once a day.
+	"CREATE TABLE daily (what TEXT PRIMARY KEY, claimed INTEGER NOT NULL) WITHOUT ROWID",
 	// Where the configuration had a mistake, or what failed: of the latest call.
 	"ALTER TABLE passed ADD COLUMN detail TEXT NOT NULL DEFAULT ''",
 	"ALTER TABLE sessions ADD COLUMN format INTEGER NOT NULL DEFAULT 1",     // the Format that it was recorded in

@@ -19,7 +19,6 @@ const (
 	Fresh       Mode = "fresh"       // managed, in a new session
 	Resume      Mode = "resume"      // managed, in a session of the chain or in a copy of it
 	Fork        Mode = "fork"        // managed, in a copy of a session as our last run left it, since another process used the session after that
-	Stopped     Mode = "stopped"     // not run: its job is over a budget that stops
 )
 
 // Continues reports whether the call continues what a session was sent before.

@@ -2,9 +2,8 @@
 // and either becomes it or runs it under supervision, resumed where the ledger
 // shows that the call continues an earlier one.
 //
-// It never prints anything of its own on the caller's stdout, unless the user's budget stops the call, and on stderr
-// only then, when there is no tool to run, or if REPRISE_VERBOSE or daily_note asks for it. It never reads
-// configuration from the working directory.
+// It never prints anything of its own on the caller's stdout, and on stderr only when there is no tool to run, or if
+// REPRISE_VERBOSE asks for it. It never reads configuration from the working directory.
 //
 // Invariant: if anything fails inside reprise before the tool has started, the real
 // binary still runs, with the caller's own arguments and all of its stdin.

@@ -102,7 +102,6 @@ func (c *call) decide() reason.Code {
 		return why
 	}
 	c.log.decided(c.decision, c.record)
-	c.runSteps(c.tell)
 	return ""
 }
 
@@ -221,7 +220,6 @@ func (c *call) matchRules() reason.Code {
 	apply(c.rule, c.config, c.record)
 	c.record.Login = c.isLoggedIn()
 	c.record.MayKeepHour = c.rule.KeepHour && c.parsed.HourCache != ""
-	c.record.Limits.Stop = c.record.Limits.Stop && c.talk == nil // an SDK may wait for more than a refusal has
 	c.record.Limits.WholePrompt = c.record.Limits.WholePrompt || c.parsed.KeepPrompt
 	if c.rule.Busy == config.BusyFork && !c.isShared() {
 		c.record.ForkPoint = c.forkPoint
@@ -287,15 +285,7 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 		HoldOut:      1 - m.Rollout,
 		WholeOut:     1 - m.Deltas,
 		ResumeDearer: m.ResumeDearer,
-		Budget:       Budget(m.Budget),
-		Stop:         m.Budget.Stop,
 	}
-}
-
-// Budget returns a configured budget as the ledger compares it.
-func Budget(b config.Budget) decide.Budget {
-	return decide.Budget{CallsPerHour: int64(b.CallsPerHour), NanoPerDay: int64(b.DollarsPerDay * 1e9),
-		TokensPerDay: b.TokensPerDay, TokensPerJob: b.TokensPerJob}
 }
 
 // SentAgain returns a function that reports whether a part of the prompt must be sent again: a

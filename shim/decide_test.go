@@ -84,16 +84,13 @@ rollout = 0.75
 delta_rollout = 0.5
 unnamed = "off"
 fresh_when = 'anew'
-budget = { calls_per_hour = 5, dollars_per_day = 1.5, stop = true }
 `, "/h")
 	if err != nil {
 		t.Fatal(err)
 	}
 	plain := decide.Limits{TTL: 7_200_000, MaxAge: 86_400_000, ErrorLimit: 5, ContextShare: 0.8,
-		MinBase: LeastIdentical, MinEvident: minEvident, Unnamed: decide.UnnamedEvidence, UnknownWindow: UnknownWindow,
-		Budget: decide.Budget{CallsPerHour: 60, NanoPerDay: 30_000_000_000}}
+		MinBase: LeastIdentical, MinEvident: minEvident, Unnamed: decide.UnnamedEvidence, UnknownWindow: UnknownWindow}
 	ruled := plain
-	ruled.Budget, ruled.Stop = decide.Budget{CallsPerHour: 5, NanoPerDay: 1_500_000_000}, true
 	ruled.TTL, ruled.MaxAge, ruled.ResumeSame, ruled.WholePrompt, ruled.HoldOut, ruled.ResumeDearer = 60_000, 180_000, true, true, 0.25, true
 	ruled.Unnamed, ruled.WholeOut = decide.UnnamedOff, 0.5
 	for tool, want := range map[string]decide.Limits{"claude": plain, "codex": ruled, "gemini": plain, "qwen": plain, "vibe": plain} {

@@ -138,12 +138,10 @@ func (c *call) explainDecision(d decide.Decision, near *decide.ChainFacts) Expla
 	e := Explanation{
 		Decision: d, Unshared: c.whyUnshared(),
 		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt,
-		Plan: rewrite.Plan{Args: []string{}}, PromptIn: len(r.Prompt.Text), Text: r.Prompt.Footprint().Bytes,
+		PromptIn: len(r.Prompt.Text), Text: r.Prompt.Footprint().Bytes,
 		Stdin: c.parsed.Stdin != rewrite.StdinUnused,
 	}
-	if d.Mode != rewrite.Stopped {
-		e.Plan = c.plan()
-	}
+	e.Plan = c.plan()
 	e.Proof = decide.Proof{}
 	if s, shared := c.book().(*fleet.Book); shared {
 		identity := s.Identity(r)

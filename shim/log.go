@@ -144,28 +144,11 @@ func (l *log) decided(d decide.Decision, r *ledger.Call) {
 }
 
 func (l *log) done(d decide.Decision, rule string, o *ledger.Outcome) {
-	level := zerolog.InfoLevel
-	if d.Exceeded != "" {
-		level = zerolog.WarnLevel
-	}
-	line := l.line(level).Int64("chain", d.Chain).Str("rule", rule).Str("mode", string(d.Mode)).Str("reason", string(d.Reason))
+	line := l.line(zerolog.InfoLevel).Int64("chain", d.Chain).Str("rule", rule).Str("mode", string(d.Mode)).Str("reason", string(d.Reason))
 	if len(d.Changed) > 0 {
 		line = line.Strs("changed", d.Changed)
 	}
-	if d.Exceeded != "" {
-		line = overBudget(line, d)
-	}
 	line.Str("session", o.Seen.ID).Int("exit", o.Exit).Int("signal", o.Signal).Bool("resumable", o.Good()).Send()
-}
-
-func overBudget(line *zerolog.Event, d decide.Decision) *zerolog.Event {
-	return line.Str("budget", string(d.Exceeded)).Int64("calls_last_hour", d.Spent.Calls).Int64("nano_usd_last_day", d.Spent.Cost).
-		Int64("weighted_tokens_last_day", d.Spent.Tokens).Int64("weighted_tokens", d.Spent.JobTokens)
-}
-
-// stopped logs a call that was not run.
-func (l *log) stopped(d decide.Decision, rule string) {
-	overBudget(l.line(zerolog.WarnLevel).Int64("chain", d.Chain).Str("rule", rule).Str("mode", string(d.Mode)), d).Msg("the call was stopped")
 }
 
 // maxLog is how large the log may grow.
@@ -238,4 +221,16 @@ func mentions(line []byte, c ledger.ChainName) bool {
 		return false
 	}
 	return entry.Chain == c.ID || c.Task != "" && entry.Task == c.Task && entry.Role == c.Role && entry.Cwd == c.Cwd
+}
+
+// printVerbose prints one line about the call on stderr if REPRISE_VERBOSE is 1.
+func (c *call) printVerbose(mode rewrite.Mode, reason reason.Code) {
+	if c.env.Get("REPRISE_VERBOSE") != "1" {
+		return
+	}
+	unshared := c.whyUnshared()
+	if unshared != "" {
+		unshared = "; not shared: " + unshared
+	}
+	fmt.Fprintf(c.env.Stderr, "reprise: %s: %s (%s)%s\n", c.name, mode, reason, unshared)
 }

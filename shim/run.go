@@ -36,9 +36,6 @@ func Main(env Env) int {
 	if c.parsed.Mode == rewrite.Observe {
 		return c.observe()
 	}
-	if c.decision.Mode == rewrite.Stopped {
-		return c.stop()
-	}
 	if c.talk != nil && c.talk.Waits {
 		return c.scout()
 	}
@@ -78,7 +75,6 @@ func (c *call) run() int {
 		c.stdin.Again(a.LateStdin)
 		c.fallBack(a.Refusal)
 		c.noteNoResume(a.Refusal)
-		mode = rewrite.Fresh
 		a, st, err = c.runPlan(c.freshPlan())
 	}
 	if err != nil {
@@ -88,11 +84,7 @@ func (c *call) run() int {
 	}
 	c.finish(a, st)
 	c.startPrune()
-	st = a.Shown(st)
-	if mode != rewrite.Fresh && st == (supervise.Status{}) {
-		c.noteResumed()
-	}
-	return st.Leave()
+	return a.Shown(st).Leave()
 }
 
 // plan returns the command line that carries out the decision.

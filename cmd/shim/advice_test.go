@@ -95,16 +95,6 @@ unrelated = "resume"'; export REPRISE_TASK=t REPRISE_ROLE=r
 			ask "$base"; expect fresh store_unavailable`,
 		after: `grep -q 'the store cannot be reached' said`},
 
-	reason.TooManyCalls: {before: `configure 'budget.stop = true
-budget.calls_per_hour = 2'; export REPRISE_TASK=t; ask "$base"; ask "$base$failed"; ask "$base$failed$failed" || true; expect stopped too_many_calls`,
-		after: `ask "$base$failed$failed"; expect resume extends`},
-	reason.BudgetSpent: {before: `configure 'budget.stop = true
-budget.dollars_per_day = 0.4'; export REPRISE_TASK=t; ask "$base"; ask "$base$failed" || true; expect stopped budget_spent`,
-		after: `ask "$base$failed"; expect resume extends`},
-	reason.TokensSpent: {before: `configure 'budget.stop = true
-budget.tokens_per_day = 5'; export REPRISE_TASK=t; ask "$base"; ask "$base$failed" || true; expect stopped tokens_spent`,
-		after: `ask "$base$failed"; expect resume extends`},
-
 	reason.RefusedSilent: {before: `ask "$base"; fake crash; ask "$base$failed" || true; shimctl why >&2`,
 		after: `grep -q 00000000-0000 said`},
 	reason.Pruned: {named: true, before: `configure 'prune.keep_within = "1ms"'; ask "$base"; sleep 0.02; shimctl prune; ask "$base$failed"

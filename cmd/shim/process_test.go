@@ -336,37 +336,6 @@ func TestTheRepositoryChangesNothing(t *testing.T) {
 	}
 }
 
-// Nor does a repository stop the user's calls, or let calls run that the user stops.
-func TestTheRepositoryStopsNothing(t *testing.T) {
-	const stops = "[budget]\ncalls_per_hour = 1\nstop = true\n"
-	for _, test := range []struct{ name, users, repository, want string }{
-		{"the user stops", stops, "[budget]\nstop = false\n", "reprise: over budget: chain 1 made 1 call within"},
-		{"the repository stops", "", stops, "ran"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			cmd := shimmed(t, `echo ran`, "-p", "hi")
-			repo := t.TempDir()
-			for path, text := range map[string]string{
-				filepath.Join(cmd.Dir, ".config/reprise/config.toml"): test.users, filepath.Join(repo, ".config/reprise/config.toml"): test.repository,
-				filepath.Join(repo, "config.toml"): test.repository, filepath.Join(repo, ".reprise.toml"): test.repository,
-			} {
-				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			var got []byte
-			for range 3 {
-				in := *cmd
-				in.Dir, in.Env = repo, append(slices.Clone(cmd.Env), "REPRISE_TASK=T-1")
-				got, _ = in.CombinedOutput()
-			}
-			if !strings.HasPrefix(string(got), test.want) {
-				t.Errorf("%q", got)
-			}
-		})
-	}
-}
-
 // Without PATH the system's default path counts, not the working directory: before Go starts, and in it.
 func TestWithoutPATH(t *testing.T) {
 	name := slices.IndexFunc(rewrite.Names, func(name string) bool { // what is installed there must not run

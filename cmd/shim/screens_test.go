@@ -118,7 +118,7 @@ echo killed >../fake/mode; claude -p "This is killed." || :
 rm ../fake/mode
 claude -p --resume 00000000-0000-4000-8000-000000000005 "The caller's own." || :
 claude -p /compact || :
-printf '[budget]\ncalls_per_hour = 2\n[[rule]]\nname = "a-rule"\ntool = "claude"\ntask = "x"\ncwd = "/nowhere"\n' >../home/.config/reprise/config.toml
+printf '[prune]\nauto = true\n[[rule]]\nname = "a-rule"\ntool = "claude"\ntask = "x"\ncwd = "/nowhere"\n' >../home/.config/reprise/config.toml
 printf '[[rule]]\nname = "another"\ntool = "claude"\n' >rules.toml
 `
 
@@ -143,7 +143,7 @@ config get prune.keep_within
 config get nonsense
 config set ttl 2h < n
 config set ttl nonsense
-config unset budget.calls_per_hour < n
+config unset prune.auto < n
 config init
 why
 why 1

@@ -42,7 +42,7 @@ var commands = []func(*app.App) *cobra.Command{
 	remove.ForgetCommand,
 	demoCommand,
 	configCommand,
-	bundledCommand, finishSharedCommand, tellBudgetCommand,
+	bundledCommand, finishSharedCommand,
 	completionCommand,
 	manCommand,
 	versionCommand,

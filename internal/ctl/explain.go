@@ -178,10 +178,8 @@ func printExplanation(a *app.App, r explainReport, e shim.Explanation) {
 		show("setting", r.Setting)
 		show("command", r.Command)
 	}
-	if e.Mode != rewrite.Stopped {
-		t.Add(view.TextCell("runs").As(view.Dim), view.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, whole)})
-	}
-	if e.PromptIn > 0 && e.Mode != rewrite.Stopped {
+	t.Add(view.TextCell("runs").As(view.Dim), view.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, whole)})
+	if e.PromptIn > 0 {
 		show("sends", view.SentWords(int64(e.PromptIn), int64(len(e.Plan.Prompt)), e.Plan.WhyWhole))
 	}
 	t.Print(a.Stdout)
@@ -215,7 +213,7 @@ func printBlocks(a *app.App, r explainReport) {
 		t.Add(view.IDCell(int64(b.Number)), sent, view.SizeCell(int64(b.Bytes)), view.TextCell(b.Head))
 	}
 	t.Print(a.Stdout)
-	if r.Whole || r.Mode == rewrite.Stopped {
+	if r.Whole {
 		return
 	}
 	fmt.Fprintln(a.Stdout)
@@ -257,7 +255,7 @@ func shorten(text string) string {
 type explainReport struct {
 	Schema      string             `json:"schema" doc:"name of this schema"`
 	Call        []string           `json:"call" doc:"the call that is explained"`
-	Mode        rewrite.Mode       `json:"mode" doc:"passthrough, observe, fresh, resume, fork or stopped"`
+	Mode        rewrite.Mode       `json:"mode" doc:"passthrough, observe, fresh, resume or fork"`
 	Reason      reason.Code        `json:"reason" doc:"the reason"`
 	Detail      reason.Code        `json:"detail,omitempty" doc:"detail of the reason"`
 	Changed     []string           `json:"changed,omitempty" doc:"settings, variables or files that changed"`
@@ -301,7 +299,7 @@ type blockReport struct {
 func decided(a *app.App, e shim.Explanation) why.Decided {
 	since := func(m decide.Millis) time.Duration { return a.Now.Sub(m.Time()) }
 	d := why.Decided{Reason: e.Reason, Detail: e.Detail, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Bytes: e.Text, Continues: e.Mode.Continues(),
-		Measured: why.Measured{Spent: e.Spent, HasSession: e.Created != 0, Idle: since(e.LastUsed), Age: since(e.Created),
+		Measured: why.Measured{HasSession: e.Created != 0, Idle: since(e.LastUsed), Age: since(e.Created),
 			Context: e.Context, Model: e.ContextModel, Failed: e.Errors}}
 	if e.Chain == 0 {
 		return d

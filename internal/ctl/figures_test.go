@@ -84,7 +84,7 @@ func TestFiguresAgree(t *testing.T) {
 		read(&log, "log", "--limit", "0")
 		var got figures
 		for _, i := range log.Invocations {
-			if i.Mode == rewrite.Observe || i.Mode == rewrite.Stopped {
+			if i.Mode == rewrite.Observe {
 				continue
 			}
 			got.calls, got.cost = got.calls+1, got.cost+i.Cost
@@ -106,12 +106,12 @@ func TestFiguresAgree(t *testing.T) {
 		if got.calls != want.calls || got.resumed != want.resumed {
 			t.Errorf("show: %+v, status: %+v", got, want)
 		}
-		if all := status.Totals; all.Calls != want.calls+1 || all.Resumed+all.Fresh != want.calls || all.Observed != 1 || all.Stopped != 1 {
+		if all := status.Totals; all.Calls != want.calls+1 || all.Resumed+all.Fresh != want.calls || all.Observed != 1 {
 			t.Errorf("all calls: %+v, of the last days: %+v", all, want)
 		}
 		cost := view.PriceCell(view.Sum{Known: true, Nano: want.cost, Most: want.most}).Human
 		page := run("report", "--output", "-")
-		for _, figure := range []string{fmt.Sprintf("%s resumed, %s fresh; 1 observed; 1 stopped", view.Thousands(want.resumed), view.Thousands(want.calls-want.resumed)), cost, view.AmountCell("nano_usd", recent.Saved.CostNanoUSD).Human, view.Sentence(recent.Saved.Headline)} {
+		for _, figure := range []string{fmt.Sprintf("%s resumed, %s fresh; 1 observed", view.Thousands(want.resumed), view.Thousands(want.calls-want.resumed)), cost, view.AmountCell("nano_usd", recent.Saved.CostNanoUSD).Human, view.Sentence(recent.Saved.Headline)} {
 			if !strings.Contains(page, ">"+figure+"<") {
 				t.Errorf("the report has no %s", figure)
 			}
@@ -127,7 +127,7 @@ func TestFiguresAgree(t *testing.T) {
 	}
 }
 
-// addUnusual adds a call that was killed, which counts; one that a budget stopped and one that was only observed, which do not.
+// addUnusual adds a call that was killed, which counts; and one that was only observed, which does not.
 func addUnusual(t *testing.T, path string) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", path)
@@ -137,7 +137,6 @@ func addUnusual(t *testing.T, path string) {
 	defer db.Close()
 	if _, err := db.Exec(`INSERT INTO invocations (chain_id, tool, cwd, format, prompt_bytes, sent_bytes, started, mode, reason, outcome, signal)
 		SELECT id, tool, cwd, 'text', 300, 200, updated, 'resume', 'extends', 'killed', 15 FROM chains WHERE id = 1 UNION ALL
-		SELECT id, tool, cwd, 'text', 300, 0, updated, 'stopped', 'budget_spent', 'failed', NULL FROM chains WHERE id = 1 UNION ALL
 		SELECT NULL, tool, cwd, 'text', 300, 300, updated, 'observe', 'caller_session', 'ok', NULL FROM chains WHERE id = 1`); err != nil {
 		t.Fatal(err)
 	}

@@ -123,10 +123,6 @@ func showTree(a *app.App, r view.Reporter, chain history.ChainRow, calls []histo
 	first := history.Branches(chain.Sessions, "")
 	lines := newCallLines(a, r, calls, 1+history.Depth(first, chain.Sessions))
 	showBranches(a, "", first, chain.Sessions, lines)
-	if len(lines.of[0]) > 0 {
-		a.Stdout.Sentences("", view.Bad, "no session: the tool did not run")
-		lines.print(a, "   ", 0)
-	}
 	if lines.hidden != "" {
 		fmt.Fprintln(a.Stdout, lines.hidden)
 	}

@@ -99,17 +99,6 @@ func TestShowHasOneHeader(t *testing.T) {
 	}
 }
 
-// Calls that were stopped belong to no session, and stand below the others.
-func TestShowHasStoppedCalls(t *testing.T) {
-	var b strings.Builder
-	session := history.SessionRow{ID: 1, NativeID: "one", State: decide.Live}
-	calls := []history.Invocation{{ID: 112, Session: 1, Mode: rewrite.Fresh, Reason: "first_call", Outcome: "ok"}, {ID: 113, Mode: rewrite.Stopped, Reason: "budget_spent", Outcome: "failed"}}
-	showTree(screenApp(&b, 80), view.Reporter{}, history.ChainRow{ID: 1, Sessions: []history.SessionRow{session}}, calls)
-	if !regexp.MustCompile(`\n   └─  112 .* fresh: first_call .*\nno session: the tool did not run\n   └─  113 .* stopped: budget_spent `).MatchString(b.String()) {
-		t.Error(b.String())
-	}
-}
-
 // The number of what is not there any more is not taken for the start of a session's ID.
 func TestShowOfARemovedNumber(t *testing.T) {
 	path := sample.Ledger(t, 30, false)

@@ -136,7 +136,6 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	var passed []history.PassedRow
 	var cached []history.CacheRow
 	var hour []history.HourRow
-	var jobs []ledger.JobSpending
 	var repeats []warning
 	var quality []string
 	forSums, err := a.OpenOrEmpty() // another connection, as most of the time is spent on the sums
@@ -158,7 +157,6 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 			func() (err error) { meters, err = l.Meters(); return err },
 			func() (err error) { passed, err = history.PassedRows(l, f); return err },
 			func() (err error) { hour, err = history.HourRows(l, history.Wanted{Filter: f}); return err },
-			func() (err error) { jobs, err = l.JobSpendings(now); return err },
 			func() (err error) { repeats, err = repeatWarnings(a, l, f); return err },
 			func() (err error) { quality, err = why.QualityWarnings(a, l, f); return err })
 	})
@@ -175,7 +173,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	for _, says := range quality {
 		o.warnings = append(o.warnings, warning{Kind: "quality", Says: says, Command: "shimctl stats"})
 	}
-	o.warnings = slices.Concat(o.warnings, repeats, budgetWarnings(a, cfg, r, jobs), contextWarnings(cfg, o.live), dearerWarnings(a, cfg, meters), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
+	o.warnings = slices.Concat(o.warnings, repeats, contextWarnings(cfg, o.live), dearerWarnings(a, cfg, meters), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
 	return o, nil
 }
 
@@ -289,9 +287,6 @@ func figures(o overview) *view.Table {
 	}
 	if o.bill.Observed > 0 {
 		calls = append(calls, fmt.Sprintf("%d observed", o.bill.Observed))
-	}
-	if o.bill.Stopped > 0 {
-		calls = append(calls, fmt.Sprintf("%d stopped", o.bill.Stopped))
 	}
 	add("period", view.TextCell(o.span))
 	add("managed calls", view.NumberCell(managed), calls...)

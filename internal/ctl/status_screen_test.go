@@ -90,21 +90,21 @@ func TestStatusFitsTheScreen(t *testing.T) {
 	}
 }
 
-// Nothing of a warning is cut on a narrow screen, and it has one command. Warnings of a kind are one, and calls that are stopped come first.
+// Nothing of a warning is cut on a narrow screen, and it has one command. Warnings of a kind are one, and urgent ones come first.
 func TestWarningsOfAKindAreOne(t *testing.T) {
 	a := screenApp(&strings.Builder{}, 80)
 	a.Stdout.Height = 24
 	o := overview{warnings: []warning{{Kind: "repeats", Says: "loop.sh: 30 calls, the same but for one place; shimctl rule x names them, so that they are resumed", Command: "shimctl rule suggest"}}}
 	for chain := range 18 {
-		o.warnings = append(o.warnings, warning{Kind: "budget_spent", Command: fmt.Sprintf("shimctl show %d", chain),
-			Says: fmt.Sprintf("chain %d cost $1.15 within 24 hours; budget.dollars_per_day is 1", chain), urgency: min(1, max(0, chain-15))})
+		o.warnings = append(o.warnings, warning{Kind: "context", Command: fmt.Sprintf("shimctl show %d", chain),
+			Says: fmt.Sprintf("chain %d will soon have used more than context_limit allows", chain), urgency: min(1, max(0, chain-15))})
 	}
-	want := `chain 16 cost $1.15 within 24 hours; budget.dollars_per_day is 1 (and 1 more
-  like it): shimctl show 16
+	want := `chain 16 will soon have used more than context_limit allows (and 1 more like
+  it): shimctl show 16
 loop.sh: 30 calls, the same but for one place; shimctl rule x names them, so
   that they are resumed
-chain 0 cost $1.15 within 24 hours; budget.dollars_per_day is 1 (and 15 more
-  like it): shimctl show 0
+chain 0 will soon have used more than context_limit allows (and 15 more like
+  it): shimctl show 0
 16 more warnings: shimctl status --all`
 	if got := strings.Join(warningLines(a, o), "\n"); got != want {
 		t.Errorf("%s\nnot\n%s", got, want)

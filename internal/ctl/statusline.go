@@ -18,11 +18,8 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
-	"reprise/internal/ctl/why"
 	"reprise/ledger"
-	"reprise/ledger/decide"
 	"reprise/ledger/history"
-	"reprise/rewrite/reason"
 
 	"github.com/spf13/cobra"
 )
@@ -32,8 +29,7 @@ func statuslineCommand(a *app.App) *cobra.Command {
 	var verbose bool
 	c := &cobra.Command{
 		Use: "statusline", Short: "print one line for a status line or a shell prompt",
-		Long: `Prints one line: what resuming saved today, the last decision in the directory, and a warning if its job is over
-its budget. The directory is the one that Claude Code names on stdin, else the working directory. If there is
+		Long: `Prints one line: what resuming saved today, and the last decision in the directory. The directory is the one that Claude Code names on stdin, else the working directory. If there is
 nothing to say, or the ledger cannot be read, the line is empty; the exit status is 0.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return runStatusline(a, directory, verbose) },
@@ -172,7 +168,7 @@ func savedWords(s saving.Summary) string {
 	return fmt.Sprintf(", saved ~%s", text)
 }
 
-// lastDecision says how the latest call in a directory was handled, and whether its job is over its budget.
+// lastDecision says how the latest call in a directory was handled.
 func lastDecision(a *app.App, l *ledger.Ledger, cfg config.Config, directory string) ([]string, error) {
 	directory, err := filepath.Abs(directory)
 	if err == nil {
@@ -190,17 +186,5 @@ func lastDecision(a *app.App, l *ledger.Ledger, cfg config.Config, directory str
 	}
 	c := view.DecisionCell(i)
 	parts := []string{a.Stdout.Paint(c.Meaning, view.Printable(c.Human)) + ", " + view.Ago(a.Now, i.Started)}
-	spent, err := l.SpendingOf(i.ID, decide.MillisOf(a.Now))
-	if err != nil {
-		return nil, err
-	}
-	switch exceededBy(why.RulePolicy(cfg, i.Rule).Budget, spent) {
-	case reason.TooManyCalls:
-		parts = append(parts, a.Stdout.Paint(view.Bad, view.Count(spent.Calls, "call")+" of this job in an hour"))
-	case reason.BudgetSpent:
-		parts = append(parts, a.Stdout.Paint(view.Bad, view.Dollars(spent.Cost)+" for this job in a day"))
-	case reason.TokensSpent:
-		parts = append(parts, a.Stdout.Paint(view.Bad, view.ShortNumber(max(spent.Tokens, spent.JobTokens))+" weighted tokens for this job"))
-	}
 	return parts, nil
 }

@@ -10,7 +10,6 @@ import (
 	"reprise/internal/ctl/rule"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
-	"reprise/internal/prices"
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
@@ -20,7 +19,7 @@ import (
 
 // A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
-	Kind  string             `json:"kind" doc:"configuration, quality, repeats, context, dearer, cache, cache_ttl, refused, failed, price, too_many_calls, budget_spent or tokens_spent"`
+	Kind  string             `json:"kind" doc:"configuration, quality, repeats, context, dearer, cache, cache_ttl, refused, failed or price"`
 	Chain int64              `json:"chain,omitempty" doc:"its chain"`
 	Tool  string             `json:"tool,omitempty" doc:"name of the tool"`
 	Rule  string             `json:"rule,omitempty" doc:"the rule"`
@@ -30,7 +29,7 @@ type warning struct {
 
 	Command string `json:"command" doc:"the command that explains it"`
 
-	urgency int // 1 if calls are stopped or none is managed: these come first
+	urgency int // 1 if no call is managed: this comes first
 }
 
 func (w warning) words() string {
@@ -137,59 +136,4 @@ func priceWarnings(a *app.App, b view.Bill) (warnings []warning) {
 			Says: fmt.Sprintf("the cost of %s is not known: %s", view.Count(b.Unlisted[model], "call"), a.MissingPrice(model))})
 	}
 	return warnings
-}
-
-// budgetWarnings returns warnings on jobs that are over their budget. What a tool did not report is
-// counted at list price.
-func budgetWarnings(a *app.App, c config.Config, r view.Reporter, rows []ledger.JobSpending) (warnings []warning) {
-	for len(rows) > 0 {
-		job, n := rows[0], 1
-		for n < len(rows) && rows[n].SameJob(job) {
-			n++
-		}
-		reported := decide.Spending{JobTokens: job.JobTokens}
-		var cost view.Sum
-		for _, row := range rows[:n] {
-			reported.Calls, reported.Cost, reported.Tokens = reported.Calls+row.Calls, reported.Cost+row.Cost, reported.Tokens+row.Tokens
-			cost = cost.Plus(spentOn(a, r, row))
-		}
-		rows = rows[n:]
-		budget, spent := why.RulePolicy(c, job.Rule).Budget, reported
-		spent.Cost = cost.Nano
-		exceeded := exceededBy(budget, spent)
-		if exceeded == "" {
-			continue
-		}
-		says := shim.Spent(exceeded, budget, spent)
-		if exceeded == reason.BudgetSpent { // in part at list price
-			says = fmt.Sprintf("cost %s within 24 hours; budget.dollars_per_day is %g", cost.Human(), budget.DollarsPerDay)
-		}
-		w := warning{Kind: string(exceeded), Chain: job.Chain, Tool: job.Tool, Rule: job.Rule, Command: "shimctl stats"}
-		if budget.Stop && exceededBy(budget, reported) != "" {
-			says, w.urgency = says+"; further calls are stopped", 1
-		}
-		if w.Says = fmt.Sprintf("repeated prompts to %s in %s %s", job.Tool, a.Tilde(job.Cwd), says); job.Chain != 0 {
-			w.Says, w.Command = fmt.Sprintf("chain %d %s", job.Chain, says), fmt.Sprintf("shimctl show %d", job.Chain)
-		}
-		warnings = append(warnings, w)
-	}
-	return warnings
-}
-
-// exceededBy returns which limit a job has exceeded, or with its next call would, if that is stopped.
-func exceededBy(b config.Budget, spent decide.Spending) reason.Code {
-	if b.Stop {
-		spent.Calls++
-	}
-	return shim.Budget(b).Exceeded(spent)
-}
-
-func spentOn(a *app.App, r view.Reporter, j ledger.JobSpending) view.Sum {
-	reported := view.Sum{Known: j.Cost > 0, Nano: j.Cost, Most: j.Cost}
-	u := prices.Usage{Input: j.Input, Cached: j.CacheRead, Write: j.CacheWrite, Output: j.Output}
-	p, ok := r.Prices.Find(j.Model, a.Now)
-	if !ok || u == (prices.Usage{}) {
-		return reported
-	}
-	return reported.Plus(view.ListPrice(p, u, false))
 }

@@ -33,12 +33,9 @@ type Decision struct {
 	NearlyFull bool
 	// ContextModel is the model of that session, "" if not known.
 	ContextModel string
-	// Spent is what the call's job has used up with this call, Exceeded the limit that it is over, or "".
-	Spent    Spending
-	Exceeded reason.Code
-	LastUsed Millis // when the chain's session was last used
-	Created  Millis // when it was started
-	Errors   int    // how many of its runs failed
+	LastUsed     Millis // when the chain's session was last used
+	Created      Millis // when it was started
+	Errors       int    // how many of its runs failed
 }
 
 // Decide decides whether a call is resumed. It is a pure function: equal facts yield equal

@@ -180,8 +180,6 @@ type Limits struct {
 	WholeOut      float64 // share of the chains that are sent whole prompts, for comparison
 	ResumeDearer  bool    // resume even if it costs more
 	Unrelated     bool    // under a name, another template goes on with the session
-	Budget        Budget  // of its job
-	Stop          bool    // a call of a job that is over its budget does not run
 }
 
 // SendsWhole reports whether a chain with that share is sent whole prompts, for comparison. It goes by other digits of the

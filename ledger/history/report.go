@@ -64,7 +64,7 @@ func Chains(l *ledger.Ledger, w Wanted) ([]ChainRow, error) {
 	args = append([]any{w.Chain, w.Chain, w.Tool, w.Tool, w.Live, decide.Live, decide.Running}, append(args, w.limit())...)
 	chains, err := ledger.List(l, `
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
-			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+ran+`),
+			(SELECT count(*) FROM invocations WHERE chain_id = c.id),
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+continued+`), `+invocationColumns(l)+`
 		FROM chains c JOIN `+invocationTables+`
 		WHERE i.id = (SELECT max(id) FROM invocations WHERE chain_id = c.id) AND (? = 0 OR c.id = ?) AND (? = '' OR c.tool = ?)
@@ -140,7 +140,6 @@ type Totals struct {
 	Forked      int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
 	Fresh       int64 `json:"fresh" doc:"fresh calls"`
 	Observed    int64 `json:"observed" doc:"calls whose session the caller managed"`
-	Stopped     int64 `json:"stopped" doc:"calls that a budget stopped, in no other number"`
 	Never       int64 `json:"never" doc:"of the fresh calls, those that a rule keeps fresh"`
 	PromptBytes int64 `json:"prompt_bytes" doc:"length of the managed calls' prompts"`
 	SentBytes   int64 `json:"sent_bytes" doc:"length of what their models were sent"`
@@ -149,11 +148,11 @@ type Totals struct {
 // SumUp sums up the selected invocations.
 func SumUp(l *ledger.Ledger, f Filter) (t Totals, err error) {
 	where, ofCalls := f.selects("")
-	err = ledger.Each(l, `SELECT count(DISTINCT chain_id), coalesce(sum(`+ran+`), 0),
+	err = ledger.Each(l, `SELECT count(DISTINCT chain_id), count(*),
 		coalesce(sum(`+continued+`), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0),
-		count(*) - coalesce(sum(`+ran+`), 0), coalesce(sum(reason = ?), 0),
+		coalesce(sum(reason = ?), 0),
 		coalesce(sum(prompt_bytes) FILTER (WHERE `+managed+`), 0), coalesce(sum(sent_bytes) FILTER (WHERE `+managed+`), 0) FROM invocations WHERE `+where, func(rows *sql.Rows) error {
-		return rows.Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Forked, &t.Fresh, &t.Observed, &t.Stopped, &t.Never, &t.PromptBytes, &t.SentBytes)
+		return rows.Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Forked, &t.Fresh, &t.Observed, &t.Never, &t.PromptBytes, &t.SentBytes)
 	}, append([]any{rewrite.Fork, rewrite.Fresh, rewrite.Observe, reason.Never}, ofCalls...)...)
 	return t, ledger.Wrap("sum up calls", err)
 }

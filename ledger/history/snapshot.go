@@ -59,7 +59,7 @@ func chainCalls(l *ledger.Ledger, q ledger.Queryer, f Filter, most SnapshotLimit
 	of.Period = Period{}
 	condition, args := of.ofCalls("chain_id", "c.id")
 	chains, err = ledger.List(q, `SELECT id, tool, cwd, task, role, created, updated FROM (
-			SELECT *, (SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+ran+`) AS calls FROM chains c
+			SELECT *, (SELECT count(*) FROM invocations WHERE chain_id = c.id) AS calls FROM chains c
 			WHERE updated >= ? AND created < ? AND `+condition+` ORDER BY updated DESC, id DESC LIMIT ?)
 		ORDER BY calls DESC, updated DESC, id DESC LIMIT ?`,
 		func(c *ChainCalls) []any {
@@ -82,7 +82,7 @@ func chainCalls(l *ledger.Ledger, q ledger.Queryer, f Filter, most SnapshotLimit
 func (c *ChainCalls) read(l *ledger.Ledger, q ledger.Queryer, f Filter, most int) error {
 	among, args := f.among("i.")
 	args = append([]any{c.ID}, args...)
-	if err := ledger.Each(q, "SELECT coalesce(sum("+ran+"), 0), coalesce(sum("+continued+"), 0) FROM invocations i WHERE chain_id = ? AND "+among,
+	if err := ledger.Each(q, "SELECT count(*), coalesce(sum("+continued+"), 0) FROM invocations i WHERE chain_id = ? AND "+among,
 		func(rows *sql.Rows) error { return rows.Scan(&c.Calls, &c.Resumed) }, args...); err != nil {
 		return err
 	}

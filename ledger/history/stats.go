@@ -54,9 +54,6 @@ func (b By) column() string {
 // continued selects the calls that continued an earlier session.
 const continued = "mode IN ('resume', 'fork')"
 
-// ran selects the calls that ran: one that a budget stopped is in no sum.
-const ran = "mode <> 'stopped'"
-
 // managed selects the calls that the shim decided on.
 const managed = "mode IN ('resume', 'fork', 'fresh')"
 

@@ -96,13 +96,6 @@ const (
 	RegisterDamaged  Code = "register_damaged"  // the chain's register cannot be read, and is replaced
 )
 
-// Reasons why a job is over its budget.
-const (
-	TooManyCalls Code = "too_many_calls" // in the last hour
-	BudgetSpent  Code = "budget_spent"   // in the last 24 hours
-	TokensSpent  Code = "tokens_spent"   // in the last 24 hours, or by all calls of the job
-)
-
 // Reasons why a call that may copy its session is fresh all the same, as the detail of Leased or
 // SessionMoved.
 const (

@@ -41,7 +41,6 @@ const (
 	GroupWishes       Group = "asked_for"    // why a call is fresh because that was asked for
 	GroupGuards       Group = "guard"        // why a call that continues its chain is fresh all the same, in the order in which they are checked
 	GroupDetails      Group = "detail"       // details of other reasons
-	GroupBudgets      Group = "budget"       // which limit a job exceeds
 	GroupRefusals     Group = "refusal"      // why a resume was given up
 	GroupWholePrompts Group = "whole_prompt" // why a resumed call sends the whole prompt
 	GroupUnmanaged    Group = "not_managed"  // why a call is not managed
@@ -312,17 +311,6 @@ var Table = []Row{
 	{Code: NoForkPoint, Group: GroupDetails, Class: ClassSessionLost,
 		Meaning: "no message was found where the session's last run ended",
 		Advice:  "Do not continue the session by hand while the job lasts"},
-
-	{Code: TooManyCalls, Group: GroupBudgets, Class: ClassYourWish,
-		Meaning: "this call exceeds the job's budget.calls_per_hour",
-		Advice:  "End the loop, or allow more calls", Setting: "budget.calls_per_hour = 200"},
-	{Code: BudgetSpent, Group: GroupBudgets, Class: ClassYourWish,
-		Meaning: "the job used up budget.dollars_per_day in 24 hours",
-		Advice:  "End the job, or allow a higher cost", Setting: "budget.dollars_per_day = 100"},
-	{Code: TokensSpent, Group: GroupBudgets, Class: ClassYourWish,
-		Meaning: "the job used up budget.tokens_per_day or budget.tokens_per_job",
-		More:    "[weighted](../how-to/watch.md#a-loop-that-does-not-end)",
-		Advice:  "End the job, or allow more tokens", Setting: "budget.tokens_per_day = 50000000"},
 
 	{Code: RefusedUnknown, Group: GroupRefusals, Class: ClassSessionLost,
 		Meaning: "the tool did not know the session",

@@ -173,7 +173,7 @@ func AgeLedger(path string, by time.Duration) error {
 		"UPDATE chains SET created = created - ?1, updated = updated - ?1",
 		"UPDATE invocations SET started = started - ?1",
 		"UPDATE meters SET last = last - ?1",
-		"UPDATE told SET told = told - ?1",
+		"UPDATE daily SET claimed = claimed - ?1",
 	} {
 		if _, err := db.Exec(statement, by.Milliseconds()); err != nil {
 			return fmt.Errorf("age ledger: %w", err)

@@ -84,7 +84,7 @@ func sharedCalls(a *app.App) (string, error) {
 	return text.String(), nil
 }
 
-var modes = []string{string(rewrite.Passthrough), string(rewrite.Observe), string(rewrite.Fresh), string(rewrite.Resume), string(rewrite.Fork), string(rewrite.Stopped)}
+var modes = []string{string(rewrite.Passthrough), string(rewrite.Observe), string(rewrite.Fresh), string(rewrite.Resume), string(rewrite.Fork)}
 
 // other stands for a word that is not one of ours: the ledger may be damaged, or a newer program's.
 const other = "other"

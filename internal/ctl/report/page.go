@@ -137,9 +137,6 @@ func facts(t history.Group, saved saving.Summary, all view.Bill, slices []histor
 	if n := count[rewrite.Observe]; n > 0 {
 		calls += fmt.Sprintf("; %s observed", view.Thousands(n))
 	}
-	if n := count[rewrite.Stopped]; n > 0 {
-		calls += fmt.Sprintf("; %s stopped", view.Thousands(n))
-	}
 	tokens, about := view.NotKnown, "no tool reported them"
 	if t.Metered > 0 {
 		tokens = view.ShortNumber(t.Input + t.CacheRead + t.CacheWrite + t.Output)

@@ -147,7 +147,6 @@ func carryOut(a *app.App, flags setupFlags, r Report, edits []textfile.Edit) err
 		if !flags.JSON {
 			PrintChecks(a, Shown(r.Checks))
 			a.Stdout.Sentences("NOT COVERED", view.Plain, r.NotCovered)
-			err = askForNote(a, flags.Consent)
 		}
 	}
 	if flags.JSON {
@@ -158,19 +157,6 @@ func carryOut(a *app.App, flags setupFlags, r Report, edits []textfile.Edit) err
 		err = app.ErrFindings
 	}
 	return err
-}
-
-// askForNote asks a person whether the shims may print a line a day, and writes it down. It is asked when setup writes.
-func askForNote(a *app.App, agreed app.Consent) error {
-	if cfg, err := a.Config(); agreed.Yes || err != nil || cfg.DailyNote ||
-		!a.Confirm("print a line on stderr after the first call of a day that you type here and that is resumed?") {
-		return nil
-	}
-	edit, err := configEdit(a, map[string]string{"daily_note": "true"})
-	if err != nil {
-		return err
-	}
-	return writeEdits(a, []textfile.Edit{edit}, true)
 }
 
 // question says in short what is to be done.

@@ -87,7 +87,6 @@ type Bill struct {
 	Never     int64            `json:"-"` // of the fresh ones, those that a rule makes independent
 	Asked     int64            `json:"-"` // bytes of the callers' prompts
 	Sent      int64            `json:"-"` // bytes of what the models were sent
-	Stopped   int64            `json:"-"` // calls that were not run; not in any other number
 	Total     Sum              `json:"-"`
 	Unlisted  map[string]int64 `json:"-"` // calls that lack nothing but their model's list price
 	byTool    int64            // calls of those whose price the tool reported
@@ -96,9 +95,6 @@ type Bill struct {
 
 func (b *Bill) Add(t *prices.Table, s history.Slice) {
 	switch s.Mode {
-	case rewrite.Stopped:
-		b.Stopped += s.Calls
-		return
 	case rewrite.Resume:
 		b.Resumed += s.Calls
 	case rewrite.Fork:

@@ -9,7 +9,6 @@ import (
 
 	"reprise/config"
 	"reprise/internal/ctl/view"
-	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -32,9 +31,8 @@ type Decided struct {
 	Measured
 }
 
-// Measured is what the limits were compared with. Unless HasSession only Spent is known.
+// Measured is what the limits were compared with. Unless HasSession nothing is known.
 type Measured struct {
-	Spent      decide.Spending // by the job, with the call
 	HasSession bool
 	Idle, Age  time.Duration // of the session
 	Context    rewrite.Context
@@ -150,7 +148,7 @@ func dropMade(report *view.AdviceReport, cfg config.Config, d Decided) {
 	}
 }
 
-// limitSetting returns the setting with which a limit would not have kept the call from being resumed, or from running; "" if
+// limitSetting returns the setting with which a limit would not have kept the call from being resumed; "" if
 // none would, or if the limit has been raised since. known is false if the call's reason is no such limit, or if it is not known
 // what was compared.
 func limitSetting(cfg config.Config, d Decided) (setting string, raised, known bool) {
@@ -161,11 +159,7 @@ func limitSetting(cfg config.Config, d Decided) (setting string, raised, known b
 		}
 		return fmt.Sprintf(`%s = "%dh"`, key, max(0, since)/time.Hour+1), false, true
 	}
-	switch budget := d.Reason == reason.TooManyCalls || d.Reason == reason.BudgetSpent || d.Reason == reason.TokensSpent; {
-	case budget && d.Spent != decide.Spending{}:
-		passed := shim.Budget(policy.Budget).Passed(d.Spent)
-		return budgetSetting(d.Reason, passed), len(passed) == 0, true
-	case !d.HasSession:
+	if !d.HasSession {
 		return "", false, false
 	}
 	switch d.Reason {
@@ -187,19 +181,4 @@ func limitSetting(cfg config.Config, d Decided) (setting string, raised, known b
 		return fmt.Sprintf("context_limit = %.2f", share), false, true
 	}
 	return "", false, false
-}
-
-// budgetSetting returns the setting that doubles the limit for a reason, if it is the only one that a job has exceeded.
-func budgetSetting(why reason.Code, passed []decide.Passed) string {
-	if len(passed) != 1 || passed[0].Reason != why {
-		return ""
-	}
-	limit := 2 * passed[0].Used
-	switch passed[0].Reason {
-	case reason.TooManyCalls:
-		limit = min(limit, 1000) // the highest that is allowed
-	case reason.BudgetSpent:
-		limit = limit/1_000_000_000 + 1
-	}
-	return fmt.Sprintf("budget.%s = %d", passed[0].Key, limit)
 }

@@ -11,9 +11,7 @@ import (
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
-	"reprise/rewrite"
 	"reprise/rewrite/reason"
-	"reprise/shim"
 )
 
 // whyFacts are what the ledger knows about a call's chain when the call was made.
@@ -26,15 +24,11 @@ type whyFacts struct {
 	running *history.Invocation // a call of the chain that was running
 	failed  int                 // the chain's calls before it that failed
 	hour    []history.HourRow   // of the chain
-	spent   decide.Spending     // by its job, with this call
 }
 
 func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error) {
-	if i.Chain == 0 && i.Mode == rewrite.Stopped {
-		f.spent, err = spentWith(l, i)
-	}
 	if i.Chain == 0 {
-		return f, err
+		return f, nil
 	}
 	its := history.Wanted{Filter: history.Filter{Chain: i.Chain}}
 	chains, err := history.Chains(l, its)
@@ -57,9 +51,6 @@ func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error
 	if f.hour, err = history.HourRows(l, its); err != nil {
 		return f, err
 	}
-	if f.spent, err = spentWith(l, i); err != nil {
-		return f, err
-	}
 	for n := range calls {
 		c := &calls[n]
 		if c.ID >= i.ID {
@@ -77,13 +68,6 @@ func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error
 		}
 	}
 	return f, nil
-}
-
-// spentWith returns what the job of a call had used up with it.
-func spentWith(l *ledger.Ledger, i history.Invocation) (decide.Spending, error) {
-	s, err := l.SpendingOf(i.ID, i.Started)
-	s.Calls++
-	return s, err
 }
 
 // evidence returns what the ledger knows about why a call was decided on as it was, in sentences.
@@ -130,10 +114,6 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 		say("Call %d was running.", f.running.ID)
 	case f.ended != nil:
 		say("Call %d before it ended badly: %s.", f.ended.ID, endWords(*f.ended))
-	case i.Mode == rewrite.Stopped:
-		spent := f.spent
-		spent.Calls-- // this one was not made
-		say("The job had %s.", shim.Spent(i.Reason, RulePolicy(a.Configured(), i.Rule).Budget, spent))
 	}
 	if last := f.last; last != nil && i.Mode.Continues() && last.ResumedFrom == i.ResumedFrom && last.Outcome != "ok" {
 		how := "ended thus: " + view.OutcomeCell(*last).Human
@@ -159,7 +139,6 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 // endOf returns the reason that a call's end is for a later call of its session to be fresh, "" if it is none.
 func endOf(i history.Invocation) reason.Code {
 	switch {
-	case i.Mode == rewrite.Stopped:
 	case i.Outcome == "failed" && i.SessionWhy != reason.TurnLimit:
 		return reason.PreviousFailed
 	case i.Outcome == "killed" && i.Signal.Valid:
@@ -191,7 +170,7 @@ func EndedSo(l *ledger.Ledger, chain int64, why reason.Code) (call int64, err er
 func endWords(i history.Invocation) string {
 	words := ""
 	switch {
-	case i.Outcome == "", i.Outcome == "ok", i.Mode == rewrite.Stopped:
+	case i.Outcome == "", i.Outcome == "ok":
 		return ""
 	case i.Signal.Valid:
 		words = fmt.Sprintf("signal %d ended it", i.Signal.Int64)
@@ -213,10 +192,10 @@ func endWords(i history.Invocation) string {
 // measured returns what the limits were compared with.
 func (f whyFacts) measured(i history.Invocation) Measured {
 	if f.before == nil {
-		return Measured{Spent: f.spent}
+		return Measured{}
 	}
 	since := func(m decide.Millis) time.Duration { return time.Duration(i.Started-m) * time.Millisecond }
-	return Measured{f.spent, true, since(f.before.LastUsed), since(f.before.Created), f.before.Context, SessionModel(*f.before), f.failed}
+	return Measured{true, since(f.before.LastUsed), since(f.before.Created), f.before.Context, SessionModel(*f.before), f.failed}
 }
 
 // sessionEvidence compares a call with the session that it would have resumed. Limits are those that hold now.

@@ -235,8 +235,6 @@ func decided(a *app.App, i history.Invocation, f whyFacts) string {
 		return fmt.Sprintf("%s continued a copy of session %s of %s, which ends where our last run ended.", call, session, chain)
 	case i.Mode == rewrite.Observe:
 		return call + " was passed through, and only observed."
-	case i.Mode == rewrite.Stopped:
-		return call + " was stopped: the tool did not run."
 	case i.Chain == 0:
 		return call + " got a new session, in no chain."
 	}

@@ -10,7 +10,6 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
-	"reprise/ledger/decide"
 	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
@@ -48,10 +47,10 @@ func TestCacheComesAfterTheAdvice(t *testing.T) {
 
 // The setting that why gives would have had the call resumed.
 func TestWhySettingsSuffice(t *testing.T) {
-	m := Measured{Spent: decide.Spending{Calls: 61}, HasSession: true, Idle: 5*time.Hour + 1, Age: 15*time.Hour + 1, Failed: 3,
+	m := Measured{HasSession: true, Idle: 5*time.Hour + 1, Age: 15*time.Hour + 1, Failed: 3,
 		Context: rewrite.Context{Used: 171_000, Limit: 200_000}}
 	for reason, want := range map[reason.Code]string{
-		reason.Idle: `ttl = "6h"`, reason.TooOld: "", reason.TooManyCalls: "budget.calls_per_hour = 122", reason.BudgetSpent: "", reason.ContextFull: "context_limit = 0.86", reason.ErrorLimit: "error_limit = 6",
+		reason.Idle: `ttl = "6h"`, reason.TooOld: "", reason.ContextFull: "context_limit = 0.86", reason.ErrorLimit: "error_limit = 6",
 		reason.ModelChanged: "",
 	} {
 		got, _, _ := limitSetting(config.Default(), Decided{Reason: reason, Measured: m})
