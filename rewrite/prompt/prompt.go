@@ -81,7 +81,7 @@ type Prompt struct {
 	starts []int          // the first line of each block, and their end
 	spoken []int          // the lines with a speaker
 	parts  []part
-	named  []Part // by part
+	named  []Part // by namedParts
 	print  Footprint
 
 	firstLines []Digest // of the first lines that are not blank
@@ -124,7 +124,7 @@ func newPrompt(text string, blocks []block, digest func(string) Digest) *Prompt 
 		p.first[b.digest], p.next[i] = i, next
 	}
 	p.readLines()
-	p.parts, p.named = p.sections()
+	p.parts = p.sections()
 	p.print = p.footprint()
 	p.readFirstLines()
 	return p
