@@ -188,6 +188,14 @@ func (c *call) readPrompt() reason.Code {
 	if c.parsed.Stdin == rewrite.StdinPrompt && prompt.IsSlashCommand(text) {
 		return reason.SlashCommand
 	}
+	return c.takePrompt(text)
+}
+
+// takePrompt cuts the prompt into blocks, and applies the rules to it.
+func (c *call) takePrompt(text string) reason.Code {
+	if prompt.HasTooManyBlocks(text) {
+		return reason.StdinTooBig
+	}
 	c.record.Prompt = prompt.New(text, c.book().Key())
 	return c.matchRules()
 }
@@ -207,8 +215,7 @@ func (c *call) readOpening() (reason reason.Code) {
 	if c.parsed, text, reason = c.parsed.Opened(c.talk.Opening()); reason != "" {
 		return reason
 	}
-	c.record.Prompt = prompt.New(text, c.book().Key())
-	return c.matchRules()
+	return c.takePrompt(text)
 }
 
 // matchRules applies the first rule that matches the call, and computes the guards.

@@ -104,6 +104,14 @@ type Footprint struct {
 	Shape   Shape
 }
 
+// MaxBlocks bounds how many blocks a prompt has that is compared with others. What the ledger stores of a prompt grows with them.
+const MaxBlocks = 32_768
+
+// HasTooManyBlocks reports whether a text has more blocks than are compared.
+func HasTooManyBlocks(text string) bool {
+	return len(text) > MaxBlocks && len(cutMessages(text)) > MaxBlocks
+}
+
 // New cuts text into blocks and digests them under key.
 func New(text string, key Key) *Prompt {
 	digest, blocks := key.Digester(), cutMessages(text)

@@ -25,7 +25,7 @@ const (
 	ControlRequest  Code = "control_request"  // stream-json: the caller changes the session by a request
 	NoMessage       Code = "no_message"       // stream-json: the caller sends no message
 	StdinOpen       Code = "stdin_open"       // stdin is open but sends nothing: the prompt is not known
-	StdinTooBig     Code = "stdin_large"      // stdin exceeds what the shim reads
+	StdinTooBig     Code = "stdin_large"      // stdin exceeds what the shim reads or compares
 	StdoutGone      Code = "stdout_gone"      // stdout has no reader: the tool must find out by itself
 	Repeating       Code = "repeating"        // a script that may run the tool several times stands behind the shim
 	VerboseSetting  Code = "verbose_set"      // a settings file may change the output format

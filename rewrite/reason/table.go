@@ -442,6 +442,7 @@ var Table = []Row{
 		Advice:  "Add </dev/null"},
 	{Code: StdinTooBig, Group: GroupUnmanaged, Class: ClassOurLimit,
 		Meaning: "stdin exceeds the limit",
+		More:    "16 MB, or 32,768 blocks of a prompt",
 		Advice:  "Put the data into a file, and name it in the prompt"},
 	{Code: StdoutGone, Group: GroupUnmanaged, Class: ClassOurLimit,
 		Meaning: "stdout is closed, or its reader is gone",
