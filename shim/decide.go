@@ -273,6 +273,9 @@ func (c *call) guards() {
 	}
 }
 
+// errorLimit is the number of failed runs after which a session is not resumed.
+const errorLimit = 3
+
 // apply copies what a rule says into the ledger's call.
 func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Rule, r.Scope, r.Task, r.Role, r.Attempt = m.Name, m.Scope, m.Task, m.Role, m.Attempt
@@ -283,14 +286,13 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Prompt.Again = SentAgain(r.Tool, m.Keep())
 	r.Limits = decide.Limits{
 		TTL: decide.Millis(m.TTL.Milliseconds()), MaxAge: decide.Millis(m.MaxAge.Milliseconds()),
-		ErrorLimit: c.ErrorLimit, ContextShare: c.ContextLimit,
+		ErrorLimit: errorLimit, ContextShare: c.ContextLimit,
 		MinBase: LeastIdentical, MinEvident: minEvident, UnknownWindow: UnknownWindow,
 		Unnamed:      decide.Unnamed(m.Unnamed),
 		ResumeSame:   m.ResumeSame,
 		Unrelated:    m.Unrelated,
 		WholePrompt:  m.WholePrompt,
 		HoldOut:      1 - m.Rollout,
-		WholeOut:     1 - m.Deltas,
 		ResumeDearer: m.ResumeDearer,
 	}
 }
