@@ -131,8 +131,8 @@ type Call struct {
 	Silence Silence
 	Silent  bool
 
-	Prompt    string // the prompt in argv
-	PromptArg int    // its index in Args, -1 if there is none
+	Prompt     string // the prompt in argv
+	PromptArgs []Span // its places in Args
 
 	Dir       string    // working directory that the caller requested, "" for the current one
 	Model     string    // model that the caller requested, "" for the tool's default
@@ -145,7 +145,9 @@ type Call struct {
 	// HourCache is the variable, NAME=VALUE, with which the tool has the provider keep a prompt for an hour. It is "" if this
 	// version has none, or if the caller has chosen for itself.
 	HourCache string
-	Hour      bool // the user wants HourCache
+	// Hour and Steady are what the user wants of a plan: HourCache, and a system prompt that stays the same where the tool
+	// would change it.
+	Hour, Steady bool
 
 	SettingsFiles []string // files whose content ResolveWithEnv needs
 	Watched       []Watch  // files that shape a session but that ResolveWithEnv does not need
@@ -157,8 +159,8 @@ type Call struct {
 	Unknown   string // the option that the grammar does not know, if Reason says so
 	Unmanaged string // the option that makes the call unmanaged, if Reason says so
 
-	FormatArg  Span   // place of the caller's output format in Args
-	PromptArgs []Span // places of the prompt in Args if there may be several
+	AddAt     int  // where in Args options are added: behind the first argument, before the last one if both can stay
+	FormatArg Span // place of the caller's output format in Args
 
 	// Own is what only the tool's own package reads, a value of a type of that package.
 	Own any

@@ -330,7 +330,7 @@ func TestTheRepositoryChangesNothing(t *testing.T) {
 		in := *cmd
 		in.Dir, in.Env = repo, append(slices.Clone(cmd.Env), env...)
 		got, err := in.Output()
-		if err != nil || !strings.HasPrefix(string(got), "--session-id ") || !strings.Contains(string(got), "-p hi") {
+		if err != nil || !strings.HasPrefix(string(got), "-p --session-id ") || !strings.HasSuffix(strings.TrimSpace(string(got)), " hi") {
 			t.Errorf("with %q: %q, %v", env, got, err)
 		}
 	}

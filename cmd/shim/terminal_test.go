@@ -107,7 +107,7 @@ printf '%b\n' "$answer"
 // kind, and the screen shows what it would have shown without the shim.
 func TestManagedAtATerminal(t *testing.T) {
 	tests := []struct{ name, script, args, want string }{
-		{"text", saying(`$1 $3 $4\ntwo\tparts`), "-p hi", "--session-id -p hi\r\ntwo\tparts\r\n"},
+		{"text", saying(`$(echo "$*" | sed 's/[-0-9a-f]\{36\}/ID/')\ntwo\tparts`), "-p hi", "-p --session-id ID hi\r\ntwo\tparts\r\n"},
 		{"terminals", saying(`$(for fd in 0 2 3; do [ -t $fd ] && printf $fd; done)`), "-p hi", "023\r\n"},
 		{"size", saying(`$(stty size <&3)`), "-p hi", "24 80\r\n"},
 		{"modes", saying(`$(stty -a <&3 | tr ' ' '\n' | grep -x -- '-*opost\|-*echo\|-*isig' | xargs)`), "-p hi", "-opost isig echo\r\n"},

@@ -61,7 +61,7 @@ func (Base) IsOrphanFile(string, []byte) bool { return false }
 // Read copies into the call what its options say of the model, the format and the settings. A setting's values are separated
 // by NUL. Formats are those that the tool has other names for, nil if it has none.
 func Read(c *rewrite.Call, p grammar.Args, formats map[string]rewrite.Format) {
-	c.Unknown = p.Unknown
+	c.Unknown, c.AddAt = p.Unknown, p.Front()
 	for _, o := range p.Options {
 		switch o.Kind {
 		case grammar.Model:
@@ -100,6 +100,6 @@ func Own[T any](c rewrite.Call) T {
 // NewCall returns a call of the tool that is passed through so far.
 func (b Base) NewCall(in rewrite.Invocation) rewrite.Call {
 	return rewrite.Call{
-		Tool: b.About.Name, Mode: rewrite.Passthrough, Args: in.Args, Format: rewrite.Text, PromptArg: -1, Home: b.About.Home(in.Env),
+		Tool: b.About.Name, Mode: rewrite.Passthrough, Args: in.Args, Format: rewrite.Text, Home: b.About.Home(in.Env),
 	}
 }

@@ -13,21 +13,54 @@ import (
 // LongestArg keeps a prompt in argv well under the 128 KiB that Linux allows for one argument.
 const LongestArg = 96 << 10
 
+// Add adds options to a plan's command line where wrapper scripts do not look: the first argument stays first, and the last
+// one last unless it belongs to the first. It returns the call with the places that its parts have then.
+func Add(p *rewrite.Plan, c rewrite.Call, options ...string) rewrite.Call {
+	p.Args = slices.Insert(p.Args, c.AddAt, options...)
+	moved := func(place rewrite.Span) rewrite.Span {
+		if place.At >= c.AddAt {
+			place.At += len(options)
+		}
+		return place
+	}
+	c.FormatArg, c.PromptArgs = moved(c.FormatArg), slices.Clone(c.PromptArgs)
+	for i, place := range c.PromptArgs {
+		c.PromptArgs[i] = moved(place)
+	}
+	return c
+}
+
 // PlacePrompt puts the prompt of a resume where the caller's prompt was. A whole prompt stays as the caller sent it. A
-// delta goes to stdin if any of the caller's prompt came from there, if it is too long for argv, or if claude would
-// read it as an option or a subcommand there.
-func PlacePrompt(p *rewrite.Plan, c rewrite.Call, t rewrite.Target) {
+// delta goes to stdin if any of the caller's prompt came from there, if it is too long for argv, or if the tool would read
+// it as an option or a subcommand there, unless it can be the value of an option.
+func PlacePrompt(p *rewrite.Plan, c rewrite.Call, t rewrite.Target, option string) {
 	switch {
-	case c.PromptArg >= 0 && p.Whole, c.Stdin == rewrite.StdinFrames:
-	case c.PromptArg >= 0 && t.FromArgv(c) && len(p.Prompt) <= LongestArg && !grammar.LooksLikeOption(p.Prompt) && !isWord(p.Prompt):
-		p.Args[c.PromptArg] = p.Prompt
+	case p.Whole && len(c.PromptArgs) > 0, c.Stdin == rewrite.StdinFrames:
+	case len(c.PromptArgs) > 0 && t.FromArgv(c) && len(p.Prompt) <= LongestArg && replacePrompt(p, c.PromptArgs, option):
 		p.HasStdin = c.Stdin == rewrite.StdinAppended && !c.Silent // stdin was empty
 	default:
+		p.Args = RemovePrompt(p.Args, c.PromptArgs)
 		p.Stdin, p.HasStdin = p.Prompt, true
-		if c.PromptArg >= 0 {
-			p.Args = slices.Delete(p.Args, c.PromptArg, c.PromptArg+1)
-		}
 	}
+}
+
+// replacePrompt puts the plan's prompt into its command line in the place of the caller's.
+func replacePrompt(p *rewrite.Plan, places []rewrite.Span, option string) bool {
+	place := slices.MinFunc(places, func(a, b rewrite.Span) int { return a.At - b.At })
+	name, _, attached := strings.Cut(p.Args[place.At], "=")
+	isOption := grammar.LooksLikeOption(name)
+	mistaken := grammar.LooksLikeOption(p.Prompt) || !isOption && isWord(p.Prompt)
+	switch single := len(places) == 1; {
+	case single && !mistaken && (place.N == 2 || !isOption):
+		p.Args[place.At+place.N-1] = p.Prompt
+	case single && attached && strings.HasPrefix(name, "--"):
+		p.Args[place.At] = name + "=" + p.Prompt
+	case option != "":
+		p.Args = slices.Insert(RemovePrompt(p.Args, places), place.At, option+"="+p.Prompt)
+	default:
+		return false
+	}
+	return true
 }
 
 // isWord reports whether a text is a single word. Every subcommand is one, also in versions not tried yet.

@@ -55,32 +55,19 @@ func numeric(word string) bool {
 // MaxYargsStdin is how much of stdin gemini and qwen read; they drop the rest.
 const MaxYargsStdin = 8 << 20
 
-// PlanYargs puts added options first and replaces the caller's own, since yargs makes an array of an option named
-// twice. A session that a call in text begins gets an ID, since text names none. Nothing of a resume's prompt that came
-// by stdin goes into argv. The options in resume make it one.
+// PlanYargs attaches the values of added options. A session that a call in text begins gets an ID, since text names none.
+// The options in resume make a plan one of a resume.
 func PlanYargs(c *rewrite.Call, t rewrite.Target, resume ...string) rewrite.Plan {
 	plan := t.Plan(*c)
 	plan.ReexecsSelf, plan.ExitsBeforeFlush = true, true
 	plan.Copy = t.Copied()
-	var front []string
-	if id := t.NewID(); c.Format == rewrite.Text && plan.Resume == "" && id != "" {
+	switch id := t.NewID(); {
+	case plan.Resume != "":
+		PlacePrompt(&plan, Add(&plan, *c, resume...), t, "--prompt")
+	case c.Format == rewrite.Text && id != "":
 		plan.NewID = id
-		front = append(front, "--session-id="+plan.NewID)
+		Add(&plan, *c, "--session-id="+id)
 	}
-	if plan.Resume != "" {
-		front = append(front, resume...)
-		plan.Args = RemovePrompt(plan.Args, c.PromptArgs)
-		switch {
-		case t.FromArgv(*c) && len(plan.Prompt) <= LongestArg:
-			front = append(front, "--prompt="+plan.Prompt)
-			plan.HasStdin = c.Stdin != rewrite.StdinUnused && !c.Silent // stdin was empty
-		case plan.Whole && c.Prompt != "" && len(c.Prompt) <= LongestArg:
-			front = append(front, "--prompt="+c.Prompt) // the tool joins it with stdin again
-		default:
-			plan.Stdin, plan.HasStdin = plan.Prompt, true
-		}
-	}
-	plan.Args = append(front, plan.Args...)
 	return plan
 }
 

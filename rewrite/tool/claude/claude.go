@@ -108,6 +108,9 @@ var options = grammar.Table{
 	{grammar.Admin, rewrite.NoValue, `--help|-h --version|-v`},
 }
 
+// steadyOption moves what changes between calls, as git's status, from the system prompt to the first message.
+const steadyOption = "--exclude-dynamic-system-prompt-sections"
+
 // sessionEnv lists variables that change which session a run uses. A call with one of them is
 // not managed.
 var sessionEnv = []string{"CLAUDE_CODE_SKIP_PROMPT_HISTORY", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"}
@@ -132,6 +135,7 @@ func hour(version string) string {
 type own struct {
 	project      base.Project
 	cacheChosen  bool   // the caller has said how long the provider keeps a prompt
+	unsteady     bool   // the system prompt changes from call to call
 	namesDefault bool   // a resume must name the default model
 	maxTurns     string // the caller's limit
 	cannotWrite  int    // its exit code if its answer cannot be written
@@ -168,14 +172,14 @@ func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 	}
 	c.KeepPrompt = p.Names("--replay-user-messages")
 	if len(p.Operands) > 0 {
-		c.PromptArg = p.Operands[0].At
-		c.Prompt = c.Args[c.PromptArg]
+		c.PromptArgs = p.Operands[:1]
+		c.Prompt = c.Args[p.Operands[0].At]
 	}
 	switch {
 	case in.StdinTTY:
 	case p.Value("--input-format", "") == "stream-json":
 		c.Stdin = rewrite.StdinFrames
-	case c.PromptArg < 0:
+	case len(c.PromptArgs) == 0:
 		c.Stdin = rewrite.StdinPrompt
 	default:
 		c.Stdin, c.Silence = rewrite.StdinAppended, rewrite.SilenceSkipped
@@ -305,6 +309,7 @@ func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 		c.HourCache = hour(s.Version)
 	}
 	// The option came with 2.1.98. From 2.1.277 on the session keeps the system prompt that it began with, and it changes nothing.
+	own.unsteady = s.Version != "" && base.AtLeast(s.Version, 2, 1, 98) && !base.AtLeast(s.Version, 2, 1, 277)
 	own.namesDefault = !model && c.Model == "" && !base.AtLeast(s.Version, 2, 1, 271)
 	if s.Version != "" && base.AtLeast(s.Version, 2, 1, 330) { // 2.1.329 ends with 0
 		own.cannotWrite = 1
@@ -328,11 +333,11 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 			p.Sets("--input-format", func(value string) bool { return value != "text" && value != "stream-json" }),
 		OptsOut: slices.ContainsFunc(sessionEnv, set),
 	}
-	if frames && c.PromptArg >= 0 && !s.Bad {
+	if frames && len(c.PromptArgs) > 0 && !s.Bad {
 		s.Unmanaged = "--input-format" // versions do not agree on what becomes of it
 	}
 	return cmp.Or(base.Why(c, &descriptor, p, in, s),
-		base.When(c.PromptArg < 0 && in.StdinTTY, reason.Interactive),
+		base.When(len(c.PromptArgs) == 0 && in.StdinTTY, reason.Interactive),
 		base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand))
 }
 
@@ -357,39 +362,44 @@ func (claude) EffectivePrompt(c rewrite.Call, stdin string) string {
 }
 
 // Plan leaves the caller's output format. For text and json it chooses the ID of a new session, since
-// text does not show one, and follows the session's file. Added options stand first, where no variadic
+// text does not show one, and follows the session's file. Added options stand where no variadic
 // option can take them as values and before any "--" (CLI-FACTS 1.5).
 func (claude) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	own := base.Own[own](c)
 	plan := t.Plan(c)
 	plan.Copy, plan.CannotWrite = t.Copied(), own.cannotWrite
-	var front []string
+	var added []string
 	if plan.Resume != "" {
-		front = append(front, "--resume", plan.Resume)
+		added = append(added, "--resume", plan.Resume)
 		if plan.Copy {
-			front = append(front, "--fork-session")
+			added = append(added, "--fork-session")
 		}
 		if message := t.ForkAt(); message != "" {
-			front = append(front, "--resume-session-at", message)
+			added = append(added, "--resume-session-at", message)
 		}
 		// From some version after 2.1.100 up to 2.1.270, a resume without a model takes a smaller
 		// variant of the default model, with 200,000 tokens of context instead of a million.
 		if own.namesDefault {
-			front = append(front, "--model", "default")
+			added = append(added, "--model", "default")
 		}
-		base.PlacePrompt(&plan, c, t)
 	}
 	if c.Format != rewrite.StreamJSON {
 		if plan.Resume == "" || plan.Copy {
 			plan.NewID = t.NewID()
-			front = append(front, "--session-id", plan.NewID)
+			added = append(added, "--session-id", plan.NewID)
 		}
 		plan.Follow = []rewrite.Follow{{Dir: own.project.Dir, Name: plan.ID() + ".jsonl", Exact: own.project.Exact, Lines: true}}
+	}
+	if c.Steady && own.unsteady && !slices.Contains(c.Args, steadyOption) {
+		added = append(added, steadyOption)
 	}
 	if c.Hour && c.HourCache != "" {
 		plan.Env = append(plan.Env, c.HourCache)
 	}
-	plan.Args = append(front, plan.Args...)
+	c = base.Add(&plan, c, added...)
+	if plan.Resume != "" {
+		base.PlacePrompt(&plan, c, t, "")
+	}
 	return plan
 }
 

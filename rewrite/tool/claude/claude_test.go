@@ -175,12 +175,13 @@ func TestClaudeAsksForAnHour(t *testing.T) {
 		env           []string
 		settings      map[string]string
 		hour          string
+		steady        bool
 	}{
 		{version: "2.1.330", hour: "CLAUDE_CODE_PROMPT_CACHE_TTL=1h"},
-		{version: "2.1.242", hour: "CLAUDE_CODE_PROMPT_CACHE_TTL=1h"},
-		{version: "2.1.241", hour: "ENABLE_PROMPT_CACHING_1H=1"},
+		{version: "2.1.242", hour: "CLAUDE_CODE_PROMPT_CACHE_TTL=1h", steady: true},
+		{version: "2.1.241", hour: "ENABLE_PROMPT_CACHING_1H=1", steady: true},
 		{version: "2.1.197", line: " " + option, hour: "ENABLE_PROMPT_CACHING_1H=1"},
-		{version: "2.1.107"},
+		{version: "2.1.107", steady: true},
 		{version: "2.1.97"},
 		{version: ""},
 		{version: "2.1.330", env: []string{"DISABLE_PROMPT_CACHING=1"}},
@@ -194,12 +195,12 @@ func TestClaudeAsksForAnHour(t *testing.T) {
 		if plan := tool.Plan(c, rewrite.ToFresh("hi")); plan.Env != nil || slices.Contains(plan.Args, option) != (tt.line != "") {
 			t.Errorf("%+v, not asked: %q %q", tt, plan.Args, plan.Env)
 		}
-		c.Hour = true
+		c.Hour, c.Steady = true, true
 		plan := tool.Plan(c, rewrite.ToFresh("hi"))
 		if got := strings.Join(plan.Env, " "); got != tt.hour {
 			t.Errorf("%+v: %q", tt, plan.Env)
 		}
-		if got := strings.Count(strings.Join(plan.Args, " "), option); got != count(tt.line != "") {
+		if got := strings.Count(strings.Join(plan.Args, " "), option); got != count(tt.steady || tt.line != "") {
 			t.Errorf("%+v: %q", tt, plan.Args)
 		}
 	}
@@ -241,13 +242,17 @@ func TestClaudePlans(t *testing.T) {
 	const r, n = "--resume " + tooltest.SomeID + " ", "--session-id " + tooltest.ForeignID + " "
 	const copied = r + "--fork-session " + n
 	tests := []struct{ line, fresh, resume string }{
-		{"-p OLD", n + "-p OLD", r + "-p NEW WORDS"},
-		{"-p OLD --verbose", n + "-p OLD --verbose", r + "-p NEW WORDS --verbose"},
-		{"-p --tools A --output-format json OLD", n + "-p --tools A --output-format json OLD", r + "-p --tools A --output-format json NEW WORDS"},
-		{"--output-format=text -p -- OLD", n + "--output-format=text -p -- OLD", r + "--output-format=text -p -- NEW WORDS"},
-		{"OLD -p --output-format text --tools A", n + "OLD -p --output-format text --tools A", r + "NEW WORDS -p --output-format text --tools A"},
+		{"-p OLD", "-p " + n + "OLD", "-p " + r + "NEW WORDS"},
+		{"-p OLD --verbose", "-p " + n + "OLD --verbose", "-p " + r + "NEW WORDS --verbose"},
+		{"-p --tools A --output-format json OLD", "-p " + n + "--tools A --output-format json OLD", "-p " + r + "--tools A --output-format json NEW WORDS"},
+		{"--tools A B -p OLD", "--tools A B " + n + "-p OLD", "--tools A B " + r + "-p NEW WORDS"},
+		{"--model m OLD", "--model m " + n + "OLD", "--model m " + r + "NEW WORDS"},
+		{"--output-format=text -p -- OLD", "--output-format=text " + n + "-p -- OLD", "--output-format=text " + r + "-p -- NEW WORDS"},
+		{"-- OLD", n + "-- OLD", r + "-- NEW WORDS"},
+		{"OLD -p --output-format text --tools A", "OLD " + n + "-p --output-format text --tools A",
+			"NEW WORDS " + r + "-p --output-format text --tools A"},
 		{"-p OLD --output-format stream-json --verbose", "-p OLD --output-format stream-json --verbose",
-			r + "-p NEW WORDS --output-format stream-json --verbose"},
+			"-p " + r + "NEW WORDS --output-format stream-json --verbose"},
 	}
 	for _, tt := range tests {
 		c := parse(tt.line)
@@ -279,22 +284,22 @@ func TestClaudePlansStdin(t *testing.T) {
 		line, prompt, asked, args, stdin string
 		hasStdin                         bool
 	}{
-		{"-p", "NEW", "DATA", "-p", "NEW", true},
-		{"-p OLD", "NEW WORDS", "OLD", "-p NEW WORDS", "", true}, // nothing stood on stdin
-		{"-p OLD", "NEW WORDS", "OLD\nDATA", "-p", "NEW WORDS", true},
-		{"-p OLD", "NEW\x00WORDS", "OLD\nDA\x00TA", "-p", "NEW\x00WORDS", true},
-		{"-p OLD", "OLD\nDATA", "", "-p OLD", "", false}, // whole: as the caller sent it
-		{"-p OLD", "OLD", "", "-p OLD", "", false},
-		{"-p OLD --verbose", long, "OLD", "-p --verbose", long, true},
-		{"-p OLD", "-x y", "OLD", "-p", "-x y", true},
-		{"OLD", "update", "OLD", "", "update", true},
-		{"OLD", "never-seen", "OLD", "", "never-seen", true},
+		{"-p", "NEW", "DATA", "-p R", "NEW", true},
+		{"-p OLD", "NEW WORDS", "OLD", "-p R NEW WORDS", "", true}, // nothing stood on stdin
+		{"-p OLD", "NEW WORDS", "OLD\nDATA", "-p R", "NEW WORDS", true},
+		{"-p OLD", "NEW\x00WORDS", "OLD\nDA\x00TA", "-p R", "NEW\x00WORDS", true},
+		{"-p OLD", "OLD\nDATA", "", "-p R OLD", "", false}, // whole: as the caller sent it
+		{"-p OLD", "OLD", "", "-p R OLD", "", false},
+		{"-p OLD --verbose", long, "OLD", "-p R --verbose", long, true},
+		{"-p OLD", "-x y", "OLD", "-p R", "-x y", true},
+		{"OLD", "update", "OLD", "R", "update", true},
+		{"OLD", "never-seen", "OLD", "R", "never-seen", true},
 	}
 	for _, tt := range tests {
 		c := parse(tt.line + " --output-format stream-json")
 		p := tool.Plan(c, tooltest.To{ID: tooltest.SomeID, Prompt: tt.prompt, Asked: tt.asked, Whole: tt.asked == ""}.Target())
 		args := strings.Join(p.Args, " ")
-		want := strings.Join(strings.Fields("--resume "+tooltest.SomeID+" "+tt.args+" --output-format stream-json"), " ")
+		want := strings.Replace(tt.args, "R", "--resume "+tooltest.SomeID, 1) + " --output-format stream-json"
 		if args != want || p.HasStdin != tt.hasStdin || p.Stdin != tt.stdin {
 			t.Errorf("%q: %.80q, stdin %v %.20q; want %.80q", tt.line, args, p.HasStdin, p.Stdin, want)
 		}

@@ -45,12 +45,12 @@ func TestClaudeForkPoint(t *testing.T) {
 func TestClaudePlansAFork(t *testing.T) {
 	const at = "aaaaaaaa-0000-4000-8000-000000000001"
 	p := tool.Plan(parse("-p OLD --tools A"), tooltest.To{ID: tooltest.SomeID, NewID: tooltest.ForeignID, Copied: true, ForkAt: at, Prompt: "NEW WORDS", Asked: "OLD"}.Target())
-	want := "--resume " + tooltest.SomeID + " --fork-session --resume-session-at " + at + " --session-id " + tooltest.ForeignID + " -p NEW WORDS --tools A"
+	want := "-p --resume " + tooltest.SomeID + " --fork-session --resume-session-at " + at + " --session-id " + tooltest.ForeignID + " NEW WORDS --tools A"
 	if got := strings.Join(p.Args, " "); got != want || p.Resume != tooltest.SomeID || !p.Copy {
 		t.Errorf("%q of %q, copied %v, want %q", got, p.Resume, p.Copy, want)
 	}
 	p = tool.Plan(parse("-p OLD --tools A"), tooltest.To{ID: tooltest.SomeID, NewID: tooltest.ForeignID, Copied: true, Prompt: "NEW WORDS", Asked: "OLD"}.Target())
-	want = "--resume " + tooltest.SomeID + " --fork-session --session-id " + tooltest.ForeignID + " -p NEW WORDS --tools A"
+	want = "-p --resume " + tooltest.SomeID + " --fork-session --session-id " + tooltest.ForeignID + " NEW WORDS --tools A"
 	if got := strings.Join(p.Args, " "); got != want || p.Resume != tooltest.SomeID || !p.Copy {
 		t.Errorf("%q of %q, copied %v, want %q", got, p.Resume, p.Copy, want)
 	}

@@ -238,13 +238,13 @@ func readPrompt(c *rewrite.Call, a *commandLine, in rewrite.Invocation) {
 		c.SessionID = in.Args[a.rest.Operands[0].At]
 	}
 	if len(a.exec.Operands) > 0 {
-		c.PromptArg = a.exec.Operands[0].At
-		c.Prompt = in.Args[c.PromptArg]
+		c.PromptArgs = a.exec.Operands[:1]
+		c.Prompt = in.Args[a.exec.Operands[0].At]
 	}
 	c.Own = own{a.execAt, in.Learned}
 	switch {
 	case in.StdinTTY:
-	case c.PromptArg < 0 || c.Prompt == "-":
+	case len(c.PromptArgs) == 0 || c.Prompt == "-":
 		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
 	default:
 		c.Stdin, c.Silence = rewrite.StdinAppended, rewrite.SilenceAwaited
@@ -271,7 +271,7 @@ func why(c *rewrite.Call, a *commandLine, in rewrite.Invocation) reason.Code {
 	}
 	return cmp.Or(base.Why(c, &descriptor, p, in, s),
 		base.When(sub != "", reason.CallerSession),
-		base.When(in.StdinTTY && (c.PromptArg < 0 || c.Prompt == "-"), reason.Interactive))
+		base.When(in.StdinTTY && (len(c.PromptArgs) == 0 || c.Prompt == "-"), reason.Interactive))
 }
 
 // elsewhere returns why a command line has no exec that is managed, or "". Behind an unknown option it cannot be told
@@ -367,7 +367,7 @@ func notice(c *rewrite.Call) string {
 	switch {
 	case c.Stdin == rewrite.StdinAppended:
 		return "Reading additional input from stdin...\n"
-	case c.Stdin == rewrite.StdinPrompt && c.PromptArg < 0:
+	case c.Stdin == rewrite.StdinPrompt && len(c.PromptArgs) == 0:
 		return "Reading prompt from stdin...\n"
 	}
 	return ""

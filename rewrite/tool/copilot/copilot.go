@@ -274,15 +274,18 @@ func (copilot) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	silent := base.Own[own](c).silent
 	shows := c.Format == rewrite.Text && !silent
 	plan.ReadStderr, plan.OneStream = shows, shows
-	front := []string{"--usage-output-file=" + rewrite.Scratch + "/" + usageFile}
+	added := []string{"--usage-output-file=" + rewrite.Scratch + "/" + usageFile}
 	if plan.Resume != "" {
-		resume(&plan, c, t)
+		added = append(added, "--resume="+plan.Resume)
 		plan.Follow = append(plan.Follow, rewrite.Follow{Dir: c.Home + "/session-state/" + plan.Resume, Name: events, Lines: true})
 	} else if silent && c.Format == rewrite.Text {
-		front = append(front, "--share="+rewrite.Scratch+"/"+shareFile)
+		added = append(added, "--share="+rewrite.Scratch+"/"+shareFile)
 		plan.Follow = append(plan.Follow, rewrite.Follow{Dir: rewrite.Scratch, Name: shareFile})
 	}
-	plan.Args = append(front, plan.Args...)
+	c = base.Add(&plan, c, added...)
+	if plan.Resume != "" {
+		resume(&plan, c, t)
+	}
 	return plan
 }
 
@@ -292,14 +295,7 @@ func resume(p *rewrite.Plan, c rewrite.Call, t rewrite.Target) {
 	if !p.Whole {
 		p.Prompt = trimEnd(p.Prompt) + p.Asked[len(trimEnd(p.Asked)):]
 	}
-	p.Args = base.RemovePrompt(p.Args, c.PromptArgs)
-	front := []string{"--resume=" + p.Resume}
-	if t.FromArgv(c) {
-		front = append(front, "--prompt="+p.Prompt)
-	} else {
-		p.Stdin, p.HasStdin = p.Prompt, true
-	}
-	p.Args = append(front, p.Args...)
+	base.PlacePrompt(p, c, t, "--prompt")
 }
 
 // SessionPaths returns the session's events.

@@ -173,12 +173,13 @@ func TestCopilotPlans(t *testing.T) {
 		return tool.Plan(copilotCall(line, env...), rewrite.ToFresh("hi"))
 	}
 	for line, want := range map[string]string{
-		"-p hi":                         usage + " -p hi",
-		"-p hi --output-format json":    usage + " -p hi --output-format json",
-		"-sp hi":                        usage + " --share=" + rewrite.Scratch + "/session.md -sp hi",
-		"-s -p hi --output-format=json": usage + " -s -p hi --output-format=json",
+		"-p hi":                         "-p hi " + usage, // the first argument and the last are one
+		"-p hi --output-format json":    "-p hi " + usage + " --output-format json",
+		"-sp hi":                        "-sp hi " + usage + " --share=" + rewrite.Scratch + "/session.md",
+		"-s -p hi --output-format=json": "-s " + usage + " -p hi --output-format=json",
+		"--allow-tool a b -p hi":        "--allow-tool a b " + usage + " -p hi",
 	} {
-		if p := fresh(line); strings.Join(p.Args, " ") != want || p.ReadStderr != (line == "-p hi") {
+		if p := fresh(line); strings.Join(p.Args, " ") != want || p.ReadStderr != (line == "-p hi" || strings.HasPrefix(line, "--allow")) {
 			t.Errorf("%q: %q, stderr %v", line, p.Args, p.ReadStderr)
 		}
 	}
@@ -187,15 +188,15 @@ func TestCopilotPlans(t *testing.T) {
 		return tool.Plan(copilotCall(line, env...), rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{}, reason.DeltaOff))
 	}
 	for line, want := range map[string]string{
-		"-p hi --yolo": usage + " --resume=" + tooltest.SomeID + " --prompt=hi --yolo",
-		"-sp hi":       usage + " --resume=" + tooltest.SomeID + " --prompt=hi -s",
+		"-p hi --yolo": "-p hi " + usage + " --resume=" + tooltest.SomeID + " --yolo",
+		"-sp hi":       "-sp hi " + usage + " --resume=" + tooltest.SomeID,
 	} {
 		p := resume(line)
 		if strings.Join(p.Args, " ") != want || p.HasStdin || len(p.Follow) != 2 || p.Follow[1].Dir != "/u/.copilot/session-state/"+tooltest.SomeID && p.Follow[1].Dir != "/.copilot/session-state/"+tooltest.SomeID {
 			t.Errorf("%q: %q, %+v", line, p.Args, p.Follow)
 		}
 	}
-	if p := resume("-s", "STDIN=1"); !p.HasStdin || p.Stdin != "hi" || strings.Join(p.Args, " ") != usage+" --resume="+tooltest.SomeID+" -s" {
+	if p := resume("-s", "STDIN=1"); !p.HasStdin || p.Stdin != "hi" || strings.Join(p.Args, " ") != "-s "+usage+" --resume="+tooltest.SomeID {
 		t.Errorf("%q, stdin %q", p.Args, p.Stdin)
 	}
 }
@@ -209,7 +210,7 @@ func TestCopilotDeltaEndsAsThePrompt(t *testing.T) {
 		call.Prompt = prompt
 		argv, stdin := tool.Plan(call, target), tool.Plan(copilotCall("-s", "STDIN=1"), target)
 		want := "the new part" + end
-		if argv.Prompt != want || !slices.Contains(argv.Args, "--prompt="+want) || stdin.Stdin != want {
+		if argv.Prompt != want || !slices.Contains(argv.Args, want) || stdin.Stdin != want {
 			t.Errorf("%q: %q in argv, %q on stdin", prompt, argv.Args, stdin.Stdin)
 		}
 	}

@@ -205,8 +205,7 @@ func (s *stream) learnResult(line []byte, e *event) []byte {
 	}
 	s.State.Final = true
 	s.State.Failed = s.State.Failed || e.ExitCode == nil || *e.ExitCode != 0
-	answered := s.State.Answer != "" || s.State.ToolRan
-	s.State.Content = answered && s.State.ID != "" && !s.State.WrongID && !s.State.Failed
+	s.State.Content = s.State.ID != "" && !s.State.WrongID && !s.State.Failed
 	if s.Plan.Resume == "" || s.previous == nil {
 		return line
 	}

@@ -117,11 +117,11 @@ func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 	base.Read(c, p, nil)
 	c.Dir, c.SessionID = p.Value("--cwd", ""), p.Value("--session-id", "")
 	if len(p.Operands) > 1 {
-		c.PromptArg = p.Operands[1].At
-		c.Prompt = c.Args[c.PromptArg]
+		c.PromptArgs = p.Operands[1:2]
+		c.Prompt = c.Args[p.Operands[1].At]
 	}
 	// Data beside a prompt in argv are dropped (recordings/droid/stdin-and-arg).
-	if c.PromptArg < 0 && !in.StdinTTY {
+	if len(c.PromptArgs) == 0 && !in.StdinTTY {
 		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
 	}
 }
@@ -174,16 +174,19 @@ func (droid) EffectivePrompt(c rewrite.Call, stdin string) string {
 // shows which texts are its own. droid 0.225.2 takes no ID, and the one way to find a session that is known
 // (--tag) would change what its service keeps.
 func (droid) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
-	plan, front := t.Plan(c), []string{"exec"}
+	plan := t.Plan(c)
 	plan.Copy = t.Copied()
+	var added []string
 	if c.Format == rewrite.Text || c.Format == rewrite.JSON && plan.Resume != "" {
-		front = append(front, askStreamJSON(&c, plan.Args)...)
+		added = askStreamJSON(&c, plan.Args)
 	}
 	if plan.Resume != "" {
-		front = append(front, "--fork="+plan.Resume)
-		base.PlacePrompt(&plan, c, t)
+		added = append(added, "--fork="+plan.Resume)
 	}
-	plan.Args = append(front, plan.Args[1:]...)
+	c = base.Add(&plan, c, added...)
+	if plan.Resume != "" {
+		base.PlacePrompt(&plan, c, t, "")
+	}
 	return plan
 }
 
@@ -216,9 +219,9 @@ var refusals = base.Refusals{
 	{"`tool_use` ids were found without", reason.RefusedBroken},
 }
 
-// askStreamJSON replaces the caller's output format in args by stream-json. It returns what to put in front if the
+// askStreamJSON replaces the caller's output format in args by stream-json. It returns what to add if the
 // caller has given none.
-func askStreamJSON(c *rewrite.Call, args []string) (front []string) {
+func askStreamJSON(c *rewrite.Call, args []string) (added []string) {
 	const option = "--output-format=stream-json"
 	switch c.FormatArg.N {
 	case 0:

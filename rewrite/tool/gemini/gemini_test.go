@@ -151,14 +151,17 @@ func TestGeminiSettles(t *testing.T) {
 }
 
 func TestGeminiPlans(t *testing.T) {
-	const text, r = "--session-id=" + tooltest.ForeignID, "--resume=" + tooltest.SomeID + " --prompt=NEW"
+	const text, r = "--session-id=" + tooltest.ForeignID, "--resume=" + tooltest.SomeID
 	tests := []struct{ line, fresh, resume string }{
-		{"-p OLD", text + " -p OLD", r},
-		{"-yp OLD -m m", text + " -yp OLD -m m", r + " -y -m m"},
-		{"--prompt=OLD -o=text -d", text + " --prompt=OLD -o=text -d", r + " -o=text -d"},
-		{"-o text OLD too", text + " -o text OLD too", r + " -o text"},
-		{"OLD -e x too -o json", "OLD -e x too -o json", r + " -e x -o json"},
-		{`OLD -p "" -m m`, text + " OLD -p  -m m", r + " -m m"},
+		{"-p OLD", "-p OLD " + text, "-p NEW WORDS " + r}, // the first argument and the last are one
+		{"-yp OLD -m m", "-yp OLD " + text + " -m m", "-yp NEW WORDS " + r + " -m m"},
+		{"-y -p OLD", "-y " + text + " -p OLD", "-y " + r + " -p NEW WORDS"},
+		{"-m m -p OLD", "-m m " + text + " -p OLD", "-m m " + r + " -p NEW WORDS"},
+		{"--prompt=OLD -o=text -d", "--prompt=OLD " + text + " -o=text -d", "--prompt=NEW WORDS " + r + " -o=text -d"},
+		{"-o text OLD", "-o text " + text + " OLD", "-o text " + r + " NEW WORDS"},
+		{"-o text OLD too", "-o text " + text + " OLD too", "-o text " + r + " --prompt=NEW WORDS"},
+		{"OLD -e x too -o json", "OLD -e x too -o json", "--prompt=NEW WORDS " + r + " -e x -o json"},
+		{`OLD -p "" -m m`, "OLD " + text + " -p  -m m", "--prompt=NEW WORDS " + r + " -m m"},
 	}
 	for _, tt := range tests {
 		c := parseGemini(tt.line, "HOME=/h")
@@ -166,7 +169,7 @@ func TestGeminiPlans(t *testing.T) {
 		if got := strings.Join(fresh.Args, " "); got != tt.fresh {
 			t.Errorf("%q fresh: %q, want %q", tt.line, got, tt.fresh)
 		}
-		p := tool.Plan(c, tooltest.To{ID: tooltest.SomeID, Prompt: "NEW", Asked: c.Prompt, NewID: tooltest.ForeignID}.Target())
+		p := tool.Plan(c, tooltest.To{ID: tooltest.SomeID, Prompt: "NEW WORDS", Asked: c.Prompt, NewID: tooltest.ForeignID}.Target())
 		if got := strings.Join(p.Args, " "); got != tt.resume || p.Resume != tooltest.SomeID || p.NewID != "" || !p.HasStdin || p.Stdin != "" {
 			t.Errorf("%q resumed: %q with stdin %v %q, want %q", tt.line, got, p.HasStdin, p.Stdin, tt.resume)
 		}
@@ -189,18 +192,22 @@ func TestGeminiPlansStdin(t *testing.T) {
 		line, prompt, asked, args, stdin string
 		hasStdin                         bool
 	}{
-		{"-p OLD", "-x", "OLD", " --prompt=-x", "", true},
-		{"-p OLD", long, "OLD", "", long, true},
-		{"-p OLD", "NEW", "DATA\n\nOLD", "", "NEW", true},
-		{"-p OLD", "DATA\n\nOLD", "", " --prompt=OLD", "", false}, // whole: gemini joins them again
-		{"OLD too", "DATA\n\nOLD too", "", " --prompt=OLD too", "", false},
-		{"", "NEW", "DATA", "", "NEW", true},
-		{"", "DA\x00TA", "", "", "DA\x00TA", true},
-		{`-p ""`, "DATA", "", "", "DATA", true},
+		{"-p OLD", "-x", "OLD", "--prompt=-x R", "", true},
+		{"--prompt=OLD", "-x", "OLD", "--prompt=-x R", "", true},
+		{"-p OLD", long, "OLD", "R", long, true},
+		{"-p OLD", "NEW", "DATA\n\nOLD", "R", "NEW", true},
+		{"-p OLD", "DATA\n\nOLD", "", "-p OLD R", "", false}, // whole: gemini joins them again
+		{"OLD too", "DATA\n\nOLD too", "", "OLD R too", "", false},
+		{"OLD", "mcp", "OLD", "--prompt=mcp R", "", true},
+		{"-d", "NEW", "DATA", "-d R", "NEW", true},
+		{"-d", "DA\x00TA", "", "-d R", "DA\x00TA", true},
+		{`-p ""`, "NEW", "DATA", "R", "NEW", true},
+		{`-p ""`, "DATA", "", "-p  R", "", false},
 	}
 	for _, tt := range tests {
 		p := tool.Plan(parseGemini(tt.line+" -o json"), tooltest.To{ID: tooltest.SomeID, Prompt: tt.prompt, Asked: tt.asked, Whole: tt.asked == ""}.Target())
-		if got := strings.Join(p.Args, " "); got != "--resume="+tooltest.SomeID+tt.args+" -o json" || p.HasStdin != tt.hasStdin || p.Stdin != tt.stdin {
+		want := strings.Replace(tt.args, "R", "--resume="+tooltest.SomeID, 1) + " -o json"
+		if got := strings.Join(p.Args, " "); got != want || p.HasStdin != tt.hasStdin || p.Stdin != tt.stdin {
 			t.Errorf("%q, %.20q: %.80q with stdin %v %.20q", tt.line, tt.prompt, got, p.HasStdin, p.Stdin)
 		}
 	}
@@ -284,7 +291,7 @@ func TestGeminiSees(t *testing.T) {
 		{"tool-stream", "", true, true, false, false, ""},
 		{"resume-ok-stream", resumed, true, true, false, false, ""},
 		{"resume-ok-stream", tooltest.SomeID, false, true, false, true, ""},
-		{"fresh-json", "", true, true, false, false, ""},
+		{"fresh-json", "", false, true, false, false, ""},
 		{"resume-ok-json", tooltest.SomeID, false, true, false, true, ""},
 		{"resume-unknown-stream", tooltest.SomeID, false, false, false, false, ""},
 		{"sigterm-norelaunch-stream", "", false, false, false, false, ""},

@@ -82,6 +82,20 @@ type Args struct {
 	Bad      bool           // an option lacks its value: the tool will reject the call
 }
 
+// Front returns where the first argument ends: the place behind the first option and its values, or behind the first
+// operand. It is 0 if the command line begins with "--".
+func (p *Args) Front() (end int) {
+	for _, o := range p.Options {
+		if o.Span.At == 0 { // several, if letters cluster
+			end = max(end, o.Span.N)
+		}
+	}
+	if len(p.Operands) > 0 && p.Operands[0].At == 0 {
+		end = 1
+	}
+	return end
+}
+
 // Has reports whether there is an option of that kind.
 func (p *Args) Has(kind rewrite.OptionKind) bool { return p.First(kind) != "" }
 

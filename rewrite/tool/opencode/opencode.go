@@ -165,7 +165,6 @@ func variables(prefix string) rewrite.Variables {
 }
 
 type own struct {
-	runAt    int    // place of run in Args
 	ownLogs  bool   // the caller itself wants the log on stderr
 	logLevel string // the least level that is logged
 }
@@ -200,7 +199,7 @@ func read(c *rewrite.Call, o opencode, p grammar.Args, in rewrite.Invocation) {
 		own.ownLogs = p.Value("--print-logs", "") == "true"
 	}
 	if len(p.Operands) > 0 {
-		own.runAt, c.PromptArgs = p.Operands[0].At, p.Operands[1:]
+		c.AddAt, c.PromptArgs = p.Operands[0].At+1, p.Operands[1:]
 	}
 	c.Own = own
 	words := make([]string, len(c.PromptArgs))
@@ -385,29 +384,21 @@ func (opencode) EffectivePrompt(c rewrite.Call, stdin string) string {
 // Plan adds options right behind run. A resume that sends only a part of the prompt sends it the way
 // that the caller's came.
 func (o opencode) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
-	own, plan := base.Own[own](c), t.Plan(c)
+	plan := t.Plan(c)
 	var added []string
 	if c.Format == rewrite.Text {
 		plan.ReadStderr, plan.OneStream = true, true
-		if !own.ownLogs {
+		if !base.Own[own](c).ownLogs {
 			added = append(added, "--print-logs=true")
 		}
 	}
-	args := plan.Args
 	if plan.Resume != "" {
 		added = append(added, "--session="+plan.Resume)
 	}
+	c = base.Add(&plan, c, added...)
 	if plan.Resume != "" && !plan.Whole {
-		args = base.RemovePrompt(args, c.PromptArgs)
-		args = slices.DeleteFunc(args, func(arg string) bool { return arg == "--" })
-		if t.FromArgv(c) && len(plan.Prompt) <= base.LongestArg {
-			args = append(args, "--", plan.Prompt)
-			plan.HasStdin = c.Stdin != rewrite.StdinUnused // it was empty
-		} else {
-			plan.Stdin, plan.HasStdin = plan.Prompt, true
-		}
+		base.PlacePrompt(&plan, c, t, "")
 	}
-	plan.Args = slices.Insert(args, own.runAt+1, added...)
 	return plan
 }
 

@@ -127,11 +127,11 @@ func TestQwenPlans(t *testing.T) {
 		target rewrite.Target
 		want   string
 	}{
-		{"hi", rewrite.ToFresh("hi").Beginning(tooltest.ForeignID), "--session-id=" + tooltest.ForeignID + " hi"},
+		{"hi", rewrite.ToFresh("hi").Beginning(tooltest.ForeignID), "hi --session-id=" + tooltest.ForeignID},
 		{"-o json -p hi", rewrite.ToFresh("hi"), "-o json -p hi"},
-		{"-o text -yp hi", resume, "--resume=" + tooltest.SomeID + " --prompt=hi -o text -y"},
-		{"hi", fork.Beginning(tooltest.ForeignID), "--resume=" + tooltest.SomeID + " --fork-session --prompt=hi"},
-		{"hi -o stream-json", fork, "--resume=" + tooltest.SomeID + " --fork-session --prompt=hi -o stream-json"},
+		{"-o text -yp hi", resume, "-o text --resume=" + tooltest.SomeID + " -yp hi"},
+		{"hi", fork.Beginning(tooltest.ForeignID), "hi --resume=" + tooltest.SomeID + " --fork-session"},
+		{"hi -o stream-json", fork, "hi --resume=" + tooltest.SomeID + " --fork-session -o stream-json"},
 	}
 	for _, tt := range tests {
 		plan := tool.Plan(parseQwen(tt.line, ""), tt.target)

@@ -115,12 +115,13 @@ func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 	base.Read(c, p, formats)
 	c.Dir, c.Model = p.Value("--workdir", in.Env("VIBE_CWD")), in.Env("VIBE_ACTIVE_MODEL")
 	c.SessionID, c.Prompt = p.Session(), p.Value("--prompt", "")
-	c.PromptArgs = p.Spans("--prompt")
 	c.Own = own{p.Value("--output-dir", "")}
 	c.SettingsFiles = settingsFiles(p.Value("--agent", ""), c.Dir, in.Env)
 	c.Watched = watched(home(in.Env))
 	// Data beside a prompt in argv are dropped (recordings/vibe/stdin-and-arg).
-	if c.Prompt == "" && !in.StdinTTY {
+	if c.Prompt != "" {
+		c.PromptArgs = p.Spans("--prompt")
+	} else if !in.StdinTTY {
 		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
 	}
 }
@@ -226,32 +227,37 @@ const (
 )
 
 // Plan adds a private --output-dir, which changes nothing else in vibe's behavior
-// (recordings/vibe/output-dir-*). A resume gets the new prompt in place of the caller's. Added
-// options come first, before any "--". Their values are attached, since both options also work
-// without one.
+// (recordings/vibe/output-dir-*). The values of added options are attached, since they also work without one.
 func (vibe) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
-	if plan.Resume != "" {
-		resume(&plan, c)
-	}
+	var added []string
 	if dir := base.Own[own](c).outputDir; dir != "" {
 		plan.Follow = []rewrite.Follow{{Dir: dir, Name: export}}
-		return plan
+	} else {
+		added = append(added, "--output-dir="+rewrite.Scratch)
+		plan.Follow = []rewrite.Follow{{Dir: rewrite.Scratch, Name: export}, {Dir: rewrite.Scratch, Name: checkpoint}}
 	}
-	plan.Args = append([]string{"--output-dir", rewrite.Scratch}, plan.Args...)
-	plan.Follow = []rewrite.Follow{{Dir: rewrite.Scratch, Name: export}, {Dir: rewrite.Scratch, Name: checkpoint}}
+	if plan.Resume != "" {
+		added = append(added, "--resume="+plan.Resume)
+	}
+	c = base.Add(&plan, c, added...)
+	if plan.Resume != "" {
+		resume(&plan, c, t)
+	}
 	return plan
 }
 
-func resume(p *rewrite.Plan, c rewrite.Call) {
-	p.Args = base.RemovePrompt(p.Args, c.PromptArgs)
-	front := []string{"--prompt=" + p.Prompt, "--resume=" + p.Resume}
-	if c.Stdin == rewrite.StdinPrompt || len(p.Prompt) > base.LongestArg {
-		front[0] = "--prompt"
-		p.Prompt = strings.TrimSpace(p.Prompt) // as vibe does
-		p.Stdin, p.HasStdin = p.Prompt, true
+// resume leaves the option without a value for a prompt on stdin.
+func resume(p *rewrite.Plan, c rewrite.Call, t rewrite.Target) {
+	base.PlacePrompt(p, c, t, "--prompt")
+	if p.Stdin == "" {
+		return
 	}
-	p.Args = append(front, p.Args...)
+	p.Prompt = strings.TrimSpace(p.Prompt) // as vibe does
+	p.Stdin = p.Prompt
+	if c.Stdin != rewrite.StdinPrompt { // it was in argv, and is too long now
+		p.Args = append(p.Args, "--prompt")
+	}
 }
 
 // SessionPaths returns journals of the session. A session keeps the files of its last two generations, named by

@@ -234,14 +234,15 @@ func TestVibeSettles(t *testing.T) {
 }
 
 func TestVibePlans(t *testing.T) {
-	const out, r = "--output-dir " + rewrite.Scratch + " ", "--prompt=NEW --resume=" + tooltest.SomeID
+	const out, r = "--output-dir=" + rewrite.Scratch, "--output-dir=" + rewrite.Scratch + " --resume=" + tooltest.SomeID
 	tests := []struct{ line, fresh, resume string }{
-		{"-p OLD", out + "-p OLD", out + r},
-		{"-pOLD --trust", out + "-pOLD --trust", out + r + " --trust"},
-		{"--agent a --prompt=OLD --output json", out + "--agent a --prompt=OLD --output json", out + r + " --agent a --output json"},
-		{"-p OLD --trust -p OLDER x", out + "-p OLD --trust -p OLDER x", out + r + " --trust x"},
-		{"-p OLD --output json -- x", out + "-p OLD --output json -- x", out + r + " --output json -- x"},
-		{"-p OLD --output json --output-dir d", "-p OLD --output json --output-dir d", r + " --output json --output-dir d"},
+		{"-p OLD", "-p OLD " + out, "-p NEW " + r}, // the first argument and the last are one
+		{"--trust -p OLD", "--trust " + out + " -p OLD", "--trust " + r + " -p NEW"},
+		{"-pOLD --trust", "-pOLD " + out + " --trust", "--prompt=NEW " + r + " --trust"},
+		{"--agent a --prompt=OLD --output json", "--agent a " + out + " --prompt=OLD --output json", "--agent a " + r + " --prompt=NEW --output json"},
+		{"-p OLD --trust -p OLDER x", "-p OLD " + out + " --trust -p OLDER x", "--prompt=NEW " + r + " --trust x"},
+		{"-p OLD --output json -- x", "-p OLD " + out + " --output json -- x", "-p NEW " + r + " --output json -- x"},
+		{"-p OLD --output json --output-dir d", "-p OLD --output json --output-dir d", "-p NEW --resume=" + tooltest.SomeID + " --output json --output-dir d"},
 	}
 	for _, tt := range tests {
 		c := call(tt.line)
@@ -261,19 +262,19 @@ func TestVibePlans(t *testing.T) {
 func TestVibePlansStdin(t *testing.T) {
 	long := strings.Repeat("x", base.LongestArg+1)
 	tests := []struct {
-		line, prompt, first, stdin string
-		hasStdin                   bool
+		line, asked, prompt, args, stdin string
+		hasStdin                         bool
 	}{
-		{"-p", "NEW", "--prompt", "NEW", true},
-		{"-p", "N\x00EW\n", "--prompt", "N\x00EW", true},
-		{"-p OLD", "NEW", "--prompt=NEW", "", false},
-		{"-p OLD", "-x", "--prompt=-x", "", false},
-		{"-p OLD", long + "\n", "--prompt", long, true},
-		{"-p", long, "--prompt", long, true},
+		{"-p", "DATA", "NEW", "-p R", "NEW", true},
+		{"-p", "DATA", "N\x00EW\n", "-p R", "N\x00EW", true},
+		{"-p OLD", "OLD", "-x", "--prompt=-x R", "", false},
+		{"-p OLD", "OLD", long + "\n", "R --prompt", long, true},
+		{"-p", "DATA", long, "-p R", long, true},
 	}
 	for _, tt := range tests {
-		p := tool.Plan(call(tt.line), tooltest.To{ID: tooltest.SomeID, Prompt: tt.prompt}.Target())
-		if p.Args[2] != tt.first || p.HasStdin != tt.hasStdin || p.Stdin != tt.stdin {
+		p := tool.Plan(call(tt.line), tooltest.To{ID: tooltest.SomeID, Asked: tt.asked, Prompt: tt.prompt}.Target())
+		want := strings.Replace(tt.args, "R", "--output-dir="+rewrite.Scratch+" --resume="+tooltest.SomeID, 1)
+		if got := strings.Join(p.Args, " "); got != want || p.HasStdin != tt.hasStdin || p.Stdin != tt.stdin {
 			t.Errorf("%q, %.9q: %.20q, stdin %v %.20q", tt.line, tt.prompt, p.Args, p.HasStdin, p.Stdin)
 		}
 	}
