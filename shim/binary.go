@@ -6,14 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -104,8 +101,8 @@ type Place struct {
 	First string // the executable that a caller runs, "" for none
 	Ours  bool   // First is a shim of reprise
 	Real  string // the binary behind the shim, "" for none
-	// Repeats reports whether Real is a script that may run the tool several times.
-	Repeats bool
+	// Wrapper reports whether Real is a script that gets its calls as they were written.
+	Wrapper bool
 }
 
 // Locate looks up a tool's name on PATH, as callers do and as the shim does.
@@ -117,50 +114,9 @@ func Locate(env Env, name, configured string) Place {
 		p.First, p.Ours = first.path, slices.Contains(ours, first.id)
 	}
 	if real, err := resolve(name, configured, path, strings.Join(ours, ",")); err == nil {
-		p.Real, p.Repeats = real.path, repeats(real, name, path, strings.Join(ours, ","))
+		p.Real, p.Wrapper = real.path, isWrapper(real, name, path, strings.Join(ours, ","))
 	}
 	return p
-}
-
-var (
-	scripted = pattern(`^#!.*\b(ba|da|k|z)?sh\b`)
-	passesOn = pattern(`(?m)^[^#\n]*(\$[@*]|\[[@*]\]).*$`) // the arguments, or an array
-	becomes  = pattern(`^(.*?)\bexec\s[^;|]*(\$[@*]|\[[@*]\])[^|]*(\|\|.*)?$`)
-)
-
-// pattern returns a regular expression that is compiled when it is first used.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
-
-// repeats reports whether a target is a shell script that may run the tool behind it on PATH several times: it does not only become
-// another program with its arguments. A second run would be given the session that the first one has begun.
-func repeats(t target, name, path, skip string) bool {
-	if !scripted().Match(readStart(t.path, 256)) {
-		return false
-	}
-	if _, err := resolve(name, "", path, skip+","+t.id); err != nil {
-		return false
-	}
-	lines := passesOn().FindAll(readStart(t.path, 1<<16), -1)
-	return lines == nil || slices.ContainsFunc(lines, func(line []byte) bool { return !becomesTool(line) })
-}
-
-// readStart returns the first bytes of a file, as far as they can be read.
-func readStart(path string, most int64) []byte {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	text, _ := io.ReadAll(io.LimitReader(file, most))
-	return text
-}
-
-// becomesTool reports whether a script that reaches this line ends with it: no subshell does what exec does, nor part of a pipeline.
-func becomesTool(line []byte) bool {
-	exec := becomes().FindSubmatch(line)
-	return exec != nil && !passesOn().Match(exec[1]) && bytes.Count(exec[1], []byte("(")) <= bytes.Count(exec[1], []byte(")"))
 }
 
 // managers are the programs that version managers start under a tool's name, to run the version of the tool that they choose.

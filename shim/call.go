@@ -88,18 +88,18 @@ func (c *call) configure() reason.Code {
 		return c.fault("find configuration", err)
 	}
 	if c.config, err = config.Load(path); err != nil {
-		c.openLog()
+		c.openLog(config.Default().Log)
 		c.fault("read configuration", err)
 		return reason.ConfigMistake
 	}
-	c.openLog()
+	c.openLog(c.config.Log)
 	if !c.config.Enabled || !c.config.Tools[c.name].Enabled {
 		return reason.Disabled
 	}
 	return ""
 }
 
-func (c *call) openLog() {
+func (c *call) openLog(settings config.Log) {
 	if c.preview {
 		return
 	}
@@ -107,7 +107,10 @@ func (c *call) openLog() {
 	if err != nil {
 		return // there is no home directory
 	}
-	c.log = &log{path: path, debug: c.env.Get("REPRISE_LOG") == "debug", tool: c.name, now: c.env.Now}
+	if c.env.Get("REPRISE_LOG") == "debug" {
+		settings.Level = config.LogDebug
+	}
+	c.log = newLog(path, settings, c.name, c.env.Now)
 }
 
 func (c *call) openLedger() reason.Code {

@@ -47,6 +47,9 @@ func (c *call) key() reason.Code {
 		return c.fault("find working directory", err)
 	}
 	if c.parsed.Mode == rewrite.Fresh {
+		if isWrapper(c.real, c.name, c.env.path(), c.skip) {
+			return reason.Wrapper
+		}
 		if reason := c.checkFiles(); reason != "" {
 			return reason
 		}
@@ -81,9 +84,6 @@ func (c *call) hostEnv(cwd string) rewrite.HostEnv {
 func (c *call) decide() reason.Code {
 	if c.parsed.Mode == rewrite.Observe {
 		return "" // the caller manages the session
-	}
-	if repeats(c.real, c.name, c.env.path(), c.skip) {
-		return reason.Repeating
 	}
 	why := c.readPrompt()
 	if why == reason.StdinOpen && c.talk != nil {
@@ -188,14 +188,6 @@ func (c *call) readPrompt() reason.Code {
 	if c.parsed.Stdin == rewrite.StdinPrompt && prompt.IsSlashCommand(text) {
 		return reason.SlashCommand
 	}
-	return c.takePrompt(text)
-}
-
-// takePrompt cuts the prompt into blocks, and applies the rules to it.
-func (c *call) takePrompt(text string) reason.Code {
-	if prompt.HasTooManyBlocks(text) {
-		return reason.StdinTooBig
-	}
 	c.record.Prompt = prompt.New(text, c.book().Key())
 	return c.matchRules()
 }
@@ -215,7 +207,8 @@ func (c *call) readOpening() (reason reason.Code) {
 	if c.parsed, text, reason = c.parsed.Opened(c.talk.Opening()); reason != "" {
 		return reason
 	}
-	return c.takePrompt(text)
+	c.record.Prompt = prompt.New(text, c.book().Key())
+	return c.matchRules()
 }
 
 // matchRules applies the first rule that matches the call, and computes the guards.
@@ -273,9 +266,6 @@ func (c *call) guards() {
 	}
 }
 
-// errorLimit is the number of failed runs after which a session is not resumed.
-const errorLimit = 3
-
 // apply copies what a rule says into the ledger's call.
 func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Rule, r.Scope, r.Task, r.Role, r.Attempt = m.Name, m.Scope, m.Task, m.Role, m.Attempt
@@ -286,13 +276,14 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Prompt.Again = SentAgain(r.Tool, m.Keep())
 	r.Limits = decide.Limits{
 		TTL: decide.Millis(m.TTL.Milliseconds()), MaxAge: decide.Millis(m.MaxAge.Milliseconds()),
-		ErrorLimit: errorLimit, ContextShare: c.ContextLimit,
+		ErrorLimit: c.ErrorLimit, ContextShare: c.ContextLimit,
 		MinBase: LeastIdentical, MinEvident: minEvident, UnknownWindow: UnknownWindow,
 		Unnamed:      decide.Unnamed(m.Unnamed),
 		ResumeSame:   m.ResumeSame,
 		Unrelated:    m.Unrelated,
 		WholePrompt:  m.WholePrompt,
 		HoldOut:      1 - m.Rollout,
+		WholeOut:     1 - m.Deltas,
 		ResumeDearer: m.ResumeDearer,
 	}
 }

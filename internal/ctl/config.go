@@ -60,6 +60,7 @@ type configCheckReport struct {
 	Schema   string          `json:"schema" doc:"name of this schema"`
 	File     string          `json:"file" doc:"the configuration file"`
 	Mistakes []mistakeReport `json:"mistakes" doc:"mistakes in it or the price list"`
+	Retired  []string        `json:"retired,omitempty" doc:"keys in it that do nothing any more"`
 }
 
 type mistakeReport struct {
@@ -72,14 +73,17 @@ func checkConfigFile(a *app.App, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = config.Load(path)
+	cfg, err := config.Load(path)
 	mistakes := configMistakes(a, err)
 	if asJSON {
-		err = a.Stdout.PrintJSON(configCheckReport{"shimctl.config.check/1", path, mistakes})
+		err = a.Stdout.PrintJSON(configCheckReport{"shimctl.config.check/1", path, mistakes, cfg.Retired})
 	} else {
 		err = nil
 		for _, m := range mistakes {
 			a.Complain(m.Problem, m.Hint)
+		}
+		if cfg.Retired != nil {
+			a.Stderr.Notice(a.Tilde(path) + " has " + app.RetiredWords(cfg.Retired))
 		}
 	}
 	if err == nil && len(mistakes) > 0 {

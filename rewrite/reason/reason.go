@@ -25,9 +25,9 @@ const (
 	ControlRequest  Code = "control_request"  // stream-json: the caller changes the session by a request
 	NoMessage       Code = "no_message"       // stream-json: the caller sends no message
 	StdinOpen       Code = "stdin_open"       // stdin is open but sends nothing: the prompt is not known
-	StdinTooBig     Code = "stdin_large"      // stdin exceeds what the shim reads or compares
+	StdinTooBig     Code = "stdin_large"      // stdin exceeds what the shim reads
 	StdoutGone      Code = "stdout_gone"      // stdout has no reader: the tool must find out by itself
-	Repeating       Code = "repeating"        // a script that may run the tool several times stands behind the shim
+	Wrapper         Code = "wrapper"          // a script that minds the places of its arguments stands behind the shim
 	VerboseSetting  Code = "verbose_set"      // a settings file may change the output format
 	HookSetting     Code = "hook_set"         // a settings file may change what the session stores
 	FileNotRegular  Code = "file_not_regular" // a settings file is a pipe or a device: only the tool may read it
@@ -141,7 +141,6 @@ const (
 	RefusedContext  Code = "refused_context_exceeded"
 	RefusedBroken   Code = "refused_broken_transcript"
 	RefusedSilent   Code = "refused_without_reason"
-	NoAnswer        Code = "no_answer"  // it was sent only what is new, and the model did not answer
 	LateStdin       Code = "late_stdin" // not a refusal: data came on stdin after the decision to resume
 	Pruned          Code = "pruned"     // shimctl prune has removed its file
 )

@@ -21,13 +21,16 @@ type machine struct {
 }
 
 const fakeClaude = `#!/bin/sh
-case "$1" in
---help) echo '  -p, --print
+case " $* " in
+*" --help "*) echo '  -p, --print
   --session-id <id>
   -r, --resume [id]'; exit ;;
 esac
 echo "$*" >>"$HOME/calls"
-case $1 in --resume | --session-id) id=$2 ;; esac
+for word in "$@"; do
+	case $before in --resume | --session-id) id=$word ;; esac
+	before=$word
+done
 dir=$HOME/.claude/projects/$(pwd | tr -c 'A-Za-z0-9\n' -)
 mkdir -p "$dir"
 { cat; echo; } >>"$dir/$id.jsonl"

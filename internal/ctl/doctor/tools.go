@@ -97,9 +97,9 @@ func checkOrder(a *app.App, p shim.Place) []setup.Check {
 		return nil
 	}
 	checks := []setup.Check{setup.OK(p.Name+" on PATH", strings.Join(list, ", then "))}
-	if p.Repeats {
-		checks = append(checks, setup.Note(p.Name+" wrapper", a.Tilde(p.Real)+" is a script that may run "+p.Name+" several times: its calls are passed through",
-			"put its directory before the shims on PATH, or let it exec "+p.Name))
+	if p.Wrapper {
+		checks = append(checks, setup.Note(p.Name+" wrapper", a.Tilde(p.Real)+" is a script that minds what is added to its arguments: its calls are passed through",
+			"have it look for options anywhere and exec "+p.Name+", or put it before the shims and have it run "+p.Name+" by its name"))
 	}
 	return checks
 }

@@ -1,0 +1,128 @@
+package shim
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"sync"
+)
+
+// longestScript is how much of a script is read, in bytes.
+const longestScript = 1 << 16
+
+// isWrapper reports whether a target is a script for which added arguments are not harmless: it looks at the places of its
+// arguments, or it may run the tool behind it on PATH several times, and a second run would be given the session that the
+// first one has begun. What a package names as its command is the tool itself.
+func isWrapper(t target, name, path, skip string) bool {
+	if !bytes.HasPrefix(readStart(t.path, 2), []byte("#!")) || t.version() != "" {
+		return false
+	}
+	text := readStart(t.path, longestScript)
+	interpreter, _, _ := bytes.Cut(text, []byte("\n"))
+	if !shells().Match(interpreter) {
+		return countsArguments(interpreter, text)
+	}
+	if countsInShell(text) {
+		return true
+	}
+	if _, err := resolve(name, "", path, skip+","+t.id); err != nil {
+		return false
+	}
+	lines := passesOn().FindAll(text, -1)
+	return lines == nil || slices.ContainsFunc(lines, func(line []byte) bool { return !becomesTool(line) })
+}
+
+// pattern returns a regular expression that is compiled when it is first used.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+// Shell scripts.
+var (
+	shells   = pattern(`\b(ba|da|k|z|a|mk|fi)?sh\b`)
+	passesOn = pattern(`(?m)^[^#\n]*(\$[@*]|\[[@*]\]).*$`) // the arguments, or an array
+	becomes  = pattern(`^(.*?)\bexec\s[^;|]*(\$[@*]|\[[@*]\])[^|]*(\|\|.*)?$`)
+
+	// remarks are comments, and the programs of other languages that a script has in quotes.
+	remarks = pattern(`(?m)^[ \t]*#.*$|[ \t]#[ \t].*$|\b(awk|gawk|sed|perl|jq)\b[^'\n|;]*'[^']*'`)
+	// whole is another way to write all arguments.
+	whole = pattern(`\$\{[1@]:?\+"\$@"\}|\$\{@(:?-|:1)\}`)
+	// positions are what a script gets a certain argument with, or their number: $1 and $#, a part of $@, an element of an array,
+	// and the variable that a loop without work leaves at the last argument. BASH_SOURCE and its like are no arguments.
+	positions = pattern(`(^|[^\\])\$([1-9#]|\{[1-9]|\{#[}@*]|\{!#|\{[@*][^}]|[@*]\[|\{?[a-z_]\w*\[-?[0-9]|\{[a-z_]\w*\[[@*]\]:|\{?BASH_ARG)` +
+		`|\b(shift|getopts?)\b|\bcount \$argv` +
+		`|\bfor\s+\w+(\s+in\s+"?\$@"?)?\s*(;|\n)\s*do\s+(:|true|\w+="?\$\{?\w+\}?"?)\s*(;|\n)\s*done\b`)
+	// All arguments as one text are looked at from an end of it, unless a space or a * stands there.
+	compared = pattern(`\bcase\s+"?\$\{?[*@]\}?"?\s+in\b|"?\$\{?[*@]\}?"?\s*(!=|==?)\s*("[^*]|'[^*]|[^*"'\s=])|"?\$\{?[*@]\}?"?\s*=~\s*\S*[\^$]`)
+	anchored = pattern(`(\bin|;;|\n)\s*\(?["']?[^*"'\s;()][^\n;()]*\)`)
+)
+
+// countsInShell reports whether a shell script looks at the places of its arguments.
+func countsInShell(text []byte) bool {
+	text = whole().ReplaceAll(remarks().ReplaceAll(text, nil), []byte("$$@"))
+	if positions().Match(text) {
+		return true
+	}
+	for _, at := range compared().FindAllIndex(text, -1) {
+		found := text[at[0]:at[1]]
+		if !bytes.HasSuffix(found, []byte("in")) {
+			return true
+		}
+		body, _, _ := bytes.Cut(text[at[0]:], []byte("esac"))
+		if anchored().Match(body) {
+			return true
+		}
+	}
+	return false
+}
+
+// becomesTool reports whether a script that reaches this line ends with it: no subshell does what exec does, nor part of a pipeline.
+func becomesTool(line []byte) bool {
+	exec := becomes().FindSubmatch(line)
+	return exec != nil && !passesOn().Match(exec[1]) && bytes.Count(exec[1], []byte("(")) <= bytes.Count(exec[1], []byte(")"))
+}
+
+// Scripts in other languages. The arguments begin at argv[1], with node at argv[2].
+var (
+	languages = []struct{ interpreter, places func() *regexp.Regexp }{
+		{pattern(`\b(node|nodejs|bun|deno|tsx|ts-node)\b`), pattern(`\bargv\s*(\[\s*([2-9]|[1-9]\d)\s*\]|\.(at|length|shift|pop|splice)\b|\.slice\(\s*(-|[13-9]|2\s*,))`)},
+		{pattern(`\bperl\b`), pattern(`\$ARGV\[|\$#ARGV|\bscalar\W*@ARGV|\bshift\b|\bpop\b|\bGetopt\b`)},
+		{pattern(`\bruby\b`), pattern(`\bARGV(\[|\.(first|last|shift|pop|length|size|count|at|fetch|slice|drop|take)\b)`)},
+		{pattern(``), pattern(`\bargv\s*\[\s*(-\d|[2-9]|1\s*(\]|:\s*[^\]\s]))|\blen\(\s*(sys\.)?argv|\bargv\.pop\(|\bgetopt\b|\bmatch\s+(sys\.)?argv`)},
+	}
+	// copied are variables that hold all arguments.
+	copied = pattern(`\b(\w+)\s*=\s*(?:list\()?(?:sys\.argv\[1:\]|(?:process\.)?argv\.slice\(2\)|ARGV\b|@ARGV\b)`)
+)
+
+// countsArguments reports whether a script looks at the places of its arguments.
+func countsArguments(interpreter, text []byte) bool {
+	for _, l := range languages {
+		if !l.interpreter().Match(interpreter) {
+			continue
+		}
+		if l.places().Match(text) {
+			return true
+		}
+		break
+	}
+	for _, all := range copied().FindAllSubmatch(text, -1) {
+		first := regexp.MustCompile(`(^|[^\w.])` + string(all[1]) + `(\[\s*(0|-1)\s*\]|\.(shift|pop|at|first|last)\b)`)
+		if first.Match(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// readStart returns the first bytes of a file, as far as they can be read.
+func readStart(path string, most int64) []byte {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	text, _ := io.ReadAll(io.LimitReader(file, most))
+	return text
+}

@@ -1,0 +1,272 @@
+package shim
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"reprise/test/realcli"
+)
+
+// A script that looks at the places of its arguments gets its calls as they were written, also if no other tool stands
+// behind it on PATH. A script that looks for an option anywhere does not mind another one.
+func TestWrapperMindsPlaces(t *testing.T) {
+	const all = "\nexec /real/tool \"$@\"\n"
+	for text, want := range map[string]bool{
+		`#!/bin/bash
+case "$1" in -p) shift; exec real -p --x "$@";; esac` + all: true,
+		`#!/bin/sh
+[ "${1:-}" = -p ] && date >>log` + all: true,
+		`#!/bin/sh
+if test $# -gt 1; then date; fi` + all: true,
+		`#!/bin/bash
+(( ${#} > 1 )) && date` + all: true,
+		`#!/bin/bash
+exec real -p --x "${@:2}"`: true,
+		`#!/bin/bash
+echo "${@: -1}" >>log` + all: true,
+		`#!/bin/bash
+echo "${!#}" >>log` + all: true,
+		`#!/usr/bin/env bash
+while getopts p: o; do :; done` + all: true,
+		`#!/bin/dash
+set -- $(getopt p: "$@")` + all: true,
+		`#!/bin/sh
+for last; do :; done
+echo "${#last}" >log` + all: true,
+		`#!/bin/sh
+for a in "$@"
+do last=$a
+done` + all: true,
+		`#!/bin/bash
+args=("$@")
+[ "${args[0]}" = -p ] && date` + all: true,
+		`#!/bin/bash
+args=("$@")
+exec real "${args[@]:1}"`: true,
+		`#!/bin/zsh
+[[ $argv[1] = -p ]] && date` + all: true,
+		`#!/usr/bin/fish
+if test (count $argv) -gt 1; date; end
+exec real $argv`: true,
+		`#!/bin/sh
+case "$*" in "-p "*) date;; esac` + all: true,
+		`#!/bin/bash
+[[ "$*" == -p* ]] && date` + all: true,
+		`#!/bin/bash
+[[ $* =~ ^-p ]] && date` + all: true,
+		`#!/usr/bin/env python3
+if sys.argv[1] == '-p': log()`: true,
+		`#!/usr/bin/python3
+last = sys.argv[-1]`: true,
+		`#!/usr/bin/python3
+run(sys.argv[2:])`: true,
+		`#!/usr/bin/python3
+if argv[1:2] == ['-p']: log()`: true,
+		`#!/usr/bin/python3
+if len(sys.argv) > 1: log()`: true,
+		`#!/usr/bin/python3
+args = sys.argv[1:]
+if args and args[0] == '-p': log()`: true,
+		`#!/usr/bin/env node
+if (process.argv[2] === '-p') log()`: true,
+		`#!/usr/bin/env node
+log(process.argv.at(-1))`: true,
+		`#!/usr/bin/env -S node -r x
+run(process.argv.slice(3))`: true,
+		`#!/usr/bin/env bun
+const args = process.argv.slice(2)
+if (args[0] == '-p') log()`: true,
+		`#!/usr/bin/perl
+exec 'real', '-p', @ARGV[1..9] if $ARGV[0] eq '-p';`: true,
+		`#!/usr/bin/perl
+my $first = shift @ARGV;`: true,
+		`#!/usr/bin/env ruby
+log if ARGV.first == '-p'`: true,
+		`#!/usr/bin/php
+if ($argv[1] == '-p') log();`: true,
+
+		`#!/bin/sh` + all: false,
+		`#!/bin/sh
+# $1 is the command
+exec real --x ${1+"$@"}  # not $2`: false,
+		`#!/bin/bash
+for a in "$@"; do [ "$a" = -p ] && exec real --x "$@"; done` + all: false,
+		`#!/bin/bash
+for a; do case $a in -p|--print) exec real --x "$@";; esac; done` + all: false,
+		`#!/bin/sh
+case " $* " in *" -p "*) exec real --x "$@";; esac` + all: false,
+		`#!/bin/sh
+case "$*" in *-p*) exec real --x "$@";; *) exec real "$@";; esac`: false,
+		`#!/bin/bash
+[[ " $* " == *" -p "* ]] && date` + all: false,
+		`#!/bin/bash
+[[ $* == *-p* ]] && date` + all: false,
+		`#!/bin/sh
+printf '%s\n' "$@" | grep -qx -- -p && date` + all: false,
+		`#!/bin/bash
+dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd); name=${0##*/}
+exec "$dir/$name-real" "$@"`: false,
+		`#!/bin/bash
+args=(--x "$@")
+exec real "${args[@]}"`: false,
+		`#!/bin/bash
+n=$(nproc | awk '{print $1}')` + all: false,
+		`#!/usr/bin/python3
+os.execv('real', ['real', '--x', *sys.argv[1:]])`: false,
+		`#!/usr/bin/python3
+if '-p' in sys.argv: log(sys.argv[0])
+run(sys.argv[1:])`: false,
+		`#!/usr/bin/python3
+a = sys.argv[1:]; i = 0
+while i < len(a): look(a[i]); i += 1`: false,
+		`#!/usr/bin/env node
+spawn('real', process.argv.slice(2), {argv0: process.argv[1]})`: false,
+		`#!/usr/bin/perl
+exec 'real', @ARGV;`: false,
+		`#!/usr/bin/env ruby
+exec 'real', *ARGV`: false,
+		"\x7fELF $1 shift": false,
+		// What package and version managers put on PATH: npm and pnpm, nodenv, asdf, Nix, pip below a long path.
+		`#!/bin/sh
+basedir=$(dirname "$(echo "$0" | sed -e 's,\\,/,g')")
+
+case ` + "`uname`" + ` in
+    *CYGWIN*) basedir=` + "`cygpath -w \"$basedir\"`" + `;;
+esac
+
+if [ -x "$basedir/node" ]; then
+  exec "$basedir/node"  "$basedir/../x/cli.js" "$@"
+else
+  exec node  "$basedir/../x/cli.js" "$@"
+fi`: false,
+		`#!/usr/bin/env bash
+set -e
+[ -n "$NODENV_DEBUG" ] && set -x
+program="${0##*/}"
+if [ "$program" = "node" ]; then
+  for arg; do
+    case "$arg" in
+    -c* | -- ) break ;;
+    */* ) export NODENV_FILE_ARG="$arg"; break ;;
+    esac
+  done
+fi
+exec "/r/libexec/nodenv" exec "$program" "$@"`: false,
+		`#!/usr/bin/env bash
+# asdf-plugin: nodejs 22.1.0
+exec /root/.asdf/bin/asdf exec "claude" "$@" # asdf_allow: ' asdf '`: false,
+		`#! /nix/store/x-bash-5.2/bin/bash -e
+PATH=${PATH:+':'$PATH':'}
+PATH=${PATH/':''/nix/store/x/bin'':'/':'}
+export PATH
+exec -a "$0" "/nix/store/x/bin/.claude-wrapped"  "$@" `: false,
+		`#!/bin/sh
+'''exec' "/a long path/python" "$0" "$@"
+' '''
+import re
+import sys
+from x import main
+if __name__ == '__main__':
+    sys.argv[0] = re.sub(r'(-script\.pyw|\.exe)?$', '', sys.argv[0])
+    sys.exit(main())`: false,
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "tool"), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		real, err := resolve("tool", "", dir, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := isWrapper(real, "tool", dir, ""); got != want {
+			t.Errorf("%v: %s", got, text)
+		}
+	}
+}
+
+// The tools' own launchers are scripts too, and so is what a package names as its command.
+func TestToolsAreNoWrappers(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("pkg/package.json", `{"version": "1.2.3", "bin": {"tool": "cli.js"}}`)
+	paths := map[string]string{"tool": write("pkg/cli.js", "#!/usr/bin/env node\nconst command = process.argv[2]\n")}
+	if os.Getenv("REPRISE_E2E") != "" {
+		for name, pin := range realcli.Pins {
+			bin, err := realcli.Install(pin)
+			if err != nil {
+				t.Fatal(err)
+			}
+			paths[name] = filepath.Join(bin, name)
+		}
+	}
+	for name, path := range paths {
+		real, err := resolve(name, path, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isWrapper(real, name, "", "") {
+			t.Errorf("%s is taken for a wrapper", path)
+		}
+	}
+}
+
+// A script that may run the next tool on PATH several times is a wrapper, if there is one.
+func TestWrapperMayRepeat(t *testing.T) {
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+	for _, d := range []string{first, second} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tool, behind := filepath.Join(first, "tool"), filepath.Join(second, "tool")
+	for text, want := range map[string]bool{
+		"#!/bin/sh\ntool \"$@\"\n":                                                                   true,
+		"#!/bin/bash\nuntil real-tool \"$@\"; do sleep 60; done\n":                                   true,
+		"#!/bin/sh\ntool \"$@\" || tool \"$@\"\n":                                                    true,
+		"#!/bin/sh\ntool \"$@\"\nexec tool \"$@\"\n":                                                 true,
+		"#!/usr/bin/env zsh\nargs=($*)\nexec tool $args\n":                                           true,
+		"#!/bin/sh\n(exec tool \"$@\") || (exec tool \"$@\")\n":                                      true,
+		"#!/bin/bash\nfor i in 1 2 3; do (exec tool \"$@\") && break; done\n":                        true,
+		"#!/bin/sh\nout=$(exec tool \"$@\") || out=$(exec tool \"$@\")\n":                            true,
+		"#!/bin/sh\ntool \"$@\" || exec tool \"$@\"\n":                                               true,
+		"#!/bin/sh\nexec 3>&1; tool \"$@\"\n":                                                        true,
+		"#!/bin/sh\nuntil exec tool \"$@\" | tee log; do :; done\n":                                  true,
+		"#!/bin/sh\ncase $HOME in\nx) exec a \"$@\" ;;\nesac\nexec \"$(dirname \"$0\")/b\" \"$@\"\n": false,
+		"#!/bin/sh\ncd \"$(dirname \"$0\")\" && exec ./tool \"$@\" 2>&1\n":                           false,
+		"#!/bin/sh\n[ -x /a ] && { exec /a \"$@\"; }\nexec b \"$@\" || exit 1\n":                     false,
+		"#!/bin/sh\necho none\n":                                                                     true,
+		"#!/bin/sh\n# all of \"$@\"\nexec real-tool \"$@\"\n":                                        false,
+		"#!/bin/bash -e\nexec -a \"$0\" /store/tool --flag \"$@\"\n":                                 false,
+		"#!/bin/sh\nif x; then exec a \"$@\"; fi\nPATH=/x exec b \"$@\"\n":                           false,
+		"#!/bin/bash\nargs+=(--flag)\nexec tool \"${args[@]}\"\n":                                    false,
+		"#!/usr/bin/env node\nrun('$@')\n":                                                           false,
+		"\x7fELF sh $@":                                                                              false,
+	} {
+		for _, path := range []string{tool, behind} {
+			if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		real, err := resolve("tool", "", first, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := isWrapper(real, "tool", first+":"+second, ""); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+		if isWrapper(real, "tool", first, "") {
+			t.Errorf("%q repeats a tool that is not there", text)
+		}
+	}
+}
