@@ -24,15 +24,11 @@ type Config struct {
 	Rules        []Rule
 	Presets      bool          // the built-in rules apply as well
 	PresetsOff   []string      // except those with these names
-	ErrorLimit   int           // a session from which so many runs failed is not resumed; 0: no limit
 	ContextLimit float64       // share of the model's context, 0 to 1; above it a session is not resumed
 	GateTimeout  time.Duration // how long a resumed run's output is held back at most
 	Tools        map[string]Tool
-	Log          Log
 	Prune        Prune
-	Doctor       Doctor
 	Store        Store
-	Retired      []string // keys in the file that do nothing any more
 }
 
 // Policy is what a rule may set for its calls.
@@ -46,9 +42,7 @@ type Policy struct {
 	Busy         Busy
 	ResumeDearer bool    // calls are resumed although their rule's resumes have cost more than its fresh runs
 	KeepHour     bool    // the provider is asked to keep a prompt for an hour where the pauses between calls make that cheaper
-	Steady       bool    // a tool is asked for a system prompt that does not change between calls
 	Rollout      float64 // share of the chains that are resumed, 0 to 1
-	Deltas       float64 // share of the chains whose resumed sessions are sent deltas, 0 to 1
 }
 
 // Tool is the configuration of one tool.
@@ -58,22 +52,11 @@ type Tool struct {
 	UnsetEnv []string // variables that are removed for a managed run
 }
 
-// Log is the configuration of the shim's log.
-type Log struct {
-	Level LogLevel
-}
-
 // Prune is what shimctl prune keeps.
 type Prune struct {
-	Auto        bool          // the shims start it, at most once a day
-	KeepWithin  time.Duration // sessions used within this time
-	KeepHistory time.Duration // chains and calls in the ledger; 0 for ever
-	Superseded  time.Duration // for how long a session stays that copies continued; 0 for as long as others
-}
-
-// Doctor is what is configured for shimctl doctor.
-type Doctor struct {
-	Ignore []string // names of checks that are silenced
+	Auto       bool          // the shims start it, at most once a day
+	KeepWithin time.Duration // sessions used within this time
+	Superseded time.Duration // for how long a session stays that copies continued; 0 for as long as others
 }
 
 // Unnamed is what a call whose task has no name needs to be resumed.
@@ -96,15 +79,6 @@ const (
 	BusyWait  Busy = "wait"  // the same one, once it is free
 )
 
-// LogLevel is how much is written to the log.
-type LogLevel string
-
-const (
-	LogInfo  LogLevel = "info"
-	LogDebug LogLevel = "debug"
-	LogOff   LogLevel = "off"
-)
-
 // Default returns the configuration of a user who has written none.
 func Default() Config {
 	c := Config{
@@ -115,14 +89,11 @@ func Default() Config {
 			Unnamed: UnnamedEvidence,
 			Busy:    BusyFork,
 			Rollout: 1,
-			Deltas:  1,
 		},
 		Presets:      true,
-		ErrorLimit:   3,
 		ContextLimit: 0.8,
 		GateTimeout:  15 * time.Second,
 		Tools:        map[string]Tool{},
-		Log:          Log{Level: LogInfo},
 		Prune:        Prune{KeepWithin: 7 * 24 * time.Hour, Superseded: 24 * time.Hour},
 		Store:        defaultStore(),
 	}

@@ -32,15 +32,10 @@ func TestParse(t *testing.T) {
 		{"busy", `busy = "fork"`, func(*Config) {}},
 		{"fresh", `busy = "fresh"`, func(c *Config) { c.Busy = BusyFresh }},
 		{"wait", "busy = \"wait\"", func(c *Config) { c.Busy = BusyWait }},
-		{"error_limit", "error_limit = 0", func(c *Config) { c.ErrorLimit = 0 }},
 		{"context_limit", "context_limit = 0.5", func(c *Config) { c.ContextLimit = 0.5 }},
 		{"context_limit, whole", "context_limit = 1", func(c *Config) { c.ContextLimit = 1 }},
 		{"gate_timeout", `gate_timeout = "1s"`, func(c *Config) { c.GateTimeout = time.Second }},
-		{"log", "[log]\nlevel = \"off\"", func(c *Config) { c.Log = Log{LogOff} }},
-		{"retired", "busy_wait = \"5s\"\n[log]\nmax_bytes = 0\n[prune]\nkeep_last = 3\n[store]\nmax_session = \"1GB\"", func(c *Config) {
-			c.Retired = []string{"busy_wait", "log.max_bytes", "prune.keep_last", "store.max_session"}
-		}},
-		{"dotted", `log.level = "debug"`, func(c *Config) { c.Log.Level = LogDebug }},
+		{"dotted", `prune.auto = true`, func(c *Config) { c.Prune.Auto = true }},
 		{"tool off", "[tool.vibe]\nenabled = false", tool("vibe", Tool{})},
 		{"tool path", "[tool.claude]\npath = \"/opt/c\"", tool("claude", Tool{Enabled: true, Path: "/opt/c"})},
 		{"path with spaces", `tool.codex.path = "/o p/c"`, tool("codex", Tool{Enabled: true, Path: "/o p/c"})},
@@ -74,10 +69,10 @@ func TestMistakes(t *testing.T) {
 		{"other case", "TTL = 1", `c.toml:1: TTL: unknown key`, `did you mean "ttl"`},
 		{"too little", "context_limit = -1", `c.toml:1: context_limit: must be from 0 to 1, not -1`, "0.8 is eighty per cent"},
 		{"unlike any", "colour_of_the_sky = 1", `c.toml:1: colour_of_the_sky: unknown key`, lost},
-		{"dot or dash", `log_level = "off"`, `c.toml:1: log_level: unknown key`, `did you mean "log.level"`},
+		{"dot or dash", `prune_auto = true`, `c.toml:1: prune_auto: unknown key`, `did you mean "prune.auto"`},
 		{"first mistake first", "a = 1\nttl = 1", `c.toml:1: a: unknown key`, lost},
 		{"of a rule", `start_from = "coder"`, `c.toml:1: start_from: unknown key`, "start_from belongs in a rule, below a line [[rule]]"},
-		{"unknown in table", "[log]\n\nlevle = \"off\"", `c.toml:3: log.levle: unknown key`, `did you mean "log.level"`},
+		{"unknown in table", "[prune]\n\nauot = true", `c.toml:3: prune.auot: unknown key`, `did you mean "prune.auto"`},
 		{"unknown table", "ttl = \"1s\"\n\n[tool.cladue]\npath = 3", `c.toml:3: tool.cladue: unknown key`, `did you mean "tool.claude"`},
 		{"unknown, dotted", "\ntool.claude.pth = 3", `c.toml:2: tool.claude.pth: unknown key`, `did you mean "tool.claude.path"`},
 		{"unknown, inline", "\ntool = { claude = { pth = 3 } }", `c.toml:2: tool.claude.pth: unknown key`, `did you mean "tool.claude.path"`},
@@ -86,9 +81,9 @@ func TestMistakes(t *testing.T) {
 		{"empty key", `"" = 1`, `c.toml:1: "": unknown key`, lost},
 		{"within a key", "delta.x = 1", `c.toml:1: delta.x: unknown key`, `did you mean "delta"`},
 		{"table for a key", "\n[ttl]", `c.toml:2: ttl: must be a duration in quotes, not a table`, unitHint},
-		{"key for a table", "log = 1", `c.toml:1: log: must be a table`, "write [log] on a line of its own"},
+		{"key for a table", "prune = 1", `c.toml:1: prune: must be a table`, "write [prune] on a line of its own"},
 		{"key for a tool", "\ntool.vibe = \"/v\"", `c.toml:2: tool.vibe: must be a table`, "write [tool.vibe] on a line of its own"},
-		{"array for a table", "\n[[log]]\nlevel = \"off\"", `c.toml:2: log: must be a table`, "write [log] on a line of its own"},
+		{"array for a table", "\n[[prune]]\nauto = true", `c.toml:2: prune: must be a table`, "write [prune] on a line of its own"},
 		{"bool", "\nenabled = \"yes\"", `c.toml:2: enabled: must be true or false, not text`, ""},
 		{"bool list", "enabled = [true]", `c.toml:1: enabled: must be true or false, not a list`, ""},
 		{"tool bool", "[tool.codex]\nenabled = 1", `c.toml:2: tool.codex.enabled: must be true or false, not a number`, ""},
@@ -104,12 +99,10 @@ func TestMistakes(t *testing.T) {
 		{"identical bool", `identical = true`, `c.toml:1: identical: must be "fresh" or "resume", not true or false`, ""},
 		{"delta", `delta = "on"`, `c.toml:1: delta: must be "auto" or "off", not "on"`, ""},
 		{"busy", `busy = "forks"`, `c.toml:1: busy: must be "fresh" or "fork" or "wait", not "forks"`, ""},
-		{"error_limit", "error_limit = -1", `c.toml:1: error_limit: must be from 0 to 1000, not -1`, ""},
-		{"error_limit share", "error_limit = 1.5", `c.toml:1: error_limit: must be a whole number, not a number`, ""},
 		{"context_limit per cent", "context_limit = 80", `c.toml:1: context_limit: must be from 0 to 1, not 80`, "0.8 is eighty per cent"},
 		{"context_limit nan", "context_limit = nan", `c.toml:1: context_limit: must be from 0 to 1, not NaN`, "0.8 is eighty per cent"},
 		{"context_limit text", `context_limit = "80%"`, `c.toml:1: context_limit: must be a number, not text`, ""},
-		{"log level", "[log]\nlevel = \"trace\"", `c.toml:2: log.level: must be "info" or "debug" or "off", not "trace"`, ""},
+		{"one of two", "[store]\nfinish = \"later\"", `c.toml:2: store.finish: must be "wait" or "detach", not "later"`, ""},
 		{"path number", "tool.vibe.path = 1", `c.toml:1: tool.vibe.path: must be a path in quotes, not a number`, ""},
 		{"path relative", `tool.vibe.path = "bin/v"`, `c.toml:1: tool.vibe.path: "bin/v" is not an absolute path`, "start it with / or ~/"},
 		{"path empty", `tool.vibe.path = ""`, `c.toml:1: tool.vibe.path: "" is not an absolute path`, "start it with / or ~/"},
@@ -151,8 +144,8 @@ name = 1
 A = 'x'
 [tool.cladue]
 path = 3
-[log]
-level = "trace"
+[prune]
+auto = "yes"
 `, "/h")
 	var all Mistakes
 	if !errors.As(err, &all) {
@@ -162,7 +155,7 @@ level = "trace"
 	for _, e := range all {
 		lines = append(lines, fmt.Sprintf("%d %s", e.Line, e.Key))
 	}
-	want := []string{"1 ttl", "4 rule.promt", "5 rule.ttl", "6 rule", "7 rule.tool", "9 rule.name", "10 rule.evn", "12 tool.cladue", "15 log.level"}
+	want := []string{"1 ttl", "4 rule.promt", "5 rule.ttl", "6 rule", "7 rule.tool", "9 rule.name", "10 rule.evn", "12 tool.cladue", "15 prune.auto"}
 	if !slices.Equal(lines, want) {
 		t.Errorf("%q, want %q", lines, want)
 	}
@@ -319,7 +312,6 @@ func outOfRange(c Config) string {
 		"ttl":           c.TTL > 0,
 		"max_age":       c.MaxAge > 0,
 		"gate_timeout":  c.GateTimeout > 0,
-		"error_limit":   c.ErrorLimit >= 0,
 		"context_limit": c.ContextLimit >= 0 && c.ContextLimit <= 1,
 		"store":         checkStoreURL(c.Store.URL) == nil || c.Store.URL == "",
 		"store.timeout": c.Store.Timeout > 0 && c.Store.UploadTimeout > 0,

@@ -19,9 +19,6 @@ func Parse(file, text, home string) (Config, error) {
 	c, ruled := Default(), false
 	var outside []toml.Key
 	for _, key := range d.md.Keys() {
-		if name := strings.TrimPrefix(key.String(), ruleKey+"."); slices.Contains(retired, name) && !slices.Contains(c.Retired, name) {
-			c.Retired = append(c.Retired, name)
-		}
 		if key[0] == ruleKey {
 			ruled = true
 		} else {
@@ -85,9 +82,6 @@ type document struct {
 // apply stores the value of one key.
 func apply(d document, key toml.Key, known []setting) *Error {
 	name := key.String()
-	if slices.Contains(retired, name) {
-		return nil
-	}
 	var keys []string
 	for _, s := range known {
 		if s.key == name {

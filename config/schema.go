@@ -62,14 +62,11 @@ func Schema() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// schemaOf returns the schema of a table that may have these keys, and the retired ones.
+// schemaOf returns the schema of a table that may have these keys.
 func schemaOf(list []setting) object {
 	root := table()
 	for _, s := range list {
 		put(root, s.key, s.form.schema())
-	}
-	for _, key := range retired {
-		put(root, key, object{"description": "does nothing any more"})
 	}
 	return root
 }

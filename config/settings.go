@@ -26,24 +26,17 @@ type value struct {
 	show func() string         // what the field has, as TOML; "" if nothing is set
 }
 
-// retired are keys that the last release had. For one release they do nothing, and are no mistake.
-var retired = []string{"busy_wait", "log.max_bytes", "prune.keep_last", "store.max_session"}
-
 // settings returns all keys outside of rules. Any other key is unknown.
 func settings(c *Config, home string) []setting {
 	list := append([]setting{{"enabled", "false: every call becomes the real binary", boolean(&c.Enabled)}}, policySettings(&c.Policy)...)
 	list = append(list, []setting{
 		{"presets", "whether the built-in rules are used", boolean(&c.Presets)},
 		{"presets_off", "built-in rules that are not used", texts(&c.PresetsOff, presetName)},
-		{"error_limit", "a session from which so many runs failed is not resumed; 0: no limit", integer(&c.ErrorLimit, 1000)},
 		{"context_limit", "a session that has used more of its context than this share is not resumed", share(&c.ContextLimit)},
 		{"gate_timeout", "how long a resumed run's output is held back until the tool has accepted the resume", duration(&c.GateTimeout, time.Hour)},
 		{"prune.auto", "whether the shims start shimctl prune once a day", boolean(&c.Prune.Auto)},
 		{"prune.keep_within", "shimctl prune keeps sessions that were used within this time", duration(&c.Prune.KeepWithin, year)},
-		{"prune.keep_history", "how long the ledger keeps chains and calls; forever if unset", duration(&c.Prune.KeepHistory, 10*year)},
 		{"prune.superseded", "how long sessions stay that were continued in a copy; off: as long as others", durationOrOff(&c.Prune.Superseded, year)},
-		{"log.level", "how much is logged: info, debug or off", oneOf(&c.Log.Level, LogInfo, LogDebug, LogOff)},
-		{"doctor.ignore", "checks of shimctl doctor that are silenced", texts(&c.Doctor.Ignore, anyText)},
 		{"store.url", "where sessions are shared with other machines; nowhere if unset", storeURL(&c.Store)},
 		{"store.key_file", "a file with the key that seals what is shared", path(&c.Store.KeyFile, home)},
 		{"store.project", "the project's name, instead of the URL of the repository's origin", text(&c.Store.Project)},
@@ -70,9 +63,7 @@ func policySettings(p *Policy) []setting {
 		{"dearer", "what happens to calls whose resumes cost more than fresh runs: fresh or resume", either(&p.ResumeDearer, "fresh", "resume")},
 		{"cache_ttl", "auto: the provider keeps a prompt for an hour if the pauses between calls make that cheaper; or off",
 			either(&p.KeepHour, "off", "auto")},
-		{"steady_prompt", "true: claude before 2.1.277 keeps what changes, as git's status, out of the system prompt", boolean(&p.Steady)},
 		{"rollout", "the share of chains that are resumed; the others stay fresh, to compare with", share(&p.Rollout)},
-		{"delta_rollout", "the share of chains whose resumed sessions get deltas; the others get whole prompts, to compare with", share(&p.Deltas)},
 	}
 }
 
@@ -173,21 +164,6 @@ func alternatives[T ~string](allowed []T) string {
 		quoted = append(quoted, fmt.Sprintf("%q", string(a)))
 	}
 	return strings.Join(quoted, " or ")
-}
-
-// integer takes a whole number from 0 to most.
-func integer[N int | int64](field *N, most N) value {
-	return value{form{kind: "integer", most: float64(most)}, func(value any) error {
-		n, ok := value.(int64)
-		if !ok {
-			return &mistake{"must be a whole number, not " + kind(value), ""}
-		}
-		if n < 0 || n > int64(most) {
-			return &mistake{fmt.Sprintf("must be from 0 to %d, not %d", most, n), ""}
-		}
-		*field = N(n)
-		return nil
-	}, func() string { return strconv.FormatInt(int64(*field), 10) }}
 }
 
 func share(field *float64) value { return decimal(field, 1, "0.8 is eighty per cent") }

@@ -11,7 +11,7 @@ import (
 // A Store is where sessions are shared with other machines. Nothing of it may come from the working
 // directory: a repository could name another's store.
 type Store struct {
-	URL           string // s3://, postgres:// or postgresql://, "" for none. It may contain a password
+	URL           string // s3://bucket/prefix, "" for none
 	Key           string // text of the key, from REPRISE_STORE_KEY only; it takes precedence over KeyFile
 	KeyFile       string // absolute path of a file with the key
 	Project       string // name of the project; "": the URL of the repository's origin
@@ -64,7 +64,7 @@ func ResolveStore(getenv func(string) string, c Config) (Store, error) {
 }
 
 // shownParameters are the parameters of a store's URL that contain no secret.
-var shownParameters = []string{"addressing", "endpoint", "region", "sslmode"}
+var shownParameters = []string{"addressing", "endpoint", "region"}
 
 // Shown returns the store's URL without anything secret, "" if there is none.
 func (s Store) Shown() string {
@@ -76,7 +76,7 @@ func (s Store) Shown() string {
 		scheme, _, _ := strings.Cut(s.URL, ":")
 		return scheme + "://..."
 	}
-	shown := url.URL{Scheme: at.Scheme, User: userOnly(at.User), Host: at.Host, Path: at.Path}
+	shown := url.URL{Scheme: at.Scheme, Host: at.Host, Path: at.Path}
 	parameters := at.Query()
 	for name, values := range parameters {
 		if !slices.Contains(shownParameters, name) {
@@ -96,14 +96,6 @@ func (s Store) Shown() string {
 	return text
 }
 
-// userOnly returns a URL's user without the password.
-func userOnly(user *url.Userinfo) *url.Userinfo {
-	if user == nil || user.Username() == "" {
-		return nil
-	}
-	return url.User(user.Username())
-}
-
 // checkStoreURL returns a mistake if a text is not the URL of a store. The mistake does not contain
 // the text, since that may contain a password.
 func checkStoreURL(text string) error {
@@ -111,21 +103,17 @@ func checkStoreURL(text string) error {
 	switch {
 	case err != nil:
 		return &mistake{"is not a URL", storeHint}
-	case at.Scheme == "s3" && at.User != nil:
-		return &mistake{"must not contain credentials", "s3:// takes them from the environment as AWS's tools do"}
-	case at.Scheme == "s3" && at.Host == "":
+	case at.Scheme != "s3":
+		return &mistake{"must start with s3://", storeHint}
+	case at.User != nil:
+		return &mistake{"must not contain credentials", "they are taken from the environment as AWS's tools do"}
+	case at.Host == "":
 		return &mistake{"names no bucket", storeHint}
-	case at.Scheme == "s3":
-		return checkBucketParameters(at.Query())
-	case at.Scheme != "postgres" && at.Scheme != "postgresql":
-		return &mistake{"must start with s3://, postgres:// or postgresql://", storeHint}
-	case at.Host == "" && at.Query().Get("host") == "":
-		return &mistake{"names no host", storeHint}
 	}
-	return nil
+	return checkBucketParameters(at.Query())
 }
 
-const storeHint = `as in "s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1" or "postgres://user@host/database"`
+const storeHint = `as in "s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1"`
 
 func checkBucketParameters(parameters url.Values) error {
 	for name := range parameters {

@@ -37,16 +37,15 @@ finish = "detach"
 func TestStoreMistakes(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`url = 3`, "store.url: must be a URL in quotes, not a number"},
-		{`url = "off"`, "store.url: must start with s3://, postgres:// or postgresql://"},
-		{`url = "https://u:secret@host/b"`, "store.url: must start with s3://, postgres:// or postgresql://"},
+		{`url = "off"`, "store.url: must start with s3://"},
+		{`url = "https://u:secret@host/b"`, "store.url: must start with s3://"},
 		{`url = "s3:bucket"`, "store.url: names no bucket"},
 		{`url = "s3://key:secret@bucket"`, "store.url: must not contain credentials"},
 		{`url = "s3://bucket?endpoint=minio:9000"`, "store.url: its endpoint must start with https:// or http:// and name a host"},
 		{`url = "s3://bucket?endpoint=https://u:secret@minio"`, "store.url: its endpoint must start with https:// or http:// and name a host"},
 		{`url = "s3://bucket?endpont=https://minio"`, `store.url: has no parameter "endpont"`},
 		{`url = "s3://bucket?addressing=host"`, `store.url: has no addressing "host"`},
-		{`url = "postgres:///database"`, "store.url: names no host"},
-		{`url = "postgres://u:secret%zz@host/database"`, "store.url: is not a URL"},
+		{`url = "s3://u:secret%zz@bucket"`, "store.url: is not a URL"},
 		{`key_file = "key"`, `store.key_file: "key" is not an absolute path`},
 		{`project = ""`, `store.project: must be one line of text, not ""`},
 		{`timeout = "0s"`, "store.timeout: must be more than 0s and at most 1h"},
@@ -59,7 +58,7 @@ func TestStoreMistakes(t *testing.T) {
 			t.Errorf("%s: %v, want %s", tt.text, err, tt.want)
 		}
 	}
-	for _, text := range []string{"s3://bucket", "postgres://u:secret@host/db?sslmode=verify-full", "postgresql:///db?host=/run/postgresql"} {
+	for _, text := range []string{"s3://bucket", "s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1"} {
 		if err := checkStoreURL(text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -83,11 +82,11 @@ func TestResolveStore(t *testing.T) {
 		{"nothing", env(), file.Store, ""},
 		{"empty", env("REPRISE_STORE=", "REPRISE_STORE_KEY=", "REPRISE_PROJECT="), file.Store, ""},
 		{"off", env("REPRISE_STORE=off"), change(func(s *Store) { s.URL = "" }), ""},
-		{"another", env("REPRISE_STORE=postgres://u:p@h/d"), change(func(s *Store) { s.URL = "postgres://u:p@h/d" }), ""},
+		{"another", env("REPRISE_STORE=s3://another"), change(func(s *Store) { s.URL = "s3://another" }), ""},
 		{"key", env("REPRISE_STORE_KEY= k \n"), change(func(s *Store) { s.Key = "k" }), ""},
 		{"key file", env("REPRISE_STORE_KEY_FILE=/x//y"), change(func(s *Store) { s.KeyFile = "/x/y" }), ""},
 		{"project", env("REPRISE_PROJECT=org/repo"), change(func(s *Store) { s.Project = "org/repo" }), ""},
-		{"no URL", env("REPRISE_STORE=bucket:secret"), Store{}, "read REPRISE_STORE: must start with s3://, postgres:// or postgresql://"},
+		{"no URL", env("REPRISE_STORE=bucket:secret"), Store{}, "read REPRISE_STORE: must start with s3://"},
 		{"key file in the working directory", env("REPRISE_STORE_KEY_FILE=key"), Store{}, `read REPRISE_STORE_KEY_FILE: "key" is not an absolute path`},
 		{"project of two lines", env("REPRISE_PROJECT=a\nb"), Store{}, `read REPRISE_PROJECT: "a\nb" is not one line of text`},
 	} {
@@ -139,18 +138,16 @@ func TestStoreIsShownWithoutSecrets(t *testing.T) {
 		"s3://bucket/prefix?region=eu-1&endpoint=https://minio:9000": "s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1",
 		"s3://bucket?endpoint=https://u:secret@minio:9000":           "s3://bucket?endpoint=...",
 		"s3://bucket?session_token=secret":                           "s3://bucket",
-		"postgres://user:secret@host:5432/db?sslmode=require":        "postgres://user@host:5432/db?sslmode=require",
-		"postgresql://:secret@host/db":                               "postgresql://host/db",
-		"postgres://host/db?user=u&password=secret&sslpassword=x":    "postgres://host/db",
-		"postgres://u:secret%zz@host/db":                             "postgres://...",
-		"postgres://host/db#secret":                                  "postgres://host/db",
+		"s3://user:secret@bucket/prefix":                             "s3://bucket/prefix",
+		"s3://u:secret%zz@bucket":                                    "s3://...",
+		"s3://bucket#secret":                                         "s3://bucket",
 	} {
 		if got := (Store{URL: url}).Shown(); got != want {
 			t.Errorf("%s: %s, want %s", url, got, want)
 		}
 	}
 	c := Default()
-	c.Store.URL, c.Store.Key = "postgres://user:secret@host/db", "secret"
+	c.Store.URL, c.Store.Key = "s3://user:secret@bucket", "secret"
 	for _, v := range c.Values() {
 		if strings.Contains(v.Value, "secret") {
 			t.Errorf("%s = %s", v.Key, v.Value)

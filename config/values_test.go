@@ -13,14 +13,11 @@ func TestValues(t *testing.T) {
 	c, err := Parse("config.toml", `ttl = "90m"
 max_age = "24h30m"
 rollout = 0.25
-delta_rollout = 0.5
 presets_off = "ralph"
 gate_timeout = "1500ms"
 [tool.codex]
 path = "/opt/a \"b\"/codex"
 unset_env = ["A", "B"]
-[log]
-level = "debug"
 `, "")
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func (b *Book) logged(t *ledger.Ticket, h *hold, o *ledger.Outcome) ledger.Logge
 		Rule: c.Rule, Task: c.Task, Role: c.Role, Model: o.Seen.Model,
 		Mode: d.Mode, Reason: d.Reason, Detail: d.Detail, Changed: strings.Join(d.Changed, "\t"), Proof: d.Proof.Unnumbered(), FellBack: h.fellBack,
 		From: h.from.Host, Resumed: h.from.nativeID(), Session: o.Seen.ID,
-		Arm: t.Arm(), DeltaArm: t.DeltaArm(), Outcome: outcome, Exit: o.Exit, Signal: o.Signal, Format: c.Format,
+		Arm: t.Arm(), Outcome: outcome, Exit: o.Exit, Signal: o.Signal, Format: c.Format,
 		Prompt: len(c.Prompt.Text), Sent: o.Sent, WhyWhole: o.WhyWhole, Usage: o.Seen.Usage,
 	}
 }

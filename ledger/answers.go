@@ -42,8 +42,8 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 		}
 	})
 	var sessions []string
-	err = Each(l.db, "SELECT invocation, session, ended, lines, files FROM answers WHERE project = ? AND ended >= ? ORDER BY ended DESC LIMIT "+
-		strconv.Itoa(maxAnswers), func(rows *sql.Rows) error {
+	err = Each(l.db, "SELECT invocation, session, ended, lines, files FROM answers WHERE project = ? AND ended >= ? "+
+		"AND max(length(lines), length(files)) <= ? ORDER BY ended DESC LIMIT "+strconv.Itoa(maxAnswers), func(rows *sql.Rows) error {
 		var a givenAnswer
 		var lines, files sql.RawBytes
 		if err := rows.Scan(&a.invocation, &a.session, &a.ended, &lines, &files); err != nil {
@@ -56,7 +56,7 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 			all, sessions = append(all, a), append(sessions, strconv.FormatInt(a.session, 10))
 		}
 		return nil
-	}, c.Project, c.Now-answersKept)
+	}, c.Project, c.Now-answersKept, maxBlob)
 	if err != nil || len(all) == 0 {
 		return all, err
 	}

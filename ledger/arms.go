@@ -45,18 +45,6 @@ func (t *Ticket) Arm() string {
 	return Treated
 }
 
-// DeltaArm returns its side of the other comparison, "" if all chains are treated alike.
-func (t *Ticket) DeltaArm() string {
-	l := t.call.Limits
-	switch {
-	case t.Chain == 0 || l.WholePrompt || l.WholeOut <= 0 || l.WholeOut >= 1:
-		return ""
-	case l.SendsWhole(t.share()):
-		return WholePrompt
-	}
-	return DeltaPrompt
-}
-
 // share returns the fixed number from 0 to 1 of the call's chain.
 func (t *Ticket) share() float64 {
 	if t.Loan != nil {

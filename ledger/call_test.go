@@ -182,7 +182,7 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 		"state": decide.Running, "created": 1000, "last_used": 1000, "attempt": 4, "native_id": nil, "turns": 0, "first_model": ""})
 	sent := c.Prompt.Footprint().Bytes
 	finish(t, l, ticket, &Outcome{Now: 2000, File: "/f", Stamp: "10", Place: decide.Place{Repository: "r", Branch: "b", Head: "h"}, Seen: rewrite.StreamState{
-		ID: someID, Version: "1.2", Model: "first", Final: true, Compacted: true, Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
+		ID: someID, Version: "1.2", Model: "first", Final: true, Content: true, Compacted: true, Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
 		Totals: "t1", ContextUse: rewrite.Context{Used: 10, Limit: 100}, Files: []string{"/project/one.go"},
 	}})
 	one := row(t, l, "sessions", ticket.Session)
@@ -201,7 +201,7 @@ func TestRunsOfASessionAddUp(t *testing.T) {
 	wantRow(t, "while it is resumed", row(t, l, "sessions", ticket.Session), map[string]any{"state": decide.Running, "last_used": 3000, "attempt": 4, "native_id": someID})
 	execute(t, l, "UPDATE sessions SET transcript = 1")
 	finish(t, l, again, &Outcome{Now: 4000, Exit: 3, File: "/g", Stamp: "20", Place: decide.Place{Repository: "r", Branch: "c", Head: "i"}, Seen: rewrite.StreamState{
-		ID: otherID, Model: "second", Final: true, Answer: "The second answer.", Totals: "t2", Files: []string{"/project/two.go"},
+		ID: otherID, Model: "second", Final: true, Content: true, Answer: "The second answer.", Totals: "t2", Files: []string{"/project/two.go"},
 		ContextUse: rewrite.Context{Used: 20, Limit: 200},
 	}})
 	two := row(t, l, "sessions", ticket.Session)
@@ -274,7 +274,7 @@ func TestAnInvocationIsRecorded(t *testing.T) {
 	if d.Reason != reason.PreviousKilled {
 		t.Fatal(d.Reason)
 	}
-	finish(t, l, second, &Outcome{Now: 3100, Seen: rewrite.StreamState{ID: otherID, Final: true}})
+	finish(t, l, second, &Outcome{Now: 3100, Seen: rewrite.StreamState{ID: otherID, Final: true, Content: true}})
 	wantRow(t, "nothing known", row(t, l, "invocations", second.Invocation), map[string]any{
 		"input": nil, "cache_read": nil, "cache_write": nil, "output": nil, "cost": nil, "outcome": "ok", "signal": nil, "id_source": nil, "model": nil})
 	d, third := beginCall(t, l, testCall(l, prompt+"\n\nMore.\n\nAnd more.", 4000))
@@ -330,7 +330,7 @@ func TestACopyHasTheRowOfItsSource(t *testing.T) {
 	c.Attempt, c.Fingerprints = 2, decide.Fingerprints{Model: "m", Runtime: "r", Settings: "s", Auth: "a"}
 	_, first := beginCall(t, l, c)
 	finish(t, l, first, &Outcome{Now: 2000, File: "/f", Stamp: "10", Place: decide.Place{Head: "then"}, Seen: rewrite.StreamState{
-		ID: someID, Version: "1.2", Model: "first", Final: true, Compacted: true, Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
+		ID: someID, Version: "1.2", Model: "first", Final: true, Content: true, Compacted: true, Answer: "The first answer.", Texts: []string{"I begin.", "The first answer."},
 		Totals: "t1", ContextUse: rewrite.Context{Used: 10, Limit: 100}, Files: []string{"/project/one.go"},
 	}})
 	want := row(t, l, "sessions", first.Session)

@@ -289,7 +289,7 @@ func (l *Ledger) updated(c *Call) (found bool, err error) {
 	if c.Task == "" {
 		since = c.Now - min(c.Limits.TTL, c.Limits.MaxAge)
 	}
-	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c JOIN sessions s ON s.id = c.session_id "+ofRoles+" AND NOT "+ofFormat+")",
+	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c JOIN sessions s ON s.id = c.session_id "+ofRoles+" AND NOT ("+ofFormat+"))",
 		append(c.job()[:6], since)...).Scan(&found)
 	return found, err
 }
@@ -311,8 +311,13 @@ func addInner(f *decide.Facts, sessions []decide.ChainFacts) {
 	}
 }
 
+// maxBlob bounds the length of a column of digests that is read. No call makes one as long: a longer one is damaged, and would
+// take a call many seconds.
+const maxBlob = 2 << 20
+
 // The sessions that can be compared with.
-var ofFormat = fmt.Sprintf("s.format = %d", Format)
+var ofFormat = fmt.Sprintf("s.format = %d AND max(length(s.base), length(s.base_lines), length(s.shape), length(s.root), "+
+	"length(s.answers), length(s.said), length(s.things)) <= %d", Format, maxBlob)
 
 // SinceBegun selects the sessions s of a chain c since it last began anew, without the copies that ended badly: its ends,
 // and those that were continued in copies, of which there may be many.

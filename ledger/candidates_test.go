@@ -226,3 +226,24 @@ func TestAnEditedTranscriptIsReadInFull(t *testing.T) {
 		t.Errorf("%s, shows %d bytes of the answer, %q", c.Continuity.Relation, c.Continuity.Evidence.Answer, c.NativeID)
 	}
 }
+
+// A column of digests that no call has made so long is not read.
+func TestLongColumnsAreNotRead(t *testing.T) {
+	for _, column := range []string{"base", "base_lines", "shape", "root", "answers", "said", "things"} {
+		l, _ := newLedger(t)
+		_, first := begin(t, l, fmt.Sprintf(base, 1), 1000)
+		finish(t, l, first, goodOutcome(someID, "done", 2000))
+		for _, step := range []struct {
+			length int
+			found  int
+		}{{maxBlob, 1}, {maxBlob + 1, 0}} {
+			if _, err := l.db.Exec("UPDATE sessions SET "+column+" = zeroblob(?)", step.length); err != nil {
+				t.Fatal(err)
+			}
+			chains, _, err := l.chains(testCall(l, fmt.Sprintf(base, 1), 3000), true, ends, "")
+			if err != nil || len(chains) != step.found {
+				t.Errorf("%s of %d bytes: %d sessions, want %d, %v", column, step.length, len(chains), step.found, err)
+			}
+		}
+	}
+}

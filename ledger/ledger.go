@@ -154,6 +154,8 @@ func (l *Ledger) prepare(locked bool) error {
 	switch {
 	case app != applicationID && (app != 0 || version != 0):
 		return ErrForeign
+	case version < 0:
+		return ErrDamaged
 	case version > len(migrations):
 		return ErrNewer
 	case version < len(migrations) && !locked:

@@ -241,6 +241,12 @@ func TestForeignFiles(t *testing.T) {
 	if _, err := Open(newer); !errors.Is(err, ErrNewer) {
 		t.Errorf("a newer file: %v", err)
 	}
+	if _, err := l.db.Exec("PRAGMA user_version = -1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(newer); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a negative version: %v", err)
+	}
 	garbage := filepath.Join(dir, "garbage.db")
 	if err := os.WriteFile(garbage, []byte(strings.Repeat("garbage", 1000)), 0o600); err != nil {
 		t.Fatal(err)

@@ -42,10 +42,13 @@ type Outcome struct {
 }
 
 // Good reports whether a session may be continued after such a run: the exit code was 0, the final
-// event was seen and was no error, and the last message was the model's.
-func (o *Outcome) Good() bool {
+// event was seen and was no error, and the model has answered, with the last message.
+func (o *Outcome) Good() bool { return o.ended() && o.Seen.Content && !o.Seen.Synthetic }
+
+// ended reports whether the run ended as the tool ends a run that went well.
+func (o *Outcome) ended() bool {
 	s := &o.Seen
-	return o.Exit == 0 && o.Signal == 0 && s.Final && !s.Failed && !s.Synthetic && !s.WrongID && s.ID != ""
+	return o.Exit == 0 && o.Signal == 0 && s.Final && !s.Failed && !s.WrongID && s.ID != ""
 }
 
 // Stopped reports whether the run failed only because of its caller's turn limit. Its session may
@@ -214,7 +217,7 @@ func (e *Ending) addSaid(t *Ticket, turns []*rewrite.StreamState) {
 // withoutTexts returns the outcome without what the model said.
 func (o *Outcome) withoutTexts() Outcome {
 	out, s := *o, &o.Seen
-	out.Seen = rewrite.StreamState{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model,
+	out.Seen = rewrite.StreamState{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model, Content: s.Content,
 		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal, Outside: s.Outside,
 		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse, First: s.First}
 	return out
@@ -346,6 +349,9 @@ func (e *Ending) recordSession(tx *sql.Tx) error {
 	}
 	if state == decide.Failed {
 		why = s.Outside
+		if o.ended() && !s.Content {
+			why = reason.NoAnswer
+		}
 	}
 	if o.Stopped() {
 		why = reason.TurnLimit

@@ -68,10 +68,10 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *decide.Decision) error {
 	}
 	sent, whole := c.sends(*d)
 	return insert(tx, &t.Invocation, `INSERT INTO invocations
-		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, why_whole, arm, delta_arm, changed, idle, held, caller, proof, unshared, cache_hour, login)
-		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, why_whole, arm, changed, idle, held, caller, proof, unshared, cache_hour, login)
+		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.Chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
-		len(c.Prompt.Text), sent, whole, t.Arm(), t.DeltaArm(), strings.Join(d.Changed, "\t"),
+		len(c.Prompt.Text), sent, whole, t.Arm(), strings.Join(d.Changed, "\t"),
 		idle, held, c.Caller.String(), EncodeJSON(d.Proof), c.Unshared, t.Hour, c.Login)
 }
 
@@ -221,7 +221,7 @@ func (l *Ledger) FallBack(t *Ticket, why reason.Code) error {
 // store cannot bring it.
 var unfit = map[reason.Code]bool{
 	reason.SessionMoved: true, reason.SessionGone: true,
-	reason.RefusedUnknown: true, reason.RefusedOtherID: true, reason.RefusedContext: true, reason.RefusedBroken: true, reason.RefusedSilent: true,
+	reason.RefusedUnknown: true, reason.RefusedOtherID: true, reason.RefusedContext: true, reason.RefusedBroken: true, reason.RefusedSilent: true, reason.NoAnswer: true,
 }
 
 func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {

@@ -145,9 +145,7 @@ type Call struct {
 	// HourCache is the variable, NAME=VALUE, with which the tool has the provider keep a prompt for an hour. It is "" if this
 	// version has none, or if the caller has chosen for itself.
 	HourCache string
-	// Hour and Steady are what the user wants of a plan: HourCache, and a system prompt that stays the same where the tool
-	// would change it.
-	Hour, Steady bool
+	Hour      bool // the user wants HourCache
 
 	SettingsFiles []string // files whose content ResolveWithEnv needs
 	Watched       []Watch  // files that shape a session but that ResolveWithEnv does not need

@@ -16,7 +16,7 @@ import (
 func TestStoreIsNotTriedAfterAFailure(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	c := &call{env: Env{Environ: []string{"XDG_STATE_HOME=" + state}}, log: &log{}}
-	store := config.Store{URL: "postgres://u:secret@host/db", Key: "the-key"}
+	store := config.Store{URL: "s3://u:secret@host/db", Key: "the-key"}
 	now := time.Date(2026, 11, 22, 16, 0, 0, 0, time.UTC)
 	if c.storeDown(store, now) {
 		t.Error("without a note it is down")
@@ -24,7 +24,7 @@ func TestStoreIsNotTriedAfterAFailure(t *testing.T) {
 	if _, err := LastStoreFailure(c.env.Own); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a note: %v", err)
 	}
-	c.noteStoreDown(store, now, errors.New("dial postgres://u:secret@host/db with the-key: refused"))
+	c.noteStoreDown(store, now, errors.New("dial s3://u:secret@host/db with the-key: refused"))
 	for after, want := range map[time.Duration]bool{
 		0: true, time.Second: true, storePause - 1: true, storePause: false, time.Hour: false,
 		-time.Millisecond: false, -time.Hour: false, // the clock was set back
@@ -37,7 +37,7 @@ func TestStoreIsNotTriedAfterAFailure(t *testing.T) {
 		t.Error("another store is down")
 	}
 	f, err := LastStoreFailure(c.env.Own)
-	if err != nil || f.Store != "postgres://u@host/db" || !f.When.Equal(now) || f.Why != "dial ... with ...: refused" {
+	if err != nil || f.Store != "s3://host/db" || !f.When.Equal(now) || f.Why != "dial ... with ...: refused" {
 		t.Errorf("%+v, %v", f, err)
 	}
 	c.noteStoreDown(store, now.Add(time.Minute), errors.New(strings.Repeat("é", maxFailureFile)))

@@ -88,18 +88,18 @@ func (c *call) configure() reason.Code {
 		return c.fault("find configuration", err)
 	}
 	if c.config, err = config.Load(path); err != nil {
-		c.openLog(config.Default().Log)
+		c.openLog()
 		c.fault("read configuration", err)
 		return reason.ConfigMistake
 	}
-	c.openLog(c.config.Log)
+	c.openLog()
 	if !c.config.Enabled || !c.config.Tools[c.name].Enabled {
 		return reason.Disabled
 	}
 	return ""
 }
 
-func (c *call) openLog(settings config.Log) {
+func (c *call) openLog() {
 	if c.preview {
 		return
 	}
@@ -107,10 +107,7 @@ func (c *call) openLog(settings config.Log) {
 	if err != nil {
 		return // there is no home directory
 	}
-	if c.env.Get("REPRISE_LOG") == "debug" {
-		settings.Level = config.LogDebug
-	}
-	c.log = newLog(path, settings, c.name, c.env.Now)
+	c.log = &log{path: path, debug: c.env.Get("REPRISE_LOG") == "debug", tool: c.name, now: c.env.Now}
 }
 
 func (c *call) openLedger() reason.Code {

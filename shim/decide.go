@@ -188,6 +188,14 @@ func (c *call) readPrompt() reason.Code {
 	if c.parsed.Stdin == rewrite.StdinPrompt && prompt.IsSlashCommand(text) {
 		return reason.SlashCommand
 	}
+	return c.takePrompt(text)
+}
+
+// takePrompt cuts the prompt into blocks, and applies the rules to it.
+func (c *call) takePrompt(text string) reason.Code {
+	if prompt.HasTooManyBlocks(text) {
+		return reason.StdinTooBig
+	}
 	c.record.Prompt = prompt.New(text, c.book().Key())
 	return c.matchRules()
 }
@@ -207,8 +215,7 @@ func (c *call) readOpening() (reason reason.Code) {
 	if c.parsed, text, reason = c.parsed.Opened(c.talk.Opening()); reason != "" {
 		return reason
 	}
-	c.record.Prompt = prompt.New(text, c.book().Key())
-	return c.matchRules()
+	return c.takePrompt(text)
 }
 
 // matchRules applies the first rule that matches the call, and computes the guards.
@@ -266,6 +273,9 @@ func (c *call) guards() {
 	}
 }
 
+// errorLimit is the number of failed runs after which a session is not resumed.
+const errorLimit = 3
+
 // apply copies what a rule says into the ledger's call.
 func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Rule, r.Scope, r.Task, r.Role, r.Attempt = m.Name, m.Scope, m.Task, m.Role, m.Attempt
@@ -276,14 +286,13 @@ func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Prompt.Again = SentAgain(r.Tool, m.Keep())
 	r.Limits = decide.Limits{
 		TTL: decide.Millis(m.TTL.Milliseconds()), MaxAge: decide.Millis(m.MaxAge.Milliseconds()),
-		ErrorLimit: c.ErrorLimit, ContextShare: c.ContextLimit,
+		ErrorLimit: errorLimit, ContextShare: c.ContextLimit,
 		MinBase: LeastIdentical, MinEvident: minEvident, UnknownWindow: UnknownWindow,
 		Unnamed:      decide.Unnamed(m.Unnamed),
 		ResumeSame:   m.ResumeSame,
 		Unrelated:    m.Unrelated,
 		WholePrompt:  m.WholePrompt,
 		HoldOut:      1 - m.Rollout,
-		WholeOut:     1 - m.Deltas,
 		ResumeDearer: m.ResumeDearer,
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"reprise/config"
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -153,13 +152,6 @@ func (l *log) done(d decide.Decision, rule string, o *ledger.Outcome) {
 
 // maxLog is how large the log may grow.
 const maxLog = 1 << 20
-
-func newLog(path string, settings config.Log, tool string, now func() time.Time) *log {
-	if settings.Level == config.LogOff {
-		return &log{}
-	}
-	return &log{path: path, debug: settings.Level == config.LogDebug, tool: tool, now: now}
-}
 
 // ForgetInLog overwrites the lines that mention a chain, in the log at path and in the older one
 // beside it, and returns their number. Lines keep length and offset, so that shims can go on

@@ -10,13 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"reprise/config"
 	"reprise/ledger"
 )
 
 func TestLogFromSeveralGoroutines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "shim.log")
-	l := newLog(path, config.Default().Log, "tool", time.Now)
+	l := &log{path: path, tool: "tool", now: time.Now}
 	var writers sync.WaitGroup
 	for range 20 {
 		writers.Go(func() { l.fault("do", os.ErrInvalid) })

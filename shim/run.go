@@ -94,7 +94,6 @@ func (c *call) plan() rewrite.Plan { return c.planFor(newTarget(c.record.Prompt,
 func (c *call) freshPlan() rewrite.Plan { return c.planFor(rewrite.ToFresh(c.record.Prompt.Text)) }
 
 func (c *call) planFor(t rewrite.Target) rewrite.Plan {
-	c.parsed.Steady = c.rule.Steady
 	c.parsed.Hour = c.ticket != nil && c.ticket.Hour
 	plan := c.tool.Plan(c.parsed, t.Beginning(c.env.NewID()))
 	plan.WhyWhole = t.Why()

@@ -49,7 +49,7 @@ func (c *call) share(cwd string) {
 		c.shared.err = fmt.Errorf("%w: it could not be reached a moment ago", store.ErrUnreachable)
 		return
 	}
-	c.shared.client, err = OpenStore(settings, c.config.MaxAge, c.env.Environ)
+	c.shared.client, err = OpenStore(settings, c.env.Environ)
 	if err != nil {
 		c.leaveStore(err)
 	}

@@ -2,7 +2,6 @@ package shim
 
 import (
 	"path/filepath"
-	"time"
 
 	"reprise/config"
 	"reprise/fleet/wire"
@@ -12,10 +11,10 @@ import (
 func StoreHelper() string { return filepath.Join(filepath.Dir(executablePath()), wire.HelperName) }
 
 // OpenStore starts the helper of a store, without waiting for either.
-func OpenStore(s config.Store, maxAge time.Duration, environ []string) (*wire.Client, error) {
+func OpenStore(s config.Store, environ []string) (*wire.Client, error) {
 	return wire.Start(StoreHelper(), unsetEnv(environ, nil), wire.Config{
 		URL: s.URL, Keys: s.Key, KeyFile: s.KeyFile,
-		Timeout: s.Timeout, UploadTimeout: s.UploadTimeout, MaxAge: maxAge,
+		Timeout: s.Timeout, UploadTimeout: s.UploadTimeout,
 	})
 }
 

@@ -5,12 +5,12 @@ package main
 import (
 	"os"
 
-	"reprise/fleet/engine"
 	"reprise/fleet/helper"
+	"reprise/fleet/s3"
 	"reprise/fleet/selftest"
 )
 
 func main() {
-	engines := helper.Engines{Open: engine.Open, SelfTest: selftest.Run}
+	engines := helper.Engines{Open: s3.Open, SelfTest: selftest.Run}
 	os.Exit(helper.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, engines))
 }

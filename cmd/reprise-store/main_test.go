@@ -17,7 +17,7 @@ import (
 
 // TestServers uses the program as it is installed, on each kind of server: two machines share a session.
 func TestServers(t *testing.T) {
-	for _, kind := range []servers.Kind{servers.Versitygw, servers.Minio, servers.Postgres} {
+	for _, kind := range []servers.Kind{servers.Versitygw, servers.Minio} {
 		t.Run(kind.Name, func(t *testing.T) {
 			server := kind.Test(t, true)
 			program := build(t)

@@ -23,7 +23,7 @@ import (
 // on another machine before.
 func TestRolesAtOnce(t *testing.T) {
 	const roles, machines = 10, 3
-	for _, kind := range []servers.Kind{servers.Versitygw, servers.Postgres} {
+	for _, kind := range []servers.Kind{servers.Versitygw} {
 		t.Run(kind.Name, func(t *testing.T) {
 			server := kind.Test(t, false)
 			location, err := server.Fresh(t.Context())

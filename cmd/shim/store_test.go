@@ -17,7 +17,7 @@ import (
 
 	"reprise/config"
 	"reprise/fleet"
-	"reprise/fleet/engine"
+	"reprise/fleet/s3"
 	"reprise/fleet/helper"
 	"reprise/fleet/selftest"
 	"reprise/fleet/store"
@@ -48,7 +48,7 @@ func storeHelper() {
 
 // TestStoreOnServers runs the script of the store on servers.
 func TestStoreOnServers(t *testing.T) {
-	for _, kind := range []servers.Kind{servers.Versitygw, servers.Minio, servers.Postgres} {
+	for _, kind := range []servers.Kind{servers.Versitygw, servers.Minio} {
 		t.Run(kind.Name, func(t *testing.T) {
 			server := kind.Test(t, false)
 			at, err := server.Fresh(t.Context())
@@ -78,7 +78,7 @@ type fileStore struct{ dir, fails string }
 func openFiles(ctx context.Context, text string) (store.Store, error) {
 	u, err := url.Parse(text)
 	if err != nil || !slices.Contains(fakeBuckets, u.Host) {
-		return engine.Open(ctx, text)
+		return s3.Open(ctx, text)
 	}
 	s := &fileStore{dir: u.Path, fails: u.Host}
 	return s, os.MkdirAll(s.dir, 0o700)
@@ -220,7 +220,7 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 	if err != nil {
 		return err
 	}
-	client, err := shim.OpenStore(s, 0, os.Environ())
+	client, err := shim.OpenStore(s, os.Environ())
 	if err != nil {
 		return err
 	}

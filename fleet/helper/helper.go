@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/signal"
 	"strconv"
@@ -30,18 +29,6 @@ type Engines struct {
 	Open     func(ctx context.Context, url string) (store.Store, error) // without waiting for the store
 	SelfTest func(ctx context.Context, s store.Store) error
 }
-
-// A sweeper is an engine without rules of its own for what is old. Sweep removes what has not been written for a while, once a
-// day of all who call it, and returns how many entries it has removed.
-type sweeper interface {
-	Sweep(ctx context.Context, idle time.Duration) (int, error)
-}
-
-// margin is how much longer entries stay than sessions are resumed: machines may differ in max_age.
-const margin = 6 * 24 * time.Hour
-
-// sweepOne is how many sessions are saved for one that looks whether to sweep, which costs a round trip.
-const sweepOne = 20
 
 // endLimit is how long what no request waits for may take after all of them.
 const endLimit = time.Minute
@@ -119,9 +106,6 @@ func open(ctx context.Context, c wire.Config, engines Engines) (store.Store, *va
 		return nil, nil, err
 	}
 	options := vault.Options{Keys: keys, Limits: bundle.Usual, SelfTest: engines.SelfTest, Now: time.Now}
-	if s, ok := engine.(sweeper); ok && rand.IntN(sweepOne) == 0 {
-		options.WhileSaving = func() { _, _ = s.Sweep(ctx, c.MaxAge+margin) } // of what is cut short nothing is removed
-	}
 	return engine, vault.Open(ctx, engine, options), nil
 }
 

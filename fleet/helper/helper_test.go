@@ -13,7 +13,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"reprise/fleet/store"
@@ -35,9 +34,8 @@ func TestMain(m *testing.M) {
 
 // A directory is an engine whose entries are files, for one process. Its writes take a moment.
 type directory struct {
-	mu    sync.Mutex
-	path  string
-	swept chan time.Duration
+	mu   sync.Mutex
+	path string
 }
 
 func openDirectory(_ context.Context, url string) (store.Store, error) {
@@ -45,7 +43,7 @@ func openDirectory(_ context.Context, url string) (store.Store, error) {
 	if !ok {
 		return nil, fmt.Errorf("no engine for %s", url)
 	}
-	return &directory{path: path, swept: make(chan time.Duration, 1)}, nil
+	return &directory{path: path}, nil
 }
 
 func (d *directory) file(key string) string {
@@ -77,11 +75,6 @@ func (d *directory) Swap(ctx context.Context, key, old string, value []byte) (st
 func (d *directory) Put(_ context.Context, name string, content []byte) error {
 	time.Sleep(300 * time.Millisecond)
 	return os.WriteFile(d.file(name), content, 0o600)
-}
-
-func (d *directory) Sweep(_ context.Context, idle time.Duration) (int, error) {
-	d.swept <- idle
-	return 1, nil
 }
 
 func (d *directory) List(context.Context, string) ([]string, error) { return nil, nil }
@@ -244,37 +237,6 @@ func TestNoInheritedDescriptors(t *testing.T) {
 	if n, err := r.Read(make([]byte, 1)); err != io.EOF {
 		t.Errorf("read %d bytes, %v from a pipe that only the helper may hold open", n, err)
 	}
-}
-
-// Now and then a saved session's helper removes what is old, and never what may still be resumed.
-func TestSweep(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		engines := Engines{openDirectory, func(context.Context, store.Store) error { return nil }}
-		dir, sweeps := t.TempDir(), 0
-		os.WriteFile(filepath.Join(dir, "session"), nil, 0o600)
-		for range 1000 {
-			engine, v, err := open(t.Context(), wire.Config{URL: "dir://" + t.TempDir(), Keys: strings.Repeat("0123456789abcdef", 4), MaxAge: 48 * time.Hour}, engines)
-			if err != nil {
-				t.Fatal(err)
-			}
-			synctest.Wait()
-			if _, err := v.Save(t.Context(), dir, []string{"session"}); err != nil {
-				t.Error(err)
-			}
-			synctest.Wait()
-			select {
-			case idle := <-engine.(*directory).swept:
-				sweeps++
-				if idle != 8*24*time.Hour {
-					t.Errorf("removes what is older than %s", idle)
-				}
-			default:
-			}
-		}
-		if sweeps < 10 || sweeps > 200 {
-			t.Errorf("%d of 1000 helpers sweep", sweeps)
-		}
-	})
 }
 
 func TestMisconfigured(t *testing.T) {

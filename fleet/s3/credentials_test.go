@@ -2,7 +2,6 @@ package s3
 
 import (
 	"context"
-	"crypto/sha1"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,11 +35,8 @@ func service(t *testing.T) *httptest.Server {
 		}
 		switch action := q.Form.Get("Action"); {
 		case action != "":
-			fmt.Fprintf(w, `<%sResponse><%[1]sResult><Credentials><AccessKeyId>%[1]s %s</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken>
+			fmt.Fprintf(w, `<%sResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><%[1]sResult><Credentials><AccessKeyId>%[1]s %s</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken>
 				<Expiration>%s</Expiration></Credentials></%[1]sResult></%[1]sResponse>`, action, q.Form.Get("RoleArn"), until.Format(time.RFC3339))
-		case q.URL.Path == "/federation/credentials":
-			_ = json.NewEncoder(w).Encode(map[string]any{"roleCredentials": map[string]any{"accessKeyId": "sso " + q.Header.Get("X-Amz-Sso_bearer_token"),
-				"secretAccessKey": "s", "sessionToken": "t", "expiration": until.UnixMilli()}})
 		case q.URL.Path == "/container":
 			_ = json.NewEncoder(w).Encode(keys("container"))
 		case q.URL.Path == "/latest/api/token":
@@ -64,31 +60,30 @@ func TestCredentials(t *testing.T) {
 	for name, test := range map[string]struct {
 		config string
 		env    map[string]string
+		role   string // address of the service of roles
 		want   string
 	}{
-		"the environment":    {"", map[string]string{"AWS_ACCESS_KEY_ID": "variable", "AWS_SECRET_ACCESS_KEY": "s"}, "variable"},
-		"a profile":          {"[profile work]\naws_access_key_id = static\naws_secret_access_key = s\n", map[string]string{"AWS_PROFILE": "work"}, "static"},
-		"a profile's role":   {"[default]\nrole_arn = arn:1\nsource_profile = base\nregion = eu-1\n[profile base]\naws_access_key_id = a\naws_secret_access_key = s\n", nil, "AssumeRole arn:1"},
-		"a web identity":     {"", map[string]string{"AWS_ROLE_ARN": "arn:2", "AWS_WEB_IDENTITY_TOKEN_FILE": "TOKEN"}, "AssumeRoleWithWebIdentity arn:2"},
-		"a process":          {"[default]\ncredential_process = sh -c 'echo \"{\\\"Version\\\": 1, \\\"AccessKeyId\\\": \\\"a process\\\", \\\"SecretAccessKey\\\": \\\"s\\\"}\"'\n", nil, "a process"},
-		"a sign-on":          {"[default]\nsso_start_url = https://start\nsso_region = eu-1\nsso_account_id = 1\nsso_role_name = r\n", nil, "sso bearer"},
-		"a container's role": {"", map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": at + "/container"}, "container"},
-		"a machine's role":   {"", map[string]string{"AWS_EC2_METADATA_DISABLED": "false", "AWS_EC2_METADATA_SERVICE_ENDPOINT": at}, "machine"},
+		"the environment":    {"", map[string]string{"AWS_ACCESS_KEY_ID": "variable", "AWS_SECRET_ACCESS_KEY": "s"}, "", "variable"},
+		"a profile":          {"[profile work]\naws_access_key_id = static\naws_secret_access_key = s\n", map[string]string{"AWS_PROFILE": "work"}, "", "static"},
+		"a web identity":     {"", map[string]string{"AWS_ROLE_ARN": "arn:2", "AWS_WEB_IDENTITY_TOKEN_FILE": "TOKEN"}, at, "AssumeRoleWithWebIdentity arn:2"},
+		"a process":          {"[default]\ncredential_process = sh PROCESS\n", nil, "", "a process"},
+		"a container's role": {"", map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": at + "/container"}, "", "container"},
+		"a machine's role":   {"", map[string]string{"AWS_EC2_METADATA_DISABLED": "false"}, at, "machine"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			alone(t, test.config, at)
+			alone(t, test.config, `echo '{"Version": 1, "AccessKeyId": "a process", "SecretAccessKey": "s"}'`)
 			for key, value := range test.env {
 				t.Setenv(key, strings.Replace(value, "TOKEN", filepath.Join(os.Getenv("HOME"), "token"), 1))
 			}
-			if value, err := newFinder().Retrieve(); err != nil || value.AccessKeyID != test.want || value.SecretAccessKey != "s" {
+			if value, err := (&finder{role: credentials.IAM{Endpoint: test.role}}).Retrieve(); err != nil || value.AccessKeyID != test.want || value.SecretAccessKey != "s" {
 				t.Errorf("%+v, %v, want %s", value, err, test.want)
 			}
 		})
 	}
 }
 
-// alone gives the test a home with these shared files, where nothing is asked but services at an address.
-func alone(t *testing.T, config, at string) {
+// alone gives the test a home with these shared files, where no machine is asked. PROCESS in them is a process.
+func alone(t *testing.T, config, process string) {
 	t.Helper()
 	for _, variable := range os.Environ() {
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "AWS_") {
@@ -97,11 +92,8 @@ func alone(t *testing.T, config, at string) {
 		}
 	}
 	home := t.TempDir()
-	cached, err := json.Marshal(map[string]string{"accessToken": "bearer", "expiresAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{".aws/config": config, "token": "identity", fmt.Sprintf(".aws/sso/cache/%x.json", sha1.Sum([]byte("https://start"))): string(cached)} {
+	config = strings.ReplaceAll(config, "PROCESS", filepath.Join(home, "process"))
+	for name, text := range map[string]string{".aws/config": config, "token": "identity", "process": process} {
 		path := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -111,23 +103,22 @@ func alone(t *testing.T, config, at string) {
 		}
 	}
 	for key, value := range map[string]string{"HOME": home, "AWS_CONFIG_FILE": filepath.Join(home, ".aws/config"), "AWS_SHARED_CREDENTIALS_FILE": filepath.Join(home, "none"),
-		"AWS_ENDPOINT_URL_STS": at, "AWS_ENDPOINT_URL_SSO": at, "AWS_EC2_METADATA_DISABLED": "true"} {
+		"AWS_EC2_METADATA_DISABLED": "true"} {
 		t.Setenv(key, value)
 	}
 }
 
 // Nothing is a clear error, soon, and without what a process has printed.
 func TestNoCredentials(t *testing.T) {
-	at := service(t).URL
 	for name, config := range map[string]string{
 		"nothing":           "",
 		"a missing profile": "[default]\nrole_arn = arn:1\nsource_profile = none\n",
-		"a wrong process":   "[default]\ncredential_process = echo not-to-be-printed\n",
+		"a wrong process":   "[default]\ncredential_process = sh PROCESS\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			alone(t, config, at)
+			alone(t, config, "echo not-to-be-printed")
 			began := time.Now()
-			_, err := newFinder().Retrieve()
+			_, err := (&finder{}).Retrieve()
 			if !errors.Is(err, errNoCredentials) || strings.Contains(err.Error(), "not-to-be-printed") || time.Since(began) > 3*findTimeout {
 				t.Errorf("after %v: %v", time.Since(began), err)
 			}
@@ -137,12 +128,12 @@ func TestNoCredentials(t *testing.T) {
 
 // What expires is fetched anew shortly before it does, and not sooner.
 func TestCredentialsExpire(t *testing.T) {
-	for lifetime, want := range map[time.Duration]int{time.Hour: 1, early / 2: 2} {
+	for lifetime, want := range map[time.Duration]int{time.Hour: 1, -time.Second: 2} {
 		asked := filepath.Join(t.TempDir(), "asked")
-		alone(t, fmt.Sprintf(`[default]
-credential_process = sh -c 'echo >>%s; echo "{\"Version\":1,\"AccessKeyId\":\"a\",\"SecretAccessKey\":\"s\",\"Expiration\":\"%s\"}"'
-`, asked, time.Now().Add(lifetime).UTC().Format(time.RFC3339)), "http://127.0.0.1:1")
-		creds := credentials.New(newFinder())
+		alone(t, "[default]\ncredential_process = sh PROCESS\n", fmt.Sprintf(`echo >>%s
+			echo '{"Version": 1, "AccessKeyId": "a", "SecretAccessKey": "s", "Expiration": "%s"}'`,
+			asked, time.Now().Add(lifetime).UTC().Format(time.RFC3339)))
+		creds := credentials.New(&finder{})
 		for range 2 {
 			if _, err := creds.GetWithContext(nil); err != nil {
 				t.Fatal(err)
@@ -162,7 +153,7 @@ func TestAddressing(t *testing.T) {
 		w.WriteHeader(http.StatusNotFound)
 	}))
 	defer server.Close()
-	alone(t, "", "http://127.0.0.1:1")
+	alone(t, "", "")
 	t.Setenv("AWS_ACCESS_KEY_ID", "a")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "s")
 	port := server.URL[strings.LastIndex(server.URL, ":"):]
@@ -172,7 +163,7 @@ func TestAddressing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Open(u)
+		s, err := open(u)
 		if err != nil {
 			t.Fatal(err)
 		}

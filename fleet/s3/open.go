@@ -2,6 +2,7 @@ package s3
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -20,7 +21,22 @@ import (
 
 // Open returns the store of a URL such as s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1.
 // It does not connect. Its errors contain nothing of the URL but names of parameters.
-func Open(u *url.URL) (*Store, error) {
+func Open(ctx context.Context, text string) (store.Store, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "s3" {
+		return nil, errors.New("the store's URL must begin with s3://")
+	}
+	s, err := open(u)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func open(u *url.URL) (*Store, error) {
 	if u.User != nil {
 		return nil, errors.New("an s3 URL must not contain credentials: they are read from where AWS's tools look for them")
 	}
@@ -37,8 +53,7 @@ func Open(u *url.URL) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	finder := newFinder()
-	options := &minio.Options{Secure: secure, MaxRetries: 1, Creds: credentials.New(finder), Region: region(query, finder)}
+	options := &minio.Options{Secure: secure, MaxRetries: 1, Creds: credentials.New(&finder{}), Region: region(query)}
 	if options.BucketLookup, err = lookup(query); err != nil {
 		return nil, err
 	}
@@ -86,10 +101,10 @@ func lookup(query url.Values) (minio.BucketLookupType, error) {
 }
 
 // region returns "" if AWS is to be asked for it, which is one more request.
-func region(query url.Values, f *finder) string {
-	region := cmp.Or(query.Get("region"), f.region)
+func region(query url.Values) string {
+	region := cmp.Or(query.Get("region"), os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
 	if region == "" && query.Has("endpoint") {
-		return fallbackRegion // what servers other than AWS's expect
+		return "us-east-1" // what servers other than AWS's expect
 	}
 	return region
 }

@@ -8,7 +8,9 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +24,7 @@ import (
 
 func open(t *testing.T, text string) store.Store {
 	t.Helper()
-	u, err := url.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := s3.Open(u)
+	s, err := s3.Open(t.Context(), text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +160,11 @@ func TestExpiry(t *testing.T) {
 func TestURLs(t *testing.T) {
 	for text, want := range map[string]string{
 		"s3://bucket": "", "s3://bucket/a/b?region=eu-1&addressing=virtual": "", "s3://bucket?endpoint=http://127.0.0.1:9": "",
-		"s3://id:hush@bucket":                           "must not contain credentials",
+		"":                     "must begin with s3://",
+		"bucket":               "must begin with s3://",
+		"https://u:hush@host/": "must begin with s3://",
+		"s3://id:%hush@bucket": "must begin with s3://",
+		"s3://id:hush@bucket":  "must not contain credentials",
 		"s3://bucket?endpoint=http://id:hush@127.0.0.1": "like https://host:port",
 		"s3://bucket?endpoint=127.0.0.1:9":              "like https://host:port",
 		"s3://bucket?endpoint=http://127.0.0.1/hush":    "like https://host:port",
@@ -171,11 +173,7 @@ func TestURLs(t *testing.T) {
 		"s3://bucket?addressing=host":                   "virtual or path",
 		"s3:///prefix":                                  "name a bucket",
 	} {
-		u, err := url.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = s3.Open(u)
+		_, err := s3.Open(t.Context(), text)
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush")) {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -255,5 +253,20 @@ func TestNoCredentials(t *testing.T) {
 	}
 	if len(*keys) != 0 {
 		t.Error("requests of", *keys)
+	}
+}
+
+// The engine is linked into the helper alone: it would make every other program start more slowly.
+func TestWhoLinksTheEngine(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "reprise/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		helper := fields[0] == "reprise/cmd/reprise-store" || strings.HasPrefix(fields[0], "reprise/test/")
+		if !helper && slices.Contains(fields[1:], "reprise/fleet/s3") {
+			t.Errorf("%s links the engine", fields[0])
+		}
 	}
 }

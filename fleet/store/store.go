@@ -58,7 +58,7 @@ var (
 	ErrAbsent      = errors.New("there is no such entry")
 	ErrMoved       = errors.New("another process has changed the entry")
 	ErrUnknown     = errors.New("it is not known whether the write has arrived")
-	ErrNoStore     = errors.New("there is no such bucket or database")
+	ErrNoStore     = errors.New("there is no such bucket")
 	ErrDenied      = errors.New("the store does not accept the credentials")
 	ErrKey         = errors.New("the store's key cannot be used")
 	ErrUnreachable = errors.New("the store cannot be reached")

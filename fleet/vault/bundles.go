@@ -15,9 +15,6 @@ import (
 
 // Save implements store.Bundles.
 func (v *Vault) Save(ctx context.Context, root string, paths []string) (store.Bundle, error) {
-	if v.options.WhileSaving != nil {
-		go v.options.WhileSaving()
-	}
 	dir, err := os.OpenRoot(root)
 	if err != nil {
 		return store.Bundle{}, err

@@ -39,25 +39,15 @@ type check struct {
 	err    error
 }
 
-// A database is an engine that keeps conditions on writes by its nature.
-type database interface {
-	Connect(ctx context.Context) error
-}
-
 // idSize is the length of a store's ID.
 const idSize = 32
 
-// startCheck starts a check in the background, which also connects.
+// startCheck starts a check in the background.
 func (v *Vault) startCheck() *check {
 	c := &check{done: make(chan struct{})}
 	v.check = c
 	go func() {
 		defer close(c.done)
-		if d, ok := v.engine.(database); ok {
-			if c.err = d.Connect(v.context); c.err != nil {
-				return
-			}
-		}
 		c.format, c.err = v.readFormat(v.context, &c.tests)
 	}()
 	return c
@@ -145,13 +135,9 @@ func (v *Vault) storedFormat(ctx context.Context) (f format, version string, err
 	return f, e.Version, nil
 }
 
-// newFormat tests a new store, unless it is a database, and returns its format.
+// newFormat tests a new store, and returns its format.
 func (v *Vault) newFormat(ctx context.Context, now time.Time) (format, error) {
-	f := format{Version: layout, ID: random()}
-	if _, ok := v.engine.(database); ok {
-		return f, nil
-	}
-	f.Tested = now
+	f := format{Version: layout, ID: random(), Tested: now}
 	return f, v.options.SelfTest(ctx, v.engine)
 }
 

@@ -30,8 +30,6 @@ type Options struct {
 	Limits   bundle.Limits
 	SelfTest func(context.Context, store.Store) error // fails with store.ErrUnsafe if conditions on writes are ignored
 	Now      func() time.Time
-	// WhileSaving runs beside each Save, when no tool waits. It may be nil.
-	WhileSaving func()
 }
 
 // A Vault is an open store. It is safe for concurrent use.

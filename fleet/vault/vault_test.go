@@ -509,13 +509,6 @@ func TestCheck(t *testing.T) {
 	if r, err := open(t, m, keyB).Test(t.Context()); err != nil || r.OtherKeys != 1 || r.Registers != 0 {
 		t.Errorf("another key's report %+v, %v", r, err)
 	}
-	d := &connected{memory: &memory{refuse: errors.New("not yet")}}
-	inDatabase := Open(t.Context(), d, Options{Keys: []Key{keyA}, SelfTest: test, Now: func() time.Time { return tested }})
-	before := tests
-	swap(t, inDatabase, task, "", "1")
-	if r, err := inDatabase.Test(t.Context()); err != nil || !r.Tested.IsZero() || tests != before || len(d.all()) != 2 {
-		t.Errorf("a database: %+v, %v, %d entries", r, err, len(d.all()))
-	}
 	m.put(formatEntry, []byte(`{"version":3}`))
 	if _, err := vault().Swap(t.Context(), chain, "", nil); !errors.Is(err, store.ErrNewer) {
 		t.Errorf("newer: %v", err)
@@ -529,14 +522,6 @@ func TestCheck(t *testing.T) {
 	if _, err := vault().Test(t.Context()); !errors.Is(err, store.ErrNoStore) {
 		t.Errorf("no store: %v", err)
 	}
-}
-
-// A connected engine is a database: its conditions need no test.
-type connected struct{ *memory }
-
-func (c *connected) Connect(context.Context) error {
-	c.refuse = nil
-	return nil
 }
 
 func TestKeys(t *testing.T) {

@@ -27,7 +27,6 @@ type Config struct {
 	KeyFile       string        // an absolute path
 	Timeout       time.Duration // of each request but Save and Load
 	UploadTimeout time.Duration // of Save and Load
-	MaxAge        time.Duration // after which no session is resumed: what is some days older is removed where no rule does
 }
 
 // A Report is what a test of the store found.

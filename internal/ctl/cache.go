@@ -92,7 +92,7 @@ func missCause(r history.CacheRow) string {
 	case r.Idle == history.Within:
 		return "its entries had probably expired; shorter pauses between the rounds would find them"
 	case claude && r.Version != "" && tested.Compare(r.Version, steadyVersion) < 0:
-		return "version " + r.Version + " has git's status in its system prompt, so that each commit changes it: update claude, or set steady_prompt = true"
+		return "version " + r.Version + " has git's status in its system prompt, so that each commit changes it: update claude"
 	case claude && 2*r.Single > r.Missed && models.Restated(r.Model):
 		return why.RestatedWords(r.Model)
 	}

@@ -60,7 +60,6 @@ type configCheckReport struct {
 	Schema   string          `json:"schema" doc:"name of this schema"`
 	File     string          `json:"file" doc:"the configuration file"`
 	Mistakes []mistakeReport `json:"mistakes" doc:"mistakes in it or the price list"`
-	Retired  []string        `json:"retired,omitempty" doc:"keys in it that do nothing any more"`
 }
 
 type mistakeReport struct {
@@ -73,17 +72,14 @@ func checkConfigFile(a *app.App, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := config.Load(path)
+	_, err = config.Load(path)
 	mistakes := configMistakes(a, err)
 	if asJSON {
-		err = a.Stdout.PrintJSON(configCheckReport{"shimctl.config.check/1", path, mistakes, cfg.Retired})
+		err = a.Stdout.PrintJSON(configCheckReport{"shimctl.config.check/1", path, mistakes})
 	} else {
 		err = nil
 		for _, m := range mistakes {
 			a.Complain(m.Problem, m.Hint)
-		}
-		if cfg.Retired != nil {
-			a.Stderr.Notice(a.Tilde(path) + " has " + app.RetiredWords(cfg.Retired))
 		}
 	}
 	if err == nil && len(mistakes) > 0 {

@@ -91,7 +91,7 @@ func Decide(f Facts) Decision {
 	}
 	d.Reason, d.Continuity, d.Proof = chain.Continuity.Relation, chain.Continuity, chain.Proof
 	switch {
-	case f.Limits.WholePrompt, f.Limits.SendsWhole(chain.Share):
+	case f.Limits.WholePrompt:
 		d.Whole = reason.DeltaOff
 	case chain.Compacted:
 		d.Whole = reason.Compacted

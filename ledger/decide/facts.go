@@ -2,7 +2,6 @@ package decide
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"reprise/rewrite"
@@ -177,11 +176,6 @@ type Limits struct {
 	WholePrompt   bool    // never send a delta
 	UnknownWindow int64   // context window assumed if neither the tool reports it nor the model has a known one, in tokens
 	HoldOut       float64 // share of the chains that are never resumed, for comparison
-	WholeOut      float64 // share of the chains that are sent whole prompts, for comparison
 	ResumeDearer  bool    // resume even if it costs more
 	Unrelated     bool    // under a name, another template goes on with the session
 }
-
-// SendsWhole reports whether a chain with that share is sent whole prompts, for comparison. It goes by other digits of the
-// number than HoldOut, so that each of the two comparisons has chains of all kinds on both sides.
-func (l Limits) SendsWhole(share float64) bool { return math.Mod(share*1000, 1) < l.WholeOut }

@@ -128,26 +128,34 @@ func (f Footprint) outlined(sent Footprint) (lines int, ok bool) {
 		return 0, false
 	}
 	from = append(from, len(f.Lines))
+	isUnchanged := unchangedParts(before, parts)
 	for i, p := range parts[1:] {
-		if closing := i == len(parts)-2; closing || !isUnchanged(p, before, parts) {
+		if closing := i == len(parts)-2; closing || !isUnchanged(p) {
 			lines += f.lines(from[i], from[i+1])
 		}
 	}
 	return lines, true
 }
 
-// isUnchanged reports whether a prompt's section was one of an earlier prompt too, under a name that no other section has.
-func isUnchanged(p Part, before, now []Part) bool {
-	return slices.Contains(before, p) && countNamed(before, p.Name) == 1 && countNamed(now, p.Name) == 1
+// unchangedParts returns whether a prompt's section was one of an earlier prompt too, under a name that no other section has.
+// Each list is read once, since a prompt can have tens of thousands of sections.
+func unchangedParts(before, now []Part) func(Part) bool {
+	text := make(map[Digest]Digest, len(before)) // by name
+	earlier, later := countNames(before), countNames(now)
+	for _, p := range before {
+		text[p.Name] = p.Text
+	}
+	return func(p Part) bool {
+		return earlier[p.Name] == 1 && later[p.Name] == 1 && text[p.Name] == p.Text
+	}
 }
 
-func countNamed(parts []Part, name Digest) (n int) {
+func countNames(parts []Part) map[Digest]int {
+	count := make(map[Digest]int, len(parts))
 	for _, p := range parts {
-		if p.Name == name {
-			n++
-		}
+		count[p.Name]++
 	}
-	return n
+	return count
 }
 
 // newTurn returns what follows the session's newest answer in a conversation, unchanged.
@@ -250,16 +258,20 @@ func balanced(text string) bool {
 // outline returns a delta that lists all sections in order: unchanged ones by their heading, the
 // others and the closing section whole.
 func (p *Prompt) outline(base *Shape) (string, reason.Code) {
-	if len(p.parts) < 2 || len(base.Parts) == 0 || base.Parts[0].Text != p.named[0].Text || strings.Contains(p.Text, unchanged) {
+	if len(p.parts) < 2 || len(base.Parts) == 0 || strings.Contains(p.Text, unchanged) {
+		return "", reason.NoCleanCut
+	}
+	named := p.namedParts()
+	if base.Parts[0].Text != named[0].Text {
 		return "", reason.NoCleanCut
 	}
 	if p.again(p.parts[0].from, p.parts[0].to) {
 		return "", reason.SentAgain
 	}
 	var out strings.Builder
-	closing := p.closing()
+	closing, isUnchanged := p.closing(), unchangedParts(base.Parts, named)
 	for i, s := range p.parts[1:] {
-		if s.from >= closing || !isUnchanged(p.named[i+1], base.Parts, p.named) || p.again(s.from, s.to) {
+		if s.from >= closing || !isUnchanged(named[i+1]) || p.again(s.from, s.to) {
 			out.WriteString(p.Text[s.from:s.to])
 		} else {
 			out.WriteString(s.heading + "\n" + unchanged + "\n\n")

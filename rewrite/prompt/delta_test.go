@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"reprise/rewrite/reason"
 )
@@ -476,5 +477,22 @@ func TestMistakable(t *testing.T) {
 		if got := mistakable(tt.part, tt.prompt); got != tt.want {
 			t.Errorf("%q of %q: %v", tt.part, tt.prompt, got)
 		}
+	}
+}
+
+// TestDeltaOfManySections makes a delta of a prompt with very many equal sections, which must not take longer than to cut it.
+func TestDeltaOfManySections(t *testing.T) {
+	item := "### Item\n\nThe same text as in every other item.\n\n"
+	before := New(briefed("## Feedback\n\nNone.", strings.TrimSpace(item)), testKey)
+	start := time.Now()
+	now := New(briefed("## Feedback\n\nRejected.", strings.Repeat(item, 30_000)), testKey)
+	cut := time.Since(start)
+	c := Compare(Sent{Base: before.Footprint(), RootFirst: before.Footprint().First, Root: before.Footprint().Blocks}, now)
+	start = time.Now()
+	if _, why := now.Delta(c); why != reason.SavesTooLittle {
+		t.Fatalf("%q, want %q", why, reason.SavesTooLittle)
+	}
+	if took := time.Since(start); took > cut {
+		t.Errorf("the delta took %s, to cut the prompt took %s", took, cut)
 	}
 }

@@ -81,7 +81,7 @@ type Prompt struct {
 	starts []int          // the first line of each block, and their end
 	spoken []int          // the lines with a speaker
 	parts  []part
-	named  []Part // by part
+	named  []Part // by namedParts
 	print  Footprint
 
 	firstLines []Digest // of the first lines that are not blank
@@ -104,6 +104,14 @@ type Footprint struct {
 	Shape   Shape
 }
 
+// MaxBlocks bounds how many blocks a prompt has that is compared with others. What the ledger stores of a prompt grows with them.
+const MaxBlocks = 32_768
+
+// HasTooManyBlocks reports whether a text has more blocks than are compared.
+func HasTooManyBlocks(text string) bool {
+	return len(text) > MaxBlocks && len(cutMessages(text)) > MaxBlocks
+}
+
 // New cuts text into blocks and digests them under key.
 func New(text string, key Key) *Prompt {
 	digest, blocks := key.Digester(), cutMessages(text)
@@ -124,7 +132,7 @@ func newPrompt(text string, blocks []block, digest func(string) Digest) *Prompt 
 		p.first[b.digest], p.next[i] = i, next
 	}
 	p.readLines()
-	p.parts, p.named = p.sections()
+	p.parts = p.sections()
 	p.print = p.footprint()
 	p.readFirstLines()
 	return p

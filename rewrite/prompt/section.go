@@ -37,8 +37,8 @@ type part struct {
 }
 
 // sections cuts the prompt at its headings.
-func (p *Prompt) sections() (parts []part, named []Part) {
-	parts = []part{{from: len(p.openingText())}}
+func (p *Prompt) sections() []part {
+	parts := []part{{from: len(p.openingText())}}
 	for i := p.opening(); i < len(p.blocks); i++ {
 		if b := &p.blocks[i]; b.level > 0 {
 			parts[len(parts)-1].to = b.at
@@ -46,10 +46,17 @@ func (p *Prompt) sections() (parts []part, named []Part) {
 		}
 	}
 	parts[len(parts)-1].to = len(p.Text)
-	for _, s := range parts {
-		named = append(named, Part{p.digest(s.heading), p.digest(p.Text[s.from:s.to])})
+	return parts
+}
+
+// namedParts returns the digests of the sections.
+func (p *Prompt) namedParts() []Part {
+	if p.named == nil {
+		for _, s := range p.parts {
+			p.named = append(p.named, Part{p.digest(s.heading), p.digest(p.Text[s.from:s.to])})
+		}
 	}
-	return parts, named
+	return p.named
 }
 
 // trimmed returns the prompt without trailing space.
@@ -63,8 +70,8 @@ func (p *Prompt) shape() Shape {
 	}
 	s.HeadSize = p.closing()
 	s.Head, s.Tail = p.digest(text[:s.HeadSize]), p.digest(text[s.HeadSize:])
-	if len(p.named) <= maxParts {
-		s.Parts = p.named
+	if len(p.parts) <= maxParts {
+		s.Parts = p.namedParts()
 	}
 	return s
 }

@@ -25,7 +25,7 @@ const (
 	ControlRequest  Code = "control_request"  // stream-json: the caller changes the session by a request
 	NoMessage       Code = "no_message"       // stream-json: the caller sends no message
 	StdinOpen       Code = "stdin_open"       // stdin is open but sends nothing: the prompt is not known
-	StdinTooBig     Code = "stdin_large"      // stdin exceeds what the shim reads
+	StdinTooBig     Code = "stdin_large"      // stdin exceeds what the shim reads or compares
 	StdoutGone      Code = "stdout_gone"      // stdout has no reader: the tool must find out by itself
 	Wrapper         Code = "wrapper"          // a script that minds the places of its arguments stands behind the shim
 	VerboseSetting  Code = "verbose_set"      // a settings file may change the output format
@@ -141,6 +141,7 @@ const (
 	RefusedContext  Code = "refused_context_exceeded"
 	RefusedBroken   Code = "refused_broken_transcript"
 	RefusedSilent   Code = "refused_without_reason"
+	NoAnswer        Code = "no_answer"  // it was sent only what is new, and the model did not answer
 	LateStdin       Code = "late_stdin" // not a refusal: data came on stdin after the decision to resume
 	Pruned          Code = "pruned"     // shimctl prune has removed its file
 )

@@ -282,7 +282,8 @@ func (a *Attempt) named() bool {
 }
 
 // updateGate pins the session's ID once it is known. While output is held, it opens the
-// gate on the model's first content, and refuses on a refusal or another session's ID.
+// gate on the model's first content, and refuses on a refusal or another session's ID. In a
+// conversation the caller waits for the result, and the tool for the caller.
 func (a *Attempt) updateGate() {
 	seen := a.Stream.Seen()
 	if a.named() {
@@ -297,11 +298,20 @@ func (a *Attempt) updateGate() {
 		a.refuse(reason.RefusedOtherID)
 	case seen.Refusal != "" && !seen.ToolRan:
 		a.refuse(seen.Refusal)
-	case seen.Content, seen.Final && (!seen.Failed || a.Input.Talk != nil): // the caller waits for the result, and the tool for the caller
+	case seen.Final && a.Input.Talk != nil && a.unanswered():
+		a.refuse(reason.NoAnswer)
+	case seen.Content, seen.Final && (a.Input.Talk != nil || a.Plan.Whole && !seen.Failed):
 		a.letOut()
 	default:
 		a.limitHolding()
 	}
+}
+
+// unanswered reports whether the model has said nothing to a resumed run that was sent only what is new: nobody knows
+// whether it has the rest. A failure outside of the session is no sign of that.
+func (a *Attempt) unanswered() bool {
+	seen := a.Stream.Seen()
+	return a.Plan.Resume != "" && !a.Plan.Whole && !seen.Content && !seen.ToolRan && seen.Outside == ""
 }
 
 // limitHolding starts the gate timeout once something is held that the caller may be reading. A tool
@@ -372,13 +382,16 @@ func (a *Attempt) finish() {
 	if a.state == stateHolding && !seen.Final && a.Plan.Resume != "" {
 		a.checkRefusal(*a.ended)
 	}
+	last := a.endStream()
+	if a.state == stateHolding && a.unanswered() && a.Stopped == 0 && a.ended.Signal == 0 && !a.stdout.gone {
+		a.state, a.Refusal = stateRefused, reason.NoAnswer
+	}
 	if a.state == stateRefusing || a.state == stateRefused {
 		a.state = stateRefused
 		a.stdout.drop()
 		a.stderr.drop()
 		return
 	}
-	last := a.endStream()
 	a.stderr.write([]byte(a.Stream.TakeStderr()), nil)
 	a.stdout.write(last, nil)
 	if *a.ended == (Status{}) && a.Stopped == 0 {

@@ -221,13 +221,39 @@ func TestRunStates(t *testing.T) {
 			}
 			out := outputFile(t)
 			script := strings.ReplaceAll(test.script, "WAIT", "i=0; while [ $i -lt 250 ]; do sleep 0.02; i=$((i+1)); done")
-			a, st := perform(t, test.tool, rewrite.Plan{Resume: "x"}, script, test.timeout, out)
+			a, st := perform(t, test.tool, rewrite.Plan{Resume: "x", Whole: true}, script, test.timeout, out)
 			shown := contents(t, out)
 			if a.state != test.state || a.Refusal != test.refusal || st != test.status || shown != test.shown {
 				t.Errorf("state %d, refusal %q, %+v, shown %q; want state %d, refusal %q, %+v, shown %q",
 					a.state, a.Refusal, st, shown, test.state, test.refusal, test.status, test.shown)
 			}
 		})
+	}
+}
+
+// A resumed run that was sent only what is new has failed if the model says nothing, however it ends.
+func TestNoAnswerToADelta(t *testing.T) {
+	const gate = time.Minute
+	for _, test := range []struct {
+		script  string
+		refusal reason.Code
+		stream  scriptedStream
+	}{
+		{"echo final", reason.NoAnswer, scriptedStream{}},
+		{"echo word", reason.NoAnswer, scriptedStream{}},
+		{"echo failed; exit 1", reason.NoAnswer, scriptedStream{}},
+		{"exit 1", reason.NoAnswer, scriptedStream{}},
+		{"echo content; echo final", "", scriptedStream{}},
+		{"echo tool; exit 1", "", scriptedStream{}},
+		{"echo failed; exit 1", "", scriptedStream{followerStream: followerStream{seen: rewrite.StreamState{Outside: reason.RateLimited}}}},
+		{"kill -TERM $$", "", scriptedStream{}},
+		{"trap : TERM; echo signal 15; sleep 0.1; exit 0", "", scriptedStream{}},
+	} {
+		out := outputFile(t)
+		a, _ := perform(t, scriptedTool{stream: &test.stream}, rewrite.Plan{Resume: "x"}, test.script, gate, out)
+		if a.Refusal != test.refusal || a.Refused() != (test.refusal != "") || a.Refused() && contents(t, out) != "" {
+			t.Errorf("%s: refusal %q, shown %q; want %q", test.script, a.Refusal, contents(t, out), test.refusal)
+		}
 	}
 }
 
@@ -340,7 +366,7 @@ func TestACallerThatTakesNothing(t *testing.T) {
 			script := strings.ReplaceAll(test.script, "LONG", "head -c 66000 /dev/zero | tr '\\0' '\n'")
 			plan := rewrite.Plan{}
 			if strings.HasPrefix(test.name, "a resume") {
-				plan.Resume = "x"
+				plan.Resume, plan.Whole = "x", true
 			}
 			a, st := perform(t, scriptedTool{stream: &scriptedStream{signals: in}}, plan, script, time.Minute, w)
 			if took := time.Since(began); a.state != stateAbandoned || st != test.status || took < (idleBeats-1)*beat {
@@ -465,7 +491,7 @@ func TestTheGateTimeout(t *testing.T) {
 			if test.state == stateRefused {
 				tool.refused = test.refusal
 			}
-			a, _ := perform(t, tool, rewrite.Plan{Resume: "x"}, test.script, timeout, out)
+			a, _ := perform(t, tool, rewrite.Plan{Resume: "x", Whole: true}, test.script, timeout, out)
 			if shown := contents(t, out); a.state != test.state || a.Refusal != test.refusal || shown != test.shown {
 				t.Errorf("state %d, refusal %q, shown %q; want state %d, refusal %q, shown %q", a.state, a.Refusal, shown, test.state, test.refusal, test.shown)
 			}
@@ -566,7 +592,7 @@ func TestAnAnswerThatCannotBeWritten(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			for _, plan := range []rewrite.Plan{{}, {Resume: "x"}, {CannotWrite: 7}} {
+			for _, plan := range []rewrite.Plan{{}, {Resume: "x", Whole: true}, {CannotWrite: 7}} {
 				if plan.Resume != "" && !test.holds {
 					continue
 				}

@@ -114,7 +114,7 @@ func TestACallerThatHasGoneIsNoRefusal(t *testing.T) {
 	r, w := pair(t, blockingPipe)
 	r.Close()
 	tool := scriptedTool{stream: &scriptedStream{}, refused: reason.RefusedSilent}
-	a, st := perform(t, tool, rewrite.Plan{Resume: "x"}, "trap '' PIPE; while echo word; do sleep 0.02; done 2>/dev/null; exit 3", time.Minute, w)
+	a, st := perform(t, tool, rewrite.Plan{Resume: "x", Whole: true}, "trap '' PIPE; while echo word; do sleep 0.02; done 2>/dev/null; exit 3", time.Minute, w)
 	if a.state != stateDelivered || a.Refusal != "" || st != (Status{Exit: 3}) {
 		t.Errorf("state %d, refusal %q, %+v", a.state, a.Refusal, st)
 	}

@@ -24,7 +24,7 @@ func TestStreamsKeepTheirPlaces(t *testing.T) {
 		out, aside string
 	}{
 		{"fresh", rewrite.Plan{}, "content in\nown\n", "aside\n"},
-		{"resumed", rewrite.Plan{Resume: "x"}, "content in\n", "aside\n"},
+		{"resumed", rewrite.Plan{Resume: "x", Whole: true}, "content in\n", "aside\n"},
 		{"stderr is read", rewrite.Plan{ReadStderr: true}, "content in\n", "read: aside\n"},
 		{"one stream, but the caller has two", rewrite.Plan{ReadStderr: true, OneStream: true}, "content in\n", "read: aside\n"},
 	} {
@@ -89,7 +89,7 @@ func TestStderrWaitsToo(t *testing.T) {
 			if tt.name == "shown at the end" {
 				stream.asideAt = "last\n"
 			}
-			performFor(t, scriptedTool{stream: stream}, rewrite.Plan{Resume: "x"}, tt.script, time.Minute, [3]*os.File{devNull(t), out, aside})
+			performFor(t, scriptedTool{stream: stream}, rewrite.Plan{Resume: "x", Whole: true}, tt.script, time.Minute, [3]*os.File{devNull(t), out, aside})
 			if got := contents(t, aside); got != tt.aside {
 				t.Errorf("stderr %q, want %q", got, tt.aside)
 			}
@@ -105,7 +105,7 @@ func TestWhatARefusalIsToldBy(t *testing.T) {
 		"exit 0":                           `"", exit 0`,
 	} {
 		var judged string
-		perform(t, scriptedTool{stream: &scriptedStream{}, judged: &judged}, rewrite.Plan{Resume: "x"}, script, time.Minute, outputFile(t))
+		perform(t, scriptedTool{stream: &scriptedStream{}, judged: &judged}, rewrite.Plan{Resume: "x", Whole: true}, script, time.Minute, outputFile(t))
 		if judged != want {
 			t.Errorf("%s: told by %s", script, judged)
 		}
@@ -156,9 +156,9 @@ func TestARunLeavesNoDescriptor(t *testing.T) {
 	}{
 		{"fresh", "echo word", rewrite.Plan{}},
 		{"stderr is read", "echo word", rewrite.Plan{ReadStderr: true}},
-		{"resumed", "echo content", rewrite.Plan{Resume: "x"}},
-		{"refused, and much was held", much + "echo refusal; exit 1", rewrite.Plan{Resume: "x"}},
-		{"refused by its end, and much was held", much + "exit 1", rewrite.Plan{Resume: "x"}},
+		{"resumed", "echo content", rewrite.Plan{Resume: "x", Whole: true}},
+		{"refused, and much was held", much + "echo refusal; exit 1", rewrite.Plan{Resume: "x", Whole: true}},
+		{"refused by its end, and much was held", much + "exit 1", rewrite.Plan{Resume: "x", Whole: true}},
 		{"does not start", "", rewrite.Plan{ReadStderr: true, Follow: []rewrite.Follow{{Dir: t.TempDir(), Name: "*"}}}},
 	} {
 		tool := scriptedTool{stream: &scriptedStream{signals: childrensInbox(t)}, refused: reason.RefusedUnknown}

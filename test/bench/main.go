@@ -42,7 +42,7 @@ func main() {
 	flag.Int64Var(&o.calls, "calls", 1_000_000, "`calls` in the large ledger")
 	flag.BoolVar(&o.check, "check", false, "leave with 1 if a target is missed")
 	flag.BoolVar(&o.scale, "scale", false, "measure how cost grows with callers, prompt and ledger, as is done seldom: it takes half an hour")
-	flag.BoolVar(&o.store, "store", false, "measure what a store adds, as is done seldom, since it needs versitygw and PostgreSQL")
+	flag.BoolVar(&o.store, "store", false, "measure what a store adds, as is done seldom, since it needs versitygw")
 	flag.Parse()
 	missed, err := o.main()
 	if err != nil {

@@ -45,7 +45,7 @@ func (b *bench) stores() error {
 		}
 	}
 	add("no store")
-	for _, kind := range []servers.Kind{servers.Versitygw, servers.Postgres} {
+	for _, kind := range []servers.Kind{servers.Versitygw} {
 		server, err := kind.Start(ctx, true)
 		if err != nil {
 			return err

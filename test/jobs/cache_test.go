@@ -99,32 +99,6 @@ func TestAutoAsksForAnHour(t *testing.T) {
 	}
 }
 
-// With steady_prompt a version that puts git's status into its system prompt sends the same one after a commit.
-func TestSteadyPrompt(t *testing.T) {
-	t.Parallel()
-	for config, want := range map[string]bool{"": false, "steady_prompt = true\n": true} {
-		w := newWorldWith(t, realcli.SmallerClaude, true, standin.Options{})
-		put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "gate_timeout = '5m'\n"+config)
-		var sent []string
-		for i := range 2 {
-			commitAll(t, w.Project, i)
-			r := w.run("claude", harness.Call{Args: []string{"-p", fmt.Sprintf("Say %d.", i)}})
-			if r.Exit != 0 || len(r.Asked) == 0 {
-				t.Fatalf("exit %d: %s", r.Exit, r.Stderr)
-			}
-			body, _ := r.Asked[len(r.Asked)-1].Body.(map[string]any)
-			blocks, _ := body["system"].([]any)
-			if len(blocks) < 2 {
-				t.Fatalf("a system prompt of %d blocks", len(blocks))
-			}
-			sent = append(sent, fmt.Sprint(blocks[1:])) // the first names the call; no cache counts it
-		}
-		if (sent[0] == sent[1]) != want {
-			t.Errorf("%q: the same system prompt twice: %v", config, !want)
-		}
-	}
-}
-
 func commitAll(t *testing.T, dir string, n int) {
 	t.Helper()
 	put(t, filepath.Join(dir, fmt.Sprintf("file%d", n)), "text\n")

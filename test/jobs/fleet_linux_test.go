@@ -128,7 +128,7 @@ func (f *fleet) on(n int, args ...string) result {
 func TestFleet(t *testing.T) {
 	table := map[string]func(t *testing.T){}
 	for name, does := range travelers {
-		for _, kind := range []servers.Kind{servers.Versitygw, servers.Postgres} {
+		for _, kind := range []servers.Kind{servers.Versitygw} {
 			table[name+" on "+kind.Name] = func(t *testing.T) { threeRounds(t, does, startStore(t, kind)) }
 		}
 	}

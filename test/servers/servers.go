@@ -50,7 +50,6 @@ type Kind struct {
 var (
 	Versitygw = Kind{"versitygw", startVersitygw}
 	Minio     = Kind{"minio", startMinio}
-	Postgres  = Kind{"postgres", startPostgres}
 )
 
 const startTimeout = 30 * time.Second
@@ -134,19 +133,8 @@ func (s *Server) port() string {
 	return port
 }
 
-// launch starts the process and waits until it accepts connections. PostgreSQL refuses to start until the last process of
-// the server that was killed has ended.
+// launch starts the process and waits until it accepts connections.
 func (s *Server) launch(ctx context.Context) error {
-	for {
-		err := s.try(ctx)
-		if err == nil || !strings.Contains(err.Error(), "is still in use") || ctx.Err() != nil {
-			return err
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-}
-
-func (s *Server) try(ctx context.Context) error {
 	s.output.Reset()
 	running, ended := s.command(), make(chan struct{})
 	running.Stdout, running.Stderr = &s.output, &s.output

@@ -13,7 +13,7 @@ import (
 
 // Each server starts with and without TLS, and again after it was killed.
 func TestServers(t *testing.T) {
-	for _, kind := range []servers.Kind{servers.Versitygw, servers.Minio, servers.Postgres} {
+	for _, kind := range []servers.Kind{servers.Versitygw, servers.Minio} {
 		for _, tls := range []bool{false, true} {
 			t.Run(fmt.Sprint(kind.Name, "/tls=", tls), func(t *testing.T) {
 				t.Setenv("TMPDIR", readable(t))
@@ -55,9 +55,9 @@ func TestServers(t *testing.T) {
 
 // Without REPRISE_STORES no server is started.
 func TestWanted(t *testing.T) {
-	for list, want := range map[string]bool{"": false, "1": true, "minio": false, "minio,postgres": true} {
+	for list, want := range map[string]bool{"": false, "1": true, "minio": false, "minio,versitygw": true} {
 		t.Setenv("REPRISE_STORES", list)
-		if got := servers.Postgres.Wanted(); got != want {
+		if got := servers.Versitygw.Wanted(); got != want {
 			t.Errorf("%q: %v", list, got)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"reprise/fleet/engine"
+	"reprise/fleet/s3"
 	"reprise/fleet/store"
 	"reprise/test/servers"
 
@@ -30,7 +30,7 @@ var (
 	seed   = flag.Uint64("store.seed", 1, "what the dice begin with")
 	steps  = flag.Int64("store.steps", 2000, "how many requests the stores get")
 	length = flag.Duration("store.for", 24*time.Hour, "how long, at most; where mistakes are put in two minutes")
-	server = flag.String("store.server", "", "versitygw, minio or postgres; a store in memory otherwise")
+	server = flag.String("store.server", "", "versitygw or minio; a store in memory otherwise")
 )
 
 // Nothing is wrong with what runs do, and each mistake that is put in on purpose is found.
@@ -96,7 +96,7 @@ var errWrong = errors.New("wrong: ")
 
 // serve opens stores on a server, which is killed now and then until the context ends.
 func (w *world) serve(ctx context.Context, t *testing.T, p plan) {
-	kinds := []servers.Kind{servers.Versitygw, servers.Minio, servers.Postgres}
+	kinds := []servers.Kind{servers.Versitygw, servers.Minio}
 	i := slices.IndexFunc(kinds, func(k servers.Kind) bool { return k.Name == p.server })
 	if i < 0 {
 		t.Fatalf("no server is named %q", p.server)
@@ -109,7 +109,7 @@ func (w *world) serve(ctx context.Context, t *testing.T, p plan) {
 		t.Setenv(name, value)
 	}
 	url, err := s.Fresh(ctx)
-	w.open = func() (store.Store, error) { return engine.Open(context.WithoutCancel(ctx), url) }
+	w.open = func() (store.Store, error) { return s3.Open(context.WithoutCancel(ctx), url) }
 	killing, cancel := context.WithCancel(ctx)
 	done := make(chan error)
 	go func() { done <- killAgain(killing, t, s, rand.New(rand.NewPCG(p.seed, 0))) }()

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"reprise/config"
 	"reprise/internal/ctl/view"
@@ -98,11 +97,6 @@ func (a *App) Configuration() (c config.Config, wrong string) {
 		wrong = "every call is passed through: " + a.Tilde(path) + " switches reprise off"
 	}
 	return c, wrong
-}
-
-// RetiredWords says what to do about keys of the configuration that do nothing any more.
-func RetiredWords(keys []string) string {
-	return strings.Join(keys, ", ") + ", which does nothing any more and will be a mistake in the next release"
 }
 
 // LoadPrices reads the built-in price list and the user's own.

@@ -39,7 +39,7 @@ func OpenStore(a *App, s config.Store) (*wire.Client, error) {
 	if s.Key == "" && s.KeyFile == "" {
 		return nil, fmt.Errorf("%w: none is configured", store.ErrKey)
 	}
-	return shim.OpenStore(s, a.Configured().MaxAge, a.Environ)
+	return shim.OpenStore(s, a.Environ)
 }
 
 // AskedStore starts the helper of the store for a command that was asked about it.
@@ -76,8 +76,8 @@ func StoreHint(err error) string {
 		hint string
 	}{
 		{store.ErrKey, "set REPRISE_STORE_KEY, REPRISE_STORE_KEY_FILE, or key_file under [store] to 32 bytes as 64 hexadecimal digits, as openssl rand -hex 32 makes them; a key's file must be private"},
-		{store.ErrDenied, "check the store's credentials: for s3:// those of AWS's tools (AWS_ACCESS_KEY_ID, AWS_PROFILE), for postgres:// the URL's"},
-		{store.ErrNoStore, "create the bucket or database, or correct the URL"},
+		{store.ErrDenied, "check the store's credentials: those of AWS's tools (AWS_ACCESS_KEY_ID, AWS_PROFILE)"},
+		{store.ErrNoStore, "create the bucket, or correct the URL"},
 		{store.ErrUnsafe, "use a server that keeps If-Match and If-None-Match on writes; nothing is shared until then"},
 		{store.ErrNewer, "install the newer reprise"},
 		{store.ErrUnreachable, "check the URL and the network; until then every call is as without a store"},

@@ -37,7 +37,7 @@ func Command(a *app.App) *cobra.Command {
 tested, CLIs that SDKs in the working directory or npx bundle, permissions, the ledger, the configuration, the
 build, and the store that machines share if one is configured. It prints a fix for each problem. Fresh shells
 are asked what they run, so their start-up files are read. A terminal gets findings and a line
-for each tool; --all prints every check. The exit status is 3 if there is a problem; notes do not count. ignore = ["NAME"] under [doctor] in the configuration silences a check.
+for each tool; --all prints every check. The exit status is 3 if there is a problem; notes do not count.
 
 --fix copies the readable part of a damaged ledger into a new one. The last events of its sessions may be lost, so none
 of them is resumed again: the next call of every job is fresh. What is no ledger, or one of a newer reprise, is moved
@@ -80,7 +80,7 @@ func runDoctor(a *app.App, f fixing, asJSON, measure, all, shared bool) error {
 	case shared:
 		err = cmp.Or(err, share(a, m, checks))
 	case all || !a.Stdout.Terminal:
-		setup.PrintChecks(a, setup.Shown(checks))
+		setup.PrintChecks(a, checks)
 	default:
 		setup.PrintChecks(a, brief(checks))
 	}
@@ -97,7 +97,6 @@ func brief(checks []setup.Check) []setup.Check {
 	for _, c := range checks {
 		about, _, _ := strings.Cut(c.Name, " ")
 		switch {
-		case c.Result == "ignored":
 		case c.Result != "ok":
 			findings = append(findings, c)
 		case slices.Contains(rewrite.Names, c.Name), c.Name == overhead:
@@ -141,7 +140,7 @@ func (m *machine) checks(a *app.App, measure bool) []setup.Check {
 	if measure {
 		checks = append(checks, measureOverhead(a))
 	}
-	return setup.Ignore(checks, m.config.Doctor.Ignore)
+	return checks
 }
 
 func checkShells(a *app.App, f setup.ShellFacts) []setup.Check {
@@ -259,8 +258,7 @@ func checkKeys(a *app.App, m *machine) []setup.Check {
 		if len(found) > 0 {
 			checks = append(checks, setup.Note(name+" login",
 				strings.Join(found, " and ")+" is set: the tool may use and bill that account, not its own login",
-				fmt.Sprintf(`unset it, or write unset_env = ["%s"] under [tool.%s]; if it is the login, ignore = ["%[2]s login"] under [doctor]`,
-					strings.Join(found, `", "`), name)))
+				fmt.Sprintf(`unset it, or write unset_env = ["%s"] under [tool.%s]`, strings.Join(found, `", "`), name)))
 		}
 	}
 	return checks
@@ -279,8 +277,6 @@ func checkConfig(a *app.App) (config.Config, setup.Check) {
 		return cfg, setup.Problem(name, a.TildeIn(err.Error())+"; every call is passed through", cmp.Or(app.HintFor(err), "correct the file, or move it away"))
 	case !cfg.Enabled:
 		return cfg, setup.Note(name, a.Tilde(path)+" switches reprise off", "take enabled = false out of it")
-	case cfg.Retired != nil:
-		return cfg, setup.Note(name, a.Tilde(path)+" has "+app.RetiredWords(cfg.Retired), "take it out")
 	case errors.Is(missing, fs.ErrNotExist):
 		return cfg, setup.OK(name, "none, the defaults hold")
 	}

@@ -85,15 +85,13 @@ func checkStoreItself(a *app.App, cfg config.Config, s config.Store) []setup.Che
 	if err != nil {
 		return []setup.Check{key, setup.Problem("store", s.Shown()+": "+shim.StoreError(err, s), app.StoreHint(err))}
 	}
-	reach := setup.OK("store", fmt.Sprintf("%s answers in %s, keeps conditions on writes", s.Shown(), view.Duration(r.Latency)))
-	if !r.Tested.IsZero() { // a database needs no test
-		reach.Finds += ", tested " + r.Tested.UTC().Format(time.DateOnly)
-	}
+	reach := setup.OK("store", fmt.Sprintf("%s answers in %s, keeps conditions on writes, tested %s", s.Shown(), view.Duration(r.Latency),
+		r.Tested.UTC().Format(time.DateOnly)))
 	if r.Latency > s.Timeout/4 {
 		reach.Result, reach.Fix = "note", "raise timeout under [store]: a call asks several times before it runs"
 	}
 	if open := openTo(s.URL); open != "" && reach.Result == "ok" {
-		reach.Result, reach.Finds, reach.Fix = "note", reach.Finds+"; "+open, "use sslmode=verify-full, or an endpoint with https"
+		reach.Result, reach.Finds, reach.Fix = "note", reach.Finds+"; "+open, "use an endpoint with https"
 	}
 	checks := []setup.Check{reach, checkStoreKey(key, r)}
 	if r.KnowExpiry {
@@ -108,12 +106,11 @@ func openTo(location string) string {
 	if err != nil {
 		return ""
 	}
-	mode, host := u.Query().Get("sslmode"), u.Hostname()
-	if endpoint, err := url.Parse(u.Query().Get("endpoint")); err == nil && endpoint.Scheme == "http" {
-		mode, host = "disable", endpoint.Hostname()
-	} else if !strings.HasPrefix(u.Scheme, "postgres") || mode == "verify-full" || mode == "verify-ca" {
+	endpoint, err := url.Parse(u.Query().Get("endpoint"))
+	if err != nil || endpoint.Scheme != "http" {
 		return ""
 	}
+	host := endpoint.Hostname()
 	if ip := net.ParseIP(host); host == "" || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return ""
 	}

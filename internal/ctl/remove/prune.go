@@ -65,9 +65,6 @@ func runPrune(a *app.App, f pruneFlags, given *pflag.FlagSet) error {
 		return err
 	}
 	history := f.keepHistory
-	if !given.Changed("keep-history") && !f.superseded {
-		history = cfg.Prune.KeepHistory
-	}
 	carryOut := func(dry bool) (r PruneReport, ofStore, err error) {
 		r = PruneReport{Schema: "shimctl.prune/1", DryRun: dry, Sessions: []prunedSession{}}
 		if err = r.pruneHere(a, policy, history); err == nil && f.store {

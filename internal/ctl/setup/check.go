@@ -1,9 +1,6 @@
 package setup
 
 import (
-	"slices"
-	"strings"
-
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
 )
@@ -11,7 +8,7 @@ import (
 // A Check is the result of one check.
 type Check struct {
 	Name   string `json:"name" doc:"what was checked"`
-	Result string `json:"result" doc:"ok, note, problem, fixed, or ignored as the configuration asks"`
+	Result string `json:"result" doc:"ok, note, problem or fixed"`
 	Finds  string `json:"finds" doc:"what was found"`
 	Fix    string `json:"fix,omitempty" doc:"how to fix it"`
 }
@@ -24,37 +21,6 @@ func Note(name, finds, fix string) Check { return Check{name, "note", finds, fix
 func Problem(name, finds, fix string) Check { return Check{name, "problem", finds, fix} }
 
 func Fixed(name, finds string) Check { return Check{Name: name, Result: "fixed", Finds: finds} }
-
-// Ignore silences the checks of those names. It adds one if some of them silence nothing, as a misspelt one does.
-func Ignore(checks []Check, names []string) []Check {
-	needless := slices.Clone(names)
-	for i, c := range checks {
-		if c.Result != "ok" && slices.Contains(names, c.Name) {
-			checks[i].Result = "ignored"
-			needless = slices.DeleteFunc(needless, func(name string) bool { return name == c.Name })
-		}
-	}
-	if len(needless) > 0 {
-		checks = append(checks, OK("doctor.ignore", "silences nothing here: "+strings.Join(needless, ", ")))
-	}
-	return checks
-}
-
-// Shown returns the checks without those that are ignored, and one that names these.
-func Shown(checks []Check) (list []Check) {
-	var ignored []string
-	for _, c := range checks {
-		if c.Result != "ignored" {
-			list = append(list, c)
-		} else if !slices.Contains(ignored, c.Name) {
-			ignored = append(ignored, c.Name)
-		}
-	}
-	if ignored != nil {
-		list = append(list, OK("ignored", strings.Join(ignored, ", ")))
-	}
-	return list
-}
 
 func PrintChecks(a *app.App, checks []Check) {
 	if !a.Stdout.Terminal {

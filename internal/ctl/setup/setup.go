@@ -107,7 +107,7 @@ func runSetup(a *app.App, flags setupFlags) error {
 		}
 		edits, err = planSetup(a, facts, r.Tools)
 		shimmed := slices.DeleteFunc(slices.Clone(r.Tools), func(tool string) bool { return !hasShim(facts.World.Shims, tool) })
-		r.Checks = Ignore(ShellChecks(a, facts, shimmed), cfg.Doctor.Ignore)
+		r.Checks = ShellChecks(a, facts, shimmed)
 	}
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func carryOut(a *app.App, flags setupFlags, r Report, edits []textfile.Edit) err
 			return err
 		}
 		if !flags.JSON {
-			PrintChecks(a, Shown(r.Checks))
+			PrintChecks(a, r.Checks)
 			a.Stdout.Sentences("NOT COVERED", view.Plain, r.NotCovered)
 		}
 	}
@@ -178,7 +178,7 @@ func verify(a *app.App, tools []string) ([]Check, error) {
 		return nil, err
 	}
 	return view.WithProgress(a.Stderr, "asking fresh shells", func() ([]Check, error) {
-		return Ignore(ShellChecks(a, AskShells(a, cfg), tools), cfg.Doctor.Ignore), nil
+		return ShellChecks(a, AskShells(a, cfg), tools), nil
 	})
 }
 
@@ -211,7 +211,7 @@ func showSetup(a *app.App, r Report) {
 		a.Stderr.Notice("there is nothing to change")
 	}
 	if len(r.Checks) > 0 {
-		PrintChecks(a, Shown(r.Checks))
+		PrintChecks(a, r.Checks)
 	}
 }
 

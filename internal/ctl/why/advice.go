@@ -167,11 +167,6 @@ func limitSetting(cfg config.Config, d Decided) (setting string, raised, known b
 		return longer("ttl", d.Idle, policy.TTL)
 	case reason.TooOld:
 		return longer("max_age", d.Age, policy.MaxAge)
-	case reason.ErrorLimit:
-		if cfg.ErrorLimit == 0 || cfg.ErrorLimit > d.Failed {
-			return "", true, true
-		}
-		return fmt.Sprintf("error_limit = %d", 2*d.Failed), false, true
 	case reason.ContextFull:
 		window, _ := contextWindow(d.Context, d.Model)
 		share := math.Ceil(100*float64(d.Context.Used)/float64(window)) / 100

@@ -50,7 +50,7 @@ func TestWhySettingsSuffice(t *testing.T) {
 	m := Measured{HasSession: true, Idle: 5*time.Hour + 1, Age: 15*time.Hour + 1, Failed: 3,
 		Context: rewrite.Context{Used: 171_000, Limit: 200_000}}
 	for reason, want := range map[reason.Code]string{
-		reason.Idle: `ttl = "6h"`, reason.TooOld: "", reason.ContextFull: "context_limit = 0.86", reason.ErrorLimit: "error_limit = 6",
+		reason.Idle: `ttl = "6h"`, reason.TooOld: "", reason.ContextFull: "context_limit = 0.86",
 		reason.ModelChanged: "",
 	} {
 		got, _, _ := limitSetting(config.Default(), Decided{Reason: reason, Measured: m})

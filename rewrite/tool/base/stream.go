@@ -133,6 +133,7 @@ type ClaudeEvent struct {
 		Usage *ClaudeUsage `json:"usage"`
 	} `json:"message"`
 
+	Usage          *ClaudeUsage         `json:"usage"` // of a result
 	IsError        *bool                `json:"is_error"`
 	Result         *string              `json:"result"`
 	Errors         []jsonline.LooseText `json:"errors"`

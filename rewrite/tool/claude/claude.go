@@ -108,9 +108,6 @@ var options = grammar.Table{
 	{grammar.Admin, rewrite.NoValue, `--help|-h --version|-v`},
 }
 
-// steadyOption moves what changes between calls, as git's status, from the system prompt to the first message.
-const steadyOption = "--exclude-dynamic-system-prompt-sections"
-
 // sessionEnv lists variables that change which session a run uses. A call with one of them is
 // not managed.
 var sessionEnv = []string{"CLAUDE_CODE_SKIP_PROMPT_HISTORY", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"}
@@ -135,7 +132,6 @@ func hour(version string) string {
 type own struct {
 	project      base.Project
 	cacheChosen  bool   // the caller has said how long the provider keeps a prompt
-	unsteady     bool   // the system prompt changes from call to call
 	namesDefault bool   // a resume must name the default model
 	maxTurns     string // the caller's limit
 	cannotWrite  int    // its exit code if its answer cannot be written
@@ -309,7 +305,6 @@ func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 		c.HourCache = hour(s.Version)
 	}
 	// The option came with 2.1.98. From 2.1.277 on the session keeps the system prompt that it began with, and it changes nothing.
-	own.unsteady = s.Version != "" && base.AtLeast(s.Version, 2, 1, 98) && !base.AtLeast(s.Version, 2, 1, 277)
 	own.namesDefault = !model && c.Model == "" && !base.AtLeast(s.Version, 2, 1, 271)
 	if s.Version != "" && base.AtLeast(s.Version, 2, 1, 330) { // 2.1.329 ends with 0
 		own.cannotWrite = 1
@@ -389,9 +384,6 @@ func (claude) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 			added = append(added, "--session-id", plan.NewID)
 		}
 		plan.Follow = []rewrite.Follow{{Dir: own.project.Dir, Name: plan.ID() + ".jsonl", Exact: own.project.Exact, Lines: true}}
-	}
-	if c.Steady && own.unsteady && !slices.Contains(c.Args, steadyOption) {
-		added = append(added, steadyOption)
 	}
 	if c.Hour && c.HourCache != "" {
 		plan.Env = append(plan.Env, c.HourCache)

@@ -175,13 +175,12 @@ func TestClaudeAsksForAnHour(t *testing.T) {
 		env           []string
 		settings      map[string]string
 		hour          string
-		steady        bool
 	}{
 		{version: "2.1.330", hour: "CLAUDE_CODE_PROMPT_CACHE_TTL=1h"},
-		{version: "2.1.242", hour: "CLAUDE_CODE_PROMPT_CACHE_TTL=1h", steady: true},
-		{version: "2.1.241", hour: "ENABLE_PROMPT_CACHING_1H=1", steady: true},
+		{version: "2.1.242", hour: "CLAUDE_CODE_PROMPT_CACHE_TTL=1h"},
+		{version: "2.1.241", hour: "ENABLE_PROMPT_CACHING_1H=1"},
 		{version: "2.1.197", line: " " + option, hour: "ENABLE_PROMPT_CACHING_1H=1"},
-		{version: "2.1.107", steady: true},
+		{version: "2.1.107"},
 		{version: "2.1.97"},
 		{version: ""},
 		{version: "2.1.330", env: []string{"DISABLE_PROMPT_CACHING=1"}},
@@ -195,12 +194,12 @@ func TestClaudeAsksForAnHour(t *testing.T) {
 		if plan := tool.Plan(c, rewrite.ToFresh("hi")); plan.Env != nil || slices.Contains(plan.Args, option) != (tt.line != "") {
 			t.Errorf("%+v, not asked: %q %q", tt, plan.Args, plan.Env)
 		}
-		c.Hour, c.Steady = true, true
+		c.Hour = true
 		plan := tool.Plan(c, rewrite.ToFresh("hi"))
 		if got := strings.Join(plan.Env, " "); got != tt.hour {
 			t.Errorf("%+v: %q", tt, plan.Env)
 		}
-		if got := strings.Count(strings.Join(plan.Args, " "), option); got != count(tt.steady || tt.line != "") {
+		if got := strings.Count(strings.Join(plan.Args, " "), option); got != count(tt.line != "") {
 			t.Errorf("%+v: %q", tt, plan.Args)
 		}
 	}

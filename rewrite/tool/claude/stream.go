@@ -19,6 +19,7 @@ import (
 type stream struct {
 	base.ShownText // of text alone
 	results        int
+	answered       bool // a result says that the model has written something
 
 	held   []byte // json of a resumed call: the result and what came after it
 	result int    // length of the result in held
@@ -74,8 +75,10 @@ func (s *stream) jsonLine(line []byte) []byte {
 	return line
 }
 
-// End returns the result of a resumed call with this call's figures.
+// End returns the result of a resumed call with this call's figures. A result's own usage shows that the model has
+// answered where neither an event nor the session's file does.
 func (s *stream) End() []byte {
+	s.State.Content = s.State.Content || s.answered && !s.State.WrongID
 	if s.held == nil {
 		return nil
 	}
@@ -189,6 +192,7 @@ func (s *stream) learnResult(e *base.ClaudeEvent) {
 	s.State.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.Malformed
 	s.State.TurnLimit = e.Subtype == "error_max_turns" && !s.Malformed
 	s.State.Answer = e.Answer()
+	s.answered = s.answered || e.Usage != nil && e.Usage.Output > 0
 	s.State.Refusal, s.State.Outside = refusal(e), outside(e)
 	if s.State.Refusal == reason.RefusedUnknown {
 		s.State.Final = false

@@ -205,7 +205,8 @@ func (s *stream) learnResult(line []byte, e *event) []byte {
 	}
 	s.State.Final = true
 	s.State.Failed = s.State.Failed || e.ExitCode == nil || *e.ExitCode != 0
-	s.State.Content = s.State.ID != "" && !s.State.WrongID && !s.State.Failed
+	answered := s.State.Answer != "" || s.State.ToolRan
+	s.State.Content = answered && s.State.ID != "" && !s.State.WrongID && !s.State.Failed
 	if s.Plan.Resume == "" || s.previous == nil {
 		return line
 	}

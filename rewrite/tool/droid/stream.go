@@ -216,7 +216,7 @@ func (s *stream) learn(e *event) {
 		s.learnID(e)
 		s.finish(e.IsError == nil || *e.IsError || s.Malformed, jsonline.OrEmpty(e.Result))
 		if !s.State.Failed {
-			s.State.Content = !s.State.WrongID
+			s.State.Content = s.State.Answer != "" && !s.State.WrongID
 			s.learnUsage(e)
 		}
 	}

@@ -291,7 +291,7 @@ func TestGeminiSees(t *testing.T) {
 		{"tool-stream", "", true, true, false, false, ""},
 		{"resume-ok-stream", resumed, true, true, false, false, ""},
 		{"resume-ok-stream", tooltest.SomeID, false, true, false, true, ""},
-		{"fresh-json", "", false, true, false, false, ""},
+		{"fresh-json", "", true, true, false, false, ""},
 		{"resume-ok-json", tooltest.SomeID, false, true, false, true, ""},
 		{"resume-unknown-stream", tooltest.SomeID, false, false, false, false, ""},
 		{"sigterm-norelaunch-stream", "", false, false, false, false, ""},

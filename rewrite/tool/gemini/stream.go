@@ -105,6 +105,7 @@ func (s *stream) addToObject(line []byte) {
 	if e.Stats != nil {
 		s.State.ToolRan = e.Stats.Tools.TotalCalls > 0
 	}
+	s.State.Content = (e.Response != "" || s.State.ToolRan) && !s.State.WrongID
 }
 
 func (s *stream) learn(e *event) {
