@@ -741,7 +741,7 @@ uninstall() {
 	fi
 	mention_lines
 	data=$(xdg "${XDG_DATA_HOME:-}" .local/share)
-	for place in "$state" "$settings" "${data:+$data/tested.json}"; do
+	for place in "$state" "$settings"; do
 		[ -z "$place" ] || ! present "$place" || remove_or_mention "$place"
 	done
 	[ -z "$data" ] || rmdir -- "$data" 2>/dev/null || :

@@ -48,11 +48,6 @@ func BinDir(getenv func(string) string) (string, error) {
 	})
 }
 
-// TestedFile returns the path of the list of tested versions that shimctl update-list has fetched.
-func TestedFile(getenv func(string) string) (string, error) {
-	return under(getenv, "XDG_DATA_HOME", ".local/share", "tested.json")
-}
-
 // ErrNotOurs is the error for files of ours that would be below another user's directory.
 var ErrNotOurs = errors.New("belongs to another user")
 

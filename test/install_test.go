@@ -361,7 +361,6 @@ func TestInstallTwiceAndUninstall(t *testing.T) {
 		"left "+s.home+"/.config/reprise; ", "--purge")
 	s.gone(filepath.Dir(s.bin))
 	contains(t, s.install("--uninstall"), "nothing of reprise is installed in "+s.bin)
-	s.write(s.home+"/.local/share/reprise/tested.json", "")
 	contains(t, s.install("--uninstall", "--purge"), "removed "+s.home+"/.local/state/reprise\n", s.home+still)
 	s.gone(s.home + "/.local/share/reprise")
 	s.gone(s.home + "/.local/state/reprise")

@@ -10,7 +10,6 @@ import (
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/doctor"
-	"reprise/internal/ctl/list"
 	"reprise/internal/ctl/remove"
 	"reprise/internal/ctl/report"
 	"reprise/internal/ctl/rule"
@@ -36,7 +35,6 @@ var commands = []func(*app.App) *cobra.Command{
 	rule.Command,
 	setup.Command,
 	doctor.Command,
-	list.Command,
 	exportCommand,
 	remove.PruneCommand,
 	remove.ForgetCommand,

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // File is the list's name in a release and in the user's data directory.
@@ -24,9 +23,8 @@ const schema = "reprise.tested/1"
 
 // A List has the versions of each tool.
 type List struct {
-	Schema   string     `json:"schema"`
-	Released *time.Time `json:"released,omitempty"` // the time of the release that it lies beside
-	Tools    []Tool     `json:"tools"`
+	Schema string `json:"schema"`
+	Tools  []Tool `json:"tools"`
 }
 
 // A Tool is the version that all tests are run with, and those that were tried besides.
@@ -92,14 +90,6 @@ func Parse(text []byte) (l List, err error) {
 	return l, nil
 }
 
-// Stamped returns the text of the own list with the time of a release.
-func Stamped(released time.Time) ([]byte, error) {
-	l := Own()
-	l.Released = &released
-	text, err := json.MarshalIndent(l, "", "  ")
-	return append(text, '\n'), err
-}
-
 // Tool returns the entry of a tool, which is empty if there is none.
 func (l List) Tool(name string) Tool {
 	for _, t := range l.Tools {
@@ -129,24 +119,6 @@ func (t Tool) part(n int) string {
 // Rows returns all versions that were tried, the oldest first. The pin is the last one.
 func (t Tool) Rows() []Row {
 	return append(slices.Clone(t.Tried), Row{Version: t.Version()})
-}
-
-// Merged returns the rows of a tool in several lists, the oldest first. A version that differs in one of them differs.
-func Merged(tool string, lists ...List) (all []Row) {
-	for _, l := range lists {
-		if t := l.Tool(tool); t.Pin != "" {
-			all = append(all, t.Rows()...)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b Row) int {
-		if c := Compare(a.Version, b.Version); c != 0 || a.Clean() == b.Clean() {
-			return c
-		} else if a.Clean() {
-			return 1
-		}
-		return -1
-	})
-	return slices.CompactFunc(all, func(a, b Row) bool { return a.Version == b.Version })
 }
 
 // Compare compares versions number by number.

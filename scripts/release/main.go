@@ -18,8 +18,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"reprise/internal/tested"
 )
 
 func main() {
@@ -134,7 +132,6 @@ func (r *release) build() error {
 	for _, step := range []func() error{
 		func() error { return os.WriteFile(filepath.Join(made, "install.sh"), script, 0o755) },
 		func() error { return r.npmLauncher(made) },
-		func() error { return r.testedList(made) },
 		func() error { return checksums(made) },
 	} {
 		if err := step(); err != nil {
@@ -174,15 +171,6 @@ func (r *release) buildFor(arch, made, extras, work string) error {
 		return err
 	}
 	return r.npm(made, arch, files)
-}
-
-// testedList writes the list of tested versions, for shimctl update-list.
-func (r *release) testedList(made string) error {
-	text, err := tested.Stamped(r.time)
-	if err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(made, tested.File), text)
 }
 
 func (r *release) name(arch string) string { return "reprise-" + r.version + "-linux-" + arch }

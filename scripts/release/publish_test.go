@@ -6,9 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"reprise/internal/tested"
 	"reprise/test/toolbox"
 )
 
@@ -86,20 +84,6 @@ func TestPublishRefuses(t *testing.T) {
 	}
 }
 
-// The list of tested versions lies beside the programs, and says of which commit's time it is.
-func TestListOfTestedVersions(t *testing.T) {
-	made, at := t.TempDir(), time.Unix(1_700_000_000, 0).UTC()
-	if err := (&release{time: at}).testedList(made); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(made, tested.File))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if l, err := tested.Parse(text); err != nil || !l.Released.Equal(at) || l.Tool("claude").Pin != tested.Own().Tool("claude").Pin {
-		t.Errorf("%+v, %v", l, err)
-	}
-}
 
 // The notes of the first release are what a user reads of it.
 func TestNotesAreShort(t *testing.T) {

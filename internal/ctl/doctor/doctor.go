@@ -160,7 +160,7 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 	if _, err := config.BinDir(a.Own); err != nil {
 		return []setup.Check{setup.Problem("PATH", err.Error(), "set HOME, and REPRISE_BIN_DIR to an absolute path if at all")}
 	}
-	checks, lists := testedLists(a)
+	var checks []setup.Check
 	missing := 0
 	var idle []string // shims of tools that are missing
 	for i, name := range rewrite.Names {
@@ -181,7 +181,7 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 			checks = append(checks, checkMissing(a, f, p)...)
 			continue
 		}
-		version := checkVersion(name, m.versions[i], lists)
+		version := checkVersion(name, m.versions[i])
 		checks = append(append(checks, checkTool(a, p, m.versions[i], version)), checkOrder(a, p)...)
 		checks = append(checks, version...)
 		if name == "gemini" {

@@ -25,13 +25,13 @@ const newerBy = "newer by a patch than the tested"
 
 // checkVersion compares a tool's version with those that were tested. It returns no check if the tool prints no version or
 // none of it was tested.
-func checkVersion(name, said string, lists []tested.List) []setup.Check {
+func checkVersion(name, said string) []setup.Check {
 	version := versionNumber.FindString(said)
-	rows := tested.Merged(name, lists...)
-	if version == "" || len(rows) == 0 {
+	tool := tested.Own().Tool(name)
+	if version == "" || tool.Pin == "" {
 		return nil
 	}
-	check := name + " version"
+	check, rows := name+" version", tool.Rows()
 	oldest, newest := rows[0].Version, rows[len(rows)-1].Version
 	if at := slices.IndexFunc(rows, func(r tested.Row) bool { return r.Version == version }); at >= 0 {
 		finds := version + " was tried with the shim"
@@ -48,7 +48,7 @@ func checkVersion(name, said string, lists []tested.List) []setup.Check {
 	case tested.Compare(version, oldest) < 0, tested.Compare(newest, version) < 0:
 		return []setup.Check{setup.Note(check,
 			fmt.Sprintf("%s was not tried, only %s to %s: its output may differ from what the shim renders", version, oldest, newest),
-			orUpdate(app.ModulePath(), fmt.Sprintf("install %s, or leave the tool alone with enabled = false under [tool.%s]", newest, name)))}
+			fmt.Sprintf("install %s, or leave the tool alone with enabled = false under [tool.%s]", newest, name))}
 	}
 	return []setup.Check{setup.OK(check, fmt.Sprintf("%s lies between versions that were tried, %s to %s", version, oldest, newest))}
 }
