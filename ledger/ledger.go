@@ -67,21 +67,6 @@ func OpenExisting(path string) (*Ledger, error) {
 	return open(path, "rw")
 }
 
-// Peek opens a ledger of this version for a quick look. It takes no lock and writes nothing; a process that exits
-// soon need not close it.
-func Peek(path string) (*Ledger, error) {
-	db, err := connect(path, "ro")
-	if err != nil {
-		return nil, err
-	}
-	l := &Ledger{db: db}
-	if err := l.prepare(false); err != nil {
-		db.Close()
-		return nil, fmt.Errorf("open ledger %s: %w", path, Explain(err))
-	}
-	return l, nil
-}
-
 // OpenReadOnly is OpenExisting for reading only, once a ledger of an older version is migrated.
 func OpenReadOnly(path string) (*Ledger, error) {
 	l, err := OpenExisting(path)

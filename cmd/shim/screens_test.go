@@ -188,7 +188,6 @@ reset 5 < n
 reset a-job-with-a-rather-long-name < n
 export --endpoint http://127.0.0.1:1
 report --output page.html
-statusline
 version
 completion
 setup < n

@@ -26,7 +26,6 @@ var commands = []func(*app.App) *cobra.Command{
 	showCommand,
 	logCommand,
 	why.Command,
-	statuslineCommand,
 	remove.ResetCommand,
 	statsCommand,
 	report.Command,

@@ -13,7 +13,6 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
-	"reprise/ledger/decide"
 	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/test/sample"
@@ -119,11 +118,6 @@ func TestFiguresAgree(t *testing.T) {
 		if summary := run("stats", "--summary"); !strings.Contains(summary, "**reprise**, all calls: "+inMarkdown(recent.Saved.Headline)) || !strings.Contains(summary, "| codex | ") || strings.Contains(summary, " n/a |\n") {
 			t.Errorf("the summary says %s", summary)
 		}
-		read(&status, "status", "--since", "2026-11-20")
-		today := status.Recent.Saved
-		if line := run("statusline", "--directory", "/"); !strings.HasPrefix(line, "resumed "+view.Thousands(today.AllResumed)+" of "+view.Count(today.Calls, "call")+" today"+savedWords(today)) {
-			t.Errorf("the status line says %s, status: %s", line, today.Headline)
-		}
 	}
 }
 
@@ -144,26 +138,4 @@ func addUnusual(t *testing.T, path string) {
 
 func sayable(s saving.Summary) string {
 	return s.Headline + "; " + s.Words() + view.AmountCell("nano_usd", s.CostNanoUSD).Raw + view.AmountCell("tokens", s.Tokens).Raw
-}
-
-// A day with more calls than the status line adds up: it says since when.
-func TestStatuslineNamesItsPeriod(t *testing.T) {
-	path := sample.Ledger(t, 20, false)
-	db, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	midnight := decide.MillisOf(sample.Now) - 18*3_600_000
-	if _, err := db.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= 1500)
-		INSERT INTO invocations (tool, cwd, format, prompt_bytes, sent_bytes, started, mode, reason, outcome)
-		SELECT 'claude', '/home/me', 'text', 1, 1, ? + i * 36000, 'resume', 'extends', 'ok' FROM n`, midnight); err != nil {
-		t.Fatal(err)
-	}
-	db.Close()
-	var out bytes.Buffer
-	a := &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: &out}, Stderr: view.Screen{Writer: &out}, Now: sample.Now,
-		Environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
-	if code := a.Run(newRoot(a), []string{"statusline", "--directory", "/"}); code != app.ExitOK || !strings.HasPrefix(out.String(), "resumed 1,000 of 1,000 calls since 05:00") {
-		t.Errorf("exit %d: %s", code, &out)
-	}
 }

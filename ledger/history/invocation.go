@@ -170,13 +170,8 @@ func FindInvocation(l *ledger.Ledger, id int64) (Invocation, error) {
 	return onlyOne(readInvocations(l, "i.id = ?", id))
 }
 
-// recentCalls is among how many of the latest calls LastIn and RunningInvocations search.
+// recentCalls is the number of latest calls that RunningInvocations searches.
 const recentCalls = 1000
-
-// LastIn returns the latest call in a directory, or sql.ErrNoRows if none of the latest calls was made there.
-func LastIn(l *ledger.Ledger, cwd string) (Invocation, error) {
-	return onlyOne(readInvocations(l, "i.cwd = ? AND i.id > (SELECT max(id) FROM invocations) - ? ORDER BY i.id DESC LIMIT 1", cwd, recentCalls))
-}
 
 // InvocationsSince returns the calls after the given one, and those of running that have ended
 // since, the earliest first, as far as the filter selects them.

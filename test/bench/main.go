@@ -68,7 +68,7 @@ func (o options) main() (missed int, err error) {
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{options: o, dir: dir, bin: filepath.Join(dir, "bin"), shown: screenCalls, costs: map[string]map[string]cost{}}
-	steps, targets := []func() error{b.starts, b.managed, b.streams, b.bursts, b.ledgers, b.statusline, b.screens}, b.targets
+	steps, targets := []func() error{b.starts, b.managed, b.streams, b.bursts, b.ledgers, b.screens}, b.targets
 	switch {
 	case o.store:
 		steps, targets = []func() error{b.stores}, func() []target { return nil }
@@ -484,19 +484,6 @@ const ledgerTitle = "a resume, calls in the ledger"
 // stateOf returns where the ledger of so many calls is.
 func stateOf(calls int64) string { return fmt.Sprintf(".local/calls-%d", calls) }
 
-// statusline compares what a shell's prompt or claude's status line waits for with the least that
-// shimctl does, on the large ledger, all of whose calls were made today.
-func (b *bench) statusline() error {
-	input := func() string {
-		return fmt.Sprintf(`{"session_id":"1","workspace":{"current_dir":%q}}`, b.dir)
-	}
-	shimctl := filepath.Join(b.bin, "shimctl")
-	return b.compare("status line", b.rounds, map[string]call{
-		"direct":     {path: shimctl, args: []string{"version"}},
-		"statusline": {path: shimctl, args: []string{"statusline"}, stdin: input, state: stateOf(b.calls)},
-	})
-}
-
 // fill copies a call of the chain until the ledger has that many. The copies follow the other calls, ten in a
 // millisecond: calls with higher numbers began later in any ledger whose clock was not set.
 func fill(path string, calls int64) error {
@@ -529,7 +516,7 @@ func both(what string, most float64, known, found cost) []target {
 }
 
 func (b *bench) targets() []target {
-	plain, start, pipe, line := b.added("one answer", "goledger"), b.costs["start"], b.costs[streamTitle], b.costs["status line"]
+	plain, start, pipe := b.added("one answer", "goledger"), b.costs["start"], b.costs[streamTitle]
 	calls := b.costs[ledgerTitle]
 	return slices.Concat(
 		both("passed through, x the C shim", 1.15, cost{}, start["ours"].over(start["C shim"])),
@@ -543,7 +530,6 @@ func (b *bench) targets() []target {
 		both("a long answer to a reader, x a plain pipe", 1/0.65, cost{3.9, 4.9}, pipe["ours, to a reader"].over(pipe["direct"])),
 		both("a large ledger, x a small one", 1.5, cost{}, calls[fmt.Sprint(b.calls)].over(calls["0"])),
 		[]target{
-			{"statusline, x shimctl version", 3, 0, line["statusline"].over(line["direct"]).wall},
 			{"the slowest screen of 20,000 calls but export: CPU, x shimctl version", 30, 75, b.slowestScreen().over(b.costs[screenTitle]["direct"]).cpu}, // 0.3 s if that takes 10 ms
 			{"locked ledger: delay, x its bound", 1, 0, b.added("a resume", "locked").wall / ms(ledger.LockTimeout)},
 		})
