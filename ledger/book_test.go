@@ -204,7 +204,7 @@ func TestCallerIsRecorded(t *testing.T) {
 	finish(t, l, second, goodOutcome(sourceID, "done", 4000))
 
 	c = copyCall(l, prompt+"\n\nMore.\n\nAnd more.", 5000)
-	c.Caller = decide.Caller{Namespace: "pid:[1]", Person: true, Shell: callerProcess(3)}
+	c.Caller = decide.Caller{Person: true, Shell: callerProcess(3)}
 	d, third := beginCall(t, l, c)
 	wantSource(t, "a copy", d, sourceID)
 	check("a copied call", third, c.Caller)

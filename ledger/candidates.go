@@ -411,7 +411,8 @@ func (r *factsRow) columns() []column {
 		{"s.repository", &f.Place.Repository}, {"s.branch", &f.Place.Branch}, {"s.head", &f.Place.Head},
 		{"s.left_files", &f.Left}, {"s.rounds", &f.Rounds},
 		{"s.first_model", &f.FirstModel}, {"s.caller", &f.Caller}, {"s.shared <> ''", &f.Shared},
-		{"coalesce(l.boot, '')", &l.shim.Boot}, {"coalesce(l.pid, 0)", &l.shim.PID}, {"coalesce(l.pid_start, 0)", &l.shim.Start},
+		{"coalesce(l.boot, '')", &l.shim.Boot}, {"coalesce(l.namespace, '')", &l.shim.Namespace}, {"coalesce(l.taken, 0)", &l.taken},
+		{"coalesce(l.pid, 0)", &l.shim.PID}, {"coalesce(l.pid_start, 0)", &l.shim.Start},
 		{"coalesce(l.child, 0)", &l.child.PID}, {"coalesce(l.child_start, 0)", &l.child.Start},
 	}, r.sentRow.columns()...)
 }

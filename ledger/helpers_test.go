@@ -18,7 +18,7 @@ const (
 
 // callerOf returns a caller with processes that have these PIDs, on one machine.
 func callerOf(pids ...int) decide.Caller {
-	c := decide.Caller{Namespace: "pid:[1]"}
+	c := decide.Caller{}
 	for _, pid := range pids {
 		c.Processes = append(c.Processes, callerProcess(pid))
 	}
@@ -26,7 +26,7 @@ func callerOf(pids ...int) decide.Caller {
 }
 
 func callerProcess(pid int) decide.CallerProcess {
-	return decide.CallerProcess{Process: proc.Process{Boot: "boot", PID: pid, Start: int64(pid) * 100}, Name: fmt.Sprintf("program %d.sh", pid)}
+	return decide.CallerProcess{Process: proc.Process{Boot: "boot", Namespace: "pid:[1]", PID: pid, Start: int64(pid) * 100}, Name: fmt.Sprintf("program %d.sh", pid)}
 }
 
 // lockLedger keeps the ledger locked for writing until it is released, as another process would.

@@ -3,6 +3,7 @@ package ledger
 import (
 	"database/sql"
 	"slices"
+	"time"
 
 	"reprise/ledger/decide"
 	"reprise/ledger/proc"
@@ -10,18 +11,26 @@ import (
 
 // A lease says who holds a session: the shim that took it, and the tool it started, which may
 // outlive it.
-type lease struct{ shim, child proc.Process }
-
-// leaseColumns selects the fields of a lease.
-const leaseColumns = "SELECT l.boot, l.pid, l.pid_start, l.child, l.child_start"
-
-func (l *lease) fields() []any {
-	return []any{&l.shim.Boot, &l.shim.PID, &l.shim.Start, &l.child.PID, &l.child.Start}
+type lease struct {
+	session     int64
+	shim, child proc.Process
+	taken       decide.Millis
 }
 
-// held reports whether one of them is alive. Both run under the first one's boot.
+// leaseColumns selects the fields of a lease.
+const leaseColumns = "SELECT l.session_id, l.boot, l.namespace, l.pid, l.pid_start, l.child, l.child_start, l.taken"
+
+func (l *lease) fields() []any {
+	return []any{&l.session, &l.shim.Boot, &l.shim.Namespace, &l.shim.PID, &l.shim.Start, &l.child.PID, &l.child.Start, &l.taken}
+}
+
+// held reports whether one of them is alive. Both run under the first one's boot and namespace. Processes of another namespace count
+// as alive for a day.
 func (l lease) held() bool {
-	l.child.Boot = l.shim.Boot
+	if l.shim.Hidden() {
+		return decide.MillisOf(time.Now())-l.taken < lostAfter
+	}
+	l.child.Boot, l.child.Namespace = l.shim.Boot, l.shim.Namespace
 	return l.shim.Alive() || l.child.Alive()
 }
 
@@ -30,28 +39,44 @@ func (l *Ledger) Held(session int64) (bool, error) { return sessionHeld(l.db, se
 
 // sessionHeld reports whether a live process holds the session.
 func sessionHeld(q Queryer, session int64) (bool, error) {
-	return anyHeld(q, "leases l WHERE l.session_id = ?", session)
-}
-
-// chainHeld reports whether a live process holds a session of the chain.
-func chainHeld(q Queryer, chain int64) (bool, error) {
-	// There are few leases, and a chain may have many sessions: CROSS JOIN has SQLite go from the leases.
-	return anyHeld(q, "leases l CROSS JOIN sessions s ON s.id = l.session_id WHERE s.chain_id = ?", chain)
-}
-
-func anyHeld(q Queryer, from string, of int64) (bool, error) {
-	leases, err := List(q, leaseColumns+" FROM "+from, (*lease).fields, of)
+	leases, err := List(q, leaseColumns+" FROM leases l WHERE l.session_id = ?", (*lease).fields, session)
 	return slices.ContainsFunc(leases, lease.held), err
 }
 
-// lostAfter is when a call without a session, for which nothing shows whether its process lives, is taken for lost.
+// chainHeld reports whether a live process holds a session of the chain. It removes the leases of those that are gone.
+func chainHeld(tx *sql.Tx, chain int64) (bool, error) {
+	// There are few leases, and a chain may have many sessions: CROSS JOIN has SQLite go from the leases.
+	leases, err := List(tx, leaseColumns+" FROM leases l CROSS JOIN sessions s ON s.id = l.session_id WHERE s.chain_id = ?",
+		(*lease).fields, chain)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(leases, lease.held), dropDead(tx, leases)
+}
+
+// dropDead removes those of some leases that no process holds.
+func dropDead(tx *sql.Tx, leases []lease) error {
+	dead := []int64{} // nil would be null
+	for _, l := range leases {
+		if !l.held() {
+			dead = append(dead, l.session)
+		}
+	}
+	if len(dead) == 0 {
+		return nil
+	}
+	_, err := tx.Exec("DELETE FROM leases WHERE session_id IN (SELECT value FROM json_each(?))", EncodeJSON(dead))
+	return err
+}
+
+// lostAfter is when a call is taken for lost if nothing shows whether its process lives: it has no session, or runs in another namespace.
 const lostAfter decide.Millis = 24 * 3_600_000
 
 // lastCalls is among how many of the latest calls EndLost searches for these.
 const lastCalls = 1000
 
-// EndLost records as killed the calls whose shim and tool are gone without having recorded an end. Their sessions stay as they are.
-// A call whose process only cannot be seen, as one in a container, records its end all the same.
+// EndLost records as killed the calls whose shim and tool are gone without having recorded an end, and removes their leases. Their
+// sessions stay as they are. A call that was taken for lost records its end all the same.
 func (l *Ledger) EndLost(now decide.Millis) error {
 	lost, err := l.lost(now)
 	if err != nil || len(lost) == 0 {
@@ -62,7 +87,14 @@ func (l *Ledger) EndLost(now decide.Millis) error {
 	}
 	return l.write(func(tx *sql.Tx) error {
 		_, err := tx.Exec("UPDATE invocations SET outcome = 'killed' WHERE outcome IS NULL AND id IN (SELECT value FROM json_each(?))", EncodeJSON(lost))
-		return err
+		if err != nil {
+			return err
+		}
+		leases, err := List(tx, leaseColumns+" FROM leases l", (*lease).fields)
+		if err != nil {
+			return err
+		}
+		return dropDead(tx, leases)
 	})
 }
 
@@ -83,13 +115,13 @@ func (l *Ledger) lost(now decide.Millis) (calls []int64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = Each(l, `SELECT '', 0, 0, 0, 0, id FROM invocations WHERE outcome IS NULL AND session_id IS NULL AND started < ?
+	err = Each(l, `SELECT 0, '', '', 0, 0, 0, 0, 0, id FROM invocations WHERE outcome IS NULL AND session_id IS NULL AND started < ?
 		AND id > (SELECT max(id) FROM invocations) - ?`, see, now-lostAfter, lastCalls)
 	return calls, err
 }
 
 func takeLease(tx *sql.Tx, session int64, p proc.Process, now decide.Millis) error {
-	_, err := tx.Exec("INSERT OR REPLACE INTO leases (session_id, boot, pid, pid_start, taken) VALUES (?, ?, ?, ?, ?)",
-		session, p.Boot, p.PID, p.Start, now)
+	_, err := tx.Exec("INSERT OR REPLACE INTO leases (session_id, boot, namespace, pid, pid_start, taken) VALUES (?, ?, ?, ?, ?, ?)",
+		session, p.Boot, p.Namespace, p.PID, p.Start, now)
 	return err
 }

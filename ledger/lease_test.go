@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"testing"
+	"time"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -129,5 +130,77 @@ func TestWaiting(t *testing.T) {
 	waiting.Now = 2500
 	if d, _, err := Begin(l, waiting); err != nil || d.Mode != rewrite.Resume {
 		t.Errorf("then %s (%s), %v", d.Mode, d.Reason, err)
+	}
+}
+
+// A process of another PID namespace cannot be seen: its call counts as running for a day.
+func TestLeaseOfAnotherNamespace(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	now := decide.MillisOf(time.Now())
+	_, first := begin(t, l, prompt, now)
+	finish(t, l, first, goodOutcome(someID, "done", now+1000))
+	_, second := begin(t, l, prompt+"\n\nMore.", now+2000)
+	// In the container the PID is another one, which no process has here.
+	if _, err := l.db.Exec("UPDATE leases SET namespace = 'pid:[1]', pid = 1 << 30, pid_start = 5000"); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		held    bool
+		outcome string
+		reason  reason.Code
+		after   decide.Millis
+	}{{true, "", reason.Leased, 0}, {false, "killed", reason.PreviousUnknown, lostAfter + hour}} {
+		if _, err := l.db.Exec("UPDATE leases SET taken = taken - ?", step.after); err != nil {
+			t.Fatal(err)
+		}
+		files, err := l.SessionFiles(0)
+		if err != nil || len(files) != 1 || files[0].Held != step.held {
+			t.Errorf("prune sees %+v, want held %v, %v", files, step.held, err)
+		}
+		d, _, err := l.Preview(testCall(l, prompt+"\n\nMore.\n\nAnd more.", now+4000))
+		if err != nil || d.Reason != step.reason {
+			t.Errorf("the next call: %s, want %s, %v", d.Reason, step.reason, err)
+		}
+		if got := endedAs(t, l, second.Invocation, now+4000); got != step.outcome {
+			t.Errorf("its outcome is %q, want %q", got, step.outcome)
+		}
+	}
+}
+
+// A dead lease goes with its call, and when its chain goes on.
+func TestDeadLeasesGo(t *testing.T) {
+	l, _ := newLedger(t)
+	prompt := fmt.Sprintf(base, 1)
+	kill := func() {
+		if _, err := l.db.Exec("UPDATE leases SET boot = 'an earlier one'"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, first := begin(t, l, prompt, 1000)
+	finish(t, l, first, goodOutcome(someID, "done", 2000))
+	begin(t, l, prompt+"\n\nMore.", 3000)
+	kill()
+	begin(t, l, prompt+"\n\nMore.\n\nAnd more.", 4000)
+	wantCount(t, l, 1, "SELECT count(*) FROM leases")
+	kill()
+	if err := l.EndLost(5000); err != nil {
+		t.Fatal(err)
+	}
+	wantCount(t, l, 0, "SELECT count(*) FROM leases")
+}
+
+// A call with an outcome in the spool is not lost.
+func TestAnOutcomeInTheSpoolIsNoLoss(t *testing.T) {
+	l, path := newLedger(t)
+	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
+	release := lockLedger(t, path)
+	finish(t, l, ticket, goodOutcome(someID, "done", 2000))
+	release()
+	if _, err := l.db.Exec("UPDATE leases SET boot = 'an earlier one'"); err != nil {
+		t.Fatal(err)
+	}
+	if got := endedAs(t, l, ticket.Invocation, 3000); got != "ok" {
+		t.Errorf("%q, want ok", got)
 	}
 }

@@ -31,4 +31,5 @@ var migrations = []string{schema,
 	"ALTER TABLE sessions ADD COLUMN format INTEGER NOT NULL DEFAULT 1",     // the Format that it was recorded in
 	"ALTER TABLE invocations ADD COLUMN why_whole TEXT NOT NULL DEFAULT ''", // why a resumed session was sent the whole prompt
 	"CREATE INDEX invocations_hour ON invocations (started) WHERE cache_hour",
+	"ALTER TABLE leases ADD COLUMN namespace TEXT NOT NULL DEFAULT ''", // of the processes' IDs
 }

@@ -125,15 +125,15 @@ func (c sequenceCall) caller(t *testing.T) decide.Caller {
 	} else if err := json.Unmarshal(c.Caller, &names); err != nil {
 		t.Fatal(err)
 	}
-	caller := decide.Caller{Namespace: "pid"}
+	caller := decide.Caller{}
 	for _, name := range names {
 		if name == "" {
-			return decide.Caller{Namespace: "pid", Person: true, Shell: testCaller.Processes[0]}
+			return decide.Caller{Person: true, Shell: testCaller.Processes[0]}
 		}
 		hash := fnv.New32a()
 		hash.Write([]byte(name))
 		program, _, _ := strings.Cut(name, "#")
-		process := proc.Process{Boot: "boot", PID: int(hash.Sum32() >> 8), Start: 70}
+		process := proc.Process{Boot: "boot", Namespace: "pid", PID: int(hash.Sum32() >> 8), Start: 70}
 		caller.Processes = append(caller.Processes, decide.CallerProcess{Process: process, Name: program})
 	}
 	return caller

@@ -264,7 +264,7 @@ func TestGuardsFindTheCaller(t *testing.T) {
 	c := guarded(t, memoryLedger(t), t.TempDir(), t.TempDir())
 	c.gather()
 	want := caller.Find()
-	if got := c.record.Caller; got.Namespace == "" || got.String() != want.String() {
+	if got := c.record.Caller; got.String() == "" || got.String() != want.String() {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -142,4 +142,4 @@ func orElse(text, otherwise string) string {
 }
 
 // testCaller is the loop that makes the calls of a sequence.
-var testCaller = decide.Caller{Namespace: "pid", Processes: []decide.CallerProcess{{Process: proc.Process{Boot: "boot", PID: 7, Start: 70}, Name: "loop.sh"}}}
+var testCaller = decide.Caller{Processes: []decide.CallerProcess{{Process: proc.Process{Boot: "boot", Namespace: "pid", PID: 7, Start: 70}, Name: "loop.sh"}}}

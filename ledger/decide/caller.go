@@ -10,7 +10,6 @@ import (
 // A Caller is the processes above a call that may have made it, the nearest first, up to a person's
 // shell or terminal or a service manager. The zero value is an unknown caller.
 type Caller struct {
-	Namespace string // of the process IDs
 	Processes []CallerProcess
 	// Person reports whether a person typed the call: there is no process between it and an
 	// interactive shell, a terminal or an editor.
@@ -46,11 +45,11 @@ func (c Caller) String() string {
 	if len(c.Processes) == 0 && !c.Person {
 		return ""
 	}
-	boot := c.Shell.Boot
+	nearest := c.Shell
 	if len(c.Processes) > 0 {
-		boot = c.Processes[0].Boot
+		nearest = c.Processes[0]
 	}
-	fields := []string{boot, c.Namespace}
+	fields := []string{nearest.Boot, nearest.Namespace}
 	for _, p := range c.Processes {
 		fields = append(fields, p.encode())
 	}
@@ -73,14 +72,14 @@ func ParseCaller(text string) Caller {
 	if len(fields) < 3 {
 		return Caller{}
 	}
-	boot, c := fields[0], Caller{Namespace: fields[1]}
+	var c Caller
 	for _, field := range fields[2:] {
 		shell, person := strings.CutPrefix(field, personMark)
 		c.Person = person // its field is the last one
 		if person && shell == "" {
 			continue
 		}
-		p, ok := parseCallerProcess(boot, strings.TrimPrefix(shell, "."))
+		p, ok := parseCallerProcess(fields[0], fields[1], strings.TrimPrefix(shell, "."))
 		if !ok {
 			return Caller{}
 		}
@@ -93,7 +92,7 @@ func ParseCaller(text string) Caller {
 	return c
 }
 
-func parseCallerProcess(boot, text string) (p CallerProcess, ok bool) {
+func parseCallerProcess(boot, namespace, text string) (p CallerProcess, ok bool) {
 	fields := strings.SplitN(text, ".", 3)
 	if len(fields) < 3 {
 		return p, false
@@ -103,7 +102,7 @@ func parseCallerProcess(boot, text string) (p CallerProcess, ok bool) {
 		return p, false
 	}
 	start, err := strconv.ParseInt(fields[1], 10, 64)
-	return CallerProcess{proc.Process{Boot: boot, PID: pid, Start: start}, fields[2]}, err == nil
+	return CallerProcess{proc.Process{Boot: boot, Namespace: namespace, PID: pid, Start: start}, fields[2]}, err == nil
 }
 
 // Scan implements sql.Scanner.
@@ -118,7 +117,7 @@ func (c *Caller) Scan(value any) error {
 func (c Caller) common(earlier Caller) (p CallerProcess, ok bool) {
 	for _, p := range c.Processes {
 		for _, e := range earlier.Processes {
-			if c.isSame(p, earlier, e) {
+			if isSame(p, e) {
 				return p, true
 			}
 		}
@@ -126,10 +125,10 @@ func (c Caller) common(earlier Caller) (p CallerProcess, ok bool) {
 	return CallerProcess{}, false
 }
 
-// isSame reports whether a process of c is one of an earlier caller. Of an unknown boot or start, it
+// isSame reports whether a process is one of an earlier caller. Of an unknown boot, namespace or start, it
 // is not known.
-func (c Caller) isSame(p CallerProcess, earlier Caller, e CallerProcess) bool {
-	return p.Process == e.Process && p.Boot != "" && p.Start > 0 && c.Namespace == earlier.Namespace && c.Namespace != ""
+func isSame(p, e CallerProcess) bool {
+	return p.Process == e.Process && p.Boot != "" && p.Namespace != "" && p.Start > 0
 }
 
 // SameAs reports whether the same run of the same program made this call and an earlier one, and
@@ -139,7 +138,7 @@ func (c Caller) SameAs(earlier Caller, idle Millis) (name string, ok bool) {
 	if p, ok := c.common(earlier); ok {
 		return p.Name, true
 	}
-	if c.Person && earlier.Person && c.isSame(c.Shell, earlier, earlier.Shell) && idle >= 0 && idle <= personPause {
+	if c.Person && earlier.Person && isSame(c.Shell, earlier.Shell) && idle >= 0 && idle <= personPause {
 		return c.Shell.Name, true
 	}
 	return "", false

@@ -10,7 +10,7 @@ import (
 
 // callerOf returns a caller with processes that have these PIDs, on one machine.
 func callerOf(pids ...int) Caller {
-	c := Caller{Namespace: "pid:[1]"}
+	c := Caller{}
 	for _, pid := range pids {
 		c.Processes = append(c.Processes, callerProcess(pid))
 	}
@@ -19,7 +19,7 @@ func callerOf(pids ...int) Caller {
 
 // personOf returns a person whose shell has that PID, or who has none.
 func personOf(pid int) Caller {
-	c := Caller{Namespace: "pid:[1]", Person: true}
+	c := Caller{Person: true}
 	if pid > 0 {
 		c.Shell = callerProcess(pid)
 	}
@@ -27,7 +27,7 @@ func personOf(pid int) Caller {
 }
 
 func callerProcess(pid int) CallerProcess {
-	return CallerProcess{proc.Process{Boot: "boot", PID: pid, Start: int64(pid) * 100}, fmt.Sprintf("program %d.sh", pid)}
+	return CallerProcess{proc.Process{Boot: "boot", Namespace: "pid:[1]", PID: pid, Start: int64(pid) * 100}, fmt.Sprintf("program %d.sh", pid)}
 }
 
 // What is stored of a caller is read as it was.
@@ -37,7 +37,7 @@ func TestCallerIsStored(t *testing.T) {
 		"boot\tpid:[1]\t7.700.program 7.sh": callerOf(7),
 		"boot\tpid:[1]\t9.900.program 9.sh\t7.700.program 7.sh": callerOf(9, 7),
 		"boot\tpid:[1]\tperson.7.700.program 7.sh":              personOf(7),
-		"\tpid:[1]\tperson": personOf(0),
+		"\t\tperson": personOf(0),
 	} {
 		if got := c.String(); got != want {
 			t.Errorf("%+v is %q, want %q", c.Processes, got, want)
@@ -71,7 +71,7 @@ func TestSameCaller(t *testing.T) {
 		change(&c)
 		return c
 	}
-	noNamespace := func(c *Caller) { c.Namespace = "" }
+	noNamespace := func(c *Caller) { c.Processes[0].Namespace = "" }
 	noBoot := func(c *Caller) { c.Processes[0].Boot = "" }
 	noStart := func(c *Caller) { c.Processes[0].Start = 0 }
 	for name, tt := range map[string]struct {
@@ -86,7 +86,7 @@ func TestSameCaller(t *testing.T) {
 		"two scripts":              {callerOf(30), callerOf(20), 0, ""},
 		"the PID of another":       {callerOf(7), changed(callerOf(7), func(c *Caller) { c.Processes[0].Start++ }), 0, ""},
 		"another boot":             {callerOf(7), changed(callerOf(7), func(c *Caller) { c.Processes[0].Boot = "other" }), 0, ""},
-		"another namespace":        {callerOf(7), changed(callerOf(7), func(c *Caller) { c.Namespace = "pid:[2]" }), 0, ""},
+		"another namespace":        {callerOf(7), changed(callerOf(7), func(c *Caller) { c.Processes[0].Namespace = "pid:[2]" }), 0, ""},
 		"it has renamed itself":    {callerOf(7), changed(callerOf(7), func(c *Caller) { c.Processes[0].Name = "other" }), 0, "program 7.sh"},
 		"no namespace is known":    {changed(callerOf(7), noNamespace), changed(callerOf(7), noNamespace), 0, ""},
 		"no boot is known":         {changed(callerOf(7), noBoot), changed(callerOf(7), noBoot), 0, ""},

@@ -16,9 +16,10 @@ import (
 
 // A Process identifies a process beyond the life of its PID.
 type Process struct {
-	Boot  string // ID of the boot it runs under
-	PID   int
-	Start int64 // its start time in the system's ticks, 0 if not known
+	Boot      string // ID of the boot it runs under
+	Namespace string // of the PID, "" if not known
+	PID       int
+	Start     int64 // its start time in the system's ticks, 0 if not known
 }
 
 // This identifies the calling process.
@@ -26,12 +27,24 @@ func This() Process { return ByPID(os.Getpid()) }
 
 // ByPID identifies the process that has pid now.
 func ByPID(pid int) Process {
-	return Process{Boot: BootID(), PID: pid, Start: startTime(pid)}
+	return Process{Boot: BootID(), Namespace: namespace(), PID: pid, Start: startTime(pid)}
 }
 
-// Alive reports whether the process still runs. If another process has taken over the PID, or the
+// Alive reports whether the process still runs, as far as this process can see it. If another process has taken over the PID, or the
 // system was rebooted, it does not.
-func (p Process) Alive() bool { return p.aliveIn(BootID(), exists, startTime) }
+func (p Process) Alive() bool { return !p.Hidden() && p.aliveIn(BootID(), exists, startTime) }
+
+// Hidden reports whether the process belongs to another PID namespace of the current boot, as a container has one: whether it still
+// runs is not known here.
+func (p Process) Hidden() bool {
+	return p.PID > 0 && p.Boot == BootID() && p.Namespace != "" && p.Namespace != namespace()
+}
+
+// namespace identifies the PID namespace of this process, "" if the system has none.
+var namespace = sync.OnceValue(func() string {
+	name, _ := os.Readlink("/proc/self/ns/pid") // "" if it fails
+	return name
+})
 
 func (p Process) aliveIn(boot string, exists func(pid int) bool, start func(pid int) int64) bool {
 	return p.PID > 0 && p.Boot == boot && exists(p.PID) && (p.Start == 0 || p.Start == start(p.PID))

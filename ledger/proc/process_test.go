@@ -11,16 +11,16 @@ func TestAlive(t *testing.T) {
 		p    Process
 		want bool
 	}{
-		{"as it was", Process{"boot", 100, 5000}, true},
-		{"another has its pid", Process{"boot", 100, 4999}, false},
-		{"an earlier boot", Process{"an earlier one", 100, 5000}, false},
-		{"gone", Process{"boot", 101, 5000}, false},
-		{"no start known then", Process{"boot", 100, 0}, true},
-		{"no start known now", Process{"boot", 200, 5000}, false},
-		{"never known", Process{"boot", 200, 0}, true},
-		{"not waited for yet", Process{"boot", 300, 5000}, false},
-		{"none", Process{"boot", 0, 0}, false},
-		{"a group", Process{"boot", -100, 5000}, false},
+		{"as it was", Process{Boot: "boot", PID: 100, Start: 5000}, true},
+		{"another has its pid", Process{Boot: "boot", PID: 100, Start: 4999}, false},
+		{"an earlier boot", Process{Boot: "an earlier one", PID: 100, Start: 5000}, false},
+		{"gone", Process{Boot: "boot", PID: 101, Start: 5000}, false},
+		{"no start known then", Process{Boot: "boot", PID: 100, Start: 0}, true},
+		{"no start known now", Process{Boot: "boot", PID: 200, Start: 5000}, false},
+		{"never known", Process{Boot: "boot", PID: 200, Start: 0}, true},
+		{"not waited for yet", Process{Boot: "boot", PID: 300, Start: 5000}, false},
+		{"none", Process{Boot: "boot", PID: 0, Start: 0}, false},
+		{"a group", Process{Boot: "boot", PID: -100, Start: 5000}, false},
 	} {
 		if got := tt.p.aliveIn("boot", exists, start); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)

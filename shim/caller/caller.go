@@ -39,7 +39,7 @@ func find(root, boot string, pid, parent int) decide.Caller {
 	if err != nil || noNamespace != nil || self != strconv.Itoa(pid) {
 		return decide.Caller{} // other PIDs are shown than the process's own namespace has
 	}
-	t, c := &processTable{root: root}, decide.Caller{Namespace: namespace}
+	t, c := &processTable{root: root}, decide.Caller{}
 	below := processStat{parent: parent, start: math.MaxInt64}
 	for range maxCallers {
 		p, ok := t.read(below.parent)
@@ -47,7 +47,7 @@ func find(root, boot string, pid, parent int) decide.Caller {
 			return c
 		}
 		role, name := t.role(p)
-		found := decide.CallerProcess{Process: proc.Process{Boot: boot, PID: p.pid, Start: p.start}, Name: cleanName(name)}
+		found := decide.CallerProcess{Process: proc.Process{Boot: boot, Namespace: namespace, PID: p.pid, Start: p.start}, Name: cleanName(name)}
 		switch {
 		case role == roleProgram && !c.Person:
 			c.Processes = append(c.Processes, found)
