@@ -10,7 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	ignored, _ := front.Signals()
+	ignored, _, _ := front.Signals()
 	toolbox.StartAnew(ignored)
 	gitTimeout = time.Minute // what git answers is tested, also on a busy machine
 	os.Exit(m.Run())

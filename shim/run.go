@@ -115,9 +115,6 @@ func newTarget(prompt *prompt.Prompt, d decide.Decision) rewrite.Target {
 
 // runPlan runs the tool as planned. It fails if the tool cannot be started.
 func (c *call) runPlan(plan rewrite.Plan) (*supervise.Attempt, supervise.Status, error) {
-	if err := c.hideKey(); err != nil {
-		c.log.fault("hide the store's key", err)
-	}
 	in, err := c.stdin.ForRun(plan)
 	if err != nil {
 		return nil, supervise.Status{}, err

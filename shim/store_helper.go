@@ -17,11 +17,3 @@ func OpenStore(s config.Store, environ []string) (*wire.Client, error) {
 		Timeout: s.Timeout, UploadTimeout: s.UploadTimeout,
 	})
 }
-
-// hideKey keeps the tool, which is a child of this process, from reading the store's key here.
-func (c *call) hideKey() error {
-	if c.shared == nil && len(unsetEnv(c.env.Environ, nil)) == len(c.env.Environ) {
-		return nil
-	}
-	return wire.HideMemory()
-}

@@ -110,46 +110,116 @@ func TestEveryDeath(t *testing.T) {
 			}
 		}
 	}
+	for _, sig := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSYS} { // before the tool runs
+		if ws, _ := signalled(t, sig, "-c"); ws.Signal() != sig || ws.CoreDump() {
+			t.Errorf("death by %v: %x", sig, ws)
+		}
+	}
 }
+
+// signalled sends a signal to a shim that reads the prompt from its stdin. If the caller blocks the signal, the prompt follows.
+func signalled(t *testing.T, sig syscall.Signal, launch ...string) (ws syscall.WaitStatus, stderr string) {
+	t.Helper()
+	cmd := twins(t, launch, "exit 0").shim
+	cmd.Args = slices.DeleteFunc(cmd.Args, func(arg string) bool { return arg == "hi" })
+	var said strings.Builder
+	cmd.Stderr = &said
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 500 {
+		if found, _ := filepath.Glob(filepath.Join(cmd.Dir, ".local/state/reprise/ledger.db")); found != nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := cmd.Process.Signal(sig); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Contains(launch, "-b") {
+		if _, err := in.Write([]byte("a prompt")); err != nil {
+			t.Fatal(err)
+		}
+		in.Close()
+	}
+	_ = cmd.Wait() // what counts is the state
+	if cores, err := filepath.Glob(filepath.Join(cmd.Dir, "*core*")); err != nil || len(cores) > 0 {
+		t.Errorf("%v before the tool: %v, %v", sig, cores, err)
+	}
+	return cmd.ProcessState.Sys().(syscall.WaitStatus), said.String()
+}
+
+// ownWork are the signals that the shim's own work can cause: it survives them.
+var ownWork = []int{int(syscall.SIGPIPE), int(syscall.SIGXFSZ)}
 
 // While the shim reads the prompt, a signal ends the call as it would end the tool, unless the caller blocks it.
 func TestSignalsBeforeTheTool(t *testing.T) {
-	reading := func(sig syscall.Signal, launch ...string) syscall.WaitStatus {
-		cmd := twins(t, launch, "exit 0").shim
-		cmd.Args = slices.DeleteFunc(cmd.Args, func(arg string) bool { return arg == "hi" })
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
+	for _, sig := range deadly() {
+		if slices.Contains(ownWork, sig) {
+			continue
 		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+		sig := syscall.Signal(sig)
+		if ws, stderr := signalled(t, sig, "-c"); !ws.Signaled() || ws.Signal() != sig || stderr != "" {
+			t.Errorf("%v: %x, stderr %q", sig, ws, stderr)
 		}
-		for range 500 {
-			if found, _ := filepath.Glob(filepath.Join(cmd.Dir, ".local/state/reprise/ledger.db")); found != nil {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
+		if sig == syscall.SIGKILL {
+			continue
 		}
-		if err := cmd.Process.Signal(sig); err != nil {
-			t.Fatal(err)
+		if ws, stderr := signalled(t, sig, "-b", strconv.Itoa(int(sig))); !ws.Exited() || ws.ExitStatus() != 0 || stderr != "" {
+			t.Errorf("%v, blocked: %x, stderr %q", sig, ws, stderr)
 		}
-		if launch != nil {
-			if _, err := in.Write([]byte("a prompt")); err != nil {
+	}
+}
+
+// So it does while Go starts, when its runtime would handle signals.
+func TestSignalsAtTheStart(t *testing.T) {
+	ends := func(ws syscall.WaitStatus) string {
+		if ws.Signaled() {
+			return ws.Signal().String()
+		}
+		return fmt.Sprint("exit ", ws.ExitStatus())
+	}
+	for _, test := range []struct {
+		sig    syscall.Signal
+		launch []string
+		want   string
+	}{
+		{syscall.SIGTERM, []string{"-i", "15"}, "exit 0"},
+		{syscall.SIGTERM, []string{"-b", "15"}, "exit 0"},
+		{syscall.SIGQUIT, nil, "quit"},
+		{syscall.SIGUSR1, nil, "user defined signal 1"},
+		{syscall.SIGSEGV, nil, "segmentation fault"},
+	} {
+		first := twins(t, test.launch, "exit 0")
+		for moment := range 30 {
+			cmd := first.doing("sleep").shim
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
+			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			in.Close()
+			for until := time.Now().Add(time.Second); !started(cmd.Process.Pid) && time.Now().Before(until); {
+			}
+			time.Sleep(time.Duration(moment) * 300 * time.Microsecond)
+			if err := cmd.Process.Signal(test.sig); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // what counts is the state
+			if got := ends(cmd.ProcessState.Sys().(syscall.WaitStatus)); got != test.want || stderr.Len() > 0 {
+				t.Errorf("%v in moment %d, launched with %v: %s, want %s; stderr %q", test.sig, moment, test.launch, got, test.want, stderr.String())
+			}
 		}
-		_ = cmd.Wait() // what counts is the state
-		return cmd.ProcessState.Sys().(syscall.WaitStatus)
 	}
-	for _, sig := range []syscall.Signal{1, 2, 3, 6, 10, 12, 14, 15} {
-		if ws := reading(sig); !ws.Signaled() || ws.Signal() != sig {
-			t.Errorf("%v: %x", sig, ws)
-		}
-		if ws := reading(sig, "-b", strconv.Itoa(int(sig))); !ws.Exited() || ws.ExitStatus() != 0 {
-			t.Errorf("%v, blocked: %x", sig, ws)
-		}
-	}
+}
+
+// started reports whether a process of twins runs the shim, and no longer the launcher.
+func started(pid int) bool {
+	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return err != nil || filepath.Base(program) != "launch" && filepath.Base(program) != "fake-tool"
 }
 
 // Nothing that a program inherits is another behind the shim: ignored and blocked
@@ -159,6 +229,12 @@ func TestInherited(t *testing.T) {
 	for _, sig := range deadly() {
 		if sig != int(syscall.SIGKILL) {
 			every = append(every, "-i", strconv.Itoa(sig))
+		}
+	}
+	var pending []string
+	for _, sig := range append(deadly(), int(syscall.SIGCHLD), int(syscall.SIGTSTP), int(syscall.SIGWINCH)) {
+		if sig != int(syscall.SIGKILL) {
+			pending = append(pending, "-p", strconv.Itoa(sig))
 		}
 	}
 	tests := map[string][]string{
@@ -173,6 +249,7 @@ func TestInherited(t *testing.T) {
 		"CHLD blocked":             {"-b", "17"},
 		"PIPE and SEGV blocked":    {"-b", "13", "-b", "11"},
 		"a real-time one blocked":  {"-b", "40"},
+		"everything pending":       pending,
 		"few files":                {"-f", "256"},
 		"cores allowed":            {"-c"},
 		"non-blocking stdin":       {"-n"},
@@ -308,11 +385,24 @@ func (c *counting) end() {
 // reachable are the signals that are passed on, but SIGUSR2, which settled uses. A stop right
 // behind a SIGCONT counts as taken back by it, so it comes first.
 var reachable = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGUSR1,
-	syscall.SIGALRM, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH}
+	syscall.SIGALRM, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH, syscall.SIGVTALRM, syscall.SIGIO,
+	syscall.SIGPWR, syscall.SIGXCPU, syscall.SIGSYS, syscall.SIGTRAP, syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL}
 
 // unreachable are signals that are not passed on, and do not end the shim.
-var unreachable = []syscall.Signal{syscall.SIGVTALRM, syscall.SIGPROF, syscall.SIGIO, syscall.SIGPWR, syscall.SIGXCPU,
-	syscall.SIGXFSZ, syscall.SIGURG, 40, 62}
+var unreachable = []syscall.Signal{syscall.SIGXFSZ, syscall.SIGURG, syscall.SIGPIPE}
+
+// Of the other signals that end a program, those that cannot be passed on end the call.
+func TestSignalsThatEndTheCall(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGPROF, 34, 40, 64} {
+		cmd := twins(t, nil, "count").shim
+		c := startCounting(t, cmd)
+		c.send(cmd.Process.Pid, sig)
+		_ = cmd.Wait() // what counts is the state
+		if ws := cmd.ProcessState.Sys().(syscall.WaitStatus); ws.Signal() != sig {
+			t.Errorf("%v: %x", sig, ws)
+		}
+	}
+}
 
 // A signal reaches the tool once, whoever else it was sent to, and also where the
 // caller ignores or blocks it.

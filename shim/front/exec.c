@@ -88,14 +88,16 @@ const char *reprise_path(char **envp)
 	return n > 0 && n <= sizeof usual ? usual : "/bin:/usr/bin";
 }
 
-// tool_of returns the tool that the program is called as, NULL for none.
-static const struct tool *tool_of(const struct reprise_start *s)
+// base_name returns the part of a path behind the last slash.
+static const char *base_name(const char *path)
 {
-	const char *name, *slash;
-	if (s->argc < 1)
-		return NULL;
-	slash = strrchr(s->argv[0], '/');
-	name = slash ? slash + 1 : s->argv[0];
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+// tool_of returns the tool of a name, NULL for none.
+static const struct tool *tool_of(const char *name)
+{
 	for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
 		if (strcmp(tools[i].name, name) == 0)
 			return &tools[i];
@@ -118,7 +120,7 @@ static bool headless(const struct reprise_start *s)
 // stderr or the log.
 bool reprise_unmanaged(const struct reprise_start *s)
 {
-	const struct tool *tool = tool_of(s);
+	const struct tool *tool = s->argc > 0 ? tool_of(base_name(s->argv[0])) : NULL;
 	const char *first = s->argc > 1 ? s->argv[1] : NULL;
 
 	if (!tool || *value(s->envp, "REPRISE_VERBOSE"))
@@ -437,28 +439,35 @@ static void become(const struct reprise_start *s, const char *name)
 		run(s, &guard, pid, &target);
 }
 
-// start_tool runs "reprise-start IGNORED BLOCKED PATH ARGV...": it becomes the program at PATH with
-// these signals ignored and blocked. Bit 0 is signal 1.
+// start_tool runs "reprise-start IGNORED BLOCKED PENDING PATH ARGV...", with all signals blocked: it becomes the program at PATH
+// with these signals ignored, blocked and pending. Bit 0 is signal 1.
 static void start_tool(const struct reprise_start *s)
 {
 	unsigned long long ignored = strtoull(s->argv[1], NULL, 16), blocked = strtoull(s->argv[2], NULL, 16);
-	sigset_t mask, all;
+	unsigned long long pending = strtoull(s->argv[3], NULL, 16);
+	sigset_t mask;
 	sigemptyset(&mask);
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
 	for (int sig = 1; sig <= 64; sig++) {
 		if (ignored >> (sig - 1) & 1)
 			signal(sig, SIG_IGN);
-		if (blocked >> (sig - 1) & 1) {
+		if (blocked >> (sig - 1) & 1)
 			sigaddset(&mask, sig);
-			if (!(ignored >> (sig - 1) & 1)) // the shim ignores it meanwhile
-				signal(sig, SIG_DFL);
-		}
+		if (pending >> (sig - 1) & 1)
+			kill(getpid(), sig);
 	}
 	sigprocmask(SIG_SETMASK, &mask, NULL);
-	exec_or_sh(s->argv[3], s->argc - 4, s->argv + 4, s->envp);
-	fprintf(stderr, "reprise: run %s: %s\n", s->argv[3], strerror(errno));
+	exec_or_sh(s->argv[4], s->argc - 5, s->argv + 5, s->envp);
+	fprintf(stderr, "reprise: run %s: %s\n", s->argv[4], strerror(errno));
 	_exit(126);
+}
+
+// reprise_hide keeps this process from leaving a core dump, which would contain prompts and the store's key, and other programs of
+// the user from reading its memory. An exec ends that.
+void reprise_hide(void)
+{
+#ifdef __linux__
+	prctl(PR_SET_DUMPABLE, 0);
+#endif
 }
 
 // reprise_close_others leaves a small process only its first descriptors.
@@ -519,6 +528,8 @@ static bool tty(int fd)
 	return tcgetattr(fd, &t) == 0;
 }
 
+bool reprise_is_shim;
+
 // Priority 101 runs it before all other constructors of this program.
 #if !defined(__linux__) || defined(__GLIBC__)
 __attribute__((constructor(101))) static void start(int argc, char **argv, char **envp)
@@ -537,15 +548,20 @@ __attribute__((constructor(101))) static void start(void)
 		argv--, argc++;
 #endif
 	struct reprise_start s = {.argc = argc, .argv = argv, .envp = envp};
-	const struct tool *tool = tool_of(&s);
+	const char *name = argc > 0 ? base_name(argv[0]) : "";
+	const struct tool *tool = tool_of(name);
 #ifdef __linux__
-	if (argc == 2 && strcmp(argv[0], REPRISE_WITNESS) == 0)
+	if (argc == 2 && strcmp(name, REPRISE_WITNESS) == 0)
 		witness(&s);
 #endif
-	if (argc > 4 && strcmp(argv[0], REPRISE_START) == 0)
-		start_tool(&s);
-	if (!tool)
+	if (!tool && strcmp(name, REPRISE_START) != 0 && strcmp(name, "npx") != 0)
 		return; // shimctl, a test: not called as a shim
+	reprise_hide();
+	if (argc > 5 && strcmp(name, REPRISE_START) == 0)
+		start_tool(&s);
+	reprise_is_shim = true;
+	if (!tool)
+		return;
 	s.stdin_tty = tty(0);
 	s.stdout_tty = tty(1);
 	if ((tight() || reprise_unmanaged(&s)) && (strcmp(value(envp, "REPRISE_OFF"), "1") == 0 || plain_config(envp)))

@@ -44,6 +44,9 @@ struct reprise_start {
 	bool stdin_tty, stdout_tty;
 };
 
+extern bool reprise_is_shim; // the program was started under the name of a tool or as npx
+
+void reprise_hide(void);
 void reprise_close_others(int first);
 bool reprise_unmanaged(const struct reprise_start *s);
 bool reprise_plain_config(const char *text, size_t size);

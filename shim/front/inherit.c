@@ -1,11 +1,12 @@
 // What the tool inherits from the caller, and how this process stops and ends. Each part needs C:
 //
 // - The Go runtime installs signal handlers before main, and opens closed descriptors 0 to 2. So
-//   what the caller ignores and has closed is recorded before the runtime starts.
+//   what the caller ignores, blocks and has closed is recorded before the runtime starts, and its
+//   handlers wait until the tool runs.
 // - Go's handlers turn some deaths by a signal into an exit code or a traceback. So the default
 //   action is restored before the process stops or dies by a signal.
-// - The witness, and processes that copy a stream, must block all signals from their start. Go
-//   cannot block signals in a child.
+// - The witness, and processes that copy a stream, must block all signals from their start, the
+//   tool what the caller blocks. Go cannot block signals in a child.
 #define _GNU_SOURCE
 #include "exec.h"
 #include "inherit.h"
@@ -20,13 +21,45 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <fcntl.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 static char ignored[NSIG];
 static sigset_t mask;
 static char closed[3]; // descriptors 0 to 2 that were closed at the start
+static volatile sig_atomic_t arrived[NSIG]; // signals that the caller blocks and the tool has not got yet
+static struct sigaction gos[NSIG];          // Go's handlers
+
+static bool blocks(int sig) { return sigismember(&mask, sig) > 0; }
+
+static void note(int sig) { arrived[sig]++; }
+
+// as_caller has a signal do what it would do to the tool. Go unblocks signals, so one that the caller blocks is noted.
+static void as_caller(int sig) {
+	struct sigaction action = {.sa_handler = ignored[sig] ? SIG_IGN : blocks(sig) ? note : SIG_DFL, .sa_flags = SA_ONSTACK | SA_RESTART};
+	sigaction(sig, &action, 0);
+}
+
+#ifdef __linux__
+static bool holding; // Go's handlers are only stored
+
+int __sigaction(int sig, const struct sigaction *action, struct sigaction *old);
+
+// sigaction takes the place of the C library's, which the Go runtime calls for each of its handlers when it starts. Until inherit_default
+// a shim stores them, and signals do what they would do to the tool.
+int sigaction(int sig, const struct sigaction *action, struct sigaction *old) {
+	if (!holding || !action || sig < 1 || sig >= NSIG) return __sigaction(sig, action, old);
+	gos[sig] = *action;
+	return old ? __sigaction(sig, 0, old) : 0;
+}
+
+// hold prepares the start of Go, which would unblock signals and install its handlers.
+static void hold(void) {
+	const struct timespec none = {0, 0};
+	for (int sig; (sig = sigtimedwait(&mask, 0, &none)) > 0;) note(sig);
+	for (int sig = 1; sig < NSIG; sig++)
+		if (blocks(sig) && sig != SIGCHLD) as_caller(sig); // SIGCHLD would be noted for children of the shim
+	holding = true;
+}
+#endif
 
 __attribute__((constructor)) static void inherit_record(void) {
 	struct sigaction was;
@@ -35,57 +68,82 @@ __attribute__((constructor)) static void inherit_record(void) {
 	sigprocmask(SIG_SETMASK, 0, &mask);
 	for (int fd = 0; fd < 3; fd++)
 		closed[fd] = fcntl(fd, F_GETFD) < 0 && errno == EBADF;
+#ifdef __linux__
+	if (reprise_is_shim) hold();
+#endif
 }
 
 // inherit_closed reports whether a descriptor from 0 to 2 was closed when the shim was started.
 int inherit_closed(int fd) { return fd >= 0 && fd < 3 && closed[fd]; }
 
-// inherit_signals returns the signals that the caller ignores and blocks. Bit 0 is signal 1.
-void inherit_signals(unsigned long long *all_ignored, unsigned long long *blocked) {
-	*all_ignored = *blocked = 0;
+// inherit_signals returns the signals that the caller ignores, those that it blocks, and those of them that have arrived.
+// Bit 0 is signal 1.
+void inherit_signals(unsigned long long *all_ignored, unsigned long long *blocked, unsigned long long *pending) {
+	*all_ignored = *blocked = *pending = 0;
 	for (int sig = 1; sig <= 64 && sig < NSIG; sig++) {
 		if (ignored[sig]) *all_ignored |= 1ULL << (sig - 1);
-		if (sigismember(&mask, sig) > 0) *blocked |= 1ULL << (sig - 1);
+		if (blocks(sig)) *blocked |= 1ULL << (sig - 1);
+		if (arrived[sig]) *pending |= 1ULL << (sig - 1);
 	}
 }
 
-// lethal are signals that would end the tool. Until Go is asked for them, it ignores some and prints a traceback for others. Go
-// unblocks the first ones, even if the caller blocks them.
-static const int lethal[] = {SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
-enum { unblocked = 5, lethals = sizeof lethal / sizeof *lethal };
-static struct sigaction gos[lethals]; // Go's handlers
+// faulty are the signals of errors in this program. Go makes a panic of them, which the shim survives.
+static bool faulty(int sig) { return sig == SIGSEGV || sig == SIGBUS || sig == SIGFPE; }
 
-// inherit_default has these signals end this process, or do nothing if the caller blocks them, until inherit_handle gives them to
-// Go's handlers again.
+// fault leaves an error in this program to Go. A signal that another process has sent does what it would do to the tool.
+static void fault(int sig, siginfo_t *info, void *context) {
+	if (info->si_code > 0) gos[sig].sa_sigaction(sig, info, context);
+	else if (blocks(sig)) note(sig);
+	else if (!ignored[sig]) inherit_die(sig);
+}
+
+// inherit_default has signals do what they would do to the tool, until inherit_handle. Go needs handlers for its own faults, for
+// writes that fail, to see the end of children, and to interrupt threads (SIGURG).
 void inherit_default(void) {
-	for (int i = 0; i < lethals; i++) {
-		bool blocked = sigismember(&mask, lethal[i]) > 0;
-		struct sigaction action = {.sa_handler = blocked ? SIG_IGN : SIG_DFL};
-		if (!ignored[lethal[i]] && (!blocked || i < unblocked)) sigaction(lethal[i], &action, &gos[i]);
+	struct sigaction now;
+#ifdef __linux__
+	holding = false;
+#endif
+	reprise_hide();
+	for (int sig = 1; sig < NSIG; sig++) {
+		if (sigaction(sig, 0, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN && now.sa_handler != note) {
+			gos[sig] = now; // this Go did not ask the C library
+			as_caller(sig);
+		}
+		if (gos[sig].sa_handler == SIG_DFL) continue;
+		now = gos[sig];
+		if (faulty(sig)) now.sa_sigaction = fault;
+		if (faulty(sig) || sig == SIGCHLD || sig == SIGPIPE || sig == SIGXFSZ || sig == SIGURG) sigaction(sig, &now, 0);
 	}
 }
 
+// inherit_handle gives signals to Go, except those that it never passes on.
 void inherit_handle(void) {
-	for (int i = 0; i < lethals; i++)
-		if (gos[i].sa_handler != SIG_DFL) sigaction(lethal[i], &gos[i], 0);
+	for (int sig = 1; sig <= 31; sig++)
+		if (gos[sig].sa_handler != SIG_DFL && sig != SIGPROF) sigaction(sig, &gos[sig], 0);
 }
 
-// inherit_restore ignores and blocks the same signals and closes the same descriptors again, before an exec in this thread.
-void inherit_restore(void) {
-	pthread_sigmask(SIG_SETMASK, &mask, 0);
-	for (int sig = 1; sig < NSIG; sig++)
-		if (ignored[sig]) signal(sig, SIG_IGN);
-	for (int i = 0; i < unblocked; i++)
-		if (!ignored[lethal[i]]) signal(lethal[i], SIG_DFL);
-	for (int fd = 0; fd < 3; fd++)
-		if (closed[fd]) close(fd);
-}
-
-static sigset_t block_all(void) {
+// inherit_block has this thread block what the tool is to block from its start: what the caller blocks, or everything.
+// It returns the thread's own mask.
+sigset_t inherit_block(bool everything) {
 	sigset_t all, old;
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pthread_sigmask(SIG_SETMASK, everything ? &all : &mask, &old);
 	return old;
+}
+
+void inherit_unblock(sigset_t old) { pthread_sigmask(SIG_SETMASK, &old, 0); }
+
+// inherit_restore ignores and blocks the same signals, and closes the same descriptors, before an exec in this thread. What has
+// arrived meanwhile is pending again.
+void inherit_restore(void) {
+	inherit_block(false);
+	for (int sig = 1; sig < NSIG; sig++) {
+		if (sig != SIGKILL && sig != SIGSTOP) as_caller(sig);
+		for (; arrived[sig] > 0; arrived[sig]--) pthread_kill(pthread_self(), sig);
+	}
+	for (int fd = 0; fd < 3; fd++)
+		if (closed[fd]) close(fd);
 }
 
 // inherit_witness starts this program as the witness (witness in exec.c), which reports on the
@@ -160,7 +218,7 @@ static void copy(void) {
 int inherit_feeder(const char *data, size_t size, int from, int to) {
 	struct sigaction keep = {.sa_handler = SIG_DFL}, was;
 	int status = 0, failed = 0;
-	sigset_t old = block_all();
+	sigset_t old = inherit_block(true);
 	sigaction(SIGCHLD, &keep, &was);
 	pid_t child = fork();
 	if (child == 0) {
@@ -173,7 +231,7 @@ int inherit_feeder(const char *data, size_t size, int from, int to) {
 	else while (waitpid(child, &status, 0) < 0 && !failed)
 		if (errno != EINTR) failed = errno;
 	sigaction(SIGCHLD, &was, 0);
-	pthread_sigmask(SIG_SETMASK, &old, 0);
+	inherit_unblock(old);
 	if (failed) return failed;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EAGAIN;
 }
@@ -182,14 +240,14 @@ int inherit_feeder(const char *data, size_t size, int from, int to) {
 // no process reads it. It outlives the shim and blocks all signals. Other than inherit_feeder it
 // leaves SIGCHLD alone, which may come from the tool meanwhile.
 int inherit_copier(int from, int to) {
-	sigset_t old = block_all();
+	sigset_t old = inherit_block(true);
 	pid_t child = fork();
 	if (child == 0) {
 		leave_two(from, to);
 		copy();
 		_exit(0);
 	}
-	pthread_sigmask(SIG_SETMASK, &old, 0);
+	inherit_unblock(old);
 	return child < 0 ? errno : 0;
 }
 
@@ -223,16 +281,12 @@ void inherit_stop(pid_t tool, int sig) {
 }
 
 // inherit_die ends this process by a signal, as the tool ended, after restoring the signal's
-// default action. It leaves no core dump, which would contain prompts. A limit of 0 alone does
-// not prevent one if a program collects core dumps.
+// default action. It leaves no core dump, which would contain prompts, whether reprise_hide works or not.
 void inherit_die(int sig) {
 	struct rlimit none = {0, 0};
 	struct sigaction action = {.sa_handler = SIG_DFL};
 	sigset_t set;
 	setrlimit(RLIMIT_CORE, &none);
-#ifdef __linux__
-	prctl(PR_SET_DUMPABLE, 0);
-#endif
 	sigaction(sig, &action, 0);
 	act(sig, SIG_UNBLOCK, &set);
 	kill(getpid(), sig);

@@ -11,30 +11,41 @@ package front
 import "C"
 
 import (
+	"runtime"
 	"syscall"
 	"unsafe"
 )
 
-// StartName is argv[0] of the shim when it starts a tool with signals ignored or blocked (start_tool in exec.c). Behind it stand
-// the ignored and the blocked ones in hex, the path and the tool's arguments.
+// StartName is argv[0] of the shim when it starts a tool with signals ignored or pending (start_tool in exec.c). Behind it stand
+// the ignored, blocked and pending ones in hex, the path and the tool's arguments.
 const StartName = C.REPRISE_START
 
-// Signals returns the signals that the caller ignores and blocks. Bit 0 is signal 1.
-func Signals() (ignored, blocked uint64) {
-	var i, b C.ulonglong
-	C.inherit_signals(&i, &b)
-	return uint64(i), uint64(b)
+// Signals returns the signals that the caller ignores, those that it blocks, and those of them that have arrived before Handle.
+// Bit 0 is signal 1.
+func Signals() (ignored, blocked, pending uint64) {
+	var i, b, p C.ulonglong
+	C.inherit_signals(&i, &b, &p)
+	return uint64(i), uint64(b), uint64(p)
+}
+
+// Blocked calls start while this thread blocks what the caller blocks, or everything.
+func Blocked(everything bool, start func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	old := C.inherit_block(C.bool(everything))
+	defer C.inherit_unblock(old)
+	start()
 }
 
 // Closed reports whether a descriptor is 0, 1 or 2 and was closed when the shim was started. The Go runtime has opened it
 // since.
 func Closed(fd uintptr) bool { return C.inherit_closed(C.int(fd)) != 0 }
 
-// Default has the signals that would end the tool end this process, or do nothing if the caller blocks them, until Handle. Go would
-// ignore some, print a traceback for others, and unblock them.
+// Default has signals do to this process, until Handle, what they would do to the tool. Go would ignore some, print a traceback for
+// others, and unblock them. A shim's process is hidden from its start on.
 func Default() { C.inherit_default() }
 
-// Handle gives these signals to Go's handlers again.
+// Handle gives signals to Go's handlers.
 func Handle() { C.inherit_handle() }
 
 // Restore ignores and blocks the caller's signals again, and closes what it had closed, in this thread and before an exec.

@@ -1,9 +1,13 @@
+#include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
-void inherit_signals(unsigned long long *ignored, unsigned long long *blocked);
+void inherit_signals(unsigned long long *ignored, unsigned long long *blocked, unsigned long long *pending);
 void inherit_default(void);
 void inherit_handle(void);
 void inherit_restore(void);
+sigset_t inherit_block(bool everything);
+void inherit_unblock(sigset_t old);
 int inherit_closed(int fd);
 pid_t inherit_witness(int report);
 int inherit_feeder(const char *data, size_t size, int from, int to);

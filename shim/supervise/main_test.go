@@ -10,7 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	ignored, _ := front.Signals()
+	ignored, _, _ := front.Signals()
 	toolbox.StartAnew(ignored)
 	beat = 250 * time.Millisecond
 	os.Exit(m.Run())

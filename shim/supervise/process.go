@@ -49,10 +49,10 @@ func start(path string, args, environ []string, files [3]*os.File, relaunches bo
 	return &process{pid: pid, witness: newWitness(), relaunches: relaunches}, nil
 }
 
-// spawn starts a program. Go restores the caller's limits in a child, but not the ignored and
-// blocked signals. If there are any, spawn starts the shim's own program instead, which sets
-// them before Go starts and becomes the other program (start_tool in exec.c).
-func spawn(path string, args, environ []string, files [3]*os.File) (int, error) {
+// spawn starts a program. Go restores the caller's limits in a child, but not the ignored
+// signals, nor those that are pending. If there are any, spawn starts the shim's own program
+// instead, which sets them before Go starts and becomes the other program (start_tool in exec.c).
+func spawn(path string, args, environ []string, files [3]*os.File) (pid int, err error) {
 	attr := &syscall.ProcAttr{Env: environ, Sys: EndsWithUs()}
 	for _, f := range files {
 		fd := f.Fd()
@@ -61,11 +61,14 @@ func spawn(path string, args, environ []string, files [3]*os.File) (int, error) 
 		}
 		attr.Files = append(attr.Files, fd)
 	}
-	if ignored, blocked := front.Signals(); ignored|blocked != 0 {
-		args = append([]string{front.StartName, strconv.FormatUint(ignored, 16), strconv.FormatUint(blocked, 16), path}, args...)
+	ignored, blocked, pending := front.Signals()
+	start := ignored|pending != 0
+	if start {
+		hex := func(signals uint64) string { return strconv.FormatUint(signals, 16) }
+		args = append([]string{front.StartName, hex(ignored), hex(blocked), hex(pending), path}, args...)
 		path = ownProgram()
 	}
-	pid, err := syscall.ForkExec(path, args, attr)
+	front.Blocked(start, func() { pid, err = syscall.ForkExec(path, args, attr) })
 	runtime.KeepAlive(files)
 	return pid, err
 }

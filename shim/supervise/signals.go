@@ -11,23 +11,33 @@ import (
 	"reprise/shim/front"
 )
 
-// forwarded are the signals that the shim forwards to the tool: those that terminals, shells,
-// service managers, batch systems and people send to a program. process.forward sends them on.
-var forwarded = []os.Signal{
-	syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGUSR1, syscall.SIGUSR2,
-	syscall.SIGALRM, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH,
+// own are the signals that the shim's own work can cause, and SIGPROF, which Go does not pass on.
+var own = []os.Signal{
+	syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGCHLD, syscall.SIGPIPE, syscall.SIGXFSZ, syscall.SIGURG, syscall.SIGPROF,
+	syscall.SIGTTIN, syscall.SIGTTOU,
 }
 
-// HandleAsCaller has signals do until Catch what they would do to the tool. The Go runtime has installed its handlers for those
-// that the caller ignores. SIGCHLD is not ignored: it reports the tool's end.
+// forwarded are the signals that the shim forwards to the tool: all others with a name. process.forward sends them on. SIGPROF and
+// real-time signals end the shim, and with it the tool: to catch one costs a switch of threads.
+var forwarded = func() (all []os.Signal) {
+	for sig := syscall.Signal(1); sig <= 31; sig++ {
+		if !slices.Contains(own, os.Signal(sig)) {
+			all = append(all, sig)
+		}
+	}
+	return all
+}()
+
+// HandleAsCaller has signals do until Catch what they would do to the tool. What the caller ignores, children of the shim ignore too.
+// SIGCHLD is not ignored: it reports the tool's end.
 func HandleAsCaller() {
-	ignored, _ := front.Signals()
+	front.Default()
+	ignored, _, _ := front.Signals()
 	for sig := syscall.Signal(1); sig <= lastSignal; sig++ {
 		if sig != syscall.SIGCHLD && ignored>>(sig-1)&1 != 0 {
 			signal.Ignore(sig)
 		}
 	}
-	front.Default()
 }
 
 // An Inbox queues the signals for the tool. It holds each signal once, in the order of last
@@ -57,13 +67,13 @@ func (in *Inbox) Catch() { in.catching.Do(in.start) }
 
 func (in *Inbox) start() {
 	received := make(chan os.Signal, 2*len(forwarded)) // the runtime keeps one of each as well
-	own := make(chan os.Signal, 1)
+	ours := make(chan os.Signal, 1)
 	ready := make(chan struct{})
 	// The calling goroutine is locked to its thread, where each signal would cost two more
 	// thread switches.
 	go func() {
 		signal.Notify(received, forwarded...)
-		signal.Notify(own, syscall.SIGCHLD, syscall.SIGPIPE)
+		signal.Notify(ours, syscall.SIGCHLD, syscall.SIGPIPE)
 		front.Handle()
 		close(ready)
 		var continued time.Time
@@ -77,7 +87,7 @@ func (in *Inbox) start() {
 					continue // SIGCONT takes it back
 				}
 				in.add(sig)
-			case <-own:
+			case <-ours:
 				notify(in.children)
 			}
 		}

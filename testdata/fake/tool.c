@@ -54,7 +54,7 @@ static int count(void) {
 	}
 }
 
-// launch [-i SIG] [-b SIG] [-f N] [-c] [-n] PROGRAM ARG...: ignore or block a signal,
+// launch [-i SIG] [-b SIG] [-p SIG] [-f N] [-c] [-n] PROGRAM ARG...: ignore or block a signal, have it pending,
 // limit the number of files, allow cores, make stdin non-blocking.
 static int launch(char **argv) {
 	for (argv++; *argv && **argv == '-'; argv++) {
@@ -63,9 +63,12 @@ static int launch(char **argv) {
 		switch ((*argv)[1]) {
 		case 'i': signal(atoi(*++argv), SIG_IGN); break;
 		case 'b':
+		case 'p':
 			sigemptyset(&set);
-			sigaddset(&set, atoi(*++argv));
+			sigaddset(&set, atoi(argv[1]));
 			sigprocmask(SIG_BLOCK, &set, 0);
+			if ((*argv)[1] == 'p') kill(getpid(), atoi(argv[1]));
+			argv++;
 			break;
 		case 'f':
 			getrlimit(RLIMIT_NOFILE, &limit);
@@ -122,6 +125,7 @@ int main(int argc, char **argv) {
 	if (!strcmp(does, "probe")) return probe();
 	if (!strcmp(does, "count")) return count();
 	if (!strcmp(does, "handle")) return handle();
+	if (!strcmp(does, "sleep")) return usleep(50000);
 	if (!strncmp(does, "lines ", 6)) return flood(1, atol(does + 6));
 	if (!strncmp(does, "line ", 5)) return flood(0, atol(does + 5));
 	if (!strncmp(does, "exit ", 5)) return atoi(does + 5);
