@@ -28,22 +28,41 @@ func (c *call) execReal(stdin *os.File) int {
 
 // execWith is execReal with another environment.
 func (c *call) execWith(environ []string, stdin *os.File) int {
-	t, err := c.target()
-	if err != nil {
-		return c.cannotRun(err)
-	}
 	if stdin != nil {
 		if err := unix.Dup2(int(stdin.Fd()), 0); err != nil {
 			return c.cannotRun(fmt.Errorf("hand on stdin: %w", err))
 		}
 	}
-	runtime.LockOSThread()
-	front.Restore()
-	err = execOrSh(t.path, c.env.Args, setEnv(environ, guardEnv, c.guard.With(t.id, os.Getpid())))
-	if errors.Is(err, unix.E2BIG) { // the guard may be what is too much
-		err = execOrSh(t.path, c.env.Args, environ)
+	for {
+		t, err := c.target()
+		if err != nil {
+			return c.cannotRun(cmp.Or(c.unstarted, err))
+		}
+		runtime.LockOSThread()
+		front.Restore()
+		err = execOrSh(t.path, c.env.Args, setEnv(environ, guardEnv, c.guard.With(t.id, os.Getpid())))
+		if errors.Is(err, unix.E2BIG) { // the guard may be what is too much
+			err = execOrSh(t.path, c.env.Args, environ)
+		}
+		if !passedOver(err) {
+			return c.cannotRun(fmt.Errorf("run %s: %w", t.path, err))
+		}
+		c.passOver(t, err)
 	}
-	return c.cannotRun(fmt.Errorf("run %s: %w", t.path, err))
+}
+
+// passedOver reports whether execvp would try the next program on PATH after this error of an exec.
+func passedOver(err error) bool {
+	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ESTALE) || errors.Is(err, unix.EACCES)
+}
+
+// passOver has target return the next program. Like execvp, the shim reports that a program was there if one may not be run.
+func (c *call) passOver(t target, err error) {
+	if !errors.Is(c.unstarted, unix.EACCES) {
+		c.unstarted = fmt.Errorf("%s: %w", t.path, err)
+	}
+	c.skip += "," + t.id
+	c.real = target{}
 }
 
 // passthrough becomes the real binary, with all of the caller's stdin. It returns only if that
@@ -86,5 +105,8 @@ func (c *call) cannotRun(err error) int {
 		return supervise.CannotRun
 	}
 	fmt.Fprintf(c.env.Stderr, "reprise: %s: %v\n", c.name, err)
+	if err == c.unstarted && !errors.Is(err, unix.EACCES) {
+		return exitNotFound
+	}
 	return supervise.CannotRun
 }

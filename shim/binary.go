@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -183,8 +182,8 @@ func (t target) version() string {
 			Version string
 			Bin     map[string]string
 		}
-		text, _ := os.ReadFile(filepath.Join(dir, "package.json"))
-		_ = json.Unmarshal(text, &pkg) // invalid JSON leaves pkg without commands
+		text, _ := readRegular(filepath.Join(dir, "package.json"), maxSettings)
+		_ = json.Unmarshal([]byte(text), &pkg) // invalid JSON leaves pkg without commands
 		for _, command := range pkg.Bin {
 			if filepath.Join(dir, command) == t.real {
 				return pkg.Version
@@ -208,8 +207,8 @@ func pythonVersion(script string) string {
 	}
 	version := ""
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil || !hasEntry(string(text), name) {
+		text, err := readRegular(file, maxSettings)
+		if err != nil || !hasEntry(text, name) {
 			continue
 		}
 		_, v, _ := strings.Cut(filepath.Base(filepath.Dir(file)), "-") // the package's name has no dash in .dist-info

@@ -195,3 +195,20 @@ func TestVersionWithoutRunning(t *testing.T) {
 		}
 	}
 }
+
+// What is no regular file beside a binary does not tell its version, and is not waited for.
+func TestVersionBesideAFIFO(t *testing.T) {
+	dir := t.TempDir()
+	for _, fifo := range []string{"package.json", "lib/python3.12/site-packages/x-1.0.dist-info/entry_points.txt"} {
+		path := filepath.Join(dir, fifo)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if version := (target{real: filepath.Join(dir, "bin/tool")}).version(); version != "" {
+		t.Error(version)
+	}
+}

@@ -60,6 +60,8 @@ type call struct {
 	facts   decide.Fingerprints // that a scout was started with
 	preview bool                // only explain: record nothing, run nothing
 	failed  error               // the last failure inside reprise
+	// unstarted says why a program on PATH was passed over, nil if none was.
+	unstarted error
 }
 
 func newCall(env Env) *call {

@@ -1,7 +1,6 @@
 package shim
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -105,14 +104,31 @@ func (c *call) hasShell() bool {
 	if npx, err := c.target(); err == nil {
 		files = append(files, filepath.Join(filepath.Dir(npx.path), "../etc/npmrc"))
 	}
-	dir, err := os.Getwd()
-	for parent := ""; err == nil && parent != dir; parent, dir = dir, filepath.Dir(dir) {
-		files = append(files, filepath.Join(dir, ".npmrc"))
+	if dir, err := os.Getwd(); err == nil {
+		files = append(files, projectConfigs(dir)...)
 	}
 	return slices.ContainsFunc(files, func(file string) bool {
-		text, _ := os.ReadFile(file)
-		return bytes.Contains(text, []byte("script-shell"))
+		text, _ := readRegular(file, maxSettings)
+		return strings.Contains(text, "script-shell")
 	})
+}
+
+// projectConfigs returns the files that npm might take for the project's configuration: in the first directory above with a
+// package.json or node_modules, and in those above it that have a package.json, which might be the workspace's; or else in dir.
+func projectConfigs(dir string) (files []string) {
+	exists := func(dir, name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	}
+	for at, below := dir, ""; at != below; at, below = filepath.Dir(at), at {
+		if exists(at, "package.json") || files == nil && exists(at, "node_modules") {
+			files = append(files, filepath.Join(at, ".npmrc"))
+		}
+	}
+	if files == nil {
+		files = []string{filepath.Join(dir, ".npmrc")}
+	}
+	return files
 }
 
 // asksShell reports whether npx starts the command with the shell that is set. Before npm 8.18 it did not, so that the tool, and what

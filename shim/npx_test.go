@@ -1,7 +1,10 @@
 package shim
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -39,5 +42,42 @@ func TestRunsTool(t *testing.T) {
 		if got := runsTool(strings.Fields(args)); got != want {
 			t.Errorf("npx %s: %v", args, got)
 		}
+	}
+}
+
+// npm reads the project's configuration only, and no FIFO is waited for.
+func TestNpmConfiguration(t *testing.T) {
+	top := t.TempDir()
+	project, below := filepath.Join(top, "project"), filepath.Join(top, "project/a/b")
+	if err := os.MkdirAll(below, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &call{name: Npx, env: Env{Environ: []string{"HOME=" + t.TempDir(), "PATH=" + t.TempDir()}}}
+	t.Chdir(below)
+	put(filepath.Join(top, ".npmrc"), "script-shell=/bin/zsh\n")
+	if c.hasShell() {
+		t.Error("a file above is read, though there is no project")
+	}
+	put(filepath.Join(project, "package.json"), "{}")
+	if c.hasShell() {
+		t.Error("a file above the project is read")
+	}
+	put(filepath.Join(project, ".npmrc"), "script-shell=/bin/zsh\n")
+	if !c.hasShell() {
+		t.Error("the project's file is not read")
+	}
+	if err := os.Remove(filepath.Join(project, ".npmrc")); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(project, ".npmrc"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c.hasShell() {
+		t.Error("a FIFO has a shell")
 	}
 }

@@ -211,10 +211,10 @@ func (m moment) again() moment {
 }
 
 // late is by how much a call may end later than its twin. What comes later is tried again: a busy machine is late as well,
-// but not always. A caller that does not read is waited for, and one that reads slowly gets what it would not have had
-// without us.
-func (l listener) late() time.Duration {
-	if l == eager {
+// but not always. A caller that does not read is waited for unless the tool died of the signal, and one that reads slowly gets
+// what it would not have had without us.
+func (l listener) late(died bool) time.Duration {
+	if l == eager || l == deaf && died {
 		return time.Second
 	}
 	return 6 * time.Second
@@ -234,7 +234,7 @@ func (m moment) play() (differs string, slow bool) {
 		return fmt.Sprintf("%v; directly: %v", err, errDirect), false
 	case got != want:
 		return fmt.Sprintf("wait status %x, want %x", got, want), false
-	case took > direct+m.listener.late():
+	case took > direct+m.listener.late(want.Signaled()):
 		return fmt.Sprintf("it ends %v after the signal, directly %v", took, direct), true
 	}
 	return "", false
@@ -459,6 +459,77 @@ func TestClosedStaysClosed(t *testing.T) {
 		if ws := ended(t, sh); ws.ExitStatus() != 77 {
 			t.Errorf("%s: exit status %d", how, ws.ExitStatus())
 		}
+	}
+}
+
+// So it is in a resumed run, where the shim reads stderr.
+func TestClosedStaysClosedInAResume(t *testing.T) {
+	cmd := resumable(t, `[ -e /proc/$$/fd/2 ] && echo open >>"$DIR/seen"; echo run >>"$DIR/seen"; . "$DIR/fake.sh"`)
+	sh := exec.Command("bash", "-c", `exec -a claude "$0" "$@" 2>&-`, cmd.Path)
+	sh.Args = append(sh.Args, cmd.Args[1:]...)
+	sh.Env, sh.Dir = cmd.Env, cmd.Dir
+	ws := ended(t, sh)
+	seen, err := os.ReadFile(filepath.Join(cmd.Dir, "seen"))
+	args, errArgs := os.ReadFile(filepath.Join(cmd.Dir, "2.args"))
+	if err != nil || errArgs != nil || ws.ExitStatus() != 0 || strings.Count(string(seen), "open") != 1 || !strings.Contains(string(args), "--resume") {
+		t.Errorf("exit status %d, %q, %q, %v, %v", ws.ExitStatus(), seen, args, err, errArgs)
+	}
+}
+
+// resumable prepares a call that is resumed, of a script that runs the stand-in for claude as $DIR/fake.sh.
+func resumable(t *testing.T, script string) *exec.Cmd {
+	t.Helper()
+	fake, err := os.ReadFile("../../testdata/fake/claude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompt := "You are the coder.\n\n" + strings.Repeat("Keep it small. ", 40)
+	cmd := shimmed(t, script, "-p", prompt)
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "fake.sh"), fake, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = append(cmd.Env, "FAKE="+cmd.Dir)
+	first := *cmd
+	if out, err := first.Output(); err != nil || string(out) != "answer 1\n" {
+		t.Fatalf("%q, %v", out, err)
+	}
+	cmd.Args[2] += "\n\nYour change failed a test."
+	return cmd
+}
+
+// A caller sees the end of a stream when the tool closes it, not only when the tool ends.
+func TestTheToolClosesItsStdout(t *testing.T) {
+	const rest = `; exec >&-; until [ -e "$DIR/seen" ]; do sleep 0.02; done; exit 7`
+	fresh := func(format ...string) *exec.Cmd {
+		return shimmed(t, "echo '"+claudeBegins+"'; echo '"+claudeSays+"'; echo '"+claudeEnds+"'"+rest, append([]string{"-p", "hi"}, format...)...)
+	}
+	for name, cmd := range map[string]*exec.Cmd{
+		"stream-json": fresh("--output-format", "stream-json", "--verbose"),
+		"text":        fresh(),
+		"a resume":    resumable(t, `sh "$DIR/fake.sh" "$@"; [ -e "$DIR/2.args" ] || exit 0`+rest),
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			late := false
+			watchdog := time.AfterFunc(soon, func() { late = true; _ = os.WriteFile(filepath.Join(cmd.Dir, "seen"), nil, 0o600) })
+			text, err := io.ReadAll(out)
+			if !watchdog.Stop() || late || err != nil || len(text) == 0 {
+				t.Errorf("%q, %v; the end came late: %v", text, err, late)
+			}
+			if err := os.WriteFile(filepath.Join(cmd.Dir, "seen"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // what counts is the state
+			if code := cmd.ProcessState.ExitCode(); code != 7 {
+				t.Errorf("exit status %d", code)
+			}
+		})
 	}
 }
 

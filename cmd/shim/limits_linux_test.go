@@ -5,10 +5,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sort"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // However few descriptors, processes or bytes of memory there are: where the tool alone runs, it runs behind the
@@ -139,5 +143,34 @@ func TestLongestEnvironment(t *testing.T) {
 				t.Errorf("%d bytes: %v, %.200s", most, err, out)
 			}
 		})
+	}
+}
+
+// Where a sandbox refuses a system call that the tool does not need, the call runs and ends.
+func TestRefusedSystemCalls(t *testing.T) {
+	refused := []uintptr{unix.SYS_KILL, unix.SYS_FACCESSAT, unix.SYS_PRCTL, unix.SYS_PIDFD_OPEN}
+	if runtime.GOARCH == "amd64" {
+		refused = append(refused, 21) // access, which other systems do not have
+	}
+	for _, number := range refused {
+		cmd := twins(t, []string{"-d", fmt.Sprint(number)}, "exit 3").shim
+		watchdog := time.AfterFunc(soon, func() { _ = cmd.Process.Kill() })
+		ws := ended(t, cmd)
+		watchdog.Stop()
+		if ws.ExitStatus() == 99 {
+			t.Skip("the system has no seccomp")
+		}
+		if !ws.Exited() || ws.ExitStatus() != 3 {
+			t.Errorf("call %d: %x", number, ws)
+		}
+	}
+}
+
+// Programs that count the tool's processes by their name do not count the witness.
+func TestTheWitnessHasANameOfItsOwn(t *testing.T) {
+	const look = `PATH=/usr/bin:/bin; for i in 1 2 3 4 5 6 7 8 9 10; do for p in $(cat /proc/$PPID/task/*/children); do [ $p = $$ ] || cat /proc/$p/comm; done; sleep 0.2; done`
+	out, err := shimmed(t, look, "-p", "hi", "--output-format", "stream-json", "--verbose").Output()
+	if err != nil || !strings.HasSuffix(string(out), "reprise-witness\n") || strings.Contains(string(out), "claude") {
+		t.Errorf("%q, %v", out, err)
 	}
 }

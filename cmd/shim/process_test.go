@@ -400,3 +400,57 @@ func TestEndlessStdin(t *testing.T) {
 		}
 	}
 }
+
+// A program that cannot start is passed over as execvp does it, before Go starts and in it.
+func TestWhatCannotStart(t *testing.T) {
+	for name, test := range map[string]struct {
+		text string
+		exit int // if there is no other
+	}{
+		"no interpreter":           {"#!/nonexistent/sh\necho bad\n", 127},
+		"CRLF":                     {"#!/bin/sh\r\necho bad\r\n", 127},
+		"interpreter below a file": {"#!/etc/passwd/sh\necho bad\n", 127},
+		"interpreter without x":    {"#!/etc/passwd\necho bad\n", 126},
+	} {
+		for _, args := range [][]string{{"mcp"}, {"-p", "hi"}, {"-p", "hi", "--output-format", "stream-json", "--verbose"}} {
+			t.Run(name+" "+strings.Join(args, " "), func(t *testing.T) {
+				cmd := shimmed(t, "echo good; exit 3", args...)
+				bad := filepath.Join(cmd.Dir, "bad")
+				if err := errors.Join(os.Mkdir(bad, 0o700), os.WriteFile(filepath.Join(bad, "claude"), []byte(test.text), 0o700)); err != nil {
+					t.Fatal(err)
+				}
+				alone := *cmd
+				cmd.Env = append(cmd.Env, "PATH="+bad+":"+cmd.Dir+":"+tools)
+				if out, _ := cmd.CombinedOutput(); string(out) != "good\n" || cmd.ProcessState.ExitCode() != 3 {
+					t.Errorf("%q, %v", out, cmd.ProcessState)
+				}
+				alone.Env = append(alone.Env, "PATH="+bad+":"+tools)
+				out, _ := alone.CombinedOutput()
+				if alone.ProcessState.ExitCode() != test.exit || strings.Count(string(out), "reprise: claude: "+bad+"/claude: ") != 1 {
+					t.Errorf("alone: %q, %v", out, alone.ProcessState)
+				}
+			})
+		}
+	}
+}
+
+// A FIFO that is non-blocking and has no writer is at its end, which no poll reports.
+func TestStdinWithoutAWriter(t *testing.T) {
+	cmd := twins(t, []string{"-n"}, "read").shim
+	fifo := filepath.Join(cmd.Dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fd, err := syscall.Open(fifo, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdin := os.NewFile(uintptr(fd), fifo)
+	defer stdin.Close()
+	cmd.Stdin = stdin
+	watchdog := time.AfterFunc(soon, func() { _ = cmd.Process.Kill() })
+	defer watchdog.Stop()
+	if ws := ended(t, cmd); !ws.Exited() || ws.ExitStatus() != 0 {
+		t.Errorf("%x", ws)
+	}
+}

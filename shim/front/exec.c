@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -315,14 +316,14 @@ bool reprise_self(char id[REPRISE_ID_SIZE])
 #endif
 }
 
-// runnable reports whether a shell would run the file, and finds its ID.
+// runnable reports whether a shell would run the file, and finds its ID. If a sandbox refuses to answer, an exec will.
 static bool runnable(struct reprise_target *t)
 {
 	struct stat st;
 	if (stat(t->path, &st) != 0 || !S_ISREG(st.st_mode))
 		return false;
 	print_id(&st, t->id);
-	return access(t->path, X_OK) == 0;
+	return access(t->path, X_OK) == 0 || errno == EPERM || errno == ENOSYS;
 }
 
 // is_set reports whether a configured path, unless that is "", is an executable that is (one) or is not (!one) in a list of IDs.
@@ -423,7 +424,13 @@ static void run(const struct reprise_start *s, const struct reprise_guard *guard
 		exec_or_sh(target->path, s->argc, s->argv, envp);
 }
 
-// become becomes the real binary. It returns if there is none or it cannot be run; Go then fails
+// passed_over reports whether execvp would try the next program after this error of an exec.
+static bool passed_over(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == ESTALE || error == EACCES;
+}
+
+// become becomes the real binary, the first that starts. It returns if there is none or it cannot be run; Go then fails
 // in the same way, and reports it.
 static void become(const struct reprise_start *s, const char *name)
 {
@@ -435,8 +442,14 @@ static void become(const struct reprise_start *s, const char *name)
 	if (!reprise_self(self))
 		return;
 	reprise_read_guard(value(s->envp, "REPRISE_GUARD"), pid, self, &guard);
-	if (guard.hops < REPRISE_MAX_HOPS && reprise_find(name, "", reprise_path(s->envp), guard.tried, true, &target))
+	for (bool again = true; guard.hops < REPRISE_MAX_HOPS && strlen(guard.tried) < REPRISE_GUARD_SIZE - 1; again = false) {
+		if (!reprise_find(name, "", reprise_path(s->envp), guard.tried, again, &target))
+			return;
 		run(s, &guard, pid, &target);
+		if (!passed_over(errno))
+			return;
+		strcat(strcat(guard.tried, ","), target.id);
+	}
 }
 
 // start_tool runs "reprise-start IGNORED BLOCKED PENDING PATH ARGV...", with all signals blocked: it becomes the program at PATH
@@ -485,17 +498,24 @@ void reprise_close_others(int first)
 // witness runs "reprise-witness PARENT", which inherit_witness starts with all signals blocked. As a
 // member of the shim's process group it receives the group's signals, and writes each to descriptor
 // 0 as a byte. The shim asks with the highest signal, which is delivered after all others; the
-// answer is 0. Other signals from the shim are not reported: its SIGCONT only continues the witness.
+// answer is 0. Other signals from the shim are not reported: its SIGCONT only continues the witness. It ends with the shim, or a
+// second after the shim has closed its end of the pipe. Its name and directory are not the tool's: some programs count tools by these.
 static void witness(const struct reprise_start *s)
 {
 	const pid_t parent = atoi(s->argv[1]);
+	const struct timespec second = {1, 0};
 	siginfo_t info = {0};
 	sigset_t all;
 	sigfillset(&all);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, REPRISE_WITNESS);
 	reprise_close_others(1);
+	(void)!chdir("/");
 	while (getppid() == parent) {
-		int sig = sigwaitinfo(&all, &info); // fails after a stop
+		struct pollfd reports = {.fd = 0};
+		int sig = sigtimedwait(&all, &info, &second); // fails after a stop
+		if (sig < 0 && poll(&reports, 1, 0) > 0)
+			break;
 		bool ours = info.si_pid == parent;
 		unsigned char report = ours ? 0 : sig;
 		if (sig < 0 || (ours && sig != SIGRTMAX))

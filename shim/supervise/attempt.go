@@ -11,6 +11,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/shim/front"
 	"reprise/watch"
 )
 
@@ -126,7 +127,7 @@ func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 		widen(out.tools)
 	}
 	child = [3]*os.File{files[0], out.tools, files[2]}
-	if a.state != stateHolding && !a.Plan.ReadStderr {
+	if a.state != stateHolding && !a.Plan.ReadStderr || front.Closed(files[2].Fd()) {
 		return child, nil
 	}
 	errOut, err := newLink(files[2])

@@ -70,7 +70,7 @@ func (k *talk) sent(t *testing.T) string {
 const modelFrame = `{"type":"control_request","request_id":"m","request":{"subtype":"set_model"}}` + "\n"
 
 // The turns of a conversation, by what was sent and when results came: m is a message, r a result, c a request
-// that changes the session, s a slash command, e the caller's end.
+// that changes the session, s a slash command, b a panic of ours, e the caller's end.
 func TestTurns(t *testing.T) {
 	for _, test := range []struct {
 		events string
@@ -92,6 +92,7 @@ func TestTurns(t *testing.T) {
 		{"cmre", "1", false},   //
 		{"smre", "2", false},   //
 		{"srmre", "11", false}, //
+		{"mbre", "1", false},   // the output could not be read
 		{"mrer", "10", true},   // what may be in the ledger already is not changed
 	} {
 		k := newTalk(t, stateShowing)
@@ -103,6 +104,8 @@ func TestTurns(t *testing.T) {
 				k.takeFrame([]byte(strings.Replace(userFrame, "hi", "/compact", 1)), true)
 			case 'c':
 				k.takeFrame([]byte(modelFrame), true)
+			case 'b':
+				k.Broken = true
 			case 'r':
 				k.Input.Talk.endTurn(rewrite.StreamState{Final: true})
 				k.checkOver()

@@ -10,11 +10,16 @@ import (
 
 	"reprise/rewrite/reason"
 	"reprise/shim/front"
+
+	"golang.org/x/sys/unix"
 )
 
 // After a terminating signal the shim looks each beat whether the caller takes its output, and gives
 // up after so many idle beats: before the SIGKILL that a supervisor sends 5 or 10 s after SIGTERM.
 const idleBeats = 3
+
+// After a tool's death by a signal the beats are shorter by this: the tool itself would not have written more than its caller takes.
+const deadBeats = 20
 
 var beat = time.Second // shorter in this package's tests
 
@@ -39,6 +44,7 @@ type events struct {
 	timeout    <-chan time.Time // the gate timeout, nil while it does not run
 	overdue    <-chan time.Time // fires when a retired scout has not ended in time
 	beats      <-chan time.Time // the next beat, nil before a terminating signal
+	closing    <-chan time.Time // fires a short time after the tool has closed a stream
 	writers    []*writer
 	writing    sync.WaitGroup
 	reading    int // readers that have not ended
@@ -103,6 +109,8 @@ func (a *Attempt) supervise() Status {
 			a.state = stateDelivered
 		case <-a.beats:
 			a.checkCaller()
+		case <-a.closing:
+			a.closeStreams()
 		}
 	}
 	if a.Input.Talk != nil {
@@ -151,7 +159,28 @@ func (a *Attempt) takePiece(p piece) {
 	if p.buffer == nil {
 		p.tap.over = p.tap.over || p.over
 		a.reading--
+		a.closing = time.After(closePause)
 		a.unfollow()
+	}
+}
+
+// closePause is how long a tool that has closed a stream must run on before the caller's is closed.
+const closePause = 100 * time.Millisecond
+
+// closeStreams closes the caller's streams that the running tool has closed, if nothing is held back.
+func (a *Attempt) closeStreams() {
+	a.closing = nil
+	if a.ended != nil {
+		return
+	}
+	for _, t := range a.taps {
+		switch {
+		case !t.over || t.to.gone || t.screen != nil:
+		case a.state == stateHolding:
+			a.closing = time.After(closePause)
+		case a.state == stateShowing && (t.to == a.stderr && !a.Plan.ReadStderr || t.to == a.stdout && !a.Stream.HoldsOutput() && !a.Stream.Seen().Failed):
+			t.to.close()
+		}
 	}
 }
 
@@ -256,6 +285,9 @@ func (a *Attempt) checkTool() {
 	}
 	a.process.witness.dismiss()
 	a.ended = &st
+	if a.beats != nil {
+		a.idle, a.beats = 0, time.After(a.nextBeat())
+	}
 	for _, t := range a.taps {
 		t.end()
 	}
@@ -307,14 +339,32 @@ func (a *Attempt) delivery() (taken int64, waiting bool) {
 func (a *Attempt) checkCaller() {
 	taken, waiting := a.delivery()
 	a.idle++
-	if taken != a.taken || !waiting {
+	if taken != a.taken || !waiting || a.died() && a.takes() {
 		a.taken, a.idle = taken, 0
 	}
 	if a.idle >= idleBeats && a.ended != nil && (a.late != 0 || *a.ended != Status{}) {
 		a.endStream()
 		a.state = stateAbandoned
 	}
-	a.beats = time.After(beat)
+	a.beats = time.After(a.nextBeat())
+}
+
+// nextBeat returns the time until the next beat.
+func (a *Attempt) nextBeat() time.Duration {
+	if a.died() {
+		return beat / deadBeats
+	}
+	return beat
+}
+
+// died reports whether a signal has ended the tool.
+func (a *Attempt) died() bool { return a.ended != nil && a.ended.Signal != 0 }
+
+// takes reports whether the caller's streams take more now.
+func (a *Attempt) takes() bool {
+	fds := []unix.PollFd{{Fd: int32(a.stdout.fd), Events: unix.POLLOUT}, {Fd: int32(a.stderr.fd), Events: unix.POLLOUT}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n == len(fds)
 }
 
 // nextSweep removes orphan files and returns the time of the next sweep, nil for none. Once

@@ -154,3 +154,23 @@ func chunks(text string, n int) []string {
 	}
 	return out
 }
+
+// More than a piece may wait in a pipe at the tool's end.
+func TestDrain(t *testing.T) {
+	r, w := pair(t, nonblockingPipe)
+	widen(w)
+	text := bytes.Repeat([]byte("0123456789abcdef"), 3*pieceSize/32)
+	if n, err := w.Write(text); n != len(text) {
+		t.Skipf("the pipe holds %d bytes, %v", n, err)
+	}
+	tap := newTap(link{ours: r}, nil)
+	pieces := make(chan piece, mostPieces)
+	tap.drain(pieces, make(chan struct{}))
+	var got []byte
+	for len(pieces) > 0 {
+		got = append(got, (<-pieces).buffer.piece...)
+	}
+	if !bytes.Equal(got, text) {
+		t.Errorf("%d bytes of %d", len(got), len(text))
+	}
+}

@@ -133,6 +133,17 @@ func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Stag
 	case use == rewrite.StdinPrompt:
 		wait = waitPrompt
 	}
+	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err == nil && flags&unix.O_NONBLOCK != 0 {
+		// A FIFO without a writer is at its end, which no poll reports.
+		first := make([]byte, 4<<10)
+		if n, err := unix.Read(fd, first); err == nil {
+			if n == 0 {
+				return s, "", nil
+			}
+			reason, err := s.drain(fd, first[:n])
+			return s, reason, err
+		}
+	}
 	switch ready, err := readable(fd, wait); {
 	case err != nil:
 		return s, reason.StdinOpen, err
@@ -142,7 +153,7 @@ func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Stag
 	case !ready:
 		return s, reason.StdinOpen, nil
 	}
-	reason, err := s.drain(fd)
+	reason, err := s.drain(fd, nil)
 	return s, reason, err
 }
 
@@ -160,9 +171,8 @@ func (s *Staged) readFile(fd int, size int64) (reason.Code, error) {
 	return "", err
 }
 
-// drain reads to the end of stdin. After maxStdin bytes it stops with a reason.
-func (s *Staged) drain(fd int) (why reason.Code, err error) {
-	var data []byte
+// drain reads to the end of stdin, after data that were read. After maxStdin bytes it stops with a reason.
+func (s *Staged) drain(fd int, data []byte) (why reason.Code, err error) {
 	for n := 1; n > 0 && err == nil; {
 		if len(data) > maxStdin {
 			why = reason.StdinTooBig

@@ -3,6 +3,7 @@ package supervise
 import (
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -215,5 +216,37 @@ func TestStdinOf(t *testing.T) {
 			t.Errorf("%d bytes, want %d", len(got), len(text))
 		}
 		f.Close()
+	}
+}
+
+// The end of a file is counted from its beginning, wherever the caller has set it.
+func TestEndOfAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "prompt")
+	if err := os.WriteFile(path, []byte("skipped a prompt"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Seek(8, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	s, why, err := Stage(f, rewrite.StdinPrompt, rewrite.SilenceAwaited)
+	if err != nil || why != "" || s.Data != "a prompt" {
+		t.Fatalf("%q, %s, %v", s.Data, why, err)
+	}
+	in, err := s.ForRun(rewrite.Plan{HasStdin: true, Stdin: "more"})
+	if err != nil || in.End != 16 {
+		t.Errorf("the end is %d, %v", in.End, err)
+	}
+	in.File.Close()
+	if _, err := f.Seek(0, io.SeekEnd); err != nil {
+		t.Fatal(err)
+	}
+	s.Again(nil)
+	if at, err := f.Seek(0, io.SeekCurrent); err != nil || at != 8 {
+		t.Errorf("the next run reads from %d, %v", at, err)
 	}
 }

@@ -19,9 +19,10 @@ type witness struct {
 	pid     int
 	reports *os.File // one byte for each signal
 
-	seen  [lastSignal + 1]bool
-	asked int       // answers that have not come yet
-	woken time.Time // when the witness last received a SIGCONT
+	seen    [lastSignal + 1]bool
+	asked   int       // answers that have not come yet
+	refused bool      // a sandbox lets the shim send no signals
+	woken   time.Time // when the witness last received a SIGCONT
 }
 
 // newWitness starts a witness. It returns nil if that fails: then every signal counts as sent
@@ -125,7 +126,8 @@ func (w *witness) saw(sig os.Signal) bool {
 // dismiss kills the witness. close must follow.
 func (w *witness) dismiss() {
 	if w != nil {
-		_ = syscall.Kill(w.pid, syscall.SIGKILL) // fails if it is dead already
+		err := syscall.Kill(w.pid, syscall.SIGKILL)
+		w.refused = err != nil && !errors.Is(err, syscall.ESRCH)
 	}
 }
 
@@ -134,6 +136,9 @@ func (w *witness) Close() {
 		return
 	}
 	w.reports.Close()
+	if w.refused { // it sees that the pipe is closed
+		return
+	}
 	for err := error(syscall.EINTR); errors.Is(err, syscall.EINTR); {
 		_, err = syscall.Wait4(w.pid, nil, 0, nil)
 	}

@@ -64,6 +64,12 @@ func (s *sink) pass(data []byte, from *buffer) {
 	}
 }
 
+// close closes the caller's stream once all output is written. Nothing may be written later.
+func (s *sink) close() {
+	s.writer.add(chunk{to: s, closes: true})
+	s.gone = true
+}
+
 // holds reports whether there is held output.
 func (s *sink) holds() bool { return s.held != nil && s.held.memory.Len()+int(s.held.size) > 0 }
 
@@ -220,15 +226,30 @@ type chunk struct {
 	data   []byte
 	held   *spool
 	buffer *buffer // the buffer that contains data, or nil
+	closes bool    // the stream is closed instead
 }
 
 func (c chunk) write() error {
+	if c.closes {
+		replace(c.to.fd)
+		return nil
+	}
 	if c.held == nil {
 		_, err := c.to.Write(c.data)
 		return err
 	}
 	defer c.held.drop()
 	return c.held.copyTo(c.to)
+}
+
+// replace closes a descriptor, so that no other process can see it open. Its number stays in use.
+func replace(fd int) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return // the caller sees the stream's end when the shim ends
+	}
+	defer null.Close()
+	_ = unix.Dup2(int(null.Fd()), fd) // cannot fail: both are open
 }
 
 // queueLength is more than the largest number of chunks in a writer's queue: one to each of the

@@ -1,6 +1,7 @@
 // A tool that shows what it was given, and does to itself what $TOOL says. Started
 // as "launch" it becomes another program, as a caller with odd habits would.
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __linux__
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <sys/prctl.h>
 #endif
 
@@ -54,7 +58,19 @@ static int count(void) {
 	}
 }
 
-// launch [-i SIG] [-b SIG] [-p SIG] [-f N] [-c] [-n] PROGRAM ARG...: ignore or block a signal, have it pending,
+// deny has the system refuse a call from now on.
+static void deny(int number) {
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) exit(99);
+}
+
+// launch [-d CALL] [-i SIG] [-b SIG] [-p SIG] [-f N] [-c] [-n] PROGRAM ARG...: ignore or block a signal, have it pending,
 // limit the number of files, allow cores, make stdin non-blocking.
 static int launch(char **argv) {
 	for (argv++; *argv && **argv == '-'; argv++) {
@@ -79,6 +95,7 @@ static int launch(char **argv) {
 			limit.rlim_cur = limit.rlim_max = RLIM_INFINITY;
 			setrlimit(RLIMIT_CORE, &limit);
 			break;
+		case 'd': deny(atoi(*++argv)); break;
 		case 'n': fcntl(0, F_SETFL, fcntl(0, F_GETFL) | O_NONBLOCK); break;
 		}
 	}
@@ -126,6 +143,12 @@ int main(int argc, char **argv) {
 	if (!strcmp(does, "count")) return count();
 	if (!strcmp(does, "handle")) return handle();
 	if (!strcmp(does, "sleep")) return usleep(50000);
+	if (!strcmp(does, "read")) {
+		char piece[4096];
+		int n;
+		while ((n = read(0, piece, sizeof piece)) > 0) {}
+		return n < 0 ? 3 : 0;
+	}
 	if (!strncmp(does, "lines ", 6)) return flood(1, atol(does + 6));
 	if (!strncmp(does, "line ", 5)) return flood(0, atol(does + 5));
 	if (!strncmp(does, "exit ", 5)) return atoi(does + 5);
