@@ -209,6 +209,9 @@ func (c *Call) checkOutput() {
 		ended = ended && !silent
 		if silent || !last.Refused && (last.Session != "" || c.Script.Ending == player.Early) {
 			want = player.Show(c.thread.Tool, c.thread.Format, c.Script, last, 1)
+			if last.Resumed && c.thread.Tool == "copilot" {
+				want.Stderr = harness.WithoutFigures(want.Stderr)
+			}
 		}
 	}
 	stdout, stderr := []byte(c.Stdout), []byte(c.Stderr)

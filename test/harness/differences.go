@@ -134,3 +134,8 @@ func Deliberate(tool, scenario string) (d Difference, ok bool) {
 	}
 	return Difference{}, false
 }
+
+var figures = regexp.MustCompile(`(?m)^(Changes {4}|Duration {3}|Requests {3}|AI Credits |Tokens {5}).*\n`)
+
+// WithoutFigures leaves out the figures at the end of copilot's text: a resumed call shows none.
+func WithoutFigures(text string) string { return figures.ReplaceAllString(text, "") }

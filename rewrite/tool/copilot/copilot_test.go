@@ -382,7 +382,7 @@ func resumed(t *testing.T, first, name, format string) (before, r run) {
 	return before, show(t, name, c, p, before.seen.Totals)
 }
 
-// A resumed call shows its own figures, and its usage is its own.
+// A resumed call shows its own figures in json and none in text, and its usage is its own.
 func TestCopilotOwnFigures(t *testing.T) {
 	for _, format := range slices.Sorted(maps.Keys(lines)) {
 		_, r := resumed(t, "chain-1-"+format, "chain-2-"+format, format)
@@ -394,7 +394,7 @@ func TestCopilotOwnFigures(t *testing.T) {
 		}
 		switch format {
 		case "text":
-			if !regexp.MustCompile(`^\n\nChanges    \+0 -0\nDuration   [01]s\nTokens     ↑ 12\.\dk • ↓ \d\nResume     copilot --resume=[0-9a-f-]{36}\n$`).MatchString(r.stderr) {
+			if !regexp.MustCompile(`^\n\nResume     copilot --resume=[0-9a-f-]{36}\n$`).MatchString(r.stderr) {
 				t.Errorf("%q", r.stderr)
 			}
 		case "json":
@@ -408,63 +408,25 @@ func TestCopilotOwnFigures(t *testing.T) {
 		t.Errorf("%q", r.stdout[len(r.stdout)-300:])
 	}
 	_, r = resumed(t, "edit-1-text", "edit-2-text", "text")
-	if !strings.Contains(r.stderr, "Changes    +1 -0\n") || !strings.Contains(r.stderr, "Tokens     ↑ 10.0k (2.5k cached) • ↓ 154 (14 reasoning)\n") {
+	if !regexp.MustCompile(`^\n\nResume     copilot --resume=[0-9a-f-]{36}\n$`).MatchString(r.stderr) {
 		t.Errorf("%q", r.stderr)
 	}
 }
 
-// If the session's earlier figures are not known, nothing is changed, and the usage is not known.
+// If the session's earlier figures are not known, those in json are not changed, and the usage is not known.
 func TestCopilotUnknownTotals(t *testing.T) {
 	for format, line := range lines {
 		c := copilotCall(line)
 		p := tool.Plan(c, rewrite.ToResume(tooltest.SomeID, prompt.New("x", tooltest.Key), prompt.Continuity{}, reason.DeltaOff))
 		for _, totals := range []rewrite.Totals{"", "{", `{"input":1e99}`, `{"input":99999999}`} {
 			r := show(t, "chain-2-"+format, c, p, totals)
-			if r.seen.Usage.Known || r.stderr != string(recording(t, "chain-2-"+format, "stderr")) {
+			want := string(recording(t, "chain-2-"+format, "stderr"))
+			if format == "text" {
+				want = regexp.MustCompile(`(?m)^(Changes|Duration|Tokens) .*\n`).ReplaceAllString(want, "")
+			}
+			if r.seen.Usage.Known || r.stderr != want {
 				t.Errorf("%s after %q: %+v, %q", format, totals, r.seen.Usage, r.stderr)
 			}
-		}
-	}
-}
-
-// On a terminal the numbers of changed lines are colored.
-func TestCopilotColoredFigures(t *testing.T) {
-	s := &stream{begun: 1, last: 61_001}
-	own := totals{Added: 3, Removed: 1, Input: 5000, Read: 1234, Output: 77, Reasoning: 7, Written: 10, Premium: 1.334, NanoAIU: 2.5e9}
-	for line, want := range map[string]string{
-		"Changes    \x1b[32m+13\x1b[39m \x1b[31m-2\x1b[39m\r\n": "Changes    \x1b[32m+3\x1b[39m \x1b[31m-1\x1b[39m\r\n",
-		"Duration   2h 3m 4s\n":                                 "Duration   1m 1s\n",
-		"Requests   3 Premium (2h 3m 4s)\n":                     "Requests   1.33 Premium (1m 1s)\n",
-		"AI Credits 7.25 (3m 0s)\n":                             "AI Credits 2.5 (1m 1s)\n",
-		"AI Credits unavailable (3m 0s)\n":                      "AI Credits unavailable (1m 1s)\n",
-		"Tokens     ↑ 1.0m (1.0k cached) • ↓ 1.0k\r\n":          "Tokens     ↑ 5.0k (1.2k cached, 10 written) • ↓ 77 (7 reasoning)\r\n",
-		"Resume     copilot --resume=" + tooltest.SomeID + "\n": "Resume     copilot --resume=" + tooltest.SomeID + "\n",
-		"Changes of another kind\n":                             "Changes of another kind\n",
-	} {
-		if got := string(s.ownLine([]byte(line), own)); got != want {
-			t.Errorf("%q: %q, want %q", line, got, want)
-		}
-	}
-}
-
-// The formats are those of copilot's own functions (usageFormatTokenCount and others in 1.0.102).
-func TestCopilotFormats(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1.0k", 1049: "1.0k", 1050: "1.1k", 1150: "1.1k", 9950: "9.9k", 12050: "12.1k",
-		999_950: "1000.0k", 1_000_000: "1.0m", 1_050_000: "1.1m", 2_345_678_901: "2345.7m"} {
-		if got := count(n); got != want {
-			t.Errorf("%d tokens: %s, want %s", n, got, want)
-		}
-	}
-	for millis, want := range map[int64]string{0: "0s", 999: "0s", 1999: "1s", 59_999: "59s", 60_000: "1m 0s", 3_599_999: "59m 59s", 3_600_000: "1h 0m 0s",
-		3_661_000: "1h 1m 1s", 900_000_000: "250h 0m 0s", -5: "0s"} {
-		if got := duration(millis); got != want {
-			t.Errorf("%d ms: %s, want %s", millis, got, want)
-		}
-	}
-	for nano, want := range map[float64]string{0: "0", 9e6: "<0.01", 1e7: "0.01", 1.5e7: "0.01", 9.95e7: "0.1", 9.994e9: "9.99", 9.996e9: "10", 1.05e9: "1.05",
-		1.2345e10: "12.3", 9.996e10: "100", 1.2345e11: "123", 1.23456e12: "1235"} {
-		if got := credits(nano); got != want {
-			t.Errorf("%g: %s, want %s", nano, got, want)
 		}
 	}
 }

@@ -3,13 +3,10 @@ package copilot
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 
 	"reprise/rewrite"
@@ -17,8 +14,8 @@ import (
 	"reprise/rewrite/tool/base"
 )
 
-// stream reads copilot's output in the caller's format. It changes only what a resumed run shows:
-// the figures, which are the session's, and in json the prompt.
+// stream reads copilot's output in the caller's format. Of a resumed run it replaces in json the figures,
+// which are the session's, and the prompt; from text it leaves out the figures.
 type stream struct {
 	base.Stream
 	previous *totals // nil if not known
@@ -26,7 +23,7 @@ type stream struct {
 	output    strings.Builder // text: what stdout has shown
 	errOutput strings.Builder // text: what stderr, or both in one stream, has shown before the figures
 	tooLong   bool            // one of them was too long to keep
-	footer    [][]byte        // text: the figures at the end of stderr
+	footer    bool            // text: the figures at the end of stderr have begun
 	totals    *totals         // of the session; nil if not known
 	begun     int64           // when this run began, in milliseconds; 0 if not known
 	last      int64           // when the last event came
@@ -49,7 +46,6 @@ func (copilot) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) r
 // totals are the figures that a session adds up over all its runs.
 type totals struct {
 	Premium   float64 `json:"premium"`
-	NanoAIU   float64 `json:"nano_aiu"`
 	APIMillis int64   `json:"api_ms"`
 	Added     int64   `json:"added"`
 	Removed   int64   `json:"removed"`
@@ -57,19 +53,17 @@ type totals struct {
 	Read      int64   `json:"read"`
 	Written   int64   `json:"written"`
 	Output    int64   `json:"output"`
-	Reasoning int64   `json:"reasoning"`
 }
 
 // since returns what has been added since before. ok is false if something has decreased, so that they
 // are not totals.
 func (t totals) since(before totals) (own totals, ok bool) {
 	own = totals{
-		t.Premium - before.Premium, t.NanoAIU - before.NanoAIU, t.APIMillis - before.APIMillis, t.Added - before.Added,
-		t.Removed - before.Removed, t.Input - before.Input, t.Read - before.Read, t.Written - before.Written,
-		t.Output - before.Output, t.Reasoning - before.Reasoning,
+		t.Premium - before.Premium, t.APIMillis - before.APIMillis, t.Added - before.Added, t.Removed - before.Removed,
+		t.Input - before.Input, t.Read - before.Read, t.Written - before.Written, t.Output - before.Output,
 	}
-	least := min(own.APIMillis, own.Added, own.Removed, own.Input, own.Read, own.Written, own.Output, own.Reasoning)
-	return own, least >= 0 && own.Premium >= 0 && own.NanoAIU >= 0
+	least := min(own.APIMillis, own.Added, own.Removed, own.Input, own.Read, own.Written, own.Output)
+	return own, least >= 0 && own.Premium >= 0
 }
 
 // own returns this run's share of the session's totals. ok is false if it is not known.
@@ -287,40 +281,38 @@ func (s *stream) blank(text string) string {
 // footer is the beginning of the figures on stderr.
 const footer = "Changes    +"
 
-// resumeHint is the beginning of the last line of the figures on stderr.
+// labels are the beginnings of the lines with a figure.
+var labels = []string{footer, "Duration   ", "Requests   ", "AI Credits ", "Tokens     "}
+
+// resumeHint is the beginning of the line below the figures on stderr.
 const resumeHint = "Resume     copilot --resume="
 
-// ErrLine holds the figures of a resumed text run until they can be replaced. With OneStream it gets stdout's
-// lines too.
+// ErrLine reads the session's ID below the figures, and leaves out those of a resumed text run: they are
+// the session's. With OneStream it gets stdout's lines too.
 func (s *stream) ErrLine(line []byte) []byte {
 	plain := strings.TrimRight(base.StripEscapes(string(line)), "\r\n")
-	if len(s.footer) == 0 && !strings.HasPrefix(plain, footer) {
+	if !s.footer && !strings.HasPrefix(plain, footer) {
 		s.keep(&s.errOutput, line)
 		return line
 	}
-	s.footer = append(s.footer, bytes.Clone(line))
-	s.learnFooter()
-	if s.Plan.Resume == "" {
-		return line
+	s.footer = true
+	if id, ok := strings.CutPrefix(plain, resumeHint); ok {
+		s.LearnID(id, "stderr", true)
 	}
-	return nil
+	figure := slices.ContainsFunc(labels, func(label string) bool { return strings.HasPrefix(plain, label) })
+	if figure && s.Plan.Resume != "" {
+		return nil
+	}
+	return line
 }
 
 // ErrAsIs reports whether a line is not one of the figures. copilot shows an answer as it comes.
 func (s *stream) ErrAsIs(part []byte) bool {
 	plain, _, _ := strings.Cut(base.StripEscapes(string(part)), "\x1b") // the rest of an escape sequence follows
-	return len(s.footer) == 0 && !strings.HasPrefix(plain, footer) && !strings.HasPrefix(footer, plain)
+	return !s.footer && !strings.HasPrefix(plain, footer) && !strings.HasPrefix(footer, plain)
 }
 
-// learnFooter reads the session's ID, once the figures are complete.
-func (s *stream) learnFooter() {
-	last := strings.TrimRight(base.StripEscapes(string(s.footer[len(s.footer)-1])), "\r\n")
-	if id, ok := strings.CutPrefix(last, resumeHint); ok {
-		s.LearnID(id, "stderr", true)
-	}
-}
-
-// End reads a text run's outcome and replaces the figures of a resumed one.
+// End reads a text run's outcome.
 func (s *stream) End() []byte {
 	if s.Ended() {
 		return nil
@@ -338,15 +330,6 @@ func (s *stream) End() []byte {
 }
 
 func (s *stream) endText() {
-	if s.Plan.Resume != "" {
-		figures, ok := s.own()
-		for _, line := range s.footer {
-			if ok {
-				line = s.ownLine(line, figures)
-			}
-			s.Stderr += string(line)
-		}
-	}
 	shown := s.output.String()
 	if shown == "" { // both streams are one
 		shown = s.errOutput.String()
@@ -355,112 +338,6 @@ func (s *stream) endText() {
 	s.State.Final = s.totals != nil && (s.State.Answer != "" || s.tooLong)
 	s.State.Failed = s.State.Failed || s.tooLong
 	s.State.Content = s.State.Final && s.State.ID != "" && !s.State.WrongID
-}
-
-// figures matches the lines of the figures at the end of a text run.
-var figures = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:Changes {4}(\+\d+) (-\d+)|(Duration {3})(?:.*)|(Requests {3})(?:\S+) Premium \(.*\)|(AI Credits )(.+) \(.*\)|(Tokens {5})(?:.*))$`)
-})
-
-// ownLine returns a line of the figures with this call's.
-func (s *stream) ownLine(line []byte, own totals) []byte {
-	plain := base.StripEscapes(string(line))
-	text := strings.TrimRight(plain, "\r\n")
-	end := plain[len(text):]
-	m := figures().FindStringSubmatch(text)
-	if m == nil {
-		return line
-	}
-	if m[1] != "" { // colored on a terminal
-		line = bytes.Replace(line, []byte(m[1]), []byte("+"+strconv.FormatInt(own.Added, 10)), 1)
-		return bytes.Replace(line, []byte(m[2]), []byte("-"+strconv.FormatInt(own.Removed, 10)), 1)
-	}
-	spent := duration(s.last - s.begun)
-	if s.begun == 0 && m[7] == "" {
-		return line
-	}
-	switch {
-	case m[3] != "":
-		text = m[3] + spent
-	case m[4] != "":
-		text = m[4] + number(math.Round(own.Premium*100)/100, 2) + " Premium (" + spent + ")"
-	case m[5] != "":
-		if m[6] != "unavailable" {
-			m[6] = credits(own.NanoAIU)
-		}
-		text = m[5] + m[6] + " (" + spent + ")"
-	default:
-		text = m[7] + own.tokens()
-	}
-	return []byte(text + end)
-}
-
-// tokens returns the tokens as copilot prints them.
-func (t totals) tokens() string {
-	detail := func(parts ...string) string {
-		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
-		if len(parts) == 0 {
-			return ""
-		}
-		return " (" + strings.Join(parts, ", ") + ")"
-	}
-	some := func(n int64, kind string) string {
-		if n == 0 {
-			return ""
-		}
-		return count(n) + " " + kind
-	}
-	return "↑ " + count(t.Input) + detail(some(t.Read, "cached"), some(t.Written, "written")) +
-		" • ↓ " + count(t.Output) + detail(some(t.Reasoning, "reasoning"))
-}
-
-// count formats tokens: 999, 1.0k, 1.0m.
-func count(n int64) string {
-	switch {
-	case n < 1e3:
-		return strconv.FormatInt(n, 10)
-	case n < 1e6:
-		return strconv.FormatFloat(float64(n)/1e3, 'f', 1, 64) + "k"
-	}
-	return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + "m"
-}
-
-// duration formats a duration: 59s, 1m 0s, 1h 0m 0s.
-func duration(millis int64) string {
-	seconds := max(0, millis/1000)
-	text := strconv.FormatInt(seconds%60, 10) + "s"
-	if seconds >= 60 {
-		text = strconv.FormatInt(seconds/60%60, 10) + "m " + text
-	}
-	if seconds >= 3600 {
-		text = strconv.FormatInt(seconds/3600, 10) + "h " + text
-	}
-	return text
-}
-
-// credits formats billionths of an AI credit with about three digits.
-func credits(nano float64) string {
-	switch credits := nano / 1e9; {
-	case credits == 0:
-		return "0"
-	case credits < 0.01:
-		return "<0.01"
-	case credits < 10:
-		return number(credits, 2)
-	case credits < 100:
-		return number(credits, 1)
-	default:
-		return number(credits, 0)
-	}
-}
-
-// number formats a number with at most so many decimals.
-func number(n float64, decimals int) string {
-	text := strconv.FormatFloat(n, 'f', decimals, 64)
-	if strings.Contains(text, ".") {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
-	}
-	return text
 }
 
 // File reads what copilot writes: its figures, the shared session, and the events that a resumed session's
@@ -480,7 +357,6 @@ func (s *stream) File(name string, data []byte) {
 // (recordings/copilot/chain-2).
 type usage struct {
 	Premium   float64 `json:"totalPremiumRequestCost"`
-	NanoAIU   float64 `json:"totalNanoAiu"`
 	APIMillis int64   `json:"totalApiDurationMs"`
 	Changes   struct {
 		Added   int64 `json:"linesAdded"`
@@ -488,11 +364,10 @@ type usage struct {
 	} `json:"codeChanges"`
 	Models map[string]struct {
 		Usage struct {
-			Input     int64 `json:"inputTokens"`
-			Output    int64 `json:"outputTokens"`
-			Read      int64 `json:"cacheReadTokens"`
-			Written   int64 `json:"cacheWriteTokens"`
-			Reasoning int64 `json:"reasoningTokens"`
+			Input   int64 `json:"inputTokens"`
+			Output  int64 `json:"outputTokens"`
+			Read    int64 `json:"cacheReadTokens"`
+			Written int64 `json:"cacheWriteTokens"`
 		} `json:"usage"`
 	} `json:"modelMetrics"`
 	Current    string `json:"currentModel"`
@@ -505,13 +380,12 @@ func (s *stream) learnUsage(data []byte) {
 	if ok, whole := jsonline.ReadEvent(data, &u); !ok || !whole {
 		return
 	}
-	t := totals{Premium: u.Premium, NanoAIU: u.NanoAIU, APIMillis: u.APIMillis, Added: u.Changes.Added, Removed: u.Changes.Removed}
+	t := totals{Premium: u.Premium, APIMillis: u.APIMillis, Added: u.Changes.Added, Removed: u.Changes.Removed}
 	for _, m := range u.Models {
 		t.Input += m.Usage.Input
 		t.Output += m.Usage.Output
 		t.Read += m.Usage.Read
 		t.Written += m.Usage.Written
-		t.Reasoning += m.Usage.Reasoning
 	}
 	text, err := json.Marshal(t)
 	if err != nil {

@@ -53,12 +53,12 @@ func (c cli) terminals(tool string) (all []scenario) {
 	return all
 }
 
-var tokensUsed = regexp.MustCompile(`(tokens used[^\n]*\n)[\d,]+|(Tokens {5})[^\n]*`)
+var tokensUsed = regexp.MustCompile(`(tokens used[^\n]*\n)[\d,]+`)
 
-// withoutTokens is an answer without the number of tokens at the end of codex's transcript and of
-// copilot's figures: a resumed call takes other ones.
+// withoutTokens is an answer without the number of tokens at the end of codex's transcript, where a resumed
+// call takes other ones, and without copilot's figures, which a resumed call does not show.
 func withoutTokens(r harness.Result) string {
-	return tokensUsed.ReplaceAllString(answer(r), "${1}${2}N")
+	return harness.WithoutFigures(tokensUsed.ReplaceAllString(answer(r), "${1}N"))
 }
 
 // headlessAtTerminal reports whether a call is headless also if its output goes to a terminal.
