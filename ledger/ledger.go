@@ -25,6 +25,8 @@ type Ledger struct {
 	lock  fileLock
 	spool spool
 	log   bool // FromLog has made it
+
+	Aside string // the ledger of an older version that was set aside when this one was opened, "" for none
 }
 
 // Errors that say what is wrong with a ledger file.
@@ -67,7 +69,7 @@ func OpenExisting(path string) (*Ledger, error) {
 	return open(path, "rw")
 }
 
-// OpenReadOnly is OpenExisting for reading only, once a ledger of an older version is migrated.
+// OpenReadOnly is OpenExisting for reading only, once a ledger of an older version is set aside.
 func OpenReadOnly(path string) (*Ledger, error) {
 	l, err := OpenExisting(path)
 	if err != nil {
@@ -111,23 +113,44 @@ func open(path, mode string) (*Ledger, error) {
 		err = l.prepare(false)
 	}
 	if err != nil { // or another process is just creating it
-		err = l.withLock(func() error { return l.prepare(true) })
+		err = l.withLock(func() error { return l.prepareLocked(path) })
 	}
 	if IsLocked(err) { // by many calls, of which the first has made it
 		err = l.prepare(false)
 	}
 	if err != nil {
-		db.Close()
+		l.db.Close()
 		return nil, fmt.Errorf("open ledger %s: %w", path, Explain(err))
 	}
 	return l, nil
 }
 
-// errOutdated reports that a ledger must be migrated.
+// prepareLocked is prepare with the file lock. It sets a ledger of an older version aside and begins anew.
+func (l *Ledger) prepareLocked(path string) error {
+	err := l.prepare(true)
+	if !errors.Is(err, errOutdated) {
+		return err
+	}
+	var version int
+	if err := errors.Join(l.db.QueryRow("PRAGMA user_version").Scan(&version), l.db.Close()); err != nil {
+		return err
+	}
+	if l.Aside, err = moveAside(path, fmt.Sprint(olderSuffix, version)); err != nil {
+		return err
+	}
+	if l.db, err = connect(path, "rwc"); err != nil {
+		return err
+	}
+	return l.prepare(true)
+}
+
+// olderSuffix and its version end the name of a ledger of an older version.
+const olderSuffix = ".version-"
+
+// errOutdated reports that there is no ledger of this version.
 var errOutdated = errors.New("it was written by an older reprise")
 
-// prepare checks whether this is a ledger and reads its key. If locked, it first migrates the
-// ledger.
+// prepare checks whether this is a ledger and reads its key. If locked, it first fills an empty file.
 func (l *Ledger) prepare(locked bool) error {
 	var app, version int
 	if err := l.db.QueryRow("PRAGMA application_id").Scan(&app); err != nil {
@@ -141,21 +164,21 @@ func (l *Ledger) prepare(locked bool) error {
 		return ErrForeign
 	case version < 0:
 		return ErrDamaged
-	case version > len(migrations):
+	case version > schemaVersion:
 		return ErrNewer
-	case version < len(migrations) && !locked:
+	case version < schemaVersion && (!locked || version > 0):
 		return errOutdated
-	case version < len(migrations):
-		if err := l.migrate(); err != nil {
+	case version < schemaVersion:
+		if err := l.create(); err != nil {
 			return err
 		}
 	}
 	return l.db.QueryRow("SELECT value FROM meta WHERE name = 'key'").Scan(&l.key)
 }
 
-// migrate applies the missing migrations in one transaction. It reads the version again inside,
-// since another process may have been faster.
-func (l *Ledger) migrate() error {
+// create makes the tables in one transaction. It reads the version again inside, since another process
+// might have been faster.
+func (l *Ledger) create() error {
 	if _, err := l.db.Exec("PRAGMA journal_mode = WAL"); err != nil {
 		return err
 	}
@@ -164,25 +187,24 @@ func (l *Ledger) migrate() error {
 		if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 			return err
 		}
-		if version == 0 {
-			if err := tx.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
-				return err
-			}
-			if tables > 0 {
-				return ErrForeign
-			}
+		if version == schemaVersion {
+			return nil
 		}
-		for ; version < len(migrations); version++ {
-			if _, err := tx.Exec(migrations[version]); err != nil {
-				return fmt.Errorf("migrate to version %d: %w", version+1, err)
-			}
+		if err := tx.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+			return err
+		}
+		if tables > 0 {
+			return ErrForeign
+		}
+		if _, err := tx.Exec(schema); err != nil {
+			return fmt.Errorf("create tables: %w", err)
 		}
 		key := make([]byte, 32)
 		rand.Read(key)
-		if _, err := tx.Exec("INSERT OR IGNORE INTO meta VALUES ('key', ?)", key); err != nil {
+		if _, err := tx.Exec("INSERT INTO meta VALUES ('key', ?)", key); err != nil {
 			return err
 		}
-		_, err := tx.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, version))
+		_, err := tx.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion))
 		return err
 	})
 }

@@ -2,10 +2,11 @@ package ledger
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -65,27 +66,39 @@ func TestOpenWhatOthersMake(t *testing.T) {
 	}
 }
 
-// A later version brings a ledger up to date and keeps what it holds. Only then the earlier version leaves it alone.
-func TestMigrate(t *testing.T) {
+// A ledger of an older version is set aside, once, and a new one begins.
+func TestOlderIsSetAside(t *testing.T) {
 	l, path := newLedger(t)
 	play(t, l, namedCall(l, "coder", 1))
-	released := migrations
-	defer func() { migrations = released }()
-	migrations = append(slices.Clone(released), "ALTER TABLE chains ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'")
-	later, err := Open(path)
-	if err != nil {
+	if _, err := l.db.Exec(fmt.Sprint("PRAGMA user_version = ", schemaVersion-1)); err != nil {
 		t.Fatal(err)
 	}
-	defer later.Close()
-	var role, colour string
-	if err := later.db.QueryRow("SELECT role, colour FROM chains").Scan(&role, &colour); err != nil || role != "coder" || colour != "red" {
-		t.Errorf("%s, %s, %v", role, colour, err)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
 	}
-	if err := later.Check(); err != nil {
-		t.Error(err)
+	var aside atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			anew, err := Open(path)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if anew.Aside != "" {
+				aside.Add(1)
+			}
+			var chains int
+			if err := anew.db.QueryRow("SELECT count(*) FROM chains").Scan(&chains); err != nil || chains != 0 {
+				t.Errorf("%d chains, %v", chains, err)
+			}
+			if err := errors.Join(anew.Check(), anew.Close()); err != nil {
+				t.Error(err)
+			}
+		})
 	}
-	migrations = released
-	if _, err := Open(path); !errors.Is(err, ErrNewer) {
-		t.Errorf("the earlier version: %v", err)
+	wg.Wait()
+	if _, err := os.Stat(fmt.Sprint(path, olderSuffix, schemaVersion-1)); err != nil || aside.Load() != 1 {
+		t.Errorf("set aside %d times, %v", aside.Load(), err)
 	}
 }

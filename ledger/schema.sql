@@ -29,6 +29,7 @@ CREATE TABLE sessions (
 	chain_id      INTEGER NOT NULL REFERENCES chains (id) ON DELETE CASCADE,
 	tool          TEXT NOT NULL,
 	native_id     TEXT,
+	format        INTEGER NOT NULL DEFAULT 1,   -- the Format that it was recorded in
 	parent_id     INTEGER,                      -- the session that it began as a copy of
 	parent_size   INTEGER,                      -- how much of that one's file it holds
 	state         TEXT NOT NULL,
@@ -67,6 +68,7 @@ CREATE TABLE sessions (
 	file          TEXT,
 	stamp         TEXT,                         -- of what is stored in file: its size, or the values of a row
 	left_files    TEXT NOT NULL DEFAULT '',     -- the files that its runs changed
+	rounds        TEXT NOT NULL DEFAULT '',     -- its latest resumed rounds that were given the same, as JSON
 	repository    TEXT NOT NULL DEFAULT '',     -- a digest, of the place where the latest run has left the directory
 	branch        TEXT NOT NULL DEFAULT '',     -- likewise
 	head          TEXT NOT NULL DEFAULT '',     -- the commit there
@@ -97,6 +99,10 @@ CREATE TABLE invocations (
 	detail       TEXT NOT NULL DEFAULT '',
 	rule         TEXT NOT NULL DEFAULT '',
 	arm          TEXT NOT NULL DEFAULT '', -- control or treated, '' where there was no control group
+	delta_arm    TEXT NOT NULL DEFAULT '', -- whole or delta, '' where no chain is sent whole prompts for comparison
+	why_whole    TEXT NOT NULL DEFAULT '', -- why a resumed session was sent the whole prompt
+	cache_hour   INTEGER NOT NULL DEFAULT 0, -- the provider was asked to keep the prompt for an hour
+	login        INTEGER NOT NULL DEFAULT 0, -- the tool was logged in to an account, and given no key
 	changed      TEXT NOT NULL DEFAULT '', -- names of what kept it fresh, with tabs between
 	proof        TEXT NOT NULL DEFAULT '', -- what showed that it continued a session, as JSON
 	unshared     TEXT NOT NULL DEFAULT '', -- why its session is not shared, although there is a store
@@ -122,6 +128,7 @@ CREATE TABLE invocations (
 );
 CREATE INDEX invocations_chain ON invocations (chain_id);
 CREATE INDEX invocations_started ON invocations (started);
+CREATE INDEX invocations_hour ON invocations (started) WHERE cache_hour;
 
 CREATE TABLE answers ( -- the latest, by which a prompt that shows one is recognized
 	invocation INTEGER PRIMARY KEY REFERENCES invocations (id) ON DELETE CASCADE,
@@ -140,7 +147,8 @@ CREATE TABLE leases (
 	pid_start   INTEGER NOT NULL,
 	child       INTEGER NOT NULL DEFAULT 0, -- the tool's process, 0 until it runs
 	child_start INTEGER NOT NULL DEFAULT 0,
-	taken       INTEGER NOT NULL
+	taken       INTEGER NOT NULL,
+	namespace   TEXT NOT NULL DEFAULT ''    -- of the processes' IDs
 );
 
 CREATE TABLE runtimes (
@@ -174,7 +182,13 @@ CREATE TABLE passed ( -- headless calls that were passed through, as numbers
 	day    INTEGER NOT NULL, -- since 1970, in UTC
 	calls  INTEGER NOT NULL,
 	last   INTEGER NOT NULL,
+	detail TEXT NOT NULL DEFAULT '', -- where the configuration had a mistake, or what failed: of the latest call
 	PRIMARY KEY (tool, cwd, reason, day)
+) WITHOUT ROWID;
+
+CREATE TABLE daily ( -- when the shims last did what they do once a day
+	what    TEXT PRIMARY KEY,
+	claimed INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 CREATE TABLE last_ids ( -- the highest that a row had which is gone: no other row gets it

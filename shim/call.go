@@ -127,6 +127,9 @@ func (c *call) openLedger() reason.Code {
 	if c.ledger, err = open(path); err != nil {
 		return c.fault("open ledger", err)
 	}
+	if c.ledger.Aside != "" {
+		c.log.setAside(c.ledger.Aside)
+	}
 	return ""
 }
 

@@ -113,6 +113,10 @@ func (l *log) fault(what string, err error) {
 	l.line(zerolog.ErrorLevel).Err(err).Msg(what)
 }
 
+func (l *log) setAside(path string) {
+	l.line(zerolog.WarnLevel).Str("aside", path).Msg("began a new ledger: the old one is of an older version")
+}
+
 func (l *log) passthrough(reason reason.Code) {
 	if l.debug {
 		l.line(zerolog.DebugLevel).Str("mode", string(rewrite.Passthrough)).Str("reason", string(reason)).Send()

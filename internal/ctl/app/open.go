@@ -25,6 +25,9 @@ func (a *App) OpenLedger() (*ledger.Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
+	if l.Aside != "" {
+		a.Stderr.Notice("the ledger of an older reprise was set aside: " + a.Tilde(l.Aside))
+	}
 	_ = l.Settle() // an outcome that cannot be recorded now is shown as running
 	_ = l.EndLost(decide.MillisOf(a.Now))
 	_ = l.CountPassed()
