@@ -18,7 +18,6 @@ import (
 	"reprise/internal/demo"
 	"reprise/ledger"
 	"reprise/ledger/history"
-	"reprise/rewrite"
 	"reprise/shim"
 
 	"github.com/spf13/cobra"
@@ -36,8 +35,8 @@ func demoCommand(a *app.App) *cobra.Command {
 		Use: "demo", Short: "play a job with and without the shims, and show the difference",
 		Long: `Plays a job of a coder and a reviewer in a shell loop, once without the shims and
 once with them, and shows what the model was sent. The model is a stand-in on this machine: no account
-is needed. It runs the first tool on PATH, or else a stand-in for Claude Code, in a home of its own: your sessions and
-settings are not touched.`,
+is needed. It runs the first of claude, codex, gemini and vibe on PATH, or else a stand-in for Claude
+Code, in a home of its own: your sessions and settings are not touched.`,
 		Args: app.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), app.Endings()...)
@@ -46,7 +45,7 @@ settings are not touched.`,
 		},
 	}
 	c.Flags().StringVar(&tool, "tool", "", "the `TOOL` to run, or "+bundledName)
-	app.CompleteFlag(c, "tool", append([]string{bundledName}, rewrite.Names...))
+	app.CompleteFlag(c, "tool", append([]string{bundledName}, demo.Tools...))
 	return c
 }
 
@@ -59,9 +58,9 @@ func bundledCommand(a *app.App) *cobra.Command {
 }
 
 func runDemo(a *app.App, ctx context.Context, tool string) (err error) {
-	if tool != "" && tool != bundledName && !slices.Contains(rewrite.Names, tool) {
-		return app.Usage(fmt.Sprintf("%q is not a tool", tool),
-			"one of "+strings.Join(rewrite.Names, ", ")+", or "+bundledName)
+	if tool != "" && tool != bundledName && !slices.Contains(demo.Tools, tool) {
+		return app.Usage(fmt.Sprintf("the demo cannot play %q", tool),
+			"one of "+strings.Join(demo.Tools, ", ")+", or "+bundledName)
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -119,7 +118,7 @@ func play(a *app.App, ctx context.Context, job demo.Job, root string) (demo.Play
 // realTool returns the first tool that is installed, or the one that is asked for, and
 // the directory of its executable.
 func realTool(a *app.App, asked, self, root string) (name, dir string, err error) {
-	for _, name := range rewrite.Names {
+	for _, name := range demo.Tools {
 		if asked != "" && asked != name || asked == "" && setup.LacksShim(filepath.Dir(self), name) {
 			continue
 		}

@@ -25,6 +25,9 @@ import (
 	"reprise/shim"
 )
 
+// Tools are those that can play the job.
+var Tools = []string{"claude", "codex", "gemini", "vibe"}
+
 // Command returns the call that lets a tool use its tools. The prompt follows.
 func Command(tool string) []string {
 	if t, ok := rewrite.Lookup(tool); ok {
@@ -46,11 +49,8 @@ type Call struct {
 	Role     string
 	Decision string // the shim's decision and reason, "" without the shims
 	Requests int
-	// Lost is how many of the requests came after a command without output. Every command here has some:
-	// qwen 0.24.4 now and then loses that of a short one on a busy machine, and the model asks again.
-	Lost   int
-	Sent   string // the prompt that the model was sent
-	Tokens standin.Tokens
+	Sent     string // the prompt that the model was sent
+	Tokens   standin.Tokens
 }
 
 // Played is the result of a job.
@@ -109,7 +109,7 @@ func (j Job) Play(ctx context.Context, root string) (p Played, err error) {
 	}
 	stderr, err := runLoop(ctx, project, env)
 	if err != nil {
-		return p, fmt.Errorf("play the loop with %s: %w\n%s", j.Tool, err, stderr)
+		return p, fmt.Errorf("play the loop with %s: %w\n%s", j.Tool, err, words(stderr, prompts))
 	}
 	if p.Ledger, err = config.LedgerFile(getenv); err != nil {
 		return p, err
@@ -152,13 +152,34 @@ func runLoop(ctx context.Context, dir string, env []string) (said string, err er
 	return stderr.String(), cmp.Or(ctx.Err(), err)
 }
 
-// calls splits the requests into calls: each call begins with a request that contains no tool
-// result yet. opencode's own request for a title may come before or after it, and does not count.
-func calls(asked []standin.Request, decisions []string) (all []Call) {
-	for _, r := range asked {
-		if standin.AsksTitle(r) {
+// mostWords is how many bytes of the words of a tool that fails are shown.
+const mostWords = 2000
+
+// words returns the tool's words in the call that failed, on stderr and in the newest file of an answer.
+func words(stderr, prompts string) string {
+	said, last := strings.TrimSpace(stderr), time.Time{}
+	answer := ""
+	for _, name := range []string{"answer", "verdict"} {
+		path := filepath.Join(prompts, name)
+		info, err := os.Stat(path)
+		if err != nil || info.ModTime().Before(last) {
 			continue
 		}
+		if text, err := os.ReadFile(path); err == nil {
+			answer, last = strings.TrimSpace(string(text)), info.ModTime()
+		}
+	}
+	said = strings.TrimSpace(said + "\n" + answer)
+	if said == "" {
+		return "it said nothing"
+	}
+	return strings.ToValidUTF8(said[max(0, len(said)-mostWords):], "")
+}
+
+// calls splits the requests into calls: each call begins with a request that contains no tool
+// result yet.
+func calls(asked []standin.Request, decisions []string) (all []Call) {
+	for _, r := range asked {
 		if standin.StartsTurn(r) {
 			c := Call{Role: "coder", Sent: standin.LastUser(r)}
 			if strings.Contains(standin.AllText(r), reviewerOpening) {
@@ -172,16 +193,10 @@ func calls(asked []standin.Request, decisions []string) (all []Call) {
 		if len(all) > 0 {
 			c := &all[len(all)-1]
 			c.add(1, r.Tokens)
-			if text := standin.AllText(r); strings.HasPrefix(text[strings.LastIndex(text, outputMark)+1:], outputMark[1:]+"(empty)") {
-				c.Lost++
-			}
 		}
 	}
 	return all
 }
-
-// outputMark stands before a command's output as qwen sends it.
-const outputMark = "\nOutput: "
 
 // decisions returns what the shims say about each call, such as "reprise: claude: fresh
 // (first_call)".
