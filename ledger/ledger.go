@@ -131,6 +131,12 @@ func (l *Ledger) prepareLocked(path string) error {
 	if !errors.Is(err, errOutdated) {
 		return err
 	}
+	if err := l.reconnect(path); err != nil { // another process might have set aside the file that was open here
+		return err
+	}
+	if err = l.prepare(true); !errors.Is(err, errOutdated) {
+		return err
+	}
 	var version int
 	if err := errors.Join(l.db.QueryRow("PRAGMA user_version").Scan(&version), l.db.Close()); err != nil {
 		return err
@@ -138,10 +144,16 @@ func (l *Ledger) prepareLocked(path string) error {
 	if l.Aside, err = moveAside(path, fmt.Sprint(olderSuffix, version)); err != nil {
 		return err
 	}
-	if l.db, err = connect(path, "rwc"); err != nil {
+	if err := l.reconnect(path); err != nil {
 		return err
 	}
 	return l.prepare(true)
+}
+
+func (l *Ledger) reconnect(path string) (err error) {
+	_ = l.db.Close() // nothing was written
+	l.db, err = connect(path, "rwc")
+	return err
 }
 
 // olderSuffix and its version end the name of a ledger of an older version.

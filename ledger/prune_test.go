@@ -254,7 +254,7 @@ func TestDropManyCalls(t *testing.T) {
 		t.Errorf("%d chains, %d calls, %v", chains, calls, err)
 	}
 	wantCount(t, l, 0, "SELECT count(*) FROM invocations")
-	if _, err := l.db.Exec("INSERT INTO leases VALUES (1, '', 1, 1, 0, 0, 1)"); err == nil {
+	if _, err := l.db.Exec("INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (1, '', 1, 1, 1)"); err == nil {
 		t.Error("keys are not checked any more")
 	}
 }
