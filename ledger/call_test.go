@@ -630,20 +630,21 @@ func TestPreviewShowsOthers(t *testing.T) {
 // A binary that was asked, and does not resume, is not given a session.
 func TestProbeDecides(t *testing.T) {
 	for _, tt := range []struct {
-		probe rewrite.Probe
+		known Binary
 		want  rewrite.Mode
 	}{
-		{rewrite.Probe{}, rewrite.Resume}, {rewrite.Probe{Known: true}, rewrite.Fresh}, {rewrite.Probe{Known: true, Resume: true}, rewrite.Resume},
+		{Binary{}, rewrite.Resume}, {Binary{Probed: true, Probe: rewrite.Probe{Known: true}}, rewrite.Fresh},
+		{Binary{Probed: true, Probe: rewrite.Probe{Known: true, Resume: true}}, rewrite.Resume}, {Binary{NoResume: true}, rewrite.Fresh},
 	} {
 		l, _ := newLedger(t)
 		prompt := fmt.Sprintf(base, 1)
 		_, ticket := begin(t, l, prompt, 1000)
 		finish(t, l, ticket, goodOutcome(someID, "done", 2000))
-		if err := l.SetProbe("claude", "", tt.probe, 2500); err != nil {
+		if err := l.LearnBinary("claude", "", 2500, func(b *Binary) { *b = tt.known }); err != nil {
 			t.Fatal(err)
 		}
 		if d, _ := begin(t, l, prompt+"\n\nMore.", 3000); d.Mode != tt.want || (d.Reason == reason.NoResume) != (tt.want == rewrite.Fresh) {
-			t.Errorf("%+v: %s (%s)", tt.probe, d.Mode, d.Reason)
+			t.Errorf("%+v: %s (%s)", tt.known, d.Mode, d.Reason)
 		}
 	}
 }

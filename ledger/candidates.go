@@ -86,8 +86,8 @@ func (l *Ledger) Measured(c *Call, f *decide.Facts, here func(*decide.ChainFacts
 	}
 	// A binary that was never probed is assumed to resume: its first refusal is caught and
 	// recorded.
-	probe, _, err := l.Probe(c.Tool, c.Fingerprints.Runtime)
-	f.NoResume = f.NoResume || err == nil && probe.Known && !probe.Resume
+	b, err := l.Binary(c.Tool, c.Fingerprints.Runtime)
+	f.NoResume = f.NoResume || err == nil && (b.NoResume || b.Probe.Known && !b.Probe.Resume)
 	past := map[int64][]decide.Run{}
 	for i := range f.Chains {
 		cf := &f.Chains[i]

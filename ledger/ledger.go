@@ -327,24 +327,43 @@ func (l *Ledger) schema() (text string, err error) {
 	return text, err
 }
 
-// Probe returns what was learned about the tool's binary with that fingerprint. ok is false if it was
-// never probed.
-func (l *Ledger) Probe(tool, fingerprint string) (probe rewrite.Probe, ok bool, err error) {
-	var text []byte
-	err = l.db.QueryRow("SELECT probe FROM runtimes WHERE fingerprint = ?", tool+" "+fingerprint).Scan(&text)
-	if errors.Is(err, sql.ErrNoRows) {
-		return rewrite.Probe{}, false, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &probe)
-	}
-	return probe, err == nil, err
+// A Binary is what was learned about one build of a tool's program.
+type Binary struct {
+	Path, Version string
+	Probed        bool // Probe is known
+	Probe         rewrite.Probe
+	Accepts       bool // a run has accepted what the shim adds to a call
+	Refuses       bool // a run has failed with that, and not without it
+	NoResume      bool // it does not resume, by what a run has shown
 }
 
-// SetProbe stores what was learned about a tool's binary.
-func (l *Ledger) SetProbe(tool, fingerprint string, probe rewrite.Probe, now decide.Millis) error {
+// Binary returns what was learned about the tool's binary with that fingerprint.
+func (l *Ledger) Binary(tool, fingerprint string) (b Binary, err error) {
+	return readBinary(l.db, tool+" "+fingerprint)
+}
+
+func readBinary(db interface{ QueryRow(string, ...any) *sql.Row }, key string) (b Binary, err error) {
+	var text []byte
+	err = db.QueryRow("SELECT probe FROM runtimes WHERE fingerprint = ?", key).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return b, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &b)
+	}
+	return b, err
+}
+
+// LearnBinary adds to what was learned about a tool's binary.
+func (l *Ledger) LearnBinary(tool, fingerprint string, now decide.Millis, add func(*Binary)) error {
+	key := tool + " " + fingerprint
 	return l.write(func(tx *sql.Tx) error {
-		_, err := tx.Exec("INSERT OR REPLACE INTO runtimes VALUES (?, ?, ?)", tool+" "+fingerprint, EncodeJSON(probe), now)
+		b, err := readBinary(tx, key)
+		if err != nil {
+			return err
+		}
+		add(&b)
+		_, err = tx.Exec("INSERT OR REPLACE INTO runtimes VALUES (?, ?, ?)", key, EncodeJSON(b), now)
 		return err
 	})
 }

@@ -392,18 +392,25 @@ func TestAnswersSurviveTheLedger(t *testing.T) {
 
 func TestProbes(t *testing.T) {
 	l, _ := newLedger(t)
-	if _, known, err := l.Probe("claude", "x"); known || err != nil {
-		t.Errorf("known %v, %v", known, err)
+	if b, err := l.Binary("claude", "x"); b.Probed || err != nil {
+		t.Errorf("known %v, %v", b, err)
 	}
 	want := rewrite.Probe{Known: true, Options: []rewrite.Option{{Names: []string{"--new"}, Arity: rewrite.OneValue}}}
-	if err := l.SetProbe("claude", "x", want, 1); err != nil {
-		t.Fatal(err)
+	for _, learn := range []func(*Binary){
+		func(b *Binary) { b.Refuses = true }, func(b *Binary) { b.Probed, b.Probe = true, want }, func(b *Binary) { b.NoResume = true },
+	} {
+		if err := l.LearnBinary("claude", "x", 1, learn); err != nil {
+			t.Fatal(err)
+		}
 	}
-	got, known, err := l.Probe("claude", "x")
-	if !known || err != nil || len(got.Options) != 1 || got.Options[0].Arity != rewrite.OneValue || got.Resume {
-		t.Errorf("%+v, known %v, %v", got, known, err)
+	b, err := l.Binary("claude", "x")
+	if got := b.Probe; !b.Probed || err != nil || len(got.Options) != 1 || got.Options[0].Arity != rewrite.OneValue || got.Resume {
+		t.Errorf("%+v, %v", b, err)
 	}
-	if _, known, _ := l.Probe("codex", "x"); known { // a version manager's shim is one file for all tools
+	if !b.Refuses || !b.NoResume || b.Accepts {
+		t.Errorf("%+v", b)
+	}
+	if b, _ := l.Binary("codex", "x"); b.Probed { // a version manager's shim is one file for all tools
 		t.Error("what claude's help says is taken for codex's")
 	}
 	if err := errors.Join(l.Check(), l.CheckWritable()); err != nil {
@@ -504,7 +511,7 @@ func TestFold(t *testing.T) {
 		if before > longLog {
 			return
 		}
-		if err := l.SetProbe("claude", fmt.Sprint(i), rewrite.Probe{}, 1); err != nil {
+		if err := l.LearnBinary("claude", fmt.Sprint(i), 1, func(*Binary) {}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -201,6 +201,9 @@ type Plan struct {
 	Follow []Follow
 	// Env are variables to set for the tool, as NAME=VALUE.
 	Env []string
+	// Trial reports that no run of the binary has accepted what the plan adds to the call. If it fails before it
+	// does, the caller must not see it.
+	Trial bool
 	// ReexecsSelf reports that the tool restarts itself as its own child and does not forward
 	// signals to it.
 	ReexecsSelf bool

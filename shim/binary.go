@@ -2,6 +2,7 @@ package shim
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/shim/front"
@@ -35,15 +37,15 @@ func (c *call) learn() rewrite.Probe {
 	}
 	// A version manager's shim is one file for all tools.
 	fingerprint := c.real.fingerprint()
-	probe, known, err := c.ledger.Probe(c.name, fingerprint)
+	known, err := c.ledger.Binary(c.name, fingerprint)
 	if err != nil {
-		c.log.fault("read probe", err)
+		c.log.fault("read what is known of the binary", err)
 		return rewrite.Probe{}
 	}
-	if known {
-		return probe
+	if known.Probed {
+		return known.Probe
 	}
-	probe = Ask(c.tool, c.real.path, c.env.Environ)
+	probe := Ask(c.tool, c.real.path, c.env.Environ)
 	asks := c.tool.Descriptor().AsksVersion
 	if asks {
 		probe.Version = Version(c.real.path, c.env.Environ)
@@ -51,10 +53,19 @@ func (c *call) learn() rewrite.Probe {
 	if c.preview || asks && probe.Version == "" { // it may have been too slow: the next call asks again
 		return probe
 	}
-	if err := c.ledger.SetProbe(c.name, fingerprint, probe, decide.MillisOf(c.env.Now())); err != nil {
-		c.log.fault("keep probe", err)
-	}
+	c.learnBinary(fingerprint, func(b *ledger.Binary) { b.Probed, b.Probe = true, probe })
 	return probe
+}
+
+// learnBinary records what the call has shown of the binary.
+func (c *call) learnBinary(fingerprint string, add func(*ledger.Binary)) {
+	err := c.ledger.LearnBinary(c.name, fingerprint, decide.MillisOf(c.env.Now()), func(b *ledger.Binary) {
+		b.Path, b.Version = c.real.path, cmp.Or(b.Version, c.real.version())
+		add(b)
+	})
+	if err != nil {
+		c.log.fault("keep what is known of the binary", err)
+	}
 }
 
 // Ask runs a binary with its help option, without stdin and terminal, and parses the output.

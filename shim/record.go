@@ -160,8 +160,5 @@ func (c *call) noteNoResume(why reason.Code) {
 	if why != reason.RefusedNoResume {
 		return
 	}
-	probe := rewrite.Probe{Known: true}
-	if err := c.ledger.SetProbe(c.name, c.runtime(), probe, decide.MillisOf(c.env.Now())); err != nil {
-		c.log.fault("keep probe", err)
-	}
+	c.learnBinary(c.runtime(), func(b *ledger.Binary) { b.NoResume = true })
 }

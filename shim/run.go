@@ -5,8 +5,10 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
@@ -70,12 +72,16 @@ func (c *call) run() int {
 	if err != nil || a.Refused() {
 		c.removeCopy()
 	}
-	if err == nil && a.Refused() && a.Stopped == 0 {
+	if err == nil && a.Refused() && a.Stopped == 0 && plan.Resume != "" {
 		a.Close()
 		c.stdin.Again(a.LateStdin)
 		c.fallBack(a.Refusal)
 		c.noteNoResume(a.Refusal)
-		a, st, err = c.runPlan(c.freshPlan())
+		plan = c.freshPlan()
+		a, st, err = c.runPlan(plan)
+	}
+	if err == nil && plan.Trial {
+		a, st, err = c.endTrial(a, st)
 	}
 	if err != nil {
 		// The tool did not start. The attempt to become it will fail with the error that the
@@ -97,7 +103,29 @@ func (c *call) planFor(t rewrite.Target) rewrite.Plan {
 	c.parsed.Hour = c.ticket != nil && c.ticket.Hour
 	plan := c.tool.Plan(c.parsed, t.Beginning(c.env.NewID()))
 	plan.WhyWhole = t.Why()
+	plan.Trial = plan.Resume == "" && c.talk == nil && !c.accepts && (len(plan.Env) > 0 || !slices.Equal(plan.Args, c.parsed.Args))
 	return plan
+}
+
+// endTrial records whether the binary accepts what the plan has added to the call. If the run failed before it was
+// accepted, the call runs once more as its caller wrote it. Only if that gets further was it the additions.
+func (c *call) endTrial(a *supervise.Attempt, st supervise.Status) (*supervise.Attempt, supervise.Status, error) {
+	if !a.Refused() || a.Stopped != 0 {
+		if a.Accepted() {
+			c.learnBinary(c.real.fingerprint(), func(b *ledger.Binary) { b.Accepts = true })
+		}
+		return a, st, nil
+	}
+	a.Close()
+	c.stdin.Again(a.LateStdin)
+	c.unset = nil
+	c.parsed.Format = rewrite.StreamJSON // the output is shown as it is in any format
+	a, st, err := c.runPlan(rewrite.Plan{Args: c.parsed.Args, Prompt: c.record.Prompt.Text, Whole: true})
+	if err == nil && (st == supervise.Status{} || a.Accepted()) {
+		c.learnBinary(c.real.fingerprint(), func(b *ledger.Binary) { b.Refuses = true })
+		c.fallBack(reason.AddedRefused)
+	}
+	return a, st, err
 }
 
 // newTarget returns what the decision is about: a fresh session, or one to be resumed or forked.

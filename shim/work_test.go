@@ -35,7 +35,7 @@ func worked(t testing.TB, l *ledger.Ledger, dir string, given ...string) (c *cal
 }
 
 func goodRun() *ledger.Outcome {
-	return &ledger.Outcome{Seen: rewrite.StreamState{ID: "id", Final: true}}
+	return &ledger.Outcome{Seen: rewrite.StreamState{ID: "id", Final: true, Content: true}}
 }
 
 // age has all files of a directory changed an hour ago.

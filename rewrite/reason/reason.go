@@ -34,8 +34,9 @@ const (
 	FileTooLarge    Code = "file_too_large"   // a settings file exceeds what the shim reads
 	SwitchedOff     Code = "switched_off"     // REPRISE_OFF
 	NoResume        Code = "no_resume_support"
-	ConfigMistake   Code = "config_mistake" // the user's configuration cannot be used
-	Fault           Code = "fault"          // something in reprise failed; the log says what
+	AddedRefused    Code = "additions_refused" // the binary fails with what the shim adds to a call
+	ConfigMistake   Code = "config_mistake"    // the user's configuration cannot be used
+	Fault           Code = "fault"             // something in reprise failed; the log says what
 )
 
 // NextTurn is the reason of a later turn of a conversation: the caller goes on with its own

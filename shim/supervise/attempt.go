@@ -52,6 +52,7 @@ type Attempt struct {
 	gateTimeout time.Duration // how long output is held that the caller may be waiting for
 
 	state runState
+	spoke bool    // something has come on stdout
 	ended *Status // nil while the tool runs
 	// late is the first such signal that came after the tool's end, 0 for none.
 	late  syscall.Signal
@@ -85,7 +86,7 @@ const (
 // cannot be started.
 func (a *Attempt) Run(path string, args, environ []string, files [3]*os.File, gateTimeout time.Duration) (Status, error) {
 	a.gateTimeout = gateTimeout
-	if a.Plan.Resume != "" || a.Input.Talk != nil && a.Input.Talk.Scout != nil {
+	if a.Plan.Resume != "" || a.Input.Talk != nil && a.Input.Talk.Scout != nil || a.Plan.Trial {
 		a.state = stateHolding
 	}
 	child, err := a.link(files)
@@ -168,6 +169,7 @@ func (a *Attempt) readStdout(t *tap) {
 	t.to = a.stdout
 	lines := splitter{line: a.recoverLine(a.takeLine), max: a.Stream.MaxLine()}
 	t.take = func(b *buffer) {
+		a.spoke = a.spoke || b != nil && len(b.piece) > 0
 		shown := lines.next(b)
 		a.pass(b)
 		a.write(a.stderr, []byte(a.Stream.TakeStderr()), b)
@@ -295,6 +297,10 @@ func (a *Attempt) updateGate() {
 		return
 	}
 	switch {
+	case a.Plan.Trial:
+		if a.Accepted() {
+			a.letOut()
+		}
 	case seen.WrongID:
 		a.refuse(reason.RefusedOtherID)
 	case seen.Refusal != "" && !seen.ToolRan:
@@ -314,6 +320,16 @@ func (a *Attempt) unanswered() bool {
 	seen := a.Stream.Seen()
 	return a.Plan.Resume != "" && !a.Plan.Whole && !seen.Content && !seen.ToolRan && seen.Outside == ""
 }
+
+// Accepted reports whether the tool has shown that it runs the command line that it was given: there is content, an ID, an
+// answer of the provider, a session's file or anything on stdout.
+func (a *Attempt) Accepted() bool {
+	seen := a.Stream.Seen()
+	return a.spoke || seen.ID != "" || seen.Content || seen.Outside != ""
+}
+
+// trialLimit is how long the output of a trial is held: a person may be reading stderr.
+var trialLimit = 2 * time.Second // shorter in this package's tests
 
 // limitHolding starts the gate timeout once something is held that the caller may be reading. A tool
 // that is silent may still refuse, however long it takes, and so may one that waits for its stdin.
@@ -386,6 +402,9 @@ func (a *Attempt) finish() {
 	last := a.endStream()
 	if a.state == stateHolding && a.unanswered() && a.Stopped == 0 && a.ended.Signal == 0 && !a.stdout.gone {
 		a.state, a.Refusal = stateRefused, reason.NoAnswer
+	}
+	if a.state == stateHolding && a.Plan.Trial && a.ended.Exit != 0 && a.Stopped == 0 && !a.stdout.gone && !a.Accepted() {
+		a.state, a.Refusal = stateRefused, reason.AddedRefused
 	}
 	if a.state == stateRefusing || a.state == stateRefused {
 		a.state = stateRefused

@@ -231,6 +231,40 @@ func TestRunStates(t *testing.T) {
 	}
 }
 
+// A run that fails before it has accepted what the shim adds is not shown, unless it was asked to end or its time is up.
+func TestATrial(t *testing.T) {
+	defer func(was time.Duration) { trialLimit = was }(trialLimit)
+	for _, test := range []struct {
+		script  string
+		limit   time.Duration
+		refusal reason.Code
+	}{
+		{"exit 1", time.Minute, reason.AddedRefused},
+		{"echo bad >&2; exit 2", time.Minute, reason.AddedRefused},
+		{"echo bad >&2; sleep 0.3; exit 2", 20 * time.Millisecond, ""},
+		{"exit 0", time.Minute, ""},
+		{"echo word; exit 1", time.Minute, ""},
+		{"printf x; exit 1", time.Minute, ""},
+		{"kill -KILL $$", time.Minute, ""},
+		{"trap 'exit 3' TERM; until [ -s none ]; do sleep 0.02; done", time.Minute, ""}, // it is told to end
+	} {
+		trialLimit = test.limit
+		out, errs := outputFile(t), outputFile(t)
+		stream := &scriptedStream{signals: childrensInbox(t)}
+		if strings.Contains(test.script, "TERM") {
+			stream.signals.add(syscall.SIGTERM)
+		}
+		a, _ := performFor(t, scriptedTool{stream: stream}, rewrite.Plan{Trial: true, Whole: true}, test.script, time.Minute, [3]*os.File{devNull(t), out, errs})
+		shown := ""
+		if strings.Contains(test.script, "bad") && test.refusal == "" {
+			shown = "bad\n"
+		}
+		if got := contents(t, errs); a.Refusal != test.refusal || a.Refused() != (test.refusal != "") || got != shown {
+			t.Errorf("%s: refusal %q, shown %q; want %q, %q", test.script, a.Refusal, got, test.refusal, shown)
+		}
+	}
+}
+
 // A resumed run that was sent only what is new has failed if the model says nothing, however it ends.
 func TestNoAnswerToADelta(t *testing.T) {
 	const gate = time.Minute

@@ -70,6 +70,9 @@ func (a *Attempt) supervise() Status {
 	defer close(a.stop)
 	a.begin()
 	started := time.Now()
+	if a.Plan.Trial {
+		a.timeout = time.After(trialLimit)
+	}
 	sweep := a.nextSweep(time.Since(started))
 	late := a.Input.relay.start()
 	for !a.over() {

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"reprise/test/toolbox"
+)
+
+// grown makes of the fake claude one that keeps its prompts, is asked with all of its history, and counts a session's figures
+// on. What the model has is in $FAKE/N.seen.
+var grown = strings.NewReplacer(
+	"cost=$(cat", `cost=0.5; : $(cat`,
+	"answer=$(cat", `answer=Done.; : $(cat`,
+	`if [ -e "$FAKE/remember" ] &&`, "if",
+	`entry user 1 "$prompt"`, `had=$(grep -c '"type":"cost-state"' "$file" 2>/dev/null) || had=0
+cost=$((had + 1))
+entry user 1 "$prompt"
+cp "$file" "$FAKE/$n.seen"
+tokens=$((3000 + $(wc -c <"$file") / 4))`,
+	`"usage":{"input_tokens":5}`, `"usage":{"input_tokens":'$tokens',"output_tokens":7}`,
+	`"modelUsage":{"m":{"inputTokens":5,"contextWindow":1000}}`,
+	`"usage":{"input_tokens":'$tokens',"output_tokens":7},"modelUsage":{"m":{"inputTokens":'$((cost * 5))',"outputTokens":'$((cost * 7))',"costUSD":'$cost'}}'"$since"'`,
+	`"modelUsage":{"m":{"inputTokens":5}}}\n' "$cost"`, `"modelUsage":{"m":{"inputTokens":%s,"outputTokens":%s,"costUSD":%s}}}\n' "$cost" $((cost * 5)) $((cost * 7)) "$cost"`,
+	"exit=1\ncase $mode", `since=; [ "$format" != stream-json ] || since=',"model_usage_since_last_result":{"m":{"inputTokens":5,"outputTokens":7,"costUSD":1}}'
+exit=1
+case $mode`,
+)
+
+// start is where the command line has been read, and nothing done yet.
+const start = "id=${chosen:-"
+
+// plantedClaudes are later versions of claude that have changed in one way. Whatever that does to resuming, a call ends as it
+// does without the shim.
+var plantedClaudes = []struct {
+	name    string
+	pairs   []string // replaced in the fake's text
+	resumes string   // the formats in which the third round is still resumed
+}{
+	{"nothing", nil, "text json stream-json"},
+	{"a session ID needs another flag", []string{start, `[ -z "$chosen" ] || { echo "error: --session-id needs --allow-session-id" >&2; exit 1; }
+` + start}, "stream-json"},
+	{"no session ID beside a fork", []string{start, `[ -z "$chosen" ] || [ -z "$fork" ] || { echo "error: not both" >&2; exit 1; }
+` + start}, "stream-json"},
+	{"a hook blocks a prompt without the rules", []string{"exit=1\ncase $mode", `if ! grep -q "Rule 7" "$FAKE/$n.stdin"; then
+	answer=blocked; result='"subtype":"success","is_error":false,"result":"blocked"'; message='{"model":"<synthetic>","content":[]}'; mode=blocked
+fi
+exit=1
+case $mode`, "limit) error 429", "blocked) exit=0 ;;\nlimit) error 429"}, ""},
+}
+
+// rounds are the prompts of a job of three rounds, of which the later ones can be sent as deltas.
+func rounds() (prompts []string) {
+	text := "You are the coder. Remember number 4711.\n\n## Rules\n\n"
+	for i := range 40 {
+		text += fmt.Sprintf("- Rule %d: keep functions small, and write a test for case %d.\n", i, i)
+	}
+	for i := range 3 {
+		if i > 0 {
+			text += fmt.Sprintf("\n## Rejection %d\n\nThe review says that case %d still fails.\n", i, i)
+		}
+		prompts = append(prompts, text+"\n## Contract\n\nPrint STATUS: REVIEW when done.\n")
+	}
+	return prompts
+}
+
+func TestPlantedClaudes(t *testing.T) {
+	fake, err := os.ReadFile("../../testdata/fake/claude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, planted := range plantedClaudes {
+		script := strings.NewReplacer(planted.pairs...).Replace(grown.Replace(string(fake)))
+		if len(planted.pairs) > 0 && script == grown.Replace(string(fake)) {
+			t.Fatalf("%s: nothing has changed", planted.name)
+		}
+		for _, format := range []string{"text", "json", "stream-json"} {
+			t.Run(planted.name+", "+format, func(t *testing.T) {
+				t.Parallel()
+				direct, shimmed := playRounds(t, script, format, false), playRounds(t, script, format, true)
+				for i := range direct {
+					if direct[i].shown != shimmed[i].shown {
+						t.Errorf("round %d: %s\nwithout the shim: %s", i+1, shimmed[i].shown, direct[i].shown)
+					}
+					if !strings.Contains(shimmed[i].model, "Rule 7:") {
+						t.Errorf("round %d: the model had only %q", i+1, shimmed[i].model)
+					}
+				}
+				if got := shimmed[2].resumed; got != strings.Contains(" "+planted.resumes+" ", " "+format+" ") {
+					t.Errorf("resumed: %v, with %q", got, shimmed[2].args)
+				}
+			})
+		}
+	}
+}
+
+// A playedRound is one call of a job.
+type playedRound struct {
+	shown   string // exit status, stdout and stderr, but for IDs
+	model   string // what the model had when it gave the answer
+	resumed bool
+	args    string
+}
+
+var ids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// playRounds plays a job's three rounds in a home of its own.
+func playRounds(t *testing.T, script, format string, shim bool) (played []playedRound) {
+	t.Helper()
+	var dir string
+	for _, prompt := range rounds() {
+		args := []string{"-p", "--output-format", format}
+		if format == "stream-json" {
+			args = append(args, "--verbose")
+		}
+		if dir == "" {
+			dir = shimmed(t, script).Dir
+			if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"version": "2.1.330", "bin": {"claude": "claude"}}`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command(executable(t), args...)
+		cmd.Args[0], cmd.Dir = "claude", dir
+		if !shim {
+			cmd.Path = filepath.Join(dir, "claude")
+		}
+		cmd.Env = append(toolbox.Home(dir), "PATH="+dir+":"+tools, "FAKE="+filepath.Join(dir, "fake"), "TMPDIR="+dir, "REPRISE_TASK=t", "REPRISE_ROLE=r", hurry)
+		cmd.Stdin = strings.NewReader(prompt)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		if err := cmd.Run(); cmd.ProcessState == nil {
+			t.Fatal(err)
+		}
+		count, err := os.ReadFile(filepath.Join(dir, "fake", "count"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := strings.TrimSpace(string(count))
+		model, _ := os.ReadFile(filepath.Join(dir, "fake", n+".seen"))
+		given, _ := os.ReadFile(filepath.Join(dir, "fake", n+".args"))
+		played = append(played, playedRound{
+			shown:   ids.ReplaceAllString(fmt.Sprintf("%d\n%s\n%s", cmd.ProcessState.ExitCode(), sameNumbers(stdout.String()), stderr.String()), "ID"),
+			model:   string(model),
+			args:    string(given),
+			resumed: bytes.Contains(given, []byte("--resume")),
+		})
+	}
+	return played
+}
+
+// sameNumbers hides the tokens of a request, which are more in a session that goes on.
+func sameNumbers(out string) string {
+	return regexp.MustCompile(`"usage":\{"input_tokens":\d+`).ReplaceAllString(out, `"usage":{"input_tokens":N`)
+}
