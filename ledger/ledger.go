@@ -334,6 +334,7 @@ type Binary struct {
 	Probe         rewrite.Probe
 	Accepts       bool // a run has accepted what the shim adds to a call
 	Refuses       bool // a run has failed with that, and not without it
+	Forgot        int  // how many resumes in a row it has not made, though it ended well
 	NoResume      bool // it does not resume, by what a run has shown
 }
 
@@ -352,6 +353,15 @@ func readBinary(db interface{ QueryRow(string, ...any) *sql.Row }, key string) (
 		err = json.Unmarshal(text, &b)
 	}
 	return b, err
+}
+
+// FirstPrompt returns the tokens of the first request of a session's last run that ended well, 0 if they are not known.
+func (l *Ledger) FirstPrompt(session int64) (tokens int64, err error) {
+	err = l.db.QueryRow("SELECT coalesce(first_prompt, 0) FROM invocations WHERE session_id = ? AND outcome = 'ok' ORDER BY id DESC LIMIT 1", session).Scan(&tokens)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return tokens, err
 }
 
 // LearnBinary adds to what was learned about a tool's binary.

@@ -221,7 +221,7 @@ func (l *Ledger) FallBack(t *Ticket, why reason.Code) error {
 // store cannot bring it.
 var unfit = map[reason.Code]bool{
 	reason.SessionMoved: true, reason.SessionGone: true,
-	reason.RefusedUnknown: true, reason.RefusedOtherID: true, reason.RefusedContext: true, reason.RefusedBroken: true, reason.RefusedSilent: true, reason.NoAnswer: true,
+	reason.RefusedUnknown: true, reason.RefusedOtherID: true, reason.RefusedContext: true, reason.RefusedBroken: true, reason.RefusedSilent: true, reason.NoAnswer: true, reason.Forgotten: true,
 }
 
 func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {

@@ -61,6 +61,9 @@ type Descriptor struct {
 	// KeepsHour says that some versions can ask the provider to keep a prompt for an hour.
 	KeepsHour bool
 
+	// TellsFirst reports that the tool tells the length of a run's first request with its first content, in formats that
+	// are shown as they come too.
+	TellsFirst bool
 	// CannotWrite is the tool's exit code if its answer cannot be written, as to /dev/full. FileLimitKills
 	// reports that SIGXFSZ ends it if its stdout is a file that reaches the caller's limit (ulimit -f).
 	// Writing to the shim it notices neither. Measured with claude 2.1.329, codex 0.169.0, vibe 3.0.3,

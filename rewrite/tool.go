@@ -213,6 +213,9 @@ type Plan struct {
 	// report another ID, otherwise this one.
 	Resume string
 	Copy   bool
+	// Least is how many tokens the first request of a run has at least if the tool has loaded the session; 0 if that is
+	// not known.
+	Least int64
 	// NewID is the ID that the command line gives the session that the run begins, "" if the tool
 	// chooses it. WriteCopy reports that the shim writes the copy under that ID (CopySession), since the
 	// tool makes none.
@@ -434,3 +437,17 @@ type Usage struct {
 // Context is how many tokens of a session's window are used. Limit is 0 if the tool does not report
 // it.
 type Context struct{ Used, Limit int64 }
+
+// LeastFirst returns how many tokens the first request of a run has at least if it resumes a session, whose last run had
+// such a first request and left a context of that length. In the recordings a resumed run's first request is never shorter than
+// the one of the run before. A claude that works in a repository sends the state of its files each time, up to 2 KB; of a
+// long session tools drop old results and thoughts, and of any session all that came after the last run's first request.
+func LeastFirst(first, held int64) int64 {
+	const short, most, share, dropped = 20_000, 200, 32, 2
+	first = min(first, held) // it was compacted since
+	room := max(most, min(first, short)/share) + max(0, first-short)/dropped
+	return max(0, first-room, held/dropped)
+}
+
+// Prompt returns the tokens that a request has sent.
+func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }

@@ -46,9 +46,9 @@ type call struct {
 	unshared string   // why not, although there is a store
 	real     target
 
-	accepts bool // a run of the binary has accepted what the shim adds
-	rule    config.Match
-	unset   []string // variables that are removed from the tool's environment
+	binary ledger.Binary // what is known of the real one
+	rule   config.Match
+	unset  []string // variables that are removed from the tool's environment
 
 	decision decide.Decision
 	ticket   *ledger.Ticket

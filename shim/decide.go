@@ -58,14 +58,12 @@ func (c *call) key() reason.Code {
 	if c.parsed.Mode == rewrite.Passthrough {
 		return c.parsed.Reason
 	}
-	b, err := c.ledger.Binary(c.name, c.real.fingerprint())
-	if err != nil {
+	if c.binary, err = c.ledger.Binary(c.name, c.real.fingerprint()); err != nil {
 		return c.fault("read what is known of the binary", err)
 	}
-	if b.Refuses && c.parsed.Mode == rewrite.Fresh {
+	if c.binary.Refuses && c.parsed.Mode == rewrite.Fresh {
 		return reason.AddedRefused
 	}
-	c.accepts = b.Accepts
 	c.record = &ledger.Call{
 		Tool: c.name, Cwd: cwd, Home: canonical(c.parsed.Home), Format: c.parsed.Format,
 		Now: decide.MillisOf(c.started), NoResume: c.parsed.NoResume, Copies: c.parsed.Copies, Stored: c.stored,

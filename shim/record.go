@@ -82,6 +82,7 @@ func (c *call) finish(a *supervise.Attempt, st supervise.Status) {
 	if a.Stopped != 0 && st != (supervise.Status{}) {
 		seen.Answer, seen.Texts = "", nil // the answer is cut short, and digests of it would take time
 	}
+	c.noteProof(a, &seen)
 	var o ledger.Outcome
 	var err error
 	if turns {
@@ -155,10 +156,30 @@ func (c *call) failure() string {
 	return c.failed.Error()
 }
 
-// noteNoResume records that a binary does not know the resume option.
+// mostForgotten is how many resumes in a row a binary has not made when it counts as one that does not resume.
+const mostForgotten = 2
+
+// noteNoResume records that a binary does not know the resume option, or has not loaded the session.
 func (c *call) noteNoResume(why reason.Code) {
-	if why != reason.RefusedNoResume {
-		return
+	switch why {
+	case reason.RefusedNoResume:
+		c.learnBinary(c.runtime(), func(b *ledger.Binary) { b.NoResume = true })
+	case reason.Forgotten:
+		c.learnBinary(c.runtime(), func(b *ledger.Binary) {
+			b.Forgot++
+			b.NoResume = b.NoResume || b.Forgot >= mostForgotten
+		})
 	}
-	c.learnBinary(c.runtime(), func(b *ledger.Binary) { b.NoResume = true })
+}
+
+// noteProof records of a resumed run that was shown whether it had the session, where that was not known before.
+func (c *call) noteProof(a *supervise.Attempt, seen *rewrite.StreamState) {
+	switch {
+	case a.Plan.Least == 0 || !seen.First.Known:
+	case a.Forgotten():
+		seen.Refusal = reason.Forgotten
+		c.noteNoResume(reason.Forgotten)
+	case c.binary.Forgot > 0:
+		c.learnBinary(c.runtime(), func(b *ledger.Binary) { b.Forgot = 0 })
+	}
 }

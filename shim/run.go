@@ -103,8 +103,20 @@ func (c *call) planFor(t rewrite.Target) rewrite.Plan {
 	c.parsed.Hour = c.ticket != nil && c.ticket.Hour
 	plan := c.tool.Plan(c.parsed, t.Beginning(c.env.NewID()))
 	plan.WhyWhole = t.Why()
-	plan.Trial = plan.Resume == "" && c.talk == nil && !c.accepts && (len(plan.Env) > 0 || !slices.Equal(plan.Args, c.parsed.Args))
+	if plan.Resume != "" {
+		plan.Least = c.leastFirst()
+	}
+	plan.Trial = plan.Resume == "" && c.talk == nil && !c.binary.Accepts && (len(plan.Env) > 0 || !slices.Equal(plan.Args, c.parsed.Args))
 	return plan
+}
+
+// leastFirst returns how long the first request of a run must be that resumes the decision's session, 0 if that is not known.
+func (c *call) leastFirst() int64 {
+	first, err := c.ledger.FirstPrompt(c.decision.Session)
+	if err != nil {
+		c.log.fault("read first request", err)
+	}
+	return rewrite.LeastFirst(first, c.decision.Context.Used)
 }
 
 // endTrial records whether the binary accepts what the plan has added to the call. If the run failed before it was

@@ -48,6 +48,10 @@ var plantedClaudes = []struct {
 ` + start}, "stream-json"},
 	{"no session ID beside a fork", []string{start, `[ -z "$chosen" ] || [ -z "$fork" ] || { echo "error: not both" >&2; exit 1; }
 ` + start}, "stream-json"},
+	{"a resume forgets", []string{start, "resume= fork=\n" + start}, ""},
+	{"a resume beside a fork forgets", []string{start, "[ -z \"$fork\" ] || resume= fork=\n" + start}, ""},
+	{"a fork works in its source", []string{start, `[ -z "$fork" ] || { fork=; chosen=; id=$resume; }` + "\n" + start}, ""},
+	{"another ID", []string{"here=$(pwd -P)", `[ -z "$resume" ] || id=99999999-0000-4000-8000-000000000000` + "\nhere=$(pwd -P)"}, ""},
 	{"a hook blocks a prompt without the rules", []string{"exit=1\ncase $mode", `if ! grep -q "Rule 7" "$FAKE/$n.stdin"; then
 	answer=blocked; result='"subtype":"success","is_error":false,"result":"blocked"'; message='{"model":"<synthetic>","content":[]}'; mode=blocked
 fi

@@ -143,6 +143,7 @@ const (
 	RefusedBroken   Code = "refused_broken_transcript"
 	RefusedSilent   Code = "refused_without_reason"
 	NoAnswer        Code = "no_answer"  // it was sent only what is new, and the model did not answer
+	Forgotten       Code = "forgotten"  // it accepted the session, but its first request did not have it
 	LateStdin       Code = "late_stdin" // not a refusal: data came on stdin after the decision to resume
 	Pruned          Code = "pruned"     // shimctl prune has removed its file
 )

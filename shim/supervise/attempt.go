@@ -305,9 +305,11 @@ func (a *Attempt) updateGate() {
 		a.refuse(reason.RefusedOtherID)
 	case seen.Refusal != "" && !seen.ToolRan:
 		a.refuse(seen.Refusal)
+	case a.Forgotten():
+		a.refuse(reason.Forgotten)
 	case seen.Final && a.Input.Talk != nil && a.unanswered():
 		a.refuse(reason.NoAnswer)
-	case seen.Content, seen.Final && (a.Input.Talk != nil || a.Plan.Whole && !seen.Failed):
+	case seen.Content && !a.awaitsProof(), seen.Final && (a.Input.Talk != nil || a.Plan.Whole && !seen.Failed):
 		a.letOut()
 	default:
 		a.limitHolding()
@@ -319,6 +321,18 @@ func (a *Attempt) updateGate() {
 func (a *Attempt) unanswered() bool {
 	seen := a.Stream.Seen()
 	return a.Plan.Resume != "" && !a.Plan.Whole && !seen.Content && !seen.ToolRan && seen.Outside == ""
+}
+
+// Forgotten reports whether the first request of a resumed run was too short to hold the session.
+func (a *Attempt) Forgotten() bool {
+	seen := a.Stream.Seen()
+	return seen.First.Known && !seen.Compacted && seen.First.Prompt() < a.Plan.Least
+}
+
+// awaitsProof reports whether the length of the first request is still to come, while no caller is reading or soon.
+func (a *Attempt) awaitsProof() bool {
+	seen := a.Stream.Seen()
+	return a.Plan.Least > 0 && !seen.First.Known && !seen.Compacted && (a.Stream.PrintsAtEnd() || a.Tool.Descriptor().TellsFirst)
 }
 
 // Accepted reports whether the tool has shown that it runs the command line that it was given: there is content, an ID, an
@@ -400,6 +414,9 @@ func (a *Attempt) finish() {
 		a.checkRefusal(*a.ended)
 	}
 	last := a.endStream()
+	if a.state == stateHolding && a.Forgotten() && a.Stopped == 0 {
+		a.state, a.Refusal = stateRefused, reason.Forgotten
+	}
 	if a.state == stateHolding && a.unanswered() && a.Stopped == 0 && a.ended.Signal == 0 && !a.stdout.gone {
 		a.state, a.Refusal = stateRefused, reason.NoAnswer
 	}

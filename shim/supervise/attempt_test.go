@@ -231,6 +231,28 @@ func TestRunStates(t *testing.T) {
 	}
 }
 
+// A resumed run whose first request is too short for the session is not shown. Where its length is still to come, it waits.
+func TestAResumeProvesItself(t *testing.T) {
+	for _, test := range []struct {
+		script  string
+		first   rewrite.Usage
+		seen    rewrite.StreamState
+		refusal reason.Code
+	}{
+		{"echo content", rewrite.Usage{Known: true, CacheRead: 99}, rewrite.StreamState{}, reason.Forgotten},
+		{"echo content", rewrite.Usage{Known: true, Input: 1, CacheRead: 90, CacheWrite: 9}, rewrite.StreamState{}, ""},
+		{"echo content", rewrite.Usage{}, rewrite.StreamState{}, ""},
+		{"echo content", rewrite.Usage{Known: true, Input: 1}, rewrite.StreamState{Compacted: true}, ""},
+	} {
+		out := outputFile(t)
+		test.seen.First = test.first
+		a, _ := perform(t, scriptedTool{stream: &scriptedStream{followerStream: followerStream{seen: test.seen}}}, rewrite.Plan{Resume: "x", Least: 100}, test.script, time.Minute, out)
+		if shown := contents(t, out); a.Refusal != test.refusal || (shown == "") != (test.refusal != "") {
+			t.Errorf("%+v: refusal %q, shown %q; want %q", test.first, a.Refusal, shown, test.refusal)
+		}
+	}
+}
+
 // A run that fails before it has accepted what the shim adds is not shown, unless it was asked to end or its time is up.
 func TestATrial(t *testing.T) {
 	defer func(was time.Duration) { trialLimit = was }(trialLimit)

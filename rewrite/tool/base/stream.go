@@ -52,7 +52,7 @@ func (s *Stream) LearnID(id, source string, sure bool) {
 	if !IsUUID(id) {
 		return
 	}
-	if s.Plan.Resume != "" && (id == s.Plan.Resume) == s.Plan.Copy || s.Plan.WriteCopy && id != s.Plan.NewID {
+	if s.Plan.Resume != "" && (id == s.Plan.Resume) == s.Plan.Copy || s.Plan.NewID != "" && id != s.Plan.NewID {
 		s.State.WrongID = true
 	}
 	if s.State.ID == "" && sure {
@@ -121,6 +121,11 @@ type ClaudeEvent struct {
 	Model     string `json:"model"`
 	Parent    string `json:"parent_tool_use_id"`
 	UUID      string `json:"uuid"`
+	Event     struct {
+		Message struct {
+			Usage *ClaudeUsage `json:"usage"` // of a message that begins
+		} `json:"message"`
+	} `json:"event"`
 
 	Message struct {
 		ID      string `json:"id"`

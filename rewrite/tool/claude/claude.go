@@ -37,6 +37,7 @@ var descriptor = rewrite.Descriptor{
 	Provider:  "anthropic",
 
 	FileLimitKills: true,
+	TellsFirst:     true,
 
 	Home:     home,
 	Sessions: []string{"projects/*/*.jsonl"},

@@ -24,6 +24,7 @@ type file struct {
 type fileEntry struct {
 	base.ClaudeEvent
 	Time      jsonline.LooseText `json:"timestamp"`
+	Session   string             `json:"sessionId"`
 	Sidechain bool               `json:"isSidechain"` // a subagent's entry, in the same file in older versions
 	Version   string             `json:"version"`
 	APIError  bool               `json:"isApiErrorMessage"`
@@ -55,6 +56,7 @@ func (s *stream) File(_ string, line []byte) {
 	if s.State.ID == "" {
 		s.State.ID, s.State.Source = s.Plan.ID(), "file"
 	}
+	s.State.WrongID = s.State.WrongID || s.Plan.ID() != "" && base.IsUUID(e.Session) && e.Session != s.Plan.ID()
 	switch {
 	case e.Type == "system" && e.Subtype == "compact_boundary":
 		s.State.Compacted = true

@@ -145,6 +145,9 @@ func (s *stream) learn(e *base.ClaudeEvent) {
 	case "stream_event":
 		s.learnID(e, true)
 		s.State.Content = !s.State.WrongID
+		if e.Parent == "" && e.Whole {
+			s.learnFirst(e.Event.Message.Usage)
+		}
 	case "assistant":
 		if e.Parent == "" {
 			s.learnMessage(e)
@@ -174,9 +177,14 @@ func (s *stream) learnMessage(e *base.ClaudeEvent) {
 	}
 	if u := e.Message.Usage; u != nil && e.Whole {
 		s.State.ContextUse.Used = u.Input + u.CacheRead + u.CacheWrite + u.Output
-		if !s.State.First.Known {
-			s.State.First = rewrite.Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
-		}
+		s.learnFirst(u)
+	}
+}
+
+// learnFirst records what the run's first request has sent.
+func (s *stream) learnFirst(u *base.ClaudeUsage) {
+	if u != nil && !s.State.First.Known {
+		s.State.First = rewrite.Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
 	}
 }
 

@@ -36,6 +36,7 @@ var descriptor = rewrite.Descriptor{
 
 	CannotWrite:    101,
 	FileLimitKills: true,
+	TellsFirst:     true,
 
 	Home:     home,
 	Sessions: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
