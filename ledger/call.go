@@ -32,6 +32,7 @@ type Call struct {
 	Wait            bool        // the call waits for a session that another process holds
 	WaitForRecord   bool        // it waits if its caller may know the answer of a run that is not recorded yet
 	Disabled        bool
+	HookSet         bool // a hook would not run, or might not, if a session were resumed
 	NoResume        bool // this version is known not to resume; the ledger may know the same of the binary
 	Copies          bool // this version is known to resume in a copy
 	Login           bool // the tool is logged in to an account, and given no key: no single call is paid for

@@ -52,7 +52,7 @@ func (l *Ledger) outdated(c decide.ChainFacts) bool {
 }
 
 func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
-	f = decide.Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume,
+	f = decide.Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume, HookSet: c.HookSet,
 		Copies: c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), DerivedRole: c.DerivedRole(), SameTask: c.Strict && c.Task != "", Attempt: c.Attempt, Fingerprints: c.Fingerprints, Place: c.Place,
 		PromptBytes: len(c.Prompt.Text), Limits: c.Limits}
 	if c.Never {

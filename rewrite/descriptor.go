@@ -71,6 +71,7 @@ type Descriptor struct {
 	CannotWrite    int
 	FileLimitKills bool
 
+	Hooks   Hooks
 	StandIn StandIn
 }
 

@@ -27,9 +27,7 @@ func (c Call) Opened(frames []Frame) (opened Call, prompt string, why reason.Cod
 			return c, "", reason.ControlRequest
 		default:
 			c.Settings = append(c.Settings, JSONSettings(Initialize, jsonline.Compact(f.Body))...)
-			if StartHooks.In([]byte(f.Body)) {
-				return c, "", reason.HookSetting // a resume calls them with other values
-			}
+			c.HookSet = c.HookSet || StartHooks.In([]byte(f.Body)) // also those of the end, which a scout would run
 			c.KeepPrompt = c.KeepPrompt || promptHooks.In([]byte(f.Body))
 		}
 	}

@@ -160,28 +160,29 @@ func TestOpened(t *testing.T) {
 		lines  []string
 		reason reason.Code
 		whole  bool // the prompt must be kept
+		fresh  bool
 	}{
-		{[]string{tsInit, tsUser}, "", false},
-		{[]string{pyInit, pyUser}, "", false},
-		{[]string{pyUser}, "", false},
-		{[]string{`{"type":"keep_alive"}`, pyUser}, "", false},
-		{[]string{hooks(`"PreToolUse":[]`), `{"type":"control_response","response":{"request_id":"x"}}`, pyUser}, "", false},
-		{[]string{hooks(`"UserPromptSubmit":[]`), pyUser}, "", true},
-		{[]string{hooks(`"SessionStart":[]`), pyUser}, reason.HookSetting, false},
-		{[]string{hooks(`"SessionEnd":[]`), pyUser}, reason.HookSetting, false},
-		{[]string{tsInit, `{"type":"control_request","request_id":"b","request":{"subtype":"set_model"}}`, tsUser}, reason.ControlRequest, false},
-		{[]string{`{"type":"update_environment_variables"}`, tsUser}, reason.ControlRequest, false},
-		{[]string{`no json`, tsUser}, reason.ControlRequest, false},
-		{[]string{tsInit, `{"type":"user","message":{"role":"user","content":[]}}`}, reason.MessageContent, true},
+		{lines: []string{tsInit, tsUser}},
+		{lines: []string{pyInit, pyUser}},
+		{lines: []string{pyUser}},
+		{lines: []string{`{"type":"keep_alive"}`, pyUser}},
+		{lines: []string{hooks(`"PreToolUse":[]`), `{"type":"control_response","response":{"request_id":"x"}}`, pyUser}},
+		{lines: []string{hooks(`"UserPromptSubmit":[]`), pyUser}, whole: true},
+		{lines: []string{hooks(`"SessionStart":[]`), pyUser}, fresh: true},
+		{lines: []string{hooks(`"SessionEnd":[]`), pyUser}, fresh: true},
+		{lines: []string{tsInit, `{"type":"control_request","request_id":"b","request":{"subtype":"set_model"}}`, tsUser}, reason: reason.ControlRequest},
+		{lines: []string{`{"type":"update_environment_variables"}`, tsUser}, reason: reason.ControlRequest},
+		{lines: []string{`no json`, tsUser}, reason: reason.ControlRequest},
+		{lines: []string{tsInit, `{"type":"user","message":{"role":"user","content":[]}}`}, reason: reason.MessageContent, whole: true},
 	}
 	for _, tt := range tests {
 		var frames []Frame
 		for _, line := range tt.lines {
 			frames = append(frames, ReadInput([]byte(line+"\n")))
 		}
-		call, _, reason := Call{}.Opened(frames)
-		if reason != tt.reason || call.KeepPrompt != tt.whole {
-			t.Errorf("%v: %q, kept %v", tt.lines, reason, call.KeepPrompt)
+		call, _, why := Call{}.Opened(frames)
+		if why != tt.reason || call.KeepPrompt != tt.whole || call.HookSet != tt.fresh {
+			t.Errorf("%v: %q, kept %v, fresh %v", tt.lines, why, call.KeepPrompt, call.HookSet)
 		}
 	}
 	a, _, _ := Call{}.Opened([]Frame{ReadInput([]byte(tsInit)), ReadInput([]byte(tsUser))})

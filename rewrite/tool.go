@@ -73,6 +73,7 @@ type Invocation struct {
 // A HostEnv is what a call depends on apart from its command line.
 type HostEnv struct {
 	Settings map[string]string // content of the call's SettingsFiles that exist
+	Hooks    []HookFile        // the call's HookFiles that exist
 	Dirs     []string          // the working directory, and the root of its repository if it has one
 	Version  string            // the tool's, "" if not known
 }
@@ -149,9 +150,11 @@ type Call struct {
 
 	SettingsFiles []string // files whose content ResolveWithEnv needs
 	Watched       []Watch  // files that shape a session but that ResolveWithEnv does not need
-	// KeepPrompt reports that the prompt must be sent whole, since the caller is shown what the
-	// model is sent.
+	HookFiles     []Watch  // files that can have hooks, beside SettingsFiles
+	// KeepPrompt reports that the prompt must be sent whole: the caller is shown it, or a hook is.
 	KeepPrompt bool
+	// HookSet reports that a hook would not run, or might not, if a session were resumed.
+	HookSet bool
 	// NoScout is why the tool must not be started before the prompt is known, "" if it may be.
 	NoScout   reason.Code
 	Unknown   string // the option that the grammar does not know, if Reason says so

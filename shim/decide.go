@@ -83,7 +83,28 @@ func (c *call) hostEnv(cwd string) rewrite.HostEnv {
 			s.Settings[path] = text
 		}
 	}
+	s.Hooks = c.hookFiles(cwd)
 	return s
+}
+
+// hookFiles reads the files that can have hooks.
+func (c *call) hookFiles(cwd string) (files []rewrite.HookFile) {
+	found, left := directories{}, int64(maxWatchedBytes)
+	for _, w := range c.parsed.HookFiles {
+		paths := found.paths(w, cwd)
+		for _, path := range paths {
+			text, err := readRegular(path, min(maxSettings, left))
+			if isAbsent(err) {
+				continue
+			}
+			left -= int64(len(text))
+			files = append(files, rewrite.HookFile{Path: path, Text: text, Unread: err != nil})
+		}
+		if len(paths) >= maxWatched && strings.Contains(w.Path, "*") { // there may be more
+			files = append(files, rewrite.HookFile{Path: w.Path, Unread: true})
+		}
+	}
+	return files
 }
 
 // decide reads the prompt and has the ledger decide.
@@ -242,6 +263,7 @@ func (c *call) matchRules() reason.Code {
 		text, _ := t.Prompt()
 		return len(text), t.Why()
 	}
+	c.record.HookSet = c.parsed.HookSet
 	if c.env.Get("REPRISE_FRESH") == "1" {
 		c.record.Fresh = reason.ForcedFresh
 	}

@@ -159,7 +159,7 @@ func choose(f Facts) (*ChainFacts, reason.Code) {
 // Unrecorded reports whether the caller may know the answer of a run whose session is still in use:
 // its prompt shows more than that session was sent.
 func (f *Facts) Unrecorded() bool {
-	if f.Disabled || f.Never || f.NoResume || f.Fresh != "" {
+	if f.Disabled || f.Never || f.NoResume || f.HookSet || f.Fresh != "" {
 		return false
 	}
 	return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool {

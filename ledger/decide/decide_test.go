@@ -121,6 +121,7 @@ func decisions() []decision {
 		{"switched off", func(f *Facts) { f.Disabled = true }, rewrite.Fresh, reason.Disabled, 7},
 		{"binary cannot", func(f *Facts) { f.NoResume = true }, rewrite.Fresh, reason.NoResume, 7},
 		{"never", func(f *Facts) { f.Never = true }, rewrite.Fresh, reason.Never, 0},
+		{"a hook of the start", func(f *Facts) { f.HookSet = true }, rewrite.Fresh, reason.HookSetting, 7},
 		{"never, whatever else", func(f *Facts) { f.Never, f.Named, f.Fresh = true, true, reason.ForcedFresh }, rewrite.Fresh, reason.Never, 0},
 		{"prompt ends the chain", func(f *Facts) { f.Fresh = reason.ContextReset }, rewrite.Fresh, reason.ContextReset, 7},
 		{"answer ended the chain", first(func(c *ChainFacts) { c.Reset = true }), rewrite.Fresh, reason.ContextReset, 7},

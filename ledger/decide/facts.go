@@ -38,6 +38,7 @@ type Facts struct {
 	Never        bool        // a rule makes each call independent
 	Fresh        reason.Code // why the caller or its rule wants a fresh session, "" if not
 	NoResume     bool        // the binary is known not to support it
+	HookSet      bool        // a hook would not run, or might not, in a resumed session
 	Copies       bool        // a resume continues in a copy and leaves its source unchanged
 	Fork         bool        // a session is copied also if another process uses it, or has used it
 	Named        bool        // the task is named; otherwise continuity alone finds the chain

@@ -19,6 +19,9 @@ func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code) {
 	if f.NoResume {
 		return reason.NoResume, ""
 	}
+	if f.HookSet {
+		return reason.HookSetting, ""
+	}
 	if reason, _ := WhatChanged(f, c); reason != "" {
 		return reason, ""
 	}

@@ -29,7 +29,6 @@ const (
 	StdoutGone      Code = "stdout_gone"      // stdout has no reader: the tool must find out by itself
 	Wrapper         Code = "wrapper"          // a script that minds the places of its arguments stands behind the shim
 	VerboseSetting  Code = "verbose_set"      // a settings file may change the output format
-	HookSetting     Code = "hook_set"         // a settings file may change what the session stores
 	FileNotRegular  Code = "file_not_regular" // a settings file is a pipe or a device: only the tool may read it
 	FileTooLarge    Code = "file_too_large"   // a settings file exceeds what the shim reads
 	SwitchedOff     Code = "switched_off"     // REPRISE_OFF
@@ -49,6 +48,7 @@ const (
 	NewJob              Code = "new_job"         // no earlier prompt begins like this one
 	Updated             Code = "reprise_updated" // another version of reprise has recorded the session that it may continue
 	ForcedFresh         Code = "forced_fresh"
+	HookSetting         Code = "hook_set" // a hook runs when a session starts, and not or otherwise when one is resumed
 	Disabled            Code = "disabled"
 	Ambiguous           Code = "ambiguous"
 	NoEvidence          Code = "no_evidence" // nothing shows that the prompt continues the session's own work

@@ -39,6 +39,12 @@ var descriptor = rewrite.Descriptor{
 	FileLimitKills: true,
 	TellsFirst:     true,
 
+	// 2.1.197 reports a copy as a resume, 2.1.330 as a fork.
+	Hooks: rewrite.Hooks{
+		Prompt: []string{"UserPromptSubmit", "UserPromptExpansion"}, Start: []string{"SessionStart", "Setup"},
+		Sources: []string{"startup", "resume", "fork"}, Code: []string{"modules"}, Off: "disableAllHooks", Plugins: "enabledPlugins",
+	},
+
 	Home:     home,
 	Sessions: []string{"projects/*/*.jsonl"},
 	Travels:  true,
@@ -136,6 +142,7 @@ type own struct {
 	namesDefault bool   // a resume must name the default model
 	maxTurns     string // the caller's limit
 	cannotWrite  int    // its exit code if its answer cannot be written
+	sources      string // the settings that the caller wants to be read, "*" for all
 }
 
 func (c claude) Parse(in rewrite.Invocation) rewrite.Call {
@@ -146,13 +153,14 @@ func (c claude) Parse(in rewrite.Invocation) rewrite.Call {
 	if call.Mode == rewrite.Fresh {
 		call.SettingsFiles = settingsFiles(call, in.Env)
 		call.Watched = watched(call.Home)
+		call.HookFiles = hookFiles(&call, p)
 	}
 	return call
 }
 
 func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 	own := own{cacheChosen: slices.ContainsFunc(cacheEnv, func(name string) bool { return in.Env(name) != "" })}
-	own.maxTurns = p.Value("--max-turns", "")
+	own.maxTurns, own.sources = p.Value("--max-turns", ""), p.Value("--setting-sources", allSources)
 	c.Own = own
 	c.Model = in.Env("ANTHROPIC_MODEL")
 	base.Read(c, p, nil)
@@ -202,6 +210,77 @@ func settingsFiles(c rewrite.Call, env func(string) string) []string {
 		}
 	}
 	return files
+}
+
+// hookFiles returns the files that can have hooks, beside the settings files.
+func hookFiles(c *rewrite.Call, p grammar.Args) []rewrite.Watch {
+	paths := []string{
+		"^/.claude/settings.local.json", "~/remote-settings.json",
+		"/etc/claude-code/managed-settings.d/*.json", macManaged + "managed-settings.json", macManaged + "managed-settings.d/*.json",
+		"~/plugins/marketplaces/*/.claude-plugin/marketplace.json",
+	}
+	for _, dir := range []string{"~/plugins/cache/*/*/*/", "~/skills/*/", "^/.claude/skills/*/"} {
+		paths = append(paths, pluginFiles(dir)...)
+	}
+	for _, o := range p.All("--plugin-dir") {
+		paths = append(paths, pluginFiles(o.Value()+"/")...)
+		paths = append(paths, pluginFiles(o.Value()+"/*/")...)
+	}
+	if p.Names("--agent") {
+		paths = append(paths, "~/agents/*.md", "^/.claude/agents/*.md")
+	}
+	return base.Watches(c.Home, "~/.claude", "", paths...)
+}
+
+// pluginFiles returns the files of a plugin that can have hooks.
+func pluginFiles(dir string) []string {
+	return []string{dir + "hooks/hooks.json", dir + ".claude-plugin/plugin.json"}
+}
+
+// macManaged is the directory of an administrator's settings on macOS.
+const macManaged = "/Library/Application Support/ClaudeCode/"
+
+// allSources are the settings that claude reads by default.
+const allSources = "user,project,local"
+
+// skipsSettings returns which files the caller's --setting-sources leaves out. The user's settings also say which plugins are
+// enabled.
+func skipsSettings(c *rewrite.Call, sources string) func(path string) bool {
+	reads := func(source string) bool { return slices.Contains(strings.Split(sources, ","), source) }
+	return func(path string) bool {
+		switch {
+		case strings.HasSuffix(path, ".claude/settings.local.json"):
+			return !reads("local")
+		case path == ".claude/settings.json":
+			return !reads("project")
+		case path == c.Home+"/settings.json", strings.HasPrefix(path, c.Home+"/skills/"):
+			return !reads("user")
+		}
+		return strings.HasSuffix(path, "/.claude.json") || path == credentialsFile(c.Home)
+	}
+}
+
+// hooks notes the hooks of the call.
+func hooks(c *rewrite.Call, s rewrite.HostEnv) {
+	table := descriptor.Hooks
+	if s.Version != "" && !base.AtLeast(s.Version, 2, 1, 198) {
+		table.Sources = []string{"startup", "resume"}
+	}
+	c.ReadHooks(table, s, skipsSettings(c, base.Own[own](*c).sources))
+	for _, setting := range c.Settings {
+		switch setting.Name {
+		case "--settings", "--agents":
+			if strings.HasPrefix(strings.TrimSpace(setting.Value), "{") {
+				c.ReadHooksIn(table, setting.Value)
+			}
+		case "--plugin-dir":
+			if !slices.ContainsFunc(s.Hooks, func(f rewrite.HookFile) bool { return strings.Contains(f.Path, strings.Trim(setting.Value, "./")) }) {
+				c.CannotReadHooks()
+			}
+		case "--plugin-url":
+			c.CannotReadHooks()
+		}
+	}
 }
 
 func credentialsFile(home string) string { return home + "/.credentials.json" }
@@ -260,11 +339,11 @@ func account(state, credentials string) []rewrite.Setting {
 // ResolveWithEnv adds the settings files, which are part of what a session depends on, and what the
 // version can do.
 func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
-	own, hooks, model := base.Own[own](c), false, false
+	own, noScout, model := base.Own[own](c), false, false
 	check := func(text string) {
 		own.cacheChosen = own.cacheChosen || slices.ContainsFunc(cacheEnv, func(name string) bool { return strings.Contains(text, name) })
 		model = model || strings.Contains(text, `"model"`)
-		hooks = hooks || rewrite.StartHooks.In([]byte(text))
+		noScout = noScout || rewrite.StartHooks.In([]byte(text))
 	}
 	for _, setting := range c.Settings {
 		switch {
@@ -273,7 +352,7 @@ func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 		case setting.Name == "--agent", setting.Name == "--agents":
 			model = true
 		case strings.HasPrefix(setting.Name, "--plugin-"):
-			hooks = true // a plugin may have some
+			noScout = true // a plugin may have some
 		}
 	}
 	state, credentials := "", ""
@@ -286,7 +365,7 @@ func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 		case path == credentialsFile(c.Home):
 			credentials = text
 		case strings.HasSuffix(path, "/.claude.json"):
-			hooks = hooks || rewrite.StartHooks.In([]byte(text))
+			noScout = noScout || rewrite.StartHooks.In([]byte(text))
 			state = text
 		default:
 			check(text)
@@ -295,7 +374,8 @@ func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 			}
 		}
 	}
-	c.NoScout = base.When(hooks, reason.HookSetting)
+	c.NoScout = base.When(noScout, reason.HookSetting)
+	hooks(&c, s)
 	c.Settings = slices.Concat(c.Settings, servers(state, s.Dirs), account(state, credentials))
 	own.project = base.NewProject(c.Home, s.Dirs)
 	// Up to 1.0.111 a resume continued under another ID; 1.0.124 keeps it.

@@ -38,6 +38,12 @@ var descriptor = rewrite.Descriptor{
 	FileLimitKills: true,
 	TellsFirst:     true,
 
+	// A model's request is given to its hooks with the prompt.
+	Hooks: rewrite.Hooks{
+		Prompt: []string{"UserPromptSubmit", "PreModelRequest", "PostModelRequest"}, Start: []string{"SessionStart"},
+		Sources: []string{"startup", "resume"}, Plugins: "plugins",
+	},
+
 	Home:     home,
 	Sessions: []string{"sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"},
 	Travels:  true,
@@ -177,6 +183,7 @@ func (c codex) Parse(in rewrite.Invocation) rewrite.Call {
 	if call.Mode == rewrite.Fresh {
 		call.SettingsFiles = []string{call.Home + "/auth.json"}
 		call.Watched = watched(call.Home)
+		call.HookFiles = hookFiles(call)
 	}
 	return call
 }
@@ -219,6 +226,23 @@ func watched(home string) []rewrite.Watch {
 		base.Watches(home, "~/.codex", "",
 			"^/.codex/config.toml", "^/.codex/rules/*.rules", "~/rules/*.rules",
 			"^/.agents/skills/*/SKILL.md", "~/skills/*/SKILL.md"))
+}
+
+// hookFiles returns the files that can have hooks.
+func hookFiles(c rewrite.Call) []rewrite.Watch {
+	paths := []string{"~/managed_config.toml", "/etc/codex/managed_config.toml", "/etc/codex/requirements.toml"}
+	for _, dir := range []string{"~/", "^/.codex/", "/etc/codex/"} {
+		paths = append(paths, dir+"hooks.json", dir+"config.toml")
+	}
+	for _, s := range c.Settings {
+		if s.Name == "--profile" {
+			paths = append(paths, "~/"+s.Value+".config.toml")
+		}
+	}
+	for _, file := range []string{"hooks.json", "hooks/hooks.json", ".codex-plugin/plugin.json", ".claude-plugin/plugin.json"} {
+		paths = append(paths, "~/plugins/cache/*/*/*/"+file)
+	}
+	return base.Watches(c.Home, "~/.codex", "", paths...)
 }
 
 // accountOf returns what identifies the account that codex is logged in to. codex refreshes its
@@ -292,6 +316,12 @@ func (codex) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	for _, path := range c.SettingsFiles {
 		if login := s.Settings[path]; login != "" {
 			c.Settings = append(c.Settings, accountOf(login))
+		}
+	}
+	c.ReadHooks(descriptor.Hooks, s, nil)
+	for _, setting := range c.Settings {
+		if value, hooks := strings.CutPrefix(setting.Value, "hooks"); setting.Name == "--config" && hooks && !strings.HasPrefix(value, ".state") {
+			c.CannotReadHooks()
 		}
 	}
 	c.NoResume = s.Version != "" && !base.AtLeast(s.Version, 0, 42)

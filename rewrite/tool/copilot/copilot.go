@@ -51,6 +51,10 @@ var descriptor = rewrite.Descriptor{
 			"COPILOT_HOME", "COPILOT_CACHE_HOME", "COPILOT_EDITOR", "COPILOT_MULTIPLEXER", "COPILOT_OTEL_*",
 		},
 	},
+	Hooks: rewrite.Hooks{
+		Prompt: []string{"userPromptSubmitted", "UserPromptSubmit", "userPromptTransformed", "UserPromptTransformed"},
+		Start:  []string{"sessionStart", "SessionStart"}, Sources: []string{"startup", "new", "resume"},
+	},
 	StandIn: rewrite.StandIn{
 		Env: []string{
 			"COPILOT_PROVIDER_BASE_URL=URL/v1", "COPILOT_PROVIDER_API_KEY=stand-in", "COPILOT_MODEL=gpt-4.1",
@@ -141,6 +145,7 @@ func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 		c.Home + state, c.Home + "/settings.json", ".github/copilot/settings.json", ".github/copilot/settings.local.json",
 	}
 	c.Watched = watched(c.Home)
+	c.HookFiles = hookFiles(c, p)
 	// Data beside a prompt in argv are not read (recordings/copilot/stdin-and-arg).
 	if !p.Names("--prompt") && !in.StdinTTY {
 		c.Stdin, c.Silence = rewrite.StdinPrompt, rewrite.SilenceAwaited
@@ -166,6 +171,25 @@ func watched(home string) []rewrite.Watch {
 			"^/AGENTS.md", "^/CLAUDE.md", "^/GEMINI.md"))
 }
 
+// hookFiles returns the files that can have hooks, beside the settings files. Extensions are code.
+func hookFiles(c *rewrite.Call, p grammar.Args) []rewrite.Watch {
+	paths := []string{
+		"/etc/github-copilot/policy.d/*.json", "~/hooks/*.json", "^/.github/hooks/*.json",
+		"^/.github/copilot/settings.json", "^/.github/copilot/settings.local.json", "^/.claude/settings.json", "^/.claude/settings.local.json",
+		"~/extensions/*/extension.mjs", "^/.github/extensions/*/extension.mjs",
+	}
+	dirs := []string{"~/installed-plugins/*/*"}
+	for _, o := range p.All("--plugin-dir") {
+		dirs = append(dirs, o.Value())
+	}
+	for _, dir := range dirs {
+		for _, file := range []string{"hooks.json", "hooks/hooks.json", "plugin.json", ".github/plugin/plugin.json", ".claude-plugin/plugin.json"} {
+			paths = append(paths, dir+"/"+file)
+		}
+	}
+	return base.Watches(c.Home, "~/.copilot", "", paths...)
+}
+
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	return cmp.Or(base.Why(c, &descriptor, p, in, base.Signs{
 		Interactive: in.StdinTTY && (in.StdoutTTY || p.Unknown == "" && !p.Bad && !p.Names("--prompt")) && c.Prompt == "",
@@ -186,6 +210,7 @@ func (copilot) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 			c.Settings = append(c.Settings, settings(path, text)...)
 		}
 	}
+	c.ReadHooks(descriptor.Hooks, s, nil)
 	return c
 }
 

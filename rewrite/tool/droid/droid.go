@@ -38,6 +38,11 @@ var descriptor = rewrite.Descriptor{
 	CannotWrite:    1,
 	FileLimitKills: true,
 
+	Hooks: rewrite.Hooks{
+		Prompt: []string{"UserPromptSubmit"}, Start: []string{"SessionStart"}, Sources: []string{"startup", "resume"},
+		Plugins: "enabledPlugins",
+	},
+
 	Home:     home,
 	Sessions: []string{"sessions/*/????????-????-????-????-????????????.jsonl"},
 	Variables: rewrite.Variables{
@@ -96,6 +101,7 @@ func (d droid) Parse(in rewrite.Invocation) rewrite.Call {
 	if call.Mode == rewrite.Fresh {
 		call.SettingsFiles = []string{call.Home + "/settings.json", call.Home + "/settings.local.json", ".factory/settings.json", ".factory/settings.local.json"}
 		call.Watched = watched(call.Home)
+		call.HookFiles = hookFiles(call)
 	}
 	return call
 }
@@ -140,6 +146,23 @@ func watched(home string) []rewrite.Watch {
 		base.Watches(home, "~/.factory", reason.InstructionsChanged, "~/AGENTS.md", "^/AGENTS.md", "^/CLAUDE.md"))
 }
 
+// hookFiles returns the files that can have hooks, beside the settings files.
+func hookFiles(c rewrite.Call) []rewrite.Watch {
+	paths := []string{"^/.factory/settings.json", "^/.factory/settings.local.json"}
+	for _, dir := range []string{"~/", "^/.factory/"} {
+		paths = append(paths, dir+"hooks.json", dir+"hooks/hooks.json")
+		for _, file := range []string{"hooks/hooks.json", ".factory-plugin/plugin.json", ".claude-plugin/plugin.json"} {
+			paths = append(paths, dir+"plugins/cache/*/*/*/"+file)
+		}
+	}
+	for _, s := range c.Settings {
+		if s.Name == "--settings" {
+			paths = append(paths, s.Value)
+		}
+	}
+	return base.Watches(c.Home, "~/.factory", "", paths...)
+}
+
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	return cmp.Or(base.Why(c, &descriptor, p, in, base.Signs{
 		Interactive: in.StdoutTTY, // a terminal gets its title before each event
@@ -155,6 +178,7 @@ func (droid) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 			c.Settings = append(c.Settings, rewrite.JSONSettings(path, text)...)
 		}
 	}
+	c.ReadHooks(descriptor.Hooks, s, nil)
 	c.Copies = true
 	return c
 }

@@ -34,6 +34,10 @@ var descriptor = rewrite.Descriptor{
 	LoginKeys:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
 	Provider:    "gcp.gen_ai",
 	Home:        home,
+	// The text of a start hook comes first in the prompt, which a resumed session then lacks.
+	Hooks: rewrite.Hooks{
+		Prompt: []string{"BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel", "BeforeToolSelection"}, Start: []string{"SessionStart"},
+	},
 	CacheByText: true, // implicit caching of the Gemini API
 	Sessions:    []string{"tmp/*/chats/session-*.json*"},
 	Travels:     true,
@@ -96,9 +100,13 @@ func (g gemini) Parse(in rewrite.Invocation) rewrite.Call {
 		call.SettingsFiles = []string{
 			call.Home + "/settings.json", ".gemini/settings.json", in.Env("GEMINI_CLI_SYSTEM_SETTINGS_PATH"),
 			"/etc/gemini-cli/settings.json", "/Library/Application Support/GeminiCli/settings.json",
+			in.Env("GEMINI_CLI_SYSTEM_DEFAULTS_PATH"), "/etc/gemini-cli/system-defaults.json",
+			"/Library/Application Support/GeminiCli/system-defaults.json",
 			call.Home + "/google_accounts.json", call.Home + "/oauth_creds.json",
 		}
 		call.Watched = watched(call.Home)
+		call.HookFiles = base.Watches(call.Home, "~/.gemini", "",
+			"~/extensions/*/hooks/hooks.json", "~/extensions/*/.gemini-extension-install.json", ".gemini/extensions/*/hooks/hooks.json")
 	}
 	return call
 }
@@ -144,8 +152,7 @@ func forgets(text string) bool {
 }
 
 // ResolveWithEnv passes a call through if a settings file may change the format of a call that
-// names none, or has a hook at session start, whose output replaces the prompt in the history.
-// --session-id exists since 0.41.
+// names none. --session-id exists since 0.41.
 func (gemini) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	leave := func(why reason.Code) { c.Mode, c.Reason = rewrite.Passthrough, why }
 	for _, file := range c.SettingsFiles {
@@ -160,13 +167,11 @@ func (gemini) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 		if found {
 			c.Settings = append(c.Settings, rewrite.JSONSettings(file, text)...)
 		}
-		switch {
-		case strings.Contains(text, `"SessionStart"`):
-			leave(reason.HookSetting)
-		case c.FormatArg.N == 0 && strings.Contains(text, `"output"`) && strings.Contains(text, `"format"`):
+		if c.FormatArg.N == 0 && strings.Contains(text, `"output"`) && strings.Contains(text, `"format"`) {
 			leave(reason.VerboseSetting)
 		}
 	}
+	c.ReadHooks(descriptor.Hooks, s, nil)
 	if s.Version != "" && !base.AtLeast(s.Version, 0, 41, 0) {
 		leave(reason.NoResume)
 	}

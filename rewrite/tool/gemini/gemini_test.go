@@ -136,7 +136,6 @@ func TestGeminiSettles(t *testing.T) {
 		{"-p hi", `{"model": {"name": "m"}}`, "0.61.0", ""},
 		{"-p hi", `{"output": {"format": "json"}}`, "0.61.0", reason.VerboseSetting},
 		{"-p hi -o text", `{"output": {"format": "json"}}`, "0.61.0", ""},
-		{"-p hi", `{"hooks": {"SessionStart": []}}`, "0.61.0", reason.HookSetting},
 		{"-p hi", "", "0.40.1", reason.NoResume}, // without --session-id
 		{"-p hi", "", "0.41.0", ""},
 		{"-p hi", "", "", ""},

@@ -53,6 +53,7 @@ var descriptor = rewrite.Descriptor{
 
 	CannotWrite: 1,
 
+	Hooks:        hooks,
 	Home:         func(env func(string) string) string { return dataHome(env) + "/opencode" },
 	Database:     "opencode.db",
 	SessionQuery: session,
@@ -77,6 +78,7 @@ var kiloDescriptor = rewrite.Descriptor{
 	Nested:       []string{"KILO_PID"},
 	LoginKeys:    []string{"KILO_API_KEY"},
 	Provider:     "kilo",
+	Hooks:        hooks,
 	Home:         func(env func(string) string) string { return dataHome(env) + "/kilo" },
 	Database:     "kilo.db",
 	SessionQuery: session,
@@ -92,6 +94,9 @@ var kiloDescriptor = rewrite.Descriptor{
 		Text:   standIn,
 	},
 }
+
+// hooks: plugins are code. The tools have no other hooks.
+var hooks = rewrite.Hooks{Code: []string{"plugin"}}
 
 const standIn = `{
   "autoupdate": false,
@@ -184,6 +189,10 @@ func (o opencode) Parse(in rewrite.Invocation) rewrite.Call {
 	if call.Mode == rewrite.Fresh {
 		call.SettingsFiles = o.settingsFiles(call.Dir, in.Env)
 		call.Watched = o.watched(in.Env)
+		if !p.Names("--pure") { // without plugins
+			call.HookFiles = o.hookFiles(in.Env)
+			call.ReadHooksIn(hooks, in.Env(o.variable+"CONFIG_CONTENT"))
+		}
 	}
 	return call
 }
@@ -280,6 +289,21 @@ func (o opencode) watched(env func(string) string) []rewrite.Watch {
 	return watched
 }
 
+// hookFiles returns the plugins, and an administrator's configuration.
+func (o opencode) hookFiles(env func(string) string) (files []rewrite.Watch) {
+	name := o.About.Name
+	for _, dir := range []string{o.configHome(env) + "/", env("HOME") + "/." + name + "/", env(o.variable+"CONFIG_DIR") + "/", "^/." + name + "/"} {
+		if dir == "/" {
+			continue
+		}
+		files = append(files, base.Watches("", "", "", dir+"plugin/*.js", dir+"plugin/*.ts", dir+"plugins/*.js", dir+"plugins/*.ts")...)
+	}
+	for _, file := range configs(name) {
+		files = append(files, base.Watches("", "", "", "/etc/"+name+"/"+file, "/Library/Application Support/"+name+"/"+file)...)
+	}
+	return files
+}
+
 func (o opencode) why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	first := ""
 	if len(p.Operands) > 0 {
@@ -312,6 +336,9 @@ func (o opencode) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call
 	if s.Version == "" || !base.AtLeast(s.Version, o.oldest...) || base.AtLeast(s.Version, o.newest...) {
 		c.Mode, c.Reason, c.NoResume = rewrite.Passthrough, reason.NoResume, true
 		return c
+	}
+	if !slices.ContainsFunc(c.Settings, func(s rewrite.Setting) bool { return s.Name == "--pure" }) {
+		c.ReadHooks(hooks, s, nil)
 	}
 	for _, path := range c.SettingsFiles {
 		text, found := s.Settings[path]

@@ -33,6 +33,10 @@ var descriptor = rewrite.Descriptor{
 	LoginKeys:   []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"},
 	Provider:    "alibaba_cloud",
 	Home:        home,
+	Hooks: rewrite.Hooks{
+		Prompt: []string{"UserPromptSubmit", "UserPromptExpansion"}, Start: []string{"SessionStart"},
+		Sources: []string{"startup", "resume"}, Off: "disableAllHooks",
+	},
 	CacheByText: true, // implicit caching of DashScope
 	Sessions:    []string{"projects/*/chats/????????-????-????-????-????????????.jsonl"},
 	Variables: rewrite.Variables{
@@ -118,6 +122,8 @@ func (q qwen) Parse(in rewrite.Invocation) rewrite.Call {
 			"/Library/Application Support/QwenCode/settings.json", settings + "/oauth_creds.json",
 		}
 		call.Watched = watched(settings)
+		call.HookFiles = base.Watches(settings, "~/.qwen", "",
+			"~/extensions/*/qwen-extension.json", "~/extensions/*/hooks/hooks.json", "~/extensions/*/.qwen-extension-install.json")
 	}
 	return call
 }
@@ -156,8 +162,7 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	return cmp.Or(base.Why(c, &descriptor, p, in, s), base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand))
 }
 
-// ResolveWithEnv reads the settings. Hooks that run when a session starts add to its first prompt, or
-// behave otherwise in a resume. 0.23.4 is the oldest version tried that copies a session; older ones are passed through.
+// ResolveWithEnv reads the settings. 0.23.4 is the oldest version tried that copies a session; older ones are passed through.
 func (qwen) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	for _, path := range c.SettingsFiles {
 		text, found := s.Settings[path]
@@ -170,10 +175,8 @@ func (qwen) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 		case found:
 			c.Settings = append(c.Settings, settings(path, text)...)
 		}
-		if strings.Contains(text, `"SessionStart"`) {
-			c.Mode, c.Reason = rewrite.Passthrough, reason.HookSetting
-		}
 	}
+	c.ReadHooks(descriptor.Hooks, s, nil)
 	chats := base.NewProject(c.Home, s.Dirs)
 	if chats.Exact {
 		chats.Dir += "/chats"

@@ -103,9 +103,6 @@ func TestQwenSettles(t *testing.T) {
 	if c := settle(`{"a": 2, "b": {"c": true}}`); slices.Equal(c.Settings, without.Settings) {
 		t.Error("a change is not seen")
 	}
-	if c := settle(`{"hooks": {"SessionStart": []}}`); c.Reason != reason.HookSetting {
-		t.Errorf("a hook: %s %s", c.Mode, c.Reason)
-	}
 }
 
 func TestQwenSchemaFile(t *testing.T) {

@@ -1,0 +1,271 @@
+package rewrite
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Hooks are what a tool runs because of a call. docs/reference/hooks.md lists the files that they
+// are read from.
+type Hooks struct {
+	Prompt []string // hooks that are given the prompt
+	Start  []string // hooks that run when a session starts
+	// Sources are the words that the matcher of a start hook is compared with, in a new session and in
+	// a resumed one. If there are none, a start hook is never the same in both.
+	Sources []string
+	// Code are members that name code, which can register any hook.
+	Code []string
+	// Off is the member that switches off all hooks but an administrator's, "" if there is none.
+	Off string
+	// Plugins is the member that lists plugins as NAME@MARKETPLACE, "" if there is none. Their files
+	// are below plugins/cache/MARKETPLACE/NAME.
+	Plugins string
+}
+
+// A HookFile is a file that can have hooks. Unread reports that it is there, but could not be read.
+type HookFile struct {
+	Path, Text string
+	Unread     bool
+}
+
+// administrators are how the paths of an administrator's files begin.
+var administrators = []string{"/etc/", "/Library/"}
+
+// remoteSettings is the file in which claude keeps the settings that its service sends.
+const remoteSettings = "/remote-settings.json"
+
+// ReadHooks reads the call's settings files and hook files, except those that skip names. It notes
+// whether the call has hooks that must see the whole prompt, or hooks that a resume would not run as a
+// new session does.
+func (c *Call) ReadHooks(h Hooks, s HostEnv, skip func(path string) bool) {
+	var files []HookFile
+	for _, path := range c.SettingsFiles {
+		if text, found := s.Settings[path]; found {
+			files = append(files, HookFile{Path: path, Text: text})
+		}
+	}
+	files = slices.DeleteFunc(append(files, s.Hooks...), func(f HookFile) bool { return skip != nil && skip(f.Path) })
+	trees := make([]map[string]any, len(files))
+	plugins, off, on := map[string]bool{}, false, false
+	for i, f := range files {
+		trees[i] = parseSettings(f)
+		if pluginOf(f.Path) == "" {
+			h.listPlugins(trees[i], plugins)
+			off, on = off || trees[i][h.Off] == true, on || trees[i][h.Off] == false
+		}
+	}
+	off = off && !on
+	found := map[string]bool{}
+	for i, f := range files {
+		plugin := pluginOf(f.Path)
+		found[plugin] = true
+		switch {
+		case plugin != "" && !plugins[plugin], off && !isAdministrators(f.Path):
+		case path.Base(f.Path) == marketplaceFile:
+			h.readMarketplace(c, f.Path, trees[i], plugins)
+		case h.read(c, f, trees[i]) && i >= len(files)-len(s.Hooks):
+			c.Settings = append(c.Settings, Setting{Name: f.Path, Value: f.Text})
+		}
+	}
+	for plugin, enabled := range plugins {
+		if enabled && !found[plugin] && !off {
+			c.CannotReadHooks()
+		}
+	}
+}
+
+// ReadHooksIn is ReadHooks for JSON on a command line or in a variable.
+func (c *Call) ReadHooksIn(h Hooks, text string) {
+	f := HookFile{Path: ".json", Text: text}
+	h.read(c, f, parseSettings(f))
+}
+
+// CannotReadHooks notes that the call can have any hook.
+func (c *Call) CannotReadHooks() { c.KeepPrompt, c.HookSet = true, true }
+
+// linked is the type of an extension of gemini or qwen that is in another directory.
+const linked = "link"
+
+// read notes the hooks of a file, and reports whether it has any.
+func (h Hooks) read(c *Call, f HookFile, tree map[string]any) bool {
+	prompt, set := c.KeepPrompt, c.HookSet
+	c.KeepPrompt, c.HookSet = false, false
+	switch {
+	case f.Unread, slices.Contains(codeFiles, path.Ext(f.Path)):
+		c.CannotReadHooks()
+	case tree != nil:
+		h.walk(c, tree)
+	case h.mentions(f.Text, append([]string{"hooks", h.Plugins}, h.Code...)) && path.Ext(f.Path) != ".md":
+		c.CannotReadHooks()
+	default:
+		c.KeepPrompt = h.mentions(f.Text, h.Prompt)
+		c.HookSet = h.mentions(f.Text, h.Start)
+	}
+	has := c.KeepPrompt || c.HookSet
+	c.KeepPrompt, c.HookSet = c.KeepPrompt || prompt, c.HookSet || set
+	return has
+}
+
+// codeFiles are the extensions of plugins that are code.
+var codeFiles = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".py", ".zip"}
+
+// mentions reports whether a text has one of the names. No name is "".
+func (Hooks) mentions(text string, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return name != "" && strings.Contains(text, name) })
+}
+
+// walk notes the hooks in a value.
+func (h Hooks) walk(c *Call, value any) {
+	if list := listOf(value); list != nil {
+		for _, element := range list {
+			h.walk(c, element)
+		}
+		return
+	}
+	members, _ := value.(map[string]any)
+	for name, value := range members {
+		switch {
+		case slices.Contains(h.Prompt, name):
+			c.KeepPrompt = c.KeepPrompt || !isEmpty(value)
+		case slices.Contains(h.Start, name):
+			c.HookSet = c.HookSet || !h.alike(value)
+		case slices.Contains(h.Code, name) && !isEmpty(value), name == "hooks" && namesFile(value), name == "type" && value == linked:
+			c.CannotReadHooks()
+		default:
+			h.walk(c, value)
+		}
+	}
+}
+
+// alike reports whether start hooks run in a resumed session as in a new one.
+func (h Hooks) alike(hooks any) bool {
+	if isEmpty(hooks) {
+		return true
+	}
+	list := listOf(hooks)
+	return list != nil && len(h.Sources) > 0 && !slices.ContainsFunc(list, func(hook any) bool {
+		members, ok := hook.(map[string]any)
+		return !ok || !h.matchesAlike(members["matcher"])
+	})
+}
+
+// matchesAlike reports whether a matcher matches all Sources, or none. Tools read it as a list of
+// words or as a regular expression. A matcher that these could read in two ways does not count.
+func (h Hooks) matchesAlike(matcher any) bool {
+	text, ok := matcher.(string)
+	if text = strings.TrimSpace(text); matcher == nil || ok && (text == "" || text == "*" || text == ".*") {
+		return true
+	}
+	words := strings.FieldsFunc(strings.Trim(text, "^()$"), func(r rune) bool { return strings.ContainsRune("|, ", r) })
+	matched := 0
+	for _, source := range h.Sources {
+		switch {
+		case slices.Contains(words, source):
+			matched++
+		case slices.ContainsFunc(words, func(word string) bool { return strings.Contains(source, strings.ToLower(word)) }):
+			return false
+		}
+	}
+	plain := !strings.ContainsFunc(strings.Join(words, ""), func(r rune) bool {
+		return r != '_' && r != '-' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	})
+	return ok && plain && len(words) > 0 && (matched == 0 || matched == len(h.Sources))
+}
+
+// parseSettings returns the members of a file in JSON or TOML, nil if it has none.
+func parseSettings(f HookFile) (tree map[string]any) {
+	text := strings.TrimPrefix(f.Text, "\ufeff")
+	switch path.Ext(f.Path) {
+	case ".md":
+	case ".toml":
+		if _, err := toml.Decode(text, &tree); err != nil {
+			return nil
+		}
+	default:
+		if json.Unmarshal([]byte(text), &tree) != nil {
+			return nil
+		}
+	}
+	return tree
+}
+
+// pluginOf returns the plugin, as NAME@MARKETPLACE, that a file belongs to, "" if it belongs to none.
+func pluginOf(path string) string {
+	_, below, _ := strings.Cut(path, "/plugins/cache/")
+	parts := strings.Split(below, "/")
+	if len(parts) < 3 {
+		return ""
+	}
+	return parts[1] + "@" + parts[0]
+}
+
+// listPlugins adds the plugins that a settings file enables.
+func (h Hooks) listPlugins(tree map[string]any, plugins map[string]bool) {
+	listed, _ := tree[h.Plugins].(map[string]any)
+	for plugin, value := range listed {
+		if members, ok := value.(map[string]any); ok {
+			value = members["enabled"]
+		}
+		plugins[plugin] = plugins[plugin] || value != false && value != nil
+	}
+}
+
+// marketplaceFile lists the plugins of a marketplace, and can have hooks for each.
+const marketplaceFile = "marketplace.json"
+
+// readMarketplace notes the hooks that a marketplace lists for enabled plugins.
+func (h Hooks) readMarketplace(c *Call, file string, tree map[string]any, plugins map[string]bool) {
+	market := path.Base(path.Dir(path.Dir(file)))
+	for _, entry := range listOf(tree["plugins"]) {
+		if members, ok := entry.(map[string]any); ok && plugins[stringOf(members["name"])+"@"+market] {
+			h.walk(c, members)
+		}
+	}
+}
+
+func isAdministrators(file string) bool {
+	return strings.HasSuffix(file, remoteSettings) || slices.ContainsFunc(administrators, func(prefix string) bool { return strings.HasPrefix(file, prefix) })
+}
+
+// namesFile reports whether hooks are the paths of files, other than the usual one, which is read anyhow.
+func namesFile(hooks any) bool {
+	text, ok := hooks.(string)
+	return ok && path.Clean(text) != "hooks/hooks.json" || slices.ContainsFunc(listOf(hooks), namesFile)
+}
+
+func isEmpty(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case string:
+		return value == ""
+	case map[string]any:
+		return len(value) == 0
+	}
+	list := listOf(value)
+	return list != nil && len(list) == 0
+}
+
+// listOf returns the elements of a list, nil for anything else. TOML has a type of its own for tables.
+func listOf(value any) []any {
+	switch list := value.(type) {
+	case []any:
+		return list
+	case []map[string]any:
+		elements := make([]any, len(list))
+		for i := range list {
+			elements[i] = list[i]
+		}
+		return elements
+	}
+	return nil
+}
+
+func stringOf(value any) string {
+	text, _ := value.(string)
+	return text
+}
