@@ -22,10 +22,11 @@ func TestCallersOfScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"real/claude":     string(fake),
-		"bin/supervisord": "#!/bin/sh\nsh ./one.sh\nsh ./two.sh\n",
-		"one.sh":          "claude -p first\nsh -c 'claude -p second; true'\n",
-		"two.sh":          "claude -p third\n",
+		"real/package.json": `{"version": "9.9.9", "bin": {"claude": "claude"}}`, // else its script counts as a wrapper
+		"real/claude":       string(fake),
+		"bin/supervisord":   "#!/bin/sh\nsh ./one.sh\nsh ./two.sh\n",
+		"one.sh":            "claude -p first\nsh -c 'claude -p second; true'\n",
+		"two.sh":            "claude -p third\n",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
