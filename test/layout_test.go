@@ -80,7 +80,6 @@ func TestRooms(t *testing.T) {
 		"rewrite/tool/base":    {"reprise/rewrite", "reprise/rewrite/jsonline", "reprise/rewrite/reason", "reprise/rewrite/tool/grammar"},
 		"ledger/proc":          nil,
 		"ledger/history":       {"reprise/ledger", "reprise/ledger/decide", "reprise/rewrite", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
-		"ledger/replay":        {"reprise/ledger", "reprise/ledger/decide", "reprise/rewrite", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
 		"ledger/decide":        {"reprise/ledger/proc", "reprise/rewrite", "reprise/rewrite/models", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
 		"shim/caller":          {"reprise/ledger/decide", "reprise/ledger/proc"},
 		"shim/front":           nil,

@@ -170,13 +170,9 @@ show --call 9
 show --call 99
 show nonsense
 show a-job-with-a-rather-long-name
-rule suggest
 rule add --from 4 < n
 rule add --from 9
 rule add rules.toml < n
-rule try rules.toml
-rule try nowhere
-rule try steroids
 prune
 prune --keep-last 1
 prune -n --keep-last -1

@@ -44,8 +44,6 @@ var schemas = map[string]any{
 	"shimctl.doctor/1":       doctor.Report{},
 	"shimctl.config/1":       configReport{},
 	"shimctl.why/1":          why.Report{},
-	"shimctl.suggest/1":      rule.SuggestReport{},
-	"shimctl.rule.try/1":     rule.TryReport{},
 	"shimctl.rule.add/1":     rule.AddReport{},
 	"shimctl.stats/1":        statsReport{},
 	"shimctl.prune/1":        remove.PruneReport{},
@@ -63,7 +61,6 @@ var shared = map[reflect.Type]string{
 	reflect.TypeFor[view.PricesReport]():  "prices",
 	reflect.TypeFor[why.PassedReport]():   "passed",
 	reflect.TypeFor[view.AdviceReport]():  "remedy",
-	reflect.TypeFor[rule.TriedRule]():     "tried",
 }
 
 // The references are made from the code; go test ./internal/ctl -update writes them anew.

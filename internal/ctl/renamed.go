@@ -20,7 +20,6 @@ var renamedCommands = []renamed{
 	{old: []string{"sessions"}, now: []string{"show", "--sessions"}},
 	{old: []string{"tail"}, now: []string{"log", "--follow"}, flag: [2]string{"--lines", "--limit"}},
 	{old: []string{"top"}, now: []string{"status", "--watch"}},
-	{old: []string{"suggest"}, now: []string{"rule", "suggest"}},
 	{old: []string{"ledger", "repair"}, now: []string{"doctor", "--fix"}},
 	{old: []string{"ledger", "reset"}, now: []string{"doctor", "--fix", "--new-ledger"}},
 }

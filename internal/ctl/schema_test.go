@@ -46,8 +46,8 @@ func TestAnswersFollowTheSchema(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, command := range []string{
-		"status", "show", "show --sessions", "show 1", "log", "show --call 1", "stats", "stats --by tool", "rule suggest", "doctor", "config show",
-		"config check", "version", "explain -- claude -p hi", "why", "why 1", "prune -n", "rule try rule.toml", "rule add -n rule.toml", "export",
+		"status", "show", "show --sessions", "show 1", "log", "show --call 1", "stats", "stats --by tool", "doctor", "config show",
+		"config check", "version", "explain -- claude -p hi", "why", "why 1", "prune -n", "rule add -n rule.toml", "export",
 	} {
 		args := strings.Fields(command)
 		if at := slices.Index(args, "--"); at > 0 {

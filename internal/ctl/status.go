@@ -136,7 +136,6 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	var passed []history.PassedRow
 	var cached []history.CacheRow
 	var hour []history.HourRow
-	var repeats []warning
 	var quality []string
 	forSums, err := a.OpenOrEmpty() // another connection, as most of the time is spent on the sums
 	if err != nil {
@@ -157,7 +156,6 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 			func() (err error) { meters, err = l.Meters(); return err },
 			func() (err error) { passed, err = history.PassedRows(l, f); return err },
 			func() (err error) { hour, err = history.HourRows(l, history.Wanted{Filter: f}); return err },
-			func() (err error) { repeats, err = repeatWarnings(a, l, f); return err },
 			func() (err error) { quality, err = why.QualityWarnings(a, l, f); return err })
 	})
 	if err != nil {
@@ -173,7 +171,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	for _, says := range quality {
 		o.warnings = append(o.warnings, warning{Kind: "quality", Says: says, Command: "shimctl stats"})
 	}
-	o.warnings = slices.Concat(o.warnings, repeats, contextWarnings(cfg, o.live), dearerWarnings(a, cfg, meters), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
+	o.warnings = slices.Concat(o.warnings, contextWarnings(cfg, o.live), dearerWarnings(a, cfg, meters), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
 	return o, nil
 }
 

@@ -94,15 +94,15 @@ func TestStatusFitsTheScreen(t *testing.T) {
 func TestWarningsOfAKindAreOne(t *testing.T) {
 	a := screenApp(&strings.Builder{}, 80)
 	a.Stdout.Height = 24
-	o := overview{warnings: []warning{{Kind: "repeats", Says: "loop.sh: 30 calls, the same but for one place; shimctl rule x names them, so that they are resumed", Command: "shimctl rule suggest"}}}
+	o := overview{warnings: []warning{{Kind: "price", Says: "the cost of 30 calls is not known: no list price of one-model is known; prices.toml can hold it", Command: "shimctl stats --by model"}}}
 	for chain := range 18 {
 		o.warnings = append(o.warnings, warning{Kind: "context", Command: fmt.Sprintf("shimctl show %d", chain),
 			Says: fmt.Sprintf("chain %d will soon have used more than context_limit allows", chain), urgency: min(1, max(0, chain-15))})
 	}
 	want := `chain 16 will soon have used more than context_limit allows (and 1 more like
   it): shimctl show 16
-loop.sh: 30 calls, the same but for one place; shimctl rule x names them, so
-  that they are resumed
+the cost of 30 calls is not known: no list price of one-model is known;
+  prices.toml can hold it: shimctl stats --by model
 chain 0 will soon have used more than context_limit allows (and 15 more like
   it): shimctl show 0
 16 more warnings: shimctl status --all`

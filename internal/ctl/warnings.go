@@ -7,7 +7,6 @@ import (
 
 	"reprise/config"
 	"reprise/internal/ctl/app"
-	"reprise/internal/ctl/rule"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
 	"reprise/ledger"
@@ -19,7 +18,7 @@ import (
 
 // A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
-	Kind  string             `json:"kind" doc:"configuration, quality, repeats, context, dearer, cache, cache_ttl, refused, failed or price"`
+	Kind  string             `json:"kind" doc:"configuration, quality, context, dearer, cache, cache_ttl, refused, failed or price"`
 	Chain int64              `json:"chain,omitempty" doc:"its chain"`
 	Tool  string             `json:"tool,omitempty" doc:"name of the tool"`
 	Rule  string             `json:"rule,omitempty" doc:"the rule"`
@@ -33,9 +32,6 @@ type warning struct {
 }
 
 func (w warning) words() string {
-	if w.Kind == "repeats" {
-		return w.Says + ": " + w.Command
-	}
 	return w.Says
 }
 
@@ -77,34 +73,6 @@ func decisionWarnings(calls []history.Invocation) (warnings []warning) {
 		warnings = append(warnings, warning{Kind: "failed", Command: "shimctl log --outcome failed", Says: fmt.Sprintf("%d of the last %s failed", failed, last)})
 	}
 	return warnings
-}
-
-// Bounds of the search for callers that repeat their prompts.
-const (
-	maxRepeating = 2000 // of the latest calls
-	maxRepeats   = 3    // warnings
-)
-
-// repeatWarnings returns warnings on callers that repeat their prompts but for one place and are not resumed, though a name
-// would have them resumed. A rule that matches them by now ends the warning.
-func repeatWarnings(a *app.App, l *ledger.Ledger, f history.Filter) (warnings []warning, err error) {
-	since, err := history.Bounded(l, max(f.Times().Since, decide.MillisOf(a.Now.Add(-rule.ProposedPeriod))), maxRepeating)
-	if err != nil {
-		return nil, err
-	}
-	past, err := rule.ReadPast(a, l, since)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range past.Templates() {
-		if len(warnings) == maxRepeats || t.Resumed < 2 || t.PromptBytes < rule.LeastPrompts || f.Tool != "" && f.Tool != t.Tool || !f.SelectsSession(t.Cwd, t.Last.Time()) {
-			continue
-		}
-		if says, command := past.Advice(t); command != "" {
-			warnings = append(warnings, warning{Kind: "repeats", Tool: t.Tool, Says: says, Command: command})
-		}
-	}
-	return warnings, nil
 }
 
 // dearerWarnings returns warnings on rules whose resumes are suspended.

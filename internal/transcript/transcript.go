@@ -1,6 +1,6 @@
 // Package transcript reads from a tool's own file of a session the prompt with which the session began.
 //
-// It never writes to these files and stores nothing of them. Only shimctl uses it, to suggest rules and to try them.
+// It never writes to these files and stores nothing of them. Only shimctl uses it, to make rules from calls.
 package transcript
 
 import (

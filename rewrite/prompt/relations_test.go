@@ -109,42 +109,6 @@ func TestOpenings(t *testing.T) {
 	}
 }
 
-// Without the text a delta is expected only where the text has one, and to be about as long.
-func TestEstimateDelta(t *testing.T) {
-	rules := strings.Repeat("\n\n- Keep every function small and clear, and write a test for each of them.", 40)
-	sections := func(notes, after string) string {
-		return "You are the coder.\n\n## Rules" + rules + "\n\n## Notes\n\n" + notes + "\n\n## Contract\n\nPrint DONE." + after
-	}
-	for _, tt := range []struct {
-		before, after string
-		want          reason.Code
-	}{
-		{sections("None.", ""), sections("Rename the parser.", ""), ""},
-		{sections("None.", ""), sections("None.", "\n\nThe tests fail."), ""},
-		{sections("None.", ""), sections("None.", "\n\n## Feedback\n\nThe tests fail."), ""},
-		{"Coder." + rules, "Coder." + rules + "\n\nThe tests fail.", ""},
-		{"Coder." + rules + "\n\nNone.", "Coder." + rules + "\n\nRename it.", reason.NoCleanCut},
-		{"Coder." + rules + "\n\nNone.\n\nThe end.", "Coder." + rules + "\n\nRename it.\n\nThe end.", reason.NoCleanCut},
-		{sections("None.", ""), "Another opening.\n\n" + sections("Rename it.", ""), reason.NoCleanCut},
-		{sections("None.", ""), sections("None.", rules+rules+rules), reason.SavesTooLittle},
-		{"Coder.\n\nRules.", "Coder.\n\nRules.\n\nMore.", reason.ShortPrompt},
-		{"Coder." + rules, "Coder." + rules, reason.NothingNew},
-		{"Coder." + rules, "Another job.", reason.OtherTemplate},
-	} {
-		sent, p := sentTo(tt.before), New(tt.after, testKey)
-		sent.Named = true
-		c := Compare(sent, p)
-		delta, why := p.Delta(c)
-		leftOut, guessed := EstimateDelta(c.Relation, sent.Base, p.Footprint())
-		if why != tt.want || guessed != tt.want || (guessed == "") != (leftOut > 0) {
-			t.Errorf("%.40q: %q, by estimate %q with %d bytes left out, want %q", tt.after, why, guessed, leftOut, tt.want)
-		}
-		if off := leftOut - (len(tt.after) - len(delta)); why == "" && max(off, -off) > len(tt.after)/5 {
-			t.Errorf("%.40q: %d of %d bytes left out, by estimate %d", tt.after, len(tt.after)-len(delta), len(tt.after), leftOut)
-		}
-	}
-}
-
 func TestTooLittle(t *testing.T) {
 	for delta, want := range map[int]bool{666: false, 667: true, 600: false} {
 		if tooLittle(delta, 1000) != want || tooLittle(200, 300) {

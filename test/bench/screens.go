@@ -16,7 +16,7 @@ const screenCalls = 20_000
 
 // screens lists what a person reads. All but export and report, which write every call, should come at once.
 var screens = []string{"status", "log", "show", "show --live", "show --sessions", "show 100", "show --call 100", "why", "stats", "stats --by day", "stats --by cwd",
-	"stats --by task", "doctor", "explain -- claude -p Hello", "rule suggest", "report -o -", "export"}
+	"stats --by task", "doctor", "explain -- claude -p Hello", "report -o -", "export"}
 
 // screens measures them.
 func (b *bench) screens() error {

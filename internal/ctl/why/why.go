@@ -188,7 +188,7 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 		w.rule = fmt.Sprintf("rule %s of ", i.Rule)
 	}
 	if w.Command == reason.NameTask {
-		_, err := rule.ProposeFor(a, l, i)
+		_, err := rule.Propose(a, l, i)
 		named := rule.NamedBy("")
 		switch {
 		case err == nil:

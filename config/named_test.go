@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"slices"
 	"testing"
 )
 
@@ -34,15 +33,6 @@ env.JOB = '(?P<task>.+)'
 	if err != nil || len(rules) != 3 {
 		t.Fatal(rules, err)
 	}
-	m, ok := rules[0].MatchPlace("codex", "/home/u/shop-7")
-	if !ok || m.Name != "all" || m.Task != "7" || m.Role != "coder" || m.TTL.Minutes() != 5 || m.Fresh {
-		t.Errorf("%v %+v", ok, m)
-	}
-	for _, place := range [][2]string{{"claude", "/home/u/shop-7"}, {"codex", "/home/u/shop"}} {
-		if m, ok := rules[0].MatchPlace(place[0], place[1]); ok {
-			t.Errorf("%s matches: %+v", place, m)
-		}
-	}
 	sent := Subject{Tool: "codex", Cwd: "/home/u/shop-7", Prompt: "Do this for long.", Digest: func(string) string { return "digest" }}
 	if m, ok := rules[0].MatchSent(sent); !ok || m.Task != "7" || m.Role != "coder #digest" {
 		t.Errorf("%v %+v", ok, m)
@@ -50,12 +40,6 @@ env.JOB = '(?P<task>.+)'
 	sent.Prompt = "Do that."
 	if m, ok := rules[0].MatchSent(sent); ok {
 		t.Errorf("matches another prompt: %+v", m)
-	}
-	if got := rules[0].ReadsUnkept(); !slices.Equal(got, []string{"env.A", "env.B", "argv", "reset_when.answer"}) || !rules[0].ReadsPrompt() {
-		t.Errorf("reads %q", got)
-	}
-	if got := rules[1].ReadsUnkept(); got != nil || rules[1].ReadsPrompt() {
-		t.Errorf("reads %q", got)
 	}
 	for i, want := range []bool{true, false, true} {
 		if rules[i].NamesTask() != want {
@@ -76,26 +60,5 @@ func TestParseRulesTakesRulesOnly(t *testing.T) {
 		if !errors.As(err, &mistakes) || want != "" && err.Error() != want {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
-	}
-}
-
-func TestRulesNamed(t *testing.T) {
-	c := Default()
-	c.Rules = []Rule{{Name: "mine"}, {Name: "ralph"}, {Name: "mine"}}
-	c.Presets = false
-	if n := len(c.RulesNamed("mine")); n != 2 {
-		t.Errorf("%d rules of mine", n)
-	}
-	if n := len(c.RulesNamed("steroids")); n != 2 {
-		t.Errorf("%d rules of a preset that is switched off", n)
-	}
-	if own := c.RulesNamed("ralph"); len(own) != 1 || own[0].Never {
-		t.Errorf("the user's own is not preferred: %+v", own)
-	}
-	if c.RulesNamed("none") != nil || len(c.Rules) != 3 {
-		t.Error("rules of no name, or changed ones")
-	}
-	if names := c.RuleNames(); !slices.Equal(names[:3], []string{"mine", "ralph", "steroids"}) || slices.Contains(names[2:], "ralph") {
-		t.Errorf("%q", names)
 	}
 }
