@@ -8,9 +8,7 @@ import (
 	"os"
 	"testing"
 
-	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 )
 
 const suffix = ".then"
@@ -49,68 +47,6 @@ func damage(t *testing.T, path string, at, n int64) {
 	}
 }
 
-// Every page in its turn is damaged. What is repaired is whole, has the old key, and
-// resumes nothing; what cannot be repaired stays as it is.
-func TestRepair(t *testing.T) {
-	original, key := used(t, 40)
-	text, err := os.ReadFile(original)
-	if err != nil {
-		t.Fatal(err)
-	}
-	repaired, recovered, explained := 0, int64(0), 0
-	for page := int64(0); page < int64(len(text)/4096); page++ {
-		path := t.TempDir() + "/ledger.db"
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		damage(t, path, page*4096, 4096)
-		r, err := Repair(path, suffix)
-		if errors.Is(err, ErrSound) {
-			continue // a page that nothing is on
-		}
-		damaged := path + suffix
-		if err != nil {
-			damaged = path
-		}
-		if got, err := os.ReadFile(damaged); err != nil || len(got) != len(text) {
-			t.Errorf("page %d: the damaged ledger is not at %s: %v", page, damaged, err)
-		}
-		if err != nil {
-			continue
-		}
-		repaired++
-		recovered = max(recovered, r.Chains)
-		l, err := OpenExisting(path)
-		if err != nil {
-			t.Fatalf("page %d: %v", page, err)
-		}
-		if err := l.Check(); err != nil || !bytes.Equal(l.Key(), key) {
-			t.Errorf("page %d: %v", page, err)
-		}
-		wantCount(t, l, 0, "SELECT count(*) FROM sessions WHERE state = ?", decide.Live)
-		wantCount(t, l, 0, "SELECT count(*) FROM pragma_foreign_key_check")
-		if r.Sessions > 0 && r.Chains == 40 {
-			c := testCall(l, fmt.Sprintf(base, 39)+"\n\nRound 2 of the job.", 3000)
-			c.Task = "task 39"
-			d, _, err := Begin(l, c)
-			if err != nil || d.Reason == reason.PreviousUnknown && d.Detail != reason.Repaired {
-				t.Errorf("page %d: %+v, %v", page, d, err)
-			} else if d.Reason == reason.PreviousUnknown {
-				explained++
-			}
-		}
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	if explained == 0 {
-		t.Error("no call after a repair says that it was one")
-	}
-	if repaired < len(text)/4096/2 || recovered < 40 {
-		t.Errorf("%d of %d damaged ledgers were repaired, at most %d of 40 chains recovered", repaired, len(text)/4096, recovered)
-	}
-}
-
 // A brief check leaves out the calls, and nothing else.
 func TestCheckBriefly(t *testing.T) {
 	for _, table := range []string{"chains", "sessions", "answers", "invocations"} {
@@ -135,28 +71,6 @@ func TestCheckBriefly(t *testing.T) {
 			t.Errorf("%s: %v; briefly %v", table, whole, brief)
 		}
 		l.Close()
-	}
-}
-
-func TestNothingToRepair(t *testing.T) {
-	path, _ := used(t, 1)
-	if _, err := Repair(path, suffix); !errors.Is(err, ErrSound) {
-		t.Errorf("a sound ledger: %v", err)
-	}
-	if _, err := Repair(t.TempDir()+"/ledger.db", suffix); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("none: %v", err)
-	}
-	foreign := t.TempDir() + "/ledger.db"
-	l, err := Open(foreign)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.db.Exec("PRAGMA application_id = 7"); err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	if _, err := Repair(foreign, suffix); !errors.Is(err, ErrForeign) {
-		t.Errorf("somebody else's: %v", err)
 	}
 }
 

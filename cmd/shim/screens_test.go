@@ -135,7 +135,7 @@ doctor
 doctor --all
 doctor --report
 doctor --measure
-doctor --fix --new-ledger < n
+doctor --fix < n
 config check
 config show
 config path

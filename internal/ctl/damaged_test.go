@@ -20,7 +20,7 @@ func TestDamageHasAHint(t *testing.T) {
 		a := &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: &out}, Stderr: view.Screen{Writer: &errs}, Now: sample.Now,
 			Environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
 		code := a.Run(newRoot(a), strings.Fields(args))
-		if code != app.ExitFailed || !strings.HasSuffix(errs.String(), "\nhint: shimctl doctor --fix repairs it; a call that cannot use the ledger runs the real binary\n") {
+		if code != app.ExitFailed || !strings.HasSuffix(errs.String(), "\nhint: shimctl doctor --fix moves it aside and begins a new one; a call that cannot use the ledger runs the real binary\n") {
 			t.Errorf("%s: exit %d: %s", args, code, &errs)
 		}
 	}

@@ -21,7 +21,6 @@ var renamedCommands = []renamed{
 	{old: []string{"tail"}, now: []string{"log", "--follow"}, flag: [2]string{"--lines", "--limit"}},
 	{old: []string{"top"}, now: []string{"status", "--watch"}},
 	{old: []string{"ledger", "repair"}, now: []string{"doctor", "--fix"}},
-	{old: []string{"ledger", "reset"}, now: []string{"doctor", "--fix", "--new-ledger"}},
 }
 
 // addRenamed adds the old names to the commands; help and completion do not list them.

@@ -121,9 +121,6 @@ const (
 	Unexplained   Code = "unexplained"    // its cause may lie in the session
 )
 
-// Repaired is the detail of PreviousUnknown after a repair of the ledger, which may have lost what the session's last runs recorded.
-const Repaired Code = "repaired"
-
 // How a prompt relates to what the session was sent; each is also the reason of the decision it
 // leads to.
 const (

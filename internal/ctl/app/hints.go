@@ -35,7 +35,7 @@ func HintFor(err error) string {
 func FixFor(err error) string {
 	switch err := ledger.Explain(err); {
 	case errors.Is(err, ledger.ErrDamaged):
-		return "shimctl doctor --fix repairs it"
+		return "shimctl doctor --fix moves it aside and begins a new one"
 	case errors.Is(err, ledger.ErrForeign):
 		return "shimctl doctor --fix moves it away"
 	case errors.Is(err, ledger.ErrNewer):

@@ -39,19 +39,17 @@ build, and the store that machines share if one is configured. It prints a fix f
 are asked what they run, so their start-up files are read. A terminal gets findings and a line
 for each tool; --all prints every check. The exit status is 3 if there is a problem; notes do not count.
 
---fix copies the readable part of a damaged ledger into a new one. The last events of its sessions may be lost, so none
-of them is resumed again: the next call of every job is fresh. What is no ledger, or one of a newer reprise, is moved
-aside for a new, empty one. Nothing is deleted. It also takes reprise's own files out of others' reach.`,
+--fix moves a ledger that is damaged, foreign or of a newer reprise aside and begins a new, empty one: the next call of every
+job is fresh. Nothing is deleted. It also takes reprise's own files out of others' reach.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if !fixes.wanted && fixes != (fixing{}) {
-				return app.Usage("--new-ledger, --dry-run and --yes go with --fix", "usage: "+c.UseLine())
+				return app.Usage("--dry-run and --yes go with --fix", "usage: "+c.UseLine())
 			}
 			return app.NoArguments(c, args)
 		},
 		RunE: func(*cobra.Command, []string) error { return runDoctor(a, fixes, asJSON, measure, all, shared) },
 	}
 	c.Flags().BoolVar(&fixes.wanted, "fix", false, "fix the ledger and the permissions first")
-	c.Flags().BoolVar(&fixes.newLedger, "new-ledger", false, "with --fix, start a new ledger even if this one is sound")
 	fixes.consent.AddFlags(c)
 	c.Flags().BoolVar(&measure, "measure", false, "measure the time that the shim adds to a call that is passed through")
 	c.Flags().BoolVar(&shared, "report", false, "print what can be pasted into an issue: no paths, prompts or names")

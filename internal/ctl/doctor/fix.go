@@ -17,9 +17,8 @@ import (
 
 // A fixing is what doctor --fix is asked for.
 type fixing struct {
-	wanted    bool
-	newLedger bool // start a new ledger, even if this one is sound
-	consent   app.Consent
+	wanted  bool
+	consent app.Consent
 }
 
 // A repair is something that can be fixed.
@@ -66,8 +65,13 @@ func repairs(a *app.App, f fixing) (list []repair) {
 	if err != nil {
 		return list // the checks say so
 	}
+	err = tryLedger(path, (*ledger.Ledger).Check)
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ledger.ErrLocked) || errors.Is(err, config.ErrNotOurs) {
+		return list
+	}
 	aside := path + a.Now.UTC().Format(".20060102T150405Z")
-	anew := func() (done []setup.Check, err error) {
+	does := "move the ledger to " + a.Tilde(aside) + ", and start a new one at " + a.Tilde(path)
+	return append(list, repair{"ledger", does, func() (done []setup.Check, err error) {
 		moved, err := ledger.Reset(path, strings.TrimPrefix(aside, path))
 		if moved != "" {
 			done = append(done, setup.Fixed("ledger", "moved the ledger to "+a.Tilde(moved)))
@@ -76,26 +80,7 @@ func repairs(a *app.App, f fixing) (list []repair) {
 			done = append(done, setup.Fixed("ledger", "started a new one at "+a.Tilde(path)))
 		}
 		return done, err
-	}
-	err = tryLedger(path, (*ledger.Ledger).Check)
-	_, missing := os.Lstat(path)
-	switch {
-	case missing != nil && (f.newLedger || err != nil):
-		return append(list, repair{"ledger", "start a new one at " + a.Tilde(path), anew})
-	case errors.Is(err, ledger.ErrDamaged) && !f.newLedger:
-		does := "move the damaged ledger to " + a.Tilde(aside) + ", and copy what is readable into a new one"
-		return append(list, repair{"ledger", does, func() ([]setup.Check, error) {
-			r, err := ledger.Repair(path, strings.TrimPrefix(aside, path))
-			if err != nil { // nothing can be read
-				return anew()
-			}
-			return []setup.Check{setup.Fixed("ledger", fmt.Sprintf("moved the damaged ledger to %s; recovered %s, %s and %s", a.Tilde(r.Aside),
-				view.Count(r.Chains, "chain"), view.Count(r.Sessions, "session"), view.Count(r.Calls, "call")))}, nil
-		}})
-	case f.newLedger, err != nil && !errors.Is(err, ledger.ErrLocked) && !errors.Is(err, config.ErrNotOurs):
-		return append(list, repair{"ledger", "move the ledger to " + a.Tilde(aside) + ", and start a new one at " + a.Tilde(path), anew})
-	}
-	return list
+	}})
 }
 
 // An openFile is a file or directory that others can reach, though they must not.

@@ -68,8 +68,6 @@ func Advise(cfg config.Config, d Decided) view.AdviceReport {
 		report.Command = "shimctl config set presets_off " + strings.Join(append(slices.Clone(cfg.PresetsOff), d.Rule), " ")
 	case d.Reason == reason.Pruned && cfg.Prune.KeepWithin > 30*24*time.Hour:
 		report.Set("")
-	case d.Detail == reason.Repaired:
-		report.Advice = view.AdviceFor(reason.Repaired, 0, 0).Advice
 	case d.Reason == reason.Ambiguous && named && d.Chain != 0:
 		report.Command = resetChain(d.Chain)
 	case d.Reason == reason.BaseChanged && d.Detail == reason.Unrelated && named:

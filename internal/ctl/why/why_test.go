@@ -119,9 +119,6 @@ func TestAdviceThatIsTaken(t *testing.T) {
 	if got := Advise(before, Decided{Reason: reason.Never, Rule: "ralph"}); got.Command != "shimctl config set presets_off ralph" {
 		t.Errorf("of a preset: %+v", got)
 	}
-	if got := Advise(before, Decided{Reason: reason.PreviousUnknown, Detail: reason.Repaired}); !strings.HasPrefix(got.Advice, "Nothing needs to be done") {
-		t.Errorf("after a repair: %+v", got)
-	}
 	for _, c := range []struct {
 		reason     reason.Code
 		task, role string
