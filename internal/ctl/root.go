@@ -51,7 +51,6 @@ func newRoot(a *app.App) *cobra.Command {
 	for _, make := range commands {
 		root.AddCommand(make(a))
 	}
-	addRenamed(a, root)
 	return root
 }
 
