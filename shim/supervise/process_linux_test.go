@@ -119,3 +119,25 @@ func TestACallerThatHasGoneIsNoRefusal(t *testing.T) {
 		t.Errorf("state %d, refusal %q, %+v", a.state, a.Refusal, st)
 	}
 }
+
+// A signal that comes as the tool ends is for the shim itself, unless the group and so the tool got it.
+func TestASignalAtTheEnd(t *testing.T) {
+	for _, group := range []bool{true, false} {
+		tool := exec.Command("true")
+		if err := tool.Start(); err != nil {
+			t.Fatal(err)
+		}
+		a := &Attempt{Signals: NewInbox(), process: &process{pid: tool.Process.Pid, witness: newWitness()}}
+		a.reading = 1 // its streams are not at their end
+		a.process.witness.seen[syscall.SIGTERM] = group
+		a.Signals.add(syscall.SIGTERM)
+		for a.ended == nil {
+			a.checkTool()
+			time.Sleep(time.Millisecond)
+		}
+		a.Close()
+		if a.Stopped != syscall.SIGTERM || (a.late == 0) != group {
+			t.Errorf("to the group: %v; stopped by %v, late %v", group, a.Stopped, a.late)
+		}
+	}
+}
