@@ -249,12 +249,13 @@ func (p Plan) ID() string {
 }
 
 // A Follow names files to follow while a tool runs: those below Dir, at any depth, whose base name
-// matches Name in path.Match's syntax. With Exact it is only the file of that name in Dir itself. With
+// matches Name in path.Match's syntax. With Root it is only the file of that name in Dir itself, or below Root if it is not
+// in Dir when the tool has ended. With
 // Lines a file is read line by line as it grows, from where it ended before the run; otherwise as a
 // whole, each time it is replaced.
 type Follow struct {
 	Dir, Name string
-	Exact     bool
+	Root      string
 	Lines     bool
 }
 

@@ -86,7 +86,7 @@ func TestFollowExact(t *testing.T) {
 				if !events {
 					step = func(string) {}
 				}
-				w := followAs(t, rewrite.Follow{Dir: dir, Name: "own.jsonl", Exact: true, Lines: true}, r, events)
+				w := followAs(t, rewrite.Follow{Dir: dir, Name: "own.jsonl", Root: t.TempDir(), Lines: true}, r, events)
 				c.act(t, dir, step)
 				w.Stop()
 				if got := r.all(); !slices.Equal(got, c.want) {
@@ -103,7 +103,7 @@ func TestFollowExactFromTheStart(t *testing.T) {
 	put(t, dir+"/[a].jsonl", "old\n")
 	put(t, dir+"/a.jsonl", "")
 	r := &record{dir: dir}
-	w := followAs(t, rewrite.Follow{Dir: dir, Name: "[a].jsonl", Exact: true, Lines: true}, r, true)
+	w := followAs(t, rewrite.Follow{Dir: dir, Name: "[a].jsonl", Root: t.TempDir(), Lines: true}, r, true)
 	grow(t, dir+"/a.jsonl", "no\n")
 	grow(t, dir+"/[a].jsonl", "new\n")
 	r.wait(t, "[a].jsonl: new\n")
@@ -118,12 +118,38 @@ func TestFollowExactWatchesOneDirectory(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir+"/sub/deep/a.jsonl", "")
 	s := &script{}
-	w, err := begin([]rewrite.Follow{{Dir: dir, Name: "own.jsonl", Exact: true, Lines: true}}, func(string, []byte) {}, s)
+	w, err := begin([]rewrite.Follow{{Dir: dir, Name: "own.jsonl", Root: t.TempDir(), Lines: true}}, func(string, []byte) {}, s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.Stop()
 	if !slices.Equal(s.added, []string{dir}) {
 		t.Errorf("watched %q", s.added)
+	}
+}
+
+// A file that is not where it was expected is found below the root when the tool has ended; one of that name is not looked
+// for while the tool runs.
+func TestFollowFindsItElsewhere(t *testing.T) {
+	root := t.TempDir()
+	for _, place := range []string{"other", "other/chats"} {
+		var got []string
+		name := strings.ReplaceAll(place, "/", "-") + ".jsonl"
+		w, err := Start([]rewrite.Follow{{Dir: filepath.Join(root, "expected"), Name: name, Root: root, Lines: true}},
+			func(path string, data []byte) { got = append(got, path+" "+string(data)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join(root, place)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("line\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		w.Stop()
+		if want := []string{filepath.Join(dir, name) + " line\n"}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", place, got, want)
+		}
 	}
 }

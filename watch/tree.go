@@ -21,7 +21,7 @@ const (
 // A tree is one directory with the files below it that are followed.
 type tree struct {
 	dir, name string
-	exact     bool // only the file of that name in dir itself
+	root      string // if not "": only the file of that name in dir itself, or at last below root
 	files     files
 }
 
@@ -41,7 +41,12 @@ func newTree(f rewrite.Follow, handle func(string, []byte)) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{dir: dir, name: f.Name, exact: f.Exact, files: newWholes(handle)}
+	t := &tree{dir: dir, name: f.Name, files: newWholes(handle)}
+	if f.Root != "" {
+		if t.root, err = filepath.Abs(f.Root); err != nil {
+			return nil, err
+		}
+	}
 	if f.Lines {
 		t.files = newTails(handle)
 	}
@@ -49,7 +54,7 @@ func newTree(f rewrite.Follow, handle func(string, []byte)) (*tree, error) {
 }
 
 func (t *tree) matches(path string) bool {
-	if t.exact {
+	if t.root != "" {
 		return path == filepath.Join(t.dir, t.name)
 	}
 	ok, _ := filepath.Match(t.name, filepath.Base(path)) // the pattern was checked
@@ -133,7 +138,7 @@ func (t *tree) walk(dir string, enter func(string), see func(string, fs.FileInfo
 
 func (t *tree) walkDirectory(dir string, enter func(string), see func(string, fs.FileInfo)) {
 	enter(dir)
-	if t.exact {
+	if t.root != "" {
 		path := filepath.Join(dir, t.name)
 		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
 			see(path, info)

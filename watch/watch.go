@@ -3,6 +3,7 @@ package watch
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -120,7 +121,7 @@ func (w *Watcher) handleEvent(e fsnotify.Event) {
 			w.reach(t)
 		case err != nil || !within(path, t.dir):
 		case info.IsDir():
-			if e.Has(fsnotify.Create) && !t.exact {
+			if e.Has(fsnotify.Create) && t.root == "" {
 				w.enter(t, path)
 			}
 		case t.holds(path):
@@ -166,10 +167,19 @@ func (w *Watcher) rescan() {
 	}
 }
 
-// finish checks every file once more.
+// finish checks every file once more. A file that is not where it was expected is looked for elsewhere.
 func (w *Watcher) finish() {
 	for _, t := range w.trees {
-		t.walk(t.dir, func(string) {}, t.files.check)
+		found := false
+		check := func(path string, info fs.FileInfo) {
+			found = true
+			t.files.check(path, info)
+		}
+		t.walk(t.dir, func(string) {}, check)
+		if t.root != "" && !found {
+			t.dir, t.root = t.root, ""
+			t.walk(t.dir, func(string) {}, check)
+		}
 		t.files.end()
 	}
 }

@@ -317,9 +317,9 @@ func TestQwenFollows(t *testing.T) {
 		target rewrite.Target
 		want   rewrite.Follow
 	}{
-		{"/work/my.app", rewrite.ToFresh("hi"), rewrite.Follow{Dir: "/h/.qwen/projects/-work-my-app/chats", Name: tooltest.ForeignID + ".jsonl", Exact: true, Lines: true}},
-		{"/work/my.app", tooltest.To{ID: tooltest.SomeID, Copied: true, Prompt: "hi", Whole: true}.Target(), rewrite.Follow{Dir: "/h/.qwen/projects/-work-my-app/chats", Name: any, Exact: false, Lines: true}},
-		{long, rewrite.ToFresh("hi"), rewrite.Follow{Dir: "/h/.qwen/projects", Name: tooltest.ForeignID + ".jsonl", Exact: false, Lines: true}},
+		{"/work/my.app", rewrite.ToFresh("hi"), rewrite.Follow{Dir: "/h/.qwen/projects/-work-my-app/chats", Name: tooltest.ForeignID + ".jsonl", Root: "/h/.qwen/projects", Lines: true}},
+		{"/work/my.app", tooltest.To{ID: tooltest.SomeID, Copied: true, Prompt: "hi", Whole: true}.Target(), rewrite.Follow{Dir: "/h/.qwen/projects/-work-my-app/chats", Name: any, Lines: true}},
+		{long, rewrite.ToFresh("hi"), rewrite.Follow{Dir: "/h/.qwen/projects", Name: tooltest.ForeignID + ".jsonl", Lines: true}},
 	} {
 		c := the("qwen").ResolveWithEnv(rewrite.Call{Mode: rewrite.Fresh, Format: rewrite.Text, Home: "/h/.qwen", Prompt: "hi"}, rewrite.HostEnv{Dirs: []string{tt.dir}, Version: "0.24.4"})
 		if got := the("qwen").Plan(c, tt.target.Beginning(tooltest.ForeignID)).Follow; len(got) != 1 || got[0] != tt.want {

@@ -5,29 +5,35 @@ import (
 	"strings"
 )
 
-// A Project is where a tool keeps the sessions of a working directory: in dir itself if exact, or somewhere below.
-type Project struct {
-	Dir   string
-	Exact bool
-}
+// A Project is where a tool keeps the sessions of a working directory: in Dir, or at last somewhere below Root. If Root is
+// "", somewhere below Dir.
+type Project struct{ Dir, Root string }
 
 // NewProject finds the directory of the first of dirs. claude cuts and hashes a long name.
 func NewProject(home string, dirs []string) Project {
 	const longest = 200 // bytes
+	root := home + "/projects"
 	if len(dirs) == 0 || len(dirs[0]) > longest {
-		return Project{home + "/projects", false}
+		return Project{Dir: root}
 	}
-	return Project{home + "/projects/" + Dashed(dirs[0]), true}
+	return Project{root + "/" + Dashed(dirs[0]), root}
 }
 
-// Dashed returns a path with everything but letters and digits replaced.
+// Dashed returns a path with everything but letters and digits replaced, as JavaScript does: a character beyond U+FFFF
+// becomes two dashes.
 func Dashed(path string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
+	var b strings.Builder
+	for _, r := range path {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case r > 0xffff:
+			b.WriteString("--")
+		default:
+			b.WriteByte('-')
 		}
-		return '-'
-	}, path)
+	}
+	return b.String()
 }
 
 // IsUUID reports whether id is a UUID in lower case.

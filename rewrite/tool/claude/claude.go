@@ -464,7 +464,7 @@ func (claude) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 			plan.NewID = t.NewID()
 			added = append(added, "--session-id", plan.NewID)
 		}
-		plan.Follow = []rewrite.Follow{{Dir: own.project.Dir, Name: plan.ID() + ".jsonl", Exact: own.project.Exact, Lines: true}}
+		plan.Follow = []rewrite.Follow{{Dir: own.project.Dir, Name: plan.ID() + ".jsonl", Root: own.project.Root, Lines: true}}
 	}
 	if c.Hour && c.HourCache != "" {
 		plan.Env = append(plan.Env, c.HourCache)

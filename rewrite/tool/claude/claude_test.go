@@ -220,11 +220,11 @@ func TestClaudeFollows(t *testing.T) {
 		dirs []string
 		want []rewrite.Follow
 	}{
-		{"-p hi", []string{"/work/My project.d", "/work"}, []rewrite.Follow{{Dir: "/h/.claude/projects/-work-My-project-d", Name: tooltest.ForeignID + ".jsonl", Exact: true, Lines: true}}},
-		{"-p hi --output-format json", []string{"/w"}, []rewrite.Follow{{Dir: "/h/.claude/projects/-w", Name: tooltest.ForeignID + ".jsonl", Exact: true, Lines: true}}},
-		{"-p hi", []string{long}, []rewrite.Follow{{Dir: "/h/.claude/projects/" + base.Dashed(long), Name: tooltest.ForeignID + ".jsonl", Exact: true, Lines: true}}},
-		{"-p hi", []string{long + "d"}, []rewrite.Follow{{Dir: "/h/.claude/projects", Name: tooltest.ForeignID + ".jsonl", Exact: false, Lines: true}}},
-		{"-p hi", nil, []rewrite.Follow{{Dir: "/h/.claude/projects", Name: tooltest.ForeignID + ".jsonl", Exact: false, Lines: true}}},
+		{"-p hi", []string{"/work/My project.d", "/work"}, []rewrite.Follow{{Dir: "/h/.claude/projects/-work-My-project-d", Name: tooltest.ForeignID + ".jsonl", Root: "/h/.claude/projects", Lines: true}}},
+		{"-p hi --output-format json", []string{"/w"}, []rewrite.Follow{{Dir: "/h/.claude/projects/-w", Name: tooltest.ForeignID + ".jsonl", Root: "/h/.claude/projects", Lines: true}}},
+		{"-p hi", []string{long}, []rewrite.Follow{{Dir: "/h/.claude/projects/" + base.Dashed(long), Name: tooltest.ForeignID + ".jsonl", Root: "/h/.claude/projects", Lines: true}}},
+		{"-p hi", []string{long + "d"}, []rewrite.Follow{{Dir: "/h/.claude/projects", Name: tooltest.ForeignID + ".jsonl", Lines: true}}},
+		{"-p hi", nil, []rewrite.Follow{{Dir: "/h/.claude/projects", Name: tooltest.ForeignID + ".jsonl", Lines: true}}},
 		{"-p hi --output-format stream-json", []string{"/w"}, nil},
 	} {
 		c := tool.ResolveWithEnv(parse(tt.line, "HOME=/h"), rewrite.HostEnv{Dirs: tt.dirs, Version: "2.1.330"})

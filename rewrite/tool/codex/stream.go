@@ -111,6 +111,8 @@ func (s *stream) Line(line []byte) []byte {
 	_, whole := jsonline.ReadEvent(line, &e)
 	switch {
 	case e.Type == "thread.started":
+		s.Stderr += s.notice // codex writes it before its first event
+		s.notice = ""
 		if whole { // otherwise it names no thread, so there is nothing to resume
 			s.learnID(e.ThreadID, "stdout")
 		}

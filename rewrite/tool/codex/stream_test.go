@@ -237,3 +237,13 @@ func TestCodexNoticeIsShownOnce(t *testing.T) {
 		}
 	}
 }
+
+// In json codex writes the notice before its first event.
+func TestCodexNoticeComesFirst(t *testing.T) {
+	call := tool.Parse(tooltest.Invocation("exec --json x"))
+	s := tool.Stream(call, rewrite.Plan{Resume: tooltest.SomeID}, "")
+	s.Line([]byte(`{"type":"thread.started","thread_id":"` + tooltest.SomeID + "\"}\n"))
+	if got, end := s.TakeStderr(), string(s.End())+s.TakeStderr(); got != "Reading additional input from stdin...\n" || end != "" {
+		t.Errorf("%q at the first event, %q at the end", got, end)
+	}
+}

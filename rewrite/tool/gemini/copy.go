@@ -50,6 +50,9 @@ func (gemini) CopySession(from, to, at string, file []byte) (name string, copied
 		return "", nil, errRecord
 	}
 	s.dropDoubled()
+	for _, m := range s.messages {
+		delete(m.fields, "tokens") // readers of sessions would count them once more; gemini reads them only to show them
+	}
 	delete(s.metadata, "memoryScratchpad")
 	for key, value := range map[string]string{"sessionId": to, "startTime": at, "lastUpdated": at} {
 		s.metadata[key], _ = json.Marshal(value) // a string can always be written

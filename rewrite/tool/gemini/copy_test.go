@@ -70,6 +70,9 @@ func TestGeminiCopyHasEachResultOnce(t *testing.T) {
 		if want := "session-2026-11-25T04-48-0a1b2c3d.jsonl"; name != want {
 			t.Errorf("%s: named %s, want %s", path, name, want)
 		}
+		if !strings.Contains(file, `"tokens":{`) || strings.Contains(string(copied), `"tokens"`) {
+			t.Errorf("%s: the copy's messages have tokens, which readers of sessions would count again", path)
+		}
 		before, ids := sentResults(t, file)
 		once, copiedIDs := sentResults(t, string(copied))
 		if len(before) != tt.before || len(once) != tt.once || !slices.Equal(ids, copiedIDs) {

@@ -178,7 +178,7 @@ func (qwen) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	}
 	c.ReadHooks(descriptor.Hooks, s, nil)
 	chats := base.NewProject(c.Home, s.Dirs)
-	if chats.Exact {
+	if chats.Root != "" {
 		chats.Dir += "/chats"
 	}
 	c.Own = own{chats}

@@ -65,7 +65,7 @@ func followQwen(in base.Project, p rewrite.Plan) rewrite.Follow {
 	if name == "" {
 		return rewrite.Follow{Dir: in.Dir, Name: "????????-????-????-????-????????????.jsonl", Lines: true}
 	}
-	return rewrite.Follow{Dir: in.Dir, Name: name + ".jsonl", Exact: in.Exact, Lines: true}
+	return rewrite.Follow{Dir: in.Dir, Name: name + ".jsonl", Root: in.Root, Lines: true}
 }
 
 func (s *text) Line(piece []byte) []byte {
