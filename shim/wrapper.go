@@ -22,9 +22,9 @@ func isWrapper(t target, name, path, skip string) bool {
 	text := readStart(t.path, longestScript)
 	interpreter, _, _ := bytes.Cut(text, []byte("\n"))
 	if !shells().Match(interpreter) {
-		return countsArguments(interpreter, text)
+		return starts().Match(text) && countsArguments(interpreter, text)
 	}
-	if countsInShell(text) {
+	if passesArguments(text) && countsInShell(text) {
 		return true
 	}
 	if _, err := resolve(name, "", path, skip+","+t.id); err != nil {
@@ -43,7 +43,12 @@ func pattern(text string) func() *regexp.Regexp {
 var (
 	shells   = pattern(`\b(ba|da|k|z|a|mk|fi)?sh\b`)
 	passesOn = pattern(`(?m)^[^#\n]*(\$[@*]|\[[@*]\]).*$`) // the arguments, or an array
-	becomes  = pattern(`^(.*?)\bexec\s[^;|]*(\$[@*]|\[[@*]\])[^|]*(\|\|.*)?$`)
+	// separators stand between the commands of a line; builtins are commands that start no program.
+	separators = pattern(`[\n;&|()]+|(^|\s)[{}](\s|$)|\b(then|do|else|if|while)\b`)
+	passes     = pattern(`\$[@*]|\$\{[@*]|\[[@*]\]|\$argv|\bexec\s.*\$\{?[1-9]`)
+	builtins   = pattern(`^\s*(for|set|echo|printf|local|declare|case|test|\[+|:|return|\w+\+?=)(\s|$|[("'$])`)
+
+	becomes = pattern(`^(.*?)\bexec\s[^;|]*(\$[@*]|\[[@*]\])[^|]*(\|\|.*)?$`)
 
 	// remarks are comments, and the programs of other languages that a script has in quotes.
 	remarks = pattern(`(?m)^[ \t]*#.*$|[ \t]#[ \t].*$|\b(awk|gawk|sed|perl|jq)\b[^'\n|;]*'[^']*'`)
@@ -78,11 +83,23 @@ func countsInShell(text []byte) bool {
 	return false
 }
 
+// passesArguments reports whether a shell script starts another program with arguments of its own. A
+// script that only reads them is the tool itself.
+func passesArguments(text []byte) bool {
+	commands := separators().Split(string(remarks().ReplaceAll(text, nil)), -1)
+	return slices.ContainsFunc(commands, func(command string) bool {
+		return passes().MatchString(command) && !builtins().MatchString(command)
+	})
+}
+
 // becomesTool reports whether a script that reaches this line ends with it: no subshell does what exec does, nor part of a pipeline.
 func becomesTool(line []byte) bool {
 	exec := becomes().FindSubmatch(line)
 	return exec != nil && !passesOn().Match(exec[1]) && bytes.Count(exec[1], []byte("(")) <= bytes.Count(exec[1], []byte(")"))
 }
+
+// starts matches what starts another program in scripts of other languages.
+var starts = pattern(`\b(exec\w*|spawn\w*|posix_spawn\w*|system|popen|subprocess|child_process|fork)\b`)
 
 // Scripts in other languages. The arguments begin at argv[1], with node at argv[2].
 var (

@@ -12,6 +12,7 @@ import (
 // behind it on PATH. A script that looks for an option anywhere does not mind another one.
 func TestWrapperMindsPlaces(t *testing.T) {
 	const all = "\nexec /real/tool \"$@\"\n"
+	const run = "\nexec('/real/tool')\n"
 	for text, want := range map[string]bool{
 		`#!/bin/bash
 case "$1" in -p) shift; exec real -p --x "$@";; esac` + all: true,
@@ -56,37 +57,45 @@ case "$*" in "-p "*) date;; esac` + all: true,
 		`#!/bin/bash
 [[ $* =~ ^-p ]] && date` + all: true,
 		`#!/usr/bin/env python3
-if sys.argv[1] == '-p': log()`: true,
+if sys.argv[1] == '-p': log()` + run: true,
 		`#!/usr/bin/python3
-last = sys.argv[-1]`: true,
+last = sys.argv[-1]` + run: true,
 		`#!/usr/bin/python3
-run(sys.argv[2:])`: true,
+run(sys.argv[2:])` + run: true,
 		`#!/usr/bin/python3
-if argv[1:2] == ['-p']: log()`: true,
+if argv[1:2] == ['-p']: log()` + run: true,
 		`#!/usr/bin/python3
-if len(sys.argv) > 1: log()`: true,
+if len(sys.argv) > 1: log()` + run: true,
 		`#!/usr/bin/python3
 args = sys.argv[1:]
-if args and args[0] == '-p': log()`: true,
+if args and args[0] == '-p': log()` + run: true,
 		`#!/usr/bin/env node
-if (process.argv[2] === '-p') log()`: true,
+if (process.argv[2] === '-p') log()` + run: true,
 		`#!/usr/bin/env node
-log(process.argv.at(-1))`: true,
+log(process.argv.at(-1))` + run: true,
 		`#!/usr/bin/env -S node -r x
-run(process.argv.slice(3))`: true,
+run(process.argv.slice(3))` + run: true,
 		`#!/usr/bin/env bun
 const args = process.argv.slice(2)
-if (args[0] == '-p') log()`: true,
+if (args[0] == '-p') log()` + run: true,
 		`#!/usr/bin/perl
-exec 'real', '-p', @ARGV[1..9] if $ARGV[0] eq '-p';`: true,
+exec 'real', '-p', @ARGV[1..9] if $ARGV[0] eq '-p';` + run: true,
 		`#!/usr/bin/perl
-my $first = shift @ARGV;`: true,
+my $first = shift @ARGV;` + run: true,
 		`#!/usr/bin/env ruby
-log if ARGV.first == '-p'`: true,
+log if ARGV.first == '-p'` + run: true,
 		`#!/usr/bin/php
-if ($argv[1] == '-p') log();`: true,
+if ($argv[1] == '-p') log();` + run: true,
 
 		`#!/bin/sh` + all: false,
+		// Programs of their own: they start no other one with their arguments.
+		`#!/bin/sh
+for arg in "$@"; do printf '%s\n' "$arg" >>"$LOG"; done
+while [ $# -gt 0 ]; do case $1 in -r) id=$2; shift ;; esac; shift; done`: false,
+		`#!/usr/bin/env python3
+if sys.argv[1] == '-p': answer()`: false,
+		`#!/usr/bin/env node
+answer(process.argv[2])`: false,
 		`#!/bin/sh
 # $1 is the command
 exec real --x ${1+"$@"}  # not $2`: false,
