@@ -18,12 +18,8 @@ import (
 
 var colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// What a person asks first ends by itself on a terminal of any size, with less as the pager, and no line of it is wider.
+// What a person asks first ends by itself on a terminal of any size, and no line of it is wider.
 func TestScreensFit(t *testing.T) {
-	less, err := exec.LookPath("less")
-	if err != nil {
-		t.Skip(err)
-	}
 	state := "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(sample.Ledger(t, 400, false)))
 	self, err := os.Executable()
 	if err != nil {
@@ -33,7 +29,7 @@ func TestScreensFit(t *testing.T) {
 		for _, args := range []string{"status", "status --since 2026-01-01", "why", "why 7", "why identical", "--help", "status --help", "show --help", "doctor --help", "explain --help", "help rule"} {
 			cmd := exec.Command(self, strings.Fields(args)...)
 			cmd.Args[0] = "shimctl"
-			cmd.Env = append(toolbox.Home(t.TempDir()), state, "TERM=xterm", "LANG=C.UTF-8", "PATH="+tools, "PAGER="+less)
+			cmd.Env = append(toolbox.Home(t.TempDir()), state, "TERM=xterm", "LANG=C.UTF-8", "PATH="+tools)
 			fitsIn(t, args, showSized(t, cmd, size).end(), int(size.Cols))
 		}
 	}
@@ -59,7 +55,7 @@ func TestAllCommandsFit(t *testing.T) {
 	show := func(args string, answers ...string) string {
 		t.Helper()
 		cmd := exec.Command(filepath.Join(m.root, "shims", "shimctl"), strings.Fields(args)...)
-		cmd.Dir, cmd.Env = filepath.Join(m.root, "repo"), append(m.env, "TERM=xterm", "LANG=C.UTF-8", "PAGER=cat", "SHELL=/bin/bash", "REPRISE_BIN_DIR="+m.root+"/shims")
+		cmd.Dir, cmd.Env = filepath.Join(m.root, "repo"), append(m.env, "TERM=xterm", "LANG=C.UTF-8", "SHELL=/bin/bash", "REPRISE_BIN_DIR="+m.root+"/shims")
 		s := showSized(t, cmd, size)
 		for _, answer := range answers {
 			if answer == "^C" {

@@ -138,7 +138,7 @@ func commandReference() string {
 		"- **Commands that write** show what they would do and ask at a terminal. Elsewhere they need `--yes`.\n" +
 		"- **Output:** a terminal gets aligned, coloured tables with relative times, in ASCII where the locale (LC_ALL, LC_CTYPE,\n" +
 		"  LANG) is not UTF-8. A pipe or a file gets TSV with a header line, RFC 3339 times in UTC and nothing cut off. `--json` prints a [documented schema](json.md).\n" +
-		"- **Flags of every command:** `--color WHEN`, `--no-pager` and `--help`, as shown for `shimctl` itself.\n")
+		"- **Flags of every command:** `--color WHEN` and `--help`, as shown for `shimctl` itself.\n")
 	var filters string
 	root := newRoot(&app.App{})
 	root.InitDefaultHelpCmd()

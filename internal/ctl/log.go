@@ -29,14 +29,10 @@ each call when it starts and when it ends, until you interrupt it.`,
 			if follow && (store || list.Names != nil) {
 				return app.Usage("--follow goes neither with --store nor with --columns", "usage: "+c.UseLine())
 			}
-			return app.AtMostOneCall(c, args)
+			return app.NoArguments(c, args)
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 1:
-				a.Stderr.Notice("shimctl log CALL is now shimctl show --call CALL")
-				return a.WithCalls(app.CallsOf(a, store, nil), func(l *ledger.Ledger, r view.Reporter) error { return showCall(a, l, r, args[0], list.AsJSON) })
-			case follow:
+		RunE: func(c *cobra.Command, _ []string) error {
+			if follow {
 				if !c.Flags().Changed("limit") {
 					list.Wanted.Limit = followedAtFirst
 				}
@@ -50,7 +46,7 @@ each call when it starts and when it ends, until you interrupt it.`,
 	c.Flags().Lookup("limit").Usage += "; with --follow the calls before the first new one, 0 for none"
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "show calls as they happen")
 	app.StoreFlag(c, &store)
-	return view.Paged(c, "follow")
+	return c
 }
 
 type logReport struct {

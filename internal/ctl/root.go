@@ -38,13 +38,8 @@ func newRoot(a *app.App) *cobra.Command {
 	colour := view.ColorChoice("auto")
 	root.PersistentFlags().Var(&colour, "color", "auto, always or never; NO_COLOR is respected")
 	app.CompleteFlag(root, "color", []string{"auto", "always", "never"})
-	var noPager bool
-	root.PersistentFlags().BoolVar(&noPager, "no-pager", false, "do not show long output in a pager")
-	root.PersistentPreRun = func(c *cobra.Command, _ []string) {
+	root.PersistentPreRun = func(*cobra.Command, []string) {
 		a.Stdout.SetColors(colour, a.Getenv)
-		if !noPager {
-			a.LeavePager = view.StartPager(c, &a.Stdout, a.Environ)
-		}
 	}
 	root.PersistentFlags().BoolP("help", "h", false, "show this help")
 	root.Flags().BoolVarP(&printVersion, "version", "V", false, "print the version, as shimctl version does")

@@ -63,7 +63,7 @@ chain has: everything recorded about that call, and what its reasons mean.`,
 	app.CompleteCallFlag(a, c, "call")
 	app.StoreFlag(c, &store)
 	c.ValidArgsFunction = a.CompleteChain
-	return view.Paged(c)
+	return c
 }
 
 type showReport struct {

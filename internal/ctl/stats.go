@@ -39,7 +39,7 @@ estimate and how it was made. It also shows whether resumed chains took more cal
 	columns = view.AddColumns(c, view.Mapped(bys, byHeader), statsColumns)
 	app.JSONFlag(c, &asJSON, "shimctl.stats/1")
 	app.CompleteFlag(c, "by", view.Mapped(bys, func(by history.By) string { return string(by) }))
-	return view.Paged(c)
+	return c
 }
 
 // byWords are the keys for people.

@@ -21,19 +21,15 @@ import (
 )
 
 func statusCommand(a *app.App) *cobra.Command {
-	var asJSON, watch, all bool
+	var asJSON, all bool
 	var f app.FilterFlags
 	var columns *view.ColumnsFlag
 	c := &cobra.Command{
 		Use: "status", Short: "show on one screen what the shims did, and warnings",
 		Long: `Shows on one screen what resuming saved, warnings, the store that machines share, the calls that run and the last
-decisions. With --all, and in a pipe: figures, all warnings and the live chains too. --watch keeps the screen up to date,
-without the store, until you type q.`,
+decisions. With --all, and in a pipe: figures, all warnings and the live chains too.`,
 		Args: app.NoArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if watch {
-				return runWatch(a, c.Context(), f, columns.Names)
-			}
+		RunE: func(*cobra.Command, []string) error {
 			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
 				return showStatus(a, l, r, f, columns.Names, asJSON, all)
 			})
@@ -42,9 +38,8 @@ without the store, until you type q.`,
 	app.JSONFlag(c, &asJSON, "shimctl.status/1")
 	f = app.FilterFlag(a, c)
 	columns = view.AddColumns(c, runningColumns, liveColumns, decisionColumns)
-	c.Flags().BoolVarP(&watch, "watch", "w", false, "keep the screen up to date")
 	c.Flags().BoolVar(&all, "all", false, "print all of it")
-	c.MarkFlagsMutuallyExclusive("watch", "json", "all")
+	c.MarkFlagsMutuallyExclusive("json", "all")
 	return c
 }
 

@@ -46,7 +46,7 @@ func statusOn(t *testing.T, width, height int, args ...string) []string {
 	}
 	var out, errs bytes.Buffer
 	a := &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: &out, Terminal: true, Width: width, Height: height}, Stderr: view.Screen{Writer: &errs}, Now: sample.Now,
-		Environ: []string{"HOME=/home/me", "PAGER=", "XDG_CONFIG_HOME=" + config, "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
+		Environ: []string{"HOME=/home/me", "XDG_CONFIG_HOME=" + config, "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
 	if code := a.Run(newRoot(a), append([]string{"status", "--color", "never"}, args...)); code != app.ExitOK || errs.Len() > 0 {
 		t.Fatalf("exit %d: %s", code, &errs)
 	}

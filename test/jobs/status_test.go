@@ -25,7 +25,7 @@ func TestStatusAfterTenCalls(t *testing.T) {
 		leftOut += len(prompt) - len(standin.LastUser(r.last(t)))
 		notes = append(notes, fmt.Sprintf("Round %d: your change fails a test, fix it.", n+1))
 	}
-	r := w.run("shimctl", harness.Call{Args: list("status|--no-pager|--color|never"), To: harness.Screen})
+	r := w.run("shimctl", harness.Call{Args: list("status|--color|never"), To: harness.Screen})
 	lines := strings.Split(strings.TrimRight(r.Stdout, "\r\n"), "\n")
 	if len(lines) > 24 {
 		t.Errorf("%d lines:\n%s", len(lines), r.Stdout)

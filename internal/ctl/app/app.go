@@ -84,7 +84,6 @@ type App struct {
 	Environ        []string
 	AccountHome    string // see shim.Env
 	Now            time.Time
-	LeavePager     func() // nil if no command was started
 }
 
 // A hinted is an error with a hint on what can be done.
@@ -119,9 +118,6 @@ func (a *App) Run(root *cobra.Command, args []string) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
-	if a.LeavePager != nil {
-		a.LeavePager()
-	}
 	if err == nil || errors.Is(err, ErrFindings) {
 		err = cmp.Or(a.Stdout.Err(), err) // most of what is printed is not looked at line by line
 	}
@@ -167,7 +163,7 @@ func (a *App) ShimEnv() shim.Env {
 
 // Getenv returns the value of a variable.
 func (a *App) Getenv(name string) string {
-	value, _ := view.LookupEnv(a.Environ, name)
+	value, _ := lookup(a.Environ, name)
 	return value
 }
 
@@ -218,4 +214,14 @@ func Version() string {
 		return "reprise " + config.Version
 	}
 	return fmt.Sprintf("reprise %s (%s)", config.Version, config.Commit)
+}
+
+// lookup returns a variable of an environment and reports whether it is set.
+func lookup(environ []string, name string) (value string, ok bool) {
+	for _, entry := range environ {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
 }
