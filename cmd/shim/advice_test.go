@@ -174,7 +174,7 @@ ask() { printf '%s' "$1" | claude -p >/dev/null; }
 versioned() { mv "$WORK/real/claude" "$WORK/real/2.1.329"; ln -s 2.1.329 "$WORK/real/claude"; }
 fake() { echo "$1" >"$FAKE/mode"; }
 configure() { mkdir -p "$HOME/.config/reprise"; printf '%s\n' "$1" >"$HOME/.config/reprise/config.toml"; }
-decided() { shimctl log --json -n 1 | sed -n 's/^ *"\(mode\|reason\)": "\(.*\)",\{0,1\}$/\2/p' | tr '\n' ' '; }
+decided() { shimctl log --json -n 1 | sed 's/.*"mode":"\([^"]*\)","reason":"\([^"]*\)".*/\1 \2/' | tr '\n' ' '; }
 expect() { [ "$(decided)" = "$1 $2 " ] || { echo "decided: $(decided), want $1 $2" >&2; exit 1; }; }
 # hold starts a call that does not end before release.
 hold() {

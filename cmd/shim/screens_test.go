@@ -178,7 +178,6 @@ forget 6 --sessions < n
 forget 99
 reset 5 < n
 reset a-job-with-a-rather-long-name < n
-export --endpoint http://127.0.0.1:1
 report --output page.html
 version
 completion

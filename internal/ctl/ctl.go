@@ -34,7 +34,6 @@ var commands = []func(*app.App) *cobra.Command{
 	rule.Command,
 	setup.Command,
 	doctor.Command,
-	exportCommand,
 	remove.PruneCommand,
 	remove.ForgetCommand,
 	demoCommand,

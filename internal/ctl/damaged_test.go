@@ -15,7 +15,7 @@ import (
 func TestDamageHasAHint(t *testing.T) {
 	path := sample.Ledger(t, 300, false)
 	sample.Damage(t, path, "invocations")
-	for _, args := range []string{"status", "stats", "log", "show", "why", "report -o " + filepath.Join(t.TempDir(), "r.html"), "export --format prometheus", "export"} {
+	for _, args := range []string{"status", "stats", "log", "show", "why", "report -o " + filepath.Join(t.TempDir(), "r.html")} {
 		var out, errs strings.Builder
 		a := &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: &out}, Stderr: view.Screen{Writer: &errs}, Now: sample.Now,
 			Environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}

@@ -74,15 +74,15 @@ func TestFiguresAgree(t *testing.T) {
 				t.Errorf("stats --by %s: %s, status: %s", by, got, want)
 			}
 		}
-		var log struct {
-			Invocations []struct {
+		var got figures
+		for line := range strings.Lines(run("log", "--limit", "0", "--json")) {
+			var i struct {
 				Mode rewrite.Mode
 				Cost int64 `json:"cost_nano_usd"`
 			}
-		}
-		read(&log, "log", "--limit", "0")
-		var got figures
-		for _, i := range log.Invocations {
+			if err := json.Unmarshal([]byte(line), &i); err != nil {
+				t.Fatal(err)
+			}
 			if i.Mode == rewrite.Observe {
 				continue
 			}

@@ -42,16 +42,22 @@ each call when it starts and when it ends, until you interrupt it.`,
 		},
 	}
 	list = app.ListFlags(a, c, "shimctl.log/1", callColumns, []string{machineColumn})
-	c.Flags().Lookup("json").Usage += ", with --follow shimctl.tail/1, one object a line"
+	c.Flags().Lookup("json").Usage += ", one call a line"
 	c.Flags().Lookup("limit").Usage += "; with --follow the calls before the first new one, 0 for none"
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "show calls as they happen")
 	app.StoreFlag(c, &store)
 	return c
 }
 
-type logReport struct {
-	Schema      string            `json:"schema" doc:"name of this schema"`
-	Invocations []view.CallReport `json:"invocations" doc:"the calls, the latest last"`
+// A callLine is a call in JSON, one on a line in a list.
+type callLine struct {
+	Schema string `json:"schema" doc:"name of this schema"`
+	Event  string `json:"event,omitempty" doc:"started or ended, with --follow"`
+	view.CallReport
+}
+
+func newCallLine(r view.Reporter, event string, i history.Invocation) callLine {
+	return callLine{"shimctl.log/1", event, r.Call(i)}
 }
 
 func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing) error {
@@ -66,7 +72,15 @@ func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing
 			slices.Reverse(calls) // at a terminal the end stays on the screen
 			return calls, err
 		},
-		JSON:  func(calls []history.Invocation) any { return logReport{"shimctl.log/1", view.Mapped(calls, r.Call)} },
+		JSON: func(calls []history.Invocation) error {
+			write := lineWriter(a, r)
+			for _, i := range calls {
+				if err := write("", i); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
 		Table: func(calls []history.Invocation) *view.Table { return callTable(a, r, calls) },
 	}.Print(a, l, flags)
 }
@@ -110,7 +124,7 @@ func showCall(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON
 		return err
 	}
 	if asJSON {
-		return a.Stdout.PrintJSON(logReport{"shimctl.log/1", []view.CallReport{r.Call(i)}})
+		return a.Stdout.PrintJSON(newCallLine(r, "", i))
 	}
 	t := view.NewFoldedTable("FIELD", "VALUE")
 	for _, f := range why.Fields(a, r, i) {
@@ -122,12 +136,6 @@ func showCall(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON
 
 // followedAtFirst is how many calls log --follow shows before those that come.
 const followedAtFirst = 10
-
-type followReport struct {
-	Schema string `json:"schema" doc:"name of this schema"`
-	Event  string `json:"event" doc:"started or ended"`
-	view.CallReport
-}
 
 // pollEvery is how often the ledger is polled, since SQLite does not notify other processes.
 const pollEvery = 200 * time.Millisecond
@@ -147,7 +155,7 @@ func runFollow(a *app.App, l *ledger.Ledger, r view.Reporter, list *app.Listing)
 	slices.Reverse(before)
 	f := follower{show: followText(a, r), filter: wanted.Filter}
 	if list.AsJSON {
-		f.show = followJSON(a, r)
+		f.show = lineWriter(a, r)
 	}
 	for _, i := range before {
 		if err := f.see(i, back > 0); err != nil {
@@ -221,11 +229,12 @@ func (f *follower) follow(l *ledger.Ledger) error {
 	}
 }
 
-func followJSON(a *app.App, r view.Reporter) func(string, history.Invocation) error {
+// lineWriter returns a function that writes a call as a line of JSON.
+func lineWriter(a *app.App, r view.Reporter) func(string, history.Invocation) error {
 	e := json.NewEncoder(view.JSONWriter{Writer: a.Stdout})
 	e.SetEscapeHTML(false)
 	return func(event string, i history.Invocation) error {
-		return e.Encode(followReport{"shimctl.tail/1", event, r.Call(i)})
+		return e.Encode(newCallLine(r, event, i))
 	}
 }
 

@@ -212,8 +212,8 @@ type chainsReport struct {
 func listChains(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing) error {
 	return app.List[history.ChainRow]{
 		What: "listing the chains", None: "there is no such chain yet", Read: history.Chains,
-		JSON: func(chains []history.ChainRow) any {
-			return chainsReport{"shimctl.chains/1", view.Mapped(chains, r.Chain)}
+		JSON: func(chains []history.ChainRow) error {
+			return a.Stdout.PrintJSON(chainsReport{"shimctl.chains/1", view.Mapped(chains, r.Chain)})
 		},
 		Table: func(chains []history.ChainRow) *view.Table { return chainTable(a, chains) },
 	}.Print(a, l, flags)
@@ -243,8 +243,8 @@ var sessionColumns = []string{"SESSION", "TOOL", "CHAIN", "STATE", "TURNS", "CON
 func listSessions(a *app.App, l *ledger.Ledger, flags *app.Listing) error {
 	return app.List[history.SessionRow]{
 		What: "listing the sessions", None: "there is no such session yet", Read: history.SessionRows,
-		JSON: func(sessions []history.SessionRow) any {
-			return sessionsReport{"shimctl.sessions/1", view.Mapped(sessions, view.SessionJSON)}
+		JSON: func(sessions []history.SessionRow) error {
+			return a.Stdout.PrintJSON(sessionsReport{"shimctl.sessions/1", view.Mapped(sessions, view.SessionJSON)})
 		},
 		Table: func(sessions []history.SessionRow) *view.Table { return sessionTable(a, sessions) },
 	}.Print(a, l, flags)

@@ -91,7 +91,7 @@ func counts(t *testing.T, l *ledger.Ledger, f Filter) map[string]int {
 	got["sessions"] = len(sessions)
 	for _, err := range Invocations(l, f) {
 		check(err)
-		got["export"]++
+		got["iterated"]++
 	}
 	s, err := ReadSnapshot(l, f, 100_000, SnapshotLimits{Chains: 100, Calls: 100, Keys: 3})
 	check(err)

@@ -530,7 +530,7 @@ func (b *bench) targets() []target {
 		both("a long answer to a reader, x a plain pipe", 1/0.65, cost{3.9, 4.9}, pipe["ours, to a reader"].over(pipe["direct"])),
 		both("a large ledger, x a small one", 1.5, cost{}, calls[fmt.Sprint(b.calls)].over(calls["0"])),
 		[]target{
-			{"the slowest screen of 20,000 calls but export: CPU, x shimctl version", 30, 75, b.slowestScreen().over(b.costs[screenTitle]["direct"]).cpu}, // 0.3 s if that takes 10 ms
+			{"the slowest screen of 20,000 calls: CPU, x shimctl version", 30, 75, b.slowestScreen().over(b.costs[screenTitle]["direct"]).cpu}, // 0.3 s if that takes 10 ms
 			{"locked ledger: delay, x its bound", 1, 0, b.added("a resume", "locked").wall / ms(ledger.LockTimeout)},
 		})
 }

@@ -44,7 +44,7 @@ func TestAReviewerBeginsFromTheCoder(t *testing.T) {
 			r := play("reviewer", review+"\n\nWhat number was it, once more?")
 			knows("second review", r)
 			said := w.run("shimctl", harness.Call{Args: list("log|--json")}).Stdout
-			if strings.Count(said, `"reason": "started_from"`) != 1 || strings.Count(said, `"reason": "extends"`) != 2 {
+			if strings.Count(said, `"reason":"started_from"`) != 1 || strings.Count(said, `"reason":"extends"`) != 2 {
 				t.Error(said)
 			}
 		})

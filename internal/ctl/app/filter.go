@@ -293,7 +293,7 @@ func (l *Listing) Read(a *App, from *ledger.Ledger) (wanted history.Wanted, err 
 type List[T any] struct {
 	What, None string // what is done meanwhile, and what is said if there is nothing
 	Read       func(*ledger.Ledger, history.Wanted) ([]T, error)
-	JSON       func([]T) any
+	JSON       func([]T) error
 	Table      func([]T) *view.Table
 }
 
@@ -308,7 +308,7 @@ func (list List[T]) Print(a *App, l *ledger.Ledger, flags *Listing) error {
 	case err != nil:
 		return err
 	case flags.AsJSON:
-		return a.Stdout.PrintJSON(list.JSON(found))
+		return list.JSON(found)
 	case len(found) == 0:
 		a.Stderr.Notice(list.None)
 		return nil

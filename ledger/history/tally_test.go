@@ -70,17 +70,12 @@ func TestTallies(t *testing.T) {
 	if err != nil || len(tallies) != 3 {
 		t.Fatalf("%+v, %v", tallies, err)
 	}
-	want := Tally{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.Extends, Outcome: "ok", Calls: 50, Millis: 25_000,
-		PromptBytes: 5000, SentBytes: 500, Metered: 50, Input: 250, Output: 300, Priced: 50, Cost: 350}
+	want := Tally{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.Extends, Outcome: "ok", Calls: 50}
 	if tallies[0] != want {
 		t.Errorf("%+v\nwant %+v", tallies[0], want)
 	}
 	if got := fmt.Sprintf("%q %d, %q %d", tallies[1].Outcome, tallies[1].Calls, tallies[2].Outcome, tallies[2].Calls); got != `"" 10, "ok" 40` {
 		t.Error(got)
-	}
-	sessions, err := Sessions(l)
-	if err != nil || len(sessions) != 1 || sessions[0] != (Census{"claude", decide.Live, 1}) {
-		t.Errorf("%+v, %v", sessions, err)
 	}
 }
 
