@@ -14,33 +14,15 @@ import (
 // An adviceWorld is where a reason comes up, as shell scripts on the functions of adviceHelpers.
 type adviceWorld struct {
 	before string // ends with the call that has the reason
-	after  string // repeats the call after the command that why prints, and expects what the advice promises
+	after  string // repeats the call after the command that why prints, or in the script that it names, and expects the promised decision
 	set    string // the same after the setting that why names, "" if the command makes it
 	named  bool   // the reason is none of a decision: why is asked for it by its name
 }
 
 // adviceWorlds has a world for each reason whose advice has a command.
 var adviceWorlds = map[reason.Code]adviceWorld{
-	reason.Extends: {before: `ask "$base"; ask "$base$failed"; expect resume extends`,
-		after: `ask "$base$failed$failed"; expect fresh forced_fresh`},
-	reason.Revises: {before: `export REPRISE_TASK=t REPRISE_ROLE=r; ask "$base$old"; ask "$base$new"; expect resume revises`,
-		after: `ask "$base$old"; expect fresh forced_fresh`},
-	reason.Unrelated: {before: `configure 'unrelated = "resume"'; export REPRISE_TASK=t REPRISE_ROLE=r; ask "$base"; ask 'Some words.'; expect resume unrelated`,
-		after: `ask 'Other words.'; expect fresh forced_fresh`},
-	reason.StartedFrom: {before: `versioned; configure "[[rule]]
-name = 'loop'
-prompt = 'You are the (?P<role>coder|reviewer)'
-start_from = 'coder'"; export REPRISE_TASK=t; ask "$base"; ask 'You are the reviewer.'; expect resume started_from`,
-		after: `ask 'You are the reviewer.'; expect fresh forced_fresh`},
-	reason.Identical: {before: `ask "$base"; ask "$base"; expect fresh identical`,
-		after: `ask "$base"; expect resume identical; shimctl why | grep -q 'can be kept fresh'
-			shimctl why 2 | grep -q 'The configuration has identical = "resume" now'; [ -z "$(shimctl why 2 | grep COMMAND)" ]`},
 	reason.BaseChanged: {before: `ask "$base$old"; ask "$base$new"; expect fresh base_changed`,
-		after: `ask "$base$old"; ask "$base$new"; expect resume revises`},
-	reason.FirstCall: {before: `ask "$base"; expect fresh first_call`,
-		after: `ask "$base"; ask "$base$sample"; expect resume extends`},
-	reason.NewJob: {before: `ask 'Something else, of which there is enough.'; ask "$base"; expect fresh new_job`,
-		after: `ask "$base"; ask "$base$sample"; expect resume extends`},
+		after: `export REPRISE_ROLE=r; ask "$base$old"; ask "$base$new"; expect resume revises`},
 	reason.BaseTooSmall: {before: `ask Short.; ask 'Short.
 
 More.'; expect fresh base_too_small`,
@@ -50,8 +32,7 @@ More.'; expect resume extends`},
 	reason.Ambiguous: {before: `ask "$base"; ask "$base"; ask "$base$failed"; expect fresh ambiguous`,
 		after: `ask "$base"; ask "$base$failed"; expect resume extends`},
 	reason.NoEvidence: {before: `ask "$base"; ask "$base$sample"; expect fresh no_evidence`,
-		after: `ask "$base"; ask "$base$sample"; expect resume extends`,
-		set:   `ask "$base$sample"; expect resume extends`},
+		after: `export REPRISE_ROLE=r; ask "$base"; ask "$base$sample"; expect resume extends`},
 	reason.NewRole: {before: `ask "$base"; ask "$base$judge"; expect fresh new_role`,
 		// Typed once around both, the command does not lead the judge into the coder's session.
 		after: `ask "$base"; ask "$base$judge"; expect fresh new_role
@@ -112,44 +93,8 @@ unrelated = "resume"'; export REPRISE_TASK=t REPRISE_ROLE=r
 
 // namedWorlds are those in which the task is named already.
 var namedWorlds = map[reason.Code]adviceWorld{
-	reason.BaseChanged: {before: `export REPRISE_TASK=t; ask "$base$old"; ask "$base$new"; expect fresh base_changed`,
-		after: `ask "$base$old"; ask "$base$new"; expect resume revises`},
-	reason.NewRole: {before: `export REPRISE_TASK=t; ask "$base"; ask 'You are the judge of what was done here.'; expect fresh new_role`,
-		after: `ask "$base$old"; ask "$base$new"; expect resume revises`},
 	reason.Ambiguous: {before: `export REPRISE_TASK=t REPRISE_ROLE=r; ask "$base"; ask 'Go on.'; configure 'unrelated = "resume"'; ask 'And now?'; expect fresh ambiguous`,
 		after: `ask 'Start with this.'; expect fresh context_reset; ask 'Go on with that.'; expect resume unrelated`},
-}
-
-// terseWorlds are those in which the task is named and the prompts repeat nothing.
-var terseWorlds = map[reason.Code]adviceWorld{
-	reason.BaseChanged: {before: `export REPRISE_TASK=t REPRISE_ROLE=r; ask "$base"; ask 'Go on.'; ask 'Go on now.'; expect fresh base_changed`,
-		after: `ask 'Start with this.'; expect fresh context_reset; ask 'Go on with that.'; expect resume unrelated
-			[ "$(shimctl why 3 | tail -n 1)" = 'shimctl reset --yes 1' ]`},
-	reason.BaseTooSmall: {before: `ask Short.; ask 'Short.
-
-More.'; expect fresh base_too_small; shimctl why | grep -q 'with unrelated = "resume" any prompt is'`,
-		after: `shimctl config set unrelated resume; ask Short.; ask 'Go on.'; expect resume unrelated`},
-}
-
-// failedWorlds are those in which the call itself failed.
-var failedWorlds = map[reason.Code]adviceWorld{
-	reason.FirstCall: {before: `fake crash; ask "$base" || true; fake none; expect fresh first_call; shimctl why | grep -q 'is fresh too (previous_failed: '`,
-		after: `grep -q '^how it ended.*it failed with exit status 9$' said; export REPRISE_TASK=t; ask "$base$failed"; ask "$base$failed$failed"; expect resume extends`},
-}
-
-// shortWorlds are those in which the prompt is too short to distinguish its job from others.
-var shortWorlds = map[reason.Code]adviceWorld{
-	reason.FirstCall: {before: `ask Short.; expect fresh first_call; shimctl why | grep -q 'is fresh too (base_too_small: '
-			shimctl explain -- claude -p Tiny. | grep -q 'is fresh too (base_too_small: '`,
-		after: `ask Short.; ask 'Short.
-
-More.'; expect resume extends`},
-	reason.Identical: {before: `ask Short.; ask Short.; expect fresh identical; shimctl why | grep -q 'is too short for that without a name, under 200 bytes'`,
-		after: `ask Short.; ask Short.; expect resume identical`},
-	reason.NewJob: {before: `ask "$base"; ask Short.; expect fresh new_job; shimctl why | grep -q 'is fresh too (base_too_small: '`,
-		after: `ask Short.; ask 'Short.
-
-More.'; expect resume extends`},
 }
 
 const adviceHelpers = `
@@ -186,28 +131,42 @@ release() { touch "$FAKE/go"; }
 advised() { sed -n 's/^ *"'$1'": "\(.*\)",\{0,1\}$/\1/p' why.json | sed 's/\\"/"/g'; }
 `
 
+// nameTask types a command that names the task. The next job of the same shell has another name, or none: it is fresh.
+const nameTask = `chmod +x yourscript
+PATH=$PATH:$PWD
+[ -z "${REPRISE_TASK+set}" ]
+eval "$command"
+[ -z "${REPRISE_TASK+set}" ]
+ask "$base"
+case "$(decided)" in fresh*) ;; *) echo "the next job: $(decided)" >&2; exit 1 ;; esac
+`
+
 // For each reason whose advice has a command, what why prints is typed into the shell as it is, the call is repeated, and what
 // the advice promises comes about.
 func TestAdvice(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, script string) {
+	write := func(name, script, typed string) {
 		base := "-- base --\nYou are the coder of this project, and these are the rules that hold for all that you write in it.\n\n" +
 			"Keep every function small and clear, and write a test for each. Say why in comments, never what.\nPrint STATUS: REVIEW when you are done, and nothing after it.\n"
-		text := "env PATH=$PATH:$MORE_SHELLS\nmkdir fake\nexec sh advice.sh\n" + base + "-- advice.sh --\n" + adviceHelpers + script + "\nrelease\nwait\n"
+		text := "env PATH=$PATH:$MORE_SHELLS\nmkdir fake\nexec sh advice.sh\n" + base + "-- advice.sh --\n" + adviceHelpers + script + "\nrelease\nwait\n-- yourscript --\n#!/bin/sh\n" + adviceHelpers + typed + "\n"
 		if err := os.WriteFile(filepath.Join(dir, name+".txtar"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	play := func(name string, code reason.Code, world adviceWorld) {
+	play := func(name string, code reason.Code, world adviceWorld, command string) {
 		asked := ""
 		if world.named {
 			asked = string(code)
 		}
 		before := world.before + fmt.Sprintf("\nshimctl why --json %s >why.json\ngrep -q '\"reason\": \"%s\"' why.json\n", asked, code)
+		typed := "eval \"$command\" >said 2>&1 || [ $? = 3 ] # what config check has found\n" + world.after
+		if command == reason.NameTask {
+			typed = nameTask
+		}
 		write(name, before+"command=$(advised command)\n[ -n \"$command\" ]\n[ \"$command\" = \"$(shimctl why "+asked+" | sed -n '/^COMMAND$/{n;p;}')\" ]\n"+
-			"echo \"$command\"\neval \"$command\" >said 2>&1 || [ $? = 3 ] # what config check has found\n"+world.after)
+			"echo \"$command\"\n"+typed, world.after)
 		if world.set != "" {
-			write(name+"_setting", before+"setting=$(advised setting)\nshimctl config set \"${setting%% = *}\" \"${setting#* = }\"\n"+world.set)
+			write(name+"_setting", before+"setting=$(advised setting)\nshimctl config set \"${setting%% = *}\" \"${setting#* = }\"\n"+world.set, "")
 		}
 	}
 	for _, row := range reason.Table {
@@ -216,17 +175,10 @@ func TestAdvice(t *testing.T) {
 			t.Errorf("%s: it needs a world in which its command is typed", row.Code)
 		}
 		if shown {
-			play(string(row.Code), row.Code, world)
+			play(string(row.Code), row.Code, world, row.Command)
 		}
 		if world, shown := namedWorlds[row.Code]; shown {
-			play(string(row.Code)+"_named", row.Code, world)
-		} else if row.Role != "" {
-			t.Errorf("%s: it needs a world in which only the task is named", row.Code)
-		}
-		for name, worlds := range map[string]map[reason.Code]adviceWorld{"short": shortWorlds, "terse": terseWorlds, "failed": failedWorlds} {
-			if world, shown := worlds[row.Code]; shown {
-				play(string(row.Code)+"_"+name, row.Code, world)
-			}
+			play(string(row.Code)+"_named", row.Code, world, "")
 		}
 	}
 	testscript.Run(t, testscript.Params{Dir: dir, RequireExplicitExec: true, Setup: setup})

@@ -298,7 +298,7 @@ type blockReport struct {
 // decided returns what advice on the call depends on.
 func decided(a *app.App, e shim.Explanation) why.Decided {
 	since := func(m decide.Millis) time.Duration { return a.Now.Sub(m.Time()) }
-	d := why.Decided{Reason: e.Reason, Detail: e.Detail, Rule: e.Rule, Task: e.Task, Role: e.Role, Chain: e.Chain, Bytes: e.Text, Continues: e.Mode.Continues(),
+	d := why.Decided{Reason: e.Reason, Detail: e.Detail, Rule: e.Rule, Task: e.Task, Chain: e.Chain, Bytes: e.Text, Continues: e.Mode.Continues(),
 		Measured: why.Measured{HasSession: e.Created != 0, Idle: since(e.LastUsed), Age: since(e.Created),
 			Context: e.Context, Model: e.ContextModel, Failed: e.Errors}}
 	if e.Chain == 0 {

@@ -50,11 +50,11 @@ func TestWhy(t *testing.T) {
 		for name, w := range reports {
 			walked++
 			for _, part := range []string{fmt.Sprintf(" Reason %s: %s. ", code, text.Meaning), " " + strings.TrimSuffix(w.Advice, ".") + ".", w.Setting} {
-				if !strings.Contains(w.Text, part) {
+				if !strings.Contains(w.Text+" ", part) && (part != " ." || w.Advice != "") {
 					t.Errorf("%s, %s: no %q in %q", code, name, part, w.Text)
 				}
 			}
-			if text.Meaning == "" || text.Advice == "" || strings.ContainsAny(w.Command, "{}") {
+			if text.Meaning == "" || strings.ContainsAny(w.Command, "{}") {
 				t.Errorf("%s, %s: %+v", code, name, w)
 			}
 			if w.Command != "" {
@@ -81,11 +81,13 @@ func TestWhy(t *testing.T) {
 func checkCommand(t *testing.T, line string) {
 	t.Helper()
 	words := strings.Fields(line)
-	if len(words) > 0 && (words[0] == "export" || words[0] == "unset") {
-		for _, word := range words[1:] {
-			name, _, _ := strings.Cut(word, "=")
-			if !slices.Contains([]string{"REPRISE_TASK", "REPRISE_ROLE", "REPRISE_FRESH", "REPRISE_OFF"}, name) {
-				t.Errorf("%s: the shim reads no variable %s", line, name)
+	if line == reason.NameTask {
+		return
+	}
+	if len(words) > 0 && words[0] == "unset" {
+		for _, name := range words[1:] {
+			if !slices.Contains([]string{"REPRISE_FRESH", "REPRISE_OFF"}, name) {
+				t.Errorf("%s: no reason for %s", line, name)
 			}
 		}
 		return

@@ -46,14 +46,9 @@ const (
 	GroupUnmanaged    Group = "not_managed"  // why a call is not managed
 )
 
-// Commands that name what a shell's next calls belong to. NAME and ROLE are the user's to choose.
-const (
-	NameTask = "export REPRISE_TASK=NAME REPRISE_ROLE=ROLE"
-	NameRole = "export REPRISE_ROLE=ROLE"
-)
-
-// repeats says what a name resumes.
-const repeats = `: then a prompt is resumed that repeats the one before and adds to it; with unrelated = "resume" any prompt is`
+// NameTask names a job in one call, or in the line that starts a script of calls. It is never exported: the next job of the same
+// shell would have the name too.
+const NameTask = `REPRISE_TASK="<name of this job>" yourscript`
 
 // A Row explains a reason. In its command {chain} stands for the number of the call's chain, {before} for that
 // of the call that ended the session badly. Typed as it is, a command does what the advice says, which holds for the calls after it.
@@ -63,11 +58,9 @@ type Row struct {
 	Class   Class
 	Meaning string // what it means
 	More    string // what docs/reference/reasons.md says besides, in Markdown, "" for nothing
-	Advice  string // what would change the decision
+	Advice  string // what would change the decision; "" if nothing needs to
 	Setting string // a line of the configuration file that does so, "" if none does
 	Command string // a command that does so, or shows what the advice names; "" if the setting does, or nothing
-	Named   string // the advice if the task is named already, "" for the same
-	Role    string // the advice if nothing names its role, with NameRole as the command; "" for Named
 }
 
 // Lookup returns the row of a reason. ok is false if there is no such reason.
@@ -93,38 +86,30 @@ func (c Class) Of() (all []Code) {
 // Table has all reasons, each once.
 var Table = []Row{
 	{Code: Extends, Group: GroupRelations, Class: ClassContinues,
-		Meaning: "the prompt repeats everything the session was sent, and adds something",
-		Advice:  "Such a call can be kept fresh", Command: "export REPRISE_FRESH=1"},
+		Meaning: "the prompt repeats everything the session was sent, and adds something"},
 	{Code: Revises, Group: GroupRelations, Class: ClassContinues,
-		Meaning: "the prompt repeats most of what the session was sent",
-		Advice:  "Such a call can be kept fresh", Command: "export REPRISE_FRESH=1"},
+		Meaning: "the prompt repeats most of what the session was sent"},
 	{Code: Identical, Group: GroupRelations, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt was repeated",
-		Advice:  "If repeated prompts are rounds of a loop, resume them", Setting: `identical = "resume"`},
+		Advice:  "If repeated prompts are rounds of one loop, a rule for that caller alone can have identical = \"resume\""},
 	{Code: BaseChanged, Group: GroupRelations, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt does not repeat everything the session was sent",
-		Advice:  "Repeat the earlier prompt and add to it; or name task and role, then the prompt may replace or remove a part if it also adds something",
-		Named:   "Keep a part of the earlier prompt, and add something to it",
-		Role:    "Name the role too: then the prompt may replace or remove a part if it also adds something", Command: NameTask},
+		Advice:  "Keep the earlier prompt and add to it. With task and role named, a prompt can replace a part if it also adds something; a rule for that caller alone can have unrelated = \"resume\"", Command: NameTask},
 	{Code: HistoryEdited, Group: GroupRelations, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt shows an answer, or a conversation, that is not the session's",
 		Advice:  "Show its answers unchanged. What a line such as \"The coder said:\" introduces counts as one, unless that names another role of the task"},
 	{Code: Unrelated, Group: GroupRelations, Class: ClassContinues,
-		Meaning: "the prompt is another template",
-		Advice:  "Such a call can be kept fresh", Command: "export REPRISE_FRESH=1"},
+		Meaning: "the prompt is another template"},
 	{Code: StartedFrom, Group: GroupRelations, Class: ClassContinues,
-		Meaning: "the role's first call began as a copy of another role's session, as start_from asks",
-		Advice:  "Such a call can be kept fresh", Command: "export REPRISE_FRESH=1"},
+		Meaning: "the role's first call began as a copy of another role's session, as start_from asks"},
 
 	{Code: FirstCall, Group: GroupNameMissing, Class: ClassNothingBefore,
 		Meaning: "the first call of its chain",
 		More:    "of its directory, rule and role, or of its name",
-		Advice:  "The next call that continues it is resumed. If it continues earlier calls, name the task and, for each part of it, the role" + repeats,
-		Named:   "The next call that continues it is resumed", Command: NameTask},
+		Advice:  "The next call that continues it is resumed"},
 	{Code: NewJob, Group: GroupNameMissing, Class: ClassNothingBefore,
 		Meaning: "no earlier prompt in this directory begins like this one",
-		Advice:  "The next call that continues it is resumed. If it continues earlier calls, name the task and, for each part of it, the role" + repeats,
-		Named:   "The next call that continues it is resumed", Command: NameTask},
+		Advice:  "The next call that continues it is resumed"},
 	{Code: Updated, Group: GroupNameMissing, Class: ClassSessionLost,
 		Meaning: "reprise was updated: what it compares has changed since the sessions here were recorded",
 		More:    "with a name, those of its task",
@@ -132,28 +117,23 @@ var Table = []Row{
 	{Code: BaseTooSmall, Group: GroupNameMissing, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt is too short to distinguish the job from others",
 		More:    "under 24 bytes of text; with `unnamed = \"extends\"` under 200",
-		Advice:  "Name the task and the role" + repeats, Command: NameTask},
+		Advice:  "Name the task, for this job alone", Command: NameTask},
 	{Code: Ambiguous, Group: GroupNameMissing, Class: ClassNotEnoughEvidence,
 		Meaning: "more than one session fits",
 		More:    "and the prompt does not show the answer of only one",
-		Advice:  "Give each job a task name of its own, each of its roles a role, and make the calls one after the other",
-		Named:   "Give each job a name of its own, each of its roles a role, and make the calls one after the other. If its calls are all one job's, end their sessions: the next call is fresh, and those that continue it are resumed", Command: NameTask},
+		Advice:  "Give each job a name of its own and each of its roles a role, and make the calls one after the other. A reset ends the sessions of a chain: the next call is fresh, later ones resume it", Command: NameTask},
 	{Code: NoEvidence, Group: GroupNameMissing, Class: ClassNotEnoughEvidence,
 		Meaning: "nothing shows that the prompt continues the session's own work",
-		Advice:  "Name the task and the role", Setting: `unnamed = "extends"`, Command: NameTask,
-		Named: "Leave strict = true out of the rule, or have the prompt show the session's answer"},
+		Advice:  "Name the task for this job alone, and the role of each call; if a rule has strict = true, leave that out, or have the prompt show the session's answer", Command: NameTask},
 	{Code: NewRole, Group: GroupNameMissing, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt begins otherwise than other calls of its task, assigns a role, asks for a judgement or refers to another agent's work",
-		Advice:  "If it continues earlier calls of its role, name the task, and each role apart",
-		Named:   "If it continues earlier calls of its role, give each role a name of its own",
-		Role:    "If it continues earlier calls of its role, name the role, each apart", Command: NameTask},
+		Advice:  "If it continues earlier calls of its role, name the task for this job alone, and each role apart", Command: NameTask},
 	{Code: CleanStart, Group: GroupNameMissing, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt asks for a clean start or for independent answers",
-		Advice:  "If it is no new start, name the task and the role, and leave the words out that ask for one",
-		Named:   "If it is no new start, leave the words out that ask for one"},
+		Advice:  "If it is no new start, leave the words out that ask for one"},
 	{Code: UnnamedOff, Group: GroupNameMissing, Class: ClassYourWish,
 		Meaning: "unnamed = \"off\": calls without a name are not resumed",
-		Advice:  "Name the task and the role", Setting: `unnamed = "evidence"`, Command: NameTask},
+		Advice:  "Name the task, for this job alone", Setting: `unnamed = "evidence"`, Command: NameTask},
 
 	{Code: Never, Group: GroupWishes, Class: ClassYourWish,
 		Meaning: "a rule keeps such calls fresh",
@@ -210,7 +190,7 @@ var Table = []Row{
 		Advice:  "Change instruction files between jobs, not within one"},
 	{Code: JobChanged, Group: GroupGuards, Class: ClassSettings,
 		Meaning: "unnamed, and variables name another CI job, run or tenant",
-		Advice:  "Name the task and the role: then these variables do not count", Command: NameTask},
+		Advice:  "Name the task, for this job alone: then these variables do not count", Command: NameTask},
 	{Code: RuntimeChanged, Group: GroupGuards, Class: ClassSettings,
 		Meaning: "the tool's binary changed",
 		More:    "path, inode, size or time",

@@ -6,10 +6,12 @@ import (
 	"go/token"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
-// Each reason has one row, with a meaning and an advice; each class has reasons.
+// Each reason has one row, with a meaning, and an advice unless it resumes the call; each class has reasons. No advice names a
+// task for all later calls of a shell, or has all callers share sessions.
 func TestTable(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "reason.go", nil, 0)
 	if err != nil {
@@ -18,8 +20,14 @@ func TestTable(t *testing.T) {
 	rows := map[Code]int{}
 	for _, row := range Table {
 		rows[row.Code]++
-		if row.Meaning == "" || row.Advice == "" || row.Group == "" || !slices.Contains(Classes, row.Class) {
+		if row.Meaning == "" || (row.Advice == "") != (row.Class == ClassContinues) || row.Group == "" || !slices.Contains(Classes, row.Class) {
 			t.Errorf("%s: %+v", row.Code, row)
+		}
+	}
+	for _, row := range Table {
+		shares := row.Setting == `identical = "resume"` || row.Setting == `unrelated = "resume"` || row.Setting == `unnamed = "extends"`
+		if shares || strings.HasPrefix(row.Command, "export ") || row.Class == ClassNothingBefore && row.Command != "" {
+			t.Errorf("%s: %q, %q", row.Code, row.Setting, row.Command)
 		}
 	}
 	found := 0

@@ -15,13 +15,13 @@ import (
 	"reprise/shim"
 )
 
-// A Decided call is what advice depends on.
+// Decided has the facts of a call that advice depends on.
 type Decided struct {
 	Reason     reason.Code
 	Detail     reason.Code
 	Made       bool   // it is about calls that were made, maybe under another configuration
 	Rule       string // that matched
-	Task, Role string
+	Task       string
 	Chain      int64
 	Before     int64       // the call that ended the session badly, 0 if it is not known
 	Bytes      int         // of the prompt's text, as it is compared with what identifies a job; 0 if it is not known
@@ -40,52 +40,18 @@ type Measured struct {
 	Failed     int // runs
 }
 
-// Advise returns what is said about a decision, without what the configuration has by now.
+// Advise returns what is said about a decision, without what the configuration has by now. A resumed call needs no advice.
 func Advise(cfg config.Config, d Decided) view.AdviceReport {
 	report := view.AdviceFor(d.Reason, d.Chain, d.Before)
-	if d.Continues { // the reason is no obstacle
-		fresh := view.AdviceFor(reason.Extends, d.Chain, 0)
-		report.Advice, report.Setting, report.Command = fresh.Advice, fresh.Setting, fresh.Command
+	if d.Continues {
+		report.Advice = ""
+		report.Set("")
 		return report
 	}
-	row, known := d.Reason.Lookup()
-	named := d.Task != ""
-	if known && named && row.Named != "" {
-		report.Advice, report.Command = row.Named, ""
-		if row.Role != "" && !isNamed(d.Role) {
-			report.Advice, report.Command = row.Role, reason.NameRole
-		}
+	if d.Task != "" && report.Command == reason.NameTask {
+		report.Command = ""
 	}
-	builtIn := d.Rule != "" && !slices.ContainsFunc(cfg.Rules, func(r config.Rule) bool { return r.Name == d.Rule })
-	switch {
-	case d.Reason == reason.Disabled && cfg.Enabled:
-		for _, tool := range rewrite.Names {
-			if !cfg.Tools[tool].Enabled {
-				report.Set("tool." + tool + ".enabled = true")
-			}
-		}
-	case d.Reason == reason.Never && builtIn:
-		report.Command = "shimctl config set presets_off " + strings.Join(append(slices.Clone(cfg.PresetsOff), d.Rule), " ")
-	case d.Reason == reason.Pruned && cfg.Prune.KeepWithin > 30*24*time.Hour:
-		report.Set("")
-	case d.Reason == reason.Ambiguous && named && d.Chain != 0:
-		report.Command = resetChain(d.Chain)
-	case d.Reason == reason.BaseChanged && d.Detail == reason.Unrelated && named:
-		adviseUnrelated(&report, RulePolicy(cfg, d.Rule), d)
-	case d.Reason == reason.Identical && !named && d.Bytes > 0 && d.Bytes < shim.LeastIdentical:
-		report.Advice = fmt.Sprintf("The prompt is too short for that without a name, under %d bytes: name the task and the role too. %s", shim.LeastIdentical, report.Advice)
-		if report.Command = report.Command + " && " + reason.NameTask; RulePolicy(cfg, d.Rule).ResumeSame {
-			report.Command = reason.NameTask
-		}
-	case d.Reason == reason.FirstCall || d.Reason == reason.NewJob:
-		if next := nextFresh(cfg, d); next != "" {
-			then := view.AdviceFor(next, 0, d.Before)
-			then.Advice = fmt.Sprintf("The next call that continues it is fresh too (%s: %s). %s", next, then.Meaning, then.Advice)
-			report.Advice, report.Setting, report.Command = then.Advice, then.Setting, then.Command
-		} else if rollout := RulePolicy(cfg, d.Rule).Rollout; d.Chain == 0 && rollout < 1 {
-			report.Advice += fmt.Sprintf(". rollout = %g keeps some chains fresh all the same", rollout)
-		}
-	}
+	dependsOnCall(&report, cfg, d)
 	if setting, raised, known := limitSetting(cfg, d); known {
 		if report.Set(setting); raised {
 			report.Advice += ". The limit has been raised since"
@@ -95,16 +61,31 @@ func Advise(cfg config.Config, d Decided) view.AdviceReport {
 	return report
 }
 
-// resetChain is the command that ends a chain's sessions.
-func resetChain(chain int64) string { return fmt.Sprintf("shimctl reset --yes %d", chain) }
-
-// adviseUnrelated advises on a prompt of another template under the name of a chain. Each such call has left a session, and
-// with several of them the name alone does not say which is meant.
-func adviseUnrelated(report *view.AdviceReport, policy config.Policy, d Decided) {
-	report.Advice += ". If all calls of the name are one job's, whatever their prompts, have them resumed, and end the sessions there are: the next call is fresh, those after it are resumed"
-	report.Set(`unrelated = "resume"`)
-	if report.Command += " && " + resetChain(d.Chain); policy.Unrelated {
-		report.Command = resetChain(d.Chain)
+// dependsOnCall changes the advice of the reasons where it depends on the call.
+func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Decided) {
+	switch d.Reason {
+	case reason.Disabled:
+		for _, tool := range rewrite.Names {
+			if cfg.Enabled && !cfg.Tools[tool].Enabled {
+				report.Set("tool." + tool + ".enabled = true")
+			}
+		}
+	case reason.Never:
+		if d.Rule != "" && !slices.ContainsFunc(cfg.Rules, func(r config.Rule) bool { return r.Name == d.Rule }) {
+			report.Command = "shimctl config set presets_off " + strings.Join(append(slices.Clone(cfg.PresetsOff), d.Rule), " ")
+		}
+	case reason.Pruned:
+		if cfg.Prune.KeepWithin > 30*24*time.Hour {
+			report.Set("")
+		}
+	case reason.Ambiguous:
+		if d.Task != "" && d.Chain != 0 {
+			report.Command = fmt.Sprintf("shimctl reset --yes %d", d.Chain)
+		}
+	case reason.FirstCall, reason.NewJob:
+		if next := nextFresh(cfg, d); next != "" {
+			report.Advice = fmt.Sprintf("The next call that continues it is fresh too (%s: %s)", next, view.MeaningOf(next))
+		}
 	}
 }
 

@@ -159,7 +159,7 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 		return nil, err
 	}
 	cfg := a.Configured()
-	d := Decided{Reason: cmp.Or(i.FellBack, i.Reason), Detail: i.Detail, Made: true, Rule: i.Rule, Task: facts.chain.Task, Role: facts.chain.Role,
+	d := Decided{Reason: cmp.Or(i.FellBack, i.Reason), Detail: i.Detail, Made: true, Rule: i.Rule, Task: facts.chain.Task,
 		Chain: i.Chain, Bytes: facts.session.BaseBytes, End: endOf(i), Continues: i.FellBack == "" && i.Mode.Continues()}
 	switch {
 	case facts.ended != nil:

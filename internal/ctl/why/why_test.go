@@ -96,39 +96,32 @@ func TestWindowWords(t *testing.T) {
 // What the configuration has by now is advised no more, nor a command that cannot change what a rule says.
 func TestAdviceThatIsTaken(t *testing.T) {
 	before := config.Default()
-	if got := Advise(before, Decided{Reason: reason.Identical}); got.Command != "shimctl config set identical resume" {
+	if got := Advise(before, Decided{Reason: reason.Leased}); got.Command != "shimctl config set busy wait" {
 		t.Errorf("%+v", got)
 	}
 	taken := before
-	taken.ResumeSame = true
-	if got := Advise(taken, Decided{Reason: reason.Identical, Made: true}); got.Command != "" || got.Setting != "" || !strings.HasSuffix(got.Advice, `. The configuration has identical = "resume" now`) {
+	taken.Busy = config.BusyWait
+	if got := Advise(taken, Decided{Reason: reason.Leased, Made: true}); got.Command != "" || got.Setting != "" || !strings.HasSuffix(got.Advice, `. The configuration has busy = "wait" now`) {
 		t.Errorf("taken: %+v", got)
 	}
-	if got := Advise(taken, Decided{Reason: reason.Identical}); got.Command != "" || strings.Contains(got.Advice, "configuration") {
+	if got := Advise(taken, Decided{Reason: reason.Leased}); got.Command != "" || strings.Contains(got.Advice, "configuration") {
 		t.Errorf("taken, without a call: %+v", got)
-	}
-	if got := Advise(taken, Decided{Reason: reason.Identical, Continues: true}); got.Command != "export REPRISE_FRESH=1" || got.Setting != "" {
-		t.Errorf("of a resumed call: %+v", got)
 	}
 	ruled := before
 	ruled.Rules = []config.Rule{{Name: "a", Policy: before.Policy}}
-	ruled.Rules[0].ResumeSame, ruled.Rules[0].TTL = false, 1
-	if got := Advise(ruled, Decided{Reason: reason.Identical, Rule: "a"}); got.Command != "" || got.Setting == "" {
+	ruled.Rules[0].TTL = 1
+	if got := Advise(ruled, Decided{Reason: reason.Leased, Rule: "a"}); got.Command != "" || got.Setting == "" {
 		t.Errorf("of a rule: %+v", got)
 	}
 	if got := Advise(before, Decided{Reason: reason.Never, Rule: "ralph"}); got.Command != "shimctl config set presets_off ralph" {
 		t.Errorf("of a preset: %+v", got)
 	}
-	for _, c := range []struct {
-		reason     reason.Code
-		task, role string
-		want       string
-	}{
-		{reason.NoEvidence, "", "", reason.NameTask}, {reason.FirstCall, "t", "r", ""}, {reason.FirstCall, "", "", reason.NameTask}, {reason.NewRole, "t", "", reason.NameRole},
-		{reason.NewRole, "t", "r", ""}, {reason.BaseChanged, "t", "r", ""}, {reason.BaseChanged, "t", " #12", reason.NameRole}, {reason.NewRole, "", "", reason.NameTask},
-	} {
-		if got := Advise(before, Decided{Reason: c.reason, Task: c.task, Role: c.role}); got.Command != c.want {
-			t.Errorf("%+v: %+v", c, got)
+	if got := Advise(before, Decided{Reason: reason.Identical, Continues: true}); got.Advice+got.Command+got.Setting != "" {
+		t.Errorf("of a resumed call: %+v", got)
+	}
+	for _, row := range reason.Table {
+		if got := Advise(before, Decided{Reason: row.Code, Task: "t", Chain: 1}); strings.Contains(got.Command, "REPRISE_TASK") {
+			t.Errorf("%s of a task that has a name: %s", row.Code, got.Command)
 		}
 	}
 }
