@@ -88,16 +88,14 @@ func (c *call) checkFiles() reason.Code {
 		}
 		for _, path := range s.Paths() {
 			if info, err := c.stat(path); errors.Is(err, errNotRegular) || err == nil && info.IsDir() {
-				return reason.FileNotRegular
+				return reason.Unreadable
 			}
 		}
 	}
 	for _, path := range c.parsed.SettingsFiles {
-		switch info, err := c.stat(path); {
-		case errors.Is(err, errNotRegular):
-			return reason.FileNotRegular
-		case err == nil && !info.IsDir() && info.Size() > maxSize(path):
-			return reason.FileTooLarge
+		info, err := c.stat(path)
+		if errors.Is(err, errNotRegular) || err == nil && !info.IsDir() && info.Size() > maxSize(path) {
+			return reason.Unreadable
 		}
 	}
 	return ""

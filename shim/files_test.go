@@ -38,11 +38,11 @@ func TestFilesThatAreNotRegular(t *testing.T) {
 	type want struct{ named, settings reason.Code }
 	for what, want := range map[string]want{
 		"nothing": {}, "a file": {}, "a link to a file": {}, "a broken link": {},
-		"a directory":       {named: reason.FileNotRegular},
-		"a FIFO":            {reason.FileNotRegular, reason.FileNotRegular},
-		"a link to zeros":   {reason.FileNotRegular, reason.FileNotRegular},
-		"the file of stdin": {reason.FileNotRegular, reason.FileNotRegular},
-		"a large file":      {settings: reason.FileTooLarge}, // an image, say: it counts by its size and time
+		"a directory":       {named: reason.Unreadable},
+		"a FIFO":            {reason.Unreadable, reason.Unreadable},
+		"a link to zeros":   {reason.Unreadable, reason.Unreadable},
+		"the file of stdin": {reason.Unreadable, reason.Unreadable},
+		"a large file":      {settings: reason.Unreadable}, // an image, say: it counts by its size and time
 	} {
 		path := filepath.Join(t.TempDir(), "settings.json")
 		put := places[what]
