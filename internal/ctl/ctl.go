@@ -29,7 +29,6 @@ var commands = []func(*app.App) *cobra.Command{
 	remove.ResetCommand,
 	statsCommand,
 	report.Command,
-	report.ServeCommand,
 	explainCommand,
 	rule.Command,
 	setup.Command,

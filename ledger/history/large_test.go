@@ -52,11 +52,4 @@ func BenchmarkStats(b *testing.B) {
 			}
 		}
 	})
-	b.Run("snapshot", func(b *testing.B) {
-		for b.Loop() {
-			if s, err := ReadSnapshot(l, Filter{}, 100_000, SnapshotLimits{Chains: 20, Calls: 60}); err != nil || len(s.Slices) == 0 {
-				b.Fatal(err)
-			}
-		}
-	})
 }

@@ -77,7 +77,7 @@ func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64, most int) (grou
 				return err
 			}
 		}
-		list, err := readSlices(q, f, longPrompt, key, "''", args...)
+		list, err := readSlices(q, f, longPrompt, key, args...)
 		if err != nil {
 			return err
 		}
@@ -86,13 +86,13 @@ func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64, most int) (grou
 			if !s.Managed() {
 				continue
 			}
-			i, known := at[s.Cwd]
+			i, known := at[s.Key]
 			if !known {
-				i, at[s.Cwd] = len(groups), len(groups)
-				groups = append(groups, Group{Key: s.Cwd})
+				i, at[s.Key] = len(groups), len(groups)
+				groups = append(groups, Group{Key: s.Key})
 			}
 			g := &groups[i]
-			s.Cwd = "" // it was the key
+			s.Key = ""
 			g.Slices, g.Created = append(g.Slices, s), g.Created+s.Created
 			g.Add(s.Sums)
 		}

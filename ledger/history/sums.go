@@ -14,7 +14,7 @@ import (
 
 // A Slice sums up the calls of one day that have the same properties.
 type Slice struct {
-	Cwd, Task         string        // only in a snapshot, and OtherKeys if they are not among those with the most calls
+	Key               string        // only in Groups, and OtherKeys if it is not among those with the most calls
 	Day               decide.Millis // its beginning, in UTC
 	Tool, Rule, Model string        // Model that answered
 	Role              string        // of their chain
@@ -102,9 +102,9 @@ func (s Slice) Managed() bool { return s.Mode == rewrite.Fresh || s.Mode.Continu
 // OtherKeys stands for all keys but those with the most calls.
 const OtherKeys = "\x00"
 
-// Slices sums up the selected calls, as a snapshot does.
+// Slices sums up the selected calls.
 func Slices(q ledger.Queryer, f Filter, longPrompt int64) ([]Slice, error) {
-	list, err := readSlices(q, f, longPrompt, "''", "''")
+	list, err := readSlices(q, f, longPrompt, "''")
 	return list, ledger.Wrap("sum up days", err)
 }
 
@@ -129,27 +129,26 @@ const (
 	belowDay = iota
 )
 
-// readSlices sums up the calls that are alike; cwd and task are the expressions of their directory and
-// task, with their arguments. It makes SQLite sort by as few columns as possible and computes here what
+// readSlices sums up the calls that are alike; key is an expression of their key, with its arguments. It makes SQLite sort by as few columns as possible and computes here what
 // follows from them: for a million calls each column takes a tenth of a second.
-func readSlices(q ledger.Queryer, f Filter, longPrompt int64, cwd, task string, args ...any) (list []Slice, err error) {
+func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string, args ...any) (list []Slice, err error) {
 	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
 		(duration IS NOT NULL) * %d + login * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm,
-		coalesce((SELECT role FROM chains WHERE id = chain_id), ''), %s, %s,
+		coalesce((SELECT role FROM chains WHERE id = chain_id), ''), %s,
 		count(*), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
 		coalesce(sum(cache_write * cache_hour), 0), `+frontOf+`,
 		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes),
 		sum(max(prompt_bytes - sent_bytes, 0)), sum(coalesce(mode <> 'resume' OR native_id <> resumed_from, resumed_from IS NULL))
-		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11`,
-		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, isLogin, cwd, task)
+		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`,
+		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, isLogin, key)
 	at := map[Slice]int{} // keyed by the common properties, with all sums zero
 	err = inPieces(q, f, query, func(rows *sql.Rows) error {
 		var s Slice
 		var sums Sums
 		var front Front
 		var bits, prompts, sent, leftOut, created int64
-		if err := rows.Scan(&bits, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason, &s.FellBack, &s.Arm, &s.Role, &s.Cwd, &s.Task,
+		if err := rows.Scan(&bits, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason, &s.FellBack, &s.Arm, &s.Role, &s.Key,
 			&sums.Calls, &sums.Input, &sums.CacheRead, &sums.CacheWrite, &sums.Output,
 			&sums.HourWrite, &front.Firsts, &front.Ahead, &front.Read, &front.Most, &front.Warm, &front.Missed, &front.Found, &sums.Cost, &sums.Duration, &prompts, &sent,
 			&leftOut, &created); err != nil {
@@ -176,20 +175,6 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, cwd, task string, 
 	}, args...)
 	slices.SortStableFunc(list, func(a, b Slice) int { return cmp.Compare(a.Day, b.Day) })
 	return list, err
-}
-
-// readFineSlices sums up the calls by directory and task too. As many groups as calls would take long
-// to sort: only the directories and tasks with the most calls are told apart.
-func readFineSlices(q ledger.Queryer, f Filter, longPrompt int64, most int) ([]Slice, error) {
-	cwd, cwds, err := mostCalled(q, ByCwd, f, most)
-	if err != nil {
-		return nil, err
-	}
-	task, tasks, err := mostCalled(q, ByTask, f, most)
-	if err != nil {
-		return nil, err
-	}
-	return readSlices(q, f, longPrompt, cwd, task, append(cwds, tasks...)...)
 }
 
 // mostCalled returns an expression of a call's key that is OtherKeys for all but those that the most managed calls have, and its

@@ -1,15 +1,16 @@
-// Package report makes the page with charts of use, cost and saving, as a file or live from a server.
+// Package report writes one page about cost and saving, with three pictures.
 //
-// It never writes to the ledger, and the server listens on this machine alone. Its invariant: a figure on the page is the one that
-// status and stats print.
+// It never writes to the ledger. Its invariant: a figure on the page is the figure that status and stats print.
 package report
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
+	"html/template"
 
 	"reprise/internal/ctl/app"
-	"reprise/internal/ctl/report/draw"
+	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/textfile"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
@@ -18,34 +19,35 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Limits of the report, however large the ledger is.
-var mostDrawn = history.SnapshotLimits{Chains: 20, Calls: 60, Keys: mostRows}
-
-// reportFile is where the report is written by default.
+// reportFile is the default name of the page.
 const reportFile = "reprise-report.html"
 
+// Command returns `shimctl report`.
 func Command(a *app.App) *cobra.Command {
 	var file string
 	var store bool
 	var f app.FilterFlags
 	c := &cobra.Command{
-		Use: "report", Short: "write a page with charts of use, cost and saving",
-		Long: `Writes one self-contained HTML page, by default into ` + reportFile + `: what resuming saved, money and
-tokens by day, with and without resuming, the share from the cache, the same by project, tool, model and task,
-decisions by reason, and the chains as timelines. It contains no prompt, but names of tasks and directories.
-shimctl serve shows the same live.`,
+		Use: "report", Short: "write a page with pictures of cost and saving",
+		Long: `Writes one self-contained HTML page, by default into ` + reportFile + `: what resuming saved, the price by day
+with and without resuming, the calls of a chain, and where the calls went. It contains no prompt, but names of
+tasks and directories.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return write(a, file, store, f) },
 	}
 	c.Flags().StringVarP(&file, "output", "o", reportFile, "write the page to `FILE`, - for stdout")
-	c.Flags().StringVar(&file, "html", reportFile, "the same as --output `FILE`")
 	app.StoreFlag(c, &store)
 	f = app.FilterFlag(a, c)
 	return c
 }
 
+//go:embed page.html
+var text string
+
+var page = template.Must(template.New("page").Parse(text))
+
 func write(a *app.App, file string, store bool, flags app.FilterFlags) error {
-	var page bytes.Buffer
+	var out bytes.Buffer
 	var calls int64
 	err := a.WithCalls(app.CallsOf(a, store, flags), func(l *ledger.Ledger, r view.Reporter) error {
 		asked, err := app.Filter(a, l, flags)
@@ -59,27 +61,22 @@ func write(a *app.App, file string, store bool, flags app.FilterFlags) error {
 		if f != asked {
 			a.Stderr.Notice(app.LatestWords)
 		}
-		s, err := view.WithProgress(a.Stderr, "adding the calls up", func() (history.Snapshot, error) {
-			return history.ReadSnapshot(l, f, r.Prices.LongPrompt(), mostDrawn)
-		})
+		s, err := view.WithProgress(a.Stderr, "adding the calls up", func() (sums, error) { return read(l, f, r) })
 		if err != nil {
 			return err
 		}
-		for _, slice := range managedOnly(s.Slices) {
-			calls += slice.Calls
-		}
-		if calls == 0 && asked != (history.Filter{}) {
+		if calls = s.bill.Managed(); calls == 0 && asked != (history.Filter{}) {
 			return app.WithHint(fmt.Errorf("no managed call was made%s", app.FilterWords(f)), "shimctl log lists the last calls, shimctl stats --by day the days")
 		}
-		return draw.Write(&page, newPage(a, s, f.Times(), r, linker{}))
+		return page.Execute(&out, newContent(a, r, f, s))
 	})
 	if err != nil {
 		return err
 	}
 	if file == "-" {
-		_, err = a.Stdout.Write(page.Bytes())
+		_, err = a.Stdout.Write(out.Bytes())
 	} else {
-		err = textfile.WriteFile(file, 0o600, page.Bytes())
+		err = textfile.WriteFile(file, 0o600, out.Bytes())
 	}
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
@@ -88,4 +85,54 @@ func write(a *app.App, file string, store bool, flags app.FilterFlags) error {
 		a.Stderr.Notice("wrote " + a.Tilde(file) + ": " + view.Count(calls, "managed call"))
 	}
 	return nil
+}
+
+// Sums are the calls that the page is about.
+type sums struct {
+	managed []history.Slice // by day
+	bill    view.Bill
+	saved   saving.Saving
+	chain   history.ChainRow // the chain with the most resumed calls, of those used last
+	calls   []history.Invocation
+}
+
+// Limits of the chain's picture.
+const (
+	mostChains = 50
+	mostCalls  = 30
+)
+
+func read(l *ledger.Ledger, f history.Filter, r view.Reporter) (s sums, err error) {
+	slices, err := history.Slices(l, f, r.Prices.LongPrompt())
+	if err != nil {
+		return s, err
+	}
+	peers, err := history.Peers(l, f, r.Prices.LongPrompt())
+	if err != nil {
+		return s, err
+	}
+	arms, err := history.Arms(l, f)
+	if err != nil {
+		return s, err
+	}
+	s.bill, s.saved = r.Bill(slices), saving.New(slices, peers, arms, r.ListPrice)
+	for _, slice := range slices {
+		if slice.Managed() {
+			s.managed = append(s.managed, slice)
+		}
+	}
+	chains, err := history.Chains(l, history.Wanted{Filter: f, Limit: mostChains})
+	if err != nil {
+		return s, err
+	}
+	for _, c := range chains {
+		if c.Resumed > s.chain.Resumed {
+			s.chain = c
+		}
+	}
+	if s.chain.Resumed > 0 {
+		f.Chain = s.chain.ID
+		s.calls, err = history.LatestInvocations(l, history.Wanted{Filter: f, Limit: mostCalls})
+	}
+	return s, err
 }

@@ -83,7 +83,7 @@ func TestHeadline(t *testing.T) {
 		}
 		sum := 0.0
 		for _, slice := range tt.slices {
-			sum += s.Share()(slice)[6]
+			sum += s.Share(Cost)(slice)
 		}
 		if saved := float64(s.Saved(Cost)); !math.IsNaN(saved) && math.Abs(saved-sum) > 1 {
 			t.Errorf("%s: the shares add up to %v, not %v", tt.name, sum, saved)
@@ -104,7 +104,7 @@ func TestMeasuredHeadline(t *testing.T) {
 		if got := s.Headline(); got != estimated.Headline()+"; measured against 82 calls held out: "+want {
 			t.Errorf("%v: %s", share, got)
 		}
-		if s.Saved(Cost) != 20e6 || s.Share()(slices[1])[6] != 20e6 || s.Summary().Basis != Rough {
+		if s.Saved(Cost) != 20e6 || s.Share(Cost)(slices[1]) != 20e6 || s.Summary().Basis != Rough {
 			t.Errorf("%v: %v saved", share, s.Saved(Cost))
 		}
 		if got := New(slices[1:], nil, experiment(1, 60, share), nil).Headline(); got != "resumed 1 of 1 call; its prompt was sent whole; measured against 82 calls held out: "+want {
@@ -155,8 +155,8 @@ func TestEstimateByWhatTheCacheHeld(t *testing.T) {
 		if got := float64(s.Saved(Cost)); math.Abs(got-1000*tt.want) > 1000 {
 			t.Errorf("%s: %v nano-dollars, want %v", tt.name, got, 1000*tt.want)
 		}
-		for i, f := range Figures {
-			if sum := s.Share()(first)[i] + s.Share()(again)[i]; f.Unit != "share" && math.Abs(sum-float64(s.Saved(f.Key))) > 1 {
+		for _, f := range Figures {
+			if sum := s.Share(f.Key)(first) + s.Share(f.Key)(again); f.Unit != "share" && math.Abs(sum-float64(s.Saved(f.Key))) > 1 {
 				t.Errorf("%s: the shares of %s add up to %v, not %v", tt.name, f.Key, sum, s.Saved(f.Key))
 			}
 		}

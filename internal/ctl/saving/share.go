@@ -1,36 +1,37 @@
 package saving
 
 import (
+	"slices"
+
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
 )
 
-// A Share returns what resuming saved on one slice, by figure. Over all slices that the saving was
-// computed from, the shares add up to it.
-type Share func(history.Slice) []float64
+// Used returns how much of a figure the calls of a slice used, at list price where the tool reports no cost.
+func (s Saving) Used(key string, slice history.Slice) float64 {
+	return Figures[index(key)].Of(s.priced(slice).Sums).Sum
+}
 
-// Share returns the slices' shares of the saving: it compares the resumed calls of a slice with similar fresh calls.
-func (s Saving) Share() Share {
-	return func(slice history.Slice) []float64 {
-		saved := make([]float64, len(Figures))
+// Share returns what resuming saved of a figure on a slice. Over all slices that the saving was computed from, the shares add up to it.
+func (s Saving) Share(key string) func(history.Slice) float64 {
+	f := Figures[index(key)]
+	return func(slice history.Slice) float64 {
 		slice = s.priced(slice)
-		if side := slice.Side(); side != decide.Resumed {
-			if slice.Well && side != decide.Unmeasured {
-				for i, f := range Figures {
-					saved[i] = -hourShare(f, slice.Sums)
-				}
-			}
-			return saved
+		side := slice.Side()
+		if !slice.Well || side == decide.Unmeasured {
+			return 0
+		}
+		if side != decide.Resumed {
+			return -hourShare(f, slice.Sums)
 		}
 		fresh, ok := s.against[likeness(slice)]
-		if !ok || !slice.Well {
-			return saved
+		if a, b := f.Of(slice.Sums), f.Of(fresh.Sums); ok && a.N > 0 && b.N > 0 {
+			return b.Sum/b.N*a.N - a.Sum
 		}
-		for i, f := range Figures {
-			if a, b := f.Of(slice.Sums), f.Of(fresh.Sums); a.N > 0 && b.N > 0 {
-				saved[i] = b.Sum/b.N*a.N - a.Sum
-			}
-		}
-		return saved
+		return 0
 	}
+}
+
+func index(key string) int {
+	return slices.IndexFunc(Figures, func(f Figure) bool { return f.Key == key })
 }
