@@ -442,6 +442,13 @@ type Usage struct {
 // it.
 type Context struct{ Used, Limit int64 }
 
+// CountsRequests reports whether the tokens of a first request can be those of a whole request: besides
+// the prompt, whose length is in bytes, an agent sends a system prompt and its tools.
+func CountsRequests(first int64, prompt int) bool {
+	const bytesPerToken, leastSystem = 4, 1_500
+	return first >= int64(prompt/bytesPerToken)+leastSystem
+}
+
 // LeastFirst returns how many tokens the first request of a run has at least if it resumes a session, whose last run had
 // such a first request and left a context of that length. In the recordings a resumed run's first request is never shorter than
 // the one of the run before. A claude that works in a repository sends the state of its files each time, up to 2 KB; of a

@@ -116,6 +116,9 @@ func (c *call) leastFirst() int64 {
 	if err != nil {
 		c.log.fault("read first request", err)
 	}
+	if !rewrite.CountsRequests(first, len(c.record.Prompt.Text)) {
+		return 0
+	}
 	return rewrite.LeastFirst(first, c.decision.Context.Used)
 }
 
