@@ -66,6 +66,7 @@ type Match struct {
 	Task, Role string
 	Scope      string   // the rule whose names these are, "" if the caller set them
 	Strict     bool     // the names separate jobs, but do not prove that two calls belong to the same one
+	Captured   bool     // the prompt or the environment of each job gives the task: two jobs cannot share it
 	Attempt    int      // rewrite.NoAttempt if it is not given
 	Fresh      bool     // the prompt ends the chain
 	Resets     []string // the roles whose chains of the task the prompt ends
@@ -104,7 +105,7 @@ func (r *Rule) match(s Subject) (Match, bool) {
 	if !r.capture(&found, s) {
 		return Match{}, false
 	}
-	m := Match{Rule: r, Scope: r.Name, Strict: r.Strict, Attempt: found.attempt,
+	m := Match{Rule: r, Scope: r.Name, Strict: r.Strict, Captured: len(found.task) > 0, Attempt: found.attempt,
 		Task: name(found.task, r.task), Role: strings.ToLower(name(found.role, r.role))}
 	if !r.Never && (len(m.Task) > longestName || len(m.Role) > longestName) {
 		return Match{}, false // a text, not a name
@@ -139,12 +140,13 @@ func (m *Match) addRoleText(s Subject) {
 	}
 }
 
-// takeNames replaces the rule's names by those that the caller sets.
+// takeNames replaces the rule's names by those that the caller sets. A name that was copied from the
+// documentation names nothing.
 func (m *Match) takeNames(env func(string) string) {
-	if task := env("REPRISE_TASK"); task != "" {
-		m.Task, m.Scope, m.Strict = task, "", false
+	if task := env("REPRISE_TASK"); task != "" && task != "NAME" {
+		m.Task, m.Scope, m.Strict, m.Captured = task, "", false, false
 	}
-	if role := env("REPRISE_ROLE"); role != "" {
+	if role := env("REPRISE_ROLE"); role != "" && role != "ROLE" {
 		m.Role = role
 	}
 }

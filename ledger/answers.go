@@ -10,7 +10,6 @@ import (
 
 	"reprise/ledger/decide"
 	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 )
 
 // Answers are kept for a day, and a prompt is compared with the latest of a project.
@@ -19,12 +18,12 @@ const (
 	maxAnswers  = 256
 )
 
-// A givenAnswer is an answer of an earlier call: the digests of its distinctive lines, and of the files that it names.
+// A givenAnswer is an answer of an earlier call, by the digests of its distinctive lines.
 type givenAnswer struct {
 	invocation, session, chain int64
 	ended                      decide.Millis
 	alike                      bool // its chain begins like the prompt: it may be an item of the same batch
-	lines, files               []prompt.Mark
+	lines                      []prompt.Mark
 }
 
 // shownIn reports whether all lines of the answer are among some.
@@ -32,27 +31,26 @@ func (a *givenAnswer) shownIn(lines map[prompt.Mark]bool) bool {
 	return len(a.lines) > 0 && !slices.ContainsFunc(a.lines, func(m prompt.Mark) bool { return !lines[m] })
 }
 
-// answers reads the latest answers that calls of the project have given, by any tool, of which the prompt shows a line
-// or names a file. The others say nothing about the call.
+// answers reads the latest answers of the project's calls, by any tool, if the prompt shows a line
+// of them.
 func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 	shown := map[prompt.Mark]bool{}
 	note := sync.OnceFunc(func() {
-		for _, mark := range c.Prompt.Marks() {
+		for _, mark := range c.Prompt.LineMarks() {
 			shown[mark] = true
 		}
 	})
 	var sessions []string
-	err = Each(l.db, "SELECT invocation, session, ended, lines, files FROM answers WHERE project = ? AND ended >= ? "+
-		"AND max(length(lines), length(files)) <= ? ORDER BY ended DESC LIMIT "+strconv.Itoa(maxAnswers), func(rows *sql.Rows) error {
+	err = Each(l.db, "SELECT invocation, session, ended, lines FROM answers WHERE project = ? AND ended >= ? "+
+		"AND length(lines) <= ? ORDER BY ended DESC LIMIT "+strconv.Itoa(maxAnswers), func(rows *sql.Rows) error {
 		var a givenAnswer
-		var lines, files sql.RawBytes
-		if err := rows.Scan(&a.invocation, &a.session, &a.ended, &lines, &files); err != nil {
+		var lines sql.RawBytes
+		if err := rows.Scan(&a.invocation, &a.session, &a.ended, &lines); err != nil {
 			return err
 		}
 		note()
-		a.lines, a.files = decodeMarks(lines), decodeMarks(files)
-		is := func(m prompt.Mark) bool { return shown[m] }
-		if slices.ContainsFunc(a.lines, is) || slices.ContainsFunc(a.files, is) {
+		a.lines = decodeMarks(lines)
+		if slices.ContainsFunc(a.lines, func(m prompt.Mark) bool { return shown[m] }) {
 			all, sessions = append(all, a), append(sessions, strconv.FormatInt(a.session, 10))
 		}
 		return nil
@@ -79,28 +77,35 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 	for i := range chains {
 		cf := &chains[i]
-		if name, same := c.Caller.SameAs(cf.Caller, c.Now-cf.LastUsed); same && c.Now >= cf.LastUsed {
-			cf.Proof.Caller = name
+		p := &cf.Proof
+		p.Work = cf.Changes()
+		if c.Now >= cf.LastUsed {
+			p.Caller, _ = c.Caller.SameAs(cf.Caller, c.Now-cf.LastUsed)
+			p.Terminal = p.Caller == "" && c.Caller.SameShell(cf.Caller)
 		}
 		e := &cf.Continuity.Evidence
 		if !cf.Retains() && e.Answer == 0 {
 			continue
 		}
 		quoted := addFlow(cf, answers)
-		cf.Proof.Transcript, cf.Proof.Answer, cf.Proof.Trace, cf.Proof.Past = e.Transcript, e.Answer > 0 && e.Own, len(e.Trace) > 0, e.Past(cf.Continuity.Relation == reason.Extends) != ""
-		cf.Against, cf.Ends = e.Against(func(text string) bool { return quoted[text] }), e.Ends()
+		p.Transcript, p.Answer, p.Trace = e.Transcript, e.Answer > 0, len(e.Trace) > 0
+		p.Failure, p.Rejected = e.Failure() != "", e.Rejected()
+		others := func(text string) bool { return quoted[text] }
+		if c.strong() {
+			others = nil // a reviewer's answer can end the conversation of a named role
+		}
+		cf.Against = e.Against(others)
 	}
 }
 
-// addFlow looks for what others have answered since the session's latest run. It returns the prompt's lines that are
-// such an answer's. What two chains have answered is a form that all answers have, or a file that all speak of.
+// addFlow looks for answers of other sessions since the session's latest run. It returns the lines of
+// the prompt that such an answer has. A line in answers of two chains is a form that all answers have.
 func addFlow(c *decide.ChainFacts, answers []givenAnswer) (quoted map[string]bool) {
 	quoted, added := map[string]bool{}, map[prompt.Mark]string{}
 	e := &c.Continuity.Evidence
 	for _, line := range e.New() {
 		added[line.Mark] = line.Text
 	}
-	files := e.NewFiles()
 	own := slices.IndexFunc(answers, func(a givenAnswer) bool { return a.session == c.Session })
 	several := saidBySeveral(answers)
 	for k := range answers {
@@ -118,18 +123,15 @@ func addFlow(c *decide.ChainFacts, answers []givenAnswer) (quoted map[string]boo
 				quoted[text] = true
 			}
 		}
-		if !a.alike && slices.ContainsFunc(a.files, func(m prompt.Mark) bool { return !several[m] && slices.Contains(files, m) }) {
-			c.Proof.Report = cmp.Or(c.Proof.Report, a.invocation)
-		}
 	}
 	return quoted
 }
 
-// saidBySeveral returns the lines and files in answers of more than one chain.
+// saidBySeveral returns the lines in answers of more than one chain.
 func saidBySeveral(answers []givenAnswer) map[prompt.Mark]bool {
 	several, first := map[prompt.Mark]bool{}, map[prompt.Mark]int64{}
 	for k := range answers {
-		for _, mark := range slices.Concat(answers[k].lines, answers[k].files) {
+		for _, mark := range answers[k].lines {
 			if chain, said := first[mark]; said && chain != answers[k].chain {
 				several[mark] = true
 			}
@@ -158,12 +160,12 @@ func shownSessions(p *prompt.Prompt, answers []givenAnswer) string {
 }
 
 // recordAnswer records an answer's lines, and forgets those that are older than a day.
-func recordAnswer(tx *sql.Tx, invocation, session int64, project string, ended decide.Millis, lines, files []byte) error {
-	if len(lines)+len(files) == 0 || project == "" {
+func recordAnswer(tx *sql.Tx, invocation, session int64, project string, ended decide.Millis, lines []byte) error {
+	if len(lines) == 0 || project == "" {
 		return nil
 	}
-	if _, err := tx.Exec("INSERT OR REPLACE INTO answers (invocation, session, project, ended, lines, files) VALUES (?, ?, ?, ?, coalesce(?, x''), coalesce(?, x''))",
-		invocation, session, project, ended, lines, files); err != nil {
+	if _, err := tx.Exec("INSERT OR REPLACE INTO answers (invocation, session, project, ended, lines) VALUES (?, ?, ?, ?, ?)",
+		invocation, session, project, ended, lines); err != nil {
 		return err
 	}
 	_, err := tx.Exec("DELETE FROM answers WHERE project = ? AND ended < ?", project, ended-answersKept)

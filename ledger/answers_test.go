@@ -46,7 +46,7 @@ func (j project) proof(where, more string, now decide.Millis) decide.ChainFacts 
 	return chains[0]
 }
 
-// What another call has answered since the session's latest run is known in the next prompt: a line of it, or a file that it names.
+// A line of another call's answer since the session's latest run is known in the next prompt. A file that it names says nothing.
 func TestAnswersOfOthers(t *testing.T) {
 	const coder, reviewer, other = 1, 2, 3
 	quoted := "The review says:\n\nThe parser still reads one byte past the end of its buffer."
@@ -58,8 +58,7 @@ func TestAnswersOfOthers(t *testing.T) {
 		want   func(call int64) decide.Proof
 	}{
 		"a line of it": {nil, quoted, 9000, func(call int64) decide.Proof { return decide.Proof{Flow: call} }},
-		"a file of it": {nil, named, 9000, func(call int64) decide.Proof { return decide.Proof{Report: call} }},
-		"both":         {nil, quoted + "\n\n" + named, 9000, func(call int64) decide.Proof { return decide.Proof{Flow: call, Report: call} }},
+		"a file of it": {nil, named, 9000, func(int64) decide.Proof { return decide.Proof{} }},
 		"neither":      {nil, notWritten, 9000, func(int64) decide.Proof { return decide.Proof{} }},
 		"a day later":  {nil, quoted, 4000 + answersKept, func(call int64) decide.Proof { return decide.Proof{Flow: call} }},
 		"too late":     {nil, quoted, 4001 + answersKept, func(int64) decide.Proof { return decide.Proof{} }},

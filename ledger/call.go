@@ -19,6 +19,7 @@ type Call struct {
 	Attempt         int      // or rewrite.NoAttempt
 	Never           bool     // it belongs to no chain
 	Strict          bool     // Task separates jobs, but continuity must prove the same one
+	Captured        bool     // each job has a task of its own: its prompt or environment gives it
 	Unshared        string   // why its session is not shared, although there is a store
 	Resets          []string // roles whose chains of this task its prompt ends
 	StartFrom       string   // the role of the task as a copy of whose session the call's role begins, "" for none
@@ -71,6 +72,10 @@ func (c *Call) sends(d decide.Decision) (bytes int, whole reason.Code) {
 
 // named reports whether the name alone identifies the call's task.
 func (c *Call) named() bool { return c.Task != "" && !c.Strict }
+
+// strong reports whether the name alone shows that a call goes on with a job, even if the job's first
+// prompt has changed: no other job has that task, and the role is known.
+func (c *Call) strong() bool { return c.named() && c.Captured && !c.DerivedRole() }
 
 // DerivedRole reports whether nothing names the role of the call's task.
 func (c *Call) DerivedRole() bool { return strings.HasPrefix(c.Role, prompt.RoleTextMark) }

@@ -702,7 +702,7 @@ func TestEvidenceIsRemembered(t *testing.T) {
 		"internal/parser_limits.go:12: too large":  {Trace: true},
 		"internal/printer_colours.go:12: too dark": {},
 		"Your last report:\n\nThe ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.": {Answer: true},
-		"Engineer:\n\nThe ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.":         {},
+		"Engineer:\n\nThe ring buffer drops the oldest frame when its capacity is exceeded by a slow reader.":         {Answer: true},
 	} {
 		_, chains, err := l.Preview(testCall(l, prompt+"\n\n"+more, 3000))
 		if err != nil || len(chains) != 1 {

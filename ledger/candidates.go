@@ -53,7 +53,7 @@ func (l *Ledger) outdated(c decide.ChainFacts) bool {
 
 func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
 	f = decide.Facts{Now: c.Now, Disabled: c.Disabled, Never: c.Never, Fresh: c.Fresh, NoResume: c.NoResume, HookSet: c.HookSet,
-		Copies: c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), DerivedRole: c.DerivedRole(), SameTask: c.Strict && c.Task != "", Attempt: c.Attempt, Fingerprints: c.Fingerprints, Place: c.Place,
+		Copies: c.Copies, Fork: c.Copies && c.ForkPoint != nil, Named: c.named(), Strong: c.strong(), SameTask: c.Strict && c.Task != "", Attempt: c.Attempt, Fingerprints: c.Fingerprints, Place: c.Place,
 		PromptBytes: len(c.Prompt.Text), Limits: c.Limits}
 	if c.Never {
 		return f, nil
@@ -184,7 +184,9 @@ func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, late
 	if err != nil {
 		return err
 	}
-	others = slices.DeleteFunc(others, func(cf decide.ChainFacts) bool { return !cf.Retains() && !cf.QuotesLong() })
+	others = slices.DeleteFunc(others, func(cf decide.ChainFacts) bool {
+		return !cf.Retains() && !cf.QuotesLong() && !(f.Named && cf.Continuity.Evidence.Own)
+	})
 	addInner(f, others)
 	return nil
 }
@@ -376,7 +378,7 @@ func (r *sentRow) columns() []column {
 
 func (r *sentRow) compare(c *Call) prompt.Continuity {
 	r.decode()
-	r.sent.Named, r.sent.Others = c.named() && !c.DerivedRole(), c.otherRoles
+	r.sent.Named, r.sent.Others = c.strong(), c.otherRoles
 	return prompt.Compare(r.sent, c.Prompt)
 }
 

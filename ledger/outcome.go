@@ -110,7 +110,6 @@ type Ending struct {
 	Shape       []byte
 	Things      []byte // of the run's traces
 	AnswerLines []byte
-	AnswerFiles []byte
 	Answer      []byte
 	Said        []byte
 	Outcome     Outcome // without what the model said
@@ -183,8 +182,8 @@ func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
 	}
 	if t.Session == 0 {
 		if t.call.Prompt != nil {
-			traces := prompt.NewTraces(t.call.Prompt, []string{o.Seen.Answer}, nil, t.key)
-			e.AnswerLines, e.AnswerFiles = encodeMarks(traces.Lines), encodeMarks(traces.Files)
+			traces := prompt.NewTraces(t.call.Prompt, []string{o.Seen.Answer}, nil, nil, t.key)
+			e.AnswerLines = encodeMarks(traces.Lines)
 		}
 		return e
 	}
@@ -210,8 +209,8 @@ func (e *Ending) addSaid(t *Ticket, turns []*rewrite.StreamState) {
 		answer := prompt.NewAnswer(s.Answer, s.Texts, t.key)
 		e.Answer, e.Said = append(e.Answer, encodeAnswer(answer)...), append(e.Said, encodeSaid(answer)...)
 	}
-	traces := prompt.NewTraces(t.call.Prompt, answers, files, t.key)
-	e.Things, e.AnswerLines, e.AnswerFiles = encodeMarks(traces.Things), encodeMarks(traces.Lines), encodeMarks(traces.Files)
+	traces := prompt.NewTraces(t.call.Prompt, answers, files, changedFiles(e.Outcome.Left), t.key)
+	e.Things, e.AnswerLines = encodeMarks(traces.Things), encodeMarks(traces.Lines)
 }
 
 // withoutTexts returns the outcome without what the model said.
@@ -245,7 +244,7 @@ func (e *Ending) record(tx *sql.Tx) error {
 		return err
 	}
 	if last := e.last(); last.Good() {
-		if err := recordAnswer(tx, call, e.Session, e.Project, last.Now, e.AnswerLines, e.AnswerFiles); err != nil {
+		if err := recordAnswer(tx, call, e.Session, e.Project, last.Now, e.AnswerLines); err != nil {
 			return err
 		}
 	}
@@ -479,4 +478,16 @@ func alone(tx *sql.Tx, part func(*sql.Tx) error) error {
 	}
 	_, err = tx.Exec("ROLLBACK TO part; RELEASE part")
 	return err
+}
+
+// changedFiles returns the paths in an Outcome.Left.
+func changedFiles(left string) (paths []string) {
+	var files []struct{ Path string }
+	if json.Unmarshal([]byte(left), &files) != nil {
+		return nil
+	}
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	return paths
 }

@@ -162,7 +162,7 @@ func manyChains(t *testing.T, l *Ledger, chains, calls int) {
 		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		INSERT INTO invocations (chain_id, session_id, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes, outcome)
 			SELECT id, id, 'claude', '/', 1000, 'fresh', 'new_job', 'text', 1, 1, 'ok' FROM chains, n;
-		INSERT INTO answers SELECT id, session_id, '/', 1000, x'', x'' FROM invocations`, chains, calls); err != nil {
+		INSERT INTO answers SELECT id, session_id, '/', 1000, x'' FROM invocations`, chains, calls); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -135,8 +135,7 @@ CREATE TABLE answers ( -- the latest, by which a prompt that shows one is recogn
 	session    INTEGER NOT NULL,
 	project    TEXT NOT NULL, -- the root of the repository, or the directory
 	ended      INTEGER NOT NULL,
-	lines      BLOB NOT NULL, -- digests of those that a prompt cannot hold by chance
-	files      BLOB NOT NULL  -- digests of the files that it names
+	lines      BLOB NOT NULL  -- digests of those that a prompt cannot hold by chance
 );
 CREATE INDEX answers_project ON answers (project, ended);
 

@@ -307,6 +307,7 @@ const errorLimit = 3
 // apply copies what a rule says into the ledger's call.
 func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Rule, r.Scope, r.Task, r.Role, r.Attempt = m.Name, m.Scope, m.Task, m.Role, m.Attempt
+	r.Captured = m.Captured
 	r.Never, r.Strict, r.Resets, r.StartFrom = m.Never, m.Strict, m.Resets, m.StartFrom
 	if m.Fresh {
 		r.Fresh = reason.ContextReset

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -115,14 +116,27 @@ func (c *Caller) Scan(value any) error {
 // common returns the nearest process that made both calls, ok reports whether there is one. Since it
 // is above this call, it has lived through both.
 func (c Caller) common(earlier Caller) (p CallerProcess, ok bool) {
-	for _, p := range c.Processes {
-		for _, e := range earlier.Processes {
+	for i, p := range c.Processes {
+		for k, e := range earlier.Processes {
 			if isSame(p, e) {
-				return p, true
+				return p, slices.Equal(scripts(c.Processes[:i]), scripts(earlier.Processes[:k]))
 			}
 		}
 	}
 	return CallerProcess{}, false
+}
+
+// wrappers are programs that only start another one: they do not distinguish two callers.
+var wrappers = strings.Fields("sh bash dash ash zsh timeout nice env sudo npm npx uv xargs stdbuf script setsid")
+
+// scripts returns the names of the programs that may have made a call, without wrappers.
+func scripts(processes []CallerProcess) (names []string) {
+	for _, p := range processes {
+		if !slices.Contains(wrappers, p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 // isSame reports whether a process is one of an earlier caller. Of an unknown boot, namespace or start, it
@@ -132,14 +146,20 @@ func isSame(p, e CallerProcess) bool {
 }
 
 // SameAs reports whether the same run of the same program made this call and an earlier one, and
-// returns its name. A person who typed both in one shell is the same caller only shortly after the
-// earlier run: idle is the time from its end to this call's start.
+// returns its name: the programs between that program and both calls have the same names. A person
+// who typed both in one shell is the same caller only shortly after the earlier run: idle is the
+// time from its end to this call's start.
 func (c Caller) SameAs(earlier Caller, idle Millis) (name string, ok bool) {
 	if p, ok := c.common(earlier); ok {
 		return p.Name, true
 	}
-	if c.Person && earlier.Person && isSame(c.Shell, earlier.Shell) && idle >= 0 && idle <= personPause {
+	if c.SameShell(earlier) && idle >= 0 && idle <= personPause {
 		return c.Shell.Name, true
 	}
 	return "", false
+}
+
+// SameShell reports whether a person typed this call and an earlier one in one shell.
+func (c Caller) SameShell(earlier Caller) bool {
+	return c.Person && earlier.Person && isSame(c.Shell, earlier.Shell)
 }

@@ -71,6 +71,17 @@ func TestSameCaller(t *testing.T) {
 		change(&c)
 		return c
 	}
+	pid := 20
+	under := func(names ...string) (c Caller) { // the programs below program 7, the nearest first
+		for _, name := range names {
+			pid++
+			p := callerProcess(pid)
+			p.Name = name
+			c.Processes = append(c.Processes, p)
+		}
+		c.Processes = append(c.Processes, callerProcess(7))
+		return c
+	}
 	noNamespace := func(c *Caller) { c.Processes[0].Namespace = "" }
 	noBoot := func(c *Caller) { c.Processes[0].Boot = "" }
 	noStart := func(c *Caller) { c.Processes[0].Start = 0 }
@@ -80,9 +91,12 @@ func TestSameCaller(t *testing.T) {
 		want         string // "" for another caller
 	}{
 		"one script":               {callerOf(7), callerOf(7), 3_600_000, "program 7.sh"},
-		"through other wrappers":   {callerOf(30, 7, 2), callerOf(20, 7, 2), 0, "program 7.sh"},
-		"at another depth":         {callerOf(30, 31, 7), callerOf(7), 0, "program 7.sh"},
-		"now directly":             {callerOf(7), callerOf(20, 21, 7), 0, "program 7.sh"},
+		"through other wrappers":   {under("timeout"), under("sh"), 0, "program 7.sh"},
+		"at another depth":         {under("sh", "nice"), callerOf(7), 0, "program 7.sh"},
+		"now directly":             {callerOf(7), under("bash", "env"), 0, "program 7.sh"},
+		"the same script below it": {under("sh", "coder.sh"), under("coder.sh"), 0, "program 7.sh"},
+		"two scripts below it":     {under("coder.sh"), under("tester.sh"), 0, ""},
+		"a script below it":        {under("coder.sh"), callerOf(7), 0, ""},
 		"two scripts":              {callerOf(30), callerOf(20), 0, ""},
 		"the PID of another":       {callerOf(7), changed(callerOf(7), func(c *Caller) { c.Processes[0].Start++ }), 0, ""},
 		"another boot":             {callerOf(7), changed(callerOf(7), func(c *Caller) { c.Processes[0].Boot = "other" }), 0, ""},

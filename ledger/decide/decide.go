@@ -132,6 +132,7 @@ var beginsAnew = map[reason.Code]bool{reason.FirstCall: true, reason.NewJob: tru
 func choose(f Facts) (*ChainFacts, reason.Code) {
 	all := f.Chains
 	f.Chains = continuable(f)
+	markPreambles(f.Chains)
 	var chain *ChainFacts
 	var why reason.Code
 	if f.Named {
@@ -229,7 +230,18 @@ func chooseNamed(f Facts, all []ChainFacts) (*ChainFacts, reason.Code) {
 // otherTemplate reports whether a prompt has nothing to do with what the session was sent or answered, so
 // that a name alone does not lead there.
 func (f *Facts) otherTemplate(c ChainFacts) bool {
-	return !f.Limits.Unrelated && c.Continuity.Relation == reason.Unrelated && !c.QuotesLong()
+	if f.Limits.Unrelated {
+		return false
+	}
+	return c.Continuity.Replaced && !f.proven(&c) ||
+		c.Continuity.Relation == reason.Unrelated && !c.QuotesLong() && !f.quotesOwn(&c)
+}
+
+// quotesOwn reports whether the prompt shows the newest answer as the session's own, and the same
+// caller goes on with work that stands.
+func (f *Facts) quotesOwn(c *ChainFacts) bool {
+	e, p := &c.Continuity.Evidence, &c.Proof
+	return e.Own && p.Answer && p.Work && p.Caller != ""
 }
 
 // singledOut reports whether the prompt itself shows that the session may be meant, of several of a name.
@@ -249,10 +261,10 @@ func (f *Facts) ended(c *ChainFacts) reason.Code {
 	case e.Shown != "" && e.Answer == 0:
 		return reason.HistoryEdited
 	}
-	if f.DerivedRole {
-		return prompt.ReasonAgainst(c.Against)
+	if f.Strong {
+		return prompt.ReasonAgainst(c.Against, endingNames...)
 	}
-	return prompt.ReasonAgainst(c.Ends)
+	return f.objection(c)
 }
 
 // byName returns the session that a name leads to, or why the name alone does not suffice: there
@@ -352,9 +364,12 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 	if c = mostSent(going, sessions); c == nil {
 		return nil, true
 	}
-	for i := range sessions { // one that gave the same answer may be meant as well
+	// Another session with the answer can be meant too. If the prompt does not repeat that session's, its
+	// answer is news for one whose work stands; a session that only talked can be an item of a batch.
+	for i := range sessions {
 		s := &sessions[i]
-		if s.Continuity.Evidence.Newest && s.Continuity.BeginsAlike == c.Continuity.BeginsAlike && s != c && !s.within(c, sessions) && !c.within(s, sessions) {
+		if s != c && s.Continuity.Evidence.Newest && s.Continuity.BeginsAlike == c.Continuity.BeginsAlike &&
+			(s.Retains() || !c.Proof.Work) && !s.within(c, sessions) && !(s.Chain == c.Chain && c.within(s, sessions)) {
 			return nil, true
 		}
 	}
@@ -380,12 +395,9 @@ func mostSent(some []*ChainFacts, sessions []ChainFacts) *ChainFacts {
 	return nil
 }
 
-// within reports whether another session of the chain was sent everything that this one was, and
-// more, or is derived from it.
+// within reports whether another session was sent everything that this one was, and more, or is
+// derived from it.
 func (c *ChainFacts) within(o *ChainFacts, sessions []ChainFacts) bool {
-	if c.Chain != o.Chain {
-		return false
-	}
 	if len(c.Base) < len(o.Base) && Contains(o.Base, c.Base) {
 		return true
 	}
@@ -397,6 +409,30 @@ func (c *ChainFacts) within(o *ChainFacts, sessions []ChainFacts) bool {
 		if at = &sessions[i]; at.Session == c.Session {
 			return true
 		}
+	}
+}
+
+// markPreambles marks the sessions whose first prompt later prompts have continued in two different
+// ways: such a text begins many jobs, and is none.
+func markPreambles(sessions []ChainFacts) {
+	for i := range sessions {
+		c := &sessions[i]
+		root := c.Continuity.Root()
+		var later [][]prompt.Digest
+		for k := range sessions {
+			o := &sessions[k]
+			text := o.Base
+			if o.Chain != c.Chain {
+				text = o.Continuity.Root()
+			} else if o != c {
+				continue // the rounds of one job
+			}
+			if len(text) > len(root) && Contains(text, root) &&
+				!slices.ContainsFunc(later, func(l []prompt.Digest) bool { return Contains(l, text) || Contains(text, l) }) {
+				later = append(later, text)
+			}
+		}
+		c.Preamble = len(later) > 1
 	}
 }
 

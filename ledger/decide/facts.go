@@ -42,7 +42,7 @@ type Facts struct {
 	Copies       bool        // a resume continues in a copy and leaves its source unchanged
 	Fork         bool        // a session is copied also if another process uses it, or has used it
 	Named        bool        // the task is named; otherwise continuity alone finds the chain
-	DerivedRole  bool        // nothing names the call's role
+	Strong       bool        // no other job has the task, and the role is known
 	SameTask     bool        // the task is known, but not that its calls belong together
 	Attempt      int         // the caller's number of the round, rewrite.NoAttempt if it does not count them
 	Fingerprints Fingerprints
@@ -117,8 +117,8 @@ type ChainFacts struct {
 	Share           float64          // the chain's fixed number from 0 to 1
 	Proof           Proof            // what shows that the call continues it
 	AnswerShared    bool             // another session gave the same answer
+	Preamble        bool             // later prompts have continued its first one differently: that is no job
 	Against         []prompt.Finding // what in the prompt speaks against continuing the session, without what others have answered
-	Ends            []prompt.Finding // what ends the conversation although a name says that it goes on
 	Base            []prompt.Digest
 	WorkGone        bool   // files that it changed have been thrown away since
 	Caller          Caller // of its latest call

@@ -8,12 +8,14 @@ import (
 // A Proof is what shows that a call continues a session, as far as it is known. It holds no text.
 type Proof struct {
 	Transcript bool   `json:"transcript,omitempty"` // the prompt shows every answer, unchanged, and a new turn
+	Work       bool   `json:"work,omitempty"`       // the session's runs changed files
 	Answer     bool   `json:"answer,omitempty"`     // it shows the session's newest answer
-	Flow       int64  `json:"flow,omitempty"`       // the call, whose answer since then the prompt shows, 0 for none
-	Report     int64  `json:"report,omitempty"`     // the call whose answer since then names a file that the prompt names, 0 for none
-	Trace      bool   `json:"trace,omitempty"`      // it names what the session touched or said first
-	Past       bool   `json:"past,omitempty"`       // it says how the session's last run turned out
-	Caller     string `json:"caller,omitempty"`     // the program of which one run made both calls, "" if none is known
+	Flow       int64  `json:"flow,omitempty"`       // the later call with an answer that the prompt shows, 0 for none
+	Trace      bool   `json:"trace,omitempty"`      // a new log names a file of the session's work, or a name that its answer said first
+	Failure    bool   `json:"failure,omitempty"`    // it says that the session's last run failed
+	Rejected   bool   `json:"rejected,omitempty"`   // it adds a heading over what was rejected, "Rejection 2"
+	Caller     string `json:"caller,omitempty"`     // the program that made both calls in one run, "" if none is known
+	Terminal   bool   `json:"terminal,omitempty"`   // a person typed both calls in one shell
 }
 
 // Scan implements sql.Scanner. Calls of older versions have no proof.
@@ -30,10 +32,8 @@ const elsewhere = -1
 
 // Unnumbered returns the proof for readers of another ledger.
 func (p Proof) Unnumbered() Proof {
-	for _, call := range []*int64{&p.Flow, &p.Report} {
-		if *call != 0 {
-			*call = elsewhere
-		}
+	if p.Flow != 0 {
+		p.Flow = elsewhere
 	}
 	return p
 }
@@ -48,10 +48,12 @@ func (p Proof) Sentences() (facts []string) {
 	add(p.Transcript, "the prompt shows the whole conversation, unchanged")
 	add(p.Answer && !p.Transcript, "the session's own answer stands in the prompt")
 	add(p.Flow != 0, fmt.Sprintf("the answer of %s stands in the prompt", callWords(p.Flow)))
-	add(p.Report != 0 && p.Flow == 0, fmt.Sprintf("the prompt names a file that the answer of %s speaks of", callWords(p.Report)))
-	add(p.Trace, "the prompt names what the session touched or said first")
-	add(p.Past, "the prompt says how the session's last run turned out")
+	add(p.Work, "the files that the session changed are as it left them")
+	add(p.Trace, "a log in the prompt names the session's work")
+	add(p.Failure, "the prompt says that the session's last run failed")
+	add(p.Rejected, "the prompt adds a rejection under a heading")
 	add(p.Caller != "", "the same run of "+p.Caller+" made both calls")
+	add(p.Terminal, "both calls were typed in one shell")
 	return facts
 }
 

@@ -5,8 +5,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// verdict returns why a call without a name does not continue a session, "" if it does. Whatever the
-// evidence, the prompt must hold what the session was sent, or at least its whole answer.
+// verdict returns why a call without a name does not continue a session, "" if it does. Whatever
+// happened, the prompt must repeat the session's prompt, or at least show the whole answer.
 func (f *Facts) verdict(c *ChainFacts) reason.Code {
 	e, relation := &c.Continuity.Evidence, c.Continuity.Relation
 	if relation == reason.Extends && f.Limits.Unnamed == UnnamedExtends && c.Continuity.BeginsAlike {
@@ -15,33 +15,61 @@ func (f *Facts) verdict(c *ChainFacts) reason.Code {
 		}
 		return ""
 	}
-	p := &c.Proof
-	stopped := c.StateWhy == reason.TurnLimit // it gave no answer: only words can refer to it
-	flow, enough := p.Flow != 0 || p.Report != 0, false
-	switch relation {
-	case reason.Extends:
-		enough = f.SameTask || !stopped && (p.Transcript || p.Answer || p.Caller != "" && (flow || p.Trace)) || p.Caller != "" && p.Past
-	case reason.Revises:
-		enough = p.Caller != "" && !stopped && (p.Answer || flow || p.Trace || p.Past)
-	case reason.Unrelated:
-		enough = p.Caller != "" && !stopped && c.QuotesLong() && f.PromptBytes < 2*e.Answer+shortPrompt
-	}
-	why := prompt.ReasonAgainst(c.Against)
+	proven, why := f.proven(c), f.objection(c)
 	switch {
 	case relation == reason.HistoryEdited:
 		return reason.HistoryEdited
-	case !enough && relation != reason.Extends:
+	case !proven && relation != reason.Extends:
 		return reason.BaseChanged
 	case why != "":
 		return why
-	case !enough:
+	case !proven:
 		return reason.NoEvidence
-	case c.AnswerShared && p.Answer && !p.Transcript:
+	case c.AnswerShared && c.Proof.Answer && !c.Proof.Transcript:
 		return reason.Ambiguous
 	}
 	return ""
 }
 
-// shortPrompt is how long, in bytes, a prompt may be beside the answer that it quotes if it repeats nothing
-// that the session was sent.
+// proven reports whether the facts suffice for the relation of the prompt to the session.
+func (f *Facts) proven(c *ChainFacts) bool {
+	p, e := &c.Proof, &c.Continuity.Evidence
+	caller := p.Caller != "" || p.Terminal && (p.Answer || p.Failure)
+	new := p.Flow != 0 || p.Trace
+	if c.StateWhy == reason.TurnLimit { // it gave no answer, so that others can refer to none
+		new = false
+	}
+	switch c.Continuity.Relation {
+	case reason.Extends:
+		return f.SameTask || p.Transcript || caller && (p.Work || new || p.Rejected) ||
+			p.Answer && (p.Work || new || e.Log || c.Continuity.Transcript || caller && (e.Own || p.Failure))
+	case reason.Revises:
+		if c.Continuity.Replaced {
+			return caller && p.Work && p.Trace && !c.Preamble
+		}
+		return caller && p.Work && (p.Answer || !c.Preamble && (new || e.Log || p.Failure))
+	case reason.Unrelated:
+		short := f.PromptBytes < 2*e.Answer+shortPrompt
+		return caller && short && c.QuotesLong() && (p.Work || e.Log)
+	}
+	return false
+}
+
+// The kinds of words that speak against a resume although the session's work stands and the same
+// caller goes on with it, and those that end a conversation although a rule names task and role.
+var (
+	besideWork  = []string{"role", "judge", "clean"}
+	endingNames = []string{"role", "clean", "apart"}
+)
+
+// objection returns the reason of the words that speak against a resume, "" if there are none.
+func (f *Facts) objection(c *ChainFacts) reason.Code {
+	if c.Proof.Work && c.Proof.Caller != "" {
+		return prompt.ReasonAgainst(c.Against, besideWork...)
+	}
+	return prompt.ReasonAgainst(c.Against)
+}
+
+// shortPrompt is the greatest length in bytes of a prompt beside the answer that it shows, if it
+// repeats nothing else of the session.
 const shortPrompt = 1 << 10

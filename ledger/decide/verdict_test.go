@@ -15,18 +15,19 @@ func TestProof(t *testing.T) {
 		{Proof{}, nil},
 		{Proof{Transcript: true, Answer: true}, []string{"the prompt shows the whole conversation, unchanged"}},
 		{Proof{Answer: true}, []string{"the session's own answer stands in the prompt"}},
-		{Proof{Flow: 12, Report: 13}, []string{"the answer of call 12 stands in the prompt"}},
+		{Proof{Flow: 12}, []string{"the answer of call 12 stands in the prompt"}},
 		{Proof{Flow: 1}.Unnumbered(), []string{"the answer of another call stands in the prompt"}},
-		{Proof{Report: 13}, []string{"the prompt names a file that the answer of call 13 speaks of"}},
-		{Proof{Report: 1}.Unnumbered(), []string{"the prompt names a file that the answer of another call speaks of"}},
-		{Proof{Trace: true}.Unnumbered(), []string{"the prompt names what the session touched or said first"}},
-		{Proof{Past: true}, []string{"the prompt says how the session's last run turned out"}},
+		{Proof{Trace: true}.Unnumbered(), []string{"a log in the prompt names the session's work"}},
+		{Proof{Failure: true}, []string{"the prompt says that the session's last run failed"}},
+		{Proof{Rejected: true}, []string{"the prompt adds a rejection under a heading"}},
+		{Proof{Work: true}, []string{"the files that the session changed are as it left them"}},
+		{Proof{Terminal: true}, []string{"both calls were typed in one shell"}},
 		{Proof{Caller: "loop.sh"}, []string{"the same run of loop.sh made both calls"}},
 	} {
 		if got := tt.proof.Sentences(); !slices.Equal(got, tt.want) {
 			t.Errorf("%+v: %q, want %q", tt.proof, got, tt.want)
 		}
-		read := Proof{Past: true, Flow: 99}
+		read := Proof{Failure: true, Flow: 99}
 		text, err := json.Marshal(tt.proof)
 		if err != nil {
 			t.Fatal(err)
@@ -35,7 +36,7 @@ func TestProof(t *testing.T) {
 			t.Errorf("%+v is read as %+v, %v", tt.proof, read, err)
 		}
 	}
-	read := Proof{Past: true}
+	read := Proof{Failure: true}
 	if err := read.Scan(""); err != nil || read != (Proof{}) {
 		t.Errorf("none is read as %+v, %v", read, err)
 	}

@@ -33,6 +33,8 @@ type Continuity struct {
 	Evidence   Evidence // what the prompt shows of the session
 	// BeginsAlike reports that the prompt begins with the same line as the session's first prompt.
 	BeginsAlike bool
+	// Replaced reports that the prompt is the newest one but for the content of a few places.
+	Replaced bool
 
 	matched
 	new  []int    // the lines that the session was not sent
@@ -40,6 +42,9 @@ type Continuity struct {
 	base *Shape   // of the prompt that the session was sent
 	root []Digest // the blocks of the first prompt that it was sent whole
 }
+
+// Root returns the blocks of the first prompt that the session was sent whole.
+func (c *Continuity) Root() []Digest { return c.root }
 
 // old reports whether the session was sent the line.
 func (c *Continuity) old(l *promptLine) bool { return c.Has[l.block] || l.index < c.known[l.block] }
@@ -96,8 +101,28 @@ func compareMatched(sent Sent, p *Prompt, m matched) Continuity {
 		c.Relation = reason.Revises
 	case extends, sent.Named && 2*m.retained > len(sent.Base.Blocks):
 		c.Relation = reason.Revises
+	case p.sameOpening(sent.Base, m) && p.replaces(sent.Base, m):
+		c.Relation, c.Replaced = reason.Revises, true
 	}
 	return c
+}
+
+// maxReplaced is in how many places a prompt can replace text of the one before.
+const maxReplaced = 3
+
+// replaces reports whether few places of a prompt are new: little of it, or nothing but logs.
+func (p *Prompt) replaces(base Footprint, m matched) bool {
+	places, logs := 0, true
+	for i, known := range m.Has {
+		if known {
+			continue
+		}
+		logs = logs && p.isLog(i)
+		if i == 0 || m.Has[i-1] {
+			places++
+		}
+	}
+	return places > 0 && places <= maxReplaced && (logs || 5*m.retained >= 3*len(base.Blocks))
 }
 
 // revises reports whether the prompt has all of the first prompt that the session was sent, in order, so
@@ -207,7 +232,7 @@ type matched struct {
 // otherwise Has marks the most blocks that keep the order of the base.
 func (p *Prompt) match(base Footprint) matched {
 	m := p.inOrder(base, false)
-	if !m.whole && len(base.Lines) == len(base.Blocks) { // older records have no lines
+	if !m.whole {
 		m = p.inOrder(base, true)
 	}
 	if m.whole {
@@ -240,9 +265,9 @@ func (p *Prompt) inOrder(base Footprint, grow bool) matched {
 		switch b, before := &p.blocks[i], base.Blocks[j]; {
 		case b.digest == before:
 			m.Has[i] = true
-		case grow && p.grew(b, before, base.Lines[j]):
+		case grow && base.Lines != nil && p.grew(b, before, base.Lines[j]): // a root has no lines
 			m.known[i] = base.Lines[j]
-		case grow && p.answersCue(b, before, base.Lines[j]):
+		case grow && base.Lines != nil && p.answersCue(b, before, base.Lines[j]):
 			m.known[i] = base.Lines[j] - 1
 		case !grow || last != i-1:
 			continue

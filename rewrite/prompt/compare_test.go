@@ -428,7 +428,7 @@ func BenchmarkEvidence(b *testing.B) {
 	prompt := base + "\n\n## Review\n\nYour change broke the build: src/retry.py:12: unexpected indent. Please fix it."
 	b.SetBytes(int64(len(prompt)))
 	for b.Loop() {
-		if c := Compare(sent, New(prompt, testKey)); c.Evidence.Past(true) == "" {
+		if c := Compare(sent, New(prompt, testKey)); c.Evidence.Failure() == "" {
 			b.Fatal(c.Evidence)
 		}
 	}

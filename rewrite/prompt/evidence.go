@@ -28,6 +28,9 @@ type Evidence struct {
 	// Shown is a name over an answer that is not the session's newest one, "" if there is none.
 	Shown string
 
+	// Log reports that the prompt adds a log or a finding at a line of a file.
+	Log bool
+
 	alone  bool // the answer stands on lines of its own
 	goesOn bool // a conversation had begun before: whoever speaks in it may ask for anything
 	prompt *Prompt
@@ -77,7 +80,8 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 			if e.Shown == "" && p.namesAnswer(i) && !speaksOf(l.line, sent.Others) {
 				e.Shown = l.line
 			}
-			if len(sent.Things) > 0 && p.isLog(l.block) {
+			if p.isLog(l.block) {
+				e.Log = true
 				p.findTrace(&e, l, sent.Things)
 			}
 		}
@@ -139,7 +143,7 @@ func listItem(line string) string {
 
 // findTrace adds the names in a new line that the session touched or said first.
 func (p *Prompt) findTrace(e *Evidence, l *promptLine, things []Mark) {
-	if len(e.Trace) == maxTraceNames {
+	if len(things) == 0 || len(e.Trace) == maxTraceNames {
 		return
 	}
 	for name := range names(l.line) {
@@ -173,14 +177,6 @@ func (p *Prompt) distinctive(l *promptLine) (lines []NewLine) {
 	return lines
 }
 
-// NewFiles returns the files that new lines name.
-func (e *Evidence) NewFiles() (marks []Mark) {
-	for _, l := range e.new {
-		marks = append(marks, e.prompt.fileMarks(l.line)...)
-	}
-	return marks
-}
-
 // LineMarks returns the marks of all lines of the prompt that no prompt has by chance.
 func (p *Prompt) LineMarks() []Mark {
 	if p.marks != nil {
@@ -195,28 +191,28 @@ func (p *Prompt) LineMarks() []Mark {
 	return p.marks
 }
 
-// Marks returns what LineMarks returns, and the marks of the files that the prompt names.
-func (p *Prompt) Marks() []Mark { return append(slices.Clone(p.LineMarks()), p.fileMarks(p.Text)...) }
-
-// fileMarks returns the marks of the files that a text names.
-func (p *Prompt) fileMarks(text string) (marks []Mark) {
-	for name := range names(text) {
-		if isFile(name) {
-			marks = append(marks, newMark(p.digest(name)))
-		}
-	}
-	return marks
-}
-
-// Past returns the words in what is new that say how the session's last run turned out, "" if there are none.
-// Where the prompt only adds something, a name over what was rejected says so too.
-func (e *Evidence) Past(adds bool) string {
-	found := searchWords(plainWords(quotation().ReplaceAllString(e.text(nil), "")))
-	if words := found.find("past"); words != "" || !adds {
+// Failure returns the new words that say that the session's last run failed, "" if there are none. A
+// count of attempts above one beside a log says so too.
+func (e *Evidence) Failure() string {
+	plain := e.unquoted()
+	if words := findWords("past", plain); words != "" || !e.Log {
 		return words
 	}
-	return found.find("rejected")
+	return laterAttempt().FindString(plain)
 }
+
+// Rejected reports whether the prompt adds a heading over what was rejected: "## Rejection 2".
+func (e *Evidence) Rejected() bool { return findWords("rejected", e.unquoted()) != "" }
+
+// unquoted returns what is new as plain words, without quotations.
+func (e *Evidence) unquoted() string {
+	return plainWords(quotation().ReplaceAllString(e.text(nil), ""))
+}
+
+// laterAttempt matches the count of an attempt that is not the first one.
+var laterAttempt = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:attempt|retry|try) (?:[2-9]|[1-9]\d)\b`)
+})
 
 // sinceRoot has the words that count looked for in all that is new since the first prompt.
 func (e *Evidence) sinceRoot(m matched) {
@@ -232,7 +228,7 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 		found = append(found, Finding{kindShown, e.Shown})
 	}
 	words := searchWords(e.plain(quoted))
-	for _, kind := range []string{"role", "clean", "apart", "judge", "rival", "meta", "sample"} {
+	for _, kind := range kindsAgainst {
 		if words := words.find(kind); words != "" && !(e.goesOn && (kind == "judge" || kind == "rival")) {
 			found = append(found, Finding{kind, words})
 		}
@@ -260,23 +256,15 @@ func (e *Evidence) before() string {
 	return text.String()
 }
 
-// Ends returns the words in what is new that end a conversation although a name says that it goes on.
-func (e *Evidence) Ends() (found []Finding) {
-	words := searchWords(e.plain(nil))
-	for _, kind := range kindsEnding {
-		if words := words.find(kind); words != "" {
-			found = append(found, Finding{kind, words})
+// ReasonAgainst returns the reason of the first finding of some kinds, of any kind if none is given. It
+// returns "" if there is no such finding. A wrong answer counts in any case.
+func ReasonAgainst(found []Finding, kinds ...string) reason.Code {
+	for _, f := range found {
+		if len(kinds) == 0 || f.Kind == kindShown || slices.Contains(kinds, f.Kind) {
+			return reasonsAgainst[f.Kind]
 		}
 	}
-	return found
-}
-
-// Reason returns the reason for a fresh call by what speaks against a resume, "" if nothing does.
-func ReasonAgainst(found []Finding) reason.Code {
-	if len(found) == 0 {
-		return ""
-	}
-	return reasonsAgainst[found[0].Kind]
+	return ""
 }
 
 // quotation matches what stands between quotation marks: somebody else's words.

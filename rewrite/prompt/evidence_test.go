@@ -43,13 +43,16 @@ func TestRoots(t *testing.T) {
 	} {
 		p := New(tt.after, testKey)
 		c := Compare(unnamedSent(root, before, "Done."), p)
+		if c.Replaced {
+			c.Relation = reason.Unrelated // but for a few places
+		}
 		if c.Relation != tt.want || len(c.Has) != len(p.blocks) {
 			t.Errorf("%s: %s, want %s; %d marks for %d blocks", name, c.Relation, tt.want, len(c.Has), len(p.blocks))
 		}
 	}
 	sent := unnamedSent(root, before, "Done.")
 	sent.Root, sent.RootFirst = nil, Digest{} // of an older ledger
-	if c := Compare(sent, New(root+"\n\nThe footer is gone.", testKey)); c.Relation != reason.Unrelated {
+	if c := Compare(sent, New(root+"\n\nThe footer is gone.", testKey)); !c.Replaced {
 		t.Errorf("not knowing the first prompt: %s", c.Relation)
 	}
 	c := Compare(unnamedSent(root, before, "Done."), New("Original task:\n"+before, testKey))
@@ -108,7 +111,11 @@ func TestGrownBlocks(t *testing.T) {
 	} {
 		sent := sentTo(tt.before, "c")
 		sent.Named = false
-		if c := Compare(sent, New(tt.after, testKey)); c.Relation != tt.want {
+		c := Compare(sent, New(tt.after, testKey))
+		if c.Replaced {
+			c.Relation = reason.Unrelated // but for a few places
+		}
+		if c.Relation != tt.want {
 			t.Errorf("%s: %s, want %s", name, c.Relation, tt.want)
 		}
 	}
@@ -256,36 +263,32 @@ func TestWhereWordsCount(t *testing.T) {
 	const base = "You are the coder.\n\nThe test still fails. Start over. Each request stands alone.\n\nBuild the page."
 	quoted := func(text string) bool { return text == "Start over, please." || text == "Log: Start over, now." }
 	for added, want := range map[string]string{
-		"It is red.":                   "past  against base ends ",
-		"The build still fails.":       "past still fails against base ends ",
-		"Start over.":                  "past  against clean base ends clean",
-		"You are a judge. Start over.": "past  against role clean base ends role clean",
-		"Solve it on your own.":        "past  against apart base ends apart",
-		"Grade the work of agent B.":   "past  against judge rival base ends ",
-		"Attempt 2 of 8.":              "past  against sample base ends ",
-		"Return a search query.":       "past  against meta base ends ",
-		"```\nStart over.\n```":        "past  against base ends ",
-		"```\nlog\n```\n\nStart over.": "past  against clean base ends clean",
-		"~~~\n```\nStart over.\n~~~":   "past  against base ends ",
-		"Log:\n\n    Start over.":      "past  against base ends ",
-		"Log:\n\n\tStart over.":        "past  against base ends ",
-		"   Start over.":               "past  against clean base ends clean",
-		"Start over, please.":          "past  against base ends clean",
-		"- Start over, please.":        "past  against base ends clean",
-		"Log: Start over, now.":        "past  against base ends clean",
-		"Review: Start over, please.":  "past  against base ends clean",
+		"It is red.":                   "past  against base",
+		"The build still fails.":       "past still fails against base",
+		"Start over.":                  "past  against clean base",
+		"You are a judge. Start over.": "past  against role clean base",
+		"Solve it on your own.":        "past  against apart base",
+		"Grade the work of agent B.":   "past  against judge rival base",
+		"Attempt 2 of 8.":              "past  against sample base",
+		"Return a search query.":       "past  against meta base",
+		"```\nStart over.\n```":        "past  against base",
+		"```\nlog\n```\n\nStart over.": "past  against clean base",
+		"~~~\n```\nStart over.\n~~~":   "past  against base",
+		"Log:\n\n    Start over.":      "past  against base",
+		"Log:\n\n\tStart over.":        "past  against base",
+		"   Start over.":               "past  against clean base",
+		"Start over, please.":          "past  against base",
+		"- Start over, please.":        "past  against base",
+		"Log: Start over, now.":        "past  against base",
+		"Review: Start over, please.":  "past  against base",
 	} {
 		e := compare(base, base+"\n\n"+added, "Done.").Evidence
-		got := "past " + e.Past(false) + " against"
+		got := "past " + e.Failure() + " against"
 		for _, f := range e.Against(quoted) {
 			got += " " + f.Kind
 			if f.Words == "" {
 				t.Errorf("%q: no words of %s", added, f.Kind)
 			}
-		}
-		got += " ends"
-		for _, f := range e.Ends() {
-			got += " " + f.Kind
 		}
 		if strings.TrimSpace(got) != strings.TrimSpace(want) {
 			t.Errorf("%q: %q, want %q", added, got, want)

@@ -290,7 +290,35 @@ func normal(text string) string {
 }
 
 func normalLine(line string) string {
-	return stripCount(stripClock(strings.TrimRight(line, " \t\r")))
+	line = strings.TrimRight(line, " \t\r")
+	if strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") {
+		return stripRound(line)
+	}
+	return stripCount(stripClock(line))
+}
+
+// stripRound returns a line of brackets, "[iteration 2/5] [2026-11-19T08:15:02Z]", without the count of
+// the round and the time, if it has both or a count alone, and nothing else.
+func stripRound(line string) string {
+	var out []string
+	counted := false
+	for group := range strings.SplitSeq(strings.TrimSuffix(line, "]"), "]") {
+		text, ok := strings.CutPrefix(strings.TrimSpace(group), "[")
+		bare := stripCount(text)
+		switch {
+		case ok && bare != text:
+			counted = true
+			out = append(out, bare)
+		case ok && isClock(strings.ToLower(text)) && strings.ContainsAny(text, "Tt"):
+			out = append(out, "\x00clock")
+		default:
+			return line
+		}
+	}
+	if !counted {
+		return line
+	}
+	return strings.Join(out, " ")
 }
 
 // countWords are what callers name their rounds by; turnWords are those that rarely mean anything

@@ -14,7 +14,7 @@ import (
 var logLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[^\s.]\.[A-Za-z]{1,6}(:\d+|\(\d+[,)]|#L\d+|", line \d+|,line=\d+)` +
 		`|(?:^|\s)(FAILED|FAIL|FAILURES?!?|ERROR|PANIC|not ok|✗|✘|✖|×)(?:$|[\s:\]])` +
-		`|^\s*(error|fatal|panic|warning|E)(\[\w+\])?(:|  )|^\s*(--- FAIL|Traceback \(|\[ERROR\])` +
+		`|(?:^|: )\s*((?i:error|fatal|panic|warning)|E)(\[\w+\])?(:|  )|^\s*(--- FAIL|Traceback \(|\[ERROR\])` +
 		`|[a-z](Error|Exception): |\bexit (code|status) [1-9]|\b\d+ (failed|failures?|errors?)\b`)
 })
 
@@ -37,22 +37,20 @@ func newMark(d Digest) Mark { return Mark(binary.BigEndian.Uint64(d[:])) }
 type Traces struct {
 	Things []Mark // the files it touched, and the names that its answers said first
 	Lines  []Mark // the newest answer's lines that no prompt has by chance
-	Files  []Mark // the files that the newest answer names
 }
 
 // The bounds of what is stored.
 const (
 	MaxThings = 128
 	MaxLines  = 200
-	MaxFiles  = 32
 	// maxTraced is how many bytes of answers are read. The caller waits for this when the tool
 	// has ended.
 	maxTraced = 256 << 10
 )
 
 // NewTraces digests the answers of a run that was sent p, the newest last, and the files that the
-// run touched.
-func NewTraces(p *Prompt, answers, files []string, key Key) Traces {
+// run touched. Those that the session has changed count even if p names them.
+func NewTraces(p *Prompt, answers, files, changed []string, key Key) Traces {
 	digest := key.Digester()
 	var said []string
 	first := map[string]bool{} // whether the prompt does not hold a name that was said
@@ -61,8 +59,9 @@ func NewTraces(p *Prompt, answers, files []string, key Key) Traces {
 			first[name], said = true, append(said, name)
 		}
 	}
-	for _, file := range files {
-		add(strings.ToLower(file[strings.LastIndexByte(file, '/')+1:]))
+	base := func(file string) string { return strings.ToLower(file[strings.LastIndexByte(file, '/')+1:]) }
+	for _, file := range slices.Concat(changed, files) {
+		add(base(file))
 	}
 	left := maxTraced
 	for _, answer := range slices.Backward(answers) {
@@ -77,6 +76,9 @@ func NewTraces(p *Prompt, answers, files []string, key Key) Traces {
 			delete(first, name)
 		}
 	}
+	for _, file := range changed {
+		first[base(file)] = true
+	}
 	var t Traces
 	for _, name := range said {
 		if first[name] && len(t.Things) < MaxThings {
@@ -85,11 +87,6 @@ func NewTraces(p *Prompt, answers, files []string, key Key) Traces {
 	}
 	if n := len(answers); n > 0 {
 		t.Lines = answerLines(p, answers[n-1], digest)
-		for name := range names(answers[n-1][:min(len(answers[n-1]), maxTraced)]) {
-			if mark := newMark(digest(name)); isFile(name) && len(t.Files) < MaxFiles && !slices.Contains(t.Files, mark) {
-				t.Files = append(t.Files, mark)
-			}
-		}
 	}
 	return t
 }
@@ -167,12 +164,6 @@ func names(text string) func(yield func(string) bool) {
 			}
 		}
 	}
-}
-
-// isFile reports whether a name is one of a file, with its extension.
-func isFile(name string) bool {
-	dot := strings.LastIndexByte(name, '.')
-	return dot > 0 && dot > strings.LastIndexByte(name, '/')
 }
 
 // endsName reports whether a character cannot stand in a name.

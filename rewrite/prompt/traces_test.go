@@ -50,7 +50,7 @@ func TestTraces(t *testing.T) {
 		}
 		return out
 	}
-	traces := NewTraces(p, []string{"I changed src/cart.go and wrote addItem in pkg/items.go: addItem."}, []string{"/srv/app/src/Cart.go", "/srv/app/Makefile"}, testKey)
+	traces := NewTraces(p, []string{"I changed src/cart.go and wrote addItem in pkg/items.go: addItem."}, []string{"/srv/app/src/Cart.go", "/srv/app/Makefile"}, nil, testKey)
 	if want := marks("makefile", "additem", "pkg/items.go", "items.go"); !slices.Equal(traces.Things, want) {
 		t.Errorf("things: %v, want %v", traces.Things, want)
 	}
@@ -58,13 +58,13 @@ func TestTraces(t *testing.T) {
 	for i := range 300 {
 		fmt.Fprintf(&many, "the words of line %d in file_%d\n", i, i)
 	}
-	if long := NewTraces(p, []string{many.String()}, nil, testKey); len(long.Things) != MaxThings || len(long.Lines) != MaxLines {
+	if long := NewTraces(p, []string{many.String()}, nil, nil, testKey); len(long.Things) != MaxThings || len(long.Lines) != MaxLines {
 		t.Errorf("%d things, %d lines", len(long.Things), len(long.Lines))
 	}
-	if late := NewTraces(p, []string{strings.Repeat("x", maxTraced) + "\na few more words, and pkg/late.go"}, nil, testKey); len(late.Lines) != 1 || len(late.Things) != 0 {
+	if late := NewTraces(p, []string{strings.Repeat("x", maxTraced) + "\na few more words, and pkg/late.go"}, nil, nil, testKey); len(late.Lines) != 1 || len(late.Things) != 0 {
 		t.Errorf("beyond what is looked at: %d lines, %d things", len(late.Lines), len(late.Things))
 	}
-	if one := NewTraces(p, []string{"I changed cart.go"}, nil, testKey); len(one.Things) != 0 {
+	if one := NewTraces(p, []string{"I changed cart.go"}, nil, nil, testKey); len(one.Things) != 0 {
 		t.Errorf("a name that the prompt has: %v", one.Things)
 	}
 	for answer, want := range map[string]string{
@@ -83,35 +83,30 @@ func TestTraces(t *testing.T) {
 				lines = append(lines, newMark(digest(line)))
 			}
 		}
-		if got := NewTraces(p, []string{answer}, nil, testKey).Lines; !slices.Equal(got, lines) {
+		if got := NewTraces(p, []string{answer}, nil, nil, testKey).Lines; !slices.Equal(got, lines) {
 			t.Errorf("%q: %d lines, want %q", answer, len(got), want)
 		}
 	}
 }
 
-// A prompt's marks are those that an answer gets whose lines it shows, and those of the files that it names.
+// A prompt has the marks of an answer that it shows.
 func TestMarks(t *testing.T) {
 	const line = "The parser still reads one byte past the end of its buffer."
-	answer := NewTraces(New("Review it.", testKey), []string{line + "\nSee notes/findings.md."}, nil, testKey)
-	p := New("Mend it.\n\n> "+line+"\n\nRead notes/findings.md and addItem.\n\nok", testKey)
+	answer := NewTraces(New("Review it.", testKey), []string{line}, nil, nil, testKey)
+	p := New("Mend it.\n\n> "+line+"\n\nok", testKey)
 	if len(answer.Lines) != 1 || !slices.Contains(p.LineMarks(), answer.Lines[0]) {
 		t.Errorf("lines: %v, of %v", p.LineMarks(), answer.Lines)
 	}
-	digest := testKey.Digester()
-	marks := p.Marks()
-	for name, want := range map[string]bool{"notes/findings.md": true, "findings.md": true, "additem": false, "ok": false, "mend it": false} {
-		if got := slices.Contains(marks, newMark(digest(name))); got != want {
-			t.Errorf("%s is marked: %v", name, got)
+}
+
+// A file that the session has changed is a trace even if its prompt names it.
+func TestChangedFilesAreTraces(t *testing.T) {
+	p := New("Mend src/cart.go.", testKey)
+	name := newMark(testKey.Digester()("cart.go"))
+	for _, changed := range [][]string{nil, {"src/Cart.go"}} {
+		things := NewTraces(p, []string{"Done."}, []string{"/app/src/cart.go"}, changed, testKey).Things
+		if slices.Contains(things, name) != (changed != nil) {
+			t.Errorf("changed %v: %v", changed, things)
 		}
-	}
-	for _, mark := range slices.Concat(answer.Lines, answer.Files) {
-		if !slices.Contains(marks, mark) {
-			t.Errorf("a mark of the answer is not among %v", marks)
-		}
-	}
-	sent := Sent{Base: New("Mend it.", testKey).Footprint(), RootFirst: New("Mend it.", testKey).Footprint().First}
-	evidence := Compare(sent, p).Evidence
-	if files := evidence.NewFiles(); !slices.Equal(files, []Mark{newMark(digest("notes/findings.md")), newMark(digest("findings.md"))}) {
-		t.Errorf("new files: %v", files)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// wordsTable lists the words that count for or against a resume, one row a line: kind, regular expression,
-// a sentence that it matches, and the first words with which it can match, or their beginnings with "…", which
+// wordsTable lists the words that count for or against a resume, one row a line: kind, languages, regular
+// expression, a sentence that it matches, and the first words with which it can match, or their beginnings with "…", which
 // go test ./rewrite -run TestWordsBegin -update writes. An expression is matched against whole words of lower-case
 // text, in which one space stands for whatever separates words, and a newline ends each sentence. Scripts
 // without spaces are matched anywhere.
@@ -23,7 +23,8 @@ import (
 //	past    it says how the session's last run turned out: the only words that count for a resume
 //	rejected  it is a name over what was rejected
 //	role    it assigns a role
-//	clean   it ends the conversation
+//	clean   it asks for a new start
+//	closed  it says that the work is gone or over; work that stands disproves it
 //	apart   it asks for independence
 //	judge   it asks for a judgement, or for another product
 //	rival   it speaks of another's work
@@ -38,10 +39,10 @@ var wordsTable string
 
 // reasonsAgainst are the reasons for a fresh call by the kinds of words that speak against a resume.
 var reasonsAgainst = map[string]reason.Code{"role": reason.NewRole, "judge": reason.NewRole, "rival": reason.NewRole, "apart": reason.NewRole, "meta": reason.NewRole,
-	"clean": reason.CleanStart, "base": reason.CleanStart, "sample": reason.NoEvidence, kindShown: reason.HistoryEdited}
+	"clean": reason.CleanStart, "closed": reason.CleanStart, "base": reason.CleanStart, "sample": reason.NoEvidence, kindShown: reason.HistoryEdited}
 
-// kindsEnding are the kinds that end a conversation although a name says that it goes on.
-var kindsEnding = []string{"role", "clean", "apart"}
+// kindsAgainst are the kinds that speak against a resume, by weight.
+var kindsAgainst = []string{"role", "clean", "closed", "apart", "judge", "rival", "meta", "sample"}
 
 // A wordRow is a row of the table.
 type wordRow struct {
@@ -55,14 +56,14 @@ type wordRow struct {
 var wordRows = sync.OnceValue(func() (rows []*wordRow) {
 	for line := range strings.Lines(wordsTable) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		row := &wordRow{kind: fields[0], words: strings.Fields(fields[3])}
+		row := &wordRow{kind: fields[0], words: strings.Fields(fields[4])}
 		first, _ := utf8.DecodeRuneInString(row.words[0])
 		row.spaced = !unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 		row.expression = sync.OnceValue(func() *regexp.Regexp {
 			if !row.spaced {
-				return regexp.MustCompile(fields[1])
+				return regexp.MustCompile(fields[2])
 			}
-			return regexp.MustCompile("(?:^| )(?:" + fields[1] + ")(?: |$)")
+			return regexp.MustCompile("(?:^| )(?:" + fields[2] + ")(?: |$)")
 		})
 		rows = append(rows, row)
 	}

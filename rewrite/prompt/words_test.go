@@ -11,12 +11,12 @@ import (
 	"unicode/utf8"
 )
 
-// tableRows returns the rows of wordsTable: kind, expression, sentence, beginnings.
+// tableRows returns the rows of wordsTable: kind, languages, expression, sentence, beginnings.
 func tableRows(t *testing.T) (rows [][]string) {
 	t.Helper()
 	for line := range strings.Lines(wordsTable) {
 		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(row) != 4 || row[2] == "" {
+		if len(row) != 5 || row[3] == "" {
 			t.Fatalf("a row of %d fields: %q", len(row), line)
 		}
 		rows = append(rows, row)
@@ -104,7 +104,7 @@ var update = flag.Bool("update", false, "write words.tsv anew")
 func TestWordsBegin(t *testing.T) {
 	var table strings.Builder
 	for _, row := range tableRows(t) {
-		re, err := syntax.Parse(row[1], syntax.Perl)
+		re, err := syntax.Parse(row[2], syntax.Perl)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,9 +115,9 @@ func TestWordsBegin(t *testing.T) {
 		slices.Sort(begin)
 		begin = slices.Compact(begin)
 		if slices.Contains(begin, "") || slices.Contains(begin, isBeginning) {
-			t.Fatalf("%s can begin with anything", row[1])
+			t.Fatalf("%s can begin with anything", row[2])
 		}
-		table.WriteString(strings.Join(append(row[:3], strings.Join(begin, " ")), "\t") + "\n")
+		table.WriteString(strings.Join(append(row[:4], strings.Join(begin, " ")), "\t") + "\n")
 	}
 	if *update {
 		if err := os.WriteFile("words.tsv", []byte(table.String()), 0o644); err != nil {
@@ -139,16 +139,40 @@ func TestWords(t *testing.T) {
 		if !known[row[0]] {
 			t.Errorf("%s is no kind", row[0])
 		}
-		if seen[row[1]] {
-			t.Errorf("%s stands there twice", row[1])
+		if seen[row[2]] {
+			t.Errorf("%s stands there twice", row[2])
 		}
-		seen[row[1]] = true
-		all, text := regexp.MustCompile("(?m)"+row[1]), plainWords(row[2])
+		seen[row[2]] = true
+		all, text := regexp.MustCompile("(?m)"+row[2]), plainWords(row[3])
 		if row[0] == "shown" {
-			text = plainWords(strings.TrimRight(row[2], ":： "))
+			text = plainWords(strings.TrimRight(row[3], ":： "))
 		}
 		if !all.MatchString(text) || findWords(row[0], text) == "" {
-			t.Errorf("%s %q is not in %q", row[0], row[1], text)
+			t.Errorf("%s %q is not in %q", row[0], row[2], text)
+		}
+	}
+}
+
+// A language in which words can prove has words for every kind of objection.
+func TestEveryLanguageObjects(t *testing.T) {
+	proves, objects := map[string]bool{}, map[string]bool{}
+	for _, row := range tableRows(t) {
+		for language := range strings.FieldsSeq(row[1]) {
+			if slices.Contains([]string{"past", "own", "shown"}, row[0]) {
+				proves[language] = true
+			} else {
+				objects[language+" "+row[0]] = true
+			}
+		}
+	}
+	if len(proves) < 13 {
+		t.Errorf("only %d languages can prove", len(proves))
+	}
+	for language := range proves {
+		for _, kind := range []string{"role", "judge", "apart", "rival", "sample", "clean", "meta"} {
+			if !objects[language+" "+kind] {
+				t.Errorf("%s has no words of the kind %s", language, kind)
+			}
 		}
 	}
 }
@@ -180,8 +204,8 @@ func TestNeutralAdditions(t *testing.T) {
 	for _, row := range sentences(t, "no-evidence.tsv", 1) {
 		base := "You are the coder of this shop.\n\nBuild the page as the plan says."
 		c := compare(base, base+"\n\n"+row[1], "Done.")
-		if e := &c.Evidence; e.Past(false) != "" && len(e.Against(nil)) == 0 || e.Answer > 0 || len(e.Trace) > 0 {
-			t.Errorf("%s: %q: past %q, against %v", row[0], row[1], e.Past(false), e.Against(nil))
+		if e := &c.Evidence; e.Failure() != "" && len(e.Against(nil)) == 0 || e.Answer > 0 || len(e.Trace) > 0 {
+			t.Errorf("%s: %q: past %q, against %v", row[0], row[1], e.Failure(), e.Against(nil))
 		}
 	}
 }
