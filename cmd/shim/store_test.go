@@ -17,8 +17,8 @@ import (
 
 	"reprise/config"
 	"reprise/fleet"
-	"reprise/fleet/s3"
 	"reprise/fleet/helper"
+	"reprise/fleet/s3"
 	"reprise/fleet/selftest"
 	"reprise/fleet/store"
 	"reprise/ledger"

@@ -84,7 +84,6 @@ func TestPublishRefuses(t *testing.T) {
 	}
 }
 
-
 // The notes of the first release are what a user reads of it.
 func TestNotesAreShort(t *testing.T) {
 	text, err := os.ReadFile("../../CHANGELOG.md")
