@@ -39,7 +39,8 @@ func TestScreensFit(t *testing.T) {
 // writes into files.
 func fitsIn(t *testing.T, args, shown string, columns int) {
 	t.Helper()
-	for line := range strings.SplitSeq(colors.ReplaceAllString(shown, ""), "\r\n") {
+	shown = strings.ReplaceAll(strings.ReplaceAll(colors.ReplaceAllString(shown, ""), "\r\n", "\n"), "\x1b[K", "")
+	for line := range strings.FieldsFuncSeq(shown, func(r rune) bool { return r == '\n' || r == '\r' }) { // one writes over another after \r
 		wide, whole := runewidth.StringWidth(line), strings.HasPrefix(args, "setup") && strings.HasPrefix(line, "+") || !strings.Contains(strings.TrimSpace(line), " ")
 		if wide > columns && !whole {
 			t.Errorf("%s on %d columns: a line of %d: %s", args, columns, wide, line)
@@ -90,7 +91,8 @@ func TestAllCommandsFit(t *testing.T) {
 	}
 }
 
-// everydayCalls are a loop with names, one whose feedback is replaced, calls that end badly, and a rule.
+// everydayCalls are a loop with names, one whose feedback is replaced, calls that end badly, a rule, two runs of a
+// loop without names, and a ledger that others can read.
 const everydayCalls = `
 mkdir -p ../home/.config/reprise ../home/tools
 touch ../fake/remember
@@ -116,6 +118,12 @@ claude -p --resume 00000000-0000-4000-8000-000000000005 "The caller's own." || :
 claude -p /compact || :
 printf '[prune]\nauto = true\n[[rule]]\nname = "a-rule"\ntool = "claude"\ntask = "x"\ncwd = "/nowhere"\n' >../home/.config/reprise/config.toml
 printf '[[rule]]\nname = "another"\ntool = "claude"\n' >rules.toml
+rules=$(prompt)
+cat >loop.sh <<'EOF'
+for round in 1 2; do printf 'Ticket: TIX-%s\n\n%s\n\n## Round\n\nNote %s.\n\n## Contract\n\nPrint DONE.\n' $1 "$rules" $round | claude -p; done
+EOF
+for ticket in 101 102; do rules="$rules" REPRISE_TASK= sh loop.sh $ticket; done
+chmod 755 ../home/.local/state/reprise
 `
 
 // everyCommand is one call of shimctl a line, with the answers to its questions. What never ends, fetches, or prints a format
@@ -166,7 +174,8 @@ show --call 9
 show --call 99
 show nonsense
 show a-job-with-a-rather-long-name
-rule add --from 4 < n
+rule add --from 4
+rule add --from 14 < n
 rule add --from 9
 rule add rules.toml < n
 prune
@@ -185,7 +194,7 @@ setup < n
 setup --yes --tools claude
 setup --undo < n
 setup --undo < y
-setup --tools claude < y n
+setup --tools claude < y
 setup --undo --yes
 setup --tools nonsense
 nonsense

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // However many signals come before one is looked at, each of them is there once, and
@@ -47,6 +48,7 @@ func TestCatch(t *testing.T) {
 	in := NewInbox()
 	in.Catch()
 	for _, sig := range append(slices.Clone(forwarded), syscall.SIGPIPE, syscall.SIGHUP) {
+		time.Sleep(2 * together) // or the SIGCONT before takes SIGTSTP back
 		if err := syscall.Kill(os.Getpid(), sig.(syscall.Signal)); err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,6 @@
 package jobs
 
 import (
-	"fmt"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -95,16 +93,6 @@ func TestAutoAsksForAnHour(t *testing.T) {
 					}
 				}
 			})
-		}
-	}
-}
-
-func commitAll(t *testing.T, dir string, n int) {
-	t.Helper()
-	put(t, filepath.Join(dir, fmt.Sprintf("file%d", n)), "text\n")
-	for _, args := range [][]string{{"add", "-A"}, {"-c", "user.name=caller", "-c", "user.email=caller@localhost", "commit", "-qm", fmt.Sprintf("Round %d", n)}} {
-		if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("git %s: %v: %s", args[0], err, out)
 		}
 	}
 }

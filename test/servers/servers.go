@@ -128,11 +128,6 @@ func newServer(kind string) (*Server, error) {
 	return &Server{Kind: kind, Address: listener.Addr().String(), Secret: "not-to-be-printed", Env: map[string]string{}, directory: directory}, nil
 }
 
-func (s *Server) port() string {
-	_, port, _ := net.SplitHostPort(s.Address) // newServer made it
-	return port
-}
-
 // launch starts the process and waits until it accepts connections.
 func (s *Server) launch(ctx context.Context) error {
 	s.output.Reset()
