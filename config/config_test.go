@@ -61,7 +61,7 @@ func tool(name string, t Tool) func(*Config) {
 }
 
 func TestMistakes(t *testing.T) {
-	const lost = "shimctl config show lists every key"
+	const lost = "shimctl config lists every key"
 	cases := []struct{ name, text, want, hint string }{
 		{"no toml", "ttl =", `c.toml:1: *`, ""},
 		{"twice", "delta = \"off\"\ndelta = \"off\"", `c.toml:2: *`, ""},

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -20,11 +21,11 @@ func Set(file, text, home, key string, words []string, mark string) (string, err
 	if err != nil {
 		return "", err
 	}
+	path := strings.Split(key, ".")
 	d, err := decode(file, text)
 	if err != nil {
-		return "", err
+		return d.mended(path, " "+value+"\n", home, err)
 	}
-	path := strings.Split(key, ".")
 	wanted := withValue(d.tree, path, tree(key + " = " + value)[path[0]])
 	for _, edited := range d.edits(path, value, mark) {
 		if after, err := decode(file, edited); err == nil && reflect.DeepEqual(after.tree, wanted) {
@@ -37,11 +38,11 @@ func Set(file, text, home, key string, words []string, mark string) (string, err
 
 // Unset returns the text without a key. One that the text has may be unknown.
 func Unset(file, text, home, key string) (string, error) {
+	path := strings.Split(key, ".")
 	d, err := decode(file, text)
 	if err != nil {
-		return "", err
+		return d.mended(path, "", home, err)
 	}
-	path := strings.Split(key, ".")
 	if path[0] == ruleKey || d.value(path) == nil {
 		return text, CheckKey(file, key)
 	}
@@ -51,6 +52,32 @@ func Unset(file, text, home, key string) (string, error) {
 	}
 	edited := strings.Join(slices.Delete(strings.SplitAfter(text, "\n"), first, end), "")
 	_, err = Parse(file, edited, home)
+	return edited, err
+}
+
+// mended returns the text with a value, or nothing, in the line that cannot be read, if that is the line of path. Another line that
+// cannot be read is left for its own mending.
+func (d document) mended(path []string, value, home string, err error) (string, error) {
+	var unread Mistakes
+	lines := strings.SplitAfter(d.text, "\n")
+	if !errors.As(err, &unread) || unread[0].Line < 1 || unread[0].Line > len(lines) {
+		return "", err
+	}
+	at := unread[0].Line
+	left, _, found := strings.Cut(lines[at-1], "=")
+	before := strings.Join(lines[:at-1], "") + left
+	if alone, wrong := decode(d.file, before+"= 0"); !found || wrong != nil || alone.line(path) != at {
+		return "", err
+	}
+	after := strings.Join(lines[at:], "")
+	edited := before + "=" + value + after
+	if value == "" {
+		edited = strings.Join(lines[:at-1], "") + after
+	}
+	if _, err := decode(d.file, edited); err != nil {
+		return edited, nil
+	}
+	_, err = Parse(d.file, edited, home)
 	return edited, err
 }
 
@@ -94,8 +121,7 @@ func typed(file, home, key string, words []string) (string, error) {
 	return "", first
 }
 
-// edits returns the texts in which path may have the value: in place of the old one; or as a new line below one that has
-// it as a comment, in its table, before the first table, or in a table of its own.
+// edits returns the texts in which path may have the value: in place of the old one; or as a new line in its table, before the first table, or in a table of its own.
 func (d document) edits(path []string, value, mark string) (texts []string) {
 	lines, key := strings.SplitAfter(d.text, "\n"), strings.Join(path, ".")
 	if first, end := d.statement(path); first >= 0 {
@@ -118,11 +144,6 @@ func (d document) edits(path []string, value, mark string) (texts []string) {
 		texts = append(texts, before+line+"\n"+after)
 	}
 	headers := headerLines(lines)
-	for n, line := range lines {
-		if left, _, found := strings.Cut(strings.TrimLeft(line, "# \t"), "="); found && strings.HasPrefix(line, "#") && strings.TrimSpace(left) == key {
-			insert(n+1, key+" = "+value)
-		}
-	}
 	table, name := strings.Join(path[:len(path)-1], "."), path[len(path)-1]
 	for n, at := range headers {
 		if header := strings.NewReplacer(" ", "", "\t", "", `"`, "").Replace(lines[at]); table != "" && strings.HasPrefix(header, "["+table+"]") {

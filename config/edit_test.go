@@ -18,8 +18,10 @@ func TestSet(t *testing.T) {
 		{"number", "", "context_limit", "0.6", "context_limit = 0.6\n"},
 		{"text of digits", "", "store.project", "6", "store.project = \"6\"\n"},
 		{"truth", "enabled = true\n", "enabled", "false", "enabled = false\n"},
-		{"below its comment", "# the time\n# ttl = \"30m\"\n\n# else\n# max_age = \"24h\"\n", "ttl", "2h",
-			"# the time\n# ttl = \"30m\"\nttl = \"2h\"\n\n# else\n# max_age = \"24h\"\n"},
+		{"unquoted", "# mine\nttl = 1h\nmax_age = \"3h\"\n", "ttl", "2h", "# mine\nttl = \"2h\"\nmax_age = \"3h\"\n"},
+		{"unquoted at the end", "ttl = 1h", "ttl", "2h", "ttl = \"2h\"\n"},
+		{"unquoted in its table", "[prune]\n auto = ja\n", "prune.auto", "true", "[prune]\n auto = true\n"},
+		{"one of two unquoted", "ttl = 1h\nidentical = resume\n", "ttl", "2h", "ttl = \"2h\"\nidentical = resume\n"},
 		{"before the first table", "enabled = true\n\n# rules\n[[rule]]\nname = \"a\"\n", "ttl", "2h",
 			"enabled = true\nttl = \"2h\"\n\n# rules\n[[rule]]\nname = \"a\"\n"},
 		{"only tables", "# rules\n[[rule]]\nname = \"a\"\nttl = \"1h\"\n", "ttl", "2h", "ttl = \"2h\"\n# rules\n[[rule]]\nname = \"a\"\nttl = \"1h\"\n"},
@@ -43,7 +45,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// What config check would call a mistake is not set, and what cannot be changed line by line is left to the user.
+// What doctor would call a mistake is not set, and what cannot be changed line by line is left to the user.
 func TestSetMistakes(t *testing.T) {
 	for _, c := range []struct{ text, key, value, want string }{
 		{"", "ttll", "2h", "f: ttll: unknown key"},
@@ -58,6 +60,8 @@ func TestSetMistakes(t *testing.T) {
 		{"", "ttl", "2h\nenabled = false", "f: ttl: must be a duration in quotes, not a list"},
 		{"max_age = \"soon\"\n", "ttl", "2h", `f:1: max_age: "soon" is not a duration`},
 		{"x = = 2\n", "ttl", "2h", "f:1: expected value but found '=' instead"},
+		{"[prune]\nttl = 1h\n", "ttl", "2h", "f:2: expected a top-level item to end with a newline, comment, or EOF, but got 'h' instead"},
+		{"ttl = 1h\noops = 1\n", "ttl", "2h", "f:2: oops: unknown key"},
 		{"prune = { auto = true }\n", "prune.auto", "false", "f:1: prune.auto: its place in the file cannot be changed by a program"},
 	} {
 		got, err := Set("f", c.text, "/home", c.key, []string{c.value}, "")
@@ -77,6 +81,7 @@ func TestUnset(t *testing.T) {
 		{"[tool.claude]\nunset_env = [\n \"A\",\n]\n", "tool.claude.unset_env", "[tool.claude]\n"},
 		{"ttl = \"soon\"\n", "ttl", ""},
 		{"oops = 1\n", "oops", ""},
+		{"ttl = 1h # long\nmax_age = \"3h\"\n", "ttl", "max_age = \"3h\"\n"},
 		{"[[rule]]\nname = \"a\"\n", "ttl", "[[rule]]\nname = \"a\"\n"},
 	} {
 		got, err := Unset("f", c.text, "/home", c.key)
@@ -84,7 +89,7 @@ func TestUnset(t *testing.T) {
 			t.Errorf("%q without %s: %q, %v", c.text, c.key, got, err)
 		}
 	}
-	for text, key := range map[string]string{"prune = { superseded = \"1d\", auto = true }\n": "prune.auto", "[prune]\nauto = true\n": "prune", "a = = 1": "a", "": "ttll", "[[rule]]\nname = 'a'\n": "rule"} {
+	for text, key := range map[string]string{"prune = { superseded = \"1d\", auto = true }\n": "prune.auto", "[prune]\nauto = true\n": "prune", "a = = 1": "b", "": "ttll", "[[rule]]\nname = 'a'\n": "rule"} {
 		if got, err := Unset("f", text, "/home", key); err == nil {
 			t.Errorf("%q without %s: %q", text, key, got)
 		}

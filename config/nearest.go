@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-const listsKeys = "shimctl config show lists every key"
+const listsKeys = "shimctl config lists every key"
 
 // nearest returns a hint with the known key or table most similar to name, otherwise if none is similar.
 func nearest(name string, keys []string, otherwise string) string {

@@ -63,11 +63,27 @@ func decode(file, text string) (document, error) {
 	var at toml.ParseError
 	switch {
 	case errors.As(err, &at):
-		return d, Mistakes{{File: file, Line: at.Position.Line, Problem: at.Message}}
+		return d, Mistakes{{File: file, Line: at.Position.Line, Problem: at.Message, Hint: syntaxHint(text, at.Position.Line)}}
 	case err != nil:
 		return d, Mistakes{{File: file, Problem: err.Error()}}
 	}
 	return d, nil
+}
+
+// syntaxHint says how to write a line that cannot be read for lack of quotes.
+func syntaxHint(text string, number int) string {
+	lines := strings.Split(text, "\n")
+	if number < 1 || number > len(lines) {
+		return ""
+	}
+	line, _, _ := strings.Cut(lines[number-1], "#")
+	if key, value, found := strings.Cut(line, "="); found && !strings.ContainsAny(value, "\"'[]{}=") {
+		mend := strings.TrimSpace(key) + " = " + quoted(strings.TrimSpace(value))
+		if _, err := toml.Decode(mend, &map[string]any{}); err == nil && strings.TrimSpace(value) != "" {
+			return "text needs quotes: " + mend
+		}
+	}
+	return ""
 }
 
 // document is a decoded file, or a rule in it, whose keys have not been read yet.

@@ -159,7 +159,7 @@ func TestAdvice(t *testing.T) {
 			asked = string(code)
 		}
 		before := world.before + fmt.Sprintf("\nshimctl why --json %s >why.json\ngrep -q '\"reason\": \"%s\"' why.json\n", asked, code)
-		typed := "eval \"$command\" >said 2>&1 || [ $? = 3 ] # what config check has found\n" + world.after
+		typed := "eval \"$command\" >said 2>&1 || [ $? = 3 ] # what doctor has found\n" + world.after
 		if command == reason.NameTask {
 			typed = nameTask
 		}

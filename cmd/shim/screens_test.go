@@ -140,15 +140,12 @@ doctor --all
 doctor --report
 doctor --measure
 doctor --fix < n
-config check
-config show
-config path
-config get prune.keep_within
-config get nonsense
+config
+config --path
+config nonsense
 config set ttl 2h < n
 config set ttl nonsense
-config unset prune.auto < n
-config init
+config set prune.auto --unset < n
 why
 why 1
 why identical

@@ -32,21 +32,20 @@ import (
 
 // schemas are what --json prints.
 var schemas = map[string]any{
-	"shimctl.status/1":       statusReport{},
-	"shimctl.chains/1":       chainsReport{},
-	"shimctl.sessions/1":     sessionsReport{},
-	"shimctl.show/1":         showReport{},
-	"shimctl.log/1":          callLine{},
-	"shimctl.explain/1":      explainReport{},
-	"shimctl.setup/1":        setup.Report{},
-	"shimctl.doctor/1":       doctor.Report{},
-	"shimctl.config/1":       configReport{},
-	"shimctl.why/1":          why.Report{},
-	"shimctl.rule.add/1":     rule.AddReport{},
-	"shimctl.stats/1":        statsReport{},
-	"shimctl.prune/1":        remove.PruneReport{},
-	"shimctl.version/1":      versionReport{},
-	"shimctl.config.check/1": configCheckReport{},
+	"shimctl.status/1":   statusReport{},
+	"shimctl.chains/1":   chainsReport{},
+	"shimctl.sessions/1": sessionsReport{},
+	"shimctl.show/1":     showReport{},
+	"shimctl.log/1":      callLine{},
+	"shimctl.explain/1":  explainReport{},
+	"shimctl.setup/1":    setup.Report{},
+	"shimctl.doctor/1":   doctor.Report{},
+	"shimctl.config/1":   configReport{},
+	"shimctl.why/1":      why.Report{},
+	"shimctl.rule.add/1": rule.AddReport{},
+	"shimctl.stats/1":    statsReport{},
+	"shimctl.prune/1":    remove.PruneReport{},
+	"shimctl.version/1":  versionReport{},
 }
 
 // shared are objects that stand in several schemas.

@@ -161,7 +161,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	if wrong == "" { // what a mistake in the configuration cost is history once the mistake is mended
 		o.passed = slices.DeleteFunc(o.passed, func(p why.PassedReport) bool { return p.Reason == reason.ConfigMistake })
 	} else {
-		o.broken = []warning{{Kind: "configuration", Says: wrong, Command: "shimctl config check", urgency: 1}}
+		o.broken = []warning{{Kind: "configuration", Says: wrong, Command: "shimctl doctor", urgency: 1}}
 	}
 	for _, says := range quality {
 		o.warnings = append(o.warnings, warning{Kind: "quality", Says: says, Command: "shimctl stats"})

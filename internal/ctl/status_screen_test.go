@@ -72,7 +72,7 @@ func TestStatusFitsTheScreen(t *testing.T) {
 			}
 			text = strings.ReplaceAll(text, "\n  ", " ") // a warning that is folded
 			at := 0
-			for _, part := range []string{"\n\nevery call is passed through: ", ": shimctl config check\n3 calls of claude passed through: ", ": shimctl why stdin_open\n", " more warning",
+			for _, part := range []string{"\n\nevery call is passed through: ", ": shimctl doctor\n3 calls of claude passed through: ", ": shimctl why stdin_open\n", " more warning",
 				": shimctl status --all\n\nrunning calls\n", "more: shimctl log --outcome running\n\nlast decisions\n", "fresh: no_evidence  running  ~/a", "\nmore: shimctl why CALL, shimctl log,"} {
 				next := strings.Index(text[at:], part)
 				if next < 0 {

@@ -447,7 +447,7 @@ var Table = []Row{
 		Advice:  "Use a version that shimctl doctor says was tried, or update reprise"},
 	{Code: ConfigMistake, Group: GroupUnmanaged, Class: ClassYourWish,
 		Meaning: "the configuration file cannot be used",
-		Advice:  "Mend it: shimctl config check names what is wrong in it", Command: "shimctl config check"},
+		Advice:  "Mend it: shimctl doctor names each mistake in it", Command: "shimctl doctor"},
 	{Code: Fault, Group: GroupUnmanaged, Class: ClassOurFault,
 		Meaning: "something in reprise failed; the log says what",
 		Advice:  "shim.log beside the ledger has the cause"},

@@ -21,7 +21,7 @@ func HintFor(err error) string {
 	case errors.Is(err, ledger.ErrInUse):
 		return "wait until the call has ended"
 	case errors.As(err, &mistakes) && len(mistakes) > 1:
-		return "shimctl config check lists the mistakes"
+		return "shimctl doctor lists the mistakes"
 	case errors.As(err, &mistake):
 		return mistake.Hint
 	}

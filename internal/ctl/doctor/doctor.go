@@ -110,7 +110,7 @@ func brief(checks []setup.Check) []setup.Check {
 // A machine is what most checks look at.
 type machine struct {
 	config     config.Config
-	configured setup.Check // whether it can be read
+	configured []setup.Check // its mistakes, or that there are none
 	shells     setup.ShellFacts
 	places     []shim.Place // of each tool, in the order of rewrite.Names
 	versions   []string     // as the tools say them
@@ -134,7 +134,8 @@ func look(a *app.App) (m machine) {
 func (m *machine) checks(a *app.App, measure bool) []setup.Check {
 	restated, quality := checkCalls(a)
 	checks := slices.Concat(checkTools(a, m), checkShells(a, m.shells), checkKeys(a, m), checkBundled(a), checkNpx(a), restated,
-		[]setup.Check{checkPermissions(a), m.configured, checkLedger(a), setup.OK("build", app.Version())}, quality, checkStore(a, m.config))
+		[]setup.Check{checkPermissions(a)}, m.configured, checkPrices(a),
+		[]setup.Check{checkLedger(a), setup.OK("build", app.Version())}, quality, checkStore(a, m.config))
 	if measure {
 		checks = append(checks, measureOverhead(a))
 	}
@@ -163,6 +164,10 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 	var idle []string // shims of tools that are missing
 	for i, name := range rewrite.Names {
 		p := m.places[i]
+		if path := f.Config.Tools[name].Path; path != "" && !shells.Runnable(path) {
+			checks = append(checks, setup.Problem(name+" binary",
+				fmt.Sprintf("%s, which path names under [tool.%s], is no program", a.Tilde(path), name), "correct path, or take it out"))
+		}
 		if !p.Ours && setup.LacksShim(f.World.Shims, name) && f.Config.Tools[name].Path == "" {
 			if binary := setup.Binary(a, f, name); binary != "" {
 				checks = append(checks, setup.Note(name+" shim", a.Tilde(binary)+" has no shim: its calls are not managed", "run shimctl setup --tools "+name))
@@ -198,10 +203,6 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 
 // checkMissing returns a problem if a tool that is not found seems to be there.
 func checkMissing(a *app.App, f setup.ShellFacts, p shim.Place) []setup.Check {
-	if path := f.Config.Tools[p.Name].Path; path != "" {
-		return []setup.Check{setup.Problem(p.Name+" binary", fmt.Sprintf("%s, which path names under [tool.%s], is no program", a.Tilde(path), p.Name),
-			"correct path, or take it out")}
-	}
 	c := setup.Problem(p.Name+" binary", "no "+p.Name+" is on PATH", "run shimctl setup")
 	if p.Ours {
 		c.Finds += " after the shim, which exits with 127"
@@ -262,23 +263,47 @@ func checkKeys(a *app.App, m *machine) []setup.Check {
 	return checks
 }
 
-func checkConfig(a *app.App) (config.Config, setup.Check) {
+// checkConfig reads the configuration. Each mistake in it is a problem.
+func checkConfig(a *app.App) (config.Config, []setup.Check) {
 	const name = "configuration"
 	path, err := config.ConfigFile(a.Own)
 	if err != nil {
-		return config.Config{}, setup.Problem(name, a.TildeIn(err.Error()), "set HOME, or REPRISE_CONFIG to an absolute path")
+		return config.Config{}, []setup.Check{setup.Problem(name, a.TildeIn(err.Error()), "set HOME, or REPRISE_CONFIG to an absolute path")}
 	}
 	cfg, err := config.Load(path)
 	_, missing := os.Stat(path)
 	switch {
 	case err != nil:
-		return cfg, setup.Problem(name, a.TildeIn(err.Error())+"; every call is passed through", cmp.Or(app.HintFor(err), "correct the file, or move it away"))
+		return cfg, checkMistakes(a, name, err)
 	case !cfg.Enabled:
-		return cfg, setup.Note(name, a.Tilde(path)+" switches reprise off", "take enabled = false out of it")
+		return cfg, []setup.Check{setup.Note(name, a.Tilde(path)+" switches reprise off", "take enabled = false out of it")}
 	case errors.Is(missing, fs.ErrNotExist):
-		return cfg, setup.OK(name, "none, the defaults hold")
+		return cfg, []setup.Check{setup.OK(name, "none, the defaults hold")}
 	}
-	return cfg, setup.OK(name, a.Tilde(path))
+	return cfg, []setup.Check{setup.OK(name, a.Tilde(path))}
+}
+
+func checkMistakes(a *app.App, name string, err error) (checks []setup.Check) {
+	all := []error{err}
+	var mistakes config.Mistakes
+	if errors.As(err, &mistakes) {
+		all = mistakes.Unwrap()
+	}
+	for _, mistake := range all {
+		checks = append(checks, setup.Problem(name, a.TildeIn(mistake.Error())+"; every call is passed through",
+			cmp.Or(app.HintFor(mistake), "correct the file, or move it away")))
+	}
+	return checks
+}
+
+// checkPrices reads the user's own list of prices, if there is one.
+func checkPrices(a *app.App) (checks []setup.Check) {
+	if _, err := a.LoadPrices(); err != nil {
+		for wrong := range strings.SplitSeq(err.Error(), "\n") { // those that were joined
+			checks = append(checks, setup.Problem("prices", a.TildeIn(wrong), "a price is "+app.PriceForm))
+		}
+	}
+	return checks
 }
 
 func checkLedger(a *app.App) setup.Check {
