@@ -161,6 +161,9 @@ func (p *Prompt) standsAlone(before, added string, inside bool) bool {
 		return false
 	}
 	newBlock := inside || strings.HasPrefix(strings.ReplaceAll(added, "\r", ""), "\n\n")
+	if newBlock && below != "" && isRule(strings.TrimSpace(line)) { // a line across the page separates
+		return p.standsAlone(before, "\n\n"+strings.TrimLeft(below, "\r\n"), inside)
+	}
 	if headingLevel(line) > 0 {
 		return balanced(before)
 	}

@@ -159,15 +159,16 @@ func (p *Prompt) footprint() Footprint {
 		f.Bytes += wordBytes(b.text)
 	}
 	if len(p.blocks) > 0 {
-		f.First = p.digest(FirstLine(p.blocks[0].text))
+		f.First = p.digest(FirstLine(p.Text))
 	}
 	return f
 }
 
-// FirstLine returns the first line of a prompt that is not blank, without its volatile parts.
+// FirstLine returns the first line of a prompt that has words, without its volatile parts. The "-" that
+// stands for stdin, which claude takes into the prompt, has none, nor has a line across the page.
 func FirstLine(prompt string) string {
 	for line := range strings.SplitSeq(prompt, "\n") {
-		if strings.TrimSpace(line) != "" {
+		if !isRule(strings.TrimSpace(line)) {
 			return normal(line)
 		}
 	}
@@ -177,7 +178,7 @@ func FirstLine(prompt string) string {
 // maxFirstLines bounds how many lines may stand before the text that an earlier prompt began with.
 const maxFirstLines = 48
 
-// FirstLines returns the digests of the prompt's first lines that are not blank: an earlier prompt that
+// FirstLines returns the digests of the prompt's first lines that have words: an earlier prompt that
 // this one continues began with one of them.
 func (p *Prompt) FirstLines() []Digest { return p.firstLines }
 
@@ -187,7 +188,7 @@ func (p *Prompt) readFirstLines() {
 		if len(p.firstLines) == maxFirstLines {
 			break
 		}
-		if strings.TrimSpace(line) != "" {
+		if !isRule(strings.TrimSpace(line)) {
 			p.firstLines, p.lineStarts = append(p.firstLines, p.digest(normal(line))), append(p.lineStarts, at)
 		}
 		at += len(line) + 1
@@ -206,7 +207,7 @@ func (p *Prompt) Blocks() []string {
 // opening returns the number of blocks up to and including the first that is no heading.
 func (p *Prompt) opening() int {
 	for i, b := range p.blocks {
-		if b.level == 0 {
+		if b.level == 0 && !isRule(strings.TrimSpace(b.text)) {
 			return i + 1
 		}
 	}
