@@ -17,17 +17,17 @@ import (
 
 // Decided has the facts of a call that advice depends on.
 type Decided struct {
-	Reason     reason.Code
-	Detail     reason.Code
-	Made       bool   // it is about calls that were made, maybe under another configuration
-	Rule       string // that matched
-	Task       string
-	Chain      int64
-	Before     int64       // the call that ended the session badly, 0 if it is not known
-	Bytes      int         // of the prompt's text, as it is compared with what identifies a job; 0 if it is not known
-	End        reason.Code // what the call's own end is a reason of for later calls, which are fresh, "" for none
-	Continues  bool
-	HeldOut    bool // rollout holds its chain out
+	Reason    reason.Code
+	Detail    reason.Code
+	Made      bool   // it is about calls that were made, maybe under another configuration
+	Rule      string // that matched
+	Task      string
+	Chain     int64
+	Before    int64       // the call that ended the session badly, 0 if it is not known
+	Bytes     int         // of the prompt's text, as it is compared with what identifies a job; 0 if it is not known
+	End       reason.Code // what the call's own end is a reason of for later calls, which are fresh, "" for none
+	Continues bool
+	HeldOut   bool // rollout holds its chain out
 	Measured
 }
 
