@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"reprise/config"
 )
@@ -72,7 +73,7 @@ func (c *call) noteStoreDown(s config.Store, now time.Time, why error) {
 	}
 }
 
-// StoreError returns what is wrong with a store, without its URL and key.
+// StoreError returns what is wrong with a store, without its URL and key, in characters that do nothing to a terminal.
 func StoreError(err error, s config.Store) string {
 	text := err.Error()
 	for _, secret := range []string{s.URL, s.Key} {
@@ -80,7 +81,13 @@ func StoreError(err error, s config.Store) string {
 			text = strings.ReplaceAll(text, secret, "...")
 		}
 	}
-	return strings.ToValidUTF8(text[:min(len(text), maxFailureText)], "")
+	text = strings.ToValidUTF8(text[:min(len(text), maxFailureText)], "")
+	return strings.Map(func(r rune) rune { // a server wrote it, and it can reach a terminal
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
 
 // writeStoreFailure replaces the note by another file, so that no reader sees a part of it and no
