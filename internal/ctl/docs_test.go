@@ -19,7 +19,6 @@ import (
 	"reprise/internal/ctl/doctor"
 	"reprise/internal/ctl/remove"
 	"reprise/internal/ctl/rule"
-	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/setup"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
@@ -54,7 +53,6 @@ var shared = map[reflect.Type]string{
 	reflect.TypeFor[view.SessionReport](): "session",
 	reflect.TypeFor[view.CallReport]():    "call",
 	reflect.TypeFor[groupReport]():        "group",
-	reflect.TypeFor[saving.Mean]():        "mean",
 	reflect.TypeFor[view.PricesReport]():  "prices",
 	reflect.TypeFor[why.PassedReport]():   "passed",
 	reflect.TypeFor[view.AdviceReport]():  "remedy",

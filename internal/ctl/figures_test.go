@@ -50,7 +50,7 @@ func TestFiguresAgree(t *testing.T) {
 		read(&status, "status", "--since", "2026-01-01")
 		recent := status.Recent
 		want := figures{recent.Resumed + recent.Fresh, recent.Resumed, *recent.CostNanoUSD, *recent.CostMost, recent.Input, recent.CostSource}
-		if want.calls != 2001 || want.source != "mixed" || recent.Saved.CostNanoUSD == 0 {
+		if want.calls != 2001 || want.source != "mixed" || recent.Saved.Cost == 0 {
 			t.Fatalf("%+v", want)
 		}
 		for _, by := range []string{"tool", "model", "day", "week", "cwd", "task", "role", "rule", "reason"} {
@@ -110,7 +110,7 @@ func TestFiguresAgree(t *testing.T) {
 		}
 		cost := view.PriceCell(view.Sum{Known: true, Nano: want.cost, Most: want.most}).Human
 		page := run("report", "--output", "-")
-		for _, figure := range []string{fmt.Sprintf("%s resumed, %s fresh", view.Thousands(want.resumed), view.Thousands(want.calls-want.resumed)), cost, view.AmountCell("nano_usd", recent.Saved.CostNanoUSD).Human, view.Sentence(recent.Saved.Headline)} {
+		for _, figure := range []string{fmt.Sprintf("%s resumed, %s fresh", view.Thousands(want.resumed), view.Thousands(want.calls-want.resumed)), cost, view.AmountCell("nano_usd", recent.Saved.Cost).Human, view.Sentence(recent.Saved.Headline)} {
 			if !strings.Contains(page, ">"+figure+"<") {
 				t.Errorf("the report has no %s", figure)
 			}
@@ -137,5 +137,5 @@ func addUnusual(t *testing.T, path string) {
 }
 
 func sayable(s saving.Summary) string {
-	return s.Headline + "; " + s.Words() + view.AmountCell("nano_usd", s.CostNanoUSD).Raw + view.AmountCell("tokens", s.Tokens).Raw
+	return s.Headline + "; " + view.AmountCell("nano_usd", s.Cost).Raw + view.AmountCell("tokens", s.Tokens).Raw
 }

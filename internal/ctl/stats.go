@@ -11,7 +11,6 @@ import (
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
-	"reprise/ledger/decide"
 	"reprise/ledger/history"
 
 	"github.com/spf13/cobra"
@@ -19,24 +18,25 @@ import (
 )
 
 func statsCommand(a *app.App) *cobra.Command {
-	var asJSON, summary bool
+	var asJSON, summary, all bool
 	var from statsSource
 	var columns *view.ColumnsFlag
 	c := &cobra.Command{
 		Use: "stats", Short: "sum up what calls used, and what resuming saved",
-		Long: `Sums up the managed calls: sessions created and reused, tokens, cost, duration. If rollout keeps a share of the
-chains fresh as a control group, it compares the two groups and prints intervals; otherwise it prints an
-estimate and how it was made. It also shows whether resumed chains took more calls or failed more often.`,
+		Long: `Says what resuming saved, and sums up the managed calls in a table. With --all: tokens by kind, the estimate,
+what resumed calls found in the provider's cache, and, if rollout keeps a share of the chains fresh, both
+arms side by side.`,
 		Args: app.NoArguments,
-		RunE: func(*cobra.Command, []string) error { return runStats(a, from, columns, asJSON, summary) },
+		RunE: func(*cobra.Command, []string) error { return runStats(a, from, columns, asJSON, summary, all) },
 	}
 	app.StoreFlag(c, &from.store)
+	c.Flags().BoolVar(&all, "all", false, "print all of it")
 	c.Flags().BoolVar(&summary, "summary", false, "print a sentence and a table in Markdown, for a CI job's page")
 	c.Flags().StringVar(&from.by, "by", string(history.ByTool), "one row for each `KEY`: "+byWords)
 	app.LimitFlag(c, &from.limit, "show at most `N`, 0 for all; of days and weeks all")
 	from.flags = app.FilterFlag(a, c)
 	bys := slices.Concat(history.Bys, history.SharedBys)
-	columns = view.AddColumns(c, view.Mapped(bys, byHeader), statsColumns)
+	columns = view.AddColumns(c, view.Mapped(bys, byHeader), statsColumns, moreColumns)
 	app.JSONFlag(c, &asJSON, "shimctl.stats/1")
 	app.CompleteFlag(c, "by", view.Mapped(bys, func(by history.By) string { return string(by) }))
 	return c
@@ -56,7 +56,7 @@ type statsSource struct {
 	flags app.FilterFlags
 }
 
-func runStats(a *app.App, from statsSource, columns *view.ColumnsFlag, asJSON, summary bool) error {
+func runStats(a *app.App, from statsSource, columns *view.ColumnsFlag, asJSON, summary, all bool) error {
 	by := history.By(from.by)
 	switch {
 	case asJSON && summary:
@@ -77,23 +77,23 @@ func runStats(a *app.App, from statsSource, columns *view.ColumnsFlag, asJSON, s
 	case summary:
 		printSummary(a, s)
 	default:
-		printStats(a, s, columns)
+		printStats(a, s, columns, all)
 	}
 	return nil
 }
 
 type stats struct {
-	By      history.By
-	Filter  history.Filter
-	limit   int  // of Groups, 0 for none
-	latest  bool // of a huge ledger, only the latest calls
-	Groups  []billedGroup
-	Total   billedGroup
-	Cached  []history.CacheRow
-	Hour    []history.HourRow
-	Quality saving.Quality
-	Now     decide.Millis
-	Fleet   *fleet.Sums // nil of one machine
+	By     history.By
+	Filter history.Filter
+	limit  int  // of Groups, 0 for none
+	latest bool // of a huge ledger, only the latest calls
+	Groups []billedGroup
+	Total  billedGroup
+	Cached []history.CacheRow
+	Hour   []history.HourRow
+	Chains map[string]int64 // by arm
+	arms   []billedGroup
+	Fleet  *fleet.Sums // nil of one machine
 	saving.Saving
 }
 
@@ -102,9 +102,22 @@ type billedGroup struct {
 	Bill view.Bill
 }
 
+// arm sums up the calls of an arm.
+func (s *stats) arm(name string, r view.Reporter) billedGroup {
+	arm := billedGroup{Group: history.Group{Key: name}}
+	for _, slice := range s.Total.Slices {
+		if slice.Arm == name {
+			arm.Slices = append(arm.Slices, slice)
+			arm.Add(slice.Sums)
+		}
+	}
+	arm.Bill = r.Bill(arm.Slices)
+	return arm
+}
+
 // readStats reads the calls of this machine, or from the store those of all.
 func readStats(a *app.App, from statsSource) (s stats, err error) {
-	s = stats{By: history.By(from.by), limit: from.limit, Now: decide.MillisOf(a.Now)}
+	s = stats{By: history.By(from.by), limit: from.limit}
 	if s.By == history.ByDay || s.By == history.ByWeek {
 		s.limit = 0
 	}
@@ -147,8 +160,6 @@ func (s *stats) sum(forGroups, forOthers *ledger.Ledger, r view.Reporter) (err e
 	}
 	s.latest = s.Filter != asked
 	var groups []history.Group
-	var arms []history.ChainSums
-	var courses []history.Course
 	err = inParallel(
 		func() (err error) {
 			groups, err = history.Groups(forGroups, s.By, s.Filter, r.Prices.LongPrompt(), s.limit)
@@ -160,14 +171,12 @@ func (s *stats) sum(forGroups, forOthers *ledger.Ledger, r view.Reporter) (err e
 					s.Hour, err = history.HourRows(forOthers, history.Wanted{Filter: s.Filter})
 					return err
 				},
-				func() (err error) { courses, err = history.Courses(forOthers, s.Filter, s.Now); return err },
 				func() (err error) { s.Cached, err = history.CacheRows(forOthers, s.Filter); return err },
-				func() (err error) { arms, err = history.Arms(forOthers, s.Filter); return err })
+				func() (err error) { s.Chains, err = history.Arms(forOthers, s.Filter); return err })
 		})
 	if err != nil {
 		return err
 	}
-	s.Quality = saving.NewQuality(courses)
 	for _, g := range groups {
 		s.Groups = append(s.Groups, billedGroup{g, r.Bill(g.Slices)})
 		s.Total.Add(g.Sums)
@@ -176,9 +185,13 @@ func (s *stats) sum(forGroups, forOthers *ledger.Ledger, r view.Reporter) (err e
 		s.Total.Created += g.Created
 	}
 	s.Total.Bill = r.Bill(s.Total.Slices)
-	peers, err := history.Peers(forGroups, s.Filter, r.Prices.LongPrompt())
-	s.Saving = saving.New(s.Total.Slices, peers, arms, r.ListPrice)
-	return err
+	s.Saving = saving.New(s.Total.Slices, r.ListPrice)
+	for _, name := range []string{ledger.Control, ledger.Treated} {
+		if s.Chains[name] > 0 {
+			s.arms = append(s.arms, s.arm(name, r))
+		}
+	}
+	return nil
 }
 
 // inOrder reads one thing after the other, until one cannot be read.
@@ -200,22 +213,30 @@ func inParallel(reads ...func() error) error {
 	return reading.Wait()
 }
 
-// statsColumns are those after the key.
-var statsColumns = []string{"CALLS", "RESUMED", "REUSE", "SESSIONS", "REUSED", "OK", "CACHE", "TOKENS/SESSION", "COST", "PRICED", "DURATION"}
+// The columns after the key, those of --all last.
+var (
+	statsColumns = []string{"CALLS", "RESUMED", "OK", "COST", "PRICED", "DURATION"}
+	moreColumns  = []string{"SESSIONS", "REUSED", "COUNTED", "INPUT", "CACHED", "WRITTEN", "OUTPUT"}
+)
 
 func byHeader(by history.By) string { return strings.ToUpper(string(by)) }
 
-func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
+func printStats(a *app.App, s stats, columns *view.ColumnsFlag, all bool) {
 	if s.Total.Calls == 0 {
 		a.Stderr.Notice(noCallMade(s.Filter))
 		return
 	}
-	a.Stdout.Heading(app.CallsOfPeriod(s.Filter.Times()))
+	a.Stdout.Sentences("HEADLINE", view.Strong, app.CallsOfPeriod(s.Filter.Times())+": "+s.Headline())
 	if s.latest {
 		a.Stderr.Notice(app.LatestWords)
 	}
-	t := view.NewTable(append([]string{byHeader(s.By)}, statsColumns...)...).Choose(columns.Names).
-		Spare("PRICED", "REUSED", "SESSIONS", "DURATION", "TOKENS/SESSION", "REUSE", "OK")
+	fmt.Fprintln(a.Stdout)
+	t := view.NewTable(slices.Concat([]string{byHeader(s.By)}, statsColumns, moreColumns)...).
+		Spare("REUSED", "SESSIONS", "COUNTED", "WRITTEN", "CACHED", "INPUT", "OUTPUT", "PRICED", "DURATION", "OK")
+	if !all {
+		t.Choose(slices.Concat([]string{byHeader(s.By)}, statsColumns))
+	}
+	t.Choose(columns.Names)
 	for _, g := range s.Groups {
 		key := view.TextCell(g.Key)
 		if s.By == history.ByRole {
@@ -233,58 +254,55 @@ func printStats(a *app.App, s stats, columns *view.ColumnsFlag) {
 		t.Add(groupRow(view.TextCell("all").As(view.Strong), s.Total)...)
 	}
 	t.Print(a.Stdout)
-	fmt.Fprintln(a.Stdout)
 	if s.Fleet != nil {
-		a.Stdout.Sentences("MACHINES", view.Plain, fleetLines("all", s.Fleet)...)
 		fmt.Fprintln(a.Stdout)
+		a.Stdout.Sentences("MACHINES", view.Plain, fleetLines("all", s.Fleet)...)
 	}
-	if s.Comparison != nil {
-		printComparison(a, s.Comparison)
+	if all {
+		printEstimate(a, s.Saving)
+		printArms(a, s)
+		printCache(a, s.Cached)
+		printHour(a, s.Hour)
 	}
-	printSaving(a, s)
-	printQuality(a, s.Quality)
-	printCache(a, s.Cached)
-	printHour(a, s.Hour)
 }
 
 func groupRow(key view.Cell, g billedGroup) []view.Cell {
-	return []view.Cell{key, view.NumberCell(g.Calls), view.NumberCell(g.Resumed), view.AmountCell("share", view.ReuseRate(g.Group)),
-		view.NumberCell(g.Created), view.NumberCell(g.Reused),
-		view.AmountCell("share", view.Rate(g.OK, g.Ended)), view.AmountCell("share", view.CacheRate(g.Group)), view.AmountCell("tokens", view.TokensPerSession(g.Group)),
-		view.PriceCell(g.Bill.Total), view.NumberCell(g.Bill.Priced()), view.AmountCell("ms", view.Rate(g.Duration, g.Timed))}
-}
-
-func printComparison(a *app.App, c *saving.Comparison) {
-	a.Stdout.Sentences("NOTE", view.Plain, c.Method()...)
-	fmt.Fprintln(a.Stdout)
-	t := view.NewTable("FIGURE", "CONTROL", "TREATED", "DIFFERENCE", "INTERVAL", "INTERVAL-CONTROL", "INTERVAL-TREATED")
-	for _, f := range c.Figures {
-		t.Add(view.TextCell(f.Title()),
-			view.AmountCell(f.Unit, f.Control.Mean), view.AmountCell(f.Unit, f.Treated.Mean), view.AmountCell(f.Unit, f.Difference.Mean),
-			intervalCell(f.Unit, f.Difference), intervalCell(f.Unit, f.Control), intervalCell(f.Unit, f.Treated))
+	tokens := func(n int64) view.Cell {
+		if g.Metered == 0 {
+			return view.UnknownCell()
+		}
+		return view.AmountCell("tokens", view.Number(n))
 	}
-	t.Print(a.Stdout)
-	fmt.Fprintln(a.Stdout)
+	return []view.Cell{key, view.NumberCell(g.Calls), view.NumberCell(g.Resumed), view.AmountCell("share", view.Rate(g.OK, g.Ended)),
+		view.PriceCell(g.Bill.Total), view.NumberCell(g.Bill.Priced()), view.AmountCell("ms", view.Rate(g.Duration, g.Timed)),
+		view.NumberCell(g.Created), view.NumberCell(g.Reused), view.NumberCell(g.Metered),
+		tokens(g.Input), tokens(g.CacheRead), tokens(g.CacheWrite), tokens(g.Output)}
 }
 
-func intervalCell(unit string, e saving.Mean) view.Cell {
-	if !e.Low.Known() { // of fewer than two
-		return view.UnknownCell()
-	}
-	return view.Cell{Human: view.Amount(unit, e.Low) + " to " + view.Amount(unit, e.High),
-		Raw: view.PlainAmount(unit, e.Low) + " to " + view.PlainAmount(unit, e.High), Right: true}
-}
-
-func printSaving(a *app.App, s stats) {
-	e := s.Estimate
-	a.Stdout.Sentences("NOTE", view.Plain, s.Method()...)
-	if e.Resumed == 0 {
+// printEstimate prints what resumed calls are compared with. A row says of how many calls it is.
+func printEstimate(a *app.App, s saving.Saving) {
+	if s.Compared == 0 {
 		return
 	}
 	fmt.Fprintln(a.Stdout)
-	t := view.NewTable("FIGURE", "EACH-RESUMED", "EACH-FRESH", "SAVED-IN-ALL")
-	for _, f := range e.Figures {
-		t.Add(view.TextCell(f.Title()), view.AmountCell(f.Unit, f.Resumed), view.AmountCell(f.Unit, f.Fresh), view.AmountCell(f.Unit, f.Saved))
+	t := view.NewTable("ESTIMATE", "CALLS", "EACH-RESUMED", "EACH-FRESH", "SAVED")
+	for _, f := range []saving.Amount{s.Cost, s.Tokens} {
+		t.Add(view.TextCell(f.Name), view.NumberCell(f.Calls), view.AmountCell(f.Unit, f.Resumed), view.AmountCell(f.Unit, f.Fresh), view.AmountCell(f.Unit, f.Saved))
+	}
+	t.Print(a.Stdout)
+}
+
+// printArms prints the chains that were held out beside the others.
+func printArms(a *app.App, s stats) {
+	if len(s.arms) == 0 {
+		return
+	}
+	fmt.Fprintln(a.Stdout)
+	t := view.NewTable(slices.Concat([]string{"ARM", "CHAINS", "ROUNDS"}, statsColumns, moreColumns)...).Spare("REUSED", "SESSIONS", "COUNTED", "PRICED", "RESUMED")
+	for _, arm := range s.arms {
+		row := groupRow(view.TextCell(arm.Key), arm)
+		rounds := view.AmountCell("calls", view.Rate(arm.Calls, s.Chains[arm.Key]))
+		t.Add(slices.Insert(row, 1, view.NumberCell(s.Chains[arm.Key]), rounds)...)
 	}
 	t.Print(a.Stdout)
 }
@@ -323,19 +341,25 @@ func inMarkdown(text string) string {
 }
 
 type statsReport struct {
-	Schema     string             `json:"schema" doc:"name of this schema"`
-	By         history.By         `json:"by" doc:"what the calls are grouped by"`
-	Since      *time.Time         `json:"since" doc:"start of the period, null if all"`
-	Until      *time.Time         `json:"until" doc:"end of the period, null if there is none"`
-	Groups     []groupReport      `json:"groups" doc:"most calls first; days in order"`
-	Total      groupReport        `json:"total" doc:"all of them"`
-	Saved      saving.Summary     `json:"saved" doc:"what resuming saved, in short"`
-	Comparison *saving.Comparison `json:"comparison" doc:"the control group against the others, null without a group"`
-	Estimate   saving.Estimate    `json:"estimate" doc:"against similar fresh calls"`
-	Cache      []cacheReport      `json:"cache" doc:"what resumed calls found in the provider's cache"`
-	Quality    qualityReport      `json:"quality" doc:"whether the work of resumed chains went as well"`
-	Hour       []history.HourRow  `json:"cache_ttl" doc:"what a cache of an hour saved, or would have saved"`
-	Machines   *fleet.Sums        `json:"machines,omitempty" doc:"with --store, what the machines did"`
+	Schema   string            `json:"schema" doc:"name of this schema"`
+	By       history.By        `json:"by" doc:"what the calls are grouped by"`
+	Since    *time.Time        `json:"since" doc:"start of the period, null if all"`
+	Until    *time.Time        `json:"until" doc:"end of the period, null if there is none"`
+	Groups   []groupReport     `json:"groups" doc:"most calls first; days in order"`
+	Total    groupReport       `json:"total" doc:"all of them"`
+	Saved    saving.Summary    `json:"saved" doc:"what resuming saved, an estimate"`
+	Arms     []armReport       `json:"arms" doc:"where rollout is set: the chains that were held out and the others"`
+	Cache    []cacheReport     `json:"cache" doc:"what resumed calls found in the provider's cache"`
+	Hour     []history.HourRow `json:"cache_ttl" doc:"what a cache of an hour saved, or would have saved"`
+	Machines *fleet.Sums       `json:"machines,omitempty" doc:"with --store, what the machines did"`
+}
+
+// An armReport is the chains that were held out, or the others.
+type armReport struct {
+	Arm    string      `json:"arm" doc:"control: held out; treated: the others"`
+	Chains int64       `json:"chains" doc:"its chains"`
+	Rounds view.Number `json:"rounds" doc:"mean number of calls of a chain"`
+	Calls  groupReport `json:"calls" doc:"its calls"`
 }
 
 type groupReport struct {
@@ -362,7 +386,11 @@ type groupReport struct {
 }
 
 func statsJSON(s stats) statsReport {
-	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{}, Total: groupJSON(s.Total), Saved: s.Summary(), Comparison: s.Comparison, Estimate: s.Estimate, Cache: cacheJSON(s.Cached), Quality: qualityJSON(s.Quality), Machines: s.Fleet}
+	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{}, Total: groupJSON(s.Total), Saved: s.Summary(),
+		Arms: view.Mapped(s.arms, func(arm billedGroup) armReport {
+			return armReport{arm.Key, s.Chains[arm.Key], view.Rate(arm.Calls, s.Chains[arm.Key]), groupJSON(arm)}
+		}),
+		Cache: cacheJSON(s.Cached), Machines: s.Fleet}
 	r.Hour = slices.DeleteFunc(append([]history.HourRow{}, s.Hour...), func(h history.HourRow) bool { return h.Calls+h.Chains == 0 })
 	r.Since, r.Until = periodJSON(s.Filter.Times())
 	for _, g := range s.Groups {

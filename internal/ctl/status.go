@@ -131,7 +131,6 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	var passed []history.PassedRow
 	var cached []history.CacheRow
 	var hour []history.HourRow
-	var quality []string
 	forSums, err := a.OpenOrEmpty() // another connection, as most of the time is spent on the sums
 	if err != nil {
 		return o, err
@@ -150,8 +149,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 			func() (err error) { o.whole, err = history.CountWhole(l, f); return err },
 			func() (err error) { meters, err = l.Meters(); return err },
 			func() (err error) { passed, err = history.PassedRows(l, f); return err },
-			func() (err error) { hour, err = history.HourRows(l, history.Wanted{Filter: f}); return err },
-			func() (err error) { quality, err = why.QualityWarnings(a, l, f); return err })
+			func() (err error) { hour, err = history.HourRows(l, history.Wanted{Filter: f}); return err })
 	})
 	if err != nil {
 		return o, err
@@ -163,22 +161,14 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	} else {
 		o.broken = []warning{{Kind: "configuration", Says: wrong, Command: "shimctl doctor", urgency: 1}}
 	}
-	for _, says := range quality {
-		o.warnings = append(o.warnings, warning{Kind: "quality", Says: says, Command: "shimctl stats"})
-	}
 	o.warnings = slices.Concat(o.warnings, contextWarnings(cfg, o.live), dearerWarnings(a, cfg, meters), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
 	return o, nil
 }
 
 // sums returns what the selected calls cost, and what resuming saved.
-func sums(l *ledger.Ledger, f history.Filter, r view.Reporter) (bill view.Bill, saved saving.Saving, err error) {
-	var slices, peers []history.Slice
-	var arms []history.ChainSums
-	err = inOrder(
-		func() (err error) { slices, err = history.Slices(l, f, r.Prices.LongPrompt()); return err },
-		func() (err error) { peers, err = history.Peers(l, f, r.Prices.LongPrompt()); return err },
-		func() (err error) { arms, err = history.Arms(l, f); return err })
-	return r.Bill(slices), saving.New(slices, peers, arms, r.ListPrice), err
+func sums(l *ledger.Ledger, f history.Filter, r view.Reporter) (view.Bill, saving.Saving, error) {
+	slices, err := history.Slices(l, f, r.Prices.LongPrompt())
+	return r.Bill(slices), saving.New(slices, r.ListPrice), err
 }
 
 // printFirst says before anything else that no call is managed, and what was missed.
@@ -225,7 +215,7 @@ func (o overview) headline() string { return o.span + ": " + o.saved.Headline() 
 
 // whyWhole says how to find out why nothing was left out of long prompts, if nothing was.
 func (o overview) whyWhole() []string {
-	if o.saved.AtLeast.LeftOutBytes > 0 || o.whole.Long == 0 {
+	if o.saved.LeftOutBytes > 0 || o.whole.Long == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s of 2 KB or more went whole: shimctl explain --blocks --, typed before such a call, says why", view.Count(o.whole.Long, "prompt"))}
@@ -291,9 +281,8 @@ func figures(o overview) *view.Table {
 	add("from the cache", view.ShareCell(o.bill.Cached, o.bill.Prompt()), "of the prompt tokens")
 	add("output tokens", view.TokensCell(sql.NullInt64{Int64: o.bill.Output, Valid: counted}), o.bill.UncountedWords()...)
 	add("cost", view.PriceCell(o.bill.Total), o.bill.Sources()...)
-	saved := o.saved.Summary()
-	add("saved cost", view.AmountCell("nano_usd", saved.CostNanoUSD), saved.Words())
-	add("saved tokens", view.AmountCell("tokens", saved.Tokens), "weighted by what they cost", "shimctl stats says more")
+	add("saved cost", view.AmountCell("nano_usd", o.saved.Cost.Saved), o.saved.Words())
+	add("saved tokens", view.AmountCell("tokens", o.saved.Tokens.Saved), "weighted by what they cost", "shimctl stats says more")
 	return t
 }
 

@@ -123,27 +123,17 @@ func Groups(l *ledger.Ledger, by By, f Filter, longPrompt int64, most int) (grou
 	return groups, nil
 }
 
-// ChainSums are the calls of one chain in one arm.
-type ChainSums struct {
-	Chain int64
-	Arm   string // ledger.Control or Treated
-	Sums
-}
-
-// Arms sums up, chain by chain, the selected calls that were made while there was a control group.
-func Arms(q ledger.Queryer, f Filter) (chains []ChainSums, err error) {
+// Arms counts, by arm, the chains of the selected calls that were made while a share of the chains was held out.
+func Arms(q ledger.Queryer, f Filter) (chains map[string]int64, err error) {
 	where, args := f.selects("")
-	// Both keys in one number: SQLite sorts that in two thirds of the time.
-	err = ledger.Each(q, "SELECT chain_id * 2 + (arm = ?), "+sumColumns+" FROM invocations WHERE arm <> '' AND "+managed+" AND "+where+" GROUP BY 1",
+	chains = map[string]int64{}
+	err = ledger.Each(q, "SELECT arm, count(DISTINCT chain_id) FROM invocations WHERE arm <> '' AND "+managed+" AND "+where+" GROUP BY 1",
 		func(rows *sql.Rows) error {
-			c := ChainSums{Arm: ledger.Control}
-			err := rows.Scan(append([]any{&c.Chain}, c.columns()...)...)
-			if c.Chain%2 != 1 {
-				c.Arm = ledger.Treated
-			}
-			c.Chain /= 2
-			chains = append(chains, c)
+			var arm string
+			var n int64
+			err := rows.Scan(&arm, &n)
+			chains[arm] = n
 			return err
-		}, append([]any{ledger.Control}, args...)...)
-	return chains, ledger.Wrap("sum up chains", err)
+		}, args...)
+	return chains, ledger.Wrap("count chains", err)
 }

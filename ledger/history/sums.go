@@ -23,7 +23,6 @@ type Slice struct {
 	Arm               string
 	Well              bool // they ended well
 	Counted, Priced   bool // the tool reported their tokens, and their cost
-	Login             bool // the tool was logged in to an account, and given no key
 	Long              bool // some prompt may have been longer than the bound: the run's prompts together are
 	PromptBytes       int64
 	SentBytes         int64
@@ -69,28 +68,20 @@ type Front struct {
 	Read   int64 // tokens that they found
 	Most   int64 // the most that one of them found
 	Warm   int64 // calls that continued a session which the cache had, and so had what comes in front
-	Missed int64 // calls that continued one which it had not, and whose first request is known
-	Found  int64 // tokens that these found, without those that the cache had only kept since reprise had asked for an hour
 }
 
 // Add adds more calls.
 func (f *Front) Add(more Front) {
 	f.Firsts, f.Ahead, f.Read, f.Most = f.Firsts+more.Firsts, f.Ahead+more.Ahead, f.Read+more.Read, max(f.Most, more.Most)
-	f.Warm, f.Missed, f.Found = f.Warm+more.Warm, f.Missed+more.Missed, f.Found+more.Found
+	f.Warm += more.Warm
 }
 
-// What a Front is read from. A session in use shortly before is in the cache if nothing tells that it is not.
+// What a Front is read from. A session in use shortly before is in the cache unless its calls show otherwise.
 const (
 	firstKnown = "coalesce(first_prompt >= 4096, 0)"
-	onlyByHour = `(EXISTS (SELECT 1 FROM invocations h WHERE h.cache_hour AND h.started BETWEEN invocations.started - 3600000 AND invocations.started)
-		AND started - (SELECT max(p.started + p.duration) FROM invocations p WHERE p.id < invocations.id AND p.id >= invocations.id - 100
-		AND p.tool = invocations.tool AND p.cwd = invocations.cwd AND p.model IS invocations.model) >= 300000)`
-	itsCache = "iif(coalesce(" + onlyByHour + ", 0), 0, first_read)"
-	sawMiss  = "coalesce(first_read NOT NULL AND (" + ledger.MissedCache + " OR " + onlyByHour + "), 0)"
-	frontOf  = "coalesce(sum(" + firstKnown + "), 0), coalesce(sum(max(first_prompt - sent_bytes / 4, 0)) FILTER (WHERE " + firstKnown + "), 0)," +
+	frontOf    = "coalesce(sum(" + firstKnown + "), 0), coalesce(sum(max(first_prompt - sent_bytes / 4, 0)) FILTER (WHERE " + firstKnown + "), 0)," +
 		"coalesce(sum(first_read) FILTER (WHERE " + firstKnown + "), 0), coalesce(max(first_read) FILTER (WHERE " + firstKnown + "), 0)," +
-		"coalesce(sum(NOT " + sawMiss + " AND (idle < 300000 OR idle NOT NULL AND " + ledger.HeldEnough + " AND NOT coalesce(" + ledger.MissedCache + ", 1))), 0)," +
-		"coalesce(sum(idle NOT NULL AND " + sawMiss + "), 0), coalesce(sum(" + itsCache + ") FILTER (WHERE idle NOT NULL AND " + sawMiss + "), 0)"
+		"coalesce(sum(idle NOT NULL AND NOT coalesce(" + ledger.MissedCache + ", 0) AND (idle < 300000 OR " + ledger.HeldEnough + ")), 0)"
 )
 
 // Side returns what the calls are counted as.
@@ -108,15 +99,6 @@ func Slices(q ledger.Queryer, f Filter, longPrompt int64) ([]Slice, error) {
 	return list, ledger.Wrap("sum up days", err)
 }
 
-// Peers sums up all calls of the filter's period, with which the selected ones can be compared. It returns nil if all are selected.
-func Peers(q ledger.Queryer, f Filter, longPrompt int64) ([]Slice, error) {
-	all := Filter{Period: f.Period}
-	if f == all {
-		return nil, nil
-	}
-	return Slices(q, all, longPrompt)
-}
-
 // What readSlices reads about calls, in the bits below their day.
 const (
 	isWell = 1 << iota
@@ -125,7 +107,6 @@ const (
 	isPriced
 	isLong
 	isTimed
-	isLogin
 	belowDay = iota
 )
 
@@ -134,14 +115,14 @@ const (
 func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string, args ...any) (list []Slice, err error) {
 	query := fmt.Sprintf(`SELECT (started / %d << %d) + coalesce(outcome = 'ok', 0) * %d + (outcome IS NOT NULL) * %d +
 		(input IS NOT NULL) * %d + (cost IS NOT NULL) * %d + coalesce(input + cache_read + cache_write > %d, 0) * %d +
-		(duration IS NOT NULL) * %d + login * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm,
+		(duration IS NOT NULL) * %d, tool, rule, coalesce(model, ''), mode, reason, coalesce(fell_back, ''), arm,
 		coalesce((SELECT role FROM chains WHERE id = chain_id), ''), %s,
 		count(*), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
 		coalesce(sum(cache_write * cache_hour), 0), `+frontOf+`,
 		coalesce(sum(cost), 0), coalesce(sum(duration), 0), sum(prompt_bytes), sum(sent_bytes),
 		sum(max(prompt_bytes - sent_bytes, 0)), sum(coalesce(mode <> 'resume' OR native_id <> resumed_from, resumed_from IS NULL))
 		FROM invocations WHERE %%s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`,
-		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, isLogin, key)
+		day, belowDay, isWell, isEnded, isCounted, isPriced, longPrompt, isLong, isTimed, key)
 	at := map[Slice]int{} // keyed by the common properties, with all sums zero
 	err = inPieces(q, f, query, func(rows *sql.Rows) error {
 		var s Slice
@@ -150,13 +131,12 @@ func readSlices(q ledger.Queryer, f Filter, longPrompt int64, key string, args .
 		var bits, prompts, sent, leftOut, created int64
 		if err := rows.Scan(&bits, &s.Tool, &s.Rule, &s.Model, &s.Mode, &s.Reason, &s.FellBack, &s.Arm, &s.Role, &s.Key,
 			&sums.Calls, &sums.Input, &sums.CacheRead, &sums.CacheWrite, &sums.Output,
-			&sums.HourWrite, &front.Firsts, &front.Ahead, &front.Read, &front.Most, &front.Warm, &front.Missed, &front.Found, &sums.Cost, &sums.Duration, &prompts, &sent,
+			&sums.HourWrite, &front.Firsts, &front.Ahead, &front.Read, &front.Most, &front.Warm, &sums.Cost, &sums.Duration, &prompts, &sent,
 			&leftOut, &created); err != nil {
 			return err
 		}
 		s.Day = decide.Millis(bits>>belowDay) * day
 		s.Well, s.Counted, s.Priced, s.Long = bits&isWell != 0, bits&isCounted != 0, bits&isPriced != 0, bits&isLong != 0
-		s.Login = bits&isLogin != 0
 		slice := placed(&list, at, s)
 		allIf := func(they bool) int64 {
 			if they {

@@ -209,7 +209,7 @@ func headline(w *harness.World, since time.Time) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return float64(saving.New(rows, nil, nil, nil).Saved(saving.Weighted)), nil
+	return float64(saving.New(rows, nil).Tokens.Saved), nil
 }
 
 // play plays a job.

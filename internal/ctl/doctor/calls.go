@@ -13,12 +13,12 @@ import (
 // restatedCalls is how many of the latest calls are looked at.
 const restatedCalls = 100
 
-// checkCalls looks at what was recorded. restated names the models of claude whose sessions the latest calls make so that a resume will
-// miss the provider's cache, quality warns where resumed chains did worse in the last days.
-func checkCalls(a *app.App) (restated, quality []setup.Check) {
+// checkCalls names the models of claude whose sessions the latest calls make so that a resume will
+// miss the provider's cache.
+func checkCalls(a *app.App) (restated []setup.Check) {
 	l, err := a.OpenOrEmpty()
 	if err != nil {
-		return nil, nil // the check of the ledger says why
+		return nil // the check of the ledger says why
 	}
 	defer l.Close()
 	found := map[string]bool{}
@@ -33,16 +33,5 @@ func checkCalls(a *app.App) (restated, quality []setup.Check) {
 				"nothing needs to be done: resuming stops where it costs more (dearer); shimctl stats shows what resumed calls found"))
 		}
 	}
-	var warnings []string
-	latest, err := app.Summed(l, history.Filter{}, a.Recent())
-	if err == nil {
-		warnings, err = why.QualityWarnings(a, l, latest)
-	}
-	if err != nil {
-		return restated, []setup.Check{setup.Problem("quality", err.Error(), "shimctl doctor --fix")}
-	}
-	for _, says := range warnings {
-		quality = append(quality, setup.Note("quality", says, "shimctl stats"))
-	}
-	return restated, quality
+	return restated
 }

@@ -132,10 +132,10 @@ func look(a *app.App) (m machine) {
 }
 
 func (m *machine) checks(a *app.App, measure bool) []setup.Check {
-	restated, quality := checkCalls(a)
+	restated := checkCalls(a)
 	checks := slices.Concat(checkTools(a, m), checkShells(a, m.shells), checkKeys(a, m), checkBundled(a), checkNpx(a), restated,
 		[]setup.Check{checkPermissions(a)}, m.configured, checkPrices(a),
-		[]setup.Check{checkLedger(a), setup.OK("build", app.Version())}, quality, checkStore(a, m.config))
+		[]setup.Check{checkLedger(a), setup.OK("build", app.Version())}, checkStore(a, m.config))
 	if measure {
 		checks = append(checks, measureOverhead(a))
 	}

@@ -52,12 +52,11 @@ func newContent(a *app.App, r view.Reporter, f history.Filter, s sums) content {
 		return c
 	}
 	c.Headline = view.Sentence(s.saved.Headline())
-	saved := s.saved.Summary()
 	c.Facts = []fact{
 		{"managed calls", view.Thousands(s.bill.Managed()), fmt.Sprintf("%s resumed, %s fresh", view.Thousands(s.bill.Resumed), view.Thousands(s.bill.Fresh))},
 		{"cost", s.bill.Total.Human(), strings.Join(s.bill.Sources(), ", ")},
-		{"saved cost", view.Amount("nano_usd", saved.CostNanoUSD), saved.Words()},
-		{"saved tokens", view.Amount("tokens", saved.Tokens), "weighted by price; " + saved.Words()},
+		{"saved cost", view.Amount("nano_usd", s.saved.Cost.Saved), s.saved.Words()},
+		{"saved tokens", view.Amount("tokens", s.saved.Tokens.Saved), "weighted by price; " + s.saved.Words()},
 		{"from the cache", view.Amount("share", view.Rate(s.bill.Cached, s.bill.Prompt())), "of the tokens that models read"},
 	}
 	c.Pictures = []picture{days(s), classes(s.managed)}
@@ -94,16 +93,16 @@ const dayLength = decide.Millis(24 * 60 * 60 * 1000)
 
 // days draws the price of each day, with and without resuming. Without any price it draws weighted tokens.
 func days(s sums) picture {
-	unit, figure := "nano_usd", saving.Cost
+	figure, title := saving.Cost, "Price by day"
 	if !s.bill.Total.Known {
-		unit, figure = "tokens", saving.Weighted
+		figure, title = saving.Tokens, "Weighted tokens by day"
 	}
 	first := s.managed[0].Day
 	width := dayLength
 	for (s.managed[len(s.managed)-1].Day-first)/width >= mostDays {
 		width = max(7*dayLength, width+7*dayLength) / (7 * dayLength) * (7 * dayLength)
 	}
-	p := picture{Title: map[string]string{"nano_usd": "Price by day", "tokens": "Weighted tokens by day"}[unit],
+	p := picture{Title: title,
 		About: "The whole estimate is distributed over the days: a single day is no measurement.",
 		Key:   []bar{{Name: "estimate without resuming", Class: "without", Width: 100}, {Name: "with resuming", Class: "with", Width: 100}}}
 	share := s.saved.Share(figure)
@@ -120,7 +119,7 @@ func days(s sums) picture {
 			name = "from " + name
 		}
 		p.Rows = append(p.Rows, row{Name: name,
-			Text: view.Amount(unit, view.Number(with[at])) + " instead of " + view.Amount(unit, view.Number(max(0, without[at]))),
+			Text: view.Amount(figure.Unit, view.Number(with[at])) + " instead of " + view.Amount(figure.Unit, view.Number(max(0, without[at]))),
 			Bars: []bar{{Class: "without", amount: without[at]}, {Class: "with", amount: with[at]}}})
 	}
 	return p

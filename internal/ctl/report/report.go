@@ -107,15 +107,7 @@ func read(l *ledger.Ledger, f history.Filter, r view.Reporter) (s sums, err erro
 	if err != nil {
 		return s, err
 	}
-	peers, err := history.Peers(l, f, r.Prices.LongPrompt())
-	if err != nil {
-		return s, err
-	}
-	arms, err := history.Arms(l, f)
-	if err != nil {
-		return s, err
-	}
-	s.bill, s.saved = r.Bill(slices), saving.New(slices, peers, arms, r.ListPrice)
+	s.bill, s.saved = r.Bill(slices), saving.New(slices, r.ListPrice)
 	for _, slice := range slices {
 		if slice.Managed() {
 			s.managed = append(s.managed, slice)

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"reprise/internal/ctl/app"
-	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/ledger/history"
@@ -79,7 +78,7 @@ func TestDaysAddUp(t *testing.T) {
 	for _, r := range p.Rows {
 		saved += r.Bars[0].amount - r.Bars[1].amount
 	}
-	if want := float64(s.saved.Saved(saving.Cost)); math.Abs(saved-want) > 1e-6*math.Abs(want)+1 || len(p.Rows) < 10 {
+	if want := float64(s.saved.Cost.Saved); math.Abs(saved-want) > 1e-6*math.Abs(want)+1 || len(p.Rows) < 10 {
 		t.Errorf("%d days saved %g, all %g", len(p.Rows), saved, want)
 	}
 }

@@ -1,80 +1,160 @@
-// Package saving computes what resuming saved, and says it in one sentence.
+// Package saving estimates what resuming saved, and says it in one sentence.
 //
-// It is pure: its input is sums of the ledger's calls. Three kinds of figures are kept apart: what was
-// counted (AtLeast), what is estimated (Estimate) and what was measured against a control group
-// (Comparison). Its invariant: a figure of one kind is never shown as one of another, and an unknown
-// figure is never 0.
-//
-// A chain's number and a key in the ledger decide whether rollout resumes it; delta_rollout goes by other
-// digits of that number. Calls of one chain are not independent, so the intervals of tokens, cost, duration
-// and all differences come from a bootstrap over whole chains (1000 draws, always the same), the interval of
-// a success share is Wilson's, and calls and time of a chain have Student's. Chains that changed groups
-// because rollout changed are excluded, and counted.
+// A resumed call is set against the mean of the fresh calls of its tool, role and model, in tokens weighted by price, and in money: by the
+// tool's own figure, else at list price. The beginning of a fresh call's request that other calls had put into the provider's cache is
+// priced as read. It is an estimate: guards do not keep calls fresh at random. The package is pure, its input are sums of the ledger's
+// calls. Its invariant: an unknown figure is never 0.
 package saving
 
 import (
-	"slices"
-
 	"reprise/internal/ctl/view"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
+	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
 
-// A Saving is what resuming saved in a period.
+// A Saving is what resuming saved in some calls.
 type Saving struct {
-	AtLeast    AtLeast
-	Arms       Comparison  // its sizes hold even if the arms are too small to be compared
-	Comparison *Comparison // of the arms; nil if they cannot be compared. It says nothing of calls made while nothing was held out
-	Estimate   Estimate    // of all calls, also those of the arms. What parts of them saved adds up to it
+	Calls, Resumed int64 // managed calls
+	LeftOutBytes   int64 // what the prompts of resumed calls left out, since the sessions held it
+	Compared       int64 // the resumed calls that were compared
+	Fresh          int64 // the fresh calls that they were compared with
+	FirstOnly      bool  // all of these began their job
+	Cost, Tokens   Amount
 
-	against map[like]yardstick // with what Estimate compares
-	price   Price
+	fresh map[like]history.Sums
+	price Price
 }
 
-// AtLeast is what holds without any comparison. A session's history is read again by the model with each
-// call, so what a prompt leaves out is not as many tokens saved.
-type AtLeast struct {
-	Calls        int64 // managed calls
-	Resumed      int64 // of these, the resumed ones
-	LeftOutBytes int64 // what the prompts of resumed calls left out
-	byLogin      int64 // of Resumed, those made with a login
+// An Amount is a figure of the compared calls.
+type Amount struct {
+	Figure
+	Calls          int64       // compared resumed calls that have the figure
+	Resumed, Fresh view.Number // means
+	Saved          view.Number // negative if it was more
+	Instead        view.Number // what all calls would have used without resuming
 }
 
-// A Price returns what the calls of a slice cost, if no tool said so.
+// A Figure is one of the two figures that are compared.
+type Figure struct {
+	Name, Unit string
+	of         func(history.Sums) (sum float64, calls int64)
+}
+
+// The figures.
+var (
+	Cost   = Figure{"cost", "nano_usd", func(s history.Sums) (float64, int64) { return float64(s.Cost), s.Priced }}
+	Tokens = Figure{"weighted tokens", "tokens", func(s history.Sums) (float64, int64) { return weighted(s), s.Metered }}
+)
+
+// A Price returns what the calls of a slice cost at list price.
 type Price func(history.Slice) (nano int64, ok bool)
 
-// New computes what resuming saved in calls and arms. An estimate compares them with all calls of their period, which are
-// peers, nil if these are all: so what a part saved adds up to what the whole did. With a price, calls whose tool reports no cost are estimated in money too;
-// it may be nil.
-func New(calls, peers []history.Slice, arms []history.ChainSums, price Price) Saving {
-	s := Saving{price: price}
-	var ok bool
-	if s.Arms, ok = compare(arms); ok {
-		s.Comparison = &s.Arms
-	}
-	managed := s.managed(calls)
-	for _, slice := range managed {
-		s.AtLeast.Calls += slice.Calls
-		s.AtLeast.Resumed += slice.Resumed
-		if slice.Login {
-			s.AtLeast.byLogin += slice.Resumed
+// A like is what calls must have in common to be compared.
+type like struct{ tool, role, model string }
+
+func likeness(s history.Slice) like { return like{s.Tool, s.Role, s.Model} }
+
+// New estimates what resuming saved in the calls. With a price, calls of tools that report no cost are estimated in money too.
+func New(calls []history.Slice, price Price) Saving {
+	s := Saving{price: price, fresh: map[like]history.Sums{}, FirstOnly: true}
+	resumed, firsts := map[like]*cached{}, map[like]int64{}
+	fronts := map[like]history.Front{}
+	for _, slice := range calls {
+		if !slice.Managed() {
+			continue
 		}
+		s.Calls, s.Resumed = s.Calls+slice.Calls, s.Resumed+slice.Resumed
 		if slice.Mode.Continues() {
-			s.AtLeast.LeftOutBytes += slice.LeftOutBytes
+			s.LeftOutBytes += slice.LeftOutBytes
+		}
+		if !slice.Well {
+			continue
+		}
+		switch kind, side := likeness(slice), slice.Side(); side {
+		case decide.Resumed:
+			if resumed[kind] == nil {
+				resumed[kind] = &cached{tool: slice.Tool}
+			}
+			resumed[kind].add(slice)
+		case decide.FirstRun, decide.FollowUp:
+			sums, front := s.fresh[kind], fronts[kind]
+			sums.Add(s.priced(slice).Sums)
+			front.Add(slice.Front)
+			s.fresh[kind], fronts[kind] = sums, front
+			if side == decide.FirstRun {
+				firsts[kind] += slice.Calls
+			}
 		}
 	}
-	own := sides(managed)
-	all := own
-	if peers != nil {
-		all = sides(s.managed(peers))
+	for kind, c := range resumed {
+		if sums, ok := s.fresh[kind]; ok {
+			s.fresh[kind] = c.instead(sums, fronts[kind])
+			s.Compared, s.Fresh = s.Compared+c.calls, s.Fresh+sums.Calls
+			s.FirstOnly = s.FirstOnly && firsts[kind] == sums.Calls
+		}
 	}
-	s.Estimate, s.against = estimate(own, all)
+	s.Cost, s.Tokens = s.amount(Cost, calls), s.amount(Tokens, calls)
 	return s
 }
 
-// priced returns the slice with its price, if no tool said what its calls cost.
-func (s Saving) priced(slice history.Slice) history.Slice {
+// amount sums up a figure.
+func (s *Saving) amount(f Figure, calls []history.Slice) Amount {
+	a := Amount{Figure: f, Saved: view.Unknown, Instead: view.Unknown}
+	var used, all, instead, saved float64
+	share := s.Share(f)
+	for _, slice := range calls {
+		if !slice.Managed() {
+			continue
+		}
+		all += s.Used(f, slice)
+		saved += share(slice)
+		own, n := f.of(s.priced(slice).Sums)
+		if mean := s.mean(f, slice); mean.Known() && n > 0 {
+			a.Calls, used, instead = a.Calls+n, used+own, instead+float64(mean)*float64(n)
+		}
+	}
+	a.Resumed, a.Fresh = view.Number(used)/view.Number(a.Calls), view.Number(instead)/view.Number(a.Calls)
+	if a.Calls > 0 {
+		a.Saved, a.Instead = view.Number(saved), view.Number(all+saved)
+	}
+	return a
+}
+
+// mean returns the figure of a fresh call in the place of a resumed call of the slice.
+func (s *Saving) mean(f Figure, slice history.Slice) view.Number {
+	if slice.Side() != decide.Resumed || !slice.Well {
+		return view.Unknown
+	}
+	sum, n := f.of(s.fresh[likeness(slice)])
+	return view.Number(sum) / view.Number(n)
+}
+
+// Used returns the figure of the calls of a slice, 0 if it is not known.
+func (s *Saving) Used(f Figure, slice history.Slice) float64 {
+	sum, _ := f.of(s.priced(slice).Sums)
+	return sum
+}
+
+// Share returns what resuming saved of a figure in a slice. Over all slices the shares add up to the saving. A cache entry of an hour,
+// which only reprise asks for, is a loss of fresh calls.
+func (s *Saving) Share(f Figure) func(history.Slice) float64 {
+	return func(slice history.Slice) float64 {
+		used, n := f.of(s.priced(slice).Sums)
+		mean := s.mean(f, slice)
+		switch {
+		case n > 0 && mean.Known():
+			return float64(mean)*float64(n) - used
+		case slice.Managed() && slice.Side() != decide.Resumed && weighted(slice.Sums) > 0:
+			return -used * hourPrice(slice.Sums) / weighted(slice.Sums)
+		}
+		return 0
+	}
+}
+
+// priced returns the slice at list price if the tool reports no cost.
+func (s *Saving) priced(slice history.Slice) history.Slice {
 	if slice.Priced || !slice.Counted || s.price == nil {
 		return slice
 	}
@@ -84,53 +164,60 @@ func (s Saving) priced(slice history.Slice) history.Slice {
 	return slice
 }
 
-// managed returns the managed calls with their prices.
-func (s Saving) managed(slices []history.Slice) (managed []history.Slice) {
-	for _, slice := range slices {
-		if slice.Managed() {
-			managed = append(managed, s.priced(slice))
-		}
-	}
-	return managed
+// A cached is what resumed calls found in the provider's cache: a fresh call in their place would have found the beginning of it.
+type cached struct {
+	tool        string
+	calls, warm int64
+	alike       int64 // bytes that prompts left out which extend the prompt before
 }
 
-// sides adds up the calls that ended well by what they are counted as.
-func sides(slices []history.Slice) (list []sideSums) {
-	type key struct {
-		like
-		side decide.Side
+func (c *cached) add(s history.Slice) {
+	c.calls, c.warm = c.calls+s.Calls, c.warm+s.Warm
+	if s.Reason == reason.Extends {
+		c.alike += s.LeftOutBytes
 	}
-	at := map[key]int{}
-	for _, slice := range slices {
-		k := key{likeness(slice), slice.Side()}
-		if !slice.Well || k.side == decide.Unmeasured {
-			continue
-		}
-		i, ok := at[k]
-		if !ok {
-			i = len(list)
-			at[k] = i
-			list = append(list, sideSums{like: k.like, Side: k.side})
-		}
-		list[i].Sums.Add(slice.Sums)
-		list[i].Front.Add(slice.Front)
-		if slice.Reason == reason.Extends {
-			list[i].alike += slice.LeftOutBytes
-		}
-	}
-	return list
 }
 
-func likeness(s history.Slice) like { return like{s.Tool, s.Rule, s.Role, s.Model} }
-
-// Saved returns by how much less of a figure was used, negative if it was more; unknown without a figure to compare
-// with.
-func (s Saving) Saved(key string) view.Number { return s.estimated(key).Saved }
-
-func (s Saving) estimated(key string) SavedFigure {
-	at := slices.IndexFunc(s.Estimate.Figures, func(f SavedFigure) bool { return f.Key == key })
-	if at < 0 || s.Estimate.Resumed == 0 {
-		return SavedFigure{Saved: view.Unknown}
+// instead returns the fresh calls as they would have been in the place of the resumed calls: they read from the cache what comes in
+// front of a prompt, and where the cache goes by the text, the beginning of the prompt too.
+func (c *cached) instead(s history.Sums, front history.Front) history.Sums {
+	was := weighted(s)
+	s.HourWrite = 0 // only reprise asks for an hour
+	tool := &rewrite.Descriptor{}
+	if known, ok := rewrite.Lookup(c.tool); ok {
+		tool = known.Descriptor()
 	}
-	return s.Estimate.Figures[at]
+	if front.Firsts > 0 && !tool.CachePerSession {
+		n := float64(front.Firsts)
+		size := float64(front.Ahead) / n
+		if front.Most > 0 {
+			size = min(size, float64(front.Most)) // a part of it can be each call's own
+		}
+		if tool.CacheByText {
+			size += float64(c.alike) / float64(c.calls) / bytesPerToken
+		}
+		warm := float64(c.warm) / float64(c.calls)
+		found := int64(n * warm * max(0, size-float64(front.Read)/n))
+		written := min(found, s.CacheWrite)
+		input := min(found-written, s.Input)
+		s.CacheWrite, s.Input, s.CacheRead = s.CacheWrite-written, s.Input-input, s.CacheRead+written+input
+	}
+	if was > 0 {
+		s.Cost = int64(float64(s.Cost) * weighted(s) / was)
+	}
+	return s
+}
+
+// bytesPerToken is the usual length of a token, since the ledger has only sizes of prompts.
+const bytesPerToken = 4
+
+// weighted adds up the kinds of tokens, weighted by price.
+func weighted(s history.Sums) float64 {
+	return decide.WeightInput*float64(s.Input) + decide.WeightCacheRead*float64(s.CacheRead) +
+		decide.WeightCacheWrite*float64(s.CacheWrite) + hourPrice(s) + decide.WeightOutput*float64(s.Output)
+}
+
+// hourPrice returns the additional price of cache entries that last for an hour.
+func hourPrice(s history.Sums) float64 {
+	return (decide.WeightHourWrite - decide.WeightCacheWrite) * float64(s.HourWrite)
 }

@@ -6,10 +6,7 @@ import (
 	"math"
 
 	"reprise/config"
-	"reprise/internal/ctl/app"
-	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
-	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
 	"reprise/rewrite"
@@ -83,10 +80,4 @@ func RestatedWords(model string) string {
 // Restates reports whether a resume of the call's session is expected to miss the cache for its form.
 func Restates(i history.Invocation) bool {
 	return i.Tool == "claude" && i.OneRequest && models.Restated(i.Model)
-}
-
-// QualityWarnings says where chains did worse that were resumed, or that were sent deltas.
-func QualityWarnings(a *app.App, l *ledger.Ledger, f history.Filter) ([]string, error) {
-	courses, err := history.Courses(l, f, decide.MillisOf(a.Now))
-	return saving.NewQuality(courses).Warnings(), err
 }
