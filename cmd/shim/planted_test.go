@@ -52,15 +52,6 @@ var plantedClaudes = []struct {
 	{"a resume beside a fork forgets", []string{start, "[ -z \"$fork\" ] || resume= fork=\n" + start}, ""},
 	{"a fork works in its source", []string{start, `[ -z "$fork" ] || { fork=; chosen=; id=$resume; }` + "\n" + start}, ""},
 	{"another ID", []string{"here=$(pwd -P)", `[ -z "$resume" ] || id=99999999-0000-4000-8000-000000000000` + "\nhere=$(pwd -P)"}, ""},
-	{"a result event with another name", []string{`"type":"result"}`, `"type":"outcome"}`}, "text"},
-	{"a session ID with another name", []string{`"session_id"`, `"conversation_id"`}, "text json"},
-	{"a session ID that is an object", []string{`"session_id":"'$id'"`, `"session_id":{"value":"'$id'"}`}, "text"},
-	{"sessions in another place", []string{"/projects/$(", "/sessions/$("}, ""},
-	{"json over several lines", []string{`*) echo "$result" ;;`, `json-*) printf '%s' "$result" | sed 's/,"/,\n  "/g'; echo ;;
-*) echo "$result" ;;`}, "text stream-json"},
-	{"figures by call", []string{"cost=$((had + 1))", "cost=1", `"inputTokens":'$((cost * 5))'`, `"inputTokens":'$tokens'`, "since=; [", "since=; : ["}, "text json stream-json"},
-	{"no result", []string{`*) echo "$result" ;;`, `json-*) echo "$result" ;;`}, "text json"},
-	{"no init", []string{`echo "$init"`, ":"}, "text json stream-json"},
 	{"a hook blocks a prompt without the rules", []string{"exit=1\ncase $mode", `if ! grep -q "Rule 7" "$FAKE/$n.stdin"; then
 	answer=blocked; result='"subtype":"success","is_error":false,"result":"blocked"'; message='{"model":"<synthetic>","content":[]}'; mode=blocked
 fi
@@ -169,5 +160,5 @@ func playRounds(t *testing.T, script, format string, shim bool) (played []played
 
 // sameNumbers hides the tokens of a request, which are more in a session that goes on.
 func sameNumbers(out string) string {
-	return regexp.MustCompile(`("usage":\{"input_tokens":|"inputTokens":)\d{4,}`).ReplaceAllString(out, "${1}N")
+	return regexp.MustCompile(`"usage":\{"input_tokens":\d+`).ReplaceAllString(out, `"usage":{"input_tokens":N`)
 }
