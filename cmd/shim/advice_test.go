@@ -148,7 +148,7 @@ func TestAdvice(t *testing.T) {
 	write := func(name, script, typed string) {
 		base := "-- base --\nYou are the coder of this project, and these are the rules that hold for all that you write in it.\n\n" +
 			"Keep every function small and clear, and write a test for each. Say why in comments, never what.\nPrint STATUS: REVIEW when you are done, and nothing after it.\n"
-		text := "env PATH=$PATH:$MORE_SHELLS\nmkdir fake\nexec sh advice.sh\n" + base + "-- advice.sh --\n" + adviceHelpers + script + "\nrelease\nwait\n-- yourscript --\n#!/bin/sh\n" + adviceHelpers + typed + "\n"
+		text := "env PATH=$PATH:$MORE_SHELLS\nmkdir fake\ncp workfile fake/edit\nexec sh advice.sh\n" + base + "-- workfile --\nwork.txt\n-- advice.sh --\n" + adviceHelpers + script + "\nrelease\nwait\n-- yourscript --\n#!/bin/sh\n" + adviceHelpers + typed + "\n"
 		if err := os.WriteFile(filepath.Join(dir, name+".txtar"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
