@@ -21,8 +21,6 @@ type adviceWorld struct {
 
 // adviceWorlds has a world for each reason whose advice has a command.
 var adviceWorlds = map[reason.Code]adviceWorld{
-	reason.BaseChanged: {before: `ask "$base$old"; ask "$base$new"; expect fresh base_changed`,
-		after: `export REPRISE_ROLE=r; ask "$base$old"; ask "$base$new"; expect resume revises`},
 	reason.BaseTooSmall: {before: `ask Short.; ask 'Short.
 
 More.'; expect fresh base_too_small`,
@@ -31,8 +29,8 @@ More.'; expect fresh base_too_small`,
 More.'; expect resume extends`},
 	reason.Ambiguous: {before: `ask "$base"; ask "$base"; ask "$base$failed"; expect fresh ambiguous`,
 		after: `ask "$base"; ask "$base$failed"; expect resume extends`},
-	reason.NoEvidence: {before: `ask "$base"; ask "$base$sample"; expect fresh no_evidence`,
-		after: `export REPRISE_ROLE=r; ask "$base"; ask "$base$sample"; expect resume extends`},
+	reason.NoEvidence: {before: `rm "$FAKE/edit"; ask "$base"; ask "$base$new"; expect fresh no_evidence`,
+		after: `export REPRISE_ROLE=r; ask "$base"; ask "$base$new"; expect resume extends`},
 	reason.NewRole: {before: `ask "$base"; ask "$base$judge"; expect fresh new_role`,
 		// Typed once around both, the command does not lead the judge into the coder's session.
 		after: `ask "$base"; ask "$base$judge"; expect fresh new_role
@@ -73,7 +71,7 @@ unrelated = "resume"'; export REPRISE_TASK=t REPRISE_ROLE=r
 			ask "$base"; expect fresh store_unavailable`,
 		after: `grep -q 'the store cannot be reached' said`},
 
-	reason.RefusedSilent: {before: `ask "$base"; fake crash; ask "$base$failed" || true; shimctl why >&2`,
+	reason.RefusedSilent: {before: `ask "$base"; rm "$FAKE/edit"; fake crash; ask "$base$failed" || true; shimctl why >&2`,
 		after: `grep -q 00000000-0000 said`},
 	reason.Pruned: {named: true, before: `configure 'prune.keep_within = "1ms"'; ask "$base"; sleep 0.02; shimctl prune; ask "$base$failed"
 			shimctl why | grep -q pruned`,
@@ -101,9 +99,7 @@ const adviceHelpers = `
 set -eu
 base=$(cat base) failed='
 
-The previous attempt failed: one of the tests is gone.' sample='
-
-Sample 2 of 5. Seed: 43.' again='
+The previous attempt failed: one of the tests is gone.' again='
 
 It still fails: the build is broken.' judge='
 

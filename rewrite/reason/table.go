@@ -94,7 +94,7 @@ var Table = []Row{
 		Advice:  "If repeated prompts are rounds of one loop, a rule for that caller alone can have identical = \"resume\""},
 	{Code: BaseChanged, Group: GroupRelations, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt does not repeat everything the session was sent",
-		Advice:  "Keep the earlier prompt and add to it. With task and role named, a prompt can replace a part if it also adds something; a rule for that caller alone can have unrelated = \"resume\"", Command: NameTask},
+		Advice:  "Keep the earlier prompt and add to it. Where a rule captures the task from each prompt, or from the environment of each job, a prompt can replace a part if it also adds something"},
 	{Code: HistoryEdited, Group: GroupRelations, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt shows an answer, or a conversation, that is not the session's",
 		Advice:  "Show its answers unchanged. What a line such as \"The coder said:\" introduces counts as one, unless that names another role of the task"},
