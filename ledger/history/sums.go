@@ -43,10 +43,6 @@ type Sums struct {
 	Timed, Duration                      int64 // milliseconds
 }
 
-const sumColumns = `count(*), coalesce(sum(` + continued + `), 0), coalesce(sum(mode = 'fork'), 0), count(outcome), coalesce(sum(outcome = 'ok'), 0),
-	count(input), coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), coalesce(sum(output), 0),
-	coalesce(sum(cache_write * cache_hour), 0), count(cost), coalesce(sum(cost), 0), count(duration), coalesce(sum(duration), 0)`
-
 func (s *Sums) columns() []any {
 	return []any{&s.Calls, &s.Resumed, &s.Forked, &s.Ended, &s.OK, &s.Metered, &s.Input, &s.CacheRead, &s.CacheWrite, &s.Output,
 		&s.HourWrite, &s.Priced, &s.Cost, &s.Timed, &s.Duration}
