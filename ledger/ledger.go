@@ -191,10 +191,15 @@ func (l *Ledger) prepare(locked bool) error {
 // create makes the tables in one transaction. It reads the version again inside, since another process
 // might have been faster.
 func (l *Ledger) create() error {
-	if _, err := l.db.Exec("PRAGMA journal_mode = WAL"); err != nil {
+	var durable int
+	if err := l.db.QueryRow("PRAGMA synchronous").Scan(&durable); err != nil {
 		return err
 	}
-	return l.transact(func(tx *sql.Tx) error {
+	// A new ledger has nothing to lose, and on a slow disk each wait for it delays the tool.
+	if _, err := l.db.Exec("PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL"); err != nil {
+		return err
+	}
+	err := l.transact(func(tx *sql.Tx) error {
 		var version, tables int
 		if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 			return err
@@ -219,6 +224,8 @@ func (l *Ledger) create() error {
 		_, err := tx.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion))
 		return err
 	})
+	_, failed := l.db.Exec(fmt.Sprintf("PRAGMA synchronous = %d", durable))
+	return errors.Join(err, failed)
 }
 
 // withLock calls try with the file lock, for which it waits at most callsTimeout. Meanwhile no other call

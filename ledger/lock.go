@@ -15,7 +15,7 @@ const LockTimeout = 60 * time.Millisecond
 
 // callsTimeout is how long a call waits for other calls, each of which holds the file lock for a
 // moment. Of 64 at once, on two busy processors, the last waits some tenths of a second.
-const callsTimeout = 2 * time.Second
+const callsTimeout = 1500 * time.Millisecond
 
 // lockPause is how long a process waits before it tries SQLite's lock again.
 const lockPause = time.Millisecond

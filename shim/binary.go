@@ -37,7 +37,7 @@ func (c *call) learn() rewrite.Probe {
 	}
 	// A version manager's shim is one file for all tools.
 	fingerprint := c.real.fingerprint()
-	known, err := c.ledger.Binary(c.name, fingerprint)
+	known, err := c.knownBinary(fingerprint)
 	if err != nil {
 		c.log.fault("read what is known of the binary", err)
 		return rewrite.Probe{}
@@ -57,11 +57,19 @@ func (c *call) learn() rewrite.Probe {
 	return probe
 }
 
+// knownBinary reads what the ledger knows of a binary.
+func (c *call) knownBinary(fingerprint string) (ledger.Binary, error) {
+	return inTime(c, func() (ledger.Binary, error) { return c.ledger.Binary(c.name, fingerprint) })
+}
+
 // learnBinary records what the call has shown of the binary.
 func (c *call) learnBinary(fingerprint string, add func(*ledger.Binary)) {
-	err := c.ledger.LearnBinary(c.name, fingerprint, decide.MillisOf(c.env.Now()), func(b *ledger.Binary) {
-		b.Path, b.Version = c.real.path, cmp.Or(b.Version, c.real.version())
-		add(b)
+	path, version, now := c.real.path, c.real.version(), decide.MillisOf(c.env.Now())
+	_, err := inTime(c, func() (none struct{}, err error) {
+		return none, c.ledger.LearnBinary(c.name, fingerprint, now, func(b *ledger.Binary) {
+			b.Path, b.Version = path, cmp.Or(b.Version, version)
+			add(b)
+		})
 	})
 	if err != nil {
 		c.log.fault("keep what is known of the binary", err)

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"reprise/config"
@@ -61,6 +62,10 @@ type call struct {
 	facts   decide.Fingerprints // that a scout was started with
 	preview bool                // only explain: record nothing, run nothing
 	failed  error               // the last failure inside reprise
+
+	ledgerTime time.Duration // that the ledger has taken before the tool's start
+	slow       bool          // the ledger has taken too long
+	asking     atomic.Int32  // above 0 while git is asked
 	// unstarted says why a program on PATH was passed over, nil if none was.
 	unstarted error
 }
@@ -125,7 +130,7 @@ func (c *call) openLedger() reason.Code {
 	if c.preview {
 		open = openPreview
 	}
-	if c.ledger, err = open(path); err != nil {
+	if c.ledger, err = inTime(c, func() (*ledger.Ledger, error) { return open(path) }); err != nil {
 		return c.fault("open ledger", err)
 	}
 	if c.ledger.Aside != "" {

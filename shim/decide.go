@@ -58,7 +58,7 @@ func (c *call) key() reason.Code {
 	if c.parsed.Mode == rewrite.Passthrough {
 		return c.parsed.Reason
 	}
-	if c.binary, err = c.ledger.Binary(c.name, c.real.fingerprint()); err != nil {
+	if c.binary, err = c.knownBinary(c.real.fingerprint()); err != nil {
 		return c.fault("read what is known of the binary", err)
 	}
 	if c.binary.Refuses && c.parsed.Mode == rewrite.Fresh {
@@ -156,7 +156,7 @@ func (c *call) begin() (err error) {
 				c.awaitFinished()
 			}
 			c.record.Unshared = c.whyUnshared()
-			c.decision, c.ticket, err = ledger.Begin(book, c.record)
+			c.decision, c.ticket, err = c.beginIn(book)
 			return err
 		})
 		if !errors.Is(err, ledger.ErrHeld) {
@@ -168,6 +168,26 @@ func (c *call) begin() (err error) {
 		time.Sleep(busyPause)
 		c.record.Now = decide.MillisOf(c.env.Now())
 	}
+}
+
+// beginIn is ledger.Begin within the ledger's time. A store has limits of its own, and waits for a session do not count.
+func (c *call) beginIn(book ledger.Book) (decide.Decision, *ledger.Ticket, error) {
+	if c.isShared() {
+		return ledger.Begin(book, c.record)
+	}
+	type begun struct {
+		decision decide.Decision
+		ticket   *ledger.Ticket
+	}
+	before := c.ledgerTime
+	b, err := inTime(c, func() (b begun, err error) {
+		b.decision, b.ticket, err = ledger.Begin(book, c.record)
+		return b, err
+	})
+	if errors.Is(err, ledger.ErrHeld) {
+		c.ledgerTime = before
+	}
+	return b.decision, b.ticket, err
 }
 
 // inBook calls use with the call's book, and if the store fails, again with the ledger: then the call is fresh.
@@ -289,11 +309,17 @@ func (c *call) guards() {
 	r.Project = c.projectRoot()
 	r.Caller = caller.Find()
 	r.Ancestor = func(commit string) bool {
-		repo, err := findRepository(r.Cwd)
-		return err == nil && repo.descends(commit, r.Place.Head, c.env.Environ)
+		return askGit(c, func() bool {
+			repo, err := findRepository(r.Cwd)
+			return err == nil && repo.descends(commit, r.Place.Head, c.env.Environ)
+		})
 	}
-	r.WorkGone = c.workGone
-	r.Tree = func() string { return checkoutTree(r.Cwd, c.env.Environ) }
+	r.WorkGone = func(left, commit string) bool {
+		return askGit(c, func() bool { return c.workGone(left, commit) })
+	}
+	r.Tree = func() string {
+		return askGit(c, func() string { return checkoutTree(r.Cwd, c.env.Environ) })
+	}
 	if c.isShared() {
 		r.Checkout = func(tree, place string) bool {
 			return place == c.shared.book.Place || hasTree(r.Cwd, tree, c.env.Environ)

@@ -117,7 +117,7 @@ func (c *call) outcome(seen rewrite.StreamState, st supervise.Status, plan rewri
 // cannot write, the call is not counted.
 func (c *call) countPassed(reason reason.Code) reason.Code {
 	tool, known := rewrite.Lookup(c.name)
-	if !known {
+	if !known || c.slow {
 		return ""
 	}
 	in := c.invocation()
@@ -138,7 +138,8 @@ func (c *call) countPassed(reason reason.Code) reason.Code {
 		return ""
 	}
 	if cwd, err := workingDir(c.parsed.Dir); err == nil {
-		_ = ledger.NotePassed(path, ledger.Passed{Tool: c.name, Cwd: cwd, Reason: reason, When: decide.MillisOf(c.started), Detail: c.failure()})
+		passed := ledger.Passed{Tool: c.name, Cwd: cwd, Reason: reason, When: decide.MillisOf(c.started), Detail: c.failure()}
+		_, _ = inTime(c, func() (none struct{}, err error) { return none, ledger.NotePassed(path, passed) })
 	}
 	return ""
 }

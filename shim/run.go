@@ -112,7 +112,8 @@ func (c *call) planFor(t rewrite.Target) rewrite.Plan {
 
 // leastFirst returns how long the first request of a run must be that resumes the decision's session, 0 if that is not known.
 func (c *call) leastFirst() int64 {
-	first, err := c.ledger.FirstPrompt(c.decision.Session)
+	session := c.decision.Session
+	first, err := inTime(c, func() (int64, error) { return c.ledger.FirstPrompt(session) })
 	if err != nil {
 		c.log.fault("read first request", err)
 	}
@@ -233,11 +234,12 @@ func (c *call) observe() int {
 	c.signals.Catch()
 	plan := rewrite.Plan{Args: c.parsed.Args, Prompt: c.parsed.Prompt, Whole: true}
 	if c.ticket == nil {
-		t, err := c.ledger.Observe(c.record, c.parsed.Reason, c.parsed.SessionID, len(plan.Prompt))
+		why, id, size := c.parsed.Reason, c.parsed.SessionID, len(plan.Prompt)
+		var err error
+		c.ticket, err = inTime(c, func() (*ledger.Ticket, error) { return c.ledger.Observe(c.record, why, id, size) })
 		if err != nil {
 			return c.passthrough(c.fault("record call", err))
 		}
-		c.ticket = t
 	} else {
 		plan.Prompt = c.record.Prompt.Text
 	}

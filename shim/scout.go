@@ -54,7 +54,7 @@ func (c *call) opened(a *supervise.Attempt) (stays bool) {
 	c.log.passthrough(reason)
 	c.printVerbose(rewrite.Observe, reason)
 	c.decision = decide.Decision{Mode: rewrite.Observe, Reason: reason}
-	if c.record == nil || c.ticket != nil {
+	if c.record == nil || c.ticket != nil || c.slow {
 		return true
 	}
 	var err error
