@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"reprise/config"
 	"reprise/ledger"
@@ -25,6 +26,8 @@ type sequence struct {
 	Env     map[string]string
 	Args    []string
 	Calls   []sequenceCall
+
+	dir string // its project, if calls do something there
 }
 
 type sequenceCall struct {
@@ -37,7 +40,9 @@ type sequenceCall struct {
 	Caller                                 json.RawMessage   // the program's run that makes it, or several, the nearest first; "" for a person
 	After                                  float64           // seconds since the call before it ended, 0 for a minute
 	Beside                                 bool              // it begins before that one ends
-	Touched                                []string          // the files that its run changes
+	Touched                                []string          // the files that its run changes by tools that say so
+	Does                                   string            // what its run does to the project, as a shell script
+	Before                                 string            // what happens in the project before the call, likewise
 }
 
 func TestSequences(t *testing.T) {
@@ -109,9 +114,13 @@ func (s sequence) decide(t *testing.T, l *ledger.Ledger, cfg config.Config, i in
 func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int, now decide.Millis) (decide.Decision, string, func()) {
 	t.Helper()
 	call := s.Calls[i]
+	project, cwd := "/project", orElse(call.Cwd, "/project")
+	if s.dir != "" {
+		project, cwd = s.dir, filepath.Join(s.dir, call.Cwd)
+	}
 	r := &ledger.Call{
-		Tool: orElse(call.Tool, "claude"), Cwd: orElse(call.Cwd, "/project"), Home: "/home", Now: now,
-		Prompt: prompt.New(call.Prompt, l.Key()), Project: "/project", Caller: call.caller(t),
+		Tool: orElse(call.Tool, "claude"), Cwd: cwd, Home: "/home", Now: now,
+		Prompt: prompt.New(call.Prompt, l.Key()), Project: project, Caller: call.caller(t),
 		Tree:   func() string { return "tree" }, // no run changes a file, yet none counts as no progress
 		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}
@@ -119,6 +128,7 @@ func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int
 	m := cfg.Match(config.Subject{Tool: r.Tool, Cwd: r.Cwd, Env: env, Args: slices.Concat(s.Args, call.Args), Prompt: call.Prompt, Digest: l.Key().Name})
 	apply(m, cfg, r)
 	r.Fingerprints = call.settings(r.Tool, r.Task != "")
+	files := s.files(t, l, r, call)
 	d, ticket, err := ledger.Begin(l, r)
 	if err != nil {
 		t.Fatal(err)
@@ -128,9 +138,35 @@ func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int
 	o := &ledger.Outcome{Now: now + 1000, Seen: seen, File: "/f", Stamp: "1", Resets: m.ResetBy(seen.Answer)}
 	return d, r.Rule, func() {
 		t.Helper()
+		files(ticket, o)
 		if err := l.Finish(ticket, o); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// files has a call see its project, and returns what its run does there at its end.
+func (s sequence) files(t *testing.T, l *ledger.Ledger, r *ledger.Call, call sequenceCall) func(*ledger.Ticket, *ledger.Outcome) {
+	t.Helper()
+	if s.dir == "" {
+		return func(*ledger.Ticket, *ledger.Outcome) {}
+	}
+	c := guarded(t, l, s.dir, "/home")
+	shell(t, s.dir, call.Before)
+	if err := os.MkdirAll(r.Cwd, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c.record, c.started = r, r.Now.Time()
+	r.Place, r.WorkGone = c.place(r.Cwd), c.workGone
+	r.Ancestor = func(commit string) bool {
+		repo, err := findRepository(r.Cwd)
+		return err == nil && repo.descends(commit, r.Place.Head, c.env.Environ)
+	}
+	return func(ticket *ledger.Ticket, o *ledger.Outcome) {
+		t.Helper()
+		shell(t, r.Cwd, call.Does)
+		c.ticket, o.Now, o.Place = ticket, decide.MillisOf(time.Now()), c.place(r.Cwd)
+		o.Left = c.leftFiles(o, call.Touched)
 	}
 }
 
