@@ -72,7 +72,7 @@ usage: ./install.sh [--from RELEASE] [--unsigned] [--bin-dir DIR]
   --demo         show what the installed shims do, on this machine alone
                  (shimctl demo)
   --uninstall    remove what was installed, and ask whether to take out what
-                 shimctl setup wrote into your start-up files; the ledger, the
+                 shimctl setup added to your start file; the ledger, the
                  log and the configuration stay
   --yes          with --uninstall: take that out unasked
   --purge        with --uninstall: remove those as well
@@ -781,17 +781,16 @@ remove_programs() {
 	remove_empty
 }
 
-# mention_lines names the start-up files that have the block of shimctl setup, and those in which the user put the directory
-# on PATH outside of it.
+# mention_lines names the start files that have the line of shimctl setup, and those in which the user put the directory on
+# PATH himself.
 mention_lines() {
 	home=${HOME:-} below=${bin#"${HOME:-}"/}
 	for file in "$home/.profile" "$home/.bash_profile" "$home/.bash_login" "$home/.bashrc" "${ZDOTDIR:-$home}/.zshenv" "${ZDOTDIR:-$home}/.zprofile" \
 		"${ZDOTDIR:-$home}/.zshrc" "${ZDOTDIR:-$home}/.zlogin" "${XDG_CONFIG_HOME:-$home/.config}/fish/config.fish"; do
-		# shellcheck disable=SC2046 # numbers of lines: where a block begins, where it ends
-		set -- $(sed -n '/^# >>> reprise >>>/=; /^# <<< reprise <<</=' "$file" 2>/dev/null)
-		[ $# -lt 2 ] || say "$file keeps the block of shimctl setup, which does nothing without the programs: take lines $1 to $2 out"
+		line=$(sed -n '/# by shimctl setup;/=' "$file" 2>/dev/null) || continue
+		[ -z "$line" ] || say "$file keeps the line of shimctl setup: take line $line out"
 		# shellcheck disable=SC2016,SC2088 # the file is searched for what a user wrote, unexpanded
-		if sed '/^# >>> reprise >>>/,/^# <<< reprise <<</d' "$file" 2>/dev/null | grep -i path |
+		if sed '/# by shimctl setup;/d' "$file" 2>/dev/null | grep -i path |
 			grep -qF -e "$bin" -e "$(escaped "$bin")" -e "~/$below" -e '$HOME/'"$below" -e '${HOME}/'"$below"; then
 			say "$file still puts that directory on PATH: take the line out"
 		fi

@@ -10,13 +10,9 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// SetupMark ends the lines that shimctl setup adds, and takes out again. A line that its user sets loses it: it is his own then.
-const SetupMark = "# by shimctl setup, whose --undo takes this line out"
-
 // Set returns the text of a configuration file in which a key outside of rules has a value, as it is typed: a word or TOML.
-// Several words are a list. A new line ends with the mark, if there is one. The rest of the text stays as it is. The result is
-// checked as a whole: an error is Mistakes.
-func Set(file, text, home, key string, words []string, mark string) (string, error) {
+// Several words are a list. The rest of the text stays as it is. The result is checked as a whole: an error is Mistakes.
+func Set(file, text, home, key string, words []string) (string, error) {
 	value, err := typed(file, home, key, words)
 	if err != nil {
 		return "", err
@@ -27,7 +23,7 @@ func Set(file, text, home, key string, words []string, mark string) (string, err
 		return d.mended(path, " "+value+"\n", home, err)
 	}
 	wanted := withValue(d.tree, path, tree(key + " = " + value)[path[0]])
-	for _, edited := range d.edits(path, value, mark) {
+	for _, edited := range d.edits(path, value) {
 		if after, err := decode(file, edited); err == nil && reflect.DeepEqual(after.tree, wanted) {
 			_, err := Parse(file, edited, home)
 			return edited, err
@@ -122,19 +118,14 @@ func typed(file, home, key string, words []string) (string, error) {
 }
 
 // edits returns the texts in which path may have the value: in place of the old one; or as a new line in its table, before the first table, or in a table of its own.
-func (d document) edits(path []string, value, mark string) (texts []string) {
+func (d document) edits(path []string, value string) (texts []string) {
 	lines, key := strings.SplitAfter(d.text, "\n"), strings.Join(path, ".")
 	if first, end := d.statement(path); first >= 0 {
 		old := strings.Join(lines[first:end], "")
 		left, _, _ := strings.Cut(old, "=")
-		kept := comment(old)
-		if mark == "" && strings.Contains(kept, SetupMark) {
-			kept = ""
-		}
-		line := left + "= " + value + kept + "\n"
+		line := left + "= " + value + comment(old) + "\n"
 		return []string{strings.Join(slices.Replace(lines, first, end, line), "")}
 	}
-	value = strings.TrimSpace(value + " " + mark)
 	insert := func(at int, line string) {
 		before, after := strings.Join(lines[:at], ""), strings.Join(lines[at:], "")
 		if before != "" && !strings.HasSuffix(before, "\n") { // a text without a newline at its end stays one

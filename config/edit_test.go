@@ -38,7 +38,7 @@ func TestSet(t *testing.T) {
 		{"windows lines", "ttl = \"1h\"\r\nenabled = true\r\n", "enabled", "false", "ttl = \"1h\"\r\nenabled = false\n"},
 	} {
 		words := strings.Fields(c.words)
-		got, err := Set("f", c.text, "/home", c.key, words, "")
+		got, err := Set("f", c.text, "/home", c.key, words)
 		if got != c.want || err != nil {
 			t.Errorf("%s: %q, want %q, %v", c.name, got, c.want, err)
 		}
@@ -64,7 +64,7 @@ func TestSetMistakes(t *testing.T) {
 		{"ttl = 1h\noops = 1\n", "ttl", "2h", "f:2: oops: unknown key"},
 		{"prune = { auto = true }\n", "prune.auto", "false", "f:1: prune.auto: its place in the file cannot be changed by a program"},
 	} {
-		got, err := Set("f", c.text, "/home", c.key, []string{c.value}, "")
+		got, err := Set("f", c.text, "/home", c.key, []string{c.value})
 		var mistakes Mistakes
 		if (got != "" && err == nil) || !errors.As(err, &mistakes) || err.Error() != c.want {
 			t.Errorf("%q: %s = %s: %q, %v, want %s", c.text, c.key, c.value, got, err, c.want)
@@ -92,32 +92,6 @@ func TestUnset(t *testing.T) {
 	for text, key := range map[string]string{"prune = { superseded = \"1d\", auto = true }\n": "prune.auto", "[prune]\nauto = true\n": "prune", "a = = 1": "b", "": "ttll", "[[rule]]\nname = 'a'\n": "rule"} {
 		if got, err := Unset("f", text, "/home", key); err == nil {
 			t.Errorf("%q without %s: %q", text, key, got)
-		}
-	}
-}
-
-// A line of setup's has its mark until its user sets it.
-func TestSetupMark(t *testing.T) {
-	ours, err := Set("f", "a.b = 1", "/home", "prune.auto", []string{"true"}, SetupMark)
-	if err == nil {
-		t.Errorf("%q beside a mistake", ours)
-	}
-	for text, want := range map[string]string{
-		"":                         "prune.auto = true " + SetupMark + "\n",
-		"ttl = \"1h\"":             "ttl = \"1h\"\nprune.auto = true " + SetupMark,
-		"prune.auto = false # x\n": "prune.auto = true # x\n",
-	} {
-		ours, err := Set("f", text, "/home", "prune.auto", []string{"true"}, SetupMark)
-		if ours != want || err != nil {
-			t.Errorf("%q: %q, want %q, %v", text, ours, want, err)
-		}
-		beside, err := Set("f", ours, "/home", "max_age", []string{"3d"}, "")
-		if strings.Count(beside, SetupMark) != strings.Count(ours, SetupMark) || err != nil {
-			t.Errorf("%q, and with another key %q, %v", ours, beside, err)
-		}
-		his, err := Set("f", ours, "/home", "prune.auto", []string{"true"}, "")
-		if strings.Contains(his, SetupMark) || err != nil {
-			t.Errorf("%q, set by its user: %q, %v", ours, his, err)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func main() {
 			fmt.Fprintln(os.Stderr, "there is nothing to change")
 		} else if os.Args[3] == "--yes" {
 			os.Remove(profile)
-			fmt.Println("removed ~/.profile")
+			fmt.Println("wrote ~/.profile")
 		} else {
 			fmt.Println("would change 1 file")
 		}
@@ -354,8 +354,8 @@ func TestInstallTwiceAndUninstall(t *testing.T) {
 
 	s.write(s.home+"/.local/state/reprise/ledger.db", "")
 	s.write(s.home+"/.config/reprise/config.toml", "")
-	s.write(s.home+"/.profile", profileWithBlock)
-	const still = "/.profile keeps the block of shimctl setup, which does nothing without the programs: take lines 2 to 4 out\n"
+	s.write(s.home+"/.profile", profileWithLine)
+	const still = "/.profile keeps the line of shimctl setup: take line 2 out\n"
 	out = s.install("--uninstall")
 	contains(t, out, "removed reprise from "+s.bin, s.home+still, "left "+s.home+"/.local/state/reprise; to remove it too: ",
 		"left "+s.home+"/.config/reprise; ", "--purge")
@@ -369,15 +369,15 @@ func TestInstallTwiceAndUninstall(t *testing.T) {
 		t.Error("a directory that is not ours was purged")
 	}
 	s.install()
-	if out := s.install("--uninstall", "--yes"); !strings.HasPrefix(out, "removed ~/.profile\n") || strings.Contains(out, "keeps") {
-		t.Errorf("the block was not taken out: %s", out)
+	if out := s.install("--uninstall", "--yes"); !strings.HasPrefix(out, "wrote ~/.profile\n") || strings.Contains(out, "keeps") {
+		t.Errorf("the line was not taken out: %s", out)
 	}
 	s.gone(s.home + "/.profile")
 }
 
-const profileWithBlock = "mine\n# >>> reprise >>> x\ny\n# <<< reprise <<<\n"
+const profileWithLine = "mine\nexport PATH=x # by shimctl setup; its --undo removes this line\n"
 
-// At a terminal no line is wider than 80 columns, but for what is to be typed; whoever keeps the block is told that the programs go.
+// At a terminal no line is wider than 80 columns, but for what is to be typed; whoever keeps the line is told that the programs go.
 func TestInstallAtATerminal(t *testing.T) {
 	s := newSite(t)
 	show := func(answer string, args ...string) string {
@@ -406,15 +406,15 @@ func TestInstallAtATerminal(t *testing.T) {
 	}
 	show("", "--help")
 	contains(t, show("", "--store"), "installed claude, ")
-	s.write(s.home+"/.profile", profileWithBlock)
+	s.write(s.home+"/.profile", profileWithLine)
 	out := show("n\n", "--uninstall")
 	contains(t, out, "would change 1 file do so? The programs are removed in any case [y/N] ", "removed reprise from ",
-		".profile keeps the block of shimctl setup, which does nothing without the programs: take lines 2 to 4 out")
+		".profile keeps the line of shimctl setup: take line 2 out")
 	if strings.Contains(out, "nothing was changed") {
 		t.Errorf("it says %s", out)
 	}
 	show("", "--store")
-	if out := show("y\n", "--uninstall"); !strings.Contains(out, "removed ~/.profile") || strings.Contains(out, "keeps") {
+	if out := show("y\n", "--uninstall"); !strings.Contains(out, "wrote ~/.profile") || strings.Contains(out, "keeps") {
 		t.Errorf("it says %s", out)
 	}
 	s.gone(s.home + "/.profile")
@@ -756,7 +756,7 @@ func TestPathAdvice(t *testing.T) {
 		{s.home + "/tools", [3]string{`export PATH="$HOME/tools:$PATH"`, "set PATH ~/tools $PATH", "path=(${HOME}/tools $path)"}},
 	} {
 		s.install("--bin-dir", own.bin)
-		s.write(s.home+"/.bashrc", "# >>> reprise >>>\nPATH="+own.bin+"\n# <<< reprise <<<\nls "+own.bin+"\n")
+		s.write(s.home+"/.bashrc", "PATH="+own.bin+" # by shimctl setup; x\nls "+own.bin+"\n")
 		files := [3]string{s.home + "/.profile", s.home + "/.config/fish/config.fish", s.home + "/.zshrc"}
 		for i, file := range files {
 			s.write(file, own.lines[i]+"\n")

@@ -79,7 +79,7 @@ func configEdit(a *app.App, key string, words []string) (edit textfile.Edit, err
 	if len(words) == 0 {
 		edit.New, err = config.Unset(edit.File, edit.Old, a.Getenv("HOME"), key)
 	} else {
-		edit.New, err = config.Set(edit.File, edit.Old, a.Getenv("HOME"), key, words, "")
+		edit.New, err = config.Set(edit.File, edit.Old, a.Getenv("HOME"), key, words)
 	}
 	return edit, err
 }

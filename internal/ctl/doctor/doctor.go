@@ -1,7 +1,7 @@
 // Package doctor checks that the shims can work, and mends what keeps them from it.
 //
-// It never mends without --fix and a yes, and runs no tool but for its version. Its invariant: what it reports is what it found now,
-// in a fresh shell; what it cannot find out is said to be unknown, never to be well.
+// It never mends without --fix and a yes, and runs no tool but for its version. Its invariant: what it reports is what it found
+// now; what it cannot find out is said to be unknown, never to be well.
 package doctor
 
 import (
@@ -19,7 +19,6 @@ import (
 	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
-	"reprise/internal/ctl/setup/shells"
 	"reprise/internal/ctl/view"
 	"reprise/ledger"
 	"reprise/rewrite"
@@ -35,9 +34,9 @@ func Command(a *app.App) *cobra.Command {
 		Use: "doctor", Short: "check that the shims can work, and fix the ledger",
 		Long: `Checks PATH, aliases and functions that shadow the shims, the real binaries and whether their versions were
 tested, CLIs that SDKs in the working directory or npx bundle, permissions, the ledger, the configuration, the
-build, and the store that machines share if one is configured. It prints a fix for each problem. Fresh shells
-are asked what they run, so their start-up files are read. A terminal gets findings and a line
-for each tool; --all prints every check. The exit status is 3 if there is a problem; notes do not count.
+build, and the store that machines share if one is configured. It prints a fix for each problem. A terminal gets
+findings and a line for each tool; --all prints every check. The exit status is 3 if there is a problem; notes
+do not count.
 
 --fix moves a ledger that is damaged, foreign or of a newer reprise aside and begins a new, empty one: the next call of every
 job is fresh. Nothing is deleted. It also takes reprise's own files out of others' reach.`,
@@ -111,17 +110,17 @@ func brief(checks []setup.Check) []setup.Check {
 type machine struct {
 	config     config.Config
 	configured []setup.Check // its mistakes, or that there are none
-	shells     setup.ShellFacts
-	places     []shim.Place // of each tool, in the order of rewrite.Names
-	versions   []string     // as the tools say them
+	shims      string        // their directory
+	places     []shim.Place  // of each tool, in the order of rewrite.Names
+	versions   []string      // as the tools say them
 }
 
-// look finds the tools, and asks them and the shells at the same time: each takes half a second.
+// look finds the tools, and asks them for their versions at the same time.
 func look(a *app.App) (m machine) {
 	m.config, m.configured = checkConfig(a)
+	m.shims = setup.ShimDirectory(a)
 	m.places, m.versions = make([]shim.Place, len(rewrite.Names)), make([]string, len(rewrite.Names))
 	var asking sync.WaitGroup
-	asking.Go(func() { m.shells = setup.AskShells(a, m.config) })
 	for i, name := range rewrite.Names {
 		if m.places[i] = shim.Locate(a.ShimEnv(), name, m.config.Tools[name].Path); m.places[i].Real != "" {
 			asking.Go(func() { m.versions[i] = shim.Version(m.places[i].Real, a.Environ) })
@@ -133,7 +132,7 @@ func look(a *app.App) (m machine) {
 
 func (m *machine) checks(a *app.App, measure bool) []setup.Check {
 	restated := checkCalls(a)
-	checks := slices.Concat(checkTools(a, m), checkShells(a, m.shells), checkKeys(a, m), checkBundled(a), checkNpx(a), restated,
+	checks := slices.Concat(checkTools(a, m), checkShells(a, m), checkKeys(a, m), checkBundled(a), checkNpx(a), restated,
 		[]setup.Check{checkPermissions(a)}, m.configured, checkPrices(a),
 		[]setup.Check{checkLedger(a), setup.OK("build", app.Version())}, checkStore(a, m.config))
 	if measure {
@@ -142,20 +141,21 @@ func (m *machine) checks(a *app.App, measure bool) []setup.Check {
 	return checks
 }
 
-func checkShells(a *app.App, f setup.ShellFacts) []setup.Check {
-	tools := rewrite.Names
-	if shims := setup.ShimsIn(f.World.Shims); len(shims) > 0 {
-		tools = shims
+// checkShells looks for aliases and functions that hide the shims.
+func checkShells(a *app.App, m *machine) (checks []setup.Check) {
+	for _, p := range m.places {
+		if !setup.LacksShim(m.shims, p.Name) {
+			checks = append(checks, setup.HidingChecks(a, m.shims, p)...)
+		}
 	}
-	if checks := setup.ShellChecks(a, f, tools); len(checks) > 0 {
-		return checks
+	if checks == nil {
+		return []setup.Check{setup.OK("shells", "no alias or function hides a shim")}
 	}
-	return []setup.Check{setup.OK("shells", "none has a start-up file")}
+	return checks
 }
 
 // checkTools looks at each name as a caller would find it. What is not installed is named once.
 func checkTools(a *app.App, m *machine) []setup.Check {
-	f := m.shells
 	if _, err := config.BinDir(a.Own); err != nil {
 		return []setup.Check{setup.Problem("PATH", err.Error(), "set HOME, and REPRISE_BIN_DIR to an absolute path if at all")}
 	}
@@ -164,13 +164,13 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 	var idle []string // shims of tools that are missing
 	for i, name := range rewrite.Names {
 		p := m.places[i]
-		if path := f.Config.Tools[name].Path; path != "" && !shells.Runnable(path) {
+		if path := m.config.Tools[name].Path; path != "" && !setup.Runnable(path) {
 			checks = append(checks, setup.Problem(name+" binary",
 				fmt.Sprintf("%s, which path names under [tool.%s], is no program", a.Tilde(path), name), "correct path, or take it out"))
 		}
-		if !p.Ours && setup.LacksShim(f.World.Shims, name) && f.Config.Tools[name].Path == "" {
-			if binary := setup.Binary(a, f, name); binary != "" {
-				checks = append(checks, setup.Note(name+" shim", a.Tilde(binary)+" has no shim: its calls are not managed", "run shimctl setup --tools "+name))
+		if !p.Ours && setup.LacksShim(m.shims, name) && m.config.Tools[name].Path == "" {
+			if p.Real != "" {
+				checks = append(checks, setup.Note(name+" shim", a.Tilde(p.Real)+" has no shim: its calls are not managed", "run shimctl setup --tools "+name))
 			} else {
 				missing++
 			}
@@ -181,7 +181,6 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 			if p.Ours {
 				idle = append(idle, name)
 			}
-			checks = append(checks, checkMissing(a, f, p)...)
 			continue
 		}
 		version := checkVersion(name, m.versions[i])
@@ -199,27 +198,6 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 		checks = append(checks, setup.OK("not installed", strings.Join(idle, ", ")+": their shims exit with 127"))
 	}
 	return checks
-}
-
-// checkMissing returns a problem if a tool that is not found seems to be there.
-func checkMissing(a *app.App, f setup.ShellFacts, p shim.Place) []setup.Check {
-	c := setup.Problem(p.Name+" binary", "no "+p.Name+" is on PATH", "run shimctl setup")
-	if p.Ours {
-		c.Finds += " after the shim, which exits with 127"
-	}
-	for _, answer := range f.Answers {
-		for _, finding := range answer.Findings {
-			hidden := finding.Kind == shells.Alias || finding.Kind == shells.Function
-			if finding.Tool == p.Name && hidden && shells.Runnable(finding.Path) {
-				c.Finds += fmt.Sprintf("; %s runs %s", answer.Shell.Name(), a.Tilde(finding.Path))
-				if !setup.RemedyFor(a, f, answer, finding).Remove {
-					c.Fix = setup.SetPath(p.Name, a.Tilde(finding.Path))
-				}
-				return []setup.Check{c}
-			}
-		}
-	}
-	return nil
 }
 
 func checkTool(a *app.App, p shim.Place, said string, version []setup.Check) setup.Check {

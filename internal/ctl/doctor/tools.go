@@ -12,7 +12,6 @@ import (
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
-	"reprise/internal/ctl/setup/shells"
 	"reprise/internal/tested"
 	"reprise/rewrite"
 	"reprise/shim"
@@ -78,7 +77,7 @@ func checkOrder(a *app.App, p shim.Place) []setup.Check {
 	var list, seen []string
 	for _, dir := range filepath.SplitList(a.Getenv("PATH")) {
 		path := filepath.Join(dir, p.Name)
-		if !shells.Runnable(path) || slices.Contains(seen, path) {
+		if !setup.Runnable(path) || slices.Contains(seen, path) {
 			continue
 		}
 		seen = append(seen, path)
@@ -159,7 +158,7 @@ func checkNpx(a *app.App) (checks []setup.Check) {
 	switch {
 	case p.Real == "":
 		return nil // there is no npx
-	case shells.Runnable(filepath.Join(setup.ShimDirectory(a), shim.Npx)):
+	case setup.Runnable(filepath.Join(setup.ShimDirectory(a), shim.Npx)):
 		return []setup.Check{checkTool(a, p, "", nil)}
 	}
 	dir, _ := os.Getwd() // findIn finds nothing then

@@ -1,7 +1,6 @@
-// Package setup puts the shims first in the shells, and checks what fresh shells run.
+// Package setup puts the shims first on PATH in the login shell, and finds the aliases and functions that hide them.
 //
-// It never touches a file that it has not shown before. Its invariant: what it wrote, and nothing else, is what an uninstall takes
-// out again.
+// It reads start files and runs no shell. Its invariant: it changes no line but its own, and --undo restores each byte.
 package setup
 
 import (
@@ -13,7 +12,6 @@ import (
 	"strings"
 
 	"reprise/internal/ctl/app"
-	"reprise/internal/ctl/setup/shells"
 	"reprise/internal/ctl/textfile"
 	"reprise/internal/ctl/view"
 	"reprise/rewrite"
@@ -22,7 +20,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// setupFlags are what setup is asked for.
 type setupFlags struct {
 	app.Consent
 	tools     []string
@@ -32,17 +29,18 @@ type setupFlags struct {
 func Command(a *app.App) *cobra.Command {
 	var flags setupFlags
 	c := &cobra.Command{
-		Use: "setup", Short: "put the shims first in your shells",
-		Long: `Asks fresh shells (bash, zsh, fish, sh) what they run for the tools' names, before and after it adds a block to
-their start-up files, and the shims that installed tools lack. The block puts the shims first on PATH and removes
-an alias or function that only starts a tool by its path. Your own lines never change.`,
+		Use: "setup", Short: "put the shims first in your shell",
+		Long: `Adds one line to the start file of your login shell, and of fish if it has one, that puts the shims first on
+PATH, and the shims that installed tools lack. It shows both and asks. It names aliases and functions that hide
+a shim, and leaves them to you.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return runSetup(a, flags) },
 	}
-	c.Flags().StringSliceVar(&flags.tools, "tools", nil, "the `TOOLS`, with commas between (default: those installed)")
+	c.Flags().StringSliceVar(&flags.tools, "tools", nil,
+		"the `TOOLS` to add shims of, with commas between (default: those installed)")
 	c.Flags().BoolVar(&flags.npx, "npx", false, "add a shim of npx, which leads its calls of tools to their shims")
 	flags.AddFlags(c)
-	c.Flags().BoolVar(&flags.undo, "undo", false, "remove what setup wrote")
+	c.Flags().BoolVar(&flags.undo, "undo", false, "remove the lines that setup added")
 	c.MarkFlagsMutuallyExclusive("undo", "tools")
 	c.MarkFlagsMutuallyExclusive("undo", "npx")
 	app.JSONFlag(c, &flags.JSON, "shimctl.setup/1")
@@ -51,25 +49,23 @@ an alias or function that only starts a tool by its path. Your own lines never c
 }
 
 type Report struct {
-	Schema     string         `json:"schema" doc:"name of this schema"`
-	Shims      string         `json:"shims" doc:"directory of the shims"`
-	Tools      []string       `json:"tools" doc:"the checked tools"`
-	NewShims   []string       `json:"new_shims" doc:"tools, and npx, that have no shim yet and get one"`
-	Changes    []changeReport `json:"changes" doc:"changes of files, in order"`
-	Written    bool           `json:"written" doc:"whether they were written"`
-	Checks     []Check        `json:"checks" doc:"what fresh shells run, after any writing"`
-	NotCovered string         `json:"not_covered" doc:"programs that read none of these files"`
+	Schema   string   `json:"schema" doc:"name of this schema"`
+	Shims    string   `json:"shims" doc:"directory of the shims"`
+	NewShims []string `json:"new_shims" doc:"tools, and npx, that have no shim yet and get one"`
+	Changes  []Change `json:"changes" doc:"changes of files, in order"`
+	Written  bool     `json:"written" doc:"whether they were written"`
+	Checks   []Check  `json:"checks" doc:"aliases and functions that hide a shim"`
 }
 
-type changeReport struct {
-	File    string   `json:"file" doc:"the file"`
-	Created bool     `json:"created" doc:"whether it did not exist"`
-	Behind  []string `json:"behind,omitempty" doc:"version managers in the file, above the block"`
-	Removed bool     `json:"removed" doc:"whether it is removed, because setup created it and nothing else is in it"`
-	Diff    string   `json:"diff" doc:"the change as a unified diff without context"`
+// A Change is the change of one start file.
+type Change struct {
+	File    string `json:"file" doc:"the file"`
+	Line    string `json:"line" doc:"the line that is added, or taken out with --undo"`
+	Created bool   `json:"created" doc:"whether the file did not exist"`
+	Removed bool   `json:"removed" doc:"whether the file is removed: setup created it, and nothing else is in it"`
+	edit    textfile.Edit
 }
 
-// notCovered is true of all shells.
 const notCovered = "cron, systemd, CI and ssh HOST COMMAND do not read these files: put the directory first on PATH there. " +
 	"Open a new terminal, and start editors again."
 
@@ -80,80 +76,64 @@ func runSetup(a *app.App, flags setupFlags) error {
 		}
 	}
 	if !filepath.IsAbs(a.Getenv("HOME")) {
-		return app.WithHint(errors.New("find the start-up files: HOME is not an absolute path"), "set HOME")
+		return app.WithHint(errors.New("find the start files: HOME is not an absolute path"), "set HOME")
 	}
-	cfg, err := a.Config()
-	if err != nil && !flags.undo {
-		return err
-	}
-	facts, _ := view.WithProgress(a.Stderr, "asking fresh shells", func() (ShellFacts, error) { return AskShells(a, cfg), nil })
-	r := Report{Schema: "shimctl.setup/1", Shims: facts.World.Shims, Tools: rewrite.Names, NotCovered: notCovered,
-		NewShims: []string{}, Changes: []changeReport{}, Checks: []Check{}}
-	var edits []textfile.Edit
-	if flags.undo {
-		edits, err = planUndo(a, facts)
-	} else {
-		if len(ShimsIn(facts.World.Shims)) == 0 {
-			return app.WithHint(fmt.Errorf("find the shims: there are none in %s", facts.World.Shims), "install them first, with ./install.sh")
+	r := Report{Schema: "shimctl.setup/1", Shims: ShimDirectory(a), NewShims: []string{}, Changes: []Change{}, Checks: []Check{}}
+	files := StartFiles(a)
+	if !flags.undo {
+		if len(ShimsIn(r.Shims)) == 0 {
+			return app.WithHint(fmt.Errorf("find the shims: there are none in %s", r.Shims), "install them first, with ./install.sh")
 		}
-		if tools := cmp.Or(strings.Join(flags.tools, " "), strings.Join(installed(a, facts), " ")); tools != "" {
-			r.Tools = strings.Fields(tools)
-			r.NewShims = slices.DeleteFunc(slices.Clone(r.Tools), func(tool string) bool { return hasShim(facts.World.Shims, tool) })
-		} else {
-			r.Tools = ShimsIn(facts.World.Shims)
+		cfg, err := a.Config()
+		if err != nil {
+			return err
 		}
-		if flags.npx && !hasShim(facts.World.Shims, shim.Npx) {
-			r.NewShims = append(r.NewShims, shim.Npx)
+		lacking := flags.tools
+		for _, tool := range rewrite.Names {
+			found := shim.Locate(a.ShimEnv(), tool, cfg.Tools[tool].Path)
+			if flags.tools == nil && found.Real != "" {
+				lacking = append(lacking, tool)
+			}
+			r.Checks = append(r.Checks, HidingChecks(a, r.Shims, found)...)
 		}
-		edits, err = planSetup(a, facts, r.Tools)
-		shimmed := slices.DeleteFunc(slices.Clone(r.Tools), func(tool string) bool { return !hasShim(facts.World.Shims, tool) })
-		r.Checks = ShellChecks(a, facts, shimmed)
-	}
-	if err != nil {
-		return err
-	}
-	for _, e := range edits {
-		c := changeReport{File: e.File, Created: !e.Existed, Removed: e.Remove, Diff: shells.Diff(e, a.Tilde(e.File))}
-		if !flags.undo {
-			c.Behind = shells.Managers(facts.lines, e.File)
+		if flags.npx {
+			lacking = append(lacking, shim.Npx)
 		}
-		r.Changes = append(r.Changes, c)
+		r.NewShims = slices.DeleteFunc(append(r.NewShims, lacking...), func(name string) bool { return hasShim(r.Shims, name) })
+		files = chosenFiles(a)
 	}
-	return carryOut(a, flags, r, edits)
+	for _, file := range files {
+		c, err := planChange(a, file, r.Shims, flags.undo)
+		if err != nil {
+			return err
+		}
+		if c.edit.Changes() {
+			r.Changes = append(r.Changes, c)
+		}
+	}
+	return carryOut(a, flags, r)
 }
 
-// carryOut shows the changes, asks, writes them and looks at what came of it.
-func carryOut(a *app.App, flags setupFlags, r Report, edits []textfile.Edit) error {
+// carryOut shows the changes, asks, and writes them.
+func carryOut(a *app.App, flags setupFlags, r Report) (err error) {
 	if !flags.JSON {
-		showSetup(a, r)
+		show(a, r, flags.undo)
 	}
-	changes := len(edits)+len(r.NewShims) > 0
-	var err error
+	changes := len(r.Changes)+len(r.NewShims) > 0
 	if changes && !(flags.JSON && flags.Dry) {
-		if r.Written, err = a.Agreed(r.question(), flags.Consent); r.Written && len(r.NewShims) > 0 {
-			err = addShims(r.Shims, r.NewShims)
-		}
-		if err == nil && r.Written {
-			err = writeEdits(a, edits, !flags.JSON)
+		if r.Written, err = a.Agreed(r.question(), flags.Consent); r.Written {
+			err = r.write(a, !flags.JSON)
 		}
 		if err != nil && (r.Written || !flags.JSON) {
 			return err
 		}
 	}
-	if r.Written && !flags.undo {
-		if r.Checks, err = verify(a, r.Tools); err != nil {
-			return err
-		}
-		if !flags.JSON {
-			PrintChecks(a, r.Checks)
-			a.Stdout.Sentences("NOT COVERED", view.Plain, r.NotCovered)
-		}
-	}
 	if flags.JSON {
 		err = cmp.Or(err, a.Stdout.PrintJSON(r))
+	} else if r.Written && !flags.undo {
+		a.Stdout.Sentences("NOT COVERED", view.Plain, notCovered)
 	}
-	left := changes && !r.Written || !flags.undo && slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Result == "note" || c.Result == "problem" })
-	if err == nil && left && !flags.Dry {
+	if err == nil && !flags.Dry && (changes && !r.Written || len(r.Checks) > 0) {
 		err = app.ErrFindings
 	}
 	return err
@@ -171,40 +151,39 @@ func (r *Report) question() string {
 	return strings.Join(parts, " and ")
 }
 
-// verify asks fresh shells again.
-func verify(a *app.App, tools []string) ([]Check, error) {
-	cfg, err := a.Config()
-	if err != nil {
-		return nil, err
+// write adds the shims and writes the files, in order. It stops at the first that cannot be written.
+func (r *Report) write(a *app.App, say bool) error {
+	if len(r.NewShims) > 0 {
+		if err := addShims(r.Shims, r.NewShims); err != nil {
+			return err
+		}
 	}
-	return view.WithProgress(a.Stderr, "asking fresh shells", func() ([]Check, error) {
-		return ShellChecks(a, AskShells(a, cfg), tools), nil
-	})
+	for _, c := range r.Changes {
+		if err := c.edit.Write(); err != nil {
+			return app.WithHint(fmt.Errorf("write %s: %w", c.File, err), "change the line shown above by hand")
+		}
+		verb := "wrote "
+		if c.Removed {
+			verb = "removed "
+		}
+		if say {
+			a.Stdout.Notice(verb + a.Tilde(c.File))
+		}
+	}
+	return nil
 }
 
-// showSetup prints the changes, and what fresh shells run: what is left for the user stands above the question.
-func showSetup(a *app.App, r Report) {
-	for _, tool := range r.NewShims {
-		fmt.Fprintln(a.Stdout, a.Stdout.Paint(view.Good, "+"+view.Printable(a.Tilde(filepath.Join(r.Shims, tool)))))
+// show prints the changes, and what is left for the user.
+func show(a *app.App, r Report, undo bool) {
+	for _, name := range r.NewShims {
+		a.Stdout.Changed("+", view.Good, a.Tilde(filepath.Join(r.Shims, name)))
 	}
-	var shown []string // the lines of the last change that was printed in full
 	for _, c := range r.Changes {
-		name, lines := c.title(a), shells.Changed(c.Diff)
-		with, without := lacking(lines, shown), lacking(shown, lines)
-		switch {
-		case len(lines) == 0:
-			a.Stdout.Notice("to the end of " + name + ": the block that it has")
-		case shown == nil || len(with)+len(without) > len(lines)/2:
-			a.Stdout.Notice(name + ":")
-			for _, line := range lines {
-				meaning := map[byte]view.Meaning{'+': view.Good, '-': view.Bad}[line[0]]
-				fmt.Fprintln(a.Stdout, a.Stdout.Paint(meaning, view.Printable(line)))
-			}
-			shown = lines
-		default:
-			a.Stdout.Notice("the same in " + name)
-			printEach(a, "    without ", without)
-			printEach(a, "    with    ", with)
+		a.Stdout.Notice(a.Tilde(c.File) + ":")
+		if undo {
+			a.Stdout.Changed("-", view.Bad, c.Line)
+		} else {
+			a.Stdout.Changed("+", view.Good, c.Line)
 		}
 	}
 	if len(r.Changes)+len(r.NewShims) == 0 {
@@ -212,31 +191,5 @@ func showSetup(a *app.App, r Report) {
 	}
 	if len(r.Checks) > 0 {
 		PrintChecks(a, r.Checks)
-	}
-}
-
-// title names the file of a change, and what is special about it.
-func (c changeReport) title(a *app.App) string {
-	name := a.Tilde(c.File)
-	switch {
-	case c.Removed:
-		return name + ", which setup created and is removed"
-	case c.Created:
-		return name + ", which is created"
-	case c.Behind != nil:
-		return name + ", after " + strings.Join(c.Behind, ", ")
-	}
-	return name
-}
-
-// lacking returns the lines that are not among others.
-func lacking(lines, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
-}
-
-// printEach prints the text of each changed line.
-func printEach(a *app.App, word string, lines []string) {
-	for _, line := range lines {
-		fmt.Fprintln(a.Stdout, a.Stdout.Paint(view.Dim, word+view.Printable(strings.TrimSpace(line[1:]))))
 	}
 }

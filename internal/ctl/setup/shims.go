@@ -11,7 +11,6 @@ import (
 
 	"reprise/config"
 	"reprise/internal/ctl/app"
-	"reprise/internal/ctl/setup/shells"
 	"reprise/internal/ctl/textfile"
 	"reprise/rewrite"
 )
@@ -29,8 +28,14 @@ func ShimDirectory(a *app.App) string {
 // of its file, as install.sh writes them.
 const shimMarker = ".reprise"
 
+// Runnable reports whether the path is that of a program.
+func Runnable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
 // hasShim reports whether the tool has a shim in the directory of the shims.
-func hasShim(dir, tool string) bool { return shells.Runnable(filepath.Join(dir, tool)) }
+func hasShim(dir, tool string) bool { return Runnable(filepath.Join(dir, tool)) }
 
 // ShimsIn returns the tools that have a shim in the directory.
 func ShimsIn(dir string) []string {

@@ -8,7 +8,7 @@ case ${1:-} in
 	[ $# -le 1 ] && cat <<'END'
 usage: reprise COMMAND
 
-  reprise setup       install the programs, and put the shims first in your shells
+  reprise setup       install the programs, and put the shims first in your shell
   reprise install     install or update the programs only; --help lists its options
   reprise uninstall   remove them; --yes also takes the block out of your start-up files,
                       --purge removes the ledger, the log and the configuration
