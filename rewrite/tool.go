@@ -450,9 +450,9 @@ func CountsRequests(first int64, prompt int) bool {
 }
 
 // LeastFirst returns how many tokens the first request of a run has at least if it resumes a session, whose last run had
-// such a first request and left a context of that length. In the recordings a resumed run's first request is never shorter than
-// the one of the run before. A claude that works in a repository sends the state of its files each time, up to 2 KB; of a
-// long session tools drop old results and thoughts, and of any session all that came after the last run's first request.
+// such a first request and left a context of that length. A claude that works in a repository sends the state of its files each time,
+// up to 2 KB; of a long session tools drop old results and thoughts, and of any session all that came after the last run's
+// first request.
 func LeastFirst(first, held int64) int64 {
 	const short, most, share, dropped = 20_000, 200, 32, 2
 	first = min(first, held) // it was compacted since

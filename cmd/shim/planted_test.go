@@ -19,16 +19,15 @@ var grown = strings.NewReplacer(
 	"cost=$(cat", `cost=0.5; : $(cat`,
 	"answer=$(cat", `answer=Done.; : $(cat`,
 	`if [ -e "$FAKE/remember" ] &&`, "if",
-	`entry user 1 "$prompt"`, `had=$(grep -c '"type":"cost-state"' "$file" 2>/dev/null) || had=0
-cost=$((had + 1))
-entry user 1 "$prompt"
+	"* 5 + 5))", "+ 1))\ncost=$tokens",
+	`entry user 1 "$prompt"`, `entry user 1 "$prompt"
 cp "$file" "$FAKE/$n.seen"
-tokens=$((3000 + $(wc -c <"$file") / 4))`,
-	`"usage":{"input_tokens":5}`, `"usage":{"input_tokens":'$tokens',"output_tokens":7}`,
-	`"modelUsage":{"m":{"inputTokens":5,"contextWindow":1000}}`,
-	`"usage":{"input_tokens":'$tokens',"output_tokens":7},"modelUsage":{"m":{"inputTokens":'$((cost * 5))',"outputTokens":'$((cost * 7))',"costUSD":'$cost'}}'"$since"'`,
-	`"modelUsage":{"m":{"inputTokens":5}}}\n' "$cost"`, `"modelUsage":{"m":{"inputTokens":%s,"outputTokens":%s,"costUSD":%s}}}\n' "$cost" $((cost * 5)) $((cost * 7)) "$cost"`,
-	"exit=1\ncase $mode", `since=; [ "$format" != stream-json ] || since=',"model_usage_since_last_result":{"m":{"inputTokens":5,"outputTokens":7,"costUSD":1}}'
+asked=$((3000 + $(wc -c <"$file") / 4))`,
+	`"usage":{"input_tokens":5}`, `"usage":{"input_tokens":'$asked',"output_tokens":7}`,
+	`"modelUsage":{"m":{"inputTokens":'$tokens',"contextWindow":1000}}`,
+	`"usage":{"input_tokens":'$asked',"output_tokens":7},"modelUsage":{"m":{"inputTokens":'$((cost * asked))',"outputTokens":'$((cost * 7))',"costUSD":'$cost'}}'"$since"'`,
+	`{"inputTokens":%s}}}\n' "$cost" $tokens`, `{"inputTokens":%s,"outputTokens":%s,"costUSD":%s}}}\n' "$cost" $((cost * asked)) $((cost * 7)) "$cost"`,
+	"exit=1\ncase $mode", `since=; [ "$format" != stream-json ] || since=',"model_usage_since_last_result":{"m":{"inputTokens":'$asked',"outputTokens":7,"costUSD":1}}'
 exit=1
 case $mode`,
 )
@@ -52,6 +51,15 @@ var plantedClaudes = []struct {
 	{"a resume beside a fork forgets", []string{start, "[ -z \"$fork\" ] || resume= fork=\n" + start}, ""},
 	{"a fork works in its source", []string{start, `[ -z "$fork" ] || { fork=; chosen=; id=$resume; }` + "\n" + start}, ""},
 	{"another ID", []string{"here=$(pwd -P)", `[ -z "$resume" ] || id=99999999-0000-4000-8000-000000000000` + "\nhere=$(pwd -P)"}, ""},
+	{"a result event with another name", []string{`"type":"result"}`, `"type":"outcome"}`}, "text"},
+	{"a session ID with another name", []string{`"session_id"`, `"conversation_id"`}, "text json"},
+	{"a session ID that is an object", []string{`"session_id":"'$id'"`, `"session_id":{"value":"'$id'"}`}, "text"},
+	{"sessions in another place", []string{"/projects/$(", "/sessions/$("}, ""},
+	{"json over several lines", []string{`*) echo "$result" ;;`, `json-*) printf '%s' "$result" | sed 's/,"/,\n  "/g'; echo ;;
+*) echo "$result" ;;`}, "text stream-json"},
+	{"figures by call", []string{"cost=$tokens", "cost=1", "since=; [", "since=; : ["}, "text json stream-json"},
+	{"no result", []string{`*) echo "$result" ;;`, `json-*) echo "$result" ;;`}, "text json"},
+	{"no init", []string{`echo "$init"`, ":"}, "text json stream-json"},
 	{"a hook blocks a prompt without the rules", []string{"exit=1\ncase $mode", `if ! grep -q "Rule 7" "$FAKE/$n.stdin"; then
 	answer=blocked; result='"subtype":"success","is_error":false,"result":"blocked"'; message='{"model":"<synthetic>","content":[]}'; mode=blocked
 fi
@@ -160,5 +168,5 @@ func playRounds(t *testing.T, script, format string, shim bool) (played []played
 
 // sameNumbers hides the tokens of a request, which are more in a session that goes on.
 func sameNumbers(out string) string {
-	return regexp.MustCompile(`"usage":\{"input_tokens":\d+`).ReplaceAllString(out, `"usage":{"input_tokens":N`)
+	return regexp.MustCompile(`("usage":\{"input_tokens":|"inputTokens":)\d{4,}`).ReplaceAllString(out, "${1}N")
 }

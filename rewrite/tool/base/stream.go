@@ -163,6 +163,11 @@ type ClaudeUsage struct {
 	Output     int64 `json:"output_tokens"`
 }
 
+// Usage returns it as the ledger has it.
+func (u *ClaudeUsage) Usage() rewrite.Usage {
+	return rewrite.Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output}
+}
+
 // Matters reports whether anything is learned from such an event, or might be.
 func (e *ClaudeEvent) Matters() bool {
 	switch e.Type {

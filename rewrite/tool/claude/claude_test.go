@@ -417,7 +417,8 @@ func TestClaudeFiguresAreThisCallsOwn(t *testing.T) {
 		{"2.1.277", tooltest.SomeID, previous, own},
 		{"2.1.276", tooltest.SomeID, previous, result}, // not cumulative yet
 		{"2.1.329", tooltest.SomeID, "", result},
-		{"2.1.329", tooltest.SomeID, `{"total_cost_usd":9}`, result}, // not a running total after all
+		{"2.1.329", tooltest.SomeID, `{"total_cost_usd":9}`, result},                                   // not a running total after all
+		{"2.1.407", tooltest.SomeID, `{"total_cost_usd":0.01,"modelUsage\tm\tinputTokens":4}`, result}, // no room for 4 besides the run's 3
 	}
 	for _, tt := range tests {
 		got, seen := run(tt.version, tt.resume, tt.previous)
@@ -431,6 +432,14 @@ func TestClaudeFiguresAreThisCallsOwn(t *testing.T) {
 	want := rewrite.Totals(`{"duration_api_ms":54,"modelUsage\tm\tcostUSD":0.0451492,"modelUsage\tm\tinputTokens":6,"total_cost_usd":0.0451492}`)
 	if _, seen := run("2.1.329", tooltest.SomeID, previous); seen.Totals != want {
 		t.Errorf("totals %s, want %s", seen.Totals, want)
+	}
+	// A result that says what its own part is proves more, and needs no event before it.
+	for part, want := range map[string]string{"6": result, "3": own} {
+		part := strings.NewReplacer(`"type":"result"`, `"type":"result","model_usage_since_last_result":{"m":{"inputTokens":`+part+`}}`)
+		s := tool.Stream(parse("-p x --output-format stream-json"), rewrite.Plan{Resume: tooltest.SomeID}, previous)
+		if got := string(s.Line([]byte(part.Replace(result)))); got != part.Replace(want) {
+			t.Errorf("%s\nwant %s", got, part.Replace(want))
+		}
 	}
 	// Each result says all that the run took so far, and a figure that cannot be read is none.
 	s := tool.Stream(parse("-p x --output-format stream-json"), rewrite.Plan{}, "")

@@ -124,18 +124,21 @@ func (s *stream) shows(text string) bool {
 	return len(shown) >= max(1, len(text)) && bytes.Contains(shown, []byte(text))
 }
 
-// addUsage adds up the usage of the run's messages, each of which has an entry for each of its parts.
-// It counts if claude does not report totals.
-func (s *stream) addUsage(e *base.ClaudeEvent) {
+// countMessage adds up the usage of the run's messages, each of which has an entry or event for each of its parts.
+func (s *stream) countMessage(e *base.ClaudeEvent) {
 	u := e.Message.Usage
-	if u == nil || !e.Whole || s.State.Synthetic {
-		return
-	}
-	s.State.Model = e.Message.Model
 	if e.Message.ID != s.message {
 		s.message, s.earlier = e.Message.ID, s.earlier.Plus(s.usage)
 	}
-	s.usage = rewrite.Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output}
+	s.usage = u.Usage()
+}
+
+// addUsage records the messages' usage. It counts if claude does not report totals.
+func (s *stream) addUsage(e *base.ClaudeEvent) {
+	if e.Message.Usage == nil || !e.Whole || s.State.Synthetic {
+		return
+	}
+	s.State.Model = e.Message.Model
 	if !s.totals {
 		s.State.Usage = s.earlier.Plus(s.usage)
 	}
@@ -150,7 +153,7 @@ func (s *stream) learnCosts(line []byte) {
 	numbers := costs(line)
 	s.State.Totals = base.EncodeTotals(numbers, runsOn)
 	own := line
-	if s.Plan.Resume != "" {
+	if s.Plan.Resume != "" && s.countsOn(numbers) {
 		if own = base.SubtractTotals(line, numbers, s.Previous); bytes.Equal(own, line) {
 			return
 		}

@@ -523,21 +523,26 @@ func TestClaudeAddsUp(t *testing.T) {
 	if seen := fileSees(t, "yes\n", says("yes"), costs); seen.Totals != want {
 		t.Errorf("totals %s", seen.Totals)
 	}
+	own := strings.NewReplacer(`"a":{"inputTokens":7,"outputTokens":8,"cacheReadInputTokens":5`, `"a":{"inputTokens":7,"outputTokens":4000,"cacheReadInputTokens":20`,
+		`"cacheCreationInputTokens":6`, `"cacheCreationInputTokens":300`).Replace(costs)
 	for _, tt := range []struct {
 		what     string
+		costs    string
 		previous rewrite.Totals
 		want     rewrite.Usage
 	}{
-		{"of which some are known", `{"total_cost_usd":0.25,"modelUsage\ta\tinputTokens":4,"modelUsage\tb\tinputTokens":70}`,
+		{"of which some are known", costs, `{"total_cost_usd":0.25,"modelUsage\ta\tinputTokens":4,"modelUsage\tb\tinputTokens":70}`,
 			rewrite.Usage{Known: true, Input: 3, CacheRead: 5, CacheWrite: 6, Output: 8, CostKnown: true, CostNano: 250_000_000}},
-		{"of which none is known", "", rewrite.Usage{Known: true, Input: 1, CacheRead: 20, CacheWrite: 300, Output: 4000}},
-		{"that were more before", `{"total_cost_usd":9}`, rewrite.Usage{Known: true, Input: 1, CacheRead: 20, CacheWrite: 300, Output: 4000}},
+		{"of which none is known", costs, "", rewrite.Usage{Known: true, Input: 1, CacheRead: 20, CacheWrite: 300, Output: 4000}},
+		{"that were more before", costs, `{"total_cost_usd":9}`, rewrite.Usage{Known: true, Input: 1, CacheRead: 20, CacheWrite: 300, Output: 4000}},
+		{"that are the run's own", own, `{"total_cost_usd":0.25,"modelUsage\ta\toutputTokens":1}`,
+			rewrite.Usage{Known: true, Input: 77, CacheRead: 20, CacheWrite: 300, Output: 4000, CostKnown: true, CostNano: 500_000_000}},
 	} {
 		s := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{Resume: tooltest.ForeignID, Copy: true, NewID: tooltest.SomeID}, tt.previous)
 		s.File("x", []byte(strings.Replace(says("yes"), "TIME", "2026-11-23T01:49:40.606Z", 1)))
-		s.File("x", []byte(costs))
-		if got := s.Seen().Usage; got != tt.want || s.Seen().Totals != want {
-			t.Errorf("a copy's totals %s: %+v, want %+v", tt.what, got, tt.want)
+		s.File("x", []byte(tt.costs))
+		if got := s.Seen(); got.Usage != tt.want || tt.costs == costs && got.Totals != want {
+			t.Errorf("a copy's totals %s: %+v, want %+v", tt.what, got.Usage, tt.want)
 		}
 	}
 }

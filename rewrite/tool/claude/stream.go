@@ -19,7 +19,9 @@ import (
 type stream struct {
 	base.ShownText // of text alone
 	results        int
-	answered       bool // a result says that the model has written something
+	answered       bool          // a result says that the model has written something
+	running        bool          // the first result has figures of the whole session
+	told           rewrite.Usage // of the run's main conversation, by its result
 
 	held   []byte // json of a resumed call: the result and what came after it
 	result int    // length of the result in held
@@ -178,6 +180,7 @@ func (s *stream) learnMessage(e *base.ClaudeEvent) {
 	if u := e.Message.Usage; u != nil && e.Whole {
 		s.State.ContextUse.Used = u.Input + u.CacheRead + u.CacheWrite + u.Output
 		s.learnFirst(u)
+		s.countMessage(e)
 	}
 }
 
@@ -200,7 +203,9 @@ func (s *stream) learnResult(e *base.ClaudeEvent) {
 	s.State.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.Malformed
 	s.State.TurnLimit = e.Subtype == "error_max_turns" && !s.Malformed
 	s.State.Answer = e.Answer()
-	s.answered = s.answered || e.Usage != nil && e.Usage.Output > 0
+	if e.Usage != nil {
+		s.told, s.answered = e.Usage.Usage(), s.answered || e.Usage.Output > 0
+	}
 	s.State.Refusal, s.State.Outside = refusal(e), outside(e)
 	if s.State.Refusal == reason.RefusedUnknown {
 		s.State.Final = false
@@ -239,7 +244,7 @@ func outside(e *base.ClaudeEvent) reason.Code {
 
 // ownFigures returns the result line with this call's share of the cumulative figures: since
 // 2.1.277 claude reports cost, usage by model and API time for the whole session (CLI-FACTS 1.6).
-// It also records usage, cost and context window.
+// A later version can report them by call again, which the first result shows. It also records usage, cost and context window.
 func (s *stream) ownFigures(line []byte) []byte {
 	if s.State.Refusal == reason.RefusedUnknown {
 		return line
@@ -247,16 +252,71 @@ func (s *stream) ownFigures(line []byte) []byte {
 	numbers := jsonline.Numbers(line)
 	s.State.Totals = base.EncodeTotals(numbers, runsOn)
 	s.State.OwnFigures = !base.AtLeast(s.State.Version, 2, 1, 277) || tellsOwnFigures(numbers)
-	if s.results++; s.Plan.Copy && s.results == 1 {
-		s.Previous = carried(numbers, s.Previous)
+	if s.results++; s.results == 1 {
+		known := tellsOwnFigures(numbers) || s.State.Version != "" && base.AtLeast(s.State.Version, 2, 1, 277)
+		s.running = s.Plan.Resume != "" && known && s.countsOn(numbers)
+		if s.Plan.Copy {
+			s.Previous = carried(numbers, s.Previous)
+		}
 	}
-	if s.Plan.Resume != "" && s.State.Version != "" && base.AtLeast(s.State.Version, 2, 1, 277) {
+	if s.running {
 		line = base.SubtractTotals(line, numbers, s.Previous)
 		numbers = jsonline.Numbers(line)
 	}
 	s.learnUsage(line, numbers)
 	s.totals = true
 	return line
+}
+
+// countsOn reports whether figures can be running totals: they are more than the result says of its own part, or have room
+// for those of the session's earlier runs besides the run's own.
+func (s *stream) countsOn(numbers []jsonline.Number) bool {
+	all, own := tokens(numbers, "modelUsage"), s.told
+	if tellsOwnFigures(numbers) {
+		return all != tokens(numbers, streamOnlyKey)
+	}
+	if !own.Known {
+		own = s.earlier.Plus(s.usage)
+	}
+	var before map[string]json.Number
+	if s.Previous == "" || json.Unmarshal([]byte(s.Previous), &before) != nil {
+		return true // nothing can be subtracted
+	}
+	var earlier []jsonline.Number
+	for path, value := range before {
+		earlier = append(earlier, jsonline.Number{Path: path, Text: value.String()})
+	}
+	return !holds(all, own) || holds(all, own.Plus(tokens(earlier, "modelUsage")))
+}
+
+// holds reports whether a usage has as many tokens of each kind as a part of it.
+func holds(all, part rewrite.Usage) bool {
+	more := all.Since(part)
+	return min(more.Input, more.CacheRead, more.CacheWrite, more.Output) >= 0
+}
+
+// tokens adds up the tokens of all models below a key of a result.
+func tokens(numbers []jsonline.Number, key string) (u rewrite.Usage) {
+	for _, n := range numbers {
+		value, err := jsonline.Nano(n.Text)
+		path, ok := strings.CutPrefix(n.Path, key+"\t")
+		if err != nil || !ok {
+			continue
+		}
+		count := value / 1e9
+		switch _, name, _ := strings.Cut(path, "\t"); name {
+		case "inputTokens":
+			u.Input += count
+			u.Known = true
+		case "cacheReadInputTokens":
+			u.CacheRead += count
+		case "cacheCreationInputTokens":
+			u.CacheWrite += count
+		case "outputTokens":
+			u.Output += count
+		}
+	}
+	return u
 }
 
 // tellsOwnFigures reports whether a result has figures of its own part.
@@ -315,14 +375,13 @@ func carried(numbers []jsonline.Number, known rewrite.Totals) rewrite.Totals {
 // gateway's, it does not know the price either.
 func (s *stream) learnUsage(line []byte, numbers []jsonline.Number) {
 	u := &s.State.Usage
-	*u = rewrite.Usage{}
+	*u = tokens(numbers, "modelUsage")
 	guessed, unknown := guessedCosts(line), false
 	for _, n := range numbers {
 		value, err := jsonline.Nano(n.Text)
 		if err != nil {
 			continue
 		}
-		count := value / 1e9
 		if n.Path == "total_cost_usd" {
 			u.CostNano, u.CostKnown = value, true
 		}
@@ -331,18 +390,8 @@ func (s *stream) learnUsage(line []byte, numbers []jsonline.Number) {
 			continue
 		}
 		model, name, _ := strings.Cut(path, "\t")
-		switch name {
-		case "inputTokens":
-			u.Input += count
-			u.Known = true
-		case "cacheReadInputTokens":
-			u.CacheRead += count
-		case "cacheCreationInputTokens":
-			u.CacheWrite += count
-		case "outputTokens":
-			u.Output += count
-		case "contextWindow":
-			s.State.ContextUse.Limit = max(s.State.ContextUse.Limit, count)
+		if name == "contextWindow" {
+			s.State.ContextUse.Limit = max(s.State.ContextUse.Limit, value/1e9)
 		}
 		if value > 0 && runsOn(n.Path) && slices.Contains(guessed, model) { // this run used it, not only an earlier one
 			unknown = true

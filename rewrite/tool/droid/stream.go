@@ -242,7 +242,7 @@ func (s *stream) learnUsage(e *event) {
 	if s.Call.SessionID != "" || json.Unmarshal(e.RawUsage, &u) != nil {
 		return
 	}
-	s.State.Usage = rewrite.Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output}
+	s.State.Usage = u.Usage()
 }
 
 const noUsage = `{"input_tokens":0,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"factory_credits":0}`
