@@ -182,10 +182,12 @@ func (c *Call) Decide(f decide.Facts) decide.Decision {
 	}
 	chosen := f.Session(d.Session)
 	before := chosen.Place.Head
-	chosen.CommitGone = before != "" && before != f.Place.Head && (c.Ancestor == nil || !c.Ancestor(before))
-	chosen.CheckoutDiffers = !chosen.CommitGone && c.Checkout != nil && !c.Checkout(chosen.Tree, chosen.Directory)
-	chosen.WorkGone = !chosen.CommitGone && !chosen.CheckoutDiffers && chosen.Left != "" && c.WorkGone != nil && c.WorkGone(chosen.Left, before)
-	if chosen.CommitGone || chosen.CheckoutDiffers || chosen.WorkGone {
+	if before != "" && before != f.Place.Head {
+		chosen.History = c.History(before)
+	}
+	chosen.CheckoutDiffers = chosen.History == "" && c.Checkout != nil && !c.Checkout(chosen.Tree, chosen.Directory)
+	chosen.WorkGone = chosen.History == "" && !chosen.CheckoutDiffers && chosen.Left != "" && c.WorkGone != nil && c.WorkGone(chosen.Left, before)
+	if chosen.History != "" || chosen.CheckoutDiffers || chosen.WorkGone {
 		return decide.Decide(f)
 	}
 	return c.watchRounds(f, chosen, d)

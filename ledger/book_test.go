@@ -26,7 +26,7 @@ func TestAncestorOfTheChosenSession(t *testing.T) {
 	c := copyCall(l, prompt+"\n\nElsewhere.", 3000)
 	c.Place.Head = "head 2"
 	var asked []string
-	c.Ancestor = func(commit string) bool { asked = append(asked, commit); return true }
+	c.History = func(commit string) reason.Code { asked = append(asked, commit); return "" }
 	d, _ := beginCall(t, l, c)
 	if wantSource(t, "elsewhere", d, sourceID); !slices.Equal(asked, []string{"head 0"}) {
 		t.Errorf("asked about %q", asked)
@@ -37,29 +37,30 @@ func TestAncestorOfTheChosenSession(t *testing.T) {
 func TestAncestorIsAskedSeldom(t *testing.T) {
 	const before, now = "b", "n"
 	for _, tt := range []struct {
-		name     string
-		change   func(*decide.Facts)
-		ancestor bool
-		asked    bool
-		want     reason.Code
+		name    string
+		change  func(*decide.Facts)
+		history reason.Code
+		asked   bool
+		want    reason.Code
 	}{
-		{"commits on top", func(*decide.Facts) {}, true, true, reason.Extends},
-		{"taken back", func(*decide.Facts) {}, false, true, reason.CommitGone},
-		{"the same commit", func(f *decide.Facts) { f.Place.Head = before }, false, false, reason.Extends},
-		{"no commit before", func(f *decide.Facts) { f.Chains[0].Place.Head = "" }, false, false, reason.Extends},
-		{"no commit any more", func(f *decide.Facts) { f.Place.Head = "" }, false, true, reason.CommitGone},
-		{"fresh anyway", func(f *decide.Facts) { f.Fingerprints.Model = "n" }, false, false, reason.ModelChanged},
-		{"fresh anyway, for another chain's sake", func(f *decide.Facts) { f.Chains = nil }, false, false, reason.FirstCall},
+		{"commits on top", func(*decide.Facts) {}, "", true, reason.Extends},
+		{"taken back", func(*decide.Facts) {}, reason.CommitGone, true, reason.CommitGone},
+		{"git is silent", func(*decide.Facts) {}, reason.CommitUnknown, true, reason.CommitUnknown},
+		{"the same commit", func(f *decide.Facts) { f.Place.Head = before }, reason.CommitGone, false, reason.Extends},
+		{"no commit before", func(f *decide.Facts) { f.Chains[0].Place.Head = "" }, reason.CommitGone, false, reason.Extends},
+		{"no commit any more", func(f *decide.Facts) { f.Place.Head = "" }, reason.CommitGone, true, reason.CommitGone},
+		{"fresh anyway", func(f *decide.Facts) { f.Fingerprints.Model = "n" }, reason.CommitGone, false, reason.ModelChanged},
+		{"fresh anyway, for another chain's sake", func(f *decide.Facts) { f.Chains = nil }, reason.CommitGone, false, reason.FirstCall},
 	} {
 		f := goodFacts()
 		f.Place.Head, f.Chains[0].Place.Head = now, before
 		tt.change(&f)
 		asked := false
-		c := &Call{Ancestor: func(commit string) bool {
+		c := &Call{History: func(commit string) reason.Code {
 			if asked = true; commit != before {
 				t.Errorf("%s: asked for %q", tt.name, commit)
 			}
-			return tt.ancestor
+			return tt.history
 		}}
 		if d := c.Decide(f); d.Reason != tt.want || asked != tt.asked {
 			t.Errorf("%s: %s, asked: %v, want %s and %v", tt.name, d.Reason, asked, tt.want, tt.asked)
@@ -94,7 +95,7 @@ func TestWorkIsLookedAtSeldom(t *testing.T) {
 				t.Errorf("%s: asked for %q at %q", tt.name, files, at)
 			}
 			return tt.gone
-		}}
+		}, History: func(string) reason.Code { return reason.CommitGone }}
 		tt.change(c, &f)
 		if d := c.Decide(f); d.Reason != tt.want || asked != tt.asked {
 			t.Errorf("%s: %s, asked: %v, want %s and %v", tt.name, d.Reason, asked, tt.want, tt.asked)
@@ -152,7 +153,12 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 		t.Helper()
 		c := testCall(l, prompt, now)
 		c.Task, c.Fingerprints, c.Place, c.Limits.Unrelated = "t", p, at, true
-		c.Ancestor = func(commit string) bool { return commit == "2" }
+		c.History = func(commit string) reason.Code {
+			if commit == "2" {
+				return ""
+			}
+			return reason.CommitGone
+		}
 		d, ticket, err := Begin(l, c)
 		if err != nil || d.Reason != want {
 			t.Fatalf("%s (%s), %v, want %s", d.Mode, d.Reason, err, want)

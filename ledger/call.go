@@ -45,9 +45,9 @@ type Call struct {
 	WorkGone func(left, head string) bool
 	// Stored compares a session with the stamp that our last run left, given its file and its ID.
 	Stored func(path, id string, stamp decide.Stamp) decide.StoredState
-	// Ancestor reports whether a commit is an ancestor of Place.Head. It is called only if the call
-	// would continue a session that ended on that commit.
-	Ancestor func(commit string) bool
+	// History returns why a commit is not known to be an ancestor of Place.Head, "" if it is one. It is called only if the
+	// call would continue a session that ended on that commit.
+	History func(commit string) reason.Code
 	// Checkout reports whether the directory has what another book's session has left in its own, as ChainFacts
 	// name it. It may be nil.
 	Checkout func(tree, directory string) bool

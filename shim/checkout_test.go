@@ -555,7 +555,7 @@ func TestAnotherUsersRepository(t *testing.T) {
 		if got := checkoutTree(dir, environ) != ""; got != want {
 			t.Errorf("%s: tree: %v, want %v", what, got, want)
 		}
-		if got := repo.descends(first, second, environ); got != want {
+		if got := repo.history(first, second, environ) == ""; got != want {
 			t.Errorf("%s: ancestry: %v, want %v", what, got, want)
 		}
 	}

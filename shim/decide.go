@@ -308,11 +308,8 @@ func (c *call) guards() {
 	r.Place = c.place(c.record.Cwd)
 	r.Project = c.projectRoot()
 	r.Caller = caller.Find()
-	r.Ancestor = func(commit string) bool {
-		return askGit(c, func() bool {
-			repo, err := findRepository(r.Cwd)
-			return err == nil && repo.descends(commit, r.Place.Head, c.env.Environ)
-		})
+	r.History = func(commit string) reason.Code {
+		return askGit(c, func() reason.Code { return c.history(commit) })
 	}
 	r.WorkGone = func(left, commit string) bool {
 		return askGit(c, func() bool { return c.workGone(left, commit) })

@@ -1,12 +1,16 @@
 package shim
 
 import (
+	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"reprise/rewrite/reason"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,7 +22,7 @@ const (
 	maxReflog     = 64 << 10
 )
 
-// gitTimeout is how long git may take. No answer in time counts as no. Only tests change it.
+// gitTimeout is how long git may take. No answer in time counts as none. Only tests change it.
 var gitTimeout = 500 * time.Millisecond
 
 // A repository is a git repository with one of its work trees.
@@ -150,14 +154,33 @@ func (r repository) eachSetting(use func(section, key, value string)) {
 	}
 }
 
-// descends reports whether a commit is an ancestor of head. If the reflog of HEAD does not show
-// it, git is asked.
-func (r repository) descends(commit, head string, environ []string) bool {
-	if r.loggedCommits(commit, head) {
-		return true
+// history returns why a commit is not known to be an ancestor of head, "" if it is one. If the reflog of HEAD does not
+// show it, git is asked.
+func (r repository) history(commit, head string, environ []string) reason.Code {
+	switch {
+	case head == "":
+		return reason.CommitGone // the branch has no commit
+	case r.loggedCommits(commit, head):
+		return ""
 	}
 	_, err := r.ask(environ, "merge-base", "--is-ancestor", commit, head)
-	return err == nil
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &exit) && exit.ExitCode() == 1:
+		return reason.CommitGone
+	}
+	return reason.CommitUnknown
+}
+
+// history returns why a commit is not known to be an ancestor of the one that is checked out, "" if it is one.
+func (c *call) history(commit string) reason.Code {
+	repo, err := findRepository(c.record.Cwd)
+	if err != nil {
+		return reason.CommitUnknown
+	}
+	return repo.history(commit, c.record.Place.Head, c.env.Environ)
 }
 
 // loggedCommits reports whether the reflog of HEAD leads from one commit to another by plain

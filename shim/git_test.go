@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"reprise/rewrite/reason"
 )
 
 // gitIn runs git in a directory, with nothing of the user's configuration.
@@ -106,7 +109,7 @@ func TestHeadWithoutFilesOfBranches(t *testing.T) {
 	}
 }
 
-func TestDescends(t *testing.T) {
+func TestHistory(t *testing.T) {
 	dir := newRepository(t)
 	first := commit(t, dir, "1")
 	second := commit(t, dir, "2")
@@ -115,40 +118,56 @@ func TestDescends(t *testing.T) {
 		t.Fatal(err)
 	}
 	nowhere := []string{"PATH=" + t.TempDir()}
-	check := func(what, from, to string, logged, want bool) {
+	check := func(what, from, to string, logged bool, want reason.Code) {
 		t.Helper()
 		if got := repo.loggedCommits(from, to); got != logged {
 			t.Errorf("%s: the log says %v, want %v", what, got, logged)
 		}
-		if got := repo.descends(from, to, os.Environ()); got != want {
-			t.Errorf("%s: %v, want %v", what, got, want)
+		if got := repo.history(from, to, os.Environ()); got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
 		}
 	}
-	check("a commit on top", first, second, true, true)
-	check("back", second, first, false, false)
+	check("a commit on top", first, second, true, "")
+	check("back", second, first, false, reason.CommitGone)
 	third := commit(t, dir, "3")
-	check("two commits on top", first, third, true, true)
+	check("two commits on top", first, third, true, "")
 	gitIn(t, dir, "reset", "-q", "--hard", second)
-	check("taken back", third, second, false, false)
+	check("taken back", third, second, false, reason.CommitGone)
 	again := commit(t, dir, "4")
-	check("taken back, and another on top", third, again, false, false)
-	check("on top of what was there before", second, again, true, true)
-	check("on top of what was there long before", first, again, false, true)
+	check("taken back, and another on top", third, again, false, reason.CommitGone)
+	check("on top of what was there before", second, again, true, "")
+	check("on top of what was there long before", first, again, false, "")
 	gitIn(t, dir, "commit", "-q", "--amend", "--allow-empty", "-m", "commit: 5")
 	amended := gitIn(t, dir, "rev-parse", "HEAD")
-	check("amended", again, amended, false, false)
+	check("amended", again, amended, false, reason.CommitGone)
 	gitIn(t, dir, "checkout", "-q", "-b", "side", first)
 	side := commit(t, dir, "6")
 	gitIn(t, dir, "merge", "-q", "--no-ff", "-m", "7", "main")
-	check("merged", side, gitIn(t, dir, "rev-parse", "HEAD"), false, true)
-	check("a commit that is not there", strings.Repeat("0", 40), amended, false, false)
+	check("merged", side, gitIn(t, dir, "rev-parse", "HEAD"), false, "")
+	check("a commit that is not there", strings.Repeat("0", 40), amended, false, reason.CommitUnknown)
+	check("a branch without a commit", second, "", false, reason.CommitGone)
 	if err := os.Remove(filepath.Join(dir, ".git", "logs", "HEAD")); err != nil {
 		t.Fatal(err)
 	}
-	check("without a log", first, side, false, true)
+	check("without a log", first, side, false, "")
 	t.Setenv("PATH", nowhere[0][len("PATH="):])
-	if repo.descends(first, side, nowhere) {
-		t.Error("without git and a log everything is an ancestor")
+	if got := repo.history(first, side, nowhere); got != reason.CommitUnknown {
+		t.Errorf("without git and a log: %q", got)
+	}
+	for _, git := range []string{"exit 128", "exit 2", "exec sleep 60", "kill -9 $$"} {
+		path := t.TempDir()
+		put(t, filepath.Join(path, "git"), "#!/bin/sh\n"+git+"\n")
+		if err := os.Chmod(filepath.Join(path, "git"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		func() {
+			defer func(before time.Duration) { gitTimeout = before }(gitTimeout)
+			gitTimeout = time.Second
+			t.Setenv("PATH", path+":/usr/bin:/bin")
+			if got := repo.history(first, side, []string{"PATH=" + os.Getenv("PATH")}); got != reason.CommitUnknown {
+				t.Errorf("git does %q: %q", git, got)
+			}
+		}()
 	}
 }
 
@@ -178,7 +197,7 @@ func TestGitRunsNothing(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, ".git", "logs", "HEAD")); err != nil {
 		t.Fatal(err)
 	}
-	if !repo.descends(first, second, os.Environ()) || repo.descends(strings.Repeat("1", 40), second, os.Environ()) {
+	if repo.history(first, second, os.Environ()) != "" || repo.history(strings.Repeat("1", 40), second, os.Environ()) == "" {
 		t.Error("git does not answer")
 	}
 	if text, err := os.ReadFile(mark); err == nil {

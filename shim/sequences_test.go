@@ -157,11 +157,7 @@ func (s sequence) files(t *testing.T, l *ledger.Ledger, r *ledger.Call, call seq
 		t.Fatal(err)
 	}
 	c.record, c.started = r, r.Now.Time()
-	r.Place, r.WorkGone = c.place(r.Cwd), c.workGone
-	r.Ancestor = func(commit string) bool {
-		repo, err := findRepository(r.Cwd)
-		return err == nil && repo.descends(commit, r.Place.Head, c.env.Environ)
-	}
+	r.Place, r.WorkGone, r.History = c.place(r.Cwd), c.workGone, c.history
 	return func(ticket *ledger.Ticket, o *ledger.Outcome) {
 		t.Helper()
 		shell(t, r.Cwd, call.Does)

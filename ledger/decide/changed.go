@@ -21,8 +21,8 @@ func WhatChanged(f Facts, c *ChainFacts) (reason.Code, []string) {
 		return reason.DirectoryReplaced, []string{"git repository"}
 	case c.Place.Branch != f.Place.Branch:
 		return reason.BranchChanged, nil
-	case c.CommitGone:
-		return reason.CommitGone, nil
+	case c.History != "":
+		return c.History, nil
 	case c.CheckoutDiffers:
 		return reason.CheckoutDiffers, nil
 	case c.WorkGone:

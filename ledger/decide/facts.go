@@ -95,8 +95,8 @@ type ChainFacts struct {
 	StateWhy     reason.Code // why it is dead or has failed; of a live one TurnLimit, or why a copy of it has failed if that may lie in it
 	Held         bool        // a live process holds its lease
 	Fingerprints Fingerprints
-	Place        Place // of the directory at the end of its latest run
-	CommitGone   bool  // Place.Head is no ancestor of the call's
+	Place        Place       // of the directory at the end of its latest run
+	History      reason.Code // why Place.Head is not known to be an ancestor of the call's, "" if it is
 	// CheckoutDiffers reports that the directory lacks what the session did on another machine.
 	CheckoutDiffers bool
 	Shared          bool   // a store decides on it, not this ledger

@@ -64,10 +64,11 @@ const (
 	InstructionsChanged Code = "instructions_changed" // CLAUDE.md, AGENTS.md, GEMINI.md
 	DirectoryReplaced   Code = "directory_replaced"   // another directory or repository under the same name
 	BranchChanged       Code = "branch_changed"
-	CommitGone          Code = "commit_gone" // the commit at the end of the last run is not an ancestor of HEAD
-	WorkGone            Code = "work_gone"   // files that the session changed were thrown away: reset, checkout, stash, clean
-	NoProgress          Code = "no_progress" // rounds that were given the same as this call have changed nothing
-	JobChanged          Code = "job_changed" // another CI job or tenant, for calls without a name
+	CommitGone          Code = "commit_gone"    // the commit at the end of the last run is not an ancestor of HEAD
+	CommitUnknown       Code = "commit_unknown" // git did not say whether it is one
+	WorkGone            Code = "work_gone"      // files that the session changed were thrown away: reset, checkout, stash, clean
+	NoProgress          Code = "no_progress"    // rounds that were given the same as this call have changed nothing
+	JobChanged          Code = "job_changed"    // another CI job or tenant, for calls without a name
 	UserChanged         Code = "user_changed"
 	PreviousFailed      Code = "previous_failed"
 	PreviousKilled      Code = "previous_killed"
