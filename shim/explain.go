@@ -27,11 +27,9 @@ type Explanation struct {
 	Plan     rewrite.Plan
 	Against  []prompt.Finding // what in the prompt speaks against it
 	Nearest  *Nearest         // nil if there is no chain to compare the prompt with
-	Blocks   []Block
-	PromptIn int  // bytes of the caller's prompt
-	Text     int  // bytes of it that count for what identifies a job
-	Stdin    bool // stdin is a part of the prompt
-	Terminal bool // the output goes to a terminal
+	PromptIn int              // bytes of the caller's prompt
+	Text     int              // bytes of it that count for what identifies a job
+	Terminal bool             // the output goes to a terminal
 	Other    *Other
 	Fault    error
 	Shared   *fleet.Identity // nil if no store decides
@@ -54,13 +52,6 @@ type Nearest struct {
 	Chain    int64       `json:"chain" doc:"its chain"`
 	Session  string      `json:"session,omitempty" doc:"its session"` // "" if it is not known yet
 	Relation reason.Code `json:"relation" doc:"how the prompt relates to the session's"`
-}
-
-// A Block is a part of the caller's prompt. Sent reports whether the nearest chain's session was
-// sent it.
-type Block struct {
-	Text string
-	Sent bool
 }
 
 // Explain returns what the shim would do with a call. It records nothing and runs nothing, except
@@ -139,7 +130,6 @@ func (c *call) explainDecision(d decide.Decision, near *decide.ChainFacts) Expla
 		Decision: d, Unshared: c.whyUnshared(),
 		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt,
 		PromptIn: len(r.Prompt.Text), Text: r.Prompt.Footprint().Bytes,
-		Stdin: c.parsed.Stdin != rewrite.StdinUnused,
 	}
 	e.Plan = c.plan()
 	e.Proof = decide.Proof{}
@@ -147,17 +137,11 @@ func (c *call) explainDecision(d decide.Decision, near *decide.ChainFacts) Expla
 		identity := s.Identity(r)
 		e.Shared = &identity
 	}
-	for _, text := range r.Prompt.Blocks() {
-		e.Blocks = append(e.Blocks, Block{Text: text})
-	}
 	if near != nil {
 		if r.Task == "" || r.Strict {
 			e.Proof, e.Against = near.Proof, near.Against
 		}
 		e.Nearest = &Nearest{Chain: near.Chain, Session: near.NativeID, Relation: near.Continuity.Relation}
-		for i, sent := range near.Continuity.Has {
-			e.Blocks[i].Sent = sent
-		}
 	}
 	return e
 }

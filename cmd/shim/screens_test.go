@@ -151,8 +151,7 @@ why 1
 why identical
 why base_changed
 why nonsense
-explain -- claude -p hi
-explain --blocks -- claude -p hi
+why -- claude -p hi
 stats
 stats --by tool
 stats --by role

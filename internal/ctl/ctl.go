@@ -29,7 +29,6 @@ var commands = []func(*app.App) *cobra.Command{
 	remove.ResetCommand,
 	statsCommand,
 	report.Command,
-	explainCommand,
 	rule.Command,
 	setup.Command,
 	doctor.Command,

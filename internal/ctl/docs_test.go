@@ -36,7 +36,7 @@ var schemas = map[string]any{
 	"shimctl.sessions/1": sessionsReport{},
 	"shimctl.show/1":     showReport{},
 	"shimctl.log/1":      callLine{},
-	"shimctl.explain/1":  explainReport{},
+	"shimctl.plan/1":     why.PlanReport{},
 	"shimctl.setup/1":    setup.Report{},
 	"shimctl.doctor/1":   doctor.Report{},
 	"shimctl.config/1":   configReport{},

@@ -47,7 +47,7 @@ func TestAnswersFollowTheSchema(t *testing.T) {
 	seen := map[string]bool{}
 	for _, command := range []string{
 		"status", "show", "show --sessions", "show 1", "log", "show --call 1", "stats", "stats --by tool", "doctor", "config",
-		"version", "explain -- claude -p hi", "why", "why 1", "prune -n", "rule add -n rule.toml",
+		"version", "why -- claude -p hi", "why", "why 1", "prune -n", "rule add -n rule.toml",
 	} {
 		args := strings.Fields(command)
 		if at := slices.Index(args, "--"); at > 0 {

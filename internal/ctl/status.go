@@ -218,7 +218,7 @@ func (o overview) whyWhole() []string {
 	if o.saved.LeftOutBytes > 0 || o.whole.Long == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s of 2 KB or more went whole: shimctl explain --blocks --, typed before such a call, says why", view.Count(o.whole.Long, "prompt"))}
+	return []string{fmt.Sprintf("%s of 2 KB or more went whole: shimctl why CALL says why", view.Count(o.whole.Long, "prompt"))}
 }
 
 var (

@@ -187,7 +187,7 @@ func TestDroidResumesWithoutItsService(t *testing.T) {
 func TestDroidNestedCall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "droid", true)
-	r := w.run("droid", harness.Call{Args: list("exec|--skip-permissions-unsafe|-o|stream-json|RUN<<env -u REPRISE_INSIDE shimctl explain --json -- droid exec hi>>")})
+	r := w.run("droid", harness.Call{Args: list("exec|--skip-permissions-unsafe|-o|stream-json|RUN<<env -u REPRISE_INSIDE shimctl why --json -- droid exec hi>>")})
 	if !strings.Contains(r.Stdout, `\"nested\"`) {
 		t.Errorf("%q, stderr %q", r.Stdout, r.Stderr)
 	}

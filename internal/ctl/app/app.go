@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"regexp"
@@ -33,29 +32,14 @@ func Endings() []os.Signal {
 	return slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
 }
 
-// OpenInput opens a file of a prompt or of rules, which what says; "-" is shimctl's own stdin.
-func OpenInput(a *App, what, name string) (*os.File, error) {
+// ReadInput reads a file of rules; "-" is shimctl's own stdin.
+func ReadInput(a *App, what, name string) (text []byte, err error) {
 	if name == "-" {
-		return a.Stdin, nil
+		text, err = io.ReadAll(a.Stdin)
+	} else {
+		text, err = os.ReadFile(name)
 	}
-	f, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", what, err)
-	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, errors.Join(&fs.PathError{Op: "read " + what, Path: name, Err: errors.New("is a directory")}, f.Close())
-	}
-	return f, nil
-}
-
-// ReadInput reads such a file.
-func ReadInput(a *App, what, name string) ([]byte, error) {
-	f, err := OpenInput(a, what, name)
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(f)
-	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
 	return text, nil

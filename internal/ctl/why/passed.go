@@ -31,7 +31,7 @@ func PassedReports(rows []history.PassedRow) []PassedReport {
 			at = len(list)
 			advice := view.AdviceFor(row.Reason, 0, 0).Advice
 			if row.Reason == reason.UnknownOption || row.Reason == reason.UnmanagedOption { // which is not recorded
-				advice += ". shimctl explain --, typed before the call, names it"
+				advice += ". shimctl why --, typed before the call, names it"
 			}
 			list = append(list, PassedReport{Reason: row.Reason, Last: row.When.Time(), Detail: row.Detail, Advice: advice})
 		}

@@ -26,15 +26,31 @@ import (
 func Command(a *app.App) *cobra.Command {
 	var asJSON, store bool
 	c := &cobra.Command{
-		Use: "why [CALL|REASON]", Short: "explain the last decision, or another one",
+		Use: "why [CALL|REASON|-- TOOL ARGUMENT...]", Short: "explain the last decision, or another one",
 		Long: `Explains in a paragraph what was decided on a call, on what evidence, and what would have changed it, with the
-command for that if there is one. REASON stands for the last call that has it, also for calls that were passed through.`,
-		Args: app.AtMostOneCall,
-		RunE: func(_ *cobra.Command, args []string) error {
+command for that if there is one. REASON stands for the last call that has it, also for calls that were passed through.
+
+After -- stands a call that is not made: why shows what the shim would do with it, the rule that matches, and the
+command line. The call gets shimctl's stdin. Its output is assumed to go where shimctl's goes; if that makes a
+difference, both are shown.`,
+		Args: func(c *cobra.Command, args []string) error {
+			switch {
+			case c.ArgsLenAtDash() < 0:
+				return app.AtMostOneCall(c, args)
+			case c.ArgsLenAtDash() > 0 || len(args) == 0:
+				return app.Usage("why takes either a call that was made, or -- and one that is not", "shimctl why -- claude -p \"...\"")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.ArgsLenAtDash() == 0 {
+				return explainPlan(a, args, asJSON)
+			}
 			return a.WithCalls(app.CallsOf(a, store, nil), func(l *ledger.Ledger, r view.Reporter) error { return explain(a, l, r, strings.Join(args, ""), asJSON) })
 		},
 	}
 	app.JSONFlag(c, &asJSON, "shimctl.why/1")
+	c.Flags().Lookup("json").Usage += ", after -- shimctl.plan/1"
 	app.StoreFlag(c, &store)
 	c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		calls, directive := a.CompleteCall(c, args, begun)

@@ -196,7 +196,7 @@ func why(w *harness.World, args []string) string {
 		return status.Chains[0].Last.String()
 	}
 	var d decision
-	if err := ask(w, append(list("explain|--json|--|"+w.Tool), args...), &d); err != nil {
+	if err := ask(w, append(list("why|--json|--|"+w.Tool), args...), &d); err != nil {
 		return cell(err.Error())
 	}
 	return d.String()

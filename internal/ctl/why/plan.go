@@ -1,4 +1,4 @@
-package ctl
+package why
 
 import (
 	"cmp"
@@ -11,110 +11,33 @@ import (
 	"reprise/fleet"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
-	"reprise/internal/ctl/why"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/shim"
-
-	"github.com/spf13/cobra"
 )
 
-func explainCommand(a *app.App) *cobra.Command {
-	var x explaining
-	c := &cobra.Command{
-		Use: "explain [flags] [-- TOOL ARGUMENT...]", Short: "show the decision for a call, and why",
-		Long: `Shows what the shim would do with a call, without making or recording it: the decision and its reason, the rule that
-matches, and the command line. The call gets shimctl's stdin. Its output is assumed to go where shimctl's
-goes; if that makes a difference, both are shown.
-
---blocks and --prompt-file also show the blocks of the prompt, which of them the session has, and the text that
-would be sent.`,
-		DisableFlagsInUseLine: true,
-		RunE: func(c *cobra.Command, call []string) (err error) {
-			x.prompted = c.Flags().Changed("prompt-file")
-			if x.call, err = x.commandLine(call); err != nil {
-				return err
-			}
-			return runExplain(a, x)
-		},
-	}
-	app.JSONFlag(c, &x.asJSON, "shimctl.explain/1")
-	c.Flags().BoolVar(&x.blocks, "blocks", false, "show the blocks of the prompt, and the part that would be sent")
-	c.Flags().StringVar(&x.promptFile, "prompt-file", "", "use `FILE` as the call's stdin, - for shimctl's own; implies --blocks")
-	c.Flags().StringVar(&x.tool, "tool", "", "without a call, explain the shortest call of `TOOL` (default claude)")
-	c.Flags().StringVar(&x.dir, "cwd", "", "make the call in `DIR`")
-	app.CompleteFlag(c, "tool", rewrite.Names)
-	c.Flags().SetInterspersed(false) // the tool's flags are not ours
-	return c
-}
-
-// explaining holds the flags of explain.
-type explaining struct {
-	call                  []string
-	asJSON, blocks        bool
-	prompted              bool // promptFile was given
-	promptFile, tool, dir string
-}
-
-func runExplain(a *app.App, x explaining) error {
-	stdin := a.Stdin
-	if x.prompted {
-		f, err := app.OpenInput(a, "prompt", x.promptFile)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		stdin = f
-	}
-	if x.dir != "" {
-		if err := os.Chdir(x.dir); err != nil {
-			return fmt.Errorf("enter directory: %w", err)
-		}
+// explainPlan explains what the shim would do with a call.
+func explainPlan(a *app.App, call []string, asJSON bool) error {
+	if !slices.Contains(rewrite.Names, call[0]) {
+		return app.Usage(fmt.Sprintf("%q is not a tool", call[0]), "one of "+strings.Join(rewrite.Names, ", "))
 	}
 	env := a.ShimEnv()
-	env.Args, env.Stdin = x.call, stdin
+	env.Args, env.Stdin = call, a.Stdin
 	if a.Stdout.Terminal {
 		env.Stdout = os.Stdout
 	}
 	e := shim.Explain(env)
-	if x.prompted && e.PromptIn > 0 && !e.Stdin {
-		return app.Usage("the call has its prompt in its arguments and reads no other", "leave --prompt-file or that prompt out")
-	}
-	r := explainJSON(a, x.call, e)
-	if x.asJSON {
+	r := planJSON(a, call, e)
+	if asJSON {
 		return a.Stdout.PrintJSON(r)
 	}
-	printExplanation(a, r, e)
-	if x.blocks || x.prompted {
-		printBlocks(a, r)
-	}
+	printPlan(a, r, e)
 	return nil
 }
 
-// commandLine returns the call, or the tool's shortest one if none is given.
-func (x explaining) commandLine(call []string) ([]string, error) {
-	tool := cmp.Or(x.tool, "claude")
-	switch {
-	case len(call) > 0 && x.tool != "":
-		return nil, app.Usage("--tool and a call name the tool twice", "leave --tool out")
-	case len(call) == 0 && !x.prompted:
-		return nil, app.Usage("explain needs a call to explain", "shimctl explain -- claude -p \"...\", or --prompt-file FILE")
-	case len(call) > 0:
-		tool = call[0]
-	}
-	if !slices.Contains(rewrite.Names, tool) {
-		return nil, app.Usage(fmt.Sprintf("%q is not a tool", tool), "one of "+strings.Join(rewrite.Names, ", "))
-	}
-	if len(call) == 0 {
-		t, _ := rewrite.Lookup(tool)
-		return t.Descriptor().Headless, nil
-	}
-	return call, nil
-}
-
-func printExplanation(a *app.App, r explainReport, e shim.Explanation) {
+func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
 	t := view.NewFoldedTable("FIELD", "VALUE")
 	show := func(name, value string) {
 		if value != "" {
@@ -162,14 +85,7 @@ func printExplanation(a *app.App, r explainReport, e shim.Explanation) {
 	}
 	show("warning", r.Warning)
 	if n := e.Nearest; n != nil {
-		sent := 0
-		for _, b := range e.Blocks {
-			if b.Sent {
-				sent++
-			}
-		}
-		show("compared with", fmt.Sprintf("the session of chain %d, which has %d of %s: %s", n.Chain, sent,
-			view.Count(int64(len(e.Blocks)), "block"), n.Relation))
+		show("compared with", fmt.Sprintf("the session of chain %d: %s", n.Chain, n.Relation))
 	}
 	show("shown by", strings.Join(e.Proof.Sentences(), "; "))
 	show("against it", findings(e.Against))
@@ -198,36 +114,6 @@ func findings(list []prompt.Finding) string {
 	return strings.Join(out, ", ")
 }
 
-func printBlocks(a *app.App, r explainReport) {
-	if len(r.Blocks) == 0 {
-		return
-	}
-	fmt.Fprintln(a.Stdout)
-	a.Stdout.Heading("blocks of the prompt, and whether the session has been sent them")
-	t := view.NewTable("BLOCK", "SENT", "SIZE", "BEGINS")
-	for _, b := range r.Blocks {
-		sent := view.TextCell("new").As(view.Good)
-		if b.Sent {
-			sent = view.TextCell("sent").As(view.Dim)
-		}
-		t.Add(view.IDCell(int64(b.Number)), sent, view.SizeCell(int64(b.Bytes)), view.TextCell(b.Head))
-	}
-	t.Print(a.Stdout)
-	if r.Whole {
-		return
-	}
-	fmt.Fprintln(a.Stdout)
-	a.Stdout.Heading("what is sent")
-	lines := strings.Split(strings.TrimSuffix(r.Prompt, "\n"), "\n")
-	if !a.Stdout.Terminal {
-		a.Stdout.Sentences("TEXT", view.Plain, lines...)
-		return
-	}
-	for _, line := range lines {
-		fmt.Fprintln(a.Stdout, "  | "+view.Printable(line)) // not cut to the screen's width
-	}
-}
-
 // commandLine shows the real call as a shell would take it; show makes a long prompt short.
 func commandLine(e shim.Explanation, show func(string) string) string {
 	words := []string{e.Tool}
@@ -252,9 +138,10 @@ func shorten(text string) string {
 	return string(runes[:min(len(runes), most)]) + "..."
 }
 
-type explainReport struct {
+// A PlanReport is what would become of a call.
+type PlanReport struct {
 	Schema      string             `json:"schema" doc:"name of this schema"`
-	Call        []string           `json:"call" doc:"the call that is explained"`
+	Call        []string           `json:"call" doc:"the call"`
 	Mode        rewrite.Mode       `json:"mode" doc:"passthrough, observe, fresh, resume or fork"`
 	Reason      reason.Code        `json:"reason" doc:"the reason"`
 	Detail      reason.Code        `json:"detail,omitempty" doc:"detail of the reason"`
@@ -284,39 +171,31 @@ type explainReport struct {
 	Whole       bool               `json:"whole_prompt" doc:"whether it is the whole prompt"`
 	WhyWhole    reason.Code        `json:"why_whole,omitempty" doc:"why a resume sends the whole prompt"`
 	PromptBytes int                `json:"prompt_bytes" doc:"length of the caller's prompt"`
-	Blocks      []blockReport      `json:"blocks" doc:"blocks of the prompt"`
 	view.AdviceReport
 }
 
-type blockReport struct {
-	Number int    `json:"number" doc:"from 1"`
-	Head   string `json:"head" doc:"its first line"`
-	Bytes  int    `json:"bytes" doc:"its length"`
-	Sent   bool   `json:"sent" doc:"whether the session has it"`
-}
-
-// decided returns what advice on the call depends on.
-func decided(a *app.App, e shim.Explanation) why.Decided {
+// planDecided returns what advice on the call depends on.
+func planDecided(a *app.App, e shim.Explanation) Decided {
 	since := func(m decide.Millis) time.Duration { return a.Now.Sub(m.Time()) }
-	d := why.Decided{Reason: e.Reason, Detail: e.Detail, Rule: e.Rule, Task: e.Task, Chain: e.Chain, Bytes: e.Text, Continues: e.Mode.Continues(),
-		Measured: why.Measured{HasSession: e.Created != 0, Idle: since(e.LastUsed), Age: since(e.Created),
+	d := Decided{Reason: e.Reason, Detail: e.Detail, Rule: e.Rule, Task: e.Task, Chain: e.Chain, Bytes: e.Text, Continues: e.Mode.Continues(),
+		Measured: Measured{HasSession: e.Created != 0, Idle: since(e.LastUsed), Age: since(e.Created),
 			Context: e.Context, Model: e.ContextModel, Failed: e.Errors}}
 	if e.Chain == 0 {
 		return d
 	}
 	if l, err := a.OpenLedger(); err == nil {
 		defer l.Close()
-		d.Before, _ = why.EndedSo(l, e.Chain, e.Reason) // without it there is no command
+		d.Before, _ = EndedSo(l, e.Chain, e.Reason) // without it there is no command
 	}
 	return d
 }
 
-func explainJSON(a *app.App, call []string, e shim.Explanation) explainReport {
-	r := explainReport{Schema: "shimctl.explain/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
+func planJSON(a *app.App, call []string, e shim.Explanation) PlanReport {
+	r := PlanReport{Schema: "shimctl.plan/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
 		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: view.RoleName(e.Role), Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
-		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.Plan.WhyWhole, PromptBytes: e.PromptIn, Blocks: []blockReport{},
+		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.Plan.WhyWhole, PromptBytes: e.PromptIn,
 		Shared: e.Shared, Unshared: e.Unshared, Terminal: e.Terminal, Other: e.Other, Compared: e.Nearest, For: e.Proof.Sentences(), Against: e.Against}
-	r.AdviceReport = why.Advise(a.Configured(), decided(a, e))
+	r.AdviceReport = Advise(a.Configured(), planDecided(a, e))
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()
 	}
@@ -324,17 +203,13 @@ func explainJSON(a *app.App, call []string, e shim.Explanation) explainReport {
 		r.Prices = view.PricesJSON(e.Prices)
 	}
 	if e.NearlyFull {
-		r.Warning = why.NearlyFull(e.Context, e.ContextModel, a.Configured().ContextLimit)
+		r.Warning = NearlyFull(e.Context, e.ContextModel, a.Configured().ContextLimit)
 	}
 	if e.Attempt != rewrite.NoAttempt {
 		r.Attempt = &e.Attempt
 	}
 	if e.Plan.HasStdin {
 		r.Stdin = &e.Plan.Stdin
-	}
-	for i, b := range e.Blocks {
-		head, _, _ := strings.Cut(b.Text, "\n")
-		r.Blocks = append(r.Blocks, blockReport{i + 1, head, len(b.Text), b.Sent})
 	}
 	return r
 }
