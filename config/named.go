@@ -15,8 +15,8 @@ func (r *Rule) MatchSent(s Subject) (Match, bool) {
 	return m, ok
 }
 
-// NamesTask reports whether a rule gives a task, or captures one.
-func (r *Rule) NamesTask() bool { return r.task != "" || r.captures("task") }
+// NamesTask reports whether a rule gives a task, captures one or makes each run a job.
+func (r *Rule) NamesTask() bool { return r.task != "" || r.job != "" || r.captures("task") }
 
 // captures reports whether a pattern of the rule has a group of that name.
 func (r *Rule) captures(group string) bool {

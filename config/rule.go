@@ -30,11 +30,18 @@ type Rule struct {
 	starts     []string
 	prompt     []*pattern
 	task, role string // if nothing captures them
+	job        Job
 	roleText   []*pattern
 	keep       []*pattern
 	freshWhen  []*pattern
 	reset      reset
 }
+
+// A Job says which calls of a rule are one job.
+type Job string
+
+// JobRun makes each run of the calling program a job, beside the task that the rule names.
+const JobRun Job = "run"
 
 // A variable must be set to a value that matches.
 type variable struct {
@@ -55,6 +62,7 @@ type Subject struct {
 	Env    func(string) string
 	Args   []string // without the prompt
 	Prompt string
+	Run    string // identifies the run of the calling program, "" if it is not known
 	// Digest returns a short name for a text, under a key. If it is nil, texts are not part of a
 	// role.
 	Digest func(text string) string
@@ -110,6 +118,7 @@ func (r *Rule) match(s Subject) (Match, bool) {
 	if !r.Never && (len(m.Task) > longestName || len(m.Role) > longestName) {
 		return Match{}, false // a text, not a name
 	}
+	m.addRun(s)
 	m.addRoleText(s)
 	m.takeNames(s.Env)
 	m.deriveRole(s)
@@ -121,6 +130,13 @@ func (r *Rule) match(s Subject) (Match, bool) {
 }
 
 const longestName = 200
+
+// addRun adds the run of the calling program to the task. Without a known run the prompts decide, as without a task.
+func (m *Match) addRun(s Subject) {
+	if m.job == JobRun && s.Run != "" && s.Digest != nil {
+		m.Task = strings.TrimSpace(m.Task + " run " + s.Digest(s.Run))
+	}
+}
 
 // addRoleText adds to the role the part of its description that is too long for a name. Unlike the
 // groups that capture names, it is searched for in the whole prompt: a missed text must not make

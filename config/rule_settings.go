@@ -21,6 +21,7 @@ func ruleSettings(r *Rule, home string, variables []string) []setting {
 		{"prompt", "", patterns(&r.prompt, capturing)},
 		{"task", "", text(&r.task)},
 		{"role", "", text(&r.role)},
+		{"job", "", oneOf(&r.job, JobRun)},
 		{"start_from", "", text(&r.StartFrom)},
 		{"role_text", "", patterns(&r.roleText, matching)},
 		{"keep", "", patterns(&r.keep, matching)},

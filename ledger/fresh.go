@@ -4,7 +4,6 @@ import (
 	"database/sql"
 
 	"reprise/ledger/decide"
-	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 )
@@ -16,9 +15,8 @@ const maxFreshCalls = 20_000
 type FreshCall struct {
 	ID        int64
 	Tool, Cwd string
-	Caller    string       // name of the nearest process above the call, "" if it is not known
-	Run       proc.Process // that process
-	File      string       // of its session, "" if it is not known
+	Run       decide.CallerProcess // of the program that made the call
+	File      string               // of its session, "" if it is not known
 	prompt.Footprint
 }
 
@@ -42,10 +40,7 @@ func (l *Ledger) FreshCalls(since decide.Millis, tool, cwd string) (calls []*Fre
 		r.decode()
 		r.sent.Base.Opening = min(r.sent.Base.Opening, len(r.sent.Base.Blocks))
 		one := c
-		one.Footprint, one.Caller = r.sent.Base, caller.Program()
-		if one.Caller != "" {
-			one.Run = caller.Processes[0].Process
-		}
+		one.Footprint, one.Run = r.sent.Base, caller.Run()
 		calls = append(calls, &one)
 		return nil
 	}, since, tool, cwd, rewrite.Fresh, maxFreshCalls)

@@ -267,9 +267,10 @@ func (c *call) readOpening() (reason reason.Code) {
 
 // matchRules applies the first rule that matches the call, and computes the guards.
 func (c *call) matchRules() reason.Code {
+	c.record.Caller = caller.Find()
 	c.rule = c.config.Match(config.Subject{
 		Tool: c.name, Cwd: c.record.Cwd, Env: c.env.Get, Args: argsForRules(c.parsed), Prompt: c.record.Prompt.Text,
-		Digest: c.book().Key().Name,
+		Run: c.record.Caller.Run().Identity(), Digest: c.book().Key().Name,
 	})
 	apply(c.rule, c.config, c.record)
 	c.record.Login = c.isLoggedIn()
@@ -301,13 +302,12 @@ func argsForRules(parsed rewrite.Call) []string {
 }
 
 // guards computes what must be equal between a session and a call that resumes it, and the
-// working directory's place in its repository's history. It also finds the call's caller.
+// working directory's place in its repository's history.
 func (c *call) guards() {
 	r := c.record
 	r.Fingerprints = c.fingerprints()
 	r.Place = c.place(c.record.Cwd)
 	r.Project = c.projectRoot()
-	r.Caller = caller.Find()
 	r.History = func(commit string) reason.Code {
 		return askGit(c, func() reason.Code { return c.history(commit) })
 	}

@@ -62,8 +62,8 @@ func TestCallersOfScripts(t *testing.T) {
 	if len(third.Processes) != 1 || slices.Contains(second.Processes, third.Processes[0]) {
 		t.Errorf("another script's call: %q", third)
 	}
-	if first.Program() != "one.sh" || second.Program() != "sh" || third.Program() != "two.sh" {
-		t.Errorf("callers %s, %s, %s", first.Program(), second.Program(), third.Program())
+	if first.Run().Name != "one.sh" || second.Run().Name != "one.sh" || third.Run().Name != "two.sh" {
+		t.Errorf("callers %s, %s, %s", first.Run().Name, second.Run().Name, third.Run().Name)
 	}
 	// What is printed names the program.
 	cmd = exec.Command(executable(t), "show", "--call", "1", "--json")

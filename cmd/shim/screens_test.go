@@ -170,7 +170,7 @@ show --call 9
 show --call 99
 show nonsense
 show a-job-with-a-rather-long-name
-rule add --from 4
+rule add --from 4 < n
 rule add --from 14 < n
 rule add --from 9
 rule add rules.toml < n

@@ -28,14 +28,30 @@ type CallerProcess struct {
 // caller's. A typed loop makes its next call within it.
 const personPause Millis = 1000
 
-// Program returns the name of the nearest process, "" if a person made the call or the caller is not
-// known.
-func (c Caller) Program() string {
-	if len(c.Processes) == 0 {
+// Run returns the nearest process that is a program of its own: each run of a script has another. Shells, and
+// programs that only start another one, count where there is nothing else. The zero value is an unknown run.
+func (c Caller) Run() CallerProcess {
+	for _, p := range c.Processes {
+		if !slices.Contains(wrappers, p.Name) {
+			return p
+		}
+	}
+	if len(c.Processes) > 0 {
+		return c.Processes[len(c.Processes)-1]
+	}
+	return CallerProcess{}
+}
+
+// Identity tells a process apart from all others, "" if that is not known.
+func (p CallerProcess) Identity() string {
+	if !p.known() {
 		return ""
 	}
-	return c.Processes[0].Name
+	return strings.Join([]string{p.Boot, p.Namespace, p.encode()}, "\t")
 }
+
+// known reports whether boot, namespace and start are.
+func (p CallerProcess) known() bool { return p.Boot != "" && p.Namespace != "" && p.Start > 0 }
 
 // personMark begins the field of the person's shell. A process's field begins with a digit.
 const personMark = "person"
@@ -142,7 +158,7 @@ func scripts(processes []CallerProcess) (names []string) {
 // isSame reports whether a process is one of an earlier caller. Of an unknown boot, namespace or start, it
 // is not known.
 func isSame(p, e CallerProcess) bool {
-	return p.Process == e.Process && p.Boot != "" && p.Namespace != "" && p.Start > 0
+	return p.Process == e.Process && p.known()
 }
 
 // SameAs reports whether the same run of the same program made this call and an earlier one, and

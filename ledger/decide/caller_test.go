@@ -54,13 +54,20 @@ func TestCallerIsStored(t *testing.T) {
 	}
 }
 
-func TestCallerProgram(t *testing.T) {
-	for want, c := range map[string]Caller{"": personOf(7), "program 9.sh": callerOf(9, 7)} {
-		if got := c.Program(); got != want {
+// The run of a call is the nearest program's, or the outermost shell's.
+func TestRun(t *testing.T) {
+	below := func(name string, c Caller) Caller {
+		c.Processes = append(callerOf(11).Processes, c.Processes...)
+		c.Processes[0].Name = name
+		return c
+	}
+	for want, c := range map[string]Caller{"": personOf(7), "program 9.sh": callerOf(9, 7), "program 7.sh": below("sh", callerOf(7)),
+		"timeout": below("timeout", Caller{}), "npx": below("npx", personOf(7))} {
+		if got := c.Run().Name; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := (Caller{}).Program(); got != "" {
+	if got := (Caller{}).Run().Name; got != "" {
 		t.Errorf("an unknown caller is %q", got)
 	}
 }

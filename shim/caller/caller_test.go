@@ -230,11 +230,11 @@ func TestCallersAreBounded(t *testing.T) {
 		t.Errorf("%d processes", len(got.Processes))
 	}
 	long := running("python3", "python3", strings.Repeat("x", 60)+".py")
-	if got := find(fakeProc(t, long), "boot", 1000, 999).Program(); got != strings.Repeat("x", maxCallerName) {
+	if got := find(fakeProc(t, long), "boot", 1000, 999).Run().Name; got != strings.Repeat("x", maxCallerName) {
 		t.Errorf("named %q", got)
 	}
 	umlauts := running("python3", "python3", "x"+strings.Repeat("ü", 30)) // the last one would be cut in two
-	if got := find(fakeProc(t, umlauts), "boot", 1000, 999).Program(); got != "x"+strings.Repeat("ü", 19) {
+	if got := find(fakeProc(t, umlauts), "boot", 1000, 999).Run().Name; got != "x"+strings.Repeat("ü", 19) {
 		t.Errorf("named %q", got)
 	}
 	// What is cut off may be a script.

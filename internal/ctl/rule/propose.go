@@ -16,8 +16,8 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/internal/transcript"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/ledger/history"
-	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 
@@ -32,10 +32,14 @@ const maxCalls = 200
 
 // A Proposal is a rule for the calls of a program, and the past calls that it matches.
 type Proposal struct {
+	name  string
 	Text  string // as TOML
 	rules []config.Rule
 	past  []PastCall
 }
+
+// CapturesTask reports whether the prompts name the task.
+func (p Proposal) CapturesTask() bool { return strings.Contains(p.Text, "(?P<task>") }
 
 // A PastCall is a fresh call that nothing named, with the names that a rule would have given it.
 type PastCall struct {
@@ -49,8 +53,7 @@ type PastCall struct {
 var (
 	errPromptGone = errors.New("its prompt is not in the tool's own files any more")
 	errTyped      = errors.New("no program made it")
-	errOneRun     = errors.New("only one run of its program is known, so nothing shows which words name the job")
-	errNoTask     = errors.New("no line of the prompts tells the runs of its program apart")
+	errNoTask     = errors.New("no line of the prompts tells the runs of its program apart, and each run made one call")
 	errMixes      = errors.New("a rule would give prompts that begin differently the same task and role")
 )
 
@@ -65,8 +68,8 @@ type sentCall struct {
 	text string
 }
 
-// Propose returns the rule for a call's job, or why there is none.
-func Propose(a *app.App, l *ledger.Ledger, i history.Invocation) (p Proposal, err error) {
+// Propose returns the rule for a call's job, or why there is none. Without a name the rule has the name of the calling program.
+func Propose(a *app.App, l *ledger.Ledger, i history.Invocation, name string) (p Proposal, err error) {
 	switch {
 	case i.Rule != "":
 		return p, fmt.Errorf("rule %s matched it", i.Rule)
@@ -87,7 +90,10 @@ func Propose(a *app.App, l *ledger.Ledger, i history.Invocation) (p Proposal, er
 	if by := cfg.Match(call.subject(l.Key())).Name; by != "" {
 		return p, NamedBy(by)
 	}
-	return propose(call, calls, ruleName(call, cfg.RuleNames()), l.Key())
+	if name == "" {
+		name = ruleName(call, cfg.RuleNames())
+	}
+	return propose(call, calls, name, l.Key())
 }
 
 // readCalls returns the fresh calls of a call's tool and directory with known prompts, the latest last.
@@ -110,37 +116,48 @@ func readCalls(l *ledger.Ledger, i history.Invocation) (list []sentCall, err err
 }
 
 func (c sentCall) subject(key prompt.Key) config.Subject {
-	return config.Subject{Tool: c.Tool, Cwd: c.Cwd, Prompt: c.text, Env: func(string) string { return "" }, Digest: key.Name}
+	return config.Subject{Tool: c.Tool, Cwd: c.Cwd, Prompt: c.text, Run: c.Run.Identity(), Env: func(string) string { return "" }, Digest: key.Name}
 }
 
 // begins returns the first line of the prompt without its numbers, which might count rounds.
 func (c sentCall) begins() string { return prompt.WithoutDigits(prompt.FirstLine(c.text)) }
 
-// propose returns a rule with that name for a call, given all calls of its tool and directory. The task is always captured from
-// the prompt: a constant would make all later runs of the program one job.
+// propose returns a rule with that name for a call, given all calls of its tool and directory. The task is captured from the
+// prompt, or each run of the program is a job: a constant would make all later runs one job.
 func propose(call sentCall, calls []sentCall, name string, key prompt.Key) (p Proposal, err error) {
-	if call.Caller == "" {
+	if call.Run.Name == "" {
 		return p, errTyped
 	}
 	role := roleOf(call.text)
 	group := slices.DeleteFunc(slices.Clone(calls), func(c sentCall) bool {
-		return c.Caller != call.Caller || (roleOf(c.text) == "") != (role == "")
+		return c.Run.Name != call.Run.Name || (roleOf(c.text) == "") != (role == "")
 	})
-	task, err := taskPattern(call, group)
-	if err != nil {
-		return p, err
-	}
-	patterns := []string{task}
+	var roles []string
 	if role != "" {
-		patterns = append(patterns, rolePattern)
+		roles = []string{rolePattern}
 	}
-	p.Text = fmt.Sprintf("# Made from call %d of %s.\n[[rule]]\nname = %s\ntool = %s\ncwd = %s\nprompt = [%s]\n", call.ID, strings.Map(func(r rune) rune {
+	if task := taskPattern(call, group); task != "" {
+		if p, err = makeRule(call, calls, name, append([]string{task}, roles...), "", key); !errors.Is(err, errMixes) {
+			return p, err
+		}
+	}
+	if !slices.ContainsFunc(calls, func(c sentCall) bool { return c.ID != call.ID && c.Run == call.Run }) {
+		return p, errNoTask
+	}
+	return makeRule(call, calls, name, roles, "job = \"run\"\n", key)
+}
+
+// makeRule returns a rule with these patterns for the prompt, and with more lines.
+func makeRule(call sentCall, calls []sentCall, name string, patterns []string, more string, key prompt.Key) (p Proposal, err error) {
+	if len(patterns) > 0 {
+		more = "prompt = [" + strings.Join(view.Mapped(patterns, tomlText), ", ") + "]\n" + more
+	}
+	p.name, p.Text = name, fmt.Sprintf("# Made from call %d of %s.\n[[rule]]\nname = %s\ntool = %s\ncwd = %s\n%s", call.ID, strings.Map(func(r rune) rune {
 		if unprintable(r) {
 			return '?'
 		}
 		return r
-	}, call.Caller),
-		tomlText(name), tomlText(call.Tool), tomlText(globText(call.Cwd)), strings.Join(view.Mapped(patterns, tomlText), ", "))
+	}, call.Run.Name), tomlText(name), tomlText(call.Tool), tomlText(globText(call.Cwd)), more)
 	if p.rules, err = config.ParseRules("rule", p.Text, ""); err != nil {
 		return p, err
 	}
@@ -196,14 +213,11 @@ const (
 	maxLines = 20 // differing lines of each
 )
 
-// taskPattern captures what tells the runs of a program apart in the prompts of a group.
-func taskPattern(call sentCall, group []sentCall) (string, error) {
+// taskPattern captures what tells the runs of a program apart in the prompts of a group, "" if nothing does.
+func taskPattern(call sentCall, group []sentCall) string {
 	others := slices.DeleteFunc(slices.Clone(group), func(c sentCall) bool {
 		return c.Run == call.Run || roleOf(c.text) != roleOf(call.text)
 	})
-	if len(others) == 0 {
-		return "", errOneRun
-	}
 	for _, c := range others[max(0, len(others)-maxRuns):] {
 		x, y, tried := strings.Split(call.text, "\n"), strings.Split(c.text, "\n"), 0
 		for n := 0; n < min(len(x), len(y)) && tried < maxLines; n++ {
@@ -212,17 +226,17 @@ func taskPattern(call sentCall, group []sentCall) (string, error) {
 			}
 			tried++
 			if pattern := linePattern(x[n], y[n]); pattern != "" && tellsRuns(pattern, group) {
-				return pattern, nil
+				return pattern
 			}
 		}
 	}
-	return "", errNoTask
+	return ""
 }
 
 // tellsRuns reports whether a pattern captures something in each prompt of a group that no other run of the program shares. Within a
 // run a value must come back, or it counts something.
 func tellsRuns(pattern string, group []sentCall) bool {
-	of, times, values := map[string]proc.Process{}, map[string]int{}, map[proc.Process][]string{}
+	of, times, values := map[string]decide.CallerProcess{}, map[string]int{}, map[decide.CallerProcess][]string{}
 	compiled := regexp.MustCompile(pattern)
 	for _, c := range group {
 		found := compiled.FindStringSubmatch(c.text)
@@ -282,7 +296,7 @@ func inWord(r rune) bool {
 
 // ruleName returns a name for a call's rule that no rule has: the name of its caller.
 func ruleName(c sentCall, taken []string) string {
-	name := strings.TrimSuffix(c.Caller, filepath.Ext(c.Caller))
+	name := strings.TrimSuffix(c.Run.Name, filepath.Ext(c.Run.Name))
 	name = strings.Trim(regexp.MustCompile(`[^\pL\pN]+`).ReplaceAllString(name, "-"), "-")
 	name = cmp.Or(name, "job")
 	free := name

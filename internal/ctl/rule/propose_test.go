@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/ledger/proc"
 	"reprise/rewrite/prompt"
 )
@@ -13,8 +14,12 @@ import (
 // A rule is proposed only if the prompts tell two runs of the program apart, and only with roles that they name.
 func TestPropose(t *testing.T) {
 	key := prompt.Key("0123456789abcdef0123456789abcdef")
+	runOf := func(n int) decide.CallerProcess {
+		return decide.CallerProcess{Process: proc.Process{Boot: "boot", Namespace: "pid:[1]", PID: n, Start: 1}, Name: "loop.sh"}
+	}
+	one, two := "run "+key.Name(runOf(1).Identity()), "run "+key.Name(runOf(2).Identity())
 	made := func(run int, text string) sentCall {
-		return sentCall{ledger.FreshCall{Tool: "claude", Cwd: "/shop", Caller: "loop.sh", Run: proc.Process{PID: run}}, text}
+		return sentCall{ledger.FreshCall{Tool: "claude", Cwd: "/shop", Run: runOf(run)}, text}
 	}
 	type named struct{ task, role string }
 	for name, tt := range map[string]struct {
@@ -24,15 +29,17 @@ func TestPropose(t *testing.T) {
 	}{
 		"a ticket on a line of its own": {[]sentCall{made(1, "Fix it.\nTicket: A-1\nNote 1."), made(2, "Fix it.\nTicket: A-2\nNote 1.")},
 			[]named{{"A-1", ""}, {"A-2", ""}}, nil},
-		"one run": {[]sentCall{made(1, "Fix it.\nTicket: A-1\nNote 1."), made(1, "Fix it.\nTicket: A-1\nNote 2.")}, nil, errOneRun},
+		"one run": {[]sentCall{made(1, "Fix it.\nTicket: A-1\nNote 1."), made(1, "Fix it.\nTicket: A-1\nNote 2.")}, []named{{one, ""}, {one, ""}}, nil},
 		"two runs with the same prompts": {[]sentCall{made(1, "Fix it.\nRound 1."), made(1, "Fix it.\nRound 2."), made(2, "Fix it.\nRound 1."), made(2, "Fix it.\nRound 2.")},
-			nil, errNoTask},
+			[]named{{one, ""}, {one, ""}, {two, ""}, {two, ""}}, nil},
 		"a count within the runs": {[]sentCall{made(1, "Fix it.\nSeed 1."), made(1, "Fix it.\nSeed 2."), made(2, "Fix it.\nSeed 3."), made(2, "Fix it.\nSeed 4.")},
-			nil, errNoTask},
+			[]named{{one, ""}, {one, ""}, {two, ""}, {two, ""}}, nil},
+		"one call a run": {[]sentCall{made(1, "Fix it.\nRound 1."), made(2, "Fix it.\nRound 1.")}, nil, errNoTask},
 		"several tickets of a run": {[]sentCall{made(1, "Fix it.\nTicket: 1"), made(1, "Fix it.\nTicket: 1"), made(2, "Fix it.\nTicket: 2"), made(2, "Fix it.\nTicket: 2"),
 			made(2, "Fix it.\nTicket: 3"), made(2, "Fix it.\nTicket: 3")}, []named{{"1", ""}, {"1", ""}, {"2", ""}, {"2", ""}, {"3", ""}, {"3", ""}}, nil},
 		"roles": {[]sentCall{made(1, "You are the coder of issue 1.\nDo it."), made(1, "You are a senior reviewer of issue 1.\nLook."),
-			made(2, "You are the coder of issue 2.\nDo it."), made(2, "You are a senior reviewer of issue 2.\nLook.")}, nil, errNoTask},
+			made(2, "You are the coder of issue 2.\nDo it."), made(2, "You are a senior reviewer of issue 2.\nLook.")},
+			[]named{{one, "coder"}, {one, "senior reviewer"}, {two, "coder"}, {two, "senior reviewer"}}, nil},
 		"roles and a ticket": {[]sentCall{made(1, "You are the coder.\nTicket: 1"), made(1, "You are a senior reviewer.\nTicket: 1"),
 			made(2, "You are the coder.\nTicket: 2"), made(2, "You are a senior reviewer.\nTicket: 2")},
 			[]named{{"1", "coder"}, {"1", "senior reviewer"}, {"2", "coder"}, {"2", "senior reviewer"}}, nil},
@@ -64,7 +71,7 @@ func TestPropose(t *testing.T) {
 		}
 	}
 	typed := made(1, "Fix it.\nTicket: 1")
-	typed.Caller = ""
+	typed.Run = decide.CallerProcess{}
 	if _, err := propose(typed, []sentCall{typed}, "loop", key); !errors.Is(err, errTyped) {
 		t.Errorf("typed by hand: %v", err)
 	}

@@ -46,15 +46,19 @@ func readRules(a *app.App, name string) (text string, rules []config.Rule, err e
 
 func addCommand(a *app.App) *cobra.Command {
 	var agreed app.Consent
-	var from string
+	var from, and string
 	c := &cobra.Command{
 		Use: "add FILE|--from CALL", Short: "add rules to the configuration",
 		Long: `Adds the rules in FILE, - for stdin, to the end of the configuration file. It writes nothing if either has a mistake, or if
 there is a rule of that name.
 
---from makes a rule from a fresh call if a line of the prompts names the job: it tells two runs of the calling program apart. The
-role is that in "You are the ROLE". It shows the past calls that the rule matches, each with its task and role.`,
+--from makes a rule from a fresh call. The task is captured where a line of the prompts tells two runs of the calling program
+apart; elsewhere each run of the program is a job. The role is that in "You are the ROLE". --and makes a rule of the same name
+from a call with another template. Both show the past calls that the rules match, each with its task and role.`,
 		Args: func(c *cobra.Command, args []string) error {
+			if and != "" && from == "" {
+				return app.Usage("--and goes with --from", "usage: "+c.UseLine())
+			}
 			if from != "" && len(args) > 0 {
 				return app.Usage("--from takes no file of rules", "usage: "+c.UseLine())
 			}
@@ -65,15 +69,18 @@ role is that in "You are the ROLE". It shows the past calls that the rule matche
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if from != "" {
-				return runAddFrom(a, from, agreed)
+				return runAddFrom(a, from, and, agreed)
 			}
+
 			return runAdd(a, args[0], agreed)
 		},
 	}
 	app.JSONFlag(c, &agreed.JSON, "shimctl.rule.add/1")
 	agreed.AddFlags(c)
 	c.Flags().StringVar(&from, "from", "", "make a rule from `CALL`, a number")
+	c.Flags().StringVar(&and, "and", "", "with --from: make one more from `CALL`, of the same name")
 	app.CompleteCallFlag(a, c, "from")
+	app.CompleteCallFlag(a, c, "and")
 	return c
 }
 
@@ -86,25 +93,32 @@ type AddReport struct {
 	Past   []PastCall `json:"past,omitempty" doc:"with --from: past calls that the rule matches"`
 }
 
-// runAddFrom adds the rule that a call and those like it suggest.
-func runAddFrom(a *app.App, call string, agreed app.Consent) error {
+// runAddFrom adds the rule that a call and those like it suggest, and one more for calls like another one, unless that is "".
+func runAddFrom(a *app.App, from, and string, agreed app.Consent) error {
 	l, err := a.OpenOrEmpty()
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	i, err := app.FindInvocation(l, call)
-	if err != nil {
-		return err
-	}
-	p, err := Propose(a, l, i)
-	if err != nil {
-		if err = fmt.Errorf("make a rule from call %d: %w", i.ID, err); i.Task == "" && i.Rule == "" {
-			err = app.WithHint(err, "without a rule: "+reason.NameTask)
+	var all Proposal
+	for _, call := range slices.DeleteFunc([]string{from, and}, func(call string) bool { return call == "" }) {
+		i, err := app.FindInvocation(l, call)
+		if err != nil {
+			return err
 		}
-		return err
+		if slices.ContainsFunc(all.past, func(c PastCall) bool { return c.Call == i.ID }) {
+			continue // the rule matches it already
+		}
+		p, err := Propose(a, l, i, all.name)
+		if err != nil {
+			if err = fmt.Errorf("make a rule from call %d: %w", i.ID, err); i.Task == "" && i.Rule == "" {
+				err = app.WithHint(err, "without a rule: "+reason.NameTask)
+			}
+			return err
+		}
+		all = Proposal{p.name, strings.TrimPrefix(all.Text+"\n"+p.Text, "\n"), append(all.rules, p.rules...), append(all.past, p.past...)}
 	}
-	return add(a, p.Text, p.rules, p.past, agreed)
+	return add(a, all.Text, all.rules, all.past, agreed)
 }
 
 // runAdd adds the rules of a file.

@@ -203,10 +203,11 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 	if RulePolicy(cfg, i.Rule) != cfg.Policy {
 		w.rule = fmt.Sprintf("rule %s of ", i.Rule)
 	}
-	if w.Command == reason.NameTask {
-		_, err := rule.Propose(a, l, i)
+	if changed := d.Reason == reason.BaseChanged && d.Task == ""; w.Command == reason.NameTask || changed {
+		p, err := rule.Propose(a, l, i, "")
 		named := rule.NamedBy("")
 		switch {
+		case err == nil && changed && !p.CapturesTask(): // each run is a job, which does not continue a changed base
 		case err == nil:
 			w.Command = fmt.Sprintf("shimctl rule add --from %d", i.ID)
 			w.Evidence = append(w.Evidence, "Calls like it can be named by a rule, which the command shows first.")
