@@ -119,17 +119,20 @@ func TestReasonsOfWhatIsNotReadInFull(t *testing.T) {
 	prompt := fmt.Sprintf(base, 1) + "\n\nThe first part.\n\nThe second part."
 	_, ticket := begin(t, l, prompt, 1000)
 	finish(t, l, ticket, goodOutcome(someID, "done", 2000))
-	for text, want := range map[string]reason.Code{
-		fmt.Sprintf(base, 1) + "\n\nThe first part.\n\nAnother part.": reason.BaseChanged,
-		fmt.Sprintf(base, 1) + "\n\nThe first part.":                  reason.BaseChanged,
-		prompt:               reason.Identical,
-		prompt + "\n\nMore.": reason.Extends,
+	for text, want := range map[string]struct {
+		reason.Code
+		full bool
+	}{
+		fmt.Sprintf(base, 1) + "\n\nThe first part.\n\nAnother part.": {reason.BaseChanged, true}, // other facts could suffice
+		fmt.Sprintf(base, 1) + "\n\nThe first part.":                  {reason.BaseChanged, false},
+		prompt:               {reason.Identical, true},
+		prompt + "\n\nMore.": {reason.Extends, true},
 	} {
-		if d, chains, err := l.Preview(testCall(l, text, 3000)); err != nil || d.Reason != want || len(chains) != 1 {
-			t.Errorf("%q: %s of %d chains, want %s, %v", text, d.Reason, len(chains), want, err)
+		if d, chains, err := l.Preview(testCall(l, text, 3000)); err != nil || d.Reason != want.Code || len(chains) != 1 {
+			t.Errorf("%q: %s of %d chains, want %s, %v", text, d.Reason, len(chains), want.Code, err)
 		}
 		facts, err := l.readFacts(testCall(l, text, 3000), false)
-		if err != nil || len(facts.Chains) != 1 || (facts.Chains[0].Created != 0) != (want == reason.Identical || want == reason.Extends) {
+		if err != nil || len(facts.Chains) != 1 || (facts.Chains[0].Created != 0) != want.full {
 			t.Errorf("%q: %+v, %v", text, facts.Chains, err)
 		}
 	}
@@ -144,11 +147,11 @@ func TestDeltaAfterTheLedger(t *testing.T) {
 	before := opening + rules + section("State", "Nothing is done.") + section("Answer", "Say what you did.")
 	after := opening + rules + section("State", "The parser fails.") + section("Answer", "Say what you did.")
 	c := testCall(l, before, 1000)
-	c.Task = "task"
+	c.Task, c.Captured = "task", true
 	_, ticket := beginCall(t, l, c)
 	finish(t, l, ticket, goodOutcome(someID, "done", 2000))
 	c = testCall(l, after, 3000)
-	c.Task = "task"
+	c.Task, c.Captured = "task", true
 	d, _ := beginCall(t, l, c)
 	sent, whole := rewrite.ToResume(d.NativeID, c.Prompt, d.Continuity, d.Whole).Prompt()
 	if d.Mode != rewrite.Resume || whole || len(sent) >= len(after)/2 {

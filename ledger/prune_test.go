@@ -321,7 +321,7 @@ func TestForget(t *testing.T) {
 		oneCall(t, l, fmt.Sprintf("task-%d", n), nth(n), 1000)
 	}
 	secret := oneCall(t, l, "the-secret", nth(0xabcdef), 2000)
-	if _, err := l.db.Exec(`INSERT OR REPLACE INTO answers VALUES (?, ?, '/', 2000, x'', x'');
+	if _, err := l.db.Exec(`INSERT OR REPLACE INTO answers VALUES (?, ?, '/', 2000, x'');
 		INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (?, 'another', 1, 1, 1)`, secret.Invocation, secret.Session, secret.Session); err != nil {
 		t.Fatal(err)
 	}

@@ -229,7 +229,7 @@ func TestFifthTool(t *testing.T) {
 	}
 	write(config, "[tool.fifth]\nenabled = false\n", 0o600)
 	for want, args := range map[string][]string{
-		"2 resumed": {"status"}, "fifth": {"stats", "--by", "tool"}, "passthrough": {"why", "--", "fifth", "-p", "hi"}, "": {"config", "check"},
+		"2 resumed": {"status"}, "fifth": {"stats", "--by", "tool"}, "passthrough": {"why", "--", "fifth", "-p", "hi"}, "tool.fifth.enabled\tfalse": {"config"},
 	} {
 		if got := run("", "shimctl", args...); !strings.Contains(got, want) {
 			t.Errorf("shimctl %q: %s", args, got)

@@ -73,8 +73,10 @@ func (s playedSequence) play(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(root, "real", "claude"), fake, 0o700); err != nil {
-		t.Fatal(err)
+	for path, text := range map[string][]byte{"real/claude": fake, "fake/edit": []byte("work.txt\n")} {
+		if err := os.WriteFile(filepath.Join(root, path), text, 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	in := func(cmd *exec.Cmd) *exec.Cmd {
 		cmd.Dir, cmd.Env = dir, append(env, cmd.Env...)

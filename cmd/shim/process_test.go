@@ -39,6 +39,9 @@ func shimmed(t *testing.T, script string, args ...string) *exec.Cmd {
 	if err := os.WriteFile(real, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "edit"), []byte("work.txt\n"), 0o600); err != nil { // see testdata/fake/claude
+		t.Fatal(err)
+	}
 	cmd := exec.Command(executable(t), args...)
 	cmd.Args[0] = "claude" // see TestMain
 	cmd.Env = append(toolbox.Home(dir), "PATH="+dir+":"+tools, "DIR="+dir, "TMPDIR="+dir, hurry)

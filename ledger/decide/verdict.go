@@ -34,6 +34,7 @@ func (f *Facts) verdict(c *ChainFacts) reason.Code {
 // proven reports whether the facts suffice for the relation of the prompt to the session.
 func (f *Facts) proven(c *ChainFacts) bool {
 	p, e := &c.Proof, &c.Continuity.Evidence
+	conversation := c.Continuity.Transcript && c.Continuity.BeginsAlike // below other lines its history is compared less strictly
 	caller := p.Caller != "" || p.Terminal && (p.Answer || p.Failure)
 	new := p.Flow != 0 || p.Trace
 	if c.StateWhy == reason.TurnLimit { // it gave no answer, so that others can refer to none
@@ -42,7 +43,7 @@ func (f *Facts) proven(c *ChainFacts) bool {
 	switch c.Continuity.Relation {
 	case reason.Extends:
 		return f.SameTask || p.Transcript || caller && (p.Work || new || p.Rejected) ||
-			p.Answer && (p.Work || new || e.Log || c.Continuity.Transcript || caller && (e.Own || p.Failure))
+			p.Answer && (p.Work || new || e.Log || conversation || caller && (e.Own || p.Failure))
 	case reason.Revises:
 		if c.Continuity.Replaced {
 			return caller && p.Work && p.Trace && !c.Preamble

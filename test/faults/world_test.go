@@ -78,7 +78,7 @@ func job(n int) string {
 	var b strings.Builder
 	b.WriteString("You are the coder.\n\n" + strings.Repeat("Keep every function small and clear. ", 8))
 	for i := range n {
-		fmt.Fprintf(&b, "\n\nNote %d: your change failed a test.", i)
+		fmt.Fprintf(&b, "\n\n## Rejection %d\n\nYour change failed a test.", i)
 	}
 	return b.String()
 }
