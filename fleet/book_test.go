@@ -3,6 +3,7 @@ package fleet
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -204,7 +205,11 @@ func TestSessionsTravel(t *testing.T) {
 func wantLog(t *testing.T, f *fakeStore, want string) {
 	t.Helper()
 	var calls []string
-	err := Calls(context.Background(), f, 1000, func(c ledger.LoggedCall) error {
+	err := f.Notes(context.Background(), "", func(_ string, values [][]byte) error {
+		var c ledger.LoggedCall
+		if err := json.Unmarshal(values[0], &c); err != nil || len(values) != 1 {
+			t.Errorf("%d values, %v", len(values), err)
+		}
 		text := fmt.Sprint(c.Host, " ", c.Mode)
 		if c.From != "" {
 			text += " from " + c.From

@@ -69,31 +69,6 @@ func (k Keeper) Forget(ctx context.Context, n Name, dry bool) (Kept, error) {
 	})
 }
 
-// Idle removes the registers that were last used before a time and are not in use, with their bundles. With dry it only
-// counts. What others take meanwhile stays.
-func (k Keeper) Idle(ctx context.Context, before decide.Millis, dry bool) (all Kept, err error) {
-	idle := func(r *register) (Kept, error) {
-		if r.Chain.Updated >= before || slices.ContainsFunc(r.Sessions, func(s session) bool { return max(s.LastUsed, s.HeldUntil) >= before }) {
-			return Kept{}, nil
-		}
-		return Kept{Chains: 1, Sessions: int64(len(r.Sessions))}, nil
-	}
-	for _, kind := range []string{store.Task, store.Opening} {
-		registers, err := k.Store.Registers(ctx, kind)
-		if err != nil {
-			return all, err
-		}
-		for _, r := range registers {
-			kept, err := k.change(ctx, r, true, dry, idle)
-			if err != nil {
-				return all, err
-			}
-			all.add(kept)
-		}
-	}
-	return all, nil
-}
-
 // changeNamed changes or removes the chains that a name selects. A damaged register has none: the next call is fresh and replaces it.
 func (k Keeper) changeNamed(ctx context.Context, n Name, remove, dry bool, do func(*register) (Kept, error)) (all Kept, err error) {
 	registers, err := k.find(ctx, n)

@@ -6,16 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"reprise/fleet/store"
 	"reprise/ledger"
 	"reprise/ledger/decide"
-	"reprise/ledger/history"
-	"reprise/rewrite"
-	"reprise/rewrite/prompt"
-	"reprise/rewrite/reason"
 )
 
 // A keptStore is a fakeStore with the verbs of a Keeper.
@@ -151,76 +146,5 @@ func wantNative(t *testing.T, k Keeper, want ...string) {
 	}
 	if !slices.Equal(ids, want) {
 		t.Errorf("the store has %q, want %q", ids, want)
-	}
-}
-
-func TestIdleInStore(t *testing.T) {
-	f := newFakeStore()
-	a := f.machine(t, "a")
-	runShared(t, a, sharedCall(a, "old", fmt.Sprintf(base, 1), 1000), "", firstID)
-	runShared(t, a, sharedCall(a, "", fmt.Sprintf(base, 2), 1000), "", secondID)
-	runShared(t, a, sharedCall(a, "young", fmt.Sprintf(base, 3), 50_000), "", thirdID)
-	wantResume(t, a, sharedCall(a, "runs", fmt.Sprintf(base, 4), 1000), "")
-	k := f.keeper(t, 60_000)
-	if kept, err := k.Idle(t.Context(), 40_000, true); kept != (Kept{2, 2, 2}) || err != nil || len(f.registers) != 4 {
-		t.Errorf("dry: %+v, %v, %d registers", kept, err, len(f.registers))
-	}
-	f.before = func() { // another run takes the session at that moment
-		wantResume(t, a, sharedCall(a, "old", fmt.Sprintf(base, 1)+rejected, 60_000), firstID)
-	}
-	if kept, err := k.Idle(t.Context(), 40_000, false); kept != (Kept{1, 1, 1}) || err != nil {
-		t.Errorf("%+v, %v", kept, err)
-	}
-	wantNative(t, k, firstID, "", thirdID)
-	if len(f.bundles) != 2 {
-		t.Errorf("bundles %v", f.bundles)
-	}
-}
-
-// The calls of several machines are summed up as those of one ledger are.
-func TestLogIsSummedUp(t *testing.T) {
-	f := newFakeStore()
-	a, b := f.machine(t, "a"), f.machine(t, "b")
-	text := fmt.Sprintf(base, 1)
-	for i, s := range []*Book{a, b, b} {
-		want := ""
-		if i > 0 {
-			want = firstID
-		}
-		runShared(t, s, sharedCall(s, "", text+strings.Repeat(rejected, i), decide.Millis(1000+3000*i)), want, firstID)
-	}
-	other := sharedCall(b, "task", text+rejected, 20_000)
-	other.Checkout = func(string, string) bool { return false }
-	runShared(t, b, sharedCall(b, "task", text, 15_000), "", secondID)
-	runShared(t, b, other, "", thirdID)
-	var calls []ledger.LoggedCall
-	if err := Calls(t.Context(), f, 0, func(c ledger.LoggedCall) error { calls = append(calls, c); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	calls = append(calls, ledger.LoggedCall{When: 30_000, Host: "c", Project: "org/other", Tool: "codex", Mode: rewrite.Resume, FellBack: reason.SessionGone,
-		Resumed: firstID, From: "a", Outcome: "ok", Lost: ledger.LostTooLarge, Arm: ledger.Treated, DeltaArm: ledger.WholePrompt})
-	l, err := ledger.FromLog(calls, prompt.Key{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if sums := Sum(slices.Values(calls)); sums != (Sums{Machines: 3, Calls: 6, Resumed: 2, Elsewhere: 1, TooLarge: 1, Differs: 1}) {
-		t.Errorf("%+v", sums)
-	}
-	last, err := history.LatestInvocations(l, history.Wanted{Limit: 1})
-	if err != nil || len(last) != 1 || last[0].Arm != ledger.Treated || last[0].DeltaArm != ledger.WholePrompt || last[0].ResumedFrom != firstID {
-		t.Errorf("%+v, %v", last, err)
-	}
-	groups, err := history.Groups(l, history.ByMachine, history.Filter{}, 100_000, 0)
-	if err != nil || len(groups) != 3 || groups[0].Key != "b" || groups[0].Calls != 4 || groups[0].Resumed != 2 || groups[0].Reused != 1 || groups[0].Created != 2 {
-		t.Errorf("%+v, %v", groups, err)
-	}
-	slices, err := history.Slices(l, history.Filter{Tool: "claude"}, 1000)
-	if err != nil || len(slices) == 0 || slices[0].Sums.Calls == 0 {
-		t.Errorf("%+v, %v", slices, err)
-	}
-	chains, err := history.Chains(l, history.Wanted{})
-	if err != nil || len(chains) != 3 {
-		t.Errorf("%d chains, %v", len(chains), err)
 	}
 }

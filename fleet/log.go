@@ -1,17 +1,13 @@
 package fleet
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
-	"iter"
 	"strings"
 	"time"
 
 	"reprise/fleet/store"
 	"reprise/ledger"
 	"reprise/ledger/decide"
-	"reprise/rewrite/reason"
 )
 
 func whyLost(err error) ledger.Lost {
@@ -44,59 +40,3 @@ func (b *Book) logged(t *ledger.Ticket, h *hold, o *ledger.Outcome) ledger.Logge
 
 // Day returns the name of a time's day in the store's log.
 func Day(t decide.Millis) string { return time.UnixMilli(int64(t)).UTC().Format(time.DateOnly) }
-
-// Calls calls each with all calls of a store from a time on, day by day. It skips what cannot be
-// read: another version may have written it.
-func Calls(ctx context.Context, log store.Log, since decide.Millis, each func(ledger.LoggedCall) error) error {
-	return log.Notes(ctx, Day(since), func(_ string, values [][]byte) error {
-		for _, value := range values {
-			var n ledger.LoggedCall
-			if json.Unmarshal(value, &n) != nil || n.When < since {
-				continue
-			}
-			if err := each(n); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// Sums are what several machines did with a store.
-type Sums struct {
-	Machines  int64 `json:"machines" doc:"machines"`
-	Calls     int64 `json:"calls" doc:"their calls"`
-	Resumed   int64 `json:"resumed" doc:"resumed calls"`
-	Elsewhere int64 `json:"from_another_machine" doc:"of these, those whose session was last used on another machine"`
-	Fenced    int64 `json:"fenced" doc:"sessions not kept since another call had replaced them"`
-	NoAnswer  int64 `json:"no_answer" doc:"sessions of which it is not known whether they arrived"`
-	TooLarge  int64 `json:"too_large" doc:"sessions larger than is shared"`
-	Failed    int64 `json:"failed" doc:"sessions not kept for another failure of the store"`
-	Differs   int64 `json:"checkout_differs" doc:"calls whose directory lacked what the session's last run had left"`
-}
-
-// Sum sums up calls.
-func Sum(calls iter.Seq[ledger.LoggedCall]) (s Sums) {
-	machines := map[string]bool{}
-	lost := map[ledger.Lost]*int64{ledger.LostFenced: &s.Fenced, ledger.LostUnknown: &s.NoAnswer, ledger.LostTooLarge: &s.TooLarge, ledger.LostFailed: &s.Failed}
-	for c := range calls {
-		s.Calls++
-		if !machines[c.Host] {
-			machines[c.Host] = true
-			s.Machines++
-		}
-		if c.Mode.Continues() && c.FellBack == "" {
-			s.Resumed++
-			if c.From != "" && c.From != c.Host {
-				s.Elsewhere++
-			}
-		}
-		if sum := lost[c.Lost]; sum != nil {
-			*sum++
-		}
-		if c.Reason == reason.CheckoutDiffers {
-			s.Differs++
-		}
-	}
-	return s
-}

@@ -30,7 +30,7 @@ func bucket(key prompt.Key, chain int64) float64 {
 func (l *Ledger) Share(chain int64) (share float64, known bool, err error) {
 	var shared bool
 	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE chain_id = ? AND shared <> '')", chain).Scan(&shared)
-	return bucket(l.key, chain), err == nil && !shared && !l.log, err
+	return bucket(l.key, chain), err == nil && !shared, err
 }
 
 // Arm returns the side of the comparison that the call's chain is on, "" if there is no control group.

@@ -24,7 +24,6 @@ type Ledger struct {
 	key   prompt.Key
 	lock  fileLock
 	spool spool
-	log   bool // FromLog has made it
 
 	Aside string // the ledger of an older version that was set aside when this one was opened, "" for none
 }

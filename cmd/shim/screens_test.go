@@ -178,9 +178,9 @@ prune
 prune --keep-last 1
 prune -n --keep-last -1
 prune --keep-history 1ms < n
-forget 5 < n
-forget 6 --sessions < n
-forget 99
+prune 5 < n
+prune 6 < n
+prune 99
 reset 5 < n
 reset a-job-with-a-rather-long-name < n
 report --output page.html

@@ -39,8 +39,15 @@ func Main(args []string, in, out, log *os.File, engines Engines) int {
 		fmt.Fprintln(out, "reprise-store", config.Version)
 		return 0
 	}
+	if len(args) == 1 && verbs[args[0]] != nil {
+		if err := run(args[0], out, engines); err != nil {
+			fmt.Fprintln(log, "error:", args[0], "the store:", err)
+			return 1
+		}
+		return 0
+	}
 	if info, err := in.Stat(); len(args) > 0 || err != nil || info.Mode()&os.ModeNamedPipe == 0 {
-		fmt.Fprintln(log, "error: reprise-store is started by the shims and shimctl, through pipes\nhint: shimctl doctor tests the store")
+		fmt.Fprintln(log, "error: reprise-store takes status, log, prune, check or version; else the shims start it")
 		return 2
 	}
 	if err := wire.HideMemory(); err != nil {

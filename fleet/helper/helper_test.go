@@ -277,7 +277,7 @@ func TestCalledByHand(t *testing.T) {
 	if out, code := run("version"); code != 0 || out != "reprise-store dev\n" {
 		t.Errorf("version: %q, %d", out, code)
 	}
-	if out, code := run(); code != 2 || !strings.HasPrefix(out, "error: reprise-store is started by") {
+	if out, code := run(); code != 2 || !strings.HasPrefix(out, "error: reprise-store takes status, ") {
 		t.Errorf("without a pipe: %q, %d", out, code)
 	}
 }

@@ -33,7 +33,6 @@ var commands = []func(*app.App) *cobra.Command{
 	setup.Command,
 	doctor.Command,
 	remove.PruneCommand,
-	remove.ForgetCommand,
 	demoCommand,
 	configCommand,
 	bundledCommand, finishSharedCommand,

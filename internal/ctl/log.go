@@ -20,14 +20,14 @@ import (
 
 func logCommand(a *app.App) *cobra.Command {
 	var list *app.Listing
-	var store, follow bool
+	var follow bool
 	c := &cobra.Command{
 		Use: "log", Short: "list the last calls, or follow them",
 		Long: `Lists the last calls with their decisions and reasons, the latest last. With --follow: the last 10 calls, then
 each call when it starts and when it ends, until you interrupt it.`,
 		Args: func(c *cobra.Command, args []string) error {
-			if follow && (store || list.Names != nil) {
-				return app.Usage("--follow goes neither with --store nor with --columns", "usage: "+c.UseLine())
+			if follow && list.Names != nil {
+				return app.Usage("--follow does not go with --columns", "usage: "+c.UseLine())
 			}
 			return app.NoArguments(c, args)
 		},
@@ -38,14 +38,13 @@ each call when it starts and when it ends, until you interrupt it.`,
 				}
 				return a.WithCalls(func() (*ledger.Ledger, error) { return awaitLedger(a) }, func(l *ledger.Ledger, r view.Reporter) error { return runFollow(a, l, r, list) })
 			}
-			return a.WithCalls(app.CallsOf(a, store, list.Filter), func(l *ledger.Ledger, r view.Reporter) error { return listCalls(a, l, r, list) })
+			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error { return listCalls(a, l, r, list) })
 		},
 	}
-	list = app.ListFlags(a, c, "shimctl.log/1", callColumns, []string{machineColumn})
+	list = app.ListFlags(a, c, "shimctl.log/1", callColumns)
 	c.Flags().Lookup("json").Usage += ", one call a line"
 	c.Flags().Lookup("limit").Usage += "; with --follow the calls before the first new one, 0 for none"
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "show calls as they happen")
-	app.StoreFlag(c, &store)
 	return c
 }
 
@@ -88,23 +87,11 @@ func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing
 var callColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST",
 	"SESSION", "RULE", "DIRECTORY", "TASK", "ROLE"}
 
-// machineColumn is a column of calls in a store.
-const machineColumn = "MACHINE"
-
 func callTable(a *app.App, r view.Reporter, calls []history.Invocation) *view.Table {
-	columns := slices.Clone(callColumns)
-	ofMachines := slices.ContainsFunc(calls, func(i history.Invocation) bool { return i.Machine != "" })
-	if ofMachines {
-		columns = append(columns, machineColumn)
-	}
-	t := view.NewTable(columns...).
+	t := view.NewTable(callColumns...).
 		Spare("RULE", "SESSION", "WRITTEN", "OUTPUT", "CACHED", "INPUT", "DIRECTORY", "TOOK", "COST", "ROLE", "TASK", "CHAIN", "TOOL")
 	for _, i := range calls {
-		row := callRow(a, r, i)
-		if ofMachines {
-			row = append(row, view.TextCell(i.Machine))
-		}
-		t.Add(row...)
+		t.Add(callRow(a, r, i)...)
 	}
 	return t
 }

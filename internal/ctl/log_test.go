@@ -14,7 +14,7 @@ func TestLogHasEveryField(t *testing.T) {
 		"id", "started", "duration_ms", "tool", "format", "directory", "task", "role", "rule", "caller", "chain", "session", "resumed_from",
 		"mode", "reason", "detail", "class", "fell_back", "changed", "proof", "arm", "outcome", "exit", "signal",
 		"model_asked", "model", "prompt_bytes", "sent_bytes", "input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens",
-		"cost_nano_usd", "cost_source", "machine",
+		"cost_nano_usd", "cost_source",
 	} {
 		if !fields[name] {
 			t.Errorf("log --json has no %s: %v", name, fields)

@@ -18,7 +18,7 @@ import (
 
 func showCommand(a *app.App) *cobra.Command {
 	var list *app.Listing
-	var store, sessions bool
+	var sessions bool
 	var call string
 	c := &cobra.Command{
 		Use: "show [CHAIN|SESSION|CALL]", Short: "list the chains, or show one, a session or a call",
@@ -36,18 +36,16 @@ chain has: everything recorded about that call, and what its reasons mean.`,
 			case one && (given != "" || sessions || list.Wanted.Live):
 				given = cmp.Or(given, map[bool]string{true: "sessions", false: "live"}[sessions])
 				return app.Usage("--"+given+" selects what is listed: it does not go with one chain, session or call", "usage: "+c.UseLine())
-			case store && !one:
-				return app.Usage("--store goes with a chain or a call", "shimctl log --store lists the calls of all machines")
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.WithCalls(app.CallsOf(a, store, nil), func(l *ledger.Ledger, r view.Reporter) error {
+			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
 				switch {
 				case call != "":
 					return showCall(a, l, r, call, list.AsJSON)
 				case len(args) == 1:
-					return showNamed(a, l, r, args[0], list, !store)
+					return showNamed(a, l, r, args[0], list)
 				case sessions:
 					return listSessions(a, l, list)
 				}
@@ -61,7 +59,6 @@ chain has: everything recorded about that call, and what its reasons mean.`,
 	c.Flags().BoolVar(&list.Wanted.Live, "live", false, "only chains with a live session")
 	c.Flags().StringVar(&call, "call", "", "show `CALL`, a number")
 	app.CompleteCallFlag(a, c, "call")
-	app.StoreFlag(c, &store)
 	c.ValidArgsFunction = a.CompleteChain
 	return c
 }
@@ -73,17 +70,16 @@ type showReport struct {
 }
 
 // showNamed shows a chain, or lists those of a task that has several.
-func showNamed(a *app.App, l *ledger.Ledger, r view.Reporter, name string, list *app.Listing, sessions bool) error {
+func showNamed(a *app.App, l *ledger.Ledger, r view.Reporter, name string, list *app.Listing) error {
 	if chains, err := app.FindChains(l, name); err == nil && len(chains) > 1 {
 		*list.Filter["task"] = name
 		return listChains(a, l, r, list)
 	}
-	return showChain(a, l, r, name, list.AsJSON, sessions)
+	return showChain(a, l, r, name, list.AsJSON)
 }
 
-// showChain shows a chain, as a tree if the sessions are known: a store's log has calls only. A number that no chain has
-// is a call's.
-func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON, sessions bool) error {
+// showChain shows a chain. A number that no chain has is a call's.
+func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON bool) error {
 	chain, err := app.ChainRow(l, name)
 	if unknown := app.UnknownChain(""); errors.As(err, &unknown) {
 		switch _, missing := app.FindInvocation(l, name); {
@@ -104,7 +100,7 @@ func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSO
 	switch {
 	case asJSON:
 		return a.Stdout.PrintJSON(showReport{"shimctl.show/1", r.Chain(chain), view.Mapped(calls, r.Call)})
-	case a.Stdout.Terminal && sessions:
+	case a.Stdout.Terminal:
 		showTree(a, r, chain, calls)
 	default:
 		callTable(a, r, calls).Print(a.Stdout)

@@ -119,7 +119,7 @@ func TestShowOfARemovedNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"1":   "error: there is neither a chain nor a call 1\nhint: it was forgotten or pruned; shimctl log lists what is left\n",
+		"1":   "error: there is neither a chain nor a call 1\nhint: it was pruned; shimctl log lists what is left\n",
 		"999": "error: there is neither a chain nor a call 999\nhint: shimctl log lists them\n",
 	} {
 		var errs strings.Builder

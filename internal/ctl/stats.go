@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"reprise/fleet"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
@@ -29,16 +28,14 @@ arms side by side.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error { return runStats(a, from, columns, asJSON, summary, all) },
 	}
-	app.StoreFlag(c, &from.store)
 	c.Flags().BoolVar(&all, "all", false, "print all of it")
 	c.Flags().BoolVar(&summary, "summary", false, "print a sentence and a table in Markdown, for a CI job's page")
 	c.Flags().StringVar(&from.by, "by", string(history.ByTool), "one row for each `KEY`: "+byWords)
 	app.LimitFlag(c, &from.limit, "show at most `N`, 0 for all; of days and weeks all")
 	from.flags = app.FilterFlag(a, c)
-	bys := slices.Concat(history.Bys, history.SharedBys)
-	columns = view.AddColumns(c, view.Mapped(bys, byHeader), statsColumns, moreColumns)
+	columns = view.AddColumns(c, view.Mapped(history.Bys, byHeader), statsColumns, moreColumns)
 	app.JSONFlag(c, &asJSON, "shimctl.stats/1")
-	app.CompleteFlag(c, "by", view.Mapped(bys, func(by history.By) string { return string(by) }))
+	app.CompleteFlag(c, "by", view.Mapped(history.Bys, func(by history.By) string { return string(by) }))
 	return c
 }
 
@@ -50,7 +47,6 @@ var byWords = func() string {
 
 // A statsSource says which calls are summed up, and how.
 type statsSource struct {
-	store bool
 	by    string
 	limit int // of the rows, 0 for none
 	flags app.FilterFlags
@@ -60,11 +56,8 @@ func runStats(a *app.App, from statsSource, columns *view.ColumnsFlag, asJSON, s
 	by := history.By(from.by)
 	switch {
 	case asJSON && summary:
-		return app.Usage("--summary is no JSON", "--json has the same figures under saved and machines")
-	case slices.Contains(history.Bys, by), from.store && slices.Contains(history.SharedBys, by):
-	case slices.Contains(history.SharedBys, by):
-		return app.Usage(fmt.Sprintf("calls of one machine cannot be grouped by %q", by), "--store takes those of all machines")
-	default:
+		return app.Usage("--summary is no JSON", "--json has the same figures under saved")
+	case !slices.Contains(history.Bys, by):
 		return app.Usage(fmt.Sprintf("calls cannot be grouped by %q", by), "by "+byWords)
 	}
 	s, err := readStats(a, from)
@@ -93,7 +86,6 @@ type stats struct {
 	Hour   []history.HourRow
 	Chains map[string]int64 // by arm
 	arms   []billedGroup
-	Fleet  *fleet.Sums // nil of one machine
 	saving.Saving
 }
 
@@ -115,41 +107,24 @@ func (s *stats) arm(name string, r view.Reporter) billedGroup {
 	return arm
 }
 
-// readStats reads the calls of this machine, or from the store those of all.
+// readStats reads the calls.
 func readStats(a *app.App, from statsSource) (s stats, err error) {
 	s = stats{By: history.By(from.by), limit: from.limit}
 	if s.By == history.ByDay || s.By == history.ByWeek {
 		s.limit = 0
 	}
-	err = a.WithCalls(app.CallsOf(a, from.store, from.flags), func(l *ledger.Ledger, r view.Reporter) (err error) {
+	err = a.WithLedger(func(l *ledger.Ledger, r view.Reporter) (err error) {
 		if s.Filter, err = app.Filter(a, l, from.flags); err != nil {
 			return err
 		}
-		others := l
-		if from.store {
-			s.Fleet, err = sumShared(l, s.Filter)
-		} else if others, err = a.OpenOrEmpty(); err == nil {
-			defer others.Close()
-		}
+		others, err := a.OpenOrEmpty()
 		if err != nil {
 			return err
 		}
+		defer others.Close()
 		return a.Stderr.WithProgress("adding the calls up", func() error { return s.sum(l, others, r) })
 	})
 	return s, err
-}
-
-// sumShared sums up the selected calls of a store's log.
-func sumShared(l *ledger.Ledger, f history.Filter) (*fleet.Sums, error) {
-	var err error
-	s := fleet.Sum(func(yield func(ledger.LoggedCall) bool) {
-		for i, failed := range history.Invocations(l, f) {
-			if err = failed; err != nil || !yield(ledger.LoggedCall{Host: i.Machine, From: i.From, Mode: i.Mode, Reason: i.Reason, FellBack: i.FellBack, Lost: i.Lost}) {
-				return
-			}
-		}
-	})
-	return &s, err
 }
 
 // sum sums the calls up. Each ledger reads all calls: with a connection of its own they run in parallel.
@@ -254,10 +229,6 @@ func printStats(a *app.App, s stats, columns *view.ColumnsFlag, all bool) {
 		t.Add(groupRow(view.TextCell("all").As(view.Strong), s.Total)...)
 	}
 	t.Print(a.Stdout)
-	if s.Fleet != nil {
-		fmt.Fprintln(a.Stdout)
-		a.Stdout.Sentences("MACHINES", view.Plain, fleetLines("all", s.Fleet)...)
-	}
 	if all {
 		printEstimate(a, s.Saving)
 		printArms(a, s)
@@ -311,9 +282,6 @@ func printArms(a *app.App, s stats) {
 // job.
 func printSummary(a *app.App, s stats) {
 	fmt.Fprintf(a.Stdout, "**reprise**, %s: %s.\n", app.CallsOfPeriod(s.Filter.Times()), inMarkdown(s.Headline()))
-	if s.Fleet != nil {
-		fmt.Fprintf(a.Stdout, "%s.\n", inMarkdown(strings.Join(fleetLines("All machines", s.Fleet), "; ")))
-	}
 	if s.Total.Calls == 0 {
 		return
 	}
@@ -341,17 +309,16 @@ func inMarkdown(text string) string {
 }
 
 type statsReport struct {
-	Schema   string            `json:"schema" doc:"name of this schema"`
-	By       history.By        `json:"by" doc:"what the calls are grouped by"`
-	Since    *time.Time        `json:"since" doc:"start of the period, null if all"`
-	Until    *time.Time        `json:"until" doc:"end of the period, null if there is none"`
-	Groups   []groupReport     `json:"groups" doc:"most calls first; days in order"`
-	Total    groupReport       `json:"total" doc:"all of them"`
-	Saved    saving.Summary    `json:"saved" doc:"what resuming saved, an estimate"`
-	Arms     []armReport       `json:"arms" doc:"where rollout is set: the chains that were held out and the others"`
-	Cache    []cacheReport     `json:"cache" doc:"what resumed calls found in the provider's cache"`
-	Hour     []history.HourRow `json:"cache_ttl" doc:"what a cache of an hour saved, or would have saved"`
-	Machines *fleet.Sums       `json:"machines,omitempty" doc:"with --store, what the machines did"`
+	Schema string            `json:"schema" doc:"name of this schema"`
+	By     history.By        `json:"by" doc:"what the calls are grouped by"`
+	Since  *time.Time        `json:"since" doc:"start of the period, null if all"`
+	Until  *time.Time        `json:"until" doc:"end of the period, null if there is none"`
+	Groups []groupReport     `json:"groups" doc:"most calls first; days in order"`
+	Total  groupReport       `json:"total" doc:"all of them"`
+	Saved  saving.Summary    `json:"saved" doc:"what resuming saved, an estimate"`
+	Arms   []armReport       `json:"arms" doc:"where rollout is set: the chains that were held out and the others"`
+	Cache  []cacheReport     `json:"cache" doc:"what resumed calls found in the provider's cache"`
+	Hour   []history.HourRow `json:"cache_ttl" doc:"what a cache of an hour saved, or would have saved"`
 }
 
 // An armReport is the chains that were held out, or the others.
@@ -390,7 +357,7 @@ func statsJSON(s stats) statsReport {
 		Arms: view.Mapped(s.arms, func(arm billedGroup) armReport {
 			return armReport{arm.Key, s.Chains[arm.Key], view.Rate(arm.Calls, s.Chains[arm.Key]), groupJSON(arm)}
 		}),
-		Cache: cacheJSON(s.Cached), Machines: s.Fleet}
+		Cache: cacheJSON(s.Cached)}
 	r.Hour = slices.DeleteFunc(append([]history.HourRow{}, s.Hour...), func(h history.HourRow) bool { return h.Calls+h.Chains == 0 })
 	r.Since, r.Until = periodJSON(s.Filter.Times())
 	for _, g := range s.Groups {

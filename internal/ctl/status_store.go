@@ -36,7 +36,6 @@ type storeReport struct {
 	Unnamed   int64            `json:"unnamed_chains" doc:"chains without a task"`
 	Sessions  int64            `json:"sessions" doc:"their sessions that can be resumed or run"`
 	Running   []sharedRun      `json:"running" doc:"the running ones"`
-	Today     *fleet.Sums      `json:"today,omitempty" doc:"the calls of all machines since midnight"`
 	Unshared  map[string]int64 `json:"unshared" doc:"calls of this machine since midnight that are not shared, by the reason"`
 }
 
@@ -98,27 +97,22 @@ func (r *storeReport) read(ctx context.Context, client *wire.Client, now time.Ti
 	}
 	var asking sync.WaitGroup
 	var registers [2][]store.Register
-	var calls []ledger.LoggedCall
 	var listErrs [2]error
-	var logErr error
 	for i, kind := range []string{store.Task, store.Opening} {
 		asking.Go(func() { registers[i], listErrs[i] = client.Registers(ctx, kind) })
 	}
-	asking.Go(func() { calls, logErr = app.SharedCalls(ctx, client, startOfDay(now)) })
 	asking.Wait()
 	r.LatencyMS = float64(report.Latency.Microseconds()) / 1000
 	if !report.Tested.IsZero() {
 		r.Tested = &report.Tested
 	}
-	r.Complete = cmp.Or(listErrs[0], listErrs[1], logErr) == nil
+	r.Complete = cmp.Or(listErrs[0], listErrs[1]) == nil
 	tasks := map[string]bool{} // each role of a task has a register
 	for _, one := range registers[0] {
 		tasks[strings.Join(one.Name.Of, "\x00")] = true
 	}
 	r.Tasks, r.Unnamed = int64(len(tasks)), int64(len(registers[1]))
 	r.addSessions(fleet.Sessions(slices.Concat(registers[0], registers[1])), now)
-	today := fleet.Sum(slices.Values(calls))
-	r.Today = &today
 	return nil
 }
 
@@ -170,7 +164,7 @@ func storeLines(a *app.App, r *storeReport) (lines []string) {
 		first += "; it answered too slowly: these figures are too low"
 	}
 	shared := fmt.Sprintf("shared: %s, %s, %s", view.Count(r.Tasks, "task"), view.Count(r.Unnamed, "chain")+" without a name", view.Count(r.Sessions, "session"))
-	return slices.Concat([]string{first, shared + runningWords(a, r.Running)}, fleetLines("today", r.Today), r.unsharedLines())
+	return append([]string{first, shared + runningWords(a, r.Running)}, r.unsharedLines()...)
 }
 
 // unsharedLines returns which calls of today are not shared, and why.
@@ -205,26 +199,4 @@ func runningWords(a *app.App, runs []sharedRun) string {
 		words = append(words, fmt.Sprintf("%d more", more))
 	}
 	return fmt.Sprintf(", %d running elsewhere (%s)", len(runs), strings.Join(words, ", "))
-}
-
-// fleetLines returns the calls, under a name, and which sessions were lost or could not be resumed, if any.
-func fleetLines(name string, f *fleet.Sums) []string {
-	made := "no call"
-	if f.Calls > 0 {
-		made = fmt.Sprintf("%s of %s, %d resumed, %d of them from another machine", view.Count(f.Calls, "call"), view.Count(f.Machines, "machine"), f.Resumed, f.Elsewhere)
-	}
-	lines := []string{name + ": " + made}
-	var lost []string
-	for _, kind := range []struct {
-		n    int64
-		what string
-	}{{f.Fenced, "fenced"}, {f.NoAnswer, "without an answer"}, {f.TooLarge, "too large"}, {f.Failed, "failed otherwise"}, {f.Differs, "checkout_differs"}} {
-		if kind.n > 0 {
-			lost = append(lost, fmt.Sprintf("%d %s", kind.n, kind.what))
-		}
-	}
-	if lost != nil {
-		lines = append(lines, "lost: "+strings.Join(lost, ", "))
-	}
-	return lines
 }

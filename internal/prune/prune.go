@@ -66,6 +66,7 @@ const (
 	TooOld  Reason = "too_old"    // it was last used too long ago
 	TooMany Reason = "not_newest" // its chain has newer ones
 	Copied  Reason = "superseded" // a copy has all that it has
+	Chosen  Reason = "chosen"     // its chain was named
 )
 
 // A Verdict says whether a session is kept, and why.

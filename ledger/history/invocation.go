@@ -85,9 +85,6 @@ type Invocation struct {
 	OneRequest  bool           `json:"-"` // it made a single request, if the tool says so
 	Cost        Number         `json:"-"` // nano-dollars, as the tool reported it
 	Unshared    string         `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
-	Machine     string         `json:"machine,omitempty" doc:"the machine that made it, with --store"`
-	From        string         `json:"from_machine,omitempty" doc:"the one on which the resumed session was last used"`
-	Lost        ledger.Lost    `json:"lost,omitempty" doc:"why its session is not in the store: fenced, no_answer, too_large or failed"`
 }
 
 // invocationColumns are those of an invocation i, its chain ic and its session si.
@@ -95,7 +92,7 @@ func invocationColumns(l *ledger.Ledger) string {
 	return `i.id, coalesce(i.chain_id, 0), coalesce(i.session_id, 0), i.tool, i.cwd, coalesce(ic.task, ''), coalesce(ic.role, ''), i.rule,
 	i.caller, i.format, i.started, i.duration, i.mode, i.reason, i.detail, i.changed, i.proof, i.arm, i.delta_arm, coalesce(i.resumed_from, ''),
 	coalesce(i.fell_back, ''), coalesce(i.native_id, ''), coalesce(si.model, ''), coalesce(si.state_why, ''), coalesce(i.model, ''), coalesce(i.outcome, ''), i.exit_code,
-	i.signal, i.prompt_bytes, i.sent_bytes, i.why_whole, i.input, i.cache_read, i.cache_write, i.output, ` + oneRequest + `, i.cost, i.unshared, ` + l.MachineColumns()
+	i.signal, i.prompt_bytes, i.sent_bytes, i.why_whole, i.input, i.cache_read, i.cache_write, i.output, ` + oneRequest + `, i.cost, i.unshared`
 }
 
 const invocationTables = `invocations i LEFT JOIN chains ic ON ic.id = i.chain_id LEFT JOIN sessions si ON si.id = i.session_id`
@@ -105,7 +102,7 @@ func (i *Invocation) columns() []any {
 	return []any{&i.ID, &i.Chain, &i.Session, &i.Tool, &i.Cwd, &i.Task, &i.Role, &i.Rule,
 		&i.Caller, &i.Format, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Changed, &i.Proof, &i.Arm, &i.DeltaArm, &i.ResumedFrom,
 		&i.FellBack, &i.NativeID, &i.Asked, &i.SessionWhy, &i.Model, &i.Outcome, &i.Exit,
-		&i.Signal, &i.PromptBytes, &i.SentBytes, &i.WhyWhole, &i.Input, &i.CacheRead, &i.CacheWrite, &i.Output, &i.OneRequest, &i.Cost, &i.Unshared, &i.Machine, &i.From, &i.Lost}
+		&i.Signal, &i.PromptBytes, &i.SentBytes, &i.WhyWhole, &i.Input, &i.CacheRead, &i.CacheWrite, &i.Output, &i.OneRequest, &i.Cost, &i.Unshared}
 }
 
 // batch is how many invocations are in memory at a time. Between two batches the ledger is free, so

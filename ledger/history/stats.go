@@ -28,15 +28,6 @@ const (
 // Bys are all groupings.
 var Bys = []By{ByTool, ByRule, ByModel, ByCwd, ByTask, ByRole, ByReason, ByDay, ByWeek}
 
-// Groupings of a ledger that ledger.FromLog returns.
-const (
-	ByProject By = "project"
-	ByMachine By = "machine"
-)
-
-// SharedBys are the groupings that only calls of several machines have.
-var SharedBys = []By{ByProject, ByMachine}
-
 func (b By) column() string {
 	switch b {
 	case ByDay:

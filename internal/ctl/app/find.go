@@ -28,7 +28,7 @@ func number(name string) int64 {
 // removed returns the hint on a number that is not in the ledger but was, if it was; list is the command that lists what is left.
 func removed(was bool, list string) string {
 	if was {
-		return "it was forgotten or pruned; " + list + " lists what is left"
+		return "it was pruned; " + list + " lists what is left"
 	}
 	return list + " lists them"
 }

@@ -65,12 +65,24 @@ func CompleteFlag(c *cobra.Command, flag string, values []string) {
 	}
 }
 
-// AtMostOneCall is for commands that take a call, or none.
-func AtMostOneCall(c *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return Usage(fmt.Sprintf("%s takes one call, not %q as well", c.CommandPath(), args[1]), "usage: "+c.UseLine())
+// AtMostOne is for commands that take one thing of a kind, or none.
+func AtMostOne(kind string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return Usage(fmt.Sprintf("%s takes one %s, not %q as well", c.CommandPath(), kind, args[1]), "usage: "+c.UseLine())
+		}
+		return nil
 	}
-	return nil
+}
+
+// FirstChanged returns the first of the flags that is given, "" for none.
+func FirstChanged(c *cobra.Command, flags ...string) string {
+	for _, flag := range flags {
+		if c.Flags().Changed(flag) {
+			return flag
+		}
+	}
+	return ""
 }
 
 // OneArgument is for commands that take exactly one; what names it.

@@ -7,15 +7,9 @@ import (
 	"time"
 
 	"reprise/config"
-	"reprise/fleet"
 	"reprise/fleet/store"
 	"reprise/fleet/wire"
-	"reprise/internal/ctl/view"
-	"reprise/ledger"
-	"reprise/ledger/decide"
 	"reprise/shim"
-
-	"github.com/spf13/cobra"
 )
 
 // MissingHelperHint says what to do if the program that speaks with a store is missing.
@@ -87,50 +81,4 @@ func StoreHint(err error) string {
 		}
 	}
 	return "shimctl doctor checks the store"
-}
-
-// StoreFlag adds --store, which takes the calls from the store, to a command.
-func StoreFlag(c *cobra.Command, from *bool) {
-	c.Flags().BoolVar(from, "store", false, "all machines' calls")
-}
-
-// CallsOf returns what opens the calls of a command: those of this machine, or with --store, in memory, of all machines.
-func CallsOf(a *App, store bool, flags FilterFlags) func() (*ledger.Ledger, error) {
-	if !store {
-		return a.OpenOrEmpty
-	}
-	return func() (*ledger.Ledger, error) {
-		var since decide.Millis
-		if flags != nil {
-			f, err := Filter(a, nil, flags)
-			if err != nil {
-				return nil, err
-			}
-			since = max(f.Times().Since, 0)
-		}
-		s, client, err := AskedStore(a)
-		if err != nil {
-			return nil, err
-		}
-		defer client.Close()
-		ctx := context.Background()
-		digests, err := client.Hello(ctx)
-		if err != nil {
-			return nil, StoreFailure("open the store", err, s)
-		}
-		calls, err := view.WithProgress(a.Stderr, "reading the store's log", func() ([]ledger.LoggedCall, error) { return SharedCalls(ctx, client, since) })
-		if err != nil {
-			return nil, StoreFailure("read the store's log", err, s)
-		}
-		return ledger.FromLog(calls, digests)
-	}
-}
-
-// SharedCalls returns the calls of a store's log from a time on. If it fails, they are those that were read.
-func SharedCalls(ctx context.Context, log store.Log, since decide.Millis) (calls []ledger.LoggedCall, err error) {
-	err = fleet.Calls(ctx, log, since, func(c ledger.LoggedCall) error {
-		calls = append(calls, c)
-		return nil
-	})
-	return calls, err
 }

@@ -1,4 +1,4 @@
-// Package remove has the commands that end sessions and remove what they left: reset, forget and prune.
+// Package remove has the commands that end sessions and remove what they left: reset and prune.
 //
 // It never removes a session that a process uses, or one that the shims have not begun. Its invariant: what will be gone is shown, and
 // agreed to, before anything is.
@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"reprise/internal/sessionfile"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/shim"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -27,7 +29,6 @@ import (
 
 type pruneFlags struct {
 	app.Consent
-	store       bool
 	superseded  bool
 	keepWithin  time.Duration
 	keepLast    int
@@ -37,25 +38,33 @@ type pruneFlags struct {
 func PruneCommand(a *app.App) *cobra.Command {
 	var f pruneFlags
 	c := &cobra.Command{
-		Use: "prune", Short: "remove old sessions that the shims started",
+		Use: "prune [CHAIN]", Short: "remove old sessions that the shims started, or a chain",
 		Long: `Removes the files of sessions that the shims started and that were last used a week ago or earlier. Prints
 for each session why. [prune] in the configuration says what else is kept; --keep-within or --keep-last replaces
-keep_within and superseded. --store also removes from the store that machines share what was not used for three days
-more than max_age, and its log of calls before --keep-history.`,
-		Args: app.NoArguments,
-		RunE: func(c *cobra.Command, _ []string) error { return runPrune(a, f, c.Flags()) },
+keep_within and superseded.
+
+With CHAIN, a number, a task with all its chains, or the start of a session's ID: removes all traces of it, the files
+of its sessions, its sessions, calls and names in the ledger and the log, and what a store that machines share has
+of it. The old content is overwritten.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if kept := app.FirstChanged(c, "keep-within", "keep-last", "keep-history", "superseded"); kept != "" && len(args) == 1 {
+				return app.Usage("--"+kept+" says what is kept of all: it does not go with one chain", "usage: "+c.UseLine())
+			}
+			return app.AtMostOne("chain")(c, args)
+		},
+		RunE:              func(c *cobra.Command, args []string) error { return runPrune(a, strings.Join(args, ""), f, c.Flags()) },
+		ValidArgsFunction: a.CompleteChain,
 	}
 	f.AddFlags(c)
 	view.AddDuration(c.Flags(), &f.keepWithin, "keep-within", "keep sessions used within this `TIME`, such as 36h, 7d or 1w")
 	c.Flags().IntVar(&f.keepLast, "keep-last", 0, "keep the newest `N` sessions of each chain")
 	view.AddDuration(c.Flags(), &f.keepHistory, "keep-history", "also remove chains and calls last used longer ago than `TIME` from the ledger")
 	c.Flags().BoolVar(&f.superseded, "superseded", false, "remove only sessions that were continued in a copy")
-	c.Flags().BoolVar(&f.store, "store", false, "also prune the store that machines share")
 	app.JSONFlag(c, &f.JSON, "shimctl.prune/1")
 	return c
 }
 
-func runPrune(a *app.App, f pruneFlags, given *pflag.FlagSet) error {
+func runPrune(a *app.App, chain string, f pruneFlags, given *pflag.FlagSet) error {
 	cfg, err := a.Config()
 	if err != nil {
 		return err
@@ -64,36 +73,46 @@ func runPrune(a *app.App, f pruneFlags, given *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	history := f.keepHistory
-	carryOut := func(dry bool) (r PruneReport, ofStore, err error) {
+	carryOut := func(dry bool) (r PruneReport, err error) {
 		r = PruneReport{Schema: "shimctl.prune/1", DryRun: dry, Sessions: []prunedSession{}}
-		if err = r.pruneHere(a, policy, history); err == nil && f.store {
-			r.Store, ofStore = pruneStore(a, cfg, history, dry)
+		l, err := a.OpenLedger()
+		if errors.Is(err, fs.ErrNotExist) && chain == "" {
+			return r, nil
 		}
-		return r, ofStore, err
+		if errors.Is(err, fs.ErrNotExist) {
+			l, err = a.OpenOrEmpty()
+		}
+		if err != nil {
+			return r, err
+		}
+		defer l.Close()
+		if chain != "" {
+			return r, r.pruneChains(a, l, chain)
+		}
+		return r, r.pruneOld(a, l, policy, f.keepHistory)
 	}
-	r, failed, err := carryOut(!f.Yes || f.Dry)
+	r, err := carryOut(!f.Yes || f.Dry)
 	if err != nil {
 		return err
 	}
 	if f.JSON {
-		failed = errors.Join(a.Stdout.PrintJSON(r), failed)
+		err = a.Stdout.PrintJSON(r)
 	} else {
 		printPrune(a, r)
 	}
-	if failed == nil && !f.Yes && !f.Dry && r.removes() {
+	if err == nil && !f.Yes && !f.Dry && r.Removed+r.Chains+r.Calls > 0 {
 		if _, err := a.Agreed("remove this", f.Consent); err != nil {
 			return err
 		}
-		if r, failed, err = carryOut(false); err != nil {
+		if r, err = carryOut(false); err != nil {
 			return err
 		}
 		printPruneSum(a, r)
 	}
-	if failed == nil && r.Failed > 0 {
-		failed = fmt.Errorf("remove sessions: %s could not be removed", view.Count(r.Failed, "session"))
+	if err == nil && r.Failed > 0 {
+		err = fmt.Errorf("remove sessions: %s could not be removed", view.Count(r.Failed, "session"))
 	}
-	return failed
+	return err
 }
 
 func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.Policy, error) {
@@ -111,23 +130,15 @@ func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.P
 		p.KeepWithin, p.KeepLast, p.Superseded = math.MaxInt64, 0, inMillis(cfg.Prune.Superseded)
 	}
 	if err := p.Check(); err != nil {
-		return p, app.Usage(err.Error(), "shimctl forget CHAIN --sessions removes a chain with its sessions")
+		return p, app.Usage(err.Error(), "shimctl prune CHAIN removes a chain with its sessions")
 	}
 	return p, nil
 }
 
 func inMillis(d time.Duration) decide.Millis { return decide.Millis(d.Milliseconds()) }
 
-// pruneHere prunes what this machine has. A missing ledger counts as empty.
-func (r *PruneReport) pruneHere(a *app.App, policy prune.Policy, history time.Duration) error {
-	l, err := a.OpenLedger()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer l.Close()
+// pruneOld prunes what the policy does not keep.
+func (r *PruneReport) pruneOld(a *app.App, l *ledger.Ledger, policy prune.Policy, history time.Duration) error {
 	sessions, err := l.SessionFiles(0)
 	if err != nil {
 		return err
@@ -147,6 +158,65 @@ func (r *PruneReport) pruneHere(a *app.App, policy prune.Policy, history time.Du
 	if history > 0 {
 		r.Chains, r.Calls, err = l.DropBefore(decide.MillisOf(a.Now.Add(-history)), r.DryRun)
 	}
+	return err
+}
+
+// pruneChains removes all traces of the chains of a name. A file that may not be removed stays.
+func (r *PruneReport) pruneChains(a *app.App, l *ledger.Ledger, name string) error {
+	chains, err := app.FindChains(l, name)
+	if err != nil {
+		return err
+	}
+	sessions := map[int64][]ledger.SessionFile{}
+	for _, c := range chains {
+		if sessions[c.ID], err = l.SessionFiles(c.ID); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(sessions[c.ID], func(s ledger.SessionFile) bool { return s.Held }) {
+			return fmt.Errorf("prune chain %d: %w", c.ID, ledger.ErrInUse)
+		}
+	}
+	for _, c := range chains {
+		if err := r.pruneChain(a, l, c, sessions[c.ID]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *PruneReport) pruneChain(a *app.App, l *ledger.Ledger, c ledger.ChainName, sessions []ledger.SessionFile) error {
+	stored, err := storedChain(a, l, c)
+	if err != nil {
+		return err
+	}
+	defer stored.close()
+	kept, err := stored.forget(r.DryRun)
+	if err != nil {
+		return err
+	}
+	r.Stored += kept.Sessions
+	var finder sessionfile.Finder
+	for _, s := range sessions {
+		v := prune.Verdict{SessionFile: s, Remove: true, Reasons: []prune.Reason{prune.Chosen}}
+		files, why := finder.Find(s)
+		if why != "" {
+			v.Remove, v.Reasons[0] = false, why
+		}
+		r.add(l, v, files)
+	}
+	gone, err := l.Forget(c, r.DryRun)
+	if err != nil {
+		return err
+	}
+	r.Chains, r.Calls = r.Chains+1, r.Calls+gone.Calls
+	if r.DryRun {
+		return nil
+	}
+	path, err := config.LogFile(a.Own)
+	if err != nil {
+		return err
+	}
+	_, err = shim.ForgetInLog(path, c)
 	return err
 }
 
@@ -211,15 +281,10 @@ func printPruneSum(a *app.App, r PruneReport) {
 	if r.Chains+r.Calls > 0 {
 		sum = append(sum, fmt.Sprintf("%s %s and %s from the ledger", verb, view.Count(r.Chains, "chain"), view.Count(r.Calls, "call")))
 	}
-	if r.Store != nil {
-		sum = append(sum, verb+" "+r.Store.words())
+	if r.Stored > 0 {
+		sum = append(sum, fmt.Sprintf("%s %s from the store", verb, view.Count(r.Stored, "session")))
 	}
 	a.Stdout.Sentences("SUM", view.Plain, sum...)
-}
-
-// removes reports whether there is anything to remove.
-func (r PruneReport) removes() bool {
-	return r.Removed+r.Chains+r.Calls > 0 || r.Store != nil && *r.Store != storePruning{}
 }
 
 // A PruneReport is what prune prints as JSON.
@@ -231,7 +296,7 @@ type PruneReport struct {
 	Failed   int64           `json:"failed" doc:"sessions that could not be removed"`
 	Chains   int64           `json:"ledger_chains" doc:"chains removed from the ledger"`
 	Calls    int64           `json:"ledger_calls" doc:"calls removed from the ledger"`
-	Store    *storePruning   `json:"store,omitempty" doc:"with --store, what was removed from it"`
+	Stored   int64           `json:"store_sessions,omitempty" doc:"of a chain, sessions removed from the store that machines share"`
 	Sessions []prunedSession `json:"sessions" doc:"the checked sessions"`
 }
 

@@ -16,7 +16,7 @@ func ResetCommand(a *app.App) *cobra.Command {
 		Use: "reset CHAIN", Short: "end a chain's session, so that its next call is fresh",
 		Long: `Ends the chain's session: the next call of the chain is fresh. Nothing is deleted, and running calls
 continue. CHAIN is a number, a task with all its chains, or the start of a session's ID. A chain that
-machines share ends on all of them; its task may also be one that only other machines know.`,
+machines share ends on all of them.`,
 		ValidArgsFunction: a.CompleteChain,
 		Args:              app.OneArgument("the number or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -30,16 +30,7 @@ machines share ends on all of them; its task may also be one that only other mac
 func runReset(a *app.App, l *ledger.Ledger, name string, agreed app.Consent) error {
 	chains, err := app.FindChains(l, name)
 	if err != nil {
-		return unlessStored(a, name, err, func(s *storedChains) (bool, error) {
-			if ok, err := a.Agreed("end the session of task "+name+" on all machines", agreed); !ok {
-				return true, err
-			}
-			kept, err := s.reset()
-			if kept.Chains > 0 {
-				a.Stdout.Notice(fmt.Sprintf("the next call of task %s begins anew on all machines (%s)", name, view.Count(kept.Chains, "chain")))
-			}
-			return kept.Chains > 0, err
-		})
+		return err
 	}
 	if ok, err := a.Agreed("end the session of "+app.ChainWords(chains), agreed); !ok {
 		return err

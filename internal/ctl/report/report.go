@@ -25,7 +25,6 @@ const reportFile = "reprise-report.html"
 // Command returns `shimctl report`.
 func Command(a *app.App) *cobra.Command {
 	var file string
-	var store bool
 	var f app.FilterFlags
 	c := &cobra.Command{
 		Use: "report", Short: "write a page with pictures of cost and saving",
@@ -33,10 +32,9 @@ func Command(a *app.App) *cobra.Command {
 with and without resuming, the calls of a chain, and where the calls went. It contains no prompt, but names of
 tasks and directories.`,
 		Args: app.NoArguments,
-		RunE: func(*cobra.Command, []string) error { return write(a, file, store, f) },
+		RunE: func(*cobra.Command, []string) error { return write(a, file, f) },
 	}
 	c.Flags().StringVarP(&file, "output", "o", reportFile, "write the page to `FILE`, - for stdout")
-	app.StoreFlag(c, &store)
 	f = app.FilterFlag(a, c)
 	return c
 }
@@ -46,10 +44,10 @@ var text string
 
 var page = template.Must(template.New("page").Parse(text))
 
-func write(a *app.App, file string, store bool, flags app.FilterFlags) error {
+func write(a *app.App, file string, flags app.FilterFlags) error {
 	var out bytes.Buffer
 	var calls int64
-	err := a.WithCalls(app.CallsOf(a, store, flags), func(l *ledger.Ledger, r view.Reporter) error {
+	err := a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
 		asked, err := app.Filter(a, l, flags)
 		if err != nil {
 			return err

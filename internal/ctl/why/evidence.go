@@ -88,15 +88,6 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	for _, fact := range i.Proof.Sentences() {
 		said = append(said, view.Sentence(fact))
 	}
-	if i.Machine != "" {
-		say("It was made on %s.", i.Machine)
-	}
-	if i.From != "" && i.From != i.Machine {
-		say("The session had last been used on %s.", i.From)
-	}
-	if i.Lost != "" {
-		say("Its session is not in the store: %s.", lostWords[i.Lost])
-	}
 	if i.Unshared != "" {
 		say("Other machines cannot go on with it: %s.", i.Unshared)
 	}

@@ -7,19 +7,12 @@ import (
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
-	"reprise/ledger"
 	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 
 	"golang.org/x/sys/unix"
 )
-
-// lostWords say why a session is not in the store.
-var lostWords = map[ledger.Lost]string{
-	ledger.LostFenced: "another call had replaced it", ledger.LostUnknown: "it is not known whether it arrived",
-	ledger.LostTooLarge: "it is larger than is shared", ledger.LostFailed: "the store failed",
-}
 
 // A field is one of the things that are recorded about a call.
 type field struct {
@@ -38,7 +31,6 @@ func Fields(a *app.App, r view.Reporter, i history.Invocation) (fields []field) 
 	add("call", view.IDCell(i.ID))
 	add("tool", view.TextCell(i.Tool))
 	add("directory", a.PathCell(i.Cwd))
-	add("machine", view.TextCell(i.Machine))
 	add("began", a.WhenCell(i.Started))
 	add("decision", view.DecisionCell(i))
 	for _, reason := range []reason.Code{i.Reason, i.Detail, i.FellBack} {
@@ -56,9 +48,7 @@ func Fields(a *app.App, r view.Reporter, i history.Invocation) (fields []field) 
 	} else {
 		add("resumed from", view.TextCell(i.ResumedFrom))
 	}
-	add("used before on", view.TextCell(i.From))
 	add("session", view.TextCell(i.NativeID))
-	add("not in the store", view.TextCell(lostWords[i.Lost]))
 	add("format", view.TextCell(string(i.Format)))
 	add("model", view.TextCell(i.Model))
 	add("outcome", view.OutcomeCell(i))

@@ -24,7 +24,7 @@ import (
 )
 
 func Command(a *app.App) *cobra.Command {
-	var asJSON, store bool
+	var asJSON bool
 	c := &cobra.Command{
 		Use: "why [CALL|REASON|-- TOOL ARGUMENT...]", Short: "explain the last decision, or another one",
 		Long: `Explains in a paragraph what was decided on a call, on what evidence, and what would have changed it, with the
@@ -36,7 +36,7 @@ difference, both are shown.`,
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
 			case c.ArgsLenAtDash() < 0:
-				return app.AtMostOneCall(c, args)
+				return app.AtMostOne("call")(c, args)
 			case c.ArgsLenAtDash() > 0 || len(args) == 0:
 				return app.Usage("why takes either a call that was made, or -- and one that is not", "shimctl why -- claude -p \"...\"")
 			}
@@ -46,12 +46,11 @@ difference, both are shown.`,
 			if c.ArgsLenAtDash() == 0 {
 				return explainPlan(a, args, asJSON)
 			}
-			return a.WithCalls(app.CallsOf(a, store, nil), func(l *ledger.Ledger, r view.Reporter) error { return explain(a, l, r, strings.Join(args, ""), asJSON) })
+			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error { return explain(a, l, r, strings.Join(args, ""), asJSON) })
 		},
 	}
 	app.JSONFlag(c, &asJSON, "shimctl.why/1")
 	c.Flags().Lookup("json").Usage += ", after -- shimctl.plan/1"
-	app.StoreFlag(c, &store)
 	c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		calls, directive := a.CompleteCall(c, args, begun)
 		if len(args) == 0 {
@@ -223,7 +222,7 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 	return w, nil
 }
 
-// heldOut reports whether a call's chain is held out, if such a share of them is. In a store the call's own side says so.
+// heldOut reports whether a call's chain is held out, if such a share of them is.
 func heldOut(l *ledger.Ledger, i history.Invocation, holdOut float64) (bool, error) {
 	share, known, err := l.Share(i.Chain)
 	if !known {

@@ -1,0 +1,171 @@
+package helper
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"reprise/config"
+	"reprise/fleet/store"
+	"reprise/fleet/vault"
+	"reprise/fleet/wire"
+)
+
+// patience is how long a verb that a person types waits for the store.
+const patience = 5 * time.Minute
+
+// verbs are what a person can ask of the store.
+var verbs = map[string]func(context.Context, *vault.Vault, config.Config, io.Writer) error{
+	"status": status, "log": printLog, "prune": prune, "check": check,
+}
+
+// run carries out a verb on the store that the configuration and the environment name.
+func run(verb string, out io.Writer, engines Engines) error {
+	path, err := config.ConfigFile(os.Getenv)
+	if err != nil {
+		return err
+	}
+	cfg, err := config.Load(path)
+	if err != nil {
+		return err
+	}
+	s, err := config.ResolveStore(os.Getenv, cfg)
+	switch {
+	case err != nil:
+		return err
+	case s.URL == "":
+		return errors.New("no store is configured: set REPRISE_STORE, or url under [store]")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	engine, opened, err := open(ctx, wire.Config{URL: s.URL, Keys: s.Key, KeyFile: s.KeyFile}, engines)
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	return verbs[verb](ctx, opened, cfg, out)
+}
+
+// check tests whether the store can be used.
+func check(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer) error {
+	r, err := v.Test(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "answers in %s, keeps conditions on writes (tested %s)\n", r.Latency.Round(time.Millisecond), r.Tested.UTC().Format(time.DateOnly))
+	fmt.Fprintf(out, "registers that the key opens: %d, others: %d\n", r.Registers, r.OtherKeys)
+	if r.KnowExpiry {
+		fmt.Fprintf(out, "days after which the store removes what is not used: %d (0: never)\n", int(r.Expiry/(24*time.Hour)))
+	}
+	return nil
+}
+
+// A chain is what the verbs read of a register.
+type chain struct {
+	Chain    struct{ Updated int64 }
+	Sessions []struct {
+		LastUsed  int64 `json:"last_used"`
+		HeldUntil int64 `json:"held_until"`
+		Bundle    string
+	}
+}
+
+// used returns when the chain was last used, in milliseconds since 1970.
+func (c chain) used() int64 {
+	last := c.Chain.Updated
+	for _, s := range c.Sessions {
+		last = max(last, s.LastUsed, s.HeldUntil)
+	}
+	return last
+}
+
+// eachChain calls use with the register of each chain that can be read.
+func eachChain(ctx context.Context, v *vault.Vault, use func(store.Register, chain) error) error {
+	for _, kind := range []string{store.Task, store.Opening} {
+		err := v.Registers(ctx, kind, func(r store.Register) error {
+			var c chain
+			if r.Damaged || json.Unmarshal(r.Value, &c) != nil {
+				return nil
+			}
+			return use(r, c)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// status counts what the store has.
+func status(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer) error {
+	tasks, unnamed, sessions, held := map[string]bool{}, 0, 0, 0
+	err := eachChain(ctx, v, func(r store.Register, c chain) error {
+		if r.Name.Kind == store.Task {
+			tasks[strings.Join(r.Name.Of, "\x00")] = true // each role has a register
+		} else {
+			unnamed++
+		}
+		for _, s := range c.Sessions {
+			sessions++
+			if s.HeldUntil > time.Now().UnixMilli() {
+				held++
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		fmt.Fprintf(out, "tasks: %d, chains without a name: %d, sessions: %d, running: %d\n", len(tasks), unnamed, sessions, held)
+	}
+	return err
+}
+
+// printLog prints the calls of all machines, a line of JSON each.
+func printLog(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer) error {
+	return v.Notes(ctx, "", func(_ string, values [][]byte) error {
+		for _, value := range values {
+			if _, err := fmt.Fprintf(out, "%s\n", value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// idleBeyond is how long after max_age the store keeps what is not used.
+const idleBeyond = 3 * 24 * time.Hour
+
+// prune removes the chains that no call can resume any more, and the log of those days.
+func prune(ctx context.Context, v *vault.Vault, cfg config.Config, out io.Writer) error {
+	_, maxAge := cfg.Longest()
+	before := time.Now().Add(-maxAge - idleBeyond)
+	chains := 0
+	err := eachChain(ctx, v, func(r store.Register, c chain) error {
+		if c.used() >= before.UnixMilli() {
+			return nil
+		}
+		err := v.Remove(ctx, r)
+		if errors.Is(err, store.ErrMoved) {
+			return nil // a call has used it meanwhile
+		}
+		chains++
+		for _, s := range c.Sessions {
+			if err == nil && s.Bundle != "" {
+				err = v.Drop(ctx, s.Bundle)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	entries, err := v.Sweep(ctx, before.UTC().Format(time.DateOnly))
+	if err == nil {
+		fmt.Fprintf(out, "removed chains: %d, entries of the log and remains: %d\n", chains, entries)
+	}
+	return err
+}
