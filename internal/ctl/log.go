@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,7 +61,7 @@ func newCallLine(r view.Reporter, event string, i history.Invocation) callLine {
 }
 
 func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing) error {
-	none := "no such call has been made yet"
+	none := cmp.Or(a.PassedHere(), "no such call has been made yet")
 	if *flags.Filter["outcome"] == "running" {
 		none = "no such call is running"
 	}

@@ -161,6 +161,9 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	} else {
 		o.broken = []warning{{Kind: "configuration", Says: wrong, Command: "shimctl doctor", urgency: 1}}
 	}
+	if here := a.PassedHere(); here != "" {
+		o.broken = append(o.broken, warning{Kind: "shell", Says: here, Command: "shimctl doctor", urgency: 1})
+	}
 	o.warnings = slices.Concat(o.warnings, contextWarnings(cfg, o.live), dearerWarnings(a, cfg, meters), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
 	return o, nil
 }

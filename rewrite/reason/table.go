@@ -398,7 +398,7 @@ var Table = []Row{
 	{Code: Nested, Group: GroupUnmanaged, Class: ClassNotAJob,
 		Meaning: "the tool was called from inside a run",
 		More:    "one of its variables, or `REPRISE_INSIDE`, is set",
-		Advice:  "Nothing is missed: the call belongs to the run that made it"},
+		Advice:  "The call belongs to the run that made it. Started from a shell of its own, a loop is resumed"},
 	{Code: UnknownOption, Group: GroupUnmanaged, Class: ClassOurLimit,
 		Meaning: "an option that neither reprise nor the tool's --help knows",
 		Advice:  "Leave the option out, or update reprise"},

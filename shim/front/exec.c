@@ -117,6 +117,15 @@ static bool headless(const struct reprise_start *s)
 	return false;
 }
 
+// nested reports whether a tool's own run makes the call.
+static bool nested(const struct reprise_start *s, const struct tool *tool)
+{
+	for (const char *const *name = tool->nested; *name; name++)
+		if (*value(s->envp, *name))
+			return true;
+	return false;
+}
+
 // reprise_unmanaged reports whether Go would certainly pass the call through and write nothing to
 // stderr or the log.
 bool reprise_unmanaged(const struct reprise_start *s)
@@ -132,9 +141,8 @@ bool reprise_unmanaged(const struct reprise_start *s)
 		return false;
 	if (s->stdin_tty && s->stdout_tty && !tool->managed[0] && !headless(s))
 		return true;
-	for (const char *const *name = tool->nested; *name; name++)
-		if (*value(s->envp, *name))
-			return true;
+	if (nested(s, tool))
+		return true;
 	if (!first)
 		return s->stdin_tty;
 	if (tool->managed[0] && first[0] != '-')
@@ -197,6 +205,42 @@ static bool plain_config(char **envp)
 	if (home[0] != '/' || !plain_in(home, "/.config"))
 		return false;
 	return !reprise_account_home(account) || strcmp(account, home) == 0 || plain_in(account, "/.config");
+}
+
+// --- the count of calls ---
+
+// count notes a headless call that is switched off, or made from within a run, as NotePassed does (ledger/passed.go). It makes no
+// directory, and writes nothing that a limit could forbid: what is not written is not counted.
+static void count(const struct reprise_start *s, const struct tool *tool)
+{
+	char path[PATH_MAX], cwd[PATH_MAX], line[PATH_MAX + 256];
+	const char *base = value(s->envp, "XDG_STATE_HOME"), *below = "", *first = s->argc > 1 ? s->argv[1] : "";
+	bool off = strcmp(value(s->envp, "REPRISE_OFF"), "1") == 0;
+	struct rlimit size;
+	struct timespec now;
+	struct stat st;
+	int fd, n;
+
+	if (!(off || nested(s, tool)) || in(tool->commands, first) || !(tool->managed[0] ? in(tool->managed, first) : headless(s)))
+		return;
+	if (base[0] != '/')
+		base = value(s->envp, "HOME"), below = "/.local/state";
+	n = snprintf(path, sizeof path, "%s%s/reprise/ledger.db.passed", base, below);
+	if (base[0] != '/' || n >= (int)sizeof path || !getcwd(cwd, sizeof cwd))
+		return;
+	for (const char *c = cwd; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == '"' || *c == '\\')
+			return; // JSON would need escapes
+	if (getrlimit(RLIMIT_FSIZE, &size) != 0 || size.rlim_cur != RLIM_INFINITY || clock_gettime(CLOCK_REALTIME, &now) != 0)
+		return;
+	n = snprintf(line, sizeof line, "{\"Tool\":\"%s\",\"Cwd\":\"%s\",\"Reason\":\"%s\",\"When\":%lld}\n", tool->name, cwd,
+		off ? "switched_off" : "nested", (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_size < 64 << 10 && write(fd, line, n) < 0)
+		errno = 0;
+	close(fd);
 }
 
 // --- the account ---
@@ -584,6 +628,10 @@ __attribute__((constructor(101))) static void start(void)
 		return;
 	s.stdin_tty = tty(0);
 	s.stdout_tty = tty(1);
-	if ((tight() || reprise_unmanaged(&s)) && (strcmp(value(envp, "REPRISE_OFF"), "1") == 0 || plain_config(envp)))
+	bool limited = tight();
+	if ((limited || reprise_unmanaged(&s)) && (strcmp(value(envp, "REPRISE_OFF"), "1") == 0 || plain_config(envp))) {
+		if (!limited)
+			count(&s, tool);
 		become(&s, tool->name);
+	}
 }

@@ -132,7 +132,7 @@ func look(a *app.App) (m machine) {
 
 func (m *machine) checks(a *app.App, measure bool) []setup.Check {
 	restated := checkCalls(a)
-	checks := slices.Concat(checkTools(a, m), checkShells(a, m), checkKeys(a, m), checkBundled(a), checkNpx(a), restated,
+	checks := slices.Concat(checkTools(a, m), checkShells(a, m), checkKeys(a, m), checkBundled(a), checkFixedPlaces(a, m), checkNpx(a), restated,
 		[]setup.Check{checkPermissions(a)}, m.configured, checkPrices(a),
 		[]setup.Check{checkLedger(a), setup.OK("build", app.Version())}, checkStore(a, m.config))
 	if measure {
@@ -149,7 +149,10 @@ func checkShells(a *app.App, m *machine) (checks []setup.Check) {
 		}
 	}
 	if checks == nil {
-		return []setup.Check{setup.OK("shells", "no alias or function hides a shim")}
+		checks = []setup.Check{setup.OK("shells", "no alias or function hides a shim")}
+	}
+	if here := a.PassedHere(); here != "" {
+		checks = append(checks, setup.Note("this shell", here, "unset that variable, or make the calls from another shell"))
 	}
 	return checks
 }

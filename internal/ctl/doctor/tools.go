@@ -52,6 +52,18 @@ func checkVersion(name, said string) []setup.Check {
 	return []setup.Check{setup.OK(check, fmt.Sprintf("%s lies between versions that were tried, %s to %s", version, oldest, newest))}
 }
 
+// checkFixedPlaces looks where callers run claude by its path, past the shim on PATH: the places of its two installers.
+func checkFixedPlaces(a *app.App, m *machine) (checks []setup.Check) {
+	for _, below := range []string{".local/bin/claude", ".claude/local/claude"} {
+		path := filepath.Join(a.Getenv("HOME"), below)
+		if place := filepath.Join(m.shims, "claude"); setup.Runnable(path) && !setup.SameFile(path, place) {
+			checks = append(checks, setup.Note("claude by path", a.Tilde(path)+": callers that look there first (claude-code-action, claude-code-mcp) are not managed",
+				"tell such a caller the path "+a.Tilde(place)))
+		}
+	}
+	return checks
+}
+
 // checkRetention: gemini deletes a session that was resumed in a later minute, unless its retention is off
 // (docs/internals/gemini.md; seen with 0.61.0). Settings of the project and the system are not read.
 func checkRetention(a *app.App) setup.Check {

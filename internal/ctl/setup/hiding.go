@@ -35,7 +35,7 @@ func HidingChecks(a *app.App, shims string, p shim.Place) (checks []Check) {
 				kind, value, byPath = "an alias", line[m[2*group]:m[2*group+1]], regexp.MustCompile(`(?:^|[\s"'\\])`+p.Name+`\b`)
 			}
 			path := pathIn(value, p.Name, a.Getenv("HOME"))
-			if path == "" && byPath.MatchString(value) || path != "" && sameFile(path, filepath.Join(shims, p.Name)) {
+			if path == "" && byPath.MatchString(value) || path != "" && SameFile(path, filepath.Join(shims, p.Name)) {
 				continue
 			}
 			checks = append(checks, hidingCheck(a, p, fmt.Sprintf("%s (%s:%d)", kind, a.Tilde(file), i+1), path))
@@ -79,13 +79,14 @@ func pathIn(text, name, home string) string {
 func hidingCheck(a *app.App, p shim.Place, place, path string) Check {
 	c := Problem(p.Name+" in a shell", place+" hides the shim: what is typed never reaches it",
 		fmt.Sprintf("start %s there by its name (command %s in a function), not by a path", p.Name, p.Name))
-	if Runnable(path) && !sameFile(path, p.Real) {
+	if Runnable(path) && !SameFile(path, p.Real) {
 		c.Fix = "shimctl config set tool." + p.Name + ".path " + view.ShellQuote(a.Tilde(path)) + "; then " + c.Fix
 	}
 	return c
 }
 
-func sameFile(a, b string) bool {
+// SameFile reports whether two paths lead to the same file.
+func SameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {
 		return false

@@ -80,8 +80,11 @@ func explain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON 
 	case asJSON:
 		return a.Stdout.PrintJSON(report)
 	case report.Text == "":
-		a.Stderr.Notice("no call has been made yet")
+		a.Stderr.Notice(cmp.Or(a.PassedHere(), "no call has been made yet"))
 		return nil
+	}
+	if here := a.PassedHere(); here != "" && name == "" {
+		report.Text += " " + view.Sentence("now " + here)
 	}
 	a.Stdout.Sentences("WHY", "", report.Text)
 	if report.Command == "" {
