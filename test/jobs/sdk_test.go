@@ -113,9 +113,9 @@ var basePrompt = "Write the parser of the grammar in grammar.txt.\n\n" + strings
 
 var rounds = []string{
 	"",
-	"The reviewer rejected your last submission: the test of the empty file still fails. Fix it.",
-	"The reviewer rejected your last submission once more: a comment at the end of the file is lost.",
-	"The reviewer rejected your last submission again: it does not name the limits.",
+	"## Rejection 1\n\nThe reviewer rejected your last submission: the test of the empty file still fails. Fix it.",
+	"## Rejection 2\n\nThe reviewer rejected your last submission once more: a comment at the end of the file is lost.",
+	"## Rejection 3\n\nThe reviewer rejected your last submission again: it does not name the limits.",
 }
 
 // An sdkJob is a caller with the shim, and the same without it.
