@@ -84,7 +84,7 @@ func explain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON 
 		return nil
 	}
 	if here := a.PassedHere(); here != "" && name == "" {
-		report.Text += " " + view.Sentence("now " + here)
+		report.Text += " " + view.Sentence("now "+here)
 	}
 	a.Stdout.Sentences("WHY", "", report.Text)
 	if report.Command == "" {
