@@ -46,7 +46,9 @@ type Attempt struct {
 	taps    []*tap // stdout's, and stderr's where it is read
 	stdout  *sink
 	stderr  *sink
-	tail    ring // the last bytes of stderr
+	tail    ring   // the last bytes of stderr
+	kept    bool   // the stream has the end of stdout, and shows it when the tool has ended
+	behind  []byte // what came on stderr since then, for a caller who has both streams in one file
 	events
 
 	gateTimeout time.Duration // how long output is held that the caller may be waiting for
@@ -128,7 +130,8 @@ func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 		widen(out.tools)
 	}
 	child = [3]*os.File{files[0], out.tools, files[2]}
-	if a.state != stateHolding && !a.Plan.ReadStderr || front.Closed(files[2].Fd()) {
+	one := sameFile(files[1], files[2]) // the order counts, and the shim's way takes longer than a direct one
+	if a.state != stateHolding && !a.Plan.ReadStderr && !one || front.Closed(files[2].Fd()) {
 		return child, nil
 	}
 	errOut, err := newLink(files[2])
@@ -137,7 +140,7 @@ func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 	}
 	a.taps = append(a.taps, newTap(errOut, nil))
 	child[2] = errOut.tools
-	if a.Plan.OneStream && sameFile(files[1], files[2]) {
+	if a.Plan.OneStream && one {
 		child[1] = errOut.tools
 	}
 	return child, nil
@@ -151,7 +154,7 @@ func (a *Attempt) closeLinks() {
 }
 
 // connect makes sinks and writers, and connects the taps with them. If the caller's stdout and stderr are one file, a
-// single writer keeps their order.
+// single writer and a single spool keep their order.
 func (a *Attempt) connect(stdout, stderr *os.File) {
 	a.writers = []*writer{newWriter()}
 	if !sameFile(stdout, stderr) {
@@ -159,6 +162,9 @@ func (a *Attempt) connect(stdout, stderr *os.File) {
 	}
 	a.stdout = newSink(stdout, a.writers[0], a.state == stateHolding)
 	a.stderr = newSink(stderr, a.writers[len(a.writers)-1], a.state == stateHolding)
+	if len(a.writers) == 1 {
+		a.stderr.held = a.stdout.held
+	}
 	a.readStdout(a.taps[0])
 	if len(a.taps) > 1 {
 		a.readStderr(a.taps[1])
@@ -171,6 +177,12 @@ func (a *Attempt) readStdout(t *tap) {
 	t.take = func(b *buffer) {
 		a.spoke = a.spoke || b != nil && len(b.piece) > 0
 		shown := lines.next(b)
+		if b != nil {
+			a.kept = len(a.writers) == 1 && len(shown) == 0 && a.Stream.HoldsOutput() && a.Stream.Seen().Final
+		}
+		if !a.kept {
+			a.writeBehind()
+		}
 		a.pass(b)
 		a.write(a.stderr, []byte(a.Stream.TakeStderr()), b)
 		a.write(a.stdout, shown, b)
@@ -194,9 +206,19 @@ func (a *Attempt) readStderr(t *tap) {
 		if a.Plan.ReadStderr {
 			shown = lines.next(b)
 		}
+		if a.kept {
+			a.behind = append(a.behind, shown...)
+			return
+		}
 		a.write(a.stderr, shown, b)
 		a.updateGate()
 	}
+}
+
+// writeBehind writes what came on stderr after the end of stdout.
+func (a *Attempt) writeBehind() {
+	a.write(a.stderr, a.behind, nil)
+	a.behind = nil
 }
 
 // Shown returns the status that the caller gets. It can differ from the tool's, whose exit
@@ -369,15 +391,14 @@ func (a *Attempt) refuse(why reason.Code) {
 	a.process.end()
 }
 
-// letOut passes on what was held. If the caller has both streams in one file, stderr comes first: a tool writes its
-// notices before the model's first content.
+// letOut passes on what was held, in the order in which it came if the caller has both streams in one file.
 func (a *Attempt) letOut() {
 	if a.state != stateHolding {
 		return
 	}
 	a.state = stateShowing
-	a.stderr.show()
 	a.stdout.show()
+	a.stderr.show()
 	if a.Input.Talk != nil {
 		a.Input.Talk.settle()
 	}
@@ -434,6 +455,7 @@ func (a *Attempt) finish() {
 	if *a.ended == (Status{}) && a.Stopped == 0 {
 		a.stdout.write(seen.Unshown, nil)
 	}
+	a.writeBehind()
 	a.stdout.show()
 	a.stderr.show()
 	a.deliver()

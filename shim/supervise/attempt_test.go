@@ -43,6 +43,9 @@ func (s *scriptedStream) Line(line []byte) []byte {
 		s.seen.Refusal = reason.RefusedUnknown
 	case "final":
 		s.seen.Final = true
+	case "kept":
+		s.seen.Final = true
+		return nil
 	case "failed":
 		s.seen.Final, s.seen.Failed = true, true
 	case "signal":

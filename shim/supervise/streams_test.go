@@ -1,6 +1,8 @@
 package supervise
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -54,6 +56,58 @@ func TestOneStream(t *testing.T) {
 	perform(t, scriptedTool{stream: &scriptedStream{}}, rewrite.Plan{ReadStderr: true, OneStream: true}, script, time.Minute, out)
 	if got := contents(t, out); got != want.String() {
 		t.Errorf("shown %q", got)
+	}
+}
+
+// What a tool writes in turn on both of its streams reaches the one file of a caller in that order, held back or not.
+func TestOrderInOneFile(t *testing.T) {
+	const script = "for i in 1 2 3; do echo out $i; sleep 0.1; echo aside $i >&2; sleep 0.1; done; echo aside 4 >&2; sleep 0.1; printf end"
+	const want = "out 1\naside 1\nout 2\naside 2\nout 3\naside 3\naside 4\nend"
+	for name, plan := range map[string]rewrite.Plan{"fresh": {}, "resumed": {Resume: "x", Whole: true}, "stderr is read": {ReadStderr: true}} {
+		out := outputFile(t)
+		perform(t, scriptedTool{stream: &scriptedStream{}}, plan, script, time.Minute, out)
+		if got := strings.ReplaceAll(contents(t, out), "read: ", ""); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// An end of stdout that the stream shows when the tool has ended stands before what came on stderr after it.
+func TestOrderInOneFileAtTheEnd(t *testing.T) {
+	const script = "echo notice >&2; sleep 0.1; echo kept; sleep 0.1; echo aside >&2"
+	for _, plan := range []rewrite.Plan{{}, {Resume: "x", Whole: true}} {
+		out := outputFile(t)
+		perform(t, scriptedTool{stream: &scriptedStream{holds: true, last: "answer\n"}}, plan, script, time.Minute, out)
+		if got := contents(t, out); got != "notice\nanswer\naside\n" {
+			t.Errorf("%+v: %q", plan, got)
+		}
+	}
+}
+
+// Held output of two streams of one file is shown in the order in which it came, whichever is shown first.
+func TestHeldInOneFile(t *testing.T) {
+	for _, large := range []bool{false, true} {
+		out, w := outputFile(t), newWriter()
+		a, b := newSink(out, w, true), newSink(out, w, true)
+		b.held = a.held
+		var want bytes.Buffer
+		for i := range 5 {
+			text := []byte(fmt.Sprintf("piece %d\n", i))
+			if large {
+				text = bytes.Repeat(text, spoolMemory/len(text)/3)
+			}
+			[]*sink{a, b, b}[i%3].write(text, nil)
+			want.Write(text)
+		}
+		b.show()
+		a.write([]byte("later\n"), nil)
+		a.show()
+		want.WriteString("later\n")
+		close(w.queue)
+		w.run(make(chan struct{}), make(chan loss, 1))
+		if got := contents(t, out); got != want.String() {
+			t.Errorf("large %v: %d bytes, want %d: %.200q", large, len(got), want.Len(), got)
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 type sink struct {
 	fd     int
 	writer *writer
-	held   *spool // nil if output is passed on at once
+	held   *spool // nil if output is passed on at once; two sinks of one file share it
 	gone   bool   // the caller has closed its end, or a write has failed; nothing more is written
 	failed error  // why a write failed although the caller has not closed its end
 }
@@ -47,9 +47,9 @@ func newSink(f *os.File, w *writer, hold bool) *sink {
 func (s *sink) write(data []byte, from *buffer) {
 	switch {
 	case len(data) == 0 || s.gone:
-	case s.held == nil:
+	case s.held == nil || s.held.shown:
 		s.pass(data, from)
-	case s.held.write(data) != nil:
+	case s.held.write(s, data) != nil:
 		// There is no room to hold the output. Shown early is better than lost.
 		s.show()
 		s.write(data, from)
@@ -75,7 +75,8 @@ func (s *sink) holds() bool { return s.held != nil && s.held.memory.Len()+int(s.
 
 // show passes on what was held, and from then on all output at once.
 func (s *sink) show() {
-	if s.held != nil && !s.gone {
+	if s.held != nil && !s.held.shown && !s.gone {
+		s.held.shown = true
 		s.writer.add(chunk{to: s, held: s.held})
 	}
 	s.held = nil
@@ -126,14 +127,33 @@ func HungUp(fd int) bool {
 // spoolMemory is how many bytes of held output stay in memory. More goes to an unnamed file.
 const spoolMemory = 4 << 20
 
-// A spool stores the held output of one stream.
+// A spool stores the held output of one stream, or of two in the order in which it came.
 type spool struct {
 	memory bytes.Buffer
 	file   *os.File
 	size   int64 // of the file
+	runs   []run
+	shown  bool // a writer has it
 }
 
-func (s *spool) write(data []byte) error {
+// A run is held output of one stream without any of the other's in between.
+type run struct {
+	to   *sink
+	size int64
+}
+
+func (s *spool) write(to *sink, data []byte) error {
+	if err := s.store(data); err != nil {
+		return err
+	}
+	if last := len(s.runs) - 1; last < 0 || s.runs[last].to != to {
+		s.runs = append(s.runs, run{to: to})
+	}
+	s.runs[len(s.runs)-1].size += int64(len(data))
+	return nil
+}
+
+func (s *spool) store(data []byte) error {
 	if s.file == nil && s.memory.Len()+len(data) <= spoolMemory {
 		s.memory.Write(data)
 		return nil
@@ -156,12 +176,14 @@ func (s *spool) write(data []byte) error {
 	return nil
 }
 
-func (s *spool) copyTo(to io.Writer) error {
-	if _, err := to.Write(s.memory.Bytes()); err != nil || s.file == nil {
-		return err
+func (s *spool) copyOut() error {
+	from := io.MultiReader(&s.memory, io.NewSectionReader(s.file, 0, s.size)) // without a file its size is 0
+	for _, r := range s.runs {
+		if _, err := io.CopyN(r.to, from, r.size); err != nil {
+			return err
+		}
 	}
-	_, err := io.Copy(to, io.NewSectionReader(s.file, 0, s.size))
-	return err
+	return nil
 }
 
 func (s *spool) drop() {
@@ -239,7 +261,7 @@ func (c chunk) write() error {
 		return err
 	}
 	defer c.held.drop()
-	return c.held.copyTo(c.to)
+	return c.held.copyOut()
 }
 
 // replace closes a descriptor, so that no other process can see it open. Its number stays in use.

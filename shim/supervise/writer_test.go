@@ -232,16 +232,16 @@ func TestWriter(t *testing.T) {
 	r, broken := pair(t, blockingPipe)
 	r.Close()
 	out := outputFile(t)
-	held := &spool{}
-	if err := held.write([]byte("held ")); err != nil {
-		t.Fatal(err)
-	}
 	for _, stopped := range []bool{false, true} {
 		if err := out.Truncate(0); err != nil {
 			t.Fatal(err)
 		}
 		w := newWriter()
 		lost, taken := newSink(broken, w, false), newSink(out, w, false)
+		held := &spool{}
+		if err := held.write(taken, []byte("held ")); err != nil {
+			t.Fatal(err)
+		}
 		free, stop, gone := make(chan *buffer, 8), make(chan struct{}), make(chan loss, 8)
 		for i, c := range []chunk{{to: taken, held: held}, {to: lost, data: []byte("x")}, {to: taken, data: []byte("one ")}, {to: lost, data: []byte("y")},
 			{to: taken, data: []byte("two")}} {
@@ -273,11 +273,11 @@ func TestWhatWasHeldIsWritten(t *testing.T) {
 	r, broken := pair(t, blockingPipe)
 	r.Close()
 	for _, to := range []*os.File{outputFile(t), broken} {
-		held := &spool{}
-		if err := held.write(make([]byte, spoolMemory+1)); err != nil {
+		held, s := &spool{}, newSink(to, newWriter(), false)
+		if err := held.write(s, make([]byte, spoolMemory+1)); err != nil {
 			t.Fatal(err)
 		}
-		err := chunk{to: newSink(to, newWriter(), false), held: held}.write()
+		err := chunk{to: s, held: held}.write()
 		if (err != nil) != (to == broken) {
 			t.Errorf("%s: %v", to.Name(), err)
 		}
