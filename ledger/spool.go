@@ -6,12 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"reprise/ledger/decide"
-	"reprise/ledger/proc"
 )
 
 // A spool is a directory beside the ledger for outcomes that could not be written in time: the end
@@ -58,8 +57,8 @@ func (s spool) exists() bool {
 	return err == nil && info.IsDir()
 }
 
-// list returns the files of pending outcomes, in the order in which the runs ended. It removes
-// unfinished files of dead processes.
+// list returns the files of pending outcomes, in the order in which the runs ended. It removes unfinished files that are so old
+// that no process is writing them. The writer may have another PID namespace, where it cannot be seen.
 func (s spool) list() []string {
 	if !s.exists() {
 		return nil
@@ -71,18 +70,13 @@ func (s spool) list() []string {
 	var paths []string
 	for _, entry := range entries {
 		path := filepath.Join(s.dir, entry.Name())
-		name, unfinished := strings.CutSuffix(entry.Name(), spoolTemp)
-		switch _, writer, _ := strings.Cut(name, "-"); {
-		case unfinished && !running(writer):
+		if !strings.HasSuffix(entry.Name(), spoolTemp) {
+			if entry.Type().IsRegular() {
+				paths = append(paths, path)
+			}
+		} else if info, err := entry.Info(); err == nil && decide.MillisOf(time.Now())-decide.MillisOf(info.ModTime()) > lostAfter {
 			_ = os.Remove(path)
-		case !unfinished && entry.Type().IsRegular():
-			paths = append(paths, path)
 		}
 	}
 	return paths[:min(len(paths), maxSpooled)]
-}
-
-func running(pid string) bool {
-	n, err := strconv.Atoi(pid)
-	return err == nil && proc.ByPID(n).Alive()
 }

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"reprise/ledger/decide"
-	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
@@ -93,21 +93,30 @@ func TestStrangersInTheSpool(t *testing.T) {
 	if err := os.Mkdir(otherPath+".spool", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	gone := proc.Process{PID: 1 << 30}
+	const young, old = "0000000000000004-1073741824.tmp", "0000000000000005-1073741824.tmp" // of processes that cannot be seen
 	for name, content := range map[string]string{
-		"0000000000000001-7":                             string(text),
-		"0000000000000002-7":                             "garbage",
-		"0000000000000003-7":                             "",
-		fmt.Sprintf("0000000000000004-%d.tmp", gone.PID): "half",
+		"0000000000000001-7": string(text),
+		"0000000000000002-7": "garbage",
+		"0000000000000003-7": "",
+		young:                "half",
+		old:                  "half",
 	} {
-		if err := os.WriteFile(filepath.Join(otherPath+".spool", name), []byte(content), 0o600); err != nil {
+		path := filepath.Join(otherPath+".spool", name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		age := time.Duration(lostAfter)*time.Millisecond - time.Minute
+		if name == old {
+			age += 2 * time.Minute
+		}
+		if err := os.Chtimes(path, time.Time{}, time.Now().Add(-age)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := other.Settle(); err != nil {
 		t.Fatal(err)
 	}
-	if entries, err := os.ReadDir(otherPath + ".spool"); err != nil || len(entries) > 0 {
+	if entries, err := os.ReadDir(otherPath + ".spool"); err != nil || len(entries) != 1 || entries[0].Name() != young {
 		t.Errorf("%v is left, %v", entries, err)
 	}
 	wantRow(t, "theirs", row(t, other, "sessions", theirs.Session), map[string]any{"state": decide.Running})
