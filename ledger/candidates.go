@@ -140,7 +140,7 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 		}))
 	}
 	if err = l.addOthers(c, f, answers, later); err == nil {
-		f.Updated, err = l.updated(c)
+		f.Unseen, err = l.unseen(c, alike && len(f.Chains) == 0)
 	}
 	addEvidence(c, f.Chains[found:], answers)
 	if err != nil || len(f.Chains) > 0 {
@@ -208,7 +208,7 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	}
 	defer func() { addEvidence(c, f.Chains, answers) }()
 	if len(f.Chains) == 0 {
-		if f.Updated, err = l.updated(c); err != nil {
+		if f.Unseen, err = l.unseen(c, false); err != nil {
 			return err
 		}
 	}
@@ -284,16 +284,26 @@ func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 	return err
 }
 
-// updated reports whether the call may continue a session of another format: one of its task, or without a name one that
-// is not idle.
-func (l *Ledger) updated(c *Call) (found bool, err error) {
+// unseen returns why a session that the call may continue is not among the candidates: it is of another format, and of the call's task or
+// without a name not idle; or, looked for if aged, its chain is older than max_age.
+func (l *Ledger) unseen(c *Call, aged bool) (why reason.Code, err error) {
+	var found bool
 	since := decide.Millis(0)
 	if c.Task == "" {
 		since = c.Now - min(c.Limits.TTL, c.Limits.MaxAge)
 	}
 	err = l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c JOIN sessions s ON s.id = c.session_id "+ofRoles+" AND NOT ("+ofFormat+"))",
 		append(c.job()[:6], since)...).Scan(&found)
-	return found, err
+	if found || err != nil || !aged {
+		return map[bool]reason.Code{true: reason.Updated}[found], err
+	}
+	old := *c
+	old.Limits.MaxAge = c.Now
+	chains, _, err := l.chains(&old, false, ends, beginningAlike+newest, append(old.job(), c.FirstLine())...)
+	if slices.ContainsFunc(chains, func(cf decide.ChainFacts) bool { return cf.Continuity.Relation == reason.Extends }) {
+		why = reason.TooOld
+	}
+	return why, err
 }
 
 // counted are the sessions that a query has found, and those of them that were made as copies. A

@@ -50,7 +50,7 @@ More.'; expect resume extends`},
 
 	reason.Idle: {before: `configure 'ttl = "1ms"'; ask "$base"; sleep 0.02; ask "$base$failed"; expect fresh idle`,
 		after: `ask "$base$failed$failed"; expect resume extends`},
-	reason.TooOld: {before: `configure 'max_age = "1ms"'; export REPRISE_TASK=t; ask "$base"; sleep 0.02; ask "$base$failed"; expect fresh max_age`,
+	reason.TooOld: {before: `configure 'max_age = "1ms"'; ask "$base"; sleep 0.02; ask "$base$failed"; expect fresh max_age`,
 		after: `sleep 0.02; ask "$base$failed$failed"; expect resume extends`},
 	reason.ContextFull: {before: `configure 'context_limit = 0.00002'; ask "$base"; ask "$base$failed"; expect fresh context_full`,
 		after: `ask "$base$failed$failed"; expect resume extends`},
@@ -91,6 +91,8 @@ unrelated = "resume"'; export REPRISE_TASK=t REPRISE_ROLE=r
 
 // namedWorlds are those in which the task is named already.
 var namedWorlds = map[reason.Code]adviceWorld{
+	reason.TooOld: {before: `configure 'max_age = "1ms"'; export REPRISE_TASK=t; ask "$base"; sleep 0.02; ask "$base$failed"; expect fresh max_age`,
+		after: `sleep 0.02; ask "$base$failed$failed"; expect resume extends`},
 	reason.Ambiguous: {before: `export REPRISE_TASK=t REPRISE_ROLE=r; ask "$base"; ask 'Go on.'; configure 'unrelated = "resume"'; ask 'And now?'; expect fresh ambiguous`,
 		after: `ask 'Start with this.'; expect fresh context_reset; ask 'Go on with that.'; expect resume unrelated`},
 }

@@ -22,7 +22,7 @@ type Decision struct {
 	Copy       bool   // continue in a copy of it
 	ForkAt     string // the last message that the copy keeps if Mode is Fork
 	Continuity prompt.Continuity
-	Proof      Proof       // what showed that the call continues it
+	Proof      Proof       // what showed that the call continues it, or for no_evidence what did not suffice
 	Whole      reason.Code // why to send the whole prompt, never a delta; "" for no such reason
 	Rounds     Rounds      // of the session, with this one
 	// Prices are the figures behind the reason dearer.
@@ -49,6 +49,10 @@ func Decide(f Facts) Decision {
 	if chain == nil {
 		if why == reason.FirstCall && len(f.Start) > 0 {
 			return start(f)
+		}
+		if why == reason.NoEvidence {
+			nearest, _ := repeated(continuable(f), f.GoesOn)
+			d.Proof = nearest.Proof
 		}
 		return d
 	}
@@ -140,8 +144,8 @@ func choose(f Facts) (*ChainFacts, reason.Code) {
 	} else {
 		chain, why = chooseUnnamed(f)
 	}
-	if chain == nil && f.Updated && beginsAnew[why] {
-		why = reason.Updated
+	if chain == nil && f.Unseen != "" && beginsAnew[why] {
+		why = f.Unseen
 	}
 	switch {
 	case f.Disabled:

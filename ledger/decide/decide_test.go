@@ -113,9 +113,9 @@ func decisions() []decision {
 	return []decision{
 		{"continued", func(*Facts) {}, rewrite.Resume, reason.Extends, 7},
 		{"no chain", func(f *Facts) { f.Chains = nil }, rewrite.Fresh, reason.FirstCall, 0},
-		{"recorded by another version", func(f *Facts) { f.Chains, f.Updated = nil, true }, rewrite.Fresh, reason.Updated, 0},
-		{"recorded by another version, named, of another role", func(f *Facts) { f.Chains, f.Updated, f.Named, f.Others = nil, true, true, true }, rewrite.Fresh, reason.Updated, 0},
-		{"one recorded by another version, and one that goes on", func(f *Facts) { f.Updated = true }, rewrite.Resume, reason.Extends, 7},
+		{"recorded by another version", func(f *Facts) { f.Chains, f.Unseen = nil, reason.Updated }, rewrite.Fresh, reason.Updated, 0},
+		{"recorded by another version, named, of another role", func(f *Facts) { f.Chains, f.Unseen, f.Named, f.Others = nil, reason.Updated, true, true }, rewrite.Fresh, reason.Updated, 0},
+		{"one recorded by another version, and one that goes on", func(f *Facts) { f.Unseen = reason.Updated }, rewrite.Resume, reason.Extends, 7},
 		{"no chain that begins alike", func(f *Facts) { f.Chains, f.Others = nil, true }, rewrite.Fresh, reason.NewJob, 0},
 		{"asked to be fresh", func(f *Facts) { f.Fresh = reason.ForcedFresh }, rewrite.Fresh, reason.ForcedFresh, 7},
 		{"switched off", func(f *Facts) { f.Disabled = true }, rewrite.Fresh, reason.Disabled, 7},

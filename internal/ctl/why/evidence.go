@@ -79,6 +79,8 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	switch {
 	case i.FellBack != "":
 		say("It was to be resumed because %s (%s).", view.MeaningOf(i.Reason), i.Reason)
+	case i.Reason == reason.NoEvidence && len(i.Proof.Sentences()) > 0:
+		say("This is known, and does not suffice:")
 	case !i.Mode.Continues() || f.chain.Task != "":
 	case proof != decide.Proof{}:
 		say("Its task has no name, but this shows that it continues the session's work:")
@@ -87,6 +89,13 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	}
 	for _, fact := range i.Proof.Sentences() {
 		said = append(said, view.Sentence(fact))
+	}
+	switch {
+	case i.Reason != reason.NoEvidence:
+	case proof != decide.Proof{} && i.Proof.Caller == "":
+		say("Both calls were typed by hand, or made by two runs of a program: made by one run of a script, they count as one job.")
+	case i.Proof.Caller != "":
+		say("The session changed no file that still lies as it left it, and the prompt shows neither its answer nor a log of its work.")
 	}
 	if i.Unshared != "" {
 		say("Other machines cannot go on with it: %s.", i.Unshared)
