@@ -340,6 +340,7 @@ type Binary struct {
 	Probe         rewrite.Probe
 	Accepts       bool // a run has accepted what the shim adds to a call
 	Refuses       bool // a run has failed with that, and not without it
+	Unread        bool // what it printed was not understood
 	Forgot        int  // how many resumes in a row it has not made, though it ended well
 	NoResume      bool // it does not resume, by what a run has shown
 }
@@ -359,6 +360,30 @@ func readBinary(db interface{ QueryRow(string, ...any) *sql.Row }, key string) (
 		err = json.Unmarshal(text, &b)
 	}
 	return b, err
+}
+
+// A Runtime is a binary, as a tool's, that one can find by what identifies it.
+type Runtime struct {
+	Tool, Fingerprint string
+	Binary
+}
+
+// Runtimes returns what was learned about all binaries, the latest first.
+func (l *Ledger) Runtimes() ([]Runtime, error) {
+	var list []Runtime
+	err := Each(l, "SELECT fingerprint, probe FROM runtimes ORDER BY probed DESC, fingerprint", func(rows *sql.Rows) error {
+		var key string
+		var text []byte
+		var r Runtime
+		err := rows.Scan(&key, &text)
+		if err == nil {
+			err = json.Unmarshal(text, &r.Binary)
+		}
+		r.Tool, r.Fingerprint, _ = strings.Cut(key, " ")
+		list = append(list, r)
+		return err
+	})
+	return list, Wrap("list binaries", err)
 }
 
 // FirstPrompt returns the tokens of the first request of a session's last run that ended well, 0 if they are not known.

@@ -92,13 +92,21 @@ func TestOnlyAGoodRunIsResumed(t *testing.T) {
 		change func(*Outcome)
 		want   reason.Code
 	}{
-		"good":           {func(*Outcome) {}, reason.Extends},
-		"exit 1":         {func(o *Outcome) { o.Exit = 1 }, reason.PreviousFailed},
-		"no final event": {func(o *Outcome) { o.Seen.Final = false }, reason.PreviousFailed},
-		"an error":       {func(o *Outcome) { o.Seen.Failed = true }, reason.PreviousFailed},
-		"not a model":    {func(o *Outcome) { o.Seen.Synthetic = true }, reason.PreviousFailed},
-		"no id":          {func(o *Outcome) { o.Seen.ID = "" }, reason.PreviousFailed},
-		"killed":         {func(o *Outcome) { o.Signal = 9 }, reason.PreviousKilled},
+		"good":                         {func(*Outcome) {}, reason.Extends},
+		"exit 1":                       {func(o *Outcome) { o.Exit = 1 }, reason.PreviousFailed},
+		"no final event":               {func(o *Outcome) { o.Seen.Final = false }, reason.PreviousFailed},
+		"an error":                     {func(o *Outcome) { o.Seen.Failed = true }, reason.PreviousFailed},
+		"not a model":                  {func(o *Outcome) { o.Seen.Synthetic = true }, reason.PreviousFailed},
+		"no id":                        {func(o *Outcome) { o.Seen.ID = "" }, reason.PreviousFailed},
+		"killed":                       {func(o *Outcome) { o.Signal = 9 }, reason.PreviousKilled},
+		"not understood":               {func(o *Outcome) { o.Printed, o.Seen.Malformed, o.Seen.Failed = true, true, true }, reason.Unread},
+		"no final event that is known": {func(o *Outcome) { o.Printed, o.Seen.Final = true, false }, reason.Unread},
+		"no id that is known":          {func(o *Outcome) { o.Printed, o.Seen.ID = true, "" }, reason.Unread},
+		"not understood, and exit 1":   {func(o *Outcome) { o.Printed, o.Exit, o.Seen.Final = true, 1, false }, reason.PreviousFailed},
+		"not understood, and told to end": {func(o *Outcome) {
+			o.Printed, o.Seen.Final, o.Seen.Outside = true, false, reason.Interrupted
+		}, reason.PreviousFailed},
+		"an error that is understood": {func(o *Outcome) { o.Printed, o.Seen.Failed = true, true }, reason.PreviousFailed},
 		"overflow": {func(o *Outcome) {
 			o.Exit, o.Seen.Failed, o.Seen.Refusal = 1, true, reason.RefusedContext
 		}, reason.SessionDead},

@@ -26,7 +26,8 @@ type Outcome struct {
 	Exit     int
 	Signal   int // 0 unless it died by one
 	Seen     rewrite.StreamState
-	Unread   bool           // the output is a text as the tool writes it: only the exit code tells how the run ended
+	Plain    bool           // the output is a text as the tool writes it: only the exit code tells how the run ended
+	Printed  bool           // something came on stdout
 	IDFormat rewrite.Format // of the output that the ID was read from
 	Sent     int            // bytes of the prompt that the model was sent
 	WhyWhole reason.Code    // why a resumed session was sent the whole prompt
@@ -58,13 +59,23 @@ func (o *Outcome) Stopped() bool {
 	return s.TurnLimit && o.Signal == 0 && s.Final && !s.Synthetic && !s.WrongID && s.Refusal == "" && s.ID != ""
 }
 
+// Unread reports whether the tool says by its exit code alone that the run ended well: what it printed was not understood.
+func (o *Outcome) Unread() bool {
+	s := &o.Seen
+	return o.Exit == 0 && o.Signal == 0 && o.Printed && !o.Plain && s.Refusal == "" && s.Outside == "" && !s.WrongID &&
+		(s.Malformed || !s.Final || s.ID == "")
+}
+
+// State returns the session's state after the run, and the run's outcome.
 func (o *Outcome) State() (state decide.State, outcome string) {
 	switch {
 	case o.Signal != 0:
 		return decide.Killed, "killed"
 	case o.Stopped():
 		return decide.Live, "failed"
-	case !o.Good() && (!o.Unread || o.Exit != 0 || o.Seen.Failed):
+	case o.Unread():
+		return decide.Failed, "unread"
+	case !o.Good() && (!o.Plain || o.Exit != 0 || o.Seen.Failed):
 		return decide.Failed, "failed"
 	}
 	return decide.Live, "ok"
@@ -81,6 +92,9 @@ func (o *Outcome) against() reason.Code {
 	}
 	if s.Refusal == "" && (s.Outside != "" || slices.Contains(endings, syscall.Signal(o.Signal))) {
 		return ""
+	}
+	if o.Unread() {
+		return reason.Unread
 	}
 	return cmp.Or(s.Refusal, reason.Unexplained)
 }
@@ -217,7 +231,7 @@ func (e *Ending) addSaid(t *Ticket, turns []*rewrite.StreamState) {
 func (o *Outcome) withoutTexts() Outcome {
 	out, s := *o, &o.Seen
 	out.Seen = rewrite.StreamState{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model, Content: s.Content,
-		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal, Outside: s.Outside,
+		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, Malformed: s.Malformed, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal, Outside: s.Outside,
 		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse, First: s.First}
 	return out
 }
@@ -348,7 +362,10 @@ func (e *Ending) recordSession(tx *sql.Tx) error {
 	}
 	if state == decide.Failed {
 		why = s.Outside
-		if o.ended() && !s.Content {
+		switch {
+		case o.Unread():
+			why = reason.Unread
+		case o.ended() && !s.Content:
 			why = reason.NoAnswer
 		}
 	}

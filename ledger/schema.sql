@@ -122,7 +122,7 @@ CREATE TABLE invocations (
 	first_prompt INTEGER,                  -- tokens of the first request, NULL if the tool reports only sums
 	first_read   INTEGER,                  -- of these, those from the provider's cache
 	cost         INTEGER,                  -- nano-dollars
-	outcome      TEXT,                     -- ok, failed, killed; NULL while it runs
+	outcome      TEXT,                     -- ok, failed, unread, killed; NULL while it runs
 	exit_code    INTEGER,
 	signal       INTEGER
 );

@@ -336,7 +336,8 @@ type StreamState struct {
 	WrongID    bool        // the tool works under another ID than requested
 	ToolRan    bool        // the model has used a tool
 	Final      bool        // the final event was seen
-	Failed     bool        // the final event is marked as an error, or an event had an unexpected shape
+	Failed     bool        // the final event is marked as an error, or something is Malformed
+	Malformed  bool        // an event had an unexpected shape
 	TurnLimit  bool        // it failed only because of the caller's turn limit: its session is intact
 	Synthetic  bool        // the last message is not a model's
 	Refusal    reason.Code // why the session could not be continued

@@ -184,6 +184,15 @@ func (t target) fingerprint() string {
 	return fmt.Sprintf("%s %s %d %d", t.real, t.id, t.info.Size(), t.info.ModTime().UnixNano())
 }
 
+// Fingerprint identifies a build of the binary at a path, "" if there is none.
+func Fingerprint(path string) string {
+	t, err := found(path, front.Identify(path), true)
+	if err != nil {
+		return ""
+	}
+	return t.fingerprint()
+}
+
 // version returns the binary's version without running it: from the file's name, where claude's
 // own installer puts it, from the npm package that it is a command of or that consists of it, or from
 // the Python package that it is a script of; "" if there is none of these.

@@ -65,6 +65,7 @@ type call struct {
 
 	ledgerTime time.Duration // that the ledger has taken before the tool's start
 	slow       bool          // the ledger has taken too long
+	spoke      bool          // the tool has printed something
 	asking     atomic.Int32  // above 0 while git is asked
 	// unstarted says why a program on PATH was passed over, nil if none was.
 	unstarted error

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -83,6 +84,7 @@ func (c *call) finish(a *supervise.Attempt, st supervise.Status) {
 		seen.Answer, seen.Texts = "", nil // the answer is cut short, and digests of it would take time
 	}
 	c.noteProof(a, &seen)
+	c.spoke = a.Spoke
 	var o ledger.Outcome
 	var err error
 	if turns {
@@ -97,15 +99,23 @@ func (c *call) finish(a *supervise.Attempt, st supervise.Status) {
 	if err != nil {
 		c.log.fault("record outcome", err)
 	}
+	c.noteUnread(&o)
 	c.log.done(c.decision, c.record.Rule, &o)
 	a.Close()
+}
+
+// noteUnread records whether the output of a run that ended well was understood, if that is news about the binary.
+func (c *call) noteUnread(o *ledger.Outcome) {
+	if unread := o.Unread(); unread != c.binary.Unread && (unread || o.Good()) {
+		c.learnBinary(c.real.fingerprint(), func(b *ledger.Binary) { b.Unread, b.Version = unread, cmp.Or(b.Version, o.Seen.Version) })
+	}
 }
 
 // outcome returns the outcome of a run or turn, without the state of its session.
 func (c *call) outcome(seen rewrite.StreamState, st supervise.Status, plan rewrite.Plan) ledger.Outcome {
 	o := ledger.Outcome{
-		Unread: c.parsed.Mode == rewrite.Observe && c.record.Format == rewrite.Text,
-		Now:    decide.MillisOf(c.env.Now()), Exit: st.Exit, Signal: int(st.Signal), Seen: seen, IDFormat: rewrite.StreamJSON, Sent: len(plan.Prompt), WhyWhole: plan.WhyWhole,
+		Plain: c.record.Format == rewrite.Text && c.parsed.Format != rewrite.Text, Printed: c.spoke,
+		Now: decide.MillisOf(c.env.Now()), Exit: st.Exit, Signal: int(st.Signal), Seen: seen, IDFormat: rewrite.StreamJSON, Sent: len(plan.Prompt), WhyWhole: plan.WhyWhole,
 	}
 	if c.rule.Rule != nil {
 		o.Resets = c.rule.ResetBy(seen.Answer)

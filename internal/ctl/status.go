@@ -130,6 +130,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	var meters []ledger.MeterRow
 	var passed []history.PassedRow
 	var cached []history.CacheRow
+	var versions []warning
 	var hour []history.HourRow
 	forSums, err := a.OpenOrEmpty() // another connection, as most of the time is spent on the sums
 	if err != nil {
@@ -148,6 +149,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 			func() (err error) { o.decisions, err = history.LatestInvocations(l, last); return err },
 			func() (err error) { o.whole, err = history.CountWhole(l, f); return err },
 			func() (err error) { meters, err = l.Meters(); return err },
+			func() (err error) { versions, err = versionWarnings(l); return err },
 			func() (err error) { passed, err = history.PassedRows(l, f); return err },
 			func() (err error) { hour, err = history.HourRows(l, history.Wanted{Filter: f}); return err })
 	})
@@ -155,8 +157,8 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 		return o, err
 	}
 	o.live = slices.DeleteFunc(o.live, func(c history.ChainRow) bool { return a.Now.Sub(c.Updated.Time()) > cfg.MaxAge })
-	o.passed = why.PassedReports(passed)
-	if wrong == "" { // what a mistake in the configuration cost is history once the mistake is mended
+	o.passed = slices.DeleteFunc(why.PassedReports(passed), func(p why.PassedReport) bool { return p.Reason == reason.AddedRefused }) // a warning names the version
+	if wrong == "" {                                                                                                                  // what a mistake in the configuration cost is history once the mistake is mended
 		o.passed = slices.DeleteFunc(o.passed, func(p why.PassedReport) bool { return p.Reason == reason.ConfigMistake })
 	} else {
 		o.broken = []warning{{Kind: "configuration", Says: wrong, Command: "shimctl doctor", urgency: 1}}
@@ -164,7 +166,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	if here := a.PassedHere(); here != "" {
 		o.broken = append(o.broken, warning{Kind: "shell", Says: here, Command: "shimctl doctor", urgency: 1})
 	}
-	o.warnings = slices.Concat(o.warnings, contextWarnings(cfg, o.live), dearerWarnings(a, cfg, meters), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
+	o.warnings = slices.Concat(versions, contextWarnings(cfg, o.live), dearerWarnings(a, cfg, meters), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
 	return o, nil
 }
 

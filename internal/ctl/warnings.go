@@ -18,7 +18,7 @@ import (
 
 // A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
-	Kind  string             `json:"kind" doc:"configuration, shell, context, dearer, cache, cache_ttl, refused, failed or price"`
+	Kind  string             `json:"kind" doc:"configuration, shell, version, context, dearer, cache, cache_ttl, refused, failed or price"`
 	Chain int64              `json:"chain,omitempty" doc:"its chain"`
 	Tool  string             `json:"tool,omitempty" doc:"name of the tool"`
 	Rule  string             `json:"rule,omitempty" doc:"the rule"`
@@ -33,6 +33,15 @@ type warning struct {
 
 func (w warning) words() string {
 	return w.Says
+}
+
+// versionWarnings returns warnings on the versions of tools with which the shim can do less.
+func versionWarnings(l *ledger.Ledger) (warnings []warning, err error) {
+	notes, err := why.Versions(l)
+	for _, n := range notes {
+		warnings = append(warnings, warning{Kind: "version", Tool: n.Tool, Says: n.Says, Command: "shimctl doctor"})
+	}
+	return warnings, err
 }
 
 // contextWarnings returns warnings on sessions that will soon be too full to resume.
@@ -52,7 +61,7 @@ func contextWarnings(c config.Config, chains []history.ChainRow) []warning {
 func decisionWarnings(calls []history.Invocation) (warnings []warning) {
 	refused, failed, dearer := 0, 0, 0
 	for _, i := range calls {
-		if i.FellBack != "" {
+		if i.FellBack != "" && i.FellBack != reason.AddedRefused {
 			refused++
 		}
 		if i.Outcome == "failed" {

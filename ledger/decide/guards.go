@@ -13,6 +13,9 @@ const clockSlack Millis = 2000
 // resumeBlocker returns what prevents resuming the chain's session, or "".
 func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code) {
 	if why = stateReason(c); why != "" && !c.Held {
+		if why == c.StateWhy {
+			return why, ""
+		}
 		return why, c.StateWhy
 	}
 	idle, age := f.Now-c.LastUsed, f.Now-c.Created
@@ -54,6 +57,8 @@ func stateReason(c *ChainFacts) reason.Code {
 	switch {
 	case c.State == Live && c.NativeID != "" && slices.Contains(harmless, c.StateWhy):
 		return ""
+	case c.StateWhy == reason.Unread:
+		return reason.Unread
 	case c.State == Failed, c.State == Live && c.StateWhy != "":
 		return reason.PreviousFailed
 	case c.State == Killed:

@@ -43,7 +43,7 @@ func Since(at decide.Millis) Filter { return Filter{Period: Period{at, Always.Un
 const Unended = "running"
 
 // Outcomes are all that a filter knows.
-var Outcomes = []string{"ok", "failed", "killed", Unended}
+var Outcomes = []string{"ok", "failed", "unread", "killed", Unended}
 
 // Times returns the filter's period.
 func (f Filter) Times() Period {

@@ -37,6 +37,7 @@ type Attempt struct {
 	Broken    bool        // our code panicked on the tool's output
 	LateStdin []byte      // what came on stdin after the decision to resume
 	Prompted  bool        // data on stdin came later, and were passed on
+	Spoke     bool        // something has come on stdout
 	// Stopped is the first signal that asked for the end of the run, 0 for none. After one
 	// the tool is not run again.
 	Stopped syscall.Signal
@@ -54,7 +55,6 @@ type Attempt struct {
 	gateTimeout time.Duration // how long output is held that the caller may be waiting for
 
 	state runState
-	spoke bool    // something has come on stdout
 	ended *Status // nil while the tool runs
 	// late is the first such signal that came after the tool's end, 0 for none.
 	late  syscall.Signal
@@ -175,7 +175,7 @@ func (a *Attempt) readStdout(t *tap) {
 	t.to = a.stdout
 	lines := splitter{line: a.recoverLine(a.takeLine), max: a.Stream.MaxLine()}
 	t.take = func(b *buffer) {
-		a.spoke = a.spoke || b != nil && len(b.piece) > 0
+		a.Spoke = a.Spoke || b != nil && len(b.piece) > 0
 		shown := lines.next(b)
 		if b != nil {
 			a.kept = len(a.writers) == 1 && len(shown) == 0 && a.Stream.HoldsOutput() && a.Stream.Seen().Final
@@ -361,7 +361,7 @@ func (a *Attempt) awaitsProof() bool {
 // answer of the provider, a session's file or anything on stdout.
 func (a *Attempt) Accepted() bool {
 	seen := a.Stream.Seen()
-	return a.spoke || seen.ID != "" || seen.Content || seen.Outside != ""
+	return a.Spoke || seen.ID != "" || seen.Content || seen.Outside != ""
 }
 
 // trialLimit is how long the output of a trial is held: a person may be reading stderr.

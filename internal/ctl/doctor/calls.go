@@ -13,9 +13,9 @@ import (
 // restatedCalls is how many of the latest calls are looked at.
 const restatedCalls = 100
 
-// checkCalls names the models of claude whose sessions the latest calls make so that a resume will
-// miss the provider's cache.
-func checkCalls(a *app.App) (restated []setup.Check) {
+// checkCalls names the versions whose calls have shown that the shim can do less with them, and the models of claude whose
+// sessions the latest calls make so that a resume will miss the provider's cache.
+func checkCalls(a *app.App) (checks []setup.Check) {
 	l, err := a.OpenOrEmpty()
 	if err != nil {
 		return nil // the check of the ledger says why
@@ -27,11 +27,15 @@ func checkCalls(a *app.App) (restated []setup.Check) {
 			found[i.Model] = found[i.Model] || why.Restates(i)
 		}
 	}
+	notes, _ := why.Versions(l) // the check of the ledger says what is wrong with it
+	for _, n := range notes {
+		checks = append(checks, setup.Note(n.Tool+" output", n.Says, n.Fix))
+	}
 	for _, model := range slices.Sorted(maps.Keys(found)) {
 		if found[model] {
-			restated = append(restated, setup.Note("claude cache", why.RestatedWords(model),
+			checks = append(checks, setup.Note("claude cache", why.RestatedWords(model),
 				"nothing needs to be done: resuming stops where it costs more (dearer); shimctl stats shows what resumed calls found"))
 		}
 	}
-	return restated
+	return checks
 }

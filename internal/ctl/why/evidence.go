@@ -112,6 +112,8 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	switch {
 	case i.Reason == reason.Leased && f.running != nil:
 		say("Call %d was running.", f.running.ID)
+	case f.ended != nil && i.Reason == reason.Unread:
+		say("Call %d before it is no failed one: %s.", f.ended.ID, endWords(*f.ended))
 	case f.ended != nil:
 		say("Call %d before it ended badly: %s.", f.ended.ID, endWords(*f.ended))
 	}
@@ -141,6 +143,8 @@ func endOf(i history.Invocation) reason.Code {
 	switch {
 	case i.Outcome == "failed" && i.SessionWhy != reason.TurnLimit:
 		return reason.PreviousFailed
+	case i.Outcome == "unread":
+		return reason.Unread
 	case i.Outcome == "killed" && i.Signal.Valid:
 		return reason.PreviousKilled
 	case i.Outcome == "killed":
@@ -176,12 +180,12 @@ func endWords(i history.Invocation) string {
 		words = fmt.Sprintf("signal %d ended it", i.Signal.Int64)
 	case i.Outcome == "killed":
 		words = "the shim was killed before it could record how it ended"
+	case i.Outcome == "unread":
+		return "it ended with exit status 0, but the shim could not read what it printed"
 	case i.Exit.Int64 != 0:
 		words = fmt.Sprintf("it failed with exit status %d", i.Exit.Int64)
-	case i.NativeID == "":
-		words = "it failed with exit status 0: it gave no session ID"
 	default:
-		words = "it failed with exit status 0: it reported an error, or ended without a final event"
+		words = "it failed with exit status 0: it reported an error, or printed nothing"
 	}
 	if i.SessionWhy != "" {
 		words += fmt.Sprintf("; %s (%s)", view.MeaningOf(i.SessionWhy), i.SessionWhy)

@@ -17,11 +17,10 @@ type Stream struct {
 	State    rewrite.StreamState
 	Stderr   string // to be shown there
 
-	Max       int  // what MaxLine returns
-	AtEnd     bool // what PrintsAtEnd returns
-	Holds     bool // what HoldsOutput returns
-	Malformed bool // an event had an unexpected shape
-	ended     bool
+	Max   int  // what MaxLine returns
+	AtEnd bool // what PrintsAtEnd returns
+	Holds bool // what HoldsOutput returns
+	ended bool
 }
 
 // Ended reports whether it was called before: End returns nothing a second time.
@@ -151,6 +150,11 @@ type ClaudeEvent struct {
 
 // Fails reports whether a result is marked as an error.
 func (e *ClaudeEvent) Fails() bool { return e.IsError != nil && *e.IsError }
+
+// Strange reports whether nobody knows of a result whether it is an error.
+func (e *ClaudeEvent) Strange() bool {
+	return e.IsError == nil || e.Subtype != "success" && !strings.HasPrefix(e.Subtype, "error")
+}
 
 // Answer returns a result's text.
 func (e *ClaudeEvent) Answer() string { return jsonline.OrEmpty(e.Result) }

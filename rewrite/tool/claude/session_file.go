@@ -62,11 +62,11 @@ func (s *stream) File(_ string, line []byte) {
 		s.State.Compacted = true
 	case e.Type == "assistant":
 		s.State.Version = e.Version
-		s.Malformed = s.Malformed || !e.Whole
+		s.State.Malformed = s.State.Malformed || !e.Whole
 		s.learnMessage(&e.ClaudeEvent)
 		s.addUsage(&e.ClaudeEvent)
 		s.newest = e
-		if s.Malformed { // json's result may have been read before
+		if s.State.Malformed { // json's result may have been read before
 			s.State.Failed, s.State.TurnLimit = true, false
 		}
 		s.settle()
@@ -87,17 +87,17 @@ func (s *stream) settle() {
 	switch {
 	case usesTool:
 		if turns != "" && s.shows(limit) {
-			seen.Final, seen.Failed, seen.TurnLimit = true, true, !s.Malformed
+			seen.Final, seen.Failed, seen.TurnLimit = true, true, !s.State.Malformed
 		}
 	case s.newest.APIError:
 		if s.shows(text) {
 			failed := true
-			event := base.ClaudeEvent{IsError: &failed, Result: &text, APIStatus: s.newest.Status, Whole: !s.Malformed}
+			event := base.ClaudeEvent{IsError: &failed, Result: &text, APIStatus: s.newest.Status, Whole: !s.State.Malformed}
 			seen.Final, seen.Failed, seen.Refusal, seen.Outside = true, true, refusal(&event), outside(&event)
 		}
 	default:
 		if s.TooLong || s.shows(text) {
-			seen.Final, seen.Failed, seen.Answer = true, s.TooLong || s.Malformed, text
+			seen.Final, seen.Failed, seen.Answer = true, s.TooLong || s.State.Malformed, text
 		}
 	}
 }

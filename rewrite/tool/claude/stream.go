@@ -127,7 +127,7 @@ func (s *stream) read(line []byte) *base.ClaudeEvent {
 	}
 	e := &base.ClaudeEvent{}
 	_, e.Whole = jsonline.ReadEvent(line, e)
-	s.Malformed = s.Malformed || !e.Whole && e.Matters() && line[0] == '{'
+	s.State.Malformed = s.State.Malformed || !e.Whole && e.Matters() && line[0] == '{'
 	return e
 }
 
@@ -200,8 +200,9 @@ func (s *stream) learnID(e *base.ClaudeEvent, begun bool) {
 func (s *stream) learnResult(e *base.ClaudeEvent) {
 	s.State.Results++
 	s.State.Final = e.StartupFailure == ""
-	s.State.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.Malformed
-	s.State.TurnLimit = e.Subtype == "error_max_turns" && !s.Malformed
+	s.State.Malformed = s.State.Malformed || e.Strange()
+	s.State.Failed = e.Fails() || e.Subtype != "success" || s.State.Malformed
+	s.State.TurnLimit = e.Subtype == "error_max_turns" && !s.State.Malformed
 	s.State.Answer = e.Answer()
 	if e.Usage != nil {
 		s.told, s.answered = e.Usage.Usage(), s.answered || e.Usage.Output > 0

@@ -117,12 +117,12 @@ func (s *stream) Line(line []byte) []byte {
 			s.learnID(e.ThreadID, "stdout")
 		}
 	case strings.HasPrefix(e.Type, "item."):
-		s.Malformed = s.Malformed || !whole
+		s.State.Malformed = s.State.Malformed || !whole
 		s.learnItem(&e)
 	case e.Type == "turn.failed":
 		s.fail(e.Error.Message)
 	case e.Type == "turn.completed":
-		s.State.Final, s.State.Failed = true, s.Malformed
+		s.State.Final, s.State.Failed = true, s.State.Malformed
 		return s.ownFigures(line)
 	}
 	return line

@@ -139,8 +139,8 @@ func (s *stream) keep(to *strings.Builder, text []byte) {
 func (s *stream) learn(e *event) {
 	kind, _, _ := strings.Cut(e.Type, ".")
 	if kind == "assistant" || kind == "session" || kind == "tool" || kind == "user" || e.Type == "result" {
-		s.Malformed = s.Malformed || !e.whole
-		s.State.Failed = s.State.Failed || s.Malformed
+		s.State.Malformed = s.State.Malformed || !e.whole
+		s.State.Failed = s.State.Failed || s.State.Malformed
 	}
 	switch e.Type {
 	case "session.start":

@@ -69,7 +69,7 @@ func (s *stream) Line(line []byte) []byte {
 		ok, e.whole = jsonline.ReadEvent(line, e)
 		var usage base.ClaudeUsage
 		e.whole = e.whole && (e.FinalText == nil || isJSONString(e.FinalText)) && (e.RawUsage == nil || json.Unmarshal(e.RawUsage, &usage) == nil)
-		s.Malformed = s.Malformed || ok && !e.whole
+		s.State.Malformed = s.State.Malformed || ok && !e.whole
 		s.strange = s.strange || ok && !e.whole && e.Role != "user"
 	}
 	line = s.own(e, line)
@@ -210,11 +210,12 @@ func (s *stream) learn(e *event) {
 		if !s.ends(e) {
 			return
 		}
-		s.finish(s.Malformed, text(e.FinalText))
+		s.finish(s.State.Malformed, text(e.FinalText))
 		s.learnUsage(e)
 	case "result":
 		s.learnID(e)
-		s.finish(e.IsError == nil || *e.IsError || s.Malformed, jsonline.OrEmpty(e.Result))
+		s.State.Malformed = s.State.Malformed || e.IsError == nil
+		s.finish(s.State.Malformed || *e.IsError, jsonline.OrEmpty(e.Result))
 		if !s.State.Failed {
 			s.State.Content = s.State.Answer != "" && !s.State.WrongID
 			s.learnUsage(e)

@@ -14,8 +14,9 @@ import (
 // command line gives the ID.
 type text struct {
 	base.ShownText
-	last  record // the newest answer since the prompt; no ID if there is none
-	asked bool   // the prompt is in the file
+	last    record // the newest answer since the prompt; no ID if there is none
+	asked   bool   // the prompt is in the file
+	foreign bool   // something is another session's or process's, such as a second prompt
 }
 
 // A record is a line of a session's file. An answer that calls tools is written a second time, with its
@@ -53,19 +54,19 @@ func (s *text) File(_ string, line []byte) {
 	case id == s.Plan.ID():
 		s.State.ID, s.State.Source = id, "file"
 	default: // two sessions of one minute whose IDs begin alike share a file
-		s.Malformed = true
+		s.foreign = true
 	}
 	switch r.Type {
 	case "user":
-		s.Malformed = s.Malformed || !whole
+		s.State.Malformed = s.State.Malformed || !whole
 		s.learnPrompt(r.Content)
 	case "gemini":
-		s.Malformed = s.Malformed || !whole || !s.asked
+		s.State.Malformed, s.foreign = s.State.Malformed || !whole, s.foreign || !s.asked
 		s.learnAnswer(&r)
 	}
 	s.open(s.last.ID != "" || len(s.Text) > 0 || s.TooLong)
 	s.State.Final = s.answer() != "" && len(s.last.Calls) == 0
-	s.State.Failed = s.Malformed
+	s.State.Failed = s.State.Malformed || s.foreign
 }
 
 // learnPrompt reads a message of the user: the prompt, or the results of tools.
@@ -79,7 +80,7 @@ func (s *text) learnPrompt(content json.RawMessage) {
 	if len(parts) > 0 && parts[0].Response != nil {
 		return
 	}
-	s.Malformed = s.Malformed || !whole || s.asked // a second prompt is another process's
+	s.State.Malformed, s.foreign = s.State.Malformed || !whole, s.foreign || s.asked
 	s.asked = true
 	if len(parts) > 0 && forgets(parts[0].Text) { // a hook has prepended its output
 		s.State.Refusal = reason.RefusedBroken

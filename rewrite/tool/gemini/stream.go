@@ -98,7 +98,7 @@ func (s *stream) addToObject(line []byte) {
 	if e.SessionID == "" {
 		return // not gemini's own
 	}
-	s.Malformed = s.Malformed || !e.whole
+	s.State.Malformed = s.State.Malformed || !e.whole
 	s.LearnID(e.SessionID, "stdout", e.whole)
 	s.answer.WriteString(e.Response)
 	s.learnResult(&e)
@@ -111,7 +111,7 @@ func (s *stream) addToObject(line []byte) {
 func (s *stream) learn(e *event) {
 	switch e.Type {
 	case "init", "message", "result":
-		s.Malformed = s.Malformed || !e.whole
+		s.State.Malformed = s.State.Malformed || !e.whole
 	}
 	switch e.Type {
 	case "init":
@@ -177,7 +177,7 @@ func outside(message string) reason.Code {
 // of one and exit code 0 (recordings/gemini/empty-text). json has no status.
 func (s *stream) learnResult(e *event) {
 	s.State.Final = true
-	s.State.Failed = e.Type != "" && e.Status != "success" || e.Error != nil || s.Malformed
+	s.State.Failed = e.Type != "" && e.Status != "success" || e.Error != nil || s.State.Malformed
 	s.State.Answer = s.answer.String()
 	s.endText()
 	if e.Error != nil && s.State.Refusal == "" {

@@ -23,6 +23,7 @@ type chatFile struct {
 	base.ShownText // seen is this file's
 	prompt         string
 	asked          bool             // the run's own prompt was read
+	foreign        bool             // something is another session's or process's, such as a second prompt
 	source         string           // the session that the file is a copy of
 	totals         map[string]int64 // of the session, by their place in a result
 }
@@ -120,7 +121,7 @@ func (c *chatFile) learn(line []byte, id string) {
 	case !ok || r.SessionID == "":
 		return
 	case r.SessionID != id:
-		c.Malformed = true
+		c.foreign = true
 	case whole && base.IsUUID(id):
 		c.State.ID, c.State.Source = id, "file"
 	}
@@ -131,12 +132,12 @@ func (c *chatFile) learn(line []byte, id string) {
 		c.source = r.Fork.SessionID
 		return
 	}
-	c.Malformed = c.Malformed || !whole && r.Type != "system"
+	c.State.Malformed = c.State.Malformed || !whole && r.Type != "system"
 	c.State.Version = r.Version
 	c.State.Compacted = c.State.Compacted || r.Subtype == "chat_compression"
 	switch r.Type {
 	case "user":
-		c.Malformed = c.Malformed || c.asked // a second prompt is another process's
+		c.foreign = c.foreign || c.asked
 		c.asked, c.State.Final = true, false
 		if len(r.Message.Parts) > 0 {
 			c.prompt = r.Message.Parts[0].Text
@@ -144,10 +145,10 @@ func (c *chatFile) learn(line []byte, id string) {
 	case "tool_result":
 		c.State.Final = false
 	case "assistant":
-		c.Malformed = c.Malformed || !c.asked
+		c.foreign = c.foreign || !c.asked
 		c.learnAnswer(&r)
 	}
-	c.State.Failed = c.Malformed
+	c.State.Failed = c.State.Malformed || c.foreign
 }
 
 // learnAnswer reads an answer. It is not the last one if it calls a tool, and is cut short if it has no figures

@@ -81,7 +81,7 @@ func (s *stream) read(line []byte) *event {
 		return e
 	}
 	_, e.Whole = jsonline.ReadEvent(line, e)
-	s.Malformed = s.Malformed || !e.Whole && e.Matters() && line[0] == '{'
+	s.State.Malformed = s.State.Malformed || !e.Whole && e.Matters() && line[0] == '{'
 	switch e.Type {
 	case "system":
 		switch e.Subtype {
@@ -134,7 +134,8 @@ func (s *stream) learnMessage(e *event) {
 func (s *stream) learnResult(e *event) {
 	s.State.Results++
 	s.State.Final = true
-	s.State.Failed = e.IsError == nil || *e.IsError || e.Subtype != "success" || s.Malformed
+	s.State.Malformed = s.State.Malformed || e.Strange()
+	s.State.Failed = e.Fails() || e.Subtype != "success" || s.State.Malformed
 	s.State.Answer = e.Answer()
 	if e.Fails() {
 		s.State.Refusal = refusals.In(string(e.Error.Message))

@@ -215,8 +215,8 @@ func (s *stream) learn(e *entry) {
 // note records whether everything read had the expected shape. A run with an unexpected entry
 // cannot be resumed.
 func (s *stream) note(whole bool) {
-	s.Malformed = s.Malformed || !whole
-	s.State.Failed = s.State.Failed || s.Malformed
+	s.State.Malformed = s.State.Malformed || !whole
+	s.State.Failed = s.State.Failed || s.State.Malformed
 }
 
 // learnID records the ID of an entry of a known kind. An entry of unexpected shape names no
@@ -235,7 +235,7 @@ func (s *stream) File(name string, data []byte) {
 		var e run
 		ok, whole := jsonline.ReadEvent(data, &e)
 		if ok && (s.private || e.SessionID != "" && e.SessionID == s.State.ID) {
-			s.Malformed = s.Malformed || !whole
+			s.State.Malformed = s.State.Malformed || !whole
 			s.learnRun(&e, whole)
 		}
 	case checkpoint:
@@ -266,7 +266,7 @@ func (s *stream) learnRun(e *run, whole bool) {
 	s.LearnID(e.SessionID, "file", whole)
 	s.State.Version, s.State.Model = e.Version, e.Config.Model
 	s.State.ToolRan = s.State.ToolRan || e.Steps > 1
-	s.State.Final, s.State.Failed = true, e.Outcome != "finished" || s.Malformed
+	s.State.Final, s.State.Failed = true, e.Outcome != "finished" || s.State.Malformed
 	s.State.Refusal = s.refusal(e)
 	if u := e.Usage; u != nil && whole {
 		s.State.Usage = rewrite.Usage{Known: true, Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output}
