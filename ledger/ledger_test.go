@@ -94,6 +94,7 @@ func TestOnlyAGoodRunIsResumed(t *testing.T) {
 	}{
 		"good":                         {func(*Outcome) {}, reason.Extends},
 		"exit 1":                       {func(o *Outcome) { o.Exit = 1 }, reason.PreviousFailed},
+		"a command left":               {func(o *Outcome) { o.Seen.Background = true }, reason.BackgroundLeft},
 		"no final event":               {func(o *Outcome) { o.Seen.Final = false }, reason.PreviousFailed},
 		"an error":                     {func(o *Outcome) { o.Seen.Failed = true }, reason.PreviousFailed},
 		"not a model":                  {func(o *Outcome) { o.Seen.Synthetic = true }, reason.PreviousFailed},

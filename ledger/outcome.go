@@ -231,7 +231,7 @@ func (e *Ending) addSaid(t *Ticket, turns []*rewrite.StreamState) {
 func (o *Outcome) withoutTexts() Outcome {
 	out, s := *o, &o.Seen
 	out.Seen = rewrite.StreamState{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model, Content: s.Content,
-		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, Malformed: s.Malformed, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal, Outside: s.Outside,
+		WrongID: s.WrongID, Final: s.Final, Failed: s.Failed, Malformed: s.Malformed, Background: s.Background, TurnLimit: s.TurnLimit, Synthetic: s.Synthetic, Refusal: s.Refusal, Outside: s.Outside,
 		Compacted: s.Compacted, Usage: s.Usage, Totals: s.Totals, ContextUse: s.ContextUse, First: s.First}
 	return out
 }
@@ -371,6 +371,9 @@ func (e *Ending) recordSession(tx *sql.Tx) error {
 	}
 	if o.Stopped() {
 		why = reason.TurnLimit
+	}
+	if state == decide.Live && s.Background {
+		why = reason.BackgroundLeft
 	}
 	_, err := tx.Exec(`UPDATE sessions SET state = ?, state_why = ?, native_id = nullif(?, ''), last_used = ?,
 		turns = turns + ?, errors = errors + ?, version = coalesce(nullif(?, ''), version),

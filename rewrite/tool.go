@@ -338,6 +338,7 @@ type StreamState struct {
 	Final      bool        // the final event was seen
 	Failed     bool        // the final event is marked as an error, or something is Malformed
 	Malformed  bool        // an event had an unexpected shape
+	Background bool        // a command that a tool has left running was not seen to end
 	TurnLimit  bool        // it failed only because of the caller's turn limit: its session is intact
 	Synthetic  bool        // the last message is not a model's
 	Refusal    reason.Code // why the session could not be continued

@@ -265,6 +265,7 @@ func decisions() []decision {
 		{"used by somebody, but ended", moved(func(f *Facts) { f.Chains[0].Reset = true }), rewrite.Fresh, reason.ContextReset, 7},
 		{"used by somebody, but identical", moved(func(f *Facts) { f.Chains[0].Continuity.Relation = reason.Identical }), rewrite.Fresh, reason.Identical, 0},
 		{"failed", first(func(c *ChainFacts) { c.State = Failed }), rewrite.Fresh, reason.PreviousFailed, 7},
+		{"a task was left", first(func(c *ChainFacts) { c.StateWhy = reason.BackgroundLeft }), rewrite.Fresh, reason.BackgroundLeft, 7},
 		{"its output was not understood", first(func(c *ChainFacts) { c.State, c.StateWhy = Failed, reason.Unread }), rewrite.Fresh, reason.Unread, 7},
 		{"stopped at its turns", limited(Proof{Trace: true, Caller: "loop"}), rewrite.Fresh, reason.NoEvidence, 0},
 		{"stopped at its turns, and to go on", limited(Proof{Work: true, Caller: "loop"}), rewrite.Resume, reason.Extends, 7},

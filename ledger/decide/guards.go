@@ -57,8 +57,8 @@ func stateReason(c *ChainFacts) reason.Code {
 	switch {
 	case c.State == Live && c.NativeID != "" && slices.Contains(harmless, c.StateWhy):
 		return ""
-	case c.StateWhy == reason.Unread:
-		return reason.Unread
+	case c.StateWhy == reason.Unread, c.StateWhy == reason.BackgroundLeft:
+		return c.StateWhy
 	case c.State == Failed, c.State == Live && c.StateWhy != "":
 		return reason.PreviousFailed
 	case c.State == Killed:

@@ -70,7 +70,8 @@ const (
 	NoProgress          Code = "no_progress"    // rounds that were given the same as this call have changed nothing
 	JobChanged          Code = "job_changed"    // another CI job or tenant, for calls without a name
 	UserChanged         Code = "user_changed"
-	Unread              Code = "unread" // what the session's last run printed was not understood
+	Unread              Code = "unread"          // what the session's last run printed was not understood
+	BackgroundLeft      Code = "background_left" // a command in the background was ended with the session's last run
 	PreviousFailed      Code = "previous_failed"
 	PreviousKilled      Code = "previous_killed"
 	PreviousUnknown     Code = "previous_unknown" // it ended, and the shim did not see how

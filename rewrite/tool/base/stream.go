@@ -131,6 +131,7 @@ type ClaudeEvent struct {
 		Model   string `json:"model"`
 		Content []struct {
 			Type  string          `json:"type"`
+			ID    string          `json:"id"` // of a call of a tool
 			Text  string          `json:"text"`
 			Input json.RawMessage `json:"input"`
 		} `json:"content"`

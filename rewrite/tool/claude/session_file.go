@@ -40,6 +40,7 @@ var entries = [][]byte{
 // File reads a line of the session's file. A copy's file begins with its source's entries, which are
 // older than the run.
 func (s *stream) File(_ string, line []byte) {
+	s.endTasks(line)
 	if !slices.ContainsFunc(entries, func(mark []byte) bool { return bytes.Contains(line, mark) }) {
 		return
 	}

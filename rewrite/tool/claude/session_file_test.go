@@ -547,6 +547,42 @@ func TestClaudeAddsUp(t *testing.T) {
 	}
 }
 
+// A call of a tool in the background counts until its end is seen, in the file or in an event.
+func TestClaudeLeavesACommand(t *testing.T) {
+	const (
+		start = `{"type":"assistant","message":{"id":"m","model":"m","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"x","run_in_background":IT}}]},` +
+			`"session_id":"` + tooltest.SomeID + `","timestamp":"2026-11-23T01:49:40.606Z"}`
+		entry = `{"type":"user","message":{"role":"user","content":"<task-notification>\n<tool-use-id>toolu_N</tool-use-id>"},"timestamp":"2026-11-23T01:49:41.606Z"}`
+		event = `{"type":"system","subtype":"task_notification","tool_use_id":"toolu_N","status":"completed","session_id":"` + tooltest.SomeID + `"}`
+		shown = `{"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_N","type":"tool_result","content":"Command running in background"}]}}`
+	)
+	for _, tt := range []struct {
+		what, it, then, id string
+		left               bool
+	}{
+		{"in front", "false", shown, "1", false},
+		{"without an end", "true", shown, "1", true},
+		{"with its end in the file", "true", entry, "1", false},
+		{"with its end in an event", "true", event, "1", false},
+		{"with another one's end", "true", entry, "2", true},
+	} {
+		first, then := strings.Replace(start, "IT", tt.it, 1), strings.Replace(tt.then, "toolu_N", "toolu_"+tt.id, 1)
+		for _, format := range []rewrite.Format{rewrite.Text, rewrite.StreamJSON} {
+			s := tool.Stream(rewrite.Call{Format: format}, rewrite.Plan{NewID: tooltest.SomeID}, "")
+			for _, line := range []string{first, then} {
+				if format == rewrite.Text {
+					s.File("x", []byte(line))
+				} else {
+					s.Line([]byte(line + "\n"))
+				}
+			}
+			if got := s.Seen().Background; got != tt.left {
+				t.Errorf("%s, %s: %v", tt.what, format, got)
+			}
+		}
+	}
+}
+
 // An answer that is too long to compare counts as shown, and its session as one that cannot be resumed.
 func TestClaudeTextThatIsTooLong(t *testing.T) {
 	for _, more := range []int{0, 1} {

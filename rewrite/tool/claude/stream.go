@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,9 +20,10 @@ import (
 type stream struct {
 	base.ShownText // of text alone
 	results        int
-	answered       bool          // a result says that the model has written something
-	running        bool          // the first result has figures of the whole session
-	told           rewrite.Usage // of the run's main conversation, by its result
+	answered       bool            // a result says that the model has written something
+	running        bool            // the first result has figures of the whole session
+	left           map[string]bool // calls of tools that run in the background
+	told           rewrite.Usage   // of the run's main conversation, by its result
 
 	held   []byte // json of a resumed call: the result and what came after it
 	result int    // length of the result in held
@@ -29,7 +31,7 @@ type stream struct {
 }
 
 func (claude) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
-	s := &stream{ShownText: base.ShownText{Stream: base.NewStream(c, p, previous)}}
+	s := &stream{left: map[string]bool{}, ShownText: base.ShownText{Stream: base.NewStream(c, p, previous)}}
 	s.AtEnd = c.Format != rewrite.StreamJSON
 	s.Holds = s.AtEnd && c.Format != rewrite.Text
 	return s
@@ -42,6 +44,7 @@ var marks = jsonline.NewMarks("result", "assistant", "init", "compact_boundary",
 func (s *stream) Line(line []byte) []byte {
 	switch {
 	case s.Call.Format == rewrite.StreamJSON:
+		s.endTasks(line)
 		e := s.read(line)
 		s.learn(e)
 		if e.Type == "result" {
@@ -173,6 +176,7 @@ func (s *stream) learnMessage(e *base.ClaudeEvent) {
 		case "tool_use":
 			s.State.ToolRan = true
 			s.State.AddFiles(part.Input)
+			s.beginTask(part.ID, part.Input)
 		case "text":
 			s.State.AddText(part.Text)
 		}
@@ -183,6 +187,29 @@ func (s *stream) learnMessage(e *base.ClaudeEvent) {
 		s.countMessage(e)
 	}
 }
+
+// beginTask notes a call of a tool that runs in the background. claude ends with what still runs, and tells the model of it at
+// the beginning of a resume (2.1.332).
+func (s *stream) beginTask(id string, input json.RawMessage) {
+	var asked struct {
+		Background bool `json:"run_in_background"`
+	}
+	if json.Unmarshal(input, &asked) == nil && asked.Background {
+		s.left[id], s.State.Background = true, true
+	}
+}
+
+// endTasks looks for the end of such a call in an event or a session's entry.
+func (s *stream) endTasks(line []byte) {
+	if len(s.left) == 0 || !bytes.Contains(line, taskNotification) && !bytes.Contains(line, taskEvent) {
+		return
+	}
+	maps.DeleteFunc(s.left, func(id string, _ bool) bool { return bytes.Contains(line, []byte(id)) })
+	s.State.Background = len(s.left) > 0
+}
+
+// taskNotification is in the session's entry that tells the model of a task's end, taskEvent in stream-json's event.
+var taskNotification, taskEvent = []byte("<task-notification>"), []byte(`"subtype":"task_notification"`)
 
 // learnFirst records what the run's first request has sent.
 func (s *stream) learnFirst(u *base.ClaudeUsage) {
