@@ -87,8 +87,15 @@ func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 		if !cf.Retains() && e.Answer == 0 {
 			continue
 		}
+		gone := false // nothing is there of what its commands may have changed
+		if !p.Work && p.Caller != "" && cf.Left != "" && !cf.Shared && c.FindWork != nil {
+			cf.Left = c.FindWork(cf.Left, cf.NativeID)
+			p.Work = cf.Changes()
+			gone = !p.Work
+			e.AddChanged(changedFiles(cf.Left))
+		}
 		quoted := addFlow(cf, answers)
-		p.Transcript, p.Answer, p.Trace = e.Transcript, e.Answer > 0, len(e.Trace) > 0
+		p.Transcript, p.Answer, p.Trace = e.Transcript, e.Answer > 0, len(e.Trace) > 0 && !gone
 		p.Failure, p.Rejected = e.Failure() != "", e.Rejected()
 		others := func(text string) bool { return quoted[text] }
 		if c.strong() {
@@ -157,6 +164,18 @@ func shownSessions(p *prompt.Prompt, answers []givenAnswer) string {
 		}
 	}
 	return strings.Join(ids, ", ")
+}
+
+// longestRun bounds how long before a time a call may have begun that still ran then.
+const longestRun = 24 * 60 * 60 * 1000
+
+// Beside returns how many calls ran at some time between two times in a directory or below it. A call of
+// which no end was recorded counts.
+func (l *Ledger) Beside(dir string, from, to decide.Millis) (n int, err error) {
+	below := strings.TrimSuffix(dir, "/") + "/"
+	err = l.db.QueryRow("SELECT count(*) FROM invocations WHERE started >= ? AND started < ? AND (duration IS NULL OR started + duration > ?) "+
+		"AND (cwd = ? OR substr(cwd, 1, ?) = ?)", from-longestRun, to, from, dir, len([]rune(below)), below).Scan(&n)
+	return n, err
 }
 
 // recordAnswer records an answer's lines, and forgets those that are older than a day.

@@ -179,3 +179,84 @@ func TestAnswerAlone(t *testing.T) {
 		}
 	}
 }
+
+// The files that commands of a run changed are looked for if the same caller goes on with the session. Where none
+// stands, its names are no trace.
+func TestCommandsWork(t *testing.T) {
+	const log = "FAILED src/parser.go:12: the buffer is too short"
+	for _, tt := range []struct {
+		name, left, found string
+		caller            int
+		asked             bool
+		want              decide.Proof
+	}{
+		{"found", `[{"run":{}}]`, `[{"path":"src/parser.go"},{"run":{}}]`, 7, true, decide.Proof{Work: true, Trace: true}},
+		{"another file", `[{"run":{}}]`, `[{"path":"src/printer.go"},{"run":{}}]`, 7, true, decide.Proof{Work: true, Trace: true}},
+		{"gone", `[{"run":{}}]`, `[{"run":{}}]`, 7, true, decide.Proof{}},
+		{"known", `[{"path":"x"},{"run":{}}]`, "", 7, false, decide.Proof{Work: true, Trace: true}},
+		{"no commands", "", "", 7, false, decide.Proof{Trace: true}},
+		{"another caller", `[{"run":{}}]`, `[{"path":"x"}]`, 8, false, decide.Proof{Trace: true}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l, _ := newLedger(t)
+			j := project{t, l}
+			_, ticket, err := Begin(l, j.call("/project", fmt.Sprintf(base, 1), 1000))
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := goodOutcome(someID, "The change is in src/parser.go.", 2000)
+			o.Left = tt.left
+			finish(t, l, ticket, o)
+			c, asked := j.call("/project", fmt.Sprintf(base, 1)+"\n\n"+log, 3000), false
+			c.Caller = callerOf(tt.caller)
+			c.FindWork = func(left, id string) string {
+				asked = true
+				if left != tt.left || id != someID {
+					t.Errorf("asked about %s of %s", left, id)
+				}
+				return tt.found
+			}
+			_, chains, err := l.Preview(c)
+			if err != nil || len(chains) != 1 {
+				t.Fatalf("%d chains, %v", len(chains), err)
+			}
+			got := chains[0].Proof
+			if got.Caller = ""; got != tt.want || asked != tt.asked {
+				t.Errorf("%+v, want %+v; asked: %v", got, tt.want, asked)
+			}
+		})
+	}
+}
+
+// Beside a run ran what overlaps with it in its directory or below.
+func TestBeside(t *testing.T) {
+	l, _ := newLedger(t)
+	ran := func(cwd string, began, ended decide.Millis) {
+		t.Helper()
+		c := testCall(l, fmt.Sprintf(base, began), began)
+		c.Cwd = cwd
+		_, ticket, err := Begin(l, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ended > 0 {
+			finish(t, l, ticket, goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.Session), "done", ended))
+		}
+	}
+	ran("/project", 1000, 2000)
+	ran("/project/sub", 3000, 4000)
+	ran("/projects", 3000, 4000)
+	ran("/project", 5000, 0)
+	for _, tt := range []struct {
+		dir      string
+		from, to decide.Millis
+		want     int
+	}{
+		{"/project", 1000, 2000, 1}, {"/project", 2000, 3000, 0}, {"/project", 1999, 3001, 2}, {"/project", 2001, 2999, 0}, {"/project", 3500, 9000, 2},
+		{"/project/sub", 0, 9000, 1}, {"/", 0, 9000, 4}, {"/project", 5000 + longestRun, 5000 + longestRun, 1}, {"/project", 5001 + longestRun, 6000 + longestRun, 0},
+	} {
+		if n, err := l.Beside(tt.dir, tt.from, tt.to); n != tt.want || err != nil {
+			t.Errorf("%s from %d to %d: %d, %v, want %d", tt.dir, tt.from, tt.to, n, err, tt.want)
+		}
+	}
+}

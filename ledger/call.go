@@ -43,6 +43,9 @@ type Call struct {
 	// WorkGone reports whether files that a session changed have been thrown away since, given how its
 	// runs left them and the commit that was checked out then. It may be nil.
 	WorkGone func(left, head string) bool
+	// FindWork returns the files that a session's runs left, with those that lie as commands of these runs left
+	// them, given the session's ID. It may be nil.
+	FindWork func(left, id string) string
 	// Stored compares a session with the stamp that our last run left, given its file and its ID.
 	Stored func(path, id string, stamp decide.Stamp) decide.StoredState
 	// History returns why a commit is not known to be an ancestor of Place.Head, "" if it is one. It is called only if the

@@ -507,7 +507,9 @@ func changedFiles(left string) (paths []string) {
 		return nil
 	}
 	for _, f := range files {
-		paths = append(paths, f.Path)
+		if f.Path != "" {
+			paths = append(paths, f.Path)
+		}
 	}
 	return paths
 }

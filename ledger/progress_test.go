@@ -50,7 +50,7 @@ func TestNoProgress(t *testing.T) {
 				}
 				o := goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", i), "done", c.Now+1000)
 				if !tt.reads {
-					o.Left = "what the runs changed"
+					o.Left = `[{"path":"what the runs changed"}]`
 				}
 				finish(t, l, ticket, o)
 				if !copies && d.Mode.Continues() {

@@ -335,6 +335,7 @@ type StreamState struct {
 	Content    bool        // the model's first content has arrived under ID
 	WrongID    bool        // the tool works under another ID than requested
 	ToolRan    bool        // the model has used a tool
+	Shell      bool        // it has run a command, in this turn or before: that may have changed any file
 	Final      bool        // the final event was seen
 	Failed     bool        // the final event is marked as an error, or something is Malformed
 	Malformed  bool        // an event had an unexpected shape
@@ -382,12 +383,13 @@ func (s *StreamState) AddText(text string) {
 // fileKeys are the fields in which agents name a file to their tools.
 var fileKeys = []string{"file_path", "notebook_path", "absolute_path", "path"}
 
-// AddFiles records the files that a tool was given. input is the tool's argument, of any shape.
+// AddFiles records the files that a tool was given, and whether it ran a command. input is the tool's argument, of any shape.
 func (s *StreamState) AddFiles(input json.RawMessage) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(input, &fields) != nil {
 		return
 	}
+	s.Shell = s.Shell || fields["command"] != nil
 	for _, key := range fileKeys {
 		var name string
 		if json.Unmarshal(fields[key], &name) == nil && name != "" && len(s.Files) < prompt.MaxThings {
@@ -409,6 +411,7 @@ func (s *StreamState) Continue(more StreamState) {
 		more.First = s.First
 	}
 	more.Texts, more.Files = slices.Concat(s.Texts, more.Texts), slices.Concat(s.Files, more.Files)
+	more.Shell = more.Shell || s.Shell
 	*s = more
 }
 

@@ -57,6 +57,7 @@ type call struct {
 	started  time.Time
 	early    *early           // nil unless turns of a conversation were recorded before the tool's end
 	signals  *supervise.Inbox // for the tool
+	files    []leftFile       // of the project, once looked for
 	copied   string           // the file of the copy that the shim has written for the run, "" if there is none
 
 	facts   decide.Fingerprints // that a scout was started with

@@ -314,6 +314,9 @@ func (c *call) guards() {
 	r.WorkGone = func(left, commit string) bool {
 		return askGit(c, func() bool { return c.workGone(left, commit) })
 	}
+	r.FindWork = func(left, id string) string {
+		return askGit(c, func() string { return c.findWork(left, id) })
+	}
 	r.Tree = func() string {
 		return askGit(c, func() string { return checkoutTree(r.Cwd, c.env.Environ) })
 	}

@@ -48,21 +48,31 @@ func TestEvidence(t *testing.T) {
 
 // In the jobs of these sets runs change files. Under a constant task they may join two jobs of one template.
 func TestWork(t *testing.T) {
+	defer func(d time.Duration) { workTimeout = d }(workTimeout)
+	workTimeout = time.Minute
 	task := map[string]string{"REPRISE_TASK": "job"}
 	for _, tt := range []struct {
 		name, file    string
 		env           map[string]string
+		shell         bool
 		wrong, wanted int
 	}{
-		{"no name", "work.json", nil, 0, 40},
-		{"one task round all", "work.json", task, 1, 47},
-		{"attacks", "attacks.json", nil, 4, 0},
+		{"no name", "work.json", nil, false, 0, 41},
+		{"no name, by commands", "work.json", nil, true, 0, 40},
+		{"one task round all", "work.json", task, false, 1, 47},
+		{"attacks", "attacks.json", nil, false, 3, 0},
+		{"attacks, by commands", "attacks.json", nil, true, 2, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var sum score
 			for _, one := range readSequences(t, tt.file) {
 				one.Env = tt.env
 				t.Run(one.Name, func(t *testing.T) {
+					for i := range one.Calls {
+						if c := &one.Calls[i]; tt.shell {
+							c.Shell, c.Touched = true, nil
+						}
+					}
 					if slices.ContainsFunc(one.Calls, func(c sequenceCall) bool { return c.Does != "" || c.Before != "" }) {
 						one.dir = newRepository(t)
 					}

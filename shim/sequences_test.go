@@ -43,6 +43,7 @@ type sequenceCall struct {
 	Touched                                []string          // the files that its run changes by tools that say so
 	Does                                   string            // what its run does to the project, as a shell script
 	Before                                 string            // what happens in the project before the call, likewise
+	Shell                                  bool              // it works by commands: no tool says which files it changes
 }
 
 func TestSequences(t *testing.T) {
@@ -134,7 +135,7 @@ func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int
 		t.Fatal(err)
 	}
 	seen := rewrite.StreamState{Final: true, Content: true, Answer: orElse(call.Answer, "done"), Texts: call.Said,
-		ID: s.session(d, i), Files: call.Touched}
+		ID: s.session(d, i), Files: call.Touched, Shell: call.Shell}
 	o := &ledger.Outcome{Now: now + 1000, Seen: seen, File: "/f", Stamp: "1", Resets: m.ResetBy(seen.Answer)}
 	return d, r.Rule, func() {
 		t.Helper()
@@ -157,9 +158,10 @@ func (s sequence) files(t *testing.T, l *ledger.Ledger, r *ledger.Call, call seq
 		t.Fatal(err)
 	}
 	c.record, c.started = r, r.Now.Time()
-	r.Place, r.WorkGone, r.History = c.place(r.Cwd), c.workGone, c.history
+	r.Place, r.WorkGone, r.History, r.FindWork = c.place(r.Cwd), c.workGone, c.history, c.findWork
 	return func(ticket *ledger.Ticket, o *ledger.Outcome) {
 		t.Helper()
+		time.Sleep(10 * time.Millisecond) // a file's time is that of the kernel's last tick
 		shell(t, r.Cwd, call.Does)
 		c.ticket, o.Now, o.Place = ticket, decide.MillisOf(time.Now()), c.place(r.Cwd)
 		o.Left = c.leftFiles(o, call.Touched)

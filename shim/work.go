@@ -24,11 +24,13 @@ const (
 	maxLeftBytes = 1 << 20
 )
 
-// A leftFile is a file that a session's runs have changed, as the latest run left it.
+// A leftFile is a file that a session's runs have changed, as the latest run left it. One without a
+// path stands for the files that commands of a run have changed: these are looked for when a call asks.
 type leftFile struct {
-	Path string `json:"path"` // relative to projectRoot
+	Path string `json:"path,omitempty"` // relative to projectRoot
 	leftState
-	Digest string `json:"digest,omitempty"` // of the content, keyed; "" if that was not read
+	Digest string      `json:"digest,omitempty"` // of the content, keyed; "" if that was not read
+	Run    *commandRun `json:"run,omitempty"`
 }
 
 // A leftState is what stat shows of a file.
@@ -100,6 +102,11 @@ func (c *call) leftFiles(o *ledger.Outcome, given []string) string {
 			take(before.Path, state, &before)
 		}
 	}
+	return encodeLeft(append(files, c.commandRuns(o)...))
+}
+
+// encodeLeft returns "" for no files.
+func encodeLeft(files []leftFile) string {
 	if len(files) == 0 {
 		return ""
 	}
@@ -137,12 +144,9 @@ func realPath(path string) string {
 }
 
 // workGone reports whether what a session has changed was thrown away since, given the files that it
-// left and the commit that was checked out then. If all files are as they were, it runs no git. After
-// a new commit it reports nothing: the work may be part of that.
+// left and the commit that was checked out then. If all files are as they were, it runs no git. A file in
+// a commit since then counts as kept: the work may be part of that.
 func (c *call) workGone(left, head string) bool {
-	if head != c.record.Place.Head {
-		return false
-	}
 	files, root := decodeLeft(left), c.projectRoot()
 	if !slices.ContainsFunc(files, func(f leftFile) bool {
 		state, _ := stateOf(filepath.Join(root, f.Path)) // that of no file at all if it is not a regular one
@@ -154,9 +158,16 @@ func (c *call) workGone(left, head string) bool {
 	if err != nil {
 		return false
 	}
+	since, err := c.committedSince(head, files)
+	if err != nil {
+		return false
+	}
 	digest := c.digester()
-	lost, kept := false, false
+	lost, kept := false, len(since) > 0
 	for _, f := range files {
+		if slices.Contains(since, f.Path) {
+			continue
+		}
 		content, err := readRegular(filepath.Join(root, f.Path), maxLeftBytes)
 		absent, id := isAbsent(err), committed[f.Path]
 		asLeft := err == nil && digest(content) == f.Digest
@@ -199,6 +210,28 @@ func (c *call) committed(head string, files []leftFile) (map[string]string, erro
 		}
 	}
 	return ids, nil
+}
+
+// committedSince returns those of some files that commits since then have changed.
+func (c *call) committedSince(head string, files []leftFile) ([]string, error) {
+	now := c.record.Place.Head
+	if now == head {
+		return nil, nil
+	}
+	repo, err := findRepository(c.record.Cwd)
+	if err != nil {
+		return nil, err
+	}
+	commits := now
+	if head != "" {
+		commits = head + ".." + now
+	}
+	args := []string{"--literal-pathspecs", "log", "-z", "--format=", "--name-only", "--diff-merges=first-parent", commits, "--"}
+	for _, f := range files {
+		args = append(args, f.Path)
+	}
+	out, err := repo.ask(c.env.Environ, args...)
+	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 || r == '\n' }), err
 }
 
 // blobID returns git's ID of a content, in hex of that length, which tells the hash.

@@ -96,7 +96,7 @@ func decisions() []decision {
 	}
 	stuck := func(change func(*ChainFacts)) func(*Facts) {
 		return first(func(c *ChainFacts) {
-			c.Rounds, c.Given, c.TreeNow, c.Left = Rounds{2, "given", "tree"}, "given", "tree", "a file"
+			c.Rounds, c.Given, c.TreeNow, c.Left = Rounds{2, "given", "tree"}, "given", "tree", `[{"path":"a file"}]`
 			change(c)
 		})
 	}
@@ -208,7 +208,7 @@ func decisions() []decision {
 		{"no progress, of a named job", named(stuck(func(*ChainFacts) {})), rewrite.Fresh, reason.NoProgress, 7},
 		{"no progress, in one round", stuck(func(c *ChainFacts) { c.Rounds.Count = 1 }), rewrite.Resume, reason.Extends, 7},
 		{"no progress, but something else is added", stuck(func(c *ChainFacts) { c.Given = "more" }), rewrite.Resume, reason.Extends, 7},
-		{"no progress, but no run changes files", stuck(func(c *ChainFacts) { c.Left = "" }), rewrite.Resume, reason.Extends, 7},
+		{"no progress, but no run changes files", stuck(func(c *ChainFacts) { c.Left = `[{"run":{}}]` }), rewrite.Resume, reason.Extends, 7},
 		{"files have changed", stuck(func(c *ChainFacts) { c.TreeNow = "other" }), rewrite.Resume, reason.Extends, 7},
 		{"whether files have changed is not known", stuck(func(c *ChainFacts) { c.TreeNow = "" }), rewrite.Resume, reason.Extends, 7},
 		{"nor was it before", stuck(func(c *ChainFacts) { c.Rounds.Tree, c.TreeNow = "", "" }), rewrite.Resume, reason.Extends, 7},

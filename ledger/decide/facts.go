@@ -3,6 +3,7 @@ package decide
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
@@ -153,7 +154,7 @@ func (c *ChainFacts) model() string { return cmp.Or(c.FirstModel, c.Fingerprints
 
 // Changes reports whether the session's runs change files, as far as is known. One that only reads, as a reviewer's, makes its
 // progress elsewhere.
-func (c *ChainFacts) Changes() bool { return c.Left != "" }
+func (c *ChainFacts) Changes() bool { return strings.Contains(c.Left, `"path":`) }
 
 // Unnamed is what a call without a name needs to be resumed.
 type Unnamed string

@@ -141,6 +141,19 @@ func listItem(line string) string {
 	return strings.TrimSpace(item)
 }
 
+// AddChanged looks for a trace of more files that the session's runs changed.
+func (e *Evidence) AddChanged(files []string) {
+	var things []Mark
+	for _, file := range files {
+		things = append(things, newMark(e.prompt.digest(baseName(file))))
+	}
+	for _, l := range e.new {
+		if e.prompt.isLog(l.block) {
+			e.prompt.findTrace(e, l, things)
+		}
+	}
+}
+
 // findTrace adds the names in a new line that the session touched or said first.
 func (p *Prompt) findTrace(e *Evidence, l *promptLine, things []Mark) {
 	if len(things) == 0 || len(e.Trace) == maxTraceNames {

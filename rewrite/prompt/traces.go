@@ -59,9 +59,8 @@ func NewTraces(p *Prompt, answers, files, changed []string, key Key) Traces {
 			first[name], said = true, append(said, name)
 		}
 	}
-	base := func(file string) string { return strings.ToLower(file[strings.LastIndexByte(file, '/')+1:]) }
 	for _, file := range slices.Concat(changed, files) {
-		add(base(file))
+		add(baseName(file))
 	}
 	left := maxTraced
 	for _, answer := range slices.Backward(answers) {
@@ -77,7 +76,7 @@ func NewTraces(p *Prompt, answers, files, changed []string, key Key) Traces {
 		}
 	}
 	for _, file := range changed {
-		first[base(file)] = true
+		first[baseName(file)] = true
 	}
 	var t Traces
 	for _, name := range said {
@@ -90,6 +89,9 @@ func NewTraces(p *Prompt, answers, files, changed []string, key Key) Traces {
 	}
 	return t
 }
+
+// baseName returns a file's name without its directory, in lower case.
+func baseName(file string) string { return strings.ToLower(file[strings.LastIndexByte(file, '/')+1:]) }
 
 // answerLines returns the marks of an answer's distinctive lines that its prompt does not have. Callers
 // parse answers in JSON, so the lines of strings in it count too.

@@ -277,7 +277,7 @@ func TestCodexSees(t *testing.T) {
 		out, errOut := tooltest.Feed(s, stdout, stderr)
 		got := s.Seen()
 		if got.Content != tt.content || got.Final != tt.final || got.Failed != tt.failed || got.WrongID != tt.wrong ||
-			got.ToolRan != tt.tools || got.Refusal != tt.refusal || got.Answer != tt.answer {
+			got.ToolRan != tt.tools || got.Shell != tt.tools || got.Refusal != tt.refusal || got.Answer != tt.answer {
 			t.Errorf("%s: %+v", tt.recording, got)
 		}
 		if tt.resume == "" && (out != string(stdout) || errOut != string(stderr)) {

@@ -175,7 +175,7 @@ func (s *stream) learnItem(e *event) {
 		}
 	case "reasoning", "todo_list":
 	default:
-		s.State.ToolRan = true
+		s.State.ToolRan, s.State.Shell = true, s.State.Shell || e.Item.Type == "command_execution"
 		var changes []json.RawMessage
 		_ = json.Unmarshal(e.Item.Changes, &changes) // changes of another shape are ignored
 		for _, change := range changes {
@@ -345,6 +345,7 @@ func (s *stream) learnTurn(plain string) {
 		s.inFail, s.State.Failed = false, false
 		s.State.Content = s.State.ID != "" && !s.State.WrongID
 		s.State.ToolRan = s.State.ToolRan || plain == "exec"
+		s.State.Shell = s.State.ToolRan
 	}
 }
 

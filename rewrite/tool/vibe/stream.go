@@ -198,7 +198,7 @@ func (s *stream) learn(e *entry) {
 	case e.compacts():
 		s.State.Compacted = true
 	case e.Type == "effect":
-		s.State.ToolRan, s.State.Content = true, !s.State.WrongID
+		s.State.ToolRan, s.State.Shell, s.State.Content = true, true, !s.State.WrongID // which tool it was is not read
 	case e.Type == "message" && e.Role == "assistant":
 		s.State.Content, s.State.Final = !s.State.WrongID, true
 		s.State.Answer = ""
@@ -266,6 +266,7 @@ func (s *stream) learnRun(e *run, whole bool) {
 	s.LearnID(e.SessionID, "file", whole)
 	s.State.Version, s.State.Model = e.Version, e.Config.Model
 	s.State.ToolRan = s.State.ToolRan || e.Steps > 1
+	s.State.Shell = s.State.ToolRan
 	s.State.Final, s.State.Failed = true, e.Outcome != "finished" || s.State.Malformed
 	s.State.Refusal = s.refusal(e)
 	if u := e.Usage; u != nil && whole {

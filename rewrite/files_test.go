@@ -1,0 +1,33 @@
+package rewrite
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+// A tool's argument names files, and may be a command.
+func TestAddFiles(t *testing.T) {
+	for input, want := range map[string]struct {
+		files []string
+		shell bool
+	}{
+		`{"file_path":"a.go"}`:              {[]string{"a.go"}, false},
+		`{"command":"sed -i s/a/b/ a.go"}`:  {nil, true},
+		`{"command":["sh","-c","true"]}`:    {nil, true},
+		`{"command":"view","path":"/b.go"}`: {[]string{"/b.go"}, true},
+		`{"pattern":"x"}`:                   {nil, false},
+		`"command"`:                         {nil, false},
+		`{"command":`:                       {nil, false},
+	} {
+		var s StreamState
+		s.AddFiles(json.RawMessage(input))
+		if !slices.Equal(s.Files, want.files) || s.Shell != want.shell {
+			t.Errorf("%s: files %q, a command: %v", input, s.Files, s.Shell)
+		}
+		first := s.EndTurn()
+		if first.Continue(StreamState{}); first.Shell != want.shell || s.Shell != want.shell {
+			t.Errorf("%s: a command is forgotten", input)
+		}
+	}
+}

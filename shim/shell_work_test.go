@@ -1,0 +1,113 @@
+package shim
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/ledger"
+)
+
+// Of a run with commands the files count that lie as it left them.
+func TestFindWork(t *testing.T) {
+	const id = "11111111-1111-4111-8111-111111111111"
+	for _, tt := range []struct {
+		name, before, run, then string
+		want                    []string
+	}{
+		{"edits and makes files", ":", "echo two >a; echo new >new; echo two >d/c", ":", []string{"a", "d/c", "new"}},
+		{"only reads", ":", "cat a", ":", nil},
+		{"committed since", ":", "echo two >a", "git add .; git commit -qm 2", []string{"a"}},
+		{"committed by the run", ":", "echo two >a; git add .; git commit -qm 2", ":", []string{"a"}},
+		{"put back", ":", "echo two >a", "git checkout -q a", nil},
+		{"stashed", ":", "echo two >a; echo new >new", "git stash -qu", nil},
+		{"stashed, and back", ":", "echo two >a", "git stash -q; git stash pop -q", nil},
+		{"removed", ":", "echo new >new", "rm new", nil},
+		{"edited by another since", ":", "echo two >a", "echo three >a", nil},
+		{"ignored", "echo '*.log' >.gitignore", "echo x >x.log", ":", nil},
+		{"hidden", ":", "echo x >.state; mkdir d/.x; echo x >d/.x/y", ":", nil},
+		{"a link to a file elsewhere", "ln -s ../elsewhere link", "echo x >../elsewhere", ":", nil},
+		{"below a link to a directory", ":", "mkdir ../other; echo x >../other/y; rm -r d; ln -s ../other d", ":", nil},
+		{"no regular file", ":", "mkfifo new", ":", nil},
+		{"of the tool's home", ":", "mkdir -p home/x; echo x >home/x/y", ":", nil},
+		{"has the run's answer", ":", "printf 'log\n  It is done.\n' >out", ":", nil},
+		{"has the session's ID", ":", "echo '{\"id\":\"" + id + "\"}' >out.json", ":", nil},
+		{"too large to be read", ":", "head -c 2000000 /dev/zero >big", ":", nil},
+	} {
+		for _, git := range []bool{true, false} {
+			name := tt.name
+			if !git {
+				name += ", no repository"
+			}
+			t.Run(name, func(t *testing.T) {
+				dir := filepath.Join(newRepository(t), "repo")
+				shell(t, filepath.Dir(dir), "rm -r .git; mkdir repo; cd repo; git init -q; mkdir d; echo one >a; echo one >d/c; git add .; git commit -qm 1;"+tt.before)
+				want := tt.want
+				if !git {
+					if strings.Contains(tt.run+tt.then, "git") || tt.name == "ignored" {
+						t.Skip("it needs git")
+					}
+					shell(t, dir, "rm -r .git")
+				}
+				age(t, dir)
+				c := guarded(t, memoryLedger(t), dir, t.TempDir())
+				c.log, c.record.Home, c.ticket = &log{}, dir+"/home", &ledger.Ticket{Session: 1}
+				time.Sleep(20 * time.Millisecond) // a file's time is that of the kernel's last tick
+				c.started = time.Now()
+				time.Sleep(20 * time.Millisecond)
+				shell(t, dir, tt.run)
+				o := goodRun()
+				o.Seen.Shell, o.Seen.Answer = true, "First this.\nIt is done."
+				left := c.leftFiles(o, nil)
+				time.Sleep(20 * time.Millisecond)
+				shell(t, dir, tt.then)
+				found := decoded(c.findWork(left, id))
+				if slices.Sort(found); !slices.Equal(found, want) {
+					t.Errorf("%q, want %q", found, want)
+				}
+			})
+		}
+	}
+}
+
+// What cannot be told, or not in time, is not found. What was found before is kept.
+func TestFindWorkInDoubt(t *testing.T) {
+	dir, l := newRepository(t), memoryLedger(t)
+	c := guarded(t, l, dir, t.TempDir())
+	c.log, c.ticket, c.started = &log{}, &ledger.Ticket{Session: 1}, time.Now().Add(-time.Second)
+	shell(t, dir, "echo new >new; echo named >named")
+	o := goodRun()
+	o.Seen.Shell = true
+	left := c.leftFiles(o, []string{"named"})
+	look := func(left string) []string {
+		c.files = nil
+		return decoded(c.findWork(left, "id"))
+	}
+	if found := look(left); !slices.Equal(found, []string{"named", "new"}) {
+		t.Errorf("%q", found)
+	}
+	c.ticket.Left = left
+	if runs := decodeRuns(c.leftFiles(goodRun(), nil)); len(runs) != 1 {
+		t.Errorf("a later run without commands leaves %d runs with commands", len(runs))
+	}
+	defer func(d time.Duration) { workTimeout = d }(workTimeout)
+	workTimeout = 0
+	if found := look(left); !slices.Equal(found, []string{"named"}) {
+		t.Errorf("out of time: %q", found)
+	}
+	workTimeout = time.Minute
+	for _, damaged := range []string{"", "{", `[{"run":{}}]`, `[{"path":"a"}]`} {
+		if found := look(damaged); len(found) > 1 {
+			t.Errorf("%s: %q", damaged, found)
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if found := look(left); !slices.Equal(found, []string{"named"}) {
+		t.Errorf("no project: %q", found)
+	}
+}
