@@ -20,10 +20,10 @@ type ChainName struct {
 // MinPrefix is the least length of a native ID's prefix.
 const MinPrefix = 4
 
-// FindChains returns the chains that name may mean: the one with that number, otherwise those of
+// FindChains returns the chains that name may mean: the one with that number behind a c, otherwise those of
 // that task, otherwise those of the sessions whose native ID has that prefix.
 func (l *Ledger) FindChains(name string) ([]ChainName, error) {
-	conditions := []string{"CAST(id AS TEXT) = ?", "task <> '' AND task = ?"}
+	conditions := []string{"'c' || id = ?", "task <> '' AND task = ?"}
 	if len(name) >= MinPrefix {
 		conditions = append(conditions, ofSession)
 	}
@@ -76,7 +76,7 @@ var ErrInUse = errors.New("a live process holds a session of it")
 // named its sessions, and the measured costs of its rules unless other calls have the rule too. The
 // removed data is overwritten. A dry run only counts.
 func (l *Ledger) Forget(c ChainName, dry bool) (f Dropped, err error) {
-	defer func() { err = Wrap(fmt.Sprintf("forget chain %d", c.ID), err) }()
+	defer func() { err = Wrap(fmt.Sprintf("forget chain c%d", c.ID), err) }()
 	if err := l.Settle(); err != nil { // no outcome of the chain must remain in the spool
 		return f, err
 	}

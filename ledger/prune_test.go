@@ -395,7 +395,7 @@ func grep(t *testing.T, dir, word string) string {
 func TestForgetLeavesWhatIsHeld(t *testing.T) {
 	l, _ := newLedger(t)
 	begin(t, l, fmt.Sprintf(base, 1), 1000)
-	chains, err := l.FindChains("1")
+	chains, err := l.FindChains("c1")
 	if err != nil || len(chains) != 1 {
 		t.Fatal(chains, err)
 	}
@@ -411,7 +411,7 @@ func TestFindChains(t *testing.T) {
 	oneCall(t, l, "two", nth(2), 1000)
 	oneCall(t, l, "1", nth(3), 1000)
 	for name, want := range map[string]string{
-		"1": "1", "2": "2", "one": "1", "00000002": "2", "00000": "1 2 3", nth(3): "3", "000": "", "none": "", "": "", "%": "", "____": "",
+		"c1": "1", "c2": "2", "1": "3", "2": "", "one": "1", "00000002": "2", "00000": "1 2 3", nth(3): "3", "000": "", "none": "", "": "", "%": "", "____": "",
 	} {
 		chains, err := l.FindChains(name)
 		if err != nil {

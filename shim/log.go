@@ -164,7 +164,7 @@ func ForgetInLog(path string, c ledger.ChainName) (lines int, err error) {
 	for _, name := range []string{path, path + ".1"} {
 		n, err := forgetInFile(name, c)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return lines, fmt.Errorf("forget chain %d in the log: %w", c.ID, err)
+			return lines, fmt.Errorf("forget chain c%d in the log: %w", c.ID, err)
 		}
 		lines += n
 	}

@@ -162,12 +162,11 @@ log --reason nonsense
 log --follow < ^C
 log --chain nonsense
 show
-show --live
 show --sessions
+show c5
 show 5
-show --call 5
-show --call 9
-show --call 99
+show 9
+show 99
 show nonsense
 show a-job-with-a-rather-long-name
 rule add --from 4 < n
@@ -178,10 +177,10 @@ prune
 prune --keep-last 1
 prune -n --keep-last -1
 prune --keep-history 1ms < n
-prune 5 < n
-prune 6 < n
-prune 99
-reset 5 < n
+prune c5 < n
+prune c6 < n
+prune c99
+reset c5 < n
 reset a-job-with-a-rather-long-name < n
 report --output page.html
 version

@@ -98,7 +98,7 @@ func callTable(a *app.App, r view.Reporter, calls []history.Invocation) *view.Ta
 }
 
 func callRow(a *app.App, r view.Reporter, i history.Invocation) []view.Cell {
-	return []view.Cell{view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool), view.IDCell(i.Chain),
+	return []view.Cell{view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool), view.ChainCell(i.Chain),
 		view.DecisionCell(i), view.OutcomeCell(i), view.DurationCell(i.Duration.NullInt64),
 		view.TokensCell(i.Input.NullInt64), view.TokensCell(i.CacheRead.NullInt64), view.TokensCell(i.CacheWrite.NullInt64), view.TokensCell(i.Output.NullInt64), view.PriceCell(view.CallCost(r.Prices, i)),
 		view.SessionCell(i.NativeID), view.TextCell(i.Rule), a.PathCell(i.Cwd),
@@ -106,11 +106,7 @@ func callRow(a *app.App, r view.Reporter, i history.Invocation) []view.Cell {
 }
 
 // showCall prints everything about one call.
-func showCall(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON bool) error {
-	i, err := app.FindInvocation(l, name)
-	if err != nil {
-		return err
-	}
+func showCall(a *app.App, r view.Reporter, i history.Invocation, asJSON bool) error {
 	if asJSON {
 		return a.Stdout.PrintJSON(newCallLine(r, "", i))
 	}
@@ -244,7 +240,7 @@ func followText(a *app.App, r view.Reporter) func(string, history.Invocation) er
 			cells = append(cells, view.DurationCell(i.Duration.NullInt64), view.PriceCell(view.CallCost(r.Prices, i)))
 		}
 		if i.Chain != 0 {
-			cells = append(cells, view.TextCell(fmt.Sprintf("chain %d", i.Chain)))
+			cells = append(cells, view.TextCell(fmt.Sprintf("chain c%d", i.Chain)))
 		}
 		_, err := fmt.Fprintln(a.Stdout, a.Stdout.Row(append(cells, a.PathCell(i.Cwd))...))
 		return err

@@ -19,31 +19,27 @@ import (
 func showCommand(a *app.App) *cobra.Command {
 	var list *app.Listing
 	var sessions bool
-	var call string
 	c := &cobra.Command{
-		Use: "show [CHAIN|SESSION|CALL]", Short: "list the chains, or show one, a session or a call",
+		Use: "show [CALL|CHAIN|TASK|SESSION]", Short: "list the chains, or show one, a session or a call",
 		Long: `Lists the chains, the last used first: the number of calls, the last decision and its reason, how full the
 session's context is, and which session will be resumed next. With --sessions: the sessions that the shims started.
 
-With the number or the task of a chain, or the start of a session's ID: the chain as a tree of its sessions, the newest
-first and each before its copies, and the calls of each. A task with several chains lists these. With --call, or a number that no
-chain has: everything recorded about that call, and what its reasons mean.`,
+With the name of a chain, as c12, its task, or the start of a session's ID: the chain as a tree of its sessions, the newest
+first and each before its copies, and the calls of each. A task with several chains lists these. With a number:
+everything recorded about that call, and what its reasons mean.`,
 		Args: func(c *cobra.Command, args []string) error {
-			one := len(args) == 1 || call != ""
-			switch given := list.Filter.Given(); {
-			case len(args) > 1 || len(args) == 1 && call != "":
-				return app.Usage("show takes one chain, session or call", "usage: "+c.UseLine())
-			case one && (given != "" || sessions || list.Wanted.Live):
-				given = cmp.Or(given, map[bool]string{true: "sessions", false: "live"}[sessions])
+			given := list.Filter.Given()
+			if sessions {
+				given = cmp.Or(given, "sessions")
+			}
+			if len(args) == 1 && given != "" {
 				return app.Usage("--"+given+" selects what is listed: it does not go with one chain, session or call", "usage: "+c.UseLine())
 			}
-			return nil
+			return app.AtMostOne("call, chain or session")(c, args)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
 				switch {
-				case call != "":
-					return showCall(a, l, r, call, list.AsJSON)
 				case len(args) == 1:
 					return showNamed(a, l, r, args[0], list)
 				case sessions:
@@ -56,9 +52,6 @@ chain has: everything recorded about that call, and what its reasons mean.`,
 	list = app.ListFlags(a, c, "shimctl.chains/1", chainColumns, sessionColumns)
 	c.Flags().Lookup("json").Usage += ", with --sessions shimctl.sessions/1, of a chain shimctl.show/1, of a call shimctl.log/1"
 	c.Flags().BoolVar(&sessions, "sessions", false, "list sessions instead of chains")
-	c.Flags().BoolVar(&list.Wanted.Live, "live", false, "only chains with a live session")
-	c.Flags().StringVar(&call, "call", "", "show `CALL`, a number")
-	app.CompleteCallFlag(a, c, "call")
 	c.ValidArgsFunction = a.CompleteChain
 	return c
 }
@@ -69,26 +62,26 @@ type showReport struct {
 	Invocations []view.CallReport `json:"invocations" doc:"its calls, the oldest first"`
 }
 
-// showNamed shows a chain, or lists those of a task that has several.
+// showNamed shows a call or a chain, or lists the chains of a task that has several. A number is a task only if it is no call.
 func showNamed(a *app.App, l *ledger.Ledger, r view.Reporter, name string, list *app.Listing) error {
+	i, missing := app.FindInvocation(l, name)
+	if missing == nil {
+		return showCall(a, r, i, list.AsJSON)
+	}
 	if chains, err := app.FindChains(l, name); err == nil && len(chains) > 1 {
 		*list.Filter["task"] = name
 		return listChains(a, l, r, list)
 	}
-	return showChain(a, l, r, name, list.AsJSON)
+	err := showChain(a, l, r, name, list.AsJSON)
+	if unknown := app.UnknownChain(""); errors.As(err, &unknown) && !app.IsUsage(missing) {
+		return missing // it was meant as a number
+	}
+	return err
 }
 
-// showChain shows a chain. A number that no chain has is a call's.
+// showChain shows a chain.
 func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON bool) error {
-	chain, err := app.ChainRow(l, name)
-	if unknown := app.UnknownChain(""); errors.As(err, &unknown) {
-		switch _, missing := app.FindInvocation(l, name); {
-		case missing == nil:
-			return showCall(a, l, r, name, asJSON)
-		case !app.IsUsage(missing):
-			err = app.WithHint(fmt.Errorf("there is neither a chain nor a call %s", name), app.HintFor(missing))
-		}
-	}
+	chain, err := a.ChainRow(l, name)
 	if err != nil {
 		return err
 	}
@@ -109,7 +102,7 @@ func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSO
 }
 
 func showTree(a *app.App, r view.Reporter, chain history.ChainRow, calls []history.Invocation) {
-	title := []string{fmt.Sprintf("chain %d", chain.ID), chain.Tool, a.Tilde(chain.Cwd)}
+	title := []string{fmt.Sprintf("chain c%d", chain.ID), chain.Tool, a.Tilde(chain.Cwd)}
 	for _, named := range [][2]string{{"task", chain.Task}, {"role", view.RoleName(chain.Role)}, {"rule", chain.Last.Rule}} {
 		if named[1] != "" {
 			title = append(title, named[0]+" "+named[1])
@@ -222,7 +215,7 @@ func chainTable(a *app.App, chains []history.ChainRow) *view.Table {
 		Spare("RULE", "SESSION", "ROLE", "TASK", "DIRECTORY", "RESUMED", "CONTEXT", "TOOL", "CALLS", "STATE")
 	for _, c := range chains {
 		s := view.Newest(c)
-		t.Add(view.IDCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task), view.RoleCell(c.Role), view.TextCell(c.Last.Rule), view.NumberCell(int64(c.Calls)),
+		t.Add(view.ChainCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task), view.RoleCell(c.Role), view.TextCell(c.Last.Rule), view.NumberCell(int64(c.Calls)),
 			view.NumberCell(int64(c.Resumed)), view.DecisionCell(c.Last), a.WhenCell(c.Updated), view.ContextCell(s.Context), view.SessionCell(s.NativeID),
 			view.StateCell(s), a.PathCell(c.Cwd), view.NameCell(c))
 	}
@@ -249,7 +242,7 @@ func listSessions(a *app.App, l *ledger.Ledger, flags *app.Listing) error {
 func sessionTable(a *app.App, sessions []history.SessionRow) *view.Table {
 	t := view.NewTable(sessionColumns...).Spare("VERSION", "CREATED", "MODEL", "CONTEXT", "TURNS", "CHAIN")
 	for _, s := range sessions {
-		t.Add(view.SessionCell(s.NativeID), view.TextCell(s.Tool), view.IDCell(s.Chain), view.StateCell(s), view.NumberCell(int64(s.Turns)), view.ContextCell(s.Context),
+		t.Add(view.SessionCell(s.NativeID), view.TextCell(s.Tool), view.ChainCell(s.Chain), view.StateCell(s), view.NumberCell(int64(s.Turns)), view.ContextCell(s.Context),
 			a.WhenCell(s.LastUsed), a.WhenCell(s.Created), view.TextCell(s.Model), view.TextCell(s.Version))
 	}
 	return t

@@ -119,8 +119,8 @@ func TestShowOfARemovedNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"1":   "error: there is neither a chain nor a call 1\nhint: it was pruned; shimctl log lists what is left\n",
-		"999": "error: there is neither a chain nor a call 999\nhint: shimctl log lists them\n",
+		"1":   "error: find call 1: there is none\nhint: it was pruned; shimctl log lists what is left\n",
+		"999": "error: find call 999: there is none\nhint: shimctl log lists them\n",
 	} {
 		var errs strings.Builder
 		a := &app.App{Stderr: view.Screen{Writer: &errs}, Now: sample.Now, Environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}

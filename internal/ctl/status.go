@@ -58,7 +58,7 @@ type overview struct {
 	period    history.Period // of the figures, if it is not the last days: what was asked for, or of a huge ledger the latest calls
 	span      string         // names it
 	chains    []history.ChainRow
-	live      []history.ChainRow // young enough, and their session alive
+	live      []history.ChainRow // a call could continue them
 	running   []history.Invocation
 	decisions []history.Invocation
 	passed    []why.PassedReport // in the last days
@@ -111,7 +111,7 @@ func noCallMade(f history.Filter) string { return "no managed call has been made
 func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filter) (o overview, err error) {
 	cfg, wrong := a.Configuration()
 	now := decide.MillisOf(a.Now)
-	all := history.Wanted{Filter: f, Limit: maxChains} // of any time if no period is given
+	all := history.Wanted{Filter: f, Limit: maxChains, Lasting: a.Lasting()} // of any time if no period is given
 	live, last := all, all
 	live.Live, last.Limit = true, statusDecisions
 	recent := a.Recent()
@@ -156,7 +156,6 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	if err != nil {
 		return o, err
 	}
-	o.live = slices.DeleteFunc(o.live, func(c history.ChainRow) bool { return a.Now.Sub(c.Updated.Time()) > cfg.MaxAge })
 	o.passed = slices.DeleteFunc(why.PassedReports(passed), func(p why.PassedReport) bool { return p.Reason == reason.AddedRefused }) // a warning names the version
 	if wrong == "" {                                                                                                                  // what a mistake in the configuration cost is history once the mistake is mended
 		o.passed = slices.DeleteFunc(o.passed, func(p why.PassedReport) bool { return p.Reason == reason.ConfigMistake })
@@ -236,7 +235,7 @@ func runningTable(a *app.App, calls []history.Invocation) *view.Table {
 	t := view.NewTable(runningColumns...)
 	for _, i := range calls {
 		so := sql.NullInt64{Int64: max(0, a.Now.Sub(i.Started.Time()).Milliseconds()), Valid: true}
-		t.Add(view.IDCell(i.ID), view.DurationCell(so), view.TextCell(i.Tool), view.IDCell(i.Chain), view.DecisionCell(i), a.PathCell(i.Cwd))
+		t.Add(view.IDCell(i.ID), view.DurationCell(so), view.TextCell(i.Tool), view.ChainCell(i.Chain), view.DecisionCell(i), a.PathCell(i.Cwd))
 	}
 	return t
 }
@@ -244,7 +243,7 @@ func runningTable(a *app.App, calls []history.Invocation) *view.Table {
 func liveTable(a *app.App, live []history.ChainRow) *view.Table {
 	t := view.NewTable(liveColumns...)
 	for _, c := range live {
-		t.Add(view.IDCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task), view.RoleCell(c.Role), view.NumberCell(int64(c.Calls)),
+		t.Add(view.ChainCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task), view.RoleCell(c.Role), view.NumberCell(int64(c.Calls)),
 			view.ContextCell(view.Newest(c).Context), view.DecisionCell(c.Last), a.WhenCell(c.Updated), a.PathCell(c.Cwd), view.NameCell(c))
 	}
 	return t
@@ -253,7 +252,7 @@ func liveTable(a *app.App, live []history.ChainRow) *view.Table {
 func decisionTable(a *app.App, decisions []history.Invocation) *view.Table {
 	t := view.NewTable(decisionColumns...).Spare("DIRECTORY", "CHAIN", "TOOL", "CALL")
 	for _, i := range decisions {
-		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool), view.IDCell(i.Chain), view.DecisionCell(i), view.OutcomeCell(i), a.PathCell(i.Cwd))
+		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool), view.ChainCell(i.Chain), view.DecisionCell(i), view.OutcomeCell(i), a.PathCell(i.Cwd))
 	}
 	return t
 }

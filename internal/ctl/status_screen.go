@@ -33,7 +33,7 @@ func printScreen(a *app.App, o overview, columns []string) {
 			room-- // the empty line below it
 		}
 	}
-	parts = append(parts, listLines(a, "last decisions", decisionTable(a, o.decisions).Choose(columns), room, "more: shimctl why CALL, shimctl log, shimctl show --live"))
+	parts = append(parts, listLines(a, "last decisions", decisionTable(a, o.decisions).Choose(columns), room, "more: shimctl why CALL, shimctl log, shimctl show"))
 	var shown []string
 	for _, part := range parts {
 		if len(part) > 0 {

@@ -50,8 +50,8 @@ func contextWarnings(c config.Config, chains []history.ChainRow) []warning {
 	warnings := []warning{}
 	for _, c := range chains {
 		if s := view.Newest(c); s.State == decide.Live && limits.NearlyFull(s.Context, why.SessionModel(s)) {
-			warnings = append(warnings, warning{Kind: "context", Chain: c.ID, Tool: c.Tool, Rule: c.Last.Rule, Command: fmt.Sprintf("shimctl show %d", c.ID),
-				Says: fmt.Sprintf("chain %d: %s", c.ID, why.NearlyFull(s.Context, why.SessionModel(s), limits.ContextShare))})
+			warnings = append(warnings, warning{Kind: "context", Chain: c.ID, Tool: c.Tool, Rule: c.Last.Rule, Command: fmt.Sprintf("shimctl show c%d", c.ID),
+				Says: fmt.Sprintf("chain c%d: %s", c.ID, why.NearlyFull(s.Context, why.SessionModel(s), limits.ContextShare))})
 		}
 	}
 	return warnings

@@ -142,11 +142,18 @@ func (f Filter) SelectsSession(directory string, used time.Time) bool {
 	return inside && (p == Always || p.Since <= at && at < p.Until)
 }
 
+// Lasting says until when sessions can be resumed. The zero value sets no limit.
+type Lasting struct{ Used, Created decide.Millis } // the earliest times of its last use and its beginning
+
+// Expired is the state of a session that is too old to be resumed.
+const Expired decide.State = "expired"
+
 // A Wanted selects the rows of a list: calls, or chains and sessions with such a call. The zero value
 // selects all.
 type Wanted struct {
 	Filter
-	Live  bool // chains that a call could continue, as far as their session's state shows
+	Live bool // chains that a call could continue, as far as their session's state shows
+	Lasting
 	Limit int
 }
 

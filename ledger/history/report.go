@@ -28,7 +28,7 @@ type SessionRow struct {
 	NativeID  string          `json:"id" doc:"the tool's own ID, empty while unknown"`
 	Tool      string          `json:"tool" doc:"name of the tool"`
 	Chain     int64           `json:"chain" doc:"its chain"`
-	State     decide.State    `json:"state" doc:"running, live, failed, killed or dead; only a live one is resumed"`
+	State     decide.State    `json:"state" doc:"running, live, expired, failed, killed or dead; only a live one is resumed"`
 	Why       reason.Code     `json:"why,omitempty" doc:"why it is dead or failed, or why a copy of it failed if that may be its fault"`
 	Reset     bool            `json:"reset" doc:"whether an answer or shimctl reset ended it"`
 	Held      bool            `json:"busy" doc:"whether a process uses it"`
@@ -61,14 +61,15 @@ func Chains(l *ledger.Ledger, w Wanted) ([]ChainRow, error) {
 	of := w.Filter
 	of.Chain, of.Tool = 0, ""
 	condition, args := of.ofCalls("chain_id", "c.id")
-	args = append([]any{w.Chain, w.Chain, w.Tool, w.Tool, w.Live, decide.Live, decide.Running}, append(args, w.limit())...)
+	args = append([]any{w.Chain, w.Chain, w.Tool, w.Tool, w.Live, decide.Running, decide.Live, w.Used, w.Created}, append(args, w.limit())...)
 	chains, err := ledger.List(l, `
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id),
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+continued+`), `+invocationColumns(l)+`
 		FROM chains c JOIN `+invocationTables+`
 		WHERE i.id = (SELECT max(id) FROM invocations WHERE chain_id = c.id) AND (? = 0 OR c.id = ?) AND (? = '' OR c.tool = ?)
-			AND (NOT ? OR EXISTS (SELECT 1 FROM sessions s WHERE `+ledger.SinceBegun+` AND s.state IN (?, ?) AND s.reset = 0)) AND `+condition+`
+			AND (NOT ? OR EXISTS (SELECT 1 FROM sessions s WHERE `+ledger.SinceBegun+` AND s.reset = 0
+				AND (s.state = ? OR s.state = ? AND s.last_used >= ? AND s.created >= ?))) AND `+condition+`
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`, func(c *ChainRow) []any {
 		return append([]any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated, &c.Calls, &c.Resumed}, c.Last.columns()...)
 	}, args...)
@@ -76,7 +77,7 @@ func Chains(l *ledger.Ledger, w Wanted) ([]ChainRow, error) {
 		return nil, fmt.Errorf("list chains: %w", err)
 	}
 	for i := range chains {
-		if chains[i].Sessions, err = SessionRows(l, Wanted{Filter: Filter{Chain: chains[i].ID}}); err != nil {
+		if chains[i].Sessions, err = SessionRows(l, Wanted{Filter: Filter{Chain: chains[i].ID}, Lasting: w.Lasting}); err != nil {
 			return nil, err
 		}
 	}
@@ -109,6 +110,9 @@ func SessionRows(l *ledger.Ledger, w Wanted) ([]SessionRow, error) {
 		}
 		if sessions[i].State == decide.Running && !sessions[i].Held {
 			sessions[i].State = decide.Killed // its run was lost
+		}
+		if s := sessions[i]; s.State == decide.Live && !s.Held && (s.LastUsed < w.Used || s.Created < w.Created) {
+			sessions[i].State = Expired
 		}
 	}
 	return sessions, nil

@@ -15,7 +15,7 @@ import (
 const screenCalls = 20_000
 
 // screens lists what a person reads. All but report, which adds up every call, should come at once.
-var screens = []string{"status", "log", "show", "show --live", "show --sessions", "show 100", "show --call 100", "why", "stats", "stats --by day", "stats --by cwd",
+var screens = []string{"status", "log", "show", "show --sessions", "show c100", "show 100", "why", "stats", "stats --by day", "stats --by cwd",
 	"stats --by task", "doctor", "why -- claude -p Hello", "report -o -"}
 
 // screens measures them.

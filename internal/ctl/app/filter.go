@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -37,7 +36,7 @@ var filters = []struct {
 	{"reason", "only calls with this `REASON`", ReasonCompletions()},
 	{"class", "only calls with a reason of this `CLASS`, such as age", classNames},
 	{"outcome", "only calls with this `OUTCOME`: " + strings.Join(history.Outcomes, ", "), history.Outcomes},
-	{"chain", "only calls of `CHAIN`: its number, task or the start of a session's ID", nil},
+	{"chain", "only calls of `CHAIN`: its name, as c12, task or the start of a session's ID", nil},
 }
 
 // FilterBy returns the flags with the values that get has for their names.
@@ -112,10 +111,6 @@ func Filter(a *App, l *ledger.Ledger, f FilterFlags) (history.Filter, error) {
 		}
 	}
 	if chain := *f["chain"]; chain != "" && l != nil {
-		if number, err := strconv.ParseInt(chain, 10, 64); err == nil {
-			out.Chain = number // it may have no calls any more
-			return out, nil
-		}
 		found, err := FindChain(l, chain)
 		if err != nil {
 			return out, err
@@ -285,6 +280,7 @@ func LimitFlag(c *cobra.Command, limit *int, usage string) {
 // Read returns what the flags select.
 func (l *Listing) Read(a *App, from *ledger.Ledger) (wanted history.Wanted, err error) {
 	wanted = l.Wanted
+	wanted.Lasting = a.Lasting()
 	wanted.Filter, err = Filter(a, from, l.Filter)
 	return wanted, err
 }

@@ -19,7 +19,7 @@ func noChain(name string) error { return WithHint(UnknownChain(name), "shimctl s
 // number returns the number that a name is, 0 for none.
 func number(name string) int64 {
 	n, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64)
-	if err != nil || name[0] == '0' {
+	if err != nil || name[0] == '0' || name[0] == '+' {
 		return 0
 	}
 	return max(n, 0)
@@ -38,17 +38,20 @@ type UnknownChain string
 
 func (u UnknownChain) Error() string { return fmt.Sprintf("there is no chain %q", string(u)) }
 
-// FindChain finds a chain by its number, its task or the start of the ID of one of its sessions.
+// FindChain finds a chain by its name, as c12, its task or the start of the ID of one of its sessions.
 func FindChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {
 	chains, err := FindChains(l, name)
 	if err != nil {
 		return ledger.ChainName{}, err
 	}
 	if len(chains) > 1 {
-		return ledger.ChainName{}, several(name, chains, "give the number of one")
+		return ledger.ChainName{}, several(name, chains, "give the name of one")
 	}
 	return chains[0], nil
 }
+
+// leastDigits is how long the start of a session's ID is at least if it has digits only: a shorter one is the number of a call.
+const leastDigits = 8
 
 // FindChains finds all chains of a task, or else one as FindChain does.
 func FindChains(l *ledger.Ledger, name string) ([]ledger.ChainName, error) {
@@ -56,17 +59,17 @@ func FindChains(l *ledger.Ledger, name string) ([]ledger.ChainName, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(chains) == 0:
+	case len(chains) == 0, number(name) > 0 && len(name) < leastDigits && chains[0].Task != name:
 		return nil, noChainOrTooShort(l, name)
 	case len(chains) > 1 && chains[0].Task != name:
-		return nil, several(name, chains, fmt.Sprintf("give the number of one, or %d characters of its session's ID", idLength(name, chains)))
+		return nil, several(name, chains, fmt.Sprintf("give the name of one, or %d characters of its session's ID", idLength(name, chains)))
 	}
 	return chains, nil
 }
 
 func several(name string, chains []ledger.ChainName, hint string) error {
 	which := view.Mapped(chains, func(c ledger.ChainName) string {
-		return fmt.Sprintf("%d (%s)", c.ID, strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " "))
+		return fmt.Sprintf("c%d (%s)", c.ID, strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " "))
 	})
 	return WithHint(fmt.Errorf("%q may be several chains: %s", name, strings.Join(which, ", ")), hint)
 }
@@ -74,7 +77,7 @@ func several(name string, chains []ledger.ChainName, hint string) error {
 // ChainWords names chains, several of them with their roles.
 func ChainWords(chains []ledger.ChainName) string {
 	return strings.Join(view.Mapped(chains, func(c ledger.ChainName) string {
-		words := fmt.Sprintf("chain %d", c.ID)
+		words := fmt.Sprintf("chain c%d", c.ID)
 		if role := view.RoleName(c.Role); role != "" && len(chains) > 1 {
 			words += " (" + role + ")"
 		}
@@ -85,8 +88,11 @@ func ChainWords(chains []ledger.ChainName) string {
 // noChainOrTooShort says how much of an ID would do, if name is the start of one.
 func noChainOrTooShort(l *ledger.Ledger, name string) error {
 	if n := number(name); n > 0 {
+		return WithHint(UnknownChain(name), fmt.Sprintf("a number is that of a call; shimctl show lists the chains, as c%d", n))
+	}
+	if digits, ok := strings.CutPrefix(name, "c"); ok && digits != "" && number(digits) > 0 {
 		last, _, err := l.LastNumbers()
-		return cmp.Or(err, WithHint(UnknownChain(name), removed(n <= last, "shimctl show")))
+		return cmp.Or(err, WithHint(UnknownChain(name), removed(number(digits) <= last, "shimctl show")))
 	}
 	if name == "" || len(name) >= ledger.MinPrefix {
 		return noChain(name)
@@ -133,12 +139,12 @@ func common(a, b string) (n int) {
 }
 
 // ChainRow finds a chain, as FindChain does.
-func ChainRow(l *ledger.Ledger, name string) (history.ChainRow, error) {
+func (a *App) ChainRow(l *ledger.Ledger, name string) (history.ChainRow, error) {
 	found, err := FindChain(l, name)
 	if err != nil {
 		return history.ChainRow{}, err
 	}
-	chains, err := history.Chains(l, history.Wanted{Filter: history.Filter{Chain: found.ID}})
+	chains, err := history.Chains(l, history.Wanted{Filter: history.Filter{Chain: found.ID}, Lasting: a.Lasting()})
 	if err == nil && len(chains) == 0 {
 		err = noChain(name) // all its calls were pruned
 	}

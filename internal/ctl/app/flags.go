@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"reprise/config"
@@ -138,15 +137,15 @@ func (a *App) Confirm(question string) bool {
 	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer)))
 }
 
-// CompleteChain completes what FindChain takes: the numbers of chains, and the tasks.
+// CompleteChain completes what FindChain takes: the names of chains, and the tasks.
 func (a *App) CompleteChain(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return completeFrom(a, args, func(l *ledger.Ledger) (list []string, err error) {
 		chains, err := history.Chains(l, history.Wanted{Limit: maxCompletions})
 		for _, c := range chains {
 			about := strings.Join(strings.Fields(c.Tool+" "+c.Task+" "+c.Role), " ") + " in " + a.Tilde(c.Cwd)
-			list = append(list, cobra.CompletionWithDesc(strconv.FormatInt(c.ID, 10), about))
+			list = append(list, cobra.CompletionWithDesc(fmt.Sprintf("c%d", c.ID), about))
 			if c.Task != "" {
-				list = append(list, cobra.CompletionWithDesc(c.Task, "task of chain "+strconv.FormatInt(c.ID, 10)))
+				list = append(list, cobra.CompletionWithDesc(c.Task, fmt.Sprintf("task of chain c%d", c.ID)))
 			}
 		}
 		return list, err
@@ -158,15 +157,8 @@ func (a *App) CompleteCall(_ *cobra.Command, args []string, _ string) ([]string,
 	return completeFrom(a, args, func(l *ledger.Ledger) ([]string, error) {
 		calls, err := history.LatestInvocations(l, history.Wanted{Limit: maxCompletions})
 		return view.Mapped(calls, func(i history.Invocation) string {
-			return cobra.CompletionWithDesc(strconv.FormatInt(i.ID, 10), i.Tool+", "+view.Decision(i))
+			return cobra.CompletionWithDesc(fmt.Sprint(i.ID), i.Tool+", "+view.Decision(i))
 		}), err
-	})
-}
-
-// CompleteCallFlag lets the shell complete a flag that takes the number of a call.
-func CompleteCallFlag(a *App, c *cobra.Command, flag string) {
-	_ = c.RegisterFlagCompletionFunc(flag, func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		return a.CompleteCall(c, nil, begun)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"reprise/internal/prices"
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/ledger/history"
 )
 
 // OpenLedger opens the ledger; if there is none yet it fails with
@@ -100,6 +101,12 @@ func (a *App) Configuration() (c config.Config, wrong string) {
 		wrong = "every call is passed through: " + a.Tilde(path) + " switches reprise off"
 	}
 	return c, wrong
+}
+
+// Lasting returns until when sessions can be resumed, by the longest limits that the configuration has.
+func (a *App) Lasting() history.Lasting {
+	ttl, maxAge := a.Configured().Longest()
+	return history.Lasting{Used: decide.MillisOf(a.Now.Add(-ttl)), Created: decide.MillisOf(a.Now.Add(-maxAge))}
 }
 
 // LoadPrices reads the built-in price list and the user's own.

@@ -43,7 +43,7 @@ func PruneCommand(a *app.App) *cobra.Command {
 for each session why. [prune] in the configuration says what else is kept; --keep-within or --keep-last replaces
 keep_within and superseded.
 
-With CHAIN, a number, a task with all its chains, or the start of a session's ID: removes all traces of it, the files
+With CHAIN, a name such as c12, a task with all its chains, or the start of a session's ID: removes all traces of it, the files
 of its sessions, its sessions, calls and names in the ledger and the log, and what a store that machines share has
 of it. The old content is overwritten.`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -173,7 +173,7 @@ func (r *PruneReport) pruneChains(a *app.App, l *ledger.Ledger, name string) err
 			return err
 		}
 		if slices.ContainsFunc(sessions[c.ID], func(s ledger.SessionFile) bool { return s.Held }) {
-			return fmt.Errorf("prune chain %d: %w", c.ID, ledger.ErrInUse)
+			return fmt.Errorf("prune chain c%d: %w", c.ID, ledger.ErrInUse)
 		}
 	}
 	for _, c := range chains {
@@ -264,7 +264,7 @@ func printPrune(a *app.App, r PruneReport) {
 				freed, verb = view.SizeCell(*s.Bytes), view.TextCell("remove")
 			}
 			why := cmp.Or(s.Error, strings.Join(view.Mapped(s.Reasons, func(r prune.Reason) string { return string(r) }), ", "))
-			t.Add(view.IDCell(s.Chain), view.TextCell(s.Tool), view.SessionCell(s.Session), a.WhenCell(decide.MillisOf(s.LastUsed)), freed, verb, view.TextCell(why))
+			t.Add(view.ChainCell(s.Chain), view.TextCell(s.Tool), view.SessionCell(s.Session), a.WhenCell(decide.MillisOf(s.LastUsed)), freed, verb, view.TextCell(why))
 		}
 		t.Print(a.Stdout)
 		fmt.Fprintln(a.Stdout)

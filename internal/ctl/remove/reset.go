@@ -15,10 +15,10 @@ func ResetCommand(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "reset CHAIN", Short: "end a chain's session, so that its next call is fresh",
 		Long: `Ends the chain's session: the next call of the chain is fresh. Nothing is deleted, and running calls
-continue. CHAIN is a number, a task with all its chains, or the start of a session's ID. A chain that
+continue. CHAIN is a name such as c12, a task with all its chains, or the start of a session's ID. A chain that
 machines share ends on all of them.`,
 		ValidArgsFunction: a.CompleteChain,
-		Args:              app.OneArgument("the number or the task of a chain, or the id of a session"),
+		Args:              app.OneArgument("the name or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.WithLedger(func(l *ledger.Ledger, _ view.Reporter) error { return runReset(a, l, args[0], agreed) })
 		},
@@ -54,12 +54,12 @@ func resetChain(a *app.App, l *ledger.Ledger, chain ledger.ChainName) error {
 		return err
 	}
 	if err := l.Reset(chain.ID); err != nil {
-		return fmt.Errorf("reset chain %d: %w", chain.ID, err)
+		return fmt.Errorf("reset chain c%d: %w", chain.ID, err)
 	}
 	where := ""
 	if kept.Chains > 0 {
 		where = " on all machines"
 	}
-	a.Stdout.Notice(fmt.Sprintf("the next call of chain %d begins anew%s", chain.ID, where))
+	a.Stdout.Notice(fmt.Sprintf("the next call of chain c%d begins anew%s", chain.ID, where))
 	return nil
 }

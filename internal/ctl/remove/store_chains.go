@@ -29,7 +29,7 @@ func storedChain(a *app.App, l *ledger.Ledger, c ledger.ChainName) (*storedChain
 	}
 	stored, err := openStored(a, fleet.Name{NativeIDs: c.NativeIDs, Task: c.Task, Tool: c.Tool, Cwd: c.Cwd, Role: c.Role, OneRole: true}, c.Cwd)
 	if stored == nil && err == nil && a.Getenv("REPRISE_STORE") != "off" {
-		err = app.WithHint(fmt.Errorf("chain %d is in a store that is not configured here", c.ID),
+		err = app.WithHint(fmt.Errorf("chain c%d is in a store that is not configured here", c.ID),
 			"set REPRISE_STORE, its key and REPRISE_PROJECT as the calls have them; REPRISE_STORE=off changes this machine only")
 	}
 	return stored, err

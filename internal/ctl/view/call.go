@@ -76,6 +76,8 @@ func StateCell(s history.SessionRow) Cell {
 		c = TextCell("busy")
 	case s.Why != "":
 		c = TextCell(fmt.Sprintf("%s (%s)", s.State, s.Why))
+	case s.Reset && s.State == decide.Live:
+		c = TextCell("reset")
 	case s.Reset:
 		c = TextCell(string(s.State) + " (reset)")
 	}

@@ -26,7 +26,16 @@ func numeric(text string, n int64) Cell {
 	return Cell{Human: text, Raw: strconv.FormatInt(n, 10), Right: true}
 }
 
-// IDCell returns a cell with the number of a chain or call. People see a dash for 0.
+// ChainCell returns a cell with the name of a chain, as commands take it. People see a dash for 0.
+func ChainCell(id int64) Cell {
+	if id == 0 {
+		return Cell{Human: "-", Right: true}
+	}
+	name := fmt.Sprintf("c%d", id)
+	return Cell{Human: name, Raw: name, Right: true}
+}
+
+// IDCell returns a cell with the number of a call. People see a dash for 0.
 func IDCell(id int64) Cell {
 	if id == 0 {
 		return Cell{Human: "-", Right: true}

@@ -80,7 +80,7 @@ func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Decided) {
 		}
 	case reason.Ambiguous:
 		if d.Task != "" && d.Chain != 0 {
-			report.Command = fmt.Sprintf("shimctl reset --yes %d", d.Chain)
+			report.Command = fmt.Sprintf("shimctl reset --yes c%d", d.Chain)
 		}
 	case reason.FirstCall, reason.NewJob:
 		if next := nextFresh(cfg, d); next != "" {

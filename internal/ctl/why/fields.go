@@ -42,7 +42,7 @@ func Fields(a *app.App, r view.Reporter, i history.Invocation) (fields []field) 
 	add("rule", view.TextCell(i.Rule))
 	add("task", view.TextCell(i.Task))
 	add("role", view.RoleCell(i.Role))
-	add("chain", view.IDCell(i.Chain))
+	add("chain", view.ChainCell(i.Chain))
 	if i.Mode == rewrite.Fork {
 		add("forked from", view.TextCell(i.ResumedFrom))
 	} else {

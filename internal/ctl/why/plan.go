@@ -69,7 +69,7 @@ func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
 	}
 	show("real binary", a.Tilde(cmp.Or(e.Real, "not found")))
 	if e.Chain != 0 {
-		show("chain", fmt.Sprint(e.Chain))
+		show("chain", fmt.Sprintf("c%d", e.Chain))
 	}
 	show("session", e.NativeID)
 	if s := e.Shared; s != nil {
@@ -85,7 +85,7 @@ func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
 	}
 	show("warning", r.Warning)
 	if n := e.Nearest; n != nil {
-		show("compared with", fmt.Sprintf("the session of chain %d: %s", n.Chain, n.Relation))
+		show("compared with", fmt.Sprintf("the session of chain c%d: %s", n.Chain, n.Relation))
 	}
 	show("shown by", strings.Join(e.Proof.Sentences(), "; "))
 	show("against it", findings(e.Against))

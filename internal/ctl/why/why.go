@@ -238,7 +238,7 @@ func heldOut(l *ledger.Ledger, i history.Invocation, holdOut float64) (bool, err
 func decided(a *app.App, i history.Invocation, f whyFacts) string {
 	call := fmt.Sprintf("Call %d (%s in %s, %s)", i.ID, i.Tool, a.Tilde(i.Cwd), a.WhenWords(i.Started.Time()))
 	session := view.SessionCell(i.ResumedFrom).Human
-	chain := fmt.Sprintf("chain %d", i.Chain)
+	chain := fmt.Sprintf("chain c%d", i.Chain)
 	if f.chain.Task != "" {
 		chain += fmt.Sprintf(", task %s", f.chain.Task)
 	}
