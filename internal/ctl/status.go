@@ -156,8 +156,9 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	if err != nil {
 		return o, err
 	}
-	o.passed = slices.DeleteFunc(why.PassedReports(passed), func(p why.PassedReport) bool { return p.Reason == reason.AddedRefused }) // a warning names the version
-	if wrong == "" {                                                                                                                  // what a mistake in the configuration cost is history once the mistake is mended
+	// A warning names the version that refuses what the shim adds.
+	o.passed = slices.DeleteFunc(why.PassedReports(passed), func(p why.PassedReport) bool { return p.Reason == reason.AddedRefused })
+	if wrong == "" { // what a mistake in the configuration cost is history once the mistake is mended
 		o.passed = slices.DeleteFunc(o.passed, func(p why.PassedReport) bool { return p.Reason == reason.ConfigMistake })
 	} else {
 		o.broken = []warning{{Kind: "configuration", Says: wrong, Command: "shimctl doctor", urgency: 1}}
