@@ -129,7 +129,7 @@ func (b *Book) Facts(c *ledger.Call) (decide.Facts, ledger.Mark, error) {
 	case b.lacks(c, f.Chains):
 		f.Fresh = reason.StoreUnavailable
 	case damaged && len(f.Chains) == 0:
-		f.Fresh = reason.RegisterDamaged
+		f.Fresh = reason.StoreUnavailable
 	}
 	r.until, _ = ctx.Deadline()
 	return f, ledger.Mark{Facts: f, State: r, Took: time.Since(began)}, nil

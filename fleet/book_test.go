@@ -322,7 +322,7 @@ func TestOthersAreFaster(t *testing.T) {
 			}
 		}
 		d, own, err := ledger.Begin(b, sharedCall(b, "task", prompt+"\n\nMore.", 3000))
-		if err != nil || d.Reason != reason.StoreBusy || own.Loan != nil {
+		if err != nil || d.Reason != reason.StoreUnavailable || own.Loan != nil {
 			t.Fatalf("%s (%s), %v", d.Mode, d.Reason, err)
 		}
 		if other != nil && own.Chain == other.Chain {
@@ -345,7 +345,7 @@ func TestLostRunner(t *testing.T) {
 		}
 		_, lost := wantResume(t, b, call(b, "\n\nMore.", 3000), firstID)
 		d, anew, err := ledger.Begin(c, call(c, "\n\nMore.\n\nStill more.", 20*60_000))
-		if err != nil || d.Reason != reason.PreviousUnknown {
+		if err != nil || d.Reason != reason.PreviousKilled {
 			t.Fatalf("copies %t: %s (%s), %v", copies, d.Mode, d.Reason, err)
 		}
 		endShared(t, c, anew, thirdID, "Begun anew.", 21*60_000)

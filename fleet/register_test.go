@@ -151,7 +151,7 @@ func TestRegistersOfOtherVersions(t *testing.T) {
 		f.registers[key] = bad
 		f.writes = 1000
 		d, ticket, err := ledger.Begin(b, sharedCall(b, "task", prompt+"\n\nMore.", 5000))
-		if err != nil || d.Mode != rewrite.Fresh || d.Reason != reason.RegisterDamaged {
+		if err != nil || d.Mode != rewrite.Fresh || d.Reason != reason.StoreUnavailable {
 			t.Fatalf("damaged %d: %s (%s), %v", n, d.Mode, d.Reason, err)
 		}
 		endShared(t, b, ticket, secondID, "Done.", 6000)

@@ -80,7 +80,7 @@ func Begin(b Book, c *Call) (d decide.Decision, t *Ticket, err error) {
 		case n == maxDecisions-1 || !c.Copies && mark.State == nil:
 			why := reason.Leased
 			if mark.State != nil {
-				why = reason.StoreBusy
+				why = reason.StoreUnavailable
 			}
 			d = decide.Decision{Mode: rewrite.Fresh, Reason: why, Chain: b.ChainHere(c, d)}
 			t, err = l.Take(Mark{}, d, c) // it does not go on with anything

@@ -51,14 +51,14 @@ func TestMissedResumesAreSuspendedEarly(t *testing.T) {
 		resumes   int   // before the suspension, or all of them
 		want      reason.Code
 	}{
-		"missed and dearer":     {0, 60_000, decide.MinMissed, reason.Dearer},
-		"missed, not dearer":    {0, 10_000, decide.MinRuns + 2, reason.Unrelated},
-		"not missed and dearer": {10_000, 60_000, decide.MinRuns, reason.Dearer},
+		"missed and dearer":     {0, 60_000, decide.MinResumes, reason.Dearer},
+		"missed, not dearer":    {0, 10_000, decide.MinResumes + 3, reason.Unrelated},
+		"not missed and dearer": {10_000, 60_000, decide.MinResumes, reason.Dearer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, _ := newLedger(t)
 			now := 100 * hour
-			for i := range decide.MinRuns {
+			for i := range 5 {
 				callAt(t, l, now, fmt.Sprint("task ", i), request{10_000, 0}, request{20_000, 0}, 10_000)
 			}
 			resume := func() reason.Code {
@@ -88,7 +88,7 @@ func TestAChainsOwnMissesAreSuspended(t *testing.T) {
 		expect(t, fmt.Sprintf("at minute %d", (now-100*hour)/minute), d, want)
 	}
 	round(0, 0, 20_000, reason.FirstCall)
-	for range decide.MinMissed {
+	for range decide.MinResumes {
 		round(10*minute, 0, 22_000, reason.Unrelated)
 	}
 	round(10*minute, 0, 20_000, reason.Dearer)
@@ -98,15 +98,4 @@ func TestAChainsOwnMissesAreSuspended(t *testing.T) {
 	round(10*minute, 0, 22_000, reason.Unrelated)
 	round(10*minute, 0, 20_000, reason.Dearer)
 	round(decide.DearerPause, 0, 22_000, reason.Unrelated)
-}
-
-// A hit in between shows that the cost has another cause.
-func TestMissedResumesCountInARow(t *testing.T) {
-	var m decide.Meter
-	for _, missed := range []bool{true, false, true} {
-		m.Add(rewrite.Usage{}, 0, 1, missed)
-	}
-	if m.Missed != 1 || m.Counts(1) {
-		t.Errorf("%+v", m)
-	}
 }

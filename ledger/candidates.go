@@ -81,7 +81,7 @@ func (l *Ledger) Measured(c *Call, f *decide.Facts, here func(*decide.ChainFacts
 		!slices.ContainsFunc(f.Chains, func(cf decide.ChainFacts) bool { return f.Named || cf.Continuity.Retains() }) {
 		return nil
 	}
-	if f.Meters, err = meters(l.db, c.Rule, c.Tool, c.Fingerprints.Model); err != nil {
+	if f.Learned, err = l.learned(c); err != nil {
 		return err
 	}
 	// A binary that was never probed is assumed to resume: its first refusal is caught and

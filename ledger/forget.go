@@ -108,17 +108,8 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Dropped, err error) {
 	if busy {
 		return f, ErrInUse
 	}
-	rules, err := Column[string](tx, "SELECT DISTINCT rule FROM invocations WHERE chain_id = ?", c.ID)
-	if err != nil {
-		return f, err
-	}
 	if f, err = dropChains(tx, []int64{c.ID}, -1); err != nil {
 		return f, err
-	}
-	for _, rule := range rules { // a cost says something about others only if they have the rule
-		if _, err := tx.Exec("DELETE FROM meters WHERE rule = ?1 AND NOT EXISTS (SELECT 1 FROM invocations WHERE rule = ?1)", rule); err != nil {
-			return f, err
-		}
 	}
 	observed, err := dropRows(tx, "invocations", "mode = ? AND native_id IN (SELECT value FROM json_each(?))", -1, rewrite.Observe, EncodeJSON(c.NativeIDs))
 	if err != nil {

@@ -48,7 +48,7 @@ func TestAnOrphanKeepsItsLease(t *testing.T) {
 	if got := endedAs(t, l, second.Invocation, 4000); got != "killed" {
 		t.Errorf("when it is gone, the call's outcome is %q", got)
 	}
-	if got := preview(); got != reason.PreviousUnknown {
+	if got := preview(); got != reason.PreviousKilled {
 		t.Errorf("when it is gone: %s", got)
 	}
 	finish(t, l, second, goodOutcome(someID, "done", 5000)) // it was in another container
@@ -150,7 +150,7 @@ func TestLeaseOfAnotherNamespace(t *testing.T) {
 		outcome string
 		reason  reason.Code
 		after   decide.Millis
-	}{{true, "", reason.Leased, 0}, {false, "killed", reason.PreviousUnknown, lostAfter + hour}} {
+	}{{true, "", reason.Leased, 0}, {false, "killed", reason.PreviousKilled, lostAfter + hour}} {
 		if _, err := l.db.Exec("UPDATE leases SET taken = taken - ?", step.after); err != nil {
 			t.Fatal(err)
 		}

@@ -68,19 +68,6 @@ func OpenExisting(path string) (*Ledger, error) {
 	return open(path, "rw")
 }
 
-// OpenReadOnly is OpenExisting for reading only, once a ledger of an older version is set aside.
-func OpenReadOnly(path string) (*Ledger, error) {
-	l, err := OpenExisting(path)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := l.db.Exec("PRAGMA query_only = ON"); err != nil {
-		l.Close()
-		return nil, fmt.Errorf("open ledger %s: %w", path, err)
-	}
-	return l, nil
-}
-
 // OpenMemory returns an empty ledger that is gone when it is closed.
 func OpenMemory() (*Ledger, error) { return open(":memory:", inMemory) }
 

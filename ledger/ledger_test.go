@@ -144,7 +144,7 @@ func TestNoIDOfAnotherFormIsResumed(t *testing.T) {
 
 func TestARunThatNeverEndedIsNotResumed(t *testing.T) {
 	prompt := fmt.Sprintf(base, 1)
-	for holder, want := range map[string]reason.Code{"": reason.Leased, "an earlier boot": reason.PreviousUnknown} {
+	for holder, want := range map[string]reason.Code{"": reason.Leased, "an earlier boot": reason.PreviousKilled} {
 		l, _ := newLedger(t)
 		begin(t, l, prompt, 1000)
 		if holder != "" { // its process is gone, without a word

@@ -137,7 +137,7 @@ type pendingTurn struct {
 	Turn
 	Tool, Rule string
 	Format     rewrite.Format
-	Reason     reason.Code `json:",omitempty"` // NextTurn if it is ""
+	Reason     reason.Code `json:",omitempty"` // CallerSession if it is ""
 	Named      string      `json:",omitempty"` // the session that the caller names
 }
 
@@ -149,7 +149,7 @@ func (t *pendingTurn) begin(tx *sql.Tx, e *Ending) (id int64, err error) {
 	err = insert(tx, &id, `INSERT INTO invocations
 		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes)
 		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.Chain, e.Session, t.Rule, t.Tool, e.Cwd, t.Started, rewrite.Observe, cmp.Or(t.Reason, reason.NextTurn), t.Format, t.Bytes, t.Bytes)
+		e.Chain, e.Session, t.Rule, t.Tool, e.Cwd, t.Started, rewrite.Observe, cmp.Or(t.Reason, reason.CallerSession), t.Format, t.Bytes, t.Bytes)
 	return id, err
 }
 
@@ -264,11 +264,6 @@ func (e *Ending) record(tx *sql.Tx) error {
 	}
 	if e.Session == 0 {
 		return callersOwn(tx, o.Seen.ID) // of an observed call; any other has a new session
-	}
-	if o.Good() && o.Seen.Usage.Known {
-		if err := meter(tx, e.Invocation, o.Seen.Usage, o.Now); err != nil {
-			return err
-		}
 	}
 	return e.recordTurns(tx)
 }

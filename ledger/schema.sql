@@ -156,24 +156,6 @@ CREATE TABLE runtimes (
 	probed      INTEGER NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE meters (
-	rule        TEXT NOT NULL,
-	tool        TEXT NOT NULL,
-	model       TEXT NOT NULL, -- as it was asked for
-	side        TEXT NOT NULL,
-	runs        INTEGER NOT NULL,
-	input       REAL NOT NULL, -- averages, as the cost in nano-dollars and the duration in milliseconds
-	cache_read  REAL NOT NULL,
-	cache_write REAL NOT NULL,
-	output      REAL NOT NULL,
-	priced      INTEGER NOT NULL,
-	cost        REAL NOT NULL,
-	duration    REAL NOT NULL,
-	missed      INTEGER NOT NULL DEFAULT 0, -- how many of the latest runs in a row found nothing in the provider's cache
-	last        INTEGER NOT NULL,
-	PRIMARY KEY (rule, tool, model, side)
-) WITHOUT ROWID;
-
 CREATE TABLE passed ( -- headless calls that were passed through, as numbers
 	tool   TEXT NOT NULL,
 	cwd    TEXT NOT NULL,

@@ -138,7 +138,7 @@ func TestAnOutcomeThatFitsNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, next := begin(t, l, prompt+"\n\nMore.", 3000)
-	if d.Reason != reason.PreviousUnknown {
+	if d.Reason != reason.PreviousKilled {
 		t.Errorf("%s (%s)", d.Mode, d.Reason)
 	}
 	finish(t, l, next, goodOutcome(someID, "done", 4000))
@@ -200,7 +200,7 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, _ := begin(t, l, prompt+"\n\nMore.\n\nAnd more.", 5000)
-	if d.Mode != rewrite.Fresh || d.Reason != reason.PreviousUnknown {
+	if d.Mode != rewrite.Fresh || d.Reason != reason.PreviousKilled {
 		t.Errorf("%s (%s) of %q", d.Mode, d.Reason, d.NativeID)
 	}
 	wantCount(t, l, 3, "SELECT count(*) FROM invocations WHERE chain_id = ?", second.Chain)

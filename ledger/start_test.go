@@ -103,7 +103,7 @@ func TestNotStartedFrom(t *testing.T) {
 		"control group":       {func(c *Call) { c.Limits.HoldOut = 0.5 }, "", reason.HeldOut},
 		"another model":       {func(c *Call) { c.Fingerprints.Model = "other" }, "", reason.ModelChanged},
 		"asked for fresh":     {func(c *Call) { c.Fresh = reason.ForcedFresh }, "", ""},
-		"the coder runs":      {func(*Call) {}, "UPDATE sessions SET state = 'running'", reason.PreviousUnknown},
+		"the coder runs":      {func(*Call) {}, "UPDATE sessions SET state = 'running'", reason.PreviousKilled},
 		"the coder failed":    {func(*Call) {}, "UPDATE sessions SET state = 'failed'", reason.PreviousFailed},
 		"the coder has ended": {func(*Call) {}, "UPDATE sessions SET reset = 1", ""},
 		"two coders at once":  {func(*Call) {}, "UPDATE chains SET concurrent = 1", reason.Ambiguous},

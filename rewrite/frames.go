@@ -24,7 +24,7 @@ func (c Call) Opened(frames []Frame) (opened Call, prompt string, why reason.Cod
 		switch {
 		case f.Kind == ResponseFrame, f.Kind == IdleFrame:
 		case f.Kind != RequestFrame || f.Subtype != Initialize:
-			return c, "", reason.ControlRequest
+			return c, "", reason.MessageContent
 		default:
 			c.Settings = append(c.Settings, JSONSettings(Initialize, jsonline.Compact(f.Body))...)
 			c.HookSet = c.HookSet || StartHooks.In([]byte(f.Body)) // also those of the end, which a scout would run

@@ -170,9 +170,9 @@ func TestOpened(t *testing.T) {
 		{lines: []string{hooks(`"UserPromptSubmit":[]`), pyUser}, whole: true},
 		{lines: []string{hooks(`"SessionStart":[]`), pyUser}, fresh: true},
 		{lines: []string{hooks(`"SessionEnd":[]`), pyUser}, fresh: true},
-		{lines: []string{tsInit, `{"type":"control_request","request_id":"b","request":{"subtype":"set_model"}}`, tsUser}, reason: reason.ControlRequest},
-		{lines: []string{`{"type":"update_environment_variables"}`, tsUser}, reason: reason.ControlRequest},
-		{lines: []string{`no json`, tsUser}, reason: reason.ControlRequest},
+		{lines: []string{tsInit, `{"type":"control_request","request_id":"b","request":{"subtype":"set_model"}}`, tsUser}, reason: reason.MessageContent},
+		{lines: []string{`{"type":"update_environment_variables"}`, tsUser}, reason: reason.MessageContent},
+		{lines: []string{`no json`, tsUser}, reason: reason.MessageContent},
 		{lines: []string{tsInit, `{"type":"user","message":{"role":"user","content":[]}}`}, reason: reason.MessageContent, whole: true},
 	}
 	for _, tt := range tests {

@@ -32,7 +32,7 @@ func Missed(t Tool, in Invocation, r reason.Code) bool {
 	switch r {
 	case reason.AppServer:
 		return !in.StdinTTY && !d.IsNested(in.Env)
-	case reason.CallerSession, reason.OptedOut, reason.UnknownOption, reason.UnmanagedOption, reason.BadUsage, reason.SlashCommand, reason.MessageContent, reason.ControlRequest, reason.StdinOpen, reason.StdinTooBig, reason.StdoutGone,
+	case reason.CallerSession, reason.OptedOut, reason.UnknownOption, reason.UnmanagedOption, reason.BadUsage, reason.SlashCommand, reason.MessageContent, reason.StdinOpen, reason.StdinTooBig, reason.StdoutGone,
 		reason.Wrapper, reason.VerboseSetting, reason.HookSetting, reason.Unreadable, reason.NoResume, reason.AddedRefused, reason.ConfigMistake, reason.Fault, reason.SwitchedOff, reason.Disabled:
 	case reason.Nested:
 		return len(d.Managed) == 0 || slices.ContainsFunc(in.Args, named)

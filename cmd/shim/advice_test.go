@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"reprise/rewrite/reason"
@@ -56,16 +57,12 @@ More.'; expect resume extends`},
 		after: `ask "$base$failed$failed"; expect resume extends`},
 	reason.HeldOut: {before: `configure 'rollout = 0'; ask "$base"; ask "$base$failed"; expect fresh held_out`,
 		after: `ask "$base$failed$failed"; expect resume extends`},
-	reason.Dearer: {before: `configure 'rollout = 0
-unrelated = "resume"'; export REPRISE_TASK=t REPRISE_ROLE=r
-			for i in 0 1 2 3 4 5; do ask "Fresh $i."; done
-			configure 'unrelated = "resume"'; for i in 1 2 3 4 5; do echo "$((i + 1)).5" >"$FAKE/cost"; ask "Resumed $i."; done
+	reason.Dearer: {before: `configure 'unrelated = "resume"'; export REPRISE_TASK=t REPRISE_ROLE=r; ask Fresh.
+			for i in 1 2; do echo "$((i + 1)).5" >"$FAKE/cost"; ask "Resumed $i."; done
 			ask 'Once more.'; expect fresh dearer`,
 		after: `ask 'Whatever it costs.'; expect resume unrelated`},
 	reason.Leased: {before: `export REPRISE_TASK=t; ask "$base"; hold; ask "$base$new"; expect fresh leased`,
 		after: `release; export REPRISE_ROLE=other; ask "$base"; hold; ( sleep 0.3; release ) & ask "$base$new$failed"; expect resume extends`},
-	reason.NothingToFork: {named: true, before: `export REPRISE_TASK=t; hold; ask "$base$new"; shimctl why | grep -q nothing_to_fork`,
-		after: `release; export REPRISE_ROLE=other; hold; ( sleep 0.3; release ) & ask "$base$new$failed"; expect resume extends`},
 
 	reason.StoreUnavailable: {before: `versioned; git init -q .; export REPRISE_PROJECT=org/repo REPRISE_STORE=s3://refused$WORK/store REPRISE_STORE_KEY=$key
 			ask "$base"; expect fresh store_unavailable`,
@@ -76,10 +73,6 @@ unrelated = "resume"'; export REPRISE_TASK=t REPRISE_ROLE=r
 	reason.Pruned: {named: true, before: `configure 'prune.keep_within = "1ms"'; ask "$base"; sleep 0.02; shimctl prune; ask "$base$failed"
 			shimctl why | grep -q pruned`,
 		after: `sleep 0.02; shimctl prune; ask "$base$failed$failed"; expect resume extends`},
-	reason.DeltaOff: {named: true, before: `configure 'delta = "off"'; ask "$base$long"; ask "$base$long$failed"; shimctl why | grep -q 'was sent the whole prompt, .*(delta_off)\.'`,
-		after: `ask "$base$long$failed$failed"; shimctl why | grep -q 'was sent what is new, '`},
-	reason.NothingNew: {named: true, before: `configure 'identical = "resume"'; ask "$base"; ask "$base"; expect resume identical`,
-		after: `ask "$base"; expect fresh identical`},
 
 	reason.SwitchedOff: {named: true, before: `ask "$base"; export REPRISE_OFF=1; ask "$base$failed"; expect fresh first_call`,
 		after: `ask "$base$failed"; expect resume extends`},
@@ -110,7 +103,6 @@ You are the judge. Score the work from 1 to 10.' old='
 The parser is to be tidied up first, and nothing else.' new='
 
 The printer is what matters today, with all of its tests.'
-long=$(i=0; while [ $i -lt 60 ]; do i=$((i + 1)); printf '\n\nRule %d of the house is that nobody leaves a line of code without its reason.' $i; done)
 key=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 ask() { printf '%s' "$1" | claude -p >/dev/null; }
 # versioned gives the tool a version that copies its sessions.
@@ -167,7 +159,7 @@ func TestAdvice(t *testing.T) {
 			write(name+"_setting", before+"setting=$(advised setting)\nshimctl config set \"${setting%% = *}\" \"${setting#* = }\"\n"+world.set, "")
 		}
 	}
-	for _, row := range reason.Table {
+	for _, row := range slices.Concat(reason.Table, reason.Refusals) {
 		world, shown := adviceWorlds[row.Code]
 		if !shown && row.Command+row.Setting != "" {
 			t.Errorf("%s: it needs a world in which its command is typed", row.Code)

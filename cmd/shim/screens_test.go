@@ -134,7 +134,7 @@ const everyCommand = `
 status
 status --all
 status --nonsense
-status --since 2001-01-01 --until 2001-01-02
+status --since 2001-01-01
 doctor
 doctor --all
 doctor --report
@@ -156,7 +156,7 @@ stats
 stats --by tool
 stats --by role
 stats --since nonsense
-stats --since 2001-01-01 --until 2001-01-02
+stats --since 2001-01-01
 log
 log --reason nonsense
 log --follow < ^C

@@ -34,13 +34,13 @@ func TestTailOnATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := decide.Millis(0).Time().Local().Format(time.TimeOnly)
-	want := at + "  #3  codex  resume: extends  running  chain c2  ~/src\n" +
-		at + "  #3  codex  resume: extends  ok  2.5 s  n/a  chain c2  ~/src\n"
+	want := at + "  #3  codex  resume  running  chain c2  ~/src\n" +
+		at + "  #3  codex  resume  ok  2.5 s  n/a  chain c2  ~/src\n"
 	if b.String() != want {
 		t.Errorf("%s\nnot\n%s", b.String(), want)
 	}
 	// A path is cut, and what has no room is left out.
-	for width, shown := range map[int]string{80: "chain c2  …/that/is/longer", 60: "n/a\n", 50: "2.5 s\n"} {
+	for width, shown := range map[int]string{80: "chain c2  ~/a/path/that/is/longer", 75: "chain c2  …path/that/is/longer", 50: "n/a\n", 40: "2.5 s\n"} {
 		b.Reset()
 		a.Stdout.Width, i.Cwd = width, "/home/me/a/path/that/is/longer"
 		if err := show("ended", i); err != nil || runewidth.StringWidth(strings.TrimSpace(b.String())) > width || !strings.Contains(b.String(), shown) {

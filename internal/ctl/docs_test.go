@@ -74,25 +74,24 @@ func TestReferences(t *testing.T) {
 	}
 	current(t, page, madeTable.ReplaceAllStringFunc(string(text), func(table string) string {
 		name := madeTable.FindStringSubmatch(table)[1]
-		return fmt.Sprintf("<!-- made from the code: %s -->\n\n%s", name, reasonTable(t, name))
+		return fmt.Sprintf("<!-- made from the code: %s -->\n\n%s", name, reasonTable(name))
 	}))
 }
 
 // madeTable matches a place for a table of reasons, with the table.
 var madeTable = regexp.MustCompile(`<!-- made from the code: (\w+) -->\n(?:\n(?:\|.*\n)+)?`)
 
-// reasonTable returns the table of a group of reasons.
-func reasonTable(t *testing.T, name string) string {
+// reasonTable returns the table of a list of reasons.
+func reasonTable(name string) string {
 	var b strings.Builder
-	b.WriteString("| reason | meaning |\n| --- | --- |\n")
-	rows := b.Len()
-	for _, text := range reason.Table {
-		if text.Group == reason.Group(name) {
-			fmt.Fprintf(&b, "| `%s` | %s |\n", text.Code, strings.Join(slices.DeleteFunc([]string{text.Meaning, text.More}, func(s string) bool { return s == "" }), "; "))
-		}
+	head, class := "| reason | meaning |\n| --- | --- |\n", func(reason.Row) string { return "" }
+	if name == "reasons" {
+		head, class = "| reason | class | meaning |\n| --- | --- | --- |\n", func(r reason.Row) string { return fmt.Sprintf(" `%s` |", r.Class) }
 	}
-	if b.Len() == rows {
-		t.Errorf("there is no group of reasons %q", name)
+	b.WriteString(head)
+	lists := map[string][]reason.Row{"reasons": reason.Table, "refusals": reason.Refusals, "failures": reason.Failures, "whole_prompts": reason.WholePrompts}
+	for _, row := range lists[name] {
+		fmt.Fprintf(&b, "| `%s` |%s %s |\n", row.Code, class(row), row.Meaning)
 	}
 	return b.String()
 }

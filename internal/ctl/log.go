@@ -26,12 +26,7 @@ func logCommand(a *app.App) *cobra.Command {
 		Use: "log", Short: "list the last calls, or follow them",
 		Long: `Lists the last calls with their decisions and reasons, the latest last. With --follow: the last 10 calls, then
 each call when it starts and when it ends, until you interrupt it.`,
-		Args: func(c *cobra.Command, args []string) error {
-			if follow && list.Names != nil {
-				return app.Usage("--follow does not go with --columns", "usage: "+c.UseLine())
-			}
-			return app.NoArguments(c, args)
-		},
+		Args: app.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if follow {
 				if !c.Flags().Changed("limit") {
@@ -42,7 +37,7 @@ each call when it starts and when it ends, until you interrupt it.`,
 			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error { return listCalls(a, l, r, list) })
 		},
 	}
-	list = app.ListFlags(a, c, "shimctl.log/1", callColumns)
+	list = app.ListFlags(a, c, "shimctl.log/1")
 	c.Flags().Lookup("json").Usage += ", one call a line"
 	c.Flags().Lookup("limit").Usage += "; with --follow the calls before the first new one, 0 for none"
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "show calls as they happen")
@@ -62,9 +57,6 @@ func newCallLine(r view.Reporter, event string, i history.Invocation) callLine {
 
 func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing) error {
 	none := cmp.Or(a.PassedHere(), "no such call has been made yet")
-	if *flags.Filter["outcome"] == "running" {
-		none = "no such call is running"
-	}
 	return app.List[history.Invocation]{
 		What: "listing the calls", None: none,
 		Read: func(l *ledger.Ledger, wanted history.Wanted) ([]history.Invocation, error) {
@@ -90,7 +82,7 @@ var callColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME
 
 func callTable(a *app.App, r view.Reporter, calls []history.Invocation) *view.Table {
 	t := view.NewTable(callColumns...).
-		Spare("RULE", "SESSION", "WRITTEN", "OUTPUT", "CACHED", "INPUT", "DIRECTORY", "TOOK", "COST", "ROLE", "TASK", "CHAIN", "TOOL")
+		Spare("RULE", "SESSION", "WRITTEN", "OUTPUT", "CACHED", "INPUT", "DIRECTORY", "TOOK", "ROLE", "TASK", "TOOL", "CHAIN", "COST")
 	for _, i := range calls {
 		t.Add(callRow(a, r, i)...)
 	}

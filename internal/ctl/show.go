@@ -49,7 +49,7 @@ everything recorded about that call, and what its reasons mean.`,
 			})
 		},
 	}
-	list = app.ListFlags(a, c, "shimctl.chains/1", chainColumns, sessionColumns)
+	list = app.ListFlags(a, c, "shimctl.chains/1")
 	c.Flags().Lookup("json").Usage += ", with --sessions shimctl.sessions/1, of a chain shimctl.show/1, of a call shimctl.log/1"
 	c.Flags().BoolVar(&sessions, "sessions", false, "list sessions instead of chains")
 	c.ValidArgsFunction = a.CompleteChain

@@ -89,7 +89,7 @@ func TestShowHasOneHeader(t *testing.T) {
 		calls = append(calls, history.Invocation{ID: int64(n + 1), Session: s.ID, Tool: "claude", Mode: "resume", Reason: "extends", Outcome: "ok"})
 	}
 	showTree(a, view.Reporter{}, history.ChainRow{ID: 1, Sessions: sessions}, calls)
-	if strings.Count(b.String(), "DECISION") != 1 || strings.Count(b.String(), "resume: extends") != 3 || !strings.Contains(b.String(), "no room for ") {
+	if strings.Count(b.String(), "DECISION") != 1 || strings.Count(b.String(), "  resume  ") != 3 || !strings.Contains(b.String(), "no room for ") {
 		t.Errorf("%s", b.String())
 	}
 	for line := range strings.Lines(b.String()) {

@@ -19,21 +19,19 @@ import (
 func statsCommand(a *app.App) *cobra.Command {
 	var asJSON, summary, all bool
 	var from statsSource
-	var columns *view.ColumnsFlag
 	c := &cobra.Command{
 		Use: "stats", Short: "sum up what calls used, and what resuming saved",
 		Long: `Says what resuming saved, and sums up the managed calls in a table. With --all: tokens by kind, the estimate,
 what resumed calls found in the provider's cache, and, if rollout keeps a share of the chains fresh, both
 arms side by side.`,
 		Args: app.NoArguments,
-		RunE: func(*cobra.Command, []string) error { return runStats(a, from, columns, asJSON, summary, all) },
+		RunE: func(*cobra.Command, []string) error { return runStats(a, from, asJSON, summary, all) },
 	}
 	c.Flags().BoolVar(&all, "all", false, "print all of it")
 	c.Flags().BoolVar(&summary, "summary", false, "print a sentence and a table in Markdown, for a CI job's page")
 	c.Flags().StringVar(&from.by, "by", string(history.ByTool), "one row for each `KEY`: "+byWords)
 	app.LimitFlag(c, &from.limit, "show at most `N`, 0 for all; of days and weeks all")
 	from.flags = app.FilterFlag(a, c)
-	columns = view.AddColumns(c, view.Mapped(history.Bys, byHeader), statsColumns, moreColumns)
 	app.JSONFlag(c, &asJSON, "shimctl.stats/1")
 	app.CompleteFlag(c, "by", view.Mapped(history.Bys, func(by history.By) string { return string(by) }))
 	return c
@@ -52,7 +50,7 @@ type statsSource struct {
 	flags app.FilterFlags
 }
 
-func runStats(a *app.App, from statsSource, columns *view.ColumnsFlag, asJSON, summary, all bool) error {
+func runStats(a *app.App, from statsSource, asJSON, summary, all bool) error {
 	by := history.By(from.by)
 	switch {
 	case asJSON && summary:
@@ -70,7 +68,7 @@ func runStats(a *app.App, from statsSource, columns *view.ColumnsFlag, asJSON, s
 	case summary:
 		printSummary(a, s)
 	default:
-		printStats(a, s, columns, all)
+		printStats(a, s, all)
 	}
 	return nil
 }
@@ -196,7 +194,7 @@ var (
 
 func byHeader(by history.By) string { return strings.ToUpper(string(by)) }
 
-func printStats(a *app.App, s stats, columns *view.ColumnsFlag, all bool) {
+func printStats(a *app.App, s stats, all bool) {
 	if s.Total.Calls == 0 {
 		a.Stderr.Notice(noCallMade(s.Filter))
 		return
@@ -206,12 +204,12 @@ func printStats(a *app.App, s stats, columns *view.ColumnsFlag, all bool) {
 		a.Stderr.Notice(app.LatestWords)
 	}
 	fmt.Fprintln(a.Stdout)
-	t := view.NewTable(slices.Concat([]string{byHeader(s.By)}, statsColumns, moreColumns)...).
-		Spare("REUSED", "SESSIONS", "COUNTED", "WRITTEN", "CACHED", "INPUT", "OUTPUT", "PRICED", "DURATION", "OK")
+	header := slices.Concat([]string{byHeader(s.By)}, statsColumns, moreColumns)
 	if !all {
-		t.Choose(slices.Concat([]string{byHeader(s.By)}, statsColumns))
+		header = header[:1+len(statsColumns)]
 	}
-	t.Choose(columns.Names)
+	t := view.NewTable(header...).
+		Spare("REUSED", "SESSIONS", "COUNTED", "WRITTEN", "CACHED", "INPUT", "OUTPUT", "PRICED", "DURATION", "OK")
 	for _, g := range s.Groups {
 		key := view.TextCell(g.Key)
 		if s.By == history.ByRole {
@@ -223,10 +221,10 @@ func printStats(a *app.App, s stats, columns *view.ColumnsFlag, all bool) {
 		if g.Key == history.OtherKeys {
 			key = view.TextCell(view.AllOthers).As(view.Dim)
 		}
-		t.Add(groupRow(key, g)...)
+		t.Add(groupRow(key, g)[:len(header)]...)
 	}
 	if len(s.Groups) > 1 && a.Stdout.Terminal {
-		t.Add(groupRow(view.TextCell("all").As(view.Strong), s.Total)...)
+		t.Add(groupRow(view.TextCell("all").As(view.Strong), s.Total)[:len(header)]...)
 	}
 	t.Print(a.Stdout)
 	if all {
@@ -312,7 +310,6 @@ type statsReport struct {
 	Schema string            `json:"schema" doc:"name of this schema"`
 	By     history.By        `json:"by" doc:"what the calls are grouped by"`
 	Since  *time.Time        `json:"since" doc:"start of the period, null if all"`
-	Until  *time.Time        `json:"until" doc:"end of the period, null if there is none"`
 	Groups []groupReport     `json:"groups" doc:"most calls first; days in order"`
 	Total  groupReport       `json:"total" doc:"all of them"`
 	Saved  saving.Summary    `json:"saved" doc:"what resuming saved, an estimate"`
@@ -359,7 +356,7 @@ func statsJSON(s stats) statsReport {
 		}),
 		Cache: cacheJSON(s.Cached)}
 	r.Hour = slices.DeleteFunc(append([]history.HourRow{}, s.Hour...), func(h history.HourRow) bool { return h.Calls+h.Chains == 0 })
-	r.Since, r.Until = periodJSON(s.Filter.Times())
+	r.Since = beginning(s.Filter.Times())
 	for _, g := range s.Groups {
 		row := groupJSON(g)
 		if s.By == history.ByRole {
@@ -380,15 +377,11 @@ func groupJSON(g billedGroup) groupReport {
 		PricedCalls: g.Bill.Priced(), MeanMS: view.Rate(g.Duration, g.Timed), MoneyReport: view.MoneyJSON(g.Bill.Total, g.Bill.Source())}
 }
 
-// periodJSON returns the ends of a period, nil where it has none.
-func periodJSON(p history.Period) (since, until *time.Time) {
-	if p.Since != history.Always.Since {
-		at := p.Since.Time()
-		since = &at
+// beginning returns when a period begins, nil for all of the past.
+func beginning(p history.Period) *time.Time {
+	if p.Since == history.Always.Since {
+		return nil
 	}
-	if p.Until != history.Always.Until {
-		at := p.Until.Time()
-		until = &at
-	}
-	return since, until
+	at := p.Since.Time()
+	return &at
 }

@@ -23,7 +23,6 @@ import (
 func statusCommand(a *app.App) *cobra.Command {
 	var asJSON, all bool
 	var f app.FilterFlags
-	var columns *view.ColumnsFlag
 	c := &cobra.Command{
 		Use: "status", Short: "show on one screen what the shims did, and warnings",
 		Long: `Shows on one screen what resuming saved, warnings, the store that machines share, the calls that run and the last
@@ -31,13 +30,12 @@ decisions. With --all, and in a pipe: figures, all warnings and the live chains 
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
-				return showStatus(a, l, r, f, columns.Names, asJSON, all)
+				return showStatus(a, l, r, f, asJSON, all)
 			})
 		},
 	}
 	app.JSONFlag(c, &asJSON, "shimctl.status/1")
 	f = app.FilterFlag(a, c)
-	columns = view.AddColumns(c, runningColumns, liveColumns, decisionColumns)
 	c.Flags().BoolVar(&all, "all", false, "print all of it")
 	c.MarkFlagsMutuallyExclusive("json", "all")
 	return c
@@ -67,7 +65,7 @@ type overview struct {
 	store     *storeReport       // nil if none is configured
 }
 
-func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterFlags, columns []string, asJSON, all bool) error {
+func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterFlags, asJSON, all bool) error {
 	f, err := app.Filter(a, l, flags)
 	if err != nil {
 		return err
@@ -99,9 +97,9 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 		return nil
 	}
 	if a.Stdout.Terminal && !all {
-		printScreen(a, o, columns)
+		printScreen(a, o)
 	} else {
-		printStatus(a, o, columns)
+		printStatus(a, o)
 	}
 	return nil
 }
@@ -127,7 +125,6 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 		o.period = f.Period
 		o.span = strings.TrimSpace(app.PeriodWords(o.period))
 	}
-	var meters []ledger.MeterRow
 	var passed []history.PassedRow
 	var cached []history.CacheRow
 	var versions []warning
@@ -148,7 +145,6 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 			func() (err error) { o.running, err = history.RunningInvocations(l, f, now); return err },
 			func() (err error) { o.decisions, err = history.LatestInvocations(l, last); return err },
 			func() (err error) { o.whole, err = history.CountWhole(l, f); return err },
-			func() (err error) { meters, err = l.Meters(); return err },
 			func() (err error) { versions, err = versionWarnings(l); return err },
 			func() (err error) { passed, err = history.PassedRows(l, f); return err },
 			func() (err error) { hour, err = history.HourRows(l, history.Wanted{Filter: f}); return err })
@@ -166,7 +162,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	if here := a.PassedHere(); here != "" {
 		o.broken = append(o.broken, warning{Kind: "shell", Says: here, Command: "shimctl doctor", urgency: 1})
 	}
-	o.warnings = slices.Concat(versions, contextWarnings(cfg, o.live), dearerWarnings(a, cfg, meters), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
+	o.warnings = slices.Concat(versions, contextWarnings(cfg, o.live), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
 	return o, nil
 }
 
@@ -191,7 +187,7 @@ func printFirst(a *app.App, o overview) {
 }
 
 // printStatus prints all of it.
-func printStatus(a *app.App, o overview, columns []string) {
+func printStatus(a *app.App, o overview) {
 	a.Stdout.Sentences("HEADLINE", view.Strong, append([]string{o.headline()}, o.whyWhole()...)...)
 	fmt.Fprintln(a.Stdout)
 	printFirst(a, o)
@@ -202,14 +198,14 @@ func printStatus(a *app.App, o overview, columns []string) {
 	}
 	if len(o.running) > 0 {
 		fmt.Fprintln(a.Stdout)
-		runningTable(a, o.running).Choose(columns).Print(a.Stdout)
+		runningTable(a, o.running).Print(a.Stdout)
 	}
 	if len(o.live) > 0 {
 		fmt.Fprintln(a.Stdout)
-		liveTable(a, o.live).Choose(columns).Print(a.Stdout)
+		liveTable(a, o.live).Print(a.Stdout)
 	}
 	fmt.Fprintln(a.Stdout)
-	decisionTable(a, o.decisions).Choose(columns).Print(a.Stdout)
+	decisionTable(a, o.decisions).Print(a.Stdout)
 	if len(o.warnings) > 0 {
 		fmt.Fprintln(a.Stdout)
 		a.Stdout.Sentences("WARNING", view.Warn, view.Mapped(o.warnings, warning.words)...)
@@ -226,14 +222,8 @@ func (o overview) whyWhole() []string {
 	return []string{fmt.Sprintf("%s of 2 KB or more went whole: shimctl why CALL says why", view.Count(o.whole.Long, "prompt"))}
 }
 
-var (
-	runningColumns  = []string{"CALL", "FOR", "TOOL", "CHAIN", "DECISION", "DIRECTORY"}
-	liveColumns     = []string{"CHAIN", "TOOL", "TASK", "ROLE", "CALLS", "CONTEXT", "LAST", "WHEN", "DIRECTORY", "NAME"}
-	decisionColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "DIRECTORY"}
-)
-
 func runningTable(a *app.App, calls []history.Invocation) *view.Table {
-	t := view.NewTable(runningColumns...)
+	t := view.NewTable("CALL", "FOR", "TOOL", "CHAIN", "DECISION", "DIRECTORY")
 	for _, i := range calls {
 		so := sql.NullInt64{Int64: max(0, a.Now.Sub(i.Started.Time()).Milliseconds()), Valid: true}
 		t.Add(view.IDCell(i.ID), view.DurationCell(so), view.TextCell(i.Tool), view.ChainCell(i.Chain), view.DecisionCell(i), a.PathCell(i.Cwd))
@@ -242,7 +232,7 @@ func runningTable(a *app.App, calls []history.Invocation) *view.Table {
 }
 
 func liveTable(a *app.App, live []history.ChainRow) *view.Table {
-	t := view.NewTable(liveColumns...)
+	t := view.NewTable("CHAIN", "TOOL", "TASK", "ROLE", "CALLS", "CONTEXT", "LAST", "WHEN", "DIRECTORY", "NAME")
 	for _, c := range live {
 		t.Add(view.ChainCell(c.ID), view.TextCell(c.Tool), view.TextCell(c.Task), view.RoleCell(c.Role), view.NumberCell(int64(c.Calls)),
 			view.ContextCell(view.Newest(c).Context), view.DecisionCell(c.Last), a.WhenCell(c.Updated), a.PathCell(c.Cwd), view.NameCell(c))
@@ -251,7 +241,7 @@ func liveTable(a *app.App, live []history.ChainRow) *view.Table {
 }
 
 func decisionTable(a *app.App, decisions []history.Invocation) *view.Table {
-	t := view.NewTable(decisionColumns...).Spare("DIRECTORY", "CHAIN", "TOOL", "CALL")
+	t := view.NewTable("CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "DIRECTORY").Spare("DIRECTORY", "CHAIN", "TOOL", "CALL")
 	for _, i := range decisions {
 		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool), view.ChainCell(i.Chain), view.DecisionCell(i), view.OutcomeCell(i), a.PathCell(i.Cwd))
 	}
@@ -313,7 +303,7 @@ type recentReport struct {
 }
 
 func statusJSON(r view.Reporter, o overview) statusReport {
-	since, _ := periodJSON(cmp.Or(o.period, history.Always))
+	since := beginning(cmp.Or(o.period, history.Always))
 	return statusReport{Schema: "shimctl.status/1", Totals: o.totals, Chains: view.Mapped(o.chains, r.Chain),
 		Recent:    recentReport{app.RecentDays, since, o.bill, view.MoneyJSON(o.bill.Total, o.bill.Source()), o.whole.Short, o.whole.Long, o.saved.Summary()},
 		Decisions: view.Mapped(o.decisions, r.Call), Store: o.store, Passed: append([]why.PassedReport{}, o.passed...), Warnings: append(append([]warning{}, o.broken...), o.warnings...)}

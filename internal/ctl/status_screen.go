@@ -15,7 +15,7 @@ const mostWarnings = 3
 
 // printScreen prints what fits on a terminal's screen, the most important first, and the commands that show
 // the rest. What is as usual takes no space.
-func printScreen(a *app.App, o overview, columns []string) {
+func printScreen(a *app.App, o overview) {
 	room := a.Stdout.Height - 1 // for the shell's prompt
 	if a.Stdout.Height == 0 {
 		room = 1 << 20
@@ -26,14 +26,14 @@ func printScreen(a *app.App, o overview, columns []string) {
 			meaning = view.Warn
 		}
 		s.Sentences("", meaning, storeLines(a, o.store)...)
-	}), listLines(a, "running calls", runningTable(a, o.running).Choose(columns), max(1, room/4), "")}
+	}), listLines(a, "running calls", runningTable(a, o.running), max(1, room/4), "")}
 	for _, part := range parts {
 		room -= len(part)
 		if len(part) > 0 {
 			room-- // the empty line below it
 		}
 	}
-	parts = append(parts, listLines(a, "last decisions", decisionTable(a, o.decisions).Choose(columns), room, "more: shimctl why CALL, shimctl log, shimctl show"))
+	parts = append(parts, listLines(a, "last decisions", decisionTable(a, o.decisions), room, "more: shimctl why CALL, shimctl log, shimctl show"))
 	var shown []string
 	for _, part := range parts {
 		if len(part) > 0 {
@@ -119,7 +119,7 @@ func listLines(a *app.App, name string, t *view.Table, room int, more string) (l
 			case more != "":
 				s.Sentences("", view.Dim, more)
 			case rows < t.Len():
-				s.Sentences("", view.Dim, fmt.Sprintf("%d more: shimctl log --outcome running", t.Len()-rows))
+				s.Sentences("", view.Dim, fmt.Sprintf("%d more: shimctl status --all", t.Len()-rows))
 			}
 		})
 	}

@@ -18,13 +18,12 @@ import (
 
 // A warning is about a reason that keeps calls from being resumed, or soon will.
 type warning struct {
-	Kind  string             `json:"kind" doc:"configuration, shell, version, context, dearer, cache, cache_ttl, refused, failed or price"`
-	Chain int64              `json:"chain,omitempty" doc:"its chain"`
-	Tool  string             `json:"tool,omitempty" doc:"name of the tool"`
-	Rule  string             `json:"rule,omitempty" doc:"the rule"`
-	Model string             `json:"model,omitempty" doc:"the requested model; of a price, the one that answered"`
-	Price *view.PricesReport `json:"prices,omitempty" doc:"cost of the runs, if resumes cost more"`
-	Says  string             `json:"says" doc:"the warning"`
+	Kind  string `json:"kind" doc:"configuration, shell, version, context, dearer, cache, cache_ttl, refused, failed or price"`
+	Chain int64  `json:"chain,omitempty" doc:"its chain"`
+	Tool  string `json:"tool,omitempty" doc:"name of the tool"`
+	Rule  string `json:"rule,omitempty" doc:"the rule"`
+	Model string `json:"model,omitempty" doc:"the requested model; of a price, the one that answered"`
+	Says  string `json:"says" doc:"the warning"`
 
 	Command string `json:"command" doc:"the command that explains it"`
 
@@ -79,29 +78,7 @@ func decisionWarnings(calls []history.Invocation) (warnings []warning) {
 		warnings = append(warnings, warning{Kind: "dearer", Command: "shimctl why dearer", Says: fmt.Sprintf("%d of the last %s were fresh because resumes cost more", dearer, last)})
 	}
 	if 2*failed > len(calls) {
-		warnings = append(warnings, warning{Kind: "failed", Command: "shimctl log --outcome failed", Says: fmt.Sprintf("%d of the last %s failed", failed, last)})
-	}
-	return warnings
-}
-
-// dearerWarnings returns warnings on rules whose resumes are suspended.
-func dearerWarnings(a *app.App, c config.Config, meters []ledger.MeterRow) []warning {
-	now := decide.MillisOf(a.Now)
-	var warnings []warning
-	for _, m := range meters {
-		p, ok := m.Prices(now)
-		if !ok || !p.Suspended(now) || why.RulePolicy(c, m.Rule).ResumeDearer {
-			continue
-		}
-		whose := m.Tool
-		if m.Rule != "" {
-			whose += ", rule " + m.Rule
-		}
-		if m.Model != "" {
-			whose += ", model " + m.Model
-		}
-		warnings = append(warnings, warning{Kind: "dearer", Tool: m.Tool, Rule: m.Rule, Model: m.Model, Price: view.PricesJSON(p), Command: "shimctl stats --by rule",
-			Says: fmt.Sprintf("%s: resumes are suspended, they cost more than fresh runs: %s", whose, view.PricesLine(a.Now, p))})
+		warnings = append(warnings, warning{Kind: "failed", Command: "shimctl log", Says: fmt.Sprintf("%d of the last %s failed", failed, last)})
 	}
 	return warnings
 }

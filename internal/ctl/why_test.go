@@ -31,7 +31,7 @@ func TestWhy(t *testing.T) {
 	}
 	defer l.Close()
 	a, walked := silent(), 0
-	for _, text := range reason.Table {
+	for _, text := range slices.Concat(reason.Table, reason.Refusals) {
 		code := text.Code
 		i := history.Invocation{ID: 7, Chain: 3, Tool: "codex", Cwd: "/work/shop", Mode: rewrite.Fresh, Reason: code, PromptBytes: 9, SentBytes: 9}
 		refused := i

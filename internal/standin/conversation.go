@@ -66,9 +66,6 @@ func StartsTurn(r Request) bool {
 	return !slices.ContainsFunc(c[max(0, c.lastPrompt()):], func(t turn) bool { return t.tool })
 }
 
-// AsksTitle reports whether the request is opencode's or kilo's own for a title of a new session.
-func AsksTitle(r Request) bool { return strings.HasPrefix(AllText(r), "You are a title generator.") }
-
 // Messages returns the number of messages in the conversation.
 func Messages(r Request) int { return len(newConversation(r)) }
 

@@ -7,7 +7,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A run's cost is measured in money if the tool reports it for every run compared, otherwise in
+// A run's cost is measured in money if the tool reports it for every run that is compared, otherwise in
 // tokens weighted by Anthropic's prices. For every model since Claude 3.5, relative to a fresh
 // input token, a token read from the cache costs a tenth, one written to it for five minutes a
 // quarter more, and one of output five times as much. Other providers differ by less than resumed
@@ -21,14 +21,12 @@ const (
 
 // When resumes count as dearer than fresh runs.
 const (
-	MeterMemory  = 20              // number of runs that an average covers; older ones weigh less with each new run
-	meterForgets = 30 * 86_400_000 // milliseconds after which measurements expire
-	MinRuns      = 5               // on both sides; one long run proves nothing
-	MinMissed    = 2               // resumes in a row that missed the provider's cache: that explains their cost
-	dearerBy     = 1.2             // single prices vary by more than this, averages by less
-	DearerPause  = 6 * 3_600_000   // milliseconds without a resume before it is tried again
-	BriefIdle    = 5 * 60_000      // the shortest lifetime of an entry in the providers' caches
-	HourIdle     = 60 * 60_000     // the longest that a caller can choose
+	PastRuns    = 20            // how many of a chain's latest runs are looked at
+	MinResumes  = 2             // the latest resumes that are compared
+	dearerBy    = 1.2           // rounds differ by more than this; two that missed the cache have their cause, and need no margin
+	DearerPause = 6 * 3_600_000 // milliseconds without a resume before it is tried again
+	BriefIdle   = 5 * 60_000    // the shortest lifetime of an entry in the providers' caches
+	HourIdle    = 60 * 60_000   // the longest that a caller can choose
 )
 
 // A Side is what a run is counted as.
@@ -65,96 +63,40 @@ func ClassifyRun(mode rewrite.Mode, why, fellBack reason.Code) Side {
 
 // isGuard reports whether a call that continues its chain is fresh for that reason all the same.
 func isGuard(r reason.Code) bool {
-	text, ok := r.Lookup()
-	return ok && text.Group == reason.GroupGuards
-}
-
-// A Meter holds running averages over the latest runs of one side that ended well. Tokens are in
-// disjoint kinds, Cost is in nano-dollars.
-type Meter struct {
-	Runs                                 int
-	Input, CacheRead, CacheWrite, Output float64
-	Priced                               int // how many of the latest runs in a row have a known cost
-	Cost                                 float64
-	Duration                             float64 // milliseconds
-	Last                                 Millis  // when the latest one ended
-	Missed                               int     // how many of the latest ones in a row missed the provider's cache
-}
-
-// Add counts a run, which may have missed the provider's cache: older ones weigh less with each.
-func (m *Meter) Add(u rewrite.Usage, duration, now Millis, missed bool) {
-	if distance(now, m.Last) > meterForgets {
-		*m = Meter{}
+	switch r.Class() {
+	case reason.ClassSettings, reason.ClassCheckout, reason.ClassAge, reason.ClassSessionLost, reason.ClassInUse, reason.ClassCost,
+		reason.ClassToolsLimit, reason.ClassOurFault:
+		return r != reason.Updated
 	}
-	m.Runs++
-	m.Last = now
-	if m.Missed++; !missed {
-		m.Missed = 0
-	}
-	share := 1 / float64(min(m.Runs, MeterMemory))
-	for _, kind := range []struct {
-		average *float64
-		n       int64
-	}{{&m.Input, u.Input}, {&m.CacheRead, u.CacheRead}, {&m.CacheWrite, u.CacheWrite}, {&m.Output, u.Output}, {&m.Duration, int64(duration)}} {
-		*kind.average += (float64(kind.n) - *kind.average) * share
-	}
-	if !u.CostKnown {
-		m.Priced = 0
-		return
-	}
-	m.Priced++
-	m.Cost += (float64(u.CostNano) - m.Cost) / float64(min(m.Priced, MeterMemory))
+	return r == reason.HeldOut || r == reason.Unread
 }
 
-// inMoney reports whether every run that the averages cover has a known cost.
-func (m *Meter) inMoney() bool { return m.Priced >= min(m.Runs, MeterMemory) }
-
-func (m *Meter) weighted() float64 {
-	return WeightInput*m.Input + WeightCacheRead*m.CacheRead + WeightCacheWrite*m.CacheWrite + WeightOutput*m.Output
+// A Run is a run of a chain that ended well.
+type Run struct {
+	Side   Side
+	Model  string // that answered
+	Began  Millis
+	Idle   Millis // of a resume: how long its session had not been used
+	Held   int64  // likewise: the tokens that its session had been sent
+	Missed bool   // likewise: the provider's cache did not have them
+	Hour   bool   // it asked the provider to keep for an hour what it wrote to its cache
+	Found  int64  // the tokens that its first request found in that cache, -1 if they are not known
+	Usage  rewrite.Usage
 }
 
-// Counts reports whether the measurements are numerous and recent enough. Of runs that miss the
-// provider's cache few suffice: the next one will miss it too.
-func (m *Meter) Counts(now Millis) bool {
-	return (m.Runs >= MinRuns || m.Missed >= MinMissed) && distance(now, m.Last) <= meterForgets
-}
-
-// Meters are the costs of the runs of one rule, tool and model.
-type Meters struct{ Resumed, FollowUp, First Meter }
-
-// Prices are the costs of an average run on either side.
+// Prices are what a resume and a fresh run of a chain cost.
 type Prices struct {
-	Resumed, Fresh         float64
-	ResumedRuns, FreshRuns int
-	Money                  bool   // in nano-dollars, otherwise in weighted tokens
-	FirstRuns              bool   // Fresh is that of first runs: an estimate
-	OfChain                bool   // the runs are those of one chain, all of which missed the provider's cache
-	Last                   Millis // when a resume was last measured
+	Resumed, Fresh float64
+	Money          bool   // in nano-dollars, otherwise in weighted tokens
+	FirstRun       bool   // Fresh is the price of a first run
+	Missed         bool   // the resumes missed the provider's cache
+	Start          bool   // the runs are another chain's
+	Last           Millis // when a resume was last measured
 }
 
-// Prices compares the sides. ok is false if too little was measured.
-func (m *Meters) Prices(now Millis) (p Prices, ok bool) {
-	fresh, first := &m.FollowUp, false
-	if !fresh.Counts(now) {
-		fresh, first = &m.First, true
-	}
-	if !m.Resumed.Counts(now) || !fresh.Counts(now) {
-		return Prices{}, false
-	}
-	p = Prices{Resumed: m.Resumed.weighted(), Fresh: fresh.weighted(), ResumedRuns: m.Resumed.Runs, FreshRuns: fresh.Runs,
-		FirstRuns: first, Last: m.Resumed.Last}
-	if m.Resumed.inMoney() && fresh.inMoney() {
-		p.Resumed, p.Fresh, p.Money = m.Resumed.Cost, fresh.Cost, true
-	}
-	return p, true
-}
-
-// Dearer reports whether resumes cost markedly more; of one role's resumes that missed the cache, whether they cost more at all.
+// Dearer reports whether resumes cost more.
 func (p Prices) Dearer() bool {
-	if p.OfChain {
-		return p.Resumed > p.Fresh
-	}
-	return p.Resumed > dearerBy*p.Fresh
+	return p.Resumed > p.Fresh && (p.Missed || p.Resumed > dearerBy*p.Fresh)
 }
 
 // Suspended reports whether resuming is suspended at that time. After a pause it is tried again.
@@ -163,19 +105,102 @@ func (p Prices) Suspended(now Millis) bool { return p.Dearer() && distance(now, 
 // Until returns when resuming is tried again if nothing changes before.
 func (p Prices) Until() Millis { return p.Last + DearerPause }
 
-// BeginTrial clears the dearer resumes when the first one after the pause has been measured: the
-// trial is judged on its own.
-func (m *Meters) BeginTrial(now Millis) {
-	if p, ok := m.Prices(now); ok && p.Dearer() && !p.Suspended(now) {
-		m.Resumed = Meter{}
-	}
-}
-
 // distance returns the time between two points, in either order: after a clock was set back, a
 // pause must still end.
 func distance(a, b Millis) Millis { return Millis(math.Abs(float64(a - b))) }
 
-// Of returns the meter that counts the runs of one side, nil for Unmeasured.
-func (m *Meters) Of(s Side) *Meter {
-	return map[Side]*Meter{Resumed: &m.Resumed, FollowUp: &m.FollowUp, FirstRun: &m.First}[s]
+// PastPrices compares a chain's latest resumes with its latest fresh run; past begins with the latest run. It is ok if this call's
+// session has been idle for as long as those of the resumes. Resumes that missed the provider's cache say nothing while an hour lasts
+// that the latest run asked for. They paid for all that their session held, so their prices are scaled to what it holds now; a fresh run
+// would find in the cache what comes in front of a prompt, as far as these resumes found it.
+func PastPrices(past []Run, idle Millis, held int64) (p Prices, ok bool) {
+	fresh, resumed := latest(past)
+	if fresh == nil || len(resumed) < MinResumes {
+		return Prices{}, false
+	}
+	p = Prices{Money: fresh.Usage.CostKnown, FirstRun: fresh.Side == FirstRun, Missed: true, Last: resumed[0].Began}
+	found := resumed[0].Found
+	for _, r := range resumed {
+		if outlived(r.Idle) > outlived(idle) {
+			return Prices{}, false
+		}
+		p.Money, p.Missed, found = p.Money && r.Usage.CostKnown, p.Missed && r.Missed, min(found, r.Found)
+	}
+	p.Fresh, p.Resumed = fresh.price(p.Money), math.Inf(1)
+	if p.Missed {
+		p.Fresh *= fresh.share(found)
+	}
+	for _, r := range resumed {
+		price := r.price(p.Money)
+		if p.Missed {
+			price *= float64(held) / float64(r.Held)
+		}
+		p.Resumed = min(p.Resumed, price)
+	}
+	return p, !p.Missed || !past[0].Hour || idle >= HourIdle
+}
+
+// dearer returns the reason Dearer if resuming has cost more than fresh runs, with the figures. A chain that has not been resumed often
+// enough starts from the misses of another chain of its rule, tool, version, model and settings.
+func dearer(f Facts, c *ChainFacts) (Prices, reason.Code) {
+	if f.Limits.ResumeDearer {
+		return Prices{}, ""
+	}
+	idle, held := f.Now-c.LastUsed, c.Context.Used
+	p, ok := PastPrices(c.Past, idle, held)
+	if _, own := latest(c.Past); len(own) < MinResumes {
+		if _, others := latest(f.Learned); len(others) == MinResumes {
+			p, ok = PastPrices(f.Learned, idle, others[0].Held)
+			p.Start, ok = true, ok && p.Missed // else the cause lies in the other job
+		}
+	}
+	if ok && p.Suspended(f.Now) {
+		return p, reason.Dearer
+	}
+	return Prices{}, ""
+}
+
+// latest returns the latest fresh run and the MinResumes latest resumes, of the model that answered last.
+func latest(past []Run) (fresh *Run, resumed []*Run) {
+	for i := range past {
+		switch r := &past[i]; {
+		case r.Model != past[0].Model:
+		case r.Side == Resumed && len(resumed) < MinResumes:
+			resumed = append(resumed, r)
+		case (r.Side == FollowUp || r.Side == FirstRun) && fresh == nil:
+			fresh = r
+		}
+	}
+	return fresh, resumed
+}
+
+// price returns what the run cost, in nano-dollars or in weighted tokens.
+func (r *Run) price(money bool) float64 {
+	if money {
+		return float64(r.Usage.CostNano)
+	}
+	u := r.Usage
+	return WeightInput*float64(u.Input) + WeightCacheRead*float64(u.CacheRead) + WeightCacheWrite*float64(u.CacheWrite) + WeightOutput*float64(u.Output)
+}
+
+// share returns the share of its price that a run would have had, had its first request found so many tokens in the cache.
+func (r *Run) share(found int64) float64 {
+	had, more := *r, found-r.Found
+	written := min(more, r.Usage.CacheWrite)
+	read := min(more-written, r.Usage.Input)
+	if r.Found < 0 || written+read <= 0 {
+		return 1
+	}
+	had.Usage.CacheWrite, had.Usage.Input, had.Usage.CacheRead = r.Usage.CacheWrite-written, r.Usage.Input-read, r.Usage.CacheRead+written+read
+	return had.price(false) / r.price(false)
+}
+
+// outlived returns how many of the providers' lifetimes are shorter than a time: five minutes, and an hour.
+func outlived(idle Millis) (n int) {
+	for _, life := range []Millis{BriefIdle, HourIdle} {
+		if idle >= life {
+			n++
+		}
+	}
+	return n
 }

@@ -463,20 +463,6 @@ func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, reason.Code) {
 	return nil, reason.Identical
 }
 
-// dearer returns the reason Dearer if resuming has cost more than fresh runs, with the figures.
-func dearer(f Facts, c *ChainFacts) (Prices, reason.Code) {
-	if f.Limits.ResumeDearer {
-		return Prices{}, ""
-	}
-	if p, ok := f.Meters.Prices(f.Now); ok && p.Suspended(f.Now) {
-		return p, reason.Dearer
-	}
-	if p, ok := PastPrices(c.Past, f.Now-c.LastUsed, c.Context.Used); ok && p.Suspended(f.Now) {
-		return p, reason.Dearer
-	}
-	return Prices{}, ""
-}
-
 // GoesBack reports whether a call may go on where a session stood before it was continued and that has ended: only
 // if the prompt shows its answer.
 func (l Limits) GoesBack(c *ChainFacts) bool {

@@ -27,10 +27,11 @@ func goodFacts() Facts {
 	}
 }
 
-// costs are the meters of runs that took so many tokens of input on average.
-func costs(resumed, followUp, first float64) Meters {
-	m := func(input float64) Meter { return Meter{Runs: MinRuns, Input: input, Last: 100*hour - minute} }
-	return Meters{Resumed: m(resumed), FollowUp: m(followUp), First: m(first)}
+// hit has two resumes find their session in the cache, and cost so much.
+func hit(runs []Run, input int64) {
+	for i := range 2 {
+		runs[i].Missed, runs[i].Usage.Input = false, input
+	}
 }
 
 // A decision is a row of TestDecide.
@@ -109,7 +110,12 @@ func decisions() []decision {
 			change(c.Past)
 		}
 	}
-	metered := func(m Meters) func(*Facts) { return func(f *Facts) { f.Meters = m } }
+	learned := func(change func(runs []Run)) func(*Facts) {
+		return func(f *Facts) {
+			past(change)(f)
+			f.Learned, f.Chains[0].Past = f.Chains[0].Past, f.Chains[0].Past[2:]
+		}
+	}
 	return []decision{
 		{"continued", func(*Facts) {}, rewrite.Resume, reason.Extends, 7},
 		{"no chain", func(f *Facts) { f.Chains = nil }, rewrite.Fresh, reason.FirstCall, 0},
@@ -134,45 +140,16 @@ func decisions() []decision {
 		{"not held out", func(f *Facts) { f.Limits.HoldOut, f.Chains[0].Share = 0.5, 0.5 }, rewrite.Resume, reason.Extends, 7},
 		{"all held out", func(f *Facts) { f.Limits.HoldOut, f.Chains[0].Share = 1, 0.999 }, rewrite.Fresh, reason.HeldOut, 7},
 		{"held out, but idle", func(f *Facts) { f.Limits.HoldOut, f.Chains[0].LastUsed = 1, 0 }, rewrite.Fresh, reason.Idle, 7},
-		{"dearer", metered(costs(121, 100, 0)), rewrite.Fresh, reason.Dearer, 7},
-		{"hardly dearer", metered(costs(120, 100, 0)), rewrite.Resume, reason.Extends, 7},
-		{"dearer than first runs only", metered(costs(121, 200, 100)), rewrite.Resume, reason.Extends, 7},
-		{"dearer than first runs, nothing else to go by", func(f *Facts) {
-			f.Meters = costs(121, 100, 100)
-			f.Meters.FollowUp.Runs = MinRuns - 1
-		}, rewrite.Fresh, reason.Dearer, 7},
-		{"dearer, by too few resumes", func(f *Facts) {
-			f.Meters = costs(500, 100, 100)
-			f.Meters.Resumed.Runs = MinRuns - 1
-		}, rewrite.Resume, reason.Extends, 7},
-		{"dearer than anybody remembers", func(f *Facts) {
-			f.Meters = costs(500, 100, 100)
-			f.Meters.FollowUp.Last, f.Meters.First.Last = 100*hour-meterForgets-1, 100*hour-meterForgets-1
-		}, rewrite.Resume, reason.Extends, 7},
-		{"dearer, just before it is tried again", func(f *Facts) {
-			f.Meters = costs(500, 100, 0)
-			f.Meters.Resumed.Last = 100*hour - DearerPause + 1
-		}, rewrite.Fresh, reason.Dearer, 7},
-		{"dearer, but time to try again", func(f *Facts) {
-			f.Meters = costs(500, 100, 0)
-			f.Meters.Resumed.Last = 100*hour - DearerPause
-		}, rewrite.Resume, reason.Extends, 7},
-		{"dearer, measured by a clock that was ahead", func(f *Facts) {
-			f.Meters = costs(500, 100, 0)
-			f.Meters.Resumed.Last = 100*hour + DearerPause
-		}, rewrite.Resume, reason.Extends, 7},
-		{"dearer, and wanted", func(f *Facts) {
-			f.Meters, f.Limits.ResumeDearer = costs(500, 100, 0), true
-		}, rewrite.Resume, reason.Extends, 7},
-		{"dearer and held out", func(f *Facts) {
-			f.Meters, f.Limits.HoldOut = costs(500, 100, 0), 1
-		}, rewrite.Fresh, reason.Dearer, 7},
-		{"dearer and idle", func(f *Facts) {
-			f.Meters, f.Chains[0].LastUsed = costs(500, 100, 0), 0
-		}, rewrite.Fresh, reason.Idle, 7},
 		{"its own resumes missed and cost more", past(func([]Run) {}), rewrite.Fresh, reason.Dearer, 7},
 		{"one of them cost no more", past(func(runs []Run) { runs[1].Usage.Input = 100 }), rewrite.Resume, reason.Extends, 7},
 		{"one of them hit", past(func(runs []Run) { runs[1].Missed = false }), rewrite.Resume, reason.Extends, 7},
+		{"both hit and cost markedly more", past(func(runs []Run) { hit(runs, 121) }), rewrite.Fresh, reason.Dearer, 7},
+		{"both hit and cost hardly more", past(func(runs []Run) { hit(runs, 120) }), rewrite.Resume, reason.Extends, 7},
+		{"both hit, of sessions that held more", past(func(runs []Run) {
+			hit(runs, 121)
+			runs[0].Held, runs[1].Held = 60, 60
+		}), rewrite.Fresh, reason.Dearer, 7},
+		{"an hour that was asked for still lasts", past(func(runs []Run) { runs[0].Hour = true }), rewrite.Resume, reason.Extends, 7},
 		{"one of them came after a longer pause", past(func(runs []Run) { runs[1].Idle = HourIdle }), rewrite.Resume, reason.Extends, 7},
 		{"both missed without a pause", past(func(runs []Run) { runs[0].Idle, runs[1].Idle = 0, 0 }), rewrite.Fresh, reason.Dearer, 7},
 		{"they held more", past(func(runs []Run) { runs[0].Held, runs[1].Held = 60, 60 }), rewrite.Resume, reason.Extends, 7},
@@ -185,6 +162,24 @@ func decisions() []decision {
 			}
 		}), rewrite.Resume, reason.Extends, 7},
 		{"its own resumes cost more, long ago", past(func(runs []Run) { runs[0].Began = 100*hour - DearerPause }), rewrite.Resume, reason.Extends, 7},
+		{"its own resumes cost more, just before they are tried again", past(func(runs []Run) { runs[0].Began = 100*hour - DearerPause + 1 }), rewrite.Fresh, reason.Dearer, 7},
+		{"its own resumes cost more, by a clock that was ahead", past(func(runs []Run) { runs[0].Began = 100*hour + DearerPause }), rewrite.Resume, reason.Extends, 7},
+		{"its own resumes cost more, and it is held out", func(f *Facts) {
+			past(func([]Run) {})(f)
+			f.Limits.HoldOut = 1
+		}, rewrite.Fresh, reason.Dearer, 7},
+		{"its own resumes cost more, and it is idle", func(f *Facts) {
+			past(func([]Run) {})(f)
+			f.Chains[0].LastUsed = 0
+		}, rewrite.Fresh, reason.Idle, 7},
+		{"another chain's resumes missed and cost more", learned(func([]Run) {}), rewrite.Fresh, reason.Dearer, 7},
+		{"another chain's resumes missed and cost no more", learned(func(runs []Run) { runs[1].Usage.Input = 100 }), rewrite.Resume, reason.Extends, 7},
+		{"another chain's resumes hit and cost more", learned(func(runs []Run) { hit(runs, 500) }), rewrite.Resume, reason.Extends, 7},
+		{"another chain's resumes cost more, its own do not", func(f *Facts) {
+			past(func([]Run) {})(f)
+			f.Learned = append([]Run{}, f.Chains[0].Past...)
+			f.Chains[0].Past[0].Usage.Input = 1
+		}, rewrite.Resume, reason.Extends, 7},
 		{"its own resumes cost more, and are wanted", func(f *Facts) {
 			past(func([]Run) {})(f)
 			f.Limits.ResumeDearer = true
@@ -203,6 +198,8 @@ func decisions() []decision {
 		{"more commits", func(f *Facts) { f.Place.Head = "x" }, rewrite.Resume, reason.Extends, 7},
 		{"commits taken back", first(func(c *ChainFacts) { c.History = reason.CommitGone }), rewrite.Fresh, reason.CommitGone, 7},
 		{"git is silent", first(func(c *ChainFacts) { c.History = reason.CommitUnknown }), rewrite.Fresh, reason.CommitUnknown, 7},
+		{"a checkout without the work of another machine", first(func(c *ChainFacts) { c.CheckoutDiffers = true }), rewrite.Fresh, reason.CheckoutDiffers, 7},
+		{"a session that only the store has", first(func(c *ChainFacts) { c.Shared = true }), rewrite.Fresh, reason.StoreUnavailable, 7},
 		{"work thrown away", first(func(c *ChainFacts) { c.WorkGone = true }), rewrite.Fresh, reason.WorkGone, 7},
 		{"no progress", stuck(func(*ChainFacts) {}), rewrite.Fresh, reason.NoProgress, 7},
 		{"no progress, of a named job", named(stuck(func(*ChainFacts) {})), rewrite.Fresh, reason.NoProgress, 7},
@@ -254,7 +251,7 @@ func decisions() []decision {
 		{"held", first(func(c *ChainFacts) { c.Held = true }), rewrite.Fresh, reason.Leased, 7},
 		{"copied", copies(func(*ChainFacts) {}), rewrite.Resume, reason.Extends, 7},
 		{"copied, but in its first run", copies(func(c *ChainFacts) { c.State, c.Held = Running, true }), rewrite.Fresh, reason.Leased, 7},
-		{"copied, but it ended unseen", copies(func(c *ChainFacts) { c.State = Running }), rewrite.Fresh, reason.PreviousUnknown, 7},
+		{"copied, but it ended unseen", copies(func(c *ChainFacts) { c.State = Running }), rewrite.Fresh, reason.PreviousKilled, 7},
 		{"used by somebody, and to be cut", moved(func(*Facts) {}), rewrite.Fork, reason.Extends, 7},
 		{"used by somebody, no message to end with", moved(func(f *Facts) { f.Chains[0].ForkAt = "" }), rewrite.Fresh, reason.SessionMoved, 7},
 		{"used by somebody, and left alone", moved(func(f *Facts) { f.Fork = false }), rewrite.Fresh, reason.SessionMoved, 7},
@@ -283,9 +280,9 @@ func decisions() []decision {
 		{"two copies of it are lost", lostCopies(2, 0), rewrite.Resume, reason.Extends, 7},
 		{"three copies of it are lost", lostCopies(3, 0), rewrite.Fresh, reason.ErrorLimit, 7},
 		{"a copy of it is lost, two have failed", lostCopies(1, 2), rewrite.Fresh, reason.ErrorLimit, 7},
-		{"never ended", first(func(c *ChainFacts) { c.State = Running }), rewrite.Fresh, reason.PreviousUnknown, 7},
+		{"never ended", first(func(c *ChainFacts) { c.State = Running }), rewrite.Fresh, reason.PreviousKilled, 7},
 		{"dead", first(func(c *ChainFacts) { c.State = Dead }), rewrite.Fresh, reason.SessionDead, 7},
-		{"without an id", first(func(c *ChainFacts) { c.NativeID = "" }), rewrite.Fresh, reason.PreviousUnknown, 7},
+		{"without an id", first(func(c *ChainFacts) { c.NativeID = "" }), rewrite.Fresh, reason.PreviousKilled, 7},
 
 		{"identical", related(reason.Identical), rewrite.Fresh, reason.Identical, 0},
 		{"identical, after a failure", first(func(c *ChainFacts) {

@@ -50,7 +50,7 @@ type Facts struct {
 	Place        Place // of the call's directory
 	PromptBytes  int
 	Limits       Limits
-	Meters       Meters // costs of the runs of its rule, tool and model
+	Learned      []Run // the latest runs of another chain of its rule, tool, version, model and settings, the latest first
 	// Chains are the sessions that the call may continue: the most recently used chain first, and
 	// within a chain the newest session first. With Named they are one chain's, otherwise those
 	// that begin like the call's prompt.

@@ -66,5 +66,5 @@ func stateReason(c *ChainFacts) reason.Code {
 	case c.State == Dead:
 		return reason.SessionDead
 	}
-	return reason.PreviousUnknown
+	return reason.PreviousKilled
 }

@@ -41,10 +41,9 @@ func decisionReasons(t *testing.T) []reason.Code {
 	return reasons
 }
 
-// unreached are the reasons that no call through the shim comes to: where resuming is
-// switched off the call is passed through, and a session with an error is given up
-// before errors add up. A scenario has one user. Decide knows them all the same.
-var unreached = map[reason.Code]bool{reason.Disabled: true, reason.ErrorLimit: true, reason.UserChanged: true}
+// unreached are the reasons that no call through the shim comes to: a session with an error is given up before
+// errors add up, and a scenario has one user and no store. Decide knows them all the same.
+var unreached = map[reason.Code]bool{reason.ErrorLimit: true, reason.UserChanged: true, reason.CheckoutDiffers: true, reason.StoreUnavailable: true}
 
 // Every reason has its row in the table of decisions, and a call in the scenario that looks for it in
 // explain, status and the log.

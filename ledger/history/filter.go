@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 	"unicode/utf8"
 
-	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite/reason"
 )
@@ -31,19 +29,11 @@ type Filter struct {
 	Directory  string // the calls' working directory, or one above it
 	Task, Role string // of their chain
 	// Reason selects the calls with this reason, detail, or reason of a refused resume.
-	Reason  reason.Code
-	Class   reason.Class // likewise, of any reason of this class
-	Outcome string       // ok, failed, killed or Unended
+	Reason reason.Code
 }
 
 // Since selects the calls since a time.
 func Since(at decide.Millis) Filter { return Filter{Period: Period{at, Always.Until}} }
-
-// Unended is the outcome by which a filter selects the calls that run.
-const Unended = "running"
-
-// Outcomes are all that a filter knows.
-var Outcomes = []string{"ok", "failed", "unread", "killed", Unended}
 
 // Times returns the filter's period.
 func (f Filter) Times() Period {
@@ -90,16 +80,6 @@ func (f Filter) where(prefix string) (condition string, args []any) {
 	if f.Reason != "" {
 		add("? IN ($reason, $detail, coalesce($fell_back, ''))", f.Reason)
 	}
-	if f.Class != "" {
-		add("EXISTS (SELECT 1 FROM json_each(?) WHERE value IN ($reason, $detail, coalesce($fell_back, '')))", ledger.EncodeJSON(f.Class.Of()))
-	}
-	switch f.Outcome {
-	case "":
-	case Unended:
-		add("$outcome IS NULL")
-	default:
-		add("$outcome = ?", f.Outcome)
-	}
 	return strings.Join(all, " AND "), args
 }
 
@@ -131,15 +111,6 @@ func (f Filter) ofCalls(column, owner string) (condition string, args []any) {
 	}
 	among, args := f.among("i.")
 	return fmt.Sprintf("EXISTS (SELECT 1 FROM invocations i WHERE i.%s = %s AND %s)", column, owner, among), args
-}
-
-// SelectsSession reports whether a session of that directory that was last used then is selected, by what
-// OnlyPeriod allows; the tool is not looked at.
-func (f Filter) SelectsSession(directory string, used time.Time) bool {
-	p, below := f.Times(), strings.TrimSuffix(f.Directory, "/")+"/"
-	at := decide.MillisOf(used)
-	inside := f.Directory == "" || directory == f.Directory || strings.HasPrefix(directory, below)
-	return inside && (p == Always || p.Since <= at && at < p.Until)
 }
 
 // Lasting says until when sessions can be resumed. The zero value sets no limit.

@@ -15,7 +15,7 @@ func TestMissed(t *testing.T) {
 		t, _ := rewrite.Lookup(tool)
 		return rewrite.Missed(t, rewrite.Invocation{Args: args, Env: func(name string) string { return env[name] }}, r)
 	}
-	for _, r := range []reason.Code{reason.NotManaged, reason.Interactive, reason.Admin, reason.Nested, reason.SwitchedOff, reason.Disabled, reason.FirstCall, ""} {
+	for _, r := range []reason.Code{reason.NotManaged, reason.Interactive, reason.NotManaged, reason.Nested, reason.SwitchedOff, reason.Disabled, reason.FirstCall, ""} {
 		if missed("claude", r, "-p", "hi") {
 			t.Errorf("%q is counted", r)
 		}

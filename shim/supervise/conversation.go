@@ -75,7 +75,7 @@ func (t *Conversation) Open() (reason.Code, error) {
 			return "", err
 		}
 		if t.ended {
-			return reason.NoMessage, nil
+			return reason.NotManaged, nil
 		}
 	}
 	return "", nil

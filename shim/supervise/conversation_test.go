@@ -45,9 +45,9 @@ func TestOpenConversation(t *testing.T) {
 	}{
 		{initFrame + userFrame, true, "", false, 2},
 		{userFrame + userFrame, true, "", false, 1}, // the rest is for later
-		{strings.TrimSuffix(userFrame, "\n"), false, reason.NoMessage, false, 0},
-		{initFrame, false, reason.NoMessage, false, 1},
-		{"", false, reason.NoMessage, false, 0},
+		{strings.TrimSuffix(userFrame, "\n"), false, reason.NotManaged, false, 0},
+		{initFrame, false, reason.NotManaged, false, 1},
+		{"", false, reason.NotManaged, false, 0},
 		{initFrame, true, reason.StdinOpen, true, 1},
 		{initFrame + userFrame[:9], true, reason.StdinOpen, true, 1},
 		{"", true, reason.StdinOpen, true, 0},

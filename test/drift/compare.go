@@ -39,7 +39,6 @@ func (p pair) compare(match *regexp.Regexp, shims string) report {
 		both[i] = version{pin.Tool, pin.Version, bin}
 	}
 	r.compare(both, slices.DeleteFunc(suite.Cases(r.tool), func(c suite.Case) bool { return c.Name == "help" || !match.MatchString(c.Name) }))
-	r.comparePlaces(both)
 	if shims != "" {
 		failures := suite.Try(r.tool, both[1].bin, shims).Failures()
 		r.add("with the shim", true, failures)
@@ -201,23 +200,6 @@ func (v version) help() (string, error) {
 		text.WriteString(v.mask(w, r.Stdout+r.Stderr))
 	}
 	return text.String(), nil
-}
-
-// comparePlaces compares where the code asks for the output format: there are the texts that are printed in one format only.
-func (r *report) comparePlaces(both [2]version) {
-	if code[r.tool] == nil || r.unknown != nil {
-		return
-	}
-	var found [2]set
-	for i, v := range both {
-		all, err := places(r.tool, installation(v.bin))
-		if err != nil {
-			r.add("printed in one format only", false, []string{"cannot be read: " + err.Error()})
-			return
-		}
-		found[i] = all
-	}
-	r.add("printed in one format only", false, changed(found[0], found[1]))
 }
 
 // files returns the paths below a directory.

@@ -12,10 +12,8 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
-	"strings"
 
 	"reprise/internal/tested"
-	"reprise/test/conformance/suite"
 	"reprise/test/harness"
 	"reprise/test/realcli"
 	"reprise/test/toolbox"
@@ -36,7 +34,6 @@ func (o outcome) String() string {
 
 type options struct {
 	tool, old, new, since, run string
-	places                     bool
 }
 
 func main() {
@@ -46,7 +43,6 @@ func main() {
 	flag.StringVar(&o.new, "new", "", "the newer `version` (default: the newest in the registry); \"newest\" for all tools that have a newer one than their pin")
 	flag.StringVar(&o.since, "since", "", "compare the pins with those of this `commit`")
 	flag.StringVar(&o.run, "run", "", "make only the calls that match this `regexp`, and do not try the shim")
-	flag.BoolVar(&o.places, "places", false, "print all places where the code of a -tool asks for its output format")
 	flag.Parse()
 	toolbox.RestoreSignals()
 	came, err := o.main(os.Stdout)
@@ -61,9 +57,6 @@ func (o options) main(out io.Writer) (outcome, error) {
 	match, err := regexp.Compile(o.run)
 	if err != nil {
 		return unknown, err
-	}
-	if o.places {
-		return clean, printPlaces(out, o.tool, o.new)
 	}
 	pairs, err := o.pairs()
 	if err != nil {
@@ -146,25 +139,4 @@ func (o options) pairs() (all []pair, err error) {
 		}
 	}
 	return all, nil
-}
-
-// printPlaces prints the places of a version, the pin's if none is named.
-func printPlaces(out io.Writer, tool, version string) error {
-	pin, ok := realcli.Pins[tool]
-	if !ok {
-		return errors.New("-places needs a -tool")
-	}
-	if version != "" {
-		pin = pin.At(version)
-	}
-	bin, done, err := suite.Install(pin)
-	if err != nil {
-		return err
-	}
-	defer done()
-	all, err := places(tool, installation(bin))
-	for _, p := range slices.Sorted(maps.Keys(all)) {
-		fmt.Fprintf(out, "%.400s\n", strings.ReplaceAll(p, "\n", " "))
-	}
-	return err
 }

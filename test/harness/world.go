@@ -172,7 +172,6 @@ func AgeLedger(path string, by time.Duration) error {
 		"UPDATE sessions SET created = created - ?1, last_used = last_used - ?1",
 		"UPDATE chains SET created = created - ?1, updated = updated - ?1",
 		"UPDATE invocations SET started = started - ?1",
-		"UPDATE meters SET last = last - ?1",
 		"UPDATE daily SET claimed = claimed - ?1",
 	} {
 		if _, err := db.Exec(statement, by.Milliseconds()); err != nil {

@@ -82,7 +82,7 @@ func opencodeFigures(t *testing.T, w *world) {
 	t.Helper()
 	var want, titles int64
 	for _, r := range w.Model.Requests() {
-		if standin.AsksTitle(r) {
+		if strings.HasPrefix(standin.AllText(r), "You are a title generator.") {
 			titles++
 			continue
 		}

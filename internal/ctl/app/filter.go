@@ -28,25 +28,12 @@ var filters = []struct {
 	values      []string // what completes it
 }{
 	{"since", "only calls since `WHEN`: " + WhenWords, nil},
-	{"until", "only calls before `WHEN`", nil},
 	{"tool", "only calls of this `TOOL`", rewrite.Names},
 	{"directory", "only calls in `DIR` or below it", nil},
 	{"task", "only calls of this `TASK`", nil},
 	{"role", "only calls of this `ROLE`", nil},
 	{"reason", "only calls with this `REASON`", ReasonCompletions()},
-	{"class", "only calls with a reason of this `CLASS`, such as age", classNames},
-	{"outcome", "only calls with this `OUTCOME`: " + strings.Join(history.Outcomes, ", "), history.Outcomes},
 	{"chain", "only calls of `CHAIN`: its name, as c12, task or the start of a session's ID", nil},
-}
-
-// FilterBy returns the flags with the values that get has for their names.
-func FilterBy(get func(name string) string) FilterFlags {
-	f := FilterFlags{}
-	for _, flag := range filters {
-		value := get(flag.name)
-		f[flag.name] = &value
-	}
-	return f
 }
 
 // filterMark marks the flags that are filters, for help.
@@ -85,22 +72,16 @@ func FilterFlag(a *App, c *cobra.Command) FilterFlags {
 // Filter returns the filter that the flags describe. The ledger is needed for a chain only; without one, the
 // chain is not looked up.
 func Filter(a *App, l *ledger.Ledger, f FilterFlags) (history.Filter, error) {
-	out := history.Filter{Tool: *f["tool"], Task: *f["task"], Role: *f["role"], Reason: reason.Code(*f["reason"]), Class: reason.Class(*f["class"]),
-		Outcome: *f["outcome"]}
-	period, err := period(a, *f["since"], *f["until"])
+	out := history.Filter{Tool: *f["tool"], Task: *f["task"], Role: *f["role"], Reason: reason.Code(*f["reason"])}
+	since, err := a.SinceTime(*f["since"])
 	if err != nil {
 		return out, err
 	}
-	if period != history.Always {
-		out.Period = period
+	if *f["since"] != "" {
+		out.Period = history.Since(decide.MillisOf(since)).Period
 	}
-	for _, known := range []struct {
-		value, problem string
-		values         []string
-	}{{out.Tool, "%q is not a tool", rewrite.Names}, {string(out.Class), "there is no class %q", classNames}, {out.Outcome, "there is no outcome %q", history.Outcomes}} {
-		if known.value != "" && !slices.Contains(known.values, known.value) {
-			return out, Usage(fmt.Sprintf(known.problem, known.value), "one of "+strings.Join(known.values, ", "))
-		}
+	if out.Tool != "" && !slices.Contains(rewrite.Names, out.Tool) {
+		return out, Usage(fmt.Sprintf("%q is not a tool", out.Tool), "one of "+strings.Join(rewrite.Names, ", "))
 	}
 	if err := CheckReason(out.Reason); err != nil {
 		return out, err
@@ -118,28 +99,6 @@ func Filter(a *App, l *ledger.Ledger, f FilterFlags) (history.Filter, error) {
 		out.Chain = found.ID
 	}
 	return out, nil
-}
-
-// period reads a time since when and one until when. An empty period is an error.
-func period(a *App, since, until string) (history.Period, error) {
-	p := history.Always
-	for _, end := range []struct {
-		text string
-		at   *decide.Millis
-	}{{since, &p.Since}, {until, &p.Until}} {
-		if end.text == "" {
-			continue
-		}
-		at, err := a.SinceTime(end.text)
-		if err != nil {
-			return p, err
-		}
-		*end.at = decide.MillisOf(at)
-	}
-	if p.Since >= p.Until {
-		return p, Usage(fmt.Sprintf("no time is since %s and before %s", since, until), "--since takes the earlier end, --until the later one")
-	}
-	return p, nil
 }
 
 // Set iterates over the names and values of the flags that are set.
@@ -179,9 +138,6 @@ func ReasonCompletions() []string {
 	return list
 }
 
-// classNames are the classes of reasons.
-var classNames = view.Mapped(reason.Classes, func(c reason.Class) string { return string(c) })
-
 // mostSummed is how many calls are summed up where no flag says which.
 const mostSummed = 50_000
 
@@ -201,17 +157,14 @@ func Summed(l *ledger.Ledger, f history.Filter, since decide.Millis) (history.Fi
 	return f, err
 }
 
-// PeriodWords says where the period begins and ends, as in " since 2026-01-31 00:00".
+// PeriodWords says where the period begins, as in " since 2026-01-31 00:00".
 func PeriodWords(p history.Period) string { return periodIn(p, view.MinuteFormat) }
 
-func periodIn(p history.Period, layout string) (words string) {
-	if p.Since != history.Always.Since {
-		words += " since " + p.Since.Time().Format(layout)
+func periodIn(p history.Period, layout string) string {
+	if p.Since == history.Always.Since {
+		return ""
 	}
-	if p.Until != history.Always.Until {
-		words += " before " + p.Until.Time().Format(layout)
-	}
-	return words
+	return " since " + p.Since.Time().Format(layout)
 }
 
 // CallsOfPeriod names the calls that figures are of, as in "calls since 2026-11-20 00:00".
@@ -257,18 +210,15 @@ func (a *App) SinceTime(text string) (time.Time, error) {
 type Listing struct {
 	AsJSON bool
 	Filter FilterFlags
-	*view.ColumnsFlag
 	Wanted history.Wanted // without the filter
 }
 
-// ListFlags adds --json, --limit, --columns and the filter to a command that lists things in tables with
-// these headers.
-func ListFlags(a *App, c *cobra.Command, schema string, headers ...[]string) *Listing {
+// ListFlags adds --json, --limit and the filter to a command that lists things.
+func ListFlags(a *App, c *cobra.Command, schema string) *Listing {
 	var list Listing
 	JSONFlag(c, &list.AsJSON, schema)
 	LimitFlag(c, &list.Wanted.Limit, "show at most `N`, 0 for all")
 	list.Filter = FilterFlag(a, c)
-	list.ColumnsFlag = view.AddColumns(c, headers...)
 	return &list
 }
 
@@ -309,6 +259,6 @@ func (list List[T]) Print(a *App, l *ledger.Ledger, flags *Listing) error {
 		a.Stderr.Notice(list.None)
 		return nil
 	}
-	list.Table(found).Choose(flags.Names).Print(a.Stdout)
+	list.Table(found).Print(a.Stdout)
 	return nil
 }

@@ -72,7 +72,7 @@ func sharedCalls(a *app.App) (string, error) {
 		calls[kind] += n
 	}
 	for _, t := range tallies {
-		count(t.Tool, t.Calls, own(string(t.Mode), modes), code(t.Reason), code(t.FellBack), own(t.Outcome, history.Outcomes))
+		count(t.Tool, t.Calls, own(string(t.Mode), modes), code(t.Reason), code(t.FellBack), own(t.Outcome, outcomes))
 	}
 	for _, p := range passed {
 		count(p.Tool, p.Calls, string(rewrite.Passthrough), code(p.Reason))
@@ -83,6 +83,8 @@ func sharedCalls(a *app.App) (string, error) {
 	}
 	return text.String(), nil
 }
+
+var outcomes = []string{"ok", "failed", "unread", "killed"}
 
 var modes = []string{string(rewrite.Passthrough), string(rewrite.Observe), string(rewrite.Fresh), string(rewrite.Resume), string(rewrite.Fork)}
 

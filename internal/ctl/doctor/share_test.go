@@ -3,14 +3,13 @@ package doctor
 import (
 	"testing"
 
-	"reprise/ledger/history"
 	"reprise/rewrite/reason"
 )
 
 // A word of a damaged ledger, or of a newer program's, is not shown.
 func TestOnlyOwnWordsAreShared(t *testing.T) {
 	for word, want := range map[string]string{"ok": "ok", "": "", "a secret": "other"} {
-		if got := own(word, history.Outcomes); got != want {
+		if got := own(word, outcomes); got != want {
 			t.Errorf("%q: %q", word, got)
 		}
 	}

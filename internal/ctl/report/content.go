@@ -154,8 +154,7 @@ func classes(managed []history.Slice) picture {
 	}
 	count, all := map[kind]int64{}, int64(0)
 	for _, s := range managed {
-		known, _ := cmp.Or(s.FellBack, s.Reason).Lookup()
-		count[kind{known.Class, s.Mode.Continues()}] += s.Calls
+		count[kind{cmp.Or(s.FellBack, s.Reason).Class(), s.Mode.Continues()}] += s.Calls
 		all += s.Calls
 	}
 	p := picture{Title: "Where the calls went", About: "By class of reason; shimctl why names the reason of a call.",
@@ -168,7 +167,7 @@ func classes(managed []history.Slice) picture {
 		if k.resumed {
 			words, class = "resumed: ", "resume"
 		}
-		p.Rows = append(p.Rows, row{Name: words + strings.ReplaceAll(string(k.class), "_", " "), Bars: []bar{{Class: class, amount: float64(count[k])}},
+		p.Rows = append(p.Rows, row{Name: words + k.class.Words(), Bars: []bar{{Class: class, amount: float64(count[k])}},
 			Text: fmt.Sprintf("%s, %s", view.Count(count[k], "call"), view.Amount("share", view.Rate(count[k], all)))})
 	}
 	return p

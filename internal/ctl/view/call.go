@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
 	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // PriceCell returns a cell with a price. Programs read dollars with all their digits.
@@ -19,10 +21,16 @@ func PriceCell(p Sum) Cell {
 	return Cell{Human: p.Human(), Raw: ExactDollars(p.Nano), Right: true}
 }
 
-// DecisionCell returns a cell with the decision on a call and its reason, colored by the outcome.
+// DecisionCell returns a cell with the decision on a call, colored by the outcome. A person reads the class of the reason.
 func DecisionCell(i history.Invocation) Cell {
 	c := TextCell(Decision(i))
-	c.Last = true
+	c.Human = string(i.Mode)
+	if class := cmp.Or(i.FellBack, i.Reason).Class(); class != reason.ClassContinues {
+		c.Human += ": " + class.Words()
+	}
+	if i.FellBack != "" {
+		c.Human += " (a resume was refused)"
+	}
 	switch {
 	case i.Outcome != "" && i.Outcome != "ok":
 		return c.As(Bad)

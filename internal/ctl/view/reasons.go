@@ -53,6 +53,9 @@ func AdviceFor(r reason.Code, chain, before int64) AdviceReport {
 		text = &reason.Row{}
 	}
 	report := AdviceReport{Class: text.Class, Meaning: MeaningOf(r), Advice: text.Advice}
+	if report.Advice == "" && report.Class != reason.ClassContinues {
+		report.Advice = "Nothing needs to be done"
+	}
 	report.Set(text.Setting)
 	command := text.Command
 	for name, number := range map[string]int64{"{chain}": chain, "{before}": before} {

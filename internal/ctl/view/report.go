@@ -85,11 +85,8 @@ func (r Reporter) Call(i history.Invocation) CallReport {
 		source = "list"
 	}
 	i.Role = RoleName(i.Role)
-	report := CallReport{Invocation: i, Started: i.Started.Time(), Chain: nonZero(i.Chain), Caller: i.Caller.Run().Name,
+	report := CallReport{Invocation: i, Class: cmp.Or(i.FellBack, i.Reason).Class(), Started: i.Started.Time(), Chain: nonZero(i.Chain), Caller: i.Caller.Run().Name,
 		Proof: i.Proof.Sentences(), MoneyReport: MoneyJSON(cost, source)}
-	if row, known := cmp.Or(i.FellBack, i.Reason).Lookup(); known {
-		report.Class = row.Class
-	}
 	if i.Outcome != "" {
 		report.Outcome = &i.Outcome
 	}

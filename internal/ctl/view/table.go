@@ -18,7 +18,6 @@ type Cell struct {
 	Meaning
 	Right bool // aligned right, as numbers are
 	Path  bool // cut at the front, and before others: its end tells it from other paths
-	Last  bool // cut after all others: it is typed into another command
 }
 
 // As returns the cell with a meaning.
@@ -32,7 +31,6 @@ type Table struct {
 	Header []string
 	rows   [][]Cell
 	spare  []string // the columns that a narrow terminal leaves out first, the least important first
-	chosen []int    // the columns to show, nil for all
 	folds  bool     // the last column holds sentences: a narrow terminal folds them instead of cutting them
 }
 
@@ -46,21 +44,6 @@ func NewFoldedTable(header ...string) *Table { return &Table{Header: header, fol
 // without it, the last columns go first.
 func (t *Table) Spare(names ...string) *Table {
 	t.spare = names
-	return t
-}
-
-// Choose shows only the named columns, in that order, as far as the table has them. If it has none of
-// them, nothing changes.
-func (t *Table) Choose(names []string) *Table {
-	var chosen []int
-	for _, name := range names {
-		if i := slices.Index(t.Header, name); i >= 0 {
-			chosen = append(chosen, i)
-		}
-	}
-	if chosen != nil {
-		t.chosen = chosen
-	}
 	return t
 }
 
@@ -87,10 +70,10 @@ func (t *Table) Print(s Screen) {
 		return
 	}
 	if t.Header != nil {
-		fmt.Fprintln(s, strings.Join(picked(t.Header, t.chosen), "\t"))
+		fmt.Fprintln(s, strings.Join(t.Header, "\t"))
 	}
 	for _, row := range t.rows {
-		for i, c := range picked(row, t.chosen) {
+		for i, c := range row {
 			if i > 0 {
 				fmt.Fprint(s, "\t")
 			}
@@ -100,28 +83,15 @@ func (t *Table) Print(s Screen) {
 	}
 }
 
-// picked returns the chosen ones of a list, nil for all.
-func picked[T any](list []T, chosen []int) []T {
-	if chosen == nil {
-		return list
-	}
-	some := make([]T, len(chosen))
-	for n, i := range chosen {
-		some[n] = list[i]
-	}
-	return some
-}
-
 const (
 	gap       = 2  // between columns
 	narrowest = 16 // no column is cut to less
-	keptLast  = 32 // of a column that is cut last, as long as others can be cut: a mode with its reason
 )
 
-// A column is one that is shown, its width, and whether it holds paths or is cut last.
+// A column of the table, its width, and whether it holds paths.
 type column struct {
 	index, width int
-	path, last   bool
+	path         bool
 }
 
 func (t *Table) printAligned(s Screen) {
@@ -148,12 +118,7 @@ func (t *Table) printHidden(s Screen, shown []*column) {
 	if len(hidden) == 0 {
 		return
 	}
-	remedy := ": a wider terminal shows them"
-	if t.spare != nil {
-		choice := strings.ToLower(t.Header[shown[0].index] + "," + hidden[0])
-		remedy = ": widen the terminal, or choose columns, as with --columns " + choice
-	}
-	s.Sentences("", Dim, "no room for "+strings.Join(hidden, ", ")+remedy)
+	s.Sentences("", Dim, "no room for "+strings.Join(hidden, ", ")+": a wider terminal shows them, and a pipe")
 }
 
 func (t *Table) printLine(s Screen, columns []*column, row []Cell) {
@@ -216,8 +181,6 @@ func (c *column) yields() int {
 	switch {
 	case c.path && c.width > narrowest:
 		return math.MaxInt
-	case c.last && c.width > narrowest && c.width <= keptLast:
-		return narrowest + 1 // wider than what is as narrow as it may be
 	case c.width > narrowest:
 		return c.width + 1
 	}
@@ -228,17 +191,10 @@ func (c *column) yields() int {
 // narrow as it may be, the least important ones are left out; then the widest become narrower.
 func (t *Table) fit(limit int) []*column {
 	columns := t.filled()
-	kept := keptLast
-	for limit > 0 && len(columns) > 1 && !t.folds && t.chosen == nil && widthOf(columns, narrowest, kept) > limit {
-		end := columns[len(columns)-1]
-		fewer := t.withoutLeast(columns)
-		if end.last && kept > narrowest && !slices.Contains(fewer, end) {
-			kept = narrowest // nothing else can be left out
-			continue
-		}
-		columns = fewer
+	for limit > 0 && len(columns) > 1 && !t.folds && widthOf(columns, narrowest) > limit {
+		columns = t.withoutLeast(columns)
 	}
-	for limit > 0 && widthOf(columns, math.MaxInt, math.MaxInt) > limit {
+	for limit > 0 && widthOf(columns, math.MaxInt) > limit {
 		widest := slices.MaxFunc(columns, func(a, b *column) int { return cmp.Compare(a.yields(), b.yields()) })
 		if widest.width <= narrowest {
 			return columns
@@ -248,24 +204,18 @@ func (t *Table) fit(limit int) []*column {
 	return columns
 }
 
-// filled returns the columns that were chosen or hold anything, each with the width that it needs. A table
+// filled returns the columns that hold anything, each with the width that it needs. A table
 // without rows has all its columns.
 func (t *Table) filled() (columns []*column) {
-	shown := t.chosen
-	if shown == nil {
-		for i := range t.Header {
-			shown = append(shown, i)
-		}
-	}
-	for _, i := range shown {
-		title, filled := t.Header[i], len(t.rows) == 0 || t.chosen != nil
+	for i, title := range t.Header {
+		filled := len(t.rows) == 0
 		width := runewidth.StringWidth(title)
 		for _, row := range t.rows {
 			filled = filled || row[i].Raw != ""
 			width = max(width, runewidth.StringWidth(Printable(row[i].Human)))
 		}
 		if filled {
-			columns = append(columns, &column{i, width, len(t.rows) > 0 && t.rows[0][i].Path, len(t.rows) > 0 && t.rows[0][i].Last})
+			columns = append(columns, &column{i, width, len(t.rows) > 0 && t.rows[0][i].Path})
 		}
 	}
 	return columns
@@ -281,15 +231,11 @@ func (t *Table) withoutLeast(columns []*column) []*column {
 	return columns[:len(columns)-1]
 }
 
-// widthOf returns how wide the columns are if none is wider than most, and what is cut last not wider than mostLast.
-func widthOf(columns []*column, most, mostLast int) int {
+// widthOf returns how wide the columns are if none is wider than most.
+func widthOf(columns []*column, most int) int {
 	total := -gap
 	for _, c := range columns {
-		limit := most
-		if c.last {
-			limit = mostLast
-		}
-		total += gap + min(c.width, limit)
+		total += gap + min(c.width, most)
 	}
 	return total
 }

@@ -35,11 +35,6 @@ func Printable(text string) string {
 	}, text)
 }
 
-// PrintableLines is Printable for text of several lines.
-func PrintableLines(text string) string {
-	return strings.Join(Mapped(strings.Split(text, "\n"), Printable), "\n")
-}
-
 // isControl reports whether a terminal may take a character for a command, or shows by it the ones after it in another order.
 func isControl(r rune) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r)

@@ -11,10 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"reprise/ledger/history"
-	"reprise/rewrite"
-	"reprise/rewrite/reason"
-
 	"github.com/mattn/go-runewidth"
 )
 
@@ -25,7 +21,7 @@ func TestTableOnATerminal(t *testing.T) {
 	}{
 		{0, "N  WIDE                          LAST\n7  日本語のとても長い名前の仕事  x�[2Jy\n"},
 		{30, "N  WIDE                 LAST\n7  日本語のとても長い…  x�[2Jy\n"},
-		{20, "N  WIDE\n7  日本語のとても長…\nno room for LAST: a\nwider terminal shows\nthem\n"},
+		{20, "N  WIDE\n7  日本語のとても長…\nno room for LAST: a\nwider terminal shows\nthem, and a pipe\n"},
 	} {
 		var b strings.Builder
 		table := NewTable("N", "WIDE", "EMPTY", "LAST")
@@ -43,58 +39,20 @@ func TestTableOnATerminal(t *testing.T) {
 	}
 }
 
-// A reason is typed into another command: it is cut after all else, and other columns are left out for it.
-func TestReasonsAreCutLast(t *testing.T) {
-	for _, c := range []struct {
-		width  int
-		detail string
-		want   string
-	}{
-		{80, "", "   1  fresh: refused_unknown_session  a text that is rather long  $0.50\n"},
-		{65, "", "   1  fresh: refused_unknown_session  a text that is rath…  $0.50\n"},
-		{60, "", "   1  fresh: refused_unknown_session  a text that is rather…\n"},
-		{40, "", "   1  fresh: refused_unknown_session\n"},
-		{30, "", "   1  fresh: refused_unknown_…\n"},
-		{60, "compacted", "   1  fresh: refused_unknown_session …  a text that is rath…"},
-	} {
-		table := NewTable("CALL", "DECISION", "WHAT", "COST").Spare("COST")
-		table.Add(IDCell(1), DecisionCell(history.Invocation{Mode: rewrite.Fresh, Reason: "refused_unknown_session", Detail: reason.Code(c.detail)}),
-			TextCell("a text that is rather long"), TextCell("$0.50"))
-		var b strings.Builder
-		table.Print(Screen{Writer: &b, Terminal: true, Width: c.width})
-		if !strings.Contains(b.String(), c.want) {
-			t.Errorf("%d:\n%s\nnot\n%s", c.width, b.String(), c.want)
-		}
-	}
-}
-
-// A narrow terminal leaves out the least important columns and says which. Whoever chooses gets the chosen.
+// A narrow terminal leaves out the least important columns and says which.
 func TestColumns(t *testing.T) {
-	for _, c := range []struct {
-		width  int
-		chosen []string
-		want   string
-	}{
-		{24, nil, "ID  NAME     COST  MODEL\n 1  a thing    $1  m\n"},
-		{20, nil, "ID  NAME     COST\n 1  a thing    $1\nno room for MODEL:\nwiden the terminal,\nor choose columns,\nas with --columns\nid,model\n"},
-		{12, nil, "ID  NAME\n 1  a thing\nno room for\nCOST, MODEL:\nwiden the\nterminal, or\nchoose\ncolumns, as\nwith\n--columns\nid,cost\n"},
-		{30, []string{"MODEL", "NONE", "ID"}, "MODEL  ID\nm       1\n"},
-		{0, []string{"COST"}, "COST\n  $1\n"},
+	for width, want := range map[int]string{
+		24: "ID  NAME     COST  MODEL\n 1  a thing    $1  m\n",
+		20: "ID  NAME     COST\n 1  a thing    $1\nno room for MODEL: a\nwider terminal shows\nthem, and a pipe\n",
+		12: "ID  NAME\n 1  a thing\nno room for\nCOST, MODEL:\na wider\nterminal\nshows them,\nand a pipe\n",
 	} {
-		table := NewTable("ID", "NAME", "COST", "MODEL").Spare("MODEL", "COST").Choose(c.chosen)
+		table := NewTable("ID", "NAME", "COST", "MODEL").Spare("MODEL", "COST")
 		table.Add(IDCell(1), TextCell("a thing"), Cell{Human: "$1", Raw: "1", Right: true}, TextCell("m"))
 		var b strings.Builder
-		table.Print(Screen{Writer: &b, Terminal: true, Width: c.width})
-		if b.String() != c.want {
-			t.Errorf("%d, %q:\n%s\nnot\n%s", c.width, c.chosen, b.String(), c.want)
+		table.Print(Screen{Writer: &b, Terminal: true, Width: width})
+		if b.String() != want {
+			t.Errorf("%d:\n%s\nnot\n%s", width, b.String(), want)
 		}
-	}
-	var b strings.Builder
-	table := NewTable("ID", "NAME").Choose([]string{"NAME", "ID"})
-	table.Add(IDCell(1), TextCell("x"))
-	table.Print(Screen{Writer: &b})
-	if b.String() != "NAME\tID\nx\t1\n" {
-		t.Errorf("a program reads %q", b.String())
 	}
 }
 

@@ -145,10 +145,8 @@ func endOf(i history.Invocation) reason.Code {
 		return reason.PreviousFailed
 	case i.Outcome == "unread":
 		return reason.Unread
-	case i.Outcome == "killed" && i.Signal.Valid:
-		return reason.PreviousKilled
 	case i.Outcome == "killed":
-		return reason.PreviousUnknown
+		return reason.PreviousKilled
 	}
 	return ""
 }

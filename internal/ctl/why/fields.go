@@ -32,7 +32,9 @@ func Fields(a *app.App, r view.Reporter, i history.Invocation) (fields []field) 
 	add("tool", view.TextCell(i.Tool))
 	add("directory", a.PathCell(i.Cwd))
 	add("began", a.WhenCell(i.Started))
-	add("decision", view.DecisionCell(i))
+	decision := view.DecisionCell(i)
+	decision.Human = decision.Raw // it is explained below
+	add("decision", decision)
 	for _, reason := range []reason.Code{i.Reason, i.Detail, i.FellBack} {
 		if reason != "" {
 			add(string(reason), view.TextCell(view.MeaningOf(reason)))

@@ -23,7 +23,7 @@ type Signs struct {
 func Why(c *rewrite.Call, d *rewrite.Descriptor, p grammar.Args, in rewrite.Invocation, s Signs) reason.Code {
 	why := cmp.Or(
 		When(p.StartsWith(in.Args, d.Servers), reason.AppServer),
-		When(p.Has(grammar.Admin) || s.Command || p.StartsWith(in.Args, d.Subcommands), reason.Admin),
+		When(p.Has(grammar.Admin) || s.Command || p.StartsWith(in.Args, d.Subcommands), reason.NotManaged),
 		When(p.Has(grammar.Server), reason.AppServer),
 		When(s.Interactive && (p.Unknown == "" || !slices.ContainsFunc(in.Args, asksHeadless)), reason.Interactive),
 		When(d.IsNested(in.Env), reason.Nested),

@@ -114,7 +114,7 @@ func other(in rewrite.Invocation) reason.Code {
 	case len(in.Args) == 0 || grammar.LooksLikeOption(in.Args[0]) && in.Args[0] != "--help" && in.Args[0] != "--version":
 		return reason.Interactive
 	}
-	return reason.Admin
+	return reason.NotManaged
 }
 
 // read copies into the call every option that does not decide whether it is managed. The first

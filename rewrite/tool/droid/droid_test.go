@@ -36,10 +36,10 @@ func TestDroidReads(t *testing.T) {
 		{"exec", rewrite.Fresh, "", "", rewrite.Text}, // the prompt is on stdin
 		{"", rewrite.Passthrough, reason.Interactive, "", rewrite.Text},
 		{"--resume", rewrite.Passthrough, reason.Interactive, "", rewrite.Text},
-		{"--version", rewrite.Passthrough, reason.Admin, "", rewrite.Text},
-		{"search x", rewrite.Passthrough, reason.Admin, "", rewrite.Text},
+		{"--version", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text},
+		{"search x", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text},
 		{"daemon", rewrite.Passthrough, reason.AppServer, "", rewrite.Text},
-		{"exec --help", rewrite.Passthrough, reason.Admin, "", rewrite.Text},
+		{"exec --help", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text},
 		{"exec -f there.txt", rewrite.Passthrough, reason.UnmanagedOption, "", rewrite.Text},
 		{"exec --input-format stream-jsonrpc", rewrite.Passthrough, reason.UnmanagedOption, "", rewrite.Text},
 		{"exec -w tree hi", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.Text},

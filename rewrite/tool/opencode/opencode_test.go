@@ -40,8 +40,8 @@ func TestOpencodeReads(t *testing.T) {
 
 		{"", "", rewrite.Passthrough, reason.Interactive, "", rewrite.Text},
 		{"--continue", "", rewrite.Passthrough, reason.Interactive, "", rewrite.Text},
-		{"session list", "", rewrite.Passthrough, reason.Admin, "list", rewrite.Text},
-		{"run --help", "", rewrite.Passthrough, reason.Admin, "", rewrite.Text},
+		{"session list", "", rewrite.Passthrough, reason.NotManaged, "list", rewrite.Text},
+		{"run --help", "", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text},
 		{"serve", "", rewrite.Passthrough, reason.AppServer, "", rewrite.Text},
 		{"acp --port 1", "", rewrite.Passthrough, reason.AppServer, "", rewrite.Text},
 		{"run hi", "OPENCODE=1", rewrite.Passthrough, reason.Nested, "hi", rewrite.Text},

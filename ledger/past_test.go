@@ -34,48 +34,39 @@ func playFor(t *testing.T, l *Ledger, now decide.Millis, tokens int64, change fu
 	return d
 }
 
-// Resumes that cost more than the fresh runs of the same rule are given up, and
-// tried again after a pause.
-func TestDearerResumesAreSuspended(t *testing.T) {
+// A chain starts from what another one of its rule, tool, version, model and settings has learned.
+func TestChainsLearnFromOthers(t *testing.T) {
 	l, _ := newLedger(t)
-	now := 100 * hour
-	round := func(tokens int64, want reason.Code, change func(*Call)) {
+	now := decide.Millis(100 * hour)
+	round := func(task string, read int64, want reason.Code, change func(*Call)) {
 		t.Helper()
-		now += minute
-		expect(t, fmt.Sprintf("at minute %d", (now-100*hour)/minute), playFor(t, l, now, tokens, change), want)
+		now += 10 * minute
+		takes := int64(20_000)
+		if want == reason.Unrelated {
+			takes = 22_000
+		}
+		d := callWith(t, l, now, task, request{takes, read}, request{takes, read}, 20_000, change, func(*Ticket) {})
+		expect(t, fmt.Sprintf("task %s at minute %d", task, (now-100*hour)/minute), d, want)
 	}
-	heldOut := func(c *Call) { c.Limits.HoldOut = 1 }
-	round(100, reason.FirstCall, nil)
-	for range decide.MinRuns {
-		round(100, reason.HeldOut, heldOut)
-	}
-	for range decide.MinRuns {
-		round(150, reason.Unrelated, nil)
-	}
-	round(100, reason.Dearer, nil)
-	round(150, reason.Unrelated, func(c *Call) { c.Limits.ResumeDearer = true })
-	round(100, reason.FirstCall, func(c *Call) { c.Rule, c.Scope, c.Task = "another", "another", "u" })
-	round(150, reason.Unrelated, func(c *Call) { c.Rule, c.Scope, c.Task = "another", "another", "u" })
-	round(100, reason.Dearer, nil)
-
-	// The trial is a set of resumes, and is judged by itself.
+	same := func(*Call) {}
+	other := func(c *Call) { c.Rule, c.Scope = "another", "another" }
+	newer := func(c *Call) { c.Fingerprints.Runtime = "2" }
+	set := func(c *Call) { c.Fingerprints.Settings = "2" }
+	round("a", 0, reason.FirstCall, same)
+	round("a", 0, reason.Unrelated, same)
+	round("a", 0, reason.Unrelated, same)
+	round("a", 0, reason.Dearer, same)
+	round("b", 0, reason.FirstCall, same)
+	round("b", 0, reason.Dearer, same)
+	round("c", 0, reason.FirstCall, other)
+	round("c", 0, reason.Unrelated, other)
+	round("d", 0, reason.FirstCall, newer)
+	round("d", 0, reason.Unrelated, newer)
+	round("f", 0, reason.FirstCall, set)
+	round("f", 0, reason.Unrelated, set)
 	now += decide.DearerPause
-	round(100, reason.Idle, nil)
-	for range decide.MinRuns {
-		round(90, reason.Unrelated, nil)
-	}
-	round(90, reason.Unrelated, nil)
-
-	for range 2 * decide.MeterMemory {
-		round(200, reason.Unrelated, func(c *Call) { c.Limits.ResumeDearer = true })
-	}
-	round(100, reason.Dearer, nil)
-	now += decide.DearerPause
-	round(100, reason.Idle, nil)
-	for range decide.MinRuns {
-		round(200, reason.Unrelated, nil)
-	}
-	round(100, reason.Dearer, nil)
+	round("e", 0, reason.FirstCall, same)
+	round("e", 20_000, reason.Unrelated, same)
 }
 
 // Whether a chain is held out is noted with each of its calls, but only while
