@@ -13,12 +13,6 @@ const (
 	Treated = "treated"
 )
 
-// The arms of the comparison that delta_rollout allows.
-const (
-	WholePrompt = "whole" // its resumed sessions are sent whole prompts
-	DeltaPrompt = "delta" // they are sent deltas where that pays
-)
-
 // bucket maps a chain to a fixed number from 0 to 1, so that the choice of held-out chains does not
 // depend on when they are read.
 func bucket(key prompt.Key, chain int64) float64 {

@@ -36,7 +36,6 @@ type Call struct {
 	HookSet         bool // a hook would not run, or might not, if a session were resumed
 	NoResume        bool // this version is known not to resume; the ledger may know the same of the binary
 	Copies          bool // this version is known to resume in a copy
-	Login           bool // the tool is logged in to an account, and given no key: no single call is paid for
 	MayKeepHour     bool // the provider may be asked to keep the prompt for an hour
 	Caller          decide.Caller
 	Project         string // the root of the directory's repository, or the directory

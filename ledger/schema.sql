@@ -99,10 +99,8 @@ CREATE TABLE invocations (
 	detail       TEXT NOT NULL DEFAULT '',
 	rule         TEXT NOT NULL DEFAULT '',
 	arm          TEXT NOT NULL DEFAULT '', -- control or treated, '' where there was no control group
-	delta_arm    TEXT NOT NULL DEFAULT '', -- whole or delta, '' where no chain is sent whole prompts for comparison
 	why_whole    TEXT NOT NULL DEFAULT '', -- why a resumed session was sent the whole prompt
 	cache_hour   INTEGER NOT NULL DEFAULT 0, -- the provider was asked to keep the prompt for an hour
-	login        INTEGER NOT NULL DEFAULT 0, -- the tool was logged in to an account, and given no key
 	changed      TEXT NOT NULL DEFAULT '', -- names of what kept it fresh, with tabs between
 	proof        TEXT NOT NULL DEFAULT '', -- what showed that it continued a session, as JSON
 	unshared     TEXT NOT NULL DEFAULT '', -- why its session is not shared, although there is a store

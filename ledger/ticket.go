@@ -68,11 +68,11 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *decide.Decision) error {
 	}
 	sent, whole := c.sends(*d)
 	return insert(tx, &t.Invocation, `INSERT INTO invocations
-		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, why_whole, arm, changed, idle, held, caller, proof, unshared, cache_hour, login)
-		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, why_whole, arm, changed, idle, held, caller, proof, unshared, cache_hour)
+		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.Chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
 		len(c.Prompt.Text), sent, whole, t.Arm(), strings.Join(d.Changed, "\t"),
-		idle, held, c.Caller.String(), EncodeJSON(d.Proof), c.Unshared, t.Hour, c.Login)
+		idle, held, c.Caller.String(), EncodeJSON(d.Proof), c.Unshared, t.Hour)
 }
 
 // join assigns the call its place in a chain, and a session.

@@ -273,7 +273,6 @@ func (c *call) matchRules() reason.Code {
 		Run: c.record.Caller.Run().Identity(), Digest: c.book().Key().Name,
 	})
 	apply(c.rule, c.config, c.record)
-	c.record.Login = c.isLoggedIn()
 	c.record.MayKeepHour = c.rule.KeepHour && c.parsed.HourCache != ""
 	c.record.Limits.WholePrompt = c.record.Limits.WholePrompt || c.parsed.KeepPrompt
 	if c.rule.Busy == config.BusyFork && !c.isShared() {

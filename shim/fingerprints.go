@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,14 +20,6 @@ const (
 
 // fingerprintSize is how many bytes of each digest are kept.
 const fingerprintSize = 8
-
-// isLoggedIn reports whether the tool has a login of its own, and the caller gives it no key that it would prefer.
-func (c *call) isLoggedIn() bool {
-	hasKey := slices.ContainsFunc(c.tool.Descriptor().LoginKeys, func(name string) bool { return c.env.Get(name) != "" })
-	return !hasKey && slices.ContainsFunc(c.parsed.Settings, func(s rewrite.Setting) bool {
-		return s.Guard == reason.AuthChanged && s.Value != ""
-	})
-}
 
 // fingerprints digests everything that must be equal. Settings can contain system prompts and
 // variables credentials, so only names and keyed digests are kept.

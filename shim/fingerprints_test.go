@@ -231,31 +231,6 @@ func BenchmarkGuards(b *testing.B) {
 	}
 }
 
-// A call is one of a login only if the tool has one, and is given no key that it would prefer.
-func TestIsLoggedIn(t *testing.T) {
-	const login = `{"claudeAiOauth": {"accessToken": "a", "subscriptionType": "max"}}`
-	for _, tt := range []struct {
-		name, credentials string
-		environ           []string
-		want              bool
-	}{
-		{"no login", "", nil, false},
-		{"a login", login, nil, true},
-		{"a key before the login", login, []string{"ANTHROPIC_API_KEY=k"}, false},
-		{"a key alone", "", []string{"ANTHROPIC_API_KEY=k"}, false},
-	} {
-		home := t.TempDir()
-		if tt.credentials != "" {
-			write(t, filepath.Join(home, ".claude", ".credentials.json"), tt.credentials)
-		}
-		c := guarded(t, memoryLedger(t), t.TempDir(), home, tt.environ...)
-		c.gather()
-		if got := c.isLoggedIn(); got != tt.want {
-			t.Errorf("%s: %v", tt.name, got)
-		}
-	}
-}
-
 // The guards find the caller of the process itself.
 func TestGuardsFindTheCaller(t *testing.T) {
 	if runtime.GOOS != "linux" {

@@ -65,7 +65,6 @@ type Invocation struct {
 	Changed     Names          `json:"changed,omitempty" doc:"settings, variables or files that changed"`
 	Proof       decide.Proof   `json:"-"` // what showed that it continued a session
 	Arm         string         `json:"arm,omitempty" doc:"control or treated, where a rule holds chains out"`
-	DeltaArm    string         `json:"delta_arm,omitempty" doc:"whole or delta, where a rule has some chains sent whole prompts"`
 	ResumedFrom string         `json:"resumed_from,omitempty" doc:"the session to resume or copy"`
 	FellBack    reason.Code    `json:"fell_back,omitempty" doc:"why the tool refused, so that the call ran fresh"`
 	NativeID    string         `json:"session,omitempty" doc:"the session that the call ended in"`
@@ -90,7 +89,7 @@ type Invocation struct {
 // invocationColumns are those of an invocation i, its chain ic and its session si.
 func invocationColumns(l *ledger.Ledger) string {
 	return `i.id, coalesce(i.chain_id, 0), coalesce(i.session_id, 0), i.tool, i.cwd, coalesce(ic.task, ''), coalesce(ic.role, ''), i.rule,
-	i.caller, i.format, i.started, i.duration, i.mode, i.reason, i.detail, i.changed, i.proof, i.arm, i.delta_arm, coalesce(i.resumed_from, ''),
+	i.caller, i.format, i.started, i.duration, i.mode, i.reason, i.detail, i.changed, i.proof, i.arm, coalesce(i.resumed_from, ''),
 	coalesce(i.fell_back, ''), coalesce(i.native_id, ''), coalesce(si.model, ''), coalesce(si.state_why, ''), coalesce(i.model, ''), coalesce(i.outcome, ''), i.exit_code,
 	i.signal, i.prompt_bytes, i.sent_bytes, i.why_whole, i.input, i.cache_read, i.cache_write, i.output, ` + oneRequest + `, i.cost, i.unshared`
 }
@@ -100,7 +99,7 @@ const invocationTables = `invocations i LEFT JOIN chains ic ON ic.id = i.chain_i
 // columns returns the destinations of invocationColumns.
 func (i *Invocation) columns() []any {
 	return []any{&i.ID, &i.Chain, &i.Session, &i.Tool, &i.Cwd, &i.Task, &i.Role, &i.Rule,
-		&i.Caller, &i.Format, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Changed, &i.Proof, &i.Arm, &i.DeltaArm, &i.ResumedFrom,
+		&i.Caller, &i.Format, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Changed, &i.Proof, &i.Arm, &i.ResumedFrom,
 		&i.FellBack, &i.NativeID, &i.Asked, &i.SessionWhy, &i.Model, &i.Outcome, &i.Exit,
 		&i.Signal, &i.PromptBytes, &i.SentBytes, &i.WhyWhole, &i.Input, &i.CacheRead, &i.CacheWrite, &i.Output, &i.OneRequest, &i.Cost, &i.Unshared}
 }
