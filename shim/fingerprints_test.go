@@ -237,7 +237,7 @@ func TestGuardsFindTheCaller(t *testing.T) {
 		t.Skip("callers are known on Linux only")
 	}
 	c := guarded(t, memoryLedger(t), t.TempDir(), t.TempDir())
-	c.gather()
+	c.takePrompt("hi")
 	want := caller.Find()
 	if got := c.record.Caller; got.String() == "" || got.String() != want.String() {
 		t.Errorf("%q, want %q", got, want)
