@@ -25,19 +25,17 @@ const (
 func (m Mode) Continues() bool { return m == Resume || m == Fork }
 
 // Missed reports whether a call that is passed through for a reason is a headless one that the
-// caller may expect to be managed. From within a tool's own run that is the only reason.
+// caller may expect to be managed. Calls from within a tool's own run are not.
 func Missed(t Tool, in Invocation, r reason.Code) bool {
 	d := t.Descriptor()
-	named := func(arg string) bool { return slices.Contains(d.Managed, arg) }
 	switch r {
 	case reason.AppServer:
 		return !in.StdinTTY && !d.IsNested(in.Env)
 	case reason.CallerSession, reason.OptedOut, reason.UnknownOption, reason.UnmanagedOption, reason.BadUsage, reason.SlashCommand, reason.MessageContent, reason.StdinOpen, reason.StdinTooBig, reason.StdoutGone,
 		reason.Wrapper, reason.VerboseSetting, reason.HookSetting, reason.Unreadable, reason.NoResume, reason.AddedRefused, reason.ConfigMistake, reason.Fault, reason.SwitchedOff, reason.Disabled:
-	case reason.Nested:
-		return len(d.Managed) == 0 || slices.ContainsFunc(in.Args, named)
 	default:
 		return false
 	}
+	named := func(arg string) bool { return slices.Contains(d.Managed, arg) }
 	return !d.IsNested(in.Env) && (len(d.Managed) == 0 || slices.ContainsFunc(in.Args, named))
 }

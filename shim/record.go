@@ -123,15 +123,15 @@ func (c *call) outcome(seen rewrite.StreamState, st supervise.Status, plan rewri
 	return o
 }
 
-// countPassed counts a headless call that is passed through, for status. It never waits; if it
-// cannot write, the call is not counted.
-func (c *call) countPassed(reason reason.Code) reason.Code {
+// countPassed counts a headless call that is passed through, for status, also from within a run. It never
+// waits; if it cannot write, the call is not counted.
+func (c *call) countPassed(why reason.Code) reason.Code {
 	tool, known := rewrite.Lookup(c.name)
 	if !known || c.slow {
 		return ""
 	}
 	in := c.invocation()
-	if !rewrite.Missed(tool, in, reason) {
+	if why != reason.Nested && !rewrite.Missed(tool, in, why) {
 		return ""
 	}
 	if c.tool == nil { // the configuration cannot be read: nothing is known of the call yet
@@ -148,7 +148,7 @@ func (c *call) countPassed(reason reason.Code) reason.Code {
 		return ""
 	}
 	if cwd, err := workingDir(c.parsed.Dir); err == nil {
-		passed := ledger.Passed{Tool: c.name, Cwd: cwd, Reason: reason, When: decide.MillisOf(c.started), Detail: c.failure()}
+		passed := ledger.Passed{Tool: c.name, Cwd: cwd, Reason: why, When: decide.MillisOf(c.started), Detail: c.failure()}
 		_, _ = inTime(c, func() (none struct{}, err error) { return none, ledger.NotePassed(path, passed) })
 	}
 	return ""
