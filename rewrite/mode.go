@@ -32,7 +32,7 @@ func Missed(t Tool, in Invocation, r reason.Code) bool {
 	case reason.AppServer:
 		return !in.StdinTTY && !d.IsNested(in.Env)
 	case reason.CallerSession, reason.OptedOut, reason.UnknownOption, reason.UnmanagedOption, reason.BadUsage, reason.SlashCommand, reason.MessageContent, reason.StdinOpen, reason.StdinTooBig, reason.StdoutGone,
-		reason.Wrapper, reason.VerboseSetting, reason.HookSetting, reason.Unreadable, reason.NoResume, reason.AddedRefused, reason.ConfigMistake, reason.Fault, reason.SwitchedOff, reason.Disabled:
+		reason.Wrapper, reason.VerboseSetting, reason.HookSetting, reason.Unreadable, reason.NoResume, reason.AddedRefused, reason.ConfigMistake, reason.Fault:
 	default:
 		return false
 	}

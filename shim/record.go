@@ -131,10 +131,11 @@ func (c *call) countPassed(why reason.Code) reason.Code {
 		return ""
 	}
 	in := c.invocation()
-	if why != reason.Nested && !rewrite.Missed(tool, in, why) {
+	chosen := why == reason.Nested || why == reason.SwitchedOff || why == reason.Disabled
+	if !chosen && !rewrite.Missed(tool, in, why) {
 		return ""
 	}
-	if c.tool == nil { // the configuration cannot be read: nothing is known of the call yet
+	if c.tool == nil { // nothing is known of the call yet: the configuration cannot be read, or the call is switched off
 		c.parsed = tool.Parse(in)
 		if c.parsed.Mode == rewrite.Passthrough && !rewrite.Missed(tool, in, c.parsed.Reason) {
 			return ""

@@ -66,7 +66,7 @@ func TestCallersOfScripts(t *testing.T) {
 		t.Errorf("callers %s, %s, %s", first.Run().Name, second.Run().Name, third.Run().Name)
 	}
 	// What is printed names the program.
-	cmd = exec.Command(executable(t), "show", "--call", "1", "--json")
+	cmd = exec.Command(executable(t), "show", "1", "--json")
 	cmd.Args[0] = "shimctl"
 	cmd.Env = toolbox.Home(dir)
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), `"caller": "one.sh"`) {

@@ -53,7 +53,7 @@ func TestAfterAFailure(t *testing.T) {
 		"refused": {away: true},
 		"SIGINT":  hang(syscall.SIGINT), "SIGTERM": hang(syscall.SIGTERM), "SIGKILL": hang(syscall.SIGKILL),
 		"timeout": {call: harness.Call{Around: `timeout 10 "$0" "$@"`}},
-		"403":     {status: 403, fresh: "previous_failed (unexplained)"},
+		"403":     {status: 403, fresh: "no_answer (meant to resume: extends)"}, // the failing call itself runs fresh
 	}
 	each(t, failures, func(t *testing.T, name string, failure failure) {
 		for format, answer := range formats {

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strconv"
@@ -191,6 +192,7 @@ func (s *stream) fail(message string) {
 	if why := turnRefusal(message); why != "" {
 		s.State.Refusal = why
 	}
+	s.State.Outside = cmp.Or(s.State.Outside, failures.In(message))
 }
 
 // broken lists what the model's API says about a history that it rejects after a change of
@@ -198,6 +200,10 @@ func (s *stream) fail(message string) {
 var broken = []string{
 	"encrypted content", "encrypted_content", "No tool output found for function call",
 }
+
+// failures are how codex begins a message about a request that failed, after its own retries (recordings/codex/http*).
+var failures = append(base.WithStatus("unexpected status ", base.WithStatus("exceeded retry limit, last status: ")...),
+	base.Failure{Begins: "We\u2019re currently experiencing high demand", Why: reason.ServiceFailed})
 
 func turnRefusal(message string) reason.Code {
 	message = strings.ReplaceAll(message, "\u2019", "'")

@@ -92,6 +92,7 @@ type event struct {
 		Model       string             `json:"model"`
 		Message     jsonline.LooseText `json:"message"`
 		Arguments   json.RawMessage    `json:"arguments"`
+		StatusCode  int                `json:"statusCode"` // of a request that failed
 		FileEdits   []struct {
 			Path string `json:"path"`
 		} `json:"fileEdits"`
@@ -146,7 +147,7 @@ func (s *stream) learn(e *event) {
 	case "session.start":
 		s.State.Version = e.Data.Version
 	case "session.error":
-		s.State.Failed = true
+		s.State.Failed, s.State.Outside = true, base.FailureByStatus(e.Data.StatusCode)
 		if why := refusals.In(string(e.Data.Message)); why != "" {
 			s.State.Refusal = why
 		}

@@ -117,6 +117,7 @@ func (s *stream) learnStep(e *event) {
 // history that it was sent.
 func (s *stream) learnError(e *event) {
 	s.State.Failed, s.State.Final = true, true
+	s.State.Outside = base.FailureByStatus(e.Error.Data.StatusCode)
 	switch {
 	case s.State.Refusal != "":
 	case e.Error.Name == "ContextOverflowError":
@@ -210,9 +211,22 @@ func (s *stream) learnLog(fields string) {
 	case logField(fields, "small") != "false": // the request for a title
 	case strings.HasPrefix(fields, "message=stream "):
 		s.State.Model = logField(fields, "modelID")
-	case strings.HasPrefix(fields, `message="stream error"`) && strings.Contains(fields, "AI_APICallError: Bad Request"):
-		s.State.Refusal = reason.RefusedBroken
+	case strings.HasPrefix(fields, `message="stream error"`):
+		_, failure, _ := strings.Cut(fields, "AI_APICallError: ")
+		if s.State.Outside = failures.In(failure); strings.HasPrefix(failure, "Bad Request") {
+			s.State.Refusal = reason.RefusedBroken
+		}
 	}
+}
+
+// failures are the names of HTTP's statuses with which opencode's log tells of a request that failed.
+var failures = base.Failures{
+	{Begins: "Unauthorized", Why: reason.LoginRefused},
+	{Begins: "Too Many Requests", Why: reason.RateLimited},
+	{Begins: "Internal Server Error", Why: reason.ServiceFailed},
+	{Begins: "Bad Gateway", Why: reason.ServiceFailed},
+	{Begins: "Service Unavailable", Why: reason.ServiceFailed},
+	{Begins: "Gateway Timeout", Why: reason.ServiceFailed},
 }
 
 // An row is what session returns.

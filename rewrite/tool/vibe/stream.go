@@ -268,7 +268,7 @@ func (s *stream) learnRun(e *run, whole bool) {
 	s.State.ToolRan = s.State.ToolRan || e.Steps > 1
 	s.State.Shell = s.State.ToolRan
 	s.State.Final, s.State.Failed = true, e.Outcome != "finished" || s.State.Malformed
-	s.State.Refusal = s.refusal(e)
+	s.State.Refusal, s.State.Outside = s.refusal(e), failures.In(e.Error.Message)
 	if u := e.Usage; u != nil && whole {
 		s.State.Usage = rewrite.Usage{Known: true, Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output}
 	}
@@ -282,6 +282,9 @@ func (s *stream) learnRun(e *run, whole bool) {
 var badRequest = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(Client error '400 |API error occurred: Status 400\b)`)
 })
+
+// failures are how vibe begins a message about a request that failed (recordings/vibe/http*).
+var failures = append(base.WithStatus("Client error '", base.WithStatus("Server error '")...), base.Failure{Begins: "Invalid API key", Why: reason.LoginRefused})
 
 // refusal returns why an export shows a session unfit to continue, or "".
 func (s *stream) refusal(e *run) reason.Code {
