@@ -65,6 +65,7 @@ func (s *stream) End() []byte {
 	case s.Call.Format == rewrite.Text && len(s.output) > 0:
 		s.State.Final = true
 		s.State.Answer = strings.TrimSuffix(string(s.output), "\n")
+		s.State.Content = s.State.Answer != "" && !s.State.WrongID
 	case s.Call.Format == rewrite.JSON:
 		return s.endJSON()
 	}

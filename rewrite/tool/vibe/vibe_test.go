@@ -568,6 +568,15 @@ func TestVibeCheckpoints(t *testing.T) {
 	}
 }
 
+// An answer in text is content of the model, an empty one is none.
+func TestVibeAnswersInText(t *testing.T) {
+	for text, want := range map[string]bool{"It is done.\n": true, "\n": false, "": false} {
+		if _, seen := show(call("-p x"), rewrite.Plan{}, []byte(text)); seen.Content != want {
+			t.Errorf("%q: content %v", text, seen.Content)
+		}
+	}
+}
+
 func TestVibeSeesACompaction(t *testing.T) {
 	_, seen := show(call("-p x --output streaming"), rewrite.Plan{}, recording(t, "toobig-streaming", "stdout"))
 	if !seen.Compacted || seen.Content {
