@@ -81,6 +81,13 @@ func TestWhatErrorsSay(t *testing.T) {
 		return `{"type":"error","source":"agent_loop","message":"` + text + `","session_id":"0b9728d0-d941-4437-b914-afd3d7a1da81"}` + "\n" +
 			`{"type":"error","source":"cli","message":"Exec failed","session_id":"0b9728d0-d941-4437-b914-afd3d7a1da81"}` + "\n"
 	}
+	codexSays := func(text string) string { return `{"type":"turn.failed","error":{"message":"` + text + `"}}` + "\n" }
+	opencodeSays := func(status string) string {
+		return `{"type":"error","sessionID":"ses_dfbf7eeddffepkJ54hJZmjbZ39","error":{"name":"APIError","data":{"message":"no","statusCode":` + status + `}}}` + "\n"
+	}
+	copilotSays := func(status string) string {
+		return `{"type":"session.error","data":{"errorType":"x","message":"no","statusCode":` + status + `}}` + "\n"
+	}
 	for _, tt := range []struct {
 		tool, output string
 		want         reason.Code
@@ -104,6 +111,15 @@ func TestWhatErrorsSay(t *testing.T) {
 		{"droid", droidSays("Connection error."), reason.Unreachable},
 		{"droid", droidSays("403 {}"), ""},
 		{"droid", droidSays("4290 things"), ""},
+		{"codex", codexSays("unexpected status 401 Unauthorized: no, url: http://x"), reason.LoginRefused},
+		{"codex", codexSays("exceeded retry limit, last status: 429 Too Many Requests"), reason.RateLimited},
+		{"codex", codexSays("We\u2019re currently experiencing high demand, which may cause temporary errors."), reason.ServiceFailed},
+		{"codex", codexSays("unexpected status 403 Forbidden"), ""},
+		{"opencode", opencodeSays("401"), reason.LoginRefused},
+		{"opencode", opencodeSays("503"), reason.ServiceFailed},
+		{"opencode", opencodeSays("403"), ""},
+		{"copilot", copilotSays("429"), reason.RateLimited},
+		{"copilot", copilotSays("404"), ""},
 	} {
 		if seen := playAll(streamOf(tt.tool, rewrite.StreamJSON), tt.output); seen.Outside != tt.want || !seen.Failed {
 			t.Errorf("%s: %q, want %q, failed %t: %s", tt.tool, seen.Outside, tt.want, seen.Failed, tt.output)
@@ -118,5 +134,23 @@ func TestFailureThatPassed(t *testing.T) {
 		`{"type":"error","source":"cli","message":"Exec failed","session_id":"0b9728d0-d941-4437-b914-afd3d7a1da81"}` + "\n"
 	if seen := playAll(streamOf("droid", rewrite.StreamJSON), output); seen.Outside != "" || !seen.Failed {
 		t.Errorf("%+v", seen)
+	}
+}
+
+// vibe says it in its export.
+func TestWhatVibesExportSays(t *testing.T) {
+	for message, want := range map[string]reason.Code{
+		"Client error '429 Too Many Requests' for url 'http://x'": reason.RateLimited,
+		"Server error '500 Internal Server Error' for url 'x'":    reason.ServiceFailed,
+		"API error occurred: Status 502. Body: {}":                reason.ServiceFailed,
+		"Invalid API key (from env var KEY).":                     reason.LoginRefused,
+		"Client error '404 Not Found' for url 'http://x'":         "",
+		"They said: Status 500":                                   "",
+	} {
+		s := streamOf("vibe", rewrite.Text)
+		s.File("d/export.json", []byte(`{"outcome":"infrastructure_failure","session_id":"67c46b88-7b2a-7c66-2219-61f12294f1c7","error":{"message":"`+message+`","code":"backend_error"}}`))
+		if seen := s.Seen(); seen.Outside != want || !seen.Failed {
+			t.Errorf("%q: %q, want %q, failed %t", message, seen.Outside, want, seen.Failed)
+		}
 	}
 }

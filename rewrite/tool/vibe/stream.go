@@ -8,6 +8,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -269,7 +270,7 @@ func (s *stream) learnRun(e *run, whole bool) {
 	s.State.ToolRan = s.State.ToolRan || e.Steps > 1
 	s.State.Shell = s.State.ToolRan
 	s.State.Final, s.State.Failed = true, e.Outcome != "finished" || s.State.Malformed
-	s.State.Refusal, s.State.Outside = s.refusal(e), failures.In(e.Error.Message)
+	s.State.Refusal, s.State.Outside = s.refusal(e), base.FailureByStatus(status(e.Error.Message))
 	if u := e.Usage; u != nil && whole {
 		s.State.Usage = rewrite.Usage{Known: true, Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output}
 	}
@@ -278,14 +279,23 @@ func (s *stream) learnRun(e *run, whole bool) {
 	}
 }
 
-// badRequest matches the message about a history that the API rejects, from either of vibe's
-// two kinds of providers.
-var badRequest = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(Client error '400 |API error occurred: Status 400\b)`)
+// failedRequest matches the message about a request that the API has refused, from either of vibe's two kinds of providers: it has the
+// status of HTTP.
+var failedRequest = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:Client error '|Server error '|API error occurred: Status )(\d{3})\b`)
 })
 
-// failures are how vibe begins a message about a request that failed (recordings/vibe/http*).
-var failures = append(base.WithStatus("Client error '", base.WithStatus("Server error '")...), base.Failure{Begins: "Invalid API key", Why: reason.LoginRefused})
+// status returns the status of the request that a message is about, 0 for none.
+func status(message string) int {
+	if strings.HasPrefix(message, "Invalid API key") {
+		return 401
+	}
+	if found := failedRequest().FindStringSubmatch(message); found != nil {
+		code, _ := strconv.Atoi(found[1]) // three digits
+		return code
+	}
+	return 0
+}
 
 // refusal returns why an export shows a session unfit to continue, or "".
 func (s *stream) refusal(e *run) reason.Code {
@@ -297,7 +307,7 @@ func (s *stream) refusal(e *run) reason.Code {
 		return why
 	case strings.HasPrefix(e.Error.Code, "compaction_"):
 		return reason.RefusedContext // it tried this because the history was too long
-	case badRequest().MatchString(e.Error.Message):
+	case status(e.Error.Message) == 400:
 		return reason.RefusedBroken
 	case s.Plan.Resume != "" && e.Outcome == "infrastructure_failure" && e.Steps == 0:
 		return reason.RefusedSilent // it gave up before it asked the model
