@@ -238,8 +238,8 @@ static void count(const struct reprise_start *s, const struct tool *tool)
 	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_size < 64 << 10 && write(fd, line, n) < 0)
-		errno = 0;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_size < 64 << 10)
+		(void)!write(fd, line, n);
 	close(fd);
 }
 
@@ -476,7 +476,7 @@ static bool passed_over(int error)
 
 // become becomes the real binary, the first that starts. It returns if there is none or it cannot be run; Go then fails
 // in the same way, and reports it.
-static void become(const struct reprise_start *s, const char *name)
+static void become(const struct reprise_start *s, const struct tool *tool)
 {
 	struct reprise_guard guard;
 	struct reprise_target target;
@@ -487,8 +487,10 @@ static void become(const struct reprise_start *s, const char *name)
 		return;
 	reprise_read_guard(value(s->envp, "REPRISE_GUARD"), pid, self, &guard);
 	for (bool again = true; guard.hops < REPRISE_MAX_HOPS && strlen(guard.tried) < REPRISE_GUARD_SIZE - 1; again = false) {
-		if (!reprise_find(name, "", reprise_path(s->envp), guard.tried, again, &target))
+		if (!reprise_find(tool->name, "", reprise_path(s->envp), guard.tried, again, &target))
 			return;
+		if (again)
+			count(s, tool);
 		run(s, &guard, pid, &target);
 		if (!passed_over(errno))
 			return;
@@ -628,10 +630,6 @@ __attribute__((constructor(101))) static void start(void)
 		return;
 	s.stdin_tty = tty(0);
 	s.stdout_tty = tty(1);
-	bool limited = tight();
-	if ((limited || reprise_unmanaged(&s)) && (strcmp(value(envp, "REPRISE_OFF"), "1") == 0 || plain_config(envp))) {
-		if (!limited)
-			count(&s, tool);
-		become(&s, tool->name);
-	}
+	if ((tight() || reprise_unmanaged(&s)) && (strcmp(value(envp, "REPRISE_OFF"), "1") == 0 || plain_config(envp)))
+		become(&s, tool);
 }

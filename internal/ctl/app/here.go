@@ -14,18 +14,19 @@ func (a *App) PassedHere() string {
 	if a.Getenv("REPRISE_OFF") == "1" {
 		return fmt.Sprintf("in this shell every call is passed through: REPRISE_OFF is set (%s)", reason.SwitchedOff)
 	}
-	tools := map[string][]string{} // by the variable
+	var variable string
+	var names []string
 	for _, name := range rewrite.Names {
 		tool, _ := rewrite.Lookup(name)
-		for _, variable := range append(slices.Clone(tool.Descriptor().Nested), rewrite.NestedEnv) {
-			if a.Getenv(variable) != "" {
-				tools[variable] = append(tools[variable], name)
+		for _, nested := range append(slices.Clone(tool.Descriptor().Nested), rewrite.NestedEnv) {
+			if a.Getenv(nested) != "" && (variable == "" || variable == nested) {
+				variable, names = nested, append(names, name)
 				break
 			}
 		}
 	}
-	for variable, names := range tools {
-		return fmt.Sprintf("in this shell every call of %s is passed through: %s is set (%s)", strings.Join(names, ", "), variable, reason.Nested)
+	if variable == "" {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("in this shell every call of %s is passed through: %s is set (%s)", strings.Join(names, ", "), variable, reason.Nested)
 }
