@@ -117,7 +117,7 @@ func typed(file, home, key string, words []string) (string, error) {
 	return "", first
 }
 
-// edits returns the texts in which path may have the value: in place of the old one; or as a new line in its table, before the first table, or in a table of its own.
+// edits returns the texts that can give path the value: in place of the old value; or in a new line of its table, before the first table, or in a new table.
 func (d document) edits(path []string, value string) (texts []string) {
 	lines, key := strings.SplitAfter(d.text, "\n"), strings.Join(path, ".")
 	if first, end := d.statement(path); first >= 0 {

@@ -87,7 +87,7 @@ func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 		if !cf.Retains() && e.Answer == 0 {
 			continue
 		}
-		gone := false // nothing is there of what its commands may have changed
+		gone := false // no file is there that its commands could have changed
 		if !p.Work && p.Caller != "" && cf.Left != "" && !cf.Shared && c.FindWork != nil {
 			cf.Left = c.FindWork(cf.Left, cf.NativeID)
 			p.Work = cf.Changes()
@@ -166,7 +166,7 @@ func shownSessions(p *prompt.Prompt, answers []givenAnswer) string {
 	return strings.Join(ids, ", ")
 }
 
-// longestRun bounds how long before a time a call may have begun that still ran then.
+// longestRun bounds how long before a time a call began that still ran then.
 const longestRun = 24 * 60 * 60 * 1000
 
 // Beside returns how many calls ran at some time between two times in a directory or below it. A call of

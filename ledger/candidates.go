@@ -284,7 +284,7 @@ func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 	return err
 }
 
-// unseen returns why a session that the call may continue is not among the candidates: it is of another format, and of the call's task or
+// unseen returns why a session that the call might continue is not among the candidates: it is of another format, and of the call's task or
 // without a name not idle; or, looked for if aged, its chain is older than max_age.
 func (l *Ledger) unseen(c *Call, aged bool) (why reason.Code, err error) {
 	var found bool

@@ -327,7 +327,7 @@ type Binary struct {
 	Probe         rewrite.Probe
 	Accepts       bool // a run has accepted what the shim adds to a call
 	Refuses       bool // a run has failed with that, and not without it
-	Unread        bool // what it printed was not understood
+	Unread        bool // its output was not understood
 	Forgot        int  // how many resumes in a row it has not made, though it ended well
 	NoResume      bool // it does not resume, by what a run has shown
 }
@@ -355,7 +355,7 @@ type Runtime struct {
 	Binary
 }
 
-// Runtimes returns what was learned about all binaries, the latest first.
+// Runtimes returns the known limits of all binaries, the latest first.
 func (l *Ledger) Runtimes() ([]Runtime, error) {
 	var list []Runtime
 	err := Each(l, "SELECT fingerprint, probe FROM runtimes ORDER BY probed DESC, fingerprint", func(rows *sql.Rows) error {

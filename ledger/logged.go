@@ -6,7 +6,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A LoggedCall is what a log of several machines has of a call. The JSON names are the format of such
+// A LoggedCall is a call in the log of several machines. The JSON names are the format of such
 // logs, and never change.
 type LoggedCall struct {
 	When     decide.Millis  `json:"when"` // its start
@@ -28,7 +28,7 @@ type LoggedCall struct {
 	FellBack reason.Code    `json:"fell_back,omitempty"`
 	From     string         `json:"from,omitempty"`    // the host on which the resumed session was last used
 	Resumed  string         `json:"resumed,omitempty"` // that session's ID
-	Session  string         `json:"session,omitempty"` // the one that the call ended in
+	Session  string         `json:"session,omitempty"` // in which the call ended
 	Arm      string         `json:"arm,omitempty"`     // Control or Treated
 	Outcome  string         `json:"outcome"`
 	Exit     int            `json:"exit,omitempty"`

@@ -59,7 +59,7 @@ func (o *Outcome) Stopped() bool {
 	return s.TurnLimit && o.Signal == 0 && s.Final && !s.Synthetic && !s.WrongID && s.Refusal == "" && s.ID != ""
 }
 
-// Unread reports whether the tool says by its exit code alone that the run ended well: what it printed was not understood.
+// Unread reports whether only the exit code says that the run ended well: the output was not understood.
 func (o *Outcome) Unread() bool {
 	s := &o.Seen
 	return o.Exit == 0 && o.Signal == 0 && o.Printed && !o.Plain && s.Refusal == "" && s.Outside == "" && !s.WrongID &&

@@ -58,7 +58,7 @@ func (s spool) exists() bool {
 }
 
 // list returns the files of pending outcomes, in the order in which the runs ended. It removes unfinished files that are so old
-// that no process is writing them. The writer may have another PID namespace, where it cannot be seen.
+// that no process is writing them. The writer can have another PID namespace, where it cannot be seen.
 func (s spool) list() []string {
 	if !s.exists() {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A tool's argument names files, and may be a command.
+// A tool's argument names files, and can be a command.
 func TestAddFiles(t *testing.T) {
 	for input, want := range map[string]struct {
 		files []string

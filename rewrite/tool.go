@@ -335,7 +335,7 @@ type StreamState struct {
 	Content    bool        // the model's first content has arrived under ID
 	WrongID    bool        // the tool works under another ID than requested
 	ToolRan    bool        // the model has used a tool
-	Shell      bool        // it has run a command, in this turn or before: that may have changed any file
+	Shell      bool        // it has run a command, in this turn or before: that can have changed any file
 	Final      bool        // the final event was seen
 	Failed     bool        // the final event is marked as an error, or something is Malformed
 	Malformed  bool        // an event had an unexpected shape

@@ -73,7 +73,7 @@ func (c *call) noteStoreDown(s config.Store, now time.Time, why error) {
 	}
 }
 
-// StoreError returns what is wrong with a store, without its URL and key, in characters that do nothing to a terminal.
+// StoreError returns the error of a store, without its URL and key, in characters that do nothing to a terminal.
 func StoreError(err error, s config.Store) string {
 	text := err.Error()
 	for _, secret := range []string{s.URL, s.Key} {

@@ -57,7 +57,7 @@ func (c *call) learn() rewrite.Probe {
 	return probe
 }
 
-// knownBinary reads what the ledger knows of a binary.
+// knownBinary reads the ledger's row of a binary.
 func (c *call) knownBinary(fingerprint string) (ledger.Binary, error) {
 	return inTime(c, func() (ledger.Binary, error) { return c.ledger.Binary(c.name, fingerprint) })
 }

@@ -22,7 +22,7 @@ const (
 	maxReflog     = 64 << 10
 )
 
-// gitTimeout is how long git may take. No answer in time counts as none. Only tests change it.
+// gitTimeout is how long git can take. No answer in time counts as none. Only tests change it.
 var gitTimeout = 500 * time.Millisecond
 
 // A repository is a git repository with one of its work trees.

@@ -146,7 +146,7 @@ func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int
 	}
 }
 
-// files has a call see its project, and returns what its run does there at its end.
+// files has a call see its project, and returns the work of its run there.
 func (s sequence) files(t *testing.T, l *ledger.Ledger, r *ledger.Call, call sequenceCall) func(*ledger.Ticket, *ledger.Outcome) {
 	t.Helper()
 	if s.dir == "" {
@@ -161,7 +161,7 @@ func (s sequence) files(t *testing.T, l *ledger.Ledger, r *ledger.Call, call seq
 	r.Place, r.WorkGone, r.History, r.FindWork = c.place(r.Cwd), c.workGone, c.history, c.findWork
 	return func(ticket *ledger.Ticket, o *ledger.Outcome) {
 		t.Helper()
-		time.Sleep(10 * time.Millisecond) // a file's time is that of the kernel's last tick
+		time.Sleep(10 * time.Millisecond) // a file gets the time of the kernel's last tick
 		shell(t, r.Cwd, call.Does)
 		c.ticket, o.Now, o.Place = ticket, decide.MillisOf(time.Now()), c.place(r.Cwd)
 		o.Left = c.leftFiles(o, call.Touched)

@@ -95,7 +95,7 @@ func (c *call) ranBeside(r *commandRun) bool {
 	return err != nil || n > 1
 }
 
-// workTimeout is how long looking for changed files may take. None are found after it. Only tests change it.
+// workTimeout is how long the search for changed files can take. None are found after it. Only tests change it.
 var workTimeout = 300 * time.Millisecond
 
 // projectFiles returns the regular files of the project with their times. Those that git ignores, hidden

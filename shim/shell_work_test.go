@@ -55,7 +55,7 @@ func TestFindWork(t *testing.T) {
 				age(t, dir)
 				c := guarded(t, memoryLedger(t), dir, t.TempDir())
 				c.log, c.record.Home, c.ticket = &log{}, dir+"/home", &ledger.Ticket{Session: 1}
-				time.Sleep(20 * time.Millisecond) // a file's time is that of the kernel's last tick
+				time.Sleep(20 * time.Millisecond) // a file gets the time of the kernel's last tick
 				c.started = time.Now()
 				time.Sleep(20 * time.Millisecond)
 				shell(t, dir, tt.run)

@@ -91,7 +91,7 @@ func TestAllCommandsFit(t *testing.T) {
 	}
 }
 
-// everydayCalls are a loop with names, one whose feedback is replaced, calls that end badly, a rule, two runs of a
+// everydayCalls are a loop with names, a loop with replaced feedback, calls that end badly, a rule, two runs of a
 // loop without names, and a ledger that others can read.
 const everydayCalls = `
 mkdir -p ../home/.config/reprise ../home/tools

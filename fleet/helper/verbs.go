@@ -19,7 +19,7 @@ import (
 // patience is how long a verb that a person types waits for the store.
 const patience = 5 * time.Minute
 
-// verbs are what a person can ask of the store.
+// verbs are the commands of a person for the store.
 var verbs = map[string]func(context.Context, *vault.Vault, config.Config, io.Writer) error{
 	"status": status, "log": printLog, "prune": prune, "check": check,
 }
@@ -65,7 +65,7 @@ func check(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer) 
 	return nil
 }
 
-// A chain is what the verbs read of a register.
+// A chain has the fields of a register that the verbs read.
 type chain struct {
 	Chain    struct{ Updated int64 }
 	Sessions []struct {
@@ -101,7 +101,7 @@ func eachChain(ctx context.Context, v *vault.Vault, use func(store.Register, cha
 	return nil
 }
 
-// status counts what the store has.
+// status counts the chains and files of the store.
 func status(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer) error {
 	tasks, unnamed, sessions, held := map[string]bool{}, 0, 0, 0
 	err := eachChain(ctx, v, func(r store.Register, c chain) error {
@@ -136,7 +136,7 @@ func printLog(ctx context.Context, v *vault.Vault, _ config.Config, out io.Write
 	})
 }
 
-// idleBeyond is how long after max_age the store keeps what is not used.
+// idleBeyond is how long after max_age the store keeps unused files.
 const idleBeyond = 3 * 24 * time.Hour
 
 // prune removes the chains that no call can resume any more, and the log of those days.

@@ -152,7 +152,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	if err != nil {
 		return o, err
 	}
-	// A warning names the version that refuses what the shim adds.
+	// A warning names the version that refuses the shim's additions.
 	o.passed = slices.DeleteFunc(why.PassedReports(passed), func(p why.PassedReport) bool { return p.Reason == reason.AddedRefused })
 	if wrong == "" { // what a mistake in the configuration cost is history once the mistake is mended
 		o.passed = slices.DeleteFunc(o.passed, func(p why.PassedReport) bool { return p.Reason == reason.ConfigMistake })

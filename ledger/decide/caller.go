@@ -145,7 +145,7 @@ func (c Caller) common(earlier Caller) (p CallerProcess, ok bool) {
 // wrappers are programs that only start another one: they do not distinguish two callers.
 var wrappers = strings.Fields("sh bash dash ash zsh timeout nice env sudo npm npx uv xargs stdbuf script setsid")
 
-// scripts returns the names of the programs that may have made a call, without wrappers.
+// scripts returns the names of the programs that can have made a call, without wrappers.
 func scripts(processes []CallerProcess) (names []string) {
 	for _, p := range processes {
 		if !slices.Contains(wrappers, p.Name) {

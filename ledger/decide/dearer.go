@@ -79,12 +79,12 @@ type Run struct {
 	Idle   Millis // of a resume: how long its session had not been used
 	Held   int64  // likewise: the tokens that its session had been sent
 	Missed bool   // likewise: the provider's cache did not have them
-	Hour   bool   // it asked the provider to keep for an hour what it wrote to its cache
+	Hour   bool   // it asked the provider to keep its writes to the cache for an hour
 	Found  int64  // the tokens that its first request found in that cache, -1 if they are not known
 	Usage  rewrite.Usage
 }
 
-// Prices are what a resume and a fresh run of a chain cost.
+// Prices are the costs of a resume and of a fresh run of a chain.
 type Prices struct {
 	Resumed, Fresh float64
 	Money          bool   // in nano-dollars, otherwise in weighted tokens
@@ -174,7 +174,7 @@ func latest(past []Run) (fresh *Run, resumed []*Run) {
 	return fresh, resumed
 }
 
-// price returns what the run cost, in nano-dollars or in weighted tokens.
+// price returns the cost of the run, in nano-dollars or in weighted tokens.
 func (r *Run) price(money bool) float64 {
 	if money {
 		return float64(r.Usage.CostNano)

@@ -57,7 +57,7 @@ type Facts struct {
 	Chains []ChainFacts
 	More   bool // there are further chains with this beginning that were not read
 	Others bool // the directory, or the task, has chains that begin otherwise; set only if Chains is empty
-	// Unseen is why a session that the call may continue is not among the chains, "" if there is none: another version of reprise
+	// Unseen is why a session that the call might continue is not among the chains, "" if there is none: another version of reprise
 	// has recorded it in another form, or its chain is older than max_age.
 	Unseen reason.Code
 	// Start are the ends of the role as a copy of whose session the call's role begins, which has had no call yet.

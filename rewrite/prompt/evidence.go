@@ -214,7 +214,7 @@ func (e *Evidence) Failure() string {
 	return laterAttempt().FindString(plain)
 }
 
-// Rejected reports whether the prompt adds a heading over what was rejected: "## Rejection 2".
+// Rejected reports whether the prompt adds a heading over a rejection: "## Rejection 2".
 func (e *Evidence) Rejected() bool { return findWords("rejected", e.unquoted()) != "" }
 
 // unquoted returns what is new as plain words, without quotations.

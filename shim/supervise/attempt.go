@@ -391,7 +391,7 @@ func (a *Attempt) refuse(why reason.Code) {
 	a.process.end()
 }
 
-// letOut passes on what was held, in the order in which it came if the caller has both streams in one file.
+// letOut passes on the held output, in the order in which it came if the caller has both streams in one file.
 func (a *Attempt) letOut() {
 	if a.state != stateHolding {
 		return

@@ -59,7 +59,7 @@ func TestOneStream(t *testing.T) {
 	}
 }
 
-// What a tool writes in turn on both of its streams reaches the one file of a caller in that order, held back or not.
+// Output that a tool writes in turn on both of its streams reaches the one file of a caller in that order, held back or not.
 func TestOrderInOneFile(t *testing.T) {
 	const script = "for i in 1 2 3; do echo out $i; sleep 0.1; echo aside $i >&2; sleep 0.1; done; echo aside 4 >&2; sleep 0.1; printf end"
 	const want = "out 1\naside 1\nout 2\naside 2\nout 3\naside 3\naside 4\nend"

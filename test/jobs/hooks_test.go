@@ -12,7 +12,7 @@ import (
 	"reprise/test/harness"
 )
 
-// A hookPlace is where a tool's hooks are set, and what they are called: on a prompt, and on a start; "" where the tool runs
+// A hookPlace is where a tool's hooks are set, and their names: on a prompt, and on a start; "" where the tool runs
 // none of that kind without a person.
 type hookPlace struct {
 	file, prompt, start string // the file is in the project, or below ~
@@ -44,7 +44,7 @@ func TestHooksRunAsWithoutTheShim(t *testing.T) {
 	cases := map[string]struct {
 		event, matcher string // "" for no hook
 		word           string // that the hook looks for
-		resumed        bool   // what the shim does with the job's later rounds
+		resumed        bool   // whether the shim resumes the job's later rounds
 	}{
 		"absent": {resumed: true},
 		"passes": {"prompt", "", "Rule 7:", true},
@@ -97,7 +97,7 @@ func TestHooksRunAsWithoutTheShim(t *testing.T) {
 	each(t, rows, func(t *testing.T, _ string, test func(t *testing.T)) { test(t) })
 }
 
-// hookCommand is a command that notes each run, and blocks what it is given unless that has a word.
+// hookCommand is a command that notes each run, and blocks its input unless that has a word.
 func hookCommand(log, word string) string {
 	return fmt.Sprintf("cat >%[1]s.in; echo ran >>%[1]s; grep -q '%[2]s' %[1]s.in || { echo 'not such a prompt' >&2; exit 2; }", log, word)
 }

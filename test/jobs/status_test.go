@@ -8,7 +8,7 @@ import (
 	"reprise/test/harness"
 )
 
-// After ten calls status fits a screen of 24 lines; what was saved comes first.
+// After ten calls status fits a screen of 24 lines; the saving comes first.
 func TestStatusAfterTenCalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "claude", true)

@@ -1,4 +1,4 @@
-// Package remove has the commands that end sessions and remove what they left: reset and prune.
+// Package remove has the commands that end sessions and remove their files: reset and prune.
 //
 // It never removes a session that a process uses, or one that the shims have not begun. Its invariant: what will be gone is shown, and
 // agreed to, before anything is.
@@ -137,7 +137,7 @@ func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.P
 
 func inMillis(d time.Duration) decide.Millis { return decide.Millis(d.Milliseconds()) }
 
-// pruneOld prunes what the policy does not keep.
+// pruneOld removes the sessions that the policy does not keep.
 func (r *PruneReport) pruneOld(a *app.App, l *ledger.Ledger, policy prune.Policy, history time.Duration) error {
 	sessions, err := l.SessionFiles(0)
 	if err != nil {
@@ -161,7 +161,7 @@ func (r *PruneReport) pruneOld(a *app.App, l *ledger.Ledger, policy prune.Policy
 	return err
 }
 
-// pruneChains removes all traces of the chains of a name. A file that may not be removed stays.
+// pruneChains removes all traces of the chains of a name. A protected file stays.
 func (r *PruneReport) pruneChains(a *app.App, l *ledger.Ledger, name string) error {
 	chains, err := app.FindChains(l, name)
 	if err != nil {

@@ -71,7 +71,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// What the days saved adds up to the saving on top.
+// The savings of the days add up to the saving on top.
 func TestDaysAddUp(t *testing.T) {
 	_, s := pageOf(t, 400)
 	p, saved := days(s), 0.0

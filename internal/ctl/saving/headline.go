@@ -46,7 +46,7 @@ func (s Saving) Basis() string {
 	return view.Count(s.Fresh, "fresh call")
 }
 
-// Words says what the estimate rests on.
+// Words names the calls behind the estimate.
 func (s Saving) Words() string {
 	if s.Compared == 0 {
 		return "no similar fresh call ended well"

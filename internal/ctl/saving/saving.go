@@ -17,7 +17,7 @@ import (
 // A Saving is what resuming saved in some calls.
 type Saving struct {
 	Calls, Resumed int64 // managed calls
-	LeftOutBytes   int64 // what the prompts of resumed calls left out, since the sessions held it
+	LeftOutBytes   int64 // of prompts of resumed calls that were not sent, since the sessions held them
 	Compared       int64 // the resumed calls that were compared
 	Fresh          int64 // the fresh calls that they were compared with
 	FirstOnly      bool  // all of these began their job
@@ -48,7 +48,7 @@ var (
 	Tokens = Figure{"weighted tokens", "tokens", func(s history.Sums) (float64, int64) { return weighted(s), s.Metered }}
 )
 
-// A Price returns what the calls of a slice cost at list price.
+// A Price returns the cost of a slice's calls at list price.
 type Price func(history.Slice) (nano int64, ok bool)
 
 // A like is what calls must have in common to be compared.

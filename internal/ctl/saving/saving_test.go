@@ -30,7 +30,7 @@ func without(s history.Slice, tokens bool) history.Slice {
 	return s
 }
 
-// The headline says what was saved, of how much, and from how many calls. The slices' shares add up to it.
+// The headline names the saving, the cost without resumes and the number of calls. The slices' shares add up to it.
 func TestHeadline(t *testing.T) {
 	failed, otherModel, otherRole := resumed(1, 50e6), resumed(3, 1e6), resumed(2, 1e6)
 	failed.Well, otherModel.Model, otherRole.Role = false, "opus", "reviewer"

@@ -45,7 +45,7 @@ func StartFiles(a *app.App) (files []string) {
 	return files
 }
 
-// chosenFiles returns the file of the login shell, and that of fish if fish has one.
+// chosenFiles returns the files of the login shell and of fish, if fish has a file.
 func chosenFiles(a *app.App) []string {
 	dirs, _ := startFiles(a)
 	fish := filepath.Join(dirs[2], "config.fish")

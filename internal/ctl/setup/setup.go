@@ -173,7 +173,7 @@ func (r *Report) write(a *app.App, say bool) error {
 	return nil
 }
 
-// show prints the changes, and what is left for the user.
+// show prints the changes, and the steps that are left to the user.
 func show(a *app.App, r Report, undo bool) {
 	for _, name := range r.NewShims {
 		a.Stdout.Changed("+", view.Good, a.Tilde(filepath.Join(r.Shims, name)))

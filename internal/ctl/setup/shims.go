@@ -28,7 +28,7 @@ func ShimDirectory(a *app.App) string {
 // of its file, as install.sh writes them.
 const shimMarker = ".reprise"
 
-// Runnable reports whether the path is that of a program.
+// Runnable reports whether a program lies at the path.
 func Runnable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0

@@ -8,7 +8,7 @@ import (
 	"reprise/ledger/decide"
 )
 
-// A PricesReport says what a resume of a chain cost, and a fresh run.
+// A PricesReport has the costs of a resume and of a fresh run of a chain.
 type PricesReport struct {
 	Unit       string    `json:"unit" doc:"nano_usd, or tokens weighted by what they cost"`
 	Resumed    float64   `json:"resumed" doc:"the cheaper of the last two resumes; if they missed the provider's cache, what it would cost now"`

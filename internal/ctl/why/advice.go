@@ -40,7 +40,7 @@ type Measured struct {
 	Failed     int // runs
 }
 
-// Advise returns what is said about a decision, without what the configuration has by now. A resumed call needs no advice.
+// Advise returns the advice on a decision, without settings that the configuration has by now. A resumed call needs no advice.
 func Advise(cfg config.Config, d Decided) view.AdviceReport {
 	report := view.AdviceFor(d.Reason, d.Chain, d.Before)
 	if d.Continues {

@@ -18,7 +18,7 @@ import (
 	"reprise/shim"
 )
 
-// explainPlan explains what the shim would do with a call.
+// explainPlan explains the plan of the shim for a call.
 func explainPlan(a *app.App, call []string, asJSON bool) error {
 	if !slices.Contains(rewrite.Names, call[0]) {
 		return app.Usage(fmt.Sprintf("%q is not a tool", call[0]), "one of "+strings.Join(rewrite.Names, ", "))

@@ -10,7 +10,7 @@ import (
 // A VersionNote is about an installed version of a tool with which the shim can do less.
 type VersionNote struct{ Tool, Says, Fix string }
 
-// Versions returns what the calls have shown of the installed versions.
+// Versions returns the limits of the installed versions, as calls have shown them.
 func Versions(l *ledger.Ledger) (notes []VersionNote, err error) {
 	known, err := l.Runtimes()
 	for _, r := range known {

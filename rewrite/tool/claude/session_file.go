@@ -67,7 +67,7 @@ func (s *stream) File(_ string, line []byte) {
 		s.learnMessage(&e.ClaudeEvent)
 		s.addUsage(&e.ClaudeEvent)
 		s.newest = e
-		if s.State.Malformed { // json's result may have been read before
+		if s.State.Malformed { // json's result can have been read before
 			s.State.Failed, s.State.TurnLimit = true, false
 		}
 		s.settle()
