@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"strings"
@@ -117,29 +118,41 @@ func (l *Ledger) prepareLocked(path string) error {
 	if !errors.Is(err, errOutdated) {
 		return err
 	}
-	if err := l.reconnect(path); err != nil { // another process might have set aside the file that was open here
+	if l.Aside, err = l.copyAside(path); err != nil {
 		return err
 	}
-	if err = l.prepare(true); !errors.Is(err, errOutdated) {
-		return err
-	}
-	var version int
-	if err := errors.Join(l.db.QueryRow("PRAGMA user_version").Scan(&version), l.db.Close()); err != nil {
-		return err
-	}
-	if l.Aside, err = moveAside(path, fmt.Sprint(olderSuffix, version)); err != nil {
-		return err
-	}
-	if err := l.reconnect(path); err != nil {
+	if err := l.withoutKeys(l.create); err != nil {
 		return err
 	}
 	return l.prepare(true)
 }
 
-func (l *Ledger) reconnect(path string) (err error) {
-	_ = l.db.Close() // nothing was written
-	l.db, err = connect(path, "rwc")
-	return err
+// copyAside copies a ledger of an older version to a name of its own, and moves the outcomes that wait for it there too. The file
+// itself stays in place: SQLite's processes share memory by the file's name, and one that was just opening a renamed file
+// would share that of its successor.
+func (l *Ledger) copyAside(path string) (aside string, err error) {
+	var version int
+	if err := l.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+		return "", err
+	}
+	aside = fmt.Sprint(path, olderSuffix, version)
+	if _, err := os.Lstat(aside); err == nil {
+		return "", fmt.Errorf("copy %s aside: %w", path, fs.ErrExist)
+	}
+	part := aside + ".new"
+	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a process that was killed
+		return "", err
+	}
+	if err := os.WriteFile(part, nil, 0o600); err != nil {
+		return "", err
+	}
+	if _, err := l.db.Exec("VACUUM INTO ?", part); err != nil {
+		return "", err
+	}
+	if err := os.Rename(l.spool.dir, aside+".spool"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return aside, os.Rename(part, aside)
 }
 
 // olderSuffix and its version end the name of a ledger of an older version.
@@ -174,8 +187,8 @@ func (l *Ledger) prepare(locked bool) error {
 	return l.db.QueryRow("SELECT value FROM meta WHERE name = 'key'").Scan(&l.key)
 }
 
-// create makes the tables in one transaction. It reads the version again inside, since another process
-// might have been faster.
+// create makes the tables in one transaction, in place of those of an older version. It reads the version again inside, since
+// another process might have been faster.
 func (l *Ledger) create() error {
 	var durable int
 	if err := l.db.QueryRow("PRAGMA synchronous").Scan(&durable); err != nil {
@@ -186,18 +199,24 @@ func (l *Ledger) create() error {
 		return err
 	}
 	err := l.transact(func(tx *sql.Tx) error {
-		var version, tables int
+		var version int
 		if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 			return err
 		}
 		if version == schemaVersion {
 			return nil
 		}
-		if err := tx.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+		older, err := tableNames(tx)
+		switch {
+		case err != nil:
 			return err
-		}
-		if tables > 0 {
+		case version == 0 && len(older) > 0:
 			return ErrForeign
+		}
+		for _, name := range older {
+			if _, err := tx.Exec("DROP TABLE " + name); err != nil {
+				return err
+			}
 		}
 		if _, err := tx.Exec(schema); err != nil {
 			return fmt.Errorf("create tables: %w", err)
@@ -207,7 +226,7 @@ func (l *Ledger) create() error {
 		if _, err := tx.Exec("INSERT INTO meta VALUES ('key', ?)", key); err != nil {
 			return err
 		}
-		_, err := tx.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion))
+		_, err = tx.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion))
 		return err
 	})
 	_, failed := l.db.Exec(fmt.Sprintf("PRAGMA synchronous = %d", durable))
