@@ -16,7 +16,7 @@ func TestGoesOnAfterMaxTurns(t *testing.T) {
 		if format != "" {
 			args = append(args, list(format)...)
 		}
-		job := round("Please look: RUN<<echo found-it>>")
+		job := round("Please look: RUN<<echo found-it | tee found.txt>>")
 		if r := w.call(append(args, job)...); r.Exit != 1 {
 			t.Fatalf("exit %d: %s%s", r.Exit, r.Stdout, r.Stderr)
 		}
