@@ -454,15 +454,15 @@ func CountsRequests(first int64, prompt int) bool {
 	return first >= int64(prompt/bytesPerToken)+leastSystem
 }
 
-// LeastFirst returns how many tokens the first request of a run has at least if it resumes a session, whose last run had
-// such a first request and left a context of that length. A claude that works in a repository sends the state of its files each time,
-// up to 2 KB; of a long session tools drop old results and thoughts, and of any session all that came after the last run's
-// first request.
-func LeastFirst(first, held int64) int64 {
-	const short, most, share, dropped = 20_000, 200, 32, 2
+// LeastFirst returns how many tokens the first request of a run has at least if it resumes a session and sends a prompt of
+// sent bytes. The session's last run had such a first request and left a context of held tokens. A claude that works in a
+// repository sends the state of its files each time, up to 2 KB; of a long session tools drop old results. What came after the
+// last run's first request counts for nothing: most of that can be thoughts, which are not sent again.
+func LeastFirst(first, held int64, sent int) int64 {
+	const short, most, share, dropped, bytesPerToken = 20_000, 200, 32, 2, 6
 	first = min(first, held) // it was compacted since
 	room := max(most, min(first, short)/share) + max(0, first-short)/dropped
-	return max(0, first-room, held/dropped)
+	return max(0, first-room) + int64(sent/bytesPerToken)
 }
 
 // Prompt returns the tokens that a request has sent.

@@ -104,14 +104,15 @@ func (c *call) planFor(t rewrite.Target) rewrite.Plan {
 	plan := c.tool.Plan(c.parsed, t.Beginning(c.env.NewID()))
 	plan.WhyWhole = t.Why()
 	if plan.Resume != "" {
-		plan.Least = c.leastFirst()
+		plan.Least = c.leastFirst(len(plan.Prompt))
 	}
 	plan.Trial = plan.Resume == "" && c.talk == nil && !c.binary.Accepts && (len(plan.Env) > 0 || !slices.Equal(plan.Args, c.parsed.Args))
 	return plan
 }
 
-// leastFirst returns how long the first request of a run must be that resumes the decision's session, 0 if that is not known.
-func (c *call) leastFirst() int64 {
+// leastFirst returns how long the first request of a run must be that resumes the decision's session with a prompt of sent
+// bytes, 0 if that is not known.
+func (c *call) leastFirst(sent int) int64 {
 	session := c.decision.Session
 	first, err := inTime(c, func() (int64, error) { return c.ledger.FirstPrompt(session) })
 	if err != nil {
@@ -120,7 +121,7 @@ func (c *call) leastFirst() int64 {
 	if !rewrite.CountsRequests(first, len(c.record.Prompt.Text)) {
 		return 0
 	}
-	return rewrite.LeastFirst(first, c.decision.Context.Used)
+	return rewrite.LeastFirst(first, c.decision.Context.Used, sent)
 }
 
 // endTrial records whether the binary accepts what the plan has added to the call. If the run failed before it was
