@@ -211,10 +211,15 @@ func (l *Ledger) FallBack(t *Ticket, why reason.Code) error {
 	err := l.write(func(tx *sql.Tx) error { return t.fallBack(tx, refused, why) })
 	t.Totals, t.Left = "", ""
 	if err != nil {
-		t.Session, t.fellBack = 0, why
+		t.GiveUp(why)
 		return fmt.Errorf("record refusal: %w", err)
 	}
 	return nil
+}
+
+// GiveUp is FallBack without a record: the call goes on without a session.
+func (t *Ticket) GiveUp(why reason.Code) {
+	t.Totals, t.Left, t.Session, t.fellBack = "", "", 0, why
 }
 
 // unfit are the refusals whose cause is in the session itself, or may be: it would be refused again, or a

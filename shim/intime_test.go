@@ -2,8 +2,14 @@ package shim
 
 import (
 	"errors"
+	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
+
+	"reprise/ledger"
+	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 func TestSlowLedgerIsLeftBehind(t *testing.T) {
@@ -33,5 +39,38 @@ func TestSlowLedgerTimeOfGitDoesNotCount(t *testing.T) {
 	})
 	if err != nil || !answered || c.slow {
 		t.Errorf("git took longer than the ledger's limit: %v", err)
+	}
+}
+
+// A refused resume is followed by a run that waits for the ledger's time at most.
+func TestSlowLedgerDoesNotDelayTheFreshRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	l, err := ledger.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, ticket, err := ledger.Begin(l, &ledger.Call{Tool: "claude", Cwd: "/w", Now: 1000, Prompt: prompt.New("Begin.", l.Key())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := ticket.Session
+	c := &call{ledger: l, ticket: ticket, log: &log{}}
+	c.fallBack(reason.RefusedUnknown)
+	if c.slow || c.ticket.Session == 0 || c.ticket.Session == first {
+		t.Fatalf("a refusal is not recorded: %+v", c.ticket)
+	}
+	lock, err := syscall.Open(path+".lock", syscall.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(lock)
+	if err := syscall.Flock(lock, syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	c.ledgerTime = ledgerLimit - limitStep
+	c.fallBack(reason.RefusedUnknown)
+	if !c.slow || c.ticket.Session != 0 {
+		t.Errorf("the call waited for the ledger: %v, session %d", c.slow, c.ticket.Session)
 	}
 }

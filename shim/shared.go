@@ -205,9 +205,24 @@ func (c *call) leaves(o *ledger.Outcome) {
 // fallBack records that a resume is abandoned.
 func (c *call) fallBack(why reason.Code) {
 	c.log.refused(c.decision, why)
-	if err := c.book().FallBack(c.ticket, why); err != nil {
+	if err := c.abandon(why); err != nil {
 		c.log.fault("record refusal", err)
 	}
+}
+
+// abandon is FallBack within the ledger's time. A store has limits of its own.
+func (c *call) abandon(why reason.Code) error {
+	if c.isShared() {
+		return c.book().FallBack(c.ticket, why)
+	}
+	ticket := *c.ticket // work that is left behind goes on with it
+	_, err := inTime(c, func() (none struct{}, err error) { return none, c.ledger.FallBack(&ticket, why) })
+	if errors.Is(err, errSlow) {
+		c.ticket.GiveUp(why)
+	} else {
+		c.ticket = &ticket
+	}
+	return err
 }
 
 // whyUnshared returns why the call's session is not shared, although there is a store; "" if it is, or there is none.
