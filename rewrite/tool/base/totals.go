@@ -26,8 +26,9 @@ func EncodeTotals(numbers []jsonline.Number, wanted func(path string) bool) rewr
 }
 
 // SubtractTotals replaces the cumulative numbers in a line by their increase since previous, and keeps every other
-// byte. If one of them has decreased, they are not cumulative and the line is returned unchanged.
-func SubtractTotals(line []byte, numbers []jsonline.Number, previous rewrite.Totals) []byte {
+// byte. If one of them has increased by less than the run's own part, as far as that is known, they are not cumulative and
+// the line is returned unchanged.
+func SubtractTotals(line []byte, numbers []jsonline.Number, previous rewrite.Totals, own map[string]int64) []byte {
 	var before map[string]json.Number
 	if previous == "" || json.Unmarshal([]byte(previous), &before) != nil {
 		return line
@@ -41,7 +42,7 @@ func SubtractTotals(line []byte, numbers []jsonline.Number, previous rewrite.Tot
 		}
 		now, errNow := jsonline.Nano(n.Text)
 		then, errThen := jsonline.Nano(was.String())
-		if errNow != nil || errThen != nil || now < then {
+		if errNow != nil || errThen != nil || now-then < own[n.Path]*1e9 {
 			return line
 		}
 		out = append(out, line[at:n.Start]...)

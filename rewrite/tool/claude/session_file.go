@@ -155,7 +155,7 @@ func (s *stream) learnCosts(line []byte) {
 	s.State.Totals = base.EncodeTotals(numbers, runsOn)
 	own := line
 	if s.Plan.Resume != "" && s.countsOn(numbers) {
-		if own = base.SubtractTotals(line, numbers, s.Previous); bytes.Equal(own, line) {
+		if own = base.SubtractTotals(line, numbers, s.Previous, nil); bytes.Equal(own, line) {
 			return
 		}
 	}

@@ -288,7 +288,7 @@ func (s *stream) ownFigures(line []byte) []byte {
 		}
 	}
 	if s.running {
-		line = base.SubtractTotals(line, numbers, s.Previous)
+		line = base.SubtractTotals(line, numbers, s.Previous, nil)
 		numbers = jsonline.Numbers(line)
 	}
 	s.learnUsage(line, numbers)

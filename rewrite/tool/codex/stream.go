@@ -226,7 +226,8 @@ func (s *stream) ownFigures(line []byte) []byte {
 	s.State.Totals = base.EncodeTotals(numbers, func(path string) bool { return strings.HasPrefix(path, usageKey) })
 	own := line
 	if s.Plan.Resume != "" {
-		own = base.SubtractTotals(line, numbers, s.Previous)
+		sent := s.earlier.Plus(s.turn) // 0 until the rollout has told
+		own = base.SubtractTotals(line, numbers, s.Previous, map[string]int64{usageKey + "input_tokens": sent.Prompt()})
 	}
 	runsOn := s.Plan.Resume != "" && bytes.Equal(own, line) || s.Call.Mode == rewrite.Observe
 	var e event

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -182,6 +183,26 @@ func TestCodexUsage(t *testing.T) {
 		tooltest.Feed(s, []byte(starts+`{"type":"turn.completed","n":7,"usage":`+usage+"}\n"), nil)
 		if seen := s.Seen(); seen.Usage != want || strings.Contains(string(seen.Totals), `"n"`) {
 			t.Errorf("%s: %+v, totals %s", usage, seen.Usage, seen.Totals)
+		}
+	}
+}
+
+// A version that reports a turn's own figures is shown as it is, if the rollout has told them.
+func TestCodexFiguresByTurn(t *testing.T) {
+	const record = `{"type":"token_usage_record","payload":{"turn_id":"t","turn_token_usage":{"input_tokens":%d,"cached_input_tokens":5,"output_tokens":9}}}` + "\n"
+	for _, tt := range []struct {
+		own, told int
+		want      string
+	}{
+		{14_000, 14_000, `"usage":{"input_tokens":14000,"output_tokens":9}`},
+		{14_000, 27_000, `"usage":{"input_tokens":14000,"output_tokens":2}`},
+	} {
+		s := tool.Stream(parseCodex("exec --json x"), rewrite.Plan{Resume: tooltest.SomeID}, `{"usage\tinput_tokens":13000,"usage\toutput_tokens":7}`)
+		s.Line([]byte(starts))
+		s.File("rollout-x-"+tooltest.SomeID+".jsonl", fmt.Appendf(nil, record, tt.own))
+		line := fmt.Sprintf(`{"type":"turn.completed","usage":{"input_tokens":%d,"output_tokens":9}}`+"\n", tt.told)
+		if shown := s.Line([]byte(line)); !strings.Contains(string(shown), tt.want) {
+			t.Errorf("%d tokens of a turn that sent %d are shown as %s", tt.told, tt.own, shown)
 		}
 	}
 }

@@ -229,7 +229,7 @@ func (s *stream) ownResult(line []byte) []byte {
 	if err != nil {
 		return line
 	}
-	return s.ownFiles(base.SubtractTotals(line, numbers, rewrite.Totals(text)))
+	return s.ownFiles(base.SubtractTotals(line, numbers, rewrite.Totals(text), nil))
 }
 
 // ownFiles leaves in the list of changed files those that this run has changed, in its order.

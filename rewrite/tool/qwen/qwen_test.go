@@ -2,6 +2,7 @@ package qwen
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -214,6 +215,27 @@ func TestQwenOwnFigures(t *testing.T) {
 		}
 		if out == stdout || tt.format == rewrite.JSON && !json.Valid([]byte(out)) || stripNumbersAll(out) != stripNumbersAll(stdout) {
 			t.Errorf("%s is shown as %s", tt.recording, out)
+		}
+	}
+}
+
+// A version that reports a call's own figures is shown as it is, and so is the call after that.
+func TestQwenFiguresByCall(t *testing.T) {
+	const events = `{"type":"system","subtype":"init","session_id":"` + tooltest.SomeID + `","qwen_code_version":"0.99.0"}
+{"type":"assistant","message":{"content":[{"type":"text","text":"ok"}],"usage":{"input_tokens":%[1]d,"output_tokens":1}}}
+{"type":"result","subtype":"success","result":"ok","usage":{"input_tokens":%[2]d,"output_tokens":%[3]d}}
+`
+	for _, tt := range []struct {
+		own, told, output int
+		want              string
+	}{
+		{14_000, 14_000, 9, `"usage":{"input_tokens":14000,"output_tokens":9}`},
+		{14_000, 27_000, 9, `"usage":{"input_tokens":14000,"output_tokens":2}`},
+	} {
+		out, _, seen := playQwen(rewrite.StreamJSON, rewrite.Plan{Resume: tooltest.SomeID}, `{"usage\tinput_tokens":13000,"usage\toutput_tokens":7}`,
+			fmt.Sprintf(events, tt.own, tt.told, tt.output))
+		if !strings.Contains(out, tt.want) || seen.Usage.Input != int64(tt.own) {
+			t.Errorf("%d tokens of a run that sent %d are shown as %s", tt.told, tt.own, out)
 		}
 	}
 }

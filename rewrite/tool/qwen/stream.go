@@ -14,6 +14,8 @@ import (
 // except for the figures of a resume. It also reads json, the array of the same events in one line.
 type stream struct {
 	base.Stream
+
+	sent int64 // tokens that the messages' requests have sent
 }
 
 func (qwen) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
@@ -124,6 +126,7 @@ func (s *stream) learnMessage(e *event) {
 		s.State.Content = !s.State.WrongID
 	}
 	if u := e.Message.Usage; u != nil && e.Whole && u.Input > 0 {
+		s.sent += u.Input
 		s.State.ContextUse.Used = u.Input + u.Output // what was read from the cache is part of the input
 		if !s.State.First.Known {
 			s.State.First = rewrite.Usage{Known: true, Input: u.Input - u.CacheRead, CacheRead: u.CacheRead}
@@ -149,7 +152,7 @@ func (s *stream) ownFigures(result []byte) []byte {
 	numbers := jsonline.Numbers(result)
 	s.State.Totals = base.EncodeTotals(numbers, runsOn)
 	if s.Plan.Resume != "" {
-		result = base.SubtractTotals(result, numbers, s.Previous)
+		result = base.SubtractTotals(result, numbers, s.Previous, map[string]int64{"usage\tinput_tokens": s.sent})
 		numbers = jsonline.Numbers(result)
 	}
 	s.learnUsage(numbers)
