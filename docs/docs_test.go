@@ -273,8 +273,8 @@ func TestReadmeIsShort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if words := len(strings.Fields(string(text))); words > 1000 {
-		t.Errorf("README.md has %d words, want at most 1000", words)
+	if words := len(strings.Fields(string(text))); words > 700 {
+		t.Errorf("README.md has %d words, want at most 700", words)
 	}
 }
 
