@@ -1,4 +1,4 @@
-// Package config knows where reprise keeps its files and reads the one file that a user may write.
+// Package config knows where reprise keeps its files and reads the one file that a user can write.
 //
 // It reads nothing from the working directory, never writes, and does no work before it is called.
 // Its invariant: a Config returned without an error contains only checked values; one returned with
@@ -31,7 +31,7 @@ type Config struct {
 	Store        Store
 }
 
-// Policy is what a rule may set for its calls.
+// Policy is what a rule can set for its calls.
 type Policy struct {
 	TTL          time.Duration // a session idle for longer is not resumed
 	MaxAge       time.Duration // a session that began longer ago is not resumed
@@ -62,7 +62,7 @@ type Prune struct {
 // Unnamed is what a call whose task has no name needs to be resumed.
 type Unnamed string
 
-// What it may need: evidence that it continues the session's own work, a prompt that extends the
+// What it can need: evidence that it continues the session's own work, a prompt that extends the
 // session's, or a name.
 const (
 	UnnamedEvidence Unnamed = "evidence"

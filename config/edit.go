@@ -32,7 +32,7 @@ func Set(file, text, home, key string, words []string) (string, error) {
 	return "", Mistakes{d.place(path, &mistake{"its place in the file cannot be changed by a program", "write " + key + " = " + value + " there yourself"})}
 }
 
-// Unset returns the text without a key. One that the text has may be unknown.
+// Unset returns the text without a key. One that the text has can be unknown.
 func Unset(file, text, home, key string) (string, error) {
 	path := strings.Split(key, ".")
 	d, err := decode(file, text)

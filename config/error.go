@@ -7,9 +7,9 @@ import "fmt"
 type Error struct {
 	File    string
 	Line    int    // 0 if it is not known
-	Key     string // may be empty: the mistake is one of syntax
+	Key     string // can be empty: the mistake is one of syntax
 	Problem string
-	Hint    string // what to do about it; may be empty
+	Hint    string // what to do about it; can be empty
 }
 
 func (e *Error) Error() string { return e.Place() + ": " + e.Problem }

@@ -10,7 +10,7 @@ import (
 )
 
 // Parse checks the text of a configuration file and applies it to the defaults. file only names it
-// in errors, which are Mistakes. home replaces ~ and may be empty if it is not known.
+// in errors, which are Mistakes. home replaces ~ and can be empty if it is not known.
 func Parse(file, text, home string) (Config, error) {
 	d, err := decode(file, text)
 	if err != nil {

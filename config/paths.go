@@ -52,7 +52,7 @@ func BinDir(getenv func(string) string) (string, error) {
 var ErrNotOurs = errors.New("belongs to another user")
 
 // state returns the path of name in our directory for state. It fails if the base directory belongs to another
-// user, as under sudo -E: files there would keep that user out. A directory of root is everyone's who may write to it:
+// user, as under sudo -E: files there would keep that user out. A directory of root is everyone's who can write to it:
 // containers run as any user in such a HOME.
 func state(getenv func(string) string, name string) (string, error) {
 	base := getenv("XDG_STATE_HOME")

@@ -49,7 +49,7 @@ type variable struct {
 	*pattern
 }
 
-// reset says what ends the chain of a role, which may differ from the call's.
+// reset says what ends the chain of a role, which can differ from the call's.
 type reset struct {
 	prompt, answer []*pattern
 	role           string // "": the call's own
@@ -168,7 +168,7 @@ func (m *Match) takeNames(env func(string) string) {
 }
 
 // deriveRole takes a task's role from how the prompt begins if nothing names it: a name around a whole job
-// must not put one role into another's session. Numbers in that line do not count, they may be of the round.
+// must not put one role into another's session. Numbers in that line do not count, they can be of the round.
 func (m *Match) deriveRole(s Subject) {
 	if m.Task != "" && m.Role == "" && !m.Strict && !m.Unrelated && s.Digest != nil {
 		m.Role = prompt.RoleTextMark + s.Digest(prompt.WithoutDigits(prompt.FirstLine(s.Prompt)))
@@ -282,7 +282,7 @@ func (m Match) ResetBy(answer string) []string {
 // coderRole is the role whose chain another role's answer ends, unless a rule names one.
 const coderRole = "coder"
 
-// resetWords are a line of its own, which may be emphasized, or a member of a JSON object.
+// resetWords are a line of its own, which can be emphasized, or a member of a JSON object.
 var resetWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("(?m)^[ \\t]*[*_`]*context_reset[*_`]*[ \\t]*:[*_`]*[ \\t]*[*_`]*true[*_`]*\\s*$" +
 		`|"context_reset"\s*:\s*true\b`)

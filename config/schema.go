@@ -62,7 +62,7 @@ func Schema() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// schemaOf returns the schema of a table that may have these keys.
+// schemaOf returns the schema of a table that might have these keys.
 func schemaOf(list []setting) object {
 	root := table()
 	for _, s := range list {

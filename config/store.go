@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Store is where sessions are shared with other machines. Nothing of it may come from the working
+// A Store is where sessions are shared with other machines. Nothing of it can come from the working
 // directory: a repository could name another's store.
 type Store struct {
 	URL           string // s3://bucket/prefix, "" for none
@@ -28,7 +28,7 @@ const (
 	FinishDetach Finish = "detach" // a process that outlives it uploads the session
 )
 
-// StoreVariables are the variables that say where sessions are shared, and may contain secrets.
+// StoreVariables are the variables that say where sessions are shared, and can contain secrets.
 var StoreVariables = []string{"REPRISE_STORE", "REPRISE_STORE_KEY", "REPRISE_STORE_KEY_FILE"}
 
 func defaultStore() Store {
@@ -97,7 +97,7 @@ func (s Store) Shown() string {
 }
 
 // checkStoreURL returns a mistake if a text is not the URL of a store. The mistake does not contain
-// the text, since that may contain a password.
+// the text, since that can contain a password.
 func checkStoreURL(text string) error {
 	at, err := url.Parse(text)
 	switch {

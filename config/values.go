@@ -25,7 +25,7 @@ func (c Config) Value(key string) (value string, known bool) {
 }
 
 // Values returns all keys allowed outside of rules. None of them is a secret: of the store's URL they
-// have what may be shown.
+// have what can be shown.
 func (c Config) Values() []Value {
 	var list []Value
 	for _, s := range settings(&c, "") {

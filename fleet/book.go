@@ -44,7 +44,7 @@ const maxFound = ledger.MaxCandidates + 1
 // maxRoles bounds the registers of one task that are looked at.
 const maxRoles = 1000
 
-// clocksDiffer is by how much the clocks of two machines may differ.
+// clocksDiffer is by how much the clocks of two machines can differ.
 const clocksDiffer decide.Millis = 20 * 60_000
 
 // Key implements ledger.Book.

@@ -55,7 +55,7 @@ func (b *Book) Finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn)
 }
 
 // FinishHere finishes the call on this machine only and returns what is left to do, which another
-// process may Complete; nil if nothing is.
+// process can Complete; nil if nothing is.
 func (b *Book) FinishHere(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) (*Unfinished, error) {
 	err := b.Local.Finish(t, o, later...)
 	h := holdOf(t)
@@ -79,7 +79,7 @@ func (b *Book) FinishHere(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.T
 	return u, err
 }
 
-// ErrUnfinished reports that the time was over before the work was done. Another process may go on with it.
+// ErrUnfinished reports that the time was over before the work was done. Another process can go on with it.
 var ErrUnfinished = errors.New("the time is over")
 
 // isOver reports whether the time for a store is over. The helper gives a request up somewhat before.
@@ -123,7 +123,7 @@ func (b *Book) Complete(ctx context.Context, u *Unfinished) error {
 	err = errors.Join(failed, err)
 	u.Call.Lost, u.Call.Size = whyLost(err), u.Bundle.Size
 	if err != nil && !errors.Is(err, errFenced) {
-		h.over = nil // the register may name them still
+		h.over = nil // the register can name them still
 	}
 	_ = b.Log.Note(ctx, Day(u.Call.When), []byte(ledger.EncodeJSON(u.Call)), h.over...) // what stays is removed by the store's own rules
 	return err

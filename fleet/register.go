@@ -13,8 +13,8 @@ import (
 // registerVersion is the version of a register's content. It is no version of the ledger. It is raised only if a
 // reader of the version before would decide wrongly: such a reader does not use the register at all.
 //
-// A field may be added without that. A reader ignores fields that it does not know, and does not write them back: what
-// it did with the session may have made them untrue. A field that is missing has its zero value, which must say that
+// A field can be added without that. A reader ignores fields that it does not know, and does not write them back: what
+// it did with the session might have made them untrue. A field that is missing has its zero value, which must say that
 // nothing is known.
 const registerVersion = 1
 
@@ -80,7 +80,7 @@ func (r *register) chain(now decide.Millis) ledger.Chain {
 	return c
 }
 
-// update sets what the ledger knows of the chain, which may have one more session now.
+// update sets what the ledger knows of the chain, which might have one more session now.
 func (r *register) update(c ledger.Chain) {
 	for i, s := range c.Sessions {
 		if i == len(r.Sessions) {
@@ -107,7 +107,7 @@ func (r *register) onPage(l *ledger.Ledger, now decide.Millis, change func(*ledg
 	return err
 }
 
-// hold makes a session the run's own: nobody else resumes it. Its number may be 0, for none.
+// hold makes a session the run's own: nobody else resumes it. Its number can be 0, for none.
 func (r *register) hold(number int64, holder, host string, now decide.Millis) {
 	if number > 0 {
 		s := &r.Sessions[number-1]

@@ -22,7 +22,7 @@ const (
 type givenAnswer struct {
 	invocation, session, chain int64
 	ended                      decide.Millis
-	alike                      bool // its chain begins like the prompt: it may be an item of the same batch
+	alike                      bool // its chain begins like the prompt: it can be an item of the same batch
 	lines                      []prompt.Mark
 }
 

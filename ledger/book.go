@@ -26,7 +26,7 @@ type Book interface {
 	// records nothing.
 	Preview(*Call) (decide.Decision, []decide.ChainFacts, error)
 	// Take carries out a decision: the chain, the session with its lease, the invocation. It fails
-	// with ErrMoved if the state has changed since the mark so that the decision may be another.
+	// with ErrMoved if the state has changed since the mark so that the decision can be another.
 	Take(Mark, decide.Decision, *Call) (*Ticket, error)
 	// FallBack abandons a resume: the session is dead for that reason, and the call continues in a
 	// new one of the same chain. A session that is only busy stays alive. A refused copy is no
@@ -60,7 +60,7 @@ var ErrMoved = errors.New("the session is in use by now, or was")
 const maxDecisions = 4
 
 // Begin decides on a call and records it. It reads the facts without a lock; the write checks that
-// the session is still free. It first records the outcomes in the spool, since they may be the
+// the session is still free. It first records the outcomes in the spool, since they can be the
 // session's own. If the call must wait for the session, Begin returns ErrHeld and records nothing.
 func Begin(b Book, c *Call) (d decide.Decision, t *Ticket, err error) {
 	l := b.Here()
@@ -172,7 +172,7 @@ func (l *Ledger) Take(m Mark, d decide.Decision, c *Call) (*Ticket, error) {
 }
 
 // Decide decides on a call. Only if it would continue a session does it ask the repository
-// whether the session's last commit is still in its history, and whether its work is there or goes on: that may
+// whether the session's last commit is still in its history, and whether its work is there or goes on: that can
 // take longer than everything else. WorkGone comes last: on another machine the work is not thrown
 // away but was never there.
 func (c *Call) Decide(f decide.Facts) decide.Decision {

@@ -31,19 +31,19 @@ type Call struct {
 	Now             decide.Millis
 	Fresh           reason.Code // why it must be fresh, "" if it need not
 	Wait            bool        // the call waits for a session that another process holds
-	WaitForRecord   bool        // it waits if its caller may know the answer of a run that is not recorded yet
+	WaitForRecord   bool        // it waits if its caller can know the answer of a run that is not recorded yet
 	Disabled        bool
 	HookSet         bool // a hook would not run, or might not, if a session were resumed
-	NoResume        bool // this version is known not to resume; the ledger may know the same of the binary
+	NoResume        bool // this version is known not to resume; the ledger can know the same of the binary
 	Copies          bool // this version is known to resume in a copy
-	MayKeepHour     bool // the provider may be asked to keep the prompt for an hour
+	MayKeepHour     bool // the provider can be asked to keep the prompt for an hour
 	Caller          decide.Caller
 	Project         string // the root of the directory's repository, or the directory
 	// WorkGone reports whether files that a session changed have been thrown away since, given how its
-	// runs left them and the commit that was checked out then. It may be nil.
+	// runs left them and the commit that was checked out then. It can be nil.
 	WorkGone func(left, head string) bool
 	// FindWork returns the files that a session's runs left, with those that lie as commands of these runs left
-	// them, given the session's ID. It may be nil.
+	// them, given the session's ID. It can be nil.
 	FindWork func(left, id string) string
 	// Stored compares a session with the stamp that our last run left, given its file and its ID.
 	Stored func(path, id string, stamp decide.Stamp) decide.StoredState
@@ -51,14 +51,14 @@ type Call struct {
 	// call would continue a session that ended on that commit.
 	History func(commit string) reason.Code
 	// Checkout reports whether the directory has what another book's session has left in its own, as ChainFacts
-	// name it. It may be nil.
+	// name it. It can be nil.
 	Checkout func(tree, directory string) bool
-	// Tree returns git's name of the directory's content, "" if it has none. It may be nil.
+	// Tree returns git's name of the directory's content, "" if it has none. It can be nil.
 	Tree func() string
 	// ForkPoint returns the last message of a session's file when it had that stamp, or why there is
 	// none. It is nil if sessions in use must not be copied.
 	ForkPoint func(path string, stamp decide.Stamp) (message string, why reason.Code)
-	// Sends returns how many bytes of the prompt a decision to resume sends, and why it sends all of them. It may be nil.
+	// Sends returns how many bytes of the prompt a decision to resume sends, and why it sends all of them. It can be nil.
 	Sends func(decide.Decision) (bytes int, whole reason.Code)
 
 	otherRoles []string // the names of its task's other roles

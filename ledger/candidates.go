@@ -192,7 +192,7 @@ func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, late
 }
 
 // namedFacts reads the chain of a name: its ends and, if these do not show what to continue, the
-// sessions that led to them. A long job may have many of those. To these it adds the sessions of which the
+// sessions that led to them. A long job might have many of those. To these it adds the sessions of which the
 // prompt shows the newest answer.
 func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	var n counted
@@ -244,7 +244,7 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 }
 
 // ofName reads sessions of the call's name. Where the prompt shows an answer to one of them, it is compared again with the names of the
-// task's other roles, whose answer it may be.
+// task's other roles, whose answer it can be.
 func (l *Ledger) ofName(c *Call, which string) ([]decide.ChainFacts, counted, error) {
 	chains, n, err := l.chains(c, true, which, ofJob+newest, c.job()...)
 	if err != nil || !slices.ContainsFunc(chains, func(cf decide.ChainFacts) bool { return cf.Continuity.Evidence.Shown != "" }) {
@@ -267,7 +267,7 @@ func (l *Ledger) findOtherRoles(c *Call) (err error) {
 }
 
 // addStart reads the ends of the role that the call's role begins from, if that has had no call yet. A prompt that ends a role does
-// not begin from it. As where roles are ended, a name's letters may be large or small.
+// not begin from it. As where roles are ended, a name's letters can be large or small.
 func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 	isStart := func(role string) bool { return strings.EqualFold(role, c.StartFrom) }
 	if c.StartFrom == "" || c.Role == "" || c.DerivedRole() || isStart(c.Role) || slices.ContainsFunc(c.Resets, isStart) {
@@ -332,7 +332,7 @@ var ofFormat = fmt.Sprintf("s.format = %d AND max(length(s.base), length(s.base_
 	"length(s.answers), length(s.said), length(s.things)) <= %d", Format, maxBlob)
 
 // SinceBegun selects the sessions s of a chain c since it last began anew, without the copies that ended badly: its ends,
-// and those that were continued in copies, of which there may be many.
+// and those that were continued in copies, of which there can be many.
 var (
 	SinceBegun = ofFormat + ` AND s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL OR s.state IN ('live', 'running'))`
 	ends       = SinceBegun + ` AND NOT ` + goneOnFrom
@@ -341,7 +341,7 @@ var (
 )
 
 // The chains of a call's job, with the arguments of job, and those of them that begin with a line,
-// which is one more argument. A job with many chains may have few of the latter: an index of their
+// which is one more argument. A job with many chains might have few of the latter: an index of their
 // own finds them, and the plus keeps SQLite from using another index.
 const (
 	ofTask = `WHERE c.tool = ? AND c.cwd = ? AND c.home = ? AND c.rule = ? AND c.task = ? `
@@ -458,7 +458,7 @@ func (s selection) adds(c *decide.ChainFacts) bool {
 }
 
 // chains reads the facts about some sessions, and counts them. Unless all are wanted, it returns those that a selection adds, since
-// a directory may have hundreds. Of these, those that the call cannot continue come last, and only the relation is known.
+// a directory might have hundreds. Of these, those that the call cannot continue come last, and only the relation is known.
 func (l *Ledger) chains(c *Call, all bool, which, where string, args ...any) (chains []decide.ChainFacts, n counted, err error) {
 	var r factsRow
 	var others []decide.ChainFacts

@@ -8,7 +8,7 @@ import (
 	"reprise/ledger/proc"
 )
 
-// A Chain is a chain with its sessions in the order in which they began, as a value that another book may keep. Its
+// A Chain is a chain with its sessions in the order in which they began, as a value that another book can keep. Its
 // sessions have numbers from 1 on, 0 is none. The JSON names are the format of stores, and never change.
 type Chain struct {
 	Tool       string        `json:"tool"`

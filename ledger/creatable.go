@@ -15,7 +15,7 @@ func CheckCreatable(path string) (err error) {
 	missing := missingDirs(dir)
 	defer func() {
 		for _, made := range missing {
-			_ = os.Remove(made) // another process may use it by now
+			_ = os.Remove(made) // another process can use it by now
 		}
 	}()
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -9,5 +9,5 @@
 // lock.
 //
 // Its invariants: a session is resumable only after a run that ended well; a session is leased to
-// at most one live process; a chain has at most one session that a call may resume, the newest.
+// at most one live process; a chain has at most one session that a call can resume, the newest.
 package ledger

@@ -121,13 +121,13 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Dropped, err error) {
 	return f, err
 }
 
-// scrubTime is how long other processes may delay a scrub.
+// scrubTime is how long other processes can delay a scrub.
 const scrubTime = 10 * time.Second
 
 // scrub rewrites the ledger without what was removed from it, and empties its log. Meanwhile no
 // other process can write.
 func (l *Ledger) scrub() error {
-	// VACUUM does not need secure_delete, but rows that moved before it was on may have left traces
+	// VACUUM does not need secure_delete, but rows that moved before it was on might have left traces
 	// in their old pages.
 	err := l.insist(func() error {
 		_, err := l.db.Exec("VACUUM")

@@ -9,7 +9,7 @@ import (
 	"reprise/ledger/proc"
 )
 
-// A lease says who holds a session: the shim that took it, and the tool it started, which may
+// A lease says who holds a session: the shim that took it, and the tool it started, which can
 // outlive it.
 type lease struct {
 	session     int64
@@ -45,7 +45,7 @@ func sessionHeld(q Queryer, session int64) (bool, error) {
 
 // chainHeld reports whether a live process holds a session of the chain. It removes the leases of those that are gone.
 func chainHeld(tx *sql.Tx, chain int64) (bool, error) {
-	// There are few leases, and a chain may have many sessions: CROSS JOIN has SQLite go from the leases.
+	// There are few leases, and a chain might have many sessions: CROSS JOIN has SQLite go from the leases.
 	leases, err := List(tx, leaseColumns+" FROM leases l CROSS JOIN sessions s ON s.id = l.session_id WHERE s.chain_id = ?",
 		(*lease).fields, chain)
 	if err != nil {
@@ -82,7 +82,7 @@ func (l *Ledger) EndLost(now decide.Millis) error {
 	if err != nil || len(lost) == 0 {
 		return err
 	}
-	if err := l.Settle(); err != nil { // it may have their ends
+	if err := l.Settle(); err != nil { // it might have their ends
 		return err
 	}
 	return l.write(func(tx *sql.Tx) error {

@@ -294,7 +294,7 @@ func (l *Ledger) Close() error {
 // Check checks the whole file: that it is intact, that its indexes agree with their tables, and that it contains its tables.
 func (l *Ledger) Check() error { return l.check("PRAGMA integrity_check(1)") }
 
-// CheckBriefly is Check without the indexes, and without the recorded calls, of which there may be millions.
+// CheckBriefly is Check without the indexes, and without the recorded calls, of which there can be millions.
 func (l *Ledger) CheckBriefly() error {
 	tables, err := tableNames(l.db)
 	if err != nil {

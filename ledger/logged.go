@@ -45,7 +45,7 @@ type LoggedCall struct {
 // Lost is why a session that ended well is not in the store.
 type Lost string
 
-// Why it may not be there.
+// Why it might not be there.
 const (
 	LostFenced   Lost = "fenced"    // another call had replaced it
 	LostUnknown  Lost = "no_answer" // it is not known whether it arrived

@@ -42,7 +42,7 @@ type Outcome struct {
 	Tree  func() string `json:"-"`
 }
 
-// Good reports whether a session may be continued after such a run: the exit code was 0, the final
+// Good reports whether a session can be continued after such a run: the exit code was 0, the final
 // event was seen and was no error, and the model has answered, with the last message.
 func (o *Outcome) Good() bool { return o.ended() && o.Seen.Content && !o.Seen.Synthetic }
 
@@ -52,7 +52,7 @@ func (o *Outcome) ended() bool {
 	return o.Exit == 0 && o.Signal == 0 && s.Final && !s.Failed && !s.WrongID && s.ID != ""
 }
 
-// Stopped reports whether the run failed only because of its caller's turn limit. Its session may
+// Stopped reports whether the run failed only because of its caller's turn limit. Its session can
 // be continued.
 func (o *Outcome) Stopped() bool {
 	s := &o.Seen
@@ -107,7 +107,7 @@ type Turn struct {
 }
 
 // An Ending is everything that is recorded at the end of a run. It names its ledger, which
-// another one may have replaced by the time it is recorded.
+// another one might have replaced by the time it is recorded.
 type Ending struct {
 	Ledger      string
 	Invocation  int64
@@ -430,7 +430,7 @@ func (l *Ledger) Settle() error {
 }
 
 // settleSome records outcomes, each exactly once, and returns how many it has removed from the spool. The ledger keeps
-// the names of the latest: a process may die before it has removed the files.
+// the names of the latest: a process can die before it has removed the files.
 func (l *Ledger) settleSome() (removed int, err error) {
 	if len(l.spool.list()) == 0 {
 		return 0, nil

@@ -84,7 +84,7 @@ func readPassed(path string) (all []Passed) {
 }
 
 // CountPassed moves the calls that are noted beside the ledger into it. A call that is noted
-// meanwhile, or moved by a process that dies, may be lost: the count is then too low.
+// meanwhile, or moved by a process that dies, can be lost: the count is then too low.
 func (l *Ledger) CountPassed() error {
 	path, onDisk := strings.CutSuffix(l.lock.path, ".lock")
 	if !onDisk || len(ReadPassed(path)) == 0 {

@@ -22,10 +22,10 @@ type SessionFile struct {
 	File              string
 	Stamp             decide.Stamp  // when our last run ended
 	Held              bool          // a live process holds its lease
-	Current           bool          // its chain has not begun anew since: a call may continue it
+	Current           bool          // its chain has not begun anew since: a call can continue it
 	Reset             bool          // an answer has ended it
 	Observed          bool          // the caller itself has named it in some call
-	Superseded        decide.Millis // when a copy that continues it was last used, 0 if it may still be needed
+	Superseded        decide.Millis // when a copy that continues it was last used, 0 if it can still be needed
 	Copied            bool          // a copy of it, or a copy of one, has its files
 }
 
@@ -53,7 +53,7 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 }
 
 // superseded is SQL for when a copy that continues a session was last used. It is 0 for the end of a chain, for a session
-// of which a copy runs or has failed, since that may be continued again, and for one that machines share.
+// of which a copy runs or has failed, since that can be continued again, and for one that machines share.
 const superseded = `CASE WHEN s.state = 'live' AND s.shared = '' AND NOT EXISTS (SELECT 1 FROM sessions k
 			WHERE k.parent_id = s.id AND k.chain_id = s.chain_id AND k.state NOT IN ('live', 'dead'))
 		THEN coalesce((SELECT max(k.last_used) FROM sessions k WHERE k.parent_id = s.id AND k.chain_id = s.chain_id AND k.state = 'live' AND k.file IS NOT NULL), 0) ELSE 0 END`
@@ -112,7 +112,7 @@ const dropAtOnce = 200
 
 // DropBefore removes what was last used before a time: chains of which no live process holds a
 // session, with their sessions and calls, and calls that belong to no chain. A call without an
-// outcome may still run and is kept for a day longer. Between its short transactions other calls
+// outcome can still run and is kept for a day longer. Between its short transactions other calls
 // write. Each chain is removed in one transaction, unless it has more calls than dropAtOnce: then it loses the
 // oldest first. With dry it only counts.
 func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64, err error) {
@@ -156,7 +156,7 @@ const someOldChains = `SELECT id FROM (SELECT id, size, sum(size) OVER (ORDER BY
 		FROM chains WHERE ` + oldChains + ` ORDER BY updated, id LIMIT ?2)) WHERE so_far <= ?2 OR so_far = size`
 
 // dropSome removes some old chains, or some of what belongs to them, or else some calls without a chain. more reports that there
-// may be more.
+// can be more.
 func dropSome(tx *sql.Tx, before decide.Millis) (d Dropped, more bool, err error) {
 	held, err := heldChains(tx)
 	if err != nil {

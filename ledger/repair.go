@@ -28,7 +28,7 @@ func Reset(path, suffix string) (aside string, err error) {
 }
 
 // suffixes are the ends of the names of a ledger's files. The lock's file is not among them: another
-// process may hold the lock.
+// process can hold the lock.
 var suffixes = []string{"", "-wal", "-shm", "-journal", ".spool", passedSuffix, oldPassedSuffix}
 
 func moveAside(path, suffix string) (aside string, err error) {

@@ -42,7 +42,7 @@ func stillHolds(tx *sql.Tx, d decide.Decision, f decide.Facts) (same bool, err e
 		return true, nil
 	}
 	c := f.Session(d.Session)
-	byItself := c.Continuity.Retains() || d.Reason == reason.StartedFrom // another call may have gone on with it
+	byItself := c.Continuity.Retains() || d.Reason == reason.StartedFrom // another call might have gone on with it
 	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM sessions s JOIN chains c ON c.id = s.chain_id
 		WHERE s.id = ? AND s.state = ? AND s.last_used = ? AND s.reset = 0 AND (? OR c.session_id = ? AND c.concurrent = ?))`,
 		d.Session, decide.Live, c.LastUsed, byItself, c.Newest, c.Concurrent).Scan(&same)
@@ -105,7 +105,7 @@ func (t *Ticket) join(tx *sql.Tx, c *Call, d *decide.Decision) (err error) {
 	return t.newSession(tx, d.Reason != reason.Ambiguous && d.Detail != reason.Unrelated)
 }
 
-// ensureChain sets the call's chain and creates it if there is none. Another process may have
+// ensureChain sets the call's chain and creates it if there is none. Another process might have
 // created a named chain in the meantime.
 func (t *Ticket) ensureChain(tx *sql.Tx, c *Call, chain int64) (created bool, err error) {
 	t.Chain = chain
@@ -222,7 +222,7 @@ func (t *Ticket) GiveUp(why reason.Code) {
 	t.Totals, t.Left, t.Session, t.fellBack = "", "", 0, why
 }
 
-// unfit are the refusals whose cause is in the session itself, or may be: it would be refused again, or a
+// unfit are the refusals whose cause is in the session itself, or can be: it would be refused again, or a
 // store cannot bring it.
 var unfit = map[reason.Code]bool{
 	reason.SessionMoved: true, reason.SessionGone: true,
@@ -231,7 +231,7 @@ var unfit = map[reason.Code]bool{
 
 func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
 	copied := t.Source != 0
-	sourceDies := copied && unfit[why] && !t.cut // the cut itself may have been refused
+	sourceDies := copied && unfit[why] && !t.cut // the cut itself might have been refused
 	onlyBusy := !copied && (why == reason.RefusedBusy || why == reason.LateStdin)
 	state := decide.Dead
 	if onlyBusy {

@@ -82,7 +82,7 @@ type StandIn struct {
 	Env    []string // NAME=VALUE
 	Config string   // path of a configuration file relative to the home directory, "" for none
 	Text   string   // content of that file
-	// Cache is a variable for the directory in which the tool unpacks itself, "" if it does not. Several homes may
+	// Cache is a variable for the directory in which the tool unpacks itself, "" if it does not. Several homes can
 	// share it.
 	Cache string
 }

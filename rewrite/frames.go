@@ -113,7 +113,7 @@ const Initialize = "initialize"
 // plainRequests do not change the session.
 var plainRequests = []string{Initialize, "interrupt", "mcp_status"}
 
-// ChangesSession reports whether a request of the caller may change the session in a way that
+// ChangesSession reports whether a request of the caller can change the session in a way that
 // messages alone do not.
 func (f Frame) ChangesSession() bool {
 	return f.Kind == RequestFrame && !slices.Contains(plainRequests, f.Subtype) && !strings.HasPrefix(f.Subtype, "get_") && !f.answersServer()

@@ -25,7 +25,7 @@ const (
 func (m Mode) Continues() bool { return m == Resume || m == Fork }
 
 // Missed reports whether a call that is passed through for a reason is a headless one that the
-// caller may expect to be managed. Calls from within a tool's own run are not.
+// caller can expect to be managed. Calls from within a tool's own run are not.
 func Missed(t Tool, in Invocation, r reason.Code) bool {
 	d := t.Descriptor()
 	switch r {

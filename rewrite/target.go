@@ -86,7 +86,7 @@ func (t Target) Plan(c Call) Plan {
 // Copied reports whether the call goes to a copy of the session.
 func (t Target) Copied() bool { return t.copied }
 
-// FromArgv reports whether the caller's whole prompt was in argv. Only then may a part of it be
+// FromArgv reports whether the caller's whole prompt was in argv. Only then can a part of it be
 // there: argv ends at a NUL, and every user of the machine can read it.
 func (t Target) FromArgv(c Call) bool {
 	all := t.asked

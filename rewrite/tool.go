@@ -22,7 +22,7 @@ type Tool interface {
 	// Options parses that help: which options the tool knows beyond the grammar, and whether this
 	// version can resume a session.
 	Options(help string) Probe
-	// ResolveWithEnv completes a call from the environment it runs in. It may find that the call
+	// ResolveWithEnv completes a call from the environment it runs in. It can find that the call
 	// must not be managed.
 	ResolveWithEnv(Call, HostEnv) Call
 	// EffectivePrompt returns the prompt that the tool itself would send to the model for the call
@@ -37,7 +37,7 @@ type Tool interface {
 	// Stream returns the reader and renderer of the planned call's output.
 	Stream(call Call, plan Plan, totals Totals) Stream
 	// ForkPoint returns the message that a copy of a session must end with to contain exactly what
-	// its file contains up to the end of tail. Tail ends with a whole line and may begin within
+	// its file contains up to the end of tail. Tail ends with a whole line and can begin within
 	// one. It returns "" if there is none, or the tool cannot copy a session.
 	ForkPoint(tail []byte) (message string)
 	// CopySession returns a copy of a session's file, for a tool that makes no copies itself: its base
@@ -46,8 +46,8 @@ type Tool interface {
 	CopySession(from, to, at string, file []byte) (name string, copied []byte, err error)
 	// ValidID reports whether id has the form of this tool's session IDs.
 	ValidID(id string) bool
-	// SessionPaths returns the files in which the tool may keep the session, relative to its home, the most
-	// likely one first. Each may contain * as in filepath.Glob; of several matches the last by name counts.
+	// SessionPaths returns the files in which the tool can keep the session, relative to its home, the most
+	// likely one first. Each can contain * as in filepath.Glob; of several matches the last by name counts.
 	// The last path matches all that the others do. With the descriptor's SessionQuery they are databases.
 	SessionPaths(cwd, id string) []string
 	// SessionFiles returns everything that the tool stores for the session whose file, which the last of
@@ -121,7 +121,7 @@ const (
 // A Call is a parsed command line.
 type Call struct {
 	Tool   string
-	Mode   Mode        // Passthrough, Observe, or Fresh for a call that may be managed
+	Mode   Mode        // Passthrough, Observe, or Fresh for a call that can be managed
 	Reason reason.Code // why Mode is Passthrough or Observe
 
 	Args   []string // without argv[0], as the caller wrote them
@@ -155,7 +155,7 @@ type Call struct {
 	KeepPrompt bool
 	// HookSet reports that a hook would not run, or might not, if a session were resumed.
 	HookSet bool
-	// NoScout is why the tool must not be started before the prompt is known, "" if it may be.
+	// NoScout is why the tool must not be started before the prompt is known, "" if it can be.
 	NoScout   reason.Code
 	Unknown   string // the option that the grammar does not know, if Reason says so
 	Unmanaged string // the option that makes the call unmanaged, if Reason says so
@@ -180,7 +180,7 @@ type Setting struct {
 // Paths returns the files that the setting names.
 func (s Setting) Paths() []string { return strings.Split(s.Value, "\x00") }
 
-// A Watch names files whose content shapes a session. An element of Path may contain a *, which
+// A Watch names files whose content shapes a session. An element of Path can contain a *, which
 // matches any part of a name; Name then is the part of the path before it. Above includes the
 // directories above the working directory, for a relative path.
 type Watch struct {
@@ -268,7 +268,7 @@ type SessionFiles struct {
 	// Paths are the session's own file or directory first, then files that only serve it and need
 	// not exist.
 	Paths []string
-	// Named are those of Paths that a session's history may name to the model. A copy has the history, but not these files.
+	// Named are those of Paths that a session's history can name to the model. A copy has the history, but not these files.
 	Named []string
 	// Common are path.Match patterns of files that several sessions need, and whose names stand for
 	// their contents. They go with a session to other machines, and stay when it is removed.
@@ -289,7 +289,7 @@ type Totals string
 // A Stream reads one run's stdout, line by line, and returns what the caller sees in its place. It
 // is not safe for concurrent use.
 type Stream interface {
-	// Line reads a line with its newline (the last may lack it) and returns the bytes for the
+	// Line reads a line with its newline (the last can lack it) and returns the bytes for the
 	// caller. The result is valid until the next call.
 	Line(line []byte) []byte
 	// ErrLine does the same for a line of stderr, if the plan requests it.
@@ -306,15 +306,15 @@ type Stream interface {
 	// End is called when the output is over and returns what remains to be shown. Further calls
 	// return nothing.
 	End() []byte
-	// MaxLine is the length in bytes beyond which a line of stdout may be passed on unread; 0 means
+	// MaxLine is the length in bytes beyond which a line of stdout can be passed on unread; 0 means
 	// no limit. NoLines means that lines are not collected: Line gets the output in pieces as it
 	// comes. Lines of stderr are collected up to LongestLine.
 	MaxLine() int
 	// PrintsAtEnd reports whether the tool, in the caller's format, prints nothing of a turn before the
-	// turn has ended. No caller is reading meanwhile, so a resumed run's output may be held as long.
+	// turn has ended. No caller is reading meanwhile, so a resumed run's output can be held as long.
 	PrintsAtEnd() bool
 	// HoldsOutput reports whether the tool, in the caller's format, writes only at its end, so that
-	// it does not notice earlier that its reader is gone. What Line returns may still be shown at
+	// it does not notice earlier that its reader is gone. What Line returns can still be shown at
 	// once.
 	HoldsOutput() bool
 	// Seen returns what has been learned so far.

@@ -41,7 +41,7 @@ func (c *call) execWith(environ []string, stdin *os.File) int {
 		runtime.LockOSThread()
 		front.Restore()
 		err = execOrSh(t.path, c.env.Args, setEnv(environ, guardEnv, c.guard.With(t.id, os.Getpid())))
-		if errors.Is(err, unix.E2BIG) { // the guard may be what is too much
+		if errors.Is(err, unix.E2BIG) { // the guard can be what is too much
 			err = execOrSh(t.path, c.env.Args, environ)
 		}
 		if !passedOver(err) {
@@ -56,7 +56,7 @@ func passedOver(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ESTALE) || errors.Is(err, unix.EACCES)
 }
 
-// passOver has target return the next program. Like execvp, the shim reports that a program was there if one may not be run.
+// passOver has target return the next program. Like execvp, the shim reports that a program was there if one must not be run.
 func (c *call) passOver(t target, err error) {
 	if !errors.Is(c.unstarted, unix.EACCES) {
 		c.unstarted = fmt.Errorf("%s: %w", t.path, err)

@@ -22,7 +22,7 @@ import (
 	"reprise/shim/supervise"
 )
 
-// probeTimeout is how long a new binary may take to print its help. gemini takes more than two
+// probeTimeout is how long a new binary can take to print its help. gemini takes more than two
 // seconds to start.
 const probeTimeout = 10 * time.Second
 
@@ -50,7 +50,7 @@ func (c *call) learn() rewrite.Probe {
 	if asks {
 		probe.Version = Version(c.real.path, c.env.Environ)
 	}
-	if c.preview || asks && probe.Version == "" { // it may have been too slow: the next call asks again
+	if c.preview || asks && probe.Version == "" { // it might have been too slow: the next call asks again
 		return probe
 	}
 	c.learnBinary(fingerprint, func(b *ledger.Binary) { b.Probed, b.Probe = true, probe })
@@ -88,7 +88,7 @@ func Ask(tool rewrite.Tool, path string, environ []string) rewrite.Probe {
 // ask runs a program and returns its stdout, or its stderr if that is empty: opencode writes its help
 // there. After the limit the program's process group is killed. A child that keeps the output open is
 // not waited for. The program runs in a session of its own, so that it has no terminal, and ends with the
-// shim, which a signal may end meanwhile.
+// shim, which a signal can end meanwhile.
 func ask(path string, environ []string, limit time.Duration, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// checkoutTimeout is how long finding a work tree's tree may take. No answer in time counts as no tree.
+// checkoutTimeout is how long finding a work tree's tree can take. No answer in time counts as no tree.
 const checkoutTimeout = 2 * time.Second
 
 // lastCommits is how many commits of HEAD are searched for a tree.
@@ -23,7 +23,7 @@ var errDirty = errors.New("a repository within has changes")
 // also of untracked ones, but not of ignored ones. It returns "" if there is none: no repository or
 // no git, changes in a repository within it, no answer in time.
 //
-// It changes nothing in the repository, except that git may renew the times of objects to keep them. It
+// It changes nothing in the repository, except that git can renew the times of objects to keep them. It
 // runs git as scratch.go describes. Line ends are converted as the attributes in the work tree say, not as core.autocrlf
 // does. A file that a filter turns into what git stores, as git-lfs does, counts with its own content once it is
 // changed. So does a changed file that the index marks as unchanged or as left out.

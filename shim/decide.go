@@ -100,7 +100,7 @@ func (c *call) hookFiles(cwd string) (files []rewrite.HookFile) {
 			left -= int64(len(text))
 			files = append(files, rewrite.HookFile{Path: path, Text: text, Unread: err != nil})
 		}
-		if len(paths) >= maxWatched && strings.Contains(w.Path, "*") { // there may be more
+		if len(paths) >= maxWatched && strings.Contains(w.Path, "*") { // there can be more
 			files = append(files, rewrite.HookFile{Path: w.Path, Unread: true})
 		}
 	}
@@ -141,7 +141,7 @@ const (
 
 // begin has the ledger decide and record the call. If the rule says to wait for a busy session, it
 // first waits; so it does for a moment if a conversation seems to follow one that is not recorded
-// yet: a caller may make the next call as soon as it has the answer. A signal then ends the shim, as
+// yet: a caller can make the next call as soon as it has the answer. A signal then ends the shim, as
 // it would end the tool.
 func (c *call) begin() (err error) {
 	until, recorded := c.started, c.env.Now().Add(recordLimit)

@@ -41,7 +41,7 @@ func spare(n int) bool {
 }
 
 // startAlone starts a program without the descriptors that the caller has left open: another process
-// may be waiting for their end.
+// can be waiting for their end.
 func startAlone(cmd *exec.Cmd) error {
 	open, _ := os.ReadDir("/dev/fd") // some systems have none
 	for _, entry := range open {

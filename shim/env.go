@@ -24,7 +24,7 @@ type Env struct {
 	Now                   func() time.Time
 	// NewID returns a new ID for a session: a random UUID in lower case.
 	NewID func() string
-	// AccountHome is the home directory of the user's account, where reprise's files may be
+	// AccountHome is the home directory of the user's account, where reprise's files can be
 	// even if HOME is another directory; "" to look below HOME only.
 	AccountHome string
 }
@@ -67,7 +67,7 @@ func (e Env) path() string {
 }
 
 // unsetEnv returns a copy of an environment for another program, in which none of the names is set,
-// nor a variable that may contain the store's password or key.
+// nor a variable that can contain the store's password or key.
 func unsetEnv(environ, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -86,7 +86,7 @@ func setEnv(environ []string, name, value string) []string {
 	return append(out, name+"="+value)
 }
 
-// Own returns the value of a variable for finding reprise's own files. A caller may give a tool
+// Own returns the value of a variable for finding reprise's own files. A caller can give a tool
 // another HOME. Configuration, ledger and log are then still those of the account, if reprise
 // has been used there. For root they are so in another user's home too, where what root makes would shut the user out, unless
 // reprise has been used in that one. Variables that name a file's place explicitly are not changed.
@@ -98,7 +98,7 @@ func (e Env) Own(name string) string {
 	return value
 }
 
-// rootsGuest reports whether root runs in another user's home, as sudo may let it.
+// rootsGuest reports whether root runs in another user's home, as sudo can let it.
 func rootsGuest(home string) bool {
 	var st unix.Stat_t
 	return os.Geteuid() == 0 && unix.Stat(home, &st) == nil && st.Uid != 0

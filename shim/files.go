@@ -27,7 +27,7 @@ var (
 	errTooLarge   = errors.New("larger than the limit")
 )
 
-// stat is os.Stat for a file that may be read. It fails with errNotRegular for anything but
+// stat is os.Stat for a file that can be read. It fails with errNotRegular for anything but
 // regular files and directories, which merely opening could change, and for the file that is
 // the call's stdin.
 func (c *call) stat(path string) (fs.FileInfo, error) {
@@ -43,7 +43,7 @@ func (c *call) stat(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// isStdin reports whether a file is the call's stdin, as /dev/stdin may be.
+// isStdin reports whether a file is the call's stdin, as /dev/stdin can be.
 func (c *call) isStdin(info fs.FileInfo) bool {
 	if c.env.Stdin == nil {
 		return false

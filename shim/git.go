@@ -109,7 +109,7 @@ func commitID(text string) string {
 	return text
 }
 
-// remotes returns the URLs of the repository's remotes, without credentials, which may differ
+// remotes returns the URLs of the repository's remotes, without credentials, which can differ
 // for each job.
 func (r repository) remotes() string {
 	var urls []string
@@ -217,7 +217,7 @@ func readEnd(path string, most int64) string {
 	return string(data[:n])
 }
 
-// projectDirs returns the directories under which a tool may store a project's settings: the
+// projectDirs returns the directories under which a tool can store a project's settings: the
 // working directory and the root of its repository.
 func projectDirs(cwd string) []string {
 	dirs := []string{cwd}

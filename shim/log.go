@@ -25,7 +25,7 @@ import (
 
 // A log writes one line of JSON for each call that is managed or failed, and with
 // REPRISE_LOG=debug for every call. It never contains text of a prompt or an answer. The zero
-// log writes nothing, nor does one whose file cannot be opened. Several goroutines may use it.
+// log writes nothing, nor does one whose file cannot be opened. Several goroutines can use it.
 type log struct {
 	path   string
 	debug  bool
@@ -154,7 +154,7 @@ func (l *log) done(d decide.Decision, rule string, o *ledger.Outcome) {
 	line.Str("session", o.Seen.ID).Int("exit", o.Exit).Int("signal", o.Signal).Bool("resumable", o.Good()).Send()
 }
 
-// maxLog is how large the log may grow.
+// maxLog is how large the log can grow.
 const maxLog = 1 << 20
 
 // ForgetInLog overwrites the lines that mention a chain, in the log at path and in the older one
@@ -180,7 +180,7 @@ func forgetInFile(name string, c ledger.ChainName) (lines int, err error) {
 	return forgetIn(f, c)
 }
 
-// forgetIn overwrites lines in an open log, which may have been renamed since it was opened.
+// forgetIn overwrites lines in an open log, which might have been renamed since it was opened.
 func forgetIn(f *os.File, c ledger.ChainName) (lines int, err error) {
 	text, err := io.ReadAll(f) // at most maxLog and a line
 	if err != nil {

@@ -34,7 +34,7 @@ func (c *call) scout() int {
 }
 
 // opened decides on a conversation whose tool runs already, and reports whether the run continues. It
-// reads all facts anew, since the caller may have waited for long.
+// reads all facts anew, since the caller might have waited for long.
 func (c *call) opened(a *supervise.Attempt) (stays bool) {
 	c.real = target{}
 	unset := c.unset
@@ -44,7 +44,7 @@ func (c *call) opened(a *supervise.Attempt) (stays bool) {
 	}
 	if reason == "" {
 		a.Plan.Prompt, a.Pinned = c.record.Prompt.Text, c.pin
-		plan := c.plan() // a rule may take variables away, and ask for others and for options
+		plan := c.plan() // a rule can take variables away, and ask for others and for options
 		if stays = !c.decision.Mode.Continues() && slices.Equal(unset, c.unset) && slices.Equal(plan.Env, a.Plan.Env) && slices.Equal(plan.Args, a.Plan.Args); stays {
 			c.printVerbose(c.decision.Mode, c.decision.Reason)
 			c.renewHold()

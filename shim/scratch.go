@@ -18,7 +18,7 @@ import (
 )
 
 // A scratch is a repository of our own in which git answers questions about another one. It has the objects and the
-// index of that one, and its work tree, but none of its configuration, hooks, references and programs: the agent may
+// index of that one, and its work tree, but none of its configuration, hooks, references and programs: the agent can
 // have written these, and git would run some of them.
 type scratch struct {
 	repository
@@ -26,7 +26,7 @@ type scratch struct {
 	environ []string
 }
 
-// Limits for what is left behind by a killed call, and for the index: its bytes, and the files that a split one may have.
+// Limits for what is left behind by a killed call, and for the index: its bytes, and the files that a split one might have.
 const (
 	maxScratchAge    = time.Hour
 	maxIndex         = 128 << 20
@@ -142,12 +142,12 @@ func (s *scratch) write(name, text string) error {
 
 func (s *scratch) remove() { _ = os.RemoveAll(s.at) } // only a full or read-only disk keeps it
 
-// ask runs a git command on the repository's objects, which only reads. It may name them by their IDs only.
+// ask runs a git command on the repository's objects, which only reads. It can name them by their IDs only.
 func (r repository) ask(environ []string, args ...string) (string, error) {
 	return r.askReferences(environ, "", args...)
 }
 
-// askReferences runs a git command that may also name references that are kept in a directory of the repository, "" for
+// askReferences runs a git command that can also name references that are kept in a directory of the repository, "" for
 // none.
 func (r repository) askReferences(environ []string, dir string, args ...string) (string, error) {
 	s, err := r.newScratch(environ)
@@ -176,7 +176,7 @@ func (s *scratch) showReferences(dir string) error {
 }
 
 // copyIndex copies the repository's index, if there is one, with its time: git compares it with the
-// times of files to see which may have changed since. Of a split index git finds the other files by links.
+// times of files to see which might have changed since. Of a split index git finds the other files by links.
 func (s *scratch) copyIndex() error {
 	shared := startingWith(s.dir, "sharedindex.")
 	if len(shared) > maxSharedIndexes {

@@ -43,7 +43,7 @@ func (c *call) sessionFile(id string) (string, decide.Stamp) {
 }
 
 // matches returns the files that match a pattern, none if the pattern is malformed. If only its
-// directory part has wildcards, it does not list the directories: one may contain thousands of
+// directory part has wildcards, it does not list the directories: one can contain thousands of
 // sessions.
 func matches(pattern string) []string {
 	dir, name := filepath.Split(pattern)
@@ -89,7 +89,7 @@ func isOrphan(tool rewrite.Tool, path string) bool {
 }
 
 // stampTimeout bounds how long a tool's database is waited for. Readers wait only while a process
-// changes one that has no write-ahead log. On a machine with much to do, a read may take long as well.
+// changes one that has no write-ahead log. On a machine with much to do, a read can take long as well.
 const stampTimeout = 2 * time.Second
 
 // stored compares a session with the stamp that the last recorded run left. If the session cannot be

@@ -7,7 +7,7 @@ import (
 )
 
 // directoryID identifies a directory, so that another one under the same name differs. A file
-// system may reuse an inode number, so the time of creation is a part of it.
+// system can reuse an inode number, so the time of creation is a part of it.
 func directoryID(path string) string {
 	var st unix.Statx_t
 	if err := unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO|unix.STATX_BTIME, &st); err != nil {

@@ -12,9 +12,9 @@ import (
 )
 
 // A conversation is recorded when its turns are over: the caller has closed its end, and each of its
-// messages has a result. The tool may still be winding down, and the caller's next call must not
+// messages has a result. The tool can still be winding down, and the caller's next call must not
 // wait for that: it continues in a copy, cut at the last message that was recorded. As long as the
-// caller may send more, its session is leased.
+// caller can send more, its session is leased.
 
 // An early is what was recorded while the tool still ran.
 type early struct {

@@ -145,7 +145,7 @@ func realPath(path string) string {
 
 // workGone reports whether what a session has changed was thrown away since, given the files that it
 // left and the commit that was checked out then. If all files are as they were, it runs no git. A file in
-// a commit since then counts as kept: the work may be part of that.
+// a commit since then counts as kept: the work can be part of that.
 func (c *call) workGone(left, head string) bool {
 	files, root := decodeLeft(left), c.projectRoot()
 	if !slices.ContainsFunc(files, func(f leftFile) bool {
@@ -181,7 +181,7 @@ func (c *call) workGone(left, head string) bool {
 			kept = true
 		}
 	}
-	// A caller may remove a report that it has read, or move a file. Then the rest of the work is there.
+	// A caller can remove a report that it has read, or move a file. Then the rest of the work is there.
 	return lost && !kept
 }
 

@@ -13,7 +13,7 @@ import (
 const longestScript = 1 << 16
 
 // isWrapper reports whether a target is a script for which added arguments are not harmless: it looks at the places of its
-// arguments, or it may run the tool behind it on PATH several times, and a second run would be given the session that the
+// arguments, or it can run the tool behind it on PATH several times, and a second run would be given the session that the
 // first one has begun. What a package names as its command is the tool itself.
 func isWrapper(t target, name, path, skip string) bool {
 	if !bytes.HasPrefix(readStart(t.path, 2), []byte("#!")) || t.version() != "" {

@@ -33,7 +33,7 @@ func newNotify() (source, error) {
 	return n, nil
 }
 
-// readErrors never blocks fsnotify, which may hold a lock that add needs while it reports an error.
+// readErrors never blocks fsnotify, which can hold a lock that add needs while it reports an error.
 func (n notify) readErrors() {
 	for err := range n.watcher.Errors {
 		if !errors.Is(err, fsnotify.ErrEventOverflow) {

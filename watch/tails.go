@@ -121,7 +121,7 @@ func (ts *tails) gone(path string, removed bool) {
 		case t.file != nil:
 			ts.read(t)
 		case removed:
-			delete(ts.known, id) // another file may get this identity
+			delete(ts.known, id) // another file can get this identity
 		}
 	}
 }

@@ -32,8 +32,8 @@ type Watcher struct {
 }
 
 // Start starts following files. From then on handle is called, always from one goroutine, with a
-// file's path and its new content: one line with its newline (the last of a file may lack it), or a
-// whole file. A file that is written in place may be passed on half written, and then again. The
+// file's path and its new content: one line with its newline (the last of a file can lack it), or a
+// whole file. A file that is written in place can be passed on half written, and then again. The
 // data are valid until handle returns. Files that cannot be read are skipped; an error means that a
 // directory or a pattern is invalid.
 func Start(follows []rewrite.Follow, handle func(path string, data []byte)) (*Watcher, error) {
@@ -65,7 +65,7 @@ func begin(follows []rewrite.Follow, handle func(path string, data []byte), src 
 	return w, nil
 }
 
-// Stop passes on what is still new, and ends. It may be called again.
+// Stop passes on what is still new, and ends. It can be called again.
 func (w *Watcher) Stop() {
 	w.stop()
 	<-w.done

@@ -31,7 +31,7 @@ type Limits struct {
 	Files int
 }
 
-// maxDepth is how deep the directories of a bundle's files may lie in each other.
+// maxDepth is how deep the directories of a bundle's files can lie in each other.
 const maxDepth = 64
 
 // Usual are the limits of the sessions that are shared.
@@ -71,7 +71,7 @@ func selectPaths(paths []string) (s selection, err error) {
 	return s, nil
 }
 
-// isCommon reports whether other sessions may need a file too.
+// isCommon reports whether other sessions can need a file too.
 func (s selection) isCommon(name string) bool {
 	return slices.ContainsFunc(s.common, func(pattern string) bool {
 		matched, _ := path.Match(pattern, name)
@@ -219,7 +219,7 @@ func copyFile(ctx context.Context, w io.Writer, root *os.Root, name string) ([]b
 }
 
 // openRegular opens a regular file for reading. It neither follows a link nor waits for a pipe's
-// writer: what was a file when it was listed may be another thing now.
+// writer: what was a file when it was listed can be another thing now.
 func openRegular(root *os.Root, name string) (*os.File, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {

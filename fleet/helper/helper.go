@@ -30,7 +30,7 @@ type Engines struct {
 	SelfTest func(ctx context.Context, s store.Store) error
 }
 
-// endLimit is how long what no request waits for may take after all of them.
+// endLimit is how long what no request waits for can take after all of them.
 const endLimit = time.Minute
 
 // Main runs the helper and returns its exit code.
@@ -65,7 +65,7 @@ func Main(args []string, in, out, log *os.File, engines Engines) int {
 	return 0
 }
 
-// closeInherited closes the descriptors that the caller's caller left open: another process may be
+// closeInherited closes the descriptors that the caller's caller left open: another process can be
 // waiting for their end. The runtime's own are the ones with close-on-exec.
 func closeInherited() {
 	entries, err := os.ReadDir("/dev/fd")

@@ -110,7 +110,7 @@ func region(query url.Values) string {
 }
 
 func newTransport(secure bool) (*http.Transport, error) {
-	transport, err := minio.DefaultTransport(false) // with true it may read the system's certificates, which takes 10 ms
+	transport, err := minio.DefaultTransport(false) // with true it can read the system's certificates, which takes 10 ms
 	if err != nil || !secure {
 		return transport, err
 	}

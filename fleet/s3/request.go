@@ -18,7 +18,7 @@ import (
 type request struct {
 	write    bool
 	replaces bool        // what exists
-	sent     atomic.Bool // it had a connection, so that the server may have read it
+	sent     atomic.Bool // it had a connection, so that the server might have read it
 }
 
 type requestKey struct{}

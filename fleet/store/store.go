@@ -53,7 +53,7 @@ const (
 	MaxObject   = 1<<31 - 1
 )
 
-// What may be wrong with a store. Engines wrap these with what the server said.
+// What can be wrong with a store. Engines wrap these with what the server said.
 var (
 	ErrAbsent      = errors.New("there is no such entry")
 	ErrMoved       = errors.New("another process has changed the entry")
@@ -131,7 +131,7 @@ type Registers interface {
 	List(ctx context.Context, name Name, limit int) (registers []Register, more bool, err error)
 	// Swap replaces a register's value if its version is still old, "" for a register that does not
 	// exist. It reads an answer back that was lost: it fails with ErrUnknown only if that is not
-	// possible, or a late write may still arrive.
+	// possible, or a late write can still arrive.
 	Swap(ctx context.Context, name Name, old string, value []byte) (version string, err error)
 }
 
@@ -150,7 +150,7 @@ const Common = "common:"
 // Bundles are the packed sessions of an open store.
 type Bundles interface {
 	// Save packs files below root and puts them into the store under a new name. The first path must
-	// exist; a directory counts with everything below it. Paths may begin with Common.
+	// exist; a directory counts with everything below it. Paths can begin with Common.
 	Save(ctx context.Context, root string, paths []string) (Bundle, error)
 	// Load unpacks a bundle below root. It writes nothing if the files there are the bundle's. It replaces
 	// other ones only if replace has their digest, and fails with ErrChanged otherwise.

@@ -21,7 +21,7 @@ const layout = 2
 // sampled is how many registers a test unseals.
 const sampled = 50
 
-// renewed is the age from which on the format is written anew: a store may remove what is not rewritten.
+// renewed is the age from which on the format is written anew: a store can remove what is not rewritten.
 const renewed = 24 * time.Hour
 
 type format struct {
@@ -74,7 +74,7 @@ func (v *Vault) ready(ctx context.Context) (format, error) {
 }
 
 // End does, within a limit, what no call waits for: it ends the test of a new store, without which no call could ever use a store that
-// is far away, and packs the log of a day that may have many entries.
+// is far away, and packs the log of a day that might have many entries.
 func (v *Vault) End(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.context), limit)
 	defer cancel()
@@ -163,7 +163,7 @@ func (v *Vault) Test(ctx context.Context) (wire.Report, error) {
 	r.Latency, r.Tested = v.options.Now().Sub(start), f.Tested
 	if e, ok := v.engine.(expirer); ok {
 		expiry, err := e.Expiry(ctx)
-		r.Expiry, r.KnowExpiry = expiry, err == nil // credentials that may not ask are no fault of the store
+		r.Expiry, r.KnowExpiry = expiry, err == nil // credentials without the right to ask are no fault of the store
 	}
 	for _, prefix := range []string{prefixTask, prefixOpening} {
 		err := v.eachRegister(ctx, prefix, sampled, func(_ *found, err error) error {

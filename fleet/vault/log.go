@@ -95,7 +95,7 @@ func (v *Vault) Notes(ctx context.Context, since string, each func(day string, v
 }
 
 // readNotes calls each with those values of each entry that are not among the seen ones. gone reports that an entry is not there any
-// more: another one may have what was in it.
+// more: another one might have what was in it.
 func (v *Vault) readNotes(ctx context.Context, names []string, seen map[string]bool, each func(name string, notes []note) error) (gone bool, err error) {
 	return v.readAll(ctx, names, store.MaxObject, func(name string, e store.Entry) error {
 		notes, err := v.openNotes(ctx, name, e.Content)
@@ -165,7 +165,7 @@ func (v *Vault) pack(ctx context.Context, day string) error {
 // listedDays is how many days are listed one by one: a list of all is long if a store keeps its log.
 const listedDays = 10
 
-// notesSince returns the log's entries from a day on. Clocks may be a day ahead of ours.
+// notesSince returns the log's entries from a day on. Clocks can be a day ahead of ours.
 func (v *Vault) notesSince(ctx context.Context, since string) (names []string, err error) {
 	last := v.options.Now().UTC().AddDate(0, 0, 1)
 	if day, err := time.Parse(time.DateOnly, since); err == nil && last.Sub(day) < listedDays*24*time.Hour {

@@ -86,7 +86,7 @@ func padded(n int) int {
 	return (n + step - 1) / step * step
 }
 
-// What a compressed register or log entry may be at most once unpacked. It is authentic: the limit is
+// What a compressed register or log entry can be at most once unpacked. It is authentic: the limit is
 // for mistakes.
 const maxValue = 16 << 20
 

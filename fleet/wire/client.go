@@ -14,7 +14,7 @@ import (
 )
 
 // A Client asks the helper. It implements store.Registers and store.Bundles. Its methods are safe for
-// concurrent use, and answers may arrive in any order.
+// concurrent use, and answers can arrive in any order.
 type Client struct {
 	config Config
 	helper *os.Process   // nil if Start has not started it
@@ -210,7 +210,7 @@ func (c *Client) next(ctx context.Context, answers <-chan answer, limit time.Dur
 	}
 }
 
-// limit returns how long a request may take.
+// limit returns how long a request can take.
 func (c *Client) limit(ctx context.Context, verb string) time.Duration {
 	limit := c.config.Timeout
 	if verb == verbSave || verb == verbLoad {

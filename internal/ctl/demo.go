@@ -92,7 +92,7 @@ func runDemo(a *app.App, ctx context.Context, tool string) (err error) {
 	return showDemo(a, job, without, with)
 }
 
-// removeTree removes a directory, though a process that was killed may write to it for a moment yet.
+// removeTree removes a directory, though a process that was killed can write to it for a moment yet.
 func removeTree(root string) (err error) {
 	for range 20 {
 		if err = os.RemoveAll(root); err == nil {

@@ -1,4 +1,4 @@
-// Package prune decides which sessions may be removed: a pure policy, with a reason for each.
+// Package prune decides which sessions can be removed: a pure policy, with a reason for each.
 //
 // It reads no file or clock, and removes nothing. Its invariant: a session is kept unless it is
 // provably finished and provably ours.
@@ -20,7 +20,7 @@ type Policy struct {
 	// Superseded is how long a session stays after copies last continued it, whatever else keeps it for its age or
 	// rank; 0 for as long as others.
 	Superseded decide.Millis
-	// TTL and MaxAge bound what may still be resumed: the longest that configuration and rules
+	// TTL and MaxAge bound what can still be resumed: the longest that configuration and rules
 	// allow.
 	TTL, MaxAge decide.Millis
 }
@@ -36,7 +36,7 @@ func (p Policy) Check() error {
 	return nil
 }
 
-// A Reason says in one word why a session is kept or may be removed.
+// A Reason says in one word why a session is kept or can be removed.
 type Reason string
 
 // Reasons why a session is kept.
@@ -44,7 +44,7 @@ const (
 	Within    Reason = "within"       // it was used recently
 	Last      Reason = "last"         // it is one of its chain's newest
 	Leased    Reason = "leased"       // a live process of ours holds it
-	Resumable Reason = "resumable"    // the next call may resume it
+	Resumable Reason = "resumable"    // the next call can resume it
 	Observed  Reason = "caller_owned" // the caller has also used it by its ID
 	Future    Reason = "clock"        // it was used in the future
 )
@@ -61,7 +61,7 @@ const (
 	InDatabase Reason = "in_database"
 )
 
-// Reasons why a session may be removed.
+// Reasons why a session can be removed.
 const (
 	TooOld  Reason = "too_old"    // it was last used too long ago
 	TooMany Reason = "not_newest" // its chain has newer ones
@@ -77,7 +77,7 @@ type Verdict struct {
 }
 
 // Apply judges the sessions. It returns verdicts chain by chain, a chain's newest session first. It
-// calls look for the files of sessions that nothing else keeps; look returns "" if they may be
+// calls look for the files of sessions that nothing else keeps; look returns "" if they can be
 // removed.
 func Apply(now decide.Millis, sessions []ledger.SessionFile, p Policy, checkFiles func(ledger.SessionFile) Reason) []Verdict {
 	sorted := slices.SortedFunc(slices.Values(sessions), func(a, b ledger.SessionFile) int {
@@ -124,7 +124,7 @@ func superseded(now decide.Millis, s ledger.SessionFile, p Policy) bool {
 	return p.Superseded > 0 && s.Superseded > 0 && now-max(s.Superseded, s.LastUsed) > p.Superseded
 }
 
-// removalReasons returns why a session may be removed that no part of the policy keeps.
+// removalReasons returns why a session can be removed that no part of the policy keeps.
 func removalReasons(now decide.Millis, s ledger.SessionFile, p Policy) (why []Reason) {
 	if superseded(now, s, p) {
 		return []Reason{Copied}

@@ -46,7 +46,7 @@ func (f *Files) Bytes() (n int64) {
 	return n
 }
 
-// Named reports whether there are files that a copy of the session may name to the model.
+// Named reports whether there are files that a copy of the session can name to the model.
 func (f *Files) Named() bool {
 	return slices.ContainsFunc(f.entries, func(e entry) bool { return slices.Contains(f.parts.Named, e.path) })
 }
@@ -234,7 +234,7 @@ func list(all []entry, dir *os.Root, p string) ([]entry, error) {
 	return all, nil
 }
 
-// descend opens the directory at p, no part of which may be a symbolic link. The caller closes it.
+// descend opens the directory at p, no part of which can be a symbolic link. The caller closes it.
 func descend(root *os.Root, p string) (*os.Root, error) {
 	dir, err := root.OpenRoot(".")
 	if err != nil {

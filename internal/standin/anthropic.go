@@ -12,7 +12,7 @@ var anthropic = &dialect{
 	answer:   anthropicAnswer,
 }
 
-// anthropicTurn reads a message. Tool results are blocks of a user message, and may be beside
+// anthropicTurn reads a message. Tool results are blocks of a user message, and can be beside
 // texts.
 func anthropicTurn(m object) turn {
 	t := turn{role: asString(m["role"]), texts: contentTexts(m["content"])}

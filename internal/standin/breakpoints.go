@@ -37,7 +37,7 @@ func shortestPrompt(model string, others int) int {
 	return others
 }
 
-// A block is what may have a breakpoint.
+// A block is what might have a breakpoint.
 type block struct {
 	text []byte        // as it was sent, without its breakpoint
 	life time.Duration // of the breakpoint, 0 if it has none

@@ -163,7 +163,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(encode(v)) // a client that is gone needs no answer
 }
 
-// event sends one server-sent event, without buffering. Its name may be empty.
+// event sends one server-sent event, without buffering. Its name can be empty.
 func (x *exchange) event(name string, data any) {
 	x.w.Header().Set("Content-Type", "text/event-stream")
 	if name != "" {

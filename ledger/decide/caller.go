@@ -8,7 +8,7 @@ import (
 	"reprise/ledger/proc"
 )
 
-// A Caller is the processes above a call that may have made it, the nearest first, up to a person's
+// A Caller is the processes above a call that might have made it, the nearest first, up to a person's
 // shell or terminal or a service manager. The zero value is an unknown caller.
 type Caller struct {
 	Processes []CallerProcess

@@ -161,7 +161,7 @@ func choose(f Facts) (*ChainFacts, reason.Code) {
 	return chain, why
 }
 
-// Unrecorded reports whether the caller may know the answer of a run whose session is still in use:
+// Unrecorded reports whether the caller can know the answer of a run whose session is still in use:
 // its prompt shows more than that session was sent.
 func (f *Facts) Unrecorded() bool {
 	if f.Disabled || f.Never || f.NoResume || f.HookSet || f.Fresh != "" {
@@ -248,7 +248,7 @@ func (f *Facts) quotesOwn(c *ChainFacts) bool {
 	return e.Own && p.Answer && p.Work && p.Caller != ""
 }
 
-// singledOut reports whether the prompt itself shows that the session may be meant, of several of a name.
+// singledOut reports whether the prompt itself shows that the session can be meant, of several of a name.
 func (c *ChainFacts) singledOut() bool {
 	return c.Continuity.Relation == reason.Extends || c.Retains() && c.Continuity.Evidence.Answer > 0 || c.QuotesLong()
 }
@@ -343,7 +343,7 @@ func (f *Facts) GoesOn(c *ChainFacts) bool { return f.verdict(c) == "" }
 // repeated returns the session whose prompt this one repeats. Of the sessions that the call goes on with
 // it is the one whose answer the prompt shows, or else that was sent most; if it goes on with none, the
 // newest that was sent the same; else the newest that the prompt extends. several reports that more than
-// one may be meant.
+// one can be meant.
 func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFacts, several bool) {
 	var going []*ChainFacts
 	var identical, extended *ChainFacts
@@ -463,7 +463,7 @@ func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, reason.Code) {
 	return nil, reason.Identical
 }
 
-// GoesBack reports whether a call may go on where a session stood before it was continued and that has ended: only
+// GoesBack reports whether a call can go on where a session stood before it was continued and that has ended: only
 // if the prompt shows its answer.
 func (l Limits) GoesBack(c *ChainFacts) bool {
 	e := &c.Continuity.Evidence

@@ -51,7 +51,7 @@ type Facts struct {
 	PromptBytes  int
 	Limits       Limits
 	Learned      []Run // the latest runs of another chain of its rule, tool, version, model and settings, the latest first
-	// Chains are the sessions that the call may continue: the most recently used chain first, and
+	// Chains are the sessions that the call can continue: the most recently used chain first, and
 	// within a chain the newest session first. With Named they are one chain's, otherwise those
 	// that begin like the call's prompt.
 	Chains []ChainFacts
@@ -94,7 +94,7 @@ type ChainFacts struct {
 	Parent       int64 // the session that it is a copy of, 0 for none
 	NativeID     string
 	State        State
-	StateWhy     reason.Code // why it is dead or has failed; of a live one TurnLimit, or why a copy of it has failed if that may lie in it
+	StateWhy     reason.Code // why it is dead or has failed; of a live one TurnLimit, or why a copy of it has failed if that can lie in it
 	Held         bool        // a live process holds its lease
 	Fingerprints Fingerprints
 	Place        Place       // of the directory at the end of its latest run
@@ -159,7 +159,7 @@ func (c *ChainFacts) Changes() bool { return strings.Contains(c.Left, `"path":`)
 // Unnamed is what a call without a name needs to be resumed.
 type Unnamed string
 
-// What it may need.
+// What it can need.
 const (
 	UnnamedEvidence Unnamed = "evidence" // evidence that it continues the session's own work
 	UnnamedExtends  Unnamed = "extends"  // a prompt that repeats everything the session was sent and adds something
@@ -170,8 +170,8 @@ const (
 type Limits struct {
 	TTL           Millis  // longest time idle
 	MaxAge        Millis  // longest time since the session began
-	ErrorLimit    int     // failed runs that a session may have had; 0 for no limit
-	ContextShare  float64 // share of the context window that may be used up
+	ErrorLimit    int     // failed runs that a session might have had; 0 for no limit
+	ContextShare  float64 // share of the context window that can be used up
 	MinBase       int     // least bytes of an unnamed job's prompt, to be distinct from others
 	MinEvident    int     // the same if there is evidence that the call continues it
 	Unnamed       Unnamed // what an unnamed call needs to be resumed

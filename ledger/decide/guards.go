@@ -6,7 +6,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// clockSlack is how far in the future a session's last use may be: another call can have ended
+// clockSlack is how far in the future a session's last use can be: another call can have ended
 // while this one was starting.
 const clockSlack Millis = 2000
 

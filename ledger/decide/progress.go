@@ -20,7 +20,7 @@ func (r Rounds) And(given, tree string) Rounds {
 	return Rounds{Count: r.Count + 1, Given: given, Tree: tree}
 }
 
-// enoughRounds is how many rounds without progress a session may have.
+// enoughRounds is how many rounds without progress a session might have.
 const enoughRounds = 2
 
 // stuck reports whether these rounds and the call were given the same, and the latest round has changed no file.

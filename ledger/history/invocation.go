@@ -15,7 +15,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Number is one that may not be known. JSON has null for it then.
+// A Number is a figure that might be unknown. JSON has null for it then.
 type Number struct{ sql.NullInt64 }
 
 // Known returns a number.

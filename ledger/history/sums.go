@@ -23,7 +23,7 @@ type Slice struct {
 	Arm               string
 	Well              bool // they ended well
 	Counted, Priced   bool // the tool reported their tokens, and their cost
-	Long              bool // some prompt may have been longer than the bound: the run's prompts together are
+	Long              bool // some prompt might have been longer than the bound: the run's prompts together are
 	PromptBytes       int64
 	SentBytes         int64
 	LeftOutBytes      int64 // of the prompts, what was not sent: where more than the prompt was sent, nothing

@@ -74,7 +74,7 @@ func systemFile(path string) string {
 }
 
 // stat returns the fields of /proc/PID/stat from the third on, the state; none if the system has no
-// such file. The command's name before them may contain spaces and parentheses.
+// such file. The command's name before them can contain spaces and parentheses.
 func stat(pid int) []string {
 	text := systemFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return strings.Fields(text[strings.LastIndexByte(text, ')')+1:])

@@ -22,7 +22,7 @@ func ReadEvent(text []byte, event any) (ok, whole bool) {
 	return err == nil || errors.As(err, &otherType), err == nil
 }
 
-// A LooseText is a text that may come as another type; it then holds that value's JSON.
+// A LooseText is a text that can come as another type; it then holds that value's JSON.
 type LooseText string
 
 // UnmarshalJSON implements json.Unmarshaler.

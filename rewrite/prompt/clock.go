@@ -24,12 +24,12 @@ func (s *wordSet) has(word string) bool {
 	return s.set[word]
 }
 
-// clockWords are the words that may be beside a time in a line that only tells the time. A time
-// beside any other word may be what the prompt is about ("the incident of 08:15") and stays.
+// clockWords are the words that can be beside a time in a line that only tells the time. A time
+// beside any other word can be what the prompt is about ("the incident of 08:15") and stays.
 var clockWords = wordSet{words: `and as at current currently date datetime generated gmt is it last local now
 	of on refreshed rendered the time timestamp today updated utc`}
 
-// nowWords are the clockWords that mark the time of writing. Without one, the time may be a
+// nowWords are the clockWords that mark the time of writing. Without one, the time can be a
 // parameter ("Date: ...", "Timestamp: ...").
 var nowWords = wordSet{words: "current currently generated now refreshed rendered"}
 
@@ -72,7 +72,7 @@ func stripClock(line string) string {
 	if number { // a lone number belongs to a date only beside a month or a weekday
 		date = name
 	}
-	if !now || !clock || !date { // a time without its date may be a parameter ("Now: 22:00")
+	if !now || !clock || !date { // a time without its date can be a parameter ("Now: 22:00")
 		return line
 	}
 	return "\x00clock " + strings.Join(kept, " ")

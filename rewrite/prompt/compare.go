@@ -137,7 +137,7 @@ func (p *Prompt) revises(sent Sent, c *Continuity) bool {
 	return true
 }
 
-// longestLeadIn is how many blocks may stand before the text that the session was sent.
+// longestLeadIn is how many blocks can stand before the text that the session was sent.
 const longestLeadIn = 8
 
 // ledIn reports whether the prompt repeats what the session was sent after a few lines that are new and
@@ -148,7 +148,7 @@ func (p *Prompt) ledIn(has []bool) bool {
 }
 
 // cutAt returns the prompt with a block cut in which the first line of an earlier prompt stands below other
-// lines, so that the blocks are those of that prompt: "Original task:" may stand right above it. at is the
+// lines, so that the blocks are those of that prompt: "Original task:" can stand right above it. at is the
 // block's index. It returns nil if there is none.
 func (p *Prompt) cutAt(first Digest) (cut *Prompt, at int) {
 	line := slices.Index(p.FirstLines(), first)
@@ -175,7 +175,7 @@ func (p *Prompt) cutAt(first Digest) (cut *Prompt, at int) {
 
 // historyKept reports whether a prompt that continues a conversation leaves it unchanged: it
 // contains all answers, and between the first turn and the newest answer nothing was added or
-// removed but that answer and tool output. The text around the conversation may change.
+// removed but that answer and tool output. The text around the conversation can change.
 func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends bool) bool {
 	if !h.newest || h.slipped && extends {
 		return false
@@ -188,7 +188,7 @@ func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends 
 	}
 	lines, turns := p.lines, base.Blocks[base.Shape.FirstTurn:]
 	first, left := len(p.blocks), len(turns)
-	for first > 0 && left > 0 { // from the end: the surrounding text may repeat its first lines
+	for first > 0 && left > 0 { // from the end: the surrounding text can repeat its first lines
 		if first--; p.blocks[first].digest == turns[left-1] {
 			left--
 		}
@@ -388,7 +388,7 @@ func longestAscending(numbers []int) []bool {
 	return marks
 }
 
-// sameOpening reports whether the prompt begins like the base. Its last opening paragraph may have
+// sameOpening reports whether the prompt begins like the base. Its last opening paragraph might have
 // grown.
 func (p *Prompt) sameOpening(base Footprint, m matched) bool {
 	if base.Opening > min(len(p.blocks), len(base.Blocks)) {

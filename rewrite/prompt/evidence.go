@@ -15,7 +15,7 @@ type Evidence struct {
 	// Transcript reports that the prompt shows every answer of the session, unchanged and as turns of a
 	// conversation, and a new turn.
 	Transcript bool
-	// Newest reports that the prompt shows the session's newest answer, which may be as short as "Done.".
+	// Newest reports that the prompt shows the session's newest answer, which can be as short as "Done.".
 	Newest bool
 	// Answer is the length in bytes of the session's newest answer if the prompt shows it whole where it was
 	// not sent before, and it is too long to be a coincidence; 0 otherwise.
@@ -23,7 +23,7 @@ type Evidence struct {
 	// Own reports that the words right before that answer say that it is the session's: "Your last report:".
 	Own bool
 	// Trace are the names in a new log or finding that the session's runs touched or its answers said first.
-	// In other text a name shows nothing: any first prompt may name a file.
+	// In other text a name shows nothing: any first prompt can name a file.
 	Trace []string
 	// Shown is a name over an answer that is not the session's newest one, "" if there is none.
 	Shown string
@@ -32,7 +32,7 @@ type Evidence struct {
 	Log bool
 
 	alone  bool // the answer stands on lines of its own
-	goesOn bool // a conversation had begun before: whoever speaks in it may ask for anything
+	goesOn bool // a conversation had begun before: whoever speaks in it can ask for anything
 	prompt *Prompt
 	added  []int         // the lines that the session was not sent
 	new    []*promptLine // of these, those that are not its answer
@@ -169,7 +169,7 @@ func (p *Prompt) findTrace(e *Evidence, l *promptLine, things []Mark) {
 // A NewLine is a line that a prompt adds to what a session was sent.
 type NewLine struct {
 	Text string
-	Mark Mark // of the line as an answer may have it
+	Mark Mark // of the line as an answer might have it
 }
 
 // New returns the new lines that no prompt has by chance, without those of the session's own answer.
@@ -180,7 +180,7 @@ func (e *Evidence) New() (lines []NewLine) {
 	return lines
 }
 
-// distinctive returns the line, and what it may quote, as far as no prompt has it by chance.
+// distinctive returns the line, and what it can quote, as far as no prompt has it by chance.
 func (p *Prompt) distinctive(l *promptLine) (lines []NewLine) {
 	for _, text := range append(l.inner(), l.line) {
 		if plain := plainLine(text); distinctiveLine(plain) {

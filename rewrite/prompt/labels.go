@@ -37,7 +37,7 @@ const (
 	otherNames = "user human system developer customer client me question humanmessage systemmessage"
 )
 
-// besideNames are words that may accompany a name: "Assistant (turn 2):", "### Claude's reply".
+// besideNames are words that can accompany a name: "Assistant (turn 2):", "### Claude's reply".
 const besideNames = `s code cli message output result turn step round said says wrote replied answered previous last your
 	role name start end im of header id pro flash mini nano large medium small turbo preview latest instruct chat am pm utc
 	b strong em p div span summary`
@@ -222,7 +222,7 @@ func roleIn(line string) (who speaker) {
 	for _, key := range []string{"role", "speaker", "author", "sender", "from"} {
 		for before, after, ok := strings.Cut(line, key); ok; before, after, ok = strings.Cut(after, key) {
 			value := strings.TrimLeft(after, "\"'\\:= \t")
-			// In scripts without spaces a key may follow a word directly.
+			// In scripts without spaces a key can follow a word directly.
 			inside := strings.TrimRight(before, latinLetters+digitSigns) != before
 			if inside || !strings.ContainsAny(after[:len(after)-len(value)], ":=") {
 				continue
@@ -376,7 +376,7 @@ func namesFile(text string) bool {
 	})
 }
 
-// isName reports whether the text before a colon may be a name: a few words, each capitalized, a
+// isName reports whether the text before a colon can be a name: a few words, each capitalized, a
 // number or of a script without capitals. The name of a person's or program's output also counts.
 func isName(text string) bool {
 	fields := strings.Fields(strings.Trim(text, "*_[]# "))

@@ -72,7 +72,7 @@ func (b *block) lines() int {
 type Prompt struct {
 	Text string
 	// Again reports whether a piece of the prompt is sent again in every delta although the session
-	// has it: a rule requires it, or the tool acts on it anew in each turn. It may be nil.
+	// has it: a rule requires it, or the tool acts on it anew in each turn. It can be nil.
 	Again  func(text string) bool
 	blocks []block
 	first  map[Digest]int // the first block of each digest
@@ -175,7 +175,7 @@ func FirstLine(prompt string) string {
 	return ""
 }
 
-// maxFirstLines bounds how many lines may stand before the text that an earlier prompt began with.
+// maxFirstLines bounds how many lines can stand before the text that an earlier prompt began with.
 const maxFirstLines = 48
 
 // FirstLines returns the digests of the prompt's first lines that have words: an earlier prompt that

@@ -94,7 +94,7 @@ func step(before, line string) (step, indent string) {
 type Answer struct {
 	Lines []Digest
 	Bytes int
-	// Said are the other forms in which the answer may be shown: callers that read events show
+	// Said are the other forms in which the answer can be shown: callers that read events show
 	// everything a run says, not only its final text.
 	Said []Answer
 }
@@ -135,7 +135,7 @@ func stepped(step, line string) string {
 	return "\x00" + step + "\x00" + line
 }
 
-// lineDigests are the digests of a line: whatever its indentation, with its step, and of what it may quote.
+// lineDigests are the digests of a line: whatever its indentation, with its step, and of what it can quote.
 type lineDigests struct {
 	line, stepped Digest
 	quoted        []Digest
@@ -384,7 +384,7 @@ func (p *Prompt) endsTurn(i int, name *promptLine, c *Continuity) bool {
 }
 
 // firstKnownTurn returns the first line that the session was sent from a speaker who speaks again, -1 if there is none, or where a name
-// has no letter, which may be anybody's.
+// has no letter, which can be anybody's.
 func (p *Prompt) firstKnownTurn(known map[string]bool, c *Continuity) int {
 	if known[""] {
 		return -1
@@ -487,7 +487,7 @@ func (p *Prompt) countShown(a Answer, c *Continuity) (found int) {
 		if len(a.Lines) != 1 {
 			continue
 		}
-		for _, text := range l.inner() { // an answer of one line may be followed by something
+		for _, text := range l.inner() { // an answer of one line can be followed by something
 			if len(text) > a.Bytes {
 				note(p.digest(text[:a.Bytes]))
 			}
@@ -501,7 +501,7 @@ func (p *Prompt) countShown(a Answer, c *Continuity) (found int) {
 	return found
 }
 
-// inner returns what a line may quote: the text behind a name, the signs of a list, or a colon.
+// inner returns what a line can quote: the text behind a name, the signs of a list, or a colon.
 func (l *promptLine) inner() (texts []string) {
 	add := func(text string) {
 		if text != "" && text != l.line && !slices.Contains(texts, text) {

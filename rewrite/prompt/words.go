@@ -97,7 +97,7 @@ const isBeginning = "…"
 // maxScanned bounds how many bytes of a text are searched from its beginning, and as many from its end.
 const maxScanned = 32 << 10
 
-// foundWords are the sentences of a text in which rows of the table may match. The others cost no more than a look:
+// foundWords are the sentences of a text in which rows of the table can match. The others cost no more than a look:
 // to compile and to run all expressions would take longer than the rest of a call.
 type foundWords map[*wordRow][]string
 

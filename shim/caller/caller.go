@@ -1,4 +1,4 @@
-// Package caller finds the programs above a process that may have made its call, and whether a person typed it.
+// Package caller finds the programs above a process that might have made its call, and whether a person typed it.
 //
 // It reads how the system shows its processes and asks none of them. Its invariant: what it cannot know for certain it leaves out.
 package caller
@@ -28,10 +28,10 @@ const (
 // procRoot is where Linux shows its processes. Without it the caller is unknown.
 const procRoot = "/proc"
 
-// Find returns the processes above this one that may have made its call.
+// Find returns the processes above this one that might have made its call.
 func Find() decide.Caller { return find(procRoot, proc.BootID(), os.Getpid(), os.Getppid()) }
 
-// find returns the processes above a process that may have made its call. root is where the
+// find returns the processes above a process that might have made its call. root is where the
 // processes are shown, boot the current boot.
 func find(root, boot string, pid, parent int) decide.Caller {
 	self, err := os.Readlink(filepath.Join(root, "self"))
@@ -52,7 +52,7 @@ func find(root, boot string, pid, parent int) decide.Caller {
 		case role == roleProgram && !c.Person:
 			c.Processes = append(c.Processes, found)
 		case role == roleShell && len(c.Processes) == 0:
-			c.Person, c.Shell = true, found // the outermost: a typed loop may run in a subshell
+			c.Person, c.Shell = true, found // the outermost: a typed loop can run in a subshell
 		default:
 			c.Person = c.Person || role == rolePerson && len(c.Processes) == 0
 			return c
@@ -73,7 +73,7 @@ type processStat struct {
 	pid, parent int
 	terminal    bool // it has a controlling terminal
 	start       int64
-	command     string // the name of its program or script, at most maxCommand bytes; it may have changed that
+	command     string // the name of its program or script, at most maxCommand bytes; it might have changed that
 }
 
 // read returns what is known of a process, ok reports whether it is known.
@@ -139,7 +139,7 @@ func (t *processTable) readsTerminal(p processStat) bool {
 type callerRole int
 
 const (
-	roleProgram callerRole = iota // it may have made the call
+	roleProgram callerRole = iota // it might have made the call
 	roleShell                     // an interactive shell, or an interpreter that a person types into
 	rolePerson                    // a person works with it: a terminal, an editor
 	roleService                   // it starts jobs that have nothing to do with each other
@@ -172,7 +172,7 @@ func (t *processTable) role(p processStat) (callerRole, string) {
 }
 
 // programName returns the program's part of what a process calls itself, such as "tmux: server" or
-// "npm run x". The rest may be arguments.
+// "npm run x". The rest can be arguments.
 func programName(command string) string {
 	if at := strings.IndexAny(command, " :("); at > 0 {
 		return command[:at]

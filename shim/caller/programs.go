@@ -124,7 +124,7 @@ func (i interpreter) meaning(name string) option {
 }
 
 // parse returns the name of the script that a command line runs, "" if it runs code or something that
-// may not be a script. fromStdin reports whether the interpreter reads its program from stdin.
+// might not be a script. fromStdin reports whether the interpreter reads its program from stdin.
 func (i interpreter) parse(args []string) (script string, fromStdin bool) {
 	for n := 0; n < len(args); n++ {
 		arg := args[n]
@@ -156,7 +156,7 @@ func (i interpreter) parse(args []string) (script string, fromStdin bool) {
 	return "", true
 }
 
-// scriptName returns the base name of a path, "" if it may be something else: an argument may hold a
+// scriptName returns the base name of a path, "" if it can be something else: an argument can hold a
 // secret.
 func scriptName(arg string) string {
 	name := path.Base(arg)

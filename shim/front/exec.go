@@ -8,7 +8,7 @@ import "C"
 
 import "unsafe"
 
-// MaxHops is how often one call may pass through shims of reprise.
+// MaxHops is how often one call can pass through shims of reprise.
 const MaxHops = C.REPRISE_MAX_HOPS
 
 // Identify returns an ID of the file at a path, the same under any name; "" if there is none.

@@ -52,7 +52,7 @@ type Attempt struct {
 	behind  []byte // what came on stderr since then, for a caller who has both streams in one file
 	events
 
-	gateTimeout time.Duration // how long output is held that the caller may be waiting for
+	gateTimeout time.Duration // how long output is held that the caller can be waiting for
 
 	state runState
 	ended *Status // nil while the tool runs
@@ -364,11 +364,11 @@ func (a *Attempt) Accepted() bool {
 	return a.Spoke || seen.ID != "" || seen.Content || seen.Outside != ""
 }
 
-// trialLimit is how long the output of a trial is held: a person may be reading stderr.
+// trialLimit is how long the output of a trial is held: a person can be reading stderr.
 var trialLimit = 2 * time.Second // shorter in this package's tests
 
-// limitHolding starts the gate timeout once something is held that the caller may be reading. A tool
-// that is silent may still refuse, however long it takes, and so may one that waits for its stdin.
+// limitHolding starts the gate timeout once something is held that the caller can be reading. A tool
+// that is silent can still refuse, however long it takes, and so can one that waits for its stdin.
 func (a *Attempt) limitHolding() {
 	waits := a.Input.relay != nil && !a.named() || a.Input.Talk != nil && a.Input.Talk.Scout != nil
 	if a.timeout == nil && !waits && !a.Stream.PrintsAtEnd() && (a.stdout.holds() || a.stderr.holds()) {

@@ -104,7 +104,7 @@ func (t *Conversation) cut() {
 }
 
 // line removes and returns the next whole line of data, nil if there is none. The last line of the
-// input may lack its newline.
+// input can lack its newline.
 func (t *Conversation) line() []byte {
 	n := t.looked + bytes.IndexByte(t.data[t.looked:], '\n') + 1
 	if n == t.looked && t.ended {

@@ -9,7 +9,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// scoutPatience is how long a scout may take to end once its stdin has been closed.
+// scoutPatience is how long a scout can take to end once its stdin has been closed.
 const scoutPatience = 2 * time.Second
 
 // A Dialogue is one run's part of a conversation.
@@ -140,7 +140,7 @@ func (d *Dialogue) note(f rewrite.Frame) {
 	d.prompts = append(d.prompts, userMessage{text, time.Now()})
 }
 
-// takeLine renders a line of the tool. A frame that is no event is never held: the tool may wait for
+// takeLine renders a line of the tool. A frame that is no event is never held: the tool can wait for
 // the caller's answer.
 func (a *Attempt) takeLine(line []byte) []byte {
 	seen := a.Stream.Seen()
@@ -204,7 +204,7 @@ func OwnUsage(turns []Turn) []Turn {
 }
 
 // endTurn records a turn that a result ends. A result without a new message belongs to the previous
-// turn, unless that may be in the ledger already.
+// turn, unless that can be in the ledger already.
 func (d *Dialogue) endTurn(seen rewrite.StreamState) {
 	d.merged = d.merged || len(d.prompts) != 1
 	if len(d.prompts) == 0 && len(d.turns) > 0 && !d.over {

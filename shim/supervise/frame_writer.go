@@ -2,7 +2,7 @@ package supervise
 
 import "os"
 
-// maxAhead is how many bytes may wait for a tool that does not read. Then no more is read from the
+// maxAhead is how many bytes can wait for a tool that does not read. Then no more is read from the
 // caller.
 const maxAhead = 256 << 10
 

@@ -218,7 +218,7 @@ func (a *Attempt) handleSignal(sig os.Signal) {
 	resized := (sig == syscall.SIGWINCH || sig == syscall.SIGCONT) && a.resize()
 	switch {
 	case a.ended == nil && resized && sig == syscall.SIGWINCH:
-		a.process.signal(sig) // also where it has got one: it may have looked at the size before
+		a.process.signal(sig) // also where it has got one: it might have looked at the size before
 	case a.ended == nil:
 		a.noteStop(sig)
 		a.process.forward(sig)
@@ -384,7 +384,7 @@ func (a *Attempt) nextSweep(since time.Duration) <-chan time.Time {
 }
 
 // The time between two sweeps is a share of the time since the tool's start, within these
-// bounds. The first ones are close to each other, since any other start of the tool may find
+// bounds. The first ones are close to each other, since any other start of the tool can find
 // the file too.
 const (
 	sweepOften  = 20 * time.Millisecond
@@ -397,7 +397,7 @@ func sweepPause(since time.Duration) time.Duration {
 }
 
 // leaveOpen starts a process that goes on copying the stream to the caller, if processes that
-// the tool has left running may still write to it. The caller sees the tool's end at once.
+// the tool has left running can still write to it. The caller sees the tool's end at once.
 func (a *Attempt) leaveOpen(t *tap) {
 	if t.over || t.to.gone || a.state == stateRefused {
 		return

@@ -57,7 +57,7 @@ func widen(pipe *os.File) {
 // is closed before. The descriptor is the caller's and shared with other processes, so its
 // flags are not changed: Go's poller waits for an epoll descriptor that watches it.
 //
-// It does nothing for a FIFO, which another reader may open later.
+// It does nothing for a FIFO, which another reader can open later.
 func whenHungUp(fd int, stop <-chan struct{}, gone func()) {
 	if !cannotBeOpenedAgain(fd) {
 		return

@@ -34,7 +34,7 @@ type Status struct {
 // blocked signals that the caller has set. On Linux the tool is killed if the shim is killed.
 func start(path string, args, environ []string, files [3]*os.File, relaunches bool) (*process, error) {
 	// The parent-death signal is sent when the thread that made the child ends. Up to here
-	// that is the process's first thread. A second run may be started from another one,
+	// that is the process's first thread. A second run can be started from another one,
 	// which Go does not end either.
 	defer runtime.UnlockOSThread()
 	pid, err := spawn(path, args, environ, files)
@@ -112,7 +112,7 @@ func (p *process) stop(sig syscall.Signal) {
 	switch sig {
 	case syscall.SIGSTOP:
 		// Sent to the group, it has stopped the shim already. Sent to the tool alone, a
-		// SIGCONT to the tool alone may follow, which would not continue the shim.
+		// SIGCONT to the tool alone can follow, which would not continue the shim.
 		return
 	case syscall.SIGTTIN, syscall.SIGTTOU:
 		if p.witness.saw(sig) {

@@ -91,7 +91,7 @@ func (t *tap) send(b *buffer, n int, pieces chan<- piece) {
 }
 
 // end makes the reader read what is in the stream now, and end. A process that the tool has left
-// running may write more later.
+// running can write more later.
 func (t *tap) end() { _ = t.ours.SetReadDeadline(time.Now()) } // cannot fail for a link of ours
 
 // drain reads what is in the pipe now.
@@ -142,7 +142,7 @@ func (t *tap) close() {
 type splitter struct {
 	line  func([]byte) []byte    // renders a line, newline included
 	max   int                    // longer lines, newline included, are shown unread; see rewrite.Stream
-	early func(part []byte) bool // reports that a line that begins so is shown as it is; may be nil
+	early func(part []byte) bool // reports that a line that begins so is shown as it is; can be nil
 	part  []byte                 // the unfinished line
 	ahead int                    // how much of part was shown early
 	long  bool                   // the present line is too long to be read

@@ -43,8 +43,8 @@ func HandleAsCaller() {
 // An Inbox queues the signals for the tool. It holds each signal once, in the order of last
 // arrival. So no signal is lost behind others, and of SIGTSTP and SIGCONT the later one wins.
 type Inbox struct {
-	arrived  chan struct{} // has a token if a signal may be waiting
-	children chan struct{} // has a token if a child may have ended or stopped
+	arrived  chan struct{} // has a token if a signal can be waiting
+	children chan struct{} // has a token if a child might have ended or stopped
 	Ending   chan struct{} // closed when a signal has come that asks for the call's end
 	catching sync.Once
 	mu       sync.Mutex
@@ -61,7 +61,7 @@ func NewInbox() *Inbox {
 const together = 100 * time.Microsecond
 
 // Catch starts to catch signals for the tool, including those that the caller ignores or
-// blocks: the tool may have a handler for them. From then on none of them ends the shim, nor
+// blocks: the tool might have a handler for them. From then on none of them ends the shim, nor
 // does SIGPIPE. A second call does nothing.
 func (in *Inbox) Catch() { in.catching.Do(in.start) }
 
@@ -133,7 +133,7 @@ func terminates(sig os.Signal) bool {
 	return sig == syscall.SIGTERM || sig == syscall.SIGINT || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
 }
 
-// isClosed reports whether a channel is closed. Nothing may be sent on it.
+// isClosed reports whether a channel is closed. Nothing can be sent on it.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:

@@ -65,7 +65,7 @@ type Staged struct {
 	Data string // if stdin is silent, what an earlier run's relay held
 	// used reports whether data was consumed, so that the caller's descriptor no longer has it.
 	used bool
-	more bool  // more may follow data
+	more bool  // more can follow data
 	end  int64 // the offset after data, in a file
 	// Silent reports that nothing has come so far, and that the tool goes on without stdin if nothing
 	// does: it gets stdin by a relay.
@@ -88,7 +88,7 @@ func (s *Staged) ForRun(plan rewrite.Plan) (in Input, err error) {
 	return in, err
 }
 
-// Again sets a file back to where it was. The run that was given up may have read it.
+// Again sets a file back to where it was. The run that was given up might have read it.
 func (s *Staged) Again(late []byte) {
 	if s.Silent {
 		s.Data, s.used = string(late), len(late) > 0

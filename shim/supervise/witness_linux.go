@@ -44,13 +44,13 @@ func newWitness() *witness {
 }
 
 const (
-	// witnessPause is how long an answer may take before the witness is checked for being
-	// stopped, witnessLimit how long it may take at all.
+	// witnessPause is how long an answer can take before the witness is checked for being
+	// stopped, witnessLimit how long it can take at all.
 	witnessPause = 10 * time.Millisecond
 	witnessLimit = 5 * time.Second
 )
 
-// cancelled is how long after a SIGCONT to the group a SIGTSTP from before it may still be
+// cancelled is how long after a SIGCONT to the group a SIGTSTP from before it can still be
 // handled, on a busy machine. The SIGCONT has cancelled that SIGTSTP, for the witness as well;
 // forwarded, it would stop the tool for good.
 const cancelled = time.Second

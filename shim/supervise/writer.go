@@ -56,7 +56,7 @@ func (s *sink) write(data []byte, from *buffer) {
 	}
 }
 
-// pass writes data although the sink may hold its output. The data must not change.
+// pass writes data although the sink can hold its output. The data must not change.
 func (s *sink) pass(data []byte, from *buffer) {
 	if !s.gone {
 		from.retain()
@@ -64,7 +64,7 @@ func (s *sink) pass(data []byte, from *buffer) {
 	}
 }
 
-// close closes the caller's stream once all output is written. Nothing may be written later.
+// close closes the caller's stream once all output is written. Nothing can be written later.
 func (s *sink) close() {
 	s.writer.add(chunk{to: s, closes: true})
 	s.gone = true

@@ -94,7 +94,7 @@ func OneArgument(what string) cobra.PositionalArgs {
 	}
 }
 
-// A Consent says whether a command that writes may do so. With JSON nobody is asked.
+// A Consent says whether a command that writes can do so. With JSON nobody is asked.
 type Consent struct{ Dry, Yes, JSON bool }
 
 // AddFlags adds --dry-run and --yes to a command.
@@ -107,7 +107,7 @@ func (c *Consent) AddFlags(command *cobra.Command) *cobra.Command {
 // CanAsk reports whether a person is there to ask.
 func (a *App) CanAsk() bool { return isatty.IsTerminal(a.Stdin.Fd()) && a.Stderr.Terminal }
 
-// Agreed reports whether a command may do what it says in a few words. It asks at a terminal; elsewhere only --yes is a consent.
+// Agreed reports whether a command can do what it says in a few words. It asks at a terminal; elsewhere only --yes is a consent.
 // With --dry-run it says what would be done.
 func (a *App) Agreed(does string, c Consent) (bool, error) {
 	switch {

@@ -27,7 +27,7 @@ type repair struct {
 	do         func() ([]setup.Check, error)
 }
 
-// fix fixes what it may, and returns a check for each thing that it did or, with --dry-run, would do.
+// fix fixes what it can, and returns a check for each thing that it did or, with --dry-run, would do.
 func fix(a *app.App, f fixing) (done []setup.Check, err error) {
 	list := repairs(a, f)
 	if f.consent.Dry {

@@ -88,7 +88,7 @@ var outcomes = []string{"ok", "failed", "unread", "killed"}
 
 var modes = []string{string(rewrite.Passthrough), string(rewrite.Observe), string(rewrite.Fresh), string(rewrite.Resume), string(rewrite.Fork)}
 
-// other stands for a word that is not one of ours: the ledger may be damaged, or a newer program's.
+// other stands for a word that is not one of ours: the ledger can be damaged, or a newer program's.
 const other = "other"
 
 func own(word string, words []string) string {

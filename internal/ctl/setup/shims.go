@@ -83,7 +83,7 @@ func addShim(from, to string) error {
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	data, err := os.ReadFile(from) // the file system may have no hard links
+	data, err := os.ReadFile(from) // the file system might have no hard links
 	if err != nil {
 		return err
 	}

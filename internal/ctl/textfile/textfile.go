@@ -175,7 +175,7 @@ func (e Edit) Write() error {
 		if err := os.Remove(e.File); err != nil || filepath.Base(filepath.Dir(e.File)) != "reprise" {
 			return err
 		}
-		_ = os.Remove(filepath.Dir(e.File)) // ours too, but there may be more in it
+		_ = os.Remove(filepath.Dir(e.File)) // ours too, but there can be more in it
 		return nil
 	}
 	mode := fs.FileMode(0o644)

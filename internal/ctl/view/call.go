@@ -122,7 +122,7 @@ func ChainName(task, role, cwd string, created decide.Millis) string {
 	return Cut(name)
 }
 
-// Cut shortens a name, since a rule may capture one of any length from a prompt.
+// Cut shortens a name, since a rule can capture one of any length from a prompt.
 func Cut(name string) string {
 	if runes := []rune(name); len(runes) > mostName {
 		return string(runes[:mostName]) + "…"

@@ -147,7 +147,7 @@ func plainInUnit(unit string, n float64) string {
 	return strconv.FormatFloat(n, 'f', 0, 64)
 }
 
-// A Number is a figure that may not be known: NaN, for which JSON has null.
+// A Number is a figure that might be unknown: NaN, for which JSON has null.
 type Number float64
 
 // Unknown is a figure that is not known.

@@ -27,7 +27,7 @@ type Sum struct {
 	Known     bool
 	estimated bool  // from a price list; the tool reported none
 	Nano      int64 // at least
-	Most      int64 // if some requests may have been billed at the rates for long prompts, or else nano
+	Most      int64 // if some requests might have been billed at the rates for long prompts, or else nano
 }
 
 func (s Sum) Plus(t Sum) Sum {
@@ -155,7 +155,7 @@ func costOfAll(t *prices.Table, s history.Slice) Sum {
 }
 
 // ListPrice returns what the calls of a slice cost at list price. It is not known where some of them
-// may have been billed at the rates for long prompts.
+// might have been billed at the rates for long prompts.
 func (r Reporter) ListPrice(s history.Slice) (nano int64, ok bool) {
 	cost := costOfAll(r.Prices, s)
 	return cost.Nano, cost.Known && cost.Most == cost.Nano

@@ -10,7 +10,7 @@ import (
 )
 
 // What several commands print with --json. A field is never renamed and never changes its
-// meaning within a schema; new ones may come. docs/reference/shimctl.schema.json is made from the doc tags.
+// meaning within a schema; new ones can come. docs/reference/shimctl.schema.json is made from the doc tags.
 
 type ChainReport struct {
 	ID        int64           `json:"id" doc:"its number"`

@@ -188,7 +188,7 @@ func (c *column) yields() int {
 }
 
 // fit returns the columns that are shown. If they need more than limit together even where each is as
-// narrow as it may be, the least important ones are left out; then the widest become narrower.
+// narrow as it can be, the least important ones are left out; then the widest become narrower.
 func (t *Table) fit(limit int) []*column {
 	columns := t.filled()
 	for limit > 0 && len(columns) > 1 && !t.folds && widthOf(columns, narrowest) > limit {

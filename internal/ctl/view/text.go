@@ -25,7 +25,7 @@ func ShellQuote(arg string) string {
 }
 
 // Printable replaces the characters that move a terminal's cursor: names of tasks and
-// directories may hold anything.
+// directories can hold anything.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if isControl(r) {
@@ -35,12 +35,12 @@ func Printable(text string) string {
 	}, text)
 }
 
-// isControl reports whether a terminal may take a character for a command, or shows by it the ones after it in another order.
+// isControl reports whether a terminal can take a character for a command, or shows by it the ones after it in another order.
 func isControl(r rune) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// A JSONWriter escapes in JSON what encoding/json leaves as it is, so that a terminal may show it. Each Write is whole characters.
+// A JSONWriter escapes in JSON what encoding/json leaves as it is, so that a terminal can show it. Each Write is whole characters.
 type JSONWriter struct{ io.Writer }
 
 // Write implements io.Writer.

@@ -14,7 +14,7 @@ import (
 	"reprise/shim"
 )
 
-// NearlyFull says how full a session's context is, and how full it may get.
+// NearlyFull says how full a session's context is, and how full it can get.
 func NearlyFull(c rewrite.Context, model string, limit float64) string {
 	window, why := contextWindow(c, model)
 	return fmt.Sprintf("the session has used %d of %d tokens of context%s; above %.0f it is not resumed any more",

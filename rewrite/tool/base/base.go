@@ -3,7 +3,7 @@
 // IDs and usage, stands in each tool's package.
 //
 // It never names a tool: what differs is a parameter, or the tool's own method in its place. Its invariant: what it does not
-// know for certain makes a call unmanaged, or a failure one that may lie in the session.
+// know for certain makes a call unmanaged, or a failure one that can lie in the session.
 package base
 
 import (
@@ -46,7 +46,7 @@ func (Base) CopySession(_, _, _ string, _ []byte) (string, []byte, error) {
 	return "", nil, errors.ErrUnsupported
 }
 
-// ValidID accepts lower-case UUIDs. What else a tool may accept, such as the first characters of an ID or a name, is
+// ValidID accepts lower-case UUIDs. What else a tool can accept, such as the first characters of an ID or a name, is
 // the caller's.
 func (Base) ValidID(id string) bool { return IsUUID(id) }
 

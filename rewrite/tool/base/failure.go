@@ -9,7 +9,7 @@ import (
 )
 
 // Failures are how a tool begins its report of a failed request, where the cause says nothing against the
-// session. Any other failure may lie in the session, such as 403, which some proxies answer to a text that they
+// session. Any other failure can lie in the session, such as 403, which some proxies answer to a text that they
 // do not like.
 type Failures []Failure
 
@@ -28,7 +28,7 @@ func WithStatus(words string, more ...Failure) Failures {
 	return all
 }
 
-// In returns why a request failed, "" if that may lie in the session.
+// In returns why a request failed, "" if that can lie in the session.
 func (all Failures) In(text string) reason.Code {
 	for _, f := range all {
 		if strings.HasPrefix(text, f.Begins) {

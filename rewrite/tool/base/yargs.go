@@ -46,7 +46,7 @@ func YargsSigns(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) Signs {
 	}
 }
 
-// numeric reports whether yargs reads a word as a number and may rewrite it.
+// numeric reports whether yargs reads a word as a number and can rewrite it.
 func numeric(word string) bool {
 	_, err := strconv.ParseFloat(word, 64)
 	return err == nil

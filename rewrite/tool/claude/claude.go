@@ -352,7 +352,7 @@ func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 		case setting.Name == "--agent", setting.Name == "--agents":
 			model = true
 		case strings.HasPrefix(setting.Name, "--plugin-"):
-			noScout = true // a plugin may have some
+			noScout = true // a plugin might have some
 		}
 	}
 	state, credentials := "", ""

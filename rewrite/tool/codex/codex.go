@@ -79,7 +79,7 @@ plugins = false
 	},
 }
 
-// shared are the options of both codex and codex exec. An option may be on either side of
+// shared are the options of both codex and codex exec. An option can be on either side of
 // exec; the one after it wins.
 var shared = grammar.Table{
 	{grammar.Setting, rewrite.NoValue, `--approve-for-me --dangerously-bypass-approvals-and-sandbox|--yolo
@@ -432,7 +432,7 @@ var refusals = base.Refusals{
 	{"(code -32603)", reason.RefusedBroken}, // an empty or unreadable rollout
 }
 
-// Refused reads only the last line: there codex says why it gives up, and earlier lines may be the
+// Refused reads only the last line: there codex says why it gives up, and earlier lines can be the
 // prompt. Errors that do not concern the session (trust, limits, logins, network) are no refusals.
 func (codex) Refused(stderr string, exit int) reason.Code {
 	lines := strings.Split(strings.TrimRight(stderr, "\n"), "\n")

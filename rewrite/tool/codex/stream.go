@@ -129,7 +129,7 @@ func (s *stream) Line(line []byte) []byte {
 	return line
 }
 
-// learnMessage collects stdout of a text call, which is the final message and nothing else. It may
+// learnMessage collects stdout of a text call, which is the final message and nothing else. It can
 // be read before the header, although codex wrote that first, to stderr.
 func (s *stream) learnMessage(text []byte) {
 	if !s.tooLong && s.finalMessage.Len()+len(text) > rewrite.LongestLine {
@@ -305,7 +305,7 @@ func (s *stream) learnHeader(plain string) {
 	}
 }
 
-// promptLine passes over the prompt, which may contain anything. If the model was sent a delta, the
+// promptLine passes over the prompt, which can contain anything. If the model was sent a delta, the
 // caller sees its own prompt.
 func (s *stream) promptLine(line []byte) []byte {
 	rest, ok := strings.CutPrefix(s.echo, string(line))

@@ -413,7 +413,7 @@ func (s *stream) learnShared(data []byte) {
 	}
 }
 
-// learnEvent reads an event of the resumed session's file. Another process may continue the session at the
+// learnEvent reads an event of the resumed session's file. Another process can continue the session at the
 // same time, but then the file is not what the ledger expects, and the next call is fresh.
 func (s *stream) learnEvent(line []byte) {
 	var e event

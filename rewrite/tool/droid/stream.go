@@ -21,8 +21,8 @@ type stream struct {
 	hidden   []byte // the latest lines that the caller's format does not have
 	began    int64  // when the run got its prompt, in milliseconds
 	spoke    bool   // there was an event of the model's
-	strange  bool   // there was one that may be the model's
-	doubtful bool   // the answer may be the source's
+	strange  bool   // there was one that can be the model's
+	doubtful bool   // the answer can be the source's
 	failure  *event // the last event of a run that failed, shown at the end
 }
 
@@ -32,7 +32,7 @@ func (droid) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rew
 	s := &stream{Stream: base.NewStream(c, p, previous)}
 	s.AtEnd = c.Format != rewrite.StreamJSON
 	s.Holds = s.AtEnd
-	s.Max = max(s.Max, 0) // what is rendered at the end may be long
+	s.Max = max(s.Max, 0) // what is rendered at the end can be long
 	return s
 }
 

@@ -117,7 +117,7 @@ func home(env func(string) string) string {
 }
 
 // watched returns the files that gemini reads on its own at the start of a session. It reads
-// the nearest .env, which may contain its key.
+// the nearest .env, which can contain its key.
 func watched(home string) []rewrite.Watch {
 	return slices.Concat(
 		base.Watches(home, "~/.gemini", reason.InstructionsChanged, "~/GEMINI.md"),
@@ -143,7 +143,7 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 }
 
 // forgets reports whether gemini takes a prompt for a command of its own or for context that
-// it added itself. It may still send it to the model, but leaves it out of the history of a resumed
+// it added itself. It can still send it to the model, but leaves it out of the history of a resumed
 // session (isIgnoredUserContent in 0.61.0).
 func forgets(text string) bool {
 	text = strings.TrimSpace(text)
@@ -151,7 +151,7 @@ func forgets(text string) bool {
 		strings.HasPrefix(text, "<hook_context>")
 }
 
-// ResolveWithEnv passes a call through if a settings file may change the format of a call that
+// ResolveWithEnv passes a call through if a settings file can change the format of a call that
 // names none. --session-id exists since 0.41.
 func (gemini) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	leave := func(why reason.Code) { c.Mode, c.Reason = rewrite.Passthrough, why }
@@ -217,7 +217,7 @@ func (gemini) SessionPaths(cwd, id string) []string {
 	return []string{"tmp/" + rewrite.Literal(cwd[strings.LastIndex(cwd, "/")+1:]) + file, "tmp/*" + file}
 }
 
-// fileOf returns the pattern of the names that a session's file may have.
+// fileOf returns the pattern of the names that a session's file might have.
 func fileOf(id string) string { return "session-*-" + id[:min(8, len(id))] + ".jsonl" }
 
 // SessionFiles returns what gemini itself deletes with a session (0.61.0). The file's name contains

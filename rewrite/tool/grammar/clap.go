@@ -8,7 +8,7 @@ import (
 	"reprise/rewrite"
 )
 
-// Clap reads a command line from args[at] on the way the clap library does, which codex uses. No value may look like an
+// Clap reads a command line from args[at] on the way the clap library does, which codex uses. No value can look like an
 // option. A variadic option takes arguments until one looks like an option, unless its first value is attached. Short
 // options cluster. Everything after "--" is an operand. Clap stops at the first operand before "--" for which stop
 // returns true and returns its index, otherwise len(args).

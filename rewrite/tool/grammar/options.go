@@ -10,7 +10,7 @@ import (
 // What an option means for a resume.
 const (
 	Setting     rewrite.OptionKind = iota // part of the settings fingerprint
-	FileSetting                           // likewise, and its value may name a file
+	FileSetting                           // likewise, and its value can name a file
 	Neutral                               // irrelevant to the session
 	Format                                // the output format
 	StreamOnly                            // rejected by the tool unless the format is stream-json

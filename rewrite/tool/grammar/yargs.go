@@ -9,7 +9,7 @@ import (
 
 // Yargs reads a command line the way the yargs library does, which gemini uses. An option that needs a value does not
 // take one that looks like an option. A flag takes a "true" or "false" that follows it. "--no-x" turns a flag off.
-// "--outputFormat" is "--output-format". Single letters may cluster, and the last may take a value. An array takes one
+// "--outputFormat" is "--output-format". Single letters can cluster, and the last can take a value. An array takes one
 // value per occurrence. "--" and what follows count as bad usage: gemini ignores a prompt there
 // (docs/internals/gemini.md).
 func Yargs(args []string, table Table) Args {
@@ -56,7 +56,7 @@ func (p *Args) yargsOption(args []string, at int, table Table) int {
 	return found.Span.N
 }
 
-// yargsCluster reads all of "-abc" but its last letter, which it returns as an option of its own. Only flags may
+// yargsCluster reads all of "-abc" but its last letter, which it returns as an option of its own. Only flags can
 // precede the last.
 func (p *Args) yargsCluster(arg string, at int, inline bool, table Table) string {
 	last := len(arg) - 1

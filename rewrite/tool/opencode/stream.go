@@ -154,7 +154,7 @@ func (s *stream) ErrAsIs([]byte) bool { return false }
 
 // ErrLine takes the lines of the log out, unless the caller itself has asked for them. The first one
 // names the run. Lines of another run or an earlier time are not the log but a tool's output, which
-// may show a log file.
+// can show a log file.
 func (s *stream) ErrLine(line []byte) []byte {
 	if s.kilo && !base.Own[own](s.Call).ownLogs && kiloLog().Match(line) {
 		return nil

@@ -138,7 +138,7 @@ func settingsHome(env func(string) string) string {
 func home(env func(string) string) string { return cmp.Or(env("QWEN_RUNTIME_DIR"), settingsHome(env)) }
 
 // watched returns the files that qwen reads on its own at the start of a session. It reads the
-// nearest .env, which may contain its key. An update is a version below updates, named in active.json.
+// nearest .env, which can contain its key. An update is a version below updates, named in active.json.
 func watched(home string) []rewrite.Watch {
 	return slices.Concat(
 		base.Watches(home, "~/.qwen", reason.InstructionsChanged, "~/QWEN.md", "~/AGENTS.md"),

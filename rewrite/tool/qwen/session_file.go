@@ -173,7 +173,7 @@ func (c *chatFile) learnAnswer(r *record) {
 	}
 }
 
-// learnRequest reads the figures of a request, which may be one that qwen makes on its own. A copy's totals
+// learnRequest reads the figures of a request, which can be one that qwen makes on its own. A copy's totals
 // include those of its source.
 func (c *chatFile) learnRequest(r *record) {
 	e := &r.Payload.Event

@@ -111,10 +111,10 @@ func (s *stream) endUnread() []byte {
 	return s.output[:begins]
 }
 
-// findEntries finds the array of entries, which starts a line: another program may have written
+// findEntries finds the array of entries, which starts a line: another program might have written
 // before it.
 func findEntries(output []byte) (start int, entries []entry, last turn, ok bool) {
-	const tries = 100 // each may read to the end
+	const tries = 100 // each can read to the end
 	for range tries {
 		if entries, last, ok = readEntries(output[start:]); ok {
 			return
@@ -229,7 +229,7 @@ func (s *stream) learnID(e *entry) {
 	}
 }
 
-// File reads what vibe writes to --output-dir. The caller's own directory may hold another run's
+// File reads what vibe writes to --output-dir. The caller's own directory can hold another run's
 // export, so an export counts only if stdout has shown its ID.
 func (s *stream) File(name string, data []byte) {
 	switch path.Base(name) {

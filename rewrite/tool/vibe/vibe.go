@@ -199,7 +199,7 @@ func (vibe) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	}
 	for _, path := range c.SettingsFiles {
 		if text, found := s.Settings[path]; found {
-			// By its name alone: a caller may move VIBE_HOME with each call.
+			// By its name alone: a caller can move VIBE_HOME with each call.
 			c.Settings = append(c.Settings, rewrite.Setting{Name: path[strings.LastIndex(path, "/")+1:], Value: text})
 		}
 	}
