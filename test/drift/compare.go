@@ -1,16 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
-	"reprise/rewrite"
 	"reprise/test/conformance/suite"
 	"reprise/test/harness"
 	"reprise/test/realcli"
@@ -32,13 +31,19 @@ func (p pair) compare(match *regexp.Regexp, shims string) report {
 	for i, pin := range []realcli.Pin{p.old, p.new} {
 		bin, done, err := suite.Install(pin)
 		if err != nil {
-			r.unknown = fmt.Errorf("%s %s: %w", pin.Tool, pin.Version, err)
+			err = fmt.Errorf("%s %s: %w", pin.Tool, pin.Version, err)
+			if r.unknown = err; i == 1 && errors.Is(err, suite.ErrBroken) {
+				r.unknown = nil
+				r.add("no call", true, []string{err.Error()})
+			}
 			return r
 		}
 		defer done()
 		both[i] = version{pin.Tool, pin.Version, bin}
 	}
-	r.compare(both, slices.DeleteFunc(suite.Cases(r.tool), func(c suite.Case) bool { return c.Name == "help" || !match.MatchString(c.Name) }))
+	r.compare(slices.DeleteFunc(suite.Cases(r.tool), func(c suite.Case) bool { return c.Name == "help" || !match.MatchString(c.Name) }),
+		both[0].observe, both[1].observe)
+	r.compareHelp(both)
 	if shims != "" {
 		failures := suite.Try(r.tool, both[1].bin, shims).Failures()
 		r.add("with the shim", true, failures)
@@ -49,166 +54,181 @@ func (p pair) compare(match *regexp.Regexp, shims string) report {
 	return r
 }
 
-// compare makes the calls with both versions. A call that differs is made once more: what differs then in another way is chance.
-func (r *report) compare(both [2]version, cases []suite.Case) {
-	var first, second [2]map[string]observed
-	for i, v := range both {
-		if first[i], r.unknown = v.play(cases); r.unknown != nil {
-			return
-		}
-	}
-	again := slices.DeleteFunc(slices.Clone(cases), func(c suite.Case) bool { return first[0][c.Name].same(first[1][c.Name]) })
-	for i, v := range both {
-		if second[i], r.unknown = v.play(again); r.unknown != nil {
-			return
-		}
-	}
-	var chance []string
-	for _, kind := range []struct{ name, title string }{{"call", ""}, {"job", "resume: "}, {"notice", "notices: "}} {
-		for _, aspect := range aspects {
-			calls := map[string][]string{} // that show a difference
-			for _, c := range again {
-				a, b := aspect.of(first[0][c.Name]), aspect.of(first[1][c.Name])
-				switch steady := a == aspect.of(second[0][c.Name]) && b == aspect.of(second[1][c.Name]); {
-				case a == b || c.Kind != kind.name:
-				case !steady:
-					chance = append(chance, c.Name+": "+aspect.name)
-				default:
-					for _, difference := range aspect.differ(a, b) {
-						calls[difference] = append(calls[difference], c.Name)
-					}
-				}
-			}
-			r.add(kind.title+aspect.name, true, listed(calls))
-		}
-	}
-	r.add("differed in one of two runs only", false, chance)
-	r.compareHelp(both)
-	before, now := union(first[0]), union(first[1])
-	for _, title := range slices.Sorted(maps.Keys(merged(before, now))) {
-		r.addSets(title, before[title], now[title])
-	}
+// runs is how often a case that differs is made with each version: so each is compared with itself twice.
+const runs = 3
+
+// A trial is what one case came to with the older version and the newer.
+type trial struct {
+	suite.Case
+	of [2][]*seen
 }
 
-// aspects are what is compared of each call by itself.
-var aspects = [...]struct {
-	name   string
-	of     func(observed) string
-	differ func(a, b string) []string
-}{
-	{"exit status", func(o observed) string { return o.exit }, func(a, b string) []string { return []string{a + ", now " + b} }},
-	{"stdout", func(o observed) string { return o.stdout }, changedLines},
-	{"stderr", func(o observed) string { return o.stderr }, changedLines},
-	{"project's files", func(o observed) string { return o.files }, changedLines},
-}
-
-// play makes the calls with a version, some at a time, and returns what was seen, by name.
-func (v version) play(cases []suite.Case) (map[string]observed, error) {
-	seen := make([]observed, len(cases))
+// compare makes the calls with both versions, some cases at a time, and reports what each run of one version has and none of the other's.
+func (r *report) compare(cases []suite.Case, older, newer func(suite.Case) *seen) {
+	trials := make([]trial, len(cases))
 	var busy errgroup.Group
 	busy.SetLimit(runtime.NumCPU() + 1)
 	for i, c := range cases {
-		busy.Go(func() (err error) {
-			seen[i], err = v.observe(c)
-			return err
+		busy.Go(func() error {
+			t := &trials[i]
+			for t.Case = c; len(t.of[0]) < runs && (t.of[0] == nil || t.differs()); {
+				t.of[0], t.of[1] = append(t.of[0], older(c)), append(t.of[1], newer(c))
+			}
+			return nil
 		})
 	}
-	if err := busy.Wait(); err != nil {
-		return nil, fmt.Errorf("%s %s: %w", v.tool, v.number, err)
+	_ = busy.Wait() // none fails
+	types, broken := set{}, set{}
+	for i := range trials {
+		r.failures(&trials[i], broken)
+		for _, s := range trials[i].of[0] {
+			for name := range strings.FieldsSeq(strings.Join(s.lines[order], " ")) {
+				types.note(single(name), "")
+			}
+		}
 	}
-	all := map[string]observed{}
-	for i, c := range cases {
-		all[c.Name] = seen[i]
+	r.addLines("no result", nil, broken)
+	chance, moved := set{}, set{}
+	for _, title := range aspects {
+		gone, new := set{}, set{}
+		for _, t := range trials {
+			t.changed(title, types, gone, new, chance)
+		}
+		r.addLines(title, gone, new)
 	}
-	return all, nil
+	for _, t := range trials {
+		t.moved(moved)
+	}
+	r.addLines("numbers", nil, moved)
+	r.add("differs between runs of one version", false, slices.Sorted(maps.Keys(chance)))
+	r.addTime(trials)
 }
 
-// observe makes the calls of one case in a world of its own, without the shim.
-func (v version) observe(c suite.Case) (o observed, err error) {
-	w, err := harness.New(v.tool, v.bin, "")
-	if err != nil {
-		return o, err
-	}
-	defer w.Close()
-	o.sets = sets{}
-	for _, call := range c.Calls {
-		r, err := w.Run(call)
-		if err != nil {
-			return o, fmt.Errorf("%s: %w", c.Name, err)
-		}
-		o.add(v, w, r)
-	}
-	return o, o.addFiles(v, w)
+// A set holds lines, each with the calls that show it.
+type set map[string][]string
+
+func (s set) note(line, call string) { s[line] = append(s[line], call) }
+
+// differs reports whether the latest runs differ.
+func (t *trial) differs() bool {
+	a, b := t.of[0][len(t.of[0])-1], t.of[1][len(t.of[1])-1]
+	moved := set{}
+	t.moved(moved)
+	return a.failed != nil || b.failed != nil || !maps.EqualFunc(a.lines, b.lines, slices.Equal[[]string]) || len(moved) > 0
 }
 
-// compareHelp compares what the tool says of its options. One that is gone matters.
-func (r *report) compareHelp(both [2]version) {
-	var options, text [2]set
-	for i, v := range both {
-		help, err := v.help()
-		if err != nil {
-			r.unknown = err
-			return
-		}
-		options[i] = set{}
-		for _, option := range option.FindAllString(help, -1) {
-			options[i][option] = true
-		}
-		text[i] = entries(help)
+// failures takes out the runs that could not be made. If only the newer version has none that could, that is a difference.
+func (r *report) failures(t *trial, broken set) {
+	var failed [2]error
+	for i, all := range t.of {
+		t.of[i] = slices.DeleteFunc(all, func(s *seen) bool {
+			if s.failed != nil {
+				failed[i] = s.failed
+			}
+			return s.failed != nil
+		})
 	}
-	r.addSets("options in --help", options[0], options[1])
-	r.add("text of --help", false, changed(text[0], text[1]))
+	switch {
+	case len(t.of[0]) == 0:
+		r.unknown, t.of[1] = errors.Join(r.unknown, fmt.Errorf("%s: %w", t.Name, failed[0])), nil
+	case len(t.of[1]) == 0:
+		t.of[0] = nil
+		broken.note(failed[1].Error(), t.Name)
+	}
 }
 
-// beside is where the descriptions of options begin at the earliest.
-const beside = 12
-
-// entries returns what a help says of each option or command, in one line: the width of its columns changes with each longer option.
-func entries(help string) set {
-	all, entry := set{}, ""
-	for line := range strings.Lines(help) {
-		text := strings.TrimLeft(line, " ")
-		if len(line)-len(text) < beside {
-			all[entry], entry = true, ""
+// changed notes the lines that each run of the older version has and none of the newer, and the reverse. Types of events that the older
+// version never has are in no order.
+func (t *trial) changed(title string, types, gone, new, chance set) {
+	var counts [2]map[string]int
+	texts := [2]set{{}, {}}
+	for i, all := range t.of {
+		counts[i] = map[string]int{}
+		for _, s := range all {
+			lines := slices.Clone(s.lines[title])
+			for n, line := range lines {
+				if title == order {
+					names := slices.DeleteFunc(strings.Fields(line), func(name string) bool { return types[single(name)] == nil })
+					lines[n] = strings.Join(names, " ")
+				}
+				counts[i][lines[n]]++
+			}
+			texts[i].note(strings.Join(lines, "\n"), "")
 		}
-		entry = strings.TrimSpace(entry + " " + strings.Join(strings.Fields(text), " "))
 	}
-	all[entry] = true
-	return all
+	same := true
+	for i, to := range []set{gone, new} {
+		for line, n := range counts[i] {
+			switch {
+			case n < len(t.of[i]):
+				chance.note(t.Name+": "+title, "")
+				same = false
+			case counts[1-i][line] == 0:
+				to.note(line, t.Name)
+				same = false
+			}
+		}
+	}
+	if same && len(texts[0]) == 1 && !maps.EqualFunc(texts[0], texts[1], slices.Equal[[]string]) {
+		new.note("the same lines in another order", t.Name)
+	}
+}
+
+// single returns a type without its number in a row.
+func single(name string) string {
+	name, _, _ = strings.Cut(name, "*")
+	return name
+}
+
+// moved notes the numbers that differ by more than a quarter, though each version's own are alike: another cost, or other totals.
+func (t *trial) moved(lines set) {
+	if len(t.of[0]) == 0 {
+		return
+	}
+	for path := range t.of[0][0].numbers {
+		var least, most [2]float64
+		for i, all := range t.of {
+			for n, s := range all {
+				if value := s.numbers[path]; n == 0 || value < least[i] {
+					least[i] = value
+				}
+				most[i] = max(most[i], s.numbers[path])
+			}
+		}
+		steady := most[0] <= 1.1*least[0] && most[1] <= 1.1*least[1]
+		if steady && least[1] > 0 && (least[1] > 1.25*most[0] || least[0] > 1.25*most[1]) {
+			lines.note(fmt.Sprintf("%s is %.1f times as much", path, least[1]/least[0]), t.Name)
+		}
+	}
+}
+
+// addTime lists by how much the newer version is slower, unless that is little: a machine is never quiet.
+func (r *report) addTime(trials []trial) {
+	var all []time.Duration
+	for _, t := range trials {
+		if len(t.of[0]) > 0 {
+			all = append(all, t.of[1][0].took-t.of[0][0].took)
+		}
+	}
+	if len(all) > 0 && harness.Median(all) > 200*time.Millisecond {
+		r.add("time", false, []string{fmt.Sprintf("half of the calls take %v more, or longer", harness.Median(all).Round(100*time.Millisecond))})
+	}
 }
 
 var option = regexp.MustCompile(`--[a-z][\w-]+`)
 
-// help returns the help of the tool, and of the command that takes a prompt.
-func (v version) help() (string, error) {
-	tool, _ := rewrite.Lookup(v.tool)
-	commands := [][]string{{"--help"}}
-	if words := tool.Descriptor().Headless; len(words) > 1 && !strings.HasPrefix(words[1], "-") {
-		commands = append(commands, []string{words[1], "--help"})
-	}
-	w, err := harness.New(v.tool, v.bin, "")
-	if err != nil {
-		return "", err
-	}
-	defer w.Close()
-	var text strings.Builder
-	for _, args := range commands {
-		r, err := w.Run(harness.Call{Args: args})
-		if err != nil {
-			return "", err
+// compareHelp compares the options in the tool's help.
+func (r *report) compareHelp(both [2]version) {
+	options := [2]set{{}, {}}
+	for i, v := range both {
+		help, err := v.help()
+		r.unknown = errors.Join(r.unknown, err)
+		for _, name := range option.FindAllString(help, -1) {
+			options[i].note(name, "--help")
 		}
-		text.WriteString(v.mask(w, r.Stdout+r.Stderr))
 	}
-	return text.String(), nil
-}
-
-// files returns the paths below a directory.
-func files(dir string) (all []string, err error) {
-	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.Type().IsRegular() {
-			all = append(all, path)
-		}
-		return err
-	})
-	return all, err
+	gone, new := maps.Clone(options[0]), maps.Clone(options[1])
+	maps.DeleteFunc(gone, func(name string, _ []string) bool { return options[1][name] != nil })
+	maps.DeleteFunc(new, func(name string, _ []string) bool { return options[0][name] != nil })
+	r.addLines("options", gone, new)
 }

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"reprise/internal/tested"
 	"reprise/test/conformance/suite"
 	"reprise/test/harness"
 	"reprise/test/realcli"
@@ -43,10 +45,10 @@ echo "$$ $(date +%N)"
 )
 
 var cases = []suite.Case{
-	{Kind: "call", Name: "text", Calls: []harness.Call{{Args: []string{"-p", "hi"}}}},
-	{Kind: "call", Name: "stream", Calls: []harness.Call{{Args: []string{"-p", "hi", "--output-format", "stream-json"}}}},
-	{Kind: "job", Name: "own resume", Calls: []harness.Call{{Args: []string{"-p", "hi"}}, {Args: []string{"-p", "which?", "--resume", "x"}}}},
-	{Kind: "notice", Name: "refused work", Calls: []harness.Call{{Args: []string{"-p", "hi", "--permission-mode", "auto"}}}},
+	{Name: "text", Calls: []harness.Call{{Args: []string{"-p", "hi"}}}},
+	{Name: "stream", Calls: []harness.Call{{Args: []string{"-p", "hi", "--output-format", "stream-json"}}}},
+	{Name: "own resume", Calls: []harness.Call{{Args: []string{"-p", "hi"}}, {Args: []string{"-p", "which?", "--resume", "x"}}}},
+	{Name: "refused work", Calls: []harness.Call{{Args: []string{"-p", "hi", "--permission-mode", "auto"}}}},
 }
 
 // fake is a version of claude that is a script.
@@ -59,65 +61,88 @@ func fake(t *testing.T, number, script string) version {
 	return version{"claude", number, dir}
 }
 
+// compareScripts compares two versions of claude that are scripts.
+func compareScripts(t *testing.T, older, newer string) report {
+	t.Helper()
+	both := [2]version{fake(t, "1.0.0", older), fake(t, "1.0.1", newer)}
+	r := report{tool: "claude", old: both[0].number, new: both[1].number}
+	r.compare(cases, both[0].observe, both[1].observe)
+	r.compareHelp(both)
+	return r
+}
+
 // The report has what a caller sees first, then what is new, and nothing of what only a name, a column or the version changes.
 func TestReport(t *testing.T) {
-	r := report{tool: "claude", old: "1.0.0", new: "1.0.1"}
-	r.compare([2]version{fake(t, "1.0.0", older), fake(t, "1.0.1", newer)}, cases)
+	r := compareScripts(t, older, newer)
 	const want = `## claude 1.0.1 (tested: 1.0.0): DIFFERS
 
-### resume: exit status
+### exit status
 
-    0 and 0, now 0 and 1
-        in: own resume
-
-### resume: stdout
-
-    - the number is 7
-        in: own resume
-
-### resume: stderr
-
-    + no such session
-        in: own resume
-
-### notices: exit status
-
-    0, now 1
+    - 0
         in: refused work
+    - call 2: 0
+        in: own resume
+    + 1
+        in: refused work
+    + call 2: 1
+        in: own resume
 
-### notices: stderr
+### stdout
+
+    - call 2: the number is 7
+        in: own resume
+
+### stderr
 
     + Auto mode cannot check actions.
         in: refused work
+    + call 2: no such session
+        in: own resume
 
-### options in --help, gone
+### order
+
+    - transcripts: user
+        in: refused work
+
+### events
+
+    - result/success cost object
+        in: stream
+
+### transcripts
+
+    - user object
+        in: refused work
+
+### files in the home
+
+    - .claude/projects/p/ID.jsonl
+        in: refused work
+
+### options
 
     - --legacy
+        in: --help
 
-### keys of events, gone
+### events, new
 
-    - result/success cost
+    + result/success spent object
+        in: stream
 
-### options in --help, new
+### transcripts, new
 
-    + --brand-new
-
-### text of --help
-
-    - --legacy As it was
-    + --brand-new FILE Is new
+    + user origin "y"
+        in: text; own resume
 
 ### files in the home, new
 
     + .claude/cache/*.json
+        in: text; own resume
 
-### keys of events, new
+### options, new
 
-    + result/success spent
-
-### keys of transcripts, new
-
-    + user origin
+    + --brand-new
+        in: --help
 `
 	if got := r.String(); got != want || r.outcome() != differs {
 		t.Errorf("outcome %v, report\n%s", r.outcome(), got)
@@ -126,11 +151,35 @@ func TestReport(t *testing.T) {
 
 // Two equal versions are clean, and so is one that differs from itself.
 func TestNothingDiffers(t *testing.T) {
-	for _, script := range []string{older, fickle} {
-		r := report{tool: "claude", old: "1.0.0", new: "1.0.0"}
-		r.compare([2]version{fake(t, "1.0.0", script), fake(t, "1.0.0", script)}, cases[:2])
-		if r.outcome() != clean {
+	for _, script := range []string{strings.ReplaceAll(older, "claude 1.0.0", "claude"), fickle} {
+		if r := compareScripts(t, script, script); r.outcome() != clean {
 			t.Errorf("%v\n%s", r.outcome(), r)
+		}
+	}
+}
+
+// A difference that is accepted of a version is listed with its reason, and of another one it counts.
+func TestAccepted(t *testing.T) {
+	defer func(text []byte) { acceptedFile = text }(acceptedFile)
+	acceptedFile = []byte(`[{"tool": "claude", "from": "9.9.9", "to": "9.9.12", "line": "num_turns", "reason": "it counts otherwise"}]`)
+	for number, want := range map[string]outcome{"9.9.8": differs, "9.9.9": clean, "9.9.10": clean, "9.9.13": differs} {
+		r := report{tool: "claude", old: "9.9.1", new: number}
+		r.addLines("events", set{`result/success num_turns <n>`: {"json"}}, nil)
+		if r.outcome() != want || want == clean && !strings.Contains(r.String(), "### events, accepted\n\n    - result/success num_turns <n>\n        it counts") {
+			t.Errorf("%s: %s", number, r)
+		}
+	}
+}
+
+// Each difference that is accepted has a reason, and is of a version that can still come.
+func TestAcceptedFile(t *testing.T) {
+	all, err := readAccepted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range all {
+		if _, err := regexp.Compile(a.Line); err != nil || a.Reason == "" || tested.Compare(a.From, a.To) > 0 || tested.Compare(a.To, realcli.Pins[a.Tool].Version) <= 0 {
+			t.Errorf("%+v: %v", a, err)
 		}
 	}
 }
@@ -142,7 +191,8 @@ func TestCouldNotTell(t *testing.T) {
 		t.Errorf("%v\n%s", r.outcome(), r)
 	}
 	r = report{tool: "claude"}
-	r.compare([2]version{{"claude", "1", "/nowhere"}, {"claude", "2", "/nowhere"}}, cases[:1])
+	missing := version{"claude", "1", "/nowhere"}
+	r.compare(cases[:1], missing.observe, missing.observe)
 	if r.outcome() != unknown {
 		t.Errorf("a program that is missing: %v\n%s", r.outcome(), r)
 	}
@@ -167,16 +217,13 @@ func TestFindsWhatClaudeChanged(t *testing.T) {
 		want          []string
 	}{
 		{"2.1.318", "2.1.319", "^refused work, ", []string{
-			"### notices: exit status\n\n    0, now 1\n        in: refused work, json; refused work, text; refused work, verbose\n",
+			"### exit status\n\n    - 0\n        in: refused work, json; refused work, text; refused work, verbose\n",
 			"    + Error: auto mode could not check some actions Claude tried",
 		}},
 		{"2.1.290", "2.1.330", "^refused work, text|^wrong rule, text|^own resume, text", []string{
-			"### notices: exit status\n\n    0, now 1\n        in: refused work, text\n",
+			"### exit status\n\n    - 0\n        in: refused work, text\n",
 			"    + Error: auto mode could not check some actions Claude tried",
 			"    + These settings entries were skipped",
-			"### text of --help\n",
-			"### keys of transcripts, new\n",
-			"### printed in one format only\n",
 		}},
 	} {
 		var out strings.Builder

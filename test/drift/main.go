@@ -134,7 +134,8 @@ func (o options) pairs() (all []pair, err error) {
 		default:
 			p.new = p.new.At(o.new)
 		}
-		if known := p.old.Version != ""; p.why != nil || known && p.old.Version != p.new.Version {
+		chosen := o.old != "" && o.new != "" // also a version with itself
+		if known := p.old.Version != ""; p.why != nil || known && (chosen || p.old.Version != p.new.Version) {
 			all = append(all, p)
 		}
 	}

@@ -1,140 +1,206 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 
-	"reprise/internal/standin"
+	"reprise/rewrite"
+	"reprise/test/conformance/suite"
 	"reprise/test/harness"
 )
 
-// A set is what occurred.
-type set = map[string]bool
+// order is the aspect of the sequence of types, in which new ones do not count.
+const order = "order"
 
-// sets are sets by their titles.
-type sets map[string]set
+// aspects are the parts of a case's canonical form. In those that are plain a line that is new matters too.
+var (
+	aspects = []string{"exit status", "stdout", "stderr", "project's files", order, "events", "transcripts", "requests", "files in the home"}
+	plain   = append([]string{"no result", "numbers"}, aspects[:5]...)
+)
 
-func (s sets) put(title, value string) {
-	if s[title] == nil {
-		s[title] = set{}
+// seen is the canonical form of a case, as one run of it showed it: lines by the titles of aspects.
+type seen struct {
+	lines   map[string][]string
+	numbers map[string]float64 // sums by path
+	took    time.Duration
+	failed  error // its calls could not be made
+
+	mask func(string) string
+	ids  map[string]bool // those that have occurred
+	call string          // marks the lines of the current call
+}
+
+func newSeen(mask func(string) string) *seen {
+	return &seen{lines: map[string][]string{}, numbers: map[string]float64{}, mask: mask, ids: map[string]bool{}}
+}
+
+// add adds a line. The second one of the same text is another line, so that lines are a set.
+func (s *seen) add(title, line string) {
+	line = s.call + line
+	for n, once := 2, line; slices.Contains(s.lines[title], line); n++ {
+		line = fmt.Sprintf("%s (%d)", once, n)
 	}
-	s[title][value] = true
+	s.lines[title] = append(s.lines[title], line)
 }
 
-// observed is what was seen of a case: what callers see of it, and the shapes of what is written and sent.
-type observed struct {
-	exit, stdout, stderr, files string
-	sets
-}
-
-func (o observed) same(other observed) bool {
-	return o.exit == other.exit && o.stdout == other.stdout && o.stderr == other.stderr && o.files == other.files
-}
-
-// union returns all that occurred in any case.
-func union(all map[string]observed) sets {
-	u := sets{}
-	for _, o := range all {
-		for title, values := range o.sets {
-			for value := range values {
-				u.put(title, value)
-			}
+// observe makes the calls of a case in a world of its own, without the shim.
+func (v version) observe(c suite.Case) *seen {
+	w, err := harness.New(v.tool, v.bin, "")
+	if err != nil {
+		return &seen{failed: err}
+	}
+	defer w.Close()
+	s := newSeen(func(text string) string { return v.mask(w, text) })
+	for i, call := range c.Calls {
+		r, err := w.Run(call)
+		if err != nil {
+			s.failed = err
+			return s
+		}
+		if i > 0 {
+			s.call = fmt.Sprintf("call %d: ", i+1)
+		}
+		s.result(call, r)
+		if id, err := w.NewestID(); err == nil { // a call that failed can have none
+			s.ids[id] = true
 		}
 	}
-	return u
+	s.call = ""
+	s.failed = s.home(w)
+	return s
 }
 
-func merged(a, b sets) sets {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
-}
-
-// add adds what a call did.
-func (o *observed) add(v version, w *harness.World, r harness.Result) {
+// result adds what a call did.
+func (s *seen) result(c harness.Call, r harness.Result) {
 	exit := fmt.Sprint(r.Exit)
 	if r.Signal != 0 {
 		exit = r.Signal.String()
 	}
-	if o.exit != "" {
-		exit = o.exit + " and " + exit
+	s.add("exit status", exit)
+	s.known(strings.Join(c.Args, " "))
+	s.stdout(s.known(r.Stdout))
+	s.text("stderr", s.known(r.Stderr))
+	for _, file := range r.Files {
+		s.text("project's files", s.known(file))
 	}
-	o.exit = exit
-	events, rest := objects(r.Stdout)
-	for _, event := range events {
-		o.keys("keys of events", event)
-	}
-	o.stdout += v.mask(w, rest)
-	o.stderr += v.mask(w, r.Stderr)
-	o.files = v.mask(w, strings.Join(r.Files, ""))
+	var requests []any
 	for _, request := range r.Asked {
-		o.request(request)
+		requests = append(requests, map[string]any{"type": request.API, "body": request.Body})
+	}
+	s.documents("requests", requests, 3)
+	s.took += r.Took
+}
+
+var id = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|ses_[0-9A-Za-z]+`)
+
+// known names the IDs in a text that have occurred before: a resumed session has its own again.
+func (s *seen) known(text string) string {
+	return id.ReplaceAllStringFunc(text, func(id string) string {
+		if s.ids[id] {
+			return "known ID"
+		}
+		s.ids[id] = true
+		return id
+	})
+}
+
+// stdout adds its JSON objects as events, and its other lines as they are.
+func (s *seen) stdout(text string) {
+	values, rest, layout := objects(text)
+	if layout != "" {
+		s.add("stdout", layout)
+	}
+	s.text("stdout", rest)
+	s.documents("events", values, deepest)
+}
+
+// text adds the lines of a text that is not JSON.
+func (s *seen) text(title, text string) {
+	for line := range strings.Lines(s.mask(text)) {
+		whole := strings.TrimSuffix(line, "\n")
+		if whole == line {
+			whole += " (no newline at the end)"
+		}
+		s.add(title, whole)
 	}
 }
 
-// addFiles adds the names of the files in the home, and the keys of the sessions among them.
-func (o *observed) addFiles(v version, w *harness.World) error {
-	written, err := files(w.Home)
-	if err != nil {
-		return err
-	}
-	for _, path := range written {
-		name, err := filepath.Rel(w.Home, path)
-		if err != nil {
-			return err
+// home adds the places and kinds of the files in the home, and the lines of the sessions among them.
+func (s *seen) home(w *harness.World) error {
+	err := filepath.WalkDir(w.Home, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			s.file(strings.TrimPrefix(path, w.Home+"/"))
 		}
-		o.put("files in the home", random.ReplaceAllString(v.mask(w, name), "*"))
-	}
-	sessions, err := w.Transcripts()
-	if err != nil {
 		return err
-	}
+	})
+	sessions, wrong := w.Transcripts()
 	for _, path := range sessions {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		lines, _ := objects(string(text))
-		for _, line := range lines {
-			o.keys("keys of transcripts", line)
-		}
+		wrong = errors.Join(wrong, err)
+		s.transcript(string(text))
 	}
-	return nil
+	return errors.Join(err, wrong)
 }
 
-// random matches a part of a name that differs from run to run: a number, or letters and digits mixed.
-var random = regexp.MustCompile(`[0-9a-zA-Z]*[0-9][0-9a-zA-Z]*`)
+var (
+	// passing matches files that last as long as a process, or are another's: how many there are depends on when it ended.
+	passing = regexp.MustCompile(`(^|/)(\.?te?mp|shell[-_]snapshots)/|\.(tmp|lock|pid)$|-(wal|shm|journal)$`)
+	// random matches a part of a name that differs from run to run: a number, or letters and digits mixed.
+	random = regexp.MustCompile(`[0-9a-zA-Z]*[0-9][0-9a-zA-Z]*`)
+)
 
-// mask removes what differs between two runs of one version, and the version.
+func (s *seen) file(name string) {
+	if !passing.MatchString(name) {
+		s.add("files in the home", random.ReplaceAllString(s.mask(name), "*"))
+	}
+}
+
+func (s *seen) transcript(text string) {
+	values, _, _ := objects(text)
+	s.documents("transcripts", values, deepest)
+}
+
+// figures matches lines of text with numbers of tokens, which another system prompt changes.
+var figures = regexp.MustCompile(`(?mi)^tokens used\n.*|^.*\b(tokens|credits)\b.*`)
+
+// mask removes what differs between two runs of one version, the version, and figures in text.
 func (v version) mask(w *harness.World, text string) string {
-	return strings.ReplaceAll(w.Mask(text), v.number, "VERSION")
+	text = strings.ReplaceAll(w.Mask(text), v.number, "VERSION")
+	return figures.ReplaceAllStringFunc(text, func(line string) string { return digits.ReplaceAllString(line, "<n>") })
 }
 
-// objects returns the JSON objects in a text, which is one value or has one a line, and the other lines.
-func objects(text string) (all []any, rest string) {
+var digits = regexp.MustCompile(`\d[\d.,]*[km]?`)
+
+// objects returns the JSON objects in a text, which is one value or has one a line, its other lines, and how they are laid out.
+func objects(text string) (all []any, rest, layout string) {
 	var one any
-	if json.Unmarshal([]byte(text), &one) == nil {
+	if _ = json.Unmarshal([]byte(text), &one); one != nil { // else it is no JSON
+		lines := map[bool]string{true: "several lines", false: "a line"}[strings.Contains(strings.TrimSpace(text), "\n")]
+		layout = fmt.Sprintf("%.1s in %s", text, lines)
 		if list, ok := one.([]any); ok {
-			return list, ""
-		}
-		if isObject(one) {
-			return []any{one}, ""
+			return list, "", layout
+		} else if isObject(one) {
+			return []any{one}, "", layout
 		}
 	}
 	for line := range strings.Lines(text) {
-		var value any
-		if json.Unmarshal([]byte(line), &value) == nil && isObject(value) {
-			all = append(all, value)
+		if err := json.Unmarshal([]byte(line), &one); err == nil && isObject(one) {
+			all, layout = append(all, one), "{ in each line"
 		} else {
 			rest += line
 		}
+		one = nil
 	}
-	return all, rest
+	return all, rest, layout
 }
 
 func isObject(value any) bool {
@@ -142,42 +208,105 @@ func isObject(value any) bool {
 	return ok
 }
 
-const deepest = 5 // keys below are the model's or the tools' own
-
-// keys adds the keys of an event or line, below its type.
-func (o *observed) keys(title string, value any) {
+// typeOf returns the type of an event or a line, and the type below it.
+func typeOf(value any) string {
 	object, _ := value.(map[string]any)
 	name, _ := object["type"].(string)
-	if sub, ok := object["subtype"].(string); ok {
-		name += "/" + sub
+	sub, _ := object["subtype"].(string)
+	for _, key := range []string{"event", "item", "part", "payload"} {
+		below, _ := object[key].(map[string]any)
+		inner, _ := below["type"].(string)
+		sub = cmp.Or(sub, inner)
 	}
-	o.paths(title, name+" ", value, deepest)
+	return strings.TrimSuffix(cmp.Or(name, "object")+"/"+sub, "/")
 }
 
-// request adds the shape of what was sent to the model.
-func (o *observed) request(r standin.Request) {
-	const title = "keys of requests"
-	o.paths(title, r.API+" ", r.Body, 2)
+const deepest = 5 // keys below are the model's or the tools' own
+
+// documents adds the types of events, lines of sessions or requests in order, and of each type the paths of keys with their values' kinds.
+func (s *seen) documents(title string, all []any, depth int) {
+	var types []string
+	paths := map[string]bool{}
+	for len(all) > 0 {
+		name, times := typeOf(all[0]), 0
+		for ; len(all) > 0 && typeOf(all[0]) == name; all = all[1:] {
+			s.paths(paths, title, name+" ", all[0], depth)
+			times++
+		}
+		types = append(types, strings.TrimSuffix(fmt.Sprintf("%s*%d", name, times), "*1"))
+	}
+	if len(types) > 0 {
+		s.add(order, title+": "+strings.Join(types, " "))
+	}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		s.add(title, path)
+	}
 }
 
-// word matches a key that is a name, not an ID or a path.
-var word = regexp.MustCompile(`^[A-Za-z_$][A-Za-z_$-]*$`)
+var (
+	key  = regexp.MustCompile(`^[A-Za-z_$][A-Za-z_$-]*$`)       // a name, no ID or path
+	word = regexp.MustCompile(`^(known )?[A-Za-z_./:-]{0,40}$`) // an enumeration's, or a masked ID
+)
 
-func (o *observed) paths(title, path string, value any, depth int) {
+// paths adds the path of a value with its kind, and those below. A text is as it is in events, elsewhere only if it is one word.
+func (s *seen) paths(all map[string]bool, title, path string, value any, depth int) {
+	at, kind := strings.TrimRight(path, ". "), "object"
 	switch value := value.(type) {
 	case map[string]any:
-		for key, inner := range value {
-			if !word.MatchString(key) {
-				key = "*"
+		for name, inner := range value {
+			if !key.MatchString(name) {
+				name = "*"
 			}
-			o.put(title, path+key)
-			if depth > 1 {
-				o.paths(title, path+key+".", inner, depth-1)
+			if depth > 0 {
+				s.paths(all, title, path+name+".", inner, depth-1)
 			}
 		}
 	case []any:
-		for _, inner := range value {
-			o.paths(title, strings.TrimSuffix(path, ".")+"[].", inner, depth)
+		if kind = "list"; len(value) > 0 && isObject(value[0]) && title != "requests" {
+			kind = fmt.Sprintf("list of %d", len(value))
 		}
+		for _, inner := range value {
+			s.paths(all, title, at+"[].", inner, depth)
+		}
+	case string:
+		if !word.MatchString(value) { // masks take time
+			value = s.mask(value)
+		}
+		if kind = "text"; title == "events" || word.MatchString(value) {
+			kind = fmt.Sprintf("%.300q", value)
+		}
+	case float64:
+		if kind = "<n>"; !timing.MatchString(at) {
+			s.numbers[s.call+at] += value
+		}
+	default:
+		kind = fmt.Sprint(value)
 	}
+	all[at+" "+kind] = true
+}
+
+// timing matches the paths of times.
+var timing = regexp.MustCompile(`(?:[._]ms|Ms|[sS]econds|[dD]uration|[tT]ime\w*|created|updated|start|end|[a-z]At|_at)$`)
+
+// help returns the help of the tool, and of the command that takes a prompt.
+func (v version) help() (string, error) {
+	tool, _ := rewrite.Lookup(v.tool)
+	commands := [][]string{{"--help"}}
+	if words := tool.Descriptor().Headless; len(words) > 1 && !strings.HasPrefix(words[1], "-") {
+		commands = append(commands, []string{words[1], "--help"})
+	}
+	w, err := harness.New(v.tool, v.bin, "")
+	if err != nil {
+		return "", err
+	}
+	defer w.Close()
+	text := ""
+	for _, args := range commands {
+		r, err := w.Run(harness.Call{Args: args})
+		if err != nil {
+			return "", err
+		}
+		text += r.Stdout + r.Stderr
+	}
+	return text, nil
 }

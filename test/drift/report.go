@@ -1,10 +1,15 @@
 package main
 
 import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
 	"fmt"
-	"maps"
+	"regexp"
 	"slices"
 	"strings"
+
+	"reprise/internal/tested"
 )
 
 // A report is what was found of two versions of a tool.
@@ -28,21 +33,75 @@ func (r *report) add(title string, matters bool, lines []string) {
 	}
 }
 
-// addSets adds what is gone, which matters, and what is new. What is below a key goes and comes with it.
-func (r *report) addSets(title string, before, now set) {
-	r.add(title+", gone", true, topmost(without("-", before, now)))
-	r.add(title+", new", false, topmost(without("+", now, before)))
+// addLines adds lines that are gone, which matters, and new ones, which do if a caller sees them as they are or another value of the same key
+// is gone. Each has the calls that show it below. What is below a key goes and comes with it.
+func (r *report) addLines(title string, gone, new set) {
+	var lines, listed, accepted []string
+	keys := set{}
+	add := func(to *[]string, mark, line string, calls []string) {
+		text, below := mark+" "+line, "    in: "+strings.Join(calls, "; ")
+		if why := r.accepted(text); why != "" {
+			to, below = &accepted, "    "+why
+		}
+		*to = append(*to, text, below)
+	}
+	for _, line := range topmost(gone) {
+		keys.note(cmp.Or(keyed.FindString(line), line), "")
+		add(&lines, "-", line, gone[line])
+	}
+	for _, line := range topmost(new) {
+		if slices.Contains(plain, title) || keys[keyed.FindString(line)] != nil {
+			add(&lines, "+", line, new[line])
+		} else {
+			add(&listed, "+", line, new[line])
+		}
+	}
+	r.add(title, true, lines)
+	r.add(title+", new", false, listed)
+	r.add(title+", accepted", false, accepted)
 }
 
-func topmost(lines []string) (top []string) {
-	for _, line := range lines {
-		if !slices.ContainsFunc(top, func(above string) bool {
-			return strings.HasPrefix(line, above+".") || strings.HasPrefix(line, above+"[]")
-		}) {
+// keyed matches a line's type and path, before its kind of value.
+var keyed = regexp.MustCompile(`^(?:call \d+: )?\S+ \S+ `)
+
+// topmost returns the lines in order, without those below another one.
+func topmost(all set) (top []string) {
+	for line := range all {
+		below := false
+		for above := range all {
+			above, isObject := strings.CutSuffix(above, " object")
+			rest, under := strings.CutPrefix(line, above)
+			below = below || isObject && under && rest != " object" && strings.ContainsAny(rest[:1], " .[")
+		}
+		if !below {
 			top = append(top, line)
 		}
 	}
+	slices.Sort(top)
 	return top
+}
+
+// acceptedFile lists differences that were looked at, one of a tool and of the newer versions from one to another.
+//
+//go:embed accepted.json
+var acceptedFile []byte
+
+type acceptance struct{ Tool, From, To, Line, Reason string }
+
+func readAccepted() (all []acceptance, err error) {
+	err = json.Unmarshal(acceptedFile, &all)
+	return all, err
+}
+
+// accepted returns why a difference of these versions is accepted, "" if it is not.
+func (r *report) accepted(line string) string {
+	all, _ := readAccepted() // a test reads it too
+	for _, a := range all {
+		if a.Tool == r.tool && tested.Compare(a.From, r.new) <= 0 && tested.Compare(r.new, a.To) <= 0 && regexp.MustCompile(a.Line).MatchString(line) {
+			return a.Reason
+		}
+	}
+	return ""
 }
 
 func (r report) outcome() outcome {
@@ -84,42 +143,4 @@ func (s section) write(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "    %.300s\n", strings.ReplaceAll(line, "\n", " "))
 	}
-}
-
-// changed returns what is gone and what is new of two sets.
-func changed(before, now set) []string {
-	return append(without("-", before, now), without("+", now, before)...)
-}
-
-func without(mark string, all, others set) (lines []string) {
-	for _, one := range slices.Sorted(maps.Keys(all)) {
-		if !others[one] {
-			lines = append(lines, mark+" "+one)
-		}
-	}
-	return lines
-}
-
-// changedLines returns the lines that one of two texts lacks.
-func changedLines(a, b string) []string {
-	if found := changed(lineSet(a), lineSet(b)); len(found) > 0 {
-		return found
-	}
-	return []string{"the same lines in another order or number"}
-}
-
-// listed returns each difference with the calls that show it below.
-func listed(calls map[string][]string) (lines []string) {
-	for _, difference := range slices.Sorted(maps.Keys(calls)) {
-		lines = append(lines, difference, "    in: "+strings.Join(calls[difference], "; "))
-	}
-	return lines
-}
-
-func lineSet(text string) set {
-	all := set{}
-	for line := range strings.Lines(text) {
-		all[strings.TrimRight(line, "\n")] = true
-	}
-	return all
 }

@@ -43,7 +43,7 @@ var differences = variations([]struct{ pattern, with, reason string }{
 	{`("enum": \[)\s+("skill-creator",\s+"antigravity-support"|"antigravity-support",\s+"skill-creator")`, "${1}SKILLS", "gemini lists its skills in the order in which their files were read"},
 	{`(agent skill by name \(Available: )[^)]*`, "${1}SKILLS", "gemini lists its skills in the order in which their files were read"},
 	{`(started_at_unix_ms\\":)\d+`, "${1}0", "codex sends the model the time at which a turn began"},
-	{`(succeeded in )\d+ms`, "${1}0ms", "codex reports its tools' timings"},
+	{`((succeeded|exited -?\d+) in )\d+m?s`, "${1}0ms", "codex reports its tools' timings"},
 	{`(Wall time: )[\d.]+`, "${1}0", "codex reports its tools' timings to the model too"},
 	{`(Chunk ID: )[0-9a-f]+`, "${1}ID", "codex gives tool outputs random numbers"},
 	{`\\"workspaces\\":\{.*?\}\},`, "", "codex includes git information only if git was fast"},

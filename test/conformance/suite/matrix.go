@@ -1,8 +1,8 @@
 package suite
 
 import (
-	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -62,6 +62,9 @@ func tryVersion(pin realcli.Pin, shims string) Row {
 	return Try(pin.Tool, bin, shims)
 }
 
+// ErrBroken reports that a version does not answer.
+var ErrBroken = errors.New("does not run here")
+
 // Install installs a version, for the time being unless it is the pin, and makes a call without the shim.
 func Install(pin realcli.Pin) (bin string, done func(), err error) {
 	done = func() {}
@@ -77,7 +80,7 @@ func Install(pin realcli.Pin) (bin string, done func(), err error) {
 	}
 	if err == nil {
 		if why := broken(pin.Tool, bin); why != "" {
-			err = fmt.Errorf("does not run here: %s", why)
+			err = fmt.Errorf("%w: %s", ErrBroken, why)
 		}
 	}
 	if err != nil {
@@ -94,23 +97,23 @@ func Try(tool, bin, shims string) Row {
 
 // A Case is calls of a tool in one world, one after the other.
 type Case struct {
-	Kind, Name string
-	Calls      []harness.Call
+	Name  string
+	Calls []harness.Call
 }
 
 // Cases returns the calls whose result depends on the tool alone: no signal, clock or odd stream comes in between.
 func Cases(tool string) (all []Case) {
 	c := clis[tool]
 	for name, one := range c.single() {
-		all = append(all, Case{"call", name, []call{one}})
+		all = append(all, Case{name, []call{one}})
 	}
 	for name, calls := range c.jobs {
-		all = append(all, Case{"job", name, calls})
+		all = append(all, Case{name, calls})
 	}
 	for _, s := range c.notices(tool) {
-		all = append(all, Case{"notice", s.name, s.calls})
+		all = append(all, Case{s.name, s.calls})
 	}
-	slices.SortFunc(all, func(a, b Case) int { return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name)) })
+	slices.SortFunc(all, func(a, b Case) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
