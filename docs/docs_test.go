@@ -1,7 +1,6 @@
 package docs_test
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -63,16 +62,19 @@ type group struct {
 	differed string
 }
 
-// alike groups the versions of a tool, each group where its first version stands.
+// alike groups the versions of a tool in which something differed, each group where its first version stands.
 func alike(rows []tested.Row) (groups []group) {
 	for _, row := range rows {
+		if row.Clean() {
+			continue // renovate.json can add it
+		}
 		var of []string
 		for _, part := range [][2]string{{"passed through: ", row.PassedThrough}, {"fresh: ", row.Fresh}, {"resume: ", row.Resumes}} {
 			if part[1] != "" {
 				of = append(of, part[0]+part[1])
 			}
 		}
-		differed := cmp.Or(strings.Join(of, "; "), "nothing")
+		differed := strings.Join(of, "; ")
 		n := slices.IndexFunc(groups, func(g group) bool { return g.differed == differed })
 		if n < 0 {
 			n, groups = len(groups), append(groups, group{differed: differed})
