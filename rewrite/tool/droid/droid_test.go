@@ -161,6 +161,12 @@ func TestDroidShowsAForksOwn(t *testing.T) {
 			t.Errorf("%s as %s: %q, stderr %q", tt.recording, tt.line, stdout, stderr)
 		}
 	}
+	byCall := bytes.Replace(recording(t, "fork-stream", "stdout"), []byte(`"numTurns":2`), []byte(`"numTurns":1`), 1)
+	for line, want := range map[string]string{"exec hi": "456\n", "exec -o json hi": `"num_turns":1,"result":"456"`} {
+		if stdout, _, _ := show(call(line, false), fork, first.Totals, byCall); !strings.Contains(stdout, want) {
+			t.Errorf("turns by call as %s: %q", line, stdout)
+		}
+	}
 	same := fork
 	same.Resume = string(regexpID(t, recording(t, "fork-stream", "stdout")))
 	if _, _, seen := show(call("exec hi", false), same, "", recording(t, "fork-stream", "stdout")); !seen.WrongID {

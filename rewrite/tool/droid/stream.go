@@ -142,7 +142,11 @@ func (s *stream) own(e *event, line []byte) []byte {
 		if s.Plan.Resume == "" {
 			return line
 		}
-		line = base.SubtractTotals(line, numbers, s.Previous, nil)
+		own := map[string]int64{}
+		if s.spoke {
+			own["numTurns"] = 1
+		}
+		line = base.SubtractTotals(line, numbers, s.Previous, own)
 		_, _ = jsonline.ReadEvent(line, e)
 		silent := s.Previous != "" && e.Turns != nil && *e.Turns == 0
 		s.doubtful = !silent && !s.spoke && s.strange
