@@ -15,14 +15,14 @@ type Descriptor struct {
 	// Unattended is a call that lets the tool work without asking its user. The prompt follows.
 	Unattended []string
 
-	// Subcommands are first words whose calls are passed through.
+	// Subcommands are first words of calls that are passed through.
 	Subcommands []string
-	// Managed, if set, lists the only first words whose calls are not passed through.
+	// Managed, if set, lists the only first words of calls that are not passed through.
 	Managed []string
-	// Servers are first words that start a server whose client creates and resumes sessions itself. Their
+	// Servers are first words that start a server: the client creates and resumes sessions itself. Their
 	// calls are passed through and counted.
 	Servers []string
-	// Alone are options whose call is passed through if it has no other argument.
+	// Alone are options: a call with no other argument is passed through.
 	Alone []string
 	// Nested are the variables that the tool sets for the commands it runs. A call with one of them
 	// is passed through.
@@ -36,11 +36,11 @@ type Descriptor struct {
 	// generative AI.
 	Provider string
 
-	// Home returns the directory in which the tool keeps its sessions.
+	// Home returns the directory of the tool's sessions.
 	Home func(env func(string) string) string
 	// Sessions are filepath.Glob patterns, relative to Home, of files that each hold one session.
 	Sessions []string
-	// Database, if set, is the SQLite database, relative to Home, in which the tool keeps its sessions;
+	// Database, if set, is the SQLite database, relative to Home, with the tool's sessions;
 	// Sessions is empty then.
 	Database string
 	// SessionQuery, if set, says that the files of SessionPaths are SQLite databases in which a
@@ -53,10 +53,10 @@ type Descriptor struct {
 	// its package.
 	AsksVersion bool
 
-	// CachePerSession says that the provider's cache returns to a session only what the same session has sent.
+	// CachePerSession says that the provider's cache returns to a session only the text that the same session has sent.
 	CachePerSession bool
 	// CacheByText says that it finds the longest beginning that a request shares with an earlier one, also within a prompt. Otherwise a
-	// prompt that begins like another session's finds at most what comes in front of it.
+	// prompt that begins like another session's finds at most the text in front of it.
 	CacheByText bool
 	// KeepsHour says that some versions can ask the provider to keep a prompt for an hour.
 	KeepsHour bool
@@ -82,7 +82,7 @@ type StandIn struct {
 	Env    []string // NAME=VALUE
 	Config string   // path of a configuration file relative to the home directory, "" for none
 	Text   string   // content of that file
-	// Cache is a variable for the directory in which the tool unpacks itself, "" if it does not. Several homes can
+	// Cache is a variable for the directory where the tool unpacks itself, "" if it does not. Several homes can
 	// share it.
 	Cache string
 }
@@ -98,7 +98,7 @@ func (d *Descriptor) IsNested(env func(string) string) bool {
 
 var tools []Tool
 
-// Names are the registered tools' names, in the order in which they are shown.
+// Names are the registered tools' names, in the order of screens.
 var Names []string
 
 // Register adds a tool. The package that implements the tool calls it before main.
@@ -116,7 +116,7 @@ func Lookup(name string) (tool Tool, ok bool) {
 	return tools[i], true
 }
 
-// Home returns the directory in which a tool keeps its sessions, "" if no tool has that name.
+// Home returns the directory of a tool's sessions, "" if no tool has that name.
 func Home(name string, env func(string) string) string {
 	if t, ok := Lookup(name); ok {
 		return t.Descriptor().Home(env)

@@ -1,4 +1,4 @@
-// Package rewrite is what the program knows of a call to an agent CLI: how a tool's command line is parsed, turned into a
+// Package rewrite is the program's knowledge of a call to an agent CLI: how a tool's command line is parsed, turned into a
 // resume, and its output read for IDs, usage and refusals and rendered in the caller's format. Each tool implements it in a
 // package of its own below rewrite/tool; an import of rewrite/tool registers them all.
 //

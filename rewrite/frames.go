@@ -44,7 +44,7 @@ var promptHooks = jsonline.NewMarks("UserPromptSubmit", "UserPromptExpansion")
 // frame. The caller sends user messages and control requests, and receives events and claude's own
 // control requests. docs/internals/callers.md has the measurements.
 
-// A FrameKind says what a line of such a conversation is.
+// A FrameKind is the kind of a line of such a conversation.
 type FrameKind int
 
 // The kinds that matter here.

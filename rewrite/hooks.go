@@ -35,7 +35,7 @@ type HookFile struct {
 // administrators are how the paths of an administrator's files begin.
 var administrators = []string{"/etc/", "/Library/"}
 
-// remoteSettings is the file in which claude keeps the settings that its service sends.
+// remoteSettings is claude's file of the settings that the service sends.
 const remoteSettings = "/remote-settings.json"
 
 // ReadHooks reads the call's settings files and hook files, except those that skip names. It notes

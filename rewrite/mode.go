@@ -21,7 +21,7 @@ const (
 	Fork        Mode = "fork"        // managed, in a copy of a session as our last run left it, since another process used the session after that
 )
 
-// Continues reports whether the call continues what a session was sent before.
+// Continues reports whether the call continues the earlier prompts of a session.
 func (m Mode) Continues() bool { return m == Resume || m == Fork }
 
 // Missed reports whether a call that is passed through for a reason is a headless one that the

@@ -17,13 +17,13 @@ import (
 // resumes it. A name ending in * covers every name with that beginning.
 type Variables struct {
 	Settings []string // they shape a run
-	Account  []string // they say whose account is used, or how the API is reached
+	Account  []string // they select the account, or how the API is reached
 	// Neutral are exceptions from both: they change from call to call, only identify the caller, or
 	// are handled elsewhere.
 	Neutral []string
 }
 
-// cloudVariables say whose account any tool uses and how it reaches the API. Values derived from
+// cloudVariables select the account of any tool and how it reaches the API. Values derived from
 // others that expire soon are left out.
 var cloudVariables = Variables{
 	Account: []string{
@@ -74,7 +74,7 @@ func namesJob(name string) bool {
 }
 
 // Environment returns the environment variables of a call that must be equal between a session and
-// a call that resumes it. Those that name a job count only for calls whose task has no name.
+// a call that resumes it. Those that name a job count only for calls without a task name.
 func Environment(tool Tool, environ []string, named bool) []Setting {
 	own := tool.Descriptor().Variables
 	var found []Setting
@@ -172,7 +172,7 @@ func Imports(text string) []string {
 	return paths
 }
 
-// Limits of the JSON objects whose members are compared one by one.
+// Limits of JSON objects with members that are compared one by one.
 const (
 	maxMembersText = 64 << 10
 	MaxMembers     = 64

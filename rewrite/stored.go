@@ -8,7 +8,7 @@ import (
 )
 
 // StoresTurn reports whether the end of claude's session file holds a turn: the caller's message,
-// and the answer that ends with the message whose ID is last. Claude writes the file before it
+// and the answer that ends with the message with the ID last. Claude writes the file before it
 // prints the result (2.1.329).
 func StoresTurn(tail []byte, message, last string) bool {
 	answered := false

@@ -7,7 +7,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Target is the session that a call goes to and what it is sent there. Only ToFresh, ToResume,
+// A Target is the session that a call goes to and the prompt for it. Only ToFresh, ToResume,
 // ToFork and ToCopy make one, so a delta never goes to a fresh session.
 type Target struct {
 	id     string
@@ -72,7 +72,7 @@ func (t Target) Session() string { return t.id }
 // ForkAt returns the message that a copy of the session ends with, "" for a complete copy.
 func (t Target) ForkAt() string { return t.forkAt }
 
-// Prompt returns what the model is sent and whether that is the whole prompt.
+// Prompt returns the prompt for the model and whether it is whole.
 func (t Target) Prompt() (text string, whole bool) { return t.prompt, t.whole }
 
 // Why returns why a resume sends the whole prompt; "" for a delta or a fresh session.

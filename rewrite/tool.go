@@ -61,16 +61,16 @@ type Tool interface {
 	Refused(stderr string, exit int) reason.Code
 }
 
-// An Invocation is a command line as the caller wrote it, and what is needed to parse it.
+// An Invocation is a command line as the caller wrote it, and the facts needed to parse it.
 type Invocation struct {
 	Args      []string            // without argv[0]
 	Env       func(string) string // the caller's environment; "" if unset
 	StdinTTY  bool
 	StdoutTTY bool
-	Learned   Probe // what the binary's own --help revealed, if anything
+	Learned   Probe // the facts of the binary's own --help, if any
 }
 
-// A HostEnv is what a call depends on apart from its command line.
+// A HostEnv is the surroundings of a call: all that it depends on apart from the command line.
 type HostEnv struct {
 	Settings map[string]string // content of the call's SettingsFiles that exist
 	Hooks    []HookFile        // the call's HookFiles that exist
@@ -78,12 +78,12 @@ type HostEnv struct {
 	Version  string            // the tool's, "" if not known
 }
 
-// A Probe is what a binary's own --help revealed.
+// A Probe is the facts that a binary's own --help revealed.
 type Probe struct {
 	Known   bool     // the help text was readable
 	Resume  bool     // it can resume a session
 	Options []Option // all options it lists
-	Version string   // what it prints for --version, if the descriptor's AsksVersion is set
+	Version string   // the output of --version, if the descriptor's AsksVersion is set
 }
 
 // A Format is the output format that a caller requested.
@@ -97,7 +97,7 @@ const (
 	StreamJSON  Format = "stream-json"
 )
 
-// StdinUse is what a tool does with its stdin in a call.
+// StdinUse is a tool's use of stdin in a call.
 type StdinUse int
 
 // How stdin is part of the prompt.
@@ -105,13 +105,13 @@ const (
 	StdinUnused   StdinUse = iota // a terminal, or not read
 	StdinPrompt                   // stdin is the prompt
 	StdinAppended                 // the prompt is in argv; data on stdin is added to it
-	StdinFrames                   // stdin is a conversation, whose first message is the prompt
+	StdinFrames                   // stdin is a conversation; the first message is the prompt
 )
 
-// Silence is what a tool does if its stdin stays open and sends nothing.
+// Silence is a tool's reaction to a stdin that stays open and sends nothing.
 type Silence int
 
-// What a tool does about a silent stdin.
+// The reactions to a silent stdin.
 const (
 	SilenceFails   Silence = iota // it gives up after a while
 	SilenceSkipped                // it goes on without stdin after a while
@@ -125,9 +125,9 @@ type Call struct {
 	Reason reason.Code // why Mode is Passthrough or Observe
 
 	Args   []string // without argv[0], as the caller wrote them
-	Format Format   // what the caller requested
+	Format Format   // as the caller requested
 	Stdin  StdinUse
-	// Silence is what the tool does if stdin is silent. Silent reports that it has been, for a while, and
+	// Silence is the tool's reaction to a silent stdin. Silent reports that it has been, for a while, and
 	// that the tool must see that for itself.
 	Silence Silence
 	Silent  bool
@@ -139,16 +139,16 @@ type Call struct {
 	Model     string    // model that the caller requested, "" for the tool's default
 	Settings  []Setting // everything that must be equal between a session and a call that resumes it
 	SessionID string    // the session that the caller itself names
-	Home      string    // the directory in which the tool keeps its sessions
+	Home      string    // the directory of the tool's sessions
 	NoResume  bool      // this version is known not to resume
 	Copies    bool      // this version is known to resume in a copy
 
-	// HourCache is the variable, NAME=VALUE, with which the tool has the provider keep a prompt for an hour. It is "" if this
+	// HourCache is the variable, NAME=VALUE, that makes the tool ask the provider to keep a prompt for an hour. It is "" if this
 	// version has none, or if the caller has chosen for itself.
 	HourCache string
 	Hour      bool // the user wants HourCache
 
-	SettingsFiles []string // files whose content ResolveWithEnv needs
+	SettingsFiles []string // files that ResolveWithEnv needs the content of
 	Watched       []Watch  // files that shape a session but that ResolveWithEnv does not need
 	HookFiles     []Watch  // files that can have hooks, beside SettingsFiles
 	// KeepPrompt reports that the prompt must be sent whole: the caller is shown it, or a hook is.
@@ -180,7 +180,7 @@ type Setting struct {
 // Paths returns the files that the setting names.
 func (s Setting) Paths() []string { return strings.Split(s.Value, "\x00") }
 
-// A Watch names files whose content shapes a session. An element of Path can contain a *, which
+// A Watch names files that shape a session. An element of Path can contain a *, which
 // matches any part of a name; Name then is the part of the path before it. Above includes the
 // directories above the working directory, for a relative path.
 type Watch struct {
@@ -190,7 +190,7 @@ type Watch struct {
 	Guard reason.Code // "" for SettingsChanged
 }
 
-// A Plan is the real call: its command line without argv[0], its stdin, and what its output must
+// A Plan is the real call: its command line without argv[0], its stdin, and conditions that the output must
 // show before the run counts as successful.
 type Plan struct {
 	Args []string
@@ -200,7 +200,7 @@ type Plan struct {
 	HasStdin bool
 	// ReadStderr requests that stderr is read as well, line by line.
 	ReadStderr bool
-	// Follow are files that the tool writes while it runs and that contain what its output lacks.
+	// Follow are files that the tool writes while it runs and that contain facts the output lacks.
 	Follow []Follow
 	// Env are variables to set for the tool, as NAME=VALUE.
 	Env []string
@@ -224,10 +224,10 @@ type Plan struct {
 	// tool makes none.
 	NewID     string
 	WriteCopy bool
-	// Started is when the run began, in milliseconds since 1970. What a followed file has from
+	// Started is when the run began, in milliseconds since 1970. The content of a followed file from
 	// before was copied from another session.
 	Started int64
-	// Prompt is what the model is sent. Whole reports that it is the caller's whole prompt;
+	// Prompt is the text sent to the model. Whole reports that it is the caller's whole prompt;
 	// otherwise Asked is that prompt. WhyWhole is why a resume sends it.
 	Prompt   string
 	Whole    bool
@@ -248,7 +248,7 @@ func (p Plan) ID() string {
 	return p.NewID
 }
 
-// A Follow names files to follow while a tool runs: those below Dir, at any depth, whose base name
+// A Follow names files to follow while a tool runs: those below Dir, at any depth, if the base name
 // matches Name in path.Match's syntax. With Root it is only the file of that name in Dir itself, or below Root if it is not
 // in Dir when the tool has ended. With
 // Lines a file is read line by line as it grows, from where it ended before the run; otherwise as a
@@ -263,7 +263,7 @@ type Follow struct {
 // exists only during the run.
 const Scratch = "{reprise-scratch}"
 
-// SessionFiles are what a tool stores for one session, with paths relative to its home.
+// SessionFiles are a tool's files of one session, with paths relative to its home.
 type SessionFiles struct {
 	// Paths are the session's own file or directory first, then files that only serve it and need
 	// not exist.
@@ -276,7 +276,7 @@ type SessionFiles struct {
 	// Lock is a path.Match pattern of files on one of which the tool's process holds a lock (flock)
 	// while it has the session open, "" if the tool has none.
 	Lock string
-	// Running and Forks are path.Match patterns of files whose first line counts. If it names the
+	// Running and Forks are path.Match patterns of files; their first line counts. If it names the
 	// session, a process has the session open (Running), or another session lacks a copy of it and
 	// needs it (Forks).
 	Running, Forks []string
@@ -286,7 +286,7 @@ type SessionFiles struct {
 // tool's own file reads; "" if there are none.
 type Totals string
 
-// A Stream reads one run's stdout, line by line, and returns what the caller sees in its place. It
+// A Stream reads one run's stdout, line by line, and returns the caller's view of it. It
 // is not safe for concurrent use.
 type Stream interface {
 	// Line reads a line with its newline (the last can lack it) and returns the bytes for the
@@ -297,7 +297,7 @@ type Stream interface {
 	// ErrAsIs reports whether ErrLine returns a line that begins so unchanged, whatever follows. Its
 	// beginning is then shown before its end is there.
 	ErrAsIs(part []byte) bool
-	// TakeStderr returns what the tool would also have written to stderr in the caller's format,
+	// TakeStderr returns the text that the tool would also have written to stderr in the caller's format,
 	// since the last call.
 	TakeStderr() string
 	// File reads a line of a followed file, or its whole content. With the descriptor's SessionQuery
@@ -317,14 +317,14 @@ type Stream interface {
 	// it does not notice earlier that its reader is gone. What Line returns can still be shown at
 	// once.
 	HoldsOutput() bool
-	// Seen returns what has been learned so far.
+	// Seen returns the facts learned so far.
 	Seen() *StreamState
 }
 
 // NoLines is the MaxLine of a stream that does not read lines.
 const NoLines = -1
 
-// StreamState is what a run's output revealed.
+// StreamState is the facts that a run's output revealed.
 type StreamState struct {
 	ID      string // session ID, from the tool's own field, of valid form
 	Source  string // where it was read: stdout, stderr, file
@@ -368,10 +368,10 @@ type StreamState struct {
 // a result with a model's longest answer and its figures.
 const LongestLine = 8 << 20
 
-// MaxTexts bounds, in bytes, what is kept of a run's texts before the final answer.
+// MaxTexts bounds, in bytes, the texts kept of a run before the final answer.
 const MaxTexts = 1 << 20
 
-// AddText records what the model said. Beyond the bound only the final answer is kept.
+// AddText records a text of the model. Beyond the bound only the final answer is kept.
 func (s *StreamState) AddText(text string) {
 	if s.textBytes += len(text); s.textBytes > MaxTexts {
 		s.Texts = nil
@@ -380,7 +380,7 @@ func (s *StreamState) AddText(text string) {
 	s.Texts = append(s.Texts, text)
 }
 
-// fileKeys are the fields in which agents name a file to their tools.
+// fileKeys are the fields where agents name a file to their tools.
 var fileKeys = []string{"file_path", "notebook_path", "absolute_path", "path"}
 
 // AddFiles records the files that a tool was given, and whether it ran a command. input is the tool's argument, of any shape.
@@ -398,14 +398,14 @@ func (s *StreamState) AddFiles(input json.RawMessage) {
 	}
 }
 
-// EndTurn returns what a turn of the run has revealed, and begins the next turn.
+// EndTurn returns the facts that a turn of the run has revealed, and begins the next turn.
 func (s *StreamState) EndTurn() StreamState {
 	turn := *s
 	s.Answer, s.Texts, s.textBytes, s.Files = "", nil, 0, nil
 	return turn
 }
 
-// Continue adds what came after the end of a turn and belongs to it.
+// Continue adds facts that came after the end of a turn and belong to it.
 func (s *StreamState) Continue(more StreamState) {
 	if s.First.Known {
 		more.First = s.First

@@ -1,4 +1,4 @@
-// Package jsonline reads and edits lines of JSON byte by byte: what is not changed stays as it was written.
+// Package jsonline reads and edits lines of JSON byte by byte: unchanged parts stay as they were written.
 //
 // It knows no event of any tool. Its invariant: a line is never decoded and encoded again, so that order, numbers and spaces stay.
 package jsonline

@@ -66,7 +66,7 @@ func valueEnd(text string) int {
 	return len(text)
 }
 
-// stringEnd returns the index of the closing quote of a string whose content starts at from.
+// stringEnd returns the index of the closing quote of the string that starts at from.
 func stringEnd(text string, from int) int {
 	for at := from; ; at++ {
 		n := strings.IndexByte(text[at:], '"')

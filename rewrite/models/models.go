@@ -22,7 +22,7 @@ func Name(model string) string {
 	return name
 }
 
-// looksLike reports whether text equals pattern, in which 0 is any digit.
+// looksLike reports whether text equals pattern, where 0 is any digit.
 func looksLike(text, pattern string) bool {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {

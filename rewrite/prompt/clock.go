@@ -25,7 +25,7 @@ func (s *wordSet) has(word string) bool {
 }
 
 // clockWords are the words that can be beside a time in a line that only tells the time. A time
-// beside any other word can be what the prompt is about ("the incident of 08:15") and stays.
+// beside any other word can be the subject of the prompt ("the incident of 08:15") and stays.
 var clockWords = wordSet{words: `and as at current currently date datetime generated gmt is it last local now
 	of on refreshed rendered the time timestamp today updated utc`}
 

@@ -7,7 +7,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// Sent is what a session was sent and what it answered, as stored in the ledger.
+// Sent is a session's prompts and answers, as stored in the ledger.
 type Sent struct {
 	Base       Footprint // the caller's last whole prompt to it
 	Answers    []Answer
@@ -23,14 +23,14 @@ type Sent struct {
 	Others []string
 }
 
-// A Continuity is how a prompt relates to what a session was sent.
+// A Continuity is how a prompt relates to a session's prompts.
 type Continuity struct {
 	// Relation is Identical, Extends, Revises, HistoryEdited, BaseChanged (blocks were removed or
 	// moved, none added) or Unrelated.
 	Relation reason.Code
 	// Transcript reports that the prompt is a conversation so far.
 	Transcript bool
-	Evidence   Evidence // what the prompt shows of the session
+	Evidence   Evidence // the session's traces in the prompt
 	// BeginsAlike reports that the prompt begins with the same line as the session's first prompt.
 	BeginsAlike bool
 	// Replaced reports that the prompt is the newest one but for the content of a few places.
@@ -58,7 +58,7 @@ func (c Continuity) Retains() bool {
 // answer that is not known to be the session's.
 func (c Continuity) ShowsMore() bool { return c.whole && c.Relation == reason.HistoryEdited }
 
-// Compare returns how a prompt relates to what a session was sent. It compares texts only; whether
+// Compare returns how a prompt relates to a session's prompts. It compares texts only; whether
 // the relation justifies a resume is decided elsewhere.
 func Compare(sent Sent, p *Prompt) Continuity {
 	m := p.match(sent.Base)
@@ -140,14 +140,14 @@ func (p *Prompt) revises(sent Sent, c *Continuity) bool {
 // longestLeadIn is how many blocks can stand before the text that the session was sent.
 const longestLeadIn = 8
 
-// ledIn reports whether the prompt repeats what the session was sent after a few lines that are new and
+// ledIn reports whether the prompt repeats the session's prompt after a few lines that are new and
 // shorter than it.
 func (p *Prompt) ledIn(has []bool) bool {
 	first := slices.Index(has, true)
 	return first > 0 && first <= longestLeadIn && 2*p.blocks[first].at < len(p.Text)
 }
 
-// cutAt returns the prompt with a block cut in which the first line of an earlier prompt stands below other
+// cutAt returns the prompt with the block cut where the first line of an earlier prompt stands below other
 // lines, so that the blocks are those of that prompt: "Original task:" can stand right above it. at is the
 // block's index. It returns nil if there is none.
 func (p *Prompt) cutAt(first Digest) (cut *Prompt, at int) {
@@ -317,7 +317,7 @@ func (p *Prompt) answersCue(b *block, before Digest, lines int) bool {
 	return colon >= 0 && p.normalDigest(text[:last+colon+1]) == before
 }
 
-// emptySlots are the texts by which callers say that a place has nothing yet.
+// emptySlots are texts that callers write where a place has nothing yet.
 var emptySlots = []string{"(none)", "(none yet)", "none", "None", "None.", "none yet", "None yet.", "N/A", "n/a", "-", "(empty)", "empty", "(no feedback yet)",
 	"No feedback yet.", "(nothing yet)", "nothing yet", "[]", "(keine)", "keine", "(aucun)", "(ninguno)"}
 

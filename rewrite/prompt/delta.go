@@ -39,7 +39,7 @@ func StartsLikeCommand(text string) bool {
 }
 
 // Delta returns the part of the prompt to send to a session that has the rest, or why there is
-// none. The delta and what the session was sent determine exactly one prompt.
+// none. The delta and the session's prompts determine exactly one prompt.
 func (p *Prompt) Delta(c Continuity) (delta string, why reason.Code) {
 	switch {
 	case c.Relation == reason.Identical:

@@ -9,7 +9,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// Evidence is what a prompt shows of what happened to a session: facts, as far as the prompt and what the
+// Evidence is a session's events as a prompt shows them: facts, as far as the prompt and what the
 // ledger keeps of the session can show them. Who made the calls and what others answered is known elsewhere.
 type Evidence struct {
 	// Transcript reports that the prompt shows every answer of the session, unchanged and as turns of a
@@ -36,7 +36,7 @@ type Evidence struct {
 	prompt *Prompt
 	added  []int         // the lines that the session was not sent
 	new    []*promptLine // of these, those that are not its answer
-	since  []*promptLine // what is new since the first prompt, if later ones are replaced
+	since  []*promptLine // new since the first prompt, if later ones are replaced
 }
 
 // A Finding is a piece of a prompt that speaks for or against a resume.
@@ -58,7 +58,7 @@ const (
 // maxTraceNames bounds how many names of Trace are kept.
 const maxTraceNames = 3
 
-// evidence collects what a prompt shows of a session.
+// evidence collects a prompt's evidence about a session.
 func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 	e := Evidence{prompt: p, added: c.new, Transcript: h.proven, goesOn: h.proven && (sent.Transcript || sent.Base.Shape.FirstTurn >= 0), Newest: h.newest || h.within, Shown: h.foreign}
 	if n := len(sent.Answers); n > 0 && e.Newest && sent.Answers[n-1].Bytes >= distinctiveAnswer {
@@ -166,7 +166,7 @@ func (p *Prompt) findTrace(e *Evidence, l *promptLine, things []Mark) {
 	}
 }
 
-// A NewLine is a line that a prompt adds to what a session was sent.
+// A NewLine is a line that a prompt adds to the session's prompts.
 type NewLine struct {
 	Text string
 	Mark Mark // of the line as an answer might have it
@@ -180,7 +180,7 @@ func (e *Evidence) New() (lines []NewLine) {
 	return lines
 }
 
-// distinctive returns the line, and what it can quote, as far as no prompt has it by chance.
+// distinctive returns the line, and its quoted part, as far as no prompt has it by chance.
 func (p *Prompt) distinctive(l *promptLine) (lines []NewLine) {
 	for _, text := range append(l.inner(), l.line) {
 		if plain := plainLine(text); distinctiveLine(plain) {
@@ -217,7 +217,7 @@ func (e *Evidence) Failure() string {
 // Rejected reports whether the prompt adds a heading over a rejection: "## Rejection 2".
 func (e *Evidence) Rejected() bool { return findWords("rejected", e.unquoted()) != "" }
 
-// unquoted returns what is new as plain words, without quotations.
+// unquoted returns the new text as plain words, without quotations.
 func (e *Evidence) unquoted() string {
 	return plainWords(quotation().ReplaceAllString(e.text(nil), ""))
 }
@@ -254,7 +254,7 @@ func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 
 // before returns the lines that the session was sent.
 func (e *Evidence) before() string {
-	if e.prompt == nil { // there is nothing but what it was sent
+	if e.prompt == nil { // there are only the session's prompts
 		return ""
 	}
 	var text strings.Builder
@@ -280,12 +280,12 @@ func ReasonAgainst(found []Finding, kinds ...string) reason.Code {
 	return ""
 }
 
-// quotation matches what stands between quotation marks: somebody else's words.
+// quotation matches the text between quotation marks: somebody else's words.
 var quotation = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"[^"\n]*"|“[^”\n]*”|„[^“\n]*“|«[^»\n]*»|「[^」\n]*」`)
 })
 
-// plain returns what is new as plain words, without code and logs, and without the lines that are quoted.
+// plain returns the new text as plain words, without code and logs, and without the lines that are quoted.
 func (e *Evidence) plain(quoted func(text string) bool) string { return plainWords(e.text(quoted)) }
 
 func (e *Evidence) text(quoted func(text string) bool) string {

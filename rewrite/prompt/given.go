@@ -7,7 +7,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// Given returns a digest of what the prompt adds: to all that the session was sent if it repeats that, otherwise to the
+// Given returns a digest of the prompt's additions: to all the session's prompts if it repeats them, otherwise to the
 // session's first prompt. Numbers in headings do not count, since callers number their rounds there.
 func (p *Prompt) Given(c Continuity) Digest {
 	root := map[Digest]bool{}

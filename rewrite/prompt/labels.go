@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// speaker says whose turn a line opens.
+// speaker is the speaker of a turn that a line opens.
 type speaker int
 
 const (
@@ -42,7 +42,7 @@ const besideNames = `s code cli message output result turn step round said says 
 	role name start end im of header id pro flash mini nano large medium small turbo preview latest instruct chat am pm utc
 	b strong em p div span summary`
 
-// A nameWord is what a word in the name over a turn says: the speaker, or noTurn where it only stands beside a name.
+// A nameWord is the meaning of a word in the name over a turn: the speaker, or noTurn where it only stands beside a name.
 type nameWord struct {
 	speaker speaker
 	plain   bool // it is an everyday word too

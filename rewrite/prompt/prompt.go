@@ -1,8 +1,8 @@
-// Package prompt compares two prompts: it cuts a prompt into blocks, says how it relates to what a session was sent and
+// Package prompt compares two prompts: it cuts a prompt into blocks, says how it relates to a session's prompts and
 // which evidence it shows, and finds the part that is new.
 //
-// It does no I/O and knows no tool. What it stores of a prompt are keyed digests, never text. Its invariant: a delta and
-// what the session was sent determine exactly one prompt.
+// It does no I/O and knows no tool. It stores keyed digests of a prompt, never text. Its invariant: a delta and
+// the session's prompts determine exactly one prompt.
 package prompt
 
 import (
@@ -94,7 +94,7 @@ type Prompt struct {
 	cuts    map[int]*Prompt   // by cutAt: by the place where the line starts
 }
 
-// A Footprint is what the ledger stores of a prompt.
+// A Footprint is the ledger's record of a prompt.
 type Footprint struct {
 	Blocks  []Digest
 	Lines   []int  // how many lines each block has, 0 for one that cannot grow by lines
@@ -104,7 +104,7 @@ type Footprint struct {
 	Shape   Shape
 }
 
-// MaxBlocks bounds how many blocks a prompt has that is compared with others. What the ledger stores of a prompt grows with them.
+// MaxBlocks bounds how many blocks a prompt has that is compared with others. The ledger's record of a prompt grows with them.
 const MaxBlocks = 32_768
 
 // HasTooManyBlocks reports whether a text has more blocks than are compared.
@@ -148,7 +148,7 @@ func (p *Prompt) normalDigest(text string) Digest {
 	return d
 }
 
-// Footprint returns what the ledger stores of the prompt. Callers must not change its blocks.
+// Footprint returns the ledger's record of the prompt. Callers must not change its blocks.
 func (p *Prompt) Footprint() Footprint { return p.print }
 
 func (p *Prompt) footprint() Footprint {

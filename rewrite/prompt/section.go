@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Shape is what the ledger stores of a prompt's exact text to prove a delta: digests of the text
+// A Shape is the ledger's record of a prompt's exact text, to prove a delta: digests of the text
 // byte for byte.
 type Shape struct {
 	Size  int // of the text without trailing space
@@ -14,7 +14,7 @@ type Shape struct {
 	// Tail the section without trailing space.
 	HeadSize   int
 	Head, Tail Digest
-	// FirstTurn is the block in which the first turn of a conversation begins, -1 if there is none.
+	// FirstTurn is the block where the first turn of a conversation begins, -1 if there is none.
 	FirstTurn int
 	Parts     []Part // empty if there are too many
 }

@@ -33,13 +33,13 @@ type Mark uint64
 
 func newMark(d Digest) Mark { return Mark(binary.BigEndian.Uint64(d[:])) }
 
-// Traces is what the ledger stores of a run to recognize a later prompt that refers to it.
+// Traces is the ledger's record of a run, to recognize a later prompt that refers to it.
 type Traces struct {
 	Things []Mark // the files it touched, and the names that its answers said first
 	Lines  []Mark // the newest answer's lines that no prompt has by chance
 }
 
-// The bounds of what is stored.
+// The bounds of the record.
 const (
 	MaxThings = 128
 	MaxLines  = 200

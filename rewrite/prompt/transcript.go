@@ -89,12 +89,12 @@ func step(before, line string) (step, indent string) {
 	return strconv.Itoa(len(before)-same) + indent[same:], indent
 }
 
-// An Answer is what the ledger stores of one answer: the digests of its lines that are not blank,
+// An Answer is the ledger's record of one answer: the digests of its lines that are not blank,
 // and its length.
 type Answer struct {
 	Lines []Digest
 	Bytes int
-	// Said are the other forms in which the answer can be shown: callers that read events show
+	// Said are other forms of the answer: callers that read events show
 	// everything a run says, not only its final text.
 	Said []Answer
 }
@@ -165,9 +165,9 @@ func (p *Prompt) namesAnswer(i int) bool {
 	return l.names
 }
 
-// history is what a prompt shows of a session's answers.
+// history is a session's answers as a prompt shows them.
 type history struct {
-	newest   bool   // every answer is there unchanged and in order, the newest in what the prompt adds
+	newest   bool   // every answer is there unchanged and in order, the newest in the prompt's additions
 	turns    bool   // the newest is laid out as a turn of a conversation
 	sameName bool   // the newest is under the assistant's name, or that of the answers before it
 	tools    bool   // before the newest, the prompt shows new tool output
@@ -324,7 +324,7 @@ type foundAnswer struct {
 }
 
 // nextAnswer reports whether line i opens the session's answer n in an allowed place: the newest in
-// what the prompt adds; each other answer of a conversation in what the session was sent before,
+// the prompt's additions; each other answer of a conversation in the session's earlier prompts,
 // with all of them but the newest.
 func (p *Prompt) nextAnswer(sent Sent, n, i int, c *Continuity) (foundAnswer, bool) {
 	if n == len(sent.Answers) {
@@ -465,7 +465,7 @@ func (p *Prompt) shownDigest(i int, first, named, tagged bool) Digest {
 	return p.digest(text)
 }
 
-// countShown returns how many of an answer's lines are in what the prompt adds.
+// countShown returns how many of an answer's lines are in the prompt's additions.
 func (p *Prompt) countShown(a Answer, c *Continuity) (found int) {
 	shown := map[Digest]bool{} // by line of the answer
 	for _, d := range a.Lines {
@@ -501,7 +501,7 @@ func (p *Prompt) countShown(a Answer, c *Continuity) (found int) {
 	return found
 }
 
-// inner returns what a line can quote: the text behind a name, the signs of a list, or a colon.
+// inner returns the part of a line that can be a quotation: the text behind a name, the signs of a list, or a colon.
 func (l *promptLine) inner() (texts []string) {
 	add := func(text string) {
 		if text != "" && text != l.line && !slices.Contains(texts, text) {

@@ -13,9 +13,9 @@ import (
 )
 
 // wordsTable lists the words that count for or against a resume, one row a line: kind, languages, regular
-// expression, a sentence that it matches, and the first words with which it can match, or their beginnings with "…", which
+// expression, a sentence that it matches, and the first words that it can match, or their beginnings with "…", which
 // go test ./rewrite -run TestWordsBegin -update writes. An expression is matched against whole words of lower-case
-// text, in which one space stands for whatever separates words, and a newline ends each sentence. Scripts
+// text, where one space stands for whatever separates words, and a newline ends each sentence. Scripts
 // without spaces are matched anywhere.
 //
 // Kinds:
@@ -32,7 +32,7 @@ import (
 //	sample  it is one of several samples, arms or items
 //	own     it calls an answer the session's own
 //	shown   likewise, as a name over it
-//	base    what the session was sent before asks for independent answers
+//	base    an earlier prompt asks for independent answers
 //
 //go:embed words.tsv
 var wordsTable string
@@ -47,7 +47,7 @@ var kindsAgainst = []string{"role", "clean", "closed", "apart", "judge", "rival"
 // A wordRow is a row of the table.
 type wordRow struct {
 	kind       string
-	words      []string // with which it can match
+	words      []string // that it can match
 	spaced     bool     // its script has spaces
 	expression func() *regexp.Regexp
 }
@@ -97,7 +97,7 @@ const isBeginning = "…"
 // maxScanned bounds how many bytes of a text are searched from its beginning, and as many from its end.
 const maxScanned = 32 << 10
 
-// foundWords are the sentences of a text in which rows of the table can match. The others cost no more than a look:
+// foundWords are the sentences of a text that rows of the table can match. The others cost no more than a look:
 // to compile and to run all expressions would take longer than the rest of a call.
 type foundWords map[*wordRow][]string
 

@@ -1,4 +1,4 @@
-// Package reason lists why a call was handled as it was: a code, its class, what it means and what would change it.
+// Package reason lists why a call was handled as it was: a code, a class, the meaning and a remedy.
 //
 // It decides nothing. Guards, shimctl why, completion and docs/reference/reasons.md are made from its table. Its
 // invariant: each code has exactly one row.
@@ -34,7 +34,7 @@ const (
 	Fault           Code = "fault"
 )
 
-// How a prompt relates to what the session was sent; each is also the reason of the decision it leads to.
+// How a prompt relates to the session's prompts; each is also the reason of the decision it leads to.
 const (
 	Identical Code = "identical"
 	Extends   Code = "extends"

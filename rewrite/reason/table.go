@@ -46,7 +46,7 @@ type Row struct {
 	Meaning string
 	Advice  string // what would change the decision; "" if nothing needs to
 	Setting string // a line of the configuration file that does so, "" if none does
-	Command string // a command that does so, or shows what the advice names; "" if the setting does, or nothing
+	Command string // a command that does so, or shows the subject of the advice; "" if the setting does, or nothing
 }
 
 // Lookup returns the row of a reason, or of a code that says more on a run. ok is false if there is no such code.

@@ -1,8 +1,8 @@
-// Package base is what the tools have in common: answers that are the same for most of them, why a call is not managed, which
-// failures say nothing against a session, and what the tools' streams share. Which words refuse a session, and where a tool says its
+// Package base is the common part of the tools: answers that are the same for most of them, why a call is not managed, which
+// failures say nothing against a session, and the common part of their streams. Which words refuse a session, and where a tool says its
 // IDs and usage, stands in each tool's package.
 //
-// It never names a tool: what differs is a parameter, or the tool's own method in its place. Its invariant: what it does not
+// It never names a tool: a difference is a parameter, or the tool's own method. Its invariant: what it does not
 // know for certain makes a call unmanaged, or a failure one that can lie in the session.
 package base
 
@@ -16,7 +16,7 @@ import (
 	"reprise/rewrite/tool/grammar"
 )
 
-// Base is what most tools have in common. A tool defines anew what is otherwise with it.
+// Base is the common part of most tools. A tool overrides the methods that differ.
 type Base struct {
 	About    *rewrite.Descriptor
 	Refusals Refusals // of its stderr
@@ -28,7 +28,7 @@ type Base struct {
 
 func (b Base) Descriptor() *rewrite.Descriptor { return b.About }
 
-// HelpArgs asks for the help of the first word whose calls are managed, if the tool has such words.
+// HelpArgs asks for the help of the first word of managed calls, if the tool has such words.
 func (b Base) HelpArgs() []string {
 	return append(slices.Clone(b.About.Managed[:min(1, len(b.About.Managed))]), "--help")
 }
@@ -58,7 +58,7 @@ func (Base) SessionFiles(_, path string) rewrite.SessionFiles {
 // IsOrphanFile returns false: the tool leaves no files that endanger a session.
 func (Base) IsOrphanFile(string, []byte) bool { return false }
 
-// Read copies into the call what its options say of the model, the format and the settings. A setting's values are separated
+// Read copies into the call the options for the model, the format and the settings. A setting's values are separated
 // by NUL. Formats are those that the tool has other names for, nil if it has none.
 func Read(c *rewrite.Call, p grammar.Args, formats map[string]rewrite.Format) {
 	c.Unknown, c.AddAt = p.Unknown, p.Front()
@@ -91,7 +91,7 @@ func Settle(c *rewrite.Call, why reason.Code, showsID bool) {
 	}
 }
 
-// Own returns what a call has of its tool's own.
+// Own returns the tool's own part of a call.
 func Own[T any](c rewrite.Call) T {
 	own, _ := c.Own.(T)
 	return own

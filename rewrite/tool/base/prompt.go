@@ -66,7 +66,7 @@ func replacePrompt(p *rewrite.Plan, places []rewrite.Span, option string) bool {
 // isWord reports whether a text is a single word. Every subcommand is one, also in versions not tried yet.
 func isWord(text string) bool { return !strings.ContainsAny(text, " \t\r\n") }
 
-// AsAsked replaces the prompt in an event that shows it: the caller's prompt instead of what the model was sent.
+// AsAsked replaces the prompt in an event that shows it: the caller's prompt instead of the text sent to the model.
 func AsAsked(p *rewrite.Plan, event []byte) []byte {
 	if p.Asked == "" {
 		return event

@@ -6,7 +6,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// Refusals are what a tool's messages contain when it does not continue a session, and why.
+// Refusals are the texts in a tool's messages when it does not continue a session, and the reasons.
 type Refusals []struct {
 	Text   string
 	Reason reason.Code

@@ -8,7 +8,7 @@ import (
 	"reprise/rewrite/jsonline"
 )
 
-// A Stream is what the streams have in common. A stream defines anew what is otherwise with its tool: here stderr and
+// A Stream is the common part of the streams. A stream overrides the methods that differ: here stderr and
 // files say nothing, and rendered formats need the whole output.
 type Stream struct {
 	Call     rewrite.Call
@@ -80,14 +80,14 @@ func (s *Stream) PrintsAtEnd() bool { return s.AtEnd }
 func (s *Stream) HoldsOutput() bool { return s.Holds }
 
 // A ShownText is the common part of streams of text that is shown as it comes, where the tool's own session file shows
-// what the run was. A run whose output is too long to keep cannot be resumed.
+// the kind of run. A run with an output too long to keep cannot be resumed.
 type ShownText struct {
 	Stream
 	Text    []byte
 	TooLong bool
 }
 
-// Keep keeps a piece of what is shown.
+// Keep keeps a piece of the caller's view.
 func (s *ShownText) Keep(piece []byte) {
 	s.Text = append(s.Text, piece...)
 	if s.TooLong = s.TooLong || len(s.Text) > rewrite.LongestLine; s.TooLong {
@@ -95,7 +95,7 @@ func (s *ShownText) Keep(piece []byte) {
 	}
 }
 
-// End implements Stream. It takes what was printed for the answer: that is what the caller has.
+// End implements Stream. It takes the printed text for the answer: the caller has just that.
 func (s *ShownText) End() []byte {
 	s.State.Answer = strings.TrimSuffix(string(s.Text), "\n")
 	s.State.Failed = s.State.Failed || s.TooLong

@@ -7,7 +7,7 @@ import (
 	"reprise/rewrite/jsonline"
 )
 
-// EncodeTotals encodes the numbers whose path is wanted.
+// EncodeTotals encodes the numbers at wanted paths.
 func EncodeTotals(numbers []jsonline.Number, wanted func(path string) bool) rewrite.Totals {
 	totals := map[string]json.Number{}
 	for _, n := range numbers {

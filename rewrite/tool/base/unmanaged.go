@@ -9,7 +9,7 @@ import (
 	"reprise/rewrite/tool/grammar"
 )
 
-// Signs are what a tool finds in a command line beside its options.
+// Signs are a tool's findings in a command line beside the options.
 type Signs struct {
 	Command     bool   // a command of the tool that is not managed, other than the descriptor's
 	Interactive bool   // the tool talks to a person

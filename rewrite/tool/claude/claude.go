@@ -119,12 +119,12 @@ var options = grammar.Table{
 // not managed.
 var sessionEnv = []string{"CLAUDE_CODE_SKIP_PROMPT_HISTORY", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"}
 
-// cacheEnv lists variables by which a caller itself chooses how long the provider keeps a prompt, or that it keeps none.
+// cacheEnv lists variables that let a caller choose how long the provider keeps a prompt, or that it keeps none.
 var cacheEnv = []string{
 	"CLAUDE_CODE_PROMPT_CACHE_TTL", "CLAUDE_CODE_MESSAGES_PROMPT_CACHE_TTL", "ENABLE_PROMPT_CACHING_1H", "FORCE_PROMPT_CACHING_5M", "DISABLE_PROMPT_CACHING",
 }
 
-// hour returns the variable with which a version has the provider keep a prompt for an hour, "" if it has none. The first
+// hour returns the variable that makes a version ask the provider to keep a prompt for an hour, "" if it has none. The first
 // came with 2.1.108, the other one replaced it in 2.1.242.
 func hour(version string) string {
 	switch {
@@ -336,7 +336,7 @@ func account(state, credentials string) []rewrite.Setting {
 	return found
 }
 
-// ResolveWithEnv adds the settings files, which are part of what a session depends on, and what the
+// ResolveWithEnv adds the settings files, on which a session depends, and what the
 // version can do.
 func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	own, noScout, model := base.Own[own](c), false, false
@@ -522,7 +522,7 @@ func (claude) SessionFiles(id, path string) rewrite.SessionFiles {
 	}
 }
 
-// refusals lists what claude writes to stderr when it refuses a resume (CLI-FACTS 1.3). A
+// refusals lists claude's words on stderr when it refuses a resume (CLI-FACTS 1.3). A
 // session held by a background agent is busy, not dead.
 var refusals = base.Refusals{
 	{"No conversation found with session ID", reason.RefusedUnknown},

@@ -10,7 +10,7 @@ import (
 	"reprise/rewrite/tool/base"
 )
 
-// file is what a session's file shows of a text or json run. Facts were measured with 2.0.73,
+// file is the facts that a session's file shows of a text or json run. Facts were measured with 2.0.73,
 // 2.0.76, 2.1.197, 2.1.329 and 2.1.330.
 type file struct {
 	newest  *fileEntry    // the newest message of the model, or of claude in its place
@@ -31,7 +31,7 @@ type fileEntry struct {
 	Status    int                `json:"apiErrorStatus"`
 }
 
-// entries are texts of which every entry worth parsing contains one. In the text of a message
+// entries are texts; every entry worth parsing contains one. In the text of a message
 // the quotes would be escaped.
 var entries = [][]byte{
 	[]byte(`"type":"user"`), []byte(`"type":"assistant"`), []byte(`"type":"system"`), []byte(`"type":"cost-state"`),

@@ -25,7 +25,7 @@ type stream struct {
 	left           map[string]bool // calls of tools that run in the background
 	told           rewrite.Usage   // of the run's main conversation, by its result
 
-	held   []byte // json of a resumed call: the result and what came after it
+	held   []byte // json of a resumed call: the result and all after it
 	result int    // length of the result in held
 	file
 }
@@ -37,7 +37,7 @@ func (claude) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) re
 	return s
 }
 
-// marks are words of which every line worth parsing contains at least one. The order of keys
+// marks are words; every line worth parsing contains at least one. The order of keys
 // changes between versions (CLI-FACTS 1.6), so they are searched for anywhere in the line.
 var marks = jsonline.NewMarks("result", "assistant", "init", "compact_boundary", "stream_event")
 
@@ -134,7 +134,7 @@ func (s *stream) read(line []byte) *base.ClaudeEvent {
 	return e
 }
 
-// learn records what the ledger and the gate need from an event. Only init, messages of the main
+// learn records the facts of an event for the ledger and the gate. Only init, messages of the main
 // conversation and the result are read for the session ID: a hook's events can carry another one
 // (2.1.139 with a SessionStart hook, CLI-FACTS 1.1).
 func (s *stream) learn(e *base.ClaudeEvent) {
@@ -211,7 +211,7 @@ func (s *stream) endTasks(line []byte) {
 // taskNotification is in the session's entry that tells the model of a task's end, taskEvent in stream-json's event.
 var taskNotification, taskEvent = []byte("<task-notification>"), []byte(`"subtype":"task_notification"`)
 
-// learnFirst records what the run's first request has sent.
+// learnFirst records the run's first request.
 func (s *stream) learnFirst(u *base.ClaudeUsage) {
 	if u != nil && !s.State.First.Known {
 		s.State.First = rewrite.Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
@@ -430,7 +430,7 @@ func (s *stream) learnUsage(line []byte, numbers []jsonline.Number) {
 	}
 }
 
-// guessedCosts returns the models in a result whose price claude does not know (2.1.329: "costBasis":
+// guessedCosts returns the models in a result without a price that claude knows (2.1.329: "costBasis":
 // "unknown"). claude then reports a cost at another model's price. The run's cost is not recorded, not even a known
 // part, so that budgets, dearer, stats and log do not count it. shimctl prices its tokens by the model that claude named first.
 func guessedCosts(line []byte) (models []string) {

@@ -143,7 +143,7 @@ func (a *commandLine) managed(args []string) bool {
 	return a.execAt < len(args) && slices.Contains([]string{"exec", "e"}, args[a.execAt])
 }
 
-// serverTools are words after a server's name with which codex starts no server.
+// serverTools are words after a server's name after which codex starts no server.
 var serverTools = []string{
 	"--help", "-h", "--print-startup-config", "daemon", "forward", "generate-internal-json-schema", "generate-json-schema", "generate-ts", "help", "proxy",
 }
@@ -160,7 +160,7 @@ func isSubcommand(word string) bool {
 	return slices.Contains([]string{"resume", "fork", "review", "help"}, word)
 }
 
-// all returns what is known of the whole command line. Later options win.
+// all returns the facts of the whole command line. Later options win.
 func (a *commandLine) all() grammar.Args {
 	return grammar.Args{
 		Options: slices.Concat(a.top.Options, a.exec.Options, a.rest.Options),

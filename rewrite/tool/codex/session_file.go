@@ -37,10 +37,10 @@ type record struct {
 	} `json:"payload"`
 }
 
-// recordMarks are texts of which every record worth parsing contains at least one.
+// recordMarks are texts; every record worth parsing contains at least one.
 var recordMarks = jsonline.NewMarks("session_meta", "turn_context", "token_usage_record", "token_count", "compacted", "task_complete")
 
-// File reads the lines of the rollout whose name ends in our thread's ID. Others belong to other
+// File reads the lines of the rollout named after our thread's ID. Others belong to other
 // threads.
 func (s *stream) File(path string, data []byte) {
 	switch {

@@ -142,7 +142,7 @@ func (s *stream) learnMessage(text []byte) {
 	s.believe()
 }
 
-// believe counts the final message once the header has named the session. A run whose message was
+// believe counts the final message once the header has named the session. A run with a message
 // too long to keep cannot be resumed, as with such events in other formats.
 func (s *stream) believe() {
 	if (s.finalMessage.Len() > 0 || s.tooLong) && s.State.ID != "" {
@@ -195,7 +195,7 @@ func (s *stream) fail(message string) {
 	s.State.Outside = cmp.Or(s.State.Outside, failures.In(message))
 }
 
-// broken lists what the model's API says about a history that it rejects after a change of
+// broken lists the model API's messages about a history that it rejects after a change of
 // account or an interrupted call (CLI-FACTS 2.6).
 var broken = []string{
 	"encrypted content", "encrypted_content", "No tool output found for function call",
@@ -255,7 +255,7 @@ func (s *stream) ErrLine(line []byte) []byte {
 
 const rule = "--------"
 
-// transcript follows the transcript and returns what the caller sees in place of a line.
+// transcript follows the transcript and returns the caller's view of a line.
 func (s *stream) transcript(line []byte) []byte {
 	plain := base.StripEscapes(strings.TrimRight(string(line), "\r\n"))
 	switch s.place {

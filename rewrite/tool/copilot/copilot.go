@@ -102,7 +102,7 @@ var options = grammar.Table{
 
 type own struct {
 	silent  bool          // text without figures
-	secrets []string      // what it blanks in json
+	secrets []string      // texts that it blanks in json
 	learned rewrite.Probe // what Args was parsed with
 }
 
@@ -156,7 +156,7 @@ func home(env func(string) string) string {
 	return cmp.Or(env("COPILOT_HOME"), env("HOME")+"/.copilot")
 }
 
-// state is the file in which copilot keeps its own state. Earlier versions kept the user's settings there, and
+// state is the file of copilot's own state. Earlier versions kept the user's settings there, and
 // copilot rewrites them.
 const state = "/config.json"
 
@@ -217,7 +217,7 @@ func (copilot) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 // account are the members of copilot's state that say who is logged in.
 var account = []string{"lastLoggedInUser", "loggedInUsers"}
 
-// settings returns what a settings file sets. Comments, formatting, the time of the first
+// settings returns the settings of a file. Comments, formatting, the time of the first
 // start, and the older spelling of keys do not count: copilot itself adds or changes them at its start
 // (recordings/copilot/migrated).
 func settings(path, text string) []rewrite.Setting {
@@ -315,7 +315,7 @@ func (copilot) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 }
 
 // resume ends a delta as the prompt ends: the model is sent neither's white space there, so the two differ in
-// length by what is left out.
+// length by the omission.
 func resume(p *rewrite.Plan, c rewrite.Call, t rewrite.Target) {
 	if !p.Whole {
 		p.Prompt = trimEnd(p.Prompt) + p.Asked[len(trimEnd(p.Asked)):]

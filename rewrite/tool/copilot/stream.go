@@ -55,7 +55,7 @@ type totals struct {
 	Output    int64   `json:"output"`
 }
 
-// since returns what has been added since before. ok is false if something has decreased, so that they
+// since returns the figures added since before. ok is false if something has decreased, so that they
 // are not totals.
 func (t totals) since(before totals) (own totals, ok bool) {
 	own = totals{
@@ -128,7 +128,7 @@ func (s *stream) Line(line []byte) []byte {
 	return line
 }
 
-// keep collects what a text call shows.
+// keep collects the output of a text call.
 func (s *stream) keep(to *strings.Builder, text []byte) {
 	s.tooLong = s.tooLong || to.Len()+len(text) > rewrite.LongestLine
 	if !s.tooLong {
@@ -136,7 +136,7 @@ func (s *stream) keep(to *strings.Builder, text []byte) {
 	}
 }
 
-// learn records what an event shows, of stdout or of the session's file.
+// learn records the facts of an event, of stdout or of the session's file.
 func (s *stream) learn(e *event) {
 	kind, _, _ := strings.Cut(e.Type, ".")
 	if kind == "assistant" || kind == "session" || kind == "tool" || kind == "user" || e.Type == "result" {
@@ -254,7 +254,7 @@ func (s *stream) ownFiles(line []byte) []byte {
 	return bytes.Replace(line, r.Usage.CodeChanges.Files, []byte("["+strings.Join(own, ",")+"]"), 1)
 }
 
-// asAsked puts the caller's prompt in place of what the model was sent. It stands there twice: as it was given,
+// asAsked puts the caller's prompt in place of the text sent to the model. It stands there twice: as it was given,
 // and as the model gets it, behind the time and without white space at its end.
 func (s *stream) asAsked(line []byte, e *event) []byte {
 	if s.Plan.Asked == "" {
@@ -414,7 +414,7 @@ func (s *stream) learnShared(data []byte) {
 }
 
 // learnEvent reads an event of the resumed session's file. Another process can continue the session at the
-// same time, but then the file is not what the ledger expects, and the next call is fresh.
+// same time, but then the file differs from the ledger's record, and the next call is fresh.
 func (s *stream) learnEvent(line []byte) {
 	var e event
 	ok, whole := jsonline.ReadEvent(line, &e)

@@ -196,7 +196,7 @@ func (droid) EffectivePrompt(c rewrite.Call, stdin string) string {
 
 // Plan requests stream-json unless a fresh call's own format has the session's ID: only there a resume
 // shows which texts are its own. droid 0.225.2 takes no ID, and the one way to find a session that is known
-// (--tag) would change what its service keeps.
+// (--tag) would change the data that the service keeps.
 func (droid) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	plan.Copy = t.Copied()

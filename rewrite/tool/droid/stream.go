@@ -14,7 +14,7 @@ import (
 )
 
 // stream reads droid's stream-json and renders it as text or json, or shows it unchanged except
-// for what a copy of a session shows of its source. It also reads a fresh call's json.
+// for the source's figures in a copy of a session. It also reads a fresh call's json.
 type stream struct {
 	base.Stream
 
@@ -32,7 +32,7 @@ func (droid) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rew
 	s := &stream{Stream: base.NewStream(c, p, previous)}
 	s.AtEnd = c.Format != rewrite.StreamJSON
 	s.Holds = s.AtEnd
-	s.Max = max(s.Max, 0) // what is rendered at the end can be long
+	s.Max = max(s.Max, 0) // the text rendered at the end can be long
 	return s
 }
 
@@ -59,7 +59,7 @@ type event struct {
 	whole bool // every field above had the expected type
 }
 
-// marks are words of which every line worth parsing contains at least one.
+// marks are words; every line worth parsing contains at least one.
 var marks = jsonline.NewMarks("init", "role", "tool_call", "completion", "error", "result")
 
 func (s *stream) Line(line []byte) []byte {
@@ -125,7 +125,7 @@ func totals(numbers []jsonline.Number) rewrite.Totals {
 	return base.EncodeTotals(numbers, func(path string) bool { return path == "numTurns" })
 }
 
-// types are the other events than the model's that say what they are by their type alone.
+// types are the other events than the model's that are told by their type alone.
 var types = []string{"system", "error", "tool_result", "completion"}
 
 // own returns the event as the caller's own session would have it. A copy counts its source's turns
@@ -179,13 +179,13 @@ func isJSONNumber(value json.RawMessage) bool {
 	return json.Unmarshal(value, &n) == nil && string(value) != "null"
 }
 
-// failure is what a failed run without a text shows as its result.
+// failure is the result of a failed run without a text.
 const failure = `"Exec failed"`
 
 // text returns a JSON string's value; another type has no text.
 func text(value json.RawMessage) string { return jsonline.String(string(value)) }
 
-// learn records what the ledger and the gate need from an event.
+// learn records the facts of an event for the ledger and the gate.
 func (s *stream) learn(e *event) {
 	switch e.Type {
 	case "system":

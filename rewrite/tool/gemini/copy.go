@@ -12,14 +12,14 @@ import (
 )
 
 // gemini 0.61.0 has no option that copies a session under an ID of the caller's choice, so the shim writes the
-// copy. A session's file is a journal. What it comes to is written as gemini writes a session that it imports
+// copy. A session's file is a journal. Its final state is written as gemini writes a session that it imports
 // (--session-file): a line of metadata, and a line for each message.
 //
 // A tool's result is in the file twice: with its call, in toolCalls[].result of the model's message, and in the
-// user's message that took it to the model. A resume sends both. The copy keeps the second alone, which is what the
+// user's message that took it to the model. A resume sends both. The copy keeps the second alone, which the
 // model was sent, and only if it has every part of the first; so each result is still there once.
 
-// A storedSession is what a session's file comes to.
+// A storedSession is the final state of a session's file.
 type storedSession struct {
 	metadata map[string]json.RawMessage
 	messages []storedMessage
@@ -152,7 +152,7 @@ func (s *storedSession) answersTo(i int) (parts []string) {
 	return parts
 }
 
-// dropResults removes the result of each call of which all parts have been sent.
+// dropResults removes the result of each call after all parts have been sent.
 func (m storedMessage) dropResults(sent []string) {
 	var calls []map[string]json.RawMessage
 	if json.Unmarshal(m.fields["toolCalls"], &calls) != nil {

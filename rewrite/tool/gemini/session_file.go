@@ -10,7 +10,7 @@ import (
 	"reprise/rewrite/tool/base"
 )
 
-// text shows a run's text as it comes. What the run was is read from the session's file, of which the
+// text shows a run's text as it comes. The run's facts are read from the session's file, of which the
 // command line gives the ID.
 type text struct {
 	base.ShownText

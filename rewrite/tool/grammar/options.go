@@ -7,7 +7,7 @@ import (
 	"reprise/rewrite"
 )
 
-// What an option means for a resume.
+// The meanings of an option for a resume.
 const (
 	Setting     rewrite.OptionKind = iota // part of the settings fingerprint
 	FileSetting                           // likewise, and its value can name a file
@@ -22,8 +22,8 @@ const (
 	Model                                 // the model
 )
 
-// A Table lists a tool's options by what they mean and how many arguments they take. Spaces separate the options, and | the
-// names of one, of which the first names the setting.
+// A Table lists a tool's options by their meaning and how many arguments they take. Spaces separate the options, and | the
+// names of one option; the first names the setting.
 type Table []struct {
 	Kind    rewrite.OptionKind
 	Arity   rewrite.Arity
@@ -150,7 +150,7 @@ func (p *Args) Value(option, otherwise string) string {
 	return otherwise
 }
 
-// Session returns the value of the last option by which the caller manages its session.
+// Session returns the value of the last option that manages the caller's session.
 func (p *Args) Session() (id string) {
 	for _, o := range p.Options {
 		if o.Kind == CallerOwned {

@@ -359,7 +359,7 @@ var schema = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\s*"\$schema"\s*:\s*"[^"]*"\s*,?`)
 })
 
-// settings returns the settings of a configuration file, without what the tool writes there
+// settings returns the settings of a configuration file, without the tool's own entries
 // itself: the schema's address, and the permission that kilo adds once for existing users.
 func settings(path, text string) []rewrite.Setting {
 	var members map[string]json.RawMessage
@@ -440,7 +440,7 @@ func (opencode) ValidID(id string) bool {
 // SessionPaths returns the database.
 func (o opencode) SessionPaths(_, _ string) []string { return []string{o.About.Database} }
 
-// Refused reads the message about a session that is not there. What the API says about a session is
+// Refused reads the message about a session that is not there. The API's message about a session is
 // on stdout, or in the log.
 func (opencode) Refused(stderr string, exit int) reason.Code {
 	if exit != 0 && strings.Contains(stderr, errorPrefix+"Session not found\n") {

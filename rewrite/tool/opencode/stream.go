@@ -136,7 +136,7 @@ func (s *stream) learnID(id, source string, sure bool) {
 	}
 }
 
-// errorPrefix is what stands before a message of opencode's on stderr.
+// errorPrefix is the text before a message of opencode's on stderr.
 const errorPrefix = "\x1b[91m\x1b[1mError: \x1b[0m"
 
 // Two lines of a log: opencode's, with the run that wrote it, and an older one that kilo also writes.
@@ -219,7 +219,7 @@ func (s *stream) learnLog(fields string) {
 	}
 }
 
-// failures are the names of HTTP's statuses with which opencode's log tells of a request that failed.
+// failures are the names of HTTP's statuses that opencode's log has for a failed request.
 var failures = base.Failures{
 	{Begins: "Unauthorized", Why: reason.LoginRefused},
 	{Begins: "Too Many Requests", Why: reason.RateLimited},
@@ -261,7 +261,7 @@ func readOpencodeRow(row []byte) (r row, ok bool) {
 	return r, true
 }
 
-// File reads the session's row. Its figures are the session's, from which text, which shows none,
+// File reads the session's row. Its figures are the session's, and text, which shows none,
 // gets those of the call.
 func (s *stream) File(_ string, data []byte) {
 	now, ok := readOpencodeRow(data)
@@ -285,7 +285,7 @@ func (s *stream) File(_ string, data []byte) {
 	}
 }
 
-// End reads the text. What a terminal is shown is on stderr, among other things.
+// End reads the text. A terminal's text is on stderr, among other things.
 func (s *stream) End() []byte {
 	if s.Ended() {
 		return nil

@@ -133,7 +133,7 @@ func settingsHome(env func(string) string) string {
 	return cmp.Or(env("QWEN_HOME"), env("HOME")+"/.qwen")
 }
 
-// home returns the directory in which qwen keeps its sessions. A setting that names another one is
+// home returns the directory of qwen's sessions. A setting that names another one is
 // not read: the session is then not found, and the next call is fresh.
 func home(env func(string) string) string { return cmp.Or(env("QWEN_RUNTIME_DIR"), settingsHome(env)) }
 
@@ -189,7 +189,7 @@ func (qwen) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	return c
 }
 
-// settings returns what a settings file sets. The version of its form does not count: qwen adds it
+// settings returns the settings of a file. The version of its form does not count: qwen adds it
 // the first time that it reads the file.
 func settings(path, text string) []rewrite.Setting {
 	text = jsonline.Compact(string(jsonline.RemoveKey([]byte(text), "$version")))

@@ -11,14 +11,14 @@ import (
 	"reprise/rewrite/tool/base"
 )
 
-// text shows a run's answer as qwen prints it. What the run was is read from the session's file. qwen chooses
+// text shows a run's answer as qwen prints it. The run's facts are read from the session's file. qwen chooses
 // a copy's ID itself: the copy is the one file that names its source and holds this run's prompt.
 type text struct {
 	base.ShownText
 	chats map[string]*chatFile // by path
 }
 
-// A chatFile is what a session's file shows of one run.
+// A chatFile is the facts that a session's file shows of one run.
 type chatFile struct {
 	base.ShownText // seen is this file's
 	prompt         string
@@ -36,7 +36,7 @@ type record struct {
 		Parts []struct {
 			Text string
 			Call *struct{ Args json.RawMessage } `json:"functionCall"`
-			// Thought marks what the model thinks, which is not shown.
+			// Thought marks the model's thoughts, which is not shown.
 			Thought bool
 		}
 	}
@@ -169,7 +169,7 @@ func (c *chatFile) learnAnswer(r *record) {
 	}
 	c.State.ToolRan, c.State.Final = c.State.ToolRan || calls, c.State.Final && !calls && r.Figures.Input > 0
 	if f := r.Figures; f.Input > 0 {
-		c.State.ContextUse.Used = f.Input + f.Output // what was read from the cache is part of the input
+		c.State.ContextUse.Used = f.Input + f.Output // cache reads are part of the input
 	}
 }
 

@@ -43,7 +43,7 @@ type event struct {
 	} `json:"error"`
 }
 
-// marks are words of which every line worth parsing contains at least one.
+// marks are words; every line worth parsing contains at least one.
 var marks = jsonline.NewMarks("result", "assistant", "init", "retry", "stream_event")
 
 func (s *stream) Line(line []byte) []byte {
@@ -127,7 +127,7 @@ func (s *stream) learnMessage(e *event) {
 	}
 	if u := e.Message.Usage; u != nil && e.Whole && u.Input > 0 {
 		s.sent += u.Input
-		s.State.ContextUse.Used = u.Input + u.Output // what was read from the cache is part of the input
+		s.State.ContextUse.Used = u.Input + u.Output // cache reads are part of the input
 		if !s.State.First.Known {
 			s.State.First = rewrite.Usage{Known: true, Input: u.Input - u.CacheRead, CacheRead: u.CacheRead}
 		}
@@ -166,7 +166,7 @@ func runsOn(path string) bool {
 }
 
 // learnUsage reads the run's usage. It contains what qwen asks a model on its own, as the direct run's
-// does. What was read from the cache is part of the input; thoughts are missing in the output.
+// does. Cache reads are part of the input; thoughts are missing in the output.
 func (s *stream) learnUsage(numbers []jsonline.Number) {
 	u, total := &s.State.Usage, int64(0)
 	*u = rewrite.Usage{}

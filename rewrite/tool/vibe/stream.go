@@ -18,7 +18,7 @@ import (
 	"reprise/rewrite/tool/base"
 )
 
-// stream reads vibe's output in the caller's format. It changes only what a resumed run shows:
+// stream reads vibe's output in the caller's format. It changes only the output of a resumed run:
 // json, which contains the whole session, is cut to this call's turn; json and streaming show the
 // caller's prompt in place of the delta.
 type stream struct {
@@ -188,7 +188,7 @@ func (e *entry) known() bool {
 
 func (e *entry) compacts() bool { return e.Type == "checkpoint" && e.Kind == "compaction" }
 
-// learn records what the ledger and the gate need from an entry of this run. The first one, the
+// learn records the facts of an entry of this run for the ledger and the gate. The first one, the
 // caller's prompt, is written before the model is asked and shows only that the resume was
 // accepted.
 func (s *stream) learn(e *entry) {

@@ -2,7 +2,7 @@
 // docs/internals/vibe.md lists them all.
 //
 // A call runs in the caller's format, text included: no format shows that a run has failed, so text rendered from
-// another format could be wrong. What the output lacks is read from the files that vibe writes to --output-dir.
+// another format could be wrong. Facts that the output lacks are read from the files that vibe writes to --output-dir.
 package vibe
 
 import (
@@ -268,7 +268,7 @@ func (vibe) SessionPaths(_, id string) []string {
 }
 
 // SessionFiles returns the session's directory. vibe 3.0.3 resumes it only with the plugins that it
-// began with, of which it keeps manifests and contents under their digests. What it checks out from
+// began with; it keeps manifests and contents under their digests. What it checks out from
 // them, and runnable copies (.x), it makes again.
 func (vibe) SessionFiles(id, _ string) rewrite.SessionFiles {
 	return rewrite.SessionFiles{
