@@ -2,7 +2,7 @@
 //
 // It reads nothing from the working directory, never writes, and does no work before it is called.
 // Its invariant: a Config returned without an error contains only checked values; one returned with
-// an error is the zero Config, in which everything is disabled.
+// an error is the zero Config: everything is disabled.
 package config
 
 import (
@@ -31,14 +31,14 @@ type Config struct {
 	Store        Store
 }
 
-// Policy is what a rule can set for its calls.
+// Policy is the settings that a rule can make for its calls.
 type Policy struct {
 	TTL          time.Duration // a session idle for longer is not resumed
 	MaxAge       time.Duration // a session that began longer ago is not resumed
-	Unnamed      Unnamed       // what a call without a name needs to be resumed
-	ResumeSame   bool          // so is a call whose prompt the session was already sent
-	Unrelated    bool          // so is a call of a named job whose prompt is another template than the session was sent
-	WholePrompt  bool          // a resumed session is never sent only what is new
+	Unnamed      Unnamed       // the need of a call without a name to be resumed
+	ResumeSame   bool          // so is a call that repeats a prompt of the session
+	Unrelated    bool          // so is a call of a named job with another template than the session's
+	WholePrompt  bool          // a resumed session is never sent only the new part
 	Busy         Busy
 	ResumeDearer bool    // calls are resumed although their rule's resumes have cost more than its fresh runs
 	KeepHour     bool    // the provider is asked to keep a prompt for an hour where the pauses between calls make that cheaper
@@ -59,10 +59,10 @@ type Prune struct {
 	Superseded time.Duration // for how long a session stays that copies continued; 0 for as long as others
 }
 
-// Unnamed is what a call whose task has no name needs to be resumed.
+// Unnamed is the condition for a call without a task name to be resumed.
 type Unnamed string
 
-// What it can need: evidence that it continues the session's own work, a prompt that extends the
+// The conditions: evidence that it continues the session's own work, a prompt that extends the
 // session's, or a name.
 const (
 	UnnamedEvidence Unnamed = "evidence"
@@ -103,7 +103,7 @@ func Default() Config {
 	return c
 }
 
-// Load reads the configuration file at path. If there is none it returns the defaults. What is wrong in
+// Load reads the configuration file at path. If there is none it returns the defaults. Mistakes in
 // the file is returned as Mistakes.
 func Load(path string) (Config, error) {
 	text, err := read(path)

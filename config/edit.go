@@ -10,7 +10,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Set returns the text of a configuration file in which a key outside of rules has a value, as it is typed: a word or TOML.
+// Set returns the text of a configuration file where a key outside of rules has a value, as it is typed: a word or TOML.
 // Several words are a list. The rest of the text stays as it is. The result is checked as a whole: an error is Mistakes.
 func Set(file, text, home, key string, words []string) (string, error) {
 	value, err := typed(file, home, key, words)

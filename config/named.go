@@ -40,7 +40,7 @@ func (c Config) RuleNames() (names []string) {
 	return names
 }
 
-// ParseRules reads a text that contains only rules. What is wrong in it is returned as Mistakes.
+// ParseRules reads a text that contains only rules. Errors in it are returned as Mistakes.
 func ParseRules(file, text, home string) ([]Rule, error) {
 	c, err := Parse(file, text, home)
 	if err != nil {

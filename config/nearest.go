@@ -25,7 +25,7 @@ func outsideRules(name string, keys []string) string {
 }
 
 // Nearest returns the known name most similar to the typed one, "" if none is. Of several it is the
-// first that begins with what was typed.
+// first that begins with the typed word.
 func Nearest(typed string, known []string) string {
 	typed = strings.ToLower(typed)
 	for i := 1; i < len(typed); i++ { // two letters in the wrong order are nearer than any other mistake

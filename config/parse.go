@@ -86,7 +86,7 @@ func syntaxHint(text string, number int) string {
 	return ""
 }
 
-// document is a decoded file, or a rule in it, whose keys have not been read yet.
+// document is a decoded file, or a rule in it, with keys that have not been read yet.
 type document struct {
 	file, text string
 	md         *toml.MetaData

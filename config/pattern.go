@@ -26,7 +26,7 @@ func (p *pattern) compiled() *regexp.Regexp {
 
 const patternHint = "patterns are RE2, as in Go: no lookaround, no backreferences; write them in single quotes"
 
-// A patternUse is what a pattern is for.
+// A patternUse is the use of a pattern.
 type patternUse int
 
 const (

@@ -19,7 +19,7 @@ type Rule struct {
 	Never    bool   // its calls are independent: they are fresh, and never resumed
 	Strict   bool   // its names separate jobs, but do not prove that two calls belong to the same one
 	UnsetEnv []string
-	// StartFrom is the role as a copy of whose session a role's first call begins, "" for none.
+	// StartFrom is a role: a role's first call begins as a copy of that role's session, "" for none.
 	StartFrom string
 
 	tools      []string
@@ -68,16 +68,16 @@ type Subject struct {
 	Digest func(text string) string
 }
 
-// A Match is the rule that applies to a call, and what it captured.
+// A Match is the rule that applies to a call, with its captures.
 type Match struct {
 	*Rule
 	Task, Role string
-	Scope      string   // the rule whose names these are, "" if the caller set them
+	Scope      string   // the rule that has these names, "" if the caller set them
 	Strict     bool     // the names separate jobs, but do not prove that two calls belong to the same one
 	Captured   bool     // the prompt or the environment of each job gives the task: two jobs cannot share it
 	Attempt    int      // rewrite.NoAttempt if it is not given
 	Fresh      bool     // the prompt ends the chain
-	Resets     []string // the roles whose chains of the task the prompt ends
+	Resets     []string // the roles: the prompt ends their chains of the task
 }
 
 // Match returns the first rule that matches; the user's come before the presets. If none does, it
@@ -185,7 +185,7 @@ func (r *Rule) startsWell(prompt string) bool {
 		slices.ContainsFunc(r.starts, func(start string) bool { return strings.HasPrefix(prompt, start) })
 }
 
-// capture reports whether every pattern matches, and records what they capture.
+// capture reports whether every pattern matches, and records the captures.
 func (r *Rule) capture(found *captures, s Subject) bool {
 	if r.cwd != nil && !found.from(r.cwd, s.Cwd) {
 		return false
@@ -215,7 +215,7 @@ type captures struct {
 	attempt    int
 }
 
-// from reports whether p matches, and records what its groups captured.
+// from reports whether p matches, and records the captures of its groups.
 func (c *captures) from(p *pattern, text string) bool {
 	re := p.compiled()
 	found := re.FindStringSubmatch(text)
@@ -245,7 +245,7 @@ func name(captured []string, otherwise string) string {
 	return strings.Join(strings.Fields(strings.Join(captured, " ")), " ")
 }
 
-// resetRole returns the role whose chain the rule's reset_when ends: "" for all roles that nothing names.
+// resetRole returns the role that loses a chain by the rule's reset_when: "" for all roles that nothing names.
 func (m Match) resetRole() string {
 	switch {
 	case m.reset.role != "":
@@ -266,7 +266,7 @@ func (m *Match) resets(role string) {
 	m.Resets = append(m.Resets, role)
 }
 
-// ResetBy returns the roles whose chains the tool's final answer ends.
+// ResetBy returns the roles that lose a chain by the tool's final answer.
 func (m Match) ResetBy(answer string) []string {
 	switch {
 	case anyIn(m.reset.answer, ends(answer)):
@@ -279,7 +279,7 @@ func (m Match) ResetBy(answer string) []string {
 	return []string{m.resetRole(), coderRole}
 }
 
-// coderRole is the role whose chain another role's answer ends, unless a rule names one.
+// coderRole is the role that loses a chain by another role's answer, unless a rule names one.
 const coderRole = "coder"
 
 // resetWords are a line of its own, which can be emphasized, or a member of a JSON object.

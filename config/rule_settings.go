@@ -142,7 +142,7 @@ func toolName(name string) error {
 	return nil
 }
 
-// providerKeys are the variables with which a tool uses another account before its own login. Their
+// providerKeys are the variables that make a tool use another account before its own login. Their
 // joint name is provider_keys.
 var providerKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY",
 	"GOOGLE_CLOUD_API_KEY", "MISTRAL_API_KEY"}

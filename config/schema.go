@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A form is what a value looks like. Zero fields say nothing.
+// A form is the shape of a value. Zero fields say nothing.
 type form struct {
 	kind    string  // as JSON Schema names it
 	many    bool    // a list of such values as well

@@ -15,15 +15,15 @@ import (
 // setting is one key of the file or of a rule.
 type setting struct {
 	key   string
-	about string // what the key is for, in few words
+	about string // the purpose of the key, in few words
 	value
 }
 
-// value is what a key takes, and the field that it is stored in.
+// value is the kind of value of a key, and the field that stores it.
 type value struct {
 	form form                  // for the schema, which is never stricter than set
 	set  func(value any) error // a *mistake if the value is not allowed
-	show func() string         // what the field has, as TOML; "" if nothing is set
+	show func() string         // the field, as TOML; "" if nothing is set
 }
 
 // settings returns all keys outside of rules. Any other key is unknown.

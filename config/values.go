@@ -11,7 +11,7 @@ import (
 type Value struct {
 	Key   string
 	Value string // TOML; "" if nothing is set
-	About string // what the key is for, in few words
+	About string // the purpose of the key, in few words
 }
 
 // Value returns the value of a key outside of rules. known is false if there is no such key.

@@ -16,7 +16,7 @@ import (
 	"reprise/ledger/decide"
 )
 
-// An Unfinished is what a call leaves to do in the store once it has ended. It contains no text of
+// An Unfinished is the work that a call leaves in the store once it has ended. It contains no text of
 // prompts or answers.
 type Unfinished struct {
 	Register store.Register // as the call has last written it
@@ -43,7 +43,7 @@ func markOf(n store.Name) string {
 	return hex.EncodeToString(d[:8])
 }
 
-// Finish implements Book. What the store does not get is not resumed by anybody.
+// Finish implements Book. A session that the store does not get is not resumed by anybody.
 func (b *Book) Finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) error {
 	u, err := b.FinishHere(t, o, later...)
 	if u == nil {
@@ -54,7 +54,7 @@ func (b *Book) Finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn)
 	return errors.Join(err, b.Complete(ctx, u))
 }
 
-// FinishHere finishes the call on this machine only and returns what is left to do, which another
+// FinishHere finishes the call on this machine only and returns the work that is left, which another
 // process can Complete; nil if nothing is.
 func (b *Book) FinishHere(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) (*Unfinished, error) {
 	err := b.Local.Finish(t, o, later...)

@@ -20,7 +20,7 @@ const heldFor decide.Millis = 15 * 60_000
 // RenewEvery is how often a call that runs must renew its hold.
 const RenewEvery = 5 * time.Minute
 
-// A hold is what a call has taken in a store.
+// A hold is the part of a store that a call has taken.
 type hold struct {
 	register store.Register // as this call has last written it
 	holder   string         // a random name of the run
@@ -34,7 +34,7 @@ type hold struct {
 	mu       sync.Mutex  // of what edit changes
 }
 
-// holdOf returns what a call holds in a store, nil if it holds nothing, or not any more.
+// holdOf returns a call's hold in a store, nil if it has none, or not any more.
 func holdOf(t *ledger.Ticket) *hold {
 	if loan := t.Loan; loan != nil && !loan.Hold.(*hold).lost.Load() {
 		return loan.Hold.(*hold)
@@ -42,7 +42,7 @@ func holdOf(t *ledger.Ticket) *hold {
 	return nil
 }
 
-// errFenced reports that others have replaced what a call held, or a register.
+// errFenced reports that others have replaced a call's hold, or a register.
 var errFenced = errors.New("another call has replaced the session in the store")
 
 // maxEdits bounds how often a change is tried while others change the register.
@@ -84,7 +84,7 @@ func edit(ctx context.Context, registers store.Registers, at *store.Register, no
 	}
 }
 
-// edit changes the register of what a call holds. It fails with errFenced if the call holds it no more.
+// edit changes the register of a call's hold. It fails with errFenced if the hold is lost.
 func (b *Book) edit(ctx context.Context, h *hold, now decide.Millis, change func(*register) error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"reprise/ledger/decide"
 )
 
-// A Keeper ends and removes what a store has of chains, whichever machine has left it there.
+// A Keeper ends and removes chains in a store, whichever machine has left it there.
 type Keeper struct {
 	Store KeptStore
 	Now   decide.Millis
@@ -37,7 +37,7 @@ type Name struct {
 	OneRole         bool // Role selects, even if it is empty
 }
 
-// Kept counts what a Keeper has changed, or would change.
+// Kept counts the changes that a Keeper has made, or would change.
 type Kept struct{ Chains, Sessions, Bundles int64 }
 
 func (k *Kept) add(more Kept) {
@@ -97,7 +97,7 @@ func (k Keeper) changeNamed(ctx context.Context, n Name, remove, dry bool, do fu
 	return all, nil
 }
 
-// find returns the registers in which the chains can be: a task's is found by its name, others by their content.
+// find returns the registers that can have the chains: a task's is found by its name, others by their content.
 func (k Keeper) find(ctx context.Context, n Name) (found []store.Register, err error) {
 	if n.Task != "" && n.Cwd != "" {
 		found, _, err := k.Store.List(ctx, store.Name{Kind: store.Task, Of: taskName(n.Project, n.Cwd, n.Task)}, maxRoles)

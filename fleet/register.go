@@ -18,13 +18,13 @@ import (
 // nothing is known.
 const registerVersion = 1
 
-// A register is what a store keeps of one chain. The JSON names are the format of stores, and never change.
+// A register is a store's record of one chain. The JSON names are the format of stores, and never change.
 type register struct {
 	Version  int          `json:"version"`
 	Chain    ledger.Chain `json:"chain"`
 	Sessions []session    `json:"sessions"`
 	name     store.Name
-	stored   string // the version of what is in the store
+	stored   string // the version in the store
 }
 
 // A session is a session of a chain, with what only machines that share it need to know.
@@ -80,7 +80,7 @@ func (r *register) chain(now decide.Millis) ledger.Chain {
 	return c
 }
 
-// update sets what the ledger knows of the chain, which might have one more session now.
+// update sets the ledger's facts about the chain, which might have one more session now.
 func (r *register) update(c ledger.Chain) {
 	for i, s := range c.Sessions {
 		if i == len(r.Sessions) {

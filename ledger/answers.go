@@ -73,7 +73,7 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 }
 
 // addEvidence adds to the facts about sessions what shows that the call continues them and what speaks
-// against it: who made the calls, what others have answered since, and what the prompt's words say.
+// against it: who made the calls, what others have answered since, and the words of the prompt.
 func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 	for i := range chains {
 		cf := &chains[i]
@@ -148,7 +148,7 @@ func saidBySeveral(answers []givenAnswer) map[prompt.Mark]bool {
 	return several
 }
 
-// shownSessions returns the sessions whose newest answers the prompt shows, as a list in SQL.
+// shownSessions returns the sessions with a newest answer that the prompt shows, as a list in SQL.
 func shownSessions(p *prompt.Prompt, answers []givenAnswer) string {
 	if len(answers) == 0 {
 		return ""

@@ -18,9 +18,9 @@ import (
 // A Book is where the chains of a call are kept: the ledger of this machine, or another one, whose calls the
 // ledger records too.
 type Book interface {
-	// Key returns the key for digests of what the chains were sent.
+	// Key returns the key for digests of the chains' prompts.
 	Key() prompt.Key
-	// Facts reads what a decision depends on, and marks the state in which it was read.
+	// Facts reads the facts for a decision, and marks the state of the book.
 	Facts(*Call) (decide.Facts, Mark, error)
 	// Preview returns the decision that Begin would make now and the chains it would choose from. It
 	// records nothing.
@@ -42,7 +42,7 @@ type Book interface {
 	ChainHere(*Call, decide.Decision) int64
 }
 
-// A Mark is the state of a book in which facts were read.
+// A Mark is the state of a book at the time of reading facts.
 type Mark struct {
 	Facts decide.Facts
 	State io.Closer     // what another book has read, nil for the ledger's; Take closes it, or who does not take
@@ -130,7 +130,7 @@ func (l *Ledger) Here() *Ledger { return l }
 // ChainHere implements Book.
 func (l *Ledger) ChainHere(_ *Call, d decide.Decision) int64 { return d.Chain }
 
-// Preview implements Book. The chains are followed by other chains of the directory, to show what has
+// Preview implements Book. The chains are followed by other chains of the directory, to show the one that has
 // changed.
 func (l *Ledger) Preview(c *Call) (decide.Decision, []decide.ChainFacts, error) {
 	facts, err := l.readFacts(c, true)
@@ -196,7 +196,7 @@ func (c *Call) Decide(f decide.Facts) decide.Decision {
 // givenSize is how many bytes of a digest Rounds.Given has.
 const givenSize = 8
 
-// watchRounds completes the decision to continue a session by what its rounds were given. Only if the latest one was given
+// watchRounds completes the decision to continue a session by the input of its rounds. Only if the latest one was given
 // what this call gives does it ask for the directory's content, and decides again: git takes longer than everything else.
 func (c *Call) watchRounds(f decide.Facts, chosen *decide.ChainFacts, d decide.Decision) decide.Decision {
 	if c.Tree == nil || d.Reason == reason.StartedFrom {

@@ -10,19 +10,19 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Call is what the ledger needs to know about an invocation before it runs.
+// A Call is the ledger's input about a call before it runs.
 type Call struct {
 	Tool, Cwd, Home string
 	Task, Role      string   // Task is "" if continuity must find the chain
 	Rule            string   // the rule that applies to the call
-	Scope           string   // the rule whose names Task and Role are, "" if the caller set them
+	Scope           string   // the rule that names Task and Role, "" if the caller set them
 	Attempt         int      // or rewrite.NoAttempt
 	Never           bool     // it belongs to no chain
 	Strict          bool     // Task separates jobs, but continuity must prove the same one
 	Captured        bool     // each job has a task of its own: its prompt or environment gives it
 	Unshared        string   // why its session is not shared, although there is a store
-	Resets          []string // roles whose chains of this task its prompt ends
-	StartFrom       string   // the role of the task as a copy of whose session the call's role begins, "" for none
+	Resets          []string // roles that lose their chains of this task by its prompt
+	StartFrom       string   // the role of the task that the call's role begins as a copy of, "" for none
 	Format          rewrite.Format
 	Prompt          *prompt.Prompt
 	Fingerprints    decide.Fingerprints
@@ -64,7 +64,7 @@ type Call struct {
 	otherRoles []string // the names of its task's other roles
 }
 
-// sends returns what a decision sends, as Sends does.
+// sends returns the size of a decision's prompt, as Sends does.
 func (c *Call) sends(d decide.Decision) (bytes int, whole reason.Code) {
 	if !d.Mode.Continues() || c.Sends == nil {
 		return len(c.Prompt.Text), ""
@@ -86,7 +86,7 @@ func (c *Call) attempt() sql.NullInt64 {
 	return known(c.Attempt != rewrite.NoAttempt, int64(c.Attempt))
 }
 
-// FirstLine returns a digest of the first line of the prompt, by which unnamed chains are found.
+// FirstLine returns a digest of the first line of the prompt, that finds unnamed chains.
 func (c *Call) FirstLine() []byte {
 	return encodeDigests([]prompt.Digest{c.Prompt.Footprint().First})
 }

@@ -74,7 +74,7 @@ func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
 	return f, nil
 }
 
-// Measured adds what was learned about the costs of runs, also of the latest of each chain, and about the binary. It only matters for
+// Measured adds the costs of runs, also of the latest of each chain, and about the binary. It only matters for
 // a resume. here returns the number that a chain has in this ledger, 0 for none.
 func (l *Ledger) Measured(c *Call, f *decide.Facts, here func(*decide.ChainFacts) int64) (err error) {
 	if f.Disabled || f.Fresh != "" || len(f.Start) == 0 &&
@@ -161,7 +161,7 @@ func (l *Ledger) beginnings(c *Call) (alike, later bool, err error) {
 	return alike, later, err
 }
 
-// addOthers adds the chains that begin like a later line of the prompt, if there are any, and those whose newest answer the
+// addOthers adds the chains that begin like a later line of the prompt, if there are any, and those with a newest answer that the
 // prompt shows.
 func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, later bool) error {
 	shown := shownSessions(c.Prompt, answers)
@@ -244,7 +244,7 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 }
 
 // ofName reads sessions of the call's name. Where the prompt shows an answer to one of them, it is compared again with the names of the
-// task's other roles, whose answer it can be.
+// task's other roles, which could have given the answer.
 func (l *Ledger) ofName(c *Call, which string) ([]decide.ChainFacts, counted, error) {
 	chains, n, err := l.chains(c, true, which, ofJob+newest, c.job()...)
 	if err != nil || !slices.ContainsFunc(chains, func(cf decide.ChainFacts) bool { return cf.Continuity.Evidence.Shown != "" }) {
@@ -370,7 +370,7 @@ func (c *Call) job() []any {
 	return []any{c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, oldest}
 }
 
-// A sentRow has the columns that say what a session was sent.
+// A sentRow has the columns of a session's prompts.
 type sentRow struct {
 	sent                              prompt.Sent
 	base, lines, shape, answers, said sql.RawBytes
@@ -392,7 +392,7 @@ func (r *sentRow) compare(c *Call) prompt.Continuity {
 	return prompt.Compare(r.sent, c.Prompt)
 }
 
-// decode sets sent to what the columns say.
+// decode sets sent from the columns.
 func (r *sentRow) decode() {
 	r.sent.Base.Blocks, r.sent.Answers = decodeDigests(r.base), decodeAnswers(r.answers, r.said)
 	r.sent.Base.Lines, r.sent.Base.Shape = decodeLines(r.lines), decodeShape(r.shape)

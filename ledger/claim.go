@@ -9,7 +9,7 @@ import (
 // day is the shortest time between two claims to do the same.
 const day = decide.Millis(24 * 3_600_000)
 
-// What the shims do at most once a day.
+// The tasks that shims do at most once a day.
 const (
 	PruneAll        = "prune"
 	PruneSuperseded = "prune_superseded"

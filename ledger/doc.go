@@ -1,11 +1,11 @@
 // Package ledger stores what reprise did: chains, their sessions, every invocation, who holds a
-// session now, and what was learned about each binary. Only this package uses SQLite. It
+// session now, and the facts about each binary. Only this package uses SQLite. It
 // decides nothing: package decide does, by the facts that are read here. A Book is a place where chains are kept: this ledger,
 // or a store that several machines share (package fleet).
 //
 // It stores no text of prompts or answers and no credentials: prompts are stored as keyed digests,
 // credentials as the name of their source. It waits at most LockTimeout for another process that
-// keeps the ledger locked. Concurrent calls, each of which writes for a moment, queue on a file
+// keeps the ledger locked. Concurrent calls, each writing for a moment, queue on a file
 // lock.
 //
 // Its invariants: a session is resumable only after a run that ended well; a session is leased to

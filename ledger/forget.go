@@ -21,7 +21,7 @@ type ChainName struct {
 const MinPrefix = 4
 
 // FindChains returns the chains that name can mean: the one with that number behind a c, otherwise those of
-// that task, otherwise those of the sessions whose native ID has that prefix.
+// that task, otherwise the chains of sessions with a native ID of that prefix.
 func (l *Ledger) FindChains(name string) ([]ChainName, error) {
 	conditions := []string{"'c' || id = ?", "task <> '' AND task = ?"}
 	if len(name) >= MinPrefix {
@@ -43,7 +43,7 @@ func (l *Ledger) LastNumbers() (chain, call int64, err error) {
 	return chain, call, Wrap("find the last numbers", err)
 }
 
-// ChainsOfSession returns the chains of the sessions whose native ID has the prefix, of any
+// ChainsOfSession returns the chains of the sessions with a native ID of the prefix, of any
 // length.
 func (l *Ledger) ChainsOfSession(prefix string) ([]ChainName, error) {
 	return l.findChains(ofSession, prefix)
@@ -72,7 +72,7 @@ func (l *Ledger) nativeIDs(chain int64) ([]string, error) {
 // ErrInUse reports that a live process still needs a chain.
 var ErrInUse = errors.New("a live process holds a session of it")
 
-// Forget removes a chain entirely: its sessions, its calls, the calls in which the caller itself
+// Forget removes a chain entirely: its sessions, its calls, the calls where the caller itself
 // named its sessions, and the measured costs of its rules unless other calls have the rule too. The
 // removed data is overwritten. A dry run only counts.
 func (l *Ledger) Forget(c ChainName, dry bool) (f Dropped, err error) {
@@ -116,7 +116,7 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Dropped, err error) {
 		return f, err
 	}
 	f.Calls += observed
-	// Passed calls belong to no chain. What the directory's last chain leaves would still name it.
+	// Passed calls belong to no chain. The rest of the directory's last chain would still name it.
 	_, err = tx.Exec("DELETE FROM passed WHERE cwd = ?1 AND NOT EXISTS (SELECT 1 FROM chains WHERE cwd = ?1)", c.Cwd)
 	return f, err
 }
@@ -124,7 +124,7 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Dropped, err error) {
 // scrubTime is how long other processes can delay a scrub.
 const scrubTime = 10 * time.Second
 
-// scrub rewrites the ledger without what was removed from it, and empties its log. Meanwhile no
+// scrub rewrites the ledger without the removed rows, and empties its log. Meanwhile no
 // other process can write.
 func (l *Ledger) scrub() error {
 	// VACUUM does not need secure_delete, but rows that moved before it was on might have left traces

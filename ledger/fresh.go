@@ -11,7 +11,7 @@ import (
 // maxFreshCalls bounds how many fresh calls are read: the latest.
 const maxFreshCalls = 20_000
 
-// A FreshCall is a fresh call that nothing named, and what its session was sent last: the call's prompt, or one that extends it.
+// A FreshCall is a fresh call that nothing named, and the last prompt of its session: the call's prompt, or one that extends it.
 type FreshCall struct {
 	ID        int64
 	Tool, Cwd string
@@ -20,7 +20,7 @@ type FreshCall struct {
 	prompt.Footprint
 }
 
-// FreshCalls returns the fresh calls of a tool in a directory since then that nothing named, in the order in which they began: at most
+// FreshCalls returns the fresh calls of a tool in a directory since then that nothing named, in the order of their beginning: at most
 // the latest 20,000.
 func (l *Ledger) FreshCalls(since decide.Millis, tool, cwd string) (calls []*FreshCall, err error) {
 	var c FreshCall

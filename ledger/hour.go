@@ -10,7 +10,7 @@ import (
 // likeChains is how many chains show how long the pauses of a new one will be.
 const likeChains = 10
 
-// reuse reads what the calls of each of some chains needed again. The cache should have held what a call continues if that was used
+// reuse reads the tokens that the calls of each of some chains needed again. The cache should have held a session if that was used
 // briefly before, or if the call before it has asked for an hour.
 func reuse(chains string) string {
 	return `SELECT tool, sum(cache_hour), count(idle), coalesce(sum(cache_write), 0),
@@ -22,7 +22,7 @@ func reuse(chains string) string {
 		GROUP BY tool, chain_id`
 }
 
-// Pauses are what the calls of a chain needed again.
+// Pauses are the tokens that the calls of a chain needed again.
 type Pauses struct {
 	Tool string
 	decide.Reuse

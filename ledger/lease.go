@@ -75,7 +75,7 @@ const lostAfter decide.Millis = 24 * 3_600_000
 // lastCalls is among how many of the latest calls EndLost searches for these.
 const lastCalls = 1000
 
-// EndLost records as killed the calls whose shim and tool are gone without having recorded an end, and removes their leases. Their
+// EndLost records as killed the calls without a recorded end after shim and tool are gone, and removes their leases. Their
 // sessions stay as they are. A call that was taken for lost records its end all the same.
 func (l *Ledger) EndLost(now decide.Millis) error {
 	lost, err := l.lost(now)
@@ -98,7 +98,7 @@ func (l *Ledger) EndLost(now decide.Millis) error {
 	})
 }
 
-// lost returns the calls without an outcome whose processes are gone.
+// lost returns the calls without an outcome of processes that are gone.
 func (l *Ledger) lost(now decide.Millis) (calls []int64, err error) {
 	see := func(rows *sql.Rows) error {
 		var call int64

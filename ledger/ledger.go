@@ -29,7 +29,7 @@ type Ledger struct {
 	Aside string // the ledger of an older version that was set aside when this one was opened, "" for none
 }
 
-// Errors that say what is wrong with a ledger file.
+// Errors of a ledger file.
 var (
 	ErrForeign = errors.New("it is not a reprise ledger, or one from before the first release")
 	ErrNewer   = errors.New("it was written by a newer reprise")
@@ -102,7 +102,7 @@ func open(path, mode string) (*Ledger, error) {
 	if err != nil { // or another process is just creating it
 		err = l.withLock(func() error { return l.prepareLocked(path) })
 	}
-	if IsLocked(err) { // by many calls, of which the first has made it
+	if IsLocked(err) { // by many calls; the first has made it
 		err = l.prepare(false)
 	}
 	if err != nil {
@@ -294,7 +294,7 @@ func (l *Ledger) Close() error {
 // Check checks the whole file: that it is intact, that its indexes agree with their tables, and that it contains its tables.
 func (l *Ledger) Check() error { return l.check("PRAGMA integrity_check(1)") }
 
-// CheckBriefly is Check without the indexes, and without the recorded calls, of which there can be millions.
+// CheckBriefly is Check without the indexes, and without the recorded calls: there can be millions.
 func (l *Ledger) CheckBriefly() error {
 	tables, err := tableNames(l.db)
 	if err != nil {
@@ -339,19 +339,19 @@ func (l *Ledger) schema() (text string, err error) {
 	return text, err
 }
 
-// A Binary is what was learned about one build of a tool's program.
+// A Binary is the facts about one build of a tool's program.
 type Binary struct {
 	Path, Version string
 	Probed        bool // Probe is known
 	Probe         rewrite.Probe
-	Accepts       bool // a run has accepted what the shim adds to a call
+	Accepts       bool // a run has accepted the shim's additions to a call
 	Refuses       bool // a run has failed with that, and not without it
 	Unread        bool // its output was not understood
 	Forgot        int  // how many resumes in a row it has not made, though it ended well
-	NoResume      bool // it does not resume, by what a run has shown
+	NoResume      bool // it does not resume, as a run has shown
 }
 
-// Binary returns what was learned about the tool's binary with that fingerprint.
+// Binary returns the facts about the tool's binary with that fingerprint.
 func (l *Ledger) Binary(tool, fingerprint string) (b Binary, err error) {
 	return readBinary(l.db, tool+" "+fingerprint)
 }
@@ -401,7 +401,7 @@ func (l *Ledger) FirstPrompt(session int64) (tokens int64, err error) {
 	return tokens, err
 }
 
-// LearnBinary adds to what was learned about a tool's binary.
+// LearnBinary adds to the facts about a tool's binary.
 func (l *Ledger) LearnBinary(tool, fingerprint string, now decide.Millis, add func(*Binary)) error {
 	key := tool + " " + fingerprint
 	return l.write(func(tx *sql.Tx) error {
@@ -432,7 +432,7 @@ func (l *Ledger) CheckWritable() error {
 	return Wrap("write ledger", Explain(err))
 }
 
-// longLog is the length of SQLite's log, in pages, from which it is folded into the ledger's file.
+// longLog is the length of SQLite's log, in pages, at which it is folded into the ledger's file.
 // A process that opens the ledger alone reads all of the log. At 1000 pages SQLite folds it itself
 // while a caller waits.
 const longLog = 100

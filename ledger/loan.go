@@ -9,9 +9,9 @@ import (
 	"reprise/rewrite/prompt"
 )
 
-// A Loan is what a call has taken from another book than the ledger of this machine, which still records the call.
+// A Loan is the session that a call has taken from another book than the ledger of this machine, which still records the call.
 type Loan struct {
-	Kind   string         // of the chain, by which the ledger knows that its session is another book's
+	Kind   string         // of the chain, that marks its session as another book's
 	Key    prompt.Key     // that book's
 	Share  float64        // see ChainFacts.Share
 	Totals rewrite.Totals // see Ticket.Totals
@@ -40,7 +40,7 @@ func findLent(q Queryer, nativeID string) (chain, session int64, err error) {
 	return chain, session, err
 }
 
-// LentChain returns the chain in which the ledger records the calls of another book's, 0 if there is none yet.
+// LentChain returns the chain that has the ledger's records of calls of another book's, 0 if there is none yet.
 func (l *Ledger) LentChain(c *Call, d decide.Decision) (chain int64) {
 	if c.Task != "" {
 		_ = l.db.QueryRow(namedChain, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&chain)

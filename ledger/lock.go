@@ -13,7 +13,7 @@ import (
 // it only together with the file lock.
 const LockTimeout = 60 * time.Millisecond
 
-// callsTimeout is how long a call waits for other calls, each of which holds the file lock for a
+// callsTimeout is how long a call waits for other calls; each holds the file lock for a
 // moment. Of 64 at once, on two busy processors, the last waits some tenths of a second.
 const callsTimeout = 1500 * time.Millisecond
 

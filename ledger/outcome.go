@@ -31,9 +31,9 @@ type Outcome struct {
 	IDFormat rewrite.Format // of the output that the ID was read from
 	Sent     int            // bytes of the prompt that the model was sent
 	WhyWhole reason.Code    // why a resumed session was sent the whole prompt
-	File     string         // in which the session is stored, "" if it was not found
+	File     string         // the session's file, "" if it was not found
 	Stamp    decide.Stamp   // of the session after the run
-	Resets   []string       // roles whose chains of the call's task the answer ends
+	Resets   []string       // roles that lose their chains of the call's task by the answer
 	Place    decide.Place   // of the directory after the run
 	Left     string         // the files that the session's runs changed, as the run left them; only Call.WorkGone reads it
 	// For a store: the session's files relative to the tool's home, and a function that returns git's name of
@@ -81,10 +81,10 @@ func (o *Outcome) State() (state decide.State, outcome string) {
 	return decide.Live, "ok"
 }
 
-// endings are the signals by which callers, users and systems end a run. Another one is the tool's own crash.
+// endings are the signals that callers, users and systems end a run with. Any other is the tool's own crash.
 var endings = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL}
 
-// against returns what a failed run says against the session that its own is a copy of, "" for nothing.
+// against returns a failed run's argument against the source of its session, "" for nothing.
 func (o *Outcome) against() reason.Code {
 	s := &o.Seen
 	if s.Refusal == reason.ControlRequest { // the caller has changed the copy
@@ -99,10 +99,10 @@ func (o *Outcome) against() reason.Code {
 	return cmp.Or(s.Refusal, reason.Unexplained)
 }
 
-// A Turn is a later turn of a run whose caller has gone on with its session in the same process.
+// A Turn is a later turn of a run after the caller has gone on with its session in the same process.
 type Turn struct {
 	Started decide.Millis
-	Bytes   int // of what the caller sent
+	Bytes   int // of the caller's message
 	Outcome Outcome
 }
 
@@ -126,7 +126,7 @@ type Ending struct {
 	AnswerLines []byte
 	Answer      []byte
 	Said        []byte
-	Outcome     Outcome // without what the model said
+	Outcome     Outcome // without the model's texts
 	Later       []pendingTurn
 	Begun       *pendingTurn `json:",omitempty"` // the call itself, if it is observed and not recorded yet: Invocation is 0, and Turn's outcome is not used
 	Finished    bool         // the call has its outcome: only the later turns are news, or the state of the session
@@ -171,7 +171,7 @@ func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	return nil
 }
 
-// FinishEarly is Finish for a run whose turns are over while its tool still runs. If it fails, it
+// FinishEarly is Finish for a run with turns that are over while the tool still runs. If it fails, it
 // keeps nothing: Finish will record the outcome.
 func (l *Ledger) FinishEarly(t *Ticket, o *Outcome, later ...Turn) error {
 	e := l.Ending(t, o, later)
@@ -227,7 +227,7 @@ func (e *Ending) addSaid(t *Ticket, turns []*rewrite.StreamState) {
 	e.Things, e.AnswerLines = encodeMarks(traces.Things), encodeMarks(traces.Lines)
 }
 
-// withoutTexts returns the outcome without what the model said.
+// withoutTexts returns the outcome without the model's texts.
 func (o *Outcome) withoutTexts() Outcome {
 	out, s := *o, &o.Seen
 	out.Seen = rewrite.StreamState{ID: s.ID, Source: s.Source, Version: s.Version, Model: s.Model, Content: s.Content,
@@ -268,7 +268,7 @@ func (e *Ending) record(tx *sql.Tx) error {
 	return e.recordTurns(tx)
 }
 
-// recordRest records what came after FinishEarly: turns that claude began by itself, or only the
+// recordRest records the turns after FinishEarly: turns that claude began by itself, or only the
 // session's new state.
 func (e *Ending) recordRest(tx *sql.Tx) error {
 	if len(e.Later) == 0 {
@@ -311,7 +311,7 @@ func (e *Ending) last() *Outcome {
 	return &e.Outcome
 }
 
-// unended holds for an invocation of which no end was recorded: it has no duration, even if it was taken for lost.
+// unended holds for an invocation without a recorded end: it has no duration, even if it was taken for lost.
 const unended = "duration IS NULL"
 
 // recordInvocation reports whether the invocation had no end yet.
@@ -406,7 +406,7 @@ func (e *Ending) count() (failed, ended int) {
 	return failed, ended
 }
 
-// Resets returns the roles whose chains the run's answers end.
+// Resets returns the roles that lose chains by the run's answers.
 func (e *Ending) Resets() []string {
 	roles := slices.Clone(e.Outcome.Resets)
 	for i := range e.Later {

@@ -37,7 +37,7 @@ func (l *Ledger) NewPage(chains ...Chain) (*Page, error) {
 // Close ends the page.
 func (p *Page) Close() error { return p.memory.Close() }
 
-// Facts reads what a decision on a call depends on. Measured adds what only this machine's ledger knows.
+// Facts reads the facts for a decision on a call. Measured adds those that only this machine's ledger has.
 func (p *Page) Facts(c *Call) (decide.Facts, error) { return p.memory.facts(c, false) }
 
 // Find returns the number of a session's chain, and its own number in it.

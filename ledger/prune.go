@@ -11,7 +11,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A SessionFile is a session whose file the ledger knows, for prune and forget. The ledger has rows
+// A SessionFile is a session with a file that the ledger knows, for prune and forget. The ledger has rows
 // only for sessions that a fresh or forked run of ours began.
 type SessionFile struct {
 	ID, Chain         int64
@@ -29,7 +29,7 @@ type SessionFile struct {
 	Copied            bool          // a copy of it, or a copy of one, has its files
 }
 
-// SessionFiles returns the sessions of a chain, or with chain 0 of all, whose files have not been
+// SessionFiles returns the sessions of a chain, or with chain 0 of all, with files that have not been
 // pruned.
 func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 	files, err := List(l, `
@@ -110,7 +110,7 @@ func (l *Ledger) Reset(chain int64) error {
 // dropAtOnce is how many calls are removed in one transaction, so that no other call waits long for it.
 const dropAtOnce = 200
 
-// DropBefore removes what was last used before a time: chains of which no live process holds a
+// DropBefore removes everything last used before a time: chains where no live process holds a
 // session, with their sessions and calls, and calls that belong to no chain. A call without an
 // outcome can still run and is kept for a day longer. Between its short transactions other calls
 // write. Each chain is removed in one transaction, unless it has more calls than dropAtOnce: then it loses the
@@ -201,7 +201,7 @@ func (l *Ledger) withoutKeys(f func() error) (err error) {
 	return f()
 }
 
-// heldChains returns the chains of which live processes hold sessions, as JSON.
+// heldChains returns the chains with sessions that live processes hold, as JSON.
 func heldChains(q Queryer) (string, error) {
 	held := []int64{} // nil would be null
 	err := Each(q, leaseColumns+", s.chain_id FROM leases l CROSS JOIN sessions s ON s.id = l.session_id", func(rows *sql.Rows) error {
@@ -216,7 +216,7 @@ func heldChains(q Queryer) (string, error) {
 	return EncodeJSON(held), err
 }
 
-// Dropped counts what was removed.
+// Dropped counts the removed rows.
 type Dropped struct{ Chains, Sessions, Calls int64 }
 
 // dropChains removes chains with all that belongs to them, or at most limit of their calls or sessions, -1 for all. It
@@ -234,7 +234,7 @@ func dropChains(tx *sql.Tx, chains []int64, limit int64) (d Dropped, err error) 
 	return d, err
 }
 
-// referring has the rows that refer to those of a table, with the column in which they do.
+// referring has the rows that refer to those of a table, with the referring column.
 var referring = map[string]string{"invocations": "answers WHERE invocation", "sessions": "leases WHERE session_id"}
 
 // dropRows removes calls or sessions, and the rows that refer to them alone.

@@ -32,7 +32,7 @@ func Each(q Queryer, query string, read func(*sql.Rows) error, args ...any) erro
 	return rows.Err()
 }
 
-// List returns the rows of a query, each as a value whose fields its columns are read into.
+// List returns the rows of a query, each as a value with fields for the columns.
 func List[T any](q Queryer, query string, fields func(*T) []any, args ...any) (list []T, err error) {
 	err = Each(q, query, func(rows *sql.Rows) error {
 		var one T
@@ -48,7 +48,7 @@ func Column[T any](q Queryer, query string, args ...any) ([]T, error) {
 	return List(q, query, func(value *T) []any { return []any{value} }, args...)
 }
 
-// Wrap returns an error with what it has prevented, nil for nil.
+// Wrap returns an error with the action that it has prevented, nil for nil.
 func Wrap(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -89,7 +89,7 @@ func insert(tx *sql.Tx, id *int64, query string, args ...any) error {
 }
 
 // unusedID returns SQL for the number of a table's next row. No row has ever had it, deleted ones
-// included: what a long call records at its end must not reach another call's row.
+// included: the end of a long call must not reach another call's row.
 func unusedID(table string) string {
 	return `(SELECT max(coalesce((SELECT max(id) FROM ` + table + `), 0),
 		coalesce((SELECT id FROM last_ids WHERE name = '` + table + `'), 0)) + 1)`

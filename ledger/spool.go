@@ -15,7 +15,7 @@ import (
 
 // A spool is a directory beside the ledger for outcomes that could not be written in time: the end
 // of a run must not be delayed. The next process that writes to the ledger records them first. A
-// file of the spool contains only what the ledger would.
+// file of the spool contains no more than the ledger would.
 type spool struct{ dir string }
 
 // maxSpooled is how many outcomes are recorded at once.
@@ -57,7 +57,7 @@ func (s spool) exists() bool {
 	return err == nil && info.IsDir()
 }
 
-// list returns the files of pending outcomes, in the order in which the runs ended. It removes unfinished files that are so old
+// list returns the files of pending outcomes, in the order of the runs' ends. It removes unfinished files that are so old
 // that no process is writing them. The writer can have another PID namespace, where it cannot be seen.
 func (s spool) list() []string {
 	if !s.exists() {

@@ -31,8 +31,8 @@ type Ticket struct {
 	cut        bool        // only part of Source was to be copied
 	fellBack   reason.Code // why its resume was given up, if that could not be recorded
 	finished   bool        // FinishEarly has recorded its outcome
-	late       pendingTurn // what is recorded with the end of a call if its beginning could not be, Invocation being 0
-	Loan       *Loan       // what the call has taken from another book, nil for nothing
+	late       pendingTurn // recorded with the end of a call if its beginning could not be, Invocation being 0
+	Loan       *Loan       // the session that the call has taken from another book, nil for none
 }
 
 // stillHolds reports whether the facts behind the decision are unchanged: the session is as it was
@@ -162,7 +162,7 @@ func (t *Ticket) copySession(tx *sql.Tx, source int64, rounds decide.Rounds) err
 	return t.takeSession(tx, false, true)
 }
 
-// startFrom creates the session of a role's first call as a copy of another role's. What that one was sent and answered is
+// startFrom creates the session of a role's first call as a copy of another role's. Its prompts and answers are
 // not this role's: later calls must show what belongs to their own.
 func (t *Ticket) startFrom(tx *sql.Tx, source int64) error {
 	if err := t.newSession(tx, true); err != nil {
@@ -204,7 +204,7 @@ func (t *Ticket) resumeSession(tx *sql.Tx, session int64, rounds decide.Rounds) 
 	return t.takeSession(tx, false, true)
 }
 
-// FallBack implements Book. If it cannot be recorded, the session stays like one whose last run ended
+// FallBack implements Book. If it cannot be recorded, the session stays like one after a last run that ended
 // unseen, so that it is not resumed again, and the call has none.
 func (l *Ledger) FallBack(t *Ticket, why reason.Code) error {
 	refused := t.Session
@@ -222,7 +222,7 @@ func (t *Ticket) GiveUp(why reason.Code) {
 	t.Totals, t.Left, t.Session, t.fellBack = "", "", 0, why
 }
 
-// unfit are the refusals whose cause is in the session itself, or can be: it would be refused again, or a
+// unfit are the refusals with a cause in the session itself, or can be: it would be refused again, or a
 // store cannot bring it.
 var unfit = map[reason.Code]bool{
 	reason.SessionMoved: true, reason.SessionGone: true,
@@ -272,7 +272,7 @@ func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 	return nil
 }
 
-// Observe records a call whose session the caller manages. The call belongs to no chain. The
+// Observe records a call of a session that the caller manages. The call belongs to no chain. The
 // session that the caller names, "" for none, is the caller's from then on. If the ledger is locked,
 // the call is recorded when it ends.
 func (l *Ledger) Observe(c *Call, why reason.Code, named string, promptBytes int) (*Ticket, error) {

@@ -24,7 +24,7 @@ type tail struct {
 	path string
 	was  stamp
 	file *os.File
-	at   int64  // offset up to which it was read
+	at   int64  // the end of the part that was read
 	part []byte // an unfinished line
 	long bool   // in a line that is skipped
 }
@@ -72,7 +72,7 @@ func (ts *tails) open(path string) *tail {
 	return t
 }
 
-// read passes on what was added to the file.
+// read passes on the text added to the file.
 func (ts *tails) read(t *tail) {
 	info, err := t.file.Stat()
 	if err != nil {
@@ -113,7 +113,7 @@ func (ts *tails) flush(t *tail) {
 	t.part, t.long = t.part[:0], false
 }
 
-// gone reads the rest of a file whose name was removed, before another file takes the name.
+// gone reads the rest of a file after the removal of its name, before another file takes the name.
 func (ts *tails) gone(path string, removed bool) {
 	for id, t := range ts.known {
 		switch {

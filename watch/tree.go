@@ -25,12 +25,12 @@ type tree struct {
 	files     files
 }
 
-// files keeps what is known about the files of a tree, and reads them.
+// files keeps the facts about the files of a tree, and reads them.
 type files interface {
 	note(path string, info fs.FileInfo)  // it existed before the start: record it, but pass nothing on
-	check(path string, info fs.FileInfo) // pass on what is new in it
+	check(path string, info fs.FileInfo) // pass on its new part
 	gone(path string, removed bool)      // it lost this name, or was removed
-	end()                                // pass on what was incomplete
+	end()                                // pass on incomplete lines
 }
 
 func newTree(f rewrite.Follow, handle func(string, []byte)) (*tree, error) {
@@ -66,7 +66,7 @@ func (t *tree) holds(path string) bool {
 }
 
 // survey calls see for all files of a tree, and watches the most recently changed directories, or
-// the one in which the tree will appear. A directory's time changes with its files.
+// the one where the tree will appear. A directory's time changes with its files.
 func (w *Watcher) survey(t *tree, see func(string, fs.FileInfo)) {
 	type directory struct {
 		path    string

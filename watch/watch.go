@@ -65,7 +65,7 @@ func begin(follows []rewrite.Follow, handle func(path string, data []byte), src 
 	return w, nil
 }
 
-// Stop passes on what is still new, and ends. It can be called again.
+// Stop passes on all new lines, and ends. It can be called again.
 func (w *Watcher) Stop() {
 	w.stop()
 	<-w.done

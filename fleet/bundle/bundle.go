@@ -25,7 +25,7 @@ import (
 	"reprise/fleet/store"
 )
 
-// Limits bound what is packed and unpacked.
+// Limits bound packing and unpacking.
 type Limits struct {
 	Size  int64 // of all files, in bytes
 	Files int
@@ -219,7 +219,7 @@ func copyFile(ctx context.Context, w io.Writer, root *os.Root, name string) ([]b
 }
 
 // openRegular opens a regular file for reading. It neither follows a link nor waits for a pipe's
-// writer: what was a file when it was listed can be another thing now.
+// writer: a listed file can be another thing now.
 func openRegular(root *os.Root, name string) (*os.File, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {

@@ -45,7 +45,7 @@ func Pack(ctx context.Context, w io.Writer, root *os.Root, paths []string, limit
 	return packed, err
 }
 
-// writeTar writes the compressed tar and returns the digest of what it contains.
+// writeTar writes the compressed tar and returns the digest of the contents.
 func writeTar(ctx context.Context, w io.Writer, root *os.Root, files []file) (string, error) {
 	compressed, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(maxWindow))
 	if err != nil {

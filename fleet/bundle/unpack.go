@@ -24,9 +24,9 @@ import (
 // maxWindow bounds the memory that a bundle makes its reader use.
 const maxWindow = 4 << 20
 
-// Unpack replaces the files at and below paths by those of a bundle, and adds common files. What is there
+// Unpack replaces the files at and below paths by those of a bundle, and adds common files. Anything there
 // now must be nothing, or have one of the digests replace: it fails with store.ErrChanged otherwise. It
-// fails with store.ErrBroken if the bundle has another digest, or contains what no bundle contains.
+// fails with store.ErrBroken if the bundle has another digest, or contents that no bundle has.
 func Unpack(ctx context.Context, r io.Reader, digest string, root *os.Root, paths, replace []string, limits Limits) error {
 	chosen, err := selectPaths(paths)
 	if err != nil {
@@ -239,7 +239,7 @@ func (u *unpacker) commit(old []file) error {
 	return nil
 }
 
-// clean removes what a failure has left.
+// clean removes the remains of a failure.
 func (u *unpacker) clean() {
 	for _, name := range u.names {
 		_ = u.root.Remove(name) // its name says that it is no session's file

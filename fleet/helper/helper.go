@@ -30,7 +30,7 @@ type Engines struct {
 	SelfTest func(ctx context.Context, s store.Store) error
 }
 
-// endLimit is how long what no request waits for can take after all of them.
+// endLimit is the limit for work that no request waits for, after all requests.
 const endLimit = time.Minute
 
 // Main runs the helper and returns its exit code.
@@ -55,8 +55,8 @@ func Main(args []string, in, out, log *os.File, engines Engines) int {
 		return 1
 	}
 	closeInherited()
-	// A signal for a whole container or service ends the tool, whose session is then saved. Without
-	// a reader, what was sent is still to be carried out.
+	// A signal for a whole container or service ends the tool, and the session is then saved. Without
+	// a reader, requests are still to be carried out.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
 	if err := serve(in, out, engines); err != nil {
 		fmt.Fprintln(log, "reprise-store:", err)

@@ -40,7 +40,7 @@ func (n noting) RoundTrip(q *http.Request) (*http.Response, error) {
 	return n.Transport.RoundTrip(q)
 }
 
-// failed returns what an error of the library means to a caller.
+// failed returns the meaning of a library's error for a caller.
 func (r *request) failed(ctx context.Context, what string, err error) error {
 	var answer minio.ErrorResponse
 	unknown := r.write && r.sent.Load()
@@ -67,7 +67,7 @@ var errRefused = errors.New("the store refuses the request")
 var expired = []string{"ExpiredToken", "InvalidToken", "TokenRefreshRequired", "InvalidAccessKeyId", "AuthorizationHeaderMalformed"}
 
 // refused returns the error for an answer other than success. A missing bucket and a missing key have
-// the same status. After an answer of 5xx it is not known what has become of a write.
+// the same status. After an answer of 5xx the fate of a write is not known.
 func (r *request) refused(answer minio.ErrorResponse) error {
 	switch code := answer.StatusCode; {
 	case code == http.StatusPreconditionFailed, answer.Code == "ConditionalRequestConflict", answer.Code == "OperationAborted":
@@ -91,7 +91,7 @@ func (r *request) refused(answer minio.ErrorResponse) error {
 	}
 }
 
-// text says what the server said.
+// text is the server's message.
 func text(answer minio.ErrorResponse) string {
 	return fmt.Sprintf("%d %s: %s", answer.StatusCode, answer.Code, answer.Message)
 }

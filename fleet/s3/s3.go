@@ -146,7 +146,7 @@ func (s *Store) Delete(ctx context.Context, names ...string) error {
 	return failed
 }
 
-// Expiry returns after how long the bucket's lifecycle rules remove what is not rewritten, 0 for never.
+// Expiry returns after how long the bucket's lifecycle rules remove entries that are not rewritten, 0 for never.
 func (s *Store) Expiry(ctx context.Context) (time.Duration, error) {
 	r, ctx := begin(ctx, false)
 	config, err := s.api.GetBucketLifecycle(ctx, s.bucket)

@@ -1,4 +1,4 @@
-// Package store says what a shared store is: registers, which are replaced by compare-and-swap, and
+// Package store defines a shared store: registers, which are replaced by compare-and-swap, and
 // objects, which are written once. Its directories hold the engines.
 //
 // It never reads a clock, knows nothing of sessions, and links no engine: the shim imports it. Its
@@ -46,14 +46,14 @@ func ReadOne(ctx context.Context, s Store, most int64, name string) (Entry, erro
 	return entry, nil
 }
 
-// The most that is read of an entry, in bytes. What is longer is cut, and cannot be unsealed: nobody with the key
+// The most that is read of an entry, in bytes. A longer one is cut, and cannot be unsealed: nobody with the key
 // writes it.
 const (
 	MaxRegister = 32 << 20
 	MaxObject   = 1<<31 - 1
 )
 
-// What can be wrong with a store. Engines wrap these with what the server said.
+// The errors of a store. Engines wrap these with the server's message.
 var (
 	ErrAbsent      = errors.New("there is no such entry")
 	ErrMoved       = errors.New("another process has changed the entry")
@@ -75,7 +75,7 @@ type Entry struct {
 	Version string // of a register
 }
 
-// A Name says what a register is about, in clear text. The store holds only a keyed digest of Kind
+// A Name is the subject of a register, in clear text. The store holds only a keyed digest of Kind
 // and Of.
 type Name struct {
 	Kind string // Task or Opening
@@ -83,7 +83,7 @@ type Name struct {
 	ID   string // of one of the registers with this name
 }
 
-// Texts are bytes in JSON, which would replace what is not UTF-8: two directories would have one name.
+// Texts are bytes in JSON, which would replace all but UTF-8: two directories would have one name.
 type Texts []string
 
 // MarshalJSON implements json.Marshaler.

@@ -21,7 +21,7 @@ const layout = 2
 // sampled is how many registers a test unseals.
 const sampled = 50
 
-// renewed is the age from which on the format is written anew: a store can remove what is not rewritten.
+// renewed is the age from which on the format is written anew: a store can remove entries that are not rewritten.
 const renewed = 24 * time.Hour
 
 type format struct {
@@ -73,7 +73,7 @@ func (v *Vault) ready(ctx context.Context) (format, error) {
 	}
 }
 
-// End does, within a limit, what no call waits for: it ends the test of a new store, without which no call could ever use a store that
+// End does, within a limit, the work that no call waits for: it ends the test of a new store, without which no call could ever use a store that
 // is far away, and packs the log of a day that might have many entries.
 func (v *Vault) End(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.context), limit)
@@ -141,7 +141,7 @@ func (v *Vault) newFormat(ctx context.Context, now time.Time) (format, error) {
 	return f, v.options.SelfTest(ctx, v.engine)
 }
 
-// An expirer is an engine that can tell when the store removes what is not rewritten, 0 for never.
+// An expirer is an engine that can tell when the store removes entries that are not rewritten, 0 for never.
 type expirer interface {
 	Expiry(ctx context.Context) (time.Duration, error)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // The log has an entry for each call, of level 0. When a day has many entries of a level, they are packed into one of the next, or a few
-// if they are large: a thousand calls are one entry in the end. A reader tells by their IDs what it has read already, so that nothing is counted
+// if they are large: a thousand calls are one entry in the end. A reader tells by their IDs which it has read already, so that nothing is counted
 // twice while entries are packed, by several at once, or by one that dies in between.
 const (
 	packedAt = 32 // entries of a level
@@ -95,7 +95,7 @@ func (v *Vault) Notes(ctx context.Context, since string, each func(day string, v
 }
 
 // readNotes calls each with those values of each entry that are not among the seen ones. gone reports that an entry is not there any
-// more: another one might have what was in it.
+// more: another one might have the contents.
 func (v *Vault) readNotes(ctx context.Context, names []string, seen map[string]bool, each func(name string, notes []note) error) (gone bool, err error) {
 	return v.readAll(ctx, names, store.MaxObject, func(name string, e store.Entry) error {
 		notes, err := v.openNotes(ctx, name, e.Content)

@@ -67,7 +67,7 @@ func (v *Vault) damaged(f *found, key int, name store.Name) store.Register {
 	return store.Register{Name: name, Damaged: true, Entry: f.entry, Version: v.keys[key].id + ":" + f.version}
 }
 
-// register returns what a caller sees. A version names the key too: a register of an old key has
+// register returns a caller's view. A version names the key too: a register of an old key has
 // another entry than the next write.
 func (v *Vault) register(f *found) store.Register {
 	return store.Register{Name: store.Name{Kind: f.Kind, Of: f.Of, ID: string(f.ID)}, Value: f.value, Version: v.keys[f.key].id + ":" + f.version}
@@ -172,7 +172,7 @@ func (v *Vault) Swap(ctx context.Context, name store.Name, old string, value []b
 	entry, r := v.keys[0].entry(name), record{Kind: name.Kind, Of: name.Of, ID: []byte(name.ID), value: value}
 	written, err := v.write(ctx, 0, entry, version, r)
 	if version == "" && errors.Is(err, store.ErrMoved) {
-		// What was removed is still there, as the note of its removal.
+		// A removed register is still there, as the note of the removal.
 		if f, readError := v.readEntry(ctx, entry); readError == nil && f.Gone {
 			written, err = v.write(ctx, 0, entry, f.version, r)
 		}
@@ -234,7 +234,7 @@ func (v *Vault) write(ctx context.Context, key int, entry, old string, r record)
 	return version, err
 }
 
-// readBack returns what became of a write whose answer was lost, or refused: a connection's or a
+// readBack returns the fate of a write that was refused, or got no answer: a connection's or a
 // proxy's repetition of a write that succeeded is refused. An ErrMoved after a lost answer says that
 // the caller does not hold the register now, not that its write never arrived.
 func (v *Vault) readBack(ctx context.Context, entry, old, write string, lost error) (string, error) {

@@ -77,7 +77,7 @@ func (k *keys) cipher(salt []byte) (cipher.AEAD, []byte) {
 	return aead, b[keySize:]
 }
 
-// associated returns what an entry is bound to. An ID has always the same length.
+// associated returns the data that bind an entry. An ID has always the same length.
 func associated(id, name string) []byte { return append([]byte{sealVersion}, id+name...) }
 
 // padded rounds a size up, to at most an eighth more.
@@ -86,7 +86,7 @@ func padded(n int) int {
 	return (n + step - 1) / step * step
 }
 
-// What a compressed register or log entry can be at most once unpacked. It is authentic: the limit is
+// The largest size of a register or log entry once unpacked. It is authentic: the limit is
 // for mistakes.
 const maxValue = 16 << 20
 

@@ -24,7 +24,7 @@ import (
 // parallel is how many entries are read at once. Twice as many are in memory.
 const parallel = 16
 
-// Options are what a Vault needs besides its engine.
+// Options are a Vault's needs besides an engine.
 type Options struct {
 	Keys     []Key // at least one: the first writes, all read
 	Limits   bundle.Limits

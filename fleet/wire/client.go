@@ -46,7 +46,7 @@ func NewClient(in io.Reader, out io.WriteCloser, config Config) *Client {
 	return c
 }
 
-// Close tells the helper to end once it has carried out what was sent. It does not wait for that.
+// Close tells the helper to end once it has carried out all requests. It does not wait for that.
 func (c *Client) Close() error { return c.out.Close() }
 
 // Hello returns, without asking the store, the key for digests of prompts.
@@ -130,7 +130,7 @@ func (c *Client) Notes(ctx context.Context, since string, each func(day string, 
 	return err
 }
 
-// Sweep removes the log of all days before one, none if it is "", and what is left of registers that
+// Sweep removes the log of all days before one, none if it is "", and the remains of registers that
 // were removed more than a day ago. It returns how many entries it has removed.
 func (c *Client) Sweep(ctx context.Context, before string) (removed int, err error) {
 	a, err := c.call(ctx, request{Verb: verbSweep, Day: before}, nil)

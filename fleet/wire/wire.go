@@ -3,7 +3,7 @@
 //
 // It links no engine and no library that is large, since the shim imports it. Its invariants:
 // each request ends within its timeout; a helper that is missing, dies or answers nonsense is a store
-// that cannot be reached; and what was sent is carried out even if the client has gone.
+// that cannot be reached; and requests are carried out even if the client has gone.
 package wire
 
 import (
@@ -20,7 +20,7 @@ const HelperName = "reprise-store"
 // protocol is the version of the messages. A helper serves only clients of its own.
 const protocol = 3
 
-// A Config is what the helper needs. It travels through the pipe: others can read a process's arguments.
+// A Config is the configuration of the helper. It travels through the pipe: others can read a process's arguments.
 type Config struct {
 	URL           string        // of the store
 	Keys          string        // the text of the keys, "" if they are in KeyFile
@@ -29,13 +29,13 @@ type Config struct {
 	UploadTimeout time.Duration // of Save and Load
 }
 
-// A Report is what a test of the store found.
+// A Report is the result of a test of the store.
 type Report struct {
 	Latency    time.Duration // of one read
 	Tested     time.Time     // when the store was first seen to keep conditions on writes, on the tester's clock
 	Registers  int           // that this key unseals
 	OtherKeys  int           // registers of other keys, or damaged ones
-	Expiry     time.Duration // after which the store removes what is not rewritten, 0 if it does not
+	Expiry     time.Duration // after which the store removes entries that are not rewritten, 0 if it does not
 	KnowExpiry bool          // whether the engine can tell
 }
 
@@ -99,7 +99,7 @@ type request struct {
 	Names    []string       `json:"names,omitempty"`
 }
 
-// An answer is a line from the helper. A request has one, or several of which all but the last have More.
+// An answer is a line from the helper. A request has one, or several; all but the last have More.
 type answer struct {
 	ID       int64          `json:"id"`
 	More     bool           `json:"more,omitempty"`

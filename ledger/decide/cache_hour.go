@@ -3,20 +3,20 @@ package decide
 // WeightHourWrite is the price of a token that is written to Anthropic's cache for an hour, relative to one of input.
 const WeightHourWrite = 2
 
-// A Reuse is how much of what the calls of a job wrote to the provider's cache was needed again, in tokens.
+// A Reuse is how many of the tokens that the calls of a job wrote to the provider's cache were needed again.
 type Reuse struct {
 	Written int64 // to the cache, by all calls
-	// Of the sessions that were continued after 5 to 60 minutes, what they had been sent before, and how much of it was
+	// Of the sessions that were continued after 5 to 60 minutes, the tokens sent before, and how many of them were
 	// written again since only a cache of an hour would have held it.
 	Within, Again int64
-	// Of those that were continued while the cache should have held them, what they had been sent before, and how much was
+	// Of those that were continued while the cache should have held them, the tokens sent before, and how many were
 	// found. That is less where a version or a model does not send a session again as it was.
 	Expected, Found int64
 }
 
 // HourSaves returns the weighted tokens that a cache of an hour saves against one of five minutes, negative if it costs more.
 // A token that is kept for an hour is read instead of written again after 5 to 60 minutes, but whatever is written costs more.
-// So the hour pays if more than 65 % of what it writes is read then.
+// So the hour pays if more than 65 % of the written tokens are read then.
 func (r Reuse) HourSaves() float64 {
 	const saved, paid = WeightCacheWrite - WeightCacheRead, WeightHourWrite - WeightCacheWrite
 	found := 1.0

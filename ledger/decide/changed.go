@@ -2,7 +2,7 @@ package decide
 
 import "reprise/rewrite/reason"
 
-// WhatChanged returns why a session no longer fits a call, and the names of what has changed.
+// WhatChanged returns why a session no longer fits a call, and the names of the changes.
 func WhatChanged(f Facts, c *ChainFacts) (reason.Code, []string) {
 	if c.Fingerprints.Model != f.Fingerprints.Model {
 		return reason.ModelChanged, nil

@@ -7,7 +7,7 @@ import (
 	"reprise/rewrite/models"
 )
 
-// nearlyFull is the part of the usable context from which people are warned.
+// nearlyFull is the part of the usable context where warnings begin.
 const nearlyFull = 0.8
 
 // NearlyFull reports whether the context of a session with a model is at or near the limit beyond which

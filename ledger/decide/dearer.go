@@ -29,10 +29,10 @@ const (
 	HourIdle    = 60 * 60_000   // the longest that a caller can choose
 )
 
-// A Side is what a run is counted as.
+// A Side is the kind that a run counts as.
 type Side string
 
-// The sides. A run kept fresh by a guard shows what a resume would have cost without reprise. A run
+// The sides. A run kept fresh by a guard shows the cost of a resume without reprise. A run
 // that began its job does not, and is used only if too few of the former were seen.
 const (
 	Resumed    Side = "resumed"
@@ -46,7 +46,7 @@ const (
 var begins = map[reason.Code]bool{reason.FirstCall: true, reason.NewJob: true, reason.NewRole: true,
 	reason.ForcedFresh: true, reason.ContextReset: true, reason.AttemptReset: true}
 
-// ClassifyRun returns what a call is counted as.
+// ClassifyRun returns the side of a call.
 func ClassifyRun(mode rewrite.Mode, why, fellBack reason.Code) Side {
 	switch {
 	case mode.Continues():
@@ -112,7 +112,7 @@ func distance(a, b Millis) Millis { return Millis(math.Abs(float64(a - b))) }
 // PastPrices compares a chain's latest resumes with its latest fresh run; past begins with the latest run. It is ok if this call's
 // session has been idle for as long as those of the resumes. Resumes that missed the provider's cache say nothing while an hour lasts
 // that the latest run asked for. They paid for all that their session held, so their prices are scaled to what it holds now; a fresh run
-// would find in the cache what comes in front of a prompt, as far as these resumes found it.
+// would find in the cache the text in front of a prompt, as far as these resumes found it.
 func PastPrices(past []Run, idle Millis, held int64) (p Prices, ok bool) {
 	fresh, resumed := latest(past)
 	if fresh == nil || len(resumed) < MinResumes {

@@ -14,10 +14,10 @@ type Decision struct {
 	Mode    rewrite.Mode
 	Reason  reason.Code
 	Detail  reason.Code // more on the reason: why a session is dead
-	Changed []string    // names of what has changed, if Reason says that something has
+	Changed []string    // names of changes, if Reason says that there are some
 	Chain   int64       // 0 to begin a new chain
 	Session int64       // the session to continue if Mode is Resume or Fork
-	// NativeID and Continuity identify what to continue, and say what it was sent.
+	// NativeID and Continuity identify the session to continue and its prompts.
 	NativeID   string
 	Copy       bool   // continue in a copy of it
 	ForkAt     string // the last message that the copy keeps if Mode is Fork
@@ -231,7 +231,7 @@ func chooseNamed(f Facts, all []ChainFacts) (*ChainFacts, reason.Code) {
 	return c, f.ended(c)
 }
 
-// otherTemplate reports whether a prompt has nothing to do with what the session was sent or answered, so
+// otherTemplate reports whether a prompt has nothing to do with the session's prompts or answers, so
 // that a name alone does not lead there.
 func (f *Facts) otherTemplate(c ChainFacts) bool {
 	if f.Limits.Unrelated {
@@ -295,7 +295,7 @@ func byName(f Facts, busy bool) (*ChainFacts, reason.Code) {
 }
 
 // chooseUnnamed finds the session by continuity alone: the one for which this prompt repeats
-// everything it was sent, and whose work it continues.
+// everything it was sent, and continues its work.
 func chooseUnnamed(f Facts) (*ChainFacts, reason.Code) {
 	some := func(r reason.Code) bool {
 		return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Continuity.Relation == r })
@@ -340,8 +340,8 @@ func (l Limits) LeastBase() int {
 // GoesOn reports whether the call continues the session's work as far as its prompt and what happened show.
 func (f *Facts) GoesOn(c *ChainFacts) bool { return f.verdict(c) == "" }
 
-// repeated returns the session whose prompt this one repeats. Of the sessions that the call goes on with
-// it is the one whose answer the prompt shows, or else that was sent most; if it goes on with none, the
+// repeated returns the session with the prompt that this one repeats. Of the sessions that the call goes on with
+// it is the session with an answer that the prompt shows, or else the one that was sent most; if it goes on with none, the
 // newest that was sent the same; else the newest that the prompt extends. several reports that more than
 // one can be meant.
 func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFacts, several bool) {
@@ -369,7 +369,7 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 		return nil, true
 	}
 	// Another session with the answer can be meant too. If the prompt does not repeat that session's, its
-	// answer is news for one whose work stands; a session that only talked can be an item of a batch.
+	// answer is news for a session with work that stands; a session that only talked can be an item of a batch.
 	for i := range sessions {
 		s := &sessions[i]
 		if s != c && s.Continuity.Evidence.Newest && s.Continuity.BeginsAlike == c.Continuity.BeginsAlike &&
@@ -416,7 +416,7 @@ func (c *ChainFacts) within(o *ChainFacts, sessions []ChainFacts) bool {
 	}
 }
 
-// markPreambles marks the sessions whose first prompt later prompts have continued in two different
+// markPreambles marks the sessions with a first prompt that later prompts have continued in two different
 // ways: such a text begins many jobs, and is none.
 func markPreambles(sessions []ChainFacts) {
 	for i := range sessions {

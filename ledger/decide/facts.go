@@ -60,7 +60,7 @@ type Facts struct {
 	// Unseen is why a session that the call might continue is not among the chains, "" if there is none: another version of reprise
 	// has recorded it in another form, or its chain is older than max_age.
 	Unseen reason.Code
-	// Start are the ends of the role as a copy of whose session the call's role begins, which has had no call yet.
+	// Start are the ends of the role that the call's role begins as a copy of, if it has had no call yet.
 	Start []ChainFacts
 }
 
@@ -99,7 +99,7 @@ type ChainFacts struct {
 	Fingerprints Fingerprints
 	Place        Place       // of the directory at the end of its latest run
 	History      reason.Code // why Place.Head is not known to be an ancestor of the call's, "" if it is
-	// CheckoutDiffers reports that the directory lacks what the session did on another machine.
+	// CheckoutDiffers reports that the directory lacks the session's work on another machine.
 	CheckoutDiffers bool
 	Shared          bool   // a store decides on it, not this ledger
 	FirstModel      string // the model that the tool named when the session began, "" if not known
@@ -120,17 +120,17 @@ type ChainFacts struct {
 	Proof           Proof            // what shows that the call continues it
 	AnswerShared    bool             // another session gave the same answer
 	Preamble        bool             // later prompts have continued its first one differently: that is no job
-	Against         []prompt.Finding // what in the prompt speaks against continuing the session, without what others have answered
+	Against         []prompt.Finding // the prompt's words against continuing the session, without others' answers
 	Base            []prompt.Digest
 	WorkGone        bool   // files that it changed have been thrown away since
 	Caller          Caller // of its latest call
-	File            string // in which the session is stored
+	File            string // the session's file
 	Left            string // the files that its runs changed, as they left them
 	Stamp           Stamp  // as our last run left it
 
 	Past    []Run  // its chain's latest runs that ended well, the latest first
 	Rounds  Rounds // its latest ones that were given the same
-	Given   string // a digest of what the call gives it
+	Given   string // a digest of the call's input
 	TreeNow string // git's name of the directory's content, "" if not known
 
 	// Of another book's session: git's name of the directory's content after its latest run, and a digest of that
@@ -138,7 +138,7 @@ type ChainFacts struct {
 	Tree, Directory string
 }
 
-// Retains reports whether the prompt has what the session was sent first.
+// Retains reports whether the prompt has the session's first prompt.
 func (c *ChainFacts) Retains() bool {
 	return c.Continuity.Relation == reason.Extends || c.Continuity.Relation == reason.Revises
 }
@@ -156,10 +156,10 @@ func (c *ChainFacts) model() string { return cmp.Or(c.FirstModel, c.Fingerprints
 // progress elsewhere.
 func (c *ChainFacts) Changes() bool { return strings.Contains(c.Left, `"path":`) }
 
-// Unnamed is what a call without a name needs to be resumed.
+// Unnamed is the condition for a call without a name to be resumed.
 type Unnamed string
 
-// What it can need.
+// The conditions.
 const (
 	UnnamedEvidence Unnamed = "evidence" // evidence that it continues the session's own work
 	UnnamedExtends  Unnamed = "extends"  // a prompt that repeats everything the session was sent and adds something
@@ -174,7 +174,7 @@ type Limits struct {
 	ContextShare  float64 // share of the context window that can be used up
 	MinBase       int     // least bytes of an unnamed job's prompt, to be distinct from others
 	MinEvident    int     // the same if there is evidence that the call continues it
-	Unnamed       Unnamed // what an unnamed call needs to be resumed
+	Unnamed       Unnamed // the condition for an unnamed call to be resumed
 	ResumeSame    bool    // an identical prompt resumes
 	WholePrompt   bool    // never send a delta
 	UnknownWindow int64   // context window assumed if neither the tool reports it nor the model has a known one, in tokens

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A Stamp identifies the state in which our last run left a session: its file's size or, if the
+// A Stamp identifies the state of a session after our last run: its file's size or, if the
 // tool keeps it in a database, the values of its row. Equal stamps mean that it is unchanged.
 type Stamp string
 

@@ -26,9 +26,9 @@ type CacheRow struct {
 	Idle         Idle
 	Calls        int64
 	Prompt, Read int64 // tokens sent, and those of them that came from the cache
-	Firsts       int64 // calls whose first request is known
+	Firsts       int64 // calls with a known first request
 	Held, Whole  int64 // of these calls: tokens that their sessions had been sent before, and tokens sent
-	Judged       int64 // calls whose sessions held enough to be cached
+	Judged       int64 // calls of sessions that held enough to be cached
 	Missed       int64 // of these, those that read less than three quarters of it from the cache
 	Single       int64 // of the missed ones, those that made a single request
 }

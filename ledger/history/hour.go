@@ -7,7 +7,7 @@ import (
 	"reprise/rewrite"
 )
 
-// An HourRow is what a cache of an hour saves the calls of one tool, or would have saved them.
+// An HourRow is the saving by a cache of an hour for the calls of one tool, real or possible.
 type HourRow struct {
 	Tool   string  `json:"tool" doc:"name of the tool"`
 	Calls  int64   `json:"calls" doc:"calls for which the provider was asked to keep the prompt for an hour"`
@@ -35,7 +35,7 @@ func HourRows(l *ledger.Ledger, w Wanted) ([]HourRow, error) {
 			row.Saved += p.HourSaves()
 			return
 		}
-		p.Within = p.Again // what was found all the same is not to be saved
+		p.Within = p.Again // tokens found all the same are no saving
 		if saves := p.HourSaves(); saves > 0 {
 			row.Chains++
 			row.Missed += saves

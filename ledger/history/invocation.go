@@ -32,7 +32,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 // Names are several, which the ledger stores apart by tabs.
 type Names []string
 
-// Scan reads what the ledger has.
+// Scan reads the ledger's value.
 func (n *Names) Scan(value any) error {
 	text, ok := value.(string)
 	if !ok {
@@ -45,7 +45,7 @@ func (n *Names) Scan(value any) error {
 }
 
 // An Invocation is everything that the ledger stores about one call. The JSON names are those of each list of calls, and are never
-// renamed. A number that is not known is null, and a word that is not known, or of which there is none, is left out.
+// renamed. A number that is not known is null, and a word that is not known, or missing, is left out.
 type Invocation struct {
 	ID          int64          `json:"id" doc:"its number"`
 	Chain       int64          `json:"-"` // 0 if it belongs to none

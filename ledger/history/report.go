@@ -118,7 +118,7 @@ func SessionRows(l *ledger.Ledger, w Wanted) ([]SessionRow, error) {
 	return sessions, nil
 }
 
-// Bounded returns the time from which on there are at most that many calls: since, or when the first of the latest ones began.
+// Bounded returns the time since when there are at most that many calls: since, or when the first of the latest ones began.
 func Bounded(l *ledger.Ledger, since decide.Millis, most int64) (decide.Millis, error) {
 	err := ledger.Each(l, "SELECT started + 1 FROM invocations ORDER BY started DESC LIMIT 1 OFFSET ?",
 		func(rows *sql.Rows) error {

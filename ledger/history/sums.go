@@ -26,7 +26,7 @@ type Slice struct {
 	Long              bool // some prompt might have been longer than the bound: the run's prompts together are
 	PromptBytes       int64
 	SentBytes         int64
-	LeftOutBytes      int64 // of the prompts, what was not sent: where more than the prompt was sent, nothing
+	LeftOutBytes      int64 // of the prompts, the part not sent: where more than the prompt was sent, nothing
 	Created           int64 // sessions: one by each call that did not continue in the same session
 	Front
 	Sums
@@ -36,9 +36,9 @@ type Slice struct {
 type Sums struct {
 	Calls, Resumed, Ended, OK            int64
 	Forked                               int64 // of Resumed, those in a copy of a session that another process has used
-	Metered                              int64 // calls whose tokens are known
+	Metered                              int64 // calls with known tokens
 	Input, CacheRead, CacheWrite, Output int64
-	HourWrite                            int64 // of CacheWrite, what the provider was asked to keep for an hour
+	HourWrite                            int64 // of CacheWrite, the tokens that the provider was asked to keep for an hour
 	Priced, Cost                         int64 // nano-dollars
 	Timed, Duration                      int64 // milliseconds
 }
@@ -56,14 +56,14 @@ func (s *Sums) Add(more Sums) {
 	}
 }
 
-// A Front sums up what the calls' first requests found of what comes in front of a prompt, as system prompt and tools, in the
+// A Front sums up how much the calls' first requests found of the text in front of a prompt, as system prompt and tools, in the
 // provider's cache.
 type Front struct {
-	Firsts int64 // calls whose first request is known. Below 4096 tokens some providers cache nothing
+	Firsts int64 // calls with a known first request. Below 4096 tokens some providers cache nothing
 	Ahead  int64 // their tokens in front of the prompts. Of these only bytes are known: four count as a token
 	Read   int64 // tokens that they found
 	Most   int64 // the most that one of them found
-	Warm   int64 // calls that continued a session which the cache had, and so had what comes in front
+	Warm   int64 // calls that continued a session which the cache had, and so had the text in front
 }
 
 // Add adds more calls.
@@ -72,7 +72,7 @@ func (f *Front) Add(more Front) {
 	f.Warm += more.Warm
 }
 
-// What a Front is read from. A session in use shortly before is in the cache unless its calls show otherwise.
+// The columns of a Front. A session in use shortly before is in the cache unless its calls show otherwise.
 const (
 	firstKnown = "coalesce(first_prompt >= 4096, 0)"
 	frontOf    = "coalesce(sum(" + firstKnown + "), 0), coalesce(sum(max(first_prompt - sent_bytes / 4, 0)) FILTER (WHERE " + firstKnown + "), 0)," +
@@ -80,7 +80,7 @@ const (
 		"coalesce(sum(idle NOT NULL AND NOT coalesce(" + ledger.MissedCache + ", 0) AND (idle < 300000 OR " + ledger.HeldEnough + ")), 0)"
 )
 
-// Side returns what the calls are counted as.
+// Side returns the side that the calls count on.
 func (s Slice) Side() decide.Side { return decide.ClassifyRun(s.Mode, s.Reason, s.FellBack) }
 
 // Managed reports whether the shim decided on the calls.
@@ -170,7 +170,7 @@ func mostCalled(q ledger.Queryer, by By, f Filter, most int) (expression string,
 const pieceSize = 2000
 
 // inPieces runs a query that groups the selected calls, once for each piece of the table. %s
-// in it is the condition, whose arguments follow those given. Each piece yields its own row for a group.
+// in it is the condition; its arguments follow those given. Each piece yields its own row for a group.
 func inPieces(q ledger.Queryer, f Filter, query string, read func(*sql.Rows) error, args ...any) error {
 	among, ofFilter := f.among("")
 	query = fmt.Sprintf(query, "id BETWEEN ? AND ? AND "+among)

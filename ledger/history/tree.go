@@ -2,7 +2,7 @@ package history
 
 import "slices"
 
-// Branches returns the sessions that were copied from one, "" for those whose source is not among them.
+// Branches returns the sessions that were copied from one, "" for those with a source that is not among them.
 func Branches(sessions []SessionRow, parent string) (its []SessionRow) {
 	for _, s := range sessions {
 		known := s.Parent != "" && slices.ContainsFunc(sessions, func(o SessionRow) bool { return o.NativeID == s.Parent })

@@ -1,4 +1,4 @@
-// Package proc identifies processes beyond the life of their PIDs. It knows nothing of what they do.
+// Package proc identifies processes beyond the life of their PIDs. It knows nothing of their work.
 //
 // Its invariant: two processes that had the same PID one after the other are never equal.
 package proc
