@@ -103,8 +103,8 @@ func Default() Config {
 	return c
 }
 
-// Load reads the configuration file at path. If there is none it returns the defaults. Mistakes in
-// the file is returned as Mistakes.
+// Load reads the configuration file at path. If there is none it returns the defaults. Errors in
+// the file are returned as Mistakes.
 func Load(path string) (Config, error) {
 	text, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -74,7 +74,7 @@ func (l *Ledger) facts(c *Call, all bool) (f decide.Facts, err error) {
 	return f, nil
 }
 
-// Measured adds the costs of runs, also of the latest of each chain, and about the binary. It only matters for
+// Measured adds facts about the costs of runs, also of the latest of each chain, and about the binary. It only matters for
 // a resume. here returns the number that a chain has in this ledger, 0 for none.
 func (l *Ledger) Measured(c *Call, f *decide.Facts, here func(*decide.ChainFacts) int64) (err error) {
 	if f.Disabled || f.Fresh != "" || len(f.Start) == 0 &&

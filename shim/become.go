@@ -41,7 +41,7 @@ func (c *call) execWith(environ []string, stdin *os.File) int {
 		runtime.LockOSThread()
 		front.Restore()
 		err = execOrSh(t.path, c.env.Args, setEnv(environ, guardEnv, c.guard.With(t.id, os.Getpid())))
-		if errors.Is(err, unix.E2BIG) { // the guard can be what is too much
+		if errors.Is(err, unix.E2BIG) { // perhaps because of the guard
 			err = execOrSh(t.path, c.env.Args, environ)
 		}
 		if !passedOver(err) {

@@ -62,7 +62,7 @@ func (c *call) knownBinary(fingerprint string) (ledger.Binary, error) {
 	return inTime(c, func() (ledger.Binary, error) { return c.ledger.Binary(c.name, fingerprint) })
 }
 
-// learnBinary records what the call has shown of the binary.
+// learnBinary records the facts that the call has shown of the binary.
 func (c *call) learnBinary(fingerprint string, add func(*ledger.Binary)) {
 	path, version, now := c.real.path, c.real.version(), decide.MillisOf(c.env.Now())
 	_, err := inTime(c, func() (none struct{}, err error) {
@@ -113,7 +113,7 @@ func ask(path string, environ []string, limit time.Duration, args ...string) ([]
 	return stdout.Bytes(), err
 }
 
-// A Place says what a tool's name on PATH refers to.
+// A Place is the target of a tool's name on PATH.
 type Place struct {
 	Name  string
 	First string // the executable that a caller runs, "" for none
@@ -217,7 +217,7 @@ func (t target) version() string {
 				return pkg.Version
 			}
 		}
-		// A package for one platform has no command: another package runs what is in it.
+		// A package for one platform has no command: another package runs the program in it.
 		if len(pkg.Bin) == 0 && strings.Contains(dir, "/node_modules/") && filepath.Join(dir, "bin", filepath.Base(t.real)) == t.real {
 			return pkg.Version
 		}
@@ -225,7 +225,7 @@ func (t target) version() string {
 	return pythonVersion(t.real)
 }
 
-// pythonVersion returns the version of the Python package whose entry points name a script
+// pythonVersion returns the version of the Python package with entry points that name a script
 // beside it; "" if there is none, or several of different versions.
 func pythonVersion(script string) string {
 	bin, name := filepath.Split(script)

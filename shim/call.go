@@ -47,7 +47,7 @@ type call struct {
 	unshared string   // why not, although there is a store
 	real     target
 
-	binary ledger.Binary // what is known of the real one
+	binary ledger.Binary // the facts about the real one
 	rule   config.Match
 	unset  []string // variables that are removed from the tool's environment
 
@@ -81,7 +81,7 @@ func newCall(env Env) *call {
 	return c
 }
 
-// toolName returns the name by which the program was called if that is a tool's, or else the
+// toolName returns the name of the program as called if that is a tool's, or else the
 // name of the program's file.
 func toolName(env Env) string {
 	if len(env.Args) > 0 {

@@ -52,7 +52,7 @@ func (r repository) tree(ctx context.Context, environ []string) (string, error) 
 		return "", err
 	}
 	if _, err := s.ask(ctx, "update-index", "-q", "--unmerged", "--ignore-submodules", "--really-refresh"); err != nil {
-		return "", err // files of which only the time has changed, and those that git is to take for unchanged
+		return "", err // files with a changed time only, and those that git is to take for unchanged
 	}
 	// git add would run git status in each repository within this one, with that one's configuration.
 	list := []string{"ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"}
@@ -84,7 +84,7 @@ func (r repository) tree(ctx context.Context, environ []string) (string, error) 
 	return s.ask(ctx, "write-tree", "--missing-ok")
 }
 
-// clean fails unless a repository within another one has just what its commit has, or is not checked out.
+// clean fails unless a repository within another one has just the files of its commit, or is not checked out.
 func clean(ctx context.Context, dir, commit string, environ []string) error {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		if entries, err := os.ReadDir(dir); len(entries) > 0 || err != nil && !isAbsent(err) {

@@ -52,7 +52,7 @@ func (c *call) writeCopy(file string, plan rewrite.Plan) error {
 	}
 	dir := filepath.Dir(file)
 	path := filepath.Join(dir, name)
-	if _, err := os.Lstat(path); err == nil { // another session's, whose ID begins alike
+	if _, err := os.Lstat(path); err == nil { // another session's, with an ID that begins alike
 		return fs.ErrExist
 	}
 	for _, left := range startingWith(dir, halfCopy) {

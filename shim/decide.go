@@ -329,7 +329,7 @@ func (c *call) guards() {
 // errorLimit is the number of failed runs after which a session is not resumed.
 const errorLimit = 3
 
-// apply copies what a rule says into the ledger's call.
+// apply copies the settings of a rule into the ledger's call.
 func apply(m config.Match, c config.Config, r *ledger.Call) {
 	r.Rule, r.Scope, r.Task, r.Role, r.Attempt = m.Name, m.Scope, m.Task, m.Role, m.Attempt
 	r.Captured = m.Captured

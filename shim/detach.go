@@ -16,7 +16,7 @@ import (
 	"reprise/ledger"
 )
 
-// FinishCommand is shimctl's command for what a call has left to do in the store. Its argument is the
+// FinishCommand is shimctl's command for the work that a call has left in the store. Its argument is the
 // file that says it.
 const FinishCommand = "finish-shared"
 
@@ -48,7 +48,7 @@ func (c *call) awaitFinished() {
 }
 
 // finishIn records the outcome in the call's book. It waits for a store for upload_timeout at most, and no longer once a
-// signal has asked for the end. Another process does what is left to do there.
+// signal has asked for the end. Another process does the remaining work there.
 func (c *call) finishIn(o *ledger.Outcome, later ...ledger.Turn) error {
 	if !c.isShared() {
 		return c.book().Finish(c.ticket, o, later...)

@@ -66,7 +66,7 @@ func (e Env) path() string {
 	return front.DefaultPath()
 }
 
-// unsetEnv returns a copy of an environment for another program, in which none of the names is set,
+// unsetEnv returns a copy of an environment for another program, without any of the names,
 // nor a variable that can contain the store's password or key.
 func unsetEnv(environ, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
@@ -75,7 +75,7 @@ func unsetEnv(environ, names []string) []string {
 	})
 }
 
-// setEnv returns a copy of an environment in which a variable is set.
+// setEnv returns a copy of an environment with a variable set.
 func setEnv(environ []string, name, value string) []string {
 	out := make([]string, 0, len(environ)+1)
 	for _, entry := range environ {

@@ -12,7 +12,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// An Explanation says what the shim would do with a call, and why. Its plan is the one that the
+// An Explanation is the shim's plan for a call, and the reasons. Its plan is the one that the
 // shim would run, empty if none would.
 type Explanation struct {
 	// The decision. Its proof is of the nearest session, and only there if nothing names the task.
@@ -47,14 +47,14 @@ type Other struct {
 }
 
 // Nearest is the chain that the prompt was compared with: the decision's, or if the decision has
-// none, the one whose session was sent most of the prompt.
+// none, the chain with a session that was sent most of the prompt.
 type Nearest struct {
 	Chain    int64       `json:"chain" doc:"its chain"`
 	Session  string      `json:"session,omitempty" doc:"its session"` // "" if it is not known yet
 	Relation reason.Code `json:"relation" doc:"how the prompt relates to the session's"`
 }
 
-// Explain returns what the shim would do with a call. It records nothing and runs nothing, except
+// Explain returns the shim's plan for a call. It records nothing and runs nothing, except
 // the binary's --help if an option is not known. env.Args is the call's command line, env.Stdin
 // its stdin, env.Stdout its output, nil for a program that reads it.
 func Explain(env Env) Explanation {

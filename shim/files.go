@@ -80,7 +80,7 @@ func readRegular(path string, max int64) (string, error) {
 }
 
 // checkFiles checks all files that the call's settings depend on before any of them is read. It
-// returns a reason if one of them cannot be read without changing what the tool will read.
+// returns a reason if one of them cannot be read without a change to the tool's input.
 func (c *call) checkFiles() reason.Code {
 	for _, s := range c.parsed.Settings {
 		if !s.File {

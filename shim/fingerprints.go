@@ -135,7 +135,7 @@ func (c *call) watched(add func(guard reason.Code, name, value string)) {
 	}
 }
 
-// watchedName returns the name by which people know a watched file.
+// watchedName returns the name of a watched file for people.
 func watchedName(w rewrite.Watch, path, cwd string) string {
 	switch rest, err := filepath.Rel(cwd, path); {
 	case w.Name != "" && strings.Contains(w.Path, "*"):

@@ -127,7 +127,7 @@ func (r repository) remotes() string {
 }
 
 // config returns the last value that the repository's own file sets for a key, "" for none. Both names are in lower
-// case, but what a section has in quotes.
+// case, but the part of a section in quotes.
 func (r repository) config(section, key string) (value string) {
 	r.eachSetting(func(in, name, text string) {
 		if in == section && name == key {

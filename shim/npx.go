@@ -55,11 +55,11 @@ func isScript(args []string) bool {
 	return len(args) == 2 && args[0] == "-c" || len(args) == 3 && args[0] == "-c" && args[1] == "--"
 }
 
-// npxValues are the usual options of npx whose value is the next argument. The value of another one is taken for the command: then
+// npxValues are the usual options of npx with the next argument as value. The value of another one is taken for the command: then
 // the call is left alone.
 var npxValues = []string{"--package", "-p", "--call", "-c", "--cache", "--registry", "--userconfig", "--prefix", "--workspace", "-w", "--loglevel"}
 
-// runsTool reports whether the arguments of npx name a tool, or a package that has it, as what is to be run. With a package alone
+// runsTool reports whether the arguments of npx name a tool, or a package that has it, as the command. With a package alone
 // npx starts the user's own shell.
 func runsTool(args []string) bool {
 	hasTool, calls := false, false

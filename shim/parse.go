@@ -31,7 +31,7 @@ func (c *call) parse() reason.Code {
 	return ""
 }
 
-// parseAs parses a command line, if an option is not known with what the binary's --help reveals.
+// parseAs parses a command line, if an option is not known by the binary's --help.
 func (c *call) parseAs(in rewrite.Invocation) rewrite.Call {
 	parsed := c.tool.Parse(in)
 	if parsed.Reason == reason.UnknownOption {
@@ -41,7 +41,7 @@ func (c *call) parseAs(in rewrite.Invocation) rewrite.Call {
 	return parsed
 }
 
-// invocation returns the command line and what is needed to parse it.
+// invocation returns the command line and the facts needed to parse it.
 func (c *call) invocation() rewrite.Invocation {
 	return rewrite.Invocation{
 		Args: c.env.Args[min(1, len(c.env.Args)):], Env: c.env.Get,

@@ -71,7 +71,7 @@ func (c *call) finish(a *supervise.Attempt, st supervise.Status) {
 		file, stamp = c.storedSession(a)
 	}
 	seen := *a.Stream.Seen()
-	seen.Failed = seen.Failed || a.Broken || a.Prompted // what the session was sent is not known
+	seen.Failed = seen.Failed || a.Broken || a.Prompted // the session's input is not known
 	if a.Undelivered() != nil {                         // the session has an answer that the caller has not
 		seen.Failed, seen.TurnLimit, seen.Outside = true, false, reason.Interrupted
 	}

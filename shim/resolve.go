@@ -55,7 +55,7 @@ func (c *call) target() (target, error) {
 	if c.startedByNpx() { // with a binary of its own choice, first on PATH
 		configured = ""
 	}
-	again := !c.preview && c.unstarted == nil // there, what is skipped are shims, not what was tried
+	again := !c.preview && c.unstarted == nil // there, shims are skipped, not tried programs
 	t, err := found(front.Find(c.name, configured, c.env.path(), c.skip, again))
 	if err == nil {
 		c.real = t

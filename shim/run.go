@@ -124,7 +124,7 @@ func (c *call) leastFirst(sent int) int64 {
 	return rewrite.LeastFirst(first, c.decision.Context.Used, sent)
 }
 
-// endTrial records whether the binary accepts what the plan has added to the call. If the run failed before it was
+// endTrial records whether the binary accepts the plan's additions to the call. If the run failed before it was
 // accepted, the call runs once more as its caller wrote it. Only if that gets further was it the additions.
 func (c *call) endTrial(a *supervise.Attempt, st supervise.Status) (*supervise.Attempt, supervise.Status, error) {
 	if !a.Refused() || a.Stopped != 0 {
@@ -145,7 +145,7 @@ func (c *call) endTrial(a *supervise.Attempt, st supervise.Status) (*supervise.A
 	return a, st, err
 }
 
-// newTarget returns what the decision is about: a fresh session, or one to be resumed or forked.
+// newTarget returns the target of the decision: a fresh session, or one to be resumed or forked.
 func newTarget(prompt *prompt.Prompt, d decide.Decision) rewrite.Target {
 	switch {
 	case d.Mode == rewrite.Fork:
@@ -229,7 +229,7 @@ func (c *call) resumed(plan rewrite.Plan) string {
 	return plan.Resume
 }
 
-// observe runs a call whose session the caller manages, or that found the ledger locked. It changes nothing, and
+// observe runs a call of a session that the caller manages, or that found the ledger locked. It changes nothing, and
 // records ID and usage.
 func (c *call) observe() int {
 	c.signals.Catch()

@@ -33,7 +33,7 @@ func (c *call) scout() int {
 	return a.Shown(st).Leave()
 }
 
-// opened decides on a conversation whose tool runs already, and reports whether the run continues. It
+// opened decides on a conversation with a tool that runs already, and reports whether the run continues. It
 // reads all facts anew, since the caller might have waited for long.
 func (c *call) opened(a *supervise.Attempt) (stays bool) {
 	c.real = target{}

@@ -17,7 +17,7 @@ import (
 	"reprise/shim/front"
 )
 
-// A scratch is a repository of our own in which git answers questions about another one. It has the objects and the
+// A scratch is a repository of our own that lets git answer questions about another one. It has the objects and the
 // index of that one, and its work tree, but none of its configuration, hooks, references and programs: the agent can
 // have written these, and git would run some of them.
 type scratch struct {
@@ -26,7 +26,7 @@ type scratch struct {
 	environ []string
 }
 
-// Limits for what is left behind by a killed call, and for the index: its bytes, and the files that a split one might have.
+// Limits for the remains of a killed call, and for the index: its bytes, and the files that a split one might have.
 const (
 	maxScratchAge    = time.Hour
 	maxIndex         = 128 << 20
@@ -97,7 +97,7 @@ func (r repository) newScratch(environ []string) (*scratch, error) {
 	return s, nil
 }
 
-// startingWith returns the paths in a directory of which the names have a prefix.
+// startingWith returns the paths in a directory with names that have a prefix.
 func startingWith(dir, prefix string) (paths []string) {
 	entries, _ := os.ReadDir(dir) // what cannot be read has none
 	for _, entry := range entries {
@@ -218,7 +218,7 @@ func (s *scratch) userSetting(ctx context.Context, get, key string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// ask runs a git command and returns what it prints, without the last line feed.
+// ask runs a git command and returns the output, without the last line feed.
 func (s *scratch) ask(ctx context.Context, args ...string) (string, error) {
 	return s.askWith(ctx, "", args...)
 }
@@ -255,7 +255,7 @@ func (s *scratch) git(ctx context.Context, args ...string) *exec.Cmd {
 	return git
 }
 
-// quotedPath returns a path as an element of a list in which a colon separates paths.
+// quotedPath returns a path as an element of a list that separates paths by colons.
 func quotedPath(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
 }

@@ -23,7 +23,7 @@ import (
 	"reprise/shim/supervise"
 )
 
-// sessionFile returns the path of the file in which the tool keeps a session, and the session's
+// sessionFile returns the path of the tool's file of a session, and the session's
 // present stamp, "" if there is none. If several files match a pattern, it is the last by name.
 func (c *call) sessionFile(id string) (string, decide.Stamp) {
 	if id == "" {
@@ -166,7 +166,7 @@ func (c *call) storedSession(a *supervise.Attempt) (file string, stamp decide.St
 const maxTail = 4 << 20
 
 // forkPoint returns the last message of a session's file as the last recorded run left it, or the
-// reason why there is none. It ignores what other processes have appended since.
+// reason why there is none. It ignores lines that other processes have appended since.
 func (c *call) forkPoint(path string, stamp decide.Stamp) (message string, why reason.Code) {
 	size, err := stamp.FileSize()
 	if err != nil {

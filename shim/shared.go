@@ -18,7 +18,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A sharing is a call's connection with the store in which its sessions are shared.
+// A sharing is a call's connection with the store that shares its sessions.
 type sharing struct {
 	settings config.Store
 	project  string
@@ -27,7 +27,7 @@ type sharing struct {
 	err      error       // why the store is not used: nothing that is shared is resumed
 }
 
-// share starts the helper of the store in which the call's sessions are shared, if there is one. The
+// share starts the helper of the store that shares the call's sessions, if there is one. The
 // helper connects while the call reads its prompt.
 func (c *call) share(cwd string) {
 	settings, err := config.ResolveStore(c.env.Get, c.config)
@@ -190,7 +190,7 @@ func (c *call) renewHold() {
 	}()
 }
 
-// leaves completes an outcome with what the store needs of it: which files the session has, and the
+// leaves completes an outcome with the facts that the store needs: which files the session has, and the
 // directory's content, which is found out while they are packed.
 func (c *call) leaves(o *ledger.Outcome) {
 	if !c.isShared() {

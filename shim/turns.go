@@ -16,13 +16,13 @@ import (
 // wait for that: it continues in a copy, cut at the last message that was recorded. As long as the
 // caller can send more, its session is leased.
 
-// An early is what was recorded while the tool still ran.
+// An early is the record made while the tool still ran.
 type early struct {
 	done  chan struct{}
 	turns int // how many were recorded
 }
 
-// finishEarly records a conversation whose turns are over, in a goroutine, so that the ledger does
+// finishEarly records a conversation with turns that are over, in a goroutine, so that the ledger does
 // not delay the tool's output.
 func (c *call) finishEarly(turns []supervise.Turn, plan rewrite.Plan) {
 	if !c.parsed.Copies || c.ticket == nil || c.ticket.Session == 0 || c.isShared() {
@@ -81,7 +81,7 @@ func filesOf(turns []supervise.Turn) (files []string) {
 	return files
 }
 
-// finishTurns records what has not been recorded of a conversation whose tool has ended, and returns
+// finishTurns records the rest of a conversation after the tool has ended, and returns
 // the outcome of the call's own turn.
 func (c *call) finishTurns(a *supervise.Attempt, st supervise.Status, seen rewrite.StreamState) (ledger.Outcome, error) {
 	recorded := 0
@@ -115,7 +115,7 @@ func (c *call) finishTurns(a *supervise.Attempt, st supervise.Status, seen rewri
 	return o, nil // it was ended after its last turn; a copy is cut where that ended
 }
 
-// outcomes returns the outcome of the call's own turn, which was sent what the plan says, and the later
+// outcomes returns the outcome of the call's own turn, which was sent the plan's prompt, and the later
 // turns. All but the last ended while the tool ran.
 func (c *call) outcomes(turns []supervise.Turn, end supervise.Status, plan rewrite.Plan) (own ledger.Outcome, later []ledger.Turn) {
 	for i, t := range turns {

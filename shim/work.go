@@ -18,7 +18,7 @@ import (
 )
 
 // Limits on the files that a session is remembered to have changed: their number, and the bytes of
-// one whose content is compared.
+// one with a content that is compared.
 const (
 	maxLeftFiles = 32
 	maxLeftBytes = 1 << 20
@@ -40,7 +40,7 @@ type leftState struct {
 	Time   int64 `json:"time,omitempty"` // of the last modification, in nanoseconds
 }
 
-// stateOf returns a file's state. It fails for what is no regular file.
+// stateOf returns a file's state. It fails for all but regular files.
 func stateOf(path string) (leftState, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -64,7 +64,7 @@ func (c *call) projectRoot() string {
 }
 
 // leftFiles returns the files that the session's runs have changed, as they are now: those of this
-// run, whose tools were given some files to read or to change, and those of earlier runs. It returns
+// run, after its tools were given some files to read or to change, and those of earlier runs. It returns
 // "" if the session will not be continued after such an outcome.
 func (c *call) leftFiles(o *ledger.Outcome, given []string) string {
 	if c.ticket.Session == 0 || !o.Good() && !o.Stopped() {
@@ -130,7 +130,7 @@ func isLeftPath(path string) bool {
 	return filepath.IsLocal(path) && utf8.ValidString(path) && !strings.Contains(path, "\x00") && len(path) <= unix.PathMax
 }
 
-// realPath resolves the symbolic links of a path of which the end need not exist.
+// realPath resolves the symbolic links of a path; the end need not exist.
 func realPath(path string) string {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -143,7 +143,7 @@ func realPath(path string) string {
 	return filepath.Join(realPath(dir), filepath.Base(path))
 }
 
-// workGone reports whether what a session has changed was thrown away since, given the files that it
+// workGone reports whether a session's changes were thrown away since, given the files that it
 // left and the commit that was checked out then. If all files are as they were, it runs no git. A file in
 // a commit since then counts as kept: the work can be part of that.
 func (c *call) workGone(left, head string) bool {

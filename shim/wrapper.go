@@ -14,7 +14,7 @@ const longestScript = 1 << 16
 
 // isWrapper reports whether a target is a script for which added arguments are not harmless: it looks at the places of its
 // arguments, or it can run the tool behind it on PATH several times, and a second run would be given the session that the
-// first one has begun. What a package names as its command is the tool itself.
+// first one has begun. The command of a package is the tool itself.
 func isWrapper(t target, name, path, skip string) bool {
 	if !bytes.HasPrefix(readStart(t.path, 2), []byte("#!")) || t.version() != "" {
 		return false
@@ -54,7 +54,7 @@ var (
 	remarks = pattern(`(?m)^[ \t]*#.*$|[ \t]#[ \t].*$|\b(awk|gawk|sed|perl|jq)\b[^'\n|;]*'[^']*'`)
 	// whole is another way to write all arguments.
 	whole = pattern(`\$\{[1@]:?\+"\$@"\}|\$\{@(:?-|:1)\}`)
-	// positions are what a script gets a certain argument with, or their number: $1 and $#, a part of $@, an element of an array,
+	// positions are the expressions that a script gets a certain argument or their number with: $1 and $#, a part of $@, an element of an array,
 	// and the variable that a loop without work leaves at the last argument. BASH_SOURCE and its like are no arguments.
 	positions = pattern(`(^|[^\\])\$([1-9#]|\{[1-9]|\{#[}@*]|\{!#|\{[@*][^}]|[@*]\[|\{?[a-z_]\w*\[-?[0-9]|\{[a-z_]\w*\[[@*]\]:|\{?BASH_ARG)` +
 		`|\b(shift|getopts?)\b|\bcount \$argv` +

@@ -80,10 +80,10 @@ func cacheWarnings(rows []history.CacheRow, hour []history.HourRow) (warnings []
 	return warnings
 }
 
-// steadyVersion is the first claude whose system prompt is without git's status.
+// steadyVersion is the first claude with a system prompt without git's status.
 const steadyVersion = "2.1.277"
 
-// missCause returns why such calls miss, and what the user can do.
+// missCause returns why such calls miss, and a remedy.
 func missCause(r history.CacheRow) string {
 	claude := r.Tool == "claude"
 	switch {
@@ -99,7 +99,7 @@ func missCause(r history.CacheRow) string {
 	return "the beginning of the prompt changed, or the provider dropped it early"
 }
 
-// printHour prints what asking for an hour saved, and what it would have saved.
+// printHour prints the saving by asking for an hour, and the possible one.
 func printHour(a *app.App, rows []history.HourRow) {
 	for _, r := range rows {
 		for _, line := range []string{why.SavedWords(r), why.MissedWords(r)} {

@@ -41,8 +41,8 @@ calls, tools, reasons.
 	}
 }
 
-// plainBash makes the script work in a bash without the package bash-completion, whose function
-// the generated one calls. That splits words at = and : in another way.
+// plainBash makes the script work in a bash without the package bash-completion: the generated script
+// calls its function, which splits words at = and : in another way.
 const plainBash = `
 __shimctl_init_completion()
 {

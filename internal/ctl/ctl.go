@@ -1,6 +1,6 @@
 // Package ctl is shimctl: a file a command, what several need in rooms below.
 //
-// It never runs a tool for a call and decides nothing about one. Its invariants: screens only read; what writes shows what it will
+// It never runs a tool for a call and decides nothing about one. Its invariants: screens only read; a command that writes shows what it will
 // write, and asks.
 package ctl
 

@@ -26,7 +26,7 @@ import (
 // bundledName asks for the tool that is bundled, and is its hidden command.
 const bundledName = "bundled"
 
-// demoRounds is the round in which the reviewer of the demo accepts.
+// demoRounds is the last round of the demo: the reviewer accepts.
 const demoRounds = 2
 
 func demoCommand(a *app.App) *cobra.Command {

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// staleUnfinished is the age from which on nobody works on what a call has left to do.
+// staleUnfinished is the age that shows that nobody finishes a call's remaining work.
 const staleUnfinished = 24 * time.Hour
 
-// finishSharedCommand is started by the shims. Nobody reads what it prints.
+// finishSharedCommand is started by the shims. Nobody reads the output.
 func finishSharedCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: shim.FinishCommand + " FILE", Hidden: true, Args: cobra.ExactArgs(1),

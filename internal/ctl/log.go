@@ -123,7 +123,7 @@ func runFollow(a *app.App, l *ledger.Ledger, r view.Reporter, list *app.Listing)
 		return err
 	}
 	back := wanted.Limit
-	wanted.Limit = max(back, 1) // one at least, to know what is new
+	wanted.Limit = max(back, 1) // one at least, to know the new ones
 	before, err := history.LatestInvocations(l, wanted)
 	if err != nil {
 		return err

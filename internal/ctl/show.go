@@ -158,7 +158,7 @@ type callLines struct {
 	hidden string // the columns that there is no room for
 }
 
-// newCallLines draws a table of calls, narrower than the screen by what stands before it at a depth.
+// newCallLines draws a table of calls, narrower than the screen by the width of a depth.
 func newCallLines(a *app.App, r view.Reporter, calls []history.Invocation, depth int) *callLines {
 	t := view.NewTable("CALL", "WHEN", "DECISION", "OUTCOME", "COST", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT")
 	for _, i := range calls {

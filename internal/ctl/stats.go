@@ -177,7 +177,7 @@ func inOrder(reads ...func() error) error {
 	return nil
 }
 
-// inParallel reads at the same time what has connections of its own.
+// inParallel reads at the same time through connections of its own.
 func inParallel(reads ...func() error) error {
 	var reading errgroup.Group
 	for _, read := range reads {

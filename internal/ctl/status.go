@@ -53,7 +53,7 @@ type overview struct {
 	bill      view.Bill      // of the last days
 	saved     saving.Saving  // of the last days
 	whole     history.WholePrompts
-	period    history.Period // of the figures, if it is not the last days: what was asked for, or of a huge ledger the latest calls
+	period    history.Period // of the figures, if it is not the last days: the requested one, or of a huge ledger the latest calls
 	span      string         // names it
 	chains    []history.ChainRow
 	live      []history.ChainRow // a call could continue them
@@ -154,7 +154,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	}
 	// A warning names the version that refuses the shim's additions.
 	o.passed = slices.DeleteFunc(why.PassedReports(passed), func(p why.PassedReport) bool { return p.Reason == reason.AddedRefused })
-	if wrong == "" { // what a mistake in the configuration cost is history once the mistake is mended
+	if wrong == "" { // the cost of a mistake in the configuration is history once the mistake is mended
 		o.passed = slices.DeleteFunc(o.passed, func(p why.PassedReport) bool { return p.Reason == reason.ConfigMistake })
 	} else {
 		o.broken = []warning{{Kind: "configuration", Says: wrong, Command: "shimctl doctor", urgency: 1}}
@@ -166,13 +166,13 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	return o, nil
 }
 
-// sums returns what the selected calls cost, and what resuming saved.
+// sums returns the cost of the selected calls, and the saving.
 func sums(l *ledger.Ledger, f history.Filter, r view.Reporter) (view.Bill, saving.Saving, error) {
 	slices, err := history.Slices(l, f, r.Prices.LongPrompt())
 	return r.Bill(slices), saving.New(slices, r.ListPrice), err
 }
 
-// printFirst says before anything else that no call is managed, and what was missed.
+// printFirst says before anything else that no call is managed, and counts the missed ones.
 func printFirst(a *app.App, o overview) {
 	if len(o.broken) > 0 {
 		a.Stdout.Sentences("WARNING", view.Warn, view.Mapped(o.broken, warning.words)...)

@@ -14,7 +14,7 @@ import (
 const mostWarnings = 3
 
 // printScreen prints what fits on a terminal's screen, the most important first, and the commands that show
-// the rest. What is as usual takes no space.
+// the rest. The usual takes no space.
 func printScreen(a *app.App, o overview) {
 	room := a.Stdout.Height - 1 // for the shell's prompt
 	if a.Stdout.Height == 0 {
@@ -43,7 +43,7 @@ func printScreen(a *app.App, o overview) {
 	fmt.Fprint(a.Stdout, strings.Join(shown, "\n"))
 }
 
-// headLines returns what was saved and what the calls cost.
+// headLines returns the saving and the cost of the calls.
 func headLines(a *app.App, o overview) []string {
 	return a.Stdout.Drawn(func(s view.Screen) {
 		s.Sentences("", view.Strong, o.headline())

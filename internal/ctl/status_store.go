@@ -52,7 +52,7 @@ type sharedRun struct {
 // is nil without a store.
 func startStore(a *app.App, l *ledger.Ledger) func() *storeReport {
 	s, err := app.StoreSettings(a)
-	if _, wrong := a.Config(); wrong != nil || err == nil && s.URL == "" { // a warning names what is wrong
+	if _, wrong := a.Config(); wrong != nil || err == nil && s.URL == "" { // a warning names the error
 		return func() *storeReport { return nil }
 	}
 	if err != nil { // in REPRISE_STORE and its kin
@@ -141,7 +141,7 @@ func (r *storeReport) addSessions(sessions []fleet.Session, now time.Time) {
 	slices.SortStableFunc(r.Running, func(a, b sharedRun) int { return a.Since.Compare(b.Since) })
 }
 
-// storeLines returns what is shown of the store, none without one.
+// storeLines returns the lines about the store, none without one.
 func storeLines(a *app.App, r *storeReport) (lines []string) {
 	if r == nil {
 		return nil

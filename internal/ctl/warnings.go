@@ -34,7 +34,7 @@ func (w warning) words() string {
 	return w.Says
 }
 
-// versionWarnings returns warnings on the versions of tools with which the shim can do less.
+// versionWarnings returns warnings on versions of tools that the shim can do less with.
 func versionWarnings(l *ledger.Ledger) (warnings []warning, err error) {
 	notes, err := why.Versions(l)
 	for _, n := range notes {
@@ -83,7 +83,7 @@ func decisionWarnings(calls []history.Invocation) (warnings []warning) {
 	return warnings
 }
 
-// priceWarnings looks for models whose calls have no cost because no price is known.
+// priceWarnings looks for models without a known price, and so without a cost.
 func priceWarnings(a *app.App, b view.Bill) (warnings []warning) {
 	for _, model := range slices.Sorted(maps.Keys(b.Unlisted)) {
 		warnings = append(warnings, warning{Kind: "price", Model: model, Command: "shimctl stats --by model",

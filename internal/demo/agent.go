@@ -17,7 +17,7 @@ var (
 
 // Agent answers as a coding agent would. It reads the files that its prompt names if the
 // conversation lacks their content or they have changed since. A coder then changes the last of
-// them; a reviewer judges by what it has read. It knows only what it is sent.
+// them; a reviewer judges by the files that it has read. It knows only its input.
 func Agent(r standin.Request) (standin.Reply, bool) {
 	prompt, all := standin.LastUser(r), standin.AllText(r)
 	since := all[strings.LastIndex(all, prompt)+len(prompt):]

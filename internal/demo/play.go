@@ -41,7 +41,7 @@ type Job struct {
 	Tool   string // the command to run
 	Real   string // the directory of the executable that is not a shim
 	Shims  string // the directory of the shims, "" to run without them
-	Rounds int    // the round in which the reviewer accepts
+	Rounds int    // the last round: the reviewer accepts
 }
 
 // A Call is the cost of one call of the loop.
@@ -198,7 +198,7 @@ func calls(asked []standin.Request, decisions []string) (all []Call) {
 	return all
 }
 
-// decisions returns what the shims say about each call, such as "reprise: claude: fresh
+// decisions returns the shims' words about each call, such as "reprise: claude: fresh
 // (first_call)".
 func decisions(stderr string) (all []string) {
 	for line := range strings.Lines(stderr) {

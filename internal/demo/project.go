@@ -16,7 +16,7 @@ const (
 // Files are the files of the sample project. The last one is to be changed.
 var Files = []string{"doc/standards.md", "src/model.go", "src/codec.go", "src/store.go"}
 
-// Task is what the roles work on.
+// Task is the task of the roles.
 const Task = "Close reports the first error of writing, flushing and closing, and the file is closed whatever happens.\n" +
 	"Callers that close twice get no second error.\n"
 
@@ -62,7 +62,7 @@ var Contracts = map[string]string{
 	"reviewer": "## Your verdict\n\nPrint DECISION: APPROVE or DECISION: REJECT in a line of its own.\n",
 }
 
-// writePrompts writes the parts from which the loop assembles prompts.
+// writePrompts writes the parts that the loop assembles prompts from.
 func writePrompts(dir string, rounds int) error {
 	parts := map[string]string{
 		"coder.md": brief(coderOpening, rounds), "coder-notes.md": "", "coder-contract.md": Contracts["coder"],

@@ -33,7 +33,7 @@ type Rates struct {
 	Output *float64 `toml:"output"`
 }
 
-// A Price is what a model's tokens cost from a day on.
+// A Price is the price of a model's tokens from a day on.
 type Price struct {
 	Model string    `toml:"model"`
 	Since time.Time `toml:"since"` // the zero time if the start is not known
@@ -42,7 +42,7 @@ type Price struct {
 	Source string `toml:"source"`
 }
 
-// Long are the rates of a whole request whose prompt, cached or not, has more than Above tokens. If
+// Long are the rates of a whole request with a prompt, cached or not, of more than Above tokens. If
 // Above is 0 there are none.
 type Long struct {
 	Above int64 `toml:"above"`
@@ -131,7 +131,7 @@ func (t *Table) Find(model string, at time.Time) (p Price, ok bool) {
 	return p, ok
 }
 
-// LongPrompt returns the least number of prompt tokens from which some model has other rates.
+// LongPrompt returns the least number of prompt tokens that some model has other rates from.
 func (t *Table) LongPrompt() int64 {
 	shortest := int64(math.MaxInt64)
 	for _, p := range t.prices {

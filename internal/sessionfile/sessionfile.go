@@ -108,7 +108,7 @@ func inHome(home string, do func(*os.Root) error) error {
 	return do(root)
 }
 
-// check compares what was found with the state that our last run left.
+// check compares the found files with the state that our last run left.
 func (f *Files) check(root *os.Root) error {
 	s := f.Session
 	own := strings.TrimPrefix(s.File, s.Home+"/")
@@ -131,7 +131,7 @@ func (f *Files) check(root *os.Root) error {
 	return err
 }
 
-// Remove removes what was found, the session's own file or directory last. What has changed since
+// Remove removes the found files, the session's own file or directory last. A file that has changed since
 // stays, and Remove returns an error.
 func (f *Files) Remove() error {
 	err := inHome(f.Session.Home, func(root *os.Root) error {
@@ -186,7 +186,7 @@ func remove(root *os.Root, e entry) error {
 	return dir.Remove(path.Base(e.path))
 }
 
-// inventory lists the files at paths, of which only the first must exist.
+// inventory lists the files at paths; only the first must exist.
 func inventory(root *os.Root, paths []string) ([]entry, error) {
 	var all []entry
 	for i, p := range paths {

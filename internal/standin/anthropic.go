@@ -95,7 +95,7 @@ func anthropicCall(x *exchange) object {
 	return object{"type": "tool_use", "id": x.id("toolu"), "name": name, "input": input}
 }
 
-// anthropicUsage returns the usage, whose three kinds of input are disjoint.
+// anthropicUsage returns the usage; its three kinds of input are disjoint.
 func anthropicUsage(u Tokens) object {
 	return object{
 		"input_tokens":                u.Input - u.Cached - u.Written,

@@ -53,7 +53,7 @@ func (c *cache) write(key digest, life time.Duration) {
 	}
 }
 
-// measure counts a request's tokens and caches what its API would. An error is the provider's about
+// measure counts a request's tokens and caches the parts that its API would. An error is the provider's about
 // the request.
 func (c *cache) measure(d *dialect, model string, raw []byte) (Tokens, error) {
 	c.mu.Lock()
@@ -61,7 +61,7 @@ func (c *cache) measure(d *dialect, model string, raw []byte) (Tokens, error) {
 	return d.cached(c, prompt{d, model, members(raw)})
 }
 
-// A prompt is what a request asks a model.
+// A prompt is the input of a request for a model.
 type prompt struct {
 	*dialect
 	model string

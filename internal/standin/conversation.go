@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A turn is what the stand-in reads of one message.
+// A turn is one message as the stand-in reads it.
 type turn struct {
 	role    string
 	texts   []string // its texts
@@ -13,7 +13,7 @@ type turn struct {
 	tool    bool     // it contains a tool result, even an empty one
 }
 
-// A conversation is what one request sends, oldest turn first.
+// A conversation is the turns that one request sends, the oldest first.
 type conversation []turn
 
 func newConversation(r Request) conversation {
@@ -95,7 +95,7 @@ func asObject(v any) object { o, _ := v.(object); return o }
 func asList(v any) []any    { l, _ := v.([]any); return l }
 func asString(v any) string { s, _ := v.(string); return s }
 
-// contentTexts returns the texts of a message's content: a string, or parts of which some have a text.
+// contentTexts returns the texts of a message's content: a string, or parts, some with a text.
 func contentTexts(content any) []string {
 	if s, ok := content.(string); ok {
 		return []string{s}

@@ -11,7 +11,7 @@ import (
 	_ "reprise/rewrite/tool" // registers the tools
 )
 
-// Setup prepares a new home directory in which the real CLI of that name uses the stand-in at url,
+// Setup prepares a new home directory that makes the real CLI of that name use the stand-in at url,
 // without an account, and connects to nothing else: no update check, no telemetry, no retries. It
 // writes the necessary configuration below home, and returns the CLI's environment, complete except
 // for PATH.

@@ -10,7 +10,7 @@ type automatic struct {
 	key      bool // only requests with a prompt_cache_key are stored
 }
 
-// What the providers document, in November 2026. A prompt_cache_key directs requests to the machine that has the
+// The rules that the providers document, in November 2026. A prompt_cache_key directs requests to the machine that has the
 // prefix. The stand-in has one machine, so it finds a prefix under any key, as a lucky request would.
 var (
 	// OpenAI, models before GPT-5.6: prompts of 1024 tokens and more, in steps of 128.

@@ -26,7 +26,7 @@ type Tokens struct {
 	Input   int // the whole input, the cached part included
 	Cached  int // the part that was read from the cache
 	Written int // the part that was written to a cache with breakpoints
-	ForHour int // of these, what is kept for an hour
+	ForHour int // of these, tokens kept for an hour
 	Output  int
 }
 
@@ -70,7 +70,7 @@ func (s *Server) charge(serial int, t Tokens) {
 	s.requests[serial-1].Tokens = t
 }
 
-// newRequest describes a request whose body has been read.
+// newRequest describes a request after its body has been read.
 func newRequest(r *http.Request, raw []byte) Request {
 	request := Request{Time: time.Now(), Method: r.Method, Path: r.URL.Path, Size: len(raw)}
 	if d := findDialect(r); d != nil {

@@ -6,7 +6,7 @@ import "time"
 type Reply struct {
 	Text    string        // the model's text
 	Command string        // a shell command that the model requests instead, "" for none
-	Instead Answer        // what is sent instead of a model's answer, if it has a status
+	Instead Answer        // sent instead of a model's answer, if it has a status
 	Pause   time.Duration // the text comes in about ten pieces, this far apart
 	Hang    bool          // nothing comes after the first piece
 }

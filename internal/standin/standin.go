@@ -30,7 +30,7 @@ type Options struct {
 	// SameText makes Anthropic's cache treat a string as the list with this one text block. The documentation calls
 	// the string a short form; reports say that the cache tells them apart (anthropics/claude-code#93490).
 	SameText bool
-	// Reply returns what the model answers, if it is not nil and returns true; else that is "ok".
+	// Reply returns the model's answer, if it is not nil and returns true; else that is "ok".
 	Reply func(Request) (Reply, bool)
 }
 

@@ -32,11 +32,11 @@ type Tool struct {
 	Name  string   `json:"tool"`
 	Pin   string   `json:"pin"`             // PACKAGE@VERSION, as npm takes it, or PACKAGE==VERSION, as pip does
 	With  []string `json:"with,omitempty"`  // npm packages that must be installed with it
-	Note  string   `json:"note,omitempty"`  // what is tested only
+	Note  string   `json:"note,omitempty"`  // a part that alone is tested
 	Tried []Row    `json:"tried,omitempty"` // by the conformance suite, the oldest first; the pin is newer
 }
 
-// A Row is a version, and what came of it. A field that is empty means that nothing differed.
+// A Row is a version and its results. A field that is empty means that nothing differed.
 type Row struct {
 	Version       string `json:"version"`
 	PassedThrough string `json:"passed_through,omitempty"`

@@ -1,4 +1,4 @@
-// Package transcript reads from a tool's own file of a session the prompt with which the session began.
+// Package transcript reads from a tool's own file of a session the session's first prompt.
 //
 // It never writes to these files and stores nothing of them. Only shimctl uses it, to make rules from calls.
 package transcript
@@ -23,7 +23,7 @@ var marks = map[string]string{
 	"claude": `"type":"user"`, "codex": `"UserMessage"`, "copilot": `"user.message"`, "droid": `"message"`, "gemini": `"type":"user"`, "qwen": `"type":"user"`,
 }
 
-// FirstPrompt returns the prompt with which the session in a tool's file began, "" if the file contains none that can be
+// FirstPrompt returns the first prompt of the session in a tool's file, "" if the file contains none that can be
 // read.
 func FirstPrompt(tool, path string) (string, error) {
 	mark, ok := marks[tool]
@@ -43,7 +43,7 @@ func FirstPrompt(tool, path string) (string, error) {
 	for lines.Scan() {
 		var l line
 		if bytes.Contains(lines.Bytes(), []byte(mark)) {
-			_ = json.Unmarshal(lines.Bytes(), &l) // what has another type in this tool's lines is left out
+			_ = json.Unmarshal(lines.Bytes(), &l) // a field of another type in this tool's lines is left out
 		}
 		if text := contentText(l.prompt(tool)); text != "" {
 			return text, nil
@@ -55,7 +55,7 @@ func FirstPrompt(tool, path string) (string, error) {
 	return "", nil
 }
 
-// A line is what the tools' files say of a message.
+// A line is a message in the tools' files.
 type line struct {
 	Type, ID, Provenance string
 	IsMeta               bool
@@ -96,7 +96,7 @@ func (l line) prompt(tool string) json.RawMessage {
 	return nil
 }
 
-// contentText returns the text of a message: a string, or parts of which each is a text.
+// contentText returns the text of a message: a string, or parts that are texts.
 func contentText(content json.RawMessage) string {
 	var text string
 	if decode(content, &text) {

@@ -1,6 +1,6 @@
 // Package caller finds the programs above a process that might have made its call, and whether a person typed it.
 //
-// It reads how the system shows its processes and asks none of them. Its invariant: what it cannot know for certain it leaves out.
+// It reads how the system shows its processes and asks none of them. Its invariant: an uncertain fact is left out.
 package caller
 
 import (
@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits on what is read about the processes above a call.
+// Limits on reading about the processes above a call.
 const (
 	maxCallers     = 7    // processes
 	maxCommandLine = 4096 // bytes
@@ -68,7 +68,7 @@ type processTable struct {
 	buffer [maxCommandLine]byte
 }
 
-// A processStat is what the file stat shows of a process.
+// A processStat is a process as the file stat shows it.
 type processStat struct {
 	pid, parent int
 	terminal    bool // it has a controlling terminal
@@ -76,7 +76,7 @@ type processStat struct {
 	command     string // the name of its program or script, at most maxCommand bytes; it might have changed that
 }
 
-// read returns what is known of a process, ok reports whether it is known.
+// read returns the facts about a process; ok reports whether they are known.
 func (t *processTable) read(pid int) (p processStat, ok bool) {
 	text := t.file(pid, "stat")
 	first, last := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
@@ -101,7 +101,7 @@ func (t *processTable) read(pid int) (p processStat, ok bool) {
 }
 
 // arguments returns a process's command line. A process that has overwritten it, or that is hidden,
-// has none. cut reports whether it is longer than what was read.
+// has none. cut reports whether it is longer than the part that was read.
 func (t *processTable) arguments(pid int) (args []string, cut bool) {
 	text := t.file(pid, "cmdline")
 	args = strings.Split(text, "\x00")
@@ -171,7 +171,7 @@ func (t *processTable) role(p processStat) (callerRole, string) {
 	return roleOf(script), script
 }
 
-// programName returns the program's part of what a process calls itself, such as "tmux: server" or
+// programName returns the program's part of a process's own name, such as "tmux: server" or
 // "npm run x". The rest can be arguments.
 func programName(command string) string {
 	if at := strings.IndexAny(command, " :("); at > 0 {

@@ -36,7 +36,7 @@ const personPrograms = `
 	ipython ipykernel_launcher
 	gnome-shell plasmashell xfce4-session`
 
-// sleep, tail, cat and pause keep a container alive and make no calls: what is below them has lost its own parent.
+// sleep, tail, cat and pause keep a container alive and make no calls: a process below them has lost its own parent.
 const services = `
 	systemd init launchd openrc-init supervise-daemon start-stop-daemon upstart dinit runit runsv runsvdir runit-init
 	supervise svscan supervisord circusd monit PM2 pm2 forever xinetd inetd dbus-daemon
@@ -63,12 +63,12 @@ func roleOf(name string) callerRole {
 type interpreter struct {
 	names  string
 	value  string // options with a value
-	script string // options whose value is the script or module
+	script string // options with the script or module as value
 	code   string // options after which there is code instead of a script
 	stdin  string // options after which the code is read from stdin
 	words  bool   // an option of one dash is a word in any case, not letters
 	verbs  string // subcommands that a script follows
-	suffix string // what has another suffix is not a script
+	suffix string // a file with another suffix is not a script
 }
 
 var interpreters = []interpreter{
@@ -106,7 +106,7 @@ func interpreterNamed(command string) (i interpreter, known bool) {
 // has reports whether a list contains a name.
 func has(list, name string) bool { return slices.Contains(strings.Fields(list), name) }
 
-// An option is what an option of an interpreter means.
+// An option is the meaning of an interpreter's option.
 type option int
 
 const (
@@ -117,7 +117,7 @@ const (
 	optionValue
 )
 
-// meaning returns what the option of a name means.
+// meaning returns the meaning of the option of a name.
 func (i interpreter) meaning(name string) option {
 	lists := []string{optionStdin: i.stdin, optionCode: i.code, optionScript: i.script, optionValue: i.value}
 	return option(max(0, slices.IndexFunc(lists, func(list string) bool { return has(list, name) })))
@@ -168,7 +168,7 @@ func scriptName(arg string) string {
 	return name
 }
 
-// option returns what an option means, and the value that is a part of it.
+// option returns the meaning of an option, and the value that is a part of it.
 func (i interpreter) option(arg string) (o option, value string) {
 	if i.words {
 		arg = strings.ToLower(arg)

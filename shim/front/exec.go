@@ -30,7 +30,7 @@ func Self() string {
 // A Guard lists the shims that a call has passed through.
 type Guard struct{ list C.struct_reprise_guard }
 
-// ReadGuard reads the value that a process with this PID, whose program has the ID self, has inherited.
+// ReadGuard reads the value that a process with this PID, and a program with the ID self, has inherited.
 func ReadGuard(value string, pid int, self string) (g Guard) {
 	text, id := C.CString(value), C.CString(self)
 	defer C.free(unsafe.Pointer(text))
@@ -55,7 +55,7 @@ func (g Guard) Skip() string { return C.GoString(&g.list.tried[0]) }
 // Hops returns the number of shims.
 func (g Guard) Hops() int { return int(g.list.hops) }
 
-// Find finds the real binary: the configured path, or else the next executable of that name on PATH whose ID is not in
+// Find finds the real binary: the configured path, or else the next executable of that name on PATH with an ID that is not in
 // skip, a list with commas between. With again, if there is no other one, it is the last of these. See reprise_find.
 func Find(name, configured, path, skip string, again bool) (found, id string, ok bool) {
 	var in [4]*C.char

@@ -28,7 +28,7 @@ func Signals() (ignored, blocked, pending uint64) {
 	return uint64(i), uint64(b), uint64(p)
 }
 
-// Blocked calls start while this thread blocks what the caller blocks, or everything.
+// Blocked calls start while this thread blocks the caller's blocked signals, or all.
 func Blocked(everything bool, start func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -41,21 +41,21 @@ func Blocked(everything bool, start func()) {
 // since.
 func Closed(fd uintptr) bool { return C.inherit_closed(C.int(fd)) != 0 }
 
-// Default has signals do to this process, until Handle, what they would do to the tool. Go would ignore some, print a traceback for
+// Default has signals do to this process, until Handle, as they would to the tool. Go would ignore some, print a traceback for
 // others, and unblock them. A shim's process is hidden from its start on.
 func Default() { C.inherit_default() }
 
 // Handle gives signals to Go's handlers.
 func Handle() { C.inherit_handle() }
 
-// Restore ignores and blocks the caller's signals again, and closes what it had closed, in this thread and before an exec.
+// Restore ignores and blocks the caller's signals again, and closes its closed descriptors, in this thread and before an exec.
 func Restore() { C.inherit_restore() }
 
 // Witness starts this program as the witness of signals to the process group, which reports on the descriptor. It returns
 // the PID, or -1.
 func Witness(report uintptr) int { return int(C.inherit_witness(C.int(report))) }
 
-// Feed starts a process that writes data to a descriptor, and then what it reads from another one.
+// Feed starts a process that writes data to a descriptor, and then everything from another one.
 func Feed(data string, from, to uintptr) error {
 	return errno(C.inherit_feeder((*C.char)(unsafe.Pointer(unsafe.StringData(data))), C.size_t(len(data)), C.int(from), C.int(to)))
 }

@@ -20,22 +20,22 @@ import (
 // streams (writer.go). Only the event loop uses these fields, so that no goroutine waits
 // for another one's lock.
 type Attempt struct {
-	// What a run is given.
+	// The input of a run.
 	Plan    rewrite.Plan
 	Stream  rewrite.Stream
 	Tool    rewrite.Tool
 	Input   Input
 	Signals *Inbox                   // signals to forward to the tool
-	Sweep   func()                   // removes what the tool leaves beside a resumed session's file; nil if it leaves nothing
+	Sweep   func()                   // removes the tool's remains beside a resumed session's file; nil if it leaves nothing
 	Pinned  func(id string, pid int) // called once, when the session's ID is known; nil afterwards
 	// FinishEarly is called when the turns of a conversation are over, maybe before the tool has ended.
 	FinishEarly func(turns []Turn, plan rewrite.Plan)
 	Fault       func(what string, err error)
 
-	// What it leaves.
+	// The result of a run.
 	Refusal   reason.Code // why the tool refused the resume
 	Broken    bool        // our code panicked on the tool's output
-	LateStdin []byte      // what came on stdin after the decision to resume
+	LateStdin []byte      // data on stdin after the decision to resume
 	Prompted  bool        // data on stdin came later, and were passed on
 	Spoke     bool        // something has come on stdout
 	// Stopped is the first signal that asked for the end of the run, 0 for none. After one
@@ -49,7 +49,7 @@ type Attempt struct {
 	stderr  *sink
 	tail    ring   // the last bytes of stderr
 	kept    bool   // the stream has the end of stdout, and shows it when the tool has ended
-	behind  []byte // what came on stderr since then, for a caller who has both streams in one file
+	behind  []byte // data on stderr since then, for a caller who has both streams in one file
 	events
 
 	gateTimeout time.Duration // how long output is held that the caller can be waiting for
@@ -59,7 +59,7 @@ type Attempt struct {
 	// late is the first such signal that came after the tool's end, 0 for none.
 	late  syscall.Signal
 	taken int64 // bytes that the caller had taken at the last beat
-	idle  int   // beats since a signal in which the caller took nothing of what was there
+	idle  int   // beats since a signal without any taken output
 }
 
 // Refused reports whether the tool refused the resume, so that the caller has seen nothing of the run.
@@ -118,7 +118,7 @@ func (a *Attempt) Run(path string, args, environ []string, files [3]*os.File, ga
 	return a.supervise(), nil
 }
 
-// link makes the taps that are needed, stdout's first, and returns what the tool gets as its
+// link makes the taps that are needed, stdout's first, and returns the files that the tool gets as its
 // streams.
 func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 	out, err := newLink(files[1])
@@ -215,14 +215,14 @@ func (a *Attempt) readStderr(t *tap) {
 	}
 }
 
-// writeBehind writes what came on stderr after the end of stdout.
+// writeBehind writes the data of stderr after the end of stdout.
 func (a *Attempt) writeBehind() {
 	a.write(a.stderr, a.behind, nil)
 	a.behind = nil
 }
 
-// Shown returns the status that the caller gets. It can differ from the tool's, whose exit
-// code depends on the output format and which could write to the shim.
+// Shown returns the status that the caller gets. It can differ from the status of a tool that
+// could write to the shim, and has another exit code in another output format.
 func (a *Attempt) Shown(st Status) Status {
 	exit, d := a.Stream.Seen().Exit, a.Tool.Descriptor()
 	switch {
@@ -338,7 +338,7 @@ func (a *Attempt) updateGate() {
 	}
 }
 
-// unanswered reports whether the model has said nothing to a resumed run that was sent only what is new: nobody knows
+// unanswered reports whether the model has said nothing to a resumed run that was sent only the new part: nobody knows
 // whether it has the rest. A failure outside of the session is no sign of that.
 func (a *Attempt) unanswered() bool {
 	seen := a.Stream.Seen()
@@ -391,7 +391,7 @@ func (a *Attempt) refuse(why reason.Code) {
 	a.process.end()
 }
 
-// letOut passes on the held output, in the order in which it came if the caller has both streams in one file.
+// letOut passes on the held output, in order of arrival if the caller has both streams in one file.
 func (a *Attempt) letOut() {
 	if a.state != stateHolding {
 		return

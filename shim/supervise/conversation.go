@@ -18,8 +18,8 @@ const (
 	waitFrame   = 30 * time.Millisecond // for each later one, up to the first message
 )
 
-// A Conversation is the caller's side of a call whose stdin is a sequence of frames. It can span
-// several runs of the tool, so it keeps what the caller has sent and was asked until no other run
+// A Conversation is the caller's side of a call with a sequence of frames on stdin. It can span
+// several runs of the tool, so it keeps the caller's messages and questions until no other run
 // can need it. Once the tool runs, only the event loop uses it.
 type Conversation struct {
 	from   *os.File
@@ -36,7 +36,7 @@ type Conversation struct {
 	input    chan []byte // frames from the reader; closed at the end
 	run      int         // number of the present run, from 1
 	asks     []*request
-	answered map[string]bool // IDs of the caller's requests whose answers it was shown
+	answered map[string]bool // IDs of the caller's requests after it was shown the answers
 }
 
 // A request is a request of the tool that the caller was shown.

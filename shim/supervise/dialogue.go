@@ -68,7 +68,7 @@ func (a *Attempt) converse() {
 	}
 }
 
-// frames returns the channel of the caller's frames. It is nil while the tool does not read what it
+// frames returns the channel of the caller's frames. It is nil while the tool does not read the data it
 // was sent, or must not be sent more.
 func (a *Attempt) frames() <-chan []byte {
 	if a.Input.Talk == nil || a.Input.Talk.closed || a.ended != nil || a.state == stateRefusing || a.Input.Talk.writer.size >= maxAhead {
@@ -77,7 +77,7 @@ func (a *Attempt) frames() <-chan []byte {
 	return a.Input.Talk.Conversation.input
 }
 
-// nextFrame returns what is to be written to the tool next, and where to send it. The channel is nil
+// nextFrame returns the next frame for the tool, and where to send it. The channel is nil
 // while nothing is waiting.
 func (a *Attempt) nextFrame() (to chan<- []byte, frame []byte) {
 	if a.Input.Talk == nil || len(a.Input.Talk.writer.waiting) == 0 {
@@ -115,7 +115,7 @@ func (a *Attempt) takeFrame(line []byte, open bool) {
 	a.Input.Talk.writer.add(line)
 }
 
-// retire ends a scout whose call is resumed. It was sent no message, so it leaves no session. Its
+// retire ends the scout of a resumed call. It was sent no message, so it leaves no session. Its
 // held output is dropped.
 func (a *Attempt) retire() {
 	a.Input.Talk.Retired, a.state = true, stateRefusing

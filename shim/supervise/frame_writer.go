@@ -6,13 +6,13 @@ import "os"
 // caller.
 const maxAhead = 256 << 10
 
-// A frameWriter writes whole frames to the tool's stdin. A goroutine of its own writes what the event
+// A frameWriter writes whole frames to the tool's stdin. A goroutine of its own writes the frames that the event
 // loop, which alone uses these fields, sends on next.
 type frameWriter struct {
 	file    *os.File
 	next    chan []byte // nil once it is closed
 	waiting [][]byte
-	size    int  // of what is waiting
+	size    int  // of the waiting frames
 	over    bool // nothing more will be added
 }
 
@@ -47,7 +47,7 @@ func (f *frameWriter) closeNext() {
 	}
 }
 
-// write writes until the end. What is left for a tool that has closed its stdin is dropped, as in a
+// write writes until the end. The rest for a tool that has closed its stdin is dropped, as in a
 // pipe.
 func (f *frameWriter) write(frames <-chan []byte) {
 	defer f.file.Close()

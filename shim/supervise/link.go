@@ -11,7 +11,7 @@ import (
 )
 
 // A link connects one of the tool's streams to the shim: by a pipe, or by a terminal if the caller's
-// stream is one, so that the tool writes what it writes to terminals. It is not the tool's
+// stream is one, so that the tool writes as to a terminal. It is not the tool's
 // controlling terminal: that stays the caller's, with stdin, signals and job control.
 type link struct {
 	ours, tools *os.File // the shim's end and the tool's

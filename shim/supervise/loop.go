@@ -238,7 +238,7 @@ func (a *Attempt) resize() (changed bool) {
 	return changed
 }
 
-// takeLate takes what has come on stdin after the decision. A resume that was decided on without it is
+// takeLate takes data that came on stdin after the decision. A resume that was decided on without it is
 // given up; the tool is still waiting for it.
 func (a *Attempt) takeLate(data []byte) {
 	if data == nil {
@@ -271,7 +271,7 @@ func (a *Attempt) noteLate(sig os.Signal) {
 	}
 }
 
-// checkTool handles the end of the tool. What its streams still hold is read afterwards.
+// checkTool handles the end of the tool. The rest of its streams is read afterwards.
 func (a *Attempt) checkTool() {
 	if a.ended != nil {
 		return

@@ -20,7 +20,7 @@ const (
 	SetTermios = unix.TCSETS
 )
 
-// EndsWithUs returns attributes by which a child is killed when the shim is killed.
+// EndsWithUs returns attributes that kill a child when the shim is killed.
 func EndsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
 // ownProgram returns a path of the running program, which holds even if its file was replaced.

@@ -26,7 +26,7 @@ type tap struct {
 	over bool // the stream is at its end, or closed; only the event loop uses it
 }
 
-// A piece is what a reader has read at once. The last piece has no buffer, and over then
+// A piece is the data of one read. The last piece has no buffer, and over then
 // reports whether the stream is at its end.
 type piece struct {
 	tap    *tap
@@ -38,7 +38,7 @@ func newTap(l link, to *sink) *tap {
 	return &tap{link: l, to: to, free: make(chan *buffer, buffersPerStream)}
 }
 
-// read reads the stream to its end, or, after end was called, what the tool has written by then.
+// read reads the stream to its end, or, after end was called, all that the tool has written by then.
 // It blocks while all buffers are in use. Sending on pieces never blocks.
 func (t *tap) read(pieces chan<- piece, stop <-chan struct{}) {
 	last := piece{tap: t}
@@ -90,11 +90,11 @@ func (t *tap) send(b *buffer, n int, pieces chan<- piece) {
 	pieces <- piece{tap: t, buffer: b}
 }
 
-// end makes the reader read what is in the stream now, and end. A process that the tool has left
+// end makes the reader read the data in the stream now, and end. A process that the tool has left
 // running can write more later.
 func (t *tap) end() { _ = t.ours.SetReadDeadline(time.Now()) } // cannot fail for a link of ours
 
-// drain reads what is in the pipe now.
+// drain reads the data in the pipe now.
 func (t *tap) drain(pieces chan<- piece, stop <-chan struct{}) {
 	for left := t.waiting(); left > 0; {
 		b := t.buffer(stop)
@@ -137,8 +137,8 @@ func (t *tap) close() {
 	t.ours.Close()
 }
 
-// A splitter splits a stream into lines. For each piece of the stream it returns what its whole
-// lines are rendered as, and keeps at most one unfinished line.
+// A splitter splits a stream into lines. For each piece of the stream it returns the whole
+// lines as rendered, and keeps at most one unfinished line.
 type splitter struct {
 	line  func([]byte) []byte    // renders a line, newline included
 	max   int                    // longer lines, newline included, are shown unread; see rewrite.Stream
@@ -156,7 +156,7 @@ const longPart = 1 << 20
 
 type span struct{ from, to int }
 
-// next renders the piece in a buffer, or the unfinished line if b is nil. What it returns is
+// next renders the piece in a buffer, or the unfinished line if b is nil. The result is
 // stored in that buffer.
 func (s *splitter) next(b *buffer) []byte {
 	if b == nil {

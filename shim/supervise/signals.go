@@ -28,7 +28,7 @@ var forwarded = func() (all []os.Signal) {
 	return all
 }()
 
-// HandleAsCaller has signals do until Catch what they would do to the tool. What the caller ignores, children of the shim ignore too.
+// HandleAsCaller has signals act until Catch as they would on the tool. Children of the shim ignore the caller's ignored signals too.
 // SIGCHLD is not ignored: it reports the tool's end.
 func HandleAsCaller() {
 	front.Default()

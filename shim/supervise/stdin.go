@@ -26,14 +26,14 @@ const (
 	waitAppended = 200 * time.Millisecond
 )
 
-// A Source is the caller's stdin, with what was read of it. All of that reaches the tool whatever
+// A Source is the caller's stdin, with the part that was read. All of that reaches the tool whatever
 // becomes of the call.
 type Source interface {
 	// ForRun returns the stdin of a planned run. Nothing is consumed before the run has started.
 	ForRun(plan rewrite.Plan) (Input, error)
-	// Again prepares another run, after one that was given up. late is what that one's relay held.
+	// Again prepares another run, after one that was given up. late is the data that its relay held.
 	Again(late []byte)
-	// HandOn returns the stdin of the real binary: what was read, and the rest. It is nil if the
+	// HandOn returns the stdin of the real binary: the part that was read, and the rest. It is nil if the
 	// caller's own descriptor has all of it. It fails if a run has consumed some of it.
 	HandOn() (*os.File, error)
 }
@@ -48,7 +48,7 @@ type Input struct {
 	End int64
 }
 
-// Close closes what the shim still has open of a run's stdin, except the caller's own.
+// Close closes the shim's open files of a run's stdin, except the caller's own.
 func (in Input) Close(own *os.File) {
 	in.relay.end()
 	if in.Talk != nil {
@@ -62,7 +62,7 @@ func (in Input) Close(own *os.File) {
 // A Staged is a source that was read to its end, or to the limit.
 type Staged struct {
 	From *os.File
-	Data string // if stdin is silent, what an earlier run's relay held
+	Data string // if stdin is silent, the data of an earlier run's relay
 	// used reports whether data was consumed, so that the caller's descriptor no longer has it.
 	used bool
 	more bool  // more can follow data
@@ -111,7 +111,7 @@ func (s *Staged) HandOn() (*os.File, error) {
 }
 
 // Stage reads stdin if it is a part of the prompt. It returns a reason if the prompt cannot be
-// known; what was read is then in staged too.
+// known; the part that was read is then in staged too.
 func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Staged, reason.Code, error) {
 	s := &Staged{From: stdin}
 	if use == rewrite.StdinUnused {
@@ -119,7 +119,7 @@ func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Stag
 	}
 	info, err := stdin.Stat()
 	if err != nil {
-		return s, reason.StdinOpen, nil // closed; tools differ in what they do then
+		return s, reason.StdinOpen, nil // closed; tools differ in their reaction
 	}
 	fd := int(stdin.Fd())
 	if info.Mode().IsRegular() {

@@ -8,7 +8,7 @@ import (
 )
 
 // A relay copies the caller's stdin to a tool that waits for data for some time and then goes on
-// without. So the tool itself decides how long it waits, and what it prints about it.
+// without. So the tool itself decides how long it waits, and its message about it.
 type relay struct {
 	from  int      // the caller's stdin
 	to    *os.File // the pipe to the tool

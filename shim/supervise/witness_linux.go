@@ -12,7 +12,7 @@ import (
 )
 
 // A witness is a process that shows which signals were sent to the whole process group: it is
-// a member of the group and receives them too. A signal itself does not say to which processes
+// a member of the group and receives them too. A signal itself does not name the processes
 // it was sent. Linux signals the newest member of a group first, so the witness has a signal
 // before the shim has it.
 type witness struct {

@@ -73,7 +73,7 @@ func (s *sink) close() {
 // holds reports whether there is held output.
 func (s *sink) holds() bool { return s.held != nil && s.held.memory.Len()+int(s.held.size) > 0 }
 
-// show passes on what was held, and from then on all output at once.
+// show passes on the held output, and from then on all output at once.
 func (s *sink) show() {
 	if s.held != nil && !s.held.shown && !s.gone {
 		s.held.shown = true
@@ -82,7 +82,7 @@ func (s *sink) show() {
 	s.held = nil
 }
 
-// drop drops what was held.
+// drop drops the held output.
 func (s *sink) drop() {
 	s.held.drop()
 	s.held = nil
@@ -92,7 +92,7 @@ func (s *sink) drop() {
 // soon as its reader has emptied a page.
 const smallPiece = 4 << 10
 
-// Write writes all of data, also to a descriptor that is non-blocking, and counts what the caller has taken. Only the
+// Write writes all of data, also to a descriptor that is non-blocking, and counts the data that the caller has taken. Only the
 // sink's writer calls it. With *os.File a closed pipe on stdout would kill the shim.
 func (s *sink) Write(data []byte) (written int, err error) {
 	for written < len(data) {
@@ -117,7 +117,7 @@ func (s *sink) Write(data []byte) (written int, err error) {
 	return written, nil
 }
 
-// HungUp reports whether a descriptor is a pipe or socket whose other end is closed.
+// HungUp reports whether a descriptor is a pipe or socket with a closed other end.
 func HungUp(fd int) bool {
 	fds := []unix.PollFd{{Fd: int32(fd)}}
 	_, err := unix.Poll(fds, 0)
@@ -127,7 +127,7 @@ func HungUp(fd int) bool {
 // spoolMemory is how many bytes of held output stay in memory. More goes to an unnamed file.
 const spoolMemory = 4 << 20
 
-// A spool stores the held output of one stream, or of two in the order in which it came.
+// A spool stores the held output of one stream, or of two in order of arrival.
 type spool struct {
 	memory bytes.Buffer
 	file   *os.File
@@ -218,7 +218,7 @@ const keptRendering = 256 << 10
 // A buffer carries a piece of one of the tool's streams from its reader through the event loop
 // to the writers. When it has been written it returns to the reader.
 type buffer struct {
-	piece    []byte // what was read
+	piece    []byte // the data that was read
 	rendered []byte // its rendering, if that is not a part of piece
 	users    atomic.Int32
 	free     chan<- *buffer
@@ -242,7 +242,7 @@ func (b *buffer) release() {
 	b.free <- b // never blocks: the channel has room for all of a stream's buffers
 }
 
-// A chunk is what a writer writes at once: data, or all that was held.
+// A chunk is the data that a writer writes at once: data, or all that was held.
 type chunk struct {
 	to     *sink
 	data   []byte

@@ -27,7 +27,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Endings are the signals after which the demo still removes what it made.
+// Endings are the signals that let the demo still remove its files.
 func Endings() []os.Signal {
 	return slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
 }
@@ -103,7 +103,7 @@ func (a *App) Run(root *cobra.Command, args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
 	if err == nil || errors.Is(err, ErrFindings) {
-		err = cmp.Or(a.Stdout.Err(), err) // most of what is printed is not looked at line by line
+		err = cmp.Or(a.Stdout.Err(), err) // most lines are printed without a check
 	}
 	switch {
 	case err == nil:

@@ -45,7 +45,7 @@ func IsFilter(f *pflag.Flag) bool {
 	return is
 }
 
-// FilterFlag adds the flags by which every view selects calls. They, and --limit, are checked before the command runs.
+// FilterFlag adds the flags that every view selects calls by. They, and --limit, are checked before the command runs.
 func FilterFlag(a *App, c *cobra.Command) FilterFlags {
 	f := FilterFlags{}
 	for _, flag := range filters {
@@ -175,7 +175,7 @@ func CallsOfPeriod(p history.Period) string {
 	return "all calls"
 }
 
-// FilterWords says what a filter selects, in the sentence that no call was made.
+// FilterWords names the calls that a filter selects, in the sentence that no call was made.
 func FilterWords(f history.Filter) string {
 	words := " yet"
 	if f.Period != (history.Period{}) {
@@ -206,7 +206,7 @@ func (a *App) SinceTime(text string) (time.Time, error) {
 	return time.Time{}, Usage(fmt.Sprintf("%q is not a time", text), WhenWords)
 }
 
-// A Listing is what the flags of a command that lists things say.
+// A Listing is the flags of a command that lists things.
 type Listing struct {
 	AsJSON bool
 	Filter FilterFlags
@@ -227,7 +227,7 @@ func LimitFlag(c *cobra.Command, limit *int, usage string) {
 	c.Flags().IntVarP(limit, "limit", "n", 50, usage)
 }
 
-// Read returns what the flags select.
+// Read returns the rows that the flags select.
 func (l *Listing) Read(a *App, from *ledger.Ledger) (wanted history.Wanted, err error) {
 	wanted = l.Wanted
 	wanted.Lasting = a.Lasting()
@@ -237,13 +237,13 @@ func (l *Listing) Read(a *App, from *ledger.Ledger) (wanted history.Wanted, err 
 
 // A List is how a command lists things of one kind.
 type List[T any] struct {
-	What, None string // what is done meanwhile, and what is said if there is nothing
+	What, None string // the work meanwhile, and the sentence if there is nothing
 	Read       func(*ledger.Ledger, history.Wanted) ([]T, error)
 	JSON       func([]T) error
 	Table      func([]T) *view.Table
 }
 
-// Print lists what the flags select.
+// Print lists the rows that the flags select.
 func (list List[T]) Print(a *App, l *ledger.Ledger, flags *Listing) error {
 	wanted, err := flags.Read(a, l)
 	if err != nil {

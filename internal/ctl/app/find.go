@@ -25,7 +25,7 @@ func number(name string) int64 {
 	return max(n, 0)
 }
 
-// removed returns the hint on a number that is not in the ledger but was, if it was; list is the command that lists what is left.
+// removed returns the hint on a number that is not in the ledger but was, if it was; list is the command that lists the rest.
 func removed(was bool, list string) string {
 	if was {
 		return "it was pruned; " + list + " lists what is left"

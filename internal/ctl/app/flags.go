@@ -37,7 +37,7 @@ func UnknownCommand(c *cobra.Command, name string) error {
 	}
 	if near := config.Nearest(name, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q", near)
-	} else if begin := c.SuggestionsFor(name); len(begin) > 0 { // with what was typed
+	} else if begin := c.SuggestionsFor(name); len(begin) > 0 { // with the typed word
 		hint = fmt.Sprintf("did you mean %q", begin[0])
 	}
 	return Usage(fmt.Sprintf("there is no command %q", name), hint)

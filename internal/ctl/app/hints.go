@@ -10,7 +10,7 @@ import (
 	"reprise/ledger"
 )
 
-// HintFor returns what the user can do about an error, if anything.
+// HintFor returns a remedy for an error, "" for none.
 func HintFor(err error) string {
 	var mistakes config.Mistakes
 	var mistake *config.Error
@@ -31,7 +31,7 @@ func HintFor(err error) string {
 	return ""
 }
 
-// FixFor returns what the user can do about a ledger that cannot be used.
+// FixFor returns a remedy for a ledger that cannot be used.
 func FixFor(err error) string {
 	switch err := ledger.Explain(err); {
 	case errors.Is(err, ledger.ErrDamaged):

@@ -84,7 +84,7 @@ func (a *App) Config() (config.Config, error) {
 }
 
 // Configured returns the configuration, or the defaults if the file cannot be read. Then
-// Configuration says what is wrong.
+// Configuration says so.
 func (a *App) Configured() config.Config {
 	c, _ := a.Configuration()
 	return c

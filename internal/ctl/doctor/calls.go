@@ -13,7 +13,7 @@ import (
 // restatedCalls is how many of the latest calls are looked at.
 const restatedCalls = 100
 
-// checkCalls names the versions whose calls have shown that the shim can do less with them, and the models of claude whose
+// checkCalls names the versions with calls that have shown that the shim can do less with them, and the models of claude whose
 // sessions the latest calls make so that a resume will miss the provider's cache.
 func checkCalls(a *app.App) (checks []setup.Check) {
 	l, err := a.OpenOrEmpty()
@@ -27,7 +27,7 @@ func checkCalls(a *app.App) (checks []setup.Check) {
 			found[i.Model] = found[i.Model] || why.Restates(i)
 		}
 	}
-	notes, _ := why.Versions(l) // the check of the ledger says what is wrong with it
+	notes, _ := why.Versions(l) // the check of the ledger names the error
 	for _, n := range notes {
 		checks = append(checks, setup.Note(n.Tool+" output", n.Says, n.Fix))
 	}

@@ -1,7 +1,7 @@
 // Package doctor checks that the shims can work, and mends what keeps them from it.
 //
-// It never mends without --fix and a yes, and runs no tool but for its version. Its invariant: what it reports is what it found
-// now; what it cannot find out is said to be unknown, never to be well.
+// It never mends without --fix and a yes, and runs no tool but for its version. Its invariant: it reports its findings of
+// now; a fact that it cannot find out is said to be unknown, never to be well.
 package doctor
 
 import (
@@ -157,7 +157,7 @@ func checkShells(a *app.App, m *machine) (checks []setup.Check) {
 	return checks
 }
 
-// checkTools looks at each name as a caller would find it. What is not installed is named once.
+// checkTools looks at each name as a caller would find it. Missing tools are named once.
 func checkTools(a *app.App, m *machine) []setup.Check {
 	if _, err := config.BinDir(a.Own); err != nil {
 		return []setup.Check{setup.Problem("PATH", err.Error(), "set HOME, and REPRISE_BIN_DIR to an absolute path if at all")}
@@ -313,7 +313,7 @@ func checkLedger(a *app.App) setup.Check {
 	return setup.OK(name, finds)
 }
 
-// largeLedger is the size in bytes from which it takes a second or more to read all of it.
+// largeLedger is the size in bytes that takes a second or more to read.
 var largeLedger int64 = 256 << 20
 
 // inPart is the damage of a ledger that can be opened: what else is in it can be used.

@@ -27,7 +27,7 @@ type repair struct {
 	do         func() ([]setup.Check, error)
 }
 
-// fix fixes what it can, and returns a check for each thing that it did or, with --dry-run, would do.
+// fix makes all possible repairs, and returns a check for each thing that it did or, with --dry-run, would do.
 func fix(a *app.App, f fixing) (done []setup.Check, err error) {
 	list := repairs(a, f)
 	if f.consent.Dry {
@@ -50,7 +50,7 @@ func fix(a *app.App, f fixing) (done []setup.Check, err error) {
 	return done, nil
 }
 
-// repairs returns what can be fixed of what is asked for.
+// repairs returns the possible ones of the repairs that were asked for.
 func repairs(a *app.App, f fixing) (list []repair) {
 	if !f.wanted {
 		return nil
@@ -89,7 +89,7 @@ type openFile struct {
 	mode, wrong fs.FileMode
 }
 
-// openFiles returns what others can read of reprise's own files, and what they can write of its settings, which name the
+// openFiles returns reprise's own files that others can read, and settings that they can write, which name the
 // programs that the shims run.
 func openFiles(a *app.App) (open []openFile) {
 	add := func(path string, wrong fs.FileMode) {

@@ -117,7 +117,7 @@ func openTo(location string) string {
 	return "somebody between here and " + host + " could read and change what is sent"
 }
 
-// checkStoreKey compares the key with what is in the store.
+// checkStoreKey compares the key with the store's.
 func checkStoreKey(c setup.Check, r wire.Report) setup.Check {
 	switch {
 	case r.OtherKeys > 0 && r.Registers == 0:
@@ -130,7 +130,7 @@ func checkStoreKey(c setup.Check, r wire.Report) setup.Check {
 	return setup.OK(c.Name, c.Finds+" opens all registers that were looked at")
 }
 
-// checkStoreExpiry checks that what is not used is removed in time, and not too early.
+// checkStoreExpiry checks that unused entries are removed in time, and not too early.
 func checkStoreExpiry(cfg config.Config, r wire.Report) setup.Check {
 	const name = "store expiry"
 	_, maxAge := cfg.Longest()

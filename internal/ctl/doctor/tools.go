@@ -157,7 +157,7 @@ func checkBundled(a *app.App) (checks []setup.Check) {
 	return checks
 }
 
-// findIn returns what a constant pattern matches in a directory.
+// findIn returns the matches of a constant pattern in a directory.
 func findIn(dir, pattern string) []string {
 	found, _ := filepath.Glob(filepath.Join(rewrite.Literal(dir), pattern))
 	return found

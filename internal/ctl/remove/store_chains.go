@@ -22,7 +22,7 @@ type storedChains struct {
 	name     fleet.Name
 }
 
-// storedChain returns what the store might have of a chain of this machine, nil if it has nothing of it.
+// storedChain returns the store's part of a chain of this machine, nil if it has none.
 func storedChain(a *app.App, l *ledger.Ledger, c ledger.ChainName) (*storedChains, error) {
 	if shared, err := l.IsLent(c.ID); err != nil || !shared {
 		return nil, err

@@ -319,7 +319,7 @@ func globText(path string) string {
 
 func unprintable(r rune) bool { return r == unicode.ReplacementChar || unicode.IsControl(r) }
 
-// tomlText writes a text as a value: what has a backslash, as patterns have, in
+// tomlText writes a text as a value: a text with a backslash, as patterns have, in
 // single quotes where that can be.
 func tomlText(text string) string {
 	if strings.Contains(text, `\`) && !strings.ContainsFunc(text, func(r rune) bool { return r == '\'' || unprintable(r) }) {

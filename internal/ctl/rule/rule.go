@@ -1,7 +1,7 @@
 // Package rule adds rules to the configuration, and makes one from a call.
 //
 // It never applies a rule to a running call. Its invariant: a rule that it makes from a call captures the task from the prompt, and
-// what it says of past calls was found by the shim's own matching.
+// its statements on past calls were found by the shim's own matching.
 package rule
 
 import (

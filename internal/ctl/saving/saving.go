@@ -178,7 +178,7 @@ func (c *cached) add(s history.Slice) {
 	}
 }
 
-// instead returns the fresh calls as they would have been in the place of the resumed calls: they read from the cache what comes in
+// instead returns the fresh calls as they would have been in the place of the resumed calls: they read from the cache the text in
 // front of a prompt, and where the cache goes by the text, the beginning of the prompt too.
 func (c *cached) instead(s history.Sums, front history.Front) history.Sums {
 	was := weighted(s)

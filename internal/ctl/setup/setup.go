@@ -139,7 +139,7 @@ func carryOut(a *app.App, flags setupFlags, r Report) (err error) {
 	return err
 }
 
-// question says in short what is to be done.
+// question says in short which changes are to be made.
 func (r *Report) question() string {
 	var parts []string
 	if n := len(r.NewShims); n > 0 {

@@ -24,7 +24,7 @@ func ShimDirectory(a *app.App) string {
 	return bin
 }
 
-// shimMarker lists what is installed in the directory of the shims: a line is a name, and the checksum and the size
+// shimMarker lists the files installed in the directory of the shims: a line is a name, and the checksum and the size
 // of its file, as install.sh writes them.
 const shimMarker = ".reprise"
 

@@ -1,6 +1,6 @@
 // Package textfile changes files as a whole: a reader sees the old one or the new one.
 //
-// It knows nothing of what the files say. Its invariant: an interrupted change leaves the old file, with its permissions.
+// It knows nothing of the files' contents. Its invariant: an interrupted change leaves the old file, with its permissions.
 package textfile
 
 import (
@@ -76,7 +76,7 @@ func WriteFile(path string, mode fs.FileMode, text []byte) error {
 	return ReplaceFile(path, mode, whole(text))
 }
 
-// Replace is WriteFile whose error does not name the file.
+// Replace is WriteFile with an error that does not name the file.
 func Replace(path string, mode fs.FileMode, text []byte) error {
 	return replace(path, mode, whole(text))
 }

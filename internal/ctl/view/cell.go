@@ -21,7 +21,7 @@ func TextCell(text string) Cell { return Cell{Human: OrDash(text), Raw: text} }
 // NumberCell returns a cell with a count.
 func NumberCell(n int64) Cell { return numeric(Thousands(n), n) }
 
-// numeric returns a cell whose number people see as text.
+// numeric returns a cell with a number that people see as text.
 func numeric(text string, n int64) Cell {
 	return Cell{Human: text, Raw: strconv.FormatInt(n, 10), Right: true}
 }
@@ -54,7 +54,7 @@ func SessionCell(id string) Cell {
 // --role takes it, or as much of it as a table shows.
 func RoleName(role string) string { return strings.TrimSpace(role) }
 
-// AllOthers names the last row of a table, of what is not told apart.
+// AllOthers names the last row of a table, for all the rest.
 const AllOthers = "all others"
 
 // RoleCell returns a cell with a role.

@@ -40,7 +40,7 @@ func Count(n int64, noun string) string {
 	return fmt.Sprintf("%s %ss", Thousands(n), noun)
 }
 
-// Size writes a number of bytes, rounded down, with at least two digits of what is 1 kB or more.
+// Size writes a number of bytes, rounded down, with at least two digits from 1 kB on.
 func Size(bytes int64) string {
 	if bytes < 1000 {
 		return fmt.Sprintf("%d B", bytes)
@@ -98,7 +98,7 @@ func splitSign(n int64) (sign string, absolute int64) {
 	return "", n
 }
 
-// Amount writes a figure for people. The unit is share, nano_usd, ms, tokens or calls, of which it is a mean.
+// Amount writes a figure for people. The unit is share, nano_usd, ms, tokens or calls, for a mean.
 func Amount(unit string, n Number) string {
 	if !n.Known() {
 		return NotKnown
@@ -106,7 +106,7 @@ func Amount(unit string, n Number) string {
 	return unsignedZero(inUnit(unit, float64(n)))
 }
 
-// unsignedZero takes the sign off what is rounded to 0.
+// unsignedZero takes the sign off a figure that is rounded to 0.
 func unsignedZero(text string) string {
 	if strings.Trim(text, "-0. %$ms") == "" {
 		return strings.TrimPrefix(text, "-")
@@ -153,7 +153,7 @@ type Number float64
 // Unknown is a figure that is not known.
 var Unknown = Number(math.NaN())
 
-// Known reports whether the figure is known. What was divided by 0 is not.
+// Known reports whether the figure is known. A quotient by 0 is not.
 func (n Number) Known() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
 // MarshalJSON returns the figure, or null.

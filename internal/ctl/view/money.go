@@ -34,7 +34,7 @@ func (s Sum) Plus(t Sum) Sum {
 	return Sum{s.Known || t.Known, s.estimated || t.estimated, s.Nano + t.Nano, s.Most + t.Most}
 }
 
-// CallCost returns what a call cost: the tool's own figure, or else what its tokens cost at list
+// CallCost returns the cost of a call: the tool's own figure, or else the cost of its tokens at list
 // price.
 func CallCost(t *prices.Table, i history.Invocation) Sum {
 	if i.Cost.Valid {
@@ -64,7 +64,7 @@ func ListPrice(p prices.Price, u prices.Usage, maybeLong bool) Sum {
 	return s
 }
 
-// Bill returns what the calls of slices cost: every command that shows a sum has it from here.
+// Bill returns the cost of the calls of slices: every command that shows a sum has it from here.
 func (r Reporter) Bill(slices []history.Slice) (b Bill) {
 	for _, s := range slices {
 		b.Add(r.Prices, s)
@@ -89,8 +89,8 @@ type Bill struct {
 	Sent      int64            `json:"-"` // bytes of what the models were sent
 	Total     Sum              `json:"-"`
 	Unlisted  map[string]int64 `json:"-"` // calls that lack nothing but their model's list price
-	byTool    int64            // calls of those whose price the tool reported
-	byList    int64            // those whose tokens were priced by the list
+	byTool    int64            // calls with a price that the tool reported
+	byList    int64            // calls with tokens priced by the list
 }
 
 func (b *Bill) Add(t *prices.Table, s history.Slice) {
@@ -154,7 +154,7 @@ func costOfAll(t *prices.Table, s history.Slice) Sum {
 	return ListPrice(p, prices.Usage{Input: s.Input, Cached: s.CacheRead, Write: s.CacheWrite, Output: s.Output}, s.Long)
 }
 
-// ListPrice returns what the calls of a slice cost at list price. It is not known where some of them
+// ListPrice returns the cost of a slice's calls at list price. It is not known where some of them
 // might have been billed at the rates for long prompts.
 func (r Reporter) ListPrice(s history.Slice) (nano int64, ok bool) {
 	cost := costOfAll(r.Prices, s)
@@ -193,7 +193,7 @@ func (b *Bill) Source() string {
 
 func ReuseRate(g history.Group) Number { return Rate(g.Resumed, g.Calls) }
 
-// CacheRate is the share of what the models read that came from the cache.
+// CacheRate is the share of the models' input that came from the cache.
 func CacheRate(g history.Group) Number { return Rate(g.CacheRead, g.Input+g.CacheRead+g.CacheWrite) }
 
 // TokensPerSession counts every token, read or written, whatever it costs.

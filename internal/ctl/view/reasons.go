@@ -9,7 +9,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// MeaningOf says in a sentence what a reason means.
+// MeaningOf returns the meaning of a reason, a sentence.
 func MeaningOf(r reason.Code) string {
 	if text, ok := r.Lookup(); ok {
 		return text.Meaning
@@ -37,7 +37,7 @@ func WholeWords(whole reason.Code) string {
 	return fmt.Sprintf("%s (%s)", MeaningOf(whole), whole)
 }
 
-// An AdviceReport says what a reason means and what would change the decision.
+// An AdviceReport has the meaning of a reason and a way to change the decision.
 type AdviceReport struct {
 	Class   reason.Class `json:"class,omitempty" doc:"class of the reason"`
 	Meaning string       `json:"meaning" doc:"the reason's meaning"`
@@ -46,7 +46,7 @@ type AdviceReport struct {
 	Command string       `json:"command,omitempty" doc:"a command that does so, or shows what the advice names"`
 }
 
-// AdviceFor returns what is said about a reason; chain, and the call that ended its session badly, are 0 if there is none.
+// AdviceFor returns the advice about a reason; chain, and the call that ended its session badly, are 0 if there is none.
 func AdviceFor(r reason.Code, chain, before int64) AdviceReport {
 	text, ok := r.Lookup()
 	if !ok {

@@ -1,4 +1,4 @@
-// Package view prints what the commands of shimctl show.
+// Package view prints the output of shimctl's commands.
 //
 // Every command follows the same rules. On a terminal, tables are aligned and cut to its
 // width, times are relative, and colors carry a meaning. Elsewhere a table is TSV with a
@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Meaning is what a color stands for. Its value is the color's SGR code.
+// A Meaning is the meaning of a color. Its value is the color's SGR code.
 type Meaning string
 
 // The meanings.
@@ -34,7 +34,7 @@ const (
 	Strong Meaning = "1"  // a heading
 )
 
-// A Screen is where people or programs read what a command prints.
+// A Screen is where people or programs read a command's output.
 type Screen struct {
 	io.Writer
 	Terminal bool
@@ -166,7 +166,7 @@ func (s Screen) Sentences(header string, m Meaning, sentences ...string) {
 	}
 }
 
-// Changed prints lines of a file that come or go, behind a sign. What the screen has no room for is below its line, indented.
+// Changed prints lines of a file that come or go, behind a sign. The part that the screen has no room for is below its line, indented.
 func (s Screen) Changed(sign string, m Meaning, lines ...string) {
 	const indent = 4
 	for _, line := range lines {

@@ -37,7 +37,7 @@ type Table struct {
 // NewTable returns an empty table.
 func NewTable(header ...string) *Table { return &Table{Header: header} }
 
-// NewFoldedTable returns an empty table whose last column holds sentences, which are never cut.
+// NewFoldedTable returns an empty table with sentences in the last column, which are never cut.
 func NewFoldedTable(header ...string) *Table { return &Table{Header: header, folds: true} }
 
 // Spare names the columns that a narrow terminal leaves out, the least important first. After them, and
@@ -138,7 +138,7 @@ func (t *Table) printLine(s Screen, columns []*column, row []Cell) {
 	fmt.Fprintln(s, strings.TrimRight(line.String(), " "))
 }
 
-// Row returns cells one after the other. A path is cut where there is no room for it, and what has none at all is left out.
+// Row returns cells one after the other. A path is cut where there is no room for it, and a cell with none at all is left out.
 func (s Screen) Row(cells ...Cell) string {
 	var shown []string
 	used := 0

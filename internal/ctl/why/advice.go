@@ -25,13 +25,13 @@ type Decided struct {
 	Chain     int64
 	Before    int64       // the call that ended the session badly, 0 if it is not known
 	Bytes     int         // of the prompt's text, as it is compared with what identifies a job; 0 if it is not known
-	End       reason.Code // what the call's own end is a reason of for later calls, which are fresh, "" for none
+	End       reason.Code // the reason that the call's own end is for later calls, which are fresh, "" for none
 	Continues bool
 	HeldOut   bool // rollout holds its chain out
 	Measured
 }
 
-// Measured is what the limits were compared with. Unless HasSession nothing is known.
+// Measured is the figures that the limits were compared with. Unless HasSession nothing is known.
 type Measured struct {
 	HasSession bool
 	Idle, Age  time.Duration // of the session
@@ -127,9 +127,9 @@ func dropMade(report *view.AdviceReport, cfg config.Config, d Decided) {
 	}
 }
 
-// limitSetting returns the setting with which a limit would not have kept the call from being resumed; "" if
-// none would, or if the limit has been raised since. known is false if the call's reason is no such limit, or if it is not known
-// what was compared.
+// limitSetting returns the setting that would have allowed the resume; "" if
+// none would, or if the limit has been raised since. known is false if the call's reason is no such limit, or if the
+// compared figures are not known.
 func limitSetting(cfg config.Config, d Decided) (setting string, raised, known bool) {
 	policy := RulePolicy(cfg, d.Rule)
 	longer := func(key string, since, limit time.Duration) (string, bool, bool) {

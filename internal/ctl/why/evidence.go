@@ -14,7 +14,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// whyFacts are what the ledger knows about a call's chain when the call was made.
+// whyFacts are the ledger's facts about a call's chain when the call was made.
 type whyFacts struct {
 	chain   history.ChainRow
 	session history.SessionRow  // the call's own
@@ -70,7 +70,7 @@ func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error
 	return f, nil
 }
 
-// evidence returns what the ledger knows about why a call was decided on as it was, in sentences.
+// evidence returns the ledger's facts behind the decision on a call, in sentences.
 func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	said := []string{}
 	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
@@ -157,7 +157,7 @@ func endedSo(why reason.Code, i history.Invocation) bool {
 	return end != "" && (end == why || end == reason.PreviousFailed && why == reason.SessionDead)
 }
 
-// EndedSo returns the latest call of a chain whose end is behind a reason, 0 if there is none.
+// EndedSo returns the latest call of a chain with an end that is behind a reason, 0 if there is none.
 func EndedSo(l *ledger.Ledger, chain int64, why reason.Code) (call int64, err error) {
 	calls, err := history.LatestInvocations(l, history.Wanted{Filter: history.Filter{Chain: chain}})
 	for _, c := range calls {
@@ -191,7 +191,7 @@ func endWords(i history.Invocation) string {
 	return words
 }
 
-// measured returns what the limits were compared with.
+// measured returns the figures that the limits were compared with.
 func (f whyFacts) measured(i history.Invocation) Measured {
 	if f.before == nil {
 		return Measured{}

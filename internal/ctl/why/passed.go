@@ -47,12 +47,12 @@ func PassedReports(rows []history.PassedRow) []PassedReport {
 	return list
 }
 
-// Brief says what was missed.
+// Brief names the missed calls.
 func (p PassedReport) Brief() string {
 	return fmt.Sprintf("%s of %s passed through: %s", view.Count(p.Calls, "call"), strings.Join(p.Tools, " and "), view.MeaningOf(p.Reason))
 }
 
-// Words says what was missed, when it was last, and what to do, as in "4 calls of claude passed through, last 3m ago: stdin
+// Words names the missed calls, the time of the last one, and the remedy, as in "4 calls of claude passed through, last 3m ago: stdin
 // is open. Add </dev/null".
 func (p PassedReport) Words(last string) string {
 	text := fmt.Sprintf("%s of %s passed through, last %s: %s", view.Count(p.Calls, "call"), strings.Join(p.Tools, " and "), last, view.MeaningOf(p.Reason))

@@ -7,7 +7,7 @@ import (
 	"reprise/shim"
 )
 
-// A VersionNote is about an installed version of a tool with which the shim can do less.
+// A VersionNote is about an installed version of a tool that the shim can do less with.
 type VersionNote struct{ Tool, Says, Fix string }
 
 // Versions returns the limits of the installed versions, as calls have shown them.

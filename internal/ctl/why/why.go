@@ -1,7 +1,7 @@
-// Package why explains a call: what was decided, on what evidence, and what would have changed it.
+// Package why explains a call: the decision, the evidence, and a way to change it.
 //
-// It never decides: what it says was recorded at the call. Its invariant: an advice is given only if what it says can be typed and
-// does what its sentence promises.
+// It never decides: its facts were recorded at the call. Its invariant: an advice is given only if it can be typed and
+// keeps the promise of its sentence.
 package why
 
 import (
@@ -134,12 +134,12 @@ func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, 
 	return w, nil
 }
 
-// newWhy returns a report with what is true for all calls that have this reason.
+// newWhy returns a report with the facts of all calls that have this reason.
 func newWhy(cfg config.Config, d Decided) *Report {
 	return &Report{Schema: "shimctl.why/1", Reason: d.Reason, Evidence: []string{}, AdviceReport: Advise(cfg, d)}
 }
 
-// paragraph returns the whole explanation; what was decided comes first.
+// paragraph returns the whole explanation; the decision comes first.
 func (w *Report) paragraph(decided string) string {
 	sentences := append([]string{decided, fmt.Sprintf("Reason %s: %s.", w.Reason, w.Meaning)}, w.Evidence...)
 	if w.Advice != "" {
@@ -155,7 +155,7 @@ func (w *Report) paragraph(decided string) string {
 	return strings.Join(sentences, " ")
 }
 
-// Passed explains calls that were passed through, of which only the number is known.
+// Passed explains calls that were passed through: only the number is known.
 func Passed(a *app.App, p PassedReport) *Report {
 	w := newWhy(a.Configured(), Decided{Reason: p.Reason, Made: true})
 	w.Passed = &p
@@ -234,7 +234,7 @@ func heldOut(l *ledger.Ledger, i history.Invocation, holdOut float64) (bool, err
 	return share < holdOut, err
 }
 
-// decided says what was decided on a call.
+// decided names the decision on a call.
 func decided(a *app.App, i history.Invocation, f whyFacts) string {
 	call := fmt.Sprintf("Call %d (%s in %s, %s)", i.ID, i.Tool, a.Tilde(i.Cwd), a.WhenWords(i.Started.Time()))
 	session := view.SessionCell(i.ResumedFrom).Human

@@ -359,8 +359,8 @@ var schema = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\s*"\$schema"\s*:\s*"[^"]*"\s*,?`)
 })
 
-// settings returns the settings of a configuration file, without the tool's own entries
-// itself: the schema's address, and the permission that kilo adds once for existing users.
+// settings returns the settings of a configuration file, without the tool's own entries:
+// the schema's address, and the permission that kilo adds once for existing users.
 func settings(path, text string) []rewrite.Setting {
 	var members map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &members) != nil || len(members) > rewrite.MaxMembers {
