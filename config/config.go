@@ -1,7 +1,7 @@
 // Package config knows where reprise keeps its files and reads the one file that a user can write.
 //
 // It reads nothing from the working directory, never writes, and does no work before it is called.
-// Its invariant: a Config returned without an error contains only checked values; one returned with
+// Invariant: a Config returned without an error contains only checked values; one returned with
 // an error is the zero Config: everything is disabled.
 package config
 
@@ -31,7 +31,7 @@ type Config struct {
 	Store        Store
 }
 
-// Policy is the settings that a rule can make for its calls.
+// Policy is the settings that a rule can make for the calls.
 type Policy struct {
 	TTL          time.Duration // a session idle for longer is not resumed
 	MaxAge       time.Duration // a session that began longer ago is not resumed
@@ -40,7 +40,7 @@ type Policy struct {
 	Unrelated    bool          // so is a call of a named job with another template than the session's
 	WholePrompt  bool          // a resumed session is never sent only the new part
 	Busy         Busy
-	ResumeDearer bool    // calls are resumed although their rule's resumes have cost more than its fresh runs
+	ResumeDearer bool    // calls are resumed although their rule's resumes have cost more than the fresh runs
 	KeepHour     bool    // the provider is asked to keep a prompt for an hour where the pauses between calls make that cheaper
 	Rollout      float64 // share of the chains that are resumed, 0 to 1
 }

@@ -117,7 +117,7 @@ func typed(file, home, key string, words []string) (string, error) {
 	return "", first
 }
 
-// edits returns the texts that can give path the value: in place of the old value; or in a new line of its table, before the first table, or in a new table.
+// edits returns the texts that can give path the value: in place of the old value; or in a new line of the table, before the first table, or in a new table.
 func (d document) edits(path []string, value string) (texts []string) {
 	lines, key := strings.SplitAfter(d.text, "\n"), strings.Join(path, ".")
 	if first, end := d.statement(path); first >= 0 {
@@ -128,7 +128,7 @@ func (d document) edits(path []string, value string) (texts []string) {
 	}
 	insert := func(at int, line string) {
 		before, after := strings.Join(lines[:at], ""), strings.Join(lines[at:], "")
-		if before != "" && !strings.HasSuffix(before, "\n") { // a text without a newline at its end stays one
+		if before != "" && !strings.HasSuffix(before, "\n") { // a text without a newline at the end stays one
 			texts = append(texts, before+"\n"+line)
 			return
 		}
@@ -149,7 +149,7 @@ func (d document) edits(path []string, value string) (texts []string) {
 	return texts
 }
 
-// statement returns the lines of the text that give path its value, from first to before end; first is -1 if other
+// statement returns the lines of the text that give path the value, from first to before end; first is -1 if other
 // keys have their values there too.
 func (d document) statement(path []string) (first, end int) {
 	lines := strings.SplitAfter(d.text, "\n")
@@ -197,8 +197,8 @@ func headerLines(lines []string) (headers []int) {
 	return headers
 }
 
-// sectionEnd returns the line after the last one of a section that is neither empty nor a comment: comments at its end
-// belong to the next. If all are, it is the section's end, or its begin, but after the comments at the top that editors read.
+// sectionEnd returns the line after the last one of a section that is neither empty nor a comment: comments at the end
+// belong to the next. If all are, it is the section's end, or the begin, but after the comments at the top that editors read.
 func sectionEnd(lines []string, first, end int) int {
 	for at := end; at > first; at-- {
 		if line := strings.TrimSpace(lines[at-1]); line != "" && line[0] != '#' {

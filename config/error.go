@@ -26,7 +26,7 @@ func (e *Error) Place() string {
 	return where + ": " + e.Key
 }
 
-// Mistakes are all mistakes in a file, in its order. There is at least one.
+// Mistakes are all mistakes in a file, in order. There is at least one.
 type Mistakes []*Error
 
 // Error returns the first mistake and the number of the others.

@@ -115,10 +115,10 @@ func apply(d document, key toml.Key, known []setting) *Error {
 	if _, ok := d.value(key).(map[string]any); !ok {
 		return d.place(key, &mistake{"must be a table", "write [" + d.name(key) + "] on a line of its own"})
 	}
-	return nil // its keys are read on their own
+	return nil // the keys are read on their own
 }
 
-// place adds to a mistake its place in the file.
+// place adds to a mistake the place in the file.
 func (d document) place(key toml.Key, err error) *Error {
 	if err == nil {
 		return nil

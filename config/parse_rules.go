@@ -20,7 +20,7 @@ func (d document) rules(policy Policy, home string) (rules []Rule, mistakes Mist
 	for i := range rules {
 		rules[i].Policy = policy
 		if wrong := d.rule(&rules[i], i, home); wrong != nil {
-			// Read the rule again in a document that knows the place of its keys.
+			// Read the rule again in a document that knows the place of the keys.
 			mistakes = append(mistakes, d.through(i).rule(&Rule{}, i, home)...)
 		}
 	}

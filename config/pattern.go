@@ -31,7 +31,7 @@ type patternUse int
 
 const (
 	matching  patternUse = iota
-	capturing            // its named groups are used
+	capturing            // the named groups are used
 )
 
 // newPattern checks an expression. If it captures, each named group must be one of those in use.

@@ -16,8 +16,8 @@ import (
 type Rule struct {
 	Name     string // rules of one name share their tasks
 	Policy          // the configuration's, unless the rule says otherwise
-	Never    bool   // its calls are independent: they are fresh, and never resumed
-	Strict   bool   // its names separate jobs, but do not prove that two calls belong to the same one
+	Never    bool   // the calls are independent: they are fresh, and never resumed
+	Strict   bool   // the names separate jobs, but do not prove that two calls belong to the same one
 	UnsetEnv []string
 	// StartFrom is a role: a role's first call begins as a copy of that role's session, "" for none.
 	StartFrom string
@@ -215,7 +215,7 @@ type captures struct {
 	attempt    int
 }
 
-// from reports whether p matches, and records the captures of its groups.
+// from reports whether p matches, and records the captures of the groups.
 func (c *captures) from(p *pattern, text string) bool {
 	re := p.compiled()
 	found := re.FindStringSubmatch(text)
@@ -288,7 +288,7 @@ var resetWords = sync.OnceValue(func() *regexp.Regexp {
 		`|"context_reset"\s*:\s*true\b`)
 })
 
-// asksForReset reports whether a prompt or an answer says that its job starts over.
+// asksForReset reports whether a prompt or an answer says that the job starts over.
 func asksForReset(text string) bool {
 	return slices.ContainsFunc(ends(text), func(part string) bool {
 		part = strings.ToLower(part) // much faster than a pattern that ignores case
@@ -315,7 +315,7 @@ func head(text string) string {
 	return text[:min(len(text), window)]
 }
 
-// ends returns the start of a text and, if that is not all, its end.
+// ends returns the start of a text and, if that is not all, the end.
 func ends(text string) []string {
 	first := head(text)
 	if len(text) <= window {

@@ -147,7 +147,7 @@ func toolName(name string) error {
 var providerKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY",
 	"GOOGLE_CLOUD_API_KEY", "MISTRAL_API_KEY"}
 
-// fixedEnv are the variables that determine which tool runs and where its sessions and our files
+// fixedEnv are the variables that determine which tool runs and where the sessions and our files
 // are. Without them the run would be a different one.
 var fixedEnv = []string{"HOME", "PATH", "PWD", "TMPDIR", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "VIBE_HOME"}
 

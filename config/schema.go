@@ -75,7 +75,7 @@ func table() object {
 	return object{"type": "object", "properties": object{}, "additionalProperties": false}
 }
 
-// put puts the schema of a key into that of its table, which it makes if need be.
+// put puts the schema of a key into that of the table, which it makes if need be.
 func put(root object, key string, schema object) {
 	path := strings.Split(key, ".")
 	for _, name := range slices.Backward(path[1:]) {
@@ -86,7 +86,7 @@ func put(root object, key string, schema object) {
 	merge(root["properties"].(object), path[0], schema)
 }
 
-// merge adds a schema, or its properties if there is one of that name.
+// merge adds a schema, or the properties if there is one of that name.
 func merge(properties object, name string, schema object) {
 	known, ok := properties[name].(object)
 	if !ok {

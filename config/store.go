@@ -20,7 +20,7 @@ type Store struct {
 	Finish        Finish
 }
 
-// Finish is whether a call waits until its session is in the store.
+// Finish is whether a call waits until the session is in the store.
 type Finish string
 
 const (
@@ -35,7 +35,7 @@ func defaultStore() Store {
 	return Store{Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second, Finish: FinishWait}
 }
 
-// ResolveStore returns the store of the configuration as the caller's variables change it. Its URL is
+// ResolveStore returns the store of the configuration as the caller's variables change it. The URL is
 // "" if nothing is shared. An error contains no secret.
 func ResolveStore(getenv func(string) string, c Config) (Store, error) {
 	s := c.Store

@@ -19,9 +19,9 @@ import (
 )
 
 // A Book is the ledger.Book of a store that several machines share. Each chain has a register of its own: that of a named
-// task is found by its tool and role, an unnamed one by how its prompts begin.
+// task is found by the tool and role, an unnamed one by how the prompts begin.
 //
-// Taking a session is a swap of its register; of several from one version one succeeds. Only the
+// Taking a session is a swap of the register; of several from one version one succeeds. Only the
 // call that holds the session makes it live again, with another bundle. Times only end waiting.
 type Book struct {
 	Local     *ledger.Ledger // records the calls of this machine
@@ -61,7 +61,7 @@ type reading struct {
 	*ledger.Page
 	registers []*register       // of the page's chains
 	versions  map[string]string // of all registers, by their IDs
-	until     time.Time         // when the call must have taken its session
+	until     time.Time         // when the call must have taken the session
 }
 
 // find returns the register of a session of the page, and the session's number in it.
@@ -210,7 +210,7 @@ func (b *Book) Preview(c *ledger.Call) (decide.Decision, []decide.ChainFacts, er
 	return c.Decide(facts), facts.Chains, nil
 }
 
-// name returns the name of a call's chain; without its ID for an unnamed one.
+// name returns the name of a call's chain; without the ID for an unnamed one.
 func (b *Book) name(c *ledger.Call) store.Name {
 	if c.Task != "" {
 		return store.Name{Kind: store.Task, Of: taskName(b.Project, c.Cwd, c.Task), ID: ledger.EncodeJSON([]string{c.Tool, c.Home, c.Scope, c.Role})}

@@ -35,7 +35,7 @@ type Unfinished struct {
 // Mark names the job in names of files, as Book.Mark does.
 func (u *Unfinished) Mark() string { return markOf(u.Register.Name) }
 
-// Mark names a call's job in names of files: its task, or all that begin as it does.
+// Mark names a call's job in names of files: the task, or all that begin as it does.
 func (b *Book) Mark(c *ledger.Call) string { return markOf(b.name(c)) }
 
 func markOf(n store.Name) string {
@@ -129,7 +129,7 @@ func (b *Book) Complete(ctx context.Context, u *Unfinished) error {
 	return err
 }
 
-// release ends the call's hold: its session has a new bundle, or none, and the one that it is a copy of can be
+// release ends the call's hold: the session has a new bundle, or none, and the one that it is a copy of can be
 // resumed again only if the copy came to nothing.
 func (b *Book) release(r *register, number, source int64, u *Unfinished) {
 	own := &r.Sessions[number-1]

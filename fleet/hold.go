@@ -14,10 +14,10 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// heldFor is how long a call that does not renew its hold is waited for.
+// heldFor is how long a call that does not renew the hold is waited for.
 const heldFor decide.Millis = 15 * 60_000
 
-// RenewEvery is how often a call that runs must renew its hold.
+// RenewEvery is how often a call that runs must renew the hold.
 const RenewEvery = 5 * time.Minute
 
 // A hold is the part of a store that a call has taken.

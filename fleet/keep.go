@@ -97,7 +97,7 @@ func (k Keeper) changeNamed(ctx context.Context, n Name, remove, dry bool, do fu
 	return all, nil
 }
 
-// find returns the registers that can have the chains: a task's is found by its name, others by their content.
+// find returns the registers that can have the chains: a task's is found by the name, others by their content.
 func (k Keeper) find(ctx context.Context, n Name) (found []store.Register, err error) {
 	if n.Task != "" && n.Cwd != "" {
 		found, _, err := k.Store.List(ctx, store.Name{Kind: store.Task, Of: taskName(n.Project, n.Cwd, n.Task)}, maxRoles)

@@ -24,7 +24,7 @@ func whyLost(err error) ledger.Lost {
 	return ledger.LostFailed
 }
 
-// logged returns the record of a call for the store's log, without the fate of its session there.
+// logged returns the record of a call for the store's log, without the fate of the session there.
 func (b *Book) logged(t *ledger.Ticket, h *hold, o *ledger.Outcome) ledger.LoggedCall {
 	_, outcome := o.State()
 	c, d := h.call, h.decision

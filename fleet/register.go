@@ -14,7 +14,7 @@ import (
 // reader of the version before would decide wrongly: such a reader does not use the register at all.
 //
 // A field can be added without that. A reader ignores fields that it does not know, and does not write them back: what
-// it did with the session might have made them untrue. A field that is missing has its zero value, which must say that
+// it did with the session might have made them untrue. A field that is missing has the zero value, which must say that
 // nothing is known.
 const registerVersion = 1
 
@@ -30,11 +30,11 @@ type register struct {
 // A session is a session of a chain, with what only machines that share it need to know.
 type session struct {
 	ledger.Session
-	Bundle       string        `json:"bundle,omitempty"`        // its packed files, "" if the store has none
+	Bundle       string        `json:"bundle,omitempty"`        // the packed files, "" if the store has none
 	BundleDigest string        `json:"bundle_digest,omitempty"` // of these files, as its latest run left them
 	Tree         string        `json:"tree,omitempty"`          // git's name of the directory's content then
-	Place        string        `json:"place,omitempty"`         // a digest: that directory on its machine
-	Host         string        `json:"host,omitempty"`          // of its latest run
+	Place        string        `json:"place,omitempty"`         // a digest: that directory on the machine
+	Host         string        `json:"host,omitempty"`          // of the latest run
 	Holder       string        `json:"holder,omitempty"`        // the run that has taken it, "" for none
 	HeldUntil    decide.Millis `json:"held_until,omitempty"`    // until when that run is waited for
 }
@@ -107,7 +107,7 @@ func (r *register) onPage(l *ledger.Ledger, now decide.Millis, change func(*ledg
 	return err
 }
 
-// hold makes a session the run's own: nobody else resumes it. Its number can be 0, for none.
+// hold makes a session the run's own: nobody else resumes it. The number can be 0, for none.
 func (r *register) hold(number int64, holder, host string, now decide.Millis) {
 	if number > 0 {
 		s := &r.Sessions[number-1]

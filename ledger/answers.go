@@ -18,11 +18,11 @@ const (
 	maxAnswers  = 256
 )
 
-// A givenAnswer is an answer of an earlier call, by the digests of its distinctive lines.
+// A givenAnswer is an answer of an earlier call, by the digests of the distinctive lines.
 type givenAnswer struct {
 	invocation, session, chain int64
 	ended                      decide.Millis
-	alike                      bool // its chain begins like the prompt: it can be an item of the same batch
+	alike                      bool // the chain begins like the prompt: it can be an item of the same batch
 	lines                      []prompt.Mark
 }
 
@@ -87,7 +87,7 @@ func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 		if !cf.Retains() && e.Answer == 0 {
 			continue
 		}
-		gone := false // no file is there that its commands could have changed
+		gone := false // no file is there that the commands could have changed
 		if !p.Work && p.Caller != "" && cf.Left != "" && !cf.Shared && c.FindWork != nil {
 			cf.Left = c.FindWork(cf.Left, cf.NativeID)
 			p.Work = cf.Changes()

@@ -30,7 +30,7 @@ type Book interface {
 	Take(Mark, decide.Decision, *Call) (*Ticket, error)
 	// FallBack abandons a resume: the session is dead for that reason, and the call continues in a
 	// new one of the same chain. A session that is only busy stays alive. A refused copy is no
-	// session; its source dies only if the reason lies in it.
+	// session; the source dies only if the reason lies in it.
 	FallBack(*Ticket, reason.Code) error
 	// Finish records how the run ended and releases the lease. The call's prompt is then all that
 	// the session was sent. Finish records each later turn as an observed call of the same session.
@@ -66,7 +66,7 @@ func Begin(b Book, c *Call) (d decide.Decision, t *Ticket, err error) {
 	l := b.Here()
 	if _, err := l.settleSome(); IsLocked(err) {
 		return decide.Decision{}, nil, err
-	} // an outcome that cannot be recorded for another reason only leaves its session unfit to resume
+	} // an outcome that cannot be recorded for another reason only leaves the session unfit to resume
 	for n := range maxDecisions {
 		var mark Mark
 		if d, mark, err = decideOn(b, c); err != nil {
@@ -171,7 +171,7 @@ func (l *Ledger) Take(m Mark, d decide.Decision, c *Call) (*Ticket, error) {
 }
 
 // Decide decides on a call. Only if it would continue a session does it ask the repository
-// whether the session's last commit is still in its history, and whether its work is there or goes on: that can
+// whether the session's last commit is still in the history, and whether the work is there or goes on: that can
 // take longer than everything else. WorkGone comes last: on another machine the work is not thrown
 // away but was never there.
 func (c *Call) Decide(f decide.Facts) decide.Decision {
@@ -195,7 +195,7 @@ func (c *Call) Decide(f decide.Facts) decide.Decision {
 // givenSize is how many bytes of a digest Rounds.Given has.
 const givenSize = 8
 
-// watchRounds completes the decision to continue a session by the input of its rounds. Only if the latest one was given
+// watchRounds completes the decision to continue a session by the input of the rounds. Only if the latest one was given
 // what this call gives does it ask for the directory's content, and decides again: git takes longer than everything else.
 func (c *Call) watchRounds(f decide.Facts, chosen *decide.ChainFacts, d decide.Decision) decide.Decision {
 	if c.Tree == nil || d.Reason == reason.StartedFrom {

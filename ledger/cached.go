@@ -1,8 +1,8 @@
 package ledger
 
-// A resumed call's prompt is that of its first request, or the sum over all requests if the tool reports
+// A resumed call's prompt is that of the first request, or the sum over all requests if the tool reports
 // nothing else: the later ones then hide a miss. Below HeldEnough some providers cache nothing. Of what a
-// session held, its last answer is never in the cache; that is seldom a quarter.
+// session held, the last answer is never in the cache; that is seldom a quarter.
 const (
 	PromptTokens = "coalesce(first_prompt, input + cache_read + cache_write)"
 	ReadTokens   = "coalesce(first_read, cache_read)"

@@ -19,19 +19,19 @@ type Call struct {
 	Attempt         int      // or rewrite.NoAttempt
 	Never           bool     // it belongs to no chain
 	Strict          bool     // Task separates jobs, but continuity must prove the same one
-	Captured        bool     // each job has a task of its own: its prompt or environment gives it
-	Unshared        string   // why its session is not shared, although there is a store
-	Resets          []string // roles that lose their chains of this task by its prompt
+	Captured        bool     // each job has a task of its own: the prompt or environment gives it
+	Unshared        string   // why the session is not shared, although there is a store
+	Resets          []string // roles that lose their chains of this task by the prompt
 	StartFrom       string   // the role of the task that the call's role begins as a copy of, "" for none
 	Format          rewrite.Format
 	Prompt          *prompt.Prompt
 	Fingerprints    decide.Fingerprints
-	Place           decide.Place // the directory's place in its history
+	Place           decide.Place // the directory's place in the history
 	Limits          decide.Limits
 	Now             decide.Millis
 	Fresh           reason.Code // why it must be fresh, "" if it need not
 	Wait            bool        // the call waits for a session that another process holds
-	WaitForRecord   bool        // it waits if its caller can know the answer of a run that is not recorded yet
+	WaitForRecord   bool        // it waits if the caller can know the answer of a run that is not recorded yet
 	Disabled        bool
 	HookSet         bool // a hook would not run, or might not, if a session were resumed
 	NoResume        bool // this version is known not to resume; the ledger can know the same of the binary
@@ -39,13 +39,13 @@ type Call struct {
 	MayKeepHour     bool // the provider can be asked to keep the prompt for an hour
 	Caller          decide.Caller
 	Project         string // the root of the directory's repository, or the directory
-	// WorkGone reports whether files that a session changed have been thrown away since, given how its
+	// WorkGone reports whether files that a session changed have been thrown away since, given how the
 	// runs left them and the commit that was checked out then. It can be nil.
 	WorkGone func(left, head string) bool
 	// FindWork returns the files that a session's runs left, with those that lie as commands of these runs left
 	// them, given the session's ID. It can be nil.
 	FindWork func(left, id string) string
-	// Stored compares a session with the stamp that our last run left, given its file and its ID.
+	// Stored compares a session with the stamp that our last run left, given the file and its ID.
 	Stored func(path, id string, stamp decide.Stamp) decide.StoredState
 	// History returns why a commit is not known to be an ancestor of Place.Head, "" if it is one. It is called only if the
 	// call would continue a session that ended on that commit.
@@ -61,7 +61,7 @@ type Call struct {
 	// Sends returns how many bytes of the prompt a decision to resume sends, and why it sends all of them. It can be nil.
 	Sends func(decide.Decision) (bytes int, whole reason.Code)
 
-	otherRoles []string // the names of its task's other roles
+	otherRoles []string // the names of the task's other roles
 }
 
 // sends returns the size of a decision's prompt, as Sends does.

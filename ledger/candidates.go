@@ -15,12 +15,12 @@ import (
 	_ "reprise/rewrite/tool" // registers the tools
 )
 
-// MaxCandidates bounds how many chains of its directory with the same beginning an unnamed call is
+// MaxCandidates bounds how many chains of the directory with the same beginning an unnamed call is
 // compared with. If there are more, the call can never be shown to fit only one.
 const MaxCandidates = 256
 
 // readFacts reads the facts. It takes no lock, except briefly after another process was killed during
-// a write. A session's row, its holder and its file are read one after the other: a change by
+// a write. A session's row, the holder and its file are read one after the other: a change by
 // another call in between must not look like a crash or an unknown change. With all, it reads every
 // chain in full, to show them.
 func (l *Ledger) readFacts(c *Call, all bool) (f decide.Facts, err error) {
@@ -39,7 +39,7 @@ func (l *Ledger) readFacts(c *Call, all bool) (f decide.Facts, err error) {
 	return f, err
 }
 
-// outdated reports whether a session seems to have died or changed only because its row has changed
+// outdated reports whether a session seems to have died or changed only because the row has changed
 // since it was read.
 func (l *Ledger) outdated(c decide.ChainFacts) bool {
 	if c.Stored != decide.StoredChanged && (c.State != decide.Running || c.Held) {
@@ -84,7 +84,7 @@ func (l *Ledger) Measured(c *Call, f *decide.Facts, here func(*decide.ChainFacts
 	if f.Learned, err = l.learned(c); err != nil {
 		return err
 	}
-	// A binary that was never probed is assumed to resume: its first refusal is caught and
+	// A binary that was never probed is assumed to resume: the first refusal is caught and
 	// recorded.
 	b, err := l.Binary(c.Tool, c.Fingerprints.Runtime)
 	f.NoResume = f.NoResume || err == nil && (b.NoResume || b.Probe.Known && !b.Probe.Resume)
@@ -149,7 +149,7 @@ func (l *Ledger) unnamedFacts(c *Call, all bool, f *decide.Facts) (err error) {
 	return l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains c "+ofJob+")", c.job()...).Scan(&f.Others)
 }
 
-// beginnings reports whether chains of the call's directory begin like its prompt, and like a later line of it. It is one short
+// beginnings reports whether chains of the call's directory begin like the prompt, and like a later line of it. It is one short
 // question, since most calls begin like no other, and SQLite takes longer to compile the long ones than to answer them.
 func (l *Ledger) beginnings(c *Call) (alike, later bool, err error) {
 	args := []any{c.Cwd, c.FirstLine()}
@@ -191,7 +191,7 @@ func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, late
 	return nil
 }
 
-// namedFacts reads the chain of a name: its ends and, if these do not show what to continue, the
+// namedFacts reads the chain of a name: the ends and, if these do not show what to continue, the
 // sessions that led to them. A long job might have many of those. To these it adds the sessions of which the
 // prompt shows the newest answer.
 func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
@@ -285,7 +285,7 @@ func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 }
 
 // unseen returns why a session that the call might continue is not among the candidates: it is of another format, and of the call's task or
-// without a name not idle; or, looked for if aged, its chain is older than max_age.
+// without a name not idle; or, looked for if aged, the chain is older than max_age.
 func (l *Ledger) unseen(c *Call, aged bool) (why reason.Code, err error) {
 	var found bool
 	since := decide.Millis(0)
@@ -331,7 +331,7 @@ const maxBlob = 2 << 20
 var ofFormat = fmt.Sprintf("s.format = %d AND max(length(s.base), length(s.base_lines), length(s.shape), length(s.root), "+
 	"length(s.answers), length(s.said), length(s.things)) <= %d", Format, maxBlob)
 
-// SinceBegun selects the sessions s of a chain c since it last began anew, without the copies that ended badly: its ends,
+// SinceBegun selects the sessions s of a chain c since it last began anew, without the copies that ended badly: the ends,
 // and those that were continued in copies, of which there can be many.
 var (
 	SinceBegun = ofFormat + ` AND s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL OR s.state IN ('live', 'running'))`
@@ -350,7 +350,7 @@ const (
 	// The same with the role's name in small or large letters.
 	ofRoleInAnyCase = ofTask + `AND c.role = ? COLLATE NOCASE AND c.updated >= ?`
 
-	// The same with all roles of its task that nothing names, if nothing names the call's.
+	// The same with all roles of the task that nothing names, if nothing names the call's.
 	ofRoles = ofTask + `
 		AND (c.role = ?6 OR substr(?6, 1, 2) = '` + prompt.RoleTextMark + `' AND substr(c.role, 1, 2) = '` + prompt.RoleTextMark + `') AND c.updated >= ?7`
 
@@ -402,7 +402,7 @@ func (r *sentRow) decode() {
 	}
 }
 
-// A factsRow has the columns of a session, of its chain and of its lease.
+// A factsRow has the columns of a session, of the chain and of the lease.
 type factsRow struct {
 	sentRow
 	facts decide.ChainFacts

@@ -8,7 +8,7 @@ import (
 	"reprise/ledger/proc"
 )
 
-// A Chain is a chain with its sessions in the order in which they began, as a value that another book can keep. Its
+// A Chain is a chain with its sessions in the order in which they began, as a value that another book can keep. The
 // sessions have numbers from 1 on, 0 is none. The JSON names are the format of stores, and never change.
 type Chain struct {
 	Tool       string        `json:"tool"`
@@ -26,7 +26,7 @@ type Chain struct {
 	Sessions   []Session     `json:"-"`
 }
 
-// A Session is a session of a Chain. A field that is missing in JSON has its zero value, which says that nothing is
+// A Session is a session of a Chain. A field that is missing in JSON has the zero value, which says that nothing is
 // known.
 type Session struct {
 	Parent       int64         `json:"parent,omitempty"` // the number of the session that it is a copy of
@@ -128,7 +128,7 @@ func (c *Chain) insert(tx *sql.Tx) error {
 	return err
 }
 
-// insertRow inserts a row with the values of columns and returns its number.
+// insertRow inserts a row with the values of columns and returns the number.
 func insertRow(tx *sql.Tx, table string, columns []column) (id int64, err error) {
 	values := make([]any, len(columns))
 	for i, c := range columns {

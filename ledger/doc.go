@@ -8,6 +8,6 @@
 // keeps the ledger locked. Concurrent calls, each writing for a moment, queue on a file
 // lock.
 //
-// Its invariants: a session is resumable only after a run that ended well; a session is leased to
+// Invariants: a session is resumable only after a run that ended well; a session is leased to
 // at most one live process; a chain has at most one session that a call can resume, the newest.
 package ledger

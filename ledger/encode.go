@@ -25,7 +25,7 @@ func decodeDigests(data []byte) []prompt.Digest {
 	return out
 }
 
-// encodeAnswer encodes an answer to append to its column: its length in bytes, the number of its
+// encodeAnswer encodes an answer to append to the column: the length in bytes, the number of the
 // lines, their digests.
 func encodeAnswer(a prompt.Answer) []byte {
 	out := binary.AppendUvarint(nil, uint64(a.Bytes))

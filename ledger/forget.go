@@ -14,7 +14,7 @@ type ChainName struct {
 	ID         int64
 	Tool, Cwd  string
 	Task, Role string
-	NativeIDs  []string // of its sessions, the newest last
+	NativeIDs  []string // of the sessions, the newest last
 }
 
 // MinPrefix is the least length of a native ID's prefix.
@@ -60,7 +60,7 @@ func (l *Ledger) findChains(condition, arg string) (chains []ChainName, err erro
 	return chains, Wrap("find chain", err)
 }
 
-// nativeIDs returns the IDs of a chain's sessions and those that its calls have reported.
+// nativeIDs returns the IDs of a chain's sessions and those that the calls have reported.
 func (l *Ledger) nativeIDs(chain int64) ([]string, error) {
 	return Column[string](l, `SELECT native_id FROM (
 		SELECT id, native_id FROM sessions WHERE chain_id = ?1 UNION ALL
@@ -72,8 +72,8 @@ func (l *Ledger) nativeIDs(chain int64) ([]string, error) {
 // ErrInUse reports that a live process still needs a chain.
 var ErrInUse = errors.New("a live process holds a session of it")
 
-// Forget removes a chain entirely: its sessions, its calls, the calls where the caller itself
-// named its sessions, and the measured costs of its rules unless other calls have the rule too. The
+// Forget removes a chain entirely: the sessions, the calls, the calls where the caller itself
+// named the sessions, and the measured costs of the rules unless other calls have the rule too. The
 // removed data is overwritten. A dry run only counts.
 func (l *Ledger) Forget(c ChainName, dry bool) (f Dropped, err error) {
 	defer func() { err = Wrap(fmt.Sprintf("forget chain c%d", c.ID), err) }()
@@ -124,7 +124,7 @@ func dropNamed(tx *sql.Tx, c ChainName) (f Dropped, err error) {
 // scrubTime is how long other processes can delay a scrub.
 const scrubTime = 10 * time.Second
 
-// scrub rewrites the ledger without the removed rows, and empties its log. Meanwhile no
+// scrub rewrites the ledger without the removed rows, and empties the log. Meanwhile no
 // other process can write.
 func (l *Ledger) scrub() error {
 	// VACUUM does not need secure_delete, but rows that moved before it was on might have left traces

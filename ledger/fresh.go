@@ -11,12 +11,12 @@ import (
 // maxFreshCalls bounds how many fresh calls are read: the latest.
 const maxFreshCalls = 20_000
 
-// A FreshCall is a fresh call that nothing named, and the last prompt of its session: the call's prompt, or one that extends it.
+// A FreshCall is a fresh call that nothing named, and the last prompt of the session: the call's prompt, or one that extends it.
 type FreshCall struct {
 	ID        int64
 	Tool, Cwd string
 	Run       decide.CallerProcess // of the program that made the call
-	File      string               // of its session, "" if it is not known
+	File      string               // of the session, "" if it is not known
 	prompt.Footprint
 }
 

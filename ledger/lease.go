@@ -69,14 +69,14 @@ func dropDead(tx *sql.Tx, leases []lease) error {
 	return err
 }
 
-// lostAfter is when a call is taken for lost if nothing shows whether its process lives: it has no session, or runs in another namespace.
+// lostAfter is when a call is taken for lost if nothing shows whether the process lives: it has no session, or runs in another namespace.
 const lostAfter decide.Millis = 24 * 3_600_000
 
 // lastCalls is among how many of the latest calls EndLost searches for these.
 const lastCalls = 1000
 
 // EndLost records as killed the calls without a recorded end after shim and tool are gone, and removes their leases. Their
-// sessions stay as they are. A call that was taken for lost records its end all the same.
+// sessions stay as they are. A call that was taken for lost records the end all the same.
 func (l *Ledger) EndLost(now decide.Millis) error {
 	lost, err := l.lost(now)
 	if err != nil || len(lost) == 0 {

@@ -129,7 +129,7 @@ func (l *Ledger) prepareLocked(path string) error {
 
 // copyAside copies a ledger of an older version to a name of its own, and moves the outcomes that wait for it there too. The file
 // itself stays in place: SQLite's processes share memory by the file's name, and one that was just opening a renamed file
-// would share that of its successor.
+// would share that of the successor.
 func (l *Ledger) copyAside(path string) (aside string, err error) {
 	var version int
 	if err := l.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
@@ -161,7 +161,7 @@ const olderSuffix = ".version-"
 // errOutdated reports that there is no ledger of this version.
 var errOutdated = errors.New("it was written by an older reprise")
 
-// prepare checks whether this is a ledger and reads its key. If locked, it first fills an empty file.
+// prepare checks whether this is a ledger and reads the key. If locked, it first fills an empty file.
 func (l *Ledger) prepare(locked bool) error {
 	var app, version int
 	if err := l.db.QueryRow("PRAGMA application_id").Scan(&app); err != nil {
@@ -282,7 +282,7 @@ func (l *Ledger) name() string {
 	return hex.EncodeToString(d[:])
 }
 
-// Close closes the ledger. A process about to exit need not call it: closing makes SQLite fold its
+// Close closes the ledger. A process about to exit need not call it: closing makes SQLite fold the
 // log into the file, which takes milliseconds. It takes the file lock, since no other process can
 // open the ledger meanwhile.
 func (l *Ledger) Close() error {
@@ -291,7 +291,7 @@ func (l *Ledger) Close() error {
 	return l.db.Close()
 }
 
-// Check checks the whole file: that it is intact, that its indexes agree with their tables, and that it contains its tables.
+// Check checks the whole file: that it is intact, that the indexes agree with their tables, and that it contains the tables.
 func (l *Ledger) Check() error { return l.check("PRAGMA integrity_check(1)") }
 
 // CheckBriefly is Check without the indexes, and without the recorded calls: there can be millions.
@@ -346,7 +346,7 @@ type Binary struct {
 	Probe         rewrite.Probe
 	Accepts       bool // a run has accepted the shim's additions to a call
 	Refuses       bool // a run has failed with that, and not without it
-	Unread        bool // its output was not understood
+	Unread        bool // the output was not understood
 	Forgot        int  // how many resumes in a row it has not made, though it ended well
 	NoResume      bool // it does not resume, as a run has shown
 }

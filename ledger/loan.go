@@ -11,7 +11,7 @@ import (
 
 // A Loan is the session that a call has taken from another book than the ledger of this machine, which still records the call.
 type Loan struct {
-	Kind   string         // of the chain, that marks its session as another book's
+	Kind   string         // of the chain, that marks the session as another book's
 	Key    prompt.Key     // that book's
 	Share  float64        // see ChainFacts.Share
 	Totals rewrite.Totals // see Ticket.Totals

@@ -52,7 +52,7 @@ func (o *Outcome) ended() bool {
 	return o.Exit == 0 && o.Signal == 0 && s.Final && !s.Failed && !s.WrongID && s.ID != ""
 }
 
-// Stopped reports whether the run failed only because of its caller's turn limit. Its session can
+// Stopped reports whether the run failed only because of the caller's turn limit. The session can
 // be continued.
 func (o *Outcome) Stopped() bool {
 	s := &o.Seen
@@ -84,7 +84,7 @@ func (o *Outcome) State() (state decide.State, outcome string) {
 // endings are the signals that callers, users and systems end a run with. Any other is the tool's own crash.
 var endings = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL}
 
-// against returns a failed run's argument against the source of its session, "" for nothing.
+// against returns a failed run's argument against the source of the session, "" for nothing.
 func (o *Outcome) against() reason.Code {
 	s := &o.Seen
 	if s.Refusal == reason.ControlRequest { // the caller has changed the copy
@@ -106,7 +106,7 @@ type Turn struct {
 	Outcome Outcome
 }
 
-// An Ending is everything that is recorded at the end of a run. It names its ledger, which
+// An Ending is everything that is recorded at the end of a run. It names the ledger, which
 // another one might have replaced by the time it is recorded.
 type Ending struct {
 	Ledger      string
@@ -115,7 +115,7 @@ type Ending struct {
 	Chain       int64
 	Cwd, Task   string
 	Project     string
-	FellBack    reason.Code // why its resume was given up, if that is not recorded yet
+	FellBack    reason.Code // why the resume was given up, if that is not recorded yet
 	Transcript  bool
 	Opening     int // of the prompt's footprint
 	Bytes       int
@@ -129,10 +129,10 @@ type Ending struct {
 	Outcome     Outcome // without the model's texts
 	Later       []pendingTurn
 	Begun       *pendingTurn `json:",omitempty"` // the call itself, if it is observed and not recorded yet: Invocation is 0, and Turn's outcome is not used
-	Finished    bool         // the call has its outcome: only the later turns are news, or the state of the session
+	Finished    bool         // the call has the outcome: only the later turns are news, or the state of the session
 }
 
-// A pendingTurn is a later turn of a run. Its invocation gets a number when it is recorded.
+// A pendingTurn is a later turn of a run. The invocation gets a number when it is recorded.
 type pendingTurn struct {
 	Turn
 	Tool, Rule string
@@ -182,7 +182,7 @@ func (l *Ledger) FinishEarly(t *Ticket, o *Outcome, later ...Turn) error {
 	return nil
 }
 
-// Ending returns everything that a run leaves to record. Its texts are in it only as digests.
+// Ending returns everything that a run leaves to record. The texts are in it only as digests.
 func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
 	e := Ending{Ledger: l.name(), Invocation: t.Invocation, Session: t.Session, Chain: t.Chain, Cwd: t.call.Cwd, Project: t.call.Project,
 		Task: t.call.Task, FellBack: t.fellBack, Transcript: t.transcript, Finished: t.finished, Outcome: o.withoutTexts()}

@@ -21,12 +21,12 @@ type SessionFile struct {
 	Created, LastUsed decide.Millis
 	File              string
 	Stamp             decide.Stamp  // when our last run ended
-	Held              bool          // a live process holds its lease
-	Current           bool          // its chain has not begun anew since: a call can continue it
+	Held              bool          // a live process holds the lease
+	Current           bool          // the chain has not begun anew since: a call can continue it
 	Reset             bool          // an answer has ended it
 	Observed          bool          // the caller itself has named it in some call
 	Superseded        decide.Millis // when a copy that continues it was last used, 0 if it can still be needed
-	Copied            bool          // a copy of it, or a copy of one, has its files
+	Copied            bool          // a copy of it, or a copy of one, has the files
 }
 
 // SessionFiles returns the sessions of a chain, or with chain 0 of all, with files that have not been
@@ -95,7 +95,7 @@ func (l *Ledger) Pruned(session int64) error {
 	}))
 }
 
-// Reset ends the chain's newest session: its next call begins anew. If there is no such chain it
+// Reset ends the chain's newest session: the next call begins anew. If there is no such chain it
 // returns sql.ErrNoRows.
 func (l *Ledger) Reset(chain int64) error {
 	return l.write(func(tx *sql.Tx) error {
@@ -112,7 +112,7 @@ const dropAtOnce = 200
 
 // DropBefore removes everything last used before a time: chains where no live process holds a
 // session, with their sessions and calls, and calls that belong to no chain. A call without an
-// outcome can still run and is kept for a day longer. Between its short transactions other calls
+// outcome can still run and is kept for a day longer. Between the short transactions other calls
 // write. Each chain is removed in one transaction, unless it has more calls than dropAtOnce: then it loses the
 // oldest first. With dry it only counts.
 func (l *Ledger) DropBefore(before decide.Millis, dry bool) (chains, calls int64, err error) {

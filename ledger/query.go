@@ -17,7 +17,7 @@ func (l *Ledger) Query(query string, args ...any) (*sql.Rows, error) {
 	return l.db.Query(query, args...)
 }
 
-// Each runs a query and reads its rows.
+// Each runs a query and reads the rows.
 func Each(q Queryer, query string, read func(*sql.Rows) error, args ...any) error {
 	rows, err := q.Query(query, args...)
 	if err != nil {
@@ -102,7 +102,7 @@ func changed(result sql.Result, err error) (int64, error) {
 	return result.RowsAffected()
 }
 
-// A column is the expression that selects a column of a query, and the destination of its value.
+// A column is the expression that selects a column of a query, and the destination of the value.
 type column struct {
 	selected string
 	to       any

@@ -29,9 +29,9 @@ type Ticket struct {
 	transcript bool
 	crowded    bool        // another call of the chain is running
 	cut        bool        // only part of Source was to be copied
-	fellBack   reason.Code // why its resume was given up, if that could not be recorded
-	finished   bool        // FinishEarly has recorded its outcome
-	late       pendingTurn // recorded with the end of a call if its beginning could not be, Invocation being 0
+	fellBack   reason.Code // why the resume was given up, if that could not be recorded
+	finished   bool        // FinishEarly has recorded the outcome
+	late       pendingTurn // recorded with the end of a call if the beginning could not be, Invocation being 0
 	Loan       *Loan       // the session that the call has taken from another book, nil for none
 }
 
@@ -75,7 +75,7 @@ func (t *Ticket) begin(tx *sql.Tx, c *Call, d *decide.Decision) error {
 		idle, held, c.Caller.String(), EncodeJSON(d.Proof), c.Unshared, t.Hour)
 }
 
-// join assigns the call its place in a chain, and a session.
+// join assigns the call a place in a chain, and a session.
 func (t *Ticket) join(tx *sql.Tx, c *Call, d *decide.Decision) (err error) {
 	if t.Loan != nil {
 		if d.Chain, d.Session, err = findLent(tx, d.NativeID); err != nil {
@@ -125,7 +125,7 @@ func (t *Ticket) ensureChain(tx *sql.Tx, c *Call, chain int64) (created bool, er
 }
 
 // newSession creates the session of a fresh run. It immediately becomes the chain's newest, before
-// its ID is known. If the job begins anew with it, earlier sessions are over; otherwise they remain
+// the ID is known. If the job begins anew with it, earlier sessions are over; otherwise they remain
 // as other ends of the chain.
 func (t *Ticket) newSession(tx *sql.Tx, anew bool) error {
 	c, base := t.call, t.call.Prompt.Footprint()
@@ -162,7 +162,7 @@ func (t *Ticket) copySession(tx *sql.Tx, source int64, rounds decide.Rounds) err
 	return t.takeSession(tx, false, true)
 }
 
-// startFrom creates the session of a role's first call as a copy of another role's. Its prompts and answers are
+// startFrom creates the session of a role's first call as a copy of another role's. The prompts and answers are
 // not this role's: later calls must show what belongs to their own.
 func (t *Ticket) startFrom(tx *sql.Tx, source int64) error {
 	if err := t.newSession(tx, true); err != nil {
@@ -174,8 +174,8 @@ func (t *Ticket) startFrom(tx *sql.Tx, source int64) error {
 		FROM sessions p WHERE p.id = ? AND s.id = ? RETURNING totals, left_files`, source, t.Session).Scan(&t.Totals, &t.Left)
 }
 
-// takeSession makes the call's session its chain's newest, and takes its lease. The chain begins anew
-// with it only if no two of its calls have ever run at once. Where a session is continued, the chain is
+// takeSession makes the call's session the chain's newest, and takes the lease. The chain begins anew
+// with it only if no two of the calls have ever run at once. Where a session is continued, the chain is
 // still found by the line that it began with.
 func (t *Ticket) takeSession(tx *sql.Tx, anew, continued bool) error {
 	_, err := tx.Exec(`UPDATE chains SET concurrent = concurrent OR ?1,

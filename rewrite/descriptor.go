@@ -10,9 +10,9 @@ type Descriptor struct {
 	Name string
 	// Packages are the packages of npm that have the command.
 	Packages []string
-	// Headless is the shortest call that reads its prompt from stdin.
+	// Headless is the shortest call that reads the prompt from stdin.
 	Headless []string
-	// Unattended is a call that lets the tool work without asking its user. The prompt follows.
+	// Unattended is a call that lets the tool work without asking the user. The prompt follows.
 	Unattended []string
 
 	// Subcommands are first words of calls that are passed through.
@@ -28,7 +28,7 @@ type Descriptor struct {
 	// is passed through.
 	Nested []string
 
-	// Variables are those of the environment that shape a session or its account.
+	// Variables are those of the environment that shape a session or the account.
 	Variables Variables
 	// LoginKeys are the variables that the tool prefers to its own login.
 	LoginKeys []string
@@ -44,13 +44,13 @@ type Descriptor struct {
 	// Sessions is empty then.
 	Database string
 	// SessionQuery, if set, says that the files of SessionPaths are SQLite databases in which a
-	// session is a row: an SQL query with the session's ID as its only parameter. The row that it
+	// session is a row: an SQL query with the session's ID as the only parameter. The row that it
 	// returns must change with each turn and contain no text of the session.
 	SessionQuery string
 	// Travels reports that a session resumes on another machine from the files that SessionFiles lists.
 	Travels bool
-	// AsksVersion says that a binary is run with --version, once, if its version is not to be seen from
-	// its package.
+	// AsksVersion says that a binary is run with --version, once, if the version is not to be seen from
+	// the package.
 	AsksVersion bool
 
 	// CachePerSession says that the provider's cache returns to a session only the text that the same session has sent.
@@ -64,8 +64,8 @@ type Descriptor struct {
 	// TellsFirst reports that the tool tells the length of a run's first request with its first content, in formats that
 	// are shown as they come too.
 	TellsFirst bool
-	// CannotWrite is the tool's exit code if its answer cannot be written, as to /dev/full. FileLimitKills
-	// reports that SIGXFSZ ends it if its stdout is a file that reaches the caller's limit (ulimit -f).
+	// CannotWrite is the tool's exit code if the answer cannot be written, as to /dev/full. FileLimitKills
+	// reports that SIGXFSZ ends it if the stdout is a file that reaches the caller's limit (ulimit -f).
 	// Writing to the shim it notices neither. Measured with claude 2.1.329, codex 0.169.0, vibe 3.0.3,
 	// gemini 0.61.0, qwen 0.24.4, copilot 1.0.102, opencode 1.18.33 and droid 0.225.2.
 	CannotWrite    int
@@ -75,7 +75,7 @@ type Descriptor struct {
 	StandIn StandIn
 }
 
-// A StandIn is how to make the tool talk to a stand-in for its model only, without an account. In
+// A StandIn is how to make the tool talk to a stand-in for the model only, without an account. In
 // the values of Env and in Text, HOME is replaced by the home directory and URL by the stand-in's
 // address.
 type StandIn struct {

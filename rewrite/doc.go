@@ -5,6 +5,6 @@
 // All of them do no I/O: they read no file, clock, environment or process state. Their input is passed in, and their
 // results are values (a Call, a Plan, a Stream). A test checks their imports.
 //
-// Its invariant: a delta is always part of a resume. ToFresh makes a Target with the whole prompt;
+// Invariant: a delta is always part of a resume. ToFresh makes a Target with the whole prompt;
 // ToResume, ToFork and ToCopy make one with a session's ID; nothing else makes a Target.
 package rewrite

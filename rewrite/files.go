@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// SessionPaths returns the tool's SessionPaths below its home.
+// SessionPaths returns the tool's SessionPaths below the home.
 func SessionPaths(t Tool, home, cwd, id string) (paths []string) {
 	for _, pattern := range t.SessionPaths(cwd, id) {
 		paths = append(paths, Literal(home)+"/"+pattern)

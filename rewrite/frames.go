@@ -15,7 +15,7 @@ import (
 // StartHooks are settings that make claude run something when it starts or ends.
 var StartHooks = jsonline.NewMarks("SessionStart", "SessionEnd", "Setup", "enabledPlugins", "plugins")
 
-// Opened completes a call by the frames that its conversation begins with. The last one is the
+// Opened completes a call by the frames that the conversation begins with. The last one is the
 // first message of a user. A reason says that the conversation must not be changed. The request
 // to initialize is a setting: it names the caller's hooks and servers and its system prompt.
 func (c Call) Opened(frames []Frame) (opened Call, prompt string, why reason.Code) {
@@ -57,11 +57,11 @@ const (
 	IdleFrame                      // keeps the connection alive
 )
 
-// A Frame is a line of a conversation. Line has its newline.
+// A Frame is a line of a conversation. Line has the newline.
 type Frame struct {
 	Line      []byte
 	Kind      FrameKind
-	RequestID string // of a request, its answer or its cancellation
+	RequestID string // of a request, the answer or the cancellation
 	Subtype   string // of a request
 	Body      string // of a request, in the bytes of the line
 }
@@ -152,7 +152,7 @@ func (f Frame) Prompt() (text string, why reason.Code) {
 }
 
 // rawPrompt returns the JSON string with a message's text, in the bytes of the line: the content, or
-// its only part.
+// the only part.
 func (f Frame) rawPrompt() (raw string, why reason.Code) {
 	line := string(f.Line)
 	fields, ok := jsonFields(line)

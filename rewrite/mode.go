@@ -15,7 +15,7 @@ type Mode string
 // The modes.
 const (
 	Passthrough Mode = "passthrough" // the real binary replaces the shim
-	Observe     Mode = "observe"     // unchanged, but read for its session ID and usage
+	Observe     Mode = "observe"     // unchanged, but read for the session ID and usage
 	Fresh       Mode = "fresh"       // managed, in a new session
 	Resume      Mode = "resume"      // managed, in a session of the chain or in a copy of it
 	Fork        Mode = "fork"        // managed, in a copy of a session as our last run left it, since another process used the session after that

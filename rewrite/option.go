@@ -11,7 +11,7 @@ const (
 	ManyValues          // takes the next argument, and those after it that do not start with a dash
 )
 
-// An Option is one option of a tool, under all its names.
+// An Option is one option of a tool, under all the names.
 type Option struct {
 	Names []string // with their dashes; the first names the setting
 	Arity Arity

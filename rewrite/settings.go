@@ -118,7 +118,7 @@ func lasting(name, value string) string {
 }
 
 // awsAccount returns the account that a temporary access key belongs to: it is made anew every hour
-// and for each job. Any other key stands for itself. A key is, after its kind, an account in 40 bits
+// and for each job. Any other key stands for itself. A key is, after the kind, an account in 40 bits
 // and a number, in base32.
 func awsAccount(key string) string {
 	number, temporary := strings.CutPrefix(key, "ASIA")

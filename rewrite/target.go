@@ -23,7 +23,7 @@ type Target struct {
 // ToFresh sends the whole prompt to a session of its own.
 func ToFresh(prompt string) Target { return Target{prompt: prompt, whole: true} }
 
-// ToResume sends the prompt, or its new part, to session id. With a reason to do so it sends the whole prompt.
+// ToResume sends the prompt, or the new part, to session id. With a reason to do so it sends the whole prompt.
 func ToResume(id string, p *prompt.Prompt, c prompt.Continuity, why reason.Code) Target {
 	delta := ""
 	if why == "" {
@@ -37,7 +37,7 @@ func ToResume(id string, p *prompt.Prompt, c prompt.Continuity, why reason.Code)
 	return t
 }
 
-// ToFork sends the prompt, or its new part, to a copy of session id that ends with message. Without
+// ToFork sends the prompt, or the new part, to a copy of session id that ends with message. Without
 // a message the copy would include what another process is doing there, so the call needs a fresh
 // session.
 func ToFork(id, message string, p *prompt.Prompt, c prompt.Continuity, why reason.Code) Target {
@@ -49,7 +49,7 @@ func ToFork(id, message string, p *prompt.Prompt, c prompt.Continuity, why reaso
 	return t
 }
 
-// ToCopy sends the prompt, or its new part, to a copy of session id, which itself stays unchanged.
+// ToCopy sends the prompt, or the new part, to a copy of session id, which itself stays unchanged.
 func ToCopy(id string, p *prompt.Prompt, c prompt.Continuity, why reason.Code) Target {
 	t := ToResume(id, p, c, why)
 	t.copied = true
@@ -57,7 +57,7 @@ func ToCopy(id string, p *prompt.Prompt, c prompt.Continuity, why reason.Code) T
 }
 
 // Beginning returns the target with an ID for the session that the call begins: a fresh one, or a copy.
-// A tool that chooses the IDs of its sessions itself ignores it.
+// A tool that chooses the IDs of the sessions itself ignores it.
 func (t Target) Beginning(id string) Target {
 	t.newID = id
 	return t

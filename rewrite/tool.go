@@ -17,7 +17,7 @@ type Tool interface {
 	// Parse reads a command line and decides what kind of call it is. It never fails: a command
 	// line that it cannot read is passed through with a reason.
 	Parse(Invocation) Call
-	// HelpArgs returns the arguments that make the tool print the help of its headless mode.
+	// HelpArgs returns the arguments that make the tool print the help of the headless mode.
 	HelpArgs() []string
 	// Options parses that help: which options the tool knows beyond the grammar, and whether this
 	// version can resume a session.
@@ -37,21 +37,21 @@ type Tool interface {
 	// Stream returns the reader and renderer of the planned call's output.
 	Stream(call Call, plan Plan, totals Totals) Stream
 	// ForkPoint returns the message that a copy of a session must end with to contain exactly what
-	// its file contains up to the end of tail. Tail ends with a whole line and can begin within
+	// the file contains up to the end of tail. Tail ends with a whole line and can begin within
 	// one. It returns "" if there is none, or the tool cannot copy a session.
 	ForkPoint(tail []byte) (message string)
-	// CopySession returns a copy of a session's file, for a tool that makes no copies itself: its base
+	// CopySession returns a copy of a session's file, for a tool that makes no copies itself: the base
 	// name, and what to write to it. From and to are the session's ID and the copy's, at is the time in
 	// ISO 8601, in UTC. It fails for a file of any other shape than expected.
 	CopySession(from, to, at string, file []byte) (name string, copied []byte, err error)
 	// ValidID reports whether id has the form of this tool's session IDs.
 	ValidID(id string) bool
-	// SessionPaths returns the files in which the tool can keep the session, relative to its home, the most
+	// SessionPaths returns the files in which the tool can keep the session, relative to the home, the most
 	// likely one first. Each can contain * as in filepath.Glob; of several matches the last by name counts.
 	// The last path matches all that the others do. With the descriptor's SessionQuery they are databases.
 	SessionPaths(cwd, id string) []string
 	// SessionFiles returns everything that the tool stores for the session whose file, which the last of
-	// SessionPaths matches, is at path, relative to its home. It is not asked for a session in a database.
+	// SessionPaths matches, is at path, relative to the home. It is not asked for a session in a database.
 	SessionFiles(id, path string) SessionFiles
 	// IsOrphanFile reports whether a file matched by SessionPaths is not the session's own but a
 	// leftover of the tool that endangers the session.
@@ -74,7 +74,7 @@ type Invocation struct {
 type HostEnv struct {
 	Settings map[string]string // content of the call's SettingsFiles that exist
 	Hooks    []HookFile        // the call's HookFiles that exist
-	Dirs     []string          // the working directory, and the root of its repository if it has one
+	Dirs     []string          // the working directory, and the root of the repository if it has one
 	Version  string            // the tool's, "" if not known
 }
 
@@ -133,7 +133,7 @@ type Call struct {
 	Silent  bool
 
 	Prompt     string // the prompt in argv
-	PromptArgs []Span // its places in Args
+	PromptArgs []Span // the places in Args
 
 	Dir       string    // working directory that the caller requested, "" for the current one
 	Model     string    // model that the caller requested, "" for the tool's default
@@ -190,7 +190,7 @@ type Watch struct {
 	Guard reason.Code // "" for SettingsChanged
 }
 
-// A Plan is the real call: its command line without argv[0], its stdin, and conditions that the output must
+// A Plan is the real call: the command line without argv[0], the stdin, and conditions that the output must
 // show before the run counts as successful.
 type Plan struct {
 	Args []string
@@ -236,7 +236,7 @@ type Plan struct {
 	// OneStream requests that stdout and stderr are read as one stream, in order, if the caller has
 	// both in one file. ErrLine then reads the lines of both.
 	OneStream bool
-	// CannotWrite is the tool's exit code if its answer cannot be written, where that depends on its version; 0 for the descriptor's.
+	// CannotWrite is the tool's exit code if the answer cannot be written, where that depends on the version; 0 for the descriptor's.
 	CannotWrite int
 }
 
@@ -263,7 +263,7 @@ type Follow struct {
 // exists only during the run.
 const Scratch = "{reprise-scratch}"
 
-// SessionFiles are a tool's files of one session, with paths relative to its home.
+// SessionFiles are a tool's files of one session, with paths relative to the home.
 type SessionFiles struct {
 	// Paths are the session's own file or directory first, then files that only serve it and need
 	// not exist.
@@ -282,7 +282,7 @@ type SessionFiles struct {
 	Running, Forks []string
 }
 
-// Totals are a session's cumulative figures as its tool last reported them, in a form that only the
+// Totals are a session's cumulative figures as the tool last reported them, in a form that only the
 // tool's own file reads; "" if there are none.
 type Totals string
 
@@ -294,13 +294,13 @@ type Stream interface {
 	Line(line []byte) []byte
 	// ErrLine does the same for a line of stderr, if the plan requests it.
 	ErrLine(line []byte) []byte
-	// ErrAsIs reports whether ErrLine returns a line that begins so unchanged, whatever follows. Its
-	// beginning is then shown before its end is there.
+	// ErrAsIs reports whether ErrLine returns a line that begins so unchanged, whatever follows. The
+	// beginning is then shown before the end is there.
 	ErrAsIs(part []byte) bool
 	// TakeStderr returns the text that the tool would also have written to stderr in the caller's format,
 	// since the last call.
 	TakeStderr() string
-	// File reads a line of a followed file, or its whole content. With the descriptor's SessionQuery
+	// File reads a line of a followed file, or the whole content. With the descriptor's SessionQuery
 	// it also reads, when the run has ended, the values of the session's row as a JSON array.
 	File(path string, data []byte)
 	// End is called when the output is over and returns what remains to be shown. Further calls
@@ -313,8 +313,8 @@ type Stream interface {
 	// PrintsAtEnd reports whether the tool, in the caller's format, prints nothing of a turn before the
 	// turn has ended. No caller is reading meanwhile, so a resumed run's output can be held as long.
 	PrintsAtEnd() bool
-	// HoldsOutput reports whether the tool, in the caller's format, writes only at its end, so that
-	// it does not notice earlier that its reader is gone. What Line returns can still be shown at
+	// HoldsOutput reports whether the tool, in the caller's format, writes only at the end, so that
+	// it does not notice earlier that the reader is gone. What Line returns can still be shown at
 	// once.
 	HoldsOutput() bool
 	// Seen returns the facts learned so far.
@@ -340,15 +340,15 @@ type StreamState struct {
 	Failed     bool        // the final event is marked as an error, or something is Malformed
 	Malformed  bool        // an event had an unexpected shape
 	Background bool        // a command that a tool has left running was not seen to end
-	TurnLimit  bool        // it failed only because of the caller's turn limit: its session is intact
+	TurnLimit  bool        // it failed only because of the caller's turn limit: the session is intact
 	Synthetic  bool        // the last message is not a model's
 	Refusal    reason.Code // why the session could not be continued
 	Outside    reason.Code // why it failed, if that says nothing against the session: a limit, a login, the network
-	Compacted  bool        // the tool shortened its history
+	Compacted  bool        // the tool shortened the history
 	Answer     string      // the final answer
 	Message    string      // ID of the model's last message, if the tool names it
 	Texts      []string    // everything that the model said, ending with Answer, if the caller is shown it too
-	Exit       int         // the tool's exit code in the caller's format, 0 for its actual one
+	Exit       int         // the tool's exit code in the caller's format, 0 for the actual one
 	Unshown    []byte      // after End: output that must be shown unchanged if the tool exits with 0
 	Usage      Usage
 	First      Usage // of the run's first request, if the tool reports it
@@ -456,7 +456,7 @@ func CountsRequests(first int64, prompt int) bool {
 
 // LeastFirst returns how many tokens the first request of a run has at least if it resumes a session and sends a prompt of
 // sent bytes. The session's last run had such a first request and left a context of held tokens. A claude that works in a
-// repository sends the state of its files each time, up to 2 KB; of a long session tools drop old results. What came after the
+// repository sends the state of the files each time, up to 2 KB; of a long session tools drop old results. What came after the
 // last run's first request counts for nothing: most of that can be thoughts, which are not sent again.
 func LeastFirst(first, held int64, sent int) int64 {
 	const short, most, share, dropped, bytesPerToken = 20_000, 200, 32, 2, 6

@@ -16,7 +16,7 @@ import (
 // storePause is how long a store is not tried after a failure.
 const storePause = 30 * time.Second
 
-// Limits, in bytes, of a note of a failure, and of its reason.
+// Limits, in bytes, of a note of a failure, and of the reason.
 const (
 	maxFailureFile = 16 << 10
 	maxFailureText = 1 << 10
@@ -73,7 +73,7 @@ func (c *call) noteStoreDown(s config.Store, now time.Time, why error) {
 	}
 }
 
-// StoreError returns the error of a store, without its URL and key, in characters that do nothing to a terminal.
+// StoreError returns the error of a store, without the URL and key, in characters that do nothing to a terminal.
 func StoreError(err error, s config.Store) string {
 	text := err.Error()
 	for _, secret := range []string{s.URL, s.Key} {

@@ -22,7 +22,7 @@ import (
 	"reprise/shim/supervise"
 )
 
-// probeTimeout is how long a new binary can take to print its help. gemini takes more than two
+// probeTimeout is how long a new binary can take to print the help. gemini takes more than two
 // seconds to start.
 const probeTimeout = 10 * time.Second
 
@@ -85,7 +85,7 @@ func Ask(tool rewrite.Tool, path string, environ []string) rewrite.Probe {
 	return tool.Options(string(help))
 }
 
-// ask runs a program and returns its stdout, or its stderr if that is empty: opencode writes its help
+// ask runs a program and returns the stdout, or the stderr if that is empty: opencode writes the help
 // there. After the limit the program's process group is killed. A child that keeps the output open is
 // not waited for. The program runs in a session of its own, so that it has no terminal, and ends with the
 // shim, which a signal can end meanwhile.
@@ -119,7 +119,7 @@ type Place struct {
 	First string // the executable that a caller runs, "" for none
 	Ours  bool   // First is a shim of reprise
 	Real  string // the binary behind the shim, "" for none
-	// Wrapper reports whether Real is a script that gets its calls as they were written.
+	// Wrapper reports whether Real is a script that gets the calls as they were written.
 	Wrapper bool
 }
 
@@ -149,7 +149,7 @@ func Manager(path string) string {
 	return managers[filepath.Base(canonical(path))]
 }
 
-// Version returns a binary's version: from its installation, since gemini takes seconds to print it, or else the first line that it
+// Version returns a binary's version: from the installation, since gemini takes seconds to print it, or else the first line that it
 // prints with --version, "" if that fails.
 func Version(path string, environ []string) string {
 	if version := (target{real: canonical(path)}).version(); version != "" {

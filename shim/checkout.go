@@ -16,7 +16,7 @@ const checkoutTimeout = 2 * time.Second
 // lastCommits is how many commits of HEAD are searched for a tree.
 const lastCommits = "-50"
 
-// errDirty reports that a repository within another one has changes that its commit lacks.
+// errDirty reports that a repository within another one has changes that the commit lacks.
 var errDirty = errors.New("a repository within has changes")
 
 // checkoutTree returns the tree that a commit of all files of a directory's repository would have,
@@ -84,7 +84,7 @@ func (r repository) tree(ctx context.Context, environ []string) (string, error) 
 	return s.ask(ctx, "write-tree", "--missing-ok")
 }
 
-// clean fails unless a repository within another one has just the files of its commit, or is not checked out.
+// clean fails unless a repository within another one has just the files of the commit, or is not checked out.
 func clean(ctx context.Context, dir, commit string, environ []string) error {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		if entries, err := os.ReadDir(dir); len(entries) > 0 || err != nil && !isAbsent(err) {
@@ -96,7 +96,7 @@ func clean(ctx context.Context, dir, commit string, environ []string) error {
 	if err != nil {
 		return err
 	}
-	if repo.root != dir { // its .git is a link
+	if repo.root != dir { // the .git is a link
 		return errDirty
 	}
 	want, err := repo.ask(environ, "rev-parse", "--verify", commit+"^{tree}")

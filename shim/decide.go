@@ -247,7 +247,7 @@ func (c *call) takePrompt(text string) reason.Code {
 	return c.matchRules()
 }
 
-// readOpening reads a conversation up to its first message, which is the prompt.
+// readOpening reads a conversation up to the first message, which is the prompt.
 func (c *call) readOpening() (reason reason.Code) {
 	if c.talk == nil {
 		c.talk = supervise.NewConversation(c.env.Stdin)
@@ -301,7 +301,7 @@ func argsForRules(parsed rewrite.Call) []string {
 }
 
 // guards computes what must be equal between a session and a call that resumes it, and the
-// working directory's place in its repository's history.
+// working directory's place in the repository's history.
 func (c *call) guards() {
 	r := c.record
 	r.Fingerprints = c.fingerprints()

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startPoller makes Go open its poller now, and reports whether that was possible. If no
+// startPoller makes Go open the poller now, and reports whether that was possible. If no
 // descriptors are left when Go opens it later, Go ends the process.
 func startPoller() bool {
 	if !spare(4) {

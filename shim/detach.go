@@ -16,7 +16,7 @@ import (
 	"reprise/ledger"
 )
 
-// FinishCommand is shimctl's command for the work that a call has left in the store. Its argument is the
+// FinishCommand is shimctl's command for the work that a call has left in the store. The argument is the
 // file that says it.
 const FinishCommand = "finish-shared"
 

@@ -12,10 +12,10 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// An Explanation is the shim's plan for a call, and the reasons. Its plan is the one that the
+// An Explanation is the shim's plan for a call, and the reasons. The plan is the one that the
 // shim would run, empty if none would.
 type Explanation struct {
-	// The decision. Its proof is of the nearest session, and only there if nothing names the task.
+	// The decision. The proof is of the nearest session, and only there if nothing names the task.
 	decide.Decision
 	Tool     string
 	Real     string // path of the real binary, "" if there is none
@@ -39,7 +39,7 @@ type Explanation struct {
 	Unmanaged string
 }
 
-// Other says what becomes of the call if its output goes to a program instead of a terminal, or the
+// Other says what becomes of the call if the output goes to a program instead of a terminal, or the
 // reverse. It is nil if that makes no difference to whether the call is managed.
 type Other struct {
 	Managed bool        `json:"managed" doc:"whether the call is managed then"`
@@ -56,7 +56,7 @@ type Nearest struct {
 
 // Explain returns the shim's plan for a call. It records nothing and runs nothing, except
 // the binary's --help if an option is not known. env.Args is the call's command line, env.Stdin
-// its stdin, env.Stdout its output, nil for a program that reads it.
+// the stdin, env.Stdout the output, nil for a program that reads it.
 func Explain(env Env) Explanation {
 	c := newCall(env)
 	c.preview = true

@@ -103,13 +103,13 @@ func (c *call) checkFiles() reason.Code {
 
 // maxSize returns the limit for reading a settings file.
 func maxSize(path string) int64 {
-	if filepath.Base(path) == ".claude.json" { // its size grows with the number of projects
+	if filepath.Base(path) == ".claude.json" { // the size grows with the number of projects
 		return maxOwnState
 	}
 	return maxSettings
 }
 
-// isAbsent reports whether an error says that a file does not exist, or that its path is not
+// isAbsent reports whether an error says that a file does not exist, or that the path is not
 // valid.
 func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) ||
@@ -117,7 +117,7 @@ func isAbsent(err error) bool {
 }
 
 // fileContent returns a file's content for comparison. For a file that is not read, or is
-// larger than max bytes, it returns an identification of its present state instead.
+// larger than max bytes, it returns an identification of the present state instead.
 func (c *call) fileContent(path string, max int64) (content string, present bool) {
 	info, err := c.stat(path)
 	switch {

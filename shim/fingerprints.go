@@ -68,7 +68,7 @@ func (c *call) fingerprints() decide.Fingerprints {
 	}
 }
 
-// place returns a directory's place in its repository's history, zero if it is in none.
+// place returns a directory's place in the repository's history, zero if it is in none.
 func (c *call) place(dir string) decide.Place {
 	repo, err := findRepository(dir)
 	if err != nil {
@@ -85,7 +85,7 @@ func (c *call) place(dir string) decide.Place {
 	}
 }
 
-// runtime identifies the tool's program: its file, or its version if other machines have it too.
+// runtime identifies the tool's program: the file, or the version if other machines have it too.
 func (c *call) runtime() string {
 	if c.isShared() {
 		return c.name + " " + c.real.version()
@@ -148,7 +148,7 @@ func watchedName(w rewrite.Watch, path, cwd string) string {
 	return path
 }
 
-// directories remembers which directories exist: several watched files are below ".claude" or its
+// directories remembers which directories exist: several watched files are below ".claude" or the
 // like, which most directories lack.
 type directories map[string]bool
 

@@ -218,7 +218,7 @@ func readEnd(path string, most int64) string {
 }
 
 // projectDirs returns the directories under which a tool can store a project's settings: the
-// working directory and the root of its repository.
+// working directory and the root of the repository.
 func projectDirs(cwd string) []string {
 	dirs := []string{cwd}
 	if repo, err := findRepository(cwd); err == nil && !slices.Contains(dirs, repo.root) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ledgerLimit is how long the ledger can delay the start of a tool in all, however slow its disk or its locks are.
+// ledgerLimit is how long the ledger can delay the start of a tool in all, however slow the disk or the locks are.
 const ledgerLimit = 2 * time.Second
 
 // limitStep is the time between two looks at the clock.

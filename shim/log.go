@@ -73,7 +73,7 @@ func openLogFile(path string, max int64) (*os.File, error) {
 	return f, err
 }
 
-// setAside renames the log, and reports whether its name is free or another file's. A lock lets
+// setAside renames the log, and reports whether the name is free or another file's. A lock lets
 // one shim rename it; another that finds the lock taken appends one more line to the old log.
 func setAside(f *os.File, path string) (aside bool, err error) {
 	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
@@ -201,7 +201,7 @@ func forgetIn(f *os.File, c ledger.ChainName) (lines int, err error) {
 	return lines, f.Sync()
 }
 
-// mentions reports whether a line names the chain, one of its sessions or its task.
+// mentions reports whether a line names the chain, one of its sessions or the task.
 func mentions(line []byte, c ledger.ChainName) bool {
 	if len(line) < 2 {
 		return false

@@ -15,7 +15,7 @@ import (
 
 // npx puts the commands of the package that it runs before all others on PATH, so before the shims. The shim of npx changes
 // only that. It has npx start the command with a shell of its choice, itself, which puts the shims first again and becomes
-// npm's usual shell. The tool's shim then finds the binary that npx has chosen, whatever its version, right behind itself.
+// npm's usual shell. The tool's shim then finds the binary that npx has chosen, whatever the version, right behind itself.
 
 // Npx is the name of that shim.
 const Npx = "npx"
@@ -81,7 +81,7 @@ func runsTool(args []string) bool {
 	return hasTool && calls
 }
 
-// isTool reports whether npx takes a word for a tool or its package, of any version.
+// isTool reports whether npx takes a word for a tool or the package, of any version.
 func isTool(word string) bool {
 	if at := strings.LastIndex(word, "@"); at > 0 {
 		word = word[:at]

@@ -23,7 +23,7 @@ func (c *call) parse() reason.Code {
 	if c.parsed.Mode == rewrite.Passthrough {
 		return c.parsed.Reason
 	}
-	// A tool can fail at its first write if nobody reads it (codex 0.169.0: exit code 101).
+	// A tool can fail at the first write if nobody reads it (codex 0.169.0: exit code 101).
 	// Behind the shim's pipe it would not.
 	if front.Closed(c.env.Stdout.Fd()) || supervise.HungUp(int(c.env.Stdout.Fd())) {
 		return reason.StdoutGone

@@ -111,7 +111,7 @@ func (c *call) noteUnread(o *ledger.Outcome) {
 	}
 }
 
-// outcome returns the outcome of a run or turn, without the state of its session.
+// outcome returns the outcome of a run or turn, without the state of the session.
 func (c *call) outcome(seen rewrite.StreamState, st supervise.Status, plan rewrite.Plan) ledger.Outcome {
 	o := ledger.Outcome{
 		Plain: c.record.Format == rewrite.Text && c.parsed.Format != rewrite.Text, Printed: c.spoke,
@@ -155,7 +155,7 @@ func (c *call) countPassed(why reason.Code) reason.Code {
 	return ""
 }
 
-// failure says where the user's configuration has its first mistake, or what else failed, "" for nothing. It holds no value
+// failure says where the user's configuration has the first mistake, or what else failed, "" for nothing. It holds no value
 // of the configuration.
 func (c *call) failure() string {
 	var mistakes config.Mistakes

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Main carries out the call and returns its exit code. If this process becomes the real
+// Main carries out the call and returns the exit code. If this process becomes the real
 // binary, Main does not return.
 func Main(env Env) int {
 	supervise.HandleAsCaller()
@@ -125,7 +125,7 @@ func (c *call) leastFirst(sent int) int64 {
 }
 
 // endTrial records whether the binary accepts the plan's additions to the call. If the run failed before it was
-// accepted, the call runs once more as its caller wrote it. Only if that gets further was it the additions.
+// accepted, the call runs once more as the caller wrote it. Only if that gets further was it the additions.
 func (c *call) endTrial(a *supervise.Attempt, st supervise.Status) (*supervise.Attempt, supervise.Status, error) {
 	if !a.Refused() || a.Stopped != 0 {
 		if a.Accepted() {

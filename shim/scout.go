@@ -9,7 +9,7 @@ import (
 	"reprise/shim/supervise"
 )
 
-// scout starts the tool for a caller that needs its answer before it sends a prompt. The tool starts
+// scout starts the tool for a caller that needs the answer before it sends a prompt. The tool starts
 // fresh, and makes no session before the first message. If the decision on that message is fresh,
 // the run continues. If it is to resume, the scout is ended, and the resumed run gets everything
 // that the scout was sent.

@@ -26,7 +26,7 @@ type scratch struct {
 	environ []string
 }
 
-// Limits for the remains of a killed call, and for the index: its bytes, and the files that a split one might have.
+// Limits for the remains of a killed call, and for the index: the bytes, and the files that a split one might have.
 const (
 	maxScratchAge    = time.Hour
 	maxIndex         = 128 << 20
@@ -223,7 +223,7 @@ func (s *scratch) ask(ctx context.Context, args ...string) (string, error) {
 	return s.askWith(ctx, "", args...)
 }
 
-// askWith runs a git command with a text on its standard input.
+// askWith runs a git command with a text on the standard input.
 func (s *scratch) askWith(ctx context.Context, stdin string, args ...string) (string, error) {
 	git := s.git(ctx, args...)
 	git.Stdin = strings.NewReader(stdin)

@@ -42,7 +42,7 @@ func (c *call) sessionFile(id string) (string, decide.Stamp) {
 	return "", ""
 }
 
-// matches returns the files that match a pattern, none if the pattern is malformed. If only its
+// matches returns the files that match a pattern, none if the pattern is malformed. If only the
 // directory part has wildcards, it does not list the directories: one can contain thousands of
 // sessions.
 func matches(pattern string) []string {
@@ -161,7 +161,7 @@ func (c *call) storedSession(a *supervise.Attempt) (file string, stamp decide.St
 	return file, stamp
 }
 
-// maxTail is how many bytes at the end of a session's file are searched for its last message:
+// maxTail is how many bytes at the end of a session's file are searched for the last message:
 // far more than claude 2.1.329 writes after one.
 const maxTail = 4 << 20
 

@@ -18,7 +18,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A sharing is a call's connection with the store that shares its sessions.
+// A sharing is a call's connection with the store that shares the sessions.
 type sharing struct {
 	settings config.Store
 	project  string
@@ -28,7 +28,7 @@ type sharing struct {
 }
 
 // share starts the helper of the store that shares the call's sessions, if there is one. The
-// helper connects while the call reads its prompt.
+// helper connects while the call reads the prompt.
 func (c *call) share(cwd string) {
 	settings, err := config.ResolveStore(c.env.Get, c.config)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"reprise/ledger/decide"
 )
 
-// A commandRun is a run of a tool that ran commands. Its events do not name the files that these changed.
+// A commandRun is a run of a tool that ran commands. The events do not name the files that these changed.
 type commandRun struct {
 	Began int64  `json:"began"` // in nanoseconds
 	Ended int64  `json:"ended"`

@@ -10,7 +10,7 @@ import (
 
 // sweeper returns a function that removes the orphan files that the tool leaves beside a session's file when
 // it resumes the session. It returns nil if the tool's sessions have one certain filename each, so that there
-// are none. gemini takes such a file, at its next start, for a broken session, and deletes all files of that
+// are none. gemini takes such a file, at the next start, for a broken session, and deletes all files of that
 // session (docs/internals/gemini.md). A copy of the session instead would be one more file with prompts in it.
 func (c *call) sweeper(id string) func() {
 	for _, pattern := range rewrite.SessionPaths(c.tool, c.record.Home, c.record.Cwd, id) {

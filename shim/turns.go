@@ -14,7 +14,7 @@ import (
 // A conversation is recorded when its turns are over: the caller has closed its end, and each of its
 // messages has a result. The tool can still be winding down, and the caller's next call must not
 // wait for that: it continues in a copy, cut at the last message that was recorded. As long as the
-// caller can send more, its session is leased.
+// caller can send more, the session is leased.
 
 // An early is the record made while the tool still ran.
 type early struct {
@@ -112,7 +112,7 @@ func (c *call) finishTurns(a *supervise.Attempt, st supervise.Status, seen rewri
 	case st == supervise.Status{}:
 		return o, c.finishIn(end)
 	}
-	return o, nil // it was ended after its last turn; a copy is cut where that ended
+	return o, nil // it was ended after the last turn; a copy is cut where that ended
 }
 
 // outcomes returns the outcome of the call's own turn, which was sent the plan's prompt, and the later

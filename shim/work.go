@@ -55,7 +55,7 @@ func stateOf(path string) (leftState, error) {
 }
 
 // projectRoot returns the root of the repository, or the working directory if there is none. Files
-// elsewhere, such as a tool's plans in its home, are not the session's work.
+// elsewhere, such as a tool's plans in the home, are not the session's work.
 func (c *call) projectRoot() string {
 	if repo, err := findRepository(c.record.Cwd); err == nil {
 		return repo.root
@@ -64,7 +64,7 @@ func (c *call) projectRoot() string {
 }
 
 // leftFiles returns the files that the session's runs have changed, as they are now: those of this
-// run, after its tools were given some files to read or to change, and those of earlier runs. It returns
+// run, after the tools were given some files to read or to change, and those of earlier runs. It returns
 // "" if the session will not be continued after such an outcome.
 func (c *call) leftFiles(o *ledger.Outcome, given []string) string {
 	if c.ticket.Session == 0 || !o.Good() && !o.Stopped() {

@@ -12,7 +12,7 @@ import (
 // longestScript is how much of a script is read, in bytes.
 const longestScript = 1 << 16
 
-// isWrapper reports whether a target is a script for which added arguments are not harmless: it looks at the places of its
+// isWrapper reports whether a target is a script for which added arguments are not harmless: it looks at the places of the
 // arguments, or it can run the tool behind it on PATH several times, and a second run would be given the session that the
 // first one has begun. The command of a package is the tool itself.
 func isWrapper(t target, name, path, skip string) bool {
@@ -64,7 +64,7 @@ var (
 	anchored = pattern(`(\bin|;;|\n)\s*\(?["']?[^*"'\s;()][^\n;()]*\)`)
 )
 
-// countsInShell reports whether a shell script looks at the places of its arguments.
+// countsInShell reports whether a shell script looks at the places of the arguments.
 func countsInShell(text []byte) bool {
 	text = whole().ReplaceAll(remarks().ReplaceAll(text, nil), []byte("$$@"))
 	if positions().Match(text) {
@@ -113,7 +113,7 @@ var (
 	copied = pattern(`\b(\w+)\s*=\s*(?:list\()?(?:sys\.argv\[1:\]|(?:process\.)?argv\.slice\(2\)|ARGV\b|@ARGV\b)`)
 )
 
-// countsArguments reports whether a script looks at the places of its arguments.
+// countsArguments reports whether a script looks at the places of the arguments.
 func countsArguments(interpreter, text []byte) bool {
 	for _, l := range languages {
 		if !l.interpreter().Match(interpreter) {

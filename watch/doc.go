@@ -1,10 +1,10 @@
 // Package watch follows files that a tool writes while it runs and passes on new content: whole
-// lines as a file grows, or a whole file each time its content changes.
+// lines as a file grows, or a whole file each time the content changes.
 //
 // It never writes, locks or removes a file that it follows, never follows a symbolic link below a
 // followed directory, and never passes on what existed before it started.
 //
-// Its invariant: when Stop returns, all content that was new when Stop was called has been passed
+// Invariant: when Stop returns, all content that was new when Stop was called has been passed
 // on, in the order of each file. Stop guarantees this by checking every file: it compares identity,
 // size and time with what Start recorded. File system events only make changes known earlier. They
 // can be late, lost or unavailable, so only the most recently changed directories are watched.

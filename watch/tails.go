@@ -18,8 +18,8 @@ type tails struct {
 	known  map[fileID]*tail
 }
 
-// A tail is the end of one file. From its first change the file is kept open, so that nothing is
-// lost if its name is removed.
+// A tail is the end of one file. From the first change the file is kept open, so that nothing is
+// lost if the name is removed.
 type tail struct {
 	path string
 	was  stamp
@@ -113,7 +113,7 @@ func (ts *tails) flush(t *tail) {
 	t.part, t.long = t.part[:0], false
 }
 
-// gone reads the rest of a file after the removal of its name, before another file takes the name.
+// gone reads the rest of a file after the removal of the name, before another file takes the name.
 func (ts *tails) gone(path string, removed bool) {
 	for id, t := range ts.known {
 		switch {

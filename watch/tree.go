@@ -28,7 +28,7 @@ type tree struct {
 // files keeps the facts about the files of a tree, and reads them.
 type files interface {
 	note(path string, info fs.FileInfo)  // it existed before the start: record it, but pass nothing on
-	check(path string, info fs.FileInfo) // pass on its new part
+	check(path string, info fs.FileInfo) // pass on the new part
 	gone(path string, removed bool)      // it lost this name, or was removed
 	end()                                // pass on incomplete lines
 }
@@ -127,7 +127,7 @@ func (w *Watcher) enter(t *tree, dir string) {
 	t.walk(dir, w.watch, t.files.check)
 }
 
-// walk visits a directory: first the directory itself, then the tree's files in it, then its
+// walk visits a directory: first the directory itself, then the tree's files in it, then the
 // subdirectories. It skips what cannot be read.
 func (t *tree) walk(dir string, enter func(string), see func(string, fs.FileInfo)) {
 	// Only a directory is opened: a pipe would block.

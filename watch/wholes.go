@@ -19,7 +19,7 @@ type wholes struct {
 type whole struct {
 	stamp
 	sum  uint64
-	read bool // it has changed before: its stamp alone is no longer trusted
+	read bool // it has changed before: the stamp alone is no longer trusted
 }
 
 func newWholes(handle func(string, []byte)) *wholes {

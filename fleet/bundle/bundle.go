@@ -1,6 +1,6 @@
 // Package bundle packs the files of a session into one stream, and unpacks it elsewhere.
 //
-// A bundle is a tar of regular files in the order of their paths, compressed by zstd. Its invariants:
+// A bundle is a tar of regular files in the order of their paths, compressed by zstd. Invariants:
 // nothing outside the named paths below a directory is read or written, whatever a bundle contains; no
 // file of a session is replaced before all of the bundle is unpacked and compared with its digest.
 package bundle
@@ -190,7 +190,7 @@ func plain(name string) bool {
 	return true
 }
 
-// A summer computes a digest: of each file in order the length of its path, the path and its
+// A summer computes a digest: of each file in order the length of the path, the path and its
 // content's SHA-256.
 type summer struct {
 	all hash.Hash
@@ -206,7 +206,7 @@ func (s *summer) add(path string, content []byte) {
 	s.all.Write(content)
 }
 
-// copyFile writes a file's content to w and returns its SHA-256.
+// copyFile writes a file's content to w and returns the SHA-256.
 func copyFile(ctx context.Context, w io.Writer, root *os.Root, name string) ([]byte, error) {
 	in, err := openRegular(root, name)
 	if err != nil {
@@ -236,7 +236,7 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// A reader fails when its context ends.
+// A reader fails when the context ends.
 type reader struct {
 	ctx context.Context
 	in  io.Reader

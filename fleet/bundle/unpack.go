@@ -21,7 +21,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow bounds the memory that a bundle makes its reader use.
+// maxWindow bounds the memory that a bundle makes the reader use.
 const maxWindow = 4 << 20
 
 // Unpack replaces the files at and below paths by those of a bundle, and adds common files. Anything there
@@ -143,7 +143,7 @@ func (u *unpacker) isFile(dir string) bool {
 	return false
 }
 
-// unpack writes one file under a temporary name beside its own and returns its content's SHA-256.
+// unpack writes one file under a temporary name beside its own and returns the content's SHA-256.
 func (u *unpacker) unpack(ctx context.Context, archive io.Reader, h *tar.Header) ([]byte, error) {
 	dir := path.Dir(h.Name)
 	if err := u.mkdir(dir); err != nil {
@@ -242,7 +242,7 @@ func (u *unpacker) commit(old []file) error {
 // clean removes the remains of a failure.
 func (u *unpacker) clean() {
 	for _, name := range u.names {
-		_ = u.root.Remove(name) // its name says that it is no session's file
+		_ = u.root.Remove(name) // the name says that it is no session's file
 	}
 	for _, dir := range slices.Backward(u.made) {
 		_ = u.root.Remove(dir) // fails if another process has put a file there

@@ -1,8 +1,8 @@
 // Package helper is the program that connects the shims and shimctl with a shared store. It alone
 // links engines, compression and encryption, so that a call without a store pays for none of them.
 //
-// It keeps no files of its own and ends with its standard input. Its invariants: it writes to nothing
-// of its caller but the pipe, holds none of the caller's descriptors open, and logs no secret.
+// It keeps no files of its own and ends with its standard input. Invariants: it writes to nothing
+// of the caller but the pipe, holds none of the caller's descriptors open, and logs no secret.
 package helper
 
 import (
@@ -33,7 +33,7 @@ type Engines struct {
 // endLimit is the limit for work that no request waits for, after all requests.
 const endLimit = time.Minute
 
-// Main runs the helper and returns its exit code.
+// Main runs the helper and returns the exit code.
 func Main(args []string, in, out, log *os.File, engines Engines) int {
 	if len(args) == 1 && args[0] == "version" {
 		fmt.Fprintln(out, "reprise-store", config.Version)

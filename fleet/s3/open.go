@@ -20,7 +20,7 @@ import (
 )
 
 // Open returns the store of a URL such as s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1.
-// It does not connect. Its errors contain nothing of the URL but names of parameters.
+// It does not connect. The errors contain nothing of the URL but names of parameters.
 func Open(ctx context.Context, text string) (store.Store, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

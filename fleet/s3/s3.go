@@ -2,7 +2,7 @@
 //
 // It repeats no request, and reads nothing but the URL and what AWS's tools read for credentials.
 // Versions are ETags, which most servers derive from the content: a register's values must differ.
-// Its invariant: a write fails with an error other than store.ErrUnknown only if it was not made.
+// Invariant: a write fails with an error other than store.ErrUnknown only if it was not made.
 package s3
 
 import (

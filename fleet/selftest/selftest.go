@@ -2,7 +2,7 @@
 //
 // Everything that is promised about sessions on several machines rests on them, and some servers
 // accept and ignore them. The package reads no clock and leaves nothing in the store but entries that a
-// broken connection prevents it from removing. Its invariant: it never accepts a store that has let
+// broken connection prevents it from removing. Invariant: it never accepts a store that has let
 // two writers replace the same version.
 package selftest
 

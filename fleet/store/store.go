@@ -1,7 +1,7 @@
 // Package store defines a shared store: registers, which are replaced by compare-and-swap, and
-// objects, which are written once. Its directories hold the engines.
+// objects, which are written once. The directories hold the engines.
 //
-// It never reads a clock, knows nothing of sessions, and links no engine: the shim imports it. Its
+// It never reads a clock, knows nothing of sessions, and links no engine: the shim imports it. The
 // invariant: of all who replace a register's same version, at most one succeeds.
 package store
 
@@ -12,13 +12,13 @@ import (
 	"fmt"
 )
 
-// A Store is an engine. Its methods are safe for concurrent use and keep no state between calls but
-// connections. They never retry a write: a late repetition is told from a first try by its version
+// A Store is an engine. The methods are safe for concurrent use and keep no state between calls but
+// connections. They never retry a write: a late repetition is told from a first try by the version
 // only. A context's end is an error that wraps context.Cause.
 type Store interface {
 	// Read returns those of the registers and objects that exist, by their names, and most bytes of each at most.
 	Read(ctx context.Context, most int64, names ...string) (map[string]Entry, error)
-	// Swap replaces a register's value if its version is still old and returns the new version. With
+	// Swap replaces a register's value if the version is still old and returns the new version. With
 	// old "" the register must not exist. If it has another version Swap fails with ErrMoved; if it
 	// is not known whether the write has arrived, or will, with ErrUnknown.
 	Swap(ctx context.Context, key, old string, value []byte) (version string, err error)
@@ -117,7 +117,7 @@ type Register struct {
 	Name    Name
 	Value   []byte
 	Version string
-	// Damaged reports that the register cannot be unsealed. It has no value, and of its name maybe no ID. It can be
+	// Damaged reports that the register cannot be unsealed. It has no value, and of the name maybe no ID. It can be
 	// replaced or removed as any other.
 	Damaged bool
 	Entry   string // where a damaged register lies, for Remove
@@ -127,9 +127,9 @@ type Register struct {
 type Registers interface {
 	// Read returns a register. It fails with ErrAbsent if there is none.
 	Read(ctx context.Context, name Name) (Register, error)
-	// List returns the registers of a name regardless of its ID, at most limit of them. more reports that there are others.
+	// List returns the registers of a name regardless of the ID, at most limit of them. more reports that there are others.
 	List(ctx context.Context, name Name, limit int) (registers []Register, more bool, err error)
-	// Swap replaces a register's value if its version is still old, "" for a register that does not
+	// Swap replaces a register's value if the version is still old, "" for a register that does not
 	// exist. It reads an answer back that was lost: it fails with ErrUnknown only if that is not
 	// possible, or a late write can still arrive.
 	Swap(ctx context.Context, name Name, old string, value []byte) (version string, err error)
@@ -138,7 +138,7 @@ type Registers interface {
 // A Bundle names the packed files of one session in a store. It is never changed.
 type Bundle struct {
 	Name   string
-	Digest string // SHA-256 of its files' paths and contents, in hex
+	Digest string // SHA-256 of the files' paths and contents, in hex
 	Size   int64  // in the store, in bytes
 }
 

@@ -135,7 +135,7 @@ func (v *Vault) storedFormat(ctx context.Context) (f format, version string, err
 	return f, e.Version, nil
 }
 
-// newFormat tests a new store, and returns its format.
+// newFormat tests a new store, and returns the format.
 func (v *Vault) newFormat(ctx context.Context, now time.Time) (format, error) {
 	f := format{Version: layout, ID: random(), Tested: now}
 	return f, v.options.SelfTest(ctx, v.engine)

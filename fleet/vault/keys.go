@@ -150,7 +150,7 @@ func (k *keys) entry(name store.Name) string {
 	return k.entries(name) + k.sum(append([]string{"id", name.ID}, name.Of...)...)[:32]
 }
 
-// entries returns the prefix of all registers of a name, regardless of its ID.
+// entries returns the prefix of all registers of a name, regardless of the ID.
 func (k *keys) entries(name store.Name) string {
 	return prefixOf(name.Kind) + k.sum(append([]string{name.Kind}, name.Of...)...) + "/"
 }

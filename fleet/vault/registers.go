@@ -30,7 +30,7 @@ type found struct {
 	record
 	entry   string
 	version string // the engine's
-	key     int    // the index of its key
+	key     int    // the index of the key
 }
 
 // readEntry reads and unseals one entry. With store.ErrBroken it returns the entry's version.
@@ -155,7 +155,7 @@ func (v *Vault) eachRegister(ctx context.Context, prefix string, limit int, use 
 
 // Swap implements store.Registers.
 //
-// A register of an old key moves to its entry under the first key by two writes: it is marked as gone
+// A register of an old key moves to the entry under the first key by two writes: it is marked as gone
 // where it was, which only one caller can, who then writes the new entry. What fails between them
 // loses the register, which costs a fresh session. Nobody can take it twice.
 func (v *Vault) Swap(ctx context.Context, name store.Name, old string, value []byte) (string, error) {
@@ -236,7 +236,7 @@ func (v *Vault) write(ctx context.Context, key int, entry, old string, r record)
 
 // readBack returns the fate of a write that was refused, or got no answer: a connection's or a
 // proxy's repetition of a write that succeeded is refused. An ErrMoved after a lost answer says that
-// the caller does not hold the register now, not that its write never arrived.
+// the caller does not hold the register now, not that the write never arrived.
 func (v *Vault) readBack(ctx context.Context, entry, old, write string, lost error) (string, error) {
 	f, err := v.readEntry(ctx, entry)
 	switch {

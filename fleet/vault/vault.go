@@ -1,7 +1,7 @@
 // Package vault keeps registers, bundles and a log of calls in a shared store, sealed with the store's key.
 //
 // A store's reader learns sizes, counts and times from it, and its writer can only make entries
-// missing or broken. Its invariants: an entry is accepted only under the name it was sealed for; of
+// missing or broken. Invariants: an entry is accepted only under the name it was sealed for; of
 // all registers of one name at most one is authoritative; no write is ever repeated.
 package vault
 
@@ -69,7 +69,7 @@ func (v *Vault) seal(ctx context.Context, k *keys, name string, content []byte) 
 	return k.seal(f.ID, name, content), nil
 }
 
-// unseal returns an entry's content and the index of its key.
+// unseal returns an entry's content and the index of the key.
 func (v *Vault) unseal(ctx context.Context, name string, sealed []byte) ([]byte, int, error) {
 	f, err := v.ready(ctx)
 	if err != nil {

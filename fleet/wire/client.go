@@ -13,7 +13,7 @@ import (
 	"reprise/fleet/store"
 )
 
-// A Client asks the helper. It implements store.Registers and store.Bundles. Its methods are safe for
+// A Client asks the helper. It implements store.Registers and store.Bundles. The methods are safe for
 // concurrent use, and answers can arrive in any order.
 type Client struct {
 	config Config
@@ -73,7 +73,7 @@ func (c *Client) List(ctx context.Context, name store.Name, limit int) (register
 	return registers, a.Others, err
 }
 
-// Swap implements store.Registers. If the helper does not answer, its error is both ErrUnknown and ErrUnreachable.
+// Swap implements store.Registers. If the helper does not answer, the error is both ErrUnknown and ErrUnreachable.
 func (c *Client) Swap(ctx context.Context, name store.Name, old string, value []byte) (version string, err error) {
 	a, err := c.call(ctx, request{Verb: verbSwap, Register: store.Register{Name: name, Version: old, Value: value}}, nil)
 	if err == nil && a.Version == "" {
@@ -149,7 +149,7 @@ func (c *Client) Test(ctx context.Context) (Report, error) {
 	return *a.Report, nil
 }
 
-// call sends a request and returns its last answer; each is called with those before it. The time
+// call sends a request and returns the last answer; each is called with those before it. The time
 // limit starts again with every answer.
 func (c *Client) call(ctx context.Context, q request, each func(answer) error) (answer, error) {
 	limit := c.limit(ctx, q.Verb)
@@ -230,7 +230,7 @@ func lost(verb string, err error) error {
 	return fmt.Errorf("%w: %w", store.ErrUnreachable, err)
 }
 
-// register numbers a request and returns where its answers arrive.
+// register numbers a request and returns where the answers arrive.
 func (c *Client) register(q *request) (<-chan answer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 
 // Start starts the helper at path and returns a client of it without waiting for an answer. The helper
 // has a session of its own, so that no signal for the caller's process group reaches it, and ends when
-// the client is closed or its process ends. It writes to none of the caller's streams.
+// the client is closed or the process ends. It writes to none of the caller's streams.
 func Start(path string, environ []string, config Config) (*Client, error) {
 	requests, out, err := os.Pipe()
 	if err != nil {
@@ -38,7 +38,7 @@ func Start(path string, environ []string, config Config) (*Client, error) {
 	c := NewClient(in, out, config)
 	c.helper, c.ended = cmd.Process, make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // what became of it shows on its pipe
+		_ = cmd.Wait() // what became of it shows on the pipe
 		close(c.ended)
 	}()
 	return c, nil

@@ -1,8 +1,8 @@
 // Package wire connects a program with the helper that keeps its shared store: JSON, one message a
 // line, over the helper's standard input and output. Client is the program's side, Serve the helper's.
 //
-// It links no engine and no library that is large, since the shim imports it. Its invariants:
-// each request ends within its timeout; a helper that is missing, dies or answers nonsense is a store
+// It links no engine and no library that is large, since the shim imports it. Invariants:
+// each request ends within the timeout; a helper that is missing, dies or answers nonsense is a store
 // that cannot be reached; and requests are carried out even if the client has gone.
 package wire
 

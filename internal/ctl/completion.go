@@ -42,7 +42,7 @@ calls, tools, reasons.
 }
 
 // plainBash makes the script work in a bash without the package bash-completion: the generated script
-// calls its function, which splits words at = and : in another way.
+// calls the function, which splits words at = and : in another way.
 const plainBash = `
 __shimctl_init_completion()
 {

@@ -1,6 +1,6 @@
 // Package ctl is shimctl: a file a command, what several need in rooms below.
 //
-// It never runs a tool for a call and decides nothing about one. Its invariants: screens only read; a command that writes shows what it will
+// It never runs a tool for a call and decides nothing about one. Invariants: screens only read; a command that writes shows what it will
 // write, and asks.
 package ctl
 
@@ -41,7 +41,7 @@ var commands = []func(*app.App) *cobra.Command{
 	versionCommand,
 }
 
-// Run runs the command and returns its exit code. accountHome is "" to look below HOME only.
+// Run runs the command and returns the exit code. accountHome is "" to look below HOME only.
 func Run(accountHome string) int {
 	a := &app.App{Stdin: os.Stdin, Stdout: view.NewScreen(os.Stdout, os.Getenv), Stderr: view.NewScreen(os.Stderr, os.Getenv),
 		Environ: os.Environ(), AccountHome: accountHome, Now: time.Now()}

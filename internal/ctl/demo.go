@@ -23,7 +23,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// bundledName asks for the tool that is bundled, and is its hidden command.
+// bundledName asks for the tool that is bundled, and is the hidden command.
 const bundledName = "bundled"
 
 // demoRounds is the last round of the demo: the reviewer accepts.
@@ -116,7 +116,7 @@ func play(a *app.App, ctx context.Context, job demo.Job, root string) (demo.Play
 }
 
 // realTool returns the first tool that is installed, or the one that is asked for, and
-// the directory of its executable.
+// the directory of the executable.
 func realTool(a *app.App, asked, self, root string) (name, dir string, err error) {
 	for _, name := range demo.Tools {
 		if asked != "" && asked != name || asked == "" && setup.LacksShim(filepath.Dir(self), name) {

@@ -73,7 +73,7 @@ func warningLines(a *app.App, o overview) (lines []string) {
 	left := len(all)
 	for n, w := range oneOfAKind(all) {
 		text := view.Printable(w.Says)
-		if w.Kind == "" || !strings.Contains(text, "shimctl ") { // else it names its command
+		if w.Kind == "" || !strings.Contains(text, "shimctl ") { // else it names the command
 			text += ": " + strings.ReplaceAll(w.Command, " ", view.Glue)
 		}
 		own := strings.Split(a.Stdout.Indented(text, 2), "\n")

@@ -12,12 +12,12 @@ var (
 	fileName = regexp.MustCompile(`\b[a-z]+/[a-z_]+\.(?:go|md)\b`)
 	wanted   = regexp.MustCompile(`(?m)^Accepted at revision (\d+)\.$`)
 	coder    = regexp.MustCompile(`(?i)\byou are (?:a|the) coder\b`)
-	revision = regexp.MustCompile(`(?://|now at) revision (\d+)`) // as a file or its diff shows it
+	revision = regexp.MustCompile(`(?://|now at) revision (\d+)`) // as a file or the diff shows it
 )
 
-// Agent answers as a coding agent would. It reads the files that its prompt names if the
+// Agent answers as a coding agent would. It reads the files that the prompt names if the
 // conversation lacks their content or they have changed since. A coder then changes the last of
-// them; a reviewer judges by the files that it has read. It knows only its input.
+// them; a reviewer judges by the files that it has read. It knows only the input.
 func Agent(r standin.Request) (standin.Reply, bool) {
 	prompt, all := standin.LastUser(r), standin.AllText(r)
 	since := all[strings.LastIndex(all, prompt)+len(prompt):]

@@ -2,7 +2,7 @@
 // without the shims, against a model stand-in that reads and changes files as an agent does. It
 // uses a real CLI, or a small one of its own.
 //
-// It never touches the user's homes, sessions or projects, and connects only to loopback. Its
+// It never touches the user's homes, sessions or projects, and connects only to loopback. The
 // invariant: the reported figures were counted at the model.
 package demo
 
@@ -28,7 +28,7 @@ import (
 // Tools are those that can play the job.
 var Tools = []string{"claude", "codex", "gemini", "vibe"}
 
-// Command returns the call that lets a tool use its tools. The prompt follows.
+// Command returns the call that lets a tool use the tools. The prompt follows.
 func Command(tool string) []string {
 	if t, ok := rewrite.Lookup(tool); ok {
 		return t.Descriptor().Unattended
@@ -118,7 +118,7 @@ func (j Job) Play(ctx context.Context, root string) (p Played, err error) {
 	return p, nil
 }
 
-// configure has every tool resumed, whatever its resumes cost: the job shows what
+// configure has every tool resumed, whatever the resumes cost: the job shows what
 // resuming does.
 func configure(getenv func(string) string) error {
 	path, err := config.ConfigFile(getenv)
@@ -209,7 +209,7 @@ func decisions(stderr string) (all []string) {
 	return all
 }
 
-// Decision returns the shim's decision from its output under REPRISE_VERBOSE, "" if there is none.
+// Decision returns the shim's decision from the output under REPRISE_VERBOSE, "" if there is none.
 func Decision(stderr string) string {
 	for line := range strings.Lines(stderr) {
 		if what, ok := strings.CutPrefix(strings.TrimSpace(line), "reprise: "); ok {

@@ -172,7 +172,7 @@ func (t *bundledTool) open() error {
 // bundledModel returns the name of the model that is asked.
 func bundledModel() string { return cmp.Or(os.Getenv("ANTHROPIC_MODEL"), "stand-in") }
 
-// ask sends the prompt, runs the commands that the model requests, and returns its answer.
+// ask sends the prompt, runs the commands that the model requests, and returns the answer.
 func (t *bundledTool) ask(stdout io.Writer) (string, error) {
 	t.history = append(t.history, message{"user", []part{{Type: "text", Text: t.prompt}}})
 	for {

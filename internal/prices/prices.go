@@ -1,7 +1,7 @@
 // Package prices knows the list prices of tokens. Only shimctl uses it; no decision depends on a
 // price.
 //
-// It never guesses: if a model, a day or a rate is not in the table, the price is not known. Its
+// It never guesses: if a model, a day or a rate is not in the table, the price is not known. The
 // invariant: amounts are whole nano-dollars.
 package prices
 

@@ -1,6 +1,6 @@
 // Package prune decides which sessions can be removed: a pure policy, with a reason for each.
 //
-// It reads no file or clock, and removes nothing. Its invariant: a session is kept unless it is
+// It reads no file or clock, and removes nothing. Invariant: a session is kept unless it is
 // provably finished and provably ours.
 package prune
 
@@ -13,11 +13,11 @@ import (
 	"reprise/ledger/decide"
 )
 
-// A Policy is what to keep. A session is kept if any of its parts applies.
+// A Policy is what to keep. A session is kept if any of the parts applies.
 type Policy struct {
 	KeepWithin decide.Millis // sessions used within this time; 0 for none
 	KeepLast   int           // number of each chain's newest sessions; 0 for none
-	// Superseded is how long a session stays after copies last continued it, whatever else keeps it for its age or
+	// Superseded is how long a session stays after copies last continued it, whatever else keeps it for the age or
 	// rank; 0 for as long as others.
 	Superseded decide.Millis
 	// TTL and MaxAge bound what can still be resumed: the longest that configuration and rules
@@ -54,7 +54,7 @@ const (
 	Gone    Reason = "gone"    // there is nothing to remove
 	Changed Reason = "changed" // another process has written to it since
 	Open    Reason = "open"    // the tool has it open
-	Forked  Reason = "forked"  // another session that began with its history needs its files
+	Forked  Reason = "forked"  // another session that began with its history needs the files
 	Foreign Reason = "foreign" // it is outside the tool's own directory, or a symbolic link leads to it
 	Unknown Reason = "unknown" // a file that might keep it could not be read
 	// InDatabase is the reason for a session that is no file, which shimctl cannot remove yet.
@@ -66,7 +66,7 @@ const (
 	TooOld  Reason = "too_old"    // it was last used too long ago
 	TooMany Reason = "not_newest" // its chain has newer ones
 	Copied  Reason = "superseded" // a copy has all that it has
-	Chosen  Reason = "chosen"     // its chain was named
+	Chosen  Reason = "chosen"     // the chain was named
 )
 
 // A Verdict says whether a session is kept, and why.
@@ -84,7 +84,7 @@ func Apply(now decide.Millis, sessions []ledger.SessionFile, p Policy, checkFile
 		return cmp.Or(cmp.Compare(a.Chain, b.Chain), cmp.Compare(b.LastUsed, a.LastUsed), cmp.Compare(b.ID, a.ID))
 	})
 	var verdicts []Verdict
-	rank := 0 // among the listed sessions of its chain
+	rank := 0 // among the listed sessions of the chain
 	for i, s := range sorted {
 		if rank++; i == 0 || s.Chain != sorted[i-1].Chain {
 			rank = 0

@@ -1,7 +1,7 @@
 // Package sessionfile finds and removes the files of one session.
 //
 // It never follows a symbolic link, never leaves the tool's own directory, and removes nothing that
-// has changed since it was checked. Its invariant: a file is removed only if its place, name,
+// has changed since it was checked. Invariant: a file is removed only if the place, name,
 // device and inode, size and time are those of the file that was found, and no other process has
 // written to it since our last run ended.
 package sessionfile
@@ -27,7 +27,7 @@ import (
 type Files struct {
 	Session ledger.SessionFile
 	parts   rewrite.SessionFiles
-	entries []entry // the session's own first, a directory before its content: they are removed from the end
+	entries []entry // the session's own first, a directory before the content: they are removed from the end
 }
 
 // An entry is a file or a directory.
@@ -91,7 +91,7 @@ type keep prune.Reason
 
 func (k keep) Error() string { return string(k) }
 
-// inHome opens a tool's directory by its real path.
+// inHome opens a tool's directory by the real path.
 func inHome(home string, do func(*os.Root) error) error {
 	real, err := filepath.EvalSymlinks(home)
 	if err != nil {

@@ -67,7 +67,7 @@ func anthropicStream(x *exchange) {
 	})
 }
 
-// anthropicBlock sends one block. fill sends its deltas.
+// anthropicBlock sends one block. fill sends the deltas.
 func anthropicBlock(x *exchange, index int, start object, fill func(delta func(object))) {
 	x.event("content_block_start", object{"type": "content_block_start", "index": index, "content_block": start})
 	fill(func(delta object) {
@@ -95,7 +95,7 @@ func anthropicCall(x *exchange) object {
 	return object{"type": "tool_use", "id": x.id("toolu"), "name": name, "input": input}
 }
 
-// anthropicUsage returns the usage; its three kinds of input are disjoint.
+// anthropicUsage returns the usage; the three kinds of input are disjoint.
 func anthropicUsage(u Tokens) object {
 	return object{
 		"input_tokens":                u.Input - u.Cached - u.Written,

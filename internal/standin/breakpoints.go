@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What Anthropic documents of its cache, in November 2026. A prompt is its tools, system blocks and the blocks
-// of its messages, in this order. A beginning is stored where a block has cache_control, and found from such a
+// What Anthropic documents of the cache, in November 2026. A prompt is the tools, system blocks and the blocks
+// of the messages, in this order. A beginning is stored where a block has cache_control, and found from such a
 // block or from one of the nineteen before it. The lifetime begins anew with each use.
 // https://platform.claude.com/docs/en/build-with-claude/prompt-caching
 const (
@@ -39,7 +39,7 @@ func shortestPrompt(model string, others int) int {
 
 // A block is what might have a breakpoint.
 type block struct {
-	text []byte        // as it was sent, without its breakpoint
+	text []byte        // as it was sent, without the breakpoint
 	life time.Duration // of the breakpoint, 0 if it has none
 }
 
@@ -86,7 +86,7 @@ func blocks(p prompt, sameText bool) (all []block) {
 		}
 	}
 	if n := len(all); n > 0 && all[n-1].life == 0 {
-		all[n-1].life = life(body.get("cache_control")) // of the whole request: its last block
+		all[n-1].life = life(body.get("cache_control")) // of the whole request: the last block
 	}
 	return all
 }

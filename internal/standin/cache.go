@@ -8,7 +8,7 @@ import (
 
 // A cache is a provider's prompt cache: digests of the beginnings of prompts, each until it expires. A beginning
 // is cached only if it is sent again byte for byte. It is the stand-in's only memory. An entry exists
-// as soon as its request has been read, not only when the answer begins.
+// as soon as the request has been read, not only when the answer begins.
 type cache struct {
 	mu      sync.Mutex
 	now     func() time.Time
@@ -34,7 +34,7 @@ const (
 	dayLife   = 24 * time.Hour
 )
 
-// read reports whether an entry exists. Reading prolongs it by its lifetime.
+// read reports whether an entry exists. Reading prolongs it by the lifetime.
 func (c *cache) read(key digest) bool {
 	e, ok := c.entries[key]
 	if !ok || !c.now().Before(e.until) {
@@ -53,7 +53,7 @@ func (c *cache) write(key digest, life time.Duration) {
 	}
 }
 
-// measure counts a request's tokens and caches the parts that its API would. An error is the provider's about
+// measure counts a request's tokens and caches the parts that the API would. An error is the provider's about
 // the request.
 func (c *cache) measure(d *dialect, model string, raw []byte) (Tokens, error) {
 	c.mu.Lock()

@@ -8,7 +8,7 @@ import (
 // A turn is one message as the stand-in reads it.
 type turn struct {
 	role    string
-	texts   []string // its texts
+	texts   []string // the texts
 	results []string // the tool results in it
 	tool    bool     // it contains a tool result, even an empty one
 }
@@ -59,7 +59,7 @@ func LastUser(r Request) string {
 	return strings.Join(own(c[i].texts), "\n")
 }
 
-// StartsTurn reports whether the request is the first one about its last prompt: there is no tool
+// StartsTurn reports whether the request is the first one about the last prompt: there is no tool
 // result after it.
 func StartsTurn(r Request) bool {
 	c := newConversation(r)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Request is one received request. Its body is shared: callers must not change it.
+// A Request is one received request. The body is shared: callers must not change it.
 type Request struct {
 	Time   time.Time `json:"time"`
 	Method string    `json:"method"`
@@ -51,7 +51,7 @@ func (s *Server) Asked() []Request {
 	return slices.DeleteFunc(s.Requests(), func(r Request) bool { return r.API == "" })
 }
 
-// record stores a request and returns its number, from 1.
+// record stores a request and returns the number, from 1.
 func (s *Server) record(r Request) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *Server) charge(serial int, t Tokens) {
 	s.requests[serial-1].Tokens = t
 }
 
-// newRequest describes a request after its body has been read.
+// newRequest describes a request after the body has been read.
 func newRequest(r *http.Request, raw []byte) Request {
 	request := Request{Time: time.Now(), Method: r.Method, Path: r.URL.Path, Size: len(raw)}
 	if d := findDialect(r); d != nil {

@@ -64,7 +64,7 @@ type exchange struct {
 	ctx    context.Context
 	w      http.ResponseWriter
 	path   string
-	serial int // of the request; makes the IDs of its answer unique
+	serial int // of the request; makes the IDs of the answer unique
 	body   object
 	reply  Reply
 	usage  Tokens
@@ -163,7 +163,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(encode(v)) // a client that is gone needs no answer
 }
 
-// event sends one server-sent event, without buffering. Its name can be empty.
+// event sends one server-sent event, without buffering. The name can be empty.
 func (x *exchange) event(name string, data any) {
 	x.w.Header().Set("Content-Type", "text/event-stream")
 	if name != "" {

@@ -2,8 +2,8 @@
 // Messages, OpenAI Responses, Gemini generateContent and chat completions. The demo and the tests run the real CLIs against it,
 // without an account and without a network.
 //
-// Its invariant: an answer depends only on its request. Only usage figures depend on the past: a prompt that begins like an earlier one is reported as read from the cache,
-// by the rules that its provider documents.
+// Invariant: an answer depends only on the request. Only usage figures depend on the past: a prompt that begins like an earlier one is reported as read from the cache,
+// by the rules that the provider documents.
 //
 // It never connects to another address, listens only on a loopback address, and never stores or logs a credential.
 package standin

@@ -21,11 +21,11 @@ type Caller struct {
 // A CallerProcess is one of them.
 type CallerProcess struct {
 	proc.Process
-	Name string // of its program or script, without directory; no control characters
+	Name string // of the program or script, without directory; no control characters
 }
 
 // personPause is how long after the end of an earlier run a person's next call counts as the same
-// caller's. A typed loop makes its next call within it.
+// caller's. A typed loop makes the next call within it.
 const personPause Millis = 1000
 
 // Run returns the nearest process that is a program of its own: each run of a script has another. Shells, and
@@ -92,7 +92,7 @@ func ParseCaller(text string) Caller {
 	var c Caller
 	for _, field := range fields[2:] {
 		shell, person := strings.CutPrefix(field, personMark)
-		c.Person = person // its field is the last one
+		c.Person = person // the field is the last one
 		if person && shell == "" {
 			continue
 		}
@@ -162,9 +162,9 @@ func isSame(p, e CallerProcess) bool {
 }
 
 // SameAs reports whether the same run of the same program made this call and an earlier one, and
-// returns its name: the programs between that program and both calls have the same names. A person
+// returns the name: the programs between that program and both calls have the same names. A person
 // who typed both in one shell is the same caller only shortly after the earlier run: idle is the
-// time from its end to this call's start.
+// time from the end to this call's start.
 func (c Caller) SameAs(earlier Caller, idle Millis) (name string, ok bool) {
 	if p, ok := c.common(earlier); ok {
 		return p.Name, true

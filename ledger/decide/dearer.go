@@ -33,12 +33,12 @@ const (
 type Side string
 
 // The sides. A run kept fresh by a guard shows the cost of a resume without reprise. A run
-// that began its job does not, and is used only if too few of the former were seen.
+// that began the job does not, and is used only if too few of the former were seen.
 const (
 	Resumed    Side = "resumed"
 	FollowUp   Side = "follow_up" // continued its job, but a guard kept it fresh, or the tool refused the resume
-	FirstRun   Side = "first"     // began its job, or began it anew
-	Unmeasured Side = ""          // belongs to no chain, or nobody knows whether it began its job
+	FirstRun   Side = "first"     // began the job, or began it anew
+	Unmeasured Side = ""          // belongs to no chain, or nobody knows whether it began the job
 )
 
 // begins are the reasons of fresh calls that begin their job. A repeated or changed prompt, or one that lacks evidence, can be a
@@ -61,7 +61,7 @@ func ClassifyRun(mode rewrite.Mode, why, fellBack reason.Code) Side {
 	return Unmeasured
 }
 
-// isGuard reports whether a call that continues its chain is fresh for that reason all the same.
+// isGuard reports whether a call that continues the chain is fresh for that reason all the same.
 func isGuard(r reason.Code) bool {
 	switch r.Class() {
 	case reason.ClassSettings, reason.ClassCheckout, reason.ClassAge, reason.ClassSessionLost, reason.ClassInUse, reason.ClassCost,
@@ -76,11 +76,11 @@ type Run struct {
 	Side   Side
 	Model  string // that answered
 	Began  Millis
-	Idle   Millis // of a resume: how long its session had not been used
-	Held   int64  // likewise: the tokens that its session had been sent
+	Idle   Millis // of a resume: how long the session had not been used
+	Held   int64  // likewise: the tokens that the session had been sent
 	Missed bool   // likewise: the provider's cache did not have them
 	Hour   bool   // it asked the provider to keep its writes to the cache for an hour
-	Found  int64  // the tokens that its first request found in that cache, -1 if they are not known
+	Found  int64  // the tokens that the first request found in that cache, -1 if they are not known
 	Usage  rewrite.Usage
 }
 
@@ -141,7 +141,7 @@ func PastPrices(past []Run, idle Millis, held int64) (p Prices, ok bool) {
 }
 
 // dearer returns the reason Dearer if resuming has cost more than fresh runs, with the figures. A chain that has not been resumed often
-// enough starts from the misses of another chain of its rule, tool, version, model and settings.
+// enough starts from the misses of another chain of the same rule, tool, version, model and settings.
 func dearer(f Facts, c *ChainFacts) (Prices, reason.Code) {
 	if f.Limits.ResumeDearer {
 		return Prices{}, ""
@@ -183,7 +183,7 @@ func (r *Run) price(money bool) float64 {
 	return WeightInput*float64(u.Input) + WeightCacheRead*float64(u.CacheRead) + WeightCacheWrite*float64(u.CacheWrite) + WeightOutput*float64(u.Output)
 }
 
-// share returns the share of its price that a run would have had, had its first request found so many tokens in the cache.
+// share returns the share of the price that a run would have had, had the first request found so many tokens in the cache.
 func (r *Run) share(found int64) float64 {
 	had, more := *r, found-r.Found
 	written := min(more, r.Usage.CacheWrite)

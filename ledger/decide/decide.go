@@ -9,7 +9,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Decision is how a call is handled: its mode, and the chain it belongs to.
+// A Decision is how a call is handled: the mode, and the chain it belongs to.
 type Decision struct {
 	Mode    rewrite.Mode
 	Reason  reason.Code
@@ -35,7 +35,7 @@ type Decision struct {
 	ContextModel string
 	LastUsed     Millis // when the chain's session was last used
 	Created      Millis // when it was started
-	Errors       int    // how many of its runs failed
+	Errors       int    // how many of the runs failed
 }
 
 // Decide decides whether a call is resumed. It is a pure function: equal facts yield equal
@@ -103,7 +103,7 @@ func Decide(f Facts) Decision {
 	return d
 }
 
-// start decides whether a role's first call begins as a copy of another role's session, as its rule asks. The prompt need not
+// start decides whether a role's first call begins as a copy of another role's session, as the rule asks. The prompt need not
 // show anything, and is sent whole. Everything that keeps that role's own next call fresh keeps this one fresh too.
 func start(f Facts) Decision {
 	source := &f.Start[0]
@@ -162,7 +162,7 @@ func choose(f Facts) (*ChainFacts, reason.Code) {
 }
 
 // Unrecorded reports whether the caller can know the answer of a run whose session is still in use:
-// its prompt shows more than that session was sent.
+// the prompt shows more than that session was sent.
 func (f *Facts) Unrecorded() bool {
 	if f.Disabled || f.Never || f.NoResume || f.HookSet || f.Fresh != "" {
 		return false
@@ -295,7 +295,7 @@ func byName(f Facts, busy bool) (*ChainFacts, reason.Code) {
 }
 
 // chooseUnnamed finds the session by continuity alone: the one for which this prompt repeats
-// everything it was sent, and continues its work.
+// everything it was sent, and continues the work.
 func chooseUnnamed(f Facts) (*ChainFacts, reason.Code) {
 	some := func(r reason.Code) bool {
 		return slices.ContainsFunc(f.Chains, func(c ChainFacts) bool { return c.Continuity.Relation == r })
@@ -337,7 +337,7 @@ func (l Limits) LeastBase() int {
 	return l.MinEvident
 }
 
-// GoesOn reports whether the call continues the session's work as far as its prompt and what happened show.
+// GoesOn reports whether the call continues the session's work as far as the prompt and what happened show.
 func (f *Facts) GoesOn(c *ChainFacts) bool { return f.verdict(c) == "" }
 
 // repeated returns the session with the prompt that this one repeats. Of the sessions that the call goes on with
@@ -368,7 +368,7 @@ func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFac
 	if c = mostSent(going, sessions); c == nil {
 		return nil, true
 	}
-	// Another session with the answer can be meant too. If the prompt does not repeat that session's, its
+	// Another session with the answer can be meant too. If the prompt does not repeat that session's, the
 	// answer is news for a session with work that stands; a session that only talked can be an item of a batch.
 	for i := range sessions {
 		s := &sessions[i]
@@ -440,7 +440,7 @@ func markPreambles(sessions []ChainFacts) {
 	}
 }
 
-// Contains reports whether part occurs in whole, in its order.
+// Contains reports whether part occurs in whole, in order.
 func Contains(whole, part []prompt.Digest) bool {
 	at := 0
 	for _, d := range whole {
@@ -464,7 +464,7 @@ func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, reason.Code) {
 }
 
 // GoesBack reports whether a call can go on where a session stood before it was continued and that has ended: only
-// if the prompt shows its answer.
+// if the prompt shows the answer.
 func (l Limits) GoesBack(c *ChainFacts) bool {
 	e := &c.Continuity.Evidence
 	return l.Unnamed == UnnamedExtends || c.Continuity.Relation == reason.Identical || e.Answer > 0 || e.Transcript

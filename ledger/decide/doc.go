@@ -2,5 +2,5 @@
 //
 // It reads nothing and stores nothing: the ledger and a shared store gather the facts. Equal facts give equal decisions.
 //
-// Its invariant: a call that is not certainly a continuation is fresh.
+// Invariant: a call that is not certainly a continuation is fresh.
 package decide

@@ -16,13 +16,13 @@ type State string
 // The states of a session.
 const (
 	Running State = "running" // its first or latest run has not ended
-	Live    State = "live"    // its latest run ended well
-	Failed  State = "failed"  // its latest run ended badly
-	Killed  State = "killed"  // its latest run died by a signal
+	Live    State = "live"    // the latest run ended well
+	Failed  State = "failed"  // the latest run ended badly
+	Killed  State = "killed"  // the latest run died by a signal
 	Dead    State = "dead"    // it can no longer be resumed
 )
 
-// A StoredState is the state of a session where its tool stores it.
+// A StoredState is the state of a session where the tool stores it.
 type StoredState int
 
 // The states of a stored session.
@@ -37,20 +37,20 @@ type Facts struct {
 	Now          Millis
 	Disabled     bool        // configuration switched resuming off
 	Never        bool        // a rule makes each call independent
-	Fresh        reason.Code // why the caller or its rule wants a fresh session, "" if not
+	Fresh        reason.Code // why the caller or the rule wants a fresh session, "" if not
 	NoResume     bool        // the binary is known not to support it
 	HookSet      bool        // a hook would not run, or might not, in a resumed session
-	Copies       bool        // a resume continues in a copy and leaves its source unchanged
+	Copies       bool        // a resume continues in a copy and leaves the source unchanged
 	Fork         bool        // a session is copied also if another process uses it, or has used it
 	Named        bool        // the task is named; otherwise continuity alone finds the chain
 	Strong       bool        // no other job has the task, and the role is known
-	SameTask     bool        // the task is known, but not that its calls belong together
+	SameTask     bool        // the task is known, but not that the calls belong together
 	Attempt      int         // the caller's number of the round, rewrite.NoAttempt if it does not count them
 	Fingerprints Fingerprints
 	Place        Place // of the call's directory
 	PromptBytes  int
 	Limits       Limits
-	Learned      []Run // the latest runs of another chain of its rule, tool, version, model and settings, the latest first
+	Learned      []Run // the latest runs of another chain of the same rule, tool, version, model and settings, the latest first
 	// Chains are the sessions that the call can continue: the most recently used chain first, and
 	// within a chain the newest session first. With Named they are one chain's, otherwise those
 	// that begin like the call's prompt.
@@ -58,7 +58,7 @@ type Facts struct {
 	More   bool // there are further chains with this beginning that were not read
 	Others bool // the directory, or the task, has chains that begin otherwise; set only if Chains is empty
 	// Unseen is why a session that the call might continue is not among the chains, "" if there is none: another version of reprise
-	// has recorded it in another form, or its chain is older than max_age.
+	// has recorded it in another form, or the chain is older than max_age.
 	Unseen reason.Code
 	// Start are the ends of the role that the call's role begins as a copy of, if it has had no call yet.
 	Start []ChainFacts
@@ -95,9 +95,9 @@ type ChainFacts struct {
 	NativeID     string
 	State        State
 	StateWhy     reason.Code // why it is dead or has failed; of a live one TurnLimit, or why a copy of it has failed if that can lie in it
-	Held         bool        // a live process holds its lease
+	Held         bool        // a live process holds the lease
 	Fingerprints Fingerprints
-	Place        Place       // of the directory at the end of its latest run
+	Place        Place       // of the directory at the end of the latest run
 	History      reason.Code // why Place.Head is not known to be an ancestor of the call's, "" if it is
 	// CheckoutDiffers reports that the directory lacks the session's work on another machine.
 	CheckoutDiffers bool
@@ -110,30 +110,30 @@ type ChainFacts struct {
 	LastUsed        Millis
 	Errors          int
 	Context         rewrite.Context
-	Compacted       bool // the tool has shortened its history
+	Compacted       bool // the tool has shortened the history
 	BaseBytes       int
 	Continuity      prompt.Continuity
-	Attempt         int              // of its latest call, or rewrite.NoAttempt
-	CallersOwn      bool             // the caller has continued it by its ID
+	Attempt         int              // of the latest call, or rewrite.NoAttempt
+	CallersOwn      bool             // the caller has continued it by the ID
 	Reset           bool             // another role's answer, or its own, has ended it
 	Share           float64          // the chain's fixed number from 0 to 1
 	Proof           Proof            // what shows that the call continues it
 	AnswerShared    bool             // another session gave the same answer
-	Preamble        bool             // later prompts have continued its first one differently: that is no job
+	Preamble        bool             // later prompts have continued the first one differently: that is no job
 	Against         []prompt.Finding // the prompt's words against continuing the session, without others' answers
 	Base            []prompt.Digest
 	WorkGone        bool   // files that it changed have been thrown away since
-	Caller          Caller // of its latest call
+	Caller          Caller // of the latest call
 	File            string // the session's file
-	Left            string // the files that its runs changed, as they left them
+	Left            string // the files that the runs changed, as they left them
 	Stamp           Stamp  // as our last run left it
 
-	Past    []Run  // its chain's latest runs that ended well, the latest first
-	Rounds  Rounds // its latest ones that were given the same
+	Past    []Run  // the chain's latest runs that ended well, the latest first
+	Rounds  Rounds // the latest ones that were given the same
 	Given   string // a digest of the call's input
 	TreeNow string // git's name of the directory's content, "" if not known
 
-	// Of another book's session: git's name of the directory's content after its latest run, and a digest of that
+	// Of another book's session: git's name of the directory's content after the latest run, and a digest of that
 	// directory on that machine.
 	Tree, Directory string
 }
@@ -152,7 +152,7 @@ func (c *ChainFacts) QuotesLong() bool {
 // model returns the model that the session runs with, as the tool named it or else as it was requested.
 func (c *ChainFacts) model() string { return cmp.Or(c.FirstModel, c.Fingerprints.Model) }
 
-// Changes reports whether the session's runs change files, as far as is known. One that only reads, as a reviewer's, makes its
+// Changes reports whether the session's runs change files, as far as is known. One that only reads, as a reviewer's, makes the
 // progress elsewhere.
 func (c *ChainFacts) Changes() bool { return strings.Contains(c.Left, `"path":`) }
 

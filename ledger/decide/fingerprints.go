@@ -108,6 +108,6 @@ func withoutWholes(names []string) []string {
 	})
 }
 
-// A Place is a directory's place in its history: keyed digests of its repository and of the branch
+// A Place is a directory's place in the history: keyed digests of the repository and of the branch
 // that is checked out, and the head commit. Each is "" if there is none.
 type Place struct{ Repository, Branch, Head string }

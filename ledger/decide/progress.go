@@ -9,7 +9,7 @@ type Rounds struct {
 	Tree  string `json:"tree,omitempty"`  // git's name of the directory's content before the latest of them, "" if not known
 }
 
-// Repeated reports whether a call gives the session the input of its latest round again.
+// Repeated reports whether a call gives the session the input of the latest round again.
 func (r Rounds) Repeated(given string) bool { return r.Count > 0 && r.Given == given }
 
 // And returns the rounds up to and including a call.

@@ -11,7 +11,7 @@ type Proof struct {
 	Work       bool   `json:"work,omitempty"`       // the session's runs changed files
 	Answer     bool   `json:"answer,omitempty"`     // it shows the session's newest answer
 	Flow       int64  `json:"flow,omitempty"`       // the later call with an answer that the prompt shows, 0 for none
-	Trace      bool   `json:"trace,omitempty"`      // a new log names a file of the session's work, or a name that its answer said first
+	Trace      bool   `json:"trace,omitempty"`      // a new log names a file of the session's work, or a name that the answer said first
 	Failure    bool   `json:"failure,omitempty"`    // it says that the session's last run failed
 	Rejected   bool   `json:"rejected,omitempty"`   // it adds a heading over a rejection, "Rejection 2"
 	Caller     string `json:"caller,omitempty"`     // the program that made both calls in one run, "" if none is known

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// A Stamp identifies the state of a session after our last run: its file's size or, if the
-// tool keeps it in a database, the values of its row. Equal stamps mean that it is unchanged.
+// A Stamp identifies the state of a session after our last run: the file's size or, if the
+// tool keeps it in a database, the values of the row. Equal stamps mean that it is unchanged.
 type Stamp string
 
 // FileStamp returns the stamp of a session that is a file.

@@ -114,7 +114,7 @@ func (f Filter) ofCalls(column, owner string) (condition string, args []any) {
 }
 
 // Lasting says until when sessions can be resumed. The zero value sets no limit.
-type Lasting struct{ Used, Created decide.Millis } // the earliest times of its last use and its beginning
+type Lasting struct{ Used, Created decide.Millis } // the earliest times of the last use and its beginning
 
 // Expired is the state of a session that is too old to be resumed.
 const Expired decide.State = "expired"

@@ -86,7 +86,7 @@ type Invocation struct {
 	Unshared    string         `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
 }
 
-// invocationColumns are those of an invocation i, its chain ic and its session si.
+// invocationColumns are those of an invocation i, the chain ic and its session si.
 func invocationColumns(l *ledger.Ledger) string {
 	return `i.id, coalesce(i.chain_id, 0), coalesce(i.session_id, 0), i.tool, i.cwd, coalesce(ic.task, ''), coalesce(ic.role, ''), i.rule,
 	i.caller, i.format, i.started, i.duration, i.mode, i.reason, i.detail, i.changed, i.proof, i.arm, coalesce(i.resumed_from, ''),
@@ -105,7 +105,7 @@ func (i *Invocation) columns() []any {
 }
 
 // batch is how many invocations are in memory at a time. Between two batches the ledger is free, so
-// that its log can be folded.
+// that the log can be folded.
 const batch = 1000
 
 // Invocations yields the selected calls in the order of their numbers. It ends with the first error.
@@ -142,7 +142,7 @@ func LatestInvocations(l *ledger.Ledger, w Wanted) ([]Invocation, error) {
 }
 
 // RunningInvocations returns those selected of the latest calls that are running, the latest first. A call without a session counts for
-// an hour: no lease shows whether its process still lives.
+// an hour: no lease shows whether the process still lives.
 func RunningInvocations(l *ledger.Ledger, f Filter, now decide.Millis) (list []Invocation, err error) {
 	among, args := f.among("i.")
 	rows, err := readInvocations(l, "i.outcome IS NULL AND i.id > (SELECT max(id) FROM invocations) - ? AND "+among+" ORDER BY i.id DESC",

@@ -109,7 +109,7 @@ func SessionRows(l *ledger.Ledger, w Wanted) ([]SessionRow, error) {
 			return nil, fmt.Errorf("list sessions: %w", err)
 		}
 		if sessions[i].State == decide.Running && !sessions[i].Held {
-			sessions[i].State = decide.Killed // its run was lost
+			sessions[i].State = decide.Killed // the run was lost
 		}
 		if s := sessions[i]; s.State == decide.Live && !s.Held && (s.LastUsed < w.Used || s.Created < w.Created) {
 			sessions[i].State = Expired

@@ -22,7 +22,7 @@ const (
 	ByRole   By = "role"
 	ByReason By = "reason" // that of a refused resume, if it was refused
 	ByDay    By = "day"    // in UTC
-	ByWeek   By = "week"   // its Monday, in UTC
+	ByWeek   By = "week"   // the Monday, in UTC
 )
 
 // Bys are all groupings.

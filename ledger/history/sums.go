@@ -15,7 +15,7 @@ import (
 // A Slice sums up the calls of one day that have the same properties.
 type Slice struct {
 	Key               string        // only in Groups, and OtherKeys if it is not among those with the most calls
-	Day               decide.Millis // its beginning, in UTC
+	Day               decide.Millis // the beginning, in UTC
 	Tool, Rule, Model string        // Model that answered
 	Role              string        // of their chain
 	Mode              rewrite.Mode
@@ -72,7 +72,7 @@ func (f *Front) Add(more Front) {
 	f.Warm += more.Warm
 }
 
-// The columns of a Front. A session in use shortly before is in the cache unless its calls show otherwise.
+// The columns of a Front. A session in use shortly before is in the cache unless the calls show otherwise.
 const (
 	firstKnown = "coalesce(first_prompt >= 4096, 0)"
 	frontOf    = "coalesce(sum(" + firstKnown + "), 0), coalesce(sum(max(first_prompt - sent_bytes / 4, 0)) FILTER (WHERE " + firstKnown + "), 0)," +
@@ -170,7 +170,7 @@ func mostCalled(q ledger.Queryer, by By, f Filter, most int) (expression string,
 const pieceSize = 2000
 
 // inPieces runs a query that groups the selected calls, once for each piece of the table. %s
-// in it is the condition; its arguments follow those given. Each piece yields its own row for a group.
+// in it is the condition; the arguments follow those given. Each piece yields its own row for a group.
 func inPieces(q ledger.Queryer, f Filter, query string, read func(*sql.Rows) error, args ...any) error {
 	among, ofFilter := f.among("")
 	query = fmt.Sprintf(query, "id BETWEEN ? AND ? AND "+among)

@@ -1,6 +1,6 @@
 // Package proc identifies processes beyond the life of their PIDs. It knows nothing of their work.
 //
-// Its invariant: two processes that had the same PID one after the other are never equal.
+// Invariant: two processes that had the same PID one after the other are never equal.
 package proc
 
 import (
@@ -14,12 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Process identifies a process beyond the life of its PID.
+// A Process identifies a process beyond the life of the PID.
 type Process struct {
 	Boot      string // ID of the boot it runs under
 	Namespace string // of the PID, "" if not known
 	PID       int
-	Start     int64 // its start time in the system's ticks, 0 if not known
+	Start     int64 // the start time in the system's ticks, 0 if not known
 }
 
 // This identifies the calling process.

@@ -1,6 +1,6 @@
 // Package jsonline reads and edits lines of JSON byte by byte: unchanged parts stay as they were written.
 //
-// It knows no event of any tool. Its invariant: a line is never decoded and encoded again, so that order, numbers and spaces stay.
+// It knows no event of any tool. Invariant: a line is never decoded and encoded again, so that order, numbers and spaces stay.
 package jsonline
 
 import (
@@ -43,7 +43,7 @@ func OrEmpty(text *string) string {
 	return *text
 }
 
-// A Number is a number in a line of JSON: its place and the keys above it, joined by tabs. Numbers inside arrays are
+// A Number is a number in a line of JSON: the place and the keys above it, joined by tabs. Numbers inside arrays are
 // ignored.
 type Number struct {
 	Path       string
@@ -133,7 +133,7 @@ func RemoveKey(line []byte, key string) []byte {
 		}
 		if name == key {
 			to := int(d.InputOffset())
-			if first { // its comma follows it
+			if first { // the comma follows it
 				rest := bytes.TrimLeft(line[to:], " \t\r\n")
 				rest = bytes.TrimLeft(bytes.TrimPrefix(rest, []byte(",")), " \t\r\n")
 				to = len(line) - len(rest)

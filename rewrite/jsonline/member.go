@@ -93,7 +93,7 @@ func String(text string) string {
 	return s
 }
 
-// Compact returns a JSON value without whitespace, "" for an empty one: a tool that rewrites its file can change the
+// Compact returns a JSON value without whitespace, "" for an empty one: a tool that rewrites the file can change the
 // layout and add empty parts.
 func Compact(text string) string {
 	var b bytes.Buffer

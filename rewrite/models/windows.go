@@ -1,6 +1,6 @@
 package models
 
-// window returns the context window of a model by its plain name, 0 if it is not known.
+// window returns the context window of a model by the plain name, 0 if it is not known.
 //
 // Looked up in November 2026, in genai-prices 0.2.3 and litellm 1.109.1 (PyPI), which are kept from the
 // providers' lists, and where a comment says so. If they differ, the smaller one counts: a window

@@ -39,7 +39,7 @@ const calendarNames = `mon tue wed thu fri sat sun monday tuesday wednesday thur
 	jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august
 	september october november december am pm`
 
-// stripClock returns a line without its time if the line contains nothing but the time of day,
+// stripClock returns a line without the time if the line contains nothing but the time of day,
 // otherwise unchanged. A date alone stays: it changes at most once in a session's life and often
 // names the job. A line that starts with its time stays too, as in logs.
 func stripClock(line string) string {
@@ -72,7 +72,7 @@ func stripClock(line string) string {
 	if number { // a lone number belongs to a date only beside a month or a weekday
 		date = name
 	}
-	if !now || !clock || !date { // a time without its date can be a parameter ("Now: 22:00")
+	if !now || !clock || !date { // a time without the date can be a parameter ("Now: 22:00")
 		return line
 	}
 	return "\x00clock " + strings.Join(kept, " ")

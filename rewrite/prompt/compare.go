@@ -12,10 +12,10 @@ type Sent struct {
 	Base       Footprint // the caller's last whole prompt to it
 	Answers    []Answer
 	Transcript bool // the caller sends it a growing transcript
-	// Root is the first prompt that it was sent whole: the digest of its first line, and its blocks.
+	// Root is the first prompt that it was sent whole: the digest of the first line, and its blocks.
 	RootFirst Digest
 	Root      []Digest
-	Things    []Mark // the files that its runs touched and the names that they said first
+	Things    []Mark // the files that the runs touched and the names that they said first
 	// Named reports that the caller names the prompt's task and role. A prompt that has most of what the
 	// session was sent then revises it.
 	Named bool
@@ -188,7 +188,7 @@ func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends 
 	}
 	lines, turns := p.lines, base.Blocks[base.Shape.FirstTurn:]
 	first, left := len(p.blocks), len(turns)
-	for first > 0 && left > 0 { // from the end: the surrounding text can repeat its first lines
+	for first > 0 && left > 0 { // from the end: the surrounding text can repeat the first lines
 		if first--; p.blocks[first].digest == turns[left-1] {
 			left--
 		}
@@ -228,7 +228,7 @@ type matched struct {
 	filled   bool  // a place of the base that said that it was empty has a text
 }
 
-// match finds base in the prompt's blocks. If base occurs whole and in order, Has marks its places;
+// match finds base in the prompt's blocks. If base occurs whole and in order, Has marks the places;
 // otherwise Has marks the most blocks that keep the order of the base.
 func (p *Prompt) match(base Footprint) matched {
 	m := p.inOrder(base, false)
@@ -342,7 +342,7 @@ func (p *Prompt) fills(b *block, before Digest) (lines int, ok bool) {
 	return 0, false
 }
 
-// places returns for each block from one on its place in base, counted from 1, and 0 for a new one. A block
+// places returns for each block from one on the place in base, counted from 1, and 0 for a new one. A block
 // that occurs several times in base is matched as often.
 func (p *Prompt) places(base []Digest, from int) []int {
 	at := make([]int, len(p.blocks)-from)
@@ -388,7 +388,7 @@ func longestAscending(numbers []int) []bool {
 	return marks
 }
 
-// sameOpening reports whether the prompt begins like the base. Its last opening paragraph might have
+// sameOpening reports whether the prompt begins like the base. The last opening paragraph might have
 // grown.
 func (p *Prompt) sameOpening(base Footprint, m matched) bool {
 	if base.Opening > min(len(p.blocks), len(base.Blocks)) {

@@ -12,7 +12,7 @@ import (
 // opening, which is repeated, leave little to save, and that is not worth the risk of a delta.
 const ShortPromptBytes = 2 << 10
 
-// The limits beyond which a delta is not worth its risk, from DESIGN.
+// The limits beyond which a delta is not worth the risk, from DESIGN.
 const (
 	worthNum = 2 // a delta longer than 2/3 of the prompt is not sent
 	worthDen = 3
@@ -116,7 +116,7 @@ func (p *Prompt) again(from, to int) bool {
 	})
 }
 
-// openingText returns the prompt up to the end of its opening paragraph.
+// openingText returns the prompt up to the end of the opening paragraph.
 func (p *Prompt) openingText() string {
 	if n := p.opening(); n > 0 {
 		return p.Text[:p.blocks[n-1].at+len(p.blocks[n-1].text)]

@@ -22,7 +22,7 @@ type Evidence struct {
 	Answer int
 	// Own reports that the words right before that answer say that it is the session's: "Your last report:".
 	Own bool
-	// Trace are the names in a new log or finding that the session's runs touched or its answers said first.
+	// Trace are the names in a new log or finding that the session's runs touched or the answers said first.
 	// In other text a name shows nothing: any first prompt can name a file.
 	Trace []string
 	// Shown is a name over an answer that is not the session's newest one, "" if there is none.
@@ -35,7 +35,7 @@ type Evidence struct {
 	goesOn bool // a conversation had begun before: whoever speaks in it can ask for anything
 	prompt *Prompt
 	added  []int         // the lines that the session was not sent
-	new    []*promptLine // of these, those that are not its answer
+	new    []*promptLine // of these, those that are not the answer
 	since  []*promptLine // new since the first prompt, if later ones are replaced
 }
 
@@ -48,7 +48,7 @@ type Finding struct {
 // kindShown is the kind of an answer in the prompt that is not the session's own.
 const kindShown = "shown"
 
-// The lengths in bytes from which an answer that recurs is no coincidence, and from which it identifies its
+// The lengths in bytes from which an answer that recurs is no coincidence, and from which it identifies the
 // session although the prompt shows nothing else that the session was sent.
 const (
 	distinctiveAnswer = 40

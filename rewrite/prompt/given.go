@@ -31,7 +31,7 @@ func (p *Prompt) Given(c Continuity) Digest {
 	return p.digest(added.String())
 }
 
-// WithoutDigits returns a text without its digits, which can count rounds.
+// WithoutDigits returns a text without the digits, which can count rounds.
 func WithoutDigits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsDigit(r) {

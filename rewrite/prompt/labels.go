@@ -239,7 +239,7 @@ func roleIn(line string) (who speaker) {
 	return who
 }
 
-// stripClosingTag removes the tag that ends a turn from its last line.
+// stripClosingTag removes the tag that ends a turn from the last line.
 func stripClosingTag(text string) string {
 	for _, end := range []string{"<|im_end|>", "<|eot_id|>", "<end_of_turn>", "</s>"} {
 		if before, ok := strings.CutSuffix(text, end); ok {
@@ -261,7 +261,7 @@ func closesTurn(line string) bool {
 	return ok && name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !isNameRune(r) })
 }
 
-// The longest unknown name of a turn, in characters and in words: alone in its line, and followed
+// The longest unknown name of a turn, in characters and in words: alone in the line, and followed
 // by text.
 const (
 	longestLabel, labelWords        = 48, 6

@@ -1,7 +1,7 @@
 // Package prompt compares two prompts: it cuts a prompt into blocks, says how it relates to a session's prompts and
 // which evidence it shows, and finds the part that is new.
 //
-// It does no I/O and knows no tool. It stores keyed digests of a prompt, never text. Its invariant: a delta and
+// It does no I/O and knows no tool. It stores keyed digests of a prompt, never text. Invariant: a delta and
 // the session's prompts determine exactly one prompt.
 package prompt
 
@@ -25,7 +25,7 @@ type Digest [DigestSize]byte
 // A Key is the ledger's secret for digests.
 type Key []byte
 
-// RoleTextMark separates a role's name from the name of its text. A role that nothing names begins with it.
+// RoleTextMark separates a role's name from the name of the text. A role that nothing names begins with it.
 const RoleTextMark = " #"
 
 // Name returns a short name for a text. Under the key it distinguishes texts and reveals nothing
@@ -53,8 +53,8 @@ func (k Key) Digester() func(string) Digest {
 // A block is a run of lines between blank lines. A heading is a block of its own, fenced code is
 // never cut, and a message of a conversation in JSON is one block.
 type block struct {
-	text    string // as the caller wrote it, without its last newline
-	at      int    // its place in the prompt
+	text    string // as the caller wrote it, without the last newline
+	at      int    // the place in the prompt
 	level   int    // of a heading, 0 for anything else
 	message *message
 	digest  Digest
@@ -99,7 +99,7 @@ type Footprint struct {
 	Blocks  []Digest
 	Lines   []int  // how many lines each block has, 0 for one that cannot grow by lines
 	Opening int    // how many blocks the opening paragraph has, with its headings
-	Bytes   int    // length of the text: its lines without surrounding space
+	Bytes   int    // length of the text: the lines without surrounding space
 	First   Digest // of the first line: a prompt that continues this one begins with the same
 	Shape   Shape
 }
@@ -138,7 +138,7 @@ func newPrompt(text string, blocks []block, digest func(string) Digest) *Prompt 
 	return p
 }
 
-// normalDigest returns the digest of a text without its volatile parts.
+// normalDigest returns the digest of a text without the volatile parts.
 func (p *Prompt) normalDigest(text string) Digest {
 	d, known := p.normals[text]
 	if !known {
@@ -148,7 +148,7 @@ func (p *Prompt) normalDigest(text string) Digest {
 	return d
 }
 
-// Footprint returns the ledger's record of the prompt. Callers must not change its blocks.
+// Footprint returns the ledger's record of the prompt. Callers must not change the blocks.
 func (p *Prompt) Footprint() Footprint { return p.print }
 
 func (p *Prompt) footprint() Footprint {
@@ -164,7 +164,7 @@ func (p *Prompt) footprint() Footprint {
 	return f
 }
 
-// FirstLine returns the first line of a prompt that has words, without its volatile parts. The "-" that
+// FirstLine returns the first line of a prompt that has words, without the volatile parts. The "-" that
 // stands for stdin, which claude takes into the prompt, has none, nor has a line across the page.
 func FirstLine(prompt string) string {
 	for line := range strings.SplitSeq(prompt, "\n") {
@@ -275,7 +275,7 @@ func closesFence(line, fence string) bool {
 	return strings.HasPrefix(line, fence) && strings.Trim(line, fence) == ""
 }
 
-// normal returns a block's text without its volatile parts: space at the end of lines, and the time
+// normal returns a block's text without the volatile parts: space at the end of lines, and the time
 // of day in a line that contains nothing else.
 func normal(text string) string {
 	for line := range strings.SplitSeq(text, "\n") {
@@ -333,7 +333,7 @@ var (
 // longestCount is the length of the longest line that is searched for a count.
 const longestCount = 160
 
-// stripCount returns a line without the number of its round: "Round 2 of 5" if the line contains
+// stripCount returns a line without the number of the round: "Round 2 of 5" if the line contains
 // nothing else, "Turn 3/50" anywhere.
 func stripCount(line string) string {
 	if len(line) > longestCount || !strings.ContainsAny(line, "0123456789") {

@@ -36,7 +36,7 @@ type part struct {
 	heading  string
 }
 
-// sections cuts the prompt at its headings.
+// sections cuts the prompt at the headings.
 func (p *Prompt) sections() []part {
 	parts := []part{{from: len(p.openingText())}}
 	for i := p.opening(); i < len(p.blocks); i++ {
@@ -91,7 +91,7 @@ func (p *Prompt) closing() int {
 	return p.blocks[len(p.blocks)-1].at
 }
 
-// closingLevel returns the heading level that divides a prompt into its sections: the highest level
+// closingLevel returns the heading level that divides a prompt into the sections: the highest level
 // with two headings or more, otherwise the last heading's.
 func closingLevel(parts []part) int {
 	var count [7]int

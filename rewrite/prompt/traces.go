@@ -35,7 +35,7 @@ func newMark(d Digest) Mark { return Mark(binary.BigEndian.Uint64(d[:])) }
 
 // Traces is the ledger's record of a run, to recognize a later prompt that refers to it.
 type Traces struct {
-	Things []Mark // the files it touched, and the names that its answers said first
+	Things []Mark // the files it touched, and the names that the answers said first
 	Lines  []Mark // the newest answer's lines that no prompt has by chance
 }
 
@@ -90,10 +90,10 @@ func NewTraces(p *Prompt, answers, files, changed []string, key Key) Traces {
 	return t
 }
 
-// baseName returns a file's name without its directory, in lower case.
+// baseName returns a file's name without the directory, in lower case.
 func baseName(file string) string { return strings.ToLower(file[strings.LastIndexByte(file, '/')+1:]) }
 
-// answerLines returns the marks of an answer's distinctive lines that its prompt does not have. Callers
+// answerLines returns the marks of an answer's distinctive lines that the prompt does not have. Callers
 // parse answers in JSON, so the lines of strings in it count too.
 func answerLines(p *Prompt, answer string, digest func(string) Digest) (marks []Mark) {
 	var said []string

@@ -8,14 +8,14 @@ import (
 
 // promptLine is a line of a prompt that is not blank, as a line of a conversation.
 type promptLine struct {
-	block   int // its block
-	index   int // its index within the block
+	block   int // the block
+	index   int // the index within the block
 	speaker speaker
 	label   string       // the name over a turn that the line opens, in lower case without digits
 	full    string       // the line as written
 	line    string       // the line without surrounding space
 	text    string       // the line without the speaker's name
-	step    string       // how its indentation differs from the previous line's
+	step    string       // how the indentation differs from the previous line's
 	digests *lineDigests // by digestsOf
 	names   bool         // it is a name over an answer: by namesAnswer, once named is set
 	named   bool
@@ -89,17 +89,17 @@ func step(before, line string) (step, indent string) {
 	return strconv.Itoa(len(before)-same) + indent[same:], indent
 }
 
-// An Answer is the ledger's record of one answer: the digests of its lines that are not blank,
+// An Answer is the ledger's record of one answer: the digests of the lines that are not blank,
 // and its length.
 type Answer struct {
 	Lines []Digest
 	Bytes int
 	// Said are other forms of the answer: callers that read events show
-	// everything a run says, not only its final text.
+	// everything a run says, not only the final text.
 	Said []Answer
 }
 
-// NewAnswer digests an answer and, if its run had more than one text, all texts in two forms: each
+// NewAnswer digests an answer and, if the run had more than one text, all texts in two forms: each
 // on lines of its own, and joined the way streamed deltas are.
 func NewAnswer(text string, said []string, key Key) Answer {
 	digest := key.Digester()
@@ -127,7 +127,7 @@ func digestLines(text string, digest func(string) Digest) Answer {
 	return a
 }
 
-// stepped marks a line by its change of indentation: differently indented code is another program.
+// stepped marks a line by the change of indentation: differently indented code is another program.
 func stepped(step, line string) string {
 	if step == "" {
 		return line
@@ -135,7 +135,7 @@ func stepped(step, line string) string {
 	return "\x00" + step + "\x00" + line
 }
 
-// lineDigests are the digests of a line: whatever its indentation, with its step, and of what it can quote.
+// lineDigests are the digests of a line: whatever the indentation, with its step, and of what it can quote.
 type lineDigests struct {
 	line, stepped Digest
 	quoted        []Digest
@@ -173,7 +173,7 @@ type history struct {
 	tools    bool   // before the newest, the prompt shows new tool output
 	proven   bool   // newest, as turns, and no other turn is attributed to anyone
 	marked   bool   // a turn under an assistant's name that the session never had
-	slipped  bool   // something new precedes the newest answer that is neither its name nor a tool's turn
+	slipped  bool   // something new precedes the newest answer that is neither the name nor a tool's turn
 	within   bool   // all lines of the newest answer are there, but not as a turn of their own
 	foreign  string // the name of a foreign turn that the prompt adds
 	end      int    // the line after the newest answer
@@ -316,7 +316,7 @@ func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, sent Sent,
 	}
 }
 
-// A foundAnswer is an answer's place, from its first line to after its last, and the name over it,
+// A foundAnswer is an answer's place, from the first line to after the last, and the name over it,
 // "" for none.
 type foundAnswer struct {
 	first, to int
@@ -413,8 +413,8 @@ func (p *Prompt) endsSection(name, i int) bool {
 // isRule reports whether a line consists of separator signs only.
 func isRule(line string) bool { return strings.Trim(line, "-=_*") == "" }
 
-// answerAt reports whether the answer, in any of its forms, starts at line first, and returns the
-// line after it. With named its first line follows a name; with tagged its last line precedes the
+// answerAt reports whether the answer, in any of the forms, starts at line first, and returns the
+// line after it. With named the first line follows a name; with tagged the last line precedes the
 // sign that ends the turn.
 func (p *Prompt) answerAt(a Answer, first int, named, tagged bool) (to int, ok bool) {
 	if p.standsAt(a.Lines, first, named, tagged) {
@@ -442,7 +442,7 @@ func (p *Prompt) standsAt(answer []Digest, first int, named, tagged bool) bool {
 }
 
 // shownDigest returns the digest of a line as a line of an answer: without the name before it, with
-// its step of indentation, without the tag that ends its turn.
+// the step of indentation, without the tag that ends the turn.
 func (p *Prompt) shownDigest(i int, first, named, tagged bool) Digest {
 	if first && !named && !tagged {
 		return p.digestsOf(i).line

@@ -48,7 +48,7 @@ var kindsAgainst = []string{"role", "clean", "closed", "apart", "judge", "rival"
 type wordRow struct {
 	kind       string
 	words      []string // that it can match
-	spaced     bool     // its script has spaces
+	spaced     bool     // the script has spaces
 	expression func() *regexp.Regexp
 }
 
@@ -94,7 +94,7 @@ const maxBeginning = 6
 // isBeginning marks the beginning of a word.
 const isBeginning = "…"
 
-// maxScanned bounds how many bytes of a text are searched from its beginning, and as many from its end.
+// maxScanned bounds how many bytes of a text are searched from the beginning, and as many from the end.
 const maxScanned = 32 << 10
 
 // foundWords are the sentences of a text that rows of the table can match. The others cost no more than a look:

@@ -1,6 +1,6 @@
 // Package reason lists why a call was handled as it was: a code, a class, the meaning and a remedy.
 //
-// It decides nothing. Guards, shimctl why, completion and docs/reference/reasons.md are made from its table. Its
+// It decides nothing. Guards, shimctl why, completion and docs/reference/reasons.md are made from the table. The
 // invariant: each code has exactly one row.
 package reason
 
@@ -42,7 +42,7 @@ const (
 	Unrelated Code = "unrelated"
 )
 
-// StartedFrom is the reason of a role's first call that begins as a copy of another role's session, as its rule asks.
+// StartedFrom is the reason of a role's first call that begins as a copy of another role's session, as the rule asks.
 const StartedFrom Code = "started_from"
 
 // Reasons why a managed call is fresh.

@@ -22,7 +22,7 @@ const (
 	ClassCost              Class = "cost"                // it would not pay
 	ClassToolsLimit        Class = "tool_limit"          // the tool cannot do it
 	ClassOurLimit          Class = "our_limit"           // the shim cannot read such a call
-	ClassOurFault          Class = "our_fault"           // something in reprise, or in its store, failed
+	ClassOurFault          Class = "our_fault"           // something in reprise, or in the store, failed
 	ClassNotAJob           Class = "not_a_job"           // the call is no headless job
 )
 
@@ -38,7 +38,7 @@ func (c Code) MissesNothing() bool { return c.Class() == ClassNotAJob || c == Ca
 // shell would have the name too.
 const NameTask = `REPRISE_TASK="<name of this job>" yourscript`
 
-// A Row explains a reason. In its command {chain} stands for the number of the call's chain, {before} for that
+// A Row explains a reason. In the command {chain} stands for the number of the call's chain, {before} for that
 // of the call that ended the session badly. Typed as it is, a command does what the advice says, which holds for the calls after it.
 type Row struct {
 	Code    Code
@@ -61,7 +61,7 @@ func (c Code) Lookup() (row *Row, ok bool) {
 	return nil, false
 }
 
-// Class returns the class of a reason. A refused resume has lost its session.
+// Class returns the class of a reason. A refused resume has lost the session.
 func (c Code) Class() Class {
 	if row, known := c.Lookup(); known {
 		return row.Class

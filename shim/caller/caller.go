@@ -1,6 +1,6 @@
-// Package caller finds the programs above a process that might have made its call, and whether a person typed it.
+// Package caller finds the programs above a process that might have made the call, and whether a person typed it.
 //
-// It reads how the system shows its processes and asks none of them. Its invariant: an uncertain fact is left out.
+// It reads how the system shows the processes and asks none of them. Invariant: an uncertain fact is left out.
 package caller
 
 import (
@@ -25,13 +25,13 @@ const (
 	maxCallerName  = 40   // bytes
 )
 
-// procRoot is where Linux shows its processes. Without it the caller is unknown.
+// procRoot is where Linux shows the processes. Without it the caller is unknown.
 const procRoot = "/proc"
 
-// Find returns the processes above this one that might have made its call.
+// Find returns the processes above this one that might have made the call.
 func Find() decide.Caller { return find(procRoot, proc.BootID(), os.Getpid(), os.Getppid()) }
 
-// find returns the processes above a process that might have made its call. root is where the
+// find returns the processes above a process that might have made the call. root is where the
 // processes are shown, boot the current boot.
 func find(root, boot string, pid, parent int) decide.Caller {
 	self, err := os.Readlink(filepath.Join(root, "self"))
@@ -73,7 +73,7 @@ type processStat struct {
 	pid, parent int
 	terminal    bool // it has a controlling terminal
 	start       int64
-	command     string // the name of its program or script, at most maxCommand bytes; it might have changed that
+	command     string // the name of the program or script, at most maxCommand bytes; it might have changed that
 }
 
 // read returns the facts about a process; ok reports whether they are known.

@@ -124,7 +124,7 @@ func (i interpreter) meaning(name string) option {
 }
 
 // parse returns the name of the script that a command line runs, "" if it runs code or something that
-// might not be a script. fromStdin reports whether the interpreter reads its program from stdin.
+// might not be a script. fromStdin reports whether the interpreter reads the program from stdin.
 func (i interpreter) parse(args []string) (script string, fromStdin bool) {
 	for n := 0; n < len(args); n++ {
 		arg := args[n]

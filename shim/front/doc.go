@@ -4,5 +4,5 @@
 // well. inherit.c records the caller's ignored and blocked signals and closed descriptors before the runtime changes it. The rest of the
 // package calls them. Once Go runs, package shim becomes the real binary.
 //
-// It knows no decision, no ledger and no session. Its invariant: in doubt, Go starts.
+// It knows no decision, no ledger and no session. Invariant: in doubt, Go starts.
 package front

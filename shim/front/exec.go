@@ -20,7 +20,7 @@ func Identify(path string) string {
 	return C.GoString(&id[0])
 }
 
-// Self returns the ID of the running program, even if its file was replaced.
+// Self returns the ID of the running program, even if the file was replaced.
 func Self() string {
 	var id [C.REPRISE_ID_SIZE]C.char
 	C.reprise_self(&id[0])

@@ -77,14 +77,14 @@ type runState int
 const (
 	stateShowing    runState = iota // the output is passed on as it comes
 	stateHolding                    // the output is held until the tool has accepted the resume
-	stateRefusing                   // the tool refused and was told to end; its output is dropped
-	stateRefused                    // the tool refused and has ended; its output is dropped
+	stateRefusing                   // the tool refused and was told to end; the output is dropped
+	stateRefused                    // the tool refused and has ended; the output is dropped
 	stateDelivering                 // the tool has ended, the writers still have output
 	stateDelivered                  // the writers have written all that the caller accepted
-	stateAbandoned                  // after a signal the caller took no more of its output
+	stateAbandoned                  // after a signal the caller took no more of the output
 )
 
-// Run starts the tool and returns when its output has been delivered. It fails if the tool
+// Run starts the tool and returns when the output has been delivered. It fails if the tool
 // cannot be started.
 func (a *Attempt) Run(path string, args, environ []string, files [3]*os.File, gateTimeout time.Duration) (Status, error) {
 	a.gateTimeout = gateTimeout
@@ -118,7 +118,7 @@ func (a *Attempt) Run(path string, args, environ []string, files [3]*os.File, ga
 	return a.supervise(), nil
 }
 
-// link makes the taps that are needed, stdout's first, and returns the files that the tool gets as its
+// link makes the taps that are needed, stdout's first, and returns the files that the tool gets as the
 // streams.
 func (a *Attempt) link(files [3]*os.File) (child [3]*os.File, err error) {
 	out, err := newLink(files[1])
@@ -300,7 +300,7 @@ func (a *Attempt) write(to *sink, data []byte, from *buffer) {
 	}
 }
 
-// named reports whether the tool has named its session.
+// named reports whether the tool has named the session.
 func (a *Attempt) named() bool {
 	seen := a.Stream.Seen()
 	return seen.ID != "" && !seen.WrongID
@@ -368,7 +368,7 @@ func (a *Attempt) Accepted() bool {
 var trialLimit = 2 * time.Second // shorter in this package's tests
 
 // limitHolding starts the gate timeout once something is held that the caller can be reading. A tool
-// that is silent can still refuse, however long it takes, and so can one that waits for its stdin.
+// that is silent can still refuse, however long it takes, and so can one that waits for the stdin.
 func (a *Attempt) limitHolding() {
 	waits := a.Input.relay != nil && !a.named() || a.Input.Talk != nil && a.Input.Talk.Scout != nil
 	if a.timeout == nil && !waits && !a.Stream.PrintsAtEnd() && (a.stdout.holds() || a.stderr.holds()) {
@@ -377,7 +377,7 @@ func (a *Attempt) limitHolding() {
 }
 
 // pin records the session's ID and the tool's process, once. If the command line gives the ID, both
-// are known at the start: a tool that outlives the shim keeps its lease even before its first event.
+// are known at the start: a tool that outlives the shim keeps its lease even before the first event.
 func (a *Attempt) pin(id string) {
 	if a.Pinned != nil {
 		a.Pinned(id, a.process.pid)
@@ -385,7 +385,7 @@ func (a *Attempt) pin(id string) {
 	}
 }
 
-// refuse ends a run that did not accept the resume. Its output is dropped.
+// refuse ends a run that did not accept the resume. The output is dropped.
 func (a *Attempt) refuse(why reason.Code) {
 	a.state, a.Refusal = stateRefusing, why
 	a.process.end()
@@ -404,7 +404,7 @@ func (a *Attempt) letOut() {
 	}
 }
 
-// release opens the gate after the gate timeout. A tool that has ended is judged by its end.
+// release opens the gate after the gate timeout. A tool that has ended is judged by the end.
 func (a *Attempt) release() {
 	if a.ended == nil {
 		a.letOut()
@@ -412,7 +412,7 @@ func (a *Attempt) release() {
 }
 
 // checkRefusal looks for a refusal in the stderr of a run that ended with its output still
-// held. If the run was killed or told to end, or if its caller has gone, the tool's silence
+// held. If the run was killed or told to end, or if the caller has gone, the tool's silence
 // is no refusal, and the tool is not run again.
 func (a *Attempt) checkRefusal(st Status) {
 	exit := st.Exit

@@ -11,7 +11,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// How long to wait for the caller's next frame. A caller that sends its first message without an
+// How long to wait for the caller's next frame. A caller that sends the first message without an
 // answer sends it at once; another needs the tool's answer first.
 const (
 	waitOpening = time.Second           // for the first frame
@@ -26,7 +26,7 @@ type Conversation struct {
 	data   []byte // read, but not in a frame yet
 	looked int    // bytes of data that have no newline
 	ended  bool   // the caller has closed its end
-	Waits  bool   // the caller waits for an answer before its first message
+	Waits  bool   // the caller waits for an answer before the first message
 
 	frames  []rewrite.Frame // sent by the caller; dropped by settle
 	kept    int             // bytes of frames
@@ -104,7 +104,7 @@ func (t *Conversation) cut() {
 }
 
 // line removes and returns the next whole line of data, nil if there is none. The last line of the
-// input can lack its newline.
+// input can lack the newline.
 func (t *Conversation) line() []byte {
 	n := t.looked + bytes.IndexByte(t.data[t.looked:], '\n') + 1
 	if n == t.looked && t.ended {

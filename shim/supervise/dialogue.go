@@ -9,7 +9,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// scoutPatience is how long a scout can take to end once its stdin has been closed.
+// scoutPatience is how long a scout can take to end once the stdin has been closed.
 const scoutPatience = 2 * time.Second
 
 // A Dialogue is one run's part of a conversation.
@@ -86,7 +86,7 @@ func (a *Attempt) nextFrame() (to chan<- []byte, frame []byte) {
 	return a.Input.Talk.writer.next, a.Input.Talk.writer.waiting[0]
 }
 
-// takeFrame handles a frame of the caller, or its end if open is false.
+// takeFrame handles a frame of the caller, or the end if open is false.
 func (a *Attempt) takeFrame(line []byte, open bool) {
 	if !open {
 		a.Input.Talk.closed = true
@@ -115,7 +115,7 @@ func (a *Attempt) takeFrame(line []byte, open bool) {
 	a.Input.Talk.writer.add(line)
 }
 
-// retire ends the scout of a resumed call. It was sent no message, so it leaves no session. Its
+// retire ends the scout of a resumed call. It was sent no message, so it leaves no session. The
 // held output is dropped.
 func (a *Attempt) retire() {
 	a.Input.Talk.Retired, a.state = true, stateRefusing
@@ -130,7 +130,7 @@ func (d *Dialogue) note(f rewrite.Frame) {
 		return
 	}
 	text, why := "", reason.MessageContent
-	if len(f.Line) <= maxStdin { // a longer one is not parsed, which takes several times its length
+	if len(f.Line) <= maxStdin { // a longer one is not parsed, which takes several times the length
 		text, why = f.Prompt()
 	}
 	if why != "" { // the session gets it all the same
@@ -194,7 +194,7 @@ func (d *Dialogue) Took(seen rewrite.StreamState, ended time.Time) []Turn {
 	return turns
 }
 
-// OwnUsage returns turns with each one's own usage in the place of the usage up to its end.
+// OwnUsage returns turns with each one's own usage in the place of the usage up to the end.
 func OwnUsage(turns []Turn) []Turn {
 	turns = slices.Clone(turns)
 	for i := len(turns) - 1; i > 0; i-- {

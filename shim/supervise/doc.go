@@ -1,4 +1,4 @@
-// Package supervise carries out one run of a program: its streams, its signals, its process, and the gate that holds a resumed
+// Package supervise carries out one run of a program: the streams, the signals, the process, and the gate that holds a resumed
 // run's output until the tool has accepted the resume.
 //
 // A call that is refused runs a second time: shim/run.go decides that. What becomes of a line of output is said by the tool's

@@ -47,7 +47,7 @@ func (f *frameWriter) closeNext() {
 	}
 }
 
-// write writes until the end. The rest for a tool that has closed its stdin is dropped, as in a
+// write writes until the end. The rest for a tool that has closed the stdin is dropped, as in a
 // pipe.
 func (f *frameWriter) write(frames <-chan []byte) {
 	defer f.file.Close()

@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// After a terminating signal the shim looks each beat whether the caller takes its output, and gives
+// After a terminating signal the shim looks each beat whether the caller takes the output, and gives
 // up after so many idle beats: before the SIGKILL that a supervisor sends 5 or 10 s after SIGTERM.
 const idleBeats = 3
 
-// After a tool's death by a signal the beats are shorter by this: the tool itself would not have written more than its caller takes.
+// After a tool's death by a signal the beats are shorter by this: the tool itself would not have written more than the caller takes.
 const deadBeats = 20
 
 var beat = time.Second // shorter in this package's tests
@@ -271,7 +271,7 @@ func (a *Attempt) noteLate(sig os.Signal) {
 	}
 }
 
-// checkTool handles the end of the tool. The rest of its streams is read afterwards.
+// checkTool handles the end of the tool. The rest of the streams is read afterwards.
 func (a *Attempt) checkTool() {
 	if a.ended != nil {
 		return
@@ -337,7 +337,7 @@ func (a *Attempt) delivery() (taken int64, waiting bool) {
 }
 
 // checkCaller looks whether the caller has taken anything since the last beat, and ends delivery
-// after idleBeats beats without. A tool that ended with 0 after the signal has answered it: its output
+// after idleBeats beats without. A tool that ended with 0 after the signal has answered it: the output
 // waits for the caller as the tool would, until another signal comes.
 func (a *Attempt) checkCaller() {
 	taken, waiting := a.delivery()

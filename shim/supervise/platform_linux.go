@@ -23,7 +23,7 @@ const (
 // EndsWithUs returns attributes that kill a child when the shim is killed.
 func EndsWithUs() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
-// ownProgram returns a path of the running program, which holds even if its file was replaced.
+// ownProgram returns a path of the running program, which holds even if the file was replaced.
 func ownProgram() string { return "/proc/self/exe" }
 
 // childrenOf returns the children of a process.
@@ -54,7 +54,7 @@ func widen(pipe *os.File) {
 }
 
 // whenHungUp calls gone once the other end of a pipe or a socket has been closed, unless stop
-// is closed before. The descriptor is the caller's and shared with other processes, so its
+// is closed before. The descriptor is the caller's and shared with other processes, so the
 // flags are not changed: Go's poller waits for an epoll descriptor that watches it.
 //
 // It does nothing for a FIFO, which another reader can open later.

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A tap is one of the tool's streams. Its reader runs in a goroutine of its own.
+// A tap is one of the tool's streams. The reader runs in a goroutine of its own.
 type tap struct {
 	link
 	to   *sink
@@ -23,11 +23,11 @@ type tap struct {
 	free chan *buffer // buffers for the next pieces; only the reader receives from it
 	made int          // how many buffers there are
 
-	over bool // the stream is at its end, or closed; only the event loop uses it
+	over bool // the stream is at the end, or closed; only the event loop uses it
 }
 
 // A piece is the data of one read. The last piece has no buffer, and over then
-// reports whether the stream is at its end.
+// reports whether the stream is at the end.
 type piece struct {
 	tap    *tap
 	buffer *buffer
@@ -38,7 +38,7 @@ func newTap(l link, to *sink) *tap {
 	return &tap{link: l, to: to, free: make(chan *buffer, buffersPerStream)}
 }
 
-// read reads the stream to its end, or, after end was called, all that the tool has written by then.
+// read reads the stream to the end, or, after end was called, all that the tool has written by then.
 // It blocks while all buffers are in use. Sending on pieces never blocks.
 func (t *tap) read(pieces chan<- piece, stop <-chan struct{}) {
 	last := piece{tap: t}

@@ -42,7 +42,7 @@ func inScratch(arg, dir string) string {
 	return arg
 }
 
-// scratchAt returns the index of rewrite.Scratch in an argument: at its start, or as the value in
+// scratchAt returns the index of rewrite.Scratch in an argument: at the start, or as the value in
 // --option=VALUE; -1 if there is none. Elsewhere the word is the caller's own.
 func scratchAt(arg string) int {
 	at := strings.Index(arg, rewrite.Scratch)

@@ -31,7 +31,7 @@ const (
 type Source interface {
 	// ForRun returns the stdin of a planned run. Nothing is consumed before the run has started.
 	ForRun(plan rewrite.Plan) (Input, error)
-	// Again prepares another run, after one that was given up. late is the data that its relay held.
+	// Again prepares another run, after one that was given up. late is the data that the relay held.
 	Again(late []byte)
 	// HandOn returns the stdin of the real binary: the part that was read, and the rest. It is nil if the
 	// caller's own descriptor has all of it. It fails if a run has consumed some of it.
@@ -59,7 +59,7 @@ func (in Input) Close(own *os.File) {
 	}
 }
 
-// A Staged is a source that was read to its end, or to the limit.
+// A Staged is a source that was read to the end, or to the limit.
 type Staged struct {
 	From *os.File
 	Data string // if stdin is silent, the data of an earlier run's relay
@@ -134,7 +134,7 @@ func Stage(stdin *os.File, use rewrite.StdinUse, silence rewrite.Silence) (*Stag
 		wait = waitPrompt
 	}
 	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err == nil && flags&unix.O_NONBLOCK != 0 {
-		// A FIFO without a writer is at its end, which no poll reports.
+		// A FIFO without a writer is at the end, which no poll reports.
 		first := make([]byte, 4<<10)
 		if n, err := unix.Read(fd, first); err == nil {
 			if n == 0 {
@@ -203,7 +203,7 @@ func readSome(fd int, buffer []byte) (n int, err error) {
 	}
 }
 
-// readable waits until a descriptor has data or is at its end, and reports whether it is. A
+// readable waits until a descriptor has data or is at the end, and reports whether it is. A
 // negative wait has no limit.
 func readable(fd int, wait time.Duration) (bool, error) {
 	n, err := poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, wait)

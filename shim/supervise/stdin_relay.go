@@ -58,7 +58,7 @@ func (r *relay) run() {
 			reported = true
 		}
 		if _, err := r.to.Write(data); len(data) > 0 && err != nil {
-			return // the tool has closed its stdin
+			return // the tool has closed the stdin
 		}
 		if !r.wait() {
 			return

@@ -73,7 +73,7 @@ func (w *witness) ask() error {
 	return nil
 }
 
-// listen reads the witness's reports up to its last answer.
+// listen reads the witness's reports up to the last answer.
 func (w *witness) listen() error {
 	if err := w.reports.SetReadDeadline(time.Now().Add(witnessPause)); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 )
 
 // A sink is one of the caller's streams, as the event loop sees it. While output is held, a sink
-// stores it; then it is either shown or dropped. A sink never waits for the caller: its writer
+// stores it; then it is either shown or dropped. A sink never waits for the caller: the writer
 // does.
 type sink struct {
 	fd     int
@@ -56,7 +56,7 @@ func (s *sink) write(data []byte, from *buffer) {
 	}
 }
 
-// pass writes data although the sink can hold its output. The data must not change.
+// pass writes data although the sink can hold the output. The data must not change.
 func (s *sink) pass(data []byte, from *buffer) {
 	if !s.gone {
 		from.retain()
@@ -89,7 +89,7 @@ func (s *sink) drop() {
 }
 
 // smallPiece is how many bytes are written at once to a caller that is watched: a pipe takes them as
-// soon as its reader has emptied a page.
+// soon as the reader has emptied a page.
 const smallPiece = 4 << 10
 
 // Write writes all of data, also to a descriptor that is non-blocking, and counts the data that the caller has taken. Only the
@@ -177,7 +177,7 @@ func (s *spool) store(data []byte) error {
 }
 
 func (s *spool) copyOut() error {
-	from := io.MultiReader(&s.memory, io.NewSectionReader(s.file, 0, s.size)) // without a file its size is 0
+	from := io.MultiReader(&s.memory, io.NewSectionReader(s.file, 0, s.size)) // without a file the size is 0
 	for _, r := range s.runs {
 		if _, err := io.CopyN(r.to, from, r.size); err != nil {
 			return err
@@ -211,15 +211,15 @@ const pieceSize = 64 << 10
 // that does not read, the tool waits too.
 const buffersPerStream = 3
 
-// keptRendering is the largest capacity, in bytes, of a rendering that a buffer keeps for its
+// keptRendering is the largest capacity, in bytes, of a rendering that a buffer keeps for the
 // next piece.
 const keptRendering = 256 << 10
 
-// A buffer carries a piece of one of the tool's streams from its reader through the event loop
+// A buffer carries a piece of one of the tool's streams from the reader through the event loop
 // to the writers. When it has been written it returns to the reader.
 type buffer struct {
 	piece    []byte // the data that was read
-	rendered []byte // its rendering, if that is not a part of piece
+	rendered []byte // the rendering, if that is not a part of piece
 	users    atomic.Int32
 	free     chan<- *buffer
 }
@@ -231,7 +231,7 @@ func (b *buffer) retain() {
 	}
 }
 
-// release returns the buffer to its reader after the last user.
+// release returns the buffer to the reader after the last user.
 func (b *buffer) release() {
 	if b == nil || b.users.Add(-1) > 0 {
 		return
@@ -264,7 +264,7 @@ func (c chunk) write() error {
 	return c.held.copyOut()
 }
 
-// replace closes a descriptor, so that no other process can see it open. Its number stays in use.
+// replace closes a descriptor, so that no other process can see it open. The number stays in use.
 func replace(fd int) {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {

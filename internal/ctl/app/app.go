@@ -1,7 +1,7 @@
 // Package app is what all commands of shimctl need: the streams, the ledger, the configuration, the store, errors with hints,
 // and the flags that select calls.
 //
-// It knows no command. Its invariants: nothing is written before the user has agreed to it (Agreed), and an error says in its hint
+// It knows no command. Invariants: nothing is written before the user has agreed to it (Agreed), and an error says in the hint
 // what to type.
 package app
 
@@ -27,7 +27,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Endings are the signals that let the demo still remove its files.
+// Endings are the signals that let the demo still remove the files.
 func Endings() []os.Signal {
 	return slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
 }
@@ -97,7 +97,7 @@ var ErrFindings = errors.New("something was found")
 // errDeclined reports that a person said no.
 var errDeclined = errors.New("nothing was changed")
 
-// Run runs a command and returns its exit code.
+// Run runs a command and returns the exit code.
 func (a *App) Run(root *cobra.Command, args []string) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetArgs(args)

@@ -38,7 +38,7 @@ type UnknownChain string
 
 func (u UnknownChain) Error() string { return fmt.Sprintf("there is no chain %q", string(u)) }
 
-// FindChain finds a chain by its name, as c12, its task or the start of the ID of one of its sessions.
+// FindChain finds a chain by the name, as c12, the task or the start of the ID of one of its sessions.
 func FindChain(l *ledger.Ledger, name string) (ledger.ChainName, error) {
 	chains, err := FindChains(l, name)
 	if err != nil {
@@ -146,7 +146,7 @@ func (a *App) ChainRow(l *ledger.Ledger, name string) (history.ChainRow, error) 
 	}
 	chains, err := history.Chains(l, history.Wanted{Filter: history.Filter{Chain: found.ID}, Lasting: a.Lasting()})
 	if err == nil && len(chains) == 0 {
-		err = noChain(name) // all its calls were pruned
+		err = noChain(name) // all the calls were pruned
 	}
 	if err != nil {
 		return history.ChainRow{}, err
@@ -154,7 +154,7 @@ func (a *App) ChainRow(l *ledger.Ledger, name string) (history.ChainRow, error) 
 	return chains[0], nil
 }
 
-// FindInvocation finds a call by its number.
+// FindInvocation finds a call by the number.
 func FindInvocation(l *ledger.Ledger, name string) (history.Invocation, error) {
 	n := number(name)
 	if n == 0 {

@@ -18,7 +18,7 @@ const MissingHelperHint = "./install.sh --store installs it"
 // Patience is how long a command waits for each answer of a store that it was asked about.
 const Patience = 30 * time.Second
 
-// StoreSettings returns the store that the configuration and the environment name. Its URL is "" if there is
+// StoreSettings returns the store that the configuration and the environment name. The URL is "" if there is
 // none.
 func StoreSettings(a *App) (config.Store, error) {
 	cfg, err := a.Config()
@@ -58,7 +58,7 @@ func Within(timeout time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(context.Background(), timeout, fmt.Errorf("no answer within %s", timeout))
 }
 
-// StoreFailure returns an error of a store without its secrets, with a hint.
+// StoreFailure returns an error of a store without the secrets, with a hint.
 func StoreFailure(what string, err error, s config.Store) error {
 	return WithHint(fmt.Errorf("%s: %s", what, shim.StoreError(err, s)), StoreHint(err))
 }

@@ -1,6 +1,6 @@
 // Package doctor checks that the shims can work, and mends what keeps them from it.
 //
-// It never mends without --fix and a yes, and runs no tool but for its version. Its invariant: it reports its findings of
+// It never mends without --fix and a yes, and runs no tool but for the version. Invariant: it reports the findings of
 // now; a fact that it cannot find out is said to be unknown, never to be well.
 package doctor
 
@@ -109,7 +109,7 @@ func brief(checks []setup.Check) []setup.Check {
 // A machine is what most checks look at.
 type machine struct {
 	config     config.Config
-	configured []setup.Check // its mistakes, or that there are none
+	configured []setup.Check // the mistakes, or that there are none
 	shims      string        // their directory
 	places     []shim.Place  // of each tool, in the order of rewrite.Names
 	versions   []string      // as the tools say them

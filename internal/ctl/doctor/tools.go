@@ -19,7 +19,7 @@ import (
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)+`)
 
-// newerBy says of a version that only its last number is higher than that of the newest tested one.
+// newerBy says of a version that only the last number is higher than that of the newest tested one.
 const newerBy = "newer by a patch than the tested"
 
 // checkVersion compares a tool's version with those that were tested. It returns no check if the tool prints no version or
@@ -52,7 +52,7 @@ func checkVersion(name, said string) []setup.Check {
 	return []setup.Check{setup.OK(check, fmt.Sprintf("%s lies between versions that were tried, %s to %s", version, oldest, newest))}
 }
 
-// checkFixedPlaces looks where callers run claude by its path, past the shim on PATH: the places of its two installers.
+// checkFixedPlaces looks where callers run claude by the path, past the shim on PATH: the places of the two installers.
 func checkFixedPlaces(a *app.App, m *machine) (checks []setup.Check) {
 	for _, below := range []string{".local/bin/claude", ".claude/local/claude"} {
 		path := filepath.Join(a.Getenv("HOME"), below)
@@ -64,7 +64,7 @@ func checkFixedPlaces(a *app.App, m *machine) (checks []setup.Check) {
 	return checks
 }
 
-// checkRetention: gemini deletes a session that was resumed in a later minute, unless its retention is off
+// checkRetention: gemini deletes a session that was resumed in a later minute, unless the retention is off
 // (docs/internals/gemini.md; seen with 0.61.0). Settings of the project and the system are not read.
 func checkRetention(a *app.App) setup.Check {
 	path := filepath.Join(cmp.Or(a.Getenv("GEMINI_CLI_HOME"), a.Getenv("HOME")), ".gemini", "settings.json")
@@ -164,7 +164,7 @@ func findIn(dir, pattern string) []string {
 }
 
 // checkNpx looks at the shim of npx. Without that, calls by npx bypass the shims: it reports the tools that npx has a package of, in the
-// working directory or in its cache.
+// working directory or in the cache.
 func checkNpx(a *app.App) (checks []setup.Check) {
 	p := shim.Locate(a.ShimEnv(), shim.Npx, "")
 	switch {

@@ -1,6 +1,6 @@
 // Package remove has the commands that end sessions and remove their files: reset and prune.
 //
-// It never removes a session that a process uses, or one that the shims have not begun. Its invariant: what will be gone is shown, and
+// It never removes a session that a process uses, or one that the shims have not begun. Invariant: what will be gone is shown, and
 // agreed to, before anything is.
 package remove
 

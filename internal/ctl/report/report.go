@@ -1,6 +1,6 @@
 // Package report writes one page about cost and saving, with three pictures.
 //
-// It never writes to the ledger. Its invariant: a figure on the page is the figure that status and stats print.
+// It never writes to the ledger. Invariant: a figure on the page is the figure that status and stats print.
 package report
 
 import (

@@ -24,7 +24,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// proposedPeriod is how long before a call its rule looks for calls like it.
+// proposedPeriod is how long before a call the rule looks for calls like it.
 const proposedPeriod = 7 * 24 * 3_600_000
 
 // maxCalls bounds how many calls of a tool in a directory a proposal reads, the latest.
@@ -119,10 +119,10 @@ func (c sentCall) subject(key prompt.Key) config.Subject {
 	return config.Subject{Tool: c.Tool, Cwd: c.Cwd, Prompt: c.text, Run: c.Run.Identity(), Env: func(string) string { return "" }, Digest: key.Name}
 }
 
-// begins returns the first line of the prompt without its numbers, which might count rounds.
+// begins returns the first line of the prompt without the numbers, which might count rounds.
 func (c sentCall) begins() string { return prompt.WithoutDigits(prompt.FirstLine(c.text)) }
 
-// propose returns a rule with that name for a call, given all calls of its tool and directory. The task is captured from the
+// propose returns a rule with that name for a call, given all calls of the tool and directory. The task is captured from the
 // prompt, or each run of the program is a job: a constant would make all later runs one job.
 func propose(call sentCall, calls []sentCall, name string, key prompt.Key) (p Proposal, err error) {
 	if call.Run.Name == "" {
@@ -294,7 +294,7 @@ func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./#", r)
 }
 
-// ruleName returns a name for a call's rule that no rule has: the name of its caller.
+// ruleName returns a name for a call's rule that no rule has: the name of the caller.
 func ruleName(c sentCall, taken []string) string {
 	name := strings.TrimSuffix(c.Run.Name, filepath.Ext(c.Run.Name))
 	name = strings.Trim(regexp.MustCompile(`[^\pL\pN]+`).ReplaceAllString(name, "-"), "-")

@@ -1,7 +1,7 @@
 // Package rule adds rules to the configuration, and makes one from a call.
 //
-// It never applies a rule to a running call. Its invariant: a rule that it makes from a call captures the task from the prompt, and
-// its statements on past calls were found by the shim's own matching.
+// It never applies a rule to a running call. Invariant: a rule that it makes from a call captures the task from the prompt, and
+// the statements on past calls were found by the shim's own matching.
 package rule
 
 import (
@@ -162,7 +162,7 @@ func add(a *app.App, text string, rules []config.Rule, past []PastCall, agreed a
 	return nil
 }
 
-// withRules returns the configuration file with a text of rules at its end. It refuses to change a file with mistakes, or
+// withRules returns the configuration file with a text of rules at the end. It refuses to change a file with mistakes, or
 // to make one.
 func withRules(a *app.App, text string, rules []config.Rule) (edit textfile.Edit, err error) {
 	if edit.File, err = config.ConfigFile(a.Own); err != nil {

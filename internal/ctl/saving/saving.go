@@ -1,9 +1,9 @@
 // Package saving estimates what resuming saved, and says it in one sentence.
 //
-// A resumed call is set against the mean of the fresh calls of its tool, role and model, in tokens weighted by price, and in money: by the
+// A resumed call is set against the mean of the fresh calls of the same tool, role and model, in tokens weighted by price, and in money: by the
 // tool's own figure, else at list price. The beginning of a fresh call's request that other calls had put into the provider's cache is
-// priced as read. It is an estimate: guards do not keep calls fresh at random. The package is pure, its input are sums of the ledger's
-// calls. Its invariant: an unknown figure is never 0.
+// priced as read. It is an estimate: guards do not keep calls fresh at random. The package is pure, it takes sums of the ledger's
+// calls. Invariant: an unknown figure is never 0.
 package saving
 
 import (

@@ -85,7 +85,7 @@ func planChange(a *app.App, file, shims string, undo bool) (c Change, err error)
 	if c.Created || ours {
 		c.Line = strings.TrimSuffix(c.Line, mark) + created
 	}
-	if kept != "" && !strings.HasSuffix(kept, "\n") { // a text without a newline at its end stays one
+	if kept != "" && !strings.HasSuffix(kept, "\n") { // a text without a newline at the end stays one
 		c.edit.New += "\n" + c.Line
 	} else {
 		c.edit.New += c.Line + "\n"

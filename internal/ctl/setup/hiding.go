@@ -44,7 +44,7 @@ func HidingChecks(a *app.App, shims string, p shim.Place) (checks []Check) {
 	return checks
 }
 
-// functionText returns the text of a function: the rest of its first line, and the lines up to its closing line.
+// functionText returns the text of a function: the rest of the first line, and the lines up to the closing line.
 func functionText(first string, rest []string) string {
 	text := first
 	if strings.Contains(first, "}") {

@@ -1,6 +1,6 @@
 // Package setup puts the shims first on PATH in the login shell, and finds the aliases and functions that hide them.
 //
-// It reads start files and runs no shell. Its invariant: it changes no line but its own, and --undo restores each byte.
+// It reads start files and runs no shell. Invariant: it changes no line but its own, and --undo restores each byte.
 package setup
 
 import (

@@ -25,7 +25,7 @@ func ShimDirectory(a *app.App) string {
 }
 
 // shimMarker lists the files installed in the directory of the shims: a line is a name, and the checksum and the size
-// of its file, as install.sh writes them.
+// of the file, as install.sh writes them.
 const shimMarker = ".reprise"
 
 // Runnable reports whether a program lies at the path.

@@ -1,6 +1,6 @@
 // Package textfile changes files as a whole: a reader sees the old one or the new one.
 //
-// It knows nothing of the files' contents. Its invariant: an interrupted change leaves the old file, with its permissions.
+// It knows nothing of the files' contents. Invariant: an interrupted change leaves the old file, with its permissions.
 package textfile
 
 import (

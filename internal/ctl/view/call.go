@@ -42,7 +42,7 @@ func DecisionCell(i history.Invocation) Cell {
 	return c
 }
 
-// OutcomeCell returns a cell with the outcome, and for people its exit code or signal.
+// OutcomeCell returns a cell with the outcome, and for people the exit code or signal.
 func OutcomeCell(i history.Invocation) Cell {
 	switch i.Outcome {
 	case "ok":

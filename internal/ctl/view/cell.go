@@ -50,7 +50,7 @@ func SessionCell(id string) Cell {
 	return Cell{Human: OrDash(id[:min(len(id), enough)]), Raw: id}
 }
 
-// RoleName returns a role as people read it. One that nothing names is called after how its prompt begins, as in #0123456789abcdef;
+// RoleName returns a role as people read it. One that nothing names is called after how the prompt begins, as in #0123456789abcdef;
 // --role takes it, or as much of it as a table shows.
 func RoleName(role string) string { return strings.TrimSpace(role) }
 
@@ -95,7 +95,7 @@ func ShareCell(part, whole int64) Cell {
 	return Cell{Human: percent + " %", Raw: percent + "%", Right: true}
 }
 
-// AmountCell returns a cell with an amount in its unit. Programs read a percentage, dollars
+// AmountCell returns a cell with an amount in the unit. Programs read a percentage, dollars
 // or milliseconds.
 func AmountCell(unit string, n Number) Cell {
 	if !n.Known() {

@@ -15,7 +15,7 @@ const MinuteFormat = "2006-01-02 15:04"
 // DurationHint says how a flag takes a duration.
 const DurationHint = "write a number and its unit (ms, s, m, h, d, w), as 36h, 7d or 1w"
 
-// AddDuration adds a flag for a duration; to holds its default, 0 for none.
+// AddDuration adds a flag for a duration; to holds the default, 0 for none.
 func AddDuration(flags *pflag.FlagSet, to *time.Duration, name, usage string) {
 	if *to != 0 {
 		usage += fmt.Sprintf(" (default %s)", to)

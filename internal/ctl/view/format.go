@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Thousands writes a whole number with commas between its thousands.
+// Thousands writes a whole number with commas between the thousands.
 func Thousands(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
@@ -55,7 +55,7 @@ func Size(bytes int64) string {
 	return fmt.Sprintf("%d %s", bytes/1000, units[0])
 }
 
-// Duration writes a duration in its two largest units.
+// Duration writes a duration in the two largest units.
 func Duration(d time.Duration) string {
 	switch {
 	case d < time.Second:

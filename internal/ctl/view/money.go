@@ -34,7 +34,7 @@ func (s Sum) Plus(t Sum) Sum {
 	return Sum{s.Known || t.Known, s.estimated || t.estimated, s.Nano + t.Nano, s.Most + t.Most}
 }
 
-// CallCost returns the cost of a call: the tool's own figure, or else the cost of its tokens at list
+// CallCost returns the cost of a call: the tool's own figure, or else the cost of the tokens at list
 // price.
 func CallCost(t *prices.Table, i history.Invocation) Sum {
 	if i.Cost.Valid {

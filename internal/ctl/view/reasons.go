@@ -46,7 +46,7 @@ type AdviceReport struct {
 	Command string       `json:"command,omitempty" doc:"a command that does so, or shows what the advice names"`
 }
 
-// AdviceFor returns the advice about a reason; chain, and the call that ended its session badly, are 0 if there is none.
+// AdviceFor returns the advice about a reason; chain, and the call that ended the session badly, are 0 if there is none.
 func AdviceFor(r reason.Code, chain, before int64) AdviceReport {
 	text, ok := r.Lookup()
 	if !ok {

@@ -1,6 +1,6 @@
 // Package view prints the output of shimctl's commands.
 //
-// Every command follows the same rules. On a terminal, tables are aligned and cut to its
+// Every command follows the same rules. On a terminal, tables are aligned and cut to the
 // width, times are relative, and colors carry a meaning. Elsewhere a table is TSV with a
 // header line, times are RFC 3339, numbers are plain, and nothing is cut.
 //
@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Meaning is the meaning of a color. Its value is the color's SGR code.
+// A Meaning is the meaning of a color. The value is the color's SGR code.
 type Meaning string
 
 // The meanings.
@@ -54,7 +54,7 @@ func NewScreen(f *os.File, env func(string) string) Screen {
 	return s
 }
 
-// Measure asks the terminal for its size, which changes with its window.
+// Measure asks the terminal for the size, which changes with its window.
 func (s *Screen) Measure() {
 	w, ok := s.Writer.(*checkedWriter)
 	if !ok || !s.Terminal {
@@ -134,7 +134,7 @@ func (s *Screen) SetColors(choice ColorChoice, env func(string) string) {
 	s.Colors = choice == "always" || choice == "auto" && s.Terminal && env("NO_COLOR") == "" && env("TERM") != "dumb"
 }
 
-// Paint returns the text in the color of its meaning.
+// Paint returns the text in the color of the meaning.
 func (s Screen) Paint(m Meaning, text string) string {
 	if !s.Colors || m == Plain || text == "" {
 		return text
@@ -142,7 +142,7 @@ func (s Screen) Paint(m Meaning, text string) string {
 	return "\x1b[" + string(m) + "m" + text + "\x1b[0m"
 }
 
-// Heading names a table for people. A program identifies it by its header line.
+// Heading names a table for people. A program identifies it by the header line.
 func (s Screen) Heading(title string) {
 	if s.Terminal {
 		fmt.Fprintln(s, s.Paint(Strong, title))
@@ -166,7 +166,7 @@ func (s Screen) Sentences(header string, m Meaning, sentences ...string) {
 	}
 }
 
-// Changed prints lines of a file that come or go, behind a sign. The part that the screen has no room for is below its line, indented.
+// Changed prints lines of a file that come or go, behind a sign. The part that the screen has no room for is below the line, indented.
 func (s Screen) Changed(sign string, m Meaning, lines ...string) {
 	const indent = 4
 	for _, line := range lines {

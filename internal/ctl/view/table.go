@@ -17,7 +17,7 @@ type Cell struct {
 	Raw   string // as a program reads it
 	Meaning
 	Right bool // aligned right, as numbers are
-	Path  bool // cut at the front, and before others: its end tells it from other paths
+	Path  bool // cut at the front, and before others: the end tells it from other paths
 }
 
 // As returns the cell with a meaning.
@@ -88,7 +88,7 @@ const (
 	narrowest = 16 // no column is cut to less
 )
 
-// A column of the table, its width, and whether it holds paths.
+// A column of the table, the width, and whether it holds paths.
 type column struct {
 	index, width int
 	path         bool
@@ -205,7 +205,7 @@ func (t *Table) fit(limit int) []*column {
 }
 
 // filled returns the columns that hold anything, each with the width that it needs. A table
-// without rows has all its columns.
+// without rows has all the columns.
 func (t *Table) filled() (columns []*column) {
 	for i, title := range t.Header {
 		filled := len(t.rows) == 0

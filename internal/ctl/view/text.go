@@ -64,7 +64,7 @@ func isRawControl(r rune) bool { return r != '\n' && isControl(r) }
 
 var escapeBreaks = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 
-// escapeTSV keeps a value on its line and in its column. It also escapes what moves the
+// escapeTSV keeps a value on the line and in the column. It also escapes what moves the
 // cursor of a terminal that shows the table later.
 func escapeTSV(text string) string {
 	var b strings.Builder
@@ -82,7 +82,7 @@ func escapeTSV(text string) string {
 	return b.String()
 }
 
-// Paragraphs breaks text at spaces, so that its lines fit the screen. Lines that follow each other are one paragraph, unless
+// Paragraphs breaks text at spaces, so that the lines fit the screen. Lines that follow each other are one paragraph, unless
 // they are indented.
 func (s Screen) Paragraphs(text string) string {
 	if s.Width == 0 {

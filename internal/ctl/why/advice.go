@@ -27,7 +27,7 @@ type Decided struct {
 	Bytes     int         // of the prompt's text, as it is compared with what identifies a job; 0 if it is not known
 	End       reason.Code // the reason that the call's own end is for later calls, which are fresh, "" for none
 	Continues bool
-	HeldOut   bool // rollout holds its chain out
+	HeldOut   bool // rollout holds the chain out
 	Measured
 }
 

@@ -138,7 +138,7 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	return said
 }
 
-// endOf returns the reason that a call's end is for a later call of its session to be fresh, "" if it is none.
+// endOf returns the reason that a call's end is for a later call of the session to be fresh, "" if it is none.
 func endOf(i history.Invocation) reason.Code {
 	switch {
 	case i.Outcome == "failed" && i.SessionWhy != reason.TurnLimit:

@@ -1,7 +1,7 @@
 // Package why explains a call: the decision, the evidence, and a way to change it.
 //
-// It never decides: its facts were recorded at the call. Its invariant: an advice is given only if it can be typed and
-// keeps the promise of its sentence.
+// It never decides: the facts were recorded at the call. Invariant: an advice is given only if it can be typed and
+// keeps the promise of the sentence.
 package why
 
 import (

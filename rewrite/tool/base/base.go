@@ -1,8 +1,8 @@
 // Package base is the common part of the tools: answers that are the same for most of them, why a call is not managed, which
-// failures say nothing against a session, and the common part of their streams. Which words refuse a session, and where a tool says its
+// failures say nothing against a session, and the common part of their streams. Which words refuse a session, and where a tool says the
 // IDs and usage, stands in each tool's package.
 //
-// It never names a tool: a difference is a parameter, or the tool's own method. Its invariant: what it does not
+// It never names a tool: a difference is a parameter, or the tool's own method. Invariant: what it does not
 // know for certain makes a call unmanaged, or a failure one that can lie in the session.
 package base
 
@@ -19,7 +19,7 @@ import (
 // Base is the common part of most tools. A tool overrides the methods that differ.
 type Base struct {
 	About    *rewrite.Descriptor
-	Refusals Refusals // of its stderr
+	Refusals Refusals // of the stderr
 	// Help are options: a help text with the first is that of the headless mode, and one with the others too is that of a
 	// version that can resume. Yargs says that yargs prints it.
 	Help  []string
@@ -41,7 +41,7 @@ func (b Base) Refused(stderr string, exit int) reason.Code { return b.Refusals.A
 // ForkPoint returns "": the tool copies whole sessions, if at all.
 func (Base) ForkPoint([]byte) string { return "" }
 
-// CopySession fails: the tool makes its copies itself, if at all.
+// CopySession fails: the tool makes the copies itself, if at all.
 func (Base) CopySession(_, _, _ string, _ []byte) (string, []byte, error) {
 	return "", nil, errors.ErrUnsupported
 }
@@ -78,7 +78,7 @@ func Read(c *rewrite.Call, p grammar.Args, formats map[string]rewrite.Format) {
 	}
 }
 
-// Settle completes a call: how it is handled, and why. If its caller manages the session and the output has the
+// Settle completes a call: how it is handled, and why. If the caller manages the session and the output has the
 // session's ID, the call is observed.
 func Settle(c *rewrite.Call, why reason.Code, showsID bool) {
 	slices.SortStableFunc(c.Settings, func(a, b rewrite.Setting) int { return strings.Compare(a.Name, b.Name) })

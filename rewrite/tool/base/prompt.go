@@ -14,7 +14,7 @@ import (
 const LongestArg = 96 << 10
 
 // Add adds options to a plan's command line where wrapper scripts do not look: the first argument stays first, and the last
-// one last unless it belongs to the first. It returns the call with the places that its parts have then.
+// one last unless it belongs to the first. It returns the call with the places that the parts have then.
 func Add(p *rewrite.Plan, c rewrite.Call, options ...string) rewrite.Call {
 	p.Args = slices.Insert(p.Args, c.AddAt, options...)
 	moved := func(place rewrite.Span) rewrite.Span {
@@ -44,7 +44,7 @@ func PlacePrompt(p *rewrite.Plan, c rewrite.Call, t rewrite.Target, option strin
 	}
 }
 
-// replacePrompt puts the plan's prompt into its command line in the place of the caller's.
+// replacePrompt puts the plan's prompt into the command line in the place of the caller's.
 func replacePrompt(p *rewrite.Plan, places []rewrite.Span, option string) bool {
 	place := slices.MinFunc(places, func(a, b rewrite.Span) int { return a.At - b.At })
 	name, _, attached := strings.Cut(p.Args[place.At], "=")

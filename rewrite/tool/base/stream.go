@@ -31,7 +31,7 @@ func (s *Stream) Ended() bool {
 }
 
 // NewStream returns the common part of a stream. Text is shown unchanged: if a long line of it waited here, the tool would
-// not notice that its reader is gone.
+// not notice that the reader is gone.
 func NewStream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) Stream {
 	s := Stream{Call: c, Plan: p, Previous: previous}
 	switch c.Format {

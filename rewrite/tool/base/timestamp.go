@@ -19,7 +19,7 @@ func TimestampMillis(text string) (millis int64, ok bool) {
 		return n
 	}
 	year, month, day := number(0, 4), number(5, 7), number(8, 10)
-	// The year begins in March, so that its leap day is its last.
+	// The year begins in March, so that the leap day is the last.
 	if month <= 2 {
 		year--
 		month += 12

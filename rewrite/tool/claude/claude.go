@@ -48,7 +48,7 @@ var descriptor = rewrite.Descriptor{
 	Home:     home,
 	Sessions: []string{"projects/*/*.jsonl"},
 	Travels:  true,
-	// The prefixes cover every variable in claude's docs. The neutral ones name the caller or its terminal, say where
+	// The prefixes cover every variable in claude's docs. The neutral ones name the caller or the terminal, say where
 	// telemetry goes, or are already part of the chain's key.
 	Variables: rewrite.Variables{
 		Settings: []string{
@@ -141,7 +141,7 @@ type own struct {
 	cacheChosen  bool   // the caller has said how long the provider keeps a prompt
 	namesDefault bool   // a resume must name the default model
 	maxTurns     string // the caller's limit
-	cannotWrite  int    // its exit code if its answer cannot be written
+	cannotWrite  int    // the exit code if the answer cannot be written
 	sources      string // the settings that the caller wants to be read, "*" for all
 }
 
@@ -476,7 +476,7 @@ func (claude) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	return plan
 }
 
-// ForkPoint returns the last entry of the conversation, whatever its type. What follows an answer
+// ForkPoint returns the last entry of the conversation, whatever the type. What follows an answer
 // (a snapshot of the system prompt, a hook's output) belongs to it (LIVE 2.1.329). A copy cut right
 // after the answer sends the model the same.
 func (claude) ForkPoint(tail []byte) string {
@@ -503,7 +503,7 @@ func (claude) ForkPoint(tail []byte) string {
 	return ""
 }
 
-// SessionPaths returns the transcript's path. Its directory is named after the working directory,
+// SessionPaths returns the transcript's path. The directory is named after the working directory,
 // with everything but letters and digits replaced. Long names are cut and hashed, so the last
 // pattern matches the ID under any name (CLI-FACTS 1.2).
 func (claude) SessionPaths(cwd, id string) []string {

@@ -74,7 +74,7 @@ func (s *stream) File(_ string, line []byte) {
 	}
 }
 
-// settle decides how a text run stands. claude prints a message to stdout when its turn is over, after
+// settle decides how a text run stands. claude prints a message to stdout when the turn is over, after
 // it has written it to the file.
 func (s *stream) settle() {
 	if s.Call.Format != rewrite.Text || s.newest == nil {
@@ -145,7 +145,7 @@ func (s *stream) addUsage(e *base.ClaudeEvent) {
 	}
 }
 
-// learnCosts reads the session's totals, which claude writes at its end since a version between 2.1.272
+// learnCosts reads the session's totals, which claude writes at the end since a version between 2.1.272
 // and 2.1.280. A result on stdout has the same figures.
 func (s *stream) learnCosts(line []byte) {
 	if s.State.ID == "" || s.State.Results > 0 {

@@ -23,7 +23,7 @@ type stream struct {
 	answered       bool            // a result says that the model has written something
 	running        bool            // the first result has figures of the whole session
 	left           map[string]bool // calls of tools that run in the background
-	told           rewrite.Usage   // of the run's main conversation, by its result
+	told           rewrite.Usage   // of the run's main conversation, by the result
 
 	held   []byte // json of a resumed call: the result and all after it
 	result int    // length of the result in held
@@ -237,7 +237,7 @@ func (s *stream) learnResult(e *base.ClaudeEvent) {
 	s.State.Refusal, s.State.Outside = refusal(e), outside(e)
 	if s.State.Refusal == reason.RefusedUnknown {
 		s.State.Final = false
-		return // its session_id is the missing session's, or invented (CLI-FACTS 1.3)
+		return // the session_id is the missing session's, or invented (CLI-FACTS 1.3)
 	}
 	s.learnID(e, !s.State.Failed || s.State.TurnLimit) // likewise if nothing came before it: no session began
 }
@@ -262,7 +262,7 @@ func refusal(e *base.ClaudeEvent) reason.Code {
 	return ""
 }
 
-// outside returns why a run failed if that says nothing against its session.
+// outside returns why a run failed if that says nothing against the session.
 func outside(e *base.ClaudeEvent) reason.Code {
 	if !e.Fails() || !e.Whole {
 		return ""
@@ -361,7 +361,7 @@ func runsOn(path string) bool {
 		!strings.HasSuffix(path, "\tmaxOutputTokens")
 }
 
-// carried returns the totals that a copied session started with: all totals of its first
+// carried returns the totals that a copied session started with: all totals of the first
 // result minus that result's own figures (2.1.329; older versions do not report those). They exceed
 // the known totals if the original session ended a run in between: a copy inherits the latest cost,
 // wherever it is cut.
@@ -432,7 +432,7 @@ func (s *stream) learnUsage(line []byte, numbers []jsonline.Number) {
 
 // guessedCosts returns the models in a result without a price that claude knows (2.1.329: "costBasis":
 // "unknown"). claude then reports a cost at another model's price. The run's cost is not recorded, not even a known
-// part, so that budgets, dearer, stats and log do not count it. shimctl prices its tokens by the model that claude named first.
+// part, so that budgets, dearer, stats and log do not count it. shimctl prices the tokens by the model that claude named first.
 func guessedCosts(line []byte) (models []string) {
 	var result struct {
 		ModelUsage map[string]struct{ CostBasis string }

@@ -38,7 +38,7 @@ var descriptor = rewrite.Descriptor{
 	FileLimitKills: true,
 	TellsFirst:     true,
 
-	// A model's request is given to its hooks with the prompt.
+	// A model's request is given to the hooks with the prompt.
 	Hooks: rewrite.Hooks{
 		Prompt: []string{"UserPromptSubmit", "PreModelRequest", "PostModelRequest"}, Start: []string{"SessionStart"},
 		Sources: []string{"startup", "resume"}, Plugins: "plugins",
@@ -56,7 +56,7 @@ var descriptor = rewrite.Descriptor{
 		Env:    []string{"CODEX_HOME=HOME/.codex", "OPENAI_API_KEY=stand-in"},
 		Config: ".codex/config.toml",
 		// The model is in the catalogue of codex 0.169.0: for any other, codex prints a warning as
-		// an item of its stream. With plugins enabled, codex clones a catalogue of them at each
+		// an item of the stream. With plugins enabled, codex clones a catalogue of them at each
 		// start.
 		Text: `model = "gpt-5.5"
 model_provider = "standin"
@@ -102,7 +102,7 @@ var top = grammar.Table{
 	{grammar.Unmanaged, rewrite.OneValue, `--remote --remote-auth-token-env`},
 }
 
-// exec are the further options after exec. --last and --all belong to its resume.
+// exec are the further options after exec. --last and --all belong to the resume.
 var exec = grammar.Table{
 	{grammar.Setting, rewrite.NoValue, `--ignore-rules --ignore-user-config`},
 	{grammar.Setting, rewrite.OneValue, `--cyber-access-program --thread-source`},
@@ -245,7 +245,7 @@ func hookFiles(c rewrite.Call) []rewrite.Watch {
 	return base.Watches(c.Home, "~/.codex", "", paths...)
 }
 
-// accountOf returns what identifies the account that codex is logged in to. codex refreshes its
+// accountOf returns what identifies the account that codex is logged in to. codex refreshes the
 // tokens in the same file, so they count only if nothing else identifies their owner.
 func accountOf(login string) rewrite.Setting {
 	tokens := jsonline.Member(login, "tokens")
@@ -311,7 +311,7 @@ func (a *commandLine) elsewhere(sub, unknown string, in rewrite.Invocation) reas
 		base.When(sub == "review", reason.NotManaged))
 }
 
-// ResolveWithEnv rejects versions before 0.42: exec could not resume, or did not show its session.
+// ResolveWithEnv rejects versions before 0.42: exec could not resume, or did not show the session.
 func (codex) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	for _, path := range c.SettingsFiles {
 		if login := s.Settings[path]; login != "" {
@@ -370,7 +370,7 @@ func (codex) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	return plan
 }
 
-// resumeArgs returns the caller's command line without its prompt. Images are attached to
+// resumeArgs returns the caller's command line without the prompt. Images are attached to
 // their option, which would otherwise take "resume" as another image.
 func resumeArgs(c rewrite.Call) []string {
 	own := base.Own[own](c)
@@ -404,12 +404,12 @@ func notice(c *rewrite.Call) string {
 	return ""
 }
 
-// SessionPaths returns the rollout's path: it is under the date of its start, and stays there.
+// SessionPaths returns the rollout's path: it is under the date of the start, and stays there.
 func (codex) SessionPaths(_, id string) []string {
 	return []string{"sessions/*/*/*/rollout-*-" + id + ".jsonl"}
 }
 
-// SessionFiles returns the rollout, a single file. A fork does not contain what came before it; its
+// SessionFiles returns the rollout, a single file. A fork does not contain what came before it; the
 // first line names the thread it continues (0.169.0, docs/internals/codex.md).
 func (codex) SessionFiles(id, path string) rewrite.SessionFiles {
 	return rewrite.SessionFiles{

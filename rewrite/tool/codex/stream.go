@@ -15,7 +15,7 @@ import (
 	"reprise/rewrite/tool/base"
 )
 
-// stream reads codex's events or its transcript, and its rollout. Output is shown as it comes,
+// stream reads codex's events or the transcript, and its rollout. Output is shown as it comes,
 // except for three things that a resume changes: cumulative figures, the prompt in the transcript,
 // and a line about stdin.
 type stream struct {
@@ -28,7 +28,7 @@ type stream struct {
 	inFail       bool            // within the lines of an error
 	finalMessage strings.Builder // the final message on stdout, with the newline that codex adds
 	tooLong      bool            // said was too long to keep
-	pending      []byte          // held back from stderr until its replacement is known
+	pending      []byte          // held back from stderr until the replacement is known
 	total        bool            // the transcript has ended
 	exact        bool            // the totals are from the rollout
 
@@ -112,7 +112,7 @@ func (s *stream) Line(line []byte) []byte {
 	_, whole := jsonline.ReadEvent(line, &e)
 	switch {
 	case e.Type == "thread.started":
-		s.Stderr += s.notice // codex writes it before its first event
+		s.Stderr += s.notice // codex writes it before the first event
 		s.notice = ""
 		if whole { // otherwise it names no thread, so there is nothing to resume
 			s.learnID(e.ThreadID, "stdout")
@@ -334,7 +334,7 @@ var aside = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(warning: |deprecated: |hook: |WARNING: |\d{4}-\d\d-\d\dT\S+ +(ERROR|WARN|INFO) |turn interrupted$|$)`)
 })
 
-// learnTurn reads a line after the prompt. Anything not codex's own is the model's output, or its
+// learnTurn reads a line after the prompt. Anything not codex's own is the model's output, or the
 // work.
 func (s *stream) learnTurn(plain string) {
 	message, isError := strings.CutPrefix(plain, "ERROR: ")
@@ -358,7 +358,7 @@ func (s *stream) learnTurn(plain string) {
 
 // ownTotal returns the transcript's last line with this call's share of the tokens, which are
 // cumulative over the thread (recordings/codex/resume-ok-text). It returns nil for an interrupted
-// call that used none: without the shim it would have neither the line nor its heading.
+// call that used none: without the shim it would have neither the line nor the heading.
 func (s *stream) ownTotal(line []byte, plain string) []byte {
 	total, err := strconv.Atoi(strings.ReplaceAll(plain, ",", ""))
 	if err != nil {

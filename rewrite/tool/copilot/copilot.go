@@ -25,7 +25,7 @@ type copilot struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-// A version can resume only if it can also write its figures to a file. 1.0.80 cannot.
+// A version can resume only if it can also write the figures to a file. 1.0.80 cannot.
 var tool = copilot{base.Base{About: &descriptor, Refusals: refusals, Help: []string{"--prompt", "--resume", "--usage-output-file"}}}
 
 var descriptor = rewrite.Descriptor{
@@ -38,7 +38,7 @@ var descriptor = rewrite.Descriptor{
 		"skill", "instruction", "lsp", "sandbox", "completion",
 	},
 	Alone:     []string{"--help", "-h", "--version", "-v"},
-	Nested:    []string{"COPILOT_CLI"}, // set for the commands of its shell tool
+	Nested:    []string{"COPILOT_CLI"}, // set for the commands of the shell tool
 	LoginKeys: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"},
 	Provider:  "github",
 	Home:      home,
@@ -110,7 +110,7 @@ func (c copilot) Parse(in rewrite.Invocation) rewrite.Call {
 	call := c.NewCall(in)
 	p, _ := grammar.Clap(in.Args, 0, options.With(in.Learned), func(string) bool { return false })
 	read(&call, p, in)
-	base.Settle(&call, why(&call, p, in), call.Format == rewrite.JSON) // its last line contains the session ID
+	base.Settle(&call, why(&call, p, in), call.Format == rewrite.JSON) // the last line contains the session ID
 	return call
 }
 
@@ -218,7 +218,7 @@ func (copilot) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 var account = []string{"lastLoggedInUser", "loggedInUsers"}
 
 // settings returns the settings of a file. Comments, formatting, the time of the first
-// start, and the older spelling of keys do not count: copilot itself adds or changes them at its start
+// start, and the older spelling of keys do not count: copilot itself adds or changes them at the start
 // (recordings/copilot/migrated).
 func settings(path, text string) []rewrite.Setting {
 	var lines []string
@@ -272,7 +272,7 @@ func camelCase(name string) string {
 func (copilot) ActsOn(string) bool { return false }
 
 // EffectivePrompt returns the prompt as copilot stores it. The model is sent it without the white space at
-// its end.
+// the end.
 func (copilot) EffectivePrompt(c rewrite.Call, stdin string) string {
 	text := c.Prompt
 	if c.Stdin == rewrite.StdinPrompt {
@@ -291,7 +291,7 @@ const (
 	events    = "events.jsonl"
 )
 
-// Plan adds a private --usage-output-file. Silent text names its session nowhere else than in a file of
+// Plan adds a private --usage-output-file. Silent text names the session nowhere else than in a file of
 // --share. A resume gets the new prompt in place of the caller's.
 func (copilot) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)

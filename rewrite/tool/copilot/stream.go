@@ -43,7 +43,7 @@ func (copilot) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) r
 	return s
 }
 
-// totals are the figures that a session adds up over all its runs.
+// totals are the figures that a session adds up over all the runs.
 type totals struct {
 	Premium   float64 `json:"premium"`
 	APIMillis int64   `json:"api_ms"`
@@ -171,7 +171,7 @@ func (s *stream) learn(e *event) {
 	}
 }
 
-// learnMessage records a message of the model, not of its subagents.
+// learnMessage records a message of the model, not of the subagents.
 func (s *stream) learnMessage(e *event) {
 	text := jsonline.OrEmpty(e.Data.Content)
 	if e.Data.Parent != "" {
@@ -187,8 +187,8 @@ func (s *stream) learnMessage(e *event) {
 	s.content()
 }
 
-// content records that the model has answered. A resumed run shows its session's ID only at its end,
-// but it adds to the session's file from its start.
+// content records that the model has answered. A resumed run shows the session's ID only at the end,
+// but it adds to the session's file from the start.
 func (s *stream) content() {
 	s.State.Content = s.Plan.Resume == "" && s.State.ID != "" || s.file && !s.State.WrongID
 }
@@ -232,7 +232,7 @@ func (s *stream) ownResult(line []byte) []byte {
 	return s.ownFiles(base.SubtractTotals(line, numbers, rewrite.Totals(text), nil))
 }
 
-// ownFiles leaves in the list of changed files those that this run has changed, in its order.
+// ownFiles leaves in the list of changed files those that this run has changed, in order.
 func (s *stream) ownFiles(line []byte) []byte {
 	var r struct {
 		Usage struct {
@@ -255,7 +255,7 @@ func (s *stream) ownFiles(line []byte) []byte {
 }
 
 // asAsked puts the caller's prompt in place of the text sent to the model. It stands there twice: as it was given,
-// and as the model gets it, behind the time and without white space at its end.
+// and as the model gets it, behind the time and without white space at the end.
 func (s *stream) asAsked(line []byte, e *event) []byte {
 	if s.Plan.Asked == "" {
 		return line
@@ -271,7 +271,7 @@ func (s *stream) asAsked(line []byte, e *event) []byte {
 
 func trimEnd(text string) string { return strings.TrimRightFunc(text, unicode.IsSpace) }
 
-// blank hides what copilot hides in json: the values of its keys (recordings/copilot/key-json).
+// blank hides what copilot hides in json: the values of the keys (recordings/copilot/key-json).
 func (s *stream) blank(text string) string {
 	for _, secret := range base.Own[own](s.Call).secrets {
 		text = strings.ReplaceAll(text, secret, "******")
@@ -341,7 +341,7 @@ func (s *stream) endText() {
 	s.State.Content = s.State.Final && s.State.ID != "" && !s.State.WrongID
 }
 
-// File reads what copilot writes: its figures, the shared session, and the events that a resumed session's
+// File reads what copilot writes: the figures, the shared session, and the events that a resumed session's
 // file gets.
 func (s *stream) File(name string, data []byte) {
 	switch path.Base(name) {
@@ -354,7 +354,7 @@ func (s *stream) File(name string, data []byte) {
 	}
 }
 
-// usage is what --usage-output-file contains. Its figures are the session's
+// usage is what --usage-output-file contains. The figures are the session's
 // (recordings/copilot/chain-2).
 type usage struct {
 	Premium   float64 `json:"totalPremiumRequestCost"`

@@ -30,7 +30,7 @@ var descriptor = rewrite.Descriptor{
 	Unattended: []string{"droid", "exec", "--auto", "high"},
 	Managed:    []string{"exec"},
 	Servers:    []string{"daemon"},
-	// droid exec sets the first for itself, and so for its commands; its pseudo-terminals need the second.
+	// droid exec sets the first for itself, and so for the commands; the pseudo-terminals need the second.
 	Nested:    []string{"FACTORY_DISABLE_SETTINGS_PERSISTENCE", "BUN_PTY_LIB"},
 	LoginKeys: []string{"FACTORY_API_KEY"},
 	Provider:  "factory",
@@ -165,7 +165,7 @@ func hookFiles(c rewrite.Call) []rewrite.Watch {
 
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	return cmp.Or(base.Why(c, &descriptor, p, in, base.Signs{
-		Interactive: in.StdoutTTY, // a terminal gets its title before each event
+		Interactive: in.StdoutTTY, // a terminal gets the title before each event
 		Bad: len(p.Operands) > 2 || c.Prompt == "" && c.Stdin != rewrite.StdinPrompt ||
 			!slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.StreamJSON}, c.Format),
 	}), base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand), base.When(c.NoResume, reason.NoResume))
@@ -214,7 +214,7 @@ func (droid) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	return plan
 }
 
-// SessionPaths returns the session's file. Its directory is named after the working directory; an ID
+// SessionPaths returns the session's file. The directory is named after the working directory; an ID
 // is there once.
 func (droid) SessionPaths(_, id string) []string { return []string{"sessions/*/" + id + ".jsonl"} }
 

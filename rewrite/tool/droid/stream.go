@@ -19,7 +19,7 @@ type stream struct {
 	base.Stream
 
 	hidden   []byte // the latest lines that the caller's format does not have
-	began    int64  // when the run got its prompt, in milliseconds
+	began    int64  // when the run got the prompt, in milliseconds
 	spoke    bool   // there was an event of the model's
 	strange  bool   // there was one that can be the model's
 	doubtful bool   // the answer can be the source's
@@ -94,7 +94,7 @@ func (s *stream) Line(line []byte) []byte {
 	return nil
 }
 
-// isEvent reports whether a line is an event: an object that names its type, or the beginning of one, since droid ended in the
+// isEvent reports whether a line is an event: an object that names the type, or the beginning of one, since droid ended in the
 // middle of it.
 func isEvent(line []byte) bool {
 	var e struct{ Type string }
@@ -128,7 +128,7 @@ func totals(numbers []jsonline.Number) rewrite.Totals {
 // types are the other events than the model's that are told by their type alone.
 var types = []string{"system", "error", "tool_result", "completion"}
 
-// own returns the event as the caller's own session would have it. A copy counts its source's turns
+// own returns the event as the caller's own session would have it. A copy counts the source's turns
 // and, if the model says nothing or the run fails, repeats the source's last answer
 // (recordings/droid/fork-empty, fork-401).
 func (s *stream) own(e *event, line []byte) []byte {

@@ -12,7 +12,7 @@ import (
 )
 
 // gemini 0.61.0 has no option that copies a session under an ID of the caller's choice, so the shim writes the
-// copy. A session's file is a journal. Its final state is written as gemini writes a session that it imports
+// copy. A session's file is a journal. The final state is written as gemini writes a session that it imports
 // (--session-file): a line of metadata, and a line for each message.
 //
 // A tool's result is in the file twice: with its call, in toolCalls[].result of the model's message, and in the
@@ -190,7 +190,7 @@ func encoder(to *bytes.Buffer) *json.Encoder {
 	return e
 }
 
-// compactParts returns the elements of a JSON array, each without its spaces; none if it is no array.
+// compactParts returns the elements of a JSON array, each without the spaces; none if it is no array.
 func compactParts(array json.RawMessage) (parts []string) {
 	var all []json.RawMessage
 	if json.Unmarshal(array, &all) != nil {

@@ -30,7 +30,7 @@ var descriptor = rewrite.Descriptor{
 	Unattended:  []string{"gemini", "--yolo", "-p"},
 	Subcommands: []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"},
 	Alone:       []string{"--help", "-h", "--version", "-v", "--list-sessions"},
-	Nested:      []string{"GEMINI_CLI"}, // set by its shell tool
+	Nested:      []string{"GEMINI_CLI"}, // set by the shell tool
 	LoginKeys:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
 	Provider:    "gcp.gen_ai",
 	Home:        home,
@@ -117,7 +117,7 @@ func home(env func(string) string) string {
 }
 
 // watched returns the files that gemini reads on its own at the start of a session. It reads
-// the nearest .env, which can contain its key.
+// the nearest .env, which can contain the key.
 func watched(home string) []rewrite.Watch {
 	return slices.Concat(
 		base.Watches(home, "~/.gemini", reason.InstructionsChanged, "~/GEMINI.md"),
@@ -192,7 +192,7 @@ func (gemini) EffectivePrompt(c rewrite.Call, stdin string) string {
 	return prompt
 }
 
-// Plan leaves every format as it is. In text, which does not name the session, the shim chooses its ID; so it does
+// Plan leaves every format as it is. In text, which does not name the session, the shim chooses the ID; so it does
 // for a copy, which it writes itself.
 func (gemini) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	id := t.Session()
@@ -210,7 +210,7 @@ func (gemini) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 }
 
 // SessionPaths returns the session's file. A project's directory is named after the working
-// directory, with a suffix if several projects share that name. The file is named after its first
+// directory, with a suffix if several projects share that name. The file is named after the first
 // minute and the first characters of the ID.
 func (gemini) SessionPaths(cwd, id string) []string {
 	file := "/chats/" + fileOf(id)

@@ -39,7 +39,7 @@ func (s *text) Line(piece []byte) []byte {
 	return piece
 }
 
-// open lets a resumed run's output through when the model has answered under its ID. gemini writes the prompt to
+// open lets a resumed run's output through when the model has answered under the ID. gemini writes the prompt to
 // the session's file before it asks the model, and text to stdout before the answer's record.
 func (s *text) open(answered bool) {
 	s.State.Content = s.State.Content || s.asked && s.State.ID != "" && answered
@@ -82,7 +82,7 @@ func (s *text) learnPrompt(content json.RawMessage) {
 	}
 	s.State.Malformed, s.foreign = s.State.Malformed || !whole, s.foreign || s.asked
 	s.asked = true
-	if len(parts) > 0 && forgets(parts[0].Text) { // a hook has prepended its output
+	if len(parts) > 0 && forgets(parts[0].Text) { // a hook has prepended the output
 		s.State.Refusal = reason.RefusedBroken
 	}
 }
@@ -107,5 +107,5 @@ func (s *text) learnAnswer(r *record) {
 	}
 }
 
-// answer returns the text of the newest answer. Text mode prints it without its escape sequences.
+// answer returns the text of the newest answer. Text mode prints it without the escape sequences.
 func (s *text) answer() string { return base.StripEscapes(jsonline.String(string(s.last.Content))) }

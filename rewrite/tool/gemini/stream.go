@@ -54,7 +54,7 @@ type event struct {
 	whole bool // every field above had the expected type
 }
 
-// An apiError is the error of a run. An error that is not an object is its message.
+// An apiError is the error of a run. An error that is not an object is the message.
 type apiError struct{ Message string }
 
 func (e *apiError) UnmarshalJSON(value []byte) error {
@@ -135,7 +135,7 @@ func (s *stream) learnMessage(e *event) {
 	content := jsonline.OrEmpty(e.Content)
 	switch {
 	case e.Role == "user":
-		if forgets(content) { // a hook has prepended its output
+		if forgets(content) { // a hook has prepended the output
 			s.State.Refusal = reason.RefusedBroken
 		}
 	case e.Role == "assistant" && content != "":
@@ -153,7 +153,7 @@ func (s *stream) endText() {
 	}
 }
 
-// answered records a sign of the model. Its next answer begins when it has its tools' results.
+// answered records a sign of the model. The next answer begins when it has the tools' results.
 func (s *stream) answered() {
 	s.State.Content = !s.State.WrongID
 	if s.nextAnswer {
@@ -162,7 +162,7 @@ func (s *stream) answered() {
 	s.nextAnswer = false
 }
 
-// outside returns why a run failed if that says nothing against its session: the error has the API's own answer behind some words
+// outside returns why a run failed if that says nothing against the session: the error has the API's own answer behind some words
 // (recordings/gemini/http400-stream).
 func outside(message string) reason.Code {
 	var answer struct{ Error struct{ Code int } }
@@ -188,7 +188,7 @@ func (s *stream) learnResult(e *event) {
 	}
 }
 
-// learnUsage adds up the usage of all models. Each is summed over all its requests in this call.
+// learnUsage adds up the usage of all models. Each is summed over all the requests in this call.
 // Context use is only estimated, as the mean of the requests: too low, but the sum would be far too
 // high.
 func (s *stream) learnUsage(models json.RawMessage) {

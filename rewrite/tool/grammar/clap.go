@@ -9,9 +9,9 @@ import (
 )
 
 // Clap reads a command line from args[at] on the way the clap library does, which codex uses. No value can look like an
-// option. A variadic option takes arguments until one looks like an option, unless its first value is attached. Short
+// option. A variadic option takes arguments until one looks like an option, unless the first value is attached. Short
 // options cluster. Everything after "--" is an operand. Clap stops at the first operand before "--" for which stop
-// returns true and returns its index, otherwise len(args).
+// returns true and returns the index, otherwise len(args).
 func Clap(args []string, at int, table Table, stop func(string) bool) (p Args, end int) {
 	for i := at; i < len(args); i++ {
 		switch arg := args[i]; {

@@ -14,7 +14,7 @@ const (
 	Neutral                               // irrelevant to the session
 	Format                                // the output format
 	StreamOnly                            // rejected by the tool unless the format is stream-json
-	CallerOwned                           // the caller manages its session itself
+	CallerOwned                           // the caller manages the session itself
 	OptOut                                // no session is kept
 	Unmanaged                             // calls with it are not managed
 	Admin                                 // --help and the like
@@ -79,7 +79,7 @@ type Args struct {
 	Options  []ParsedOption
 	Operands []rewrite.Span // the positional arguments, one each
 	Unknown  string         // the first option that is not in the table
-	Bad      bool           // an option lacks its value: the tool will reject the call
+	Bad      bool           // an option lacks the value: the tool will reject the call
 }
 
 // Front returns where the first argument ends: the place behind the first option and its values, or behind the first

@@ -3,7 +3,7 @@
 // docs/internals/opencode.md lists them all.
 //
 // A call runs in the caller's format. In text nothing names the session, so the call is made to log to stderr as well,
-// and those lines are taken out again. A session is continued in place: a copy of one (--fork) lacks its permissions,
+// and those lines are taken out again. A session is continued in place: a copy of one (--fork) lacks the permissions,
 // gets more tools and so loses the cached prefix.
 package opencode
 
@@ -25,7 +25,7 @@ import (
 
 type opencode struct {
 	base.Base
-	variable string // how the names of its variables begin
+	variable string // how the names of the variables begin
 	oldest   []int  // the oldest version that was measured
 	newest   []int  // the version, not measured, before which all are managed
 }
@@ -60,7 +60,7 @@ var descriptor = rewrite.Descriptor{
 	AsksVersion:  true,
 	Variables:    variables("OPENCODE_"),
 	StandIn: rewrite.StandIn{
-		// The registry is where it looks for a package of its plugins, in the background.
+		// The registry is where it looks for a package of the plugins, in the background.
 		Env:    []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "npm_config_registry=URL"},
 		Config: ".config/opencode/opencode.json",
 		Text:   standIn,
@@ -120,7 +120,7 @@ const standIn = `{
 `
 
 // session returns what changes with each turn. The tokens are totals of the session; those of
-// the hidden request for its title are not among them. row reads it.
+// the hidden request for the title are not among them. row reads it.
 const session = `SELECT time_updated, directory, revert IS NOT NULL, version, json_extract(model, '$.id'),
 	cost, tokens_input, tokens_output + tokens_reasoning, tokens_cache_read, tokens_cache_write,
 	(SELECT count(*) FROM message WHERE session_id = session.id),
@@ -353,7 +353,7 @@ func (o opencode) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call
 	return c
 }
 
-// schema matches what opencode itself adds to a configuration file that lacks it, in its first
+// schema matches what opencode itself adds to a configuration file that lacks it, in the first
 // run.
 var schema = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\s*"\$schema"\s*:\s*"[^"]*"\s*,?`)

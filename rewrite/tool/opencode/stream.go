@@ -261,7 +261,7 @@ func readOpencodeRow(row []byte) (r row, ok bool) {
 	return r, true
 }
 
-// File reads the session's row. Its figures are the session's, and text, which shows none,
+// File reads the session's row. The figures are the session's, and text, which shows none,
 // gets those of the call.
 func (s *stream) File(_ string, data []byte) {
 	now, ok := readOpencodeRow(data)

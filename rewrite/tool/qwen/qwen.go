@@ -29,7 +29,7 @@ var descriptor = rewrite.Descriptor{
 	Subcommands: []string{"auth", "board", "channel", "extensions", "hooks", "hook", "mcp", "review", "sandbox", "sessions", "update"},
 	Servers:     []string{"serve"},
 	Alone:       []string{"--help", "-h", "--version", "-v"},
-	Nested:      []string{"QWEN_CODE"}, // set by its shell tool
+	Nested:      []string{"QWEN_CODE"}, // set by the shell tool
 	LoginKeys:   []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"},
 	Provider:    "alibaba_cloud",
 	Home:        home,
@@ -138,7 +138,7 @@ func settingsHome(env func(string) string) string {
 func home(env func(string) string) string { return cmp.Or(env("QWEN_RUNTIME_DIR"), settingsHome(env)) }
 
 // watched returns the files that qwen reads on its own at the start of a session. It reads the
-// nearest .env, which can contain its key. An update is a version below updates, named in active.json.
+// nearest .env, which can contain the key. An update is a version below updates, named in active.json.
 func watched(home string) []rewrite.Watch {
 	return slices.Concat(
 		base.Watches(home, "~/.qwen", reason.InstructionsChanged, "~/QWEN.md", "~/AGENTS.md"),
@@ -189,7 +189,7 @@ func (qwen) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	return c
 }
 
-// settings returns the settings of a file. The version of its form does not count: qwen adds it
+// settings returns the settings of a file. The version of the form does not count: qwen adds it
 // the first time that it reads the file.
 func settings(path, text string) []rewrite.Setting {
 	text = jsonline.Compact(string(jsonline.RemoveKey([]byte(text), "$version")))
@@ -213,7 +213,7 @@ func (qwen) EffectivePrompt(c rewrite.Call, stdin string) string {
 	return text
 }
 
-// Plan leaves every format as it is. In text, which does not name the session, the shim chooses its ID. A copy's
+// Plan leaves every format as it is. In text, which does not name the session, the shim chooses the ID. A copy's
 // ID is qwen's own: it takes --session-id with neither --resume nor --fork-session.
 func (qwen) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	resume := []string{"--resume=" + t.Session()}
@@ -227,7 +227,7 @@ func (qwen) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	return plan
 }
 
-// SessionPaths returns the session's file. Its directory is named as claude's.
+// SessionPaths returns the session's file. The directory is named as claude's.
 func (qwen) SessionPaths(cwd, id string) []string {
 	return []string{"projects/" + base.Dashed(cwd) + "/chats/" + id + ".jsonl", "projects/*/chats/" + id + ".jsonl"}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // text shows a run's answer as qwen prints it. The run's facts are read from the session's file. qwen chooses
-// a copy's ID itself: the copy is the one file that names its source and holds this run's prompt.
+// a copy's ID itself: the copy is the one file that names the source and holds this run's prompt.
 type text struct {
 	base.ShownText
 	chats map[string]*chatFile // by path
@@ -28,7 +28,7 @@ type chatFile struct {
 	totals         map[string]int64 // of the session, by their place in a result
 }
 
-// A record is a line of a session's file. In a copy the lines of its source have forkedFrom.
+// A record is a line of a session's file. In a copy the lines of the source have forkedFrom.
 type record struct {
 	Type, Subtype, Version, Model string
 	SessionID                     string `json:"sessionId"`
@@ -174,7 +174,7 @@ func (c *chatFile) learnAnswer(r *record) {
 }
 
 // learnRequest reads the figures of a request, which can be one that qwen makes on its own. A copy's totals
-// include those of its source.
+// include those of the source.
 func (c *chatFile) learnRequest(r *record) {
 	e := &r.Payload.Event
 	c.State.Outside = ""

@@ -56,7 +56,7 @@ func (s *stream) Line(line []byte) []byte {
 	return line
 }
 
-// array reads the line that is json's array of events. Only its result has figures.
+// array reads the line that is json's array of events. Only the result has figures.
 func (s *stream) array(line []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(line))
 	if begin, err := d.Token(); err != nil || begin != json.Delim('[') || !json.Valid(line) {
@@ -146,7 +146,7 @@ func (s *stream) learnResult(e *event) {
 	}
 }
 
-// ownFigures returns a result with this call's share of its figures: a resumed session, also a copy,
+// ownFigures returns a result with this call's share of the figures: a resumed session, also a copy,
 // reports the totals of the whole session (recordings/qwen/resume-json).
 func (s *stream) ownFigures(result []byte) []byte {
 	numbers := jsonline.Numbers(result)

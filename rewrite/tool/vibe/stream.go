@@ -128,7 +128,7 @@ func findEntries(output []byte) (start int, entries []entry, last turn, ok bool)
 	return
 }
 
-// A turn is where a turn begins in an array of entries: the index of its first entry, and the
+// A turn is where a turn begins in an array of entries: the index of the first entry, and the
 // offset after the comma before it.
 type turn struct{ first, offset int }
 
@@ -142,7 +142,7 @@ func readEntries(array []byte) (entries []entry, last turn, ok bool) {
 	_, _ = d.Token() // the bracket
 	id := ""
 	last.offset = int(d.InputOffset())
-	var asked *turn // the entry before, if it is a prompt that lacks only its turn
+	var asked *turn // the entry before, if it is a prompt that lacks only the turn
 	for at := last.offset; d.More(); at = int(d.InputOffset()) {
 		rest := bytes.TrimPrefix(array[at:], []byte(","))
 		var text json.RawMessage
@@ -230,7 +230,7 @@ func (s *stream) learnID(e *entry) {
 }
 
 // File reads what vibe writes to --output-dir. The caller's own directory can hold another run's
-// export, so an export counts only if stdout has shown its ID.
+// export, so an export counts only if stdout has shown the ID.
 func (s *stream) File(name string, data []byte) {
 	switch path.Base(name) {
 	case export:
@@ -245,7 +245,7 @@ func (s *stream) File(name string, data []byte) {
 	}
 }
 
-// A run is what export.json says about a run. Its figures are this run's alone
+// A run is what export.json says about a run. The figures are this run's alone
 // (recordings/vibe/output-dir-2).
 type run struct {
 	Outcome   string

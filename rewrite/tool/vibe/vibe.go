@@ -159,7 +159,7 @@ func settingsFiles(agent, dir string, env func(string) string) []string {
 }
 
 // watched returns the files that vibe reads on its own at the start of a session. .env contains
-// its key.
+// the key.
 func watched(home string) []rewrite.Watch {
 	return slices.Concat(
 		base.Watches(home, "~/.vibe", reason.AuthChanged, "~/.env"),
@@ -199,7 +199,7 @@ func (vibe) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	}
 	for _, path := range c.SettingsFiles {
 		if text, found := s.Settings[path]; found {
-			// By its name alone: a caller can move VIBE_HOME with each call.
+			// By the name alone: a caller can move VIBE_HOME with each call.
 			c.Settings = append(c.Settings, rewrite.Setting{Name: path[strings.LastIndex(path, "/")+1:], Value: text})
 		}
 	}
@@ -260,7 +260,7 @@ func resume(p *rewrite.Plan, c rewrite.Call, t rewrite.Target) {
 	}
 }
 
-// SessionPaths returns journals of the session. A session keeps the files of its last two generations, named by
+// SessionPaths returns journals of the session. A session keeps the files of the last two generations, named by
 // number, and each run begins a new one. The last journal is empty after a run, and grows or disappears if another
 // process continues the session.
 func (vibe) SessionPaths(_, id string) []string {
