@@ -26,7 +26,7 @@ func TestVersionsAreTheTestedOnes(t *testing.T) {
 			pin += " (" + tool.Note + ")"
 		}
 		pins = append(pins, pin)
-		for _, tried := range alike(tool.Tried) {
+		for _, tried := range alike(tool.Differed) {
 			table += fmt.Sprintf("| %s | %s | %s |\n", tool.Name, strings.Join(tried.versions, ", "), tried.differed)
 		}
 	}
@@ -65,9 +65,6 @@ type group struct {
 // alike groups the versions of a tool in which something differed, each group where its first version stands.
 func alike(rows []tested.Row) (groups []group) {
 	for _, row := range rows {
-		if row.Clean() {
-			continue // renovate.json can add it
-		}
 		var of []string
 		for _, part := range [][2]string{{"passed through: ", row.PassedThrough}, {"fresh: ", row.Fresh}, {"resume: ", row.Resumes}} {
 			if part[1] != "" {

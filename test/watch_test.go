@@ -2,10 +2,12 @@ package test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,40 +16,61 @@ import (
 	"reprise/test/toolbox"
 )
 
-// Renovate's managers find each pin of the list, and the same in the README: so one pull request changes both.
-func TestRenovateFindsEveryPin(t *testing.T) {
+// Renovate finds each pin of the list, and each of a tool in the README too: so one pull request changes both. A pin that it replaces is tried.
+func TestRenovateMovesEveryPin(t *testing.T) {
 	var config struct {
 		CustomManagers []struct {
-			ManagerFilePatterns, MatchStrings []string
-			DatasourceTemplate                string
+			ManagerFilePatterns, MatchStrings             []string
+			AutoReplaceStringTemplate, DatasourceTemplate string
 		}
 	}
 	if err := json.Unmarshal([]byte(read(t, "../renovate.json")), &config); err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]map[string]string{"internal/tested/tested.json": {}, "README.md": {}}
-	for _, m := range config.CustomManagers {
-		for _, pattern := range m.ManagerFilePatterns {
-			for file, found := range files {
-				if !regexp.MustCompile(strings.Trim(pattern, "/")).MatchString(file) {
-					continue
-				}
-				for _, pin := range regexp.MustCompile(m.MatchStrings[0]).FindAllStringSubmatch(read(t, "../"+file), -1) {
-					found[m.DatasourceTemplate+" "+pin[1]] = pin[2]
-				}
+	found := map[string]map[string]bool{"internal/tested/tested.json": {}, "README.md": {}}
+	list := ""
+	for file := range found {
+		text := read(t, "../"+file)
+		for _, m := range config.CustomManagers {
+			if !slices.ContainsFunc(m.ManagerFilePatterns, func(p string) bool { return regexp.MustCompile(strings.Trim(p, "/")).MatchString(file) }) {
+				continue
 			}
+			pattern := regexp.MustCompile(m.MatchStrings[0])
+			text = pattern.ReplaceAllStringFunc(text, func(match string) string {
+				pin := pattern.FindStringSubmatch(match)
+				found[file][m.DatasourceTemplate+" "+pin[1]+" "+pin[2]] = true
+				if m.AutoReplaceStringTemplate == "" {
+					return strings.Replace(match, pin[2], "999.0", 1)
+				}
+				return strings.NewReplacer("{{{depName}}}", pin[1], "{{{newValue}}}", "999.0", "{{{currentValue}}}", pin[2]).Replace(m.AutoReplaceStringTemplate)
+			})
+		}
+		if file != "README.md" {
+			list = text
 		}
 	}
-	for file, found := range files {
-		for _, tool := range tested.Own().Tools {
-			name := map[bool]string{false: "npm ", true: "pypi "}[tool.Python()] + tool.Package()
-			if found[name] != tool.Version() {
-				t.Errorf("%s: %s at %q, want %s", file, name, found[name], tool.Version())
-			}
+	want := func(p tested.Pinned) string {
+		return map[bool]string{false: "npm ", true: "pypi "}[p.Python()] + p.Package() + " " + p.Version()
+	}
+	moved, err := tested.Parse([]byte(list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, all := map[string]bool{}, map[string]bool{}
+	for _, tool := range tested.Own().Tools {
+		tools[want(tool.Pinned)], all[want(tool.Pinned)] = true, true
+		if now := moved.Tool(tool.Name); now.Version() != "999.0" || now.Package() != tool.Package() || len(now.Rows()) != len(tool.Rows())+1 {
+			t.Errorf("%s was moved to %+v", tool.Pin, now)
 		}
-		if len(found) != len(tested.Own().Tools) {
-			t.Errorf("%s: also found what is no pin: %v", file, found)
+	}
+	for _, sdk := range tested.Own().SDKs {
+		all[want(sdk.Pinned)] = true
+		if now := moved.SDK(sdk.Name); now.Version() != "999.0" {
+			t.Errorf("%s was moved to %s", sdk.Pin, now.Pin)
 		}
+	}
+	if !maps.Equal(found["README.md"], tools) || !maps.Equal(found["internal/tested/tested.json"], all) {
+		t.Errorf("found %v", found)
 	}
 }
 

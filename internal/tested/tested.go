@@ -21,19 +21,33 @@ const File = "tested.json"
 
 const schema = "reprise.tested/1"
 
-// A List has the versions of each tool.
+// A List has the versions of each tool, and those of the SDKs that the tests run.
 type List struct {
 	Schema string `json:"schema"`
 	Tools  []Tool `json:"tools"`
+	SDKs   []SDK  `json:"sdks"`
+}
+
+// Pinned is the version that all tests are run with, of the package that users install.
+type Pinned struct {
+	Pin string `json:"pin"` // PACKAGE@VERSION, as npm takes it, or PACKAGE==VERSION, as pip does
 }
 
 // A Tool is the version that all tests are run with, and those that were tried besides.
 type Tool struct {
-	Name  string   `json:"tool"`
-	Pin   string   `json:"pin"`             // PACKAGE@VERSION, as npm takes it, or PACKAGE==VERSION, as pip does
-	With  []string `json:"with,omitempty"`  // npm packages that must be installed with it
-	Note  string   `json:"note,omitempty"`  // a part that alone is tested
-	Tried []Row    `json:"tried,omitempty"` // by the conformance suite, the oldest first; the pin is newer
+	Name    string   `json:"tool"`
+	Install string   `json:"install,omitempty"` // the package for linux-x64, if the pinned one runs a script to install that
+	With    []string `json:"with,omitempty"`    // npm packages that must be installed with it
+	Note    string   `json:"note,omitempty"`    // a part that alone is tested
+	Pinned
+	Tried    string `json:"tried"`              // versions in which nothing differed, each former pin among them
+	Differed []Row  `json:"differed,omitempty"` // by the conformance suite
+}
+
+// An SDK is a library that runs a CLI.
+type SDK struct {
+	Name string `json:"sdk"`
+	Pinned
 }
 
 // A Row is a version and its results. A field that is empty means that nothing differed.
@@ -100,17 +114,27 @@ func (l List) Tool(name string) Tool {
 	return Tool{}
 }
 
+// SDK returns the pin of an SDK, which is empty if there is none.
+func (l List) SDK(name string) Pinned {
+	for _, s := range l.SDKs {
+		if s.Name == name {
+			return s.Pinned
+		}
+	}
+	return Pinned{}
+}
+
 // Package returns the name of the pinned package.
-func (t Tool) Package() string { return t.part(1) }
+func (p Pinned) Package() string { return p.part(1) }
 
 // Version returns the pinned version.
-func (t Tool) Version() string { return t.part(3) }
+func (p Pinned) Version() string { return p.part(3) }
 
 // Python reports whether the package is pip's.
-func (t Tool) Python() bool { return t.part(2) == "==" }
+func (p Pinned) Python() bool { return p.part(2) == "==" }
 
-func (t Tool) part(n int) string {
-	if m := pinned.FindStringSubmatch(t.Pin); m != nil {
+func (p Pinned) part(n int) string {
+	if m := pinned.FindStringSubmatch(p.Pin); m != nil {
 		return m[n]
 	}
 	return ""
@@ -118,7 +142,12 @@ func (t Tool) part(n int) string {
 
 // Rows returns all versions that were tried, the oldest first. The pin is the last one.
 func (t Tool) Rows() []Row {
-	return append(slices.Clone(t.Tried), Row{Version: t.Version()})
+	rows := append(slices.Clone(t.Differed), Row{Version: t.Version()})
+	for version := range strings.FieldsSeq(t.Tried) {
+		rows = append(rows, Row{Version: version})
+	}
+	slices.SortFunc(rows, func(a, b Row) int { return Compare(a.Version, b.Version) })
+	return rows
 }
 
 // Compare compares versions number by number.

@@ -34,6 +34,7 @@ func (o outcome) String() string {
 
 type options struct {
 	tool, old, new, since, run string
+	pin                        bool
 }
 
 func main() {
@@ -43,6 +44,7 @@ func main() {
 	flag.StringVar(&o.new, "new", "", "the newer `version` (default: the newest in the registry); \"newest\" for all tools that have a newer one than their pin")
 	flag.StringVar(&o.since, "since", "", "compare the pins with those of this `commit`")
 	flag.StringVar(&o.run, "run", "", "make only the calls that match this `regexp`, and do not try the shim")
+	flag.BoolVar(&o.pin, "pin", false, "if nothing differs that matters, pin the newer version in "+list+"; the pin until then stays as tried")
 	flag.Parse()
 	toolbox.RestoreSignals()
 	came, err := o.main(os.Stdout)
@@ -75,6 +77,11 @@ func (o options) main(out io.Writer) (outcome, error) {
 	came := clean
 	for _, p := range pairs {
 		r := p.compare(match, shims)
+		if o.pin && r.outcome() == clean {
+			if err := p.pin(); err != nil {
+				return unknown, err
+			}
+		}
 		came = worse(came, r.outcome())
 		fmt.Fprintln(out, r)
 	}
@@ -82,6 +89,18 @@ func (o options) main(out io.Writer) (outcome, error) {
 		fmt.Fprintln(out, "no tool has another version than the one that is tested")
 	}
 	return came, nil
+}
+
+const list = "internal/tested/" + tested.File
+
+// pin replaces the older version by the newer one, as Renovate does.
+func (p pair) pin() error {
+	text, err := os.ReadFile(list)
+	pin := regexp.MustCompile(`("pin": "` + p.old.Asked + `[@=]+)` + regexp.QuoteMeta(p.old.Version) + `(",\s*"tried": ")`)
+	if err == nil {
+		err = os.WriteFile(list, pin.ReplaceAll(text, []byte("${1}"+p.new.Version+"${2}"+p.old.Version+" ")), 0o644)
+	}
+	return err
 }
 
 // worse returns the outcome of two. A difference that was seen counts, whatever else could not be told.
@@ -111,7 +130,7 @@ func (o options) pairs() (all []pair, err error) {
 	}
 	var before tested.List
 	if o.since != "" {
-		text, err := exec.Command("git", "show", o.since+":internal/tested/"+tested.File).Output()
+		text, err := exec.Command("git", "show", o.since+":"+list).Output()
 		if err == nil {
 			before, err = tested.Parse(text)
 		}
@@ -129,8 +148,9 @@ func (o options) pairs() (all []pair, err error) {
 			p.old = p.old.At(before.Tool(tool).Version())
 		case o.new == "" || o.new == "newest":
 			var newest string
-			newest, p.why = realcli.Newest(p.new)
-			p.new = p.new.At(newest)
+			if newest, p.why = realcli.Newest(p.new); tested.Compare(newest, p.new.Version) > 0 { // droid's can be older here and there
+				p.new = p.new.At(newest)
+			}
 		default:
 			p.new = p.new.At(o.new)
 		}

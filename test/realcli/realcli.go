@@ -7,6 +7,7 @@
 package realcli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -22,7 +23,8 @@ import (
 // A Pin is a CLI at the version that the tests were written for.
 type Pin struct {
 	Tool, Package, Version string
-	Python                 bool // a Python package, not one of npm's
+	Asked                  string // the package that users install: its versions count
+	Python                 bool   // a Python package, not one of npm's
 	// With are further npm packages, whose commands are in the same directory.
 	With []string
 }
@@ -58,7 +60,7 @@ func pins() map[string]Pin {
 func pinOf(tool string) Pin {
 	t := tested.Own().Tool(tool)
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
-	return Pin{tool, strings.Replace(t.Package(), "linux-x64", "linux-"+arch, 1), t.Version(), t.Python(), t.With}
+	return Pin{tool, strings.Replace(cmp.Or(t.Install, t.Package()), "linux-x64", "linux-"+arch, 1), t.Version(), t.Package(), t.Python(), t.With}
 }
 
 // At returns the pin at another version.
@@ -102,17 +104,17 @@ func npmInstall(dir string, packages ...string) error {
 	return err
 }
 
-// Newest returns the newest version of a pin's package in the registry.
+// Newest returns the newest version of a pin in the registry.
 func Newest(p Pin) (version string, err error) {
 	if p.Python {
 		return newestPython(p)
 	}
-	out, err := toolbox.Output("npm", "view", p.Package, "version")
+	out, err := toolbox.Output("npm", "view", p.Asked, "version")
 	if version = strings.TrimSpace(out); err == nil && version == "" {
 		err = errors.New("the registry names none")
 	}
 	if err != nil {
-		return "", fmt.Errorf("find the newest %s: %w", p.Package, err)
+		return "", fmt.Errorf("find the newest %s: %w", p.Asked, err)
 	}
 	return version, nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"reprise/internal/tested"
 	"reprise/test/toolbox"
 )
 
@@ -18,18 +19,21 @@ type SDK struct {
 	CLI           Pin // of the same time
 }
 
+// sdk returns the pinned SDK of that name, with what it needs.
+func sdk(name string, cli Pin, with ...string) SDK {
+	pin := tested.Own().SDK(name)
+	return SDK{name, pin.Version(), append([]string{pin.Pin}, with...), pin.Python(), cli}
+}
+
 // The SDKs that there are end-to-end tests for, and those of a year before. The newest of the AI SDK's providers need Node 22.
 var (
-	AgentTS = SDK{"agent-ts", "0.3.330",
-		[]string{"@anthropic-ai/claude-agent-sdk@0.3.330", "@anthropic-ai/sdk@>=0.93.0", "@modelcontextprotocol/sdk@^1.29.0", "zod@^4.1.8"}, false, Claude}
-	AgentPython = SDK{"agent-py", "0.2.187", []string{"claude-agent-sdk==0.2.187"}, true, Claude}
+	AgentTS     = sdk("agent-ts", Claude, "@anthropic-ai/sdk@>=0.93.0", "@modelcontextprotocol/sdk@^1.29.0", "zod@^4.1.8")
+	AgentPython = sdk("agent-py", Claude)
 	// Built from its source it has no CLI, and takes the one on PATH.
 	AgentPythonBuilt = SDK{"agent-py-built", AgentPython.Version, []string{"--no-binary", "claude-agent-sdk", AgentPython.Packages[0]}, true, Claude}
 
-	AISDK = SDK{"ai-sdk", "4.1.0",
-		[]string{"ai-sdk-provider-claude-code@4.1.0", "ai@^7.0.173", "zod@^4.1.8", "node@22.23.3"}, false, Claude}
-	AISDKCodex = SDK{"ai-sdk-codex", "2.2.1",
-		[]string{"ai-sdk-provider-codex-cli@2.2.1", "ai@^7.0.173", "zod@^4.1.8", "node@22.23.3"}, false, Codex}
+	AISDK       = sdk("ai-sdk", Claude, "ai@^7.0.173", "zod@^4.1.8", "node@22.23.3")
+	AISDKCodex  = sdk("ai-sdk-codex", Codex, "ai@^7.0.173", "zod@^4.1.8", "node@22.23.3")
 	AISDKNode20 = SDK{"ai-sdk", "3.6.0", []string{"ai-sdk-provider-claude-code@3.6.0", "ai@^6.0.326", "zod@^4.1.8"}, false, Claude}
 
 	// The old Python SDK does not say that it needs an mcp before 2.
@@ -38,14 +42,14 @@ var (
 	OldAISDK       = SDK{"ai-sdk", "2.1.0",
 		[]string{"ai-sdk-provider-claude-code@2.1.0", "@anthropic-ai/claude-agent-sdk@0.1.44", "ai@^5.0.0", "zod@^3.24.1"}, false, OldClaude}
 
-	CodexTS     = SDK{"codex-ts", "0.163.0", []string{"@openai/codex-sdk@0.163.0"}, false, Codex}
-	CodexPython = SDK{"codex-py", "0.1.11", []string{"openai-codex-sdk==0.1.11"}, true, Codex}
+	CodexTS     = sdk("codex-ts", Codex)
+	CodexPython = sdk("codex-py", Codex)
 	// It depends on a package that is a codex, so its other dependencies are listed.
-	CodexAppServer = SDK{"codex-app-server", "0.163.0", []string{"--no-deps", "openai-codex==0.163.0", "packaging>=26.2", "pydantic==2.14.3",
-		"pydantic-core==2.50.4", "annotated-types", "typing-extensions", "typing-inspection"}, true, Codex}
+	CodexAppServer = sdk("codex-app-server", Codex, "--no-deps", "packaging>=26.2", "pydantic==2.14.3",
+		"pydantic-core==2.50.4", "annotated-types", "typing-extensions", "typing-inspection")
 
-	GeminiACP = SDK{"acp", "2.4.0", []string{"@agentclientprotocol/sdk@2.4.0", "zod@^4.1.8"}, false, Gemini}
-	VibeACP   = SDK{"acp", "2.4.0", GeminiACP.Packages, false, Vibe}
+	GeminiACP = sdk("acp", Gemini, "zod@^4.1.8")
+	VibeACP   = SDK{"acp", GeminiACP.Version, GeminiACP.Packages, false, Vibe}
 )
 
 // InstallSDK returns the directory of a project that has the SDK: for npm the one with
