@@ -72,7 +72,7 @@ func (s *stream) learnRecord(r *record) {
 			s.earlier, s.turnID = s.earlier.Plus(s.turn), p.TurnID
 		}
 		s.turn = p.TurnUsage.usage()
-		s.State.Usage = s.earlier.Plus(s.turn)
+		s.State.Usage = s.used()
 		if !s.State.First.Known {
 			s.State.First = s.turn
 		}

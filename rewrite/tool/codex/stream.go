@@ -226,8 +226,7 @@ func (s *stream) ownFigures(line []byte) []byte {
 	s.State.Totals = base.EncodeTotals(numbers, func(path string) bool { return strings.HasPrefix(path, usageKey) })
 	own := line
 	if s.Plan.Resume != "" {
-		sent := s.earlier.Plus(s.turn) // 0 until the rollout has told
-		own = base.SubtractTotals(line, numbers, s.Previous, map[string]int64{usageKey + "input_tokens": sent.Prompt()})
+		own = base.SubtractTotals(line, numbers, s.Previous, map[string]int64{usageKey + "input_tokens": s.used().Prompt()})
 	}
 	runsOn := s.Plan.Resume != "" && bytes.Equal(own, line) || s.Call.Mode == rewrite.Observe
 	var e event
@@ -236,6 +235,9 @@ func (s *stream) ownFigures(line []byte) []byte {
 	}
 	return own
 }
+
+// used returns what the run has used as far as the rollout has told.
+func (s *stream) used() rewrite.Usage { return s.earlier.Plus(s.turn) }
 
 // ErrAsIs returns false: codex writes whole lines.
 func (s *stream) ErrAsIs([]byte) bool { return false }
@@ -368,8 +370,9 @@ func (s *stream) ownTotal(line []byte, plain string) []byte {
 		s.State.Totals = rewrite.Totals(`{"` + tokensKey + `":` + strconv.Itoa(total) + "}")
 	}
 	before, known := tokensUsed(s.Previous)
+	own := s.used()
 	switch {
-	case s.Plan.Resume == "" || !known || total < before:
+	case s.Plan.Resume == "" || !known || int64(total-before) < own.Prompt()-own.CacheRead+own.Output:
 		return line
 	case total == before:
 		return nil

@@ -1,7 +1,9 @@
 package codex
 
 import (
+	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -203,6 +205,19 @@ func TestCodexFiguresByTurn(t *testing.T) {
 		line := fmt.Sprintf(`{"type":"turn.completed","usage":{"input_tokens":%d,"output_tokens":9}}`+"\n", tt.told)
 		if shown := s.Line([]byte(line)); !strings.Contains(string(shown), tt.want) {
 			t.Errorf("%d tokens of a turn that sent %d are shown as %s", tt.told, tt.own, shown)
+		}
+	}
+}
+
+// So is the sum at a transcript's end.
+func TestCodexTotalByTurn(t *testing.T) {
+	for told, want := range map[string]string{"10,002": "10,002", "14,985": "10,002"} {
+		transcript := bytes.Replace(recorded(t, "resume-ok-text", "stderr"), []byte("10,002"), []byte(told), 1)
+		id := string(regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`).Find(transcript))
+		s := tool.Stream(parseCodex("exec -"), rewrite.Plan{Resume: id, Prompt: "what number"}, `{"tokens used":4983}`)
+		s.File("rollout-x-"+id+".jsonl", []byte(`{"type":"token_usage_record","payload":{"turn_id":"t","turn_token_usage":{"input_tokens":9990,"output_tokens":12}}}`+"\n"))
+		if _, shown := tooltest.Feed(s, nil, transcript); !strings.HasSuffix(shown, "\ntokens used\n"+want+"\n") {
+			t.Errorf("%s of a turn of 10,002 are shown as %q", told, shown[len(shown)-30:])
 		}
 	}
 }
