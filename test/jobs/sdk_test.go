@@ -59,7 +59,13 @@ func (a agent) play(t *testing.T, mode string) {
 	job := newSDKJob(t, a.sdk, a.script, standin.Options{})
 	job.env = []string{"REPRISE_TASK=job", "REPRISE_ROLE=coder"}
 	job.kills = a.sdk.Version == realcli.OldAgentPython.Version && mode != "string"
-	job.playRounds(t, func(round int) []string { return []string{mode, "RUNTOOL\n\n" + basePrompt + rounds[round]} })
+	job.playRounds(t, func(round int) []string {
+		news := rounds[round]
+		if job.kills { // a session that began in a later round has that round's prompt as its first
+			news = strings.Join(rounds[:round+1], "\n\n")
+		}
+		return []string{mode, "RUNTOOL\n\n" + basePrompt + news}
+	})
 }
 
 // A caller of the Python SDK is resumed unchanged, and without a name, where the SDK was installed as docs/how-to/agent-sdks.md says.
