@@ -353,19 +353,25 @@ type Binary struct {
 
 // Binary returns the facts about the tool's binary with that fingerprint.
 func (l *Ledger) Binary(tool, fingerprint string) (b Binary, err error) {
-	return readBinary(l.db, tool+" "+fingerprint)
+	b, _, err = readBinary(l.db, tool+" "+fingerprint)
+	return b, err
 }
 
-func readBinary(db interface{ QueryRow(string, ...any) *sql.Row }, key string) (b Binary, err error) {
+// A rowQueryer is the ledger or a transaction.
+type rowQueryer interface {
+	QueryRow(string, ...any) *sql.Row
+}
+
+func readBinary(db rowQueryer, key string) (b Binary, known bool, err error) {
 	var text []byte
 	err = db.QueryRow("SELECT probe FROM runtimes WHERE fingerprint = ?", key).Scan(&text)
 	if errors.Is(err, sql.ErrNoRows) {
-		return b, nil
+		return b, false, nil
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &b)
 	}
-	return b, err
+	return b, true, err
 }
 
 // A Runtime is a binary, as a tool's, that one can find by what identifies it.
@@ -404,13 +410,21 @@ func (l *Ledger) FirstPrompt(session int64) (tokens int64, err error) {
 // LearnBinary adds to the facts about a tool's binary.
 func (l *Ledger) LearnBinary(tool, fingerprint string, now decide.Millis, add func(*Binary)) error {
 	key := tool + " " + fingerprint
-	return l.write(func(tx *sql.Tx) error {
-		b, err := readBinary(tx, key)
-		if err != nil {
-			return err
-		}
+	learn := func(db rowQueryer) (text string, news bool, err error) {
+		b, known, err := readBinary(db, key)
+		before := EncodeJSON(b)
 		add(&b)
-		_, err = tx.Exec("INSERT OR REPLACE INTO runtimes VALUES (?, ?, ?)", key, EncodeJSON(b), now)
+		text = EncodeJSON(b)
+		return text, !known || text != before, err
+	}
+	if _, news, err := learn(l.db); err == nil && !news {
+		return nil // many calls at once learn the same
+	}
+	return l.write(func(tx *sql.Tx) error {
+		text, news, err := learn(tx)
+		if err == nil && news {
+			_, err = tx.Exec("INSERT OR REPLACE INTO runtimes VALUES (?, ?, ?)", key, text, now)
+		}
 		return err
 	})
 }
