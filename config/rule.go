@@ -259,7 +259,7 @@ func (m Match) resetRole() string {
 // resets records that a role's chain ends with the call. If it is the call's own, the call is
 // fresh.
 func (m *Match) resets(role string) {
-	if own, _, _ := strings.Cut(m.Role, prompt.RoleTextMark); strings.EqualFold(role, m.Role) || strings.EqualFold(role, own) {
+	if prompt.IsRole(m.Role, role) {
 		m.Fresh = true
 		return
 	}

@@ -56,21 +56,23 @@ func (b *Book) Here() *ledger.Ledger { return b.Local }
 // ChainHere implements ledger.Book.
 func (b *Book) ChainHere(c *ledger.Call, d decide.Decision) int64 { return b.Local.LentChain(c, d) }
 
-// A reading is the registers that a call depends on, and a page with their chains.
+// A reading is the registers that a call depends on.
 type reading struct {
-	*ledger.Page
-	registers []*register       // of the page's chains
+	registers []*register       // without damaged ones; chains and sessions of facts have their numbers from these
 	versions  map[string]string // of all registers, by their IDs
 	until     time.Time         // when the call must have taken the session
 }
 
-// find returns the register of a session of the page, and the session's number in it.
-func (r *reading) find(id int64) (*register, int64, error) {
-	chain, number, err := r.Find(id)
-	if err != nil {
-		return nil, 0, err
+// find returns the register of a session of the facts, and the session's number in it; nil for none.
+func (r *reading) find(id int64) (*register, int64) {
+	for _, one := range r.registers {
+		count := int64(len(one.Sessions))
+		if id <= count {
+			return one, id
+		}
+		id -= count
 	}
-	return r.registers[chain-1], number, nil
+	return nil, 0
 }
 
 // read reads the registers that a call depends on. more reports that there are others.
@@ -92,7 +94,6 @@ func (b *Book) read(ctx context.Context, c *ledger.Call) (r *reading, damaged, m
 		return nil, false, false, err
 	}
 	r = &reading{versions: map[string]string{}}
-	var chains []ledger.Chain
 	for _, one := range stored {
 		r.versions[one.Name.ID] = one.Version
 		decoded, err := decode(one)
@@ -103,10 +104,9 @@ func (b *Book) read(ctx context.Context, c *ledger.Call) (r *reading, damaged, m
 		if err != nil {
 			return nil, false, false, err
 		}
-		r.registers, chains = append(r.registers, decoded), append(chains, decoded.chain(c.Now))
+		r.registers = append(r.registers, decoded)
 	}
-	r.Page, err = b.Local.NewPage(chains...)
-	return r, damaged, more, err
+	return r, damaged, more, nil
 }
 
 // Facts implements ledger.Book.
@@ -120,7 +120,6 @@ func (b *Book) Facts(c *ledger.Call) (decide.Facts, ledger.Mark, error) {
 	}
 	f, err := b.facts(c, r)
 	if err != nil {
-		r.Close()
 		return f, ledger.Mark{}, err
 	}
 	f.More = f.More || more
@@ -138,7 +137,11 @@ func (b *Book) Facts(c *ledger.Call) (decide.Facts, ledger.Mark, error) {
 func (b *Book) facts(c *ledger.Call, r *reading) (decide.Facts, error) {
 	there := *c
 	there.Stored = nil
-	f, err := r.Facts(&there)
+	var chains []ledger.Chain
+	for _, one := range r.registers {
+		chains = append(chains, one.chain(c.Now))
+	}
+	f, err := b.Local.FactsOf(&there, chains)
 	if err != nil {
 		return f, err
 	}
@@ -148,10 +151,7 @@ func (b *Book) facts(c *ledger.Call, r *reading) (decide.Facts, error) {
 	}
 	for i := range f.Chains {
 		cf := &f.Chains[i]
-		from, number, err := r.find(cf.Session)
-		if err != nil {
-			return f, err
-		}
+		from, number := r.find(cf.Session)
 		s := &from.Sessions[number-1]
 		cf.Share, cf.Tree, cf.Directory = b.share(from.name, c), s.Tree, s.Place
 		if s.Bundle == "" {
@@ -202,11 +202,10 @@ func (b *Book) Identity(c *ledger.Call) Identity {
 
 // Preview implements ledger.Book.
 func (b *Book) Preview(c *ledger.Call) (decide.Decision, []decide.ChainFacts, error) {
-	facts, mark, err := b.Facts(c)
+	facts, _, err := b.Facts(c)
 	if err != nil {
 		return decide.Decision{}, nil, fmt.Errorf("read chains: %w", err)
 	}
-	defer mark.State.Close()
 	return c.Decide(facts), facts.Chains, nil
 }
 
@@ -230,17 +229,14 @@ func (b *Book) share(name store.Name, c *ledger.Call) float64 {
 // Take implements ledger.Book.
 func (b *Book) Take(m ledger.Mark, d decide.Decision, c *ledger.Call) (*ledger.Ticket, error) {
 	read := m.State.(*reading)
-	defer read.Close()
 	ctx, cancel := context.WithDeadline(context.Background(), read.until)
 	defer cancel()
 	h := &hold{holder: rand.Text(), call: c, decision: d}
-	there, r, err := b.takeOn(read, h)
-	if err != nil {
-		return nil, err
-	}
+	r, own := b.takeOn(read, h)
 	if err := b.resetOthers(ctx, r.name, c.Resets); err != nil {
 		return nil, err
 	}
+	var err error
 	h.register.Version, err = b.Registers.Swap(ctx, r.name, r.stored, h.register.Value)
 	if errors.Is(err, store.ErrMoved) {
 		return nil, ledger.ErrMoved
@@ -249,52 +245,48 @@ func (b *Book) Take(m ledger.Mark, d decide.Decision, c *ledger.Call) (*ledger.T
 		return nil, err
 	}
 	return b.Local.RecordLent(c, d, &ledger.Loan{Kind: r.name.Kind, Key: b.Digests, Share: b.share(r.name, c),
-		Totals: there.Totals, Left: there.Left, Hold: h})
+		Totals: own.Totals, Left: own.LeftFiles, Hold: h})
 }
 
-// takeOn carries out the decision on the page. It returns the page's ticket and the register, and completes the hold.
-func (b *Book) takeOn(read *reading, h *hold) (there *ledger.Ticket, r *register, err error) {
+// takeOn carries out the decision on a register that was read, and completes the hold. It returns the register and the call's session.
+func (b *Book) takeOn(read *reading, h *hold) (r *register, own ledger.Session) {
 	c, d := h.call, h.decision
+	var from int64
 	if d.Mode.Continues() {
-		from, number, err := read.find(d.Session)
-		if err != nil {
-			return nil, nil, err
-		}
-		h.from = from.Sessions[number-1]
-	}
-	if err := read.ResetRoles(c.Cwd, c.Task, c.Resets); err != nil {
-		return nil, nil, err
-	}
-	if there, err = read.Begin(c, d); err != nil {
-		return nil, nil, err
-	}
-	var own, source, number int64
-	if number, own, err = read.Find(there.Session); err == nil && there.Source != 0 {
-		_, source, err = read.Find(there.Source)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if int(number) <= len(read.registers) {
-		r = read.registers[number-1]
-	} else {
+		r, from = read.find(d.Session)
+		h.from = r.Sessions[from-1]
+	} else if r = read.of(c, d.Chain); r == nil {
 		r = &register{name: b.name(c)}
+		r.Chain = ledger.NewChain(c)
 		if r.name.Kind == store.Opening {
 			r.name.ID = rand.Text()
 		}
 		r.stored = read.versions[r.name.ID] // of a damaged register
 	}
 	before := r.bundles()
-	chain, err := read.Chain(number)
-	if err != nil {
-		return nil, nil, err
-	}
+	chain := r.chain(c.Now)
+	chain.ResetRoles(c.Cwd, c.Task, c.Resets)
+	number, source := chain.Begin(c, d, from)
+	own = chain.Sessions[number-1]
 	r.update(chain)
-	r.hold(own, h.holder, b.Host, c.Now)
+	r.hold(number, h.holder, b.Host, c.Now)
 	r.hold(source, h.holder, b.Host, c.Now)
 	h.register = store.Register{Name: r.name, Value: r.encode(c.Now)}
 	h.over = r.without(before)
-	return there, r, nil
+	return r, own
+}
+
+// of returns the register with a chain's number in the facts, or else of the call's name; nil for none.
+func (r *reading) of(c *ledger.Call, chain int64) *register {
+	if chain != 0 {
+		return r.registers[chain-1]
+	}
+	for _, one := range r.registers {
+		if c.Task != "" && one.Chain.IsOf(c) {
+			return one
+		}
+	}
+	return nil
 }
 
 // Restore brings the files of the session that the call resumes to this machine. paths returns where

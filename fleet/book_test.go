@@ -461,17 +461,6 @@ func TestLongTaskStaysSmall(t *testing.T) {
 	}
 }
 
-func BenchmarkPage(b *testing.B) {
-	l := newLedger(b)
-	for b.Loop() {
-		p, err := l.NewPage()
-		if err != nil {
-			b.Fatal(err)
-		}
-		p.Close()
-	}
-}
-
 // Another process may do what a call leaves to do.
 func TestUnfinished(t *testing.T) {
 	f := newFakeStore()

@@ -104,10 +104,9 @@ func (b *Book) Complete(ctx context.Context, u *Unfinished) error {
 	if err == nil {
 		err = b.edit(ctx, h, u.Call.When, func(r *register) error {
 			number, source := r.own(u.Holder)
-			err := r.onPage(b.Local, u.Call.When, func(p *ledger.Page) error { return p.Record(number, u.Result) })
-			if err == nil {
-				b.release(r, number, source, u)
-			}
+			var err error
+			r.change(func(c *ledger.Chain) { err = c.Finish(number, &u.Result) })
+			b.release(r, number, source, u)
 			return err
 		})
 	}

@@ -132,14 +132,9 @@ func (b *Book) FallBack(t *ledger.Ticket, why reason.Code) error {
 			}
 		}
 		var anew int64
-		err := r.onPage(b.Local, h.call.Now, func(p *ledger.Page) (err error) {
-			anew, err = p.FallBack(t, number, source, why)
-			return err
-		})
-		if err == nil {
-			r.hold(anew, h.holder, b.Host, h.call.Now)
-		}
-		return err
+		r.change(func(c *ledger.Chain) { anew = c.FallBack(t, number, source, why) })
+		r.hold(anew, h.holder, b.Host, h.call.Now)
+		return nil
 	})
 	if failed != nil {
 		h.lost.Store(true)
@@ -162,7 +157,8 @@ func (b *Book) resetOthers(ctx context.Context, name store.Name, roles []string)
 			continue
 		}
 		_, err := edit(ctx, b.Registers, &other, 0, func(r *register) error {
-			return r.onPage(b.Local, 0, func(p *ledger.Page) error { return p.ResetRoles(name.Of[1], name.Of[2], roles) })
+			r.change(func(c *ledger.Chain) { c.ResetRoles(name.Of[1], name.Of[2], roles) })
+			return nil
 		})
 		if err != nil && !errors.Is(err, errFenced) {
 			return err

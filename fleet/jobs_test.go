@@ -121,11 +121,10 @@ func TestShareIsFixedFromTheFirstCall(t *testing.T) {
 	c := sharedCall(a, "", "Write the parser.", 1000)
 	_, ticket := wantResume(t, a, c, "")
 	later := sharedCall(b, "", "Write the parser.", 2000)
-	facts, mark, err := b.Facts(later)
+	facts, _, err := b.Facts(later)
 	if err != nil || len(facts.Chains) != 1 {
 		t.Fatal(facts.Chains, err)
 	}
-	mark.State.Close()
 	if first := ticket.Loan.Share; facts.Chains[0].Share != first {
 		t.Errorf("%v at first, %v later", first, facts.Chains[0].Share)
 	}

@@ -92,19 +92,11 @@ func (r *register) update(c ledger.Chain) {
 	r.Chain = c
 }
 
-// onPage lets the ledger change the chain.
-func (r *register) onPage(l *ledger.Ledger, now decide.Millis, change func(*ledger.Page) error) error {
-	p, err := l.NewPage(r.chain(now))
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	if err := change(p); err != nil {
-		return err
-	}
-	chain, err := p.Chain(1)
-	r.update(chain)
-	return err
+// change changes the chain.
+func (r *register) change(change func(*ledger.Chain)) {
+	c := r.chain(0)
+	change(&c)
+	r.update(c)
 }
 
 // hold makes a session the run's own: nobody else resumes it. The number can be 0, for none.

@@ -64,7 +64,6 @@ func TestRegisterFormat(t *testing.T) {
 	if err != nil || len(read.registers) != 1 || damaged {
 		t.Fatal(read, err)
 	}
-	read.Close()
 }
 
 // lacking returns the paths of fields that a value has no more.

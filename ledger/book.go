@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"time"
 
@@ -45,7 +44,7 @@ type Book interface {
 // A Mark is the state of a book at the time of reading facts.
 type Mark struct {
 	Facts decide.Facts
-	State io.Closer     // what another book has read, nil for the ledger's; Take closes it, or who does not take
+	State any           // the chains that another book has read, nil for the ledger's
 	Took  time.Duration // how long another book took to read: another try waits about as long
 }
 
@@ -108,9 +107,6 @@ func decideOn(b Book, c *Call) (decide.Decision, Mark, error) {
 	d := c.Decide(facts)
 	if c.Wait && d.Reason == reason.Leased || c.WaitForRecord && facts.Unrecorded() {
 		err = ErrHeld
-	}
-	if mark.State != nil && err != nil { // nothing is taken
-		mark.State.Close()
 	}
 	return d, mark, err
 }

@@ -323,6 +323,16 @@ func addInner(f *decide.Facts, sessions []decide.ChainFacts) {
 	}
 }
 
+// onlyLost reports whether a session was continued only in copies that are lost, so that it is still an end.
+func (l *Ledger) onlyLost(f *decide.Facts, session int64) bool {
+	lost, copies := f.Lost(session), 0
+	if lost == 0 {
+		return false
+	}
+	err := l.db.QueryRow("SELECT count(*) FROM sessions k JOIN sessions s ON s.id = k.parent_id AND s.chain_id = k.chain_id WHERE s.id = ? AND k.state IN ('live', 'running')", session).Scan(&copies)
+	return err == nil && copies == lost
+}
+
 // maxBlob bounds the length of a column of digests that is read. No call makes one as long: a longer one is damaged, and would
 // take a call many seconds.
 const maxBlob = 2 << 20

@@ -346,50 +346,45 @@ const maxFigure = 1e15
 // plausible limits a figure reported by a tool, so that sums cannot overflow.
 func plausible(n int64) int64 { return min(max(n, 0), maxFigure) }
 
-func (e *Ending) recordSession(tx *sql.Tx) error {
-	o := e.last()
-	state, _ := o.State()
+// sessionState returns the session's state after the run, and its reason.
+func (o *Outcome) sessionState() (state decide.State, why reason.Code) {
 	s := &o.Seen
-	errorsMore, turnsMore := e.count()
-	why := s.Refusal
-	if why != "" {
-		state = decide.Dead
+	state, _ = o.State()
+	switch {
+	case s.Refusal != "":
+		return decide.Dead, s.Refusal
+	case state == decide.Live && s.Background:
+		return state, reason.BackgroundLeft
+	case o.Stopped():
+		return state, reason.TurnLimit
+	case state != decide.Failed:
+		return state, ""
+	case o.Unread():
+		return state, reason.Unread
+	case o.ended() && !s.Content:
+		return state, reason.NoAnswer
 	}
-	if state == decide.Failed {
-		why = s.Outside
-		switch {
-		case o.Unread():
-			why = reason.Unread
-		case o.ended() && !s.Content:
-			why = reason.NoAnswer
-		}
-	}
-	if o.Stopped() {
-		why = reason.TurnLimit
-	}
-	if state == decide.Live && s.Background {
-		why = reason.BackgroundLeft
-	}
-	_, err := tx.Exec(`UPDATE sessions SET state = ?, state_why = ?, native_id = nullif(?, ''), last_used = ?,
-		turns = turns + ?, errors = errors + ?, version = coalesce(nullif(?, ''), version),
-		base = ?, base_opening = ?, base_bytes = ?, base_lines = coalesce(?, x''), shape = coalesce(?, x''),
-		things = coalesce(substr(CAST(coalesce(?, x'') || things AS BLOB), 1, ?), x''),
-		answers = CAST(answers || ? AS BLOB), said = CAST(said || ? AS BLOB),
-		transcript = transcript OR ?, compacted = compacted OR ?,
-		context_used = ?, context_limit = ?, totals = ?, file = nullif(?, ''), stamp = nullif(?, ''),
-		repository = ?, branch = ?, head = ?, left_files = ?, first_model = CASE first_model WHEN '' THEN ? ELSE first_model END WHERE id = ?`,
-		state, why, s.ID, o.Now, turnsMore, errorsMore, s.Version,
-		e.Blocks, e.Opening, e.Bytes, e.Lines, e.Shape, e.Things, prompt.MaxThings*markSize, e.Answer, e.Said,
-		e.Transcript, s.Compacted, s.ContextUse.Used, s.ContextUse.Limit, s.Totals, o.File, o.Stamp,
-		o.Place.Repository, o.Place.Branch, o.Place.Head, o.Left, s.Model, e.Session)
-	if err != nil || state == decide.Live {
+	return state, s.Outside
+}
+
+func (e *Ending) recordSession(tx *sql.Tx) error {
+	s, err := readSession(tx, e.Session)
+	if err != nil || s == nil { // its chain was removed
 		return err
 	}
-	return spareSource(tx, e.Session, o.against())
+	source, err := s.source(tx)
+	if err != nil {
+		return err
+	}
+	s.stamp = text(string(e.last().Stamp))
+	if err := s.finish(e, source.value()); err != nil {
+		return err
+	}
+	return errors.Join(s.write(tx), source.write(tx))
 }
 
 // count returns how many of the turns failed, and how many did not.
-func (e *Ending) count() (failed, ended int) {
+func (e *Ending) count() (failed, ended int64) {
 	add := func(o *Outcome) {
 		if state, _ := o.State(); state == decide.Live {
 			ended++

@@ -31,7 +31,6 @@ CREATE TABLE sessions (
 	native_id     TEXT,
 	format        INTEGER NOT NULL DEFAULT 1,   -- the Format that it was recorded in
 	parent_id     INTEGER,                      -- the session that it began as a copy of
-	parent_size   INTEGER,                      -- how much of that one's file it holds
 	state         TEXT NOT NULL,
 	state_why     TEXT NOT NULL DEFAULT '',
 	reset         INTEGER NOT NULL DEFAULT 0,   -- an answer has ended it

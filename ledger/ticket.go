@@ -91,18 +91,27 @@ func (t *Ticket) join(tx *sql.Tx, c *Call, d *decide.Decision) (err error) {
 	}
 	d.Chain = t.Chain
 	t.transcript = d.Continuity.Transcript
-	switch {
-	case d.Mode.Continues() && d.Session == 0: // another machine began it
-		return t.newSession(tx, true)
-	case d.Reason == reason.StartedFrom:
-		return t.startFrom(tx, d.Session)
-	case d.Copy:
-		t.cut = d.ForkAt != ""
-		return t.copySession(tx, d.Session, d.Rounds)
-	case d.Mode == rewrite.Resume:
-		return t.resumeSession(tx, d.Session, d.Rounds)
+	own := &storedSession{chain: t.Chain, tool: c.Tool, format: Format}
+	var from *Session
+	if d.Mode.Continues() && d.Session != 0 { // else another machine has begun it
+		source, err := readSession(tx, d.Session)
+		if err != nil {
+			return err
+		}
+		if source == nil {
+			return sql.ErrNoRows
+		}
+		from, t.Totals, t.Left = &source.Session, source.Totals, source.LeftFiles
+		if d.Copy {
+			t.Source, t.cut = source.id, d.ForkAt != "" && d.Reason != reason.StartedFrom
+			own.parent, own.format = &source.id, source.format
+		} else {
+			own = source
+		}
 	}
-	return t.newSession(tx, d.Reason != reason.Ambiguous && d.Detail != reason.Unrelated)
+	anew, continued := joins(d, from)
+	own.Session = sessionFor(c, d, from)
+	return t.take(tx, own, anew, continued)
 }
 
 // ensureChain sets the call's chain and creates it if there is none. Another process might have
@@ -119,89 +128,24 @@ func (t *Ticket) ensureChain(tx *sql.Tx, c *Call, chain int64) (created bool, er
 	if t.Chain != 0 {
 		return false, nil
 	}
-	err = insert(tx, &t.Chain, `INSERT INTO chains (id, tool, cwd, home, rule, task, role, created, updated)
-		VALUES (`+unusedID("chains")+`, ?, ?, ?, ?, ?, ?, ?, ?)`, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role, c.Now, c.Now)
+	anew := NewChain(c)
+	t.Chain, err = insertRow(tx, "chains", anew.columns())
 	return true, err
 }
 
-// newSession creates the session of a fresh run. It immediately becomes the chain's newest, before
-// the ID is known. If the job begins anew with it, earlier sessions are over; otherwise they remain
-// as other ends of the chain.
-func (t *Ticket) newSession(tx *sql.Tx, anew bool) error {
-	c, base := t.call, t.call.Prompt.Footprint()
-	err := insert(tx, &t.Session, `INSERT INTO sessions
-		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape, root, attempt,
-			repository, branch, head, caller, format)
-		VALUES (`+unusedID("sessions")+`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		t.Chain, c.Tool, decide.Running, c.Now, c.Now, c.Fingerprints.Settings, c.Fingerprints.Model, c.Fingerprints.Runtime, c.Fingerprints.Auth,
-		encodeDigests(base.Blocks), base.Opening, base.Bytes, encodeLines(base.Lines), encodeShape(base.Shape), encodeDigests(append([]prompt.Digest{base.First}, base.Blocks...)), c.attempt(),
-		c.Place.Repository, c.Place.Branch, c.Place.Head, c.Caller.String(), Format)
-	if err != nil {
+// take makes a session the call's, and takes its lease.
+func (t *Ticket) take(tx *sql.Tx, own *storedSession, anew, continued bool) error {
+	if t.Loan != nil {
+		own.shared = t.Loan.Kind
+	}
+	if err := own.write(tx); err != nil {
 		return err
 	}
-	return t.takeSession(tx, anew, false)
-}
-
-// copySession creates the session that a copy of another one will be. It was sent and answered the
-// same, and has the same age.
-func (t *Ticket) copySession(tx *sql.Tx, source int64, rounds decide.Rounds) error {
-	t.Source = source
-	place := t.call.Place
-	err := tx.QueryRow(`INSERT INTO sessions
-		(id, chain_id, tool, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
-			root, things, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, attempt, parent_id,
-			repository, branch, head, caller, left_files, rounds, format)
-		SELECT `+unusedID("sessions")+`, chain_id, tool, ?, created, ?, settings, model, runtime, auth, base, base_opening, base_bytes, base_lines, shape,
-			root, things, answers, said, transcript, compacted, context_used, context_limit, totals, turns, first_model, coalesce(?, attempt), id,
-			?, ?, ?, ?, left_files, ?, format
-		FROM sessions WHERE id = ? RETURNING id, totals, left_files`,
-		decide.Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), encodeRounds(rounds), source).Scan(&t.Session, &t.Totals, &t.Left)
-	if err != nil {
+	if err := own.take(tx, t.call, t.crowded, anew, continued); err != nil {
 		return err
 	}
-	return t.takeSession(tx, false, true)
-}
-
-// startFrom creates the session of a role's first call as a copy of another role's. The prompts and answers are
-// not this role's: later calls must show what belongs to their own.
-func (t *Ticket) startFrom(tx *sql.Tx, source int64) error {
-	if err := t.newSession(tx, true); err != nil {
-		return err
-	}
-	t.Source = source
-	return tx.QueryRow(`UPDATE sessions AS s SET parent_id = p.id, created = p.created, compacted = p.compacted, context_used = p.context_used,
-		context_limit = p.context_limit, totals = p.totals, turns = p.turns, first_model = p.first_model, left_files = p.left_files
-		FROM sessions p WHERE p.id = ? AND s.id = ? RETURNING totals, left_files`, source, t.Session).Scan(&t.Totals, &t.Left)
-}
-
-// takeSession makes the call's session the chain's newest, and takes the lease. The chain begins anew
-// with it only if no two of the calls have ever run at once. Where a session is continued, the chain is
-// still found by the line that it began with.
-func (t *Ticket) takeSession(tx *sql.Tx, anew, continued bool) error {
-	_, err := tx.Exec(`UPDATE chains SET concurrent = concurrent OR ?1,
-		since = CASE WHEN ?2 AND NOT (concurrent OR ?1) THEN ?3 ELSE coalesce(since, session_id) END,
-		session_id = ?3, first_line = CASE WHEN ?4 THEN first_line ELSE ?5 END, updated = max(updated, ?6) WHERE id = ?7`,
-		t.crowded, anew, t.Session, continued, t.call.FirstLine(), t.call.Now, t.Chain)
-	if err == nil && t.Loan != nil {
-		_, err = tx.Exec("UPDATE sessions SET shared = ? WHERE id = ?", t.Loan.Kind, t.Session)
-	}
-	if err != nil {
-		return err
-	}
+	t.Session = own.id
 	return takeLease(tx, t.Session, proc.This(), t.call.Now)
-}
-
-// resumeSession takes the lease. The session counts as running until the run has ended well: if the
-// shim dies, the session is not resumed.
-func (t *Ticket) resumeSession(tx *sql.Tx, session int64, rounds decide.Rounds) error {
-	t.Session = session
-	place := t.call.Place
-	err := tx.QueryRow(`UPDATE sessions SET state = ?, last_used = ?, attempt = coalesce(?, attempt), repository = ?, branch = ?, head = ?, caller = ?, rounds = ?
-		WHERE id = ? RETURNING totals, left_files`, decide.Running, t.call.Now, t.call.attempt(), place.Repository, place.Branch, place.Head, t.call.Caller.String(), encodeRounds(rounds), session).Scan(&t.Totals, &t.Left)
-	if err != nil {
-		return err
-	}
-	return t.takeSession(tx, false, true)
 }
 
 // FallBack implements Book. If it cannot be recorded, the session stays like one after a last run that ended
@@ -222,35 +166,34 @@ func (t *Ticket) GiveUp(why reason.Code) {
 	t.Totals, t.Left, t.Session, t.fellBack = "", "", 0, why
 }
 
-// unfit are the refusals with a cause in the session itself, or can be: it would be refused again, or a
-// store cannot bring it.
-var unfit = map[reason.Code]bool{
-	reason.SessionMoved: true, reason.SessionGone: true,
-	reason.RefusedUnknown: true, reason.RefusedOtherID: true, reason.RefusedContext: true, reason.RefusedBroken: true, reason.RefusedSilent: true, reason.NoAnswer: true, reason.Forgotten: true,
-}
-
 func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
-	copied := t.Source != 0
-	sourceDies := copied && unfit[why] && !t.cut // the cut itself might have been refused
-	onlyBusy := !copied && (why == reason.RefusedBusy || why == reason.LateStdin)
-	state := decide.Dead
-	if onlyBusy {
-		state = decide.Live
-	}
-	if _, err := tx.Exec("UPDATE sessions SET state = ?, state_why = ?, errors = errors + 1 WHERE id = ?", state, why, refused); err != nil {
+	s, err := readSession(tx, refused)
+	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(`UPDATE sessions SET state = CASE WHEN ?1 THEN ?2 ELSE state END, state_why = CASE WHEN ?1 THEN ?3 ELSE state_why END,
-		errors = errors + 1 WHERE id = ?4 AND chain_id = ?5`, sourceDies, decide.Dead, why, t.Source, t.Chain); err != nil { // not another role's
+	if s == nil {
+		return sql.ErrNoRows
+	}
+	source, err := s.source(tx)
+	if err != nil {
+		return err
+	}
+	if t.Source == 0 { // the session is a copy, but this call has not made it
+		source = nil
+	}
+	r := refusal{why, t.Source != 0, t.cut}
+	s.refuse(r, source.value())
+	if err := errors.Join(s.write(tx), source.write(tx)); err != nil {
 		return err
 	}
 	if _, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", refused); err != nil {
 		return err
 	}
-	if err := t.newSession(tx, sourceDies || !copied && !onlyBusy); err != nil {
+	own := &storedSession{Session: newSession(t.call), chain: t.Chain, tool: t.call.Tool, format: Format}
+	if err := t.take(tx, own, r.anew(), false); err != nil {
 		return err
 	}
-	_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = ?, sent_bytes = prompt_bytes, why_whole = '' WHERE id = ?",
+	_, err = tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = ?, sent_bytes = prompt_bytes, why_whole = '' WHERE id = ?",
 		rewrite.Fresh, why, t.Session, t.Invocation)
 	return err
 }

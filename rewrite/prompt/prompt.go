@@ -28,6 +28,12 @@ type Key []byte
 // RoleTextMark separates a role's name from the name of the text. A role that nothing names begins with it.
 const RoleTextMark = " #"
 
+// IsRole reports whether a role has a name, in small or large letters and with any text.
+func IsRole(role, name string) bool {
+	own, _, _ := strings.Cut(role, RoleTextMark)
+	return strings.EqualFold(name, role) || strings.EqualFold(name, own)
+}
+
 // Name returns a short name for a text. Under the key it distinguishes texts and reveals nothing
 // about them.
 func (k Key) Name(text string) string {
