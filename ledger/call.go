@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"database/sql"
 	"strings"
 
 	"reprise/ledger/decide"
@@ -82,11 +81,7 @@ func (c *Call) strong() bool { return c.named() && c.Captured && !c.DerivedRole(
 // DerivedRole reports whether nothing names the role of the call's task.
 func (c *Call) DerivedRole() bool { return strings.HasPrefix(c.Role, prompt.RoleTextMark) }
 
-func (c *Call) attempt() sql.NullInt64 {
-	return known(c.Attempt != rewrite.NoAttempt, int64(c.Attempt))
-}
-
-// FirstLine returns a digest of the first line of the prompt, that finds unnamed chains.
+// FirstLine returns a digest of the first line of the prompt, by which unnamed chains are found.
 func (c *Call) FirstLine() []byte {
 	return encodeDigests([]prompt.Digest{c.Prompt.Footprint().First})
 }

@@ -140,7 +140,11 @@ func BenchmarkBegin(b *testing.B) {
 }
 
 func namedCallAt(l *Ledger, now decide.Millis) *Call {
-	c := testCall(l, fmt.Sprintf(base, now), now)
+	text := fmt.Sprintf(base, 1)
+	if now > 100_000*hour+1 {
+		text += fmt.Sprintf("\n\n## Rejection %d", now)
+	}
+	c := testCall(l, text, now)
 	c.Task, c.Rule, c.Scope = "t", "team", "team"
 	return c
 }
