@@ -642,46 +642,14 @@ put_in_place() {
 		case " $programs " in *" $name "*) continue ;; esac
 		ln -- "$tmp/shim" "$tmp/$name" 2>/dev/null || cp -- "$tmp/shim" "$tmp/$name"
 	done
-	make_man_pages
-	remove_man_pages
-	for name in $names $pages; do line_for "$name" "$tmp/$name"; done >"$tmp/new"
+	for name in $names; do line_for "$name" "$tmp/$name"; done >"$tmp/new"
 	cat "$bin/$marker" "$tmp/new" 2>/dev/null | sort -u >"$tmp/both"
 	mv -f -- "$tmp/both" "$bin/$marker"
 	made=
-	place_man_pages
 	for name in $names; do mv -f -- "$tmp/$name" "$bin/$name"; done
 	mv -f -- "$tmp/new" "$bin/$marker"
 	rm -rf -- "$tmp"
 	tmp=
-}
-
-# make_man_pages makes them, and lists them in pages. They are not worth a failure.
-make_man_pages() {
-	pages=
-	"$tmp/shimctl" man "$tmp/man/man1" >/dev/null 2>&1 || return 0
-	for page in "$tmp"/man/man1/shimctl*.1; do
-		[ ! -f "$page" ] || pages="$pages man/man1/${page##*/}"
-	done
-}
-
-# place_man_pages puts them where man(1) finds those of programs on PATH, but not over a page of somebody else.
-place_man_pages() {
-	[ -n "$pages" ] && mkdir -p -- "$bin/man/man1" 2>/dev/null || return 0
-	for page in $pages; do
-		present "$bin/$page" || mv -- "$tmp/$page" "$bin/$page" 2>/dev/null || :
-	done
-}
-
-# remove_man_pages removes those that the marker lists, unchanged. A marker from before pages were listed in it has
-# none: then those go that begin as ours do.
-remove_man_pages() {
-	for page in "$bin"/man/man1/shimctl*.1; do
-		name=man/man1/${page##*/}
-		if ours "$name" || { ! grep -q '^man/' "$bin/$marker" 2>/dev/null && head -n 2 "$page" 2>/dev/null | grep -q '^\.TH.*"reprise'; }; then
-			rm -f -- "$page"
-		fi
-	done
-	rmdir -- "$bin/man/man1" "$bin/man" 2>/dev/null || :
 }
 
 summary() {
@@ -775,7 +743,6 @@ remove_programs() {
 			say "left $bin/$name, which is not what was installed"
 		fi
 	done
-	remove_man_pages
 	rm -rf -- "${bin:?}/$marker" "${bin:?}/$marker".tmp.*
 	say "removed reprise from $bin"
 	remove_empty

@@ -891,42 +891,9 @@ func TestRepository(t *testing.T) {
 		t.Fatalf("exit %d:\n%s", r.code, r.stderr)
 	}
 	t.Log(r.stdout)
-	if got := len(s.list()); got != len(names)+2 { // the marker and the man pages
+	if got := len(s.list()); got != len(names)+1 { // the marker
 		t.Errorf("bin dir holds %q", s.list())
 	}
-	if _, err := os.Stat(filepath.Join(s.bin, "man/man1/shimctl-status.1")); err != nil {
-		t.Error(err)
-	}
-	// What is not on the list of what was installed stays, whatever its name.
-	mine := filepath.Join(s.bin, "man/man1/shimctl-mine.1")
-	s.write(mine, "mine")
-	if r := s.runShell(script); r.code != 0 {
-		t.Errorf("exit %d:\n%s", r.code, r.stderr)
-	}
-	if r := s.runShell(script, "--uninstall"); r.code != 0 || !slices.Equal(s.list(), []string{"man"}) {
-		t.Errorf("exit %d, bin dir holds %q:\n%s", r.code, s.list(), r.stderr)
-	}
-	if left, err := filepath.Glob(filepath.Join(s.bin, "man/man1/*")); err != nil || !slices.Equal(left, []string{mine}) {
-		t.Errorf("man pages left: %q, %v", left, err)
-	}
-	if err := os.RemoveAll(filepath.Join(s.bin, "man")); err != nil {
-		t.Fatal(err)
-	}
-	// An older version has left pages that its list does not name.
-	if r := s.runShell(script); r.code != 0 {
-		t.Errorf("exit %d:\n%s", r.code, r.stderr)
-	}
-	marker, err := os.ReadFile(filepath.Join(s.bin, ".reprise"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var programs string
-	for line := range strings.Lines(string(marker)) {
-		if !strings.HasPrefix(line, "man/") {
-			programs += line
-		}
-	}
-	s.write(filepath.Join(s.bin, ".reprise"), programs)
 	if r := s.runShell(script, "--uninstall"); r.code != 0 || len(s.list()) != 0 {
 		t.Errorf("exit %d, bin dir holds %q:\n%s", r.code, s.list(), r.stderr)
 	}

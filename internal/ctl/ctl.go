@@ -37,7 +37,6 @@ var commands = []func(*app.App) *cobra.Command{
 	configCommand,
 	bundledCommand, finishSharedCommand,
 	completionCommand,
-	manCommand,
 	versionCommand,
 }
 

@@ -126,7 +126,7 @@ func everyCommand(c *cobra.Command) []*cobra.Command {
 // commandReference returns the help of every command, without the flags that all of them have.
 func commandReference() string {
 	var b strings.Builder
-	b.WriteString("# The commands of shimctl\n\nThis page is made from the code; `shimctl COMMAND --help` and the man pages say the same.\n\n" +
+	b.WriteString("# The commands of shimctl\n\nThis page is made from the code; `shimctl COMMAND --help` says the same.\n\n" +
 		"- **Exit status:** 0, also if there is nothing to show; 1 if something failed or you said no; 2 for a mistake in the command line;\n" +
 		"  3 if a check has findings.\n" +
 		"- **Commands that write** show what they would do and ask at a terminal. Elsewhere they need `--yes`.\n" +

@@ -108,9 +108,9 @@ func (r *release) compileOne(p program, arch, compiler, into string) error {
 	return err
 }
 
-// makeExtras writes completions and man pages, from a build for this machine.
+// makeExtras writes completions, from a build for this machine.
 func (r *release) makeExtras(into string) error {
-	if err := os.MkdirAll(filepath.Join(into, "man"), 0o755); err != nil {
+	if err := os.MkdirAll(into, 0o755); err != nil {
 		return err
 	}
 	shimctl, err := filepath.Abs(filepath.Join(into, "program")) // the completions contain its name
@@ -131,10 +131,7 @@ func (r *release) makeExtras(into string) error {
 			return err
 		}
 	}
-	man := exec.Command(shimctl, "man", filepath.Join(into, "man"))
-	man.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", r.time.Unix()))
-	_, err = output(man)
-	return err
+	return nil
 }
 
 // completions are the file names that the shells look for.

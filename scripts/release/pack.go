@@ -52,11 +52,6 @@ func (r *release) layOut(programs, extras string, bill, licenses []byte) (files 
 	for _, name := range completions {
 		add("completions/"+name, 0o644, filepath.Join(extras, name))
 	}
-	pages, failed := filepath.Glob(filepath.Join(extras, "man", "*.1"))
-	err = errors.Join(err, failed)
-	for _, page := range pages {
-		add("man/man1/"+filepath.Base(page), 0o644, page)
-	}
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	return files, err
 }
