@@ -42,6 +42,9 @@ func Main(args []string, in, out, log *os.File, engines Engines) int {
 	if len(args) == 1 && verbs[args[0]] != nil {
 		if err := run(args[0], out, engines); err != nil {
 			fmt.Fprintln(log, "error:", args[0], "the store:", err)
+			if hint := store.Hint(err); hint != "" {
+				fmt.Fprintln(log, "hint:", hint)
+			}
 			return 1
 		}
 		return 0

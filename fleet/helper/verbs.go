@@ -52,7 +52,7 @@ func run(verb string, out io.Writer, engines Engines) error {
 }
 
 // check tests whether the store can be used.
-func check(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer) error {
+func check(ctx context.Context, v *vault.Vault, cfg config.Config, out io.Writer) error {
 	r, err := v.Test(ctx)
 	if err != nil {
 		return err
@@ -61,6 +61,9 @@ func check(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer) 
 	fmt.Fprintf(out, "registers that the key opens: %d, others: %d\n", r.Registers, r.OtherKeys)
 	if r.KnowExpiry {
 		fmt.Fprintf(out, "days after which the store removes what is not used: %d (0: never)\n", int(r.Expiry/(24*time.Hour)))
+	}
+	if _, maxAge := cfg.Longest(); r.Expiry > 0 && r.Expiry < maxAge {
+		fmt.Fprintln(out, "that is less than max_age: lengthen the lifecycle rule")
 	}
 	return nil
 }

@@ -69,6 +69,27 @@ var (
 	ErrChanged     = errors.New("another process has changed the session's local files")
 )
 
+// Hint returns what can be done about an error of a store, "" if that is not known.
+func Hint(err error) string {
+	for _, known := range []struct {
+		kind error
+		hint string
+	}{
+		{ErrKey, "set REPRISE_STORE_KEY, REPRISE_STORE_KEY_FILE, or key_file under [store] to 32 bytes as 64 hexadecimal digits, as openssl rand -hex 32 makes them; " +
+			"a key's file must be private"},
+		{ErrDenied, "check the store's credentials: those of AWS's tools (AWS_ACCESS_KEY_ID, AWS_PROFILE)"},
+		{ErrNoStore, "create the bucket, or correct the URL"},
+		{ErrUnsafe, "use a server that keeps If-Match and If-None-Match on writes; nothing is shared until then"},
+		{ErrNewer, "install the newer reprise"},
+		{ErrUnreachable, "check the URL and the network; until then every call is as without a store"},
+	} {
+		if errors.Is(err, known.kind) {
+			return known.hint
+		}
+	}
+	return ""
+}
+
 // An Entry is a register or an object as an engine has it.
 type Entry struct {
 	Content []byte

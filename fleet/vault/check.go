@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"reprise/fleet/store"
-	"reprise/fleet/wire"
 )
 
 // formatEntry says in clear text how the store is written, and that it was tested.
@@ -146,9 +145,19 @@ type expirer interface {
 	Expiry(ctx context.Context) (time.Duration, error)
 }
 
-// Test implements wire.Service.
-func (v *Vault) Test(ctx context.Context) (wire.Report, error) {
-	var r wire.Report
+// A Report is what a test of the store found.
+type Report struct {
+	Latency    time.Duration // of one read
+	Tested     time.Time     // when the store was first seen to keep conditions on writes, on the tester's clock
+	Registers  int           // that this key unseals
+	OtherKeys  int           // registers of other keys, or damaged ones
+	Expiry     time.Duration // after which the store removes what is not rewritten, 0 if it does not
+	KnowExpiry bool          // whether the engine can tell
+}
+
+// Test asks the store whether it can be used.
+func (v *Vault) Test(ctx context.Context) (Report, error) {
+	var r Report
 	f, err := v.ready(ctx)
 	if err != nil {
 		return r, err

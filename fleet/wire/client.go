@@ -137,19 +137,7 @@ func (c *Client) Sweep(ctx context.Context, before string) (removed int, err err
 	return a.Count, err
 }
 
-// Test asks the store whether it can be used.
-func (c *Client) Test(ctx context.Context) (Report, error) {
-	a, err := c.call(ctx, request{Verb: verbTest}, nil)
-	if err == nil && a.Report == nil {
-		err = fmt.Errorf("%w: the helper answered without a report", store.ErrUnreachable)
-	}
-	if err != nil {
-		return Report{}, err
-	}
-	return *a.Report, nil
-}
-
-// call sends a request and returns the last answer; each is called with those before it. The time
+// call sends a request and returns its last answer; each is called with those before it. The time
 // limit starts again with every answer.
 func (c *Client) call(ctx context.Context, q request, each func(answer) error) (answer, error) {
 	limit := c.limit(ctx, q.Verb)

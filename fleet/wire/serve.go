@@ -111,10 +111,6 @@ func (s *server) do(ctx context.Context, q request, more func(answer) error) (a 
 		err = s.service.Notes(ctx, q.Day, func(day string, values [][]byte) error { return more(answer{Day: day, Values: values}) })
 	case verbSweep:
 		a.Count, err = s.service.Sweep(ctx, q.Day)
-	case verbTest:
-		var report Report
-		report, err = s.service.Test(ctx)
-		a.Report = &report
 	default:
 		err = fmt.Errorf("unknown request %q", q.Verb)
 	}

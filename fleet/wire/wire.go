@@ -29,16 +29,6 @@ type Config struct {
 	UploadTimeout time.Duration // of Save and Load
 }
 
-// A Report is the result of a test of the store.
-type Report struct {
-	Latency    time.Duration // of one read
-	Tested     time.Time     // when the store was first seen to keep conditions on writes, on the tester's clock
-	Registers  int           // that this key unseals
-	OtherKeys  int           // registers of other keys, or damaged ones
-	Expiry     time.Duration // after which the store removes entries that are not rewritten, 0 if it does not
-	KnowExpiry bool          // whether the engine can tell
-}
-
 // A Service is an open store as the helper serves it.
 type Service interface {
 	store.Registers
@@ -56,8 +46,6 @@ type Service interface {
 	// Sweep removes the log of all days before one, none if it is "", and the notes of registers that were
 	// removed more than a day ago. It returns how many entries it has removed.
 	Sweep(ctx context.Context, before string) (removed int, err error)
-	// Test asks the store whether it can be used.
-	Test(ctx context.Context) (Report, error)
 }
 
 // The verbs of a request.
@@ -74,7 +62,6 @@ const (
 	verbNote      = "note"
 	verbNotes     = "notes"
 	verbSweep     = "sweep"
-	verbTest      = "test"
 )
 
 // A greeting is the first line to the helper.
@@ -112,7 +99,6 @@ type answer struct {
 	Day      string         `json:"day,omitempty"`
 	Values   [][]byte       `json:"values,omitempty"`
 	Digests  []byte         `json:"digests,omitempty"`
-	Report   *Report        `json:"report,omitempty"`
 	Count    int            `json:"count,omitempty"`
 }
 

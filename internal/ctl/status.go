@@ -25,8 +25,8 @@ func statusCommand(a *app.App) *cobra.Command {
 	var f app.FilterFlags
 	c := &cobra.Command{
 		Use: "status", Short: "show on one screen what the shims did, and warnings",
-		Long: `Shows on one screen what resuming saved, warnings, the store that machines share, the calls that run and the last
-decisions. With --all, and in a pipe: figures, all warnings and the live chains too.`,
+		Long: `Shows on one screen what resuming saved, warnings, the calls that run and the last decisions. With --all, and in
+a pipe: figures, all warnings and the live chains too.`,
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
@@ -62,7 +62,6 @@ type overview struct {
 	passed    []why.PassedReport // in the last days
 	broken    []warning          // why no call is managed
 	warnings  []warning          // all others
-	store     *storeReport       // nil if none is configured
 }
 
 func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterFlags, asJSON, all bool) error {
@@ -71,7 +70,6 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 		return err
 	}
 	var o overview
-	readStore := startStore(a, l)
 	err = a.Stderr.WithProgress("adding the calls up", func() (err error) {
 		if o, err = readOverview(a, l, r, f); err == nil && asJSON {
 			var latest history.Filter
@@ -79,7 +77,6 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 				o.totals, err = history.SumUp(l, latest)
 			}
 		}
-		o.store = readStore()
 		return err
 	})
 	if err != nil {
@@ -90,9 +87,6 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 	}
 	if len(o.decisions) == 0 {
 		printFirst(a, o)
-		if lines := storeLines(a, o.store); lines != nil {
-			a.Stdout.Sentences("STORE", view.Plain, lines...)
-		}
 		a.Stderr.Notice(noCallMade(f))
 		return nil
 	}
@@ -192,10 +186,6 @@ func printStatus(a *app.App, o overview) {
 	fmt.Fprintln(a.Stdout)
 	printFirst(a, o)
 	figures(o).Print(a.Stdout)
-	if lines := storeLines(a, o.store); lines != nil {
-		fmt.Fprintln(a.Stdout)
-		a.Stdout.Sentences("STORE", view.Plain, lines...)
-	}
 	if len(o.running) > 0 {
 		fmt.Fprintln(a.Stdout)
 		runningTable(a, o.running).Print(a.Stdout)
@@ -287,7 +277,6 @@ type statusReport struct {
 	Recent    recentReport       `json:"recent" doc:"the calls of the last days"`
 	Chains    []view.ChainReport `json:"chains" doc:"the 50 chains used last, the last first"`
 	Decisions []view.CallReport  `json:"decisions" doc:"the last calls, the latest first"`
-	Store     *storeReport       `json:"store,omitempty" doc:"the store that machines share, if one is configured"`
 	Passed    []why.PassedReport `json:"passed_through" doc:"recent headless calls that were passed through, by reason, the latest first"`
 	Warnings  []warning          `json:"warnings" doc:"warnings"`
 }
@@ -306,5 +295,6 @@ func statusJSON(r view.Reporter, o overview) statusReport {
 	since := beginning(cmp.Or(o.period, history.Always))
 	return statusReport{Schema: "shimctl.status/1", Totals: o.totals, Chains: view.Mapped(o.chains, r.Chain),
 		Recent:    recentReport{app.RecentDays, since, o.bill, view.MoneyJSON(o.bill.Total, o.bill.Source()), o.whole.Short, o.whole.Long, o.saved.Summary()},
-		Decisions: view.Mapped(o.decisions, r.Call), Store: o.store, Passed: append([]why.PassedReport{}, o.passed...), Warnings: append(append([]warning{}, o.broken...), o.warnings...)}
+		Decisions: view.Mapped(o.decisions, r.Call), Passed: append([]why.PassedReport{}, o.passed...),
+		Warnings: append(append([]warning{}, o.broken...), o.warnings...)}
 }

@@ -20,13 +20,8 @@ func printScreen(a *app.App, o overview) {
 	if a.Stdout.Height == 0 {
 		room = 1 << 20
 	}
-	parts := [][]string{headLines(a, o), warningLines(a, o), a.Stdout.Drawn(func(s view.Screen) {
-		meaning := view.Plain
-		if o.store != nil && !o.store.OK {
-			meaning = view.Warn
-		}
-		s.Sentences("", meaning, storeLines(a, o.store)...)
-	}), listLines(a, "running calls", runningTable(a, o.running), max(1, room/4), "")}
+	parts := [][]string{headLines(a, o), warningLines(a, o),
+		listLines(a, "running calls", runningTable(a, o.running), max(1, room/4), "")}
 	for _, part := range parts {
 		room -= len(part)
 		if len(part) > 0 {

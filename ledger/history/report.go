@@ -43,19 +43,6 @@ type SessionRow struct {
 	BaseBytes int             `json:"-"` // length of the text that it was sent last
 }
 
-// Unshared returns why calls from a time on were not shared, although there was a store, and how many.
-func Unshared(l *ledger.Ledger, since decide.Millis) (calls map[string]int64, err error) {
-	calls = map[string]int64{}
-	err = ledger.Each(l, "SELECT unshared, count(*) FROM invocations WHERE started >= ? AND unshared <> '' GROUP BY unshared", func(rows *sql.Rows) error {
-		var why string
-		var n int64
-		err := rows.Scan(&why, &n)
-		calls[why] = n
-		return err
-	}, since)
-	return calls, ledger.Wrap("count calls that were not shared", err)
-}
-
 // Chains returns the chains, the most recently used first.
 func Chains(l *ledger.Ledger, w Wanted) ([]ChainRow, error) {
 	of := w.Filter

@@ -1,8 +1,8 @@
 package app
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,9 +11,6 @@ import (
 	"reprise/fleet/wire"
 	"reprise/shim"
 )
-
-// MissingHelperHint says what to do if the program that speaks with a store is missing.
-const MissingHelperHint = "./install.sh --store installs it"
 
 // Patience is how long a command waits for each answer of a store that it was asked about.
 const Patience = 30 * time.Second
@@ -60,25 +57,5 @@ func Within(timeout time.Duration) (context.Context, context.CancelFunc) {
 
 // StoreFailure returns an error of a store without the secrets, with a hint.
 func StoreFailure(what string, err error, s config.Store) error {
-	return WithHint(fmt.Errorf("%s: %s", what, shim.StoreError(err, s)), StoreHint(err))
-}
-
-// StoreHint returns what can be done about an error of a store.
-func StoreHint(err error) string {
-	for _, known := range []struct {
-		kind error
-		hint string
-	}{
-		{store.ErrKey, "set REPRISE_STORE_KEY, REPRISE_STORE_KEY_FILE, or key_file under [store] to 32 bytes as 64 hexadecimal digits, as openssl rand -hex 32 makes them; a key's file must be private"},
-		{store.ErrDenied, "check the store's credentials: those of AWS's tools (AWS_ACCESS_KEY_ID, AWS_PROFILE)"},
-		{store.ErrNoStore, "create the bucket, or correct the URL"},
-		{store.ErrUnsafe, "use a server that keeps If-Match and If-None-Match on writes; nothing is shared until then"},
-		{store.ErrNewer, "install the newer reprise"},
-		{store.ErrUnreachable, "check the URL and the network; until then every call is as without a store"},
-	} {
-		if errors.Is(err, known.kind) {
-			return known.hint
-		}
-	}
-	return "shimctl doctor checks the store"
+	return WithHint(fmt.Errorf("%s: %s", what, shim.StoreError(err, s)), cmp.Or(store.Hint(err), "reprise-store check says more"))
 }

@@ -34,9 +34,8 @@ func Command(a *app.App) *cobra.Command {
 		Use: "doctor", Short: "check that the shims can work, and fix the ledger",
 		Long: `Checks PATH, aliases and functions that shadow the shims, the real binaries and whether their versions were
 tested, CLIs that SDKs in the working directory or npx bundle, permissions, the ledger, the configuration, the
-build, and the store that machines share if one is configured. It prints a fix for each problem. A terminal gets
-findings and a line for each tool; --all prints every check. The exit status is 3 if there is a problem; notes
-do not count.
+build. It prints a fix for each problem. A terminal gets findings and a line for each tool; --all prints every
+check. The exit status is 3 if there is a problem; notes do not count.
 
 --fix moves a ledger that is damaged, foreign or of a newer reprise aside and begins a new, empty one: the next call of every
 job is fresh. Nothing is deleted. It also takes reprise's own files out of others' reach.`,
@@ -285,6 +284,21 @@ func checkPrices(a *app.App) (checks []setup.Check) {
 		}
 	}
 	return checks
+}
+
+// checkStore names the store that machines share, which its own program checks, if one is configured.
+func checkStore(a *app.App, cfg config.Config) []setup.Check {
+	const name = "store"
+	s, err := config.ResolveStore(a.Getenv, cfg)
+	switch {
+	case err != nil:
+		return []setup.Check{setup.Problem(name, err.Error(), "correct the variable, or unset it")}
+	case s.URL == "":
+		return nil
+	case !setup.Runnable(shim.StoreHelper()):
+		return []setup.Check{setup.Problem(name, "nothing is shared: there is no "+a.Tilde(shim.StoreHelper()), "./install.sh --store installs it")}
+	}
+	return []setup.Check{setup.OK(name, s.Shown()+" is configured; reprise-store check tries it")}
 }
 
 func checkLedger(a *app.App) setup.Check {
