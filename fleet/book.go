@@ -27,7 +27,6 @@ type Book struct {
 	Local     *ledger.Ledger // records the calls of this machine
 	Registers store.Registers
 	Bundles   store.Bundles
-	Log       store.Log
 	Digests   prompt.Key // the store's key for digests
 	Project   string
 	Host      string

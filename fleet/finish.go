@@ -28,7 +28,8 @@ type Unfinished struct {
 	Place    string       // see Book
 	Tree     string
 	Result   ledger.Ending
-	Call     ledger.LoggedCall
+	Project  string
+	When     decide.Millis // the start of the call
 	tree     func() string // returns Tree, nil once it is known
 }
 
@@ -67,7 +68,8 @@ func (b *Book) FinishHere(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.T
 		last = &later[n-1].Outcome
 	}
 	h.mu.Lock()
-	u := &Unfinished{Register: h.register, Holder: h.holder, Over: h.over, Home: h.call.Home, Place: b.Place, Result: b.Local.Ending(t, o, later), Call: b.logged(t, h, o)}
+	u := &Unfinished{Register: h.register, Holder: h.holder, Over: h.over, Home: h.call.Home, Place: b.Place, Result: b.Local.Ending(t, o, later),
+		Project: b.Project, When: h.call.Now}
 	h.mu.Unlock()
 	if state, _ := last.State(); state == decide.Live && last.Seen.Refusal == "" {
 		u.Paths = last.Paths
@@ -102,7 +104,7 @@ func (b *Book) Complete(ctx context.Context, u *Unfinished) error {
 	h := &hold{register: u.Register, holder: u.Holder, over: u.Over}
 	err := b.resetOthers(ctx, u.Register.Name, u.Result.Resets())
 	if err == nil {
-		err = b.edit(ctx, h, u.Call.When, func(r *register) error {
+		err = b.edit(ctx, h, u.When, func(r *register) error {
 			number, source := r.own(u.Holder)
 			var err error
 			r.change(func(c *ledger.Chain) { err = c.Finish(number, &u.Result) })
@@ -119,12 +121,9 @@ func (b *Book) Complete(ctx context.Context, u *Unfinished) error {
 	case errors.Is(err, errFenced) && u.Bundle.Name != "":
 		h.over = append(h.over, u.Bundle.Name)
 	}
-	err = errors.Join(failed, err)
-	u.Call.Lost, u.Call.Size = whyLost(err), u.Bundle.Size
-	if err != nil && !errors.Is(err, errFenced) {
-		h.over = nil // the register can name them still
+	if err = errors.Join(failed, err); len(h.over) > 0 && (err == nil || errors.Is(err, errFenced)) { // else the register might name them still
+		_ = b.Bundles.Drop(ctx, h.over...) // what stays is removed by the store's own rules
 	}
-	_ = b.Log.Note(ctx, Day(u.Call.When), []byte(ledger.EncodeJSON(u.Call)), h.over...) // what stays is removed by the store's own rules
 	return err
 }
 

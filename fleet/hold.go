@@ -27,9 +27,7 @@ type hold struct {
 	over     []string       // bundles that no session of the register has any more
 	call     *ledger.Call
 	decision decide.Decision
-	from     session // that the call resumes, as it was
-	// fellBack is why a resume was abandoned.
-	fellBack reason.Code
+	from     session     // that the call resumes, as it was
 	lost     atomic.Bool // another call has it now, or that is not known: there is nothing to record in the store
 	mu       sync.Mutex  // of what edit changes
 }
@@ -121,7 +119,6 @@ func (b *Book) FallBack(t *ledger.Ticket, why reason.Code) error {
 		return b.Local.FallBack(t, why)
 	}
 	err := b.Local.FallBack(t, why)
-	h.fellBack = why
 	ctx, cancel := context.WithTimeout(context.Background(), b.Upload)
 	defer cancel()
 	failed := b.edit(ctx, h, h.call.Now, func(r *register) error {

@@ -180,24 +180,3 @@ func (r *register) trim(now decide.Millis) {
 	}
 	r.Sessions, r.Chain.Newest, r.Chain.Since = kept, numbers[r.Chain.Newest], numbers[r.Chain.Since]
 }
-
-// A Session is a session of a chain as a register of a store has it.
-type Session struct {
-	*ledger.Chain
-	session
-}
-
-// Sessions returns the sessions of registers, without those of damaged ones and of those that a newer reprise has
-// written.
-func Sessions(registers []store.Register) (list []Session) {
-	for _, one := range registers {
-		r, err := decode(one)
-		if err != nil {
-			continue
-		}
-		for _, s := range r.Sessions {
-			list = append(list, Session{&r.Chain, s})
-		}
-	}
-	return list
-}

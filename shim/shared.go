@@ -108,7 +108,7 @@ func (c *call) openBook() error {
 	host, _ := os.Hostname()
 	place := c.ledger.Key().Digester()("place " + directoryID(c.record.Cwd))
 	c.shared.book = &fleet.Book{
-		Local: c.ledger, Registers: c.shared.client, Bundles: c.shared.client, Log: c.shared.client, Digests: digests,
+		Local: c.ledger, Registers: c.shared.client, Bundles: c.shared.client, Digests: digests,
 		Project: c.shared.project, Host: host, Place: fmt.Sprintf("%x", place),
 		Timeout: c.shared.settings.Timeout, Upload: c.shared.settings.UploadTimeout,
 	}

@@ -123,13 +123,6 @@ func rest(t *testing.T, one, other *wire.Client, bundle store.Bundle, taken stri
 	if all, err := other.Registers(ctx, store.Task); err != nil || len(all) != 1 || string(all[0].Value) != "taken" {
 		t.Errorf("registers %v, %v", all, err)
 	}
-	if err := one.Note(ctx, "2026-11-22", []byte(`"a call"`)); err != nil {
-		t.Error(err)
-	}
-	var notes []string
-	if err := other.Notes(ctx, "2026-11-01", func(day string, values [][]byte) error { notes = append(notes, day+" "+string(values[0])); return nil }); err != nil || len(notes) != 1 || notes[0] != `2026-11-22 "a call"` {
-		t.Errorf("notes %q, %v", notes, err)
-	}
 	if err := one.Remove(ctx, store.Register{Name: task, Version: taken}); err != nil {
 		t.Error(err)
 	}

@@ -233,7 +233,7 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 		return err
 	}
 	defer l.Close()
-	book := &fleet.Book{Local: l, Registers: client, Bundles: client, Log: client, Digests: digests,
+	book := &fleet.Book{Local: l, Registers: client, Bundles: client, Digests: digests,
 		Project: s.Project, Host: host, Place: host, Timeout: time.Minute, Upload: time.Minute}
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -180,21 +180,21 @@ func TestSentRequestsAreCarriedOut(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(requests, `{"protocol":3,"config":{"URL":"dir://%s","Keys":"%s"}}`+"\n", dir, strings.Repeat("0123456789abcdef", 4))
+	fmt.Fprintf(requests, `{"protocol":4,"config":{"URL":"dir://%s","Keys":"%s"}}`+"\n", dir, strings.Repeat("0123456789abcdef", 4))
 	fmt.Fprintln(requests, `{"id":1,"verb":"hello","timeout":1000000000}`)
-	fmt.Fprintln(requests, `{"id":2,"verb":"note","day":"2026-11-22","value":"Im5vdGUi","timeout":1000000000}`)
+	fmt.Fprintln(requests, `{"id":2,"verb":"swap","register":{"Name":{"Kind":"task","Of":["cA=="]},"Value":"dg=="},"timeout":1000000000}`)
 	requests.Close()
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the helper: %v", err)
 	}
-	eventually(t, "the note is there", func() bool {
+	eventually(t, "the register is there", func() bool {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			t.Error(err)
 		}
 		for _, e := range entries {
 			name, _ := hex.DecodeString(e.Name())
-			if strings.HasPrefix(string(name), "l/2026-11-22/") {
+			if strings.HasPrefix(string(name), "t/") {
 				return true
 			}
 		}
@@ -205,11 +205,14 @@ func TestSentRequestsAreCarriedOut(t *testing.T) {
 
 // A program that becomes another one leaves it no child, whatever the helper does.
 func TestStop(t *testing.T) {
-	c := start(t, "dir://"+t.TempDir())
+	c, dir := start(t, "dir://"+t.TempDir()), t.TempDir()
 	if _, err := c.Hello(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	go c.Note(t.Context(), "2026-11-22", nil) // takes longer than it is waited for
+	if err := os.WriteFile(filepath.Join(dir, "a"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go c.Save(t.Context(), dir, []string{"a"}) // takes longer than it is waited for
 	time.Sleep(50 * time.Millisecond)
 	c.Stop()
 	if left := children(t); len(left) > 0 {

@@ -70,11 +70,15 @@ func check(ctx context.Context, v *vault.Vault, cfg config.Config, out io.Writer
 
 // A chain has the fields of a register that the verbs read.
 type chain struct {
-	Chain    struct{ Updated int64 }
+	Chain struct {
+		Tool, Task, Role string
+		Updated          int64
+	}
 	Sessions []struct {
-		LastUsed  int64 `json:"last_used"`
-		HeldUntil int64 `json:"held_until"`
-		Bundle    string
+		NativeID            string `json:"native_id"`
+		LastUsed            int64  `json:"last_used"`
+		HeldUntil           int64  `json:"held_until"`
+		Host, State, Bundle string
 	}
 }
 
@@ -127,11 +131,26 @@ func status(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer)
 	return err
 }
 
-// printLog prints the calls of all machines, a line of JSON each.
+// printLog prints the sessions of all machines, a line of JSON each.
 func printLog(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer) error {
-	return v.Notes(ctx, "", func(_ string, values [][]byte) error {
-		for _, value := range values {
-			if _, err := fmt.Fprintf(out, "%s\n", value); err != nil {
+	lines := json.NewEncoder(out)
+	return eachChain(ctx, v, func(r store.Register, c chain) error {
+		project := ""
+		if len(r.Name.Of) > 0 {
+			project = r.Name.Of[0]
+		}
+		for _, s := range c.Sessions {
+			err := lines.Encode(struct {
+				Used    time.Time `json:"used"`
+				Host    string    `json:"host"`
+				Project string    `json:"project"`
+				Tool    string    `json:"tool"`
+				Task    string    `json:"task,omitempty"`
+				Role    string    `json:"role,omitempty"`
+				Session string    `json:"session,omitempty"`
+				State   string    `json:"state"`
+			}{time.UnixMilli(s.LastUsed).UTC(), s.Host, project, c.Chain.Tool, c.Chain.Task, strings.TrimSpace(c.Chain.Role), s.NativeID, s.State})
+			if err != nil {
 				return err
 			}
 		}
@@ -142,7 +161,7 @@ func printLog(ctx context.Context, v *vault.Vault, _ config.Config, out io.Write
 // idleBeyond is how long after max_age the store keeps unused files.
 const idleBeyond = 3 * 24 * time.Hour
 
-// prune removes the chains that no call can resume any more, and the log of those days.
+// prune removes the chains that no call can resume any more.
 func prune(ctx context.Context, v *vault.Vault, cfg config.Config, out io.Writer) error {
 	_, maxAge := cfg.Longest()
 	before := time.Now().Add(-maxAge - idleBeyond)
@@ -166,9 +185,9 @@ func prune(ctx context.Context, v *vault.Vault, cfg config.Config, out io.Writer
 	if err != nil {
 		return err
 	}
-	entries, err := v.Sweep(ctx, before.UTC().Format(time.DateOnly))
+	remains, err := v.Sweep(ctx)
 	if err == nil {
-		fmt.Fprintf(out, "removed chains: %d, entries of the log and remains: %d\n", chains, entries)
+		fmt.Fprintf(out, "removed chains: %d, remains of earlier ones: %d\n", chains, remains)
 	}
 	return err
 }

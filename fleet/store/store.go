@@ -179,11 +179,3 @@ type Bundles interface {
 	// Drop removes bundles.
 	Drop(ctx context.Context, names ...string) error
 }
-
-// A Log is the calls of all machines of an open store, a value of one line each. A day is written as 2006-01-02.
-type Log interface {
-	// Note adds a value to a day. Bundles that are over are removed then, which is not waited for.
-	Note(ctx context.Context, day string, value []byte, over ...string) error
-	// Notes calls each with the values of all days from since on, in the order of days, several at a time.
-	Notes(ctx context.Context, since string, each func(day string, values [][]byte) error) error
-}

@@ -72,8 +72,7 @@ func (v *Vault) ready(ctx context.Context) (format, error) {
 	}
 }
 
-// End does, within a limit, the work that no call waits for: it ends the test of a new store, without which no call could ever use a store that
-// is far away, and packs the log of a day that might have many entries.
+// End ends, within a limit, the test of a new store, which no call waits for: without it no call could ever use a store that is far away.
 func (v *Vault) End(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.context), limit)
 	defer cancel()
@@ -85,9 +84,6 @@ func (v *Vault) End(limit time.Duration) {
 		case <-c.done:
 		case <-ctx.Done():
 		}
-	}
-	if day := v.full.Swap(nil); day != nil {
-		_ = v.pack(ctx, *day) // another call packs what stays
 	}
 }
 

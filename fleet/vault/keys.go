@@ -142,7 +142,6 @@ const (
 	prefixTask    = "t/"
 	prefixOpening = "o/"
 	prefixBundle  = "b/"
-	prefixLog     = "l/"
 )
 
 // entry returns the key of a register in the store.

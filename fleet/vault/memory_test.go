@@ -78,5 +78,5 @@ func (m *memory) all() map[string][]byte {
 }
 
 func isObject(name string) bool {
-	return strings.HasPrefix(name, prefixBundle) || strings.HasPrefix(name, prefixLog)
+	return strings.HasPrefix(name, prefixBundle)
 }

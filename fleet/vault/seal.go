@@ -86,7 +86,7 @@ func padded(n int) int {
 	return (n + step - 1) / step * step
 }
 
-// The largest size of a register or log entry once unpacked. It is authentic: the limit is
+// The largest size of a register once unpacked. It is authentic: the limit is
 // for mistakes.
 const maxValue = 16 << 20
 

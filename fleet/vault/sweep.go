@@ -9,18 +9,9 @@ import (
 // late is after how long no write can arrive any more that was sent before.
 const late = 24 * time.Hour
 
-// Sweep implements wire.Service.
-func (v *Vault) Sweep(ctx context.Context, before string) (removed int, err error) {
+// Sweep removes the notes of registers that were removed more than a day ago, and returns how many these are.
+func (v *Vault) Sweep(ctx context.Context) (removed int, err error) {
 	var over []string
-	if before != "" {
-		days, err := v.engine.List(ctx, prefixLog)
-		if err != nil {
-			return 0, err
-		}
-		for len(days) > 0 && dayOf(days[0]) < before { // they are in order
-			over, days = append(over, days[0]), days[1:]
-		}
-	}
 	until := v.options.Now().Add(-late).Unix()
 	for _, prefix := range []string{prefixTask, prefixOpening} {
 		err := v.eachRegister(ctx, prefix, math.MaxInt, func(f *found, err error) error {

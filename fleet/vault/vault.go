@@ -1,4 +1,4 @@
-// Package vault keeps registers, bundles and a log of calls in a shared store, sealed with the store's key.
+// Package vault keeps registers and bundles in a shared store, sealed with the store's key.
 //
 // A store's reader learns sizes, counts and times from it, and its writer can only make entries
 // missing or broken. Invariants: an entry is accepted only under the name it was sealed for; of
@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"reprise/fleet/bundle"
@@ -37,8 +36,7 @@ type Vault struct {
 	engine  store.Store
 	options Options
 	keys    []*keys
-	context context.Context        // of the check
-	full    atomic.Pointer[string] // a day of the log to pack
+	context context.Context // of the check
 
 	mu    sync.Mutex
 	check *check // the one under way, or the last

@@ -156,19 +156,14 @@ func TestListsLeaveOut(t *testing.T) {
 	v := open(t, m, keyA)
 	swap(t, v, task, "", "1")
 	swap(t, v, chain, "", "2")
-	if err := v.Note(t.Context(), "2026-11-22", []byte("3")); err != nil {
-		t.Fatal(err)
-	}
 	m.put(prefixTask+"other", derive(keyB).seal("", prefixTask+"other", nil))
 	m.put(v.keys[0].entries(opening)+"0", []byte("damaged"))
-	m.put(prefixLog+"2026-11-22/0", nil)
-	var registers, notes int
+	var registers int
 	count := func(store.Register) error { registers++; return nil }
 	list, _, err := v.List(t.Context(), opening, 10)
 	err = errors.Join(err, v.Registers(t.Context(), store.Task, count), v.Registers(t.Context(), store.Opening, count))
-	err = errors.Join(err, v.Notes(t.Context(), "", func(_ string, values [][]byte) error { notes += len(values); return nil }))
-	if err != nil || len(list) != 2 || list[0].Damaged == list[1].Damaged || registers != 2 || notes != 1 {
-		t.Errorf("listed %d, %d registers, %d notes, %v", len(list), registers, notes, err)
+	if err != nil || len(list) != 2 || list[0].Damaged == list[1].Damaged || registers != 2 {
+		t.Errorf("listed %d, %d registers, %v", len(list), registers, err)
 	}
 	m.refuse = store.ErrUnreachable
 	if _, _, err := v.List(t.Context(), opening, 10); !errors.Is(err, store.ErrUnreachable) {
@@ -366,121 +361,6 @@ func TestBundles(t *testing.T) {
 	}
 }
 
-func TestNotes(t *testing.T) {
-	v := open(t, &memory{}, keyA)
-	for day := range 9 {
-		for range 30 {
-			if err := v.Note(t.Context(), fmt.Sprintf("2026-11-0%d", day+1), []byte(strconv.Itoa(day))); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	for _, now := range []time.Time{tested, time.Date(2026, 11, 8, 1, 0, 0, 0, time.UTC)} { // all days are listed, or one by one
-		v.options.Now = func() time.Time { return now }
-		var days []string
-		err := v.Notes(t.Context(), "2026-11-05", func(day string, values [][]byte) error {
-			for _, value := range values {
-				days = append(days, day+string(value))
-			}
-			return nil
-		})
-		if err != nil || len(days) != 150 || days[0] != "2026-11-054" || days[149] != "2026-11-098" || !slices.IsSorted(days) {
-			t.Errorf("%s: %d notes, %v", now, len(days), err)
-		}
-	}
-	for _, day := range []string{"", "2026-11-1", "../../t", "2026-11-01/x"} {
-		if err := v.Note(t.Context(), day, []byte("1")); err == nil {
-			t.Errorf("noted on day %q", day)
-		}
-	}
-	if err := v.Note(t.Context(), "2026-11-01", []byte("two\nlines")); err == nil {
-		t.Error("noted two lines")
-	}
-}
-
-// A log of many calls has few entries, and each call once: while it is packed, by two at once, and by one that dies before it has
-// removed what it has packed.
-func TestNotesArePacked(t *testing.T) {
-	m := &memory{}
-	v := open(t, m, keyA)
-	const day, calls = "2026-11-22", 4000
-	stray := levelPrefix(day, 0) + "of another key"
-	m.put(stray, derive(keyB).seal("", stray, nil))
-	read := func(then func()) (n int) {
-		t.Helper()
-		seen := map[string]bool{}
-		err := v.Notes(t.Context(), day, func(_ string, values [][]byte) error {
-			if n == 0 {
-				then()
-			}
-			for _, value := range values {
-				n++
-				if seen[string(value)] {
-					t.Errorf("%.20s twice", value)
-				}
-				seen[string(value)] = true
-			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
-		return n
-	}
-	for n := range calls {
-		if err := v.Note(t.Context(), day, []byte(strconv.Itoa(n))); err != nil {
-			t.Fatal(err)
-		}
-		if v.full.Load() == nil {
-			continue
-		}
-		before := m.all()
-		v.End(time.Minute)
-		for name, content := range before { // as if nothing had been removed
-			if rand.IntN(200) == 0 && strings.HasPrefix(name, prefixLog) {
-				m.put(name, content)
-			}
-		}
-	}
-	if n := read(func() {}); n != calls {
-		t.Errorf("%d of %d calls", n, calls)
-	}
-	if n := len(m.all()); n > 5*packedAt {
-		t.Errorf("%d entries", n)
-	}
-	for n := range 3 * packedAt {
-		if err := v.Note(t.Context(), day, []byte(strconv.Itoa(calls+n))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	other := open(t, m, keyA)
-	n := read(func() {
-		var both sync.WaitGroup
-		both.Go(func() { _ = v.pack(t.Context(), day) })
-		both.Go(func() { _ = other.pack(t.Context(), day) })
-		both.Wait()
-	})
-	if n != calls+3*packedAt {
-		t.Errorf("%d of %d calls while they were packed", n, calls+3*packedAt)
-	}
-	for n := range 100 { // together more than an entry may hold
-		if err := v.Note(t.Context(), day, append([]byte(strconv.Itoa(n)+" large "), make([]byte, maxValue/40)...)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 2 {
-		if err := v.pack(t.Context(), day); err != nil {
-			t.Error(err)
-		}
-	}
-	if got := read(func() {}); got != n+100 {
-		t.Errorf("%d of %d calls, some of them large", got, n+100)
-	}
-	if _, there := m.all()[stray]; !there {
-		t.Error("the entry of another key is gone")
-	}
-}
-
 func TestCheck(t *testing.T) {
 	var tests int
 	var verdict error
@@ -577,7 +457,7 @@ func TestPadding(t *testing.T) {
 
 // Whoever reads a store finds nothing in it of what it is about.
 func TestReaderLearnsNothing(t *testing.T) {
-	secrets := []string{"the-project", "/home/user/work", "the-task", "opening-digest", "chain-id-77", "host-name-9", "prompt text of a user", "0198c7f0-session", "projects/slug", "note of a call"}
+	secrets := []string{"the-project", "/home/user/work", "the-task", "opening-digest", "chain-id-77", "host-name-9", "prompt text of a user", "0198c7f0-session", "projects/slug"}
 	m := &memory{}
 	for _, keys := range [][]Key{{keyA}, {keyB, keyA}} {
 		v := open(t, m, keys...)
@@ -594,14 +474,11 @@ func TestReaderLearnsNothing(t *testing.T) {
 		if _, err := v.Save(t.Context(), root, []string{secrets[8]}); err != nil {
 			t.Fatal(err)
 		}
-		if err := v.Note(t.Context(), "2026-11-22", []byte(strconv.Quote(secrets[9]))); err != nil {
-			t.Fatal(err)
-		}
 		if err := v.Remove(t.Context(), store.Register{Name: name, Version: version}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(m.history) < 22 {
+	if len(m.history) < 20 {
 		t.Fatalf("only %d texts were stored", len(m.history))
 	}
 	key, keyHex := string(keyA[:8]), hex.EncodeToString(keyA[:8])
@@ -799,23 +676,16 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, day := range []string{"2026-11-20", "2026-11-21", "2026-11-22"} {
-		if err := v.Note(t.Context(), day, []byte(`"figures"`)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sweep := func(before string, want int) {
+	sweep := func(want int) {
 		t.Helper()
-		if n, err := v.Sweep(t.Context(), before); n != want || err != nil {
+		if n, err := v.Sweep(t.Context()); n != want || err != nil {
 			t.Errorf("swept %d, %v, want %d", n, err, want)
 		}
 	}
-	sweep("", 0) // a late write may still mean what was just removed
-	sweep("2026-11-21", 1)
+	sweep(0) // a late write may still mean what was just removed
 	now = now.Add(late)
-	sweep("", 2)
-	sweep("2026-11-22", 1)
-	sweep("2026-11-22", 0)
+	sweep(2)
+	sweep(0)
 	if r, err := v.Read(t.Context(), kept); err != nil || r.Version != keptVersion {
 		t.Errorf("%+v, %v", r, err)
 	}

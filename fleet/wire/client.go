@@ -118,26 +118,7 @@ func (c *Client) Drop(ctx context.Context, names ...string) error {
 	return err
 }
 
-// Note implements store.Log.
-func (c *Client) Note(ctx context.Context, day string, value []byte, over ...string) error {
-	_, err := c.call(ctx, request{Verb: verbNote, Day: day, Value: value, Names: over}, nil)
-	return err
-}
-
-// Notes implements store.Log.
-func (c *Client) Notes(ctx context.Context, since string, each func(day string, values [][]byte) error) error {
-	_, err := c.call(ctx, request{Verb: verbNotes, Day: since}, func(a answer) error { return each(a.Day, a.Values) })
-	return err
-}
-
-// Sweep removes the log of all days before one, none if it is "", and the remains of registers that
-// were removed more than a day ago. It returns how many entries it has removed.
-func (c *Client) Sweep(ctx context.Context, before string) (removed int, err error) {
-	a, err := c.call(ctx, request{Verb: verbSweep, Day: before}, nil)
-	return a.Count, err
-}
-
-// call sends a request and returns its last answer; each is called with those before it. The time
+// call sends a request and returns the last answer; each is called with those before it. The time
 // limit starts again with every answer.
 func (c *Client) call(ctx context.Context, q request, each func(answer) error) (answer, error) {
 	limit := c.limit(ctx, q.Verb)

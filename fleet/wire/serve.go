@@ -72,10 +72,6 @@ func (s *server) serve(ctx context.Context, q request) {
 		a.encodeError(err)
 	}
 	_ = s.write(q.ID, a) // a client that has gone needs no answer
-	if q.Verb == verbNote && len(q.Names) > 0 {
-		timer.Reset(q.Timeout)
-		_ = s.service.Drop(ctx, q.Names...) // what stays is removed by the store's own rules
-	}
 }
 
 // do carries a request out. It passes all answers but the last to more.
@@ -105,12 +101,6 @@ func (s *server) do(ctx context.Context, q request, more func(answer) error) (a 
 		err = s.service.Load(ctx, q.Bundle, root, q.Paths, q.Replace)
 	case verbDrop:
 		err = s.service.Drop(ctx, q.Names...)
-	case verbNote:
-		err = s.service.Note(ctx, q.Day, q.Value)
-	case verbNotes:
-		err = s.service.Notes(ctx, q.Day, func(day string, values [][]byte) error { return more(answer{Day: day, Values: values}) })
-	case verbSweep:
-		a.Count, err = s.service.Sweep(ctx, q.Day)
 	default:
 		err = fmt.Errorf("unknown request %q", q.Verb)
 	}

@@ -18,7 +18,7 @@ import (
 const HelperName = "reprise-store"
 
 // protocol is the version of the messages. A helper serves only clients of its own.
-const protocol = 3
+const protocol = 4
 
 // A Config is the configuration of the helper. It travels through the pipe: others can read a process's arguments.
 type Config struct {
@@ -39,13 +39,6 @@ type Service interface {
 	Registers(ctx context.Context, kind string, each func(store.Register) error) error
 	// Remove removes a register if it still has this version. It fails with ErrMoved otherwise.
 	Remove(ctx context.Context, r store.Register) error
-	// Note adds a value to the log of a day, which is written as 2006-01-02.
-	Note(ctx context.Context, day string, value []byte) error
-	// Notes calls each with the values of all days from since on, in the order of days, several at a time.
-	Notes(ctx context.Context, since string, each func(day string, values [][]byte) error) error
-	// Sweep removes the log of all days before one, none if it is "", and the notes of registers that were
-	// removed more than a day ago. It returns how many entries it has removed.
-	Sweep(ctx context.Context, before string) (removed int, err error)
 }
 
 // The verbs of a request.
@@ -59,9 +52,6 @@ const (
 	verbSave      = "save"
 	verbLoad      = "load"
 	verbDrop      = "drop"
-	verbNote      = "note"
-	verbNotes     = "notes"
-	verbSweep     = "sweep"
 )
 
 // A greeting is the first line to the helper.
@@ -77,8 +67,6 @@ type request struct {
 	Timeout  time.Duration  `json:"timeout"`
 	Register store.Register `json:"register,omitzero"` // its name, and what the verb needs of the rest
 	Limit    int            `json:"limit,omitempty"`
-	Day      string         `json:"day,omitempty"`
-	Value    []byte         `json:"value,omitempty"`
 	Root     []byte         `json:"root,omitempty"` // bytes, as store.Texts
 	Paths    store.Texts    `json:"paths,omitempty"`
 	Replace  []string       `json:"replace,omitempty"`
@@ -96,10 +84,7 @@ type answer struct {
 	Others   bool           `json:"others,omitempty"`
 	Register store.Register `json:"register,omitzero"`
 	Bundle   store.Bundle   `json:"bundle,omitzero"`
-	Day      string         `json:"day,omitempty"`
-	Values   [][]byte       `json:"values,omitempty"`
 	Digests  []byte         `json:"digests,omitempty"`
-	Count    int            `json:"count,omitempty"`
 }
 
 // codes name the errors that a client tells apart.

@@ -28,7 +28,6 @@ var usual = Config{Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second}
 type fake struct {
 	mu        sync.Mutex
 	registers map[string]store.Register
-	notes     []string
 	saved     []string
 	dropped   chan []string
 	hang      chan struct{} // not nil: reads wait for it
@@ -119,31 +118,6 @@ func (f *fake) Load(_ context.Context, b store.Bundle, root string, paths, repla
 func (f *fake) Drop(_ context.Context, names ...string) error {
 	f.dropped <- names
 	return nil
-}
-
-func (f *fake) Note(_ context.Context, day string, value []byte) error {
-	f.notes = append(f.notes, day+" "+string(value))
-	return nil
-}
-
-func (f *fake) Notes(_ context.Context, since string, each func(day string, values [][]byte) error) error {
-	for _, note := range f.notes {
-		day, value, _ := strings.Cut(note, " ")
-		if err := each(day, [][]byte{[]byte(value)}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f *fake) Sweep(_ context.Context, before string) (int, error) {
-	n := len(f.notes)
-	f.notes = slices.DeleteFunc(f.notes, func(note string) bool { return note < before })
-	return n - len(f.notes), nil
-}
-
-func (f *fake) Test(context.Context) (Report, error) {
-	return Report{Latency: time.Second, Registers: len(f.registers)}, nil
 }
 
 // connect returns a client of a service that is served in this process.
@@ -256,19 +230,8 @@ func TestBundles(t *testing.T) {
 	if err := c.Drop(ctx, "b/1", "b/2"); err != nil || !slices.Equal(<-f.dropped, []string{"b/1", "b/2"}) {
 		t.Error(err)
 	}
-	if err := c.Note(ctx, "2026-11-19", nil, "b/3"); err != nil || !slices.Equal(<-f.dropped, []string{"b/3"}) {
-		t.Error(err)
-	}
 	if digests, err := c.Hello(ctx); err != nil || len(digests) != 32 {
 		t.Errorf("hello %x, %v", digests, err)
-	}
-	for _, day := range []string{"2026-11-20", "2026-11-21", "2026-11-22"} {
-		if err := c.Note(ctx, day, []byte("n")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n, err := c.Sweep(ctx, "2026-11-22"); n != 3 || err != nil {
-		t.Errorf("swept %d, %v", n, err)
 	}
 }
 
@@ -374,22 +337,21 @@ func TestLastAnswer(t *testing.T) {
 // A slow list may last longer than the timeout of one answer.
 func TestSlowList(t *testing.T) {
 	c := connect(t, slow{&fake{}}, Config{Timeout: 400 * time.Millisecond, UploadTimeout: 5 * time.Second})
-	var n int
-	if err := c.Notes(t.Context(), "", func(string, [][]byte) error { n++; return nil }); err != nil || n != 6 {
-		t.Errorf("%d notes, %v", n, err)
+	if all, err := c.Registers(t.Context(), store.Task); err != nil || len(all) != 6 {
+		t.Errorf("%d registers, %v", len(all), err)
 	}
 }
 
 type slow struct{ *fake }
 
-func (slow) Notes(ctx context.Context, _ string, each func(day string, values [][]byte) error) error {
+func (slow) Registers(ctx context.Context, _ string, each func(store.Register) error) error {
 	for range 6 {
 		select {
 		case <-time.After(100 * time.Millisecond):
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		if err := each("d", nil); err != nil {
+		if err := each(store.Register{}); err != nil {
 			return err
 		}
 	}
@@ -440,11 +402,11 @@ func TestOtherProtocol(t *testing.T) {
 
 // What was sent is carried out even if the client has gone.
 func TestRequestsOutliveTheClient(t *testing.T) {
-	f := &fake{}
-	in := strings.NewReader(`{"protocol":3}` + "\n" + `{"id":1,"verb":"note","day":"d","value":"bg==","timeout":1000000000}` + "\n")
+	f := &fake{dropped: make(chan []string, 1)}
+	in := strings.NewReader(`{"protocol":4}` + "\n" + `{"id":1,"verb":"drop","names":["b/1"],"timeout":1000000000}` + "\n")
 	err := Serve(t.Context(), in, failingWriter{}, func(context.Context, Config) (Service, error) { return f, nil })
-	if err != nil || !slices.Equal(f.notes, []string{"d n"}) {
-		t.Errorf("%v, notes %q", err, f.notes)
+	if err != nil || len(f.dropped) != 1 {
+		t.Errorf("%v, %d removals", err, len(f.dropped))
 	}
 }
 

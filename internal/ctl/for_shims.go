@@ -57,7 +57,7 @@ func complete(a *app.App, u *fleet.Unfinished) error {
 	defer l.Close()
 	host, _ := os.Hostname()
 	book := &fleet.Book{
-		Local: l, Registers: client, Bundles: client, Log: client, Project: u.Call.Project, Host: host, Place: u.Place,
+		Local: l, Registers: client, Bundles: client, Project: u.Project, Host: host, Place: u.Place,
 		Timeout: s.Timeout, Upload: max(s.UploadTimeout, app.Patience),
 	}
 	ctx, cancel := app.Within(book.Upload)

@@ -27,17 +27,6 @@ func (p *Proof) Scan(column any) error {
 	return nil
 }
 
-// elsewhere stands for the number of a call that another machine's ledger has.
-const elsewhere = -1
-
-// Unnumbered returns the proof for readers of another ledger.
-func (p Proof) Unnumbered() Proof {
-	if p.Flow != 0 {
-		p.Flow = elsewhere
-	}
-	return p
-}
-
 // Sentences returns the facts of a proof, one a sentence.
 func (p Proof) Sentences() (facts []string) {
 	add := func(known bool, sentence string) {
@@ -47,7 +36,7 @@ func (p Proof) Sentences() (facts []string) {
 	}
 	add(p.Transcript, "the prompt shows the whole conversation, unchanged")
 	add(p.Answer && !p.Transcript, "the session's own answer stands in the prompt")
-	add(p.Flow != 0, fmt.Sprintf("the answer of %s stands in the prompt", callWords(p.Flow)))
+	add(p.Flow != 0, fmt.Sprintf("the answer of call %d stands in the prompt", p.Flow))
 	add(p.Work, "the files that the session changed are as it left them")
 	add(p.Trace, "a log in the prompt names the session's work")
 	add(p.Failure, "the prompt says that the session's last run failed")
@@ -55,11 +44,4 @@ func (p Proof) Sentences() (facts []string) {
 	add(p.Caller != "", "the same run of "+p.Caller+" made both calls")
 	add(p.Terminal, "both calls were typed in one shell")
 	return facts
-}
-
-func callWords(call int64) string {
-	if call == elsewhere {
-		return "another call"
-	}
-	return fmt.Sprintf("call %d", call)
 }

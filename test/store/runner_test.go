@@ -35,7 +35,6 @@ type runner struct {
 	digests    prompt.Key
 	registers  *observed
 	bundles    store.Bundles
-	log        store.Log
 	machine    *fleet.Book
 	home       string
 	skew       int64

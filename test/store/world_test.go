@@ -129,17 +129,7 @@ func (r *runner) connect(ctx context.Context, inner store.Store, seed uint64, ra
 	}
 	r.digests, r.registers = digests, &observed{Registers: r.world.fault.registers(v, r.now)}
 	r.bundles = r.world.fault.bundles(v, r)
-	r.log = logbook{v}
 	return r.renewMachine()
-}
-
-// A logbook is a vault's log as its helper keeps it.
-type logbook struct{ *vault.Vault }
-
-// Note implements store.Log.
-func (l logbook) Note(ctx context.Context, day string, value []byte, over ...string) error {
-	err := l.Vault.Note(ctx, day, value)
-	return errors.Join(err, l.Drop(ctx, over...))
 }
 
 // renewMachine puts the runner on a machine that has nothing.
@@ -159,7 +149,7 @@ func (r *runner) renewMachine() error {
 		return err
 	}
 	r.skew = r.random.Int64N(2*maxSkew) - maxSkew
-	r.machine = &fleet.Book{Local: local, Registers: r.registers, Bundles: r.bundles, Log: r.log, Digests: r.digests,
+	r.machine = &fleet.Book{Local: local, Registers: r.registers, Bundles: r.bundles, Digests: r.digests,
 		Project: "org/repo", Host: host, Place: host, Timeout: time.Minute, Upload: time.Minute}
 	return nil
 }

@@ -83,7 +83,7 @@ func (s *storedChains) forget(dry bool) (kept fleet.Kept, err error) {
 	}
 	kept, err = s.keeper.Forget(context.Background(), s.name, dry)
 	if errors.Is(err, ledger.ErrInUse) {
-		return kept, app.WithHint(fmt.Errorf("prune in the store: %w", err), "reprise-store status counts the running ones")
+		return kept, app.WithHint(fmt.Errorf("prune in the store: %w", err), "reprise-store log says where it runs")
 	}
 	if err != nil {
 		err = onlyHere("prune in the store", err, s.settings)
