@@ -22,8 +22,7 @@ type Config struct {
 	Enabled      bool // false: every call becomes the real binary
 	Policy            // unless a rule says otherwise
 	Rules        []Rule
-	Presets      bool          // the built-in rules apply as well
-	PresetsOff   []string      // except those with these names
+	PresetsOff   []string      // names of the built-in rules that do not apply
 	ContextLimit float64       // share of the model's context, 0 to 1; above it a session is not resumed
 	GateTimeout  time.Duration // how long a resumed run's output is held back at most
 	Tools        map[string]Tool
@@ -31,7 +30,7 @@ type Config struct {
 	Store        Store
 }
 
-// Policy is the settings that a rule can make for the calls.
+// Policy is the settings that decide when calls are resumed, and how. A rule can make some of them for its calls.
 type Policy struct {
 	TTL          time.Duration // a session idle for longer is not resumed
 	MaxAge       time.Duration // a session that began longer ago is not resumed
@@ -54,10 +53,21 @@ type Tool struct {
 
 // Prune is what shimctl prune keeps.
 type Prune struct {
-	Auto       bool          // the shims start it, at most once a day
+	Auto       PruneAuto
 	KeepWithin time.Duration // sessions used within this time
-	Superseded time.Duration // for how long a session stays that copies continued; 0 for as long as others
 }
+
+// PruneAuto says which sessions the shims remove, at most once a day.
+type PruneAuto string
+
+const (
+	PruneCopies PruneAuto = "copies" // those that copies have continued
+	PruneAll    PruneAuto = "all"    // all that shimctl prune removes
+	PruneOff    PruneAuto = "off"
+)
+
+// KeepSuperseded is how long a session stays that copies have continued.
+const KeepSuperseded = 24 * time.Hour
 
 // Unnamed is the condition for a call without a task name to be resumed.
 type Unnamed string
@@ -90,12 +100,11 @@ func Default() Config {
 			Busy:    BusyFork,
 			Rollout: 1,
 		},
-		Presets:      true,
 		ContextLimit: 0.8,
 		GateTimeout:  15 * time.Second,
 		Tools:        map[string]Tool{},
-		Prune:        Prune{KeepWithin: 7 * 24 * time.Hour, Superseded: 24 * time.Hour},
-		Store:        defaultStore(),
+		Prune:        Prune{Auto: PruneCopies, KeepWithin: 7 * 24 * time.Hour},
+		Store:        Store{Timeout: 2 * time.Second},
 	}
 	for _, name := range rewrite.Names {
 		c.Tools[name] = Tool{Enabled: true}

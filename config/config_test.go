@@ -35,7 +35,7 @@ func TestParse(t *testing.T) {
 		{"context_limit", "context_limit = 0.5", func(c *Config) { c.ContextLimit = 0.5 }},
 		{"context_limit, whole", "context_limit = 1", func(c *Config) { c.ContextLimit = 1 }},
 		{"gate_timeout", `gate_timeout = "1s"`, func(c *Config) { c.GateTimeout = time.Second }},
-		{"dotted", `prune.auto = true`, func(c *Config) { c.Prune.Auto = true }},
+		{"dotted", `prune.auto = "all"`, func(c *Config) { c.Prune.Auto = PruneAll }},
 		{"tool off", "[tool.vibe]\nenabled = false", tool("vibe", Tool{})},
 		{"tool path", "[tool.claude]\npath = \"/opt/c\"", tool("claude", Tool{Enabled: true, Path: "/opt/c"})},
 		{"path with spaces", `tool.codex.path = "/o p/c"`, tool("codex", Tool{Enabled: true, Path: "/o p/c"})},
@@ -102,7 +102,7 @@ func TestMistakes(t *testing.T) {
 		{"context_limit per cent", "context_limit = 80", `c.toml:1: context_limit: must be from 0 to 1, not 80`, "0.8 is eighty per cent"},
 		{"context_limit nan", "context_limit = nan", `c.toml:1: context_limit: must be from 0 to 1, not NaN`, "0.8 is eighty per cent"},
 		{"context_limit text", `context_limit = "80%"`, `c.toml:1: context_limit: must be a number, not text`, ""},
-		{"one of two", "[store]\nfinish = \"later\"", `c.toml:2: store.finish: must be "wait" or "detach", not "later"`, ""},
+		{"one of three", "[prune]\nauto = \"later\"", `c.toml:2: prune.auto: must be "copies" or "all" or "off", not "later"`, ""},
 		{"path number", "tool.vibe.path = 1", `c.toml:1: tool.vibe.path: must be a path in quotes, not a number`, ""},
 		{"path relative", `tool.vibe.path = "bin/v"`, `c.toml:1: tool.vibe.path: "bin/v" is not an absolute path`, "start it with / or ~/"},
 		{"path empty", `tool.vibe.path = ""`, `c.toml:1: tool.vibe.path: "" is not an absolute path`, "start it with / or ~/"},
@@ -314,7 +314,7 @@ func outOfRange(c Config) string {
 		"gate_timeout":  c.GateTimeout > 0,
 		"context_limit": c.ContextLimit >= 0 && c.ContextLimit <= 1,
 		"store":         checkStoreURL(c.Store.URL) == nil || c.Store.URL == "",
-		"store.timeout": c.Store.Timeout > 0 && c.Store.UploadTimeout > 0,
+		"store.timeout": c.Store.Timeout > 0,
 		"tools":         len(c.Tools) == len(rewrite.Names),
 	} {
 		if !ok {

@@ -42,7 +42,7 @@ func TestCookbook(t *testing.T) {
 			t.Errorf("%s has %d rules", name, len(blocks))
 			continue
 		}
-		config, err := Parse(name, "presets = false\n"+blocks[0][1], "/h")
+		config, err := Parse(name, "presets_off = \"all\"\n"+blocks[0][1], "/h")
 		if err != nil {
 			t.Error(err)
 			continue

@@ -13,20 +13,20 @@ func TestSet(t *testing.T) {
 		{"no newline", "enabled = true", "ttl", "2h", "enabled = true\nttl = \"2h\""},
 		{"for editors", "#:schema s\n# mine\n[prune]\n", "ttl", "2h", "#:schema s\nttl = \"2h\"\n# mine\n[prune]\n"},
 		{"replaced", "# mine\nttl = \"1h\"  # long\nmax_age = \"3h\"\n", "ttl", "2h", "# mine\nttl = \"2h\"  # long\nmax_age = \"3h\"\n"},
-		{"mark in text", "store.project = \"a#b\" # c#d\n", "store.project", "x", "store.project = \"x\" # c#d\n"},
+		{"mark in text", "store.key_file = \"/a#b\" # c#d\n", "store.key_file", "/x", "store.key_file = \"/x\" # c#d\n"},
 		{"quoted key", "\"ttl\" = '1h'\n", "ttl", "2h", "\"ttl\" = \"2h\"\n"},
 		{"number", "", "context_limit", "0.6", "context_limit = 0.6\n"},
-		{"text of digits", "", "store.project", "6", "store.project = \"6\"\n"},
+		{"text of digits", "", "tool.claude.unset_env", "6", "tool.claude.unset_env = \"6\"\n"},
 		{"truth", "enabled = true\n", "enabled", "false", "enabled = false\n"},
 		{"unquoted", "# mine\nttl = 1h\nmax_age = \"3h\"\n", "ttl", "2h", "# mine\nttl = \"2h\"\nmax_age = \"3h\"\n"},
 		{"unquoted at the end", "ttl = 1h", "ttl", "2h", "ttl = \"2h\"\n"},
-		{"unquoted in its table", "[prune]\n auto = ja\n", "prune.auto", "true", "[prune]\n auto = true\n"},
+		{"unquoted in its table", "[prune]\n auto = all\n", "prune.auto", "all", "[prune]\n auto = \"all\"\n"},
 		{"one of two unquoted", "ttl = 1h\nidentical = resume\n", "ttl", "2h", "ttl = \"2h\"\nidentical = resume\n"},
 		{"before the first table", "enabled = true\n\n# rules\n[[rule]]\nname = \"a\"\n", "ttl", "2h",
 			"enabled = true\nttl = \"2h\"\n\n# rules\n[[rule]]\nname = \"a\"\n"},
 		{"only tables", "# rules\n[[rule]]\nname = \"a\"\nttl = \"1h\"\n", "ttl", "2h", "ttl = \"2h\"\n# rules\n[[rule]]\nname = \"a\"\nttl = \"1h\"\n"},
-		{"in its table", "[prune]\nauto = true # daily\n\n[store]\nfinish = \"wait\"\n", "prune.superseded", "9d",
-			"[prune]\nauto = true # daily\nsuperseded = \"9d\"\n\n[store]\nfinish = \"wait\"\n"},
+		{"in its table", "[prune]\nauto = \"all\" # daily\n\n[store]\ntimeout = \"1s\"\n", "prune.keep_within", "9d",
+			"[prune]\nauto = \"all\" # daily\nkeep_within = \"9d\"\n\n[store]\ntimeout = \"1s\"\n"},
 		{"replaced in its table", "[ tool . claude ]\n  path = \"/a\"\n", "tool.claude.path", "/b", "[ tool . claude ]\n  path = \"/b\"\n"},
 		{"another tool", "[tool.claude]\nenabled = true\n", "tool.codex.enabled", "false", "tool.codex.enabled = false\n[tool.claude]\nenabled = true\n"},
 		{"below tool", "[tool]\ncodex.enabled = true\n", "tool.codex.enabled", "false", "[tool]\ncodex.enabled = false\n"},
@@ -62,7 +62,7 @@ func TestSetMistakes(t *testing.T) {
 		{"x = = 2\n", "ttl", "2h", "f:1: expected value but found '=' instead"},
 		{"[prune]\nttl = 1h\n", "ttl", "2h", "f:2: expected a top-level item to end with a newline, comment, or EOF, but got 'h' instead"},
 		{"ttl = 1h\noops = 1\n", "ttl", "2h", "f:2: oops: unknown key"},
-		{"prune = { auto = true }\n", "prune.auto", "false", "f:1: prune.auto: its place in the file cannot be changed by a program"},
+		{"prune = { auto = \"all\" }\n", "prune.auto", "off", "f:1: prune.auto: its place in the file cannot be changed by a program"},
 	} {
 		got, err := Set("f", c.text, "/home", c.key, []string{c.value})
 		var mistakes Mistakes
@@ -89,7 +89,7 @@ func TestUnset(t *testing.T) {
 			t.Errorf("%q without %s: %q, %v", c.text, c.key, got, err)
 		}
 	}
-	for text, key := range map[string]string{"prune = { superseded = \"1d\", auto = true }\n": "prune.auto", "[prune]\nauto = true\n": "prune", "a = = 1": "b", "": "ttll", "[[rule]]\nname = 'a'\n": "rule"} {
+	for text, key := range map[string]string{"prune = { keep_within = \"1d\", auto = \"all\" }\n": "prune.auto", "[prune]\nauto = \"all\"\n": "prune", "a = = 1": "b", "": "ttll", "[[rule]]\nname = 'a'\n": "rule"} {
 		if got, err := Unset("f", text, "/home", key); err == nil {
 			t.Errorf("%q without %s: %q", text, key, got)
 		}

@@ -52,7 +52,7 @@ func TestParseRulesTakesRulesOnly(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                 "f.toml: has no rule",
 		"[[rule]]\nname = \"a\"\ntask = 1": "f.toml:3: rule.task: must be text, not a number",
-		"[[rule]]\nname = \"a\"\n[prune]\nauto = true": "f.toml:3: prune: is not part of a rule",
+		"[[rule]]\nname = \"a\"\n[prune]\nauto = \"all\"": "f.toml:3: prune: is not part of a rule",
 		"[[rule": "",
 	} {
 		_, err := ParseRules("f.toml", text, "")

@@ -9,15 +9,20 @@ import (
 
 // presets returns the built-in rules that are not switched off.
 func (c Config) presets() []Rule {
-	if !c.Presets {
-		return nil
-	}
-	return slices.DeleteFunc(builtIn(c.Policy), func(r Rule) bool { return slices.Contains(c.PresetsOff, r.Name) })
+	return slices.DeleteFunc(builtIn(c.Policy), func(r Rule) bool {
+		return slices.Contains(c.PresetsOff, r.Name) || slices.Contains(c.PresetsOff, allPresets)
+	})
 }
+
+// allPresets switches all presets off.
+const allPresets = "all"
 
 // presetName checks that there is a preset of that name.
 func presetName(name string) error {
-	var all []string
+	all := []string{allPresets}
+	if name == allPresets {
+		return nil
+	}
 	for _, r := range builtIn(Policy{}) {
 		if r.Name == name {
 			return nil
@@ -29,9 +34,9 @@ func presetName(name string) error {
 
 // Longest returns the longest TTL and MaxAge of any call.
 func (c Config) Longest() (ttl, maxAge time.Duration) {
-	ttl, maxAge = c.TTL, c.MaxAge
-	for _, r := range slices.Concat(c.Rules, c.presets()) {
-		ttl, maxAge = max(ttl, r.TTL), max(maxAge, r.MaxAge)
+	ttl = c.TTL
+	for _, r := range c.Rules {
+		ttl = max(ttl, r.TTL)
 	}
-	return ttl, maxAge
+	return ttl, c.MaxAge
 }

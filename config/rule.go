@@ -14,11 +14,10 @@ import (
 // A Rule says which calls belong to which job, and which policy applies to them. Rules are pure: a
 // match depends on the Subject alone.
 type Rule struct {
-	Name     string // rules of one name share their tasks
-	Policy          // the configuration's, unless the rule says otherwise
-	Never    bool   // the calls are independent: they are fresh, and never resumed
-	Strict   bool   // the names separate jobs, but do not prove that two calls belong to the same one
-	UnsetEnv []string
+	Name   string // rules of one name share their tasks
+	Policy        // the configuration's, unless the rule says otherwise
+	Never  bool   // the calls are independent: they are fresh, and never resumed
+	Strict bool   // the names separate jobs, but do not prove that two calls belong to the same one
 	// StartFrom is a role: a role's first call begins as a copy of that role's session, "" for none.
 	StartFrom string
 

@@ -31,13 +31,12 @@ func ruleSettings(r *Rule, home string, variables []string) []setting {
 		{"reset_when.role", "", text(&r.reset.role)},
 		{"never", "", boolean(&r.Never)},
 		{"strict", "", boolean(&r.Strict)},
-		{"unset_env", "", unsetEnv(&r.UnsetEnv)},
 		{"env", "", value{form: form{kind: "object"}, set: environmentTable}},
 	}
 	for _, name := range variables {
 		list = append(list, setting{toml.Key{"env", name}.String(), "", environment(r, name)})
 	}
-	return append(list, policySettings(&r.Policy)...)
+	return append(list, slices.DeleteFunc(policySettings(&r.Policy), func(s setting) bool { return !IsRuled(s.key) })...)
 }
 
 // text takes a text of one line that is not empty.

@@ -80,7 +80,7 @@ func TestMatch(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			config, err := Parse("c.toml", "presets = false\n[[rule]]\nname = \"r\"\n"+c.rule, "/h")
+			config, err := Parse("c.toml", "presets_off = \"all\"\n[[rule]]\nname = \"r\"\n"+c.rule, "/h")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -201,7 +201,7 @@ func TestContextReset(t *testing.T) {
 		{"no role", "task = \"t\"", true, []string{"", "coder"}},
 		{"a rule's role", "task = \"t\"\nrole = \"critic\"\nreset_when.role = \"actor\"", true, []string{"actor"}},
 	} {
-		config, err := Parse("c.toml", "presets = false\n[[rule]]\nname = \"r\"\n"+c.rule, "/h")
+		config, err := Parse("c.toml", "presets_off = \"all\"\n[[rule]]\nname = \"r\"\n"+c.rule, "/h")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +220,7 @@ func TestEndOfDirectory(t *testing.T) {
 	for pattern, cwd := range map[string]string{
 		"/w/a": "/w/a", "**/actor": "/w/actor", "/w/*": "/w/x", "/w/{task}": "/w/x", "/w/?b": "/w/ab", "/w/a{b": "/w/a{b", "/w/{task}/x*y": "/w/t/x1y", "/w}": "/w}",
 	} {
-		config, err := Parse("c.toml", fmt.Sprintf("presets = false\n[[rule]]\nname = \"r\"\ncwd = %q", pattern), "/h")
+		config, err := Parse("c.toml", fmt.Sprintf("presets_off = \"all\"\n[[rule]]\nname = \"r\"\ncwd = %q", pattern), "/h")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,8 +257,7 @@ func TestRuleMistakes(t *testing.T) {
 		{"nothing", "[[rule]]\nname = \"b\"\ntool = []", `c.toml:3: rule.tool: must not be empty`, "leave the key out"},
 		{"empty text", "[[rule]]\nname = \"b\"\nstarts = \"\"", `c.toml:3: rule.starts: must not be ""`, "leave the key out"},
 		{"ttl", first + "[[rule]]\nname = \"b\"\nttl = 30", `c.toml:7: rule.ttl: must be a duration in quotes, not a number`, unitHint},
-		{"rollout", "[[rule]]\nname = \"b\"\nrollout = 50", `c.toml:3: rule.rollout: must be from 0 to 1, not 50`, "0.8 is eighty per cent"},
-		{"unset_env", "[[rule]]\nname = \"b\"\nunset_env = \"A B\"", `c.toml:3: rule.unset_env: "A B" is not the name of a variable`, ""},
+		{"unset_env", "[tool.codex]\nunset_env = \"A B\"", `c.toml:2: tool.codex.unset_env: "A B" is not the name of a variable`, ""},
 		{"unset_env, home", "[tool.codex]\nunset_env = [\"X\", \"CODEX_HOME\"]", `c.toml:2: tool.codex.unset_env: CODEX_HOME cannot be unset: it locates sessions`, ""},
 		{"one table", "[rule]\nname = \"b\"", `c.toml:1: rule: must be a list of tables`, "write [[rule]] on a line of its own"},
 		{"on one line", "\nrule = [{name = \"b\"}]", `c.toml:2: rule: must be a list of tables`, "write [[rule]] on a line of its own"},
@@ -284,7 +283,7 @@ func TestRuleMistakes(t *testing.T) {
 }
 
 func TestPresetsOff(t *testing.T) {
-	for text, want := range map[string]int{"": 17, "presets = false": 0, `presets_off = "steroids"`: 15, `presets_off = ["steroids", "ralph"]`: 14} {
+	for text, want := range map[string]int{"": 17, `presets_off = "all"`: 0, `presets_off = "steroids"`: 15, `presets_off = ["steroids", "ralph"]`: 14} {
 		config, err := Parse("c.toml", text, "/h")
 		if err != nil {
 			t.Fatal(err)
@@ -309,15 +308,15 @@ func TestPresetsAreCheap(t *testing.T) {
 }
 
 func TestUnsetEnv(t *testing.T) {
-	config, err := Parse("c.toml", "[tool.claude]\nunset_env = \"X\"\n[[rule]]\nname = \"r\"\nunset_env = [\"provider_keys\", \"HF_TOKEN\"]", "/h")
+	config, err := Parse("c.toml", "[tool.claude]\nunset_env = \"X\"\n[tool.vibe]\nunset_env = [\"provider_keys\", \"HF_TOKEN\"]", "/h")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := config.Tools["claude"].UnsetEnv; !slices.Equal(got, []string{"X"}) {
-		t.Errorf("tool: %v", got)
+		t.Errorf("claude: %v", got)
 	}
-	if got := config.Rules[0].UnsetEnv; len(got) != 7 || !slices.Contains(got, "MISTRAL_API_KEY") || got[6] != "HF_TOKEN" {
-		t.Errorf("rule: %v", got)
+	if got := config.Tools["vibe"].UnsetEnv; len(got) != 7 || !slices.Contains(got, "MISTRAL_API_KEY") || got[6] != "HF_TOKEN" {
+		t.Errorf("vibe: %v", got)
 	}
 }
 
@@ -426,7 +425,7 @@ func BenchmarkPrompt(b *testing.B) {
 }
 
 func TestLongest(t *testing.T) {
-	c, err := Parse("c.toml", "ttl = \"1h\"\nmax_age = \"48h\"\n[[rule]]\nname = \"a\"\nttl = \"100h\"\ntask = \"t\"\n[[rule]]\nname = \"b\"\nmax_age = \"1h\"\ntask = \"t\"", "/h")
+	c, err := Parse("c.toml", "ttl = \"1h\"\nmax_age = \"48h\"\n[[rule]]\nname = \"a\"\nttl = \"100h\"\ntask = \"t\"", "/h")
 	if err != nil {
 		t.Fatal(err)
 	}

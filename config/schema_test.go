@@ -32,7 +32,7 @@ func TestSchema(t *testing.T) {
 	valid := []string{
 		"", "enabled = false", `ttl = "1w2d12h"`, `ttl = "1.5h"`, "context_limit = 1", "context_limit = 0.5",
 		"tool = { vibe = { enabled = false, path = \"/v\" } }",
-		"prune.superseded = \"off\"", "prune.superseded = \"3d\"", `tool.gemini.path = "~/bin/g"`, "[store]\nurl = \"s3://b/p\"\nfinish = \"detach\"",
+		"prune.auto = \"off\"", "prune.keep_within = \"3d\"", `tool.gemini.path = "~/bin/g"`, "[store]\nurl = \"s3://b/p\"\ntimeout = \"1m\"",
 		"[[rule]]\nname = \"a\"\ntool = \"claude\"\nprompt = ['^a', '^b']\nttl = \"1h\"\nreset_when.role = \"x\"\n[rule.env]\nX = '.'\nY = ['a', 'b']",
 	}
 	own := len(valid)

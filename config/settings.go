@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -30,19 +29,16 @@ type value struct {
 func settings(c *Config, home string) []setting {
 	list := append([]setting{{"enabled", "false: every call becomes the real binary", boolean(&c.Enabled)}}, policySettings(&c.Policy)...)
 	list = append(list, []setting{
-		{"presets", "whether the built-in rules are used", boolean(&c.Presets)},
-		{"presets_off", "built-in rules that are not used", texts(&c.PresetsOff, presetName)},
+		{"presets_off", "built-in rules that are not used, or all", texts(&c.PresetsOff, presetName)},
 		{"context_limit", "a session that has used more of its context than this share is not resumed", share(&c.ContextLimit)},
 		{"gate_timeout", "how long a resumed run's output is held back until the tool has accepted the resume", duration(&c.GateTimeout, time.Hour)},
-		{"prune.auto", "whether the shims start shimctl prune once a day", boolean(&c.Prune.Auto)},
+		{"prune.auto", "which sessions the shims remove once a day: copies (what copies continued a day ago), all or off",
+			oneOf(&c.Prune.Auto, PruneCopies, PruneAll, PruneOff)},
 		{"prune.keep_within", "shimctl prune keeps sessions that were used within this time", duration(&c.Prune.KeepWithin, year)},
-		{"prune.superseded", "how long sessions stay that were continued in a copy; off: as long as others", durationOrOff(&c.Prune.Superseded, year)},
 		{"store.url", "where sessions are shared with other machines; nowhere if unset", storeURL(&c.Store)},
 		{"store.key_file", "a file with the key that seals what is shared", path(&c.Store.KeyFile, home)},
-		{"store.project", "the project's name, instead of the URL of the repository's origin", text(&c.Store.Project)},
-		{"store.timeout", "how long a call waits for the store before it runs at most", duration(&c.Store.Timeout, time.Hour)},
-		{"store.upload_timeout", "how long it waits after that at most", duration(&c.Store.UploadTimeout, time.Hour)},
-		{"store.finish", "wait: a call ends when its session is in the store; detach: another process uploads it", oneOf(&c.Store.Finish, FinishWait, FinishDetach)},
+		{"store.timeout", "how long a call waits for the store at most before it runs, and if that is more than 5s, after it too",
+			duration(&c.Store.Timeout, time.Hour)},
 	}...)
 	for _, name := range rewrite.Names {
 		list = append(list, toolSettings(c, name, home)...)
@@ -50,7 +46,13 @@ func settings(c *Config, home string) []setting {
 	return list
 }
 
-// policySettings returns the keys allowed both in the file and in a rule.
+// ruledKeys are the keys of a policy that a rule can have too.
+var ruledKeys = []string{"ttl", "identical", "unrelated"}
+
+// IsRuled reports whether a rule can have a key of the file too.
+func IsRuled(key string) bool { return slices.Contains(ruledKeys, key) }
+
+// policySettings returns the keys of a policy.
 func policySettings(p *Policy) []setting {
 	return []setting{
 		{"ttl", "a session idle for longer is not resumed", duration(&p.TTL, year)},
@@ -113,18 +115,6 @@ func duration(field *time.Duration, most time.Duration) value {
 		*field = d
 		return nil
 	}, func() string { return quotedIfSet(written(*field)) }}
-}
-
-// durationOrOff is duration, with "off" for 0.
-func durationOrOff(field *time.Duration, most time.Duration) value {
-	v := duration(field, most)
-	return value{form{kind: "string", pattern: "^off$|" + durationPattern}, func(value any) error {
-		if value == "off" {
-			*field = 0
-			return nil
-		}
-		return v.set(value)
-	}, func() string { return cmp.Or(v.show(), `"off"`) }}
 }
 
 const unitHint = `write a number and its unit (ms, s, m, h, d, w), as in "30m"`

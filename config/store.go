@@ -14,31 +14,22 @@ type Store struct {
 	URL           string // s3://bucket/prefix, "" for none
 	Key           string // text of the key, from REPRISE_STORE_KEY only; it takes precedence over KeyFile
 	KeyFile       string // absolute path of a file with the key
-	Project       string // name of the project; "": the URL of the repository's origin
+	Project       string // name of the project, from REPRISE_PROJECT only; "": the URL of the repository's origin
 	Timeout       time.Duration
-	UploadTimeout time.Duration
-	Finish        Finish
+	UploadTimeout time.Duration // for a session to be uploaded; after that another process goes on with it
 }
 
-// Finish is whether a call waits until the session is in the store.
-type Finish string
-
-const (
-	FinishWait   Finish = "wait"   // it does, for UploadTimeout at most
-	FinishDetach Finish = "detach" // a process that outlives it uploads the session
-)
+// leastUpload is the shortest limit for the upload of a session.
+const leastUpload = 5 * time.Second
 
 // StoreVariables are the variables that say where sessions are shared, and can contain secrets.
 var StoreVariables = []string{"REPRISE_STORE", "REPRISE_STORE_KEY", "REPRISE_STORE_KEY_FILE"}
-
-func defaultStore() Store {
-	return Store{Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second, Finish: FinishWait}
-}
 
 // ResolveStore returns the store of the configuration as the caller's variables change it. The URL is
 // "" if nothing is shared. An error contains no secret.
 func ResolveStore(getenv func(string) string, c Config) (Store, error) {
 	s := c.Store
+	s.UploadTimeout = max(s.Timeout, leastUpload)
 	switch text := getenv("REPRISE_STORE"); text {
 	case "":
 	case "off":

@@ -13,13 +13,9 @@ func TestStore(t *testing.T) {
 	c, err := Parse("c.toml", `[store]
 url = "s3://bucket/prefix?region=eu-1"
 key_file = "~/key"
-project = "org/repo"
 timeout = "500ms"
-upload_timeout = "1m"
-finish = "detach"
 `, "/h")
-	want := Store{URL: "s3://bucket/prefix?region=eu-1", KeyFile: "/h/key", Project: "org/repo", Timeout: 500 * time.Millisecond,
-		UploadTimeout: time.Minute, Finish: FinishDetach}
+	want := Store{URL: "s3://bucket/prefix?region=eu-1", KeyFile: "/h/key", Timeout: 500 * time.Millisecond}
 	if err != nil || c.Store != want {
 		t.Errorf("%+v, %v; want %+v", c.Store, err, want)
 	}
@@ -47,10 +43,8 @@ func TestStoreMistakes(t *testing.T) {
 		{`url = "s3://bucket?addressing=host"`, `store.url: has no addressing "host"`},
 		{`url = "s3://u:secret%zz@bucket"`, "store.url: is not a URL"},
 		{`key_file = "key"`, `store.key_file: "key" is not an absolute path`},
-		{`project = ""`, `store.project: must be one line of text, not ""`},
 		{`timeout = "0s"`, "store.timeout: must be more than 0s and at most 1h"},
-		{`upload_timeout = 5`, "store.upload_timeout: must be a duration in quotes, not a number"},
-		{`finish = "later"`, `store.finish: must be "wait" or "detach", not "later"`},
+		{`timeout = 5`, "store.timeout: must be a duration in quotes, not a number"},
 		{`ulr = "s3://b"`, "store.ulr: unknown key"},
 	} {
 		_, err := Parse("c.toml", "[store]\n"+tt.text, "/h")
@@ -67,7 +61,7 @@ func TestStoreMistakes(t *testing.T) {
 
 func TestResolveStore(t *testing.T) {
 	file := Default()
-	file.Store.URL, file.Store.KeyFile, file.Store.Project = "s3://file", "/k", "of/file"
+	file.Store = Store{URL: "s3://file", KeyFile: "/k", Timeout: time.Second, UploadTimeout: leastUpload}
 	change := func(do func(*Store)) Store {
 		s := file.Store
 		do(&s)
@@ -125,7 +119,7 @@ func TestStoreIsNotNamedByTheRepository(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if s, err := ResolveStore(vars, c); err != nil || s != defaultStore() {
+		if s, err := ResolveStore(vars, c); err != nil || s != (Store{Timeout: 2 * time.Second, UploadTimeout: leastUpload}) {
 			t.Errorf("%s: %+v, %v", home, s, err)
 		}
 	}

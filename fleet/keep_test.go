@@ -140,8 +140,14 @@ func wantNative(t *testing.T, k Keeper, want ...string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range Sessions(registers) {
-			ids = append(ids, s.nativeID())
+		for _, one := range registers {
+			r, err := decode(one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range r.Sessions {
+				ids = append(ids, s.nativeID())
+			}
 		}
 	}
 	if !slices.Equal(ids, want) {

@@ -287,7 +287,7 @@ func (c *call) matchRules() reason.Code {
 	if c.env.Get("REPRISE_FRESH") == "1" {
 		c.record.Fresh = reason.ForcedFresh
 	}
-	c.unset = slices.Concat(c.config.Tools[c.name].UnsetEnv, c.rule.UnsetEnv)
+	c.unset = c.config.Tools[c.name].UnsetEnv
 	c.guards()
 	return ""
 }

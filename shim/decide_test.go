@@ -70,27 +70,26 @@ func TestForkPoint(t *testing.T) {
 func TestRulesSetLimits(t *testing.T) {
 	cfg, err := config.Parse("c.toml", `
 ttl = "2h"
+max_age = "3m"
+delta = "off"
+dearer = "resume"
+rollout = 0.75
+unnamed = "off"
 
 [[rule]]
 name = "r"
 tool = "codex"
 ttl = "1m"
-max_age = "3m"
 identical = "resume"
-delta = "off"
-dearer = "resume"
-rollout = 0.75
-unnamed = "off"
 fresh_when = 'anew'
 `, "/h")
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain := decide.Limits{TTL: 7_200_000, MaxAge: 86_400_000, ErrorLimit: 3, ContextShare: 0.8,
-		MinBase: LeastIdentical, MinEvident: minEvident, Unnamed: decide.UnnamedEvidence, UnknownWindow: UnknownWindow}
+	plain := decide.Limits{TTL: 7_200_000, MaxAge: 180_000, WholePrompt: true, HoldOut: 0.25, ResumeDearer: true, ErrorLimit: 3, ContextShare: 0.8,
+		MinBase: LeastIdentical, MinEvident: minEvident, Unnamed: decide.UnnamedOff, UnknownWindow: UnknownWindow}
 	ruled := plain
-	ruled.TTL, ruled.MaxAge, ruled.ResumeSame, ruled.WholePrompt, ruled.HoldOut, ruled.ResumeDearer = 60_000, 180_000, true, true, 0.25, true
-	ruled.Unnamed = decide.UnnamedOff
+	ruled.TTL, ruled.ResumeSame = 60_000, true
 	for tool, want := range map[string]decide.Limits{"claude": plain, "codex": ruled, "gemini": plain, "qwen": plain, "vibe": plain} {
 		r := &ledger.Call{Tool: tool, Prompt: prompt.New("Begin anew.", nil)}
 		apply(cfg.Match(config.Subject{Tool: tool, Env: func(string) string { return "" }, Prompt: r.Prompt.Text}), cfg, r)

@@ -47,7 +47,7 @@ func (c *call) awaitFinished() {
 	}
 }
 
-// finishIn records the outcome in the call's book. It waits for a store for upload_timeout at most, and no longer once a
+// finishIn records the outcome in the call's book. It waits for a store for UploadTimeout at most, and no longer once a
 // signal has asked for the end. Another process does the remaining work there.
 func (c *call) finishIn(o *ledger.Outcome, later ...ledger.Turn) error {
 	if !c.isShared() {
@@ -59,15 +59,9 @@ func (c *call) finishIn(o *ledger.Outcome, later ...ledger.Turn) error {
 	}
 	ctx, cancel := c.waitForStore()
 	defer cancel()
-	if c.shared.settings.Finish != config.FinishDetach {
-		failed := c.shared.book.Complete(ctx, u)
-		if !errors.Is(failed, fleet.ErrUnfinished) {
-			return errors.Join(err, failed)
-		}
-	}
-	failed := c.detach(u)
-	if failed != nil && ctx.Err() == nil {
-		failed = errors.Join(failed, c.shared.book.Complete(ctx, u))
+	failed := c.shared.book.Complete(ctx, u)
+	if errors.Is(failed, fleet.ErrUnfinished) {
+		failed = c.detach(u)
 	}
 	return errors.Join(err, failed)
 }

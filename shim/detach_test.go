@@ -16,7 +16,7 @@ import (
 // what has failed long ago.
 func TestAwaitFinished(t *testing.T) {
 	state := t.TempDir()
-	settings := config.Store{Finish: config.FinishDetach, UploadTimeout: time.Minute}
+	settings := config.Store{UploadTimeout: time.Minute}
 	book := &fleet.Book{Project: "org/repo"}
 	c := &call{env: Env{Environ: []string{"XDG_STATE_HOME=" + state}}, shared: &sharing{settings: settings, book: book},
 		record: &ledger.Call{Cwd: "/w", Task: "one"}}

@@ -16,17 +16,17 @@ import (
 // startPrune starts shimctl prune once a day: of all old sessions if the configuration asks for it, else of those that
 // copies have continued.
 func (c *call) startPrune() {
-	settings, now := c.config.Prune, c.env.Now()
+	auto, now := c.config.Prune.Auto, c.env.Now()
 	what, args := ledger.PruneAll, []string{"prune", "--yes"}
-	if !settings.Auto {
-		if settings.Superseded == 0 {
-			return
-		}
+	switch auto {
+	case config.PruneOff:
+		return
+	case config.PruneCopies:
 		what, args = ledger.PruneSuperseded, []string{"prune", "--yes", "--superseded"}
 	}
 	due, err := c.ledger.ClaimDaily(what, decide.MillisOf(now))
-	if due && err == nil && !settings.Auto {
-		due, err = c.ledger.HasSuperseded(decide.MillisOf(now.Add(-settings.Superseded)))
+	if due && err == nil && auto == config.PruneCopies {
+		due, err = c.ledger.HasSuperseded(decide.MillisOf(now.Add(-config.KeepSuperseded)))
 	}
 	if err != nil {
 		c.log.fault("see whether to prune", err)

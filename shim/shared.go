@@ -150,7 +150,7 @@ func (c *call) restore() reason.Code {
 	return why
 }
 
-// waitForStore returns a context that ends after upload_timeout, or when a signal asks for the call's end.
+// waitForStore returns a context that ends after UploadTimeout, or when a signal asks for the call's end.
 func (c *call) waitForStore() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.shared.settings.UploadTimeout)
 	go func() {

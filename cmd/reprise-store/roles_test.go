@@ -53,7 +53,7 @@ func TestRolesAtOnce(t *testing.T) {
 				}
 				defer local.Close()
 				host := fmt.Sprint("machine-", machine)
-				book := &fleet.Book{Local: local, Registers: client, Bundles: client, Log: client, Digests: digests, Project: "org/repo",
+				book := &fleet.Book{Local: local, Registers: client, Bundles: client, Digests: digests, Project: "org/repo",
 					Host: host, Place: host, Timeout: 20 * time.Second, Upload: 30 * time.Second} // of a busy machine
 				text := "You are reviewer " + fmt.Sprint(role) + ".\n\n" + strings.Repeat("Look at the whole change. ", 20)
 				for n := range round {

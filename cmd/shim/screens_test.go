@@ -116,7 +116,7 @@ echo killed >../fake/mode; claude -p "This is killed." || :
 rm ../fake/mode
 claude -p --resume 00000000-0000-4000-8000-000000000005 "The caller's own." || :
 claude -p /compact || :
-printf '[prune]\nauto = true\n[[rule]]\nname = "a-rule"\ntool = "claude"\ntask = "x"\ncwd = "/nowhere"\n' >../home/.config/reprise/config.toml
+printf '[prune]\nauto = "all"\n[[rule]]\nname = "a-rule"\ntool = "claude"\ntask = "x"\ncwd = "/nowhere"\n' >../home/.config/reprise/config.toml
 printf '[[rule]]\nname = "another"\ntool = "claude"\n' >rules.toml
 rules=$(prompt)
 cat >loop.sh <<'EOF'

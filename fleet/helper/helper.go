@@ -33,6 +33,9 @@ type Engines struct {
 // endLimit is the limit for work that no request waits for, after all requests.
 const endLimit = time.Minute
 
+// exitFindings is the exit code of a check that has found something, as of shimctl doctor.
+const exitFindings = 3
+
 // Main runs the helper and returns the exit code.
 func Main(args []string, in, out, log *os.File, engines Engines) int {
 	if len(args) == 1 && args[0] == "version" {
@@ -44,6 +47,9 @@ func Main(args []string, in, out, log *os.File, engines Engines) int {
 			fmt.Fprintln(log, "error:", args[0], "the store:", err)
 			if hint := store.Hint(err); hint != "" {
 				fmt.Fprintln(log, "hint:", hint)
+			}
+			if args[0] == "check" {
+				return exitFindings
 			}
 			return 1
 		}

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -478,7 +477,7 @@ func TestReaderLearnsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(m.history) < 20 {
+	if len(m.history) < 18 {
 		t.Fatalf("only %d texts were stored", len(m.history))
 	}
 	key, keyHex := string(keyA[:8]), hex.EncodeToString(keyA[:8])

@@ -199,21 +199,8 @@ func TestListsArriveWhole(t *testing.T) {
 	if err != nil || len(all) != 100 || all[99].Value[9_999] != 99 {
 		t.Errorf("registers: %d, %v", len(all), err)
 	}
-	for day := range 50 {
-		if err := c.Note(ctx, fmt.Sprintf("2026-11-%02d", day), []byte("n")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var days int
-	if err := c.Notes(ctx, "", func(string, [][]byte) error { days++; return nil }); err != nil || days != 50 {
-		t.Errorf("%d notes, %v", days, err)
-	}
-	stop := errors.New("enough")
-	if err := c.Notes(ctx, "", func(string, [][]byte) error { return stop }); err != stop {
-		t.Errorf("stopped: %v", err)
-	}
 	if _, err := c.Read(ctx, opening); !errors.Is(err, store.ErrAbsent) {
-		t.Errorf("after answers that nobody reads: %v", err)
+		t.Errorf("after lists: %v", err)
 	}
 }
 

@@ -58,7 +58,7 @@ func complete(a *app.App, u *fleet.Unfinished) error {
 	host, _ := os.Hostname()
 	book := &fleet.Book{
 		Local: l, Registers: client, Bundles: client, Project: u.Project, Host: host, Place: u.Place,
-		Timeout: s.Timeout, Upload: max(s.UploadTimeout, app.Patience),
+		Timeout: s.Timeout, Upload: s.UploadTimeout,
 	}
 	ctx, cancel := app.Within(book.Upload)
 	defer cancel()

@@ -282,7 +282,7 @@ var Table = []Row{
 
 	{Code: StoreUnavailable, Class: ClassOurFault,
 		Meaning: "the store that machines share could not be used: it did not answer, other machines kept changing the job, or its part was damaged",
-		Advice:  "shimctl status says what is wrong with the store", Command: "shimctl status"},
+		Advice:  "shimctl doctor says how the store failed, and reprise-store check tries it", Command: "shimctl doctor"},
 	{Code: Fault, Class: ClassOurFault,
 		Meaning: "something in reprise failed; the log says what",
 		Advice:  "shim.log beside the ledger has the cause"},

@@ -34,7 +34,7 @@ func newFleet(t *testing.T, pin realcli.Pin, env []string) *fleet {
 	w := newWorldWith(t, pin, true, standin.Options{})
 	f := &fleet{w, append([]string{"REPRISE_VERBOSE=1", "REPRISE_TASK=job", "REPRISE_ROLE=coder", "TMPDIR=" + filepath.Join(w.Root, "tmp")}, env...), []int{0, 1234, 0}}
 	put(t, filepath.Join(w.home(), ".config", "reprise", "config.toml"), // on a busy machine all takes longer
-		"gate_timeout = '5m'\ndearer = 'resume'\n[store]\ntimeout = '1m'\nupload_timeout = '1m'\n")
+		"gate_timeout = '5m'\ndearer = 'resume'\n[store]\ntimeout = '1m'\n")
 	mkdir(t, filepath.Join(w.Root, "tmp"))
 	put(t, filepath.Join(w.Project, "main.go"), "package main\n")
 	f.git(w.Project, "add", ".")

@@ -42,7 +42,7 @@ func AskedStore(a *App) (config.Store, *wire.Client, error) {
 	if err != nil {
 		return s, nil, err
 	}
-	s.Timeout = max(s.Timeout, Patience)
+	s.Timeout, s.UploadTimeout = max(s.Timeout, Patience), max(s.UploadTimeout, Patience)
 	client, err := OpenStore(a, s)
 	if err != nil {
 		return s, nil, StoreFailure("open the store", err, s)

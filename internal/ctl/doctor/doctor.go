@@ -286,7 +286,7 @@ func checkPrices(a *app.App) (checks []setup.Check) {
 	return checks
 }
 
-// checkStore names the store that machines share, which its own program checks, if one is configured.
+// checkStore names the store that machines share, if one is configured, and how a call failed to use it. The store is not asked.
 func checkStore(a *app.App, cfg config.Config) []setup.Check {
 	const name = "store"
 	s, err := config.ResolveStore(a.Getenv, cfg)
@@ -297,6 +297,9 @@ func checkStore(a *app.App, cfg config.Config) []setup.Check {
 		return nil
 	case !setup.Runnable(shim.StoreHelper()):
 		return []setup.Check{setup.Problem(name, "nothing is shared: there is no "+a.Tilde(shim.StoreHelper()), "./install.sh --store installs it")}
+	}
+	if f, err := shim.LastStoreFailure(a.Own); err == nil && f.Store == s.Shown() {
+		return []setup.Check{setup.Note(name, fmt.Sprintf("%s is configured; a call could not use it %s: %s", f.Store, a.WhenWords(f.When), f.Why), "reprise-store check tries it")}
 	}
 	return []setup.Check{setup.OK(name, s.Shown()+" is configured; reprise-store check tries it")}
 }

@@ -41,7 +41,7 @@ func PruneCommand(a *app.App) *cobra.Command {
 		Use: "prune [CHAIN]", Short: "remove old sessions that the shims started, or a chain",
 		Long: `Removes the files of sessions that the shims started and that were last used a week ago or earlier. Prints
 for each session why. [prune] in the configuration says what else is kept; --keep-within or --keep-last replaces
-keep_within and superseded.
+keep_within, and keeps sessions that copies continued as long as others.
 
 With CHAIN, a name such as c12, a task with all its chains, or the start of a session's ID: removes all traces of it, the files
 of its sessions, its sessions, calls and names in the ledger and the log, and what a store that machines share has
@@ -124,10 +124,10 @@ func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.P
 	if given.Changed("keep-within") || given.Changed("keep-last") {
 		p.KeepWithin, p.KeepLast = inMillis(f.keepWithin), f.keepLast
 	} else {
-		p.KeepWithin, p.Superseded = inMillis(cfg.Prune.KeepWithin), inMillis(cfg.Prune.Superseded)
+		p.KeepWithin, p.Superseded = inMillis(cfg.Prune.KeepWithin), inMillis(config.KeepSuperseded)
 	}
 	if f.superseded {
-		p.KeepWithin, p.KeepLast, p.Superseded = math.MaxInt64, 0, inMillis(cfg.Prune.Superseded)
+		p.KeepWithin, p.KeepLast, p.Superseded = math.MaxInt64, 0, inMillis(config.KeepSuperseded)
 	}
 	if err := p.Check(); err != nil {
 		return p, app.Usage(err.Error(), "shimctl prune CHAIN removes a chain with its sessions")

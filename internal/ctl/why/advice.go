@@ -122,7 +122,7 @@ func dropMade(report *view.AdviceReport, cfg config.Config, d Decided) {
 			report.Command = ""
 		}
 	}
-	if report.Setting != "" && ruled.Policy != cfg.Policy && set("") {
+	if config.IsRuled(key) && report.Setting != "" && ruled.Policy != cfg.Policy && set("") {
 		report.Command = ""
 	}
 }

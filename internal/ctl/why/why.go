@@ -202,7 +202,7 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 	if _, wrong := a.Configuration(); wrong != "" {
 		w.Evidence = append(w.Evidence, view.Sentence("now "+wrong))
 	}
-	if RulePolicy(cfg, i.Rule) != cfg.Policy {
+	if key, _, _ := strings.Cut(w.Setting, " = "); config.IsRuled(key) && RulePolicy(cfg, i.Rule) != cfg.Policy {
 		w.rule = fmt.Sprintf("rule %s of ", i.Rule)
 	}
 	if changed := d.Reason == reason.BaseChanged && d.Task == ""; w.Command == reason.NameTask || changed {

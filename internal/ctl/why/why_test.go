@@ -110,8 +110,11 @@ func TestAdviceThatIsTaken(t *testing.T) {
 	ruled := before
 	ruled.Rules = []config.Rule{{Name: "a", Policy: before.Policy}}
 	ruled.Rules[0].TTL = 1
-	if got := Advise(ruled, Decided{Reason: reason.Leased, Rule: "a"}); got.Command != "" || got.Setting == "" {
+	if got := Advise(ruled, Decided{Reason: reason.Idle, Rule: "a", Measured: Measured{HasSession: true, Idle: 1}}); got.Command != "" || got.Setting != `ttl = "1h"` {
 		t.Errorf("of a rule: %+v", got)
+	}
+	if got := Advise(ruled, Decided{Reason: reason.Leased, Rule: "a"}); got.Command != "shimctl config set busy wait" {
+		t.Errorf("of a key that no rule has: %+v", got)
 	}
 	if got := Advise(before, Decided{Reason: reason.Never, Rule: "ralph"}); got.Command != "shimctl config set presets_off ralph" {
 		t.Errorf("of a preset: %+v", got)
