@@ -152,7 +152,7 @@ func Manager(path string) string {
 // Version returns a binary's version: from the installation, since gemini takes seconds to print it, or else the first line that it
 // prints with --version, "" if that fails.
 func Version(path string, environ []string) string {
-	if version := (target{real: canonical(path)}).version(); version != "" {
+	if version := InstalledVersion(path); version != "" {
 		return version
 	}
 	out, err := ask(path, environ, probeTimeout, "--version")
@@ -162,6 +162,9 @@ func Version(path string, environ []string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	return line
 }
+
+// InstalledVersion returns a binary's version without running it, "" if the installation has none.
+func InstalledVersion(path string) string { return (target{real: canonical(path)}).version() }
 
 // ourShims returns the IDs of the installed shims of a name: those beside the running program
 // and those in the default directory.

@@ -156,7 +156,7 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	if here := a.PassedHere(); here != "" {
 		o.broken = append(o.broken, warning{Kind: "shell", Says: here, Command: "shimctl doctor", urgency: 1})
 	}
-	o.warnings = slices.Concat(versions, contextWarnings(cfg, o.live), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
+	o.warnings = slices.Concat(versions, untestedWarnings(a, cfg, o.chains), contextWarnings(cfg, o.live), cacheWarnings(cached, hour), decisionWarnings(o.decisions), priceWarnings(a, o.bill))
 	return o, nil
 }
 

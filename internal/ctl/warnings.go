@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,6 +42,22 @@ func versionWarnings(l *ledger.Ledger) (warnings []warning, err error) {
 		warnings = append(warnings, warning{Kind: "version", Tool: n.Tool, Says: n.Says, Command: "shimctl doctor"})
 	}
 	return warnings, err
+}
+
+// untestedWarnings returns a warning on each tool of these chains with a version that is newer than all tested ones.
+func untestedWarnings(a *app.App, c config.Config, chains []history.ChainRow) (warnings []warning) {
+	known := map[string]bool{}
+	for _, chain := range chains {
+		if known[chain.Tool] {
+			continue
+		}
+		known[chain.Tool] = true
+		real := shim.Locate(a.ShimEnv(), chain.Tool, c.Tools[chain.Tool].Path).Real
+		if says := why.Untested(chain.Tool, cmp.Or(shim.InstalledVersion(real), view.Newest(chain).Version), real, a.Now); says != "" {
+			warnings = append(warnings, warning{Kind: "version", Tool: chain.Tool, Says: chain.Tool + " " + says, Command: "shimctl doctor"})
+		}
+	}
+	return warnings
 }
 
 // contextWarnings returns warnings on sessions that will soon be too full to resume.

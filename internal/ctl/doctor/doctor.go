@@ -185,9 +185,8 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 			}
 			continue
 		}
-		version := checkVersion(name, m.versions[i])
-		checks = append(append(checks, checkTool(a, p, m.versions[i], version)), checkOrder(a, p)...)
-		checks = append(checks, version...)
+		checks = append(append(checks, checkTool(a, p, m.versions[i])), checkOrder(a, p)...)
+		checks = append(checks, checkVersion(a, name, m.versions[i], p.Real)...)
 		if name == "gemini" {
 			checks = append(checks, checkRetention(a))
 		}
@@ -202,7 +201,7 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 	return checks
 }
 
-func checkTool(a *app.App, p shim.Place, said string, version []setup.Check) setup.Check {
+func checkTool(a *app.App, p shim.Place, said string) setup.Check {
 	if !p.Ours {
 		finds := "the shim is not on PATH"
 		if p.First != "" {
@@ -213,9 +212,6 @@ func checkTool(a *app.App, p shim.Place, said string, version []setup.Check) set
 	finds := a.Tilde(p.Real)
 	if said != "" {
 		finds = said + ", " + finds
-	}
-	if len(version) > 0 && strings.Contains(version[0].Finds, newerBy) {
-		finds += "; " + version[0].Finds
 	}
 	return setup.OK(p.Name, finds)
 }

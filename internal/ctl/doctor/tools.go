@@ -12,6 +12,7 @@ import (
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/setup"
+	"reprise/internal/ctl/why"
 	"reprise/internal/tested"
 	"reprise/rewrite"
 	"reprise/shim"
@@ -19,12 +20,9 @@ import (
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)+`)
 
-// newerBy says of a version that only the last number is higher than that of the newest tested one.
-const newerBy = "newer by a patch than the tested"
-
 // checkVersion compares a tool's version with those that were tested. It returns no check if the tool prints no version or
 // none of it was tested.
-func checkVersion(name, said string) []setup.Check {
+func checkVersion(a *app.App, name, said, path string) []setup.Check {
 	version := versionNumber.FindString(said)
 	tool := tested.Own().Tool(name)
 	if version == "" || tool.Pin == "" {
@@ -41,10 +39,10 @@ func checkVersion(name, said string) []setup.Check {
 		return []setup.Check{setup.Note(check, fmt.Sprintf("%s: passed through %s; fresh %s; resume %s", finds, passedThrough, fresh, resumes),
 			fmt.Sprintf("install %s, with which nothing differs", newest))}
 	}
-	switch {
-	case tested.Compare(newest, version) < 0 && strings.TrimRight(version, "0123456789") == strings.TrimRight(newest, "0123456789"):
-		return []setup.Check{setup.OK(check, fmt.Sprintf("%s is %s %s; shimctl demo tries it here", version, newerBy, newest))}
-	case tested.Compare(version, oldest) < 0, tested.Compare(newest, version) < 0:
+	if says := why.Untested(name, version, path, a.Now); says != "" {
+		return []setup.Check{setup.Note(check, says, fmt.Sprintf("install %s if calls go wrong, or leave the tool alone with enabled = false under [tool.%s]", newest, name))}
+	}
+	if tested.Compare(version, oldest) < 0 {
 		return []setup.Check{setup.Note(check,
 			fmt.Sprintf("%s was not tried, only %s to %s: its output may differ from what the shim renders", version, oldest, newest),
 			fmt.Sprintf("install %s, or leave the tool alone with enabled = false under [tool.%s]", newest, name))}
@@ -171,7 +169,7 @@ func checkNpx(a *app.App) (checks []setup.Check) {
 	case p.Real == "":
 		return nil // there is no npx
 	case setup.Runnable(filepath.Join(setup.ShimDirectory(a), shim.Npx)):
-		return []setup.Check{checkTool(a, p, "", nil)}
+		return []setup.Check{checkTool(a, p, "")}
 	}
 	dir, _ := os.Getwd() // findIn finds nothing then
 	cache := cmp.Or(a.Getenv("npm_config_cache"), filepath.Join(a.Getenv("HOME"), ".npm"))

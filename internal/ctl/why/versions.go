@@ -1,11 +1,29 @@
 package why
 
 import (
+	"fmt"
+	"os"
 	"strings"
+	"time"
 
+	"reprise/internal/ctl/view"
+	"reprise/internal/tested"
 	"reprise/ledger"
 	"reprise/shim"
 )
+
+// Untested says that a version of a tool is newer than all tested ones, and for how long it has been installed, "" if it is not.
+func Untested(tool, version, path string, now time.Time) string {
+	list := tested.Own().Tool(tool)
+	if version == "" || list.Version() == "" || tested.Compare(version, list.Version()) <= 0 {
+		return ""
+	}
+	age := ""
+	if info, err := os.Stat(path); err == nil {
+		age = ", " + view.Count(int64(max(0, now.Sub(info.ModTime()).Hours()/24)), "day") + " old"
+	}
+	return fmt.Sprintf("%s is not tested yet%s; the newest tested version is %s", version, age, list.Version())
+}
 
 // A VersionNote is about an installed version of a tool that the shim can do less with.
 type VersionNote struct{ Tool, Says, Fix string }
