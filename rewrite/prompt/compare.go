@@ -37,8 +37,9 @@ type Continuity struct {
 	Replaced bool
 
 	matched
-	new  []int    // the lines that the session was not sent
-	turn int      // the line where the new turn starts; 0 if it cannot be sent alone
+	new  []int // the lines that the session was not sent
+	turn int   // the line where the new turn starts; 0 if it cannot be sent alone
+	movedTurn
 	base *Shape   // of the prompt that the session was sent
 	root []Digest // the blocks of the first prompt that it was sent whole
 }
@@ -47,7 +48,14 @@ type Continuity struct {
 func (c *Continuity) Root() []Digest { return c.root }
 
 // old reports whether the session was sent the line.
-func (c *Continuity) old(l *promptLine) bool { return c.Has[l.block] || l.index < c.known[l.block] }
+func (c *Continuity) old(l *promptLine) bool {
+	return c.Has[l.block] || l.index < c.known[l.block] || c.has(l.at)
+}
+
+// introduces reports whether a line is only a name over a conversation whose first turn has moved there.
+func (c *Continuity) introduces(l *promptLine) bool {
+	return l.at < c.from && l.text == "" && (l.speaker == unknownName || l.speaker == everydayWord || l.speaker == heading)
+}
 
 // Retains reports whether the prompt repeats everything that the session was sent.
 func (c Continuity) Retains() bool {
@@ -63,39 +71,45 @@ func (c Continuity) ShowsMore() bool { return c.whole && c.Relation == reason.Hi
 func Compare(sent Sent, p *Prompt) Continuity {
 	m := p.match(sent.Base)
 	if !m.whole {
+		if c, ok := p.compareMoved(sent, m); ok {
+			return c
+		}
 		if cut, at := p.cutAt(sent.RootFirst); cut != nil {
-			c := compareMatched(sent, cut, cut.match(sent.Base))
+			c := compareMatched(sent, cut, cut.match(sent.Base), movedTurn{})
 			c.Has = slices.Delete(c.Has, at+1, at+2) // the block as it is was not sent
 			c.known = slices.Delete(c.known, at+1, at+2)
 			return c
 		}
 	}
-	return compareMatched(sent, p, m)
+	return compareMatched(sent, p, m, movedTurn{})
 }
 
-func compareMatched(sent Sent, p *Prompt, m matched) Continuity {
+func compareMatched(sent Sent, p *Prompt, m matched, moved movedTurn) Continuity {
 	c := Continuity{Relation: reason.Unrelated, BeginsAlike: p.Footprint().First == sent.RootFirst, base: &sent.Base.Shape, root: sent.Root,
-		matched: m}
+		matched: m, movedTurn: moved}
 	if m.whole && !slices.Contains(m.Has, false) {
 		c.Relation = reason.Identical
 		return c
 	}
-	c.new = p.newLines(m)
+	c.new = slices.DeleteFunc(p.newLines(m), moved.has)
 	ledIn := m.whole && !c.BeginsAlike && p.ledIn(m.Has)
 	extends := ledIn || m.whole && p.sameOpening(sent.Base, m)
 	h := p.findHistory(sent, &c)
 	c.Transcript = sent.Transcript || h.marked || h.turns
-	if h.proven && h.sameName && !h.tools {
+	if h.proven && h.sameName {
 		c.turn = h.end
 	}
 	c.Evidence = p.evidence(sent, &c, h)
+	if c.Evidence.Own && h.within && !h.marked {
+		c.Transcript = false // below a conversation that was sent, "Your report:" is no turn
+	}
 	c.Evidence.Own = c.Evidence.Own || m.filled && c.Evidence.alone // a place for it was left empty
 	switch {
 	case h.marked, c.Transcript && !p.historyKept(h, &c, sent.Base, extends && !ledIn):
 		c.Relation = reason.HistoryEdited
 	case m.retained == len(p.blocks) && !m.whole:
 		c.Relation = reason.BaseChanged
-	case extends && !m.filled:
+	case extends && (!m.filled || moved.cue > 0 && h.proven):
 		c.Relation = reason.Extends
 	case p.revises(sent, &c):
 		c.Relation = reason.Revises
@@ -175,7 +189,7 @@ func (p *Prompt) cutAt(first Digest) (cut *Prompt, at int) {
 
 // historyKept reports whether a prompt that continues a conversation leaves it unchanged: it
 // contains all answers, and between the first turn and the newest answer nothing was added or
-// removed but that answer and tool output. The text around the conversation can change.
+// removed but that answer. The text around the conversation can change.
 func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends bool) bool {
 	if !h.newest || h.slipped && extends {
 		return false
@@ -196,7 +210,6 @@ func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends 
 	if left > 0 {
 		return false
 	}
-	tools := false
 	for i := range lines[:h.end] {
 		l := &lines[i]
 		if l.block < first {
@@ -205,13 +218,7 @@ func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends 
 			}
 			continue
 		}
-		if tools && c.old(l) && !l.speaker.isTurn() {
-			return false // tool output within a turn
-		}
-		if l.speaker != noTurn {
-			tools = l.speaker == toolOutput && !c.old(l)
-		}
-		if !c.old(l) && !h.isAnswer(i) && !tools {
+		if !c.old(l) && !h.isAnswer(i) {
 			return false
 		}
 	}

@@ -249,23 +249,12 @@ func TestWhyWhole(t *testing.T) {
 		"unrelated":       {"Another job.", before, "", reason.OtherTemplate},
 		"the same":        {before, before, "", reason.NothingNew},
 		"most is new":     {before, before + strings.Repeat("\n\nnew words", 1000), "", reason.SavesTooLittle},
-		"between answers": {turn, turn + "\n\nTool: three files\n\nAssistant: first\n\nHuman: two", "first", reason.NoCleanCut},
+		"between answers": {turn, turn + "\n\nAssistant: first\nHuman: two", "first", reason.NoCleanCut},
 	} {
 		_, whole, why := sentOf(New(tt.after, testKey), compare(tt.before, tt.after, tt.answer))
 		if !whole || why != tt.want {
 			t.Errorf("%s: whole %v, %q, want %q", name, whole, why, tt.want)
 		}
-	}
-}
-
-// What stands before the answer is no part of the new turn, and is not lost.
-func TestNewTurnLosesNothing(t *testing.T) {
-	first := "Be kind.\n\nHuman: one"
-	second := first + "\n\nTool: three files\n\nAssistant: first\n\nHuman: two"
-	p := New(second, testKey)
-	c := compare(first, second, "first")
-	if text, whole, _ := sentOf(p, c); c.Relation != reason.Extends || !whole {
-		t.Errorf("%s, %q", c.Relation, text)
 	}
 }
 

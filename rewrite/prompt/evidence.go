@@ -60,7 +60,7 @@ const maxTraceNames = 3
 
 // evidence collects a prompt's evidence about a session.
 func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
-	e := Evidence{prompt: p, added: c.new, Transcript: h.proven, goesOn: h.proven && (sent.Transcript || sent.Base.Shape.FirstTurn >= 0), Newest: h.newest || h.within, Shown: h.foreign}
+	e := Evidence{prompt: p, added: c.new, Transcript: h.proven, goesOn: h.proven && (sent.Transcript || sent.Base.Shape.FirstTurn >= 0 || c.cue > 0), Newest: h.newest || h.within, Shown: h.foreign}
 	if n := len(sent.Answers); n > 0 && e.Newest && sent.Answers[n-1].Bytes >= distinctiveAnswer {
 		e.Answer = sent.Answers[n-1].Bytes
 	}
@@ -72,6 +72,7 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 	}
 	for _, i := range c.new {
 		switch l := &p.lines[i]; {
+		case c.introduces(l):
 		case h.isAnswer(i), own[p.digestsOf(i).line], p.showsInline(i, own):
 			e.Own = e.Own || e.Answer > 0 && p.callsOwn(i, own)
 			e.alone = e.alone || own[p.digestsOf(i).line]

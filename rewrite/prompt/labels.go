@@ -33,7 +33,7 @@ const (
 	assistantNames = `assistant ai bot chatbot llm claude codex gemini vibe chatgpt gpt copilot sonnet opus haiku
 		mistral devstral llama qwen deepseek grok kimi aimessage assistent asistente assistente 助手 アシスタント ассистент`
 	plainNames = "model agent you response reply answer"
-	toolNames  = "tool function"
+	toolNames  = "tool function observation"
 	otherNames = "user human system developer customer client me question humanmessage systemmessage"
 )
 
@@ -132,7 +132,7 @@ func namedTurn(line string) (who speaker, rest string) {
 		}
 		n := wordLength(line[i:])
 		if n > 0 {
-			if !name.add(strings.ToLower(line[i : i+n])) {
+			if named := name.add(strings.ToLower(line[i : i+n])); !named && !name.namesTool(line[:i]) {
 				return
 			}
 		} else {
@@ -163,6 +163,11 @@ func (n *turnName) add(word string) bool {
 		n.speaker, n.plain = found.speaker, found.plain
 	}
 	return known || strings.ContainsAny(word, digitSigns)
+}
+
+// namesTool reports whether the next word can be the name of the tool: "Tool result (ls):".
+func (n *turnName) namesTool(before string) bool {
+	return n.speaker == toolOutput && strings.LastIndexByte(before, '(') > strings.LastIndexByte(before, ')')
 }
 
 // endsAt reports whether sign, between two parts of the line, separates the name from the text, and
@@ -377,8 +382,12 @@ func namesFile(text string) bool {
 }
 
 // isName reports whether the text before a colon can be a name: a few words, each capitalized, a
-// number or of a script without capitals. The name of a person's or program's output also counts.
+// number or of a script without capitals. The name of a person's or program's output also counts, and
+// an account's: "@ada".
 func isName(text string) bool {
+	if account, ok := strings.CutPrefix(strings.Trim(text, "*_"), "@"); ok && account != "" {
+		return !strings.ContainsFunc(account, func(r rune) bool { return !isNameRune(r) })
+	}
 	fields := strings.Fields(strings.Trim(text, "*_[]# "))
 	if len(fields) == 0 || len(fields) > inlineWords || utf8.RuneCountInString(text) > longestInlineLabel {
 		return false

@@ -29,22 +29,39 @@ func cutMessages(text string) []block {
 		return cut(text, 0)
 	}
 	var blocks []block
+	fence := ""           // that is open
 	from, rest := 0, text // from is the start of the text not yet cut, rest the text not yet searched
 	for tries := 0; rest != "" && tries < maxHistories; {
-		line := strings.TrimLeft(rest, " \t")
+		full := rest
 		_, rest, _ = strings.Cut(rest, "\n")
-		if !strings.HasPrefix(line, "[") && !strings.HasPrefix(line, "{") {
+		at := jsonAt(full[:len(full)-len(rest)])
+		if at < 0 {
 			continue
 		}
 		tries++
+		line := full[at:]
 		start := len(text) - len(line)
 		if found, behind := readMessages(line, start); len(found) > 0 {
-			blocks = append(blocks, cut(text[from:start], from)...)
+			blocks = append(blocks, cutWithin(&fence, text[from:start], from)...)
 			blocks = append(blocks, found...)
 			from, rest = len(text)-len(behind), behind
 		}
 	}
-	return append(blocks, cut(text[from:], from)...)
+	return append(blocks, cutWithin(&fence, text[from:], from)...)
+}
+
+// jsonAt returns where JSON can begin in a line: at its start, or behind a name or a tag. It returns -1 if
+// nowhere.
+func jsonAt(line string) int {
+	at := strings.IndexAny(line, "[{")
+	if at < 0 || at > longestLabel {
+		return -1
+	}
+	before := strings.TrimRight(line[:at], " \t")
+	if before == "" || strings.ContainsRune(":=>", rune(before[len(before)-1])) {
+		return at
+	}
+	return -1
 }
 
 // readMessages parses the conversation that a text begins with and returns the text after it. It
@@ -103,6 +120,9 @@ func parseMessage(fields map[string]json.RawMessage) *message {
 		return nil
 	}
 	kind := speakerNamed(strings.ToLower(who))
+	if strings.Contains(string(fields["content"]), `"tool_result"`) {
+		kind = toolOutput
+	}
 	if kind == noTurn {
 		kind = unknownName
 	}

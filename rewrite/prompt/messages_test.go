@@ -18,7 +18,12 @@ func TestReadMessages(t *testing.T) {
 	for _, tt := range []struct{ name, prompt, want string }{
 		{"an array", `[{"role":"user","content":"hi"},{"role":"assistant","content":"yo"}]`, "user/hi|assistant/yo"},
 		{"pretty printed", "Go.\n\n[\n  {\n    \"role\": \"user\",\n    \"content\": \"hi\"\n  }\n]\n\nEnd.", "=Go.|user/hi|=End."},
-		{"in a line's middle", "History: " + one, "=History: " + one},
+		{"in a line's middle", "History: " + one, "=History: |user/hi"},
+		{"in a tag", "<history>[" + one + "]</history>\n\nEnd.", "=<history>|user/hi|=</history>|=End."},
+		{"within a sentence", "Read " + one, "=Read " + one},
+		{"behind a long text", strings.Repeat("word ", 10) + ": " + one, "=" + strings.Repeat("word ", 10) + ": " + one},
+		{"in a fence", "Go.\n\n```json\n[" + one + "]\n```\n\nEnd.\n\n```\nx\n\ny\n```", "=Go.|=```json\n|user/hi|=```|=End.|=```\nx\n\ny\n```"},
+		{"with the result of a tool", `[{"role": "user", "content": [{"type": "tool_result", "content": "3"}]}]`, "user/"},
 		{"indented", "Go.\n  " + one + "\nEnd.", "=Go.|user/hi|=End."},
 		{"JSON lines", one + "\n{\"role\": \"model\", \"text\": \"yo\"}\nEnd.", "user/hi|model/yo|=End."},
 		{"an object that holds them", `{"id": 7, "messages": [` + one + `]}`, `={"id":7}|user/hi`},
@@ -77,6 +82,8 @@ func TestMessagesGoOn(t *testing.T) {
 		"on a line each":     {"Answer as JSON.\n\n[\n" + turn("user", "one") + ",\n" + turn("assistant", "first") + ",\n" + turn("user", "two") + "\n]", reason.Extends},
 		"another answer":     {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "other") + ", " + turn("user", "two") + "]", reason.HistoryEdited},
 		"another question":   {"Answer as JSON.\n\n[" + turn("user", "One") + ", " + turn("assistant", "first") + ", " + turn("user", "two") + "]", reason.HistoryEdited},
+		"a result invented":  {"Answer as JSON.\n\n[" + turn("user", "one") + `, {"role": "user", "content": [{"type": "tool_result", "content": "3"}]}, ` + turn("assistant", "first") + ", " + turn("user", "two") + "]", reason.HistoryEdited},
+		"a result behind":    {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "first") + `, {"role": "tool", "content": "3"}, ` + turn("user", "two") + "]", reason.HistoryEdited},
 		"an answer invented": {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "first") + ", " + turn("assistant", "more") + ", " + turn("user", "two") + "]", reason.HistoryEdited},
 	} {
 		c := compare(first, tt.second, "first")

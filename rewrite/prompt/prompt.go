@@ -222,9 +222,14 @@ func (p *Prompt) opening() int {
 
 // cut cuts a text that begins at offset into blocks.
 func cut(text string, offset int) []block {
+	var fence string
+	return cutWithin(&fence, text, offset)
+}
+
+// cutWithin is cut for a text behind an open fence, "" for none. It sets the fence that is open at the text's end.
+func cutWithin(fence *string, text string, offset int) []block {
 	var blocks []block
 	from, at := -1, 0 // where the current block and line begin
-	fence := ""
 	flush := func() {
 		if from != -1 {
 			blocks = append(blocks, block{text: text[from : at-1], at: offset + from})
@@ -234,9 +239,12 @@ func cut(text string, offset int) []block {
 	for line := range strings.SplitSeq(text, "\n") {
 		trimmed := strings.TrimSpace(line)
 		switch {
-		case fence != "":
-			if closesFence(trimmed, fence) {
-				fence = ""
+		case *fence != "":
+			if from == -1 && trimmed != "" {
+				from = at
+			}
+			if closesFence(trimmed, *fence) {
+				*fence = ""
 			}
 		case trimmed == "":
 			flush()
@@ -250,7 +258,7 @@ func cut(text string, offset int) []block {
 			if from == -1 {
 				from = at
 			}
-			fence = opensFence(trimmed)
+			*fence = opensFence(trimmed)
 		}
 		at += len(line) + 1
 	}

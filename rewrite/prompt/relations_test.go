@@ -55,10 +55,10 @@ func TestFramesChange(t *testing.T) {
 		{"the frame and a turn gone", "Frame A.\n\n" + turns, strings.TrimPrefix(turns, "User: one\n\n") + rest, "history_edited"},
 		{"a turn changed", "Frame A.\n\n" + turns, with(turns, "one", "One"), "history_edited"},
 		{"something new within", "Frame A.\n\n" + turns, with(turns, "\n\nUser: two", "\n\nWell.\n\nUser: two"), "history_edited"},
-		{"a tool's words within", "Frame A.\n\n" + turns, with(turns, "\n\nUser: two", "\n\nTool: ok\n\nUser: two"), "revises"},
-		{"a tool's words of two paragraphs", "Frame A.\n\n" + turns, with(turns, "\n\nUser: two", "\n\nTool: ok\n\nYes.\n\nUser: two"), "revises"},
+		{"a tool's words within", "Frame A.\n\n" + turns, with(turns, "\n\nUser: two", "\n\nTool: ok\n\nUser: two"), "history_edited"},
+		{"a tool's words of two paragraphs", "Frame A.\n\n" + turns, with(turns, "\n\nUser: two", "\n\nTool: ok\n\nYes.\n\nUser: two"), "history_edited"},
 		{"a tool's words within a turn", "Frame A.\n\n" + long, with(long, "In short.", "Tool: ok\n\nIn short."), "history_edited"},
-		{"a tool's words before the answer", "Frame A.\n\n" + turns, frame + turns + "\n\nTool: ok" + rest, "revises"},
+		{"a tool's words before the answer", "Frame A.\n\n" + turns, frame + turns + "\n\nTool: ok" + rest, "history_edited"},
 		{"no answer", "Frame A.\n\n" + turns, frame + turns + "\n\nUser: three", "history_edited"},
 	} {
 		sent := sentTo(tt.before, "first", "second")

@@ -8,6 +8,7 @@ import (
 
 // promptLine is a line of a prompt that is not blank, as a line of a conversation.
 type promptLine struct {
+	at      int // the index in the prompt
 	block   int // the block
 	index   int // the index within the block
 	speaker speaker
@@ -43,7 +44,7 @@ func (p *Prompt) readLines() {
 			if line == "" {
 				continue
 			}
-			l := promptLine{block: i, index: index, full: full, line: line, text: line}
+			l := promptLine{at: len(p.lines), block: i, index: index, full: full, line: line, text: line}
 			switch {
 			case b.message == nil:
 				l.speaker, l.label, l.text = readLabel(line)
@@ -170,10 +171,10 @@ type history struct {
 	newest   bool   // every answer is there unchanged and in order, the newest in the prompt's additions
 	turns    bool   // the newest is laid out as a turn of a conversation
 	sameName bool   // the newest is under the assistant's name, or that of the answers before it
-	tools    bool   // before the newest, the prompt shows new tool output
+	own      bool   // the newest begins with a name of its own: "Thought: ...", "QUESTION: ..."
 	proven   bool   // newest, as turns, and no other turn is attributed to anyone
-	marked   bool   // a turn under an assistant's name that the session never had
-	slipped  bool   // something new precedes the newest answer that is neither the name nor a tool's turn
+	marked   bool   // a turn under an assistant's or a tool's name that the session never had
+	slipped  bool   // something new precedes the newest answer that is not the name
 	within   bool   // all lines of the newest answer are there, but not as a turn of their own
 	foreign  string // the name of a foreign turn that the prompt adds
 	end      int    // the line after the newest answer
@@ -184,9 +185,11 @@ type history struct {
 
 type span struct{ from, to int } // lines
 
+func (s span) has(i int) bool { return i >= s.from && i < s.to }
+
 func (h *history) isAnswer(i int) bool {
 	for _, s := range h.spans {
-		if i >= s.from && i < s.to {
+		if s.has(i) {
 			return true
 		}
 	}
@@ -217,36 +220,26 @@ func nextOf(indexes []int, i, end int) int {
 func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
 	h := &history{}
 	lines := p.lines
-	inTool, slipped, tools := false, false, false // inTool: in a tool's turn that is new
+	slipped := false
 	for i := 0; i < len(lines); {
-		if len(h.spans) >= len(sent.Answers)-1 && !inTool { // the newest answer is new, or under a name
+		if len(h.spans) >= len(sent.Answers)-1 { // the newest answer is new, or under a name
 			if i = min(nextOf(c.new, i, len(lines)), nextOf(p.spoken, i, len(lines))); i == len(lines) {
 				break
 			}
 		}
 		l := &lines[i]
 		if at, ok := p.nextAnswer(sent, len(h.spans), i, c); ok {
-			slipped = slipped || inTool && at.label == "" // tool output between a name and its turn
-			inTool = false
 			h.spans = append(h.spans, span{i, at.to})
 			if len(h.spans) == len(sent.Answers) {
-				h.newest, h.end, h.speaker, h.slipped, h.tools = true, at.to, l.speaker, slipped, tools
+				h.newest, h.end, h.speaker, h.own, h.slipped = true, at.to, l.speaker, at.own, slipped
 				h.sameName = at.label != "" && (l.speaker == assistant || at.label == h.label)
 			}
 			h.label = at.label
 			i = at.to
 			continue
 		}
+		slipped = slipped || !c.old(l) && l.speaker != closing && !isFrame(l.line) && !c.introduces(l)
 		i++
-		if c.old(l) {
-			slipped = slipped || inTool && !l.speaker.isTurn() // within a turn that the session knows
-			inTool = false
-			continue
-		}
-		if l.speaker != noTurn {
-			inTool = l.speaker == toolOutput
-		}
-		slipped, tools = slipped || !inTool && l.speaker != closing, tools || inTool
 	}
 	p.checkAddedTurns(h, sent, c)
 	if n := len(sent.Answers); n > 0 && !h.newest {
@@ -266,20 +259,65 @@ func (p *Prompt) checkAddedTurns(h *history, sent Sent, c *Continuity) {
 			known[l.label] = true
 		}
 	}
+	h.end = p.skipFrames(h.end)
 	p.checkForeignTurns(h, known, sent, c)
-	for h.end < len(lines) && (lines[h.end].speaker == closing || isRule(lines[h.end].line)) {
-		h.end++
-	}
 	if !h.newest || h.label == "" {
 		return
 	}
-	follows := h.end < len(lines) && lines[h.end].label != h.label && (lines[h.end].speaker == other || known[lines[h.end].label]) &&
+	follows := h.end < len(lines) && p.replies(h, known, c.cue, h.end) &&
 		!p.endsSection(h.spans[len(h.spans)-1].from, h.end)
-	h.turns = follows || h.speaker == assistant && !p.namesAnswer(h.spans[len(h.spans)-1].from)
+	h.turns = follows || h.speaker == assistant && !h.own && !p.namesAnswer(h.spans[len(h.spans)-1].from)
 	// An answer under the name of an earlier speaker is attributed to the wrong one.
-	wrongMouth := h.speaker != assistant && len(sent.Answers) == 1 && known[h.label]
+	wrongMouth := h.speaker != assistant && len(sent.Answers) == 1 && known[h.label] && !p.asksForResult(h)
 	h.proven = follows && !h.slipped && !h.marked && h.foreign == "" && !wrongMouth
 }
+
+// skipFrames returns the first line from i on that is not only a sign around a turn.
+func (p *Prompt) skipFrames(i int) int {
+	for i < len(p.lines) && (p.lines[i].speaker == closing || isFrame(p.lines[i].line)) {
+		i++
+	}
+	return i
+}
+
+// replies reports whether line i, behind the newest answer, opens a turn of those who speak to the session.
+func (p *Prompt) replies(h *history, known map[string]bool, cue, i int) bool {
+	l := &p.lines[i]
+	switch {
+	case i == cue:
+		return true
+	case l.label == h.label:
+		return false
+	case l.speaker == toolOutput: // the answer asked for it in so many words: "Action: ..."
+		return i == h.end && p.asksForResult(h)
+	case l.speaker == other, known[l.label] && l.speaker != assistant:
+		return true
+	}
+	return i == h.end && asksByName(h.label) && (h.own || !known[h.label]) && answersByName(l.label)
+}
+
+// asksForResult reports whether the last name in the newest answer is over a call of a tool: "Action: ...".
+func (p *Prompt) asksForResult(h *history) bool {
+	at := h.spans[len(h.spans)-1]
+	if !h.own {
+		at.from++ // the line has a name before the answer
+	}
+	for _, l := range slices.Backward(p.lines[min(at.from, at.to):at.to]) {
+		if l.speaker != noTurn {
+			name, _, _ := strings.Cut(l.label, " ")
+			return actionWords.has(name)
+		}
+	}
+	return false
+}
+
+var actionWords = wordSet{words: "action act tool function call command input"}
+
+// asksByName and answersByName report whether names are those over a question and over the answer to it.
+func asksByName(label string) bool {
+	return label == "q" || speakerNamed(label) == other && label == "question"
+}
+func answersByName(label string) bool { return label == "a" || nameWords()[label].plain }
 
 // checkForeignTurns finds added turns that are neither the session's answers nor addressed to it.
 func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, sent Sent, c *Continuity) {
@@ -295,7 +333,7 @@ func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, sent Sent,
 		if c.old(l) && l.speaker == assistant && l.text == "" && i+1 < len(lines) && !c.old(&lines[i+1]) && !h.isAnswer(i+1) {
 			h.marked = true // the name requested an answer, and another answer is there
 		}
-		if c.old(l) || h.isAnswer(i) || !l.speaker.isTurn() {
+		if c.old(l) || h.isAnswer(i) || !l.speaker.isTurn() || c.introduces(l) {
 			continue
 		}
 		behind := h.newest && i >= h.end
@@ -306,10 +344,10 @@ func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, sent Sent,
 		switch {
 		case l.text == "" && i == len(lines)-1: // "Assistant:" at the very end requests the answer
 		case p.namesAnswer(i): // evidence looks at it
-		case l.speaker == assistant:
-			h.marked = true
+		case behind && p.replies(h, known, c.cue, i):
+		case l.speaker == assistant, l.speaker == toolOutput && (talks || h.label != ""):
+			h.marked = true // no run is known to have given it
 		case l.speaker == toolOutput && !behind:
-		case behind && (l.speaker == other || known[l.label]) && l.label != h.label:
 		case talks || l.speaker != unknownName:
 			h.foreign = l.line
 		}
@@ -321,6 +359,7 @@ func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, sent Sent,
 type foundAnswer struct {
 	first, to int
 	label     string
+	own       bool // the name is part of the answer
 }
 
 // nextAnswer reports whether line i opens the session's answer n in an allowed place: the newest in
@@ -345,24 +384,33 @@ func (p *Prompt) nextAnswer(sent Sent, n, i int, c *Continuity) (foundAnswer, bo
 // findAnswer reports whether line i opens a turn that is exactly the answer, or begins the answer
 // without a name if it is long enough to be no coincidence.
 func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (foundAnswer, bool) {
-	if l := &p.lines[i]; l.speaker.isTurn() || l.speaker == heading {
+	l := &p.lines[i]
+	if l.speaker.isTurn() || l.speaker == heading {
 		first, named := i, l.text != ""
 		if !named {
 			first++
 		}
 		if to, ok := p.answerAt(a, first, named, false); ok && p.endsTurn(to, l, c) {
-			return foundAnswer{first, to, l.label}, true
+			return foundAnswer{first, to, l.label, false}, true
 		}
 		if to, ok := p.answerAt(a, first, named, true); ok {
-			return foundAnswer{first, to, l.label}, true
+			return foundAnswer{first, to, l.label, false}, true
+		}
+		if !named || isFrame(l.text) {
+			first = p.skipFrames(i + 1)
+			if to, ok := p.answerAt(a, first, false, false); ok && to < len(p.lines) && isFrame(p.lines[to].line) && p.endsTurn(to+1, l, c) {
+				return foundAnswer{first, to + 1, l.label, false}, true
+			}
 		}
 	}
-	if a.Bytes >= distinctiveAnswer {
-		if to, ok := p.answerAt(a, i, false, false); ok {
-			return foundAnswer{i, to, ""}, true
-		}
+	if !l.speaker.isTurn() && a.Bytes < distinctiveAnswer {
+		return foundAnswer{}, false
 	}
-	return foundAnswer{}, false
+	to, ok := p.answerAt(a, i, false, false)
+	if ok && l.speaker.isTurn() && p.endsTurn(to, l, c) {
+		return foundAnswer{i, to, l.label, true}, true
+	}
+	return foundAnswer{i, to, "", false}, ok && a.Bytes >= distinctiveAnswer
 }
 
 // endsTurn reports whether a turn under such a name is over before line i: another turn begins
@@ -372,7 +420,7 @@ func (p *Prompt) endsTurn(i int, name *promptLine, c *Continuity) bool {
 	for i < len(lines) && isRule(lines[i].line) {
 		i++
 	}
-	if i == len(lines) || c.old(&lines[i]) {
+	if i == len(lines) || c.old(&lines[i]) || c.cue == i || c.cue == anyLine {
 		return true
 	}
 	switch who := lines[i].speaker; who {
@@ -408,6 +456,12 @@ func (p *Prompt) firstKnownTurn(known map[string]bool, c *Continuity) int {
 func (p *Prompt) endsSection(name, i int) bool {
 	above := headingLevel(p.lines[i].line)
 	return above > 0 && above < headingLevel(p.lines[name].line)
+}
+
+// isFrame reports whether a line only sets a text apart: a line across the page, quotation marks, or the
+// begin or end of fenced code.
+func isFrame(line string) bool {
+	return opensFence(line) != "" || strings.IndexFunc(line, isWordRune) < 0
 }
 
 // isRule reports whether a line consists of separator signs only.

@@ -1,0 +1,121 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+)
+
+// A movedTurn is a turn of a conversation that the session was sent elsewhere. Callers show the newest
+// message below a name of its own, "Current message:", and later as a turn of the history.
+type movedTurn struct {
+	span     // its lines, with its name
+	cue  int // the line with the next message, which begins as the turn did
+}
+
+// anyLine stands for the line with the next message while it is not known yet.
+const anyLine = -1
+
+// maxMoved bounds how many turns from the end are tried.
+const maxMoved = 16
+
+// compareMoved returns how a prompt relates to what a session was sent if the turn before the newest answer has
+// moved. It reports false unless that explains everything up to the answer.
+func (p *Prompt) compareMoved(sent Sent, m matched) (Continuity, bool) {
+	if len(sent.Answers) == 0 {
+		return Continuity{}, false
+	}
+	newest, before := sent.Answers[len(sent.Answers)-1], &Continuity{matched: m, movedTurn: movedTurn{cue: anyLine}}
+	for k := len(p.spoken) - 1; k > 0 && k >= len(p.spoken)-maxMoved; k-- {
+		i, from := p.spoken[k], p.spoken[k-1]
+		for from > 0 && p.lines[from].speaker == closing && k > 1 {
+			k--
+			from = p.spoken[k-1]
+		}
+		l, name := &p.lines[i], &p.lines[from]
+		if !l.speaker.isTurn() || name.speaker != other && name.speaker != unknownName || name.label == l.label {
+			continue
+		}
+		at, ok := p.findAnswer(newest, i, before)
+		cue := p.skipFrames(at.to)
+		if !ok || at.own || at.label == "" || cue == len(p.lines) {
+			continue
+		}
+		turn := p.turnText(name, l)
+		for _, prefix := range p.prefixes(cue, cue > at.to || p.blocks[l.block].message != nil) {
+			base, ok := p.without(sent.Base, prefix+turn)
+			if !ok {
+				continue
+			}
+			without := sent
+			without.Base = base
+			if m := p.match(base); m.whole {
+				c := compareMatched(without, p, m, movedTurn{span{from, i}, cue})
+				return c, c.Evidence.Transcript && c.Retains()
+			}
+		}
+	}
+	return Continuity{}, false
+}
+
+// turnText returns the text of the turn under a name, up to the next name.
+func (p *Prompt) turnText(name, next *promptLine) string {
+	if m := p.blocks[name.block].message; m != nil {
+		_, text, _ := strings.Cut(m.text, "\n")
+		return text
+	}
+	from, to := p.place(name)+len(name.full), p.place(next)
+	lines := strings.Split(strings.TrimSpace(name.text+p.Text[from:to]), "\n")
+	for len(lines) > 1 && closesTurn(strings.TrimSpace(lines[len(lines)-1])) {
+		lines = lines[:len(lines)-1]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// place returns where a line starts in the prompt.
+func (p *Prompt) place(l *promptLine) int {
+	b := &p.blocks[l.block]
+	at, rest := b.at, b.text
+	for range l.index {
+		line, more, _ := strings.Cut(rest, "\n")
+		at, rest = at+len(line)+1, more
+	}
+	return at
+}
+
+// prefixes returns with what a message can begin that stands at a line, before its text. With parted, what is
+// before the line has ended, so that it needs no name.
+func (p *Prompt) prefixes(i int, parted bool) (all []string) {
+	l := &p.lines[i]
+	if parted || l.speaker != noTurn {
+		all = append(all, "")
+	}
+	switch {
+	case p.blocks[l.block].message != nil || l.index > 0:
+	case l.text == "":
+		all = append(all, l.full+"\n")
+	default:
+		for _, sign := range []string{": ", "> ", "：", ">"} {
+			if name, _, found := strings.Cut(l.full, sign); found && len(name) <= longestLabel {
+				all = append(all, name+sign)
+			}
+		}
+	}
+	return all
+}
+
+// without returns a footprint without the blocks of a text. It reports false if the footprint does not have them.
+func (p *Prompt) without(base Footprint, text string) (Footprint, bool) {
+	var part []Digest
+	for _, b := range cut(text, 0) {
+		part = append(part, p.normalDigest(b.text))
+	}
+	for j := len(base.Blocks) - len(part); j >= 0 && len(part) > 0; j-- {
+		if slices.Equal(base.Blocks[j:j+len(part)], part) {
+			base.Blocks = slices.Delete(slices.Clone(base.Blocks), j, j+len(part))
+			base.Lines = slices.Delete(slices.Clone(base.Lines), j, j+len(part))
+			base.Opening = min(base.Opening, j)
+			return base, true
+		}
+	}
+	return base, false
+}
