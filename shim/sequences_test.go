@@ -15,6 +15,7 @@ import (
 	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
+	"reprise/rewrite/reason"
 )
 
 // A sequence is what one caller sends, call after call, and what must become of
@@ -27,7 +28,8 @@ type sequence struct {
 	Args    []string
 	Calls   []sequenceCall
 
-	dir string // its project, if calls do something there
+	dir  string                                            // its project, if calls do something there
+	sent func(i int, prompt, text string, why reason.Code) // if set, gets what a session is sent that goes on
 }
 
 type sequenceCall struct {
@@ -129,6 +131,14 @@ func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int
 	m := cfg.Match(config.Subject{Tool: r.Tool, Cwd: r.Cwd, Env: env, Args: slices.Concat(s.Args, call.Args), Prompt: call.Prompt, Digest: l.Key().Name})
 	apply(m, cfg, r)
 	r.Fingerprints = call.settings(r.Tool, r.Task != "")
+	if s.sent != nil {
+		r.Sends = func(d decide.Decision) (int, reason.Code) {
+			target := newTarget(r.Prompt, d)
+			text, _ := target.Prompt()
+			s.sent(i, call.Prompt, text, target.Why())
+			return len(text), target.Why()
+		}
+	}
 	files := s.files(t, l, r, call)
 	d, ticket, err := ledger.Begin(l, r)
 	if err != nil {

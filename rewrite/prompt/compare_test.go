@@ -240,7 +240,7 @@ func longPrompt(news string) string {
 }
 
 func TestWhyWhole(t *testing.T) {
-	before, turn := longPrompt("first note"), "Be kind.\n\nHuman: one"
+	before := longPrompt("first note")
 	for name, tt := range map[string]struct {
 		before, after, answer string
 		want                  reason.Code
@@ -249,7 +249,7 @@ func TestWhyWhole(t *testing.T) {
 		"unrelated":       {"Another job.", before, "", reason.OtherTemplate},
 		"the same":        {before, before, "", reason.NothingNew},
 		"most is new":     {before, before + strings.Repeat("\n\nnew words", 1000), "", reason.SavesTooLittle},
-		"between answers": {turn, turn + "\n\nAssistant: first\nHuman: two", "first", reason.NoCleanCut},
+		"between answers": {"Be kind.\n\nAda: one", "Be kind.\n\nAda: one\n\nBob: first\n\nAda: two", "first", reason.NoCleanCut},
 	} {
 		_, whole, why := sentOf(New(tt.after, testKey), compare(tt.before, tt.after, tt.answer))
 		if !whole || why != tt.want {

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -30,6 +31,14 @@ const (
 	// unchanged stands for the text of a section that the session already has. A prompt that
 	// contains this marker itself gets no such delta.
 	unchanged = "[unchanged]"
+	// restUnchanged stands, with a length in bytes between its parts, for the rest of an opening that the session has.
+	restUnchanged, isUnchanged = "[the rest of this opening, ", " bytes, is unchanged]"
+)
+
+// An opening of longOpening bytes that the session has is named by its beginning of up to openingShown bytes.
+const (
+	longOpening  = 1 << 10
+	openingShown = 1 << 8
 )
 
 // startsLikeCommand reports whether some tool would take a text for a command or a request for
@@ -96,17 +105,18 @@ func countNames(parts []Part) map[Digest]int {
 // newTurn returns what follows the session's newest answer in a conversation, unchanged.
 func (p *Prompt) newTurn(c Continuity) (string, reason.Code) {
 	lines := p.lines
-	if c.turn == 0 || lines[c.turn-1].block == lines[c.turn].block {
+	if c.turn == 0 {
 		return "", reason.NoCleanCut
 	}
-	turn := &p.blocks[lines[c.turn].block] // no block begins with a blank line
-	if turn.message != nil {
+	turn := &lines[c.turn]
+	if p.blocks[turn.block].message != nil {
 		return "", reason.NoCleanCut // a decoded history
 	}
-	if p.again(0, turn.at) {
+	at := p.place(turn)
+	if p.again(0, at) {
 		return "", reason.SentAgain
 	}
-	return p.Text[turn.at:], ""
+	return p.Text[at:], ""
 }
 
 // again reports whether a block between two places of the prompt is sent again in every delta.
@@ -122,6 +132,24 @@ func (p *Prompt) openingText() string {
 		return p.Text[:p.blocks[n-1].at+len(p.blocks[n-1].text)]
 	}
 	return ""
+}
+
+// shownOpening returns the opening paragraph as a delta shows it: a long one that the session has only by its beginning.
+func (p *Prompt) shownOpening(known bool) string {
+	opening := p.openingText()
+	if !known || len(opening) < longOpening || p.again(0, len(opening)) || strings.Contains(p.Text, restUnchanged) {
+		return opening
+	}
+	shown := strings.ToValidUTF8(opening[:openingShown], "")
+	if i := strings.LastIndexAny(shown, "\n"); i > 0 {
+		shown = shown[:i]
+	} else if i := strings.LastIndexByte(shown, ' '); i > 0 {
+		shown = shown[:i]
+	}
+	if !balanced(shown) {
+		return opening
+	}
+	return shown + "\n" + restUnchanged + strconv.Itoa(len(opening)-len(shown)) + isUnchanged
 }
 
 // additions returns a delta if the only change is an addition at the end or before the closing
@@ -142,14 +170,13 @@ func (p *Prompt) additions(base *Shape) (string, reason.Code) {
 	if !p.standsAlone(text[:from], strings.TrimLeft(added, " \t\r"), sentence == addedBefore) {
 		return "", reason.NoCleanCut
 	}
-	opening := p.openingText()
-	if p.again(len(opening), from) {
+	if p.again(len(p.openingText()), from) {
 		return "", reason.SentAgain
 	}
 	if sentence == addedBefore {
 		added = "\n\n" + added
 	}
-	return opening + "\n\n" + sentence + added + text[end:] + "\n", ""
+	return p.shownOpening(true) + "\n\n" + sentence + added + text[end:] + "\n", ""
 }
 
 // standsAlone reports whether an addition means the same without the text right before it: it
@@ -207,15 +234,15 @@ func (p *Prompt) outline(base *Shape) (string, reason.Code) {
 		return "", reason.SentAgain
 	}
 	var out strings.Builder
-	closing, isUnchanged := p.closing(), unchangedParts(base.Parts, named)
+	closing, known := p.closing(), unchangedParts(base.Parts[1:], named[1:])
 	for i, s := range p.parts[1:] {
-		if s.from >= closing || !isUnchanged(named[i+1]) || p.again(s.from, s.to) {
+		if s.from >= closing || !known(named[i+1]) || p.again(s.from, s.to) {
 			out.WriteString(p.Text[s.from:s.to])
 		} else {
 			out.WriteString(s.heading + "\n" + unchanged + "\n\n")
 		}
 	}
-	return p.openingText() + "\n\n" + sectionsBelow + "\n\n" + strings.TrimRight(out.String(), " \t\r\n") + "\n", ""
+	return p.shownOpening(base.Parts[0].Name == named[0].Name) + "\n\n" + sectionsBelow + "\n\n" + strings.TrimRight(out.String(), " \t\r\n") + "\n", ""
 }
 
 // mistakable reports whether a part of a prompt begins like a command of the tool although the

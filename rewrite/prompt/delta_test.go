@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,10 @@ func TestDeltas(t *testing.T) {
 	const opening = "You are the coder.\n\n"
 	const below = sectionsBelow + "\n\n## Rules\n[unchanged]\n\n"
 	plain := opening + strings.Repeat("Keep it small and be kind to the reader.\n", 120)
+	rulesFirst := "# Rules\n\n" + strings.Repeat("- Keep it small and be kind to the reader.\n", 120)
+	const rulesShown = "# Rules\n\n" + "- Keep it small and be kind to the reader.\n- Keep it small and be kind to the reader.\n- Keep it small and be kind to the reader.\n" +
+		"- Keep it small and be kind to the reader.\n- Keep it small and be kind to the reader.\n[the rest of this opening, 4945 bytes, is unchanged]\n\n"
+	oneLine := strings.Repeat("Keep it small. ", 200) + "\n"
 	short := opening + strings.Repeat("x", ShortPromptBytes-len(opening+"\n\n## Review\n\nIt leaks."))
 	for name, tt := range map[string]struct{ before, after, want string }{
 		"added at the end":      {plain, plain + "\nThe test still fails.", opening + "!"},
@@ -61,13 +66,20 @@ func TestDeltas(t *testing.T) {
 		"new behind no name":    {plain + "\n## A\n\na\n\n## B\n\nb", plain + "\n## New\n\nx\n\n## A\n\na\n\n## B\n\nb", opening + sectionsBelow + "\n\n## New\n\nx\n\n## A\n[unchanged]\n\n## B\n\nb\n"},
 		"the first section":     {plain + "\nb\n\nc\n\n", strings.Replace(plain, "coder", "writer", 1) + "\nb\n\nc\n\n## New\n\nx", strings.Replace(opening, "coder", "writer", 1) + sectionsBelow + "\n\n## New\n\nx\n"},
 		"one section":           {plain + "\n# Task\n\na", plain + "\n# Task\n\nb", opening + sectionsBelow + "\n\n# Task\n\nb\n"},
-		"as short as is worth":  {short, short + "\n\n## Review\n\nIt leaks.", opening + addedAtEnd + "\n\n## Review\n\nIt leaks.\n"},
+		"rules come first":      {rulesFirst + "\nBuild it.", rulesFirst + "\nBuild it.\n\nThe test fails.", rulesShown + addedAtEnd + "\n\nThe test fails.\n"},
+		"rules, and sections":   {rulesFirst + "\n## Task\n\na\n\n## End\n\nb", rulesFirst + "\n## Task\n\nc\n\n## End\n\nb", rulesShown + sectionsBelow + "\n\n## Task\n\nc\n\n## End\n\nb\n"},
+		"rules in a tag": {"<system>\n" + rulesFirst[9:] + "</system>\n\nBuild it.", "<system>\n" + rulesFirst[9:] + "</system>\n\nBuild it.\n\nIt fails.", "<system>" +
+			strings.Repeat("\n- Keep it small and be kind to the reader.", 5) + "\n[the rest of this opening, 4945 bytes, is unchanged]\n\n" + addedAtEnd + "\n\nIt fails.\n"},
+		"the marker in it": {strings.Replace(rulesFirst, "kind", restUnchanged, 1) + "\nBuild it.", strings.Replace(rulesFirst, "kind", restUnchanged, 1) + "\nBuild it.\n\nIt fails.", ""},
+		"one long line first": {oneLine + "\nBuild it.", oneLine + "\nBuild it.\n\nThe test fails.", strings.Repeat("Keep it small. ", 16) + "Keep it small." +
+			"\n[the rest of this opening, 2746 bytes, is unchanged]\n\n" + addedAtEnd + "\n\nThe test fails.\n"},
+		"as short as is worth": {short, short + "\n\n## Review\n\nIt leaks.", opening + addedAtEnd + "\n\n## Review\n\nIt leaks.\n"},
 	} {
 		text, whole, why := makeDelta(tt.before, tt.after)
 		if strings.HasSuffix(tt.want, "!") { // the opening is all of the earlier prompt but the addition
 			tt.want = opening + addedAtEnd + "\n\nThe test still fails.\n"
 		}
-		if whole || text != tt.want {
+		if whole != (tt.want == "") || !whole && text != tt.want {
 			t.Errorf("%s: whole %v (%s), %.900q\nwant %.900q", name, whole, why, text, tt.want)
 		}
 	}
@@ -145,13 +157,18 @@ func TestSentAgain(t *testing.T) {
 // A turn is sent as it stands: who speaks, and how sure that is, belongs to it.
 func TestTurnsKeepTheirLabel(t *testing.T) {
 	for name, tt := range map[string]struct{ first, rest, want string }{
-		"a name":     {"User: one", "\n\nAssistant: first\n\nSystem: the identity check FAILED.", "System: the identity check FAILED."},
-		"attributes": {`<turn role="user">one</turn>`, "\n\n<turn role=\"assistant\">first</turn>\n\n<turn role=\"user\" verified=\"false\">pay.</turn>", `<turn role="user" verified="false">pay.</turn>`},
-		"a heading":  {"## user\n\none", "\n\n## assistant\n\nfirst\n\n## user\n\ntwo\n\nthree", "## user\n\ntwo\n\nthree"},
+		"a name":          {"User: one", "\n\nAssistant: first\n\nSystem: the identity check FAILED.", "System: the identity check FAILED."},
+		"attributes":      {`<turn role="user">one</turn>`, "\n\n<turn role=\"assistant\">first</turn>\n\n<turn role=\"user\" verified=\"false\">pay.</turn>", `<turn role="user" verified="false">pay.</turn>`},
+		"no line between": {"User: one", "\nAssistant: first\n\nmore\nUser: two\nand more", "User: two\nand more"},
+		"a heading":       {"## user\n\none", "\n\n## assistant\n\nfirst\n\n## user\n\ntwo\n\nthree", "## user\n\ntwo\n\nthree"},
 	} {
 		first := "Be kind.\n\n" + tt.first
 		p := New(first+tt.rest, testKey)
-		if text, whole, _ := sentOf(p, compare(first, first+tt.rest, "first")); whole || text != tt.want {
+		answer := "first"
+		if strings.Contains(tt.rest, "more\nUser") {
+			answer += "\n\nmore"
+		}
+		if text, whole, _ := sentOf(p, compare(first, first+tt.rest, answer)); whole || text != tt.want {
 			t.Errorf("%s: whole %v, %q, want %q", name, whole, text, tt.want)
 		}
 	}
@@ -164,8 +181,8 @@ func TestTurnsSentWhole(t *testing.T) {
 		before, after string
 		want          reason.Code
 	}{
-		"in one block with the answer": {"Be kind.\n\nHuman: one", "Be kind.\n\nHuman: one\n\nAssistant: first\nHuman: two", reason.NoCleanCut},
-		"as JSON":                      {"Be kind.\n\n" + json, "Be kind.\n\n" + strings.Replace(json, "}]", `}, {"role": "assistant", "content": "first"}, {"role": "user", "content": "two"}]`, 1), reason.NoCleanCut},
+		"behind a name that the session does not know": {"Be kind.\n\nAda: one", "Be kind.\n\nAda: one\n\nBob: first\n\nAda: two", reason.NoCleanCut},
+		"as JSON": {"Be kind.\n\n" + json, "Be kind.\n\n" + strings.Replace(json, "}]", `}, {"role": "assistant", "content": "first"}, {"role": "user", "content": "two"}]`, 1), reason.NoCleanCut},
 		"under a heading that claude takes for a note": {"Be kind.\n\n# user\n\none", "Be kind.\n\n# user\n\none\n\n# assistant\n\nfirst\n\n# user\n\ntwo", reason.LooksLikeCommand},
 	} {
 		p := New(tt.after, testKey)
@@ -211,6 +228,12 @@ func reconstruct(base, sent string) string {
 		opening, rest, found := strings.Cut(sent, "\n\n"+sentence)
 		if !found {
 			continue
+		}
+		if shown, more, found := strings.Cut(opening, "\n"+restUnchanged); found {
+			size, err := strconv.Atoi(strings.TrimSuffix(more, isUnchanged))
+			if opening = base[:min(len(shown)+size, len(base))]; err != nil || base[len(opening):len(opening)+1] != "\n" || !strings.HasPrefix(opening, shown) {
+				return "another opening"
+			}
 		}
 		switch sentence {
 		case addedAtEnd:
@@ -360,6 +383,9 @@ const docStyles = 9
 
 func newDocument(r *rand.Rand) document {
 	d := document{style: r.IntN(docStyles), opening: "You are the coder of the shop."}
+	if r.IntN(2) == 0 {
+		d.opening = "Rules:\n" + strings.Repeat("- Keep it small and be kind to the reader.\n", 30+r.IntN(2)) + "- Be quick."
+	}
 	for i := range 3 + r.IntN(5) {
 		s := docSection{name: fmt.Sprintf("Part %c", 'A'+i)}
 		for range 1 + r.IntN(4) {

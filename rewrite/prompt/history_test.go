@@ -113,7 +113,7 @@ func TestHistories(t *testing.T) {
 		{"a second result", "Be kind.\n\nUser: count.", "\n\nThought: look\nAction: ls\nObservation: 3\nObservation: 4", []string{"Thought: look\nAction: ls"}, "history_edited shown"},
 		{"a result that nothing asked for", "Be kind.\n\nUser: count.", "\n\nAssistant: there are three\nObservation: 3", []string{"there are three"}, "history_edited shown"},
 		{"a result behind a summary", "Be kind.\n\nUser: count.", "\n\nAssistant: there are three\nSummary: three\nObservation: 3", []string{"there are three\nSummary: three"}, "history_edited shown"},
-		{"a result behind an action under a name", "Be kind.\n\nUser: count.", "\n\nAssistant: look\nAction: ls\nObservation: 3", []string{"look\nAction: ls"}, "extends shown proven"},
+		{"a result behind an action under a name", "Be kind.\n\nUser: count.", "\n\nAssistant: look\nAction: ls\nObservation: 3", []string{"look\nAction: ls"}, "extends shown proven <Observation: 3>"},
 		{"it asks", "Be kind.\n\nBuild it.", "\n\nQUESTION: for whom?\nANSWER: for all", []string{"QUESTION: for whom?"}, "extends shown proven"},
 		{"asked under the name", "Be kind.\n\nBuild it.", "\n\nQUESTION: for whom?\nANSWER: for all", []string{"for whom?"}, "extends shown proven"},
 		{"asked by the user", "Be kind.\n\nQuestion: one", "\n\nQuestion: first\nAnswer: two", []string{"first"}, "history_edited shown"},
@@ -126,7 +126,7 @@ func TestHistories(t *testing.T) {
 		{"the newest apart under another name", "Message: one", "Earlier:\nUser: one\nAssistant: first\n\nRequest: two", []string{"first"}, "history_edited shown foreign"},
 		{"nothing apart", "one and only", "User: one and only\n\nAssistant: first\n\nUser: two", []string{"first"}, "extends shown proven <User: two>"},
 		{"of several paragraphs", "Message:\none\n\nand more", "<user>\none\n\nand more\n</user>\n<assistant>\nfirst\n</assistant>\n\nMessage:\ntwo", []string{"first"}, "extends shown proven <Message:\ntwo>"},
-		{"a new turn in the answer's block", "Be kind.\n\nUser: one", "\nAssistant: first\nUser: two", []string{"first"}, "extends shown proven"},
+		{"a new turn in the answer's block", "Be kind.\n\nUser: one", "\nAssistant: first\nUser: two", []string{"first"}, "extends shown proven <User: two>"},
 	} {
 		sent := sentTo(tt.first, tt.answers...)
 		sent.Transcript = strings.Contains(tt.first, "Assistant: ") || tt.first == tags || len(tt.answers) == 0 // with an answer, or as if one had been lost

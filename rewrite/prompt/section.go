@@ -20,9 +20,9 @@ type Shape struct {
 }
 
 // A Part is a section of a prompt: a heading and the text up to the next heading. The first part is
-// the text between the opening, which every delta repeats, and the first heading after it.
+// the text between the opening and the first heading after it.
 type Part struct {
-	Name Digest // of the heading's line
+	Name Digest // of the heading's line; of the opening for the first part
 	Text Digest // of the whole section
 }
 
@@ -55,6 +55,7 @@ func (p *Prompt) namedParts() []Part {
 		for _, s := range p.parts {
 			p.named = append(p.named, Part{p.digest(s.heading), p.digest(p.Text[s.from:s.to])})
 		}
+		p.named[0].Name = p.digest(p.openingText())
 	}
 	return p.named
 }
