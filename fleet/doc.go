@@ -1,7 +1,7 @@
 // Package fleet is the book of a store that several machines share: it finds a call's chain there, takes the session,
 // and gives it back with its files. The ledger says how a chain works and decides on calls.
 //
-// It knows of the ledger chains as values, pages on which the ledger's own statements work, and the ledger's records
+// It knows of the ledger chains as values, and the ledger's records
 // here of a call that it lent out (ledger.Loan). The ledger knows nothing of it. It never opens a store: programs give it
 // one. Nothing it writes contains a text of prompts or answers.
 //

@@ -166,45 +166,37 @@ func (l *Ledger) Take(m Mark, d decide.Decision, c *Call) (*Ticket, error) {
 	return t, err
 }
 
-// Decide decides on a call. Only if it would continue a session does it ask the repository
-// whether the session's last commit is still in the history, and whether the work is there or goes on: that can
-// take longer than everything else. WorkGone comes last: on another machine the work is not thrown
-// away but was never there.
+// Decide decides on a call, and asks for each fact that the decision turns on.
 func (c *Call) Decide(f decide.Facts) decide.Decision {
-	d := decide.Decide(f)
-	if !d.Mode.Continues() {
-		return d
-	}
-	chosen := f.Session(d.Session)
-	before := chosen.Place.Head
-	if before != "" && before != f.Place.Head {
-		chosen.History = c.History(before)
-	}
-	chosen.CheckoutDiffers = chosen.History == "" && c.Checkout != nil && !c.Checkout(chosen.Tree, chosen.Directory)
-	chosen.WorkGone = chosen.History == "" && !chosen.CheckoutDiffers && chosen.Left != "" && c.WorkGone != nil && c.WorkGone(chosen.Left, before)
-	if chosen.History != "" || chosen.CheckoutDiffers || chosen.WorkGone {
-		return decide.Decide(f)
-	}
-	return c.watchRounds(f, chosen, d)
-}
-
-// givenSize is how many bytes of a digest Rounds.Given has.
-const givenSize = 8
-
-// watchRounds completes the decision to continue a session by the input of the rounds. Only if the latest one was given
-// what this call gives does it ask for the directory's content, and decides again: git takes longer than everything else.
-func (c *Call) watchRounds(f decide.Facts, chosen *decide.ChainFacts, d decide.Decision) decide.Decision {
-	if c.Tree == nil || d.Reason == reason.StartedFrom {
-		return d
-	}
-	given := c.Prompt.Given(chosen.Continuity)
-	chosen.Given = hex.EncodeToString(given[:givenSize])
-	if chosen.Changes() && chosen.Rounds.Repeated(chosen.Given) {
-		chosen.TreeNow = c.Tree()
-		if d = decide.Decide(f); !d.Mode.Continues() {
+	for {
+		d := decide.Decide(f)
+		lack := f.Lacks(d)
+		if lack == "" {
 			return d
 		}
+		c.ask(f.Session(d.Session), lack)
 	}
-	d.Rounds = chosen.Rounds.And(chosen.Given, chosen.TreeNow)
-	return d
+}
+
+// givenSize is how many bytes of a digest ChainFacts.Given has.
+const givenSize = 8
+
+// ask adds a fact about a session.
+func (c *Call) ask(s *decide.ChainFacts, lack decide.Lack) {
+	s.Asked = append(s.Asked, lack)
+	switch lack {
+	case decide.LacksHistory:
+		s.History = c.History(s.Place.Head)
+	case decide.LacksCheckout:
+		s.CheckoutDiffers = c.Checkout != nil && !c.Checkout(s.Tree, s.Directory)
+	case decide.LacksWork:
+		s.WorkGone = c.WorkGone != nil && c.WorkGone(s.Left, s.Place.Head)
+	case decide.LacksInput:
+		if c.Tree != nil {
+			given := c.Prompt.Given(s.Continuity)
+			s.Given = hex.EncodeToString(given[:givenSize])
+		}
+	case decide.LacksTree:
+		s.TreeNow = c.Tree()
+	}
 }

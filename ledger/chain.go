@@ -69,7 +69,7 @@ type Session struct {
 	Branch       string         `json:"branch,omitempty"`
 	Head         string         `json:"head,omitempty"`
 	Caller       string         `json:"caller,omitempty"`
-	InUse        bool           `json:"-"` // a run has it now; only NewPage reads it
+	InUse        bool           `json:"-"` // a run has it now; FactsOf and Begin read it
 }
 
 // Consistent reports whether the chain has all sessions that it names.

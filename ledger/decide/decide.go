@@ -94,6 +94,9 @@ func Decide(f Facts) Decision {
 		d.Mode, d.ForkAt = rewrite.Fork, chain.ForkAt
 	}
 	d.Reason, d.Continuity, d.Proof = chain.Continuity.Relation, chain.Continuity, chain.Proof
+	if chain.Given != "" {
+		d.Rounds = chain.Rounds.And(chain.Given, chain.TreeNow)
+	}
 	switch {
 	case f.Limits.WholePrompt:
 		d.Whole = reason.DeltaOff

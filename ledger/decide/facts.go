@@ -128,6 +128,7 @@ type ChainFacts struct {
 	Left            string // the files that the runs changed, as they left them
 	Stamp           Stamp  // as our last run left it
 
+	Asked   []Lack // the facts that were asked for
 	Past    []Run  // the chain's latest runs that ended well, the latest first
 	Rounds  Rounds // the latest ones that were given the same
 	Given   string // a digest of the call's input
