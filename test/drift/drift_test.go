@@ -198,6 +198,31 @@ func TestCouldNotTell(t *testing.T) {
 	}
 }
 
+// A pin that is replaced stays in the list as tried.
+func TestPin(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("../..", list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := errors.Join(os.MkdirAll(filepath.Dir(list), 0o700), os.WriteFile(list, text, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, pin := range realcli.Pins {
+		if err := (pair{old: pin, new: pin.At("999.0")}).pin(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, _ = os.ReadFile(list)
+	moved, err := tested.Parse(text)
+	for _, pin := range realcli.Pins {
+		rows := moved.Tool(pin.Tool).Rows()
+		if now := rows[len(rows)-1].Version; now != "999.0" || rows[len(rows)-2].Version != pin.Version {
+			t.Errorf("%s: pinned %s, %v", pin.Tool, now, err)
+		}
+	}
+}
+
 func TestWorse(t *testing.T) {
 	for _, test := range [][3]outcome{{clean, clean, clean}, {clean, unknown, unknown}, {unknown, differs, differs}, {differs, unknown, differs}, {differs, clean, differs}} {
 		if got := worse(test[0], test[1]); got != test[2] {

@@ -44,7 +44,7 @@ func main() {
 	flag.StringVar(&o.new, "new", "", "the newer `version` (default: the newest in the registry); \"newest\" for all tools that have a newer one than their pin")
 	flag.StringVar(&o.since, "since", "", "compare the pins with those of this `commit`")
 	flag.StringVar(&o.run, "run", "", "make only the calls that match this `regexp`, and do not try the shim")
-	flag.BoolVar(&o.pin, "pin", false, "if nothing differs that matters, pin the newer version in "+list+"; the pin until then stays as tried")
+	flag.BoolVar(&o.pin, "pin", false, "without -run, if nothing differs that matters, pin the newer version in "+list+"; the pin until then stays as tried")
 	flag.Parse()
 	toolbox.RestoreSignals()
 	came, err := o.main(os.Stdout)
@@ -77,7 +77,7 @@ func (o options) main(out io.Writer) (outcome, error) {
 	came := clean
 	for _, p := range pairs {
 		r := p.compare(match, shims)
-		if o.pin && r.outcome() == clean {
+		if o.pin && o.run == "" && r.outcome() == clean {
 			if err := p.pin(); err != nil {
 				return unknown, err
 			}

@@ -218,10 +218,14 @@ func typeOf(value any) string {
 		inner, _ := below["type"].(string)
 		sub = cmp.Or(sub, inner)
 	}
-	return strings.TrimSuffix(cmp.Or(name, "object")+"/"+sub, "/")
+	role, _ := object["role"].(string)
+	return strings.TrimSuffix(cmp.Or(name, role, "object")+"/"+sub, "/")
 }
 
 const deepest = 5 // keys below are the model's or the tools' own
+
+// spoken matches the types of messages. The other lines of a session are written when there is time.
+var spoken = regexp.MustCompile(`(?i)user|assistant|message|model`)
 
 // documents adds the types of events, lines of sessions or requests in order, and of each type the paths of keys with their values' kinds.
 func (s *seen) documents(title string, all []any, depth int) {
@@ -233,7 +237,9 @@ func (s *seen) documents(title string, all []any, depth int) {
 			s.paths(paths, title, name+" ", all[0], depth)
 			times++
 		}
-		types = append(types, strings.TrimSuffix(fmt.Sprintf("%s*%d", name, times), "*1"))
+		if title != "transcripts" || spoken.MatchString(name) {
+			types = append(types, strings.TrimSuffix(fmt.Sprintf("%s*%d", name, times), "*1"))
+		}
 	}
 	if len(types) > 0 {
 		s.add(order, title+": "+strings.Join(types, " "))
@@ -286,7 +292,7 @@ func (s *seen) paths(all map[string]bool, title, path string, value any, depth i
 }
 
 // timing matches the paths of times.
-var timing = regexp.MustCompile(`(?:[._]ms|Ms|[sS]econds|[dD]uration|[tT]ime\w*|created|updated|start|end|[a-z]At|_at)$`)
+var timing = regexp.MustCompile(`[dD]uration|(?:[._]ms|Ms|[sS]econds|[tT]ime\w*|created|updated|start|end|[a-z]At|_at)$`)
 
 // help returns the help of the tool, and of the command that takes a prompt.
 func (v version) help() (string, error) {
