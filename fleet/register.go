@@ -31,7 +31,7 @@ type register struct {
 type session struct {
 	ledger.Session
 	Bundle       string        `json:"bundle,omitempty"`        // the packed files, "" if the store has none
-	BundleDigest string        `json:"bundle_digest,omitempty"` // of these files, as its latest run left them
+	BundleDigest string        `json:"bundle_digest,omitempty"` // of these files, as the latest run left them
 	Tree         string        `json:"tree,omitempty"`          // git's name of the directory's content then
 	Place        string        `json:"place,omitempty"`         // a digest: that directory on the machine
 	Host         string        `json:"host,omitempty"`          // of the latest run

@@ -24,7 +24,7 @@ const (
 
 // A StoreFailure is the last failure of a store, as a call noted it.
 type StoreFailure struct {
-	Store string    `json:"store"` // its URL as it may be shown
+	Store string    `json:"store"` // the URL as it can be shown
 	When  time.Time `json:"when"`
 	Why   string    `json:"why"`
 }

@@ -19,7 +19,7 @@ import (
 type commandRun struct {
 	Began int64  `json:"began"` // in nanoseconds
 	Ended int64  `json:"ended"`
-	Said  string `json:"said,omitempty"` // a keyed digest of its answer's last line
+	Said  string `json:"said,omitempty"` // a keyed digest of the answer's last line
 }
 
 // maxCommandRuns bounds how many runs of a session are remembered.

@@ -244,7 +244,7 @@ func (v *Vault) readBack(ctx context.Context, entry, old, write string, lost err
 		return f.version, nil
 	case err == nil && f.version != old || old != "" && errors.Is(err, store.ErrAbsent):
 		return "", fmt.Errorf("%w: read back after: %w", store.ErrMoved, withoutKind(lost))
-	default: // unchanged, or not readable: a lost write may still arrive
+	default: // unchanged, or not readable: a lost write can still arrive
 		return "", lost
 	}
 }

@@ -42,10 +42,10 @@ type Reason string
 // Reasons why a session is kept.
 const (
 	Within    Reason = "within"       // it was used recently
-	Last      Reason = "last"         // it is one of its chain's newest
+	Last      Reason = "last"         // it is one of the chain's newest
 	Leased    Reason = "leased"       // a live process of ours holds it
 	Resumable Reason = "resumable"    // the next call can resume it
-	Observed  Reason = "caller_owned" // the caller has also used it by its ID
+	Observed  Reason = "caller_owned" // the caller has also used it by the ID
 	Future    Reason = "clock"        // it was used in the future
 )
 
@@ -64,7 +64,7 @@ const (
 // Reasons why a session can be removed.
 const (
 	TooOld  Reason = "too_old"    // it was last used too long ago
-	TooMany Reason = "not_newest" // its chain has newer ones
+	TooMany Reason = "not_newest" // the chain has newer ones
 	Copied  Reason = "superseded" // a copy has all that it has
 	Chosen  Reason = "chosen"     // the chain was named
 )

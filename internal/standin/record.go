@@ -12,7 +12,7 @@ import (
 type Request struct {
 	Time   time.Time `json:"time"`
 	Method string    `json:"method"`
-	Path   string    `json:"path"` // without the query, which may contain gemini's key
+	Path   string    `json:"path"` // without the query, which can contain gemini's key
 	API    string    `json:"api"`  // Anthropic, Responses, Gemini or Chat if it asks a model for an answer, else ""
 	Size   int       `json:"size"` // of the body, in bytes
 	Body   any       `json:"body"` // the parsed JSON, or a string if it is not JSON

@@ -36,7 +36,7 @@ type Side string
 // that began the job does not, and is used only if too few of the former were seen.
 const (
 	Resumed    Side = "resumed"
-	FollowUp   Side = "follow_up" // continued its job, but a guard kept it fresh, or the tool refused the resume
+	FollowUp   Side = "follow_up" // continued the job, but a guard kept it fresh, or the tool refused the resume
 	FirstRun   Side = "first"     // began the job, or began it anew
 	Unmeasured Side = ""          // belongs to no chain, or nobody knows whether it began the job
 )

@@ -15,7 +15,7 @@ type State string
 
 // The states of a session.
 const (
-	Running State = "running" // its first or latest run has not ended
+	Running State = "running" // the first or latest run has not ended
 	Live    State = "live"    // the latest run ended well
 	Failed  State = "failed"  // the latest run ended badly
 	Killed  State = "killed"  // the latest run died by a signal

@@ -41,7 +41,7 @@ func resumeBlocker(f Facts, c *ChainFacts) (why, detail reason.Code) {
 		return reason.ErrorLimit, ""
 	case f.Limits.filled(c.Context, c.model()) > 1:
 		return reason.ContextFull, ""
-	case c.Held: // its file has changed
+	case c.Held: // the file has changed
 	case c.Stored == StoredGone:
 		return reason.SessionGone, ""
 	case c.Stored == StoredChanged && (!f.Fork || c.ForkAt == ""):

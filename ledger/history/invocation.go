@@ -49,7 +49,7 @@ func (n *Names) Scan(value any) error {
 type Invocation struct {
 	ID          int64          `json:"id" doc:"its number"`
 	Chain       int64          `json:"-"` // 0 if it belongs to none
-	Session     int64          `json:"-"` // the row of its session, 0 if it has none
+	Session     int64          `json:"-"` // the row of the session, 0 if it has none
 	Tool        string         `json:"tool" doc:"name of the tool"`
 	Cwd         string         `json:"directory" doc:"its working directory"`
 	Task        string         `json:"task,omitempty" doc:"name of the job"`
@@ -80,7 +80,7 @@ type Invocation struct {
 	CacheRead   Number         `json:"cache_read_tokens" doc:"tokens read from the cache"`
 	CacheWrite  Number         `json:"cache_write_tokens" doc:"tokens written to the cache"`
 	Output      Number         `json:"output_tokens" doc:"tokens that the model wrote"`
-	SessionWhy  reason.Code    `json:"-"` // why its session is not to be continued, if more is known than how the call ended
+	SessionWhy  reason.Code    `json:"-"` // why the session is not to be continued, if more is known than how the call ended
 	OneRequest  bool           `json:"-"` // it made a single request, if the tool says so
 	Cost        Number         `json:"-"` // nano-dollars, as the tool reported it
 	Unshared    string         `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`

@@ -55,7 +55,7 @@ func (p *Prompt) Delta(c Continuity) (delta string, why reason.Code) {
 		return "", reason.NothingNew
 	case c.Relation != reason.Extends && c.Relation != reason.Revises:
 		return "", reason.OtherTemplate
-	case !utf8.ValidString(p.Text): // tools differ in how their events show it, so the caller's could not take its place there
+	case !utf8.ValidString(p.Text): // tools differ in how their events show it, so the caller's could not take the place there
 		return "", reason.NoCleanCut
 	case c.Transcript:
 		delta, why = p.newTurn(c)

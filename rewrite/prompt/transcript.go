@@ -120,7 +120,7 @@ func digestLines(text string, digest func(string) Digest) Answer {
 			continue
 		}
 		if change, indent = step(indent, full); len(a.Lines) == 0 {
-			change = "" // the first line may follow a name
+			change = "" // the first line can follow a name
 		}
 		a.Lines = append(a.Lines, digest(stepped(change, line)))
 		a.Bytes += len(line)

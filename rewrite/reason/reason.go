@@ -12,7 +12,7 @@ const (
 	NotManaged      Code = "not_managed" // also --help, --version, a conversation without a message
 	Interactive     Code = "interactive"
 	AppServer       Code = "app_server"
-	CallerSession   Code = "caller_session" // also a later turn of its conversation
+	CallerSession   Code = "caller_session" // also a later turn of the conversation
 	OptedOut        Code = "opted_out"
 	Nested          Code = "nested"
 	UnknownOption   Code = "unknown_option"

@@ -2,8 +2,8 @@
 
 // Package tool registers all tools: an import of it is enough for rewrite.Names and rewrite.Lookup to know them.
 //
-// A package below is one tool: its command line, its output, its refusals and its session files. It never starts a process, reads the
-// environment or knows another tool. Its invariant: an unknown line is passed through as it came, and a call that it does
+// A package below is one tool: command line, output, refusals and session files. It never starts a process, reads the
+// environment or knows another tool. Invariant: an unknown line is passed through as it came, and a call that it does
 // not wholly understand is not managed.
 package tool
 

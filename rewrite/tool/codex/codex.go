@@ -441,7 +441,7 @@ func (codex) Refused(stderr string, exit int) reason.Code {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(last, w) })
 	}
 	switch {
-	case exit == 2: // a rejected command line; the reason is above its usage
+	case exit == 2: // a rejected command line; the reason is above the usage
 		if strings.Contains(stderr, "unrecognized subcommand 'resume'") {
 			return reason.RefusedNoResume
 		}

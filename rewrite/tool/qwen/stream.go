@@ -90,7 +90,7 @@ func (s *stream) read(line []byte) *event {
 		case "init":
 			s.LearnID(e.SessionID, "stdout", e.Whole)
 			s.State.Version, s.State.Model = e.Version, e.Model
-		case "retry": // the only sign that it has shortened its history (recordings/qwen/toobig-stream)
+		case "retry": // the only sign that it has shortened the history (recordings/qwen/toobig-stream)
 			s.State.Compacted = true
 		}
 	case "stream_event":
