@@ -80,12 +80,12 @@ const (
 	UnnamedOff      Unnamed = "off"
 )
 
-// Busy is how to handle a call whose session another process is using.
+// Busy is how to handle a call of a session that another process is using.
 type Busy string
 
 const (
 	BusyFresh Busy = "fresh" // a session of its own
-	BusyFork  Busy = "fork"  // a copy of it as the last run left it if the tool can make one, else a session of its own
+	BusyFork  Busy = "fork"  // a copy of it as the last run left it if the tool can make one, else a separate session
 	BusyWait  Busy = "wait"  // the same one, once it is free
 )
 

@@ -3,7 +3,7 @@ package config
 import "fmt"
 
 // Error is a mistake in a configuration file. It has separate parts for a program that shows the
-// hint on a line of its own.
+// hint on a separate line.
 type Error struct {
 	File    string
 	Line    int    // 0 if it is not known

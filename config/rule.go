@@ -281,7 +281,7 @@ func (m Match) ResetBy(answer string) []string {
 // coderRole is the role that loses a chain by another role's answer, unless a rule names one.
 const coderRole = "coder"
 
-// resetWords are a line of its own, which can be emphasized, or a member of a JSON object.
+// resetWords are a separate line, which can be emphasized, or a member of a JSON object.
 var resetWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("(?m)^[ \\t]*[*_`]*context_reset[*_`]*[ \\t]*:[*_`]*[ \\t]*[*_`]*true[*_`]*\\s*$" +
 		`|"context_reset"\s*:\s*true\b`)

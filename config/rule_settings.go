@@ -100,7 +100,7 @@ func each(do func(string) error) func(value any) error {
 	}
 }
 
-// environmentTable accepts any table: each variable in it is a key of its own.
+// environmentTable accepts any table: each variable in it is a separate key.
 func environmentTable(value any) error {
 	if _, ok := value.(map[string]any); !ok {
 		return &mistake{"must be a table, not " + kind(value), "write [rule.env] on a line of its own"}

@@ -22,9 +22,9 @@ var habits = []struct {
 		"a clause with what in place of a noun",
 		regexp.MustCompile(`\b[Ww]hat (?:an?|the|it|is|was|no|comes?|came|they|that|one|others?|its?|claude|has|had|` +
 			`you|runs?|stands?|more)\b`),
-		0.6, 0.8,
+		0.8, 0.9,
 	},
-	{"of which, whose", regexp.MustCompile(`\b(?:(?:of|by|to|in|from|with) which|whose)\b`), 0.5, 0.3},
+	{"of which, whose", regexp.MustCompile(`\b(?:(?:of|by|to|in|from|with) which|whose)\b`), 0.6, 0.3},
 	{"its", regexp.MustCompile(`\b[Ii]ts\b`), 3, 3},
 	{"may", regexp.MustCompile(`\bmay\b`), 0, 0},
 }

@@ -14,8 +14,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Book is where the chains of a call are kept: the ledger of this machine, or another one, whose calls the
-// ledger records too.
+// A Book stores chains: the local ledger, or a remote store. Calls on a remote store are recorded locally too.
 type Book interface {
 	// Key returns the key for digests of the chains' prompts.
 	Key() prompt.Key

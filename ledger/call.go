@@ -18,7 +18,7 @@ type Call struct {
 	Attempt         int      // or rewrite.NoAttempt
 	Never           bool     // it belongs to no chain
 	Strict          bool     // Task separates jobs, but continuity must prove the same one
-	Captured        bool     // each job has a task of its own: the prompt or environment gives it
+	Captured        bool     // each job has a separate task: the prompt or environment gives it
 	Unshared        string   // why the session is not shared, although there is a store
 	Resets          []string // roles that lose their chains of this task by the prompt
 	StartFrom       string   // the role of the task that the call's role begins as a copy of, "" for none
@@ -81,7 +81,7 @@ func (c *Call) strong() bool { return c.named() && c.Captured && !c.DerivedRole(
 // DerivedRole reports whether nothing names the role of the call's task.
 func (c *Call) DerivedRole() bool { return strings.HasPrefix(c.Role, prompt.RoleTextMark) }
 
-// FirstLine returns a digest of the first line of the prompt, by which unnamed chains are found.
+// FirstLine returns a digest of the first line of the prompt, which finds unnamed chains.
 func (c *Call) FirstLine() []byte {
 	return encodeDigests([]prompt.Digest{c.Prompt.Footprint().First})
 }

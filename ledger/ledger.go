@@ -127,7 +127,7 @@ func (l *Ledger) prepareLocked(path string) error {
 	return l.prepare(true)
 }
 
-// copyAside copies a ledger of an older version to a name of its own, and moves the outcomes that wait for it there too. The file
+// copyAside copies a ledger of an older version to another name, and moves the outcomes that wait for it there too. The file
 // itself stays in place: SQLite's processes share memory by the file's name, and one that was just opening a renamed file
 // would share that of the successor.
 func (l *Ledger) copyAside(path string) (aside string, err error) {

@@ -250,7 +250,7 @@ func isEmpty(value any) bool {
 	return list != nil && len(list) == 0
 }
 
-// listOf returns the elements of a list, nil for anything else. TOML has a type of its own for tables.
+// listOf returns the elements of a list, nil for anything else. TOML has a separate type for tables.
 func listOf(value any) []any {
 	switch list := value.(type) {
 	case []any:

@@ -20,7 +20,7 @@ type Target struct {
 	newID  string      // of the session that the call begins
 }
 
-// ToFresh sends the whole prompt to a session of its own.
+// ToFresh sends the whole prompt to a new session.
 func ToFresh(prompt string) Target { return Target{prompt: prompt, whole: true} }
 
 // ToResume sends the prompt, or the new part, to session id. With a reason to do so it sends the whole prompt.

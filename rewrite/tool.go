@@ -12,7 +12,7 @@ import (
 // A Tool is everything that differs between agent CLIs. A package below rewrite/tool
 // implements it for each.
 type Tool interface {
-	// Descriptor returns what is known about the tool as data. Callers must not change it.
+	// Descriptor returns the facts about the tool as data. Callers must not change it.
 	Descriptor() *Descriptor
 	// Parse reads a command line and decides what kind of call it is. It never fails: a command
 	// line that it cannot read is passed through with a reason.

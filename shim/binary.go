@@ -87,7 +87,7 @@ func Ask(tool rewrite.Tool, path string, environ []string) rewrite.Probe {
 
 // ask runs a program and returns the stdout, or the stderr if that is empty: opencode writes the help
 // there. After the limit the program's process group is killed. A child that keeps the output open is
-// not waited for. The program runs in a session of its own, so that it has no terminal, and ends with the
+// not waited for. The program runs in a separate session, so that it has no terminal, and ends with the
 // shim, which a signal can end meanwhile.
 func ask(path string, environ []string, limit time.Duration, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)

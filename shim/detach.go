@@ -85,7 +85,7 @@ func (c *call) detach(u *fleet.Unfinished) error {
 	return nil
 }
 
-// startShimctl starts a command of shimctl that has a session of its own and none of the caller's
+// startShimctl starts a command of shimctl that has a separate session and none of the caller's
 // streams, so that nothing waits for it.
 func startShimctl(environ []string, args ...string) error {
 	cmd := exec.Command(filepath.Join(filepath.Dir(executablePath()), "shimctl"), args...)

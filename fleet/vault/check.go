@@ -20,7 +20,7 @@ const layout = 2
 // sampled is how many registers a test unseals.
 const sampled = 50
 
-// renewed is the age from which on the format is written anew: a store can remove entries that are not rewritten.
+// renewed is the age at which the format is written anew: a store can remove entries that are not rewritten.
 const renewed = 24 * time.Hour
 
 type format struct {
@@ -141,13 +141,13 @@ type expirer interface {
 	Expiry(ctx context.Context) (time.Duration, error)
 }
 
-// A Report is what a test of the store found.
+// A Report is the findings of a test of the store.
 type Report struct {
 	Latency    time.Duration // of one read
 	Tested     time.Time     // when the store was first seen to keep conditions on writes, on the tester's clock
 	Registers  int           // that this key unseals
 	OtherKeys  int           // registers of other keys, or damaged ones
-	Expiry     time.Duration // after which the store removes what is not rewritten, 0 if it does not
+	Expiry     time.Duration // after which the store removes entries that are not rewritten, 0 if it does not
 	KnowExpiry bool          // whether the engine can tell
 }
 

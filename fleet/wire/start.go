@@ -11,7 +11,7 @@ import (
 )
 
 // Start starts the helper at path and returns a client of it without waiting for an answer. The helper
-// has a session of its own, so that no signal for the caller's process group reaches it, and ends when
+// has a separate session, so that no signal for the caller's process group reaches it, and ends when
 // the client is closed or the process ends. It writes to none of the caller's streams.
 func Start(path string, environ []string, config Config) (*Client, error) {
 	requests, out, err := os.Pipe()

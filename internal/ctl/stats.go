@@ -125,7 +125,7 @@ func readStats(a *app.App, from statsSource) (s stats, err error) {
 	return s, err
 }
 
-// sum sums the calls up. Each ledger reads all calls: with a connection of its own they run in parallel.
+// sum sums the calls up. Each ledger reads all calls: with a separate connection they run in parallel.
 func (s *stats) sum(forGroups, forOthers *ledger.Ledger, r view.Reporter) (err error) {
 	asked := s.Filter
 	if s.Filter, err = app.Summed(forGroups, asked, history.Always.Since); err != nil {

@@ -234,7 +234,7 @@ func list(all []entry, dir *os.Root, p string) ([]entry, error) {
 	return all, nil
 }
 
-// descend opens the directory at p, no part of which can be a symbolic link. The caller closes it.
+// descend opens the directory at p, without any symbolic link in p. The caller closes it.
 func descend(root *os.Root, p string) (*os.Root, error) {
 	dir, err := root.OpenRoot(".")
 	if err != nil {

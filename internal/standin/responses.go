@@ -10,7 +10,7 @@ var responses = &dialect{
 	answer:   responsesAnswer,
 }
 
-// responsesTurn reads an item. A tool result is an item of its own, without a role.
+// responsesTurn reads an item. A tool result is a separate item, without a role.
 func responsesTurn(item object) turn {
 	output, ran := item["output"]
 	if !ran {

@@ -1,5 +1,5 @@
 // Package tested is the list of the tools' versions that were tried with the shims. The tests install the pins, the documents and
-// shimctl doctor show it, and a release has it as a file of its own. It is linked into shimctl, never into the shim.
+// shimctl doctor show it, and a release has it as a separate file. It is linked into shimctl, never into the shim.
 //
 // It fetches nothing. Invariant: a version that differs in one of several lists differs in all of them together.
 package tested

@@ -28,7 +28,7 @@ type CallerProcess struct {
 // caller's. A typed loop makes the next call within it.
 const personPause Millis = 1000
 
-// Run returns the nearest process that is a program of its own: each run of a script has another. Shells, and
+// Run returns the nearest process that is a separate program: each run of a script has another. Shells, and
 // programs that only start another one, count where there is nothing else. The zero value is an unknown run.
 func (c Caller) Run() CallerProcess {
 	for _, p := range c.Processes {

@@ -454,7 +454,7 @@ func Contains(whole, part []prompt.Digest) bool {
 	return at == len(part)
 }
 
-// chooseIdentical handles a repeated prompt. It is a loop or a sample and gets a chain of its own,
+// chooseIdentical handles a repeated prompt. It is a loop or a sample and gets a separate chain,
 // unless the earlier run left nothing to continue: then it is a retry and replaces that run.
 func chooseIdentical(f Facts, c *ChainFacts) (*ChainFacts, reason.Code) {
 	switch {

@@ -52,7 +52,7 @@ func (c *Continuity) old(l *promptLine) bool {
 	return c.Has[l.block] || l.index < c.known[l.block] || c.has(l.at)
 }
 
-// introduces reports whether a line is only a name over a conversation whose first turn has moved there.
+// introduces reports whether a line is only a name over a conversation with a first turn that has moved there.
 func (c *Continuity) introduces(l *promptLine) bool {
 	return l.at < c.from && l.text == "" && (l.speaker == unknownName || l.speaker == everydayWord || l.speaker == heading)
 }

@@ -180,7 +180,7 @@ func (p *Prompt) additions(base *Shape) (string, reason.Code) {
 }
 
 // standsAlone reports whether an addition means the same without the text right before it: it
-// begins a paragraph of its own, continues no list, quotation, table, fence or comment, and in the
+// begins a separate paragraph, continues no list, quotation, table, fence or comment, and in the
 // middle of the prompt starts with a heading or label.
 func (p *Prompt) standsAlone(before, added string, inside bool) bool {
 	line, below, _ := strings.Cut(strings.TrimLeft(added, "\r\n"), "\n")

@@ -9,7 +9,7 @@ import (
 type message struct {
 	speaker speaker
 	label   string
-	text    string // the name on a line of its own, then the text
+	text    string // the name on a separate line, then the text
 }
 
 // The names of the fields that hold the speaker and the text.

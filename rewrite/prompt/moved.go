@@ -18,7 +18,7 @@ const anyLine = -1
 // maxMoved bounds how many turns from the end are tried.
 const maxMoved = 16
 
-// compareMoved returns how a prompt relates to what a session was sent if the turn before the newest answer has
+// compareMoved returns how a prompt relates to a session's prompts if the turn before the newest answer has
 // moved. It reports false unless that explains everything up to the answer.
 func (p *Prompt) compareMoved(sent Sent, m matched) (Continuity, bool) {
 	if len(sent.Answers) == 0 {

@@ -56,7 +56,7 @@ func (k Key) Digester() func(string) Digest {
 	}
 }
 
-// A block is a run of lines between blank lines. A heading is a block of its own, fenced code is
+// A block is a run of lines between blank lines. A heading is a separate block, fenced code is
 // never cut, and a message of a conversation in JSON is one block.
 type block struct {
 	text    string // as the caller wrote it, without the last newline

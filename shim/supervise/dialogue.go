@@ -218,7 +218,7 @@ func (d *Dialogue) endTurn(seen rewrite.StreamState) {
 }
 
 // checkOver reports the turns once they are over: nothing can be sent any more, and each message has
-// a result of its own.
+// a separate result.
 func (a *Attempt) checkOver() {
 	d := a.Input.Talk
 	if d.over || !d.closed || d.merged || d.Unlike || a.Broken || a.state != stateShowing {

@@ -6,7 +6,7 @@ import "os"
 // caller.
 const maxAhead = 256 << 10
 
-// A frameWriter writes whole frames to the tool's stdin. A goroutine of its own writes the frames that the event
+// A frameWriter writes whole frames to the tool's stdin. A separate goroutine writes the frames that the event
 // loop, which alone uses these fields, sends on next.
 type frameWriter struct {
 	file    *os.File

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A tap is one of the tool's streams. The reader runs in a goroutine of its own.
+// A tap is one of the tool's streams. The reader runs in a separate goroutine.
 type tap struct {
 	link
 	to   *sink

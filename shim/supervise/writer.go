@@ -279,7 +279,7 @@ func replace(fd int) {
 // rendering). So the event loop never waits for a writer.
 const queueLength = 4*buffersPerStream + 16
 
-// A writer writes chunks to the caller in a goroutine of its own. It alone waits for a caller
+// A writer writes chunks to the caller in a separate goroutine. It alone waits for a caller
 // that does not read.
 type writer struct {
 	queue   chan chunk

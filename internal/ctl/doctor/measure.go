@@ -18,7 +18,7 @@ const measuredRuns = 50
 // overhead is the name of the check, which is made only if it is asked for.
 const overhead = "overhead"
 
-// measureOverhead runs a command that does nothing, directly and through the shim in turns, in a home of its own.
+// measureOverhead runs a command that does nothing, directly and through the shim in turns, in a separate home.
 func measureOverhead(a *app.App) setup.Check {
 	fail := func(err error) setup.Check {
 		return setup.Problem(overhead, "cannot be measured: "+err.Error(), "install the shims again")

@@ -108,7 +108,7 @@ func nextFresh(cfg config.Config, d Decided) reason.Code {
 func isNamed(role string) bool { return role != "" && !strings.HasPrefix(role, prompt.RoleTextMark) }
 
 // dropMade takes a setting out of a report that holds for the call's rule by now, and the command that cannot make it because
-// the rule has a policy of its own.
+// the rule has a separate policy.
 func dropMade(report *view.AdviceReport, cfg config.Config, d Decided) {
 	set := func(key string) bool { return strings.HasPrefix(report.Command, "shimctl config set "+key) }
 	ruled := cfg

@@ -69,7 +69,7 @@ type Report struct {
 	Evidence []string         `json:"evidence" doc:"what the ledger knows about the decision, in sentences"`
 	Text     string           `json:"text" doc:"all of this as a paragraph"`
 	view.AdviceReport
-	rule string // "rule NAME of " if the rule has a policy of its own
+	rule string // "rule NAME of " if the rule has a separate policy
 }
 
 func explain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON bool) error {

@@ -142,7 +142,7 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	return cmp.Or(base.Why(c, &descriptor, p, in, s), base.When(forgets(c.Prompt), reason.SlashCommand))
 }
 
-// forgets reports whether gemini takes a prompt for a command of its own or for context that
+// forgets reports whether gemini takes a prompt for one of its commands or for context that
 // it added itself. It can still send it to the model, but leaves it out of the history of a resumed
 // session (isIgnoredUserContent in 0.61.0).
 func forgets(text string) bool {

@@ -18,7 +18,7 @@ const (
 	OptOut                                // no session is kept
 	Unmanaged                             // calls with it are not managed
 	Admin                                 // --help and the like
-	Server                                // starts a server for a client with a protocol of its own
+	Server                                // starts a server for a client with another protocol
 	Model                                 // the model
 )
 

@@ -56,7 +56,7 @@ func (p *Args) yargsOption(args []string, at int, table Table) int {
 	return found.Span.N
 }
 
-// yargsCluster reads all of "-abc" but the last letter, which it returns as an option of its own. Only flags can
+// yargsCluster reads all of "-abc" but the last letter, which it returns as a separate option. Only flags can
 // precede the last.
 func (p *Args) yargsCluster(arg string, at int, inline bool, table Table) string {
 	last := len(arg) - 1
