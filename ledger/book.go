@@ -110,7 +110,7 @@ func decideOn(b Book, c *Call) (decide.Decision, Mark, error) {
 	return d, mark, err
 }
 
-// shortest is how long a try takes at least, as far as waiting for the next one goes.
+// shortest is the minimum pause before a retry.
 const shortest = 20 * time.Millisecond
 
 // Pause waits before the next try in a book that others have changed: longer each time, and never as long as they do.

@@ -31,7 +31,7 @@ type Ticket struct {
 	cut        bool        // only part of Source was to be copied
 	fellBack   reason.Code // why the resume was given up, if that could not be recorded
 	finished   bool        // FinishEarly has recorded the outcome
-	late       pendingTurn // recorded with the end of a call if the beginning could not be, Invocation being 0
+	late       pendingTurn // the start of a call that could not be recorded, written with the end; Invocation is 0 until then
 	Loan       *Loan       // the session that the call has taken from another book, nil for none
 }
 

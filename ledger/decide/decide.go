@@ -343,10 +343,9 @@ func (l Limits) LeastBase() int {
 // GoesOn reports whether the call continues the session's work as far as the prompt and what happened show.
 func (f *Facts) GoesOn(c *ChainFacts) bool { return f.verdict(c) == "" }
 
-// repeated returns the session with the prompt that this one repeats. Of the sessions that the call goes on with
-// it is the session with an answer that the prompt shows, or else the one that was sent most; if it goes on with none, the
-// newest that was sent the same; else the newest that the prompt extends. several reports that more than
-// one can be meant.
+// repeated returns the session with the prompt that this one repeats. Preferred in this order: a
+// continued session with an answer that the prompt shows; the continued session with the longest prompt; the newest
+// session with the same prompt; the newest that the prompt extends. several reports that more than one can be meant.
 func repeated(sessions []ChainFacts, goesOn func(*ChainFacts) bool) (c *ChainFacts, several bool) {
 	var going []*ChainFacts
 	var identical, extended *ChainFacts

@@ -162,7 +162,7 @@ func (s *stream) answered() {
 	s.nextAnswer = false
 }
 
-// outside returns why a run failed if that says nothing against the session: the error has the API's own answer behind some words
+// outside returns the cause of a failure that says nothing against the session. The API's answer follows a fixed prefix
 // (recordings/gemini/http400-stream).
 func outside(message string) reason.Code {
 	var answer struct{ Error struct{ Code int } }
