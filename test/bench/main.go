@@ -1,8 +1,7 @@
 // Command bench measures what the shims cost. It compares the time of a call without a shim,
 // through the least shim possible in C, and through ours; what a managed call adds, compared with a plain
 // Go program that does the same kind of work (goledger); a long answer; 64 calls at once; a large ledger, and a locked one;
-// what shimctl shows of 20,000 calls. With -scale it measures only how cost grows with callers, prompt and ledger, with -store only
-// what a store that machines share adds. Everything compared is measured in one run, in rounds of shuffled order,
+// what shimctl shows of 20,000 calls. With -scale it measures only how cost grows with callers, prompt and ledger. Everything compared is measured in one run, in rounds of shuffled order,
 // in front of a tool that takes no time (c/tool.c). It needs a C compiler.
 //
 // Absolute times hold only for this machine at this moment: only ratios are meaningful. Least times are
@@ -42,7 +41,6 @@ func main() {
 	flag.Int64Var(&o.calls, "calls", 1_000_000, "`calls` in the large ledger")
 	flag.BoolVar(&o.check, "check", false, "leave with 1 if a target is missed")
 	flag.BoolVar(&o.scale, "scale", false, "measure how cost grows with callers, prompt and ledger, as is done seldom: it takes half an hour")
-	flag.BoolVar(&o.store, "store", false, "measure what a store adds, as is done seldom, since it needs versitygw")
 	flag.Parse()
 	missed, err := o.main()
 	if err != nil {
@@ -55,10 +53,10 @@ func main() {
 }
 
 type options struct {
-	beside              string
-	rounds              int
-	large, calls        int64
-	check, scale, store bool
+	beside       string
+	rounds       int
+	large, calls int64
+	check, scale bool
 }
 
 func (o options) main() (missed int, err error) {
@@ -69,10 +67,7 @@ func (o options) main() (missed int, err error) {
 	defer os.RemoveAll(dir)
 	b := &bench{options: o, dir: dir, bin: filepath.Join(dir, "bin"), shown: screenCalls, costs: map[string]map[string]cost{}}
 	steps, targets := []func() error{b.starts, b.managed, b.streams, b.bursts, b.ledgers, b.screens}, b.targets
-	switch {
-	case o.store:
-		steps, targets = []func() error{b.stores}, func() []target { return nil }
-	case o.scale:
+	if o.scale {
 		b.shown = o.calls
 		steps, targets = []func() error{b.bursts, b.prompts, b.ledgers, b.screens}, b.targetsOfScale
 	}
@@ -112,9 +107,6 @@ func (b *bench) added(title, name string) cost {
 // build installs the shims and builds the other programs. The C shim is linked like ours.
 func (b *bench) build() error {
 	install := exec.Command("./install.sh", "--bin-dir", b.bin, "--tools", strings.Join(rewrite.Names, ","))
-	if b.store {
-		install.Args = append(install.Args, "--store")
-	}
 	out, err := install.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("install the shims: %w\n%s", err, out)
@@ -144,7 +136,7 @@ func (b *bench) build() error {
 	}
 	settings := filepath.Join(b.dir, ".config/reprise/config.toml")
 	for _, state := range []string{"", b.plain().state} {
-		l, err := ledger.Open(b.ledger(b.dir, state))
+		l, err := ledger.Open(b.ledger(state))
 		if err != nil {
 			return err
 		}
@@ -167,7 +159,6 @@ type call struct {
 	args   []string
 	env    []string
 	state  string          // the directory of its ledger, "" for the default one
-	home   string          // a home that is emptied before, "" for the one that all others have
 	more   func() []string // further arguments, different for each call
 	stdin  func() string   // what it reads, different for each call; nil for nothing
 	many   int             // how many are made at once, 0 for one
@@ -184,15 +175,9 @@ func (b *bench) command(c call) (*exec.Cmd, error) {
 	if c.reader {
 		cmd = exec.Command("sh", append([]string{"-c", `{ "$0" "$@" || kill $$; } | cat >/dev/null`, c.path}, c.args...)...)
 	}
-	home := cmp.Or(c.home, b.dir)
-	if c.home != "" {
-		if err := errors.Join(os.RemoveAll(home), os.Mkdir(home, 0o700)); err != nil {
-			return nil, err
-		}
-	}
 	cmd.Dir, cmd.Stderr = b.dir, os.Stderr
-	cmd.Env = append([]string{"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"),
-		"XDG_STATE_HOME=" + filepath.Join(home, cmp.Or(c.state, defaultState)), "PATH=" + filepath.Dir(c.path) + ":" + filepath.Dir(b.shim("real")) + ":/usr/local/bin:/usr/bin:/bin"}, c.env...)
+	cmd.Env = append([]string{"HOME=" + b.dir, "XDG_CONFIG_HOME=" + filepath.Join(b.dir, ".config"),
+		"XDG_STATE_HOME=" + filepath.Join(b.dir, cmp.Or(c.state, defaultState)), "PATH=" + filepath.Dir(c.path) + ":" + filepath.Dir(b.shim("real")) + ":/usr/local/bin:/usr/bin:/bin"}, c.env...)
 	if c.stdin != nil {
 		cmd.Stdin = strings.NewReader(c.stdin())
 	}
@@ -325,7 +310,7 @@ func (b *bench) managed() error {
 	if err := b.compare("one answer", b.rounds, calls); err != nil {
 		return err
 	}
-	return expectResumes(b.ledger(b.dir, ""), b.rounds)
+	return expectResumes(b.ledger(""), b.rounds)
 }
 
 // expectResumes checks that calls whose ledger it is were resumed as intended.
@@ -347,9 +332,9 @@ func recorded(path, which string) (n int, err error) {
 
 const defaultState = ".local/state"
 
-// ledger returns the path of a home's ledger.
-func (b *bench) ledger(home, state string) string {
-	return filepath.Join(home, cmp.Or(state, defaultState), "reprise/ledger.db")
+// ledger returns the path of the ledger in a directory, "" for the default one.
+func (b *bench) ledger(state string) string {
+	return filepath.Join(b.dir, cmp.Or(state, defaultState), "reprise/ledger.db")
 }
 
 func withLedger(path string, do func(*sql.DB) error) error {
@@ -385,7 +370,7 @@ func (b *bench) bursts() (err error) {
 
 // atOnce compares calls at once, with as many prompts. It counts those of ours that are not recorded, once the next call has come.
 func (b *bench) atOnce(many, rounds int) error {
-	before, err := recorded(b.ledger(b.dir, ""), "true")
+	before, err := recorded(b.ledger(""), "true")
 	if err != nil {
 		return err
 	}
@@ -406,7 +391,7 @@ func (b *bench) atOnce(many, rounds int) error {
 	if _, err := b.run(call{path: b.ours(), args: streamJSON, env: fresh, more: more}); err != nil {
 		return err
 	}
-	after, err := recorded(b.ledger(b.dir, ""), "true")
+	after, err := recorded(b.ledger(""), "true")
 	b.lost = before + (warm+rounds)*many + 1 - after
 	fmt.Printf("lost of %d calls: %d\n\n", (warm+rounds)*many, b.lost)
 	return err
@@ -461,7 +446,7 @@ func (b *bench) ledgers() error {
 				return err
 			}
 		}
-		if err := fill(b.ledger(b.dir, resume.state), n); err != nil {
+		if err := fill(b.ledger(resume.state), n); err != nil {
 			return err
 		}
 		calls[fmt.Sprint(n)] = resume
@@ -470,7 +455,7 @@ func (b *bench) ledgers() error {
 	if err := b.compare(ledgerTitle, most, calls); err != nil {
 		return err
 	}
-	return withLedger(b.ledger(b.dir, stateOf(0)), func(db *sql.DB) error {
+	return withLedger(b.ledger(stateOf(0)), func(db *sql.DB) error {
 		if _, err := db.Exec(`BEGIN EXCLUSIVE`); err != nil {
 			return err
 		}

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 )
@@ -38,17 +36,6 @@ func NewProxy(target string) (*Proxy, error) {
 	p := &Proxy{listener: listener, target: target, conns: map[net.Conn]bool{}}
 	go p.serve()
 	return p, nil
-}
-
-// Far returns a store's location behind a proxy to which a trip takes so long. The caller closes it.
-func (s *Server) Far(location string, trip time.Duration) (string, *Proxy, error) {
-	p, err := NewProxy(s.Address)
-	if err != nil {
-		return "", nil, err
-	}
-	p.SetTrip(trip)
-	near, far := s.Address, p.Address()
-	return strings.NewReplacer(near, far, url.QueryEscape(near), url.QueryEscape(far)).Replace(location), p, nil
 }
 
 // Address returns the proxy's host and port.

@@ -1,8 +1,7 @@
 // A stand-in for Claude Code that takes no time: --version, or a run in stream-json
 // with as many bytes of events as BENCH_BYTES says, in a session that it keeps. New ones
 // are all links to one file: where a run before has left thousands of files to be deleted,
-// a new one takes some file systems longer than all else. If BENCH_SESSION names that file,
-// a session is resumed in a copy, as claude does.
+// a new one takes some file systems longer than all else.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 int main(int argc, char **argv)
 {
 	static char filler[1000], first[4096], path[4096], id[40], buf[65536];
-	const char *bytes = getenv("BENCH_BYTES"), *whole = getenv("BENCH_SESSION");
+	const char *bytes = getenv("BENCH_BYTES");
 	long long left = bytes ? atoll(bytes) : 0;
 	struct stat st;
 	int resumed = 0;
@@ -22,12 +21,8 @@ int main(int argc, char **argv)
 		return puts("9.9.9 (bench)") < 0;
 	snprintf(id, sizeof id, "00000000-0000-4000-8000-%012d", getpid());
 	snprintf(first, sizeof first, "%s/.claude/projects/bench/first", getenv("HOME"));
-	if (whole)
-		snprintf(first, sizeof first, "%s", whole);
 	for (int i = 1; i + 1 < argc; i++)
-		if (strcmp(argv[i], "--resume") == 0 && whole)
-			snprintf(first, sizeof first, "%s/.claude/projects/bench/%s.jsonl", getenv("HOME"), argv[i + 1]);
-		else if (strcmp(argv[i], "--resume") == 0)
+		if (strcmp(argv[i], "--resume") == 0)
 			resumed = snprintf(id, sizeof id, "%s", argv[i + 1]);
 	if (!isatty(0))
 		while (read(0, buf, sizeof buf) > 0)
