@@ -115,11 +115,3 @@ func Lookup(name string) (tool Tool, ok bool) {
 	}
 	return tools[i], true
 }
-
-// Home returns the directory of a tool's sessions, "" if no tool has that name.
-func Home(name string, env func(string) string) string {
-	if t, ok := Lookup(name); ok {
-		return t.Descriptor().Home(env)
-	}
-	return ""
-}

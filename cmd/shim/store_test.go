@@ -243,7 +243,8 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 	if err != nil {
 		return err
 	}
-	home := rewrite.Home("claude", os.Getenv)
+	tool, _ := rewrite.Lookup("claude")
+	home := tool.Descriptor().Home(os.Getenv)
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
 	}

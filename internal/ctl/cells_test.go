@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"database/sql"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func TestTailOnATerminal(t *testing.T) {
 	if err := show("began", i); err != nil {
 		t.Fatal(err)
 	}
-	i.Outcome, i.Duration = "ok", history.Known(2500)
+	i.Outcome, i.Duration = "ok", known(2500)
 	if err := show("ended", i); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,9 @@ func TestTailOnATerminal(t *testing.T) {
 	}
 }
 
-func known(n int64) history.Number { return history.Known(n) }
+func known(n int64) history.Number {
+	return history.Number{NullInt64: sql.NullInt64{Int64: n, Valid: true}}
+}
 
 // The tool's own price counts; else the list's; what is not known is not nothing.
 func TestCallCost(t *testing.T) {

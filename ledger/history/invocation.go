@@ -4,8 +4,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"iter"
-	"math"
 	"slices"
 	"strings"
 
@@ -17,9 +15,6 @@ import (
 
 // A Number is a figure that might be unknown. JSON has null for it then.
 type Number struct{ sql.NullInt64 }
-
-// Known returns a number.
-func Known(n int64) Number { return Number{sql.NullInt64{Int64: n, Valid: true}} }
 
 // MarshalJSON returns the number, or null.
 func (n Number) MarshalJSON() ([]byte, error) {
@@ -102,37 +97,6 @@ func (i *Invocation) columns() []any {
 		&i.Caller, &i.Format, &i.Started, &i.Duration, &i.Mode, &i.Reason, &i.Detail, &i.Changed, &i.Proof, &i.Arm, &i.ResumedFrom,
 		&i.FellBack, &i.NativeID, &i.Asked, &i.SessionWhy, &i.Model, &i.Outcome, &i.Exit,
 		&i.Signal, &i.PromptBytes, &i.SentBytes, &i.WhyWhole, &i.Input, &i.CacheRead, &i.CacheWrite, &i.Output, &i.OneRequest, &i.Cost, &i.Unshared}
-}
-
-// batch is how many invocations are in memory at a time. Between two batches the ledger is free, so
-// that the log can be folded.
-const batch = 1000
-
-// Invocations yields the selected calls in the order of their numbers. It ends with the first error.
-func Invocations(l *ledger.Ledger, f Filter) iter.Seq2[Invocation, error] {
-	return func(yield func(Invocation, error) bool) {
-		among, args := f.among("i.")
-		var after int64
-		err := ledger.Each(l, "SELECT coalesce(min(id), ?) - 1 FROM invocations WHERE started >= ?",
-			func(rows *sql.Rows) error { return rows.Scan(&after) }, int64(math.MaxInt64), f.Times().Since)
-		err = ledger.Wrap("list calls", err)
-		for err == nil {
-			var some []Invocation
-			some, err = readInvocations(l, "i.id > ? AND "+among+" ORDER BY i.id LIMIT ?", slices.Concat([]any{after}, args, []any{batch})...)
-			if len(some) == 0 {
-				break
-			}
-			for _, i := range some {
-				if !yield(i, nil) {
-					return
-				}
-			}
-			after = some[len(some)-1].ID
-		}
-		if err != nil {
-			yield(Invocation{}, err)
-		}
-	}
 }
 
 // LatestInvocations returns the calls, the latest first.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -23,46 +22,6 @@ func putCalls(tb testing.TB, path string, calls int) {
 			100, 10, 5, 6, 7, iif(i % 10, 'ok', NULL), 0 FROM n`, calls)
 }
 
-func TestInvocations(t *testing.T) {
-	const calls = 2*batch + 7
-	l, path := newLedger(t)
-	putCalls(t, path, calls)
-	for since, want := range map[decide.Millis]int{0: calls, 1000: calls, 1001: calls - 1, 1_500_000: calls - 1499, calls * 1000: 1, calls*1000 + 1: 0} {
-		n, last := 0, int64(0)
-		for i, err := range Invocations(l, Filter{Period: Period{since, Always.Until}}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if i.ID <= last || i.Started < since {
-				t.Fatalf("call %d of %d after %d", i.ID, i.Started, last)
-			}
-			if i.Task != "ABC-1" || i.Asked != "opus" || i.Model != "claude-opus-5" || i.Output.Int64 != 6 || i.CacheRead.Valid {
-				t.Fatalf("%+v", i)
-			}
-			n, last = n+1, i.ID
-		}
-		if n != want {
-			t.Errorf("since %d: %d calls, want %d", since, n, want)
-		}
-	}
-	for range Invocations(l, Filter{}) { // the connection is free again after a break
-		break
-	}
-	if err := l.CheckWritable(); err != nil {
-		t.Error(err)
-	}
-	l.Close()
-	n := 0
-	for _, err := range Invocations(l, Filter{}) {
-		if n++; err == nil {
-			t.Error("a closed ledger is read")
-		}
-	}
-	if n != 1 {
-		t.Errorf("%d errors", n)
-	}
-}
-
 func TestTallies(t *testing.T) {
 	l, path := newLedger(t)
 	putCalls(t, path, 100)
@@ -76,22 +35,5 @@ func TestTallies(t *testing.T) {
 	}
 	if got := fmt.Sprintf("%q %d, %q %d", tallies[1].Outcome, tallies[1].Calls, tallies[2].Outcome, tallies[2].Calls); got != `"" 10, "ok" 40` {
 		t.Error(got)
-	}
-}
-
-func BenchmarkInvocations(b *testing.B) {
-	l, path := newLedger(b)
-	const calls = 100_000
-	putCalls(b, path, calls)
-	for b.Loop() {
-		n := 0
-		for _, err := range Invocations(l, Filter{}) {
-			if n++; err != nil {
-				b.Fatal(err)
-			}
-		}
-		if n != calls {
-			b.Fatal(n)
-		}
 	}
 }

@@ -30,14 +30,6 @@ func Change[T int | int64](before, after T) string {
 	return fmt.Sprintf("%+.0f %%", 100*float64(after-before)/float64(before))
 }
 
-// Share formats a part of a whole.
-func Share[T int | int64](part, whole T) string {
-	if whole == 0 {
-		return "n/a"
-	}
-	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
-}
-
 // Build builds the shims, shimctl and the store's helper into a directory.
 func Build(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
