@@ -292,32 +292,13 @@ func (l *Ledger) Close() error {
 }
 
 // Check checks the whole file: that it is intact, that the indexes agree with their tables, and that it contains the tables.
-func (l *Ledger) Check() error { return l.check("PRAGMA integrity_check(1)") }
-
-// CheckBriefly is Check without the indexes, and without the recorded calls: there can be millions.
-func (l *Ledger) CheckBriefly() error {
-	tables, err := tableNames(l.db)
-	if err != nil {
+func (l *Ledger) Check() error {
+	var result string
+	if err := l.db.QueryRow("PRAGMA integrity_check(1)").Scan(&result); err != nil {
 		return fmt.Errorf("check ledger: %w", Explain(err))
 	}
-	var checks []string
-	for _, table := range tables {
-		if table != "invocations" {
-			checks = append(checks, "PRAGMA quick_check("+table+")")
-		}
-	}
-	return l.check(checks...)
-}
-
-func (l *Ledger) check(checks ...string) error {
-	for _, check := range checks {
-		var result string
-		if err := l.db.QueryRow(check).Scan(&result); err != nil {
-			return fmt.Errorf("check ledger: %w", Explain(err))
-		}
-		if result != "ok" {
-			return fmt.Errorf("check ledger: %w: %s", ErrDamaged, strings.Join(strings.Fields(result), " "))
-		}
+	if result != "ok" {
+		return fmt.Errorf("check ledger: %w: %s", ErrDamaged, strings.Join(strings.Fields(result), " "))
 	}
 	model, err := OpenMemory()
 	if err != nil {

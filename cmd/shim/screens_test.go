@@ -138,7 +138,6 @@ status --since 2001-01-01
 doctor
 doctor --all
 doctor --report
-doctor --measure
 doctor --fix < n
 config
 config --path

@@ -20,9 +20,17 @@ checks the file.`,
 		RunE: func(*cobra.Command, []string) error {
 			switch {
 			case path:
-				return printConfigFile(a)
+				file, err := config.ConfigFile(a.Own)
+				if err == nil {
+					fmt.Fprintln(a.Stdout, file)
+				}
+				return err
 			case schema:
-				return printConfigSchema(a)
+				text, err := config.Schema()
+				if err == nil {
+					_, err = a.Stdout.Write(text)
+				}
+				return err
 			}
 			return showConfig(a, asJSON)
 		},
@@ -33,22 +41,6 @@ checks the file.`,
 	c.MarkFlagsMutuallyExclusive("json", "path", "schema")
 	c.AddCommand(configSetCommand(a))
 	return c
-}
-
-func printConfigFile(a *app.App) error {
-	path, err := config.ConfigFile(a.Own)
-	if err == nil {
-		fmt.Fprintln(a.Stdout, path)
-	}
-	return err
-}
-
-func printConfigSchema(a *app.App) error {
-	text, err := config.Schema()
-	if err == nil {
-		_, err = a.Stdout.Write(text)
-	}
-	return err
 }
 
 type configReport struct {

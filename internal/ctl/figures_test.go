@@ -13,7 +13,6 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/saving"
 	"reprise/internal/ctl/view"
-	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/test/sample"
 )
@@ -45,7 +44,6 @@ func TestFiguresAgree(t *testing.T) {
 		}
 		var status struct {
 			Recent recentReport
-			Totals history.Totals
 		}
 		read(&status, "status", "--since", "2026-01-01")
 		recent := status.Recent
@@ -104,9 +102,6 @@ func TestFiguresAgree(t *testing.T) {
 		}
 		if got.calls != want.calls || got.resumed != want.resumed {
 			t.Errorf("show: %+v, status: %+v", got, want)
-		}
-		if all := status.Totals; all.Calls != want.calls+1 || all.Resumed+all.Fresh != want.calls || all.Observed != 1 {
-			t.Errorf("all calls: %+v, of the last days: %+v", all, want)
 		}
 		cost := view.PriceCell(view.Sum{Known: true, Nano: want.cost, Most: want.most}).Human
 		page := run("report", "--output", "-")

@@ -1,6 +1,9 @@
 package ctl
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,9 +48,9 @@ func finishShared(a *app.App, path string) error {
 }
 
 func complete(a *app.App, u *fleet.Unfinished) error {
-	s, client, err := app.AskedStore(a)
-	if err != nil {
-		return err
+	s, client, err := app.OpenStore(a)
+	if client == nil {
+		return cmp.Or(err, errors.New("no store is configured"))
 	}
 	defer client.Close()
 	l, err := a.OpenLedger()
@@ -60,7 +63,7 @@ func complete(a *app.App, u *fleet.Unfinished) error {
 		Local: l, Registers: client, Bundles: client, Project: u.Project, Host: host, Place: u.Place,
 		Timeout: s.Timeout, Upload: s.UploadTimeout,
 	}
-	ctx, cancel := app.Within(book.Upload)
+	ctx, cancel := context.WithTimeoutCause(context.Background(), book.Upload, fmt.Errorf("no answer within %s", book.Upload))
 	defer cancel()
 	if err := book.Complete(ctx, u); err != nil {
 		return app.StoreFailure("put the session into the store", err, s)

@@ -372,7 +372,7 @@ func statsJSON(s stats) statsReport {
 
 func groupJSON(g billedGroup) groupReport {
 	return groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed, Forked: g.Forked, SessionsCreated: g.Created, SessionsReused: g.Reused,
-		ReuseRate: view.ReuseRate(g.Group), CacheRate: view.CacheRate(g.Group), TokensPerSession: view.TokensPerSession(g.Group),
+		ReuseRate: view.Rate(g.Resumed, g.Calls), CacheRate: view.CacheRate(g.Group), TokensPerSession: view.TokensPerSession(g.Group),
 		MeteredCalls: g.Metered, Input: g.Input, CacheRead: g.CacheRead, CacheWrite: g.CacheWrite, Output: g.Output,
 		PricedCalls: g.Bill.Priced(), MeanMS: view.Rate(g.Duration, g.Timed), MoneyReport: view.MoneyJSON(g.Bill.Total, g.Bill.Source())}
 }

@@ -49,7 +49,6 @@ const (
 
 // An overview holds what status shows.
 type overview struct {
-	totals    history.Totals // of all calls, or the latest of very many; only in JSON
 	bill      view.Bill      // of the last days
 	saved     saving.Saving  // of the last days
 	whole     history.WholePrompts
@@ -71,12 +70,7 @@ func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterF
 	}
 	var o overview
 	err = a.Stderr.WithProgress("adding the calls up", func() (err error) {
-		if o, err = readOverview(a, l, r, f); err == nil && asJSON {
-			var latest history.Filter
-			if latest, err = app.Summed(l, f, history.Always.Since); err == nil {
-				o.totals, err = history.SumUp(l, latest)
-			}
-		}
+		o, err = readOverview(a, l, r, f)
 		return err
 	})
 	if err != nil {
@@ -273,7 +267,6 @@ func figures(o overview) *view.Table {
 
 type statusReport struct {
 	Schema    string             `json:"schema" doc:"name of this schema"`
-	Totals    history.Totals     `json:"totals" doc:"all calls in the ledger, of more than 50,000 the latest"`
 	Recent    recentReport       `json:"recent" doc:"the calls of the last days"`
 	Chains    []view.ChainReport `json:"chains" doc:"the 50 chains used last, the last first"`
 	Decisions []view.CallReport  `json:"decisions" doc:"the last calls, the latest first"`
@@ -293,7 +286,7 @@ type recentReport struct {
 
 func statusJSON(r view.Reporter, o overview) statusReport {
 	since := beginning(cmp.Or(o.period, history.Always))
-	return statusReport{Schema: "shimctl.status/1", Totals: o.totals, Chains: view.Mapped(o.chains, r.Chain),
+	return statusReport{Schema: "shimctl.status/1", Chains: view.Mapped(o.chains, r.Chain),
 		Recent:    recentReport{app.RecentDays, since, o.bill, view.MoneyJSON(o.bill.Total, o.bill.Source()), o.whole.Short, o.whole.Long, o.saved.Summary()},
 		Decisions: view.Mapped(o.decisions, r.Call), Passed: append([]why.PassedReport{}, o.passed...),
 		Warnings: append(append([]warning{}, o.broken...), o.warnings...)}

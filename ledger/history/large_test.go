@@ -7,7 +7,6 @@ func BenchmarkLarge(b *testing.B) {
 	l, path := newLedger(b)
 	fill(b, path, 1_000_000)
 	for name, ask := range map[string]func() error{
-		"Totals": func() error { _, err := SumUp(l, Filter{}); return err },
 		"Slices": func() error { _, err := Slices(l, Filter{}, 100_000); return err },
 		"SlicesLate": func() error {
 			_, err := Slices(l, Filter{Period: Period{900_000_000, Always.Until}}, 100_000)

@@ -123,31 +123,6 @@ func DataVersion(l *ledger.Ledger) (version int64, err error) {
 	return version, ledger.Wrap("look at ledger", err)
 }
 
-// Totals are sums over calls.
-type Totals struct {
-	Chains      int64 `json:"chains" doc:"chains"`
-	Calls       int64 `json:"calls" doc:"calls"`
-	Resumed     int64 `json:"resumed" doc:"resumed calls"`
-	Forked      int64 `json:"forked" doc:"of the resumed calls, those in a copy because another process had used the session"`
-	Fresh       int64 `json:"fresh" doc:"fresh calls"`
-	Observed    int64 `json:"observed" doc:"calls whose session the caller managed"`
-	Never       int64 `json:"never" doc:"of the fresh calls, those that a rule keeps fresh"`
-	PromptBytes int64 `json:"prompt_bytes" doc:"length of the managed calls' prompts"`
-	SentBytes   int64 `json:"sent_bytes" doc:"length of what their models were sent"`
-}
-
-// SumUp sums up the selected invocations.
-func SumUp(l *ledger.Ledger, f Filter) (t Totals, err error) {
-	where, ofCalls := f.selects("")
-	err = ledger.Each(l, `SELECT count(DISTINCT chain_id), count(*),
-		coalesce(sum(`+continued+`), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0), coalesce(sum(mode = ?), 0),
-		coalesce(sum(reason = ?), 0),
-		coalesce(sum(prompt_bytes) FILTER (WHERE `+managed+`), 0), coalesce(sum(sent_bytes) FILTER (WHERE `+managed+`), 0) FROM invocations WHERE `+where, func(rows *sql.Rows) error {
-		return rows.Scan(&t.Chains, &t.Calls, &t.Resumed, &t.Forked, &t.Fresh, &t.Observed, &t.Never, &t.PromptBytes, &t.SentBytes)
-	}, append([]any{rewrite.Fork, rewrite.Fresh, rewrite.Observe, reason.Never}, ofCalls...)...)
-	return t, ledger.Wrap("sum up calls", err)
-}
-
 // WholePrompts are numbers of resumed calls that sent their whole prompt.
 type WholePrompts struct {
 	Short int64 // prompts so short that none of them is shortened

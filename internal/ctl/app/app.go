@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"regexp"
@@ -30,19 +29,6 @@ import (
 // Endings are the signals that let the demo still remove the files.
 func Endings() []os.Signal {
 	return slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
-}
-
-// ReadInput reads a file of rules; "-" is shimctl's own stdin.
-func ReadInput(a *App, what, name string) (text []byte, err error) {
-	if name == "-" {
-		text, err = io.ReadAll(a.Stdin)
-	} else {
-		text, err = os.ReadFile(name)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", what, err)
-	}
-	return text, nil
 }
 
 // RecentDays is how many days status and doctor look back.

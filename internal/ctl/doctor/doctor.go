@@ -28,7 +28,7 @@ import (
 )
 
 func Command(a *app.App) *cobra.Command {
-	var asJSON, measure, all, shared bool
+	var asJSON, all, shared bool
 	var fixes fixing
 	c := &cobra.Command{
 		Use: "doctor", Short: "check that the shims can work, and fix the ledger",
@@ -45,11 +45,10 @@ job is fresh. Nothing is deleted. It also takes reprise's own files out of other
 			}
 			return app.NoArguments(c, args)
 		},
-		RunE: func(*cobra.Command, []string) error { return runDoctor(a, fixes, asJSON, measure, all, shared) },
+		RunE: func(*cobra.Command, []string) error { return runDoctor(a, fixes, asJSON, all, shared) },
 	}
 	c.Flags().BoolVar(&fixes.wanted, "fix", false, "fix the ledger and the permissions first")
 	fixes.consent.AddFlags(c)
-	c.Flags().BoolVar(&measure, "measure", false, "measure the time that the shim adds to a call that is passed through")
 	c.Flags().BoolVar(&shared, "report", false, "print what can be pasted into an issue: no paths, prompts or names")
 	c.Flags().BoolVar(&all, "all", false, "print every check")
 	app.JSONFlag(c, &asJSON, "shimctl.doctor/1")
@@ -62,13 +61,13 @@ type Report struct {
 	Checks []setup.Check `json:"checks" doc:"in order"`
 }
 
-func runDoctor(a *app.App, f fixing, asJSON, measure, all, shared bool) error {
+func runDoctor(a *app.App, f fixing, asJSON, all, shared bool) error {
 	f.consent.JSON = asJSON
 	fixed, err := fix(a, f)
 	var m machine
 	checks, _ := view.WithProgress(a.Stderr, "checking", func() ([]setup.Check, error) {
 		m = look(a)
-		return append(fixed, m.checks(a, measure)...), nil
+		return append(fixed, m.checks(a)...), nil
 	})
 	switch {
 	case asJSON:
@@ -86,7 +85,7 @@ func runDoctor(a *app.App, f fixing, asJSON, measure, all, shared bool) error {
 	return err
 }
 
-// brief returns the findings, problems first, then a check for each tool and the measurement, and the names of what else is in order.
+// brief returns the findings, problems first, then a check for each tool, and the names of what else is in order.
 func brief(checks []setup.Check) []setup.Check {
 	var findings, tools []setup.Check
 	var others []string
@@ -95,7 +94,7 @@ func brief(checks []setup.Check) []setup.Check {
 		switch {
 		case c.Result != "ok":
 			findings = append(findings, c)
-		case slices.Contains(rewrite.Names, c.Name), c.Name == overhead:
+		case slices.Contains(rewrite.Names, c.Name):
 			tools = append(tools, c)
 		case !slices.Contains(rewrite.Names, about):
 			others = append(others, c.Name)
@@ -129,15 +128,11 @@ func look(a *app.App) (m machine) {
 	return m
 }
 
-func (m *machine) checks(a *app.App, measure bool) []setup.Check {
+func (m *machine) checks(a *app.App) []setup.Check {
 	restated := checkCalls(a)
-	checks := slices.Concat(checkTools(a, m), checkShells(a, m), checkKeys(a, m), checkBundled(a), checkFixedPlaces(a, m), checkNpx(a), restated,
+	return slices.Concat(checkTools(a, m), checkShells(a, m), checkKeys(a, m), checkBundled(a), checkFixedPlaces(a, m), checkNpx(a), restated,
 		[]setup.Check{checkPermissions(a)}, m.configured, checkPrices(a),
 		[]setup.Check{checkLedger(a), setup.OK("build", app.Version())}, checkStore(a, m.config))
-	if measure {
-		checks = append(checks, measureOverhead(a))
-	}
-	return checks
 }
 
 // checkShells looks for aliases and functions that hide the shims.
@@ -303,12 +298,9 @@ func checkStore(a *app.App, cfg config.Config) []setup.Check {
 func checkLedger(a *app.App) setup.Check {
 	const name = "ledger"
 	path, err := config.LedgerFile(a.Own)
-	passed, finds, check := "every call", a.Tilde(path), (*ledger.Ledger).Check
-	if info, err := os.Stat(path); err == nil && info.Size() > largeLedger {
-		finds, check = finds+"; its calls were not checked: shimctl doctor --fix checks them", (*ledger.Ledger).CheckBriefly
-	}
+	passed := "every call"
 	if err == nil {
-		err = tryLedger(path, check)
+		err = tryLedger(path)
 		if in := (inPart{}); errors.As(err, &in) {
 			passed = "a call that reads what is damaged"
 		}
@@ -323,11 +315,8 @@ func checkLedger(a *app.App) setup.Check {
 				"set HOME or XDG_STATE_HOME to a directory of your own")
 		}
 	}
-	return setup.OK(name, finds)
+	return setup.OK(name, a.Tilde(path))
 }
-
-// largeLedger is the size in bytes that takes a second or more to read.
-var largeLedger int64 = 256 << 20
 
 // inPart is the damage of a ledger that can be opened: what else is in it can be used.
 type inPart struct{ error }
@@ -335,7 +324,7 @@ type inPart struct{ error }
 func (e inPart) Unwrap() error { return e.error }
 
 // tryLedger opens or creates the ledger, checks it and writes to it. Whoever can read it can still do so.
-func tryLedger(path string, check func(*ledger.Ledger) error) error {
+func tryLedger(path string) error {
 	l, err := ledger.OpenExisting(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		l, err = ledger.Open(path)
@@ -344,7 +333,7 @@ func tryLedger(path string, check func(*ledger.Ledger) error) error {
 		return err
 	}
 	defer l.Close()
-	if err := check(l); err != nil {
+	if err := l.Check(); err != nil {
 		if errors.Is(err, ledger.ErrDamaged) {
 			err = inPart{err}
 		}

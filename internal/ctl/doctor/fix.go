@@ -65,7 +65,7 @@ func repairs(a *app.App, f fixing) (list []repair) {
 	if err != nil {
 		return list // the checks say so
 	}
-	err = tryLedger(path, (*ledger.Ledger).Check)
+	err = tryLedger(path)
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ledger.ErrLocked) || errors.Is(err, config.ErrNotOurs) {
 		return list
 	}

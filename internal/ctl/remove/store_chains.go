@@ -27,35 +27,30 @@ func storedChain(a *app.App, l *ledger.Ledger, c ledger.ChainName) (*storedChain
 	if shared, err := l.IsLent(c.ID); err != nil || !shared {
 		return nil, err
 	}
-	stored, err := openStored(a, fleet.Name{NativeIDs: c.NativeIDs, Task: c.Task, Tool: c.Tool, Cwd: c.Cwd, Role: c.Role, OneRole: true}, c.Cwd)
-	if stored == nil && err == nil && a.Getenv("REPRISE_STORE") != "off" {
-		err = app.WithHint(fmt.Errorf("chain c%d is in a store that is not configured here", c.ID),
-			"set REPRISE_STORE, its key and REPRISE_PROJECT as the calls have them; REPRISE_STORE=off changes this machine only")
+	s, client, err := app.OpenStore(a)
+	if err != nil && s.URL != "" {
+		err = onlyHere(err)
 	}
-	return stored, err
-}
-
-// openStored opens the store for chains of the project in a directory.
-func openStored(a *app.App, name fleet.Name, dir string) (*storedChains, error) {
-	s, err := app.StoreSettings(a)
-	if err != nil || s.URL == "" {
+	if err != nil {
 		return nil, err
 	}
-	name.Project = shim.ProjectName(dir, s)
-	if name.Task != "" && name.Project == "" {
+	stored := &storedChains{s, client, fleet.Keeper{Store: client, Now: decide.MillisOf(a.Now)},
+		fleet.Name{Project: shim.ProjectName(c.Cwd, s), NativeIDs: c.NativeIDs, Task: c.Task, Tool: c.Tool, Cwd: c.Cwd, Role: c.Role, OneRole: true}}
+	switch {
+	case client != nil && (c.Task == "" || stored.name.Project != ""):
+		return stored, nil
+	case client != nil:
+		stored.close()
+	}
+	if a.Getenv("REPRISE_STORE") == "off" {
 		return nil, nil
 	}
-	s.Timeout = max(s.Timeout, app.Patience)
-	client, err := app.OpenStore(a, s)
-	if err != nil {
-		return nil, onlyHere("open the store", err, s)
-	}
-	return &storedChains{s, client, fleet.Keeper{Store: client, Now: decide.MillisOf(a.Now)}, name}, nil
+	return nil, app.WithHint(fmt.Errorf("chain c%d is in a store that is not configured here", c.ID),
+		"set REPRISE_STORE, its key and REPRISE_PROJECT as the calls have them; REPRISE_STORE=off changes this machine only")
 }
 
 // onlyHere returns an error of the store, with what can be done without it.
-func onlyHere(what string, err error, s config.Store) error {
-	failure := app.StoreFailure(what, err, s)
+func onlyHere(failure error) error {
 	return app.WithHint(failure, app.HintFor(failure)+"; REPRISE_STORE=off changes this machine only")
 }
 
@@ -71,7 +66,7 @@ func (s *storedChains) reset() (kept fleet.Kept, err error) {
 		return kept, nil
 	}
 	if kept, err = s.keeper.Reset(context.Background(), s.name); err != nil {
-		err = onlyHere("reset in the store", err, s.settings)
+		err = onlyHere(app.StoreFailure("reset in the store", err, s.settings))
 	}
 	return kept, err
 }
@@ -86,7 +81,7 @@ func (s *storedChains) forget(dry bool) (kept fleet.Kept, err error) {
 		return kept, app.WithHint(fmt.Errorf("prune in the store: %w", err), "reprise-store log says where it runs")
 	}
 	if err != nil {
-		err = onlyHere("prune in the store", err, s.settings)
+		err = onlyHere(app.StoreFailure("prune in the store", err, s.settings))
 	}
 	return kept, err
 }

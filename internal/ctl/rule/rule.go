@@ -7,6 +7,8 @@ package rule
 import (
 	"cmp"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -33,12 +35,15 @@ func Command(a *app.App) *cobra.Command {
 
 // readRules reads a file of rules; "-" is stdin. It returns the text as well.
 func readRules(a *app.App, name string) (text string, rules []config.Rule, err error) {
-	data, err := app.ReadInput(a, "rules", name)
-	if err != nil {
-		return "", nil, err
-	}
+	var data []byte
 	if name == "-" {
 		name = "stdin"
+		data, err = io.ReadAll(a.Stdin)
+	} else {
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("read rules: %w", err)
 	}
 	rules, err = config.ParseRules(name, string(data), a.Getenv("HOME"))
 	return string(data), rules, err
@@ -56,13 +61,12 @@ there is a rule of that name.
 apart; elsewhere each run of the program is a job. The role is that in "You are the ROLE". --and makes a rule of the same name
 from a call with another template. Both show the past calls that the rules match, each with its task and role.`,
 		Args: func(c *cobra.Command, args []string) error {
-			if and != "" && from == "" {
+			switch {
+			case and != "" && from == "":
 				return app.Usage("--and goes with --from", "usage: "+c.UseLine())
-			}
-			if from != "" && len(args) > 0 {
+			case from != "" && len(args) > 0:
 				return app.Usage("--from takes no file of rules", "usage: "+c.UseLine())
-			}
-			if from != "" {
+			case from != "":
 				return nil
 			}
 			return app.OneArgument("a file of rules, or --from CALL")(c, args)
@@ -71,7 +75,6 @@ from a call with another template. Both show the past calls that the rules match
 			if from != "" {
 				return runAddFrom(a, from, and, agreed)
 			}
-
 			return runAdd(a, args[0], agreed)
 		},
 	}

@@ -4,10 +4,8 @@
 package textfile
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -61,34 +59,18 @@ func lines(text string) (list []string) {
 	return list
 }
 
-// ReplaceFile writes a file as a whole or not at all. One that exists keeps its
-// permissions and its owner. It writes into anything but a regular file, such as
+// WriteFile writes a file as a whole or not at all. One that exists keeps the
+// permissions and the owner. It writes into anything but a regular file, such as
 // /dev/stdout. A link stays one.
-func ReplaceFile(path string, mode fs.FileMode, write func(io.Writer) error) error {
-	if err := replace(path, mode, write); err != nil {
+func WriteFile(path string, mode fs.FileMode, text []byte) error {
+	if err := Replace(path, mode, text); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
 }
 
-// WriteFile is ReplaceFile for a text.
-func WriteFile(path string, mode fs.FileMode, text []byte) error {
-	return ReplaceFile(path, mode, whole(text))
-}
-
-// Replace is WriteFile with an error that does not name the file.
+// Replace is WriteFile without the file's name in an error.
 func Replace(path string, mode fs.FileMode, text []byte) error {
-	return replace(path, mode, whole(text))
-}
-
-func whole(text []byte) func(io.Writer) error {
-	return func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	}
-}
-
-func replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
 		return errors.New("is a directory")
@@ -98,7 +80,8 @@ func replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(writeAll(f, write), f.Close())
+		_, err = f.Write(text)
+		return errors.Join(err, f.Close())
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -112,7 +95,8 @@ func replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(keepOwner(f.File, info), writeAll(f, write)); err != nil {
+	_, err = f.Write(text)
+	if err := errors.Join(keepOwner(f.File, info), err); err != nil {
 		return errors.Join(err, f.Cleanup())
 	}
 	return f.CloseAtomicallyReplace()
@@ -132,11 +116,6 @@ func keepOwner(f *os.File, replaced fs.FileInfo) error {
 		return nil
 	}
 	return f.Chown(int(was.Uid), int(was.Gid))
-}
-
-func writeAll(to io.Writer, write func(io.Writer) error) error {
-	w := bufio.NewWriterSize(to, 1<<16)
-	return errors.Join(write(w), w.Flush())
 }
 
 // Read returns the text of a file, and whether it exists.

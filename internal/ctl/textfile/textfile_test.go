@@ -2,16 +2,11 @@ package textfile
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 )
-
-func writes(text string) func(io.Writer) error {
-	return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
-}
 
 func holds(t *testing.T, path, want string, mode os.FileMode) {
 	t.Helper()
@@ -24,44 +19,39 @@ func holds(t *testing.T, path, want string, mode os.FileMode) {
 	}
 }
 
-func TestReplaceFile(t *testing.T) {
+func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
-	if err := errors.Join(os.Symlink("file", link), ReplaceFile(file, 0o640, writes("one"))); err != nil {
+	if err := errors.Join(os.Symlink("file", link), WriteFile(file, 0o640, []byte("one"))); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, file, "one", 0o640)
-	if err := ReplaceFile(link, 0o600, writes("two")); err != nil {
+	if err := WriteFile(link, 0o600, []byte("two")); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, file, "two", 0o640)
 	if target, err := os.Readlink(link); err != nil || target != "file" {
 		t.Errorf("the link leads to %q (%v)", target, err)
 	}
-	broken := errors.New("broken")
-	if err := ReplaceFile(file, 0o600, func(w io.Writer) error { return errors.Join(writes("half")(w), broken) }); !errors.Is(err, broken) {
-		t.Error(err)
-	}
-	holds(t, file, "two", 0o640)
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
 		t.Errorf("%v is left (%v)", left, err)
 	}
-	if err := ReplaceFile(dir, 0o600, writes("three")); err == nil {
+	if err := WriteFile(dir, 0o600, []byte("three")); err == nil {
 		t.Error("a directory is replaced")
 	}
 	nowhere := filepath.Join(dir, "none", "file")
-	if err := ReplaceFile(nowhere, 0o600, writes("four")); err == nil || err.Error() != "write "+nowhere+": no such file or directory" {
+	if err := WriteFile(nowhere, 0o600, []byte("four")); err == nil || err.Error() != "write "+nowhere+": no such file or directory" {
 		t.Error(err)
 	}
 }
 
 // Who replaces a file of another user, as root does with sudo, leaves it theirs.
-func TestReplaceFileKeepsTheOwner(t *testing.T) {
+func TestWriteFileKeepsTheOwner(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := errors.Join(os.WriteFile(file, []byte("one"), 0o640), os.Chown(file, 1234, 5678)); err != nil {
 		t.Skip("only root may give files away: ", err)
 	}
-	if err := ReplaceFile(file, 0o600, writes("two")); err != nil {
+	if err := WriteFile(file, 0o600, []byte("two")); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, file, "two", 0o640)
@@ -99,7 +89,7 @@ func TestWriteAtOnce(t *testing.T) {
 }
 
 // What is no regular file is no file to be replaced: /dev/null, say, by the superuser.
-func TestReplaceFileWritesToAPipe(t *testing.T) {
+func TestWriteFileWritesToAPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
@@ -109,7 +99,7 @@ func TestReplaceFileWritesToAPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := ReplaceFile(pipe, 0o600, writes("one")); err != nil {
+	if err := WriteFile(pipe, 0o600, []byte("one")); err != nil {
 		t.Fatal(err)
 	}
 	got := make([]byte, 9)

@@ -2,7 +2,6 @@ package view
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"reprise/config"
@@ -17,9 +16,6 @@ const DurationHint = "write a number and its unit (ms, s, m, h, d, w), as 36h, 7
 
 // AddDuration adds a flag for a duration; to holds the default, 0 for none.
 func AddDuration(flags *pflag.FlagSet, to *time.Duration, name, usage string) {
-	if *to != 0 {
-		usage += fmt.Sprintf(" (default %s)", to)
-	}
 	flags.Func(name, usage, func(text string) (err error) {
 		if *to, err = config.ParseDuration(text); err != nil {
 			err = errors.New(DurationHint)

@@ -191,8 +191,6 @@ func (b *Bill) Source() string {
 	return "tool"
 }
 
-func ReuseRate(g history.Group) Number { return Rate(g.Resumed, g.Calls) }
-
 // CacheRate is the share of the models' input that came from the cache.
 func CacheRate(g history.Group) Number { return Rate(g.CacheRead, g.Input+g.CacheRead+g.CacheWrite) }
 
