@@ -49,8 +49,8 @@ const (
 
 // An overview holds what status shows.
 type overview struct {
-	bill      view.Bill      // of the last days
-	saved     saving.Saving  // of the last days
+	bill      view.Bill     // of the last days
+	saved     saving.Saving // of the last days
 	whole     history.WholePrompts
 	period    history.Period // of the figures, if it is not the last days: the requested one, or of a huge ledger the latest calls
 	span      string         // names it
