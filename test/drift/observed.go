@@ -250,8 +250,9 @@ func (s *seen) documents(title string, all []any, depth int) {
 }
 
 var (
-	key  = regexp.MustCompile(`^[A-Za-z_$][A-Za-z_$-]*$`)       // a name, no ID or path
-	word = regexp.MustCompile(`^(known )?[A-Za-z_./:-]{0,40}$`) // an enumeration's, or a masked ID
+	schema = regexp.MustCompile(`(?i)schema$|^parameters$`)       // of a tool: the model's
+	key    = regexp.MustCompile(`^[A-Za-z_$][A-Za-z_$-]*$`)       // a name, no ID or path
+	word   = regexp.MustCompile(`^(known )?[A-Za-z_./:-]{0,40}$`) // an enumeration's, or a masked ID
 )
 
 // paths adds the path of a value with its kind, and those below. A text is as it is in events, elsewhere only if it is one word.
@@ -263,7 +264,7 @@ func (s *seen) paths(all map[string]bool, title, path string, value any, depth i
 			if !key.MatchString(name) {
 				name = "*"
 			}
-			if depth > 0 {
+			if depth > 0 && !schema.MatchString(name) {
 				s.paths(all, title, path+name+".", inner, depth-1)
 			}
 		}
