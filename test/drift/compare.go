@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"reprise/rewrite"
 	"reprise/test/conformance/suite"
 	"reprise/test/harness"
 	"reprise/test/realcli"
@@ -43,7 +44,7 @@ func (p pair) compare(match *regexp.Regexp, shims string) report {
 	}
 	r.compare(slices.DeleteFunc(suite.Cases(r.tool), func(c suite.Case) bool { return c.Name == "help" || !match.MatchString(c.Name) }),
 		both[0].observe, both[1].observe)
-	r.compareHelp(both)
+	r.compareOptions(both)
 	if shims != "" {
 		failures := suite.Try(r.tool, both[1].bin, shims).Failures()
 		r.add("with the shim", true, failures)
@@ -217,18 +218,30 @@ func (r *report) addTime(trials []trial) {
 
 var option = regexp.MustCompile(`--[a-z][\w-]+`)
 
-// compareHelp compares the options in the tool's help.
-func (r *report) compareHelp(both [2]version) {
-	options := [2]set{{}, {}}
+// compareOptions compares the options in the help of the tool, and of the command that takes a prompt.
+func (r *report) compareOptions(both [2]version) {
+	tool, _ := rewrite.Lookup(r.tool)
+	commands := [][]string{{"--help"}}
+	if words := tool.Descriptor().Headless; len(words) > 1 && !strings.HasPrefix(words[1], "-") {
+		commands = append(commands, []string{words[1], "--help"})
+	}
+	in := [2]set{{}, {}}
 	for i, v := range both {
-		help, err := v.help()
-		r.unknown = errors.Join(r.unknown, err)
-		for _, name := range option.FindAllString(help, -1) {
-			options[i].note(name, "--help")
+		for _, args := range commands {
+			w, err := harness.New(v.tool, v.bin, "")
+			if err != nil {
+				r.unknown = errors.Join(r.unknown, err)
+				return
+			}
+			said, err := w.Run(harness.Call{Args: args})
+			r.unknown = errors.Join(r.unknown, err, w.Close())
+			for _, name := range option.FindAllString(said.Stdout+said.Stderr, -1) {
+				in[i].note(name, strings.Join(args, " "))
+			}
 		}
 	}
-	gone, new := maps.Clone(options[0]), maps.Clone(options[1])
-	maps.DeleteFunc(gone, func(name string, _ []string) bool { return options[1][name] != nil })
-	maps.DeleteFunc(new, func(name string, _ []string) bool { return options[0][name] != nil })
+	gone, new := maps.Clone(in[0]), maps.Clone(in[1])
+	maps.DeleteFunc(gone, func(name string, _ []string) bool { return in[1][name] != nil })
+	maps.DeleteFunc(new, func(name string, _ []string) bool { return in[0][name] != nil })
 	r.addLines("options", gone, new)
 }

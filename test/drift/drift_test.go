@@ -67,7 +67,7 @@ func compareScripts(t *testing.T, older, newer string) report {
 	both := [2]version{fake(t, "1.0.0", older), fake(t, "1.0.1", newer)}
 	r := report{tool: "claude", old: both[0].number, new: both[1].number}
 	r.compare(cases, both[0].observe, both[1].observe)
-	r.compareHelp(both)
+	r.compareOptions(both)
 	return r
 }
 

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"reprise/rewrite"
 	"reprise/test/conformance/suite"
 	"reprise/test/harness"
 )
@@ -294,26 +293,3 @@ func (s *seen) paths(all map[string]bool, title, path string, value any, depth i
 
 // timing matches the paths of times.
 var timing = regexp.MustCompile(`[dD]uration|(?:[._]ms|Ms|[sS]econds|[tT]ime\w*|created|updated|start|end|[a-z]At|_at)$`)
-
-// help returns the help of the tool, and of the command that takes a prompt.
-func (v version) help() (string, error) {
-	tool, _ := rewrite.Lookup(v.tool)
-	commands := [][]string{{"--help"}}
-	if words := tool.Descriptor().Headless; len(words) > 1 && !strings.HasPrefix(words[1], "-") {
-		commands = append(commands, []string{words[1], "--help"})
-	}
-	w, err := harness.New(v.tool, v.bin, "")
-	if err != nil {
-		return "", err
-	}
-	defer w.Close()
-	text := ""
-	for _, args := range commands {
-		r, err := w.Run(harness.Call{Args: args})
-		if err != nil {
-			return "", err
-		}
-		text += r.Stdout + r.Stderr
-	}
-	return text, nil
-}
