@@ -169,7 +169,7 @@ func (s *seen) transcript(text string) {
 }
 
 // figures matches lines of text with numbers of tokens, which another system prompt changes.
-var figures = regexp.MustCompile(`(?mi)^tokens used\n.*|^.*\b(tokens|credits)\b.*`)
+var figures = regexp.MustCompile(`(?mi)^.*tokens used.*\n.*|^.*\b(tokens|credits)\b.*`)
 
 // mask removes what differs between two runs of one version, the version, and figures in text.
 func (v version) mask(w *harness.World, text string) string {
