@@ -45,7 +45,14 @@ func completeKey(_ *cobra.Command, args []string, _ string) (keys []string, _ co
 
 // configSet sets a key, without words takes it out. Whoever names the value to a program has decided: only a person is asked.
 func configSet(a *app.App, key string, words []string, agreed app.Consent) error {
-	edit, err := configEdit(a, key, words)
+	edit, err := textfile.Config(a)
+	switch {
+	case err != nil:
+	case len(words) == 0:
+		edit.New, err = config.Unset(edit.File, edit.Old, a.Getenv("HOME"), key)
+	default:
+		edit.New, err = config.Set(edit.File, edit.Old, a.Getenv("HOME"), key, words)
+	}
 	if err != nil {
 		return err
 	}
@@ -70,16 +77,4 @@ func configSet(a *app.App, key string, words []string, agreed app.Consent) error
 	}
 	a.Stdout.Notice("wrote " + a.Tilde(edit.File))
 	return nil
-}
-
-func configEdit(a *app.App, key string, words []string) (edit textfile.Edit, err error) {
-	if edit, err = textfile.Config(a); err != nil {
-		return edit, err
-	}
-	if len(words) == 0 {
-		edit.New, err = config.Unset(edit.File, edit.Old, a.Getenv("HOME"), key)
-	} else {
-		edit.New, err = config.Set(edit.File, edit.Old, a.Getenv("HOME"), key, words)
-	}
-	return edit, err
 }

@@ -111,8 +111,6 @@ func flagError(c *cobra.Command, err error) error {
 		switch f.Value.Type() {
 		case "int":
 			hint = "write a whole number, as 20"
-		case "uint16":
-			hint = "write a whole number from 0 to 65535"
 		case "bool":
 			hint = "write true or false, or the flag alone"
 		default:

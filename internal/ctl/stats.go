@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,21 +134,18 @@ func (s *stats) sum(forGroups, forOthers *ledger.Ledger, r view.Reporter) (err e
 	}
 	s.latest = s.Filter != asked
 	var groups []history.Group
-	err = inParallel(
-		func() (err error) {
-			groups, err = history.Groups(forGroups, s.By, s.Filter, r.Prices.LongPrompt(), s.limit)
-			return err
-		},
-		func() error {
-			return inOrder(
-				func() (err error) {
-					s.Hour, err = history.HourRows(forOthers, history.Wanted{Filter: s.Filter})
-					return err
-				},
-				func() (err error) { s.Cached, err = history.CacheRows(forOthers, s.Filter); return err },
-				func() (err error) { s.Chains, err = history.Arms(forOthers, s.Filter); return err })
-		})
-	if err != nil {
+	var others errgroup.Group
+	others.Go(func() (err error) {
+		if s.Hour, err = history.HourRows(forOthers, history.Wanted{Filter: s.Filter}); err == nil {
+			s.Cached, err = history.CacheRows(forOthers, s.Filter)
+		}
+		if err == nil {
+			s.Chains, err = history.Arms(forOthers, s.Filter)
+		}
+		return err
+	})
+	groups, err = history.Groups(forGroups, s.By, s.Filter, r.Prices.LongPrompt(), s.limit)
+	if err = cmp.Or(others.Wait(), err); err != nil {
 		return err
 	}
 	for _, g := range groups {
@@ -175,15 +173,6 @@ func inOrder(reads ...func() error) error {
 		}
 	}
 	return nil
-}
-
-// inParallel reads at the same time through connections of its own.
-func inParallel(reads ...func() error) error {
-	var reading errgroup.Group
-	for _, read := range reads {
-		reading.Go(read)
-	}
-	return reading.Wait()
 }
 
 // The columns after the key, those of --all last.

@@ -18,6 +18,7 @@ import (
 	"reprise/rewrite/reason"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 )
 
 func statusCommand(a *app.App) *cobra.Command {
@@ -122,22 +123,22 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 		return o, err
 	}
 	defer forSums.Close()
-	err = inParallel(func() error {
+	var adding errgroup.Group
+	adding.Go(func() error {
 		return inOrder(
 			func() (err error) { o.bill, o.saved, err = sums(forSums, f, r); return err },
 			func() (err error) { cached, err = history.CacheRows(forSums, f); return err },
 			func() (err error) { o.chains, err = history.Chains(forSums, all); return err })
-	}, func() error {
-		return inOrder(
-			func() (err error) { o.live, err = history.Chains(l, live); return err },
-			func() (err error) { o.running, err = history.RunningInvocations(l, f, now); return err },
-			func() (err error) { o.decisions, err = history.LatestInvocations(l, last); return err },
-			func() (err error) { o.whole, err = history.CountWhole(l, f); return err },
-			func() (err error) { versions, err = versionWarnings(l); return err },
-			func() (err error) { passed, err = history.PassedRows(l, f); return err },
-			func() (err error) { hour, err = history.HourRows(l, history.Wanted{Filter: f}); return err })
 	})
-	if err != nil {
+	err = inOrder(
+		func() (err error) { o.live, err = history.Chains(l, live); return err },
+		func() (err error) { o.running, err = history.RunningInvocations(l, f, now); return err },
+		func() (err error) { o.decisions, err = history.LatestInvocations(l, last); return err },
+		func() (err error) { o.whole, err = history.CountWhole(l, f); return err },
+		func() (err error) { versions, err = versionWarnings(l); return err },
+		func() (err error) { passed, err = history.PassedRows(l, f); return err },
+		func() (err error) { hour, err = history.HourRows(l, history.Wanted{Filter: f}); return err })
+	if err = cmp.Or(adding.Wait(), err); err != nil {
 		return o, err
 	}
 	// A warning names the version that refuses the shim's additions.

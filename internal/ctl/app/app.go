@@ -133,8 +133,12 @@ func (a *App) ShimEnv() shim.Env {
 
 // Getenv returns the value of a variable.
 func (a *App) Getenv(name string) string {
-	value, _ := lookup(a.Environ, name)
-	return value
+	for _, entry := range a.Environ {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 // WhenCell returns a cell with a time, which people see relative to now.
@@ -184,14 +188,4 @@ func Version() string {
 		return "reprise " + config.Version
 	}
 	return fmt.Sprintf("reprise %s (%s)", config.Version, config.Commit)
-}
-
-// lookup returns a variable of an environment and reports whether it is set.
-func lookup(environ []string, name string) (value string, ok bool) {
-	for _, entry := range environ {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value, true
-		}
-	}
-	return "", false
 }

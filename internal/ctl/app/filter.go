@@ -101,19 +101,12 @@ func Filter(a *App, l *ledger.Ledger, f FilterFlags) (history.Filter, error) {
 	return out, nil
 }
 
-// Set iterates over the names and values of the flags that are set.
-func (f FilterFlags) Set(yield func(name, value string) bool) {
-	for _, flag := range filters {
-		if value := *f[flag.name]; value != "" && !yield(flag.name, value) {
-			return
-		}
-	}
-}
-
 // Given returns the name of the first flag that is set, "" if none is.
 func (f FilterFlags) Given() string {
-	for name := range f.Set {
-		return name
+	for _, flag := range filters {
+		if *f[flag.name] != "" {
+			return flag.name
+		}
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -58,16 +59,12 @@ func sharedCalls(a *app.App) (string, error) {
 		return "", err
 	}
 	calls := map[string]int64{}
-	var kinds []string // in their order
 	count := func(tool string, n int64, words ...string) {
 		kind := own(tool, rewrite.Names)
 		for _, word := range words {
 			if word != "" {
 				kind += " " + word
 			}
-		}
-		if calls[kind] == 0 {
-			kinds = append(kinds, kind)
 		}
 		calls[kind] += n
 	}
@@ -78,7 +75,7 @@ func sharedCalls(a *app.App) (string, error) {
 		count(p.Tool, p.Calls, string(rewrite.Passthrough), code(p.Reason))
 	}
 	var text strings.Builder
-	for _, kind := range kinds {
+	for _, kind := range slices.Sorted(maps.Keys(calls)) {
 		fmt.Fprintf(&text, "%6d %s\n", calls[kind], kind)
 	}
 	return text.String(), nil

@@ -168,7 +168,7 @@ func add(a *app.App, text string, rules []config.Rule, past []PastCall, agreed a
 // withRules returns the configuration file with a text of rules at the end. It refuses to change a file with mistakes, or
 // to make one.
 func withRules(a *app.App, text string, rules []config.Rule) (edit textfile.Edit, err error) {
-	if edit.File, err = config.ConfigFile(a.Own); err != nil {
+	if edit, err = textfile.Config(a); err != nil {
 		return edit, err
 	}
 	before, err := config.Load(edit.File)
@@ -180,16 +180,12 @@ func withRules(a *app.App, text string, rules []config.Rule) (edit textfile.Edit
 			return edit, app.WithHint(fmt.Errorf("%s already has a rule %q", a.Tilde(edit.File), r.Name), "give the new one another name: rules of one name share their tasks")
 		}
 	}
-	if edit.Old, edit.Existed, err = textfile.Read(edit.File); err != nil {
-		return edit, err
-	}
-	between := ""
+	between := "\n\n"
 	switch {
 	case edit.Old == "":
+		between = ""
 	case strings.HasSuffix(edit.Old, "\n"):
 		between = "\n"
-	default:
-		between = "\n\n"
 	}
 	edit.New = edit.Old + between + strings.Trim(text, "\n") + "\n"
 	if _, err := config.Parse(edit.File, edit.New, a.Getenv("HOME")); err != nil {
