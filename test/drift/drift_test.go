@@ -203,7 +203,7 @@ func TestFigures(t *testing.T) {
 	v, w := version{number: "1.0"}, &harness.World{Root: "/nowhere"}
 	for text, want := range map[string]string{
 		"7\ntokens used\n9,157\n7\n":            "7\ntokens used\n<n>\n7\n",
-		"\x1b[2mtokens used\x1b[0m\n9,157\n7\n": "\x1b[<n>mtokens used\x1b[<n>m\n<n>\n7\n",
+		"\x1b[2mtokens used\x1b[0m\n9,157\n7\n": "\x1b[<n>tokens used\x1b[<n>\n<n>\n7\n",
 		"Tokens 12.7k in, 5 out\n7\n":           "Tokens <n> in, <n> out\n7\n",
 		" exited 1 in 183ms:\n":                 " exited 1 in 0ms:\n",
 		" succeeded in 2s:\n":                   " succeeded in 0ms:\n",

@@ -70,7 +70,7 @@ func play(c suite.Case, change func(*turn)) *seen {
 		case regexp.MustCompile("HTTP|TOOBIG|BADTOOL|glm").MatchString(args):
 			t.answer, t.exit, t.failed = "API Error: failed", 1, true
 		}
-		cost, tokens, at := about(0.1), about(9000), time.Now().Format(time.RFC3339Nano)[:26]+"Z"
+		cost, tokens, at := about(0.1), about(9000), time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
 		if t.resumed {
 			cost *= 3
 		}
