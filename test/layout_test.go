@@ -120,9 +120,9 @@ func TestRoomsOfShimctl(t *testing.T) {
 		"ctl/setup":    {"ctl/app", "ctl/textfile", "ctl/view"},
 		"ctl/rule":     {"ctl/app", "ctl/textfile", "ctl/view", "transcript"},
 		"ctl/remove":   {"ctl/app", "ctl/view", "prune", "sessionfile"},
-		"ctl/why":      {"ctl/app", "ctl/rule", "ctl/saving", "ctl/view"},
+		"ctl/why":      {"ctl/app", "ctl/rule", "ctl/view", "tested"},
 		"ctl/doctor":   {"ctl/app", "ctl/setup", "ctl/view", "ctl/why", "tested"},
-		"ctl/report":   {"ctl/app", "ctl/saving", "ctl/textfile", "ctl/view", "ctl/why"},
+		"ctl/report":   {"ctl/app", "ctl/saving", "ctl/textfile", "ctl/view"},
 	}
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports ","}}`, "../internal/ctl/...").Output()
 	if err != nil {
