@@ -132,6 +132,7 @@ type ClaudeEvent struct {
 		Content []struct {
 			Type  string          `json:"type"`
 			ID    string          `json:"id"` // of a call of a tool
+			Name  string          `json:"name"`
 			Text  string          `json:"text"`
 			Input json.RawMessage `json:"input"`
 		} `json:"content"`

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 // 2.0.76, 2.1.197, 2.1.329 and 2.1.330.
 type file struct {
 	newest  *fileEntry    // the newest message of the model, or of claude in its place
+	schema  string        // the newest answer by the caller's JSON schema, which is printed instead of a text
 	message string        // the ID of the API's message that counts in usage
 	usage   rewrite.Usage // of that message, as reported last
 	earlier rewrite.Usage // of the run's messages before
@@ -66,7 +68,7 @@ func (s *stream) File(_ string, line []byte) {
 		s.State.Malformed = s.State.Malformed || !e.Whole
 		s.learnMessage(&e.ClaudeEvent)
 		s.addUsage(&e.ClaudeEvent)
-		s.newest = e
+		s.newest, s.schema = e, cmp.Or(e.structured(), s.schema)
 		if s.State.Malformed { // json's result can have been read before
 			s.State.Failed, s.State.TurnLimit = true, false
 		}
@@ -86,6 +88,8 @@ func (s *stream) settle() {
 	seen := &s.State
 	seen.Final, seen.Failed, seen.TurnLimit, seen.Refusal, seen.Outside, seen.Answer = false, false, false, "", "", ""
 	switch {
+	case s.schema != "" && s.shows(s.schema):
+		seen.Final, seen.Failed, seen.Answer = true, s.State.Malformed, s.schema
 	case usesTool:
 		if turns != "" && s.shows(limit) {
 			seen.Final, seen.Failed, seen.TurnLimit = true, true, !s.State.Malformed
@@ -112,6 +116,16 @@ func (e *fileEntry) text() (text string, usesTool bool) {
 		usesTool = usesTool || part.Type == "tool_use"
 	}
 	return text, usesTool
+}
+
+// structured returns the answer that a message gives to the tool for the caller's JSON schema, "" if it gives none.
+func (e *fileEntry) structured() (answer string) {
+	for _, part := range e.Message.Content {
+		if part.Type == "tool_use" && part.Name == "StructuredOutput" {
+			answer = string(part.Input)
+		}
+	}
+	return answer
 }
 
 // shows reports whether stdout has shown a text. A terminal has its own line ends. For an empty text

@@ -393,6 +393,9 @@ func says(text string) string { return said(`{"type":"text","text":`+tooltest.Qu
 
 const usesTool = `{"type":"tool_use","name":"Edit","input":{"file_path":"/w/a.go"}}`
 
+// structured is an answer by a JSON schema of the caller's.
+const structured = `{"type":"tool_use","name":"StructuredOutput","input":{"a":1}}`
+
 // fileSees plays stdout and a file's entries to a text caller, who allows 3 turns: the file first, and in
 // another run stdout first.
 func fileSees(t *testing.T, stdout string, entries ...string) *rewrite.StreamState {
@@ -445,6 +448,9 @@ func TestClaudeFileOutcomes(t *testing.T) {
 		{"two texts", "b\n", []string{said(`{"type":"text","text":"a"},{"type":"text","text":"b"}`, "")}, rewrite.StreamState{Content: true, Final: true, Answer: "b"}},
 		{"a tool", "yes\n", []string{says("yes"), said(usesTool, "")}, rewrite.StreamState{Content: true, ToolRan: true}},
 		{"a tool and an answer", "yes\n", []string{said(usesTool, ""), says("yes")}, rewrite.StreamState{Content: true, ToolRan: true, Final: true, Answer: "yes"}},
+		{"an answer by a schema", `{"a":1}` + "\n", []string{said(structured, "")}, rewrite.StreamState{Content: true, ToolRan: true, Final: true, Answer: `{"a":1}`}},
+		{"a text behind it", `{"a":1}` + "\n", []string{said(structured, ""), says("yes")}, rewrite.StreamState{Content: true, ToolRan: true, Final: true, Answer: `{"a":1}`}},
+		{"an answer by a schema that is not shown", "yes\n", []string{said(structured, "")}, rewrite.StreamState{Content: true, ToolRan: true}},
 		{"too many turns", "Error: Reached max turns (3)", []string{said(usesTool, "")},
 			rewrite.StreamState{Content: true, ToolRan: true, Final: true, Failed: true, TurnLimit: true}},
 		{"another limit", "Error: Reached max turns (4)", []string{said(usesTool, "")}, rewrite.StreamState{Content: true, ToolRan: true}},
