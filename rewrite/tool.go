@@ -139,6 +139,7 @@ type Call struct {
 	Model     string    // model that the caller requested, "" for the tool's default
 	Settings  []Setting // everything that must be equal between a session and a call that resumes it
 	SessionID string    // the session that the caller itself names
+	ChosenID  string    // the ID that the caller chose for the session that the call begins, "" if none
 	Home      string    // the directory of the tool's sessions
 	NoResume  bool      // this version is known not to resume
 	Copies    bool      // this version is known to resume in a copy

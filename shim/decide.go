@@ -68,7 +68,24 @@ func (c *call) key() reason.Code {
 		Tool: c.name, Cwd: cwd, Home: canonical(c.parsed.Home), Format: c.parsed.Format,
 		Now: decide.MillisOf(c.started), NoResume: c.parsed.NoResume, Copies: c.parsed.Copies, Stored: c.stored,
 	}
+	if reason := c.leaveChosen(); reason != "" {
+		return reason
+	}
 	c.share(cwd)
+	return ""
+}
+
+// leaveChosen leaves a new session to the caller that chose the ID if the tool cannot copy another one to that ID, or
+// if the session is there already, which the tool refuses.
+func (c *call) leaveChosen() reason.Code {
+	if c.parsed.ChosenID == "" || c.parsed.Mode != rewrite.Fresh || c.parsed.Copies && !c.hasSession(c.parsed.ChosenID) {
+		return ""
+	}
+	c.parsed.ChosenID = ""
+	if c.parsed.Format == rewrite.Text {
+		return reason.CallerSession
+	}
+	c.parsed.Mode, c.parsed.Reason = rewrite.Observe, reason.CallerSession
 	return ""
 }
 

@@ -69,6 +69,9 @@ func (c *call) run() int {
 	c.printVerbose(mode, why)
 	c.renewHold()
 	a, st, err := c.runPlan(plan)
+	if err == nil && a.Refused() && a.Stopped == 0 && (plan.Resume != "" || plan.Trial) && c.parsed.ChosenID != "" {
+		c.copied, _ = c.sessionFile(c.parsed.ChosenID) // it was not there before, and the tool begins no session twice
+	}
 	if err != nil || a.Refused() {
 		c.removeCopy()
 	}

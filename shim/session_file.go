@@ -42,6 +42,13 @@ func (c *call) sessionFile(id string) (string, decide.Stamp) {
 	return "", ""
 }
 
+// hasSession reports whether the tool has a file of a session.
+func (c *call) hasSession(id string) bool {
+	return slices.ContainsFunc(rewrite.SessionPaths(c.tool, c.record.Home, c.record.Cwd, id), func(pattern string) bool {
+		return len(sessionFiles(c.tool, matches(pattern))) > 0
+	})
+}
+
 // matches returns the files that match a pattern, none if the pattern is malformed. If only the
 // directory part has wildcards, it does not list the directories: one can contain thousands of
 // sessions.

@@ -1,8 +1,10 @@
 package jobs
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +123,49 @@ func TestEachCallHasItsOwnSession(t *testing.T) {
 		}
 		c.mustNotKnow(r, "once more", "On the left", "On the right")
 		c.statusSays(`"forked": 1`, `"resumed": 4`)
+	})
+}
+
+// A caller that chooses the ID of each new session finds it where it would without the shim, and goes on in it by itself.
+func TestCallersOwnIDs(t *testing.T) {
+	ids := []string{"11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"}
+	each(t, formats, func(t *testing.T, format string, answer reader) {
+		var shown [2][]string
+		for i, shim := range []bool{false, true} {
+			w := newWorld(t, "claude", shim)
+			args := list("-p|--session-id")
+			of := func(id, prompt string) result {
+				all := append(args[:2:2], id, prompt)
+				if format != "" {
+					all = append(all, list(format)...)
+				}
+				return w.call(all...)
+			}
+			of(ids[0], round())
+			if shim {
+				put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "unnamed = 'extends'\ngate_timeout = '5m'\n")
+			}
+			r := of(ids[1], round("what number was it?"))
+			if shim {
+				w.sentOnlyNews(r, 2, []string{"what number was it?"})
+				if got := answer(t, r.Stdout); got != "4711" {
+					t.Errorf("answer %q", got)
+				}
+				w.statusSays(`"resumed": 1`)
+			}
+			inUse := of(ids[0], round("once more"))
+			own := w.call("-p", "What number, once more?", "--resume", ids[1])
+			if shim && own.Stdout != "4711\n" {
+				t.Errorf("the caller's resume: %q, stderr %q", own.Stdout, own.Stderr)
+			}
+			shown[i] = []string{fmt.Sprint(r.Exit, r.Stderr, strings.Count(r.Stdout, ids[1])), fmt.Sprint(inUse.Exit, inUse.Stdout, inUse.Stderr), fmt.Sprint(own.Exit, own.Stderr)}
+			for _, file := range w.transcripts() {
+				shown[i] = append(shown[i], filepath.Base(file))
+			}
+		}
+		if !slices.Equal(shown[0], shown[1]) {
+			t.Errorf("without the shim:\n%q\nwith it:\n%q", shown[0], shown[1])
+		}
 	})
 }
 

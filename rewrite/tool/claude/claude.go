@@ -149,6 +149,9 @@ func (c claude) Parse(in rewrite.Invocation) rewrite.Call {
 	call := c.NewCall(in)
 	p := grammar.Commander(in.Args, options.With(in.Learned))
 	read(&call, p, in)
+	if call.Stdin != rewrite.StdinFrames {
+		call.ChosenID = takeChosen(&p)
+	}
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
 		call.SettingsFiles = settingsFiles(call, in.Env)
@@ -156,6 +159,23 @@ func (c claude) Parse(in rewrite.Invocation) rewrite.Call {
 		call.HookFiles = hookFiles(&call, p)
 	}
 	return call
+}
+
+// takeChosen returns the ID that the caller chose for a new session, and takes the option out of the others. It returns ""
+// if the caller also names another session.
+func takeChosen(p *grammar.Args) (id string) {
+	at, several := -1, false
+	for i, o := range p.Options {
+		if o.Kind == grammar.CallerOwned {
+			at, several = i, at >= 0
+		}
+	}
+	if at < 0 || several || !slices.Contains(p.Options[at].Names, "--session-id") || !base.IsUUID(p.Options[at].Value()) {
+		return ""
+	}
+	id = p.Options[at].Value()
+	p.Options = slices.Delete(slices.Clone(p.Options), at, at+1)
+	return id
 }
 
 func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
@@ -459,8 +479,11 @@ func (claude) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 			added = append(added, "--model", "default")
 		}
 	}
+	if plan.Resume == "" || plan.Copy {
+		plan.NewID = c.ChosenID
+	}
 	if c.Format != rewrite.StreamJSON {
-		if plan.Resume == "" || plan.Copy {
+		if plan.NewID == "" && (plan.Resume == "" || plan.Copy) {
 			plan.NewID = t.NewID()
 			added = append(added, "--session-id", plan.NewID)
 		}

@@ -54,7 +54,11 @@ func TestClaudeReads(t *testing.T) {
 		{"-p hi --resume", "", rewrite.Passthrough, reason.CallerSession, "hi", rewrite.Text},
 		{"-p hi -r " + tooltest.SomeID, "", rewrite.Passthrough, reason.CallerSession, "hi", rewrite.Text},
 		{"-p hi -c", "", rewrite.Passthrough, reason.CallerSession, "hi", rewrite.Text},
-		{"-p hi --session-id " + tooltest.SomeID + " --output-format json", "", rewrite.Observe, reason.CallerSession, "hi", rewrite.JSON},
+		{"-p hi --session-id " + tooltest.SomeID + " --output-format json", "", rewrite.Fresh, "", "hi", rewrite.JSON},
+		{"-p hi --session-id=" + tooltest.SomeID, "", rewrite.Fresh, "", "hi", rewrite.Text},
+		{"-p hi --session-id " + tooltest.SomeID + " --fork-session", "", rewrite.Passthrough, reason.CallerSession, "hi", rewrite.Text},
+		{"-p hi --session-id " + tooltest.SomeID + " --session-id " + tooltest.SomeID, "", rewrite.Passthrough, reason.CallerSession, "hi", rewrite.Text},
+		{"-p hi --session-id mine --output-format json", "", rewrite.Observe, reason.CallerSession, "hi", rewrite.JSON},
 		{"-p hi --resume=" + tooltest.SomeID + " --output-format stream-json", "", rewrite.Observe, reason.CallerSession, "hi", rewrite.StreamJSON},
 		{"-p hi --no-session-persistence", "", rewrite.Passthrough, reason.OptedOut, "hi", rewrite.Text},
 		{"-p hi", "CLAUDE_CODE_SKIP_PROMPT_HISTORY=1", rewrite.Passthrough, reason.OptedOut, "hi", rewrite.Text},
@@ -273,6 +277,35 @@ func TestClaudePlans(t *testing.T) {
 			t.Errorf("%q resumed in a copy: %q, want %q", tt.line, got, want)
 		}
 	}
+}
+
+// The caller's ID of a new session is the ID of the copy, too.
+func TestClaudePlansAChosenID(t *testing.T) {
+	const chosen = "22222222-2222-4222-8222-222222222222"
+	for _, format := range []string{"", " --output-format json", " --output-format stream-json --verbose"} {
+		line := "-p --session-id " + chosen + format + " OLD"
+		c := tool.ResolveWithEnv(parse(line, "HOME=/h"), rewrite.HostEnv{Dirs: []string{"/w"}, Version: "2.1.330"})
+		fresh := tool.Plan(c, rewrite.ToFresh("OLD").Beginning(tooltest.ForeignID))
+		if got := strings.Join(fresh.Args, " "); got != line || fresh.ID() != chosen {
+			t.Errorf("fresh: %q, ID %s", got, fresh.ID())
+		}
+		target := tooltest.To{ID: tooltest.SomeID, NewID: tooltest.ForeignID, Copied: true, Prompt: "NEW WORDS", Asked: c.Prompt}
+		p := tool.Plan(c, target.Target())
+		want := "-p --resume " + tooltest.SomeID + " --fork-session --session-id " + chosen + format + " NEW WORDS"
+		if got := strings.ReplaceAll(strings.Join(p.Args, " "), "  ", " "); !sameWords(got, want) || p.ID() != chosen {
+			t.Errorf("resumed: %q, want %q, ID %s", got, want, p.ID())
+		}
+		if format != " --output-format stream-json --verbose" && (len(p.Follow) != 1 || p.Follow[0].Name != chosen+".jsonl") {
+			t.Errorf("follows %+v", p.Follow)
+		}
+	}
+}
+
+func sameWords(a, b string) bool {
+	x, y := strings.Fields(a), strings.Fields(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }
 
 // What came by stdin goes by stdin; what came in argv goes there again, but for what
