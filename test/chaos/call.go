@@ -31,7 +31,7 @@ type Call struct {
 	world   *World
 	beside  bool // other calls of its thread run at the same time
 	verbose bool
-	own     bool // the caller names the session
+	own     string // the ID that the caller chose for the session
 	limit   uint64
 	limitAt time.Duration
 	talk    *talk // nil unless stdin is a conversation
@@ -73,8 +73,9 @@ func (c *Call) line(rng *rand.Rand) {
 		return
 	}
 	if t.Tool == "claude" || t.Tool == "gemini" || t.Tool == "qwen" {
-		if c.own = rng.IntN(25) == 0; c.own {
-			c.Args = append(c.Args, "--session-id", player.NewID())
+		if rng.IntN(25) == 0 {
+			c.own = player.NewID()
+			c.Args = append(c.Args, "--session-id", c.own)
 		}
 	}
 	if t.Way != OnStdin && (t.Tool == "copilot" || t.Tool == "gemini" || t.Tool == "qwen") || t.Tool == "vibe" {
@@ -306,9 +307,12 @@ func (c *Call) sendSignal(pid int, ended <-chan struct{}) {
 	}
 }
 
+// callers reports whether the session is the caller's alone: claude alone copies a session to a chosen ID.
+func (c *Call) callers() bool { return c.own != "" && c.thread.Tool != "claude" }
+
 // answer returns what a caller takes for the answer, "" if there is none.
 func (c *Call) answer() string {
-	if c.State == nil || !c.State.Success() || c.Script.Ending != player.Well || c.own || c.To != harness.Reader && c.To != harness.Slow && c.To != harness.ToFile {
+	if c.State == nil || !c.State.Success() || c.Script.Ending != player.Well || c.callers() || c.To != harness.Reader && c.To != harness.Slow && c.To != harness.ToFile {
 		return ""
 	}
 	return c.Script.Said[len(c.Script.Said)-1]

@@ -117,8 +117,11 @@ func (c *Call) checkRun(i int, r *player.Run, runs []player.Run) {
 			c.fail("UNSAFE: told %s, which the caller did not send", m)
 		}
 	}
-	if c.message.fresh || c.own {
+	if c.message.fresh || c.callers() {
 		c.fail("UNSAFE: resumed although it must be fresh")
+	}
+	if c.own != "" && r.Session != c.own {
+		c.fail("the session is %s, the caller chose %s", r.Session, c.own)
 	}
 	if !t.Named {
 		c.checkHistory(r, sent)
