@@ -281,18 +281,27 @@ var (
 	job        = []string{"REPRISE_TASK=bench", "REPRISE_ROLE=coder"}
 )
 
-// prompts returns a function whose results are all different, and begin differently.
-func prompts() func() []string { return numbered("Round %d. %s") }
+const sentences = "Keep it small. Keep it small. Keep it small. Keep it small. Keep it small. Keep it small. Keep it small. Keep it small. "
 
-// rounds returns a function whose results are prompts of one job: only their last block differs.
-func rounds() func() []string { return numbered("You are the coder.\n\n%[2]s\n\nNote %[1]d.") }
+// prompts returns a function with results that are all different, and begin differently.
+func prompts() func() []string {
+	return numbered(func(n int) string { return fmt.Sprintf("Round %d. %s", n, sentences+sentences) })
+}
 
-func numbered(format string) func() []string {
+// rounds returns a function with prompts of one job as results: each later one adds a note to the first.
+func rounds() func() []string {
+	return numbered(func(n int) string {
+		text := "You are the coder.\n\n" + sentences + sentences
+		if n > 1 {
+			text += fmt.Sprintf("\n\nNote %d.", n)
+		}
+		return text
+	})
+}
+
+func numbered(prompt func(n int) string) func() []string {
 	n := 0
-	return func() []string {
-		n++
-		return []string{fmt.Sprintf(format, n, strings.Repeat("Keep it small. ", 20))}
-	}
+	return func() []string { n++; return []string{prompt(n)} }
 }
 
 // managed compares calls with an answer of a line or two.
@@ -380,7 +389,7 @@ func (b *bench) atOnce(many, rounds int) error {
 	if many <= 64 { // of more, some wait in vain for its ledger
 		calls["goledger"] = b.plain()
 	}
-	more := numbered(title + ", number %d. %s")
+	more := numbered(func(n int) string { return fmt.Sprintf("%s, number %d. %s", title, n, sentences+sentences) })
 	for name, c := range calls {
 		c.args, c.env, c.many, c.more = streamJSON, fresh, many, more
 		calls[name] = c

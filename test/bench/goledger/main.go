@@ -70,7 +70,7 @@ func run() (status int, err error) {
 
 // answers reads the latest answers that the project's calls have given.
 func answers(db *sql.DB, directory string) error {
-	found, err := db.Query("SELECT invocation, session, ended, lines, files FROM answers WHERE project = ? AND ended >= ? ORDER BY ended DESC LIMIT 256",
+	found, err := db.Query("SELECT invocation, session, ended, lines FROM answers WHERE project = ? AND ended >= ? ORDER BY ended DESC LIMIT 256",
 		directory, time.Now().AddDate(0, 0, -1).UnixMilli())
 	if err != nil {
 		return err
@@ -78,8 +78,8 @@ func answers(db *sql.DB, directory string) error {
 	defer found.Close()
 	for found.Next() {
 		var invocation, session, ended int64
-		var lines, files sql.RawBytes
-		if err := found.Scan(&invocation, &session, &ended, &lines, &files); err != nil {
+		var lines sql.RawBytes
+		if err := found.Scan(&invocation, &session, &ended, &lines); err != nil {
 			return err
 		}
 	}
