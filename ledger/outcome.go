@@ -372,9 +372,11 @@ func (e *Ending) recordSession(tx *sql.Tx) error {
 	if err != nil || s == nil { // its chain was removed
 		return err
 	}
-	source, err := s.source(tx)
-	if err != nil {
-		return err
+	var source *storedSession
+	if state, _ := e.last().sessionState(); state != decide.Live { // a run that went well says nothing about it
+		if source, err = s.source(tx); err != nil {
+			return err
+		}
 	}
 	s.stamp = text(string(e.last().Stamp))
 	if err := s.finish(e, source.value()); err != nil {
