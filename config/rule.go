@@ -48,7 +48,7 @@ type variable struct {
 	*pattern
 }
 
-// reset says what ends the chain of a role, which can differ from the call's.
+// reset is the event that ends the chain of a role, which can differ from the call's.
 type reset struct {
 	prompt, answer []*pattern
 	role           string // "": the call's own

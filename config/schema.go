@@ -75,7 +75,7 @@ func table() object {
 	return object{"type": "object", "properties": object{}, "additionalProperties": false}
 }
 
-// put puts the schema of a key into that of the table, which it makes if need be.
+// put adds the schema of a key to the table's schema, which it makes if need be.
 func put(root object, key string, schema object) {
 	path := strings.Split(key, ".")
 	for _, name := range slices.Backward(path[1:]) {

@@ -24,8 +24,8 @@ func (c Config) Value(key string) (value string, known bool) {
 	return "", false
 }
 
-// Values returns all keys allowed outside of rules. None of them is a secret: of the store's URL they
-// have what can be shown.
+// Values returns all keys allowed outside of rules. None of them is a secret: the store's URL
+// is without its password.
 func (c Config) Values() []Value {
 	var list []Value
 	for _, s := range settings(&c, "") {

@@ -29,7 +29,7 @@ var habits = []struct {
 	{"may", regexp.MustCompile(`\bmay\b`), 0, 0},
 }
 
-// question matches the rest of a question, where what is no clause.
+// question matches the rest of a question, which is no clause.
 var question = regexp.MustCompile(`^[^.:;|]*\?`)
 
 // Comments and pages name their nouns.

@@ -18,7 +18,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Book is the ledger.Book of a store that several machines share. Each chain has a separate register: that of a named
+// A Book is the ledger.Book of a store that several machines share. Each chain has a separate register: the register of a named
 // task is found by the tool and role, an unnamed one by how the prompts begin.
 //
 // Taking a session is a swap of the register; of several from one version one succeeds. Only the

@@ -122,12 +122,12 @@ func (b *Book) Complete(ctx context.Context, u *Unfinished) error {
 		h.over = append(h.over, u.Bundle.Name)
 	}
 	if err = errors.Join(failed, err); len(h.over) > 0 && (err == nil || errors.Is(err, errFenced)) { // else the register might name them still
-		_ = b.Bundles.Drop(ctx, h.over...) // what stays is removed by the store's own rules
+		_ = b.Bundles.Drop(ctx, h.over...) // the store's own rules remove the rest
 	}
 	return err
 }
 
-// release ends the call's hold: the session has a new bundle, or none, and the one that it is a copy of can be
+// release ends the call's hold: the session has a new bundle, or none, and the source of a copy can be
 // resumed again only if the copy came to nothing.
 func (b *Book) release(r *register, number, source int64, u *Unfinished) {
 	own := &r.Sessions[number-1]

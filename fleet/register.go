@@ -13,8 +13,8 @@ import (
 // registerVersion is the version of a register's content. It is no version of the ledger. It is raised only if a
 // reader of the version before would decide wrongly: such a reader does not use the register at all.
 //
-// A field can be added without that. A reader ignores fields that it does not know, and does not write them back: what
-// it did with the session might have made them untrue. A field that is missing has the zero value, which must say that
+// A field can be added without that. A reader ignores fields that it does not know, and does not write them back: its
+// own run might have made them untrue. A field that is missing has the zero value, which must say that
 // nothing is known.
 const registerVersion = 1
 

@@ -73,7 +73,7 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 }
 
 // addEvidence adds to the facts about sessions what shows that the call continues them and what speaks
-// against it: who made the calls, what others have answered since, and the words of the prompt.
+// against it: who made the calls, the later answers of others, and the words of the prompt.
 func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 	for i := range chains {
 		cf := &chains[i]

@@ -125,7 +125,7 @@ func (l *Ledger) Here() *Ledger { return l }
 // ChainHere implements Book.
 func (l *Ledger) ChainHere(_ *Call, d decide.Decision) int64 { return d.Chain }
 
-// Preview implements Book. The chains are followed by other chains of the directory, to show what changed.
+// Preview implements Book. The chains are followed by other chains of the directory, to show the changes.
 func (l *Ledger) Preview(c *Call) (decide.Decision, []decide.ChainFacts, error) {
 	facts, err := l.readFacts(c, true)
 	chains := facts.Chains

@@ -1,6 +1,6 @@
 package ledger
 
-// A resumed call's prompt is that of the first request, or the sum over all requests if the tool reports
+// A resumed call's prompt is the first request's, or the sum over all requests if the tool reports
 // nothing else: the later ones then hide a miss. Below HeldEnough some providers cache nothing. Of what a
 // session held, the last answer is never in the cache; that is seldom a quarter.
 const (

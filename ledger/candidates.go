@@ -191,9 +191,9 @@ func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, late
 	return nil
 }
 
-// namedFacts reads the chain of a name: the ends and, if these do not show what to continue, the
-// sessions that led to them. A long job might have many of those. To these it adds the sessions of which the
-// prompt shows the newest answer.
+// namedFacts reads the chain of a name: the ends and, if these do not show the session to continue, the
+// sessions that led to them. A long job might have many such sessions. It adds the sessions with a newest answer that the
+// prompt shows.
 func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	var n counted
 	if f.Chains, n, err = l.ofName(c, ends); err != nil {
@@ -342,7 +342,7 @@ var ofFormat = fmt.Sprintf("s.format = %d AND max(length(s.base), length(s.base_
 	"length(s.answers), length(s.said), length(s.things)) <= %d", Format, maxBlob)
 
 // SinceBegun selects the sessions s of a chain c since it last began anew, without the copies that ended badly: the ends,
-// and those that were continued in copies, of which there can be many.
+// and those that were continued in copies, which can be many.
 var (
 	SinceBegun = ofFormat + ` AND s.chain_id = c.id AND s.id >= coalesce(c.since, c.session_id) AND (s.parent_id IS NULL OR s.state IN ('live', 'running'))`
 	ends       = SinceBegun + ` AND NOT ` + goneOnFrom

@@ -20,7 +20,7 @@ type ChainName struct {
 // MinPrefix is the least length of a native ID's prefix.
 const MinPrefix = 4
 
-// FindChains returns the chains that name can mean: the one with that number behind a c, otherwise those of
+// FindChains returns the chains that name can mean: the chain with that number behind a c, otherwise the chains of
 // that task, otherwise the chains of sessions with a native ID of that prefix.
 func (l *Ledger) FindChains(name string) ([]ChainName, error) {
 	conditions := []string{"'c' || id = ?", "task <> '' AND task = ?"}

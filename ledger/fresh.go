@@ -11,7 +11,7 @@ import (
 // maxFreshCalls bounds how many fresh calls are read: the latest.
 const maxFreshCalls = 20_000
 
-// A FreshCall is a fresh call that nothing named, and the last prompt of the session: the call's prompt, or one that extends it.
+// A FreshCall is a fresh call that nothing named, and the last prompt of the session: the call's prompt, or a prompt that extends it.
 type FreshCall struct {
 	ID        int64
 	Tool, Cwd string

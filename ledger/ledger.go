@@ -128,8 +128,8 @@ func (l *Ledger) prepareLocked(path string) error {
 }
 
 // copyAside copies a ledger of an older version to another name, and moves the outcomes that wait for it there too. The file
-// itself stays in place: SQLite's processes share memory by the file's name, and one that was just opening a renamed file
-// would share that of the successor.
+// itself stays in place: SQLite's processes share memory by the file's name, and a process that was just opening a renamed
+// file would share its successor's.
 func (l *Ledger) copyAside(path string) (aside string, err error) {
 	var version int
 	if err := l.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
@@ -187,7 +187,7 @@ func (l *Ledger) prepare(locked bool) error {
 	return l.db.QueryRow("SELECT value FROM meta WHERE name = 'key'").Scan(&l.key)
 }
 
-// create makes the tables in one transaction, in place of those of an older version. It reads the version again inside, since
+// create makes the tables in one transaction, in place of an older version's tables. It reads the version again inside, since
 // another process might have been faster.
 func (l *Ledger) create() error {
 	var durable int

@@ -53,7 +53,7 @@ func (l *Ledger) SessionFiles(chain int64) ([]SessionFile, error) {
 }
 
 // superseded is SQL for when a copy that continues a session was last used. It is 0 for the end of a chain, for a session
-// of which a copy runs or has failed, since that can be continued again, and for one that machines share.
+// with a copy that runs or has failed, since that session can be continued again, and for a session that machines share.
 const superseded = `CASE WHEN s.state = 'live' AND s.shared = '' AND NOT EXISTS (SELECT 1 FROM sessions k
 			WHERE k.parent_id = s.id AND k.chain_id = s.chain_id AND k.state NOT IN ('live', 'dead'))
 		THEN coalesce((SELECT max(k.last_used) FROM sessions k WHERE k.parent_id = s.id AND k.chain_id = s.chain_id AND k.state = 'live' AND k.file IS NOT NULL), 0) ELSE 0 END`
@@ -234,7 +234,7 @@ func dropChains(tx *sql.Tx, chains []int64, limit int64) (d Dropped, err error) 
 	return d, err
 }
 
-// referring has the rows that refer to those of a table, with the referring column.
+// referring has the rows that refer to a table's rows, with the referring column.
 var referring = map[string]string{"invocations": "answers WHERE invocation", "sessions": "leases WHERE session_id"}
 
 // dropRows removes calls or sessions, and the rows that refer to them alone.

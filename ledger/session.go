@@ -59,15 +59,15 @@ func (s *Session) copied() Session {
 	return k
 }
 
-// startedFrom returns a role's first session, which is a copy of another role's. The prompts and answers of that one are not
-// this role's: later calls must show what belongs to their own.
+// startedFrom returns a role's first session, which is a copy of another role's. The other role's prompts and answers are
+// not part of it: later calls must show their own.
 func (s Session) startedFrom(other *Session) Session {
 	s.Created, s.Compacted, s.ContextUsed, s.ContextLimit = other.Created, other.Compacted, other.ContextUsed, other.ContextLimit
 	s.Totals, s.Turns, s.FirstModel, s.LeftFiles = other.Totals, other.Turns, other.FirstModel, other.LeftFiles
 	return s
 }
 
-// unfit are the refusals whose cause is or might be in the session itself: it would be refused again, or a
+// unfit are the refusals with a cause that is or might be in the session itself: it would be refused again, or a
 // store cannot bring it.
 var unfit = map[reason.Code]bool{
 	reason.SessionMoved: true, reason.SessionGone: true,
@@ -79,7 +79,7 @@ var unfit = map[reason.Code]bool{
 type refusal struct {
 	why    reason.Code
 	copied bool // the session is a copy
-	cut    bool // it is a copy of a part only, which might be what was refused
+	cut    bool // it is a copy of a part only, and the tool might have refused the cut
 }
 
 func (r refusal) sourceDies() bool { return r.copied && unfit[r.why] && !r.cut }
@@ -107,7 +107,7 @@ func (s *Session) refuse(r refusal, source *Session) {
 	}
 }
 
-// errDamaged reports an Ending that does not say what its session was sent.
+// errDamaged reports an Ending without the digests of the session's prompt.
 var errDamaged = errors.New("the record is damaged")
 
 // finish records how a run of the session ended. source is the session of the same chain that it is a copy of, nil for none.
@@ -187,7 +187,7 @@ func (c *Chain) IsOf(call *Call) bool {
 }
 
 // Begin carries out a decision in the chain, for a call of its name. from is the number of the session that the decision goes on
-// with, 0 for none. Begin returns the number of the call's session, and of the one that it is a copy of.
+// with, 0 for none. Begin returns the numbers of the call's session, and of the source if that is a copy.
 func (c *Chain) Begin(call *Call, d decide.Decision, from int64) (number, source int64) {
 	crowded := slices.ContainsFunc(c.Sessions, func(s Session) bool { return s.InUse })
 	var goneOn *Session

@@ -68,7 +68,7 @@ func TestAChainGoesThroughItsStates(t *testing.T) {
 		t.Errorf("%+v after %+v", c.Sessions[0], k)
 	}
 
-	// Resumed in place it runs again, and keeps what it was sent until it has ended.
+	// Resumed in place it runs again, and keeps its base until it has ended.
 	again, source := c.Begin(valueCall("Write the parser.\n\nAgain.", 5000), decide.Decision{Mode: rewrite.Resume, Rounds: decide.Rounds{Given: "g"}}, first)
 	if again != first || source != 0 || c.Newest != 1 || c.Sessions[0].State != decide.Running || c.Sessions[0].Rounds == "" || string(c.Sessions[0].Base) != "base" {
 		t.Errorf("%d: %+v", again, c.Sessions[0])

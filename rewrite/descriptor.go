@@ -28,7 +28,7 @@ type Descriptor struct {
 	// is passed through.
 	Nested []string
 
-	// Variables are those of the environment that shape a session or the account.
+	// Variables are the environment variables that shape a session or the account.
 	Variables Variables
 	// LoginKeys are the variables that the tool prefers to its own login.
 	LoginKeys []string

@@ -269,7 +269,7 @@ type SessionFiles struct {
 	// Paths are the session's own file or directory first, then files that only serve it and need
 	// not exist.
 	Paths []string
-	// Named are those of Paths that a session's history can name to the model. A copy has the history, but not these files.
+	// Named are the Paths that a session's history can name to the model. A copy has the history, but not these files.
 	Named []string
 	// Common are path.Match patterns of files that several sessions need, and whose names stand for
 	// their contents. They go with a session to other machines, and stay when it is removed.
@@ -315,7 +315,7 @@ type Stream interface {
 	// turn has ended. No caller is reading meanwhile, so a resumed run's output can be held as long.
 	PrintsAtEnd() bool
 	// HoldsOutput reports whether the tool, in the caller's format, writes only at the end, so that
-	// it does not notice earlier that the reader is gone. What Line returns can still be shown at
+	// it does not notice earlier that the reader is gone. The line that Line returns can still be shown at
 	// once.
 	HoldsOutput() bool
 	// Seen returns the facts learned so far.
@@ -457,8 +457,8 @@ func CountsRequests(first int64, prompt int) bool {
 
 // LeastFirst returns how many tokens the first request of a run has at least if it resumes a session and sends a prompt of
 // sent bytes. The session's last run had such a first request and left a context of held tokens. A claude that works in a
-// repository sends the state of the files each time, up to 2 KB; of a long session tools drop old results. What came after the
-// last run's first request counts for nothing: most of that can be thoughts, which are not sent again.
+// repository sends the state of the files each time, up to 2 KB; of a long session tools drop old results. The answers after
+// the last run's first request count for nothing: most can be thoughts, which are not sent again.
 func LeastFirst(first, held int64, sent int) int64 {
 	const short, most, share, dropped, bytesPerToken = 20_000, 200, 32, 2, 6
 	first = min(first, held) // it was compacted since

@@ -12,8 +12,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// An Explanation is the shim's plan for a call, and the reasons. The plan is the one that the
-// shim would run, empty if none would.
+// An Explanation is the shim's plan for a call, and the reasons. The plan is empty if the
+// shim would run none.
 type Explanation struct {
 	// The decision. The proof is of the nearest session, and only there if nothing names the task.
 	decide.Decision
@@ -39,7 +39,7 @@ type Explanation struct {
 	Unmanaged string
 }
 
-// Other says what becomes of the call if the output goes to a program instead of a terminal, or the
+// Other is the decision on the call if the output goes to a program instead of a terminal, or the
 // reverse. It is nil if that makes no difference to whether the call is managed.
 type Other struct {
 	Managed bool        `json:"managed" doc:"whether the call is managed then"`

@@ -25,7 +25,7 @@ import (
 
 // A log writes one line of JSON for each call that is managed or failed, and with
 // REPRISE_LOG=debug for every call. It never contains text of a prompt or an answer. The zero
-// log writes nothing, nor does one whose file cannot be opened. Several goroutines can use it.
+// log writes nothing, and neither does a log with a file that cannot be opened. Several goroutines can use it.
 type log struct {
 	path   string
 	debug  bool

@@ -155,7 +155,7 @@ func (c *call) countPassed(why reason.Code) reason.Code {
 	return ""
 }
 
-// failure says where the user's configuration has the first mistake, or what else failed, "" for nothing. It holds no value
+// failure says where the user's configuration has the first mistake, or names another failure, "" for none. It holds no value
 // of the configuration.
 func (c *call) failure() string {
 	var mistakes config.Mistakes

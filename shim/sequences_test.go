@@ -29,7 +29,7 @@ type sequence struct {
 	Calls   []sequenceCall
 
 	dir  string                                            // its project, if calls do something there
-	sent func(i int, prompt, text string, why reason.Code) // if set, gets what a session is sent that goes on
+	sent func(i int, prompt, text string, why reason.Code) // if set, gets the text that is sent to a resumed session
 }
 
 type sequenceCall struct {

@@ -96,7 +96,7 @@ func isOrphan(tool rewrite.Tool, path string) bool {
 }
 
 // stampTimeout bounds how long a tool's database is waited for. Readers wait only while a process
-// changes one that has no write-ahead log. On a machine with much to do, a read can take long as well.
+// changes a database without a write-ahead log. On a machine with much to do, a read can take long as well.
 const stampTimeout = 2 * time.Second
 
 // stored compares a session with the stamp that the last recorded run left. If the session cannot be

@@ -19,7 +19,7 @@ func guidelines() string {
 	return rules.String() + "\n"
 }
 
-// Prompts of 10 kB that a session goes on with are mostly sent as what is new in them, also where the rules are the first paragraph.
+// Prompts of 10 kB that go on with a session are mostly sent as deltas, also where the rules are the first paragraph.
 func TestShareOfDeltas(t *testing.T) {
 	for name, tt := range map[string]struct {
 		big   func(string) string

@@ -63,8 +63,8 @@ func (c *call) projectRoot() string {
 	return c.record.Cwd
 }
 
-// leftFiles returns the files that the session's runs have changed, as they are now: those of this
-// run, after the tools were given some files to read or to change, and those of earlier runs. It returns
+// leftFiles returns the files that the session's runs have changed, as they are now: the files of this
+// run, after the tools were given some files to read or to change, and of earlier runs. It returns
 // "" if the session will not be continued after such an outcome.
 func (c *call) leftFiles(o *ledger.Outcome, given []string) string {
 	if c.ticket.Session == 0 || !o.Good() && !o.Stopped() {

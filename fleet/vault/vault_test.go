@@ -681,7 +681,7 @@ func TestSweep(t *testing.T) {
 			t.Errorf("swept %d, %v, want %d", n, err, want)
 		}
 	}
-	sweep(0) // a late write may still mean what was just removed
+	sweep(0) // a late write can still mean a bundle that was just removed
 	now = now.Add(late)
 	sweep(2)
 	sweep(0)

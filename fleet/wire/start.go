@@ -38,7 +38,7 @@ func Start(path string, environ []string, config Config) (*Client, error) {
 	c := NewClient(in, out, config)
 	c.helper, c.ended = cmd.Process, make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // what became of it shows on the pipe
+		_ = cmd.Wait() // its end shows on the pipe
 		close(c.ended)
 	}()
 	return c, nil

@@ -65,7 +65,7 @@ type request struct {
 	ID       int64          `json:"id"`
 	Verb     string         `json:"verb"`
 	Timeout  time.Duration  `json:"timeout"`
-	Register store.Register `json:"register,omitzero"` // the name, and what the verb needs of the rest
+	Register store.Register `json:"register,omitzero"` // the name, and the other fields that the verb needs
 	Limit    int            `json:"limit,omitempty"`
 	Root     []byte         `json:"root,omitempty"` // bytes, as store.Texts
 	Paths    store.Texts    `json:"paths,omitempty"`

@@ -1,7 +1,7 @@
 // Package ctl is shimctl: a file a command, what several need in rooms below.
 //
-// It never runs a tool for a call and decides nothing about one. Invariants: screens only read; a command that writes shows what it will
-// write, and asks.
+// It never runs a tool for a call and decides nothing about one. Invariants: screens only read; a command that writes shows the change
+// first, and asks.
 package ctl
 
 import (

@@ -86,7 +86,7 @@ func warningLines(a *app.App, o overview) (lines []string) {
 	return lines
 }
 
-// oneOfAKind returns the first warning of each kind, which counts the others. What stops calls comes first, and is a separate kind.
+// oneOfAKind returns the first warning of each kind, which counts the others. Warnings about stopped calls come first, as a separate kind.
 func oneOfAKind(all []warning) (list []warning) {
 	more := map[string]int{}
 	for _, w := range all {

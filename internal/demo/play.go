@@ -118,8 +118,7 @@ func (j Job) Play(ctx context.Context, root string) (p Played, err error) {
 	return p, nil
 }
 
-// configure has every tool resumed, whatever the resumes cost: the job shows what
-// resuming does.
+// configure has every tool resumed, at any cost: the job shows resumes.
 func configure(getenv func(string) string) error {
 	path, err := config.ConfigFile(getenv)
 	if err != nil {

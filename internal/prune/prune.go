@@ -13,14 +13,14 @@ import (
 	"reprise/ledger/decide"
 )
 
-// A Policy is what to keep. A session is kept if any of the parts applies.
+// A Policy names the sessions to keep: those to which any of its parts applies.
 type Policy struct {
 	KeepWithin decide.Millis // sessions used within this time; 0 for none
 	KeepLast   int           // number of each chain's newest sessions; 0 for none
 	// Superseded is how long a session stays after copies last continued it, whatever else keeps it for the age or
 	// rank; 0 for as long as others.
 	Superseded decide.Millis
-	// TTL and MaxAge bound what can still be resumed: the longest that configuration and rules
+	// TTL and MaxAge bound the sessions that can still be resumed: the longest that configuration and rules
 	// allow.
 	TTL, MaxAge decide.Millis
 }

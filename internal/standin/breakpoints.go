@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What Anthropic documents of the cache, in November 2026. A prompt is the tools, system blocks and the blocks
+// The cache as Anthropic documents it, in November 2026. A prompt is the tools, system blocks and the blocks
 // of the messages, in this order. A beginning is stored where a block has cache_control, and found from such a
 // block or from one of the nineteen before it. The lifetime begins anew with each use.
 // https://platform.claude.com/docs/en/build-with-claude/prompt-caching
@@ -37,7 +37,7 @@ func shortestPrompt(model string, others int) int {
 	return others
 }
 
-// A block is what might have a breakpoint.
+// A block is a part of a request that can have a breakpoint.
 type block struct {
 	text []byte        // as it was sent, without the breakpoint
 	life time.Duration // of the breakpoint, 0 if it has none

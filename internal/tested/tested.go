@@ -21,7 +21,7 @@ const File = "tested.json"
 
 const schema = "reprise.tested/1"
 
-// A List has the versions of each tool, and those of the SDKs that the tests run.
+// A List has the versions of each tool, and of the SDKs that the tests run.
 type List struct {
 	Schema string `json:"schema"`
 	Tools  []Tool `json:"tools"`

@@ -164,7 +164,7 @@ func choose(f Facts) (*ChainFacts, reason.Code) {
 	return chain, why
 }
 
-// Unrecorded reports whether the caller can know the answer of a run whose session is still in use:
+// Unrecorded reports whether the caller can know the answer of a run while its session is still in use:
 // the prompt shows more than that session was sent.
 func (f *Facts) Unrecorded() bool {
 	if f.Disabled || f.Never || f.NoResume || f.HookSet || f.Fresh != "" {
@@ -340,7 +340,7 @@ func (l Limits) LeastBase() int {
 	return l.MinEvident
 }
 
-// GoesOn reports whether the call continues the session's work as far as the prompt and what happened show.
+// GoesOn reports whether the call continues the session's work as far as the prompt and the events show.
 func (f *Facts) GoesOn(c *ChainFacts) bool { return f.verdict(c) == "" }
 
 // repeated returns the session with the prompt that this one repeats. Preferred in this order: a

@@ -19,7 +19,7 @@ const (
 const oneRequest = "coalesce(i.first_prompt = i.input + i.cache_read + i.cache_write, 0)"
 
 // A CacheRow is what resumed calls of one tool, version, model and idle time found in the provider's cache. Tokens are
-// those of each call's first request, or of all the requests if the tool reports only sums.
+// the tokens of each call's first request, or of all the requests if the tool reports only sums.
 type CacheRow struct {
 	Tool, Model  string
 	Version      string // "" if not known

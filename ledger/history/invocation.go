@@ -81,7 +81,7 @@ type Invocation struct {
 	Unshared    string         `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
 }
 
-// invocationColumns are those of an invocation i, the chain ic and its session si.
+// invocationColumns are the columns of an invocation i, the chain ic and its session si.
 func invocationColumns(l *ledger.Ledger) string {
 	return `i.id, coalesce(i.chain_id, 0), coalesce(i.session_id, 0), i.tool, i.cwd, coalesce(ic.task, ''), coalesce(ic.role, ''), i.rule,
 	i.caller, i.format, i.started, i.duration, i.mode, i.reason, i.detail, i.changed, i.proof, i.arm, coalesce(i.resumed_from, ''),

@@ -162,7 +162,7 @@ func (p *Prompt) ledIn(has []bool) bool {
 }
 
 // cutAt returns the prompt with the block cut where the first line of an earlier prompt stands below other
-// lines, so that the blocks are those of that prompt: "Original task:" can stand right above it. at is the
+// lines, so that the blocks are the first prompt's: "Original task:" can stand right above it. at is the
 // block's index. It returns nil if there is none.
 func (p *Prompt) cutAt(first Digest) (cut *Prompt, at int) {
 	line := slices.Index(p.FirstLines(), first)

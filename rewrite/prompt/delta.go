@@ -134,7 +134,7 @@ func (p *Prompt) openingText() string {
 	return ""
 }
 
-// shownOpening returns the opening paragraph as a delta shows it: a long one that the session has only by its beginning.
+// shownOpening returns the opening paragraph as a delta shows it: if it is long and the session has it, only its beginning.
 func (p *Prompt) shownOpening(known bool) string {
 	opening := p.openingText()
 	if !known || len(opening) < longOpening || p.again(0, len(opening)) || strings.Contains(p.Text, restUnchanged) {

@@ -82,8 +82,8 @@ func (p *Prompt) place(l *promptLine) int {
 	return at
 }
 
-// prefixes returns with what a message can begin that stands at a line, before its text. With parted, what is
-// before the line has ended, so that it needs no name.
+// prefixes returns the possible beginnings, before its text, of a message at a line. With parted, the text above
+// the line has ended, so that the message needs no name.
 func (p *Prompt) prefixes(i int, parted bool) (all []string) {
 	l := &p.lines[i]
 	if parted || l.speaker != noTurn {

@@ -136,7 +136,7 @@ func stepped(step, line string) string {
 	return "\x00" + step + "\x00" + line
 }
 
-// lineDigests are the digests of a line: whatever the indentation, with its step, and of what it can quote.
+// lineDigests are the digests of a line: without its indentation, with the step of that, and of texts that it can quote.
 type lineDigests struct {
 	line, stepped Digest
 	quoted        []Digest

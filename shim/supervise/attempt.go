@@ -368,7 +368,7 @@ func (a *Attempt) Accepted() bool {
 var trialLimit = 2 * time.Second // shorter in this package's tests
 
 // limitHolding starts the gate timeout once something is held that the caller can be reading. A tool
-// that is silent can still refuse, however long it takes, and so can one that waits for the stdin.
+// that is silent can still refuse, however long it takes, and so can a tool that waits for the stdin.
 func (a *Attempt) limitHolding() {
 	waits := a.Input.relay != nil && !a.named() || a.Input.Talk != nil && a.Input.Talk.Scout != nil
 	if a.timeout == nil && !waits && !a.Stream.PrintsAtEnd() && (a.stdout.holds() || a.stderr.holds()) {

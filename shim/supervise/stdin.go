@@ -31,7 +31,7 @@ const (
 type Source interface {
 	// ForRun returns the stdin of a planned run. Nothing is consumed before the run has started.
 	ForRun(plan rewrite.Plan) (Input, error)
-	// Again prepares another run, after one that was given up. late is the data that the relay held.
+	// Again prepares another run, after a run that was given up. late is the data that the relay held.
 	Again(late []byte)
 	// HandOn returns the stdin of the real binary: the part that was read, and the rest. It is nil if the
 	// caller's own descriptor has all of it. It fails if a run has consumed some of it.

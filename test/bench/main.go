@@ -1,7 +1,7 @@
 // Command bench measures what the shims cost. It compares the time of a call without a shim,
 // through the least shim possible in C, and through ours; what a managed call adds, compared with a plain
 // Go program that does the same kind of work (goledger); a long answer; 64 calls at once; a large ledger, and a locked one;
-// what shimctl shows of 20,000 calls. With -scale it measures only how cost grows with callers, prompt and ledger. Everything compared is measured in one run, in rounds of shuffled order,
+// shimctl's screens of 20,000 calls. With -scale it measures only how cost grows with callers, prompt and ledger. Everything compared is measured in one run, in rounds of shuffled order,
 // in front of a tool that takes no time (c/tool.c). It needs a C compiler.
 //
 // Absolute times hold only for this machine at this moment: only ratios are meaningful. Least times are

@@ -58,13 +58,13 @@ func (p pair) compare(match *regexp.Regexp, shims string) report {
 // runs is how often a case that differs is made with each version: so each is compared with itself twice.
 const runs = 3
 
-// A trial is what one case came to with the older version and the newer.
+// A trial is the result of one case with the older version and the newer.
 type trial struct {
 	suite.Case
 	of [2][]*seen
 }
 
-// compare makes the calls with both versions, some cases at a time, and reports what each run of one version has and none of the other's.
+// compare makes the calls with both versions, some cases at a time, and reports the lines that each run of one version has and none of the other's.
 func (r *report) compare(cases []suite.Case, older, newer func(suite.Case) *seen) {
 	trials := make([]trial, len(cases))
 	var busy errgroup.Group

@@ -78,7 +78,7 @@ func (v version) observe(c suite.Case) *seen {
 	return s
 }
 
-// result adds what a call did.
+// result adds a call's result.
 func (s *seen) result(c harness.Call, r harness.Result) {
 	exit := fmt.Sprint(r.Exit)
 	if r.Signal != 0 {
@@ -171,7 +171,7 @@ func (s *seen) transcript(text string) {
 // figures matches lines of text with numbers of tokens, which another system prompt changes.
 var figures = regexp.MustCompile(`(?mi)^.*tokens used.*\n.*|^.*\b(tokens|credits)\b.*`)
 
-// mask removes what differs between two runs of one version, the version, and figures in text.
+// mask removes the differences between two runs of one version, the version, and figures in text.
 func (v version) mask(w *harness.World, text string) string {
 	text = strings.ReplaceAll(w.Mask(text), v.number, "VERSION")
 	return figures.ReplaceAllStringFunc(text, func(line string) string { return digits.ReplaceAllString(line, "<n>") })

@@ -107,7 +107,7 @@ func play(c suite.Case, change func(*turn)) *seen {
 	return s
 }
 
-// print returns what a caller gets.
+// print returns the caller's output.
 func (t turn) print() harness.Result {
 	var events []string
 	for _, letter := range t.order {
@@ -283,7 +283,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// What is new, or slower, is listed.
+// New and slower things are listed.
 func TestListed(t *testing.T) {
 	for _, p := range listed {
 		if r := compareTurns(p.change); r.outcome() != clean || !strings.Contains(r.String(), p.want) {

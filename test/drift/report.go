@@ -34,7 +34,7 @@ func (r *report) add(title string, matters bool, lines []string) {
 }
 
 // addLines adds lines that are gone, which matters, and new ones, which do if a caller sees them as they are or another value of the same key
-// is gone. Each has the calls that show it below. What is below a key goes and comes with it.
+// is gone. Each has the calls that show it below. The keys below a key go and come with it.
 func (r *report) addLines(title string, gone, new set) {
 	var lines, listed, accepted []string
 	keys := set{}

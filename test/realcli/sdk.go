@@ -19,7 +19,7 @@ type SDK struct {
 	CLI           Pin // of the same time
 }
 
-// sdk returns the pinned SDK of that name, with what it needs.
+// sdk returns the pinned SDK of that name, with its needs.
 func sdk(name string, cli Pin, with ...string) SDK {
 	pin := tested.Own().SDK(name)
 	return SDK{name, pin.Version(), append([]string{pin.Pin}, with...), pin.Python(), cli}

@@ -13,8 +13,8 @@ import (
 // restatedCalls is how many of the latest calls are looked at.
 const restatedCalls = 100
 
-// checkCalls names the versions with calls that have shown that the shim can do less with them, and the models of claude whose
-// sessions the latest calls make so that a resume will miss the provider's cache.
+// checkCalls names the versions with calls that have shown that the shim can do less with them, and the models of claude with
+// latest sessions that a resume will not find in the provider's cache.
 func checkCalls(a *app.App) (checks []setup.Check) {
 	l, err := a.OpenOrEmpty()
 	if err != nil {

@@ -85,7 +85,7 @@ func runDoctor(a *app.App, f fixing, asJSON, all, shared bool) error {
 	return err
 }
 
-// brief returns the findings, problems first, then a check for each tool, and the names of what else is in order.
+// brief returns the findings, problems first, then a check for each tool, and the names of the other checks, which found nothing.
 func brief(checks []setup.Check) []setup.Check {
 	var findings, tools []setup.Check
 	var others []string

@@ -9,7 +9,7 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// What several commands print with --json. A field is never renamed and never changes the
+// The JSON of several commands. A field is never renamed and never changes the
 // meaning within a schema; new ones can come. docs/reference/shimctl.schema.json is made from the doc tags.
 
 type ChainReport struct {
@@ -32,7 +32,7 @@ func (r Reporter) Chain(c history.ChainRow) ChainReport {
 		Sessions: Mapped(c.Sessions, SessionJSON)}
 }
 
-// A SessionReport is a session with what follows from the record.
+// A SessionReport is a session with the facts that follow from the record.
 type SessionReport struct {
 	history.SessionRow
 	ContextTokens int64     `json:"context_tokens" doc:"tokens of the context in use"`
@@ -45,7 +45,7 @@ func SessionJSON(s history.SessionRow) SessionReport {
 	return SessionReport{s, s.Context.Used, nonZero(s.Context.Limit), s.Created.Time(), s.LastUsed.Time()}
 }
 
-// A CallReport is a call with what follows from the record.
+// A CallReport is a call with the facts that follow from the record.
 type CallReport struct {
 	history.Invocation
 	Class   reason.Class `json:"class,omitempty" doc:"class of the reason"`

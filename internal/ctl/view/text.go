@@ -40,7 +40,7 @@ func isControl(r rune) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// A JSONWriter escapes in JSON what encoding/json leaves as it is, so that a terminal can show it. Each Write is whole characters.
+// A JSONWriter escapes the characters in JSON that encoding/json leaves as they are, so that a terminal can show it. Each Write is whole characters.
 type JSONWriter struct{ io.Writer }
 
 // Write implements io.Writer.
@@ -64,7 +64,7 @@ func isRawControl(r rune) bool { return r != '\n' && isControl(r) }
 
 var escapeBreaks = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 
-// escapeTSV keeps a value on the line and in the column. It also escapes what moves the
+// escapeTSV keeps a value on the line and in the column. It also escapes characters that move the
 // cursor of a terminal that shows the table later.
 func escapeTSV(text string) string {
 	var b strings.Builder

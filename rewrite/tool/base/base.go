@@ -2,8 +2,8 @@
 // failures say nothing against a session, and the common part of their streams. Which words refuse a session, and where a tool says the
 // IDs and usage, stands in each tool's package.
 //
-// It never names a tool: a difference is a parameter, or the tool's own method. Invariant: what it does not
-// know for certain makes a call unmanaged, or a failure one that can lie in the session.
+// It never names a tool: a difference is a parameter, or the tool's own method. Invariant: in doubt
+// a call is unmanaged, and a failure counts against the session.
 package base
 
 import (
@@ -46,8 +46,8 @@ func (Base) CopySession(_, _, _ string, _ []byte) (string, []byte, error) {
 	return "", nil, errors.ErrUnsupported
 }
 
-// ValidID accepts lower-case UUIDs. What else a tool can accept, such as the first characters of an ID or a name, is
-// the caller's.
+// ValidID accepts lower-case UUIDs. The other forms that a tool can accept, such as a name or the first characters of an ID,
+// are the caller's.
 func (Base) ValidID(id string) bool { return IsUUID(id) }
 
 // SessionFiles returns the session's file, which is all there is of it.

@@ -356,8 +356,8 @@ func account(state, credentials string) []rewrite.Setting {
 	return found
 }
 
-// ResolveWithEnv adds the settings files, on which a session depends, and what the
-// version can do.
+// ResolveWithEnv adds the settings files, on which a session depends, and the abilities
+// of the version.
 func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	own, noScout, model := base.Own[own](c), false, false
 	check := func(text string) {
@@ -499,8 +499,8 @@ func (claude) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	return plan
 }
 
-// ForkPoint returns the last entry of the conversation, whatever the type. What follows an answer
-// (a snapshot of the system prompt, a hook's output) belongs to it (LIVE 2.1.329). A copy cut right
+// ForkPoint returns the last entry of the conversation, of any type. The entries behind an answer
+// (a snapshot of the system prompt, a hook's output) belong to it (LIVE 2.1.329). A copy cut right
 // after the answer sends the model the same.
 func (claude) ForkPoint(tail []byte) string {
 	for line := range jsonline.Backwards(tail) {

@@ -245,7 +245,7 @@ func hookFiles(c rewrite.Call) []rewrite.Watch {
 	return base.Watches(c.Home, "~/.codex", "", paths...)
 }
 
-// accountOf returns what identifies the account that codex is logged in to. codex refreshes the
+// accountOf returns the identity of the account that codex is logged in to. codex refreshes the
 // tokens in the same file, so they count only if nothing else identifies their owner.
 func accountOf(login string) rewrite.Setting {
 	tokens := jsonline.Member(login, "tokens")
@@ -409,7 +409,7 @@ func (codex) SessionPaths(_, id string) []string {
 	return []string{"sessions/*/*/*/rollout-*-" + id + ".jsonl"}
 }
 
-// SessionFiles returns the rollout, a single file. A fork does not contain what came before it; the
+// SessionFiles returns the rollout, a single file. A fork does not contain its source's lines; the
 // first line names the thread it continues (0.169.0, docs/internals/codex.md).
 func (codex) SessionFiles(id, path string) rewrite.SessionFiles {
 	return rewrite.SessionFiles{

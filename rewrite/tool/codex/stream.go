@@ -236,7 +236,7 @@ func (s *stream) ownFigures(line []byte) []byte {
 	return own
 }
 
-// used returns what the run has used as far as the rollout has told.
+// used returns the run's usage as far as the rollout has told.
 func (s *stream) used() rewrite.Usage { return s.earlier.Plus(s.turn) }
 
 // ErrAsIs returns false: codex writes whole lines.

@@ -271,7 +271,7 @@ func (s *stream) asAsked(line []byte, e *event) []byte {
 
 func trimEnd(text string) string { return strings.TrimRightFunc(text, unicode.IsSpace) }
 
-// blank hides what copilot hides in json: the values of the keys (recordings/copilot/key-json).
+// blank hides the same parts as copilot in json: the values of the keys (recordings/copilot/key-json).
 func (s *stream) blank(text string) string {
 	for _, secret := range base.Own[own](s.Call).secrets {
 		text = strings.ReplaceAll(text, secret, "******")
@@ -341,7 +341,7 @@ func (s *stream) endText() {
 	s.State.Content = s.State.Final && s.State.ID != "" && !s.State.WrongID
 }
 
-// File reads what copilot writes: the figures, the shared session, and the events that a resumed session's
+// File reads copilot's files: the figures, the shared session, and the events that a resumed session's
 // file gets.
 func (s *stream) File(name string, data []byte) {
 	switch path.Base(name) {
@@ -354,7 +354,7 @@ func (s *stream) File(name string, data []byte) {
 	}
 }
 
-// usage is what --usage-output-file contains. The figures are the session's
+// usage is the content of --usage-output-file. The figures are the session's
 // (recordings/copilot/chain-2).
 type usage struct {
 	Premium   float64 `json:"totalPremiumRequestCost"`

@@ -21,7 +21,7 @@ type stream struct {
 	hidden   []byte // the latest lines that the caller's format does not have
 	began    int64  // when the run got the prompt, in milliseconds
 	spoke    bool   // there was an event of the model's
-	strange  bool   // there was one that can be the model's
+	strange  bool   // there was an error that can be the model's
 	doubtful bool   // the answer can be the source's
 	failure  *event // the last event of a run that failed, shown at the end
 }

@@ -10,8 +10,8 @@ import (
 	"reprise/rewrite/tool/base"
 )
 
-// text shows a run's text as it comes. The run's facts are read from the session's file, of which the
-// command line gives the ID.
+// text shows a run's text as it comes. The run's facts are read from the session's file, which the
+// ID in the command line names.
 type text struct {
 	base.ShownText
 	last    record // the newest answer since the prompt; no ID if there is none

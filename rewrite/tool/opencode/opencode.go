@@ -353,7 +353,7 @@ func (o opencode) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call
 	return c
 }
 
-// schema matches what opencode itself adds to a configuration file that lacks it, in the first
+// schema matches the line that opencode itself adds to a configuration file without it, in the first
 // run.
 var schema = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\s*"\$schema"\s*:\s*"[^"]*"\s*,?`)

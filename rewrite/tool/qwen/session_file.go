@@ -173,8 +173,8 @@ func (c *chatFile) learnAnswer(r *record) {
 	}
 }
 
-// learnRequest reads the figures of a request, which can be one that qwen makes on its own. A copy's totals
-// include those of the source.
+// learnRequest reads the figures of a request, which qwen might have made on its own. A copy's totals
+// include the source's.
 func (c *chatFile) learnRequest(r *record) {
 	e := &r.Payload.Event
 	c.State.Outside = ""

@@ -229,7 +229,7 @@ func (s *stream) learnID(e *entry) {
 	}
 }
 
-// File reads what vibe writes to --output-dir. The caller's own directory can hold another run's
+// File reads vibe's files in --output-dir. The caller's own directory can hold another run's
 // export, so an export counts only if stdout has shown the ID.
 func (s *stream) File(name string, data []byte) {
 	switch path.Base(name) {
@@ -245,7 +245,7 @@ func (s *stream) File(name string, data []byte) {
 	}
 }
 
-// A run is what export.json says about a run. The figures are this run's alone
+// A run is a run as export.json describes it. The figures are this run's alone
 // (recordings/vibe/output-dir-2).
 type run struct {
 	Outcome   string

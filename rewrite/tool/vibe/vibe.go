@@ -268,8 +268,8 @@ func (vibe) SessionPaths(_, id string) []string {
 }
 
 // SessionFiles returns the session's directory. vibe 3.0.3 resumes it only with the plugins that it
-// began with; it keeps manifests and contents under their digests. What it checks out from
-// them, and runnable copies (.x), it makes again.
+// began with; it keeps manifests and contents under their digests. Checked-out files
+// and runnable copies (.x) it makes again.
 func (vibe) SessionFiles(id, _ string) rewrite.SessionFiles {
 	return rewrite.SessionFiles{
 		Paths:  []string{"unified/" + id},
