@@ -240,6 +240,17 @@ func TestQwenFiguresByCall(t *testing.T) {
 	}
 }
 
+// Two messages of one request's answer have the same figures, which count once.
+func TestQwenSplitAnswer(t *testing.T) {
+	const message = `{"type":"assistant","message":{"content":[{"type":"text","text":"ok"}],"usage":{"input_tokens":9,"output_tokens":6}}}` + "\n"
+	const stdout = `{"type":"system","subtype":"init","session_id":"` + tooltest.SomeID + `","qwen_code_version":"0.24.4"}` + "\n" +
+		message + message + `{"type":"result","subtype":"success","result":"ok","usage":{"input_tokens":27,"output_tokens":18}}` + "\n"
+	out, _, _ := playQwen(rewrite.StreamJSON, rewrite.Plan{Resume: tooltest.SomeID}, `{"usage\tinput_tokens":18,"usage\toutput_tokens":12}`, stdout)
+	if want := `"usage":{"input_tokens":9,"output_tokens":6}}`; strings.Count(out, want) != 3 {
+		t.Errorf("shown as %s", out)
+	}
+}
+
 // stripNumbersAll puts 0 for every number of a member.
 func stripNumbersAll(text string) string {
 	return regexp.MustCompile(`":\d+`).ReplaceAllString(text, `":0`)

@@ -126,8 +126,11 @@ func (s *stream) learnMessage(e *event) {
 		s.State.Content = !s.State.WrongID
 	}
 	if u := e.Message.Usage; u != nil && e.Whole && u.Input > 0 {
-		s.sent += u.Input
-		s.State.ContextUse.Used = u.Input + u.Output // cache reads are part of the input
+		used := u.Input + u.Output           // cache reads are part of the input
+		if used != s.State.ContextUse.Used { // else the message is another part of the same request's answer
+			s.sent += u.Input
+		}
+		s.State.ContextUse.Used = used
 		if !s.State.First.Known {
 			s.State.First = rewrite.Usage{Known: true, Input: u.Input - u.CacheRead, CacheRead: u.CacheRead}
 		}
