@@ -147,7 +147,7 @@ func showDemo(a *app.App, job demo.Job, without, with demo.Played) error {
 	}
 	a.Stdout.Notice(fmt.Sprintf("A coder and a reviewer, played by this loop (TOOL is %q):", strings.Join(demo.Command(job.Tool), " ")))
 	fmt.Fprintf(a.Stdout, "\n%s\n", view.Screen{}.Quoted(demo.Loop))
-	a.Stdout.Notice("What was sent, with the shims and then without them:")
+	a.Stdout.Notice("Bytes and tokens sent, with the shims and then without them:")
 	fmt.Fprintln(a.Stdout)
 	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "CALL\tDECISION\tBYTES\tREQUESTS\tNEW TOKENS\tCACHED\t")
@@ -165,7 +165,7 @@ func showDemo(a *app.App, job demo.Job, without, with demo.Played) error {
 	}
 	second := with.Calls[len(with.Calls)-2]
 	fmt.Fprintln(a.Stdout)
-	a.Stdout.Notice("What the coder was sent in its second round, whose session had the rest already:")
+	a.Stdout.Notice("The new part that the coder was sent in its second round:")
 	fmt.Fprintf(a.Stdout, "\n%s\n", a.Stdout.Quoted(second.Sent))
 	a.Stdout.Notice(fmt.Sprintf("In all: %d requests instead of %d, %s fewer tokens sent, %s fewer that no cache had.",
 		sum.Requests, was.Requests, percent(was.Tokens.Input-sum.Tokens.Input, was.Tokens.Input),
