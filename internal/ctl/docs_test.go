@@ -72,28 +72,30 @@ func TestReferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	current(t, page, madeTable.ReplaceAllStringFunc(string(text), func(table string) string {
-		name := madeTable.FindStringSubmatch(table)[1]
-		return fmt.Sprintf("<!-- made from the code: %s -->\n\n%s", name, reasonTable(name))
-	}))
+	current(t, page, strings.TrimSpace(madeList.ReplaceAllStringFunc(string(text), func(list string) string {
+		name := madeList.FindStringSubmatch(list)[1]
+		return fmt.Sprintf("<!-- made from the code: %s -->\n\n%s", name, reasonList(name))
+	}))+"\n")
 }
 
-// madeTable matches a place for a table of reasons, with the table.
-var madeTable = regexp.MustCompile(`<!-- made from the code: (\w+) -->\n(?:\n(?:\|.*\n)+)?`)
+// madeList matches a place for a list of reasons, with the list.
+var madeList = regexp.MustCompile(`<!-- made from the code: (\w+) -->\n(?:\n(?:- .*|\*\*.*)|\n)*`)
 
-// reasonTable returns the table of a list of reasons.
-func reasonTable(name string) string {
+// reasonList returns a list of reasons; the reasons of decisions stand below their classes.
+func reasonList(name string) string {
 	var b strings.Builder
-	head, class := "| reason | meaning |\n| --- | --- |\n", func(reason.Row) string { return "" }
-	if name == "reasons" {
-		head, class = "| reason | class | meaning |\n| --- | --- | --- |\n", func(r reason.Row) string { return fmt.Sprintf(" `%s` |", r.Class) }
+	lists := map[string][]reason.Row{
+		"reasons": reason.Table, "refusals": reason.Refusals, "failures": reason.Failures, "whole_prompts": reason.WholePrompts,
 	}
-	b.WriteString(head)
-	lists := map[string][]reason.Row{"reasons": reason.Table, "refusals": reason.Refusals, "failures": reason.Failures, "whole_prompts": reason.WholePrompts}
+	class := ""
 	for _, row := range lists[name] {
-		fmt.Fprintf(&b, "| `%s` |%s %s |\n", row.Code, class(row), row.Meaning)
+		if name == "reasons" && string(row.Class) != class {
+			class = string(row.Class)
+			fmt.Fprintf(&b, "\n**`%s`**\n\n", class)
+		}
+		fmt.Fprintf(&b, "- `%s`: %s\n", row.Code, row.Meaning)
 	}
-	return b.String()
+	return strings.TrimPrefix(b.String(), "\n") + "\n"
 }
 
 func current(t *testing.T, path, want string) {

@@ -11,21 +11,21 @@ import (
 	"testing"
 )
 
-// docs/reference/reasons.md is what a user checks a reason against: it has a row for each, and
-// no row for a reason that there is not.
+// docs/reference/reasons.md is what a user checks a reason against: it has a line for each, and
+// no line for a reason that there is not.
 func TestEveryReasonIsExplained(t *testing.T) {
 	text, err := os.ReadFile("../../docs/reference/reasons.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows := map[string]bool{}
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|").FindAllSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile("(?m)^- `([a-z_]+)`: ").FindAllSubmatch(text, -1) {
 		rows[string(m[1])] = true
 	}
 	reasons := allReasons(t)
 	for r := range reasons {
 		if !rows[r] {
-			t.Errorf("docs/reference/reasons.md has no row for %s", r)
+			t.Errorf("docs/reference/reasons.md has no line for %s", r)
 		}
 	}
 	for r := range rows {
