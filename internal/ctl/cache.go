@@ -94,7 +94,7 @@ func missCause(r history.CacheRow) string {
 	case claude && r.Version != "" && tested.Compare(r.Version, steadyVersion) < 0:
 		return "version " + r.Version + " has git's status in its system prompt, so that each commit changes it: update claude"
 	case claude && 2*r.Single > r.Missed && models.Restated(r.Model):
-		return why.RestatedWords(r.Model)
+		return "claude resumes such sessions in another form than they were sent: shimctl doctor says more"
 	}
 	return "the beginning of the prompt changed, or the provider dropped it early"
 }

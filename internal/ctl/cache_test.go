@@ -14,9 +14,9 @@ func TestCacheWarnings(t *testing.T) {
 	old, restated := row("claude", history.Briefly, 5, 3), row("claude", history.Briefly, 4, 3)
 	old.Version, restated.Version, restated.Model, restated.Single = "2.1.197", "2.1.330", "claude-opus-5-5", 2
 	for want, r := range map[string]history.CacheRow{
-		"claude 2.1.197, model m: 3 of 5 resumed calls found little in the provider's cache, idle under 5 min: version 2.1.197 has git's status":                old,
-		"found little in the provider's cache, idle under 5 min: with claude-opus-5-5 claude resumes a session of one request in another form than it was sent": restated,
-		"claude, model m: 3 of 5 resumed calls found little in the provider's cache, idle under 5 min: the beginning":                                           row("claude", history.Briefly, 5, 3),
+		"claude 2.1.197, model m: 3 of 5 resumed calls found little in the provider's cache, idle under 5 min: version 2.1.197 has git's status":             old,
+		"found little in the provider's cache, idle under 5 min: claude resumes such sessions in another form than they were sent: shimctl doctor says more": restated,
+		"claude, model m: 3 of 5 resumed calls found little in the provider's cache, idle under 5 min: the beginning":                                        row("claude", history.Briefly, 5, 3),
 		"shorter pauses":                   row("codex", history.Within, 3, 3),
 		"or the provider dropped it early": row("vibe", history.Briefly, 9, 8),
 		`ttl = "1h"`:                       row("gemini", history.Longer, 3, 3),

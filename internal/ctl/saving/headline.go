@@ -33,9 +33,9 @@ func (s Saving) Headline() string {
 	}
 	saved := view.Amount(a.Unit, view.Number(math.Abs(float64(a.Saved))))
 	if a.Saved < 0 {
-		return fmt.Sprintf("%s, cost about %s%s more than without, an estimate from %s", words, saved, unit, s.Basis())
+		return fmt.Sprintf("%s, cost about %s%s more than without (estimate)", words, saved, unit)
 	}
-	return fmt.Sprintf("%s, saved about %s of %s%s, an estimate from %s", words, saved, view.Amount(a.Unit, a.Instead), unit, s.Basis())
+	return fmt.Sprintf("%s, saved about %s of %s%s (estimate)", words, saved, view.Amount(a.Unit, a.Instead), unit)
 }
 
 // Basis names the calls that the estimate rests on.

@@ -70,10 +70,14 @@ func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error
 	return f, nil
 }
 
-// evidence returns the ledger's facts behind the decision on a call, in sentences.
-func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
-	said := []string{}
+// evidence returns the ledger's facts behind the decision on a call, in sentences, and the main ones among them.
+func evidence(a *app.App, i history.Invocation, f whyFacts) (said, main []string) {
+	said = []string{}
 	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
+	stress := func(format string, values ...any) {
+		say(format, values...)
+		main = append(main, said[len(said)-1])
+	}
 	proof := i.Proof
 	proof.Caller = "" // that one program made both calls is alone no proof
 	switch {
@@ -93,29 +97,31 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	switch {
 	case i.Reason != reason.NoEvidence:
 	case proof != decide.Proof{} && i.Proof.Caller == "":
-		say("Both calls were typed by hand, or made by two runs of a program: made by one run of a script, they count as one job.")
+		stress("Both calls were typed by hand, or made by two runs of a program: made by one run of a script, they count as one job.")
 	case i.Proof.Caller != "":
-		say("The session changed no file that still lies as it left it, and the prompt shows neither its answer nor a log of its work.")
+		stress("The session changed no file that still lies as it left it, and the prompt shows neither its answer nor a log of its work.")
 	}
 	if i.Unshared != "" {
 		say("Other machines cannot go on with it: %s.", i.Unshared)
 	}
 	if i.Detail != "" {
-		say("More exactly: %s (%s).", view.MeaningOf(i.Detail), i.Detail)
+		stress("More exactly: %s (%s).", view.MeaningOf(i.Detail), i.Detail)
 	}
 	if changed := i.Changed; len(changed) > 0 {
-		say("What changed: %s.", strings.Join(changed, ", "))
+		stress("What changed: %s.", strings.Join(changed, ", "))
 	}
 	if i.FellBack == "" && f.before != nil {
-		said = append(said, sessionEvidence(a, i, f)...)
+		for _, fact := range sessionEvidence(a, i, f) {
+			stress("%s", fact)
+		}
 	}
 	switch {
 	case i.Reason == reason.Leased && f.running != nil:
-		say("Call %d was running.", f.running.ID)
+		stress("Call %d was running.", f.running.ID)
 	case f.ended != nil && i.Reason == reason.Unread:
-		say("Call %d before it is no failed one: %s.", f.ended.ID, endWords(*f.ended))
+		stress("Call %d before it is no failed one: %s.", f.ended.ID, endWords(*f.ended))
 	case f.ended != nil:
-		say("Call %d before it ended badly: %s.", f.ended.ID, endWords(*f.ended))
+		stress("Call %d before it ended badly: %s.", f.ended.ID, endWords(*f.ended))
 	}
 	if last := f.last; last != nil && i.Mode.Continues() && last.ResumedFrom == i.ResumedFrom && last.Outcome != "ok" {
 		how := "ended thus: " + view.OutcomeCell(*last).Human
@@ -135,7 +141,7 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) []string {
 	if i.Mode.Continues() {
 		say("The session was sent %s.", view.SentWords(i.PromptBytes, i.SentBytes, i.WhyWhole))
 	}
-	return said
+	return said, main
 }
 
 // endOf returns the reason that a call's end is for a later call of the session to be fresh, "" if it is none.

@@ -24,11 +24,11 @@ import (
 )
 
 func Command(a *app.App) *cobra.Command {
-	var asJSON bool
+	var asJSON, all bool
 	c := &cobra.Command{
 		Use: "why [CALL|REASON|-- TOOL ARGUMENT...]", Short: "explain the last decision, or another one",
-		Long: `Explains in a paragraph what was decided on a call, on what evidence, and what would have changed it, with the
-command for that if there is one. REASON stands for the last call that has it, also for calls that were passed through.
+		Long: `Explains a call in three lines: the decision, the reason, and advice if any. With --all, and in a pipe: the evidence
+too. REASON stands for the last call that has it, also for calls that were passed through.
 
 After -- stands a call that is not made: why shows what the shim would do with it, the rule that matches, and the
 command line. The call gets shimctl's stdin. Its output is assumed to go where shimctl's goes; if that makes a
@@ -46,9 +46,12 @@ difference, both are shown.`,
 			if c.ArgsLenAtDash() == 0 {
 				return explainPlan(a, args, asJSON)
 			}
-			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error { return explain(a, l, r, strings.Join(args, ""), asJSON) })
+			return a.WithLedger(func(l *ledger.Ledger, r view.Reporter) error {
+				return explain(a, l, r, strings.Join(args, ""), all, asJSON)
+			})
 		},
 	}
+	c.Flags().BoolVar(&all, "all", false, "print all of it")
 	app.JSONFlag(c, &asJSON, "shimctl.why/1")
 	c.Flags().Lookup("json").Usage += ", after -- shimctl.plan/1"
 	c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -69,10 +72,12 @@ type Report struct {
 	Evidence []string         `json:"evidence" doc:"what the ledger knows about the decision, in sentences"`
 	Text     string           `json:"text" doc:"all of this as a paragraph"`
 	view.AdviceReport
-	rule string // "rule NAME of " if the rule has a separate policy
+	decision string
+	main     []string // the evidence without which the reason is not understood
+	rule     string   // "rule NAME of " if the rule has a separate policy
 }
 
-func explain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON bool) error {
+func explain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, all, asJSON bool) error {
 	report, err := Find(a, l, r, name)
 	switch {
 	case err != nil:
@@ -83,10 +88,20 @@ func explain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSON 
 		a.Stderr.Notice(cmp.Or(a.PassedHere(), "no call has been made yet"))
 		return nil
 	}
-	if here := a.PassedHere(); here != "" && name == "" {
-		report.Text += " " + view.Sentence("now "+here)
+	here := a.PassedHere()
+	if here != "" && name == "" {
+		here = view.Sentence("now " + here)
+	} else {
+		here = ""
 	}
-	a.Stdout.Sentences("WHY", "", report.Text)
+	if a.Stdout.Terminal && !all {
+		a.Stdout.Sentences("", "", report.lines()...)
+		if here != "" {
+			a.Stdout.Sentences("", view.Warn, here)
+		}
+		return nil
+	}
+	a.Stdout.Sentences("WHY", "", strings.TrimSpace(report.Text+" "+here))
 	if report.Command == "" {
 		return nil
 	}
@@ -141,18 +156,45 @@ func newWhy(cfg config.Config, d Decided) *Report {
 
 // paragraph returns the whole explanation; the decision comes first.
 func (w *Report) paragraph(decided string) string {
-	sentences := append([]string{decided, fmt.Sprintf("Reason %s: %s.", w.Reason, w.Meaning)}, w.Evidence...)
+	w.decision = decided
+	sentences := append([]string{decided, w.because()}, w.Evidence...)
 	if w.Advice != "" {
 		sentences = append(sentences, w.Advice+".")
 	}
-	switch {
-	case w.Setting == "":
-	case w.Command == reason.NameTask, strings.HasPrefix(w.Command, "shimctl rule add "):
-		sentences = append(sentences, fmt.Sprintf("Another way, for all such calls: %s in %sthe configuration file.", w.Setting, w.rule))
-	default:
-		sentences = append(sentences, fmt.Sprintf("In %sthe configuration file, %s does this.", w.rule, w.Setting))
+	if setting := w.settingWords(); setting != "" {
+		sentences = append(sentences, setting)
 	}
 	return strings.Join(sentences, " ")
+}
+
+// because returns the reason in a sentence.
+func (w *Report) because() string { return fmt.Sprintf("Reason %s: %s.", w.Reason, w.Meaning) }
+
+// settingWords returns a sentence about the setting, "" if there is none.
+func (w *Report) settingWords() string {
+	switch {
+	case w.Setting == "":
+		return ""
+	case w.Command == reason.NameTask, strings.HasPrefix(w.Command, "shimctl rule add "):
+		return fmt.Sprintf("Another way, for all such calls: %s in %sthe configuration file.", w.Setting, w.rule)
+	}
+	return fmt.Sprintf("In %sthe configuration file, %s does this.", w.rule, w.Setting)
+}
+
+// lines returns the explanation in short: the decision, the reason, and the advice if there is any.
+func (w *Report) lines() []string {
+	lines := []string{w.decision, strings.Join(append([]string{w.because()}, w.main...), " ")}
+	switch advice := w.Advice; {
+	case w.Command != "" && advice == "":
+		lines = append(lines, "To change it: "+w.Command)
+	case w.Command != "":
+		lines = append(lines, advice+": "+w.Command)
+	case w.Setting != "":
+		lines = append(lines, strings.TrimSpace(advice+". "+w.settingWords()))
+	case advice != "":
+		lines = append(lines, advice+".")
+	}
+	return lines
 }
 
 // Passed explains calls that were passed through: only the number is known.
@@ -163,7 +205,8 @@ func Passed(a *app.App, p PassedReport) *Report {
 		w.Advice, w.Command = "Nothing needs to be done: the configuration has no mistake now", ""
 	}
 	if p.Detail != "" {
-		w.Evidence = append(w.Evidence, "The last time: "+a.TildeIn(p.Detail)+".")
+		w.main = append(w.main, "The last time: "+a.TildeIn(p.Detail)+".")
+		w.Evidence = append(w.Evidence, w.main...)
 	}
 	w.Evidence = append(w.Evidence, fmt.Sprintf("%s, the last %s in %s.", view.Count(p.Calls, "such call"), a.WhenWords(p.Last), a.Tilde(p.Directories[0])))
 	w.Text = w.paragraph(fmt.Sprintf("The last call of %s was passed through: the real binary replaced the shim.", strings.Join(p.Tools, " and ")))
@@ -198,8 +241,10 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 		w.Meaning = view.MeaningOf(i.Reason)
 	}
 	call := r.Call(i)
-	w.Call, w.Evidence = &call, evidence(a, i, facts)
+	w.Call = &call
+	w.Evidence, w.main = evidence(a, i, facts)
 	if _, wrong := a.Configuration(); wrong != "" {
+		w.main = append(w.main, view.Sentence("now "+wrong))
 		w.Evidence = append(w.Evidence, view.Sentence("now "+wrong))
 	}
 	if key, _, _ := strings.Cut(w.Setting, " = "); config.IsRuled(key) && RulePolicy(cfg, i.Rule) != cfg.Policy {
@@ -219,9 +264,6 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 		}
 	}
 	w.Text = w.paragraph(decided(a, i, facts))
-	if Restates(i) { // after the advice, which it does not change
-		w.Text += " " + view.Sentence(RestatedWords(i.Model))
-	}
 	return w, nil
 }
 

@@ -32,16 +32,40 @@ func TestWhyOfADeadSession(t *testing.T) {
 	}
 }
 
-// What else is expected of a session does not come between the reason and the advice.
-func TestCacheComesAfterTheAdvice(t *testing.T) {
+// At a terminal a call is explained in three lines, and --all prints the evidence too.
+func TestThreeLines(t *testing.T) {
 	l, err := ledger.OpenMemory()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	w, err := Call(silent(), l, view.Reporter{}, history.Invocation{ID: 1, Tool: "claude", Mode: rewrite.Fresh, Reason: reason.HistoryEdited, Model: "claude-opus-5-5", OneRequest: true})
-	if err != nil || !strings.Contains(w.Text, ". "+w.Advice+". ") || !strings.HasSuffix(w.Text, view.Sentence(RestatedWords("claude-opus-5-5"))) {
-		t.Errorf("%+v, %v", w, err)
+	call := history.Invocation{ID: 2, Tool: "claude", Cwd: "/shop", Mode: rewrite.Fresh, Rule: "night"}
+	for _, row := range []struct {
+		reason  reason.Code
+		changed []string
+		mode    rewrite.Mode
+		want    []string
+	}{
+		{reason.SettingsChanged, []string{"--model", "MAX_TOKENS"}, rewrite.Fresh, []string{
+			"got a new session", ": system prompt, tools, permissions, MCP servers, variables. What changed: --model, MAX_TOKENS.", "Make all calls",
+		}},
+		{reason.Extends, nil, rewrite.Resume, []string{"resumed session", "Reason extends: the prompt repeats everything"}},
+		{reason.Idle, nil, rewrite.Fresh, []string{"got a new session", "Reason idle: ", ": shimctl config set ttl "}},
+	} {
+		call.Reason, call.Changed, call.Mode = row.reason, row.changed, row.mode
+		w, err := Call(silent(), l, view.Reporter{}, call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := w.lines()
+		if len(lines) != len(row.want) || !strings.Contains(w.Text, "Rule night matched.") {
+			t.Fatalf("%s: %q of %q", row.reason, lines, w.Text)
+		}
+		for n, want := range row.want {
+			if !strings.Contains(lines[n], want) || strings.Contains(lines[n], "Rule night") {
+				t.Errorf("%s: no %q in %q", row.reason, want, lines[n])
+			}
+		}
 	}
 }
 
