@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"math"
 	"testing"
 
 	"reprise/rewrite"
@@ -44,6 +45,60 @@ func TestPastPrices(t *testing.T) {
 		p, ok := PastPrices(tt.past, tt.idle, 20_000)
 		if got := ok && p.Dearer(); got != tt.want {
 			t.Errorf("%s: %+v, %v", name, p, ok)
+		}
+	}
+}
+
+// Tokens by their weights, unless the cost of each run is known. Of a fresh run the first request is priced as if it had found in the
+// cache as much as the least of the resumes.
+func TestPricesOfRuns(t *testing.T) {
+	usage := func(input, read, written, output int64) rewrite.Usage {
+		return rewrite.Usage{Input: input, CacheRead: read, CacheWrite: written, Output: output}
+	}
+	costs := func(r Run, nano int64) Run {
+		r.Usage.CostKnown, r.Usage.CostNano = true, nano
+		return r
+	}
+	fresh := Run{Side: FollowUp, Found: 500, Usage: usage(1_000, 2_000, 4_000, 100)}
+	first := fresh
+	first.Side = FirstRun
+	hit := Run{Side: Resumed, Held: 10_000, Found: 9_000, Usage: usage(10, 9_000, 300, 20), Began: 77}
+	missed := func(found, written int64) Run {
+		return Run{Side: Resumed, Missed: true, Held: 10_000, Found: found, Usage: usage(0, found, written, 0), Began: 78}
+	}
+	unknown := fresh
+	unknown.Found = -1
+	for name, tt := range map[string]struct {
+		past []Run
+		want Prices
+	}{
+		"tokens": {[]Run{hit, hit, fresh}, Prices{Fresh: 1_000 + 200 + 5_000 + 500, Resumed: 10 + 900 + 375 + 100, Last: 77}},
+		"money": {[]Run{costs(hit, 30), costs(hit, 20), costs(first, 90)},
+			Prices{Fresh: 90, Resumed: 20, Last: 77, Money: true, FirstRun: true}},
+		"one resume's cost is not known": {[]Run{hit, costs(hit, 20), costs(fresh, 90)},
+			Prices{Fresh: 6_700, Resumed: 1_385, Last: 77}},
+		"misses that held half, and found what was written": {[]Run{missed(3_000, 2_000), missed(4_000, 2_000), fresh},
+			Prices{Fresh: 1_000 + 450 + 1_875 + 500, Resumed: 2 * (300 + 2_500), Last: 78, Missed: true}},
+		"misses that found also what was read": {[]Run{missed(9_000, 2_000), missed(6_000, 2_000), fresh},
+			Prices{Fresh: 700 + 500, Resumed: 2 * (600 + 2_500), Last: 78, Missed: true}},
+		"misses that found no more": {[]Run{missed(500, 2_000), missed(500, 2_000), fresh},
+			Prices{Fresh: 6_700, Resumed: 2 * (50 + 2_500), Last: 78, Missed: true}},
+		"nothing is known of the first request": {[]Run{missed(3_000, 2_000), missed(3_000, 2_000), unknown},
+			Prices{Fresh: 6_700, Resumed: 2 * (300 + 2_500), Last: 78, Missed: true}},
+	} {
+		p, _ := PastPrices(tt.past, 0, 20_000)
+		if p.Fresh = math.Round(p.Fresh); p != tt.want {
+			t.Errorf("%s: %+v, want %+v", name, p, tt.want)
+		}
+	}
+}
+
+// The pause after which resuming is tried again lasts as long when the clock was set back.
+func TestSuspended(t *testing.T) {
+	p := Prices{Fresh: 1, Resumed: 2, Missed: true, Last: 5 * DearerPause}
+	for now, want := range map[Millis]bool{p.Last: true, p.Until() - 1: true, p.Until(): false, p.Last - DearerPause + 1: true, p.Last - DearerPause: false} {
+		if got := p.Suspended(now); got != want {
+			t.Errorf("at %d: %v", now-p.Last, got)
 		}
 	}
 }

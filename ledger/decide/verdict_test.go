@@ -3,7 +3,11 @@ package decide
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
+
+	"reprise/rewrite"
+	"reprise/rewrite/reason"
 )
 
 // Each fact of a proof has its sentence, and what implies another fact has its sentence alone.
@@ -38,5 +42,53 @@ func TestProof(t *testing.T) {
 	read := Proof{Failure: true}
 	if err := read.Scan(""); err != nil || read != (Proof{}) {
 		t.Errorf("none is read as %+v, %v", read, err)
+	}
+}
+
+// A name leads to a prompt that repeats nothing only if the session's own newest answer is shown, by the
+// same caller, with work that stands.
+func TestQuotesOwn(t *testing.T) {
+	lacks := []func(*ChainFacts){
+		func(*ChainFacts) {},
+		func(c *ChainFacts) { c.Continuity.Evidence.Own = false },
+		func(c *ChainFacts) { c.Proof.Answer = false },
+		func(c *ChainFacts) { c.Proof.Work = false },
+		func(c *ChainFacts) { c.Proof.Caller = "" },
+	}
+	for i, lack := range lacks {
+		var c ChainFacts
+		c.Continuity.Evidence.Own, c.Proof = true, Proof{Answer: true, Work: true, Caller: "loop.sh"}
+		lack(&c)
+		if got := new(Facts).quotesOwn(&c); got != (i == 0) {
+			t.Errorf("lack %d: %v", i, got)
+		}
+	}
+}
+
+// A decision says which settings have changed, and that a named prompt had nothing to do with the session; nothing else does.
+func TestDetails(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change  func(*Facts)
+		detail  reason.Code
+		changed string
+	}{
+		"named: unrelated":  {func(f *Facts) { f.Named, f.Chains[0].Continuity.Relation = true, reason.Unrelated }, reason.Unrelated, ""},
+		"named: taken back": {func(f *Facts) { f.Named, f.Chains[0].Continuity.Relation = true, reason.BaseChanged }, "", ""},
+		"settings":          {func(f *Facts) { f.Fingerprints.Settings = NewDigests([]Digest{{reason.SettingsChanged, "tools", "1"}}) }, "", "tools"},
+		"settings, but busy": {func(f *Facts) {
+			f.Fingerprints.Settings = NewDigests([]Digest{{reason.SettingsChanged, "tools", "1"}})
+			f.Chains[0].Held = true
+		}, "", "tools"},
+		"settings, but asked to be fresh": {func(f *Facts) {
+			f.Fingerprints.Settings = NewDigests([]Digest{{reason.SettingsChanged, "tools", "1"}})
+			f.Fresh = reason.ForcedFresh
+		}, "", ""},
+	} {
+		f := goodFacts()
+		f.Fingerprints.Settings, f.Chains[0].Fingerprints.Settings = "", ""
+		tt.change(&f)
+		if d := Decide(f); d.Detail != tt.detail || strings.Join(d.Changed, " ") != tt.changed || d.Mode != rewrite.Fresh {
+			t.Errorf("%s: %s (%s), detail %q, changed %q", name, d.Mode, d.Reason, d.Detail, d.Changed)
+		}
 	}
 }
