@@ -74,7 +74,11 @@ func (fifth) SessionPaths(_, _ string) []string { return []string{"fifth.db"} }
 // TestMain makes the test binary the fifth tool itself when it is started under that name.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != "fifth" {
-		os.Exit(toolbox.Tests{M: m}.Run())
+		status := toolbox.Tests{M: m}.Run()
+		if programs, err := built(); err == nil {
+			os.RemoveAll(programs)
+		}
+		os.Exit(status)
 	}
 	if err := runFifth(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)

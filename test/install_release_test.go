@@ -121,7 +121,7 @@ func TestInstallInOneLine(t *testing.T) {
 	s.checkInstalled("first")
 
 	s.install("--uninstall")
-	s.script(`printf x | dd of="$1" bs=1 seek=1000 conv=notrunc status=none`, s.archive())
+	s.script(`printf changed | dd of="$1" bs=1 seek=1000 conv=notrunc status=none`, s.archive())
 	if out, err = run(); err == nil || !strings.Contains(out, "does not have the checksum that SHA256SUMS lists\n") {
 		t.Errorf("%v:\n%s", err, out)
 	}

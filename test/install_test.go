@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -85,6 +86,25 @@ func main() {
 // withoutC makes a stand-in that is built without a C compiler.
 var withoutC = strings.NewReplacer("/*\nstatic int status(void) { return 127; }\n*/\nimport \"C\"\n", "", "int(C.status())", "127")
 
+// goOnce is a go command that builds a program once for all sites: it copies one that it has built from the same files, in the
+// same way and with the same compiler.
+const goOnce = `#!/bin/sh
+case $1 in build) ;; *) exec GO "$@" ;; esac
+way='' before='' arg=''
+for arg; do
+	if [ "$before" = -o ]; then out=$arg; else way="$way $arg"; fi
+	before=$arg
+done
+built=BUILT/$({ echo "$way $CC $CGO_ENABLED" && readlink -f "$(command -v "$CC")" && cat go.mod config/*.go "$arg"/*.go; } | cksum | tr ' ' -)
+if ! [ -e "$built" ]; then
+	GO "$@" && cp "$out" "$built.$$" && mv "$built.$$" "$built" || exit
+fi
+cp "$built" "$out"
+`
+
+// built is the directory of the programs that goOnce has built.
+var built = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "reprise-built-") })
+
 // site is a checkout with stand-ins, a home, and a directory to install into.
 type site struct {
 	t               *testing.T
@@ -104,9 +124,14 @@ func newSite(t *testing.T) *site {
 	s := &site{t: t, repo: filepath.Join(dir, "repo"), home: filepath.Join(dir, "home")}
 	s.bin = filepath.Join(s.home, ".local/share/reprise/bin")
 	s.path = s.at("usual")
-	if err := toolbox.Make(s.path, "go", "cc", "gcc", "clang", "musl-gcc", "as", "ld", "ar", "git", "dash"); err != nil {
+	if err := toolbox.Make(s.path, "cc", "gcc", "clang", "musl-gcc", "as", "ld", "ar", "git", "dash"); err != nil {
 		t.Fatal(err)
 	}
+	programs, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write("usual/go", strings.NewReplacer("GO ", goEnv(t, "GOROOT")+"/bin/go ", "BUILT", programs).Replace(goOnce))
 	s.env = []string{
 		"PATH=" + s.path, "HOME=" + s.home, "SHELL=/bin/sh", "GOTOOLCHAIN=local", "GOPROXY=off",
 		"GOCACHE=" + goEnv(t, "GOCACHE"), "GOMODCACHE=" + goEnv(t, "GOMODCACHE"),
