@@ -19,29 +19,35 @@ import (
 
 // Config is the user's configuration, with every value checked.
 type Config struct {
-	Enabled      bool // false: every call becomes the real binary
-	Policy            // unless a rule says otherwise
-	Rules        []Rule
-	PresetsOff   []string      // names of the built-in rules that do not apply
-	ContextLimit float64       // share of the model's context, 0 to 1; above it a session is not resumed
+	Enabled    bool // false: every call becomes the real binary
+	Policy          // unless a rule says otherwise
+	Rules      []Rule
+	PresetsOff []string // names of the built-in rules that do not apply
+	// share of the model's context, 0 to 1; above it a session is not resumed
+	ContextLimit float64
 	GateTimeout  time.Duration // how long a resumed run's output is held back at most
 	Tools        map[string]Tool
 	Prune        Prune
 	Store        Store
 }
 
-// Policy is the settings that decide when calls are resumed, and how. A rule can make some of them for its calls.
+// Policy is the settings that decide when calls are resumed, and how. A rule can make some of them
+// for its calls.
 type Policy struct {
-	TTL          time.Duration // a session idle for longer is not resumed
-	MaxAge       time.Duration // a session that began longer ago is not resumed
-	Unnamed      Unnamed       // the need of a call without a name to be resumed
-	ResumeSame   bool          // so is a call that repeats a prompt of the session
-	Unrelated    bool          // so is a call of a named job with another template than the session's
-	WholePrompt  bool          // a resumed session is never sent only the new part
-	Busy         Busy
-	ResumeDearer bool    // calls are resumed although their rule's resumes have cost more than the fresh runs
-	KeepHour     bool    // the provider is asked to keep a prompt for an hour where the pauses between calls make that cheaper
-	Rollout      float64 // share of the chains that are resumed, 0 to 1
+	TTL        time.Duration // a session idle for longer is not resumed
+	MaxAge     time.Duration // a session that began longer ago is not resumed
+	Unnamed    Unnamed       // the need of a call without a name to be resumed
+	ResumeSame bool          // so is a call that repeats a prompt of the session
+	// so is a call of a named job with another template than the session's
+	Unrelated   bool
+	WholePrompt bool // a resumed session is never sent only the new part
+	Busy        Busy
+	// calls are resumed although their rule's resumes have cost more than the fresh runs
+	ResumeDearer bool
+	// the provider is asked to keep a prompt for an hour where the pauses between calls make that
+	// cheaper
+	KeepHour bool
+	Rollout  float64 // share of the chains that are resumed, 0 to 1
 }
 
 // Tool is the configuration of one tool.
@@ -85,8 +91,9 @@ type Busy string
 
 const (
 	BusyFresh Busy = "fresh" // a session of its own
-	BusyFork  Busy = "fork"  // a copy of it as the last run left it if the tool can make one, else a separate session
-	BusyWait  Busy = "wait"  // the same one, once it is free
+	// a copy of it as the last run left it if the tool can make one, else a separate session
+	BusyFork Busy = "fork"
+	BusyWait Busy = "wait" // the same one, once it is free
 )
 
 // Default returns the configuration of a user who has written none.
@@ -122,7 +129,8 @@ func Load(path string) (Config, error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("read configuration: %w", err)
 	}
-	home, _ := homeDir(os.Getenv) // only a path that starts with ~/ needs it, and reports if it is missing
+	// only a path that starts with ~/ needs it, and reports if it is missing
+	home, _ := homeDir(os.Getenv)
 	return Parse(path, text, home)
 }
 

@@ -37,11 +37,16 @@ func TestParse(t *testing.T) {
 		{"gate_timeout", `gate_timeout = "1s"`, func(c *Config) { c.GateTimeout = time.Second }},
 		{"dotted", `prune.auto = "all"`, func(c *Config) { c.Prune.Auto = PruneAll }},
 		{"tool off", "[tool.vibe]\nenabled = false", tool("vibe", Tool{})},
-		{"tool path", "[tool.claude]\npath = \"/opt/c\"", tool("claude", Tool{Enabled: true, Path: "/opt/c"})},
-		{"path with spaces", `tool.codex.path = "/o p/c"`, tool("codex", Tool{Enabled: true, Path: "/o p/c"})},
-		{"path from home", `tool.gemini.path = "~/bin/g"`, tool("gemini", Tool{Enabled: true, Path: "/h/bin/g"})},
-		{"path left as it is", `tool.gemini.path = "/a/../g"`, tool("gemini", Tool{Enabled: true, Path: "/a/../g"})},
-		{"inline", `tool = { vibe = { enabled = false, path = "/v" } }`, tool("vibe", Tool{Path: "/v"})},
+		{"tool path", "[tool.claude]\npath = \"/opt/c\"",
+			tool("claude", Tool{Enabled: true, Path: "/opt/c"})},
+		{"path with spaces", `tool.codex.path = "/o p/c"`,
+			tool("codex", Tool{Enabled: true, Path: "/o p/c"})},
+		{"path from home", `tool.gemini.path = "~/bin/g"`,
+			tool("gemini", Tool{Enabled: true, Path: "/h/bin/g"})},
+		{"path left as it is", `tool.gemini.path = "/a/../g"`,
+			tool("gemini", Tool{Enabled: true, Path: "/a/../g"})},
+		{"inline", `tool = { vibe = { enabled = false, path = "/v" } }`,
+			tool("vibe", Tool{Path: "/v"})},
 		{"quoted key", `"tool".'vibe'.enabled = false`, tool("vibe", Tool{})},
 	}
 	for _, c := range cases {
@@ -67,46 +72,76 @@ func TestMistakes(t *testing.T) {
 		{"twice", "delta = \"off\"\ndelta = \"off\"", `c.toml:2: *`, ""},
 		{"unknown", "\n# x\ntll = 1", `c.toml:3: tll: unknown key`, `did you mean "ttl"`},
 		{"other case", "TTL = 1", `c.toml:1: TTL: unknown key`, `did you mean "ttl"`},
-		{"too little", "context_limit = -1", `c.toml:1: context_limit: must be from 0 to 1, not -1`, "0.8 is eighty per cent"},
+		{"too little", "context_limit = -1", `c.toml:1: context_limit: must be from 0 to 1, not -1`,
+			"0.8 is eighty per cent"},
 		{"unlike any", "colour_of_the_sky = 1", `c.toml:1: colour_of_the_sky: unknown key`, lost},
-		{"dot or dash", `prune_auto = true`, `c.toml:1: prune_auto: unknown key`, `did you mean "prune.auto"`},
+		{"dot or dash", `prune_auto = true`, `c.toml:1: prune_auto: unknown key`,
+			`did you mean "prune.auto"`},
 		{"first mistake first", "a = 1\nttl = 1", `c.toml:1: a: unknown key`, lost},
-		{"of a rule", `start_from = "coder"`, `c.toml:1: start_from: unknown key`, "start_from belongs in a rule, below a line [[rule]]"},
-		{"unknown in table", "[prune]\n\nauot = true", `c.toml:3: prune.auot: unknown key`, `did you mean "prune.auto"`},
-		{"unknown table", "ttl = \"1s\"\n\n[tool.cladue]\npath = 3", `c.toml:3: tool.cladue: unknown key`, `did you mean "tool.claude"`},
-		{"unknown, dotted", "\ntool.claude.pth = 3", `c.toml:2: tool.claude.pth: unknown key`, `did you mean "tool.claude.path"`},
-		{"unknown, inline", "\ntool = { claude = { pth = 3 } }", `c.toml:2: tool.claude.pth: unknown key`, `did you mean "tool.claude.path"`},
+		{"of a rule", `start_from = "coder"`, `c.toml:1: start_from: unknown key`,
+			"start_from belongs in a rule, below a line [[rule]]"},
+		{"unknown in table", "[prune]\n\nauot = true", `c.toml:3: prune.auot: unknown key`,
+			`did you mean "prune.auto"`},
+		{"unknown table", "ttl = \"1s\"\n\n[tool.cladue]\npath = 3",
+			`c.toml:3: tool.cladue: unknown key`, `did you mean "tool.claude"`},
+		{"unknown, dotted", "\ntool.claude.pth = 3", `c.toml:2: tool.claude.pth: unknown key`,
+			`did you mean "tool.claude.path"`},
+		{"unknown, inline", "\ntool = { claude = { pth = 3 } }",
+			`c.toml:2: tool.claude.pth: unknown key`, `did you mean "tool.claude.path"`},
 		{"unknown array of tables", "\n[[chapter]]\na = 1", `c.toml:2: chapter: unknown key`, lost},
 		{"quoted unknown", `"a b" = 1`, `c.toml:1: "a b": unknown key`, lost},
 		{"empty key", `"" = 1`, `c.toml:1: "": unknown key`, lost},
 		{"within a key", "delta.x = 1", `c.toml:1: delta.x: unknown key`, `did you mean "delta"`},
-		{"table for a key", "\n[ttl]", `c.toml:2: ttl: must be a duration in quotes, not a table`, unitHint},
-		{"key for a table", "prune = 1", `c.toml:1: prune: must be a table`, "write [prune] on a line of its own"},
-		{"key for a tool", "\ntool.vibe = \"/v\"", `c.toml:2: tool.vibe: must be a table`, "write [tool.vibe] on a line of its own"},
-		{"array for a table", "\n[[prune]]\nauto = true", `c.toml:2: prune: must be a table`, "write [prune] on a line of its own"},
+		{"table for a key", "\n[ttl]", `c.toml:2: ttl: must be a duration in quotes, not a table`,
+			unitHint},
+		{"key for a table", "prune = 1", `c.toml:1: prune: must be a table`,
+			"write [prune] on a line of its own"},
+		{"key for a tool", "\ntool.vibe = \"/v\"", `c.toml:2: tool.vibe: must be a table`,
+			"write [tool.vibe] on a line of its own"},
+		{"array for a table", "\n[[prune]]\nauto = true", `c.toml:2: prune: must be a table`,
+			"write [prune] on a line of its own"},
 		{"bool", "\nenabled = \"yes\"", `c.toml:2: enabled: must be true or false, not text`, ""},
-		{"bool list", "enabled = [true]", `c.toml:1: enabled: must be true or false, not a list`, ""},
-		{"tool bool", "[tool.codex]\nenabled = 1", `c.toml:2: tool.codex.enabled: must be true or false, not a number`, ""},
-		{"duration number", "ttl = 30", `c.toml:1: ttl: must be a duration in quotes, not a number`, unitHint},
-		{"duration date", "ttl = 2026-01-01", `c.toml:1: ttl: must be a duration in quotes, not a date`, unitHint},
+		{"bool list", "enabled = [true]", `c.toml:1: enabled: must be true or false, not a list`,
+			""},
+		{"tool bool", "[tool.codex]\nenabled = 1",
+			`c.toml:2: tool.codex.enabled: must be true or false, not a number`, ""},
+		{"duration number", "ttl = 30", `c.toml:1: ttl: must be a duration in quotes, not a number`,
+			unitHint},
+		{"duration date", "ttl = 2026-01-01",
+			`c.toml:1: ttl: must be a duration in quotes, not a date`, unitHint},
 		{"duration unit", `ttl = "30"`, `c.toml:1: ttl: "30" is not a duration`, unitHint},
 		{"duration years", `max_age = "7y"`, `c.toml:1: max_age: "7y" is not a duration`, unitHint},
-		{"duration zero", `ttl = "0s"`, `c.toml:1: ttl: must be more than 0s and at most 8760h`, ""},
-		{"duration below zero", `max_age = "-1s"`, `c.toml:1: max_age: must be more than 0s and at most 8760h`, ""},
-		{"duration too long", `gate_timeout = "61m"`, `c.toml:1: gate_timeout: must be more than 0s and at most 1h`, ""},
-		{"identical", `identical = "Fresh"`, `c.toml:1: identical: must be "fresh" or "resume", not "Fresh"`, ""},
-		{"unrelated", `unrelated = "new"`, `c.toml:1: unrelated: must be "fresh" or "resume", not "new"`, ""},
-		{"identical bool", `identical = true`, `c.toml:1: identical: must be "fresh" or "resume", not true or false`, ""},
+		{"duration zero", `ttl = "0s"`, `c.toml:1: ttl: must be more than 0s and at most 8760h`,
+			""},
+		{"duration below zero", `max_age = "-1s"`,
+			`c.toml:1: max_age: must be more than 0s and at most 8760h`, ""},
+		{"duration too long", `gate_timeout = "61m"`,
+			`c.toml:1: gate_timeout: must be more than 0s and at most 1h`, ""},
+		{"identical", `identical = "Fresh"`,
+			`c.toml:1: identical: must be "fresh" or "resume", not "Fresh"`, ""},
+		{"unrelated", `unrelated = "new"`,
+			`c.toml:1: unrelated: must be "fresh" or "resume", not "new"`, ""},
+		{"identical bool", `identical = true`,
+			`c.toml:1: identical: must be "fresh" or "resume", not true or false`, ""},
 		{"delta", `delta = "on"`, `c.toml:1: delta: must be "auto" or "off", not "on"`, ""},
-		{"busy", `busy = "forks"`, `c.toml:1: busy: must be "fresh" or "fork" or "wait", not "forks"`, ""},
-		{"context_limit per cent", "context_limit = 80", `c.toml:1: context_limit: must be from 0 to 1, not 80`, "0.8 is eighty per cent"},
-		{"context_limit nan", "context_limit = nan", `c.toml:1: context_limit: must be from 0 to 1, not NaN`, "0.8 is eighty per cent"},
-		{"context_limit text", `context_limit = "80%"`, `c.toml:1: context_limit: must be a number, not text`, ""},
-		{"one of three", "[prune]\nauto = \"later\"", `c.toml:2: prune.auto: must be "copies" or "all" or "off", not "later"`, ""},
-		{"path number", "tool.vibe.path = 1", `c.toml:1: tool.vibe.path: must be a path in quotes, not a number`, ""},
-		{"path relative", `tool.vibe.path = "bin/v"`, `c.toml:1: tool.vibe.path: "bin/v" is not an absolute path`, "start it with / or ~/"},
-		{"path empty", `tool.vibe.path = ""`, `c.toml:1: tool.vibe.path: "" is not an absolute path`, "start it with / or ~/"},
-		{"path of someone else", `tool.vibe.path = "~x/v"`, `c.toml:1: tool.vibe.path: "~x/v" is not an absolute path`, "start it with / or ~/"},
+		{"busy", `busy = "forks"`,
+			`c.toml:1: busy: must be "fresh" or "fork" or "wait", not "forks"`, ""},
+		{"context_limit per cent", "context_limit = 80",
+			`c.toml:1: context_limit: must be from 0 to 1, not 80`, "0.8 is eighty per cent"},
+		{"context_limit nan", "context_limit = nan",
+			`c.toml:1: context_limit: must be from 0 to 1, not NaN`, "0.8 is eighty per cent"},
+		{"context_limit text", `context_limit = "80%"`,
+			`c.toml:1: context_limit: must be a number, not text`, ""},
+		{"one of three", "[prune]\nauto = \"later\"",
+			`c.toml:2: prune.auto: must be "copies" or "all" or "off", not "later"`, ""},
+		{"path number", "tool.vibe.path = 1",
+			`c.toml:1: tool.vibe.path: must be a path in quotes, not a number`, ""},
+		{"path relative", `tool.vibe.path = "bin/v"`,
+			`c.toml:1: tool.vibe.path: "bin/v" is not an absolute path`, "start it with / or ~/"},
+		{"path empty", `tool.vibe.path = ""`,
+			`c.toml:1: tool.vibe.path: "" is not an absolute path`, "start it with / or ~/"},
+		{"path of someone else", `tool.vibe.path = "~x/v"`,
+			`c.toml:1: tool.vibe.path: "~x/v" is not an absolute path`, "start it with / or ~/"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -129,7 +164,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// All mistakes are found at once, in the order of the file; what follows from one is none of its own.
+// All mistakes are found at once, in the order of the file; what follows from one is none of its
+// own.
 func TestAllMistakes(t *testing.T) {
 	_, err := Parse("c.toml", `ttl = 30
 [[rule]]
@@ -155,7 +191,8 @@ auto = "yes"
 	for _, e := range all {
 		lines = append(lines, fmt.Sprintf("%d %s", e.Line, e.Key))
 	}
-	want := []string{"1 ttl", "4 rule.promt", "5 rule.ttl", "6 rule", "7 rule.tool", "9 rule.name", "10 rule.evn", "12 tool.cladue", "15 prune.auto"}
+	want := []string{"1 ttl", "4 rule.promt", "5 rule.ttl", "6 rule", "7 rule.tool", "9 rule.name",
+		"10 rule.evn", "12 tool.cladue", "15 prune.auto"}
 	if !slices.Equal(lines, want) {
 		t.Errorf("%q, want %q", lines, want)
 	}
@@ -196,7 +233,8 @@ func TestLoad(t *testing.T) {
 		{"directory", dir, Config{}, "not a regular file"},
 		{"pipe that no one writes to", pipe, Config{}, "not a regular file"},
 		{"too large", large, Config{}, "larger than"},
-		{"a file for a directory", filepath.Join(good, "config.toml"), Config{}, "read configuration: "},
+		{"a file for a directory", filepath.Join(good, "config.toml"), Config{},
+			"read configuration: "},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -204,7 +242,8 @@ func TestLoad(t *testing.T) {
 			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
-			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			if (err == nil) != (c.err == "") ||
+				err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Errorf("error is %v, want %q", err, c.err)
 			}
 		})
@@ -287,10 +326,11 @@ func TestReferenceExample(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever the file holds, it is either a mistake with the zero Config, or a Config whose values
-// are all in range.
+// FuzzParse: whatever the file holds, it is either a mistake with the zero Config, or a Config
+// whose values are all in range.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"", `ttl = "1h"`, "[tool.vibe]\npath = \"/v\"", "[[log]]\n", "a.b.c = [{x=1}]"} {
+	for _, text := range []string{"", `ttl = "1h"`, "[tool.vibe]\npath = \"/v\"", "[[log]]\n",
+		"a.b.c = [{x=1}]"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

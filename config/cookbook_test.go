@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Each rule of docs/how-to/orchestrators.md holds for a call as its caller makes it, and for no other.
+// Each rule of docs/how-to/orchestrators.md holds for a call as its caller makes it, and for no
+// other.
 func TestCookbook(t *testing.T) {
 	env := func(pairs ...string) func(string) string { return lookup(pairs) }
 	type recipe struct {
@@ -16,7 +17,8 @@ func TestCookbook(t *testing.T) {
 		strict           bool
 	}
 	recipes := map[string]recipe{
-		"open-design": {call: Subject{Tool: "codex", Env: env(), Cwd: "/h/open-design/projects/p1", Prompt: "hello"},
+		"open-design": {call: Subject{Tool: "codex", Env: env(), Cwd: "/h/open-design/projects/p1",
+			Prompt: "hello"},
 			task: "p1", strict: true},
 		"ralph-orchestrator": {call: Subject{Tool: "gemini", Env: env("RALPH_WORKSPACE_ROOT=/w")},
 			task: "/w", rule: "ralph"},
@@ -51,10 +53,13 @@ func TestCookbook(t *testing.T) {
 		if r.rule == "" {
 			r.rule = name
 		}
-		if m.Name != r.rule || m.Task != r.task || m.Role != r.role || m.Never || m.Strict != r.strict {
-			t.Errorf("%s: got rule %q, task %q, role %q, never %v, strict %v", name, m.Name, m.Task, m.Role, m.Never, m.Strict)
+		if m.Name != r.rule || m.Task != r.task || m.Role != r.role || m.Never ||
+			m.Strict != r.strict {
+			t.Errorf("%s: got rule %q, task %q, role %q, never %v, strict %v", name, m.Name, m.Task,
+				m.Role, m.Never, m.Strict)
 		}
-		other := Subject{Tool: "claude", Cwd: "/elsewhere", Env: env(), Prompt: "Tidy up.", Args: []string{"-p"}}
+		other := Subject{Tool: "claude", Cwd: "/elsewhere", Env: env(), Prompt: "Tidy up.",
+			Args: []string{"-p"}}
 		if config.Match(other).Name != "" {
 			t.Errorf("%s matches somebody else's call", name)
 		}

@@ -10,8 +10,9 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Set returns the text of a configuration file where a key outside of rules has a value, as it is typed: a word or TOML.
-// Several words are a list. The rest of the text stays as it is. The result is checked as a whole: an error is Mistakes.
+// Set returns the text of a configuration file where a key outside of rules has a value, as it is
+// typed: a word or TOML. Several words are a list. The rest of the text stays as it is. The result
+// is checked as a whole: an error is Mistakes.
 func Set(file, text, home, key string, words []string) (string, error) {
 	value, err := typed(file, home, key, words)
 	if err != nil {
@@ -29,7 +30,9 @@ func Set(file, text, home, key string, words []string) (string, error) {
 			return edited, err
 		}
 	}
-	return "", Mistakes{d.place(path, &mistake{"its place in the file cannot be changed by a program", "write " + key + " = " + value + " there yourself"})}
+	return "", Mistakes{d.place(path, &mistake{
+		"its place in the file cannot be changed by a program", "write " + key + " = " + value +
+			" there yourself"})}
 }
 
 // Unset returns the text without a key. One that the text has can be unknown.
@@ -44,15 +47,16 @@ func Unset(file, text, home, key string) (string, error) {
 	}
 	first, end := d.statement(path)
 	if first < 0 {
-		return "", Mistakes{d.place(path, &mistake{"its place in the file cannot be changed by a program", "take it out yourself"})}
+		return "", Mistakes{d.place(path, &mistake{
+			"its place in the file cannot be changed by a program", "take it out yourself"})}
 	}
 	edited := strings.Join(slices.Delete(strings.SplitAfter(text, "\n"), first, end), "")
 	_, err = Parse(file, edited, home)
 	return edited, err
 }
 
-// mended returns the text with a value, or nothing, in the line that cannot be read, if that is the line of path. Another line that
-// cannot be read is left for its own mending.
+// mended returns the text with a value, or nothing, in the line that cannot be read, if that is the
+// line of path. Another line that cannot be read is left for its own mending.
 func (d document) mended(path []string, value, home string, err error) (string, error) {
 	var unread Mistakes
 	lines := strings.SplitAfter(d.text, "\n")
@@ -62,7 +66,8 @@ func (d document) mended(path []string, value, home string, err error) (string, 
 	at := unread[0].Line
 	left, _, found := strings.Cut(lines[at-1], "=")
 	before := strings.Join(lines[:at-1], "") + left
-	if alone, wrong := decode(d.file, before+"= 0"); !found || wrong != nil || alone.line(path) != at {
+	if alone, wrong := decode(d.file, before+"= 0"); !found || wrong != nil ||
+		alone.line(path) != at {
 		return "", err
 	}
 	after := strings.Join(lines[at:], "")
@@ -89,7 +94,8 @@ func CheckKey(file, key string) error {
 	return Mistakes{{File: file, Key: key, Problem: "unknown key", Hint: outsideRules(key, keys)}}
 }
 
-// typed returns the TOML of a value that a person typed for a key: as TOML if the key takes it so, or else as text or a list.
+// typed returns the TOML of a value that a person typed for a key: as TOML if the key takes it so,
+// or else as text or a list.
 func typed(file, home, key string, words []string) (string, error) {
 	if err := CheckKey(file, key); err != nil {
 		return "", err
@@ -117,7 +123,8 @@ func typed(file, home, key string, words []string) (string, error) {
 	return "", first
 }
 
-// edits returns the texts that can give path the value: in place of the old value; or in a new line of the table, before the first table, or in a new table.
+// edits returns the texts that can give path the value: in place of the old value; or in a new line
+// of the table, before the first table, or in a new table.
 func (d document) edits(path []string, value string) (texts []string) {
 	lines, key := strings.SplitAfter(d.text, "\n"), strings.Join(path, ".")
 	if first, end := d.statement(path); first >= 0 {
@@ -128,7 +135,8 @@ func (d document) edits(path []string, value string) (texts []string) {
 	}
 	insert := func(at int, line string) {
 		before, after := strings.Join(lines[:at], ""), strings.Join(lines[at:], "")
-		if before != "" && !strings.HasSuffix(before, "\n") { // a text without a newline at the end stays one
+		// a text without a newline at the end stays one
+		if before != "" && !strings.HasSuffix(before, "\n") {
 			texts = append(texts, before+"\n"+line)
 			return
 		}
@@ -137,7 +145,8 @@ func (d document) edits(path []string, value string) (texts []string) {
 	headers := headerLines(lines)
 	table, name := strings.Join(path[:len(path)-1], "."), path[len(path)-1]
 	for n, at := range headers {
-		if header := strings.NewReplacer(" ", "", "\t", "", `"`, "").Replace(lines[at]); table != "" && strings.HasPrefix(header, "["+table+"]") {
+		if header := strings.NewReplacer(" ", "", "\t", "", `"`, "").Replace(lines[at]); table !=
+			"" && strings.HasPrefix(header, "["+table+"]") {
 			insert(sectionEnd(lines, at, append(headers, len(lines))[n+1]), name+" = "+value)
 		}
 	}
@@ -149,8 +158,8 @@ func (d document) edits(path []string, value string) (texts []string) {
 	return texts
 }
 
-// statement returns the lines of the text that give path the value, from first to before end; first is -1 if other
-// keys have their values there too.
+// statement returns the lines of the text that give path the value, from first to before end; first
+// is -1 if other keys have their values there too.
 func (d document) statement(path []string) (first, end int) {
 	lines := strings.SplitAfter(d.text, "\n")
 	at := d.line(path)
@@ -164,7 +173,9 @@ func (d document) statement(path []string) (first, end int) {
 		}
 		keys := fragment.md.Keys()
 		last := keys[len(keys)-1]
-		if others := slices.ContainsFunc(keys, func(k toml.Key) bool { return len(k) > len(last) || !slices.Equal(k, last[:len(k)]) }); others ||
+		if others := slices.ContainsFunc(keys, func(k toml.Key) bool {
+			return len(k) > len(last) || !slices.Equal(k, last[:len(k)])
+		}); others ||
 			len(last) > len(path) || !slices.Equal(last, path[len(path)-len(last):]) {
 			break // a table in braces, or a header
 		}
@@ -197,8 +208,9 @@ func headerLines(lines []string) (headers []int) {
 	return headers
 }
 
-// sectionEnd returns the line after the last one of a section that is neither empty nor a comment: comments at the end
-// belong to the next. If all are, it is the section's end, or the begin, but after the comments at the top that editors read.
+// sectionEnd returns the line after the last one of a section that is neither empty nor a comment:
+// comments at the end belong to the next. If all are, it is the section's end, or the begin, but
+// after the comments at the top that editors read.
 func sectionEnd(lines []string, first, end int) int {
 	for at := end; at > first; at-- {
 		if line := strings.TrimSpace(lines[at-1]); line != "" && line[0] != '#' {
@@ -223,7 +235,8 @@ func tree(text string) map[string]any {
 	return d.tree.(map[string]any)
 }
 
-// withValue returns a tree with the values of branch at the first key of path; what else is there stays.
+// withValue returns a tree with the values of branch at the first key of path; what else is there
+// stays.
 func withValue(t any, path []string, branch any) map[string]any {
 	table, _ := t.(map[string]any)
 	table = maps.Clone(table)

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// MatchSent matches a rule's conditions on the tool, the directory and the prompt, as if those on variables and options
-// matched.
+// MatchSent matches a rule's conditions on the tool, the directory and the prompt, as if those on
+// variables and options matched.
 func (r *Rule) MatchSent(s Subject) (Match, bool) {
 	sent := *r
 	sent.env, sent.argv = nil, nil
@@ -27,7 +27,9 @@ func (r *Rule) captures(group string) bool {
 	for _, v := range r.env {
 		patterns = append(patterns, v.pattern)
 	}
-	return slices.ContainsFunc(patterns, func(p *pattern) bool { return slices.Contains(p.compiled().SubexpNames(), group) })
+	return slices.ContainsFunc(patterns, func(p *pattern) bool {
+		return slices.Contains(p.compiled().SubexpNames(), group)
+	})
 }
 
 // RuleNames returns the names of all rules, the user's first.
@@ -52,11 +54,13 @@ func ParseRules(file, text, home string) ([]Rule, error) {
 	}
 	for _, key := range d.md.Keys() {
 		if key[0] != ruleKey {
-			return nil, Mistakes{d.place(key, &mistake{"is not part of a rule", "write only [[rule]] tables"})}
+			return nil, Mistakes{d.place(key, &mistake{"is not part of a rule",
+				"write only [[rule]] tables"})}
 		}
 	}
 	if len(c.Rules) == 0 {
-		return nil, Mistakes{{File: file, Problem: "has no rule", Hint: "write [[rule]] on a line of its own, and the rule's keys below it"}}
+		return nil, Mistakes{{File: file, Problem: "has no rule",
+			Hint: "write [[rule]] on a line of its own, and the rule's keys below it"}}
 	}
 	return c.Rules, nil
 }

@@ -33,7 +33,8 @@ env.JOB = '(?P<task>.+)'
 	if err != nil || len(rules) != 3 {
 		t.Fatal(rules, err)
 	}
-	sent := Subject{Tool: "codex", Cwd: "/home/u/shop-7", Prompt: "Do this for long.", Digest: func(string) string { return "digest" }}
+	sent := Subject{Tool: "codex", Cwd: "/home/u/shop-7", Prompt: "Do this for long.",
+		Digest: func(string) string { return "digest" }}
 	if m, ok := rules[0].MatchSent(sent); !ok || m.Task != "7" || m.Role != "coder #digest" {
 		t.Errorf("%v %+v", ok, m)
 	}

@@ -8,7 +8,8 @@ import (
 
 const listsKeys = "shimctl config lists every key"
 
-// nearest returns a hint with the known key or table most similar to name, otherwise if none is similar.
+// nearest returns a hint with the known key or table most similar to name, otherwise if none is
+// similar.
 func nearest(name string, keys []string, otherwise string) string {
 	if best := Nearest(name, names(keys)); best != "" {
 		return fmt.Sprintf("did you mean %q", best)
@@ -18,7 +19,9 @@ func nearest(name string, keys []string, otherwise string) string {
 
 // outsideRules returns a hint for a name that is no key outside of rules.
 func outsideRules(name string, keys []string) string {
-	if slices.ContainsFunc(ruleSettings(&Rule{}, "", nil), func(s setting) bool { return s.key == name }) {
+	if slices.ContainsFunc(ruleSettings(&Rule{}, "", nil), func(s setting) bool {
+		return s.key == name
+	}) {
 		return name + " belongs in a rule, below a line [[rule]]"
 	}
 	return nearest(name, keys, listsKeys)
@@ -28,15 +31,18 @@ func outsideRules(name string, keys []string) string {
 // first that begins with the typed word.
 func Nearest(typed string, known []string) string {
 	typed = strings.ToLower(typed)
-	for i := 1; i < len(typed); i++ { // two letters in the wrong order are nearer than any other mistake
-		if swapped := typed[:i-1] + typed[i:i+1] + typed[i-1:i] + typed[i+1:]; slices.Contains(known, swapped) {
+	// two letters in the wrong order are nearer than any other mistake
+	for i := 1; i < len(typed); i++ {
+		if swapped := typed[:i-1] + typed[i:i+1] + typed[i-1:i] +
+			typed[i+1:]; slices.Contains(known, swapped) {
 			return swapped
 		}
 	}
 	best, least := "", max(2, len(typed)/3)+1
 	for _, candidate := range known {
 		d := distance(typed, candidate)
-		begins := best != "" && strings.HasPrefix(candidate, typed) && !strings.HasPrefix(best, typed)
+		begins := best != "" && strings.HasPrefix(candidate, typed) &&
+			!strings.HasPrefix(best, typed)
 		if d < least || d == least && begins {
 			best, least = candidate, d
 		}

@@ -32,7 +32,9 @@ func Parse(file, text, home string) (Config, error) {
 		mistakes = append(mistakes, inRules...)
 	}
 	if len(mistakes) > 0 {
-		slices.SortStableFunc(mistakes, func(a, b *Error) int { return cmp.Compare(a.Line, b.Line) })
+		slices.SortStableFunc(mistakes, func(a, b *Error) int {
+			return cmp.Compare(a.Line, b.Line)
+		})
 		return Config{}, mistakes
 	}
 	return c, nil
@@ -43,7 +45,9 @@ func applyAll(d document, keys []toml.Key, known []setting) (mistakes Mistakes) 
 	var wrong []string
 	for _, key := range keys {
 		name := key.String()
-		if slices.ContainsFunc(wrong, func(above string) bool { return strings.HasPrefix(name, above+".") }) {
+		if slices.ContainsFunc(wrong, func(above string) bool {
+			return strings.HasPrefix(name, above+".")
+		}) {
 			continue
 		}
 		if e := apply(d, key, known); e != nil {
@@ -63,7 +67,8 @@ func decode(file, text string) (document, error) {
 	var at toml.ParseError
 	switch {
 	case errors.As(err, &at):
-		return d, Mistakes{{File: file, Line: at.Position.Line, Problem: at.Message, Hint: syntaxHint(text, at.Position.Line)}}
+		return d, Mistakes{{File: file, Line: at.Position.Line, Problem: at.Message,
+			Hint: syntaxHint(text, at.Position.Line)}}
 	case err != nil:
 		return d, Mistakes{{File: file, Problem: err.Error()}}
 	}
@@ -77,9 +82,11 @@ func syntaxHint(text string, number int) string {
 		return ""
 	}
 	line, _, _ := strings.Cut(lines[number-1], "#")
-	if key, value, found := strings.Cut(line, "="); found && !strings.ContainsAny(value, "\"'[]{}=") {
+	if key, value, found := strings.Cut(line, "="); found &&
+		!strings.ContainsAny(value, "\"'[]{}=") {
 		mend := strings.TrimSpace(key) + " = " + quoted(strings.TrimSpace(value))
-		if _, err := toml.Decode(mend, &map[string]any{}); err == nil && strings.TrimSpace(value) != "" {
+		if _, err := toml.Decode(mend, &map[string]any{}); err == nil &&
+			strings.TrimSpace(value) != "" {
 			return "text needs quotes: " + mend
 		}
 	}
@@ -113,7 +120,8 @@ func apply(d document, key toml.Key, known []setting) *Error {
 		return d.place(key, &mistake{"unknown key", hint})
 	}
 	if _, ok := d.value(key).(map[string]any); !ok {
-		return d.place(key, &mistake{"must be a table", "write [" + d.name(key) + "] on a line of its own"})
+		return d.place(key, &mistake{"must be a table",
+			"write [" + d.name(key) + "] on a line of its own"})
 	}
 	return nil // the keys are read on their own
 }
@@ -125,7 +133,8 @@ func (d document) place(key toml.Key, err error) *Error {
 	}
 	m := &mistake{problem: err.Error()}
 	errors.As(err, &m)
-	return &Error{File: d.file, Line: d.line(key), Key: d.name(key), Problem: m.problem, Hint: m.hint}
+	return &Error{File: d.file, Line: d.line(key), Key: d.name(key), Problem: m.problem,
+		Hint: m.hint}
 }
 
 // name returns the key as written in the file.

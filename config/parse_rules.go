@@ -14,7 +14,8 @@ const ruleKey = "rule"
 func (d document) rules(policy Policy, home string) (rules []Rule, mistakes Mistakes) {
 	list, ok := d.value(toml.Key{ruleKey}).([]map[string]any)
 	if !ok {
-		return nil, Mistakes{d.place(toml.Key{ruleKey}, &mistake{"must be a list of tables", "write [[rule]] on a line of its own"})}
+		return nil, Mistakes{d.place(toml.Key{ruleKey},
+			&mistake{"must be a list of tables", "write [[rule]] on a line of its own"})}
 	}
 	rules = make([]Rule, len(list))
 	for i := range rules {
@@ -32,7 +33,8 @@ func (d document) rule(r *Rule, index int, home string) Mistakes {
 	within, variables := d.ruleAt(index)
 	mistakes := applyAll(within, tableKeys(within.tree, nil), ruleSettings(r, home, variables))
 	if within.value(toml.Key{"name"}) == nil {
-		mistakes = append(mistakes, d.place(toml.Key{ruleKey}, &mistake{"has no name", `write name = "..." in it`}))
+		mistakes = append(mistakes, d.place(toml.Key{ruleKey},
+			&mistake{"has no name", `write name = "..." in it`}))
 	}
 	return mistakes
 }

@@ -51,16 +51,17 @@ func BinDir(getenv func(string) string) (string, error) {
 // ErrNotOurs is the error for files of ours that would be below another user's directory.
 var ErrNotOurs = errors.New("belongs to another user")
 
-// state returns the path of name in our directory for state. It fails if the base directory belongs to another
-// user, as under sudo -E: files there would keep that user out. A directory of root is everyone's who can write to it:
-// containers run as any user in such a HOME.
+// state returns the path of name in our directory for state. It fails if the base directory belongs
+// to another user, as under sudo -E: files there would keep that user out. A directory of root is
+// everyone's who can write to it: containers run as any user in such a HOME.
 func state(getenv func(string) string, name string) (string, error) {
 	base := getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {
 		base = getenv("HOME")
 	}
 	if info, err := os.Stat(base); err == nil {
-		if owner, ok := info.Sys().(*syscall.Stat_t); ok && owner.Uid != 0 && int(owner.Uid) != os.Geteuid() {
+		if owner, ok := info.Sys().(*syscall.Stat_t); ok && owner.Uid != 0 &&
+			int(owner.Uid) != os.Geteuid() {
 			return "", fmt.Errorf("%s %w, number %d", base, ErrNotOurs, owner.Uid)
 		}
 	}
@@ -69,7 +70,8 @@ func state(getenv func(string) string, name string) (string, error) {
 
 // override returns the path that the variable names, or otherwise's. A relative path is an error:
 // it would be another file in each working directory.
-func override(getenv func(string) string, name string, otherwise func() (string, error)) (string, error) {
+func override(getenv func(string) string, name string, otherwise func() (string, error)) (string,
+	error) {
 	path := getenv(name)
 	switch {
 	case path == "":

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Below another user's directory nothing of ours is made, wherever its name comes from. One of root's that a container
-// lends to any user is fine.
+// Below another user's directory nothing of ours is made, wherever its name comes from. One of
+// root's that a container lends to any user is fine.
 func TestStateInAnotherUsersHome(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a directory away")
@@ -47,23 +47,28 @@ func TestPaths(t *testing.T) {
 	}{
 		{"config, home", ConfigFile, env(home), "/h/.config/reprise/config.toml"},
 		{"config, xdg", ConfigFile, env(home, "XDG_CONFIG_HOME=/c"), "/c/reprise/config.toml"},
-		{"config, xdg without home", ConfigFile, env("XDG_CONFIG_HOME=/c/"), "/c/reprise/config.toml"},
-		{"config, relative xdg is ignored", ConfigFile, env(home, "XDG_CONFIG_HOME=c"), "/h/.config/reprise/config.toml"},
+		{"config, xdg without home", ConfigFile, env("XDG_CONFIG_HOME=/c/"),
+			"/c/reprise/config.toml"},
+		{"config, relative xdg is ignored", ConfigFile, env(home, "XDG_CONFIG_HOME=c"),
+			"/h/.config/reprise/config.toml"},
 		{"config, no home", ConfigFile, env(), ""},
 		{"config, relative home", ConfigFile, env("HOME=h"), ""},
 		{"config, named", ConfigFile, env(home, "REPRISE_CONFIG=/x//y.toml"), "/x/y.toml"},
 		{"config, named without home", ConfigFile, env("REPRISE_CONFIG=/y.toml"), "/y.toml"},
-		{"config, named from the working directory", ConfigFile, env(home, "REPRISE_CONFIG=y.toml"), ""},
+		{"config, named from the working directory", ConfigFile, env(home, "REPRISE_CONFIG=y.toml"),
+			""},
 		{"state, home", StateDir, env(home), "/h/.local/state/reprise"},
 		{"state, xdg", StateDir, env(home, "XDG_STATE_HOME=/s"), "/s/reprise"},
-		{"state, relative xdg is ignored", StateDir, env(home, "XDG_STATE_HOME=./s"), "/h/.local/state/reprise"},
+		{"state, relative xdg is ignored", StateDir, env(home, "XDG_STATE_HOME=./s"),
+			"/h/.local/state/reprise"},
 		{"state, no home", StateDir, env("REPRISE_CONFIG=/y.toml"), ""},
 		{"ledger", LedgerFile, env(home), "/h/.local/state/reprise/ledger.db"},
 		{"ledger, xdg", LedgerFile, env("XDG_STATE_HOME=/s"), "/s/reprise/ledger.db"},
 		{"ledger, no home", LedgerFile, env(), ""},
 		{"log", LogFile, env(home), "/h/.local/state/reprise/shim.log"},
 		{"log, no home", LogFile, env(), ""},
-		{"store failure", StoreFailureFile, env(home, "XDG_STATE_HOME=/s"), "/s/reprise/store-failure.json"},
+		{"store failure", StoreFailureFile, env(home, "XDG_STATE_HOME=/s"),
+			"/s/reprise/store-failure.json"},
 		{"bin, home", BinDir, env(home), "/h/.local/share/reprise/bin"},
 		{"bin, xdg", BinDir, env(home, "XDG_DATA_HOME=/d"), "/d/reprise/bin"},
 		{"bin, named", BinDir, env(home, "XDG_DATA_HOME=/d", "REPRISE_BIN_DIR=/b/"), "/b"},

@@ -24,7 +24,8 @@ func (p *pattern) compiled() *regexp.Regexp {
 	return p.re
 }
 
-const patternHint = "patterns are RE2, as in Go: no lookaround, no backreferences; write them in single quotes"
+const patternHint = "patterns are RE2, as in Go: no lookaround, no backreferences; write them " +
+	"in single quotes"
 
 // A patternUse is the use of a pattern.
 type patternUse int
@@ -39,11 +40,13 @@ func newPattern(text string, use patternUse) (*pattern, error) {
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	var wrong *syntax.Error
 	if errors.As(err, &wrong) {
-		return nil, &mistake{fmt.Sprintf("%q is not a pattern: %s: %s", text, wrong.Code, wrong.Expr), patternHint}
+		return nil, &mistake{fmt.Sprintf("%q is not a pattern: %s: %s", text, wrong.Code,
+			wrong.Expr), patternHint}
 	}
 	for _, group := range parsed.CapNames() {
 		if use == capturing && group != "" && !slices.Contains(groups, group) {
-			return nil, &mistake{fmt.Sprintf("unknown group %q", group), "groups are named task, role or attempt"}
+			return nil, &mistake{fmt.Sprintf("unknown group %q", group),
+				"groups are named task, role or attempt"}
 		}
 	}
 	return &pattern{text: text}, nil

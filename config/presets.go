@@ -29,7 +29,8 @@ func presetName(name string) error {
 		}
 		all = append(all, r.Name)
 	}
-	return &mistake{"there is no preset " + strconv.Quote(name), nearest(name, all, "they are "+strings.Join(all, ", "))}
+	return &mistake{"there is no preset " + strconv.Quote(name),
+		nearest(name, all, "they are "+strings.Join(all, ", "))}
 }
 
 // Longest returns the longest TTL and MaxAge of any call.

@@ -30,7 +30,8 @@ func TestBuiltIn(t *testing.T) {
 		t.Fatal(mistakes)
 	}
 	var source strings.Builder
-	source.WriteString("// Code generated from presets.toml by go test ./config -update. DO NOT EDIT.\n\npackage config\n\n" +
+	source.WriteString("// Code generated from presets.toml by go test ./config -update. DO NOT " +
+		"EDIT.\n\npackage config\n\n" +
 		"// builtIn returns the presets under a policy.\nfunc builtIn(policy Policy) []Rule {\n" +
 		"\tunrelated := policy\n\tunrelated.Unrelated = true\n\treturn []Rule{\n")
 	unrelated := policy

@@ -18,7 +18,8 @@ type Rule struct {
 	Policy        // the configuration's, unless the rule says otherwise
 	Never  bool   // the calls are independent: they are fresh, and never resumed
 	Strict bool   // the names separate jobs, but do not prove that two calls belong to the same one
-	// StartFrom is a role: a role's first call begins as a copy of that role's session, "" for none.
+	// StartFrom is a role: a role's first call begins as a copy of that role's session, "" for
+	// none.
 	StartFrom string
 
 	tools      []string
@@ -71,12 +72,14 @@ type Subject struct {
 type Match struct {
 	*Rule
 	Task, Role string
-	Scope      string   // the rule that has these names, "" if the caller set them
-	Strict     bool     // the names separate jobs, but do not prove that two calls belong to the same one
-	Captured   bool     // the prompt or the environment of each job gives the task: two jobs cannot share it
-	Attempt    int      // rewrite.NoAttempt if it is not given
-	Fresh      bool     // the prompt ends the chain
-	Resets     []string // the roles: the prompt ends their chains of the task
+	Scope      string // the rule that has these names, "" if the caller set them
+	// the names separate jobs, but do not prove that two calls belong to the same one
+	Strict bool
+	// the prompt or the environment of each job gives the task: two jobs cannot share it
+	Captured bool
+	Attempt  int      // rewrite.NoAttempt if it is not given
+	Fresh    bool     // the prompt ends the chain
+	Resets   []string // the roles: the prompt ends their chains of the task
 }
 
 // Match returns the first rule that matches; the user's come before the presets. If none does, it
@@ -104,7 +107,8 @@ func firstMatch(rules []Rule, s Subject) (Match, bool) {
 // match checks the cheap conditions first: no pattern of a preset is compiled for another program's
 // calls.
 func (r *Rule) match(s Subject) (Match, bool) {
-	if len(r.tools) > 0 && !slices.Contains(r.tools, s.Tool) || !r.variablesSet(s.Env) || !r.startsWell(s.Prompt) ||
+	if len(r.tools) > 0 && !slices.Contains(r.tools, s.Tool) || !r.variablesSet(s.Env) ||
+		!r.startsWell(s.Prompt) ||
 		!strings.HasSuffix(s.Cwd, r.cwdEnd) {
 		return Match{}, false
 	}
@@ -112,8 +116,9 @@ func (r *Rule) match(s Subject) (Match, bool) {
 	if !r.capture(&found, s) {
 		return Match{}, false
 	}
-	m := Match{Rule: r, Scope: r.Name, Strict: r.Strict, Captured: len(found.task) > 0, Attempt: found.attempt,
-		Task: name(found.task, r.task), Role: strings.ToLower(name(found.role, r.role))}
+	m := Match{Rule: r, Scope: r.Name, Strict: r.Strict, Captured: len(found.task) > 0,
+		Attempt: found.attempt,
+		Task:    name(found.task, r.task), Role: strings.ToLower(name(found.role, r.role))}
 	if !r.Never && (len(m.Task) > longestName || len(m.Role) > longestName) {
 		return Match{}, false // a text, not a name
 	}
@@ -130,7 +135,8 @@ func (r *Rule) match(s Subject) (Match, bool) {
 
 const longestName = 200
 
-// addRun adds the run of the calling program to the task. Without a known run the prompts decide, as without a task.
+// addRun adds the run of the calling program to the task. Without a known run the prompts decide,
+// as without a task.
 func (m *Match) addRun(s Subject) {
 	if m.job == JobRun && s.Run != "" && s.Digest != nil {
 		m.Task = strings.TrimSpace(m.Task + " run " + s.Digest(s.Run))
@@ -155,8 +161,8 @@ func (m *Match) addRoleText(s Subject) {
 	}
 }
 
-// takeNames replaces the rule's names by those that the caller sets. A name that was copied from the
-// documentation names nothing.
+// takeNames replaces the rule's names by those that the caller sets. A name that was copied from
+// the documentation names nothing.
 func (m *Match) takeNames(env func(string) string) {
 	if task := env("REPRISE_TASK"); task != "" && task != "NAME" {
 		m.Task, m.Scope, m.Strict, m.Captured = task, "", false, false
@@ -166,8 +172,9 @@ func (m *Match) takeNames(env func(string) string) {
 	}
 }
 
-// deriveRole takes a task's role from how the prompt begins if nothing names it: a name around a whole job
-// must not put one role into another's session. Numbers in that line do not count, they can be of the round.
+// deriveRole takes a task's role from how the prompt begins if nothing names it: a name around a
+// whole job must not put one role into another's session. Numbers in that line do not count, they
+// can be of the round.
 func (m *Match) deriveRole(s Subject) {
 	if m.Task != "" && m.Role == "" && !m.Strict && !m.Unrelated && s.Digest != nil {
 		m.Role = prompt.RoleTextMark + s.Digest(prompt.WithoutDigits(prompt.FirstLine(s.Prompt)))
@@ -181,7 +188,9 @@ func (r *Rule) variablesSet(env func(string) string) bool {
 func (r *Rule) startsWell(prompt string) bool {
 	prompt = head(prompt)
 	return len(r.starts) == 0 ||
-		slices.ContainsFunc(r.starts, func(start string) bool { return strings.HasPrefix(prompt, start) })
+		slices.ContainsFunc(r.starts, func(start string) bool {
+			return strings.HasPrefix(prompt, start)
+		})
 }
 
 // capture reports whether every pattern matches, and records the captures.
@@ -244,7 +253,8 @@ func name(captured []string, otherwise string) string {
 	return strings.Join(strings.Fields(strings.Join(captured, " ")), " ")
 }
 
-// resetRole returns the role that loses a chain by the rule's reset_when: "" for all roles that nothing names.
+// resetRole returns the role that loses a chain by the rule's reset_when: "" for all roles that
+// nothing names.
 func (m Match) resetRole() string {
 	switch {
 	case m.reset.role != "":
@@ -283,7 +293,8 @@ const coderRole = "coder"
 
 // resetWords are a separate line, which can be emphasized, or a member of a JSON object.
 var resetWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("(?m)^[ \\t]*[*_`]*context_reset[*_`]*[ \\t]*:[*_`]*[ \\t]*[*_`]*true[*_`]*\\s*$" +
+	return regexp.MustCompile("(?m)^[ \\t]*[*_`]*context_reset[*_`]*[ \\t]*:[*_`]*[ " +
+		"\\t]*[*_`]*true[*_`]*\\s*$" +
 		`|"context_reset"\s*:\s*true\b`)
 })
 

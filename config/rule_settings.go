@@ -36,7 +36,9 @@ func ruleSettings(r *Rule, home string, variables []string) []setting {
 	for _, name := range variables {
 		list = append(list, setting{toml.Key{"env", name}.String(), "", environment(r, name)})
 	}
-	return append(list, slices.DeleteFunc(policySettings(&r.Policy), func(s setting) bool { return !IsRuled(s.key) })...)
+	return append(list, slices.DeleteFunc(policySettings(&r.Policy), func(s setting) bool {
+		return !IsRuled(s.key)
+	})...)
 }
 
 // text takes a text of one line that is not empty.
@@ -55,7 +57,10 @@ func text(field *string) value {
 }
 
 // oneLine reports whether a text is one line that is not empty.
-func oneLine(s string) bool { return strings.TrimSpace(s) != "" && !strings.ContainsAny(s, "\n\r\t") }
+func oneLine(s string) bool {
+	return strings.TrimSpace(s) != "" &&
+		!strings.ContainsAny(s, "\n\r\t")
+}
 
 // texts takes one text or a list of them, each checked by check.
 func texts(field *[]string, check func(string) error) value {
@@ -103,7 +108,8 @@ func each(do func(string) error) func(value any) error {
 // environmentTable accepts any table: each variable in it is a separate key.
 func environmentTable(value any) error {
 	if _, ok := value.(map[string]any); !ok {
-		return &mistake{"must be a table, not " + kind(value), "write [rule.env] on a line of its own"}
+		return &mistake{"must be a table, not " + kind(value),
+			"write [rule.env] on a line of its own"}
 	}
 	return nil
 }
@@ -136,19 +142,22 @@ func anyText(string) error { return nil }
 
 func toolName(name string) error {
 	if !slices.Contains(rewrite.Names, name) {
-		return &mistake{fmt.Sprintf("%q is not a tool", name), "one of " + strings.Join(rewrite.Names, ", ")}
+		return &mistake{fmt.Sprintf("%q is not a tool", name),
+			"one of " + strings.Join(rewrite.Names, ", ")}
 	}
 	return nil
 }
 
 // providerKeys are the variables that make a tool use another account before its own login. Their
 // joint name is provider_keys.
-var providerKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY",
+var providerKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY",
+	"GEMINI_API_KEY",
 	"GOOGLE_CLOUD_API_KEY", "MISTRAL_API_KEY"}
 
 // fixedEnv are the variables that determine which tool runs and where the sessions and our files
 // are. Without them the run would be a different one.
-var fixedEnv = []string{"HOME", "PATH", "PWD", "TMPDIR", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "VIBE_HOME"}
+var fixedEnv = []string{"HOME", "PATH", "PWD", "TMPDIR", "CLAUDE_CONFIG_DIR", "CODEX_HOME",
+	"GEMINI_CLI_HOME", "VIBE_HOME"}
 
 // unsetEnv takes names of variables. provider_keys expands to providerKeys.
 func unsetEnv(field *[]string) value {
@@ -168,5 +177,6 @@ func unsetEnv(field *[]string) value {
 }
 
 func variableName(name string) bool {
-	return strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+	return strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") ==
+		""
 }

@@ -55,7 +55,8 @@ func Schema() ([]byte, error) {
 	rule := schemaOf(ruleSettings(&Rule{}, "", nil))
 	rule["required"] = []string{"name"}
 	rule["properties"].(object)["env"].(object)["additionalProperties"] = listForm.schema()
-	root["properties"].(object)[ruleKey] = object{"type": "array", "items": rule, "description": "which calls belong to one job"}
+	root["properties"].(object)[ruleKey] = object{"type": "array", "items": rule,
+		"description": "which calls belong to one job"}
 	root["$schema"] = "http://json-schema.org/draft-07/schema#" // the newest that taplo knows
 	root["title"] = "reprise's configuration"
 	text, err := json.MarshalIndent(root, "", "  ")

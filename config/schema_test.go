@@ -30,10 +30,13 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	valid := []string{
-		"", "enabled = false", `ttl = "1w2d12h"`, `ttl = "1.5h"`, "context_limit = 1", "context_limit = 0.5",
+		"", "enabled = false", `ttl = "1w2d12h"`, `ttl = "1.5h"`, "context_limit = 1",
+		"context_limit = 0.5",
 		"tool = { vibe = { enabled = false, path = \"/v\" } }",
-		"prune.auto = \"off\"", "prune.keep_within = \"3d\"", `tool.gemini.path = "~/bin/g"`, "[store]\nurl = \"s3://b/p\"\ntimeout = \"1m\"",
-		"[[rule]]\nname = \"a\"\ntool = \"claude\"\nprompt = ['^a', '^b']\nttl = \"1h\"\nreset_when.role = \"x\"\n[rule.env]\nX = '.'\nY = ['a', 'b']",
+		"prune.auto = \"off\"", "prune.keep_within = \"3d\"", `tool.gemini.path = "~/bin/g"`,
+		"[store]\nurl = \"s3://b/p\"\ntimeout = \"1m\"",
+		"[[rule]]\nname = \"a\"\ntool = \"claude\"\nprompt = ['^a', '^b']\nttl = " +
+			"\"1h\"\nreset_when.role = \"x\"\n[rule.env]\nX = '.'\nY = ['a', 'b']",
 	}
 	own := len(valid)
 	for _, page := range []string{"configuration", "rules"} {
@@ -41,7 +44,8 @@ func TestSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(string(md), -1) {
+		for _, m := range regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(
+			string(md), -1) {
 			if _, err := Parse("c.toml", m[1], "/h"); err == nil { // the price list is another file
 				valid = append(valid, m[1])
 			}
@@ -52,8 +56,10 @@ func TestSchema(t *testing.T) {
 	}
 	invalid := []string{
 		"ttll = \"1h\"", "ttl = 30", `ttl = "a while"`, `busy = "sometimes"`, "context_limit = 1.5",
-		"enabled = \"yes\"", "[prune]\nautos = true", "[tool.cursor]\nenabled = true", `tool.claude.path = "bin/c"`, "presets_off = []",
-		"[[rule]]\ntool = \"claude\"", "[[rule]]\nname = \"a\"\nenabled = true", "[rule]\nname = \"a\"", "[[rule]]\nname = \"a\"\nenv = \"X\"",
+		"enabled = \"yes\"", "[prune]\nautos = true", "[tool.cursor]\nenabled = true",
+		`tool.claude.path = "bin/c"`, "presets_off = []",
+		"[[rule]]\ntool = \"claude\"", "[[rule]]\nname = \"a\"\nenabled = true",
+		"[rule]\nname = \"a\"", "[[rule]]\nname = \"a\"\nenv = \"X\"",
 		"[[rule]]\nname = \"a\"\n[rule.env]\nX = 1",
 	}
 	for i, text := range append(valid, invalid...) {

@@ -27,17 +27,26 @@ type value struct {
 
 // settings returns all keys outside of rules. Any other key is unknown.
 func settings(c *Config, home string) []setting {
-	list := append([]setting{{"enabled", "false: every call becomes the real binary", boolean(&c.Enabled)}}, policySettings(&c.Policy)...)
+	list := append([]setting{{"enabled", "false: every call becomes the real binary",
+		boolean(&c.Enabled)}}, policySettings(&c.Policy)...)
 	list = append(list, []setting{
-		{"presets_off", "built-in rules that are not used, or all", texts(&c.PresetsOff, presetName)},
-		{"context_limit", "a session that has used more of its context than this share is not resumed", share(&c.ContextLimit)},
-		{"gate_timeout", "how long a resumed run's output is held back until the tool has accepted the resume", duration(&c.GateTimeout, time.Hour)},
-		{"prune.auto", "which sessions the shims remove once a day: copies (what copies continued a day ago), all or off",
+		{"presets_off", "built-in rules that are not used, or all",
+			texts(&c.PresetsOff, presetName)},
+		{"context_limit", "a session that has used more of its context than this share is not " +
+			"resumed", share(&c.ContextLimit)},
+		{"gate_timeout", "how long a resumed run's output is held back until the tool has " +
+			"accepted the resume", duration(&c.GateTimeout, time.Hour)},
+		{"prune.auto", "which sessions the shims remove once a day: copies (what copies " +
+			"continued a day ago), all or off",
 			oneOf(&c.Prune.Auto, PruneCopies, PruneAll, PruneOff)},
-		{"prune.keep_within", "shimctl prune keeps sessions that were used within this time", duration(&c.Prune.KeepWithin, year)},
-		{"store.url", "where sessions are shared with other machines; nowhere if unset", storeURL(&c.Store)},
-		{"store.key_file", "a file with the key that seals what is shared", path(&c.Store.KeyFile, home)},
-		{"store.timeout", "how long a call waits for the store at most before it runs, and if that is more than 5s, after it too",
+		{"prune.keep_within", "shimctl prune keeps sessions that were used within this time",
+			duration(&c.Prune.KeepWithin, year)},
+		{"store.url", "where sessions are shared with other machines; nowhere if unset",
+			storeURL(&c.Store)},
+		{"store.key_file", "a file with the key that seals what is shared",
+			path(&c.Store.KeyFile, home)},
+		{"store.timeout", "how long a call waits for the store at most before it runs, and if " +
+			"that is more than 5s, after it too",
 			duration(&c.Store.Timeout, time.Hour)},
 	}...)
 	for _, name := range rewrite.Names {
@@ -56,16 +65,25 @@ func IsRuled(key string) bool { return slices.Contains(ruledKeys, key) }
 func policySettings(p *Policy) []setting {
 	return []setting{
 		{"ttl", "a session idle for longer is not resumed", duration(&p.TTL, year)},
-		{"max_age", "a session that was started longer ago is not resumed", duration(&p.MaxAge, year)},
-		{"unnamed", "what a call without a name needs to be resumed: evidence, extends or off", oneOf(&p.Unnamed, UnnamedEvidence, UnnamedExtends, UnnamedOff)},
-		{"identical", "how the same prompt again is treated: fresh or resume", either(&p.ResumeSame, "fresh", "resume")},
-		{"unrelated", "how another template for a named job is treated: fresh or resume", either(&p.Unrelated, "fresh", "resume")},
-		{"delta", "auto: a resumed session is sent only what is new, if that pays; or off", either(&p.WholePrompt, "auto", "off")},
-		{"busy", "what happens if another process uses the session: fresh, fork or wait", oneOf(&p.Busy, BusyFresh, BusyFork, BusyWait)},
-		{"dearer", "what happens to calls whose resumes cost more than fresh runs: fresh or resume", either(&p.ResumeDearer, "fresh", "resume")},
-		{"cache_ttl", "auto: the provider keeps a prompt for an hour if the pauses between calls make that cheaper; or off",
+		{"max_age", "a session that was started longer ago is not resumed",
+			duration(&p.MaxAge, year)},
+		{"unnamed", "what a call without a name needs to be resumed: evidence, extends or off",
+			oneOf(&p.Unnamed, UnnamedEvidence, UnnamedExtends, UnnamedOff)},
+		{"identical", "how the same prompt again is treated: fresh or resume",
+			either(&p.ResumeSame, "fresh", "resume")},
+		{"unrelated", "how another template for a named job is treated: fresh or resume",
+			either(&p.Unrelated, "fresh", "resume")},
+		{"delta", "auto: a resumed session is sent only what is new, if that pays; or off",
+			either(&p.WholePrompt, "auto", "off")},
+		{"busy", "what happens if another process uses the session: fresh, fork or wait",
+			oneOf(&p.Busy, BusyFresh, BusyFork, BusyWait)},
+		{"dearer", "what happens to calls whose resumes cost more than fresh runs: fresh or resume",
+			either(&p.ResumeDearer, "fresh", "resume")},
+		{"cache_ttl", "auto: the provider keeps a prompt for an hour if the pauses between " +
+			"calls make that cheaper; or off",
 			either(&p.KeepHour, "off", "auto")},
-		{"rollout", "the share of chains that are resumed; the others stay fresh, to compare with", share(&p.Rollout)},
+		{"rollout", "the share of chains that are resumed; the others stay fresh, to compare with",
+			share(&p.Rollout)},
 	}
 }
 
@@ -74,9 +92,12 @@ const year = 365 * 24 * time.Hour
 func toolSettings(c *Config, name, home string) []setting {
 	t := c.Tools[name]
 	list := []setting{
-		{"tool." + name + ".enabled", "false: calls of this tool become the real binary", boolean(&t.Enabled)},
-		{"tool." + name + ".path", "the real binary, instead of the next one on PATH", path(&t.Path, home)},
-		{"tool." + name + ".unset_env", "variables that a managed run of this tool does not get", unsetEnv(&t.UnsetEnv)},
+		{"tool." + name + ".enabled", "false: calls of this tool become the real binary",
+			boolean(&t.Enabled)},
+		{"tool." + name + ".path", "the real binary, instead of the next one on PATH",
+			path(&t.Path, home)},
+		{"tool." + name + ".unset_env", "variables that a managed run of this tool does not get",
+			unsetEnv(&t.UnsetEnv)},
 	}
 	for i, s := range list {
 		list[i].set = func(value any) error {
@@ -197,7 +218,8 @@ func absolute(value any, home string) (string, error) {
 		path = home + path[1:]
 	}
 	if !filepath.IsAbs(path) {
-		return "", &mistake{fmt.Sprintf("%q is not an absolute path", path), "start it with / or ~/"}
+		return "", &mistake{fmt.Sprintf("%q is not an absolute path", path),
+			"start it with / or ~/"}
 	}
 	return path, nil // not cleaned: after a symbolic link, a/../b is not b
 }

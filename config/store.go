@@ -11,12 +11,15 @@ import (
 // A Store is where sessions are shared with other machines. Nothing of it can come from the working
 // directory: a repository could name another's store.
 type Store struct {
-	URL           string // s3://bucket/prefix, "" for none
-	Key           string // text of the key, from REPRISE_STORE_KEY only; it takes precedence over KeyFile
-	KeyFile       string // absolute path of a file with the key
-	Project       string // name of the project, from REPRISE_PROJECT only; "": the URL of the repository's origin
-	Timeout       time.Duration
-	UploadTimeout time.Duration // for a session to be uploaded; after that another process goes on with it
+	URL string // s3://bucket/prefix, "" for none
+	// text of the key, from REPRISE_STORE_KEY only; it takes precedence over KeyFile
+	Key     string
+	KeyFile string // absolute path of a file with the key
+	// name of the project, from REPRISE_PROJECT only; "": the URL of the repository's origin
+	Project string
+	Timeout time.Duration
+	// for a session to be uploaded; after that another process goes on with it
+	UploadTimeout time.Duration
 }
 
 // leastUpload is the shortest limit for the upload of a session.
@@ -25,8 +28,8 @@ const leastUpload = 5 * time.Second
 // StoreVariables are the variables that say where sessions are shared, and can contain secrets.
 var StoreVariables = []string{"REPRISE_STORE", "REPRISE_STORE_KEY", "REPRISE_STORE_KEY_FILE"}
 
-// ResolveStore returns the store of the configuration as the caller's variables change it. The URL is
-// "" if nothing is shared. An error contains no secret.
+// ResolveStore returns the store of the configuration as the caller's variables change it. The URL
+// is "" if nothing is shared. An error contains no secret.
 func ResolveStore(getenv func(string) string, c Config) (Store, error) {
 	s := c.Store
 	s.UploadTimeout = max(s.Timeout, leastUpload)
@@ -42,7 +45,9 @@ func ResolveStore(getenv func(string) string, c Config) (Store, error) {
 	}
 	s.Key = strings.TrimSpace(getenv("REPRISE_STORE_KEY"))
 	var err error
-	if s.KeyFile, err = override(getenv, "REPRISE_STORE_KEY_FILE", func() (string, error) { return s.KeyFile, nil }); err != nil {
+	if s.KeyFile, err = override(getenv, "REPRISE_STORE_KEY_FILE", func() (string, error) {
+		return s.KeyFile, nil
+	}); err != nil {
 		return Store{}, err
 	}
 	if project := getenv("REPRISE_PROJECT"); project != "" {
@@ -97,7 +102,8 @@ func checkStoreURL(text string) error {
 	case at.Scheme != "s3":
 		return &mistake{"must start with s3://", storeHint}
 	case at.User != nil:
-		return &mistake{"must not contain credentials", "they are taken from the environment as AWS's tools do"}
+		return &mistake{"must not contain credentials",
+			"they are taken from the environment as AWS's tools do"}
 	case at.Host == "":
 		return &mistake{"names no bucket", storeHint}
 	}
@@ -109,10 +115,12 @@ const storeHint = `as in "s3://bucket/prefix?endpoint=https://minio:9000&region=
 func checkBucketParameters(parameters url.Values) error {
 	for name := range parameters {
 		if !slices.Contains([]string{"addressing", "endpoint", "region"}, name) {
-			return &mistake{fmt.Sprintf("has no parameter %q", name), "an s3 URL may have endpoint, region and addressing"}
+			return &mistake{fmt.Sprintf("has no parameter %q", name),
+				"an s3 URL may have endpoint, region and addressing"}
 		}
 	}
-	if addressing := parameters.Get("addressing"); addressing != "" && addressing != "virtual" && addressing != "path" {
+	if addressing := parameters.Get("addressing"); addressing != "" && addressing != "virtual" &&
+		addressing != "path" {
 		return &mistake{fmt.Sprintf("has no addressing %q", addressing), "virtual or path"}
 	}
 	text := parameters.Get("endpoint")
@@ -120,8 +128,10 @@ func checkBucketParameters(parameters url.Values) error {
 		return nil
 	}
 	at, err := url.Parse(text)
-	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.User != nil {
-		return &mistake{"its endpoint must start with https:// or http:// and name a host", storeHint}
+	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" ||
+		at.User != nil {
+		return &mistake{"its endpoint must start with https:// or http:// and name a host",
+			storeHint}
 	}
 	return nil
 }

@@ -15,7 +15,8 @@ url = "s3://bucket/prefix?region=eu-1"
 key_file = "~/key"
 timeout = "500ms"
 `, "/h")
-	want := Store{URL: "s3://bucket/prefix?region=eu-1", KeyFile: "/h/key", Timeout: 500 * time.Millisecond}
+	want := Store{URL: "s3://bucket/prefix?region=eu-1", KeyFile: "/h/key",
+		Timeout: 500 * time.Millisecond}
 	if err != nil || c.Store != want {
 		t.Errorf("%+v, %v; want %+v", c.Store, err, want)
 	}
@@ -37,8 +38,10 @@ func TestStoreMistakes(t *testing.T) {
 		{`url = "https://u:secret@host/b"`, "store.url: must start with s3://"},
 		{`url = "s3:bucket"`, "store.url: names no bucket"},
 		{`url = "s3://key:secret@bucket"`, "store.url: must not contain credentials"},
-		{`url = "s3://bucket?endpoint=minio:9000"`, "store.url: its endpoint must start with https:// or http:// and name a host"},
-		{`url = "s3://bucket?endpoint=https://u:secret@minio"`, "store.url: its endpoint must start with https:// or http:// and name a host"},
+		{`url = "s3://bucket?endpoint=minio:9000"`,
+			"store.url: its endpoint must start with https:// or http:// and name a host"},
+		{`url = "s3://bucket?endpoint=https://u:secret@minio"`,
+			"store.url: its endpoint must start with https:// or http:// and name a host"},
 		{`url = "s3://bucket?endpont=https://minio"`, `store.url: has no parameter "endpont"`},
 		{`url = "s3://bucket?addressing=host"`, `store.url: has no addressing "host"`},
 		{`url = "s3://u:secret%zz@bucket"`, "store.url: is not a URL"},
@@ -52,7 +55,8 @@ func TestStoreMistakes(t *testing.T) {
 			t.Errorf("%s: %v, want %s", tt.text, err, tt.want)
 		}
 	}
-	for _, text := range []string{"s3://bucket", "s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1"} {
+	for _, text := range []string{"s3://bucket",
+		"s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1"} {
 		if err := checkStoreURL(text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -61,7 +65,8 @@ func TestStoreMistakes(t *testing.T) {
 
 func TestResolveStore(t *testing.T) {
 	file := Default()
-	file.Store = Store{URL: "s3://file", KeyFile: "/k", Timeout: time.Second, UploadTimeout: leastUpload}
+	file.Store = Store{URL: "s3://file", KeyFile: "/k", Timeout: time.Second,
+		UploadTimeout: leastUpload}
 	change := func(do func(*Store)) Store {
 		s := file.Store
 		do(&s)
@@ -76,17 +81,24 @@ func TestResolveStore(t *testing.T) {
 		{"nothing", env(), file.Store, ""},
 		{"empty", env("REPRISE_STORE=", "REPRISE_STORE_KEY=", "REPRISE_PROJECT="), file.Store, ""},
 		{"off", env("REPRISE_STORE=off"), change(func(s *Store) { s.URL = "" }), ""},
-		{"another", env("REPRISE_STORE=s3://another"), change(func(s *Store) { s.URL = "s3://another" }), ""},
+		{"another", env("REPRISE_STORE=s3://another"),
+			change(func(s *Store) { s.URL = "s3://another" }), ""},
 		{"key", env("REPRISE_STORE_KEY= k \n"), change(func(s *Store) { s.Key = "k" }), ""},
-		{"key file", env("REPRISE_STORE_KEY_FILE=/x//y"), change(func(s *Store) { s.KeyFile = "/x/y" }), ""},
-		{"project", env("REPRISE_PROJECT=org/repo"), change(func(s *Store) { s.Project = "org/repo" }), ""},
-		{"no URL", env("REPRISE_STORE=bucket:secret"), Store{}, "read REPRISE_STORE: must start with s3://"},
-		{"key file in the working directory", env("REPRISE_STORE_KEY_FILE=key"), Store{}, `read REPRISE_STORE_KEY_FILE: "key" is not an absolute path`},
-		{"project of two lines", env("REPRISE_PROJECT=a\nb"), Store{}, `read REPRISE_PROJECT: "a\nb" is not one line of text`},
+		{"key file", env("REPRISE_STORE_KEY_FILE=/x//y"),
+			change(func(s *Store) { s.KeyFile = "/x/y" }), ""},
+		{"project", env("REPRISE_PROJECT=org/repo"),
+			change(func(s *Store) { s.Project = "org/repo" }), ""},
+		{"no URL", env("REPRISE_STORE=bucket:secret"), Store{},
+			"read REPRISE_STORE: must start with s3://"},
+		{"key file in the working directory", env("REPRISE_STORE_KEY_FILE=key"), Store{},
+			`read REPRISE_STORE_KEY_FILE: "key" is not an absolute path`},
+		{"project of two lines", env("REPRISE_PROJECT=a\nb"), Store{},
+			`read REPRISE_PROJECT: "a\nb" is not one line of text`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := ResolveStore(lookup(tt.env), file)
-			if got != tt.want || (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
+			if got != tt.want || (err == nil) != (tt.err == "") ||
+				err != nil && err.Error() != tt.err {
 				t.Errorf("%+v, %v; want %+v, %s", got, err, tt.want, tt.err)
 			}
 		})
@@ -97,7 +109,9 @@ func TestResolveStore(t *testing.T) {
 func TestStoreIsNotNamedByTheRepository(t *testing.T) {
 	dir := t.TempDir()
 	const text = "[store]\nurl = 's3://theirs'\nkey_file = '/theirs'\nproject = 'theirs'\n"
-	for _, name := range []string{"config.toml", "reprise.toml", ".reprise.toml", ".reprise/config.toml", "reprise/config.toml", ".config/reprise/config.toml", ".env", ".envrc"} {
+	for _, name := range []string{"config.toml", "reprise.toml", ".reprise.toml",
+		".reprise/config.toml", "reprise/config.toml", ".config/reprise/config.toml", ".env",
+		".envrc"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +133,8 @@ func TestStoreIsNotNamedByTheRepository(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if s, err := ResolveStore(vars, c); err != nil || s != (Store{Timeout: 2 * time.Second, UploadTimeout: leastUpload}) {
+		if s, err := ResolveStore(vars, c); err != nil ||
+			s != (Store{Timeout: 2 * time.Second, UploadTimeout: leastUpload}) {
 			t.Errorf("%s: %+v, %v", home, s, err)
 		}
 	}

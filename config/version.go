@@ -9,7 +9,8 @@ var (
 	Commit  = ""
 )
 
-// go install MODULE@VERSION has the linker set nothing. In a build of a checkout the module has no sum, and so no version.
+// go install MODULE@VERSION has the linker set nothing. In a build of a checkout the module has no
+// sum, and so no version.
 func init() {
 	if Version != "dev" {
 		return

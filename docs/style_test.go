@@ -5,10 +5,12 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // habits are the constructions that CONTRIBUTING.md bans or rations, each with ceilings for 1,000 words of
@@ -118,4 +120,41 @@ func paragraphs(t *testing.T) (all []paragraph) {
 func around(text string, at []int) string {
 	from, to := max(0, at[0]-40), min(len(text), at[1]+40)
 	return strings.ToValidUTF8(text[from:to], "")
+}
+
+// wide are the lines of Go above 100 columns, a tab being four, that each directory has at most. A
+// ceiling only sinks.
+var wide = map[string]int{"cmd": 370, "config": 2, "internal": 1100, "rewrite": 135, "test": 1540, "watch": 0}
+
+// Lines of Go are at most 100 columns wide; the exceptions are texts that cannot be broken.
+func TestLinesAreNarrow(t *testing.T) {
+	found := map[string][]string{}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text[:min(len(text), 200)]), "DO NOT EDIT") {
+			return err
+		}
+		path = strings.TrimPrefix(path, "../")
+		directory, _, _ := strings.Cut(path, "/")
+		for n, line := range strings.Split(string(text), "\n") {
+			if utf8.RuneCountInString(line)+3*strings.Count(line, "\t") > 100 {
+				found[directory] = append(found[directory], fmt.Sprintf("%s:%d", path, n+1))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for directory, most := range wide {
+		lines := found[directory]
+		t.Logf("%s: %d", directory, len(lines))
+		if len(lines) > most {
+			t.Errorf("%s has %d lines above 100 columns, want at most %d:\n%s",
+				directory, len(lines), most, strings.Join(lines, "\n"))
+		}
+	}
 }

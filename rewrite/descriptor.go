@@ -19,8 +19,8 @@ type Descriptor struct {
 	Subcommands []string
 	// Managed, if set, lists the only first words of calls that are not passed through.
 	Managed []string
-	// Servers are first words that start a server: the client creates and resumes sessions itself. Their
-	// calls are passed through and counted.
+	// Servers are first words that start a server: the client creates and resumes sessions itself.
+	// Their calls are passed through and counted.
 	Servers []string
 	// Alone are options: a call with no other argument is passed through.
 	Alone []string
@@ -47,27 +47,31 @@ type Descriptor struct {
 	// session is a row: an SQL query with the session's ID as the only parameter. The row that it
 	// returns must change with each turn and contain no text of the session.
 	SessionQuery string
-	// Travels reports that a session resumes on another machine from the files that SessionFiles lists.
+	// Travels reports that a session resumes on another machine from the files that SessionFiles
+	// lists.
 	Travels bool
-	// AsksVersion says that a binary is run with --version, once, if the version is not to be seen from
-	// the package.
+	// AsksVersion says that a binary is run with --version, once, if the version is not to be seen
+	// from the package.
 	AsksVersion bool
 
-	// CachePerSession says that the provider's cache returns to a session only the text that the same session has sent.
+	// CachePerSession says that the provider's cache returns to a session only the text that the
+	// same session has sent.
 	CachePerSession bool
-	// CacheByText says that it finds the longest beginning that a request shares with an earlier one, also within a prompt. Otherwise a
-	// prompt that begins like another session's finds at most the text in front of it.
+	// CacheByText says that it finds the longest beginning that a request shares with an earlier
+	// one, also within a prompt. Otherwise a prompt that begins like another session's finds at
+	// most the text in front of it.
 	CacheByText bool
 	// KeepsHour says that some versions can ask the provider to keep a prompt for an hour.
 	KeepsHour bool
 
-	// TellsFirst reports that the tool tells the length of a run's first request with its first content, in formats that
-	// are shown as they come too.
+	// TellsFirst reports that the tool tells the length of a run's first request with its first
+	// content, in formats that are shown as they come too.
 	TellsFirst bool
-	// CannotWrite is the tool's exit code if the answer cannot be written, as to /dev/full. FileLimitKills
-	// reports that SIGXFSZ ends it if the stdout is a file that reaches the caller's limit (ulimit -f).
-	// Writing to the shim it notices neither. Measured with claude 2.1.329, codex 0.169.0, vibe 3.0.3,
-	// gemini 0.61.0, qwen 0.24.4, copilot 1.0.102, opencode 1.18.33 and droid 0.225.2.
+	// CannotWrite is the tool's exit code if the answer cannot be written, as to /dev/full.
+	// FileLimitKills reports that SIGXFSZ ends it if the stdout is a file that reaches the caller's
+	// limit (ulimit -f). Writing to the shim it notices neither. Measured with claude 2.1.329,
+	// codex 0.169.0, vibe 3.0.3, gemini 0.61.0, qwen 0.24.4, copilot 1.0.102, opencode 1.18.33 and
+	// droid 0.225.2.
 	CannotWrite    int
 	FileLimitKills bool
 
@@ -82,8 +86,8 @@ type StandIn struct {
 	Env    []string // NAME=VALUE
 	Config string   // path of a configuration file relative to the home directory, "" for none
 	Text   string   // content of that file
-	// Cache is a variable for the directory where the tool unpacks itself, "" if it does not. Several homes can
-	// share it.
+	// Cache is a variable for the directory where the tool unpacks itself, "" if it does not.
+	// Several homes can share it.
 	Cache string
 }
 
@@ -93,7 +97,9 @@ const NestedEnv = "REPRISE_INSIDE"
 
 // IsNested reports whether env is the environment of a command that a tool runs.
 func (d *Descriptor) IsNested(env func(string) string) bool {
-	return env(NestedEnv) != "" || slices.ContainsFunc(d.Nested, func(name string) bool { return env(name) != "" })
+	return env(NestedEnv) != "" || slices.ContainsFunc(d.Nested, func(name string) bool {
+		return env(name) != ""
+	})
 }
 
 var tools []Tool

@@ -13,8 +13,8 @@ func SessionPaths(t Tool, home, cwd, id string) (paths []string) {
 	return paths
 }
 
-// FilesOf returns everything that the tool stores for the session with the file at path. ok is false if path is no such
-// file. A path that is not clean is none, since it might lead elsewhere.
+// FilesOf returns everything that the tool stores for the session with the file at path. ok is
+// false if path is no such file. A path that is not clean is none, since it might lead elsewhere.
 func FilesOf(t Tool, home, id, file string) (files SessionFiles, ok bool) {
 	patterns := t.SessionPaths("", id)
 	below, ok := strings.CutPrefix(file, home+"/")

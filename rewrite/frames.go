@@ -13,7 +13,8 @@ import (
 )
 
 // StartHooks are settings that make claude run something when it starts or ends.
-var StartHooks = jsonline.NewMarks("SessionStart", "SessionEnd", "Setup", "enabledPlugins", "plugins")
+var StartHooks = jsonline.NewMarks("SessionStart", "SessionEnd", "Setup", "enabledPlugins",
+	"plugins")
 
 // Opened completes a call by the frames that the conversation begins with. The last one is the
 // first message of a user. A reason says that the conversation must not be changed. The request
@@ -27,7 +28,8 @@ func (c Call) Opened(frames []Frame) (opened Call, prompt string, why reason.Cod
 			return c, "", reason.MessageContent
 		default:
 			c.Settings = append(c.Settings, JSONSettings(Initialize, jsonline.Compact(f.Body))...)
-			c.HookSet = c.HookSet || StartHooks.In([]byte(f.Body)) // also those of the end, which a scout would run
+			// also those of the end, which a scout would run
+			c.HookSet = c.HookSet || StartHooks.In([]byte(f.Body))
 			c.KeepPrompt = c.KeepPrompt || promptHooks.In([]byte(f.Body))
 		}
 	}
@@ -82,10 +84,12 @@ func ReadInput(line []byte) Frame {
 	f.Kind = frameKinds[jsonline.String(jsonline.Member(text, "type"))]
 	switch f.Kind {
 	case RequestFrame:
-		f.RequestID, f.Body = jsonline.String(jsonline.Member(text, "request_id")), jsonline.Member(text, "request")
+		f.RequestID, f.Body = jsonline.String(jsonline.Member(text, "request_id")),
+			jsonline.Member(text, "request")
 		f.Subtype = jsonline.String(jsonline.Member(f.Body, "subtype"))
 	case ResponseFrame:
-		f.RequestID = jsonline.String(jsonline.Member(jsonline.Member(text, "response"), "request_id"))
+		f.RequestID = jsonline.String(jsonline.Member(jsonline.Member(text, "response"),
+			"request_id"))
 	case CancelFrame:
 		f.RequestID = jsonline.String(jsonline.Member(text, "request_id"))
 	}
@@ -93,7 +97,8 @@ func ReadInput(line []byte) Frame {
 }
 
 // Every line of claude that is no event contains one of controlMarks.
-var controlMarks = jsonline.NewMarks("control_request", "control_response", "control_cancel_request", "keep_alive")
+var controlMarks = jsonline.NewMarks("control_request", "control_response",
+	"control_cancel_request", "keep_alive")
 
 // ReadOutput reads a line that claude sends. An event is of no kind here.
 func ReadOutput(line []byte) Frame {
@@ -116,11 +121,12 @@ var plainRequests = []string{Initialize, "interrupt", "mcp_status"}
 // ChangesSession reports whether a request of the caller can change the session in a way that
 // messages alone do not.
 func (f Frame) ChangesSession() bool {
-	return f.Kind == RequestFrame && !slices.Contains(plainRequests, f.Subtype) && !strings.HasPrefix(f.Subtype, "get_") && !f.answersServer()
+	return f.Kind == RequestFrame && !slices.Contains(plainRequests, f.Subtype) &&
+		!strings.HasPrefix(f.Subtype, "get_") && !f.answersServer()
 }
 
-// answersServer reports whether a request is the answer of one of the caller's own MCP servers. An SDK
-// sends one so that has two for the same ID: claude 2.0.50 connects to such a server twice
+// answersServer reports whether a request is the answer of one of the caller's own MCP servers. An
+// SDK sends one so that has two for the same ID: claude 2.0.50 connects to such a server twice
 // (claude-agent-sdk 0.1.44).
 func (f Frame) answersServer() bool {
 	message, ok := jsonFields(jsonline.Member(f.Body, "message"))
@@ -129,7 +135,8 @@ func (f Frame) answersServer() bool {
 
 // The known fields of a user message and its parts.
 var (
-	userFields    = []string{"type", "message", "session_id", "parent_tool_use_id", "uuid", "timestamp"}
+	userFields = []string{"type", "message", "session_id", "parent_tool_use_id", "uuid",
+		"timestamp"}
 	messageFields = []string{"role", "content"}
 	contentFields = []string{"type", "text"}
 )
@@ -151,8 +158,8 @@ func (f Frame) Prompt() (text string, why reason.Code) {
 	return text, ""
 }
 
-// rawPrompt returns the JSON string with a message's text, in the bytes of the line: the content, or
-// the only part.
+// rawPrompt returns the JSON string with a message's text, in the bytes of the line: the content,
+// or the only part.
 func (f Frame) rawPrompt() (raw string, why reason.Code) {
 	line := string(f.Line)
 	fields, ok := jsonFields(line)
@@ -162,7 +169,8 @@ func (f Frame) rawPrompt() (raw string, why reason.Code) {
 		return "", reason.MessageContent
 	case session != "" && session != "default": // what the SDKs send where there is none yet
 		return "", reason.CallerSession
-	case !within(fields, userFields), !within(message, messageFields), jsonline.String(message["role"]) != "user":
+	case !within(fields, userFields), !within(message, messageFields),
+		jsonline.String(message["role"]) != "user":
 		return "", reason.MessageContent
 	case fields["parent_tool_use_id"] != "" && fields["parent_tool_use_id"] != "null":
 		return "", reason.MessageContent
@@ -203,8 +211,8 @@ func (f Frame) CanReplace() bool {
 		!strings.ContainsRune(jsonline.String(raw), utf8.RuneError)
 }
 
-// jsonFields returns the fields of an object, each in the bytes of the text. ok is false for anything
-// else, and for an object with a duplicate name.
+// jsonFields returns the fields of an object, each in the bytes of the text. ok is false for
+// anything else, and for an object with a duplicate name.
 func jsonFields(text string) (fields map[string]string, ok bool) {
 	d := json.NewDecoder(strings.NewReader(text))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {

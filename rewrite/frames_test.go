@@ -37,19 +37,22 @@ func TestReadFrames(t *testing.T) {
 	}
 	for _, tt := range tests {
 		f := ReadInput([]byte(tt.line + "\n"))
-		if f.Kind != tt.kind || f.RequestID != tt.id || f.Subtype != tt.subtype || string(f.Line) != tt.line+"\n" {
+		if f.Kind != tt.kind || f.RequestID != tt.id || f.Subtype != tt.subtype ||
+			string(f.Line) != tt.line+"\n" {
 			t.Errorf("%s: %+v", tt.line, f)
 		}
 	}
 	if f := ReadOutput([]byte(hookAsk)); f.Kind != RequestFrame || f.Subtype != "hook_callback" {
 		t.Errorf("a request of claude's is read as %+v", f)
 	}
-	if f := ReadOutput([]byte(`{"type":"user","message":"control_request"}`)); f.Kind != OtherFrame {
+	if f := ReadOutput([]byte(`{"type":"user","message":"control_request"}`)); f.Kind !=
+		OtherFrame {
 		t.Errorf("an event is read as %+v", f)
 	}
 }
 
-// A request to change the session is told from others, and from an answer that an SDK sends as a request.
+// A request to change the session is told from others, and from an answer that an SDK sends as a
+// request.
 func TestChangesSession(t *testing.T) {
 	for request, want := range map[string]bool{
 		`{"subtype":"set_model","model":"opus"}`:       true,
@@ -65,7 +68,8 @@ func TestChangesSession(t *testing.T) {
 		`{"subtype":"mcp_message","message":{"method":"elicitation/create","id":1}}`:                       true,
 		`{"subtype":"other","message":{"id":1}}`:                                                           true,
 	} {
-		f := ReadInput([]byte(`{"type":"control_request","request_id":"a","request":` + request + "}\n"))
+		f := ReadInput([]byte(`{"type":"control_request","request_id":"a","request":` + request +
+			"}\n"))
 		if got := f.ChangesSession(); got != want {
 			t.Errorf("%s: %t", request, got)
 		}
@@ -89,15 +93,21 @@ func TestPromptOfFrame(t *testing.T) {
 		{content(`" /compact"`), "", reason.SlashCommand},
 		{content(`" "`), "", reason.MessageContent},
 		{content(`[]`), "", reason.MessageContent},
-		{content(`[{"type":"text","text":"a"},{"type":"text","text":"b"}]`), "", reason.MessageContent},
+		{content(`[{"type":"text","text":"a"},{"type":"text","text":"b"}]`), "",
+			reason.MessageContent},
 		{content(`[{"type":"image","source":{}}]`), "", reason.MessageContent},
-		{content(`[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]`), "", reason.MessageContent},
+		{content(`[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]`), "",
+			reason.MessageContent},
 		{content(`7`), "", reason.MessageContent},
-		{`{"type":"user","session_id":"S","message":{"role":"user","content":"a"}}`, "", reason.CallerSession},
-		{`{"type":"user","parent_tool_use_id":"T","message":{"role":"user","content":"a"}}`, "", reason.MessageContent},
-		{`{"type":"user","client_composed":true,"message":{"role":"user","content":"a"}}`, "", reason.MessageContent},
+		{`{"type":"user","session_id":"S","message":{"role":"user","content":"a"}}`, "",
+			reason.CallerSession},
+		{`{"type":"user","parent_tool_use_id":"T","message":{"role":"user","content":"a"}}`, "",
+			reason.MessageContent},
+		{`{"type":"user","client_composed":true,"message":{"role":"user","content":"a"}}`, "",
+			reason.MessageContent},
 		{`{"type":"user","message":{"role":"assistant","content":"a"}}`, "", reason.MessageContent},
-		{`{"type":"user","message":{"role":"user","content":"a","content":"b"}}`, "", reason.MessageContent},
+		{`{"type":"user","message":{"role":"user","content":"a","content":"b"}}`, "",
+			reason.MessageContent},
 		{`{"type":"user","message":{"role":"user","content":"a"},"message":{"role":"user","content":"b"}}`, "", reason.MessageContent},
 		{tsInit, "", reason.MessageContent},
 	}
@@ -119,8 +129,10 @@ func TestWithPrompt(t *testing.T) {
 	for line, want := range map[string]bool{
 		tsUser: true,
 		pyUser: true,
-		`{"type":"user","message":{"role":"user","content":"user"}}`:           false, // stands in the line more than once
-		`{"type":"user","message":{"role":"user","content":"\ud800 lone"}}`:    false, // claude reads another text
+		// stands in the line more than once
+		`{"type":"user","message":{"role":"user","content":"user"}}`: false,
+		// claude reads another text
+		`{"type":"user","message":{"role":"user","content":"\ud800 lone"}}`:    false,
 		`{"type":"user","message":{"role":"user","content":"` + "\xff" + `"}}`: false,
 		hookAsk: false,
 	} {
@@ -137,17 +149,21 @@ func TestWithPrompt(t *testing.T) {
 // What a run calls its session, its prompt and its uses of tools does not count.
 func TestKeyOfRequest(t *testing.T) {
 	key := func(line string) string { return ReadOutput([]byte(line)).Key() }
-	other := strings.NewReplacer(`"S"`, `"S2"`, `"/S.jsonl"`, `"/S2.jsonl"`, `"P"`, `"P2"`, `"T"`, `"T2"`, `"af64"`, `"b"`).Replace(hookAsk)
+	other := strings.NewReplacer(`"S"`, `"S2"`, `"/S.jsonl"`, `"/S2.jsonl"`, `"P"`, `"P2"`, `"T"`,
+		`"T2"`, `"af64"`, `"b"`).Replace(hookAsk)
 	if key(hookAsk) != key(other) {
 		t.Errorf("%s\n%s", key(hookAsk), key(other))
 	}
-	for _, change := range [][2]string{{"hook_0", "hook_1"}, {"PreToolUse", "Stop"}, {`"/w"`, `"/v"`}} {
+	for _, change := range [][2]string{{"hook_0", "hook_1"}, {"PreToolUse", "Stop"},
+		{`"/w"`, `"/v"`}} {
 		if key(hookAsk) == key(strings.Replace(hookAsk, change[0], change[1], 1)) {
 			t.Errorf("%s is the same as %s", change[0], change[1])
 		}
 	}
-	answer := ReadInput([]byte(`{"type":"control_response","response":{"subtype":"success","request_id":"a\"","response":{"x":1}}}` + "\n"))
-	if got := string(answer.Answering("b")); got != `{"type":"control_response","response":{"subtype":"success","request_id":"b","response":{"x":1}}}`+"\n" {
+	answer := ReadInput([]byte(
+		`{"type":"control_response","response":{"subtype":"success","request_id":"a\"","response":{"x":1}}}` + "\n"))
+	if got := string(answer.Answering("b")); got !=
+		`{"type":"control_response","response":{"subtype":"success","request_id":"b","response":{"x":1}}}`+"\n" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -166,14 +182,19 @@ func TestOpened(t *testing.T) {
 		{lines: []string{pyInit, pyUser}},
 		{lines: []string{pyUser}},
 		{lines: []string{`{"type":"keep_alive"}`, pyUser}},
-		{lines: []string{hooks(`"PreToolUse":[]`), `{"type":"control_response","response":{"request_id":"x"}}`, pyUser}},
+		{lines: []string{hooks(`"PreToolUse":[]`),
+			`{"type":"control_response","response":{"request_id":"x"}}`, pyUser}},
 		{lines: []string{hooks(`"UserPromptSubmit":[]`), pyUser}, whole: true},
 		{lines: []string{hooks(`"SessionStart":[]`), pyUser}, fresh: true},
 		{lines: []string{hooks(`"SessionEnd":[]`), pyUser}, fresh: true},
-		{lines: []string{tsInit, `{"type":"control_request","request_id":"b","request":{"subtype":"set_model"}}`, tsUser}, reason: reason.MessageContent},
-		{lines: []string{`{"type":"update_environment_variables"}`, tsUser}, reason: reason.MessageContent},
+		{lines: []string{tsInit,
+			`{"type":"control_request","request_id":"b","request":{"subtype":"set_model"}}`,
+			tsUser}, reason: reason.MessageContent},
+		{lines: []string{`{"type":"update_environment_variables"}`, tsUser},
+			reason: reason.MessageContent},
 		{lines: []string{`no json`, tsUser}, reason: reason.MessageContent},
-		{lines: []string{tsInit, `{"type":"user","message":{"role":"user","content":[]}}`}, reason: reason.MessageContent, whole: true},
+		{lines: []string{tsInit, `{"type":"user","message":{"role":"user","content":[]}}`},
+			reason: reason.MessageContent, whole: true},
 	}
 	for _, tt := range tests {
 		var frames []Frame
@@ -186,10 +207,13 @@ func TestOpened(t *testing.T) {
 		}
 	}
 	a, _, _ := Call{}.Opened([]Frame{ReadInput([]byte(tsInit)), ReadInput([]byte(tsUser))})
-	b, _, _ := Call{}.Opened([]Frame{ReadInput([]byte(strings.ReplaceAll(tsInit, "pvg7", "other"))), ReadInput([]byte(tsUser))})
-	c, _, _ := Call{}.Opened([]Frame{ReadInput([]byte(strings.ReplaceAll(tsInit, `[""]`, `["x"]`))), ReadInput([]byte(tsUser))})
+	b, _, _ := Call{}.Opened([]Frame{ReadInput([]byte(strings.ReplaceAll(tsInit, "pvg7", "other"))),
+		ReadInput([]byte(tsUser))})
+	c, _, _ := Call{}.Opened([]Frame{ReadInput([]byte(strings.ReplaceAll(tsInit, `[""]`, `["x"]`))),
+		ReadInput([]byte(tsUser))})
 	same := func(i int) bool { return a.Settings[i] == c.Settings[i] }
-	if len(a.Settings) != 3 || !slices.Equal(a.Settings, b.Settings) || same(0) || !same(1) || same(2) || a.Settings[2].Name != "initialize systemPrompt" {
+	if len(a.Settings) != 3 || !slices.Equal(a.Settings, b.Settings) || same(0) || !same(1) ||
+		same(2) || a.Settings[2].Name != "initialize systemPrompt" {
 		t.Errorf("%v\n%v\n%v", a.Settings, b.Settings, c.Settings)
 	}
 }

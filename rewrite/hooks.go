@@ -14,15 +14,15 @@ import (
 type Hooks struct {
 	Prompt []string // hooks that are given the prompt
 	Start  []string // hooks that run when a session starts
-	// Sources are the words that the matcher of a start hook is compared with, in a new session and in
-	// a resumed one. If there are none, a start hook is never the same in both.
+	// Sources are the words that the matcher of a start hook is compared with, in a new session and
+	// in a resumed one. If there are none, a start hook is never the same in both.
 	Sources []string
 	// Code are members that name code, which can register any hook.
 	Code []string
 	// Off is the member that switches off all hooks but an administrator's, "" if there is none.
 	Off string
-	// Plugins is the member that lists plugins as NAME@MARKETPLACE, "" if there is none. Their files
-	// are below plugins/cache/MARKETPLACE/NAME.
+	// Plugins is the member that lists plugins as NAME@MARKETPLACE, "" if there is none. Their
+	// files are below plugins/cache/MARKETPLACE/NAME.
 	Plugins string
 }
 
@@ -39,8 +39,8 @@ var administrators = []string{"/etc/", "/Library/"}
 const remoteSettings = "/remote-settings.json"
 
 // ReadHooks reads the call's settings files and hook files, except those that skip names. It notes
-// whether the call has hooks that must see the whole prompt, or hooks that a resume would not run as a
-// new session does.
+// whether the call has hooks that must see the whole prompt, or hooks that a resume would not run
+// as a new session does.
 func (c *Call) ReadHooks(h Hooks, s HostEnv, skip func(path string) bool) {
 	var files []HookFile
 	for _, path := range c.SettingsFiles {
@@ -48,7 +48,9 @@ func (c *Call) ReadHooks(h Hooks, s HostEnv, skip func(path string) bool) {
 			files = append(files, HookFile{Path: path, Text: text})
 		}
 	}
-	files = slices.DeleteFunc(append(files, s.Hooks...), func(f HookFile) bool { return skip != nil && skip(f.Path) })
+	files = slices.DeleteFunc(append(files, s.Hooks...), func(f HookFile) bool {
+		return skip != nil && skip(f.Path)
+	})
 	trees := make([]map[string]any, len(files))
 	plugins, off, on := map[string]bool{}, false, false
 	for i, f := range files {
@@ -99,7 +101,8 @@ func (h Hooks) read(c *Call, f HookFile, tree map[string]any) bool {
 		c.CannotReadHooks()
 	case tree != nil:
 		h.walk(c, tree)
-	case h.mentions(f.Text, append([]string{"hooks", h.Plugins}, h.Code...)) && path.Ext(f.Path) != ".md":
+	case h.mentions(f.Text, append([]string{"hooks", h.Plugins}, h.Code...)) &&
+		path.Ext(f.Path) != ".md":
 		c.CannotReadHooks()
 	default:
 		c.KeepPrompt = h.mentions(f.Text, h.Prompt)
@@ -111,11 +114,14 @@ func (h Hooks) read(c *Call, f HookFile, tree map[string]any) bool {
 }
 
 // codeFiles are the extensions of plugins that are code.
-var codeFiles = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".py", ".zip"}
+var codeFiles = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".py",
+	".zip"}
 
 // mentions reports whether a text has one of the names. No name is "".
 func (Hooks) mentions(text string, names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return name != "" && strings.Contains(text, name) })
+	return slices.ContainsFunc(names, func(name string) bool {
+		return name != "" && strings.Contains(text, name)
+	})
 }
 
 // walk notes the hooks in a value.
@@ -133,7 +139,8 @@ func (h Hooks) walk(c *Call, value any) {
 			c.KeepPrompt = c.KeepPrompt || !isEmpty(value)
 		case slices.Contains(h.Start, name):
 			c.HookSet = c.HookSet || !h.alike(value)
-		case slices.Contains(h.Code, name) && !isEmpty(value), name == "hooks" && namesFile(value), name == "type" && value == linked:
+		case slices.Contains(h.Code, name) && !isEmpty(value), name == "hooks" && namesFile(value),
+			name == "type" && value == linked:
 			c.CannotReadHooks()
 		default:
 			h.walk(c, value)
@@ -157,21 +164,27 @@ func (h Hooks) alike(hooks any) bool {
 // words or as a regular expression. A matcher that these could read in two ways does not count.
 func (h Hooks) matchesAlike(matcher any) bool {
 	text, ok := matcher.(string)
-	if text = strings.TrimSpace(text); matcher == nil || ok && (text == "" || text == "*" || text == ".*") {
+	if text = strings.TrimSpace(text); matcher == nil ||
+		ok && (text == "" || text == "*" || text == ".*") {
 		return true
 	}
-	words := strings.FieldsFunc(strings.Trim(text, "^()$"), func(r rune) bool { return strings.ContainsRune("|, ", r) })
+	words := strings.FieldsFunc(strings.Trim(text, "^()$"), func(r rune) bool {
+		return strings.ContainsRune("|, ", r)
+	})
 	matched := 0
 	for _, source := range h.Sources {
 		switch {
 		case slices.Contains(words, source):
 			matched++
-		case slices.ContainsFunc(words, func(word string) bool { return strings.Contains(source, strings.ToLower(word)) }):
+		case slices.ContainsFunc(words, func(word string) bool {
+			return strings.Contains(source, strings.ToLower(word))
+		}):
 			return false
 		}
 	}
 	plain := !strings.ContainsFunc(strings.Join(words, ""), func(r rune) bool {
-		return r != '_' && r != '-' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+		return r != '_' && r != '-' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') &&
+			(r < '0' || r > '9')
 	})
 	return ok && plain && len(words) > 0 && (matched == 0 || matched == len(h.Sources))
 }
@@ -193,7 +206,8 @@ func parseSettings(f HookFile) (tree map[string]any) {
 	return tree
 }
 
-// pluginOf returns the plugin, as NAME@MARKETPLACE, that a file belongs to, "" if it belongs to none.
+// pluginOf returns the plugin, as NAME@MARKETPLACE, that a file belongs to, "" if it belongs to
+// none.
 func pluginOf(path string) string {
 	_, below, _ := strings.Cut(path, "/plugins/cache/")
 	parts := strings.Split(below, "/")
@@ -221,20 +235,26 @@ const marketplaceFile = "marketplace.json"
 func (h Hooks) readMarketplace(c *Call, file string, tree map[string]any, plugins map[string]bool) {
 	market := path.Base(path.Dir(path.Dir(file)))
 	for _, entry := range listOf(tree["plugins"]) {
-		if members, ok := entry.(map[string]any); ok && plugins[stringOf(members["name"])+"@"+market] {
+		if members, ok := entry.(map[string]any); ok &&
+			plugins[stringOf(members["name"])+"@"+market] {
 			h.walk(c, members)
 		}
 	}
 }
 
 func isAdministrators(file string) bool {
-	return strings.HasSuffix(file, remoteSettings) || slices.ContainsFunc(administrators, func(prefix string) bool { return strings.HasPrefix(file, prefix) })
+	return strings.HasSuffix(file, remoteSettings) ||
+		slices.ContainsFunc(administrators, func(prefix string) bool {
+			return strings.HasPrefix(file, prefix)
+		})
 }
 
-// namesFile reports whether hooks are the paths of files, other than the usual one, which is read anyhow.
+// namesFile reports whether hooks are the paths of files, other than the usual one, which is read
+// anyhow.
 func namesFile(hooks any) bool {
 	text, ok := hooks.(string)
-	return ok && path.Clean(text) != "hooks/hooks.json" || slices.ContainsFunc(listOf(hooks), namesFile)
+	return ok && path.Clean(text) != "hooks/hooks.json" ||
+		slices.ContainsFunc(listOf(hooks), namesFile)
 }
 
 func isEmpty(value any) bool {
@@ -250,7 +270,8 @@ func isEmpty(value any) bool {
 	return list != nil && len(list) == 0
 }
 
-// listOf returns the elements of a list, nil for anything else. TOML has a separate type for tables.
+// listOf returns the elements of a list, nil for anything else. TOML has a separate type for
+// tables.
 func listOf(value any) []any {
 	switch list := value.(type) {
 	case []any:

@@ -9,11 +9,14 @@ import (
 	"testing"
 )
 
-// TestPure keeps these packages, the decision, the matching of rules and what may be pruned free of I/O and clocks.
+// TestPure keeps these packages, the decision, the matching of rules and what may be pruned free of
+// I/O and clocks.
 func TestPure(t *testing.T) {
-	forbidden := []string{"os", "time", "net", "syscall", "io/ioutil", "os/exec", "math/rand", "math/rand/v2", "database/sql"}
+	forbidden := []string{"os", "time", "net", "syscall", "io/ioutil", "os/exec", "math/rand",
+		"math/rand/v2", "database/sql"}
 	var files []string
-	for _, pattern := range []string{"*.go", "jsonline/*.go", "models/*.go", "prompt/*.go", "reason/*.go", "tool/*.go", "tool/*/*.go", "../ledger/decide/*.go"} {
+	for _, pattern := range []string{"*.go", "jsonline/*.go", "models/*.go", "prompt/*.go",
+		"reason/*.go", "tool/*.go", "tool/*/*.go", "../ledger/decide/*.go"} {
 		matches, err := filepath.Glob(pattern)
 		if err != nil || len(matches) == 0 {
 			t.Fatalf("%s: %v", pattern, err)
@@ -22,7 +25,8 @@ func TestPure(t *testing.T) {
 	}
 	others := []string{"../config/rule.go", "../config/pattern.go", "../internal/prune/prune.go"}
 	for _, name := range append(files, others...) {
-		if strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, "decide/millis.go") { // which converts times, and reads no clock
+		// which converts times, and reads no clock
+		if strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, "decide/millis.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)

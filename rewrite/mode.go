@@ -18,7 +18,9 @@ const (
 	Observe     Mode = "observe"     // unchanged, but read for the session ID and usage
 	Fresh       Mode = "fresh"       // managed, in a new session
 	Resume      Mode = "resume"      // managed, in a session of the chain or in a copy of it
-	Fork        Mode = "fork"        // managed, in a copy of a session as our last run left it, since another process used the session after that
+	// managed, in a copy of a session as our last run left it, since another process used the
+	// session after that
+	Fork Mode = "fork"
 )
 
 // Continues reports whether the call continues the earlier prompts of a session.
@@ -31,8 +33,11 @@ func Missed(t Tool, in Invocation, r reason.Code) bool {
 	switch r {
 	case reason.AppServer:
 		return !in.StdinTTY && !d.IsNested(in.Env)
-	case reason.CallerSession, reason.OptedOut, reason.UnknownOption, reason.UnmanagedOption, reason.BadUsage, reason.SlashCommand, reason.MessageContent, reason.StdinOpen, reason.StdinTooBig, reason.StdoutGone,
-		reason.Wrapper, reason.VerboseSetting, reason.HookSetting, reason.Unreadable, reason.NoResume, reason.AddedRefused, reason.ConfigMistake, reason.Fault:
+	case reason.CallerSession, reason.OptedOut, reason.UnknownOption, reason.UnmanagedOption,
+		reason.BadUsage, reason.SlashCommand, reason.MessageContent, reason.StdinOpen,
+		reason.StdinTooBig, reason.StdoutGone,
+		reason.Wrapper, reason.VerboseSetting, reason.HookSetting, reason.Unreadable,
+		reason.NoResume, reason.AddedRefused, reason.ConfigMistake, reason.Fault:
 	default:
 		return false
 	}

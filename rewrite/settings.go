@@ -27,14 +27,18 @@ type Variables struct {
 // others that expire soon are left out.
 var cloudVariables = Variables{
 	Account: []string{
-		"AWS_*", "GOOGLE_*", "CLOUDSDK_*", "GCLOUD_PROJECT", "GCP_PROJECT", "CLOUD_ML_REGION", "VERTEX_*", "AZURE_*",
-		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
+		"AWS_*", "GOOGLE_*", "CLOUDSDK_*", "GCLOUD_PROJECT", "GCP_PROJECT", "CLOUD_ML_REGION",
+		"VERTEX_*", "AZURE_*",
+		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
+		"all_proxy", "no_proxy",
 		"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR",
 	},
 	Neutral: []string{
-		"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN", "AWS_CREDENTIAL_EXPIRATION", "AWS_PAGER",
+		"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN",
+		"AWS_CREDENTIAL_EXPIRATION", "AWS_PAGER",
 		"AWS_EXECUTION_ENV", "AWS_LAMBDA_*", "AWS_XRAY_*", "AWS_BATCH_*", "AWS_ROLE_SESSION_NAME",
-		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN", // those of one task
+		// those of one task
+		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN",
 		"AZURE_HTTP_USER_AGENT", // names the run of an Azure pipeline
 		"GOOGLE_GHA_CREDS_PATH", // also in GOOGLE_APPLICATION_CREDENTIALS
 	},
@@ -42,19 +46,27 @@ var cloudVariables = Variables{
 
 // jobVariables name the run or the job of a CI system.
 var jobVariables = []string{
-	"GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT", "GITHUB_JOB", "GITHUB_REPOSITORY", "CI_JOB_ID", "CI_PIPELINE_ID", "CI_PROJECT_ID",
-	"BUILD_ID", "BUILD_NUMBER", "BUILD_TAG", "JOB_NAME", "BUILDKITE_JOB_ID", "BUILDKITE_BUILD_ID", "CIRCLE_WORKFLOW_ID",
-	"CIRCLE_WORKFLOW_JOB_ID", "CIRCLE_BUILD_NUM", "TRAVIS_JOB_ID", "TRAVIS_BUILD_ID", "BUILD_BUILDID", "SYSTEM_JOBID",
-	"BITBUCKET_BUILD_NUMBER", "BITBUCKET_STEP_UUID", "DRONE_BUILD_NUMBER", "DRONE_STEP_NUMBER", "SEMAPHORE_JOB_ID",
-	"TEAMCITY_BUILD_ID", "APPVEYOR_JOB_ID", "CODEBUILD_BUILD_ID", "WERCKER_RUN_ID", "CM_BUILD_ID", "HEROKU_TEST_RUN_ID",
-	"TASKCLUSTER_TASK_ID", "CF_BUILD_ID", "VERCEL_DEPLOYMENT_ID", "NETLIFY_BUILD_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
+	"GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT", "GITHUB_JOB", "GITHUB_REPOSITORY", "CI_JOB_ID",
+	"CI_PIPELINE_ID", "CI_PROJECT_ID",
+	"BUILD_ID", "BUILD_NUMBER", "BUILD_TAG", "JOB_NAME", "BUILDKITE_JOB_ID", "BUILDKITE_BUILD_ID",
+	"CIRCLE_WORKFLOW_ID",
+	"CIRCLE_WORKFLOW_JOB_ID", "CIRCLE_BUILD_NUM", "TRAVIS_JOB_ID", "TRAVIS_BUILD_ID",
+	"BUILD_BUILDID", "SYSTEM_JOBID",
+	"BITBUCKET_BUILD_NUMBER", "BITBUCKET_STEP_UUID", "DRONE_BUILD_NUMBER", "DRONE_STEP_NUMBER",
+	"SEMAPHORE_JOB_ID",
+	"TEAMCITY_BUILD_ID", "APPVEYOR_JOB_ID", "CODEBUILD_BUILD_ID", "WERCKER_RUN_ID", "CM_BUILD_ID",
+	"HEROKU_TEST_RUN_ID",
+	"TASKCLUSTER_TASK_ID", "CF_BUILD_ID", "VERCEL_DEPLOYMENT_ID", "NETLIFY_BUILD_ID",
+	"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
 }
 
 // Words that say for whom or for which job a call is made. The first set counts at the end of a
 // name and before ID, NAME, KEY or SLUG there, the second only before ID.
 var (
-	tenantWords = []string{"TENANT", "CUSTOMER", "ORG", "ORGANIZATION", "ORGANISATION", "ACCOUNT", "WORKSPACE"}
-	jobWords    = []string{"PROJECT", "CLIENT", "USER", "TEAM", "JOB", "RUN", "TASK", "BUILD", "PIPELINE", "WORKFLOW", "TICKET", "ISSUE",
+	tenantWords = []string{"TENANT", "CUSTOMER", "ORG", "ORGANIZATION", "ORGANISATION", "ACCOUNT",
+		"WORKSPACE"}
+	jobWords = []string{"PROJECT", "CLIENT", "USER", "TEAM", "JOB", "RUN", "TASK", "BUILD",
+		"PIPELINE", "WORKFLOW", "TICKET", "ISSUE",
 		"CASE", "ORDER", "CONVERSATION", "CHAT", "THREAD", "AGENT"}
 	idWords = []string{"ID", "UUID", "GUID", "NAME", "KEY", "SLUG"}
 )
@@ -68,7 +80,8 @@ func namesJob(name string) bool {
 	last := words[len(words)-1]
 	if len(words) > 1 && slices.Contains(idWords, last) {
 		word := words[len(words)-2]
-		return slices.Contains(tenantWords, word) || last != "NAME" && last != "KEY" && slices.Contains(jobWords, word)
+		return slices.Contains(tenantWords, word) ||
+			last != "NAME" && last != "KEY" && slices.Contains(jobWords, word)
 	}
 	return slices.Contains(tenantWords, last)
 }
@@ -102,8 +115,10 @@ func lasting(name, value string) string {
 	case "AWS_ACCESS_KEY_ID":
 		return awsAccount(value)
 	case "GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE":
-		dir, file := value[:strings.LastIndexByte(value, '/')+1], value[strings.LastIndexByte(value, '/')+1:]
-		if strings.HasPrefix(file, "gha-creds-") { // google-github-actions/auth 2 adds a random number
+		dir, file := value[:strings.LastIndexByte(value, '/')+1],
+			value[strings.LastIndexByte(value, '/')+1:]
+		// google-github-actions/auth 2 adds a random number
+		if strings.HasPrefix(file, "gha-creds-") {
 			return dir + "gha-creds"
 		}
 	case "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy":
@@ -118,8 +133,8 @@ func lasting(name, value string) string {
 }
 
 // awsAccount returns the account that a temporary access key belongs to: it is made anew every hour
-// and for each job. Any other key stands for itself. A key is, after the kind, an account in 40 bits
-// and a number, in base32.
+// and for each job. Any other key stands for itself. A key is, after the kind, an account in 40
+// bits and a number, in base32.
 func awsAccount(key string) string {
 	number, temporary := strings.CutPrefix(key, "ASIA")
 	bits, err := base32.StdEncoding.DecodeString(number)
@@ -136,7 +151,8 @@ func variableGuard(name string, own Variables, named bool) reason.Code {
 		return ""
 	case matchesAny(own.Neutral, name), matchesAny(cloudVariables.Neutral, name):
 		return ""
-	case matchesAny(own.Account, name), matchesAny(cloudVariables.Account, name), strings.HasSuffix(name, "_API_KEY"):
+	case matchesAny(own.Account, name), matchesAny(cloudVariables.Account, name),
+		strings.HasSuffix(name, "_API_KEY"):
 		return reason.AuthChanged
 	case matchesAny(own.Settings, name):
 		return reason.SettingsChanged
@@ -179,19 +195,21 @@ const (
 	longestMember  = 100 // bytes of a name
 )
 
-// JSONSettings returns the setting that a text is and, if it is a JSON object, one for each of its members: what differs
-// can then be named.
+// JSONSettings returns the setting that a text is and, if it is a JSON object, one for each of its
+// members: what differs can then be named.
 func JSONSettings(name, text string) []Setting {
 	settings := []Setting{{Name: name, Value: text}}
 	var members map[string]json.RawMessage
-	if len(text) > maxMembersText || json.Unmarshal([]byte(text), &members) != nil || len(members) > MaxMembers {
+	if len(text) > maxMembersText || json.Unmarshal([]byte(text), &members) != nil ||
+		len(members) > MaxMembers {
 		return settings
 	}
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		if len(key) > longestMember {
 			continue
 		}
-		settings = append(settings, Setting{Name: name + " " + key, Value: jsonline.Compact(string(members[key]))})
+		settings = append(settings, Setting{Name: name + " " + key,
+			Value: jsonline.Compact(string(members[key]))})
 	}
 	return settings
 }

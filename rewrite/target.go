@@ -23,7 +23,8 @@ type Target struct {
 // ToFresh sends the whole prompt to a new session.
 func ToFresh(prompt string) Target { return Target{prompt: prompt, whole: true} }
 
-// ToResume sends the prompt, or the new part, to session id. With a reason to do so it sends the whole prompt.
+// ToResume sends the prompt, or the new part, to session id. With a reason to do so it sends the
+// whole prompt.
 func ToResume(id string, p *prompt.Prompt, c prompt.Continuity, why reason.Code) Target {
 	delta := ""
 	if why == "" {
@@ -56,8 +57,8 @@ func ToCopy(id string, p *prompt.Prompt, c prompt.Continuity, why reason.Code) T
 	return t
 }
 
-// Beginning returns the target with an ID for the session that the call begins: a fresh one, or a copy.
-// A tool that chooses the IDs of the sessions itself ignores it.
+// Beginning returns the target with an ID for the session that the call begins: a fresh one, or a
+// copy. A tool that chooses the IDs of the sessions itself ignores it.
 func (t Target) Beginning(id string) Target {
 	t.newID = id
 	return t
@@ -78,9 +79,11 @@ func (t Target) Prompt() (text string, whole bool) { return t.prompt, t.whole }
 // Why returns why a resume sends the whole prompt; "" for a delta or a fresh session.
 func (t Target) Why() reason.Code { return t.why }
 
-// Plan returns the plan of a call to the target, with the caller's own command line. A tool that copies sessions sets Copy.
+// Plan returns the plan of a call to the target, with the caller's own command line. A tool that
+// copies sessions sets Copy.
 func (t Target) Plan(c Call) Plan {
-	return Plan{Args: slices.Clone(c.Args), Resume: t.id, Prompt: t.prompt, Whole: t.whole, Asked: t.asked}
+	return Plan{Args: slices.Clone(c.Args), Resume: t.id, Prompt: t.prompt, Whole: t.whole,
+		Asked: t.asked}
 }
 
 // Copied reports whether the call goes to a copy of the session.

@@ -40,18 +40,20 @@ type Tool interface {
 	// the file contains up to the end of tail. Tail ends with a whole line and can begin within
 	// one. It returns "" if there is none, or the tool cannot copy a session.
 	ForkPoint(tail []byte) (message string)
-	// CopySession returns a copy of a session's file, for a tool that makes no copies itself: the base
-	// name, and what to write to it. From and to are the session's ID and the copy's, at is the time in
-	// ISO 8601, in UTC. It fails for a file of any other shape than expected.
+	// CopySession returns a copy of a session's file, for a tool that makes no copies itself: the
+	// base name, and what to write to it. From and to are the session's ID and the copy's, at is
+	// the time in ISO 8601, in UTC. It fails for a file of any other shape than expected.
 	CopySession(from, to, at string, file []byte) (name string, copied []byte, err error)
 	// ValidID reports whether id has the form of this tool's session IDs.
 	ValidID(id string) bool
-	// SessionPaths returns the files in which the tool can keep the session, relative to the home, the most
-	// likely one first. Each can contain * as in filepath.Glob; of several matches the last by name counts.
-	// The last path matches all that the others do. With the descriptor's SessionQuery they are databases.
+	// SessionPaths returns the files in which the tool can keep the session, relative to the home,
+	// the most likely one first. Each can contain * as in filepath.Glob; of several matches the
+	// last by name counts. The last path matches all that the others do. With the descriptor's
+	// SessionQuery they are databases.
 	SessionPaths(cwd, id string) []string
-	// SessionFiles returns everything that the tool stores for the session whose file, which the last of
-	// SessionPaths matches, is at path, relative to the home. It is not asked for a session in a database.
+	// SessionFiles returns everything that the tool stores for the session whose file, which the
+	// last of SessionPaths matches, is at path, relative to the home. It is not asked for a session
+	// in a database.
 	SessionFiles(id, path string) SessionFiles
 	// IsOrphanFile reports whether a file matched by SessionPaths is not the session's own but a
 	// leftover of the tool that endangers the session.
@@ -74,8 +76,9 @@ type Invocation struct {
 type HostEnv struct {
 	Settings map[string]string // content of the call's SettingsFiles that exist
 	Hooks    []HookFile        // the call's HookFiles that exist
-	Dirs     []string          // the working directory, and the root of the repository if it has one
-	Version  string            // the tool's, "" if not known
+	// the working directory, and the root of the repository if it has one
+	Dirs    []string
+	Version string // the tool's, "" if not known
 }
 
 // A Probe is the facts that a binary's own --help revealed.
@@ -127,25 +130,27 @@ type Call struct {
 	Args   []string // without argv[0], as the caller wrote them
 	Format Format   // as the caller requested
 	Stdin  StdinUse
-	// Silence is the tool's reaction to a silent stdin. Silent reports that it has been, for a while, and
-	// that the tool must see that for itself.
+	// Silence is the tool's reaction to a silent stdin. Silent reports that it has been, for a
+	// while, and that the tool must see that for itself.
 	Silence Silence
 	Silent  bool
 
 	Prompt     string // the prompt in argv
 	PromptArgs []Span // the places in Args
 
-	Dir       string    // working directory that the caller requested, "" for the current one
-	Model     string    // model that the caller requested, "" for the tool's default
-	Settings  []Setting // everything that must be equal between a session and a call that resumes it
-	SessionID string    // the session that the caller itself names
-	ChosenID  string    // the ID that the caller chose for the session that the call begins, "" if none
-	Home      string    // the directory of the tool's sessions
-	NoResume  bool      // this version is known not to resume
-	Copies    bool      // this version is known to resume in a copy
+	Dir   string // working directory that the caller requested, "" for the current one
+	Model string // model that the caller requested, "" for the tool's default
+	// everything that must be equal between a session and a call that resumes it
+	Settings  []Setting
+	SessionID string // the session that the caller itself names
+	// the ID that the caller chose for the session that the call begins, "" if none
+	ChosenID string
+	Home     string // the directory of the tool's sessions
+	NoResume bool   // this version is known not to resume
+	Copies   bool   // this version is known to resume in a copy
 
-	// HourCache is the variable, NAME=VALUE, that makes the tool ask the provider to keep a prompt for an hour. It is "" if this
-	// version has none, or if the caller has chosen for itself.
+	// HourCache is the variable, NAME=VALUE, that makes the tool ask the provider to keep a prompt
+	// for an hour. It is "" if this version has none, or if the caller has chosen for itself.
 	HourCache string
 	Hour      bool // the user wants HourCache
 
@@ -161,7 +166,9 @@ type Call struct {
 	Unknown   string // the option that the grammar does not know, if Reason says so
 	Unmanaged string // the option that makes the call unmanaged, if Reason says so
 
-	AddAt     int  // where in Args options are added: behind the first argument, before the last one if both can stay
+	// where in Args options are added: behind the first argument, before the last one if both can
+	// stay
+	AddAt     int
 	FormatArg Span // place of the caller's output format in Args
 
 	// Own is what only the tool's own package reads, a value of a type of that package.
@@ -191,8 +198,8 @@ type Watch struct {
 	Guard reason.Code // "" for SettingsChanged
 }
 
-// A Plan is the real call: the command line without argv[0], the stdin, and conditions that the output must
-// show before the run counts as successful.
+// A Plan is the real call: the command line without argv[0], the stdin, and conditions that the
+// output must show before the run counts as successful.
 type Plan struct {
 	Args []string
 	// Stdin replaces the caller's stdin if HasStdin is set; otherwise the tool gets the caller's
@@ -205,8 +212,8 @@ type Plan struct {
 	Follow []Follow
 	// Env are variables to set for the tool, as NAME=VALUE.
 	Env []string
-	// Trial reports that no run of the binary has accepted what the plan adds to the call. If it fails before it
-	// does, the caller must not see it.
+	// Trial reports that no run of the binary has accepted what the plan adds to the call. If it
+	// fails before it does, the caller must not see it.
 	Trial bool
 	// ReexecsSelf reports that the tool restarts itself as its own child and does not forward
 	// signals to it.
@@ -217,16 +224,16 @@ type Plan struct {
 	// report another ID, otherwise this one.
 	Resume string
 	Copy   bool
-	// Least is how many tokens the first request of a run has at least if the tool has loaded the session; 0 if that is
-	// not known.
+	// Least is how many tokens the first request of a run has at least if the tool has loaded the
+	// session; 0 if that is not known.
 	Least int64
 	// NewID is the ID that the command line gives the session that the run begins, "" if the tool
-	// chooses it. WriteCopy reports that the shim writes the copy under that ID (CopySession), since the
-	// tool makes none.
+	// chooses it. WriteCopy reports that the shim writes the copy under that ID (CopySession),
+	// since the tool makes none.
 	NewID     string
 	WriteCopy bool
-	// Started is when the run began, in milliseconds since 1970. The content of a followed file from
-	// before was copied from another session.
+	// Started is when the run began, in milliseconds since 1970. The content of a followed file
+	// from before was copied from another session.
 	Started int64
 	// Prompt is the text sent to the model. Whole reports that it is the caller's whole prompt;
 	// otherwise Asked is that prompt. WhyWhole is why a resume sends it.
@@ -237,7 +244,8 @@ type Plan struct {
 	// OneStream requests that stdout and stderr are read as one stream, in order, if the caller has
 	// both in one file. ErrLine then reads the lines of both.
 	OneStream bool
-	// CannotWrite is the tool's exit code if the answer cannot be written, where that depends on the version; 0 for the descriptor's.
+	// CannotWrite is the tool's exit code if the answer cannot be written, where that depends on
+	// the version; 0 for the descriptor's.
 	CannotWrite int
 }
 
@@ -250,10 +258,9 @@ func (p Plan) ID() string {
 }
 
 // A Follow names files to follow while a tool runs: those below Dir, at any depth, if the base name
-// matches Name in path.Match's syntax. With Root it is only the file of that name in Dir itself, or below Root if it is not
-// in Dir when the tool has ended. With
-// Lines a file is read line by line as it grows, from where it ended before the run; otherwise as a
-// whole, each time it is replaced.
+// matches Name in path.Match's syntax. With Root it is only the file of that name in Dir itself, or
+// below Root if it is not in Dir when the tool has ended. With Lines a file is read line by line as
+// it grows, from where it ended before the run; otherwise as a whole, each time it is replaced.
 type Follow struct {
 	Dir, Name string
 	Root      string
@@ -269,7 +276,8 @@ type SessionFiles struct {
 	// Paths are the session's own file or directory first, then files that only serve it and need
 	// not exist.
 	Paths []string
-	// Named are the Paths that a session's history can name to the model. A copy has the history, but not these files.
+	// Named are the Paths that a session's history can name to the model. A copy has the history,
+	// but not these files.
 	Named []string
 	// Common are path.Match patterns of files that several sessions need, and whose names stand for
 	// their contents. They go with a session to other machines, and stay when it is removed.
@@ -295,14 +303,15 @@ type Stream interface {
 	Line(line []byte) []byte
 	// ErrLine does the same for a line of stderr, if the plan requests it.
 	ErrLine(line []byte) []byte
-	// ErrAsIs reports whether ErrLine returns a line that begins so unchanged, whatever follows. The
-	// beginning is then shown before the end is there.
+	// ErrAsIs reports whether ErrLine returns a line that begins so unchanged, whatever follows.
+	// The beginning is then shown before the end is there.
 	ErrAsIs(part []byte) bool
-	// TakeStderr returns the text that the tool would also have written to stderr in the caller's format,
-	// since the last call.
+	// TakeStderr returns the text that the tool would also have written to stderr in the caller's
+	// format, since the last call.
 	TakeStderr() string
-	// File reads a line of a followed file, or the whole content. With the descriptor's SessionQuery
-	// it also reads, when the run has ended, the values of the session's row as a JSON array.
+	// File reads a line of a followed file, or the whole content. With the descriptor's
+	// SessionQuery it also reads, when the run has ended, the values of the session's row as a JSON
+	// array.
 	File(path string, data []byte)
 	// End is called when the output is over and returns what remains to be shown. Further calls
 	// return nothing.
@@ -311,12 +320,13 @@ type Stream interface {
 	// no limit. NoLines means that lines are not collected: Line gets the output in pieces as it
 	// comes. Lines of stderr are collected up to LongestLine.
 	MaxLine() int
-	// PrintsAtEnd reports whether the tool, in the caller's format, prints nothing of a turn before the
-	// turn has ended. No caller is reading meanwhile, so a resumed run's output can be held as long.
+	// PrintsAtEnd reports whether the tool, in the caller's format, prints nothing of a turn before
+	// the turn has ended. No caller is reading meanwhile, so a resumed run's output can be held as
+	// long.
 	PrintsAtEnd() bool
 	// HoldsOutput reports whether the tool, in the caller's format, writes only at the end, so that
-	// it does not notice earlier that the reader is gone. The line that Line returns can still be shown at
-	// once.
+	// it does not notice earlier that the reader is gone. The line that Line returns can still be
+	// shown at once.
 	HoldsOutput() bool
 	// Seen returns the facts learned so far.
 	Seen() *StreamState
@@ -332,31 +342,36 @@ type StreamState struct {
 	Version string // the tool's version, if it reports one
 	Model   string
 
-	Results    int         // how many final events were seen
-	Content    bool        // the model's first content has arrived under ID
-	WrongID    bool        // the tool works under another ID than requested
-	ToolRan    bool        // the model has used a tool
-	Shell      bool        // it has run a command, in this turn or before: that can have changed any file
-	Final      bool        // the final event was seen
-	Failed     bool        // the final event is marked as an error, or something is Malformed
-	Malformed  bool        // an event had an unexpected shape
-	Background bool        // a command that a tool has left running was not seen to end
-	TurnLimit  bool        // it failed only because of the caller's turn limit: the session is intact
-	Synthetic  bool        // the last message is not a model's
-	Refusal    reason.Code // why the session could not be continued
-	Outside    reason.Code // why it failed, if that says nothing against the session: a limit, a login, the network
-	Compacted  bool        // the tool shortened the history
-	Answer     string      // the final answer
-	Message    string      // ID of the model's last message, if the tool names it
-	Texts      []string    // everything that the model said, ending with Answer, if the caller is shown it too
-	Exit       int         // the tool's exit code in the caller's format, 0 for the actual one
-	Unshown    []byte      // after End: output that must be shown unchanged if the tool exits with 0
+	Results int  // how many final events were seen
+	Content bool // the model's first content has arrived under ID
+	WrongID bool // the tool works under another ID than requested
+	ToolRan bool // the model has used a tool
+	// it has run a command, in this turn or before: that can have changed any file
+	Shell      bool
+	Final      bool // the final event was seen
+	Failed     bool // the final event is marked as an error, or something is Malformed
+	Malformed  bool // an event had an unexpected shape
+	Background bool // a command that a tool has left running was not seen to end
+	// it failed only because of the caller's turn limit: the session is intact
+	TurnLimit bool
+	Synthetic bool        // the last message is not a model's
+	Refusal   reason.Code // why the session could not be continued
+	// why it failed, if that says nothing against the session: a limit, a login, the network
+	Outside   reason.Code
+	Compacted bool   // the tool shortened the history
+	Answer    string // the final answer
+	Message   string // ID of the model's last message, if the tool names it
+	// everything that the model said, ending with Answer, if the caller is shown it too
+	Texts []string
+	Exit  int // the tool's exit code in the caller's format, 0 for the actual one
+	// after End: output that must be shown unchanged if the tool exits with 0
+	Unshown    []byte
 	Usage      Usage
 	First      Usage // of the run's first request, if the tool reports it
 	Totals     Totals
 	ContextUse Context
-	// OwnFigures reports that a copy of the session can tell its own figures from the session's, also
-	// if it is made before the run has ended.
+	// OwnFigures reports that a copy of the session can tell its own figures from the session's,
+	// also if it is made before the run has ended.
 	OwnFigures bool
 
 	// Files are those that the run's tools were given to read or change, at most MaxThings of them.
@@ -384,7 +399,8 @@ func (s *StreamState) AddText(text string) {
 // fileKeys are the fields where agents name a file to their tools.
 var fileKeys = []string{"file_path", "notebook_path", "absolute_path", "path"}
 
-// AddFiles records the files that a tool was given, and whether it ran a command. input is the tool's argument, of any shape.
+// AddFiles records the files that a tool was given, and whether it ran a command. input is the
+// tool's argument, of any shape.
 func (s *StreamState) AddFiles(input json.RawMessage) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(input, &fields) != nil {
@@ -393,7 +409,8 @@ func (s *StreamState) AddFiles(input json.RawMessage) {
 	s.Shell = s.Shell || fields["command"] != nil
 	for _, key := range fileKeys {
 		var name string
-		if json.Unmarshal(fields[key], &name) == nil && name != "" && len(s.Files) < prompt.MaxThings {
+		if json.Unmarshal(fields[key], &name) == nil && name != "" &&
+			len(s.Files) < prompt.MaxThings {
 			s.Files = append(s.Files, name)
 		}
 	}
@@ -419,14 +436,16 @@ func (s *StreamState) Continue(more StreamState) {
 // Plus returns the sum of two usages.
 func (u Usage) Plus(v Usage) Usage {
 	u.Known, u.CostKnown = u.Known || v.Known, u.CostKnown || v.CostKnown
-	u.Input, u.CacheRead, u.CacheWrite = u.Input+v.Input, u.CacheRead+v.CacheRead, u.CacheWrite+v.CacheWrite
+	u.Input, u.CacheRead, u.CacheWrite = u.Input+v.Input, u.CacheRead+v.CacheRead,
+		u.CacheWrite+v.CacheWrite
 	u.Output, u.CostNano = u.Output+v.Output, u.CostNano+v.CostNano
 	return u
 }
 
 // Since returns the usage since before, which is an earlier value of the same total.
 func (u Usage) Since(before Usage) Usage {
-	u.Input, u.CacheRead, u.CacheWrite = u.Input-before.Input, u.CacheRead-before.CacheRead, u.CacheWrite-before.CacheWrite
+	u.Input, u.CacheRead, u.CacheWrite = u.Input-before.Input, u.CacheRead-before.CacheRead,
+		u.CacheWrite-before.CacheWrite
 	u.Output, u.CostNano = u.Output-before.Output, u.CostNano-before.CostNano
 	return u
 }
@@ -448,17 +467,18 @@ type Usage struct {
 // it.
 type Context struct{ Used, Limit int64 }
 
-// CountsRequests reports whether the tokens of a first request can be those of a whole request: besides
-// the prompt, whose length is in bytes, an agent sends a system prompt and its tools.
+// CountsRequests reports whether the tokens of a first request can be those of a whole request:
+// besides the prompt, whose length is in bytes, an agent sends a system prompt and its tools.
 func CountsRequests(first int64, prompt int) bool {
 	const bytesPerToken, leastSystem = 4, 1_500
 	return first >= int64(prompt/bytesPerToken)+leastSystem
 }
 
-// LeastFirst returns how many tokens the first request of a run has at least if it resumes a session and sends a prompt of
-// sent bytes. The session's last run had such a first request and left a context of held tokens. A claude that works in a
-// repository sends the state of the files each time, up to 2 KB; of a long session tools drop old results. The answers after
-// the last run's first request count for nothing: most can be thoughts, which are not sent again.
+// LeastFirst returns how many tokens the first request of a run has at least if it resumes a
+// session and sends a prompt of sent bytes. The session's last run had such a first request and
+// left a context of held tokens. A claude that works in a repository sends the state of the files
+// each time, up to 2 KB; of a long session tools drop old results. The answers after the last run's
+// first request count for nothing: most can be thoughts, which are not sent again.
 func LeastFirst(first, held int64, sent int) int64 {
 	const short, most, share, dropped, bytesPerToken = 20_000, 200, 32, 2, 6
 	first = min(first, held) // it was compacted since

@@ -33,7 +33,8 @@ func BenchmarkStartStop(b *testing.B) {
 				var start, stop time.Duration
 				for b.Loop() {
 					began := time.Now()
-					w, err := Start([]rewrite.Follow{{Dir: dir, Name: "*.json*", Lines: lines}}, func(string, []byte) {})
+					w, err := Start([]rewrite.Follow{{Dir: dir, Name: "*.json*", Lines: lines}},
+						func(string, []byte) {})
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -11,8 +11,8 @@ import (
 	"reprise/rewrite"
 )
 
-// exactCases are what happens to an exact file, own.jsonl. What is found must be the same whether there are events
-// or not.
+// exactCases are what happens to an exact file, own.jsonl. What is found must be the same whether
+// there are events or not.
 var exactCases = []struct {
 	name string
 	act  func(t *testing.T, dir string, step func(want string))
@@ -65,8 +65,10 @@ var exactCases = []struct {
 		}
 	}, nil},
 	{"the longest line", func(t *testing.T, dir string, step func(string)) {
-		put(t, dir+"/own.jsonl", strings.Repeat("x", rewrite.LongestLine-1)+"\n"+strings.Repeat("y", rewrite.LongestLine)+"\n2\n")
-	}, []string{"own.jsonl: " + strings.Repeat("x", rewrite.LongestLine-1) + "\n", "own.jsonl: 2\n"}},
+		put(t, dir+"/own.jsonl", strings.Repeat("x", rewrite.LongestLine-1)+"\n"+strings.Repeat("y",
+			rewrite.LongestLine)+"\n2\n")
+	}, []string{"own.jsonl: " + strings.Repeat("x", rewrite.LongestLine-1) + "\n",
+		"own.jsonl: 2\n"}},
 }
 
 func TestFollowExact(t *testing.T) {
@@ -86,7 +88,8 @@ func TestFollowExact(t *testing.T) {
 				if !events {
 					step = func(string) {}
 				}
-				w := followAs(t, rewrite.Follow{Dir: dir, Name: "own.jsonl", Root: t.TempDir(), Lines: true}, r, events)
+				w := followAs(t, rewrite.Follow{Dir: dir, Name: "own.jsonl", Root: t.TempDir(),
+					Lines: true}, r, events)
 				c.act(t, dir, step)
 				w.Stop()
 				if got := r.all(); !slices.Equal(got, c.want) {
@@ -103,7 +106,8 @@ func TestFollowExactFromTheStart(t *testing.T) {
 	put(t, dir+"/[a].jsonl", "old\n")
 	put(t, dir+"/a.jsonl", "")
 	r := &record{dir: dir}
-	w := followAs(t, rewrite.Follow{Dir: dir, Name: "[a].jsonl", Root: t.TempDir(), Lines: true}, r, true)
+	w := followAs(t, rewrite.Follow{Dir: dir, Name: "[a].jsonl", Root: t.TempDir(), Lines: true}, r,
+		true)
 	grow(t, dir+"/a.jsonl", "no\n")
 	grow(t, dir+"/[a].jsonl", "new\n")
 	r.wait(t, "[a].jsonl: new\n")
@@ -118,7 +122,8 @@ func TestFollowExactWatchesOneDirectory(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir+"/sub/deep/a.jsonl", "")
 	s := &script{}
-	w, err := begin([]rewrite.Follow{{Dir: dir, Name: "own.jsonl", Root: t.TempDir(), Lines: true}}, func(string, []byte) {}, s)
+	w, err := begin([]rewrite.Follow{{Dir: dir, Name: "own.jsonl", Root: t.TempDir(), Lines: true}},
+		func(string, []byte) {}, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,14 +133,15 @@ func TestFollowExactWatchesOneDirectory(t *testing.T) {
 	}
 }
 
-// A file that is not where it was expected is found below the root when the tool has ended; one of that name is not looked
-// for while the tool runs.
+// A file that is not where it was expected is found below the root when the tool has ended; one of
+// that name is not looked for while the tool runs.
 func TestFollowFindsItElsewhere(t *testing.T) {
 	root := t.TempDir()
 	for _, place := range []string{"other", "other/chats"} {
 		var got []string
 		name := strings.ReplaceAll(place, "/", "-") + ".jsonl"
-		w, err := Start([]rewrite.Follow{{Dir: filepath.Join(root, "expected"), Name: name, Root: root, Lines: true}},
+		w, err := Start([]rewrite.Follow{{Dir: filepath.Join(root, "expected"), Name: name,
+			Root: root, Lines: true}},
 			func(path string, data []byte) { got = append(got, path+" "+string(data)) })
 		if err != nil {
 			t.Fatal(err)

@@ -147,7 +147,8 @@ func TestManyEventsWhileDirectoriesAppear(t *testing.T) {
 	r := &record{dir: t.TempDir()}
 	w := follow(t, r.dir, true, r, true)
 	for i := range 300 {
-		put(t, filepath.Join(r.dir, string(rune('a'+i%26)), "x", "y", time.Duration(i).String()+".jsonl"), "1\n2\n")
+		put(t, filepath.Join(r.dir, string(rune('a'+i%26)), "x", "y",
+			time.Duration(i).String()+".jsonl"), "1\n2\n")
 	}
 	w.Stop()
 	if got := r.all(); len(got) != 600 {

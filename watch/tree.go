@@ -27,7 +27,8 @@ type tree struct {
 
 // files keeps the facts about the files of a tree, and reads them.
 type files interface {
-	note(path string, info fs.FileInfo)  // it existed before the start: record it, but pass nothing on
+	// it existed before the start: record it, but pass nothing on
+	note(path string, info fs.FileInfo)
 	check(path string, info fs.FileInfo) // pass on the new part
 	gone(path string, removed bool)      // it lost this name, or was removed
 	end()                                // pass on incomplete lines

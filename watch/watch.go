@@ -44,7 +44,8 @@ func Start(follows []rewrite.Follow, handle func(path string, data []byte)) (*Wa
 	return begin(follows, handle, src)
 }
 
-func begin(follows []rewrite.Follow, handle func(path string, data []byte), src source) (*Watcher, error) {
+func begin(follows []rewrite.Follow, handle func(path string, data []byte), src source) (*Watcher,
+	error) {
 	w := &Watcher{
 		source: src, watched: map[string]bool{}, dirty: map[string]bool{},
 		stopping: make(chan struct{}), done: make(chan struct{}),
@@ -104,8 +105,8 @@ func (w *Watcher) loop() {
 	}
 }
 
-// handleEvent handles an event. Directories are entered at once, since new files in them must not be
-// missed; files can wait.
+// handleEvent handles an event. Directories are entered at once, since new files in them must not
+// be missed; files can wait.
 func (w *Watcher) handleEvent(e fsnotify.Event) {
 	path := filepath.Clean(e.Name)
 	if e.Has(fsnotify.Remove | fsnotify.Rename) {
@@ -167,7 +168,8 @@ func (w *Watcher) rescan() {
 	}
 }
 
-// finish checks every file once more. A file that is not where it was expected is looked for elsewhere.
+// finish checks every file once more. A file that is not where it was expected is looked for
+// elsewhere.
 func (w *Watcher) finish() {
 	for _, t := range w.trees {
 		found := false
@@ -207,5 +209,6 @@ func (w *Watcher) watch(dir string) {
 
 // isLimit reports whether any further watch would fail with the same error.
 func isLimit(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) ||
+		errors.Is(err, syscall.ENFILE)
 }

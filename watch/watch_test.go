@@ -35,7 +35,8 @@ func (r *record) all() []string {
 // wait waits until that has been handed on.
 func (r *record) wait(t *testing.T, want string) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(
+		time.Millisecond) {
 		if slices.Contains(r.all(), want) {
 			return
 		}
@@ -147,7 +148,8 @@ var cases = []struct {
 	{"a line too long", true,
 		func(t *testing.T, dir string) { put(t, dir+"/a.jsonl", "") },
 		func(t *testing.T, dir string, step func(string)) {
-			grow(t, dir+"/a.jsonl", "1\n"+strings.Repeat("x", maxLine+1)+"\n2\n"+strings.Repeat("x", maxLine+1))
+			grow(t, dir+"/a.jsonl", "1\n"+strings.Repeat("x", maxLine+1)+"\n2\n"+strings.Repeat("x",
+				maxLine+1))
 		}, []string{"a.jsonl: 1\n", "a.jsonl: 2\n"}, nil},
 	{"rotated", true,
 		func(t *testing.T, dir string) { put(t, dir+"/a.jsonl", "old\n") },
@@ -224,7 +226,9 @@ func followAs(t *testing.T, f rewrite.Follow, r *record, events bool) *Watcher {
 	t.Helper()
 	start := Start
 	if !events {
-		start = func(f []rewrite.Follow, h func(string, []byte)) (*Watcher, error) { return begin(f, h, nil) }
+		start = func(f []rewrite.Follow, h func(string, []byte)) (*Watcher, error) {
+			return begin(f, h, nil)
+		}
 	}
 	w, err := start([]rewrite.Follow{f}, r.handle)
 	if err != nil {

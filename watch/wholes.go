@@ -26,7 +26,10 @@ func newWholes(handle func(string, []byte)) *wholes {
 	return &wholes{handle, maphash.MakeSeed(), map[string]whole{}}
 }
 
-func (ws *wholes) note(path string, info fs.FileInfo) { ws.known[path] = whole{stamp: newStamp(info)} }
+func (ws *wholes) note(path string,
+	info fs.FileInfo) {
+	ws.known[path] = whole{stamp: newStamp(info)}
+}
 
 func (ws *wholes) check(path string, info fs.FileInfo) {
 	was, known := ws.known[path]

@@ -1,6 +1,8 @@
-// Package jsonline reads and edits lines of JSON byte by byte: unchanged parts stay as they were written.
+// Package jsonline reads and edits lines of JSON byte by byte: unchanged parts stay as they were
+// written.
 //
-// It knows no event of any tool. Invariant: a line is never decoded and encoded again, so that order, numbers and spaces stay.
+// It knows no event of any tool. Invariant: a line is never decoded and encoded again, so that
+// order, numbers and spaces stay.
 package jsonline
 
 import (
@@ -13,9 +15,9 @@ import (
 	"strings"
 )
 
-// ReadEvent parses a JSON value into event. A field of an unexpected type is left out without affecting other fields,
-// since tools change their events from version to version. ok reports whether the text is JSON, whole whether nothing
-// was left out.
+// ReadEvent parses a JSON value into event. A field of an unexpected type is left out without
+// affecting other fields, since tools change their events from version to version. ok reports
+// whether the text is JSON, whole whether nothing was left out.
 func ReadEvent(text []byte, event any) (ok, whole bool) {
 	err := json.Unmarshal(text, event)
 	var otherType *json.UnmarshalTypeError
@@ -43,8 +45,8 @@ func OrEmpty(text *string) string {
 	return *text
 }
 
-// A Number is a number in a line of JSON: the place and the keys above it, joined by tabs. Numbers inside arrays are
-// ignored.
+// A Number is a number in a line of JSON: the place and the keys above it, joined by tabs. Numbers
+// inside arrays are ignored.
 type Number struct {
 	Path       string
 	Start, End int
@@ -88,7 +90,8 @@ func Numbers(line []byte) []Number {
 		key = true
 		if n, ok := token.(json.Number); ok {
 			end := int(d.InputOffset())
-			found = append(found, Number{strings.Join(path, "\t"), end - len(n.String()), end, n.String()})
+			found = append(found, Number{strings.Join(path, "\t"), end - len(n.String()), end,
+				n.String()})
 		}
 	}
 }
@@ -151,7 +154,8 @@ func RawString(text string) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(text) // every string can be encoded
-	// Go escapes two separators more. An escaped backslash before such letters is none of these escapes.
+	// Go escapes two separators more. An escaped backslash before such letters is none of these
+	// escapes.
 	raw := strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
 	return []byte(raw.Replace(strings.TrimSuffix(b.String(), "\n")))
 }

@@ -2,8 +2,8 @@ package jsonline
 
 import "bytes"
 
-// Marks are words to search a line for, each between double quotes: a line of JSON without any of them need not be
-// parsed.
+// Marks are words to search a line for, each between double quotes: a line of JSON without any of
+// them need not be parsed.
 type Marks struct {
 	firsts [256]bool
 	words  [][]byte // without the opening quote
@@ -19,8 +19,8 @@ func NewMarks(words ...string) *Marks {
 	return m
 }
 
-// In reports whether a line has one of the words. It jumps from quote to quote: most of a long line consists of a few
-// long strings.
+// In reports whether a line has one of the words. It jumps from quote to quote: most of a long line
+// consists of a few long strings.
 func (m *Marks) In(line []byte) bool {
 	for {
 		i := bytes.IndexByte(line, '"') + 1

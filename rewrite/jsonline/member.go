@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Member returns the value of a key of a JSON object as written in the text, "" if there is none. It skips everything
-// else unparsed, since a tool's state file can be large.
+// Member returns the value of a key of a JSON object as written in the text, "" if there is none.
+// It skips everything else unparsed, since a tool's state file can be large.
 func Member(text, key string) string {
 	rest := strings.TrimLeft(text, space)
 	if !strings.HasPrefix(rest, "{") {
@@ -93,8 +93,8 @@ func String(text string) string {
 	return s
 }
 
-// Compact returns a JSON value without whitespace, "" for an empty one: a tool that rewrites the file can change the
-// layout and add empty parts.
+// Compact returns a JSON value without whitespace, "" for an empty one: a tool that rewrites the
+// file can change the layout and add empty parts.
 func Compact(text string) string {
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(text)) != nil {

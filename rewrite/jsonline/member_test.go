@@ -8,7 +8,9 @@ import (
 // Member finds what encoding/json does, and nothing breaks it.
 func FuzzJSONMember(f *testing.F) {
 	for _, seed := range []string{
-		`{"a":1,"key":{"b":"}\""}}`, `{"key":"\\","key":[1,"]",{}]}`, ` { "k\u0065y" : null , "x" : -1.5e3 } `, `{"key"`, `{"key":`, `{"key":"`, `[]`, `{"key":}`, `{"a":"\`,
+		`{"a":1,"key":{"b":"}\""}}`, `{"key":"\\","key":[1,"]",{}]}`,
+		` { "k\u0065y" : null , "x" : -1.5e3 } `, `{"key"`, `{"key":`, `{"key":"`, `[]`, `{"key":}`,
+		`{"a":"\`,
 	} {
 		f.Add(seed)
 	}

@@ -11,7 +11,8 @@ const longContext = "[1m]"
 // the snapshot, claude's mark of a long context.
 func Name(model string) string {
 	name := strings.TrimSuffix(strings.ToLower(model), longContext)
-	if provider, rest, ok := strings.Cut(name, "/"); ok && provider != "" && strings.Trim(provider, "abcdefghijklmnopqrstuvwxyz") == "" {
+	if provider, rest, ok := strings.Cut(name, "/"); ok && provider != "" &&
+		strings.Trim(provider, "abcdefghijklmnopqrstuvwxyz") == "" {
 		name = rest
 	}
 	for _, date := range []string{"-00000000", "@00000000", "-0000-00-00"} {

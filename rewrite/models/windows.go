@@ -2,9 +2,9 @@ package models
 
 // window returns the context window of a model by the plain name, 0 if it is not known.
 //
-// Looked up in November 2026, in genai-prices 0.2.3 and litellm 1.109.1 (PyPI), which are kept from the
-// providers' lists, and where a comment says so. If they differ, the smaller one counts: a window
-// that is assumed too large costs a resume that the tool refuses.
+// Looked up in November 2026, in genai-prices 0.2.3 and litellm 1.109.1 (PyPI), which are kept from
+// the providers' lists, and where a comment says so. If they differ, the smaller one counts: a
+// window that is assumed too large costs a resume that the tool refuses.
 func window(name string) int64 {
 	switch name {
 	// Anthropic: https://platform.claude.com/docs/en/build-with-claude/context-windows
@@ -12,14 +12,17 @@ func window(name string) int64 {
 		"claude-opus-4-6", "claude-opus-4-7", "claude-opus-4-8", "claude-opus-5", "claude-opus-5-5",
 		"claude-sonnet-4-6", "claude-sonnet-5", "claude-sonnet-5-5":
 		return 1_000_000
-	case "claude-haiku-4-5", "claude-opus-4", "claude-opus-4-1", "claude-opus-4-5", "claude-sonnet-4", "claude-sonnet-4-5":
+	case "claude-haiku-4-5", "claude-opus-4", "claude-opus-4-1", "claude-opus-4-5",
+		"claude-sonnet-4", "claude-sonnet-4-5":
 		return 200_000
 
-	// OpenAI: what codex's list of models has, and from which on the newer ones cost twice as much. Their API
-	// takes up to 1,050,000: https://developers.openai.com/api/docs/models
+	// OpenAI: what codex's list of models has, and from which on the newer ones cost twice as much.
+	// Their API takes up to 1,050,000: https://developers.openai.com/api/docs/models
 	case "gpt-5", "gpt-5-codex", "gpt-5-mini", "gpt-5-nano",
-		"gpt-5.1", "gpt-5.1-codex", "gpt-5.1-codex-max", "gpt-5.1-codex-mini", "gpt-5.2", "gpt-5.2-codex", "gpt-5.3-codex",
-		"gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano", "gpt-5.5", "gpt-5.6-luna", "gpt-5.6-sol", "gpt-5.6-terra",
+		"gpt-5.1", "gpt-5.1-codex", "gpt-5.1-codex-max", "gpt-5.1-codex-mini", "gpt-5.2",
+		"gpt-5.2-codex", "gpt-5.3-codex",
+		"gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano", "gpt-5.5", "gpt-5.6-luna", "gpt-5.6-sol",
+		"gpt-5.6-terra",
 		"gpt-6-astra", "gpt-6-luna", "gpt-6-sol", "gpt-6.1-sol", "gpt-6.1-terra":
 		return 272_000
 	case "codex-mini-latest":
@@ -27,7 +30,8 @@ func window(name string) int64 {
 
 	// Google: https://ai.google.dev/gemini-api/docs/models
 	case "gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite",
-		"gemini-3-flash-preview", "gemini-3-pro-preview", "gemini-3.1-flash-lite", "gemini-3.1-flash-lite-preview", "gemini-3.1-pro-preview",
+		"gemini-3-flash-preview", "gemini-3-pro-preview", "gemini-3.1-flash-lite",
+		"gemini-3.1-flash-lite-preview", "gemini-3.1-pro-preview",
 		"gemini-3.1-pro-preview-customtools", "gemini-3.5-flash", "gemini-3.5-flash-lite",
 		"gemini-3.6-flash", "gemini-3.7-flash", "gemini-3.8-flash", "gemini-4-argon":
 		return 1_048_576
@@ -35,7 +39,8 @@ func window(name string) int64 {
 	// Mistral: https://docs.mistral.ai/getting-started/models
 	case "mistral-large-4":
 		return 1_048_576
-	case "mistral-large-2512", "mistral-medium-3-5", "mistral-medium-3.5", "mistral-medium-2604", "mistral-medium-latest", "mistral-small-2603":
+	case "mistral-large-2512", "mistral-medium-3-5", "mistral-medium-3.5", "mistral-medium-2604",
+		"mistral-medium-latest", "mistral-small-2603":
 		return 262_144
 	case "devstral-2512", "devstral-latest", "devstral-medium-latest", "devstral-small-latest":
 		return 256_000

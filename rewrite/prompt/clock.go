@@ -26,8 +26,8 @@ func (s *wordSet) has(word string) bool {
 
 // clockWords are the words that can be beside a time in a line that only tells the time. A time
 // beside any other word can be the subject of the prompt ("the incident of 08:15") and stays.
-var clockWords = wordSet{words: `and as at current currently date datetime generated gmt is it last local now
-	of on refreshed rendered the time timestamp today updated utc`}
+var clockWords = wordSet{words: `and as at current currently date datetime generated gmt is it
+	last local now of on refreshed rendered the time timestamp today updated utc`}
 
 // nowWords are the clockWords that mark the time of writing. Without one, the time can be a
 // parameter ("Date: ...", "Timestamp: ...").
@@ -35,16 +35,17 @@ var nowWords = wordSet{words: "current currently generated now refreshed rendere
 
 var calendarWords = wordSet{words: calendarNames}
 
-const calendarNames = `mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday
-	jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august
-	september october november december am pm`
+const calendarNames = `mon tue wed thu fri sat sun monday tuesday wednesday thursday friday
+	saturday sunday jan feb mar apr may jun jul aug sep sept oct nov dec january february march
+	april june july august september october november december am pm`
 
 // stripClock returns a line without the time if the line contains nothing but the time of day,
 // otherwise unchanged. A date alone stays: it changes at most once in a session's life and often
 // names the job. A line that starts with its time stays too, as in logs.
 func stripClock(line string) string {
 	const longest = 80
-	if len(line) > longest || !strings.Contains(line, ":") { // there is no time of day without a colon
+	// there is no time of day without a colon
+	if len(line) > longest || !strings.Contains(line, ":") {
 		return line
 	}
 	var kept []string
@@ -81,7 +82,9 @@ func stripClock(line string) string {
 // words yields the lower-case words of a line. A time or a date is one word.
 func words(line string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
-		for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" \t!\"#$%&'()*,;<=>?@[\\]^_`{|}~", r) }) {
+		for word := range strings.FieldsFuncSeq(line, func(r rune) bool {
+			return strings.ContainsRune(" \t!\"#$%&'()*,;<=>?@[\\]^_`{|}~", r)
+		}) {
 			if word = strings.Trim(word, ":-+./"); word != "" && !yield(strings.ToLower(word)) {
 				return
 			}
@@ -108,7 +111,8 @@ func isClock(word string) bool {
 	hour, rest, _ := strings.Cut(word, ":")
 	minute, rest, seconds := strings.Cut(rest, ":")
 	second, fraction, _ := strings.Cut(rest, ".")
-	return isNumber(hour, 1, 2) && isNumber(minute, 2, 2) && (!seconds || isNumber(second, 2, 2)) && digits(fraction)
+	return isNumber(hour, 1, 2) && isNumber(minute, 2, 2) && (!seconds || isNumber(second, 2, 2)) &&
+		digits(fraction)
 }
 
 // isDate reports whether a word is a date with its year.
@@ -116,7 +120,8 @@ func isDate(word string) bool {
 	return slices.ContainsFunc([]string{"-", "/", "."}, func(sign string) bool {
 		first, rest, _ := strings.Cut(word, sign)
 		second, third, _ := strings.Cut(rest, sign)
-		return isNumber(second, 1, 2) && (isNumber(first, 4, 4) && isNumber(third, 1, 2) || isNumber(first, 1, 2) && isNumber(third, 4, 4))
+		return isNumber(second, 1, 2) && (isNumber(first, 4, 4) && isNumber(third, 1, 2) ||
+			isNumber(first, 1, 2) && isNumber(third, 4, 4))
 	})
 }
 

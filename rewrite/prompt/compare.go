@@ -12,14 +12,16 @@ type Sent struct {
 	Base       Footprint // the caller's last whole prompt to it
 	Answers    []Answer
 	Transcript bool // the caller sends it a growing transcript
-	// Root is the first prompt that it was sent whole: the digest of the first line, and its blocks.
+	// Root is the first prompt that it was sent whole: the digest of the first line, and its
+	// blocks.
 	RootFirst Digest
 	Root      []Digest
 	Things    []Mark // the files that the runs touched and the names that they said first
-	// Named reports that the caller names the prompt's task and role. A prompt that has most of what the
-	// session was sent then revises it.
+	// Named reports that the caller names the prompt's task and role. A prompt that has most of
+	// what the session was sent then revises it.
 	Named bool
-	// Others are the names of the task's other roles. What the prompt says that one of them said is no answer of the session.
+	// Others are the names of the task's other roles. What the prompt says that one of them said is
+	// no answer of the session.
 	Others []string
 }
 
@@ -52,9 +54,11 @@ func (c *Continuity) old(l *promptLine) bool {
 	return c.Has[l.block] || l.index < c.known[l.block] || c.has(l.at)
 }
 
-// introduces reports whether a line is only a name over a conversation with a first turn that has moved there.
+// introduces reports whether a line is only a name over a conversation with a first turn that has
+// moved there.
 func (c *Continuity) introduces(l *promptLine) bool {
-	return l.at < c.from && l.text == "" && (l.speaker == unknownName || l.speaker == everydayWord || l.speaker == heading)
+	return l.at < c.from && l.text == "" &&
+		(l.speaker == unknownName || l.speaker == everydayWord || l.speaker == heading)
 }
 
 // Retains reports whether the prompt repeats everything that the session was sent.
@@ -85,7 +89,8 @@ func Compare(sent Sent, p *Prompt) Continuity {
 }
 
 func compareMatched(sent Sent, p *Prompt, m matched, moved movedTurn) Continuity {
-	c := Continuity{Relation: reason.Unrelated, BeginsAlike: p.Footprint().First == sent.RootFirst, base: &sent.Base.Shape, root: sent.Root,
+	c := Continuity{Relation: reason.Unrelated, BeginsAlike: p.Footprint().First == sent.RootFirst,
+		base: &sent.Base.Shape, root: sent.Root,
 		matched: m, movedTurn: moved}
 	if m.whole && !slices.Contains(m.Has, false) {
 		c.Relation = reason.Identical
@@ -139,8 +144,8 @@ func (p *Prompt) replaces(base Footprint, m matched) bool {
 	return places > 0 && places <= maxReplaced && (logs || 5*m.retained >= 3*len(base.Blocks))
 }
 
-// revises reports whether the prompt has all of the first prompt that the session was sent, in order, so
-// that only what later rounds added to it is replaced.
+// revises reports whether the prompt has all of the first prompt that the session was sent, in
+// order, so that only what later rounds added to it is replaced.
 func (p *Prompt) revises(sent Sent, c *Continuity) bool {
 	root := Footprint{Blocks: sent.Root, Opening: 1}
 	m := p.match(root)
@@ -161,17 +166,20 @@ func (p *Prompt) ledIn(has []bool) bool {
 	return first > 0 && first <= longestLeadIn && 2*p.blocks[first].at < len(p.Text)
 }
 
-// cutAt returns the prompt with the block cut where the first line of an earlier prompt stands below other
-// lines, so that the blocks are the first prompt's: "Original task:" can stand right above it. at is the
-// block's index. It returns nil if there is none.
+// cutAt returns the prompt with the block cut where the first line of an earlier prompt stands
+// below other lines, so that the blocks are the first prompt's: "Original task:" can stand right
+// above it. at is the block's index. It returns nil if there is none.
 func (p *Prompt) cutAt(first Digest) (cut *Prompt, at int) {
 	line := slices.Index(p.FirstLines(), first)
 	if line == -1 {
 		return nil, 0
 	}
 	from := p.lineStarts[line]
-	i, begins := slices.BinarySearchFunc(p.blocks, from, func(b block, from int) int { return b.at - from })
-	if begins || i == 0 || p.blocks[i-1].message != nil || from >= p.blocks[i-1].at+len(p.blocks[i-1].text) {
+	i, begins := slices.BinarySearchFunc(p.blocks, from, func(b block, from int) int {
+		return b.at - from
+	})
+	if begins || i == 0 || p.blocks[i-1].message != nil ||
+		from >= p.blocks[i-1].at+len(p.blocks[i-1].text) {
 		return nil, 0 // the line begins a block, or is one of a message
 	}
 	if p.cuts[from] != nil {
@@ -183,7 +191,8 @@ func (p *Prompt) cutAt(first Digest) (cut *Prompt, at int) {
 	for _, b := range []*block{&above, &below} {
 		b.digest = p.digest(normal(b.text))
 	}
-	p.cuts[from] = newPrompt(p.Text, slices.Replace(slices.Clone(p.blocks), i-1, i, above, below), p.digest)
+	p.cuts[from] = newPrompt(p.Text, slices.Replace(slices.Clone(p.blocks), i-1, i, above, below),
+		p.digest)
 	return p.cuts[from], i - 1
 }
 
@@ -227,7 +236,8 @@ func (p *Prompt) historyKept(h *history, c *Continuity, base Footprint, extends 
 
 // matched is how blocks match those of a base.
 type matched struct {
-	// Has reports for each block of the prompt whether the base has it, in this order: a block that moved counts as new.
+	// Has reports for each block of the prompt whether the base has it, in this order: a block that
+	// moved counts as new.
 	Has      []bool
 	known    []int // by block: how many lines of a grown block were there before
 	retained int   // in any order
@@ -246,11 +256,13 @@ func (p *Prompt) match(base Footprint) matched {
 		return m
 	}
 	alike := 0 // blocks that both begin with
-	for alike < min(len(p.blocks), len(base.Blocks)) && p.blocks[alike].digest == base.Blocks[alike] {
+	for alike < min(len(p.blocks), len(base.Blocks)) &&
+		p.blocks[alike].digest == base.Blocks[alike] {
 		alike++
 	}
 	at := p.places(base.Blocks[alike:], alike)
-	m = matched{Has: append(slices.Repeat([]bool{true}, alike), longestAscending(at)...), known: make([]int, len(p.blocks)), retained: alike}
+	m = matched{Has: append(slices.Repeat([]bool{true}, alike), longestAscending(at)...),
+		known: make([]int, len(p.blocks)), retained: alike}
 	for _, j := range at {
 		if j > 0 {
 			m.retained++
@@ -315,8 +327,8 @@ func (p *Prompt) grew(b *block, before Digest, lines int) bool {
 	return text != "" && len(text) < len(b.text) && p.normalDigest(text) == before
 }
 
-// answersCue reports whether a block begins with all lines of an earlier one that ended with a name for the
-// answer, "Assistant:", and has a text behind that name.
+// answersCue reports whether a block begins with all lines of an earlier one that ended with a name
+// for the answer, "Assistant:", and has a text behind that name.
 func (p *Prompt) answersCue(b *block, before Digest, lines int) bool {
 	text := b.firstLines(lines)
 	last := strings.LastIndexByte(text, '\n') + 1
@@ -325,11 +337,14 @@ func (p *Prompt) answersCue(b *block, before Digest, lines int) bool {
 }
 
 // emptySlots are texts that callers write where a place has nothing yet.
-var emptySlots = []string{"(none)", "(none yet)", "none", "None", "None.", "none yet", "None yet.", "N/A", "n/a", "-", "(empty)", "empty", "(no feedback yet)",
-	"No feedback yet.", "(nothing yet)", "nothing yet", "[]", "(keine)", "keine", "(aucun)", "(ninguno)"}
+var emptySlots = []string{"(none)", "(none yet)", "none", "None", "None.", "none yet", "None yet.",
+	"N/A", "n/a", "-", "(empty)", "empty", "(no feedback yet)",
+	"No feedback yet.", "(nothing yet)", "nothing yet", "[]", "(keine)", "keine", "(aucun)",
+	"(ninguno)"}
 
-// fills reports whether a block has a text in the place of one that said that it was empty, alone or below
-// the same line or behind the same name. lines is how many of the block's lines were there before.
+// fills reports whether a block has a text in the place of one that said that it was empty, alone
+// or below the same line or behind the same name. lines is how many of the block's lines were there
+// before.
 func (p *Prompt) fills(b *block, before Digest) (lines int, ok bool) {
 	first, _, several := strings.Cut(b.text, "\n")
 	prefixes := []string{""}
@@ -349,8 +364,8 @@ func (p *Prompt) fills(b *block, before Digest) (lines int, ok bool) {
 	return 0, false
 }
 
-// places returns for each block from one on the place in base, counted from 1, and 0 for a new one. A block
-// that occurs several times in base is matched as often.
+// places returns for each block from one on the place in base, counted from 1, and 0 for a new one.
+// A block that occurs several times in base is matched as often.
 func (p *Prompt) places(base []Digest, from int) []int {
 	at := make([]int, len(p.blocks)-from)
 	free := map[Digest]int{} // the first of the equal blocks that is unmatched
@@ -383,7 +398,9 @@ func longestAscending(numbers []int) []bool {
 		}
 		k := len(ends) - 1
 		if k > 0 && numbers[ends[k]] > n {
-			k, _ = slices.BinarySearchFunc(ends[1:], n, func(end, n int) int { return numbers[end] - n })
+			k, _ = slices.BinarySearchFunc(ends[1:], n, func(end, n int) int {
+				return numbers[end] - n
+			})
 		}
 		before[i] = ends[k]
 		ends = slices.Replace(ends, k+1, min(k+2, len(ends)), i)
@@ -395,8 +412,8 @@ func longestAscending(numbers []int) []bool {
 	return marks
 }
 
-// sameOpening reports whether the prompt begins like the base. The last opening paragraph might have
-// grown.
+// sameOpening reports whether the prompt begins like the base. The last opening paragraph might
+// have grown.
 func (p *Prompt) sameOpening(base Footprint, m matched) bool {
 	if base.Opening > min(len(p.blocks), len(base.Blocks)) {
 		return false

@@ -53,7 +53,8 @@ func TestVolatileLines(t *testing.T) {
 	same := [][2]string{
 		{"Now: 2026-11-19T08:15:02Z", "Now: 2026-11-19T08:19:11Z"},
 		{"Now: 2026-11-19T08:15:02.123+01:00", "Now: 2026-11-20T09:15:02.9+01:00"},
-		{"Current date and time: Thu Nov 19 2026 08:15:02 UTC", "Current date and time: Fri Nov 20 2026 09:00:00 UTC"},
+		{"Current date and time: Thu Nov 19 2026 08:15:02 UTC",
+			"Current date and time: Fri Nov 20 2026 09:00:00 UTC"},
 		{"_Generated at 2026-11-19 08:15_", "_Generated at 2026-11-19 08:16_"},
 		{"Today's date is not this", "Today's date is not this"},
 		{"text  ", "text"},
@@ -142,7 +143,8 @@ var conversations = map[string]func(q1, a, q2 string) (first, second string){
 	},
 	"tags": func(q1, a, q2 string) (string, string) {
 		first := "Be kind.\n\n<user>\n" + q1 + "\n</user>"
-		return first, first + "\n\n<assistant>\n" + a + "\n</assistant>\n\n<user>\n" + q2 + "\n</user>"
+		return first, first + "\n\n<assistant>\n" + a + "\n</assistant>\n\n<user>\n" + q2 +
+			"\n</user>"
 	},
 	"tags on one line": func(q1, a, q2 string) (string, string) {
 		first := "Be kind.\n\n<user>" + q1 + "</user>"
@@ -154,11 +156,13 @@ var conversations = map[string]func(q1, a, q2 string) (first, second string){
 	},
 	"chat markup": func(q1, a, q2 string) (string, string) {
 		first := "Be kind.\n\n<|im_start|>user\n" + q1 + "<|im_end|>"
-		return first, first + "\n\n<|im_start|>assistant\n" + a + "<|im_end|>\n\n<|im_start|>user\n" + q2 + "<|im_end|>"
+		return first, first + "\n\n<|im_start|>assistant\n" + a +
+			"<|im_end|>\n\n<|im_start|>user\n" + q2 + "<|im_end|>"
 	},
 	"numbered turns": func(q1, a, q2 string) (string, string) {
 		first := "Be kind.\n\n### User (turn 1):\n\n" + q1
-		return first, first + "\n\n### Assistant (turn 1):\n\n" + a + "\n\n### User (turn 2):\n\n" + q2
+		return first, first + "\n\n### Assistant (turn 1):\n\n" + a + "\n\n### User (turn 2):\n\n" +
+			q2
 	},
 	"Q and A": func(q1, a, q2 string) (string, string) {
 		first := "Be kind.\n\nQ: " + q1
@@ -178,10 +182,12 @@ func TestTranscripts(t *testing.T) {
 		if c.Relation != reason.Extends || !c.Transcript {
 			t.Errorf("%s: %s, transcript %v", name, c.Relation, c.Transcript)
 		}
-		if text, _, _ := sentOf(New(second, testKey), c); !strings.Contains(text, q2) || len(text) < len(second) && strings.Contains(text, "footer") {
+		if text, _, _ := sentOf(New(second, testKey), c); !strings.Contains(text, q2) ||
+			len(text) < len(second) && strings.Contains(text, "footer") {
 			t.Errorf("%s: the new turn is %q", name, text)
 		}
-		for what, wrong := range map[string]string{"another answer": "It is done.", "a longer answer": a + " And more.",
+		for what, wrong := range map[string]string{"another answer": "It is done.",
+			"a longer answer": a + " And more.",
 			"half the answer": "Here it is."} {
 			_, second := write(q1, wrong, q2)
 			if c := compare(first, second, a); c.Relation != reason.HistoryEdited {
@@ -205,11 +211,15 @@ func TestTranscriptsOfMoreTurns(t *testing.T) {
 	}{
 		{"goes on", base + "\n\nAssistant: second answer\n\nHuman: three", reason.Extends},
 		{"an answer is missing", base + "\n\nHuman: three", reason.HistoryEdited},
-		{"an answer more", base + "\n\nAssistant: second answer\n\nAssistant: third\n\nHuman: three", reason.HistoryEdited},
+		{"an answer more", base +
+			"\n\nAssistant: second answer\n\nAssistant: third\n\nHuman: three",
+			reason.HistoryEdited},
 		{"asked again", base, reason.Identical},
 		{"taken back", "Be kind.\n\nHuman: one", reason.HistoryEdited},
-		{"answers swapped", "Be kind.\n\nHuman: one\n\nAssistant: second answer\n\nHuman: two\n\nAssistant: first answer\n\nHuman: three", reason.HistoryEdited},
-		{"cut off in front", "Be kind.\n\nHuman: two\n\nAssistant: second answer\n\nHuman: three", reason.HistoryEdited},
+		{"answers swapped", "Be kind.\n\nHuman: one\n\nAssistant: second answer\n\nHuman: " +
+			"two\n\nAssistant: first answer\n\nHuman: three", reason.HistoryEdited},
+		{"cut off in front", "Be kind.\n\nHuman: two\n\nAssistant: second answer\n\nHuman: three",
+			reason.HistoryEdited},
 	}
 	for _, tt := range tests {
 		if c := Compare(sent, New(tt.prompt, testKey)); c.Relation != tt.want {
@@ -221,12 +231,16 @@ func TestTranscriptsOfMoreTurns(t *testing.T) {
 // An example in the prompt, and a word that is also a name, are no conversation.
 func TestNoTranscripts(t *testing.T) {
 	example := "Answer as in the example.\n\nUser: 1+1\n\nAssistant: 2\n\nNow the task: clean up."
-	if c := compare(example, example+"\n\nAlso the attic.", "done"); c.Relation != reason.Extends || c.Transcript {
+	if c := compare(example, example+"\n\nAlso the attic.", "done"); c.Relation != reason.Extends ||
+		c.Transcript {
 		t.Errorf("an example: %s, transcript %v", c.Relation, c.Transcript)
 	}
-	for _, line := range []string{"## User stories", "Your role: coder", "You are a CODER: do it", "Usage: run it", "the user said: no",
-		"Users: 3", "## Agent-based design notes", "model -> view", "agent[0] = 1", "response => 401", "| Model | Size |", "answer - 42",
-		"Agent", "- reply", "from: the start", "controls: role=admin", "at user.go:17", "Assistants: 3"} {
+	for _, line := range []string{"## User stories", "Your role: coder", "You are a CODER: do it",
+		"Usage: run it", "the user said: no",
+		"Users: 3", "## Agent-based design notes", "model -> view", "agent[0] = 1",
+		"response => 401", "| Model | Size |", "answer - 42",
+		"Agent", "- reply", "from: the start", "controls: role=admin", "at user.go:17",
+		"Assistants: 3"} {
 		if who, _ := opensTurn(line); who != noTurn {
 			t.Errorf("%q opens a turn", line)
 		}
@@ -235,7 +249,8 @@ func TestNoTranscripts(t *testing.T) {
 
 // longPrompt is worth a delta.
 func longPrompt(news string) string {
-	return "You are the coder.\n\n# Task\n\n## Rules\n\n" + strings.Repeat("- Keep it small.\n", 200) + "\n## Notes\n\n" + news +
+	return "You are the coder.\n\n# Task\n\n## Rules\n\n" +
+		strings.Repeat("- Keep it small.\n", 200) + "\n## Notes\n\n" + news +
 		"\n\n## Contract\n\nPrint DONE."
 }
 
@@ -245,11 +260,13 @@ func TestWhyWhole(t *testing.T) {
 		before, after, answer string
 		want                  reason.Code
 	}{
-		"short":           {"a\n\nb", "a\n\nb\n\nc", "", reason.ShortPrompt},
-		"unrelated":       {"Another job.", before, "", reason.OtherTemplate},
-		"the same":        {before, before, "", reason.NothingNew},
-		"most is new":     {before, before + strings.Repeat("\n\nnew words", 1000), "", reason.SavesTooLittle},
-		"between answers": {"Be kind.\n\nAda: one", "Be kind.\n\nAda: one\n\nBob: first\n\nAda: two", "first", reason.NoCleanCut},
+		"short":     {"a\n\nb", "a\n\nb\n\nc", "", reason.ShortPrompt},
+		"unrelated": {"Another job.", before, "", reason.OtherTemplate},
+		"the same":  {before, before, "", reason.NothingNew},
+		"most is new": {before, before + strings.Repeat("\n\nnew words", 1000), "",
+			reason.SavesTooLittle},
+		"between answers": {"Be kind.\n\nAda: one",
+			"Be kind.\n\nAda: one\n\nBob: first\n\nAda: two", "first", reason.NoCleanCut},
 	} {
 		_, whole, why := sentOf(New(tt.after, testKey), compare(tt.before, tt.after, tt.answer))
 		if !whole || why != tt.want {
@@ -259,7 +276,8 @@ func TestWhyWhole(t *testing.T) {
 }
 
 func TestBaseCountsWords(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "ab": 2, "ab   \n": 2, "   ab\n\n\n----\n": 2, "a\nb": 3, "```\nab\n```": 2, "é": 2} {
+	for text, want := range map[string]int{"": 0, "ab": 2, "ab   \n": 2, "   ab\n\n\n----\n": 2,
+		"a\nb": 3, "```\nab\n```": 2, "é": 2} {
 		if got := New(text, testKey).Footprint().Bytes; got != want {
 			t.Errorf("%q: %d bytes, want %d", text, got, want)
 		}
@@ -277,8 +295,9 @@ func TestHugePrompts(t *testing.T) {
 		before, after string
 		want          reason.Code
 	}{
-		"a step more":        {steps, steps + "And more.", reason.Extends},
-		"a step changed":     {steps, strings.Replace(steps, "Step 5000.", "Step 5000!", 1) + "And more.", reason.Revises},
+		"a step more": {steps, steps + "And more.", reason.Extends},
+		"a step changed": {steps, strings.Replace(steps, "Step 5000.", "Step 5000!", 1) +
+			"And more.", reason.Revises},
 		"all in other order": {steps, text.String() + "Do this.\n\nAnd more.", reason.Revises},
 		"a line longer":      {line, line + "more", reason.Unrelated},
 		"a line and more":    {line, line + "\n\nmore", reason.Extends},
@@ -322,9 +341,11 @@ func randomBlocks(r *rand.Rand, n int) []string {
 	for i := range n {
 		switch r.IntN(4) {
 		case 0:
-			blocks = append(blocks, fmt.Sprintf("%s part %d", strings.Repeat("#", 1+r.IntN(4)), r.IntN(9)))
+			blocks = append(blocks, fmt.Sprintf("%s part %d", strings.Repeat("#", 1+r.IntN(4)),
+				r.IntN(9)))
 		default:
-			blocks = append(blocks, fmt.Sprintf("Block %d says %d.%s", i, r.IntN(1000), strings.Repeat(" and so on", r.IntN(30))))
+			blocks = append(blocks, fmt.Sprintf("Block %d says %d.%s", i, r.IntN(1000),
+				strings.Repeat(" and so on", r.IntN(30))))
 		}
 	}
 	return blocks
@@ -362,31 +383,44 @@ func inOrder(base, all []string) bool {
 	return i == len(base)
 }
 
-// Under a name without a letter anybody may speak: somebody new above the turns is taken for one of the speakers.
+// Under a name without a letter anybody may speak: somebody new above the turns is taken for one of
+// the speakers.
 func TestNamesWithoutLetters(t *testing.T) {
-	for heading, want := range map[string]reason.Code{"## 2.": reason.HistoryEdited, "## Notes": reason.Extends} {
-		before := "You are a coder.\nNone\n" + heading + "\n\nDev: do it\nDone.\n\nDev: do it again and mind the tests."
-		after := "You are a coder.\nNone\n" + heading + "\n\nFeedback: do more\n\nDev: do it\nDone.\n\nDev: do it again and mind the tests.\n\nDev: and once more, please."
+	for heading, want := range map[string]reason.Code{"## 2.": reason.HistoryEdited,
+		"## Notes": reason.Extends} {
+		before := "You are a coder.\nNone\n" + heading +
+			"\n\nDev: do it\nDone.\n\nDev: do it again and mind the tests."
+		after := "You are a coder.\nNone\n" + heading +
+			"\n\nFeedback: do more\n\nDev: do it\nDone.\n\nDev: do it again and mind the " +
+			"tests.\n\nDev: and once more, please."
 		if c := compare(before, after, "Done with all of it."); c.Relation != want {
 			t.Errorf("%s: %s, want %s", heading, c.Relation, want)
 		}
 	}
 }
 
-// What is kept of a prompt between comparisons does not depend on the sessions that it was compared with.
+// What is kept of a prompt between comparisons does not depend on the sessions that it was compared
+// with.
 func TestComparisonsAreIndependent(t *testing.T) {
-	const text = "Read this first.\nYou are the coder.\nFix the bug.\nYou are careful.\nAdd a test.\n\nAnd more:\n- src/a.go:3: unexpected indent\n"
-	sessions := []Sent{sentTo("You are the coder.\nFix the bug.\nYou are careful.\nAdd a test.", "I changed src/a.go as you have asked me to."),
-		sentTo("You are careful.\nAdd a test.", "I changed src/a.go as you have asked me to."), sentTo("Read this first.\nYou are the coder.", "Done.")}
+	const text = "Read this first.\nYou are the coder.\nFix the bug.\nYou are careful.\nAdd a " +
+		"test.\n\nAnd more:\n- src/a.go:3: unexpected indent\n"
+	sessions := []Sent{sentTo("You are the coder.\nFix the bug.\nYou are careful.\nAdd a test.",
+		"I changed src/a.go as you have asked me to."),
+		sentTo("You are careful.\nAdd a test.", "I changed src/a.go as you have asked me to."),
+		sentTo("Read this first.\nYou are the coder.", "Done.")}
 	for i := range sessions {
-		sessions[i].RootFirst, sessions[i].Root = New([]string{"You are the coder.", "You are careful.", "Read this first."}[i], testKey).Footprint().First, sessions[i].Base.Blocks
+		sessions[i].RootFirst, sessions[i].Root = New(
+			[]string{"You are the coder.", "You are careful.", "Read this first."}[i],
+			testKey).Footprint().First, sessions[i].Base.Blocks
 	}
 	one := New(text, testKey)
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}} {
 		for _, i := range order {
 			got, want := Compare(sessions[i], one), Compare(sessions[i], New(text, testKey))
-			if got.Relation != want.Relation || !slices.Equal(got.Has, want.Has) || !slices.Equal(got.Evidence.New(), want.Evidence.New()) {
-				t.Errorf("session %d: %s %v, by itself %s %v", i, got.Relation, got.Has, want.Relation, want.Has)
+			if got.Relation != want.Relation || !slices.Equal(got.Has, want.Has) ||
+				!slices.Equal(got.Evidence.New(), want.Evidence.New()) {
+				t.Errorf("session %d: %s %v, by itself %s %v", i, got.Relation, got.Has,
+					want.Relation, want.Has)
 			}
 		}
 	}
@@ -395,11 +429,13 @@ func TestComparisonsAreIndependent(t *testing.T) {
 func BenchmarkCompare1MBWith16Chains(b *testing.B) {
 	var text strings.Builder
 	for i := range 12_000 {
-		fmt.Fprintf(&text, "Paragraph %d of a long prompt, with a line of some eighty characters in it.\n\n", i)
+		fmt.Fprintf(&text, "Paragraph %d of a long prompt, with a line of some eighty "+
+			"characters in it.\n\n", i)
 	}
 	sent := make([]Sent, 16)
 	for i := range sent {
-		sent[i] = sentTo(text.String()+fmt.Sprintf("Job %d.", i), "An answer that is long enough to be told from others.")
+		sent[i] = sentTo(text.String()+fmt.Sprintf("Job %d.", i),
+			"An answer that is long enough to be told from others.")
 	}
 	prompt := text.String() + "Job 3.\n\nAnd more."
 	b.SetBytes(int64(len(prompt)))
@@ -412,9 +448,12 @@ func BenchmarkCompare1MBWith16Chains(b *testing.B) {
 }
 
 func BenchmarkEvidence(b *testing.B) {
-	base := "You are the coder.\n\n" + strings.Repeat("Keep functions small, and write a test for each case that you can think of.\n", 400)
+	base := "You are the coder.\n\n" +
+		strings.Repeat("Keep functions small, and write a test for each case that you can think "+
+			"of.\n", 400)
 	sent := sentTo(base, "I changed the loop in src/retry.py.")
-	prompt := base + "\n\n## Review\n\nYour change broke the build: src/retry.py:12: unexpected indent. Please fix it."
+	prompt := base + "\n\n## Review\n\nYour change broke the build: src/retry.py:12: unexpected " +
+		"indent. Please fix it."
 	b.SetBytes(int64(len(prompt)))
 	for b.Loop() {
 		if c := Compare(sent, New(prompt, testKey)); c.Evidence.Failure() == "" {

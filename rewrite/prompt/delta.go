@@ -9,8 +9,9 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// ShortPromptBytes is the length below which a prompt is sent whole: the sentence that introduces a delta and the
-// opening, which is repeated, leave little to save, and that is not worth the risk of a delta.
+// ShortPromptBytes is the length below which a prompt is sent whole: the sentence that introduces a
+// delta and the opening, which is repeated, leave little to save, and that is not worth the risk of
+// a delta.
 const ShortPromptBytes = 2 << 10
 
 // The limits beyond which a delta is not worth the risk, from DESIGN.
@@ -22,20 +23,26 @@ const (
 // The sentences that introduce a delta. Each says exactly how the new prompt follows from the
 // earlier one.
 const (
-	addedAtEnd    = "(This continues our session. What you were given before is unchanged; this was added at its end:)"
-	addedBefore   = "(This continues our session. What you were given before is unchanged; this was added before its closing section, which is repeated last:)"
-	sectionsBelow = "(This continues our session. The lines above replace the opening that you were given; what stood between it and the first " +
-		"heading is unchanged. Below are all sections that the prompt has now, in their order. One that is marked [unchanged] is as you were given it; " +
+	addedAtEnd = "(This continues our session. What you were given before is unchanged; this " +
+		"was added at its end:)"
+	addedBefore = "(This continues our session. What you were given before is unchanged; this " +
+		"was added before its closing section, which is repeated last:)"
+	sectionsBelow = "(This continues our session. The lines above replace the opening that you " +
+		"were given; what stood between it and the first " +
+		"heading is unchanged. Below are all sections that the prompt has now, in their order. " +
+		"One that is marked [unchanged] is as you were given it; " +
 		"one that is not listed is gone.)"
 
 	// unchanged stands for the text of a section that the session already has. A prompt that
 	// contains this marker itself gets no such delta.
 	unchanged = "[unchanged]"
-	// restUnchanged stands, with a length in bytes between its parts, for the rest of an opening that the session has.
+	// restUnchanged stands, with a length in bytes between its parts, for the rest of an opening
+	// that the session has.
 	restUnchanged, isUnchanged = "[the rest of this opening, ", " bytes, is unchanged]"
 )
 
-// An opening of longOpening bytes that the session has is named by its beginning of up to openingShown bytes.
+// An opening of longOpening bytes that the session has is named by its beginning of up to
+// openingShown bytes.
 const (
 	longOpening  = 1 << 10
 	openingShown = 1 << 8
@@ -55,7 +62,8 @@ func (p *Prompt) Delta(c Continuity) (delta string, why reason.Code) {
 		return "", reason.NothingNew
 	case c.Relation != reason.Extends && c.Relation != reason.Revises:
 		return "", reason.OtherTemplate
-	case !utf8.ValidString(p.Text): // tools differ in how their events show it, so the caller's could not take the place there
+	// tools differ in how their events show it, so the caller's could not take the place there
+	case !utf8.ValidString(p.Text):
 		return "", reason.NoCleanCut
 	case c.Transcript:
 		delta, why = p.newTurn(c)
@@ -81,8 +89,9 @@ func (p *Prompt) Delta(c Continuity) (delta string, why reason.Code) {
 
 func tooLittle(delta, prompt int) bool { return delta*worthDen > prompt*worthNum }
 
-// unchangedParts returns whether a prompt's section was one of an earlier prompt too, under a name that no other section has.
-// Each list is read once, since a prompt can have tens of thousands of sections.
+// unchangedParts returns whether a prompt's section was one of an earlier prompt too, under a name
+// that no other section has. Each list is read once, since a prompt can have tens of thousands of
+// sections.
 func unchangedParts(before, now []Part) func(Part) bool {
 	text := make(map[Digest]Digest, len(before)) // by name
 	earlier, later := countNames(before), countNames(now)
@@ -134,10 +143,12 @@ func (p *Prompt) openingText() string {
 	return ""
 }
 
-// shownOpening returns the opening paragraph as a delta shows it: if it is long and the session has it, only its beginning.
+// shownOpening returns the opening paragraph as a delta shows it: if it is long and the session has
+// it, only its beginning.
 func (p *Prompt) shownOpening(known bool) string {
 	opening := p.openingText()
-	if !known || len(opening) < longOpening || p.again(0, len(opening)) || strings.Contains(p.Text, restUnchanged) {
+	if !known || len(opening) < longOpening || p.again(0, len(opening)) ||
+		strings.Contains(p.Text, restUnchanged) {
 		return opening
 	}
 	shown := strings.ToValidUTF8(opening[:openingShown], "")
@@ -184,22 +195,26 @@ func (p *Prompt) additions(base *Shape) (string, reason.Code) {
 // middle of the prompt starts with a heading or label.
 func (p *Prompt) standsAlone(before, added string, inside bool) bool {
 	line, below, _ := strings.Cut(strings.TrimLeft(added, "\r\n"), "\n")
-	if line == "" || !inside && !strings.HasPrefix(added, "\n") || inside && !strings.HasSuffix(before, "\n\n") {
+	if line == "" || !inside && !strings.HasPrefix(added, "\n") ||
+		inside && !strings.HasSuffix(before, "\n\n") {
 		return false
 	}
 	newBlock := inside || strings.HasPrefix(strings.ReplaceAll(added, "\r", ""), "\n\n")
-	if newBlock && below != "" && isRule(strings.TrimSpace(line)) { // a line across the page separates
+	// a line across the page separates
+	if newBlock && below != "" && isRule(strings.TrimSpace(line)) {
 		return p.standsAlone(before, "\n\n"+strings.TrimLeft(below, "\r\n"), inside)
 	}
 	if headingLevel(line) > 0 {
 		return balanced(before)
 	}
-	if !newBlock || strings.ContainsAny(line[:1], " \t-+*>|<\"'`~)]}.,;:0123456789") && !strings.HasPrefix(line, "**") || strings.HasPrefix(line, "•") {
+	if !newBlock || strings.ContainsAny(line[:1], " \t-+*>|<\"'`~)]}.,;:0123456789") &&
+		!strings.HasPrefix(line, "**") || strings.HasPrefix(line, "•") {
 		return false
 	}
 	if inside {
 		who, _, text := readLabel(strings.TrimSpace(line))
-		return len(p.parts) == 1 && who == unknownName && strings.TrimSpace(text+below) != "" && balanced(before)
+		return len(p.parts) == 1 && who == unknownName && strings.TrimSpace(text+below) != "" &&
+			balanced(before)
 	}
 	return balanced(before)
 }
@@ -215,8 +230,10 @@ func balanced(text string) bool {
 			fence = ""
 		}
 	}
-	return fence == "" && strings.Count(text, "<!--") == strings.Count(text, "-->") && strings.Count(text, "~~")%2 == 0 &&
-		strings.Count(text, "<details") == strings.Count(text, "</details") && strings.Count(text, "<del") == strings.Count(text, "</del") &&
+	return fence == "" && strings.Count(text, "<!--") == strings.Count(text, "-->") &&
+		strings.Count(text, "~~")%2 == 0 &&
+		strings.Count(text, "<details") == strings.Count(text, "</details") &&
+		strings.Count(text, "<del") == strings.Count(text, "</del") &&
 		strings.Count(text, "/*") == strings.Count(text, "*/")
 }
 
@@ -242,7 +259,8 @@ func (p *Prompt) outline(base *Shape) (string, reason.Code) {
 			out.WriteString(s.heading + "\n" + unchanged + "\n\n")
 		}
 	}
-	return p.shownOpening(base.Parts[0].Name == named[0].Name) + "\n\n" + sectionsBelow + "\n\n" + strings.TrimRight(out.String(), " \t\r\n") + "\n", ""
+	return p.shownOpening(base.Parts[0].Name == named[0].Name) + "\n\n" + sectionsBelow + "\n\n" +
+		strings.TrimRight(out.String(), " \t\r\n") + "\n", ""
 }
 
 // mistakable reports whether a part of a prompt begins like a command of the tool although the

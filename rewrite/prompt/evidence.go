@@ -10,20 +10,23 @@ import (
 )
 
 // Evidence is a session's events as a prompt shows them: facts, as far as the prompt and what the
-// ledger keeps of the session can show them. Who made the calls and what others answered is known elsewhere.
+// ledger keeps of the session can show them. Who made the calls and what others answered is known
+// elsewhere.
 type Evidence struct {
-	// Transcript reports that the prompt shows every answer of the session, unchanged and as turns of a
-	// conversation, and a new turn.
+	// Transcript reports that the prompt shows every answer of the session, unchanged and as turns
+	// of a conversation, and a new turn.
 	Transcript bool
-	// Newest reports that the prompt shows the session's newest answer, which can be as short as "Done.".
+	// Newest reports that the prompt shows the session's newest answer, which can be as short as
+	// "Done.".
 	Newest bool
-	// Answer is the length in bytes of the session's newest answer if the prompt shows it whole where it was
-	// not sent before, and it is too long to be a coincidence; 0 otherwise.
+	// Answer is the length in bytes of the session's newest answer if the prompt shows it whole
+	// where it was not sent before, and it is too long to be a coincidence; 0 otherwise.
 	Answer int
-	// Own reports that the words right before that answer say that it is the session's: "Your last report:".
+	// Own reports that the words right before that answer say that it is the session's: "Your last
+	// report:".
 	Own bool
-	// Trace are the names in a new log or finding that the session's runs touched or the answers said first.
-	// In other text a name shows nothing: any first prompt can name a file.
+	// Trace are the names in a new log or finding that the session's runs touched or the answers
+	// said first. In other text a name shows nothing: any first prompt can name a file.
 	Trace []string
 	// Shown is a name over an answer that is not the session's newest one, "" if there is none.
 	Shown string
@@ -48,8 +51,8 @@ type Finding struct {
 // kindShown is the kind of an answer in the prompt that is not the session's own.
 const kindShown = "shown"
 
-// The lengths in bytes from which an answer that recurs is no coincidence, and from which it identifies the
-// session although the prompt shows nothing else that the session was sent.
+// The lengths in bytes from which an answer that recurs is no coincidence, and from which it
+// identifies the session although the prompt shows nothing else that the session was sent.
 const (
 	distinctiveAnswer = 40
 	LongAnswer        = 200
@@ -60,7 +63,9 @@ const maxTraceNames = 3
 
 // evidence collects a prompt's evidence about a session.
 func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
-	e := Evidence{prompt: p, added: c.new, Transcript: h.proven, goesOn: h.proven && (sent.Transcript || sent.Base.Shape.FirstTurn >= 0 || c.cue > 0), Newest: h.newest || h.within, Shown: h.foreign}
+	e := Evidence{prompt: p, added: c.new, Transcript: h.proven, goesOn: h.proven &&
+		(sent.Transcript || sent.Base.Shape.FirstTurn >= 0 || c.cue > 0), Newest: h.newest ||
+		h.within, Shown: h.foreign}
 	if n := len(sent.Answers); n > 0 && e.Newest && sent.Answers[n-1].Bytes >= distinctiveAnswer {
 		e.Answer = sent.Answers[n-1].Bytes
 	}
@@ -90,7 +95,8 @@ func (p *Prompt) evidence(sent Sent, c *Continuity, h *history) Evidence {
 	return e
 }
 
-// callsOwn reports whether line i, or the one above it if it is only the answer, calls an answer the session's.
+// callsOwn reports whether line i, or the one above it if it is only the answer, calls an answer
+// the session's.
 func (p *Prompt) callsOwn(i int, own map[Digest]bool) bool {
 	l := &p.lines[i]
 	before := l.line
@@ -128,7 +134,9 @@ func speaksOf(line string, roles []string) bool {
 
 // showsInline reports whether line i shows a line of an answer behind a name or a sign of a list.
 func (p *Prompt) showsInline(i int, own map[Digest]bool) bool {
-	return len(own) > 0 && slices.ContainsFunc(p.digestsOf(i).quoted, func(d Digest) bool { return own[d] })
+	return len(own) > 0 && slices.ContainsFunc(p.digestsOf(i).quoted, func(d Digest) bool {
+		return own[d]
+	})
 }
 
 // listItem returns a line without the signs of a list or quotation before it.
@@ -161,7 +169,8 @@ func (p *Prompt) findTrace(e *Evidence, l *promptLine, things []Mark) {
 		return
 	}
 	for name := range names(l.line) {
-		if slices.Contains(things, newMark(p.digest(name))) && !slices.Contains(e.Trace, name) && len(e.Trace) < maxTraceNames {
+		if slices.Contains(things, newMark(p.digest(name))) && !slices.Contains(e.Trace, name) &&
+			len(e.Trace) < maxTraceNames {
 			e.Trace = append(e.Trace, name)
 		}
 	}
@@ -173,7 +182,8 @@ type NewLine struct {
 	Mark Mark // of the line as an answer might have it
 }
 
-// New returns the new lines that no prompt has by chance, without those of the session's own answer.
+// New returns the new lines that no prompt has by chance, without those of the session's own
+// answer.
 func (e *Evidence) New() (lines []NewLine) {
 	for _, l := range e.new {
 		lines = append(lines, e.prompt.distinctive(l)...)
@@ -205,8 +215,8 @@ func (p *Prompt) LineMarks() []Mark {
 	return p.marks
 }
 
-// Failure returns the new words that say that the session's last run failed, "" if there are none. A
-// count of attempts above one beside a log says so too.
+// Failure returns the new words that say that the session's last run failed, "" if there are none.
+// A count of attempts above one beside a log says so too.
 func (e *Evidence) Failure() string {
 	plain := e.unquoted()
 	if words := findWords("past", plain); words != "" || !e.Log {
@@ -235,15 +245,16 @@ func (e *Evidence) sinceRoot(m matched) {
 	}
 }
 
-// Against returns what speaks against a resume. quoted reports whether a line is another's answer: it is
-// not the caller who speaks there.
+// Against returns what speaks against a resume. quoted reports whether a line is another's answer:
+// it is not the caller who speaks there.
 func (e *Evidence) Against(quoted func(text string) bool) (found []Finding) {
 	if e.Shown != "" && e.Answer == 0 {
 		found = append(found, Finding{kindShown, e.Shown})
 	}
 	words := searchWords(e.plain(quoted))
 	for _, kind := range kindsAgainst {
-		if words := words.find(kind); words != "" && !(e.goesOn && (kind == "judge" || kind == "rival")) {
+		if words := words.find(kind); words != "" &&
+			!(e.goesOn && (kind == "judge" || kind == "rival")) {
 			found = append(found, Finding{kind, words})
 		}
 	}
@@ -270,8 +281,8 @@ func (e *Evidence) before() string {
 	return text.String()
 }
 
-// ReasonAgainst returns the reason of the first finding of some kinds, of any kind if none is given. It
-// returns "" if there is no such finding. A wrong answer counts in any case.
+// ReasonAgainst returns the reason of the first finding of some kinds, of any kind if none is
+// given. It returns "" if there is no such finding. A wrong answer counts in any case.
 func ReasonAgainst(found []Finding, kinds ...string) reason.Code {
 	for _, f := range found {
 		if len(kinds) == 0 || f.Kind == kindShown || slices.Contains(kinds, f.Kind) {
@@ -286,7 +297,8 @@ var quotation = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"[^"\n]*"|“[^”\n]*”|„[^“\n]*“|«[^»\n]*»|「[^」\n]*」`)
 })
 
-// plain returns the new text as plain words, without code and logs, and without the lines that are quoted.
+// plain returns the new text as plain words, without code and logs, and without the lines that are
+// quoted.
 func (e *Evidence) plain(quoted func(text string) bool) string { return plainWords(e.text(quoted)) }
 
 func (e *Evidence) text(quoted func(text string) bool) string {

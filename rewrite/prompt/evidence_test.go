@@ -20,7 +20,8 @@ func unnamedSent(root, before string, answers ...string) Sent {
 	return sent
 }
 
-// A prompt without a name revises only if the first one is there whole, and what later rounds added is replaced.
+// A prompt without a name revises only if the first one is there whole, and what later rounds added
+// is replaced.
 func TestRoots(t *testing.T) {
 	const root = "You are it.\n\nBuild the page.\n\nKeep it small."
 	const before = root + "\n\nThe header is gone."
@@ -28,18 +29,28 @@ func TestRoots(t *testing.T) {
 		after string
 		want  reason.Code
 	}{
-		"later feedback replaced":       {root + "\n\nThe footer is gone.", reason.Revises},
-		"something new within":          {strings.Replace(root, "\n\nKeep", "\n\nNow:\n\nKeep", 1) + "\n\nThe footer is gone.", reason.Revises},
-		"the first prompt changed":      {strings.Replace(root, "page", "cart", 1) + "\n\nThe header is gone.\n\nIt leaks.", reason.Unrelated},
-		"a block of it gone":            {"You are it.\n\nBuild the page.\n\nThe header is gone.\n\nIt leaks.", reason.Unrelated},
-		"its blocks in another order":   {"You are it.\n\nKeep it small.\n\nBuild the page.\n\nIt leaks.", reason.Unrelated},
-		"below a line of its own":       {"Original task:\n" + root + "\n\nThe footer is gone.", reason.Revises},
-		"below a paragraph":             {"Original task:\n\n" + root + "\n\nThe footer is gone.", reason.Revises},
-		"below a text longer than it":   {strings.Repeat("Other words. ", 20) + "\n\n" + root + "\n\nThe footer is gone.", reason.Unrelated},
-		"all of it below a line":        {"Original task:\n" + before, reason.Extends},
-		"below as many blocks as may":   {strings.Repeat("a\n\n", longestLeadIn) + root + "\n\nThe footer is gone.", reason.Revises},
-		"below one block more":          {strings.Repeat("a\n\n", longestLeadIn+1) + root + "\n\nThe footer is gone.", reason.Unrelated},
-		"its first line within a fence": {"Task:\n```\nYou are it.\n```\n\nBuild the page.", reason.Unrelated},
+		"later feedback replaced": {root + "\n\nThe footer is gone.", reason.Revises},
+		"something new within": {strings.Replace(root, "\n\nKeep", "\n\nNow:\n\nKeep", 1) +
+			"\n\nThe footer is gone.", reason.Revises},
+		"the first prompt changed": {strings.Replace(root, "page", "cart", 1) +
+			"\n\nThe header is gone.\n\nIt leaks.", reason.Unrelated},
+		"a block of it gone": {
+			"You are it.\n\nBuild the page.\n\nThe header is gone.\n\nIt leaks.", reason.Unrelated},
+		"its blocks in another order": {
+			"You are it.\n\nKeep it small.\n\nBuild the page.\n\nIt leaks.", reason.Unrelated},
+		"below a line of its own": {"Original task:\n" + root + "\n\nThe footer is gone.",
+			reason.Revises},
+		"below a paragraph": {"Original task:\n\n" + root + "\n\nThe footer is gone.",
+			reason.Revises},
+		"below a text longer than it": {strings.Repeat("Other words. ", 20) + "\n\n" + root +
+			"\n\nThe footer is gone.", reason.Unrelated},
+		"all of it below a line": {"Original task:\n" + before, reason.Extends},
+		"below as many blocks as may": {strings.Repeat("a\n\n", longestLeadIn) + root +
+			"\n\nThe footer is gone.", reason.Revises},
+		"below one block more": {strings.Repeat("a\n\n", longestLeadIn+1) + root +
+			"\n\nThe footer is gone.", reason.Unrelated},
+		"its first line within a fence": {"Task:\n```\nYou are it.\n```\n\nBuild the page.",
+			reason.Unrelated},
 	} {
 		p := New(tt.after, testKey)
 		c := Compare(unnamedSent(root, before, "Done."), p)
@@ -47,7 +58,8 @@ func TestRoots(t *testing.T) {
 			c.Relation = reason.Unrelated // but for a few places
 		}
 		if c.Relation != tt.want || len(c.Has) != len(p.blocks) {
-			t.Errorf("%s: %s, want %s; %d marks for %d blocks", name, c.Relation, tt.want, len(c.Has), len(p.blocks))
+			t.Errorf("%s: %s, want %s; %d marks for %d blocks", name, c.Relation, tt.want,
+				len(c.Has), len(p.blocks))
 		}
 	}
 	sent := unnamedSent(root, before, "Done.")
@@ -59,10 +71,12 @@ func TestRoots(t *testing.T) {
 	if c.BeginsAlike || !slices.Equal(c.Has, []bool{false, true, true, true}) {
 		t.Errorf("begins alike %v, has %v", c.BeginsAlike, c.Has)
 	}
-	if c := Compare(unnamedSent(root, "Original task:\n\n"+root), New("Original task:\n"+root+"\n\nIt leaks.", testKey)); c.Relation != reason.Extends {
+	if c := Compare(unnamedSent(root, "Original task:\n\n"+root),
+		New("Original task:\n"+root+"\n\nIt leaks.", testKey)); c.Relation != reason.Extends {
 		t.Errorf("without the empty line: %s", c.Relation)
 	}
-	if c := Compare(unnamedSent(root, before, "Done."), New(before+"\n\nmore", testKey)); !c.BeginsAlike {
+	if c := Compare(unnamedSent(root, before, "Done."),
+		New(before+"\n\nmore", testKey)); !c.BeginsAlike {
 		t.Error("a prompt that begins alike does not")
 	}
 }
@@ -78,13 +92,16 @@ func TestCuttingChangesNothing(t *testing.T) {
 	if c := Compare(sentTo(p.Text), p); c.Relation != reason.Identical {
 		t.Errorf("to itself, once it was cut: %s", c.Relation)
 	}
-	// The line of an earlier prompt may belong to no block: it is where a conversation in JSON begins.
+	// The line of an earlier prompt may belong to no block: it is where a conversation in JSON
+	// begins.
 	for _, before := range []string{"", "intro\n\n"} {
 		odd := New(before+"  {\n \"role\": \"user\", \"content\": \"x\"\n  }", testKey)
-		if c := Compare(unnamedSent("  {\n not JSON", "  {\n not JSON"), odd); c.Relation != reason.Unrelated {
+		if c := Compare(unnamedSent("  {\n not JSON", "  {\n not JSON"), odd); c.Relation !=
+			reason.Unrelated {
 			t.Errorf("behind %q: %s", before, c.Relation)
 		}
-		if cut, _ := odd.cutAt(testKey.Digester()(" \"role\": \"user\", \"content\": \"x\"")); cut != nil {
+		if cut, _ := odd.cutAt(testKey.Digester()(
+			" \"role\": \"user\", \"content\": \"x\"")); cut != nil {
 			t.Errorf("behind %q: a message is cut", before)
 		}
 	}
@@ -96,18 +113,26 @@ func TestGrownBlocks(t *testing.T) {
 		before, after string
 		want          reason.Code
 	}{
-		"a slot of its own":          {"a\n\n(none)\n\nb", "a\n\nIt leaks.\n\nb", reason.Revises},
-		"a slot and more":            {"a\n\n(none)\n\nb", "a\n\nIt leaks.\n\nFix it.\n\nb", reason.Revises},
-		"below its line":             {"a\n\nFeedback:\nNone yet.\n\nb", "a\n\nFeedback:\nIt leaks.\nFix it.\n\nb", reason.Revises},
-		"behind its name":            {"a\n\nFeedback: n/a\n\nb", "a\n\nFeedback: fix this: it leaks.\n\nb", reason.Revises},
-		"behind another name":        {"a\n\nFeedback: n/a\n\nb", "a\n\nHint: it leaks.\n\nb", reason.Unrelated},
-		"a slot with words":          {"a\n\nFeedback: all fine\n\nb", "a\n\nFeedback: it leaks.\n\nb", reason.Unrelated},
-		"a text elsewhere":           {"a\n\n(none)\n\nb\n\nc", "a\n\nb\n\nx\n\nc", reason.Unrelated},
-		"a cue answered on its line": {"a\n\nQ: b\nAssistant:", "a\n\nQ: b\nAssistant: c\n\nQ: d", reason.Extends},
-		"a cue of one line":          {"a\n\nReport:", "a\n\nReport: c\n\nFix it.", reason.Extends},
-		"no cue":                     {"a\n\nReport: b", "a\n\nReport: c", reason.Unrelated},
-		"another line over the cue":  {"a\n\nQ: b\nReport:", "a\n\nQ: c\nReport: c", reason.Unrelated},
-		"a heading with a colon":     {"a\n\n## Report:", "a\n\n## Report: c", reason.Unrelated},
+		"a slot of its own": {"a\n\n(none)\n\nb", "a\n\nIt leaks.\n\nb", reason.Revises},
+		"a slot and more": {"a\n\n(none)\n\nb", "a\n\nIt leaks.\n\nFix it.\n\nb",
+			reason.Revises},
+		"below its line": {"a\n\nFeedback:\nNone yet.\n\nb",
+			"a\n\nFeedback:\nIt leaks.\nFix it.\n\nb", reason.Revises},
+		"behind its name": {"a\n\nFeedback: n/a\n\nb",
+			"a\n\nFeedback: fix this: it leaks.\n\nb", reason.Revises},
+		"behind another name": {"a\n\nFeedback: n/a\n\nb", "a\n\nHint: it leaks.\n\nb",
+			reason.Unrelated},
+		"a slot with words": {"a\n\nFeedback: all fine\n\nb",
+			"a\n\nFeedback: it leaks.\n\nb", reason.Unrelated},
+		"a text elsewhere": {"a\n\n(none)\n\nb\n\nc", "a\n\nb\n\nx\n\nc",
+			reason.Unrelated},
+		"a cue answered on its line": {"a\n\nQ: b\nAssistant:", "a\n\nQ: b\nAssistant: c\n\nQ: d",
+			reason.Extends},
+		"a cue of one line": {"a\n\nReport:", "a\n\nReport: c\n\nFix it.", reason.Extends},
+		"no cue":            {"a\n\nReport: b", "a\n\nReport: c", reason.Unrelated},
+		"another line over the cue": {"a\n\nQ: b\nReport:", "a\n\nQ: c\nReport: c",
+			reason.Unrelated},
+		"a heading with a colon": {"a\n\n## Report:", "a\n\n## Report: c", reason.Unrelated},
 	} {
 		sent := sentTo(tt.before, "c")
 		sent.Named = false
@@ -119,11 +144,13 @@ func TestGrownBlocks(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, c.Relation, tt.want)
 		}
 	}
-	if e := compare("a\n\nQ: b\nReport:", "a\n\nQ: b\nReport: "+longReply+"\n\nQ: d", longReply).Evidence; e.Answer != len(longReply) {
+	if e := compare("a\n\nQ: b\nReport:", "a\n\nQ: b\nReport: "+longReply+"\n\nQ: d",
+		longReply).Evidence; e.Answer != len(longReply) {
 		t.Errorf("an answer behind its cue: %d bytes", e.Answer)
 	}
 	lines := []string{}
-	c := compare("a\n\nWhat was said of the last one:\n(none)\n\nb", "a\n\nWhat was said of the last one:\nIt leaks where it should not at all.\n\nb", "c")
+	c := compare("a\n\nWhat was said of the last one:\n(none)\n\nb",
+		"a\n\nWhat was said of the last one:\nIt leaks where it should not at all.\n\nb", "c")
 	for _, l := range c.Evidence.New() {
 		lines = append(lines, l.Text)
 	}
@@ -141,25 +168,41 @@ func TestOwnAnswers(t *testing.T) {
 		length                int
 		own                   bool
 	}{
-		"named":                      {base, "\n\nYour last report:\n" + longReply + "\n\nFix it.", longReply, len(longReply), true},
-		"named on its line":          {base, "\n\nYour last report: " + longReply + "\n\nFix it.", longReply, len(longReply), true},
-		"named in Japanese":          {base, "\n\nあなたの前回の報告：\n" + longReply, longReply, len(longReply), true},
-		"a paragraph below":          {base, "\n\nYour last report:\n\n" + longReply, longReply, len(longReply), true},
-		"in a list":                  {base, "\n\nYour last report:\n- " + strings.ReplaceAll(two, "\n", "\n- "), two, len(two) - 1, true},
-		"followed by something":      {base, "\n\nYour last report: " + longReply + " Fix it.", longReply, len(longReply), false},
-		"under no name":              {base, "\n\n" + longReply + "\n\nFix it.", longReply, len(longReply), false},
-		"under another's name":       {base, "\n\nThe ticket:\n" + longReply, longReply, len(longReply), false},
-		"half of it":                 {base, "\n\nYour last report:\n" + longReply, two, 0, false},
-		"too short":                  {base, "\n\nYour last report:\nDone.", "Done.", 0, false},
-		"as long as must be":         {base, "\n\nYour last report:\n" + strings.Repeat("a", distinctiveAnswer), strings.Repeat("a", distinctiveAnswer), distinctiveAnswer, true},
-		"a byte shorter":             {base, "\n\nYour last report:\n" + strings.Repeat("a", distinctiveAnswer-1), strings.Repeat("a", distinctiveAnswer-1), 0, false},
-		"in a slot":                  {base + "\n\n(none)", base + "\n\n" + longReply, longReply, len(longReply), true},
-		"a short one in a slot":      {base + "\n\n(none)", base + "\n\nDone.", "Done.", 0, false},
-		"where it was before":        {base + "\n\n" + longReply, "\n\nFix it.", longReply, 0, false},
-		"the name far above":         {base, "\n\nYour last report was late.\n\nThe log:\n" + longReply, longReply, len(longReply), false},
-		"at the very beginning":      {"Build the page.", longReply + "\n\nFix it.", longReply, len(longReply), false},
-		"a colon in the answer":      {base, "\n\nNow:\nyour last report: " + longReply, "your last report: " + longReply, len("your last report: " + longReply), false},
-		"not on a line that says it": {base, "\n\nYour last report: see below.\n\nThe ticket:\n" + longReply, longReply, len(longReply), false},
+		"named": {base, "\n\nYour last report:\n" + longReply + "\n\nFix it.",
+			longReply, len(longReply), true},
+		"named on its line": {base, "\n\nYour last report: " + longReply + "\n\nFix it.",
+			longReply, len(longReply), true},
+		"named in Japanese": {base, "\n\nあなたの前回の報告：\n" + longReply, longReply,
+			len(longReply), true},
+		"a paragraph below": {base, "\n\nYour last report:\n\n" + longReply, longReply,
+			len(longReply), true},
+		"in a list": {base, "\n\nYour last report:\n- " + strings.ReplaceAll(two,
+			"\n", "\n- "), two, len(two) - 1, true},
+		"followed by something": {base, "\n\nYour last report: " + longReply + " Fix it.",
+			longReply, len(longReply), false},
+		"under no name": {base, "\n\n" + longReply + "\n\nFix it.", longReply,
+			len(longReply), false},
+		"under another's name": {base, "\n\nThe ticket:\n" + longReply, longReply,
+			len(longReply), false},
+		"half of it": {base, "\n\nYour last report:\n" + longReply, two, 0, false},
+		"too short":  {base, "\n\nYour last report:\nDone.", "Done.", 0, false},
+		"as long as must be": {base, "\n\nYour last report:\n" + strings.Repeat("a",
+			distinctiveAnswer), strings.Repeat("a", distinctiveAnswer), distinctiveAnswer, true},
+		"a byte shorter": {base, "\n\nYour last report:\n" + strings.Repeat("a",
+			distinctiveAnswer-1), strings.Repeat("a", distinctiveAnswer-1), 0, false},
+		"in a slot": {base + "\n\n(none)", base + "\n\n" + longReply, longReply,
+			len(longReply), true},
+		"a short one in a slot": {base + "\n\n(none)", base + "\n\nDone.", "Done.", 0, false},
+		"where it was before": {base + "\n\n" + longReply, "\n\nFix it.", longReply, 0,
+			false},
+		"the name far above": {base, "\n\nYour last report was late.\n\nThe log:\n" +
+			longReply, longReply, len(longReply), false},
+		"at the very beginning": {"Build the page.", longReply + "\n\nFix it.", longReply,
+			len(longReply), false},
+		"a colon in the answer": {base, "\n\nNow:\nyour last report: " + longReply,
+			"your last report: " + longReply, len("your last report: " + longReply), false},
+		"not on a line that says it": {base, "\n\nYour last report: see below.\n\nThe ticket:\n" +
+			longReply, longReply, len(longReply), false},
 	} {
 		after := tt.added
 		if strings.HasPrefix(after, "\n") {
@@ -176,12 +219,16 @@ func TestOwnAnswers(t *testing.T) {
 func TestOtherRolesWords(t *testing.T) {
 	key, roles := Key("a key for tests"), []string{"coder", "tester #0123", " #coder", ""}
 	for added, want := range map[string]bool{
-		"The coder said: it changed store.go.": false, "Coder report:\n\nDone.": false, "## The coder's last report\n\nDone.": false,
-		"The developer said: it is done.": true, "Your coder said: it is done.": true, "Your last report: done.": true, "Previous coder answer: done.": true,
+		"The coder said: it changed store.go.": false, "Coder report:\n\nDone.": false,
+		"## The coder's last report\n\nDone.": false,
+		"The developer said: it is done.":     true, "Your coder said: it is done.": true,
+		"Your last report: done.": true, "Previous coder answer: done.": true,
 		"The coder said: done.\n\nYour last report: done.": true,
 	} {
 		base := New("Review it.\n\nBe strict.", key)
-		c := Compare(Sent{Base: base.Footprint(), RootFirst: base.Footprint().First, Root: base.Footprint().Blocks, Named: true, Others: roles}, New(base.Text+"\n\n"+added, key))
+		c := Compare(Sent{Base: base.Footprint(), RootFirst: base.Footprint().First,
+			Root: base.Footprint().Blocks, Named: true, Others: roles},
+			New(base.Text+"\n\n"+added, key))
 		if (c.Evidence.Shown != "") != want {
 			t.Errorf("%q is an answer of the session: %q", added, c.Evidence.Shown)
 		}
@@ -192,18 +239,20 @@ func TestOtherRolesWords(t *testing.T) {
 func TestShownAnswers(t *testing.T) {
 	const base = "You are the coder.\n\nBuild the page."
 	for added, want := range map[string]string{
-		"Your last report:\nI did something else.":                "Your last report:",
-		"Your last report: I did something else.":                 "Your last report: I did something else.",
-		"## Your last report\n\nI did something else.":            "## Your last report",
-		"**Your last report**\n\nI did something else.":           "**Your last report**",
-		"Dein letzter Bericht:\nAlles fertig.":                    "Dein letzter Bericht:",
-		"你的报告：\n完成了。":                                             "你的报告：",
-		"Your report:\nfirst\n\nYour summary:\nsecond":            "Your report:",
-		"Your last report was late.":                              "",
-		"Your last report":                                        "",
-		"The ticket:\nI did something else.":                      "",
-		"Your " + strings.Repeat("x", 44) + " last report:\nx":    "",
-		"Your " + strings.Repeat("x", 43) + " last report:\nx":    "Your " + strings.Repeat("x", 43) + " last report:",
+		"Your last report:\nI did something else.": "Your last report:",
+		"Your last report: I did something else.": "Your last report: I did " +
+			"something else.",
+		"## Your last report\n\nI did something else.":         "## Your last report",
+		"**Your last report**\n\nI did something else.":        "**Your last report**",
+		"Dein letzter Bericht:\nAlles fertig.":                 "Dein letzter Bericht:",
+		"你的报告：\n完成了。":                                          "你的报告：",
+		"Your report:\nfirst\n\nYour summary:\nsecond":         "Your report:",
+		"Your last report was late.":                           "",
+		"Your last report":                                     "",
+		"The ticket:\nI did something else.":                   "",
+		"Your " + strings.Repeat("x", 44) + " last report:\nx": "",
+		"Your " + strings.Repeat("x", 43) + " last report:\nx": "Your " +
+			strings.Repeat("x", 43) + " last report:",
 		"The reviewer rejected your last report: it is too long.": "",
 	} {
 		e := compare(base, base+"\n\n"+added, longReply).Evidence
@@ -214,9 +263,11 @@ func TestShownAnswers(t *testing.T) {
 			t.Errorf("%q: %v", added, found)
 		}
 	}
-	both := compare(base, base+"\n\nYour report:\n"+longReply+"\n\nYour summary:\nother\n\nFix it.", longReply).Evidence
+	both := compare(base, base+"\n\nYour report:\n"+longReply+"\n\nYour summary:\nother\n\nFix it.",
+		longReply).Evidence
 	if found := both.Against(nil); both.Answer == 0 || both.Shown == "" || len(found) > 0 {
-		t.Errorf("beside the session's own answer: %d bytes, %q, %v", both.Answer, both.Shown, found)
+		t.Errorf("beside the session's own answer: %d bytes, %q, %v", both.Answer, both.Shown,
+			found)
 	}
 }
 
@@ -248,20 +299,25 @@ func TestTraceNames(t *testing.T) {
 		"addItem: exit status 1":                              "additem",
 		"addItem: exit status 0":                              "",
 	} {
-		if got := strings.Join(Compare(sent, New(base+"\n\n"+added, testKey)).Evidence.Trace, " "); got != want {
+		if got := strings.Join(Compare(sent, New(base+"\n\n"+added, testKey)).Evidence.Trace,
+			" "); got != want {
 			t.Errorf("%q: %q, want %q", added, got, want)
 		}
 	}
 	sent.Answers = []Answer{NewAnswer(longReply+"\nSee retry.py.", nil, testKey)}
-	if e := Compare(sent, New(base+"\n\n"+longReply+"\nSee retry.py.", testKey)).Evidence; len(e.Trace) > 0 || e.Answer == 0 {
+	if e := Compare(sent, New(base+"\n\n"+longReply+"\nSee retry.py.", testKey)).Evidence; len(
+		e.Trace) > 0 || e.Answer == 0 {
 		t.Errorf("in the session's own answer: %q", e.Trace)
 	}
 }
 
 // Words count in what is new and the caller wrote, not in code, logs or quotations.
 func TestWhereWordsCount(t *testing.T) {
-	const base = "You are the coder.\n\nThe test still fails. Start over. Each request stands alone.\n\nBuild the page."
-	quoted := func(text string) bool { return text == "Start over, please." || text == "Log: Start over, now." }
+	const base = "You are the coder.\n\nThe test still fails. Start over. Each request stands " +
+		"alone.\n\nBuild the page."
+	quoted := func(text string) bool {
+		return text == "Start over, please." || text == "Log: Start over, now."
+	}
 	for added, want := range map[string]string{
 		"It is red.":                   "past  against base",
 		"The build still fails.":       "past still fails against base",
@@ -297,11 +353,14 @@ func TestWhereWordsCount(t *testing.T) {
 	// What a revision keeps of later rounds is not new, but words there still count.
 	const root = "You are the coder.\n\nBuild the page."
 	sent := unnamedSent(root, root+"\n\nSolve it on your own.\n\nIt leaks.", "Done.")
-	if e := Compare(sent, New(root+"\n\nSolve it on your own.\n\nIt drips.", testKey)).Evidence; len(e.Against(nil)) != 1 || e.Against(nil)[0].Kind != "apart" {
+	if e := Compare(sent, New(root+"\n\nSolve it on your own.\n\nIt drips.",
+		testKey)).Evidence; len(e.Against(nil)) != 1 || e.Against(nil)[0].Kind != "apart" {
 		t.Errorf("kept since the first prompt: %v", e.Against(nil))
 	}
 	// In a conversation a turn may ask for a judgement.
-	talk := compare("Be kind.\n\nUser: one", "Be kind.\n\nUser: one\n\nAssistant: first\n\nUser: Grade the work of agent B. Start over.", "first").Evidence
+	talk := compare("Be kind.\n\nUser: one",
+		"Be kind.\n\nUser: one\n\nAssistant: first\n\nUser: Grade the work of agent B. Start over.",
+		"first").Evidence
 	if found := talk.Against(nil); !talk.Transcript || len(found) != 1 || found[0].Kind != "clean" {
 		t.Errorf("in a conversation: %v", found)
 	}
@@ -311,18 +370,22 @@ func TestReasonAgainst(t *testing.T) {
 	if why := ReasonAgainst(nil); why != "" {
 		t.Errorf("nothing: %s", why)
 	}
-	for kind, want := range map[string]reason.Code{"role": reason.NewRole, "judge": reason.NewRole, "rival": reason.NewRole, "apart": reason.NewRole, "meta": reason.NewRole,
-		"clean": reason.CleanStart, "base": reason.CleanStart, "sample": reason.NoEvidence, "shown": reason.HistoryEdited} {
+	for kind, want := range map[string]reason.Code{"role": reason.NewRole, "judge": reason.NewRole,
+		"rival": reason.NewRole, "apart": reason.NewRole, "meta": reason.NewRole,
+		"clean": reason.CleanStart, "base": reason.CleanStart, "sample": reason.NoEvidence,
+		"shown": reason.HistoryEdited} {
 		if why := ReasonAgainst([]Finding{{kind, "words"}, {"base", "words"}}); why != want {
 			t.Errorf("%s: %s, want %s", kind, why, want)
 		}
 	}
 }
 
-// The lines by which others' answers are recognized are long enough not to recur, whatever stands before them.
+// The lines by which others' answers are recognized are long enough not to recur, whatever stands
+// before them.
 func TestNewLines(t *testing.T) {
 	const base = "You are the coder.\n\nBuild the page as the plan says."
-	p := New(base+"\n\nFix it.\n- The **lock** is taken too late here!\nNote: three more words\n\nReview: The lock is released too early.", testKey)
+	p := New(base+"\n\nFix it.\n- The **lock** is taken too late here!\nNote: three more "+
+		"words\n\nReview: The lock is released too early.", testKey)
 	e := compare(base, p.Text, "Done.").Evidence
 	var got []string
 	for _, l := range e.New() {
@@ -331,17 +394,23 @@ func TestNewLines(t *testing.T) {
 			t.Errorf("%q has another mark", l.Text)
 		}
 	}
-	want := []string{"The **lock** is taken too late here!", "- The **lock** is taken too late here!", "The lock is released too early.", "Review: The lock is released too early."}
+	want := []string{"The **lock** is taken too late here!",
+		"- The **lock** is taken too late here!", "The lock is released too early.",
+		"Review: The lock is released too early."}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	split := compare(base, base+"\n\nYour last report:\n"+longReply+"\nThis much is true, says the log.\nThe page is drawn from the cart.", longReply+"\nThe page is drawn from the cart.").Evidence
-	if lines := split.New(); len(lines) != 1 || lines[0].Text != "This much is true, says the log." {
+	split := compare(base, base+"\n\nYour last report:\n"+longReply+"\nThis much is true, says "+
+		"the log.\nThe page is drawn from the cart.",
+		longReply+"\nThe page is drawn from the cart.").Evidence
+	if lines := split.New(); len(lines) != 1 ||
+		lines[0].Text != "This much is true, says the log." {
 		t.Errorf("between the lines of the answer: %v", lines)
 	}
 	digest := testKey.Digester()
 	marks := p.LineMarks()
-	for line, want := range map[string]bool{"build the page as the plan says": true, "the lock is released too early": true, "review the lock is released too early": true,
+	for line, want := range map[string]bool{"build the page as the plan says": true,
+		"the lock is released too early": true, "review the lock is released too early": true,
 		"you are the coder": false, "fix it": false} {
 		if slices.Contains(marks, newMark(digest(line))) != want {
 			t.Errorf("marks of %q: %v", line, !want)
@@ -350,13 +419,16 @@ func TestNewLines(t *testing.T) {
 }
 
 func TestDistinctiveLines(t *testing.T) {
-	for line, want := range map[string]bool{"one two three four five": true, "one two three four": false, "one two three four 5": false,
-		strings.Repeat("a", 30): true, strings.Repeat("a", 29): false, strings.Repeat("1", 40): false, "": false} {
+	for line, want := range map[string]bool{"one two three four five": true,
+		"one two three four": false, "one two three four 5": false,
+		strings.Repeat("a", 30): true, strings.Repeat("a", 29): false,
+		strings.Repeat("1", 40): false, "": false} {
 		if distinctiveLine(line) != want {
 			t.Errorf("%q: %v", line, !want)
 		}
 	}
-	for line, want := range map[string]string{"- a": "a", "> * a": "a", "12. a": "a", "3) a": "a", "12 a": "12 a", "1.5 a": "5 a", "# a ": "a", "a - b": "a - b"} {
+	for line, want := range map[string]string{"- a": "a", "> * a": "a", "12. a": "a", "3) a": "a",
+		"12 a": "12 a", "1.5 a": "5 a", "# a ": "a", "a - b": "a - b"} {
 		if got := listItem(line); got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)
 		}
@@ -370,7 +442,8 @@ func TestFirstLines(t *testing.T) {
 		fmt.Fprintf(&text, "%d\n \n", i)
 	}
 	lines, digest := New(text.String(), testKey).FirstLines(), testKey.Digester()
-	if len(lines) != maxFirstLines || lines[0] != digest("0") || lines[maxFirstLines-1] != digest(fmt.Sprint(maxFirstLines-1)) {
+	if len(lines) != maxFirstLines || lines[0] != digest("0") ||
+		lines[maxFirstLines-1] != digest(fmt.Sprint(maxFirstLines-1)) {
 		t.Errorf("%d lines", len(lines))
 	}
 }

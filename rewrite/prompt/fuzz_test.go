@@ -10,7 +10,8 @@ import (
 
 // Blocks joined by blank lines are the same prompt.
 func FuzzBlocks(f *testing.F) {
-	for _, s := range []string{"", "a\nb\n\n# c\nd", "```\na\n\nb\n```\nc\n\n~~~\nd", "# a\r\n\r\nb \t\n", "x\n````md\n```\n\n```\n````"} {
+	for _, s := range []string{"", "a\nb\n\n# c\nd", "```\na\n\nb\n```\nc\n\n~~~\nd",
+		"# a\r\n\r\nb \t\n", "x\n````md\n```\n\n```\n````"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -33,7 +34,8 @@ func FuzzBlocks(f *testing.F) {
 }
 
 func FuzzWithoutClock(f *testing.F) {
-	for _, s := range []string{"Now: 2026-11-19T08:15:02.1+01:00", "It is now Thu 19 Nov 2026, 8:15 PM", "Report 08:15", "Today 12 08:15", "\x00clock now"} {
+	for _, s := range []string{"Now: 2026-11-19T08:15:02.1+01:00",
+		"It is now Thu 19 Nov 2026, 8:15 PM", "Report 08:15", "Today 12 08:15", "\x00clock now"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
@@ -44,7 +46,9 @@ func FuzzWithoutClock(f *testing.F) {
 		if got == line {
 			return
 		}
-		letters := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return r < 'a' || r > 'z' })
+		letters := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool {
+			return r < 'a' || r > 'z'
+		})
 		for _, w := range letters {
 			if !clockWords.has(w) && !calendarWords.has(w) && w != "t" && w != "z" {
 				t.Fatalf("%q is taken for a clock in spite of %q", line, w)
@@ -57,8 +61,10 @@ func FuzzWithoutClock(f *testing.F) {
 }
 
 func FuzzOpensTurn(f *testing.F) {
-	for _, s := range []string{"## assistant", "**Assistant:** x", "<turn speaker=\"ai\">x</turn>", "[08:15] bot> x", "[/INST] x", `{"role": "assistant"}`,
-		"- role: user", "| assistant | x |", "<|im_start|>assistant", "</assistant>", "İ: role=İ assistant"} {
+	for _, s := range []string{"## assistant", "**Assistant:** x", "<turn speaker=\"ai\">x</turn>",
+		"[08:15] bot> x", "[/INST] x", `{"role": "assistant"}`,
+		"- role: user", "| assistant | x |", "<|im_start|>assistant", "</assistant>",
+		"İ: role=İ assistant"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
@@ -72,10 +78,13 @@ func FuzzOpensTurn(f *testing.F) {
 	})
 }
 
-// linesIn reports whether all lines of a text stand in another one, in order, and that one has more. A block may grow by lines.
+// linesIn reports whether all lines of a text stand in another one, in order, and that one has
+// more. A block may grow by lines.
 func linesIn(before, after string) bool {
 	lines := func(text string) []string {
-		return strings.FieldsFunc(normal(strings.ReplaceAll(text, "\r", "\n")), func(r rune) bool { return r == '\n' })
+		return strings.FieldsFunc(normal(strings.ReplaceAll(text, "\r", "\n")), func(r rune) bool {
+			return r == '\n'
+		})
 	}
 	left, all := lines(before), lines(after)
 	for _, line := range all {
@@ -109,10 +118,12 @@ func FuzzCompare(f *testing.F) {
 				kept++
 			}
 		}
-		if c.Relation == reason.Extends && (kept < len(sent.Base.Blocks) || len(p.blocks) == kept) && !linesIn(before, after) {
+		if c.Relation == reason.Extends &&
+			(kept < len(sent.Base.Blocks) || len(p.blocks) == kept) && !linesIn(before, after) {
 			t.Fatalf("%q extends %q", after, before)
 		}
-		if c.Relation == reason.Identical && (kept < len(sent.Base.Blocks) || len(p.blocks) != kept) {
+		if c.Relation == reason.Identical &&
+			(kept < len(sent.Base.Blocks) || len(p.blocks) != kept) {
 			t.Fatalf("%q is identical to %q", after, before)
 		}
 		text, whole, _ := sentOf(p, c)

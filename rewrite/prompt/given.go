@@ -7,8 +7,9 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// Given returns a digest of the prompt's additions: to all the session's prompts if it repeats them, otherwise to the
-// session's first prompt. Numbers in headings do not count, since callers number their rounds there.
+// Given returns a digest of the prompt's additions: to all the session's prompts if it repeats
+// them, otherwise to the session's first prompt. Numbers in headings do not count, since callers
+// number their rounds there.
 func (p *Prompt) Given(c Continuity) Digest {
 	root := map[Digest]bool{}
 	if c.Relation == reason.Revises || c.Relation == reason.Identical {

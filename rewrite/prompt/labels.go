@@ -30,19 +30,22 @@ func (s speaker) isTurn() bool {
 // The names over turns. A plain name is also an everyday word: it needs more than a dash or an end
 // of line to be a name.
 const (
-	assistantNames = `assistant ai bot chatbot llm claude codex gemini vibe chatgpt gpt copilot sonnet opus haiku
-		mistral devstral llama qwen deepseek grok kimi aimessage assistent asistente assistente 助手 アシスタント ассистент`
+	assistantNames = `assistant ai bot chatbot llm claude codex gemini vibe chatgpt gpt copilot
+		sonnet opus haiku mistral devstral llama qwen deepseek grok kimi aimessage assistent
+		asistente assistente 助手 アシスタント ассистент`
 	plainNames = "model agent you response reply answer"
 	toolNames  = "tool function observation"
-	otherNames = "user human system developer customer client me question humanmessage systemmessage"
+	otherNames = "user human system developer customer client me question humanmessage " +
+		"systemmessage"
 )
 
 // besideNames are words that can accompany a name: "Assistant (turn 2):", "### Claude's reply".
-const besideNames = `s code cli message output result turn step round said says wrote replied answered previous last your
-	role name start end im of header id pro flash mini nano large medium small turbo preview latest instruct chat am pm utc
-	b strong em p div span summary`
+const besideNames = `s code cli message output result turn step round said says wrote replied
+	answered previous last your role name start end im of header id pro flash mini nano large
+	medium small turbo preview latest instruct chat am pm utc b strong em p div span summary`
 
-// A nameWord is the meaning of a word in the name over a turn: the speaker, or noTurn where it only stands beside a name.
+// A nameWord is the meaning of a word in the name over a turn: the speaker, or noTurn where it only
+// stands beside a name.
 type nameWord struct {
 	speaker speaker
 	plain   bool // it is an everyday word too
@@ -132,7 +135,8 @@ func namedTurn(line string) (who speaker, rest string) {
 		}
 		n := wordLength(line[i:])
 		if n > 0 {
-			if named := name.add(strings.ToLower(line[i : i+n])); !named && !name.namesTool(line[:i]) {
+			if named := name.add(strings.ToLower(line[i : i+n])); !named &&
+				!name.namesTool(line[:i]) {
 				return
 			}
 		} else {
@@ -167,7 +171,8 @@ func (n *turnName) add(word string) bool {
 
 // namesTool reports whether the next word can be the name of the tool: "Tool result (ls):".
 func (n *turnName) namesTool(before string) bool {
-	return n.speaker == toolOutput && strings.LastIndexByte(before, '(') > strings.LastIndexByte(before, ')')
+	return n.speaker == toolOutput &&
+		strings.LastIndexByte(before, '(') > strings.LastIndexByte(before, ')')
 }
 
 // endsAt reports whether sign, between two parts of the line, separates the name from the text, and
@@ -200,7 +205,8 @@ func wordLength(text string) int {
 func setsOff(before string, sign rune, after string, plain bool) bool {
 	switch sign {
 	case ':': // not within a time
-		return strings.TrimRight(before, digitSigns) == before || strings.TrimLeft(after, digitSigns) == after
+		return strings.TrimRight(before, digitSigns) == before ||
+			strings.TrimLeft(after, digitSigns) == after
 	case '：':
 		return true
 	case '>':
@@ -225,7 +231,8 @@ func roleIn(line string) (who speaker) {
 	}
 	line = strings.ToLower(line)
 	for _, key := range []string{"role", "speaker", "author", "sender", "from"} {
-		for before, after, ok := strings.Cut(line, key); ok; before, after, ok = strings.Cut(after, key) {
+		for before, after, ok := strings.Cut(line, key); ok; before, after, ok = strings.Cut(after,
+			key) {
 			value := strings.TrimLeft(after, "\"'\\:= \t")
 			// In scripts without spaces a key can follow a word directly.
 			inside := strings.TrimRight(before, latinLetters+digitSigns) != before
@@ -263,7 +270,9 @@ func closesTurn(line string) bool {
 		return false
 	}
 	name, ok := strings.CutSuffix(line[2:], ">")
-	return ok && name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !isNameRune(r) })
+	return ok && name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return !isNameRune(r)
+	})
 }
 
 // The longest unknown name of a turn, in characters and in words: alone in the line, and followed
@@ -271,15 +280,19 @@ func closesTurn(line string) bool {
 const (
 	longestLabel, labelWords        = 48, 6
 	longestInlineLabel, inlineWords = 28, 3
-	longestFenced, fencedWords      = 96, 12 // between signs that set it apart, as no sentence is written
+	// between signs that set it apart, as no sentence is written
+	longestFenced, fencedWords = 96, 12
 )
 
 // neutralWords introduce a line without opening a turn.
-var neutralWords = wordSet{words: `changed changes modified updated added removed commits diffstat note notes file files line lines path step steps error errors warning warnings info hint expected actual got want
-	status reason cause fix fixes todo fixme date time case cases url link commit branch version number severity priority location suggestion
-	suggestions example examples important reminder also because item point points test tests log command run exit code usage where why
-	how what when result stdout stderr trace traceback caused at in on please but and so for then hence today build lint type name title id
-	datei zeile fehler hinweis beispiel grund schritt bitte fichier ligne erreur étape archivo línea motivo paso`}
+var neutralWords = wordSet{words: `changed changes modified updated added removed commits diffstat
+	note notes file files line lines path step steps error errors warning warnings info hint
+	expected actual got want status reason cause fix fixes todo fixme date time case cases url
+	link commit branch version number severity priority location suggestion suggestions example
+	examples important reminder also because item point points test tests log command run exit
+	code usage where why how what when result stdout stderr trace traceback caused at in on please
+	but and so for then hence today build lint type name title id datei zeile fehler hinweis
+	beispiel grund schritt bitte fichier ligne erreur étape archivo línea motivo paso`}
 
 func isNameRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_' || r == '.'
@@ -300,7 +313,8 @@ func readLabel(line string) (who speaker, label, text string) {
 		return labelKind(line, heading), normalLabel(line), ""
 	case line[0] == '<':
 		return tagLabel(line)
-	case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "==="), strings.HasPrefix(line, "***"), strings.HasPrefix(line, "###"):
+	case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "==="),
+		strings.HasPrefix(line, "***"), strings.HasPrefix(line, "###"):
 		return fencedLabel(line)
 	}
 	return wordLabel(line)
@@ -330,15 +344,18 @@ func tagLabel(line string) (who speaker, label, text string) {
 	if !ok || name == "" || strings.HasPrefix(inner, "!") || strings.HasSuffix(inner, "/") {
 		return noTurn, "", line
 	}
-	return labelKind(inner, unknownName), normalLabel(inner), stripClosingTag(strings.TrimSpace(rest))
+	return labelKind(inner, unknownName), normalLabel(inner),
+		stripClosingTag(strings.TrimSpace(rest))
 }
 
 // wordLabel parses "Dev:", "**Dev**", "Dev: text", "OUT> text" and the like.
 func wordLabel(line string) (who speaker, label, text string) {
 	bare := strings.Trim(line, "*_[]# ")
-	emphasis := bare != line && (strings.HasPrefix(line, "**") && strings.HasSuffix(strings.TrimRight(line, ":： "), "**") ||
-		strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]"))
-	atEnd := strings.TrimRight(bare, ":：>") != bare && !strings.HasSuffix(bare, "->") && !strings.HasSuffix(bare, "=>")
+	emphasis := bare != line &&
+		(strings.HasPrefix(line, "**") && strings.HasSuffix(strings.TrimRight(line, ":： "), "**") ||
+			strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]"))
+	atEnd := strings.TrimRight(bare, ":：>") != bare && !strings.HasSuffix(bare, "->") &&
+		!strings.HasSuffix(bare, "=>")
 	if (atEnd || emphasis) && shortLabel(bare, longestLabel, labelWords) {
 		who = labelKind(bare, unknownName)
 		if who == unknownName && findWords("past", plainWords(bare)) != "" {
@@ -351,14 +368,16 @@ func wordLabel(line string) (who speaker, label, text string) {
 			continue
 		}
 		name, rest := bare[:i], bare[i+utf8.RuneLen(r):]
-		if name == "" || r != '：' && !strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "*") || !isName(name) {
+		if name == "" || r != '：' && !strings.HasPrefix(rest, " ") &&
+			!strings.HasPrefix(rest, "*") || !isName(name) {
 			return noTurn, "", line
 		}
 		who := labelKind(name, unknownName)
 		if who == everydayWord && r == '>' {
 			who = unknownName
 		}
-		if who == unknownName && (strings.HasPrefix(line, "-") || strings.HasPrefix(line, "*")) && !strings.HasPrefix(line, "**") {
+		if who == unknownName && (strings.HasPrefix(line, "-") || strings.HasPrefix(line, "*")) &&
+			!strings.HasPrefix(line, "**") {
 			who = everydayWord // an item of a list
 		}
 		return who, normalLabel(name), stripEmphasis(rest)
@@ -369,8 +388,10 @@ func wordLabel(line string) (who speaker, label, text string) {
 // shortLabel reports whether a text is short enough for a label and contains no sentence.
 func shortLabel(text string, most, words int) bool {
 	text = strings.TrimRight(text, ":：> ")
-	return text != "" && utf8.RuneCountInString(text) <= most && len(strings.Fields(text)) <= words &&
-		!strings.ContainsAny(text, "!?;。，,={}<>/\\`") && !strings.Contains(text, ". ") && !namesFile(text)
+	return text != "" && utf8.RuneCountInString(text) <= most &&
+		len(strings.Fields(text)) <= words &&
+		!strings.ContainsAny(text, "!?;。，,={}<>/\\`") && !strings.Contains(text, ". ") &&
+		!namesFile(text)
 }
 
 // namesFile reports whether a word of a text contains a dot.
@@ -382,18 +403,21 @@ func namesFile(text string) bool {
 }
 
 // isName reports whether the text before a colon can be a name: a few words, each capitalized, a
-// number or of a script without capitals. The name of a person's or program's output also counts, and
-// an account's: "@ada".
+// number or of a script without capitals. The name of a person's or program's output also counts,
+// and an account's: "@ada".
 func isName(text string) bool {
 	if account, ok := strings.CutPrefix(strings.Trim(text, "*_"), "@"); ok && account != "" {
 		return !strings.ContainsFunc(account, func(r rune) bool { return !isNameRune(r) })
 	}
 	fields := strings.Fields(strings.Trim(text, "*_[]# "))
-	if len(fields) == 0 || len(fields) > inlineWords || utf8.RuneCountInString(text) > longestInlineLabel {
+	if len(fields) == 0 || len(fields) > inlineWords ||
+		utf8.RuneCountInString(text) > longestInlineLabel {
 		return false
 	}
 	for _, word := range fields {
-		if strings.ContainsFunc(word, func(r rune) bool { return !isWordRune(r) && !strings.ContainsRune("-_*'#", r) }) {
+		if strings.ContainsFunc(word, func(r rune) bool {
+			return !isWordRune(r) && !strings.ContainsRune("-_*'#", r)
+		}) {
 			return false
 		}
 	}
@@ -413,11 +437,14 @@ func isName(text string) bool {
 }
 
 // shownWords end a label over such output.
-var shownWords = wordSet{words: "answer attempt output response reply draft result completion solution summary submission patch diff"}
+var shownWords = wordSet{words: "answer attempt output response reply draft result completion " +
+	"solution summary submission patch diff"}
 
 // labelKind returns what a label introduces: an everyday line, or otherwise.
 func labelKind(label string, otherwise speaker) speaker {
-	words := strings.FieldsFunc(strings.ToLower(label), func(r rune) bool { return !unicode.IsLetter(r) })
+	words := strings.FieldsFunc(strings.ToLower(label), func(r rune) bool {
+		return !unicode.IsLetter(r)
+	})
 	plain := len(words) > 0 && otherwise != heading
 	for _, word := range words {
 		plain = plain && (neutralWords.has(word) || countWords.has(word))
@@ -430,5 +457,7 @@ func labelKind(label string, otherwise speaker) speaker {
 
 // normalLabel returns a label without what changes from turn to turn.
 func normalLabel(label string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(label), func(r rune) bool { return !unicode.IsLetter(r) }), " ")
+	return strings.Join(strings.FieldsFunc(strings.ToLower(label), func(r rune) bool {
+		return !unicode.IsLetter(r)
+	}), " ")
 }

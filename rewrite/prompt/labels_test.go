@@ -6,7 +6,8 @@ import (
 )
 
 func TestReadLabel(t *testing.T) {
-	names := map[speaker]string{noTurn: "nobody", assistant: "assistant", toolOutput: "tool", other: "other", unknownName: "stranger",
+	names := map[speaker]string{noTurn: "nobody", assistant: "assistant", toolOutput: "tool",
+		other: "other", unknownName: "stranger",
 		everydayWord: "everyday", heading: "heading", closing: "closing"}
 	for _, tt := range []struct {
 		line      string
@@ -113,7 +114,8 @@ func TestReadLabel(t *testing.T) {
 		{"< 5 > 3", noTurn, "", "< 5 > 3"},
 		{"CI ran your change and failed:", everydayWord, "ci ran your change and failed", ""},
 		{"Ada wrote about your change:", unknownName, "ada wrote about your change", ""},
-		{"Your change failed, see this output:", noTurn, "", "Your change failed, see this output:"},
+		{"Your change failed, see this output:", noTurn, "",
+			"Your change failed, see this output:"},
 		{"This is a sentence. It ends so:", noTurn, "", "This is a sentence. It ends so:"},
 		{"One two three four five six seven:", noTurn, "", "One two three four five six seven:"},
 		{"One two three four five six:", unknownName, "one two three four five six", ""},
@@ -136,8 +138,10 @@ func TestReadLabel(t *testing.T) {
 		{"<user mood", noTurn, "", "<user mood"},
 		{strings.Repeat("=", 54) + " assistant: hello", assistant, "assistant", "hello"},
 		{strings.Repeat("=", 55) + " assistant: hello", unknownName, "assistant hello", ""},
-		{"--- one two three four five six seven ---", unknownName, "one two three four five six seven", ""},
-		{"--- one two three four five six seven --", noTurn, "", "--- one two three four five six seven --"},
+		{"--- one two three four five six seven ---", unknownName,
+			"one two three four five six seven", ""},
+		{"--- one two three four five six seven --", noTurn, "",
+			"--- one two three four five six seven --"},
 		{"**Dev hello", noTurn, "", "**Dev hello"},
 		{"[ ] hello there", noTurn, "", "[ ] hello there"},
 		{"**:**", noTurn, "", "**:**"},
@@ -162,7 +166,8 @@ func TestReadLabel(t *testing.T) {
 		{"Your change and its output:", unknownName, "your change and its output", ""},
 		{"It still fails here:", everydayWord, "it still fails here", ""},
 		{"Please fix it so:", unknownName, "please fix it so", ""},
-		{"Previous attempt failed with this error:", everydayWord, "previous attempt failed with this error", ""},
+		{"Previous attempt failed with this error:", everydayWord,
+			"previous attempt failed with this error", ""},
 		{"You are the judge:", unknownName, "you are the judge", ""},
 		{"## Round 2", heading, "round", ""},
 		{"Round 2:", everydayWord, "round", ""},
@@ -172,13 +177,15 @@ func TestReadLabel(t *testing.T) {
 	} {
 		who, name, say := readLabel(tt.line)
 		if who != tt.who || who != noTurn && name != tt.name || say != tt.say {
-			t.Errorf("{%q, %s, %q, %q}, want %s, %q, %q", tt.line, names[who], name, say, names[tt.who], tt.name, tt.say)
+			t.Errorf("{%q, %s, %q, %q}, want %s, %q, %q", tt.line, names[who], name, say,
+				names[tt.who], tt.name, tt.say)
 		}
 	}
 }
 
 func TestQuestionsAndAnswers(t *testing.T) {
-	for line, want := range map[string]string{"Q: one": "q one", "A: one": "a one", "Q1: one": "q one", "**Q1.** one": "q one", "A2) one": "a one", "> A. one": "a one",
+	for line, want := range map[string]string{"Q: one": "q one", "A: one": "a one",
+		"Q1: one": "q one", "**Q1.** one": "q one", "A2) one": "a one", "> A. one": "a one",
 		"Q:one": "q one", "Q one": " ", "Apple: one": " ", "Q": " ", "": " ", "B: one": " "} {
 		if letter, rest := questionOrAnswer(line); letter+" "+rest != want {
 			t.Errorf("%q: %q %q, want %q", line, letter, rest, want)
@@ -187,7 +194,8 @@ func TestQuestionsAndAnswers(t *testing.T) {
 }
 
 func TestWithoutClosingTag(t *testing.T) {
-	for text, want := range map[string]string{"a<|im_end|>": "a", "a <|eot_id|>": "a", "a<end_of_turn>": "a", "a</s>": "a", "a</turn>": "a", "a</b> c": "a</b> c",
+	for text, want := range map[string]string{"a<|im_end|>": "a", "a <|eot_id|>": "a",
+		"a<end_of_turn>": "a", "a</s>": "a", "a</turn>": "a", "a</b> c": "a</b> c",
 		"a</x y>": "a</x y>", "a</>": "a</>", "a <b>c</b>": "a <b>c", "a": "a", "</turn>": ""} {
 		if got := stripClosingTag(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

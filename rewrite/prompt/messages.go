@@ -29,8 +29,9 @@ func cutMessages(text string) []block {
 		return cut(text, 0)
 	}
 	var blocks []block
-	fence := ""           // that is open
-	from, rest := 0, text // from is the start of the text not yet cut, rest the text not yet searched
+	fence := "" // that is open
+	// from is the start of the text not yet cut, rest the text not yet searched
+	from, rest := 0, text
 	for tries := 0; rest != "" && tries < maxHistories; {
 		full := rest
 		_, rest, _ = strings.Cut(rest, "\n")
@@ -50,8 +51,8 @@ func cutMessages(text string) []block {
 	return append(blocks, cutWithin(&fence, text[from:], from)...)
 }
 
-// jsonAt returns where JSON can begin in a line: at its start, or behind a name or a tag. It returns -1 if
-// nowhere.
+// jsonAt returns where JSON can begin in a line: at its start, or behind a name or a tag. It
+// returns -1 if nowhere.
 func jsonAt(line string) int {
 	at := strings.IndexAny(line, "[{")
 	if at < 0 || at > longestLabel {

@@ -16,24 +16,35 @@ func TestReadMessages(t *testing.T) {
 	plain := strings.Repeat("word\n", maxHistories+1)
 	const one = `{"role": "user", "content": "hi"}`
 	for _, tt := range []struct{ name, prompt, want string }{
-		{"an array", `[{"role":"user","content":"hi"},{"role":"assistant","content":"yo"}]`, "user/hi|assistant/yo"},
-		{"pretty printed", "Go.\n\n[\n  {\n    \"role\": \"user\",\n    \"content\": \"hi\"\n  }\n]\n\nEnd.", "=Go.|user/hi|=End."},
+		{"an array", `[{"role":"user","content":"hi"},{"role":"assistant","content":"yo"}]`,
+			"user/hi|assistant/yo"},
+		{"pretty printed", "Go.\n\n[\n  {\n    \"role\": \"user\",\n    \"content\": \"hi\"\n  " +
+			"}\n]\n\nEnd.", "=Go.|user/hi|=End."},
 		{"in a line's middle", "History: " + one, "=History: |user/hi"},
-		{"in a tag", "<history>[" + one + "]</history>\n\nEnd.", "=<history>|user/hi|=</history>|=End."},
+		{"in a tag", "<history>[" + one + "]</history>\n\nEnd.",
+			"=<history>|user/hi|=</history>|=End."},
 		{"within a sentence", "Read " + one, "=Read " + one},
-		{"behind a long text", strings.Repeat("word ", 10) + ": " + one, "=" + strings.Repeat("word ", 10) + ": " + one},
-		{"in a fence", "Go.\n\n```json\n[" + one + "]\n```\n\nEnd.\n\n```\nx\n\ny\n```", "=Go.|=```json\n|user/hi|=```|=End.|=```\nx\n\ny\n```"},
-		{"with the result of a tool", `[{"role": "user", "content": [{"type": "tool_result", "content": "3"}]}]`, "user/"},
+		{"behind a long text", strings.Repeat("word ", 10) + ": " + one,
+			"=" + strings.Repeat("word ", 10) + ": " + one},
+		{"in a fence", "Go.\n\n```json\n[" + one + "]\n```\n\nEnd.\n\n```\nx\n\ny\n```",
+			"=Go.|=```json\n|user/hi|=```|=End.|=```\nx\n\ny\n```"},
+		{"with the result of a tool",
+			`[{"role": "user", "content": [{"type": "tool_result", "content": "3"}]}]`, "user/"},
 		{"indented", "Go.\n  " + one + "\nEnd.", "=Go.|user/hi|=End."},
-		{"JSON lines", one + "\n{\"role\": \"model\", \"text\": \"yo\"}\nEnd.", "user/hi|model/yo|=End."},
+		{"JSON lines", one + "\n{\"role\": \"model\", \"text\": \"yo\"}\nEnd.",
+			"user/hi|model/yo|=End."},
 		{"an object that holds them", `{"id": 7, "messages": [` + one + `]}`, `={"id":7}|user/hi`},
 		{"history", `{"history": [` + one + `]}`, `={}|user/hi`},
-		{"an empty list beside another", `{"messages": [], "history": [` + one + `]}`, `={"messages":[]}|user/hi`},
-		{"the first of two lists", `{"messages": [` + one + `], "history": [7]}`, `={"history":[7]}|user/hi`},
-		{"a message with a list", `{"role": "user", "content": "hi", "messages": [` + one + `]}`, "user/hi"},
+		{"an empty list beside another", `{"messages": [], "history": [` + one + `]}`,
+			`={"messages":[]}|user/hi`},
+		{"the first of two lists", `{"messages": [` + one + `], "history": [7]}`,
+			`={"history":[7]}|user/hi`},
+		{"a message with a list", `{"role": "user", "content": "hi", "messages": [` + one + `]}`,
+			"user/hi"},
 		{"an object with none", `{"messages": [], "id": 7}`, `={"messages": [], "id": 7}`},
 		{"an object that holds something else", `{"messages": 7}`, `={"messages": 7}`},
-		{"text parts", `[{"role": "user", "content": [{"type": "text", "text": "hi"}, {"type": "image"}, {"text": "there"}]}]`, "user/hi/there"},
+		{"text parts",
+			`[{"role": "user", "content": [{"type": "text", "text": "hi"}, {"type": "image"}, {"text": "there"}]}]`, "user/hi/there"},
 		{"parts of gemini", `{"role": "model", "parts": [{"text": "hi"}]}`, "model/hi"},
 		{"no parts", `{"role": "user", "content": []}`, `={"role": "user", "content": []}`},
 		{"another name", `{"speaker": "Dev", "body": "hi"}`, "?Dev/hi"},
@@ -49,7 +60,8 @@ func TestReadMessages(t *testing.T) {
 		{"no JSON", `{"a": b}`, `={"a": b}`},
 		{"space before the colon", `{"role" : "user", "content" : "hi"}`, "user/hi"},
 		{"behind as many others as are tried", many.String() + one, "=" + many.String() + one},
-		{"behind fewer", many.String()[len("{\"a\": 1}\n"):] + one, "=" + strings.TrimSuffix(many.String()[len("{\"a\": 1}\n"):], "\n") + "|user/hi"},
+		{"behind fewer", many.String()[len("{\"a\": 1}\n"):] + one,
+			"=" + strings.TrimSuffix(many.String()[len("{\"a\": 1}\n"):], "\n") + "|user/hi"},
 	} {
 		p := New(tt.prompt, testKey)
 		var got []string
@@ -72,19 +84,31 @@ func TestReadMessages(t *testing.T) {
 
 // A conversation in JSON goes on although its frame and its layout change.
 func TestMessagesGoOn(t *testing.T) {
-	turn := func(role, text string) string { return fmt.Sprintf(`{"role": %q, "content": %q}`, role, text) }
+	turn := func(role, text string) string {
+		return fmt.Sprintf(`{"role": %q, "content": %q}`, role, text)
+	}
 	first := "Answer as JSON.\n\n[" + turn("user", "one") + "]"
 	for name, tt := range map[string]struct {
 		second string
 		want   reason.Code
 	}{
-		"on one line":        {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "first") + ", " + turn("user", "two") + "]", reason.Extends},
-		"on a line each":     {"Answer as JSON.\n\n[\n" + turn("user", "one") + ",\n" + turn("assistant", "first") + ",\n" + turn("user", "two") + "\n]", reason.Extends},
-		"another answer":     {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "other") + ", " + turn("user", "two") + "]", reason.HistoryEdited},
-		"another question":   {"Answer as JSON.\n\n[" + turn("user", "One") + ", " + turn("assistant", "first") + ", " + turn("user", "two") + "]", reason.HistoryEdited},
-		"a result invented":  {"Answer as JSON.\n\n[" + turn("user", "one") + `, {"role": "user", "content": [{"type": "tool_result", "content": "3"}]}, ` + turn("assistant", "first") + ", " + turn("user", "two") + "]", reason.HistoryEdited},
-		"a result behind":    {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "first") + `, {"role": "tool", "content": "3"}, ` + turn("user", "two") + "]", reason.HistoryEdited},
-		"an answer invented": {"Answer as JSON.\n\n[" + turn("user", "one") + ", " + turn("assistant", "first") + ", " + turn("assistant", "more") + ", " + turn("user", "two") + "]", reason.HistoryEdited},
+		"on one line": {"Answer as JSON.\n\n[" + turn("user", "one") + ", " +
+			turn("assistant", "first") + ", " + turn("user", "two") + "]", reason.Extends},
+		"on a line each": {"Answer as JSON.\n\n[\n" + turn("user", "one") + ",\n" +
+			turn("assistant", "first") + ",\n" + turn("user", "two") + "\n]", reason.Extends},
+		"another answer": {"Answer as JSON.\n\n[" + turn("user", "one") + ", " +
+			turn("assistant", "other") + ", " + turn("user", "two") + "]", reason.HistoryEdited},
+		"another question": {"Answer as JSON.\n\n[" + turn("user", "One") + ", " +
+			turn("assistant", "first") + ", " + turn("user", "two") + "]", reason.HistoryEdited},
+		"a result invented": {"Answer as JSON.\n\n[" + turn("user", "one") +
+			`, {"role": "user", "content": [{"type": "tool_result", "content": "3"}]}, ` +
+			turn("assistant", "first") + ", " + turn("user", "two") + "]", reason.HistoryEdited},
+		"a result behind": {"Answer as JSON.\n\n[" + turn("user", "one") + ", " +
+			turn("assistant", "first") + `, {"role": "tool", "content": "3"}, ` +
+			turn("user", "two") + "]", reason.HistoryEdited},
+		"an answer invented": {"Answer as JSON.\n\n[" + turn("user", "one") + ", " +
+			turn("assistant", "first") + ", " + turn("assistant", "more") + ", " +
+			turn("user", "two") + "]", reason.HistoryEdited},
 	} {
 		c := compare(first, tt.second, "first")
 		if c.Relation != tt.want || tt.want == reason.Extends && c.Evidence.Shown != "" {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A movedTurn is a turn of a conversation that the session was sent elsewhere. Callers show the newest
-// message below a name of its own, "Current message:", and later as a turn of the history.
+// A movedTurn is a turn of a conversation that the session was sent elsewhere. Callers show the
+// newest message below a name of its own, "Current message:", and later as a turn of the history.
 type movedTurn struct {
 	span     // its lines, with its name
 	cue  int // the line with the next message, which begins as the turn did
@@ -18,13 +18,14 @@ const anyLine = -1
 // maxMoved bounds how many turns from the end are tried.
 const maxMoved = 16
 
-// compareMoved returns how a prompt relates to a session's prompts if the turn before the newest answer has
-// moved. It reports false unless that explains everything up to the answer.
+// compareMoved returns how a prompt relates to a session's prompts if the turn before the newest
+// answer has moved. It reports false unless that explains everything up to the answer.
 func (p *Prompt) compareMoved(sent Sent, m matched) (Continuity, bool) {
 	if len(sent.Answers) == 0 {
 		return Continuity{}, false
 	}
-	newest, before := sent.Answers[len(sent.Answers)-1], &Continuity{matched: m, movedTurn: movedTurn{cue: anyLine}}
+	newest, before := sent.Answers[len(sent.Answers)-1],
+		&Continuity{matched: m, movedTurn: movedTurn{cue: anyLine}}
 	for k := len(p.spoken) - 1; k > 0 && k >= len(p.spoken)-maxMoved; k-- {
 		i, from := p.spoken[k], p.spoken[k-1]
 		for from > 0 && p.lines[from].speaker == closing && k > 1 {
@@ -32,7 +33,8 @@ func (p *Prompt) compareMoved(sent Sent, m matched) (Continuity, bool) {
 			from = p.spoken[k-1]
 		}
 		l, name := &p.lines[i], &p.lines[from]
-		if !l.speaker.isTurn() || name.speaker != other && name.speaker != unknownName || name.label == l.label {
+		if !l.speaker.isTurn() || name.speaker != other && name.speaker != unknownName ||
+			name.label == l.label {
 			continue
 		}
 		at, ok := p.findAnswer(newest, i, before)
@@ -82,8 +84,8 @@ func (p *Prompt) place(l *promptLine) int {
 	return at
 }
 
-// prefixes returns the possible beginnings, before its text, of a message at a line. With parted, the text above
-// the line has ended, so that the message needs no name.
+// prefixes returns the possible beginnings, before its text, of a message at a line. With parted,
+// the text above the line has ended, so that the message needs no name.
 func (p *Prompt) prefixes(i int, parted bool) (all []string) {
 	l := &p.lines[i]
 	if parted || l.speaker != noTurn {
@@ -103,7 +105,8 @@ func (p *Prompt) prefixes(i int, parted bool) (all []string) {
 	return all
 }
 
-// without returns a footprint without the blocks of a text. It reports false if the footprint does not have them.
+// without returns a footprint without the blocks of a text. It reports false if the footprint does
+// not have them.
 func (p *Prompt) without(base Footprint, text string) (Footprint, bool) {
 	var part []Digest
 	for _, b := range cut(text, 0) {

@@ -1,8 +1,8 @@
-// Package prompt compares two prompts: it cuts a prompt into blocks, says how it relates to a session's prompts and
-// which evidence it shows, and finds the part that is new.
+// Package prompt compares two prompts: it cuts a prompt into blocks, says how it relates to a
+// session's prompts and which evidence it shows, and finds the part that is new.
 //
-// It does no I/O and knows no tool. It stores keyed digests of a prompt, never text. Invariant: a delta and
-// the session's prompts determine exactly one prompt.
+// It does no I/O and knows no tool. It stores keyed digests of a prompt, never text. Invariant: a
+// delta and the session's prompts determine exactly one prompt.
 package prompt
 
 import (
@@ -25,7 +25,8 @@ type Digest [DigestSize]byte
 // A Key is the ledger's secret for digests.
 type Key []byte
 
-// RoleTextMark separates a role's name from the name of the text. A role that nothing names begins with it.
+// RoleTextMark separates a role's name from the name of the text. A role that nothing names begins
+// with it.
 const RoleTextMark = " #"
 
 // IsRole reports whether a role has a name, in small or large letters and with any text.
@@ -110,7 +111,8 @@ type Footprint struct {
 	Shape   Shape
 }
 
-// MaxBlocks bounds how many blocks a prompt has that is compared with others. The ledger's record of a prompt grows with them.
+// MaxBlocks bounds how many blocks a prompt has that is compared with others. The ledger's record
+// of a prompt grows with them.
 const MaxBlocks = 32_768
 
 // HasTooManyBlocks reports whether a text has more blocks than are compared.
@@ -128,7 +130,8 @@ func New(text string, key Key) *Prompt {
 }
 
 func newPrompt(text string, blocks []block, digest func(string) Digest) *Prompt {
-	p := &Prompt{Text: text, blocks: blocks, digest: digest, normals: map[string]Digest{}, logs: map[int]bool{}, cuts: map[int]*Prompt{}}
+	p := &Prompt{Text: text, blocks: blocks, digest: digest, normals: map[string]Digest{},
+		logs: map[int]bool{}, cuts: map[int]*Prompt{}}
 	p.first, p.next = make(map[Digest]int, len(blocks)), make([]int, len(blocks))
 	for i, b := range slices.Backward(blocks) {
 		next, ok := p.first[b.digest]
@@ -158,7 +161,8 @@ func (p *Prompt) normalDigest(text string) Digest {
 func (p *Prompt) Footprint() Footprint { return p.print }
 
 func (p *Prompt) footprint() Footprint {
-	f := Footprint{Opening: p.opening(), Blocks: make([]Digest, len(p.blocks)), Lines: make([]int, len(p.blocks)), Shape: p.shape()}
+	f := Footprint{Opening: p.opening(), Blocks: make([]Digest, len(p.blocks)),
+		Lines: make([]int, len(p.blocks)), Shape: p.shape()}
 	for i := range p.blocks {
 		b := &p.blocks[i]
 		f.Blocks[i], f.Lines[i] = b.digest, b.lines()
@@ -170,8 +174,9 @@ func (p *Prompt) footprint() Footprint {
 	return f
 }
 
-// FirstLine returns the first line of a prompt that has words, without the volatile parts. The "-" that
-// stands for stdin, which claude takes into the prompt, has none, nor has a line across the page.
+// FirstLine returns the first line of a prompt that has words, without the volatile parts. The "-"
+// that stands for stdin, which claude takes into the prompt, has none, nor has a line across the
+// page.
 func FirstLine(prompt string) string {
 	for line := range strings.SplitSeq(prompt, "\n") {
 		if !isRule(strings.TrimSpace(line)) {
@@ -184,8 +189,8 @@ func FirstLine(prompt string) string {
 // maxFirstLines bounds how many lines can stand before the text that an earlier prompt began with.
 const maxFirstLines = 48
 
-// FirstLines returns the digests of the prompt's first lines that have words: an earlier prompt that
-// this one continues began with one of them.
+// FirstLines returns the digests of the prompt's first lines that have words: an earlier prompt
+// that this one continues began with one of them.
 func (p *Prompt) FirstLines() []Digest { return p.firstLines }
 
 func (p *Prompt) readFirstLines() {
@@ -195,7 +200,8 @@ func (p *Prompt) readFirstLines() {
 			break
 		}
 		if !isRule(strings.TrimSpace(line)) {
-			p.firstLines, p.lineStarts = append(p.firstLines, p.digest(normal(line))), append(p.lineStarts, at)
+			p.firstLines, p.lineStarts = append(p.firstLines, p.digest(normal(line))),
+				append(p.lineStarts, at)
 		}
 		at += len(line) + 1
 	}
@@ -226,7 +232,8 @@ func cut(text string, offset int) []block {
 	return cutWithin(&fence, text, offset)
 }
 
-// cutWithin is cut for a text behind an open fence, "" for none. It sets the fence that is open at the text's end.
+// cutWithin is cut for a text behind an open fence, "" for none. It sets the fence that is open at
+// the text's end.
 func cutWithin(fence *string, text string, offset int) []block {
 	var blocks []block
 	from, at := -1, 0 // where the current block and line begin
@@ -312,8 +319,8 @@ func normalLine(line string) string {
 	return stripCount(stripClock(line))
 }
 
-// stripRound returns a line of brackets, "[iteration 2/5] [2026-11-19T08:15:02Z]", without the count of
-// the round and the time, if it has both or a count alone, and nothing else.
+// stripRound returns a line of brackets, "[iteration 2/5] [2026-11-19T08:15:02Z]", without the
+// count of the round and the time, if it has both or a count alone, and nothing else.
 func stripRound(line string) string {
 	var out []string
 	counted := false
@@ -339,8 +346,8 @@ func stripRound(line string) string {
 // countWords are what callers name their rounds by; turnWords are those that rarely mean anything
 // else.
 var (
-	countWords = wordSet{words: `round iteration turn cycle pass attempt runde durchgang versuch iteración ronda tour itération giro
-		iterazione rodada ronde runda раунд итерация`}
+	countWords = wordSet{words: `round iteration turn cycle pass attempt runde durchgang versuch
+		iteración ronda tour itération giro iterazione rodada ronde runda раунд итерация`}
 	turnWords = wordSet{words: "round iteration turn runde ronda"}
 )
 
@@ -392,7 +399,9 @@ func stripCount(line string) string {
 func wordBytes(text string) int {
 	n := 0
 	for line := range strings.SplitSeq(text, "\n") {
-		if strings.IndexFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) >= 0 {
+		if strings.IndexFunc(line, func(r rune) bool {
+			return unicode.IsLetter(r) || unicode.IsDigit(r)
+		}) >= 0 {
 			n += len(strings.TrimSpace(line)) + 1
 		}
 	}
@@ -408,7 +417,8 @@ func Mentions(text string, sign byte, anywhere bool) bool {
 		}
 		before, _ := utf8.DecodeLastRuneInString(text[:i])
 		after, _ := utf8.DecodeRuneInString(text[i+1:])
-		if !unicode.IsSpace(after) && (i == 0 || unicode.IsSpace(before) || anywhere && before != '\\') {
+		if !unicode.IsSpace(after) && (i == 0 || unicode.IsSpace(before) || anywhere &&
+			before != '\\') {
 			return true
 		}
 	}

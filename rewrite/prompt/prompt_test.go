@@ -34,8 +34,10 @@ func TestWithoutCount(t *testing.T) {
 		"Round 2a":            "Round 2a",
 		"turn the page 3":     "turn the page 3",
 		"":                    "",
-		"Round 2 " + strings.Repeat(".", longestCount-8): "Round # " + strings.Repeat(".", longestCount-8),
-		"Round 2 " + strings.Repeat(".", longestCount-7): "Round 2 " + strings.Repeat(".", longestCount-7),
+		"Round 2 " + strings.Repeat(".", longestCount-8): "Round # " +
+			strings.Repeat(".", longestCount-8),
+		"Round 2 " + strings.Repeat(".", longestCount-7): "Round 2 " +
+			strings.Repeat(".", longestCount-7),
 	} {
 		if got := stripCount(line); got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)
@@ -102,7 +104,8 @@ func TestClock(t *testing.T) {
 		long:                                      true,
 		long + " ":                                false,
 	} {
-		if got := stripClock(line); (got != line) != cut || cut && !strings.HasPrefix(got, "\x00clock ") {
+		if got := stripClock(line); (got != line) != cut ||
+			cut && !strings.HasPrefix(got, "\x00clock ") {
 			t.Errorf("%q: %q", line, got)
 		}
 	}
@@ -112,17 +115,20 @@ func TestClock(t *testing.T) {
 }
 
 func TestFences(t *testing.T) {
-	for line, want := range map[string]string{"```": "```", "```go": "```", "`````": "`````", "~~~": "~~~", "``": "", "```a```": "", "~~~ a~": "", "x```": ""} {
+	for line, want := range map[string]string{"```": "```", "```go": "```", "`````": "`````",
+		"~~~": "~~~", "``": "", "```a```": "", "~~~ a~": "", "x```": ""} {
 		if got := opensFence(line); got != want {
 			t.Errorf("%q opens %q, want %q", line, got, want)
 		}
 	}
-	for line, want := range map[string]bool{"```": true, "````": true, "```go": false, "``": false, "~~~": false} {
+	for line, want := range map[string]bool{"```": true, "````": true, "```go": false, "``": false,
+		"~~~": false} {
 		if closesFence(line, "```") != want {
 			t.Errorf("%q: %v", line, !want)
 		}
 	}
-	for line, want := range map[string]int{"# a": 1, "###### a": 6, "####### a": 0, "#": 0, "#a": 0, "#\ta": 1, "a # b": 0, " # a": 0} {
+	for line, want := range map[string]int{"# a": 1, "###### a": 6, "####### a": 0, "#": 0, "#a": 0,
+		"#\ta": 1, "a # b": 0, " # a": 0} {
 		if got := headingLevel(line); got != want {
 			t.Errorf("%q: %d, want %d", line, got, want)
 		}
@@ -143,11 +149,14 @@ func TestDigestsStayTheSame(t *testing.T) {
 }
 
 func TestFootprint(t *testing.T) {
-	if texts := New("# Job\n\nOne. \nTwo.\n", testKey).Blocks(); !slices.Equal(texts, []string{"# Job", "One. \nTwo."}) {
+	if texts := New("# Job\n\nOne. \nTwo.\n", testKey).Blocks(); !slices.Equal(texts,
+		[]string{"# Job", "One. \nTwo."}) {
 		t.Errorf("blocks: %q", texts)
 	}
-	f := New("# Job\n\n## Part\n\nOne.\nTwo.\n\nThree.\n\n[{\"role\": \"user\", \"content\": \"hi\"}]", testKey).Footprint()
-	if fmt.Sprint(f.Lines) != "[0 0 2 1 0]" || f.Opening != 3 || len(f.Blocks) != 5 || f.First != testKey.Digester()("# Job") {
+	f := New("# Job\n\n## Part\n\nOne.\nTwo.\n\nThree.\n\n[{\"role\": \"user\", \"content\": "+
+		"\"hi\"}]", testKey).Footprint()
+	if fmt.Sprint(f.Lines) != "[0 0 2 1 0]" || f.Opening != 3 || len(f.Blocks) != 5 ||
+		f.First != testKey.Digester()("# Job") {
 		t.Errorf("%v, %d", f.Lines, f.Opening)
 	}
 	if f.Shape.FirstTurn != 4 {
@@ -156,7 +165,8 @@ func TestFootprint(t *testing.T) {
 	if f := New("One. \nTwo.", testKey).Footprint(); f.First != testKey.Digester()("One.") {
 		t.Error("the first line of one block is not kept")
 	}
-	if f := New("# Job\n\n## Part", testKey).Footprint(); f.Opening != 2 || f.Shape.FirstTurn != -1 {
+	if f := New("# Job\n\n## Part", testKey).Footprint(); f.Opening != 2 ||
+		f.Shape.FirstTurn != -1 {
 		t.Errorf("headings alone: %d, %d", f.Opening, f.Shape.FirstTurn)
 	}
 }

@@ -26,7 +26,10 @@ func TestSentBlocks(t *testing.T) {
 		{"a|b|c", "a|b/more|x", "100"},
 		{"a|b", "", ""},
 	} {
-		text := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "|", "\n\n"), "/", "\n") }
+		text := func(s string) string {
+			return strings.ReplaceAll(
+				strings.ReplaceAll(s, "|", "\n\n"), "/", "\n")
+		}
 		got := ""
 		for _, has := range compare(text(tt.before), text(tt.after)).Has {
 			got += map[bool]string{true: "1", false: "0"}[has]
@@ -39,26 +42,39 @@ func TestSentBlocks(t *testing.T) {
 
 // What frames a conversation may change, what was said in it may not.
 func TestFramesChange(t *testing.T) {
-	const turns, long = "User: one\n\nAssistant: first\n\nUser: two", "User: one\n\nIn short.\n\nAssistant: first\n\nUser: two"
+	const turns, long = "User: one\n\nAssistant: first\n\nUser: two",
+		"User: one\n\nIn short.\n\nAssistant: first\n\nUser: two"
 	const rest, frame = "\n\nAssistant: second\n\nUser: three", "Frame B.\n\nMore.\n\n"
-	with := func(turns, old, new string) string { return frame + strings.Replace(turns, old, new, 1) + rest }
+	with := func(turns, old, new string) string {
+		return frame + strings.Replace(turns, old, new, 1) + rest
+	}
 	for _, tt := range []struct{ name, before, prompt, want string }{
 		{"the frame changed", "Frame A.\n\n" + turns, frame + turns + rest, "revises"},
 		{"the frame is gone", "Frame A.\n\n" + turns, turns + rest, "revises"},
 		{"the frame is new", turns, frame + turns + rest, "extends"},
 		{"a turn of two paragraphs", "Frame A.\n\n" + long, frame + long + rest, "revises"},
-		{"a first turn twice", "Frame A.\n\n" + turns, "User: one\n\nFrame B.\n\n" + turns + rest, "history_edited"},
-		{"a turn more in front", "Frame A.\n\n" + turns, "Frame B.\n\nUser: zero\n\n" + turns + rest, "history_edited"},
+		{"a first turn twice", "Frame A.\n\n" + turns, "User: one\n\nFrame B.\n\n" + turns + rest,
+			"history_edited"},
+		{"a turn more in front", "Frame A.\n\n" + turns,
+			"Frame B.\n\nUser: zero\n\n" + turns + rest, "history_edited"},
 		{"a turn gone", "Frame A.\n\n" + turns, with(turns, "User: one\n\n", ""), "history_edited"},
-		{"a paragraph gone", "Frame A.\n\n" + long, with(long, "In short.\n\n", ""), "history_edited"},
-		{"the paragraphs in another order", "Frame A.\n\n" + long, with(long, "User: one\n\nIn short.", "In short.\n\nUser: one"), "history_edited"},
-		{"the frame and a turn gone", "Frame A.\n\n" + turns, strings.TrimPrefix(turns, "User: one\n\n") + rest, "history_edited"},
+		{"a paragraph gone", "Frame A.\n\n" + long, with(long, "In short.\n\n", ""),
+			"history_edited"},
+		{"the paragraphs in another order", "Frame A.\n\n" + long,
+			with(long, "User: one\n\nIn short.", "In short.\n\nUser: one"), "history_edited"},
+		{"the frame and a turn gone", "Frame A.\n\n" + turns,
+			strings.TrimPrefix(turns, "User: one\n\n") + rest, "history_edited"},
 		{"a turn changed", "Frame A.\n\n" + turns, with(turns, "one", "One"), "history_edited"},
-		{"something new within", "Frame A.\n\n" + turns, with(turns, "\n\nUser: two", "\n\nWell.\n\nUser: two"), "history_edited"},
-		{"a tool's words within", "Frame A.\n\n" + turns, with(turns, "\n\nUser: two", "\n\nTool: ok\n\nUser: two"), "history_edited"},
-		{"a tool's words of two paragraphs", "Frame A.\n\n" + turns, with(turns, "\n\nUser: two", "\n\nTool: ok\n\nYes.\n\nUser: two"), "history_edited"},
-		{"a tool's words within a turn", "Frame A.\n\n" + long, with(long, "In short.", "Tool: ok\n\nIn short."), "history_edited"},
-		{"a tool's words before the answer", "Frame A.\n\n" + turns, frame + turns + "\n\nTool: ok" + rest, "history_edited"},
+		{"something new within", "Frame A.\n\n" + turns,
+			with(turns, "\n\nUser: two", "\n\nWell.\n\nUser: two"), "history_edited"},
+		{"a tool's words within", "Frame A.\n\n" + turns,
+			with(turns, "\n\nUser: two", "\n\nTool: ok\n\nUser: two"), "history_edited"},
+		{"a tool's words of two paragraphs", "Frame A.\n\n" + turns,
+			with(turns, "\n\nUser: two", "\n\nTool: ok\n\nYes.\n\nUser: two"), "history_edited"},
+		{"a tool's words within a turn", "Frame A.\n\n" + long,
+			with(long, "In short.", "Tool: ok\n\nIn short."), "history_edited"},
+		{"a tool's words before the answer", "Frame A.\n\n" + turns,
+			frame + turns + "\n\nTool: ok" + rest, "history_edited"},
 		{"no answer", "Frame A.\n\n" + turns, frame + turns + "\n\nUser: three", "history_edited"},
 	} {
 		sent := sentTo(tt.before, "first", "second")
@@ -102,7 +118,8 @@ func TestOpenings(t *testing.T) {
 	if c := Compare(base, New("a\n\nb\n\nmore", testKey)); c.Relation != reason.Revises {
 		t.Errorf("more blocks in the opening than there are: %s", c.Relation)
 	}
-	for relation, want := range map[reason.Code]bool{reason.Identical: true, reason.Extends: true, reason.Revises: false, reason.Unrelated: false} {
+	for relation, want := range map[reason.Code]bool{reason.Identical: true, reason.Extends: true,
+		reason.Revises: false, reason.Unrelated: false} {
 		if got := (Continuity{Relation: relation}).Retains(); got != want {
 			t.Errorf("%s retains: %v", relation, got)
 		}
@@ -118,8 +135,10 @@ func TestTooLittle(t *testing.T) {
 }
 
 func TestBalanced(t *testing.T) {
-	for text, want := range map[string]bool{"": true, "```\na": false, "```\na\n```": true, "  ```\na\n  ```": true, "  ```\na": false, "```\n~~~": false, "~~~\n```\n~~~": true,
-		"<!-- a": false, "<!-- a -->": true, "~~a": false, "~~a~~": true, "~~a~~ ~~": false, "<details>": false, "<details></details>": true,
+	for text, want := range map[string]bool{"": true, "```\na": false, "```\na\n```": true,
+		"  ```\na\n  ```": true, "  ```\na": false, "```\n~~~": false, "~~~\n```\n~~~": true,
+		"<!-- a": false, "<!-- a -->": true, "~~a": false, "~~a~~": true, "~~a~~ ~~": false,
+		"<details>": false, "<details></details>": true,
 		"<del>a": false, "<del>a</del>": true, "/* a": false, "/* a */": true} {
 		if balanced(text) != want {
 			t.Errorf("%q: %v", text, !want)
@@ -199,7 +218,8 @@ func TestPartsAreBounded(t *testing.T) {
 		var text strings.Builder
 		text.WriteString("You are it.\n")
 		for i := range n - 1 {
-			fmt.Fprintf(&text, "\n## Part %d\n\ntext and what else stands in a section of some length\n", i)
+			fmt.Fprintf(&text, "\n## Part %d\n\ntext and what else stands in a section of some "+
+				"length\n", i)
 		}
 		return text.String()
 	}
@@ -209,7 +229,8 @@ func TestPartsAreBounded(t *testing.T) {
 		}
 	}
 	change := func(n int) (bool, reason.Code) {
-		_, whole, why := makeDelta(prompt(n), strings.Replace(prompt(n), "Part 3\n\ntext", "Part 3\n\nother", 1))
+		_, whole, why := makeDelta(prompt(n), strings.Replace(prompt(n), "Part 3\n\ntext",
+			"Part 3\n\nother", 1))
 		return whole, why
 	}
 	if whole, why := change(maxParts); whole {
@@ -221,7 +242,8 @@ func TestPartsAreBounded(t *testing.T) {
 }
 
 func TestStartsLikeCommand(t *testing.T) {
-	for text, want := range map[string]bool{"?": true, " \n?x": true, "a?": false, "/help": true, "go on": false} {
+	for text, want := range map[string]bool{"?": true, " \n?x": true, "a?": false, "/help": true,
+		"go on": false} {
 		if StartsLikeCommand(text) != want {
 			t.Errorf("%q starts like a command: %v", text, !want)
 		}

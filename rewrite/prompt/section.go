@@ -42,7 +42,8 @@ func (p *Prompt) sections() []part {
 	for i := p.opening(); i < len(p.blocks); i++ {
 		if b := &p.blocks[i]; b.level > 0 {
 			parts[len(parts)-1].to = b.at
-			parts = append(parts, part{from: b.at, level: b.level, heading: strings.TrimRight(b.text, " \t\r")})
+			parts = append(parts, part{from: b.at, level: b.level,
+				heading: strings.TrimRight(b.text, " \t\r")})
 		}
 	}
 	parts[len(parts)-1].to = len(p.Text)
@@ -66,7 +67,9 @@ func (p *Prompt) trimmed() string { return strings.TrimRight(p.Text, " \t\r\n") 
 func (p *Prompt) shape() Shape {
 	text := p.trimmed()
 	s := Shape{Size: len(text), Whole: p.digest(text), FirstTurn: -1}
-	if i := slices.IndexFunc(p.spoken, func(i int) bool { return p.lines[i].speaker.isTurn() }); i >= 0 {
+	if i := slices.IndexFunc(p.spoken, func(i int) bool {
+		return p.lines[i].speaker.isTurn()
+	}); i >= 0 {
 		s.FirstTurn = p.lines[p.spoken[i]].block
 	}
 	s.HeadSize = p.closing()

@@ -22,7 +22,8 @@ var logLine = sync.OnceValue(func() *regexp.Regexp {
 func (p *Prompt) isLog(block int) bool {
 	is, looked := p.logs[block]
 	if !looked {
-		is = slices.ContainsFunc(p.lines[p.starts[block]:p.starts[block+1]], func(l promptLine) bool { return logLine().MatchString(l.full) })
+		is = slices.ContainsFunc(p.lines[p.starts[block]:p.starts[block+1]],
+			func(l promptLine) bool { return logLine().MatchString(l.full) })
 		p.logs[block] = is
 	}
 	return is
@@ -91,10 +92,12 @@ func NewTraces(p *Prompt, answers, files, changed []string, key Key) Traces {
 }
 
 // baseName returns a file's name without the directory, in lower case.
-func baseName(file string) string { return strings.ToLower(file[strings.LastIndexByte(file, '/')+1:]) }
+func baseName(file string) string {
+	return strings.ToLower(file[strings.LastIndexByte(file, '/')+1:])
+}
 
-// answerLines returns the marks of an answer's distinctive lines that the prompt does not have. Callers
-// parse answers in JSON, so the lines of strings in it count too.
+// answerLines returns the marks of an answer's distinctive lines that the prompt does not have.
+// Callers parse answers in JSON, so the lines of strings in it count too.
 func answerLines(p *Prompt, answer string, digest func(string) Digest) (marks []Mark) {
 	var said []string
 	only := map[string]bool{} // by line: whether the prompt does not have it
@@ -127,10 +130,15 @@ func answerLines(p *Prompt, answer string, digest func(string) Digest) (marks []
 }
 
 // quotedText matches a string in JSON that is long enough for a distinctive line.
-var quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\\n]|\\.){20,}"`) })
+var quotedText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(?:[^"\\\n]|\\.){20,}"`)
+})
 
 // plainLine returns the words of a line, without the signs of a list or quotation before it.
-func plainLine(line string) string { return strings.ReplaceAll(plainWords(listItem(line)), "\n", " ") }
+func plainLine(line string) string {
+	return strings.ReplaceAll(plainWords(listItem(line)), "\n",
+		" ")
+}
 
 // distinctiveLine reports whether a line that recurs is no coincidence.
 func distinctiveLine(plain string) bool {
@@ -160,7 +168,8 @@ func names(text string) func(yield func(string) bool) {
 				if !yield(part) {
 					return
 				}
-				if i := strings.LastIndexByte(part, '/'); i != -1 && looksLikeName(part[i+1:]) && !yield(part[i+1:]) {
+				if i := strings.LastIndexByte(part, '/'); i != -1 && looksLikeName(part[i+1:]) &&
+					!yield(part[i+1:]) {
 					return
 				}
 			}
@@ -177,7 +186,8 @@ func endsName(r rune) bool {
 	return unicode.IsSpace(r)
 }
 
-// mayBeName reports whether a word has what sets a name apart: a sign or a capital in it. Most words do not.
+// mayBeName reports whether a word has what sets a name apart: a sign or a capital in it. Most
+// words do not.
 func mayBeName(word string) bool {
 	for i := 1; i < len(word); i++ {
 		if c := word[i]; c < 'a' && c != '-' || c > 'z' {

@@ -50,18 +50,23 @@ func TestTraces(t *testing.T) {
 		}
 		return out
 	}
-	traces := NewTraces(p, []string{"I changed src/cart.go and wrote addItem in pkg/items.go: addItem."}, []string{"/srv/app/src/Cart.go", "/srv/app/Makefile"}, nil, testKey)
-	if want := marks("makefile", "additem", "pkg/items.go", "items.go"); !slices.Equal(traces.Things, want) {
+	traces := NewTraces(p, []string{"I changed src/cart.go and wrote addItem in pkg/items.go: " +
+		"addItem."}, []string{"/srv/app/src/Cart.go", "/srv/app/Makefile"}, nil, testKey)
+	if want := marks("makefile", "additem", "pkg/items.go",
+		"items.go"); !slices.Equal(traces.Things, want) {
 		t.Errorf("things: %v, want %v", traces.Things, want)
 	}
 	var many strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&many, "the words of line %d in file_%d\n", i, i)
 	}
-	if long := NewTraces(p, []string{many.String()}, nil, nil, testKey); len(long.Things) != MaxThings || len(long.Lines) != MaxLines {
+	if long := NewTraces(p, []string{many.String()}, nil, nil, testKey); len(long.Things) !=
+		MaxThings || len(long.Lines) != MaxLines {
 		t.Errorf("%d things, %d lines", len(long.Things), len(long.Lines))
 	}
-	if late := NewTraces(p, []string{strings.Repeat("x", maxTraced) + "\na few more words, and pkg/late.go"}, nil, nil, testKey); len(late.Lines) != 1 || len(late.Things) != 0 {
+	if late := NewTraces(p, []string{strings.Repeat("x", maxTraced) +
+		"\na few more words, and pkg/late.go"}, nil, nil, testKey); len(late.Lines) != 1 ||
+		len(late.Things) != 0 {
 		t.Errorf("beyond what is looked at: %d lines, %d things", len(late.Lines), len(late.Things))
 	}
 	if one := NewTraces(p, []string{"I changed cart.go"}, nil, nil, testKey); len(one.Things) != 0 {
@@ -83,7 +88,8 @@ func TestTraces(t *testing.T) {
 				lines = append(lines, newMark(digest(line)))
 			}
 		}
-		if got := NewTraces(p, []string{answer}, nil, nil, testKey).Lines; !slices.Equal(got, lines) {
+		if got := NewTraces(p, []string{answer}, nil, nil, testKey).Lines; !slices.Equal(got,
+			lines) {
 			t.Errorf("%q: %d lines, want %q", answer, len(got), want)
 		}
 	}
@@ -104,7 +110,8 @@ func TestChangedFilesAreTraces(t *testing.T) {
 	p := New("Mend src/cart.go.", testKey)
 	name := newMark(testKey.Digester()("cart.go"))
 	for _, changed := range [][]string{nil, {"src/Cart.go"}} {
-		things := NewTraces(p, []string{"Done."}, []string{"/app/src/cart.go"}, changed, testKey).Things
+		things := NewTraces(p, []string{"Done."}, []string{"/app/src/cart.go"}, changed,
+			testKey).Things
 		if slices.Contains(things, name) != (changed != nil) {
 			t.Errorf("changed %v: %v", changed, things)
 		}

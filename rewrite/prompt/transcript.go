@@ -44,7 +44,8 @@ func (p *Prompt) readLines() {
 			if line == "" {
 				continue
 			}
-			l := promptLine{at: len(p.lines), block: i, index: index, full: full, line: line, text: line}
+			l := promptLine{at: len(p.lines), block: i, index: index, full: full, line: line,
+				text: line}
 			switch {
 			case b.message == nil:
 				l.speaker, l.label, l.text = readLabel(line)
@@ -106,7 +107,8 @@ func NewAnswer(text string, said []string, key Key) Answer {
 	digest := key.Digester()
 	a := digestLines(text, digest)
 	if len(said) > 1 {
-		a.Said = []Answer{digestLines(strings.Join(said, "\n"), digest), digestLines(strings.Join(said, ""), digest)}
+		a.Said = []Answer{digestLines(strings.Join(said, "\n"), digest),
+			digestLines(strings.Join(said, ""), digest)}
 	}
 	return a
 }
@@ -136,7 +138,8 @@ func stepped(step, line string) string {
 	return "\x00" + step + "\x00" + line
 }
 
-// lineDigests are the digests of a line: without its indentation, with the step of that, and of texts that it can quote.
+// lineDigests are the digests of a line: without its indentation, with the step of that, and of
+// texts that it can quote.
 type lineDigests struct {
 	line, stepped Digest
 	quoted        []Digest
@@ -168,7 +171,8 @@ func (p *Prompt) namesAnswer(i int) bool {
 
 // history is a session's answers as a prompt shows them.
 type history struct {
-	newest   bool   // every answer is there unchanged and in order, the newest in the prompt's additions
+	// every answer is there unchanged and in order, the newest in the prompt's additions
+	newest   bool
 	turns    bool   // the newest is laid out as a turn of a conversation
 	sameName bool   // the newest is under the assistant's name, or that of the answers before it
 	own      bool   // the newest begins with a name of its own: "Thought: ...", "QUESTION: ..."
@@ -223,7 +227,8 @@ func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
 	slipped := false
 	for i := 0; i < len(lines); {
 		if len(h.spans) >= len(sent.Answers)-1 { // the newest answer is new, or under a name
-			if i = min(nextOf(c.new, i, len(lines)), nextOf(p.spoken, i, len(lines))); i == len(lines) {
+			if i = min(nextOf(c.new, i, len(lines)), nextOf(p.spoken, i, len(lines))); i ==
+				len(lines) {
 				break
 			}
 		}
@@ -231,14 +236,16 @@ func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
 		if at, ok := p.nextAnswer(sent, len(h.spans), i, c); ok {
 			h.spans = append(h.spans, span{i, at.to})
 			if len(h.spans) == len(sent.Answers) {
-				h.newest, h.end, h.speaker, h.own, h.slipped = true, at.to, l.speaker, at.own, slipped
+				h.newest, h.end, h.speaker, h.own, h.slipped = true, at.to, l.speaker, at.own,
+					slipped
 				h.sameName = at.label != "" && (l.speaker == assistant || at.label == h.label)
 			}
 			h.label = at.label
 			i = at.to
 			continue
 		}
-		slipped = slipped || !c.old(l) && l.speaker != closing && !isFrame(l.line) && !c.introduces(l)
+		slipped = slipped || !c.old(l) && l.speaker != closing && !isFrame(l.line) &&
+			!c.introduces(l)
 		i++
 	}
 	p.checkAddedTurns(h, sent, c)
@@ -266,9 +273,11 @@ func (p *Prompt) checkAddedTurns(h *history, sent Sent, c *Continuity) {
 	}
 	follows := h.end < len(lines) && p.replies(h, known, c.cue, h.end) &&
 		!p.endsSection(h.spans[len(h.spans)-1].from, h.end)
-	h.turns = follows || h.speaker == assistant && !h.own && !p.namesAnswer(h.spans[len(h.spans)-1].from)
+	h.turns = follows || h.speaker == assistant && !h.own &&
+		!p.namesAnswer(h.spans[len(h.spans)-1].from)
 	// An answer under the name of an earlier speaker is attributed to the wrong one.
-	wrongMouth := h.speaker != assistant && len(sent.Answers) == 1 && known[h.label] && !p.asksForResult(h)
+	wrongMouth := h.speaker != assistant && len(sent.Answers) == 1 && known[h.label] &&
+		!p.asksForResult(h)
 	h.proven = follows && !h.slipped && !h.marked && h.foreign == "" && !wrongMouth
 }
 
@@ -280,7 +289,8 @@ func (p *Prompt) skipFrames(i int) int {
 	return i
 }
 
-// replies reports whether line i, behind the newest answer, opens a turn of those who speak to the session.
+// replies reports whether line i, behind the newest answer, opens a turn of those who speak to the
+// session.
 func (p *Prompt) replies(h *history, known map[string]bool, cue, i int) bool {
 	l := &p.lines[i]
 	switch {
@@ -296,7 +306,8 @@ func (p *Prompt) replies(h *history, known map[string]bool, cue, i int) bool {
 	return i == h.end && asksByName(h.label) && (h.own || !known[h.label]) && answersByName(l.label)
 }
 
-// asksForResult reports whether the last name in the newest answer is over a call of a tool: "Action: ...".
+// asksForResult reports whether the last name in the newest answer is over a call of a tool:
+// "Action: ...".
 func (p *Prompt) asksForResult(h *history) bool {
 	at := h.spans[len(h.spans)-1]
 	if !h.own {
@@ -313,7 +324,8 @@ func (p *Prompt) asksForResult(h *history) bool {
 
 var actionWords = wordSet{words: "action act tool function call command input"}
 
-// asksByName and answersByName report whether names are those over a question and over the answer to it.
+// asksByName and answersByName report whether names are those over a question and over the answer
+// to it.
 func asksByName(label string) bool {
 	return label == "q" || speakerNamed(label) == other && label == "question"
 }
@@ -330,7 +342,8 @@ func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, sent Sent,
 	turned := false // a known speaker's turn follows
 	for _, i := range slices.Backward(p.spoken) {
 		l := &lines[i]
-		if c.old(l) && l.speaker == assistant && l.text == "" && i+1 < len(lines) && !c.old(&lines[i+1]) && !h.isAnswer(i+1) {
+		if c.old(l) && l.speaker == assistant && l.text == "" && i+1 < len(lines) &&
+			!c.old(&lines[i+1]) && !h.isAnswer(i+1) {
 			h.marked = true // the name requested an answer, and another answer is there
 		}
 		if c.old(l) || h.isAnswer(i) || !l.speaker.isTurn() || c.introduces(l) {
@@ -398,7 +411,8 @@ func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (foundAnswer, bool) 
 		}
 		if !named || isFrame(l.text) {
 			first = p.skipFrames(i + 1)
-			if to, ok := p.answerAt(a, first, false, false); ok && to < len(p.lines) && isFrame(p.lines[to].line) && p.endsTurn(to+1, l, c) {
+			if to, ok := p.answerAt(a, first, false, false); ok && to < len(p.lines) &&
+				isFrame(p.lines[to].line) && p.endsTurn(to+1, l, c) {
 				return foundAnswer{first, to + 1, l.label, false}, true
 			}
 		}
@@ -431,8 +445,8 @@ func (p *Prompt) endsTurn(i int, name *promptLine, c *Continuity) bool {
 	}
 }
 
-// firstKnownTurn returns the first line that the session was sent from a speaker who speaks again, -1 if there is none, or where a name
-// has no letter, which can be anybody's.
+// firstKnownTurn returns the first line that the session was sent from a speaker who speaks again,
+// -1 if there is none, or where a name has no letter, which can be anybody's.
 func (p *Prompt) firstKnownTurn(known map[string]bool, c *Continuity) int {
 	if known[""] {
 		return -1
@@ -458,8 +472,8 @@ func (p *Prompt) endsSection(name, i int) bool {
 	return above > 0 && above < headingLevel(p.lines[name].line)
 }
 
-// isFrame reports whether a line only sets a text apart: a line across the page, quotation marks, or the
-// begin or end of fenced code.
+// isFrame reports whether a line only sets a text apart: a line across the page, quotation marks,
+// or the begin or end of fenced code.
 func isFrame(line string) bool {
 	return opensFence(line) != "" || strings.IndexFunc(line, isWordRune) < 0
 }
@@ -555,7 +569,8 @@ func (p *Prompt) countShown(a Answer, c *Continuity) (found int) {
 	return found
 }
 
-// inner returns the part of a line that can be a quotation: the text behind a name, the signs of a list, or a colon.
+// inner returns the part of a line that can be a quotation: the text behind a name, the signs of a
+// list, or a colon.
 func (l *promptLine) inner() (texts []string) {
 	add := func(text string) {
 		if text != "" && text != l.line && !slices.Contains(texts, text) {

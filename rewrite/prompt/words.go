@@ -12,11 +12,11 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// wordsTable lists the words that count for or against a resume, one row a line: kind, languages, regular
-// expression, a sentence that it matches, and the first words that it can match, or their beginnings with "…", which
-// go test ./rewrite -run TestWordsBegin -update writes. An expression is matched against whole words of lower-case
-// text, where one space stands for whatever separates words, and a newline ends each sentence. Scripts
-// without spaces are matched anywhere.
+// wordsTable lists the words that count for or against a resume, one row a line: kind, languages,
+// regular expression, a sentence that it matches, and the first words that it can match, or their
+// beginnings with "…", which go test ./rewrite -run TestWordsBegin -update writes. An expression is
+// matched against whole words of lower-case text, where one space stands for whatever separates
+// words, and a newline ends each sentence. Scripts without spaces are matched anywhere.
 //
 // Kinds:
 //
@@ -37,9 +37,12 @@ import (
 //go:embed words.tsv
 var wordsTable string
 
-// reasonsAgainst are the reasons for a fresh call by the kinds of words that speak against a resume.
-var reasonsAgainst = map[string]reason.Code{"role": reason.NewRole, "judge": reason.NewRole, "rival": reason.NewRole, "apart": reason.NewRole, "meta": reason.NewRole,
-	"clean": reason.CleanStart, "closed": reason.CleanStart, "base": reason.CleanStart, "sample": reason.NoEvidence, kindShown: reason.HistoryEdited}
+// reasonsAgainst are the reasons for a fresh call by the kinds of words that speak against a
+// resume.
+var reasonsAgainst = map[string]reason.Code{"role": reason.NewRole, "judge": reason.NewRole,
+	"rival": reason.NewRole, "apart": reason.NewRole, "meta": reason.NewRole,
+	"clean": reason.CleanStart, "closed": reason.CleanStart, "base": reason.CleanStart,
+	"sample": reason.NoEvidence, kindShown: reason.HistoryEdited}
 
 // kindsAgainst are the kinds that speak against a resume, by weight.
 var kindsAgainst = []string{"role", "clean", "closed", "apart", "judge", "rival", "meta", "sample"}
@@ -58,7 +61,8 @@ var wordRows = sync.OnceValue(func() (rows []*wordRow) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		row := &wordRow{kind: fields[0], words: strings.Fields(fields[4])}
 		first, _ := utf8.DecodeRuneInString(row.words[0])
-		row.spaced = !unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+		row.spaced = !unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana,
+			unicode.Hangul)
 		row.expression = sync.OnceValue(func() *regexp.Regexp {
 			if !row.spaced {
 				return regexp.MustCompile(fields[2])
@@ -70,7 +74,8 @@ var wordRows = sync.OnceValue(func() (rows []*wordRow) {
 	return rows
 })
 
-// wordsBegin returns the rows of scripts with spaces by their first words and by the beginnings of these.
+// wordsBegin returns the rows of scripts with spaces by their first words and by the beginnings of
+// these.
 var wordsBegin = sync.OnceValue(func() (b struct{ whole, beginning map[string][]*wordRow }) {
 	b.whole, b.beginning = map[string][]*wordRow{}, map[string][]*wordRow{}
 	for _, row := range wordRows() {
@@ -94,11 +99,12 @@ const maxBeginning = 6
 // isBeginning marks the beginning of a word.
 const isBeginning = "…"
 
-// maxScanned bounds how many bytes of a text are searched from the beginning, and as many from the end.
+// maxScanned bounds how many bytes of a text are searched from the beginning, and as many from the
+// end.
 const maxScanned = 32 << 10
 
-// foundWords are the sentences of a text that rows of the table can match. The others cost no more than a look:
-// to compile and to run all expressions would take longer than the rest of a call.
+// foundWords are the sentences of a text that rows of the table can match. The others cost no more
+// than a look: to compile and to run all expressions would take longer than the rest of a call.
 type foundWords map[*wordRow][]string
 
 // searchWords searches a text that plainWords returned.
@@ -124,7 +130,9 @@ func searchWords(plain string) foundWords {
 		}
 	}
 	for _, row := range wordRows() {
-		if !row.spaced && slices.ContainsFunc(row.words, func(w string) bool { return strings.Contains(plain, strings.TrimSuffix(w, isBeginning)) }) {
+		if !row.spaced && slices.ContainsFunc(row.words, func(w string) bool {
+			return strings.Contains(plain, strings.TrimSuffix(w, isBeginning))
+		}) {
 			found[row] = []string{plain}
 		}
 	}
@@ -146,7 +154,8 @@ func (f foundWords) find(kind string) string {
 	return ""
 }
 
-// findWords returns the first words of a kind in a text that plainWords returned, "" if there are none.
+// findWords returns the first words of a kind in a text that plainWords returned, "" if there are
+// none.
 func findWords(kind, plain string) string { return searchWords(plain).find(kind) }
 
 // plainWords returns a text as the expressions of the table expect it.
@@ -166,7 +175,8 @@ func plainWords(text string) string {
 			}
 			ends, space = false, false
 			out.WriteRune(unicode.ToLower(r))
-		case strings.ContainsRune("\n!?;。！？：", r), strings.ContainsRune(".:", r) && (i+1 == len(text) || unicode.IsSpace(rune(text[i+1]))):
+		case strings.ContainsRune("\n!?;。！？：", r), strings.ContainsRune(".:", r) &&
+			(i+1 == len(text) || unicode.IsSpace(rune(text[i+1]))):
 			ends = true
 		default:
 			space = true

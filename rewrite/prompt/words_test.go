@@ -24,8 +24,8 @@ func tableRows(t *testing.T) (rows [][]string) {
 	return rows
 }
 
-// starts returns the texts with which a match of an expression can start. Of longer ones it returns the first word, with
-// the space behind it, or the beginning of that word.
+// starts returns the texts with which a match of an expression can start. Of longer ones it returns
+// the first word, with the space behind it, or the beginning of that word.
 func starts(t *testing.T, re *syntax.Regexp) (all []string) {
 	t.Helper()
 	switch re.Op {
@@ -75,7 +75,8 @@ func starts(t *testing.T, re *syntax.Regexp) (all []string) {
 			all = append(all, cutStart(text+isBeginning))
 		}
 		return append(all, "")
-	case syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpEmptyMatch:
+	case syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine,
+		syntax.OpEmptyMatch:
 		return []string{""}
 	}
 	t.Fatalf("what can %v start with?", re)
@@ -124,7 +125,8 @@ func TestWordsBegin(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if table.String() != wordsTable {
-		t.Error("words.tsv has other beginnings: go test ./rewrite/prompt -run TestWordsBegin -update")
+		t.Error("words.tsv has other beginnings: go test ./rewrite/prompt -run TestWordsBegin " +
+			"-update")
 	}
 }
 
@@ -169,7 +171,8 @@ func TestEveryLanguageObjects(t *testing.T) {
 		t.Errorf("only %d languages can prove", len(proves))
 	}
 	for language := range proves {
-		for _, kind := range []string{"role", "judge", "apart", "rival", "sample", "clean", "meta"} {
+		for _, kind := range []string{"role", "judge", "apart", "rival", "sample", "clean",
+			"meta"} {
 			if !objects[language+" "+kind] {
 				t.Errorf("%s has no words of the kind %s", language, kind)
 			}
@@ -193,7 +196,8 @@ func TestPlainWords(t *testing.T) {
 	}
 	for _, pairs := range []int{maxScanned, 4 * maxScanned} { // two bytes each, and some more
 		got := plainWords("first " + strings.Repeat("x ", pairs) + " last")
-		if len(got) > 2*maxScanned+1 || !strings.HasPrefix(got, "first") || !strings.HasSuffix(got, "last") {
+		if len(got) > 2*maxScanned+1 || !strings.HasPrefix(got, "first") ||
+			!strings.HasSuffix(got, "last") {
 			t.Errorf("%d bytes of a long text", len(got))
 		}
 	}
@@ -204,7 +208,8 @@ func TestNeutralAdditions(t *testing.T) {
 	for _, row := range sentences(t, "no-evidence.tsv", 1) {
 		base := "You are the coder of this shop.\n\nBuild the page as the plan says."
 		c := compare(base, base+"\n\n"+row[1], "Done.")
-		if e := &c.Evidence; e.Failure() != "" && len(e.Against(nil)) == 0 || e.Answer > 0 || len(e.Trace) > 0 {
+		if e := &c.Evidence; e.Failure() != "" && len(e.Against(nil)) == 0 || e.Answer > 0 ||
+			len(e.Trace) > 0 {
 			t.Errorf("%s: %q: past %q, against %v", row[0], row[1], e.Failure(), e.Against(nil))
 		}
 	}
@@ -241,11 +246,16 @@ func sentences(t *testing.T, file string, fields int) (out [][]string) {
 // Standing instructions, which any first call could carry, say nothing of a past result.
 func TestStandingInstructions(t *testing.T) {
 	for _, text := range []string{
-		"Run the linter on your changes before you answer.", "Do not commit your changes.", "The tests must pass after your changes.",
-		"Make sure that your change does what it should.", "If a test fails, fix it.", "Describe your last change.", "Check your answer.",
-		"Wiederhole die Tests nach deinen Änderungen.", "Committe deine Änderungen nicht.", "Lance les tests après tes modifications.",
-		"Ejecuta las pruebas después de tus cambios.", "Execute os testes depois das suas mudanças.", "Esegui i test dopo le tue modifiche.",
-		"Voer de tests uit na je wijzigingen.", "Запусти тесты после своих правок.", "修改后请运行测试。", "変更の後にテストを実行してください。",
+		"Run the linter on your changes before you answer.", "Do not commit your changes.",
+		"The tests must pass after your changes.",
+		"Make sure that your change does what it should.", "If a test fails, fix it.",
+		"Describe your last change.", "Check your answer.",
+		"Wiederhole die Tests nach deinen Änderungen.", "Committe deine Änderungen nicht.",
+		"Lance les tests après tes modifications.",
+		"Ejecuta las pruebas después de tus cambios.",
+		"Execute os testes depois das suas mudanças.", "Esegui i test dopo le tue modifiche.",
+		"Voer de tests uit na je wijzigingen.", "Запусти тесты после своих правок.", "修改后请运行测试。",
+		"変更の後にテストを実行してください。",
 	} {
 		if words := findWords("past", plainWords(text)); words != "" {
 			t.Errorf("%q speaks of the past: %q", text, words)

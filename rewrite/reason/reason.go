@@ -1,7 +1,7 @@
 // Package reason lists why a call was handled as it was: a code, a class, the meaning and a remedy.
 //
-// It decides nothing. Guards, shimctl why, completion and docs/reference/reasons.md are made from the table. The
-// invariant: each code has exactly one row.
+// It decides nothing. Guards, shimctl why, completion and docs/reference/reasons.md are made from
+// the table. The invariant: each code has exactly one row.
 package reason
 
 // A Code says in one word why a call was handled as it was. The ledger stores the words.
@@ -34,7 +34,8 @@ const (
 	Fault           Code = "fault"
 )
 
-// How a prompt relates to the session's prompts; each is also the reason of the decision it leads to.
+// How a prompt relates to the session's prompts; each is also the reason of the decision it leads
+// to.
 const (
 	Identical Code = "identical"
 	Extends   Code = "extends"
@@ -42,7 +43,8 @@ const (
 	Unrelated Code = "unrelated"
 )
 
-// StartedFrom is the reason of a role's first call that begins as a copy of another role's session, as the rule asks.
+// StartedFrom is the reason of a role's first call that begins as a copy of another role's session,
+// as the rule asks.
 const StartedFrom Code = "started_from"
 
 // Reasons why a managed call is fresh.
@@ -111,7 +113,8 @@ const (
 	Pruned          Code = "pruned"
 )
 
-// What failed: why a run failed, after which the source of a copy is continued unless it is Unexplained, and why a session is not copied.
+// What failed: why a run failed, after which the source of a copy is continued unless it is
+// Unexplained, and why a session is not copied.
 const (
 	TurnLimit     Code = "turn_limit" // the session stays usable
 	RateLimited   Code = "rate_limited"

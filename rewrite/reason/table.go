@@ -13,43 +13,52 @@ const (
 	ClassContinues         Class = "continues"           // it continues a session
 	ClassNothingBefore     Class = "nothing_before"      // there was nothing to continue
 	ClassNotEnoughEvidence Class = "not_enough_evidence" // what the prompt shows does not suffice
-	ClassYourWish          Class = "your_wish"           // the caller or the configuration wants it so
-	ClassSettings          Class = "settings"            // what shapes a run is not as it was
-	ClassCheckout          Class = "checkout"            // the directory is not as the session left it
-	ClassAge               Class = "age"                 // the session is too old or too full
-	ClassSessionLost       Class = "session_lost"        // the session is gone or cannot be trusted
-	ClassInUse             Class = "in_use"              // another call uses it
-	ClassCost              Class = "cost"                // it would not pay
-	ClassToolsLimit        Class = "tool_limit"          // the tool cannot do it
-	ClassOurLimit          Class = "our_limit"           // the shim cannot read such a call
-	ClassOurFault          Class = "our_fault"           // something in reprise, or in the store, failed
-	ClassNotAJob           Class = "not_a_job"           // the call is no headless job
+	// the caller or the configuration wants it so
+	ClassYourWish Class = "your_wish"
+	ClassSettings Class = "settings" // what shapes a run is not as it was
+	// the directory is not as the session left it
+	ClassCheckout    Class = "checkout"
+	ClassAge         Class = "age"          // the session is too old or too full
+	ClassSessionLost Class = "session_lost" // the session is gone or cannot be trusted
+	ClassInUse       Class = "in_use"       // another call uses it
+	ClassCost        Class = "cost"         // it would not pay
+	ClassToolsLimit  Class = "tool_limit"   // the tool cannot do it
+	ClassOurLimit    Class = "our_limit"    // the shim cannot read such a call
+	// something in reprise, or in the store, failed
+	ClassOurFault Class = "our_fault"
+	ClassNotAJob  Class = "not_a_job" // the call is no headless job
 )
 
 // Classes are all classes.
-var Classes = []Class{ClassContinues, ClassNothingBefore, ClassNotEnoughEvidence, ClassYourWish, ClassSettings, ClassCheckout, ClassAge,
-	ClassSessionLost, ClassInUse, ClassCost, ClassToolsLimit, ClassOurLimit, ClassOurFault, ClassNotAJob}
+var Classes = []Class{ClassContinues, ClassNothingBefore, ClassNotEnoughEvidence, ClassYourWish,
+	ClassSettings, ClassCheckout, ClassAge,
+	ClassSessionLost, ClassInUse, ClassCost, ClassToolsLimit, ClassOurLimit, ClassOurFault,
+	ClassNotAJob}
 
-// MissesNothing reports whether calls with the reason could not have been resumed by anyone: they are no jobs, or continue
-// their sessions themselves.
+// MissesNothing reports whether calls with the reason could not have been resumed by anyone: they
+// are no jobs, or continue their sessions themselves.
 func (c Code) MissesNothing() bool { return c.Class() == ClassNotAJob || c == CallerSession }
 
-// NameTask names a job in one call, or in the line that starts a script of calls. It is never exported: the next job of the same
-// shell would have the name too.
+// NameTask names a job in one call, or in the line that starts a script of calls. It is never
+// exported: the next job of the same shell would have the name too.
 const NameTask = `REPRISE_TASK="<name of this job>" yourscript`
 
-// A Row explains a reason. In the command {chain} stands for the number of the call's chain, {before} for that
-// of the call that ended the session badly. Typed as it is, a command does what the advice says, which holds for the calls after it.
+// A Row explains a reason. In the command {chain} stands for the number of the call's chain,
+// {before} for that of the call that ended the session badly. Typed as it is, a command does what
+// the advice says, which holds for the calls after it.
 type Row struct {
 	Code    Code
 	Class   Class
 	Meaning string
 	Advice  string // what would change the decision; "" if nothing needs to
 	Setting string // a line of the configuration file that does so, "" if none does
-	Command string // a command that does so, or shows the subject of the advice; "" if the setting does, or nothing
+	// a command that does so, or shows the subject of the advice; "" if the setting does, or
+	// nothing
+	Command string
 }
 
-// Lookup returns the row of a reason, or of a code that says more on a run. ok is false if there is no such code.
+// Lookup returns the row of a reason, or of a code that says more on a run. ok is false if there is
+// no such code.
 func (c Code) Lookup() (row *Row, ok bool) {
 	for _, list := range [][]Row{Table, Refusals, Failures, WholePrompts} {
 		for i := range list {
@@ -81,7 +90,8 @@ var Table = []Row{
 	{Code: Unrelated, Class: ClassContinues,
 		Meaning: "the prompt is another template"},
 	{Code: StartedFrom, Class: ClassContinues,
-		Meaning: "the role's first call began as a copy of another role's session, as start_from asks"},
+		Meaning: "the role's first call began as a copy of another role's session, as " +
+			"start_from asks"},
 
 	{Code: FirstCall, Class: ClassNothingBefore,
 		Meaning: "the first call of its chain",
@@ -92,36 +102,44 @@ var Table = []Row{
 
 	{Code: Identical, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt was repeated",
-		Advice:  "If repeated prompts are rounds of one loop, a rule for that caller alone can have identical = \"resume\""},
+		Advice: "If repeated prompts are rounds of one loop, a rule for that caller alone can " +
+			"have identical = \"resume\""},
 	{Code: BaseChanged, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt does not repeat everything the session was sent",
-		Advice: "Keep the earlier prompt and add to it. Where a rule captures the task from each prompt, or from the environment of each job, " +
+		Advice: "Keep the earlier prompt and add to it. Where a rule captures the task from " +
+			"each prompt, or from the environment of each job, " +
 			"a prompt can replace a part if it also adds something"},
 	{Code: HistoryEdited, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt shows an answer, or a conversation, that is not the session's",
-		Advice: "Show its answers unchanged. What a line such as \"The coder said:\" introduces counts as one, unless that names another role " +
+		Advice: "Show its answers unchanged. What a line such as \"The coder said:\" introduces " +
+			"counts as one, unless that names another role " +
 			"of the task"},
 	{Code: BaseTooSmall, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt is too short to distinguish the job from others",
 		Advice:  "Name the task, for this job alone", Command: NameTask},
 	{Code: Ambiguous, Class: ClassNotEnoughEvidence,
 		Meaning: "more than one session fits",
-		Advice: "Give each job a name of its own and each of its roles a role, and make the calls one after the other. A reset ends the sessions " +
+		Advice: "Give each job a name of its own and each of its roles a role, and make the " +
+			"calls one after the other. A reset ends the sessions " +
 			"of a chain: the next call is fresh, later ones resume it", Command: NameTask},
 	{Code: NoEvidence, Class: ClassNotEnoughEvidence,
 		Meaning: "nothing shows that the prompt continues the session's own work",
-		Advice: "Name the task for this job alone, and the role of each call; if a rule has strict = true, leave that out, or have the prompt " +
+		Advice: "Name the task for this job alone, and the role of each call; if a rule has " +
+			"strict = true, leave that out, or have the prompt " +
 			"show the session's answer", Command: NameTask},
 	{Code: NewRole, Class: ClassNotEnoughEvidence,
-		Meaning: "the prompt begins otherwise than other calls of its task, assigns a role, asks for a judgement or refers to another agent's work",
-		Advice:  "If it continues earlier calls of its role, name the task for this job alone, and each role apart", Command: NameTask},
+		Meaning: "the prompt begins otherwise than other calls of its task, assigns a role, " +
+			"asks for a judgement or refers to another agent's work",
+		Advice: "If it continues earlier calls of its role, name the task for this job alone, " +
+			"and each role apart", Command: NameTask},
 	{Code: CleanStart, Class: ClassNotEnoughEvidence,
 		Meaning: "the prompt asks for a clean start or for independent answers",
 		Advice:  "If it is no new start, leave the words out that ask for one"},
 
 	{Code: UnnamedOff, Class: ClassYourWish,
 		Meaning: "unnamed = \"off\": calls without a name are not resumed",
-		Advice:  "Name the task, for this job alone", Setting: `unnamed = "evidence"`, Command: NameTask},
+		Advice:  "Name the task, for this job alone", Setting: `unnamed = "evidence"`,
+		Command: NameTask},
 	{Code: Never, Class: ClassYourWish,
 		Meaning: "a rule keeps such calls fresh",
 		Advice:  "Leave never = true out of the rule. If it is a preset, name it in presets_off"},
@@ -146,14 +164,16 @@ var Table = []Row{
 		Meaning: "the caller chose a session itself, or goes on with its own in the same process"},
 	{Code: OptedOut, Class: ClassYourWish,
 		Meaning: "the caller wants no session kept",
-		Advice:  "Leave --no-session-persistence or --ephemeral out if the calls continue each other"},
+		Advice: "Leave --no-session-persistence or --ephemeral out if the calls continue each " +
+			"other"},
 	{Code: ConfigMistake, Class: ClassYourWish,
 		Meaning: "the configuration file cannot be used",
 		Advice:  "Mend it: shimctl doctor names each mistake in it", Command: "shimctl doctor"},
 
 	{Code: HookSetting, Class: ClassSettings,
 		Meaning: "a hook runs when a session starts, and a resume would not run it, or might not",
-		Advice:  "Have the hook run for all starts: leave its matcher out, or take the plugin out if it need not run"},
+		Advice: "Have the hook run for all starts: leave its matcher out, or take the plugin " +
+			"out if it need not run"},
 	{Code: ModelChanged, Class: ClassSettings,
 		Meaning: "another model was requested",
 		Advice:  "Ask for one model in all calls of a job"},
@@ -164,16 +184,19 @@ var Table = []Row{
 		Meaning: "settings changed: system prompt, tools, permissions, MCP servers, variables",
 		Advice:  "Make all calls of a job with the same options, variables and settings files"},
 	{Code: InstructionsChanged, Class: ClassSettings,
-		Meaning: "an instruction file, or a file that it imports, changed: CLAUDE.md, AGENTS.md, GEMINI.md",
-		Advice:  "Change instruction files between jobs, not within one"},
+		Meaning: "an instruction file, or a file that it imports, changed: CLAUDE.md, " +
+			"AGENTS.md, GEMINI.md",
+		Advice: "Change instruction files between jobs, not within one"},
 	{Code: JobChanged, Class: ClassSettings,
 		Meaning: "unnamed, and variables name another CI job, run or tenant",
-		Advice:  "Name the task, for this job alone: then these variables do not count", Command: NameTask},
+		Advice:  "Name the task, for this job alone: then these variables do not count",
+		Command: NameTask},
 	{Code: RuntimeChanged, Class: ClassSettings,
 		Meaning: "the tool's binary changed"},
 	{Code: AuthChanged, Class: ClassSettings,
-		Meaning: "the account changed, or how it is reached: credentials, cloud project, region, proxy",
-		Advice:  "Use one account, and reach it in one way, in all calls of a job"},
+		Meaning: "the account changed, or how it is reached: credentials, cloud project, " +
+			"region, proxy",
+		Advice: "Use one account, and reach it in one way, in all calls of a job"},
 
 	{Code: DirectoryReplaced, Class: ClassCheckout,
 		Meaning: "the directory or its repository is another one under the same name",
@@ -185,21 +208,28 @@ var Table = []Row{
 		Meaning: "the commit that the session's last run left is no longer part of the branch",
 		Advice:  "Amend, rebase and reset between jobs, not within one"},
 	{Code: CommitUnknown, Class: ClassCheckout,
-		Meaning: "git did not say in half a second whether the commit that the session's last run left is still part of the branch",
-		Advice:  "See that git is on PATH and answers quickly, also under `git merge-base --is-ancestor`"},
+		Meaning: "git did not say in half a second whether the commit that the session's last " +
+			"run left is still part of the branch",
+		Advice: "See that git is on PATH and answers quickly, also under `git merge-base " +
+			"--is-ancestor`"},
 	{Code: WorkGone, Class: ClassCheckout,
-		Meaning: "files that the session changed were thrown away, by git reset, checkout, stash or clean or by removing them",
-		Advice:  "Commit or keep the work of a job while it lasts; commit it before you put the files back"},
+		Meaning: "files that the session changed were thrown away, by git reset, checkout, " +
+			"stash or clean or by removing them",
+		Advice: "Commit or keep the work of a job while it lasts; commit it before you put the " +
+			"files back"},
 	{Code: CheckoutDiffers, Class: ClassCheckout,
-		Meaning: "the checkout and its last 50 commits lack what the session's last run, on another machine, left in its directory",
-		Advice:  "Commit what a run leaves, and check that commit out for the next one, with the commits before it"},
+		Meaning: "the checkout and its last 50 commits lack what the session's last run, on " +
+			"another machine, left in its directory",
+		Advice: "Commit what a run leaves, and check that commit out for the next one, with " +
+			"the commits before it"},
 
 	{Code: Idle, Class: ClassAge,
 		Meaning: "the session was idle for longer than ttl",
 		Advice:  "Make the next call sooner, or raise ttl", Setting: `ttl = "2h"`},
 	{Code: TooOld, Class: ClassAge,
-		Meaning: "the session, or the source that it was copied from, was started longer ago than max_age",
-		Advice:  "Raise max_age", Setting: `max_age = "48h"`},
+		Meaning: "the session, or the source that it was copied from, was started longer ago " +
+			"than max_age",
+		Advice: "Raise max_age", Setting: `max_age = "48h"`},
 	{Code: ErrorLimit, Class: ClassAge,
 		Meaning: "three runs from this session failed"},
 	{Code: ContextFull, Class: ClassAge,
@@ -207,16 +237,20 @@ var Table = []Row{
 		Advice:  "Raise context_limit, or let jobs end sooner", Setting: "context_limit = 0.9"},
 
 	{Code: Updated, Class: ClassSessionLost,
-		Meaning: "reprise was updated: what it compares has changed since the sessions here were recorded"},
+		Meaning: "reprise was updated: what it compares has changed since the sessions here " +
+			"were recorded"},
 	{Code: PreviousFailed, Class: ClassSessionLost,
 		Meaning: "the session's last run failed, or ended without model output",
-		Advice:  "A run that ends well is resumed. The failed call shows what is known of its end", Command: "shimctl show {before}"},
+		Advice:  "A run that ends well is resumed. The failed call shows what is known of its end",
+		Command: "shimctl show {before}"},
 	{Code: PreviousKilled, Class: ClassSessionLost,
 		Meaning: "a signal ended the session's last run, or its end was not recorded",
-		Advice:  "Give runs enough time to end by themselves, and do not kill the shim: it records how a run ends"},
+		Advice: "Give runs enough time to end by themselves, and do not kill the shim: it " +
+			"records how a run ends"},
 	{Code: BackgroundLeft, Class: ClassSessionLost,
-		Meaning: "the session's last run left a command in the background, of whose end a resume would tell the model",
-		Advice:  "Have the model stop what it starts in the background, or wait for it"},
+		Meaning: "the session's last run left a command in the background, of whose end a " +
+			"resume would tell the model",
+		Advice: "Have the model stop what it starts in the background, or wait for it"},
 	{Code: SessionDead, Class: ClassSessionLost,
 		Meaning: "the session cannot be resumed any more"},
 	{Code: SessionGone, Class: ClassSessionLost,
@@ -234,11 +268,13 @@ var Table = []Row{
 		Advice:  "Let the calls wait for each other", Setting: `busy = "wait"`},
 
 	{Code: NoProgress, Class: ClassCost,
-		Meaning: "the session's runs change files, but its last two rounds were given the same as this call, and git sees no change",
-		Advice:  "Say what was wrong with the last answer, or let the new session try"},
+		Meaning: "the session's runs change files, but its last two rounds were given the same " +
+			"as this call, and git sees no change",
+		Advice: "Say what was wrong with the last answer, or let the new session try"},
 	{Code: Dearer, Class: ClassCost,
-		Meaning: "the chain's last two resumes cost more than its last fresh run, or missed the cache as those of another chain did",
-		Advice:  "Resume whatever it costs", Setting: `dearer = "resume"`},
+		Meaning: "the chain's last two resumes cost more than its last fresh run, or missed the " +
+			"cache as those of another chain did",
+		Advice: "Resume whatever it costs", Setting: `dearer = "resume"`},
 
 	{Code: NoResume, Class: ClassToolsLimit,
 		Meaning: "this version of the tool cannot resume a session",
@@ -254,8 +290,9 @@ var Table = []Row{
 		Meaning: "an option that makes the call something else",
 		Advice:  "Leave the option out"},
 	{Code: MessageContent, Class: ClassOurLimit,
-		Meaning: "a conversation begins with a request such as set_model, or with a message that is no plain text",
-		Advice:  "Begin with a message of plain text, and set model and permissions by options"},
+		Meaning: "a conversation begins with a request such as set_model, or with a message " +
+			"that is no plain text",
+		Advice: "Begin with a message of plain text, and set model and permissions by options"},
 	{Code: StdinOpen, Class: ClassOurLimit,
 		Meaning: "stdin is open and silent: the prompt is not known",
 		Advice:  "Add </dev/null"},
@@ -266,23 +303,29 @@ var Table = []Row{
 		Meaning: "stdout is closed, or its reader is gone",
 		Advice:  "Have the caller read the output"},
 	{Code: Wrapper, Class: ClassOurLimit,
-		Meaning: "the program behind the shim is a script that minds the number or places of its arguments, or can run the tool several times",
-		Advice: "Have the script look for options anywhere and exec the tool, or put it before the shims and have it run the tool " +
+		Meaning: "the program behind the shim is a script that minds the number or places of " +
+			"its arguments, or can run the tool several times",
+		Advice: "Have the script look for options anywhere and exec the tool, or put it before " +
+			"the shims and have it run the tool " +
 			"by its name"},
 	{Code: VerboseSetting, Class: ClassOurLimit,
 		Meaning: "a settings file can change the output format",
-		Advice:  "Name the output format in the call, or take the setting out of the tool's settings"},
+		Advice: "Name the output format in the call, or take the setting out of the tool's " +
+			"settings"},
 	{Code: Unreadable, Class: ClassOurLimit,
 		Meaning: "a settings file is a pipe, a device or too large, so only the tool can read it",
 		Advice:  "Name a regular file instead of <(...) or a pipe; make a large one smaller"},
 
 	{Code: Unread, Class: ClassOurLimit,
-		Meaning: "this version's output is new: the shim could not read how the session's last run ended",
-		Advice:  "Use a version that shimctl doctor says was tried, or update reprise"},
+		Meaning: "this version's output is new: the shim could not read how the session's last " +
+			"run ended",
+		Advice: "Use a version that shimctl doctor says was tried, or update reprise"},
 
 	{Code: StoreUnavailable, Class: ClassOurFault,
-		Meaning: "the store that machines share could not be used: it did not answer, other machines kept changing the job, or its part was damaged",
-		Advice:  "shimctl doctor says how the store failed, and reprise-store check tries it", Command: "shimctl doctor"},
+		Meaning: "the store that machines share could not be used: it did not answer, other " +
+			"machines kept changing the job, or its part was damaged",
+		Advice:  "shimctl doctor says how the store failed, and reprise-store check tries it",
+		Command: "shimctl doctor"},
 	{Code: Fault, Class: ClassOurFault,
 		Meaning: "something in reprise failed; the log says what",
 		Advice:  "shim.log beside the ledger has the cause"},
@@ -293,11 +336,14 @@ var Table = []Row{
 		Meaning: "the call is interactive",
 		Advice:  "A headless call is managed"},
 	{Code: AppServer, Class: ClassNotAJob,
-		Meaning: "an app server (codex app-server, ACP): its client creates and resumes the sessions itself",
-		Advice:  "The server has no prompt of its own to compare: have its client resume sessions by their IDs"},
+		Meaning: "an app server (codex app-server, ACP): its client creates and resumes the " +
+			"sessions itself",
+		Advice: "The server has no prompt of its own to compare: have its client resume " +
+			"sessions by their IDs"},
 	{Code: Nested, Class: ClassNotAJob,
 		Meaning: "the tool was called from inside a run",
-		Advice:  "The call belongs to the run that made it. Started from a shell of its own, a loop is resumed"},
+		Advice: "The call belongs to the run that made it. Started from a shell of its own, a " +
+			"loop is resumed"},
 	{Code: BadUsage, Class: ClassNotAJob,
 		Meaning: "the tool will reject this command line",
 		Advice:  "Correct the command line: the tool says on stderr what is wrong"},
@@ -325,7 +371,8 @@ var Refusals = []Row{
 		Meaning: "the session's transcript could not be read or copied"},
 	{Code: RefusedSilent, Class: ClassSessionLost,
 		Meaning: "the tool refused the session without a reason",
-		Advice:  "The tool says more if it is asked to resume the session by hand: the chain has its ID", Command: "shimctl show c{chain}"},
+		Advice: "The tool says more if it is asked to resume the session by hand: the chain " +
+			"has its ID", Command: "shimctl show c{chain}"},
 	{Code: NoAnswer, Class: ClassSessionLost,
 		Meaning: "the run ended without an answer, as a hook on prompts can make it",
 		Advice:  "Let hooks on prompts pass a prompt that continues a session"},
@@ -339,13 +386,15 @@ var Refusals = []Row{
 		Meaning: "the caller changed the session by a request, such as set_model"},
 	{Code: Pruned, Class: ClassSessionLost,
 		Meaning: "shimctl prune has removed the session",
-		Advice:  "Prune later: prune.keep_within counts unless shimctl prune was given --keep-within, which replaces it",
+		Advice: "Prune later: prune.keep_within counts unless shimctl prune was given " +
+			"--keep-within, which replaces it",
 		Setting: `prune.keep_within = "30d"`},
 }
 
 // Failures say what made a run fail, or kept a session from being copied.
 var Failures = []Row{
-	{Code: TurnLimit, Meaning: "the session's last run reached its limit of turns; a named call, or a prompt that asks to go on, resumes it"},
+	{Code: TurnLimit, Meaning: "the session's last run reached its limit of turns; a named " +
+		"call, or a prompt that asks to go on, resumes it"},
 	{Code: RateLimited, Meaning: "a limit of the account ended it"},
 	{Code: LoginRefused, Meaning: "the provider did not accept the credentials"},
 	{Code: ServiceFailed, Meaning: "the provider was overloaded or failed"},
@@ -366,6 +415,7 @@ var WholePrompts = []Row{
 	{Code: ShortPrompt, Meaning: "the prompt is short: under 2048 bytes"},
 	{Code: SavesTooLittle, Meaning: "a delta would save less than a third"},
 	{Code: NoCleanCut, Meaning: "the new part cannot be separated from the known part"},
-	{Code: SentAgain, Meaning: "a rule or the tool requires a part that the session has to be sent in each turn"},
+	{Code: SentAgain, Meaning: "a rule or the tool requires a part that the session has to be " +
+		"sent in each turn"},
 	{Code: LooksLikeCommand, Meaning: "the tool would take the new part for a command"},
 }

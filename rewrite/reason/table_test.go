@@ -6,21 +6,26 @@ import (
 	"testing"
 )
 
-// Each code has one row, with a meaning and, if it is a reason, a class; each class has reasons. No advice names a task for all
-// later calls of a shell, or has all callers share sessions. One that resumes the call gives none.
+// Each code has one row, with a meaning and, if it is a reason, a class; each class has reasons. No
+// advice names a task for all later calls of a shell, or has all callers share sessions. One that
+// resumes the call gives none.
 func TestTable(t *testing.T) {
 	rows := map[string]int{}
 	for i, list := range [][]Row{Table, Refusals, Failures, WholePrompts} {
 		for _, row := range list {
 			rows[string(row.Code)]++
-			if row.Meaning == "" || (i < 2) != slices.Contains(Classes, row.Class) || row.Class == ClassContinues && row.Advice != "" {
+			if row.Meaning == "" || (i < 2) != slices.Contains(Classes, row.Class) ||
+				row.Class == ClassContinues && row.Advice != "" {
 				t.Errorf("%s: %+v", row.Code, row)
 			}
-			shares := row.Setting == `identical = "resume"` || row.Setting == `unrelated = "resume"` || row.Setting == `unnamed = "extends"`
-			if shares || strings.HasPrefix(row.Command, "export ") || row.Class == ClassNothingBefore && row.Command != "" {
+			shares := row.Setting == `identical = "resume"` ||
+				row.Setting == `unrelated = "resume"` || row.Setting == `unnamed = "extends"`
+			if shares || strings.HasPrefix(row.Command, "export ") ||
+				row.Class == ClassNothingBefore && row.Command != "" {
 				t.Errorf("%s: %q, %q", row.Code, row.Setting, row.Command)
 			}
-			if (row.Command+row.Setting != "") && row.Advice == "" || strings.HasPrefix(row.Advice, "Nothing ") {
+			if (row.Command+row.Setting != "") && row.Advice == "" ||
+				strings.HasPrefix(row.Advice, "Nothing ") {
 				t.Errorf("%s: %q", row.Code, row.Advice)
 			}
 		}

@@ -41,7 +41,8 @@ func readChat(t *testing.T, tool rewrite.Tool, name string) chatRun {
 	if err := json.Unmarshal([]byte(read(dir+"/run.json")), &run); err != nil {
 		t.Fatal(err)
 	}
-	c := chatRun{tool: tool, exit: run.Exit, stdout: read(dir + "/stdout"), plan: rewrite.Plan{Whole: true}}
+	c := chatRun{tool: tool, exit: run.Exit, stdout: read(dir + "/stdout"),
+		plan: rewrite.Plan{Whole: true}}
 	for i, arg := range run.Argv {
 		value := arg[strings.Index(arg, "=")+1:]
 		switch {
@@ -69,7 +70,8 @@ func readChat(t *testing.T, tool rewrite.Tool, name string) chatRun {
 	return c
 }
 
-// play returns what is seen of the run if stdout comes behind so many lines, and the file ends with others.
+// play returns what is seen of the run if stdout comes behind so many lines, and the file ends with
+// others.
 func (c chatRun) play(t *testing.T, behind, end int) rewrite.StreamState {
 	t.Helper()
 	s := c.tool.Stream(rewrite.Call{Format: rewrite.Text}, c.plan, "")
@@ -100,29 +102,54 @@ func TestChats(t *testing.T) {
 		context                         int64
 		texts                           string
 	}{
-		{the("gemini"), "chat-fresh", "4", true, true, false, false, rewrite.Usage{Input: 7764, CacheRead: 0, Output: 3}, 7767, "Got it: 7."},
-		{the("gemini"), "chat-resume", "4", true, true, false, false, rewrite.Usage{Input: 108, CacheRead: 7680, Output: 1}, 7789, "7"},
-		{the("gemini"), "chat-resume-later", "4", true, true, false, false, rewrite.Usage{Input: 305, CacheRead: 7680, Output: 1}, 7986, "7"},
-		{the("gemini"), "chat-resume-tool", "4", true, true, true, false, rewrite.Usage{Input: 9277, CacheRead: 14336, Output: 4}, 11866, "Let me run it.|ok"},
-		{the("gemini"), "chat-resume-http401", "4", false, false, false, false, rewrite.Usage{Input: 0, CacheRead: 0, Output: 0}, 0, ""},
-		{the("gemini"), "chat-tool", "0", true, true, true, false, rewrite.Usage{Input: 6621, CacheRead: 16896, Output: 4}, 11818, "Let me run it.|ok"},
-		{the("gemini"), "chat-multi", "1", true, true, false, false, rewrite.Usage{Input: 6450, CacheRead: 5248, Output: 11}, 11709, "line one\n\n  line two \u2028 \u00e9 red"},
-		{the("gemini"), "chat-empty", "2", false, false, false, false, rewrite.Usage{Input: 0, CacheRead: 0, Output: 0}, 0, ""},
-		{the("gemini"), "chat-http401", "3", false, false, false, false, rewrite.Usage{Input: 0, CacheRead: 0, Output: 0}, 0, ""},
-		{the("gemini"), "chat-toobig", "4", false, false, false, false, rewrite.Usage{Input: 0, CacheRead: 0, Output: 0}, 0, ""},
-		{the("gemini"), "chat-cut", "5", false, true, false, false, rewrite.Usage{Input: 0, CacheRead: 0, Output: 0}, 0, ""},
-		// Its tool's call is written when it has ended. That the shim has passed on a signal is all that shows it.
-		{the("gemini"), "chat-cut-in-tool", "6", true, true, false, false, rewrite.Usage{Input: 6452, CacheRead: 5248, Output: 3}, 11703, "Let me run it."},
-		{the("qwen"), "chat-fresh", "4", true, true, false, false, rewrite.Usage{Input: 13810, CacheRead: 0, Output: 3}, 13813, "Got it: 7."},
-		{the("qwen"), "chat-fork", fork, true, true, false, false, rewrite.Usage{Input: 141, CacheRead: 13696, Output: 1}, 13838, "7"},
-		{the("qwen"), "chat-fork-tool", fork, true, true, true, false, rewrite.Usage{Input: 14389, CacheRead: 21248, Output: 4}, 17867, "Let me run it.|ok"},
-		{the("qwen"), "chat-fork-toobig", fork, true, true, false, true, rewrite.Usage{Input: 3469, CacheRead: 11392, Output: 2}, 11479, "ok"},
-		{the("qwen"), "chat-fork-http401", fork, false, false, false, false, rewrite.Usage{Input: 0, CacheRead: 0, Output: 0}, 0, ""},
-		{the("qwen"), "chat-tool", "0", true, true, true, false, rewrite.Usage{Input: 1019, CacheRead: 34560, Output: 4}, 17838, "Let me run it.|ok"},
-		{the("qwen"), "chat-multi", "1", true, true, false, false, rewrite.Usage{Input: 844, CacheRead: 16896, Output: 11}, 17751, "line one\n\n  line two \u2028 \u00e9 \x1b[31mred\x1b[0m\n\n"},
-		{the("qwen"), "chat-http401", "2", false, false, false, false, rewrite.Usage{Input: 0, CacheRead: 0, Output: 0}, 0, ""},
-		{the("qwen"), "chat-cut", "3", false, true, false, false, rewrite.Usage{Input: 0, CacheRead: 0, Output: 0}, 0, "ok"},
-		{the("qwen"), "chat-cut-in-tool", "4", false, true, true, false, rewrite.Usage{Input: 86, CacheRead: 17664, Output: 11}, 17761, "Let me run it."},
+		{the("gemini"), "chat-fresh", "4", true, true, false, false,
+			rewrite.Usage{Input: 7764, CacheRead: 0, Output: 3}, 7767, "Got it: 7."},
+		{the("gemini"), "chat-resume", "4", true, true, false, false,
+			rewrite.Usage{Input: 108, CacheRead: 7680, Output: 1}, 7789, "7"},
+		{the("gemini"), "chat-resume-later", "4", true, true, false, false,
+			rewrite.Usage{Input: 305, CacheRead: 7680, Output: 1}, 7986, "7"},
+		{the("gemini"), "chat-resume-tool", "4", true, true, true, false,
+			rewrite.Usage{Input: 9277, CacheRead: 14336, Output: 4}, 11866, "Let me run it.|ok"},
+		{the("gemini"), "chat-resume-http401", "4", false, false, false, false,
+			rewrite.Usage{Input: 0, CacheRead: 0, Output: 0}, 0, ""},
+		{the("gemini"), "chat-tool", "0", true, true, true, false,
+			rewrite.Usage{Input: 6621, CacheRead: 16896, Output: 4}, 11818, "Let me run it.|ok"},
+		{the("gemini"), "chat-multi", "1", true, true, false, false,
+			rewrite.Usage{Input: 6450, CacheRead: 5248, Output: 11}, 11709,
+			"line one\n\n  line two \u2028 \u00e9 red"},
+		{the("gemini"), "chat-empty", "2", false, false, false, false,
+			rewrite.Usage{Input: 0, CacheRead: 0, Output: 0}, 0, ""},
+		{the("gemini"), "chat-http401", "3", false, false, false, false,
+			rewrite.Usage{Input: 0, CacheRead: 0, Output: 0}, 0, ""},
+		{the("gemini"), "chat-toobig", "4", false, false, false, false,
+			rewrite.Usage{Input: 0, CacheRead: 0, Output: 0}, 0, ""},
+		{the("gemini"), "chat-cut", "5", false, true, false, false,
+			rewrite.Usage{Input: 0, CacheRead: 0, Output: 0}, 0, ""},
+		// Its tool's call is written when it has ended. That the shim has passed on a signal is all
+		// that shows it.
+		{the("gemini"), "chat-cut-in-tool", "6", true, true, false, false,
+			rewrite.Usage{Input: 6452, CacheRead: 5248, Output: 3}, 11703, "Let me run it."},
+		{the("qwen"), "chat-fresh", "4", true, true, false, false,
+			rewrite.Usage{Input: 13810, CacheRead: 0, Output: 3}, 13813, "Got it: 7."},
+		{the("qwen"), "chat-fork", fork, true, true, false, false,
+			rewrite.Usage{Input: 141, CacheRead: 13696, Output: 1}, 13838, "7"},
+		{the("qwen"), "chat-fork-tool", fork, true, true, true, false,
+			rewrite.Usage{Input: 14389, CacheRead: 21248, Output: 4}, 17867, "Let me run it.|ok"},
+		{the("qwen"), "chat-fork-toobig", fork, true, true, false, true,
+			rewrite.Usage{Input: 3469, CacheRead: 11392, Output: 2}, 11479, "ok"},
+		{the("qwen"), "chat-fork-http401", fork, false, false, false, false,
+			rewrite.Usage{Input: 0, CacheRead: 0, Output: 0}, 0, ""},
+		{the("qwen"), "chat-tool", "0", true, true, true, false,
+			rewrite.Usage{Input: 1019, CacheRead: 34560, Output: 4}, 17838, "Let me run it.|ok"},
+		{the("qwen"), "chat-multi", "1", true, true, false, false,
+			rewrite.Usage{Input: 844, CacheRead: 16896, Output: 11}, 17751,
+			"line one\n\n  line two \u2028 \u00e9 \x1b[31mred\x1b[0m\n\n"},
+		{the("qwen"), "chat-http401", "2", false, false, false, false,
+			rewrite.Usage{Input: 0, CacheRead: 0, Output: 0}, 0, ""},
+		{the("qwen"), "chat-cut", "3", false, true, false, false,
+			rewrite.Usage{Input: 0, CacheRead: 0, Output: 0}, 0, "ok"},
+		{the("qwen"), "chat-cut-in-tool", "4", false, true, true, false,
+			rewrite.Usage{Input: 86, CacheRead: 17664, Output: 11}, 17761, "Let me run it."},
 	} {
 		name := tt.tool.Descriptor().Name + " " + tt.name
 		c := readChat(t, tt.tool, tt.name)
@@ -133,30 +160,36 @@ func TestChats(t *testing.T) {
 		tt.usage.Known = tt.usage.Output > 0
 		for behind := range len(c.lines) + 1 {
 			seen := c.play(t, behind, len(c.lines))
-			if seen.ID != id || seen.Final != tt.final || seen.Content != tt.content || seen.ToolRan != tt.tool_ ||
+			if seen.ID != id || seen.Final != tt.final || seen.Content != tt.content ||
+				seen.ToolRan != tt.tool_ ||
 				seen.Compacted != tt.shortens || seen.Failed || seen.WrongID || seen.Refusal != "" {
 				t.Fatalf("%s, stdout behind %d lines: %+v", name, behind, seen)
 			}
-			if got := strings.Join(seen.Texts, "|"); got != tt.texts || seen.Answer != strings.TrimSuffix(c.stdout, "\n") {
+			if got := strings.Join(seen.Texts, "|"); got != tt.texts ||
+				seen.Answer != strings.TrimSuffix(c.stdout, "\n") {
 				t.Errorf("%s: texts %q, answer %q", name, got, seen.Answer)
 			}
-			if seen.Usage != tt.usage || seen.ContextUse.Used != tt.context || seen.First.Known != tt.usage.Known {
-				t.Errorf("%s: usage %+v, first %+v, context %d", name, seen.Usage, seen.First, seen.ContextUse.Used)
+			if seen.Usage != tt.usage || seen.ContextUse.Used != tt.context ||
+				seen.First.Known != tt.usage.Known {
+				t.Errorf("%s: usage %+v, first %+v, context %d", name, seen.Usage, seen.First,
+					seen.ContextUse.Used)
 			}
-			if want := map[string]string{"gemini": "gemini-2.5-pro", "qwen": "stand-in"}[tt.tool.Descriptor().Name]; tt.final && seen.Model != want {
+			if want := map[string]string{"gemini": "gemini-2.5-pro",
+				"qwen": "stand-in"}[tt.tool.Descriptor().Name]; tt.final && seen.Model != want {
 				t.Errorf("%s: model %q", name, seen.Model)
 			}
 		}
 	}
 }
 
-// A file that ends at any of its lines shows a run as complete only if the newest message is an answer without
-// calls of tools.
+// A file that ends at any of its lines shows a run as complete only if the newest message is an
+// answer without calls of tools.
 func TestChatsCutShort(t *testing.T) {
 	for _, tt := range []struct {
 		tool rewrite.Tool
 		name string
-		want string // for each line: whether the run is complete (f), and whether there is content (c)
+		// for each line: whether the run is complete (f), and whether there is content (c)
+		want string
 	}{
 		{the("gemini"), "chat-fresh", "----ff"},
 		{the("gemini"), "chat-tool", "----ffcccff"},
@@ -185,7 +218,8 @@ func TestChatsCutShort(t *testing.T) {
 	}
 }
 
-// Of two copies made at once with one prompt, neither is this run's for sure; one with another prompt is not.
+// Of two copies made at once with one prompt, neither is this run's for sure; one with another
+// prompt is not.
 func TestQwenCopies(t *testing.T) {
 	c := readChat(t, the("qwen"), "chat-fork")
 	own := strings.TrimSuffix(filepath.Base(c.lines[0].path), ".jsonl")
@@ -195,7 +229,8 @@ func TestQwenCopies(t *testing.T) {
 	} {
 		both := c
 		for _, line := range c.lines {
-			text := strings.ReplaceAll(strings.ReplaceAll(line.text, own, tooltest.ForeignID), `"what number"`, `"`+tt.prompt+`"`)
+			text := strings.ReplaceAll(strings.ReplaceAll(line.text, own, tooltest.ForeignID),
+				`"what number"`, `"`+tt.prompt+`"`)
 			both.lines = append(both.lines, chatLine{"/h/" + tooltest.ForeignID + ".jsonl", text})
 		}
 		seen := both.play(t, 0, len(both.lines))
@@ -210,13 +245,15 @@ func TestQwenChatTotals(t *testing.T) {
 	fresh, copied := readChat(t, the("qwen"), "chat-fresh"), readChat(t, the("qwen"), "chat-fork")
 	var before, after map[string]int64
 	first, second := fresh.play(t, 0, len(fresh.lines)), copied.play(t, 0, len(copied.lines))
-	if json.Unmarshal([]byte(first.Totals), &before) != nil || json.Unmarshal([]byte(second.Totals), &after) != nil {
+	if json.Unmarshal([]byte(first.Totals), &before) != nil ||
+		json.Unmarshal([]byte(second.Totals), &after) != nil {
 		t.Fatalf("totals %s and %s", first.Totals, second.Totals)
 	}
 	u := second.Usage
 	for key, own := range map[string]int64{
-		"input_tokens": u.Input + u.CacheRead, "cache_read_input_tokens": u.CacheRead, "output_tokens": u.Output,
-		"total_tokens": u.Input + u.CacheRead + u.Output,
+		"input_tokens": u.Input + u.CacheRead, "cache_read_input_tokens": u.CacheRead,
+		"output_tokens": u.Output,
+		"total_tokens":  u.Input + u.CacheRead + u.Output,
 	} {
 		if key = "usage\t" + key; after[key] != before[key]+own {
 			t.Errorf("%s: %d after %d, used %d", key, after[key], before[key], own)
@@ -228,26 +265,31 @@ func TestQwenChatTotals(t *testing.T) {
 	for _, line := range copied.lines {
 		if !strings.Contains(line.text, "forkedFrom") {
 			id := strings.TrimSuffix(filepath.Base(line.path), ".jsonl")
-			place.lines = append(place.lines, chatLine{"/h/" + place.plan.Resume + ".jsonl", strings.ReplaceAll(line.text, id, place.plan.Resume)})
+			place.lines = append(place.lines, chatLine{"/h/" + place.plan.Resume + ".jsonl",
+				strings.ReplaceAll(line.text, id, place.plan.Resume)})
 		}
 	}
 	s := the("qwen").Stream(rewrite.Call{Format: rewrite.Text}, place.plan, first.Totals)
 	for _, line := range place.lines {
 		s.File(line.path, []byte(line.text))
 	}
-	if seen := s.Seen(); seen.Totals != second.Totals || seen.Usage != u || seen.ID != place.plan.Resume {
+	if seen := s.Seen(); seen.Totals != second.Totals || seen.Usage != u ||
+		seen.ID != place.plan.Resume {
 		t.Errorf("in place: %+v, want totals %s", seen, second.Totals)
 	}
 }
 
-// Records that another process has written, or that are of an unexpected shape, make a session one that is not resumed.
+// Records that another process has written, or that are of an unexpected shape, make a session one
+// that is not resumed.
 func TestOddChats(t *testing.T) {
 	const (
-		geminiHead  = `{"sessionId":"` + tooltest.SomeID + `","kind":"main"}` + "\n"
-		geminiAsks  = `{"id":"a","type":"user","content":[{"text":"hi"}]}` + "\n"
-		geminiSays  = `{"id":"b","type":"gemini","content":"yes"}` + "\n"
-		qwenAsks    = `{"type":"user","sessionId":"` + tooltest.SomeID + `","message":{"parts":[{"text":"hi"}]}}` + "\n"
-		qwenSays    = `{"type":"assistant","sessionId":"` + tooltest.SomeID + `","message":{"parts":[{"text":"yes"}]},"usageMetadata":{"promptTokenCount":1}}` + "\n"
+		geminiHead = `{"sessionId":"` + tooltest.SomeID + `","kind":"main"}` + "\n"
+		geminiAsks = `{"id":"a","type":"user","content":[{"text":"hi"}]}` + "\n"
+		geminiSays = `{"id":"b","type":"gemini","content":"yes"}` + "\n"
+		qwenAsks   = `{"type":"user","sessionId":"` + tooltest.SomeID +
+			`","message":{"parts":[{"text":"hi"}]}}` + "\n"
+		qwenSays = `{"type":"assistant","sessionId":"` + tooltest.SomeID +
+			`","message":{"parts":[{"text":"yes"}]},"usageMetadata":{"promptTokenCount":1}}` + "\n"
 		oddGemini   = `{"id":"b","type":"gemini","content":"yes","tokens":7}` + "\n"
 		otherGemini = `{"sessionId":"` + tooltest.ForeignID + `","kind":"main"}` + "\n"
 	)
@@ -258,23 +300,31 @@ func TestOddChats(t *testing.T) {
 		good  bool
 	}{
 		{"gemini", the("gemini"), geminiHead + geminiAsks + geminiSays, true},
-		{"gemini, another session's header", the("gemini"), geminiHead + otherGemini + geminiAsks + geminiSays, false},
+		{"gemini, another session's header", the("gemini"),
+			geminiHead + otherGemini + geminiAsks + geminiSays, false},
 		{"gemini, no header", the("gemini"), geminiAsks + geminiSays, false},
-		{"gemini, two prompts", the("gemini"), geminiHead + geminiAsks + geminiAsks + geminiSays, false},
+		{"gemini, two prompts", the("gemini"), geminiHead + geminiAsks + geminiAsks + geminiSays,
+			false},
 		{"gemini, no prompt", the("gemini"), geminiHead + geminiSays, false},
 		{"gemini, odd figures", the("gemini"), geminiHead + geminiAsks + oddGemini, false},
-		{"gemini, an answer that is no text", the("gemini"), geminiHead + geminiAsks + `{"id":"b","type":"gemini","content":[]}` + "\n", false},
-		{"gemini, an empty answer", the("gemini"), geminiHead + geminiAsks + `{"id":"b","type":"gemini","content":""}` + "\n", false},
+		{"gemini, an answer that is no text", the("gemini"),
+			geminiHead + geminiAsks + `{"id":"b","type":"gemini","content":[]}` + "\n", false},
+		{"gemini, an empty answer", the("gemini"),
+			geminiHead + geminiAsks + `{"id":"b","type":"gemini","content":""}` + "\n", false},
 		{"gemini, not JSON", the("gemini"), geminiHead + "oops\n" + geminiAsks + geminiSays, true},
 		{"qwen", the("qwen"), qwenAsks + qwenSays, true},
 		{"qwen, two prompts", the("qwen"), qwenAsks + qwenAsks + qwenSays, false},
 		{"qwen, no prompt", the("qwen"), qwenSays, false},
-		{"qwen, another session", the("qwen"), qwenAsks + strings.ReplaceAll(qwenSays, tooltest.SomeID, tooltest.ForeignID), false},
-		{"qwen, no figures", the("qwen"), qwenAsks + strings.Replace(qwenSays, "Token", "", 1), false},
-		{"qwen, odd parts", the("qwen"), qwenAsks + strings.Replace(qwenSays, `"yes"`, "7", 1), false},
+		{"qwen, another session", the("qwen"), qwenAsks + strings.ReplaceAll(qwenSays,
+			tooltest.SomeID, tooltest.ForeignID), false},
+		{"qwen, no figures", the("qwen"), qwenAsks + strings.Replace(qwenSays, "Token", "", 1),
+			false},
+		{"qwen, odd parts", the("qwen"), qwenAsks + strings.Replace(qwenSays, `"yes"`, "7", 1),
+			false},
 		{"qwen, a prompt behind", the("qwen"), qwenAsks + qwenSays + qwenAsks, false},
 	} {
-		s := tt.tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{NewID: tooltest.SomeID}, "")
+		s := tt.tool.Stream(rewrite.Call{Format: rewrite.Text},
+			rewrite.Plan{NewID: tooltest.SomeID}, "")
 		for line := range strings.Lines(tt.lines) {
 			s.File("/h/"+tooltest.SomeID+".jsonl", []byte(line))
 		}
@@ -283,7 +333,8 @@ func TestOddChats(t *testing.T) {
 			t.Errorf("%s: %+v", tt.what, seen)
 		}
 	}
-	s := the("gemini").Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{Resume: tooltest.SomeID}, "")
+	s := the("gemini").Stream(rewrite.Call{Format: rewrite.Text},
+		rewrite.Plan{Resume: tooltest.SomeID}, "")
 	s.File("", []byte(geminiHead))
 	s.File("", []byte(strings.Replace(geminiAsks, "hi", "<hook_context>x</hook_context>hi", 1)))
 	if seen := s.Seen(); seen.Refusal != reason.RefusedBroken {
@@ -294,7 +345,8 @@ func TestOddChats(t *testing.T) {
 // A text that is too long to keep is shown, and its session is not resumed.
 func TestChatsTooLong(t *testing.T) {
 	for _, tool := range []rewrite.Tool{the("gemini"), the("qwen")} {
-		s := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{NewID: tooltest.SomeID}, "")
+		s := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{NewID: tooltest.SomeID},
+			"")
 		piece := strings.Repeat("x", rewrite.LongestLine/2+1)
 		for range 2 {
 			if got := s.Line([]byte(piece)); string(got) != piece {
@@ -303,12 +355,14 @@ func TestChatsTooLong(t *testing.T) {
 		}
 		s.End()
 		if seen := s.Seen(); !seen.Failed || seen.Answer != "" {
-			t.Errorf("%s: failed %v, %d bytes of answer", tool.Descriptor().Name, seen.Failed, len(seen.Answer))
+			t.Errorf("%s: failed %v, %d bytes of answer", tool.Descriptor().Name, seen.Failed,
+				len(seen.Answer))
 		}
 	}
 }
 
-// qwen's file is in the project's directory: a fresh session's under its ID, a copy's under an ID that is not known yet.
+// qwen's file is in the project's directory: a fresh session's under its ID, a copy's under an ID
+// that is not known yet.
 func TestQwenFollows(t *testing.T) {
 	const any = "????????-????-????-????-????????????.jsonl"
 	long := "/" + strings.Repeat("d", 200)
@@ -317,12 +371,20 @@ func TestQwenFollows(t *testing.T) {
 		target rewrite.Target
 		want   rewrite.Follow
 	}{
-		{"/work/my.app", rewrite.ToFresh("hi"), rewrite.Follow{Dir: "/h/.qwen/projects/-work-my-app/chats", Name: tooltest.ForeignID + ".jsonl", Root: "/h/.qwen/projects", Lines: true}},
-		{"/work/my.app", tooltest.To{ID: tooltest.SomeID, Copied: true, Prompt: "hi", Whole: true}.Target(), rewrite.Follow{Dir: "/h/.qwen/projects/-work-my-app/chats", Name: any, Lines: true}},
-		{long, rewrite.ToFresh("hi"), rewrite.Follow{Dir: "/h/.qwen/projects", Name: tooltest.ForeignID + ".jsonl", Lines: true}},
+		{"/work/my.app", rewrite.ToFresh("hi"),
+			rewrite.Follow{Dir: "/h/.qwen/projects/-work-my-app/chats",
+				Name: tooltest.ForeignID + ".jsonl", Root: "/h/.qwen/projects", Lines: true}},
+		{"/work/my.app", tooltest.To{ID: tooltest.SomeID, Copied: true, Prompt: "hi",
+			Whole: true}.Target(), rewrite.Follow{Dir: "/h/.qwen/projects/-work-my-app/chats",
+			Name: any, Lines: true}},
+		{long, rewrite.ToFresh("hi"), rewrite.Follow{Dir: "/h/.qwen/projects",
+			Name: tooltest.ForeignID + ".jsonl", Lines: true}},
 	} {
-		c := the("qwen").ResolveWithEnv(rewrite.Call{Mode: rewrite.Fresh, Format: rewrite.Text, Home: "/h/.qwen", Prompt: "hi"}, rewrite.HostEnv{Dirs: []string{tt.dir}, Version: "0.24.4"})
-		if got := the("qwen").Plan(c, tt.target.Beginning(tooltest.ForeignID)).Follow; len(got) != 1 || got[0] != tt.want {
+		c := the("qwen").ResolveWithEnv(rewrite.Call{Mode: rewrite.Fresh, Format: rewrite.Text,
+			Home: "/h/.qwen", Prompt: "hi"}, rewrite.HostEnv{Dirs: []string{tt.dir},
+			Version: "0.24.4"})
+		if got := the("qwen").Plan(c, tt.target.Beginning(tooltest.ForeignID)).Follow; len(got) !=
+			1 || got[0] != tt.want {
 			t.Errorf("in %.20s: %+v, want %+v", tt.dir, got, tt.want)
 		}
 	}

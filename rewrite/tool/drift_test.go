@@ -102,17 +102,21 @@ func driftCases(t *testing.T) []driftCase {
 		if err != nil {
 			t.Fatal(err)
 		}
-		recorded := tool.Parse(rewrite.Invocation{Args: run.Argv[1:], Env: func(string) string { return "" }}).Format
+		recorded := tool.Parse(rewrite.Invocation{Args: run.Argv[1:], Env: func(string) string {
+			return ""
+		}}).Format
 		lines := driftLines(tool.Descriptor().Name, recorded, string(stdout))
 		if len(lines) == 0 {
 			continue
 		}
 		formats := []rewrite.Format{recorded}
-		if text := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{}, ""); recorded == rewrite.StreamJSON && text.MaxLine() != rewrite.NoLines {
+		if text := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{}, ""); recorded ==
+			rewrite.StreamJSON && text.MaxLine() != rewrite.NoLines {
 			formats = append(formats, rewrite.Text, rewrite.JSON) // which are rendered from it
 		}
 		for _, format := range formats {
-			c := driftCase{filepath.Base(dir) + " as " + string(format), tool, format, rewrite.Plan{Prompt: "hi", Whole: true}, run.Exit, lines}
+			c := driftCase{filepath.Base(dir) + " as " + string(format), tool, format,
+				rewrite.Plan{Prompt: "hi", Whole: true}, run.Exit, lines}
 			cases = append(cases, c)
 			if id := c.play(lines).seen.ID; id != "" {
 				c.name, c.plan.Resume = c.name+", resumed", id
@@ -195,7 +199,8 @@ func object(list []member, indented bool) string {
 
 // otherShapes are values of other types than this one.
 func otherShapes(value string) []string {
-	shapes := []string{"null", `"text"`, "7", "true", `{"value":"text"}`, `["text"]`, `[{"message":"text"}]`, tooltest.Quoted(value)}
+	shapes := []string{"null", `"text"`, "7", "true", `{"value":"text"}`, `["text"]`,
+		`[{"message":"text"}]`, tooltest.Quoted(value)}
 	kind := value[0]
 	return slices.DeleteFunc(shapes, func(shape string) bool {
 		digit := kind == '-' || kind >= '0' && kind <= '9'
@@ -215,7 +220,9 @@ func drifts(event string, depth int) []drift {
 	}
 	indented := strings.HasPrefix(event, "{\n")
 	var found []drift
-	add := func(what string, list []member) { found = append(found, drift{what, object(list, indented)}) }
+	add := func(what string, list []member) {
+		found = append(found, drift{what, object(list, indented)})
+	}
 	with := func(i int, value string) []member {
 		changed := slices.Clone(list)
 		changed[i].value = json.RawMessage(value)
@@ -245,14 +252,16 @@ func drifts(event string, depth int) []drift {
 	reversed := slices.Clone(list)
 	slices.Reverse(reversed)
 	add("keys reversed", reversed)
-	strange := member{"novel_field", json.RawMessage(`{"type":"result","session_id":"` + tooltest.ForeignID + `","sessionId":"` + tooltest.ForeignID + `"}`)}
+	strange := member{"novel_field", json.RawMessage(`{"type":"result","session_id":"` +
+		tooltest.ForeignID + `","sessionId":"` + tooltest.ForeignID + `"}`)}
 	add("a new field in front", append([]member{strange}, list...))
 	add("a new field behind", append(slices.Clone(list), strange))
 	return found
 }
 
 // strangeEvent is one of a type that nobody knows.
-const strangeEvent = `{"type":"novel_event","session_id":"` + tooltest.ForeignID + `","sessionId":"` + tooltest.ForeignID +
+const strangeEvent = `{"type":"novel_event","session_id":"` + tooltest.ForeignID +
+	`","sessionId":"` + tooltest.ForeignID +
 	`","thread_id":"` + tooltest.ForeignID + `","turnId":null,"text":"assistant init result"}`
 
 // without returns what the caller gets where an event is missing, as it would be with
@@ -282,10 +291,12 @@ func (c *driftCase) check(base played, i int, event string, insert bool) error {
 		return fmt.Errorf("wrong id: %v", got.seen.WrongID)
 	case c.shown(lines, event, base, less, got):
 		return nil
-	case c.exit != 0 && strings.HasPrefix(got.out, less.out) && len(lines) == len(c.lines) && saysNothing(event):
+	case c.exit != 0 && strings.HasPrefix(got.out, less.out) && len(lines) == len(c.lines) &&
+		saysNothing(event):
 		return nil
 	}
-	return fmt.Errorf("stdout %.200q, stderr %.200q\nas recorded %.200q, %.200q\nwithout it %.200q, %.200q", got.out, got.errOut, base.out, base.errOut, less.out, less.errOut)
+	return fmt.Errorf("stdout %.200q, stderr %.200q\nas recorded %.200q, %.200q\nwithout it "+
+		"%.200q, %.200q", got.out, got.errOut, base.out, base.errOut, less.out, less.errOut)
 }
 
 // saysNothing reports whether an event is a result that has lost what the tool said of
@@ -295,7 +306,8 @@ func saysNothing(event string) bool {
 		Type, Status string
 		Error        any
 	}
-	return json.Unmarshal([]byte(event), &e) == nil && e.Type == "result" && e.Status == "error" && e.Error == nil
+	return json.Unmarshal([]byte(event), &e) == nil && e.Type == "result" && e.Status == "error" &&
+		e.Error == nil
 }
 
 var (
@@ -309,17 +321,21 @@ func (c *driftCase) shown(lines []string, event string, base, less, got played) 
 	if got.out == base.out && got.errOut == base.errOut || got.out == c.join(lines) {
 		return true
 	}
-	// droid repeats its source's answer where it has none, and makes the line of json from its last event.
+	// droid repeats its source's answer where it has none, and makes the line of json from its last
+	// event.
 	silent := droidAnswer.ReplaceAllString(event, `"finalText":""`)
-	if usage := droidUsage.FindString(event); usage != "" && got.out == droidUsage.ReplaceAllLiteralString(base.out, usage) {
+	if usage := droidUsage.FindString(event); usage != "" &&
+		got.out == droidUsage.ReplaceAllLiteralString(base.out, usage) {
 		return true
 	}
 	for _, as := range []string{event, silent} {
 		for _, end := range []string{"\n", ",", ",\n", ""} {
 			if before, after, ok := strings.Cut(got.out, as+end); ok {
 				rest := before + after
-				if rest == less.out || rest == strings.TrimSuffix(less.out, less.unshown) || rest == base.out ||
-					end == "" && (strings.Replace(rest, ",]", "]", 1) == less.out || rest == "[]\n" || strings.Replace(rest, ",\n\n]", "\n]", 1) == less.out) {
+				if rest == less.out || rest == strings.TrimSuffix(less.out, less.unshown) ||
+					rest == base.out ||
+					end == "" && (strings.Replace(rest, ",]", "]", 1) == less.out ||
+						rest == "[]\n" || strings.Replace(rest, ",\n\n]", "\n]", 1) == less.out) {
 					return true
 				}
 			}
@@ -353,7 +369,8 @@ func TestEventShapesDrift(t *testing.T) {
 			count++
 			if err := c.check(base, i, event, insert); err != nil {
 				if failed++; failed <= 20 {
-					t.Errorf("%s %s, event %d: %s: %v", c.tool.Descriptor().Name, c.name, i+1, what, err)
+					t.Errorf("%s %s, event %d: %s: %v", c.tool.Descriptor().Name, c.name, i+1, what,
+						err)
 				}
 			}
 		}
@@ -361,7 +378,8 @@ func TestEventShapesDrift(t *testing.T) {
 			for _, d := range drifts(event, 3) {
 				try(i, d.what, d.event, false)
 			}
-			if renamed := strings.Replace(event, `"type":"`, `"type":"novel_`, 1); c.tool.Descriptor().Name == "claude" && c.exit == 0 {
+			if renamed := strings.Replace(event, `"type":"`, `"type":"novel_`,
+				1); c.tool.Descriptor().Name == "claude" && c.exit == 0 {
 				try(i, "another type", renamed, false)
 			}
 			if !strings.HasPrefix(event, "{\n") || c.tool.Descriptor().Name == "vibe" {

@@ -13,14 +13,16 @@ import (
 // Of all recorded runs only these failed for a reason that says nothing against their session.
 func TestWhatFailuresSay(t *testing.T) {
 	want := func(name string) reason.Code {
-		if name == "droid/http401-json" { // only a fresh call has this format, and it says "Exec failed"
+		// only a fresh call has this format, and it says "Exec failed"
+		if name == "droid/http401-json" {
 			return ""
 		}
 		if name == "gemini/http401-json" { // its error is on stderr, which is not read
 			return ""
 		}
 		for part, why := range map[string]reason.Code{
-			"401": reason.LoginRefused, "http429": reason.RateLimited, "http500": reason.ServiceFailed,
+			"401": reason.LoginRefused, "http429": reason.RateLimited,
+			"http500": reason.ServiceFailed,
 		} {
 			if strings.Contains(name, part) {
 				return why
@@ -41,7 +43,8 @@ func TestWhatFailuresSay(t *testing.T) {
 		}
 		for _, path := range paths {
 			name := filepath.Base(filepath.Dir(path))
-			format, ok := map[string]rewrite.Format{"stream": rewrite.StreamJSON, "json": rewrite.JSON}[name[strings.LastIndex(name, "-")+1:]]
+			format, ok := map[string]rewrite.Format{"stream": rewrite.StreamJSON,
+				"json": rewrite.JSON}[name[strings.LastIndex(name, "-")+1:]]
 			text, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -51,7 +54,8 @@ func TestWhatFailuresSay(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"chat-http401", "chat-fork-http401", "chat-fork-toobig", "chat-cut", "chat-fresh"} {
+	for _, name := range []string{"chat-http401", "chat-fork-http401", "chat-fork-toobig",
+		"chat-cut", "chat-fresh"} {
 		run := readChat(t, the("qwen"), name)
 		check("qwen/"+name, run.play(t, 0, len(run.lines)))
 	}
@@ -69,31 +73,39 @@ func playAll(s rewrite.Stream, output string) rewrite.StreamState {
 	return *s.Seen()
 }
 
-// What no recording has. A refused connection was measured with claude 2.1.197 and 2.1.329, qwen 0.24.4 and droid 0.225.2.
+// What no recording has. A refused connection was measured with claude 2.1.197 and 2.1.329, qwen
+// 0.24.4 and droid 0.225.2.
 func TestWhatErrorsSay(t *testing.T) {
 	claudeSays := func(status, text string) string {
-		return `{"type":"result","subtype":"success","is_error":true,"api_error_status":` + status + `,"result":"` + text + `","session_id":"0b9728d0-d941-4437-b914-afd3d7a1da81"}` + "\n"
+		return `{"type":"result","subtype":"success","is_error":true,"api_error_status":` + status +
+			`,"result":"` + text + `","session_id":"0b9728d0-d941-4437-b914-afd3d7a1da81"}` + "\n"
 	}
 	qwenSays := func(text string) string {
 		return `{"type":"result","subtype":"error_during_execution","session_id":"0b9728d0-d941-4437-b914-afd3d7a1da81","is_error":true,"error":{"message":"[API Error: ` + text + `]"}}` + "\n"
 	}
 	droidSays := func(text string) string {
-		return `{"type":"error","source":"agent_loop","message":"` + text + `","session_id":"0b9728d0-d941-4437-b914-afd3d7a1da81"}` + "\n" +
+		return `{"type":"error","source":"agent_loop","message":"` + text +
+			`","session_id":"0b9728d0-d941-4437-b914-afd3d7a1da81"}` + "\n" +
 			`{"type":"error","source":"cli","message":"Exec failed","session_id":"0b9728d0-d941-4437-b914-afd3d7a1da81"}` + "\n"
 	}
-	codexSays := func(text string) string { return `{"type":"turn.failed","error":{"message":"` + text + `"}}` + "\n" }
+	codexSays := func(text string) string {
+		return `{"type":"turn.failed","error":{"message":"` + text + `"}}` + "\n"
+	}
 	opencodeSays := func(status string) string {
 		return `{"type":"error","sessionID":"ses_dfbf7eeddffepkJ54hJZmjbZ39","error":{"name":"APIError","data":{"message":"no","statusCode":` + status + `}}}` + "\n"
 	}
 	copilotSays := func(status string) string {
-		return `{"type":"session.error","data":{"errorType":"x","message":"no","statusCode":` + status + `}}` + "\n"
+		return `{"type":"session.error","data":{"errorType":"x","message":"no","statusCode":` +
+			status + `}}` + "\n"
 	}
 	for _, tt := range []struct {
 		tool, output string
 		want         reason.Code
 	}{
-		{"claude", claudeSays("null", "API Error: Unable to connect to API (ConnectionRefused)"), reason.Unreachable},
-		{"claude", claudeSays("null", "API Error: Connection refused — a firewall or proxy may be blocking it (ECONNREFUSED)"), reason.Unreachable},
+		{"claude", claudeSays("null", "API Error: Unable to connect to API (ConnectionRefused)"),
+			reason.Unreachable},
+		{"claude", claudeSays("null", "API Error: Connection refused — a firewall or proxy may "+
+			"be blocking it (ECONNREFUSED)"), reason.Unreachable},
 		{"claude", claudeSays("529", "API Error: 529 overloaded"), reason.ServiceFailed},
 		{"claude", claudeSays("null", "API Error: 401 {}"), reason.LoginRefused},
 		{"claude", claudeSays("429", "You've hit your limit"), reason.RateLimited},
@@ -102,7 +114,8 @@ func TestWhatErrorsSay(t *testing.T) {
 		{"claude", claudeSays("null", "API Error: terminated"), ""},
 		{"claude", claudeSays(`"429"`, "of another shape"), ""},
 		{"claude", claudeSays("null", "They said: API Error: 429 "), ""},
-		{"qwen", qwenSays("Connection error. (cause: connect ECONNREFUSED 127.0.0.1:9)"), reason.Unreachable},
+		{"qwen", qwenSays("Connection error. (cause: connect ECONNREFUSED 127.0.0.1:9)"),
+			reason.Unreachable},
 		{"qwen", qwenSays("429 slow down"), reason.RateLimited},
 		{"qwen", qwenSays("503 overloaded"), reason.ServiceFailed},
 		{"qwen", qwenSays("403 no"), ""},
@@ -111,9 +124,12 @@ func TestWhatErrorsSay(t *testing.T) {
 		{"droid", droidSays("Connection error."), reason.Unreachable},
 		{"droid", droidSays("403 {}"), ""},
 		{"droid", droidSays("4290 things"), ""},
-		{"codex", codexSays("unexpected status 401 Unauthorized: no, url: http://x"), reason.LoginRefused},
-		{"codex", codexSays("exceeded retry limit, last status: 429 Too Many Requests"), reason.RateLimited},
-		{"codex", codexSays("We\u2019re currently experiencing high demand, which may cause temporary errors."), reason.ServiceFailed},
+		{"codex", codexSays("unexpected status 401 Unauthorized: no, url: http://x"),
+			reason.LoginRefused},
+		{"codex", codexSays("exceeded retry limit, last status: 429 Too Many Requests"),
+			reason.RateLimited},
+		{"codex", codexSays("We\u2019re currently experiencing high demand, which may cause " +
+			"temporary errors."), reason.ServiceFailed},
 		{"codex", codexSays("unexpected status 403 Forbidden"), ""},
 		{"opencode", opencodeSays("401"), reason.LoginRefused},
 		{"opencode", opencodeSays("503"), reason.ServiceFailed},
@@ -121,8 +137,10 @@ func TestWhatErrorsSay(t *testing.T) {
 		{"copilot", copilotSays("429"), reason.RateLimited},
 		{"copilot", copilotSays("404"), ""},
 	} {
-		if seen := playAll(streamOf(tt.tool, rewrite.StreamJSON), tt.output); seen.Outside != tt.want || !seen.Failed {
-			t.Errorf("%s: %q, want %q, failed %t: %s", tt.tool, seen.Outside, tt.want, seen.Failed, tt.output)
+		if seen := playAll(streamOf(tt.tool, rewrite.StreamJSON), tt.output); seen.Outside !=
+			tt.want || !seen.Failed {
+			t.Errorf("%s: %q, want %q, failed %t: %s", tt.tool, seen.Outside, tt.want, seen.Failed,
+				tt.output)
 		}
 	}
 }
@@ -130,9 +148,11 @@ func TestWhatErrorsSay(t *testing.T) {
 // A request that failed and was made again says nothing about what came then.
 func TestFailureThatPassed(t *testing.T) {
 	output := `{"type":"error","source":"agent_loop","message":"429 {}","session_id":"0b9728d0-d941-4437-b914-afd3d7a1da81"}` + "\n" +
-		`{"type":"tool_call","parameters":{},"session_id":"0b9728d0-d941-4437-b914-afd3d7a1da81"}` + "\n" +
+		`{"type":"tool_call","parameters":{},"session_id":"0b9728d0-d941-4437-b914-afd3d7a1da81"}` +
+		"\n" +
 		`{"type":"error","source":"cli","message":"Exec failed","session_id":"0b9728d0-d941-4437-b914-afd3d7a1da81"}` + "\n"
-	if seen := playAll(streamOf("droid", rewrite.StreamJSON), output); seen.Outside != "" || !seen.Failed {
+	if seen := playAll(streamOf("droid", rewrite.StreamJSON), output); seen.Outside != "" ||
+		!seen.Failed {
 		t.Errorf("%+v", seen)
 	}
 }
@@ -148,7 +168,8 @@ func TestWhatVibesExportSays(t *testing.T) {
 		"They said: Status 500":                                   "",
 	} {
 		s := streamOf("vibe", rewrite.Text)
-		s.File("d/export.json", []byte(`{"outcome":"infrastructure_failure","session_id":"67c46b88-7b2a-7c66-2219-61f12294f1c7","error":{"message":"`+message+`","code":"backend_error"}}`))
+		s.File("d/export.json",
+			[]byte(`{"outcome":"infrastructure_failure","session_id":"67c46b88-7b2a-7c66-2219-61f12294f1c7","error":{"message":"`+message+`","code":"backend_error"}}`))
 		if seen := s.Seen(); seen.Outside != want || !seen.Failed {
 			t.Errorf("%q: %q, want %q, failed %t", message, seen.Outside, want, seen.Failed)
 		}

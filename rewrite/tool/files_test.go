@@ -15,7 +15,8 @@ func TestSessionPathsInOddDirectories(t *testing.T) {
 	for _, name := range rewrite.Names {
 		tool, _ := rewrite.Lookup(name)
 		for _, pattern := range rewrite.SessionPaths(tool, home, cwd, tooltest.SomeID) {
-			real := home + strings.NewReplacer(`\[`, `[`, `\*`, `*`, `*`, "x", `\?`, `?`, `\\`, `\`).Replace(strings.TrimPrefix(pattern, rewrite.Literal(home)))
+			real := home + strings.NewReplacer(`\[`, `[`, `\*`, `*`, `*`, "x", `\?`, `?`, `\\`,
+				`\`).Replace(strings.TrimPrefix(pattern, rewrite.Literal(home)))
 			if ok, err := path.Match(pattern, real); err != nil || !ok {
 				t.Errorf("%s: %s does not match %s: %v", name, pattern, real, err)
 			}

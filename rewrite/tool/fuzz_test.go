@@ -18,14 +18,17 @@ import (
 // A command line that is managed is read as before behind what a plan adds to it, and
 // a resume in it is seen as one, of that session.
 func FuzzPlans(f *testing.F) {
-	for _, s := range []string{"-p\nhi", "exec\nhi\n--json", "e\n-m\nx\n-", "-p\nhi\n-o\njson", "--prompt=hi\n-y", "-p\n--\nhi", "hi\n--output\njson",
-		"-p\n--model=x\n--verbose\n--output-format=json\nhi", "exec\n-i\na.png\n--\nhi", "-phi", "-p\nhi\n--trust", "-p\n-x", "run\na\nb"} {
+	for _, s := range []string{"-p\nhi", "exec\nhi\n--json", "e\n-m\nx\n-", "-p\nhi\n-o\njson",
+		"--prompt=hi\n-y", "-p\n--\nhi", "hi\n--output\njson",
+		"-p\n--model=x\n--verbose\n--output-format=json\nhi", "exec\n-i\na.png\n--\nhi", "-phi",
+		"-p\nhi\n--trust", "-p\n-x", "run\na\nb"} {
 		for tool := range all() {
 			f.Add(byte(tool), s)
 		}
 	}
 	for i, tool := range all() {
-		f.Add(byte(i), strings.Join(append(slices.Clone(tool.Descriptor().Headless[1:]), "hi"), "\n"))
+		f.Add(byte(i), strings.Join(append(slices.Clone(tool.Descriptor().Headless[1:]), "hi"),
+			"\n"))
 	}
 	f.Fuzz(func(t *testing.T, which byte, line string) {
 		tool := all()[int(which)%len(all())]
@@ -39,9 +42,11 @@ func FuzzPlans(f *testing.F) {
 		if text.Text == "" {
 			return
 		}
-		without := func(args []string) []string { // a caller's own call with such options is not managed
+		// a caller's own call with such options is not managed
+		without := func(args []string) []string {
 			return slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
-				return strings.Contains(arg, rewrite.Scratch) || arg == "--session-id" || arg == tooltest.ForeignID || arg == "--session-id="+tooltest.ForeignID
+				return strings.Contains(arg, rewrite.Scratch) || arg == "--session-id" ||
+					arg == tooltest.ForeignID || arg == "--session-id="+tooltest.ForeignID
 			})
 		}
 		plan := tool.Plan(call, rewrite.ToFresh(text.Text).Beginning(tooltest.ForeignID))
@@ -49,31 +54,46 @@ func FuzzPlans(f *testing.F) {
 		in.Args = without(plan.Args)
 		again := tool.Parse(in)
 		if !maps.Equal(tooltest.Settings(again), tooltest.Settings(call)) {
-			t.Fatalf("%s %q: settings %v, planned as %q: %v", tool.Descriptor().Name, args, call.Settings, plan.Args, again.Settings)
+			t.Fatalf("%s %q: settings %v, planned as %q: %v", tool.Descriptor().Name, args,
+				call.Settings, plan.Args, again.Settings)
 		}
 		if again.Mode != rewrite.Fresh || again.Prompt != call.Prompt || again.Model != call.Model {
-			t.Fatalf("%s %q: %q, planned as %q: %s %s %q, model %q", tool.Descriptor().Name, args, call.Prompt, plan.Args,
+			t.Fatalf("%s %q: %q, planned as %q: %s %s %q, model %q", tool.Descriptor().Name, args,
+				call.Prompt, plan.Args,
 				again.Mode, again.Reason, again.Prompt, again.Model)
 		}
 		if tool.Descriptor().Name == "claude" {
-			in.Args = tool.Plan(call, rewrite.ToFork(tooltest.SomeID, tooltest.SomeID, text, prompt.Continuity{}, reason.DeltaOff).Beginning(tooltest.ForeignID)).Args
-			if again := tool.Parse(in); again.Reason != reason.CallerSession || again.Model != call.Model || !slices.Contains(in.Args, "--resume-session-at") {
-				t.Fatalf("%q: %q, forked as %q: %s %s", args, call.Prompt, in.Args, again.Mode, again.Reason)
+			in.Args = tool.Plan(call, rewrite.ToFork(tooltest.SomeID, tooltest.SomeID, text,
+				prompt.Continuity{}, reason.DeltaOff).Beginning(tooltest.ForeignID)).Args
+			if again := tool.Parse(in); again.Reason != reason.CallerSession ||
+				again.Model != call.Model || !slices.Contains(in.Args, "--resume-session-at") {
+				t.Fatalf("%q: %q, forked as %q: %s %s", args, call.Prompt, in.Args, again.Mode,
+					again.Reason)
 			}
 		}
-		plan = tool.Plan(call, rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{}, reason.DeltaOff).Beginning(tooltest.ForeignID))
+		plan = tool.Plan(call, rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{},
+			reason.DeltaOff).Beginning(tooltest.ForeignID))
 		keepsOptions(t, call, plan)
 		in.Args = without(plan.Args)
 		again = tool.Parse(in)
-		named := again.SessionID == tooltest.SomeID || slices.Contains(plan.Args, "--fork="+tooltest.SomeID) // which leaves its session as it is
-		if again.Reason != reason.CallerSession || again.Model != call.Model || !named || !maps.Equal(tooltest.Settings(again), tooltest.Settings(call)) {
-			t.Fatalf("%s %q: %q, resumed as %q: %s %s", tool.Descriptor().Name, args, call.Prompt, plan.Args, again.Mode, again.Reason)
+		// which leaves its session as it is
+		named := again.SessionID == tooltest.SomeID ||
+			slices.Contains(plan.Args, "--fork="+tooltest.SomeID)
+		if again.Reason != reason.CallerSession || again.Model != call.Model || !named ||
+			!maps.Equal(tooltest.Settings(again), tooltest.Settings(call)) {
+			t.Fatalf("%s %q: %q, resumed as %q: %s %s", tool.Descriptor().Name, args, call.Prompt,
+				plan.Args, again.Mode, again.Reason)
 		}
-		if !slices.ContainsFunc(plan.Args, func(arg string) bool { return arg == tooltest.SomeID || strings.HasSuffix(arg, "="+tooltest.SomeID) }) {
+		if !slices.ContainsFunc(plan.Args, func(arg string) bool {
+			return arg == tooltest.SomeID || strings.HasSuffix(arg, "="+tooltest.SomeID)
+		}) {
 			t.Fatalf("%s %q: no session in %q", tool.Descriptor().Name, args, plan.Args)
 		}
-		if sent := plan.Stdin; sent != text.Text && again.Prompt != text.Text && !strings.Contains(strings.Join(plan.Args, " "), text.Text) { // of several words, perhaps
-			t.Fatalf("%s %q: %q is not sent in %q with stdin %q", tool.Descriptor().Name, args, text.Text, plan.Args, sent)
+		// of several words, perhaps
+		if sent := plan.Stdin; sent != text.Text && again.Prompt != text.Text &&
+			!strings.Contains(strings.Join(plan.Args, " "), text.Text) {
+			t.Fatalf("%s %q: %q is not sent in %q with stdin %q", tool.Descriptor().Name, args,
+				text.Text, plan.Args, sent)
 		}
 	})
 }
@@ -88,7 +108,9 @@ func keepsOptions(t *testing.T, call rewrite.Call, plan rewrite.Plan) {
 	spans := append(slices.Clone(call.PromptArgs), call.FormatArg)
 	rest := plan.Args
 	for i, arg := range call.Args {
-		if slices.ContainsFunc(spans, func(s rewrite.Span) bool { return s.At <= i && i < s.At+s.N }) {
+		if slices.ContainsFunc(spans, func(s rewrite.Span) bool {
+			return s.At <= i && i < s.At+s.N
+		}) {
 			continue
 		}
 		at := slices.Index(rest, arg)
@@ -126,24 +148,30 @@ func FuzzStreams(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, stdout, stderr []byte) {
 		for _, tool := range all() {
-			for _, format := range []rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.JSONVerbose, rewrite.StreamJSON} {
+			for _, format := range []rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.JSONVerbose,
+				rewrite.StreamJSON} {
 				for _, resume := range []string{"", tooltest.SomeID} {
 					plan := rewrite.Plan{Resume: resume, Prompt: "hi", Whole: true}
 					s := tool.Stream(rewrite.Call{Format: format, Mode: rewrite.Fresh}, plan, "")
 					shown, shownErr := tooltest.Feed(s, stdout, stderr)
 					seen := s.Seen()
-					if id := seen.ID; id != "" && (!tool.ValidID(id) || !bytes.Contains(slices.Concat(stdout, stderr), []byte(id))) {
+					if id := seen.ID; id != "" &&
+						(!tool.ValidID(id) || !bytes.Contains(slices.Concat(stdout, stderr),
+							[]byte(id))) {
 						t.Fatalf("%s %s: id %q", tool.Descriptor().Name, format, id)
 					}
 					if resume != "" && seen.ID != "" && seen.ID != resume && !seen.WrongID {
-						t.Fatalf("%s %s: id %q, and not the wrong one", tool.Descriptor().Name, format, seen.ID)
+						t.Fatalf("%s %s: id %q, and not the wrong one", tool.Descriptor().Name,
+							format, seen.ID)
 					}
 					rendered := format == rewrite.Text && s.MaxLine() != rewrite.NoLines
 					if resume != "" || rendered {
 						continue
 					}
-					if shown != string(stdout) || tool.Descriptor().Name != "codex" && shownErr != string(stderr) {
-						t.Fatalf("%s %s: %q is shown as %q, %q as %q", tool.Descriptor().Name, format, stdout, shown, stderr, shownErr)
+					if shown != string(stdout) || tool.Descriptor().Name != "codex" && shownErr !=
+						string(stderr) {
+						t.Fatalf("%s %s: %q is shown as %q, %q as %q", tool.Descriptor().Name,
+							format, stdout, shown, stderr, shownErr)
 					}
 				}
 			}
@@ -159,14 +187,17 @@ func FuzzFiles(f *testing.F) {
 		`{"type":"session_meta","payload":{"cli_version":"1","id":"` + tooltest.SomeID + `"}}`,
 		`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":5},"last_token_usage":{"total_tokens":5},"model_context_window":9}}}`,
 		`{"type":"token_usage_record","payload":{"turn_id":"a","turn_token_usage":{"input_tokens":-1}}}`,
-		`{"session_id":"` + tooltest.SomeID + `","outcome":"finished","steps":1,"cost_usd":0.1,"usage":{"input_tokens":1}}`,
-		`{"compaction_count":1,"last_reported_context_tokens":7}`, `{"cost_usd":"x"}`, `{"cost_usd":1e400}`,
+		`{"session_id":"` + tooltest.SomeID +
+			`","outcome":"finished","steps":1,"cost_usd":0.1,"usage":{"input_tokens":1}}`,
+		`{"compaction_count":1,"last_reported_context_tokens":7}`, `{"cost_usd":"x"}`,
+		`{"cost_usd":1e400}`,
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, tool := range all() {
-			for _, name := range []string{"rollout-x-" + tooltest.SomeID + ".jsonl", "export.json", "checkpoint.json"} {
+			for _, name := range []string{"rollout-x-" + tooltest.SomeID + ".jsonl", "export.json",
+				"checkpoint.json"} {
 				s := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{}, "")
 				s.ErrLine([]byte("--------\n"))
 				s.ErrLine([]byte("session id: " + tooltest.SomeID + "\n"))
@@ -178,12 +209,16 @@ func FuzzFiles(f *testing.F) {
 				if tool.Descriptor().Name == "vibe" && !reflect.DeepEqual(once, *seen) {
 					t.Fatalf("%q twice: %+v, then %+v", data, once, *seen)
 				}
-				resumed := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{Resume: tooltest.ForeignID}, "")
+				resumed := tool.Stream(rewrite.Call{Format: rewrite.Text},
+					rewrite.Plan{Resume: tooltest.ForeignID}, "")
 				resumed.File("x/"+name, data)
-				if got := resumed.Seen(); got.ID != "" && got.ID != tooltest.ForeignID && !got.WrongID {
-					t.Fatalf("%s: %q has id %q, and not the wrong one", tool.Descriptor().Name, data, got.ID)
+				if got := resumed.Seen(); got.ID != "" && got.ID != tooltest.ForeignID &&
+					!got.WrongID {
+					t.Fatalf("%s: %q has id %q, and not the wrong one", tool.Descriptor().Name,
+						data, got.ID)
 				}
-				if seen.ID != known && (!tool.ValidID(seen.ID) || !bytes.Contains(data, []byte(seen.ID))) {
+				if seen.ID != known && (!tool.ValidID(seen.ID) ||
+					!bytes.Contains(data, []byte(seen.ID))) {
 					t.Fatalf("%s: id %q of %q", tool.Descriptor().Name, seen.ID, data)
 				}
 				if seen.Totals != "" && !json.Valid([]byte(seen.Totals)) {

@@ -66,7 +66,8 @@ func TestEnvironment(t *testing.T) {
 			want = []rewrite.Setting{{Name: tt.name, Value: "v", Guard: tt.want}}
 		}
 		for _, named := range []bool{true, false} {
-			if got := rewrite.Environment(tool, []string{"EMPTY_API_KEY=", tt.name + "=v", tt.name + "=w"}, named); !slices.Equal(got, want) {
+			if got := rewrite.Environment(tool, []string{"EMPTY_API_KEY=", tt.name + "=v",
+				tt.name + "=w"}, named); !slices.Equal(got, want) {
 				t.Errorf("%s, %s: %v, want %v", tt.tool, tt.name, got, want)
 			}
 		}
@@ -91,7 +92,8 @@ func TestVariablesOfMachines(t *testing.T) {
 		{"AWS_ACCESS_KEY_ID", "ASIAY34FZKBOKMUTVV7A", "AKIAY34FZKBOKMUTVV7A", false},
 		{"AWS_ACCESS_KEY_ID", "AKIAY34FZKBOKMUTVV7A", "AKIAY34FZKBOA2345677", false},
 		{"AWS_ACCESS_KEY_ID", "ASIA1", "ASIA2", false},
-		{"GOOGLE_APPLICATION_CREDENTIALS", "/w/gha-creds-0123456789abcdef.json", "/w/gha-creds-f.json", true},
+		{"GOOGLE_APPLICATION_CREDENTIALS", "/w/gha-creds-0123456789abcdef.json",
+			"/w/gha-creds-f.json", true},
 		{"GOOGLE_APPLICATION_CREDENTIALS", "/w/one.json", "/w/two.json", false},
 		{"GOOGLE_APPLICATION_CREDENTIALS", "/v/gha-creds-0.json", "/w/gha-creds-0.json", false},
 		{"HTTPS_PROXY", "http://job-1:token@proxy:3128", "http://job-2:other@proxy:3128", true},
@@ -101,17 +103,22 @@ func TestVariablesOfMachines(t *testing.T) {
 		{"OPENAI_API_KEY", "ASIAY34FZKBOKMUTVV7A", "ASIAY34FZKBOA2345677", false},
 	} {
 		if got := value(tt.name, tt.one) == value(tt.name, tt.other); got != tt.same {
-			t.Errorf("%s: %s and %s are the same: %v, want %v", tt.name, tt.one, tt.other, got, tt.same)
+			t.Errorf("%s: %s and %s are the same: %v, want %v", tt.name, tt.one, tt.other, got,
+				tt.same)
 		}
 	}
 	if got := value("AWS_ACCESS_KEY_ID", "ASIAY34FZKBOKMUTVV7A"); got != "account 609629065308" {
 		t.Error(got)
 	}
 	for _, name := range []string{
-		"HOSTNAME", "TMPDIR", "SSH_CONNECTION", "SSH_AUTH_SOCK", "RUNNER_NAME", "RUNNER_TEMP", "RUNNER_TRACKING_ID", "ACTIONS_RUNTIME_TOKEN",
-		"ACTIONS_ID_TOKEN_REQUEST_TOKEN", "GITHUB_TOKEN", "CI_JOB_TOKEN", "CI_RUNNER_ID", "KUBERNETES_SERVICE_HOST", "GITHUB_RUN_ID", "CI_JOB_ID",
-		"REPRISE_STORE", "REPRISE_STORE_KEY", "REPRISE_PROJECT", "PGPASSWORD", "PGHOST", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
-		"AWS_ROLE_SESSION_NAME", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_BATCH_JOB_ID", "AZURE_HTTP_USER_AGENT", "CLAUDE_CODE_CONTAINER_ID", "BASH_ENV",
+		"HOSTNAME", "TMPDIR", "SSH_CONNECTION", "SSH_AUTH_SOCK", "RUNNER_NAME", "RUNNER_TEMP",
+		"RUNNER_TRACKING_ID", "ACTIONS_RUNTIME_TOKEN",
+		"ACTIONS_ID_TOKEN_REQUEST_TOKEN", "GITHUB_TOKEN", "CI_JOB_TOKEN", "CI_RUNNER_ID",
+		"KUBERNETES_SERVICE_HOST", "GITHUB_RUN_ID", "CI_JOB_ID",
+		"REPRISE_STORE", "REPRISE_STORE_KEY", "REPRISE_PROJECT", "PGPASSWORD", "PGHOST",
+		"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+		"AWS_ROLE_SESSION_NAME", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_BATCH_JOB_ID",
+		"AZURE_HTTP_USER_AGENT", "CLAUDE_CODE_CONTAINER_ID", "BASH_ENV",
 	} {
 		if got := value(name, "v"); got != "" {
 			t.Errorf("%s counts", name)
@@ -122,12 +129,16 @@ func TestVariablesOfMachines(t *testing.T) {
 func TestVariablesOfJobs(t *testing.T) {
 	tool, _ := rewrite.Lookup("claude")
 	for name, counts := range map[string]bool{
-		"GITHUB_RUN_ID": true, "GITHUB_JOB": true, "CI_JOB_ID": true, "CI_PIPELINE_ID": true, "BUILD_ID": true,
+		"GITHUB_RUN_ID": true, "GITHUB_JOB": true, "CI_JOB_ID": true, "CI_PIPELINE_ID": true,
+		"BUILD_ID":         true,
 		"BUILDKITE_JOB_ID": true, "CIRCLE_WORKFLOW_JOB_ID": true, "JOB_NAME": true,
-		"TENANT": true, "TENANT_ID": true, "ACME_TENANT": true, "CUSTOMER_SLUG": true, "APP_USER_ID": true, "TICKET_ID": true,
+		"TENANT": true, "TENANT_ID": true, "ACME_TENANT": true, "CUSTOMER_SLUG": true,
+		"APP_USER_ID": true, "TICKET_ID": true,
 		"X_WORKFLOW_UUID": true, "customer_id": true,
-		"USER": false, "LOGNAME": false, "TERM_SESSION_ID": false, "CI_RUNNER": false, "REQUEST_ID": false, "USER_NAME": false,
-		"SSH_CLIENT": false, "HOSTNAME": false, "ID": false, "JOURNAL_STREAM": false, "REPRISE_TASK_ID": false,
+		"USER": false, "LOGNAME": false, "TERM_SESSION_ID": false, "CI_RUNNER": false,
+		"REQUEST_ID": false, "USER_NAME": false,
+		"SSH_CLIENT": false, "HOSTNAME": false, "ID": false, "JOURNAL_STREAM": false,
+		"REPRISE_TASK_ID": false,
 	} {
 		environ := []string{name + "=1"}
 		if got := len(rewrite.Environment(tool, environ, false)) == 1; got != counts {

@@ -14,7 +14,8 @@ import (
 	"reprise/rewrite"
 )
 
-var update = flag.Bool("update", false, "write tool.go, tools_table.h and the list of shims in install.sh, anew")
+var update = flag.Bool("update", false,
+	"write tool.go, tools_table.h and the list of shims in install.sh, anew")
 
 // The lists of tools are those of the directories here, and of their descriptors.
 func TestListsOfTools(t *testing.T) {
@@ -23,7 +24,8 @@ func TestListsOfTools(t *testing.T) {
 		if err := os.WriteFile("tool.go", []byte(want), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.Command("go", "test", "-run", "^TestListsOfTools$", ".", "-update").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "test", "-run", "^TestListsOfTools$", ".",
+			"-update").CombinedOutput(); err != nil {
 			t.Errorf("%v: %s", err, out)
 		}
 		return
@@ -42,7 +44,8 @@ func TestListsOfTools(t *testing.T) {
 	for path, want := range map[string]string{
 		"../../shim/front/tools_table.h": toolsTable(tools),
 		"tool.go":                        imports(t),
-		install:                          before + "\nshims='" + strings.Join(rewrite.Names, " ") + "'\n" + after,
+		install: before + "\nshims='" + strings.Join(rewrite.Names, " ") +
+			"'\n" + after,
 	} {
 		if *update {
 			if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
@@ -51,7 +54,8 @@ func TestListsOfTools(t *testing.T) {
 			continue
 		}
 		if string(read(t, path)) != want {
-			t.Errorf("%s is not current: go test ./rewrite/tool -run TestListsOfTools -update", path)
+			t.Errorf("%s is not current: go test ./rewrite/tool -run TestListsOfTools -update",
+				path)
 		}
 	}
 }
@@ -94,7 +98,8 @@ import (
 // toolsTable returns the table of exec.c.
 func toolsTable(tools []*rewrite.Descriptor) string {
 	var b strings.Builder
-	b.WriteString("// Code generated from the descriptors in rewrite/tool by go test ./rewrite/tool -update. DO NOT EDIT.\n\n" +
+	b.WriteString("// Code generated from the descriptors in rewrite/tool by go test " +
+		"./rewrite/tool -update. DO NOT EDIT.\n\n" +
 		"static const struct tool tools[] = {\n")
 	for _, d := range tools {
 		managed := d.Managed
@@ -107,7 +112,8 @@ func toolsTable(tools []*rewrite.Descriptor) string {
 			field string
 			words []string
 		}{
-			{"managed", managed}, {"commands", d.Subcommands}, {"alone", d.Alone}, {"nested", append([]string{rewrite.NestedEnv}, d.Nested...)},
+			{"managed", managed}, {"commands", d.Subcommands}, {"alone", d.Alone},
+			{"nested", append([]string{rewrite.NestedEnv}, d.Nested...)},
 		} {
 			fmt.Fprintf(&b, "\t\t.%s = (const char *const[]){", list.field)
 			for _, word := range list.words {

@@ -17,9 +17,11 @@ func TestTextsOfARunWithATool(t *testing.T) {
 		{"codex", "tool-json", "exec --json x", "Let me run it.|ok", "ok"},
 		{"gemini", "tool-stream", "-p x -o stream-json", "Let me run it.|ok", "Let me run it.ok"},
 	} {
-		stream := the(tt.tool).Stream(the(tt.tool).Parse(tooltest.Invocation(tt.line)), rewrite.Plan{}, "")
+		stream := the(tt.tool).Stream(the(tt.tool).Parse(tooltest.Invocation(tt.line)),
+			rewrite.Plan{}, "")
 		tooltest.Feed(stream, recorded(t, tt.tool, tt.recording), nil)
-		if seen := stream.Seen(); strings.Join(seen.Texts, "|") != tt.texts || seen.Answer != tt.answer {
+		if seen := stream.Seen(); strings.Join(seen.Texts, "|") != tt.texts ||
+			seen.Answer != tt.answer {
 			t.Errorf("%s: %q, answer %q", tt.tool, seen.Texts, seen.Answer)
 		}
 	}

@@ -1,6 +1,7 @@
-// Package base is the common part of the tools: answers that are the same for most of them, why a call is not managed, which
-// failures say nothing against a session, and the common part of their streams. Which words refuse a session, and where a tool says the
-// IDs and usage, stands in each tool's package.
+// Package base is the common part of the tools: answers that are the same for most of them, why a
+// call is not managed, which failures say nothing against a session, and the common part of their
+// streams. Which words refuse a session, and where a tool says the IDs and usage, stands in each
+// tool's package.
 //
 // It never names a tool: a difference is a parameter, or the tool's own method. Invariant: in doubt
 // a call is unmanaged, and a failure counts against the session.
@@ -20,8 +21,8 @@ import (
 type Base struct {
 	About    *rewrite.Descriptor
 	Refusals Refusals // of the stderr
-	// Help are options: a help text with the first is that of the headless mode, and one with the others too is that of a
-	// version that can resume. Yargs says that yargs prints it.
+	// Help are options: a help text with the first is that of the headless mode, and one with the
+	// others too is that of a version that can resume. Yargs says that yargs prints it.
 	Help  []string
 	Yargs bool
 }
@@ -33,9 +34,12 @@ func (b Base) HelpArgs() []string {
 	return append(slices.Clone(b.About.Managed[:min(1, len(b.About.Managed))]), "--help")
 }
 
-func (b Base) Options(help string) rewrite.Probe { return grammar.ReadProbe(help, b.Yargs, b.Help...) }
+func (b Base) Options(help string) rewrite.Probe {
+	return grammar.ReadProbe(help, b.Yargs, b.Help...)
+}
 
-// Refused ignores limits, logins, network errors and anything unknown: they do not concern the session.
+// Refused ignores limits, logins, network errors and anything unknown: they do not concern the
+// session.
 func (b Base) Refused(stderr string, exit int) reason.Code { return b.Refusals.After(stderr, exit) }
 
 // ForkPoint returns "": the tool copies whole sessions, if at all.
@@ -46,8 +50,8 @@ func (Base) CopySession(_, _, _ string, _ []byte) (string, []byte, error) {
 	return "", nil, errors.ErrUnsupported
 }
 
-// ValidID accepts lower-case UUIDs. The other forms that a tool can accept, such as a name or the first characters of an ID,
-// are the caller's.
+// ValidID accepts lower-case UUIDs. The other forms that a tool can accept, such as a name or the
+// first characters of an ID, are the caller's.
 func (Base) ValidID(id string) bool { return IsUUID(id) }
 
 // SessionFiles returns the session's file, which is all there is of it.
@@ -58,8 +62,9 @@ func (Base) SessionFiles(_, path string) rewrite.SessionFiles {
 // IsOrphanFile returns false: the tool leaves no files that endanger a session.
 func (Base) IsOrphanFile(string, []byte) bool { return false }
 
-// Read copies into the call the options for the model, the format and the settings. A setting's values are separated
-// by NUL. Formats are those that the tool has other names for, nil if it has none.
+// Read copies into the call the options for the model, the format and the settings. A setting's
+// values are separated by NUL. Formats are those that the tool has other names for, nil if it has
+// none.
 func Read(c *rewrite.Call, p grammar.Args, formats map[string]rewrite.Format) {
 	c.Unknown, c.AddAt = p.Unknown, p.Front()
 	for _, o := range p.Options {
@@ -72,16 +77,19 @@ func Read(c *rewrite.Call, p grammar.Args, formats map[string]rewrite.Format) {
 				c.Format = formats[o.Value()]
 			}
 		case grammar.Setting, grammar.FileSetting:
-			setting := rewrite.Setting{Name: o.Names[0], Value: strings.Join(o.Values, "\x00"), File: o.Kind == grammar.FileSetting}
+			setting := rewrite.Setting{Name: o.Names[0], Value: strings.Join(o.Values, "\x00"),
+				File: o.Kind == grammar.FileSetting}
 			c.Settings = append(c.Settings, setting)
 		}
 	}
 }
 
-// Settle completes a call: how it is handled, and why. If the caller manages the session and the output has the
-// session's ID, the call is observed.
+// Settle completes a call: how it is handled, and why. If the caller manages the session and the
+// output has the session's ID, the call is observed.
 func Settle(c *rewrite.Call, why reason.Code, showsID bool) {
-	slices.SortStableFunc(c.Settings, func(a, b rewrite.Setting) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(c.Settings, func(a, b rewrite.Setting) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 	c.Reason = why
 	switch {
 	case why == "":
@@ -100,6 +108,7 @@ func Own[T any](c rewrite.Call) T {
 // NewCall returns a call of the tool that is passed through so far.
 func (b Base) NewCall(in rewrite.Invocation) rewrite.Call {
 	return rewrite.Call{
-		Tool: b.About.Name, Mode: rewrite.Passthrough, Args: in.Args, Format: rewrite.Text, Home: b.About.Home(in.Env),
+		Tool: b.About.Name, Mode: rewrite.Passthrough, Args: in.Args, Format: rewrite.Text,
+		Home: b.About.Home(in.Env),
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// Failures are how a tool begins the report of a failed request, where the cause says nothing against the
-// session. Any other failure can lie in the session, such as 403, which some proxies answer to a text that they
-// do not like.
+// Failures are how a tool begins the report of a failed request, where the cause says nothing
+// against the session. Any other failure can lie in the session, such as 403, which some proxies
+// answer to a text that they do not like.
 type Failures []Failure
 
 // A Failure is such a beginning.

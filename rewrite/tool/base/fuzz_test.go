@@ -10,7 +10,9 @@ import (
 )
 
 func FuzzJSONLine(f *testing.F) {
-	for _, s := range []string{`{"a": 1, "b": {"c": 2.5e0}, "d": [3]}`, `{"a":1}`, `{"a":1,"a":2,"x":{"a":-0}}`, `{ "b" : 1 , "a" : 9 , "c" : 2 }`, `[1]`, `{"a"`, "{\"a\":1\n,\"b\":2}", `{"\u0061":1}`} {
+	for _, s := range []string{`{"a": 1, "b": {"c": 2.5e0}, "d": [3]}`, `{"a":1}`,
+		`{"a":1,"a":2,"x":{"a":-0}}`, `{ "b" : 1 , "a" : 9 , "c" : 2 }`, `[1]`, `{"a"`,
+		"{\"a\":1\n,\"b\":2}", `{"\u0061":1}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
@@ -31,7 +33,8 @@ func FuzzJSONLine(f *testing.F) {
 		if !json.Valid(got) {
 			t.Fatalf("%q becomes %q", line, got)
 		}
-		if !bytes.Equal(got, line) && !bytes.Equal(tooltest.StripNumbers(got), tooltest.StripNumbers(line)) {
+		if !bytes.Equal(got, line) &&
+			!bytes.Equal(tooltest.StripNumbers(got), tooltest.StripNumbers(line)) {
 			t.Fatalf("%q becomes %q: more than numbers", line, got)
 		}
 		cut := jsonline.RemoveKey(bytes.Clone(line), "a")

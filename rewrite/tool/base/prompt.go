@@ -13,8 +13,9 @@ import (
 // LongestArg keeps a prompt in argv well under the 128 KiB that Linux allows for one argument.
 const LongestArg = 96 << 10
 
-// Add adds options to a plan's command line where wrapper scripts do not look: the first argument stays first, and the last
-// one last unless it belongs to the first. It returns the call with the places that the parts have then.
+// Add adds options to a plan's command line where wrapper scripts do not look: the first argument
+// stays first, and the last one last unless it belongs to the first. It returns the call with the
+// places that the parts have then.
 func Add(p *rewrite.Plan, c rewrite.Call, options ...string) rewrite.Call {
 	p.Args = slices.Insert(p.Args, c.AddAt, options...)
 	moved := func(place rewrite.Span) rewrite.Span {
@@ -30,13 +31,15 @@ func Add(p *rewrite.Plan, c rewrite.Call, options ...string) rewrite.Call {
 	return c
 }
 
-// PlacePrompt puts the prompt of a resume where the caller's prompt was. A whole prompt stays as the caller sent it. A
-// delta goes to stdin if any of the caller's prompt came from there, if it is too long for argv, or if the tool would read
-// it as an option or a subcommand there, unless it can be the value of an option.
+// PlacePrompt puts the prompt of a resume where the caller's prompt was. A whole prompt stays as
+// the caller sent it. A delta goes to stdin if any of the caller's prompt came from there, if it is
+// too long for argv, or if the tool would read it as an option or a subcommand there, unless it can
+// be the value of an option.
 func PlacePrompt(p *rewrite.Plan, c rewrite.Call, t rewrite.Target, option string) {
 	switch {
 	case p.Whole && len(c.PromptArgs) > 0, c.Stdin == rewrite.StdinFrames:
-	case len(c.PromptArgs) > 0 && t.FromArgv(c) && len(p.Prompt) <= LongestArg && replacePrompt(p, c.PromptArgs, option):
+	case len(c.PromptArgs) > 0 && t.FromArgv(c) && len(p.Prompt) <= LongestArg &&
+		replacePrompt(p, c.PromptArgs, option):
 		p.HasStdin = c.Stdin == rewrite.StdinAppended && !c.Silent // stdin was empty
 	default:
 		p.Args = RemovePrompt(p.Args, c.PromptArgs)
@@ -63,10 +66,12 @@ func replacePrompt(p *rewrite.Plan, places []rewrite.Span, option string) bool {
 	return true
 }
 
-// isWord reports whether a text is a single word. Every subcommand is one, also in versions not tried yet.
+// isWord reports whether a text is a single word. Every subcommand is one, also in versions not
+// tried yet.
 func isWord(text string) bool { return !strings.ContainsAny(text, " \t\r\n") }
 
-// AsAsked replaces the prompt in an event that shows it: the caller's prompt instead of the text sent to the model.
+// AsAsked replaces the prompt in an event that shows it: the caller's prompt instead of the text
+// sent to the model.
 func AsAsked(p *rewrite.Plan, event []byte) []byte {
 	if p.Asked == "" {
 		return event
@@ -74,10 +79,12 @@ func AsAsked(p *rewrite.Plan, event []byte) []byte {
 	return bytes.Replace(event, jsonline.RawString(p.Prompt), jsonline.RawString(p.Asked), 1)
 }
 
-// RemovePrompt removes the caller's prompt from a command line. In a cluster of letters only the last one is the
-// prompt's.
+// RemovePrompt removes the caller's prompt from a command line. In a cluster of letters only the
+// last one is the prompt's.
 func RemovePrompt(args []string, prompt []rewrite.Span) []string {
-	prompt = slices.SortedFunc(slices.Values(prompt), func(a, b rewrite.Span) int { return a.At - b.At })
+	prompt = slices.SortedFunc(slices.Values(prompt), func(a, b rewrite.Span) int {
+		return a.At - b.At
+	})
 	for _, s := range slices.Backward(prompt) {
 		var flags []string
 		if first := args[s.At]; s.N == 2 && !strings.HasPrefix(first, "--") && len(first) > 2 {

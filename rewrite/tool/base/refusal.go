@@ -12,8 +12,8 @@ type Refusals []struct {
 	Reason reason.Code
 }
 
-// In returns why a message refuses a session, "" if it does not. Limits, logins, network errors and anything unknown do
-// not concern the session.
+// In returns why a message refuses a session, "" if it does not. Limits, logins, network errors and
+// anything unknown do not concern the session.
 func (r Refusals) In(message string) reason.Code { return r.Find(message, strings.Contains) }
 
 // After does the same for the stderr of a run, which has refused nothing if it ended well.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Project is where a tool keeps the sessions of a working directory: in Dir, or at last somewhere below Root. If Root is
-// "", somewhere below Dir.
+// A Project is where a tool keeps the sessions of a working directory: in Dir, or at last somewhere
+// below Root. If Root is "", somewhere below Dir.
 type Project struct{ Dir, Root string }
 
 // NewProject finds the directory of the first of dirs. claude cuts and hashes a long name.
@@ -19,8 +19,8 @@ func NewProject(home string, dirs []string) Project {
 	return Project{root + "/" + Dashed(dirs[0]), root}
 }
 
-// Dashed returns a path with everything but letters and digits replaced, as JavaScript does: a character beyond U+FFFF
-// becomes two dashes.
+// Dashed returns a path with everything but letters and digits replaced, as JavaScript does: a
+// character beyond U+FFFF becomes two dashes.
 func Dashed(path string) string {
 	var b strings.Builder
 	for _, r := range path {
@@ -50,7 +50,8 @@ func IsUUID(id string) bool {
 	return true
 }
 
-// AtLeast reports whether a version is at least major.minor.patch. An unknown version counts as the newest.
+// AtLeast reports whether a version is at least major.minor.patch. An unknown version counts as the
+// newest.
 func AtLeast(version string, want ...int) bool {
 	parts := strings.Split(version, ".")
 	for i, w := range want[:min(len(want), len(parts))] {

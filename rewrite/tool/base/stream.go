@@ -8,8 +8,8 @@ import (
 	"reprise/rewrite/jsonline"
 )
 
-// A Stream is the common part of the streams. A stream overrides the methods that differ: here stderr and
-// files say nothing, and rendered formats need the whole output.
+// A Stream is the common part of the streams. A stream overrides the methods that differ: here
+// stderr and files say nothing, and rendered formats need the whole output.
 type Stream struct {
 	Call     rewrite.Call
 	Plan     rewrite.Plan
@@ -30,8 +30,8 @@ func (s *Stream) Ended() bool {
 	return was
 }
 
-// NewStream returns the common part of a stream. Text is shown unchanged: if a long line of it waited here, the tool would
-// not notice that the reader is gone.
+// NewStream returns the common part of a stream. Text is shown unchanged: if a long line of it
+// waited here, the tool would not notice that the reader is gone.
 func NewStream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) Stream {
 	s := Stream{Call: c, Plan: p, Previous: previous}
 	switch c.Format {
@@ -45,13 +45,14 @@ func NewStream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) Stream {
 
 func (s *Stream) Seen() *rewrite.StreamState { return &s.State }
 
-// LearnID pins the first valid ID if it is sure, or records that the tool left the requested session or works in the
-// one that it should have copied.
+// LearnID pins the first valid ID if it is sure, or records that the tool left the requested
+// session or works in the one that it should have copied.
 func (s *Stream) LearnID(id, source string, sure bool) {
 	if !IsUUID(id) {
 		return
 	}
-	if s.Plan.Resume != "" && (id == s.Plan.Resume) == s.Plan.Copy || s.Plan.NewID != "" && id != s.Plan.NewID {
+	if s.Plan.Resume != "" && (id == s.Plan.Resume) == s.Plan.Copy ||
+		s.Plan.NewID != "" && id != s.Plan.NewID {
 		s.State.WrongID = true
 	}
 	if s.State.ID == "" && sure {
@@ -79,8 +80,8 @@ func (s *Stream) PrintsAtEnd() bool { return s.AtEnd }
 
 func (s *Stream) HoldsOutput() bool { return s.Holds }
 
-// A ShownText is the common part of streams of text that is shown as it comes, where the tool's own session file shows
-// the kind of run. A run with an output too long to keep cannot be resumed.
+// A ShownText is the common part of streams of text that is shown as it comes, where the tool's own
+// session file shows the kind of run. A run with an output too long to keep cannot be resumed.
 type ShownText struct {
 	Stream
 	Text    []byte
@@ -171,7 +172,8 @@ type ClaudeUsage struct {
 
 // Usage returns it as the ledger has it.
 func (u *ClaudeUsage) Usage() rewrite.Usage {
-	return rewrite.Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output}
+	return rewrite.Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead,
+		CacheWrite: u.CacheWrite, Output: u.Output}
 }
 
 // Matters reports whether anything is learned from such an event, or might be.

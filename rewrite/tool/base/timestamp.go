@@ -8,7 +8,8 @@ func TimestampMillis(text string) (millis int64, ok bool) {
 		return 0, false
 	}
 	for i := range len(form) {
-		if digit := text[i] >= '0' && text[i] <= '9'; digit != (form[i] == '0') || !digit && text[i] != form[i] {
+		if digit := text[i] >= '0' && text[i] <= '9'; digit != (form[i] == '0') ||
+			!digit && text[i] != form[i] {
 			return 0, false
 		}
 	}

@@ -25,10 +25,11 @@ func EncodeTotals(numbers []jsonline.Number, wanted func(path string) bool) rewr
 	return rewrite.Totals(text)
 }
 
-// SubtractTotals replaces the cumulative numbers in a line by their increase since previous, and keeps every other
-// byte. If one of them has increased by less than the run's own part, as far as that is known, they are not cumulative and
-// the line is returned unchanged.
-func SubtractTotals(line []byte, numbers []jsonline.Number, previous rewrite.Totals, own map[string]int64) []byte {
+// SubtractTotals replaces the cumulative numbers in a line by their increase since previous, and
+// keeps every other byte. If one of them has increased by less than the run's own part, as far as
+// that is known, they are not cumulative and the line is returned unchanged.
+func SubtractTotals(line []byte, numbers []jsonline.Number, previous rewrite.Totals,
+	own map[string]int64) []byte {
 	var before map[string]json.Number
 	if previous == "" || json.Unmarshal([]byte(previous), &before) != nil {
 		return line

@@ -18,14 +18,17 @@ type Signs struct {
 	OptsOut     bool   // no session is kept
 }
 
-// Why returns why the call is not managed, or "": the first reason in an order that is the same for all tools. What
-// holds only for calls that would be managed otherwise is the tool's own to ask.
-func Why(c *rewrite.Call, d *rewrite.Descriptor, p grammar.Args, in rewrite.Invocation, s Signs) reason.Code {
+// Why returns why the call is not managed, or "": the first reason in an order that is the same for
+// all tools. What holds only for calls that would be managed otherwise is the tool's own to ask.
+func Why(c *rewrite.Call, d *rewrite.Descriptor, p grammar.Args, in rewrite.Invocation,
+	s Signs) reason.Code {
 	why := cmp.Or(
 		When(p.StartsWith(in.Args, d.Servers), reason.AppServer),
-		When(p.Has(grammar.Admin) || s.Command || p.StartsWith(in.Args, d.Subcommands), reason.NotManaged),
+		When(p.Has(grammar.Admin) || s.Command ||
+			p.StartsWith(in.Args, d.Subcommands), reason.NotManaged),
 		When(p.Has(grammar.Server), reason.AppServer),
-		When(s.Interactive && (p.Unknown == "" || !slices.ContainsFunc(in.Args, asksHeadless)), reason.Interactive),
+		When(s.Interactive && (p.Unknown == "" || !slices.ContainsFunc(in.Args, asksHeadless)),
+			reason.Interactive),
 		When(d.IsNested(in.Env), reason.Nested),
 		When(p.Has(grammar.Unmanaged), reason.UnmanagedOption),
 		When(p.Unknown != "", reason.UnknownOption),
@@ -47,7 +50,8 @@ func When(holds bool, why reason.Code) reason.Code {
 	return ""
 }
 
-// asksHeadless reports whether an argument asks for a headless run: an unknown option before it keeps it from being parsed.
+// asksHeadless reports whether an argument asks for a headless run: an unknown option before it
+// keeps it from being parsed.
 func asksHeadless(arg string) bool {
 	return slices.Contains([]string{"-p", "--print", "--prompt"}, arg)
 }

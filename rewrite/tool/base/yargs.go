@@ -41,8 +41,11 @@ func YargsSigns(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) Signs {
 		Interactive: in.StdinTTY && (c.Prompt == "" || in.StdoutTTY && !p.Names("--prompt")),
 		Bad: p.Repeated("--model") || p.Names("--prompt") && len(p.Operands) > 0 ||
 			p.Names("--yolo") && p.Names("--approval-mode") ||
-			!slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.StreamJSON}, c.Format) ||
-			slices.ContainsFunc(p.Operands, func(s rewrite.Span) bool { return numeric(c.Args[s.At]) }),
+			!slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.StreamJSON},
+				c.Format) ||
+			slices.ContainsFunc(p.Operands, func(s rewrite.Span) bool {
+				return numeric(c.Args[s.At])
+			}),
 	}
 }
 
@@ -55,8 +58,8 @@ func numeric(word string) bool {
 // MaxYargsStdin is how much of stdin gemini and qwen read; they drop the rest.
 const MaxYargsStdin = 8 << 20
 
-// PlanYargs attaches the values of added options. A session that a call in text begins gets an ID, since text names none.
-// The options in resume make a plan one of a resume.
+// PlanYargs attaches the values of added options. A session that a call in text begins gets an ID,
+// since text names none. The options in resume make a plan one of a resume.
 func PlanYargs(c *rewrite.Call, t rewrite.Target, resume ...string) rewrite.Plan {
 	plan := t.Plan(*c)
 	plan.ReexecsSelf, plan.ExitsBeforeFlush = true, true
@@ -71,8 +74,8 @@ func PlanYargs(c *rewrite.Call, t rewrite.Target, resume ...string) rewrite.Plan
 	return plan
 }
 
-// YargsPrompt puts stdin first, then an empty line, then the prompt. It returns "" if the tool would not read all of
-// stdin.
+// YargsPrompt puts stdin first, then an empty line, then the prompt. It returns "" if the tool
+// would not read all of stdin.
 func YargsPrompt(c *rewrite.Call, stdin string) string {
 	switch {
 	case len(stdin) > MaxYargsStdin:

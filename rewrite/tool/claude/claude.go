@@ -1,4 +1,5 @@
-// Package claude is Claude Code. Facts here were measured with 2.1.329 unless they name another version.
+// Package claude is Claude Code. Facts here were measured with 2.1.329 unless they name another
+// version.
 package claude
 
 import (
@@ -27,9 +28,10 @@ var descriptor = rewrite.Descriptor{
 	Headless:   []string{"claude", "-p"},
 	Unattended: []string{"claude", "--allowedTools=Bash", "-p"},
 	// The subcommands in --help, and hidden or older ones.
-	Subcommands: strings.Fields(`agents api-key attach auth auto-mode config daemon doctor experimental-next gateway help
-		import install kill logs mcp migrate-installer plugin plugins project purge rc remote-control respawn rm setup-token
-		stop ultrareview update upgrade`),
+	Subcommands: strings.Fields(`agents api-key attach auth auto-mode config daemon doctor
+		experimental-next gateway help import install kill logs mcp migrate-installer plugin
+		plugins project purge rc remote-control respawn rm setup-token stop ultrareview update
+		upgrade`),
 	Alone:     []string{"--help", "-h", "--version", "-v"},
 	Nested:    []string{"CLAUDECODE"},
 	LoginKeys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
@@ -41,33 +43,45 @@ var descriptor = rewrite.Descriptor{
 
 	// 2.1.197 reports a copy as a resume, 2.1.330 as a fork.
 	Hooks: rewrite.Hooks{
-		Prompt: []string{"UserPromptSubmit", "UserPromptExpansion"}, Start: []string{"SessionStart", "Setup"},
-		Sources: []string{"startup", "resume", "fork"}, Code: []string{"modules"}, Off: "disableAllHooks", Plugins: "enabledPlugins",
+		Prompt:  []string{"UserPromptSubmit", "UserPromptExpansion"},
+		Start:   []string{"SessionStart", "Setup"},
+		Sources: []string{"startup", "resume", "fork"}, Code: []string{"modules"},
+		Off: "disableAllHooks", Plugins: "enabledPlugins",
 	},
 
 	Home:     home,
 	Sessions: []string{"projects/*/*.jsonl"},
 	Travels:  true,
-	// The prefixes cover every variable in claude's docs. The neutral ones name the caller or the terminal, say where
-	// telemetry goes, or are already part of the chain's key.
+	// The prefixes cover every variable in claude's docs. The neutral ones name the caller or the
+	// terminal, say where telemetry goes, or are already part of the chain's key.
 	Variables: rewrite.Variables{
 		Settings: []string{
-			"CLAUDE_*", "ANTHROPIC_*", "MAX_*", "BASH_*", "MCP_*", "DISABLE_*", "ENABLE_*", "TASK_MAX_OUTPUT_LENGTH",
-			"SLASH_COMMAND_TOOL_CHAR_BUDGET", "USE_BUILTIN_RIPGREP", "API_TIMEOUT_MS", "FALLBACK_FOR_ALL_PRIMARY_MODELS",
+			"CLAUDE_*", "ANTHROPIC_*", "MAX_*", "BASH_*", "MCP_*", "DISABLE_*", "ENABLE_*",
+			"TASK_MAX_OUTPUT_LENGTH",
+			"SLASH_COMMAND_TOOL_CHAR_BUDGET", "USE_BUILTIN_RIPGREP", "API_TIMEOUT_MS",
+			"FALLBACK_FOR_ALL_PRIMARY_MODELS",
 		},
 		Account: []string{
-			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_*", "ANTHROPIC_VERTEX_*",
-			"ANTHROPIC_FOUNDRY_*", "ANTHROPIC_AWS_*", "ANTHROPIC_UNIX_SOCKET", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN",
-			"CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*_AUTH", "CLAUDE_CODE_CLIENT_*", "CLAUDE_CODE_ACCOUNT_*", "CLAUDE_CODE_ORGANIZATION_UUID",
-			"CLAUDE_CODE_USER_EMAIL", "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR",
+			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL",
+			"ANTHROPIC_BEDROCK_*", "ANTHROPIC_VERTEX_*",
+			"ANTHROPIC_FOUNDRY_*", "ANTHROPIC_AWS_*", "ANTHROPIC_UNIX_SOCKET",
+			"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN",
+			"CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*_AUTH", "CLAUDE_CODE_CLIENT_*",
+			"CLAUDE_CODE_ACCOUNT_*", "CLAUDE_CODE_ORGANIZATION_UUID",
+			"CLAUDE_CODE_USER_EMAIL", "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR",
+			"CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR",
 			"CLAUDE_CODE_WEBSOCKET_AUTH_FILE_DESCRIPTOR",
 		},
 		Neutral: []string{
 			"ANTHROPIC_MODEL", // already counted as the call's model
-			"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_REMOTE_SESSION_ID",
-			"CLAUDE_CODE_PARENT_SESSION_ID", "CLAUDE_CODE_CONTAINER_ID", "CLAUDE_CODE_EXECPATH", "CLAUDE_AGENT_SDK_VERSION", "CLAUDE_AGENT_SDK_CLIENT_APP", "CLAUDE_PID",
-			"CLAUDE_CODE_ENABLE_TELEMETRY", "CLAUDE_CODE_OTEL_*", "CLAUDE_CODE_DEBUG_*", "CLAUDE_CODE_DIAGNOSTICS_FILE",
-			"CLAUDE_CODE_TMPDIR", "CLAUDE_TMPDIR", "CLAUDE_CODE_EXIT_AFTER_*", "BASH_VERSION", "BASH_ENV", "BASH_FUNC_*", "BASH_SUBSHELL",
+			"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT",
+			"CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_REMOTE_SESSION_ID",
+			"CLAUDE_CODE_PARENT_SESSION_ID", "CLAUDE_CODE_CONTAINER_ID", "CLAUDE_CODE_EXECPATH",
+			"CLAUDE_AGENT_SDK_VERSION", "CLAUDE_AGENT_SDK_CLIENT_APP", "CLAUDE_PID",
+			"CLAUDE_CODE_ENABLE_TELEMETRY", "CLAUDE_CODE_OTEL_*", "CLAUDE_CODE_DEBUG_*",
+			"CLAUDE_CODE_DIAGNOSTICS_FILE",
+			"CLAUDE_CODE_TMPDIR", "CLAUDE_TMPDIR", "CLAUDE_CODE_EXIT_AFTER_*", "BASH_VERSION",
+			"BASH_ENV", "BASH_FUNC_*", "BASH_SUBSHELL",
 			"DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER",
 		},
 	},
@@ -85,20 +99,22 @@ var descriptor = rewrite.Descriptor{
 // options lists every option of claude 2.1.329: those in --help and the undocumented ones
 // that callers use.
 var options = grammar.Table{
-	{grammar.Setting, rewrite.NoValue, `--allow-dangerously-skip-permissions --await-initialize --brief --chrome
-		--dangerously-skip-permissions --disable-slash-commands --exclude-dynamic-system-prompt-sections --no-chrome
-		--strict-mcp-config`},
+	{grammar.Setting, rewrite.NoValue, `--allow-dangerously-skip-permissions --await-initialize
+		--brief --chrome --dangerously-skip-permissions --disable-slash-commands
+		--exclude-dynamic-system-prompt-sections --no-chrome --strict-mcp-config`},
 	{grammar.Setting, rewrite.OneValue, `--agent --append-system-prompt --autocompact --effort --fallback-model
 		--initialize-fields --json-schema --max-thinking-tokens --name|-n --permission-mode --permission-prompt-tool
 		--permission-prompts --plugin-dir --plugin-url --setting-sources --system-prompt --system-prompt-snapshot
 		--task-budget --thinking --thinking-display`},
 	{grammar.Setting, rewrite.ManyValues, `--add-dir --allowed-tools|--allowedTools --betas
 		--disallowed-tools|--disallowedTools --tools`},
-	{grammar.FileSetting, rewrite.OneValue, `--agents --append-system-prompt-file --settings --system-prompt-file`},
+	{grammar.FileSetting, rewrite.OneValue, `--agents --append-system-prompt-file --settings
+		--system-prompt-file`},
 	{grammar.FileSetting, rewrite.ManyValues, `--mcp-config`},
 	{grammar.Model, rewrite.OneValue, `--model`},
 	{grammar.Format, rewrite.OneValue, `--output-format`},
-	{grammar.StreamOnly, rewrite.NoValue, `--forward-subagent-text --include-partial-messages --replay-user-messages`},
+	{grammar.StreamOnly, rewrite.NoValue, `--forward-subagent-text --include-partial-messages
+		--replay-user-messages`},
 	{grammar.StreamOnly, rewrite.OptionalValue, `--prompt-suggestions`},
 	{grammar.Neutral, rewrite.NoValue, `--ax-screen-reader --debug-to-stderr --include-hook-events --mcp-debug
 		--print|-p --verbose`},
@@ -108,7 +124,8 @@ var options = grammar.Table{
 	{grammar.CallerOwned, rewrite.OneValue, `--resume-session-at --session-id`},
 	{grammar.CallerOwned, rewrite.OptionalValue, `--from-pr --resume|-r`},
 	{grammar.OptOut, rewrite.NoValue, `--no-session-persistence`},
-	{grammar.Unmanaged, rewrite.NoValue, `--background|--bg --bare --desktop --ide --restricted --safe-mode --tmux`},
+	{grammar.Unmanaged, rewrite.NoValue,
+		`--background|--bg --bare --desktop --ide --restricted --safe-mode --tmux`},
 	{grammar.Unmanaged, rewrite.OneValue, `--environment --remote-control-session-name-prefix`},
 	{grammar.Unmanaged, rewrite.OptionalValue, `--cloud --remote-control --teleport --worktree|-w`},
 	{grammar.Unmanaged, rewrite.ManyValues, `--file`},
@@ -117,15 +134,18 @@ var options = grammar.Table{
 
 // sessionEnv lists variables that change which session a run uses. A call with one of them is
 // not managed.
-var sessionEnv = []string{"CLAUDE_CODE_SKIP_PROMPT_HISTORY", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"}
+var sessionEnv = []string{"CLAUDE_CODE_SKIP_PROMPT_HISTORY", "CLAUDE_CODE_SIMPLE",
+	"CLAUDE_CODE_SAFE_MODE"}
 
-// cacheEnv lists variables that let a caller choose how long the provider keeps a prompt, or that it keeps none.
+// cacheEnv lists variables that let a caller choose how long the provider keeps a prompt, or that
+// it keeps none.
 var cacheEnv = []string{
-	"CLAUDE_CODE_PROMPT_CACHE_TTL", "CLAUDE_CODE_MESSAGES_PROMPT_CACHE_TTL", "ENABLE_PROMPT_CACHING_1H", "FORCE_PROMPT_CACHING_5M", "DISABLE_PROMPT_CACHING",
+	"CLAUDE_CODE_PROMPT_CACHE_TTL", "CLAUDE_CODE_MESSAGES_PROMPT_CACHE_TTL",
+	"ENABLE_PROMPT_CACHING_1H", "FORCE_PROMPT_CACHING_5M", "DISABLE_PROMPT_CACHING",
 }
 
-// hour returns the variable that makes a version ask the provider to keep a prompt for an hour, "" if it has none. The first
-// came with 2.1.108, the other one replaced it in 2.1.242.
+// hour returns the variable that makes a version ask the provider to keep a prompt for an hour, ""
+// if it has none. The first came with 2.1.108, the other one replaced it in 2.1.242.
 func hour(version string) string {
 	switch {
 	case version == "" || !base.AtLeast(version, 2, 1, 108):
@@ -161,8 +181,8 @@ func (c claude) Parse(in rewrite.Invocation) rewrite.Call {
 	return call
 }
 
-// takeChosen returns the ID that the caller chose for a new session, and takes the option out of the others. It returns ""
-// if the caller also names another session.
+// takeChosen returns the ID that the caller chose for a new session, and takes the option out of
+// the others. It returns "" if the caller also names another session.
 func takeChosen(p *grammar.Args) (id string) {
 	at, several := -1, false
 	for i, o := range p.Options {
@@ -170,7 +190,8 @@ func takeChosen(p *grammar.Args) (id string) {
 			at, several = i, at >= 0
 		}
 	}
-	if at < 0 || several || !slices.Contains(p.Options[at].Names, "--session-id") || !base.IsUUID(p.Options[at].Value()) {
+	if at < 0 || several || !slices.Contains(p.Options[at].Names, "--session-id") ||
+		!base.IsUUID(p.Options[at].Value()) {
 		return ""
 	}
 	id = p.Options[at].Value()
@@ -179,7 +200,9 @@ func takeChosen(p *grammar.Args) (id string) {
 }
 
 func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
-	own := own{cacheChosen: slices.ContainsFunc(cacheEnv, func(name string) bool { return in.Env(name) != "" })}
+	own := own{cacheChosen: slices.ContainsFunc(cacheEnv, func(name string) bool {
+		return in.Env(name) != ""
+	})}
 	own.maxTurns, own.sources = p.Value("--max-turns", ""), p.Value("--setting-sources", allSources)
 	c.Own = own
 	c.Model = in.Env("ANTHROPIC_MODEL")
@@ -219,10 +242,12 @@ func home(env func(string) string) string {
 // settingsFiles returns the settings files that the format and display of a headless answer
 // depend on, the project's included.
 func settingsFiles(c rewrite.Call, env func(string) string) []string {
-	state := cmp.Or(env("CLAUDE_CONFIG_DIR"), env("HOME")) + "/.claude.json" // beside the sessions' directory unless that was moved
+	// beside the sessions' directory unless that was moved
+	state := cmp.Or(env("CLAUDE_CONFIG_DIR"), env("HOME")) + "/.claude.json"
 	files := []string{
 		c.Home + "/settings.json", state, credentialsFile(c.Home),
-		".claude/settings.json", ".claude/settings.local.json", "/etc/claude-code/managed-settings.json",
+		".claude/settings.json", ".claude/settings.local.json",
+		"/etc/claude-code/managed-settings.json",
 	}
 	for _, s := range c.Settings {
 		if s.Name == "--settings" {
@@ -236,7 +261,8 @@ func settingsFiles(c rewrite.Call, env func(string) string) []string {
 func hookFiles(c *rewrite.Call, p grammar.Args) []rewrite.Watch {
 	paths := []string{
 		"^/.claude/settings.local.json", "~/remote-settings.json",
-		"/etc/claude-code/managed-settings.d/*.json", macManaged + "managed-settings.json", macManaged + "managed-settings.d/*.json",
+		"/etc/claude-code/managed-settings.d/*.json", macManaged + "managed-settings.json",
+		macManaged + "managed-settings.d/*.json",
 		"~/plugins/marketplaces/*/.claude-plugin/marketplace.json",
 	}
 	for _, dir := range []string{"~/plugins/cache/*/*/*/", "~/skills/*/", "^/.claude/skills/*/"} {
@@ -263,10 +289,12 @@ const macManaged = "/Library/Application Support/ClaudeCode/"
 // allSources are the settings that claude reads by default.
 const allSources = "user,project,local"
 
-// skipsSettings returns which files the caller's --setting-sources leaves out. The user's settings also say which plugins are
-// enabled.
+// skipsSettings returns which files the caller's --setting-sources leaves out. The user's settings
+// also say which plugins are enabled.
 func skipsSettings(c *rewrite.Call, sources string) func(path string) bool {
-	reads := func(source string) bool { return slices.Contains(strings.Split(sources, ","), source) }
+	reads := func(source string) bool {
+		return slices.Contains(strings.Split(sources, ","), source)
+	}
 	return func(path string) bool {
 		switch {
 		case strings.HasSuffix(path, ".claude/settings.local.json"):
@@ -294,7 +322,9 @@ func hooks(c *rewrite.Call, s rewrite.HostEnv) {
 				c.ReadHooksIn(table, setting.Value)
 			}
 		case "--plugin-dir":
-			if !slices.ContainsFunc(s.Hooks, func(f rewrite.HookFile) bool { return strings.Contains(f.Path, strings.Trim(setting.Value, "./")) }) {
+			if !slices.ContainsFunc(s.Hooks, func(f rewrite.HookFile) bool {
+				return strings.Contains(f.Path, strings.Trim(setting.Value, "./"))
+			}) {
 				c.CannotReadHooks()
 			}
 		case "--plugin-url":
@@ -308,8 +338,10 @@ func credentialsFile(home string) string { return home + "/.credentials.json" }
 func watched(home string) []rewrite.Watch {
 	return slices.Concat(
 		base.Watches(home, "~/.claude", "",
-			"^/.mcp.json", "^/.claude/agents/*.md", "~/agents/*.md", "^/.claude/commands/*.md", "~/commands/*.md",
-			"^/.claude/skills/*/SKILL.md", "~/skills/*/SKILL.md", "/etc/claude-code/managed-mcp.json",
+			"^/.mcp.json", "^/.claude/agents/*.md", "~/agents/*.md", "^/.claude/commands/*.md",
+			"~/commands/*.md",
+			"^/.claude/skills/*/SKILL.md", "~/skills/*/SKILL.md",
+			"/etc/claude-code/managed-mcp.json",
 			".claude/output-styles/*.md", "~/output-styles/*.md"),
 		base.Watches(home, "~/.claude", reason.InstructionsChanged,
 			"~/CLAUDE.md", "~/rules/*.md", "/etc/claude-code/CLAUDE.md",
@@ -330,7 +362,8 @@ func servers(state string, dirs []string) []rewrite.Setting {
 	projects := jsonline.Member(state, "projects")
 	for _, dir := range dirs {
 		project := jsonline.Member(projects, dir)
-		for _, name := range []string{"mcpServers", "enabledMcpjsonServers", "disabledMcpjsonServers", "disabledMcpServers"} {
+		for _, name := range []string{"mcpServers", "enabledMcpjsonServers",
+			"disabledMcpjsonServers", "disabledMcpServers"} {
 			add(name, project)
 		}
 	}
@@ -341,17 +374,20 @@ func servers(state string, dirs []string) []rewrite.Setting {
 // every few hours, so they count only if nothing else identifies their owner.
 func account(state, credentials string) []rewrite.Setting {
 	account := jsonline.Member(state, "oauthAccount")
-	id := jsonline.Compact(jsonline.Member(account, "accountUuid")) + jsonline.Compact(jsonline.Member(account, "organizationUuid"))
+	id := jsonline.Compact(jsonline.Member(account, "accountUuid")) +
+		jsonline.Compact(jsonline.Member(account, "organizationUuid"))
 	var found []rewrite.Setting
 	if id != "" {
-		found = append(found, rewrite.Setting{Name: "~/.claude.json oauthAccount", Value: id, Guard: reason.AuthChanged})
+		found = append(found, rewrite.Setting{Name: "~/.claude.json oauthAccount", Value: id,
+			Guard: reason.AuthChanged})
 	}
 	if login := jsonline.Member(credentials, "claudeAiOauth"); login != "" {
 		value := jsonline.Compact(jsonline.Member(login, "subscriptionType"))
 		if id == "" {
 			value = jsonline.Compact(login)
 		}
-		found = append(found, rewrite.Setting{Name: "~/.claude/.credentials.json", Value: value, Guard: reason.AuthChanged})
+		found = append(found, rewrite.Setting{Name: "~/.claude/.credentials.json", Value: value,
+			Guard: reason.AuthChanged})
 	}
 	return found
 }
@@ -361,7 +397,9 @@ func account(state, credentials string) []rewrite.Setting {
 func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	own, noScout, model := base.Own[own](c), false, false
 	check := func(text string) {
-		own.cacheChosen = own.cacheChosen || slices.ContainsFunc(cacheEnv, func(name string) bool { return strings.Contains(text, name) })
+		own.cacheChosen = own.cacheChosen || slices.ContainsFunc(cacheEnv, func(name string) bool {
+			return strings.Contains(text, name)
+		})
 		model = model || strings.Contains(text, `"model"`)
 		noScout = noScout || rewrite.StartHooks.In([]byte(text))
 	}
@@ -405,7 +443,8 @@ func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	if !own.cacheChosen {
 		c.HourCache = hour(s.Version)
 	}
-	// The option came with 2.1.98. From 2.1.277 on the session keeps the system prompt that it began with, and it changes nothing.
+	// The option came with 2.1.98. From 2.1.277 on the session keeps the system prompt that it
+	// began with, and it changes nothing.
 	own.namesDefault = !model && c.Model == "" && !base.AtLeast(s.Version, 2, 1, 271)
 	if s.Version != "" && base.AtLeast(s.Version, 2, 1, 330) { // 2.1.329 ends with 0
 		own.cannotWrite = 1
@@ -416,7 +455,9 @@ func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 
 // inSettings reports whether a setting already names the file.
 func inSettings(settings []rewrite.Setting, path string) bool {
-	return slices.ContainsFunc(settings, func(s rewrite.Setting) bool { return s.File && slices.Contains(s.Paths(), path) })
+	return slices.ContainsFunc(settings, func(s rewrite.Setting) bool {
+		return s.File && slices.Contains(s.Paths(), path)
+	})
 }
 
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
@@ -424,9 +465,13 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	frames := c.Stdin == rewrite.StdinFrames
 	s := base.Signs{
 		Interactive: !p.Names("--print") && (in.StdoutTTY || !p.Has(grammar.Format) && in.StdinTTY),
-		Bad: p.Bad || len(p.Operands) > 1 || !slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.JSONVerbose, rewrite.StreamJSON}, c.Format) ||
+		Bad: p.Bad || len(p.Operands) > 1 ||
+			!slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.JSONVerbose,
+				rewrite.StreamJSON}, c.Format) ||
 			(p.Has(grammar.StreamOnly) || frames) && c.Format != rewrite.StreamJSON ||
-			p.Sets("--input-format", func(value string) bool { return value != "text" && value != "stream-json" }),
+			p.Sets("--input-format", func(value string) bool {
+				return value != "text" && value != "stream-json"
+			}),
 		OptsOut: slices.ContainsFunc(sessionEnv, set),
 	}
 	if frames && len(c.PromptArgs) > 0 && !s.Bad {
@@ -441,7 +486,8 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 // think more in that turn.
 func (claude) ActsOn(text string) bool {
 	lower := strings.ToLower(text)
-	return prompt.Mentions(text, '@', false) || strings.Contains(lower, "ultrathink") || strings.Contains(lower, "megathink") ||
+	return prompt.Mentions(text, '@', false) || strings.Contains(lower, "ultrathink") ||
+		strings.Contains(lower, "megathink") ||
 		strings.Contains(lower, "think hard") || strings.Contains(lower, "think harder")
 }
 
@@ -457,9 +503,9 @@ func (claude) EffectivePrompt(c rewrite.Call, stdin string) string {
 	return c.Prompt + "\n" + stdin
 }
 
-// Plan leaves the caller's output format. For text and json it chooses the ID of a new session, since
-// text does not show one, and follows the session's file. Added options stand where no variadic
-// option can take them as values and before any "--" (CLI-FACTS 1.5).
+// Plan leaves the caller's output format. For text and json it chooses the ID of a new session,
+// since text does not show one, and follows the session's file. Added options stand where no
+// variadic option can take them as values and before any "--" (CLI-FACTS 1.5).
 func (claude) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	own := base.Own[own](c)
 	plan := t.Plan(c)
@@ -487,7 +533,8 @@ func (claude) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 			plan.NewID = t.NewID()
 			added = append(added, "--session-id", plan.NewID)
 		}
-		plan.Follow = []rewrite.Follow{{Dir: own.project.Dir, Name: plan.ID() + ".jsonl", Root: own.project.Root, Lines: true}}
+		plan.Follow = []rewrite.Follow{{Dir: own.project.Dir, Name: plan.ID() + ".jsonl",
+			Root: own.project.Root, Lines: true}}
 	}
 	if c.Hour && c.HourCache != "" {
 		plan.Env = append(plan.Env, c.HourCache)
@@ -505,9 +552,10 @@ func (claude) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 func (claude) ForkPoint(tail []byte) string {
 	for line := range jsonline.Backwards(tail) {
 		var entry struct {
-			Type      string `json:"type"`
-			UUID      string `json:"uuid"`
-			Sidechain bool   `json:"isSidechain"` // a subagent's entry, in the same file in older versions
+			Type string `json:"type"`
+			UUID string `json:"uuid"`
+			// a subagent's entry, in the same file in older versions
+			Sidechain bool `json:"isSidechain"`
 		}
 		if json.Unmarshal(line, &entry) != nil {
 			return ""
@@ -530,7 +578,8 @@ func (claude) ForkPoint(tail []byte) string {
 // with everything but letters and digits replaced. Long names are cut and hashed, so the last
 // pattern matches the ID under any name (CLI-FACTS 1.2).
 func (claude) SessionPaths(cwd, id string) []string {
-	return []string{"projects/" + base.Dashed(cwd) + "/" + id + ".jsonl", "projects/*/" + id + ".jsonl"}
+	return []string{"projects/" + base.Dashed(cwd) + "/" + id + ".jsonl",
+		"projects/*/" + id + ".jsonl"}
 }
 
 // SessionFiles returns the transcript, the directory of the same name beside it (subagents and
@@ -557,7 +606,8 @@ var refusals = base.Refusals{
 	{"No deferred tool marker found", reason.RefusedBroken},
 }
 
-// failures are measured with 2.0.76, 2.1.197 and 2.1.329. A newer one has the status beside the text.
+// failures are measured with 2.0.76, 2.1.197 and 2.1.329. A newer one has the status beside the
+// text.
 var failures = base.WithStatus("API Error: ",
 	base.Failure{Begins: "API Error: Unable to connect to API (", Why: reason.Unreachable},
 	base.Failure{Begins: "API Error: Connection refused", Why: reason.Unreachable},

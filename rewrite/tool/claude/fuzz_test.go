@@ -11,7 +11,8 @@ import (
 )
 
 func FuzzParseCommander(f *testing.F) {
-	for _, s := range []string{"-p\nhi", "-p\n--model\nx\n--allowed-tools\na\nb\n--\n-c", "--model=x\n-r\n-d\nx", "--add-dir=a\nb", "--resume", "--model"} {
+	for _, s := range []string{"-p\nhi", "-p\n--model\nx\n--allowed-tools\na\nb\n--\n-c",
+		"--model=x\n-r\n-d\nx", "--add-dir=a\nb", "--resume", "--model"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
@@ -56,12 +57,15 @@ func FuzzParseCommander(f *testing.F) {
 	})
 }
 
-// Whatever claude prints and stores, a text or a fresh json caller is shown it as it is, the session is the one that
-// the command line names, and a text run is over only if its answer was shown.
+// Whatever claude prints and stores, a text or a fresh json caller is shown it as it is, the
+// session is the one that the command line names, and a text run is over only if its answer was
+// shown.
 func FuzzClaudeFile(f *testing.F) {
 	at := strings.NewReplacer("TIME", "2026-11-23T01:49:40.606Z")
-	for _, entry := range []string{says("yes"), said(usesTool, ""), said("", `,"isApiErrorMessage":true`), `{"type":"cost-state","totalCostUSD":1}`,
-		`{"type":"system","subtype":"compact_boundary","timestamp":"TIME"}`, `{"type":"user","timestamp":"TIME"}`, "[" + tooltest.ClaudeEnds + "]"} {
+	for _, entry := range []string{says("yes"), said(usesTool, ""),
+		said("", `,"isApiErrorMessage":true`), `{"type":"cost-state","totalCostUSD":1}`,
+		`{"type":"system","subtype":"compact_boundary","timestamp":"TIME"}`,
+		`{"type":"user","timestamp":"TIME"}`, "[" + tooltest.ClaudeEnds + "]"} {
 		f.Add([]byte("yes\r\n"), []byte(at.Replace(entry)), []byte(at.Replace(says("yes"))))
 		f.Add([]byte(tooltest.ClaudeEnds), []byte(at.Replace(entry)), []byte{})
 	}
@@ -84,7 +88,9 @@ func FuzzClaudeFile(f *testing.F) {
 				t.Fatalf("id %q, wrong %v", seen.ID, seen.WrongID)
 			}
 			lines := strings.NewReplacer("\r\n", "\n")
-			if seen.Final && (len(stdout) == 0 || !strings.Contains(lines.Replace(shown), lines.Replace(strings.TrimSpace(seen.Answer)))) {
+			if seen.Final && (len(stdout) == 0 ||
+				!strings.Contains(lines.Replace(shown),
+					lines.Replace(strings.TrimSpace(seen.Answer)))) {
 				t.Fatalf("%q is over with the answer %q", stdout, seen.Answer)
 			}
 		}

@@ -11,11 +11,12 @@ import (
 	"reprise/rewrite/tool/base"
 )
 
-// file is the facts that a session's file shows of a text or json run. Facts were measured with 2.0.73,
-// 2.0.76, 2.1.197, 2.1.329 and 2.1.330.
+// file is the facts that a session's file shows of a text or json run. Facts were measured with
+// 2.0.73, 2.0.76, 2.1.197, 2.1.329 and 2.1.330.
 type file struct {
-	newest  *fileEntry    // the newest message of the model, or of claude in its place
-	schema  string        // the newest answer by the caller's JSON schema, which is printed instead of a text
+	newest *fileEntry // the newest message of the model, or of claude in its place
+	// the newest answer by the caller's JSON schema, which is printed instead of a text
+	schema  string
 	message string        // the ID of the API's message that counts in usage
 	usage   rewrite.Usage // of that message, as reported last
 	earlier rewrite.Usage // of the run's messages before
@@ -25,22 +26,24 @@ type file struct {
 // A fileEntry is a line of a session's file: an event's fields, and some of its own.
 type fileEntry struct {
 	base.ClaudeEvent
-	Time      jsonline.LooseText `json:"timestamp"`
-	Session   string             `json:"sessionId"`
-	Sidechain bool               `json:"isSidechain"` // a subagent's entry, in the same file in older versions
-	Version   string             `json:"version"`
-	APIError  bool               `json:"isApiErrorMessage"`
-	Status    int                `json:"apiErrorStatus"`
+	Time    jsonline.LooseText `json:"timestamp"`
+	Session string             `json:"sessionId"`
+	// a subagent's entry, in the same file in older versions
+	Sidechain bool   `json:"isSidechain"`
+	Version   string `json:"version"`
+	APIError  bool   `json:"isApiErrorMessage"`
+	Status    int    `json:"apiErrorStatus"`
 }
 
 // entries are texts; every entry worth parsing contains one. In the text of a message
 // the quotes would be escaped.
 var entries = [][]byte{
-	[]byte(`"type":"user"`), []byte(`"type":"assistant"`), []byte(`"type":"system"`), []byte(`"type":"cost-state"`),
+	[]byte(`"type":"user"`), []byte(`"type":"assistant"`), []byte(`"type":"system"`),
+	[]byte(`"type":"cost-state"`),
 }
 
-// File reads a line of the session's file. A copy's file begins with its source's entries, which are
-// older than the run.
+// File reads a line of the session's file. A copy's file begins with its source's entries, which
+// are older than the run.
 func (s *stream) File(_ string, line []byte) {
 	s.endTasks(line)
 	if !slices.ContainsFunc(entries, func(mark []byte) bool { return bytes.Contains(line, mark) }) {
@@ -59,7 +62,8 @@ func (s *stream) File(_ string, line []byte) {
 	if s.State.ID == "" {
 		s.State.ID, s.State.Source = s.Plan.ID(), "file"
 	}
-	s.State.WrongID = s.State.WrongID || s.Plan.ID() != "" && base.IsUUID(e.Session) && e.Session != s.Plan.ID()
+	s.State.WrongID = s.State.WrongID || s.Plan.ID() != "" && base.IsUUID(e.Session) &&
+		e.Session != s.Plan.ID()
 	switch {
 	case e.Type == "system" && e.Subtype == "compact_boundary":
 		s.State.Compacted = true
@@ -76,8 +80,8 @@ func (s *stream) File(_ string, line []byte) {
 	}
 }
 
-// settle decides how a text run stands. claude prints a message to stdout when the turn is over, after
-// it has written it to the file.
+// settle decides how a text run stands. claude prints a message to stdout when the turn is over,
+// after it has written it to the file.
 func (s *stream) settle() {
 	if s.Call.Format != rewrite.Text || s.newest == nil {
 		return
@@ -86,7 +90,8 @@ func (s *stream) settle() {
 	turns := base.Own[own](s.Call).maxTurns
 	limit := "Error: Reached max turns (" + turns + ")"
 	seen := &s.State
-	seen.Final, seen.Failed, seen.TurnLimit, seen.Refusal, seen.Outside, seen.Answer = false, false, false, "", "", ""
+	seen.Final, seen.Failed, seen.TurnLimit, seen.Refusal, seen.Outside, seen.Answer = false, false,
+		false, "", "", ""
 	switch {
 	case s.schema != "" && s.shows(s.schema):
 		seen.Final, seen.Failed, seen.Answer = true, s.State.Malformed, s.schema
@@ -97,8 +102,10 @@ func (s *stream) settle() {
 	case s.newest.APIError:
 		if s.shows(text) {
 			failed := true
-			event := base.ClaudeEvent{IsError: &failed, Result: &text, APIStatus: s.newest.Status, Whole: !s.State.Malformed}
-			seen.Final, seen.Failed, seen.Refusal, seen.Outside = true, true, refusal(&event), outside(&event)
+			event := base.ClaudeEvent{IsError: &failed, Result: &text, APIStatus: s.newest.Status,
+				Whole: !s.State.Malformed}
+			seen.Final, seen.Failed, seen.Refusal, seen.Outside = true, true, refusal(&event),
+				outside(&event)
 		}
 	default:
 		if s.TooLong || s.shows(text) {
@@ -118,7 +125,8 @@ func (e *fileEntry) text() (text string, usesTool bool) {
 	return text, usesTool
 }
 
-// structured returns the answer that a message gives to the tool for the caller's JSON schema, "" if it gives none.
+// structured returns the answer that a message gives to the tool for the caller's JSON schema, ""
+// if it gives none.
 func (e *fileEntry) structured() (answer string) {
 	for _, part := range e.Message.Content {
 		if part.Type == "tool_use" && part.Name == "StructuredOutput" {
@@ -128,8 +136,8 @@ func (e *fileEntry) structured() (answer string) {
 	return answer
 }
 
-// shows reports whether stdout has shown a text. A terminal has its own line ends. For an empty text
-// claude prints at least a newline.
+// shows reports whether stdout has shown a text. A terminal has its own line ends. For an empty
+// text claude prints at least a newline.
 func (s *stream) shows(text string) bool {
 	text = strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n")
 	shown := s.Text
@@ -139,7 +147,8 @@ func (s *stream) shows(text string) bool {
 	return len(shown) >= max(1, len(text)) && bytes.Contains(shown, []byte(text))
 }
 
-// countMessage adds up the usage of the run's messages, each of which has an entry or event for each of its parts.
+// countMessage adds up the usage of the run's messages, each of which has an entry or event for
+// each of its parts.
 func (s *stream) countMessage(e *base.ClaudeEvent) {
 	u := e.Message.Usage
 	if e.Message.ID != s.message {
@@ -159,8 +168,8 @@ func (s *stream) addUsage(e *base.ClaudeEvent) {
 	}
 }
 
-// learnCosts reads the session's totals, which claude writes at the end since a version between 2.1.272
-// and 2.1.280. A result on stdout has the same figures.
+// learnCosts reads the session's totals, which claude writes at the end since a version between
+// 2.1.272 and 2.1.280. A result on stdout has the same figures.
 func (s *stream) learnCosts(line []byte) {
 	if s.State.ID == "" || s.State.Results > 0 {
 		return

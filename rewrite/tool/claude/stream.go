@@ -15,8 +15,8 @@ import (
 )
 
 // stream reads claude's output in the caller's format: stream-json as it comes, and for text and
-// json also the session's file (claude_file.go). It changes only the figures of a resumed call, which
-// claude counts over the whole session.
+// json also the session's file (claude_file.go). It changes only the figures of a resumed call,
+// which claude counts over the whole session.
 type stream struct {
 	base.ShownText // of text alone
 	results        int
@@ -31,7 +31,8 @@ type stream struct {
 }
 
 func (claude) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
-	s := &stream{left: map[string]bool{}, ShownText: base.ShownText{Stream: base.NewStream(c, p, previous)}}
+	s := &stream{left: map[string]bool{},
+		ShownText: base.ShownText{Stream: base.NewStream(c, p, previous)}}
 	s.AtEnd = c.Format != rewrite.StreamJSON
 	s.Holds = s.AtEnd && c.Format != rewrite.Text
 	return s
@@ -80,8 +81,8 @@ func (s *stream) jsonLine(line []byte) []byte {
 	return line
 }
 
-// End returns the result of a resumed call with this call's figures. A result's own usage shows that the model has
-// answered where neither an event nor the session's file does.
+// End returns the result of a resumed call with this call's figures. A result's own usage shows
+// that the model has answered where neither an event nor the session's file does.
 func (s *stream) End() []byte {
 	s.State.Content = s.State.Content || s.answered && !s.State.WrongID
 	if s.held == nil {
@@ -188,8 +189,8 @@ func (s *stream) learnMessage(e *base.ClaudeEvent) {
 	}
 }
 
-// beginTask notes a call of a tool that runs in the background. claude ends with what still runs, and tells the model of it at
-// the beginning of a resume (2.1.332).
+// beginTask notes a call of a tool that runs in the background. claude ends with what still runs,
+// and tells the model of it at the beginning of a resume (2.1.332).
 func (s *stream) beginTask(id string, input json.RawMessage) {
 	var asked struct {
 		Background bool `json:"run_in_background"`
@@ -201,25 +202,31 @@ func (s *stream) beginTask(id string, input json.RawMessage) {
 
 // endTasks looks for the end of such a call in an event or a session's entry.
 func (s *stream) endTasks(line []byte) {
-	if len(s.left) == 0 || !bytes.Contains(line, taskNotification) && !bytes.Contains(line, taskEvent) {
+	if len(s.left) == 0 || !bytes.Contains(line, taskNotification) &&
+		!bytes.Contains(line, taskEvent) {
 		return
 	}
-	maps.DeleteFunc(s.left, func(id string, _ bool) bool { return bytes.Contains(line, []byte(id)) })
+	maps.DeleteFunc(s.left, func(id string, _ bool) bool {
+		return bytes.Contains(line, []byte(id))
+	})
 	s.State.Background = len(s.left) > 0
 }
 
-// taskNotification is in the session's entry that tells the model of a task's end, taskEvent in stream-json's event.
-var taskNotification, taskEvent = []byte("<task-notification>"), []byte(`"subtype":"task_notification"`)
+// taskNotification is in the session's entry that tells the model of a task's end, taskEvent in
+// stream-json's event.
+var taskNotification, taskEvent = []byte("<task-notification>"),
+	[]byte(`"subtype":"task_notification"`)
 
 // learnFirst records the run's first request.
 func (s *stream) learnFirst(u *base.ClaudeUsage) {
 	if u != nil && !s.State.First.Known {
-		s.State.First = rewrite.Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
+		s.State.First = rewrite.Usage{Known: true, Input: u.Input, CacheRead: u.CacheRead,
+			CacheWrite: u.CacheWrite}
 	}
 }
 
-// learnID reads an event's ID. An event of unexpected shape names no session, nor does an event of a session that never
-// began.
+// learnID reads an event's ID. An event of unexpected shape names no session, nor does an event of
+// a session that never began.
 func (s *stream) learnID(e *base.ClaudeEvent, begun bool) {
 	s.LearnID(e.SessionID, "stdout", begun && e.Whole)
 }
@@ -239,7 +246,8 @@ func (s *stream) learnResult(e *base.ClaudeEvent) {
 		s.State.Final = false
 		return // the session_id is the missing session's, or invented (CLI-FACTS 1.3)
 	}
-	s.learnID(e, !s.State.Failed || s.State.TurnLimit) // likewise if nothing came before it: no session began
+	// likewise if nothing came before it: no session began
+	s.learnID(e, !s.State.Failed || s.State.TurnLimit)
 }
 
 // refusal returns why a result makes the session unfit to resume, or "". Limits, logins and
@@ -256,7 +264,8 @@ func refusal(e *base.ClaudeEvent) reason.Code {
 		return ""
 	case e.TerminalReason == "prompt_too_long" || strings.HasPrefix(text, "Prompt is too long"):
 		return reason.RefusedContext
-	case e.APIStatus == 400 || e.TerminalReason == "image_error" || strings.HasPrefix(text, "API Error: 400"):
+	case e.APIStatus == 400 || e.TerminalReason == "image_error" ||
+		strings.HasPrefix(text, "API Error: 400"):
 		return reason.RefusedBroken
 	}
 	return ""
@@ -271,8 +280,9 @@ func outside(e *base.ClaudeEvent) reason.Code {
 }
 
 // ownFigures returns the result line with this call's share of the cumulative figures: since
-// 2.1.277 claude reports cost, usage by model and API time for the whole session (CLI-FACTS 1.6).
-// A later version can report them by call again, which the first result shows. It also records usage, cost and context window.
+// 2.1.277 claude reports cost, usage by model and API time for the whole session (CLI-FACTS 1.6). A
+// later version can report them by call again, which the first result shows. It also records usage,
+// cost and context window.
 func (s *stream) ownFigures(line []byte) []byte {
 	if s.State.Refusal == reason.RefusedUnknown {
 		return line
@@ -281,7 +291,8 @@ func (s *stream) ownFigures(line []byte) []byte {
 	s.State.Totals = base.EncodeTotals(numbers, runsOn)
 	s.State.OwnFigures = !base.AtLeast(s.State.Version, 2, 1, 277) || tellsOwnFigures(numbers)
 	if s.results++; s.results == 1 {
-		known := tellsOwnFigures(numbers) || s.State.Version != "" && base.AtLeast(s.State.Version, 2, 1, 277)
+		known := tellsOwnFigures(numbers) ||
+			s.State.Version != "" && base.AtLeast(s.State.Version, 2, 1, 277)
 		s.running = s.Plan.Resume != "" && known && s.countsOn(numbers)
 		if s.Plan.Copy {
 			s.Previous = carried(numbers, s.Previous)
@@ -296,8 +307,8 @@ func (s *stream) ownFigures(line []byte) []byte {
 	return line
 }
 
-// countsOn reports whether figures can be running totals: they are more than the result says of its own part, or have room
-// for those of the session's earlier runs besides the run's own.
+// countsOn reports whether figures can be running totals: they are more than the result says of its
+// own part, or have room for those of the session's earlier runs besides the run's own.
 func (s *stream) countsOn(numbers []jsonline.Number) bool {
 	all, own := tokens(numbers, "modelUsage"), s.told
 	if tellsOwnFigures(numbers) {
@@ -349,7 +360,9 @@ func tokens(numbers []jsonline.Number, key string) (u rewrite.Usage) {
 
 // tellsOwnFigures reports whether a result has figures of its own part.
 func tellsOwnFigures(numbers []jsonline.Number) bool {
-	return slices.ContainsFunc(numbers, func(n jsonline.Number) bool { return strings.HasPrefix(n.Path, streamOnlyKey+"\t") })
+	return slices.ContainsFunc(numbers, func(n jsonline.Number) bool {
+		return strings.HasPrefix(n.Path, streamOnlyKey+"\t")
+	})
 }
 
 // runsOn reports whether the number at path is a running total of the session.
@@ -421,7 +434,8 @@ func (s *stream) learnUsage(line []byte, numbers []jsonline.Number) {
 		if name == "contextWindow" {
 			s.State.ContextUse.Limit = max(s.State.ContextUse.Limit, value/1e9)
 		}
-		if value > 0 && runsOn(n.Path) && slices.Contains(guessed, model) { // this run used it, not only an earlier one
+		// this run used it, not only an earlier one
+		if value > 0 && runsOn(n.Path) && slices.Contains(guessed, model) {
 			unknown = true
 		}
 	}
@@ -430,9 +444,10 @@ func (s *stream) learnUsage(line []byte, numbers []jsonline.Number) {
 	}
 }
 
-// guessedCosts returns the models in a result without a price that claude knows (2.1.329: "costBasis":
-// "unknown"). claude then reports a cost at another model's price. The run's cost is not recorded, not even a known
-// part, so that budgets, dearer, stats and log do not count it. shimctl prices the tokens by the model that claude named first.
+// guessedCosts returns the models in a result without a price that claude knows (2.1.329:
+// "costBasis": "unknown"). claude then reports a cost at another model's price. The run's cost is
+// not recorded, not even a known part, so that budgets, dearer, stats and log do not count it.
+// shimctl prices the tokens by the model that claude named first.
 func guessedCosts(line []byte) (models []string) {
 	var result struct {
 		ModelUsage map[string]struct{ CostBasis string }

@@ -27,11 +27,16 @@ func sees(resume string, events ...string) *rewrite.StreamState {
 }
 
 func TestClaudeSeesACompaction(t *testing.T) {
-	if seen := sees("", tooltest.ClaudeInit, `{"type":"system","subtype":"compact_boundary","session_id":"`+tooltest.SomeID+`"}`, tooltest.ClaudeEnds); !seen.Compacted {
+	if seen := sees("", tooltest.ClaudeInit,
+		`{"type":"system","subtype":"compact_boundary","session_id":"`+tooltest.SomeID+`"}`,
+		tooltest.ClaudeEnds); !seen.Compacted {
 		t.Error("a compaction is not seen")
 	}
-	for _, other := range []string{`{"type":"system","subtype":"status","status":"compact_boundary"}`, `{"type":"novel","subtype":"compact_boundary"}`} {
-		if seen := sees("", tooltest.ClaudeInit, other, tooltest.ClaudeEnds); seen.Compacted || seen.Failed {
+	for _, other := range []string{
+		`{"type":"system","subtype":"status","status":"compact_boundary"}`,
+		`{"type":"novel","subtype":"compact_boundary"}`} {
+		if seen := sees("", tooltest.ClaudeInit, other, tooltest.ClaudeEnds); seen.Compacted ||
+			seen.Failed {
 			t.Errorf("%s: compacted %v, failed %v", other, seen.Compacted, seen.Failed)
 		}
 	}
@@ -42,24 +47,31 @@ func TestClaudeLeavesSubagentsOut(t *testing.T) {
 	const usage = `"usage":{"input_tokens":1,"cache_read_input_tokens":20,"cache_creation_input_tokens":300,"output_tokens":4000}`
 	own := `{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"I ask."}],` + usage + `},"session_id":"` + tooltest.SomeID + `"}`
 	subagent := func(id, message string) string {
-		return `{"type":"assistant","parent_tool_use_id":"toolu_1","session_id":"` + id + `","message":{` + message + `}}`
+		return `{"type":"assistant","parent_tool_use_id":"toolu_1","session_id":"` + id +
+			`","message":{` + message + `}}`
 	}
-	says := subagent(tooltest.SomeID, `"model":"m","content":[{"type":"text","text":"I am asked."},{"type":"tool_use"}],"usage":{"input_tokens":9}`)
+	says := subagent(tooltest.SomeID,
+		`"model":"m","content":[{"type":"text","text":"I am asked."},{"type":"tool_use"}],"usage":{"input_tokens":9}`)
 	fails := subagent(tooltest.ForeignID, `"model":"<synthetic>","content":[]`)
-	if seen := sees(tooltest.SomeID, tooltest.ClaudeInit, says, fails); seen.Content || seen.ToolRan || seen.Synthetic || seen.WrongID || len(seen.Texts) > 0 {
+	if seen := sees(tooltest.SomeID, tooltest.ClaudeInit, says, fails); seen.Content ||
+		seen.ToolRan || seen.Synthetic || seen.WrongID || len(seen.Texts) > 0 {
 		t.Errorf("a subagent alone: %+v", seen)
 	}
 	seen := sees(tooltest.SomeID, tooltest.ClaudeInit, own, says, fails)
-	if !seen.Content || !slices.Equal(seen.Texts, []string{"I ask."}) || seen.ContextUse.Used != 4321 ||
+	if !seen.Content || !slices.Equal(seen.Texts, []string{"I ask."}) ||
+		seen.ContextUse.Used != 4321 ||
 		seen.First != (rewrite.Usage{Known: true, Input: 1, CacheRead: 20, CacheWrite: 300}) {
 		t.Errorf("beside the session's own: %+v", seen)
 	}
 	later := strings.Replace(own, `"input_tokens":1,`, `"input_tokens":7,`, 1)
-	if seen := sees(tooltest.SomeID, tooltest.ClaudeInit, says, own, later); seen.First.Input != 1 || seen.ContextUse.Used != 4327 {
+	if seen := sees(tooltest.SomeID, tooltest.ClaudeInit, says, own, later); seen.First.Input !=
+		1 || seen.ContextUse.Used != 4327 {
 		t.Errorf("its first request: %+v", seen)
 	}
-	tool := strings.Replace(own, `{"type":"text","text":"I ask."}`, `{"type":"tool_use","name":"Task","input":{"file_path":"/w/a.go"}}`, 1)
-	if seen := sees(tooltest.SomeID, tooltest.ClaudeInit, tool, says); !seen.ToolRan || len(seen.Texts) > 0 || !slices.Equal(seen.Files, []string{"/w/a.go"}) {
+	tool := strings.Replace(own, `{"type":"text","text":"I ask."}`,
+		`{"type":"tool_use","name":"Task","input":{"file_path":"/w/a.go"}}`, 1)
+	if seen := sees(tooltest.SomeID, tooltest.ClaudeInit, tool, says); !seen.ToolRan ||
+		len(seen.Texts) > 0 || !slices.Equal(seen.Files, []string{"/w/a.go"}) {
 		t.Errorf("the tool that asks it: %+v", seen)
 	}
 }
@@ -67,23 +79,29 @@ func TestClaudeLeavesSubagentsOut(t *testing.T) {
 // The last message counts, for whether it is a model's.
 func TestClaudeSeesSyntheticMessages(t *testing.T) {
 	synthetic := strings.Replace(tooltest.ClaudeSays, `"model":"m"`, `"model":"<synthetic>"`, 1)
-	if seen := sees(tooltest.SomeID, tooltest.ClaudeInit, synthetic); !seen.Synthetic || seen.Content || len(seen.Texts) > 0 {
+	if seen := sees(tooltest.SomeID, tooltest.ClaudeInit, synthetic); !seen.Synthetic ||
+		seen.Content || len(seen.Texts) > 0 {
 		t.Errorf("an error as a message: %+v", seen)
 	}
-	if seen := sees(tooltest.SomeID, tooltest.ClaudeInit, synthetic, tooltest.ClaudeSays); seen.Synthetic || !seen.Content {
+	if seen := sees(tooltest.SomeID, tooltest.ClaudeInit, synthetic,
+		tooltest.ClaudeSays); seen.Synthetic || !seen.Content {
 		t.Errorf("a message behind it: %+v", seen)
 	}
-	if seen := sees(tooltest.SomeID, tooltest.ClaudeInit, `{"type":"stream_event","session_id":"`+tooltest.SomeID+`"}`); !seen.Content {
+	if seen := sees(tooltest.SomeID, tooltest.ClaudeInit,
+		`{"type":"stream_event","session_id":"`+tooltest.SomeID+`"}`); !seen.Content {
 		t.Error("a part of a message opens no gate")
 	}
-	if seen := sees(tooltest.ForeignID, `{"type":"stream_event","session_id":"`+tooltest.SomeID+`"}`); seen.Content || !seen.WrongID {
+	if seen := sees(tooltest.ForeignID,
+		`{"type":"stream_event","session_id":"`+tooltest.SomeID+`"}`); seen.Content ||
+		!seen.WrongID {
 		t.Error("a part of another session's message opens the gate")
 	}
 }
 
 func TestClaudeRefusals(t *testing.T) {
 	result := func(fields string) string {
-		return `{"type":"result","subtype":"success","session_id":"` + tooltest.SomeID + `",` + fields + `}`
+		return `{"type":"result","subtype":"success","session_id":"` + tooltest.SomeID + `",` +
+			fields + `}`
 	}
 	tests := []struct {
 		fields  string
@@ -92,19 +110,26 @@ func TestClaudeRefusals(t *testing.T) {
 	}{
 		{`"is_error":false,"result":"Prompt is too long","terminal_reason":"prompt_too_long","api_error_status":400`, "", false},
 		{`"is_error":true,"result":"Prompt is too long"`, reason.RefusedContext, true},
-		{`"is_error":true,"result":"x","terminal_reason":"prompt_too_long"`, reason.RefusedContext, true},
+		{`"is_error":true,"result":"x","terminal_reason":"prompt_too_long"`, reason.RefusedContext,
+			true},
 		{`"is_error":true,"result":"x","api_error_status":400`, reason.RefusedBroken, true},
-		{`"is_error":true,"result":"x","terminal_reason":"image_error"`, reason.RefusedBroken, true},
+		{`"is_error":true,"result":"x","terminal_reason":"image_error"`, reason.RefusedBroken,
+			true},
 		{`"is_error":true,"result":"API Error: 400 no"`, reason.RefusedBroken, true},
-		{`"is_error":true,"result":"x","api_error_status":429,"terminal_reason":"api_error"`, "", true},
+		{`"is_error":true,"result":"x","api_error_status":429,"terminal_reason":"api_error"`, "",
+			true},
 		{`"is_error":true,"result":"API Error: 500"`, "", true},
-		{`"is_error":true,"errors":["x","No conversation found with session ID: x"]`, reason.RefusedUnknown, true},
-		{`"is_error":true,"errors":[{"message":"No conversation found with session ID: x"}]`, reason.RefusedUnknown, true},
+		{`"is_error":true,"errors":["x","No conversation found with session ID: x"]`,
+			reason.RefusedUnknown, true},
+		{`"is_error":true,"errors":[{"message":"No conversation found with session ID: x"}]`,
+			reason.RefusedUnknown, true},
 	}
 	for _, tt := range tests {
 		seen := sees("", tooltest.ClaudeInit, result(tt.fields))
-		if seen.Refusal != tt.refusal || seen.Failed != tt.failed || seen.Final == (tt.refusal == reason.RefusedUnknown) {
-			t.Errorf("%s: refusal %q, failed %v, final %v", tt.fields, seen.Refusal, seen.Failed, seen.Final)
+		if seen.Refusal != tt.refusal || seen.Failed != tt.failed ||
+			seen.Final == (tt.refusal == reason.RefusedUnknown) {
+			t.Errorf("%s: refusal %q, failed %v, final %v", tt.fields, seen.Refusal, seen.Failed,
+				seen.Final)
 		}
 	}
 }
@@ -113,7 +138,8 @@ func TestClaudeRefusals(t *testing.T) {
 func TestClaudeThatDoesNotBegin(t *testing.T) {
 	event := `{"type":"result","subtype":"error_during_execution","is_error":true,"startup_failure_reason":"x","session_id":"` + tooltest.SomeID + `"}` + "\n"
 	for _, format := range formats {
-		if shown, seen := run(format, rewrite.Plan{}, event); shown != event || seen.Final || seen.ID != "" {
+		if shown, seen := run(format, rewrite.Plan{}, event); shown != event || seen.Final ||
+			seen.ID != "" {
 			t.Errorf("%s: %q, final %v, id %q", format, shown, seen.Final, seen.ID)
 		}
 	}
@@ -128,9 +154,11 @@ func TestUnreadLinesTeachNothing(t *testing.T) {
 	unread := 0
 	for range 20_000 {
 		fields := []string{
-			`"type":` + pick(`"user"`, `"assistant"`, `"system"`, `"result"`, `"stream_event"`, `"rate_limit_event"`),
+			`"type":` + pick(`"user"`, `"assistant"`, `"system"`, `"result"`, `"stream_event"`,
+				`"rate_limit_event"`),
 			`"session_id":` + id,
-			`"message":{"role":"user","content":` + pick(`"ok"`, `"{\"type\":\"result\"}"`, `[{"type":"text","text":"\"init\""}]`, `[{"type":"tool_use"}]`) + `}`,
+			`"message":{"role":"user","content":` + pick(`"ok"`, `"{\"type\":\"result\"}"`,
+				`[{"type":"text","text":"\"init\""}]`, `[{"type":"tool_use"}]`) + `}`,
 			`"subtype":` + pick(`"init"`, `"compact_boundary"`, `"status"`, `"success"`),
 			`"result":"done"`, `"model":"m"`, `"parent_tool_use_id":null`,
 		}
@@ -154,12 +182,15 @@ func TestUnreadLinesTeachNothing(t *testing.T) {
 	}
 }
 
-// A copy that is made before the run's costs are in the file can be told apart only by figures of its own.
+// A copy that is made before the run's costs are in the file can be told apart only by figures of
+// its own.
 func TestOwnFigures(t *testing.T) {
-	for version, tells := range map[string]bool{"2.1.276": true, "2.1.277": false, "2.1.329": false} {
+	for version, tells := range map[string]bool{"2.1.276": true, "2.1.277": false,
+		"2.1.329": false} {
 		for _, own := range []bool{false, true} {
 			s := tool.Stream(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.Plan{}, "")
-			s.Line([]byte(`{"type":"system","subtype":"init","claude_code_version":"` + version + `"}` + "\n"))
+			s.Line([]byte(`{"type":"system","subtype":"init","claude_code_version":"` + version +
+				`"}` + "\n"))
 			more := ""
 			if own {
 				more = `,"model_usage_since_last_result":{"m":{"costUSD":1}}`

@@ -1,5 +1,5 @@
-// Package codex is the Codex CLI. Facts here were measured with 0.169.0 unless they name another version;
-// docs/internals/codex.md lists them all.
+// Package codex is the Codex CLI. Facts here were measured with 0.169.0 unless they name another
+// version; docs/internals/codex.md lists them all.
 package codex
 
 import (
@@ -40,7 +40,8 @@ var descriptor = rewrite.Descriptor{
 
 	// A model's request is given to the hooks with the prompt.
 	Hooks: rewrite.Hooks{
-		Prompt: []string{"UserPromptSubmit", "PreModelRequest", "PostModelRequest"}, Start: []string{"SessionStart"},
+		Prompt:  []string{"UserPromptSubmit", "PreModelRequest", "PostModelRequest"},
+		Start:   []string{"SessionStart"},
 		Sources: []string{"startup", "resume"}, Plugins: "plugins",
 	},
 
@@ -49,8 +50,10 @@ var descriptor = rewrite.Descriptor{
 	Travels:  true,
 	Variables: rewrite.Variables{
 		Settings: []string{"CODEX_*"},
-		Account:  []string{"OPENAI_*", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE"},
-		Neutral:  []string{"CODEX_HOME", "CODEX_SQLITE_HOME", "CODEX_INTERNAL_ORIGINATOR_OVERRIDE", "CODEX_RUST_LOG"},
+		Account: []string{"OPENAI_*", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN",
+			"CODEX_CA_CERTIFICATE"},
+		Neutral: []string{"CODEX_HOME", "CODEX_SQLITE_HOME", "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
+			"CODEX_RUST_LOG"},
 	},
 	StandIn: rewrite.StandIn{
 		Env:    []string{"CODEX_HOME=HOME/.codex", "OPENAI_API_KEY=stand-in"},
@@ -145,7 +148,8 @@ func (a *commandLine) managed(args []string) bool {
 
 // serverTools are words after a server's name after which codex starts no server.
 var serverTools = []string{
-	"--help", "-h", "--print-startup-config", "daemon", "forward", "generate-internal-json-schema", "generate-json-schema", "generate-ts", "help", "proxy",
+	"--help", "-h", "--print-startup-config", "daemon", "forward", "generate-internal-json-schema",
+	"generate-json-schema", "generate-ts", "help", "proxy",
 }
 
 // starts reports whether the command line starts a server.
@@ -153,7 +157,9 @@ func (a *commandLine) starts(args []string) bool {
 	if a.execAt >= len(args) || !slices.Contains(descriptor.Servers, args[a.execAt]) {
 		return false
 	}
-	return !slices.ContainsFunc(args[a.execAt:], func(word string) bool { return slices.Contains(serverTools, word) })
+	return !slices.ContainsFunc(args[a.execAt:], func(word string) bool {
+		return slices.Contains(serverTools, word)
+	})
 }
 
 func isSubcommand(word string) bool {
@@ -201,7 +207,8 @@ func readOptions(c *rewrite.Call, p grammar.Args) {
 			model = value
 			continue
 		case s.Name == "--config" && found && strings.HasSuffix(key, "_file"):
-			c.Settings = append(c.Settings, rewrite.Setting{Name: "--config " + key, Value: value, File: true})
+			c.Settings = append(c.Settings, rewrite.Setting{Name: "--config " + key, Value: value,
+				File: true})
 		case s.Name == "--image":
 			s.Value = strings.ReplaceAll(s.Value, ",", "\x00")
 		}
@@ -216,7 +223,8 @@ func readOptions(c *rewrite.Call, p grammar.Args) {
 	if c.Dir != "" {
 		project = c.Dir + "/" + project
 	}
-	c.Settings = append(c.Settings, rewrite.Setting{Name: "config.toml", Value: strings.Join(append(files, project), "\x00"), File: true})
+	c.Settings = append(c.Settings, rewrite.Setting{Name: "config.toml",
+		Value: strings.Join(append(files, project), "\x00"), File: true})
 }
 
 func watched(home string) []rewrite.Watch {
@@ -230,7 +238,8 @@ func watched(home string) []rewrite.Watch {
 
 // hookFiles returns the files that can have hooks.
 func hookFiles(c rewrite.Call) []rewrite.Watch {
-	paths := []string{"~/managed_config.toml", "/etc/codex/managed_config.toml", "/etc/codex/requirements.toml"}
+	paths := []string{"~/managed_config.toml", "/etc/codex/managed_config.toml",
+		"/etc/codex/requirements.toml"}
 	for _, dir := range []string{"~/", "^/.codex/", "/etc/codex/"} {
 		paths = append(paths, dir+"hooks.json", dir+"config.toml")
 	}
@@ -239,7 +248,8 @@ func hookFiles(c rewrite.Call) []rewrite.Watch {
 			paths = append(paths, "~/"+s.Value+".config.toml")
 		}
 	}
-	for _, file := range []string{"hooks.json", "hooks/hooks.json", ".codex-plugin/plugin.json", ".claude-plugin/plugin.json"} {
+	for _, file := range []string{"hooks.json", "hooks/hooks.json", ".codex-plugin/plugin.json",
+		".claude-plugin/plugin.json"} {
 		paths = append(paths, "~/plugins/cache/*/*/*/"+file)
 	}
 	return base.Watches(c.Home, "~/.codex", "", paths...)
@@ -249,7 +259,9 @@ func hookFiles(c rewrite.Call) []rewrite.Watch {
 // tokens in the same file, so they count only if nothing else identifies their owner.
 func accountOf(login string) rewrite.Setting {
 	tokens := jsonline.Member(login, "tokens")
-	value := jsonline.Member(login, "auth_mode") + jsonline.Compact(jsonline.Member(login, "OPENAI_API_KEY")) + jsonline.Member(tokens, "account_id")
+	value := jsonline.Member(login, "auth_mode") +
+		jsonline.Compact(jsonline.Member(login, "OPENAI_API_KEY")) +
+		jsonline.Member(tokens, "account_id")
 	if jsonline.Member(tokens, "account_id") == "" {
 		value += jsonline.Compact(tokens)
 	}
@@ -277,7 +289,9 @@ func readPrompt(c *rewrite.Call, a *commandLine, in rewrite.Invocation) {
 }
 
 // home returns the directory that CODEX_HOME moves.
-func home(env func(string) string) string { return cmp.Or(env("CODEX_HOME"), env("HOME")+"/.codex") }
+func home(env func(string) string) string {
+	return cmp.Or(env("CODEX_HOME"), env("HOME")+"/.codex")
+}
 
 func why(c *rewrite.Call, a *commandLine, in rewrite.Invocation) reason.Code {
 	sub := ""
@@ -299,8 +313,8 @@ func why(c *rewrite.Call, a *commandLine, in rewrite.Invocation) reason.Code {
 		base.When(in.StdinTTY && (len(c.PromptArgs) == 0 || c.Prompt == "-"), reason.Interactive))
 }
 
-// elsewhere returns why a command line has no exec that is managed, or "". Behind an unknown option it cannot be told
-// what is the command.
+// elsewhere returns why a command line has no exec that is managed, or "". Behind an unknown option
+// it cannot be told what is the command.
 func (a *commandLine) elsewhere(sub, unknown string, in rewrite.Invocation) reason.Code {
 	managed := a.managed(in.Args)
 	return cmp.Or(
@@ -320,7 +334,8 @@ func (codex) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	}
 	c.ReadHooks(descriptor.Hooks, s, nil)
 	for _, setting := range c.Settings {
-		if value, hooks := strings.CutPrefix(setting.Value, "hooks"); setting.Name == "--config" && hooks && !strings.HasPrefix(value, ".state") {
+		if value, hooks := strings.CutPrefix(setting.Value, "hooks"); setting.Name == "--config" &&
+			hooks && !strings.HasPrefix(value, ".state") {
 			c.CannotReadHooks()
 		}
 	}
@@ -361,7 +376,8 @@ func (codex) EffectivePrompt(c rewrite.Call, stdin string) string {
 func (codex) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	plan.ReadStderr, plan.OneStream = c.Format == rewrite.Text, c.Format == rewrite.Text
-	plan.Follow = []rewrite.Follow{{Dir: c.Home + "/sessions", Name: "rollout-*.jsonl", Lines: true}}
+	plan.Follow = []rewrite.Follow{{Dir: c.Home + "/sessions", Name: "rollout-*.jsonl",
+		Lines: true}}
 	if plan.Resume != "" {
 		plan.Args = append(resumeArgs(c), "resume", plan.Resume, "-")
 		plan.Stdin, plan.HasStdin = plan.Prompt, true

@@ -35,62 +35,82 @@ func TestCodexReads(t *testing.T) {
 		{"exec -", "", rewrite.Fresh, "", "-", rewrite.Text, rewrite.StdinPrompt},
 		{"exec -- -", "", rewrite.Fresh, "", "-", rewrite.Text, rewrite.StdinPrompt},
 		{"exec hi --json", "", rewrite.Fresh, "", "hi", rewrite.StreamJSON, rewrite.StdinAppended},
-		{"exec --experimental-json hi", "", rewrite.Fresh, "", "hi", rewrite.StreamJSON, rewrite.StdinAppended},
-		{"-m x -a never exec -s read-only hi -C d", "", rewrite.Fresh, "", "hi", rewrite.Text, rewrite.StdinAppended},
-		{"exec -mx -cK=V --sandbox=read-only hi", "", rewrite.Fresh, "", "hi", rewrite.Text, rewrite.StdinAppended},
-		{"exec -c=K=V hi --config L=W", "", rewrite.Fresh, "", "hi", rewrite.Text, rewrite.StdinAppended},
-		{"exec -i a.png hi", "", rewrite.Fresh, "", "", rewrite.Text, rewrite.StdinPrompt}, // swallowed
+		{"exec --experimental-json hi", "", rewrite.Fresh, "", "hi", rewrite.StreamJSON,
+			rewrite.StdinAppended},
+		{"-m x -a never exec -s read-only hi -C d", "", rewrite.Fresh, "", "hi", rewrite.Text,
+			rewrite.StdinAppended},
+		{"exec -mx -cK=V --sandbox=read-only hi", "", rewrite.Fresh, "", "hi", rewrite.Text,
+			rewrite.StdinAppended},
+		{"exec -c=K=V hi --config L=W", "", rewrite.Fresh, "", "hi", rewrite.Text,
+			rewrite.StdinAppended},
+		// swallowed
+		{"exec -i a.png hi", "", rewrite.Fresh, "", "", rewrite.Text, rewrite.StdinPrompt},
 		{"exec -i a.png resume", "", rewrite.Fresh, "", "", rewrite.Text, rewrite.StdinPrompt},
 		{"exec -i a.png -- hi", "", rewrite.Fresh, "", "hi", rewrite.Text, rewrite.StdinAppended},
 		{"exec -i a.png -m x hi", "", rewrite.Fresh, "", "hi", rewrite.Text, rewrite.StdinAppended},
 		{"exec --image=a.png hi", "", rewrite.Fresh, "", "hi", rewrite.Text, rewrite.StdinAppended},
 		{"exec -ia.png hi", "", rewrite.Fresh, "", "hi", rewrite.Text, rewrite.StdinAppended},
 		{"-i a.png -m x exec hi", "", rewrite.Fresh, "", "hi", rewrite.Text, rewrite.StdinAppended},
-		{"exec resume_this_work", "", rewrite.Fresh, "", "resume this work", rewrite.Text, rewrite.StdinAppended},
+		{"exec resume_this_work", "", rewrite.Fresh, "", "resume this work", rewrite.Text,
+			rewrite.StdinAppended},
 		{"exec -- resume", "", rewrite.Fresh, "", "resume", rewrite.Text, rewrite.StdinAppended},
 		{"exec -- --json", "", rewrite.Fresh, "", "--json", rewrite.Text, rewrite.StdinAppended},
-		{"exec /status", "", rewrite.Fresh, "", "/status", rewrite.Text, rewrite.StdinAppended}, // codex has no slash commands here
+		// codex has no slash commands here
+		{"exec /status", "", rewrite.Fresh, "", "/status", rewrite.Text, rewrite.StdinAppended},
 		{"exec --add-dir x hi", "", rewrite.Fresh, "", "hi", rewrite.Text, rewrite.StdinAppended},
 		{"exec -m - hi", "", rewrite.Fresh, "", "hi", rewrite.Text, rewrite.StdinAppended},
 
 		{"", "", rewrite.Passthrough, reason.Interactive, "", rewrite.Text, 0},
-		{"-i a.png exec hi", "", rewrite.Passthrough, reason.Interactive, "", rewrite.Text, 0}, // swallowed
+		// swallowed
+		{"-i a.png exec hi", "", rewrite.Passthrough, reason.Interactive, "", rewrite.Text, 0},
 		{"hi", "", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text, 0},
 		{"hi exec there", "", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text, 0},
 		{"login", "", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text, 0},
 		{"mcp list", "", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text, 0},
 		{"app-server", "", rewrite.Passthrough, reason.AppServer, "", rewrite.Text, 0},
-		{"-c a=b app-server --listen stdio://", "", rewrite.Passthrough, reason.AppServer, "", rewrite.Text, 0},
+		{"-c a=b app-server --listen stdio://", "", rewrite.Passthrough, reason.AppServer, "",
+			rewrite.Text, 0},
 		{"exec-server", "", rewrite.Passthrough, reason.AppServer, "", rewrite.Text, 0},
-		{"app-server generate-ts --out d", "", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text, 0},
+		{"app-server generate-ts --out d", "", rewrite.Passthrough, reason.NotManaged, "",
+			rewrite.Text, 0},
 		{"app-server --help", "", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text, 0},
-		{"app-server daemon start", "", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text, 0},
+		{"app-server daemon start", "", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text,
+			0},
 		{"-- exec hi", "", rewrite.Passthrough, reason.Interactive, "", rewrite.Text, 0},
 		{"--version", "", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text, 0},
 		{"exec --help", "", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text, 0},
 		{"exec -Vh", "", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text, 0},
 		{"exec help", "", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text, 0},
 		{"exec review", "", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text, 0},
-		{"exec resume " + tooltest.SomeID + " hi", "", rewrite.Passthrough, reason.CallerSession, "", rewrite.Text, 0},
+		{"exec resume " + tooltest.SomeID + " hi", "", rewrite.Passthrough, reason.CallerSession,
+			"", rewrite.Text, 0},
 		{"exec hi resume", "", rewrite.Passthrough, reason.CallerSession, "hi", rewrite.Text, 0},
-		{"exec --json resume " + tooltest.SomeID + " hi", "", rewrite.Observe, reason.CallerSession, "", rewrite.StreamJSON, 0},
-		{"exec resume --last --json -", "", rewrite.Observe, reason.CallerSession, "", rewrite.StreamJSON, 0},
-		{"exec fork " + tooltest.SomeID + " hi --json", "", rewrite.Observe, reason.CallerSession, "", rewrite.StreamJSON, 0},
+		{"exec --json resume " + tooltest.SomeID + " hi", "", rewrite.Observe, reason.CallerSession,
+			"", rewrite.StreamJSON, 0},
+		{"exec resume --last --json -", "", rewrite.Observe, reason.CallerSession, "",
+			rewrite.StreamJSON, 0},
+		{"exec fork " + tooltest.SomeID + " hi --json", "", rewrite.Observe, reason.CallerSession,
+			"", rewrite.StreamJSON, 0},
 		{"exec --ephemeral hi", "", rewrite.Passthrough, reason.OptedOut, "hi", rewrite.Text, 0},
-		{"exec --ephemeral --json resume " + tooltest.SomeID + " hi", "", rewrite.Passthrough, reason.OptedOut, "", rewrite.StreamJSON, 0},
+		{"exec --ephemeral --json resume " + tooltest.SomeID + " hi", "", rewrite.Passthrough,
+			reason.OptedOut, "", rewrite.StreamJSON, 0},
 		{"exec --last hi", "", rewrite.Passthrough, reason.BadUsage, "hi", rewrite.Text, 0},
-		{"exec --worktree hi", "", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.Text, 0},
-		{"--remote x exec hi", "", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.Text, 0},
+		{"exec --worktree hi", "", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.Text,
+			0},
+		{"--remote x exec hi", "", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.Text,
+			0},
 		{"exec hi --bogus", "", rewrite.Passthrough, reason.UnknownOption, "", rewrite.Text, 0},
 		{"exec hi -a never", "", rewrite.Passthrough, reason.UnknownOption, "", rewrite.Text, 0},
-		{"--json exec hi", "", rewrite.Passthrough, reason.UnknownOption, "", rewrite.StreamJSON, 0},
+		{"--json exec hi", "", rewrite.Passthrough, reason.UnknownOption, "", rewrite.StreamJSON,
+			0},
 		{"exec hi there", "", rewrite.Passthrough, reason.BadUsage, "hi", rewrite.Text, 0},
 		{"exec hi -m", "", rewrite.Passthrough, reason.BadUsage, "hi", rewrite.Text, 0},
 		{"exec -m -x hi", "", rewrite.Passthrough, reason.BadUsage, "", rewrite.Text, 0},
 		{"exec --json=1 hi", "", rewrite.Passthrough, reason.BadUsage, "", rewrite.Text, 0},
 		{"exec hi", "CODEX_THREAD_ID=x", rewrite.Passthrough, reason.Nested, "hi", rewrite.Text, 0},
 		{"exec hi", "CODEX_SANDBOX=x", rewrite.Passthrough, reason.Nested, "hi", rewrite.Text, 0},
-		{"exec hi", rewrite.NestedEnv + "=codex:1", rewrite.Passthrough, reason.Nested, "hi", rewrite.Text, 0},
+		{"exec hi", rewrite.NestedEnv + "=codex:1", rewrite.Passthrough, reason.Nested, "hi",
+			rewrite.Text, 0},
 	}
 	for _, tt := range tests {
 		c := parseCodex(tt.line, tt.env)
@@ -100,7 +120,8 @@ func TestCodexReads(t *testing.T) {
 		if c.Mode != tt.mode || c.Reason != tt.reason {
 			t.Errorf("%q: %s %q, want %s %q", tt.line, c.Mode, c.Reason, tt.mode, tt.reason)
 		}
-		if c.Mode == rewrite.Fresh && (c.Prompt != tt.prompt || c.Stdin != tt.stdin) || c.Mode != rewrite.Passthrough && c.Format != tt.format {
+		if c.Mode == rewrite.Fresh && (c.Prompt != tt.prompt || c.Stdin != tt.stdin) ||
+			c.Mode != rewrite.Passthrough && c.Format != tt.format {
 			t.Errorf("%q: prompt %q, stdin %d, format %s", tt.line, c.Prompt, c.Stdin, c.Format)
 		}
 	}
@@ -123,7 +144,8 @@ func TestCodexAtATerminal(t *testing.T) {
 		in := tooltest.Invocation(tt.line)
 		in.StdinTTY, in.StdoutTTY = tt.stdin, tt.stdout
 		if c := tool.Parse(in); c.Reason != tt.want {
-			t.Errorf("%q, terminals %v %v: %q, want %q", tt.line, tt.stdin, tt.stdout, c.Reason, tt.want)
+			t.Errorf("%q, terminals %v %v: %q, want %q", tt.line, tt.stdin, tt.stdout, c.Reason,
+				tt.want)
 		}
 	}
 }
@@ -149,7 +171,8 @@ func TestCodexSettings(t *testing.T) {
 		{"exec hi", "exec hi --ignore-user-config", false},
 	}
 	for _, tt := range tests {
-		if same := slices.Equal(parseCodex(tt.a).Settings, parseCodex(tt.b).Settings); same != tt.same {
+		if same := slices.Equal(parseCodex(tt.a).Settings, parseCodex(tt.b).Settings); same !=
+			tt.same {
 			t.Errorf("%q and %q: same settings %v, want %v", tt.a, tt.b, same, tt.same)
 		}
 	}
@@ -158,18 +181,23 @@ func TestCodexSettings(t *testing.T) {
 		t.Errorf("model %q, dir %q, home %q", c.Model, c.Dir, c.Home)
 	}
 	for _, want := range []rewrite.Setting{
-		{Name: "config.toml", Value: "/h/config.toml\x00/h/work.config.toml\x00d/.codex/config.toml", File: true},
+		{Name: "config.toml",
+			Value: "/h/config.toml\x00/h/work.config.toml\x00d/.codex/config.toml", File: true},
 		{Name: "--output-schema", Value: "f", File: true},
 	} {
 		if !slices.Contains(c.Settings, want) {
 			t.Errorf("settings %v lack %v", c.Settings, want)
 		}
 	}
-	named := tool.Parse(rewrite.Invocation{Args: []string{"exec", "-c", `model_instructions_file="x.md"`, "hi"}, Env: func(string) string { return "" }})
-	if want := (rewrite.Setting{Name: "--config model_instructions_file", Value: "x.md", File: true}); !slices.Contains(named.Settings, want) {
+	named := tool.Parse(rewrite.Invocation{
+		Args: []string{"exec", "-c", `model_instructions_file="x.md"`, "hi"},
+		Env:  func(string) string { return "" }})
+	if want := (rewrite.Setting{Name: "--config model_instructions_file", Value: "x.md",
+		File: true}); !slices.Contains(named.Settings, want) {
 		t.Errorf("settings %v lack %v", named.Settings, want)
 	}
-	for line, want := range map[string]string{"-m a exec -m b hi": "b", `exec -c model="o3" hi`: "o3", "exec -c model=x -m y hi": "y"} {
+	for line, want := range map[string]string{"-m a exec -m b hi": "b",
+		`exec -c model="o3" hi`: "o3", "exec -c model=x -m y hi": "y"} {
 		if c := parseCodex(line); c.Model != want {
 			t.Errorf("%q: model %q, want %q", line, c.Model, want)
 		}
@@ -186,7 +214,8 @@ func TestCodexPlans(t *testing.T) {
 		{"exec", "exec resume ID -"},
 		{"exec -", "exec resume ID -"},
 		{"exec -s read-only -- OLD", "exec -s read-only resume ID -"},
-		{"-a never -c a=1 exec -C d OLD -o f --color never", "-a never -c a=1 exec -C d -o f --color never resume ID -"},
+		{"-a never -c a=1 exec -C d OLD -o f --color never",
+			"-a never -c a=1 exec -C d -o f --color never resume ID -"},
 		{"exec -i a.png b.png -- OLD", "exec --image=a.png --image=b.png resume ID -"},
 		{"exec -ia,b OLD", "exec --image=a,b resume ID -"},
 		{"-i a.png -m x exec OLD", "-i a.png -m x exec resume ID -"},
@@ -194,11 +223,13 @@ func TestCodexPlans(t *testing.T) {
 	for _, tt := range tests {
 		c := parseCodex(tt.line)
 		fresh := tool.Plan(c, rewrite.ToFresh("OLD"))
-		if got := strings.Join(fresh.Args, " "); got != tt.line || fresh.HasStdin || fresh.Resume != "" {
+		if got := strings.Join(fresh.Args, " "); got != tt.line || fresh.HasStdin ||
+			fresh.Resume != "" {
 			t.Errorf("%q fresh: %q", tt.line, got)
 		}
 		p := tool.Plan(c, tooltest.To{ID: "ID", Prompt: "NEW"}.Target())
-		if got := strings.Join(p.Args, " "); got != tt.resume || p.Resume != "ID" || p.Stdin != "NEW" || !p.HasStdin {
+		if got := strings.Join(p.Args, " "); got != tt.resume || p.Resume != "ID" ||
+			p.Stdin != "NEW" || !p.HasStdin {
 			t.Errorf("%q resumed: %q with %q, want %q", tt.line, got, p.Stdin, tt.resume)
 		}
 		if p.ReadStderr != (c.Format == rewrite.Text || notice(&c) != "") {
@@ -248,21 +279,25 @@ func TestCodexSees(t *testing.T) {
 		refusal                              reason.Code
 		answer                               string
 	}{
-		{"fresh-text", "hi remember number 456", "", true, true, false, false, false, "", "Got it: 456."},
+		{"fresh-text", "hi remember number 456", "", true, true, false, false, false, "",
+			"Got it: 456."},
 		{"fresh-json", "", "", true, true, false, false, false, "", "Got it: 456."},
 		{"color-always", "P", "", true, true, false, false, false, "", "ok"},
-		{"multi-text", "MULTI", "", true, true, false, false, false, "", "line one\n\n  line two \u2028 \u00e9 \x1b[31mred\x1b[0m\n\n"},
+		{"multi-text", "MULTI", "", true, true, false, false, false, "",
+			"line one\n\n  line two \u2028 \u00e9 \x1b[31mred\x1b[0m\n\n"},
 		{"empty-text", "EMPTY", "", true, true, false, false, false, "", ""},
 		{"tool-text", "RUNTOOL please", "", true, true, false, false, true, "", "ok"},
 		{"tool-json", "", "", true, true, false, false, true, "", "ok"},
 		{"resume-ok-text", "what number", text, true, true, false, false, false, "", "77"},
 		{"chain-2", "", chain, true, true, false, false, false, "", "77"},
-		{"resume-garbage-json", "", tooltest.SomeID, false, true, false, true, false, "", "I do not know any number."},
+		{"resume-garbage-json", "", tooltest.SomeID, false, true, false, true, false, "",
+			"I do not know any number."},
 		{"http401-text", "HTTP401", "", false, true, true, false, false, "", ""},
 		{"http429-json", "", "", false, true, true, false, false, "", ""},
 		{"http500-json", "", "", false, true, true, false, false, "", ""},
 		{"toobig-text", "TOOBIG", "", false, true, true, false, false, reason.RefusedContext, ""},
-		{"toobig-resume-json", "", over, false, true, true, false, false, reason.RefusedContext, ""},
+		{"toobig-resume-json", "", over, false, true, true, false, false, reason.RefusedContext,
+			""},
 		{"resume-unknown-text", "x", tooltest.SomeID, false, false, false, false, false, "", ""},
 		{"sigint-text", "SLOW", "", false, false, false, false, false, "", ""},
 		{"sigint-json", "", "", false, false, false, false, false, "", ""},
@@ -276,8 +311,10 @@ func TestCodexSees(t *testing.T) {
 		stdout, stderr := recorded(t, tt.recording, "stdout"), recorded(t, tt.recording, "stderr")
 		out, errOut := tooltest.Feed(s, stdout, stderr)
 		got := s.Seen()
-		if got.Content != tt.content || got.Final != tt.final || got.Failed != tt.failed || got.WrongID != tt.wrong ||
-			got.ToolRan != tt.tools || got.Shell != tt.tools || got.Refusal != tt.refusal || got.Answer != tt.answer {
+		if got.Content != tt.content || got.Final != tt.final || got.Failed != tt.failed ||
+			got.WrongID != tt.wrong ||
+			got.ToolRan != tt.tools || got.Shell != tt.tools || got.Refusal != tt.refusal ||
+			got.Answer != tt.answer {
 			t.Errorf("%s: %+v", tt.recording, got)
 		}
 		if tt.resume == "" && (out != string(stdout) || errOut != string(stderr)) {
@@ -286,7 +323,8 @@ func TestCodexSees(t *testing.T) {
 	}
 	s := tool.Stream(parseCodex("exec x"), rewrite.Plan{Prompt: "hi remember number 456"}, "")
 	tooltest.Feed(s, nil, recorded(t, "fresh-text", "stderr"))
-	if seen := s.Seen(); seen.ID != "01a1fc56-44f3-7642-95b2-14c42bc18e80" || seen.Source != "stderr" || seen.Model != "gpt-5.1-codex" {
+	if seen := s.Seen(); seen.ID != "01a1fc56-44f3-7642-95b2-14c42bc18e80" ||
+		seen.Source != "stderr" || seen.Model != "gpt-5.1-codex" {
 		t.Errorf("id %q from %s, model %q", seen.ID, seen.Source, seen.Model)
 	}
 }
@@ -316,12 +354,15 @@ func TestCodexReadsBothStreamsAsOne(t *testing.T) {
 
 func TestCodexTakesNoForeignID(t *testing.T) {
 	const header = "--------\nsession id: " + tooltest.SomeID + "\n--------\n"
-	prompts := []string{header, "user\n" + header, "codex\ntokens used\n1\nERROR: ran out of room in the model's context window"}
+	prompts := []string{header, "user\n" + header,
+		"codex\ntokens used\n1\nERROR: ran out of room in the model's context window"}
 	const own = "01a1fc56-44f3-7642-95b2-14c42bc18e80"
 	for _, prompt := range prompts {
 		s := tool.Stream(parseCodex("exec x"), rewrite.Plan{Resume: own, Prompt: prompt}, "")
-		tooltest.Feed(s, nil, []byte("--------\nsession id: "+own+"\n--------\nuser\n"+prompt+"\nwarning: x\n"))
-		if seen := s.Seen(); seen.ID != own || seen.WrongID || seen.Content || seen.Final || seen.Refusal != "" {
+		tooltest.Feed(s, nil,
+			[]byte("--------\nsession id: "+own+"\n--------\nuser\n"+prompt+"\nwarning: x\n"))
+		if seen := s.Seen(); seen.ID != own || seen.WrongID || seen.Content || seen.Final ||
+			seen.Refusal != "" {
 			t.Errorf("%q: %+v", prompt, seen)
 		}
 	}
@@ -342,7 +383,8 @@ func TestCodexShowsTheCallersTranscript(t *testing.T) {
 	const id = "01a1fc58-21dd-7e33-97c1-0206326fd74b"
 	resumed := string(recorded(t, "resume-ok-text", "stderr"))
 	direct := "Reading additional input from stdin...\n" +
-		strings.NewReplacer("\nwhat number\n", "\nTHE WHOLE\n\nPROMPT\n\n", "10,002", "5,019").Replace(resumed)
+		strings.NewReplacer("\nwhat number\n", "\nTHE WHOLE\n\nPROMPT\n\n", "10,002",
+			"5,019").Replace(resumed)
 	warning := "WARNING: proceeding, even though\n"
 	tests := []struct{ line, stderr, want string }{
 		{"exec x", resumed, direct},
@@ -379,7 +421,9 @@ func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
 		{id, before, `"input_tokens":9966,"cached_input_tokens":4983,"cache_write_input_tokens":0,"output_tokens":36,`, true},
 		{"", before, `"input_tokens":19860,"cached_input_tokens":9930,"cache_write_input_tokens":0,"output_tokens":72,`, true},
 		{id, "", `"input_tokens":19860,"cached_input_tokens":9930,`, false},
-		{id, `{"usage\tinput_tokens":99999}`, `"input_tokens":19860,"cached_input_tokens":9930,`, false}, // it has started again
+		// it has started again
+		{id, `{"usage\tinput_tokens":99999}`, `"input_tokens":19860,"cached_input_tokens":9930,`,
+			false},
 	}
 	for _, tt := range tests {
 		s := tool.Stream(parseCodex("exec --json x"), rewrite.Plan{Resume: tt.resume}, tt.previous)
@@ -403,12 +447,14 @@ func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
 		{"", before, "10,002"},
 	}
 	for _, tt := range numbers {
-		s := tool.Stream(parseCodex("exec -"), rewrite.Plan{Resume: tt.resume, Prompt: "what number"}, tt.previous)
+		s := tool.Stream(parseCodex("exec -"),
+			rewrite.Plan{Resume: tt.resume, Prompt: "what number"}, tt.previous)
 		_, got := tooltest.Feed(s, nil, recorded(t, "resume-ok-text", "stderr"))
 		if !strings.HasSuffix(got, "\ntokens used\n"+tt.want+"\n") {
 			t.Errorf("after %s: %q", tt.previous, got[len(got)-30:])
 		}
-		if answer := string(s.ErrLine([]byte("30,000\n"))); answer != "30,000\n" { // where both streams are one
+		// where both streams are one
+		if answer := string(s.ErrLine([]byte("30,000\n"))); answer != "30,000\n" {
 			t.Errorf("after %s: an answer behind the total is shown as %q", tt.previous, answer)
 		}
 		if s.Seen().Totals != `{"tokens used":10002}` {
@@ -416,9 +462,11 @@ func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
 		}
 	}
 	// recordings/codex/sigint-text, as it ends on a resume
-	s := tool.Stream(parseCodex("exec -"), rewrite.Plan{Resume: tooltest.SomeID, Prompt: "SLOW"}, `{"tokens used":4983}`)
+	s := tool.Stream(parseCodex("exec -"), rewrite.Plan{Resume: tooltest.SomeID, Prompt: "SLOW"},
+		`{"tokens used":4983}`)
 	interrupted := string(recorded(t, "sigint-text", "stderr"))
-	if _, got := tooltest.Feed(s, nil, []byte(interrupted+"tokens used\n4,983\n")); got != interrupted {
+	if _, got := tooltest.Feed(s, nil, []byte(interrupted+"tokens used\n4,983\n")); got !=
+		interrupted {
 		t.Errorf("interrupted, it shows %q", got)
 	}
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
@@ -444,18 +492,25 @@ func TestCodexReadsItsRollout(t *testing.T) {
 		totals        string
 		answer        string
 	}{
-		{"chain-4-text", chain, 0, 5, rewrite.Usage{Known: true, Input: 4947, CacheRead: 4947, Output: 36},
-			rewrite.Usage{Known: true, Input: 4947, CacheRead: 4947, Output: 36}, rewrite.Context{Used: 9930, Limit: 258400}, false,
+		{"chain-4-text", chain, 0, 5, rewrite.Usage{Known: true, Input: 4947, CacheRead: 4947,
+			Output: 36},
+			rewrite.Usage{Known: true, Input: 4947, CacheRead: 4947, Output: 36},
+			rewrite.Context{Used: 9930, Limit: 258400}, false,
 			`"usage\tinput_tokens":9894`, "Got it: 77."},
-		{"chain-4-text", chain, 9, 15, rewrite.Usage{Known: true, Input: 10100, CacheRead: 10099, Output: 56},
-			rewrite.Usage{Known: true, Input: 5018, CacheRead: 5018, Output: 20}, rewrite.Context{Used: 10199, Limit: 258400}, false,
+		{"chain-4-text", chain, 9, 15, rewrite.Usage{Known: true, Input: 10100, CacheRead: 10099,
+			Output: 56},
+			rewrite.Usage{Known: true, Input: 5018, CacheRead: 5018, Output: 20},
+			rewrite.Context{Used: 10199, Limit: 258400}, false,
 			`"usage\tinput_tokens":40059`, "77"},
-		{"after-toobig-2", over, 7, 18, rewrite.Usage{Known: true, Input: 7946, CacheRead: 7944, Output: 72},
-			rewrite.Usage{Known: true, Input: 2897, CacheRead: 2896, Output: 36}, rewrite.Context{Used: 10133, Limit: 258400}, true,
+		{"after-toobig-2", over, 7, 18, rewrite.Usage{Known: true, Input: 7946, CacheRead: 7944,
+			Output: 72},
+			rewrite.Usage{Known: true, Input: 2897, CacheRead: 2896, Output: 36},
+			rewrite.Context{Used: 10133, Limit: 258400}, true,
 			`"usage\tinput_tokens":15890`, "77"},
 	}
 	for _, tt := range tests {
-		lines := slices.Collect(bytes.Lines(recorded(t, tt.recording, "rollout-excerpt.jsonl")))[tt.from:tt.to]
+		lines := slices.Collect(bytes.Lines(
+			recorded(t, tt.recording, "rollout-excerpt.jsonl")))[tt.from:tt.to]
 		for _, early := range []bool{false, true} {
 			s := tool.Stream(parseCodex("exec x"), rewrite.Plan{Prompt: "x"}, "")
 			header := []byte("--------\nsession id: " + tt.id + "\n--------\n")
@@ -471,7 +526,8 @@ func TestCodexReadsItsRollout(t *testing.T) {
 				tooltest.Feed(s, nil, header)
 			}
 			got := s.Seen()
-			if got.Usage != tt.usage || got.First != tt.first || got.ContextUse != tt.context || got.Compacted != tt.compacted ||
+			if got.Usage != tt.usage || got.First != tt.first || got.ContextUse != tt.context ||
+				got.Compacted != tt.compacted ||
 				!strings.Contains(string(got.Totals), tt.totals) || got.Answer != tt.answer {
 				t.Errorf("%s from %d, early %v: %+v", tt.recording, tt.from, early, got)
 			}
@@ -486,16 +542,24 @@ func TestCodexRefuses(t *testing.T) {
 		exit   int
 		want   reason.Code
 	}{
-		{"Error: thread/resume: thread/resume failed: no rollout found for thread id x (code -32600)\n", 1, reason.RefusedUnknown},
-		{"Error: thread/read: thread/read failed: thread not loaded: x (code -32600)\n", 1, reason.RefusedUnknown},
+		{"Error: thread/resume: thread/resume failed: no rollout found for thread id x (code " +
+			"-32600)\n", 1, reason.RefusedUnknown},
+		{"Error: thread/read: thread/read failed: thread not loaded: x (code -32600)\n", 1,
+			reason.RefusedUnknown},
 		{"Error: thread x not found\n", 1, reason.RefusedUnknown},
-		{"Error: session x is archived. Run `codex unarchive x` to unarchive it first. (code -32600)\n", 1, reason.RefusedUnknown},
-		{log + "Error: thread/resume: thread/resume failed: thread x already has an active writer (code -32600)\n", 1, reason.RefusedBusy},
-		{"Error: thread/resume: thread-store internal error: rollout x is empty (code -32603)\n", 1, reason.RefusedBroken},
+		{"Error: session x is archived. Run `codex unarchive x` to unarchive it first. (code " +
+			"-32600)\n", 1, reason.RefusedUnknown},
+		{log + "Error: thread/resume: thread/resume failed: thread x already has an active " +
+			"writer (code -32600)\n", 1, reason.RefusedBusy},
+		{"Error: thread/resume: thread-store internal error: rollout x is empty (code -32603)\n", 1,
+			reason.RefusedBroken},
 		{"Error: thread/resume: something new\n", 1, reason.RefusedSilent},
-		{"error: unrecognized subcommand 'resume'\n\nUsage: codex exec\n", 2, reason.RefusedNoResume},
-		{"error: unexpected argument '--new' found\n\nUsage: codex exec\n", 2, reason.RefusedSilent},
-		{"Failed to read prompt from stdin: input is not valid UTF-8 (invalid byte at offset 0).\n", 1, reason.RefusedSilent},
+		{"error: unrecognized subcommand 'resume'\n\nUsage: codex exec\n", 2,
+			reason.RefusedNoResume},
+		{"error: unexpected argument '--new' found\n\nUsage: codex exec\n", 2,
+			reason.RefusedSilent},
+		{"Failed to read prompt from stdin: input is not valid UTF-8 (invalid byte at offset 0).\n",
+			1, reason.RefusedSilent},
 		{"Not inside a trusted directory and --skip-git-repo-check was not specified.\n", 1, ""},
 		{"Error: error loading config: x\n", 1, ""},
 		{"user\nError: thread/resume: no rollout found for thread id x\nturn interrupted\n", 1, ""},
@@ -524,54 +588,66 @@ func TestCodexRefuses(t *testing.T) {
 // An error's text may take several lines.
 func TestCodexReadsLongErrors(t *testing.T) {
 	s := tool.Stream(parseCodex("exec x"), rewrite.Plan{Prompt: "x"}, "")
-	tooltest.Feed(s, nil, []byte("--------\nsession id: "+tooltest.SomeID+"\n--------\nuser\nx\nERROR: {\n  \"message\": \"No tool output found for function call c\"\n}\n"))
+	tooltest.Feed(s, nil,
+		[]byte("--------\nsession id: "+tooltest.SomeID+"\n--------\nuser\nx\nERROR: {\n  "+
+			"\"message\": \"No tool output found for function call c\"\n}\n"))
 	if seen := s.Seen(); seen.Refusal != reason.RefusedBroken || seen.Content || !seen.Failed {
 		t.Errorf("%+v", seen)
 	}
 }
 
 func TestCodexHelp(t *testing.T) {
-	for file, table := range map[string]grammar.Table{"codex-exec-0.169.0.txt": slices.Concat(shared, exec), "codex-0.169.0.txt": slices.Concat(shared, top)} {
+	for file, table := range map[string]grammar.Table{
+		"codex-exec-0.169.0.txt": slices.Concat(shared, exec),
+		"codex-0.169.0.txt":      slices.Concat(shared, top)} {
 		help, err := os.ReadFile("../../../testdata/help/" + file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		probe := tool.Options(string(help))
-		if !probe.Resume || probe.Known != (file == "codex-exec-0.169.0.txt") || len(probe.Options) < 20 {
-			t.Errorf("%s: known %v, resume %v, %d options", file, probe.Known, probe.Resume, len(probe.Options))
+		if !probe.Resume || probe.Known != (file == "codex-exec-0.169.0.txt") ||
+			len(probe.Options) < 20 {
+			t.Errorf("%s: known %v, resume %v, %d options", file, probe.Known, probe.Resume,
+				len(probe.Options))
 		}
 		for _, o := range probe.Options {
 			for _, name := range o.Names {
 				if known, ok := table.Find(name); !ok || known.Arity != o.Arity {
-					t.Errorf("%s: the grammar has it: %v, with arity %v; --help says %v", name, ok, known.Arity, o.Arity)
+					t.Errorf("%s: the grammar has it: %v, with arity %v; --help says %v", name, ok,
+						known.Arity, o.Arity)
 				}
 			}
 		}
 	}
 	in := tooltest.Invocation("exec --new v OLD")
-	in.Learned = rewrite.Probe{Known: true, Options: []rewrite.Option{{Names: []string{"--new"}, Arity: rewrite.OneValue}}}
+	in.Learned = rewrite.Probe{Known: true,
+		Options: []rewrite.Option{{Names: []string{"--new"}, Arity: rewrite.OneValue}}}
 	c := tool.Parse(in)
-	if got := strings.Join(tool.Plan(c, tooltest.To{ID: "ID", Prompt: "x"}.Target()).Args, " "); c.Mode != rewrite.Fresh || got != "exec --new v resume ID -" {
+	if got := strings.Join(tool.Plan(c, tooltest.To{ID: "ID", Prompt: "x"}.Target()).Args,
+		" "); c.Mode != rewrite.Fresh || got != "exec --new v resume ID -" {
 		t.Errorf("with a learned option: %s, %q", c.Mode, got)
 	}
 }
 
 func TestCodexNeedsResume(t *testing.T) {
-	for version, want := range map[string]bool{"": false, "0.169.0": false, "0.42.0": false, "0.21.0": true} {
-		if got := tool.ResolveWithEnv(rewrite.Call{}, rewrite.HostEnv{Version: version}).NoResume; got != want {
+	for version, want := range map[string]bool{"": false, "0.169.0": false, "0.42.0": false,
+		"0.21.0": true} {
+		if got := tool.ResolveWithEnv(rewrite.Call{},
+			rewrite.HostEnv{Version: version}).NoResume; got != want {
 			t.Errorf("%q: no resume %v", version, got)
 		}
 	}
 }
 
-// A long answer costs what its length is, not the square of that.
-// An answer without an end takes no more memory than the longest line, and no time when it has ended. Its session is not
-// gone on with: nobody could report whether a transcript has all of it.
+// A long answer costs what its length is, not the square of that. An answer without an end takes no
+// more memory than the longest line, and no time when it has ended. Its session is not gone on
+// with: nobody could report whether a transcript has all of it.
 func TestCodexEndlessAnswer(t *testing.T) {
 	for _, size := range []int{rewrite.LongestLine, rewrite.LongestLine + 1} {
 		s := tool.Stream(parseCodex("exec hi"), rewrite.Plan{}, "")
 		s.ErrLine([]byte("OpenAI Codex v0.169.0\n"))
-		for _, line := range []string{"--------\n", "session id: " + tooltest.SomeID + "\n", "--------\n"} {
+		for _, line := range []string{"--------\n", "session id: " + tooltest.SomeID + "\n",
+			"--------\n"} {
 			s.ErrLine([]byte(line))
 		}
 		piece := []byte(strings.Repeat("x", 1<<10))
@@ -583,8 +659,10 @@ func TestCodexEndlessAnswer(t *testing.T) {
 			kept, failed = 0, true
 			s.Line([]byte("more")) // nothing of it is kept, so that no part counts as the whole
 		}
-		if seen := s.Seen(); len(seen.Answer) != kept || seen.Failed != failed || !seen.Content || !seen.Final {
-			t.Errorf("of %d bytes %d are kept, failed %v, content %v, final %v", size, len(seen.Answer), seen.Failed, seen.Content, seen.Final)
+		if seen := s.Seen(); len(seen.Answer) != kept || seen.Failed != failed || !seen.Content ||
+			!seen.Final {
+			t.Errorf("of %d bytes %d are kept, failed %v, content %v, final %v", size,
+				len(seen.Answer), seen.Failed, seen.Content, seen.Final)
 		}
 	}
 }
@@ -609,15 +687,18 @@ func TestCodexLongAnswer(t *testing.T) {
 
 func TestCodexAccounts(t *testing.T) {
 	codexLogin := func(account, token string) rewrite.Setting {
-		return accountOf(`{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"access_token":"` + token + `","account_id":"` + account + `"},"last_refresh":"` + token + `"}`)
+		return accountOf(`{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"access_token":"` +
+			token + `","account_id":"` + account + `"},"last_refresh":"` + token + `"}`)
 	}
-	if codexLogin("a", "1") != codexLogin("a", "2") || codexLogin("a", "1") == codexLogin("b", "1") {
+	if codexLogin("a", "1") != codexLogin("a", "2") ||
+		codexLogin("a", "1") == codexLogin("b", "1") {
 		t.Error("not the account counts")
 	}
 	if accountOf(`{"OPENAI_API_KEY":"a"}`) == accountOf(`{"OPENAI_API_KEY":"b"}`) {
 		t.Error("another key does not count")
 	}
-	if accountOf(`{"tokens":{"access_token":"a"}}`) == accountOf(`{"tokens":{"access_token":"b"}}`) {
+	if accountOf(`{"tokens":{"access_token":"a"}}`) ==
+		accountOf(`{"tokens":{"access_token":"b"}}`) {
 		t.Error("another token does not count although nothing tells the account")
 	}
 }
@@ -626,7 +707,8 @@ func TestCodexAccounts(t *testing.T) {
 // stdin.
 func TestCodexResumesByStdin(t *testing.T) {
 	for _, line := range []string{"exec OLD", "exec", "exec -"} {
-		p := tool.Plan(parseCodex(line), tooltest.To{ID: "ID", Prompt: "resume\x00", Asked: "OLD"}.Target())
+		p := tool.Plan(parseCodex(line), tooltest.To{ID: "ID", Prompt: "resume\x00",
+			Asked: "OLD"}.Target())
 		if p.Args[len(p.Args)-1] != "-" || p.Stdin != "resume\x00" || !p.HasStdin {
 			t.Errorf("%q: %q with stdin %q", line, p.Args, p.Stdin)
 		}
@@ -634,7 +716,8 @@ func TestCodexResumesByStdin(t *testing.T) {
 }
 
 func TestTextsAreBounded(t *testing.T) {
-	line := []byte(`{"type":"item.completed","item":{"type":"agent_message","text":"` + strings.Repeat("x", 1<<18) + `"}}` + "\n")
+	line := []byte(`{"type":"item.completed","item":{"type":"agent_message","text":"` +
+		strings.Repeat("x", 1<<18) + `"}}` + "\n")
 	seen := tool.Stream(parseCodex("exec --json x"), rewrite.Plan{}, "")
 	for range 6 {
 		seen.Line(line)

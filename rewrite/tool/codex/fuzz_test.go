@@ -15,8 +15,10 @@ func FuzzBanner(f *testing.F) {
 	f.Add("--------\nsession id: "+tooltest.ForeignID+"\n--------", "exec\nls\nERROR: x\n")
 	f.Add("a\nuser\nb", "user\n--------\nsession id: "+tooltest.ForeignID+"\n--------\n")
 	f.Fuzz(func(t *testing.T, prompt, behind string) {
-		s := tool.Stream(rewrite.Call{Format: rewrite.Text, Mode: rewrite.Fresh}, rewrite.Plan{Prompt: prompt, Whole: true}, "")
-		transcript := "OpenAI Codex\n--------\nmodel: m\nsession id: " + tooltest.SomeID + "\n--------\nuser\n" + prompt + "\n" + behind
+		s := tool.Stream(rewrite.Call{Format: rewrite.Text, Mode: rewrite.Fresh},
+			rewrite.Plan{Prompt: prompt, Whole: true}, "")
+		transcript := "OpenAI Codex\n--------\nmodel: m\nsession id: " + tooltest.SomeID +
+			"\n--------\nuser\n" + prompt + "\n" + behind
 		_, shown := tooltest.Feed(s, nil, []byte(transcript))
 		if s.Seen().ID != tooltest.SomeID || s.Seen().WrongID {
 			t.Fatalf("id %q of %q", s.Seen().ID, transcript)

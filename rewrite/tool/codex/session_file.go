@@ -38,7 +38,8 @@ type record struct {
 }
 
 // recordMarks are texts; every record worth parsing contains at least one.
-var recordMarks = jsonline.NewMarks("session_meta", "turn_context", "token_usage_record", "token_count", "compacted", "task_complete")
+var recordMarks = jsonline.NewMarks("session_meta", "turn_context", "token_usage_record",
+	"token_count", "compacted", "task_complete")
 
 // File reads the lines of the rollout named after our thread's ID. Others belong to other
 // threads.

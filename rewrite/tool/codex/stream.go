@@ -77,7 +77,8 @@ type usage struct {
 }
 
 func (u usage) usage() rewrite.Usage {
-	return rewrite.Usage{Known: true, Input: max(0, u.Input-u.CacheRead-u.CacheWrite), CacheRead: u.CacheRead,
+	return rewrite.Usage{Known: true, Input: max(0, u.Input-u.CacheRead-u.CacheWrite),
+		CacheRead:  u.CacheRead,
 		CacheWrite: u.CacheWrite, Output: u.Output}
 }
 
@@ -201,9 +202,12 @@ var broken = []string{
 	"encrypted content", "encrypted_content", "No tool output found for function call",
 }
 
-// failures are how codex begins a message about a request that failed, after its own retries (recordings/codex/http*).
-var failures = append(base.WithStatus("unexpected status ", base.WithStatus("exceeded retry limit, last status: ")...),
-	base.Failure{Begins: "We\u2019re currently experiencing high demand", Why: reason.ServiceFailed})
+// failures are how codex begins a message about a request that failed, after its own retries
+// (recordings/codex/http*).
+var failures = append(base.WithStatus("unexpected status ",
+	base.WithStatus("exceeded retry limit, last status: ")...),
+	base.Failure{Begins: "We\u2019re currently experiencing high demand",
+		Why: reason.ServiceFailed})
 
 func turnRefusal(message string) reason.Code {
 	message = strings.ReplaceAll(message, "\u2019", "'")
@@ -223,10 +227,13 @@ func turnRefusal(message string) reason.Code {
 // thread is not resumed.
 func (s *stream) ownFigures(line []byte) []byte {
 	numbers := jsonline.Numbers(line)
-	s.State.Totals = base.EncodeTotals(numbers, func(path string) bool { return strings.HasPrefix(path, usageKey) })
+	s.State.Totals = base.EncodeTotals(numbers, func(path string) bool {
+		return strings.HasPrefix(path, usageKey)
+	})
 	own := line
 	if s.Plan.Resume != "" {
-		own = base.SubtractTotals(line, numbers, s.Previous, map[string]int64{usageKey + "input_tokens": s.used().Prompt()})
+		own = base.SubtractTotals(line, numbers, s.Previous,
+			map[string]int64{usageKey + "input_tokens": s.used().Prompt()})
 	}
 	runsOn := s.Plan.Resume != "" && bytes.Equal(own, line) || s.Call.Mode == rewrite.Observe
 	var e event
@@ -333,7 +340,8 @@ func (s *stream) promptLine(line []byte) []byte {
 // aside matches a line that codex writes on its own before the model's first output: a
 // warning, a hook's name, a log line.
 var aside = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(warning: |deprecated: |hook: |WARNING: |\d{4}-\d\d-\d\dT\S+ +(ERROR|WARN|INFO) |turn interrupted$|$)`)
+	return regexp.MustCompile(
+		`^(warning: |deprecated: |hook: |WARNING: |\d{4}-\d\d-\d\dT\S+ +(ERROR|WARN|INFO) |turn interrupted$|$)`)
 })
 
 // learnTurn reads a line after the prompt. Anything not codex's own is the model's output, or the
@@ -372,7 +380,8 @@ func (s *stream) ownTotal(line []byte, plain string) []byte {
 	before, known := tokensUsed(s.Previous)
 	own := s.used()
 	switch {
-	case s.Plan.Resume == "" || !known || int64(total-before) < own.Prompt()-own.CacheRead+own.Output:
+	case s.Plan.Resume == "" || !known ||
+		int64(total-before) < own.Prompt()-own.CacheRead+own.Output:
 		return line
 	case total == before:
 		return nil

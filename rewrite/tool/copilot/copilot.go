@@ -1,9 +1,10 @@
-// Package copilot is GitHub Copilot CLI. Facts here were measured with 1.0.102 unless they name another version;
-// docs/internals/copilot.md lists them all.
+// Package copilot is GitHub Copilot CLI. Facts here were measured with 1.0.102 unless they name
+// another version; docs/internals/copilot.md lists them all.
 //
-// A call runs in the caller's format, text included: text shows tools at work in a form that json does not have. What
-// the output lacks is read from a file that copilot writes for --usage-output-file, from the file of the session that
-// is resumed, and for silent text from a file of --share.
+// A call runs in the caller's format, text included: text shows tools at work in a form that json
+// does not have. What the output lacks is read from a file that copilot writes for
+// --usage-output-file, from the file of the session that is resumed, and for silent text from a
+// file of --share.
 package copilot
 
 import (
@@ -26,7 +27,8 @@ type copilot struct{ base.Base }
 func init() { rewrite.Register(tool) }
 
 // A version can resume only if it can also write the figures to a file. 1.0.80 cannot.
-var tool = copilot{base.Base{About: &descriptor, Refusals: refusals, Help: []string{"--prompt", "--resume", "--usage-output-file"}}}
+var tool = copilot{base.Base{About: &descriptor, Refusals: refusals,
+	Help: []string{"--prompt", "--resume", "--usage-output-file"}}}
 
 var descriptor = rewrite.Descriptor{
 	Name:       "copilot",
@@ -34,7 +36,8 @@ var descriptor = rewrite.Descriptor{
 	Headless:   []string{"copilot"},
 	Unattended: []string{"copilot", "--allow-all", "-p"},
 	Subcommands: []string{
-		"app", "login", "help", "init", "config", "update", "version", "workflow", "sessions", "memories", "plugin", "mcp",
+		"app", "login", "help", "init", "config", "update", "version", "workflow", "sessions",
+		"memories", "plugin", "mcp",
 		"skill", "instruction", "lsp", "sandbox", "completion",
 	},
 	Alone:     []string{"--help", "-h", "--version", "-v"},
@@ -45,20 +48,26 @@ var descriptor = rewrite.Descriptor{
 	Sessions:  []string{"session-state/*/events.jsonl"},
 	Variables: rewrite.Variables{
 		Settings: []string{"COPILOT_*", "USE_BUILTIN_RIPGREP"},
-		Account:  []string{"COPILOT_PROVIDER_*", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "COPILOT_GH_HOST"},
+		Account: []string{"COPILOT_PROVIDER_*", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN",
+			"GH_HOST", "COPILOT_GH_HOST"},
 		Neutral: []string{
 			"COPILOT_MODEL", // already counted as the call's model
-			"COPILOT_HOME", "COPILOT_CACHE_HOME", "COPILOT_EDITOR", "COPILOT_MULTIPLEXER", "COPILOT_OTEL_*",
+			"COPILOT_HOME", "COPILOT_CACHE_HOME", "COPILOT_EDITOR", "COPILOT_MULTIPLEXER",
+			"COPILOT_OTEL_*",
 		},
 	},
 	Hooks: rewrite.Hooks{
-		Prompt: []string{"userPromptSubmitted", "UserPromptSubmit", "userPromptTransformed", "UserPromptTransformed"},
-		Start:  []string{"sessionStart", "SessionStart"}, Sources: []string{"startup", "new", "resume"},
+		Prompt: []string{"userPromptSubmitted", "UserPromptSubmit", "userPromptTransformed",
+			"UserPromptTransformed"},
+		Start:   []string{"sessionStart", "SessionStart"},
+		Sources: []string{"startup", "new", "resume"},
 	},
 	StandIn: rewrite.StandIn{
 		Env: []string{
-			"COPILOT_PROVIDER_BASE_URL=URL/v1", "COPILOT_PROVIDER_API_KEY=stand-in", "COPILOT_MODEL=gpt-4.1",
-			"COPILOT_PROVIDER_MAX_PROMPT_TOKENS=400000", "COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false",
+			"COPILOT_PROVIDER_BASE_URL=URL/v1", "COPILOT_PROVIDER_API_KEY=stand-in",
+			"COPILOT_MODEL=gpt-4.1",
+			"COPILOT_PROVIDER_MAX_PROMPT_TOKENS=400000", "COPILOT_OFFLINE=true",
+			"COPILOT_AUTO_UPDATE=false",
 		},
 		Cache: "COPILOT_CACHE_HOME",
 	},
@@ -75,14 +84,15 @@ var options = grammar.Table{
 		--auto-tier --context --disable-mcp-server --dynamic-retrieval --enable-mcp-server --extension-sdk-path
 		--mcp-github-auth --mode --plugin-dir --reasoning-effort|--effort`},
 	{grammar.Setting, rewrite.OptionalValue, `--bash-env`},
-	{grammar.Setting, rewrite.ManyValues, `--allow-tool --allow-url --available-tools --deny-tool --deny-url
-		--excluded-tools --secret-env-vars`},
+	{grammar.Setting, rewrite.ManyValues, `--allow-tool --allow-url --available-tools --deny-tool
+		--deny-url --excluded-tools --secret-env-vars`},
 	{grammar.FileSetting, rewrite.OneValue, `--additional-mcp-config`},
 	{grammar.Model, rewrite.OneValue, `--model`},
 	{grammar.Format, rewrite.OneValue, `--output-format`},
 	{grammar.Neutral, rewrite.NoValue, `--banner --disable-client-telemetry --no-color
 		--no-eager-powershell-resolution --no-mouse --plain-diff --screen-reader --silent|-s`},
-	{grammar.Neutral, rewrite.OneValue, `-C --log-dir --log-level --max-autopilot-continues --prompt|-p --stream`},
+	{grammar.Neutral, rewrite.OneValue,
+		`-C --log-dir --log-level --max-autopilot-continues --prompt|-p --stream`},
 	{grammar.Neutral, rewrite.OptionalValue, `--mouse`},
 	{grammar.CallerOwned, rewrite.NoValue, `--continue`},
 	{grammar.CallerOwned, rewrite.OneValue, `--session-id`},
@@ -110,7 +120,8 @@ func (c copilot) Parse(in rewrite.Invocation) rewrite.Call {
 	call := c.NewCall(in)
 	p, _ := grammar.Clap(in.Args, 0, options.With(in.Learned), func(string) bool { return false })
 	read(&call, p, in)
-	base.Settle(&call, why(&call, p, in), call.Format == rewrite.JSON) // the last line contains the session ID
+	// the last line contains the session ID
+	base.Settle(&call, why(&call, p, in), call.Format == rewrite.JSON)
 	return call
 }
 
@@ -131,7 +142,8 @@ func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 	c.SessionID, c.Prompt, c.Dir = p.Session(), p.Value("--prompt", ""), p.Value("-C", "")
 	c.PromptArgs = p.Spans("--prompt")
 	own := own{learned: in.Learned, silent: p.Names("--silent")}
-	hidden := []string{"COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN", "COPILOT_GITHUB_TOKEN", "GITHUB_TOKEN"}
+	hidden := []string{"COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN",
+		"COPILOT_GITHUB_TOKEN", "GITHUB_TOKEN"}
 	for _, o := range p.All("--secret-env-vars") {
 		hidden = append(hidden, strings.Split(strings.Join(o.Values, ","), ",")...)
 	}
@@ -142,7 +154,8 @@ func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 	}
 	c.Own = own
 	c.SettingsFiles = []string{
-		c.Home + state, c.Home + "/settings.json", ".github/copilot/settings.json", ".github/copilot/settings.local.json",
+		c.Home + state, c.Home + "/settings.json", ".github/copilot/settings.json",
+		".github/copilot/settings.local.json",
 	}
 	c.Watched = watched(c.Home)
 	c.HookFiles = hookFiles(c, p)
@@ -164,7 +177,8 @@ func watched(home string) []rewrite.Watch {
 	return slices.Concat(
 		base.Watches(home, "~/.copilot", reason.InstructionsChanged, "~/copilot-instructions.md"),
 		base.Watches(home, "~/.copilot", "",
-			"~/mcp-config.json", "~/agents/*.md", "~/hooks/*.json", ".github/agents/*.md", ".github/hooks/*.json",
+			"~/mcp-config.json", "~/agents/*.md", "~/hooks/*.json", ".github/agents/*.md",
+			".github/hooks/*.json",
 			".github/mcp.json", ".mcp.json", ".vscode/mcp.json"),
 		base.Watches(home, "~/.copilot", reason.InstructionsChanged,
 			".github/instructions/*.instructions.md", "^/.github/copilot-instructions.md",
@@ -175,7 +189,8 @@ func watched(home string) []rewrite.Watch {
 func hookFiles(c *rewrite.Call, p grammar.Args) []rewrite.Watch {
 	paths := []string{
 		"/etc/github-copilot/policy.d/*.json", "~/hooks/*.json", "^/.github/hooks/*.json",
-		"^/.github/copilot/settings.json", "^/.github/copilot/settings.local.json", "^/.claude/settings.json", "^/.claude/settings.local.json",
+		"^/.github/copilot/settings.json", "^/.github/copilot/settings.local.json",
+		"^/.claude/settings.json", "^/.claude/settings.local.json",
 		"~/extensions/*/extension.mjs", "^/.github/extensions/*/extension.mjs",
 	}
 	dirs := []string{"~/installed-plugins/*/*"}
@@ -183,7 +198,8 @@ func hookFiles(c *rewrite.Call, p grammar.Args) []rewrite.Watch {
 		dirs = append(dirs, o.Value())
 	}
 	for _, dir := range dirs {
-		for _, file := range []string{"hooks.json", "hooks/hooks.json", "plugin.json", ".github/plugin/plugin.json", ".claude-plugin/plugin.json"} {
+		for _, file := range []string{"hooks.json", "hooks/hooks.json", "plugin.json",
+			".github/plugin/plugin.json", ".claude-plugin/plugin.json"} {
 			paths = append(paths, dir+"/"+file)
 		}
 	}
@@ -192,8 +208,10 @@ func hookFiles(c *rewrite.Call, p grammar.Args) []rewrite.Watch {
 
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	return cmp.Or(base.Why(c, &descriptor, p, in, base.Signs{
-		Interactive: in.StdinTTY && (in.StdoutTTY || p.Unknown == "" && !p.Bad && !p.Names("--prompt")) && c.Prompt == "",
-		Bad:         len(p.Operands) > 0 || c.Format == "" || c.Stdin == rewrite.StdinUnused && c.Prompt == "",
+		Interactive: in.StdinTTY && (in.StdoutTTY || p.Unknown == "" && !p.Bad &&
+			!p.Names("--prompt")) && c.Prompt == "",
+		Bad: len(p.Operands) > 0 || c.Format == "" ||
+			c.Stdin == rewrite.StdinUnused && c.Prompt == "",
 	}), base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand))
 }
 
@@ -201,7 +219,8 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 // --usage-output-file, as 1.0.80 does, and unknown ones unless their help lists it.
 func (copilot) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	learned := base.Own[own](c).learned
-	if known := s.Version != "" || learned.Known; !known || s.Version != "" && !base.AtLeast(s.Version, 1, 0, 83) || learned.Known && !learned.Resume {
+	if known := s.Version != "" || learned.Known; !known ||
+		s.Version != "" && !base.AtLeast(s.Version, 1, 0, 83) || learned.Known && !learned.Resume {
 		c.Mode, c.Reason, c.NoResume = rewrite.Passthrough, reason.NoResume, true
 		return c
 	}
@@ -217,8 +236,8 @@ func (copilot) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 // account are the members of copilot's state that say who is logged in.
 var account = []string{"lastLoggedInUser", "loggedInUsers"}
 
-// settings returns the settings of a file. Comments, formatting, the time of the first
-// start, and the older spelling of keys do not count: copilot itself adds or changes them at the start
+// settings returns the settings of a file. Comments, formatting, the time of the first start, and
+// the older spelling of keys do not count: copilot itself adds or changes them at the start
 // (recordings/copilot/migrated).
 func settings(path, text string) []rewrite.Setting {
 	var lines []string
@@ -237,7 +256,8 @@ func settings(path, text string) []rewrite.Setting {
 		delete(members, "firstLaunchAt")
 		for _, key := range slices.Sorted(maps.Keys(members)) {
 			if name := camelCase(key); slices.Contains(account, name) {
-				settings = append(settings, rewrite.Setting{Name: path + " " + name, Value: jsonline.Compact(string(members[key])), Guard: reason.AuthChanged})
+				settings = append(settings, rewrite.Setting{Name: path + " " + name,
+					Value: jsonline.Compact(string(members[key])), Guard: reason.AuthChanged})
 				delete(members, key)
 			}
 		}
@@ -271,8 +291,8 @@ func camelCase(name string) string {
 // (recordings/copilot/mention).
 func (copilot) ActsOn(string) bool { return false }
 
-// EffectivePrompt returns the prompt as copilot stores it. The model is sent it without the white space at
-// the end.
+// EffectivePrompt returns the prompt as copilot stores it. The model is sent it without the white
+// space at the end.
 func (copilot) EffectivePrompt(c rewrite.Call, stdin string) string {
 	text := c.Prompt
 	if c.Stdin == rewrite.StdinPrompt {
@@ -291,8 +311,8 @@ const (
 	events    = "events.jsonl"
 )
 
-// Plan adds a private --usage-output-file. Silent text names the session nowhere else than in a file of
-// --share. A resume gets the new prompt in place of the caller's.
+// Plan adds a private --usage-output-file. Silent text names the session nowhere else than in a
+// file of --share. A resume gets the new prompt in place of the caller's.
 func (copilot) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	plan.ReexecsSelf, plan.Follow = true, []rewrite.Follow{{Dir: rewrite.Scratch, Name: usageFile}}
@@ -302,7 +322,8 @@ func (copilot) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	added := []string{"--usage-output-file=" + rewrite.Scratch + "/" + usageFile}
 	if plan.Resume != "" {
 		added = append(added, "--resume="+plan.Resume)
-		plan.Follow = append(plan.Follow, rewrite.Follow{Dir: c.Home + "/session-state/" + plan.Resume, Name: events, Lines: true})
+		plan.Follow = append(plan.Follow, rewrite.Follow{Dir: c.Home + "/session-state/" +
+			plan.Resume, Name: events, Lines: true})
 	} else if silent && c.Format == rewrite.Text {
 		added = append(added, "--share="+rewrite.Scratch+"/"+shareFile)
 		plan.Follow = append(plan.Follow, rewrite.Follow{Dir: rewrite.Scratch, Name: shareFile})
@@ -314,8 +335,8 @@ func (copilot) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	return plan
 }
 
-// resume ends a delta as the prompt ends: the model is sent neither's white space there, so the two differ in
-// length by the omission.
+// resume ends a delta as the prompt ends: the model is sent neither's white space there, so the two
+// differ in length by the omission.
 func resume(p *rewrite.Plan, c rewrite.Call, t rewrite.Target) {
 	if !p.Whole {
 		p.Prompt = trimEnd(p.Prompt) + p.Asked[len(trimEnd(p.Asked)):]

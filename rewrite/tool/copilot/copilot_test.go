@@ -64,7 +64,8 @@ func TestCopilotClassifies(t *testing.T) {
 	}
 	for _, tt := range tests {
 		if c := copilotCall(tt.line, tt.env); c.Mode != tt.mode || c.Reason != tt.reason {
-			t.Errorf("%q with %q: %s %s, want %s %s", tt.line, tt.env, c.Mode, c.Reason, tt.mode, tt.reason)
+			t.Errorf("%q with %q: %s %s, want %s %s", tt.line, tt.env, c.Mode, c.Reason, tt.mode,
+				tt.reason)
 		}
 	}
 }
@@ -72,7 +73,8 @@ func TestCopilotClassifies(t *testing.T) {
 // An answer at a terminal is shown as it comes, but not the beginning of the figures.
 func TestCopilotShowsParts(t *testing.T) {
 	s := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{Resume: tooltest.SomeID}, "")
-	for part, want := range map[string]bool{"one t": true, "C": false, "Ch": false, "Cha cha": true, "Changes    \x1b[32m+": false, "Changes    \x1b[3": false,
+	for part, want := range map[string]bool{"one t": true, "C": false, "Ch": false, "Cha cha": true,
+		"Changes    \x1b[32m+": false, "Changes    \x1b[3": false,
 		"\x1b[34m●\x1b[39m Op": true, "\x1b[3": false, "Changes of": true, "": false} {
 		if got := s.ErrAsIs([]byte(part)); got != want {
 			t.Errorf("%q: %t", part, got)
@@ -86,8 +88,11 @@ func TestCopilotShowsParts(t *testing.T) {
 
 // Without a prompt, or with an empty one, copilot asks the user at a terminal.
 func TestCopilotAtATerminal(t *testing.T) {
-	for line, want := range map[string]reason.Code{"": reason.Interactive, "-s -p ": reason.Interactive, "--nosuch": reason.Interactive, "-p hi": ""} {
-		in := rewrite.Invocation{Args: strings.Split(line, " "), Env: func(string) string { return "" }, StdinTTY: true, StdoutTTY: true}
+	for line, want := range map[string]reason.Code{"": reason.Interactive,
+		"-s -p ": reason.Interactive, "--nosuch": reason.Interactive, "-p hi": ""} {
+		in := rewrite.Invocation{Args: strings.Split(line, " "), Env: func(string) string {
+			return ""
+		}, StdinTTY: true, StdoutTTY: true}
 		if c := tool.Parse(in); c.Reason != want {
 			t.Errorf("%q: %s", line, c.Reason)
 		}
@@ -95,17 +100,23 @@ func TestCopilotAtATerminal(t *testing.T) {
 }
 
 func TestCopilotReadsACall(t *testing.T) {
-	c := copilotCall("-p one -p two -s --model a --model b -C /d --yolo --secret-env-vars MINE", "MINE=mine", "COPILOT_PROVIDER_API_KEY=key", "GH_TOKEN=no")
-	if c.Prompt != "two" || !base.Own[own](c).silent || c.Model != "b" || c.Dir != "/d" || !slices.Equal(base.Own[own](c).secrets, []string{"key", "mine"}) || c.Stdin != rewrite.StdinUnused {
+	c := copilotCall("-p one -p two -s --model a --model b -C /d --yolo --secret-env-vars MINE",
+		"MINE=mine", "COPILOT_PROVIDER_API_KEY=key", "GH_TOKEN=no")
+	if c.Prompt != "two" || !base.Own[own](c).silent || c.Model != "b" || c.Dir != "/d" ||
+		!slices.Equal(base.Own[own](c).secrets, []string{"key", "mine"}) ||
+		c.Stdin != rewrite.StdinUnused {
 		t.Errorf("%+v", c)
 	}
 	if got := tooltest.Settings(c); len(got) != 2 || got["--secret-env-vars"] != "\x00MINE" {
 		t.Errorf("settings %v", got)
 	}
-	if c := copilotCall("--additional-mcp-config @m.json -p hi", "COPILOT_HOME=/h"); !c.Settings[0].File || c.Settings[0].Value != "m.json" || c.Home != "/h" {
+	if c := copilotCall("--additional-mcp-config @m.json -p hi",
+		"COPILOT_HOME=/h"); !c.Settings[0].File || c.Settings[0].Value != "m.json" ||
+		c.Home != "/h" {
 		t.Errorf("%+v", c)
 	}
-	if c := copilotCall("-s", "STDIN=1", "HOME=/u"); c.Stdin != rewrite.StdinPrompt || c.Home != "/u/.copilot" {
+	if c := copilotCall("-s", "STDIN=1", "HOME=/u"); c.Stdin != rewrite.StdinPrompt ||
+		c.Home != "/u/.copilot" {
 		t.Errorf("%+v", c)
 	}
 }
@@ -126,15 +137,19 @@ func TestCopilotHelp(t *testing.T) {
 	if n := len(probe.Options); n != 80 {
 		t.Errorf("%d options of %d", n, len(options))
 	}
-	old := regexp.MustCompile(`(?m)^.*--usage-output-file.*$`).ReplaceAllString(string(recording(t, "help", "stdout")), "")
+	old := regexp.MustCompile(`(?m)^.*--usage-output-file.*$`).ReplaceAllString(
+		string(recording(t, "help", "stdout")), "")
 	if tool.Options(old).Resume {
 		t.Error("a version without --usage-output-file can resume")
 	}
 }
 
 func TestCopilotVersions(t *testing.T) {
-	for version, want := range map[string]rewrite.Mode{"1.0.102": rewrite.Fresh, "1.0.83": rewrite.Fresh, "1.0.80": rewrite.Passthrough, "0.0.400": rewrite.Passthrough, "": rewrite.Passthrough, "2.0.0": rewrite.Fresh} {
-		if c := tool.ResolveWithEnv(copilotCall("-p hi"), rewrite.HostEnv{Version: version}); c.Mode != want {
+	for version, want := range map[string]rewrite.Mode{"1.0.102": rewrite.Fresh,
+		"1.0.83": rewrite.Fresh, "1.0.80": rewrite.Passthrough, "0.0.400": rewrite.Passthrough,
+		"": rewrite.Passthrough, "2.0.0": rewrite.Fresh} {
+		if c := tool.ResolveWithEnv(copilotCall("-p hi"),
+			rewrite.HostEnv{Version: version}); c.Mode != want {
 			t.Errorf("%q: %s", version, c.Mode)
 		}
 	}
@@ -153,13 +168,16 @@ func TestCopilotStateIsMigrated(t *testing.T) {
 	if a, b := settings(path, before), settings(path, after); !slices.Equal(a, b) || len(a) == 0 {
 		t.Errorf("%v\n%v", a, b)
 	}
-	if got := settings(path, "// Comment.\n{\n  \"firstLaunchAt\": \"2026-11-22T15:37:36.220Z\"\n}\n"); got != nil {
+	if got := settings(path, "// Comment.\n{\n  \"firstLaunchAt\": "+
+		"\"2026-11-22T15:37:36.220Z\"\n}\n"); got != nil {
 		t.Errorf("an empty state: %v", got)
 	}
-	if a, b := settings(path, before), settings(path, strings.Replace(before, "never", "once", 1)); slices.Equal(a, b) {
+	if a, b := settings(path, before),
+		settings(path, strings.Replace(before, "never", "once", 1)); slices.Equal(a, b) {
 		t.Error("another setting is not seen")
 	}
-	if got := settings(path, `{"last_logged_in_user":{"login":"me"}}`); len(got) != 1 || got[0].Guard != reason.AuthChanged {
+	if got := settings(path, `{"last_logged_in_user":{"login":"me"}}`); len(got) != 1 ||
+		got[0].Guard != reason.AuthChanged {
 		t.Errorf("%v", got)
 	}
 	if got := settings(path, "{"); len(got) != 1 || got[0].Value != "{" {
@@ -173,30 +191,37 @@ func TestCopilotPlans(t *testing.T) {
 		return tool.Plan(copilotCall(line, env...), rewrite.ToFresh("hi"))
 	}
 	for line, want := range map[string]string{
-		"-p hi":                         "-p hi " + usage, // the first argument and the last are one
-		"-p hi --output-format json":    "-p hi " + usage + " --output-format json",
-		"-sp hi":                        "-sp hi " + usage + " --share=" + rewrite.Scratch + "/session.md",
+		// the first argument and the last are one
+		"-p hi":                      "-p hi " + usage,
+		"-p hi --output-format json": "-p hi " + usage + " --output-format json",
+		"-sp hi": "-sp hi " + usage + " --share=" + rewrite.Scratch +
+			"/session.md",
 		"-s -p hi --output-format=json": "-s " + usage + " -p hi --output-format=json",
 		"--allow-tool a b -p hi":        "--allow-tool a b " + usage + " -p hi",
 	} {
-		if p := fresh(line); strings.Join(p.Args, " ") != want || p.ReadStderr != (line == "-p hi" || strings.HasPrefix(line, "--allow")) {
+		if p := fresh(line); strings.Join(p.Args, " ") != want ||
+			p.ReadStderr != (line == "-p hi" || strings.HasPrefix(line, "--allow")) {
 			t.Errorf("%q: %q, stderr %v", line, p.Args, p.ReadStderr)
 		}
 	}
 	text := prompt.New("hi", tooltest.Key)
 	resume := func(line string, env ...string) rewrite.Plan {
-		return tool.Plan(copilotCall(line, env...), rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{}, reason.DeltaOff))
+		return tool.Plan(copilotCall(line, env...), rewrite.ToResume(tooltest.SomeID, text,
+			prompt.Continuity{}, reason.DeltaOff))
 	}
 	for line, want := range map[string]string{
 		"-p hi --yolo": "-p hi " + usage + " --resume=" + tooltest.SomeID + " --yolo",
 		"-sp hi":       "-sp hi " + usage + " --resume=" + tooltest.SomeID,
 	} {
 		p := resume(line)
-		if strings.Join(p.Args, " ") != want || p.HasStdin || len(p.Follow) != 2 || p.Follow[1].Dir != "/u/.copilot/session-state/"+tooltest.SomeID && p.Follow[1].Dir != "/.copilot/session-state/"+tooltest.SomeID {
+		if strings.Join(p.Args, " ") != want || p.HasStdin || len(p.Follow) != 2 ||
+			p.Follow[1].Dir != "/u/.copilot/session-state/"+tooltest.SomeID &&
+				p.Follow[1].Dir != "/.copilot/session-state/"+tooltest.SomeID {
 			t.Errorf("%q: %q, %+v", line, p.Args, p.Follow)
 		}
 	}
-	if p := resume("-s", "STDIN=1"); !p.HasStdin || p.Stdin != "hi" || strings.Join(p.Args, " ") != "-s "+usage+" --resume="+tooltest.SomeID {
+	if p := resume("-s", "STDIN=1"); !p.HasStdin || p.Stdin != "hi" ||
+		strings.Join(p.Args, " ") != "-s "+usage+" --resume="+tooltest.SomeID {
 		t.Errorf("%q, stdin %q", p.Args, p.Stdin)
 	}
 }
@@ -229,8 +254,10 @@ func TestCopilotPrompt(t *testing.T) {
 
 func TestCopilotRefusals(t *testing.T) {
 	for name, want := range map[string]reason.Code{
-		"resume-unknown-text": reason.RefusedUnknown, "resume-unknown-json": reason.RefusedUnknown, "resume-unknown-silent": reason.RefusedUnknown,
-		"resume-broken": reason.RefusedBroken, "toobig-silent": reason.RefusedContext, "badtool-silent": reason.RefusedBroken, "http401-silent": "",
+		"resume-unknown-text": reason.RefusedUnknown, "resume-unknown-json": reason.RefusedUnknown,
+		"resume-unknown-silent": reason.RefusedUnknown,
+		"resume-broken":         reason.RefusedBroken, "toobig-silent": reason.RefusedContext,
+		"badtool-silent": reason.RefusedBroken, "http401-silent": "",
 		"empty-text": "", "no-prompt": "", "words": "",
 	} {
 		stderr := string(recording(t, name, "stderr"))
@@ -245,14 +272,16 @@ func TestCopilotRefusals(t *testing.T) {
 
 func TestCopilotSessionFiles(t *testing.T) {
 	path := "/h/session-state/" + tooltest.SomeID + "/events.jsonl"
-	if got := rewrite.SessionPaths(tool, "/h", "/d", tooltest.SomeID); !slices.Equal(got, []string{path}) {
+	if got := rewrite.SessionPaths(tool, "/h", "/d", tooltest.SomeID); !slices.Equal(got,
+		[]string{path}) {
 		t.Error(got)
 	}
 	files, ok := rewrite.FilesOf(tool, "/h", tooltest.SomeID, path)
 	if !ok || !slices.Equal(files.Paths, []string{"session-state/" + tooltest.SomeID}) {
 		t.Error(files, ok)
 	}
-	if _, ok := rewrite.FilesOf(tool, "/h", tooltest.SomeID, "/h/session-state/x/events.jsonl"); ok {
+	if _, ok := rewrite.FilesOf(tool, "/h", tooltest.SomeID,
+		"/h/session-state/x/events.jsonl"); ok {
 		t.Error("another session's file")
 	}
 }
@@ -272,13 +301,15 @@ type run struct {
 	seen           rewrite.StreamState
 }
 
-// show plays a recorded run: the session's events as far as they come first, then the output, then the
-// figures.
-func show(t *testing.T, name string, c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) (r run) {
+// show plays a recorded run: the session's events as far as they come first, then the output, then
+// the figures.
+func show(t *testing.T, name string, c rewrite.Call, p rewrite.Plan,
+	previous rewrite.Totals) (r run) {
 	t.Helper()
 	s := tool.Stream(c, p, previous)
 	file := func(name, as string) {
-		if data, err := os.ReadFile(filepath.Join("../../../testdata/recordings/copilot", name, as)); err == nil {
+		if data, err := os.ReadFile(filepath.Join("../../../testdata/recordings/copilot", name,
+			as)); err == nil {
 			if as != events {
 				s.File("/scratch/"+as, data)
 				return
@@ -306,21 +337,25 @@ func show(t *testing.T, name string, c rewrite.Call, p rewrite.Plan, previous re
 	return r
 }
 
-var lines = map[string]string{"text": "-p x", "silent": "-s -p x", "json": "-p x --output-format json"}
+var lines = map[string]string{"text": "-p x", "silent": "-s -p x",
+	"json": "-p x --output-format json"}
 
 func TestCopilotShowsAFreshRunAsItIs(t *testing.T) {
 	for format, line := range lines {
-		for _, name := range []string{"fresh", "multi", "tool", "toobig", "empty", "http401", "edit-1"} {
+		for _, name := range []string{"fresh", "multi", "tool", "toobig", "empty", "http401",
+			"edit-1"} {
 			if name == "edit-1" && format == "silent" {
 				continue // recorded as text
 			}
 			name := name + "-" + format
 			c := copilotCall(line)
 			r := show(t, name, c, tool.Plan(c, rewrite.ToFresh("x")), "")
-			if r.stdout != string(recording(t, name, "stdout")) || r.stderr != string(recording(t, name, "stderr")) {
+			if r.stdout != string(recording(t, name, "stdout")) ||
+				r.stderr != string(recording(t, name, "stderr")) {
 				t.Errorf("%s: %q\n%q", name, r.stdout, r.stderr)
 			}
-			id := regexp.MustCompile(`"sessionId":"([0-9a-f-]{36})","exitCode"|--resume=([0-9a-f-]{36})`).FindStringSubmatch(r.stdout + r.stderr)
+			id := regexp.MustCompile(
+				`"sessionId":"([0-9a-f-]{36})","exitCode"|--resume=([0-9a-f-]{36})`).FindStringSubmatch(r.stdout + r.stderr)
 			if id != nil && r.seen.ID != id[1]+id[2] || id == nil && r.seen.ID != "" {
 				t.Errorf("%s: id %q", name, r.seen.ID)
 			}
@@ -330,7 +365,8 @@ func TestCopilotShowsAFreshRunAsItIs(t *testing.T) {
 
 func TestCopilotAnswers(t *testing.T) {
 	for name, want := range map[string]string{
-		"fresh-text": "Got it: 456.", "fresh-json": "Got it: 456.", "fresh-silent": "Got it: 456.", "tool-json": "ok", "tool-silent": "Let me run it.\n\nok",
+		"fresh-text": "Got it: 456.", "fresh-json": "Got it: 456.", "fresh-silent": "Got it: 456.",
+		"tool-json": "ok", "tool-silent": "Let me run it.\n\nok",
 	} {
 		_, format, _ := strings.Cut(name, "-")
 		c := copilotCall(lines[format])
@@ -338,7 +374,8 @@ func TestCopilotAnswers(t *testing.T) {
 		if r.seen.Answer != want || !r.seen.Final || r.seen.Failed {
 			t.Errorf("%s: %q, %+v", name, r.seen.Answer, r.seen)
 		}
-		if u := r.seen.Usage; !u.Known || u.Input < 12000 || u.Output == 0 || r.seen.Totals == "" || r.seen.ContextUse.Used < 12000 {
+		if u := r.seen.Usage; !u.Known || u.Input < 12000 || u.Output == 0 || r.seen.Totals == "" ||
+			r.seen.ContextUse.Used < 12000 {
 			t.Errorf("%s: %+v", name, r.seen)
 		}
 	}
@@ -352,7 +389,8 @@ func TestCopilotShared(t *testing.T) {
 		t.Errorf("%q from %q", r.seen.ID, r.seen.Source)
 	}
 	s := tool.Stream(c, rewrite.Plan{}, "")
-	s.File("/scratch/session.md", []byte("# Copilot CLI Session\n\n---\n\n> - **Session ID:** `"+tooltest.SomeID+"`\n"))
+	s.File("/scratch/session.md", []byte(
+		"# Copilot CLI Session\n\n---\n\n> - **Session ID:** `"+tooltest.SomeID+"`\n"))
 	if s.Seen().ID != "" {
 		t.Error("an ID in the conversation counts")
 	}
@@ -378,7 +416,8 @@ func resumed(t *testing.T, first, name, format string) (before, r run) {
 			id = value
 		}
 	}
-	p := tool.Plan(c, rewrite.ToResume(id, prompt.New("x", tooltest.Key), prompt.Continuity{}, reason.DeltaOff))
+	p := tool.Plan(c, rewrite.ToResume(id, prompt.New("x", tooltest.Key), prompt.Continuity{},
+		reason.DeltaOff))
 	return before, show(t, name, c, p, before.seen.Totals)
 }
 
@@ -386,19 +425,23 @@ func resumed(t *testing.T, first, name, format string) (before, r run) {
 func TestCopilotOwnFigures(t *testing.T) {
 	for _, format := range slices.Sorted(maps.Keys(lines)) {
 		_, r := resumed(t, "chain-1-"+format, "chain-2-"+format, format)
-		if u := r.seen.Usage; !u.Known || u.Input < 12000 || u.Input > 13000 || u.Output < 1 || u.Output > 4 {
+		if u := r.seen.Usage; !u.Known || u.Input < 12000 || u.Input > 13000 || u.Output < 1 ||
+			u.Output > 4 {
 			t.Errorf("%s: %+v", format, u)
 		}
-		if !r.seen.Content || !r.seen.Final || r.seen.Failed || !base.IsUUID(r.seen.ID) || r.seen.Answer != "77" {
+		if !r.seen.Content || !r.seen.Final || r.seen.Failed || !base.IsUUID(r.seen.ID) ||
+			r.seen.Answer != "77" {
 			t.Errorf("%s: %+v", format, r.seen)
 		}
 		switch format {
 		case "text":
-			if !regexp.MustCompile(`^\n\nResume     copilot --resume=[0-9a-f-]{36}\n$`).MatchString(r.stderr) {
+			if !regexp.MustCompile(`^\n\nResume     copilot --resume=[0-9a-f-]{36}\n$`).MatchString(
+				r.stderr) {
 				t.Errorf("%q", r.stderr)
 			}
 		case "json":
-			if !regexp.MustCompile(`"premiumRequests":0,"totalApiDurationMs":\d{1,3},"sessionDurationMs":\d{2,4},"codeChanges":\{"linesAdded":0,"linesRemoved":0,"filesModified":\[\]\}\}\}\n$`).MatchString(r.stdout) {
+			if !regexp.MustCompile(
+				`"premiumRequests":0,"totalApiDurationMs":\d{1,3},"sessionDurationMs":\d{2,4},"codeChanges":\{"linesAdded":0,"linesRemoved":0,"filesModified":\[\]\}\}\}\n$`).MatchString(r.stdout) {
 				t.Errorf("%q", r.stdout[len(r.stdout)-300:])
 			}
 		}
@@ -408,21 +451,25 @@ func TestCopilotOwnFigures(t *testing.T) {
 		t.Errorf("%q", r.stdout[len(r.stdout)-300:])
 	}
 	_, r = resumed(t, "edit-1-text", "edit-2-text", "text")
-	if !regexp.MustCompile(`^\n\nResume     copilot --resume=[0-9a-f-]{36}\n$`).MatchString(r.stderr) {
+	if !regexp.MustCompile(`^\n\nResume     copilot --resume=[0-9a-f-]{36}\n$`).MatchString(
+		r.stderr) {
 		t.Errorf("%q", r.stderr)
 	}
 }
 
-// If the session's earlier figures are not known, those in json are not changed, and the usage is not known.
+// If the session's earlier figures are not known, those in json are not changed, and the usage is
+// not known.
 func TestCopilotUnknownTotals(t *testing.T) {
 	for format, line := range lines {
 		c := copilotCall(line)
-		p := tool.Plan(c, rewrite.ToResume(tooltest.SomeID, prompt.New("x", tooltest.Key), prompt.Continuity{}, reason.DeltaOff))
+		p := tool.Plan(c, rewrite.ToResume(tooltest.SomeID, prompt.New("x", tooltest.Key),
+			prompt.Continuity{}, reason.DeltaOff))
 		for _, totals := range []rewrite.Totals{"", "{", `{"input":1e99}`, `{"input":99999999}`} {
 			r := show(t, "chain-2-"+format, c, p, totals)
 			want := string(recording(t, "chain-2-"+format, "stderr"))
 			if format == "text" {
-				want = regexp.MustCompile(`(?m)^(Changes|Duration|Tokens) .*\n`).ReplaceAllString(want, "")
+				want = regexp.MustCompile(`(?m)^(Changes|Duration|Tokens) .*\n`).ReplaceAllString(
+					want, "")
 			}
 			if r.seen.Usage.Known || r.stderr != want {
 				t.Errorf("%s after %q: %+v, %q", format, totals, r.seen.Usage, r.stderr)
@@ -431,11 +478,12 @@ func TestCopilotUnknownTotals(t *testing.T) {
 	}
 }
 
-// If the model was sent a part of the prompt, the caller sees its whole prompt, with its keys hidden as
-// copilot hides them.
+// If the model was sent a part of the prompt, the caller sees its whole prompt, with its keys
+// hidden as copilot hides them.
 func TestCopilotShowsTheCallersPrompt(t *testing.T) {
 	c := copilotCall("-p x --output-format json", "COPILOT_PROVIDER_API_KEY=stand-in-key")
-	s := tool.Stream(c, rewrite.Plan{Resume: tooltest.SomeID, Prompt: "ECHO<<the stand-in-key>> please", Asked: "A <b> & stand-in-key\u2028.\n"}, "")
+	s := tool.Stream(c, rewrite.Plan{Resume: tooltest.SomeID,
+		Prompt: "ECHO<<the stand-in-key>> please", Asked: "A <b> & stand-in-key\u2028.\n"}, "")
 	for line := range bytes.Lines(recording(t, "key-json", "stdout")) {
 		got := string(s.Line(line))
 		if !strings.Contains(got, `"type":"user.message"`) {
@@ -457,7 +505,8 @@ func TestCopilotContent(t *testing.T) {
 	if s.Seen().Content {
 		t.Error("content before the session is known")
 	}
-	s.File("/h/events.jsonl", []byte(`{"type":"session.resume","data":{"resumeTime":"2026-11-22T15:37:36.811Z"}}`+"\n"))
+	s.File("/h/events.jsonl",
+		[]byte(`{"type":"session.resume","data":{"resumeTime":"2026-11-22T15:37:36.811Z"}}`+"\n"))
 	s.File("/h/events.jsonl", []byte(message))
 	if seen := s.Seen(); !seen.Content || seen.ID != tooltest.SomeID {
 		t.Errorf("%+v", seen)
@@ -467,7 +516,8 @@ func TestCopilotContent(t *testing.T) {
 	if seen := s.Seen(); !seen.WrongID || seen.Content {
 		t.Errorf("another session: %+v", seen)
 	}
-	text := tool.Stream(copilotCall("-p x"), rewrite.Plan{Resume: tooltest.SomeID, ReadStderr: true}, "")
+	text := tool.Stream(copilotCall("-p x"),
+		rewrite.Plan{Resume: tooltest.SomeID, ReadStderr: true}, "")
 	text.ErrLine([]byte("Changes    +0 -0\n"))
 	text.ErrLine([]byte("Resume     copilot --resume=22222222-2222-4333-8444-555555555555\n"))
 	if !text.Seen().WrongID {

@@ -14,21 +14,22 @@ import (
 	"reprise/rewrite/tool/base"
 )
 
-// stream reads copilot's output in the caller's format. Of a resumed run it replaces in json the figures,
-// which are the session's, and the prompt; from text it leaves out the figures.
+// stream reads copilot's output in the caller's format. Of a resumed run it replaces in json the
+// figures, which are the session's, and the prompt; from text it leaves out the figures.
 type stream struct {
 	base.Stream
 	previous *totals // nil if not known
 
-	output    strings.Builder // text: what stdout has shown
-	errOutput strings.Builder // text: what stderr, or both in one stream, has shown before the figures
-	tooLong   bool            // one of them was too long to keep
-	footer    bool            // text: the figures at the end of stderr have begun
-	totals    *totals         // of the session; nil if not known
-	begun     int64           // when this run began, in milliseconds; 0 if not known
-	last      int64           // when the last event came
-	edited    []string        // the files that the run has changed
-	file      bool            // the session's own file shows this run
+	output strings.Builder // text: what stdout has shown
+	// text: what stderr, or both in one stream, has shown before the figures
+	errOutput strings.Builder
+	tooLong   bool     // one of them was too long to keep
+	footer    bool     // text: the figures at the end of stderr have begun
+	totals    *totals  // of the session; nil if not known
+	begun     int64    // when this run began, in milliseconds; 0 if not known
+	last      int64    // when the last event came
+	edited    []string // the files that the run has changed
+	file      bool     // the session's own file shows this run
 }
 
 func (copilot) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
@@ -55,14 +56,17 @@ type totals struct {
 	Output    int64   `json:"output"`
 }
 
-// since returns the figures added since before. ok is false if something has decreased, so that they
-// are not totals.
+// since returns the figures added since before. ok is false if something has decreased, so that
+// they are not totals.
 func (t totals) since(before totals) (own totals, ok bool) {
 	own = totals{
-		t.Premium - before.Premium, t.APIMillis - before.APIMillis, t.Added - before.Added, t.Removed - before.Removed,
-		t.Input - before.Input, t.Read - before.Read, t.Written - before.Written, t.Output - before.Output,
+		t.Premium - before.Premium, t.APIMillis - before.APIMillis, t.Added - before.Added,
+		t.Removed - before.Removed,
+		t.Input - before.Input, t.Read - before.Read, t.Written - before.Written,
+		t.Output - before.Output,
 	}
-	least := min(own.APIMillis, own.Added, own.Removed, own.Input, own.Read, own.Written, own.Output)
+	least := min(own.APIMillis, own.Added, own.Removed, own.Input, own.Read, own.Written,
+		own.Output)
 	return own, least >= 0 && own.Premium >= 0
 }
 
@@ -139,7 +143,8 @@ func (s *stream) keep(to *strings.Builder, text []byte) {
 // learn records the facts of an event, of stdout or of the session's file.
 func (s *stream) learn(e *event) {
 	kind, _, _ := strings.Cut(e.Type, ".")
-	if kind == "assistant" || kind == "session" || kind == "tool" || kind == "user" || e.Type == "result" {
+	if kind == "assistant" || kind == "session" || kind == "tool" || kind == "user" ||
+		e.Type == "result" {
 		s.State.Malformed = s.State.Malformed || !e.whole
 		s.State.Failed = s.State.Failed || s.State.Malformed
 	}
@@ -187,8 +192,8 @@ func (s *stream) learnMessage(e *event) {
 	s.content()
 }
 
-// content records that the model has answered. A resumed run shows the session's ID only at the end,
-// but it adds to the session's file from the start.
+// content records that the model has answered. A resumed run shows the session's ID only at the
+// end, but it adds to the session's file from the start.
 func (s *stream) content() {
 	s.State.Content = s.Plan.Resume == "" && s.State.ID != "" || s.file && !s.State.WrongID
 }
@@ -211,8 +216,10 @@ func (s *stream) learnResult(line []byte, e *event) []byte {
 // ownResult replaces the session's figures in json's last line by this call's.
 func (s *stream) ownResult(line []byte) []byte {
 	before := map[string]json.Number{
-		"usage\tpremiumRequests":           json.Number(strconv.FormatFloat(s.previous.Premium, 'f', -1, 64)),
-		"usage\ttotalApiDurationMs":        json.Number(strconv.FormatInt(s.previous.APIMillis, 10)),
+		"usage\tpremiumRequests": json.Number(
+			strconv.FormatFloat(s.previous.Premium, 'f', -1, 64)),
+		"usage\ttotalApiDurationMs": json.Number(
+			strconv.FormatInt(s.previous.APIMillis, 10)),
 		"usage\tcodeChanges\tlinesAdded":   json.Number(strconv.FormatInt(s.previous.Added, 10)),
 		"usage\tcodeChanges\tlinesRemoved": json.Number(strconv.FormatInt(s.previous.Removed, 10)),
 	}
@@ -242,7 +249,8 @@ func (s *stream) ownFiles(line []byte) []byte {
 		} `json:"usage"`
 	}
 	var files []string
-	if json.Unmarshal(line, &r) != nil || json.Unmarshal(r.Usage.CodeChanges.Files, &files) != nil || len(files) == 0 {
+	if json.Unmarshal(line, &r) != nil ||
+		json.Unmarshal(r.Usage.CodeChanges.Files, &files) != nil || len(files) == 0 {
 		return line
 	}
 	var own []string
@@ -254,8 +262,8 @@ func (s *stream) ownFiles(line []byte) []byte {
 	return bytes.Replace(line, r.Usage.CodeChanges.Files, []byte("["+strings.Join(own, ",")+"]"), 1)
 }
 
-// asAsked puts the caller's prompt in place of the text sent to the model. It stands there twice: as it was given,
-// and as the model gets it, behind the time and without white space at the end.
+// asAsked puts the caller's prompt in place of the text sent to the model. It stands there twice:
+// as it was given, and as the model gets it, behind the time and without white space at the end.
 func (s *stream) asAsked(line []byte, e *event) []byte {
 	if s.Plan.Asked == "" {
 		return line
@@ -264,14 +272,16 @@ func (s *stream) asAsked(line []byte, e *event) []byte {
 	shown := bytes.Replace(line, jsonline.RawString(sent), jsonline.RawString(asked), 1)
 	whole := jsonline.OrEmpty(e.Data.Transformed)
 	if front, ok := strings.CutSuffix(whole, trimEnd(sent)); ok && e.Data.Transformed != nil {
-		shown = bytes.Replace(shown, jsonline.RawString(whole), jsonline.RawString(front+trimEnd(asked)), 1)
+		shown = bytes.Replace(shown, jsonline.RawString(whole),
+			jsonline.RawString(front+trimEnd(asked)), 1)
 	}
 	return shown
 }
 
 func trimEnd(text string) string { return strings.TrimRightFunc(text, unicode.IsSpace) }
 
-// blank hides the same parts as copilot in json: the values of the keys (recordings/copilot/key-json).
+// blank hides the same parts as copilot in json: the values of the keys
+// (recordings/copilot/key-json).
 func (s *stream) blank(text string) string {
 	for _, secret := range base.Own[own](s.Call).secrets {
 		text = strings.ReplaceAll(text, secret, "******")
@@ -288,8 +298,8 @@ var labels = []string{footer, "Duration   ", "Requests   ", "AI Credits ", "Toke
 // resumeHint is the beginning of the line below the figures on stderr.
 const resumeHint = "Resume     copilot --resume="
 
-// ErrLine reads the session's ID below the figures, and leaves out those of a resumed text run: they are
-// the session's. With OneStream it gets stdout's lines too.
+// ErrLine reads the session's ID below the figures, and leaves out those of a resumed text run:
+// they are the session's. With OneStream it gets stdout's lines too.
 func (s *stream) ErrLine(line []byte) []byte {
 	plain := strings.TrimRight(base.StripEscapes(string(line)), "\r\n")
 	if !s.footer && !strings.HasPrefix(plain, footer) {
@@ -300,7 +310,9 @@ func (s *stream) ErrLine(line []byte) []byte {
 	if id, ok := strings.CutPrefix(plain, resumeHint); ok {
 		s.LearnID(id, "stderr", true)
 	}
-	figure := slices.ContainsFunc(labels, func(label string) bool { return strings.HasPrefix(plain, label) })
+	figure := slices.ContainsFunc(labels, func(label string) bool {
+		return strings.HasPrefix(plain, label)
+	})
 	if figure && s.Plan.Resume != "" {
 		return nil
 	}
@@ -309,7 +321,8 @@ func (s *stream) ErrLine(line []byte) []byte {
 
 // ErrAsIs reports whether a line is not one of the figures. copilot shows an answer as it comes.
 func (s *stream) ErrAsIs(part []byte) bool {
-	plain, _, _ := strings.Cut(base.StripEscapes(string(part)), "\x1b") // the rest of an escape sequence follows
+	// the rest of an escape sequence follows
+	plain, _, _ := strings.Cut(base.StripEscapes(string(part)), "\x1b")
 	return !s.footer && !strings.HasPrefix(plain, footer) && !strings.HasPrefix(footer, plain)
 }
 
@@ -323,7 +336,8 @@ func (s *stream) End() []byte {
 	}
 	if figures, ok := s.own(); ok {
 		s.State.Usage = rewrite.Usage{
-			Known: true, Input: max(0, figures.Input-figures.Read-figures.Written), CacheRead: figures.Read,
+			Known: true, Input: max(0, figures.Input-figures.Read-figures.Written),
+			CacheRead:  figures.Read,
 			CacheWrite: figures.Written, Output: figures.Output,
 		}
 	}
@@ -341,8 +355,8 @@ func (s *stream) endText() {
 	s.State.Content = s.State.Final && s.State.ID != "" && !s.State.WrongID
 }
 
-// File reads copilot's files: the figures, the shared session, and the events that a resumed session's
-// file gets.
+// File reads copilot's files: the figures, the shared session, and the events that a resumed
+// session's file gets.
 func (s *stream) File(name string, data []byte) {
 	switch path.Base(name) {
 	case usageFile:
@@ -381,7 +395,8 @@ func (s *stream) learnUsage(data []byte) {
 	if ok, whole := jsonline.ReadEvent(data, &u); !ok || !whole {
 		return
 	}
-	t := totals{Premium: u.Premium, APIMillis: u.APIMillis, Added: u.Changes.Added, Removed: u.Changes.Removed}
+	t := totals{Premium: u.Premium, APIMillis: u.APIMillis, Added: u.Changes.Added,
+		Removed: u.Changes.Removed}
 	for _, m := range u.Models {
 		t.Input += m.Usage.Input
 		t.Output += m.Usage.Output
@@ -413,8 +428,8 @@ func (s *stream) learnShared(data []byte) {
 	}
 }
 
-// learnEvent reads an event of the resumed session's file. Another process can continue the session at the
-// same time, but then the file differs from the ledger's record, and the next call is fresh.
+// learnEvent reads an event of the resumed session's file. Another process can continue the session
+// at the same time, but then the file differs from the ledger's record, and the next call is fresh.
 func (s *stream) learnEvent(line []byte) {
 	var e event
 	ok, whole := jsonline.ReadEvent(line, &e)

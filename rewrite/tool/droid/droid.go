@@ -1,8 +1,8 @@
-// Package droid is Factory's Droid. Facts here were measured with 0.225.2 unless they name another version;
-// docs/internals/droid.md lists them all.
+// Package droid is Factory's Droid. Facts here were measured with 0.225.2 unless they name another
+// version; docs/internals/droid.md lists them all.
 //
-// A resume is a fork. With --session-id, an unknown ID begins a new session under that very ID, which looks like a
-// resume that succeeded; --fork refuses it.
+// A resume is a fork. With --session-id, an unknown ID begins a new session under that very ID,
+// which looks like a resume that succeeded; --fork refuses it.
 package droid
 
 import (
@@ -30,7 +30,8 @@ var descriptor = rewrite.Descriptor{
 	Unattended: []string{"droid", "exec", "--auto", "high"},
 	Managed:    []string{"exec"},
 	Servers:    []string{"daemon"},
-	// droid exec sets the first for itself, and so for the commands; the pseudo-terminals need the second.
+	// droid exec sets the first for itself, and so for the commands; the pseudo-terminals need the
+	// second.
 	Nested:    []string{"FACTORY_DISABLE_SETTINGS_PERSISTENCE", "BUN_PTY_LIB"},
 	LoginKeys: []string{"FACTORY_API_KEY"},
 	Provider:  "factory",
@@ -39,7 +40,8 @@ var descriptor = rewrite.Descriptor{
 	FileLimitKills: true,
 
 	Hooks: rewrite.Hooks{
-		Prompt: []string{"UserPromptSubmit"}, Start: []string{"SessionStart"}, Sources: []string{"startup", "resume"},
+		Prompt: []string{"UserPromptSubmit"}, Start: []string{"SessionStart"},
+		Sources: []string{"startup", "resume"},
 		Plugins: "enabledPlugins",
 	},
 
@@ -49,14 +51,17 @@ var descriptor = rewrite.Descriptor{
 		Settings: []string{"FACTORY_*", "DROID_*"},
 		Account:  []string{"FACTORY_API_KEY", "FACTORY_API_BASE_URL*", "FACTORY_ORG_ID"},
 		Neutral: []string{
-			"FACTORY_HOME_OVERRIDE", "FACTORY_LOG_*", "FACTORY_OTEL_ENABLED", "FACTORY_TELEMETRY_*", "FACTORY_DEBUG_*", "FACTORY_TUI_*",
-			"FACTORY_VSCODE_*", "FACTORY_JETBRAINS_*", "FACTORY_DROID_AUTO_UPDATE_ENABLED", "DROID_DISABLE_SOUNDS",
+			"FACTORY_HOME_OVERRIDE", "FACTORY_LOG_*", "FACTORY_OTEL_ENABLED", "FACTORY_TELEMETRY_*",
+			"FACTORY_DEBUG_*", "FACTORY_TUI_*",
+			"FACTORY_VSCODE_*", "FACTORY_JETBRAINS_*", "FACTORY_DROID_AUTO_UPDATE_ENABLED",
+			"DROID_DISABLE_SOUNDS",
 		},
 	},
 	StandIn: rewrite.StandIn{
 		Env: []string{
 			"FACTORY_API_KEY=stand-in", "FACTORY_API_BASE_URL=URL", "FACTORY_AIRGAP_ENABLED=true",
-			"FACTORY_DROID_AUTO_UPDATE_ENABLED=false", "FACTORY_DISABLE_KEYRING=1", "OTEL_SDK_DISABLED=true",
+			"FACTORY_DROID_AUTO_UPDATE_ENABLED=false", "FACTORY_DISABLE_KEYRING=1",
+			"OTEL_SDK_DISABLED=true",
 		},
 		Config: ".factory/settings.json",
 		Text: `{
@@ -73,7 +78,8 @@ var descriptor = rewrite.Descriptor{
 
 // options lists every option of droid exec.
 var options = grammar.Table{
-	{grammar.Setting, rewrite.NoValue, `--disable-builtin-skills --skip-permissions-unsafe --use-spec`},
+	{grammar.Setting, rewrite.NoValue, `--disable-builtin-skills --skip-permissions-unsafe
+		--use-spec`},
 	{grammar.Setting, rewrite.OneValue, `--add-tools --append-system-prompt --auto --only-tools
 		--reasoning-effort|-r --remove-tools --spec-model --spec-reasoning-effort --tag`},
 	{grammar.FileSetting, rewrite.OneValue, `--append-system-prompt-file --settings`},
@@ -99,7 +105,9 @@ func (d droid) Parse(in rewrite.Invocation) rewrite.Call {
 	read(&call, p, in)
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
-		call.SettingsFiles = []string{call.Home + "/settings.json", call.Home + "/settings.local.json", ".factory/settings.json", ".factory/settings.local.json"}
+		call.SettingsFiles = []string{call.Home + "/settings.json",
+			call.Home + "/settings.local.json", ".factory/settings.json",
+			".factory/settings.local.json"}
 		call.Watched = watched(call.Home)
 		call.HookFiles = hookFiles(call)
 	}
@@ -111,7 +119,8 @@ func other(in rewrite.Invocation) reason.Code {
 	switch {
 	case len(in.Args) > 0 && slices.Contains(descriptor.Servers, in.Args[0]):
 		return reason.AppServer
-	case len(in.Args) == 0 || grammar.LooksLikeOption(in.Args[0]) && in.Args[0] != "--help" && in.Args[0] != "--version":
+	case len(in.Args) == 0 || grammar.LooksLikeOption(in.Args[0]) && in.Args[0] != "--help" &&
+		in.Args[0] != "--version":
 		return reason.Interactive
 	}
 	return reason.NotManaged
@@ -142,8 +151,10 @@ func home(env func(string) string) string {
 func watched(home string) []rewrite.Watch {
 	return slices.Concat(
 		base.Watches(home, "~/.factory", "",
-			"~/mcp.json", "^/.factory/mcp.json", "^/.factory/droids/*.md", "^/.factory/skills/*/SKILL.md", "~/skills/*/SKILL.md"),
-		base.Watches(home, "~/.factory", reason.InstructionsChanged, "~/AGENTS.md", "^/AGENTS.md", "^/CLAUDE.md"))
+			"~/mcp.json", "^/.factory/mcp.json", "^/.factory/droids/*.md",
+			"^/.factory/skills/*/SKILL.md", "~/skills/*/SKILL.md"),
+		base.Watches(home, "~/.factory", reason.InstructionsChanged, "~/AGENTS.md", "^/AGENTS.md",
+			"^/CLAUDE.md"))
 }
 
 // hookFiles returns the files that can have hooks, beside the settings files.
@@ -151,7 +162,8 @@ func hookFiles(c rewrite.Call) []rewrite.Watch {
 	paths := []string{"^/.factory/settings.json", "^/.factory/settings.local.json"}
 	for _, dir := range []string{"~/", "^/.factory/"} {
 		paths = append(paths, dir+"hooks.json", dir+"hooks/hooks.json")
-		for _, file := range []string{"hooks/hooks.json", ".factory-plugin/plugin.json", ".claude-plugin/plugin.json"} {
+		for _, file := range []string{"hooks/hooks.json", ".factory-plugin/plugin.json",
+			".claude-plugin/plugin.json"} {
 			paths = append(paths, dir+"plugins/cache/*/*/*/"+file)
 		}
 	}
@@ -167,11 +179,14 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	return cmp.Or(base.Why(c, &descriptor, p, in, base.Signs{
 		Interactive: in.StdoutTTY, // a terminal gets the title before each event
 		Bad: len(p.Operands) > 2 || c.Prompt == "" && c.Stdin != rewrite.StdinPrompt ||
-			!slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.StreamJSON}, c.Format),
-	}), base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand), base.When(c.NoResume, reason.NoResume))
+			!slices.Contains([]rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.StreamJSON},
+				c.Format),
+	}), base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand),
+		base.When(c.NoResume, reason.NoResume))
 }
 
-// ResolveWithEnv counts the content of the settings, since a session keeps the model that it began with.
+// ResolveWithEnv counts the content of the settings, since a session keeps the model that it began
+// with.
 func (droid) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	for _, path := range c.SettingsFiles {
 		if text, found := s.Settings[path]; found {
@@ -194,9 +209,9 @@ func (droid) EffectivePrompt(c rewrite.Call, stdin string) string {
 	return c.Prompt
 }
 
-// Plan requests stream-json unless a fresh call's own format has the session's ID: only there a resume
-// shows which texts are its own. droid 0.225.2 takes no ID, and the one way to find a session that is known
-// (--tag) would change the data that the service keeps.
+// Plan requests stream-json unless a fresh call's own format has the session's ID: only there a
+// resume shows which texts are its own. droid 0.225.2 takes no ID, and the one way to find a
+// session that is known (--tag) would change the data that the service keeps.
 func (droid) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	plan.Copy = t.Copied()
@@ -214,8 +229,8 @@ func (droid) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	return plan
 }
 
-// SessionPaths returns the session's file. The directory is named after the working directory; an ID
-// is there once.
+// SessionPaths returns the session's file. The directory is named after the working directory; an
+// ID is there once.
 func (droid) SessionPaths(_, id string) []string { return []string{"sessions/*/" + id + ".jsonl"} }
 
 // SessionFiles returns the session's file and its settings.
@@ -234,7 +249,8 @@ func (droid) Refused(stderr string, exit int) reason.Code {
 }
 
 // failures are other ones.
-var failures = base.WithStatus("", base.Failure{Begins: "Connection error.", Why: reason.Unreachable})
+var failures = base.WithStatus("", base.Failure{Begins: "Connection error.",
+	Why: reason.Unreachable})
 
 // refusals are errors of the model's API.
 var refusals = base.Refusals{
@@ -243,8 +259,8 @@ var refusals = base.Refusals{
 	{"`tool_use` ids were found without", reason.RefusedBroken},
 }
 
-// askStreamJSON replaces the caller's output format in args by stream-json. It returns what to add if the
-// caller has given none.
+// askStreamJSON replaces the caller's output format in args by stream-json. It returns what to add
+// if the caller has given none.
 func askStreamJSON(c *rewrite.Call, args []string) (added []string) {
 	const option = "--output-format=stream-json"
 	switch c.FormatArg.N {

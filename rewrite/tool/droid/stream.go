@@ -68,7 +68,8 @@ func (s *stream) Line(line []byte) []byte {
 		var ok bool
 		ok, e.whole = jsonline.ReadEvent(line, e)
 		var usage base.ClaudeUsage
-		e.whole = e.whole && (e.FinalText == nil || isJSONString(e.FinalText)) && (e.RawUsage == nil || json.Unmarshal(e.RawUsage, &usage) == nil)
+		e.whole = e.whole && (e.FinalText == nil || isJSONString(e.FinalText)) &&
+			(e.RawUsage == nil || json.Unmarshal(e.RawUsage, &usage) == nil)
 		s.State.Malformed = s.State.Malformed || ok && !e.whole
 		s.strange = s.strange || ok && !e.whole && e.Role != "user"
 	}
@@ -94,24 +95,27 @@ func (s *stream) Line(line []byte) []byte {
 	return nil
 }
 
-// isEvent reports whether a line is an event: an object that names the type, or the beginning of one, since droid ended in the
-// middle of it.
+// isEvent reports whether a line is an event: an object that names the type, or the beginning of
+// one, since droid ended in the middle of it.
 func isEvent(line []byte) bool {
 	var e struct{ Type string }
 	ok, _ := jsonline.ReadEvent(line, &e)
-	return ok && e.Type != "" || !ok && bytes.HasPrefix(line, []byte(`{"`)) && !bytes.HasSuffix(line, []byte("\n"))
+	return ok && e.Type != "" || !ok && bytes.HasPrefix(line, []byte(`{"`)) &&
+		!bytes.HasSuffix(line, []byte("\n"))
 }
 
 // ends reports whether an event is the last of a run that ended well, and can be rendered.
 func (s *stream) ends(e *event) bool {
-	whole := e.whole && e.Turns != nil && isJSONNumber(e.Duration) && bytes.HasPrefix(e.RawUsage, []byte("{")) && e.SessionID != ""
+	whole := e.whole && e.Turns != nil && isJSONNumber(e.Duration) &&
+		bytes.HasPrefix(e.RawUsage, []byte("{")) && e.SessionID != ""
 	return e.completes() && !s.doubtful && (whole || s.Call.Format != rewrite.JSON)
 }
 
 // completes reports whether an event has the answer of a run that ended well.
 func (e *event) completes() bool { return e.Type == "completion" && isJSONString(e.FinalText) }
 
-// endsBadly reports whether an event is a failed run's last. An error of the model's API comes before.
+// endsBadly reports whether an event is a failed run's last. An error of the model's API comes
+// before.
 func (e *event) endsBadly() bool { return e.Type == "error" && e.Source != "agent_loop" }
 
 // totals returns the number of a session's turns, under the same name in all formats.
@@ -151,15 +155,18 @@ func (s *stream) own(e *event, line []byte) []byte {
 		silent := s.Previous != "" && e.Turns != nil && *e.Turns == 0
 		s.doubtful = !silent && !s.spoke && s.strange
 		if silent || !s.spoke && !s.strange {
-			line = bytes.Replace(line, append([]byte(`"finalText":`), e.FinalText...), []byte(`"finalText":""`), 1)
+			line = bytes.Replace(line, append([]byte(`"finalText":`), e.FinalText...),
+				[]byte(`"finalText":""`), 1)
 			e.FinalText = json.RawMessage(`""`)
 		}
 	case e.Type == "result":
 		s.State.Totals = totals(jsonline.Numbers(line))
 	case e.endsBadly():
 		s.State.Totals = s.Previous
-		if e.Source == "cli" && s.Plan.Resume != "" && !slices.Contains(s.State.Texts, text(e.Message)) {
-			line = bytes.Replace(line, append([]byte(`"message":`), e.Message...), []byte(`"message":`+failure), 1)
+		if e.Source == "cli" && s.Plan.Resume != "" &&
+			!slices.Contains(s.State.Texts, text(e.Message)) {
+			line = bytes.Replace(line, append([]byte(`"message":`), e.Message...),
+				[]byte(`"message":`+failure), 1)
 			e.Message = json.RawMessage(failure)
 		}
 	case e.Role == "assistant", e.Type == "tool_call":
@@ -232,7 +239,8 @@ func (s *stream) finish(failed bool, answer string) {
 	s.State.Final, s.State.Failed, s.State.Answer = true, failed, answer
 }
 
-// learnID reads an event's ID. The model that init names is not the one that is asked if that is the user's own.
+// learnID reads an event's ID. The model that init names is not the one that is asked if that is
+// the user's own.
 func (s *stream) learnID(e *event) {
 	s.LearnID(e.SessionID, "stdout", e.whole)
 	if s.State.ID != "" {
@@ -259,9 +267,11 @@ func (s *stream) printEnd(e *event) []byte {
 	case s.Call.Format == rewrite.JSON && failed:
 		return result(true, fmt.Sprint(max(0, e.Time-s.began)), 0, e.Message, e.SessionID, noUsage)
 	case s.Call.Format == rewrite.JSON:
-		return result(false, string(e.Duration), *e.Turns, e.FinalText, e.SessionID, string(e.RawUsage))
+		return result(false, string(e.Duration), *e.Turns, e.FinalText, e.SessionID,
+			string(e.RawUsage))
 	case failed:
-		s.Stderr += "Error during droid execution: " + cmp.Or(text(e.Message), text(json.RawMessage(failure))) + "\n"
+		s.Stderr += "Error during droid execution: " +
+			cmp.Or(text(e.Message), text(json.RawMessage(failure))) + "\n"
 		return nil
 	}
 	return []byte(text(e.FinalText) + "\n")
@@ -273,12 +283,13 @@ func result(failed bool, duration string, turns int64, result []byte, id, usage 
 	if failed {
 		subtype = "failure"
 	}
-	return fmt.Appendf(nil, `{"type":"result","subtype":"%s","is_error":%t,"duration_ms":%s,"num_turns":%d,"result":%s,"session_id":%s,"usage":%s}`+"\n",
+	return fmt.Appendf(nil,
+		`{"type":"result","subtype":"%s","is_error":%t,"duration_ms":%s,"num_turns":%d,"result":%s,"session_id":%s,"usage":%s}`+"\n",
 		subtype, failed, duration, turns, result, jsonline.RawString(id), usage)
 }
 
-// End returns a failed run's result. A run that was cut short shows nothing in text and json. What it
-// printed is shown if it ended well all the same.
+// End returns a failed run's result. A run that was cut short shows nothing in text and json. What
+// it printed is shown if it ended well all the same.
 func (s *stream) End() []byte {
 	if !s.State.Final {
 		s.State.Unshown = s.hidden

@@ -11,13 +11,14 @@ import (
 	"reprise/rewrite/jsonline"
 )
 
-// gemini 0.61.0 has no option that copies a session under an ID of the caller's choice, so the shim writes the
-// copy. A session's file is a journal. The final state is written as gemini writes a session that it imports
-// (--session-file): a line of metadata, and a line for each message.
+// gemini 0.61.0 has no option that copies a session under an ID of the caller's choice, so the shim
+// writes the copy. A session's file is a journal. The final state is written as gemini writes a
+// session that it imports (--session-file): a line of metadata, and a line for each message.
 //
-// A tool's result is in the file twice: with its call, in toolCalls[].result of the model's message, and in the
-// user's message that took it to the model. A resume sends both. The copy keeps the second alone, which the
-// model was sent, and only if it has every part of the first; so each result is still there once.
+// A tool's result is in the file twice: with its call, in toolCalls[].result of the model's
+// message, and in the user's message that took it to the model. A resume sends both. The copy keeps
+// the second alone, which the model was sent, and only if it has every part of the first; so each
+// result is still there once.
 
 // A storedSession is the final state of a session's file.
 type storedSession struct {
@@ -33,10 +34,11 @@ type storedMessage struct {
 
 var errRecord = errors.New("a record of an unexpected shape")
 
-// CopySession leaves out what gemini makes anew, and begins the session at the time of the copy: callers ask for the
-// latest session by that. The file is named after the minute, as gemini names a new one: a resume in the same minute
-// then leaves no second file (docs/internals/gemini.md).
-func (gemini) CopySession(from, to, at string, file []byte) (name string, copied []byte, err error) {
+// CopySession leaves out what gemini makes anew, and begins the session at the time of the copy:
+// callers ask for the latest session by that. The file is named after the minute, as gemini names a
+// new one: a resume in the same minute then leaves no second file (docs/internals/gemini.md).
+func (gemini) CopySession(from, to, at string, file []byte) (name string, copied []byte,
+	err error) {
 	s := storedSession{metadata: map[string]json.RawMessage{}}
 	for line := range strings.Lines(string(file)) {
 		if err := s.read([]byte(line)); err != nil {
@@ -46,23 +48,27 @@ func (gemini) CopySession(from, to, at string, file []byte) (name string, copied
 	if id := jsonline.String(string(s.metadata["sessionId"])); id != from {
 		return "", nil, fmt.Errorf("the file is session %q", id)
 	}
-	if jsonline.String(string(s.metadata["projectHash"])) == "" || jsonline.String(string(s.metadata["kind"])) == "subagent" || len(s.messages) == 0 {
+	if jsonline.String(string(s.metadata["projectHash"])) == "" ||
+		jsonline.String(string(s.metadata["kind"])) == "subagent" || len(s.messages) == 0 {
 		return "", nil, errRecord
 	}
 	s.dropDoubled()
 	for _, m := range s.messages {
-		delete(m.fields, "tokens") // readers of sessions would count them once more; gemini reads them only to show them
+		// readers of sessions would count them once more; gemini reads them only to show them
+		delete(m.fields, "tokens")
 	}
 	delete(s.metadata, "memoryScratchpad")
 	for key, value := range map[string]string{"sessionId": to, "startTime": at, "lastUpdated": at} {
 		s.metadata[key], _ = json.Marshal(value) // a string can always be written
 	}
-	name = "session-" + strings.ReplaceAll(at[:len("2006-01-02T15:04")], ":", "-") + "-" + to[:8] + ".jsonl"
+	name = "session-" + strings.ReplaceAll(at[:len("2006-01-02T15:04")], ":", "-") + "-" + to[:8] +
+		".jsonl"
 	copied, err = s.lines()
 	return name, copied, err
 }
 
-// read applies a line as gemini does. What gemini would skip is an error here: the copy must not lack it.
+// read applies a line as gemini does. What gemini would skip is an error here: the copy must not
+// lack it.
 func (s *storedSession) read(line []byte) error {
 	var record map[string]json.RawMessage
 	if err := json.Unmarshal(line, &record); err != nil || record == nil {
@@ -111,8 +117,10 @@ func (s *storedSession) set(fields map[string]json.RawMessage) error {
 
 // add adds a message, or replaces the one with its ID.
 func (s *storedSession) add(fields map[string]json.RawMessage) error {
-	m := storedMessage{jsonline.String(string(fields["id"])), jsonline.String(string(fields["type"])), fields}
-	if m.id == "" || !slices.Contains([]string{"user", "gemini", "info", "error", "warning"}, m.kind) {
+	m := storedMessage{jsonline.String(string(fields["id"])),
+		jsonline.String(string(fields["type"])), fields}
+	if m.id == "" || !slices.Contains([]string{"user", "gemini", "info", "error", "warning"},
+		m.kind) {
 		return errRecord
 	}
 	if i := s.index(m.id); i >= 0 {
@@ -130,7 +138,8 @@ func (s *storedSession) index(id string) int {
 // rewind removes a message and all later ones; all messages if there is none of that ID.
 func (s *storedSession) rewind(id string) { s.messages = s.messages[:max(s.index(id), 0)] }
 
-// dropDoubled removes the results of tools that the user's messages after their calls contain as well.
+// dropDoubled removes the results of tools that the user's messages after their calls contain as
+// well.
 func (s *storedSession) dropDoubled() {
 	for i, m := range s.messages {
 		if m.kind == "gemini" && m.fields["toolCalls"] != nil {
@@ -161,7 +170,9 @@ func (m storedMessage) dropResults(sent []string) {
 	dropped := false
 	for _, call := range calls {
 		parts := compactParts(call["result"])
-		if len(parts) > 0 && !slices.ContainsFunc(parts, func(p string) bool { return !slices.Contains(sent, p) }) {
+		if len(parts) > 0 && !slices.ContainsFunc(parts, func(p string) bool {
+			return !slices.Contains(sent, p)
+		}) {
 			delete(call, "result")
 			dropped = true
 		}
@@ -190,7 +201,8 @@ func encoder(to *bytes.Buffer) *json.Encoder {
 	return e
 }
 
-// compactParts returns the elements of a JSON array, each without the spaces; none if it is no array.
+// compactParts returns the elements of a JSON array, each without the spaces; none if it is no
+// array.
 func compactParts(array json.RawMessage) (parts []string) {
 	var all []json.RawMessage
 	if json.Unmarshal(array, &all) != nil {

@@ -1,5 +1,5 @@
-// Package gemini is Gemini CLI. Facts here were measured with 0.61.0 unless they name another version;
-// docs/internals/gemini.md lists them all.
+// Package gemini is Gemini CLI. Facts here were measured with 0.61.0 unless they name another
+// version; docs/internals/gemini.md lists them all.
 package gemini
 
 import (
@@ -21,22 +21,25 @@ type gemini struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = gemini{base.Base{About: &descriptor, Refusals: refusals, Help: []string{"--prompt", "--resume"}, Yargs: true}}
+var tool = gemini{base.Base{About: &descriptor, Refusals: refusals,
+	Help: []string{"--prompt", "--resume"}, Yargs: true}}
 
 var descriptor = rewrite.Descriptor{
-	Name:        "gemini",
-	Packages:    []string{"@google/gemini-cli"},
-	Headless:    []string{"gemini"},
-	Unattended:  []string{"gemini", "--yolo", "-p"},
-	Subcommands: []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"},
-	Alone:       []string{"--help", "-h", "--version", "-v", "--list-sessions"},
-	Nested:      []string{"GEMINI_CLI"}, // set by the shell tool
-	LoginKeys:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
-	Provider:    "gcp.gen_ai",
-	Home:        home,
+	Name:       "gemini",
+	Packages:   []string{"@google/gemini-cli"},
+	Headless:   []string{"gemini"},
+	Unattended: []string{"gemini", "--yolo", "-p"},
+	Subcommands: []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook",
+		"gemma"},
+	Alone:     []string{"--help", "-h", "--version", "-v", "--list-sessions"},
+	Nested:    []string{"GEMINI_CLI"}, // set by the shell tool
+	LoginKeys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+	Provider:  "gcp.gen_ai",
+	Home:      home,
 	// The text of a start hook comes first in the prompt, which a resumed session then lacks.
 	Hooks: rewrite.Hooks{
-		Prompt: []string{"BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel", "BeforeToolSelection"}, Start: []string{"SessionStart"},
+		Prompt: []string{"BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel",
+			"BeforeToolSelection"}, Start: []string{"SessionStart"},
 	},
 	CacheByText: true, // implicit caching of the Gemini API
 	Sessions:    []string{"tmp/*/chats/session-*.json*"},
@@ -44,16 +47,19 @@ var descriptor = rewrite.Descriptor{
 	// Those of Google's cloud count for every tool.
 	Variables: rewrite.Variables{
 		Settings: []string{"GEMINI_*", "SEATBELT_PROFILE", "SANDBOX", "BUILD_SANDBOX"},
-		Account:  []string{"GEMINI_API_KEY", "GEMINI_API_KEY_*", "GEMINI_CLI_USE_COMPUTE_ADC", "CLOUD_SHELL", "CODE_ASSIST_*"},
+		Account: []string{"GEMINI_API_KEY", "GEMINI_API_KEY_*", "GEMINI_CLI_USE_COMPUTE_ADC",
+			"CLOUD_SHELL", "CODE_ASSIST_*"},
 		Neutral: []string{
 			"GEMINI_MODEL", // already counted as the call's model
-			"GEMINI_CLI_HOME", "GEMINI_TELEMETRY_*", "GEMINI_CLI_NO_RELAUNCH", "GEMINI_CLI_IDE_*", "GEMINI_CLI_SURFACE",
+			"GEMINI_CLI_HOME", "GEMINI_TELEMETRY_*", "GEMINI_CLI_NO_RELAUNCH", "GEMINI_CLI_IDE_*",
+			"GEMINI_CLI_SURFACE",
 			"GEMINI_DEBUG_LOG_FILE", "GOOGLE_CLOUD_SHELL",
 		},
 	},
 
 	StandIn: rewrite.StandIn{
-		Env:    []string{"GOOGLE_GEMINI_BASE_URL=URL", "GEMINI_API_KEY=stand-in", "GEMINI_CLI_TRUST_WORKSPACE=true"},
+		Env: []string{"GOOGLE_GEMINI_BASE_URL=URL", "GEMINI_API_KEY=stand-in",
+			"GEMINI_CLI_TRUST_WORKSPACE=true"},
 		Config: ".gemini/settings.json",
 		// Without a model, gemini first asks another model which one to use.
 		Text: `{
@@ -98,7 +104,8 @@ func (g gemini) Parse(in rewrite.Invocation) rewrite.Call {
 	base.Settle(&call, why(&call, p, in), call.Format != rewrite.Text)
 	if call.Mode == rewrite.Fresh {
 		call.SettingsFiles = []string{
-			call.Home + "/settings.json", ".gemini/settings.json", in.Env("GEMINI_CLI_SYSTEM_SETTINGS_PATH"),
+			call.Home + "/settings.json", ".gemini/settings.json",
+			in.Env("GEMINI_CLI_SYSTEM_SETTINGS_PATH"),
 			"/etc/gemini-cli/settings.json", "/Library/Application Support/GeminiCli/settings.json",
 			in.Env("GEMINI_CLI_SYSTEM_DEFAULTS_PATH"), "/etc/gemini-cli/system-defaults.json",
 			"/Library/Application Support/GeminiCli/system-defaults.json",
@@ -106,7 +113,8 @@ func (g gemini) Parse(in rewrite.Invocation) rewrite.Call {
 		}
 		call.Watched = watched(call.Home)
 		call.HookFiles = base.Watches(call.Home, "~/.gemini", "",
-			"~/extensions/*/hooks/hooks.json", "~/extensions/*/.gemini-extension-install.json", ".gemini/extensions/*/hooks/hooks.json")
+			"~/extensions/*/hooks/hooks.json", "~/extensions/*/.gemini-extension-install.json",
+			".gemini/extensions/*/hooks/hooks.json")
 	}
 	return call
 }
@@ -130,16 +138,21 @@ func watched(home string) []rewrite.Watch {
 		base.Watches(home, "~/.gemini", reason.AuthChanged, "^/.gemini/.env", "^/.env"))
 }
 
-// logins are what identifies the account in gemini's login files. The access token there changes every hour.
-var logins = map[string]string{"google_accounts.json": "active", "oauth_creds.json": "refresh_token"}
+// logins are what identifies the account in gemini's login files. The access token there changes
+// every hour.
+var logins = map[string]string{"google_accounts.json": "active",
+	"oauth_creds.json": "refresh_token"}
 
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	p = p.WithoutOff()
 	s := base.YargsSigns(c, p, in)
-	if c.Format == rewrite.Text && (p.Names("--raw-output") || p.Names("--accept-raw-output-risk")) {
-		s.Unmanaged = "--raw-output" // raw text would be indistinguishable from its escape sequences
+	if c.Format == rewrite.Text &&
+		(p.Names("--raw-output") || p.Names("--accept-raw-output-risk")) {
+		// raw text would be indistinguishable from its escape sequences
+		s.Unmanaged = "--raw-output"
 	}
-	return cmp.Or(base.Why(c, &descriptor, p, in, s), base.When(forgets(c.Prompt), reason.SlashCommand))
+	return cmp.Or(base.Why(c, &descriptor, p, in, s),
+		base.When(forgets(c.Prompt), reason.SlashCommand))
 }
 
 // forgets reports whether gemini takes a prompt for one of its commands or for context that
@@ -160,14 +173,16 @@ func (gemini) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 		name := path.Base(file)
 		if account := logins[name]; account != "" {
 			if id := jsonline.Member(text, account); id != "" {
-				c.Settings = append(c.Settings, rewrite.Setting{Name: "~/.gemini/" + name, Value: id, Guard: reason.AuthChanged})
+				c.Settings = append(c.Settings, rewrite.Setting{Name: "~/.gemini/" + name,
+					Value: id, Guard: reason.AuthChanged})
 			}
 			continue
 		}
 		if found {
 			c.Settings = append(c.Settings, rewrite.JSONSettings(file, text)...)
 		}
-		if c.FormatArg.N == 0 && strings.Contains(text, `"output"`) && strings.Contains(text, `"format"`) {
+		if c.FormatArg.N == 0 && strings.Contains(text, `"output"`) &&
+			strings.Contains(text, `"format"`) {
 			leave(reason.VerboseSetting)
 		}
 	}
@@ -192,8 +207,8 @@ func (gemini) EffectivePrompt(c rewrite.Call, stdin string) string {
 	return prompt
 }
 
-// Plan leaves every format as it is. In text, which does not name the session, the shim chooses the ID; so it does
-// for a copy, which it writes itself.
+// Plan leaves every format as it is. In text, which does not name the session, the shim chooses the
+// ID; so it does for a copy, which it writes itself.
 func (gemini) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	id := t.Session()
 	if t.Copied() {
@@ -214,7 +229,8 @@ func (gemini) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 // minute and the first characters of the ID.
 func (gemini) SessionPaths(cwd, id string) []string {
 	file := "/chats/" + fileOf(id)
-	return []string{"tmp/" + rewrite.Literal(cwd[strings.LastIndex(cwd, "/")+1:]) + file, "tmp/*" + file}
+	return []string{"tmp/" + rewrite.Literal(cwd[strings.LastIndex(cwd, "/")+1:]) + file,
+		"tmp/*" + file}
 }
 
 // fileOf returns the pattern of the names that a session's file might have.
@@ -226,7 +242,8 @@ func (gemini) SessionFiles(id, file string) rewrite.SessionFiles {
 	project := path.Dir(path.Dir(file))
 	named := []string{project + "/tool-outputs/session-" + id, project + "/" + id}
 	return rewrite.SessionFiles{
-		Paths: append([]string{file, project + "/chats/" + id, project + "/logs/session-" + id + ".jsonl"}, named...),
+		Paths: append([]string{file, project + "/chats/" + id,
+			project + "/logs/session-" + id + ".jsonl"}, named...),
 		Named: named,
 	}
 }
@@ -245,10 +262,12 @@ func (gemini) IsOrphanFile(_ string, data []byte) bool {
 			Set       *struct{ Messages []message } `json:"$set"`
 			Rewind    string                        `json:"$rewindTo"`
 		}
-		if json.Unmarshal([]byte(line), &record) != nil || record.ID != "" || record.Type != "" || record.Rewind != "" {
+		if json.Unmarshal([]byte(line), &record) != nil || record.ID != "" || record.Type != "" ||
+			record.Rewind != "" {
 			return false
 		}
-		if record.SessionID == "" && (record.Set == nil || !slices.ContainsFunc(record.Set.Messages, message.isContext)) {
+		if record.SessionID == "" &&
+			(record.Set == nil || !slices.ContainsFunc(record.Set.Messages, message.isContext)) {
 			return false
 		}
 		if record.Set != nil && slices.ContainsFunc(record.Set.Messages, message.isContent) {
@@ -267,7 +286,8 @@ type message struct {
 
 // isContext reports whether the message is the context that gemini itself sends first.
 func (m message) isContext() bool {
-	return m.Type == "user" && len(m.Content) == 1 && strings.HasPrefix(m.Content[0].Text, "<session_context>")
+	return m.Type == "user" && len(m.Content) == 1 &&
+		strings.HasPrefix(m.Content[0].Text, "<session_context>")
 }
 
 func (m message) isContent() bool { return !m.isContext() }

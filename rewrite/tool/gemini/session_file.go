@@ -19,8 +19,8 @@ type text struct {
 	foreign bool   // something is another session's or process's, such as a second prompt
 }
 
-// A record is a line of a session's file. An answer that calls tools is written a second time, with its
-// calls, when they have ended (recordings/gemini/chat-tool).
+// A record is a line of a session's file. An answer that calls tools is written a second time, with
+// its calls, when they have ended (recordings/gemini/chat-tool).
 type record struct {
 	ID, Type  string
 	SessionID string `json:"sessionId"`
@@ -39,8 +39,9 @@ func (s *text) Line(piece []byte) []byte {
 	return piece
 }
 
-// open lets a resumed run's output through when the model has answered under the ID. gemini writes the prompt to
-// the session's file before it asks the model, and text to stdout before the answer's record.
+// open lets a resumed run's output through when the model has answered under the ID. gemini writes
+// the prompt to the session's file before it asks the model, and text to stdout before the answer's
+// record.
 func (s *text) open(answered bool) {
 	s.State.Content = s.State.Content || s.asked && s.State.ID != "" && answered
 }
@@ -103,7 +104,9 @@ func (s *text) learnAnswer(r *record) {
 	}
 	if t := r.Tokens; t != nil {
 		s.State.ContextUse.Used = t.Total
-		s.AddUsage(rewrite.Usage{Input: t.Input - t.Cached, CacheRead: t.Cached, Output: t.Total - t.Input}) // thoughts included
+		// thoughts included
+		s.AddUsage(rewrite.Usage{Input: t.Input - t.Cached, CacheRead: t.Cached,
+			Output: t.Total - t.Input})
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"reprise/rewrite/tool/base"
 )
 
-// stream reads gemini's stream-json and shows it unchanged except for the prompt of a resume. It also
-// reads json, which has no prompt.
+// stream reads gemini's stream-json and shows it unchanged except for the prompt of a resume. It
+// also reads json, which has no prompt.
 type stream struct {
 	base.Stream
 
@@ -162,8 +162,8 @@ func (s *stream) answered() {
 	s.nextAnswer = false
 }
 
-// outside returns the cause of a failure that says nothing against the session. The API's answer follows a fixed prefix
-// (recordings/gemini/http400-stream).
+// outside returns the cause of a failure that says nothing against the session. The API's answer
+// follows a fixed prefix (recordings/gemini/http400-stream).
 func outside(message string) reason.Code {
 	var answer struct{ Error struct{ Code int } }
 	text, ofAPI := strings.CutPrefix(message, "[API Error: ")

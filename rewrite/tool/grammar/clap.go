@@ -1,5 +1,5 @@
-// Package grammar reads command lines the way the libraries do that the tools use (clap, commander, yargs), by tables
-// of a tool's options.
+// Package grammar reads command lines the way the libraries do that the tools use (clap, commander,
+// yargs), by tables of a tool's options.
 package grammar
 
 import (
@@ -8,10 +8,11 @@ import (
 	"reprise/rewrite"
 )
 
-// Clap reads a command line from args[at] on the way the clap library does, which codex uses. No value can look like an
-// option. A variadic option takes arguments until one looks like an option, unless the first value is attached. Short
-// options cluster. Everything after "--" is an operand. Clap stops at the first operand before "--" for which stop
-// returns true and returns the index, otherwise len(args).
+// Clap reads a command line from args[at] on the way the clap library does, which codex uses. No
+// value can look like an option. A variadic option takes arguments until one looks like an option,
+// unless the first value is attached. Short options cluster. Everything after "--" is an operand.
+// Clap stops at the first operand before "--" for which stop returns true and returns the index,
+// otherwise len(args).
 func Clap(args []string, at int, table Table, stop func(string) bool) (p Args, end int) {
 	for i := at; i < len(args); i++ {
 		switch arg := args[i]; {
@@ -36,7 +37,8 @@ func Clap(args []string, at int, table Table, stop func(string) bool) (p Args, e
 	return p, len(args)
 }
 
-// clapLong reads --name, --name=value or --name value and returns how many further arguments it took.
+// clapLong reads --name, --name=value or --name value and returns how many further arguments it
+// took.
 func (p *Args) clapLong(args []string, i int, table Table) int {
 	name, value, inline := strings.Cut(args[i], "=")
 	o, ok := table.Find(name)
@@ -53,8 +55,8 @@ func (p *Args) clapLong(args []string, i int, table Table) int {
 	return 0
 }
 
-// clapCluster reads -abc. The first option that takes a value gets the rest of the cluster, with or without "=", or
-// else the next argument.
+// clapCluster reads -abc. The first option that takes a value gets the rest of the cluster, with or
+// without "=", or else the next argument.
 func (p *Args) clapCluster(args []string, i int, table Table) int {
 	for letters := args[i][1:]; letters != ""; letters = letters[1:] {
 		o, ok := table.Find("-" + letters[:1])
@@ -77,7 +79,8 @@ func (p *Args) clapCluster(args []string, i int, table Table) int {
 // clapValues reads the values after an option that has none attached.
 func (p *Args) clapValues(o rewrite.Option, args []string, i int) int {
 	n := 0
-	for i+1+n < len(args) && !LooksLikeOption(args[i+1+n]) && (n == 0 || o.Arity == rewrite.ManyValues) {
+	for i+1+n < len(args) && !LooksLikeOption(args[i+1+n]) &&
+		(n == 0 || o.Arity == rewrite.ManyValues) {
 		n++
 	}
 	if n == 0 && o.Arity != rewrite.OptionalValue {

@@ -6,9 +6,10 @@ import (
 	"reprise/rewrite"
 )
 
-// Commander reads a command line the way the commander library does, which claude uses. An option that needs a value
-// takes whatever follows. One with an optional value takes the next argument unless it looks like an option. A variadic
-// one takes arguments until one looks like an option, unless it has the "=" form. "--" ends the options.
+// Commander reads a command line the way the commander library does, which claude uses. An option
+// that needs a value takes whatever follows. One with an optional value takes the next argument
+// unless it looks like an option. A variadic one takes arguments until one looks like an option,
+// unless it has the "=" form. "--" ends the options.
 func Commander(args []string, table Table) Args {
 	var p Args
 	var variadic *ParsedOption
@@ -46,7 +47,8 @@ func Commander(args []string, table Table) Args {
 			}
 			i++
 			found.Values, found.Span.N = []string{args[i]}, 2
-		case option.Arity == rewrite.OptionalValue && i+1 < len(args) && !LooksLikeOption(args[i+1]):
+		case option.Arity == rewrite.OptionalValue && i+1 < len(args) &&
+			!LooksLikeOption(args[i+1]):
 			i++
 			found.Values, found.Span.N = []string{args[i]}, 2
 		}
@@ -61,8 +63,8 @@ func Commander(args []string, table Table) Args {
 // LooksLikeOption reports whether a parser takes a word for an option.
 func LooksLikeOption(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
 
-// findOption looks up --name, --name=value, -n or -nvalue. It does not split a cluster of short options (-pc), which
-// counts as unknown.
+// findOption looks up --name, --name=value, -n or -nvalue. It does not split a cluster of short
+// options (-pc), which counts as unknown.
 func findOption(arg string, table Table) (o rewrite.Option, value string, inline, ok bool) {
 	if o, ok = table.Find(arg); ok {
 		return o, "", false, true

@@ -11,7 +11,8 @@ func FuzzParseHelp(f *testing.F) {
 	f.Fuzz(func(t *testing.T, help string) {
 		for _, o := range ReadProbe(help, false, "--help").Options {
 			for i, name := range o.Names {
-				if !strings.HasPrefix(name, "-") || len(name) < 2 || strings.ContainsAny(name, " =,<[") || i == 0 && !strings.HasPrefix(name, "--") {
+				if !strings.HasPrefix(name, "-") || len(name) < 2 ||
+					strings.ContainsAny(name, " =,<[") || i == 0 && !strings.HasPrefix(name, "--") {
 					t.Fatalf("%q: %q", help, o.Names)
 				}
 				if !strings.Contains(help, name) {

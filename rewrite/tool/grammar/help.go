@@ -9,14 +9,16 @@ import (
 	"reprise/rewrite"
 )
 
-// helpOption matches a line of --help that describes an option, as commander, clap, yargs and argparse print it: the
-// names, and the value in brackets.
+// helpOption matches a line of --help that describes an option, as commander, clap, yargs and
+// argparse print it: the names, and the value in brackets.
 var helpOption = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^ {1,8}(-[A-Za-z0-9](?:, | ))?(--[A-Za-z0-9][-A-Za-z0-9]*)(, --[A-Za-z0-9][-A-Za-z0-9]*)?( ?=?[<\[][^>\]]*[>\]](?:\.\.\.)?)?`)
+	return regexp.MustCompile(
+		`^ {1,8}(-[A-Za-z0-9](?:, | ))?(--[A-Za-z0-9][-A-Za-z0-9]*)(, --[A-Za-z0-9][-A-Za-z0-9]*)?( ?=?[<\[][^>\]]*[>\]](?:\.\.\.)?)?`)
 })
 
-// ReadProbe reads a help text: it is the one that is wanted if it lists the first of names, and the version can resume if it
-// lists all the others. yargs names the kind of a value at the end of an option's line.
+// ReadProbe reads a help text: it is the one that is wanted if it lists the first of names, and the
+// version can resume if it lists all the others. yargs names the kind of a value at the end of an
+// option's line.
 func ReadProbe(help string, yargs bool, names ...string) rewrite.Probe {
 	var options []rewrite.Option
 	for line := range strings.Lines(help) {
@@ -44,7 +46,10 @@ func ReadProbe(help string, yargs bool, names ...string) rewrite.Probe {
 		options = append(options, o)
 	}
 	lacks := func(name string) bool {
-		return !slices.ContainsFunc(options, func(o rewrite.Option) bool { return slices.Contains(o.Names, name) })
+		return !slices.ContainsFunc(options, func(o rewrite.Option) bool {
+			return slices.Contains(o.Names, name)
+		})
 	}
-	return rewrite.Probe{Known: !lacks(names[0]), Resume: !slices.ContainsFunc(names[1:], lacks), Options: options}
+	return rewrite.Probe{Known: !lacks(names[0]), Resume: !slices.ContainsFunc(names[1:], lacks),
+		Options: options}
 }

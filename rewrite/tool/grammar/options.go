@@ -22,8 +22,8 @@ const (
 	Model                                 // the model
 )
 
-// A Table lists a tool's options by their meaning and how many arguments they take. Spaces separate the options, and | the
-// names of one option; the first names the setting.
+// A Table lists a tool's options by their meaning and how many arguments they take. Spaces separate
+// the options, and | the names of one option; the first names the setting.
 type Table []struct {
 	Kind    rewrite.OptionKind
 	Arity   rewrite.Arity
@@ -51,7 +51,8 @@ func (t Table) Find(name string) (rewrite.Option, bool) {
 		for option := range strings.FieldsSeq(group.Options) {
 			for known := range strings.SplitSeq(option, "|") {
 				if known == name {
-					return rewrite.Option{Names: strings.Split(option, "|"), Arity: group.Arity, Kind: group.Kind}, true
+					return rewrite.Option{Names: strings.Split(option, "|"), Arity: group.Arity,
+						Kind: group.Kind}, true
 				}
 			}
 		}
@@ -82,8 +83,8 @@ type Args struct {
 	Bad      bool           // an option lacks the value: the tool will reject the call
 }
 
-// Front returns where the first argument ends: the place behind the first option and its values, or behind the first
-// operand. It is 0 if the command line begins with "--".
+// Front returns where the first argument ends: the place behind the first option and its values, or
+// behind the first operand. It is 0 if the command line begins with "--".
 func (p *Args) Front() (end int) {
 	for _, o := range p.Options {
 		if o.Span.At == 0 { // several, if letters cluster
@@ -116,11 +117,17 @@ func (p *Args) StartsWith(args, words []string) bool {
 
 // Sets reports whether an option that takes a value is there with one for which is returns true.
 func (p *Args) Sets(option string, is func(value string) bool) bool {
-	return slices.ContainsFunc(p.Options, func(o ParsedOption) bool { return o.Names[0] == option && is(o.Value()) })
+	return slices.ContainsFunc(p.Options, func(o ParsedOption) bool {
+		return o.Names[0] == option && is(o.Value())
+	})
 }
 
 // Names reports whether the option is there.
-func (p *Args) Names(option string) bool { return p.Sets(option, func(string) bool { return true }) }
+func (p *Args) Names(option string) bool {
+	return p.Sets(option, func(string) bool {
+		return true
+	})
+}
 
 // All returns the option's occurrences.
 func (p *Args) All(option string) (all []ParsedOption) {

@@ -7,11 +7,11 @@ import (
 	"reprise/rewrite"
 )
 
-// Yargs reads a command line the way the yargs library does, which gemini uses. An option that needs a value does not
-// take one that looks like an option. A flag takes a "true" or "false" that follows it. "--no-x" turns a flag off.
-// "--outputFormat" is "--output-format". Single letters can cluster, and the last can take a value. An array takes one
-// value per occurrence. "--" and what follows count as bad usage: gemini ignores a prompt there
-// (docs/internals/gemini.md).
+// Yargs reads a command line the way the yargs library does, which gemini uses. An option that
+// needs a value does not take one that looks like an option. A flag takes a "true" or "false" that
+// follows it. "--no-x" turns a flag off. "--outputFormat" is "--output-format". Single letters can
+// cluster, and the last can take a value. An array takes one value per occurrence. "--" and what
+// follows count as bad usage: gemini ignores a prompt there (docs/internals/gemini.md).
 func Yargs(args []string, table Table) Args {
 	var p Args
 	for at := 0; at < len(args) && p.Unknown == "" && !p.Bad; {
@@ -56,8 +56,8 @@ func (p *Args) yargsOption(args []string, at int, table Table) int {
 	return found.Span.N
 }
 
-// yargsCluster reads all of "-abc" but the last letter, which it returns as a separate option. Only flags can
-// precede the last.
+// yargsCluster reads all of "-abc" but the last letter, which it returns as a separate option. Only
+// flags can precede the last.
 func (p *Args) yargsCluster(arg string, at int, inline bool, table Table) string {
 	last := len(arg) - 1
 	for i := 1; i < last; i++ {
@@ -65,7 +65,8 @@ func (p *Args) yargsCluster(arg string, at int, inline bool, table Table) string
 		if !ok || option.Arity != rewrite.NoValue || inline {
 			return arg // not in any table
 		}
-		p.Options = append(p.Options, ParsedOption{Option: option, Values: []string{"true"}, Span: rewrite.Span{at, 1}})
+		p.Options = append(p.Options, ParsedOption{Option: option, Values: []string{"true"},
+			Span: rewrite.Span{at, 1}})
 	}
 	return "-" + arg[last:]
 }
@@ -86,7 +87,8 @@ func (p *Args) yargsFlag(flag *ParsedOption, rest []string, value string, inline
 	return 0
 }
 
-// findYargs looks up an option under the names that yargs accepts for it. off reports that the name turns a flag off.
+// findYargs looks up an option under the names that yargs accepts for it. off reports that the name
+// turns a flag off.
 func findYargs(name string, table Table) (o rewrite.Option, off, ok bool) {
 	if o, ok = table.Find(kebabCase(name)); ok {
 		return o, false, true
@@ -114,8 +116,8 @@ func kebabCase(name string) string {
 	return b.String()
 }
 
-// takesYargs reports whether an option takes the argument that follows it. One that needs a value also takes a negative
-// number.
+// takesYargs reports whether an option takes the argument that follows it. One that needs a value
+// also takes a negative number.
 func takesYargs(arity rewrite.Arity, next string) bool {
 	if !LooksLikeOption(next) {
 		return arity != rewrite.OptionalValue || next != "-"
@@ -123,13 +125,14 @@ func takesYargs(arity rewrite.Arity, next string) bool {
 	return arity != rewrite.OptionalValue && next[1] >= '0' && next[1] <= '9'
 }
 
-// Repeated reports whether an option that is neither flag nor array occurs twice. yargs turns it into an array, which
-// the tool does not expect.
+// Repeated reports whether an option that is neither flag nor array occurs twice. yargs turns it
+// into an array, which the tool does not expect.
 func (p Args) Repeated(allowed ...string) bool {
 	seen := map[string]bool{}
 	for _, o := range p.Options {
 		name := o.Names[0]
-		if o.Arity == rewrite.NoValue || o.Arity == rewrite.ManyValues || slices.Contains(allowed, name) {
+		if o.Arity == rewrite.NoValue || o.Arity == rewrite.ManyValues ||
+			slices.Contains(allowed, name) {
 			continue
 		}
 		if seen[name] {
@@ -143,7 +146,8 @@ func (p Args) Repeated(allowed ...string) bool {
 // WithoutOff removes flags that are turned off, and an empty prompt, which means none.
 func (p Args) WithoutOff() Args {
 	p.Options = slices.DeleteFunc(slices.Clone(p.Options), func(o ParsedOption) bool {
-		return o.Arity == rewrite.NoValue && o.Values[0] == "false" || o.Names[0] == "--prompt" && o.Values[0] == ""
+		return o.Arity == rewrite.NoValue && o.Values[0] == "false" ||
+			o.Names[0] == "--prompt" && o.Values[0] == ""
 	})
 	return p
 }

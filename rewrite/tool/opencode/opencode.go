@@ -1,10 +1,10 @@
-// Package opencode is OpenCode, or Kilo, which is made from it: both have the same command line, output and database
-// under other names. Facts here were measured with opencode 1.18.33 and kilo 7.7.9 unless they name another version;
-// docs/internals/opencode.md lists them all.
+// Package opencode is OpenCode, or Kilo, which is made from it: both have the same command line,
+// output and database under other names. Facts here were measured with opencode 1.18.33 and kilo
+// 7.7.9 unless they name another version; docs/internals/opencode.md lists them all.
 //
-// A call runs in the caller's format. In text nothing names the session, so the call is made to log to stderr as well,
-// and those lines are taken out again. A session is continued in place: a copy of one (--fork) lacks the permissions,
-// gets more tools and so loses the cached prefix.
+// A call runs in the caller's format. In text nothing names the session, so the call is made to log
+// to stderr as well, and those lines are taken out again. A session is continued in place: a copy
+// of one (--fork) lacks the permissions, gets more tools and so loses the cached prefix.
 package opencode
 
 import (
@@ -61,7 +61,8 @@ var descriptor = rewrite.Descriptor{
 	Variables:    variables("OPENCODE_"),
 	StandIn: rewrite.StandIn{
 		// The registry is where it looks for a package of the plugins, in the background.
-		Env:    []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "npm_config_registry=URL"},
+		Env: []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1",
+			"npm_config_registry=URL"},
 		Config: ".config/opencode/opencode.json",
 		Text:   standIn,
 	},
@@ -86,8 +87,10 @@ var kiloDescriptor = rewrite.Descriptor{
 	Variables:    variables("KILO_"),
 	StandIn: rewrite.StandIn{
 		Env: []string{
-			"KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_AUTOUPDATE=1", "KILO_TELEMETRY_LEVEL=off", "KILO_DISABLE_SESSION_INGEST=1",
-			"KILO_DISABLE_PRESENCE=1", "KILO_DISABLE_CODEBASE_INDEXING=1", "KILO_DISABLE_SHARE=1", "KILO_DISABLE_DEFAULT_PLUGINS=1",
+			"KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_AUTOUPDATE=1", "KILO_TELEMETRY_LEVEL=off",
+			"KILO_DISABLE_SESSION_INGEST=1",
+			"KILO_DISABLE_PRESENCE=1", "KILO_DISABLE_CODEBASE_INDEXING=1", "KILO_DISABLE_SHARE=1",
+			"KILO_DISABLE_DEFAULT_PLUGINS=1",
 			"KILO_NO_DAEMON=1", "npm_config_registry=URL",
 		},
 		Config: ".config/kilo/kilo.json",
@@ -148,7 +151,8 @@ var options = grammar.Table{
 	{grammar.CallerOwned, rewrite.NoValue, `--cloud-fork --continue|-c --fork`},
 	{grammar.CallerOwned, rewrite.OneValue, `--session|-s`},
 	{grammar.Unmanaged, rewrite.NoValue, `--demo --interactive|-i --mini --replay --share`},
-	{grammar.Unmanaged, rewrite.OneValue, `--attach --command --password|-p --port --replay-limit --username|-u`},
+	{grammar.Unmanaged, rewrite.OneValue,
+		`--attach --command --password|-p --port --replay-limit --username|-u`},
 	{grammar.Unmanaged, rewrite.ManyValues, `--file|-f`},
 	{grammar.Admin, rewrite.NoValue, `--help|-h --version|-v`},
 }
@@ -164,8 +168,10 @@ func variables(prefix string) rewrite.Variables {
 	return rewrite.Variables{
 		Settings: named("*"),
 		Account:  named("API_KEY", "AUTH_CONTENT", "CONSOLE_TOKEN", "API_URL", "ORG_ID"),
-		Neutral: named("PID", "CLIENT", "PRINT_LOGS", "LOG_LEVEL", "DISABLE_TERMINAL_TITLE", "DISABLE_MOUSE", "DISABLE_AUTOUPDATE",
-			"ALWAYS_NOTIFY_UPDATE", "EDITOR_SSE_PORT", "SHOW_TTFD", "DIRECT_TRACE", "AUTO_HEAP_SNAPSHOT", "RUN_ID", "PROCESS_ROLE", "TELEMETRY_LEVEL"),
+		Neutral: named("PID", "CLIENT", "PRINT_LOGS", "LOG_LEVEL", "DISABLE_TERMINAL_TITLE",
+			"DISABLE_MOUSE", "DISABLE_AUTOUPDATE",
+			"ALWAYS_NOTIFY_UPDATE", "EDITOR_SSE_PORT", "SHOW_TTFD", "DIRECT_TRACE",
+			"AUTO_HEAP_SNAPSHOT", "RUN_ID", "PROCESS_ROLE", "TELEMETRY_LEVEL"),
 	}
 }
 
@@ -185,7 +191,8 @@ func (o opencode) Parse(in rewrite.Invocation) rewrite.Call {
 		p.Operands = append(p.Operands, rewrite.Span{i, 1})
 	}
 	read(&call, o, p, in)
-	base.Settle(&call, o.why(&call, p, in), call.Format == rewrite.StreamJSON) // each line contains the session's ID
+	// each line contains the session's ID
+	base.Settle(&call, o.why(&call, p, in), call.Format == rewrite.StreamJSON)
 	if call.Mode == rewrite.Fresh {
 		call.SettingsFiles = o.settingsFiles(call.Dir, in.Env)
 		call.Watched = o.watched(in.Env)
@@ -203,7 +210,8 @@ var formats = map[string]rewrite.Format{"default": rewrite.Text, "json": rewrite
 func read(c *rewrite.Call, o opencode, p grammar.Args, in rewrite.Invocation) {
 	base.Read(c, p, formats)
 	c.SessionID, c.Dir = p.Value("--session", ""), workingDir(in.Env("PWD"), p.Value("--dir", ""))
-	own := own{ownLogs: in.Env(o.variable+"PRINT_LOGS") != "", logLevel: p.Value("--log-level", in.Env(o.variable+"LOG_LEVEL"))}
+	own := own{ownLogs: in.Env(o.variable+"PRINT_LOGS") != "",
+		logLevel: p.Value("--log-level", in.Env(o.variable+"LOG_LEVEL"))}
 	if p.Names("--print-logs") {
 		own.ownLogs = p.Value("--print-logs", "") == "true"
 	}
@@ -241,8 +249,10 @@ func workingDir(pwd, dir string) string {
 // settingsFiles returns the configuration of the user and the project, and the logins.
 func (o opencode) settingsFiles(dir string, env func(string) string) []string {
 	name, config := o.About.Name, o.configHome(env)
-	files := []string{config + "/config.json", o.About.Home(env) + "/auth.json", env(o.variable + "CONFIG")}
-	for _, directory := range []string{config, env(o.variable + "CONFIG_DIR"), env("HOME") + "/." + name} {
+	files := []string{config + "/config.json", o.About.Home(env) + "/auth.json",
+		env(o.variable + "CONFIG")}
+	for _, directory := range []string{config, env(o.variable + "CONFIG_DIR"),
+		env("HOME") + "/." + name} {
 		for _, file := range configs(name) {
 			files = append(files, directory+"/"+file)
 		}
@@ -281,10 +291,13 @@ func (o opencode) watched(env func(string) string) []rewrite.Watch {
 		base.Watches(config, shown, reason.InstructionsChanged, "~/AGENTS.md"),
 		base.Watches(env("HOME")+"/.claude", "~/.claude", reason.InstructionsChanged,
 			"~/CLAUDE.md", "^/AGENTS.md", "^/CLAUDE.md", "^/CONTEXT.md"))
-	for _, files := range []string{"agent/*.md", "agents/*.md", "mode/*.md", "modes/*.md", "plugin/*", "plugins/*", "tool/*", "tools/*"} {
+	for _, files := range []string{"agent/*.md", "agents/*.md", "mode/*.md", "modes/*.md",
+		"plugin/*", "plugins/*", "tool/*", "tools/*"} {
 		directory, _, _ := strings.Cut(files, "/")
-		watched = append(watched, rewrite.Watch{Path: config + "/" + files, Name: shown + "/" + directory},
-			rewrite.Watch{Path: "." + name + "/" + files, Name: "." + name + "/" + directory, Above: true})
+		watched = append(watched, rewrite.Watch{Path: config + "/" + files,
+			Name: shown + "/" + directory},
+			rewrite.Watch{Path: "." + name + "/" + files, Name: "." + name + "/" + directory,
+				Above: true})
 	}
 	return watched
 }
@@ -292,14 +305,17 @@ func (o opencode) watched(env func(string) string) []rewrite.Watch {
 // hookFiles returns the plugins, and an administrator's configuration.
 func (o opencode) hookFiles(env func(string) string) (files []rewrite.Watch) {
 	name := o.About.Name
-	for _, dir := range []string{o.configHome(env) + "/", env("HOME") + "/." + name + "/", env(o.variable+"CONFIG_DIR") + "/", "^/." + name + "/"} {
+	for _, dir := range []string{o.configHome(env) + "/", env("HOME") + "/." + name + "/",
+		env(o.variable+"CONFIG_DIR") + "/", "^/." + name + "/"} {
 		if dir == "/" {
 			continue
 		}
-		files = append(files, base.Watches("", "", "", dir+"plugin/*.js", dir+"plugin/*.ts", dir+"plugins/*.js", dir+"plugins/*.ts")...)
+		files = append(files, base.Watches("", "", "", dir+"plugin/*.js", dir+"plugin/*.ts",
+			dir+"plugins/*.js", dir+"plugins/*.ts")...)
 	}
 	for _, file := range configs(name) {
-		files = append(files, base.Watches("", "", "", "/etc/"+name+"/"+file, "/Library/Application Support/"+name+"/"+file)...)
+		files = append(files, base.Watches("", "", "", "/etc/"+name+"/"+file,
+			"/Library/Application Support/"+name+"/"+file)...)
 	}
 	return files
 }
@@ -333,11 +349,14 @@ func (o opencode) why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) re
 // ResolveWithEnv passes through a version that was not measured, and one that is not known: 1.15.13
 // resumes without any output, and older logs look different.
 func (o opencode) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
-	if s.Version == "" || !base.AtLeast(s.Version, o.oldest...) || base.AtLeast(s.Version, o.newest...) {
+	if s.Version == "" || !base.AtLeast(s.Version, o.oldest...) ||
+		base.AtLeast(s.Version, o.newest...) {
 		c.Mode, c.Reason, c.NoResume = rewrite.Passthrough, reason.NoResume, true
 		return c
 	}
-	if !slices.ContainsFunc(c.Settings, func(s rewrite.Setting) bool { return s.Name == "--pure" }) {
+	if !slices.ContainsFunc(c.Settings, func(s rewrite.Setting) bool {
+		return s.Name == "--pure"
+	}) {
 		c.ReadHooks(hooks, s, nil)
 	}
 	for _, path := range c.SettingsFiles {
@@ -353,8 +372,8 @@ func (o opencode) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call
 	return c
 }
 
-// schema matches the line that opencode itself adds to a configuration file without it, in the first
-// run.
+// schema matches the line that opencode itself adds to a configuration file without it, in the
+// first run.
 var schema = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\s*"\$schema"\s*:\s*"[^"]*"\s*,?`)
 })
@@ -370,7 +389,8 @@ func settings(path, text string) []rewrite.Setting {
 	var settings []rewrite.Setting
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		value := jsonline.Compact(string(members[key]))
-		if key == "$schema" || key == "permission" && value == `{"bash":"allow"}` && strings.Contains(path, "kilo.json") {
+		if key == "$schema" || key == "permission" && value == `{"bash":"allow"}` &&
+			strings.Contains(path, "kilo.json") {
 			continue
 		}
 		settings = append(settings, rewrite.Setting{Name: path + " " + key, Value: value})
@@ -387,7 +407,9 @@ func accounts(text string) (accounts []rewrite.Setting) {
 	}
 	for _, provider := range slices.Sorted(maps.Keys(logins)) {
 		l := logins[provider]
-		accounts = append(accounts, rewrite.Setting{Name: "auth.json " + provider, Value: strings.Join([]string{l.Type, l.Key, l.AccountID, l.EnterpriseURL}, "\x00"), Guard: reason.AuthChanged})
+		accounts = append(accounts, rewrite.Setting{Name: "auth.json " + provider,
+			Value: strings.Join([]string{l.Type, l.Key, l.AccountID, l.EnterpriseURL}, "\x00"),
+			Guard: reason.AuthChanged})
 	}
 	return accounts
 }
@@ -395,9 +417,9 @@ func accounts(text string) (accounts []rewrite.Setting) {
 // ActsOn returns false: opencode run sends file mentions and slash commands as they stand.
 func (opencode) ActsOn(string) bool { return false }
 
-// EffectivePrompt joins the words and then stdin. opencode puts words that contain spaces in quotes,
-// which are left out here: the closing one would separate a prompt from the same text with more
-// behind it.
+// EffectivePrompt joins the words and then stdin. opencode puts words that contain spaces in
+// quotes, which are left out here: the closing one would separate a prompt from the same text with
+// more behind it.
 func (opencode) EffectivePrompt(c rewrite.Call, stdin string) string {
 	switch {
 	case c.Prompt == "":
@@ -408,8 +430,8 @@ func (opencode) EffectivePrompt(c rewrite.Call, stdin string) string {
 	return c.Prompt
 }
 
-// Plan adds options right behind run. A resume that sends only a part of the prompt sends it the way
-// that the caller's came.
+// Plan adds options right behind run. A resume that sends only a part of the prompt sends it the
+// way that the caller's came.
 func (o opencode) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	var added []string
@@ -432,9 +454,10 @@ func (o opencode) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 // ValidID accepts ses_, twelve hexadecimal digits and fourteen letters or digits.
 func (opencode) ValidID(id string) bool {
 	rest, ok := strings.CutPrefix(id, "ses_")
-	return ok && len(rest) == 26 && strings.Trim(rest[:12], "0123456789abcdef") == "" && !strings.ContainsFunc(rest, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	})
+	return ok && len(rest) == 26 && strings.Trim(rest[:12], "0123456789abcdef") == "" &&
+		!strings.ContainsFunc(rest, func(r rune) bool {
+			return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+		})
 }
 
 // SessionPaths returns the database.

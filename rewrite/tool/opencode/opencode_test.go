@@ -30,7 +30,8 @@ func TestOpencodeReads(t *testing.T) {
 		{"run --auto hi", "", rewrite.Fresh, "", "hi", rewrite.Text},
 		{"--pure run hi", "", rewrite.Fresh, "", "hi", rewrite.Text},
 		{"run hi --format json", "", rewrite.Fresh, "", "hi", rewrite.StreamJSON},
-		{"run hi --format=default -m a/b --agent plan --variant high", "", rewrite.Fresh, "", "hi", rewrite.Text},
+		{"run hi --format=default -m a/b --agent plan --variant high", "", rewrite.Fresh, "", "hi",
+			rewrite.Text},
 		{"run", "", rewrite.Fresh, "", "", rewrite.Text}, // the prompt is on stdin
 		{"run 007", "", rewrite.Fresh, "", "007", rewrite.Text},
 		{"run /init", "", rewrite.Fresh, "", "/init", rewrite.Text}, // sent as it stands
@@ -45,21 +46,32 @@ func TestOpencodeReads(t *testing.T) {
 		{"serve", "", rewrite.Passthrough, reason.AppServer, "", rewrite.Text},
 		{"acp --port 1", "", rewrite.Passthrough, reason.AppServer, "", rewrite.Text},
 		{"run hi", "OPENCODE=1", rewrite.Passthrough, reason.Nested, "hi", rewrite.Text},
-		{"run hi", rewrite.NestedEnv + "=opencode:1", rewrite.Passthrough, reason.Nested, "hi", rewrite.Text},
-		{"run hi -s " + tooltest.SomeSession, "", rewrite.Passthrough, reason.CallerSession, "hi", rewrite.Text},
-		{"run hi --format json -s " + tooltest.SomeSession, "", rewrite.Observe, reason.CallerSession, "hi", rewrite.StreamJSON},
-		{"run hi -c --format json", "", rewrite.Observe, reason.CallerSession, "hi", rewrite.StreamJSON},
-		{"run hi --attach http://x", "", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.Text},
-		{"run --command init hi", "", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.Text},
+		{"run hi", rewrite.NestedEnv + "=opencode:1", rewrite.Passthrough, reason.Nested, "hi",
+			rewrite.Text},
+		{"run hi -s " + tooltest.SomeSession, "", rewrite.Passthrough, reason.CallerSession, "hi",
+			rewrite.Text},
+		{"run hi --format json -s " + tooltest.SomeSession, "", rewrite.Observe,
+			reason.CallerSession, "hi", rewrite.StreamJSON},
+		{"run hi -c --format json", "", rewrite.Observe, reason.CallerSession, "hi",
+			rewrite.StreamJSON},
+		{"run hi --attach http://x", "", rewrite.Passthrough, reason.UnmanagedOption, "hi",
+			rewrite.Text},
+		{"run --command init hi", "", rewrite.Passthrough, reason.UnmanagedOption, "hi",
+			rewrite.Text},
 		{"run hi -f a b", "", rewrite.Passthrough, reason.UnmanagedOption, "hi b", rewrite.Text},
 		{"run hi --share", "", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.Text},
-		{"run hi --log-level ERROR", "", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.Text},
-		{"run hi", "OPENCODE_LOG_LEVEL=WARN", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.Text},
-		{"run hi --log-level ERROR --format json", "", rewrite.Fresh, "", "hi", rewrite.StreamJSON}, // each line names the session
-		{"run hi", "OPENCODE_DB=/x.db", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.Text},
+		{"run hi --log-level ERROR", "", rewrite.Passthrough, reason.UnmanagedOption, "hi",
+			rewrite.Text},
+		{"run hi", "OPENCODE_LOG_LEVEL=WARN", rewrite.Passthrough, reason.UnmanagedOption, "hi",
+			rewrite.Text},
+		// each line names the session
+		{"run hi --log-level ERROR --format json", "", rewrite.Fresh, "", "hi", rewrite.StreamJSON},
+		{"run hi", "OPENCODE_DB=/x.db", rewrite.Passthrough, reason.UnmanagedOption, "hi",
+			rewrite.Text},
 		{"run hi --bogus", "", rewrite.Passthrough, reason.UnknownOption, "hi", rewrite.Text},
 		{"run hi --format xml", "", rewrite.Passthrough, reason.BadUsage, "hi", ""},
-		{"run hi --agent a --agent b", "", rewrite.Passthrough, reason.BadUsage, "hi", rewrite.Text},
+		{"run hi --agent a --agent b", "", rewrite.Passthrough, reason.BadUsage, "hi",
+			rewrite.Text},
 		{"run hi --model", "", rewrite.Passthrough, reason.BadUsage, "hi", rewrite.Text},
 	})
 }
@@ -67,7 +79,8 @@ func TestOpencodeReads(t *testing.T) {
 // opencode works in the directory that PWD names.
 func TestOpencodeDirectory(t *testing.T) {
 	for _, tt := range []struct{ line, pwd, want string }{
-		{"run hi", "", ""}, {"run hi", "/a", "/a"}, {"run hi", "relative", ""}, {"run hi --dir b", "/a", "/a/b"},
+		{"run hi", "", ""}, {"run hi", "/a", "/a"}, {"run hi", "relative", ""},
+		{"run hi --dir b", "/a", "/a/b"},
 		{"run hi --dir /b", "/a", "/b"}, {"run hi --dir b", "", "b"},
 	} {
 		if got := call(tt.line, "PWD="+tt.pwd).Dir; got != tt.want {
@@ -78,7 +91,8 @@ func TestOpencodeDirectory(t *testing.T) {
 
 func TestOpencodePrompt(t *testing.T) {
 	for _, tt := range []struct{ line, stdin, want string }{
-		{"run hi there_you", "", "hi there you"}, {"run hi", "data\n", "hi\ndata\n"}, {"run", "  data\n\n", "  data\n\n"},
+		{"run hi there_you", "", "hi there you"}, {"run hi", "data\n", "hi\ndata\n"},
+		{"run", "  data\n\n", "  data\n\n"},
 	} {
 		if got := tool().EffectivePrompt(call(tt.line), tt.stdin); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.line, got, tt.want)
@@ -104,14 +118,22 @@ func TestOpencodePlan(t *testing.T) {
 		{"run hi --format json", rewrite.ToFresh("hi"), "run|hi|--format|json", "-"},
 		{"run hi --print-logs", rewrite.ToFresh("hi"), "run|hi|--print-logs", "-"},
 		{"--pure run hi", rewrite.ToFresh("hi"), "--pure|run|--print-logs=true|hi", "-"},
-		{"run a b_c --auto", whole("a b c"), "run|--print-logs=true|--session=" + tooltest.SomeSession + "|a|b c|--auto", "-"},
-		{"run old --format=json --auto", delta("-new", "old"), "run|--session=" + tooltest.SomeSession + "|--format=json|--auto", "-new"},
-		{"run old --format=json", delta("new words", "old"), "run|--session=" + tooltest.SomeSession + "|new words|--format=json", ""},
-		{"--pure run -- old", delta("new words", "old"), "--pure|run|--print-logs=true|--session=" + tooltest.SomeSession + "|--|new words", ""},
-		{"run a --format=json -- -b", delta("new", "a -b"), "run|--session=" + tooltest.SomeSession + "|--format=json|--", "new"},
-		{"run --format=json", delta("new", "old"), "run|--session=" + tooltest.SomeSession + "|--format=json", "new"},
-		{"run a --format=json", delta("new", "a\nold"), "run|--session=" + tooltest.SomeSession + "|--format=json", "new"},
-		{"run old --format=json", delta(long, "old"), "run|--session=" + tooltest.SomeSession + "|--format=json", long},
+		{"run a b_c --auto", whole("a b c"),
+			"run|--print-logs=true|--session=" + tooltest.SomeSession + "|a|b c|--auto", "-"},
+		{"run old --format=json --auto", delta("-new", "old"),
+			"run|--session=" + tooltest.SomeSession + "|--format=json|--auto", "-new"},
+		{"run old --format=json", delta("new words", "old"),
+			"run|--session=" + tooltest.SomeSession + "|new words|--format=json", ""},
+		{"--pure run -- old", delta("new words", "old"),
+			"--pure|run|--print-logs=true|--session=" + tooltest.SomeSession + "|--|new words", ""},
+		{"run a --format=json -- -b", delta("new", "a -b"),
+			"run|--session=" + tooltest.SomeSession + "|--format=json|--", "new"},
+		{"run --format=json", delta("new", "old"), "run|--session=" + tooltest.SomeSession +
+			"|--format=json", "new"},
+		{"run a --format=json", delta("new", "a\nold"),
+			"run|--session=" + tooltest.SomeSession + "|--format=json", "new"},
+		{"run old --format=json", delta(long, "old"),
+			"run|--session=" + tooltest.SomeSession + "|--format=json", long},
 	}
 	for _, tt := range tests {
 		p := tool().Plan(call(tt.line), tt.target)
@@ -125,8 +147,10 @@ func TestOpencodePlan(t *testing.T) {
 }
 
 func TestOpencodeVersions(t *testing.T) {
-	for version, want := range map[string]reason.Code{"": reason.NoResume, "1.15.13": reason.NoResume, "1.17.0": "", "1.18.33": "", "2.0.0": reason.NoResume} {
-		if got := tool().ResolveWithEnv(call("run hi"), rewrite.HostEnv{Version: version}).Reason; got != want {
+	for version, want := range map[string]reason.Code{"": reason.NoResume,
+		"1.15.13": reason.NoResume, "1.17.0": "", "1.18.33": "", "2.0.0": reason.NoResume} {
+		if got := tool().ResolveWithEnv(call("run hi"),
+			rewrite.HostEnv{Version: version}).Reason; got != want {
 			t.Errorf("%q: %q", version, got)
 		}
 	}
@@ -137,20 +161,26 @@ func TestOpencodeSettings(t *testing.T) {
 	settings := func(path, text string) []rewrite.Setting {
 		c := call("run hi", "HOME=/h")
 		c.SettingsFiles = []string{path}
-		return tool().ResolveWithEnv(c, rewrite.HostEnv{Version: "1.18.33", Settings: map[string]string{path: text}}).Settings
+		return tool().ResolveWithEnv(c, rewrite.HostEnv{Version: "1.18.33",
+			Settings: map[string]string{path: text}}).Settings
 	}
 	tests := []struct {
 		path, a, b string
 		same       bool
 	}{
-		{"/h/opencode.json", `{"model":"a"}`, "{\n  \"$schema\": \"https://opencode.ai/config.json\",\"model\":\"a\"}", true},
-		{"/h/opencode.json", "{\n  // mine\n  \"model\": \"a\",\n}", "{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  // mine\n  \"model\": \"a\",\n}", true},
+		{"/h/opencode.json", `{"model":"a"}`,
+			"{\n  \"$schema\": \"https://opencode.ai/config.json\",\"model\":\"a\"}", true},
+		{"/h/opencode.json", "{\n  // mine\n  \"model\": \"a\",\n}",
+			"{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  // mine\n  \"model\": " +
+				"\"a\",\n}", true},
 		{"/h/opencode.json", "{}", `{"$schema": "https://opencode.ai/config.json"}`, true},
 		{"/h/opencode.json", `{"model":"a"}`, `{"model":"b"}`, false},
 		{"/h/opencode.jsonc", "{ // c\n\"model\":\"a\",}", "{ // c\n\"model\":\"b\",}", false},
-		{"/h/kilo.json", `{"model":"a"}`, `{"$schema":"x","model":"a","permission":{"bash":"allow"}}`, true},
+		{"/h/kilo.json", `{"model":"a"}`,
+			`{"$schema":"x","model":"a","permission":{"bash":"allow"}}`, true},
 		{"/h/opencode.json", `{"model":"a"}`, `{"model":"a","permission":{"bash":"allow"}}`, false},
-		{"/h/auth.json", `{"p":{"type":"oauth","access":"1","refresh":"2","expires":3}}`, `{"p":{"type":"oauth","access":"4","refresh":"5","expires":6}}`, true},
+		{"/h/auth.json", `{"p":{"type":"oauth","access":"1","refresh":"2","expires":3}}`,
+			`{"p":{"type":"oauth","access":"4","refresh":"5","expires":6}}`, true},
 		{"/h/auth.json", `{"p":{"type":"api","key":"1"}}`, `{"p":{"type":"api","key":"2"}}`, false},
 		{"/h/auth.json", `{}`, `{"p":{"type":"api","key":"2"}}`, false},
 	}
@@ -163,7 +193,8 @@ func TestOpencodeSettings(t *testing.T) {
 
 func TestOpencodeIDs(t *testing.T) {
 	for id, want := range map[string]bool{
-		tooltest.SomeSession: true, "ses_dfc14b2ceffekXc3G9bVDVUSG": false, "ses_dfc14b2ceffgkXc3G9bVDVUSG5g": false, "msg_dfc14b2ceffekXc3G9bVDVUSG5": false,
+		tooltest.SomeSession: true, "ses_dfc14b2ceffekXc3G9bVDVUSG": false,
+		"ses_dfc14b2ceffgkXc3G9bVDVUSG5g": false, "msg_dfc14b2ceffekXc3G9bVDVUSG5": false,
 		"ses_xfc14b2ceffekXc3G9bVDVUSG5": false, "ses_dfc14b2ceffekXc3G9bVDVU-G5": false, "": false,
 	} {
 		if got := tool().ValidID(id); got != want {
@@ -173,7 +204,8 @@ func TestOpencodeIDs(t *testing.T) {
 }
 
 // playOpencode plays a recording and returns what its caller sees.
-func playOpencode(t *testing.T, name string, c rewrite.Call, p rewrite.Plan) (stdout, stderr string, seen *rewrite.StreamState) {
+func playOpencode(t *testing.T, name string, c rewrite.Call, p rewrite.Plan) (stdout, stderr string,
+	seen *rewrite.StreamState) {
 	t.Helper()
 	stream := tool().Stream(c, p, "")
 	read := func(file string, take func([]byte) []byte) (shown string) {
@@ -194,18 +226,22 @@ func playOpencode(t *testing.T, name string, c rewrite.Call, p rewrite.Plan) (st
 // A call with the log on stderr shows what one without it shows.
 func TestOpencodeTakesItsLogOut(t *testing.T) {
 	for with, without := range map[string]string{
-		"logs-text": "tool-text", "logs-http401-text": "http401-text", "logs-badtool-text": "badtool-text", "logs-toobig-text": "toobig-text",
+		"logs-text": "tool-text", "logs-http401-text": "http401-text",
+		"logs-badtool-text": "badtool-text", "logs-toobig-text": "toobig-text",
 		"logs-resume-text": "resume-ok-text",
 	} {
-		stdout, stderr, seen := playOpencode(t, with, rewrite.Call{Format: rewrite.Text}, rewrite.Plan{})
-		wantOut, wantErr, _ := playOpencode(t, without, rewrite.Call{Format: rewrite.Text}, rewrite.Plan{})
+		stdout, stderr, seen := playOpencode(t, with, rewrite.Call{Format: rewrite.Text},
+			rewrite.Plan{})
+		wantOut, wantErr, _ := playOpencode(t, without, rewrite.Call{Format: rewrite.Text},
+			rewrite.Plan{})
 		if stdout != wantOut || stderr != wantErr {
 			t.Errorf("%s: %q, %q; want %q, %q", with, stdout, stderr, wantOut, wantErr)
 		}
 		if !tool().ValidID(seen.ID) || seen.Source != "stderr" || seen.Model != "stand-in" {
 			t.Errorf("%s: %+v", with, seen)
 		}
-		kept, shown, _ := playOpencode(t, with, rewrite.Call{Format: rewrite.Text, Own: own{ownLogs: true}}, rewrite.Plan{})
+		kept, shown, _ := playOpencode(t, with,
+			rewrite.Call{Format: rewrite.Text, Own: own{ownLogs: true}}, rewrite.Plan{})
 		if kept != wantOut || strings.Count(shown, " run=") < 10 {
 			t.Errorf("%s, whose caller wants the log: %q, %q", with, kept, shown)
 		}
@@ -216,14 +252,16 @@ func TestOpencodeTakesItsLogOut(t *testing.T) {
 func TestOpencodeShowsAForeignLog(t *testing.T) {
 	s := tool().Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{}, "")
 	line := func(at, run, rest string) string {
-		return "timestamp=2026-11-22T15:39:" + at + "Z level=INFO run=" + run + " message=" + rest + "\n"
+		return "timestamp=2026-11-22T15:39:" + at + "Z level=INFO run=" + run + " message=" + rest +
+			"\n"
 	}
 	other := "ses_aaaaaaaaaaaakXc3G9bVDVUSG5"
 	for _, tt := range []struct {
 		text  string
 		shown bool
 	}{
-		{line("32.392", "bd5b6dac", "created id="+tooltest.SomeSession+" parentID=undefined"), false},
+		{line("32.392", "bd5b6dac", "created id="+tooltest.SomeSession+" parentID=undefined"),
+			false},
 		{line("33.000", "5eb1b50a", "created id="+other+" parentID=undefined"), true},
 		{line("32.391", "bd5b6dac", "created id="+other+" parentID=undefined"), true},
 		{line("32.392", "bd5b6dac", "x"), false},
@@ -253,7 +291,8 @@ func TestOpencodeJSON(t *testing.T) {
 		{"fresh-json", "", "Got it: 456.", true, false, false, ""},
 		{"tool-json", "", "ok", true, false, true, ""},
 		{"empty-json", "", "", true, false, false, ""},
-		{"multi-json", "", "line one\n\n  line two \u2028 é \x1b[31mred\x1b[0m\n\n", true, false, false, ""},
+		{"multi-json", "", "line one\n\n  line two \u2028 é \x1b[31mred\x1b[0m\n\n", true, false,
+			false, ""},
 		{"http401-json", "", "", true, true, false, ""},
 		{"toobig-json", "", "", true, true, false, reason.RefusedContext},
 		{"badtool-json", "", "", true, true, false, reason.RefusedBroken},
@@ -261,11 +300,14 @@ func TestOpencodeJSON(t *testing.T) {
 		{"resume-othercwd-json", "", "", false, false, false, ""},          // it hung
 	}
 	for _, tt := range tests {
-		stdout, _, seen := playOpencode(t, tt.name, rewrite.Call{Format: rewrite.StreamJSON}, rewrite.Plan{Resume: tt.resume})
-		if text, err := os.ReadFile("../../../testdata/recordings/opencode/" + tt.name + "/stdout"); err != nil || string(text) != stdout {
+		stdout, _, seen := playOpencode(t, tt.name, rewrite.Call{Format: rewrite.StreamJSON},
+			rewrite.Plan{Resume: tt.resume})
+		if text, err := os.ReadFile("../../../testdata/recordings/opencode/" + tt.name +
+			"/stdout"); err != nil || string(text) != stdout {
 			t.Errorf("%s: it is changed (%v)", tt.name, err)
 		}
-		if seen.Final != tt.final || seen.Failed != tt.failed || seen.ToolRan != tt.tool || seen.Refusal != tt.refusal || seen.WrongID != (tt.resume != "") {
+		if seen.Final != tt.final || seen.Failed != tt.failed || seen.ToolRan != tt.tool ||
+			seen.Refusal != tt.refusal || seen.WrongID != (tt.resume != "") {
 			t.Errorf("%s: %+v", tt.name, seen)
 		}
 		if seen.Answer != tt.answer {
@@ -278,7 +320,8 @@ func TestOpencodeJSON(t *testing.T) {
 }
 
 func TestOpencodeRefused(t *testing.T) {
-	_, stderr, _ := playOpencode(t, "resume-unknown-text", rewrite.Call{Format: rewrite.Text}, rewrite.Plan{})
+	_, stderr, _ := playOpencode(t, "resume-unknown-text", rewrite.Call{Format: rewrite.Text},
+		rewrite.Plan{})
 	if got := tool().Refused(stderr, 1); got != reason.RefusedUnknown {
 		t.Errorf("%q: %q", stderr, got)
 	}
@@ -290,7 +333,8 @@ func TestOpencodeRefused(t *testing.T) {
 // Text shows no figures: the call's are the increase of the session's.
 func TestOpencodeRow(t *testing.T) {
 	row := func(cost, in, out, read, summaries string) string {
-		return `[1,"/p",0,"1.18.33","m",` + cost + "," + in + "," + out + "," + read + `,5,4,"msg_1",900,` + summaries + "]"
+		return `[1,"/p",0,"1.18.33","m",` + cost + "," + in + "," + out + "," + read +
+			`,5,4,"msg_1",900,` + summaries + "]"
 	}
 	before := row("0.25", "100", "10", "20", "0")
 	for _, tt := range []struct {
@@ -299,16 +343,21 @@ func TestOpencodeRow(t *testing.T) {
 		before string
 		want   rewrite.Usage
 	}{
-		{rewrite.Text, "", "", rewrite.Usage{Known: true, Input: 150, CacheRead: 30, CacheWrite: 5, Output: 12, CostNano: 5e8, CostKnown: true}},
-		{rewrite.Text, tooltest.SomeSession, before, rewrite.Usage{Known: true, Input: 50, CacheRead: 10, CacheWrite: 0, Output: 2, CostNano: 25e7, CostKnown: true}},
+		{rewrite.Text, "", "", rewrite.Usage{Known: true, Input: 150, CacheRead: 30, CacheWrite: 5,
+			Output: 12, CostNano: 5e8, CostKnown: true}},
+		{rewrite.Text, tooltest.SomeSession, before,
+			rewrite.Usage{Known: true, Input: 50, CacheRead: 10, CacheWrite: 0, Output: 2,
+				CostNano: 25e7, CostKnown: true}},
 		{rewrite.Text, tooltest.SomeSession, "", rewrite.Usage{}},
 		{rewrite.StreamJSON, tooltest.SomeSession, before, rewrite.Usage{}},
 	} {
-		s := tool().Stream(rewrite.Call{Format: tt.format}, rewrite.Plan{Resume: tt.resume}, rewrite.Totals(tt.before))
+		s := tool().Stream(rewrite.Call{Format: tt.format}, rewrite.Plan{Resume: tt.resume},
+			rewrite.Totals(tt.before))
 		s.File("opencode.db", []byte(row("0.5", "150", "12", "30", "1")))
 		s.File("opencode.db", []byte("[]"))
 		seen := s.Seen()
-		if seen.Usage != tt.want || !seen.Compacted || seen.Model != "m" || seen.Version != "1.18.33" || seen.Totals == "" {
+		if seen.Usage != tt.want || !seen.Compacted || seen.Model != "m" ||
+			seen.Version != "1.18.33" || seen.Totals == "" {
 			t.Errorf("%s %q: %+v", tt.format, tt.resume, seen)
 		}
 	}

@@ -87,8 +87,8 @@ func (s *stream) learn(e *event, whole bool) {
 	}
 }
 
-// learnStep adds the figures of a step, which are its own. A step that has called tools is followed by
-// another one.
+// learnStep adds the figures of a step, which are its own. A step that has called tools is followed
+// by another one.
 func (s *stream) learnStep(e *event) {
 	s.State.Final = e.Part.Reason != "tool-calls"
 	if s.State.Final && e.Part.Reason != "stop" && e.Part.Reason != "length" {
@@ -139,22 +139,25 @@ func (s *stream) learnID(id, source string, sure bool) {
 // errorPrefix is the text before a message of opencode's on stderr.
 const errorPrefix = "\x1b[91m\x1b[1mError: \x1b[0m"
 
-// Two lines of a log: opencode's, with the run that wrote it, and an older one that kilo also writes.
+// Two lines of a log: opencode's, with the run that wrote it, and an older one that kilo also
+// writes.
 var (
 	log = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^timestamp=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) level=(?:DEBUG|INFO|WARN|ERROR) run=([0-9a-f]{8}) (.*)\n$`)
+		return regexp.MustCompile(
+			`^timestamp=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) level=(?:DEBUG|INFO|WARN|ERROR) run=([0-9a-f]{8}) (.*)\n$`)
 	})
 	kiloLog = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:DEBUG|INFO |WARN |ERROR) \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d \+\d+ms (?:service=|.*\n$)`)
+		return regexp.MustCompile(
+			`^(?:DEBUG|INFO |WARN |ERROR) \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d \+\d+ms (?:service=|.*\n$)`)
 	})
 )
 
 // ErrAsIs returns false: opencode writes whole lines.
 func (s *stream) ErrAsIs([]byte) bool { return false }
 
-// ErrLine takes the lines of the log out, unless the caller itself has asked for them. The first one
-// names the run. Lines of another run or an earlier time are not the log but a tool's output, which
-// can show a log file.
+// ErrLine takes the lines of the log out, unless the caller itself has asked for them. The first
+// one names the run. Lines of another run or an earlier time are not the log but a tool's output,
+// which can show a log file.
 func (s *stream) ErrLine(line []byte) []byte {
 	if s.kilo && !base.Own[own](s.Call).ownLogs && kiloLog().Match(line) {
 		return nil
@@ -188,13 +191,14 @@ func logField(fields, name string) string {
 	return value
 }
 
-// learnLog reads a line of the log: how the session is called, and how far the run is. Subagents have
-// sessions of their own.
+// learnLog reads a line of the log: how the session is called, and how far the run is. Subagents
+// have sessions of their own.
 func (s *stream) learnLog(fields string) {
 	id := logField(fields, "session.id")
 	step := strings.HasPrefix(fields, "message=loop ")
 	switch {
-	case strings.HasPrefix(fields, "message=created ") && logField(fields, "parentID") == "undefined":
+	case strings.HasPrefix(fields, "message=created ") &&
+		logField(fields, "parentID") == "undefined":
 		s.learnID(logField(fields, "id"), "stderr", s.State.ID == "")
 		if s.State.Version == "" {
 			s.State.Version = logField(fields, "version")
@@ -256,7 +260,8 @@ func readOpencodeRow(row []byte) (r row, ok bool) {
 		r.usage.CostNano, r.usage.CostKnown = nanos, err == nil
 	}
 	r.usage.Known = true
-	r.usage.Input, r.usage.Output, r.usage.CacheRead, r.usage.CacheWrite = number(6), number(7), number(8), number(9)
+	r.usage.Input, r.usage.Output, r.usage.CacheRead, r.usage.CacheWrite = number(6), number(7),
+		number(8), number(9)
 	r.context, r.summaries = number(12), number(13)
 	return r, true
 }
@@ -268,7 +273,8 @@ func (s *stream) File(_ string, data []byte) {
 	if !ok {
 		return
 	}
-	s.State.Totals, s.State.Version, s.State.Compacted = rewrite.Totals(data), now.version, now.summaries > 0
+	s.State.Totals, s.State.Version, s.State.Compacted = rewrite.Totals(data), now.version,
+		now.summaries > 0
 	if now.model != "" {
 		s.State.Model = now.model
 	}

@@ -19,32 +19,37 @@ type qwen struct{ base.Base }
 
 func init() { rewrite.Register(tool) }
 
-var tool = qwen{base.Base{About: &descriptor, Refusals: refusals, Help: []string{"--prompt", "--resume"}, Yargs: true}}
+var tool = qwen{base.Base{About: &descriptor, Refusals: refusals,
+	Help: []string{"--prompt", "--resume"}, Yargs: true}}
 
 var descriptor = rewrite.Descriptor{
-	Name:        "qwen",
-	Packages:    []string{"@qwen-code/qwen-code"},
-	Headless:    []string{"qwen"},
-	Unattended:  []string{"qwen", "--yolo", "-p"},
-	Subcommands: []string{"auth", "board", "channel", "extensions", "hooks", "hook", "mcp", "review", "sandbox", "sessions", "update"},
-	Servers:     []string{"serve"},
-	Alone:       []string{"--help", "-h", "--version", "-v"},
-	Nested:      []string{"QWEN_CODE"}, // set by the shell tool
-	LoginKeys:   []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"},
-	Provider:    "alibaba_cloud",
-	Home:        home,
+	Name:       "qwen",
+	Packages:   []string{"@qwen-code/qwen-code"},
+	Headless:   []string{"qwen"},
+	Unattended: []string{"qwen", "--yolo", "-p"},
+	Subcommands: []string{"auth", "board", "channel", "extensions", "hooks", "hook", "mcp",
+		"review", "sandbox", "sessions", "update"},
+	Servers:   []string{"serve"},
+	Alone:     []string{"--help", "-h", "--version", "-v"},
+	Nested:    []string{"QWEN_CODE"}, // set by the shell tool
+	LoginKeys: []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"},
+	Provider:  "alibaba_cloud",
+	Home:      home,
 	Hooks: rewrite.Hooks{
-		Prompt: []string{"UserPromptSubmit", "UserPromptExpansion"}, Start: []string{"SessionStart"},
+		Prompt:  []string{"UserPromptSubmit", "UserPromptExpansion"},
+		Start:   []string{"SessionStart"},
 		Sources: []string{"startup", "resume"}, Off: "disableAllHooks",
 	},
 	CacheByText: true, // implicit caching of DashScope
 	Sessions:    []string{"projects/*/chats/????????-????-????-????-????????????.jsonl"},
 	Variables: rewrite.Variables{
 		Settings: []string{"QWEN_*", "ENABLE_WEB_SEARCH", "WEB_SEARCH_*"},
-		Account:  []string{"OPENAI_*", "DASHSCOPE_*", "ANTHROPIC_*", "GEMINI_*", "QWEN_OAUTH", "QWEN_API_KEY", "QWEN_CUSTOM_API_KEY_*", "QWEN_BASE_URL"},
+		Account: []string{"OPENAI_*", "DASHSCOPE_*", "ANTHROPIC_*", "GEMINI_*", "QWEN_OAUTH",
+			"QWEN_API_KEY", "QWEN_CUSTOM_API_KEY_*", "QWEN_BASE_URL"},
 		Neutral: []string{
 			"OPENAI_MODEL", "QWEN_MODEL", // already counted as the call's model
-			"QWEN_HOME", "QWEN_RUNTIME_DIR", "QWEN_TELEMETRY_*", "QWEN_DEBUG_LOG_FILE", "QWEN_CODE_IDE_*",
+			"QWEN_HOME", "QWEN_RUNTIME_DIR", "QWEN_TELEMETRY_*", "QWEN_DEBUG_LOG_FILE",
+			"QWEN_CODE_IDE_*",
 			"QWEN_CODE_SUPPRESS_YOLO_WARNING", "QWEN_CODE_PROFILE_*",
 		},
 	},
@@ -73,9 +78,9 @@ var descriptor = rewrite.Descriptor{
 var options = grammar.Table{
 	{grammar.Setting, rewrite.NoValue, `--bare --experimental-lsp --insecure --safe-mode --sandbox|-s
 		--screen-reader --yolo|-y`},
-	{grammar.Setting, rewrite.OneValue, `--append-system-prompt --approval-mode --auth-type --channel --json-schema
-		--max-subagent-depth --openai-api-key --openai-base-url --output-style --proxy --sandbox-image
-		--system-prompt`},
+	{grammar.Setting, rewrite.OneValue, `--append-system-prompt --approval-mode --auth-type
+		--channel --json-schema --max-subagent-depth --openai-api-key --openai-base-url
+		--output-style --proxy --sandbox-image --system-prompt`},
 	{grammar.Setting, rewrite.ManyValues, `--allowed-mcp-server-names --allowed-tools --core-tools
 		--disabled-slash-commands --exclude-tools --extensions|-e --fallback-model --include-directories|--add-dir`},
 	{grammar.FileSetting, rewrite.OneValue, `--mcp-config`},
@@ -123,7 +128,8 @@ func (q qwen) Parse(in rewrite.Invocation) rewrite.Call {
 		}
 		call.Watched = watched(settings)
 		call.HookFiles = base.Watches(settings, "~/.qwen", "",
-			"~/extensions/*/qwen-extension.json", "~/extensions/*/hooks/hooks.json", "~/extensions/*/.qwen-extension-install.json")
+			"~/extensions/*/qwen-extension.json", "~/extensions/*/hooks/hooks.json",
+			"~/extensions/*/.qwen-extension-install.json")
 	}
 	return call
 }
@@ -135,18 +141,24 @@ func settingsHome(env func(string) string) string {
 
 // home returns the directory of qwen's sessions. A setting that names another one is
 // not read: the session is then not found, and the next call is fresh.
-func home(env func(string) string) string { return cmp.Or(env("QWEN_RUNTIME_DIR"), settingsHome(env)) }
+func home(env func(string) string) string {
+	return cmp.Or(env("QWEN_RUNTIME_DIR"), settingsHome(env))
+}
 
 // watched returns the files that qwen reads on its own at the start of a session. It reads the
-// nearest .env, which can contain the key. An update is a version below updates, named in active.json.
+// nearest .env, which can contain the key. An update is a version below updates, named in
+// active.json.
 func watched(home string) []rewrite.Watch {
 	return slices.Concat(
 		base.Watches(home, "~/.qwen", reason.InstructionsChanged, "~/QWEN.md", "~/AGENTS.md"),
-		base.Watches(home, "~/.qwen", "", "~/agents/*.md", ".qwen/agents/*.md", "~/extensions/*/qwen-extension.json"),
-		[]rewrite.Watch{{Path: home + "/updates/npm/*/active.json", Name: "~/.qwen/updates", Guard: reason.RuntimeChanged}},
+		base.Watches(home, "~/.qwen", "", "~/agents/*.md", ".qwen/agents/*.md",
+			"~/extensions/*/qwen-extension.json"),
+		[]rewrite.Watch{{Path: home + "/updates/npm/*/active.json", Name: "~/.qwen/updates",
+			Guard: reason.RuntimeChanged}},
 		base.Watches(home, "~/.qwen", reason.InstructionsChanged, ".qwen/system.md"),
 		base.Watches(home, "~/.qwen", reason.AuthChanged, "~/.env"),
-		base.Watches(home, "~/.qwen", reason.InstructionsChanged, "^/QWEN.md", "^/AGENTS.md", "^/QWEN.local.md"),
+		base.Watches(home, "~/.qwen", reason.InstructionsChanged, "^/QWEN.md", "^/AGENTS.md",
+			"^/QWEN.local.md"),
 		base.Watches(home, "~/.qwen", reason.AuthChanged, "^/.qwen/.env", "^/.env"))
 }
 
@@ -159,17 +171,20 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	}
 	s.Bad = s.Bad || p.Has(grammar.StreamOnly) && c.Format != rewrite.StreamJSON
 	s.OptsOut = unrecorded
-	return cmp.Or(base.Why(c, &descriptor, p, in, s), base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand))
+	return cmp.Or(base.Why(c, &descriptor, p, in, s),
+		base.When(prompt.IsSlashCommand(c.Prompt), reason.SlashCommand))
 }
 
-// ResolveWithEnv reads the settings. 0.23.4 is the oldest version tried that copies a session; older ones are passed through.
+// ResolveWithEnv reads the settings. 0.23.4 is the oldest version tried that copies a session;
+// older ones are passed through.
 func (qwen) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	for _, path := range c.SettingsFiles {
 		text, found := s.Settings[path]
 		switch {
 		case strings.HasSuffix(path, "/oauth_creds.json"):
 			if account := jsonline.Member(text, "resource_url"); found && account != "" {
-				c.Settings = append(c.Settings, rewrite.Setting{Name: "~/.qwen/oauth_creds.json", Value: account, Guard: reason.AuthChanged})
+				c.Settings = append(c.Settings, rewrite.Setting{Name: "~/.qwen/oauth_creds.json",
+					Value: account, Guard: reason.AuthChanged})
 			}
 			continue
 		case found:
@@ -184,7 +199,8 @@ func (qwen) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	c.Own = own{chats}
 	c.Copies = s.Version != "" && base.AtLeast(s.Version, 0, 23, 4)
 	if s.Version != "" && !c.Copies && c.Mode == rewrite.Fresh {
-		c.Mode, c.Reason = rewrite.Passthrough, reason.NoResume // with stream-json 0.15.10 ends well where the API has refused
+		// with stream-json 0.15.10 ends well where the API has refused
+		c.Mode, c.Reason = rewrite.Passthrough, reason.NoResume
 	}
 	return c
 }
@@ -203,8 +219,8 @@ func settings(path, text string) []rewrite.Setting {
 func (qwen) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
 
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
-// (recordings/qwen/stdin-and-arg). qwen adds that line to stdin alone as well; it is left out here, so
-// that a resume adds it again. It returns "" if qwen would not send all of it.
+// (recordings/qwen/stdin-and-arg). qwen adds that line to stdin alone as well; it is left out here,
+// so that a resume adds it again. It returns "" if qwen would not send all of it.
 func (qwen) EffectivePrompt(c rewrite.Call, stdin string) string {
 	text := base.YargsPrompt(&c, stdin)
 	if prompt.IsSlashCommand(text) {
@@ -213,8 +229,8 @@ func (qwen) EffectivePrompt(c rewrite.Call, stdin string) string {
 	return text
 }
 
-// Plan leaves every format as it is. In text, which does not name the session, the shim chooses the ID. A copy's
-// ID is qwen's own: it takes --session-id with neither --resume nor --fork-session.
+// Plan leaves every format as it is. In text, which does not name the session, the shim chooses the
+// ID. A copy's ID is qwen's own: it takes --session-id with neither --resume nor --fork-session.
 func (qwen) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	resume := []string{"--resume=" + t.Session()}
 	if t.Copied() {
@@ -229,13 +245,15 @@ func (qwen) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 
 // SessionPaths returns the session's file. The directory is named as claude's.
 func (qwen) SessionPaths(cwd, id string) []string {
-	return []string{"projects/" + base.Dashed(cwd) + "/chats/" + id + ".jsonl", "projects/*/chats/" + id + ".jsonl"}
+	return []string{"projects/" + base.Dashed(cwd) + "/chats/" + id + ".jsonl",
+		"projects/*/chats/" + id + ".jsonl"}
 }
 
 // SessionFiles returns what qwen itself deletes with a session.
 func (qwen) SessionFiles(id, path string) rewrite.SessionFiles {
 	own := strings.TrimSuffix(path, ".jsonl")
-	return rewrite.SessionFiles{Paths: []string{path, own + ".worktree.json", own + ".pr.json", own + ".ledger.jsonl", "file-history/" + id}}
+	return rewrite.SessionFiles{Paths: []string{path, own + ".worktree.json", own + ".pr.json",
+		own + ".ledger.jsonl", "file-history/" + id}}
 }
 
 // refusals lists what qwen writes when it does not continue a session: on stderr if it does not
@@ -248,4 +266,5 @@ var refusals = base.Refusals{
 }
 
 // failures begin an error of the API.
-var failures = base.WithStatus("[API Error: ", base.Failure{Begins: "[API Error: Connection error.", Why: reason.Unreachable})
+var failures = base.WithStatus("[API Error: ",
+	base.Failure{Begins: "[API Error: Connection error.", Why: reason.Unreachable})

@@ -27,7 +27,8 @@ func TestQwenReads(t *testing.T) {
 		{"-p hi", "", rewrite.Fresh, "", "hi", rewrite.Text},
 		{"look here", "", rewrite.Fresh, "", "look here", rewrite.Text},
 		{"", "", rewrite.Fresh, "", "", rewrite.Text}, // the prompt is on stdin
-		{"hi -o stream-json --include-partial-messages", "", rewrite.Fresh, "", "hi", rewrite.StreamJSON},
+		{"hi -o stream-json --include-partial-messages", "", rewrite.Fresh, "", "hi",
+			rewrite.StreamJSON},
 		{"hi --add-dir a --addDir b", "", rewrite.Fresh, "", "hi", rewrite.Text},
 		{"hi --input-format text", "", rewrite.Fresh, "", "hi", rewrite.Text},
 		{"hi --chat-recording --max-session-turns 3", "", rewrite.Fresh, "", "hi", rewrite.Text},
@@ -35,23 +36,28 @@ func TestQwenReads(t *testing.T) {
 		{"-p hi --fork-session=false", "", rewrite.Fresh, "", "hi", rewrite.Text},
 
 		{"-v", "", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text},
-		{"sessions list", "", rewrite.Passthrough, reason.NotManaged, "sessions list", rewrite.Text},
+		{"sessions list", "", rewrite.Passthrough, reason.NotManaged, "sessions list",
+			rewrite.Text},
 		{"-y review run", "", rewrite.Passthrough, reason.NotManaged, "review run", rewrite.Text},
 		{"-i hi", "", rewrite.Passthrough, reason.NotManaged, "", rewrite.Text},
 		{"serve --port 1", "", rewrite.Passthrough, reason.AppServer, "serve", rewrite.Text},
 		{"--acp", "", rewrite.Passthrough, reason.AppServer, "", rewrite.Text},
 		{"hi -r", "", rewrite.Passthrough, reason.CallerSession, "hi", rewrite.Text},
 		{"hi -c", "", rewrite.Passthrough, reason.CallerSession, "hi", rewrite.Text},
-		{"hi -o json --session-id " + tooltest.SomeID, "", rewrite.Observe, reason.CallerSession, "hi", rewrite.JSON},
-		{"hi -o json --resume=" + tooltest.SomeID + " --fork-session", "", rewrite.Observe, reason.CallerSession, "hi", rewrite.JSON},
+		{"hi -o json --session-id " + tooltest.SomeID, "", rewrite.Observe, reason.CallerSession,
+			"hi", rewrite.JSON},
+		{"hi -o json --resume=" + tooltest.SomeID + " --fork-session", "", rewrite.Observe,
+			reason.CallerSession, "hi", rewrite.JSON},
 		{"hi --no-chat-recording", "", rewrite.Passthrough, reason.OptedOut, "hi", rewrite.Text},
 		{"hi --chat-recording=false", "", rewrite.Passthrough, reason.OptedOut, "hi", rewrite.Text},
 		{"-p hi", "QWEN_CODE=1", rewrite.Passthrough, reason.Nested, "hi", rewrite.Text},
 		{"hi --json-file f", "", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.Text},
 		{"hi --worktree", "", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.Text},
-		{"hi -o stream-json --input-format stream-json", "", rewrite.Passthrough, reason.UnmanagedOption, "hi", rewrite.StreamJSON},
+		{"hi -o stream-json --input-format stream-json", "", rewrite.Passthrough,
+			reason.UnmanagedOption, "hi", rewrite.StreamJSON},
 		{"hi --bogus", "", rewrite.Passthrough, reason.UnknownOption, "hi", rewrite.Text},
-		{"hi --include-partial-messages", "", rewrite.Passthrough, reason.BadUsage, "hi", rewrite.Text},
+		{"hi --include-partial-messages", "", rewrite.Passthrough, reason.BadUsage, "hi",
+			rewrite.Text},
 		{"-p hi there", "", rewrite.Passthrough, reason.BadUsage, "hi there", rewrite.Text},
 		{"-p hi -p there", "", rewrite.Passthrough, reason.BadUsage, "hi there", rewrite.Text},
 		{"hi -o json -o text", "", rewrite.Passthrough, reason.BadUsage, "hi", rewrite.Text},
@@ -77,10 +83,15 @@ func TestQwenModelAndHomes(t *testing.T) {
 	}
 }
 
-// Versions that do not copy sessions are passed through: with stream-json they end well where the API refuses.
+// Versions that do not copy sessions are passed through: with stream-json they end well where the
+// API refuses.
 func TestQwenOldVersions(t *testing.T) {
-	for version, want := range map[string]rewrite.Mode{"0.15.10": rewrite.Passthrough, "0.23.3": rewrite.Passthrough, "0.23.4": rewrite.Fresh, "0.24.4": rewrite.Fresh, "": rewrite.Fresh} {
-		if c := tool.ResolveWithEnv(parseQwen("hi", ""), rewrite.HostEnv{Version: version}); c.Mode != want || c.Copies != (want == rewrite.Fresh && version != "") {
+	for version, want := range map[string]rewrite.Mode{"0.15.10": rewrite.Passthrough,
+		"0.23.3": rewrite.Passthrough, "0.23.4": rewrite.Fresh, "0.24.4": rewrite.Fresh,
+		"": rewrite.Fresh} {
+		if c := tool.ResolveWithEnv(parseQwen("hi", ""),
+			rewrite.HostEnv{Version: version}); c.Mode != want ||
+			c.Copies != (want == rewrite.Fresh && version != "") {
 			t.Errorf("%q: %s (%s), copies %t", version, c.Mode, c.Reason, c.Copies)
 		}
 	}
@@ -90,10 +101,12 @@ func TestQwenOldVersions(t *testing.T) {
 func TestQwenSettles(t *testing.T) {
 	settle := func(text string) rewrite.Call {
 		c := parseQwen("hi", "")
-		return tool.ResolveWithEnv(c, rewrite.HostEnv{Settings: map[string]string{".qwen/settings.json": text}})
+		return tool.ResolveWithEnv(c, rewrite.HostEnv{
+			Settings: map[string]string{".qwen/settings.json": text}})
 	}
 	without := settle(`{"a": 1, "b": {"c": true}}`)
-	for _, text := range []string{`{"$version": 4, "a": 1, "b": {"c": true}}`, "{\n  \"a\": 1,\n  \"b\": {\"c\": true},\n  \"$version\": 4\n}\n"} {
+	for _, text := range []string{`{"$version": 4, "a": 1, "b": {"c": true}}`,
+		"{\n  \"a\": 1,\n  \"b\": {\"c\": true},\n  \"$version\": 4\n}\n"} {
 		if c := settle(text); !slices.Equal(c.Settings, without.Settings) {
 			t.Errorf("%s: %v, want %v", text, c.Settings, without.Settings)
 		}
@@ -119,21 +132,26 @@ func TestQwenSchemaFile(t *testing.T) {
 
 func TestQwenPlans(t *testing.T) {
 	text := prompt.New("hi", tooltest.Key)
-	resume, fork := rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{}, reason.DeltaOff), rewrite.ToCopy(tooltest.SomeID, text, prompt.Continuity{}, reason.DeltaOff)
+	resume, fork := rewrite.ToResume(tooltest.SomeID, text, prompt.Continuity{}, reason.DeltaOff),
+		rewrite.ToCopy(tooltest.SomeID, text, prompt.Continuity{}, reason.DeltaOff)
 	tests := []struct {
 		line   string
 		target rewrite.Target
 		want   string
 	}{
-		{"hi", rewrite.ToFresh("hi").Beginning(tooltest.ForeignID), "hi --session-id=" + tooltest.ForeignID},
+		{"hi", rewrite.ToFresh("hi").Beginning(tooltest.ForeignID),
+			"hi --session-id=" + tooltest.ForeignID},
 		{"-o json -p hi", rewrite.ToFresh("hi"), "-o json -p hi"},
 		{"-o text -yp hi", resume, "-o text --resume=" + tooltest.SomeID + " -yp hi"},
-		{"hi", fork.Beginning(tooltest.ForeignID), "hi --resume=" + tooltest.SomeID + " --fork-session"},
-		{"hi -o stream-json", fork, "hi --resume=" + tooltest.SomeID + " --fork-session -o stream-json"},
+		{"hi", fork.Beginning(tooltest.ForeignID),
+			"hi --resume=" + tooltest.SomeID + " --fork-session"},
+		{"hi -o stream-json", fork, "hi --resume=" + tooltest.SomeID +
+			" --fork-session -o stream-json"},
 	}
 	for _, tt := range tests {
 		plan := tool.Plan(parseQwen(tt.line, ""), tt.target)
-		if got := strings.Join(plan.Args, " "); got != tt.want || !plan.ReexecsSelf || !plan.ExitsBeforeFlush {
+		if got := strings.Join(plan.Args, " "); got != tt.want || !plan.ReexecsSelf ||
+			!plan.ExitsBeforeFlush {
 			t.Errorf("%q: %q, want %q", tt.line, got, tt.want)
 		}
 	}
@@ -163,7 +181,8 @@ func recording(t *testing.T, name, stream string) string {
 }
 
 // playQwen returns what a caller of a format sees of a recorded stdout.
-func playQwen(format rewrite.Format, plan rewrite.Plan, previous rewrite.Totals, stdout string) (out, errOut string, seen *rewrite.StreamState) {
+func playQwen(format rewrite.Format, plan rewrite.Plan, previous rewrite.Totals,
+	stdout string) (out, errOut string, seen *rewrite.StreamState) {
 	s := tool.Stream(rewrite.Call{Format: format}, plan, previous)
 	for line := range strings.Lines(stdout) {
 		out += string(s.Line([]byte(line)))
@@ -176,24 +195,27 @@ func playQwen(format rewrite.Format, plan rewrite.Plan, previous rewrite.Totals,
 // Both formats of events are shown as they are, and the same is learned of both.
 func TestQwenShowsEvents(t *testing.T) {
 	for _, name := range []string{"fresh", "multi", "tool", "http401", "resume-unknown"} {
-		stream, array := recording(t, name+"-stream", "stdout"), recording(t, name+"-json", "stdout")
+		stream, array := recording(t, name+"-stream", "stdout"),
+			recording(t, name+"-json", "stdout")
 		out, _, seen := playQwen(rewrite.StreamJSON, rewrite.Plan{}, "", stream)
 		other, _, also := playQwen(rewrite.JSON, rewrite.Plan{}, "", array)
 		if out != stream || other != array {
 			t.Errorf("%s is changed: %s%s", name, out, other)
 		}
-		if seen.Answer != also.Answer || seen.Failed != also.Failed || seen.Final != also.Final || seen.Usage.Output != also.Usage.Output || seen.ToolRan != also.ToolRan {
+		if seen.Answer != also.Answer || seen.Failed != also.Failed || seen.Final != also.Final ||
+			seen.Usage.Output != also.Usage.Output || seen.ToolRan != also.ToolRan {
 			t.Errorf("%s: %+v and %+v", name, seen, also)
 		}
 	}
 	partial := recording(t, "partial-stream", "stdout")
-	if out, _, seen := playQwen(rewrite.StreamJSON, rewrite.Plan{}, "", partial); out != partial || !seen.Content || seen.Answer != "Got it: 456." {
+	if out, _, seen := playQwen(rewrite.StreamJSON, rewrite.Plan{}, "", partial); out != partial ||
+		!seen.Content || seen.Answer != "Got it: 456." {
 		t.Errorf("%+v", seen)
 	}
 }
 
-// A resumed call, also one in a copy, shows its own share of the totals. The session of the recordings
-// was resumed in the order text, json, stream.
+// A resumed call, also one in a copy, shows its own share of the totals. The session of the
+// recordings was resumed in the order text, json, stream.
 func TestQwenOwnFigures(t *testing.T) {
 	tests := []struct {
 		recording string
@@ -209,11 +231,14 @@ func TestQwenOwnFigures(t *testing.T) {
 	for _, tt := range tests {
 		_, _, before := playQwen(tt.previous, rewrite.Plan{}, "", recording(t, tt.before, "stdout"))
 		stdout := recording(t, tt.recording, "stdout")
-		out, _, seen := playQwen(tt.format, rewrite.Plan{Resume: before.ID, Copy: tt.copied}, before.Totals, stdout)
-		if u := seen.Usage; seen.WrongID || !u.Known || u.Input+u.CacheRead+u.Output != seen.ContextUse.Used || seen.First.Input != u.Input {
+		out, _, seen := playQwen(tt.format, rewrite.Plan{Resume: before.ID, Copy: tt.copied},
+			before.Totals, stdout)
+		if u := seen.Usage; seen.WrongID || !u.Known ||
+			u.Input+u.CacheRead+u.Output != seen.ContextUse.Used || seen.First.Input != u.Input {
 			t.Errorf("%s: %+v", tt.recording, seen)
 		}
-		if out == stdout || tt.format == rewrite.JSON && !json.Valid([]byte(out)) || stripNumbersAll(out) != stripNumbersAll(stdout) {
+		if out == stdout || tt.format == rewrite.JSON && !json.Valid([]byte(out)) ||
+			stripNumbersAll(out) != stripNumbersAll(stdout) {
 			t.Errorf("%s is shown as %s", tt.recording, out)
 		}
 	}
@@ -232,7 +257,8 @@ func TestQwenFiguresByCall(t *testing.T) {
 		{14_000, 14_000, 9, `"usage":{"input_tokens":14000,"output_tokens":9}`},
 		{14_000, 27_000, 9, `"usage":{"input_tokens":14000,"output_tokens":2}`},
 	} {
-		out, _, seen := playQwen(rewrite.StreamJSON, rewrite.Plan{Resume: tooltest.SomeID}, `{"usage\tinput_tokens":13000,"usage\toutput_tokens":7}`,
+		out, _, seen := playQwen(rewrite.StreamJSON, rewrite.Plan{Resume: tooltest.SomeID},
+			`{"usage\tinput_tokens":13000,"usage\toutput_tokens":7}`,
 			fmt.Sprintf(events, tt.own, tt.told, tt.output))
 		if !strings.Contains(out, tt.want) || seen.Usage.Input != int64(tt.own) {
 			t.Errorf("%d tokens of a run that sent %d are shown as %s", tt.told, tt.own, out)
@@ -243,9 +269,12 @@ func TestQwenFiguresByCall(t *testing.T) {
 // Two messages of one request's answer have the same figures, which count once.
 func TestQwenSplitAnswer(t *testing.T) {
 	const message = `{"type":"assistant","message":{"content":[{"type":"text","text":"ok"}],"usage":{"input_tokens":9,"output_tokens":6}}}` + "\n"
-	const stdout = `{"type":"system","subtype":"init","session_id":"` + tooltest.SomeID + `","qwen_code_version":"0.24.4"}` + "\n" +
-		message + message + `{"type":"result","subtype":"success","result":"ok","usage":{"input_tokens":27,"output_tokens":18}}` + "\n"
-	out, _, _ := playQwen(rewrite.StreamJSON, rewrite.Plan{Resume: tooltest.SomeID}, `{"usage\tinput_tokens":18,"usage\toutput_tokens":12}`, stdout)
+	const stdout = `{"type":"system","subtype":"init","session_id":"` + tooltest.SomeID +
+		`","qwen_code_version":"0.24.4"}` + "\n" +
+		message + message +
+		`{"type":"result","subtype":"success","result":"ok","usage":{"input_tokens":27,"output_tokens":18}}` + "\n"
+	out, _, _ := playQwen(rewrite.StreamJSON, rewrite.Plan{Resume: tooltest.SomeID},
+		`{"usage\tinput_tokens":18,"usage\toutput_tokens":12}`, stdout)
 	if want := `"usage":{"input_tokens":9,"output_tokens":6}}`; strings.Count(out, want) != 3 {
 		t.Errorf("shown as %s", out)
 	}
@@ -274,7 +303,8 @@ func TestQwenRefuses(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.recording, got, tt.want)
 		}
 	}
-	for name, want := range map[string]reason.Code{"badtool-stream": reason.RefusedBroken, "http401-stream": ""} {
+	for name, want := range map[string]reason.Code{"badtool-stream": reason.RefusedBroken,
+		"http401-stream": ""} {
 		for _, format := range []rewrite.Format{rewrite.StreamJSON} {
 			_, _, seen := playQwen(format, rewrite.Plan{}, "", recording(t, name, "stdout"))
 			if seen.Refusal != want || seen.Content {
@@ -282,7 +312,9 @@ func TestQwenRefuses(t *testing.T) {
 			}
 		}
 	}
-	if got := refusals.In("[API Error: 400 This model's maximum context length is 128000 tokens.]"); got != reason.RefusedContext {
+	if got := refusals.In(
+		"[API Error: 400 This model's maximum context length is 128000 tokens.]"); got !=
+		reason.RefusedContext {
 		t.Errorf("an overflow: %q", got)
 	}
 }
@@ -291,7 +323,9 @@ func TestQwenRefuses(t *testing.T) {
 func TestQwenCompacts(t *testing.T) {
 	for name, want := range map[string]bool{"toobig-stream": true, "resume-stream": false} {
 		for _, format := range []rewrite.Format{rewrite.StreamJSON} {
-			if _, _, seen := playQwen(format, rewrite.Plan{}, "", recording(t, name, "stdout")); seen.Compacted != want || seen.Failed || !seen.Content {
+			if _, _, seen := playQwen(format, rewrite.Plan{}, "",
+				recording(t, name, "stdout")); seen.Compacted != want || seen.Failed ||
+				!seen.Content {
 				t.Errorf("%s as %s: %+v", name, format, seen)
 			}
 		}
@@ -306,8 +340,11 @@ func TestQwenWrongID(t *testing.T) {
 	for _, tt := range []struct {
 		plan rewrite.Plan
 		want bool
-	}{{rewrite.Plan{Resume: id}, false}, {rewrite.Plan{Resume: id, Copy: true}, true}, {rewrite.Plan{Resume: tooltest.SomeID}, true}, {rewrite.Plan{Resume: tooltest.SomeID, Copy: true}, false}} {
-		if _, _, seen := playQwen(rewrite.StreamJSON, tt.plan, "", stdout); seen.WrongID != tt.want || seen.Content == tt.want {
+	}{{rewrite.Plan{Resume: id}, false}, {rewrite.Plan{Resume: id, Copy: true}, true},
+		{rewrite.Plan{Resume: tooltest.SomeID}, true},
+		{rewrite.Plan{Resume: tooltest.SomeID, Copy: true}, false}} {
+		if _, _, seen := playQwen(rewrite.StreamJSON, tt.plan, "", stdout); seen.WrongID !=
+			tt.want || seen.Content == tt.want {
 			t.Errorf("%+v: wrong %v, content %v", tt.plan, seen.WrongID, seen.Content)
 		}
 	}
@@ -316,14 +353,17 @@ func TestQwenWrongID(t *testing.T) {
 func TestQwenSessionFiles(t *testing.T) {
 	paths := rewrite.SessionPaths(tool, "/h/.qwen", "/work/my app", tooltest.SomeID)
 	file := "/projects/-work-my-app/chats/" + tooltest.SomeID + ".jsonl"
-	if want := []string{"/h/.qwen" + file, "/h/.qwen/projects/*/chats/" + tooltest.SomeID + ".jsonl"}; !slices.Equal(paths, want) {
+	if want := []string{"/h/.qwen" + file, "/h/.qwen/projects/*/chats/" + tooltest.SomeID +
+		".jsonl"}; !slices.Equal(paths, want) {
 		t.Errorf("%q, want %q", paths, want)
 	}
 	files, ok := rewrite.FilesOf(tool, "/h/.qwen", tooltest.SomeID, paths[0])
-	if !ok || files.Paths[0] != file[1:] || !slices.Contains(files.Paths, "file-history/"+tooltest.SomeID) || len(files.Paths) != 5 {
+	if !ok || files.Paths[0] != file[1:] ||
+		!slices.Contains(files.Paths, "file-history/"+tooltest.SomeID) || len(files.Paths) != 5 {
 		t.Errorf("%v, %+v", ok, files)
 	}
-	if _, ok := rewrite.FilesOf(tool, "/h/.qwen", tooltest.SomeID, "/h/.qwen/projects/x/"+tooltest.SomeID+".jsonl"); ok {
+	if _, ok := rewrite.FilesOf(tool, "/h/.qwen", tooltest.SomeID,
+		"/h/.qwen/projects/x/"+tooltest.SomeID+".jsonl"); ok {
 		t.Error("a file elsewhere is a session")
 	}
 }
@@ -335,7 +375,8 @@ func TestQwenHelp(t *testing.T) {
 	}
 	probe := tool.Options(string(help))
 	if !probe.Known || !probe.Resume || len(probe.Options) < 50 {
-		t.Fatalf("probe known %v, resume %v, %d options", probe.Known, probe.Resume, len(probe.Options))
+		t.Fatalf("probe known %v, resume %v, %d options", probe.Known, probe.Resume,
+			len(probe.Options))
 	}
 	for _, o := range probe.Options {
 		for _, name := range o.Names {
@@ -345,7 +386,8 @@ func TestQwenHelp(t *testing.T) {
 				arity = rewrite.OneValue
 			}
 			if !ok || arity != o.Arity {
-				t.Errorf("%s: the grammar has it: %v, with arity %v; --help says %v", name, ok, known.Arity, o.Arity)
+				t.Errorf("%s: the grammar has it: %v, with arity %v; --help says %v", name, ok,
+					known.Arity, o.Arity)
 			}
 		}
 	}

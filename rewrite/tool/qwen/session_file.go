@@ -11,8 +11,9 @@ import (
 	"reprise/rewrite/tool/base"
 )
 
-// text shows a run's answer as qwen prints it. The run's facts are read from the session's file. qwen chooses
-// a copy's ID itself: the copy is the one file that names the source and holds this run's prompt.
+// text shows a run's answer as qwen prints it. The run's facts are read from the session's file.
+// qwen chooses a copy's ID itself: the copy is the one file that names the source and holds this
+// run's prompt.
 type text struct {
 	base.ShownText
 	chats map[string]*chatFile // by path
@@ -22,10 +23,11 @@ type text struct {
 type chatFile struct {
 	base.ShownText // seen is this file's
 	prompt         string
-	asked          bool             // the run's own prompt was read
-	foreign        bool             // something is another session's or process's, such as a second prompt
-	source         string           // the session that the file is a copy of
-	totals         map[string]int64 // of the session, by their place in a result
+	asked          bool // the run's own prompt was read
+	// something is another session's or process's, such as a second prompt
+	foreign bool
+	source  string           // the session that the file is a copy of
+	totals  map[string]int64 // of the session, by their place in a result
 }
 
 // A record is a line of a session's file. In a copy the lines of the source have forkedFrom.
@@ -64,7 +66,8 @@ type record struct {
 func followQwen(in base.Project, p rewrite.Plan) rewrite.Follow {
 	name := p.ID()
 	if name == "" {
-		return rewrite.Follow{Dir: in.Dir, Name: "????????-????-????-????-????????????.jsonl", Lines: true}
+		return rewrite.Follow{Dir: in.Dir, Name: "????????-????-????-????-????????????.jsonl",
+			Lines: true}
 	}
 	return rewrite.Follow{Dir: in.Dir, Name: name + ".jsonl", Root: in.Root, Lines: true}
 }
@@ -91,16 +94,20 @@ func (s *text) File(name string, line []byte) {
 		s.State = chat.State
 		return
 	}
-	s.State.Content, s.State.ToolRan = s.State.Content || chat.State.Content, s.State.ToolRan || chat.State.ToolRan
+	s.State.Content, s.State.ToolRan = s.State.Content || chat.State.Content, s.State.ToolRan ||
+		chat.State.ToolRan
 }
 
-// ours reports whether a file can be that of this run. qwen adds an empty line to a prompt from stdin.
+// ours reports whether a file can be that of this run. qwen adds an empty line to a prompt from
+// stdin.
 func (s *text) ours(c *chatFile) bool {
 	return c.State.ID != "" && (c.State.ID == s.Plan.ID() ||
-		s.Plan.Copy && c.source == s.Plan.Resume && strings.TrimSpace(c.prompt) == strings.TrimSpace(s.Plan.Prompt))
+		s.Plan.Copy && c.source == s.Plan.Resume &&
+			strings.TrimSpace(c.prompt) == strings.TrimSpace(s.Plan.Prompt))
 }
 
-// End implements Stream. Of two copies that were made at once with one prompt, none is this run's for sure.
+// End implements Stream. Of two copies that were made at once with one prompt, none is this run's
+// for sure.
 func (s *text) End() []byte {
 	var found []*chatFile
 	for _, chat := range s.chats {
@@ -151,8 +158,8 @@ func (c *chatFile) learn(line []byte, id string) {
 	c.State.Failed = c.State.Malformed || c.foreign
 }
 
-// learnAnswer reads an answer. It is not the last one if it calls a tool, and is cut short if it has no figures
-// (recordings/qwen/chat-cut).
+// learnAnswer reads an answer. It is not the last one if it calls a tool, and is cut short if it
+// has no figures (recordings/qwen/chat-cut).
 func (c *chatFile) learnAnswer(r *record) {
 	c.State.Model, c.State.Content = r.Model, true
 	calls := false
@@ -167,19 +174,21 @@ func (c *chatFile) learnAnswer(r *record) {
 			c.State.AddText(part.Text)
 		}
 	}
-	c.State.ToolRan, c.State.Final = c.State.ToolRan || calls, c.State.Final && !calls && r.Figures.Input > 0
+	c.State.ToolRan, c.State.Final = c.State.ToolRan ||
+		calls, c.State.Final && !calls && r.Figures.Input > 0
 	if f := r.Figures; f.Input > 0 {
 		c.State.ContextUse.Used = f.Input + f.Output // cache reads are part of the input
 	}
 }
 
-// learnRequest reads the figures of a request, which qwen might have made on its own. A copy's totals
-// include the source's.
+// learnRequest reads the figures of a request, which qwen might have made on its own. A copy's
+// totals include the source's.
 func (c *chatFile) learnRequest(r *record) {
 	e := &r.Payload.Event
 	c.State.Outside = ""
 	if e.Name == "qwen-code.api_error" && r.Fork == nil {
-		c.State.Outside = cmp.Or(base.FailureByStatus(e.Status), failures.In("[API Error: "+e.Error))
+		c.State.Outside = cmp.Or(base.FailureByStatus(e.Status),
+			failures.In("[API Error: "+e.Error))
 	}
 	if e.Name != "qwen-code.api_response" {
 		return
@@ -195,6 +204,7 @@ func (c *chatFile) learnRequest(r *record) {
 		c.State.Totals = rewrite.Totals(text)
 	}
 	if r.Fork == nil {
-		c.AddUsage(rewrite.Usage{Input: e.Input - min(e.Cached, e.Input), CacheRead: e.Cached, Output: max(e.Output, e.Total-e.Input)})
+		c.AddUsage(rewrite.Usage{Input: e.Input - min(e.Cached, e.Input), CacheRead: e.Cached,
+			Output: max(e.Output, e.Total-e.Input)})
 	}
 }

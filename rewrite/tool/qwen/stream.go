@@ -90,11 +90,13 @@ func (s *stream) read(line []byte) *event {
 		case "init":
 			s.LearnID(e.SessionID, "stdout", e.Whole)
 			s.State.Version, s.State.Model = e.Version, e.Model
-		case "retry": // the only sign that it has shortened the history (recordings/qwen/toobig-stream)
+		// the only sign that it has shortened the history (recordings/qwen/toobig-stream)
+		case "retry":
 			s.State.Compacted = true
 		}
 	case "stream_event":
-		if text := e.Event.Delta.Text; e.Event.Type == "content_block_delta" && !isQwenError(text) && e.Parent == "" {
+		if text := e.Event.Delta.Text; e.Event.Type == "content_block_delta" &&
+			!isQwenError(text) && e.Parent == "" {
 			s.State.Content = !s.State.WrongID
 		}
 	case "assistant":
@@ -110,8 +112,8 @@ func (s *stream) read(line []byte) *event {
 // isQwenError reports whether a text is a failure that qwen shows as a message of the model.
 func isQwenError(text string) bool { return strings.HasPrefix(text, "[API Error: ") }
 
-// learnMessage reads a message of the main conversation. Of several for one answer only the last has
-// figures.
+// learnMessage reads a message of the main conversation. Of several for one answer only the last
+// has figures.
 func (s *stream) learnMessage(e *event) {
 	for _, part := range e.Message.Content {
 		switch {
@@ -126,13 +128,15 @@ func (s *stream) learnMessage(e *event) {
 		s.State.Content = !s.State.WrongID
 	}
 	if u := e.Message.Usage; u != nil && e.Whole && u.Input > 0 {
-		used := u.Input + u.Output           // cache reads are part of the input
-		if used != s.State.ContextUse.Used { // else the message is another part of the same request's answer
+		used := u.Input + u.Output // cache reads are part of the input
+		// else the message is another part of the same request's answer
+		if used != s.State.ContextUse.Used {
 			s.sent += u.Input
 		}
 		s.State.ContextUse.Used = used
 		if !s.State.First.Known {
-			s.State.First = rewrite.Usage{Known: true, Input: u.Input - u.CacheRead, CacheRead: u.CacheRead}
+			s.State.First = rewrite.Usage{Known: true, Input: u.Input - u.CacheRead,
+				CacheRead: u.CacheRead}
 		}
 	}
 }
@@ -149,13 +153,14 @@ func (s *stream) learnResult(e *event) {
 	}
 }
 
-// ownFigures returns a result with this call's share of the figures: a resumed session, also a copy,
-// reports the totals of the whole session (recordings/qwen/resume-json).
+// ownFigures returns a result with this call's share of the figures: a resumed session, also a
+// copy, reports the totals of the whole session (recordings/qwen/resume-json).
 func (s *stream) ownFigures(result []byte) []byte {
 	numbers := jsonline.Numbers(result)
 	s.State.Totals = base.EncodeTotals(numbers, runsOn)
 	if s.Plan.Resume != "" {
-		result = base.SubtractTotals(result, numbers, s.Previous, map[string]int64{"usage\tinput_tokens": s.sent})
+		result = base.SubtractTotals(result, numbers, s.Previous,
+			map[string]int64{"usage\tinput_tokens": s.sent})
 		numbers = jsonline.Numbers(result)
 	}
 	s.learnUsage(numbers)
@@ -168,8 +173,8 @@ func runsOn(path string) bool {
 		strings.HasPrefix(path, "stats\t") && !strings.HasPrefix(path, "stats\tgeneration\tlast\t")
 }
 
-// learnUsage reads the run's usage. It contains what qwen asks a model on its own, as the direct run's
-// does. Cache reads are part of the input; thoughts are missing in the output.
+// learnUsage reads the run's usage. It contains what qwen asks a model on its own, as the direct
+// run's does. Cache reads are part of the input; thoughts are missing in the output.
 func (s *stream) learnUsage(numbers []jsonline.Number) {
 	u, total := &s.State.Usage, int64(0)
 	*u = rewrite.Usage{}

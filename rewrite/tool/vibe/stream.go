@@ -200,7 +200,8 @@ func (s *stream) learn(e *entry) {
 	case e.compacts():
 		s.State.Compacted = true
 	case e.Type == "effect":
-		s.State.ToolRan, s.State.Shell, s.State.Content = true, true, !s.State.WrongID // which tool it was is not read
+		// which tool it was is not read
+		s.State.ToolRan, s.State.Shell, s.State.Content = true, true, !s.State.WrongID
 	case e.Type == "message" && e.Role == "assistant":
 		s.State.Content, s.State.Final = !s.State.WrongID, true
 		s.State.Answer = ""
@@ -272,17 +273,19 @@ func (s *stream) learnRun(e *run, whole bool) {
 	s.State.Final, s.State.Failed = true, e.Outcome != "finished" || s.State.Malformed
 	s.State.Refusal, s.State.Outside = s.refusal(e), base.FailureByStatus(status(e.Error.Message))
 	if u := e.Usage; u != nil && whole {
-		s.State.Usage = rewrite.Usage{Known: true, Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output}
+		s.State.Usage = rewrite.Usage{Known: true, Input: u.Input - u.Cached, CacheRead: u.Cached,
+			Output: u.Output}
 	}
 	if cost, err := jsonline.Nano(string(e.Cost)); err == nil {
 		s.State.Usage.CostNano, s.State.Usage.CostKnown = cost, true
 	}
 }
 
-// failedRequest matches the message about a request that the API has refused, from either of vibe's two kinds of providers: it has the
-// status of HTTP.
+// failedRequest matches the message about a request that the API has refused, from either of vibe's
+// two kinds of providers: it has the status of HTTP.
 var failedRequest = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:Client error '|Server error '|API error occurred: Status )(\d{3})\b`)
+	return regexp.MustCompile(
+		`^(?:Client error '|Server error '|API error occurred: Status )(\d{3})\b`)
 })
 
 // status returns the status of the request that a message is about, 0 for none.

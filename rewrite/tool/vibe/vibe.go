@@ -1,8 +1,9 @@
-// Package vibe is Mistral Vibe. Facts here were measured with 3.0.3 unless they name another version;
-// docs/internals/vibe.md lists them all.
+// Package vibe is Mistral Vibe. Facts here were measured with 3.0.3 unless they name another
+// version; docs/internals/vibe.md lists them all.
 //
-// A call runs in the caller's format, text included: no format shows that a run has failed, so text rendered from
-// another format could be wrong. Facts that the output lacks are read from the files that vibe writes to --output-dir.
+// A call runs in the caller's format, text included: no format shows that a run has failed, so text
+// rendered from another format could be wrong. Facts that the output lacks are read from the files
+// that vibe writes to --output-dir.
 package vibe
 
 import (
@@ -85,7 +86,8 @@ var options = grammar.Table{
 	{grammar.Setting, rewrite.NoValue, `--auto-approve|--yolo --smart-approve --trust`},
 	{grammar.Setting, rewrite.OneValue, `--add-dir --agent --disabled-tools --enabled-tools`},
 	{grammar.Format, rewrite.OneValue, `--output`},
-	{grammar.Neutral, rewrite.OneValue, `--max-price --max-tokens --max-turns --output-dir --time-limit --workdir`},
+	{grammar.Neutral, rewrite.OneValue, `--max-price --max-tokens --max-turns --output-dir
+		--time-limit --workdir`},
 	{grammar.Neutral, rewrite.OptionalValue, `--prompt|-p`},
 	{grammar.CallerOwned, rewrite.NoValue, `--continue|-c`},
 	{grammar.CallerOwned, rewrite.OptionalValue, `--resume`},
@@ -102,12 +104,14 @@ func (v vibe) Parse(in rewrite.Invocation) rewrite.Call {
 	call := v.NewCall(in)
 	p, _ := grammar.Clap(in.Args, 0, options.With(in.Learned), func(string) bool { return false })
 	read(&call, p, in)
-	base.Settle(&call, why(&call, p, in), call.Format == rewrite.StreamJSON) // each output line contains the session ID
+	// each output line contains the session ID
+	base.Settle(&call, why(&call, p, in), call.Format == rewrite.StreamJSON)
 	return call
 }
 
 // formats are the values of --output.
-var formats = map[string]rewrite.Format{"text": rewrite.Text, "json": rewrite.JSON, "streaming": rewrite.StreamJSON}
+var formats = map[string]rewrite.Format{"text": rewrite.Text, "json": rewrite.JSON,
+	"streaming": rewrite.StreamJSON}
 
 // read copies into the call every option that does not decide whether it is managed. If an
 // option occurs twice, the last counts.
@@ -133,7 +137,8 @@ func store(env func(string) string) string {
 		SaveDir string `json:"save_dir"`
 	}
 	// vibe itself rejects anything but JSON.
-	if json.Unmarshal([]byte(env("VIBE_SESSION_LOGGING")), &logging) == nil && logging.SaveDir != "" {
+	if json.Unmarshal([]byte(env("VIBE_SESSION_LOGGING")), &logging) == nil &&
+		logging.SaveDir != "" {
 		if below, ok := strings.CutPrefix(logging.SaveDir, "~/"); ok {
 			return env("HOME") + "/" + below
 		}
@@ -164,16 +169,20 @@ func watched(home string) []rewrite.Watch {
 	return slices.Concat(
 		base.Watches(home, "~/.vibe", reason.AuthChanged, "~/.env"),
 		base.Watches(home, "~/.vibe", reason.InstructionsChanged,
-			"~/AGENTS.md", "~/instructions.md", "~/prompts/*.md", ".vibe/prompts/*.md", "^/AGENTS.md", "^/VIBE.md"),
+			"~/AGENTS.md", "~/instructions.md", "~/prompts/*.md", ".vibe/prompts/*.md",
+			"^/AGENTS.md", "^/VIBE.md"),
 		base.Watches(home, "~/.vibe", "", ".vibe/agents/*.toml"))
 }
 
 func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
-	isCommand := func(s rewrite.Span) bool { return slices.Contains(descriptor.Subcommands, c.Args[s.At]) }
+	isCommand := func(s rewrite.Span) bool {
+		return slices.Contains(descriptor.Subcommands, c.Args[s.At])
+	}
 	switch why := base.Why(c, &descriptor, p, in, base.Signs{
-		Command:     slices.ContainsFunc(p.Operands, isCommand),
-		Interactive: (in.StdoutTTY || p.Unknown == "") && !p.Names("--prompt") && !p.Names("--prompt-file"),
-		Bad:         len(p.Operands) > 1 || c.Format == "",
+		Command: slices.ContainsFunc(p.Operands, isCommand),
+		Interactive: (in.StdoutTTY || p.Unknown == "") && !p.Names("--prompt") &&
+			!p.Names("--prompt-file"),
+		Bad: len(p.Operands) > 1 || c.Format == "",
 	}); {
 	case why != "":
 		return why
@@ -200,7 +209,8 @@ func (vibe) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	for _, path := range c.SettingsFiles {
 		if text, found := s.Settings[path]; found {
 			// By the name alone: a caller can move VIBE_HOME with each call.
-			c.Settings = append(c.Settings, rewrite.Setting{Name: path[strings.LastIndex(path, "/")+1:], Value: text})
+			c.Settings = append(c.Settings, rewrite.Setting{
+				Name: path[strings.LastIndex(path, "/")+1:], Value: text})
 		}
 	}
 	return c
@@ -227,7 +237,8 @@ const (
 )
 
 // Plan adds a private --output-dir, which changes nothing else in vibe's behavior
-// (recordings/vibe/output-dir-*). The values of added options are attached, since they also work without one.
+// (recordings/vibe/output-dir-*). The values of added options are attached, since they also work
+// without one.
 func (vibe) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	var added []string
@@ -235,7 +246,8 @@ func (vibe) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 		plan.Follow = []rewrite.Follow{{Dir: dir, Name: export}}
 	} else {
 		added = append(added, "--output-dir="+rewrite.Scratch)
-		plan.Follow = []rewrite.Follow{{Dir: rewrite.Scratch, Name: export}, {Dir: rewrite.Scratch, Name: checkpoint}}
+		plan.Follow = []rewrite.Follow{{Dir: rewrite.Scratch, Name: export},
+			{Dir: rewrite.Scratch, Name: checkpoint}}
 	}
 	if plan.Resume != "" {
 		added = append(added, "--resume="+plan.Resume)
@@ -260,9 +272,9 @@ func resume(p *rewrite.Plan, c rewrite.Call, t rewrite.Target) {
 	}
 }
 
-// SessionPaths returns journals of the session. A session keeps the files of the last two generations, named by
-// number, and each run begins a new one. The last journal is empty after a run, and grows or disappears if another
-// process continues the session.
+// SessionPaths returns journals of the session. A session keeps the files of the last two
+// generations, named by number, and each run begins a new one. The last journal is empty after a
+// run, and grows or disappears if another process continues the session.
 func (vibe) SessionPaths(_, id string) []string {
 	return []string{"unified/" + id + "/journal/*.jsonl"}
 }
