@@ -30,9 +30,10 @@ type Book struct {
 	Digests   prompt.Key // the store's key for digests
 	Project   string
 	Host      string
-	Place     string        // a digest that tells the call's directory from all others
-	Timeout   time.Duration // for reading and taking, again if another call was faster
-	Upload    time.Duration // for a bundle to be brought or kept, with what belongs to it
+	Place     string                 // a digest that tells the call's directory from all others
+	HasTree   func(tree string) bool // see ledger.RemoteOptions
+	Timeout   time.Duration          // for reading and taking, again if another call was faster
+	Upload    time.Duration          // for a bundle to be brought or kept, with what belongs to it
 }
 
 var _ ledger.Book = (*Book)(nil)
@@ -110,6 +111,9 @@ func (b *Book) read(ctx context.Context, c *ledger.Call) (r *reading, damaged, m
 
 // Facts implements ledger.Book.
 func (b *Book) Facts(c *ledger.Call) (decide.Facts, ledger.Mark, error) {
+	if b.HasTree != nil {
+		c.Checkout = func(tree, place string) bool { return place == b.Place || b.HasTree(tree) }
+	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), b.Timeout)
 	defer cancel()
@@ -135,7 +139,7 @@ func (b *Book) Facts(c *ledger.Call) (decide.Facts, ledger.Mark, error) {
 
 func (b *Book) facts(c *ledger.Call, r *reading) (decide.Facts, error) {
 	there := *c
-	there.Stored = nil
+	there.Stored, there.ForkPoint = nil, nil // the session's file is another machine's
 	var chains []ledger.Chain
 	for _, one := range r.registers {
 		chains = append(chains, one.chain(c.Now))
@@ -183,20 +187,11 @@ func (b *Book) lacks(c *ledger.Call, chains []decide.ChainFacts) bool {
 	return err != nil || later
 }
 
-// An Identity is what must be equal for two machines to share a call's sessions.
-type Identity struct {
-	Name      string `json:"name" doc:"equal on two machines with one key if all below is, and task, role, tool and the prompt's beginning"`
-	Project   string `json:"project" doc:"name of the project"`
-	Directory string `json:"directory" doc:"the working directory"`
-	Home      string `json:"home" doc:"the tool's home"`
-	Scope     string `json:"rule,omitempty" doc:"the rule that names task and role"` // "" if the caller does
-}
-
-// Identity returns the identity of a call.
-func (b *Book) Identity(c *ledger.Call) Identity {
+// Identity implements ledger.Remote.
+func (b *Book) Identity(c *ledger.Call) ledger.Identity {
 	n := b.name(c)
 	digest := b.Digests.Digester()("identity of " + strings.Join(append(slices.Clone(n.Of), n.ID), "\x00"))
-	return Identity{hex.EncodeToString(digest[:6]), b.Project, c.Cwd, c.Home, c.Scope}
+	return ledger.Identity{Name: hex.EncodeToString(digest[:6]), Project: b.Project, Directory: c.Cwd, Home: c.Home, Scope: c.Scope}
 }
 
 // Preview implements ledger.Book.
@@ -288,9 +283,7 @@ func (r *reading) of(c *ledger.Call, chain int64) *register {
 	return nil
 }
 
-// Restore brings the files of the session that the call resumes to this machine. paths returns where
-// they belong, relative to the tool's home, from the session's ID and its file. If Restore fails,
-// the resume must be abandoned for the reason that it returns.
+// Restore implements ledger.Remote.
 func (b *Book) Restore(ctx context.Context, t *ledger.Ticket, paths func(id, file string) []string) (reason.Code, error) {
 	h := holdOf(t)
 	if h == nil || h.from.Bundle == "" {

@@ -425,7 +425,7 @@ func TestUnfinished(t *testing.T) {
 	_, ticket := wantResume(t, a, sharedCall(a, "task", prompt, 1000), "")
 	o := goodOutcome(firstID, "A secret answer.", 2000)
 	o.Paths, o.Tree = []string{"sessions/" + firstID}, tree
-	u, err := a.FinishHere(ticket, o)
+	u, err := a.finishHere(ticket, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -440,7 +440,7 @@ func TestUnfinished(t *testing.T) {
 		if u, err = DecodeUnfinished(text); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Complete(t.Context(), u); !errors.Is(err, want) {
+		if err := a.complete(t.Context(), u); !errors.Is(err, want) {
 			t.Errorf("%v, want %v", err, want)
 		}
 	}

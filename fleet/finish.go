@@ -33,31 +33,40 @@ type Unfinished struct {
 	tree     func() string // returns Tree, nil once it is known
 }
 
-// Mark names the job in names of files, as Book.Mark does.
-func (u *Unfinished) Mark() string { return markOf(u.Register.Name) }
-
-// Mark names a call's job in names of files: the task, or all that begin as it does.
-func (b *Book) Mark(c *ledger.Call) string { return markOf(b.name(c)) }
-
-func markOf(n store.Name) string {
+// Job implements ledger.Remote: it names the task, or all that begin as the call does.
+func (b *Book) Job(c *ledger.Call) string {
+	n := b.name(c)
 	d := sha256.Sum256([]byte(n.Kind + "\x00" + strings.Join(n.Of, "\x00")))
 	return hex.EncodeToString(d[:8])
 }
 
-// Finish implements Book. A session that the store does not get is not resumed by anybody.
+// Finish implements ledger.Book. A session that the store does not get is not resumed by anybody.
 func (b *Book) Finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) error {
-	u, err := b.FinishHere(t, o, later...)
-	if u == nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), b.Upload)
 	defer cancel()
-	return errors.Join(err, b.Complete(ctx, u))
+	left, err := b.FinishWithin(ctx, t, o, later...)
+	if left != nil {
+		err = errors.Join(err, errUnfinished)
+	}
+	return err
 }
 
-// FinishHere finishes the call on this machine only and returns the work that is left, which another
-// process can Complete; nil if nothing is.
-func (b *Book) FinishHere(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) (*Unfinished, error) {
+// FinishWithin implements ledger.Remote.
+func (b *Book) FinishWithin(ctx context.Context, t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) (left []byte, err error) {
+	u, err := b.finishHere(t, o, later...)
+	if u == nil {
+		return nil, err
+	}
+	failed := b.complete(ctx, u)
+	if errors.Is(failed, errUnfinished) {
+		return u.Encode(), err
+	}
+	return nil, errors.Join(err, failed)
+}
+
+// finishHere finishes the call on this machine only and returns the work that is left, which another
+// process can complete; nil if nothing is.
+func (b *Book) finishHere(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) (*Unfinished, error) {
 	err := b.Local.Finish(t, o, later...)
 	h := holdOf(t)
 	if h == nil || t.Session == 0 { // or a refusal could not be recorded here
@@ -81,8 +90,8 @@ func (b *Book) FinishHere(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.T
 	return u, err
 }
 
-// ErrUnfinished reports that the time was over before the work was done. Another process can go on with it.
-var ErrUnfinished = errors.New("the time is over")
+// errUnfinished reports that the time was over before the work was done. Another process can go on with it.
+var errUnfinished = errors.New("the time is over")
 
 // isOver reports whether the time for a store is over. The helper gives a request up somewhat before.
 func (b *Book) isOver(ctx context.Context) bool {
@@ -90,15 +99,15 @@ func (b *Book) isOver(ctx context.Context) bool {
 	return ctx.Err() != nil || limited && time.Until(until) < b.Upload/10
 }
 
-// Complete puts the session of a call that has ended into the store, and gives it back. It fails with ErrUnfinished if the context
-// ends before. A second Complete of work that is done finds nothing to do.
-func (b *Book) Complete(ctx context.Context, u *Unfinished) error {
+// complete puts the session of a call that has ended into the store, and gives it back. It fails with errUnfinished if the context
+// ends before. A second complete of work that is done finds nothing to do.
+func (b *Book) complete(ctx context.Context, u *Unfinished) error {
 	var failed error
 	if len(u.Paths) > 0 && u.Bundle.Name == "" {
 		u.Bundle, failed = b.Bundles.Save(ctx, u.Home, u.Paths)
 	}
 	if failed != nil && b.isOver(ctx) || ctx.Err() != nil {
-		return errors.Join(ErrUnfinished, failed, context.Cause(ctx))
+		return errors.Join(errUnfinished, failed, context.Cause(ctx))
 	}
 	u.settleTree()
 	h := &hold{register: u.Register, holder: u.Holder, over: u.Over}
@@ -113,7 +122,7 @@ func (b *Book) Complete(ctx context.Context, u *Unfinished) error {
 		})
 	}
 	if err != nil && b.isOver(ctx) {
-		return errors.Join(ErrUnfinished, failed, err)
+		return errors.Join(errUnfinished, failed, err)
 	}
 	switch {
 	case err == nil && u.Bundle.Name != "":

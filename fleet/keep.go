@@ -10,10 +10,11 @@ import (
 	"reprise/ledger/decide"
 )
 
-// A Keeper ends and removes chains in a store, whichever machine has left it there.
+// A Keeper ends and removes chains of a project in a store, whichever machine has left it there.
 type Keeper struct {
-	Store KeptStore
-	Now   decide.Millis
+	Store   KeptStore
+	Project string
+	Now     decide.Millis
 }
 
 // A KeptStore is a store with the verbs that calls do not need.
@@ -27,27 +28,10 @@ type KeptStore interface {
 	Drop(ctx context.Context, names ...string) error
 }
 
-// A Name selects chains in a store: by their sessions, or by their task in a project.
-type Name struct {
-	NativeIDs []string
-	Project   string
-	Task      string
-	// Of the task's chains. Empty ones select all.
-	Tool, Cwd, Role string
-	OneRole         bool // Role selects, even if it is empty
-}
-
-// Kept counts the changes that a Keeper has made, or would change.
-type Kept struct{ Chains, Sessions, Bundles int64 }
-
-func (k *Kept) add(more Kept) {
-	k.Chains, k.Sessions, k.Bundles = k.Chains+more.Chains, k.Sessions+more.Sessions, k.Bundles+more.Bundles
-}
-
 // Reset ends the sessions of chains: their next calls are fresh, on every machine.
-func (k Keeper) Reset(ctx context.Context, n Name) (Kept, error) {
-	return k.changeNamed(ctx, n, false, false, func(r *register) (Kept, error) {
-		kept := Kept{Chains: 1}
+func (k Keeper) Reset(ctx context.Context, c ledger.ChainName) (ledger.Kept, error) {
+	return k.changeNamed(ctx, c, false, false, func(r *register) (ledger.Kept, error) {
+		kept := ledger.Kept{Chains: 1}
 		for i := range r.Sessions {
 			if s := &r.Sessions[i]; !s.Reset {
 				s.Reset = true
@@ -60,27 +44,27 @@ func (k Keeper) Reset(ctx context.Context, n Name) (Kept, error) {
 
 // Forget removes chains with the bundles of their sessions. It fails with ledger.ErrInUse if a run has one of these. With
 // dry it only counts.
-func (k Keeper) Forget(ctx context.Context, n Name, dry bool) (Kept, error) {
-	return k.changeNamed(ctx, n, true, dry, func(r *register) (Kept, error) {
+func (k Keeper) Forget(ctx context.Context, c ledger.ChainName, dry bool) (ledger.Kept, error) {
+	return k.changeNamed(ctx, c, true, dry, func(r *register) (ledger.Kept, error) {
 		if slices.ContainsFunc(r.Sessions, func(s session) bool { return s.held(k.Now) }) {
-			return Kept{}, ledger.ErrInUse
+			return ledger.Kept{}, ledger.ErrInUse
 		}
-		return Kept{Chains: 1, Sessions: int64(len(r.Sessions))}, nil
+		return ledger.Kept{Chains: 1, Sessions: int64(len(r.Sessions))}, nil
 	})
 }
 
-// changeNamed changes or removes the chains that a name selects. A damaged register has none: the next call is fresh and replaces it.
-func (k Keeper) changeNamed(ctx context.Context, n Name, remove, dry bool, do func(*register) (Kept, error)) (all Kept, err error) {
-	registers, err := k.find(ctx, n)
+// changeNamed changes or removes the registers of a chain. A damaged register has none: the next call is fresh and replaces it.
+func (k Keeper) changeNamed(ctx context.Context, c ledger.ChainName, remove, dry bool, do func(*register) (ledger.Kept, error)) (all ledger.Kept, err error) {
+	registers, err := k.find(ctx, c)
 	if err != nil {
 		return all, err
 	}
 	for _, r := range registers {
-		kept := Kept{Chains: 1}
+		kept := ledger.Kept{Chains: 1}
 		if !r.Damaged {
-			kept, err = k.change(ctx, r, remove, dry, func(r *register) (Kept, error) {
-				if !n.selects(r) {
-					return Kept{}, nil
+			kept, err = k.change(ctx, r, remove, dry, func(r *register) (ledger.Kept, error) {
+				if !r.isOf(c) {
+					return ledger.Kept{}, nil
 				}
 				return do(r)
 			})
@@ -92,45 +76,35 @@ func (k Keeper) changeNamed(ctx context.Context, n Name, remove, dry bool, do fu
 		if err != nil {
 			return all, err
 		}
-		all.add(kept)
+		all = ledger.Kept{Chains: all.Chains + kept.Chains, Sessions: all.Sessions + kept.Sessions, Bundles: all.Bundles + kept.Bundles}
 	}
 	return all, nil
 }
 
-// find returns the registers that can have the chains: a task's is found by the name, others by their content.
-func (k Keeper) find(ctx context.Context, n Name) (found []store.Register, err error) {
-	if n.Task != "" && n.Cwd != "" {
-		found, _, err := k.Store.List(ctx, store.Name{Kind: store.Task, Of: taskName(n.Project, n.Cwd, n.Task)}, maxRoles)
-		return found, err
+// find returns the registers that can have the chain: a task's is found by the name, others by their content.
+func (k Keeper) find(ctx context.Context, c ledger.ChainName) (found []store.Register, err error) {
+	if c.Task == "" {
+		return k.Store.Registers(ctx, store.Opening)
 	}
-	kind := store.Opening
-	if n.Task != "" {
-		kind = store.Task
-	}
-	registers, err := k.Store.Registers(ctx, kind)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(registers, func(r store.Register) bool {
-		return n.Task != "" && (len(r.Name.Of) != 3 || r.Name.Of[0] != n.Project || r.Name.Of[2] != n.Task)
-	}), nil
+	found, _, err = k.Store.List(ctx, store.Name{Kind: store.Task, Of: taskName(k.Project, c.Cwd, c.Task)}, maxRoles)
+	return found, err
 }
 
-// selects reports whether the name selects a register's chain.
-func (n Name) selects(r *register) bool {
+// isOf reports whether a register has a chain of this machine.
+func (r *register) isOf(c ledger.ChainName) bool {
 	if r.name.Kind == store.Task {
-		return (n.Tool == "" || n.Tool == r.Chain.Tool) && (!n.OneRole || n.Role == r.Chain.Role)
+		return c.Tool == r.Chain.Tool && c.Role == r.Chain.Role
 	}
-	return slices.ContainsFunc(r.Sessions, func(s session) bool { return s.NativeID != nil && slices.Contains(n.NativeIDs, *s.NativeID) })
+	return slices.ContainsFunc(r.Sessions, func(s session) bool { return s.NativeID != nil && slices.Contains(c.NativeIDs, *s.NativeID) })
 }
 
 // errUnchanged ends an edit that has nothing to change.
 var errUnchanged = errors.New("nothing is to be changed")
 
 // change changes or removes a register, unless do counts nothing, and removes the bundles that are left over. One that cannot be read stays.
-func (k Keeper) change(ctx context.Context, at store.Register, remove, dry bool, do func(*register) (Kept, error)) (kept Kept, err error) {
+func (k Keeper) change(ctx context.Context, at store.Register, remove, dry bool, do func(*register) (ledger.Kept, error)) (kept ledger.Kept, err error) {
 	over, err := edit(ctx, keptRegisters{k.Store, remove, dry}, &at, k.Now, func(r *register) (err error) {
-		if kept, err = do(r); err == nil && kept == (Kept{}) {
+		if kept, err = do(r); err == nil && kept == (ledger.Kept{}) {
 			err = errUnchanged
 		}
 		if remove {
@@ -139,14 +113,14 @@ func (k Keeper) change(ctx context.Context, at store.Register, remove, dry bool,
 		return err
 	})
 	if errors.Is(err, errUnchanged) || errors.Is(err, errFenced) || errors.Is(err, store.ErrNewer) {
-		return Kept{}, nil
+		return ledger.Kept{}, nil
 	}
 	kept.Bundles = int64(len(over))
 	if err == nil && len(over) > 0 && !dry {
 		err = k.Store.Drop(ctx, over...)
 	}
 	if err != nil {
-		return Kept{}, err
+		return ledger.Kept{}, err
 	}
 	return kept, nil
 }

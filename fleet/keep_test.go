@@ -40,7 +40,7 @@ func (k keptStore) Remove(_ context.Context, r store.Register) error {
 
 // keeper returns a keeper on a machine that has not seen any of the store's calls.
 func (f *fakeStore) keeper(t *testing.T, now decide.Millis) Keeper {
-	return Keeper{Store: keptStore{f}, Now: now}
+	return Keeper{keptStore{f}, "org/repo", now}
 }
 
 // runShared makes one call and ends it well.
@@ -59,11 +59,13 @@ func TestResetInStore(t *testing.T) {
 			a, b := f.machine(t, "a"), f.machine(t, "b")
 			prompt := fmt.Sprintf(base, 1)
 			runShared(t, a, sharedCall(a, task, prompt, 1000), "", firstID)
-			name := Name{Project: "org/repo", Task: task, NativeIDs: []string{firstID}}
+			name := ledger.ChainName{Tool: "claude", Cwd: sharedCall(a, task, prompt, 0).Cwd, Task: task, NativeIDs: []string{firstID}}
 			other := name
-			other.NativeIDs, other.Project = []string{secondID}, "org/other"
+			other.NativeIDs = []string{secondID}
 			k := f.keeper(t, 3000)
-			if kept, err := k.Reset(t.Context(), other); kept != (Kept{}) || err != nil {
+			elsewhere := k
+			elsewhere.Project = "org/other"
+			if kept, err := elsewhere.Reset(t.Context(), other); kept != (ledger.Kept{}) || err != nil {
 				t.Errorf("another chain: %+v, %v", kept, err)
 			}
 			f.before = func() { // another run of the chain ends at the same time
@@ -92,21 +94,21 @@ func TestForgetInStore(t *testing.T) {
 	runShared(t, a, call("author", 1000), "", firstID)
 	runShared(t, a, call("reviewer", 2000), "", secondID)
 	_, running := wantResume(t, a, call("author", 4000), firstID)
-	author := Name{Project: "org/repo", Task: "task", Tool: "claude", Cwd: call("", 0).Cwd, Role: "author", OneRole: true}
+	author := ledger.ChainName{Task: "task", Tool: "claude", Cwd: call("", 0).Cwd, Role: "author"}
 	k := f.keeper(t, 5000)
 	if _, err := k.Forget(t.Context(), author, false); !errors.Is(err, ledger.ErrInUse) {
 		t.Errorf("a chain in use: %v", err)
 	}
 	endShared(t, a, running, firstID, "Done.", 6000)
-	if kept, err := k.Forget(t.Context(), author, true); kept != (Kept{1, 1, 1}) || err != nil || len(f.bundles) != 2 {
+	if kept, err := k.Forget(t.Context(), author, true); kept != (ledger.Kept{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil || len(f.bundles) != 2 {
 		t.Errorf("dry: %+v, %v, %v", kept, err, f.bundles)
 	}
-	if kept, err := k.Forget(t.Context(), author, false); kept != (Kept{1, 1, 1}) || err != nil {
+	if kept, err := k.Forget(t.Context(), author, false); kept != (ledger.Kept{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil {
 		t.Errorf("%+v, %v", kept, err)
 	}
 	wantNative(t, k, secondID)
-	all := Name{Project: "org/repo", Task: "task"}
-	if kept, err := k.Forget(t.Context(), all, false); kept != (Kept{1, 1, 1}) || err != nil || len(f.registers)+len(f.bundles) != 0 {
+	author.Role = "reviewer"
+	if kept, err := k.Forget(t.Context(), author, false); kept != (ledger.Kept{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil || len(f.registers)+len(f.bundles) != 0 {
 		t.Errorf("%+v, %v, %v %v", kept, err, f.registers, f.bundles)
 	}
 }
@@ -120,7 +122,7 @@ func TestDamagedInStore(t *testing.T) {
 	key, r := f.register(t)
 	r.Damaged, r.Value = true, nil
 	f.registers[key] = r
-	name, k := Name{Project: "org/repo", Task: "task", Cwd: c.Cwd}, f.keeper(t, 5000)
+	name, k := ledger.ChainName{Task: "task", Tool: "claude", Cwd: c.Cwd}, f.keeper(t, 5000)
 	if kept, err := k.Reset(t.Context(), name); err != nil || kept.Chains != 1 || len(f.registers) != 1 {
 		t.Errorf("reset: %+v, %v", kept, err)
 	}

@@ -291,6 +291,19 @@ type SessionFiles struct {
 	Running, Forks []string
 }
 
+// CommonFiles begins a pattern of Common in a list of paths. These files are packed and unpacked with a session, but
+// never compared, replaced or removed.
+const CommonFiles = "common:"
+
+// ForMachines returns the paths of the files that another machine needs to go on with the session.
+func (f SessionFiles) ForMachines() []string {
+	paths := slices.Clone(f.Paths)
+	for _, pattern := range f.Common {
+		paths = append(paths, CommonFiles+pattern)
+	}
+	return paths
+}
+
 // Totals are a session's cumulative figures as the tool last reported them, in a form that only the
 // tool's own file reads; "" if there are none.
 type Totals string

@@ -75,9 +75,7 @@ func (c *call) passthrough(why reason.Code) int {
 	if err != nil {
 		return c.cannotRun(cmp.Or(c.failed, err)) // why it must be handed on at all, if that is a failure
 	}
-	if c.shared != nil && c.shared.client != nil {
-		c.shared.client.Stop()
-	}
+	c.book().close()
 	return c.execReal(stdin)
 }
 

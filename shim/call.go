@@ -43,8 +43,8 @@ type call struct {
 	parsed   rewrite.Call
 	stdin    supervise.Source
 	ledger   *ledger.Ledger
-	shared   *sharing // nil if sessions are not shared with other machines
-	unshared string   // why not, although there is a store
+	shared   *sharedBook // nil if other machines cannot go on with the session
+	unshared string      // why not, although there is a store
 	real     target
 
 	binary ledger.Binary // the facts about the real one

@@ -152,7 +152,6 @@ func (c *call) decide() reason.Code {
 const (
 	busyLimit   = 30 * time.Second       // a call waits for a busy session at most
 	busyPause   = 50 * time.Millisecond  // between two looks at a busy session
-	sharedPause = 500 * time.Millisecond // more of it if that is in a store
 	recordLimit = 500 * time.Millisecond // a conversation is recorded within this time, but on a very busy machine
 )
 
@@ -168,57 +167,13 @@ func (c *call) begin() (err error) {
 	for {
 		now := c.env.Now()
 		c.record.Wait, c.record.WaitForRecord = now.Before(until), c.talk != nil && c.parsed.Copies && now.Before(recorded)
-		err = c.inBook(func(book ledger.Book) (err error) {
-			if c.isShared() {
-				c.awaitFinished()
-			}
-			c.record.Unshared = c.whyUnshared()
-			c.decision, c.ticket, err = c.beginIn(book)
-			return err
-		})
+		err = c.book().begin()
 		if !errors.Is(err, ledger.ErrHeld) {
 			return err
-		}
-		if c.isShared() {
-			time.Sleep(sharedPause)
 		}
 		time.Sleep(busyPause)
 		c.record.Now = decide.MillisOf(c.env.Now())
 	}
-}
-
-// beginIn is ledger.Begin within the ledger's time. A store has limits of its own, and waits for a session do not count.
-func (c *call) beginIn(book ledger.Book) (decide.Decision, *ledger.Ticket, error) {
-	if c.isShared() {
-		return ledger.Begin(book, c.record)
-	}
-	type begun struct {
-		decision decide.Decision
-		ticket   *ledger.Ticket
-	}
-	before := c.ledgerTime
-	b, err := inTime(c, func() (b begun, err error) {
-		b.decision, b.ticket, err = ledger.Begin(book, c.record)
-		return b, err
-	})
-	if errors.Is(err, ledger.ErrHeld) {
-		c.ledgerTime = before
-	}
-	return b.decision, b.ticket, err
-}
-
-// inBook calls use with the call's book, and if the store fails, again with the ledger: then the call is fresh.
-func (c *call) inBook(use func(ledger.Book) error) error {
-	book := c.book()
-	if c.shared != nil && c.shared.err != nil && !c.staysHere() {
-		c.record.Fresh = reason.StoreUnavailable
-	}
-	err := use(book)
-	if err == nil || errors.Is(err, ledger.ErrHeld) || book == ledger.Book(c.ledger) {
-		return err
-	}
-	c.leaveStore(err)
-	return c.inBook(use)
 }
 
 // mostOpened is more than the number of descriptors that are opened once stdin is being read. Without
@@ -260,7 +215,7 @@ func (c *call) takePrompt(text string) reason.Code {
 	if prompt.HasTooManyBlocks(text) {
 		return reason.StdinTooBig
 	}
-	c.record.Prompt = prompt.New(text, c.book().Key())
+	c.record.Prompt = prompt.New(text, c.book().key())
 	return c.matchRules()
 }
 
@@ -287,12 +242,12 @@ func (c *call) matchRules() reason.Code {
 	c.record.Caller = caller.Find()
 	c.rule = c.config.Match(config.Subject{
 		Tool: c.name, Cwd: c.record.Cwd, Env: c.env.Get, Args: argsForRules(c.parsed), Prompt: c.record.Prompt.Text,
-		Run: c.record.Caller.Run().Identity(), Digest: c.book().Key().Name,
+		Run: c.record.Caller.Run().Identity(), Digest: c.book().key().Name,
 	})
 	apply(c.rule, c.config, c.record)
 	c.record.MayKeepHour = c.rule.KeepHour && c.parsed.HourCache != ""
 	c.record.Limits.WholePrompt = c.record.Limits.WholePrompt || c.parsed.KeepPrompt
-	if c.rule.Busy == config.BusyFork && !c.isShared() {
+	if c.rule.Busy == config.BusyFork {
 		c.record.ForkPoint = c.forkPoint
 	}
 	c.record.Sends = func(d decide.Decision) (int, reason.Code) {
@@ -335,11 +290,6 @@ func (c *call) guards() {
 	}
 	r.Tree = func() string {
 		return askGit(c, func() string { return checkoutTree(r.Cwd, c.env.Environ) })
-	}
-	if c.isShared() {
-		r.Checkout = func(tree, place string) bool {
-			return place == c.shared.book.Place || hasTree(r.Cwd, tree, c.env.Environ)
-		}
 	}
 }
 

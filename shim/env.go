@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/ledger"
 	"reprise/shim/front"
 
 	"golang.org/x/sys/unix"
@@ -27,6 +28,8 @@ type Env struct {
 	// AccountHome is the home directory of the user's account, where reprise's files can be
 	// even if HOME is another directory; "" to look below HOME only.
 	AccountHome string
+	// OpenRemote opens a store that machines share, nil for a program that uses none.
+	OpenRemote ledger.OpenRemote
 }
 
 // OSEnv is the environment of this process.

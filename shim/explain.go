@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"reprise/fleet"
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
@@ -32,8 +31,8 @@ type Explanation struct {
 	Terminal bool             // the output goes to a terminal
 	Other    *Other
 	Fault    error
-	Shared   *fleet.Identity // nil if no store decides
-	Unshared string          // why not, although there is one
+	Shared   *ledger.Identity // nil if no store decides
+	Unshared string           // why not, although there is one
 
 	// Unmanaged is the option that makes the call unmanaged, if Reason is unmanaged_option.
 	Unmanaged string
@@ -112,12 +111,8 @@ func (c *call) explain() Explanation {
 	if reason := c.readPrompt(); reason != "" {
 		return pass(reason)
 	}
-	var d decide.Decision
-	var chains []decide.ChainFacts
-	if err := c.inBook(func(book ledger.Book) (err error) {
-		d, chains, err = book.Preview(c.record)
-		return err
-	}); err != nil {
+	d, chains, err := c.book().preview()
+	if err != nil {
 		return pass(c.fault("read chains", err))
 	}
 	return c.explainDecision(d, nearest(d, chains))
@@ -127,16 +122,12 @@ func (c *call) explainDecision(d decide.Decision, near *decide.ChainFacts) Expla
 	r := c.record
 	c.decision = d
 	e := Explanation{
-		Decision: d, Unshared: c.whyUnshared(),
+		Decision: d, Shared: c.book().identity(), Unshared: c.unshared,
 		Rule: r.Rule, Task: r.Task, Role: r.Role, Attempt: r.Attempt,
 		PromptIn: len(r.Prompt.Text), Text: r.Prompt.Footprint().Bytes,
 	}
 	e.Plan = c.plan()
 	e.Proof = decide.Proof{}
-	if s, shared := c.book().(*fleet.Book); shared {
-		identity := s.Identity(r)
-		e.Shared = &identity
-	}
 	if near != nil {
 		if r.Task == "" || r.Strict {
 			e.Proof, e.Against = near.Proof, near.Against

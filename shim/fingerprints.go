@@ -58,10 +58,8 @@ func (c *call) fingerprints() decide.Fingerprints {
 		add(reason.SettingsChanged, "unset "+name, "")
 	}
 	c.watched(add)
-	if !c.isShared() {
-		add(reason.DirectoryReplaced, "directory", directoryID(c.record.Cwd))
-		add(reason.UserChanged, "uid", strconv.Itoa(os.Getuid()))
-	}
+	add(reason.DirectoryReplaced, "directory", c.book().own(directoryID(c.record.Cwd)))
+	add(reason.UserChanged, "uid", c.book().own(strconv.Itoa(os.Getuid())))
 	return decide.Fingerprints{
 		Settings: decide.NewDigests(settings), Auth: decide.NewDigests(auth),
 		Model: c.parsed.Model, Runtime: c.runtime(),
@@ -76,26 +74,22 @@ func (c *call) place(dir string) decide.Place {
 	}
 	digest := c.digester()
 	branch, commit := repo.head(c.env.Environ)
-	id := "of any machine"
-	if !c.isShared() {
-		id = directoryID(repo.dir)
-	}
 	return decide.Place{
-		Repository: digest("repository " + repo.root + "\x00" + id + "\x00" + repo.remotes()), Branch: digest("branch " + branch), Head: commit,
+		Repository: digest("repository " + repo.root + "\x00" + c.book().own(directoryID(repo.dir)) + "\x00" + repo.remotes()), Branch: digest("branch " + branch), Head: commit,
 	}
 }
 
 // runtime identifies the tool's program: the file, or the version if other machines have it too.
 func (c *call) runtime() string {
-	if c.isShared() {
-		return c.name + " " + c.real.version()
+	if own := c.book().own(c.real.fingerprint()); own != "" {
+		return own
 	}
-	return c.real.fingerprint()
+	return c.name + " " + c.real.version()
 }
 
 // digester returns a function that returns a text's keyed digest in hex.
 func (c *call) digester() func(string) string {
-	digest := c.book().Key().Digester()
+	digest := c.book().key().Digester()
 	return func(text string) string {
 		d := digest(text)
 		return hex.EncodeToString(d[:fingerprintSize])

@@ -224,7 +224,7 @@ func (c *call) printVerbose(mode rewrite.Mode, reason reason.Code) {
 	if c.env.Get("REPRISE_VERBOSE") != "1" {
 		return
 	}
-	unshared := c.whyUnshared()
+	unshared := c.unshared
 	if unshared != "" {
 		unshared = "; not shared: " + unshared
 	}

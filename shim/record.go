@@ -93,8 +93,7 @@ func (c *call) finish(a *supervise.Attempt, st supervise.Status) {
 		o = c.outcome(seen, st, a.Plan)
 		o.Place = c.place(c.record.Cwd)
 		o.File, o.Stamp, o.Left = file, stamp, c.leftFiles(&o, seen.Files)
-		c.leaves(&o)
-		err = c.finishIn(&o)
+		err = c.book().finish(&o)
 	}
 	if err != nil {
 		c.log.fault("record outcome", err)

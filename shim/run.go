@@ -58,7 +58,7 @@ func (c *call) run() int {
 	}
 	c.signals.Catch()
 	mode, why := c.decision.Mode, c.decision.Reason
-	lost := c.restore()
+	lost := c.book().restore()
 	if lost == "" {
 		lost = c.runSteps(func() reason.Code { return c.copySession(plan) })
 	}
@@ -67,7 +67,6 @@ func (c *call) run() int {
 		mode, why, plan = rewrite.Fresh, lost, c.freshPlan()
 	}
 	c.printVerbose(mode, why)
-	c.renewHold()
 	a, st, err := c.runPlan(plan)
 	if err == nil && a.Refused() && a.Stopped == 0 && (plan.Resume != "" || plan.Trial) && c.parsed.ChosenID != "" {
 		c.copied, _ = c.sessionFile(c.parsed.ChosenID) // it was not there before, and the tool begins no session twice
@@ -256,4 +255,12 @@ func (c *call) observe() int {
 	}
 	c.finish(a, st)
 	return a.Shown(st).Leave()
+}
+
+// fallBack records that a resume is abandoned.
+func (c *call) fallBack(why reason.Code) {
+	c.log.refused(c.decision, why)
+	if err := c.book().fallBack(why); err != nil {
+		c.log.fault("record refusal", err)
+	}
 }

@@ -47,7 +47,6 @@ func (c *call) opened(a *supervise.Attempt) (stays bool) {
 		plan := c.plan() // a rule can take variables away, and ask for others and for options
 		if stays = !c.decision.Mode.Continues() && slices.Equal(unset, c.unset) && slices.Equal(plan.Env, a.Plan.Env) && slices.Equal(plan.Args, a.Plan.Args); stays {
 			c.printVerbose(c.decision.Mode, c.decision.Reason)
-			c.renewHold()
 		}
 		return stays
 	}

@@ -5,30 +5,47 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"time"
 
 	"reprise/config"
-	"reprise/fleet"
-	"reprise/fleet/store"
-	"reprise/fleet/wire"
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
+	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
-// A sharing is a call's connection with the store that shares the sessions.
-type sharing struct {
-	settings config.Store
-	project  string
-	client   *wire.Client
-	book     *fleet.Book // nil until the helper has said the key for digests
-	err      error       // why the store is not used: nothing that is shared is resumed
+// sharedPause is added to the time between two looks at a busy session if that is in a store.
+const sharedPause = 500 * time.Millisecond
+
+// renewEvery is how often a running call tells the store that it still runs.
+const renewEvery = 5 * time.Minute
+
+// A sharedBook is the store that shares the call's sessions with other machines, or without the store the ledger.
+type sharedBook struct {
+	localBook
+	settings  config.Store
+	remote    ledger.Remote
+	connected bool  // the store's key for digests is known
+	taken     bool  // the call was recorded by the store
+	err       error // why the store is not used: nothing that is shared is resumed
 }
 
-// share starts the helper of the store that shares the call's sessions, if there is one. The
-// helper connects while the call reads the prompt.
+// book returns where the chains of the call are kept.
+func (c *call) book() book {
+	if c.shared != nil {
+		return c.shared
+	}
+	return localBook{c}
+}
+
+// share opens the store that shares the call's sessions, if there is one. The store's helper connects while the call
+// reads the prompt.
 func (c *call) share(cwd string) {
 	settings, err := config.ResolveStore(c.env.Get, c.config)
 	if err != nil {
@@ -36,126 +53,199 @@ func (c *call) share(cwd string) {
 		c.unshared = err.Error()
 		return
 	}
-	if c.shared != nil || !c.shareable(settings) {
+	if c.shared != nil || settings.URL == "" || c.parsed.Mode != rewrite.Fresh {
 		return
 	}
-	name := ProjectName(cwd, settings)
-	if name == "" {
-		c.notShared("the project has no name: neither REPRISE_PROJECT nor an origin with a URL says it")
+	options := StoreOptions(c.env.Environ, settings)
+	options.Project = ProjectName(cwd, settings)
+	if c.unshared = c.whyUnshared(options); c.unshared != "" {
+		c.log.notShared(c.unshared)
 		return
 	}
-	c.shared = &sharing{settings: settings, project: name}
+	place := c.ledger.Key().Digester()("place " + directoryID(cwd))
+	options.Local, options.Place = c.ledger, fmt.Sprintf("%x", place)
+	options.HasTree = func(tree string) bool { return hasTree(cwd, tree, c.env.Environ) }
+	c.shared = &sharedBook{localBook: localBook{c}, settings: settings}
 	if c.storeDown(settings, c.env.Now()) {
-		c.shared.err = fmt.Errorf("%w: it could not be reached a moment ago", store.ErrUnreachable)
-		return
-	}
-	c.shared.client, err = OpenStore(settings, c.env.Environ)
-	if err != nil {
-		c.leaveStore(err)
+		c.shared.err = errors.New("the store cannot be reached: it could not be reached a moment ago")
+		c.unshared = c.shared.err.Error()
+	} else if c.shared.remote, err = c.env.OpenRemote(options); err != nil {
+		c.shared.leave(err)
 	}
 }
 
-// notShared notes why a call's session is not shared, although there is a store.
-func (c *call) notShared(why string) {
-	c.unshared = why
-	c.log.notShared(why)
+// StoreOptions returns the options that open a store from a directory that is not known.
+func StoreOptions(environ []string, s config.Store) ledger.RemoteOptions {
+	host, _ := os.Hostname()
+	return ledger.RemoteOptions{
+		Host: host, Helper: StoreHelper(), Environ: unsetEnv(environ, nil), URL: s.URL, Keys: s.Key, KeyFile: s.KeyFile,
+		Timeout: s.Timeout, Upload: s.UploadTimeout,
+	}
 }
 
-// shareable reports whether other machines could go on with the call's session.
-func (c *call) shareable(settings config.Store) bool {
+// StoreHelper returns the path of the program that speaks with a store. It lies beside the running one.
+func StoreHelper() string { return filepath.Join(filepath.Dir(executablePath()), "reprise-store") }
+
+// whyUnshared returns why other machines cannot go on with the call's session, "" if they can.
+func (c *call) whyUnshared(o ledger.RemoteOptions) string {
 	switch {
-	case settings.URL == "" || c.parsed.Mode != rewrite.Fresh:
-		return false
-	case settings.Key == "" && settings.KeyFile == "":
-		c.notShared("the store has no key: neither REPRISE_STORE_KEY nor a file with it is set")
+	case c.env.OpenRemote == nil:
+		return "this program uses no store"
+	case o.Keys == "" && o.KeyFile == "":
+		return "the store has no key: neither REPRISE_STORE_KEY nor a file with it is set"
 	case !c.tool.Descriptor().Travels:
-		c.notShared("it is not known that the tool resumes a session on another machine")
+		return "it is not known that the tool resumes a session on another machine"
 	case c.real.version() == "":
-		c.notShared("the tool's version is not known")
-	default:
-		return true
+		return "the tool's version is not known"
+	case o.Project == "":
+		return "the project has no name: neither REPRISE_PROJECT nor an origin with a URL says it"
 	}
-	return false
+	return ""
 }
 
-// book returns where the chains of the call are kept.
-func (c *call) book() ledger.Book {
-	if c.shared == nil || c.shared.err != nil || c.staysHere() {
-		return c.ledger
+// leave goes on without the store: the call is fresh, and if the store cannot be used at all, the calls of the next
+// moment do not try.
+func (b *sharedBook) leave(err error) {
+	b.err, b.unshared = err, StoreError(err, b.settings)
+	b.log.fault("use the store", err)
+	var known ledger.RemoteError
+	if errors.As(err, &known) && known.Lasting() && !b.call.preview {
+		b.noteStoreDown(b.settings, b.env.Now(), err)
 	}
-	if c.shared.book == nil {
-		if err := c.openBook(); err != nil {
-			c.leaveStore(err)
-			return c.ledger
+}
+
+// decides reports whether the store decides on the call. It waits for the connection.
+func (b *sharedBook) decides() bool {
+	if b.err != nil || b.staysHere() {
+		return false
+	}
+	if !b.connected {
+		ctx, cancel := context.WithTimeout(context.Background(), b.settings.Timeout)
+		defer cancel()
+		if err := b.remote.Connect(ctx); err != nil {
+			b.leave(err)
+			return false
 		}
+		b.connected = true
 	}
-	return c.shared.book
+	return true
 }
 
 // staysHere reports whether the call's session is of no use to others. Other roles end a role's sessions, and find
 // those of a store only by their task.
-func (c *call) staysHere() bool {
-	return c.record != nil && (c.record.Never || c.record.Task == "" && c.record.Role != "")
+func (b *sharedBook) staysHere() bool {
+	return b.record != nil && (b.record.Never || b.record.Task == "" && b.record.Role != "")
 }
 
-func (c *call) openBook() error {
-	ctx, cancel := context.WithTimeout(context.Background(), c.shared.settings.Timeout)
-	defer cancel()
-	digests, err := c.shared.client.Hello(ctx)
+func (b *sharedBook) key() prompt.Key {
+	if b.decides() {
+		return b.remote.Key()
+	}
+	return b.localBook.key()
+}
+
+func (b *sharedBook) own(fact string) string {
+	if b.decides() {
+		return ""
+	}
+	return fact
+}
+
+// begin has the store decide, and if that fails the ledger.
+func (b *sharedBook) begin() (err error) {
+	if !b.decides() {
+		b.requireFresh()
+		return b.localBook.begin()
+	}
+	b.awaitFinished()
+	b.record.Unshared = ""
+	b.decision, b.ticket, err = ledger.Begin(b.remote, b.record)
+	switch {
+	case errors.Is(err, ledger.ErrHeld):
+		time.Sleep(sharedPause)
+	case err != nil:
+		b.leave(err)
+		return b.begin()
+	default:
+		b.taken = true
+		go b.renew(b.ticket)
+	}
+	return err
+}
+
+// requireFresh has the call begin anew if the store could have its session.
+func (b *sharedBook) requireFresh() {
+	if b.err != nil && !b.staysHere() {
+		b.record.Fresh = reason.StoreUnavailable
+	}
+}
+
+func (b *sharedBook) preview() (decide.Decision, []decide.ChainFacts, error) {
+	if !b.decides() {
+		b.requireFresh()
+		return b.localBook.preview()
+	}
+	d, chains, err := b.remote.Preview(b.record)
 	if err != nil {
-		return err
+		b.leave(err)
+		return b.preview()
 	}
-	host, _ := os.Hostname()
-	place := c.ledger.Key().Digester()("place " + directoryID(c.record.Cwd))
-	c.shared.book = &fleet.Book{
-		Local: c.ledger, Registers: c.shared.client, Bundles: c.shared.client, Digests: digests,
-		Project: c.shared.project, Host: host, Place: fmt.Sprintf("%x", place),
-		Timeout: c.shared.settings.Timeout, Upload: c.shared.settings.UploadTimeout,
-	}
-	return nil
+	return d, chains, nil
 }
 
-// isShared reports whether a store decides on the call.
-func (c *call) isShared() bool { return c.book() != ledger.Book(c.ledger) }
+func (b *sharedBook) identity() *ledger.Identity {
+	if !b.decides() {
+		return nil
+	}
+	identity := b.remote.Identity(b.record)
+	return &identity
+}
 
-// leaveStore goes on without the store: the call is fresh, and if the store cannot be used at all,
-// the calls of the next moment do not try.
-func (c *call) leaveStore(err error) {
-	c.shared.err = err
-	c.log.fault("use the store", err)
-	for _, lasting := range []error{store.ErrUnreachable, store.ErrDenied, store.ErrNoStore, store.ErrUnsafe, store.ErrUnknown} {
-		if errors.Is(err, lasting) && !c.preview {
-			c.noteStoreDown(c.shared.settings, c.env.Now(), err)
-			return
+// isEarly implements book: another machine would need a bundle of files that still change.
+func (b *sharedBook) isEarly() bool { return !b.decides() }
+
+// renew tells the store from time to time that the call still runs.
+func (b *sharedBook) renew(t *ledger.Ticket) {
+	for range time.Tick(renewEvery) {
+		if err := b.remote.Renew(t, decide.MillisOf(b.env.Now())); err != nil {
+			b.log.fault("renew the hold in the store", err)
 		}
 	}
 }
 
-// restore brings the files of the session that the call resumes from the store. It returns why the
-// resume must be abandoned, "" if it need not be.
-func (c *call) restore() reason.Code {
-	if !c.decision.Mode.Continues() || !c.isShared() {
+// restore brings the files of the session that the call resumes from the store.
+func (b *sharedBook) restore() reason.Code {
+	if !b.taken || !b.decision.Mode.Continues() {
 		return ""
 	}
-	if err := os.MkdirAll(c.record.Home, 0o700); err != nil {
-		c.log.fault("make the tool's home", err)
+	if err := os.MkdirAll(b.record.Home, 0o700); err != nil {
+		b.log.fault("make the tool's home", err)
 		return reason.StoreUnavailable
 	}
-	ctx, cancel := c.waitForStore()
+	ctx, cancel := b.wait()
 	defer cancel()
-	why, err := c.shared.book.Restore(ctx, c.ticket, func(id, file string) []string { return travels(c.tool, c.record.Home, id, file) })
+	why, err := b.remote.Restore(ctx, b.ticket, b.travels)
 	if err != nil {
-		c.log.fault("bring session from the store", err)
+		b.log.fault("bring session from the store", err)
 	}
 	return why
 }
 
-// waitForStore returns a context that ends after UploadTimeout, or when a signal asks for the call's end.
-func (c *call) waitForStore() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.Background(), c.shared.settings.UploadTimeout)
+// travels returns the paths, relative to the tool's home, of the files of a session that other machines need.
+func (b *sharedBook) travels(id, file string) []string {
+	files, ok := rewrite.FilesOf(b.tool, b.record.Home, id, file)
+	if !ok {
+		return nil
+	}
+	return files.ForMachines()
+}
+
+// wait returns a context that ends after UploadTimeout, or when a signal asks for the call's end.
+func (b *sharedBook) wait() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), b.settings.UploadTimeout)
 	go func() {
 		select {
-		case <-c.signals.Ending:
+		case <-b.signals.Ending:
 			cancel()
 		case <-ctx.Done():
 		}
@@ -163,72 +253,94 @@ func (c *call) waitForStore() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// travels returns which of a session's files other machines need, relative to the tool's home.
-func travels(tool rewrite.Tool, home, id, file string) []string {
-	files, ok := rewrite.FilesOf(tool, home, id, file)
-	if !ok {
-		return nil
+func (b *sharedBook) fallBack(why reason.Code) error {
+	if !b.taken {
+		return b.localBook.fallBack(why)
 	}
-	paths := slices.Clone(files.Paths)
-	for _, pattern := range files.Common {
-		paths = append(paths, store.Common+pattern)
-	}
-	return paths
+	return b.remote.FallBack(b.ticket, why)
 }
 
-// renewHold tells the store from time to time that the call still runs.
-func (c *call) renewHold() {
-	if !c.isShared() {
-		return
+// finish records the outcome with the session's files. It waits for the store for UploadTimeout at most, and no longer
+// once a signal has asked for the end. Another process does the remaining work.
+func (b *sharedBook) finish(o *ledger.Outcome, later ...ledger.Turn) error {
+	if !b.taken {
+		return b.localBook.finish(o, later...)
 	}
-	go func() {
-		for range time.Tick(fleet.RenewEvery) {
-			if err := c.shared.book.Renew(c.ticket, decide.MillisOf(c.env.Now())); err != nil {
-				c.log.fault("renew the hold in the store", err)
-			}
-		}
-	}()
-}
-
-// leaves completes an outcome with the facts that the store needs: which files the session has, and the
-// directory's content, which is found out while they are packed.
-func (c *call) leaves(o *ledger.Outcome) {
-	if !c.isShared() {
-		return
+	end := lastOf(o, later)
+	if end.File != "" {
+		end.Paths = b.travels(end.Seen.ID, end.File)
 	}
-	if o.File != "" {
-		o.Paths = travels(c.tool, c.record.Home, o.Seen.ID, o.File)
-	}
-	o.Tree = func() string { return checkoutTree(c.record.Cwd, c.env.Environ) }
-}
-
-// fallBack records that a resume is abandoned.
-func (c *call) fallBack(why reason.Code) {
-	c.log.refused(c.decision, why)
-	if err := c.abandon(why); err != nil {
-		c.log.fault("record refusal", err)
-	}
-}
-
-// abandon is FallBack within the ledger's time. A store has limits of its own.
-func (c *call) abandon(why reason.Code) error {
-	if c.isShared() {
-		return c.book().FallBack(c.ticket, why)
-	}
-	ticket := *c.ticket // work that is left behind goes on with it
-	_, err := inTime(c, func() (none struct{}, err error) { return none, c.ledger.FallBack(&ticket, why) })
-	if errors.Is(err, errSlow) {
-		c.ticket.GiveUp(why)
-	} else {
-		c.ticket = &ticket
+	end.Tree = func() string { return checkoutTree(b.record.Cwd, b.env.Environ) }
+	ctx, cancel := b.wait()
+	defer cancel()
+	left, err := b.remote.FinishWithin(ctx, b.ticket, o, later...)
+	if left != nil {
+		err = errors.Join(err, b.detach(left))
 	}
 	return err
 }
 
-// whyUnshared returns why the call's session is not shared, although there is a store; "" if it is, or there is none.
-func (c *call) whyUnshared() string {
-	if c.shared != nil && c.shared.err != nil {
-		return StoreError(c.shared.err, c.shared.settings)
+func (b *sharedBook) close() {
+	if b.remote != nil {
+		b.remote.Stop()
 	}
-	return c.unshared
+}
+
+// FinishCommand is shimctl's command for the work that a call has left in the store. The argument is the
+// file that says it.
+const FinishCommand = "finish-shared"
+
+// UnfinishedFiles is the filepath.Match pattern of these files' names, in the directory of the ledger.
+const UnfinishedFiles = "unfinished-*.json"
+
+func unfinishedOf(job string) string { return strings.Replace(UnfinishedFiles, "*", job+"-*", 1) }
+
+// awaitFinished waits until what earlier calls of the job have left to another process is in the store:
+// until then the job's session is in use.
+func (b *sharedBook) awaitFinished() {
+	dir, err := config.StateDir(b.env.Own)
+	if err != nil {
+		return
+	}
+	pattern := filepath.Join(dir, unfinishedOf(b.remote.Job(b.record)))
+	pending := func(path string) bool {
+		info, err := os.Stat(path)
+		return err == nil && time.Since(info.ModTime()) < b.settings.UploadTimeout // an older one has failed
+	}
+	for {
+		paths, _ := filepath.Glob(pattern) // the pattern is a valid one
+		if !slices.ContainsFunc(paths, pending) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// detach has another process do the work that is left in the store.
+func (b *sharedBook) detach(left []byte) error {
+	dir, err := config.StateDir(b.env.Own)
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(dir, unfinishedOf(b.remote.Job(b.record)))
+	if err != nil {
+		return fmt.Errorf("leave the store to another process: %w", err)
+	}
+	_, err = file.Write(left)
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = startShimctl(b.env.Environ, FinishCommand, file.Name())
+	}
+	if err != nil {
+		return fmt.Errorf("leave the store to another process: %w", errors.Join(err, os.Remove(file.Name())))
+	}
+	return nil
+}
+
+// startShimctl starts a command of shimctl that has a separate session and none of the caller's
+// streams, so that nothing waits for it.
+func startShimctl(environ []string, args ...string) error {
+	cmd := exec.Command(filepath.Join(filepath.Dir(executablePath()), "shimctl"), args...)
+	cmd.Env, cmd.Dir = environ, "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return startAlone(cmd)
 }

@@ -25,7 +25,7 @@ type early struct {
 // finishEarly records a conversation with turns that are over, in a goroutine, so that the ledger does
 // not delay the tool's output.
 func (c *call) finishEarly(turns []supervise.Turn, plan rewrite.Plan) {
-	if !c.parsed.Copies || c.ticket == nil || c.ticket.Session == 0 || c.isShared() {
+	if !c.parsed.Copies || c.ticket == nil || c.ticket.Session == 0 || !c.book().isEarly() {
 		return // another call would write to the session that the tool still has, or there is nothing to record
 	}
 	c.early = &early{done: make(chan struct{})}
@@ -102,15 +102,14 @@ func (c *call) finishTurns(a *supervise.Attempt, st supervise.Status, seen rewri
 	}
 	end.File, end.Stamp = c.sessionFile(seen.ID)
 	end.Place, end.Left = c.place(c.record.Cwd), c.leftFiles(end, filesOf(turns))
-	c.leaves(end)
 	switch {
 	case recorded == 0:
 		c.record.Prompt = c.sentIn(turns)
-		return o, c.finishIn(&o, later...)
+		return o, c.book().finish(&o, later...)
 	case recorded < len(turns):
-		return o, c.finishIn(&o, later[recorded-1:]...)
+		return o, c.book().finish(&o, later[recorded-1:]...)
 	case st == supervise.Status{}:
-		return o, c.finishIn(end)
+		return o, c.book().finish(end)
 	}
 	return o, nil // it was ended after the last turn; a copy is cut where that ended
 }
@@ -153,5 +152,5 @@ func (c *call) sentIn(turns []supervise.Turn) *prompt.Prompt {
 	if len(texts) == 1 {
 		return c.record.Prompt
 	}
-	return prompt.New(strings.Join(texts, "\n\n"), c.book().Key())
+	return prompt.New(strings.Join(texts, "\n\n"), c.book().key())
 }

@@ -5,12 +5,13 @@ package main
 import (
 	"os"
 
+	"reprise/fleet"
 	"reprise/shim"
 	"reprise/shim/front"
 )
 
 func main() {
 	env := shim.OSEnv()
-	env.AccountHome = front.AccountHome()
+	env.AccountHome, env.OpenRemote = front.AccountHome(), fleet.Open
 	os.Exit(shim.Main(env))
 }

@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"testing"
 
+	"reprise/fleet"
 	"reprise/internal/ctl"
 	"reprise/rewrite"
 	"reprise/shim"
@@ -37,11 +38,11 @@ var update = flag.Bool("update", false, "rewrite the expected output in the scri
 // is found on PATH and tells them apart by argv[0], just as when it is installed.
 func TestMain(m *testing.M) {
 	account := os.Getenv("ACCOUNT_HOME") // none but that of a test
-	commands := map[string]func(){"shimctl": func() { os.Exit(ctl.Run(account)) }}
+	commands := map[string]func(){"shimctl": func() { os.Exit(ctl.Run(account, fleet.Open)) }}
 	for _, name := range rewrite.Names {
 		commands[name] = func() {
 			env := shim.OSEnv()
-			env.AccountHome = account
+			env.AccountHome, env.OpenRemote = account, fleet.Open
 			if fake := env.Get("FAKE"); fake != "" && name != "gemini" { // its files are named after an ID's first characters
 				env.NewID = func() string { return nextID(fake) }
 			}

@@ -220,21 +220,21 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 	if err != nil {
 		return err
 	}
-	client, err := shim.OpenStore(s, os.Environ())
-	if err != nil {
-		return err
-	}
-	digests, err := client.Hello(context.Background())
-	if err != nil {
-		return err
-	}
 	l, err := ledger.OpenMemory()
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	book := &fleet.Book{Local: l, Registers: client, Bundles: client, Digests: digests,
-		Project: s.Project, Host: host, Place: host, Timeout: time.Minute, Upload: time.Minute}
+	options := shim.StoreOptions(os.Environ(), s)
+	options.Local, options.Project, options.Host, options.Place = l, s.Project, host, host
+	options.Timeout, options.Upload = time.Minute, time.Minute
+	book, err := fleet.Open(options)
+	if err == nil {
+		err = book.Connect(context.Background())
+	}
+	if err != nil {
+		return err
+	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 	now := decide.MillisOf(time.Now().Add(-started))
 	d, ticket, err := ledger.Begin(book, &ledger.Call{
 		Tool: "claude", Cwd: resolved(cwd), Home: resolved(home), Task: task, Format: rewrite.Text, Now: now,
-		Prompt: prompt.New(string(text), digests),
+		Prompt: prompt.New(string(text), book.Key()),
 		Limits: decide.Limits{TTL: decide.Millis(time.Hour.Milliseconds()), MaxAge: decide.Millis((24 * time.Hour).Milliseconds()),
 			ErrorLimit: 3, ContextShare: 0.8, MinBase: 100, Unnamed: decide.UnnamedExtends},
 		Stored:   func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },

@@ -4,8 +4,9 @@ package main
 import (
 	"os"
 
+	"reprise/fleet"
 	"reprise/internal/ctl"
 	"reprise/shim/front"
 )
 
-func main() { os.Exit(ctl.Run(front.AccountHome())) }
+func main() { os.Exit(ctl.Run(front.AccountHome(), fleet.Open)) }

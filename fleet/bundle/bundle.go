@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"reprise/fleet/store"
+	"reprise/rewrite"
 )
 
 // Limits bound packing and unpacking.
@@ -55,7 +56,7 @@ type selection struct{ own, common []string }
 // selectPaths refuses paths that are not plainly below a root.
 func selectPaths(paths []string) (s selection, err error) {
 	for _, name := range paths {
-		pattern, common := strings.CutPrefix(name, store.Common)
+		pattern, common := strings.CutPrefix(name, rewrite.CommonFiles)
 		if common {
 			s.common = append(s.common, pattern)
 		} else {

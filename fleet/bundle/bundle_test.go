@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"reprise/fleet/store"
+	"reprise/rewrite"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -304,7 +305,7 @@ func TestCommonFiles(t *testing.T) {
 		files[name] = content
 	}
 	from := tree(t, files)
-	mixed := append([]string{store.Common + "p/blobs/*[0-9a-f]", store.Common + "none/*"}, paths...)
+	mixed := append([]string{rewrite.CommonFiles + "p/blobs/*[0-9a-f]", rewrite.CommonFiles + "none/*"}, paths...)
 	packed, digest := pack(t, from, mixed...)
 	if _, without := pack(t, from, paths...); without != digest {
 		t.Error("common files count in the digest")
@@ -339,11 +340,11 @@ func TestCommonFiles(t *testing.T) {
 		t.Errorf("without their pattern: %v", err)
 	}
 	for _, wrong := range []string{"../*", "p/[", "/p/*", "p//*", ""} {
-		if _, err := Digest(t.Context(), from, append(paths[:len(paths):len(paths)], store.Common+wrong), limits); err == nil {
+		if _, err := Digest(t.Context(), from, append(paths[:len(paths):len(paths)], rewrite.CommonFiles+wrong), limits); err == nil {
 			t.Errorf("%q is accepted", wrong)
 		}
 	}
-	if _, err := Digest(t.Context(), from, []string{store.Common + "p/*"}, limits); err == nil {
+	if _, err := Digest(t.Context(), from, []string{rewrite.CommonFiles + "p/*"}, limits); err == nil {
 		t.Error("common files alone are a session")
 	}
 }

@@ -7,6 +7,7 @@ package helper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -45,8 +46,8 @@ func Main(args []string, in, out, log *os.File, engines Engines) int {
 	if len(args) == 1 && verbs[args[0]] != nil {
 		if err := run(args[0], out, engines); err != nil {
 			fmt.Fprintln(log, "error:", args[0], "the store:", err)
-			if hint := store.Hint(err); hint != "" {
-				fmt.Fprintln(log, "hint:", hint)
+			if known := (*store.Error)(nil); errors.As(err, &known) && known.Hint() != "" {
+				fmt.Fprintln(log, "hint:", known.Hint())
 			}
 			if args[0] == "check" {
 				return exitFindings

@@ -8,7 +8,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 )
 
@@ -53,42 +52,42 @@ const (
 	MaxObject   = 1<<31 - 1
 )
 
-// The errors of a store. Engines wrap these with the server's message.
+// An Error is a kind of failure. Engines wrap it with the server's message.
+type Error struct {
+	text, hint string
+	lasting    bool
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.text }
+
+// Hint returns what can be done about it, "" if that is not known.
+func (e *Error) Hint() string { return e.hint }
+
+// Lasting reports whether the calls of the next moment would fail too.
+func (e *Error) Lasting() bool { return e.lasting }
+
+// The errors of a store.
 var (
-	ErrAbsent      = errors.New("there is no such entry")
-	ErrMoved       = errors.New("another process has changed the entry")
-	ErrUnknown     = errors.New("it is not known whether the write has arrived")
-	ErrNoStore     = errors.New("there is no such bucket")
-	ErrDenied      = errors.New("the store does not accept the credentials")
-	ErrKey         = errors.New("the store's key cannot be used")
-	ErrUnreachable = errors.New("the store cannot be reached")
-	ErrBroken      = errors.New("the entry cannot be unsealed")
-	ErrNewer       = errors.New("a newer reprise has written the store")
-	ErrUnsafe      = errors.New("the store ignores conditions on writes")
-	ErrTooLarge    = errors.New("the session is larger than is shared")
-	ErrChanged     = errors.New("another process has changed the session's local files")
+	ErrAbsent   = &Error{text: "there is no such entry"}
+	ErrMoved    = &Error{text: "another process has changed the entry"}
+	ErrBroken   = &Error{text: "the entry cannot be unsealed"}
+	ErrTooLarge = &Error{text: "the session is larger than is shared"}
+	ErrChanged  = &Error{text: "another process has changed the session's local files"}
+	ErrKey      = &Error{text: "the store's key cannot be used",
+		hint: "set REPRISE_STORE_KEY, REPRISE_STORE_KEY_FILE, or key_file under [store] to 32 bytes as 64 hexadecimal digits, " +
+			"as openssl rand -hex 32 makes them; a key's file must be private"}
+	ErrNewer   = &Error{text: "a newer reprise has written the store", hint: "install the newer reprise"}
+	ErrNoStore = &Error{text: "there is no such bucket", lasting: true, hint: "create the bucket, or correct the URL"}
+	ErrDenied  = &Error{text: "the store does not accept the credentials", lasting: true,
+		hint: "check the store's credentials: those of AWS's tools (AWS_ACCESS_KEY_ID, AWS_PROFILE)"}
+	ErrUnsafe = &Error{text: "the store ignores conditions on writes", lasting: true,
+		hint: "use a server that keeps If-Match and If-None-Match on writes; nothing is shared until then"}
+	ErrUnreachable = &Error{text: "the store cannot be reached", lasting: true, hint: unreachableHint}
+	ErrUnknown     = &Error{text: "it is not known whether the write has arrived", lasting: true, hint: unreachableHint}
 )
 
-// Hint returns what can be done about an error of a store, "" if that is not known.
-func Hint(err error) string {
-	for _, known := range []struct {
-		kind error
-		hint string
-	}{
-		{ErrKey, "set REPRISE_STORE_KEY, REPRISE_STORE_KEY_FILE, or key_file under [store] to 32 bytes as 64 hexadecimal digits, as openssl rand -hex 32 makes them; " +
-			"a key's file must be private"},
-		{ErrDenied, "check the store's credentials: those of AWS's tools (AWS_ACCESS_KEY_ID, AWS_PROFILE)"},
-		{ErrNoStore, "create the bucket, or correct the URL"},
-		{ErrUnsafe, "use a server that keeps If-Match and If-None-Match on writes; nothing is shared until then"},
-		{ErrNewer, "install the newer reprise"},
-		{ErrUnreachable, "check the URL and the network; until then every call is as without a store"},
-	} {
-		if errors.Is(err, known.kind) {
-			return known.hint
-		}
-	}
-	return ""
-}
+const unreachableHint = "check the URL and the network; until then every call is as without a store"
 
 // An Entry is a register or an object as an engine has it.
 type Entry struct {
@@ -163,15 +162,10 @@ type Bundle struct {
 	Size   int64  // in the store, in bytes
 }
 
-// Common begins a path of a bundle that is a pattern, as for path.Match, of files that several sessions
-// need. Their names stand for their contents: they are packed and unpacked with a session, but never
-// compared, replaced or removed.
-const Common = "common:"
-
 // Bundles are the packed sessions of an open store.
 type Bundles interface {
 	// Save packs files below root and puts them into the store under a new name. The first path must
-	// exist; a directory counts with everything below it. Paths can begin with Common.
+	// exist; a directory counts with everything below it. Paths can begin with rewrite.CommonFiles.
 	Save(ctx context.Context, root string, paths []string) (Bundle, error)
 	// Load unpacks a bundle below root. It writes nothing if the files there are the bundle's. It replaces
 	// other ones only if replace has their digest, and fails with ErrChanged otherwise.

@@ -16,6 +16,7 @@ import (
 	"reprise/internal/ctl/setup"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
+	"reprise/ledger"
 
 	"github.com/spf13/cobra"
 )
@@ -40,9 +41,10 @@ var commands = []func(*app.App) *cobra.Command{
 	versionCommand,
 }
 
-// Run runs the command and returns the exit code. accountHome is "" to look below HOME only.
-func Run(accountHome string) int {
+// Run runs the command and returns the exit code. accountHome is "" to look below HOME only; open opens a store that
+// machines share.
+func Run(accountHome string, open ledger.OpenRemote) int {
 	a := &app.App{Stdin: os.Stdin, Stdout: view.NewScreen(os.Stdout, os.Getenv), Stderr: view.NewScreen(os.Stderr, os.Getenv),
-		Environ: os.Environ(), AccountHome: accountHome, Now: time.Now()}
+		Environ: os.Environ(), AccountHome: accountHome, OpenRemote: open, Now: time.Now()}
 	return a.Run(newRoot(a), os.Args[1:])
 }

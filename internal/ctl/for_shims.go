@@ -9,8 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"reprise/fleet"
-	"reprise/fleet/wire"
+	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/shim"
 
@@ -29,43 +28,32 @@ func finishSharedCommand(a *app.App) *cobra.Command {
 }
 
 func finishShared(a *app.App, path string) error {
-	if err := wire.HideMemory(); err != nil {
-		return fmt.Errorf("hide the store's key: %w", err)
-	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read what a call has left to do: %w", err)
 	}
 	removeStale(filepath.Dir(path))
-	u, err := fleet.DecodeUnfinished(text)
-	if err == nil {
-		err = complete(a, u)
+	if err := complete(a, text); err != nil {
+		return err
 	}
-	if err == nil {
-		err = os.Remove(path)
-	}
-	return err
+	return os.Remove(path)
 }
 
-func complete(a *app.App, u *fleet.Unfinished) error {
-	s, client, err := app.OpenStore(a)
-	if client == nil {
-		return cmp.Or(err, errors.New("no store is configured"))
-	}
-	defer client.Close()
+func complete(a *app.App, left []byte) error {
 	l, err := a.OpenLedger()
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	host, _ := os.Hostname()
-	book := &fleet.Book{
-		Local: l, Registers: client, Bundles: client, Project: u.Project, Host: host, Place: u.Place,
-		Timeout: s.Timeout, Upload: s.UploadTimeout,
+	s, remote, err := app.OpenStore(a, l, func(config.Store) string { return "" }) // the work names the project
+	if remote == nil {
+		return cmp.Or(err, errors.New("no store is configured"))
 	}
-	ctx, cancel := context.WithTimeoutCause(context.Background(), book.Upload, fmt.Errorf("no answer within %s", book.Upload))
+	defer remote.Close()
+	limit := s.UploadTimeout
+	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, fmt.Errorf("no answer within %s", limit))
 	defer cancel()
-	if err := book.Complete(ctx, u); err != nil {
+	if err := remote.Complete(ctx, left); err != nil {
 		return app.StoreFailure("put the session into the store", err, s)
 	}
 	return nil

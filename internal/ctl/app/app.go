@@ -20,6 +20,7 @@ import (
 
 	"reprise/config"
 	"reprise/internal/ctl/view"
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/shim"
 
@@ -53,6 +54,7 @@ type App struct {
 	Stdout, Stderr view.Screen
 	Environ        []string
 	AccountHome    string // see shim.Env
+	OpenRemote     ledger.OpenRemote
 	Now            time.Time
 }
 
@@ -127,7 +129,7 @@ func (a *App) Own(name string) string { return a.ShimEnv().Own(name) }
 func (a *App) ShimEnv() shim.Env {
 	return shim.Env{
 		Environ: a.Environ, AccountHome: a.AccountHome, Now: func() time.Time { return a.Now },
-		NewID: func() string { return "NEW" },
+		NewID: func() string { return "NEW" }, OpenRemote: a.OpenRemote,
 	}
 }
 

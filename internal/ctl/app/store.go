@@ -1,22 +1,21 @@
 package app
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"time"
 
 	"reprise/config"
-	"reprise/fleet/store"
-	"reprise/fleet/wire"
+	"reprise/ledger"
 	"reprise/shim"
 )
 
 // patience is how long a command waits for each answer of a store that it was asked about.
 const patience = 30 * time.Second
 
-// OpenStore starts the helper of the store that the configuration and the environment name, for a command that waits for each answer.
-// The client is nil without a store.
-func OpenStore(a *App) (s config.Store, client *wire.Client, err error) {
+// OpenStore opens the store that the configuration and the environment name, for a command that waits for each answer.
+// The store is nil without one. project is called with its settings.
+func OpenStore(a *App, l *ledger.Ledger, project func(config.Store) string) (s config.Store, remote ledger.Remote, err error) {
 	cfg, err := a.Config()
 	if err == nil {
 		s, err = config.ResolveStore(a.Getenv, cfg)
@@ -25,18 +24,20 @@ func OpenStore(a *App) (s config.Store, client *wire.Client, err error) {
 		return s, nil, err
 	}
 	s.Timeout, s.UploadTimeout = max(s.Timeout, patience), max(s.UploadTimeout, patience)
-	if s.Key == "" && s.KeyFile == "" {
-		err = fmt.Errorf("%w: none is configured", store.ErrKey)
-	} else {
-		client, err = shim.OpenStore(s, a.Environ)
-	}
-	if err != nil {
+	options := shim.StoreOptions(a.Environ, s)
+	options.Local, options.Project = l, project(s)
+	if remote, err = a.OpenRemote(options); err != nil {
 		return s, nil, StoreFailure("open the store", err, s)
 	}
-	return s, client, nil
+	return s, remote, nil
 }
 
 // StoreFailure returns an error of a store without the secrets, with a hint.
 func StoreFailure(what string, err error, s config.Store) error {
-	return WithHint(fmt.Errorf("%s: %s", what, shim.StoreError(err, s)), cmp.Or(store.Hint(err), "reprise-store check says more"))
+	hint := "reprise-store check says more"
+	var known ledger.RemoteError
+	if errors.As(err, &known) && known.Hint() != "" {
+		hint = known.Hint()
+	}
+	return WithHint(fmt.Errorf("%s: %s", what, shim.StoreError(err, s)), hint)
 }

@@ -185,7 +185,7 @@ func (r *PruneReport) pruneChains(a *app.App, l *ledger.Ledger, name string) err
 }
 
 func (r *PruneReport) pruneChain(a *app.App, l *ledger.Ledger, c ledger.ChainName, sessions []ledger.SessionFile) error {
-	stored, err := storedChain(a, l, c)
+	stored, err := openStored(a, l, c)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func runReset(a *app.App, l *ledger.Ledger, name string, agreed app.Consent) err
 }
 
 func resetChain(a *app.App, l *ledger.Ledger, chain ledger.ChainName) error {
-	stored, err := storedChain(a, l, chain)
+	stored, err := openStored(a, l, chain)
 	if err != nil {
 		return err
 	}

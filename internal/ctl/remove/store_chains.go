@@ -6,40 +6,39 @@ import (
 	"fmt"
 
 	"reprise/config"
-	"reprise/fleet"
-	"reprise/fleet/wire"
 	"reprise/internal/ctl/app"
 	"reprise/ledger"
-	"reprise/ledger/decide"
 	"reprise/shim"
 )
 
-// A storedChains is chains in the store that machines share. A nil one is none.
-type storedChains struct {
+// A storedChain is a chain in the store that machines share. A nil one is none.
+type storedChain struct {
 	settings config.Store
-	client   *wire.Client
-	keeper   fleet.Keeper
-	name     fleet.Name
+	remote   ledger.Remote
+	name     ledger.ChainName
 }
 
-// storedChain returns the store's part of a chain of this machine, nil if it has none.
-func storedChain(a *app.App, l *ledger.Ledger, c ledger.ChainName) (*storedChains, error) {
+// openStored returns the store's part of a chain of this machine, nil if it has none.
+func openStored(a *app.App, l *ledger.Ledger, c ledger.ChainName) (*storedChain, error) {
 	if shared, err := l.IsLent(c.ID); err != nil || !shared {
 		return nil, err
 	}
-	s, client, err := app.OpenStore(a)
+	project := ""
+	s, remote, err := app.OpenStore(a, l, func(s config.Store) string {
+		project = shim.ProjectName(c.Cwd, s)
+		return project
+	})
 	if err != nil && s.URL != "" {
 		err = onlyHere(err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	stored := &storedChains{s, client, fleet.Keeper{Store: client, Now: decide.MillisOf(a.Now)},
-		fleet.Name{Project: shim.ProjectName(c.Cwd, s), NativeIDs: c.NativeIDs, Task: c.Task, Tool: c.Tool, Cwd: c.Cwd, Role: c.Role, OneRole: true}}
+	stored := &storedChain{s, remote, c}
 	switch {
-	case client != nil && (c.Task == "" || stored.name.Project != ""):
+	case remote != nil && (c.Task == "" || project != ""):
 		return stored, nil
-	case client != nil:
+	case remote != nil:
 		stored.close()
 	}
 	if a.Getenv("REPRISE_STORE") == "off" {
@@ -54,29 +53,29 @@ func onlyHere(failure error) error {
 	return app.WithHint(failure, app.HintFor(failure)+"; REPRISE_STORE=off changes this machine only")
 }
 
-func (s *storedChains) close() {
+func (s *storedChain) close() {
 	if s != nil {
-		_ = s.client.Close()
+		s.remote.Close()
 	}
 }
 
-// reset ends the chains' sessions.
-func (s *storedChains) reset() (kept fleet.Kept, err error) {
+// reset ends the chain's sessions.
+func (s *storedChain) reset() (kept ledger.Kept, err error) {
 	if s == nil {
 		return kept, nil
 	}
-	if kept, err = s.keeper.Reset(context.Background(), s.name); err != nil {
+	if kept, err = s.remote.Reset(context.Background(), s.name); err != nil {
 		err = onlyHere(app.StoreFailure("reset in the store", err, s.settings))
 	}
 	return kept, err
 }
 
-// forget removes the chains from the store. With dry it only counts.
-func (s *storedChains) forget(dry bool) (kept fleet.Kept, err error) {
+// forget removes the chain from the store. With dry it only counts.
+func (s *storedChain) forget(dry bool) (kept ledger.Kept, err error) {
 	if s == nil {
 		return kept, nil
 	}
-	kept, err = s.keeper.Forget(context.Background(), s.name, dry)
+	kept, err = s.remote.Forget(context.Background(), s.name, dry)
 	if errors.Is(err, ledger.ErrInUse) {
 		return kept, app.WithHint(fmt.Errorf("prune in the store: %w", err), "reprise-store log says where it runs")
 	}

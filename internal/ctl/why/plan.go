@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"reprise/fleet"
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
@@ -156,7 +156,7 @@ type PlanReport struct {
 	Attempt     *int               `json:"attempt,omitempty" doc:"the attempt that the rule captured"`
 	Chain       int64              `json:"chain,omitempty" doc:"its chain"`
 	Session     string             `json:"session,omitempty" doc:"the session that would be resumed or copied"`
-	Shared      *fleet.Identity    `json:"shared,omitempty" doc:"what must be equal on two machines for them to share its sessions"`
+	Shared      *ledger.Identity   `json:"shared,omitempty" doc:"what must be equal on two machines for them to share its sessions"`
 	Unshared    string             `json:"unshared,omitempty" doc:"why its session is not shared, although there is a store"`
 	Prices      *view.PricesReport `json:"prices,omitempty" doc:"cost of the runs, if the reason is dearer"`
 	Warning     string             `json:"warning,omitempty" doc:"what will keep the next calls fresh"`

@@ -8,18 +8,21 @@ import (
 	"time"
 
 	"reprise/config"
-	"reprise/fleet"
 	"reprise/ledger"
 )
+
+// jobsOnly is a store that only names jobs.
+type jobsOnly struct{ ledger.Remote }
+
+func (jobsOnly) Job(c *ledger.Call) string { return c.Task }
 
 // A call waits for what the job's last call has left to another process: not for another job's, and not for
 // what has failed long ago.
 func TestAwaitFinished(t *testing.T) {
 	state := t.TempDir()
 	settings := config.Store{UploadTimeout: time.Minute}
-	book := &fleet.Book{Project: "org/repo"}
-	c := &call{env: Env{Environ: []string{"XDG_STATE_HOME=" + state}}, shared: &sharing{settings: settings, book: book},
-		record: &ledger.Call{Cwd: "/w", Task: "one"}}
+	c := &call{env: Env{Environ: []string{"XDG_STATE_HOME=" + state}}, record: &ledger.Call{Cwd: "/w", Task: "one"}}
+	b := &sharedBook{localBook: localBook{c}, settings: settings, remote: jobsOnly{}}
 	dir, err := config.StateDir(c.env.Own)
 	if err != nil || !strings.HasPrefix(dir, state) {
 		t.Fatal(dir, err)
@@ -29,7 +32,7 @@ func TestAwaitFinished(t *testing.T) {
 	}
 	leave := func(task string) string {
 		t.Helper()
-		f, err := os.CreateTemp(dir, unfinishedOf(book.Mark(&ledger.Call{Cwd: "/w", Task: task})))
+		f, err := os.CreateTemp(dir, unfinishedOf(b.remote.Job(&ledger.Call{Task: task})))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +48,7 @@ func TestAwaitFinished(t *testing.T) {
 	if err := os.Chtimes(failed, long, long); err != nil {
 		t.Fatal(err)
 	}
-	c.awaitFinished()
+	b.awaitFinished()
 
 	own := leave("one")
 	removed := make(chan time.Time, 1)
@@ -53,7 +56,7 @@ func TestAwaitFinished(t *testing.T) {
 		removed <- time.Now()
 		os.Remove(own)
 	})
-	c.awaitFinished()
+	b.awaitFinished()
 	select {
 	case <-removed:
 	default:
@@ -61,6 +64,6 @@ func TestAwaitFinished(t *testing.T) {
 	}
 
 	leave("one")
-	c.shared.settings.UploadTimeout = 100 * time.Millisecond // after which it has failed
-	c.awaitFinished()
+	b.settings.UploadTimeout = 100 * time.Millisecond // after which it has failed
+	b.awaitFinished()
 }
