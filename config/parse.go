@@ -176,10 +176,10 @@ func (d document) line(key toml.Key) int {
 		return 0
 	}
 	var refused toml.ParseError
-	errors.As(d.md.PrimitiveDecode(at, &refusal{}), &refused)
+	errors.As(d.md.PrimitiveDecode(at, &rejection{}), &refused)
 	return refused.Position.Line
 }
 
-type refusal struct{}
+type rejection struct{}
 
-func (*refusal) UnmarshalTOML(any) error { return errors.New("refused") }
+func (*rejection) UnmarshalTOML(any) error { return errors.New("refused") }

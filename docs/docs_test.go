@@ -63,7 +63,7 @@ type group struct {
 }
 
 // alike groups the versions of a tool in which something differed, each group where its first version stands.
-func alike(rows []tested.Row) (groups []group) {
+func alike(rows []tested.Result) (groups []group) {
 	for _, row := range rows {
 		var of []string
 		for _, part := range [][2]string{{"passed through: ", row.PassedThrough}, {"fresh: ", row.Fresh}, {"resume: ", row.Resumes}} {

@@ -23,20 +23,20 @@ type givenAnswer struct {
 	invocation, session, chain int64
 	ended                      decide.Millis
 	alike                      bool // the chain begins like the prompt: it can be an item of the same batch
-	lines                      []prompt.Mark
+	lines                      []prompt.WordDigest
 }
 
 // shownIn reports whether all lines of the answer are among some.
-func (a *givenAnswer) shownIn(lines map[prompt.Mark]bool) bool {
-	return len(a.lines) > 0 && !slices.ContainsFunc(a.lines, func(m prompt.Mark) bool { return !lines[m] })
+func (a *givenAnswer) shownIn(lines map[prompt.WordDigest]bool) bool {
+	return len(a.lines) > 0 && !slices.ContainsFunc(a.lines, func(m prompt.WordDigest) bool { return !lines[m] })
 }
 
 // answers reads the latest answers of the project's calls, by any tool, if the prompt shows a line
 // of them.
 func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
-	shown := map[prompt.Mark]bool{}
+	shown := map[prompt.WordDigest]bool{}
 	note := sync.OnceFunc(func() {
-		for _, mark := range c.Prompt.LineMarks() {
+		for _, mark := range c.Prompt.LineDigests() {
 			shown[mark] = true
 		}
 	})
@@ -50,7 +50,7 @@ func (l *Ledger) answers(c *Call) (all []givenAnswer, err error) {
 		}
 		note()
 		a.lines = decodeMarks(lines)
-		if slices.ContainsFunc(a.lines, func(m prompt.Mark) bool { return shown[m] }) {
+		if slices.ContainsFunc(a.lines, func(m prompt.WordDigest) bool { return shown[m] }) {
 			all, sessions = append(all, a), append(sessions, strconv.FormatInt(a.session, 10))
 		}
 		return nil
@@ -108,10 +108,10 @@ func addEvidence(c *Call, chains []decide.ChainFacts, answers []givenAnswer) {
 // addFlow looks for answers of other sessions since the session's latest run. It returns the lines of
 // the prompt that such an answer has. A line in answers of two chains is a form that all answers have.
 func addFlow(c *decide.ChainFacts, answers []givenAnswer) (quoted map[string]bool) {
-	quoted, added := map[string]bool{}, map[prompt.Mark]string{}
+	quoted, added := map[string]bool{}, map[prompt.WordDigest]string{}
 	e := &c.Continuity.Evidence
 	for _, line := range e.New() {
-		added[line.Mark] = line.Text
+		added[line.Digest] = line.Text
 	}
 	own := slices.IndexFunc(answers, func(a givenAnswer) bool { return a.session == c.Session })
 	several := saidBySeveral(answers)
@@ -135,8 +135,8 @@ func addFlow(c *decide.ChainFacts, answers []givenAnswer) (quoted map[string]boo
 }
 
 // saidBySeveral returns the lines in answers of more than one chain.
-func saidBySeveral(answers []givenAnswer) map[prompt.Mark]bool {
-	several, first := map[prompt.Mark]bool{}, map[prompt.Mark]int64{}
+func saidBySeveral(answers []givenAnswer) map[prompt.WordDigest]bool {
+	several, first := map[prompt.WordDigest]bool{}, map[prompt.WordDigest]int64{}
 	for k := range answers {
 		for _, mark := range answers[k].lines {
 			if chain, said := first[mark]; said && chain != answers[k].chain {
@@ -153,8 +153,8 @@ func shownSessions(p *prompt.Prompt, answers []givenAnswer) string {
 	if len(answers) == 0 {
 		return ""
 	}
-	lines := map[prompt.Mark]bool{}
-	for _, mark := range p.LineMarks() {
+	lines := map[prompt.WordDigest]bool{}
+	for _, mark := range p.LineDigests() {
 		lines[mark] = true
 	}
 	var ids []string

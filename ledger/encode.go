@@ -140,7 +140,7 @@ func decodeShape(data []byte) prompt.Shape {
 
 const markSize = 8
 
-func encodeMarks(marks []prompt.Mark) []byte {
+func encodeMarks(marks []prompt.WordDigest) []byte {
 	out := make([]byte, 0, len(marks)*markSize)
 	for _, m := range marks {
 		out = binary.BigEndian.AppendUint64(out, uint64(m))
@@ -148,10 +148,10 @@ func encodeMarks(marks []prompt.Mark) []byte {
 	return out
 }
 
-func decodeMarks(data []byte) []prompt.Mark {
-	out := make([]prompt.Mark, len(data)/markSize)
+func decodeMarks(data []byte) []prompt.WordDigest {
+	out := make([]prompt.WordDigest, len(data)/markSize)
 	for i := range out {
-		out[i] = prompt.Mark(binary.BigEndian.Uint64(data[i*markSize:]))
+		out[i] = prompt.WordDigest(binary.BigEndian.Uint64(data[i*markSize:]))
 	}
 	return out
 }

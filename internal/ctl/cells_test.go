@@ -25,7 +25,7 @@ func screenApp(b *strings.Builder, width int) *app.App {
 func TestTailOnATerminal(t *testing.T) {
 	var b strings.Builder
 	a := screenApp(&b, 80)
-	show := followText(a, view.Reporter{Prices: &prices.Table{}})
+	show := followText(a, view.Reporter{Prices: &prices.List{}})
 	i := history.Invocation{ID: 3, Tool: "codex", Chain: 2, Cwd: "/home/me/src", Mode: rewrite.Resume, Reason: reason.Extends}
 	if err := show("began", i); err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ type settingReport struct {
 	Key     string `json:"key" doc:"the key"`
 	Value   string `json:"value" doc:"its value as TOML, empty if not set"`
 	Default string `json:"default" doc:"its default as TOML"`
-	About   string `json:"about" doc:"its purpose"`
+	About   string `json:"purpose" doc:"its purpose"`
 }
 
 func showConfig(a *app.App, asJSON bool) error {

@@ -71,7 +71,7 @@ func runDemo(a *app.App, ctx context.Context, tool string) (err error) {
 		return fmt.Errorf("make directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, removeTree(root)) }()
-	job := demo.Job{Tool: tool, Rounds: demoRounds}
+	job := demo.Setup{Tool: tool, Rounds: demoRounds}
 	if job.Tool, job.Real, err = realTool(a, tool, self, root); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func removeTree(root string) (err error) {
 	return err
 }
 
-func play(a *app.App, ctx context.Context, job demo.Job, root string) (demo.Played, error) {
+func play(a *app.App, ctx context.Context, job demo.Setup, root string) (demo.Played, error) {
 	if err := os.Mkdir(root, 0o755); err != nil {
 		return demo.Played{}, fmt.Errorf("make directory: %w", err)
 	}
@@ -141,7 +141,7 @@ func realTool(a *app.App, asked, self, root string) (name, dir string, err error
 	return demo.Bundled, dir, nil
 }
 
-func showDemo(a *app.App, job demo.Job, without, with demo.Played) error {
+func showDemo(a *app.App, job demo.Setup, without, with demo.Played) error {
 	if len(with.Calls) != len(without.Calls) {
 		return fmt.Errorf("compare the two: %d calls without the shims, %d with them", len(without.Calls), len(with.Calls))
 	}
@@ -185,12 +185,12 @@ func showSaving(a *app.App, with demo.Played) error {
 	})
 }
 
-func printCost(w *tabwriter.Writer, c, was demo.Call) {
+func printCost(w *tabwriter.Writer, c, was demo.Step) {
 	fmt.Fprintf(w, "%d/%d\t%d/%d\t%d/%d\t\n", c.Requests, was.Requests,
 		fresh(c), fresh(was), c.Tokens.Cached, was.Tokens.Cached)
 }
 
 // fresh is the part of a call's input that no cache had.
-func fresh(c demo.Call) int { return c.Tokens.Input - c.Tokens.Cached }
+func fresh(c demo.Step) int { return c.Tokens.Input - c.Tokens.Cached }
 
 func percent(part, whole int) string { return fmt.Sprintf("%d %%", (100*part+whole/2)/max(whole, 1)) }

@@ -49,13 +49,13 @@ var schemas = map[string]any{
 
 // shared are objects that stand in several schemas.
 var shared = map[reflect.Type]string{
-	reflect.TypeFor[view.ChainReport]():   "chain",
-	reflect.TypeFor[view.SessionReport](): "session",
-	reflect.TypeFor[view.CallReport]():    "call",
-	reflect.TypeFor[groupReport]():        "group",
-	reflect.TypeFor[view.PricesReport]():  "prices",
-	reflect.TypeFor[why.PassedReport]():   "passed",
-	reflect.TypeFor[view.AdviceReport]():  "remedy",
+	reflect.TypeFor[view.ChainReport]():      "chain",
+	reflect.TypeFor[view.SessionReport]():    "session",
+	reflect.TypeFor[view.CallReport]():       "call",
+	reflect.TypeFor[groupReport]():           "group",
+	reflect.TypeFor[view.PricesReport]():     "prices",
+	reflect.TypeFor[why.PassthroughReport](): "passthrough",
+	reflect.TypeFor[view.AdviceReport]():     "advice",
 }
 
 // The references are made from the code; go test ./internal/ctl -update writes them anew.
@@ -84,7 +84,7 @@ var madeList = regexp.MustCompile(`<!-- made from the code: (\w+) -->\n(?:\n(?:-
 // reasonList returns a list of reasons; the reasons of decisions stand below their classes.
 func reasonList(name string) string {
 	var b strings.Builder
-	lists := map[string][]reason.Row{
+	lists := map[string][]reason.Explanation{
 		"reasons": reason.Table, "refusals": reason.Refusals, "failures": reason.Failures, "whole_prompts": reason.WholePrompts,
 	}
 	class := ""

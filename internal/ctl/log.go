@@ -57,7 +57,7 @@ func newCallLine(r view.Reporter, event string, i history.Invocation) callLine {
 
 func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing) error {
 	none := cmp.Or(a.PassedHere(), "no such call has been made yet")
-	return app.List[history.Invocation]{
+	return app.Lister[history.Invocation]{
 		What: "listing the calls", None: none,
 		Read: func(l *ledger.Ledger, wanted history.Wanted) ([]history.Invocation, error) {
 			calls, err := history.LatestInvocations(l, wanted)

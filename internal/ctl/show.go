@@ -59,7 +59,7 @@ everything recorded about that call, and what its reasons mean.`,
 type showReport struct {
 	Schema      string            `json:"schema" doc:"name of this schema"`
 	Chain       view.ChainReport  `json:"chain" doc:"the chain"`
-	Invocations []view.CallReport `json:"invocations" doc:"its calls, the oldest first"`
+	Invocations []view.CallReport `json:"calls" doc:"its calls, the oldest first"`
 }
 
 // showNamed shows a call or a chain, or lists the chains of a task that has several. A number is a task only if it is no call.
@@ -199,7 +199,7 @@ type chainsReport struct {
 }
 
 func listChains(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing) error {
-	return app.List[history.ChainRow]{
+	return app.Lister[history.ChainRow]{
 		What: "listing the chains", None: "there is no such chain yet", Read: history.Chains,
 		JSON: func(chains []history.ChainRow) error {
 			return a.Stdout.PrintJSON(chainsReport{"shimctl.chains/1", view.Mapped(chains, r.Chain)})
@@ -230,7 +230,7 @@ type sessionsReport struct {
 var sessionColumns = []string{"SESSION", "TOOL", "CHAIN", "STATE", "TURNS", "CONTEXT", "USED", "CREATED", "MODEL", "VERSION"}
 
 func listSessions(a *app.App, l *ledger.Ledger, flags *app.Listing) error {
-	return app.List[history.SessionRow]{
+	return app.Lister[history.SessionRow]{
 		What: "listing the sessions", None: "there is no such session yet", Read: history.SessionRows,
 		JSON: func(sessions []history.SessionRow) error {
 			return a.Stdout.PrintJSON(sessionsReport{"shimctl.sessions/1", view.Mapped(sessions, view.SessionJSON)})

@@ -59,9 +59,9 @@ type overview struct {
 	live      []history.ChainRow // a call could continue them
 	running   []history.Invocation
 	decisions []history.Invocation
-	passed    []why.PassedReport // in the last days
-	broken    []warning          // why no call is managed
-	warnings  []warning          // all others
+	passed    []why.PassthroughReport // in the last days
+	broken    []warning               // why no call is managed
+	warnings  []warning               // all others
 }
 
 func showStatus(a *app.App, l *ledger.Ledger, r view.Reporter, flags app.FilterFlags, asJSON, all bool) error {
@@ -142,9 +142,9 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 		return o, err
 	}
 	// A warning names the version that refuses the shim's additions.
-	o.passed = slices.DeleteFunc(why.PassedReports(passed), func(p why.PassedReport) bool { return p.Reason == reason.AddedRefused })
+	o.passed = slices.DeleteFunc(why.PassthroughReports(passed), func(p why.PassthroughReport) bool { return p.Reason == reason.AddedRefused })
 	if wrong == "" { // the cost of a mistake in the configuration is history once the mistake is mended
-		o.passed = slices.DeleteFunc(o.passed, func(p why.PassedReport) bool { return p.Reason == reason.ConfigMistake })
+		o.passed = slices.DeleteFunc(o.passed, func(p why.PassthroughReport) bool { return p.Reason == reason.ConfigMistake })
 	} else {
 		o.broken = []warning{{Kind: "configuration", Says: wrong, Command: "shimctl doctor", urgency: 1}}
 	}
@@ -168,7 +168,7 @@ func printFirst(a *app.App, o overview) {
 		fmt.Fprintln(a.Stdout)
 	}
 	if len(o.passed) > 0 {
-		a.Stdout.Sentences("PASSED THROUGH", view.Warn, view.Mapped(o.passed, func(p why.PassedReport) string {
+		a.Stdout.Sentences("PASSED THROUGH", view.Warn, view.Mapped(o.passed, func(p why.PassthroughReport) string {
 			return a.TildeIn(p.Words(a.WhenWords(p.Last)))
 		})...)
 		fmt.Fprintln(a.Stdout)
@@ -267,12 +267,12 @@ func figures(o overview) *view.Table {
 }
 
 type statusReport struct {
-	Schema    string             `json:"schema" doc:"name of this schema"`
-	Recent    recentReport       `json:"recent" doc:"the calls of the last days"`
-	Chains    []view.ChainReport `json:"chains" doc:"the 50 chains used last, the last first"`
-	Decisions []view.CallReport  `json:"decisions" doc:"the last calls, the latest first"`
-	Passed    []why.PassedReport `json:"passed_through" doc:"recent headless calls that were passed through, by reason, the latest first"`
-	Warnings  []warning          `json:"warnings" doc:"warnings"`
+	Schema    string                  `json:"schema" doc:"name of this schema"`
+	Recent    recentReport            `json:"recent" doc:"the calls of the last days"`
+	Chains    []view.ChainReport      `json:"chains" doc:"the 50 chains used last, the last first"`
+	Decisions []view.CallReport       `json:"decisions" doc:"the last calls, the latest first"`
+	Passed    []why.PassthroughReport `json:"passed_through" doc:"recent headless calls that were passed through, by reason, the latest first"`
+	Warnings  []warning               `json:"warnings" doc:"warnings"`
 }
 
 type recentReport struct {
@@ -289,6 +289,6 @@ func statusJSON(r view.Reporter, o overview) statusReport {
 	since := beginning(cmp.Or(o.period, history.Always))
 	return statusReport{Schema: "shimctl.status/1", Chains: view.Mapped(o.chains, r.Chain),
 		Recent:    recentReport{app.RecentDays, since, o.bill, view.MoneyJSON(o.bill.Total, o.bill.Source()), o.whole.Short, o.whole.Long, o.saved.Summary()},
-		Decisions: view.Mapped(o.decisions, r.Call), Passed: append([]why.PassedReport{}, o.passed...),
+		Decisions: view.Mapped(o.decisions, r.Call), Passed: append([]why.PassthroughReport{}, o.passed...),
 		Warnings: append(append([]warning{}, o.broken...), o.warnings...)}
 }

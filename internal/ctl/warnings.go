@@ -24,7 +24,7 @@ type warning struct {
 	Tool  string `json:"tool,omitempty" doc:"name of the tool"`
 	Rule  string `json:"rule,omitempty" doc:"the rule"`
 	Model string `json:"model,omitempty" doc:"the requested model; of a price, the one that answered"`
-	Says  string `json:"says" doc:"the warning"`
+	Says  string `json:"text" doc:"the warning"`
 
 	Command string `json:"command" doc:"the command that explains it"`
 

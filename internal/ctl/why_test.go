@@ -36,7 +36,7 @@ func TestWhy(t *testing.T) {
 		i := history.Invocation{ID: 7, Chain: 3, Tool: "codex", Cwd: "/work/shop", Mode: rewrite.Fresh, Reason: code, PromptBytes: 9, SentBytes: 9}
 		refused := i
 		refused.Reason, refused.FellBack = reason.Extends, code
-		p := why.PassedReport{Reason: code, Calls: 2, Tools: []string{"codex"}, Directories: []string{"/work/shop"}}
+		p := why.PassthroughReport{Reason: code, Calls: 2, Tools: []string{"codex"}, Directories: []string{"/work/shop"}}
 		general, err := why.Find(a, l, view.Reporter{}, string(code))
 		if err != nil {
 			t.Fatal(err)

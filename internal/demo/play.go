@@ -36,16 +36,16 @@ func Command(tool string) []string {
 	return nil
 }
 
-// A Job is what to play.
-type Job struct {
+// A Setup is the program and the rounds of a play.
+type Setup struct {
 	Tool   string // the command to run
 	Real   string // the directory of the executable that is not a shim
 	Shims  string // the directory of the shims, "" to run without them
 	Rounds int    // the last round: the reviewer accepts
 }
 
-// A Call is the cost of one call of the loop.
-type Call struct {
+// A Step is the cost of one call of the loop.
+type Step struct {
 	Role     string
 	Decision string // the shim's decision and reason, "" without the shims
 	Requests int
@@ -55,26 +55,26 @@ type Call struct {
 
 // Played is the result of a job.
 type Played struct {
-	Calls  []Call
+	Calls  []Step
 	Ledger string // the shims' own, below root
 }
 
 // Total sums up the cost of the calls.
-func (p Played) Total() (t Call) {
+func (p Played) Total() (t Step) {
 	for _, c := range p.Calls {
 		t.add(c.Requests, c.Tokens)
 	}
 	return t
 }
 
-func (c *Call) add(requests int, t standin.Tokens) {
+func (c *Step) add(requests int, t standin.Tokens) {
 	c.Requests += requests
 	c.Tokens.Add(t)
 }
 
 // Play plays the job below root, an existing directory, with a home, a project and a model of its
 // own. When it returns, no process of the job is left, also if ctx ended it.
-func (j Job) Play(ctx context.Context, root string) (p Played, err error) {
+func (j Setup) Play(ctx context.Context, root string) (p Played, err error) {
 	model, err := standin.Start(standin.Options{Reply: Agent})
 	if err != nil {
 		return p, fmt.Errorf("start stand-in: %w", err)
@@ -177,10 +177,10 @@ func words(stderr, prompts string) string {
 
 // calls splits the requests into calls: each call begins with a request that contains no tool
 // result yet.
-func calls(asked []standin.Request, decisions []string) (all []Call) {
+func calls(asked []standin.Request, decisions []string) (all []Step) {
 	for _, r := range asked {
 		if standin.StartsTurn(r) {
-			c := Call{Role: "coder", Sent: standin.LastUser(r)}
+			c := Step{Role: "coder", Sent: standin.LastUser(r)}
 			if strings.Contains(standin.AllText(r), reviewerOpening) {
 				c.Role = "reviewer"
 			}

@@ -49,12 +49,12 @@ type Long struct {
 	Rates
 }
 
-// A Table contains prices.
-type Table struct{ prices []Price }
+// A List contains prices.
+type List struct{ prices []Price }
 
 // Load returns the built-in table. For the models in override, which has the same format, it
 // returns override's prices instead. file names override in errors.
-func Load(file, override string) (*Table, error) {
+func Load(file, override string) (*List, error) {
 	own, err := parse("prices.toml", embedded)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func Load(file, override string) (*Table, error) {
 	own = slices.DeleteFunc(own, func(p Price) bool {
 		return slices.ContainsFunc(theirs, func(o Price) bool { return o.Model == p.Model })
 	})
-	return &Table{append(theirs, own...)}, nil
+	return &List{append(theirs, own...)}, nil
 }
 
 func parse(file, text string) ([]Price, error) {
@@ -120,7 +120,7 @@ func priceLine(text string, index int) int {
 func (r Rates) all() []*float64 { return []*float64{r.Input, r.Cached, r.Write, r.Output} }
 
 // Find returns the price of a model at a time. ok is false if it is not known.
-func (t *Table) Find(model string, at time.Time) (p Price, ok bool) {
+func (t *List) Find(model string, at time.Time) (p Price, ok bool) {
 	name := models.Name(model)
 	for _, candidate := range t.prices {
 		if (candidate.Model == model || candidate.Model == name) && !candidate.Since.After(at) &&
@@ -132,7 +132,7 @@ func (t *Table) Find(model string, at time.Time) (p Price, ok bool) {
 }
 
 // LongPrompt returns the least number of prompt tokens that some model has other rates from.
-func (t *Table) LongPrompt() int64 {
+func (t *List) LongPrompt() int64 {
 	shortest := int64(math.MaxInt64)
 	for _, p := range t.prices {
 		if p.Long.Above > 0 {

@@ -111,7 +111,7 @@ func TestAllProblems(t *testing.T) {
 	}
 }
 
-func mustFind(t *testing.T, table *Table, model string) Price {
+func mustFind(t *testing.T, table *List, model string) Price {
 	t.Helper()
 	p, ok := table.Find(model, day("2026-11-01"))
 	if !ok {

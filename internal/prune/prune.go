@@ -13,8 +13,8 @@ import (
 	"reprise/ledger/decide"
 )
 
-// A Policy names the sessions to keep: those to which any of its parts applies.
-type Policy struct {
+// A Retention names the sessions to keep: those to which any of its parts applies.
+type Retention struct {
 	KeepWithin decide.Millis // sessions used within this time; 0 for none
 	KeepLast   int           // number of each chain's newest sessions; 0 for none
 	// Superseded is how long a session stays after copies last continued it, whatever else keeps it for the age or
@@ -29,7 +29,7 @@ type Policy struct {
 var ErrEmpty = errors.New("the policy keeps nothing")
 
 // Check rejects a policy that would remove everything.
-func (p Policy) Check() error {
+func (p Retention) Check() error {
 	if p.KeepWithin <= 0 && p.KeepLast <= 0 {
 		return ErrEmpty
 	}
@@ -79,7 +79,7 @@ type Verdict struct {
 // Apply judges the sessions. It returns verdicts chain by chain, a chain's newest session first. It
 // calls look for the files of sessions that nothing else keeps; look returns "" if they can be
 // removed.
-func Apply(now decide.Millis, sessions []ledger.SessionFile, p Policy, checkFiles func(ledger.SessionFile) Reason) []Verdict {
+func Apply(now decide.Millis, sessions []ledger.SessionFile, p Retention, checkFiles func(ledger.SessionFile) Reason) []Verdict {
 	sorted := slices.SortedFunc(slices.Values(sessions), func(a, b ledger.SessionFile) int {
 		return cmp.Or(cmp.Compare(a.Chain, b.Chain), cmp.Compare(b.LastUsed, a.LastUsed), cmp.Compare(b.ID, a.ID))
 	})
@@ -103,7 +103,7 @@ func Apply(now decide.Millis, sessions []ledger.SessionFile, p Policy, checkFile
 	return verdicts
 }
 
-func keeps(now decide.Millis, s ledger.SessionFile, rank int, p Policy) (why []Reason) {
+func keeps(now decide.Millis, s ledger.SessionFile, rank int, p Retention) (why []Reason) {
 	idle, age, over := now-s.LastUsed, now-s.Created, superseded(now, s, p)
 	add := func(r Reason, holds bool) {
 		if holds {
@@ -120,12 +120,12 @@ func keeps(now decide.Millis, s ledger.SessionFile, rank int, p Policy) (why []R
 }
 
 // superseded reports whether a session was continued in copies, and neither used nor continued for long enough since.
-func superseded(now decide.Millis, s ledger.SessionFile, p Policy) bool {
+func superseded(now decide.Millis, s ledger.SessionFile, p Retention) bool {
 	return p.Superseded > 0 && s.Superseded > 0 && now-max(s.Superseded, s.LastUsed) > p.Superseded
 }
 
 // removalReasons returns why a session can be removed that no part of the policy keeps.
-func removalReasons(now decide.Millis, s ledger.SessionFile, p Policy) (why []Reason) {
+func removalReasons(now decide.Millis, s ledger.SessionFile, p Retention) (why []Reason) {
 	if superseded(now, s, p) {
 		return []Reason{Copied}
 	}

@@ -16,7 +16,7 @@ const (
 	now  = 100 * day
 )
 
-var week = Policy{KeepWithin: 7 * day, TTL: hour, MaxAge: day}
+var week = Retention{KeepWithin: 7 * day, TTL: hour, MaxAge: day}
 
 // session is one that only its age speaks about.
 func session(id, chain int64, used decide.Millis) ledger.SessionFile {
@@ -29,14 +29,14 @@ func TestApply(t *testing.T) {
 		change(&s)
 		return []ledger.SessionFile{s}
 	}
-	short := Policy{KeepWithin: 1, TTL: hour, MaxAge: day}
+	short := Retention{KeepWithin: 1, TTL: hour, MaxAge: day}
 	fresh := func(change func(*ledger.SessionFile)) []ledger.SessionFile {
 		s := session(1, 1, now-hour)
 		s.Current = true
 		change(&s)
 		return []ledger.SessionFile{s}
 	}
-	copied := Policy{KeepWithin: 7 * day, KeepLast: 2, TTL: 2 * day, MaxAge: 9 * day, Superseded: day}
+	copied := Retention{KeepWithin: 7 * day, KeepLast: 2, TTL: 2 * day, MaxAge: 9 * day, Superseded: day}
 	superseded := func(change func(*ledger.SessionFile)) []ledger.SessionFile {
 		s := session(1, 1, now-2*day)
 		s.Current, s.Superseded = true, now-day-1
@@ -45,7 +45,7 @@ func TestApply(t *testing.T) {
 	}
 	cases := []struct {
 		name     string
-		policy   Policy
+		policy   Retention
 		sessions []ledger.SessionFile
 		look     Reason
 		want     string // "ID keep reasons" of each
@@ -59,7 +59,7 @@ func TestApply(t *testing.T) {
 		{"file", week, old(func(*ledger.SessionFile) {}), Changed, "1 keep [changed]"},
 		{"the future", short, fresh(func(s *ledger.SessionFile) { s.LastUsed, s.Current = now+1, false }), "", "1 keep [clock]"},
 		{"begun in the future", short, fresh(func(s *ledger.SessionFile) { s.Created, s.Current = now+1, false }), "", "1 keep [clock]"},
-		{"this moment", Policy{}, []ledger.SessionFile{{ID: 1, LastUsed: now, Created: now}}, "", "1 remove []"},
+		{"this moment", Retention{}, []ledger.SessionFile{{ID: 1, LastUsed: now, Created: now}}, "", "1 remove []"},
 		{"this moment is within", week, []ledger.SessionFile{session(1, 1, now)}, "", "1 keep [within]"},
 		{"within a millisecond", short, []ledger.SessionFile{session(1, 1, now-1)}, "", "1 keep [within]"},
 		{"may just be resumed", short, fresh(func(s *ledger.SessionFile) { s.Created = now - day }), "", "1 keep [resumable]"},
@@ -69,12 +69,12 @@ func TestApply(t *testing.T) {
 		{"failed", short, fresh(func(s *ledger.SessionFile) { s.State = decide.Failed }), "", "1 remove [too_old]"},
 		{"idle too long", short, fresh(func(s *ledger.SessionFile) { s.LastUsed = now - hour - 1 }), "", "1 remove [too_old]"},
 		{"begun too long ago", short, fresh(func(s *ledger.SessionFile) { s.Created = now - day - 1 }), "", "1 remove [too_old]"},
-		{"the last two of each chain", Policy{KeepLast: 2}, []ledger.SessionFile{
+		{"the last two of each chain", Retention{KeepLast: 2}, []ledger.SessionFile{
 			session(1, 1, 10), session(2, 1, 30), session(3, 1, 20), session(4, 2, 5),
 		}, "", "2 keep [last]; 3 keep [last]; 1 remove [not_newest]; 4 keep [last]"},
 		{"continued in a copy", copied, superseded(func(*ledger.SessionFile) {}), "", "1 remove [superseded]"},
 		{"continued in a copy at the first moment", copied, superseded(func(s *ledger.SessionFile) { s.Superseded = 1 }), "", "1 remove [superseded]"},
-		{"continued, to be kept for a moment", Policy{KeepLast: 2, Superseded: 1}, superseded(func(*ledger.SessionFile) {}), "", "1 remove [superseded]"},
+		{"continued, to be kept for a moment", Retention{KeepLast: 2, Superseded: 1}, superseded(func(*ledger.SessionFile) {}), "", "1 remove [superseded]"},
 		{"continued not long ago", copied, superseded(func(s *ledger.SessionFile) { s.Superseded++ }), "", "1 keep [within last resumable]"},
 		{"continued, and used since", copied, superseded(func(s *ledger.SessionFile) { s.LastUsed = now - day }), "", "1 keep [within last resumable]"},
 		{"continued, and held", copied, superseded(func(s *ledger.SessionFile) { s.Held = true }), "", "1 keep [leased]"},
@@ -82,7 +82,7 @@ func TestApply(t *testing.T) {
 		{"continued, and open", copied, superseded(func(*ledger.SessionFile) {}), Open, "1 keep [open]"},
 		{"the end of its chain", copied, superseded(func(s *ledger.SessionFile) { s.Superseded = 0 }), "", "1 keep [within last resumable]"},
 		{"continued, as long as others", week, superseded(func(*ledger.SessionFile) {}), "", "1 keep [within]"},
-		{"either part keeps", Policy{KeepWithin: day, KeepLast: 1}, []ledger.SessionFile{
+		{"either part keeps", Retention{KeepWithin: day, KeepLast: 1}, []ledger.SessionFile{
 			session(1, 1, now-2*day), session(2, 1, now-hour), session(3, 1, now-2*hour),
 		}, "", "2 keep [within last]; 3 keep [within]; 1 remove [too_old not_newest]"},
 	}
@@ -120,7 +120,7 @@ func TestNothingInUseIsRemoved(t *testing.T) {
 		if has(4) {
 			why = Forked
 		}
-		p := Policy{KeepWithin: hour, TTL: hour, MaxAge: day}
+		p := Retention{KeepWithin: hour, TTL: hour, MaxAge: day}
 		if has(5) {
 			p.TTL, p.MaxAge = 3*day, 3*day
 		}
@@ -133,7 +133,7 @@ func TestNothingInUseIsRemoved(t *testing.T) {
 }
 
 func TestEmptyPolicy(t *testing.T) {
-	for p, want := range map[Policy]error{{}: ErrEmpty, {TTL: 1, MaxAge: 1}: ErrEmpty, {KeepLast: 1}: nil, {KeepWithin: 1}: nil} {
+	for p, want := range map[Retention]error{{}: ErrEmpty, {TTL: 1, MaxAge: 1}: ErrEmpty, {KeepLast: 1}: nil, {KeepWithin: 1}: nil} {
 		if err := p.Check(); !errors.Is(err, want) {
 			t.Errorf("%+v: %v", p, err)
 		}

@@ -21,8 +21,8 @@ const File = "tested.json"
 
 const schema = "reprise.tested/1"
 
-// A List has the versions of each tool, and of the SDKs that the tests run.
-type List struct {
+// A Versions has the versions of each tool, and of the SDKs that the tests run.
+type Versions struct {
 	Schema string `json:"schema"`
 	Tools  []Tool `json:"tools"`
 	SDKs   []SDK  `json:"sdks"`
@@ -40,8 +40,8 @@ type Tool struct {
 	With    []string `json:"with,omitempty"`    // npm packages that must be installed with it
 	Note    string   `json:"note,omitempty"`    // a part that alone is tested
 	Pinned
-	Tried    string `json:"tried"`              // versions in which nothing differed, each former pin among them
-	Differed []Row  `json:"differed,omitempty"` // by the conformance suite
+	Tried    string   `json:"tried"`              // versions in which nothing differed, each former pin among them
+	Differed []Result `json:"differed,omitempty"` // by the conformance suite
 }
 
 // An SDK is a library that runs a CLI.
@@ -50,8 +50,8 @@ type SDK struct {
 	Pinned
 }
 
-// A Row is a version and its results. A field that is empty means that nothing differed.
-type Row struct {
+// A Result is a version and its results. A field that is empty means that nothing differed.
+type Result struct {
 	Version       string `json:"version"`
 	PassedThrough string `json:"passed_through,omitempty"`
 	Fresh         string `json:"fresh,omitempty"`
@@ -59,10 +59,10 @@ type Row struct {
 }
 
 // Clean reports whether all of the suite's core held.
-func (r Row) Clean() bool { return r == Row{Version: r.Version} }
+func (r Result) Clean() bool { return r == Result{Version: r.Version} }
 
 // Cells returns the row as the documents show it.
-func (r Row) Cells() (passedThrough, fresh, resumes string) {
+func (r Result) Cells() (passedThrough, fresh, resumes string) {
 	return cmp.Or(r.PassedThrough, "ok"), cmp.Or(r.Fresh, "ok"), cmp.Or(r.Resumes, "yes")
 }
 
@@ -70,7 +70,7 @@ func (r Row) Cells() (passedThrough, fresh, resumes string) {
 var own []byte
 
 // Own returns the list that this program was built with.
-func Own() List {
+func Own() Versions {
 	l, err := Parse(own)
 	if err != nil {
 		panic(err) // a test parses it
@@ -84,28 +84,28 @@ var (
 )
 
 // Parse reads a list.
-func Parse(text []byte) (l List, err error) {
+func Parse(text []byte) (l Versions, err error) {
 	if err := json.Unmarshal(text, &l); err != nil {
-		return List{}, fmt.Errorf("read list of tested versions: %w", err)
+		return Versions{}, fmt.Errorf("read list of tested versions: %w", err)
 	}
 	if l.Schema != schema {
-		return List{}, fmt.Errorf("read list of tested versions: its schema is %q, not %s", l.Schema, schema)
+		return Versions{}, fmt.Errorf("read list of tested versions: its schema is %q, not %s", l.Schema, schema)
 	}
 	for _, t := range l.Tools {
 		for _, row := range t.Rows() {
 			if !number.MatchString(row.Version) {
-				return List{}, fmt.Errorf("read list of tested versions: %s has a version %q", t.Name, row.Version)
+				return Versions{}, fmt.Errorf("read list of tested versions: %s has a version %q", t.Name, row.Version)
 			}
 		}
 	}
 	if len(l.Tools) == 0 {
-		return List{}, errors.New("read list of tested versions: it names no tool")
+		return Versions{}, errors.New("read list of tested versions: it names no tool")
 	}
 	return l, nil
 }
 
 // Tool returns the entry of a tool, which is empty if there is none.
-func (l List) Tool(name string) Tool {
+func (l Versions) Tool(name string) Tool {
 	for _, t := range l.Tools {
 		if t.Name == name {
 			return t
@@ -115,7 +115,7 @@ func (l List) Tool(name string) Tool {
 }
 
 // SDK returns the pin of an SDK, which is empty if there is none.
-func (l List) SDK(name string) Pinned {
+func (l Versions) SDK(name string) Pinned {
 	for _, s := range l.SDKs {
 		if s.Name == name {
 			return s.Pinned
@@ -141,12 +141,12 @@ func (p Pinned) part(n int) string {
 }
 
 // Rows returns all versions that were tried, the oldest first. The pin is the last one.
-func (t Tool) Rows() []Row {
-	rows := append(slices.Clone(t.Differed), Row{Version: t.Version()})
+func (t Tool) Rows() []Result {
+	rows := append(slices.Clone(t.Differed), Result{Version: t.Version()})
 	for version := range strings.FieldsSeq(t.Tried) {
-		rows = append(rows, Row{Version: version})
+		rows = append(rows, Result{Version: version})
 	}
-	slices.SortFunc(rows, func(a, b Row) int { return Compare(a.Version, b.Version) })
+	slices.SortFunc(rows, func(a, b Result) int { return Compare(a.Version, b.Version) })
 	return rows
 }
 

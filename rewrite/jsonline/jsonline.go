@@ -45,17 +45,17 @@ func OrEmpty(text *string) string {
 	return *text
 }
 
-// A Number is a number in a line of JSON: the place and the keys above it, joined by tabs. Numbers
+// A Numeral is a number in a line of JSON: the place and the keys above it, joined by tabs. Numbers
 // inside arrays are ignored.
-type Number struct {
+type Numeral struct {
 	Path       string
 	Start, End int
 	Text       string
 }
 
 // Numbers returns the numbers of an object, in order.
-func Numbers(line []byte) []Number {
-	var found []Number
+func Numbers(line []byte) []Numeral {
+	var found []Numeral
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
 	var path []string // the open key at each depth
@@ -90,7 +90,7 @@ func Numbers(line []byte) []Number {
 		key = true
 		if n, ok := token.(json.Number); ok {
 			end := int(d.InputOffset())
-			found = append(found, Number{strings.Join(path, "\t"), end - len(n.String()), end,
+			found = append(found, Numeral{strings.Join(path, "\t"), end - len(n.String()), end,
 				n.String()})
 		}
 	}

@@ -16,7 +16,7 @@ type Sent struct {
 	// blocks.
 	RootFirst Digest
 	Root      []Digest
-	Things    []Mark // the files that the runs touched and the names that they said first
+	Things    []WordDigest // the files that the runs touched and the names that they said first
 	// Named reports that the caller names the prompt's task and role. A prompt that has most of
 	// what the session was sent then revises it.
 	Named bool

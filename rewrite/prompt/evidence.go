@@ -152,9 +152,9 @@ func listItem(line string) string {
 
 // AddChanged looks for a trace of more files that the session's runs changed.
 func (e *Evidence) AddChanged(files []string) {
-	var things []Mark
+	var things []WordDigest
 	for _, file := range files {
-		things = append(things, newMark(e.prompt.digest(baseName(file))))
+		things = append(things, newWordDigest(e.prompt.digest(baseName(file))))
 	}
 	for _, l := range e.new {
 		if e.prompt.isLog(l.block) {
@@ -164,12 +164,12 @@ func (e *Evidence) AddChanged(files []string) {
 }
 
 // findTrace adds the names in a new line that the session touched or said first.
-func (p *Prompt) findTrace(e *Evidence, l *promptLine, things []Mark) {
+func (p *Prompt) findTrace(e *Evidence, l *promptLine, things []WordDigest) {
 	if len(things) == 0 || len(e.Trace) == maxTraceNames {
 		return
 	}
 	for name := range names(l.line) {
-		if slices.Contains(things, newMark(p.digest(name))) && !slices.Contains(e.Trace, name) &&
+		if slices.Contains(things, newWordDigest(p.digest(name))) && !slices.Contains(e.Trace, name) &&
 			len(e.Trace) < maxTraceNames {
 			e.Trace = append(e.Trace, name)
 		}
@@ -178,8 +178,8 @@ func (p *Prompt) findTrace(e *Evidence, l *promptLine, things []Mark) {
 
 // A NewLine is a line that a prompt adds to the session's prompts.
 type NewLine struct {
-	Text string
-	Mark Mark // of the line as an answer might have it
+	Text   string
+	Digest WordDigest // of the line as an answer might have it
 }
 
 // New returns the new lines that no prompt has by chance, without those of the session's own
@@ -195,21 +195,21 @@ func (e *Evidence) New() (lines []NewLine) {
 func (p *Prompt) distinctive(l *promptLine) (lines []NewLine) {
 	for _, text := range append(l.inner(), l.line) {
 		if plain := plainLine(text); distinctiveLine(plain) {
-			lines = append(lines, NewLine{text, newMark(p.digest(plain))})
+			lines = append(lines, NewLine{text, newWordDigest(p.digest(plain))})
 		}
 	}
 	return lines
 }
 
-// LineMarks returns the marks of all lines of the prompt that no prompt has by chance.
-func (p *Prompt) LineMarks() []Mark {
+// LineDigests returns the marks of all lines of the prompt that no prompt has by chance.
+func (p *Prompt) LineDigests() []WordDigest {
 	if p.marks != nil {
 		return p.marks
 	}
-	p.marks = []Mark{}
+	p.marks = []WordDigest{}
 	for i := range p.lines {
 		for _, line := range p.distinctive(&p.lines[i]) {
-			p.marks = append(p.marks, line.Mark)
+			p.marks = append(p.marks, line.Digest)
 		}
 	}
 	return p.marks

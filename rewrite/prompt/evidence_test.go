@@ -276,7 +276,7 @@ func TestTraceNames(t *testing.T) {
 	const base = "You are the coder.\n\nBuild src/old_page.go."
 	sent := sentTo(base, "Done.")
 	for _, name := range []string{"retry.py", "additem", "one.go", "two.go", "old_page.go"} {
-		sent.Things = append(sent.Things, newMark(testKey.Digester()(name)))
+		sent.Things = append(sent.Things, newWordDigest(testKey.Digester()(name)))
 	}
 	for added, want := range map[string]string{
 		"See src/Retry.py:12, and retry.py too.":              "retry.py",
@@ -390,7 +390,7 @@ func TestNewLines(t *testing.T) {
 	var got []string
 	for _, l := range e.New() {
 		got = append(got, l.Text)
-		if want := newMark(testKey.Digester()(plainLine(l.Text))); l.Mark != want {
+		if want := newWordDigest(testKey.Digester()(plainLine(l.Text))); l.Digest != want {
 			t.Errorf("%q has another mark", l.Text)
 		}
 	}
@@ -408,11 +408,11 @@ func TestNewLines(t *testing.T) {
 		t.Errorf("between the lines of the answer: %v", lines)
 	}
 	digest := testKey.Digester()
-	marks := p.LineMarks()
+	marks := p.LineDigests()
 	for line, want := range map[string]bool{"build the page as the plan says": true,
 		"the lock is released too early": true, "review the lock is released too early": true,
 		"you are the coder": false, "fix it": false} {
-		if slices.Contains(marks, newMark(digest(line))) != want {
+		if slices.Contains(marks, newWordDigest(digest(line))) != want {
 			t.Errorf("marks of %q: %v", line, !want)
 		}
 	}

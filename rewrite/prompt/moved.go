@@ -8,8 +8,8 @@ import (
 // A movedTurn is a turn of a conversation that the session was sent elsewhere. Callers show the
 // newest message below a name of its own, "Current message:", and later as a turn of the history.
 type movedTurn struct {
-	span     // its lines, with its name
-	cue  int // the line with the next message, which begins as the turn did
+	lineRange     // its lines, with its name
+	cue       int // the line with the next message, which begins as the turn did
 }
 
 // anyLine stands for the line with the next message while it is not known yet.
@@ -51,7 +51,7 @@ func (p *Prompt) compareMoved(sent Sent, m matched) (Continuity, bool) {
 			without := sent
 			without.Base = base
 			if m := p.match(base); m.whole {
-				c := compareMatched(without, p, m, movedTurn{span{from, i}, cue})
+				c := compareMatched(without, p, m, movedTurn{lineRange{from, i}, cue})
 				return c, c.Evidence.Transcript && c.Retains()
 			}
 		}

@@ -95,7 +95,7 @@ type Prompt struct {
 	lineStarts []int    // where these lines start
 
 	digest  func(string) Digest
-	marks   []Mark            // by LineMarks
+	marks   []WordDigest      // by LineDigests
 	normals map[string]Digest // by normalDigest
 	logs    map[int]bool      // by isLog
 	cuts    map[int]*Prompt   // by cutAt: by the place where the line starts

@@ -29,15 +29,15 @@ func (p *Prompt) isLog(block int) bool {
 	return is
 }
 
-// A Mark is a short keyed digest of one or several words.
-type Mark uint64
+// A WordDigest is a short keyed digest of one or several words.
+type WordDigest uint64
 
-func newMark(d Digest) Mark { return Mark(binary.BigEndian.Uint64(d[:])) }
+func newWordDigest(d Digest) WordDigest { return WordDigest(binary.BigEndian.Uint64(d[:])) }
 
 // Traces is the ledger's record of a run, to recognize a later prompt that refers to it.
 type Traces struct {
-	Things []Mark // the files it touched, and the names that the answers said first
-	Lines  []Mark // the newest answer's lines that no prompt has by chance
+	Things []WordDigest // the files it touched, and the names that the answers said first
+	Lines  []WordDigest // the newest answer's lines that no prompt has by chance
 }
 
 // The bounds of the record.
@@ -82,7 +82,7 @@ func NewTraces(p *Prompt, answers, files, changed []string, key Key) Traces {
 	var t Traces
 	for _, name := range said {
 		if first[name] && len(t.Things) < MaxThings {
-			t.Things = append(t.Things, newMark(digest(name)))
+			t.Things = append(t.Things, newWordDigest(digest(name)))
 		}
 	}
 	if n := len(answers); n > 0 {
@@ -98,7 +98,7 @@ func baseName(file string) string {
 
 // answerLines returns the marks of an answer's distinctive lines that the prompt does not have.
 // Callers parse answers in JSON, so the lines of strings in it count too.
-func answerLines(p *Prompt, answer string, digest func(string) Digest) (marks []Mark) {
+func answerLines(p *Prompt, answer string, digest func(string) Digest) (marks []WordDigest) {
 	var said []string
 	only := map[string]bool{} // by line: whether the prompt does not have it
 	add := func(text string) {
@@ -123,7 +123,7 @@ func answerLines(p *Prompt, answer string, digest func(string) Digest) (marks []
 	}
 	for _, plain := range said {
 		if only[plain] && len(marks) < MaxLines {
-			marks = append(marks, newMark(digest(plain)))
+			marks = append(marks, newWordDigest(digest(plain)))
 		}
 	}
 	return marks

@@ -44,9 +44,9 @@ func TestNames(t *testing.T) {
 func TestTraces(t *testing.T) {
 	p := New("Mend src/cart.go.\nEnd with the words that the contract asks for.", testKey)
 	digest := testKey.Digester()
-	marks := func(names ...string) (out []Mark) {
+	marks := func(names ...string) (out []WordDigest) {
 		for _, name := range names {
-			out = append(out, newMark(digest(name)))
+			out = append(out, newWordDigest(digest(name)))
 		}
 		return out
 	}
@@ -82,10 +82,10 @@ func TestTraces(t *testing.T) {
 		`{"notes": "First, the lock is late.\nThen the test is flaky, too.", "ok": true}`: "notes first the lock is late nthen the test is flaky too ok true|first the lock is late|then the test is flaky too",
 		"锁在写入之前就被释放了，请修复":                                                                 "锁在写入之前就被释放了 请修复",
 	} {
-		var lines []Mark
+		var lines []WordDigest
 		for line := range strings.SplitSeq(want, "|") {
 			if line != "" {
-				lines = append(lines, newMark(digest(line)))
+				lines = append(lines, newWordDigest(digest(line)))
 			}
 		}
 		if got := NewTraces(p, []string{answer}, nil, nil, testKey).Lines; !slices.Equal(got,
@@ -100,15 +100,15 @@ func TestMarks(t *testing.T) {
 	const line = "The parser still reads one byte past the end of its buffer."
 	answer := NewTraces(New("Review it.", testKey), []string{line}, nil, nil, testKey)
 	p := New("Mend it.\n\n> "+line+"\n\nok", testKey)
-	if len(answer.Lines) != 1 || !slices.Contains(p.LineMarks(), answer.Lines[0]) {
-		t.Errorf("lines: %v, of %v", p.LineMarks(), answer.Lines)
+	if len(answer.Lines) != 1 || !slices.Contains(p.LineDigests(), answer.Lines[0]) {
+		t.Errorf("lines: %v, of %v", p.LineDigests(), answer.Lines)
 	}
 }
 
 // A file that the session has changed is a trace even if its prompt names it.
 func TestChangedFilesAreTraces(t *testing.T) {
 	p := New("Mend src/cart.go.", testKey)
-	name := newMark(testKey.Digester()("cart.go"))
+	name := newWordDigest(testKey.Digester()("cart.go"))
 	for _, changed := range [][]string{nil, {"src/Cart.go"}} {
 		things := NewTraces(p, []string{"Done."}, []string{"/app/src/cart.go"}, changed,
 			testKey).Things

@@ -173,23 +173,23 @@ func (p *Prompt) namesAnswer(i int) bool {
 type history struct {
 	// every answer is there unchanged and in order, the newest in the prompt's additions
 	newest   bool
-	turns    bool   // the newest is laid out as a turn of a conversation
-	sameName bool   // the newest is under the assistant's name, or that of the answers before it
-	own      bool   // the newest begins with a name of its own: "Thought: ...", "QUESTION: ..."
-	proven   bool   // newest, as turns, and no other turn is attributed to anyone
-	marked   bool   // a turn under an assistant's or a tool's name that the session never had
-	slipped  bool   // something new precedes the newest answer that is not the name
-	within   bool   // all lines of the newest answer are there, but not as a turn of their own
-	foreign  string // the name of a foreign turn that the prompt adds
-	end      int    // the line after the newest answer
-	spans    []span // the answers, with the lines of their names
-	label    string // the name over the last answer found, "" for none
+	turns    bool        // the newest is laid out as a turn of a conversation
+	sameName bool        // the newest is under the assistant's name, or that of the answers before it
+	own      bool        // the newest begins with a name of its own: "Thought: ...", "QUESTION: ..."
+	proven   bool        // newest, as turns, and no other turn is attributed to anyone
+	marked   bool        // a turn under an assistant's or a tool's name that the session never had
+	slipped  bool        // something new precedes the newest answer that is not the name
+	within   bool        // all lines of the newest answer are there, but not as a turn of their own
+	foreign  string      // the name of a foreign turn that the prompt adds
+	end      int         // the line after the newest answer
+	spans    []lineRange // the answers, with the lines of their names
+	label    string      // the name over the last answer found, "" for none
 	speaker  speaker
 }
 
-type span struct{ from, to int } // lines
+type lineRange struct{ from, to int } // lines
 
-func (s span) has(i int) bool { return i >= s.from && i < s.to }
+func (s lineRange) has(i int) bool { return i >= s.from && i < s.to }
 
 func (h *history) isAnswer(i int) bool {
 	for _, s := range h.spans {
@@ -234,7 +234,7 @@ func (p *Prompt) findHistory(sent Sent, c *Continuity) *history {
 		}
 		l := &lines[i]
 		if at, ok := p.nextAnswer(sent, len(h.spans), i, c); ok {
-			h.spans = append(h.spans, span{i, at.to})
+			h.spans = append(h.spans, lineRange{i, at.to})
 			if len(h.spans) == len(sent.Answers) {
 				h.newest, h.end, h.speaker, h.own, h.slipped = true, at.to, l.speaker, at.own,
 					slipped
@@ -369,7 +369,7 @@ func (p *Prompt) checkForeignTurns(h *history, known map[string]bool, sent Sent,
 
 // A foundAnswer is an answer's place, from the first line to after the last, and the name over it,
 // "" for none.
-type foundAnswer struct {
+type answerMatch struct {
 	first, to int
 	label     string
 	own       bool // the name is part of the answer
@@ -378,9 +378,9 @@ type foundAnswer struct {
 // nextAnswer reports whether line i opens the session's answer n in an allowed place: the newest in
 // the prompt's additions; each other answer of a conversation in the session's earlier prompts,
 // with all of them but the newest.
-func (p *Prompt) nextAnswer(sent Sent, n, i int, c *Continuity) (foundAnswer, bool) {
+func (p *Prompt) nextAnswer(sent Sent, n, i int, c *Continuity) (answerMatch, bool) {
 	if n == len(sent.Answers) {
-		return foundAnswer{}, false
+		return answerMatch{}, false
 	}
 	lines := p.lines
 	at, ok := p.findAnswer(sent.Answers[n], i, c)
@@ -396,7 +396,7 @@ func (p *Prompt) nextAnswer(sent Sent, n, i int, c *Continuity) (foundAnswer, bo
 
 // findAnswer reports whether line i opens a turn that is exactly the answer, or begins the answer
 // without a name if it is long enough to be no coincidence.
-func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (foundAnswer, bool) {
+func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (answerMatch, bool) {
 	l := &p.lines[i]
 	if l.speaker.isTurn() || l.speaker == heading {
 		first, named := i, l.text != ""
@@ -404,27 +404,27 @@ func (p *Prompt) findAnswer(a Answer, i int, c *Continuity) (foundAnswer, bool) 
 			first++
 		}
 		if to, ok := p.answerAt(a, first, named, false); ok && p.endsTurn(to, l, c) {
-			return foundAnswer{first, to, l.label, false}, true
+			return answerMatch{first, to, l.label, false}, true
 		}
 		if to, ok := p.answerAt(a, first, named, true); ok {
-			return foundAnswer{first, to, l.label, false}, true
+			return answerMatch{first, to, l.label, false}, true
 		}
 		if !named || isFrame(l.text) {
 			first = p.skipFrames(i + 1)
 			if to, ok := p.answerAt(a, first, false, false); ok && to < len(p.lines) &&
 				isFrame(p.lines[to].line) && p.endsTurn(to+1, l, c) {
-				return foundAnswer{first, to + 1, l.label, false}, true
+				return answerMatch{first, to + 1, l.label, false}, true
 			}
 		}
 	}
 	if !l.speaker.isTurn() && a.Bytes < distinctiveAnswer {
-		return foundAnswer{}, false
+		return answerMatch{}, false
 	}
 	to, ok := p.answerAt(a, i, false, false)
 	if ok && l.speaker.isTurn() && p.endsTurn(to, l, c) {
-		return foundAnswer{i, to, l.label, true}, true
+		return answerMatch{i, to, l.label, true}, true
 	}
-	return foundAnswer{i, to, "", false}, ok && a.Bytes >= distinctiveAnswer
+	return answerMatch{i, to, "", false}, ok && a.Bytes >= distinctiveAnswer
 }
 
 // endsTurn reports whether a turn under such a name is over before line i: another turn begins

@@ -103,13 +103,13 @@ const isBeginning = "…"
 // end.
 const maxScanned = 32 << 10
 
-// foundWords are the sentences of a text that rows of the table can match. The others cost no more
+// wordMatches are the sentences of a text that rows of the table can match. The others cost no more
 // than a look: to compile and to run all expressions would take longer than the rest of a call.
-type foundWords map[*wordRow][]string
+type wordMatches map[*wordRow][]string
 
 // searchWords searches a text that plainWords returned.
-func searchWords(plain string) foundWords {
-	found, begin, seen := foundWords{}, wordsBegin(), map[string]bool{}
+func searchWords(plain string) wordMatches {
+	found, begin, seen := wordMatches{}, wordsBegin(), map[string]bool{}
 	for sentence := range strings.SplitSeq(plain, "\n") {
 		if seen[sentence] {
 			continue
@@ -140,7 +140,7 @@ func searchWords(plain string) foundWords {
 }
 
 // find returns the first words of a kind, "" if there are none.
-func (f foundWords) find(kind string) string {
+func (f wordMatches) find(kind string) string {
 	for _, row := range wordRows() {
 		if row.kind != kind {
 			continue

@@ -43,10 +43,10 @@ func (c Code) MissesNothing() bool { return c.Class() == ClassNotAJob || c == Ca
 // exported: the next job of the same shell would have the name too.
 const NameTask = `REPRISE_TASK="<name of this job>" yourscript`
 
-// A Row explains a reason. In the command {chain} stands for the number of the call's chain,
+// An Explanation explains a reason. In the command {chain} stands for the number of the call's chain,
 // {before} for that of the call that ended the session badly. Typed as it is, a command does what
 // the advice says, which holds for the calls after it.
-type Row struct {
+type Explanation struct {
 	Code    Code
 	Class   Class
 	Meaning string
@@ -59,8 +59,8 @@ type Row struct {
 
 // Lookup returns the row of a reason, or of a code that says more on a run. ok is false if there is
 // no such code.
-func (c Code) Lookup() (row *Row, ok bool) {
-	for _, list := range [][]Row{Table, Refusals, Failures, WholePrompts} {
+func (c Code) Lookup() (row *Explanation, ok bool) {
+	for _, list := range [][]Explanation{Table, Refusals, Failures, WholePrompts} {
 		for i := range list {
 			if list[i].Code == c {
 				return &list[i], true
@@ -82,7 +82,7 @@ func (c Code) Class() Class {
 func (c Class) Words() string { return strings.ReplaceAll(cmp.Or(string(c), "other"), "_", " ") }
 
 // Table has the reasons of decisions, each once, in the order of the classes.
-var Table = []Row{
+var Table = []Explanation{
 	{Code: Extends, Class: ClassContinues,
 		Meaning: "the prompt repeats everything the session was sent, and adds something"},
 	{Code: Revises, Class: ClassContinues,
@@ -352,7 +352,7 @@ var Table = []Row{
 }
 
 // Refusals say why a resume was given up, and why a session is dead.
-var Refusals = []Row{
+var Refusals = []Explanation{
 	{Code: RefusedUnknown, Class: ClassSessionLost,
 		Meaning: "the tool did not know the session",
 		Advice:  "Keep the tool's sessions for longer than a job lasts"},
@@ -392,7 +392,7 @@ var Refusals = []Row{
 }
 
 // Failures say what made a run fail, or kept a session from being copied.
-var Failures = []Row{
+var Failures = []Explanation{
 	{Code: TurnLimit, Meaning: "the session's last run reached its limit of turns; a named " +
 		"call, or a prompt that asks to go on, resumes it"},
 	{Code: RateLimited, Meaning: "a limit of the account ended it"},
@@ -407,7 +407,7 @@ var Failures = []Row{
 }
 
 // WholePrompts say why a resumed call sends the whole prompt.
-var WholePrompts = []Row{
+var WholePrompts = []Explanation{
 	{Code: DeltaOff, Meaning: "the configuration requires the whole prompt"},
 	{Code: Compacted, Meaning: "the tool has shortened the session's history"},
 	{Code: OtherTemplate, Meaning: "the session knows little of the prompt"},

@@ -128,7 +128,7 @@ func (o options) pairs() (all []pair, err error) {
 	} else if o.since == "" && o.new != "newest" {
 		return nil, errors.New("-tested and -new need -tool")
 	}
-	var before tested.List
+	var before tested.Versions
 	if o.since != "" {
 		text, err := exec.Command("git", "show", o.since+":"+list).Output()
 		if err == nil {

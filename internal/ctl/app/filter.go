@@ -116,7 +116,7 @@ func CheckReason(r reason.Code) error {
 	if _, known := r.Lookup(); known || r == "" {
 		return nil
 	}
-	known := view.Mapped(reason.Table, func(row reason.Row) string { return string(row.Code) })
+	known := view.Mapped(reason.Table, func(row reason.Explanation) string { return string(row.Code) })
 	hint := "the reasons are " + strings.Join(known, ", ")
 	if near := config.Nearest(string(r), known); near != "" {
 		hint = fmt.Sprintf("did you mean %q", near)
@@ -126,7 +126,7 @@ func CheckReason(r reason.Code) error {
 
 // ReasonCompletions are the reasons with their meanings, for a shell.
 func ReasonCompletions() []string {
-	list := view.Mapped(reason.Table, func(row reason.Row) string { return string(row.Code) + "\t" + row.Meaning })
+	list := view.Mapped(reason.Table, func(row reason.Explanation) string { return string(row.Code) + "\t" + row.Meaning })
 	slices.Sort(list)
 	return list
 }
@@ -228,8 +228,8 @@ func (l *Listing) Read(a *App, from *ledger.Ledger) (wanted history.Wanted, err 
 	return wanted, err
 }
 
-// A List is how a command lists things of one kind.
-type List[T any] struct {
+// A Lister is how a command lists things of one kind.
+type Lister[T any] struct {
 	What, None string // the work meanwhile, and the sentence if there is nothing
 	Read       func(*ledger.Ledger, history.Wanted) ([]T, error)
 	JSON       func([]T) error
@@ -237,7 +237,7 @@ type List[T any] struct {
 }
 
 // Print lists the rows that the flags select.
-func (list List[T]) Print(a *App, l *ledger.Ledger, flags *Listing) error {
+func (list Lister[T]) Print(a *App, l *ledger.Ledger, flags *Listing) error {
 	wanted, err := flags.Read(a, l)
 	if err != nil {
 		return err

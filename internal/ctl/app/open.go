@@ -110,7 +110,7 @@ func (a *App) Lasting() history.Lasting {
 }
 
 // LoadPrices reads the built-in price list and the user's own.
-func (a *App) LoadPrices() (*prices.Table, error) {
+func (a *App) LoadPrices() (*prices.List, error) {
 	path, err := config.PricesFile(a.Own)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func checkVersion(a *app.App, name, said, path string) []setup.Check {
 	}
 	check, rows := name+" version", tool.Rows()
 	oldest, newest := rows[0].Version, rows[len(rows)-1].Version
-	if at := slices.IndexFunc(rows, func(r tested.Row) bool { return r.Version == version }); at >= 0 {
+	if at := slices.IndexFunc(rows, func(r tested.Result) bool { return r.Version == version }); at >= 0 {
 		finds := version + " was tried with the shim"
 		if rows[at].Clean() {
 			return []setup.Check{setup.OK(check, finds)}

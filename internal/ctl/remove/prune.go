@@ -115,12 +115,12 @@ func runPrune(a *app.App, chain string, f pruneFlags, given *pflag.FlagSet) erro
 	return err
 }
 
-func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.Policy, error) {
+func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.Retention, error) {
 	if given.Changed("keep-within") && f.keepWithin <= 0 || given.Changed("keep-history") && f.keepHistory <= 0 || f.keepLast < 0 {
-		return prune.Policy{}, app.Usage("what is kept must be more than nothing", view.DurationHint)
+		return prune.Retention{}, app.Usage("what is kept must be more than nothing", view.DurationHint)
 	}
 	ttl, maxAge := cfg.Longest()
-	p := prune.Policy{TTL: inMillis(ttl), MaxAge: inMillis(maxAge)}
+	p := prune.Retention{TTL: inMillis(ttl), MaxAge: inMillis(maxAge)}
 	if given.Changed("keep-within") || given.Changed("keep-last") {
 		p.KeepWithin, p.KeepLast = inMillis(f.keepWithin), f.keepLast
 	} else {
@@ -138,7 +138,7 @@ func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.P
 func inMillis(d time.Duration) decide.Millis { return decide.Millis(d.Milliseconds()) }
 
 // pruneOld removes the sessions that the policy does not keep.
-func (r *PruneReport) pruneOld(a *app.App, l *ledger.Ledger, policy prune.Policy, history time.Duration) error {
+func (r *PruneReport) pruneOld(a *app.App, l *ledger.Ledger, policy prune.Retention, history time.Duration) error {
 	sessions, err := l.SessionFiles(0)
 	if err != nil {
 		return err

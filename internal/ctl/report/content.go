@@ -29,10 +29,10 @@ type fact struct{ Name, Value, About string }
 type picture struct {
 	Title, About string
 	Key          []bar
-	Rows         []row
+	Rows         []barRow
 }
 
-type row struct {
+type barRow struct {
 	Name, Text string
 	Bars       []bar
 }
@@ -70,7 +70,7 @@ func newContent(a *app.App, r view.Reporter, f history.Filter, s sums) content {
 }
 
 // scale sets the widths of the bars.
-func scale(rows []row) {
+func scale(rows []barRow) {
 	most := 0.0
 	for _, r := range rows {
 		for _, b := range r.Bars {
@@ -118,7 +118,7 @@ func days(s sums) picture {
 		if width > dayLength {
 			name = "from " + name
 		}
-		p.Rows = append(p.Rows, row{Name: name,
+		p.Rows = append(p.Rows, barRow{Name: name,
 			Text: view.Amount(figure.Unit, view.Number(with[at])) + " instead of " + view.Amount(figure.Unit, view.Number(max(0, without[at]))),
 			Bars: []bar{{Class: "without", amount: without[at]}, {Class: "with", amount: with[at]}}})
 	}
@@ -141,7 +141,7 @@ func chain(a *app.App, r view.Reporter, s sums) picture {
 			tokens := i.Input.Int64 + i.CacheRead.Int64 + i.CacheWrite.Int64 + i.Output.Int64
 			text = view.ShortNumber(tokens) + " tokens"
 		}
-		p.Rows = append(p.Rows, row{Name: fmt.Sprintf("%d %s", i.ID, view.Decision(i)), Text: text, Bars: []bar{b}})
+		p.Rows = append(p.Rows, barRow{Name: fmt.Sprintf("%d %s", i.ID, view.Decision(i)), Text: text, Bars: []bar{b}})
 	}
 	return p
 }
@@ -167,7 +167,7 @@ func classes(managed []history.Slice) picture {
 		if k.resumed {
 			words, class = "resumed: ", "resume"
 		}
-		p.Rows = append(p.Rows, row{Name: words + k.class.Words(), Bars: []bar{{Class: class, amount: float64(count[k])}},
+		p.Rows = append(p.Rows, barRow{Name: words + k.class.Words(), Bars: []bar{{Class: class, amount: float64(count[k])}},
 			Text: fmt.Sprintf("%s, %s", view.Count(count[k], "call"), view.Amount("share", view.Rate(count[k], all)))})
 	}
 	return p

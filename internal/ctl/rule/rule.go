@@ -96,7 +96,7 @@ type AddReport struct {
 	Rules  []string   `json:"rules" doc:"names of the added rules"`
 	Text   string     `json:"text" doc:"the text at its end"`
 	DryRun bool       `json:"dry_run" doc:"whether nothing was changed"`
-	Past   []PastCall `json:"past,omitempty" doc:"with --from: past calls that the rule matches"`
+	Past   []PastCall `json:"past_calls,omitempty" doc:"with --from: past calls that the rule matches"`
 }
 
 // runAddFrom adds the rule that a call and those like it suggest, and one more for calls like another one, unless that is "".

@@ -24,7 +24,7 @@ type Saving struct {
 	Cost, Tokens   Amount
 
 	fresh map[like]history.Sums
-	price Price
+	price Pricer
 }
 
 // An Amount is a figure of the compared calls.
@@ -48,8 +48,8 @@ var (
 	Tokens = Figure{"weighted tokens", "tokens", func(s history.Sums) (float64, int64) { return weighted(s), s.Metered }}
 )
 
-// A Price returns the cost of a slice's calls at list price.
-type Price func(history.Slice) (nano int64, ok bool)
+// A Pricer returns the cost of a slice's calls at list price.
+type Pricer func(history.Slice) (nano int64, ok bool)
 
 // A like is what calls must have in common to be compared.
 type like struct{ tool, role, model string }
@@ -57,7 +57,7 @@ type like struct{ tool, role, model string }
 func likeness(s history.Slice) like { return like{s.Tool, s.Role, s.Model} }
 
 // New estimates what resuming saved in the calls. With a price, calls of tools that report no cost are estimated in money too.
-func New(calls []history.Slice, price Price) Saving {
+func New(calls []history.Slice, price Pricer) Saving {
 	s := Saving{price: price, fresh: map[like]history.Sums{}, FirstOnly: true}
 	resumed, firsts := map[like]*cached{}, map[like]int64{}
 	fronts := map[like]history.Front{}

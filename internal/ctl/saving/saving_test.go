@@ -40,7 +40,7 @@ func TestHeadline(t *testing.T) {
 	for _, tt := range []struct {
 		name, want string
 		slices     []history.Slice
-		price      Price
+		price      Pricer
 	}{
 		{"none", "no managed call has been made", []history.Slice{observed}, nil},
 		{"fresh", "the only call was not resumed", []history.Slice{first(1, 1), observed}, nil},

@@ -9,7 +9,7 @@ import (
 type Check struct {
 	Name   string `json:"name" doc:"what was checked"`
 	Result string `json:"result" doc:"ok, note, problem or fixed"`
-	Finds  string `json:"finds" doc:"what was found"`
+	Finds  string `json:"finding" doc:"what was found"`
 	Fix    string `json:"fix,omitempty" doc:"how to fix it"`
 }
 

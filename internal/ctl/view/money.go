@@ -36,7 +36,7 @@ func (s Sum) Plus(t Sum) Sum {
 
 // CallCost returns the cost of a call: the tool's own figure, or else the cost of the tokens at list
 // price.
-func CallCost(t *prices.Table, i history.Invocation) Sum {
+func CallCost(t *prices.List, i history.Invocation) Sum {
 	if i.Cost.Valid {
 		return Sum{Known: true, Nano: i.Cost.Int64, Most: i.Cost.Int64}
 	}
@@ -93,7 +93,7 @@ type Bill struct {
 	byList    int64            // calls with tokens priced by the list
 }
 
-func (b *Bill) Add(t *prices.Table, s history.Slice) {
+func (b *Bill) Add(t *prices.List, s history.Slice) {
 	switch s.Mode {
 	case rewrite.Resume:
 		b.Resumed += s.Calls
@@ -140,7 +140,7 @@ func (b *Bill) Priced() int64 { return b.Managed() - b.NotKnown }
 // Prompt counts the tokens of all kinds that the model was sent.
 func (b *Bill) Prompt() int64 { return b.Input + b.Cached + b.Write }
 
-func costOfAll(t *prices.Table, s history.Slice) Sum {
+func costOfAll(t *prices.List, s history.Slice) Sum {
 	if s.Priced {
 		return Sum{Known: true, Nano: s.Cost, Most: s.Cost}
 	}

@@ -50,7 +50,7 @@ type AdviceReport struct {
 func AdviceFor(r reason.Code, chain, before int64) AdviceReport {
 	text, ok := r.Lookup()
 	if !ok {
-		text = &reason.Row{}
+		text = &reason.Explanation{}
 	}
 	report := AdviceReport{Class: text.Class, Meaning: MeaningOf(r), Advice: text.Advice}
 	if report.Advice == "" && report.Class != reason.ClassContinues {

@@ -76,7 +76,7 @@ func MoneyJSON(s Sum, source string) MoneyReport {
 }
 
 // A Reporter knows prices.
-type Reporter struct{ Prices *prices.Table }
+type Reporter struct{ Prices *prices.List }
 
 func (r Reporter) Call(i history.Invocation) CallReport {
 	cost := CallCost(r.Prices, i)

@@ -15,8 +15,8 @@ import (
 	"reprise/shim"
 )
 
-// Decided has the facts of a call that advice depends on.
-type Decided struct {
+// Case has the facts of a call that advice depends on.
+type Case struct {
 	Reason    reason.Code
 	Detail    reason.Code
 	Made      bool   // it is about calls that were made, maybe under another configuration
@@ -28,11 +28,11 @@ type Decided struct {
 	End       reason.Code // the reason that the call's own end is for later calls, which are fresh, "" for none
 	Continues bool
 	HeldOut   bool // rollout holds the chain out
-	Measured
+	Measures
 }
 
-// Measured is the figures that the limits were compared with. Unless HasSession nothing is known.
-type Measured struct {
+// Measures is the figures that the limits were compared with. Unless HasSession nothing is known.
+type Measures struct {
 	HasSession bool
 	Idle, Age  time.Duration // of the session
 	Context    rewrite.Context
@@ -41,7 +41,7 @@ type Measured struct {
 }
 
 // Advise returns the advice on a decision, without settings that the configuration has by now. A resumed call needs no advice.
-func Advise(cfg config.Config, d Decided) view.AdviceReport {
+func Advise(cfg config.Config, d Case) view.AdviceReport {
 	report := view.AdviceFor(d.Reason, d.Chain, d.Before)
 	if d.Continues {
 		report.Advice = ""
@@ -62,7 +62,7 @@ func Advise(cfg config.Config, d Decided) view.AdviceReport {
 }
 
 // dependsOnCall changes the advice of the reasons where it depends on the call.
-func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Decided) {
+func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Case) {
 	switch d.Reason {
 	case reason.Disabled:
 		for _, tool := range rewrite.Names {
@@ -90,7 +90,7 @@ func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Decided) {
 }
 
 // nextFresh returns why a call that continues the first one of its job is fresh, "" if it is not.
-func nextFresh(cfg config.Config, d Decided) reason.Code {
+func nextFresh(cfg config.Config, d Case) reason.Code {
 	switch policy := RulePolicy(cfg, d.Rule); {
 	case d.End != "":
 		return d.End
@@ -109,7 +109,7 @@ func isNamed(role string) bool { return role != "" && !strings.HasPrefix(role, p
 
 // dropMade takes a setting out of a report that holds for the call's rule by now, and the command that cannot make it because
 // the rule has a separate policy.
-func dropMade(report *view.AdviceReport, cfg config.Config, d Decided) {
+func dropMade(report *view.AdviceReport, cfg config.Config, d Case) {
 	set := func(key string) bool { return strings.HasPrefix(report.Command, "shimctl config set "+key) }
 	ruled := cfg
 	ruled.Policy = RulePolicy(cfg, d.Rule)
@@ -130,7 +130,7 @@ func dropMade(report *view.AdviceReport, cfg config.Config, d Decided) {
 // limitSetting returns the setting that would have allowed the resume; "" if
 // none would, or if the limit has been raised since. known is false if the call's reason is no such limit, or if the
 // compared figures are not known.
-func limitSetting(cfg config.Config, d Decided) (setting string, raised, known bool) {
+func limitSetting(cfg config.Config, d Case) (setting string, raised, known bool) {
 	policy := RulePolicy(cfg, d.Rule)
 	longer := func(key string, since, limit time.Duration) (string, bool, bool) {
 		if limit > since {

@@ -198,12 +198,12 @@ func endWords(i history.Invocation) string {
 }
 
 // measured returns the figures that the limits were compared with.
-func (f whyFacts) measured(i history.Invocation) Measured {
+func (f whyFacts) measured(i history.Invocation) Measures {
 	if f.before == nil {
-		return Measured{}
+		return Measures{}
 	}
 	since := func(m decide.Millis) time.Duration { return time.Duration(i.Started-m) * time.Millisecond }
-	return Measured{true, since(f.before.LastUsed), since(f.before.Created), f.before.Context, SessionModel(*f.before), f.failed}
+	return Measures{true, since(f.before.LastUsed), since(f.before.Created), f.before.Context, SessionModel(*f.before), f.failed}
 }
 
 // sessionEvidence compares a call with the session that it would have resumed. Limits are those that hold now.

@@ -11,8 +11,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A PassedReport is about the headless calls that were passed through for one reason.
-type PassedReport struct {
+// A PassthroughReport is about the headless calls that were passed through for one reason.
+type PassthroughReport struct {
 	Reason      reason.Code `json:"reason" doc:"the reason"`
 	Calls       int64       `json:"calls" doc:"number of calls"`
 	Last        time.Time   `json:"last" doc:"when the latest was made"`
@@ -22,18 +22,18 @@ type PassedReport struct {
 	Advice      string      `json:"advice" doc:"what to do"`
 }
 
-// PassedReports adds up rows, the last passed first, by their reasons.
-func PassedReports(rows []history.PassedRow) []PassedReport {
-	list := []PassedReport{}
+// PassthroughReports adds up rows, the last passed first, by their reasons.
+func PassthroughReports(rows []history.PassedRow) []PassthroughReport {
+	list := []PassthroughReport{}
 	for _, row := range rows {
-		at := slices.IndexFunc(list, func(p PassedReport) bool { return p.Reason == row.Reason })
+		at := slices.IndexFunc(list, func(p PassthroughReport) bool { return p.Reason == row.Reason })
 		if at < 0 {
 			at = len(list)
 			advice := view.AdviceFor(row.Reason, 0, 0).Advice
 			if row.Reason == reason.UnknownOption || row.Reason == reason.UnmanagedOption { // which is not recorded
 				advice += ". shimctl why --, typed before the call, names it"
 			}
-			list = append(list, PassedReport{Reason: row.Reason, Last: row.When.Time(), Detail: row.Detail, Advice: advice})
+			list = append(list, PassthroughReport{Reason: row.Reason, Last: row.When.Time(), Detail: row.Detail, Advice: advice})
 		}
 		p := &list[at]
 		p.Calls += row.Calls
@@ -48,13 +48,13 @@ func PassedReports(rows []history.PassedRow) []PassedReport {
 }
 
 // Brief names the missed calls.
-func (p PassedReport) Brief() string {
+func (p PassthroughReport) Brief() string {
 	return fmt.Sprintf("%s of %s passed through: %s", view.Count(p.Calls, "call"), strings.Join(p.Tools, " and "), view.MeaningOf(p.Reason))
 }
 
 // Words names the missed calls, the time of the last one, and the remedy, as in "4 calls of claude passed through, last 3m ago: stdin
 // is open. Add </dev/null".
-func (p PassedReport) Words(last string) string {
+func (p PassthroughReport) Words(last string) string {
 	text := fmt.Sprintf("%s of %s passed through, last %s: %s", view.Count(p.Calls, "call"), strings.Join(p.Tools, " and "), last, view.MeaningOf(p.Reason))
 	if p.Detail != "" {
 		text += ": " + p.Detail

@@ -14,7 +14,7 @@ func TestPassedReports(t *testing.T) {
 	row := func(tool, cwd string, r reason.Code, when decide.Millis, calls int64) history.PassedRow {
 		return history.PassedRow{Passed: ledger.Passed{Tool: tool, Cwd: cwd, Reason: r, When: when}, Calls: calls}
 	}
-	list := PassedReports([]history.PassedRow{
+	list := PassthroughReports([]history.PassedRow{
 		row("claude", "/b", reason.StdinOpen, 3000, 2), row("codex", "/a", reason.OptedOut, 2000, 1), row("codex", "/b", reason.StdinOpen, 1000, 3),
 	})
 	if len(list) != 2 || list[0].Calls != 5 || !slices.Equal(list[0].Tools, []string{"claude", "codex"}) ||

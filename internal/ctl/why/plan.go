@@ -175,10 +175,10 @@ type PlanReport struct {
 }
 
 // planDecided returns what advice on the call depends on.
-func planDecided(a *app.App, e shim.Explanation) Decided {
+func planDecided(a *app.App, e shim.Explanation) Case {
 	since := func(m decide.Millis) time.Duration { return a.Now.Sub(m.Time()) }
-	d := Decided{Reason: e.Reason, Detail: e.Detail, Rule: e.Rule, Task: e.Task, Chain: e.Chain, Bytes: e.Text, Continues: e.Mode.Continues(),
-		Measured: Measured{HasSession: e.Created != 0, Idle: since(e.LastUsed), Age: since(e.Created),
+	d := Case{Reason: e.Reason, Detail: e.Detail, Rule: e.Rule, Task: e.Task, Chain: e.Chain, Bytes: e.Text, Continues: e.Mode.Continues(),
+		Measures: Measures{HasSession: e.Created != 0, Idle: since(e.LastUsed), Age: since(e.Created),
 			Context: e.Context, Model: e.ContextModel, Failed: e.Errors}}
 	if e.Chain == 0 {
 		return d

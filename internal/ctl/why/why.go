@@ -65,12 +65,12 @@ difference, both are shown.`,
 }
 
 type Report struct {
-	Schema   string           `json:"schema" doc:"name of this schema"`
-	Call     *view.CallReport `json:"call" doc:"the call, or null"`
-	Passed   *PassedReport    `json:"passed_through" doc:"the calls that were passed through for it, or null"`
-	Reason   reason.Code      `json:"reason" doc:"the reason that is explained"`
-	Evidence []string         `json:"evidence" doc:"what the ledger knows about the decision, in sentences"`
-	Text     string           `json:"text" doc:"all of this as a paragraph"`
+	Schema   string             `json:"schema" doc:"name of this schema"`
+	Call     *view.CallReport   `json:"call" doc:"the call, or null"`
+	Passed   *PassthroughReport `json:"passed_through" doc:"the calls that were passed through for it, or null"`
+	Reason   reason.Code        `json:"reason" doc:"the reason that is explained"`
+	Evidence []string           `json:"evidence" doc:"what the ledger knows about the decision, in sentences"`
+	Text     string             `json:"text" doc:"all of this as a paragraph"`
 	view.AdviceReport
 	decision string
 	main     []string // the evidence without which the reason is not understood
@@ -133,7 +133,7 @@ func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, 
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range PassedReports(rows) {
+	for _, p := range PassthroughReports(rows) {
 		if (reason == "" || p.Reason == reason) && (len(calls) == 0 || p.Last.After(calls[0].Started.Time())) {
 			return Passed(a, p), nil
 		}
@@ -144,13 +144,13 @@ func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, 
 	case reason == "":
 		return &Report{Schema: "shimctl.why/1", Evidence: []string{}}, nil
 	}
-	w := newWhy(a.Configured(), Decided{Reason: reason})
+	w := newWhy(a.Configured(), Case{Reason: reason})
 	w.Text = w.paragraph("No call in the ledger has this reason.")
 	return w, nil
 }
 
 // newWhy returns a report with the facts of all calls that have this reason.
-func newWhy(cfg config.Config, d Decided) *Report {
+func newWhy(cfg config.Config, d Case) *Report {
 	return &Report{Schema: "shimctl.why/1", Reason: d.Reason, Evidence: []string{}, AdviceReport: Advise(cfg, d)}
 }
 
@@ -198,8 +198,8 @@ func (w *Report) lines() []string {
 }
 
 // Passed explains calls that were passed through: only the number is known.
-func Passed(a *app.App, p PassedReport) *Report {
-	w := newWhy(a.Configured(), Decided{Reason: p.Reason, Made: true})
+func Passed(a *app.App, p PassthroughReport) *Report {
+	w := newWhy(a.Configured(), Case{Reason: p.Reason, Made: true})
 	w.Passed = &p
 	if _, err := a.Config(); p.Reason == reason.ConfigMistake && err == nil {
 		w.Advice, w.Command = "Nothing needs to be done: the configuration has no mistake now", ""
@@ -220,7 +220,7 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 		return nil, err
 	}
 	cfg := a.Configured()
-	d := Decided{Reason: cmp.Or(i.FellBack, i.Reason), Detail: i.Detail, Made: true, Rule: i.Rule, Task: facts.chain.Task,
+	d := Case{Reason: cmp.Or(i.FellBack, i.Reason), Detail: i.Detail, Made: true, Rule: i.Rule, Task: facts.chain.Task,
 		Chain: i.Chain, Bytes: facts.session.BaseBytes, End: endOf(i), Continues: i.FellBack == "" && i.Mode.Continues()}
 	switch {
 	case facts.ended != nil:
@@ -229,7 +229,7 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 		d.Before = i.ID
 	}
 	if i.FellBack == "" {
-		d.Measured = facts.measured(i)
+		d.Measures = facts.measured(i)
 	}
 	if d.HeldOut, err = heldOut(l, i, 1-RulePolicy(cfg, i.Rule).Rollout); err != nil {
 		return nil, err

@@ -71,23 +71,23 @@ func TestThreeLines(t *testing.T) {
 
 // The setting that why gives would have had the call resumed.
 func TestWhySettingsSuffice(t *testing.T) {
-	m := Measured{HasSession: true, Idle: 5*time.Hour + 1, Age: 15*time.Hour + 1, Failed: 3,
+	m := Measures{HasSession: true, Idle: 5*time.Hour + 1, Age: 15*time.Hour + 1, Failed: 3,
 		Context: rewrite.Context{Used: 171_000, Limit: 200_000}}
 	for reason, want := range map[reason.Code]string{
 		reason.Idle: `ttl = "6h"`, reason.TooOld: "", reason.ContextFull: "context_limit = 0.86",
 		reason.ModelChanged: "",
 	} {
-		got, _, _ := limitSetting(config.Default(), Decided{Reason: reason, Measured: m})
+		got, _, _ := limitSetting(config.Default(), Case{Reason: reason, Measures: m})
 		if _, err := config.Parse("c.toml", got, ""); got != want || err != nil {
 			t.Errorf("%s: %s, want %s, %v", reason, got, want, err)
 		}
 	}
 	m.Context.Used = 200_001
-	if got, _, known := limitSetting(config.Default(), Decided{Reason: reason.ContextFull, Measured: m}); got != "" || !known {
+	if got, _, known := limitSetting(config.Default(), Case{Reason: reason.ContextFull, Measures: m}); got != "" || !known {
 		t.Errorf("beyond the context: %s", got)
 	}
 	m.Context, m.Model = rewrite.Context{Used: 900_000}, "gemini-2.5-pro"
-	if got, _, _ := limitSetting(config.Default(), Decided{Reason: reason.ContextFull, Measured: m}); got != "context_limit = 0.86" {
+	if got, _, _ := limitSetting(config.Default(), Case{Reason: reason.ContextFull, Measures: m}); got != "context_limit = 0.86" {
 		t.Errorf("of an assumed window: %s", got)
 	}
 }
@@ -120,34 +120,34 @@ func TestWindowWords(t *testing.T) {
 // What the configuration has by now is advised no more, nor a command that cannot change what a rule says.
 func TestAdviceThatIsTaken(t *testing.T) {
 	before := config.Default()
-	if got := Advise(before, Decided{Reason: reason.Leased}); got.Command != "shimctl config set busy wait" {
+	if got := Advise(before, Case{Reason: reason.Leased}); got.Command != "shimctl config set busy wait" {
 		t.Errorf("%+v", got)
 	}
 	taken := before
 	taken.Busy = config.BusyWait
-	if got := Advise(taken, Decided{Reason: reason.Leased, Made: true}); got.Command != "" || got.Setting != "" || !strings.HasSuffix(got.Advice, `. The configuration has busy = "wait" now`) {
+	if got := Advise(taken, Case{Reason: reason.Leased, Made: true}); got.Command != "" || got.Setting != "" || !strings.HasSuffix(got.Advice, `. The configuration has busy = "wait" now`) {
 		t.Errorf("taken: %+v", got)
 	}
-	if got := Advise(taken, Decided{Reason: reason.Leased}); got.Command != "" || strings.Contains(got.Advice, "configuration") {
+	if got := Advise(taken, Case{Reason: reason.Leased}); got.Command != "" || strings.Contains(got.Advice, "configuration") {
 		t.Errorf("taken, without a call: %+v", got)
 	}
 	ruled := before
 	ruled.Rules = []config.Rule{{Name: "a", Policy: before.Policy}}
 	ruled.Rules[0].TTL = 1
-	if got := Advise(ruled, Decided{Reason: reason.Idle, Rule: "a", Measured: Measured{HasSession: true, Idle: 1}}); got.Command != "" || got.Setting != `ttl = "1h"` {
+	if got := Advise(ruled, Case{Reason: reason.Idle, Rule: "a", Measures: Measures{HasSession: true, Idle: 1}}); got.Command != "" || got.Setting != `ttl = "1h"` {
 		t.Errorf("of a rule: %+v", got)
 	}
-	if got := Advise(ruled, Decided{Reason: reason.Leased, Rule: "a"}); got.Command != "shimctl config set busy wait" {
+	if got := Advise(ruled, Case{Reason: reason.Leased, Rule: "a"}); got.Command != "shimctl config set busy wait" {
 		t.Errorf("of a key that no rule has: %+v", got)
 	}
-	if got := Advise(before, Decided{Reason: reason.Never, Rule: "ralph"}); got.Command != "shimctl config set presets_off ralph" {
+	if got := Advise(before, Case{Reason: reason.Never, Rule: "ralph"}); got.Command != "shimctl config set presets_off ralph" {
 		t.Errorf("of a preset: %+v", got)
 	}
-	if got := Advise(before, Decided{Reason: reason.Identical, Continues: true}); got.Advice+got.Command+got.Setting != "" {
+	if got := Advise(before, Case{Reason: reason.Identical, Continues: true}); got.Advice+got.Command+got.Setting != "" {
 		t.Errorf("of a resumed call: %+v", got)
 	}
 	for _, row := range reason.Table {
-		if got := Advise(before, Decided{Reason: row.Code, Task: "t", Chain: 1}); strings.Contains(got.Command, "REPRISE_TASK") {
+		if got := Advise(before, Case{Reason: row.Code, Task: "t", Chain: 1}); strings.Contains(got.Command, "REPRISE_TASK") {
 			t.Errorf("%s of a task that has a name: %s", row.Code, got.Command)
 		}
 	}

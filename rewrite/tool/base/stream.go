@@ -80,16 +80,16 @@ func (s *Stream) PrintsAtEnd() bool { return s.AtEnd }
 
 func (s *Stream) HoldsOutput() bool { return s.Holds }
 
-// A ShownText is the common part of streams of text that is shown as it comes, where the tool's own
+// A PlainText is the common part of streams of text that is shown as it comes, where the tool's own
 // session file shows the kind of run. A run with an output too long to keep cannot be resumed.
-type ShownText struct {
+type PlainText struct {
 	Stream
 	Text    []byte
 	TooLong bool
 }
 
 // Keep keeps a piece of the caller's view.
-func (s *ShownText) Keep(piece []byte) {
+func (s *PlainText) Keep(piece []byte) {
 	s.Text = append(s.Text, piece...)
 	if s.TooLong = s.TooLong || len(s.Text) > rewrite.LongestLine; s.TooLong {
 		s.Text = s.Text[:0]
@@ -97,14 +97,14 @@ func (s *ShownText) Keep(piece []byte) {
 }
 
 // End implements Stream. It takes the printed text for the answer: the caller has just that.
-func (s *ShownText) End() []byte {
+func (s *PlainText) End() []byte {
 	s.State.Answer = strings.TrimSuffix(string(s.Text), "\n")
 	s.State.Failed = s.State.Failed || s.TooLong
 	return nil
 }
 
 // AddUsage adds a request's usage to the run's.
-func (s *ShownText) AddUsage(u rewrite.Usage) {
+func (s *PlainText) AddUsage(u rewrite.Usage) {
 	u.Known = true
 	if !s.State.First.Known {
 		s.State.First = u

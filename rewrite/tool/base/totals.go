@@ -8,7 +8,7 @@ import (
 )
 
 // EncodeTotals encodes the numbers at wanted paths.
-func EncodeTotals(numbers []jsonline.Number, wanted func(path string) bool) rewrite.Totals {
+func EncodeTotals(numbers []jsonline.Numeral, wanted func(path string) bool) rewrite.Totals {
 	totals := map[string]json.Number{}
 	for _, n := range numbers {
 		if wanted(n.Path) {
@@ -28,7 +28,7 @@ func EncodeTotals(numbers []jsonline.Number, wanted func(path string) bool) rewr
 // SubtractTotals replaces the cumulative numbers in a line by their increase since previous, and
 // keeps every other byte. If one of them has increased by less than the run's own part, as far as
 // that is known, they are not cumulative and the line is returned unchanged.
-func SubtractTotals(line []byte, numbers []jsonline.Number, previous rewrite.Totals,
+func SubtractTotals(line []byte, numbers []jsonline.Numeral, previous rewrite.Totals,
 	own map[string]int64) []byte {
 	var before map[string]json.Number
 	if previous == "" || json.Unmarshal([]byte(previous), &before) != nil {

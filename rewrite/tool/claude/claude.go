@@ -98,7 +98,7 @@ var descriptor = rewrite.Descriptor{
 
 // options lists every option of claude 2.1.329: those in --help and the undocumented ones
 // that callers use.
-var options = grammar.Table{
+var options = grammar.Options{
 	{grammar.Setting, rewrite.NoValue, `--allow-dangerously-skip-permissions --await-initialize
 		--brief --chrome --dangerously-skip-permissions --disable-slash-commands
 		--exclude-dynamic-system-prompt-sections --no-chrome --strict-mcp-config`},
@@ -156,7 +156,7 @@ func hour(version string) string {
 	return "ENABLE_PROMPT_CACHING_1H=1"
 }
 
-type own struct {
+type details struct {
 	project      base.Project
 	cacheChosen  bool   // the caller has said how long the provider keeps a prompt
 	namesDefault bool   // a resume must name the default model
@@ -200,7 +200,7 @@ func takeChosen(p *grammar.Args) (id string) {
 }
 
 func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
-	own := own{cacheChosen: slices.ContainsFunc(cacheEnv, func(name string) bool {
+	own := details{cacheChosen: slices.ContainsFunc(cacheEnv, func(name string) bool {
 		return in.Env(name) != ""
 	})}
 	own.maxTurns, own.sources = p.Value("--max-turns", ""), p.Value("--setting-sources", allSources)
@@ -314,7 +314,7 @@ func hooks(c *rewrite.Call, s rewrite.HostEnv) {
 	if s.Version != "" && !base.AtLeast(s.Version, 2, 1, 198) {
 		table.Sources = []string{"startup", "resume"}
 	}
-	c.ReadHooks(table, s, skipsSettings(c, base.Own[own](*c).sources))
+	c.ReadHooks(table, s, skipsSettings(c, base.Own[details](*c).sources))
 	for _, setting := range c.Settings {
 		switch setting.Name {
 		case "--settings", "--agents":
@@ -395,7 +395,7 @@ func account(state, credentials string) []rewrite.Setting {
 // ResolveWithEnv adds the settings files, on which a session depends, and the abilities
 // of the version.
 func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
-	own, noScout, model := base.Own[own](c), false, false
+	own, noScout, model := base.Own[details](c), false, false
 	check := func(text string) {
 		own.cacheChosen = own.cacheChosen || slices.ContainsFunc(cacheEnv, func(name string) bool {
 			return strings.Contains(text, name)
@@ -507,7 +507,7 @@ func (claude) EffectivePrompt(c rewrite.Call, stdin string) string {
 // since text does not show one, and follows the session's file. Added options stand where no
 // variadic option can take them as values and before any "--" (CLI-FACTS 1.5).
 func (claude) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
-	own := base.Own[own](c)
+	own := base.Own[details](c)
 	plan := t.Plan(c)
 	plan.Copy, plan.CannotWrite = t.Copied(), own.cannotWrite
 	var added []string

@@ -87,7 +87,7 @@ func (s *stream) settle() {
 		return
 	}
 	text, usesTool := s.newest.text()
-	turns := base.Own[own](s.Call).maxTurns
+	turns := base.Own[details](s.Call).maxTurns
 	limit := "Error: Reached max turns (" + turns + ")"
 	seen := &s.State
 	seen.Final, seen.Failed, seen.TurnLimit, seen.Refusal, seen.Outside, seen.Answer = false, false,
@@ -191,7 +191,7 @@ func (s *stream) learnCosts(line []byte) {
 }
 
 // costs returns the totals in a session's file under the names that a result has for them.
-func costs(line []byte) []jsonline.Number {
+func costs(line []byte) []jsonline.Numeral {
 	numbers := jsonline.Numbers(line)
 	for i, n := range numbers {
 		switch n.Path {

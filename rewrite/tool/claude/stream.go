@@ -18,7 +18,7 @@ import (
 // json also the session's file (claude_file.go). It changes only the figures of a resumed call,
 // which claude counts over the whole session.
 type stream struct {
-	base.ShownText // of text alone
+	base.PlainText // of text alone
 	results        int
 	answered       bool            // a result says that the model has written something
 	running        bool            // the first result has figures of the whole session
@@ -32,7 +32,7 @@ type stream struct {
 
 func (claude) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
 	s := &stream{left: map[string]bool{},
-		ShownText: base.ShownText{Stream: base.NewStream(c, p, previous)}}
+		PlainText: base.PlainText{Stream: base.NewStream(c, p, previous)}}
 	s.AtEnd = c.Format != rewrite.StreamJSON
 	s.Holds = s.AtEnd && c.Format != rewrite.Text
 	return s
@@ -309,7 +309,7 @@ func (s *stream) ownFigures(line []byte) []byte {
 
 // countsOn reports whether figures can be running totals: they are more than the result says of its
 // own part, or have room for those of the session's earlier runs besides the run's own.
-func (s *stream) countsOn(numbers []jsonline.Number) bool {
+func (s *stream) countsOn(numbers []jsonline.Numeral) bool {
 	all, own := tokens(numbers, "modelUsage"), s.told
 	if tellsOwnFigures(numbers) {
 		return all != tokens(numbers, streamOnlyKey)
@@ -321,9 +321,9 @@ func (s *stream) countsOn(numbers []jsonline.Number) bool {
 	if s.Previous == "" || json.Unmarshal([]byte(s.Previous), &before) != nil {
 		return true // nothing can be subtracted
 	}
-	var earlier []jsonline.Number
+	var earlier []jsonline.Numeral
 	for path, value := range before {
-		earlier = append(earlier, jsonline.Number{Path: path, Text: value.String()})
+		earlier = append(earlier, jsonline.Numeral{Path: path, Text: value.String()})
 	}
 	return !holds(all, own) || holds(all, own.Plus(tokens(earlier, "modelUsage")))
 }
@@ -335,7 +335,7 @@ func holds(all, part rewrite.Usage) bool {
 }
 
 // tokens adds up the tokens of all models below a key of a result.
-func tokens(numbers []jsonline.Number, key string) (u rewrite.Usage) {
+func tokens(numbers []jsonline.Numeral, key string) (u rewrite.Usage) {
 	for _, n := range numbers {
 		value, err := jsonline.Nano(n.Text)
 		path, ok := strings.CutPrefix(n.Path, key+"\t")
@@ -359,8 +359,8 @@ func tokens(numbers []jsonline.Number, key string) (u rewrite.Usage) {
 }
 
 // tellsOwnFigures reports whether a result has figures of its own part.
-func tellsOwnFigures(numbers []jsonline.Number) bool {
-	return slices.ContainsFunc(numbers, func(n jsonline.Number) bool {
+func tellsOwnFigures(numbers []jsonline.Numeral) bool {
+	return slices.ContainsFunc(numbers, func(n jsonline.Numeral) bool {
 		return strings.HasPrefix(n.Path, streamOnlyKey+"\t")
 	})
 }
@@ -378,7 +378,7 @@ func runsOn(path string) bool {
 // result minus that result's own figures (2.1.329; older versions do not report those). They exceed
 // the known totals if the original session ended a run in between: a copy inherits the latest cost,
 // wherever it is cut.
-func carried(numbers []jsonline.Number, known rewrite.Totals) rewrite.Totals {
+func carried(numbers []jsonline.Numeral, known rewrite.Totals) rewrite.Totals {
 	at := map[string]int64{}
 	for _, n := range numbers {
 		if value, err := jsonline.Nano(n.Text); err == nil {
@@ -414,7 +414,7 @@ func carried(numbers []jsonline.Number, known rewrite.Totals) rewrite.Totals {
 // learnUsage adds up the usage by model. It includes subagents, which the plain usage does not. A
 // cost that contains a guess is not recorded: of a model that claude does not know, such as a
 // gateway's, it does not know the price either.
-func (s *stream) learnUsage(line []byte, numbers []jsonline.Number) {
+func (s *stream) learnUsage(line []byte, numbers []jsonline.Numeral) {
 	u := &s.State.Usage
 	*u = tokens(numbers, "modelUsage")
 	guessed, unknown := guessedCosts(line), false

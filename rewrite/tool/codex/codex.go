@@ -84,7 +84,7 @@ plugins = false
 
 // shared are the options of both codex and codex exec. An option can be on either side of
 // exec; the one after it wins.
-var shared = grammar.Table{
+var shared = grammar.Options{
 	{grammar.Setting, rewrite.NoValue, `--approve-for-me --dangerously-bypass-approvals-and-sandbox|--yolo
 		--dangerously-bypass-hook-trust --oss --strict-config`},
 	{grammar.Setting, rewrite.OneValue, `--add-dir --config|-c --disable --enable --local-provider --profile|-p
@@ -98,7 +98,7 @@ var shared = grammar.Table{
 }
 
 // top are the further options before exec.
-var top = grammar.Table{
+var top = grammar.Options{
 	{grammar.Setting, rewrite.NoValue, `--search`},
 	{grammar.Setting, rewrite.OneValue, `--ask-for-approval|-a`},
 	{grammar.Neutral, rewrite.NoValue, `--no-alt-screen --no-daemon`},
@@ -106,7 +106,7 @@ var top = grammar.Table{
 }
 
 // exec are the further options after exec. --last and --all belong to the resume.
-var exec = grammar.Table{
+var exec = grammar.Options{
 	{grammar.Setting, rewrite.NoValue, `--ignore-rules --ignore-user-config`},
 	{grammar.Setting, rewrite.OneValue, `--cyber-access-program --thread-source`},
 	{grammar.FileSetting, rewrite.OneValue, `--output-schema`},
@@ -175,7 +175,7 @@ func (a *commandLine) all() grammar.Args {
 	}
 }
 
-type own struct {
+type details struct {
 	execAt  int           // place of exec in Args
 	learned rewrite.Probe // what Args was parsed with
 }
@@ -278,7 +278,7 @@ func readPrompt(c *rewrite.Call, a *commandLine, in rewrite.Invocation) {
 		c.PromptArgs = a.exec.Operands[:1]
 		c.Prompt = in.Args[a.exec.Operands[0].At]
 	}
-	c.Own = own{a.execAt, in.Learned}
+	c.Own = details{a.execAt, in.Learned}
 	switch {
 	case in.StdinTTY:
 	case len(c.PromptArgs) == 0 || c.Prompt == "-":
@@ -389,7 +389,7 @@ func (codex) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 // resumeArgs returns the caller's command line without the prompt. Images are attached to
 // their option, which would otherwise take "resume" as another image.
 func resumeArgs(c rewrite.Call) []string {
-	own := base.Own[own](c)
+	own := base.Own[details](c)
 	a := readArgs(c.Args, own.learned)
 	args := slices.Clone(c.Args[:own.execAt+1])
 	last := -1

@@ -597,7 +597,7 @@ func TestCodexReadsLongErrors(t *testing.T) {
 }
 
 func TestCodexHelp(t *testing.T) {
-	for file, table := range map[string]grammar.Table{
+	for file, table := range map[string]grammar.Options{
 		"codex-exec-0.169.0.txt": slices.Concat(shared, exec),
 		"codex-0.169.0.txt":      slices.Concat(shared, top)} {
 		help, err := os.ReadFile("../../../testdata/help/" + file)

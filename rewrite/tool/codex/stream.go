@@ -23,7 +23,7 @@ type stream struct {
 
 	notice string // to be shown on stderr; "" once shown
 
-	place        place
+	progress     progress
 	echo         string          // the part of the prompt that the transcript has yet to show
 	inFail       bool            // within the lines of an error
 	finalMessage strings.Builder // the final message on stdout, with the newline that codex adds
@@ -39,11 +39,11 @@ type stream struct {
 	turn    rewrite.Usage // of turnID
 }
 
-// A place is how far the transcript on stderr has come.
-type place int
+// A progress is how far the transcript on stderr has come.
+type progress int
 
 const (
-	beforeHeader place = iota
+	beforeHeader progress = iota
 	inHeader
 	afterHeader
 	inPrompt
@@ -267,27 +267,27 @@ const rule = "--------"
 // transcript follows the transcript and returns the caller's view of a line.
 func (s *stream) transcript(line []byte) []byte {
 	plain := base.StripEscapes(strings.TrimRight(string(line), "\r\n"))
-	switch s.place {
+	switch s.progress {
 	case beforeHeader:
 		if plain == rule {
-			s.place = inHeader
+			s.progress = inHeader
 		}
 	case inHeader:
 		s.learnHeader(plain)
 	case afterHeader:
 		if plain == "user" {
-			s.place, s.echo = inPrompt, s.Plan.Prompt+"\n"
+			s.progress, s.echo = inPrompt, s.Plan.Prompt+"\n"
 		}
 	case inPrompt:
 		return s.promptLine(line)
 	case inTurn:
 		s.learnTurn(plain)
-		if s.place == atTotal {
+		if s.progress == atTotal {
 			s.pending = bytes.Clone(line)
 			return nil
 		}
 	case atTotal:
-		s.place, s.total = inTurn, true
+		s.progress, s.total = inTurn, true
 		heading := s.pending
 		s.pending = nil
 		if line = s.ownTotal(line, plain); line == nil {
@@ -302,7 +302,7 @@ func (s *stream) transcript(line []byte) []byte {
 // text.
 func (s *stream) learnHeader(plain string) {
 	if plain == rule {
-		s.place = afterHeader
+		s.progress = afterHeader
 		s.believe()
 		return
 	}
@@ -322,16 +322,16 @@ func (s *stream) promptLine(line []byte) []byte {
 	s.pending = append(s.pending, line...)
 	switch {
 	case !ok:
-		s.place = lost
+		s.progress = lost
 	case rest == "":
-		s.place = inTurn
+		s.progress = inTurn
 	}
-	if s.place == inPrompt && s.Plan.Asked != "" {
+	if s.progress == inPrompt && s.Plan.Asked != "" {
 		return nil
 	}
 	shown := s.pending
 	s.pending = nil
-	if s.place == inTurn && s.Plan.Asked != "" {
+	if s.progress == inTurn && s.Plan.Asked != "" {
 		return []byte(s.Plan.Asked + "\n")
 	}
 	return shown
@@ -351,7 +351,7 @@ func (s *stream) learnTurn(plain string) {
 	heading := plain == "codex" || plain == "exec" || plain == "thinking"
 	switch {
 	case plain == "tokens used":
-		s.place, s.inFail, s.State.Final = atTotal, false, true
+		s.progress, s.inFail, s.State.Final = atTotal, false, true
 	case s.total: // with 2>&1, the final message
 	case isError:
 		s.inFail = true

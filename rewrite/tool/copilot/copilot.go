@@ -74,7 +74,7 @@ var descriptor = rewrite.Descriptor{
 }
 
 // options lists every option of copilot 1.0.102.
-var options = grammar.Table{
+var options = grammar.Options{
 	{grammar.Setting, rewrite.NoValue, `--allow-all|--yolo --allow-all-mcp-server-instructions --allow-all-paths
 		--allow-all-tools --allow-all-urls --assisted-approval --autopilot --disable-builtin-mcps
 		--disallow-temp-dir --enable-all-github-mcp-tools --enable-memory --experimental --fleet --no-ask-user
@@ -110,7 +110,7 @@ var options = grammar.Table{
 	{grammar.Admin, rewrite.OneValue, `--interactive|-i`},
 }
 
-type own struct {
+type details struct {
 	silent  bool          // text without figures
 	secrets []string      // texts that it blanks in json
 	learned rewrite.Probe // what Args was parsed with
@@ -141,7 +141,7 @@ func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 	}
 	c.SessionID, c.Prompt, c.Dir = p.Session(), p.Value("--prompt", ""), p.Value("-C", "")
 	c.PromptArgs = p.Spans("--prompt")
-	own := own{learned: in.Learned, silent: p.Names("--silent")}
+	own := details{learned: in.Learned, silent: p.Names("--silent")}
 	hidden := []string{"COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN",
 		"COPILOT_GITHUB_TOKEN", "GITHUB_TOKEN"}
 	for _, o := range p.All("--secret-env-vars") {
@@ -218,7 +218,7 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 // ResolveWithEnv adds the settings of user and project. It passes through versions that reject
 // --usage-output-file, as 1.0.80 does, and unknown ones unless their help lists it.
 func (copilot) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
-	learned := base.Own[own](c).learned
+	learned := base.Own[details](c).learned
 	if known := s.Version != "" || learned.Known; !known ||
 		s.Version != "" && !base.AtLeast(s.Version, 1, 0, 83) || learned.Known && !learned.Resume {
 		c.Mode, c.Reason, c.NoResume = rewrite.Passthrough, reason.NoResume, true
@@ -316,7 +316,7 @@ const (
 func (copilot) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	plan.ReexecsSelf, plan.Follow = true, []rewrite.Follow{{Dir: rewrite.Scratch, Name: usageFile}}
-	silent := base.Own[own](c).silent
+	silent := base.Own[details](c).silent
 	shows := c.Format == rewrite.Text && !silent
 	plan.ReadStderr, plan.OneStream = shows, shows
 	added := []string{"--usage-output-file=" + rewrite.Scratch + "/" + usageFile}

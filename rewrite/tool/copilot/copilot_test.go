@@ -102,8 +102,8 @@ func TestCopilotAtATerminal(t *testing.T) {
 func TestCopilotReadsACall(t *testing.T) {
 	c := copilotCall("-p one -p two -s --model a --model b -C /d --yolo --secret-env-vars MINE",
 		"MINE=mine", "COPILOT_PROVIDER_API_KEY=key", "GH_TOKEN=no")
-	if c.Prompt != "two" || !base.Own[own](c).silent || c.Model != "b" || c.Dir != "/d" ||
-		!slices.Equal(base.Own[own](c).secrets, []string{"key", "mine"}) ||
+	if c.Prompt != "two" || !base.Own[details](c).silent || c.Model != "b" || c.Dir != "/d" ||
+		!slices.Equal(base.Own[details](c).secrets, []string{"key", "mine"}) ||
 		c.Stdin != rewrite.StdinUnused {
 		t.Errorf("%+v", c)
 	}
@@ -154,7 +154,7 @@ func TestCopilotVersions(t *testing.T) {
 		}
 	}
 	c := copilotCall("-p hi")
-	c.Own = own{learned: rewrite.Probe{Known: true, Resume: true}}
+	c.Own = details{learned: rewrite.Probe{Known: true, Resume: true}}
 	if c = tool.ResolveWithEnv(c, rewrite.HostEnv{}); c.Mode != rewrite.Fresh {
 		t.Errorf("its help lists the option: %s", c.Mode)
 	}

@@ -283,7 +283,7 @@ func trimEnd(text string) string { return strings.TrimRightFunc(text, unicode.Is
 // blank hides the same parts as copilot in json: the values of the keys
 // (recordings/copilot/key-json).
 func (s *stream) blank(text string) string {
-	for _, secret := range base.Own[own](s.Call).secrets {
+	for _, secret := range base.Own[details](s.Call).secrets {
 		text = strings.ReplaceAll(text, secret, "******")
 	}
 	return text

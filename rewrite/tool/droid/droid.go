@@ -77,7 +77,7 @@ var descriptor = rewrite.Descriptor{
 }
 
 // options lists every option of droid exec.
-var options = grammar.Table{
+var options = grammar.Options{
 	{grammar.Setting, rewrite.NoValue, `--disable-builtin-skills --skip-permissions-unsafe
 		--use-spec`},
 	{grammar.Setting, rewrite.OneValue, `--add-tools --append-system-prompt --auto --only-tools

@@ -119,7 +119,7 @@ func (e *event) completes() bool { return e.Type == "completion" && isJSONString
 func (e *event) endsBadly() bool { return e.Type == "error" && e.Source != "agent_loop" }
 
 // totals returns the number of a session's turns, under the same name in all formats.
-func totals(numbers []jsonline.Number) rewrite.Totals {
+func totals(numbers []jsonline.Numeral) rewrite.Totals {
 	numbers = slices.Clone(numbers)
 	for i, n := range numbers {
 		if n.Path == "num_turns" {

@@ -75,7 +75,7 @@ var descriptor = rewrite.Descriptor{
 
 // options lists every option of gemini 0.61.0, the hidden ones included. ManyValues are yargs
 // arrays, with one value per occurrence.
-var options = grammar.Table{
+var options = grammar.Options{
 	{grammar.Setting, rewrite.NoValue, `--accept-raw-output-risk --raw-output --sandbox|-s --screen-reader
 		--skip-trust --yolo|-y`},
 	{grammar.Setting, rewrite.OneValue, `--approval-mode`},

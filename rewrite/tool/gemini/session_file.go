@@ -13,7 +13,7 @@ import (
 // text shows a run's text as it comes. The run's facts are read from the session's file, which the
 // ID in the command line names.
 type text struct {
-	base.ShownText
+	base.PlainText
 	last    record // the newest answer since the prompt; no ID if there is none
 	asked   bool   // the prompt is in the file
 	foreign bool   // something is another session's or process's, such as a second prompt

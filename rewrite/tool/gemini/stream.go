@@ -27,7 +27,7 @@ func (gemini) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) re
 	common := base.NewStream(c, p, previous)
 	common.AtEnd = c.Format == rewrite.JSON
 	if c.Format == rewrite.Text {
-		return &text{ShownText: base.ShownText{Stream: common}}
+		return &text{PlainText: base.PlainText{Stream: common}}
 	}
 	return &stream{Stream: common, nextAnswer: true}
 }

@@ -13,7 +13,7 @@ import (
 // unless the first value is attached. Short options cluster. Everything after "--" is an operand.
 // Clap stops at the first operand before "--" for which stop returns true and returns the index,
 // otherwise len(args).
-func Clap(args []string, at int, table Table, stop func(string) bool) (p Args, end int) {
+func Clap(args []string, at int, table Options, stop func(string) bool) (p Args, end int) {
 	for i := at; i < len(args); i++ {
 		switch arg := args[i]; {
 		case arg == "--":
@@ -39,7 +39,7 @@ func Clap(args []string, at int, table Table, stop func(string) bool) (p Args, e
 
 // clapLong reads --name, --name=value or --name value and returns how many further arguments it
 // took.
-func (p *Args) clapLong(args []string, i int, table Table) int {
+func (p *Args) clapLong(args []string, i int, table Options) int {
 	name, value, inline := strings.Cut(args[i], "=")
 	o, ok := table.Find(name)
 	switch {
@@ -57,7 +57,7 @@ func (p *Args) clapLong(args []string, i int, table Table) int {
 
 // clapCluster reads -abc. The first option that takes a value gets the rest of the cluster, with or
 // without "=", or else the next argument.
-func (p *Args) clapCluster(args []string, i int, table Table) int {
+func (p *Args) clapCluster(args []string, i int, table Options) int {
 	for letters := args[i][1:]; letters != ""; letters = letters[1:] {
 		o, ok := table.Find("-" + letters[:1])
 		switch {

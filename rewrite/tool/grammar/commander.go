@@ -10,7 +10,7 @@ import (
 // that needs a value takes whatever follows. One with an optional value takes the next argument
 // unless it looks like an option. A variadic one takes arguments until one looks like an option,
 // unless it has the "=" form. "--" ends the options.
-func Commander(args []string, table Table) Args {
+func Commander(args []string, table Options) Args {
 	var p Args
 	var variadic *ParsedOption
 	for i := 0; i < len(args); i++ {
@@ -65,7 +65,7 @@ func LooksLikeOption(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
 
 // findOption looks up --name, --name=value, -n or -nvalue. It does not split a cluster of short
 // options (-pc), which counts as unknown.
-func findOption(arg string, table Table) (o rewrite.Option, value string, inline, ok bool) {
+func findOption(arg string, table Options) (o rewrite.Option, value string, inline, ok bool) {
 	if o, ok = table.Find(arg); ok {
 		return o, "", false, true
 	}

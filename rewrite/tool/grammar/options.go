@@ -22,28 +22,28 @@ const (
 	Model                                 // the model
 )
 
-// A Table lists a tool's options by their meaning and how many arguments they take. Spaces separate
+// An Options lists a tool's options by their meaning and how many arguments they take. Spaces separate
 // the options, and | the names of one option; the first names the setting.
-type Table []struct {
+type Options []struct {
 	Kind    rewrite.OptionKind
 	Arity   rewrite.Arity
 	Options string
 }
 
 // With adds the options that only the binary's own help revealed.
-func (t Table) With(learned rewrite.Probe) Table {
+func (t Options) With(learned rewrite.Probe) Options {
 	if !learned.Known {
 		return t
 	}
 	t = slices.Clone(t)
 	for _, o := range learned.Options {
-		t = append(t, Table{{o.Kind, o.Arity, strings.Join(o.Names, "|")}}...)
+		t = append(t, Options{{o.Kind, o.Arity, strings.Join(o.Names, "|")}}...)
 	}
 	return t
 }
 
 // Find returns the option of that name.
-func (t Table) Find(name string) (rewrite.Option, bool) {
+func (t Options) Find(name string) (rewrite.Option, bool) {
 	for _, group := range t {
 		if !strings.Contains(group.Options, name) {
 			continue

@@ -12,7 +12,7 @@ import (
 // follows it. "--no-x" turns a flag off. "--outputFormat" is "--output-format". Single letters can
 // cluster, and the last can take a value. An array takes one value per occurrence. "--" and what
 // follows count as bad usage: gemini ignores a prompt there (docs/internals/gemini.md).
-func Yargs(args []string, table Table) Args {
+func Yargs(args []string, table Options) Args {
 	var p Args
 	for at := 0; at < len(args) && p.Unknown == "" && !p.Bad; {
 		switch arg := args[at]; {
@@ -29,7 +29,7 @@ func Yargs(args []string, table Table) Args {
 }
 
 // yargsOption reads the option at args[at] and returns how many arguments it takes.
-func (p *Args) yargsOption(args []string, at int, table Table) int {
+func (p *Args) yargsOption(args []string, at int, table Options) int {
 	arg := args[at]
 	name, value, inline := strings.Cut(arg, "=")
 	if !strings.HasPrefix(arg, "--") {
@@ -58,7 +58,7 @@ func (p *Args) yargsOption(args []string, at int, table Table) int {
 
 // yargsCluster reads all of "-abc" but the last letter, which it returns as a separate option. Only
 // flags can precede the last.
-func (p *Args) yargsCluster(arg string, at int, inline bool, table Table) string {
+func (p *Args) yargsCluster(arg string, at int, inline bool, table Options) string {
 	last := len(arg) - 1
 	for i := 1; i < last; i++ {
 		option, ok := table.Find("-" + arg[i:i+1])
@@ -89,7 +89,7 @@ func (p *Args) yargsFlag(flag *ParsedOption, rest []string, value string, inline
 
 // findYargs looks up an option under the names that yargs accepts for it. off reports that the name
 // turns a flag off.
-func findYargs(name string, table Table) (o rewrite.Option, off, ok bool) {
+func findYargs(name string, table Options) (o rewrite.Option, off, ok bool) {
 	if o, ok = table.Find(kebabCase(name)); ok {
 		return o, false, true
 	}

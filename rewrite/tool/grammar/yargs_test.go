@@ -9,7 +9,7 @@ import (
 )
 
 func TestYargs(t *testing.T) {
-	table := Table{
+	table := Options{
 		{Setting, rewrite.NoValue, `--flag|-f --other-flag|-g`},
 		{Setting, rewrite.OneValue, `--value|-v`},
 		{Setting, rewrite.ManyValues, `--some-list|-l`},

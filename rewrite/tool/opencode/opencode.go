@@ -140,7 +140,7 @@ func dataHome(env func(string) string) string {
 
 // options lists every option of opencode run and kilo run, the hidden ones included. A list
 // takes all words up to the next option.
-var options = grammar.Table{
+var options = grammar.Options{
 	{grammar.Setting, rewrite.NoValue, `--auto --dangerously-skip-permissions --pure --yolo`},
 	{grammar.Setting, rewrite.OneValue, `--agent --variant`},
 	{grammar.Setting, rewrite.OptionalValue, `--title`},
@@ -175,7 +175,7 @@ func variables(prefix string) rewrite.Variables {
 	}
 }
 
-type own struct {
+type details struct {
 	ownLogs  bool   // the caller itself wants the log on stderr
 	logLevel string // the least level that is logged
 }
@@ -210,7 +210,7 @@ var formats = map[string]rewrite.Format{"default": rewrite.Text, "json": rewrite
 func read(c *rewrite.Call, o opencode, p grammar.Args, in rewrite.Invocation) {
 	base.Read(c, p, formats)
 	c.SessionID, c.Dir = p.Value("--session", ""), workingDir(in.Env("PWD"), p.Value("--dir", ""))
-	own := own{ownLogs: in.Env(o.variable+"PRINT_LOGS") != "",
+	own := details{ownLogs: in.Env(o.variable+"PRINT_LOGS") != "",
 		logLevel: p.Value("--log-level", in.Env(o.variable+"LOG_LEVEL"))}
 	if p.Names("--print-logs") {
 		own.ownLogs = p.Value("--print-logs", "") == "true"
@@ -326,7 +326,7 @@ func (o opencode) why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) re
 		first = in.Args[p.Operands[0].At]
 	}
 	p = p.WithoutOff()
-	level := base.Own[own](*c).logLevel
+	level := base.Own[details](*c).logLevel
 	switch why := base.Why(c, o.About, p, in, base.Signs{
 		Command:     first != "run" && first != "",
 		Interactive: first == "",
@@ -437,7 +437,7 @@ func (o opencode) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	var added []string
 	if c.Format == rewrite.Text {
 		plan.ReadStderr, plan.OneStream = true, true
-		if !base.Own[own](c).ownLogs {
+		if !base.Own[details](c).ownLogs {
 			added = append(added, "--print-logs=true")
 		}
 	}

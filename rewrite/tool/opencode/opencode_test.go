@@ -241,7 +241,7 @@ func TestOpencodeTakesItsLogOut(t *testing.T) {
 			t.Errorf("%s: %+v", with, seen)
 		}
 		kept, shown, _ := playOpencode(t, with,
-			rewrite.Call{Format: rewrite.Text, Own: own{ownLogs: true}}, rewrite.Plan{})
+			rewrite.Call{Format: rewrite.Text, Own: details{ownLogs: true}}, rewrite.Plan{})
 		if kept != wantOut || strings.Count(shown, " run=") < 10 {
 			t.Errorf("%s, whose caller wants the log: %q, %q", with, kept, shown)
 		}
@@ -332,11 +332,11 @@ func TestOpencodeRefused(t *testing.T) {
 
 // Text shows no figures: the call's are the increase of the session's.
 func TestOpencodeRow(t *testing.T) {
-	row := func(cost, in, out, read, summaries string) string {
+	sessionRow := func(cost, in, out, read, summaries string) string {
 		return `[1,"/p",0,"1.18.33","m",` + cost + "," + in + "," + out + "," + read +
 			`,5,4,"msg_1",900,` + summaries + "]"
 	}
-	before := row("0.25", "100", "10", "20", "0")
+	before := sessionRow("0.25", "100", "10", "20", "0")
 	for _, tt := range []struct {
 		format rewrite.Format
 		resume string
@@ -353,7 +353,7 @@ func TestOpencodeRow(t *testing.T) {
 	} {
 		s := tool().Stream(rewrite.Call{Format: tt.format}, rewrite.Plan{Resume: tt.resume},
 			rewrite.Totals(tt.before))
-		s.File("opencode.db", []byte(row("0.5", "150", "12", "30", "1")))
+		s.File("opencode.db", []byte(sessionRow("0.5", "150", "12", "30", "1")))
 		s.File("opencode.db", []byte("[]"))
 		seen := s.Seen()
 		if seen.Usage != tt.want || !seen.Compacted || seen.Model != "m" ||

@@ -159,7 +159,7 @@ func (s *stream) ErrAsIs([]byte) bool { return false }
 // one names the run. Lines of another run or an earlier time are not the log but a tool's output,
 // which can show a log file.
 func (s *stream) ErrLine(line []byte) []byte {
-	if s.kilo && !base.Own[own](s.Call).ownLogs && kiloLog().Match(line) {
+	if s.kilo && !base.Own[details](s.Call).ownLogs && kiloLog().Match(line) {
 		return nil
 	}
 	m := log().FindSubmatch(line)
@@ -175,7 +175,7 @@ func (s *stream) ErrLine(line []byte) []byte {
 	}
 	s.logged = at
 	s.learnLog(string(m[3]))
-	if base.Own[own](s.Call).ownLogs {
+	if base.Own[details](s.Call).ownLogs {
 		return line
 	}
 	return nil
@@ -234,16 +234,16 @@ var failures = base.Failures{
 }
 
 // An row is what session returns.
-type row struct {
+type sessionRow struct {
 	version, model string
 	usage          rewrite.Usage // of the whole session
 	context        int64         // of the last request
 	summaries      int64
 }
 
-func readOpencodeRow(row []byte) (r row, ok bool) {
+func readOpencodeRow(sessionRow []byte) (r sessionRow, ok bool) {
 	var values []any
-	d := json.NewDecoder(bytes.NewReader(row))
+	d := json.NewDecoder(bytes.NewReader(sessionRow))
 	d.UseNumber()
 	if d.Decode(&values) != nil || len(values) != 14 {
 		return r, false

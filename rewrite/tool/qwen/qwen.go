@@ -75,7 +75,7 @@ var descriptor = rewrite.Descriptor{
 
 // options lists every option of qwen 0.24.4, the hidden ones included. ManyValues are yargs
 // arrays, with one value per occurrence.
-var options = grammar.Table{
+var options = grammar.Options{
 	{grammar.Setting, rewrite.NoValue, `--bare --experimental-lsp --insecure --safe-mode --sandbox|-s
 		--screen-reader --yolo|-y`},
 	{grammar.Setting, rewrite.OneValue, `--append-system-prompt --approval-mode --auth-type
@@ -104,8 +104,8 @@ var options = grammar.Table{
 	{grammar.Admin, rewrite.OneValue, `--prompt-interactive|-i`},
 }
 
-// own is what qwen's calls have of their own: where their sessions are.
-type own struct{ chats base.Project }
+// details are the facts that only qwen needs: where their sessions are.
+type details struct{ chats base.Project }
 
 func (q qwen) Parse(in rewrite.Invocation) rewrite.Call {
 	call := q.NewCall(in)
@@ -196,7 +196,7 @@ func (qwen) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 	if chats.Root != "" {
 		chats.Dir += "/chats"
 	}
-	c.Own = own{chats}
+	c.Own = details{chats}
 	c.Copies = s.Version != "" && base.AtLeast(s.Version, 0, 23, 4)
 	if s.Version != "" && !c.Copies && c.Mode == rewrite.Fresh {
 		// with stream-json 0.15.10 ends well where the API has refused
@@ -238,7 +238,7 @@ func (qwen) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	}
 	plan := base.PlanYargs(&c, t, resume...)
 	if c.Format == rewrite.Text {
-		plan.Follow = []rewrite.Follow{followQwen(base.Own[own](c).chats, plan)}
+		plan.Follow = []rewrite.Follow{followQwen(base.Own[details](c).chats, plan)}
 	}
 	return plan
 }

@@ -15,13 +15,13 @@ import (
 // qwen chooses a copy's ID itself: the copy is the one file that names the source and holds this
 // run's prompt.
 type text struct {
-	base.ShownText
+	base.PlainText
 	chats map[string]*chatFile // by path
 }
 
 // A chatFile is the facts that a session's file shows of one run.
 type chatFile struct {
-	base.ShownText // seen is this file's
+	base.PlainText // seen is this file's
 	prompt         string
 	asked          bool // the run's own prompt was read
 	// something is another session's or process's, such as a second prompt
@@ -118,7 +118,7 @@ func (s *text) End() []byte {
 	if len(found) == 1 {
 		s.State = found[0].State
 	}
-	return s.ShownText.End()
+	return s.PlainText.End()
 }
 
 func (c *chatFile) learn(line []byte, id string) {

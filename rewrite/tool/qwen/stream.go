@@ -23,7 +23,7 @@ func (qwen) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewr
 	common.AtEnd = c.Format != rewrite.StreamJSON
 	common.Holds = common.AtEnd
 	if c.Format == rewrite.Text {
-		return &text{ShownText: base.ShownText{Stream: common}, chats: map[string]*chatFile{}}
+		return &text{PlainText: base.PlainText{Stream: common}, chats: map[string]*chatFile{}}
 	}
 	return &stream{Stream: common}
 }
@@ -175,7 +175,7 @@ func runsOn(path string) bool {
 
 // learnUsage reads the run's usage. It contains what qwen asks a model on its own, as the direct
 // run's does. Cache reads are part of the input; thoughts are missing in the output.
-func (s *stream) learnUsage(numbers []jsonline.Number) {
+func (s *stream) learnUsage(numbers []jsonline.Numeral) {
 	u, total := &s.State.Usage, int64(0)
 	*u = rewrite.Usage{}
 	for _, n := range numbers {

@@ -82,7 +82,7 @@ cached_input_price = 0.15
 }
 
 // options lists every option of vibe 3.0.3: those in --help, and the hidden ones.
-var options = grammar.Table{
+var options = grammar.Options{
 	{grammar.Setting, rewrite.NoValue, `--auto-approve|--yolo --smart-approve --trust`},
 	{grammar.Setting, rewrite.OneValue, `--add-dir --agent --disabled-tools --enabled-tools`},
 	{grammar.Format, rewrite.OneValue, `--output`},
@@ -97,8 +97,8 @@ var options = grammar.Table{
 	{grammar.Admin, rewrite.NoValue, `--check-upgrade --help|-h --setup --version|-v`},
 }
 
-// own is what vibe's calls have of their own: the caller's --output-dir.
-type own struct{ outputDir string }
+// details are the facts that only vibe needs: the caller's --output-dir.
+type details struct{ outputDir string }
 
 func (v vibe) Parse(in rewrite.Invocation) rewrite.Call {
 	call := v.NewCall(in)
@@ -119,7 +119,7 @@ func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 	base.Read(c, p, formats)
 	c.Dir, c.Model = p.Value("--workdir", in.Env("VIBE_CWD")), in.Env("VIBE_ACTIVE_MODEL")
 	c.SessionID, c.Prompt = p.Session(), p.Value("--prompt", "")
-	c.Own = own{p.Value("--output-dir", "")}
+	c.Own = details{p.Value("--output-dir", "")}
 	c.SettingsFiles = settingsFiles(p.Value("--agent", ""), c.Dir, in.Env)
 	c.Watched = watched(home(in.Env))
 	// Data beside a prompt in argv are dropped (recordings/vibe/stdin-and-arg).
@@ -186,7 +186,7 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 	}); {
 	case why != "":
 		return why
-	case base.Own[own](*c).outputDir != "" && c.Format == rewrite.Text:
+	case base.Own[details](*c).outputDir != "" && c.Format == rewrite.Text:
 		c.Unmanaged = "--output-dir"
 		return reason.UnmanagedOption // no ID that certainly belongs to this call: see File
 	case c.Prompt == "" && in.StdinTTY:
@@ -242,7 +242,7 @@ const (
 func (vibe) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	var added []string
-	if dir := base.Own[own](c).outputDir; dir != "" {
+	if dir := base.Own[details](c).outputDir; dir != "" {
 		plan.Follow = []rewrite.Follow{{Dir: dir, Name: export}}
 	} else {
 		added = append(added, "--output-dir="+rewrite.Scratch)
