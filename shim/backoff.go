@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"reprise/config"
+	"reprise/shim/disk"
 )
 
 // storePause is how long a store is not tried after a failure.
@@ -38,12 +39,12 @@ func LastStoreFailure(getenv func(string) string) (StoreFailure, error) {
 	}
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		err = errNotRegular
+		err = disk.ErrNotRegular
 	}
 	if err != nil {
 		return StoreFailure{}, err
 	}
-	text, err := readRegular(path, maxFailureFile)
+	text, err := disk.Read(path, maxFailureFile)
 	if err != nil {
 		return StoreFailure{}, err
 	}

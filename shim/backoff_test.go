@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/test/toolbox"
 )
 
 func TestStoreIsNotTriedAfterAFailure(t *testing.T) {
@@ -68,7 +69,7 @@ func TestStoreFailureCannotBeRead(t *testing.T) {
 		},
 		"a link to a good one": func(t *testing.T, path string) error {
 			other := filepath.Join(t.TempDir(), "other")
-			put(t, other, string(good))
+			toolbox.Write(t, other, string(good))
 			return os.Symlink(other, path)
 		},
 		"a link to nothing": func(t *testing.T, path string) error { return os.Symlink("/nowhere", path) },
@@ -78,7 +79,7 @@ func TestStoreFailureCannotBeRead(t *testing.T) {
 			state := t.TempDir()
 			c := &call{env: Env{Environ: []string{"XDG_STATE_HOME=" + state}}, log: &log{}}
 			path := filepath.Join(state, "reprise", "store-failure.json")
-			put(t, filepath.Join(state, "reprise", "other"), "")
+			toolbox.Write(t, filepath.Join(state, "reprise", "other"), "")
 			if err := prepare(t, path); err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +106,7 @@ func TestStoreFailureCannotBeRead(t *testing.T) {
 // What cannot be written keeps no call from running.
 func TestStoreFailureCannotBeWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	put(t, file, "")
+	toolbox.Write(t, file, "")
 	for _, environ := range [][]string{nil, {"XDG_STATE_HOME=" + file}} {
 		c := &call{env: Env{Environ: environ}, log: &log{}}
 		c.noteStoreDown(config.Store{URL: "s3://bucket"}, time.Now(), errors.New("refused"))

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -25,7 +24,7 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 	_ "reprise/rewrite/tool" // registers the tools
-	"reprise/shim/front"
+	"reprise/shim/binary"
 	"reprise/shim/supervise"
 )
 
@@ -33,8 +32,7 @@ import (
 type call struct {
 	env    Env
 	name   string
-	guard  front.Guard
-	skip   string // IDs of the files that are not the real binary
+	search *binary.Search
 	config config.Config
 	log    *log
 
@@ -45,11 +43,11 @@ type call struct {
 	ledger   *ledger.Ledger
 	shared   *sharedBook // nil if other machines cannot go on with the session
 	unshared string      // why not, although there is a store
-	real     target
+	real     binary.Program
 
-	binary ledger.Binary // the facts about the real one
-	rule   config.Match
-	unset  []string // variables that are removed from the tool's environment
+	known ledger.Binary // the facts about the real one
+	rule  config.Match
+	unset []string // variables that are removed from the tool's environment
 
 	decision decide.Decision
 	ticket   *ledger.Ticket
@@ -68,16 +66,13 @@ type call struct {
 	slow       bool          // the ledger has taken too long
 	spoke      bool          // the tool has printed something
 	asking     atomic.Int32  // above 0 while git is asked
-	// unstarted says why a program on PATH was passed over, nil if none was.
-	unstarted error
 }
 
 func newCall(env Env) *call {
 	c := &call{
 		env: env, started: env.Now(), name: toolName(env), log: &log{}, signals: supervise.NewInbox(), stdin: &supervise.Staged{From: env.Stdin},
 	}
-	c.guard = front.ReadGuard(env.Get(guardEnv), os.Getpid(), front.Self())
-	c.skip = c.guard.Skip()
+	c.search = binary.NewSearch(c.name, env.Args, env.Environ, env.Stderr, func(what string, err error) { c.log.fault(what, err) })
 	return c
 }
 
@@ -89,7 +84,7 @@ func toolName(env Env) string {
 			return name
 		}
 	}
-	return filepath.Base(executablePath())
+	return filepath.Base(binary.Executable())
 }
 
 func (c *call) configure() reason.Code {

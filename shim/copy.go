@@ -9,6 +9,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/shim/disk"
 )
 
 // maxCopied is the size, in bytes, of the largest session that is copied.
@@ -42,7 +43,7 @@ func (c *call) copySession(plan rewrite.Plan) reason.Code {
 }
 
 func (c *call) writeCopy(file string, plan rewrite.Plan) error {
-	text, err := readRegular(file, maxCopied)
+	text, err := disk.Read(file, maxCopied)
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func (c *call) writeCopy(file string, plan rewrite.Plan) error {
 	if _, err := os.Lstat(path); err == nil { // another session's, with an ID that begins alike
 		return fs.ErrExist
 	}
-	for _, left := range startingWith(dir, halfCopy) {
+	for _, left := range disk.StartingWith(dir, halfCopy) {
 		if info, err := os.Lstat(left); err == nil && time.Since(info.ModTime()) > maxHalfCopy {
 			_ = os.Remove(left)
 		}
@@ -81,7 +82,7 @@ func (c *call) removeCopy() {
 	if c.copied == "" {
 		return
 	}
-	if err := os.Remove(c.copied); err != nil && !isAbsent(err) {
+	if err := os.Remove(c.copied); err != nil && !disk.IsAbsent(err) {
 		c.log.fault("remove copy of session", err)
 	}
 	c.copied = ""

@@ -14,6 +14,8 @@ import (
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 	"reprise/shim/caller"
+	"reprise/shim/disk"
+	"reprise/shim/git"
 	"reprise/shim/supervise"
 )
 
@@ -47,7 +49,7 @@ func (c *call) key() reason.Code {
 		return c.fault("find working directory", err)
 	}
 	if c.parsed.Mode == rewrite.Fresh {
-		if isWrapper(c.real, c.name, c.env.path(), c.skip) {
+		if c.search.IsWrapper() {
 			return reason.Wrapper
 		}
 		if reason := c.checkFiles(); reason != "" {
@@ -58,14 +60,14 @@ func (c *call) key() reason.Code {
 	if c.parsed.Mode == rewrite.Passthrough {
 		return c.parsed.Reason
 	}
-	if c.binary, err = c.knownBinary(c.real.fingerprint()); err != nil {
+	if c.known, err = c.knownBinary(c.real.Fingerprint()); err != nil {
 		return c.fault("read what is known of the binary", err)
 	}
-	if c.binary.Refuses && c.parsed.Mode == rewrite.Fresh {
+	if c.known.Refuses && c.parsed.Mode == rewrite.Fresh {
 		return reason.AddedRefused
 	}
 	c.record = &ledger.Call{
-		Tool: c.name, Cwd: cwd, Home: canonical(c.parsed.Home), Format: c.parsed.Format,
+		Tool: c.name, Cwd: cwd, Home: disk.Canonical(c.parsed.Home), Format: c.parsed.Format,
 		Now: decide.MillisOf(c.started), NoResume: c.parsed.NoResume, Copies: c.parsed.Copies, Stored: c.stored,
 	}
 	if reason := c.leaveChosen(); reason != "" {
@@ -91,12 +93,12 @@ func (c *call) leaveChosen() reason.Code {
 
 // hostEnv reads the settings files that the call depends on, and the tool's version.
 func (c *call) hostEnv(cwd string) rewrite.HostEnv {
-	s := rewrite.HostEnv{Version: c.real.version(), Settings: map[string]string{}, Dirs: projectDirs(cwd)}
+	s := rewrite.HostEnv{Version: c.real.Version(), Settings: map[string]string{}, Dirs: git.ProjectDirs(cwd)}
 	if s.Version == "" && c.tool.Descriptor().AsksVersion {
 		s.Version = c.learn().Version
 	}
 	for _, path := range c.parsed.SettingsFiles {
-		if text, err := readRegular(path, maxSize(path)); err == nil {
+		if text, err := disk.Read(path, maxSize(path)); err == nil {
 			s.Settings[path] = text
 		}
 	}
@@ -110,8 +112,8 @@ func (c *call) hookFiles(cwd string) (files []rewrite.HookFile) {
 	for _, w := range c.parsed.HookFiles {
 		paths := found.paths(w, cwd)
 		for _, path := range paths {
-			text, err := readRegular(path, min(maxSettings, left))
-			if isAbsent(err) {
+			text, err := disk.Read(path, min(disk.MaxSettings, left))
+			if disk.IsAbsent(err) {
 				continue
 			}
 			left -= int64(len(text))
@@ -280,7 +282,7 @@ func (c *call) guards() {
 	r.Place = c.place(c.record.Cwd)
 	r.Project = c.projectRoot()
 	r.History = func(commit string) reason.Code {
-		return askGit(c, func() reason.Code { return c.history(commit) })
+		return askGit(c, func() reason.Code { return git.History(r.Cwd, commit, r.Place.Head, c.env.Environ) })
 	}
 	r.WorkGone = func(left, commit string) bool {
 		return askGit(c, func() bool { return c.workGone(left, commit) })
@@ -289,7 +291,7 @@ func (c *call) guards() {
 		return askGit(c, func() string { return c.findWork(left, id) })
 	}
 	r.Tree = func() string {
-		return askGit(c, func() string { return checkoutTree(r.Cwd, c.env.Environ) })
+		return askGit(c, func() string { return git.Tree(r.Cwd, c.env.Environ) })
 	}
 }
 

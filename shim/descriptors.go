@@ -2,9 +2,6 @@ package shim
 
 import (
 	"os"
-	"os/exec"
-	"strconv"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -38,21 +35,4 @@ func spare(n int) bool {
 		unix.Close(fd)
 	}
 	return len(got) == n
-}
-
-// startAlone starts a program without the descriptors that the caller has left open: another process
-// can be waiting for their end.
-func startAlone(cmd *exec.Cmd) error {
-	open, _ := os.ReadDir("/dev/fd") // some systems have none
-	for _, entry := range open {
-		fd, err := strconv.Atoi(entry.Name())
-		if err != nil || fd < 3 {
-			continue
-		}
-		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
-			syscall.CloseOnExec(fd)
-			defer func() { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETFD, flags) }() // the tool inherits it
-		}
-	}
-	return cmd.Start()
 }

@@ -17,6 +17,7 @@ import (
 	"reprise/ledger/proc"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/test/gitrepo"
 )
 
 // The sequences of testdata/evidence were written to be resumed wrongly, or by callers who want a resume: for each file
@@ -73,7 +74,7 @@ func TestWork(t *testing.T) {
 						}
 					}
 					if slices.ContainsFunc(one.Calls, func(c sequenceCall) bool { return c.Does != "" || c.Before != "" }) {
-						one.dir = newRepository(t)
+						one.dir = gitrepo.New(t)
 					}
 					sum.add(t, one)
 				})

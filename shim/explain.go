@@ -2,13 +2,13 @@ package shim
 
 import (
 	"fmt"
-	"strings"
 
 	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
+	"reprise/shim/binary"
 )
 
 // An Explanation is the shim's plan for a call, and the reasons. The plan is empty if the
@@ -59,12 +59,12 @@ type Nearest struct {
 func Explain(env Env) Explanation {
 	c := newCall(env)
 	c.preview = true
-	c.skip = strings.Join(ourShims(env, c.name), ",") // the running program is shimctl
+	c.search.Behind(binary.OurShims(env.Own, c.name)) // the running program is shimctl
 	e := c.explain()
 	e.Tool = c.name
 	e.Fault = c.failed
 	if t, err := c.target(); err == nil {
-		e.Real = t.path
+		e.Real = t.Path
 	} else if e.Reason == reason.Fault && e.Fault == nil {
 		e.Fault = fmt.Errorf("find the real %s: %w", c.name, err)
 	}

@@ -9,25 +9,10 @@ import (
 	"syscall"
 
 	"reprise/rewrite/reason"
-	"reprise/shim/supervise"
-
-	"golang.org/x/sys/unix"
+	"reprise/shim/disk"
 )
 
-// Limits, in bytes, for reading a file that the working directory or the caller can choose, and
-// for one that the tool itself keeps in the user's home.
-const (
-	maxSettings = 1 << 20
-	maxOwnState = 16 << 20
-)
-
-// Errors for files that are not read.
-var (
-	errNotRegular = errors.New("not a regular file")
-	errTooLarge   = errors.New("larger than the limit")
-)
-
-// stat is os.Stat for a file that can be read. It fails with errNotRegular for anything but
+// stat is os.Stat for a file that can be read. It fails with disk.ErrNotRegular for anything but
 // regular files and directories, which merely opening could change, and for the file that is
 // the call's stdin.
 func (c *call) stat(path string) (fs.FileInfo, error) {
@@ -38,7 +23,7 @@ func (c *call) stat(path string) (fs.FileInfo, error) {
 	case info.IsDir():
 		return info, nil
 	case !info.Mode().IsRegular() || c.isStdin(info):
-		return info, errNotRegular
+		return info, disk.ErrNotRegular
 	}
 	return info, nil
 }
@@ -52,33 +37,6 @@ func (c *call) isStdin(info fs.FileInfo) bool {
 	return err == nil && os.SameFile(stdin, info)
 }
 
-// readRegular reads a regular file of at most max bytes. It never blocks, even if a FIFO
-// replaces the file meanwhile.
-func readRegular(path string, max int64) (string, error) {
-	var st unix.Stat_t
-	if err := unix.Stat(path, &st); err != nil {
-		return "", err
-	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return "", errNotRegular
-	}
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return "", err
-	}
-	defer unix.Close(fd)
-	if err := unix.Fstat(fd, &st); err != nil {
-		return "", err
-	}
-	switch {
-	case st.Mode&unix.S_IFMT != unix.S_IFREG:
-		return "", errNotRegular
-	case st.Size > max:
-		return "", errTooLarge
-	}
-	return supervise.ReadAt(fd, 0, st.Size)
-}
-
 // checkFiles checks all files that the call's settings depend on before any of them is read. It
 // returns a reason if one of them cannot be read without a change to the tool's input.
 func (c *call) checkFiles() reason.Code {
@@ -87,14 +45,14 @@ func (c *call) checkFiles() reason.Code {
 			continue
 		}
 		for _, path := range s.Paths() {
-			if info, err := c.stat(path); errors.Is(err, errNotRegular) || err == nil && info.IsDir() {
+			if info, err := c.stat(path); errors.Is(err, disk.ErrNotRegular) || err == nil && info.IsDir() {
 				return reason.Unreadable
 			}
 		}
 	}
 	for _, path := range c.parsed.SettingsFiles {
 		info, err := c.stat(path)
-		if errors.Is(err, errNotRegular) || err == nil && !info.IsDir() && info.Size() > maxSize(path) {
+		if errors.Is(err, disk.ErrNotRegular) || err == nil && !info.IsDir() && info.Size() > maxSize(path) {
 			return reason.Unreadable
 		}
 	}
@@ -104,16 +62,9 @@ func (c *call) checkFiles() reason.Code {
 // maxSize returns the limit for reading a settings file.
 func maxSize(path string) int64 {
 	if filepath.Base(path) == ".claude.json" { // the size grows with the number of projects
-		return maxOwnState
+		return disk.MaxOwnState
 	}
-	return maxSettings
-}
-
-// isAbsent reports whether an error says that a file does not exist, or that the path is not
-// valid.
-func isAbsent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) ||
-		errors.Is(err, syscall.EINVAL)
+	return disk.MaxSettings
 }
 
 // fileContent returns a file's content for comparison. For a file that is not read, or is
@@ -122,13 +73,13 @@ func (c *call) fileContent(path string, max int64) (content string, present bool
 	info, err := c.stat(path)
 	switch {
 	case info == nil:
-		return "", !isAbsent(err)
+		return "", !disk.IsAbsent(err)
 	case info.IsDir():
 		return "", false
 	case !info.Mode().IsRegular():
 		return c.unique(), true
 	case err == nil:
-		if text, err := readRegular(path, max); err == nil {
+		if text, err := disk.Read(path, max); err == nil {
 			return "content " + text, true
 		}
 	}
@@ -155,12 +106,4 @@ func workingDir(asked string) (string, error) {
 		return "", err
 	}
 	return filepath.EvalSymlinks(dir)
-}
-
-// canonical returns a path with symbolic links resolved, or only cleaned if it does not exist.
-func canonical(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return filepath.Clean(path)
 }

@@ -10,6 +10,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/shim/disk"
 )
 
 // places are what may stand at the path of a file.
@@ -25,7 +26,7 @@ var places = map[string]func(path string) error{
 	"a link to zeros": func(path string) error { return os.Symlink("/dev/zero", path) },
 	"a link to stdin": func(path string) error { return os.Symlink("/dev/stdin", path) },
 	"a large file": func(path string) error {
-		return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, maxSettings+1))
+		return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, disk.MaxSettings+1))
 	},
 }
 
@@ -72,8 +73,8 @@ func TestContentOfAnything(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := &call{}
-		content, present := c.fileContent(path, maxSettings)
-		again, _ := (&call{started: c.started.Add(1)}).fileContent(path, maxSettings)
+		content, present := c.fileContent(path, disk.MaxSettings)
+		again, _ := (&call{started: c.started.Add(1)}).fileContent(path, disk.MaxSettings)
 		absent := what == "nothing" || what == "a broken link" || what == "a directory"
 		unknown := what == "a FIFO" || what == "a link to zeros"
 		if what == "a link to stdin" {
@@ -83,7 +84,7 @@ func TestContentOfAnything(t *testing.T) {
 			t.Errorf("%s: %q, then %q, present: %v", what, content, again, present)
 		}
 	}
-	if _, present := (&call{}).fileContent(strings.Repeat(`{"a":1}`, 10_000), maxSettings); present {
+	if _, present := (&call{}).fileContent(strings.Repeat(`{"a":1}`, 10_000), disk.MaxSettings); present {
 		t.Error("a text that is no path is a file")
 	}
 }
@@ -93,13 +94,13 @@ func TestReadRegularStopsAtItsLimit(t *testing.T) {
 	if err := os.WriteFile(path, []byte("12345"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := readRegular(path, 5); text != "12345" || err != nil {
+	if text, err := disk.Read(path, 5); text != "12345" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
-	if text, err := readRegular(path, 4); text != "" || !errors.Is(err, errTooLarge) {
+	if text, err := disk.Read(path, 4); text != "" || !errors.Is(err, disk.ErrTooLarge) {
 		t.Errorf("%q, %v", text, err)
 	}
-	if _, err := readRegular("/dev/zero", 4); !errors.Is(err, errNotRegular) {
+	if _, err := disk.Read("/dev/zero", 4); !errors.Is(err, disk.ErrNotRegular) {
 		t.Error(err)
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/shim/disk"
+	"reprise/shim/git"
+	"reprise/shim/variables"
 )
 
 // Limits on the files that the tool reads by itself: their number, and their bytes together.
@@ -41,14 +44,14 @@ func (c *call) fingerprints() decide.Fingerprints {
 		value := s.Value
 		if s.File {
 			for _, path := range s.Paths() {
-				if content, present := c.fileContent(path, maxSettings); present {
+				if content, present := c.fileContent(path, disk.MaxSettings); present {
 					value += "\x00" + content
 				}
 			}
 		}
 		add(s.Guard, s.Name, value)
 	}
-	for _, s := range rewrite.Environment(c.tool, unsetEnv(c.env.Environ, c.unset), c.record.Task != "") {
+	for _, s := range rewrite.Environment(c.tool, variables.Unset(c.env.Environ, c.unset...), c.record.Task != "") {
 		if strings.HasSuffix(s.Name, "_FILE_DESCRIPTOR") { // the credential cannot be read, so it counts as another one
 			s.Value = c.unique()
 		}
@@ -58,7 +61,7 @@ func (c *call) fingerprints() decide.Fingerprints {
 		add(reason.SettingsChanged, "unset "+name, "")
 	}
 	c.watched(add)
-	add(reason.DirectoryReplaced, "directory", c.book().own(directoryID(c.record.Cwd)))
+	add(reason.DirectoryReplaced, "directory", c.book().own(disk.DirectoryID(c.record.Cwd)))
 	add(reason.UserChanged, "uid", c.book().own(strconv.Itoa(os.Getuid())))
 	return decide.Fingerprints{
 		Settings: decide.NewDigests(settings), Auth: decide.NewDigests(auth),
@@ -68,23 +71,23 @@ func (c *call) fingerprints() decide.Fingerprints {
 
 // place returns a directory's place in the repository's history, zero if it is in none.
 func (c *call) place(dir string) decide.Place {
-	repo, err := findRepository(dir)
+	repo, err := git.Find(dir)
 	if err != nil {
 		return decide.Place{}
 	}
 	digest := c.digester()
-	branch, commit := repo.head(c.env.Environ)
+	branch, commit := repo.Head(c.env.Environ)
 	return decide.Place{
-		Repository: digest("repository " + repo.root + "\x00" + c.book().own(directoryID(repo.dir)) + "\x00" + repo.remotes()), Branch: digest("branch " + branch), Head: commit,
+		Repository: digest("repository " + repo.Root + "\x00" + c.book().own(disk.DirectoryID(repo.Dir)) + "\x00" + repo.Remotes()), Branch: digest("branch " + branch), Head: commit,
 	}
 }
 
 // runtime identifies the tool's program: the file, or the version if other machines have it too.
 func (c *call) runtime() string {
-	if own := c.book().own(c.real.fingerprint()); own != "" {
+	if own := c.book().own(c.real.Fingerprint()); own != "" {
 		return own
 	}
-	return c.name + " " + c.real.version()
+	return c.name + " " + c.real.Version()
 }
 
 // digester returns a function that returns a text's keyed digest in hex.
@@ -104,7 +107,7 @@ func (c *call) watched(add func(guard reason.Code, name, value string)) {
 		if seen[path] || len(seen) > maxWatched {
 			return
 		}
-		content, present := c.fileContent(path, min(maxSettings, left))
+		content, present := c.fileContent(path, min(disk.MaxSettings, left))
 		if !present {
 			return
 		}
@@ -118,7 +121,7 @@ func (c *call) watched(add func(guard reason.Code, name, value string)) {
 			if rest, found := strings.CutPrefix(imported, "~/"); found {
 				imported = filepath.Join(c.env.Get("HOME"), rest)
 			}
-			read(w, absolute(filepath.Dir(path), imported), func() string { return imported })
+			read(w, disk.Absolute(filepath.Dir(path), imported), func() string { return imported })
 		}
 	}
 	found := directories{}
@@ -150,7 +153,7 @@ func (d directories) exists(dir string) bool {
 	exists, known := d[dir]
 	if !known {
 		_, err := os.Stat(dir)
-		exists = !isAbsent(err)
+		exists = !disk.IsAbsent(err)
 		d[dir] = exists
 	}
 	return exists
@@ -178,6 +181,6 @@ func expand(dir, path string) []string {
 	if !strings.Contains(path, "*") {
 		return []string{filepath.Join(dir, path)}
 	}
-	found := matches(filepath.Join(rewrite.Literal(dir), strings.ReplaceAll(rewrite.Literal(path), `\*`, "*")))
+	found := disk.Matches(filepath.Join(rewrite.Literal(dir), strings.ReplaceAll(rewrite.Literal(path), `\*`, "*")))
 	return found[:min(len(found), maxWatched)]
 }

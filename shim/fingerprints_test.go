@@ -14,7 +14,11 @@ import (
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/shim/binary"
 	"reprise/shim/caller"
+	"reprise/shim/disk"
+	"reprise/test/gitrepo"
+	"reprise/test/toolbox"
 )
 
 // guarded is a call of claude in a directory, ready for its guards.
@@ -28,7 +32,7 @@ func guarded(t testing.TB, l *ledger.Ledger, dir, home string, environ ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.real = target{path: "/claude/2.1.329", real: "/claude/2.1.329", info: info}
+	c.real = binary.Program{Path: "/claude/2.1.329", Real: "/claude/2.1.329", Info: info}
 	c.record = &ledger.Call{Cwd: dir}
 	return c
 }
@@ -49,21 +53,11 @@ func memoryLedger(t testing.TB) *ledger.Ledger {
 	return l
 }
 
-func write(t testing.TB, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Every file that claude reads by itself counts, and is named.
 func TestWatchedFilesCount(t *testing.T) {
 	l, home, root := memoryLedger(t), t.TempDir(), t.TempDir()
 	dir := filepath.Join(root, "proj[e]ct")
-	write(t, filepath.Join(dir, "x"), "")
+	toolbox.Write(t, filepath.Join(dir, "x"), "")
 	names := func() (names []string) {
 		c := guarded(t, l, dir, home)
 		c.gather()
@@ -91,7 +85,7 @@ func TestWatchedFilesCount(t *testing.T) {
 		dir + "/.claude/skills/a*b/SKILL.md": ".claude/skills/a*b/SKILL.md",
 	} {
 		for _, text := range []string{"one", "two"} {
-			write(t, file, text)
+			toolbox.Write(t, file, text)
 			now := prints()
 			if now == was || !slices.Contains(names(), name) {
 				t.Errorf("%s does not count as %s: %q", file, name, names())
@@ -99,26 +93,26 @@ func TestWatchedFilesCount(t *testing.T) {
 			was = now
 		}
 	}
-	write(t, dir+"/CLAUDE.md", "See @docs/rules.md.")
-	write(t, dir+"/docs/rules.md", "Also @more.md\nand @rules.md")
+	toolbox.Write(t, dir+"/CLAUDE.md", "See @docs/rules.md.")
+	toolbox.Write(t, dir+"/docs/rules.md", "Also @more.md\nand @rules.md")
 	was = prints()
-	write(t, dir+"/docs/more.md", "1")
+	toolbox.Write(t, dir+"/docs/more.md", "1")
 	if prints() == was || !slices.Contains(names(), "more.md") {
 		t.Errorf("a file that instructions take in does not count: %q", names())
 	}
 }
 
-// A repository cannot have the shim read without an end.
+// A git.repository cannot have the shim read without an end.
 func TestWatchedFilesAreReadUpToALimit(t *testing.T) {
 	dir := t.TempDir()
 	for i := range maxImports {
-		write(t, fmt.Sprintf("%s/big%d", dir, i), strings.Repeat("x ", 450_000))
+		toolbox.Write(t, fmt.Sprintf("%s/big%d", dir, i), strings.Repeat("x ", 450_000))
 	}
 	var imports strings.Builder
 	for i := range maxImports {
 		fmt.Fprintf(&imports, "@big%d ", i)
 	}
-	write(t, dir+"/CLAUDE.md", imports.String())
+	toolbox.Write(t, dir+"/CLAUDE.md", imports.String())
 	c := guarded(t, memoryLedger(t), dir, dir)
 	read := 0
 	c.parsed.Watched = []rewrite.Watch{{Path: "CLAUDE.md", Guard: reason.InstructionsChanged}}
@@ -138,7 +132,7 @@ const maxImports = 32
 // No value of a variable or a file is in what is kept.
 func TestPrintsHoldNoValues(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir+"/CLAUDE.md", "SECRET instructions")
+	toolbox.Write(t, dir+"/CLAUDE.md", "SECRET instructions")
 	c := guarded(t, memoryLedger(t), dir, t.TempDir(), "ANTHROPIC_API_KEY=SECRET", "TENANT=SECRET", "CLAUDE_CODE_X=SECRET")
 	c.gather()
 	all := string(c.record.Fingerprints.Settings + c.record.Fingerprints.Auth)
@@ -176,9 +170,9 @@ func TestDirectoryIDs(t *testing.T) {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		id := directoryID(dir)
-		write(t, filepath.Join(dir, "sub", "file"), "")
-		if now := directoryID(dir); now != id || id == "" {
+		id := disk.DirectoryID(dir)
+		toolbox.Write(t, filepath.Join(dir, "sub", "file"), "")
+		if now := disk.DirectoryID(dir); now != id || id == "" {
 			t.Errorf("%q, after it was used %q", id, now)
 		}
 		if seen[id] {
@@ -191,9 +185,9 @@ func TestDirectoryIDs(t *testing.T) {
 	}
 }
 
-// All guards together, in a repository of 60,000 files.
+// All guards together, in a git.repository of 60,000 files.
 func BenchmarkGuards(b *testing.B) {
-	dir, home := newRepository(b), b.TempDir()
+	dir, home := gitrepo.New(b), b.TempDir()
 	for i := range 60_000 {
 		path := fmt.Sprintf("%s/src/%d/%d/file%d.go", dir, i/3000, i/100, i)
 		if i%100 == 0 {
@@ -205,21 +199,21 @@ func BenchmarkGuards(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	gitIn(b, dir, "add", ".")
-	commit(b, dir, "1")
-	gitIn(b, dir, "remote", "add", "origin", "https://host/a/b.git")
-	write(b, dir+"/CLAUDE.md", strings.Repeat("Keep functions small. See @AGENTS.md\n", 100))
-	write(b, dir+"/AGENTS.md", strings.Repeat("Keep functions small.\n", 100))
-	write(b, dir+"/.mcp.json", `{"mcpServers": {"a": {"command": "b"}}}`)
-	write(b, dir+"/.claude/settings.json", `{"permissions": {"allow": ["Bash(go test:*)"]}}`)
+	gitrepo.Run(b, dir, "add", ".")
+	gitrepo.Commit(b, dir, "1")
+	gitrepo.Run(b, dir, "remote", "add", "origin", "https://host/a/b.git")
+	toolbox.Write(b, dir+"/CLAUDE.md", strings.Repeat("Keep functions small. See @AGENTS.md\n", 100))
+	toolbox.Write(b, dir+"/AGENTS.md", strings.Repeat("Keep functions small.\n", 100))
+	toolbox.Write(b, dir+"/.mcp.json", `{"mcpServers": {"a": {"command": "b"}}}`)
+	toolbox.Write(b, dir+"/.claude/settings.json", `{"permissions": {"allow": ["Bash(go test:*)"]}}`)
 	for i := range 5 {
-		write(b, fmt.Sprintf("%s/.claude/agents/agent%d.md", dir, i), strings.Repeat("You are a reviewer.\n", 50))
+		toolbox.Write(b, fmt.Sprintf("%s/.claude/agents/agent%d.md", dir, i), strings.Repeat("You are a reviewer.\n", 50))
 	}
 	var projects strings.Builder
 	for i := range 100 {
 		fmt.Fprintf(&projects, `"/home/me/project%d": {"allowedTools": [], "mcpServers": {}, "lastSessionId": %q},`+"\n", i, strings.Repeat("x", 500))
 	}
-	write(b, home+"/.claude.json", `{"mcpServers": {}, "projects": {`+projects.String()+`"x": {}}, "oauthAccount": {"accountUuid": "a"}}`)
+	toolbox.Write(b, home+"/.claude.json", `{"mcpServers": {}, "projects": {`+projects.String()+`"x": {}}, "oauthAccount": {"accountUuid": "a"}}`)
 	environ := []string{"ANTHROPIC_API_KEY=k", "CI_JOB_ID=1"}
 	for i := range 60 {
 		environ = append(environ, fmt.Sprintf("SOME_VARIABLE_%d=%s", i, strings.Repeat("v", 50)))

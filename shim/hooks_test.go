@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"reprise/rewrite"
+	"reprise/shim/binary"
+	"reprise/shim/disk"
+	"reprise/test/toolbox"
 )
 
 // What a call's hooks ask for.
@@ -41,7 +44,7 @@ func TestHooks(t *testing.T) {
 		{name: "user, elsewhere", call: "claude -p", environ: []string{"CLAUDE_CONFIG_DIR=HOME/c"}, files: map[string]string{"HOME/c/settings.json": start}, want: fresh},
 		{name: "project", call: "claude -p", files: map[string]string{".claude/settings.json": prompt}, want: wholePrompt},
 		{name: "local", call: "claude -p", files: map[string]string{".claude/settings.local.json": start}, want: fresh},
-		{name: "local, of the repository", call: "claude -p", files: map[string]string{"HOME/repo/.claude/settings.local.json": start}, want: fresh},
+		{name: "local, of the git.Repository", call: "claude -p", files: map[string]string{"HOME/repo/.claude/settings.local.json": start}, want: fresh},
 		{name: "of the service", call: "claude -p", files: map[string]string{"HOME/.claude/remote-settings.json": start}, want: fresh},
 		{name: "inline", call: "claude -p --settings " + strings.ReplaceAll(prompt, " ", ""), want: wholePrompt},
 		{name: "--settings", call: "claude -p --settings=s.json", files: map[string]string{"s.json": start}, want: fresh},
@@ -92,7 +95,7 @@ func TestHooks(t *testing.T) {
 		{name: "codex, user", call: "codex exec", files: map[string]string{"HOME/.codex/hooks.json": prompt}, want: wholePrompt},
 		{name: "codex, elsewhere", call: "codex exec", environ: []string{"CODEX_HOME=HOME/c"}, files: map[string]string{"HOME/c/hooks.json": start}, want: fresh},
 		{name: "codex, project", call: "codex exec", files: map[string]string{".codex/hooks.json": start}, want: fresh},
-		{name: "codex, the repository's", call: "codex exec", files: map[string]string{"HOME/repo/.codex/hooks.json": prompt}, want: wholePrompt},
+		{name: "codex, the git.Repository's", call: "codex exec", files: map[string]string{"HOME/repo/.codex/hooks.json": prompt}, want: wholePrompt},
 		{name: "codex, a table", call: "codex exec", files: map[string]string{"HOME/.codex/config.toml": "[[hooks.SessionStart]]\nmatcher = \"startup\"\n[[hooks.SessionStart.hooks]]\ntype = \"command\"\n"}, want: fresh},
 		{name: "codex, a table for all", call: "codex exec", files: map[string]string{"HOME/.codex/config.toml": "[[hooks.SessionStart]]\nmatcher = \"startup|resume\"\n"}},
 		{name: "codex, a profile", call: "codex exec -p x", files: map[string]string{"HOME/.codex/x.config.toml": "[[hooks.UserPromptSubmit]]\n"}, want: wholePrompt},
@@ -117,7 +120,7 @@ func TestHooks(t *testing.T) {
 		{name: "qwen, an extension", call: "qwen -p", files: map[string]string{"HOME/.qwen/extensions/e/qwen-extension.json": `{"name": "e", ` + prompt[1:]}, want: wholePrompt},
 
 		{name: "copilot, a prompt", call: "copilot -p", files: map[string]string{".github/hooks/a.json": `{"version": 1, "hooks": {"userPromptSubmitted": [{"bash": "true"}]}}`}, want: wholePrompt},
-		{name: "copilot, the repository's", call: "copilot -p", files: map[string]string{"HOME/repo/.github/hooks/a.json": `{"hooks": {"userPromptSubmitted": [{"bash": "true"}]}}`}, want: wholePrompt},
+		{name: "copilot, the git.Repository's", call: "copilot -p", files: map[string]string{"HOME/repo/.github/hooks/a.json": `{"hooks": {"userPromptSubmitted": [{"bash": "true"}]}}`}, want: wholePrompt},
 		{name: "copilot, a start", call: "copilot -p", files: map[string]string{"HOME/.copilot/hooks/a.json": `{"hooks": {"sessionStart": [{"bash": "true"}]}}`}},
 		{name: "copilot, a matcher", call: "copilot -p", files: map[string]string{"HOME/.copilot/settings.json": hook("SessionStart", matcher("startup"))}, want: fresh},
 		{name: "copilot, claude's settings", call: "copilot -p", files: map[string]string{".claude/settings.json": prompt}, want: wholePrompt},
@@ -146,9 +149,9 @@ func TestHooks(t *testing.T) {
 				if name = in(name); !filepath.IsAbs(name) {
 					name = filepath.Join(cwd, name)
 				}
-				write(t, name, text)
+				toolbox.Write(t, name, text)
 			}
-			write(t, filepath.Join(cwd, "README.md"), "")
+			toolbox.Write(t, filepath.Join(cwd, "README.md"), "")
 			c := hookCall(t, cwd, home, test.version, in(test.call), in(strings.Join(test.environ, "\x00")))
 			if got := wants(c); got != test.want {
 				t.Errorf("%q, want %q (%s %s)", got, test.want, c.parsed.Mode, c.parsed.Reason)
@@ -172,7 +175,7 @@ func hookCall(t *testing.T, cwd, home, version, line, environ string) *call {
 	if version == "" {
 		version = map[string]string{"claude": "2.1.330", "codex": "0.169.0", "gemini": "0.61.0", "qwen": "0.24.4", "copilot": "1.0.102", "droid": "0.225.2", "opencode": "1.18.33", "kilo": "7.7.9"}[args[0]]
 	}
-	c.real = target{path: "/claude/" + version, real: "/claude/" + version, info: info}
+	c.real = binary.Program{Path: "/claude/" + version, Real: "/claude/" + version, Info: info}
 	s := c.hostEnv(cwd)
 	s.Version = version
 	c.parsed = c.tool.ResolveWithEnv(c.parsed, s)
@@ -193,19 +196,19 @@ func wants(c *call) string {
 	return strings.Join(words, " ")
 }
 
-// A file that a repository puts in the way is not read: the call may have any hook.
+// A file that a git.repository puts in the way is not read: the call may have any hook.
 func TestHooksOfFilesInTheWay(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"a FIFO":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
 		"a device": func(path string) error { return os.Symlink("/dev/zero", path) },
 		"a large file": func(path string) error {
-			return os.WriteFile(path, []byte(strings.Repeat(" ", maxSettings+1)), 0o600)
+			return os.WriteFile(path, []byte(strings.Repeat(" ", disk.MaxSettings+1)), 0o600)
 		},
 		"a directory": func(path string) error { return os.Mkdir(path, 0o700) },
 	} {
 		home := t.TempDir()
 		cwd := filepath.Join(home, "repo")
-		write(t, filepath.Join(cwd, ".codex", "README.md"), "")
+		toolbox.Write(t, filepath.Join(cwd, ".codex", "README.md"), "")
 		if err := make(filepath.Join(cwd, ".codex", "hooks.json")); err != nil {
 			t.Fatal(err)
 		}

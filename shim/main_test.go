@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"reprise/shim/front"
+	"reprise/shim/git"
 	"reprise/test/toolbox"
 )
 
 func TestMain(m *testing.M) {
 	ignored, _, _ := front.Signals()
 	toolbox.StartAnew(ignored)
-	gitTimeout = time.Minute // what git answers is tested, also on a busy machine
+	git.Timeout = time.Minute // what git answers is tested, also on a busy machine
 	os.Exit(m.Run())
 }

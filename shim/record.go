@@ -105,8 +105,8 @@ func (c *call) finish(a *supervise.Attempt, st supervise.Status) {
 
 // noteUnread records whether the output of a run that ended well was understood, if that is news about the binary.
 func (c *call) noteUnread(o *ledger.Outcome) {
-	if unread := o.Unread(); unread != c.binary.Unread && (unread || o.Good()) {
-		c.learnBinary(c.real.fingerprint(), func(b *ledger.Binary) { b.Unread, b.Version = unread, cmp.Or(b.Version, o.Seen.Version) })
+	if unread := o.Unread(); unread != c.known.Unread && (unread || o.Good()) {
+		c.learnBinary(c.real.Fingerprint(), func(b *ledger.Binary) { b.Unread, b.Version = unread, cmp.Or(b.Version, o.Seen.Version) })
 	}
 }
 
@@ -190,7 +190,7 @@ func (c *call) noteProof(a *supervise.Attempt, seen *rewrite.StreamState) {
 	case a.Forgotten():
 		seen.Refusal = reason.Forgotten
 		c.noteNoResume(reason.Forgotten)
-	case c.binary.Forgot > 0:
+	case c.known.Forgot > 0:
 		c.learnBinary(c.runtime(), func(b *ledger.Binary) { b.Forgot = 0 })
 	}
 }

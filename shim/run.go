@@ -13,7 +13,9 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
+	"reprise/shim/binary"
 	"reprise/shim/supervise"
+	"reprise/shim/variables"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,8 +28,8 @@ func Main(env Env) int {
 	if !startPoller() {
 		return c.execReal(nil) // at once: opening any file would end the process
 	}
-	if c.name == Npx {
-		return c.npx()
+	if c.name == binary.Npx {
+		return c.search.Npx()
 	}
 	if env.Get("REPRISE_OFF") == "1" {
 		return c.passthrough(reason.SwitchedOff)
@@ -108,7 +110,7 @@ func (c *call) planFor(t rewrite.Target) rewrite.Plan {
 	if plan.Resume != "" {
 		plan.Least = c.leastFirst(len(plan.Prompt))
 	}
-	plan.Trial = plan.Resume == "" && c.talk == nil && !c.binary.Accepts && (len(plan.Env) > 0 || !slices.Equal(plan.Args, c.parsed.Args))
+	plan.Trial = plan.Resume == "" && c.talk == nil && !c.known.Accepts && (len(plan.Env) > 0 || !slices.Equal(plan.Args, c.parsed.Args))
 	return plan
 }
 
@@ -131,7 +133,7 @@ func (c *call) leastFirst(sent int) int64 {
 func (c *call) endTrial(a *supervise.Attempt, st supervise.Status) (*supervise.Attempt, supervise.Status, error) {
 	if !a.Refused() || a.Stopped != 0 {
 		if a.Accepted() {
-			c.learnBinary(c.real.fingerprint(), func(b *ledger.Binary) { b.Accepts = true })
+			c.learnBinary(c.real.Fingerprint(), func(b *ledger.Binary) { b.Accepts = true })
 		}
 		return a, st, nil
 	}
@@ -141,7 +143,7 @@ func (c *call) endTrial(a *supervise.Attempt, st supervise.Status) (*supervise.A
 	c.parsed.Format = rewrite.StreamJSON // the output is shown as it is in any format
 	a, st, err := c.runPlan(rewrite.Plan{Args: c.parsed.Args, Prompt: c.record.Prompt.Text, Whole: true})
 	if err == nil && (st == supervise.Status{} || a.Accepted()) {
-		c.learnBinary(c.real.fingerprint(), func(b *ledger.Binary) { b.Refuses = true })
+		c.learnBinary(c.real.Fingerprint(), func(b *ledger.Binary) { b.Refuses = true })
 		c.fallBack(reason.AddedRefused)
 	}
 	return a, st, err
@@ -200,15 +202,15 @@ func (c *call) runPlan(plan rewrite.Plan) (*supervise.Attempt, supervise.Status,
 			}
 		}()
 	}
-	environ := setEnv(unsetEnv(c.env.Environ, c.unset), rewrite.NestedEnv, fmt.Sprintf("%s:%d", c.name, os.Getpid()))
-	environ = setEnv(environ, guardEnv, c.guard.With(c.real.id, os.Getpid()))
+	environ := variables.Set(variables.Unset(c.env.Environ, c.unset...), rewrite.NestedEnv, fmt.Sprintf("%s:%d", c.name, os.Getpid()))
+	environ = c.search.Guarded(environ)
 	for _, entry := range plan.Env {
 		name, value, _ := strings.Cut(entry, "=")
-		environ = setEnv(environ, name, value)
+		environ = variables.Set(environ, name, value)
 	}
 	args := append([]string{c.env.Args[0]}, plan.Args...)
 	files := [3]*os.File{in.File, c.env.Stdout, c.env.Stderr}
-	st, err := a.Run(c.real.path, args, environ, files, c.config.GateTimeout)
+	st, err := a.Run(c.real.Path, args, environ, files, c.config.GateTimeout)
 	if err == nil && !a.Refused() && in.End > 0 {
 		// The next program of the caller's group reads on where the tool would have left the file.
 		_, err := unix.Seek(int(c.env.Stdin.Fd()), in.End, io.SeekStart)

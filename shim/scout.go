@@ -6,6 +6,7 @@ import (
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/shim/binary"
 	"reprise/shim/supervise"
 )
 
@@ -36,7 +37,7 @@ func (c *call) scout() int {
 // opened decides on a conversation with a tool that runs already, and reports whether the run continues. It
 // reads all facts anew, since the caller might have waited for long.
 func (c *call) opened(a *supervise.Attempt) (stays bool) {
-	c.real = target{}
+	c.real, c.search = binary.Program{}, newCall(c.env).search
 	unset := c.unset
 	reason := c.runSteps(c.parse, c.key, c.factsStand, c.decide)
 	if reason == "" && c.parsed.Mode == rewrite.Observe {

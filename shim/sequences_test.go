@@ -16,6 +16,7 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
+	"reprise/shim/git"
 )
 
 // A sequence is what one caller sends, call after call, and what must become of
@@ -168,7 +169,8 @@ func (s sequence) files(t *testing.T, l *ledger.Ledger, r *ledger.Call, call seq
 		t.Fatal(err)
 	}
 	c.record, c.started = r, r.Now.Time()
-	r.Place, r.WorkGone, r.History, r.FindWork = c.place(r.Cwd), c.workGone, c.history, c.findWork
+	r.Place, r.WorkGone, r.History, r.FindWork = c.place(r.Cwd), c.workGone, nil, c.findWork
+	r.History = func(commit string) reason.Code { return git.History(r.Cwd, commit, r.Place.Head, c.env.Environ) }
 	return func(ticket *ledger.Ticket, o *ledger.Outcome) {
 		t.Helper()
 		time.Sleep(10 * time.Millisecond) // a file gets the time of the kernel's last tick

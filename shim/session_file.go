@@ -12,14 +12,13 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"reprise/ledger/decide"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/shim/disk"
 	"reprise/shim/supervise"
 )
 
@@ -31,7 +30,7 @@ func (c *call) sessionFile(id string) (string, decide.Stamp) {
 	}
 	err := fs.ErrNotExist
 	for _, pattern := range rewrite.SessionPaths(c.tool, c.record.Home, c.record.Cwd, id) {
-		for _, path := range slices.Backward(sessionFiles(c.tool, matches(pattern))) {
+		for _, path := range slices.Backward(sessionFiles(c.tool, disk.Matches(pattern))) {
 			var stamp decide.Stamp
 			if stamp, err = c.stamp(path, id); err == nil {
 				return path, stamp
@@ -45,28 +44,8 @@ func (c *call) sessionFile(id string) (string, decide.Stamp) {
 // hasSession reports whether the tool has a file of a session.
 func (c *call) hasSession(id string) bool {
 	return slices.ContainsFunc(rewrite.SessionPaths(c.tool, c.record.Home, c.record.Cwd, id), func(pattern string) bool {
-		return len(sessionFiles(c.tool, matches(pattern))) > 0
+		return len(sessionFiles(c.tool, disk.Matches(pattern))) > 0
 	})
-}
-
-// matches returns the files that match a pattern, none if the pattern is malformed. If only the
-// directory part has wildcards, it does not list the directories: one can contain thousands of
-// sessions.
-func matches(pattern string) []string {
-	dir, name := filepath.Split(pattern)
-	if strings.ContainsAny(name, `*?[\`) {
-		found, _ := filepath.Glob(pattern)
-		return found
-	}
-	dirs, _ := filepath.Glob(filepath.Clean(dir))
-	var found []string
-	for _, dir := range dirs {
-		path := filepath.Join(dir, name)
-		if _, err := os.Lstat(path); err == nil {
-			found = append(found, path)
-		}
-	}
-	return found
 }
 
 // sessionFiles returns those of several files of one session that are no orphans.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"reprise/rewrite/reason"
+	"reprise/test/gitrepo"
 )
 
 // guidelines are rules of 8 kB, as a project has them.
@@ -41,7 +42,7 @@ func TestShareOfDeltas(t *testing.T) {
 					one.Calls[i].Prompt = tt.big(one.Calls[i].Prompt)
 				}
 				if slices.ContainsFunc(one.Calls, func(c sequenceCall) bool { return c.Does != "" || c.Before != "" }) {
-					one.dir = newRepository(t)
+					one.dir = gitrepo.New(t)
 				}
 				one.sent = func(i int, prompt, text string, why reason.Code) {
 					if all++; why == "" {

@@ -18,6 +18,11 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
+	"reprise/shim/binary"
+	"reprise/shim/disk"
+	"reprise/shim/git"
+	"reprise/shim/supervise"
+	"reprise/shim/variables"
 )
 
 // sharedPause is added to the time between two looks at a busy session if that is in a store.
@@ -62,9 +67,9 @@ func (c *call) share(cwd string) {
 		c.log.notShared(c.unshared)
 		return
 	}
-	place := c.ledger.Key().Digester()("place " + directoryID(cwd))
+	place := c.ledger.Key().Digester()("place " + disk.DirectoryID(cwd))
 	options.Local, options.Place = c.ledger, fmt.Sprintf("%x", place)
-	options.HasTree = func(tree string) bool { return hasTree(cwd, tree, c.env.Environ) }
+	options.HasTree = func(tree string) bool { return git.HasTree(cwd, tree, c.env.Environ) }
 	c.shared = &sharedBook{localBook: localBook{c}, settings: settings}
 	if c.storeDown(settings, c.env.Now()) {
 		c.shared.err = errors.New("the store cannot be reached: it could not be reached a moment ago")
@@ -78,13 +83,13 @@ func (c *call) share(cwd string) {
 func StoreOptions(environ []string, s config.Store) ledger.RemoteOptions {
 	host, _ := os.Hostname()
 	return ledger.RemoteOptions{
-		Host: host, Helper: StoreHelper(), Environ: unsetEnv(environ, nil), URL: s.URL, Keys: s.Key, KeyFile: s.KeyFile,
+		Host: host, Helper: StoreHelper(), Environ: variables.Unset(environ), URL: s.URL, Keys: s.Key, KeyFile: s.KeyFile,
 		Timeout: s.Timeout, Upload: s.UploadTimeout,
 	}
 }
 
 // StoreHelper returns the path of the program that speaks with a store. It lies beside the running one.
-func StoreHelper() string { return filepath.Join(filepath.Dir(executablePath()), "reprise-store") }
+func StoreHelper() string { return filepath.Join(filepath.Dir(binary.Executable()), "reprise-store") }
 
 // whyUnshared returns why other machines cannot go on with the call's session, "" if they can.
 func (c *call) whyUnshared(o ledger.RemoteOptions) string {
@@ -95,7 +100,7 @@ func (c *call) whyUnshared(o ledger.RemoteOptions) string {
 		return "the store has no key: neither REPRISE_STORE_KEY nor a file with it is set"
 	case !c.tool.Descriptor().Travels:
 		return "it is not known that the tool resumes a session on another machine"
-	case c.real.version() == "":
+	case c.real.Version() == "":
 		return "the tool's version is not known"
 	case o.Project == "":
 		return "the project has no name: neither REPRISE_PROJECT nor an origin with a URL says it"
@@ -270,7 +275,7 @@ func (b *sharedBook) finish(o *ledger.Outcome, later ...ledger.Turn) error {
 	if end.File != "" {
 		end.Paths = b.travels(end.Seen.ID, end.File)
 	}
-	end.Tree = func() string { return checkoutTree(b.record.Cwd, b.env.Environ) }
+	end.Tree = func() string { return git.Tree(b.record.Cwd, b.env.Environ) }
 	ctx, cancel := b.wait()
 	defer cancel()
 	left, err := b.remote.FinishWithin(ctx, b.ticket, o, later...)
@@ -339,8 +344,8 @@ func (b *sharedBook) detach(left []byte) error {
 // startShimctl starts a command of shimctl that has a separate session and none of the caller's
 // streams, so that nothing waits for it.
 func startShimctl(environ []string, args ...string) error {
-	cmd := exec.Command(filepath.Join(filepath.Dir(executablePath()), "shimctl"), args...)
+	cmd := exec.Command(filepath.Join(filepath.Dir(binary.Executable()), "shimctl"), args...)
 	cmd.Env, cmd.Dir = environ, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return startAlone(cmd)
+	return supervise.StartAlone(cmd)
 }

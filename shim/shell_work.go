@@ -3,9 +3,7 @@ package shim
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +11,8 @@ import (
 
 	"reprise/ledger"
 	"reprise/ledger/decide"
+	"reprise/shim/disk"
+	"reprise/shim/git"
 )
 
 // A commandRun is a run of a tool that ran commands. The events do not name the files that these changed.
@@ -66,8 +66,8 @@ func (c *call) findWork(left, id string) string {
 			continue
 		}
 		path := filepath.Join(root, f.Path)
-		content, err := readRegular(path, maxLeftBytes)
-		if err != nil || realPath(path) != path || id != "" && strings.Contains(content, id) || hasLine(content, runs[i].Run.Said, digest) {
+		content, err := disk.Read(path, maxLeftBytes)
+		if err != nil || disk.Resolve(path) != path || id != "" && strings.Contains(content, id) || hasLine(content, runs[i].Run.Said, digest) {
 			continue
 		}
 		f.Digest = digest(content)
@@ -108,7 +108,7 @@ func (c *call) projectFiles(root string) []leftFile {
 	ctx, cancel := context.WithTimeout(context.Background(), workTimeout)
 	defer cancel()
 	var files []leftFile
-	err := eachFile(ctx, root, c.env.Environ, func(path string, info fs.FileInfo) {
+	err := git.EachFile(ctx, root, c.env.Environ, func(path string, info fs.FileInfo) {
 		if info.Mode().IsRegular() && (c.record.Home == "" || !strings.HasPrefix(filepath.Join(root, path), c.record.Home+"/")) {
 			files = append(files, leftFile{Path: path, leftState: leftState{Size: info.Size(), Time: info.ModTime().UnixNano()}})
 		}
@@ -119,58 +119,4 @@ func (c *call) projectFiles(root string) []leftFile {
 	}
 	c.files = files
 	return files
-}
-
-// eachFile calls use with each file below a directory that is not hidden. In a repository git says which
-// there are. It follows no symbolic link.
-func eachFile(ctx context.Context, root string, environ []string, use func(string, fs.FileInfo)) error {
-	repo, err := findRepository(root)
-	if errors.Is(err, fs.ErrNotExist) {
-		return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-			hidden := path != root && strings.HasPrefix(entry.Name(), ".")
-			switch {
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case hidden && entry.IsDir():
-				return fs.SkipDir
-			case err != nil || hidden || entry.IsDir():
-				return nil
-			}
-			if info, err := entry.Info(); err == nil {
-				use(strings.TrimPrefix(path, root+"/"), info)
-			}
-			return nil
-		})
-	}
-	if err != nil {
-		return err
-	}
-	s, err := repo.newScratch(environ)
-	if err != nil {
-		return err
-	}
-	defer s.remove()
-	if err := s.copyIndex(); err != nil {
-		return err
-	}
-	list := []string{"ls-files", "-z", "--cached", "--others", "--exclude-standard"}
-	if file := s.userSetting(ctx, "--get", "core.excludesFile"); file != "" {
-		list = append([]string{"-c", "core.excludesFile=" + file}, list...)
-	}
-	text, err := s.ask(ctx, list...)
-	if err != nil {
-		return errors.Join(ctx.Err(), err)
-	}
-	for path := range strings.SplitSeq(text, "\x00") {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if path == "" || strings.HasPrefix(path, ".") || strings.Contains(path, "/.") {
-			continue
-		}
-		if info, err := os.Lstat(filepath.Join(root, path)); err == nil {
-			use(path, info)
-		}
-	}
-	return nil
 }

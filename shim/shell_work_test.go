@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reprise/ledger"
+	"reprise/test/gitrepo"
 )
 
 // Of a run with commands the files count that lie as it left them.
@@ -40,10 +41,10 @@ func TestFindWork(t *testing.T) {
 		for _, git := range []bool{true, false} {
 			name := tt.name
 			if !git {
-				name += ", no repository"
+				name += ", no git.Repository"
 			}
 			t.Run(name, func(t *testing.T) {
-				dir := filepath.Join(newRepository(t), "repo")
+				dir := filepath.Join(gitrepo.New(t), "repo")
 				shell(t, filepath.Dir(dir), "rm -r .git; mkdir repo; cd repo; git init -q; mkdir d; echo one >a; echo one >d/c; git add .; git commit -qm 1;"+tt.before)
 				want := tt.want
 				if !git {
@@ -75,7 +76,7 @@ func TestFindWork(t *testing.T) {
 
 // What cannot be told, or not in time, is not found. What was found before is kept.
 func TestFindWorkInDoubt(t *testing.T) {
-	dir, l := newRepository(t), memoryLedger(t)
+	dir, l := gitrepo.New(t), memoryLedger(t)
 	c := guarded(t, l, dir, t.TempDir())
 	c.log, c.ticket, c.started = &log{}, &ledger.Ticket{Session: 1}, time.Now().Add(-time.Second)
 	shell(t, dir, "echo new >new; echo named >named")

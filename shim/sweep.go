@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"reprise/rewrite"
+	"reprise/shim/disk"
 )
 
 // sweeper returns a function that removes the orphan files that the tool leaves beside a session's file when
@@ -27,7 +28,7 @@ func (c *call) sweeper(id string) func() {
 
 // sweep deletes orphan files, if there is also a file of the session that is none.
 func sweep(tool rewrite.Tool, pattern string) {
-	found := matches(pattern)
+	found := disk.Matches(pattern)
 	own := sessionFiles(tool, found)
 	if len(own) == 0 || len(own) == len(found) {
 		return

@@ -1,11 +1,7 @@
 package shim
 
 import (
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"reprise/ledger"
+	"reprise/shim/disk"
+	"reprise/shim/git"
 
 	"golang.org/x/sys/unix"
 )
@@ -44,21 +42,21 @@ type leftState struct {
 func stateOf(path string) (leftState, error) {
 	info, err := os.Stat(path)
 	switch {
-	case isAbsent(err):
+	case disk.IsAbsent(err):
 		return leftState{Absent: true}, nil
 	case err != nil:
 		return leftState{}, err
 	case !info.Mode().IsRegular():
-		return leftState{}, errNotRegular
+		return leftState{}, disk.ErrNotRegular
 	}
 	return leftState{Size: info.Size(), Time: info.ModTime().UnixNano()}, nil
 }
 
-// projectRoot returns the root of the repository, or the working directory if there is none. Files
+// projectRoot returns the root of the git.repository, or the working directory if there is none. Files
 // elsewhere, such as a tool's plans in the home, are not the session's work.
 func (c *call) projectRoot() string {
-	if repo, err := findRepository(c.record.Cwd); err == nil {
-		return repo.root
+	if repo, err := git.Find(c.record.Cwd); err == nil {
+		return repo.Root
 	}
 	return c.record.Cwd
 }
@@ -82,13 +80,13 @@ func (c *call) leftFiles(o *ledger.Outcome, given []string) string {
 		file := leftFile{Path: path, leftState: state}
 		if before != nil && before.leftState == state {
 			file = *before
-		} else if content, err := readRegular(filepath.Join(root, path), maxLeftBytes); err == nil {
+		} else if content, err := disk.Read(filepath.Join(root, path), maxLeftBytes); err == nil {
 			file.Digest = digest(content)
 		}
 		files = append(files, file)
 	}
 	for _, name := range slices.Backward(given) {
-		path, err := filepath.Rel(root, realPath(absolute(c.record.Cwd, name)))
+		path, err := filepath.Rel(root, disk.Resolve(disk.Absolute(c.record.Cwd, name)))
 		if err != nil || !isLeftPath(path) {
 			continue
 		}
@@ -130,19 +128,6 @@ func isLeftPath(path string) bool {
 	return filepath.IsLocal(path) && utf8.ValidString(path) && !strings.Contains(path, "\x00") && len(path) <= unix.PathMax
 }
 
-// realPath resolves the symbolic links of a path; the end need not exist.
-func realPath(path string) string {
-	real, err := filepath.EvalSymlinks(path)
-	if err == nil {
-		return real
-	}
-	dir := filepath.Dir(path)
-	if dir == path {
-		return path
-	}
-	return filepath.Join(realPath(dir), filepath.Base(path))
-}
-
 // workGone reports whether a session's changes were thrown away since, given the files that it
 // left and the commit that was checked out then. If all files are as they were, it runs no git. A file in
 // a commit since then counts as kept: the work can be part of that.
@@ -168,10 +153,10 @@ func (c *call) workGone(left, head string) bool {
 		if slices.Contains(since, f.Path) {
 			continue
 		}
-		content, err := readRegular(filepath.Join(root, f.Path), maxLeftBytes)
-		absent, id := isAbsent(err), committed[f.Path]
+		content, err := disk.Read(filepath.Join(root, f.Path), maxLeftBytes)
+		absent, id := disk.IsAbsent(err), committed[f.Path]
 		asLeft := err == nil && digest(content) == f.Digest
-		asCommitted := absent && id == "" || err == nil && id != "" && blobID(content, len(id)) == id
+		asCommitted := absent && id == "" || err == nil && id != "" && git.BlobID(content, len(id)) == id
 		switch {
 		case asCommitted && id != "" && !asLeft: // reset, checkout, restore, stash
 			return true
@@ -190,7 +175,7 @@ func (c *call) committed(head string, files []leftFile) (map[string]string, erro
 	if head == "" {
 		return nil, nil
 	}
-	repo, err := findRepository(c.record.Cwd)
+	repo, err := git.Find(c.record.Cwd)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +183,7 @@ func (c *call) committed(head string, files []leftFile) (map[string]string, erro
 	for _, f := range files {
 		args = append(args, f.Path)
 	}
-	out, err := repo.ask(c.env.Environ, args...)
+	out, err := repo.Ask(c.env.Environ, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +203,7 @@ func (c *call) committedSince(head string, files []leftFile) ([]string, error) {
 	if now == head {
 		return nil, nil
 	}
-	repo, err := findRepository(c.record.Cwd)
+	repo, err := git.Find(c.record.Cwd)
 	if err != nil {
 		return nil, err
 	}
@@ -230,16 +215,6 @@ func (c *call) committedSince(head string, files []leftFile) ([]string, error) {
 	for _, f := range files {
 		args = append(args, f.Path)
 	}
-	out, err := repo.ask(c.env.Environ, args...)
+	out, err := repo.Ask(c.env.Environ, args...)
 	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 || r == '\n' }), err
-}
-
-// blobID returns git's ID of a content, in hex of that length, which tells the hash.
-func blobID(content string, length int) string {
-	id := sha1.New()
-	if length == hex.EncodedLen(sha256.Size) {
-		id = sha256.New()
-	}
-	fmt.Fprintf(id, "blob %d\x00%s", len(content), content)
-	return hex.EncodeToString(id.Sum(nil))
 }

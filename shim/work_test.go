@@ -12,6 +12,8 @@ import (
 
 	"reprise/ledger"
 	"reprise/rewrite"
+	"reprise/test/gitrepo"
+	"reprise/test/toolbox"
 )
 
 // shell runs a script in a directory, with nothing of the user's git configuration.
@@ -19,7 +21,7 @@ func shell(t testing.TB, dir, script string) {
 	t.Helper()
 	cmd := exec.Command("sh", "-ec", script)
 	cmd.Dir = dir
-	cmd.Env = append(gitEnv(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+	cmd.Env = append(gitrepo.Env(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v: %s", script, err, out)
 	}
@@ -115,7 +117,7 @@ func TestWorkGone(t *testing.T) {
 		{"committed, and the commit taken back", "echo two >a", "git commit -qam 2; git reset -q --hard HEAD~1", true},
 		{"committed, and the commit alone taken back", "echo two >a", "git commit -qam 2; git reset -q --soft HEAD~1", false},
 		{"committed by the run, edited by another, and that put back", "echo two >a; git commit -qam 2", "echo three >a; git checkout -q a", false},
-		{"the repository does not answer", "echo two >a", "git checkout -q a; rm -r .git/objects", false},
+		{"the git.Repository does not answer", "echo two >a", "git checkout -q a; rm -r .git/objects", false},
 	}
 	for _, tt := range inRepository {
 		t.Run(tt.name, func(t *testing.T) { play(t, "git init -q; "+setUp, tt) })
@@ -146,14 +148,14 @@ func decoded(left string) []string {
 	return paths
 }
 
-// The files of a run are those that it has changed, below the root of the repository.
+// The files of a run are those that it has changed, below the root of the git.repository.
 func TestFilesOfARun(t *testing.T) {
-	dir, l := newRepository(t), memoryLedger(t)
+	dir, l := gitrepo.New(t), memoryLedger(t)
 	shell(t, dir, "mkdir below d; echo one >a; echo one >read; echo one >below/b; ln -s d link")
 	age(t, dir)
 	shell(t, dir, "echo two >a; echo two >below/b; echo two >d/c; mkfifo pipe")
 	outside := filepath.Join(t.TempDir(), "plan")
-	put(t, outside, "plan")
+	toolbox.Write(t, outside, "plan")
 	given := []string{"b", "../read", dir + "/a", dir + "/link/c", dir + "/link/none/x", "b", outside, "..", "../pipe", "../bad\xff", "../nul\x00",
 		"../" + strings.Repeat("x/", 3000) + "y", "../absent"}
 	c, left := worked(t, l, filepath.Join(dir, "below"), given...)
@@ -165,7 +167,7 @@ func TestFilesOfARun(t *testing.T) {
 			t.Errorf("%s: %s", name, left)
 		}
 	}
-	put(t, filepath.Join(dir, "large"), strings.Repeat("x", maxLeftBytes+1))
+	toolbox.Write(t, filepath.Join(dir, "large"), strings.Repeat("x", maxLeftBytes+1))
 	if large := decodeLeft(c.leftFiles(goodRun(), []string{"../large", "../a"})); len(large) != 2 || large[0].Digest == "" || large[1].Digest != "" {
 		t.Errorf("%+v", large)
 	}
@@ -191,9 +193,9 @@ func TestFilesOfARun(t *testing.T) {
 
 // A session's files are those of all its runs, as they are at the end of the latest one.
 func TestFilesOfEarlierRuns(t *testing.T) {
-	dir, l := newRepository(t), memoryLedger(t)
+	dir, l := gitrepo.New(t), memoryLedger(t)
 	for i := range 40 {
-		put(t, filepath.Join(dir, fmt.Sprint("f", i)), "one")
+		toolbox.Write(t, filepath.Join(dir, fmt.Sprint("f", i)), "one")
 	}
 	c, first := worked(t, l, dir, "f0", "f1", "f2", "f3")
 	before := decodeLeft(first)
@@ -235,13 +237,13 @@ func TestFilesOfEarlierRuns(t *testing.T) {
 
 // git is started only if a file is not as it was.
 func TestUnchangedWorkStartsNoGit(t *testing.T) {
-	dir := newRepository(t)
+	dir := gitrepo.New(t)
 	shell(t, dir, "echo one >a; git add a; git commit -qm 1; echo two >a")
 	c, left := worked(t, memoryLedger(t), dir, "a")
 	c.record.Place = c.place(dir)
 	mark := filepath.Join(t.TempDir(), "mark")
 	bin := t.TempDir()
-	put(t, filepath.Join(bin, "git"), "#!/bin/sh\necho >"+mark+"\nexit 1\n")
+	toolbox.Write(t, filepath.Join(bin, "git"), "#!/bin/sh\necho >"+mark+"\nexit 1\n")
 	if err := os.Chmod(filepath.Join(bin, "git"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -254,19 +256,19 @@ func TestUnchangedWorkStartsNoGit(t *testing.T) {
 	if c.workGone(left, c.record.Place.Head) || started() {
 		t.Errorf("unchanged: git was started: %v", started())
 	}
-	put(t, filepath.Join(dir, "a"), "one\n")
+	toolbox.Write(t, filepath.Join(dir, "a"), "one\n")
 	if c.workGone(left, c.record.Place.Head) || !started() {
 		t.Errorf("put back, but git fails: git was started: %v", started())
 	}
 }
 
-// Comparing with a commit runs nothing that the repository's configuration names, and takes no answer
+// Comparing with a commit runs nothing that the git.repository's configuration names, and takes no answer
 // from what replaces an object.
 func TestWorkGoneRunsNothing(t *testing.T) {
-	dir := newRepository(t)
+	dir := gitrepo.New(t)
 	mark := filepath.Join(t.TempDir(), "mark")
 	evil := filepath.Join(t.TempDir(), "evil")
-	put(t, evil, "#!/bin/sh\necho $0 $* >>"+mark+"\ncat\n")
+	toolbox.Write(t, evil, "#!/bin/sh\necho $0 $* >>"+mark+"\ncat\n")
 	if err := os.Chmod(evil, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +282,7 @@ func TestWorkGoneRunsNothing(t *testing.T) {
 		"remote.origin.url": "ssh://host/x", "remote.origin.promisor": "true", "extensions.partialClone": "origin", "core.sshCommand": evil,
 		"core.repositoryFormatVersion": "1",
 	} {
-		gitIn(t, dir, "config", key, value)
+		gitrepo.Run(t, dir, "config", key, value)
 	}
 	if err := os.Remove(mark); err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
@@ -300,7 +302,7 @@ func TestWorkGoneRunsNothing(t *testing.T) {
 
 // The guard is part of every call that may resume.
 func TestWorkGoneIsAGuard(t *testing.T) {
-	dir, l := newRepository(t), memoryLedger(t)
+	dir, l := gitrepo.New(t), memoryLedger(t)
 	shell(t, dir, "echo one >a; git add a; git commit -qm 1; echo two >a")
 	_, left := worked(t, l, dir, "a")
 	shell(t, dir, "git checkout -q a")
@@ -313,11 +315,11 @@ func TestWorkGoneIsAGuard(t *testing.T) {
 
 // BenchmarkWorkGone measures what a call pays that may resume, with as many files as are remembered.
 func BenchmarkWorkGone(b *testing.B) {
-	dir := newRepository(b)
+	dir := gitrepo.New(b)
 	var given []string
 	for i := range maxLeftFiles {
 		given = append(given, fmt.Sprintf("internal/package/file_%d.go", i))
-		put(b, filepath.Join(dir, given[i]), strings.Repeat("code\n", 1000))
+		toolbox.Write(b, filepath.Join(dir, given[i]), strings.Repeat("code\n", 1000))
 	}
 	shell(b, dir, "git add .; git commit -qm 1; for f in internal/package/*; do echo more >>$f; done")
 	c, left := worked(b, memoryLedger(b), dir, given...)
@@ -343,7 +345,7 @@ func BenchmarkWorkGone(b *testing.B) {
 			c.leftFiles(goodRun(), given)
 		}
 	})
-	put(b, filepath.Join(dir, given[0]), "edited further")
+	toolbox.Write(b, filepath.Join(dir, given[0]), "edited further")
 	b.Run("one changed", func(b *testing.B) {
 		for b.Loop() {
 			if c.workGone(left, head) {

@@ -83,7 +83,12 @@ func TestRooms(t *testing.T) {
 		"ledger/decide":        {"reprise/ledger/proc", "reprise/rewrite", "reprise/rewrite/models", "reprise/rewrite/prompt", "reprise/rewrite/reason"},
 		"shim/caller":          {"reprise/ledger/decide", "reprise/ledger/proc"},
 		"shim/front":           nil,
-		"shim/supervise":       {"reprise/rewrite", "reprise/rewrite/prompt", "reprise/rewrite/reason", "reprise/shim/front", "reprise/watch"},
+		"shim/disk":            nil,
+		"shim/variables":       {"reprise/config", "reprise/shim/front"},
+		"shim/git":             {"reprise/config", "reprise/rewrite/reason", "reprise/shim/disk", "reprise/shim/front", "reprise/shim/variables"},
+		"shim/binary": {"reprise/config", "reprise/rewrite", "reprise/rewrite/tool/base", "reprise/shim/disk", "reprise/shim/front",
+			"reprise/shim/supervise", "reprise/shim/variables"},
+		"shim/supervise": {"reprise/rewrite", "reprise/rewrite/prompt", "reprise/rewrite/reason", "reprise/shim/disk", "reprise/shim/front", "reprise/watch"},
 	}
 	tools, err := filepath.Glob("../rewrite/tool/*/*.go")
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"reprise/internal/ctl"
 	"reprise/rewrite"
 	"reprise/shim"
+	"reprise/shim/binary"
 	"reprise/test/toolbox"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -49,7 +50,7 @@ func TestMain(m *testing.M) {
 			os.Exit(shim.Main(env))
 		}
 	}
-	commands[shim.Npx] = func() { os.Exit(shim.Main(shim.OSEnv())) }
+	commands[binary.Npx] = func() { os.Exit(shim.Main(shim.OSEnv())) }
 	commands["reprise-store"] = storeHelper
 	commands["fleet"] = callElsewhere
 	commands["collector"] = collector

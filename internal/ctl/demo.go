@@ -18,7 +18,7 @@ import (
 	"reprise/internal/demo"
 	"reprise/ledger"
 	"reprise/ledger/history"
-	"reprise/shim"
+	"reprise/shim/binary"
 
 	"github.com/spf13/cobra"
 )
@@ -122,7 +122,7 @@ func realTool(a *app.App, asked, self, root string) (name, dir string, err error
 		if asked != "" && asked != name || asked == "" && setup.LacksShim(filepath.Dir(self), name) {
 			continue
 		}
-		if p := shim.Locate(a.ShimEnv(), name, ""); p.Real != "" {
+		if p := binary.Locate(a.Environ, a.Own, name, ""); p.Real != "" {
 			return name, filepath.Dir(p.Real), nil
 		}
 	}

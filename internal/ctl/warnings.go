@@ -15,6 +15,7 @@ import (
 	"reprise/ledger/history"
 	"reprise/rewrite/reason"
 	"reprise/shim"
+	"reprise/shim/binary"
 )
 
 // A warning is about a reason that keeps calls from being resumed, or soon will.
@@ -50,8 +51,8 @@ func untestedWarnings(a *app.App, c config.Config, chains []history.ChainRow) (w
 			continue
 		}
 		known[chain.Tool] = true
-		real := shim.Locate(a.ShimEnv(), chain.Tool, c.Tools[chain.Tool].Path).Real
-		if says := why.Untested(chain.Tool, cmp.Or(shim.InstalledVersion(real), view.Newest(chain).Version), real, a.Now); says != "" {
+		real := binary.Locate(a.Environ, a.Own, chain.Tool, c.Tools[chain.Tool].Path).Real
+		if says := why.Untested(chain.Tool, cmp.Or(binary.InstalledVersion(real), view.Newest(chain).Version), real, a.Now); says != "" {
 			warnings = append(warnings, warning{Kind: "version", Tool: chain.Tool, Says: chain.Tool + " " + says, Command: "shimctl doctor"})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
+	"reprise/shim/disk"
 	"reprise/shim/front"
 
 	"golang.org/x/sys/unix"
@@ -166,7 +167,7 @@ func (s *Staged) readFile(fd int, size int64) (reason.Code, error) {
 	if size-at > maxStdin {
 		return reason.StdinTooBig, nil
 	}
-	s.Data, err = ReadAt(fd, at, size-at)
+	s.Data, err = disk.ReadAt(fd, at, size-at)
 	s.end = at + int64(len(s.Data))
 	return "", err
 }
@@ -295,25 +296,4 @@ func unnamedFile() (*os.File, error) {
 		return nil, err
 	}
 	return f, os.Remove(f.Name())
-}
-
-// ReadAt reads size bytes from an offset on, or fewer if the file ends before. The descriptor's own
-// offset stays.
-func ReadAt(fd int, offset, size int64) (string, error) {
-	data := make([]byte, size)
-	n := 0
-	for n < len(data) {
-		m, err := unix.Pread(fd, data[n:], offset+int64(n))
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		if m == 0 {
-			break
-		}
-		n += m
-	}
-	return string(data[:n]), nil
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/shim"
+	"reprise/shim/binary"
 	"reprise/test/harness"
 	"reprise/test/realcli"
 )
@@ -21,7 +21,7 @@ func TestNpx(t *testing.T) {
 		t.Fatal(err)
 	}
 	shims := t.TempDir()
-	for _, name := range []string{"claude", shim.Npx} {
+	for _, name := range []string{"claude", binary.Npx} {
 		if err := os.Link(filepath.Join(shimBin, "claude"), filepath.Join(shims, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestNpx(t *testing.T) {
 	}
 	for i, version := range []string{"", "@" + realcli.Claude.Version, "@0.0.1"} {
 		prompt := basePrompt + strings.Join(rounds[:i+1], "\n\n")
-		d, s := call(direct, npx, version, prompt), call(shimmed, filepath.Join(shims, shim.Npx), version, prompt)
+		d, s := call(direct, npx, version, prompt), call(shimmed, filepath.Join(shims, binary.Npx), version, prompt)
 		same(t, fmt.Sprint("round ", i+1), fmt.Sprint(d.Exit, d.Stdout, d.Stderr), fmt.Sprint(s.Exit, s.Stdout, s.Stderr))
 		if i < 2 && s.Exit != 0 {
 			t.Errorf("round %d: exit %d, %s", i+1, s.Exit, s.Stderr)

@@ -11,6 +11,17 @@ import (
 	"testing"
 )
 
+// Write writes a file and the directories above it.
+func Write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Program writes a program and returns its path. No process may be started meanwhile: until its exec it would have the file
 // open for writing, and the program could not be run.
 func Program(t *testing.T, dir, name, text string) string {

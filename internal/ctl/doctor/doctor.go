@@ -23,6 +23,7 @@ import (
 	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/shim"
+	"reprise/shim/binary"
 
 	"github.com/spf13/cobra"
 )
@@ -107,21 +108,21 @@ func brief(checks []setup.Check) []setup.Check {
 // A machine is what most checks look at.
 type machine struct {
 	config     config.Config
-	configured []setup.Check // the mistakes, or that there are none
-	shims      string        // their directory
-	places     []shim.Place  // of each tool, in the order of rewrite.Names
-	versions   []string      // as the tools say them
+	configured []setup.Check  // the mistakes, or that there are none
+	shims      string         // their directory
+	places     []binary.Place // of each tool, in the order of rewrite.Names
+	versions   []string       // as the tools say them
 }
 
 // look finds the tools, and asks them for their versions at the same time.
 func look(a *app.App) (m machine) {
 	m.config, m.configured = checkConfig(a)
 	m.shims = setup.ShimDirectory(a)
-	m.places, m.versions = make([]shim.Place, len(rewrite.Names)), make([]string, len(rewrite.Names))
+	m.places, m.versions = make([]binary.Place, len(rewrite.Names)), make([]string, len(rewrite.Names))
 	var asking sync.WaitGroup
 	for i, name := range rewrite.Names {
-		if m.places[i] = shim.Locate(a.ShimEnv(), name, m.config.Tools[name].Path); m.places[i].Real != "" {
-			asking.Go(func() { m.versions[i] = shim.Version(m.places[i].Real, a.Environ) })
+		if m.places[i] = binary.Locate(a.Environ, a.Own, name, m.config.Tools[name].Path); m.places[i].Real != "" {
+			asking.Go(func() { m.versions[i] = binary.Version(m.places[i].Real, a.Environ) })
 		}
 	}
 	asking.Wait()
@@ -196,7 +197,7 @@ func checkTools(a *app.App, m *machine) []setup.Check {
 	return checks
 }
 
-func checkTool(a *app.App, p shim.Place, said string) setup.Check {
+func checkTool(a *app.App, p binary.Place, said string) setup.Check {
 	if !p.Ours {
 		finds := "the shim is not on PATH"
 		if p.First != "" {

@@ -15,7 +15,7 @@ import (
 	"reprise/internal/ctl/why"
 	"reprise/internal/tested"
 	"reprise/rewrite"
-	"reprise/shim"
+	"reprise/shim/binary"
 )
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)+`)
@@ -83,7 +83,7 @@ func checkRetention(a *app.App) setup.Check {
 }
 
 // checkOrder lists every executable of a tool's name on PATH, in the order of a caller's search.
-func checkOrder(a *app.App, p shim.Place) []setup.Check {
+func checkOrder(a *app.App, p binary.Place) []setup.Check {
 	var list, seen []string
 	for _, dir := range filepath.SplitList(a.Getenv("PATH")) {
 		path := filepath.Join(dir, p.Name)
@@ -95,8 +95,8 @@ func checkOrder(a *app.App, p shim.Place) []setup.Check {
 		switch {
 		case len(list) == 0 && p.Ours:
 			shown += " (shim)"
-		case shim.Manager(path) != "":
-			shown += " (" + shim.Manager(path) + "'s shim)"
+		case binary.Manager(path) != "":
+			shown += " (" + binary.Manager(path) + "'s shim)"
 		case path == p.Real:
 			shown += " (real)"
 		}
@@ -164,11 +164,11 @@ func findIn(dir, pattern string) []string {
 // checkNpx looks at the shim of npx. Without that, calls by npx bypass the shims: it reports the tools that npx has a package of, in the
 // working directory or in the cache.
 func checkNpx(a *app.App) (checks []setup.Check) {
-	p := shim.Locate(a.ShimEnv(), shim.Npx, "")
+	p := binary.Locate(a.Environ, a.Own, binary.Npx, "")
 	switch {
 	case p.Real == "":
 		return nil // there is no npx
-	case setup.Runnable(filepath.Join(setup.ShimDirectory(a), shim.Npx)):
+	case setup.Runnable(filepath.Join(setup.ShimDirectory(a), binary.Npx)):
 		return []setup.Check{checkTool(a, p, "")}
 	}
 	dir, _ := os.Getwd() // findIn finds nothing then

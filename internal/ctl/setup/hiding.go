@@ -9,7 +9,7 @@ import (
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
-	"reprise/shim"
+	"reprise/shim/binary"
 )
 
 // hiding finds the start of an alias or a function of a tool, which a shell takes before it looks at PATH.
@@ -19,7 +19,7 @@ const hiding = `(?:^|[;&{]|\bthen|\bdo)\s*(?:` +
 
 // HidingChecks returns a problem for each alias or function in a start file that hides the shim of a tool. The text can
 // hold a key: no check shows it.
-func HidingChecks(a *app.App, shims string, p shim.Place) (checks []Check) {
+func HidingChecks(a *app.App, shims string, p binary.Place) (checks []Check) {
 	pattern := regexp.MustCompile(strings.ReplaceAll(hiding, "NAME", p.Name))
 	for _, file := range StartFiles(a) {
 		text, _ := os.ReadFile(file)
@@ -76,7 +76,7 @@ func pathIn(text, name, home string) string {
 }
 
 // hidingCheck advises how the name leads to the shim, and the shim to the binary that it stands for now.
-func hidingCheck(a *app.App, p shim.Place, place, path string) Check {
+func hidingCheck(a *app.App, p binary.Place, place, path string) Check {
 	c := Problem(p.Name+" in a shell", place+" hides the shim: what is typed never reaches it",
 		fmt.Sprintf("start %s there by its name (command %s in a function), not by a path", p.Name, p.Name))
 	if Runnable(path) && !SameFile(path, p.Real) {

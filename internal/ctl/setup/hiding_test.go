@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"reprise/internal/ctl/app"
-	"reprise/shim"
+	"reprise/shim/binary"
 )
 
 // A start file hides claude's shim, or leads to it.
@@ -33,7 +33,7 @@ func TestHidingChecks(t *testing.T) {
 	} {
 		write(t, home+"/shims/claude", "")
 		write(t, home+"/.bashrc", text)
-		checks := HidingChecks(a, home+"/shims", shim.Place{Name: "claude"})
+		checks := HidingChecks(a, home+"/shims", binary.Place{Name: "claude"})
 		if (len(checks) == 1) != (want != "") || want != "" && !strings.HasPrefix(checks[0].Finds, want+" hides the shim") {
 			t.Errorf("%q: %v, want %q", text, checks, want)
 		}

@@ -15,7 +15,7 @@ import (
 	"reprise/internal/ctl/textfile"
 	"reprise/internal/ctl/view"
 	"reprise/rewrite"
-	"reprise/shim"
+	"reprise/shim/binary"
 
 	"github.com/spf13/cobra"
 )
@@ -90,14 +90,14 @@ func runSetup(a *app.App, flags setupFlags) error {
 		}
 		lacking := flags.tools
 		for _, tool := range rewrite.Names {
-			found := shim.Locate(a.ShimEnv(), tool, cfg.Tools[tool].Path)
+			found := binary.Locate(a.Environ, a.Own, tool, cfg.Tools[tool].Path)
 			if flags.tools == nil && found.Real != "" {
 				lacking = append(lacking, tool)
 			}
 			r.Checks = append(r.Checks, HidingChecks(a, r.Shims, found)...)
 		}
 		if flags.npx {
-			lacking = append(lacking, shim.Npx)
+			lacking = append(lacking, binary.Npx)
 		}
 		r.NewShims = slices.DeleteFunc(append(r.NewShims, lacking...), func(name string) bool { return hasShim(r.Shims, name) })
 		files = chosenFiles(a)

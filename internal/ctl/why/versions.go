@@ -9,7 +9,7 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/internal/tested"
 	"reprise/ledger"
-	"reprise/shim"
+	"reprise/shim/binary"
 )
 
 // Untested says that a version of a tool is newer than all tested ones, and for how long it has been installed, "" if it is not.
@@ -32,7 +32,7 @@ type VersionNote struct{ Tool, Says, Fix string }
 func Versions(l *ledger.Ledger) (notes []VersionNote, err error) {
 	known, err := l.Runtimes()
 	for _, r := range known {
-		if !r.Refuses && !r.Unread || shim.Fingerprint(r.Path) != r.Fingerprint {
+		if !r.Refuses && !r.Unread || binary.Fingerprint(r.Path) != r.Fingerprint {
 			continue
 		}
 		does := "prints what this version of reprise cannot read: its calls are not resumed"

@@ -1,8 +1,8 @@
-package shim
+// Package binary finds the real binary behind a shim, asks it for its options and version, and becomes it.
+package binary
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,66 +15,16 @@ import (
 	"time"
 
 	"reprise/config"
-	"reprise/ledger"
-	"reprise/ledger/decide"
 	"reprise/rewrite"
+	"reprise/shim/disk"
 	"reprise/shim/front"
 	"reprise/shim/supervise"
+	"reprise/shim/variables"
 )
 
 // probeTimeout is how long a new binary can take to print the help. gemini takes more than two
 // seconds to start.
 const probeTimeout = 10 * time.Second
-
-// learn returns the options that the real binary's help names. Each binary is run once for
-// that; the ledger keeps the answer.
-func (c *call) learn() rewrite.Probe {
-	if _, err := c.target(); err != nil {
-		return rewrite.Probe{}
-	}
-	if c.openLedger() != "" {
-		return rewrite.Probe{} // without a ledger every call would run --help
-	}
-	// A version manager's shim is one file for all tools.
-	fingerprint := c.real.fingerprint()
-	known, err := c.knownBinary(fingerprint)
-	if err != nil {
-		c.log.fault("read what is known of the binary", err)
-		return rewrite.Probe{}
-	}
-	if known.Probed {
-		return known.Probe
-	}
-	probe := Ask(c.tool, c.real.path, c.env.Environ)
-	asks := c.tool.Descriptor().AsksVersion
-	if asks {
-		probe.Version = Version(c.real.path, c.env.Environ)
-	}
-	if c.preview || asks && probe.Version == "" { // it might have been too slow: the next call asks again
-		return probe
-	}
-	c.learnBinary(fingerprint, func(b *ledger.Binary) { b.Probed, b.Probe = true, probe })
-	return probe
-}
-
-// knownBinary reads the ledger's row of a binary.
-func (c *call) knownBinary(fingerprint string) (ledger.Binary, error) {
-	return inTime(c, func() (ledger.Binary, error) { return c.ledger.Binary(c.name, fingerprint) })
-}
-
-// learnBinary records the facts that the call has shown of the binary.
-func (c *call) learnBinary(fingerprint string, add func(*ledger.Binary)) {
-	path, version, now := c.real.path, c.real.version(), decide.MillisOf(c.env.Now())
-	_, err := inTime(c, func() (none struct{}, err error) {
-		return none, c.ledger.LearnBinary(c.name, fingerprint, now, func(b *ledger.Binary) {
-			b.Path, b.Version = path, cmp.Or(b.Version, version)
-			add(b)
-		})
-	})
-	if err != nil {
-		c.log.fault("keep what is known of the binary", err)
-	}
-}
 
 // Ask runs a binary with its help option, without stdin and terminal, and parses the output.
 func Ask(tool rewrite.Tool, path string, environ []string) rewrite.Probe {
@@ -100,7 +50,7 @@ func ask(path string, environ []string, limit time.Duration, args ...string) ([]
 	cmd.WaitDelay = limit / 20
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := startAlone(cmd)
+	err := supervise.StartAlone(cmd)
 	if err == nil {
 		err = cmd.Wait()
 	}
@@ -124,15 +74,15 @@ type Place struct {
 }
 
 // Locate looks up a tool's name on PATH, as callers do and as the shim does.
-func Locate(env Env, name, configured string) Place {
+func Locate(environ []string, own func(string) string, name, configured string) Place {
 	p := Place{Name: name}
-	ours := ourShims(env, name)
-	path := env.path()
-	if first, err := resolve(name, "", path, ""); err == nil {
-		p.First, p.Ours = first.path, slices.Contains(ours, first.id)
+	ours := OurShims(own, name)
+	path := variables.Path(environ)
+	if first, err := Resolve(name, "", path, ""); err == nil {
+		p.First, p.Ours = first.Path, slices.Contains(ours, first.ID)
 	}
-	if real, err := resolve(name, configured, path, strings.Join(ours, ",")); err == nil {
-		p.Real, p.Wrapper = real.path, isWrapper(real, name, path, strings.Join(ours, ","))
+	if real, err := Resolve(name, configured, path, strings.Join(ours, ",")); err == nil {
+		p.Real, p.Wrapper = real.Path, real.IsWrapper(name, path, strings.Join(ours, ","))
 	}
 	return p
 }
@@ -146,7 +96,7 @@ func Manager(path string) string {
 	if bytes.HasPrefix(text, []byte("#!")) && bytes.Contains(text, []byte("asdf exec")) {
 		return "asdf"
 	}
-	return managers[filepath.Base(canonical(path))]
+	return managers[filepath.Base(disk.Canonical(path))]
 }
 
 // Version returns a binary's version: from the installation, since gemini takes seconds to print it, or else the first line that it
@@ -164,13 +114,13 @@ func Version(path string, environ []string) string {
 }
 
 // InstalledVersion returns a binary's version without running it, "" if the installation has none.
-func InstalledVersion(path string) string { return (target{real: canonical(path)}).version() }
+func InstalledVersion(path string) string { return (Program{Real: disk.Canonical(path)}).Version() }
 
-// ourShims returns the IDs of the installed shims of a name: those beside the running program
+// OurShims returns the IDs of the installed shims of a name: those beside the running program
 // and those in the default directory.
-func ourShims(env Env, name string) []string {
-	dirs := []string{filepath.Dir(executablePath())}
-	if dir, err := config.BinDir(env.Own); err == nil {
+func OurShims(own func(string) string, name string) []string {
+	dirs := []string{filepath.Dir(Executable())}
+	if dir, err := config.BinDir(own); err == nil {
 		dirs = append(dirs, dir)
 	}
 	var ids []string
@@ -182,50 +132,50 @@ func ourShims(env Env, name string) []string {
 	return ids
 }
 
-// fingerprint identifies a build of a binary, without running it.
-func (t target) fingerprint() string {
-	return fmt.Sprintf("%s %s %d %d", t.real, t.id, t.info.Size(), t.info.ModTime().UnixNano())
+// Fingerprint identifies a build of a binary, without running it.
+func (t Program) Fingerprint() string {
+	return fmt.Sprintf("%s %s %d %d", t.Real, t.ID, t.Info.Size(), t.Info.ModTime().UnixNano())
 }
 
 // Fingerprint identifies a build of the binary at a path, "" if there is none.
 func Fingerprint(path string) string {
-	t, err := found(path, front.Identify(path), true)
+	t, err := newProgram(path, front.Identify(path), true)
 	if err != nil {
 		return ""
 	}
-	return t.fingerprint()
+	return t.Fingerprint()
 }
 
-// version returns the binary's version without running it: from the file's name, where claude's
+// Version returns the binary's version without running it: from the file's name, where claude's
 // own installer puts it, from the npm package that it is a command of or that consists of it, or from
 // the Python package that it is a script of; "" if there is none of these.
-func (t target) version() string {
-	if managers[filepath.Base(t.real)] != "" {
+func (t Program) Version() string {
+	if managers[filepath.Base(t.Real)] != "" {
 		return "" // a version there is were the manager's own
 	}
-	if name := filepath.Base(t.real); strings.Count(name, ".") == 2 && strings.Trim(name, "0123456789.") == "" {
+	if name := filepath.Base(t.Real); strings.Count(name, ".") == 2 && strings.Trim(name, "0123456789.") == "" {
 		return name
 	}
-	dir := t.real
+	dir := t.Real
 	for range 3 {
 		dir = filepath.Dir(dir)
 		var pkg struct {
 			Version string
 			Bin     map[string]string
 		}
-		text, _ := readRegular(filepath.Join(dir, "package.json"), maxSettings)
+		text, _ := disk.Read(filepath.Join(dir, "package.json"), disk.MaxSettings)
 		_ = json.Unmarshal([]byte(text), &pkg) // invalid JSON leaves pkg without commands
 		for _, command := range pkg.Bin {
-			if filepath.Join(dir, command) == t.real {
+			if filepath.Join(dir, command) == t.Real {
 				return pkg.Version
 			}
 		}
 		// A package for one platform has no command: another package runs the program in it.
-		if len(pkg.Bin) == 0 && strings.Contains(dir, "/node_modules/") && filepath.Join(dir, "bin", filepath.Base(t.real)) == t.real {
+		if len(pkg.Bin) == 0 && strings.Contains(dir, "/node_modules/") && filepath.Join(dir, "bin", filepath.Base(t.Real)) == t.Real {
 			return pkg.Version
 		}
 	}
-	return pythonVersion(t.real)
+	return pythonVersion(t.Real)
 }
 
 // pythonVersion returns the version of the Python package with entry points that name a script
@@ -238,7 +188,7 @@ func pythonVersion(script string) string {
 	}
 	version := ""
 	for _, file := range files {
-		text, err := readRegular(file, maxSettings)
+		text, err := disk.Read(file, disk.MaxSettings)
 		if err != nil || !hasEntry(text, name) {
 			continue
 		}

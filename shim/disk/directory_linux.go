@@ -1,4 +1,4 @@
-package shim
+package disk
 
 import (
 	"fmt"
@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// directoryID identifies a directory, so that another one under the same name differs. A file
+// DirectoryID identifies a directory, so that another one under the same name differs. A file
 // system can reuse an inode number, so the time of creation is a part of it.
-func directoryID(path string) string {
+func DirectoryID(path string) string {
 	var st unix.Statx_t
 	if err := unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO|unix.STATX_BTIME, &st); err != nil {
 		return ""

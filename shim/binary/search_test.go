@@ -1,4 +1,4 @@
-package shim
+package binary
 
 import (
 	"errors"
@@ -73,25 +73,25 @@ func TestResolve(t *testing.T) {
 	}
 	for _, test := range tests {
 		in := func(s string) string { return strings.ReplaceAll(s, "R/", root+"/") }
-		got, err := resolve("tool", in(test.configured), in(test.path), front.ReadGuard("7:1:"+test.tried, 7, front.Self()).Skip())
-		if got.path != in(test.want) || (test.want == "") != errors.Is(err, errNotFound) {
-			t.Errorf("%s: %q, %v; want %q", test.name, got.path, err, in(test.want))
+		got, err := Resolve("tool", in(test.configured), in(test.path), front.ReadGuard("7:1:"+test.tried, 7, front.Self()).Skip())
+		if got.Path != in(test.want) || (test.want == "") != errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: %q, %v; want %q", test.name, got.Path, err, in(test.want))
 		}
 	}
 	for tried, want := range map[string]string{
 		real: root + "/other/tool", real + "," + front.Identify("other/tool"): root + "/other/tool",
 		front.Identify("other/tool") + "," + real: root + "/real/tool",
 	} {
-		got, err := found(front.Find("tool", "", root+"/ours:"+root+"/real:"+root+"/other", front.ReadGuard("7:1:"+tried, 7, front.Self()).Skip(), true))
-		if got.path != want {
-			t.Errorf("behind %s: %q, %v; want %q", tried, got.path, err, want)
+		got, err := newProgram(front.Find("tool", "", root+"/ours:"+root+"/real:"+root+"/other", front.ReadGuard("7:1:"+tried, 7, front.Self()).Skip(), true))
+		if got.Path != want {
+			t.Errorf("behind %s: %q, %v; want %q", tried, got.Path, err, want)
 		}
 	}
-	lost := &call{name: "tool", env: Env{Environ: []string{"PATH=" + root + "/real"}}, guard: front.ReadGuard(fmt.Sprintf("7:%d:", front.MaxHops), 7, "")}
-	if _, err := lost.target(); !errors.Is(err, errLoop) {
+	lost := &Search{Name: "tool", Environ: []string{"PATH=" + root + "/real"}, guard: front.ReadGuard(fmt.Sprintf("7:%d:", front.MaxHops), 7, "")}
+	if _, err := lost.Program(); !errors.Is(err, errLoop) {
 		t.Errorf("after %d hops: %v", front.MaxHops, err)
 	}
-	if got, err := resolve("hard", "", root, front.Self()); !errors.Is(err, errNotFound) {
-		t.Errorf("a hard link of ours is taken for real: %q, %v", got.path, err)
+	if got, err := Resolve("hard", "", root, front.Self()); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a hard link of ours is taken for real: %q, %v", got.Path, err)
 	}
 }

@@ -1,4 +1,4 @@
-package shim
+package binary
 
 import (
 	"bytes"
@@ -12,14 +12,14 @@ import (
 // longestScript is how much of a script is read, in bytes.
 const longestScript = 1 << 16
 
-// isWrapper reports whether a target is a script for which added arguments are not harmless: it looks at the places of the
+// IsWrapper reports whether a program is a script for which added arguments are not harmless: it looks at the places of the
 // arguments, or it can run the tool behind it on PATH several times, and a second run would be given the session that the
 // first one has begun. The command of a package is the tool itself.
-func isWrapper(t target, name, path, skip string) bool {
-	if !bytes.HasPrefix(readStart(t.path, 2), []byte("#!")) || t.version() != "" {
+func (p Program) IsWrapper(name, path, skip string) bool {
+	if !bytes.HasPrefix(readStart(p.Path, 2), []byte("#!")) || p.Version() != "" {
 		return false
 	}
-	text := readStart(t.path, longestScript)
+	text := readStart(p.Path, longestScript)
 	interpreter, _, _ := bytes.Cut(text, []byte("\n"))
 	if !shells().Match(interpreter) {
 		return starts().Match(text) && countsArguments(interpreter, text)
@@ -27,7 +27,7 @@ func isWrapper(t target, name, path, skip string) bool {
 	if passesArguments(text) && countsInShell(text) {
 		return true
 	}
-	if _, err := resolve(name, "", path, skip+","+t.id); err != nil {
+	if _, err := Resolve(name, "", path, skip+","+p.ID); err != nil {
 		return false
 	}
 	lines := passesOn().FindAll(text, -1)

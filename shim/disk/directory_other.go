@@ -1,6 +1,6 @@
 //go:build !linux
 
-package shim
+package disk
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// directoryID identifies a directory, so that another one under the same name differs.
-func directoryID(path string) string {
+// DirectoryID identifies a directory, so that another one under the same name differs.
+func DirectoryID(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {
 		return ""

@@ -1,4 +1,4 @@
-package shim
+package git
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"reprise/shim/disk"
 )
 
 // checkoutTimeout is how long finding a work tree's tree can take. No answer in time counts as no tree.
@@ -19,7 +21,7 @@ const lastCommits = "-50"
 // errDirty reports that a repository within another one has changes that the commit lacks.
 var errDirty = errors.New("a repository within has changes")
 
-// checkoutTree returns the tree that a commit of all files of a directory's repository would have,
+// Tree returns the tree that a commit of all files of a directory's repository would have,
 // also of untracked ones, but not of ignored ones. It returns "" if there is none: no repository or
 // no git, changes in a repository within it, no answer in time.
 //
@@ -27,8 +29,8 @@ var errDirty = errors.New("a repository within has changes")
 // runs git as scratch.go describes. Line ends are converted as the attributes in the work tree say, not as core.autocrlf
 // does. A file that a filter turns into what git stores, as git-lfs does, counts with its own content once it is
 // changed. So does a changed file that the index marks as unchanged or as left out.
-func checkoutTree(dir string, environ []string) string {
-	repo, err := findRepository(dir)
+func Tree(dir string, environ []string) string {
+	repo, err := Find(dir)
 	if err != nil {
 		return ""
 	}
@@ -42,7 +44,7 @@ func checkoutTree(dir string, environ []string) string {
 }
 
 // tree returns the tree of all files of the work tree.
-func (r repository) tree(ctx context.Context, environ []string) (string, error) {
+func (r Repository) tree(ctx context.Context, environ []string) (string, error) {
 	s, err := r.newScratch(environ)
 	if err != nil {
 		return "", err
@@ -76,7 +78,7 @@ func (r repository) tree(ctx context.Context, environ []string) (string, error) 
 	}
 	for entry := range strings.SplitSeq(staged, "\x00") {
 		if about, path, _ := strings.Cut(entry, "\t"); strings.HasPrefix(about, "160000 ") {
-			if err := clean(ctx, filepath.Join(r.root, path), strings.Fields(about)[1], environ); err != nil {
+			if err := clean(ctx, filepath.Join(r.Root, path), strings.Fields(about)[1], environ); err != nil {
 				return "", err
 			}
 		}
@@ -87,19 +89,19 @@ func (r repository) tree(ctx context.Context, environ []string) (string, error) 
 // clean fails unless a repository within another one has just the files of the commit, or is not checked out.
 func clean(ctx context.Context, dir, commit string, environ []string) error {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
-		if entries, err := os.ReadDir(dir); len(entries) > 0 || err != nil && !isAbsent(err) {
+		if entries, err := os.ReadDir(dir); len(entries) > 0 || err != nil && !disk.IsAbsent(err) {
 			return errDirty
 		}
 		return nil
 	}
-	repo, err := findRepository(dir)
+	repo, err := Find(dir)
 	if err != nil {
 		return err
 	}
-	if repo.root != dir { // the .git is a link
+	if repo.Root != dir { // the .git is a link
 		return errDirty
 	}
-	want, err := repo.ask(environ, "rev-parse", "--verify", commit+"^{tree}")
+	want, err := repo.Ask(environ, "rev-parse", "--verify", commit+"^{tree}")
 	if err != nil {
 		return err
 	}
@@ -109,18 +111,18 @@ func clean(ctx context.Context, dir, commit string, environ []string) error {
 	return nil
 }
 
-// hasTree reports whether a directory's repository has a tree: one of its last commits, or the
+// HasTree reports whether a directory's repository has a tree: one of its last commits, or the
 // directory itself.
-func hasTree(dir, tree string, environ []string) bool {
-	repo, err := findRepository(dir)
+func HasTree(dir, tree string, environ []string) bool {
+	repo, err := Find(dir)
 	if err != nil || commitID(tree) == "" {
 		return false
 	}
-	if _, head := repo.head(environ); head != "" {
-		trees, err := repo.ask(environ, "log", lastCommits, "--format=%T", head, "--")
+	if _, head := repo.Head(environ); head != "" {
+		trees, err := repo.Ask(environ, "log", lastCommits, "--format=%T", head, "--")
 		if err == nil && slices.Contains(strings.Fields(trees), tree) {
 			return true
 		}
 	}
-	return checkoutTree(dir, environ) == tree
+	return Tree(dir, environ) == tree
 }

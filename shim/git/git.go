@@ -1,4 +1,8 @@
-package shim
+// Package git answers questions about repositories. The agent can have written the configuration of one,
+// hooks and filters: git runs nothing of them.
+//
+// Invariant: no question changes the repository, and each has its time.
+package git
 
 import (
 	"errors"
@@ -11,6 +15,7 @@ import (
 	"time"
 
 	"reprise/rewrite/reason"
+	"reprise/shim/disk"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,70 +27,63 @@ const (
 	maxReflog     = 64 << 10
 )
 
-// gitTimeout is how long git can take. No answer in time counts as none. Only tests change it.
-var gitTimeout = 500 * time.Millisecond
+// Timeout is how long git can take. No answer in time counts as none. Only tests change it.
+var Timeout = 500 * time.Millisecond
 
-// A repository is a git repository with one of its work trees.
-type repository struct {
-	root   string // the work tree's root
-	dir    string // the directory with HEAD
+// A Repository is a git repository with one of its work trees.
+type Repository struct {
+	Root   string // the work tree's root
+	Dir    string // the directory with HEAD
 	common string // the directory with branches and configuration, which all work trees share
 }
 
-// findRepository finds the repository that a directory is in. It fails with fs.ErrNotExist if
+// Find finds the repository that a directory is in. It fails with fs.ErrNotExist if
 // there is none.
-func findRepository(dir string) (repository, error) {
+func Find(dir string) (Repository, error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		info, err := os.Lstat(filepath.Join(at, ".git"))
 		if err == nil && info.IsDir() {
 			return openRepository(at, filepath.Join(at, ".git")), nil
 		}
 		if err == nil && info.Mode().IsRegular() {
-			text, err := readRegular(filepath.Join(at, ".git"), maxGitFile)
+			text, err := disk.Read(filepath.Join(at, ".git"), maxGitFile)
 			if path, found := strings.CutPrefix(strings.TrimSpace(text), "gitdir: "); err == nil && found {
-				return openRepository(at, absolute(at, path)), nil
+				return openRepository(at, disk.Absolute(at, path)), nil
 			}
 		}
 		if at == filepath.Dir(at) {
-			return repository{}, fs.ErrNotExist
+			return Repository{}, fs.ErrNotExist
 		}
 	}
 }
 
-func openRepository(root, dir string) repository {
-	r := repository{root: root, dir: dir, common: dir}
+func openRepository(root, dir string) Repository {
+	r := Repository{Root: root, Dir: dir, common: dir}
 	if path := r.read(dir, "commondir"); path != "" {
-		r.common = absolute(dir, path)
+		r.common = disk.Absolute(dir, path)
 	}
 	return r
 }
 
-func absolute(base, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(base, path)
-}
-
 // read returns the text of one of the repository's files, "" if it cannot be read.
-func (r repository) read(dir, name string) string {
-	text, err := readRegular(filepath.Join(dir, filepath.FromSlash(name)), maxGitFile)
+func (r Repository) read(dir, name string) string {
+	text, err := disk.Read(filepath.Join(dir, filepath.FromSlash(name)), maxGitFile)
 	if err != nil {
 		return ""
 	}
 	return strings.TrimSpace(text)
 }
 
-// head returns the branch that is checked out, "" for none, and its last commit, "" if it has
+// Head returns the branch that is checked out, "" for none, and its last commit, "" if it has
 // none.
-func (r repository) head(environ []string) (branch, commit string) {
-	head := r.read(r.dir, "HEAD")
+func (r Repository) Head(environ []string) (branch, commit string) {
+	head := r.read(r.Dir, "HEAD")
 	branch, onBranch := strings.CutPrefix(head, "ref: ")
 	switch {
 	case !onBranch:
 		return "", commitID(head)
 	case branch == "refs/heads/.invalid": // the "reftable" format, which only git reads
-		branch, _ = r.askReferences(environ, r.dir, "symbolic-ref", "-q", "HEAD") // without it there is none
+		branch, _ = r.askReferences(environ, r.Dir, "symbolic-ref", "-q", "HEAD") // without it there is none
 		commit, _ = r.askReferences(environ, r.common, "rev-parse", "-q", "--verify", branch)
 		return branch, commitID(commit)
 	case !fs.ValidPath(branch):
@@ -94,7 +92,7 @@ func (r repository) head(environ []string) (branch, commit string) {
 	if commit = commitID(r.read(r.common, branch)); commit != "" {
 		return branch, commit
 	}
-	packed, _ := readRegular(filepath.Join(r.common, "packed-refs"), maxPackedRefs) // without it there is no commit
+	packed, _ := disk.Read(filepath.Join(r.common, "packed-refs"), maxPackedRefs) // without it there is no commit
 	if at := strings.Index(packed, " "+branch+"\n"); at >= 0 {
 		commit = commitID(packed[strings.LastIndexByte(packed[:at], '\n')+1 : at])
 	}
@@ -109,9 +107,9 @@ func commitID(text string) string {
 	return text
 }
 
-// remotes returns the URLs of the repository's remotes, without credentials, which can differ
+// Remotes returns the URLs of the repository's remotes, without credentials, which can differ
 // for each job.
-func (r repository) remotes() string {
+func (r Repository) Remotes() string {
 	var urls []string
 	r.eachSetting(func(section, key, url string) {
 		if !strings.HasPrefix(section, "remote ") || key != "url" {
@@ -128,7 +126,7 @@ func (r repository) remotes() string {
 
 // config returns the last value that the repository's own file sets for a key, "" for none. Both names are in lower
 // case, but the part of a section in quotes.
-func (r repository) config(section, key string) (value string) {
+func (r Repository) config(section, key string) (value string) {
 	r.eachSetting(func(in, name, text string) {
 		if in == section && name == key {
 			value = text
@@ -138,7 +136,7 @@ func (r repository) config(section, key string) (value string) {
 }
 
 // eachSetting calls use with the settings of the repository's own file. It follows no include.
-func (r repository) eachSetting(use func(section, key, value string)) {
+func (r Repository) eachSetting(use func(section, key, value string)) {
 	section := ""
 	for line := range strings.Lines(r.read(r.common, "config")) {
 		line = strings.TrimSpace(line)
@@ -154,16 +152,19 @@ func (r repository) eachSetting(use func(section, key, value string)) {
 	}
 }
 
-// history returns why a commit is not known to be an ancestor of head, "" if it is one. If the reflog of HEAD does not
-// show it, git is asked.
-func (r repository) history(commit, head string, environ []string) reason.Code {
+// History returns why a commit is not known to be an ancestor of the head of a directory's repository, "" if it is one. If
+// the reflog of HEAD does not show it, git is asked.
+func History(dir, commit, head string, environ []string) reason.Code {
+	repo, err := Find(dir)
 	switch {
+	case err != nil:
+		return reason.CommitUnknown
 	case head == "":
 		return reason.CommitGone // the branch has no commit
-	case r.loggedCommits(commit, head):
+	case repo.loggedCommits(commit, head):
 		return ""
 	}
-	_, err := r.ask(environ, "merge-base", "--is-ancestor", commit, head)
+	_, err = repo.Ask(environ, "merge-base", "--is-ancestor", commit, head)
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
@@ -174,19 +175,10 @@ func (r repository) history(commit, head string, environ []string) reason.Code {
 	return reason.CommitUnknown
 }
 
-// history returns why a commit is not known to be an ancestor of the one that is checked out, "" if it is one.
-func (c *call) history(commit string) reason.Code {
-	repo, err := findRepository(c.record.Cwd)
-	if err != nil {
-		return reason.CommitUnknown
-	}
-	return repo.history(commit, c.record.Place.Head, c.env.Environ)
-}
-
 // loggedCommits reports whether the reflog of HEAD leads from one commit to another by plain
 // commits only.
-func (r repository) loggedCommits(from, to string) bool {
-	log := readEnd(filepath.Join(r.dir, "logs", "HEAD"), maxReflog)
+func (r Repository) loggedCommits(from, to string) bool {
+	log := readEnd(filepath.Join(r.Dir, "logs", "HEAD"), maxReflog)
 	lines := strings.Split(strings.TrimSuffix(log, "\n"), "\n")
 	for at := len(lines) - 1; at >= 0; at-- {
 		entry, message, found := strings.Cut(lines[at], "\t")
@@ -217,12 +209,12 @@ func readEnd(path string, most int64) string {
 	return string(data[:n])
 }
 
-// projectDirs returns the directories under which a tool can store a project's settings: the
+// ProjectDirs returns the directories under which a tool can store a project's settings: the
 // working directory and the root of the repository.
-func projectDirs(cwd string) []string {
+func ProjectDirs(cwd string) []string {
 	dirs := []string{cwd}
-	if repo, err := findRepository(cwd); err == nil && !slices.Contains(dirs, repo.root) {
-		dirs = append(dirs, repo.root)
+	if repo, err := Find(cwd); err == nil && !slices.Contains(dirs, repo.Root) {
+		dirs = append(dirs, repo.Root)
 	}
 	return dirs
 }

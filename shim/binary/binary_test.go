@@ -1,4 +1,4 @@
-package shim
+package binary
 
 import (
 	"fmt"
@@ -98,11 +98,11 @@ func TestFingerprint(t *testing.T) {
 	path := toolbox.Program(t, t.TempDir(), "tool", "#!/bin/sh\necho one\n")
 	fingerprint := func() string {
 		t.Helper()
-		found, err := resolve("tool", path, "", "")
-		if err != nil || found.id != front.Identify(path) {
-			t.Fatalf("%q, %v", found.id, err)
+		found, err := Resolve("tool", path, "", "")
+		if err != nil || found.ID != front.Identify(path) {
+			t.Fatalf("%q, %v", found.ID, err)
 		}
-		return found.fingerprint()
+		return found.Fingerprint()
 	}
 	then := time.Now().Add(-time.Hour)
 	seen := map[string]string{}
@@ -127,8 +127,8 @@ func TestFingerprint(t *testing.T) {
 }
 
 func TestExecutablePath(t *testing.T) {
-	if got := front.Identify(executablePath()); got != front.Self() {
-		t.Errorf("%s is %q", executablePath(), got)
+	if got := front.Identify(Executable()); got != front.Self() {
+		t.Errorf("%s is %q", Executable(), got)
 	}
 }
 
@@ -183,11 +183,11 @@ func TestVersionWithoutRunning(t *testing.T) {
 		if err := os.Symlink(filepath.Join(root, tt.path), link); err != nil {
 			t.Fatal(err)
 		}
-		real, err := resolve(filepath.Base(link), link, "", "")
+		real, err := Resolve(filepath.Base(link), link, "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := real.version(); got != tt.want {
+		if got := real.Version(); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 		if got := Version(link, nil); got != tt.want { // none of the files would print a version
@@ -208,7 +208,7 @@ func TestVersionBesideAFIFO(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if version := (target{real: filepath.Join(dir, "bin/tool")}).version(); version != "" {
+	if version := (Program{Real: filepath.Join(dir, "bin/tool")}).Version(); version != "" {
 		t.Error(version)
 	}
 }

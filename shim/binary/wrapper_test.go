@@ -1,4 +1,4 @@
-package shim
+package binary
 
 import (
 	"os"
@@ -184,11 +184,11 @@ if __name__ == '__main__':
 		if err := os.WriteFile(filepath.Join(dir, "tool"), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		real, err := resolve("tool", "", dir, "")
+		real, err := Resolve("tool", "", dir, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := isWrapper(real, "tool", dir, ""); got != want {
+		if got := real.IsWrapper("tool", dir, ""); got != want {
 			t.Errorf("%v: %s", got, text)
 		}
 	}
@@ -219,11 +219,11 @@ func TestToolsAreNoWrappers(t *testing.T) {
 		}
 	}
 	for name, path := range paths {
-		real, err := resolve(name, path, "", "")
+		real, err := Resolve(name, path, "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if isWrapper(real, name, "", "") {
+		if real.IsWrapper(name, "", "") {
 			t.Errorf("%s is taken for a wrapper", path)
 		}
 	}
@@ -267,14 +267,14 @@ func TestWrapperMayRepeat(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		real, err := resolve("tool", "", first, "")
+		real, err := Resolve("tool", "", first, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := isWrapper(real, "tool", first+":"+second, ""); got != want {
+		if got := real.IsWrapper("tool", first+":"+second, ""); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
-		if isWrapper(real, "tool", first, "") {
+		if real.IsWrapper("tool", first, "") {
 			t.Errorf("%q repeats a tool that is not there", text)
 		}
 	}

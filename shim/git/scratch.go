@@ -1,4 +1,4 @@
-package shim
+package git
 
 import (
 	"context"
@@ -14,14 +14,16 @@ import (
 	"time"
 
 	"reprise/config"
+	"reprise/shim/disk"
 	"reprise/shim/front"
+	"reprise/shim/variables"
 )
 
 // A scratch is a repository of our own that lets git answer questions about another one. It has the objects and the
 // index of that one, and its work tree, but none of its configuration, hooks, references and programs: the agent can
 // have written these, and git would run some of them.
 type scratch struct {
-	repository
+	Repository
 	at      string // the scratch repository
 	environ []string
 }
@@ -59,12 +61,12 @@ const scratchConfig = `[core]
 //
 // It is in the directory of the ledger. The sandboxes of agents let them write into the directory for temporary files:
 // a process in one could change the scratch's configuration there.
-func (r repository) newScratch(environ []string) (*scratch, error) {
-	dir, err := config.StateDir(Env{Environ: environ, AccountHome: accountHome()}.Own)
+func (r Repository) newScratch(environ []string) (*scratch, error) {
+	dir, err := config.StateDir(func(name string) string { return variables.Own(environ, accountHome(), name) })
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range startingWith(dir, "git-") { // of killed calls
+	for _, path := range disk.StartingWith(dir, "git-") { // of killed calls
 		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > maxScratchAge {
 			_ = os.RemoveAll(path)
 		}
@@ -76,7 +78,7 @@ func (r repository) newScratch(environ []string) (*scratch, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scratch{repository: r, at: at, environ: environ}
+	s := &scratch{Repository: r, at: at, environ: environ}
 	settings := scratchConfig
 	if r.config("extensions", "objectformat") == "sha256" {
 		settings += "\tobjectFormat = sha256\n"
@@ -97,27 +99,16 @@ func (r repository) newScratch(environ []string) (*scratch, error) {
 	return s, nil
 }
 
-// startingWith returns the paths in a directory with names that have a prefix.
-func startingWith(dir, prefix string) (paths []string) {
-	entries, _ := os.ReadDir(dir) // what cannot be read has none
-	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), prefix) {
-			paths = append(paths, filepath.Join(dir, entry.Name()))
-		}
-	}
-	return paths
-}
-
 // isOwn reports whether the repository belongs to the user, or to the one who has called sudo. With GIT_DIR set, git
 // does not look.
 func (s *scratch) isOwn() bool {
-	for _, path := range []string{s.root, filepath.Join(s.root, ".git"), s.dir} {
+	for _, path := range []string{s.Root, filepath.Join(s.Root, ".git"), s.Dir} {
 		info, err := os.Lstat(path)
 		if err != nil {
 			return false
 		}
 		owner, user := int(info.Sys().(*syscall.Stat_t).Uid), os.Geteuid()
-		bySudo := user == 0 && strconv.Itoa(owner) == (Env{Environ: s.environ}).Get("SUDO_UID")
+		bySudo := user == 0 && strconv.Itoa(owner) == variables.Get(s.environ, "SUDO_UID")
 		if owner != user && !bySudo {
 			return false
 		}
@@ -127,11 +118,11 @@ func (s *scratch) isOwn() bool {
 
 // isSafe reports whether the user's or the system's configuration of git names the repository as safe.directory.
 func (s *scratch) isSafe() (safe bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
 	defer cancel()
 	for dir := range strings.SplitSeq(s.userSetting(ctx, "--get-all", "safe.directory"), "\n") {
 		above, below := strings.CutSuffix(dir, "/*")
-		safe = dir != "" && (safe || dir == "*" || dir == s.root || below && strings.HasPrefix(s.root, above+"/"))
+		safe = dir != "" && (safe || dir == "*" || dir == s.Root || below && strings.HasPrefix(s.Root, above+"/"))
 	}
 	return safe
 }
@@ -142,14 +133,14 @@ func (s *scratch) write(name, text string) error {
 
 func (s *scratch) remove() { _ = os.RemoveAll(s.at) } // only a full or read-only disk keeps it
 
-// ask runs a git command on the repository's objects, which only reads. It can name them by their IDs only.
-func (r repository) ask(environ []string, args ...string) (string, error) {
+// Ask runs a git command on the repository's objects, which only reads. It can name them by their IDs only.
+func (r Repository) Ask(environ []string, args ...string) (string, error) {
 	return r.askReferences(environ, "", args...)
 }
 
 // askReferences runs a git command that can also name references that are kept in a directory of the repository, "" for
 // none.
-func (r repository) askReferences(environ []string, dir string, args ...string) (string, error) {
+func (r Repository) askReferences(environ []string, dir string, args ...string) (string, error) {
 	s, err := r.newScratch(environ)
 	if err != nil {
 		return "", err
@@ -160,7 +151,7 @@ func (r repository) askReferences(environ []string, dir string, args ...string) 
 			return "", err
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
 	defer cancel()
 	return s.ask(ctx, args...)
 }
@@ -178,24 +169,24 @@ func (s *scratch) showReferences(dir string) error {
 // copyIndex copies the repository's index, if there is one, with its time: git compares it with the
 // times of files to see which might have changed since. Of a split index git finds the other files by links.
 func (s *scratch) copyIndex() error {
-	shared := startingWith(s.dir, "sharedindex.")
+	shared := disk.StartingWith(s.Dir, "sharedindex.")
 	if len(shared) > maxSharedIndexes {
-		return errTooLarge
+		return disk.ErrTooLarge
 	}
 	for _, from := range shared {
 		if err := os.Symlink(from, filepath.Join(s.at, filepath.Base(from))); err != nil {
 			return err
 		}
 	}
-	from, to := filepath.Join(s.dir, "index"), filepath.Join(s.at, "index")
+	from, to := filepath.Join(s.Dir, "index"), filepath.Join(s.at, "index")
 	info, err := os.Stat(from)
-	if isAbsent(err) {
+	if disk.IsAbsent(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	text, err := readRegular(from, maxIndex)
+	text, err := disk.Read(from, maxIndex)
 	if err != nil {
 		return err
 	}
@@ -205,7 +196,7 @@ func (s *scratch) copyIndex() error {
 // userSetting returns the lines of a setting in git's configuration of the user and the system, "" for none.
 func (s *scratch) userSetting(ctx context.Context, get, key string) string {
 	git := s.git(ctx, "config", "--type=path", get, key)
-	git.Env = unsetEnv(git.Env, []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"})
+	git.Env = variables.Unset(git.Env, "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
 	for _, entry := range s.environ {
 		if strings.HasPrefix(entry, "GIT_CONFIG_") {
 			git.Env = append(git.Env, entry)
@@ -218,7 +209,7 @@ func (s *scratch) userSetting(ctx context.Context, get, key string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// ask runs a git command and returns the output, without the last line feed.
+// Ask runs a git command and returns the output, without the last line feed.
 func (s *scratch) ask(ctx context.Context, args ...string) (string, error) {
 	return s.askWith(ctx, "", args...)
 }
@@ -237,8 +228,8 @@ func (s *scratch) askWith(ctx context.Context, stdin string, args ...string) (st
 // git returns a git command, with nothing of the caller's variables that leads to another repository or configuration.
 func (s *scratch) git(ctx context.Context, args ...string) *exec.Cmd {
 	git := exec.CommandContext(ctx, "git", append([]string{"--no-replace-objects"}, args...)...)
-	git.Dir = s.root
-	git.WaitDelay = gitTimeout
+	git.Dir = s.Root
+	git.WaitDelay = Timeout
 	others := quotedPath(filepath.Join(s.common, "objects"))
 	for _, entry := range s.environ {
 		name, value, _ := strings.Cut(entry, "=")
@@ -249,7 +240,7 @@ func (s *scratch) git(ctx context.Context, args ...string) *exec.Cmd {
 			git.Env = append(git.Env, entry)
 		}
 	}
-	git.Env = append(unsetEnv(git.Env, nil), "GIT_DIR="+s.at, "GIT_WORK_TREE="+s.root, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+others,
+	git.Env = append(variables.Unset(git.Env), "GIT_DIR="+s.at, "GIT_WORK_TREE="+s.Root, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+others,
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
 		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	return git

@@ -1,4 +1,4 @@
-package shim
+package binary
 
 import (
 	"fmt"
@@ -10,7 +10,9 @@ import (
 
 	"reprise/rewrite"
 	"reprise/rewrite/tool/base"
+	"reprise/shim/disk"
 	"reprise/shim/front"
+	"reprise/shim/variables"
 )
 
 // npx puts the commands of the package that it runs before all others on PATH, so before the shims. The shim of npx changes
@@ -23,31 +25,31 @@ const Npx = "npx"
 // shellEnv is the setting of npm that names this shell.
 const shellEnv = "npm_config_script_shell"
 
-// npx becomes the real npx.
-func (c *call) npx() int {
-	self, args := executablePath(), c.env.Args
-	if c.env.Get(shellEnv) == self && len(args) > 0 && isScript(args[1:]) {
-		return c.npxShell(filepath.Dir(self), args[1:])
+// Npx becomes the real npx.
+func (s *Search) Npx() int {
+	self, args := Executable(), s.Args
+	if variables.Get(s.Environ, shellEnv) == self && len(args) > 0 && isScript(args[1:]) {
+		return s.npxShell(filepath.Dir(self), args[1:])
 	}
-	environ := c.env.Environ
+	environ := s.Environ
 	replaced := front.Identify(self) == "" // npm would find no shell
-	if c.env.Get("REPRISE_OFF") != "1" && !replaced && len(args) > 0 && runsTool(args[1:]) && !c.hasShell() && c.asksShell() {
-		environ = setEnv(environ, shellEnv, self)
+	if variables.Get(s.Environ, "REPRISE_OFF") != "1" && !replaced && len(args) > 0 && runsTool(args[1:]) && !s.hasShell() && s.asksShell() {
+		environ = variables.Set(environ, shellEnv, self)
 	}
-	return c.execWith(environ, nil)
+	return s.Become(environ, nil)
 }
 
 // npxShell runs a script of npm as npm itself does, but with the shims first on PATH.
-func (c *call) npxShell(shims string, args []string) int {
-	environ := slices.DeleteFunc(slices.Clone(c.env.Environ), func(entry string) bool { return strings.HasPrefix(entry, shellEnv+"=") })
-	environ = setEnv(environ, "PATH", shims+":"+c.env.path())
-	sh, err := resolve("sh", "", c.env.path(), "")
+func (s *Search) npxShell(shims string, args []string) int {
+	environ := slices.DeleteFunc(slices.Clone(s.Environ), func(entry string) bool { return strings.HasPrefix(entry, shellEnv+"=") })
+	environ = variables.Set(environ, "PATH", shims+":"+variables.Path(s.Environ))
+	sh, err := Resolve("sh", "", variables.Path(s.Environ), "")
 	if err == nil {
 		runtime.LockOSThread()
 		front.Restore()
-		err = execOrSh(sh.path, append([]string{"sh"}, args...), environ)
+		err = execOrSh(sh.Path, append([]string{"sh"}, args...), environ)
 	}
-	return c.cannotRun(fmt.Errorf("run sh: %w", err))
+	return s.CannotRun(fmt.Errorf("run sh: %w", err))
 }
 
 // isScript reports whether these are npm's arguments of a shell. npm 8 has -- before the command.
@@ -93,22 +95,22 @@ func isTool(word string) bool {
 }
 
 // hasShell reports whether npm is told which shell to use, by the environment or by a file.
-func (c *call) hasShell() bool {
-	if slices.ContainsFunc(c.env.Environ, func(entry string) bool {
+func (s *Search) hasShell() bool {
+	if slices.ContainsFunc(s.Environ, func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return strings.EqualFold(strings.ReplaceAll(name, "-", "_"), shellEnv)
 	}) {
 		return true
 	}
-	files := []string{filepath.Join(c.env.Get("HOME"), ".npmrc"), c.env.Get("npm_config_userconfig"), c.env.Get("npm_config_globalconfig")}
-	if npx, err := c.target(); err == nil {
-		files = append(files, filepath.Join(filepath.Dir(npx.path), "../etc/npmrc"))
+	files := []string{filepath.Join(variables.Get(s.Environ, "HOME"), ".npmrc"), variables.Get(s.Environ, "npm_config_userconfig"), variables.Get(s.Environ, "npm_config_globalconfig")}
+	if npx, err := s.Program(); err == nil {
+		files = append(files, filepath.Join(filepath.Dir(npx.Path), "../etc/npmrc"))
 	}
 	if dir, err := os.Getwd(); err == nil {
 		files = append(files, projectConfigs(dir)...)
 	}
 	return slices.ContainsFunc(files, func(file string) bool {
-		text, _ := readRegular(file, maxSettings)
+		text, _ := disk.Read(file, disk.MaxSettings)
 		return strings.Contains(text, "script-shell")
 	})
 }
@@ -133,8 +135,8 @@ func projectConfigs(dir string) (files []string) {
 
 // asksShell reports whether npx starts the command with the shell that is set. Before npm 8.18 it did not, so that the tool, and what
 // it runs, would have got the variable.
-func (c *call) asksShell() bool {
-	npx, err := c.target()
-	version := npx.version()
+func (s *Search) asksShell() bool {
+	npx, err := s.Program()
+	version := npx.Version()
 	return err != nil || version == "" || base.AtLeast(version, 8, 18)
 }

@@ -1,4 +1,4 @@
-package shim
+package git
 
 import (
 	"errors"
@@ -12,51 +12,40 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"reprise/shim/disk"
+	"reprise/shim/variables"
+	"reprise/test/gitrepo"
+	"reprise/test/toolbox"
 )
-
-// put writes a file and the directories above it.
-func put(t testing.TB, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// gitEnv is an environment in which git reads nothing of the user's.
-func gitEnv() []string {
-	return append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
-}
 
 // committedTree commits everything and returns the commit's tree.
 func committedTree(t testing.TB, dir string) string {
 	t.Helper()
-	gitIn(t, dir, "add", "--all")
-	commit(t, dir, "all")
-	return gitIn(t, dir, "rev-parse", "HEAD^{tree}")
+	gitrepo.Run(t, dir, "add", "--all")
+	gitrepo.Commit(t, dir, "all")
+	return gitrepo.Run(t, dir, "rev-parse", "HEAD^{tree}")
 }
 
 // newCheckout returns a repository with a commit, in which files were changed, added and removed.
 func newCheckout(t testing.TB) string {
 	t.Helper()
-	dir := newRepository(t)
-	put(t, filepath.Join(dir, "kept"), "kept\n")
-	put(t, filepath.Join(dir, "changed"), "before\n")
-	put(t, filepath.Join(dir, "removed"), "removed\n")
-	put(t, filepath.Join(dir, ".gitignore"), "ignored\n")
-	gitIn(t, dir, "add", "--all")
-	commit(t, dir, "1")
+	dir := gitrepo.New(t)
+	toolbox.Write(t, filepath.Join(dir, "kept"), "kept\n")
+	toolbox.Write(t, filepath.Join(dir, "changed"), "before\n")
+	toolbox.Write(t, filepath.Join(dir, "removed"), "removed\n")
+	toolbox.Write(t, filepath.Join(dir, ".gitignore"), "ignored\n")
+	gitrepo.Run(t, dir, "add", "--all")
+	gitrepo.Commit(t, dir, "1")
 	edit(t, dir)
 	return dir
 }
 
 func edit(t testing.TB, dir string) {
 	t.Helper()
-	put(t, filepath.Join(dir, "changed"), "after!\n")
-	put(t, filepath.Join(dir, "new", "file"), "new\n")
-	put(t, filepath.Join(dir, "ignored"), "ignored\n")
+	toolbox.Write(t, filepath.Join(dir, "changed"), "after!\n")
+	toolbox.Write(t, filepath.Join(dir, "new", "file"), "new\n")
+	toolbox.Write(t, filepath.Join(dir, "ignored"), "ignored\n")
 	if err := os.Remove(filepath.Join(dir, "removed")); err != nil {
 		t.Fatal(err)
 	}
@@ -100,11 +89,11 @@ func TestCheckoutTree(t *testing.T) {
 		"changed, new, removed and ignored files": func(_ *testing.T, dir string) string { return dir },
 		"below the root": func(_ *testing.T, dir string) string { return filepath.Join(dir, "new") },
 		"no commit": func(t *testing.T, _ string) string {
-			dir := newRepository(t)
-			put(t, filepath.Join(dir, "a"), "a")
+			dir := gitrepo.New(t)
+			toolbox.Write(t, filepath.Join(dir, "a"), "a")
 			return dir
 		},
-		"no file": func(t *testing.T, _ string) string { return newRepository(t) },
+		"no file": func(t *testing.T, _ string) string { return gitrepo.New(t) },
 		"no index": func(t *testing.T, dir string) string {
 			if err := os.Remove(filepath.Join(dir, ".git", "index")); err != nil {
 				t.Fatal(err)
@@ -113,55 +102,55 @@ func TestCheckoutTree(t *testing.T) {
 		},
 		"another work tree": func(t *testing.T, dir string) string {
 			at := filepath.Join(t.TempDir(), "a:b \"c\"", "tree")
-			gitIn(t, dir, "worktree", "add", "-q", "--detach", at, "HEAD")
+			gitrepo.Run(t, dir, "worktree", "add", "-q", "--detach", at, "HEAD")
 			edit(t, at)
 			return at
 		},
 		"a clone that borrows objects": func(t *testing.T, dir string) string {
 			at := filepath.Join(t.TempDir(), "a:b", "clone")
-			gitIn(t, dir, "clone", "-q", "--shared", dir, at)
+			gitrepo.Run(t, dir, "clone", "-q", "--shared", dir, at)
 			edit(t, at)
 			return at
 		},
 		"a shallow clone": func(t *testing.T, dir string) string {
 			at := filepath.Join(t.TempDir(), "clone")
-			gitIn(t, dir, "clone", "-q", "--depth=1", "file://"+dir, at)
+			gitrepo.Run(t, dir, "clone", "-q", "--depth=1", "file://"+dir, at)
 			edit(t, at)
 			return at
 		},
 		"a split index": func(t *testing.T, dir string) string {
-			gitIn(t, dir, "config", "core.splitIndex", "true")
-			gitIn(t, dir, "update-index", "--split-index")
+			gitrepo.Run(t, dir, "config", "core.splitIndex", "true")
+			gitrepo.Run(t, dir, "update-index", "--split-index")
 			return dir
 		},
 		"an untracked cache": func(t *testing.T, dir string) string {
-			gitIn(t, dir, "update-index", "--force-untracked-cache")
-			gitIn(t, dir, "status")
+			gitrepo.Run(t, dir, "update-index", "--force-untracked-cache")
+			gitrepo.Run(t, dir, "status")
 			return dir
 		},
 		"a sparse checkout": func(t *testing.T, dir string) string {
-			put(t, filepath.Join(dir, "out", "there"), "there\n")
+			toolbox.Write(t, filepath.Join(dir, "out", "there"), "there\n")
 			committedTree(t, dir)
-			gitIn(t, dir, "sparse-checkout", "set", "new")
-			put(t, filepath.Join(dir, "new", "file"), "newer\n")
-			put(t, filepath.Join(dir, "out", "here"), "here\n")
-			put(t, filepath.Join(dir, "out", "there"), "changed\n")
+			gitrepo.Run(t, dir, "sparse-checkout", "set", "new")
+			toolbox.Write(t, filepath.Join(dir, "new", "file"), "newer\n")
+			toolbox.Write(t, filepath.Join(dir, "out", "here"), "here\n")
+			toolbox.Write(t, filepath.Join(dir, "out", "there"), "changed\n")
 			return dir
 		},
 		"a sparse index": func(t *testing.T, dir string) string {
-			put(t, filepath.Join(dir, "out", "there"), "there\n")
+			toolbox.Write(t, filepath.Join(dir, "out", "there"), "there\n")
 			committedTree(t, dir)
-			gitIn(t, dir, "sparse-checkout", "set", "--cone", "--sparse-index", "new")
-			put(t, filepath.Join(dir, "new", "file"), "newer\n")
+			gitrepo.Run(t, dir, "sparse-checkout", "set", "--cone", "--sparse-index", "new")
+			toolbox.Write(t, filepath.Join(dir, "new", "file"), "newer\n")
 			return dir
 		},
 		"a conflict": func(t *testing.T, dir string) string {
 			committedTree(t, dir)
-			gitIn(t, dir, "checkout", "-q", "-b", "other", "HEAD~1")
-			put(t, filepath.Join(dir, "changed"), "other\n")
+			gitrepo.Run(t, dir, "checkout", "-q", "-b", "other", "HEAD~1")
+			toolbox.Write(t, filepath.Join(dir, "changed"), "other\n")
 			committedTree(t, dir)
 			merge := exec.Command("git", "-c", "user.name=a", "-c", "user.email=a@b", "merge", "-q", "main")
-			merge.Dir, merge.Env = dir, gitEnv()
+			merge.Dir, merge.Env = dir, gitrepo.Env()
 			if merge.Run() == nil {
 				t.Fatal("there is no conflict")
 			}
@@ -176,13 +165,13 @@ func TestCheckoutTree(t *testing.T) {
 		},
 		"names with white space at their ends": func(t *testing.T, dir string) string {
 			for _, name := range []string{"\n0", " a", "b ", "c\n", "d\t"} {
-				put(t, filepath.Join(dir, name), "new\n")
+				toolbox.Write(t, filepath.Join(dir, name), "new\n")
 			}
 			return dir
 		},
 		"a shared index that is not the index's": func(t *testing.T, dir string) string {
 			path := filepath.Join(t.TempDir(), "large")
-			put(t, path, "")
+			toolbox.Write(t, path, "")
 			if err := errors.Join(os.Truncate(path, 1<<40), os.Symlink(path, filepath.Join(dir, ".git", "sharedindex."+strings.Repeat("1", 40)))); err != nil {
 				t.Fatal(err)
 			}
@@ -198,49 +187,49 @@ func TestCheckoutTree(t *testing.T) {
 			return dir
 		},
 		"line ends": func(t *testing.T, dir string) string {
-			put(t, filepath.Join(dir, ".gitattributes"), "* text=auto\n")
-			put(t, filepath.Join(dir, "changed"), "one\r\ntwo\r\n")
-			gitIn(t, dir, "config", "core.safecrlf", "true")
-			gitIn(t, dir, "config", "core.eol", "crlf")
+			toolbox.Write(t, filepath.Join(dir, ".gitattributes"), "* text=auto\n")
+			toolbox.Write(t, filepath.Join(dir, "changed"), "one\r\ntwo\r\n")
+			gitrepo.Run(t, dir, "config", "core.safecrlf", "true")
+			gitrepo.Run(t, dir, "config", "core.eol", "crlf")
 			return dir
 		},
 		"a submodule": func(t *testing.T, dir string) string {
 			sub := newCheckout(t)
 			committedTree(t, sub)
-			gitIn(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
+			gitrepo.Run(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
 			committedTree(t, dir)
-			put(t, filepath.Join(dir, "sub", "file"), "in it\n")
+			toolbox.Write(t, filepath.Join(dir, "sub", "file"), "in it\n")
 			committedTree(t, filepath.Join(dir, "sub"))
 			return dir
 		},
 		"within a submodule": func(t *testing.T, dir string) string {
 			sub := newCheckout(t)
 			committedTree(t, sub)
-			gitIn(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
-			put(t, filepath.Join(dir, "sub", "file"), "in it\n")
+			gitrepo.Run(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
+			toolbox.Write(t, filepath.Join(dir, "sub", "file"), "in it\n")
 			return filepath.Join(dir, "sub")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := prepare(t, newCheckout(t))
-			repo, err := findRepository(at)
+			repo, err := Find(at)
 			if err != nil {
 				t.Fatal(err)
 			}
-			before := append(state(t, repo.common), state(t, repo.root)...)
-			got := checkoutTree(at, gitEnv())
-			if after := append(state(t, repo.common), state(t, repo.root)...); !slices.Equal(before, after) {
+			before := append(state(t, repo.common), state(t, repo.Root)...)
+			got := Tree(at, gitrepo.Env())
+			if after := append(state(t, repo.common), state(t, repo.Root)...); !slices.Equal(before, after) {
 				t.Error("the repository has changed")
 			}
-			if again := hasTree(at, got, gitEnv()); !again {
+			if again := HasTree(at, got, gitrepo.Env()); !again {
 				t.Error("the directory has not its own tree")
 			}
 			if name == "a sparse checkout" || name == "a sparse index" {
-				gitIn(t, repo.root, "add", "--all", "--sparse")
+				gitrepo.Run(t, repo.Root, "add", "--all", "--sparse")
 			}
-			gitIn(t, repo.root, "config", "core.safecrlf", "false")
-			if want := committedTree(t, repo.root); got != want {
-				t.Errorf("%q, want %q: %s", got, want, gitIn(t, repo.root, "status", "--short"))
+			gitrepo.Run(t, repo.Root, "config", "core.safecrlf", "false")
+			if want := committedTree(t, repo.Root); got != want {
+				t.Errorf("%q, want %q: %s", got, want, gitrepo.Run(t, repo.Root, "status", "--short"))
 			}
 		})
 	}
@@ -248,14 +237,14 @@ func TestCheckoutTree(t *testing.T) {
 
 func TestNoCheckoutTree(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T, dir string) (at string, environ []string){
-		"no repository": func(t *testing.T, _ string) (string, []string) { return t.TempDir(), gitEnv() },
+		"no repository": func(t *testing.T, _ string) (string, []string) { return t.TempDir(), gitrepo.Env() },
 		"no git": func(t *testing.T, dir string) (string, []string) {
 			t.Setenv("PATH", t.TempDir())
-			return dir, gitEnv()
+			return dir, gitrepo.Env()
 		},
 		"a broken index": func(t *testing.T, dir string) (string, []string) {
-			put(t, filepath.Join(dir, ".git", "index"), "no index")
-			return dir, gitEnv()
+			toolbox.Write(t, filepath.Join(dir, ".git", "index"), "no index")
+			return dir, gitrepo.Env()
 		},
 		"an index that is a directory": func(t *testing.T, dir string) (string, []string) {
 			if err := os.Remove(filepath.Join(dir, ".git", "index")); err != nil {
@@ -264,59 +253,59 @@ func TestNoCheckoutTree(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(dir, ".git", "index"), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			return dir, gitEnv()
+			return dir, gitrepo.Env()
 		},
 		"too many shared indexes": func(t *testing.T, dir string) (string, []string) {
 			for n := range maxSharedIndexes + 1 {
-				put(t, filepath.Join(dir, ".git", "sharedindex."+strconv.Itoa(n)), "")
+				toolbox.Write(t, filepath.Join(dir, ".git", "sharedindex."+strconv.Itoa(n)), "")
 			}
-			return dir, gitEnv()
+			return dir, gitrepo.Env()
 		},
 		"a link to this repository within it": func(t *testing.T, dir string) (string, []string) {
 			if err := errors.Join(os.Mkdir(filepath.Join(dir, "n"), 0o700), os.Symlink("../.git", filepath.Join(dir, "n", ".git"))); err != nil {
 				t.Fatal(err)
 			}
-			return dir, gitEnv()
+			return dir, gitrepo.Env()
 		},
 		"changes in a submodule": func(t *testing.T, dir string) (string, []string) {
 			sub := newCheckout(t)
 			committedTree(t, sub)
-			gitIn(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
+			gitrepo.Run(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
 			committedTree(t, dir)
-			put(t, filepath.Join(dir, "sub", "changed"), "in it\n")
-			return dir, gitEnv()
+			toolbox.Write(t, filepath.Join(dir, "sub", "changed"), "in it\n")
+			return dir, gitrepo.Env()
 		},
 		"a new file in a submodule that is to be ignored": func(t *testing.T, dir string) (string, []string) {
 			sub := newCheckout(t)
 			committedTree(t, sub)
-			gitIn(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
-			gitIn(t, dir, "config", "submodule.sub.ignore", "all")
-			gitIn(t, dir, "config", "diff.ignoreSubmodules", "all")
-			put(t, filepath.Join(dir, "sub", "unknown"), "in it\n")
-			return dir, gitEnv()
+			gitrepo.Run(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
+			gitrepo.Run(t, dir, "config", "submodule.sub.ignore", "all")
+			gitrepo.Run(t, dir, "config", "diff.ignoreSubmodules", "all")
+			toolbox.Write(t, filepath.Join(dir, "sub", "unknown"), "in it\n")
+			return dir, gitrepo.Env()
 		},
 		"a repository within it without a commit": func(t *testing.T, dir string) (string, []string) {
-			gitIn(t, dir, "init", "-q", "within")
-			put(t, filepath.Join(dir, "within", "file"), "in it\n")
-			return dir, gitEnv()
+			gitrepo.Run(t, dir, "init", "-q", "within")
+			toolbox.Write(t, filepath.Join(dir, "within", "file"), "in it\n")
+			return dir, gitrepo.Env()
 		},
 		"a tree that takes too long": func(t *testing.T, dir string) (string, []string) {
 			bin := t.TempDir()
-			put(t, filepath.Join(bin, "git"), "#!/bin/sh\nexec sleep 60\n")
+			toolbox.Write(t, filepath.Join(bin, "git"), "#!/bin/sh\nexec sleep 60\n")
 			if err := os.Chmod(filepath.Join(bin, "git"), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-			return dir, gitEnv()
+			return dir, gitrepo.Env()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, environ := prepare(t, newCheckout(t))
 			tmp := t.TempDir()
 			t.Setenv("TMPDIR", tmp)
-			environ = setEnv(environ, "XDG_STATE_HOME", tmp)
+			environ = variables.Set(environ, "XDG_STATE_HOME", tmp)
 			start := time.Now()
-			if got := checkoutTree(dir, environ); got != "" {
+			if got := Tree(dir, environ); got != "" {
 				t.Errorf("%q", got)
 			}
 			if took := time.Since(start); took > 10*checkoutTimeout {
@@ -335,26 +324,26 @@ func TestCheckoutTreeRunsNothing(t *testing.T) {
 	dir := newCheckout(t)
 	ran := filepath.Join(t.TempDir(), "ran")
 	program := filepath.Join(t.TempDir(), "program")
-	put(t, program, "#!/bin/sh\necho \"$0 $*\" >>"+ran+"\ncat\n")
+	toolbox.Write(t, program, "#!/bin/sh\necho \"$0 $*\" >>"+ran+"\ncat\n")
 	if err := os.Chmod(program, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	committedTree(t, dir)
 	editAgain := func() {
-		put(t, filepath.Join(dir, "changed"), "once more\n")
-		put(t, filepath.Join(dir, "x.filtered"), "content\n")
+		toolbox.Write(t, filepath.Join(dir, "changed"), "once more\n")
+		toolbox.Write(t, filepath.Join(dir, "x.filtered"), "content\n")
 	}
 	sub := newCheckout(t)
 	committedTree(t, sub)
-	gitIn(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
-	put(t, filepath.Join(dir, ".gitattributes"), "*.filtered filter=one\nchanged filter=two.three diff=d\n")
+	gitrepo.Run(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "sub")
+	toolbox.Write(t, filepath.Join(dir, ".gitattributes"), "*.filtered filter=one\nchanged filter=two.three diff=d\n")
 	editAgain()
 	want := committedTree(t, dir)
-	signed := strings.Replace(gitIn(t, dir, "cat-file", "commit", "HEAD"), "\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n none\n -----END PGP SIGNATURE-----\n\n", 1)
-	put(t, filepath.Join(dir, ".git", "signed"), signed+"\n")
-	gitIn(t, dir, "reset", "-q", "--soft", gitIn(t, dir, "hash-object", "-t", "commit", "-w", ".git/signed"))
-	put(t, filepath.Join(dir, "changed"), "in between\n")
-	gitIn(t, dir, "add", "--all")
+	signed := strings.Replace(gitrepo.Run(t, dir, "cat-file", "commit", "HEAD"), "\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n none\n -----END PGP SIGNATURE-----\n\n", 1)
+	toolbox.Write(t, filepath.Join(dir, ".git", "signed"), signed+"\n")
+	gitrepo.Run(t, dir, "reset", "-q", "--soft", gitrepo.Run(t, dir, "hash-object", "-t", "commit", "-w", ".git/signed"))
+	toolbox.Write(t, filepath.Join(dir, "changed"), "in between\n")
+	gitrepo.Run(t, dir, "add", "--all")
 	editAgain()
 	for _, hook := range []string{"post-index-change", "pre-commit", "fsmonitor-watchman"} {
 		for _, hooks := range []string{".git/hooks", ".git/modules/sub/hooks"} {
@@ -371,21 +360,21 @@ func TestCheckoutTreeRunsNothing(t *testing.T) {
 		"core.fsmonitor": program, "diff.d.textconv": program, "diff.d.command": program, "diff.external": program, "core.pager": program,
 		"log.showSignature": "true", "gpg.program": program, "core.sshCommand": program, "alias.add": "!" + program,
 	} {
-		gitIn(t, dir, "config", key, value)
+		gitrepo.Run(t, dir, "config", key, value)
 		if key == "core.fsmonitor" {
-			gitIn(t, filepath.Join(dir, "sub"), "config", key, value)
+			gitrepo.Run(t, filepath.Join(dir, "sub"), "config", key, value)
 		}
 	}
 	if err := os.RemoveAll(ran); err != nil {
 		t.Fatal(err)
 	}
-	environ := append(gitEnv(), "GIT_DIR=/nowhere", "GIT_INDEX_FILE=/nowhere/index", "GIT_WORK_TREE=/", "GIT_OBJECT_DIRECTORY=/nowhere/objects",
+	environ := append(gitrepo.Env(), "GIT_DIR=/nowhere", "GIT_INDEX_FILE=/nowhere/index", "GIT_WORK_TREE=/", "GIT_OBJECT_DIRECTORY=/nowhere/objects",
 		"GIT_EXTERNAL_DIFF="+program, "GIT_PAGER="+program, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.hooksPath", "GIT_CONFIG_VALUE_0="+filepath.Dir(program))
 	before := state(t, dir)
-	if got := checkoutTree(dir, environ); got != want {
+	if got := Tree(dir, environ); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if !hasTree(dir, want, environ) {
+	if !HasTree(dir, want, environ) {
 		t.Error("the tree of HEAD is not found")
 	}
 	if !slices.Equal(before, state(t, dir)) {
@@ -402,7 +391,7 @@ func TestNestedRepositoryRunsNothing(t *testing.T) {
 	dir, marks := newCheckout(t), t.TempDir()
 	ran := filepath.Join(marks, "ran")
 	program := filepath.Join(marks, "program")
-	put(t, program, "#!/bin/sh\necho \"$0 $*\" >>"+ran+"\ncat\n")
+	toolbox.Write(t, program, "#!/bin/sh\necho \"$0 $*\" >>"+ran+"\ncat\n")
 	if err := os.Chmod(program, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -410,9 +399,9 @@ func TestNestedRepositoryRunsNothing(t *testing.T) {
 	if err := os.MkdirAll(within, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	gitIn(t, within, "init", "-q")
-	put(t, filepath.Join(within, ".gitattributes"), "* filter=e diff=e\n")
-	put(t, filepath.Join(within, "f"), "before\n")
+	gitrepo.Run(t, within, "init", "-q")
+	toolbox.Write(t, filepath.Join(within, ".gitattributes"), "* filter=e diff=e\n")
+	toolbox.Write(t, filepath.Join(within, "f"), "before\n")
 	committedTree(t, within)
 	for _, added := range []bool{false, true} {
 		if added {
@@ -420,25 +409,25 @@ func TestNestedRepositoryRunsNothing(t *testing.T) {
 		}
 		for key, value := range map[string]string{"filter.e.clean": program, "filter.e.smudge": program, "filter.e.process": program, "filter.e.required": "true",
 			"core.fsmonitor": program, "core.hooksPath": marks, "diff.e.textconv": program, "core.sshCommand": program, "core.pager": program} {
-			gitIn(t, within, "config", key, value)
+			gitrepo.Run(t, within, "config", key, value)
 		}
-		put(t, filepath.Join(within, "f"), "after!\n") // of the same size, and not newer
+		toolbox.Write(t, filepath.Join(within, "f"), "after!\n") // of the same size, and not newer
 		old := time.Now().Add(-time.Hour)
 		if err := os.Chtimes(filepath.Join(within, "f"), old, old); err != nil {
 			t.Fatal(err)
 		}
 		_ = os.Remove(ran) // of gitIn
-		if got := checkoutTree(dir, gitEnv()); got != "" {
+		if got := Tree(dir, gitrepo.Env()); got != "" {
 			t.Errorf("with changes in the repository within: %s", got)
 		}
 		if text, err := os.ReadFile(ran); err == nil {
 			t.Errorf("these have run:\n%s", text)
 		}
 		for _, key := range []string{"filter.e.clean", "filter.e.process", "filter.e.required", "core.fsmonitor"} {
-			gitIn(t, within, "config", "--unset", key)
+			gitrepo.Run(t, within, "config", "--unset", key)
 		}
-		put(t, filepath.Join(within, "f"), "before\n")
-		if got := checkoutTree(dir, gitEnv()); got == "" {
+		toolbox.Write(t, filepath.Join(within, "f"), "before\n")
+		if got := Tree(dir, gitrepo.Env()); got == "" {
 			t.Error("no tree without changes")
 		}
 	}
@@ -449,11 +438,11 @@ func TestConfigurationThatChangesRunsNothing(t *testing.T) {
 	dir, marks := newCheckout(t), t.TempDir()
 	ran := filepath.Join(marks, "ran")
 	program := filepath.Join(marks, "program")
-	put(t, program, "#!/bin/sh\n>"+ran+"\ncat\n")
+	toolbox.Write(t, program, "#!/bin/sh\n>"+ran+"\ncat\n")
 	if err := os.Chmod(program, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(dir, ".gitattributes"), "* filter=e\n")
+	toolbox.Write(t, filepath.Join(dir, ".gitattributes"), "* filter=e\n")
 	config := filepath.Join(dir, ".git", "config")
 	plain, err := os.ReadFile(config)
 	if err != nil {
@@ -480,8 +469,8 @@ func TestConfigurationThatChangesRunsNothing(t *testing.T) {
 		}
 	}()
 	for n := range 20 {
-		put(t, filepath.Join(dir, "changed"), strings.Repeat("x", n))
-		if got := checkoutTree(dir, gitEnv()); got == "" || !hasTree(dir, got, gitEnv()) {
+		toolbox.Write(t, filepath.Join(dir, "changed"), strings.Repeat("x", n))
+		if got := Tree(dir, gitrepo.Env()); got == "" || !HasTree(dir, got, gitrepo.Env()) {
 			t.Errorf("%d: %q", n, got)
 		}
 	}
@@ -495,10 +484,10 @@ func TestConfigurationThatChangesRunsNothing(t *testing.T) {
 // No settings of the repository, or of one within it, make git wait, or look elsewhere.
 func TestSettingsLeadNowhere(t *testing.T) {
 	dir, pipe := newCheckout(t), filepath.Join(t.TempDir(), "pipe")
-	gitIn(t, dir, "init", "-q", "within")
-	put(t, filepath.Join(dir, "within", "f"), "f\n")
+	gitrepo.Run(t, dir, "init", "-q", "within")
+	toolbox.Write(t, filepath.Join(dir, "within", "f"), "f\n")
 	committedTree(t, filepath.Join(dir, "within"))
-	want := checkoutTree(dir, gitEnv())
+	want := Tree(dir, gitrepo.Env())
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil || want == "" {
 		t.Fatal(err, want)
 	}
@@ -511,7 +500,7 @@ func TestSettingsLeadNowhere(t *testing.T) {
 		if err := errors.Join(err, f.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if got := checkoutTree(dir, gitEnv()); got != want {
+		if got := Tree(dir, gitrepo.Env()); got != want {
 			t.Errorf("%s: %q, want %q", at, got, want)
 		}
 	}
@@ -522,10 +511,10 @@ func TestHiddenChanges(t *testing.T) {
 	for _, how := range []string{"assume-unchanged", "skip-worktree"} {
 		dir := newCheckout(t)
 		committedTree(t, dir)
-		gitIn(t, dir, "update-index", "--"+how, "kept")
-		put(t, filepath.Join(dir, "kept"), "other\n")
-		got := checkoutTree(dir, gitEnv())
-		gitIn(t, dir, "update-index", "--no-"+how, "kept")
+		gitrepo.Run(t, dir, "update-index", "--"+how, "kept")
+		toolbox.Write(t, filepath.Join(dir, "kept"), "other\n")
+		got := Tree(dir, gitrepo.Env())
+		gitrepo.Run(t, dir, "update-index", "--no-"+how, "kept")
 		if want := committedTree(t, dir); got != want {
 			t.Errorf("%s: %q, want %q", how, got, want)
 		}
@@ -539,23 +528,19 @@ func TestAnotherUsersRepository(t *testing.T) {
 	}
 	dir := newCheckout(t)
 	committedTree(t, dir)
-	first := commit(t, dir, "1")
-	second := commit(t, dir, "2")
+	first := gitrepo.Commit(t, dir, "1")
+	second := gitrepo.Commit(t, dir, "2")
 	if err := os.Remove(filepath.Join(dir, ".git", "logs", "HEAD")); err != nil {
 		t.Fatal(err)
 	}
-	repo, err := findRepository(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	settings := filepath.Join(t.TempDir(), "gitconfig")
-	environ := setEnv(unsetEnv(gitEnv(), []string{"SUDO_UID"}), "GIT_CONFIG_GLOBAL", settings)
+	environ := variables.Set(variables.Unset(gitrepo.Env(), "SUDO_UID"), "GIT_CONFIG_GLOBAL", settings)
 	check := func(what string, environ []string, want bool) {
 		t.Helper()
-		if got := checkoutTree(dir, environ) != ""; got != want {
+		if got := Tree(dir, environ) != ""; got != want {
 			t.Errorf("%s: tree: %v, want %v", what, got, want)
 		}
-		if got := repo.history(first, second, environ) == ""; got != want {
+		if got := History(dir, first, second, environ) == ""; got != want {
 			t.Errorf("%s: ancestry: %v, want %v", what, got, want)
 		}
 	}
@@ -565,9 +550,9 @@ func TestAnotherUsersRepository(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(path, environ, false)
-		check(path+" with sudo", setEnv(environ, "SUDO_UID", "1500"), true)
+		check(path+" with sudo", variables.Set(environ, "SUDO_UID", "1500"), true)
 		for list, want := range map[string]bool{"*": true, dir: true, filepath.Dir(dir) + "/*": true, filepath.Dir(dir): false, dir + "/*": false, "/*": true, "*\n\tdirectory =": false} {
-			put(t, settings, "[safe]\n\tdirectory = "+list+"\n")
+			toolbox.Write(t, settings, "[safe]\n\tdirectory = "+list+"\n")
 			check(path+" with "+list, environ, want)
 		}
 		if err := errors.Join(os.Remove(settings), os.Chown(path, 0, -1)); err != nil {
@@ -581,8 +566,8 @@ func TestAnotherUsersRepository(t *testing.T) {
 // have left there goes after some time.
 func TestScratchIsBesideTheLedger(t *testing.T) {
 	dir, home := newCheckout(t), t.TempDir()
-	environ := setEnv(setEnv(gitEnv(), "XDG_STATE_HOME", home), "TMPDIR", t.TempDir())
-	repo, err := findRepository(dir)
+	environ := variables.Set(variables.Set(gitrepo.Env(), "XDG_STATE_HOME", home), "TMPDIR", t.TempDir())
+	repo, err := Find(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -601,8 +586,8 @@ func TestScratchIsBesideTheLedger(t *testing.T) {
 	if err := os.Chtimes(all[0].at, old, old); err != nil {
 		t.Fatal(err)
 	}
-	checkoutTree(dir, environ)
-	if left := startingWith(filepath.Join(home, "reprise"), ""); !slices.Equal(left, []string{all[1].at}) {
+	Tree(dir, environ)
+	if left := disk.StartingWith(filepath.Join(home, "reprise"), ""); !slices.Equal(left, []string{all[1].at}) {
 		t.Errorf("%q, want %q", left, all[1].at)
 	}
 }
@@ -610,59 +595,59 @@ func TestScratchIsBesideTheLedger(t *testing.T) {
 // What the user's own list ignores does not count.
 func TestUserIgnores(t *testing.T) {
 	dir, home := newCheckout(t), t.TempDir()
-	environ := setEnv(setEnv(unsetEnv(os.Environ(), []string{"GIT_CONFIG_GLOBAL"}), "HOME", home), "XDG_CONFIG_HOME", "")
-	want := checkoutTree(dir, environ)
-	put(t, filepath.Join(dir, "x.swp"), "x")
-	put(t, filepath.Join(dir, "x.orig"), "x")
-	put(t, filepath.Join(home, ".config", "git", "ignore"), "*.swp\n*.orig\n")
-	if got := checkoutTree(dir, environ); got != want {
+	environ := variables.Set(variables.Set(variables.Unset(os.Environ(), "GIT_CONFIG_GLOBAL"), "HOME", home), "XDG_CONFIG_HOME", "")
+	want := Tree(dir, environ)
+	toolbox.Write(t, filepath.Join(dir, "x.swp"), "x")
+	toolbox.Write(t, filepath.Join(dir, "x.orig"), "x")
+	toolbox.Write(t, filepath.Join(home, ".config", "git", "ignore"), "*.swp\n*.orig\n")
+	if got := Tree(dir, environ); got != want {
 		t.Error("the usual list is not read")
 	}
-	put(t, filepath.Join(home, ".config", "git", "ignore"), "")
-	put(t, filepath.Join(home, "list"), "*.swp\n*.orig\n")
-	put(t, filepath.Join(home, ".gitconfig"), "[core]\n\texcludesFile = ~/list\n")
-	if got := checkoutTree(dir, environ); got != want {
+	toolbox.Write(t, filepath.Join(home, ".config", "git", "ignore"), "")
+	toolbox.Write(t, filepath.Join(home, "list"), "*.swp\n*.orig\n")
+	toolbox.Write(t, filepath.Join(home, ".gitconfig"), "[core]\n\texcludesFile = ~/list\n")
+	if got := Tree(dir, environ); got != want {
 		t.Error("the configured list is not read")
 	}
 }
 
 func TestHasTree(t *testing.T) {
 	dir := newCheckout(t)
-	uncommitted := checkoutTree(dir, gitEnv())
-	if !hasTree(dir, uncommitted, gitEnv()) {
+	uncommitted := Tree(dir, gitrepo.Env())
+	if !HasTree(dir, uncommitted, gitrepo.Env()) {
 		t.Error("the directory's own tree is not found")
 	}
-	put(t, filepath.Join(dir, "kept"), "other\n")
-	if hasTree(dir, uncommitted, gitEnv()) {
+	toolbox.Write(t, filepath.Join(dir, "kept"), "other\n")
+	if HasTree(dir, uncommitted, gitrepo.Env()) {
 		t.Error("a tree is found that is nowhere")
 	}
-	gitIn(t, dir, "checkout", "-q", "kept")
+	gitrepo.Run(t, dir, "checkout", "-q", "kept")
 	if got := committedTree(t, dir); got != uncommitted {
 		t.Fatalf("%q, want %q", got, uncommitted)
 	}
-	put(t, filepath.Join(dir, "kept"), "other\n")
+	toolbox.Write(t, filepath.Join(dir, "kept"), "other\n")
 	for n := range 49 {
-		put(t, filepath.Join(dir, "counter"), strings.Repeat("x", n))
-		gitIn(t, dir, "add", "counter")
-		commit(t, dir, "more")
+		toolbox.Write(t, filepath.Join(dir, "counter"), strings.Repeat("x", n))
+		gitrepo.Run(t, dir, "add", "counter")
+		gitrepo.Commit(t, dir, "more")
 	}
-	if !hasTree(dir, uncommitted, gitEnv()) {
+	if !HasTree(dir, uncommitted, gitrepo.Env()) {
 		t.Error("the tree of the 50th commit is not found")
 	}
-	commit(t, dir, "one too many")
-	if hasTree(dir, uncommitted, gitEnv()) {
+	gitrepo.Commit(t, dir, "one too many")
+	if HasTree(dir, uncommitted, gitrepo.Env()) {
 		t.Error("the tree of the 51st commit is found")
 	}
-	gitIn(t, dir, "checkout", "-q", "--orphan", "none")
-	if hasTree(dir, uncommitted, gitEnv()) {
+	gitrepo.Run(t, dir, "checkout", "-q", "--orphan", "none")
+	if HasTree(dir, uncommitted, gitrepo.Env()) {
 		t.Error("another branch's tree is found")
 	}
 	for _, none := range []string{"", "HEAD", uncommitted[:39], uncommitted + "0"} {
-		if hasTree(dir, none, gitEnv()) {
+		if HasTree(dir, none, gitrepo.Env()) {
 			t.Errorf("%q is found", none)
 		}
 	}
-	if hasTree(t.TempDir(), uncommitted, gitEnv()) {
+	if HasTree(t.TempDir(), uncommitted, gitrepo.Env()) {
 		t.Error("a tree is found without a repository")
 	}
 }
@@ -673,18 +658,18 @@ func TestCheckoutTreeOfTheSameMoment(t *testing.T) {
 	committedTree(t, dir)
 	when := time.Now().Add(-time.Minute)
 	path, index := filepath.Join(dir, "kept"), filepath.Join(dir, ".git", "index")
-	put(t, path, "one\n")
+	toolbox.Write(t, path, "one\n")
 	if err := os.Chtimes(path, when, when); err != nil {
 		t.Fatal(err)
 	}
-	gitIn(t, dir, "add", "kept")
-	put(t, path, "two\n")
+	gitrepo.Run(t, dir, "add", "kept")
+	toolbox.Write(t, path, "two\n")
 	for _, at := range []string{path, index} {
 		if err := os.Chtimes(at, when, when); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got := checkoutTree(dir, gitEnv())
+	got := Tree(dir, gitrepo.Env())
 	if err := os.Chtimes(path, time.Now(), time.Now()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package shim
+package binary
 
 import (
 	"os"
@@ -57,7 +57,7 @@ func TestNpmConfiguration(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := &call{name: Npx, env: Env{Environ: []string{"HOME=" + t.TempDir(), "PATH=" + t.TempDir()}}}
+	c := &Search{Name: Npx, Environ: []string{"HOME=" + t.TempDir(), "PATH=" + t.TempDir()}}
 	t.Chdir(below)
 	put(filepath.Join(top, ".npmrc"), "script-shell=/bin/zsh\n")
 	if c.hasShell() {

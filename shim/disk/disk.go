@@ -1,0 +1,142 @@
+// Package disk reads files that the working directory or the caller can choose.
+//
+// Invariant: it opens only regular files, never blocks, and reads up to a limit.
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Limits, in bytes, for reading a file that the working directory or the caller can choose, and
+// for one that the tool itself keeps in the user's home.
+const (
+	MaxSettings = 1 << 20
+	MaxOwnState = 16 << 20
+)
+
+// Errors for files that are not read.
+var (
+	ErrNotRegular = errors.New("not a regular file")
+	ErrTooLarge   = errors.New("larger than the limit")
+)
+
+// Read reads a regular file of at most max bytes. It never blocks, even if a FIFO
+// replaces the file meanwhile.
+func Read(path string, max int64) (string, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return "", err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return "", ErrNotRegular
+	}
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", err
+	}
+	defer unix.Close(fd)
+	if err := unix.Fstat(fd, &st); err != nil {
+		return "", err
+	}
+	switch {
+	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+		return "", ErrNotRegular
+	case st.Size > max:
+		return "", ErrTooLarge
+	}
+	return ReadAt(fd, 0, st.Size)
+}
+
+// IsAbsent reports whether an error says that a file does not exist, or that the path is not
+// valid.
+func IsAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) ||
+		errors.Is(err, syscall.EINVAL)
+}
+
+// Canonical returns a path with symbolic links resolved, or only cleaned if it does not exist.
+func Canonical(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
+
+// Matches returns the files that match a pattern, none if the pattern is malformed. If only the
+// directory part has wildcards, it does not list the directories: one can contain thousands of
+// sessions.
+func Matches(pattern string) []string {
+	dir, name := filepath.Split(pattern)
+	if strings.ContainsAny(name, `*?[\`) {
+		found, _ := filepath.Glob(pattern)
+		return found
+	}
+	dirs, _ := filepath.Glob(filepath.Clean(dir))
+	var found []string
+	for _, dir := range dirs {
+		path := filepath.Join(dir, name)
+		if _, err := os.Lstat(path); err == nil {
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
+// StartingWith returns the paths in a directory with names that have a prefix.
+func StartingWith(dir, prefix string) (paths []string) {
+	entries, _ := os.ReadDir(dir) // what cannot be read has none
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), prefix) {
+			paths = append(paths, filepath.Join(dir, entry.Name()))
+		}
+	}
+	return paths
+}
+
+func Absolute(base, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(base, path)
+}
+
+// Resolve resolves the symbolic links of a path; the end need not exist.
+func Resolve(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		return real
+	}
+	dir := filepath.Dir(path)
+	if dir == path {
+		return path
+	}
+	return filepath.Join(Resolve(dir), filepath.Base(path))
+}
+
+// ReadAt reads size bytes from an offset on, or fewer if the file ends before. The descriptor's own
+// offset stays.
+func ReadAt(fd int, offset, size int64) (string, error) {
+	data := make([]byte, size)
+	n := 0
+	for n < len(data) {
+		m, err := unix.Pread(fd, data[n:], offset+int64(n))
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if m == 0 {
+			break
+		}
+		n += m
+	}
+	return string(data[:n]), nil
+}

@@ -1,0 +1,27 @@
+package supervise
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// StartAlone starts a program without the descriptors that the caller has left open: another process
+// can be waiting for their end.
+func StartAlone(cmd *exec.Cmd) error {
+	open, _ := os.ReadDir("/dev/fd") // some systems have none
+	for _, entry := range open {
+		fd, err := strconv.Atoi(entry.Name())
+		if err != nil || fd < 3 {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			syscall.CloseOnExec(fd)
+			defer func() { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETFD, flags) }() // the tool inherits it
+		}
+	}
+	return cmd.Start()
+}

@@ -1,0 +1,50 @@
+// Package gitrepo makes repositories for tests, with nothing of the user's configuration.
+package gitrepo
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Env is an environment in which git reads nothing of the user's.
+func Env() []string {
+	return append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+}
+
+// Run runs git in a directory, with nothing of the user's configuration.
+func Run(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = Env()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %q: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// Commit makes a commit, and returns the ID.
+func Commit(t testing.TB, dir, message string) string {
+	t.Helper()
+	Run(t, dir, "commit", "-q", "--allow-empty", "-m", message)
+	return Run(t, dir, "rev-parse", "HEAD")
+}
+
+// New returns a new repository. From then on the test has a directory for state of its own.
+func New(t testing.TB) string {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	Run(t, dir, "init", "-q")
+	return dir
+}
