@@ -259,9 +259,12 @@ enter_repository() {
 
 # --- what it takes to build ---
 
+without='or build a release elsewhere (go run ./scripts/release -out DIR) and name it with --from'
+
 check_go() {
 	wanted=$(sed -n 's/^go \([0-9.]*\).*/\1/p' go.mod)
-	command -v go >/dev/null 2>&1 || fail 'go is not on PATH' "install go $wanted or newer"
+	get_go="install go from https://go.dev/dl: from 1.21 on it fetches $wanted itself, unless GOTOOLCHAIN is local; $without"
+	command -v go >/dev/null 2>&1 || fail 'go is not on PATH' "$get_go"
 	# Settings of other projects do not belong in this build.
 	export CGO_ENABLED=1 GOWORK=off GO111MODULE=on
 	found=$(go version 2>/dev/null | sed -n 's/.* go\([0-9][0-9.]*\).*/\1/p') || found=
@@ -269,8 +272,8 @@ check_go() {
 		# In this directory go may have looked for a newer version of itself, in vain.
 		found=$(GOTOOLCHAIN=local GOFLAGS='' go version 2>/dev/null | sed -n 's/.* go\([0-9][0-9.]*\).*/\1/p') || found=
 	fi
-	[ -n "$found" ] || fail 'go does not start' "run go version, and install go $wanted or newer if need be"
-	at_least "$found" "$wanted" || fail "go $found is too old" "install go $wanted or newer"
+	[ -n "$found" ] || fail 'go does not start' "run go version to see why; $get_go"
+	at_least "$found" "$wanted" || fail "go $found is too old" "$get_go"
 	GOOS=$(go env GOHOSTOS) GOARCH=$(go env GOHOSTARCH) # for this machine, whatever is set
 	export GOOS GOARCH
 }
@@ -294,7 +297,7 @@ check_compiler() {
 			return
 		fi
 	done
-	fail 'no C compiler on PATH (cc, gcc or clang)' 'SQLite needs one: install gcc or clang'
+	fail 'no C compiler on PATH (cc, gcc or clang)' "SQLite needs one: apt-get install gcc libc6-dev, dnf install gcc or apk add gcc musl-dev; $without"
 }
 
 # --- which programs to install ---
@@ -548,7 +551,7 @@ link() {
 	for program in shim $programs; do
 		cgo=1 flags="$(stamped "$version" "$commit") $2"
 		[ "$program" != reprise-store ] || cgo=0 flags=$(stamped "$version" "$commit")
-		start_ticker "compiling $program"
+		start_ticker "$program"
 		linked=yes
 		# With -v it names the packages that it compiles, which are counted and are no errors.
 		CC=$1 CGO_ENABLED=$cgo go build -v -trimpath -buildvcs=false -tags "$tags" -ldflags "$flags" \
@@ -565,7 +568,7 @@ link() {
 # package matches the lines that go build -v writes.
 package='^[A-Za-z0-9._/+-]+$'
 
-# start_ticker WHAT shows, until stop_ticker, how long it has taken: each second at a terminal, else twice a minute.
+# start_ticker PROGRAM shows, until stop_ticker, how long compiling has taken: each second at a terminal, else twice a minute.
 start_ticker() {
 	interval=30
 	[ ! -t 1 ] || interval=1
@@ -579,10 +582,13 @@ start_ticker() {
 			seconds=$((seconds + 1))
 			[ $((seconds % interval)) = 0 ] || continue
 			count=$(grep -cE "$package" "$tmp/compiled") || :
+			what="compiling $1"
+			# It takes longest, and the ledger waits for it.
+			! grep -q '/go-sqlite3$' "$tmp/compiled" || grep -q '/ledger$' "$tmp/compiled" || what="compiling SQLite for $1"
 			if [ "$interval" = 1 ]; then
-				printf '\r  %s: %s s, packages so far: %s ' "$1" "$seconds" "$count"
+				printf '\r  %s: %s s, packages so far: %s ' "$what" "$seconds" "$count"
 			else
-				printf '  %s: %s s, packages so far: %s\n' "$1" "$seconds" "$count"
+				printf '  %s: %s s, packages so far: %s\n' "$what" "$seconds" "$count"
 			fi
 		done
 	) &

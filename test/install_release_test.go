@@ -186,7 +186,7 @@ func TestInstallWhatLiesBeside(t *testing.T) {
 
 	s.script("cp release/* repo")
 	s.repo = s.at("repo")
-	s.refused(1, "go is not on PATH", "install go 1.26.0 or newer")
+	s.refused(1, "go is not on PATH", getGo)
 }
 
 // A release that cannot be fetched or does not hold leaves everything as it was.

@@ -663,34 +663,41 @@ func (s *site) fill(list []string) []string {
 	return filled
 }
 
+// without and getGo are the ways that the installer names if it cannot build.
+const (
+	without = "or build a release elsewhere (go run ./scripts/release -out DIR) and name it with --from"
+	getGo   = "install go from https://go.dev/dl: from 1.21 on it fetches 1.26.0 itself, unless " +
+		"GOTOOLCHAIN is local; " + without
+)
+
 func TestWhatItTakes(t *testing.T) {
 	t.Run("no go", func(t *testing.T) {
 		s := newSite(t)
 		s.toolbox()
-		s.refused(1, "go is not on PATH", "install go 1.26.0 or newer")
+		s.refused(1, "go is not on PATH", getGo)
 	})
 	t.Run("old go", func(t *testing.T) {
 		s := newSite(t)
 		s.write("tools/go", "#!/bin/sh\necho go version go1.9.7 linux/amd64\n")
 		s.prependPath("tools")
-		s.refused(1, "go 1.9.7 is too old", "install go 1.26.0 or newer")
+		s.refused(1, "go 1.9.7 is too old", getGo)
 	})
 	t.Run("older than go.mod asks", func(t *testing.T) {
 		s := newSite(t)
 		s.write("repo/go.mod", "module reprise\n\ngo 1.999\n")
 		found := strings.TrimPrefix(goEnv(t, "GOVERSION"), "go")
-		s.refused(1, "go "+found+" is too old", "install go 1.999 or newer")
+		s.refused(1, "go "+found+" is too old", strings.Replace(getGo, "1.26.0", "1.999", 1))
 	})
 	t.Run("broken go", func(t *testing.T) {
 		s := newSite(t)
 		s.write("tools/go", "#!/bin/sh\nexit 3\n")
 		s.prependPath("tools")
-		s.refused(1, "go does not start", "run go version, and install go 1.26.0 or newer if need be")
+		s.refused(1, "go does not start", "run go version to see why; "+getGo)
 	})
 	t.Run("no C compiler", func(t *testing.T) {
 		s := newSite(t)
 		s.toolbox("go")
-		s.refused(1, "no C compiler on PATH (cc, gcc or clang)", "SQLite needs one: install gcc or clang")
+		s.refused(1, "no C compiler on PATH (cc, gcc or clang)", "SQLite needs one: apt-get install gcc libc6-dev, dnf install gcc or apk add gcc musl-dev; "+without)
 	})
 	t.Run("not the repository", func(t *testing.T) {
 		s := newSite(t)
@@ -745,6 +752,17 @@ func TestProgress(t *testing.T) {
 		t.Errorf("says %s", out)
 	}
 	s.checkInstalled(word)
+	// go names a package as it begins to compile it, and the ledger waits for SQLite.
+	for named, want := range map[string]string{
+		"github.com/mattn/go-sqlite3":                 "SQLite for shim",
+		"github.com/mattn/go-sqlite3\nreprise/ledger": "shim",
+	} {
+		s.write("tools/go", "#!/bin/sh\n[ \"$1\" != build ] || { printf '"+named+"\\n' >&2; "+sleep+" 1; }\n"+
+			"exec '"+s.path+"/go' \"$@\"\n")
+		if out := s.install(); !strings.Contains(out, "\n  compiling "+want+": ") {
+			t.Errorf("%s: says %s", named, out)
+		}
+	}
 }
 
 // Who installs may ignore the signal that ends what shows the progress.
