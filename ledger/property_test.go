@@ -16,6 +16,7 @@ import (
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
+	"reprise/test/toolbox"
 )
 
 var propertyKey = prompt.Key("a key for tests")
@@ -346,13 +347,9 @@ func (j job) facts(chain int64, p *prompt.Prompt) decide.ChainFacts {
 }
 
 // Whatever is done to a prompt, no session is resumed that it does not continue,
-// and none where two could be meant. REPRISE_CASES sets the number of cases,
-// REPRISE_SEED the seed.
+// and none where two could be meant. REPRISE_SEED sets the seed.
 func TestNoUnsafeResume(t *testing.T) {
-	cases, seed := 20_000, uint64(1)
-	if n, err := strconv.Atoi(os.Getenv("REPRISE_CASES")); err == nil {
-		cases = n
-	}
+	cases, seed := toolbox.Part(20_000), uint64(1)
 	if n, err := strconv.ParseUint(os.Getenv("REPRISE_SEED"), 10, 64); err == nil {
 		seed = n
 	}

@@ -814,8 +814,8 @@ func TestPathAdvice(t *testing.T) {
 
 // fromSource skips a test that builds the programs several times.
 func fromSource(t *testing.T) {
-	if os.Getenv("REPRISE_INSTALL") == "" {
-		t.Skip("set REPRISE_INSTALL=1 to install from source")
+	if !toolbox.Everything() {
+		t.Skip("set REPRISE_ALL=1 to install from source")
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"reprise/test/toolbox"
 )
 
 // A listener is how a caller takes what is written for it.
@@ -241,22 +243,16 @@ func (m moment) play() (differs string, slow bool) {
 }
 
 // However the caller listens and whenever it sends a signal, it sees the end that it would have seen without us, and within
-// the same second if it reads: 50 moments for each tool that has a voice.
+// the same second if it reads: drawn moments for each tool that has a voice.
 func TestTerminatedAtAnyMoment(t *testing.T) {
-	seed := rand.Uint64N(1e9)
-	if text := os.Getenv("REPRISE_TEST_SEED"); text != "" {
-		if _, err := fmt.Sscan(text, &seed); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("REPRISE_TEST_SEED=%d", seed)
+	seed := toolbox.Seed(t)
 	var tools []string
 	for _, v := range voices {
 		tools = append(tools, v.tool)
 	}
 	for i, tool := range slices.Compact(tools) {
 		t.Run(tool, func(t *testing.T) {
-			all := moments(t, tool, 50, rand.New(rand.NewPCG(seed, uint64(i))))
+			all := moments(t, tool, toolbox.Part(50), rand.New(rand.NewPCG(seed, uint64(i))))
 			var slow []moment
 			var mu sync.Mutex
 			var busy sync.WaitGroup

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"reprise/test/toolbox"
 )
 
 // checkout copies what git knows of the working tree.
@@ -34,9 +36,6 @@ func checkout(t *testing.T) string {
 	return dir
 }
 
-// everything names the variable that has tests build for every architecture, which takes minutes without Go's cache.
-const everything = "REPRISE_RELEASE_ALL"
-
 func built(t *testing.T, root string) string {
 	t.Helper()
 	needs(t, "go", "git")
@@ -47,7 +46,7 @@ func built(t *testing.T, root string) string {
 		root: root, out: filepath.Join(t.TempDir(), "out"), arches: []string{runtime.GOARCH},
 		version: "v1.2.3", commit: "abc", time: time.Unix(1_700_000_000, 0).UTC(),
 	}
-	if os.Getenv(everything) != "" {
+	if toolbox.Everything() {
 		r.arches = buildable()
 	}
 	if err := r.build(); err != nil {
@@ -96,7 +95,7 @@ func testEmulated(t *testing.T, release string) {
 	needs(t, "qemu-aarch64-static")
 	archive := filepath.Join(release, "reprise-v1.2.3-linux-arm64.tar.gz")
 	if _, err := os.Stat(archive); err != nil {
-		t.Skip("set " + everything + " to build it")
+		t.Skip("set REPRISE_ALL=1 to build it")
 	}
 	dir := t.TempDir()
 	shell(t, dir, "tar xzf "+archive+" --strip-components=1")

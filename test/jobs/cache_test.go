@@ -60,17 +60,17 @@ func TestCacheFiguresAreTheRequests(t *testing.T) {
 // With cache_ttl = "auto" claude asks the provider for an hour once the pauses of a job show that it pays. Without it, and where the
 // caller has chosen for itself, the requests are as they were.
 func TestAutoAsksForAnHour(t *testing.T) {
-	t.Parallel()
-	for _, pin := range []realcli.Pin{realcli.SmallerClaude, realcli.Claude} {
-		for _, tt := range []struct {
-			name, config, own string
-			hour              [3]bool
-		}{
-			{"auto", "cache_ttl = 'auto'\n", "", [3]bool{false, true, true}},
-			{"off", "", "", [3]bool{}},
-			{"the caller's own", "cache_ttl = 'auto'\n", "FORCE_PROMPT_CACHING_5M=1", [3]bool{}},
-		} {
-			t.Run(pin.Version+" "+tt.name, func(t *testing.T) {
+	type test struct {
+		config, own string
+		hour        [3]bool
+	}
+	each(t, map[string]test{
+		"auto":             {"cache_ttl = 'auto'\n", "", [3]bool{false, true, true}},
+		"off":              {"", "", [3]bool{}},
+		"the caller's own": {"cache_ttl = 'auto'\n", "FORCE_PROMPT_CACHING_5M=1", [3]bool{}},
+	}, func(t *testing.T, _ string, tt test) {
+		for _, pin := range []realcli.Pin{realcli.SmallerClaude, realcli.Claude} {
+			t.Run(pin.Version, func(t *testing.T) {
 				t.Parallel()
 				w := newWorldWith(t, pin, true, standin.Options{})
 				put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "gate_timeout = '5m'\n"+tt.config)
@@ -94,5 +94,5 @@ func TestAutoAsksForAnHour(t *testing.T) {
 				}
 			})
 		}
-	}
+	})
 }

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,17 +11,13 @@ import (
 )
 
 // What claude says about settings, models and refused work depends on its output format. A caller gets the same
-// with the shim. All of these calls are made in a sample too: a new version changes them first.
+// with the shim.
 func TestNoticesOfClaude(t *testing.T) {
-	t.Parallel()
-	for name, n := range harness.Notices["claude"] {
-		for format, option := range map[string]string{"text": "", "json": "--output-format|json"} {
-			t.Run(name+", "+format, func(t *testing.T) {
+	each(t, harness.Notices["claude"], func(t *testing.T, name string, n harness.Notice) {
+		for format, options := range map[string][]string{"text": nil, "json": list("--output-format|json")} {
+			t.Run(format, func(t *testing.T) {
 				t.Parallel()
-				args := append([]string{"-p", n.Prompt}, n.Options...)
-				if option != "" {
-					args = append(args, list(option)...)
-				}
+				args := slices.Concat([]string{"-p", n.Prompt}, n.Options, options)
 				direct := newWorldWith(t, realcli.Claude, false, standin.Options{})
 				shimmed := newWorldWith(t, realcli.Claude, true, standin.Options{})
 				a, b := direct.run("claude", n.Call(args)), shimmed.run("claude", n.Call(args))
@@ -32,5 +29,5 @@ func TestNoticesOfClaude(t *testing.T) {
 				}
 			})
 		}
-	}
+	})
 }

@@ -34,20 +34,17 @@ var agentModes = []string{"string", "callbacks", "partial"}
 // without the shim: message by message, and each callback as often. With the session gone, there is one
 // clean fresh answer.
 func TestAgentSDKs(t *testing.T) {
-	for name, a := range agents {
-		for _, mode := range agentModes {
-			t.Run(name+", "+mode, func(t *testing.T) {
-				t.Parallel()
-				a.play(t, mode)
-			})
-		}
-	}
+	eachMode(t, agents)
 }
 
 // The same for the SDKs of a year before.
 func TestOldAgentSDKs(t *testing.T) {
+	eachMode(t, oldAgents)
+}
+
+func eachMode(t *testing.T, agents map[string]agent) {
 	cases := map[string]func(*testing.T){}
-	for name, a := range oldAgents {
+	for name, a := range agents {
 		for _, mode := range agentModes {
 			cases[name+", "+mode] = func(t *testing.T) { a.play(t, mode) }
 		}

@@ -1,0 +1,36 @@
+package toolbox
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// Everything reports whether tests try all of what they usually try a drawn part of: if $REPRISE_ALL is set.
+func Everything() bool { return os.Getenv("REPRISE_ALL") != "" }
+
+// Part returns how many of so many cases a test draws: a fifth, or all.
+func Part(cases int) int {
+	if Everything() {
+		return cases
+	}
+	return cases / 5
+}
+
+// Seed returns $REPRISE_SAMPLE. If that is not set, it is drawn once for all tests, and a test that fails prints it.
+func Seed(t testing.TB) uint64 {
+	t.Helper()
+	text := os.Getenv("REPRISE_SAMPLE")
+	if text == "" {
+		t.Logf("drawn by REPRISE_SAMPLE=%d", drawn)
+		return drawn
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatal("REPRISE_SAMPLE is no number:", err)
+	}
+	return n
+}
+
+var drawn = rand.Uint64N(1e9)
