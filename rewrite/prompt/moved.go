@@ -43,6 +43,9 @@ func (p *Prompt) compareMoved(sent Sent, m matched) (Continuity, bool) {
 			continue
 		}
 		turn := p.turnText(name, l)
+		if turn == "" {
+			continue // a name alone is no turn that was sent
+		}
 		for _, prefix := range p.prefixes(cue, cue > at.to || p.blocks[l.block].message != nil) {
 			base, ok := p.without(sent.Base, prefix+turn)
 			if !ok {
