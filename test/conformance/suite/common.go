@@ -97,12 +97,6 @@ type scenario struct {
 	slow  bool                        // of a tool that starts slowly, and like another tool's: no sample has it
 }
 
-// row is the name without the format.
-func (s scenario) row() string {
-	row, _, _ := strings.Cut(s.name, ",")
-	return row
-}
-
 const unknownID = "11111111-2222-4333-8444-555555555555"
 
 func list(words string) []string { return strings.Split(words, "|") }

@@ -34,7 +34,7 @@ func Main() {
 	flag.StringVar(&o.run, "run", "", "run the scenarios, with -matrix the versions, that match this `regexp` only")
 	flag.BoolVar(&o.verbose, "v", false, "print times, and the differences that are deliberate")
 	flag.Uint64Var(&o.seed, "seed", 0, "draw what is drawn by chance by this `number`; 0 for another one each time")
-	flag.BoolVar(&o.sample, "sample", false, "run a part of the scenarios, drawn by chance: each kind and a third of the rows of one tool, and one scenario of each other tool")
+	flag.BoolVar(&o.sample, "sample", false, "run a part of the scenarios, drawn by chance: one of each kind of one tool, and one scenario of each other tool")
 	flag.BoolVar(&o.matrix, "matrix", false, "run a few scenarios with many versions of each tool, and print a table in Markdown")
 	flag.Parse()
 	toolbox.RestoreSignals() // a shell that runs us in the background makes us ignore some, and the tools would inherit that
@@ -132,31 +132,22 @@ func (o options) chosen(tools []string) ([]scenario, error) {
 	return all, nil
 }
 
-// sample draws a tool, and of its scenarios one of each kind and a third of the other rows. Of each other tool it draws one.
+// sample draws a tool, and of its scenarios one of each kind. Of each other tool it draws one.
 func sample(all []scenario, seed uint64) (drawn []scenario) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return s.slow })
 	slices.SortFunc(all, func(a, b scenario) int { return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.name, b.name)) })
 	dice := harness.Dice(seed, "sample")
 	dice.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	tool := all[dice.IntN(len(all))].tool
-	kinds, rows, others := map[string]bool{}, map[string]bool{}, map[string]bool{tool: true}
+	tool, has := all[dice.IntN(len(all))].tool, map[string]bool{}
 	for _, s := range all {
-		switch {
-		case !others[s.tool]:
-			others[s.tool] = true
-		case s.tool != tool:
-			continue
-		case !kinds[s.kind]:
-			kinds[s.kind], rows[s.row()] = true, true
-		case rows[s.row()]:
-			continue
-		default:
-			rows[s.row()] = true
-			if dice.IntN(3) > 0 {
-				continue
-			}
+		kind := s.tool
+		if s.tool == tool {
+			kind = "kind " + s.kind
 		}
-		drawn = append(drawn, s)
+		if !has[kind] {
+			drawn = append(drawn, s)
+		}
+		has[kind] = true
 	}
 	return drawn
 }
