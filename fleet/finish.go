@@ -111,7 +111,7 @@ func (b *Book) complete(ctx context.Context, u *Unfinished) error {
 	}
 	u.settleTree()
 	h := &hold{register: u.Register, holder: u.Holder, over: u.Over}
-	err := b.resetOthers(ctx, u.Register.Name, u.Result.Resets())
+	err := b.resetOthers(ctx, u.Register.Name, u.Result.Resets)
 	if err == nil {
 		err = b.edit(ctx, h, u.When, func(r *register) error {
 			number, source := r.own(u.Holder)

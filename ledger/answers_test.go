@@ -26,7 +26,7 @@ func (j project) run(where, prompt, answer string, began, ended decide.Millis) i
 		j.t.Fatal(err)
 	}
 	finish(j.t, j.l, ticket, goodOutcome(fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.Session), answer, ended))
-	return ticket.Invocation
+	return ticket.ID
 }
 
 func (j project) call(where, prompt string, now decide.Millis) *Call {

@@ -27,8 +27,8 @@ func (l *Ledger) Share(chain int64) (share float64, known bool, err error) {
 	return bucket(l.key, chain), err == nil && !shared, err
 }
 
-// Arm returns the side of the comparison that the call's chain is on, "" if there is no control group.
-func (t *Ticket) Arm() string {
+// arm returns the side of the comparison that the call's chain is on, "" if there is no control group.
+func (t *Ticket) arm() string {
 	holdOut := t.call.Limits.HoldOut
 	switch {
 	case t.Chain == 0 || holdOut <= 0 || holdOut >= 1:

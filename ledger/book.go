@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -148,21 +147,11 @@ func (l *Ledger) Facts(c *Call) (decide.Facts, Mark, error) {
 
 // Take implements Book.
 func (l *Ledger) Take(m Mark, d decide.Decision, c *Call) (*Ticket, error) {
-	t := &Ticket{call: c, key: l.key}
-	err := l.write(func(tx *sql.Tx) error {
-		holds, err := stillHolds(tx, d, m.Facts)
-		if err != nil {
-			return err
-		}
-		if !holds {
-			return ErrMoved
-		}
-		if err := resetRoles(tx, c.Cwd, c.Task, c.Resets); err != nil {
-			return err
-		}
-		return t.begin(tx, c, &d)
-	})
-	return t, err
+	var of *decide.ChainFacts
+	if d.Mode.Continues() {
+		of = m.Facts.Session(d.Session)
+	}
+	return l.begin(c, d, of, nil)
 }
 
 // Decide decides on a call, and asks for each fact that the decision turns on.

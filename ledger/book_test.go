@@ -178,8 +178,8 @@ func TestPlacesAndChangesAreKept(t *testing.T) {
 	play(5000, "Five.", a, first, first, reason.BranchChanged)
 	_, ticket := play(6000, "Six.", b, first, first, reason.SettingsChanged)
 	wantCount(t, l, 6, "SELECT count(*) FROM invocations")
-	wantRow(t, "six", row(t, l, "invocations", ticket.Invocation), map[string]any{"changed": "X\tY"})
-	wantRow(t, "five", row(t, l, "invocations", ticket.Invocation-1), map[string]any{"changed": ""})
+	wantRow(t, "six", row(t, l, "invocations", ticket.ID), map[string]any{"changed": "X\tY"})
+	wantRow(t, "five", row(t, l, "invocations", ticket.ID-1), map[string]any{"changed": ""})
 }
 
 // A session has the caller of its latest call, an invocation its own.
@@ -188,7 +188,7 @@ func TestCallerIsRecorded(t *testing.T) {
 	prompt := fmt.Sprintf(base, 1)
 	check := func(what string, ticket *Ticket, want decide.Caller) {
 		t.Helper()
-		for table, id := range map[string]int64{"invocations": ticket.Invocation, "sessions": ticket.Session} {
+		for table, id := range map[string]int64{"invocations": ticket.ID, "sessions": ticket.Session} {
 			wantRow(t, what, row(t, l, table, id), map[string]any{"caller": want.String()})
 		}
 	}

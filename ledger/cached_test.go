@@ -32,7 +32,7 @@ func callWith(t *testing.T, l *Ledger, now decide.Millis, task string, first, su
 	got(ticket)
 	id := d.NativeID
 	if id == "" {
-		id = fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.Invocation)
+		id = fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.ID)
 	}
 	o := goodOutcome(id, "done", now)
 	o.Seen.Model, o.Seen.ContextUse.Used, o.Sent = "opus", holds, len(c.Prompt.Text)

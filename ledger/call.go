@@ -4,40 +4,35 @@ import (
 	"strings"
 
 	"reprise/ledger/decide"
-	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 	"reprise/rewrite/reason"
 )
 
-// A Call is the ledger's input about a call before it runs.
+// A Call is a call before it runs, with all that the decision needs to know. Task is "" if continuity must find the chain.
 type Call struct {
-	Tool, Cwd, Home string
-	Task, Role      string   // Task is "" if continuity must find the chain
-	Rule            string   // the rule that applies to the call
-	Scope           string   // the rule that names Task and Role, "" if the caller set them
-	Attempt         int      // or rewrite.NoAttempt
-	Never           bool     // it belongs to no chain
-	Strict          bool     // Task separates jobs, but continuity must prove the same one
-	Captured        bool     // each job has a separate task: the prompt or environment gives it
-	Unshared        string   // why the session is not shared, although there is a store
-	Resets          []string // roles that lose their chains of this task by the prompt
-	StartFrom       string   // the role of the task that the call's role begins as a copy of, "" for none
-	Format          rewrite.Format
-	Prompt          *prompt.Prompt
-	Fingerprints    decide.Fingerprints
-	Place           decide.Place // the directory's place in the history
-	Limits          decide.Limits
-	Now             decide.Millis
-	Fresh           reason.Code // why it must be fresh, "" if it need not
-	Wait            bool        // the call waits for a session that another process holds
-	WaitForRecord   bool        // it waits if the caller can know the answer of a run that is not recorded yet
-	Disabled        bool
-	HookSet         bool // a hook would not run, or might not, if a session were resumed
-	NoResume        bool // this version is known not to resume; the ledger can know the same of the binary
-	Copies          bool // this version is known to resume in a copy
-	MayKeepHour     bool // the provider can be asked to keep the prompt for an hour
-	Caller          decide.Caller
-	Project         string // the root of the directory's repository, or the directory
+	Record        // what is saved of it before the decision
+	Home          string
+	Scope         string   // the rule that names Task and Role, "" if the caller set them
+	Attempt       int      // or rewrite.NoAttempt
+	Never         bool     // it belongs to no chain
+	Strict        bool     // Task separates jobs, but continuity must prove the same one
+	Captured      bool     // each job has a separate task: the prompt or environment gives it
+	Resets        []string // roles that lose their chains of this task by the prompt
+	StartFrom     string   // the role of the task that the call's role begins as a copy of, "" for none
+	Prompt        *prompt.Prompt
+	Fingerprints  decide.Fingerprints
+	Place         decide.Place // the directory's place in the history
+	Limits        decide.Limits
+	Now           decide.Millis
+	Fresh         reason.Code // why it must be fresh, "" if it need not
+	Wait          bool        // the call waits for a session that another process holds
+	WaitForRecord bool        // it waits if the caller can know the answer of a run that is not recorded yet
+	Disabled      bool
+	HookSet       bool   // a hook would not run, or might not, if a session were resumed
+	NoResume      bool   // this version is known not to resume; the ledger can know the same of the binary
+	Copies        bool   // this version is known to resume in a copy
+	MayKeepHour   bool   // the provider can be asked to keep the prompt for an hour
+	Project       string // the root of the directory's repository, or the directory
 	// WorkGone reports whether files that a session changed have been thrown away since, given how the
 	// runs left them and the commit that was checked out then. It can be nil.
 	WorkGone func(left, head string) bool

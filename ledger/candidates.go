@@ -196,7 +196,7 @@ func (l *Ledger) addOthers(c *Call, f *decide.Facts, answers []givenAnswer, late
 // prompt shows.
 func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	var n counted
-	if f.Chains, n, err = l.ofName(c, ends); err != nil {
+	if f.Chains, n, err = l.named(c, ends); err != nil {
 		return err
 	}
 	if err = l.addStart(c, f); err != nil || len(f.Start) > 0 {
@@ -216,14 +216,14 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 		return nil
 	}
 	if n.copies > 0 || n.sessions > MaxCandidates {
-		more, _, err := l.ofName(c, inner)
+		more, _, err := l.named(c, inner)
 		if err != nil {
 			return err
 		}
 		addInner(f, more)
 	}
 	if shown := shownSessions(c.Prompt, answers); shown != "" && len(f.Chains) > 0 {
-		more, _, err := l.ofName(c, ofFormat+" AND s.chain_id = c.id AND s.id IN ("+shown+")")
+		more, _, err := l.named(c, ofFormat+" AND s.chain_id = c.id AND s.id IN ("+shown+")")
 		if err != nil {
 			return err
 		}
@@ -243,9 +243,9 @@ func (l *Ledger) namedFacts(c *Call, f *decide.Facts) (err error) {
 	return err
 }
 
-// ofName reads sessions of the call's name. Where the prompt shows an answer to one of them, it is compared again with the names of the
+// named reads sessions of the call's name. Where the prompt shows an answer to one of them, it is compared again with the names of the
 // task's other roles, which could have given the answer.
-func (l *Ledger) ofName(c *Call, which string) ([]decide.ChainFacts, counted, error) {
+func (l *Ledger) named(c *Call, which string) ([]decide.ChainFacts, counted, error) {
 	chains, n, err := l.chains(c, true, which, ofJob+newest, c.job()...)
 	if err != nil || !slices.ContainsFunc(chains, func(cf decide.ChainFacts) bool { return cf.Continuity.Evidence.Shown != "" }) {
 		return chains, n, err
@@ -274,7 +274,7 @@ func (l *Ledger) addStart(c *Call, f *decide.Facts) error {
 		return nil
 	}
 	var begun bool
-	err := l.db.QueryRow("SELECT EXISTS ("+namedChain+")", c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&begun)
+	err := l.db.QueryRow("SELECT EXISTS (SELECT 1 FROM chains WHERE "+ofName+")", c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&begun)
 	if err != nil || begun {
 		return err
 	}

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"database/sql"
-	"strings"
 
 	"reprise/ledger/decide"
 	"reprise/ledger/proc"
@@ -13,63 +12,69 @@ import (
 // A Chain is a chain with its sessions in the order in which they began, as a value that another book can keep. The
 // sessions have numbers from 1 on, 0 is none. The JSON names are the format of stores, and never change.
 type Chain struct {
-	Tool       string        `json:"tool"`
-	Cwd        string        `json:"cwd"`
-	Home       string        `json:"home"`
-	Rule       string        `json:"rule,omitempty"`
-	Task       string        `json:"task,omitempty"`
-	Role       string        `json:"role,omitempty"`
-	FirstLine  []byte        `json:"first_line,omitempty"`
-	Concurrent bool          `json:"concurrent,omitempty"`
-	Newest     int64         `json:"newest,omitempty"`
-	Since      int64         `json:"since,omitempty"`
-	Created    decide.Millis `json:"created"`
-	Updated    decide.Millis `json:"updated"`
+	Tool       string        `db:"tool,once" json:"tool"`
+	Cwd        string        `db:"cwd,once" json:"cwd"`
+	Home       string        `db:"home,once" json:"home"`
+	Rule       string        `db:"rule,once" json:"rule,omitempty"` // that names task and role, "" where the caller did
+	Task       string        `db:"task,once" json:"task,omitempty"` // "" where continuity alone made the chain
+	Role       string        `db:"role,once" json:"role,omitempty"`
+	FirstLine  []byte        `db:"first_line" json:"first_line,omitempty"` // its digest, of what the newest session was sent
+	Concurrent bool          `db:"concurrent" json:"concurrent,omitempty"` // two of its calls have run at once
+	Newest     int64         `db:"session_id INTEGER" json:"newest,omitempty"`
+	Since      int64         `db:"since INTEGER" json:"since,omitempty"` // the session that it last began anew with, 0 for the newest
+	Created    decide.Millis `db:"created,once" json:"created"`
+	Updated    decide.Millis `db:"updated" json:"updated"`
 	Sessions   []Session     `json:"-"`
 }
 
 // A Session is a session of a Chain. A field that is missing in JSON has the zero value, which says that nothing is
 // known.
 type Session struct {
-	Parent       int64          `json:"parent,omitempty"` // the number of the session that it is a copy of
-	NativeID     *string        `json:"native_id,omitempty"`
-	State        decide.State   `json:"state"`
-	StateWhy     reason.Code    `json:"state_why,omitempty"`
-	Reset        bool           `json:"reset,omitempty"`
-	Created      decide.Millis  `json:"created"`
-	LastUsed     decide.Millis  `json:"last_used"`
-	Turns        int64          `json:"turns,omitempty"`
-	Errors       int64          `json:"errors,omitempty"`
-	Settings     decide.Digests `json:"settings"`
-	Model        string         `json:"model"`
-	FirstModel   string         `json:"first_model,omitempty"`
-	Runtime      string         `json:"runtime"`
-	Auth         decide.Digests `json:"auth"`
-	ToolVersion  *string        `json:"tool_version,omitempty"`
-	Base         []byte         `json:"base"`
-	BaseOpening  int64          `json:"base_opening"`
-	BaseBytes    int64          `json:"base_bytes"`
-	BaseLines    []byte         `json:"base_lines,omitempty"`
-	Shape        []byte         `json:"shape,omitempty"`
-	Root         []byte         `json:"root,omitempty"`
-	Things       []byte         `json:"things,omitempty"`
-	Answers      []byte         `json:"answers,omitempty"`
-	Said         []byte         `json:"said,omitempty"`
-	Transcript   bool           `json:"transcript,omitempty"`
-	Compacted    bool           `json:"compacted,omitempty"`
-	CallersOwn   bool           `json:"callers_own,omitempty"`
-	ContextUsed  int64          `json:"context_used,omitempty"`
-	ContextLimit int64          `json:"context_limit,omitempty"`
-	Totals       rewrite.Totals `json:"totals,omitempty"`
-	Attempt      *int64         `json:"attempt,omitempty"`
-	File         *string        `json:"file,omitempty"` // relative to the tool's home
-	LeftFiles    string         `json:"left_files,omitempty"`
-	Rounds       string         `json:"rounds,omitempty"`
-	Repository   string         `json:"repository,omitempty"`
-	Branch       string         `json:"branch,omitempty"`
-	Head         string         `json:"head,omitempty"`
-	Caller       string         `json:"caller,omitempty"`
-	InUse        bool           `json:"-"` // a run has it now; FactsOf and Begin read it
+	Parent     int64         `json:"parent,omitempty"` // the number of the session that it is a copy of
+	NativeID   *string       `db:"native_id TEXT" json:"native_id,omitempty"`
+	State      decide.State  `db:"state" json:"state"`
+	StateWhy   reason.Code   `db:"state_why" json:"state_why,omitempty"`
+	Reset      bool          `db:"reset" json:"reset,omitempty"`             // an answer has ended it
+	CallersOwn bool          `db:"callers_own" json:"callers_own,omitempty"` // the caller has gone on with it by its ID
+	Created    decide.Millis `db:"created,once" json:"created"`
+	LastUsed   decide.Millis `db:"last_used" json:"last_used"`
+	Attempt    *int64        `db:"attempt INTEGER" json:"attempt,omitempty"` // of its latest call
+	Turns      int64         `db:"turns" json:"turns,omitempty"`
+	Errors     int64         `db:"errors" json:"errors,omitempty"`
+	Caller     string        `db:"caller" json:"caller,omitempty"` // the processes above its latest call
+
+	// What shaped it. Settings and Auth have a line for each digest.
+	Settings    decide.Digests `db:"settings,once" json:"settings"`
+	Model       string         `db:"model,once" json:"model"`
+	FirstModel  string         `db:"first_model" json:"first_model,omitempty"` // as the tool named it at the start
+	Runtime     string         `db:"runtime,once" json:"runtime"`
+	Auth        decide.Digests `db:"auth,once" json:"auth"`
+	ToolVersion *string        `db:"version TEXT" json:"tool_version,omitempty"`
+
+	// Digests of what it was sent and has answered.
+	Root        []byte `db:"root,once" json:"root,omitempty"`        // of the first prompt that it was sent whole: its first line, its blocks
+	Base        []byte `db:"base" json:"base"`                       // of the blocks of the newest prompt
+	BaseLines   []byte `db:"base_lines" json:"base_lines,omitempty"` // how many lines each of these blocks has
+	BaseOpening int64  `db:"base_opening" json:"base_opening"`
+	BaseBytes   int64  `db:"base_bytes" json:"base_bytes"`
+	Shape       []byte `db:"shape" json:"shape,omitempty"`   // of its exact text, by sections
+	Things      []byte `db:"things" json:"things,omitempty"` // the names that runs touched or said first
+	Answers     []byte `db:"answers" json:"answers,omitempty"`
+	Said        []byte `db:"said" json:"said,omitempty"` // the other forms of its answers
+
+	// What its runs have left.
+	Transcript   bool           `db:"transcript" json:"transcript,omitempty"`
+	Compacted    bool           `db:"compacted" json:"compacted,omitempty"`
+	ContextUsed  int64          `db:"context_used" json:"context_used,omitempty"`
+	ContextLimit int64          `db:"context_limit" json:"context_limit,omitempty"`
+	Totals       rewrite.Totals `db:"totals" json:"totals,omitempty"`
+	File         *string        `db:"file TEXT" json:"file,omitempty"`        // in a store relative to the tool's home
+	LeftFiles    string         `db:"left_files" json:"left_files,omitempty"` // the files that its runs changed
+	Rounds       string         `db:"rounds" json:"rounds,omitempty"`         // its latest resumed rounds that were given the same, as JSON
+	Repository   string         `db:"repository" json:"repository,omitempty"` // a digest, of where the latest run has left the directory
+	Branch       string         `db:"branch" json:"branch,omitempty"`         // likewise
+	Head         string         `db:"head" json:"head,omitempty"`             // the commit there
+	InUse        bool           `json:"-"`                                    // a run has it now; FactsOf and Begin read it
 }
 
 // Consistent reports whether the chain has all sessions that it names.
@@ -86,42 +91,41 @@ func (c *Chain) Consistent() bool {
 	return true
 }
 
-func (c *Chain) columns() []column {
-	return append(c.progress(), []column{{"tool", &c.Tool}, {"cwd", &c.Cwd}, {"home", &c.Home}, {"rule", &c.Rule}, {"task", &c.Task}, {"role", &c.Role},
-		{"created", &c.Created}}...)
+// A storedChain is a chain as the ledger has it. Newest and Since are numbers of the table.
+type storedChain struct {
+	ID int64 `db:"id INTEGER PRIMARY KEY"`
+	Chain
 }
 
-// progress returns the columns that change with the chain's calls.
-func (c *Chain) progress() []column {
-	return []column{{"first_line", &c.FirstLine}, {"concurrent", &c.Concurrent}, {"updated", &c.Updated}}
+// A storedSession is a session as the ledger has it.
+type storedSession struct {
+	ID      int64 `db:"id INTEGER PRIMARY KEY"`
+	ChainID int64 `db:"chain_id,once INTEGER NOT NULL REFERENCES chains (id) ON DELETE CASCADE"`
+	Session
+	Tool   string       `db:"tool,once"`
+	Format int          `db:"format,once INTEGER NOT NULL DEFAULT 1"` // the Format that it was recorded in
+	Source int64        `db:"parent_id,once INTEGER"`                 // the session that it began as a copy of
+	Stamp  decide.Stamp `db:"stamp TEXT"`                             // of what is stored in File: its size, or the values of a row
+	Shared string       `db:"shared"`                                 // the kind of the store's register, "" if no store has it
+	Bundle string       `db:"bundle_digest,once"`                     // of its files, as our last run left them for a store
 }
 
-func (s *Session) columns() []column {
-	return []column{{"native_id", &s.NativeID}, {"state", &s.State}, {"state_why", &s.StateWhy},
-		{"reset", &s.Reset}, {"created", &s.Created}, {"last_used", &s.LastUsed}, {"turns", &s.Turns}, {"errors", &s.Errors},
-		{"settings", &s.Settings}, {"model", &s.Model}, {"first_model", &s.FirstModel}, {"runtime", &s.Runtime}, {"auth", &s.Auth},
-		{"version", &s.ToolVersion}, {"base", &s.Base}, {"base_opening", &s.BaseOpening}, {"base_bytes", &s.BaseBytes},
-		{"base_lines", &s.BaseLines}, {"shape", &s.Shape}, {"root", &s.Root}, {"things", &s.Things}, {"answers", &s.Answers},
-		{"said", &s.Said}, {"transcript", &s.Transcript}, {"compacted", &s.Compacted}, {"callers_own", &s.CallersOwn},
-		{"context_used", &s.ContextUsed}, {"context_limit", &s.ContextLimit}, {"totals", &s.Totals}, {"attempt", &s.Attempt},
-		{"file", &s.File}, {"left_files", &s.LeftFiles}, {"rounds", &s.Rounds}, {"repository", &s.Repository}, {"branch", &s.Branch}, {"head", &s.Head},
-		{"caller", &s.Caller}}
-}
+var (
+	chains   = newTable[storedChain]("chains")
+	sessions = newTable[storedSession]("sessions")
+)
 
 // insert writes the chain and its sessions. This process stands for the runs that have some of them.
 func (c *Chain) insert(tx *sql.Tx) error {
-	chain, err := insertRow(tx, "chains", c.columns())
+	stored := storedChain{Chain: *c}
+	stored.Newest, stored.Since = 0, 0
+	chain, err := chains.put(tx, &stored)
 	if err != nil {
 		return err
 	}
 	ids := make([]int64, 1, 1+len(c.Sessions)) // by number
-	for n := range c.Sessions {
-		s := &c.Sessions[n]
-		columns := append(s.columns(), column{"chain_id", &chain}, column{"tool", &c.Tool})
-		if s.Parent > 0 {
-			columns = append(columns, column{"parent_id", &ids[s.Parent]})
-		}
-		id, err := insertRow(tx, "sessions", columns)
+	for _, s := range c.Sessions {
+		id, err := sessions.put(tx, &storedSession{Session: s, ChainID: chain, Tool: c.Tool, Format: Format, Source: ids[s.Parent]})
 		if err == nil && s.InUse {
 			err = takeLease(tx, id, proc.This(), s.LastUsed)
 		}
@@ -130,48 +134,17 @@ func (c *Chain) insert(tx *sql.Tx) error {
 		}
 		ids = append(ids, id)
 	}
-	_, err = tx.Exec("UPDATE chains SET session_id = nullif(?, 0), since = nullif(?, 0) WHERE id = ?", ids[c.Newest], ids[c.Since], chain)
+	stored.Newest, stored.Since = ids[c.Newest], ids[c.Since]
+	_, err = chains.set(tx, chain, &stored, "")
 	return err
-}
-
-// A storedSession is a session as the ledger has it.
-type storedSession struct {
-	Session
-	id     int64
-	chain  int64
-	tool   string
-	format int
-	parent *int64
-	stamp  *string
-	shared string
-}
-
-func (s *storedSession) columns() []column {
-	return append(s.Session.columns(), column{"chain_id", &s.chain}, column{"tool", &s.tool}, column{"format", &s.format},
-		column{"parent_id", &s.parent}, column{"stamp", &s.stamp}, column{"shared", &s.shared})
-}
-
-// readSession reads a session, nil if there is none.
-func readSession(tx *sql.Tx, id int64) (found *storedSession, err error) {
-	s := storedSession{id: id}
-	columns := s.columns()
-	err = Each(tx, "SELECT "+selectList(columns)+" FROM sessions WHERE id = ?", func(rows *sql.Rows) error {
-		found = &s
-		return scanInto(rows, columns)
-	}, id)
-	return found, err
 }
 
 // source reads the session that a copy was made of, nil if the session is none or its source is another chain's.
 func (s *storedSession) source(tx *sql.Tx) (*storedSession, error) {
-	if s.parent == nil {
+	if s.Source == 0 {
 		return nil, nil
 	}
-	source, err := readSession(tx, *s.parent)
-	if source != nil && source.chain != s.chain {
-		source = nil
-	}
-	return source, err
+	return sessions.get(tx, "id = ? AND chain_id = ?", s.Source, s.ChainID)
 }
 
 // value returns the session, nil for none.
@@ -184,53 +157,12 @@ func (s *storedSession) value() *Session {
 
 // write writes the session unless it is nil. It has a number from then on.
 func (s *storedSession) write(tx *sql.Tx) (err error) {
-	if s == nil {
-		return nil
+	switch {
+	case s == nil:
+	case s.ID == 0:
+		s.ID, err = sessions.put(tx, s)
+	default:
+		_, err = sessions.set(tx, s.ID, s, "")
 	}
-	if s.id == 0 {
-		s.id, err = insertRow(tx, "sessions", s.columns())
-		return err
-	}
-	return updateRow(tx, "sessions", s.columns(), s.id)
-}
-
-// take carries out Chain.take for the chain of a session in the ledger.
-func (s *storedSession) take(tx *sql.Tx, call *Call, crowded, anew, continued bool) error {
-	var c Chain
-	columns := append(c.progress(), column{"coalesce(session_id, 0)", &c.Newest}, column{"coalesce(since, 0)", &c.Since})
-	err := Each(tx, "SELECT "+selectList(columns)+" FROM chains WHERE id = ?", func(rows *sql.Rows) error { return scanInto(rows, columns) }, s.chain)
-	if err != nil {
-		return err
-	}
-	c.take(s.id, call, crowded, anew, continued)
-	return updateRow(tx, "chains", append(c.progress(), column{"session_id", &c.Newest}, column{"since", &c.Since}), s.chain)
-}
-
-// insertRow inserts a row with the values of columns and returns its number.
-func insertRow(tx *sql.Tx, table string, columns []column) (id int64, err error) {
-	marks := strings.TrimPrefix(strings.Repeat(", ?", len(columns)), ", ")
-	err = insert(tx, &id, "INSERT INTO "+table+" ("+selectList(columns)+", id) VALUES ("+marks+", "+unusedID(table)+")", valuesOf(columns)...)
-	return id, err
-}
-
-// updateRow sets the columns of a row.
-func updateRow(tx *sql.Tx, table string, columns []column, id int64) error {
-	var set []string
-	for _, c := range columns {
-		set = append(set, c.selected+" = ?")
-	}
-	_, err := tx.Exec("UPDATE "+table+" SET "+strings.Join(set, ", ")+" WHERE id = ?", append(valuesOf(columns), id)...)
 	return err
-}
-
-// valuesOf returns the values of columns.
-func valuesOf(columns []column) []any {
-	values := make([]any, len(columns))
-	for i, c := range columns {
-		values[i] = c.to
-		if blob, ok := c.to.(*[]byte); ok && *blob == nil {
-			*blob = []byte{} // nil would be NULL
-		}
-	}
-	return values
 }

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"database/sql"
 	"encoding/binary"
 	"encoding/json"
 
@@ -168,5 +167,3 @@ func encodeRounds(r decide.Rounds) string {
 	}
 	return EncodeJSON(r)
 }
-
-func known(ok bool, n int64) sql.NullInt64 { return sql.NullInt64{Int64: n, Valid: ok} }

@@ -101,11 +101,11 @@ func (l *Ledger) Forget(c ChainName, dry bool) (f Dropped, err error) {
 }
 
 func dropNamed(tx *sql.Tx, c ChainName) (f Dropped, err error) {
-	busy, err := chainHeld(tx, c.ID)
+	busy, err := heldIn(tx, c.ID)
 	if err != nil {
 		return f, err
 	}
-	if busy {
+	if len(busy) > 0 {
 		return f, ErrInUse
 	}
 	if f, err = dropChains(tx, []int64{c.ID}, -1); err != nil {

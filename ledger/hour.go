@@ -43,7 +43,7 @@ func EachPauses(q Queryer, chains string, args []any, read func(Pauses)) error {
 // hourPays reports whether a cache of an hour costs a chain less than one of five minutes. A chain that has been continued shows that
 // itself, with the call that now begins. For another one the latest chains of the same kind show it. They also show how much of a session a
 // resume finds, until one of the chain has.
-func hourPays(tx *sql.Tx, chain int64, idle, held sql.NullInt64) (bool, error) {
+func hourPays(tx *sql.Tx, chain int64, idle, held Number) (bool, error) {
 	var own Pauses
 	if err := EachPauses(tx, "?", []any{chain}, func(p Pauses) { own = p }); err != nil {
 		return false, fmt.Errorf("read pauses: %w", err)

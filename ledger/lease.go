@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"database/sql"
+	"errors"
 	"slices"
 	"time"
 
@@ -43,15 +44,17 @@ func sessionHeld(q Queryer, session int64) (bool, error) {
 	return slices.ContainsFunc(leases, lease.held), err
 }
 
-// chainHeld reports whether a live process holds a session of the chain. It removes the leases of those that are gone.
-func chainHeld(tx *sql.Tx, chain int64) (bool, error) {
+// heldIn returns the sessions of a chain that live processes hold. It removes the leases of those that are gone.
+func heldIn(tx *sql.Tx, chain int64) (sessions []int64, err error) {
 	// There are few leases, and a chain might have many sessions: CROSS JOIN has SQLite go from the leases.
 	leases, err := List(tx, leaseColumns+" FROM leases l CROSS JOIN sessions s ON s.id = l.session_id WHERE s.chain_id = ?",
 		(*lease).fields, chain)
-	if err != nil {
-		return false, err
+	for _, l := range leases {
+		if l.held() {
+			sessions = append(sessions, l.session)
+		}
 	}
-	return slices.ContainsFunc(leases, lease.held), dropDead(tx, leases)
+	return sessions, errors.Join(err, dropDead(tx, leases))
 }
 
 // dropDead removes those of some leases that no process holds.

@@ -38,21 +38,21 @@ func TestAnOrphanKeepsItsLease(t *testing.T) {
 		}
 		return d.Reason
 	}
-	if got := preview(); got != reason.Leased || endedAs(t, l, second.Invocation, 4000) != "" {
+	if got := preview(); got != reason.Leased || endedAs(t, l, second.ID, 4000) != "" {
 		t.Errorf("while the tool works: %s", got)
 	}
 	if err := tool.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	tool.Wait()
-	if got := endedAs(t, l, second.Invocation, 4000); got != "killed" {
+	if got := endedAs(t, l, second.ID, 4000); got != "killed" {
 		t.Errorf("when it is gone, the call's outcome is %q", got)
 	}
 	if got := preview(); got != reason.PreviousKilled {
 		t.Errorf("when it is gone: %s", got)
 	}
 	finish(t, l, second, goodOutcome(someID, "done", 5000)) // it was in another container
-	if got := endedAs(t, l, second.Invocation, 6000); got != "ok" {
+	if got := endedAs(t, l, second.ID, 6000); got != "ok" {
 		t.Errorf("an end that comes later: %q", got)
 	}
 }
@@ -76,10 +76,10 @@ func TestLostWithoutASession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := endedAs(t, l, ticket.Invocation, 3000+lostAfter); got != "" {
+	if got := endedAs(t, l, ticket.ID, 3000+lostAfter); got != "" {
 		t.Errorf("after a day: %q", got)
 	}
-	if got := endedAs(t, l, ticket.Invocation, 3001+lostAfter); got != "killed" {
+	if got := endedAs(t, l, ticket.ID, 3001+lostAfter); got != "killed" {
 		t.Errorf("after more than a day: %q", got)
 	}
 }
@@ -162,7 +162,7 @@ func TestLeaseOfAnotherNamespace(t *testing.T) {
 		if err != nil || d.Reason != step.reason {
 			t.Errorf("the next call: %s, want %s, %v", d.Reason, step.reason, err)
 		}
-		if got := endedAs(t, l, second.Invocation, now+4000); got != step.outcome {
+		if got := endedAs(t, l, second.ID, now+4000); got != step.outcome {
 			t.Errorf("its outcome is %q, want %q", got, step.outcome)
 		}
 	}
@@ -200,7 +200,7 @@ func TestAnOutcomeInTheSpoolIsNoLoss(t *testing.T) {
 	if _, err := l.db.Exec("UPDATE leases SET boot = 'an earlier one'"); err != nil {
 		t.Fatal(err)
 	}
-	if got := endedAs(t, l, ticket.Invocation, 3000); got != "ok" {
+	if got := endedAs(t, l, ticket.ID, 3000); got != "ok" {
 		t.Errorf("%q, want ok", got)
 	}
 }

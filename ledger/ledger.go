@@ -218,7 +218,7 @@ func (l *Ledger) create() error {
 				return err
 			}
 		}
-		if _, err := tx.Exec(schema); err != nil {
+		if _, err := tx.Exec(schema()); err != nil {
 			return fmt.Errorf("create tables: %w", err)
 		}
 		key := make([]byte, 32)

@@ -21,11 +21,7 @@ type Loan struct {
 
 // RecordLent records a call that another book has decided on.
 func (l *Ledger) RecordLent(c *Call, d decide.Decision, loan *Loan) (*Ticket, error) {
-	t := &Ticket{call: c, key: loan.Key, Loan: loan}
-	err := l.write(func(tx *sql.Tx) error {
-		d := d
-		return t.begin(tx, c, &d)
-	})
+	t, err := l.begin(c, d, nil, loan)
 	t.Totals, t.Left = loan.Totals, loan.Left
 	return t, err
 }
@@ -43,7 +39,7 @@ func findLent(q Queryer, nativeID string) (chain, session int64, err error) {
 // LentChain returns the chain that has the ledger's records of calls of another book's, 0 if there is none yet.
 func (l *Ledger) LentChain(c *Call, d decide.Decision) (chain int64) {
 	if c.Task != "" {
-		_ = l.db.QueryRow(namedChain, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&chain)
+		_ = l.db.QueryRow("SELECT id FROM chains WHERE "+ofName, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&chain)
 	} else {
 		chain, _, _ = findLent(l, d.NativeID)
 	}

@@ -109,48 +109,27 @@ type Turn struct {
 // An Ending is everything that is recorded at the end of a run. It names the ledger, which
 // another one might have replaced by the time it is recorded.
 type Ending struct {
-	Ledger      string
-	Invocation  int64
-	Session     int64 // 0 if there is none
-	Chain       int64
-	Cwd, Task   string
-	Project     string
-	FellBack    reason.Code // why the resume was given up, if that is not recorded yet
-	Transcript  bool
-	Opening     int // of the prompt's footprint
-	Bytes       int
-	Blocks      []byte
-	Lines       []byte
-	Shape       []byte
-	Things      []byte // of the run's traces
-	AnswerLines []byte
-	Answer      []byte
-	Said        []byte
-	Outcome     Outcome // without the model's texts
-	Later       []pendingTurn
-	Begun       *pendingTurn `json:",omitempty"` // the call itself, if it is observed and not recorded yet: Invocation is 0, and Turn's outcome is not used
-	Finished    bool         // the call has the outcome: only the later turns are news, or the state of the session
-}
-
-// A pendingTurn is a later turn of a run. The invocation gets a number when it is recorded.
-type pendingTurn struct {
-	Turn
-	Tool, Rule string
-	Format     rewrite.Format
-	Reason     reason.Code `json:",omitempty"` // CallerSession if it is ""
-	Named      string      `json:",omitempty"` // the session that the caller names
-}
-
-// begin records an observed call or turn.
-func (t *pendingTurn) begin(tx *sql.Tx, e *Ending) (id int64, err error) {
-	if err := callersOwn(tx, t.Named); err != nil {
-		return 0, err
-	}
-	err = insert(tx, &id, `INSERT INTO invocations
-		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, format, prompt_bytes, sent_bytes)
-		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.Chain, e.Session, t.Rule, t.Tool, e.Cwd, t.Started, rewrite.Observe, cmp.Or(t.Reason, reason.CallerSession), t.Format, t.Bytes, t.Bytes)
-	return id, err
+	Ledger        string
+	Calls         []savedRecord // the call, unless its end is recorded already, and a call for each later turn
+	Finished      bool          // the call's end is recorded: only the later turns are news, or the state of the session
+	Chain         int64
+	Session       int64 // 0 if there is none
+	Cwd, Task     string
+	Project       string
+	Named         string // the session that the caller names, of an observed call that is not recorded yet
+	Ended, Failed int64  // how many of the calls ended well, and did not
+	Resets        []string
+	Transcript    bool
+	Opening       int // of the prompt's footprint
+	Bytes         int
+	Blocks        []byte
+	Lines         []byte
+	Shape         []byte
+	Things        []byte // of the run's traces
+	AnswerLines   []byte
+	Answer        []byte
+	Said          []byte
+	Outcome       Outcome // of the latest turn, without the model's texts
 }
 
 // Finish implements Book. If the ledger cannot be written, it keeps the outcome in the spool for the
@@ -158,7 +137,7 @@ func (t *pendingTurn) begin(tx *sql.Tx, e *Ending) (id int64, err error) {
 func (l *Ledger) Finish(t *Ticket, o *Outcome, later ...Turn) error {
 	e := l.Ending(t, o, later)
 	write := l.write
-	if t.Invocation == 0 { // it has waited for the ledger before
+	if t.ID == 0 { // it has waited for the ledger before
 		write = l.writeIfFree
 	}
 	err := write(e.record)
@@ -184,15 +163,19 @@ func (l *Ledger) FinishEarly(t *Ticket, o *Outcome, later ...Turn) error {
 
 // Ending returns everything that a run leaves to record. The texts are in it only as digests.
 func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
-	e := Ending{Ledger: l.name(), Invocation: t.Invocation, Session: t.Session, Chain: t.Chain, Cwd: t.call.Cwd, Project: t.call.Project,
-		Task: t.call.Task, FellBack: t.fellBack, Transcript: t.transcript, Finished: t.finished, Outcome: o.withoutTexts()}
-	for i := range later {
-		turn := pendingTurn{Turn: later[i], Tool: t.call.Tool, Rule: t.call.Rule, Format: t.call.Format}
-		turn.Outcome = turn.Outcome.withoutTexts()
-		e.Later = append(e.Later, turn)
+	e := Ending{Ledger: l.name(), Session: t.Session, Chain: t.Chain, Cwd: t.call.Cwd, Project: t.call.Project, Task: t.call.Task,
+		Transcript: t.transcript, Finished: t.finished, Outcome: o.withoutTexts()}
+	var news []*Outcome
+	if !t.finished {
+		news = append(news, e.add(t.Record, o))
 	}
-	if t.Invocation == 0 {
-		e.Begun = &t.late
+	for i := range later {
+		turn := &later[i]
+		news = append(news, e.add(t.Record.observed("", turn.Started, turn.Bytes), &turn.Outcome))
+		e.Outcome = turn.Outcome.withoutTexts()
+	}
+	if t.ID == 0 {
+		e.Named = t.named
 	}
 	if t.Session == 0 {
 		if t.call.Prompt != nil {
@@ -204,26 +187,32 @@ func (l *Ledger) Ending(t *Ticket, o *Outcome, later []Turn) Ending {
 	base := t.call.Prompt.Footprint()
 	e.Opening, e.Bytes, e.Blocks = base.Opening, base.Bytes, encodeDigests(base.Blocks)
 	e.Lines, e.Shape = encodeLines(base.Lines), encodeShape(base.Shape)
-	var news []*rewrite.StreamState
-	if !t.finished {
-		news = append(news, &o.Seen)
-	}
-	for i := range later {
-		news = append(news, &later[i].Outcome.Seen)
-	}
-	e.addSaid(t, news)
+	e.addSaid(t, news, changedFiles(o.Left))
 	return e
 }
 
+// add adds a call with its outcome.
+func (e *Ending) add(r Record, o *Outcome) *Outcome {
+	r.end(o)
+	e.Calls, e.Resets = append(e.Calls, savedRecord{r}), append(e.Resets, o.Resets...)
+	if state, _ := o.State(); state == decide.Live {
+		e.Ended++
+	} else {
+		e.Failed++
+	}
+	return o
+}
+
 // addSaid adds digests of what the turns have said and touched.
-func (e *Ending) addSaid(t *Ticket, turns []*rewrite.StreamState) {
+func (e *Ending) addSaid(t *Ticket, turns []*Outcome, changed []string) {
 	var answers, files []string
-	for _, s := range turns {
+	for _, o := range turns {
+		s := &o.Seen
 		answers, files = append(answers, s.Answer), slices.Concat(s.Files, files) // the newest are kept
 		answer := prompt.NewAnswer(s.Answer, s.Texts, t.key)
 		e.Answer, e.Said = append(e.Answer, encodeAnswer(answer)...), append(e.Said, encodeSaid(answer)...)
 	}
-	traces := prompt.NewTraces(t.call.Prompt, answers, files, changedFiles(e.Outcome.Left), t.key)
+	traces := prompt.NewTraces(t.call.Prompt, answers, files, changed, t.key)
 	e.Things, e.AnswerLines = encodeMarks(traces.Things), encodeMarks(traces.Lines)
 }
 
@@ -238,113 +227,38 @@ func (o *Outcome) withoutTexts() Outcome {
 
 func (e *Ending) record(tx *sql.Tx) error {
 	o := &e.Outcome
-	if e.Finished {
-		return e.recordRest(tx)
+	if e.Finished && len(e.Calls) == 0 {
+		_, err := tx.Exec("UPDATE sessions SET file = nullif(?, ''), stamp = nullif(?, '') WHERE id = ?", o.File, o.Stamp, e.Session)
+		return err
 	}
-	call := e.Invocation
-	if e.Begun != nil {
-		var err error
-		if call, err = e.Begun.begin(tx, e); err != nil {
+	if err := callersOwn(tx, e.Named); err != nil {
+		return err
+	}
+	for i, r := range e.Calls {
+		if first, err := r.save(tx); err != nil || !first {
 			return err
 		}
-	}
-	if err := e.recordRefusal(tx); err != nil {
-		return err
-	}
-	if first, err := o.recordInvocation(tx, call); err != nil || !first {
-		return err
-	}
-	if err := resetRoles(tx, e.Cwd, e.Task, o.Resets); err != nil {
-		return err
-	}
-	if last := e.last(); last.Good() {
-		if err := recordAnswer(tx, call, e.Session, e.Project, last.Now, e.AnswerLines); err != nil {
-			return err
+		if i == 0 && !e.Finished && o.Good() {
+			if err := recordAnswer(tx, r.ID, e.Session, e.Project, o.Now, e.AnswerLines); err != nil {
+				return err
+			}
 		}
+	}
+	if err := resetRoles(tx, e.Cwd, e.Task, e.Resets); err != nil {
+		return err
 	}
 	if e.Session == 0 {
 		return callersOwn(tx, o.Seen.ID) // of an observed call; any other has a new session
 	}
-	return e.recordTurns(tx)
-}
-
-// recordRest records the turns after FinishEarly: turns that claude began by itself, or only the
-// session's new state.
-func (e *Ending) recordRest(tx *sql.Tx) error {
-	if len(e.Later) == 0 {
-		_, err := tx.Exec("UPDATE sessions SET file = nullif(?, ''), stamp = nullif(?, '') WHERE id = ?", e.Outcome.File, e.Outcome.Stamp, e.Session)
-		return err
-	}
-	return e.recordTurns(tx)
-}
-
-// recordTurns records the later turns, the session, and that it is free.
-func (e *Ending) recordTurns(tx *sql.Tx) error {
-	for i := range e.Later {
-		turn := &e.Later[i]
-		id, err := turn.begin(tx, e)
-		if err == nil {
-			_, err = turn.Outcome.recordInvocation(tx, id)
-		}
-		if err == nil {
-			err = resetRoles(tx, e.Cwd, e.Task, turn.Outcome.Resets)
-		}
-		if err != nil {
-			return err
-		}
-	}
 	if err := e.recordSession(tx); err != nil {
 		return err
 	}
-	if _, err := tx.Exec("UPDATE chains SET updated = max(updated, ?) WHERE id = ?", e.last().Now, e.Chain); err != nil {
+	if _, err := tx.Exec("UPDATE chains SET updated = max(updated, ?) WHERE id = ?", o.Now, e.Chain); err != nil {
 		return err
 	}
 	_, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", e.Session)
 	return err
 }
-
-// last returns the outcome of the latest turn.
-func (e *Ending) last() *Outcome {
-	if n := len(e.Later); n > 0 {
-		return &e.Later[n-1].Outcome
-	}
-	return &e.Outcome
-}
-
-// unended holds for an invocation without a recorded end: it has no duration, even if it was taken for lost.
-const unended = "duration IS NULL"
-
-// recordInvocation reports whether the invocation had no end yet.
-func (o *Outcome) recordInvocation(tx *sql.Tx, invocation int64) (first bool, err error) {
-	_, outcome := o.State()
-	s, u, request := &o.Seen, &o.Seen.Usage, &o.Seen.First
-	n, err := changed(tx.Exec(`UPDATE invocations SET duration = ? - started, native_id = nullif(?, ''),
-		id_source = nullif(?, ''), id_format = nullif(?, ''), model = nullif(?, ''), sent_bytes = ?, why_whole = ?,
-		input = ?, cache_read = ?, cache_write = ?, output = ?, cost = ?, first_prompt = ?, first_read = ?,
-		outcome = ?, exit_code = ?, signal = nullif(?, 0) WHERE id = ? AND `+unended,
-		o.Now, s.ID, s.Source, o.IDFormat, s.Model, o.Sent, o.WhyWhole,
-		known(u.Known, plausible(u.Input)), known(u.Known, plausible(u.CacheRead)), known(u.Known, plausible(u.CacheWrite)),
-		known(u.Known, plausible(u.Output)), known(u.CostKnown, plausible(u.CostNano)),
-		known(request.Known, plausible(request.Input+request.CacheRead+request.CacheWrite)), known(request.Known, plausible(request.CacheRead)), outcome, o.Exit, o.Signal, invocation))
-	return n > 0, err
-}
-
-// recordRefusal records a refusal that could not be recorded when it came.
-func (e *Ending) recordRefusal(tx *sql.Tx) error {
-	if e.FellBack == "" {
-		return nil
-	}
-	_, err := tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = NULL WHERE id = ? AND "+unended,
-		rewrite.Fresh, e.FellBack, e.Invocation)
-	return err
-}
-
-// maxFigure exceeds what any call can use, in tokens and in nano-dollars: a million dollars. Nine
-// thousand of them still add up without overflow.
-const maxFigure = 1e15
-
-// plausible limits a figure reported by a tool, so that sums cannot overflow.
-func plausible(n int64) int64 { return min(max(n, 0), maxFigure) }
 
 // sessionState returns the session's state after the run, and its reason.
 func (o *Outcome) sessionState() (state decide.State, why reason.Code) {
@@ -368,48 +282,21 @@ func (o *Outcome) sessionState() (state decide.State, why reason.Code) {
 }
 
 func (e *Ending) recordSession(tx *sql.Tx) error {
-	s, err := readSession(tx, e.Session)
+	s, err := sessions.get(tx, "id = ?", e.Session)
 	if err != nil || s == nil { // its chain was removed
 		return err
 	}
 	var source *storedSession
-	if state, _ := e.last().sessionState(); state != decide.Live { // a run that went well says nothing about it
+	if state, _ := e.Outcome.sessionState(); state != decide.Live { // a run that went well says nothing about it
 		if source, err = s.source(tx); err != nil {
 			return err
 		}
 	}
-	s.stamp = text(string(e.last().Stamp))
+	s.Stamp = e.Outcome.Stamp
 	if err := s.finish(e, source.value()); err != nil {
 		return err
 	}
 	return errors.Join(s.write(tx), source.write(tx))
-}
-
-// count returns how many of the turns failed, and how many did not.
-func (e *Ending) count() (failed, ended int64) {
-	add := func(o *Outcome) {
-		if state, _ := o.State(); state == decide.Live {
-			ended++
-		} else {
-			failed++
-		}
-	}
-	if !e.Finished {
-		add(&e.Outcome)
-	}
-	for i := range e.Later {
-		add(&e.Later[i].Outcome)
-	}
-	return failed, ended
-}
-
-// Resets returns the roles that lose chains by the run's answers.
-func (e *Ending) Resets() []string {
-	roles := slices.Clone(e.Outcome.Resets)
-	for i := range e.Later {
-		roles = append(roles, e.Later[i].Outcome.Resets...)
-	}
-	return roles
 }
 
 // Settle records the outcomes in the spool. One that cannot be recorded although the ledger can be

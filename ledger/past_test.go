@@ -26,7 +26,7 @@ func playFor(t *testing.T, l *Ledger, now decide.Millis, tokens int64, change fu
 	}
 	id := d.NativeID
 	if id == "" {
-		id = fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.Invocation)
+		id = fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.ID)
 	}
 	o := goodOutcome(id, "done", now+1)
 	o.Seen.Usage = rewrite.Usage{Known: true, Input: tokens}

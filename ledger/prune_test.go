@@ -285,12 +285,12 @@ func TestARowIsNotUsedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := oneCall(t, l, "old", nth(2), 4*day)
-	if other.Invocation <= old.Invocation || now.Session <= old.Session || now.Chain <= old.Chain {
+	if other.ID <= old.ID || now.Session <= old.Session || now.Chain <= old.Chain {
 		t.Errorf("rows are used again: %+v, %+v, %+v", old, other, now)
 	}
 	finish(t, l, long, goodOutcome(nth(3), "done", 4*day))
 	var outcome sql.NullString
-	if err := l.db.QueryRow("SELECT outcome FROM invocations WHERE id = ?", other.Invocation).Scan(&outcome); err != nil || outcome.Valid {
+	if err := l.db.QueryRow("SELECT outcome FROM invocations WHERE id = ?", other.ID).Scan(&outcome); err != nil || outcome.Valid {
 		t.Errorf("the other call has the outcome %v, %v", outcome, err)
 	}
 }
@@ -322,7 +322,7 @@ func TestForget(t *testing.T) {
 	}
 	secret := oneCall(t, l, "the-secret", nth(0xabcdef), 2000)
 	if _, err := l.db.Exec(`INSERT OR REPLACE INTO answers VALUES (?, ?, '/', 2000, x'');
-		INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (?, 'another', 1, 1, 1)`, secret.Invocation, secret.Session, secret.Session); err != nil {
+		INSERT INTO leases (session_id, boot, pid, pid_start, taken) VALUES (?, 'another', 1, 1, 1)`, secret.ID, secret.Session, secret.Session); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.Observe(testCall(l, "x", 3000), reason.CallerSession, "", 1); err != nil {

@@ -79,15 +79,6 @@ func (c onConn) Query(query string, args ...any) (*sql.Rows, error) {
 	return c.conn.QueryContext(context.Background(), query, args...)
 }
 
-func insert(tx *sql.Tx, id *int64, query string, args ...any) error {
-	result, err := tx.Exec(query, args...)
-	if err != nil {
-		return err
-	}
-	*id, err = result.LastInsertId()
-	return err
-}
-
 // unusedID returns SQL for the number of a table's next row. No row has ever had it, deleted ones
 // included: the end of a long call must not reach another call's row.
 func unusedID(table string) string {

@@ -25,7 +25,7 @@ func play(t *testing.T, l *Ledger, c *Call, resets ...string) decide.Decision {
 	}
 	id := d.NativeID
 	if id == "" {
-		id = fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.Invocation)
+		id = fmt.Sprintf("00000000-0000-4000-8000-%012d", ticket.ID)
 	}
 	o := goodOutcome(id, "done", c.Now+1)
 	o.Resets = resets

@@ -2,16 +2,21 @@ package ledger
 
 import _ "embed"
 
-// schema makes the tables.
+// otherTables makes the tables whose rows are no structs, and all indexes.
 //
 //go:embed schema.sql
-var schema string
+var otherTables string
+
+// schema returns SQL that makes the tables.
+func schema() string {
+	return chains.plan().create + sessions.plan().create + records.plan().create + otherTables
+}
 
 // applicationID marks a SQLite file as a ledger ("rpr1").
 const applicationID = 0x72707231
 
-// schemaVersion numbers schema. A ledger of a lower one is set aside.
-const schemaVersion = 14
+// schemaVersion numbers the tables. A ledger of another one is set aside.
+const schemaVersion = 15
 
 // Format numbers what sessions are compared by: the digests of prompts and answers, the names of settings, roles that nothing
 // names. A session of another format is never continued, and the reason says so. TestFormat sees when it must rise.

@@ -115,12 +115,11 @@ func (s *Session) finish(e *Ending, source *Session) error {
 	if e.Blocks == nil {
 		return errDamaged
 	}
-	o := e.last()
+	o := &e.Outcome
 	seen := &o.Seen
 	s.State, s.StateWhy = o.sessionState()
 	s.LastUsed = o.Now
-	failed, ended := e.count()
-	s.Turns, s.Errors = s.Turns+ended, s.Errors+failed
+	s.Turns, s.Errors = s.Turns+e.Ended, s.Errors+e.Failed
 	s.NativeID, s.File = text(seen.ID), text(o.File)
 	if seen.Version != "" {
 		s.ToolVersion = &seen.Version
@@ -223,8 +222,8 @@ func (c *Chain) FallBack(t *Ticket, session, source int64, why reason.Code) (num
 
 // Finish records how the run of a session ended.
 func (c *Chain) Finish(session int64, e *Ending) error {
-	c.ResetRoles(e.Cwd, e.Task, e.Resets())
-	c.Updated = max(c.Updated, e.last().Now)
+	c.ResetRoles(e.Cwd, e.Task, e.Resets)
+	c.Updated = max(c.Updated, e.Outcome.Now)
 	s := &c.Sessions[session-1]
 	return s.finish(e, c.at(s.Parent))
 }
@@ -239,10 +238,14 @@ func (c *Chain) at(number int64) *Session {
 
 // ResetRoles ends the chain's sessions if it has one of these roles in a task.
 func (c *Chain) ResetRoles(cwd, task string, roles []string) {
-	if c.Cwd != cwd || c.Task != task || !slices.ContainsFunc(roles, func(role string) bool { return prompt.IsRole(c.Role, role) }) {
-		return
+	if c.hasRole(cwd, task, roles) {
+		for i := range c.Sessions {
+			c.Sessions[i].Reset = true
+		}
 	}
-	for i := range c.Sessions {
-		c.Sessions[i].Reset = true
-	}
+}
+
+// hasRole reports whether the chain has one of these roles in a task.
+func (c *Chain) hasRole(cwd, task string, roles []string) bool {
+	return c.Cwd == cwd && c.Task == task && slices.ContainsFunc(roles, func(role string) bool { return prompt.IsRole(c.Role, role) })
 }

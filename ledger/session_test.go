@@ -15,13 +15,15 @@ import (
 // valueCall returns a call for chains that no database has.
 func valueCall(text string, now decide.Millis) *Call {
 	key := prompt.Key("some key")
-	return &Call{Tool: "claude", Cwd: "/project", Home: "/home/.claude", Task: "parser", Role: "coder", Now: now, Attempt: rewrite.NoAttempt,
+	return &Call{Record: Record{Tool: "claude", Cwd: "/project", Task: "parser", Role: "coder"}, Home: "/home/.claude", Now: now, Attempt: rewrite.NoAttempt,
 		Prompt: prompt.New(text, key), Place: decide.Place{Repository: "r", Branch: "main", Head: "h"},
 		Fingerprints: decide.Fingerprints{Settings: "s", Model: "m", Runtime: "2.1", Auth: "a"}}
 }
 
 func valueEnding(o *Outcome, blocks []byte) *Ending {
-	return &Ending{Cwd: "/project", Task: "parser", Blocks: blocks, Bytes: 10, Outcome: *o}
+	e := &Ending{Cwd: "/project", Task: "parser", Blocks: blocks, Bytes: 10, Outcome: *o}
+	e.add(Record{}, o)
+	return e
 }
 
 func TestAChainGoesThroughItsStates(t *testing.T) {
@@ -193,17 +195,17 @@ func TestSessionsAreKeptWhole(t *testing.T) {
 	l, _ := newLedger(t)
 	_, ticket := begin(t, l, fmt.Sprintf(base, 1), 1000)
 	err := l.transact(func(tx *sql.Tx) error {
-		s, err := readSession(tx, ticket.Session)
+		s, err := sessions.get(tx, "id = ?", ticket.Session)
 		if err != nil {
 			return err
 		}
 		setFields(reflect.ValueOf(&s.Session).Elem())
 		s.Parent, s.InUse = 0, false // no columns
-		s.stamp, s.shared = text("12"), "task"
+		s.ID, s.Stamp, s.Shared = 0, "12", "task"
 		if err := s.write(tx); err != nil {
 			return err
 		}
-		read, err := readSession(tx, ticket.Session)
+		read, err := sessions.get(tx, "id = ?", s.ID)
 		if !reflect.DeepEqual(read, s) {
 			t.Errorf("%+v, was %+v", read, s)
 		}

@@ -120,8 +120,8 @@ func TestStrangersInTheSpool(t *testing.T) {
 		t.Errorf("%v is left, %v", entries, err)
 	}
 	wantRow(t, "theirs", row(t, other, "sessions", theirs.Session), map[string]any{"state": decide.Running})
-	if theirs.Invocation != ticket.Invocation {
-		t.Errorf("%d and %d", theirs.Invocation, ticket.Invocation)
+	if theirs.ID != ticket.ID {
+		t.Errorf("%d and %d", theirs.ID, ticket.ID)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestAnOutcomeThatFitsNowhere(t *testing.T) {
 	l, path := newLedger(t)
 	prompt := fmt.Sprintf(base, 1)
 	_, ticket := begin(t, l, prompt, 1000)
-	bad := Ending{Ledger: l.name(), Invocation: ticket.Invocation, Session: ticket.Session, Outcome: *goodOutcome(someID, "", 2000)}
+	bad := Ending{Ledger: l.name(), Calls: []savedRecord{{ticket.Record}}, Session: ticket.Session, Outcome: *goodOutcome(someID, "", 2000)}
 	if err := l.spool.put(bad.Outcome.Now, EncodeJSON(bad)); err != nil {
 		t.Fatal(err)
 	}
@@ -204,9 +204,9 @@ func TestARefusalThatIsNotRecorded(t *testing.T) {
 		t.Errorf("%s (%s) of %q", d.Mode, d.Reason, d.NativeID)
 	}
 	wantCount(t, l, 3, "SELECT count(*) FROM invocations WHERE chain_id = ?", second.Chain)
-	wantRow(t, "the call", row(t, l, "invocations", second.Invocation), map[string]any{
+	wantRow(t, "the call", row(t, l, "invocations", second.ID), map[string]any{
 		"mode": rewrite.Fresh, "fell_back": reason.RefusedUnknown, "session_id": nil, "outcome": "ok"})
-	wantRow(t, "another call", row(t, l, "invocations", bystander.Invocation), map[string]any{"fell_back": nil, "session_id": bystander.Session})
+	wantRow(t, "another call", row(t, l, "invocations", bystander.ID), map[string]any{"fell_back": nil, "session_id": bystander.Session})
 }
 
 // A call that found the ledger locked is recorded when it ends, once, also if another one is like it in everything.

@@ -1,11 +1,12 @@
 package ledger
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
 	"os"
-	"strings"
+	"slices"
 	"unicode/utf8"
 
 	"reprise/ledger/decide"
@@ -15,137 +16,143 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Ticket represents a running invocation.
+// A Ticket is a running call, as far as it is known.
 type Ticket struct {
-	Invocation int64
-	Chain      int64 // 0 for none
-	Session    int64
+	Record
 	Source     int64          // the session that its own is to be a copy of, 0 for none
 	Totals     rewrite.Totals // of the session before this call
 	Left       string         // the session's Outcome.Left before this call
+	Loan       *Loan          // the session that the call has taken from another book, nil for none
 	call       *Call
 	key        prompt.Key
-	Hour       bool // the provider is asked to keep the prompt for an hour
+	named      string // the session that the caller names
 	transcript bool
-	crowded    bool        // another call of the chain is running
-	cut        bool        // only part of Source was to be copied
-	fellBack   reason.Code // why the resume was given up, if that could not be recorded
-	finished   bool        // FinishEarly has recorded the outcome
-	late       pendingTurn // the start of a call that could not be recorded, written with the end; Invocation is 0 until then
-	Loan       *Loan       // the session that the call has taken from another book, nil for none
+	cut        bool // only part of Source was to be copied
+	finished   bool // FinishEarly has recorded the outcome
 }
 
-// stillHolds reports whether the facts behind the decision are unchanged: the session is as it was
-// and free, and if only a name led to it, no other call has begun under that name.
-func stillHolds(tx *sql.Tx, d decide.Decision, f decide.Facts) (same bool, err error) {
-	if !d.Mode.Continues() {
-		return true, nil
-	}
-	c := f.Session(d.Session)
-	byItself := c.Continuity.Retains() || d.Reason == reason.StartedFrom // another call might have gone on with it
-	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM sessions s JOIN chains c ON c.id = s.chain_id
-		WHERE s.id = ? AND s.state = ? AND s.last_used = ? AND s.reset = 0 AND (? OR c.session_id = ? AND c.concurrent = ?))`,
-		d.Session, decide.Live, c.LastUsed, byItself, c.Newest, c.Concurrent).Scan(&same)
-	if err != nil || !same || d.Copy {
-		return same, err
-	}
-	busy, err := sessionHeld(tx, d.Session)
-	return !busy, err
+// begin records that a call begins. of are the facts behind a decision to go on with a session. It fails with ErrMoved if these
+// are not true any more.
+func (l *Ledger) begin(c *Call, d decide.Decision, of *decide.ChainFacts, loan *Loan) (t *Ticket, err error) {
+	err = l.write(func(tx *sql.Tx) error {
+		t = &Ticket{Record: c.Record, Loan: loan, call: c, key: l.key}
+		if loan != nil {
+			t.key = loan.Key
+		}
+		return t.begin(tx, d, of)
+	})
+	return t, err
 }
 
-func (t *Ticket) begin(tx *sql.Tx, c *Call, d *decide.Decision) error {
+func (t *Ticket) begin(tx *sql.Tx, d decide.Decision, of *decide.ChainFacts) (err error) {
+	c := t.call
 	if d.Reason != reason.Never {
-		if err := t.join(tx, c, d); err != nil {
-			return err
-		}
+		err = t.join(tx, &d, of)
+	} else {
+		err = resetRoles(tx, c.Cwd, c.Task, c.Resets)
 	}
-	idle, held := known(d.Mode.Continues(), int64(max(0, c.Now-d.LastUsed))), known(d.Mode.Continues(), d.Context.Used)
+	if err != nil {
+		return err
+	}
+	continues := d.Mode.Continues()
+	t.Started, t.PromptBytes = c.Now, int64(len(c.Prompt.Text))
+	t.Mode, t.Reason, t.Detail, t.Changed, t.Proof = d.Mode, d.Reason, d.Detail, d.Changed, d.Proof
+	t.ResumedFrom, t.Arm = d.NativeID, t.arm()
+	t.Idle, t.Held = known(continues, int64(max(0, c.Now-d.LastUsed))), known(continues, d.Context.Used)
 	if c.MayKeepHour && t.Chain != 0 {
-		var err error
-		if t.Hour, err = hourPays(tx, t.Chain, idle, held); err != nil {
+		if t.Hour, err = hourPays(tx, t.Chain, t.Idle, t.Held); err != nil {
 			return err
 		}
 	}
-	sent, whole := c.sends(*d)
-	return insert(tx, &t.Invocation, `INSERT INTO invocations
-		(id, chain_id, session_id, rule, tool, cwd, started, mode, reason, detail, resumed_from, format, prompt_bytes, sent_bytes, why_whole, arm, changed, idle, held, caller, proof, unshared, cache_hour)
-		VALUES (`+unusedID("invocations")+`, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		t.Chain, t.Session, c.Rule, c.Tool, c.Cwd, c.Now, d.Mode, d.Reason, d.Detail, d.NativeID, c.Format,
-		len(c.Prompt.Text), sent, whole, t.Arm(), strings.Join(d.Changed, "\t"),
-		idle, held, c.Caller.String(), EncodeJSON(d.Proof), c.Unshared, t.Hour)
+	sent, whole := c.sends(d)
+	t.SentBytes, t.WhyWhole = int64(sent), whole
+	_, err = t.save(tx)
+	return err
 }
 
 // join assigns the call a place in a chain, and a session.
-func (t *Ticket) join(tx *sql.Tx, c *Call, d *decide.Decision) (err error) {
+func (t *Ticket) join(tx *sql.Tx, d *decide.Decision, of *decide.ChainFacts) (err error) {
+	c := t.call
 	if t.Loan != nil {
 		if d.Chain, d.Session, err = findLent(tx, d.NativeID); err != nil {
 			return err
 		}
 	}
-	created, err := t.ensureChain(tx, c, d.Chain)
-	if err == nil && !created {
-		t.crowded, err = chainHeld(tx, t.Chain)
-	}
+	chain, err := chainFor(tx, c, d.Chain)
 	if err != nil {
 		return err
 	}
-	d.Chain = t.Chain
-	t.transcript = d.Continuity.Transcript
-	own := &storedSession{chain: t.Chain, tool: c.Tool, format: Format}
-	var from *Session
+	held, err := heldIn(tx, chain.ID)
+	if err != nil {
+		return err
+	}
+	own := &storedSession{ChainID: chain.ID, Tool: c.Tool, Format: Format}
+	var from *storedSession
 	if d.Mode.Continues() && d.Session != 0 { // else another machine has begun it
-		source, err := readSession(tx, d.Session)
-		if err != nil {
+		if from, err = sessions.get(tx, "id = ?", d.Session); err != nil {
 			return err
 		}
-		if source == nil {
-			return sql.ErrNoRows
+		if from == nil || t.Loan == nil && !stillHolds(d, of, from, chain, held) {
+			return ErrMoved
 		}
-		from, t.Totals, t.Left = &source.Session, source.Totals, source.LeftFiles
+		t.Totals, t.Left = from.Totals, from.LeftFiles
 		if d.Copy {
-			t.Source, t.cut = source.id, d.ForkAt != "" && d.Reason != reason.StartedFrom
-			own.parent, own.format = &source.id, source.format
+			t.Source, t.cut = from.ID, d.ForkAt != "" && d.Reason != reason.StartedFrom
+			own.Source, own.Format = from.ID, from.Format
 		} else {
-			own = source
+			own = from
 		}
 	}
-	anew, continued := joins(d, from)
-	own.Session = sessionFor(c, d, from)
-	return t.take(tx, own, anew, continued)
+	if t.Loan == nil {
+		if err := resetRoles(tx, c.Cwd, c.Task, c.Resets); err != nil {
+			return err
+		}
+	} else {
+		own.Shared = t.Loan.Kind
+	}
+	if from != nil && t.Loan == nil && from.ChainID == chain.ID && chain.hasRole(c.Cwd, c.Task, c.Resets) {
+		from.Reset = true
+	}
+	t.Chain, d.Chain, t.transcript = chain.ID, chain.ID, d.Continuity.Transcript
+	anew, continued := joins(d, from.value())
+	own.Session = sessionFor(c, d, from.value())
+	return t.take(tx, chain, own, len(held) > 0, anew, continued)
 }
 
-// ensureChain sets the call's chain and creates it if there is none. Another process might have
+// stillHolds reports whether the facts behind a decision are unchanged: the session is as it was
+// and free, and if only a name led to it, no other call has begun under that name.
+func stillHolds(d *decide.Decision, of *decide.ChainFacts, s *storedSession, c *storedChain, held []int64) bool {
+	byItself := of.Continuity.Retains() || d.Reason == reason.StartedFrom // another call might have gone on with it
+	return s.State == decide.Live && s.LastUsed == of.LastUsed && !s.Reset &&
+		(byItself || c.Newest == of.Newest && c.Concurrent == of.Concurrent) && (d.Copy || !slices.Contains(held, s.ID))
+}
+
+// chainFor returns the chain with a number, or else of the call's name, and creates it if there is none. Another process might have
 // created a named chain in the meantime.
-func (t *Ticket) ensureChain(tx *sql.Tx, c *Call, chain int64) (created bool, err error) {
-	t.Chain = chain
-	if chain == 0 && c.Task != "" {
-		err := tx.QueryRow(namedChain,
-			c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role).Scan(&t.Chain)
-		if !errors.Is(err, sql.ErrNoRows) {
-			return false, err
-		}
+func chainFor(tx *sql.Tx, c *Call, id int64) (chain *storedChain, err error) {
+	if id != 0 {
+		chain, err = chains.get(tx, "id = ?", id)
+	} else if c.Task != "" {
+		chain, err = chains.get(tx, ofName, c.Tool, c.Cwd, c.Home, c.Scope, c.Task, c.Role)
 	}
-	if t.Chain != 0 {
-		return false, nil
+	if chain == nil && err == nil {
+		chain = &storedChain{Chain: NewChain(c)}
+		chain.ID, err = chains.put(tx, chain)
 	}
-	anew := NewChain(c)
-	t.Chain, err = insertRow(tx, "chains", anew.columns())
-	return true, err
+	return chain, err
 }
 
-// take makes a session the call's, and takes its lease.
-func (t *Ticket) take(tx *sql.Tx, own *storedSession, anew, continued bool) error {
-	if t.Loan != nil {
-		own.shared = t.Loan.Kind
-	}
+// take makes a session the call's and the newest of its chain, and takes its lease.
+func (t *Ticket) take(tx *sql.Tx, chain *storedChain, own *storedSession, crowded, anew, continued bool) error {
 	if err := own.write(tx); err != nil {
 		return err
 	}
-	if err := own.take(tx, t.call, t.crowded, anew, continued); err != nil {
+	t.Session = own.ID
+	chain.take(own.ID, t.call, crowded, anew, continued)
+	if _, err := chains.set(tx, chain.ID, chain, ""); err != nil {
 		return err
 	}
-	t.Session = own.id
-	return takeLease(tx, t.Session, proc.This(), t.call.Now)
+	return takeLease(tx, own.ID, proc.This(), t.call.Now)
 }
 
 // FallBack implements Book. If it cannot be recorded, the session stays like one after a last run that ended
@@ -163,23 +170,23 @@ func (l *Ledger) FallBack(t *Ticket, why reason.Code) error {
 
 // GiveUp is FallBack without a record: the call goes on without a session.
 func (t *Ticket) GiveUp(why reason.Code) {
-	t.Totals, t.Left, t.Session, t.fellBack = "", "", 0, why
+	t.Totals, t.Left, t.Session, t.Mode, t.FellBack = "", "", 0, rewrite.Fresh, why
 }
 
 func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
-	s, err := readSession(tx, refused)
-	if err != nil {
-		return err
-	}
+	s, err := sessions.get(tx, "id = ?", refused)
 	if s == nil {
-		return sql.ErrNoRows
+		return cmp.Or(err, sql.ErrNoRows)
 	}
-	source, err := s.source(tx)
-	if err != nil {
-		return err
+	chain, err := chains.get(tx, "id = ?", t.Chain)
+	if chain == nil {
+		return cmp.Or(err, sql.ErrNoRows)
 	}
-	if t.Source == 0 { // the session is a copy, but this call has not made it
-		source = nil
+	var source *storedSession
+	if t.Source != 0 { // else the session can be a copy, but this call has not made it
+		if source, err = s.source(tx); err != nil {
+			return err
+		}
 	}
 	r := refusal{why, t.Source != 0, t.cut}
 	s.refuse(r, source.value())
@@ -189,17 +196,20 @@ func (t *Ticket) fallBack(tx *sql.Tx, refused int64, why reason.Code) error {
 	if _, err := tx.Exec("DELETE FROM leases WHERE session_id = ?", refused); err != nil {
 		return err
 	}
-	own := &storedSession{Session: newSession(t.call), chain: t.Chain, tool: t.call.Tool, format: Format}
-	if err := t.take(tx, own, r.anew(), false); err != nil {
+	own := &storedSession{Session: newSession(t.call), ChainID: t.Chain, Tool: t.call.Tool, Format: Format}
+	if t.Loan != nil {
+		own.Shared = t.Loan.Kind
+	}
+	if err := t.take(tx, chain, own, false, r.anew(), false); err != nil {
 		return err
 	}
-	_, err = tx.Exec("UPDATE invocations SET mode = ?, fell_back = ?, session_id = ?, sent_bytes = prompt_bytes, why_whole = '' WHERE id = ?",
-		rewrite.Fresh, why, t.Session, t.Invocation)
+	t.Mode, t.FellBack, t.SentBytes, t.WhyWhole = rewrite.Fresh, why, t.PromptBytes, ""
+	_, err = t.save(tx)
 	return err
 }
 
-// namedChain finds the chain of a call with a task.
-const namedChain = "SELECT id FROM chains WHERE tool = ? AND cwd = ? AND home = ? AND rule = ? AND task = ? AND role = ?"
+// ofName finds the chain of a call with a task.
+const ofName = "tool = ? AND cwd = ? AND home = ? AND rule = ? AND task = ? AND role = ?"
 
 // resetRoles ends these roles' sessions in a task: in every tool, under every rule's name, and with
 // any text of the role. Ending one too many costs little.
@@ -220,22 +230,26 @@ func resetRoles(tx *sql.Tx, cwd, task string, roles []string) error {
 // the call is recorded when it ends.
 func (l *Ledger) Observe(c *Call, why reason.Code, named string, promptBytes int) (*Ticket, error) {
 	t := l.ObserveLate(c, why, named, promptBytes)
+	begun := *t
 	err := l.write(func(tx *sql.Tx) (err error) {
-		t.Invocation, err = t.late.begin(tx, &Ending{Cwd: c.Cwd})
+		if err := callersOwn(tx, named); err != nil {
+			return err
+		}
+		begun.ID, err = records.put(tx, &t.Record)
 		return err
 	})
-	if err != nil {
-		t.Invocation = 0
-	}
-	if err != nil && !IsLocked(err) {
+	switch {
+	case IsLocked(err):
+		return t, nil
+	case err != nil:
 		return nil, fmt.Errorf("record call: %w", err)
 	}
-	return t, nil
+	return &begun, nil
 }
 
 // ObserveLate is Observe for a call that found the ledger locked. It does not try again.
 func (l *Ledger) ObserveLate(c *Call, why reason.Code, named string, promptBytes int) *Ticket {
-	return &Ticket{call: c, key: l.key, late: pendingTurn{Turn: Turn{Started: c.Now, Bytes: promptBytes}, Tool: c.Tool, Rule: c.Rule, Format: c.Format, Reason: why, Named: named}}
+	return &Ticket{Record: c.Record.observed(why, c.Now, promptBytes), call: c, key: l.key, named: named}
 }
 
 // callersOwn records that the caller itself has continued a session.

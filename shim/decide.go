@@ -67,8 +67,8 @@ func (c *call) key() reason.Code {
 		return reason.AddedRefused
 	}
 	c.record = &ledger.Call{
-		Tool: c.name, Cwd: cwd, Home: disk.Canonical(c.parsed.Home), Format: c.parsed.Format,
-		Now: decide.MillisOf(c.started), NoResume: c.parsed.NoResume, Copies: c.parsed.Copies, Stored: c.stored,
+		Record: ledger.Record{Tool: c.name, Cwd: cwd, Format: c.parsed.Format},
+		Home:   disk.Canonical(c.parsed.Home), Now: decide.MillisOf(c.started), NoResume: c.parsed.NoResume, Copies: c.parsed.Copies, Stored: c.stored,
 	}
 	if reason := c.leaveChosen(); reason != "" {
 		return reason

@@ -91,7 +91,7 @@ fresh_when = 'anew'
 	ruled := plain
 	ruled.TTL, ruled.ResumeSame = 60_000, true
 	for tool, want := range map[string]decide.Limits{"claude": plain, "codex": ruled, "gemini": plain, "qwen": plain, "vibe": plain} {
-		r := &ledger.Call{Tool: tool, Prompt: prompt.New("Begin anew.", nil)}
+		r := &ledger.Call{Record: ledger.Record{Tool: tool}, Prompt: prompt.New("Begin anew.", nil)}
 		apply(cfg.Match(config.Subject{Tool: tool, Env: func(string) string { return "" }, Prompt: r.Prompt.Text}), cfg, r)
 		if r.Limits != want {
 			t.Errorf("%s: %+v, want %+v", tool, r.Limits, want)

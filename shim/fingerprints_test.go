@@ -33,7 +33,7 @@ func guarded(t testing.TB, l *ledger.Ledger, dir, home string, environ ...string
 		t.Fatal(err)
 	}
 	c.real = binary.Program{Path: "/claude/2.1.329", Real: "/claude/2.1.329", Info: info}
-	c.record = &ledger.Call{Cwd: dir}
+	c.record = &ledger.Call{Record: ledger.Record{Cwd: dir}}
 	return c
 }
 

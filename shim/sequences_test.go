@@ -123,8 +123,9 @@ func (s sequence) begin(t *testing.T, l *ledger.Ledger, cfg config.Config, i int
 		project, cwd = s.dir, filepath.Join(s.dir, call.Cwd)
 	}
 	r := &ledger.Call{
-		Tool: orElse(call.Tool, "claude"), Cwd: cwd, Home: "/home", Now: now,
-		Prompt: prompt.New(call.Prompt, l.Key()), Project: project, Caller: call.caller(t),
+		Record: ledger.Record{Tool: orElse(call.Tool, "claude"), Cwd: cwd, Caller: call.caller(t)},
+		Home:   "/home", Now: now,
+		Prompt: prompt.New(call.Prompt, l.Key()), Project: project,
 		Tree:   func() string { return "tree" }, // no run changes a file, yet none counts as no progress
 		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}

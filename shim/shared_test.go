@@ -21,7 +21,7 @@ func (jobsOnly) Job(c *ledger.Call) string { return c.Task }
 func TestAwaitFinished(t *testing.T) {
 	state := t.TempDir()
 	settings := config.Store{UploadTimeout: time.Minute}
-	c := &call{env: Env{Environ: []string{"XDG_STATE_HOME=" + state}}, record: &ledger.Call{Cwd: "/w", Task: "one"}}
+	c := &call{env: Env{Environ: []string{"XDG_STATE_HOME=" + state}}, record: &ledger.Call{Record: ledger.Record{Cwd: "/w", Task: "one"}}}
 	b := &sharedBook{localBook: localBook{c}, settings: settings, remote: jobsOnly{}}
 	dir, err := config.StateDir(c.env.Own)
 	if err != nil || !strings.HasPrefix(dir, state) {
@@ -32,7 +32,7 @@ func TestAwaitFinished(t *testing.T) {
 	}
 	leave := func(task string) string {
 		t.Helper()
-		f, err := os.CreateTemp(dir, unfinishedOf(b.remote.Job(&ledger.Call{Task: task})))
+		f, err := os.CreateTemp(dir, unfinishedOf(b.remote.Job(&ledger.Call{Record: ledger.Record{Task: task}})))
 		if err != nil {
 			t.Fatal(err)
 		}

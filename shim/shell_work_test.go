@@ -55,7 +55,7 @@ func TestFindWork(t *testing.T) {
 				}
 				age(t, dir)
 				c := guarded(t, memoryLedger(t), dir, t.TempDir())
-				c.log, c.record.Home, c.ticket = &log{}, dir+"/home", &ledger.Ticket{Session: 1}
+				c.log, c.record.Home, c.ticket = &log{}, dir+"/home", &ledger.Ticket{Record: ledger.Record{Session: 1}}
 				time.Sleep(20 * time.Millisecond) // a file gets the time of the kernel's last tick
 				c.started = time.Now()
 				time.Sleep(20 * time.Millisecond)
@@ -78,7 +78,7 @@ func TestFindWork(t *testing.T) {
 func TestFindWorkInDoubt(t *testing.T) {
 	dir, l := gitrepo.New(t), memoryLedger(t)
 	c := guarded(t, l, dir, t.TempDir())
-	c.log, c.ticket, c.started = &log{}, &ledger.Ticket{Session: 1}, time.Now().Add(-time.Second)
+	c.log, c.ticket, c.started = &log{}, &ledger.Ticket{Record: ledger.Record{Session: 1}}, time.Now().Add(-time.Second)
 	shell(t, dir, "echo new >new; echo named >named")
 	o := goodRun()
 	o.Seen.Shell = true

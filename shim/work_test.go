@@ -32,7 +32,7 @@ func worked(t testing.TB, l *ledger.Ledger, dir string, given ...string) (c *cal
 	t.Helper()
 	c = guarded(t, l, dir, t.TempDir())
 	c.started = time.Now().Add(-time.Minute)
-	c.ticket = &ledger.Ticket{Session: 1}
+	c.ticket = &ledger.Ticket{Record: ledger.Record{Session: 1}}
 	return c, c.leftFiles(goodRun(), given)
 }
 

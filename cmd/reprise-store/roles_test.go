@@ -61,7 +61,8 @@ func TestRolesAtOnce(t *testing.T) {
 				}
 				now := decide.MillisOf(time.Now())
 				d, ticket, err := ledger.Begin(book, &ledger.Call{
-					Tool: "claude", Cwd: "/project", Home: home, Format: rewrite.Text, Task: "task", Role: fmt.Sprint("reviewer-", role), Now: now,
+					Record: ledger.Record{Tool: "claude", Cwd: "/project", Format: rewrite.Text, Task: "task", Role: fmt.Sprint("reviewer-", role)},
+					Home:   home, Now: now,
 					Prompt: prompt.New(text, digests),
 					Limits: decide.Limits{TTL: 3_600_000, MaxAge: 3_600_000, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200},
 					Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame }, Checkout: func(string, string) bool { return true },

@@ -250,7 +250,8 @@ func playCall(host, task, file string, started time.Duration, runs, differs bool
 	}
 	now := decide.MillisOf(time.Now().Add(-started))
 	d, ticket, err := ledger.Begin(book, &ledger.Call{
-		Tool: "claude", Cwd: resolved(cwd), Home: resolved(home), Task: task, Format: rewrite.Text, Now: now,
+		Record: ledger.Record{Tool: "claude", Cwd: resolved(cwd), Task: task, Format: rewrite.Text},
+		Home:   resolved(home), Now: now,
 		Prompt: prompt.New(string(text), book.Key()),
 		Limits: decide.Limits{TTL: decide.Millis(time.Hour.Milliseconds()), MaxAge: decide.Millis((24 * time.Hour).Milliseconds()),
 			ErrorLimit: 3, ContextShare: 0.8, MinBase: 100, Unnamed: decide.UnnamedExtends},

@@ -9,8 +9,8 @@ import (
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
 	"reprise/internal/prices"
+	"reprise/ledger"
 	"reprise/ledger/decide"
-	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 
@@ -26,7 +26,7 @@ func TestTailOnATerminal(t *testing.T) {
 	var b strings.Builder
 	a := screenApp(&b, 80)
 	show := followText(a, view.Reporter{Prices: &prices.List{}})
-	i := history.Invocation{ID: 3, Tool: "codex", Chain: 2, Cwd: "/home/me/src", Mode: rewrite.Resume, Reason: reason.Extends}
+	i := ledger.Record{ID: 3, Tool: "codex", Chain: 2, Cwd: "/home/me/src", Mode: rewrite.Resume, Reason: reason.Extends}
 	if err := show("began", i); err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +50,8 @@ func TestTailOnATerminal(t *testing.T) {
 	}
 }
 
-func known(n int64) history.Number {
-	return history.Number{NullInt64: sql.NullInt64{Int64: n, Valid: true}}
+func known(n int64) ledger.Number {
+	return ledger.Number{NullInt64: sql.NullInt64{Int64: n, Valid: true}}
 }
 
 // The tool's own price counts; else the list's; what is not known is not nothing.
@@ -72,16 +72,16 @@ long = { above = 100 }`)
 	}
 	for _, c := range []struct {
 		what string
-		i    history.Invocation
+		i    ledger.Record
 		want string
 	}{
-		{"its own", history.Invocation{Model: "m", Input: known(5), Cost: known(2_000_000_000)}, "$2.00"},
-		{"its own nothing", history.Invocation{Model: "m", Input: known(5), Cost: known(0)}, "$0"},
-		{"list", history.Invocation{Model: "m", Input: known(100), Output: known(1_000_000)}, "~$2.00"},
-		{"perhaps long", history.Invocation{Model: "m", Input: known(1), CacheRead: known(100), Output: known(1_000_000)}, "~$2.00 to $4.00"},
-		{"long at a rate that is not known", history.Invocation{Model: "half", Input: known(101), Output: known(1)}, "n/a"},
-		{"no such model", history.Invocation{Model: "other", Input: known(5)}, "n/a"},
-		{"not counted", history.Invocation{Model: "m"}, "n/a"},
+		{"its own", ledger.Record{Model: "m", Input: known(5), Cost: known(2_000_000_000)}, "$2.00"},
+		{"its own nothing", ledger.Record{Model: "m", Input: known(5), Cost: known(0)}, "$0"},
+		{"list", ledger.Record{Model: "m", Input: known(100), Output: known(1_000_000)}, "~$2.00"},
+		{"perhaps long", ledger.Record{Model: "m", Input: known(1), CacheRead: known(100), Output: known(1_000_000)}, "~$2.00 to $4.00"},
+		{"long at a rate that is not known", ledger.Record{Model: "half", Input: known(101), Output: known(1)}, "n/a"},
+		{"no such model", ledger.Record{Model: "other", Input: known(5)}, "n/a"},
+		{"not counted", ledger.Record{Model: "m"}, "n/a"},
 	} {
 		if got := view.CallCost(table, c.i).Human(); got != c.want {
 			t.Errorf("%s: %s, not %s", c.what, got, c.want)

@@ -22,7 +22,7 @@ import (
 	"reprise/internal/ctl/setup"
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
-	"reprise/ledger/history"
+	"reprise/ledger"
 	"reprise/rewrite/reason"
 
 	"github.com/spf13/cobra"
@@ -263,7 +263,7 @@ func (w schemaWriter) value(kind reflect.Type) jsonSchema {
 	if kind == reflect.TypeFor[view.Number]() {
 		return jsonSchema{"type": []string{"number", "null"}}
 	}
-	if kind == reflect.TypeFor[history.Number]() {
+	if kind == reflect.TypeFor[ledger.Number]() {
 		return jsonSchema{"type": []string{"integer", "null"}}
 	}
 	switch kind.Kind() {

@@ -51,20 +51,20 @@ type callLine struct {
 	view.CallReport
 }
 
-func newCallLine(r view.Reporter, event string, i history.Invocation) callLine {
+func newCallLine(r view.Reporter, event string, i ledger.Record) callLine {
 	return callLine{"shimctl.log/1", event, r.Call(i)}
 }
 
 func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing) error {
 	none := cmp.Or(a.PassedHere(), "no such call has been made yet")
-	return app.Lister[history.Invocation]{
+	return app.Lister[ledger.Record]{
 		What: "listing the calls", None: none,
-		Read: func(l *ledger.Ledger, wanted history.Wanted) ([]history.Invocation, error) {
-			calls, err := history.LatestInvocations(l, wanted)
+		Read: func(l *ledger.Ledger, wanted history.Wanted) ([]ledger.Record, error) {
+			calls, err := history.LatestCalls(l, wanted)
 			slices.Reverse(calls) // at a terminal the end stays on the screen
 			return calls, err
 		},
-		JSON: func(calls []history.Invocation) error {
+		JSON: func(calls []ledger.Record) error {
 			write := lineWriter(a, r)
 			for _, i := range calls {
 				if err := write("", i); err != nil {
@@ -73,14 +73,14 @@ func listCalls(a *app.App, l *ledger.Ledger, r view.Reporter, flags *app.Listing
 			}
 			return nil
 		},
-		Table: func(calls []history.Invocation) *view.Table { return callTable(a, r, calls) },
+		Table: func(calls []ledger.Record) *view.Table { return callTable(a, r, calls) },
 	}.Print(a, l, flags)
 }
 
 var callColumns = []string{"CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST",
 	"SESSION", "RULE", "DIRECTORY", "TASK", "ROLE"}
 
-func callTable(a *app.App, r view.Reporter, calls []history.Invocation) *view.Table {
+func callTable(a *app.App, r view.Reporter, calls []ledger.Record) *view.Table {
 	t := view.NewTable(callColumns...).
 		Spare("RULE", "SESSION", "WRITTEN", "OUTPUT", "CACHED", "INPUT", "DIRECTORY", "TOOK", "ROLE", "TASK", "TOOL", "CHAIN", "COST")
 	for _, i := range calls {
@@ -89,7 +89,7 @@ func callTable(a *app.App, r view.Reporter, calls []history.Invocation) *view.Ta
 	return t
 }
 
-func callRow(a *app.App, r view.Reporter, i history.Invocation) []view.Cell {
+func callRow(a *app.App, r view.Reporter, i ledger.Record) []view.Cell {
 	return []view.Cell{view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool), view.ChainCell(i.Chain),
 		view.DecisionCell(i), view.OutcomeCell(i), view.DurationCell(i.Duration.NullInt64),
 		view.TokensCell(i.Input.NullInt64), view.TokensCell(i.CacheRead.NullInt64), view.TokensCell(i.CacheWrite.NullInt64), view.TokensCell(i.Output.NullInt64), view.PriceCell(view.CallCost(r.Prices, i)),
@@ -98,7 +98,7 @@ func callRow(a *app.App, r view.Reporter, i history.Invocation) []view.Cell {
 }
 
 // showCall prints everything about one call.
-func showCall(a *app.App, r view.Reporter, i history.Invocation, asJSON bool) error {
+func showCall(a *app.App, r view.Reporter, i ledger.Record, asJSON bool) error {
 	if asJSON {
 		return a.Stdout.PrintJSON(newCallLine(r, "", i))
 	}
@@ -124,7 +124,7 @@ func runFollow(a *app.App, l *ledger.Ledger, r view.Reporter, list *app.Listing)
 	}
 	back := wanted.Limit
 	wanted.Limit = max(back, 1) // one at least, to know the new ones
-	before, err := history.LatestInvocations(l, wanted)
+	before, err := history.LatestCalls(l, wanted)
 	if err != nil {
 		return err
 	}
@@ -162,12 +162,12 @@ func awaitLedger(a *app.App) (*ledger.Ledger, error) {
 // A follower shows each call when it begins and when it ends.
 type follower struct {
 	filter  history.Filter
-	show    func(event string, i history.Invocation) error
+	show    func(event string, i ledger.Record) error
 	last    int64 // the latest call that was shown
 	running []int64
 }
 
-func (f *follower) see(i history.Invocation, shown bool) error {
+func (f *follower) see(i ledger.Record, shown bool) error {
 	f.last = max(f.last, i.ID)
 	event := "ended"
 	if i.Outcome == "" {
@@ -193,7 +193,7 @@ func (f *follower) follow(l *ledger.Ledger) error {
 			continue
 		}
 		seen = version
-		calls, err := history.InvocationsSince(l, f.last, f.running, f.filter)
+		calls, err := history.CallsSince(l, f.last, f.running, f.filter)
 		if err != nil {
 			return err
 		}
@@ -206,18 +206,18 @@ func (f *follower) follow(l *ledger.Ledger) error {
 }
 
 // lineWriter returns a function that writes a call as a line of JSON.
-func lineWriter(a *app.App, r view.Reporter) func(string, history.Invocation) error {
+func lineWriter(a *app.App, r view.Reporter) func(string, ledger.Record) error {
 	e := json.NewEncoder(view.JSONWriter{Writer: a.Stdout})
 	e.SetEscapeHTML(false)
-	return func(event string, i history.Invocation) error {
+	return func(event string, i ledger.Record) error {
 		return e.Encode(newCallLine(r, event, i))
 	}
 }
 
-func followText(a *app.App, r view.Reporter) func(string, history.Invocation) error {
+func followText(a *app.App, r view.Reporter) func(string, ledger.Record) error {
 	if !a.Stdout.Terminal {
 		header := append([]string{"EVENT"}, callTable(a, r, nil).Header...)
-		return func(event string, i history.Invocation) error {
+		return func(event string, i ledger.Record) error {
 			t := view.NewTable(header...)
 			t.Add(append([]view.Cell{view.TextCell(event)}, callRow(a, r, i)...)...)
 			header = nil // it is printed once
@@ -225,7 +225,7 @@ func followText(a *app.App, r view.Reporter) func(string, history.Invocation) er
 			return nil
 		}
 	}
-	return func(_ string, i history.Invocation) error {
+	return func(_ string, i ledger.Record) error {
 		cells := []view.Cell{view.TextCell(i.Started.Time().Local().Format(time.TimeOnly)).As(view.Dim), view.TextCell(fmt.Sprintf("#%d", i.ID)), view.TextCell(i.Tool),
 			view.DecisionCell(i), view.OutcomeCell(i)}
 		if i.Outcome != "" {

@@ -64,7 +64,7 @@ type showReport struct {
 
 // showNamed shows a call or a chain, or lists the chains of a task that has several. A number is a task only if it is no call.
 func showNamed(a *app.App, l *ledger.Ledger, r view.Reporter, name string, list *app.Listing) error {
-	i, missing := app.FindInvocation(l, name)
+	i, missing := app.FindCall(l, name)
 	if missing == nil {
 		return showCall(a, r, i, list.AsJSON)
 	}
@@ -85,7 +85,7 @@ func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSO
 	if err != nil {
 		return err
 	}
-	calls, err := history.LatestInvocations(l, history.Wanted{Filter: history.Filter{Chain: chain.ID}})
+	calls, err := history.LatestCalls(l, history.Wanted{Filter: history.Filter{Chain: chain.ID}})
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func showChain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, asJSO
 	return nil
 }
 
-func showTree(a *app.App, r view.Reporter, chain history.ChainRow, calls []history.Invocation) {
+func showTree(a *app.App, r view.Reporter, chain history.ChainRow, calls []ledger.Record) {
 	title := []string{fmt.Sprintf("chain c%d", chain.ID), chain.Tool, a.Tilde(chain.Cwd)}
 	for _, named := range [][2]string{{"task", chain.Task}, {"role", view.RoleName(chain.Role)}, {"rule", chain.Last.Rule}} {
 		if named[1] != "" {
@@ -159,7 +159,7 @@ type callLines struct {
 }
 
 // newCallLines draws a table of calls, narrower than the screen by the width of a depth.
-func newCallLines(a *app.App, r view.Reporter, calls []history.Invocation, depth int) *callLines {
+func newCallLines(a *app.App, r view.Reporter, calls []ledger.Record, depth int) *callLines {
 	t := view.NewTable("CALL", "WHEN", "DECISION", "OUTCOME", "COST", "TOOK", "INPUT", "CACHED", "WRITTEN", "OUTPUT")
 	for _, i := range calls {
 		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.DecisionCell(i), view.OutcomeCell(i), view.PriceCell(view.CallCost(r.Prices, i)), view.DurationCell(i.Duration.NullInt64),

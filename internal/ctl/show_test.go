@@ -52,7 +52,7 @@ func TestDeepTreesFit(t *testing.T) {
 	var b strings.Builder
 	a := screenApp(&b, 80)
 	var sessions []history.SessionRow
-	var calls []history.Invocation
+	var calls []ledger.Record
 	for n := range 10 {
 		s := history.SessionRow{ID: int64(n + 1), NativeID: fmt.Sprintf("%08d-0000-4000-8000-000000000000", n), State: decide.Live, Model: "claude-opus-5-5-20260101",
 			Context: rewrite.Context{Used: 11, Limit: 100}}
@@ -60,7 +60,7 @@ func TestDeepTreesFit(t *testing.T) {
 			s.Parent = fmt.Sprintf("%08d-0000-4000-8000-000000000000", (n-1)/2*2)
 		}
 		sessions = append([]history.SessionRow{s}, sessions...)
-		calls = append(calls, history.Invocation{ID: int64(n + 1), Session: s.ID, Tool: "claude", Mode: "resume", Reason: "extends", Outcome: "ok"})
+		calls = append(calls, ledger.Record{ID: int64(n + 1), Session: s.ID, Tool: "claude", Mode: "resume", Reason: "extends", Outcome: "ok"})
 	}
 	showTree(a, view.Reporter{}, history.ChainRow{ID: 1, Sessions: sessions}, calls)
 	if strings.Count(b.String(), "context 11 %") != 10 || strings.Count(b.String(), "copy of 0000000") != 9 {
@@ -79,14 +79,14 @@ func TestShowHasOneHeader(t *testing.T) {
 	a := screenApp(&b, 80)
 	a.Stdout.Width = 80
 	var sessions []history.SessionRow
-	var calls []history.Invocation
+	var calls []ledger.Record
 	for n, id := range []string{"00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002", "00000000-0000-4000-8000-000000000003"} {
 		s := history.SessionRow{ID: int64(n + 1), NativeID: id, State: decide.Live, Model: "claude-opus-5-5-20260101"}
 		if n > 0 {
 			s.Parent = sessions[0].NativeID
 		}
 		sessions = append([]history.SessionRow{s}, sessions...)
-		calls = append(calls, history.Invocation{ID: int64(n + 1), Session: s.ID, Tool: "claude", Mode: "resume", Reason: "extends", Outcome: "ok"})
+		calls = append(calls, ledger.Record{ID: int64(n + 1), Session: s.ID, Tool: "claude", Mode: "resume", Reason: "extends", Outcome: "ok"})
 	}
 	showTree(a, view.Reporter{}, history.ChainRow{ID: 1, Sessions: sessions}, calls)
 	if strings.Count(b.String(), "DECISION") != 1 || strings.Count(b.String(), "  resume  ") != 3 || !strings.Contains(b.String(), "no room for ") {

@@ -57,8 +57,8 @@ type overview struct {
 	span      string         // names it
 	chains    []history.ChainRow
 	live      []history.ChainRow // a call could continue them
-	running   []history.Invocation
-	decisions []history.Invocation
+	running   []ledger.Record
+	decisions []ledger.Record
 	passed    []why.PassthroughReport // in the last days
 	broken    []warning               // why no call is managed
 	warnings  []warning               // all others
@@ -132,8 +132,8 @@ func readOverview(a *app.App, l *ledger.Ledger, r view.Reporter, f history.Filte
 	})
 	err = inOrder(
 		func() (err error) { o.live, err = history.Chains(l, live); return err },
-		func() (err error) { o.running, err = history.RunningInvocations(l, f, now); return err },
-		func() (err error) { o.decisions, err = history.LatestInvocations(l, last); return err },
+		func() (err error) { o.running, err = history.RunningCalls(l, f, now); return err },
+		func() (err error) { o.decisions, err = history.LatestCalls(l, last); return err },
 		func() (err error) { o.whole, err = history.CountWhole(l, f); return err },
 		func() (err error) { versions, err = versionWarnings(l); return err },
 		func() (err error) { passed, err = history.PassedRows(l, f); return err },
@@ -207,7 +207,7 @@ func (o overview) whyWhole() []string {
 	return []string{fmt.Sprintf("%s of 2 KB or more went whole: shimctl why CALL says why", view.Count(o.whole.Long, "prompt"))}
 }
 
-func runningTable(a *app.App, calls []history.Invocation) *view.Table {
+func runningTable(a *app.App, calls []ledger.Record) *view.Table {
 	t := view.NewTable("CALL", "FOR", "TOOL", "CHAIN", "DECISION", "DIRECTORY")
 	for _, i := range calls {
 		so := sql.NullInt64{Int64: max(0, a.Now.Sub(i.Started.Time()).Milliseconds()), Valid: true}
@@ -225,7 +225,7 @@ func liveTable(a *app.App, live []history.ChainRow) *view.Table {
 	return t
 }
 
-func decisionTable(a *app.App, decisions []history.Invocation) *view.Table {
+func decisionTable(a *app.App, decisions []ledger.Record) *view.Table {
 	t := view.NewTable("CALL", "WHEN", "TOOL", "CHAIN", "DECISION", "OUTCOME", "DIRECTORY").Spare("DIRECTORY", "CHAIN", "TOOL", "CALL")
 	for _, i := range decisions {
 		t.Add(view.IDCell(i.ID), a.WhenCell(i.Started), view.TextCell(i.Tool), view.ChainCell(i.Chain), view.DecisionCell(i), view.OutcomeCell(i), a.PathCell(i.Cwd))

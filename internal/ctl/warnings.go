@@ -73,7 +73,7 @@ func contextWarnings(c config.Config, chains []history.ChainRow) []warning {
 }
 
 // decisionWarnings returns warnings on recent decisions.
-func decisionWarnings(calls []history.Invocation) (warnings []warning) {
+func decisionWarnings(calls []ledger.Record) (warnings []warning) {
 	refused, failed, dearer := 0, 0, 0
 	for _, i := range calls {
 		if i.FellBack != "" && i.FellBack != reason.AddedRefused {

@@ -13,7 +13,6 @@ import (
 	"reprise/internal/ctl/view"
 	"reprise/internal/ctl/why"
 	"reprise/ledger"
-	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 )
@@ -33,7 +32,7 @@ func TestWhy(t *testing.T) {
 	a, walked := silent(), 0
 	for _, text := range slices.Concat(reason.Table, reason.Refusals) {
 		code := text.Code
-		i := history.Invocation{ID: 7, Chain: 3, Tool: "codex", Cwd: "/work/shop", Mode: rewrite.Fresh, Reason: code, PromptBytes: 9, SentBytes: 9}
+		i := ledger.Record{ID: 7, Chain: 3, Tool: "codex", Cwd: "/work/shop", Mode: rewrite.Fresh, Reason: code, PromptBytes: 9, SentBytes: 9}
 		refused := i
 		refused.Reason, refused.FellBack = reason.Extends, code
 		p := why.PassthroughReport{Reason: code, Calls: 2, Tools: []string{"codex"}, Directories: []string{"/work/shop"}}
@@ -42,7 +41,7 @@ func TestWhy(t *testing.T) {
 			t.Fatal(err)
 		}
 		reports := map[string]*why.Report{"of none": general, "of passed calls": why.Passed(a, p)}
-		for name, row := range map[string]history.Invocation{"of a call": i, "of a refused call": refused} {
+		for name, row := range map[string]ledger.Record{"of a call": i, "of a refused call": refused} {
 			if reports[name], err = why.Call(a, l, view.Reporter{}, row); err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"database/sql/driver"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,6 +129,9 @@ func (c *Caller) Scan(value any) error {
 	*c = ParseCaller(text)
 	return nil
 }
+
+// Value implements driver.Valuer.
+func (c Caller) Value() (driver.Value, error) { return c.String(), nil }
 
 // common returns the nearest process that made both calls, ok reports whether there is one. Since it
 // is above this call, it has lived through both.

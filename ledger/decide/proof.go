@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 )
@@ -25,6 +26,12 @@ func (p *Proof) Scan(column any) error {
 		return json.Unmarshal([]byte(text), p)
 	}
 	return nil
+}
+
+// Value implements driver.Valuer.
+func (p Proof) Value() (driver.Value, error) {
+	text, err := json.Marshal(p)
+	return string(text), err
 }
 
 // Sentences returns the facts of a proof, one a sentence.

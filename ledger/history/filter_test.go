@@ -23,28 +23,28 @@ func TestFilter(t *testing.T) {
 		UPDATE invocations SET mode = 'fresh', fell_back = 'refused_other' WHERE id % 11 = 0`)
 	for name, tt := range map[string]struct {
 		f    Filter
-		want func(Invocation) bool
+		want func(ledger.Record) bool
 	}{
-		"all":       {Filter{}, func(Invocation) bool { return true }},
-		"period":    {Filter{Period: Period{5000, 90_000}}, func(i Invocation) bool { return i.Started >= 5000 && i.Started < 90_000 }},
-		"chain":     {Filter{Chain: 7}, func(i Invocation) bool { return i.Chain == 7 }},
-		"tool":      {Filter{Tool: "codex"}, func(i Invocation) bool { return i.Tool == "codex" }},
-		"directory": {Filter{Directory: "/work/1"}, func(i Invocation) bool { return i.Cwd == "/work/1" || i.Cwd == "/work/1/below" }},
-		"root":      {Filter{Directory: "/"}, func(Invocation) bool { return true }},
-		"task":      {Filter{Task: "task 7"}, func(i Invocation) bool { return i.Task == "task 7" }},
-		"role":      {Filter{Role: "role 2"}, func(i Invocation) bool { return i.Role == "role 2" }},
-		"reason":    {Filter{Reason: reason.Extends}, func(i Invocation) bool { return i.Reason == reason.Extends }},
-		"detail":    {Filter{Reason: "short_prompt"}, func(i Invocation) bool { return i.Detail == "short_prompt" }},
-		"refused":   {Filter{Reason: "refused_other"}, func(i Invocation) bool { return i.FellBack == "refused_other" }},
+		"all":       {Filter{}, func(ledger.Record) bool { return true }},
+		"period":    {Filter{Period: Period{5000, 90_000}}, func(i ledger.Record) bool { return i.Started >= 5000 && i.Started < 90_000 }},
+		"chain":     {Filter{Chain: 7}, func(i ledger.Record) bool { return i.Chain == 7 }},
+		"tool":      {Filter{Tool: "codex"}, func(i ledger.Record) bool { return i.Tool == "codex" }},
+		"directory": {Filter{Directory: "/work/1"}, func(i ledger.Record) bool { return i.Cwd == "/work/1" || i.Cwd == "/work/1/below" }},
+		"root":      {Filter{Directory: "/"}, func(ledger.Record) bool { return true }},
+		"task":      {Filter{Task: "task 7"}, func(i ledger.Record) bool { return i.Task == "task 7" }},
+		"role":      {Filter{Role: "role 2"}, func(i ledger.Record) bool { return i.Role == "role 2" }},
+		"reason":    {Filter{Reason: reason.Extends}, func(i ledger.Record) bool { return i.Reason == reason.Extends }},
+		"detail":    {Filter{Reason: "short_prompt"}, func(i ledger.Record) bool { return i.Detail == "short_prompt" }},
+		"refused":   {Filter{Reason: "refused_other"}, func(i ledger.Record) bool { return i.FellBack == "refused_other" }},
 		"many": {Filter{Tool: "claude", Role: "role 1", Period: Period{0, 200_000}},
-			func(i Invocation) bool {
+			func(i ledger.Record) bool {
 				return i.Tool == "claude" && i.Role == "role 1" && i.Started < 200_000
 			}},
-		"none": {Filter{Task: "no such"}, func(Invocation) bool { return false }},
+		"none": {Filter{Task: "no such"}, func(ledger.Record) bool { return false }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls, chains := map[int64]bool{}, map[int64]bool{}
-			all, err := LatestInvocations(l, Wanted{})
+			all, err := LatestCalls(l, Wanted{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,10 +76,10 @@ func counts(t *testing.T, l *ledger.Ledger, f Filter) map[string]int {
 			t.Fatal(err)
 		}
 	}
-	rows, err := LatestInvocations(l, Wanted{Filter: f})
+	rows, err := LatestCalls(l, Wanted{Filter: f})
 	check(err)
 	got["log"] = len(rows)
-	rows, err = InvocationsSince(l, 0, nil, f)
+	rows, err = CallsSince(l, 0, nil, f)
 	check(err)
 	got["tail"] = len(rows)
 	chains, err := Chains(l, Wanted{Filter: f})

@@ -47,8 +47,8 @@ func execute(tb testing.TB, path, query string, args ...any) {
 func play(t *testing.T, l *ledger.Ledger, now decide.Millis, change func(*ledger.Call), end func(*ledger.Ticket, *ledger.Outcome)) decide.Decision {
 	t.Helper()
 	c := &ledger.Call{
-		Tool: "claude", Cwd: "/project", Home: "/home/.claude", Format: rewrite.Text, Now: now, Prompt: prompt.New(fmt.Sprintf(base, now), l.Key()),
-		Task: "t", Role: "coder", Rule: "r", Scope: "r",
+		Record: ledger.Record{Tool: "claude", Cwd: "/project", Format: rewrite.Text, Task: "t", Role: "coder", Rule: "r"},
+		Home:   "/home/.claude", Now: now, Prompt: prompt.New(fmt.Sprintf(base, now), l.Key()), Scope: "r",
 		Limits: decide.Limits{TTL: 24 * hour, MaxAge: 24 * hour, ErrorLimit: 3, ContextShare: 0.8, MinBase: 200, Unnamed: decide.UnnamedExtends, Unrelated: true},
 		Stored: func(string, string, decide.Stamp) decide.StoredState { return decide.StoredSame },
 	}

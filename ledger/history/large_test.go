@@ -14,9 +14,9 @@ func BenchmarkLarge(b *testing.B) {
 		},
 		"LiveChains":  func() error { _, err := Chains(l, Wanted{Live: true, Limit: 10}); return err },
 		"Sessions":    func() error { _, err := SessionRows(l, Wanted{Limit: 50}); return err },
-		"Invocations": func() error { _, err := LatestInvocations(l, Wanted{Limit: 50}); return err },
+		"Invocations": func() error { _, err := LatestCalls(l, Wanted{Limit: 50}); return err },
 		"OfTool": func() error {
-			_, err := LatestInvocations(l, Wanted{Filter: Filter{Tool: "vibe"}, Limit: 50})
+			_, err := LatestCalls(l, Wanted{Filter: Filter{Tool: "vibe"}, Limit: 50})
 			return err
 		},
 		"Chains": func() error { _, err := Chains(l, Wanted{Limit: 50}); return err },

@@ -19,7 +19,7 @@ type ChainRow struct {
 	Created, Updated decide.Millis
 	Calls, Resumed   int
 	Sessions         []SessionRow // the newest first
-	Last             Invocation
+	Last             ledger.Record
 }
 
 // A SessionRow is a session for display.
@@ -52,13 +52,13 @@ func Chains(l *ledger.Ledger, w Wanted) ([]ChainRow, error) {
 	chains, err := ledger.List(l, `
 		SELECT c.id, c.tool, c.cwd, c.task, c.role, c.created, c.updated,
 			(SELECT count(*) FROM invocations WHERE chain_id = c.id),
-			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+continued+`), `+invocationColumns(l)+`
-		FROM chains c JOIN `+invocationTables+`
+			(SELECT count(*) FROM invocations WHERE chain_id = c.id AND `+continued+`), `+ledger.RecordColumns()+`
+		FROM chains c JOIN `+ledger.RecordTables+`
 		WHERE i.id = (SELECT max(id) FROM invocations WHERE chain_id = c.id) AND (? = 0 OR c.id = ?) AND (? = '' OR c.tool = ?)
 			AND (NOT ? OR EXISTS (SELECT 1 FROM sessions s WHERE `+ledger.SinceBegun+` AND s.reset = 0
 				AND (s.state = ? OR s.state = ? AND s.last_used >= ? AND s.created >= ?))) AND `+condition+`
 		ORDER BY c.updated DESC, c.id DESC LIMIT ?`, func(c *ChainRow) []any {
-		return append([]any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated, &c.Calls, &c.Resumed}, c.Last.columns()...)
+		return append([]any{&c.ID, &c.Tool, &c.Cwd, &c.Task, &c.Role, &c.Created, &c.Updated, &c.Calls, &c.Resumed}, ledger.RecordFields(&c.Last)...)
 	}, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list chains: %w", err)

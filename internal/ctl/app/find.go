@@ -154,13 +154,13 @@ func (a *App) ChainRow(l *ledger.Ledger, name string) (history.ChainRow, error) 
 	return chains[0], nil
 }
 
-// FindInvocation finds a call by the number.
-func FindInvocation(l *ledger.Ledger, name string) (history.Invocation, error) {
+// FindCall finds a call by the number.
+func FindCall(l *ledger.Ledger, name string) (ledger.Record, error) {
 	n := number(name)
 	if n == 0 {
-		return history.Invocation{}, Usage(fmt.Sprintf("%q is not the number of a call", name), "shimctl log lists the calls")
+		return ledger.Record{}, Usage(fmt.Sprintf("%q is not the number of a call", name), "shimctl log lists the calls")
 	}
-	i, err := history.FindInvocation(l, n)
+	i, err := history.FindCall(l, n)
 	if errors.Is(err, sql.ErrNoRows) {
 		var last int64
 		if _, last, err = l.LastNumbers(); err == nil {

@@ -155,8 +155,8 @@ func (a *App) CompleteChain(_ *cobra.Command, args []string, _ string) ([]string
 // CompleteCall completes the number of a call.
 func (a *App) CompleteCall(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return completeFrom(a, args, func(l *ledger.Ledger) ([]string, error) {
-		calls, err := history.LatestInvocations(l, history.Wanted{Limit: maxCompletions})
-		return view.Mapped(calls, func(i history.Invocation) string {
+		calls, err := history.LatestCalls(l, history.Wanted{Limit: maxCompletions})
+		return view.Mapped(calls, func(i ledger.Record) string {
 			return cobra.CompletionWithDesc(fmt.Sprint(i.ID), i.Tool+", "+view.Decision(i))
 		}), err
 	})

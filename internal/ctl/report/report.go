@@ -91,7 +91,7 @@ type sums struct {
 	bill    view.Bill
 	saved   saving.Saving
 	chain   history.ChainRow // the chain with the most resumed calls, of those used last
-	calls   []history.Invocation
+	calls   []ledger.Record
 }
 
 // Limits of the chain's picture.
@@ -122,7 +122,7 @@ func read(l *ledger.Ledger, f history.Filter, r view.Reporter) (s sums, err erro
 	}
 	if s.chain.Resumed > 0 {
 		f.Chain = s.chain.ID
-		s.calls, err = history.LatestInvocations(l, history.Wanted{Filter: f, Limit: mostCalls})
+		s.calls, err = history.LatestCalls(l, history.Wanted{Filter: f, Limit: mostCalls})
 	}
 	return s, err
 }

@@ -17,7 +17,6 @@ import (
 	"reprise/internal/transcript"
 	"reprise/ledger"
 	"reprise/ledger/decide"
-	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/prompt"
 
@@ -69,7 +68,7 @@ type sentCall struct {
 }
 
 // Propose returns the rule for a call's job, or why there is none. Without a name the rule has the name of the calling program.
-func Propose(a *app.App, l *ledger.Ledger, i history.Invocation, name string) (p Proposal, err error) {
+func Propose(a *app.App, l *ledger.Ledger, i ledger.Record, name string) (p Proposal, err error) {
 	switch {
 	case i.Rule != "":
 		return p, fmt.Errorf("rule %s matched it", i.Rule)
@@ -97,7 +96,7 @@ func Propose(a *app.App, l *ledger.Ledger, i history.Invocation, name string) (p
 }
 
 // readCalls returns the fresh calls of a call's tool and directory with known prompts, the latest last.
-func readCalls(l *ledger.Ledger, i history.Invocation) (list []sentCall, err error) {
+func readCalls(l *ledger.Ledger, i ledger.Record) (list []sentCall, err error) {
 	calls, err := l.FreshCalls(i.Started-proposedPeriod, i.Tool, i.Cwd)
 	if err != nil {
 		return nil, err

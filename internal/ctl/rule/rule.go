@@ -108,7 +108,7 @@ func runAddFrom(a *app.App, from, and string, agreed app.Consent) error {
 	defer l.Close()
 	var all Proposal
 	for _, call := range slices.DeleteFunc([]string{from, and}, func(call string) bool { return call == "" }) {
-		i, err := app.FindInvocation(l, call)
+		i, err := app.FindCall(l, call)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
 	"reprise/rewrite"
@@ -22,7 +23,7 @@ func PriceCell(p Sum) Cell {
 }
 
 // DecisionCell returns a cell with the decision on a call, colored by the outcome. A person reads the class of the reason.
-func DecisionCell(i history.Invocation) Cell {
+func DecisionCell(i ledger.Record) Cell {
 	c := TextCell(Decision(i))
 	c.Human = string(i.Mode)
 	if class := cmp.Or(i.FellBack, i.Reason).Class(); class != reason.ClassContinues {
@@ -43,7 +44,7 @@ func DecisionCell(i history.Invocation) Cell {
 }
 
 // OutcomeCell returns a cell with the outcome, and for people the exit code or signal.
-func OutcomeCell(i history.Invocation) Cell {
+func OutcomeCell(i ledger.Record) Cell {
 	switch i.Outcome {
 	case "ok":
 		return TextCell("ok")
@@ -137,7 +138,7 @@ const mostName = 100
 func Sentence(words string) string { return strings.ToUpper(words[:1]) + words[1:] + "." }
 
 // Decision returns a call's mode and reason, as in "resume: extends".
-func Decision(i history.Invocation) string {
+func Decision(i ledger.Record) string {
 	words := fmt.Sprintf("%s: %s", i.Mode, i.Reason)
 	if i.Detail != "" {
 		words += fmt.Sprintf(" (%s)", i.Detail)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"reprise/internal/prices"
+	"reprise/ledger"
 	"reprise/ledger/history"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
@@ -36,7 +37,7 @@ func (s Sum) Plus(t Sum) Sum {
 
 // CallCost returns the cost of a call: the tool's own figure, or else the cost of the tokens at list
 // price.
-func CallCost(t *prices.List, i history.Invocation) Sum {
+func CallCost(t *prices.List, i ledger.Record) Sum {
 	if i.Cost.Valid {
 		return Sum{Known: true, Nano: i.Cost.Int64, Most: i.Cost.Int64}
 	}

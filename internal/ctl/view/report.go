@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"reprise/internal/prices"
+	"reprise/ledger"
 	"reprise/ledger/history"
 	"reprise/rewrite/reason"
 )
@@ -47,7 +48,7 @@ func SessionJSON(s history.SessionRow) SessionReport {
 
 // A CallReport is a call with the facts that follow from the record.
 type CallReport struct {
-	history.Invocation
+	ledger.Record
 	Class   reason.Class `json:"class,omitempty" doc:"class of the reason"`
 	Started time.Time    `json:"started" doc:"when it started"`
 	Chain   *int64       `json:"chain" doc:"its chain, null if none"`
@@ -78,14 +79,14 @@ func MoneyJSON(s Sum, source string) MoneyReport {
 // A Reporter knows prices.
 type Reporter struct{ Prices *prices.List }
 
-func (r Reporter) Call(i history.Invocation) CallReport {
+func (r Reporter) Call(i ledger.Record) CallReport {
 	cost := CallCost(r.Prices, i)
 	source := "tool"
 	if cost.estimated {
 		source = "list"
 	}
 	i.Role = RoleName(i.Role)
-	report := CallReport{Invocation: i, Class: cmp.Or(i.FellBack, i.Reason).Class(), Started: i.Started.Time(), Chain: nonZero(i.Chain), Caller: i.Caller.Run().Name,
+	report := CallReport{Record: i, Class: cmp.Or(i.FellBack, i.Reason).Class(), Started: i.Started.Time(), Chain: nonZero(i.Chain), Caller: i.Caller.Run().Name,
 		Proof: i.Proof.Sentences(), MoneyReport: MoneyJSON(cost, source)}
 	if i.Outcome != "" {
 		report.Outcome = &i.Outcome

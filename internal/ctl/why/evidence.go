@@ -19,14 +19,14 @@ type whyFacts struct {
 	chain   history.ChainRow
 	session history.SessionRow  // the call's own
 	before  *history.SessionRow // the chain's newest before that, nil if there is none
-	last    *history.Invocation // the chain's call before this one
-	ended   *history.Invocation // the latest of these that ended as the call's reason says
-	running *history.Invocation // a call of the chain that was running
+	last    *ledger.Record      // the chain's call before this one
+	ended   *ledger.Record      // the latest of these that ended as the call's reason says
+	running *ledger.Record      // a call of the chain that was running
 	failed  int                 // the chain's calls before it that failed
 	hour    []history.HourRow   // of the chain
 }
 
-func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error) {
+func readWhyFacts(l *ledger.Ledger, i ledger.Record) (f whyFacts, err error) {
 	if i.Chain == 0 {
 		return f, nil
 	}
@@ -44,7 +44,7 @@ func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error
 			f.before = s
 		}
 	}
-	calls, err := history.LatestInvocations(l, its)
+	calls, err := history.LatestCalls(l, its)
 	if err != nil {
 		return f, err
 	}
@@ -71,7 +71,7 @@ func readWhyFacts(l *ledger.Ledger, i history.Invocation) (f whyFacts, err error
 }
 
 // evidence returns the ledger's facts behind the decision on a call, in sentences, and the main ones among them.
-func evidence(a *app.App, i history.Invocation, f whyFacts) (said, main []string) {
+func evidence(a *app.App, i ledger.Record, f whyFacts) (said, main []string) {
 	said = []string{}
 	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }
 	stress := func(format string, values ...any) {
@@ -145,7 +145,7 @@ func evidence(a *app.App, i history.Invocation, f whyFacts) (said, main []string
 }
 
 // endOf returns the reason that a call's end is for a later call of the session to be fresh, "" if it is none.
-func endOf(i history.Invocation) reason.Code {
+func endOf(i ledger.Record) reason.Code {
 	switch {
 	case i.Outcome == "failed" && i.SessionWhy != reason.TurnLimit:
 		return reason.PreviousFailed
@@ -158,14 +158,14 @@ func endOf(i history.Invocation) reason.Code {
 }
 
 // endedSo reports whether a call's end is behind a reason.
-func endedSo(why reason.Code, i history.Invocation) bool {
+func endedSo(why reason.Code, i ledger.Record) bool {
 	end := endOf(i)
 	return end != "" && (end == why || end == reason.PreviousFailed && why == reason.SessionDead)
 }
 
 // EndedSo returns the latest call of a chain with an end that is behind a reason, 0 if there is none.
 func EndedSo(l *ledger.Ledger, chain int64, why reason.Code) (call int64, err error) {
-	calls, err := history.LatestInvocations(l, history.Wanted{Filter: history.Filter{Chain: chain}})
+	calls, err := history.LatestCalls(l, history.Wanted{Filter: history.Filter{Chain: chain}})
 	for _, c := range calls {
 		if endedSo(why, c) {
 			return c.ID, nil
@@ -175,7 +175,7 @@ func EndedSo(l *ledger.Ledger, chain int64, why reason.Code) (call int64, err er
 }
 
 // endWords say how a call ended that did not end well, and why, if that is known; "" for any other.
-func endWords(i history.Invocation) string {
+func endWords(i ledger.Record) string {
 	words := ""
 	switch {
 	case i.Outcome == "", i.Outcome == "ok":
@@ -198,7 +198,7 @@ func endWords(i history.Invocation) string {
 }
 
 // measured returns the figures that the limits were compared with.
-func (f whyFacts) measured(i history.Invocation) Measures {
+func (f whyFacts) measured(i ledger.Record) Measures {
 	if f.before == nil {
 		return Measures{}
 	}
@@ -207,7 +207,7 @@ func (f whyFacts) measured(i history.Invocation) Measures {
 }
 
 // sessionEvidence compares a call with the session that it would have resumed. Limits are those that hold now.
-func sessionEvidence(a *app.App, i history.Invocation, f whyFacts) (said []string) {
+func sessionEvidence(a *app.App, i ledger.Record, f whyFacts) (said []string) {
 	cfg := a.Configured()
 	policy, m := RulePolicy(cfg, i.Rule), f.measured(i)
 	say := func(format string, values ...any) { said = append(said, fmt.Sprintf(format, values...)) }

@@ -7,7 +7,7 @@ import (
 
 	"reprise/internal/ctl/app"
 	"reprise/internal/ctl/view"
-	"reprise/ledger/history"
+	"reprise/ledger"
 	"reprise/rewrite"
 	"reprise/rewrite/reason"
 
@@ -21,7 +21,7 @@ type field struct {
 }
 
 // Fields returns everything known about a call.
-func Fields(a *app.App, r view.Reporter, i history.Invocation) (fields []field) {
+func Fields(a *app.App, r view.Reporter, i ledger.Record) (fields []field) {
 	add := func(name string, c view.Cell) {
 		c.Right = false
 		if c.Raw != "" {

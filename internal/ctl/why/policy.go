@@ -7,6 +7,7 @@ import (
 
 	"reprise/config"
 	"reprise/internal/ctl/view"
+	"reprise/ledger"
 	"reprise/ledger/decide"
 	"reprise/ledger/history"
 	"reprise/rewrite"
@@ -78,6 +79,6 @@ func RestatedWords(model string) string {
 }
 
 // Restates reports whether a resume of the call's session is expected to miss the cache for its form.
-func Restates(i history.Invocation) bool {
-	return i.Tool == "claude" && i.OneRequest && models.Restated(i.Model)
+func Restates(i ledger.Record) bool {
+	return i.Tool == "claude" && i.OneRequest() && models.Restated(i.Model)
 }

@@ -115,7 +115,7 @@ func explain(a *app.App, l *ledger.Ledger, r view.Reporter, name string, all, as
 // Find explains the call that a number or a reason leads to, "" to the last one. If there is none, the report is empty.
 func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, error) {
 	if _, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 64); err == nil {
-		i, err := app.FindInvocation(l, name)
+		i, err := app.FindCall(l, name)
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +125,7 @@ func Find(a *app.App, l *ledger.Ledger, r view.Reporter, name string) (*Report, 
 	if err := app.CheckReason(reason); err != nil {
 		return nil, err
 	}
-	calls, err := history.LatestInvocations(l, history.Wanted{Limit: 1, Filter: history.Filter{Reason: reason}})
+	calls, err := history.LatestCalls(l, history.Wanted{Limit: 1, Filter: history.Filter{Reason: reason}})
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func Passed(a *app.App, p PassthroughReport) *Report {
 }
 
 // Call explains a call in the ledger.
-func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (*Report, error) {
+func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i ledger.Record) (*Report, error) {
 	facts, err := readWhyFacts(l, i)
 	if err != nil {
 		return nil, err
@@ -268,7 +268,7 @@ func Call(a *app.App, l *ledger.Ledger, r view.Reporter, i history.Invocation) (
 }
 
 // heldOut reports whether a call's chain is held out, if such a share of them is.
-func heldOut(l *ledger.Ledger, i history.Invocation, holdOut float64) (bool, error) {
+func heldOut(l *ledger.Ledger, i ledger.Record, holdOut float64) (bool, error) {
 	share, known, err := l.Share(i.Chain)
 	if !known {
 		return holdOut > 0 && i.Arm == ledger.Control, err
@@ -277,7 +277,7 @@ func heldOut(l *ledger.Ledger, i history.Invocation, holdOut float64) (bool, err
 }
 
 // decided names the decision on a call.
-func decided(a *app.App, i history.Invocation, f whyFacts) string {
+func decided(a *app.App, i ledger.Record, f whyFacts) string {
 	call := fmt.Sprintf("Call %d (%s in %s, %s)", i.ID, i.Tool, a.Tilde(i.Cwd), a.WhenWords(i.Started.Time()))
 	session := view.SessionCell(i.ResumedFrom).Human
 	chain := fmt.Sprintf("chain c%d", i.Chain)

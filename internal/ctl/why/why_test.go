@@ -26,7 +26,7 @@ func TestWhyOfADeadSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	w, err := Call(silent(), l, view.Reporter{}, history.Invocation{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.SessionDead, Detail: reason.RefusedContext})
+	w, err := Call(silent(), l, view.Reporter{}, ledger.Record{Tool: "claude", Mode: rewrite.Fresh, Reason: reason.SessionDead, Detail: reason.RefusedContext})
 	if err != nil || w.Setting != view.AdviceFor(reason.RefusedContext, 0, 0).Setting || !strings.Contains(w.Text, "exceeded (refused_context_exceeded)") {
 		t.Errorf("%+v, %v", w, err)
 	}
@@ -39,7 +39,7 @@ func TestThreeLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	call := history.Invocation{ID: 2, Tool: "claude", Cwd: "/shop", Mode: rewrite.Fresh, Rule: "night"}
+	call := ledger.Record{ID: 2, Tool: "claude", Cwd: "/shop", Mode: rewrite.Fresh, Rule: "night"}
 	for _, row := range []struct {
 		reason  reason.Code
 		changed []string
@@ -111,7 +111,7 @@ func TestWindowWords(t *testing.T) {
 		}
 	}
 	f := whyFacts{before: &history.SessionRow{Context: rewrite.Context{Used: 900_000}, Answered: "gemini-2.5-pro"}}
-	said := strings.Join(sessionEvidence(silent(), history.Invocation{Reason: reason.ContextFull}, f), "")
+	said := strings.Join(sessionEvidence(silent(), ledger.Record{Reason: reason.ContextFull}, f), "")
 	if !strings.Contains(said, "of context (the window of gemini-2.5-pro; the tool reports none); context_limit is 0.8 now.") {
 		t.Error(said)
 	}

@@ -1,0 +1,68 @@
+package history
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"reprise/ledger"
+	"reprise/ledger/decide"
+)
+
+// LatestCalls returns the calls, the latest first.
+func LatestCalls(l *ledger.Ledger, w Wanted) ([]ledger.Record, error) {
+	where, args := w.selects("i.")
+	return readCalls(l, where+" ORDER BY i.id DESC LIMIT ?", append(args, w.limit())...)
+}
+
+// RunningCalls returns those selected of the latest calls that are running, the latest first. A call without a session counts for
+// an hour: no lease shows whether the process still lives.
+func RunningCalls(l *ledger.Ledger, f Filter, now decide.Millis) (list []ledger.Record, err error) {
+	among, args := f.among("i.")
+	rows, err := readCalls(l, "i.outcome IS NULL AND i.id > (SELECT max(id) FROM invocations) - ? AND "+among+" ORDER BY i.id DESC",
+		slices.Concat([]any{recentCalls}, args)...)
+	for _, i := range rows {
+		held := i.Started > now-hour
+		if i.Session != 0 {
+			if held, err = l.Held(i.Session); err != nil {
+				return nil, fmt.Errorf("list calls: %w", err)
+			}
+		}
+		if held {
+			list = append(list, i)
+		}
+	}
+	return list, err
+}
+
+// FindCall returns one call, or sql.ErrNoRows if there is none.
+func FindCall(l *ledger.Ledger, id int64) (ledger.Record, error) {
+	return onlyOne(readCalls(l, "i.id = ?", id))
+}
+
+// recentCalls is the number of latest calls that RunningCalls searches.
+const recentCalls = 1000
+
+// CallsSince returns the calls after the given one, and those of running that have ended
+// since, the earliest first, as far as the filter selects them.
+func CallsSince(l *ledger.Ledger, id int64, running []int64, f Filter) ([]ledger.Record, error) {
+	where, args := f.selects("i.")
+	return readCalls(l, `(i.id > ? OR i.id IN (SELECT value FROM json_each(?)) AND i.outcome IS NOT NULL) AND `+where+" ORDER BY i.id",
+		append([]any{id, ledger.EncodeJSON(append([]int64{}, running...))}, args...)...)
+}
+
+func readCalls(l *ledger.Ledger, where string, args ...any) ([]ledger.Record, error) {
+	list, err := ledger.List(l, "SELECT "+ledger.RecordColumns()+" FROM "+ledger.RecordTables+" WHERE "+where, ledger.RecordFields, args...)
+	return list, ledger.Wrap("list calls", err)
+}
+
+// onlyOne returns a list's call, or sql.ErrNoRows if it has none.
+func onlyOne(list []ledger.Record, err error) (ledger.Record, error) {
+	if err == nil && len(list) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return ledger.Record{}, err
+	}
+	return list[0], nil
+}

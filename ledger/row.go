@@ -1,0 +1,156 @@
+package ledger
+
+import (
+	"database/sql"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// A table is a table of the ledger with a struct for its rows. The db tag of a field has the name of the column, ",once" if it
+// never changes, and what SQLite is told about it, if that is not said by the field's type. A basic type's zero value is NULL
+// where a column can be. A name with a dot is a column of another table, which is only read.
+type table[T any] struct {
+	name string
+	plan func() tablePlan
+}
+
+// A tablePlan is everything that the tags say.
+type tablePlan struct {
+	fields                         []tableField
+	create, insert, update, choose string
+	inserted, changing             []tableField // those that insert and update set
+}
+
+type tableField struct {
+	index            []int
+	name, definition string // the definition is "" for another table's column
+	once             bool
+	read, write      string // SQL, where $ stands for the table
+}
+
+func newTable[T any](name string) table[T] {
+	return table[T]{name, sync.OnceValue(func() tablePlan { return planTable(name, reflect.TypeFor[T]()) })}
+}
+
+var definitions = map[reflect.Kind]string{
+	reflect.String: "TEXT NOT NULL DEFAULT ''", reflect.Int: "INTEGER NOT NULL DEFAULT 0", reflect.Int64: "INTEGER NOT NULL DEFAULT 0",
+	reflect.Bool: "INTEGER NOT NULL DEFAULT 0", reflect.Slice: "BLOB NOT NULL DEFAULT x''",
+}
+
+func planTable(name string, row reflect.Type) (p tablePlan) {
+	var defined, names, marks, set, read []string
+	for _, f := range reflect.VisibleFields(row) {
+		tag, ok := f.Tag.Lookup("db")
+		if !ok {
+			continue
+		}
+		one := newTableField(f, tag)
+		p.fields = append(p.fields, one)
+		read = append(read, one.read)
+		if one.definition == "" {
+			continue
+		}
+		defined = append(defined, one.name+" "+one.definition)
+		if one.name == "id" {
+			continue
+		}
+		names, marks, p.inserted = append(names, one.name), append(marks, one.write), append(p.inserted, one)
+		if !one.once {
+			set, p.changing = append(set, one.name+" = "+one.write), append(p.changing, one)
+		}
+	}
+	p.create = "CREATE TABLE " + name + " (" + strings.Join(defined, ", ") + ");"
+	p.insert = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ", id) VALUES (" + strings.Join(marks, ", ") + ", " + unusedID(name) + ")"
+	p.update, p.choose = "UPDATE "+name+" SET "+strings.Join(set, ", ")+" WHERE id = ?", strings.Join(read, ", ")
+	return p
+}
+
+func newTableField(f reflect.StructField, tag string) (one tableField) {
+	name, definition, _ := strings.Cut(tag, " ")
+	name, option, _ := strings.Cut(name, ",")
+	one = tableField{index: f.Index, name: name, definition: definition, once: option == "once", read: "$." + name, write: "?"}
+	zero := map[reflect.Kind]string{reflect.String: "''", reflect.Int: "0", reflect.Int64: "0"}[f.Type.Kind()]
+	switch {
+	case strings.Contains(name, "."):
+		one.read = "coalesce(" + name + ", " + zero + ")"
+	case definition == "":
+		one.definition = definitions[f.Type.Kind()]
+	case zero != "" && name != "id" && !strings.Contains(definition, "NOT NULL"):
+		one.read, one.write = "coalesce($."+name+", "+zero+")", "nullif(?, "+zero+")"
+	}
+	return one
+}
+
+// columns returns SQL that selects a row, given a name of the table.
+func (t table[T]) columns(as string) string { return strings.ReplaceAll(t.plan().choose, "$", as) }
+
+// fields returns the destinations of the columns of a row.
+func (t table[T]) fields(row *T) []any { return pointers(row, t.plan().fields) }
+
+// pointers returns pointers to some fields of a row.
+func pointers[T any](row *T, fields []tableField) []any {
+	value := reflect.ValueOf(row).Elem()
+	all := make([]any, len(fields), len(fields)+1)
+	for i, f := range fields {
+		all[i] = value.FieldByIndex(f.index).Addr().Interface()
+		if blob, ok := all[i].(*[]byte); ok && *blob == nil {
+			*blob = []byte{} // nil would be NULL
+		}
+	}
+	return all
+}
+
+// list reads the rows of the table that a condition selects.
+func (t table[T]) list(q Queryer, where string, args ...any) ([]T, error) {
+	return List(q, "SELECT "+t.columns(t.name)+" FROM "+t.name+" WHERE "+where, t.fields, args...)
+}
+
+// get reads a row, nil if there is none.
+func (t table[T]) get(q Queryer, where string, args ...any) (*T, error) {
+	rows, err := t.list(q, where, args...)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+// put inserts a row and returns its number.
+func (t table[T]) put(tx *sql.Tx, row *T) (id int64, err error) {
+	result, err := tx.Exec(t.plan().insert, pointers(row, t.plan().inserted)...)
+	if err != nil {
+		return 0, err
+	}
+	return result.LastInsertId()
+}
+
+// set sets the columns of a row that change. It returns how many rows have the number and fulfil the condition: one, or none.
+func (t table[T]) set(tx *sql.Tx, id int64, row *T, condition string) (int64, error) {
+	return changed(tx.Exec(t.plan().update+condition, append(pointers(row, t.plan().changing), id)...))
+}
+
+// encode returns a row as JSON, by the names of the columns.
+func (t table[T]) encode(row *T) ([]byte, error) {
+	values := map[string]any{}
+	for i, value := range t.fields(row) {
+		values[t.plan().fields[i].name] = value
+	}
+	return json.Marshal(values)
+}
+
+// decode reads such JSON.
+func (t table[T]) decode(text []byte, row *T) error {
+	values := map[string]json.RawMessage{}
+	if err := json.Unmarshal(text, &values); err != nil {
+		return err
+	}
+	for i, to := range t.fields(row) {
+		if value := values[t.plan().fields[i].name]; value != nil {
+			if err := json.Unmarshal(value, to); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
