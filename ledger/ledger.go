@@ -26,13 +26,12 @@ type Ledger struct {
 	lock  fileLock
 	spool spool
 
-	Aside string // the ledger of an older version that was set aside when this one was opened, "" for none
+	Aside string // the ledger of another version that was set aside when this one was opened, "" for none
 }
 
 // Errors of a ledger file.
 var (
 	ErrForeign = errors.New("it is not a reprise ledger, or one from before the first release")
-	ErrNewer   = errors.New("it was written by a newer reprise")
 	ErrDamaged = errors.New("it is damaged")
 	ErrLocked  = errors.New("another process keeps it locked")
 )
@@ -95,7 +94,7 @@ func open(path, mode string) (*Ledger, error) {
 	if mode != inMemory {
 		l.lock, l.spool = fileLock{path + ".lock"}, spool{path + ".spool"}
 	}
-	err = errOutdated
+	err = errVersion
 	if info, failed := os.Stat(path); failed == nil && info.Size() > 0 { // readers would prevent making a new one
 		err = l.prepare(false)
 	}
@@ -112,10 +111,10 @@ func open(path, mode string) (*Ledger, error) {
 	return l, nil
 }
 
-// prepareLocked is prepare with the file lock. It sets a ledger of an older version aside and begins anew.
+// prepareLocked is prepare with the file lock. It sets a ledger of another version aside and begins anew.
 func (l *Ledger) prepareLocked(path string) error {
 	err := l.prepare(true)
-	if !errors.Is(err, errOutdated) {
+	if !errors.Is(err, errVersion) {
 		return err
 	}
 	if l.Aside, err = l.copyAside(path); err != nil {
@@ -127,7 +126,7 @@ func (l *Ledger) prepareLocked(path string) error {
 	return l.prepare(true)
 }
 
-// copyAside copies a ledger of an older version to another name, and moves the outcomes that wait for it there too. The file
+// copyAside copies a ledger of another version to another name, and moves the outcomes that wait for it there too. The file
 // itself stays in place: SQLite's processes share memory by the file's name, and a process that was just opening a renamed
 // file would share its successor's.
 func (l *Ledger) copyAside(path string) (aside string, err error) {
@@ -135,7 +134,7 @@ func (l *Ledger) copyAside(path string) (aside string, err error) {
 	if err := l.db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 		return "", err
 	}
-	aside = fmt.Sprint(path, olderSuffix, version)
+	aside = fmt.Sprint(path, asideSuffix, version)
 	if _, err := os.Lstat(aside); err == nil {
 		return "", fmt.Errorf("copy %s aside: %w", path, fs.ErrExist)
 	}
@@ -155,11 +154,11 @@ func (l *Ledger) copyAside(path string) (aside string, err error) {
 	return aside, os.Rename(part, aside)
 }
 
-// olderSuffix and its version end the name of a ledger of an older version.
-const olderSuffix = ".version-"
+// asideSuffix and its version end the name of a ledger that was set aside.
+const asideSuffix = ".version-"
 
-// errOutdated reports that there is no ledger of this version.
-var errOutdated = errors.New("it was written by an older reprise")
+// errVersion reports that there is no ledger of this version.
+var errVersion = errors.New("it was written by another version of reprise")
 
 // prepare checks whether this is a ledger and reads the key. If locked, it first fills an empty file.
 func (l *Ledger) prepare(locked bool) error {
@@ -175,11 +174,9 @@ func (l *Ledger) prepare(locked bool) error {
 		return ErrForeign
 	case version < 0:
 		return ErrDamaged
-	case version > schemaVersion:
-		return ErrNewer
-	case version < schemaVersion && (!locked || version > 0):
-		return errOutdated
-	case version < schemaVersion:
+	case version != schemaVersion && (!locked || version > 0):
+		return errVersion
+	case version == 0:
 		if err := l.create(); err != nil {
 			return err
 		}
@@ -187,7 +184,7 @@ func (l *Ledger) prepare(locked bool) error {
 	return l.db.QueryRow("SELECT value FROM meta WHERE name = 'key'").Scan(&l.key)
 }
 
-// create makes the tables in one transaction, in place of an older version's tables. It reads the version again inside, since
+// create makes the tables in one transaction, in place of another version's tables. It reads the version again inside, since
 // another process might have been faster.
 func (l *Ledger) create() error {
 	var durable int
@@ -206,14 +203,14 @@ func (l *Ledger) create() error {
 		if version == schemaVersion {
 			return nil
 		}
-		older, err := tableNames(tx)
+		others, err := tableNames(tx)
 		switch {
 		case err != nil:
 			return err
-		case version == 0 && len(older) > 0:
+		case version == 0 && len(others) > 0:
 			return ErrForeign
 		}
-		for _, name := range older {
+		for _, name := range others {
 			if _, err := tx.Exec("DROP TABLE " + name); err != nil {
 				return err
 			}

@@ -114,7 +114,7 @@ func (l *log) fault(what string, err error) {
 }
 
 func (l *log) setAside(path string) {
-	l.line(zerolog.WarnLevel).Str("aside", path).Msg("began a new ledger: the old one is of an older version")
+	l.line(zerolog.WarnLevel).Str("aside", path).Msg("began a new ledger: the old one is of another version")
 }
 
 func (l *log) passthrough(reason reason.Code) {

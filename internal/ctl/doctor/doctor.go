@@ -38,7 +38,7 @@ tested, CLIs that SDKs in the working directory or npx bundle, permissions, the 
 build. It prints a fix for each problem. A terminal gets findings and a line for each tool; --all prints every
 check. The exit status is 3 if there is a problem; notes do not count.
 
---fix moves a ledger that is damaged, foreign or of a newer reprise aside and begins a new, empty one: the next call of every
+--fix moves a ledger that is damaged or foreign aside and begins a new, empty one: the next call of every
 job is fresh. Nothing is deleted. It also takes reprise's own files out of others' reach.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if !fixes.wanted && fixes != (fixing{}) {
