@@ -583,8 +583,8 @@ start_ticker() {
 			[ $((seconds % interval)) = 0 ] || continue
 			count=$(grep -cE "$package" "$tmp/compiled") || :
 			what="compiling $1"
-			# It takes longest, and the ledger waits for it.
-			! grep -q '/go-sqlite3$' "$tmp/compiled" || grep -q '/ledger$' "$tmp/compiled" || what="compiling SQLite for $1"
+			# It takes longest: from database/sql, which it needs, until go names it.
+			! grep -qx database/sql "$tmp/compiled" || grep -q '/go-sqlite3$' "$tmp/compiled" || what="compiling SQLite for $1"
 			if [ "$interval" = 1 ]; then
 				printf '\r  %s: %s s, packages so far: %s ' "$what" "$seconds" "$count"
 			else

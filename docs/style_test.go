@@ -124,7 +124,7 @@ func around(text string, at []int) string {
 
 // wide are the lines of Go above 100 columns, a tab being four, that each directory has at most. A
 // ceiling only sinks.
-var wide = map[string]int{"cmd": 370, "config": 2, "internal": 1100, "rewrite": 135, "test": 1540, "watch": 0}
+var wide = map[string]int{"cmd": 230, "config": 2, "internal": 560, "rewrite": 132, "test": 400, "watch": 0}
 
 // Lines of Go are at most 100 columns wide; the exceptions are texts that cannot be broken.
 func TestLinesAreNarrow(t *testing.T) {

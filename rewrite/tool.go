@@ -291,8 +291,8 @@ type SessionFiles struct {
 	Running, Forks []string
 }
 
-// CommonFiles begins a pattern of Common in a list of paths. These files are packed and unpacked with a session, but
-// never compared, replaced or removed.
+// CommonFiles begins a pattern of Common in a list of paths. These files are packed and unpacked
+// with a session, but never compared, replaced or removed.
 const CommonFiles = "common:"
 
 // ForMachines returns the paths of the files that another machine needs to go on with the session.

@@ -115,10 +115,12 @@ func runFifth(args []string) error {
 	id := ""
 	if i := slices.Index(args, "--resume"); i >= 0 {
 		id = args[i+1]
-	} else if err := db.QueryRow("SELECT printf('00000000-0000-4000-8000-%012d', count(DISTINCT session)) FROM message").Scan(&id); err != nil {
+	} else if err := db.QueryRow("SELECT printf('00000000-0000-4000-8000-%012d', count(DISTINCT " +
+		"session)) FROM message").Scan(&id); err != nil {
 		return err
 	}
-	if _, err := db.Exec("INSERT INTO session VALUES (?, 1) ON CONFLICT DO UPDATE SET updated = updated + 1", id); err != nil {
+	if _, err := db.Exec("INSERT INTO session VALUES (?, 1) ON CONFLICT DO UPDATE SET updated = "+
+		"updated + 1", id); err != nil {
 		return err
 	}
 	if _, err := db.Exec("INSERT INTO message VALUES (?, ?)", id, prompt); err != nil {
@@ -137,14 +139,16 @@ func openFifth(home string) (*sql.DB, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	return sql.Open("sqlite3", "file:"+filepath.Join(dir, "fifth.db")+"?_journal_mode=WAL&_busy_timeout=5000")
+	return sql.Open("sqlite3", "file:"+filepath.Join(dir,
+		"fifth.db")+"?_journal_mode=WAL&_busy_timeout=5000")
 }
 
-// A tool is added by one directory in rewrite/tool, and a line in the generated list: its calls are managed, and shimctl
-// knows it.
+// A tool is added by one directory in rewrite/tool, and a line in the generated list: its calls are
+// managed, and shimctl knows it.
 func TestFifthTool(t *testing.T) {
 	dir := t.TempDir()
-	home, shims, real := filepath.Join(dir, "home"), filepath.Join(dir, "shims"), filepath.Join(dir, "real")
+	home, shims, real := filepath.Join(dir, "home"), filepath.Join(dir, "shims"),
+		filepath.Join(dir, "real")
 	for _, d := range []string{home, shims, real} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -170,7 +174,8 @@ func TestFifthTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(filepath.Join(dir, "tool.go"), strings.Replace(string(list), "import (", "import (\n\t_ \"reprise/rewrite/tool/fifth\"", 1), 0o600)
+	write(filepath.Join(dir, "tool.go"), strings.Replace(string(list), "import (",
+		"import (\n\t_ \"reprise/rewrite/tool/fifth\"", 1), 0o600)
 	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
 		filepath.Join(tools, "fifth", "fifth.go"): filepath.Join(dir, "fifth.go"),
 		filepath.Join(tools, "tool.go"):           filepath.Join(dir, "tool.go"),
@@ -180,7 +185,8 @@ func TestFifthTool(t *testing.T) {
 	}
 	write(filepath.Join(dir, "overlay.json"), string(overlay), 0o600)
 	for name, pkg := range map[string]string{"fifth": "shim", "shimctl": "shimctl"} {
-		build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", filepath.Join(shims, name), "../cmd/"+pkg)
+		build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o",
+			filepath.Join(shims, name), "../cmd/"+pkg)
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("build %s: %v\n%s", name, err, out)
 		}
@@ -190,7 +196,8 @@ func TestFifthTool(t *testing.T) {
 		cmd := exec.Command(filepath.Join(shims, name), args...)
 		cmd.Args[0] = name
 		cmd.Dir, cmd.Stdin = home, strings.NewReader(stdin)
-		cmd.Env = append(toolbox.Home(home), "PATH="+shims+":"+real+":/usr/bin:/bin", "REPRISE_TASK=t")
+		cmd.Env = append(toolbox.Home(home), "PATH="+shims+":"+real+":/usr/bin:/bin",
+			"REPRISE_TASK=t")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
@@ -206,25 +213,29 @@ func TestFifthTool(t *testing.T) {
 	for _, step := range []struct{ before, decision string }{
 		{"", "fresh: first_call"},
 		{"", "resume: extends"},
-		{"INSERT INTO message SELECT id, 'from another process' FROM session", "fresh: session_changed"},
+		{"INSERT INTO message SELECT id, 'from another process' FROM session",
+			"fresh: session_changed"},
 		{"", "resume: extends"},
 		{"DELETE FROM session", "fresh: session_file_gone"},
 	} {
 		if _, err := db.Exec(step.before); err != nil {
 			t.Fatal(err)
 		}
-		if got := run(prompt, "fifth", "-p", "--output-format", "stream-json", "--verbose"); !strings.Contains(got, `"result":"answer"`) {
+		if got := run(prompt, "fifth", "-p", "--output-format", "stream-json",
+			"--verbose"); !strings.Contains(got, `"result":"answer"`) {
 			t.Errorf("answer %q", got)
 		}
 		if got := run("", "shimctl", "log", "-n", "1"); !strings.Contains(got, step.decision) {
 			t.Errorf("after %q: %s, want %s", step.before, got, step.decision)
 		}
-		if got := run("", "shimctl", "log", "-n", "1", "--json"); !strings.Contains(got, `"model":"[`) && !strings.Contains(got, `"model": "[`) {
+		if got := run("", "shimctl", "log", "-n", "1", "--json"); !strings.Contains(got,
+			`"model":"[`) && !strings.Contains(got, `"model": "[`) {
 			t.Errorf("after %q: the row was not read: %s", step.before, got)
 		}
 		prompt += "\n\nThe test still fails."
 	}
-	if got := run("", "shimctl", "prune", "-n", "--keep-last", "1"); !strings.Contains(got, "in_database") {
+	if got := run("", "shimctl", "prune", "-n", "--keep-last", "1"); !strings.Contains(got,
+		"in_database") {
 		t.Errorf("prune: %s", got)
 	}
 	config := filepath.Join(home, ".config", "reprise", "config.toml")
@@ -233,7 +244,8 @@ func TestFifthTool(t *testing.T) {
 	}
 	write(config, "[tool.fifth]\nenabled = false\n", 0o600)
 	for want, args := range map[string][]string{
-		"2 resumed": {"status"}, "fifth": {"stats", "--by", "tool"}, "passthrough": {"why", "--", "fifth", "-p", "hi"}, "tool.fifth.enabled\tfalse": {"config"},
+		"2 resumed": {"status"}, "fifth": {"stats", "--by", "tool"},
+		"passthrough": {"why", "--", "fifth", "-p", "hi"}, "tool.fifth.enabled\tfalse": {"config"},
 	} {
 		if got := run("", "shimctl", args...); !strings.Contains(got, want) {
 			t.Errorf("shimctl %q: %s", args, got)

@@ -63,14 +63,17 @@ func (c copied) has(name string, lines ...string) {
 	contains(c.t, read(c.t, filepath.Join(c.dir, name)), lines...)
 }
 
-// One command gives the module another path. Nothing but that changes, and another one brings it back.
+// One command gives the module another path. Nothing but that changes, and another one brings it
+// back.
 func TestHome(t *testing.T) {
 	t.Parallel()
 	c := newCopied(t)
-	if said := c.sh("! scripts/home reprise 2>&1; ! scripts/home 2>&1"); strings.Count(said, "usage: scripts/home MODULE") != 2 {
+	if said := c.sh("! scripts/home reprise 2>&1; ! scripts/home 2>&1"); strings.Count(said,
+		"usage: scripts/home MODULE") != 2 {
 		t.Errorf("says %s", said)
 	}
-	c.sh("scripts/home " + home + "; git -c user.name=x -c user.email=x@example.org commit -qam home")
+	c.sh("scripts/home " + home + "; git -c user.name=x -c user.email=x@example.org commit -qam " +
+		"home")
 	c.has("go.mod", "module "+home+"\n")
 	c.has("scripts/flags.sh", "-X "+home+"/config.Version=$1 -X "+home+"/config.Commit=$2")
 	c.has("scripts/errcheck.txt", "(*"+home+"/ledger.Ledger).Close\n")
@@ -85,14 +88,18 @@ func TestHome(t *testing.T) {
 		}
 	}
 
-	c.sh("scripts/home github.com/first/reprise; git -c user.name=x -c user.email=x@example.org commit -qam home")
+	c.sh("scripts/home github.com/first/reprise; git -c user.name=x -c user.email=x@example.org " +
+		"commit -qam home")
 	c.has("install.sh", "\nrepository='github.com/first/reprise' #")
-	c.sh("scripts/home github.com/two/again/v2; git -c user.name=x -c user.email=x@example.org commit -qam home")
+	c.sh("scripts/home github.com/two/again/v2; git -c user.name=x -c user.email=x@example.org " +
+		"commit -qam home")
 	c.has("install.sh", "\nrepository='github.com/two/again' #")
-	if left := c.sh("git grep -n -e 'first/reprise' -e OWNER/NAME -- ':!scripts' ':!test' ':!install.sh' || true"); left != "" {
+	if left := c.sh("git grep -n -e 'first/reprise' -e OWNER/NAME -- ':!scripts' ':!test' " +
+		"':!install.sh' || true"); left != "" {
 		t.Errorf("left: %s", left)
 	}
-	if said := c.sh("touch new; ! scripts/home " + home + " 2>&1"); !strings.HasPrefix(said, "error: the checkout has changes") {
+	if said := c.sh("touch new; ! scripts/home " + home + " 2>&1"); !strings.HasPrefix(said,
+		"error: the checkout has changes") {
 		t.Errorf("says %s", said)
 	}
 }
@@ -110,7 +117,9 @@ func TestGoInstall(t *testing.T) {
 	if err := os.MkdirAll(versions, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"list": "v0.1.0\n", "v0.1.0.info": `{"Version":"v0.1.0"}`, "v0.1.0.mod": read(t, filepath.Join(c.dir, "go.mod"))} {
+	for name, text := range map[string]string{"list": "v0.1.0\n",
+		"v0.1.0.info": `{"Version":"v0.1.0"}`,
+		"v0.1.0.mod":  read(t, filepath.Join(c.dir, "go.mod"))} {
 		if err := os.WriteFile(filepath.Join(versions, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +136,9 @@ func TestGoInstall(t *testing.T) {
 	if err := toolbox.Make(c.dir+"/none", "sh"); err != nil {
 		t.Fatal(err)
 	}
-	if said := c.sh("ln " + bin + "/shim " + bin + "/claude; HOME=$PWD PATH=$PWD/none " + bin + "/claude --version 2>&1 || true"); !strings.HasPrefix(said, "reprise: claude: no other executable") {
+	if said := c.sh("ln " + bin + "/shim " + bin + "/claude; HOME=$PWD PATH=$PWD/none " + bin +
+		"/claude --version 2>&1 || true"); !strings.HasPrefix(said,
+		"reprise: claude: no other executable") {
 		t.Errorf("the shim says %q", said)
 	}
 }

@@ -37,14 +37,16 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// pack builds the stand-ins, has them say a word, and makes a release of that version, as scripts/release does.
+// pack builds the stand-ins, has them say a word, and makes a release of that version, as
+// scripts/release does.
 func (s *site) pack(version, word string) {
 	s.t.Helper()
 	checkout := *s
 	checkout.repo = s.at("repo")
 	checkout.env = append(slices.Clone(s.env), "PATH="+s.path)
 	checkout.revise("first", word)
-	checkout.write("repo/config/version.go", "package config\n\nvar Version, Commit = \"dev\", \"\"\n")
+	checkout.write("repo/config/version.go",
+		"package config\n\nvar Version, Commit = \"dev\", \"\"\n")
 	name := "reprise-" + version + "-linux-" + runtime.GOARCH
 	checkout.install("--store", "--bin-dir", s.at("release/"+name+"/bin"))
 	checkout.script(`cd release
@@ -71,7 +73,8 @@ func (s *site) archive() string {
 func TestInstallRelease(t *testing.T) {
 	s := released(t)
 	out := s.install("--from", s.at("release"))
-	contains(t, out, "fetching reprise-v1-linux-", "its checksum is right\n", "version dev, linked: static\n", "shimctl' setup\n")
+	contains(t, out, "fetching reprise-v1-linux-", "its checksum is right\n",
+		"version dev, linked: static\n", "shimctl' setup\n")
 	s.checkInstalled("first")
 	if !s.sameFile("claude", "vibe") {
 		t.Error("the shims are not one file")
@@ -84,8 +87,11 @@ func TestInstallRelease(t *testing.T) {
 	s.install("--from=" + server.URL + "/")
 	s.checkInstalled("first")
 	s.script("rm tools/curl")
-	s.refused(1, "neither curl nor wget is on PATH", "install one, or fetch the release and name its directory with --from", "--from", server.URL)
-	s.write("tools/wget", "#!/bin/sh\n[ \"$1 $2 $4\" = '-q -O --' ] && exec "+tool(t, "curl")+" -fsS -o \"$3\" \"$5\"\n")
+	s.refused(1, "neither curl nor wget is on PATH",
+		"install one, or fetch the release and name its directory with --from", "--from",
+		server.URL)
+	s.write("tools/wget", "#!/bin/sh\n[ \"$1 $2 $4\" = '-q -O --' ] && exec "+tool(t,
+		"curl")+" -fsS -o \"$3\" \"$5\"\n")
 	s.install("--from", server.URL)
 	s.checkInstalled("first")
 }
@@ -99,15 +105,16 @@ func tool(t *testing.T, name string) string {
 	return path
 }
 
-// One line downloads the script and has it install from the place that it came from. A proxy is not asked for
-// what comes from this machine.
+// One line downloads the script and has it install from the place that it came from. A proxy is not
+// asked for what comes from this machine.
 func TestInstallInOneLine(t *testing.T) {
 	s := released(t)
 	s.write("release/install.sh", read(t, "../install.sh"))
 	server := httptest.NewServer(http.FileServer(http.Dir(s.at("release"))))
 	defer server.Close()
 	run := func() (string, error) {
-		cmd := exec.Command("sh", "-c", "curl -fsSL $1/install.sh | http_proxy=http://127.0.0.1:1 sh -s -- --from $1 --demo", "sh", server.URL)
+		cmd := exec.Command("sh", "-c", "curl -fsSL $1/install.sh | "+
+			"http_proxy=http://127.0.0.1:1 sh -s -- --from $1 --demo", "sh", server.URL)
 		cmd.Env, cmd.Dir = s.env, s.home
 		out, err := cmd.CombinedOutput()
 		return string(out), err
@@ -116,48 +123,65 @@ func TestInstallInOneLine(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v:\n%s", err, out)
 	}
-	contains(t, out, "its checksum is right\n", "its signature was not checked: this install.sh does not know which repository signs its releases\n",
+	contains(t, out, "its checksum is right\n",
+		"its signature was not checked: this install.sh does not know which repository signs "+
+			"its releases\n",
 		"the demo of "+s.bin+"/shimctl")
 	s.checkInstalled("first")
 
 	s.install("--uninstall")
 	s.script(`printf changed | dd of="$1" bs=1 seek=1000 conv=notrunc status=none`, s.archive())
-	if out, err = run(); err == nil || !strings.Contains(out, "does not have the checksum that SHA256SUMS lists\n") {
+	if out, err = run(); err == nil ||
+		!strings.Contains(out, "does not have the checksum that SHA256SUMS lists\n") {
 		t.Errorf("%v:\n%s", err, out)
 	}
 	s.gone(filepath.Dir(s.bin))
 }
 
-// With cosign or gh on PATH a release of a repository must be signed by its workflow, unless the user renounces that.
+// With cosign or gh on PATH a release of a repository must be signed by its workflow, unless the
+// user renounces that.
 func TestReleaseSignatures(t *testing.T) {
 	s := released(t)
-	s.write("alone/install.sh", strings.Replace(read(t, "../install.sh"), "repository='' #", "repository='github.com/you/re.prise' #", 1))
-	contains(t, s.install("--from", s.at("release")), "its signature was not checked: neither cosign nor gh is on PATH\n")
+	s.write("alone/install.sh", strings.Replace(read(t, "../install.sh"), "repository='' #",
+		"repository='github.com/you/re.prise' #", 1))
+	contains(t, s.install("--from", s.at("release")),
+		"its signature was not checked: neither cosign nor gh is on PATH\n")
 
-	s.write("tools/gh", "#!/bin/sh\necho \"$*\" >>\"$HOME/asked\"\n[ \"$3\" = --help ] || grep -qx good \"$5\"\n")
+	s.write("tools/gh", "#!/bin/sh\necho \"$*\" >>\"$HOME/asked\"\n[ \"$3\" = --help ] || grep "+
+		"-qx good \"$5\"\n")
 	missing := func(name string) {
 		t.Helper()
-		if r := s.run("--from", s.at("release")); r.code != 1 || !strings.Contains(r.stderr, "error: "+s.at("release")+"/"+name+" cannot be read\n") {
+		if r := s.run("--from", s.at("release")); r.code != 1 ||
+			!strings.Contains(r.stderr, "error: "+s.at("release")+"/"+name+" cannot be read\n") {
 			t.Errorf("exit %d: %s", r.code, r.stderr)
 		}
-		contains(t, s.install("--from", s.at("release"), "--unsigned"), "its signature was not checked: --unsigned was given\n")
+		contains(t, s.install("--from", s.at("release"), "--unsigned"),
+			"its signature was not checked: --unsigned was given\n")
 	}
 	missing("provenance.sigstore.json")
 	s.write("release/provenance.sigstore.json", "good\n")
-	contains(t, s.install("--from", s.at("release")), "its signature is right: gh confirms that the release workflow of github.com/you/re.prise made it\n")
-	contains(t, read(t, s.home+"/asked"), "attestation verify ", "/provenance.sigstore.json --repo you/re.prise --signer-workflow you/re.prise/.github/workflows/release.yml\n")
+	contains(t, s.install("--from", s.at("release")),
+		"its signature is right: gh confirms that the release workflow of "+
+			"github.com/you/re.prise made it\n")
+	contains(t, read(t, s.home+"/asked"), "attestation verify ",
+		"/provenance.sigstore.json --repo you/re.prise --signer-workflow "+
+			"you/re.prise/.github/workflows/release.yml\n")
 
 	s.write("tools/cosign", "#!/bin/sh\necho \"$*\" >>\"$HOME/asked\"\ngrep -x good \"$3\"\n")
 	missing("SHA256SUMS.sigstore.json")
 	s.write("release/SHA256SUMS.sigstore.json", "good\n")
-	contains(t, s.install("--from", s.at("release")), "its signature is right: cosign confirms that the release workflow of github.com/you/re.prise made it\n")
+	contains(t, s.install("--from", s.at("release")),
+		"its signature is right: cosign confirms that the release workflow of "+
+			"github.com/you/re.prise made it\n")
 	contains(t, read(t, s.home+"/asked"), "verify-blob --bundle ",
 		` --certificate-identity-regexp ^https://github\.com/you/re\.prise/\.github/workflows/release\.yml@refs/tags/v `+
-			"--certificate-oidc-issuer https://token.actions.githubusercontent.com ", "/SHA256SUMS\n")
+			"--certificate-oidc-issuer https://token.actions.githubusercontent.com ",
+		"/SHA256SUMS\n")
 	marker := read(t, s.bin+"/.reprise")
 	s.write("release/SHA256SUMS.sigstore.json", "forged\n")
 	r := s.run("--from", s.at("release"))
-	if r.code != 1 || !strings.Contains(r.stderr, "error: cosign does not confirm that github.com/you/re.prise released reprise-v1-linux-") {
+	if r.code != 1 || !strings.Contains(r.stderr,
+		"error: cosign does not confirm that github.com/you/re.prise released reprise-v1-linux-") {
 		t.Errorf("exit %d: %s", r.code, r.stderr)
 	}
 	if now := read(t, s.bin+"/.reprise"); now != marker {
@@ -165,7 +189,8 @@ func TestReleaseSignatures(t *testing.T) {
 	}
 }
 
-// What lies beside the script is taken: a release, or the package that it is part of. A checkout is built.
+// What lies beside the script is taken: a release, or the package that it is part of. A checkout is
+// built.
 func TestInstallWhatLiesBeside(t *testing.T) {
 	s := released(t)
 	s.write("release/install.sh", read(t, "../install.sh"))
@@ -177,7 +202,8 @@ func TestInstallWhatLiesBeside(t *testing.T) {
 	s.repo = s.at("package")
 	s.install()
 	s.checkInstalled("first")
-	s.script("cd package/bin && mv claude shim && rm codex gemini vibe && chmod -x shim") // as in a package that holds no links
+	// as in a package that holds no links
+	s.script("cd package/bin && mv claude shim && rm codex gemini vibe && chmod -x shim")
 	s.install()
 	s.checkInstalled("first")
 	if got := s.install("--where"); got != s.bin+"\n" {
@@ -199,20 +225,27 @@ func TestRefusedReleases(t *testing.T) {
 			s.gone(filepath.Dir(s.bin))
 		}
 	}
-	const untrusted = "nothing was installed; if it happens again, do not trust the place it comes from"
+	const untrusted = "nothing was installed; if it happens again, do not trust the place it " +
+		"comes from"
 	release, name := s.at("release"), filepath.Base(s.archive())
 	s.script(`cp -r release other; echo >>"other/$1"`, name)
-	none(name+" does not have the checksum that SHA256SUMS lists", untrusted, "--from", s.at("other"))
+	none(name+" does not have the checksum that SHA256SUMS lists", untrusted, "--from",
+		s.at("other"))
 	for _, url := range []string{
-		"http://example.invalid", "http://localhost.example.invalid/x", "http://localhost:x@example.invalid", "http://127.0.0.1:80@example.invalid/",
+		"http://example.invalid", "http://localhost.example.invalid/x",
+		"http://localhost:x@example.invalid", "http://127.0.0.1:80@example.invalid/",
 	} {
-		none(strings.TrimSuffix(url, "/")+" is not an https URL", "plain http is only for this machine: 127.0.0.1, [::1] or localhost", "--from", url)
+		none(strings.TrimSuffix(url, "/")+" is not an https URL",
+			"plain http is only for this machine: 127.0.0.1, [::1] or localhost", "--from", url)
 	}
-	none("ftp://127.0.0.1 is not an https URL", "what came over another way could have been changed", "--from", "ftp://127.0.0.1")
+	none("ftp://127.0.0.1 is not an https URL",
+		"what came over another way could have been changed", "--from", "ftp://127.0.0.1")
 	s.script(`sed "s/linux-[a-z0-9]*/linux-mips/" release/SHA256SUMS >other/SHA256SUMS`)
-	none(s.at("other")+"/SHA256SUMS does not list one archive for linux-"+runtime.GOARCH, "name the directory of one release with --from", "--from", s.at("other"))
+	none(s.at("other")+"/SHA256SUMS does not list one archive for linux-"+runtime.GOARCH,
+		"name the directory of one release with --from", "--from", s.at("other"))
 	s.script(`cat release/SHA256SUMS release/SHA256SUMS >other/SHA256SUMS`)
-	none(s.at("other")+"/SHA256SUMS does not list one archive for linux-"+runtime.GOARCH, "name the directory of one release with --from", "--from", s.at("other"))
+	none(s.at("other")+"/SHA256SUMS does not list one archive for linux-"+runtime.GOARCH,
+		"name the directory of one release with --from", "--from", s.at("other"))
 
 	s.install("--from", release) // from here on there is something to lose
 	marker := read(t, s.bin+"/.reprise")
@@ -225,13 +258,16 @@ func TestRefusedReleases(t *testing.T) {
 		w.Write(text)
 	}))
 	defer cut.Close()
-	if r := s.run("--from", cut.URL); r.code != 1 || !strings.HasSuffix(r.stderr, "error: "+cut.URL+"/"+name+" cannot be fetched\nhint: the lines above say why\n") {
+	if r := s.run("--from", cut.URL); r.code != 1 ||
+		!strings.HasSuffix(r.stderr, "error: "+cut.URL+"/"+name+" cannot be fetched\nhint: the "+
+			"lines above say why\n") {
 		t.Errorf("exit %d: %s", r.code, r.stderr)
 	}
 	s.script(`cd other && tar xzf "$2" && echo no program >"$1/bin/shimctl" && tar czf "$1.tar.gz" "$1"`, strings.TrimSuffix(name, ".tar.gz"), s.archive())
 	sum := sha256.Sum256([]byte(read(t, filepath.Join(s.at("other"), name))))
 	s.write("other/SHA256SUMS", fmt.Sprintf("%x  %s\n", sum, name))
-	if r := s.run("--from", s.at("other")); r.code != 1 || !strings.Contains(r.stderr, "error: the programs do not start on this machine\n") {
+	if r := s.run("--from", s.at("other")); r.code != 1 ||
+		!strings.Contains(r.stderr, "error: the programs do not start on this machine\n") {
 		t.Errorf("exit %d: %s", r.code, r.stderr)
 	}
 	s.checkInstalled("first")

@@ -1,7 +1,8 @@
 // Package test holds the tests of the repository itself; below it is all that tests the shims.
 //
-// The tests of install.sh build for real, but mostly small stand-ins for the programs, in a checkout of
-// their own: what is tested is the installer. They never write outside temporary directories.
+// The tests of install.sh build for real, but mostly small stand-ins for the programs, in a
+// checkout of their own: what is tested is the installer. They never write outside temporary
+// directories.
 package test
 
 import (
@@ -30,9 +31,9 @@ import (
 
 var names = append(slices.Clone(rewrite.Names), "shimctl")
 
-// standIn is built as all programs. It does what the installer asks of them: it starts, links C, holds a
-// stamped version, and a shim that finds no tool says so. Called with "hold" it runs until stdin is closed, called
-// with "demo" it says whose demo that is, with "version" its version.
+// standIn is built as all programs. It does what the installer asks of them: it starts, links C,
+// holds a stamped version, and a shim that finds no tool says so. Called with "hold" it runs until
+// stdin is closed, called with "demo" it says whose demo that is, with "version" its version.
 const standIn = `package main
 
 /*
@@ -84,10 +85,11 @@ func main() {
 `
 
 // withoutC makes a stand-in that is built without a C compiler.
-var withoutC = strings.NewReplacer("/*\nstatic int status(void) { return 127; }\n*/\nimport \"C\"\n", "", "int(C.status())", "127")
+var withoutC = strings.NewReplacer(
+	"/*\nstatic int status(void) { return 127; }\n*/\nimport \"C\"\n", "", "int(C.status())", "127")
 
-// goOnce is a go command that builds a program once for all sites: it copies one that it has built from the same files, in the
-// same way and with the same compiler.
+// goOnce is a go command that builds a program once for all sites: it copies one that it has built
+// from the same files, in the same way and with the same compiler.
 const goOnce = `#!/bin/sh
 case $1 in build) ;; *) exec GO "$@" ;; esac
 way='' before='' arg=''
@@ -124,14 +126,16 @@ func newSite(t *testing.T) *site {
 	s := &site{t: t, repo: filepath.Join(dir, "repo"), home: filepath.Join(dir, "home")}
 	s.bin = filepath.Join(s.home, ".local/share/reprise/bin")
 	s.path = s.at("usual")
-	if err := toolbox.Make(s.path, "cc", "gcc", "clang", "musl-gcc", "as", "ld", "ar", "git", "dash"); err != nil {
+	if err := toolbox.Make(s.path, "cc", "gcc", "clang", "musl-gcc", "as", "ld", "ar", "git",
+		"dash"); err != nil {
 		t.Fatal(err)
 	}
 	programs, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.write("usual/go", strings.NewReplacer("GO ", goEnv(t, "GOROOT")+"/bin/go ", "BUILT", programs).Replace(goOnce))
+	s.write("usual/go", strings.NewReplacer("GO ", goEnv(t, "GOROOT")+"/bin/go ", "BUILT",
+		programs).Replace(goOnce))
 	s.env = []string{
 		"PATH=" + s.path, "HOME=" + s.home, "SHELL=/bin/sh", "GOTOOLCHAIN=local", "GOPROXY=off",
 		"GOCACHE=" + goEnv(t, "GOCACHE"), "GOMODCACHE=" + goEnv(t, "GOMODCACHE"),
@@ -245,13 +249,15 @@ func (s *site) install(args ...string) string {
 	return r.stdout
 }
 
-// refused expects a failure with these two lines, nothing else on stderr, and the bin dir as it was.
+// refused expects a failure with these two lines, nothing else on stderr, and the bin dir as it
+// was.
 func (s *site) refused(code int, problem, hint string, args ...string) {
 	s.t.Helper()
 	before := s.list()
 	r := s.run(args...)
 	if want := "error: " + problem + "\nhint: " + hint + "\n"; r.code != code || r.stderr != want {
-		s.t.Errorf("install.sh %q: exit %d, stderr:\n%swant %d:\n%s", args, r.code, r.stderr, code, want)
+		s.t.Errorf("install.sh %q: exit %d, stderr:\n%swant %d:\n%s", args, r.code, r.stderr, code,
+			want)
 	}
 	if after := s.list(); !slices.Equal(before, after) {
 		s.t.Errorf("bin dir was %q, is %q", before, after)
@@ -271,7 +277,8 @@ func (s *site) list() []string {
 // checkInstalled checks that all start, and that the shims are one file or, at the least, files.
 func (s *site) checkInstalled(want string) {
 	s.t.Helper()
-	if got, all := s.list(), slices.Sorted(slices.Values(append([]string{".reprise"}, names...))); !slices.Equal(got, all) {
+	if got, all := s.list(), slices.Sorted(
+		slices.Values(append([]string{".reprise"}, names...))); !slices.Equal(got, all) {
 		s.t.Errorf("bin dir holds %q, want %q", got, all)
 	}
 	for _, name := range names {
@@ -290,7 +297,8 @@ func (s *site) checkInstalled(want string) {
 	}
 }
 
-// Only tools on PATH get a shim, and those that are asked for. What is there stays, whatever is on PATH later.
+// Only tools on PATH get a shim, and those that are asked for. What is there stays, whatever is on
+// PATH later.
 func TestShimsOfToolsOnPath(t *testing.T) {
 	s := newSite(t)
 	holds := func(want ...string) {
@@ -302,16 +310,19 @@ func TestShimsOfToolsOnPath(t *testing.T) {
 	s.write("tools/codex", "#!/bin/sh\n")
 	s.mkdir("tools/vibe")
 	s.prependPath("tools")
-	contains(t, s.install(), "installed codex, shimctl in ", "not on PATH, so without a shim: claude, ", "shimctl setup --tools NAME adds one")
+	contains(t, s.install(), "installed codex, shimctl in ",
+		"not on PATH, so without a shim: claude, ", "shimctl setup --tools NAME adds one")
 	holds(".reprise", "codex", "shimctl")
 	s.prependPath("none")
 	s.set("PATH=" + s.bin + ":" + s.path)
-	contains(t, s.install("--tools", "vibe,claude", "--tools=claude", "--store"), "shimctl, reprise-store in ")
+	contains(t, s.install("--tools", "vibe,claude", "--tools=claude", "--store"),
+		"shimctl, reprise-store in ")
 	holds(".reprise", "claude", "codex", "reprise-store", "shimctl", "vibe")
 	s.install()
 	holds(".reprise", "claude", "codex", "reprise-store", "shimctl", "vibe")
 
-	// That of npx, as shimctl setup --npx adds it, is brought up to date and removed like the others.
+	// That of npx, as shimctl setup --npx adds it, is brought up to date and removed like the
+	// others.
 	marker, _ := os.ReadFile(filepath.Join(s.bin, ".reprise"))
 	line := regexp.MustCompile(`(?m)^codex (.*)$`).FindSubmatch(marker)
 	s.write(s.bin+"/.reprise", string(marker)+"npx "+string(line[1])+"\n")
@@ -350,7 +361,8 @@ func (s *site) revise(old, new string) {
 	for _, name := range []string{"repo/cmd/shim/main.go", "repo/cmd/shimctl/main.go"} {
 		s.write(name, strings.Replace(standIn, old, new, 1))
 	}
-	s.write("repo/cmd/reprise-store/main.go", strings.Replace(withoutC.Replace(standIn), old, new, 1))
+	s.write("repo/cmd/reprise-store/main.go", strings.Replace(withoutC.Replace(standIn), old, new,
+		1))
 }
 
 // progress is what a slow build says twice a minute.
@@ -359,7 +371,9 @@ var progress = regexp.MustCompile(`(?m)^  compiling .*\n`)
 func TestInstallTwiceAndUninstall(t *testing.T) {
 	s := newSite(t)
 	out := s.install()
-	contains(t, out, "one to four minutes the first time", "\n    "+strings.ReplaceAll("'%/shimctl' setup\n", "%", s.bin), "shimctl status shows", "installed "+strings.Join(names, ", ")+" in "+s.bin+"\n", "version dev, linked: ",
+	contains(t, out, "one to four minutes the first time",
+		"\n    "+strings.ReplaceAll("'%/shimctl' setup\n", "%", s.bin), "shimctl status shows",
+		"installed "+strings.Join(names, ", ")+" in "+s.bin+"\n", "version dev, linked: ",
 		`export PATH="`+s.bin+`:$PATH"`, "hash -r")
 	s.checkInstalled("first dev")
 	for _, name := range rewrite.Names {
@@ -369,7 +383,8 @@ func TestInstallTwiceAndUninstall(t *testing.T) {
 	}
 	marker, _ := os.ReadFile(filepath.Join(s.bin, ".reprise"))
 
-	if again := s.install(); progress.ReplaceAllString(again, "") != progress.ReplaceAllString(out, "") {
+	if again := s.install(); progress.ReplaceAllString(again, "") !=
+		progress.ReplaceAllString(out, "") {
 		t.Errorf("the second run says\n%snot\n%s", again, out)
 	}
 	s.checkInstalled("first dev")
@@ -382,11 +397,13 @@ func TestInstallTwiceAndUninstall(t *testing.T) {
 	s.write(s.home+"/.profile", profileWithLine)
 	const still = "/.profile keeps the line of shimctl setup: take line 2 out\n"
 	out = s.install("--uninstall")
-	contains(t, out, "removed reprise from "+s.bin, s.home+still, "left "+s.home+"/.local/state/reprise; to remove it too: ",
+	contains(t, out, "removed reprise from "+s.bin, s.home+still,
+		"left "+s.home+"/.local/state/reprise; to remove it too: ",
 		"left "+s.home+"/.config/reprise; ", "--purge")
 	s.gone(filepath.Dir(s.bin))
 	contains(t, s.install("--uninstall"), "nothing of reprise is installed in "+s.bin)
-	contains(t, s.install("--uninstall", "--purge"), "removed "+s.home+"/.local/state/reprise\n", s.home+still)
+	contains(t, s.install("--uninstall", "--purge"), "removed "+s.home+"/.local/state/reprise\n",
+		s.home+still)
 	s.gone(s.home + "/.local/share/reprise")
 	s.gone(s.home + "/.local/state/reprise")
 	s.gone(s.home + "/.config/reprise")
@@ -394,7 +411,8 @@ func TestInstallTwiceAndUninstall(t *testing.T) {
 		t.Error("a directory that is not ours was purged")
 	}
 	s.install()
-	if out := s.install("--uninstall", "--yes"); !strings.HasPrefix(out, "wrote ~/.profile\n") || strings.Contains(out, "keeps") {
+	if out := s.install("--uninstall", "--yes"); !strings.HasPrefix(out, "wrote ~/.profile\n") ||
+		strings.Contains(out, "keeps") {
 		t.Errorf("the line was not taken out: %s", out)
 	}
 	s.gone(s.home + "/.profile")
@@ -402,12 +420,14 @@ func TestInstallTwiceAndUninstall(t *testing.T) {
 
 const profileWithLine = "mine\nexport PATH=x # by shimctl setup; its --undo removes this line\n"
 
-// At a terminal no line is wider than 80 columns, but for what is to be typed; whoever keeps the line is told that the programs go.
+// At a terminal no line is wider than 80 columns, but for what is to be typed; whoever keeps the
+// line is told that the programs go.
 func TestInstallAtATerminal(t *testing.T) {
 	s := newSite(t)
 	show := func(answer string, args ...string) string {
 		t.Helper()
-		cmd := exec.Command(shell(t), append([]string{filepath.Join(s.repo, "install.sh")}, args...)...)
+		cmd := exec.Command(shell(t), append([]string{filepath.Join(s.repo, "install.sh")},
+			args...)...)
 		cmd.Dir, cmd.Env = s.home, s.env
 		terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 		if err != nil {
@@ -421,7 +441,9 @@ func TestInstallAtATerminal(t *testing.T) {
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("%q: %v", args, err)
 		}
-		for line := range strings.SplitSeq(strings.ReplaceAll(string(shown), "[y/N] ", "[y/N]\r\n"), "\r\n") { // the answer came before the question
+		// the answer came before the question
+		for line := range strings.SplitSeq(strings.ReplaceAll(string(shown), "[y/N] ", "[y/N]\r\n"),
+			"\r\n") {
 			line = line[strings.LastIndex(line, "\r")+1:]
 			if len(line) > 80 && strings.Contains(line, " ") && !strings.HasPrefix(line, "    ") {
 				t.Errorf("%q: a line of %d: %s", args, len(line), line)
@@ -433,13 +455,15 @@ func TestInstallAtATerminal(t *testing.T) {
 	contains(t, show("", "--store"), "installed claude, ")
 	s.write(s.home+"/.profile", profileWithLine)
 	out := show("n\n", "--uninstall")
-	contains(t, out, "would change 1 file do so? The programs are removed in any case [y/N] ", "removed reprise from ",
+	contains(t, out, "would change 1 file do so? The programs are removed in any case [y/N] ",
+		"removed reprise from ",
 		".profile keeps the line of shimctl setup: take line 2 out")
 	if strings.Contains(out, "nothing was changed") {
 		t.Errorf("it says %s", out)
 	}
 	show("", "--store")
-	if out := show("y\n", "--uninstall"); !strings.Contains(out, "wrote ~/.profile") || strings.Contains(out, "keeps") {
+	if out := show("y\n", "--uninstall"); !strings.Contains(out, "wrote ~/.profile") ||
+		strings.Contains(out, "keeps") {
 		t.Errorf("it says %s", out)
 	}
 	s.gone(s.home + "/.profile")
@@ -485,12 +509,13 @@ func TestInstallWhileAShimRuns(t *testing.T) {
 	}
 }
 
-// TestInterrupted stops an installation among its renames: each name still has a program, and the next run
-// takes both the old and the new ones for ours.
+// TestInterrupted stops an installation among its renames: each name still has a program, and the
+// next run takes both the old and the new ones for ours.
 func TestInterrupted(t *testing.T) {
 	s := newSite(t)
 	s.install()
-	s.write("tools/mv", "#!/bin/sh\ncase \"$*\" in */bin/gemini) exit 1 ;; esac\nPATH='"+s.path+"'\nexec mv \"$@\"\n")
+	s.write("tools/mv",
+		"#!/bin/sh\ncase \"$*\" in */bin/gemini) exit 1 ;; esac\nPATH='"+s.path+"'\nexec mv \"$@\"\n")
 	s.prependPath("tools")
 	s.revise("first", "second")
 	if r := s.run(); r.code == 0 {
@@ -513,41 +538,59 @@ func TestForeignFiles(t *testing.T) {
 		name, problem, hint string // %: the bin dir
 		prepare             func(s *site)
 	}{
-		{"claude", "%/claude was not installed by reprise", own, func(s *site) { s.write(s.bin+"/claude", "theirs") }},
-		{"shimctl", "%/shimctl was not installed by reprise", own, func(s *site) { s.write(s.bin+"/shimctl", "theirs") }},
-		{"link", "%/vibe was not installed by reprise", own, func(s *site) { s.link("/bin/sh", s.bin+"/vibe") }},
-		{"dangling link", "%/vibe was not installed by reprise", own, func(s *site) { s.link("/none", s.bin+"/vibe") }},
-		{"directory", "%/codex was not installed by reprise", own, func(s *site) { s.mkdir(s.bin + "/codex") }},
-		{"marker", "%/.reprise was not written by reprise", own, func(s *site) { s.mkdir(s.bin + "/.reprise") }},
+		{"claude", "%/claude was not installed by reprise", own, func(s *site) {
+			s.write(s.bin+"/claude", "theirs")
+		}},
+		{"shimctl", "%/shimctl was not installed by reprise", own, func(s *site) {
+			s.write(s.bin+"/shimctl", "theirs")
+		}},
+		{"link", "%/vibe was not installed by reprise", own, func(s *site) {
+			s.link("/bin/sh", s.bin+"/vibe")
+		}},
+		{"dangling link", "%/vibe was not installed by reprise", own, func(s *site) {
+			s.link("/none", s.bin+"/vibe")
+		}},
+		{"directory", "%/codex was not installed by reprise", own, func(s *site) {
+			s.mkdir(s.bin + "/codex")
+		}},
+		{"marker", "%/.reprise was not written by reprise", own, func(s *site) {
+			s.mkdir(s.bin + "/.reprise")
+		}},
 		{"with a marker", "%/claude was not installed by reprise", own, func(s *site) {
 			s.write(s.bin+"/.reprise", "claude 1 2\nshimctl 1 2\n")
 			s.write(s.bin+"/claude", "theirs")
 		}},
-		{"other programs", "% holds other files", "name a directory of its own, such as %/reprise, with --bin-dir DIR",
+		{"other programs", "% holds other files",
+			"name a directory of its own, such as %/reprise, with --bin-dir DIR",
 			func(s *site) { s.write(s.bin+"/git", "theirs") }},
-		{"bin dir is a link", "% is a symbolic link", "name the directory that it leads to", func(s *site) {
-			s.mkdir("elsewhere")
-			s.link(s.at("elsewhere"), s.bin)
-		}},
-		{"bin dir is a file", "% is not a directory", "name another one with --bin-dir DIR", func(s *site) { s.write(s.bin, "") }},
+		{"bin dir is a link", "% is a symbolic link", "name the directory that it leads to",
+			func(s *site) {
+				s.mkdir("elsewhere")
+				s.link(s.at("elsewhere"), s.bin)
+			}},
+		{"bin dir is a file", "% is not a directory", "name another one with --bin-dir DIR",
+			func(s *site) { s.write(s.bin, "") }},
 		{"bin dir below a file", "% cannot be created", "name another directory with --bin-dir DIR",
 			func(s *site) { s.write(filepath.Dir(s.bin), "") }},
-		{"not writable", "% is not writable", "name another directory with --bin-dir DIR", func(s *site) {
-			s.mkdir(s.bin)
-			os.Chmod(s.bin, 0o555)
-			if os.Getuid() == 0 { // who may write anywhere
-				s.user = toolbox.Nobody
-				os.Chmod(filepath.Dir(filepath.Dir(s.repo)), 0o755)
-				s.write("tools/go", "#!/bin/sh\ncase $1 in version) echo go version go1.26.0 linux/amd64 ;; *) echo ;; esac\n")
-				s.prependPath("tools") // nobody may not be allowed to reach the one of root
-			}
-		}},
+		{"not writable", "% is not writable", "name another directory with --bin-dir DIR",
+			func(s *site) {
+				s.mkdir(s.bin)
+				os.Chmod(s.bin, 0o555)
+				if os.Getuid() == 0 { // who may write anywhere
+					s.user = toolbox.Nobody
+					os.Chmod(filepath.Dir(filepath.Dir(s.repo)), 0o755)
+					s.write("tools/go", "#!/bin/sh\ncase $1 in version) echo go version go1.26.0 "+
+						"linux/amd64 ;; *) echo ;; esac\n")
+					s.prependPath("tools") // nobody may not be allowed to reach the one of root
+				}
+			}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSite(t)
 			c.prepare(s)
-			s.refused(1, strings.ReplaceAll(c.problem, "%", s.bin), strings.ReplaceAll(c.hint, "%", s.bin))
+			s.refused(1, strings.ReplaceAll(c.problem, "%", s.bin),
+				strings.ReplaceAll(c.hint, "%", s.bin))
 		})
 	}
 }
@@ -567,15 +610,16 @@ func TestReplacedSinceInstall(t *testing.T) {
 	path := filepath.Join(s.bin, "claude")
 	os.Remove(path)
 	s.write(path, "theirs")
-	s.refused(1, path+" was not installed by reprise", "name a directory of its own with --bin-dir DIR")
+	s.refused(1, path+" was not installed by reprise",
+		"name a directory of its own with --bin-dir DIR")
 	contains(t, s.install("--uninstall"), "left "+path+", which is not what was installed")
 	if got := s.list(); !slices.Equal(got, []string{"claude"}) {
 		t.Errorf("uninstall left %q", got)
 	}
 }
 
-// After a downgrade, the marker lacks what the earlier version did not know. The next update knows its own programs by what they
-// are, and so does uninstall.
+// After a downgrade, the marker lacks what the earlier version did not know. The next update knows
+// its own programs by what they are, and so does uninstall.
 func TestUpgradeAfterDowngrade(t *testing.T) {
 	s := newSite(t)
 	s.install("--tools", "claude,vibe", "--store")
@@ -584,7 +628,8 @@ func TestUpgradeAfterDowngrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	forget := func() {
-		s.write(s.bin+"/.reprise", regexp.MustCompile(`(?m)^(reprise-store|vibe) .*\n`).ReplaceAllString(string(text), ""))
+		s.write(s.bin+"/.reprise", regexp.MustCompile(
+			`(?m)^(reprise-store|vibe) .*\n`).ReplaceAllString(string(text), ""))
 	}
 	forget()
 	contains(t, s.install(), "reprise-store in ")
@@ -607,11 +652,13 @@ func TestUsage(t *testing.T) {
 		{"no release", "--from needs a directory or a URL", []string{"--from"}},
 		{"empty release", "--from needs a directory or a URL", []string{"--from="}},
 		{"no tools", "--tools needs tools", []string{"--tools", ""}},
-		{"unknown tool", "cursor is not a tool: " + strings.Join(rewrite.Names, ", "), []string{"--tools=claude,cursor"}},
+		{"unknown tool", "cursor is not a tool: " + strings.Join(rewrite.Names, ", "),
+			[]string{"--tools=claude,cursor"}},
 		{"strange tools", "* is no list of tools", []string{"--tools", "*"}},
 		{"yes alone", "--yes goes only with --uninstall", []string{"--yes"}},
 		{"purge alone", "--purge goes only with --uninstall", []string{"--purge"}},
-		{"demo of nothing", "--demo does not go with --uninstall", []string{"--demo", "--uninstall"}},
+		{"demo of nothing", "--demo does not go with --uninstall",
+			[]string{"--demo", "--uninstall"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { newSite(t).refused(2, c.problem, hint, c.args...) })
@@ -631,7 +678,8 @@ func TestBinDirs(t *testing.T) {
 		{"variable", "x", []string{"REPRISE_BIN_DIR=%/x"}, nil},
 		{"option first", "y", []string{"REPRISE_BIN_DIR=%/x"}, []string{"--bin-dir", "%/y"}},
 		{"data directory", "d/reprise/bin", []string{"XDG_DATA_HOME=%/d"}, nil},
-		{"relative data directory is ignored", "home/.local/share/reprise/bin", []string{"XDG_DATA_HOME=d"}, nil},
+		{"relative data directory is ignored", "home/.local/share/reprise/bin",
+			[]string{"XDG_DATA_HOME=d"}, nil},
 		{"without a home", "x", []string{"HOME="}, []string{"--bin-dir=%/x"}},
 	}
 	for _, c := range cases {
@@ -645,13 +693,18 @@ func TestBinDirs(t *testing.T) {
 	}
 	s := newSite(t)
 	s.set("HOME=")
-	s.refused(1, "HOME is not set to an absolute path", "set it, or name a directory with --bin-dir DIR")
+	s.refused(1, "HOME is not set to an absolute path",
+		"set it, or name a directory with --bin-dir DIR")
 	s.set("HOME=home")
-	s.refused(1, "HOME is not set to an absolute path", "set it, or name a directory with --bin-dir DIR")
-	s.refused(1, "/a:b cannot stand on PATH", "name a directory without a colon or a line break in it", "--bin-dir", "/a:b")
-	s.refused(1, "the bin dir must not be /", "name a directory of its own with --bin-dir DIR", "--bin-dir", "//")
+	s.refused(1, "HOME is not set to an absolute path",
+		"set it, or name a directory with --bin-dir DIR")
+	s.refused(1, "/a:b cannot stand on PATH",
+		"name a directory without a colon or a line break in it", "--bin-dir", "/a:b")
+	s.refused(1, "the bin dir must not be /", "name a directory of its own with --bin-dir DIR",
+		"--bin-dir", "//")
 	s.set("REPRISE_BIN_DIR=x")
-	s.refused(1, "REPRISE_BIN_DIR is x, not an absolute path", "programs in other directories would not find it; set it anew")
+	s.refused(1, "REPRISE_BIN_DIR is x, not an absolute path",
+		"programs in other directories would not find it; set it anew")
 }
 
 // fill puts the site's directory for %.
@@ -665,8 +718,9 @@ func (s *site) fill(list []string) []string {
 
 // without and getGo are the ways that the installer names if it cannot build.
 const (
-	without = "or build a release elsewhere (go run ./scripts/release -out DIR) and name it with --from"
-	getGo   = "install go from https://go.dev/dl: from 1.21 on it fetches 1.26.0 itself, unless " +
+	without = "or build a release elsewhere (go run ./scripts/release -out DIR) and name it " +
+		"with --from"
+	getGo = "install go from https://go.dev/dl: from 1.21 on it fetches 1.26.0 itself, unless " +
 		"GOTOOLCHAIN is local; " + without
 )
 
@@ -697,19 +751,23 @@ func TestWhatItTakes(t *testing.T) {
 	t.Run("no C compiler", func(t *testing.T) {
 		s := newSite(t)
 		s.toolbox("go")
-		s.refused(1, "no C compiler on PATH (cc, gcc or clang)", "SQLite needs one: apt-get install gcc libc6-dev, dnf install gcc or apk add gcc musl-dev; "+without)
+		s.refused(1, "no C compiler on PATH (cc, gcc or clang)",
+			"SQLite needs one: apt-get install gcc libc6-dev, dnf install gcc or apk add gcc "+
+				"musl-dev; "+without)
 	})
 	t.Run("not the repository", func(t *testing.T) {
 		s := newSite(t)
 		s.write("repo/go.mod", "module other\n")
-		s.refused(1, s.repo+" is not the reprise repository", "clone it and run ./install.sh in it, or name a release with --from")
+		s.refused(1, s.repo+" is not the reprise repository",
+			"clone it and run ./install.sh in it, or name a release with --from")
 	})
 }
 
 // toolbox makes a PATH of the usual tools and these, and nothing else.
 func (s *site) toolbox(extra ...string) {
 	s.t.Helper()
-	usual := []string{"sh", "sed", "grep", "cat", "mkdir", "rm", "rmdir", "mv", "ln", "cp", "ls", "cksum", "sort", "env", "dirname"}
+	usual := []string{"sh", "sed", "grep", "cat", "mkdir", "rm", "rmdir", "mv", "ln", "cp", "ls",
+		"cksum", "sort", "env", "dirname"}
 	for _, name := range append(usual, extra...) {
 		path, err := exec.LookPath(name)
 		if err != nil {
@@ -723,7 +781,8 @@ func (s *site) toolbox(extra ...string) {
 // TestHostileEnvironment: what is set for other builds does not reach this one.
 func TestHostileEnvironment(t *testing.T) {
 	s := newSite(t)
-	s.set("CGO_ENABLED=0", "GOOS=plan9", "GOARCH=arm", "GO111MODULE=off", "GOWORK="+s.at("go.work"), "CDPATH=/",
+	s.set("CGO_ENABLED=0", "GOOS=plan9", "GOARCH=arm", "GO111MODULE=off", "GOWORK="+s.at("go.work"),
+		"CDPATH=/",
 		"GIT_DIR=/none", "PWD=/none")
 	s.install()
 	s.checkInstalled("first")
@@ -744,21 +803,24 @@ func TestProgress(t *testing.T) {
 		t.Skip("no sleep")
 	}
 	s.write("tools/sleep", "#!/bin/sh\nexec "+sleep+" 0.01\n")
-	s.write("tools/go", "#!/bin/sh\n'"+s.path+"/go' \"$@\" || exit\n[ \"$1\" != build ] || "+sleep+" 3\n")
+	s.write("tools/go",
+		"#!/bin/sh\n'"+s.path+"/go' \"$@\" || exit\n[ \"$1\" != build ] || "+sleep+" 3\n")
 	s.prependPath("tools")
 	word := "slow" + strconv.FormatInt(time.Now().UnixNano(), 36) // which is in no cache
 	s.revise("first", word)
-	if out := s.install(); !regexp.MustCompile(`(?m)^  compiling shim: [0-9]+ s, packages so far: [1-9][0-9]*$`).MatchString(out) {
+	if out := s.install(); !regexp.MustCompile(
+		`(?m)^  compiling shim: [0-9]+ s, packages so far: [1-9][0-9]*$`).MatchString(out) {
 		t.Errorf("says %s", out)
 	}
 	s.checkInstalled(word)
-	// go names a package as it begins to compile it, and the ledger waits for SQLite.
+	// go names a package with C when the C is compiled.
 	for named, want := range map[string]string{
-		"github.com/mattn/go-sqlite3":                 "SQLite for shim",
-		"github.com/mattn/go-sqlite3\nreprise/ledger": "shim",
+		"database/sql": "SQLite for shim",
+		"database/sql\\ngithub.com/mattn/go-sqlite3": "shim",
 	} {
-		s.write("tools/go", "#!/bin/sh\n[ \"$1\" != build ] || { printf '"+named+"\\n' >&2; "+sleep+" 1; }\n"+
-			"exec '"+s.path+"/go' \"$@\"\n")
+		s.write("tools/go",
+			"#!/bin/sh\n[ \"$1\" != build ] || { printf '"+named+"\\n' >&2; "+sleep+" 1; }\n"+
+				"exec '"+s.path+"/go' \"$@\"\n")
 		if out := s.install(); !strings.Contains(out, "\n  compiling "+want+": ") {
 			t.Errorf("%s: says %s", named, out)
 		}
@@ -768,7 +830,8 @@ func TestProgress(t *testing.T) {
 // Who installs may ignore the signal that ends what shows the progress.
 func TestInstallsWithSignalsIgnored(t *testing.T) {
 	s := newSite(t)
-	r := s.runShell("-c", `trap '' TERM; exec "$0" "$1" --bin-dir "$2"`, shell(t), filepath.Join(s.repo, "install.sh"), s.bin)
+	r := s.runShell("-c", `trap '' TERM; exec "$0" "$1" --bin-dir "$2"`, shell(t),
+		filepath.Join(s.repo, "install.sh"), s.bin)
 	if r.code != 0 || r.stderr != "" {
 		t.Errorf("exit %d, stderr:\n%s", r.code, r.stderr)
 	}
@@ -795,19 +858,24 @@ func TestPathAdvice(t *testing.T) {
 		bin   string
 		lines [3]string
 	}{
-		{s.bin, [3]string{`export PATH="` + s.at(`a \"b\" \$c`) + `:$PATH"`, "PATH=" + s.bin + ":$PATH", "path=('" + s.bin + "' $path)"}},
-		{s.home + "/tools", [3]string{`export PATH="$HOME/tools:$PATH"`, "set PATH ~/tools $PATH", "path=(${HOME}/tools $path)"}},
+		{s.bin, [3]string{`export PATH="` + s.at(`a \"b\" \$c`) + `:$PATH"`,
+			"PATH=" + s.bin + ":$PATH", "path=('" + s.bin + "' $path)"}},
+		{s.home + "/tools", [3]string{`export PATH="$HOME/tools:$PATH"`, "set PATH ~/tools $PATH",
+			"path=(${HOME}/tools $path)"}},
 	} {
 		s.install("--bin-dir", own.bin)
 		s.write(s.home+"/.bashrc", "PATH="+own.bin+" # by shimctl setup; x\nls "+own.bin+"\n")
-		files := [3]string{s.home + "/.profile", s.home + "/.config/fish/config.fish", s.home + "/.zshrc"}
+		files := [3]string{s.home + "/.profile", s.home + "/.config/fish/config.fish",
+			s.home + "/.zshrc"}
 		for i, file := range files {
 			s.write(file, own.lines[i]+"\n")
 		}
 		out := s.install("--uninstall", "--bin-dir", own.bin)
-		contains(t, out, files[0]+" still puts that directory on PATH: take the line out\n", files[1]+" still", files[2]+" still")
+		contains(t, out, files[0]+" still puts that directory on PATH: take the line out\n",
+			files[1]+" still", files[2]+" still")
 		if strings.Contains(out, ".bashrc still") {
-			t.Errorf("what is no line of PATH, or setup's own, is taken for one of the user's:\n%s", out)
+			t.Errorf("what is no line of PATH, or setup's own, is taken for one of the user's:\n%s",
+				out)
 		}
 	}
 }
@@ -824,16 +892,21 @@ func TestLinking(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("static only on Linux")
 	}
-	const onlyDynamic = "#!/bin/sh\ncase \" $* \" in *' -static '*) echo no static library >&2; exit 1 ;; esac\nexec gcc \"$@\"\n"
+	const onlyDynamic = "#!/bin/sh\ncase \" $* \" in *' -static '*) echo no static library >&2; " +
+		"exit 1 ;; esac\nexec gcc \"$@\"\n"
 	cases := []struct {
 		name, want string
 		tools      map[string]string
 		env        []string
 	}{
-		{"musl", "linked: static, musl\n", map[string]string{"musl-gcc": "#!/bin/sh\nexec gcc \"$@\"\n"}, nil},
-		{"broken musl", "linked: static\n", map[string]string{"musl-gcc": "#!/bin/sh\nexit 1\n"}, nil},
-		{"compiler of the user", "linked: static\n", map[string]string{"musl-gcc": "#!/bin/sh\nexec gcc \"$@\"\n"}, []string{"CC=gcc"}},
-		{"no static library", "linked: dynamic\n", map[string]string{"mine": onlyDynamic}, []string{"CC=mine"}},
+		{"musl", "linked: static, musl\n",
+			map[string]string{"musl-gcc": "#!/bin/sh\nexec gcc \"$@\"\n"}, nil},
+		{"broken musl", "linked: static\n", map[string]string{"musl-gcc": "#!/bin/sh\nexit 1\n"},
+			nil},
+		{"compiler of the user", "linked: static\n",
+			map[string]string{"musl-gcc": "#!/bin/sh\nexec gcc \"$@\"\n"}, []string{"CC=gcc"}},
+		{"no static library", "linked: dynamic\n", map[string]string{"mine": onlyDynamic},
+			[]string{"CC=mine"}},
 		{"compiler of the user is missing", "linked: static\n", nil, []string{"CC=none"}},
 	}
 	for _, c := range cases {
@@ -866,7 +939,8 @@ func requireStatic(t *testing.T) {
 func TestBrokenBuild(t *testing.T) {
 	cases := []struct{ name, old, new, want string }{
 		{"does not compile", "C.status()", "C.status(", "cmd/shim/main.go:"},
-		{"does not load", `"fmt"`, `"fmt"; _ "example.invalid/none"`, "the packages to build cannot be loaded"},
+		{"does not load", `"fmt"`, `"fmt"; _ "example.invalid/none"`,
+			"the packages to build cannot be loaded"},
 		{"shim crashes", "return 127", "__builtin_trap()", "does not start here"},
 		{"shim is not loaded", `"reprise:"`, `"not found:"`, "does not start here"},
 		{"shimctl crashes", "os.Exit(0)", `panic("no")`, "does not start here"},
@@ -895,7 +969,8 @@ func TestVersionFromGit(t *testing.T) {
 		t.Helper()
 		args = append([]string{"-C", s.at(dir), "-c", "user.name=x", "-c", "user.email=x"}, args...)
 		cmd := exec.Command("git", args...)
-		cmd.Env = append(slices.Clone(s.env), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+		cmd.Env = append(slices.Clone(s.env), "GIT_CONFIG_GLOBAL=/dev/null",
+			"GIT_CONFIG_NOSYSTEM=1")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("git %q: %v\n%s", args, err, out)
 		}

@@ -19,7 +19,8 @@ type stepSite struct {
 func newStepSite(t *testing.T) stepSite {
 	t.Helper()
 	node := tool(t, "node")
-	s := stepSite{site: released(t), files: []string{"GITHUB_PATH", "GITHUB_ENV", "GITHUB_STEP_SUMMARY"}}
+	s := stepSite{site: released(t), files: []string{"GITHUB_PATH", "GITHUB_ENV",
+		"GITHUB_STEP_SUMMARY"}}
 	s.link(node, "tools/node")
 	s.link(tool(t, "tr"), "tools/tr")
 	for _, name := range s.files {
@@ -27,7 +28,8 @@ func newStepSite(t *testing.T) stepSite {
 		s.set(name + "=" + s.at(name))
 	}
 	s.mkdir(s.at("temp"))
-	s.set("RUNNER_TEMP="+s.at("temp"), "GITHUB_SERVER_URL=https://forge.invalid", "GITHUB_ACTION_REPOSITORY=you/reprise", "GITHUB_ACTION_REF=v0.1.0")
+	s.set("RUNNER_TEMP="+s.at("temp"), "GITHUB_SERVER_URL=https://forge.invalid",
+		"GITHUB_ACTION_REPOSITORY=you/reprise", "GITHUB_ACTION_REF=v0.1.0")
 	return s
 }
 
@@ -39,29 +41,36 @@ func (s stepSite) step(script string, inputs ...string) (said string, ok bool) {
 		s.t.Fatal(err)
 	}
 	cmd := exec.Command("node", path)
-	cmd.Path, cmd.Dir, cmd.Env = filepath.Join(s.at("tools"), "node"), s.at(""), append(slices.Clone(s.env), inputs...)
+	cmd.Path, cmd.Dir, cmd.Env = filepath.Join(s.at("tools"), "node"), s.at(""),
+		append(slices.Clone(s.env), inputs...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err == nil
 }
 
-// The action installs from a release, puts the shims first on PATH, names the store, and sums up at the end of the job.
+// The action installs from a release, puts the shims first on PATH, names the store, and sums up at
+// the end of the job.
 func TestAction(t *testing.T) {
 	s := newStepSite(t)
 	bin := s.at("temp/reprise/bin")
-	said, ok := s.step("setup.js", "INPUT_FROM="+s.at("release"), "INPUT_STORE=s3://b/p", "INPUT_TOOLS=qwen", "INPUT_UNSIGNED=true")
+	said, ok := s.step("setup.js", "INPUT_FROM="+s.at("release"), "INPUT_STORE=s3://b/p",
+		"INPUT_TOOLS=qwen", "INPUT_UNSIGNED=true")
 	if !ok {
 		t.Fatal(said)
 	}
-	contains(t, said, "its checksum is right\n", "--unsigned was given\n", "installed qwen, shimctl, reprise-store in "+bin)
-	if path, env := read(t, s.at("GITHUB_PATH")), read(t, s.at("GITHUB_ENV")); path != bin+"\n" || env != "REPRISE_STORE=s3://b/p\n" {
+	contains(t, said, "its checksum is right\n", "--unsigned was given\n",
+		"installed qwen, shimctl, reprise-store in "+bin)
+	if path, env := read(t, s.at("GITHUB_PATH")), read(t, s.at("GITHUB_ENV")); path != bin+"\n" ||
+		env != "REPRISE_STORE=s3://b/p\n" {
 		t.Errorf("PATH %q, environment %q", path, env)
 	}
 	s.write("temp/reprise/bin/shimctl", "#!/bin/sh\necho \"$*\"\n")
-	if said, ok := s.step("summary.js"); !ok || read(t, s.at("GITHUB_STEP_SUMMARY")) != "stats --summary\n" {
+	if said, ok := s.step("summary.js"); !ok ||
+		read(t, s.at("GITHUB_STEP_SUMMARY")) != "stats --summary\n" {
 		t.Errorf("says %q, the summary is %q", said, read(t, s.at("GITHUB_STEP_SUMMARY")))
 	}
 	s.script("rm temp/reprise/bin/shimctl")
-	if said, ok := s.step("summary.js"); !ok || !strings.HasPrefix(said, "::warning::no summary of reprise: ") {
+	if said, ok := s.step("summary.js"); !ok ||
+		!strings.HasPrefix(said, "::warning::no summary of reprise: ") {
 		t.Errorf("says %q", said)
 	}
 	if said, ok := s.step("summary.js", "INPUT_SUMMARY=false"); !ok || said != "" {
@@ -69,19 +78,23 @@ func TestAction(t *testing.T) {
 	}
 }
 
-// Without a release of its own the action takes that of its version, and none if it is used at a branch.
+// Without a release of its own the action takes that of its version, and none if it is used at a
+// branch.
 func TestActionVersion(t *testing.T) {
 	s := newStepSite(t)
 	s.script("rm tools/curl")
 	s.write("tools/curl", "#!/bin/sh\necho \"$*\" >>curled\nexit 22\n")
-	for _, inputs := range [][]string{{"INPUT_VERSION="}, {"INPUT_VERSION=v0.2.0", "GITHUB_ACTION_REF=main"}, {"GITHUB_ACTION_REF=main"}} {
-		if said, ok := s.step("setup.js", inputs...); ok || !strings.Contains(said, "::error::reprise is not set up: ") {
+	for _, inputs := range [][]string{{"INPUT_VERSION="},
+		{"INPUT_VERSION=v0.2.0", "GITHUB_ACTION_REF=main"}, {"GITHUB_ACTION_REF=main"}} {
+		if said, ok := s.step("setup.js", inputs...); ok ||
+			!strings.Contains(said, "::error::reprise is not set up: ") {
 			t.Errorf("%q says %s", inputs, said)
 		}
 	}
 	const releases = "-- https://forge.invalid/you/reprise/releases/download/"
 	asked := strings.Split(strings.TrimSpace(read(t, s.at("curled"))), "\n")
-	if len(asked) != 2 || !strings.HasSuffix(asked[0], releases+"v0.1.0/SHA256SUMS") || !strings.HasSuffix(asked[1], releases+"v0.2.0/SHA256SUMS") {
+	if len(asked) != 2 || !strings.HasSuffix(asked[0], releases+"v0.1.0/SHA256SUMS") ||
+		!strings.HasSuffix(asked[1], releases+"v0.2.0/SHA256SUMS") {
 		t.Errorf("asked for %q", asked)
 	}
 	if s.gone(s.at("temp/reprise/bin")); read(t, s.at("GITHUB_PATH")) != "" {
@@ -100,7 +113,8 @@ func TestActionInputs(t *testing.T) {
 	}
 	scripts := read(t, "../"+action.Runs.Main) + read(t, "../"+action.Runs.Post)
 	for name := range action.Inputs {
-		if !strings.Contains(scripts, "input('"+name+"')") && !strings.Contains(scripts, "INPUT_"+strings.ToUpper(name)) {
+		if !strings.Contains(scripts, "input('"+name+"')") &&
+			!strings.Contains(scripts, "INPUT_"+strings.ToUpper(name)) {
 			t.Errorf("the action does not read its input %s", name)
 		}
 	}

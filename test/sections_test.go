@@ -25,7 +25,8 @@ func runSections(t *testing.T, script string) (out string, failed bool) {
 	cmd := exec.Command(bash, "-c", "set -euo pipefail\n. ../scripts/sections.sh\n"+script)
 	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
 	text, err := cmd.CombinedOutput()
-	if left, _ := os.ReadDir(strings.TrimPrefix(cmd.Env[len(cmd.Env)-1], "TMPDIR=")); len(left) > 0 {
+	if left, _ := os.ReadDir(strings.TrimPrefix(cmd.Env[len(cmd.Env)-1], "TMPDIR=")); len(
+		left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 	return string(text), err != nil
@@ -63,7 +64,8 @@ begin breaks it breaks
 finish
 echo end
 `)
-	if !failed || !strings.Contains(out, "\nwhy\nfailed: breaks\n") || strings.Contains(out, "goes on") || strings.Contains(out, "end\n") {
+	if !failed || !strings.Contains(out, "\nwhy\nfailed: breaks\n") ||
+		strings.Contains(out, "goes on") || strings.Contains(out, "end\n") {
 		t.Errorf("failed %v:\n%s", failed, out)
 	}
 	if took := time.Since(begun); took > time.Minute {
@@ -103,7 +105,8 @@ finish
 // What the README tells people to run is run.
 func TestTheReadmesCommandIsRun(t *testing.T) {
 	const command = "go test -timeout 40m ./...\n"
-	for file, line := range map[string]string{"../README.md": "\n    REPRISE_E2E=sample " + command, "../.ci/run": "\n\tREPRISE_E2E=sample in_background " + command} {
+	for file, line := range map[string]string{"../README.md": "\n    REPRISE_E2E=sample " + command,
+		"../.ci/run": "\n\tREPRISE_E2E=sample in_background " + command} {
 		text, err := os.ReadFile(file)
 		if err != nil || !strings.Contains(string(text), line) {
 			t.Errorf("%s lacks %q (%v)", file, command, err)

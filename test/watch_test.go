@@ -16,7 +16,8 @@ import (
 	"reprise/test/toolbox"
 )
 
-// Renovate finds each pin of the list, and each of a tool in the README too: so one pull request changes both. A pin that it replaces is tried.
+// Renovate finds each pin of the list, and each of a tool in the README too: so one pull request
+// changes both. A pin that it replaces is tried.
 func TestRenovateMovesEveryPin(t *testing.T) {
 	var config struct {
 		CustomManagers []struct {
@@ -32,7 +33,9 @@ func TestRenovateMovesEveryPin(t *testing.T) {
 	for file := range found {
 		text := read(t, "../"+file)
 		for _, m := range config.CustomManagers {
-			if !slices.ContainsFunc(m.ManagerFilePatterns, func(p string) bool { return regexp.MustCompile(strings.Trim(p, "/")).MatchString(file) }) {
+			if !slices.ContainsFunc(m.ManagerFilePatterns, func(p string) bool {
+				return regexp.MustCompile(strings.Trim(p, "/")).MatchString(file)
+			}) {
 				continue
 			}
 			pattern := regexp.MustCompile(m.MatchStrings[0])
@@ -42,7 +45,8 @@ func TestRenovateMovesEveryPin(t *testing.T) {
 				if m.AutoReplaceStringTemplate == "" {
 					return strings.Replace(match, pin[2], "999.0", 1)
 				}
-				return strings.NewReplacer("{{{depName}}}", pin[1], "{{{newValue}}}", "999.0", "{{{currentValue}}}", pin[2]).Replace(m.AutoReplaceStringTemplate)
+				return strings.NewReplacer("{{{depName}}}", pin[1], "{{{newValue}}}", "999.0",
+					"{{{currentValue}}}", pin[2]).Replace(m.AutoReplaceStringTemplate)
 			})
 		}
 		if file != "README.md" {
@@ -50,7 +54,8 @@ func TestRenovateMovesEveryPin(t *testing.T) {
 		}
 	}
 	want := func(p tested.Pinned) string {
-		return map[bool]string{false: "npm ", true: "pypi "}[p.Python()] + p.Package() + " " + p.Version()
+		return map[bool]string{false: "npm ", true: "pypi "}[p.Python()] + p.Package() + " " +
+			p.Version()
 	}
 	moved, err := tested.Parse([]byte(list))
 	if err != nil {
@@ -59,7 +64,8 @@ func TestRenovateMovesEveryPin(t *testing.T) {
 	tools, all := map[string]bool{}, map[string]bool{}
 	for _, tool := range tested.Own().Tools {
 		tools[want(tool.Pinned)], all[want(tool.Pinned)] = true, true
-		if now := moved.Tool(tool.Name); now.Version() != "999.0" || now.Package() != tool.Package() || len(now.Rows()) != len(tool.Rows())+1 {
+		if now := moved.Tool(tool.Name); now.Version() != "999.0" ||
+			now.Package() != tool.Package() || len(now.Rows()) != len(tool.Rows())+1 {
 			t.Errorf("%s was moved to %+v", tool.Pin, now)
 		}
 	}
@@ -69,12 +75,14 @@ func TestRenovateMovesEveryPin(t *testing.T) {
 			t.Errorf("%s was moved to %s", sdk.Pin, now.Pin)
 		}
 	}
-	if !maps.Equal(found["README.md"], tools) || !maps.Equal(found["internal/tested/tested.json"], all) {
+	if !maps.Equal(found["README.md"], tools) ||
+		!maps.Equal(found["internal/tested/tested.json"], all) {
 		t.Errorf("found %v", found)
 	}
 }
 
-// watching is a directory with a report, and a stand-in for gh that notes what it is asked and answers with the file of its first two words.
+// watching is a directory with a report, and a stand-in for gh that notes what it is asked and
+// answers with the file of its first two words.
 func watching(t *testing.T) (dir string, run func(name string, args ...string) (string, int)) {
 	t.Helper()
 	dir = t.TempDir()
@@ -117,7 +125,8 @@ func put(t *testing.T, path, text string) {
 func TestOneIssue(t *testing.T) {
 	const ask = "issue list --label drift --state open --limit 1 --json number --jq .[].number\n"
 	for _, test := range []struct{ open, outcome, want string }{
-		{"", "1", ask + "label create drift --force\nissue create --label drift --title T --body-file BODY\nwhat differs\n"},
+		{"", "1", ask + "label create drift --force\nissue create --label drift --title T " +
+			"--body-file BODY\nwhat differs\n"},
 		{"7\n", "1", ask + "issue edit 7 --title T --body-file BODY\nwhat differs\n"},
 		{"7\n", "0", ask + "issue close 7 --comment The last run found nothing any more.\n"},
 		{"", "0", ask},
@@ -128,9 +137,11 @@ func TestOneIssue(t *testing.T) {
 		put(t, filepath.Join(dir, "issue-list"), test.open)
 		put(t, filepath.Join(dir, "asked"), "")
 		out, code := run("issue.sh", "drift", "T", test.outcome, "report.md")
-		asked := regexp.MustCompile(`--body-file \S+`).ReplaceAllString(read(t, filepath.Join(dir, "asked")), "--body-file BODY")
+		asked := regexp.MustCompile(`--body-file \S+`).ReplaceAllString(
+			read(t, filepath.Join(dir, "asked")), "--body-file BODY")
 		if asked != test.want || code != 0 {
-			t.Errorf("outcome %q, open issue %q: exit %d, %s, asked\n%swant\n%s", test.outcome, test.open, code, out, asked, test.want)
+			t.Errorf("outcome %q, open issue %q: exit %d, %s, asked\n%swant\n%s", test.outcome,
+				test.open, code, out, asked, test.want)
 		}
 	}
 }
@@ -146,8 +157,10 @@ func TestWatcher(t *testing.T) {
 		fails      bool
 		code       int
 	}{
-		{run(30 * time.Hour), "The last run of drift.yml that ended well began 1 days ago.\n", false, 0},
-		{run(4 * day), "The last run of drift.yml that ended well began 4 days ago.\n\nThe last runs:\n\n    2026-11-25 failure URL2\n", false, 1},
+		{run(30 * time.Hour), "The last run of drift.yml that ended well began 1 days ago.\n",
+			false, 0},
+		{run(4 * day), "The last run of drift.yml that ended well began 4 days ago.\n\nThe last " +
+			"runs:\n\n    2026-11-25 failure URL2\n", false, 1},
 		{"", "No scheduled run of drift.yml has ended well.\n", false, 1},
 		{"", "", true, 2},
 	} {
@@ -157,8 +170,10 @@ func TestWatcher(t *testing.T) {
 		if test.fails {
 			put(t, filepath.Join(dir, "fails"), "")
 		}
-		if out, code := alive("alive.sh", "drift.yml", "3"); code != test.code || !strings.HasPrefix(out, test.want) {
-			t.Errorf("good run %q: exit %d, says %q, want %d, %q", test.good, code, out, test.code, test.want)
+		if out, code := alive("alive.sh", "drift.yml", "3"); code != test.code ||
+			!strings.HasPrefix(out, test.want) {
+			t.Errorf("good run %q: exit %d, says %q, want %d, %q", test.good, code, out, test.code,
+				test.want)
 		}
 	}
 }

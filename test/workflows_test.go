@@ -39,7 +39,8 @@ func workflows(t *testing.T) map[string]workflow {
 	return found
 }
 
-// An action is named by its commit, which nobody can move, and everywhere by the same one. A comment says which version that is.
+// An action is named by its commit, which nobody can move, and everywhere by the same one. A
+// comment says which version that is.
 func TestActionsArePinned(t *testing.T) {
 	pinned := regexp.MustCompile(`^\s*(?:- )?uses: ([\w./-]+)@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
 	own := regexp.MustCompile(`uses: \./`)
@@ -64,7 +65,8 @@ func TestActionsArePinned(t *testing.T) {
 	}
 }
 
-// Only what publishes a release may write, and what keeps an issue, into issues. No job runs for hours because something hangs.
+// Only what publishes a release may write, and what keeps an issue, into issues. No job runs for
+// hours because something hangs.
 func TestWorkflowsMayDoLittle(t *testing.T) {
 	writes := map[string][]string{
 		"release.yml, publish": {"attestations", "contents", "id-token"},
@@ -86,7 +88,8 @@ func TestWorkflowsMayDoLittle(t *testing.T) {
 				may = append(may, m[1])
 			}
 			slices.Sort(may)
-			if key := name + ", " + job; !slices.Equal(may, writes[key]) || strings.Contains(string(text), "write-all") {
+			if key := name + ", " + job; !slices.Equal(may, writes[key]) ||
+				strings.Contains(string(text), "write-all") {
 				t.Errorf("%s: permissions %s", key, text)
 			}
 			if j.Timeout == 0 && j.Uses == "" {
@@ -98,7 +101,8 @@ func TestWorkflowsMayDoLittle(t *testing.T) {
 
 // What a step runs of this repository is there, and can be run.
 func TestWorkflowsRunWhatIsThere(t *testing.T) {
-	program := regexp.MustCompile(`(?m)(?:^|\s)(\./scripts/\S+|scripts/\S+|\.ci/run|\./install\.sh)`)
+	program := regexp.MustCompile(
+		`(?m)(?:^|\s)(\./scripts/\S+|scripts/\S+|\.ci/run|\./install\.sh)`)
 	runs := 0
 	for name, w := range workflows(t) {
 		for job, j := range w.Jobs {

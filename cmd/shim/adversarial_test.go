@@ -15,8 +15,8 @@ import (
 	"reprise/test/toolbox"
 )
 
-// Sequences that were written to be resumed wrongly, played with the shim itself: settings, files, branches and directories change
-// between their calls.
+// Sequences that were written to be resumed wrongly, played with the shim itself: settings, files,
+// branches and directories change between their calls.
 func TestAdversarial(t *testing.T) {
 	text, err := os.ReadFile("../../testdata/evidence/adversarial.json")
 	if err != nil {
@@ -47,7 +47,9 @@ func TestAdversarial(t *testing.T) {
 					}
 					return path
 				}
-				fmt.Fprintf(&script, "%s\ncp %s ../fake/answer\nenv", c.Pre, quoted(file("answer", strings.Join(strings.Fields(cmp.Or(c.Answer, "The bug is fixed.")), " "))))
+				fmt.Fprintf(&script, "%s\ncp %s ../fake/answer\nenv", c.Pre,
+					quoted(file("answer", strings.Join(
+						strings.Fields(cmp.Or(c.Answer, "The bug is fixed.")), " "))))
 				for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 					fmt.Fprintf(&script, " %s", quoted(name+"="+c.Env[name]))
 				}
@@ -63,7 +65,8 @@ func TestAdversarial(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if strings.Contains(string(args), "--resume\n") && c.Expect == "fresh" && s.Name != remembered {
+				if strings.Contains(string(args), "--resume\n") && c.Expect == "fresh" &&
+					s.Name != remembered {
 					t.Errorf("call %d is resumed", i+1)
 				}
 			}
@@ -99,14 +102,17 @@ func newMachine(t *testing.T) *machine {
 		t.Fatal(err)
 	}
 	link(t, fake, filepath.Join(m.root, "real", "claude"))
-	m.env = append(toolbox.Home(filepath.Join(m.root, "home")), "PATH="+m.root+"/shims:"+m.root+"/real:"+tools, "FAKE="+m.root+"/fake", "TMPDIR="+m.root, hurry,
+	m.env = append(toolbox.Home(filepath.Join(m.root, "home")),
+		"PATH="+m.root+"/shims:"+m.root+"/real:"+tools, "FAKE="+m.root+"/fake", "TMPDIR="+m.root,
+		hurry,
 		"GIT_CONFIG_NOSYSTEM=1", "ANTHROPIC_API_KEY=k")
 	for _, dir := range []string{"home", "fake", "repo"} {
 		if err := os.MkdirAll(filepath.Join(m.root, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	m.sh("git init -q -b main; echo Begin >README.md; git add .; git -c user.name=a -c user.email=a@b commit -q -m 1")
+	m.sh("git init -q -b main; echo Begin >README.md; git add .; git -c user.name=a -c " +
+		"user.email=a@b commit -q -m 1")
 	return m
 }
 

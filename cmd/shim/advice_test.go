@@ -15,9 +15,11 @@ import (
 // An adviceWorld is where a reason comes up, as shell scripts on the functions of adviceHelpers.
 type adviceWorld struct {
 	before string // ends with the call that has the reason
-	after  string // repeats the call after the command that why prints, or in the script that it names, and expects the promised decision
-	set    string // the same after the setting that why names, "" if the command makes it
-	named  bool   // the reason is none of a decision: why is asked for it by its name
+	// repeats the call after the command that why prints, or in the script that it names, and
+	// expects the promised decision
+	after string
+	set   string // the same after the setting that why names, "" if the command makes it
+	named bool   // the reason is none of a decision: why is asked for it by its name
 }
 
 // adviceWorlds has a world for each reason whose advice has a command.
@@ -42,10 +44,12 @@ More.'; expect resume extends`},
 
 	reason.Never: {before: `export RALPH_WORKSPACE_ROOT=.; ask "$base"; expect fresh never`,
 		after: `ask "$base"; ask "$base$failed"; expect resume extends`},
-	reason.ForcedFresh: {before: `ask "$base"; export REPRISE_FRESH=1; ask "$base$failed"; expect fresh forced_fresh`,
-		after: `ask "$base$failed$failed"; expect resume extends`},
-	reason.PreviousFailed: {before: `export REPRISE_TASK=t; fake crash; ask "$base" || true; fake none; ask "$base$failed"; expect fresh previous_failed`,
-		after: `grep -q '^how it ended.*it failed with exit status 9$' said`},
+	reason.ForcedFresh: {
+		before: `ask "$base"; export REPRISE_FRESH=1; ask "$base$failed"; expect fresh forced_fresh`,
+		after:  `ask "$base$failed$failed"; expect resume extends`},
+	reason.PreviousFailed: {
+		before: `export REPRISE_TASK=t; fake crash; ask "$base" || true; fake none; ask "$base$failed"; expect fresh previous_failed`,
+		after:  `grep -q '^how it ended.*it failed with exit status 9$' said`},
 	reason.JobChanged: {before: `export CI_JOB_ID=1; ask "$base"; export CI_JOB_ID=2; ask "$base$failed"; expect fresh job_changed`,
 		after: `ask "$base"; export CI_JOB_ID=3; ask "$base$failed"; expect resume extends`},
 
@@ -53,8 +57,9 @@ More.'; expect resume extends`},
 		after: `ask "$base$failed$failed"; expect resume extends`},
 	reason.TooOld: {before: `configure 'max_age = "1ms"'; ask "$base"; sleep 0.02; ask "$base$failed"; expect fresh max_age`,
 		after: `sleep 0.02; ask "$base$failed$failed"; expect resume extends`},
-	reason.ContextFull: {before: `configure 'context_limit = 0.00002'; ask "$base"; ask "$base$failed"; expect fresh context_full`,
-		after: `ask "$base$failed$failed"; expect resume extends`},
+	reason.ContextFull: {
+		before: `configure 'context_limit = 0.00002'; ask "$base"; ask "$base$failed"; expect fresh context_full`,
+		after:  `ask "$base$failed$failed"; expect resume extends`},
 	reason.HeldOut: {before: `configure 'rollout = 0'; ask "$base"; ask "$base$failed"; expect fresh held_out`,
 		after: `ask "$base$failed$failed"; expect resume extends`},
 	reason.Dearer: {before: `configure 'unrelated = "resume"'; export REPRISE_TASK=t REPRISE_ROLE=r; ask Fresh.
@@ -68,14 +73,16 @@ More.'; expect resume extends`},
 			ask "$base"; expect fresh store_unavailable`,
 		after: `grep -q 'the store cannot be reached' said`},
 
-	reason.RefusedSilent: {before: `ask "$base"; rm "$FAKE/edit"; fake crash; ask "$base$failed" || true; shimctl why >&2`,
-		after: `grep -q 00000000-0000 said`},
+	reason.RefusedSilent: {
+		before: `ask "$base"; rm "$FAKE/edit"; fake crash; ask "$base$failed" || true; shimctl why >&2`,
+		after:  `grep -q 00000000-0000 said`},
 	reason.Pruned: {named: true, before: `configure 'prune.keep_within = "1ms"'; ask "$base"; sleep 0.02; shimctl prune; ask "$base$failed"
 			shimctl why | grep -q pruned`,
 		after: `sleep 0.02; shimctl prune; ask "$base$failed$failed"; expect resume extends`},
 
-	reason.SwitchedOff: {named: true, before: `ask "$base"; export REPRISE_OFF=1; ask "$base$failed"; expect fresh first_call`,
-		after: `ask "$base$failed"; expect resume extends`},
+	reason.SwitchedOff: {named: true,
+		before: `ask "$base"; export REPRISE_OFF=1; ask "$base$failed"; expect fresh first_call`,
+		after:  `ask "$base$failed"; expect resume extends`},
 	reason.Disabled: {named: true, before: `configure 'tool.claude.enabled = false'; ask "$base"`,
 		after: `ask "$base"; expect fresh first_call`},
 	reason.ConfigMistake: {before: `configure 'ttl = 3'; ask "$base"`,
@@ -121,7 +128,8 @@ release() { touch "$FAKE/go"; }
 advised() { sed -n 's/^ *"'$1'": "\(.*\)",\{0,1\}$/\1/p' why.json | sed 's/\\"/"/g'; }
 `
 
-// nameTask types a command that names the task. The next job of the same shell has another name, or none: it is fresh.
+// nameTask types a command that names the task. The next job of the same shell has another name, or
+// none: it is fresh.
 const nameTask = `chmod +x yourscript
 PATH=$PATH:$PWD
 [ -z "${REPRISE_TASK+set}" ]
@@ -131,14 +139,18 @@ ask "$base"
 case "$(decided)" in fresh*) ;; *) echo "the next job: $(decided)" >&2; exit 1 ;; esac
 `
 
-// For each reason whose advice has a command, what why prints is typed into the shell as it is, the call is repeated, and what
-// the advice promises comes about.
+// For each reason whose advice has a command, what why prints is typed into the shell as it is, the
+// call is repeated, and what the advice promises comes about.
 func TestAdvice(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, script, typed string) {
-		base := "-- base --\nYou are the coder of this project, and these are the rules that hold for all that you write in it.\n\n" +
-			"Keep every function small and clear, and write a test for each. Say why in comments, never what.\nPrint STATUS: REVIEW when you are done, and nothing after it.\n"
-		text := "env PATH=$PATH:$MORE_SHELLS\nmkdir fake\ncp workfile fake/edit\nexec sh advice.sh\n" + base + "-- workfile --\nwork.txt\n-- advice.sh --\n" + adviceHelpers + script + "\nrelease\nwait\n-- yourscript --\n#!/bin/sh\n" + adviceHelpers + typed + "\n"
+		base := "-- base --\nYou are the coder of this project, and these are the rules that " +
+			"hold for all that you write in it.\n\n" +
+			"Keep every function small and clear, and write a test for each. Say why in " +
+			"comments, never what.\nPrint STATUS: REVIEW when you are done, and nothing after it.\n"
+		text := "env PATH=$PATH:$MORE_SHELLS\nmkdir fake\ncp workfile fake/edit\nexec sh " +
+			"advice.sh\n" + base + "-- workfile --\nwork.txt\n-- advice.sh --\n" + adviceHelpers +
+			script + "\nrelease\nwait\n-- yourscript --\n#!/bin/sh\n" + adviceHelpers + typed + "\n"
 		if err := os.WriteFile(filepath.Join(dir, name+".txtar"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -148,15 +160,20 @@ func TestAdvice(t *testing.T) {
 		if world.named {
 			asked = string(code)
 		}
-		before := world.before + fmt.Sprintf("\nshimctl why --json %s >why.json\ngrep -q '\"reason\": \"%s\"' why.json\n", asked, code)
-		typed := "eval \"$command\" >said 2>&1 || [ $? = 3 ] # what doctor has found\n" + world.after
+		before := world.before + fmt.Sprintf(
+			"\nshimctl why --json %s >why.json\ngrep -q '\"reason\": \"%s\"' why.json\n", asked,
+			code)
+		typed := "eval \"$command\" >said 2>&1 || [ $? = 3 ] # what doctor has found\n" +
+			world.after
 		if command == reason.NameTask {
 			typed = nameTask
 		}
-		write(name, before+"command=$(advised command)\n[ -n \"$command\" ]\n[ \"$command\" = \"$(shimctl why "+asked+" | sed -n '/^COMMAND$/{n;p;}')\" ]\n"+
+		write(name, before+"command=$(advised command)\n[ -n \"$command\" ]\n[ \"$command\" = "+
+			"\"$(shimctl why "+asked+" | sed -n '/^COMMAND$/{n;p;}')\" ]\n"+
 			"echo \"$command\"\n"+typed, world.after)
 		if world.set != "" {
-			write(name+"_setting", before+"setting=$(advised setting)\nshimctl config set \"${setting%% = *}\" \"${setting#* = }\"\n"+world.set, "")
+			write(name+"_setting", before+"setting=$(advised setting)\nshimctl config set "+
+				"\"${setting%% = *}\" \"${setting#* = }\"\n"+world.set, "")
 		}
 	}
 	for _, row := range slices.Concat(reason.Table, reason.Refusals) {

@@ -23,11 +23,14 @@ func model() {
 		d, _ := time.ParseDuration(strings.TrimSpace(string(text)))
 		return d
 	}
-	s, err := standin.Start(standin.Options{Now: func() time.Time { return time.Now().Add(ahead()) }})
+	s, err := standin.Start(standin.Options{Now: func() time.Time {
+		return time.Now().Add(ahead())
+	}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := errors.Join(os.WriteFile(os.Args[1]+".new", []byte(s.URL()), 0o600), os.Rename(os.Args[1]+".new", os.Args[1])); err != nil {
+	if err := errors.Join(os.WriteFile(os.Args[1]+".new", []byte(s.URL()), 0o600),
+		os.Rename(os.Args[1]+".new", os.Args[1])); err != nil {
 		log.Fatal(err)
 	}
 	done := make(chan os.Signal, 1)
@@ -38,7 +41,8 @@ func model() {
 	}
 }
 
-// later lets time pass for the model and, by moving all that was recorded into the past, for the ledger.
+// later lets time pass for the model and, by moving all that was recorded into the past, for the
+// ledger.
 func later() {
 	d, err := time.ParseDuration(os.Args[1])
 	if err != nil {
@@ -47,7 +51,8 @@ func later() {
 	was, _ := os.ReadFile(clockFile)
 	before, _ := time.ParseDuration(strings.TrimSpace(string(was)))
 	err = errors.Join(os.WriteFile(clockFile, []byte((before+d).String()), 0o600),
-		harness.AgeLedger(filepath.Join(os.Getenv("HOME"), ".local", "state", "reprise", "ledger.db"), d))
+		harness.AgeLedger(filepath.Join(os.Getenv("HOME"), ".local", "state", "reprise",
+			"ledger.db"), d))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -63,13 +63,15 @@ func (f frame) line() string {
 // keep to the protocol.
 func caller() {
 	c := sdk{asked: map[string]bool{}}
-	flag.BoolVar(&c.waits, "wait", false, "wait for the answer to initialize before the first message")
+	flag.BoolVar(&c.waits, "wait", false,
+		"wait for the answer to initialize before the first message")
 	flag.BoolVar(&c.hooks, "hooks", false, "have a hook")
 	flag.BoolVar(&c.silent, "silent", false, "send no initialize")
 	flag.StringVar(&c.raw, "raw", "", "a `file` whose lines are sent before the first message")
 	flag.StringVar(&c.hold, "hold", "", "keep stdin open until this `file` exists")
 	flag.StringVar(&c.session, "session", "", "the session `ID` in each message")
-	flag.BoolVar(&c.long, "long", false, "put a long specification before each message, and paragraphs in the place of |")
+	flag.BoolVar(&c.long, "long", false,
+		"put a long specification before each message, and paragraphs in the place of |")
 	together := flag.Bool("together", false, "send all messages at once")
 	flag.Parse()
 	if err := c.run(flag.Args(), *together); err != nil {
@@ -87,7 +89,8 @@ type sdk struct {
 }
 
 func (c *sdk) run(messages []string, together bool) error {
-	cmd := exec.Command("claude", "--output-format", "stream-json", "--verbose", "--input-format", "stream-json")
+	cmd := exec.Command("claude", "--output-format", "stream-json", "--verbose", "--input-format",
+		"stream-json")
 	cmd.Stderr = os.Stderr
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -123,7 +126,8 @@ func (c *sdk) talk(messages []string, together bool) error {
 	if !c.silent {
 		request := &frameRequest{Subtype: "initialize"}
 		if c.hooks {
-			request.Hooks = map[string]any{"PreToolUse": []any{map[string]any{"hookCallbackIds": []string{"hook_0"}}}}
+			request.Hooks = map[string]any{"PreToolUse": []any{
+				map[string]any{"hookCallbackIds": []string{"hook_0"}}}}
 		}
 		c.send(frame{Type: "control_request", RequestID: "init", Request: request}.line())
 	}
@@ -155,7 +159,8 @@ func (c *sdk) talk(messages []string, together bool) error {
 	return nil
 }
 
-// await waits until a file exists, but not forever: a scenario that fails waits for what it has started.
+// await waits until a file exists, but not forever: a scenario that fails waits for what it has
+// started.
 func await(path string) {
 	for range 500 {
 		if _, err := os.Stat(path); err == nil {
@@ -184,9 +189,11 @@ func (c *sdk) until(last func(frame) bool) error {
 		case "control_request":
 			answer := map[string]any{"callback": f.Request.CallbackID}
 			if f.Request.Message != nil {
-				answer = map[string]any{"mcp_response": map[string]any{"id": f.Request.Message["id"]}}
+				answer = map[string]any{"mcp_response": map[string]any{
+					"id": f.Request.Message["id"]}}
 			}
-			c.send(frame{Type: "control_response", Response: &frameResponse{"success", f.RequestID, answer}}.line())
+			c.send(frame{Type: "control_response", Response: &frameResponse{"success", f.RequestID,
+				answer}}.line())
 		}
 		if last(f) {
 			return nil
@@ -195,9 +202,9 @@ func (c *sdk) until(last func(frame) bool) error {
 	return nil
 }
 
-// converser is a fake claude that speaks stream-json. It notes its arguments in $FAKE/N.args and each
-// line of its stdin in $FAKE/N.in, keeps sessions where claude does, and misbehaves as the words
-// in $FAKE/mode say:
+// converser is a fake claude that speaks stream-json. It notes its arguments in $FAKE/N.args and
+// each line of its stdin in $FAKE/N.in, keeps sessions where claude does, and misbehaves as the
+// words in $FAKE/mode say:
 //
 //	refuse   at the start of a resume     late     after its hook was answered
 //	die      at the start of a resume     silent   at initialize, in any run
@@ -224,7 +231,8 @@ func converser() {
 // specification is long enough for a delta to pay.
 var specification = func() (text string) {
 	for i := range 60 {
-		text += fmt.Sprintf("%d. Requirement number %d says what the parser does in case %d, and how.\n\n", i, i, i)
+		text += fmt.Sprintf("%d. Requirement number %d says what the parser does in case %d, "+
+			"and how.\n\n", i, i, i)
 	}
 	return text
 }()
@@ -251,12 +259,14 @@ func (t *talker) start() {
 	}
 	var err error
 	for t.n = 1; ; t.n++ {
-		if t.note, err = os.OpenFile(t.path("in"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
+		if t.note, err = os.OpenFile(t.path("in"), os.O_CREATE|os.O_EXCL|os.O_WRONLY,
+			0o600); err == nil {
 			break
 		}
 	}
 	args := os.Args[1:]
-	if err := os.WriteFile(t.path("args"), []byte(strings.Join(args, "\n")+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(t.path("args"), []byte(strings.Join(args, "\n")+"\n"),
+		0o600); err != nil {
 		log.Fatal(err)
 	}
 	t.id = fmt.Sprintf("00000000-0000-4000-8000-%012d", t.n)
@@ -312,10 +322,12 @@ func (t *talker) run() int {
 		case f.Request.Subtype == "initialize" && t.does("silent"):
 			return 7
 		case f.Request.Subtype == "initialize" && t.does("mcp"):
-			t.ask(&frameRequest{Subtype: "mcp_message", Server: "x", Message: map[string]any{"method": "initialize", "id": 0}})
+			t.ask(&frameRequest{Subtype: "mcp_message", Server: "x",
+				Message: map[string]any{"method": "initialize", "id": 0}})
 			fallthrough
 		default:
-			t.print(frame{Type: "control_response", Response: &frameResponse{"success", f.RequestID, map[string]any{"pid": t.n}}})
+			t.print(frame{Type: "control_response", Response: &frameResponse{"success", f.RequestID,
+				map[string]any{"pid": t.n}}})
 		}
 	}
 	t.windDown()
@@ -359,13 +371,16 @@ func (t *talker) scan() (line string, ok bool) {
 func (t *talker) refuse() int {
 	text, failed := "No conversation found with session ID: "+t.from, true
 	fmt.Fprintln(os.Stderr, text)
-	t.print(frame{Type: "result", Subtype: "error_during_execution", IsError: &failed, Errors: []string{text}, SessionID: t.from})
+	t.print(frame{Type: "result", Subtype: "error_during_execution", IsError: &failed,
+		Errors: []string{text}, SessionID: t.from})
 	return 1
 }
 
 func (t *talker) hook() {
-	t.ask(&frameRequest{Subtype: "hook_callback", CallbackID: "hook_0", ToolUseID: fmt.Sprintf("use-%d-%d", t.n, t.next),
-		Input: map[string]any{"session_id": t.id, "transcript_path": t.session(t.id), "hook_event_name": "PreToolUse"}})
+	t.ask(&frameRequest{Subtype: "hook_callback", CallbackID: "hook_0",
+		ToolUseID: fmt.Sprintf("use-%d-%d", t.n, t.next),
+		Input: map[string]any{"session_id": t.id, "transcript_path": t.session(t.id),
+			"hook_event_name": "PreToolUse"}})
 }
 
 // ask waits for the answer to a request.
@@ -375,7 +390,8 @@ func (t *talker) ask(request *frameRequest) {
 	t.print(frame{Type: "control_request", RequestID: id, Request: request})
 	for line, ok := t.scan(); ok; line, ok = t.scan() {
 		var f frame
-		if json.Unmarshal([]byte(line), &f) == nil && f.Type == "control_response" && f.Response.RequestID == id {
+		if json.Unmarshal([]byte(line), &f) == nil && f.Type == "control_response" &&
+			f.Response.RequestID == id {
 			return
 		}
 		t.later = append(t.later, line)
@@ -394,9 +410,11 @@ func (t *talker) turn(f frame) {
 	if failed {
 		model, answer = "<synthetic>", "API Error: 429"
 	}
-	message, _ := json.Marshal(map[string]any{"model": model, "content": []any{map[string]string{"type": "text", "text": answer}}})
+	message, _ := json.Marshal(map[string]any{"model": model,
+		"content": []any{map[string]string{"type": "text", "text": answer}}})
 	id := fmt.Sprintf("00000000-0000-4000-9%03d-%012d", t.own, t.n)
-	t.keep(frame{Type: "user", Message: f.Message}, frame{Type: "assistant", UUID: id, Message: message})
+	t.keep(frame{Type: "user", Message: f.Message},
+		frame{Type: "assistant", UUID: id, Message: message})
 	t.print(frame{Type: "system", Subtype: "init", SessionID: t.id, Version: "2.1.329"})
 	if t.does("edit") {
 		t.edit()
@@ -404,10 +422,13 @@ func (t *talker) turn(f frame) {
 	t.print(frame{Type: "assistant", UUID: id, SessionID: t.id, Message: message})
 	time.Sleep(10 * time.Millisecond)
 	cost, tokens := 0.5*float64(t.turns), 10*t.turns
-	result := frame{Type: "result", Subtype: "success", IsError: &failed, Result: answer, SessionID: t.id, Cost: cost,
-		Usage: map[string]any{"m": map[string]any{"inputTokens": tokens, "outputTokens": 1, "costUSD": cost}}}
+	result := frame{Type: "result", Subtype: "success", IsError: &failed, Result: answer,
+		SessionID: t.id, Cost: cost,
+		Usage: map[string]any{"m": map[string]any{"inputTokens": tokens, "outputTokens": 1,
+			"costUSD": cost}}}
 	if !t.does("old") {
-		result.OwnUsage = map[string]any{"m": map[string]any{"inputTokens": 10, "outputTokens": 0, "costUSD": 0.5}}
+		result.OwnUsage = map[string]any{"m": map[string]any{"inputTokens": 10, "outputTokens": 0,
+			"costUSD": 0.5}}
 	}
 	t.print(result)
 }
@@ -418,7 +439,8 @@ func (t *talker) edit() {
 	if err := os.WriteFile(file, []byte(t.path(file)), 0o600); err != nil {
 		log.Fatal(err)
 	}
-	use := map[string]any{"type": "tool_use", "name": "Write", "input": map[string]string{"file_path": file}}
+	use := map[string]any{"type": "tool_use", "name": "Write",
+		"input": map[string]string{"file_path": file}}
 	message, _ := json.Marshal(map[string]any{"model": "m", "content": []any{use}})
 	t.print(frame{Type: "assistant", SessionID: t.id, Message: message})
 }

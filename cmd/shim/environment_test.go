@@ -61,10 +61,12 @@ func (s playedSequence) play(t *testing.T) {
 	dir := filepath.Join(root, "work", "project")
 	env := append(toolbox.Home(filepath.Join(root, "home")),
 		"FAKE="+filepath.Join(root, "fake"), "TMPDIR="+root, hurry, "REPRISE_VERBOSE=1",
-		"PATH="+filepath.Join(root, "real")+":/usr/local/bin:/usr/bin:/bin", "ANTHROPIC_API_KEY=of-the-test",
+		"PATH="+filepath.Join(root, "real")+":/usr/local/bin:/usr/bin:/bin",
+		"ANTHROPIC_API_KEY=of-the-test",
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
 	)
-	for _, path := range []string{dir, filepath.Join(root, "home"), filepath.Join(root, "real"), filepath.Join(root, "fake")} {
+	for _, path := range []string{dir, filepath.Join(root, "home"), filepath.Join(root, "real"),
+		filepath.Join(root, "fake")} {
 		if err := os.MkdirAll(path, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +75,8 @@ func (s playedSequence) play(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, text := range map[string][]byte{"real/claude": fake, "fake/edit": []byte("work.txt\n")} {
+	for path, text := range map[string][]byte{"real/claude": fake,
+		"fake/edit": []byte("work.txt\n")} {
 		if err := os.WriteFile(filepath.Join(root, path), text, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +110,8 @@ func (s playedSequence) play(t *testing.T) {
 			t.Fatalf("call %d: no decision in %q", i+1, stderr.String())
 		}
 		if (said[1] != call.Expect || call.Why != "" && said[2] != call.Why) && !unsolved[s.Name] {
-			t.Errorf("call %d: %s (%s), want %s %s: %s", i+1, said[1], said[2], call.Expect, call.Why, s.Note)
+			t.Errorf("call %d: %s (%s), want %s %s: %s", i+1, said[1], said[2], call.Expect,
+				call.Why, s.Note)
 		}
 	}
 }

@@ -53,7 +53,8 @@ func only(text, other []byte) string {
 func buildProbe(t *testing.T) string {
 	t.Helper()
 	probe := filepath.Join(t.TempDir(), "claude")
-	if out, err := exec.Command("cc", "-o", probe, "../../testdata/probe.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-o", probe,
+		"../../testdata/probe.c").CombinedOutput(); err != nil {
 		t.Fatalf("build the probe: %v\n%s", err, out)
 	}
 	return probe
@@ -63,10 +64,12 @@ func buildProbe(t *testing.T) string {
 // it says, but for the guard.
 func launch(t *testing.T, dir, probe, flags, program, args string) []byte {
 	t.Helper()
-	cmd := exec.Command(probe, append([]string{"launch", flags, program, "claude"}, strings.Fields(args)...)...)
+	cmd := exec.Command(probe, append([]string{"launch", flags, program, "claude"},
+		strings.Fields(args)...)...)
 	cmd.Env = append(toolbox.Home(dir), "PATH="+filepath.Dir(probe)+":"+tools)
 	cmd.Dir = dir
-	streams, err := os.OpenFile(filepath.Join(dir, "streams"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	streams, err := os.OpenFile(filepath.Join(dir, "streams"), os.O_RDWR|os.O_CREATE|os.O_TRUNC,
+		0o600)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,8 @@ var readRecipe = map[string]func(t *testing.T, read func(any)) recipe{
 			After     []string `yaml:"after_script"`
 		}
 		read(&file)
-		return recipe{file["agent"].Variables, []string{strings.Join(slices.Concat(file["agent"].Script, file["agent"].After), "\n")}}
+		return recipe{file["agent"].Variables,
+			[]string{strings.Join(slices.Concat(file["agent"].Script, file["agent"].After), "\n")}}
 	},
 	"kubernetes-job.yaml": func(t *testing.T, read func(any)) recipe {
 		type container struct {
@@ -94,8 +95,8 @@ var readRecipe = map[string]func(t *testing.T, read func(any)) recipe{
 	},
 }
 
-// Each recipe is what its system reads, sets variables that there are, contains no secret, and works in
-// an empty home, also if the store cannot be reached.
+// Each recipe is what its system reads, sets variables that there are, contains no secret, and
+// works in an empty home, also if the store cannot be reached.
 func TestRecipes(t *testing.T) {
 	files, err := os.ReadDir(recipes)
 	if err != nil || len(files) != len(readRecipe) {
@@ -112,10 +113,12 @@ func TestRecipes(t *testing.T) {
 				t.Fatalf("%+v", r)
 			}
 			for key, value := range r.env {
-				if strings.HasPrefix(key, "REPRISE_") && !strings.Contains(string(reference), "`"+key) {
+				if strings.HasPrefix(key, "REPRISE_") &&
+					!strings.Contains(string(reference), "`"+key) {
 					t.Errorf("there is no %s", key)
 				}
-				if secret := regexp.MustCompile(`KEY|TOKEN|PASSWORD`).MatchString(key); secret && !strings.Contains(value, "${") {
+				if secret := regexp.MustCompile(`KEY|TOKEN|PASSWORD`).MatchString(key); secret &&
+					!strings.Contains(value, "${") {
 					t.Errorf("%s = %s", key, value)
 				}
 			}
@@ -156,14 +159,16 @@ func (r recipe) run(t *testing.T) {
 		t.Fatal(err)
 	}
 	link(t, fake, filepath.Join(root, "real", "claude"))
-	env := append(toolbox.Home(filepath.Join(root, "home")), "PATH="+root+"/shims:"+root+"/real:"+tools, "FAKE="+root+"/fake", "TMPDIR="+root, hurry,
+	env := append(toolbox.Home(filepath.Join(root, "home")),
+		"PATH="+root+"/shims:"+root+"/real:"+tools, "FAKE="+root+"/fake", "TMPDIR="+root, hurry,
 		"GIT_CONFIG_NOSYSTEM=1", "GITHUB_STEP_SUMMARY="+root+"/summary", "CI_COMMIT_REF_NAME=main")
 	for key, value := range r.env {
 		if !strings.Contains(value, "$") {
 			env = append(env, key+"="+value)
 		}
 	}
-	env = append(env, "REPRISE_STORE=s3://bucket?endpoint=http://127.0.0.1:1", "REPRISE_STORE_KEY="+strings.Repeat("0123456789abcdef", 4), "REPRISE_TASK=of-the-test")
+	env = append(env, "REPRISE_STORE=s3://bucket?endpoint=http://127.0.0.1:1",
+		"REPRISE_STORE_KEY="+strings.Repeat("0123456789abcdef", 4), "REPRISE_TASK=of-the-test")
 	sh := func(script string) string {
 		cmd := exec.Command("sh", "-ec", script)
 		cmd.Dir, cmd.Env = root, env
@@ -182,7 +187,8 @@ func (r recipe) run(t *testing.T) {
 	if !strings.Contains(strings.Join(r.script, "\n"), "claude") {
 		return
 	}
-	if !strings.Contains(shown, "**reprise**, all calls: the only call was not resumed.") || !strings.Contains(shown, "answer 1") {
+	if !strings.Contains(shown, "**reprise**, all calls: the only call was not resumed.") ||
+		!strings.Contains(shown, "answer 1") {
 		t.Errorf("printed:\n%s", shown)
 	}
 	if log := sh("git -C origin.git log --format=%s"); log != "Work on of-the-test\n1\n" {

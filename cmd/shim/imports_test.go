@@ -20,12 +20,15 @@ func linked(t *testing.T, format string) []string {
 // What only shimctl needs would make every call start more slowly.
 func TestNothingHeavyIsLinked(t *testing.T) {
 	packages := linked(t, "{{.ImportPath}}")
-	for _, heavy := range []string{"net/http", "text/template", "html/template", "reprise/ledger/history"} {
+	for _, heavy := range []string{"net/http", "text/template", "html/template",
+		"reprise/ledger/history"} {
 		if slices.Contains(packages, heavy) {
 			t.Errorf("the shim links %s", heavy)
 		}
 	}
-	modules := []string{"github.com/BurntSushi/toml", "github.com/creack/pty", "github.com/fsnotify/fsnotify", "github.com/mattn/go-colorable", "github.com/mattn/go-isatty",
+	modules := []string{"github.com/BurntSushi/toml", "github.com/creack/pty",
+		"github.com/fsnotify/fsnotify", "github.com/mattn/go-colorable",
+		"github.com/mattn/go-isatty",
 		"github.com/mattn/go-sqlite3", "github.com/rs/zerolog", "golang.org/x/sys", "reprise"}
 	for _, module := range linked(t, "{{with .Module}}{{.Path}}{{end}}") {
 		if !slices.Contains(modules, module) {
@@ -37,7 +40,8 @@ func TestNothingHeavyIsLinked(t *testing.T) {
 		if strings.HasPrefix(name, "reprise/internal/") {
 			t.Errorf("the shim links %s", name)
 		}
-		if strings.HasPrefix(name, "reprise/fleet/") && name != "reprise/fleet/wire" && name != "reprise/fleet/store" {
+		if strings.HasPrefix(name, "reprise/fleet/") && name != "reprise/fleet/wire" &&
+			name != "reprise/fleet/store" {
 			t.Errorf("the shim links %s, which is for the helper", name)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 // nobody is a user without rights: root may read the memory of every process.
 const nobody = 65534
 
-// The tool finds the store's key neither in its own environment nor in that of the shim, its parent.
+// The tool finds the store's key neither in its own environment nor in that of the shim, its
+// parent.
 func TestTheKeyIsOutOfReach(t *testing.T) {
 	const look = `PATH=/usr/bin:/bin; for p in $$ $PPID; do tr '\0' '\n' 2>/dev/null </proc/$p/environ | grep -c "$1"; done; true`
 	key := strings.Repeat("0123456789abcdef", 4)
@@ -33,7 +34,8 @@ func TestTheKeyIsOutOfReach(t *testing.T) {
 					t.Fatal(err)
 				}
 				giveAway(t, filepath.Dir(cmd.Dir))
-				cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+				cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody,
+					Gid: nobody}}
 			}
 			out, err := cmd.CombinedOutput()
 			if err != nil || string(out) != test.want {

@@ -35,7 +35,9 @@ func TestLeftoversOfObservedResumes(t *testing.T) {
 			`echo '{"type":"init","session_id":"` + id + `","model":"m"}'` + "\n" +
 			`echo '{"type":"result","status":"success"}'` + "\n"
 		for path, data := range map[string][]byte{
-			session: read("session.jsonl"), filepath.Join(root, "orphan.jsonl"): read("orphan.jsonl"), filepath.Join(root, "real", "gemini"): []byte(tool),
+			session: read("session.jsonl"), filepath.Join(root,
+				"orphan.jsonl"): read("orphan.jsonl"),
+			filepath.Join(root, "real", "gemini"): []byte(tool),
 		} {
 			if err := os.WriteFile(path, data, 0o700); err != nil {
 				t.Fatal(err)
@@ -44,7 +46,8 @@ func TestLeftoversOfObservedResumes(t *testing.T) {
 		cmd := exec.Command(executable(t), "--resume", resume, "-p", "go on", "-o", "stream-json")
 		cmd.Args[0] = "gemini" // see TestMain
 		cmd.Dir = project
-		cmd.Env = append(toolbox.Home(root), "PATH="+filepath.Join(root, "real")+":/usr/bin:/bin", "TMPDIR="+root, "REPRISE_VERBOSE=1", hurry)
+		cmd.Env = append(toolbox.Home(root), "PATH="+filepath.Join(root, "real")+":/usr/bin:/bin",
+			"TMPDIR="+root, "REPRISE_VERBOSE=1", hurry)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)

@@ -13,8 +13,8 @@ import (
 	"reprise/test/toolbox"
 )
 
-// grown makes of the fake claude one that keeps its prompts, is asked with all of its history, and counts a session's figures
-// on. What the model has is in $FAKE/N.seen.
+// grown makes of the fake claude one that keeps its prompts, is asked with all of its history, and
+// counts a session's figures on. What the model has is in $FAKE/N.seen.
 var grown = strings.NewReplacer(
 	"cost=$(cat", `cost=0.5; : $(cat`,
 	"answer=$(cat", `answer=Done.; : $(cat`,
@@ -26,7 +26,8 @@ asked=$((3000 + $(wc -c <"$file") / 4))`,
 	`"usage":{"input_tokens":5}`, `"usage":{"input_tokens":'$asked',"output_tokens":7}`,
 	`"modelUsage":{"m":{"inputTokens":'$tokens',"contextWindow":1000}}`,
 	`"usage":{"input_tokens":'$asked',"output_tokens":7},"modelUsage":{"m":{"inputTokens":'$((cost * asked))',"outputTokens":'$((cost * 7))',"costUSD":'$cost'}}'"$since"'`,
-	`{"inputTokens":%s}}}\n' "$cost" $tokens`, `{"inputTokens":%s,"outputTokens":%s,"costUSD":%s}}}\n' "$cost" $((cost * asked)) $((cost * 7)) "$cost"`,
+	`{"inputTokens":%s}}}\n' "$cost" $tokens`,
+	`{"inputTokens":%s,"outputTokens":%s,"costUSD":%s}}}\n' "$cost" $((cost * asked)) $((cost * 7)) "$cost"`,
 	"exit=1\ncase $mode", `since=; [ "$format" != stream-json ] || since=',"model_usage_since_last_result":{"m":{"inputTokens":'$asked',"outputTokens":7,"costUSD":1}}'
 exit=1
 case $mode`,
@@ -35,8 +36,8 @@ case $mode`,
 // start is where the command line has been read, and nothing done yet.
 const start = "id=${chosen:-"
 
-// plantedClaudes are later versions of claude that have changed in one way. Whatever that does to resuming, a call ends as it
-// does without the shim.
+// plantedClaudes are later versions of claude that have changed in one way. Whatever that does to
+// resuming, a call ends as it does without the shim.
 var plantedClaudes = []struct {
 	name    string
 	pairs   []string // replaced in the fake's text
@@ -48,16 +49,21 @@ var plantedClaudes = []struct {
 	{"no session ID beside a fork", []string{start, `[ -z "$chosen" ] || [ -z "$fork" ] || { echo "error: not both" >&2; exit 1; }
 ` + start}, "stream-json"},
 	{"a resume forgets", []string{start, "resume= fork=\n" + start}, ""},
-	{"a resume beside a fork forgets", []string{start, "[ -z \"$fork\" ] || resume= fork=\n" + start}, ""},
-	{"a fork works in its source", []string{start, `[ -z "$fork" ] || { fork=; chosen=; id=$resume; }` + "\n" + start}, ""},
-	{"another ID", []string{"here=$(pwd -P)", `[ -z "$resume" ] || id=99999999-0000-4000-8000-000000000000` + "\nhere=$(pwd -P)"}, ""},
+	{"a resume beside a fork forgets",
+		[]string{start, "[ -z \"$fork\" ] || resume= fork=\n" + start}, ""},
+	{"a fork works in its source", []string{start,
+		`[ -z "$fork" ] || { fork=; chosen=; id=$resume; }` + "\n" + start}, ""},
+	{"another ID", []string{"here=$(pwd -P)",
+		`[ -z "$resume" ] || id=99999999-0000-4000-8000-000000000000` + "\nhere=$(pwd -P)"}, ""},
 	{"a result event with another name", []string{`"type":"result"}`, `"type":"outcome"}`}, "text"},
 	{"a session ID with another name", []string{`"session_id"`, `"conversation_id"`}, "text json"},
-	{"a session ID that is an object", []string{`"session_id":"'$id'"`, `"session_id":{"value":"'$id'"}`}, "text"},
+	{"a session ID that is an object",
+		[]string{`"session_id":"'$id'"`, `"session_id":{"value":"'$id'"}`}, "text"},
 	{"sessions in another place", []string{"/projects/$(", "/sessions/$("}, ""},
 	{"json over several lines", []string{`*) echo "$result" ;;`, `json-*) printf '%s' "$result" | sed 's/,"/,\n  "/g'; echo ;;
 *) echo "$result" ;;`}, "text stream-json"},
-	{"figures by call", []string{"cost=$tokens", "cost=1", "since=; [", "since=; : ["}, "text json stream-json"},
+	{"figures by call", []string{"cost=$tokens", "cost=1", "since=; [", "since=; : ["},
+		"text json stream-json"},
 	{"no result", []string{`*) echo "$result" ;;`, `json-*) echo "$result" ;;`}, "text json"},
 	{"no init", []string{`echo "$init"`, ":"}, "text json stream-json"},
 	{"a hook blocks a prompt without the rules", []string{"exit=1\ncase $mode", `if ! grep -q "Rule 7" "$FAKE/$n.stdin"; then
@@ -71,11 +77,13 @@ case $mode`, "limit) error 429", "blocked) exit=0 ;;\nlimit) error 429"}, ""},
 func rounds() (prompts []string) {
 	text := "You are the coder. Remember number 4711.\n\n## Rules\n\n"
 	for i := range 40 {
-		text += fmt.Sprintf("- Rule %d: keep functions small, and write a test for case %d.\n", i, i)
+		text += fmt.Sprintf("- Rule %d: keep functions small, and write a test for case %d.\n", i,
+			i)
 	}
 	for i := range 3 {
 		if i > 0 {
-			text += fmt.Sprintf("\n## Rejection %d\n\nThe review says that case %d still fails.\n", i, i)
+			text += fmt.Sprintf("\n## Rejection %d\n\nThe review says that case %d still fails.\n",
+				i, i)
 		}
 		prompts = append(prompts, text+"\n## Contract\n\nPrint STATUS: REVIEW when done.\n")
 	}
@@ -95,16 +103,19 @@ func TestPlantedClaudes(t *testing.T) {
 		for _, format := range []string{"text", "json", "stream-json"} {
 			t.Run(planted.name+", "+format, func(t *testing.T) {
 				t.Parallel()
-				direct, shimmed := playRounds(t, script, format, false), playRounds(t, script, format, true)
+				direct, shimmed := playRounds(t, script, format, false),
+					playRounds(t, script, format, true)
 				for i := range direct {
 					if direct[i].shown != shimmed[i].shown {
-						t.Errorf("round %d: %s\nwithout the shim: %s", i+1, shimmed[i].shown, direct[i].shown)
+						t.Errorf("round %d: %s\nwithout the shim: %s", i+1, shimmed[i].shown,
+							direct[i].shown)
 					}
 					if !strings.Contains(shimmed[i].model, "Rule 7:") {
 						t.Errorf("round %d: the model had only %q", i+1, shimmed[i].model)
 					}
 				}
-				if got := shimmed[2].resumed; got != strings.Contains(" "+planted.resumes+" ", " "+format+" ") {
+				if got := shimmed[2].resumed; got != strings.Contains(" "+planted.resumes+" ",
+					" "+format+" ") {
 					t.Errorf("resumed: %v, with %q", got, shimmed[2].args)
 				}
 			})
@@ -133,7 +144,8 @@ func playRounds(t *testing.T, script, format string, shim bool) (played []played
 		}
 		if dir == "" {
 			dir = shimmed(t, script).Dir
-			if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"version": "2.1.330", "bin": {"claude": "claude"}}`), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "package.json"),
+				[]byte(`{"version": "2.1.330", "bin": {"claude": "claude"}}`), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -142,7 +154,9 @@ func playRounds(t *testing.T, script, format string, shim bool) (played []played
 		if !shim {
 			cmd.Path = filepath.Join(dir, "claude")
 		}
-		cmd.Env = append(toolbox.Home(dir), "PATH="+dir+":"+tools, "FAKE="+filepath.Join(dir, "fake"), "TMPDIR="+dir, "REPRISE_TASK=t", "REPRISE_ROLE=r", hurry)
+		cmd.Env = append(toolbox.Home(dir), "PATH="+dir+":"+tools,
+			"FAKE="+filepath.Join(dir, "fake"), "TMPDIR="+dir, "REPRISE_TASK=t", "REPRISE_ROLE=r",
+			hurry)
 		cmd.Stdin = strings.NewReader(prompt)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -157,7 +171,8 @@ func playRounds(t *testing.T, script, format string, shim bool) (played []played
 		model, _ := os.ReadFile(filepath.Join(dir, "fake", n+".seen"))
 		given, _ := os.ReadFile(filepath.Join(dir, "fake", n+".args"))
 		played = append(played, playedRound{
-			shown:   ids.ReplaceAllString(fmt.Sprintf("%d\n%s\n%s", cmd.ProcessState.ExitCode(), sameNumbers(stdout.String()), stderr.String()), "ID"),
+			shown: ids.ReplaceAllString(fmt.Sprintf("%d\n%s\n%s", cmd.ProcessState.ExitCode(),
+				sameNumbers(stdout.String()), stderr.String()), "ID"),
 			model:   string(model),
 			args:    string(given),
 			resumed: bytes.Contains(given, []byte("--resume")),
@@ -168,5 +183,6 @@ func playRounds(t *testing.T, script, format string, shim bool) (played []played
 
 // sameNumbers hides the tokens of a request, which are more in a session that goes on.
 func sameNumbers(out string) string {
-	return regexp.MustCompile(`("usage":\{"input_tokens":|"inputTokens":)\d{4,}`).ReplaceAllString(out, "${1}N")
+	return regexp.MustCompile(`("usage":\{"input_tokens":|"inputTokens":)\d{4,}`).ReplaceAllString(
+		out, "${1}N")
 }

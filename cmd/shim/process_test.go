@@ -39,7 +39,8 @@ func shimmed(t *testing.T, script string, args ...string) *exec.Cmd {
 	if err := os.WriteFile(real, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "edit"), []byte("work.txt\n"), 0o600); err != nil { // see testdata/fake/claude
+	// see testdata/fake/claude
+	if err := os.WriteFile(filepath.Join(dir, "edit"), []byte("work.txt\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(executable(t), args...)
@@ -61,10 +62,13 @@ func ended(t *testing.T, cmd *exec.Cmd) syscall.WaitStatus {
 }
 
 func TestSignalsArePassedOn(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGUSR1} {
-		cmd := shimmed(t, fmt.Sprintf("trap 'exit 7' %d\necho '{}'\nwhile :; do sleep 0.05; done", sig),
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT,
+		syscall.SIGUSR1} {
+		cmd := shimmed(t, fmt.Sprintf("trap 'exit 7' %d\necho '{}'\nwhile :; do sleep 0.05; done",
+			sig),
 			"-p", "hi", "--output-format", "stream-json")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // without a terminal that could have sent it
+		// without a terminal that could have sent it
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +160,8 @@ func TestTheToolDiesWithUs(t *testing.T) {
 
 // A reader that goes away ends a tool that does not stop by itself.
 func TestClosedStdout(t *testing.T) {
-	cmd := shimmed(t, `while :; do echo '{"type":"x"}'; done`, "-p", "hi", "--output-format", "stream-json")
+	cmd := shimmed(t, `while :; do echo '{"type":"x"}'; done`, "-p", "hi", "--output-format",
+		"stream-json")
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +187,8 @@ func TestClosedStdout(t *testing.T) {
 
 // A tool whose stdout nobody reads from the start finds that out by itself.
 func TestUnreadStdout(t *testing.T) {
-	cmd := shimmed(t, `trap '' PIPE; echo word || exit 101`, "-p", "hi", "--output-format", "stream-json", "--verbose")
+	cmd := shimmed(t, `trap '' PIPE; echo word || exit 101`, "-p", "hi", "--output-format",
+		"stream-json", "--verbose")
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +203,8 @@ func TestUnreadStdout(t *testing.T) {
 
 // What the tool leaves behind may hold its stdout open; nobody waits for that.
 func TestGrandchildHoldsStdout(t *testing.T) {
-	cmd := shimmed(t, `(sleep 30) & echo '{"type":"x"}'`, "-p", "hi", "--output-format", "stream-json")
+	cmd := shimmed(t, `(sleep 30) & echo '{"type":"x"}'`, "-p", "hi", "--output-format",
+		"stream-json")
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +254,8 @@ func TestStreamsArriveWhole(t *testing.T) {
 func TestCutShort(t *testing.T) {
 	const begun = `{"type":"system","subtype":"init"}`
 	for _, format := range []string{"text", "json"} {
-		got, _ := shimmed(t, `echo '`+begun+`'; kill -9 $$`, "-p", "hi", "--output-format", format).Output()
+		got, _ := shimmed(t, `echo '`+begun+`'; kill -9 $$`, "-p", "hi", "--output-format",
+			format).Output()
 		if string(got) != begun+"\n" {
 			t.Errorf("%s: %q", format, got)
 		}
@@ -279,7 +287,8 @@ func TestStdinOfEveryKind(t *testing.T) {
 	}
 	ours.Close()
 	defer theirs.Close()
-	for name, stdin := range map[string]any{"a pipe": strings.NewReader(text), "a file read in part": opened, "a socket": theirs} {
+	for name, stdin := range map[string]any{"a pipe": strings.NewReader(text),
+		"a file read in part": opened, "a socket": theirs} {
 		t.Run(name, func(t *testing.T) {
 			cmd := shimmed(t, `cat`, "-p")
 			switch s := stdin.(type) {
@@ -317,9 +326,12 @@ func TestTheRepositoryChangesNothing(t *testing.T) {
 	evil := "enabled = false\n[tool.claude]\npath = \"" + filepath.Join(repo, "claude") + "\"\n"
 	for name, text := range map[string]string{
 		"config.toml": evil, ".reprise.toml": evil, "reprise.toml": evil, "presets.toml": evil,
-		".config/reprise/config.toml": evil, "reprise/config.toml": evil, ".reprise/config.toml": evil,
-		".local/state/reprise/ledger.db": "no ledger", "ledger.db": "no ledger", "reprise/ledger.db": "no ledger",
-		".env": "REPRISE_OFF=1\n", ".envrc": "export REPRISE_OFF=1\n", "claude": "#!/bin/sh\necho evil\n",
+		".config/reprise/config.toml": evil, "reprise/config.toml": evil,
+		".reprise/config.toml":           evil,
+		".local/state/reprise/ledger.db": "no ledger", "ledger.db": "no ledger",
+		"reprise/ledger.db": "no ledger",
+		".env":              "REPRISE_OFF=1\n", ".envrc": "export REPRISE_OFF=1\n",
+		"claude": "#!/bin/sh\necho evil\n",
 	} {
 		path := filepath.Join(repo, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -329,19 +341,23 @@ func TestTheRepositoryChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, env := range [][]string{nil, {"XDG_CONFIG_HOME=", "XDG_STATE_HOME="}, {"XDG_CONFIG_HOME=.config", "XDG_STATE_HOME=.local/state"}} {
+	for _, env := range [][]string{nil, {"XDG_CONFIG_HOME=", "XDG_STATE_HOME="},
+		{"XDG_CONFIG_HOME=.config", "XDG_STATE_HOME=.local/state"}} {
 		in := *cmd
 		in.Dir, in.Env = repo, append(slices.Clone(cmd.Env), env...)
 		got, err := in.Output()
-		if err != nil || !strings.HasPrefix(string(got), "-p --session-id ") || !strings.HasSuffix(strings.TrimSpace(string(got)), " hi") {
+		if err != nil || !strings.HasPrefix(string(got), "-p --session-id ") ||
+			!strings.HasSuffix(strings.TrimSpace(string(got)), " hi") {
 			t.Errorf("with %q: %q, %v", env, got, err)
 		}
 	}
 }
 
-// Without PATH the system's default path counts, not the working directory: before Go starts, and in it.
+// Without PATH the system's default path counts, not the working directory: before Go starts, and
+// in it.
 func TestWithoutPATH(t *testing.T) {
-	name := slices.IndexFunc(rewrite.Names, func(name string) bool { // what is installed there must not run
+	// what is installed there must not run
+	name := slices.IndexFunc(rewrite.Names, func(name string) bool {
 		found, _ := filepath.Glob("/*/" + name)
 		more, _ := filepath.Glob("/usr/*/" + name)
 		return len(found)+len(more) == 0
@@ -353,19 +369,21 @@ func TestWithoutPATH(t *testing.T) {
 		cmd := shimmed(t, "", args...)
 		cmd.Args[0] = rewrite.Names[name]
 		cmd.Env = append(toolbox.Home(cmd.Dir), hurry)
-		if err := os.WriteFile(filepath.Join(cmd.Dir, cmd.Args[0]), []byte("#!/bin/sh\necho ran\n"), 0o700); err != nil {
+		if err := os.WriteFile(filepath.Join(cmd.Dir, cmd.Args[0]), []byte("#!/bin/sh\necho ran\n"),
+			0o700); err != nil {
 			t.Fatal(err)
 		}
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
-		if out, _ := cmd.Output(); len(out) > 0 || !strings.Contains(stderr.String(), "no other executable of that name") {
+		if out, _ := cmd.Output(); len(out) > 0 ||
+			!strings.Contains(stderr.String(), "no other executable of that name") {
 			t.Errorf("%q: %q, %s", args, out, &stderr)
 		}
 	}
 }
 
-// Of a stdin without an end a tool gets what it reads, and no more is swallowed than it takes to see that it is no
-// prompt.
+// Of a stdin without an end a tool gets what it reads, and no more is swallowed than it takes to
+// see that it is no prompt.
 func TestEndlessStdin(t *testing.T) {
 	for _, script := range []string{"head -c 5; exit 7", "exec head -c 40000000 | cksum"} {
 		cmd := shimmed(t, script, "-p")
@@ -391,7 +409,8 @@ func TestEndlessStdin(t *testing.T) {
 		cmd.Wait()
 		got, code := out.String(), cmd.ProcessState.ExitCode()
 		if strings.HasPrefix(script, "exec") {
-			direct, err := exec.Command("sh", "-c", "yes 0123456789abcde | head -c 40000000 | cksum").Output()
+			direct, err := exec.Command("sh", "-c",
+				"yes 0123456789abcde | head -c 40000000 | cksum").Output()
 			if err != nil || got != string(direct) || code != 0 {
 				t.Errorf("%q, exit %d; want %q, %v", got, code, direct, err)
 			}
@@ -415,21 +434,26 @@ func TestWhatCannotStart(t *testing.T) {
 		"interpreter below a file": {"#!/etc/passwd/sh\necho bad\n", 127},
 		"interpreter without x":    {"#!/etc/passwd\necho bad\n", 126},
 	} {
-		for _, args := range [][]string{{"mcp"}, {"-p", "hi"}, {"-p", "hi", "--output-format", "stream-json", "--verbose"}} {
+		for _, args := range [][]string{{"mcp"}, {"-p", "hi"},
+			{"-p", "hi", "--output-format", "stream-json", "--verbose"}} {
 			t.Run(name+" "+strings.Join(args, " "), func(t *testing.T) {
 				cmd := shimmed(t, "echo good; exit 3", args...)
 				bad := filepath.Join(cmd.Dir, "bad")
-				if err := errors.Join(os.Mkdir(bad, 0o700), os.WriteFile(filepath.Join(bad, "claude"), []byte(test.text), 0o700)); err != nil {
+				if err := errors.Join(os.Mkdir(bad, 0o700),
+					os.WriteFile(filepath.Join(bad, "claude"), []byte(test.text),
+						0o700)); err != nil {
 					t.Fatal(err)
 				}
 				alone := *cmd
 				cmd.Env = append(cmd.Env, "PATH="+bad+":"+cmd.Dir+":"+tools)
-				if out, _ := cmd.CombinedOutput(); string(out) != "good\n" || cmd.ProcessState.ExitCode() != 3 {
+				if out, _ := cmd.CombinedOutput(); string(out) != "good\n" ||
+					cmd.ProcessState.ExitCode() != 3 {
 					t.Errorf("%q, %v", out, cmd.ProcessState)
 				}
 				alone.Env = append(alone.Env, "PATH="+bad+":"+tools)
 				out, _ := alone.CombinedOutput()
-				if alone.ProcessState.ExitCode() != test.exit || strings.Count(string(out), "reprise: claude: "+bad+"/claude: ") != 1 {
+				if alone.ProcessState.ExitCode() != test.exit ||
+					strings.Count(string(out), "reprise: claude: "+bad+"/claude: ") != 1 {
 					t.Errorf("alone: %q, %v", out, alone.ProcessState)
 				}
 			})

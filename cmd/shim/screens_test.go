@@ -25,30 +25,40 @@ func TestScreensFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, size := range []pty.Winsize{{Rows: 24, Cols: 80}, {Rows: 30, Cols: 100}, {Rows: 40, Cols: 120}} {
-		for _, args := range []string{"status", "status --since 2026-01-01", "why", "why 7", "why identical", "--help", "status --help", "show --help", "doctor --help", "explain --help", "help rule"} {
+	for _, size := range []pty.Winsize{{Rows: 24, Cols: 80}, {Rows: 30, Cols: 100},
+		{Rows: 40, Cols: 120}} {
+		for _, args := range []string{"status", "status --since 2026-01-01", "why", "why 7",
+			"why identical", "--help", "status --help", "show --help", "doctor --help",
+			"explain --help", "help rule"} {
 			cmd := exec.Command(self, strings.Fields(args)...)
 			cmd.Args[0] = "shimctl"
-			cmd.Env = append(toolbox.Home(t.TempDir()), state, "TERM=xterm", "LANG=C.UTF-8", "PATH="+tools)
+			cmd.Env = append(toolbox.Home(t.TempDir()), state, "TERM=xterm", "LANG=C.UTF-8",
+				"PATH="+tools)
 			fitsIn(t, args, showSized(t, cmd, size).end(), int(size.Cols))
 		}
 	}
 }
 
-// fitsIn complains of lines that are wider than the terminal, but for one word, which is a path, and for what setup
-// writes into files.
+// fitsIn complains of lines that are wider than the terminal, but for one word, which is a path,
+// and for what setup writes into files.
 func fitsIn(t *testing.T, args, shown string, columns int) {
 	t.Helper()
-	shown = strings.ReplaceAll(strings.ReplaceAll(colors.ReplaceAllString(shown, ""), "\r\n", "\n"), "\x1b[K", "")
-	for line := range strings.FieldsFuncSeq(shown, func(r rune) bool { return r == '\n' || r == '\r' }) { // one writes over another after \r
-		wide, whole := runewidth.StringWidth(line), strings.HasPrefix(args, "setup") && strings.HasPrefix(line, "+") || !strings.Contains(strings.TrimSpace(line), " ")
+	shown = strings.ReplaceAll(strings.ReplaceAll(colors.ReplaceAllString(shown, ""), "\r\n", "\n"),
+		"\x1b[K", "")
+	// one writes over another after \r
+	for line := range strings.FieldsFuncSeq(shown, func(r rune) bool {
+		return r == '\n' || r == '\r'
+	}) {
+		wide, whole := runewidth.StringWidth(line), strings.HasPrefix(args, "setup") &&
+			strings.HasPrefix(line, "+") || !strings.Contains(strings.TrimSpace(line), " ")
 		if wide > columns && !whole {
 			t.Errorf("%s on %d columns: a line of %d: %s", args, columns, wide, line)
 		}
 	}
 }
 
-// Every command ends by itself at a terminal, where all that it says has room, and no line is wider.
+// Every command ends by itself at a terminal, where all that it says has room, and no line is
+// wider.
 func TestAllCommandsFit(t *testing.T) {
 	m := newMachine(t)
 	m.sh(everydayCalls)
@@ -56,7 +66,9 @@ func TestAllCommandsFit(t *testing.T) {
 	show := func(args string, answers ...string) string {
 		t.Helper()
 		cmd := exec.Command(filepath.Join(m.root, "shims", "shimctl"), strings.Fields(args)...)
-		cmd.Dir, cmd.Env = filepath.Join(m.root, "repo"), append(m.env, "TERM=xterm", "LANG=C.UTF-8", "SHELL=/bin/bash", "REPRISE_BIN_DIR="+m.root+"/shims")
+		cmd.Dir, cmd.Env = filepath.Join(m.root, "repo"),
+			append(m.env, "TERM=xterm", "LANG=C.UTF-8", "SHELL=/bin/bash",
+				"REPRISE_BIN_DIR="+m.root+"/shims")
 		s := showSized(t, cmd, size)
 		for _, answer := range answers {
 			if answer == "^C" {
@@ -77,7 +89,8 @@ func TestAllCommandsFit(t *testing.T) {
 	for line := range strings.SplitSeq(strings.TrimSpace(everyCommand), "\n") {
 		args, answers, _ := strings.Cut(line, " < ")
 		shown := show(args, strings.Fields(answers)...)
-		if answers == "n" && (!strings.HasSuffix(shown, "\r\nnothing was changed\r\n") || strings.Contains(shown, "error:")) {
+		if answers == "n" && (!strings.HasSuffix(shown, "\r\nnothing was changed\r\n") ||
+			strings.Contains(shown, "error:")) {
 			t.Errorf("%s was answered with no, and shows %q", args, shown)
 		}
 	}
@@ -91,8 +104,8 @@ func TestAllCommandsFit(t *testing.T) {
 	}
 }
 
-// everydayCalls are a loop with names, a loop with replaced feedback, calls that end badly, a rule, two runs of a
-// loop without names, and a ledger that others can read.
+// everydayCalls are a loop with names, a loop with replaced feedback, calls that end badly, a rule,
+// two runs of a loop without names, and a ledger that others can read.
 const everydayCalls = `
 mkdir -p ../home/.config/reprise ../home/tools
 touch ../fake/remember
@@ -126,8 +139,8 @@ for ticket in 101 102; do rules="$rules" REPRISE_TASK= sh loop.sh $ticket; done
 chmod 755 ../home/.local/state/reprise
 `
 
-// everyCommand is one call of shimctl a line, with the answers to its questions. What never ends, fetches, or prints a format
-// for programs is left out.
+// everyCommand is one call of shimctl a line, with the answers to its questions. What never ends,
+// fetches, or prints a format for programs is left out.
 const everyCommand = `
 --help
 --version

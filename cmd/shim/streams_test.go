@@ -79,7 +79,8 @@ func TestMuchOutput(t *testing.T) {
 			size, memory := flood(t, shape+" 1073741824")
 			t.Logf("%d kB of memory, of 4 MB %d kB", memory, little)
 			if want := 1<<30 + 1; size != want || memory > 2*little {
-				t.Errorf("%d bytes arrive of %d; %d kB of memory, and %d kB for little", size, want, memory, little)
+				t.Errorf("%d bytes arrive of %d; %d kB of memory, and %d kB for little", size, want,
+					memory, little)
 			}
 		})
 	}
@@ -112,7 +113,8 @@ func TestBackPressure(t *testing.T) {
 		t.Errorf("%d bytes are written, and nobody reads", written)
 	}
 	out.Close()
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGPIPE {
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() !=
+		syscall.SIGPIPE {
 		t.Errorf("%v, want the tool's death", err)
 	}
 }
@@ -140,7 +142,8 @@ func TestOutputAfterTheEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		first, rest, _ := strings.Cut(string(got), "\n")
-		if !strings.Contains(first, "word") || rest != "late\n"+strings.Repeat("\x00", 200000)+"end" {
+		if !strings.Contains(first, "word") ||
+			rest != "late\n"+strings.Repeat("\x00", 200000)+"end" {
 			t.Errorf("%s: %q and %d bytes", format, first, len(rest))
 		}
 	}
@@ -148,7 +151,8 @@ func TestOutputAfterTheEnd(t *testing.T) {
 
 // Where nobody reads any more, that reaches what the tool has left behind.
 func TestOutputAfterTheEndUnread(t *testing.T) {
-	cmd := shimmed(t, `(trap 'echo $? >ended' EXIT; while [ ! -e go ]; do sleep 0.05; done; while echo late; do :; done) & echo '{}'`,
+	cmd := shimmed(t,
+		`(trap 'echo $? >ended' EXIT; while [ ! -e go ]; do sleep 0.05; done; while echo late; do :; done) & echo '{}'`,
 		"-p", "hi", "--verbose", "--output-format", "stream-json")
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -194,18 +198,21 @@ func TestNonBlockingStreams(t *testing.T) {
 			}
 			// What the tool writes on stderr it writes first: that is the caller's own pipe, which
 			// it finds full later on.
-			cmd := shimmed(t, `cat >asked; echo oops >&2; yes '{"type":"x"}' | head -c 5000000; echo`,
+			cmd := shimmed(t,
+				`cat >asked; echo oops >&2; yes '{"type":"x"}' | head -c 5000000; echo`,
 				"-p", "--verbose", "--output-format", "stream-json")
 			for _, fd := range []int{in[0], out[1]} {
 				if err := unix.SetNonblock(fd, true); err != nil {
 					t.Fatal(err)
 				}
 			}
-			theirIn, theirOut := os.NewFile(uintptr(in[0]), "in"), os.NewFile(uintptr(out[1]), "out")
+			theirIn, theirOut := os.NewFile(uintptr(in[0]), "in"),
+				os.NewFile(uintptr(out[1]), "out")
 			ourIn, ourOut := os.NewFile(uintptr(in[1]), "in"), os.NewFile(uintptr(out[0]), "out")
 			start := &exec.Cmd{Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, Dir: cmd.Dir}
 			// File.Fd would make it blocking: these are handed on by their numbers.
-			attr := &syscall.ProcAttr{Dir: cmd.Dir, Env: start.Env, Files: []uintptr{uintptr(in[0]), uintptr(out[1]), uintptr(out[1])}}
+			attr := &syscall.ProcAttr{Dir: cmd.Dir, Env: start.Env,
+				Files: []uintptr{uintptr(in[0]), uintptr(out[1]), uintptr(out[1])}}
 			pid, err := syscall.ForkExec(start.Path, start.Args, attr)
 			if err != nil {
 				t.Fatal(err)
@@ -236,11 +243,13 @@ func TestNonBlockingStreams(t *testing.T) {
 				t.Errorf("%v, %v", ws, err)
 			}
 			for _, fd := range []int{in[0], out[1]} {
-				if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK == 0 {
+				if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil ||
+					flags&unix.O_NONBLOCK == 0 {
 					t.Errorf("descriptor %d has become blocking", fd)
 				}
 			}
-			if asked, err := os.ReadFile(filepath.Join(cmd.Dir, "asked")); err != nil || string(asked) != "a prompt" {
+			if asked, err := os.ReadFile(filepath.Join(cmd.Dir, "asked")); err != nil ||
+				string(asked) != "a prompt" {
 				t.Errorf("%q, %v", asked, err)
 			}
 			theirIn.Close()

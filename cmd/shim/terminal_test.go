@@ -95,7 +95,8 @@ func (s *screen) exit() int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
-// saying is a script that answers with what the shell makes of a text, in which descriptor 3 is its stdout.
+// saying is a script that answers with what the shell makes of a text, in which descriptor 3 is its
+// stdout.
 func saying(answer string) string {
 	return `exec 3>&1
 answer="` + answer + `"
@@ -103,39 +104,47 @@ printf '%b\n' "$answer"
 `
 }
 
-// A call whose output goes to a terminal is managed: the tool is given a session, has a terminal of the same
-// kind, and the screen shows what it would have shown without the shim.
+// A call whose output goes to a terminal is managed: the tool is given a session, has a terminal of
+// the same kind, and the screen shows what it would have shown without the shim.
 func TestManagedAtATerminal(t *testing.T) {
 	tests := []struct{ name, script, args, want string }{
-		{"text", saying(`$(echo "$*" | sed 's/[-0-9a-f]\{36\}/ID/')\ntwo\tparts`), "-p hi", "-p --session-id ID hi\r\ntwo\tparts\r\n"},
-		{"terminals", saying(`$(for fd in 0 2 3; do [ -t $fd ] && printf $fd; done)`), "-p hi", "023\r\n"},
+		{"text", saying(`$(echo "$*" | sed 's/[-0-9a-f]\{36\}/ID/')\ntwo\tparts`), "-p hi",
+			"-p --session-id ID hi\r\ntwo\tparts\r\n"},
+		{"terminals", saying(`$(for fd in 0 2 3; do [ -t $fd ] && printf $fd; done)`), "-p hi",
+			"023\r\n"},
 		{"size", saying(`$(stty size <&3)`), "-p hi", "24 80\r\n"},
 		{"modes", saying(`$(stty -a <&3 | tr ' ' '\n' | grep -x -- '-*opost\|-*echo\|-*isig' | xargs)`), "-p hi", "-opost isig echo\r\n"},
-		{"the caller's own", saying(`$(stty -a </dev/tty | tr ' ' '\n' | grep -x -- '-*opost')`), "-p hi", "opost\r\n"},
+		{"the caller's own", saying(`$(stty -a </dev/tty | tr ' ' '\n' | grep -x -- '-*opost')`),
+			"-p hi", "opost\r\n"},
 		{"bytes", `printf 'a\rb\033[31mc\n\td\ne'`, "-p hi", "a\rb\x1b[31mc\r\n\td\r\ne"},
 		{"interactive", `echo "all: $*"`, "hi", "all: hi\r\n"},
-		{"observed", `echo "all: $*"`, "-p hi --output-format json --resume 11111111-2222-4333-8444-555555555555",
+		{"observed", `echo "all: $*"`, "-p hi --output-format json --resume " +
+			"11111111-2222-4333-8444-555555555555",
 			"all: -p hi --output-format json --resume 11111111-2222-4333-8444-555555555555\r\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := showOn(t, shimmed(t, test.script, strings.Fields(test.args)...)).end(); got != test.want {
+			if got := showOn(t, shimmed(t, test.script, strings.Fields(test.args)...)).end(); got !=
+				test.want {
 				t.Errorf("the screen shows %q, want %q", got, test.want)
 			}
 		})
 	}
 }
 
-// All of a long answer gets there, also where its end is still in the terminal when the tool has ended.
+// All of a long answer gets there, also where its end is still in the terminal when the tool has
+// ended.
 func TestLongAnswerAtATerminal(t *testing.T) {
-	shown := showOn(t, shimmed(t, saying(`$(head -c 300000 /dev/zero | tr '\0' x)end`), "-p", "hi")).end()
+	shown := showOn(t, shimmed(t, saying(`$(head -c 300000 /dev/zero | tr '\0' x)end`), "-p",
+		"hi")).end()
 	if len(shown) != 300_000+len("end\r\n") || !strings.HasSuffix(shown, "xend\r\n") {
 		t.Errorf("%d bytes are shown", len(shown))
 	}
 }
 
-// A tool that looks at its size whenever it is told of a new one ends with the new one. The kernel tells it of the
-// caller's terminal, so it may look before the shim has given the new size to its own and told it once more.
+// A tool that looks at its size whenever it is told of a new one ends with the new one. The kernel
+// tells it of the caller's terminal, so it may look before the shim has given the new size to its
+// own and told it once more.
 func TestResize(t *testing.T) {
 	s := showOn(t, shimmed(t, `trap 'stty size <&1' WINCH
 trap 'echo done; exit 0' INT
@@ -157,7 +166,8 @@ func TestKeys(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip(err)
 	}
-	// The tool has no child between fork and exec when the key comes: a shell that waits for a stopped one to exec cannot stop.
+	// The tool has no child between fork and exec when the key comes: a shell that waits for a
+	// stopped one to exec cannot stop.
 	const tool = `sleep 60 &
 trap 'echo interrupted; kill $! 2>/dev/null; exit 0' INT
 trap 'echo back' CONT
@@ -171,7 +181,8 @@ echo "left with $?"
 fg >/dev/null
 echo "ended with $?"`
 	cmd := shimmed(t, tool)
-	for name, path := range map[string]string{"direct": filepath.Join(cmd.Dir, "claude"), "with the shim": cmd.Path} {
+	for name, path := range map[string]string{"direct": filepath.Join(cmd.Dir, "claude"),
+		"with the shim": cmd.Path} {
 		t.Run(name, func(t *testing.T) {
 			around := exec.Command("bash", "-c", job, path)
 			around.Env, around.Dir = cmd.Env, cmd.Dir
@@ -182,7 +193,8 @@ echo "ended with $?"`
 			s.until("back\r\n")
 			s.typing("\x03")
 			if got := s.end(); strings.Count(got, "^C") != 1 ||
-				!strings.HasSuffix(strings.Replace(got, "^C", "", 1), "back\r\ninterrupted\r\nended with 0\r\n") {
+				!strings.HasSuffix(strings.Replace(got, "^C", "", 1),
+					"back\r\ninterrupted\r\nended with 0\r\n") {
 				t.Errorf("the screen shows %q", got)
 			}
 		})

@@ -13,7 +13,8 @@ import (
 )
 
 // idleNames name the times that a session was idle before a call resumed it.
-var idleNames = map[history.Idle]string{history.Briefly: "under 5 min", history.Within: "5 to 60 min", history.Longer: "over 60 min"}
+var idleNames = map[history.Idle]string{history.Briefly: "under 5 min",
+	history.Within: "5 to 60 min", history.Longer: "over 60 min"}
 
 // printCache prints what resumed calls found in the provider's cache.
 func printCache(a *app.App, rows []history.CacheRow) {
@@ -22,10 +23,13 @@ func printCache(a *app.App, rows []history.CacheRow) {
 	}
 	fmt.Fprintln(a.Stdout)
 	a.Stdout.Heading("provider's cache, resumed calls")
-	t := view.NewTable("TOOL", "VERSION", "MODEL", "IDLE", "CALLS", "EXPECTED", "FROM-CACHE", "JUDGED", "MISSED")
+	t := view.NewTable("TOOL", "VERSION", "MODEL", "IDLE", "CALLS", "EXPECTED", "FROM-CACHE",
+		"JUDGED", "MISSED")
 	for _, r := range cacheJSON(rows) {
-		t.Add(view.TextCell(r.Tool), view.TextCell(r.Version), view.TextCell(r.Model), view.TextCell(r.Idle), view.NumberCell(r.Calls),
-			view.AmountCell("share", r.Expected), view.AmountCell("share", r.FromCache), view.NumberCell(r.Judged), view.NumberCell(r.Missed))
+		t.Add(view.TextCell(r.Tool), view.TextCell(r.Version), view.TextCell(r.Model),
+			view.TextCell(r.Idle), view.NumberCell(r.Calls),
+			view.AmountCell("share", r.Expected), view.AmountCell("share", r.FromCache),
+			view.NumberCell(r.Judged), view.NumberCell(r.Missed))
 	}
 	t.Print(a.Stdout)
 }
@@ -44,23 +48,28 @@ type cacheReport struct {
 
 func cacheJSON(rows []history.CacheRow) []cacheReport {
 	return view.Mapped(rows, func(r history.CacheRow) cacheReport {
-		return cacheReport{r.Tool, r.Version, r.Model, idleNames[r.Idle], r.Calls, view.Rate(r.Held, r.Whole), view.Rate(r.Read, r.Prompt), r.Judged, r.Missed}
+		return cacheReport{r.Tool, r.Version, r.Model, idleNames[r.Idle], r.Calls,
+			view.Rate(r.Held, r.Whole), view.Rate(r.Read, r.Prompt), r.Judged, r.Missed}
 	})
 }
 
-// minMissed is how many resumed calls must have missed the cache, besides being most of them, for a warning.
+// minMissed is how many resumed calls must have missed the cache, besides being most of them, for a
+// warning.
 const minMissed = 3
 
-// cacheWarnings returns warnings on resumed calls that keep missing the provider's cache, and on what asking for an hour would have
-// saved.
+// cacheWarnings returns warnings on resumed calls that keep missing the provider's cache, and on
+// what asking for an hour would have saved.
 func cacheWarnings(rows []history.CacheRow, hour []history.HourRow) (warnings []warning) {
 	for _, r := range hour {
 		if says := why.MissedWords(r); says != "" {
-			warnings = append(warnings, warning{Kind: "cache_ttl", Tool: r.Tool, Says: says, Command: "shimctl stats"})
+			warnings = append(warnings, warning{Kind: "cache_ttl", Tool: r.Tool, Says: says,
+				Command: "shimctl stats"})
 		}
 	}
 	explained := func(r history.CacheRow) bool {
-		return r.Idle == history.Within && slices.ContainsFunc(warnings, func(w warning) bool { return w.Kind == "cache_ttl" && w.Tool == r.Tool })
+		return r.Idle == history.Within && slices.ContainsFunc(warnings, func(w warning) bool {
+			return w.Kind == "cache_ttl" && w.Tool == r.Tool
+		})
 	}
 	for _, r := range rows {
 		if r.Missed < minMissed || 2*r.Missed <= r.Judged || explained(r) {
@@ -73,9 +82,11 @@ func cacheWarnings(rows []history.CacheRow, hour []history.HourRow) (warnings []
 		if r.Model != "" {
 			whose += ", model " + r.Model
 		}
-		warnings = append(warnings, warning{Kind: "cache", Tool: r.Tool, Model: r.Model, Command: "shimctl stats",
+		warnings = append(warnings, warning{Kind: "cache", Tool: r.Tool, Model: r.Model,
+			Command: "shimctl stats",
 			Says: fmt.Sprintf("%s: %d of %s found little in the provider's cache, idle %s: %s",
-				whose, r.Missed, view.Count(r.Judged, "resumed call"), idleNames[r.Idle], missCause(r))})
+				whose, r.Missed, view.Count(r.Judged, "resumed call"), idleNames[r.Idle],
+				missCause(r))})
 	}
 	return warnings
 }
@@ -88,13 +99,16 @@ func missCause(r history.CacheRow) string {
 	claude := r.Tool == "claude"
 	switch {
 	case r.Idle == history.Longer:
-		return "no provider keeps a prompt for so long; with ttl = \"1h\" or less such calls are fresh"
+		return "no provider keeps a prompt for so long; with ttl = \"1h\" or less such calls " +
+			"are fresh"
 	case r.Idle == history.Within:
 		return "its entries had probably expired; shorter pauses between the rounds would find them"
 	case claude && r.Version != "" && tested.Compare(r.Version, steadyVersion) < 0:
-		return "version " + r.Version + " has git's status in its system prompt, so that each commit changes it: update claude"
+		return "version " + r.Version + " has git's status in its system prompt, so that each " +
+			"commit changes it: update claude"
 	case claude && 2*r.Single > r.Missed && models.Restated(r.Model):
-		return "claude resumes such sessions in another form than they were sent: shimctl doctor says more"
+		return "claude resumes such sessions in another form than they were sent: shimctl " +
+			"doctor says more"
 	}
 	return "the beginning of the prompt changed, or the provider dropped it early"
 }

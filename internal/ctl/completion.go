@@ -22,7 +22,8 @@ calls, tools, reasons.
 		DisableFlagsInUseLine: true, ValidArgs: shells,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || cobra.OnlyValidArgs(c, args) != nil {
-				return app.Usage("completion needs the name of a shell", "one of "+strings.Join(shells, ", "))
+				return app.Usage("completion needs the name of a shell",
+					"one of "+strings.Join(shells, ", "))
 			}
 			return nil
 		},
@@ -41,8 +42,8 @@ calls, tools, reasons.
 	}
 }
 
-// plainBash makes the script work in a bash without the package bash-completion: the generated script
-// calls the function, which splits words at = and : in another way.
+// plainBash makes the script work in a bash without the package bash-completion: the generated
+// script calls the function, which splits words at = and : in another way.
 const plainBash = `
 __shimctl_init_completion()
 {

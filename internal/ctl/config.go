@@ -64,7 +64,8 @@ func showConfig(a *app.App, asJSON bool) error {
 	}
 	path, _ := config.ConfigFile(a.Own) // it was just read
 	rules := view.Mapped(cfg.Rules, func(r config.Rule) string { return r.Name })
-	r := configReport{Schema: "shimctl.config/1", File: path, Settings: []settingReport{}, Rules: rules}
+	r := configReport{Schema: "shimctl.config/1", File: path, Settings: []settingReport{},
+		Rules: rules}
 	defaults := config.Default().Values()
 	for n, v := range cfg.Values() {
 		r.Settings = append(r.Settings, settingReport{v.Key, v.Value, defaults[n].Value, v.About})
@@ -78,10 +79,12 @@ func showConfig(a *app.App, asJSON bool) error {
 		if s.Value != s.Default {
 			value = value.As(view.Good)
 		}
-		t.Add(view.TextCell(s.Key), value, view.TextCell(s.Default).As(view.Dim), view.TextCell(s.About).As(view.Dim))
+		t.Add(view.TextCell(s.Key), value, view.TextCell(s.Default).As(view.Dim),
+			view.TextCell(s.About).As(view.Dim))
 	}
 	for _, name := range r.Rules {
-		t.Add(view.TextCell("[[rule]]"), view.TextCell(name).As(view.Good), view.TextCell("").As(view.Dim), view.TextCell("").As(view.Dim))
+		t.Add(view.TextCell("[[rule]]"), view.TextCell(name).As(view.Good),
+			view.TextCell("").As(view.Dim), view.TextCell("").As(view.Dim))
 	}
 	t.Print(a.Stdout)
 	return nil

@@ -23,18 +23,22 @@ that cannot be read is replaced.`,
 		DisableFlagsInUseLine: true,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 || unset != (len(args) == 1) {
-				return app.Usage(c.CommandPath()+" takes a key and its value, or a key and --unset", "usage: "+c.UseLine())
+				return app.Usage(c.CommandPath()+" takes a key and its value, or a key and --unset",
+					"usage: "+c.UseLine())
 			}
 			return nil
 		},
-		RunE:              func(_ *cobra.Command, args []string) error { return configSet(a, args[0], args[1:], agreed) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return configSet(a, args[0], args[1:], agreed)
+		},
 		ValidArgsFunction: completeKey,
 	}
 	c.Flags().BoolVar(&unset, "unset", false, "take the key out: its default holds")
 	return agreed.AddFlags(c)
 }
 
-func completeKey(_ *cobra.Command, args []string, _ string) (keys []string, _ cobra.ShellCompDirective) {
+func completeKey(_ *cobra.Command, args []string, _ string) (keys []string,
+	_ cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		for _, v := range config.Default().Values() {
 			keys = append(keys, cobra.CompletionWithDesc(v.Key, v.About))
@@ -43,7 +47,8 @@ func completeKey(_ *cobra.Command, args []string, _ string) (keys []string, _ co
 	return keys, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// configSet sets a key, without words takes it out. Whoever names the value to a program has decided: only a person is asked.
+// configSet sets a key, without words takes it out. Whoever names the value to a program has
+// decided: only a person is asked.
 func configSet(a *app.App, key string, words []string, agreed app.Consent) error {
 	edit, err := textfile.Config(a)
 	switch {

@@ -1,7 +1,7 @@
 // Package ctl is shimctl: a file a command, what several need in rooms below.
 //
-// It never runs a tool for a call and decides nothing about one. Invariants: screens only read; a command that writes shows the change
-// first, and asks.
+// It never runs a tool for a call and decides nothing about one. Invariants: screens only read; a
+// command that writes shows the change first, and asks.
 package ctl
 
 import (
@@ -41,10 +41,11 @@ var commands = []func(*app.App) *cobra.Command{
 	versionCommand,
 }
 
-// Run runs the command and returns the exit code. accountHome is "" to look below HOME only; open opens a store that
-// machines share.
+// Run runs the command and returns the exit code. accountHome is "" to look below HOME only; open
+// opens a store that machines share.
 func Run(accountHome string, open ledger.OpenRemote) int {
-	a := &app.App{Stdin: os.Stdin, Stdout: view.NewScreen(os.Stdout, os.Getenv), Stderr: view.NewScreen(os.Stderr, os.Getenv),
+	a := &app.App{Stdin: os.Stdin, Stdout: view.NewScreen(os.Stdout, os.Getenv),
+		Stderr:  view.NewScreen(os.Stderr, os.Getenv),
 		Environ: os.Environ(), AccountHome: accountHome, OpenRemote: open, Now: time.Now()}
 	return a.Run(newRoot(a), os.Args[1:])
 }

@@ -17,7 +17,8 @@ import (
 	"reprise/test/sample"
 )
 
-// Whatever command shows a figure, it is the same: of calls whose tool reports the cost, and of others that are priced by the list.
+// Whatever command shows a figure, it is the same: of calls whose tool reports the cost, and of
+// others that are priced by the list.
 func TestFiguresAgree(t *testing.T) {
 	for _, control := range []bool{false, true} {
 		path := sample.Ledger(t, 2000, control)
@@ -25,8 +26,10 @@ func TestFiguresAgree(t *testing.T) {
 		run := func(args ...string) string {
 			t.Helper()
 			var out, errs bytes.Buffer
-			a := &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: &out}, Stderr: view.Screen{Writer: &errs}, Now: sample.Now,
-				Environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
+			a := &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: &out},
+				Stderr: view.Screen{Writer: &errs}, Now: sample.Now,
+				Environ: []string{"HOME=/home/me",
+					"XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
 			if code := a.Run(newRoot(a), args); code != app.ExitOK {
 				t.Fatalf("%q: exit %d: %s", args, code, &errs)
 			}
@@ -47,25 +50,30 @@ func TestFiguresAgree(t *testing.T) {
 		}
 		read(&status, "status", "--since", "2026-01-01")
 		recent := status.Recent
-		want := figures{recent.Resumed + recent.Fresh, recent.Resumed, *recent.CostNanoUSD, *recent.CostMost, recent.Input, recent.CostSource}
+		want := figures{recent.Resumed + recent.Fresh, recent.Resumed, *recent.CostNanoUSD,
+			*recent.CostMost, recent.Input, recent.CostSource}
 		if want.calls != 2001 || want.source != "mixed" || recent.Saved.Cost == 0 {
 			t.Fatalf("%+v", want)
 		}
-		for _, by := range []string{"tool", "model", "day", "week", "cwd", "task", "role", "rule", "reason"} {
+		for _, by := range []string{"tool", "model", "day", "week", "cwd", "task", "role", "rule",
+			"reason"} {
 			var stats statsReport
 			read(&stats, "stats", "--by", by)
 			all := stats.Total
-			if got := (figures{all.Calls, all.Resumed, *all.CostNanoUSD, *all.CostMost, all.Input, all.CostSource}); got != want {
+			if got := (figures{all.Calls, all.Resumed, *all.CostNanoUSD, *all.CostMost, all.Input,
+				all.CostSource}); got != want {
 				t.Errorf("stats --by %s: %+v, status: %+v", by, got, want)
 			}
 			var parts figures
 			for _, g := range stats.Groups {
-				parts.calls, parts.resumed, parts.input = parts.calls+g.Calls, parts.resumed+g.Resumed, parts.input+g.Input
+				parts.calls, parts.resumed, parts.input = parts.calls+g.Calls,
+					parts.resumed+g.Resumed, parts.input+g.Input
 				if g.CostNanoUSD != nil { // the killed call's is not known
 					parts.cost += *g.CostNanoUSD
 				}
 			}
-			if parts.calls != want.calls || parts.resumed != want.resumed || parts.cost != want.cost || parts.input != want.input {
+			if parts.calls != want.calls || parts.resumed != want.resumed ||
+				parts.cost != want.cost || parts.input != want.input {
 				t.Errorf("stats --by %s adds up to %+v, status: %+v", by, parts, want)
 			}
 			if got, want := sayable(stats.Saved), sayable(recent.Saved); got != want {
@@ -105,18 +113,24 @@ func TestFiguresAgree(t *testing.T) {
 		}
 		cost := view.PriceCell(view.Sum{Known: true, Nano: want.cost, Most: want.most}).Human
 		page := run("report", "--output", "-")
-		for _, figure := range []string{fmt.Sprintf("%s resumed, %s fresh", view.Thousands(want.resumed), view.Thousands(want.calls-want.resumed)), cost, view.AmountCell("nano_usd", recent.Saved.Cost).Human, view.Sentence(recent.Saved.Headline)} {
+		for _, figure := range []string{fmt.Sprintf("%s resumed, %s fresh",
+			view.Thousands(want.resumed), view.Thousands(want.calls-want.resumed)), cost,
+			view.AmountCell("nano_usd", recent.Saved.Cost).Human,
+			view.Sentence(recent.Saved.Headline)} {
 			if !strings.Contains(page, ">"+figure+"<") {
 				t.Errorf("the report has no %s", figure)
 			}
 		}
-		if summary := run("stats", "--summary"); !strings.Contains(summary, "**reprise**, all calls: "+inMarkdown(recent.Saved.Headline)) || !strings.Contains(summary, "| codex | ") || strings.Contains(summary, " n/a |\n") {
+		if summary := run("stats", "--summary"); !strings.Contains(summary,
+			"**reprise**, all calls: "+inMarkdown(recent.Saved.Headline)) ||
+			!strings.Contains(summary, "| codex | ") || strings.Contains(summary, " n/a |\n") {
 			t.Errorf("the summary says %s", summary)
 		}
 	}
 }
 
-// addUnusual adds a call that was killed, which counts; and one that was only observed, which does not.
+// addUnusual adds a call that was killed, which counts; and one that was only observed, which does
+// not.
 func addUnusual(t *testing.T, path string) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", path)
@@ -132,5 +146,6 @@ func addUnusual(t *testing.T, path string) {
 }
 
 func sayable(s saving.Summary) string {
-	return s.Headline + "; " + view.AmountCell("nano_usd", s.Cost).Raw + view.AmountCell("tokens", s.Tokens).Raw
+	return s.Headline + "; " + view.AmountCell("nano_usd", s.Cost).Raw +
+		view.AmountCell("tokens", s.Tokens).Raw
 }

@@ -45,13 +45,15 @@ func complete(a *app.App, left []byte) error {
 		return err
 	}
 	defer l.Close()
-	s, remote, err := app.OpenStore(a, l, func(config.Store) string { return "" }) // the work names the project
+	// the work names the project
+	s, remote, err := app.OpenStore(a, l, func(config.Store) string { return "" })
 	if remote == nil {
 		return cmp.Or(err, errors.New("no store is configured"))
 	}
 	defer remote.Close()
 	limit := s.UploadTimeout
-	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, fmt.Errorf("no answer within %s", limit))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), limit,
+		fmt.Errorf("no answer within %s", limit))
 	defer cancel()
 	if err := remote.Complete(ctx, left); err != nil {
 		return app.StoreFailure("put the session into the store", err, s)

@@ -6,14 +6,17 @@ import (
 	"testing"
 )
 
-// A line of log --json has every field that a call is exported with elsewhere: GenAI's attributes of a span, and the labels and sums
-// that a time series of calls needs.
+// A line of log --json has every field that a call is exported with elsewhere: GenAI's attributes
+// of a span, and the labels and sums that a time series of calls needs.
 func TestLogHasEveryField(t *testing.T) {
 	fields := jsonFields(reflect.TypeFor[callLine]())
 	for _, name := range []string{
-		"id", "started", "duration_ms", "tool", "format", "directory", "task", "role", "rule", "caller", "chain", "session", "resumed_from",
-		"mode", "reason", "detail", "class", "fell_back", "changed", "proof", "arm", "outcome", "exit", "signal",
-		"model_asked", "model", "prompt_bytes", "sent_bytes", "input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens",
+		"id", "started", "duration_ms", "tool", "format", "directory", "task", "role", "rule",
+		"caller", "chain", "session", "resumed_from",
+		"mode", "reason", "detail", "class", "fell_back", "changed", "proof", "arm", "outcome",
+		"exit", "signal",
+		"model_asked", "model", "prompt_bytes", "sent_bytes", "input_tokens", "cache_read_tokens",
+		"cache_write_tokens", "output_tokens",
 		"cost_nano_usd", "cost_source",
 	} {
 		if !fields[name] {

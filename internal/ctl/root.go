@@ -17,7 +17,8 @@ import (
 func newRoot(a *app.App) *cobra.Command {
 	root := &cobra.Command{
 		Use: "shimctl COMMAND", Short: "show what the shims did, and why",
-		Long:                  "Shows what the shims of " + strings.Join(rewrite.Names, ", ") + " did, and why.",
+		Long: "Shows what the shims of " + strings.Join(rewrite.Names, ", ") +
+			" did, and why.",
 		DisableFlagsInUseLine: true,
 		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
@@ -42,7 +43,8 @@ func newRoot(a *app.App) *cobra.Command {
 		a.Stdout.SetColors(colour, a.Getenv)
 	}
 	root.PersistentFlags().BoolP("help", "h", false, "show this help")
-	root.Flags().BoolVarP(&printVersion, "version", "V", false, "print the version, as shimctl version does")
+	root.Flags().BoolVarP(&printVersion, "version", "V", false,
+		"print the version, as shimctl version does")
 	for _, make := range commands {
 		root.AddCommand(make(a))
 	}
@@ -52,7 +54,8 @@ func newRoot(a *app.App) *cobra.Command {
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "show what a command does",
-		Long:                  "Shows what a command does and which flags it takes, like --help after the command.",
+		Long: "Shows what a command does and which flags it takes, like --help " +
+			"after the command.",
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			found, rest, err := c.Root().Find(args)
@@ -74,12 +77,14 @@ func printHelp(s view.Screen, c *cobra.Command) {
 		padding := c.Commands()[0].NamePadding()
 		for _, sub := range c.Commands() {
 			if sub.IsAvailableCommand() {
-				fmt.Fprintf(s, "  %-*s  %s\n", padding, sub.Name(), s.Indented(sub.Short, padding+4))
+				fmt.Fprintf(s, "  %-*s  %s\n", padding, sub.Name(),
+					s.Indented(sub.Short, padding+4))
 			}
 		}
 		fmt.Fprintf(s, "\n%s --help says more.\n", strings.TrimSpace(c.CommandPath()+" COMMAND"))
 	}
-	own, filters := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	own, filters := pflag.NewFlagSet("", pflag.ContinueOnError),
+		pflag.NewFlagSet("", pflag.ContinueOnError)
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if app.IsFilter(f) {
 			filters.AddFlag(f)
@@ -94,7 +99,8 @@ func printHelp(s view.Screen, c *cobra.Command) {
 
 func printFlags(s view.Screen, title string, flags *pflag.FlagSet) {
 	if flags.HasAvailableFlags() {
-		fmt.Fprintf(s, "\n%s:\n%s\n", title, strings.TrimRight(flags.FlagUsagesWrapped(s.Width), "\n"))
+		fmt.Fprintf(s, "\n%s:\n%s\n", title, strings.TrimRight(flags.FlagUsagesWrapped(s.Width),
+			"\n"))
 	}
 }
 

@@ -34,10 +34,13 @@ func TestAnswersFollowTheSchema(t *testing.T) {
 	if err := compiler.AddResource("shimctl.schema.json", document); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(filepath.Dir(sample.Ledger(t, 200, true)), filepath.Join(home, "reprise")); err != nil {
+	if err := os.Rename(filepath.Dir(sample.Ledger(t, 200, true)),
+		filepath.Join(home, "reprise")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(home, "rule.toml"), []byte("[[rule]]\nname = \"shop\"\ntool = \"claude\"\ncwd = \"/home/**\"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(home, "rule.toml"),
+		[]byte("[[rule]]\nname = \"shop\"\ntool = \"claude\"\ncwd = \"/home/**\"\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	programs := t.TempDir()
@@ -46,7 +49,8 @@ func TestAnswersFollowTheSchema(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, command := range []string{
-		"status", "show", "show --sessions", "show c1", "log", "show 1", "stats", "stats --by tool", "doctor", "config",
+		"status", "show", "show --sessions", "show c1", "log", "show 1", "stats", "stats --by tool",
+		"doctor", "config",
 		"version", "why -- claude -p hi", "why", "why 1", "prune -n", "rule add -n rule.toml",
 	} {
 		args := strings.Fields(command)
@@ -56,8 +60,10 @@ func TestAnswersFollowTheSchema(t *testing.T) {
 			args = append(args, "--json")
 		}
 		var said, complaint bytes.Buffer
-		a := &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: &said}, Stderr: view.Screen{Writer: &complaint}, Now: time.Now(),
-			Environ: append([]string{"XDG_STATE_HOME=" + home, "PATH=" + programs}, toolbox.Home(home)...)}
+		a := &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: &said},
+			Stderr: view.Screen{Writer: &complaint}, Now: time.Now(),
+			Environ: append([]string{"XDG_STATE_HOME=" + home, "PATH=" + programs},
+				toolbox.Home(home)...)}
 		code := a.Run(newRoot(a), args)
 		out := said.Bytes()
 		if len(out) == 0 {

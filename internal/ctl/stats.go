@@ -26,15 +26,20 @@ func statsCommand(a *app.App) *cobra.Command {
 what resumed calls found in the provider's cache, and, if rollout keeps a share of the chains fresh, both
 arms side by side.`,
 		Args: app.NoArguments,
-		RunE: func(*cobra.Command, []string) error { return runStats(a, from, asJSON, summary, all) },
+		RunE: func(*cobra.Command, []string) error {
+			return runStats(a, from, asJSON, summary, all)
+		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "print all of it")
-	c.Flags().BoolVar(&summary, "summary", false, "print a sentence and a table in Markdown, for a CI job's page")
+	c.Flags().BoolVar(&summary, "summary", false,
+		"print a sentence and a table in Markdown, for a CI job's page")
 	c.Flags().StringVar(&from.by, "by", string(history.ByTool), "one row for each `KEY`: "+byWords)
 	app.LimitFlag(c, &from.limit, "show at most `N`, 0 for all; of days and weeks all")
 	from.flags = app.FilterFlag(a, c)
 	app.JSONFlag(c, &asJSON, "shimctl.stats/1")
-	app.CompleteFlag(c, "by", view.Mapped(history.Bys, func(by history.By) string { return string(by) }))
+	app.CompleteFlag(c, "by", view.Mapped(history.Bys, func(by history.By) string {
+		return string(by)
+	}))
 	return c
 }
 
@@ -121,12 +126,15 @@ func readStats(a *app.App, from statsSource) (s stats, err error) {
 			return err
 		}
 		defer others.Close()
-		return a.Stderr.WithProgress("adding the calls up", func() error { return s.sum(l, others, r) })
+		return a.Stderr.WithProgress("adding the calls up", func() error {
+			return s.sum(l, others, r)
+		})
 	})
 	return s, err
 }
 
-// sum sums the calls up. Each ledger reads all calls: with a separate connection they run in parallel.
+// sum sums the calls up. Each ledger reads all calls: with a separate connection they run in
+// parallel.
 func (s *stats) sum(forGroups, forOthers *ledger.Ledger, r view.Reporter) (err error) {
 	asked := s.Filter
 	if s.Filter, err = app.Summed(forGroups, asked, history.Always.Since); err != nil {
@@ -188,7 +196,8 @@ func printStats(a *app.App, s stats, all bool) {
 		a.Stderr.Notice(noCallMade(s.Filter))
 		return
 	}
-	a.Stdout.Sentences("HEADLINE", view.Strong, app.CallsOfPeriod(s.Filter.Times())+": "+s.Headline())
+	a.Stdout.Sentences("HEADLINE", view.Strong,
+		app.CallsOfPeriod(s.Filter.Times())+": "+s.Headline())
 	if s.latest {
 		a.Stderr.Notice(app.LatestWords)
 	}
@@ -198,7 +207,8 @@ func printStats(a *app.App, s stats, all bool) {
 		header = header[:1+len(statsColumns)]
 	}
 	t := view.NewTable(header...).
-		Spare("REUSED", "SESSIONS", "COUNTED", "WRITTEN", "CACHED", "INPUT", "OUTPUT", "PRICED", "DURATION", "OK")
+		Spare("REUSED", "SESSIONS", "COUNTED", "WRITTEN", "CACHED", "INPUT", "OUTPUT", "PRICED",
+			"DURATION", "OK")
 	for _, g := range s.Groups {
 		key := view.TextCell(g.Key)
 		if s.By == history.ByRole {
@@ -231,8 +241,10 @@ func groupRow(key view.Cell, g billedGroup) []view.Cell {
 		}
 		return view.AmountCell("tokens", view.Number(n))
 	}
-	return []view.Cell{key, view.NumberCell(g.Calls), view.NumberCell(g.Resumed), view.AmountCell("share", view.Rate(g.OK, g.Ended)),
-		view.PriceCell(g.Bill.Total), view.NumberCell(g.Bill.Priced()), view.AmountCell("ms", view.Rate(g.Duration, g.Timed)),
+	return []view.Cell{key, view.NumberCell(g.Calls), view.NumberCell(g.Resumed),
+		view.AmountCell("share", view.Rate(g.OK, g.Ended)),
+		view.PriceCell(g.Bill.Total), view.NumberCell(g.Bill.Priced()),
+		view.AmountCell("ms", view.Rate(g.Duration, g.Timed)),
 		view.NumberCell(g.Created), view.NumberCell(g.Reused), view.NumberCell(g.Metered),
 		tokens(g.Input), tokens(g.CacheRead), tokens(g.CacheWrite), tokens(g.Output)}
 }
@@ -245,7 +257,8 @@ func printEstimate(a *app.App, s saving.Saving) {
 	fmt.Fprintln(a.Stdout)
 	t := view.NewTable("ESTIMATE", "CALLS", "EACH-RESUMED", "EACH-FRESH", "SAVED")
 	for _, f := range []saving.Amount{s.Cost, s.Tokens} {
-		t.Add(view.TextCell(f.Name), view.NumberCell(f.Calls), view.AmountCell(f.Unit, f.Resumed), view.AmountCell(f.Unit, f.Fresh), view.AmountCell(f.Unit, f.Saved))
+		t.Add(view.TextCell(f.Name), view.NumberCell(f.Calls), view.AmountCell(f.Unit, f.Resumed),
+			view.AmountCell(f.Unit, f.Fresh), view.AmountCell(f.Unit, f.Saved))
 	}
 	t.Print(a.Stdout)
 }
@@ -256,7 +269,8 @@ func printArms(a *app.App, s stats) {
 		return
 	}
 	fmt.Fprintln(a.Stdout)
-	t := view.NewTable(slices.Concat([]string{"ARM", "CHAINS", "ROUNDS"}, statsColumns, moreColumns)...).Spare("REUSED", "SESSIONS", "COUNTED", "PRICED", "RESUMED")
+	t := view.NewTable(slices.Concat([]string{"ARM", "CHAINS", "ROUNDS"}, statsColumns,
+		moreColumns)...).Spare("REUSED", "SESSIONS", "COUNTED", "PRICED", "RESUMED")
 	for _, arm := range s.arms {
 		row := groupRow(view.TextCell(arm.Key), arm)
 		rounds := view.AmountCell("calls", view.Rate(arm.Calls, s.Chains[arm.Key]))
@@ -265,21 +279,24 @@ func printArms(a *app.App, s stats) {
 	t.Print(a.Stdout)
 }
 
-// printSummary prints the saving in a sentence and a table, as Markdown: CI systems show it beside a
-// job.
+// printSummary prints the saving in a sentence and a table, as Markdown: CI systems show it beside
+// a job.
 func printSummary(a *app.App, s stats) {
-	fmt.Fprintf(a.Stdout, "**reprise**, %s: %s.\n", app.CallsOfPeriod(s.Filter.Times()), inMarkdown(s.Headline()))
+	fmt.Fprintf(a.Stdout, "**reprise**, %s: %s.\n", app.CallsOfPeriod(s.Filter.Times()),
+		inMarkdown(s.Headline()))
 	if s.Total.Calls == 0 {
 		return
 	}
-	fmt.Fprintf(a.Stdout, "\n| %s | calls | resumed | read from cache | cost |\n| --- | ---: | ---: | ---: | ---: |\n", s.By)
+	fmt.Fprintf(a.Stdout, "\n| %s | calls | resumed | read from cache | cost |\n| --- | ---: | "+
+		"---: | ---: | ---: |\n", s.By)
 	for _, g := range s.Groups {
 		name := view.OrDash(view.RoleName(g.Key))
 		if g.Key == history.OtherKeys {
 			name = view.AllOthers
 		}
 		fmt.Fprintf(a.Stdout, "| %s | %s | %s | %s | %s |\n", inMarkdown(name),
-			view.Thousands(g.Calls), view.Thousands(g.Resumed), view.Amount("share", view.CacheRate(g.Group)), view.PriceCell(g.Bill.Total).Human)
+			view.Thousands(g.Calls), view.Thousands(g.Resumed),
+			view.Amount("share", view.CacheRate(g.Group)), view.PriceCell(g.Bill.Total).Human)
 	}
 }
 
@@ -339,12 +356,15 @@ type groupReport struct {
 }
 
 func statsJSON(s stats) statsReport {
-	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{}, Total: groupJSON(s.Total), Saved: s.Summary(),
+	r := statsReport{Schema: "shimctl.stats/1", By: s.By, Groups: []groupReport{},
+		Total: groupJSON(s.Total), Saved: s.Summary(),
 		Arms: view.Mapped(s.arms, func(arm billedGroup) armReport {
-			return armReport{arm.Key, s.Chains[arm.Key], view.Rate(arm.Calls, s.Chains[arm.Key]), groupJSON(arm)}
+			return armReport{arm.Key, s.Chains[arm.Key], view.Rate(arm.Calls, s.Chains[arm.Key]),
+				groupJSON(arm)}
 		}),
 		Cache: cacheJSON(s.Cached)}
-	r.Hour = slices.DeleteFunc(append([]history.HourRow{}, s.Hour...), func(h history.HourRow) bool { return h.Calls+h.Chains == 0 })
+	r.Hour = slices.DeleteFunc(append([]history.HourRow{}, s.Hour...),
+		func(h history.HourRow) bool { return h.Calls+h.Chains == 0 })
 	r.Since = beginning(s.Filter.Times())
 	for _, g := range s.Groups {
 		row := groupJSON(g)
@@ -360,10 +380,15 @@ func statsJSON(s stats) statsReport {
 }
 
 func groupJSON(g billedGroup) groupReport {
-	return groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed, Forked: g.Forked, SessionsCreated: g.Created, SessionsReused: g.Reused,
-		ReuseRate: view.Rate(g.Resumed, g.Calls), CacheRate: view.CacheRate(g.Group), TokensPerSession: view.TokensPerSession(g.Group),
-		MeteredCalls: g.Metered, Input: g.Input, CacheRead: g.CacheRead, CacheWrite: g.CacheWrite, Output: g.Output,
-		PricedCalls: g.Bill.Priced(), MeanMS: view.Rate(g.Duration, g.Timed), MoneyReport: view.MoneyJSON(g.Bill.Total, g.Bill.Source())}
+	return groupReport{Calls: g.Calls, Ended: g.Ended, OK: g.OK, Resumed: g.Resumed,
+		Forked: g.Forked, SessionsCreated: g.Created, SessionsReused: g.Reused,
+		ReuseRate: view.Rate(g.Resumed, g.Calls), CacheRate: view.CacheRate(g.Group),
+		TokensPerSession: view.TokensPerSession(g.Group),
+		MeteredCalls:     g.Metered, Input: g.Input, CacheRead: g.CacheRead,
+		CacheWrite:  g.CacheWrite,
+		Output:      g.Output,
+		PricedCalls: g.Bill.Priced(), MeanMS: view.Rate(g.Duration, g.Timed),
+		MoneyReport: view.MoneyJSON(g.Bill.Total, g.Bill.Source())}
 }
 
 // beginning returns when a period begins, nil for all of the past.

@@ -13,8 +13,8 @@ import (
 // mostWarnings is how many warnings a screen shows.
 const mostWarnings = 3
 
-// printScreen prints what fits on a terminal's screen, the most important first, and the commands that show
-// the rest. The usual takes no space.
+// printScreen prints what fits on a terminal's screen, the most important first, and the commands
+// that show the rest. The usual takes no space.
 func printScreen(a *app.App, o overview) {
 	room := a.Stdout.Height - 1 // for the shell's prompt
 	if a.Stdout.Height == 0 {
@@ -28,7 +28,8 @@ func printScreen(a *app.App, o overview) {
 			room-- // the empty line below it
 		}
 	}
-	parts = append(parts, listLines(a, "last decisions", decisionTable(a, o.decisions), room, "more: shimctl why CALL, shimctl log, shimctl show"))
+	parts = append(parts, listLines(a, "last decisions", decisionTable(a, o.decisions), room,
+		"more: shimctl why CALL, shimctl log, shimctl show"))
 	var shown []string
 	for _, part := range parts {
 		if len(part) > 0 {
@@ -45,18 +46,21 @@ func headLines(a *app.App, o overview) []string {
 		if b := &o.bill; b.Total.Known {
 			words := view.Count(b.Managed(), "call") + " cost " + b.Total.Human()
 			if b.NotKnown > 0 {
-				words = fmt.Sprintf("%s of %s (of the others that is not known)", view.Thousands(b.Priced()), words)
+				words = fmt.Sprintf("%s of %s (of the others that is not known)",
+					view.Thousands(b.Priced()), words)
 			}
 			if b.Prompt() > 0 {
 				they := map[bool]string{true: "it", false: "they"}[b.Managed() == 1]
-				words += ", " + view.ShareCell(b.Cached, b.Prompt()).Human + " of what " + they + " read came from the cache"
+				words += ", " + view.ShareCell(b.Cached, b.Prompt()).Human + " of what " + they +
+					" read came from the cache"
 			}
 			s.Sentences("", view.Plain, words)
 		}
 	})
 }
 
-// warningLines returns the first warnings, each with one command. They are folded and take a quarter of the screen at most.
+// warningLines returns the first warnings, each with one command. They are folded and take a
+// quarter of the screen at most.
 func warningLines(a *app.App, o overview) (lines []string) {
 	all := slices.Clone(o.broken)
 	for _, p := range o.passed {
@@ -72,7 +76,8 @@ func warningLines(a *app.App, o overview) (lines []string) {
 			text += ": " + strings.ReplaceAll(w.Command, " ", view.Glue)
 		}
 		own := strings.Split(a.Stdout.Indented(text, 2), "\n")
-		if n == mostWarnings || n > 0 && a.Stdout.Height > 0 && len(lines)+len(own) > a.Stdout.Height/4 {
+		if n == mostWarnings || n > 0 && a.Stdout.Height > 0 &&
+			len(lines)+len(own) > a.Stdout.Height/4 {
 			break
 		}
 		left--
@@ -81,12 +86,14 @@ func warningLines(a *app.App, o overview) (lines []string) {
 		}
 	}
 	if left > 0 {
-		lines = append(lines, a.Stdout.Paint(view.Dim, view.Count(int64(left), "more warning")+": shimctl status --all"))
+		lines = append(lines, a.Stdout.Paint(view.Dim,
+			view.Count(int64(left), "more warning")+": shimctl status --all"))
 	}
 	return lines
 }
 
-// oneOfAKind returns the first warning of each kind, which counts the others. Warnings about stopped calls come first, as a separate kind.
+// oneOfAKind returns the first warning of each kind, which counts the others. Warnings about
+// stopped calls come first, as a separate kind.
 func oneOfAKind(all []warning) (list []warning) {
 	more := map[string]int{}
 	for _, w := range all {
@@ -114,7 +121,8 @@ func listLines(a *app.App, name string, t *view.Table, room int, more string) (l
 			case more != "":
 				s.Sentences("", view.Dim, more)
 			case rows < t.Len():
-				s.Sentences("", view.Dim, fmt.Sprintf("%d more: shimctl status --all", t.Len()-rows))
+				s.Sentences("", view.Dim, fmt.Sprintf("%d more: shimctl status --all",
+					t.Len()-rows))
 			}
 		})
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// statusOn returns the lines that status shows on a terminal of that size, of a ledger with live chains, a
-// broken configuration and calls that were passed through.
+// statusOn returns the lines that status shows on a terminal of that size, of a ledger with live
+// chains, a broken configuration and calls that were passed through.
 func statusOn(t *testing.T, width, height int, args ...string) []string {
 	t.Helper()
 	path := sample.Ledger(t, 300, false)
@@ -29,9 +29,17 @@ func statusOn(t *testing.T, width, height int, args ...string) []string {
 	now := sample.Now.UnixMilli()
 	for _, query := range []string{
 		"UPDATE chains SET updated = ?1 - id * 1000",
-		"INSERT INTO sessions (chain_id, tool, native_id, state, created, last_used, settings, model, runtime, auth, base, base_opening, base_bytes) SELECT id, tool, 'n' || id, 'live', ?1, ?1, '', '', '', '', x'', 0, 0 FROM chains WHERE id <= 30",
-		"INSERT INTO passed VALUES ('claude', '/home/me', 'stdin_open', ?1 / 86400000, 3, ?1, ''), ('codex', '/home/me', 'opted_out', ?1 / 86400000, 2, ?1 - 1, ''), ('claude', '/home/me', 'unknown_option', ?1 / 86400000, 2, ?1 - 2, ''), ('claude', '/home/me', 'slash_command', ?1 / 86400000, 2, ?1, ''), ('claude', '/home/me', 'caller_session', ?1 / 86400000, 2, ?1, '')",
-		"INSERT INTO invocations (tool, cwd, format, prompt_bytes, sent_bytes, started, mode, reason) SELECT 'claude', '/home/me/a/very/long/path/' || id, 'text', 1, 1, ?1, 'fresh', 'no_evidence' FROM chains WHERE id <= 20",
+		"INSERT INTO sessions (chain_id, tool, native_id, state, created, last_used, settings, " +
+			"model, runtime, auth, base, base_opening, base_bytes) SELECT id, tool, 'n' || id, " +
+			"'live', ?1, ?1, '', '', '', '', x'', 0, 0 FROM chains WHERE id <= 30",
+		"INSERT INTO passed VALUES ('claude', '/home/me', 'stdin_open', ?1 / 86400000, 3, ?1, " +
+			"''), ('codex', '/home/me', 'opted_out', ?1 / 86400000, 2, ?1 - 1, ''), ('claude', " +
+			"'/home/me', 'unknown_option', ?1 / 86400000, 2, ?1 - 2, ''), ('claude', " +
+			"'/home/me', 'slash_command', ?1 / 86400000, 2, ?1, ''), ('claude', '/home/me', " +
+			"'caller_session', ?1 / 86400000, 2, ?1, '')",
+		"INSERT INTO invocations (tool, cwd, format, prompt_bytes, sent_bytes, started, mode, " +
+			"reason) SELECT 'claude', '/home/me/a/very/long/path/' || id, 'text', 1, 1, ?1, " +
+			"'fresh', 'no_evidence' FROM chains WHERE id <= 20",
 	} {
 		if _, err := db.Exec(query, now); err != nil {
 			t.Fatal(err)
@@ -42,19 +50,24 @@ func statusOn(t *testing.T, width, height int, args ...string) []string {
 	if err := os.MkdirAll(filepath.Join(config, "reprise"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(config, "reprise", "config.toml"), []byte("max_age = 7\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(config, "reprise", "config.toml"), []byte("max_age = 7\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	a := &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: &out, Terminal: true, Width: width, Height: height}, Stderr: view.Screen{Writer: &errs}, Now: sample.Now,
-		Environ: []string{"HOME=/home/me", "XDG_CONFIG_HOME=" + config, "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
-	if code := a.Run(newRoot(a), append([]string{"status", "--color", "never"}, args...)); code != app.ExitOK || errs.Len() > 0 {
+	a := &app.App{Stdin: os.Stdin, Stdout: view.Screen{Writer: &out, Terminal: true, Width: width,
+		Height: height}, Stderr: view.Screen{Writer: &errs}, Now: sample.Now,
+		Environ: []string{"HOME=/home/me", "XDG_CONFIG_HOME=" + config,
+			"XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
+	if code := a.Run(newRoot(a), append([]string{"status", "--color", "never"}, args...)); code !=
+		app.ExitOK || errs.Len() > 0 {
 		t.Fatalf("exit %d: %s", code, &errs)
 	}
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 }
 
-// The screen shows the saving first and warnings that are folded, not cut. What does not fit is said.
+// The screen shows the saving first and warnings that are folded, not cut. What does not fit is
+// said.
 func TestStatusFitsTheScreen(t *testing.T) {
 	for _, size := range []struct{ width, height int }{{80, 24}, {120, 40}, {100, 30}, {200, 60}} {
 		t.Run(fmt.Sprintf("%dx%d", size.width, size.height), func(t *testing.T) {
@@ -68,13 +81,19 @@ func TestStatusFitsTheScreen(t *testing.T) {
 					t.Errorf("a line of %d: %s", runewidth.StringWidth(line), line)
 				}
 			}
-			if !regexp.MustCompile(`^last 30 days: \d+ of \d+ calls resumed, saved about \$`).MatchString(lines[0]) {
+			if !regexp.MustCompile(
+				`^last 30 days: \d+ of \d+ calls resumed, saved about \$`).MatchString(lines[0]) {
 				t.Errorf("begins with %q", lines[0])
 			}
 			text = strings.ReplaceAll(text, "\n  ", " ") // a warning that is folded
 			at := 0
-			for _, part := range []string{"\n\nevery call is passed through: ", ": shimctl doctor\n3 calls of claude passed through: ", ": shimctl why stdin_open\n", " more warning",
-				": shimctl status --all\n\nrunning calls\n", "more: shimctl status --all\n\nlast decisions\n", "fresh: not enough evidence  running  ~/a", "\nmore: shimctl why CALL, shimctl log,"} {
+			for _, part := range []string{"\n\nevery call is passed through: ",
+				": shimctl doctor\n3 calls of claude passed through: ",
+				": shimctl why stdin_open\n", " more warning",
+				": shimctl status --all\n\nrunning calls\n",
+				"more: shimctl status --all\n\nlast decisions\n",
+				"fresh: not enough evidence  running  ~/a",
+				"\nmore: shimctl why CALL, shimctl log,"} {
 				next := strings.Index(text[at:], part)
 				if next < 0 {
 					t.Fatalf("%q is missing, or not in its place:\n%s", part, text)
@@ -83,19 +102,26 @@ func TestStatusFitsTheScreen(t *testing.T) {
 			}
 		})
 	}
-	if text := strings.Join(statusOn(t, 80, 24, "--all"), "\n"); !strings.Contains(text, "managed calls") || !strings.Contains(text, "T-1") {
+	if text := strings.Join(statusOn(t, 80, 24, "--all"), "\n"); !strings.Contains(text,
+		"managed calls") || !strings.Contains(text, "T-1") {
 		t.Errorf("not all is shown:\n%s", text)
 	}
 }
 
-// Nothing of a warning is cut on a narrow screen, and it has one command. Warnings of a kind are one, and urgent ones come first.
+// Nothing of a warning is cut on a narrow screen, and it has one command. Warnings of a kind are
+// one, and urgent ones come first.
 func TestWarningsOfAKindAreOne(t *testing.T) {
 	a := screenApp(&strings.Builder{}, 80)
 	a.Stdout.Height = 24
-	o := overview{warnings: []warning{{Kind: "price", Says: "the cost of 30 calls is not known: no list price of one-model is known; prices.toml can hold it", Command: "shimctl stats --by model"}}}
+	o := overview{warnings: []warning{
+		{Kind: "price", Says: "the cost of 30 calls is not known: no list price of one-model is " +
+			"known; prices.toml can hold it", Command: "shimctl stats --by model"}}}
 	for chain := range 18 {
-		o.warnings = append(o.warnings, warning{Kind: "context", Command: fmt.Sprintf("shimctl show %d", chain),
-			Says: fmt.Sprintf("chain %d will soon have used more than context_limit allows", chain), urgency: min(1, max(0, chain-15))})
+		o.warnings = append(o.warnings, warning{Kind: "context",
+			Command: fmt.Sprintf("shimctl show %d", chain),
+			Says: fmt.Sprintf("chain %d will soon have used more than context_limit allows",
+				chain),
+			urgency: min(1, max(0, chain-15))})
 	}
 	want := `chain 16 will soon have used more than context_limit allows (and 1 more like
   it): shimctl show 16
@@ -111,9 +137,12 @@ chain 0 will soon have used more than context_limit allows (and 15 more like
 
 // The subject and its verb agree.
 func TestCostOfOneCall(t *testing.T) {
-	for calls, want := range map[int64]string{1: "1 call cost $0.50, 50.0 % of what it read came", 2: "2 calls cost $0.50, 50.0 % of what they read came"} {
-		bill := view.Bill{Fresh: calls, Total: view.Sum{Known: true, Nano: 5e8, Most: 5e8}, Cached: 1, Input: 1}
-		if lines := headLines(&app.App{}, overview{bill: bill}); !strings.HasPrefix(lines[len(lines)-1], want) {
+	for calls, want := range map[int64]string{1: "1 call cost $0.50, 50.0 % of what it read came",
+		2: "2 calls cost $0.50, 50.0 % of what they read came"} {
+		bill := view.Bill{Fresh: calls, Total: view.Sum{Known: true, Nano: 5e8, Most: 5e8},
+			Cached: 1, Input: 1}
+		if lines := headLines(&app.App{}, overview{bill: bill}); !strings.HasPrefix(
+			lines[len(lines)-1], want) {
 			t.Errorf("%q, want %q", lines, want)
 		}
 	}
@@ -123,7 +152,8 @@ func TestCostOfOneCall(t *testing.T) {
 func TestCostOfSome(t *testing.T) {
 	a := &app.App{Stdout: view.Screen{}}
 	bill := view.Bill{Resumed: 2, Fresh: 1, Total: view.Sum{Known: true, Nano: 1e9, Most: 1e9}}
-	for notKnown, want := range map[int64]string{0: "3 calls cost $1.00", 1: "2 of 3 calls cost $1.00 (of the others that is not known)"} {
+	for notKnown, want := range map[int64]string{0: "3 calls cost $1.00",
+		1: "2 of 3 calls cost $1.00 (of the others that is not known)"} {
 		bill.NotKnown = notKnown
 		if lines := headLines(a, overview{bill: bill}); lines[len(lines)-1] != want {
 			t.Errorf("%q, want %q", lines, want)

@@ -17,7 +17,8 @@ func versionCommand(a *app.App) *cobra.Command {
 		Args: app.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
-				return a.Stdout.PrintJSON(versionReport{"shimctl.version/1", config.Version, config.Commit})
+				return a.Stdout.PrintJSON(versionReport{"shimctl.version/1", config.Version,
+					config.Commit})
 			}
 			fmt.Fprintln(a.Stdout, app.Version())
 			return nil

@@ -26,8 +26,10 @@ func Agent(r standin.Request) (standin.Reply, bool) {
 		return standin.Reply{}, false
 	}
 	for _, file := range files {
-		changed := strings.Contains("\n"+prompt+"\n", "\nChanged: "+file+"\n") // as the loop notes it
-		if !strings.Contains(all, header(file)) || changed && !strings.Contains(since, header(file)) {
+		// as the loop notes it
+		changed := strings.Contains("\n"+prompt+"\n", "\nChanged: "+file+"\n")
+		if !strings.Contains(all, header(file)) ||
+			changed && !strings.Contains(since, header(file)) {
 			return standin.Reply{Command: "cat " + file}, true
 		}
 	}
@@ -41,10 +43,12 @@ func Agent(r standin.Request) (standin.Reply, bool) {
 // change adds a revision to the file, once for each prompt.
 func change(file, all, since string) standin.Reply {
 	if strings.Contains(since, "changed it") {
-		return standin.Reply{Text: "I changed " + file + " as asked, which makes revision " + strconv.Itoa(latest(all)) + ".\n\nSTATUS: REVIEW"}
+		return standin.Reply{Text: "I changed " + file + " as asked, which makes revision " +
+			strconv.Itoa(latest(all)) + ".\n\nSTATUS: REVIEW"}
 	}
 	next := strconv.Itoa(latest(all) + 1)
-	return standin.Reply{Command: `printf '// revision ` + next + `\n' >> ` + file + " && echo changed it, now at revision " + next}
+	return standin.Reply{Command: `printf '// revision ` + next + `\n' >> ` + file +
+		" && echo changed it, now at revision " + next}
 }
 
 // judge accepts the file when it has been changed often enough.

@@ -102,7 +102,8 @@ func (j Setup) Play(ctx context.Context, root string) (p Played, err error) {
 	if j.Shims != "" {
 		path = j.Shims + string(filepath.ListSeparator) + path
 	}
-	env = append(env, "PATH="+path, "TMPDIR="+root, "PROMPTS="+prompts, "TOOL="+strings.Join(Command(j.Tool), " "), "REPRISE_VERBOSE=1", "IS_SANDBOX=1")
+	env = append(env, "PATH="+path, "TMPDIR="+root, "PROMPTS="+prompts,
+		"TOOL="+strings.Join(Command(j.Tool), " "), "REPRISE_VERBOSE=1", "IS_SANDBOX=1")
 	// codex works in repositories only.
 	if err := os.Mkdir(filepath.Join(project, ".git"), 0o755); err != nil {
 		return p, fmt.Errorf("make directory: %w", err)
@@ -124,7 +125,8 @@ func configure(getenv func(string) string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("dearer = \"resume\"\n"), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+		os.WriteFile(path, []byte("dearer = \"resume\"\n"), 0o600)); err != nil {
 		return fmt.Errorf("configure the shims: %w", err)
 	}
 	return nil
@@ -154,7 +156,8 @@ func runLoop(ctx context.Context, dir string, env []string) (said string, err er
 // mostWords is how many bytes of the words of a tool that fails are shown.
 const mostWords = 2000
 
-// words returns the tool's words in the call that failed, on stderr and in the newest file of an answer.
+// words returns the tool's words in the call that failed, on stderr and in the newest file of an
+// answer.
 func words(stderr, prompts string) string {
 	said, last := strings.TrimSpace(stderr), time.Time{}
 	answer := ""

@@ -9,15 +9,18 @@ import (
 )
 
 const (
-	coderOpening    = "You are the coder of a small Go project. You change what the task asks for, and nothing else."
-	reviewerOpening = "You are the reviewer of a small Go project. You judge a change by its code, and change nothing."
+	coderOpening = "You are the coder of a small Go project. You change what the task asks " +
+		"for, and nothing else."
+	reviewerOpening = "You are the reviewer of a small Go project. You judge a change by its " +
+		"code, and change nothing."
 )
 
 // Files are the files of the sample project. The last one is to be changed.
 var Files = []string{"doc/standards.md", "src/model.go", "src/codec.go", "src/store.go"}
 
 // Task is the task of the roles.
-const Task = "Close reports the first error of writing, flushing and closing, and the file is closed whatever happens.\n" +
+const Task = "Close reports the first error of writing, flushing and closing, and the file is " +
+	"closed whatever happens.\n" +
 	"Callers that close twice get no second error.\n"
 
 // header returns the first line of a file of the sample project.
@@ -30,10 +33,12 @@ func WriteProject(dir string) error {
 		var text strings.Builder
 		fmt.Fprintf(&text, "%s\n\n", header(file))
 		for j := range 60 {
-			fmt.Fprintf(&text, "// Part %d.%d: what it takes, what it gives back, and what it does where the two do not fit.\n", i+1, j+1)
+			fmt.Fprintf(&text, "// Part %d.%d: what it takes, what it gives back, and what it "+
+				"does where the two do not fit.\n", i+1, j+1)
 		}
 		path := filepath.Join(dir, file)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text.String()), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, []byte(text.String()), 0o644)); err != nil {
 			return fmt.Errorf("write project: %w", err)
 		}
 	}
@@ -43,14 +48,16 @@ func WriteProject(dir string) error {
 // brief returns what both roles are sent each time: the task and the standards.
 func brief(opening string, rounds int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n# Task: close the store without losing errors\n\n## Specification\n\n", opening)
+	fmt.Fprintf(&b, "%s\n\n# Task: close the store without losing errors\n\n## Specification\n\n",
+		opening)
 	b.WriteString(Task + "\n## Read first\n\n")
 	for _, file := range Files {
 		b.WriteString("- " + file + "\n")
 	}
 	b.WriteString("\n## Standards\n\n")
 	for i := range 24 {
-		fmt.Fprintf(&b, "- Rule %d: small functions, errors with what was tried, a test that fails without the change.\n", i+1)
+		fmt.Fprintf(&b, "- Rule %d: small functions, errors with what was tried, a test that "+
+			"fails without the change.\n", i+1)
 	}
 	fmt.Fprintf(&b, "\nAccepted at revision %d.\n", rounds)
 	return b.String()
@@ -58,15 +65,18 @@ func brief(opening string, rounds int) string {
 
 // Contracts are, by role, the end of each prompt, like those of orchestrators.
 var Contracts = map[string]string{
-	"coder":    "## When you are done\n\nPrint STATUS: REVIEW in a line of its own.\n",
-	"reviewer": "## Your verdict\n\nPrint DECISION: APPROVE or DECISION: REJECT in a line of its own.\n",
+	"coder": "## When you are done\n\nPrint STATUS: REVIEW in a line of its own.\n",
+	"reviewer": "## Your verdict\n\nPrint DECISION: APPROVE or DECISION: REJECT in a line of " +
+		"its own.\n",
 }
 
 // writePrompts writes the parts that the loop assembles prompts from.
 func writePrompts(dir string, rounds int) error {
 	parts := map[string]string{
-		"coder.md": brief(coderOpening, rounds), "coder-notes.md": "", "coder-contract.md": Contracts["coder"],
-		"reviewer.md": brief(reviewerOpening, rounds), "reviewer-notes.md": "", "reviewer-contract.md": Contracts["reviewer"],
+		"coder.md": brief(coderOpening, rounds), "coder-notes.md": "",
+		"coder-contract.md": Contracts["coder"],
+		"reviewer.md":       brief(reviewerOpening, rounds), "reviewer-notes.md": "",
+		"reviewer-contract.md": Contracts["reviewer"],
 	}
 	for name, text := range parts {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {

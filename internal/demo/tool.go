@@ -35,7 +35,8 @@ func BundledTool(args []string, stdout io.Writer) error {
 		return err
 	}
 	if t.stream {
-		t.event(stdout, event{"type": "system", "subtype": "init", "session_id": t.id, "model": bundledModel()})
+		t.event(stdout, event{"type": "system", "subtype": "init", "session_id": t.id,
+			"model": bundledModel()})
 	}
 	answer, err := t.ask(stdout)
 	if err != nil {
@@ -48,7 +49,8 @@ func BundledTool(args []string, stdout io.Writer) error {
 		_, err := fmt.Fprintln(stdout, answer)
 		return err
 	}
-	t.event(stdout, event{"type": "result", "subtype": "success", "is_error": false, "result": answer, "session_id": t.id,
+	t.event(stdout, event{"type": "result", "subtype": "success", "is_error": false,
+		"result": answer, "session_id": t.id,
 		"modelUsage": event{bundledModel(): t.usage}})
 	return nil
 }
@@ -130,11 +132,13 @@ func newBundledTool(args []string) (*bundledTool, error) {
 	f.Bool("verbose", false, "")
 	f.String("allowedTools", "", "")
 	f.String("model", "", "")
-	format, resume, id := f.String("output-format", "", ""), f.String("resume", "", ""), f.String("session-id", "", "")
+	format, resume, id := f.String("output-format", "", ""), f.String("resume", "", ""),
+		f.String("session-id", "", "")
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}
-	t := &bundledTool{id: cmp.Or(*resume, *id), resumed: *resume != "", stream: *format == "stream-json", prompt: f.Arg(0)}
+	t := &bundledTool{id: cmp.Or(*resume, *id), resumed: *resume != "",
+		stream: *format == "stream-json", prompt: f.Arg(0)}
 	return t, t.open()
 }
 
@@ -150,7 +154,8 @@ func (t *bundledTool) open() error {
 	if err != nil {
 		return fmt.Errorf("find working directory: %w", err)
 	}
-	t.file = filepath.Join(os.Getenv("HOME"), ".claude", "projects", base.Dashed(cwd), t.id+".jsonl")
+	t.file = filepath.Join(os.Getenv("HOME"), ".claude", "projects", base.Dashed(cwd),
+		t.id+".jsonl")
 	if !t.resumed {
 		return nil
 	}
@@ -182,7 +187,9 @@ func (t *bundledTool) ask(stdout io.Writer) (string, error) {
 		}
 		t.history = append(t.history, reply)
 		if t.stream {
-			t.event(stdout, event{"type": "assistant", "session_id": t.id, "message": event{"model": bundledModel(), "content": reply.Content, "usage": t.asked[len(t.asked)-1]}})
+			t.event(stdout, event{"type": "assistant", "session_id": t.id,
+				"message": event{"model": bundledModel(), "content": reply.Content,
+					"usage": t.asked[len(t.asked)-1]}})
 		}
 		var results []part
 		text := ""
@@ -192,7 +199,8 @@ func (t *bundledTool) ask(stdout io.Writer) (string, error) {
 				text = p.Text
 			case "tool_use":
 				out, _ := exec.Command("sh", "-c", p.Input.Command).CombinedOutput()
-				results = append(results, part{Type: "tool_result", ToolUseID: p.ID, Content: []part{{Type: "text", Text: string(out)}}})
+				results = append(results, part{Type: "tool_result", ToolUseID: p.ID,
+					Content: []part{{Type: "text", Text: string(out)}}})
 			}
 		}
 		if len(results) == 0 {
@@ -208,7 +216,8 @@ func (t *bundledTool) request() (m message, err error) {
 	if err != nil {
 		return m, fmt.Errorf("ask the model: %w", err)
 	}
-	response, err := http.Post(os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages", "application/json", bytes.NewReader(body))
+	response, err := http.Post(os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages", "application/json",
+		bytes.NewReader(body))
 	if err != nil {
 		return m, fmt.Errorf("ask the model: %w", err)
 	}
@@ -236,7 +245,8 @@ func marked(history []message) []message {
 	history = slices.Clone(history)
 	last := &history[len(history)-1]
 	last.Content = slices.Clone(last.Content)
-	last.Content[len(last.Content)-1].CacheControl = &cacheControl{"ephemeral", os.Getenv("CLAUDE_CODE_PROMPT_CACHE_TTL")}
+	last.Content[len(last.Content)-1].CacheControl = &cacheControl{"ephemeral",
+		os.Getenv("CLAUDE_CODE_PROMPT_CACHE_TTL")}
 	return history
 }
 
@@ -250,9 +260,11 @@ func (t *bundledTool) save() error {
 		return fmt.Errorf("save session: %w", err)
 	}
 	for i, m := range t.history[t.kept:] {
-		e := entry{m.Role, time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), entryMessage{message: m}}
+		e := entry{m.Role, time.Now().UTC().Format("2006-01-02T15:04:05.000Z"),
+			entryMessage{message: m}}
 		if m.Role == "assistant" {
-			e.Message.ID, e.Message.Model, e.Message.Usage = fmt.Sprintf("msg_%d", t.kept+i), bundledModel(), &t.asked[0]
+			e.Message.ID, e.Message.Model, e.Message.Usage = fmt.Sprintf("msg_%d", t.kept+i),
+				bundledModel(), &t.asked[0]
 			t.asked = t.asked[1:]
 		}
 		err = errors.Join(err, json.NewEncoder(file).Encode(e))

@@ -83,10 +83,12 @@ func parse(file, text string) ([]Price, error) {
 	}
 	for i, p := range list.Price {
 		if !p.Since.IsZero() { // TOML's dates are local ones
-			list.Price[i].Since = time.Date(p.Since.Year(), p.Since.Month(), p.Since.Day(), 0, 0, 0, 0, time.UTC)
+			list.Price[i].Since = time.Date(p.Since.Year(), p.Since.Month(), p.Since.Day(), 0, 0, 0,
+				0, time.UTC)
 		}
 		problem := func(says string) {
-			wrong = append(wrong, fmt.Errorf("read prices: %s:%d: %s", file, priceLine(text, i), says))
+			wrong = append(wrong, fmt.Errorf("read prices: %s:%d: %s", file, priceLine(text, i),
+				says))
 		}
 		if p.Model == "" {
 			problem("a price has no model")
@@ -103,7 +105,8 @@ func parse(file, text string) ([]Price, error) {
 	return list.Price, nil
 }
 
-// priceLine returns the line on which the price of that index begins. The library keeps no place of a table.
+// priceLine returns the line on which the price of that index begins. The library keeps no place of
+// a table.
 func priceLine(text string, index int) int {
 	number := 0
 	for line := range strings.Lines(text) {

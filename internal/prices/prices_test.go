@@ -74,7 +74,8 @@ func TestCost(t *testing.T) {
 }
 
 func TestOverride(t *testing.T) {
-	table, err := Load("mine.toml", "[[price]]\nmodel = \"claude-opus-5-5\"\ninput = 1\n[[price]]\nmodel = \"local\"\ninput = 0\noutput = 0\n")
+	table, err := Load("mine.toml", "[[price]]\nmodel = \"claude-opus-5-5\"\ninput = "+
+		"1\n[[price]]\nmodel = \"local\"\ninput = 0\noutput = 0\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,8 @@ func TestOverride(t *testing.T) {
 		"[[price]]\nmodel = \"x\"\ninput = -3": "-3 is no price",
 		"[[price]":                             "mine.toml",
 	} {
-		if _, err := Load("mine.toml", text); err == nil || !strings.Contains(err.Error(), problem) {
+		if _, err := Load("mine.toml", text); err == nil ||
+			!strings.Contains(err.Error(), problem) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -103,9 +105,12 @@ func TestOverride(t *testing.T) {
 
 // All that is wrong is said, with its line.
 func TestAllProblems(t *testing.T) {
-	_, err := Load("mine.toml", "# mine\n[[price]]\ninput = 1\n\n[[price]]\nmodel = \"x\"\ninput = -3\noutput = 1e9\nprice = 1\n")
-	want := "read prices: mine.toml: there is no key price.price\nread prices: mine.toml:2: a price has no model\n" +
-		"read prices: mine.toml:5: x: -3 is no price\nread prices: mine.toml:5: x: 1e+09 is no price"
+	_, err := Load("mine.toml", "# mine\n[[price]]\ninput = 1\n\n[[price]]\nmodel = "+
+		"\"x\"\ninput = -3\noutput = 1e9\nprice = 1\n")
+	want := "read prices: mine.toml: there is no key price.price\nread prices: mine.toml:2: a " +
+		"price has no model\n" +
+		"read prices: mine.toml:5: x: -3 is no price\nread prices: mine.toml:5: x: 1e+09 is no " +
+		"price"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}
@@ -120,7 +125,8 @@ func mustFind(t *testing.T, table *List, model string) Price {
 	return p
 }
 
-// Each built-in price says where it stands, its model has a window, and rates for long prompts are not lower.
+// Each built-in price says where it stands, its model has a window, and rates for long prompts are
+// not lower.
 func TestBuiltIn(t *testing.T) {
 	list, err := parse("prices.toml", embedded)
 	if err != nil {
@@ -129,13 +135,15 @@ func TestBuiltIn(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range list {
 		key := p.Model + p.Since.String()
-		if !strings.HasPrefix(p.Source, "https://") || p.Input == nil || p.Output == nil || models.Window(p.Model) == 0 || seen[key] {
+		if !strings.HasPrefix(p.Source, "https://") || p.Input == nil || p.Output == nil ||
+			models.Window(p.Model) == 0 || seen[key] {
 			t.Errorf("%+v", p)
 		}
 		seen[key] = true
 		for i, rate := range p.Long.all() {
 			if rate != nil && *rate <= *p.all()[i] {
-				t.Errorf("%s: %v for a long prompt, %v for a short one", p.Model, *rate, *p.all()[i])
+				t.Errorf("%s: %v for a long prompt, %v for a short one", p.Model, *rate,
+					*p.all()[i])
 			}
 		}
 	}

@@ -17,11 +17,11 @@ import (
 type Retention struct {
 	KeepWithin decide.Millis // sessions used within this time; 0 for none
 	KeepLast   int           // number of each chain's newest sessions; 0 for none
-	// Superseded is how long a session stays after copies last continued it, whatever else keeps it for the age or
-	// rank; 0 for as long as others.
+	// Superseded is how long a session stays after copies last continued it, whatever else keeps it
+	// for the age or rank; 0 for as long as others.
 	Superseded decide.Millis
-	// TTL and MaxAge bound the sessions that can still be resumed: the longest that configuration and rules
-	// allow.
+	// TTL and MaxAge bound the sessions that can still be resumed: the longest that configuration
+	// and rules allow.
 	TTL, MaxAge decide.Millis
 }
 
@@ -55,7 +55,8 @@ const (
 	Changed Reason = "changed" // another process has written to it since
 	Open    Reason = "open"    // the tool has it open
 	Forked  Reason = "forked"  // another session that began with its history needs the files
-	Foreign Reason = "foreign" // it is outside the tool's own directory, or a symbolic link leads to it
+	// it is outside the tool's own directory, or a symbolic link leads to it
+	Foreign Reason = "foreign"
 	Unknown Reason = "unknown" // a file that might keep it could not be read
 	// InDatabase is the reason for a session that is no file, which shimctl cannot remove yet.
 	InDatabase Reason = "in_database"
@@ -79,9 +80,11 @@ type Verdict struct {
 // Apply judges the sessions. It returns verdicts chain by chain, a chain's newest session first. It
 // calls look for the files of sessions that nothing else keeps; look returns "" if they can be
 // removed.
-func Apply(now decide.Millis, sessions []ledger.SessionFile, p Retention, checkFiles func(ledger.SessionFile) Reason) []Verdict {
+func Apply(now decide.Millis, sessions []ledger.SessionFile, p Retention,
+	checkFiles func(ledger.SessionFile) Reason) []Verdict {
 	sorted := slices.SortedFunc(slices.Values(sessions), func(a, b ledger.SessionFile) int {
-		return cmp.Or(cmp.Compare(a.Chain, b.Chain), cmp.Compare(b.LastUsed, a.LastUsed), cmp.Compare(b.ID, a.ID))
+		return cmp.Or(cmp.Compare(a.Chain, b.Chain), cmp.Compare(b.LastUsed, a.LastUsed),
+			cmp.Compare(b.ID, a.ID))
 	})
 	var verdicts []Verdict
 	rank := 0 // among the listed sessions of the chain
@@ -114,12 +117,14 @@ func keeps(now decide.Millis, s ledger.SessionFile, rank int, p Retention) (why 
 	add(Future, idle < 0 || age < 0)
 	add(Within, !over && p.KeepWithin > 0 && idle >= 0 && idle <= p.KeepWithin)
 	add(Last, !over && rank < p.KeepLast)
-	add(Resumable, !over && s.Current && s.State == decide.Live && !s.Reset && idle <= p.TTL && age <= p.MaxAge)
+	add(Resumable, !over && s.Current && s.State == decide.Live && !s.Reset && idle <= p.TTL &&
+		age <= p.MaxAge)
 	add(Observed, s.Observed)
 	return why
 }
 
-// superseded reports whether a session was continued in copies, and neither used nor continued for long enough since.
+// superseded reports whether a session was continued in copies, and neither used nor continued for
+// long enough since.
 func superseded(now decide.Millis, s ledger.SessionFile, p Retention) bool {
 	return p.Superseded > 0 && s.Superseded > 0 && now-max(s.Superseded, s.LastUsed) > p.Superseded
 }

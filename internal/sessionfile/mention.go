@@ -45,7 +45,8 @@ func (f *Finder) keeps(root *os.Root, s ledger.SessionFile, parts rewrite.Sessio
 	return nil
 }
 
-func (f *Finder) mentioned(root *os.Root, s ledger.SessionFile, parts rewrite.SessionFiles, pattern string, why prune.Reason) error {
+func (f *Finder) mentioned(root *os.Root, s ledger.SessionFile, parts rewrite.SessionFiles,
+	pattern string, why prune.Reason) error {
 	key := [2]string{s.Home, pattern}
 	m, ok := f.mentions[key]
 	if !ok {

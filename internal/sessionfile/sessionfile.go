@@ -27,7 +27,8 @@ import (
 type Files struct {
 	Session ledger.SessionFile
 	parts   rewrite.SessionFiles
-	entries []entry // the session's own first, a directory before the content: they are removed from the end
+	// the session's own first, a directory before the content: they are removed from the end
+	entries []entry
 }
 
 // An entry is a file or a directory.
@@ -48,7 +49,9 @@ func (f *Files) Bytes() (n int64) {
 
 // Named reports whether there are files that a copy of the session can name to the model.
 func (f *Files) Named() bool {
-	return slices.ContainsFunc(f.entries, func(e entry) bool { return slices.Contains(f.parts.Named, e.path) })
+	return slices.ContainsFunc(f.entries, func(e entry) bool {
+		return slices.Contains(f.parts.Named, e.path)
+	})
 }
 
 // Find finds a session's files. If they must stay, it returns the reason.
@@ -113,7 +116,8 @@ func (f *Files) check(root *os.Root) error {
 	s := f.Session
 	own := strings.TrimPrefix(s.File, s.Home+"/")
 	at := slices.IndexFunc(f.entries, func(e entry) bool { return e.path == own })
-	if at < 0 || !f.entries[at].info.Mode().IsRegular() || decide.FileStamp(f.entries[at].info) != s.Stamp {
+	if at < 0 || !f.entries[at].info.Mode().IsRegular() ||
+		decide.FileStamp(f.entries[at].info) != s.Stamp {
 		return keep(prune.Changed)
 	}
 	for _, e := range f.entries {
@@ -131,8 +135,8 @@ func (f *Files) check(root *os.Root) error {
 	return err
 }
 
-// Remove removes the found files, the session's own file or directory last. A file that has changed since
-// stays, and Remove returns an error.
+// Remove removes the found files, the session's own file or directory last. A file that has changed
+// since stays, and Remove returns an error.
 func (f *Files) Remove() error {
 	err := inHome(f.Session.Home, func(root *os.Root) error {
 		unlock, err := lock(root, f.parts.Lock)
@@ -166,8 +170,10 @@ func (f *Files) Remove() error {
 
 // same reports whether two entries are the same unchanged file.
 func (e entry) same(other entry) bool {
-	return e.path == other.path && os.SameFile(e.info, other.info) && e.info.Mode() == other.info.Mode() &&
-		(e.info.IsDir() || e.info.Size() == other.info.Size() && e.info.ModTime().Equal(other.info.ModTime()))
+	return e.path == other.path && os.SameFile(e.info, other.info) &&
+		e.info.Mode() == other.info.Mode() &&
+		(e.info.IsDir() || e.info.Size() == other.info.Size() &&
+			e.info.ModTime().Equal(other.info.ModTime()))
 }
 
 func remove(root *os.Root, e entry) error {
@@ -295,7 +301,8 @@ func lock(root *os.Root, pattern string) (unlock func(), err error) {
 		}
 		if err == nil {
 			held = append(held, f)
-			if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+			if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err,
+				syscall.EWOULDBLOCK) {
 				err = keep(prune.Open)
 			}
 		}

@@ -46,11 +46,15 @@ type scene struct {
 
 // paths are where each tool keeps the session, and what else belongs to it.
 var paths = map[string][]string{
-	"claude":  {"projects/-p/" + id + ".jsonl", "projects/-p/" + id + "/subagents/agent-1.jsonl", "tasks/" + id + "/1.json"},
-	"codex":   {"sessions/2026/11/21/rollout-2026-11-21T07-19-29-" + id + ".jsonl"},
-	"copilot": {"session-state/" + id + "/events.jsonl", "session-state/" + id + "/workspace.yaml", "session-state/" + id + "/checkpoints/index.md"},
-	"gemini":  {"tmp/app/chats/session-2026-11-21T07-19-0ab1c2d3.jsonl", "tmp/app/tool-outputs/session-" + id + "/a.txt", "tmp/app/" + id + "/b"},
-	"vibe":    {"unified/" + id + "/journal/0002.jsonl", "unified/" + id + "/meta.json", "unified/" + id + "/chunks/a.json"},
+	"claude": {"projects/-p/" + id + ".jsonl", "projects/-p/" + id + "/subagents/agent-1.jsonl",
+		"tasks/" + id + "/1.json"},
+	"codex": {"sessions/2026/11/21/rollout-2026-11-21T07-19-29-" + id + ".jsonl"},
+	"copilot": {"session-state/" + id + "/events.jsonl", "session-state/" + id + "/workspace.yaml",
+		"session-state/" + id + "/checkpoints/index.md"},
+	"gemini": {"tmp/app/chats/session-2026-11-21T07-19-0ab1c2d3.jsonl",
+		"tmp/app/tool-outputs/session-" + id + "/a.txt", "tmp/app/" + id + "/b"},
+	"vibe": {"unified/" + id + "/journal/0002.jsonl", "unified/" + id + "/meta.json",
+		"unified/" + id + "/chunks/a.json"},
 }
 
 func newScene(t *testing.T, tool string) *scene {
@@ -63,7 +67,8 @@ func newScene(t *testing.T, tool string) *scene {
 		put(t, filepath.Join(home, p), text)
 	}
 	return &scene{t, home, ledger.SessionFile{
-		Tool: tool, Home: home, NativeID: id, File: filepath.Join(home, paths[tool][0]), Stamp: decide.Stamp(fmt.Sprint(len(text))),
+		Tool: tool, Home: home, NativeID: id, File: filepath.Join(home, paths[tool][0]),
+		Stamp:    decide.Stamp(fmt.Sprint(len(text))),
 		LastUsed: decide.MillisOf(used),
 	}}
 }
@@ -127,7 +132,8 @@ func TestRemove(t *testing.T) {
 }
 
 func TestNamed(t *testing.T) {
-	for tool, want := range map[string]bool{"claude": true, "gemini": true, "codex": false, "copilot": false, "vibe": false} {
+	for tool, want := range map[string]bool{"claude": true, "gemini": true, "codex": false,
+		"copilot": false, "vibe": false} {
 		s := newScene(t, tool)
 		if files, why := new(Finder).Find(s.s); why != "" || files.Named() != want {
 			t.Errorf("%s: %v, %q", tool, !want, why)
@@ -152,7 +158,8 @@ func (rowTool) Descriptor() *rewrite.Descriptor {
 // What must stay, stays, whatever makes it so.
 func TestKeeps(t *testing.T) {
 	outside := t.TempDir()
-	link := func(t *testing.T, s *scene, p string) { // moves p away and puts a link to it in its place
+	// moves p away and puts a link to it in its place
+	link := func(t *testing.T, s *scene, p string) {
 		t.Helper()
 		away := filepath.Join(outside, filepath.Base(t.Name()))
 		if err := os.Rename(s.path(p), away); err != nil {
@@ -191,21 +198,31 @@ func TestKeeps(t *testing.T) {
 		want       prune.Reason
 	}{
 		{"nothing", "claude", func(*testing.T, *scene) {}, ""},
-		{"unknown tool", "claude", func(_ *testing.T, s *scene) { s.s.Tool = "other" }, prune.Foreign},
+		{"unknown tool", "claude", func(_ *testing.T, s *scene) {
+			s.s.Tool = "other"
+		}, prune.Foreign},
 		{"a row", "claude", func(_ *testing.T, s *scene) {
 			claude, _ := rewrite.Lookup("claude")
 			rewrite.Register(rowTool{claude})
 			s.s.Tool = "rows"
 		}, prune.InDatabase},
 		{"no id", "claude", func(_ *testing.T, s *scene) { s.s.NativeID = "" }, prune.Foreign},
-		{"an id that is a pattern", "claude", func(_ *testing.T, s *scene) { s.s.NativeID = "*" }, prune.Foreign},
+		{"an id that is a pattern", "claude", func(_ *testing.T, s *scene) {
+			s.s.NativeID = "*"
+		}, prune.Foreign},
 		{"outside", "claude", func(t *testing.T, s *scene) {
 			s.s.File = filepath.Join(outside, "projects", "-p", id+".jsonl")
 			put(t, s.s.File, "x")
 		}, prune.Foreign},
-		{"above", "claude", func(_ *testing.T, s *scene) { s.s.File = s.home + "/projects/../" + id + ".jsonl" }, prune.Foreign},
-		{"file is a link", "claude", func(t *testing.T, s *scene) { link(t, s, paths["claude"][0]) }, prune.Foreign},
-		{"directory is a link", "claude", func(t *testing.T, s *scene) { link(t, s, "projects/-p") }, prune.Foreign},
+		{"above", "claude", func(_ *testing.T, s *scene) {
+			s.s.File = s.home + "/projects/../" + id + ".jsonl"
+		}, prune.Foreign},
+		{"file is a link", "claude", func(t *testing.T, s *scene) {
+			link(t, s, paths["claude"][0])
+		}, prune.Foreign},
+		{"directory is a link", "claude", func(t *testing.T, s *scene) {
+			link(t, s, "projects/-p")
+		}, prune.Foreign},
 		{"directory is a link within", "codex", func(t *testing.T, s *scene) {
 			if err := os.Rename(s.path("sessions/2026"), s.path("sessions/there")); err != nil {
 				t.Fatal(err)
@@ -214,7 +231,9 @@ func TestKeeps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, prune.Foreign},
-		{"companion is a link", "claude", func(t *testing.T, s *scene) { link(t, s, "projects/-p/"+id) }, prune.Foreign},
+		{"companion is a link", "claude", func(t *testing.T, s *scene) {
+			link(t, s, "projects/-p/"+id)
+		}, prune.Foreign},
 		{"a link in the companion", "claude", func(t *testing.T, s *scene) {
 			if err := os.Symlink(outside, s.path("projects/-p/"+id+"/out")); err != nil {
 				t.Fatal(err)
@@ -240,16 +259,21 @@ func TestKeeps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, prune.Foreign},
-		{"somebody has written", "claude", func(t *testing.T, s *scene) { appendTo(t, s.s.File) }, prune.Changed},
+		{"somebody has written", "claude", func(t *testing.T, s *scene) {
+			appendTo(t, s.s.File)
+		}, prune.Changed},
 		{"somebody has written as much", "claude", func(t *testing.T, s *scene) {
 			text := strings.Repeat("x", int(s.size()))
 			if err := os.WriteFile(s.s.File, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}, prune.Changed},
-		{"somebody has written beside it", "claude", func(t *testing.T, s *scene) { appendTo(t, s.path(paths["claude"][1])) }, prune.Changed},
+		{"somebody has written beside it", "claude", func(t *testing.T, s *scene) {
+			appendTo(t, s.path(paths["claude"][1]))
+		}, prune.Changed},
 		{"somebody has gone on", "vibe", func(t *testing.T, s *scene) {
-			if err := os.WriteFile(s.path("unified/"+id+"/journal/0003.jsonl"), nil, 0o600); err != nil {
+			if err := os.WriteFile(s.path("unified/"+id+"/journal/0003.jsonl"), nil,
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 		}, prune.Changed},
@@ -266,8 +290,12 @@ func TestKeeps(t *testing.T) {
 			text := strings.ReplaceAll(`{"sessionId":"`+id+`"}`+"\nmore\n", id, other)
 			put(t, s.s.File, text)
 		}, prune.Foreign},
-		{"codex has it open", "codex", func(t *testing.T, s *scene) { flock(t, s.path("thread-writer-locks/"+id+".lock")) }, prune.Open},
-		{"codex had it open", "codex", func(t *testing.T, s *scene) { put(t, s.path("thread-writer-locks/"+id+".lock"), "") }, ""},
+		{"codex has it open", "codex", func(t *testing.T, s *scene) {
+			flock(t, s.path("thread-writer-locks/"+id+".lock"))
+		}, prune.Open},
+		{"codex had it open", "codex", func(t *testing.T, s *scene) {
+			put(t, s.path("thread-writer-locks/"+id+".lock"), "")
+		}, ""},
 		{"a pipe for a lock", "codex", func(t *testing.T, s *scene) {
 			put(t, s.path("thread-writer-locks/x"), "")
 			if err := syscall.Mkfifo(s.path("thread-writer-locks/"+id+".lock"), 0o600); err != nil {
@@ -278,8 +306,12 @@ func TestKeeps(t *testing.T) {
 			put(t, s.path("session-state/"+id+"/inuse.1.hold"), "")
 			flock(t, s.path("session-state/"+id+"/inuse.22.hold"))
 		}, prune.Open},
-		{"copilot had it open", "copilot", func(t *testing.T, s *scene) { put(t, s.path("session-state/"+id+"/inuse.1.hold"), "") }, ""},
-		{"vibe has it open", "vibe", func(t *testing.T, s *scene) { flock(t, s.path("active/"+id+".lock")) }, prune.Open},
+		{"copilot had it open", "copilot", func(t *testing.T, s *scene) {
+			put(t, s.path("session-state/"+id+"/inuse.1.hold"), "")
+		}, ""},
+		{"vibe has it open", "vibe", func(t *testing.T, s *scene) {
+			flock(t, s.path("active/"+id+".lock"))
+		}, prune.Open},
 		{"claude has it open", "claude", func(t *testing.T, s *scene) {
 			put(t, s.path("sessions/12.json"), `{"pid":12,"sessionId":"`+id+`"}`)
 		}, prune.Open},

@@ -28,7 +28,8 @@ func anthropicTurn(m object) turn {
 func anthropicAnswer(x *exchange) {
 	message := object{
 		"id": x.id("msg"), "type": "message", "role": "assistant", "model": x.body["model"],
-		"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": anthropicUsage(x.usage),
+		"content": []any{}, "stop_reason": nil, "stop_sequence": nil,
+		"usage": anthropicUsage(x.usage),
 	}
 	stop := "end_turn"
 	if x.reply.Command != "" {
@@ -69,9 +70,11 @@ func anthropicStream(x *exchange) {
 
 // anthropicBlock sends one block. fill sends the deltas.
 func anthropicBlock(x *exchange, index int, start object, fill func(delta func(object))) {
-	x.event("content_block_start", object{"type": "content_block_start", "index": index, "content_block": start})
+	x.event("content_block_start", object{"type": "content_block_start", "index": index,
+		"content_block": start})
 	fill(func(delta object) {
-		x.event("content_block_delta", object{"type": "content_block_delta", "index": index, "delta": delta})
+		x.event("content_block_delta", object{"type": "content_block_delta", "index": index,
+			"delta": delta})
 	})
 	x.event("content_block_stop", object{"type": "content_block_stop", "index": index})
 }
@@ -83,13 +86,15 @@ func anthropicContent(x *exchange) []any {
 	return []any{object{"type": "text", "text": beforeTool}, anthropicCall(x)}
 }
 
-// anthropicCall calls the shell tool that the request offers: droid's has more arguments than claude's.
+// anthropicCall calls the shell tool that the request offers: droid's has more arguments than
+// claude's.
 func anthropicCall(x *exchange) object {
 	name, input := "Bash", object{"command": x.reply.Command, "description": "Run it"}
 	for _, tool := range asList(x.body["tools"]) {
 		if asObject(tool)["name"] == "Execute" {
 			name = "Execute"
-			input = object{"command": x.reply.Command, "summary": "Run the given command", "riskLevel": "low", "riskLevelReason": "A test."}
+			input = object{"command": x.reply.Command, "summary": "Run the given command",
+				"riskLevel": "low", "riskLevelReason": "A test."}
 		}
 	}
 	return object{"type": "tool_use", "id": x.id("toolu"), "name": name, "input": input}
@@ -102,7 +107,8 @@ func anthropicUsage(u Tokens) object {
 		"cache_read_input_tokens":     u.Cached,
 		"cache_creation_input_tokens": u.Written,
 		"cache_creation": object{
-			"ephemeral_5m_input_tokens": u.Written - u.ForHour, "ephemeral_1h_input_tokens": u.ForHour,
+			"ephemeral_5m_input_tokens": u.Written - u.ForHour,
+			"ephemeral_1h_input_tokens": u.ForHour,
 		},
 		"output_tokens": u.Output,
 	}

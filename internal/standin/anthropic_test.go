@@ -8,7 +8,8 @@ import (
 	"reprise/internal/standin"
 )
 
-// A resumed conversation as claude 2.1.329 sends it: reminders beside the prompt, a system message after it.
+// A resumed conversation as claude 2.1.329 sends it: reminders beside the prompt, a system message
+// after it.
 const resumed = `{"model":"m","stream":STREAM,"system":[{"type":"text","text":"You are"}],"messages":[
  {"role":"user","content":[{"type":"text","text":"<system-reminder>\nTOOBIG\n</system-reminder>"},
                            {"type":"text","text":"hi remember number 456"}]},
@@ -23,7 +24,8 @@ func messagesBody(stream, prompt string) string {
 func TestAnthropicText(t *testing.T) {
 	s := start(t, standin.Options{})
 	for prompt, want := range map[string]string{
-		"what number": "456", "ECHO<<" + several + ">>": several, "EMPTY": "", "ECHO<<a <b> & \u2028>>": "a <b> & \u2028",
+		"what number": "456", "ECHO<<" + several + ">>": several, "EMPTY": "",
+		"ECHO<<a <b> & \u2028>>": "a <b> & \u2028",
 	} {
 		_, raw := post(t, s.URL()+"/v1/messages", messagesBody("false", prompt))
 		if got := dig(parse(t, raw), "content", 0, "text"); got != want {
@@ -39,7 +41,8 @@ func TestAnthropicText(t *testing.T) {
 func TestAnthropicEvents(t *testing.T) {
 	s := start(t, standin.Options{})
 	_, raw := post(t, s.URL()+"/v1/messages", messagesBody("true", "hi"))
-	const want = "message_start content_block_start content_block_delta content_block_stop message_delta message_stop"
+	const want = "message_start content_block_start content_block_delta content_block_stop " +
+		"message_delta message_stop"
 	var names, types []string
 	for line := range strings.Lines(raw) {
 		if name, ok := strings.CutPrefix(line, "event: "); ok {
@@ -58,12 +61,14 @@ func TestAnthropicTool(t *testing.T) {
 	s := start(t, standin.Options{})
 	_, raw := post(t, s.URL()+"/v1/messages", messagesBody("false", "RUNTOOL"))
 	got := parse(t, raw)
-	if dig(got, "content", 1, "name") != "Bash" || dig(got, "content", 1, "input", "command") != "echo hi" ||
+	if dig(got, "content", 1, "name") != "Bash" ||
+		dig(got, "content", 1, "input", "command") != "echo hi" ||
 		dig(got, "stop_reason") != "tool_use" {
 		t.Errorf("%s", raw)
 	}
 	_, raw = post(t, s.URL()+"/v1/messages", messagesBody("true", "RUNTOOL"))
-	if got := joined(events(raw), "delta", "partial_json"); dig(parse(t, got), "command") != "echo hi" {
+	if got := joined(events(raw), "delta", "partial_json"); dig(parse(t, got), "command") !=
+		"echo hi" {
 		t.Errorf("streamed input %s", got)
 	}
 
@@ -75,8 +80,10 @@ func TestAnthropicTool(t *testing.T) {
 		t.Errorf("after the tool: %s", raw)
 	}
 	last := s.Requests()[2]
-	if standin.LastUser(last) != "RUNTOOL" || standin.Messages(last) != 3 || !strings.Contains(standin.AllText(last), "hi") {
-		t.Errorf("LastUser %q, Messages %d, AllText %q", standin.LastUser(last), standin.Messages(last), standin.AllText(last))
+	if standin.LastUser(last) != "RUNTOOL" || standin.Messages(last) != 3 ||
+		!strings.Contains(standin.AllText(last), "hi") {
+		t.Errorf("LastUser %q, Messages %d, AllText %q", standin.LastUser(last),
+			standin.Messages(last), standin.AllText(last))
 	}
 }
 
@@ -92,7 +99,8 @@ func TestAnthropicFailures(t *testing.T) {
 		"HTTP500": {500, "api_error", "500"},
 		"HTTP529": {529, "overloaded_error", "529"},
 		"TOOBIG":  {400, "invalid_request_error", "prompt is too long"},
-		"BADTOOL": {400, "invalid_request_error", "`tool_use` ids were found without `tool_result`"},
+		"BADTOOL": {400, "invalid_request_error",
+			"`tool_use` ids were found without `tool_result`"},
 	} {
 		code, raw := post(t, s.URL()+"/v1/messages", messagesBody("true", prompt))
 		got := dig(parse(t, raw), "error")
@@ -105,14 +113,17 @@ func TestAnthropicFailures(t *testing.T) {
 
 func TestAnthropicUsage(t *testing.T) {
 	s := start(t, standin.Options{})
-	body := `{"system":"s","messages":[` + userMessage(textBlock(text("long ", 2000), mark("1h")), textBlock(`"unmarked"`, "")) + `]}`
+	body := `{"system":"s","messages":[` + userMessage(textBlock(text("long ", 2000), mark("1h")),
+		textBlock(`"unmarked"`, "")) + `]}`
 	for i, want := range []string{"cache_creation_input_tokens", "cache_read_input_tokens"} {
 		_, raw := post(t, s.URL()+"/v1/messages", body)
 		usage := asObject(dig(parse(t, raw), "usage"))
-		if usage[want].(float64) < 2000 || usage["input_tokens"].(float64) < 5 || usage["input_tokens"].(float64) > 20 {
+		if usage[want].(float64) < 2000 || usage["input_tokens"].(float64) < 5 ||
+			usage["input_tokens"].(float64) > 20 {
 			t.Errorf("request %d: %v", i+1, usage)
 		}
-		if hour := dig(usage, "cache_creation", "ephemeral_1h_input_tokens"); hour != usage["cache_creation_input_tokens"] {
+		if hour := dig(usage, "cache_creation", "ephemeral_1h_input_tokens"); hour !=
+			usage["cache_creation_input_tokens"] {
 			t.Errorf("request %d: %v kept for an hour", i+1, hour)
 		}
 	}

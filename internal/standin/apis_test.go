@@ -14,17 +14,19 @@ type api struct {
 	path, body, turn, result string // URL, request, a turn of ROLE saying TEXT, a tool's result
 	model                    string // the model's role
 	delta                    []any  // path of the text in each event
-	tool, command            []any  // paths of the tool's name and of its arguments, in the event that has them
-	name                     string // of the shell tool
-	prompt, cached           []any  // paths of token counts, in the event that has them
-	message                  []any  // path of the message of an error
-	tooBig                   string // a part of that message
+	// paths of the tool's name and of its arguments, in the event that has them
+	tool, command  []any
+	name           string // of the shell tool
+	prompt, cached []any  // paths of token counts, in the event that has them
+	message        []any  // path of the message of an error
+	tooBig         string // a part of that message
 }
 
 // apis are those that are not Anthropic's.
 var apis = map[string]api{
 	standin.Responses: {
-		path: "/v1/responses", body: `{"model":"m","stream":true,"instructions":"Be","input":[TURNS]}`,
+		path:   "/v1/responses",
+		body:   `{"model":"m","stream":true,"instructions":"Be","input":[TURNS]}`,
 		turn:   `{"type":"message","role":"ROLE","content":[{"type":"input_text","text":TEXT}]}`,
 		result: `{"type":"function_call","name":"exec_command"},{"type":"function_call_output","output":"hi\n"}`,
 		model:  "assistant", delta: []any{"delta"},
@@ -34,23 +36,27 @@ var apis = map[string]api{
 		message: []any{"error", "message"},
 	},
 	standin.Gemini: {
-		path: "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse", body: `{"systemInstruction":{},"contents":[TURNS]}`,
+		path:   "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse",
+		body:   `{"systemInstruction":{},"contents":[TURNS]}`,
 		turn:   `{"role":"ROLE","parts":[{"text":"<session_context>TOOBIG</session_context>"},{"text":TEXT}]}`,
 		result: `{"role":"user","parts":[{"functionResponse":{"response":{"output":"hi\n"}}}]}`,
 		model:  "model", delta: []any{"candidates", 0, "content", "parts", 0, "text"},
 		tool:    []any{"candidates", 0, "content", "parts", 1, "functionCall", "name"},
-		command: []any{"candidates", 0, "content", "parts", 1, "functionCall", "args"}, name: "run_shell_command",
+		command: []any{"candidates", 0, "content", "parts", 1, "functionCall", "args"},
+		name:    "run_shell_command",
 		prompt:  []any{"usageMetadata", "promptTokenCount"},
 		cached:  []any{"usageMetadata", "cachedContentTokenCount"},
 		message: []any{"error", "message"}, tooBig: "exceeds the maximum number of tokens allowed",
 	},
 	standin.Chat: {
-		path: "/v1/chat/completions", body: `{"model":"m","prompt_cache_key":"k","stream":true,"messages":[TURNS]}`,
+		path:   "/v1/chat/completions",
+		body:   `{"model":"m","prompt_cache_key":"k","stream":true,"messages":[TURNS]}`,
 		turn:   `{"role":"ROLE","content":TEXT}`,
 		result: `{"role":"tool","content":"hi\n"}`,
 		model:  "assistant", delta: []any{"choices", 0, "delta", "content"},
 		tool:    []any{"choices", 0, "delta", "tool_calls", 0, "function", "name"},
-		command: []any{"choices", 0, "delta", "tool_calls", 0, "function", "arguments"}, name: "bash",
+		command: []any{"choices", 0, "delta", "tool_calls", 0, "function", "arguments"},
+		name:    "bash",
 		prompt:  []any{"usage", "prompt_tokens"},
 		cached:  []any{"usage", "prompt_tokens_details", "cached_tokens"},
 		message: []any{"message"}, tooBig: "too large for model",
@@ -62,7 +68,8 @@ var apis = map[string]api{
 		result: `{"role":"tool","content":"hi\n"}`,
 		model:  "assistant", delta: []any{"choices", 0, "delta", "content"},
 		tool:    []any{"choices", 0, "delta", "tool_calls", 0, "function", "name"},
-		command: []any{"choices", 0, "delta", "tool_calls", 0, "function", "arguments"}, name: "run_shell_command",
+		command: []any{"choices", 0, "delta", "tool_calls", 0, "function", "arguments"},
+		name:    "run_shell_command",
 		prompt:  []any{"usage", "prompt_tokens"},
 		cached:  []any{"usage", "prompt_tokens_details", "cached_tokens"},
 		message: []any{"error", "message"}, tooBig: "maximum context length",
@@ -89,10 +96,12 @@ func eachAPI(t *testing.T, test func(t *testing.T, a api, s *standin.Server)) {
 func TestAPIText(t *testing.T) {
 	eachAPI(t, func(t *testing.T, a api, s *standin.Server) {
 		for prompt, want := range map[string]string{
-			"what number": "456", "hi": "ok", "ECHO<<" + several + ">>": several, "EMPTY": "", "ECHO<<a <b>>>": "a <b",
+			"what number": "456", "hi": "ok", "ECHO<<" + several + ">>": several, "EMPTY": "",
+			"ECHO<<a <b>>>": "a <b",
 		} {
 			_, raw := a.ask(t, s,
-				a.say("user", "remember number 456"), a.say(a.model, "Got it: 456."), a.say("user", prompt))
+				a.say("user", "remember number 456"), a.say(a.model, "Got it: 456."),
+				a.say("user", prompt))
 			if said := joined(events(raw), a.delta...); said != want {
 				t.Errorf("%s: %q, want %q", prompt, said, want)
 			}
@@ -106,7 +115,8 @@ func TestAPITool(t *testing.T) {
 		if tool := first(events(raw), a.tool...); tool != a.name {
 			t.Errorf("asks for the tool %v, want %s", tool, a.name)
 		}
-		if command := fmt.Sprint(first(events(raw), a.command...)); !strings.Contains(command, "echo hi") {
+		if command := fmt.Sprint(first(events(raw), a.command...)); !strings.Contains(command,
+			"echo hi") {
 			t.Errorf("asks for the command %s", command)
 		}
 		_, raw = a.ask(t, s, a.say("user", "RUNTOOL"), a.result)
@@ -114,7 +124,8 @@ func TestAPITool(t *testing.T) {
 			t.Errorf("after the tool: %q", said)
 		}
 		last := s.Asked()[1]
-		if standin.LastUser(last) != "RUNTOOL" || !strings.HasSuffix(standin.AllText(last), "hi\n") {
+		if standin.LastUser(last) != "RUNTOOL" ||
+			!strings.HasSuffix(standin.AllText(last), "hi\n") {
 			t.Errorf("LastUser %q, AllText %q", standin.LastUser(last), standin.AllText(last))
 		}
 	})
@@ -123,7 +134,8 @@ func TestAPITool(t *testing.T) {
 func TestAPIFailures(t *testing.T) {
 	eachAPI(t, func(t *testing.T, a api, s *standin.Server) {
 		for prompt, status := range map[string]int{
-			"HTTP401": 401, "HTTP403": 403, "HTTP429": 429, "HTTP500": 500, "HTTP529": 529, "BADTOOL": 400,
+			"HTTP401": 401, "HTTP403": 403, "HTTP429": 429, "HTTP500": 500, "HTTP529": 529,
+			"BADTOOL": 400,
 		} {
 			code, raw := a.ask(t, s, a.say("user", prompt))
 			if text := asString(dig(parse(t, raw), a.message...)); code != status || text == "" {
@@ -137,12 +149,14 @@ func TestAPITooBig(t *testing.T) {
 	eachAPI(t, func(t *testing.T, a api, s *standin.Server) {
 		code, raw := a.ask(t, s, a.say("user", "TOOBIG"))
 		if a.name == "exec_command" { // codex's API fails inside a stream
-			if got := first(events(raw), "response", "error", "code"); got != "context_length_exceeded" {
+			if got := first(events(raw), "response", "error", "code"); got !=
+				"context_length_exceeded" {
 				t.Errorf("%d %s", code, raw)
 			}
 			return
 		}
-		if text := asString(dig(parse(t, raw), a.message...)); code != 400 || !strings.Contains(text, a.tooBig) {
+		if text := asString(dig(parse(t, raw), a.message...)); code != 400 ||
+			!strings.Contains(text, a.tooBig) {
 			t.Errorf("%d %s", code, raw)
 		}
 	})
@@ -178,7 +192,8 @@ func TestNotStreamed(t *testing.T) {
 		text []any
 	}{
 		"/v1/chat/completions": {
-			`{"messages":[{"role":"user","content":"ECHO<<x>>"}]}`, []any{"choices", 0, "message", "content"},
+			`{"messages":[{"role":"user","content":"ECHO<<x>>"}]}`,
+			[]any{"choices", 0, "message", "content"},
 		},
 		"/v1beta/models/m:generateContent": {
 			`{"contents":[{"role":"user","parts":[{"text":"ECHO<<x>>"}]}]}`,

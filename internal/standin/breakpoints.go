@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// The cache as Anthropic documents it, in November 2026. A prompt is the tools, system blocks and the blocks
-// of the messages, in this order. A beginning is stored where a block has cache_control, and found from such a
-// block or from one of the nineteen before it. The lifetime begins anew with each use.
-// https://platform.claude.com/docs/en/build-with-claude/prompt-caching
+// The cache as Anthropic documents it, in November 2026. A prompt is the tools, system blocks and
+// the blocks of the messages, in this order. A beginning is stored where a block has cache_control,
+// and found from such a block or from one of the nineteen before it. The lifetime begins anew with
+// each use. https://platform.claude.com/docs/en/build-with-claude/prompt-caching
 const (
 	maxBreakpoints = 4
 	lookback       = 20
@@ -27,7 +27,8 @@ var shortest = []struct {
 	{"3-5-haiku", 2048}, {"gemini-2.5", 2048},
 }
 
-// shortestPrompt returns the shortest prompt that is stored for a model, others for one that is not in the table.
+// shortestPrompt returns the shortest prompt that is stored for a model, others for one that is not
+// in the table.
 func shortestPrompt(model string, others int) int {
 	for _, s := range shortest {
 		if strings.Contains(model, s.model) {
@@ -52,7 +53,8 @@ func newBlock(before []byte, raw json.RawMessage, sameText bool) block {
 	if parts == nil {
 		return block{text: append(before, raw...)}
 	}
-	return block{append(before, parts.without("cache_control")...), life(parts.get("cache_control"))}
+	return block{append(before, parts.without("cache_control")...),
+		life(parts.get("cache_control"))}
 }
 
 // life returns the lifetime that a breakpoint asks for, 0 if it is none.
@@ -76,7 +78,8 @@ func blocks(p prompt, sameText bool) (all []block) {
 		}
 	}
 	// A change of these keeps tools and system, but no message.
-	before := sent{{"tool_choice", body.get("tool_choice")}, {"thinking", body.get("thinking")}}.without("")
+	before := sent{{"tool_choice", body.get("tool_choice")},
+		{"thinking", body.get("thinking")}}.without("")
 	for _, raw := range elements(body.get(p.messages)) {
 		message := members(raw)
 		before = append(before, message.without("content")...)
@@ -100,7 +103,8 @@ func checkBreakpoints(all []block) error {
 		}
 		marked++
 		if b.life == hourLife && short {
-			return errors.New("a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block")
+			return errors.New("a ttl='1h' cache_control block must not come after a ttl='5m' " +
+				"cache_control block")
 		}
 		short = short || b.life == usualLife
 	}

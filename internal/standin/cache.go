@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A cache is a provider's prompt cache: digests of the beginnings of prompts, each until it expires. A beginning
-// is cached only if it is sent again byte for byte. It is the stand-in's only memory. An entry exists
-// as soon as the request has been read, not only when the answer begins.
+// A cache is a provider's prompt cache: digests of the beginnings of prompts, each until it
+// expires. A beginning is cached only if it is sent again byte for byte. It is the stand-in's only
+// memory. An entry exists as soon as the request has been read, not only when the answer begins.
 type cache struct {
 	mu      sync.Mutex
 	now     func() time.Time
@@ -53,8 +53,8 @@ func (c *cache) write(key digest, life time.Duration) {
 	}
 }
 
-// measure counts a request's tokens and caches the parts that the API would. An error is the provider's about
-// the request.
+// measure counts a request's tokens and caches the parts that the API would. An error is the
+// provider's about the request.
 func (c *cache) measure(d *dialect, model string, raw []byte) (Tokens, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -37,9 +37,11 @@ func userMessage(content ...string) string {
 }
 
 // used returns the tokens of a request to Anthropic's API.
-func used(t *testing.T, s *standin.Server, model, system string, messages ...string) standin.Tokens {
+func used(t *testing.T, s *standin.Server, model, system string,
+	messages ...string) standin.Tokens {
 	t.Helper()
-	body := `{"model":"` + model + `","tools":[{"name":"Bash"}],"system":` + system + `,"messages":[` + strings.Join(messages, ",") + `]}`
+	body := `{"model":"` + model + `","tools":[{"name":"Bash"}],"system":` + system +
+		`,"messages":[` + strings.Join(messages, ",") + `]}`
 	if code, raw := post(t, s.URL()+"/v1/messages", body); code != http.StatusOK {
 		t.Fatalf("%d %s", code, raw)
 	}
@@ -56,18 +58,22 @@ func TestCacheComparesWhatWasSent(t *testing.T) {
 		system, first string // of the second request
 		atLeast, most int    // tokens read from the cache
 	}{
-		"the same":              {system, first, 4000, 4100},
-		"another breakpoint":    {system, userMessage(textBlock(long, "")), 4000, 4100},
-		"a string":              {system, `{"role":"user","content":` + long + `}`, 2000, 2100},
-		"other order of fields": {system, userMessage(`{"text":` + long + `,"type":"text"}`), 2000, 2100},
-		"another role":          {system, strings.Replace(first, "user", "assistant", 1), 2000, 2100},
-		"two blocks":            {system, userMessage(textBlock(`"more"`, ""), textBlock(long, "")), 2000, 2100},
+		"the same":           {system, first, 4000, 4100},
+		"another breakpoint": {system, userMessage(textBlock(long, "")), 4000, 4100},
+		"a string":           {system, `{"role":"user","content":` + long + `}`, 2000, 2100},
+		"other order of fields": {system, userMessage(`{"text":` + long + `,"type":"text"}`), 2000,
+			2100},
+		"another role": {system, strings.Replace(first, "user", "assistant", 1), 2000,
+			2100},
+		"two blocks": {system, userMessage(textBlock(`"more"`, ""), textBlock(long, "")),
+			2000, 2100},
 		"another system prompt": {strings.Replace(system, "rules", "Rules", 1), first, 0, 0},
 		"a system string":       {text("rules ", 2000), first, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, standin.Options{})
-			if u := used(t, s, "claude-sonnet-5", system, first); u.Cached != 0 || u.Written < 4000 || u.Input-u.Written > 1 {
+			if u := used(t, s, "claude-sonnet-5", system, first); u.Cached != 0 ||
+				u.Written < 4000 || u.Input-u.Written > 1 {
 				t.Errorf("first request: %+v", u)
 			}
 			u := used(t, s, "claude-sonnet-5", c.system, c.first, next)
@@ -84,13 +90,16 @@ func TestCacheComparesWhatWasSent(t *testing.T) {
 // With SameText a string is the list with the same text, and nothing else is.
 func TestCacheOfSameText(t *testing.T) {
 	long := text("long ", 2000)
-	first, next := userMessage(textBlock(long, mark(""))), userMessage(textBlock(`"next"`, mark("")))
+	first, next := userMessage(textBlock(long, mark(""))),
+		userMessage(textBlock(`"next"`, mark("")))
 	s := start(t, standin.Options{SameText: true})
 	used(t, s, "claude-sonnet-5", `"s"`, first)
-	if u := used(t, s, "claude-sonnet-5", `"s"`, `{"role":"user","content":`+long+`}`, next); u.Cached < 2000 {
+	if u := used(t, s, "claude-sonnet-5", `"s"`, `{"role":"user","content":`+long+`}`,
+		next); u.Cached < 2000 {
 		t.Errorf("a string: %+v", u)
 	}
-	if u := used(t, s, "claude-sonnet-5", `"s"`, `{"role":"user","content":`+text("Long ", 2000)+`}`, next); u.Cached != 0 {
+	if u := used(t, s, "claude-sonnet-5", `"s"`, `{"role":"user","content":`+text("Long ",
+		2000)+`}`, next); u.Cached != 0 {
 		t.Errorf("another string: %+v", u)
 	}
 }
@@ -99,7 +108,8 @@ func TestCacheNeedsABreakpoint(t *testing.T) {
 	s := start(t, standin.Options{})
 	plain := userMessage(textBlock(text("long ", 2000), ""))
 	for range 2 {
-		if u := used(t, s, "claude-sonnet-5", `"short"`, plain); u.Cached != 0 || u.Written != 0 || u.Input < 2000 {
+		if u := used(t, s, "claude-sonnet-5", `"short"`, plain); u.Cached != 0 || u.Written != 0 ||
+			u.Input < 2000 {
 			t.Errorf("%+v", u)
 		}
 	}
@@ -130,12 +140,14 @@ func TestCacheForgets(t *testing.T) {
 }
 
 func TestCacheMinimum(t *testing.T) {
-	for model, least := range map[string]int{"claude-opus-5": 512, "claude-sonnet-5": 1024, "claude-haiku-4-5": 4096, "claude-3-5-haiku": 2048} {
+	for model, least := range map[string]int{"claude-opus-5": 512, "claude-sonnet-5": 1024,
+		"claude-haiku-4-5": 4096, "claude-3-5-haiku": 2048} {
 		s := start(t, standin.Options{})
 		for _, n := range []int{least - 100, least} {
 			message := userMessage(textBlock(text("long ", n), mark("")))
 			used(t, s, model, `"s"`, message)
-			if u := used(t, s, model, `"s"`, message); (u.Cached > 0) != (n == least) || (u.Cached+u.Written > 0) != (n == least) {
+			if u := used(t, s, model, `"s"`, message); (u.Cached > 0) != (n == least) ||
+				(u.Cached+u.Written > 0) != (n == least) {
 				t.Errorf("%s, %d tokens: %+v", model, n, u)
 			}
 		}
@@ -155,7 +167,8 @@ func TestCacheLookback(t *testing.T) {
 			}
 			content = append(content, textBlock(fmt.Sprintf(`"block %d"`, i), at))
 		}
-		if u := used(t, s, "claude-sonnet-5", `"s"`, userMessage(content...)); (u.Cached > 0) != found {
+		if u := used(t, s, "claude-sonnet-5", `"s"`, userMessage(content...)); (u.Cached > 0) !=
+			found {
 			t.Errorf("%d blocks later: %+v", more, u)
 		}
 	}
@@ -182,7 +195,8 @@ func TestCacheRefusesBreakpoints(t *testing.T) {
 // Without a breakpoint of its own, the last block has that of the whole request.
 func TestCacheOfWholeRequest(t *testing.T) {
 	s := start(t, standin.Options{})
-	body := `{"model":"m","messages":[` + userMessage(textBlock(text("long ", 2000), "")) + `]` + mark("") + `}`
+	body := `{"model":"m","messages":[` + userMessage(textBlock(text("long ", 2000), "")) + `]` +
+		mark("") + `}`
 	for range 2 {
 		post(t, s.URL()+"/v1/messages", body)
 	}
@@ -193,22 +207,28 @@ func TestCacheOfWholeRequest(t *testing.T) {
 
 // The caches without breakpoints find a part of a message too, in whole steps.
 func TestAutomaticCache(t *testing.T) {
-	turn := func(role, text string) string { return `{"role":"` + role + `","content":` + text + `}` }
+	turn := func(role, text string) string {
+		return `{"role":"` + role + `","content":` + text + `}`
+	}
 	for name, c := range map[string]struct {
 		path, body string // of a request with TURNS
 		least      int
 		step       int
 	}{
-		"openai":    {"/v1/responses", `{"model":"m","input":[TURNS]}`, 1024, 128},
-		"gemini":    {"/v1beta/models/gemini-3-pro:generateContent", `{"contents":[TURNS]}`, 4096, 128},
-		"gemini2.5": {"/v1beta/models/gemini-2.5-pro:generateContent", `{"contents":[TURNS]}`, 2048, 128},
-		"mistral":   {"/v1/chat/completions", `{"prompt_cache_key":"k","messages":[TURNS]}`, 64, 64},
+		"openai": {"/v1/responses", `{"model":"m","input":[TURNS]}`, 1024, 128},
+		"gemini": {"/v1beta/models/gemini-3-pro:generateContent", `{"contents":[TURNS]}`, 4096,
+			128},
+		"gemini2.5": {"/v1beta/models/gemini-2.5-pro:generateContent", `{"contents":[TURNS]}`, 2048,
+			128},
+		"mistral": {"/v1/chat/completions", `{"prompt_cache_key":"k","messages":[TURNS]}`, 64,
+			64},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := newClock()
 			s := start(t, standin.Options{Now: clock.now})
 			ask := func(turns ...string) standin.Tokens {
-				post(t, s.URL()+c.path, strings.Replace(c.body, "TURNS", strings.Join(turns, ","), 1))
+				post(t, s.URL()+c.path, strings.Replace(c.body, "TURNS", strings.Join(turns, ","),
+					1))
 				all := s.Requests()
 				return all[len(all)-1].Tokens
 			}
@@ -220,7 +240,8 @@ func TestAutomaticCache(t *testing.T) {
 			long := turn("user", text("long ", c.least+300))
 			ask(long)
 			whole := ask(long, turn("user", `"next"`))
-			if whole.Cached < c.least || whole.Cached%c.step != 0 || whole.Input-whole.Cached > c.step+20 {
+			if whole.Cached < c.least || whole.Cached%c.step != 0 ||
+				whole.Input-whole.Cached > c.step+20 {
 				t.Errorf("the same beginning: %+v", whole)
 			}
 			if u := ask(turn("user", text("long ", c.least+200))); u.Cached < c.least {
@@ -253,7 +274,8 @@ func TestAutomaticCacheForADay(t *testing.T) {
 func TestCacheWithoutKey(t *testing.T) {
 	s := start(t, standin.Options{})
 	for range 2 {
-		post(t, s.URL()+"/v1/chat/completions", `{"messages":[{"role":"user","content":`+text("long ", 2000)+`}]}`)
+		post(t, s.URL()+"/v1/chat/completions",
+			`{"messages":[{"role":"user","content":`+text("long ", 2000)+`}]}`)
 	}
 	if u := s.Requests()[1].Tokens; u.Cached != 0 {
 		t.Errorf("%+v", u)

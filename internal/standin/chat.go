@@ -46,7 +46,8 @@ func chatAnswer(x *exchange) {
 		return
 	}
 	delta := func(delta object, stop any) {
-		x.event("", chatChunk(x, "chat.completion.chunk", object{"delta": delta, "finish_reason": stop}))
+		x.event("", chatChunk(x, "chat.completion.chunk",
+			object{"delta": delta, "finish_reason": stop}))
 	}
 	if x.reply.Command != "" {
 		delta(chatMessage(x, nil), nil)
@@ -67,7 +68,8 @@ func chatChunk(x *exchange, kind string, choice object) object {
 	}
 	if choice["finish_reason"] != nil {
 		chunk["usage"] = object{
-			"prompt_tokens": x.usage.Input, "prompt_tokens_details": object{"cached_tokens": x.usage.Cached},
+			"prompt_tokens": x.usage.Input, "prompt_tokens_details": object{
+				"cached_tokens": x.usage.Cached},
 			"completion_tokens": x.usage.Output, "total_tokens": x.usage.Input + x.usage.Output,
 		}
 	}
@@ -82,14 +84,16 @@ func chatMessage(x *exchange, text func() string) object {
 	return object{"role": "assistant", "content": beforeTool, "tool_calls": []any{object{
 		"id":    fmt.Sprintf("call%05d", x.serial), // Mistral's IDs have nine characters
 		"index": 0, "type": "function",
-		"function": object{"name": shellTool(x.body), "arguments": string(encode(object{"command": x.reply.Command}))},
+		"function": object{"name": shellTool(x.body),
+			"arguments": string(encode(object{"command": x.reply.Command}))},
 	}}}
 }
 
 // shellTools are the names of the CLIs' shell tools.
 var shellTools = []string{"bash", "run_shell_command"}
 
-// shellTool returns the name of the shell tool that a request offers, the usual one if it offers none.
+// shellTool returns the name of the shell tool that a request offers, the usual one if it offers
+// none.
 func shellTool(body object) string {
 	for _, tool := range asList(body["tools"]) {
 		name := asString(asObject(asObject(tool)["function"])["name"])

@@ -24,7 +24,8 @@ func Setup(tool, home, url string) ([]string, error) {
 	places := strings.NewReplacer("HOME", home, "URL", url)
 	if standIn.Config != "" {
 		path := filepath.Join(home, standIn.Config)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(places.Replace(standIn.Text)), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+			os.WriteFile(path, []byte(places.Replace(standIn.Text)), 0o600)); err != nil {
 			return nil, fmt.Errorf("set up %s: %w", tool, err)
 		}
 	}

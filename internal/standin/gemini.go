@@ -21,7 +21,8 @@ func geminiTurn(m object) turn {
 	for _, part := range asList(m["parts"]) {
 		if result, ok := asObject(part)["functionResponse"]; ok {
 			t.tool = true
-			t.results = append(t.results, asString(asObject(asObject(result)["response"])["output"]))
+			t.results = append(t.results, asString(
+				asObject(asObject(result)["response"])["output"]))
 		}
 	}
 	return t
@@ -55,7 +56,8 @@ func geminiParts(x *exchange, text func() string) []any {
 
 func geminiChunk(parts ...any) object {
 	return object{
-		"candidates":   []any{object{"content": object{"role": "model", "parts": parts}, "index": 0}},
+		"candidates": []any{object{"content": object{"role": "model", "parts": parts},
+			"index": 0}},
 		"modelVersion": "gemini-stand-in",
 	}
 }

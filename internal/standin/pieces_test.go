@@ -7,7 +7,8 @@ import (
 )
 
 func TestPieces(t *testing.T) {
-	for _, text := range []string{"", "a", "\u00e9\u2028\u00e9", "one two three four five six seven eight nine ten", strings.Repeat("\u00e9x", 100_000)} {
+	for _, text := range []string{"", "a", "\u00e9\u2028\u00e9",
+		"one two three four five six seven eight nine ten", strings.Repeat("\u00e9x", 100_000)} {
 		for _, slowly := range []bool{false, true} {
 			cut := pieces(text, slowly)
 			if strings.Join(cut, "") != text {

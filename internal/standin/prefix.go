@@ -2,16 +2,17 @@ package standin
 
 import "bytes"
 
-// An automatic cache needs no breakpoints: every whole number of steps from the beginning of a prompt is stored,
-// if the prompt is long enough.
+// An automatic cache needs no breakpoints: every whole number of steps from the beginning of a
+// prompt is stored, if the prompt is long enough.
 type automatic struct {
 	step     int  // tokens
 	shortest int  // prompt that is stored, in tokens, if the model's is not known
 	key      bool // only requests with a prompt_cache_key are stored
 }
 
-// The rules that the providers document, in November 2026. A prompt_cache_key directs requests to the machine that has the
-// prefix. The stand-in has one machine, so it finds a prefix under any key, as a lucky request would.
+// The rules that the providers document, in November 2026. A prompt_cache_key directs requests to
+// the machine that has the prefix. The stand-in has one machine, so it finds a prefix under any
+// key, as a lucky request would.
 var (
 	// OpenAI, models before GPT-5.6: prompts of 1024 tokens and more, in steps of 128.
 	// https://developers.openai.com/api/docs/guides/prompt-caching

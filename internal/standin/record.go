@@ -13,9 +13,10 @@ type Request struct {
 	Time   time.Time `json:"time"`
 	Method string    `json:"method"`
 	Path   string    `json:"path"` // without the query, which can contain gemini's key
-	API    string    `json:"api"`  // Anthropic, Responses, Gemini or Chat if it asks a model for an answer, else ""
-	Size   int       `json:"size"` // of the body, in bytes
-	Body   any       `json:"body"` // the parsed JSON, or a string if it is not JSON
+	// Anthropic, Responses, Gemini or Chat if it asks a model for an answer, else ""
+	API  string `json:"api"`
+	Size int    `json:"size"` // of the body, in bytes
+	Body any    `json:"body"` // the parsed JSON, or a string if it is not JSON
 
 	// Tokens are the request's tokens, once it has been answered without an error.
 	Tokens Tokens `json:"-"`

@@ -20,7 +20,8 @@ func responsesTurn(item object) turn {
 }
 
 func responsesAnswer(x *exchange) {
-	x.event("response.created", object{"type": "response.created", "response": object{"id": x.id("resp")}})
+	x.event("response.created", object{"type": "response.created",
+		"response": object{"id": x.id("resp")}})
 	items := []any{responsesMessage(x)}
 	if x.reply.Command != "" {
 		items = append(items, responsesCall(x))
@@ -34,10 +35,12 @@ func responsesAnswer(x *exchange) {
 // responsesMessage streams the text and returns it as a whole item.
 func responsesMessage(x *exchange) object {
 	item := func(status string, content []any) object {
-		return object{"type": "message", "id": x.id("msg"), "role": "assistant", "status": status, "content": content}
+		return object{"type": "message", "id": x.id("msg"), "role": "assistant", "status": status,
+			"content": content}
 	}
 	x.event("response.output_item.added", object{
-		"type": "response.output_item.added", "output_index": 0, "item": item("in_progress", []any{}),
+		"type": "response.output_item.added", "output_index": 0,
+		"item": item("in_progress", []any{}),
 	})
 	delta := func(piece string) {
 		x.event("response.output_text.delta", object{
@@ -52,8 +55,10 @@ func responsesMessage(x *exchange) object {
 	} else {
 		delta(text)
 	}
-	done := item("completed", []any{object{"type": "output_text", "text": text, "annotations": []any{}}})
-	x.event("response.output_item.done", object{"type": "response.output_item.done", "output_index": 0, "item": done})
+	done := item("completed", []any{object{"type": "output_text", "text": text,
+		"annotations": []any{}}})
+	x.event("response.output_item.done", object{"type": "response.output_item.done",
+		"output_index": 0, "item": done})
 	return done
 }
 
@@ -63,8 +68,10 @@ func responsesCall(x *exchange) object {
 		"type": "function_call", "id": x.id("fc"), "call_id": x.id("call"), "status": "completed",
 		"name": "exec_command", "arguments": string(encode(object{"cmd": x.reply.Command})),
 	}
-	x.event("response.output_item.added", object{"type": "response.output_item.added", "output_index": 1, "item": call})
-	x.event("response.output_item.done", object{"type": "response.output_item.done", "output_index": 1, "item": call})
+	x.event("response.output_item.added", object{"type": "response.output_item.added",
+		"output_index": 1, "item": call})
+	x.event("response.output_item.done", object{"type": "response.output_item.done",
+		"output_index": 1, "item": call})
 	return call
 }
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// A sent is a JSON object as it was sent: parsing it into a map would lose the order of the members,
-// and with it the difference between prompts that a provider's cache tells apart.
+// A sent is a JSON object as it was sent: parsing it into a map would lose the order of the
+// members, and with it the difference between prompts that a provider's cache tells apart.
 type sent []member
 
 type member struct {

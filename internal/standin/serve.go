@@ -31,7 +31,8 @@ const (
 	OpenAIChat = "openai-chat" // chat completions as OpenAI serves them, used by qwen
 )
 
-var dialects = map[string]*dialect{Anthropic: anthropic, Responses: responses, Gemini: gemini, Chat: chat, OpenAIChat: openaiChat}
+var dialects = map[string]*dialect{Anthropic: anthropic, Responses: responses, Gemini: gemini,
+	Chat: chat, OpenAIChat: openaiChat}
 
 // ends are the ends of the APIs' paths. The first that fits counts.
 var ends = []struct {
@@ -89,15 +90,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusBadRequest, notUnderstood("the body is not a JSON object"))
 		return
 	}
-	x := &exchange{ctx: r.Context(), w: w, path: request.Path, serial: serial, body: body, reply: s.reply(request)}
+	x := &exchange{ctx: r.Context(), w: w, path: request.Path, serial: serial, body: body,
+		reply: s.reply(request)}
 	if instead := x.reply.Instead; instead.Status != 0 {
-		w.Header().Set("Content-Type", map[bool]string{false: "application/json", true: "text/event-stream"}[instead.Stream])
+		w.Header().Set("Content-Type", map[bool]string{false: "application/json",
+			true: "text/event-stream"}[instead.Stream])
 		w.WriteHeader(instead.Status)
 		_, _ = io.WriteString(w, instead.Body) // a client that is gone needs no answer
 		return
 	}
 	if x.usage, err = s.cache.measure(d, model(r.URL.Path, body), raw); err != nil {
-		writeJSON(x.w, http.StatusBadRequest, object{"type": "error", "error": object{"type": "invalid_request_error", "message": err.Error()}})
+		writeJSON(x.w, http.StatusBadRequest,
+			object{"type": "error", "error": object{"type": "invalid_request_error",
+				"message": err.Error()}})
 		return
 	}
 	x.usage.Output = 1 + len(x.reply.Text+x.reply.Command)/4

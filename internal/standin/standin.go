@@ -1,11 +1,13 @@
-// Package standin is a stand-in for the model APIs that the tools use: Anthropic
-// Messages, OpenAI Responses, Gemini generateContent and chat completions. The demo and the tests run the real CLIs against it,
-// without an account and without a network.
+// Package standin is a stand-in for the model APIs that the tools use: Anthropic Messages, OpenAI
+// Responses, Gemini generateContent and chat completions. The demo and the tests run the real CLIs
+// against it, without an account and without a network.
 //
-// Invariant: an answer depends only on the request. Only usage figures depend on the past: a prompt that begins like an earlier one is reported as read from the cache,
-// by the rules that the provider documents.
+// Invariant: an answer depends only on the request. Only usage figures depend on the past: a prompt
+// that begins like an earlier one is reported as read from the cache, by the rules that the
+// provider documents.
 //
-// It never connects to another address, listens only on a loopback address, and never stores or logs a credential.
+// It never connects to another address, listens only on a loopback address, and never stores or
+// logs a credential.
 package standin
 
 import (
@@ -27,8 +29,9 @@ type Options struct {
 	Log io.Writer
 	// Now is the cache's clock, time.Now if nil.
 	Now func() time.Time
-	// SameText makes Anthropic's cache treat a string as the list with this one text block. The documentation calls
-	// the string a short form; reports say that the cache tells them apart (anthropics/claude-code#93490).
+	// SameText makes Anthropic's cache treat a string as the list with this one text block. The
+	// documentation calls the string a short form; reports say that the cache tells them apart
+	// (anthropics/claude-code#93490).
 	SameText bool
 	// Reply returns the model's answer, if it is not nil and returns true; else that is "ok".
 	Reply func(Request) (Reply, bool)

@@ -44,7 +44,8 @@ func post(t *testing.T, url, body string) (int, string) {
 	return r.StatusCode, string(raw)
 }
 
-// several is several lines, with characters that are written in several bytes or escaped, and ECHO has it said.
+// several is several lines, with characters that are written in several bytes or escaped, and ECHO
+// has it said.
 const several = "line one\n\n  line two \u2028 \u00e9 \x1b[31mred\x1b[0m\n\n"
 
 // quote is a text as a JSON string.
@@ -131,7 +132,8 @@ func TestCloseTwice(t *testing.T) {
 func TestLogAndRecord(t *testing.T) {
 	var log bytes.Buffer
 	s := start(t, standin.Options{Log: &log})
-	r, _ := http.NewRequest("POST", s.URL()+"/v1/messages?key=secret1", strings.NewReader(`{"messages":[]}`))
+	r, _ := http.NewRequest("POST", s.URL()+"/v1/messages?key=secret1",
+		strings.NewReader(`{"messages":[]}`))
 	r.Header.Set("Authorization", "Bearer secret2")
 	if _, err := http.DefaultClient.Do(r); err != nil {
 		t.Fatal(err)
@@ -157,7 +159,8 @@ func TestCannedReply(t *testing.T) {
 		return standin.Reply{Text: "canned"}, standin.LastUser(r) == "mine"
 	}})
 	for prompt, want := range map[string]string{"mine": "canned", "other": "ok"} {
-		_, raw := post(t, s.URL()+"/v1/messages", `{"messages":[{"role":"user","content":`+quote(prompt)+`}]}`)
+		_, raw := post(t, s.URL()+"/v1/messages",
+			`{"messages":[{"role":"user","content":`+quote(prompt)+`}]}`)
 		if got := dig(parse(t, raw), "content", 0, "text"); got != want {
 			t.Errorf("%s: %v, want %s", prompt, got, want)
 		}
@@ -205,7 +208,8 @@ func TestHangEndsWithClientAndServer(t *testing.T) {
 func TestSlow(t *testing.T) {
 	s := start(t, standin.Options{})
 	began := time.Now()
-	_, raw := post(t, s.URL()+"/v1/messages", `{"stream":true,"messages":[{"role":"user","content":"SLOW"}]}`)
+	_, raw := post(t, s.URL()+"/v1/messages",
+		`{"stream":true,"messages":[{"role":"user","content":"SLOW"}]}`)
 	if took := time.Since(began); took < 900*time.Millisecond {
 		t.Errorf("took %v", took)
 	}

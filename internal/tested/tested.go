@@ -1,7 +1,9 @@
-// Package tested is the list of the tools' versions that were tried with the shims. The tests install the pins, the documents and
-// shimctl doctor show it, and a release has it as a separate file. It is linked into shimctl, never into the shim.
+// Package tested is the list of the tools' versions that were tried with the shims. The tests
+// install the pins, the documents and shimctl doctor show it, and a release has it as a separate
+// file. It is linked into shimctl, never into the shim.
 //
-// It fetches nothing. Invariant: a version that differs in one of several lists differs in all of them together.
+// It fetches nothing. Invariant: a version that differs in one of several lists differs in all of
+// them together.
 package tested
 
 import (
@@ -35,12 +37,14 @@ type Pinned struct {
 
 // A Tool is the version that all tests are run with, and those that were tried besides.
 type Tool struct {
-	Name    string   `json:"tool"`
-	Install string   `json:"install,omitempty"` // the package for linux-x64, if the pinned one runs a script to install that
-	With    []string `json:"with,omitempty"`    // npm packages that must be installed with it
-	Note    string   `json:"note,omitempty"`    // a part that alone is tested
+	Name string `json:"tool"`
+	// the package for linux-x64, if the pinned one runs a script to install that
+	Install string   `json:"install,omitempty"`
+	With    []string `json:"with,omitempty"` // npm packages that must be installed with it
+	Note    string   `json:"note,omitempty"` // a part that alone is tested
 	Pinned
-	Tried    string   `json:"tried"`              // versions in which nothing differed, each former pin among them
+	// versions in which nothing differed, each former pin among them
+	Tried    string   `json:"tried"`
 	Differed []Result `json:"differed,omitempty"` // by the conformance suite
 }
 
@@ -89,12 +93,14 @@ func Parse(text []byte) (l Versions, err error) {
 		return Versions{}, fmt.Errorf("read list of tested versions: %w", err)
 	}
 	if l.Schema != schema {
-		return Versions{}, fmt.Errorf("read list of tested versions: its schema is %q, not %s", l.Schema, schema)
+		return Versions{}, fmt.Errorf("read list of tested versions: its schema is %q, not %s",
+			l.Schema, schema)
 	}
 	for _, t := range l.Tools {
 		for _, row := range t.Rows() {
 			if !number.MatchString(row.Version) {
-				return Versions{}, fmt.Errorf("read list of tested versions: %s has a version %q", t.Name, row.Version)
+				return Versions{}, fmt.Errorf("read list of tested versions: %s has a version %q",
+					t.Name, row.Version)
 			}
 		}
 	}

@@ -23,8 +23,10 @@ func TestOwn(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, text := range []string{"", "{}", `{"schema": "reprise.tested/2", "tools": [{"tool": "a", "pin": "a@1.0"}]}`,
-		`{"schema": "reprise.tested/1"}`, `{"schema": "reprise.tested/1", "tools": [{"tool": "a", "pin": "a@1.0\u001b[2J"}]}`,
+	for _, text := range []string{"", "{}",
+		`{"schema": "reprise.tested/2", "tools": [{"tool": "a", "pin": "a@1.0"}]}`,
+		`{"schema": "reprise.tested/1"}`,
+		`{"schema": "reprise.tested/1", "tools": [{"tool": "a", "pin": "a@1.0\u001b[2J"}]}`,
 		`{"schema": "reprise.tested/1", "tools": [{"tool": "a", "pin": "a@1.0", "differed": [{"version": "1.0\n"}]}]}`,
 		`{"schema": "reprise.tested/1", "tools": [{"tool": "a", "pin": "a@1.0", "tried": "0.9 1.x"}]}`} {
 		if l, err := Parse([]byte(text)); err == nil {

@@ -1,6 +1,7 @@
 // Package transcript reads from a tool's own file of a session the session's first prompt.
 //
-// It never writes to these files and stores nothing of them. Only shimctl uses it, to make rules from calls.
+// It never writes to these files and stores nothing of them. Only shimctl uses it, to make rules
+// from calls.
 package transcript
 
 import (
@@ -15,16 +16,17 @@ import (
 // maxPromptLine bounds the lines that are read for a prompt: a longer one ends the search.
 const maxPromptLine = 4 << 20
 
-// The file formats are those of claude 2.1.329, codex 0.169.0, copilot 1.0.102, droid 0.225.2, gemini 0.61.0 and qwen
-// 0.24.4; testdata/sessions contains one file of each but droid's.
+// The file formats are those of claude 2.1.329, codex 0.169.0, copilot 1.0.102, droid 0.225.2,
+// gemini 0.61.0 and qwen 0.24.4; testdata/sessions contains one file of each but droid's.
 
 // marks are what each line with a prompt contains. The other tools' prompts are not read.
 var marks = map[string]string{
-	"claude": `"type":"user"`, "codex": `"UserMessage"`, "copilot": `"user.message"`, "droid": `"message"`, "gemini": `"type":"user"`, "qwen": `"type":"user"`,
+	"claude": `"type":"user"`, "codex": `"UserMessage"`, "copilot": `"user.message"`,
+	"droid": `"message"`, "gemini": `"type":"user"`, "qwen": `"type":"user"`,
 }
 
-// FirstPrompt returns the first prompt of the session in a tool's file, "" if the file contains none that can be
-// read.
+// FirstPrompt returns the first prompt of the session in a tool's file, "" if the file contains
+// none that can be read.
 func FirstPrompt(tool, path string) (string, error) {
 	mark, ok := marks[tool]
 	if !ok || path == "" {
@@ -43,7 +45,8 @@ func FirstPrompt(tool, path string) (string, error) {
 	for lines.Scan() {
 		var l line
 		if bytes.Contains(lines.Bytes(), []byte(mark)) {
-			_ = json.Unmarshal(lines.Bytes(), &l) // a field of another type in this tool's lines is left out
+			// a field of another type in this tool's lines is left out
+			_ = json.Unmarshal(lines.Bytes(), &l)
 		}
 		if text := contentText(l.prompt(tool)); text != "" {
 			return text, nil
@@ -86,7 +89,8 @@ func (l line) prompt(tool string) json.RawMessage {
 		return l.Payload.Item.Content
 	case tool == "copilot" && l.Type == "user.message" && l.Data.Parent == "":
 		return l.Data.Content
-	case tool == "droid" && l.Type == "message" && l.Message.Role == "user" && !strings.HasPrefix(l.ID, "context-"):
+	case tool == "droid" && l.Type == "message" && l.Message.Role == "user" &&
+		!strings.HasPrefix(l.ID, "context-"):
 		return l.Message.Content
 	case tool == "gemini" && l.Type == "user":
 		return l.Content

@@ -9,15 +9,17 @@ import (
 
 func TestFirstPrompt(t *testing.T) {
 	for tool, want := range map[string]string{
-		"claude": "hello there", "codex": "hello there", "copilot": "hello remember number 77", "gemini": "hello there", "qwen": "remember number 456",
+		"claude": "hello there", "codex": "hello there", "copilot": "hello remember number 77",
+		"gemini": "hello there", "qwen": "remember number 456",
 	} {
 		var file string
-		err := filepath.WalkDir("../../testdata/sessions/"+tool, func(path string, _ os.DirEntry, err error) error {
-			if strings.HasSuffix(path, ".jsonl") {
-				file = path
-			}
-			return err
-		})
+		err := filepath.WalkDir("../../testdata/sessions/"+tool,
+			func(path string, _ os.DirEntry, err error) error {
+				if strings.HasSuffix(path, ".jsonl") {
+					file = path
+				}
+				return err
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,13 +38,16 @@ func TestFirstPromptPassesOver(t *testing.T) {
 		{"claude", `{"type":"user","message":{"content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}}`, "one\n\ntwo"},
 		{"claude", `{"type":"user","message":{}}`, ""},
 		{"claude", "broken\n" + `{"type":"user","message":{"content":"whole"}}`, "whole"},
-		{"claude", strings.Repeat("x", maxPromptLine+1) + "\n" + `{"type":"user","message":{"content":"behind"}}`, ""},
+		{"claude", strings.Repeat("x", maxPromptLine+1) + "\n" +
+			`{"type":"user","message":{"content":"behind"}}`, ""},
 		{"codex", `{"payload":{"item":{"type":"AgentMessage","content":[{"type":"Text","text":"UserMessage"}]}}}`, ""},
 		{"copilot", `{"type":"user.message","data":{"content":"of a subagent","parentToolCallId":"1"}}`, ""},
 		{"droid", `{"type":"message","id":"context-1","message":{"role":"user","content":[{"type":"text","text":"context"}]}}` + "\n" +
 			`{"type":"message","id":"2","message":{"role":"user","content":[{"type":"text","text":"mine"}]}}`, "mine"},
-		{"gemini", `{"type":"user","id":1,"message":"of another type","content":[{"text":"mine"}]}`, "mine"},
-		{"qwen", `{"type":"user","provenance":"system","message":{"parts":[{"text":"theirs"}]}}`, ""},
+		{"gemini", `{"type":"user","id":1,"message":"of another type","content":[{"text":"mine"}]}`,
+			"mine"},
+		{"qwen", `{"type":"user","provenance":"system","message":{"parts":[{"text":"theirs"}]}}`,
+			""},
 		{"vibe", `{"type":"user","message":{"content":"not read"}}`, ""},
 	} {
 		if err := os.WriteFile(file, []byte(tt.lines), 0o600); err != nil {

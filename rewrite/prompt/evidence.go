@@ -169,7 +169,8 @@ func (p *Prompt) findTrace(e *Evidence, l *promptLine, things []WordDigest) {
 		return
 	}
 	for name := range names(l.line) {
-		if slices.Contains(things, newWordDigest(p.digest(name))) && !slices.Contains(e.Trace, name) &&
+		if slices.Contains(things, newWordDigest(p.digest(name))) &&
+			!slices.Contains(e.Trace, name) &&
 			len(e.Trace) < maxTraceNames {
 			e.Trace = append(e.Trace, name)
 		}

@@ -172,19 +172,21 @@ func (p *Prompt) namesAnswer(i int) bool {
 // history is a session's answers as a prompt shows them.
 type history struct {
 	// every answer is there unchanged and in order, the newest in the prompt's additions
-	newest   bool
-	turns    bool        // the newest is laid out as a turn of a conversation
-	sameName bool        // the newest is under the assistant's name, or that of the answers before it
-	own      bool        // the newest begins with a name of its own: "Thought: ...", "QUESTION: ..."
-	proven   bool        // newest, as turns, and no other turn is attributed to anyone
-	marked   bool        // a turn under an assistant's or a tool's name that the session never had
-	slipped  bool        // something new precedes the newest answer that is not the name
-	within   bool        // all lines of the newest answer are there, but not as a turn of their own
-	foreign  string      // the name of a foreign turn that the prompt adds
-	end      int         // the line after the newest answer
-	spans    []lineRange // the answers, with the lines of their names
-	label    string      // the name over the last answer found, "" for none
-	speaker  speaker
+	newest bool
+	turns  bool // the newest is laid out as a turn of a conversation
+	// the newest is under the assistant's name, or that of the answers before it
+	sameName bool
+	// the newest begins with a name of its own: "Thought: ...", "QUESTION: ..."
+	own     bool
+	proven  bool        // newest, as turns, and no other turn is attributed to anyone
+	marked  bool        // a turn under an assistant's or a tool's name that the session never had
+	slipped bool        // something new precedes the newest answer that is not the name
+	within  bool        // all lines of the newest answer are there, but not as a turn of their own
+	foreign string      // the name of a foreign turn that the prompt adds
+	end     int         // the line after the newest answer
+	spans   []lineRange // the answers, with the lines of their names
+	label   string      // the name over the last answer found, "" for none
+	speaker speaker
 }
 
 type lineRange struct{ from, to int } // lines

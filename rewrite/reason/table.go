@@ -43,9 +43,9 @@ func (c Code) MissesNothing() bool { return c.Class() == ClassNotAJob || c == Ca
 // exported: the next job of the same shell would have the name too.
 const NameTask = `REPRISE_TASK="<name of this job>" yourscript`
 
-// An Explanation explains a reason. In the command {chain} stands for the number of the call's chain,
-// {before} for that of the call that ended the session badly. Typed as it is, a command does what
-// the advice says, which holds for the calls after it.
+// An Explanation explains a reason. In the command {chain} stands for the number of the call's
+// chain, {before} for that of the call that ended the session badly. Typed as it is, a command does
+// what the advice says, which holds for the calls after it.
 type Explanation struct {
 	Code    Code
 	Class   Class

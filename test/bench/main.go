@@ -1,11 +1,14 @@
 // Command bench measures what the shims cost. It compares the time of a call without a shim,
-// through the least shim possible in C, and through ours; what a managed call adds, compared with a plain
-// Go program that does the same kind of work (goledger); a long answer; 64 calls at once; a large ledger, and a locked one;
-// shimctl's screens of 20,000 calls. With -scale it measures only how cost grows with callers, prompt and ledger. Everything compared is measured in one run, in rounds of shuffled order,
-// in front of a tool that takes no time (c/tool.c). It needs a C compiler.
+// through the least shim possible in C, and through ours; what a managed call adds, compared with a
+// plain Go program that does the same kind of work (goledger); a long answer; 64 calls at once; a
+// large ledger, and a locked one; shimctl's screens of 20,000 calls. With -scale it measures only
+// how cost grows with callers, prompt and ledger. Everything compared is measured in one run, in
+// rounds of shuffled order, in front of a tool that takes no time (c/tool.c). It needs a C
+// compiler.
 //
-// Absolute times hold only for this machine at this moment: only ratios are meaningful. Least times are
-// printed, but targets are ratios of p20 and of processor time, which other work on the machine changes less.
+// Absolute times hold only for this machine at this moment: only ratios are meaningful. Least times
+// are printed, but targets are ratios of p20 and of processor time, which other work on the machine
+// changes less.
 package main
 
 import (
@@ -35,12 +38,15 @@ import (
 
 func main() {
 	var o options
-	flag.StringVar(&o.beside, "beside", "", "the `directory` of other installed shims, to be measured in the same rounds")
+	flag.StringVar(&o.beside, "beside", "",
+		"the `directory` of other installed shims, to be measured in the same rounds")
 	flag.IntVar(&o.rounds, "rounds", 300, "how many `rounds` of the short calls to measure")
 	flag.Int64Var(&o.large, "large", 1_000, "megabytes of the long `stream`")
 	flag.Int64Var(&o.calls, "calls", 1_000_000, "`calls` in the large ledger")
 	flag.BoolVar(&o.check, "check", false, "leave with 1 if a target is missed")
-	flag.BoolVar(&o.scale, "scale", false, "measure how cost grows with callers, prompt and ledger, as is done seldom: it takes half an hour")
+	flag.BoolVar(&o.scale, "scale", false,
+		"measure how cost grows with callers, prompt and ledger, as is done seldom: it takes "+
+			"half an hour")
 	flag.Parse()
 	missed, err := o.main()
 	if err != nil {
@@ -65,8 +71,10 @@ func (o options) main() (missed int, err error) {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{options: o, dir: dir, bin: filepath.Join(dir, "bin"), shown: screenCalls, costs: map[string]map[string]cost{}}
-	steps, targets := []func() error{b.starts, b.managed, b.streams, b.bursts, b.ledgers, b.screens}, b.targets
+	b := &bench{options: o, dir: dir, bin: filepath.Join(dir, "bin"), shown: screenCalls,
+		costs: map[string]map[string]cost{}}
+	steps, targets := []func() error{b.starts, b.managed, b.streams, b.bursts, b.ledgers,
+		b.screens}, b.targets
 	if o.scale {
 		b.shown = o.calls
 		steps, targets = []func() error{b.bursts, b.prompts, b.ledgers, b.screens}, b.targetsOfScale
@@ -90,8 +98,9 @@ type bench struct {
 	lost   int                        // of the last calls at once, those that are not recorded
 }
 
-// A cost is the p20 of what a call takes, in milliseconds: by the clock, and of processors, its children's included. For
-// several calls at once it is the time until the last has ended, and the sum.
+// A cost is the p20 of what a call takes, in milliseconds: by the clock, and of processors, its
+// children's included. For several calls at once it is the time until the last has ended, and the
+// sum.
 type cost struct{ wall, cpu float64 }
 
 func (c cost) less(d cost) cost { return cost{c.wall - d.wall, c.cpu - d.cpu} }
@@ -106,7 +115,8 @@ func (b *bench) added(title, name string) cost {
 
 // build installs the shims and builds the other programs. The C shim is linked like ours.
 func (b *bench) build() error {
-	install := exec.Command("./install.sh", "--bin-dir", b.bin, "--tools", strings.Join(rewrite.Names, ","))
+	install := exec.Command("./install.sh", "--bin-dir", b.bin, "--tools",
+		strings.Join(rewrite.Names, ","))
 	out, err := install.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("install the shims: %w\n%s", err, out)
@@ -142,7 +152,8 @@ func (b *bench) build() error {
 		}
 		l.Close()
 	}
-	return errors.Join(os.MkdirAll(filepath.Dir(settings), 0o700), os.WriteFile(settings, []byte("ttl = \"2h\"\n"), 0o600))
+	return errors.Join(os.MkdirAll(filepath.Dir(settings), 0o700),
+		os.WriteFile(settings, []byte("ttl = \"2h\"\n"), 0o600))
 }
 
 // linkedAsOurs builds goledger the way install.sh builds the shims. Its arguments are the compiler,
@@ -173,11 +184,14 @@ func (b *bench) command(c call) (*exec.Cmd, error) {
 	cmd := exec.Command(c.path, c.args...)
 	cmd.Args[0] = filepath.Base(c.path)
 	if c.reader {
-		cmd = exec.Command("sh", append([]string{"-c", `{ "$0" "$@" || kill $$; } | cat >/dev/null`, c.path}, c.args...)...)
+		cmd = exec.Command("sh", append([]string{"-c", `{ "$0" "$@" || kill $$; } | cat >/dev/null`,
+			c.path}, c.args...)...)
 	}
 	cmd.Dir, cmd.Stderr = b.dir, os.Stderr
 	cmd.Env = append([]string{"HOME=" + b.dir, "XDG_CONFIG_HOME=" + filepath.Join(b.dir, ".config"),
-		"XDG_STATE_HOME=" + filepath.Join(b.dir, cmp.Or(c.state, defaultState)), "PATH=" + filepath.Dir(c.path) + ":" + filepath.Dir(b.shim("real")) + ":/usr/local/bin:/usr/bin:/bin"}, c.env...)
+		"XDG_STATE_HOME=" + filepath.Join(b.dir, cmp.Or(c.state, defaultState)),
+		"PATH=" + filepath.Dir(c.path) + ":" + filepath.Dir(b.shim("real")) +
+			":/usr/local/bin:/usr/bin:/bin"}, c.env...)
 	if c.stdin != nil {
 		cmd.Stdin = strings.NewReader(c.stdin())
 	}
@@ -229,21 +243,29 @@ func (b *bench) compare(title string, rounds int, calls map[string]call) error {
 				return err
 			}
 			if round >= warm {
-				walls[name], cpus[name] = append(walls[name], took.wall), append(cpus[name], took.cpu)
+				walls[name], cpus[name] = append(walls[name], took.wall),
+					append(cpus[name], took.cpu)
 			}
 		}
 	}
 	b.costs[title] = map[string]cost{}
 	for _, name := range names {
-		b.costs[title][name] = cost{harness.Quantile(walls[name], 0.2), harness.Quantile(cpus[name], 0.2)}
+		b.costs[title][name] = cost{harness.Quantile(walls[name], 0.2),
+			harness.Quantile(cpus[name], 0.2)}
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "%s\tmin ms\tp20\tmedian\tp95\tCPU min\tp20\tadded, p20\tCPU\tx direct\tCPU\t\n", title)
-	slices.SortFunc(names, func(a, c string) int { return cmp.Compare(b.costs[title][a].wall, b.costs[title][c].wall) })
+	fmt.Fprintf(w, "%s\tmin ms\tp20\tmedian\tp95\tCPU min\tp20\tadded, p20\tCPU\tx direct\tCPU\t\n",
+		title)
+	slices.SortFunc(names, func(a, c string) int {
+		return cmp.Compare(b.costs[title][a].wall, b.costs[title][c].wall)
+	})
 	for _, name := range names {
-		c, added, ratio := b.costs[title][name], b.added(title, name), b.costs[title][name].over(b.costs[title]["direct"])
-		fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%+.3f\t%+.3f\t%.2f\t%.2f\t\n", name, slices.Min(walls[name]), c.wall,
-			harness.Median(walls[name]), harness.Quantile(walls[name], 0.95), slices.Min(cpus[name]), c.cpu, added.wall, added.cpu, ratio.wall, ratio.cpu)
+		c, added, ratio := b.costs[title][name], b.added(title, name),
+			b.costs[title][name].over(b.costs[title]["direct"])
+		fmt.Fprintf(w, "%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%+.3f\t%+.3f\t%.2f\t%.2f\t\n", name,
+			slices.Min(walls[name]), c.wall,
+			harness.Median(walls[name]), harness.Quantile(walls[name], 0.95),
+			slices.Min(cpus[name]), c.cpu, added.wall, added.cpu, ratio.wall, ratio.cpu)
 	}
 	fmt.Fprintln(w)
 	return w.Flush()
@@ -281,14 +303,18 @@ var (
 	job        = []string{"REPRISE_TASK=bench", "REPRISE_ROLE=coder"}
 )
 
-const sentences = "Keep it small. Keep it small. Keep it small. Keep it small. Keep it small. Keep it small. Keep it small. Keep it small. "
+const sentences = "Keep it small. Keep it small. Keep it small. Keep it small. Keep it small. " +
+	"Keep it small. Keep it small. Keep it small. "
 
 // prompts returns a function with results that are all different, and begin differently.
 func prompts() func() []string {
-	return numbered(func(n int) string { return fmt.Sprintf("Round %d. %s", n, sentences+sentences) })
+	return numbered(func(n int) string {
+		return fmt.Sprintf("Round %d. %s", n, sentences+sentences)
+	})
 }
 
-// rounds returns a function with prompts of one job as results: each later one adds a note to the first.
+// rounds returns a function with prompts of one job as results: each later one adds a note to the
+// first.
 func rounds() func() []string {
 	return numbered(func(n int) string {
 		text := "You are the coder.\n\n" + sentences + sentences
@@ -334,7 +360,8 @@ func expectResumes(path string, n int) error {
 // recorded counts calls in a ledger that succeeded.
 func recorded(path, which string) (n int, err error) {
 	err = withLedger(path, func(db *sql.DB) error {
-		return db.QueryRow(`SELECT count(*) FROM invocations WHERE outcome = 'ok' AND ` + which).Scan(&n)
+		return db.QueryRow(`SELECT count(*) FROM invocations WHERE outcome = 'ok' AND ` +
+			which).Scan(&n)
 	})
 	return n, err
 }
@@ -354,14 +381,18 @@ func withLedger(path string, do func(*sql.DB) error) error {
 	return errors.Join(do(db), db.Close())
 }
 
-// streams compares a long answer through our shim, to a caller that reads it and to one that drops it, with one through a plain pipe.
+// streams compares a long answer through our shim, to a caller that reads it and to one that drops
+// it, with one through a plain pipe.
 func (b *bench) streams() error {
-	pipe := call{path: b.shim("real"), args: streamJSON, env: append([]string{fmt.Sprintf("BENCH_BYTES=%d", b.large<<20)}, fresh...), more: prompts(), reader: true}
+	pipe := call{path: b.shim("real"), args: streamJSON,
+		env:  append([]string{fmt.Sprintf("BENCH_BYTES=%d", b.large<<20)}, fresh...),
+		more: prompts(), reader: true}
 	read := pipe
 	read.path = b.ours()
 	dropped := read
 	dropped.reader = false
-	return b.compare(streamTitle, 12, map[string]call{"direct": pipe, "ours": dropped, "ours, to a reader": read})
+	return b.compare(streamTitle, 12, map[string]call{"direct": pipe, "ours": dropped,
+		"ours, to a reader": read})
 }
 
 const streamTitle = "a long answer; direct: a pipe"
@@ -377,7 +408,8 @@ func (b *bench) bursts() (err error) {
 	return err
 }
 
-// atOnce compares calls at once, with as many prompts. It counts those of ours that are not recorded, once the next call has come.
+// atOnce compares calls at once, with as many prompts. It counts those of ours that are not
+// recorded, once the next call has come.
 func (b *bench) atOnce(many, rounds int) error {
 	before, err := recorded(b.ledger(""), "true")
 	if err != nil {
@@ -389,7 +421,9 @@ func (b *bench) atOnce(many, rounds int) error {
 	if many <= 64 { // of more, some wait in vain for its ledger
 		calls["goledger"] = b.plain()
 	}
-	more := numbered(func(n int) string { return fmt.Sprintf("%s, number %d. %s", title, n, sentences+sentences) })
+	more := numbered(func(n int) string {
+		return fmt.Sprintf("%s, number %d. %s", title, n, sentences+sentences)
+	})
 	for name, c := range calls {
 		c.args, c.env, c.many, c.more = streamJSON, fresh, many, more
 		calls[name] = c
@@ -424,18 +458,21 @@ func (b *bench) prompts() error {
 		for name, mark := range map[string]string{"ours": "\n", "ours, one paragraph": ""} {
 			text, n := strings.Builder{}, 0
 			for i := 1; text.Len() < kb<<10; i++ {
-				fmt.Fprintf(&text, "Line %d. Do what is asked, line by line, in order.\n%s", i, strings.Repeat(mark, i%10/9))
+				fmt.Fprintf(&text, "Line %d. Do what is asked, line by line, in order.\n%s", i,
+					strings.Repeat(mark, i%10/9))
 			}
-			ours := call{path: b.ours(), args: streamJSON, env: fresh, state: fmt.Sprint(".local/", kb, name), stdin: func() string {
-				n++
-				return fmt.Sprintf("%sNote %d.\n", text.String(), n)
-			}}
+			ours := call{path: b.ours(), args: streamJSON, env: fresh,
+				state: fmt.Sprint(".local/", kb, name), stdin: func() string {
+					n++
+					return fmt.Sprintf("%sNote %d.\n", text.String(), n)
+				}}
 			for range alike {
 				if _, err := b.run(ours); err != nil {
 					return err
 				}
 			}
-			calls[name], calls["direct"] = ours, call{path: b.shim("real"), args: streamJSON, stdin: ours.stdin}
+			calls[name], calls["direct"] = ours, call{path: b.shim("real"), args: streamJSON,
+				stdin: ours.stdin}
 		}
 		if err := b.compare(promptOf(kb), 5+b.rounds/30, calls); err != nil {
 			return err
@@ -444,7 +481,8 @@ func (b *bench) prompts() error {
 	return nil
 }
 
-// ledgers compares a resume by the number of calls in the ledger, and by whether another process keeps it locked.
+// ledgers compares a resume by the number of calls in the ledger, and by whether another process
+// keeps it locked.
 func (b *bench) ledgers() error {
 	resume := call{path: b.ours(), args: streamJSON, more: rounds(), env: job}
 	calls := map[string]call{"direct": {path: b.shim("real"), args: streamJSON, more: rounds()}}
@@ -469,7 +507,8 @@ func (b *bench) ledgers() error {
 			return err
 		}
 		defer func() { _, _ = db.Exec(`ROLLBACK`) }()
-		return b.compare("a resume", most, map[string]call{"direct": calls["10000"], "locked": calls["0"]})
+		return b.compare("a resume", most, map[string]call{"direct": calls["10000"],
+			"locked": calls["0"]})
 	})
 }
 
@@ -478,12 +517,14 @@ const ledgerTitle = "a resume, calls in the ledger"
 // stateOf returns where the ledger of so many calls is.
 func stateOf(calls int64) string { return fmt.Sprintf(".local/calls-%d", calls) }
 
-// fill copies a call of the chain until the ledger has that many. The copies follow the other calls, ten in a
-// millisecond: calls with higher numbers began later in any ledger whose clock was not set.
+// fill copies a call of the chain until the ledger has that many. The copies follow the other
+// calls, ten in a millisecond: calls with higher numbers began later in any ledger whose clock was
+// not set.
 func fill(path string, calls int64) error {
 	return withLedger(path, func(db *sql.DB) error {
 		var columns string
-		if err := db.QueryRow(`SELECT group_concat(name) FROM pragma_table_info('invocations') WHERE name <> 'id'`).Scan(&columns); err != nil {
+		if err := db.QueryRow(
+			`SELECT group_concat(name) FROM pragma_table_info('invocations') WHERE name <> 'id'`).Scan(&columns); err != nil {
 			return err
 		}
 		_, err := db.Exec(fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT count(*) FROM invocations UNION ALL SELECT i + 1 FROM n WHERE i < ?),
@@ -498,7 +539,8 @@ func fill(path string, calls int64) error {
 // misses the target.
 const slack = 1.25
 
-// A target is a ratio and the most that it should be. Known is the measured figure if the target is missed.
+// A target is a ratio and the most that it should be. Known is the measured figure if the target is
+// missed.
 type target struct {
 	what               string
 	most, known, found float64
@@ -506,7 +548,8 @@ type target struct {
 
 // both returns targets of the time by the clock and of processors.
 func both(what string, most float64, known, found cost) []target {
-	return []target{{what, most, known.wall, found.wall}, {what + ", CPU", most, known.cpu, found.cpu}}
+	return []target{{what, most, known.wall, found.wall},
+		{what + ", CPU", most, known.cpu, found.cpu}}
 }
 
 func (b *bench) targets() []target {
@@ -514,18 +557,27 @@ func (b *bench) targets() []target {
 	calls := b.costs[ledgerTitle]
 	return slices.Concat(
 		both("passed through, x the C shim", 1.15, cost{}, start["ours"].over(start["C shim"])),
-		both("fresh: added, x what goledger adds", 1.45, cost{1.8, 1.8}, b.added("one answer", "ours, fresh").over(plain)),
-		both("resumed: added, x what goledger adds", 1.65, cost{2.4, 2.4}, b.added("one answer", "ours, resume").over(plain)),
+		both("fresh: added, x what goledger adds", 1.45, cost{1.8, 1.8},
+			b.added("one answer", "ours, fresh").over(plain)),
+		both("resumed: added, x what goledger adds", 1.65, cost{2.4, 2.4},
+			b.added("one answer", "ours, resume").over(plain)),
 		[]target{
-			{"64 at once: added CPU, x what goledger adds", 1.5, 2.2, b.added("64 at once", "ours").cpu / b.added("64 at once", "goledger").cpu},
+			{"64 at once: added CPU, x what goledger adds", 1.5, 2.2,
+				b.added("64 at once", "ours").cpu / b.added("64 at once", "goledger").cpu},
 			{"64 at once, lost", 0, 0, float64(b.lost)},
 		},
-		both("a long answer, x a plain pipe", 1/0.65, cost{2.6, 2.8}, pipe["ours"].over(pipe["direct"])),
-		both("a long answer to a reader, x a plain pipe", 1/0.65, cost{3.9, 4.9}, pipe["ours, to a reader"].over(pipe["direct"])),
-		both("a large ledger, x a small one", 1.5, cost{}, calls[fmt.Sprint(b.calls)].over(calls["0"])),
+		both("a long answer, x a plain pipe", 1/0.65, cost{2.6, 2.8},
+			pipe["ours"].over(pipe["direct"])),
+		both("a long answer to a reader, x a plain pipe", 1/0.65, cost{3.9, 4.9},
+			pipe["ours, to a reader"].over(pipe["direct"])),
+		both("a large ledger, x a small one", 1.5, cost{},
+			calls[fmt.Sprint(b.calls)].over(calls["0"])),
 		[]target{
-			{"the slowest screen of 20,000 calls: CPU, x shimctl version", 30, 95, b.slowestScreen().over(b.costs[screenTitle]["direct"]).cpu}, // 0.3 s if that takes 10 ms
-			{"locked ledger: delay, x its bound", 1, 0, b.added("a resume", "locked").wall / ms(ledger.LockTimeout)},
+			// 0.3 s if that takes 10 ms
+			{"the slowest screen of 20,000 calls: CPU, x shimctl version", 30, 95,
+				b.slowestScreen().over(b.costs[screenTitle]["direct"]).cpu},
+			{"locked ledger: delay, x its bound", 1, 0,
+				b.added("a resume", "locked").wall / ms(ledger.LockTimeout)},
 		})
 }
 
@@ -535,9 +587,12 @@ func (b *bench) targetsOfScale() []target {
 	calls := b.costs[ledgerTitle]
 	return []target{
 		{"768 at once, lost", 0, 0, float64(b.lost)},
-		{"a prompt of 1 MB, beside sessions that begin alike: ms", 60, 75, b.costs[promptOf(1024)]["ours"].wall},
-		{"a prompt of 5 MB, beside sessions that begin alike: ms", 500, 0, b.costs[promptOf(5120)]["ours"].wall},
-		{"the same in one paragraph: ms", 500, 1000, b.costs[promptOf(5120)]["ours, one paragraph"].wall},
+		{"a prompt of 1 MB, beside sessions that begin alike: ms", 60, 75,
+			b.costs[promptOf(1024)]["ours"].wall},
+		{"a prompt of 5 MB, beside sessions that begin alike: ms", 500, 0,
+			b.costs[promptOf(5120)]["ours"].wall},
+		{"the same in one paragraph: ms", 500, 1000,
+			b.costs[promptOf(5120)]["ours, one paragraph"].wall},
 		{"a large ledger, x a small one", 1.5, 0, calls[fmt.Sprint(b.calls)].over(calls["0"]).wall},
 		{"the slowest screen of a large ledger: ms", 1000, 0, b.slowestScreen().wall},
 	}
@@ -548,7 +603,8 @@ func (b *bench) picture() {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	draw := func(what string, of cost, calls int) {
 		wall := of.wall / float64(calls)
-		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%s\n", what, wall, of.cpu/float64(calls), strings.Repeat("#", int(4*math.Log2(1+wall))))
+		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%s\n", what, wall, of.cpu/float64(calls),
+			strings.Repeat("#", int(4*math.Log2(1+wall))))
 	}
 	fmt.Fprintf(w, "added to a call\tms\tCPU\t\"####\" doubles\n")
 	for _, many := range callers {
@@ -565,7 +621,8 @@ func (b *bench) picture() {
 	_ = w.Flush()
 }
 
-// missedOf prints the targets beside what was found, and counts those that are exceeded by more than slack, or what is known of them.
+// missedOf prints the targets beside what was found, and counts those that are exceeded by more
+// than slack, or what is known of them.
 func missedOf(targets []target) (missed int) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "\ntarget\tat most\tfound\t\n")

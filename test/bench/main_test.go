@@ -31,7 +31,8 @@ func TestMissed(t *testing.T) {
 func TestCallsAtOnce(t *testing.T) {
 	b := &bench{dir: t.TempDir()}
 	tool, seen := filepath.Join(b.dir, "tool"), filepath.Join(b.dir, "seen")
-	if err := os.WriteFile(tool, []byte("#!/bin/sh\necho \"$1\" >>\""+seen+"\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(tool, []byte("#!/bin/sh\necho \"$1\" >>\""+seen+"\"\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	took, err := b.run(call{path: tool, more: prompts(), many: 8})
@@ -51,7 +52,8 @@ func TestCallsAtOnce(t *testing.T) {
 // A call whose output a program reads still tells that it failed.
 func TestReaderHidesNoFailure(t *testing.T) {
 	for path, fails := range map[string]bool{"/bin/true": false, "/bin/false": true} {
-		if _, err := (&bench{dir: t.TempDir()}).run(call{path: path, reader: true}); (err != nil) != fails {
+		if _, err := (&bench{dir: t.TempDir()}).run(call{path: path, reader: true}); (err != nil) !=
+			fails {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -10,12 +10,14 @@ import (
 	"reprise/test/sample"
 )
 
-// screenCalls are the calls in the ledger whose screens are measured: of a month, some of them of today.
-// With -scale it is the large ledger instead.
+// screenCalls are the calls in the ledger whose screens are measured: of a month, some of them of
+// today. With -scale it is the large ledger instead.
 const screenCalls = 20_000
 
-// screens lists the commands that a person reads. All but report, which adds up every call, should come at once.
-var screens = []string{"status", "log", "show", "show --sessions", "show c100", "show 100", "why", "stats", "stats --by day", "stats --by cwd",
+// screens lists the commands that a person reads. All but report, which adds up every call, should
+// come at once.
+var screens = []string{"status", "log", "show", "show --sessions", "show c100", "show 100", "why",
+	"stats", "stats --by day", "stats --by cwd",
 	"stats --by task", "doctor", "why -- claude -p Hello", "report -o -"}
 
 // screens measures them.
@@ -46,7 +48,8 @@ func (b *bench) slowestScreen() (slowest cost) {
 	return slowest
 }
 
-// age makes the sample end now, numbers its calls in the order of time, and adds what calls know of their sessions.
+// age makes the sample end now, numbers its calls in the order of time, and adds what calls know of
+// their sessions.
 func age(path string) error {
 	db, err := sql.Open("sqlite3", path)
 	if err != nil {
@@ -57,7 +60,8 @@ func age(path string) error {
 		"UPDATE invocations SET started = started + ?1, id = -id",
 		"UPDATE chains SET created = created + ?1, updated = updated + ?1",
 		"UPDATE sessions SET created = created + ?1, last_used = last_used + ?1",
-		"CREATE TABLE numbers AS SELECT id, row_number() OVER (ORDER BY started) AS number FROM invocations",
+		"CREATE TABLE numbers AS SELECT id, row_number() OVER (ORDER BY started) AS number FROM " +
+			"invocations",
 		"CREATE INDEX numbered ON numbers (id)",
 		"UPDATE invocations SET id = (SELECT number FROM numbers n WHERE n.id = invocations.id)",
 		"DROP TABLE numbers",

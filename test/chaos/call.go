@@ -78,14 +78,16 @@ func (c *Call) line(rng *rand.Rand) {
 			c.Args = append(c.Args, "--session-id", c.own)
 		}
 	}
-	if t.Way != OnStdin && (t.Tool == "copilot" || t.Tool == "gemini" || t.Tool == "qwen") || t.Tool == "vibe" {
+	if t.Way != OnStdin && (t.Tool == "copilot" || t.Tool == "gemini" || t.Tool == "qwen") ||
+		t.Tool == "vibe" {
 		c.Args = append(c.Args, "-p")
 	}
 	prompt := ""
 	switch t.Way {
 	case InArgs:
 		prompt = text
-		c.Stdin = draw(rng, []string{"null", "null", "null", "null", "null", "null", "silent", "closed"})
+		c.Stdin = draw(rng, []string{"null", "null", "null", "null", "null", "null", "silent",
+			"closed"})
 		if t.Tool == "codex" && c.Stdin == "closed" {
 			c.Stdin = "null"
 		}
@@ -115,23 +117,35 @@ func draw[T any](rng *rand.Rand, list []T) T { return list[rng.IntN(len(list))] 
 
 // lines are command lines without a prompt, by tool and format.
 var lines = map[string]map[string][]string{
-	"claude": {"text": {"-p"}, "json": {"-p", "--output-format", "json"}, "json-verbose": {"-p", "--output-format", "json", "--verbose"},
-		"stream-json": {"-p", "--verbose", "--output-format=stream-json"}, "frames": {"--output-format", "stream-json", "--verbose", "--input-format", "stream-json"}},
-	"codex":    {"text": {"exec", "--skip-git-repo-check"}, "stream-json": {"exec", "--skip-git-repo-check", "--json"}},
-	"copilot":  {"text": nil, "silent": {"--silent", "--output-format", "text"}, "stream-json": {"--output-format", "json"}},
-	"droid":    {"text": {"exec"}, "json": {"exec", "--output-format", "json"}, "stream-json": {"exec", "--output-format", "stream-json"}},
+	"claude": {"text": {"-p"}, "json": {"-p", "--output-format", "json"},
+		"json-verbose": {"-p", "--output-format", "json", "--verbose"},
+		"stream-json":  {"-p", "--verbose", "--output-format=stream-json"},
+		"frames": {"--output-format", "stream-json", "--verbose", "--input-format",
+			"stream-json"}},
+	"codex": {"text": {"exec", "--skip-git-repo-check"},
+		"stream-json": {"exec", "--skip-git-repo-check", "--json"}},
+	"copilot": {"text": nil, "silent": {"--silent", "--output-format", "text"},
+		"stream-json": {"--output-format", "json"}},
+	"droid": {"text": {"exec"}, "json": {"exec", "--output-format", "json"},
+		"stream-json": {"exec", "--output-format", "stream-json"}},
 	"gemini":   {"text": nil, "json": {"-o", "json"}, "stream-json": {"-o", "stream-json"}},
 	"opencode": {"text": {"run"}, "stream-json": {"run", "--format", "json"}},
 	"qwen":     {"text": nil, "json": {"-o", "json"}, "stream-json": {"-o", "stream-json"}},
-	"vibe":     {"text": {"--output", "text"}, "json": {"--output", "json"}, "stream-json": {"--output", "streaming"}},
+	"vibe": {"text": {"--output", "text"}, "json": {"--output", "json"},
+		"stream-json": {"--output", "streaming"}},
 }
 
-// refusals are how each tool can fail to resume. copilot, gemini and qwen have no locks, and report why; droid has none
-// either, and refuses without a word.
+// refusals are how each tool can fail to resume. copilot, gemini and qwen have no locks, and report
+// why; droid has none either, and refuses without a word.
 var refusals = map[string][]player.Refusal{
-	"claude": {player.Unknown, player.Busy, player.OtherID, player.Silent}, "codex": {player.Unknown, player.Busy, player.OtherID, player.Silent},
-	"copilot": {player.Unknown, player.Broken}, "droid": {player.Unknown, player.OtherID}, "gemini": {player.Unknown, player.Broken, player.OtherID}, "opencode": {player.Unknown, player.Broken, player.OtherID},
-	"qwen": {player.Unknown, player.OtherID}, "vibe": {player.Unknown, player.Busy, player.Broken, player.OtherID, player.Silent},
+	"claude":  {player.Unknown, player.Busy, player.OtherID, player.Silent},
+	"codex":   {player.Unknown, player.Busy, player.OtherID, player.Silent},
+	"copilot": {player.Unknown, player.Broken}, "droid": {player.Unknown, player.OtherID},
+	"gemini":   {player.Unknown, player.Broken, player.OtherID},
+	"opencode": {player.Unknown, player.Broken, player.OtherID},
+	"qwen":     {player.Unknown, player.OtherID},
+	"vibe": {player.Unknown, player.Busy, player.Broken,
+		player.OtherID, player.Silent},
 }
 
 // newScript generates what the tool does.
@@ -147,9 +161,11 @@ func (w *World) newScript(t *Thread, rng *rand.Rand) player.Script {
 	}
 	s.NoFinal = rng.IntN(8) == 0
 	s.Code = 1 + rng.IntN(255)
-	s.Signal = draw(rng, []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT})
+	s.Signal = draw(rng, []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGHUP,
+		syscall.SIGINT})
 	if rng.IntN(8) == 0 {
-		s.Ending = draw(rng, []player.Ending{player.Early, player.Middle, player.Limit, player.Status, player.Died, player.Hangs})
+		s.Ending = draw(rng, []player.Ending{player.Early, player.Middle, player.Limit,
+			player.Status, player.Died, player.Hangs})
 	}
 	if rng.IntN(6) == 0 {
 		ways := refusals[t.Tool]
@@ -161,7 +177,8 @@ func (w *World) newScript(t *Thread, rng *rand.Rand) player.Script {
 	switch {
 	case rng.IntN(15) == 0:
 		s.Huge = 100_000 + rng.IntN(2_000_000)
-	case rng.IntN(25) == 0 && t.Format != "frames" && t.Format != "stream-json" && t.Style != Transcript:
+	case rng.IntN(25) == 0 && t.Format != "frames" && t.Format != "stream-json" &&
+		t.Style != Transcript:
 		s.Said[len(s.Said)-1] += strings.Repeat(" and so on", 10_000+rng.IntN(600_000))
 	}
 	return s
@@ -169,15 +186,20 @@ func (w *World) newScript(t *Thread, rng *rand.Rand) player.Script {
 
 // readers and sources say how a caller reads, and what stdin is.
 var (
-	readers = map[harness.Target]string{harness.Reader: "all", harness.Slow: "slow", harness.ToFile: "file", harness.Leaves: "head", harness.Gone: "gone", harness.Closed: "closed"}
-	sources = map[string]harness.Source{"file": harness.File, "late": harness.Late, "silent": harness.Silent, "closed": harness.Shut}
-	silence = map[string]time.Duration{"late": 100 * time.Millisecond, "silent": 1500 * time.Millisecond}
+	readers = map[harness.Target]string{harness.Reader: "all", harness.Slow: "slow",
+		harness.ToFile: "file", harness.Leaves: "head", harness.Gone: "gone",
+		harness.Closed: "closed"}
+	sources = map[string]harness.Source{"file": harness.File, "late": harness.Late,
+		"silent": harness.Silent, "closed": harness.Shut}
+	silence = map[string]time.Duration{"late": 100 * time.Millisecond,
+		"silent": 1500 * time.Millisecond}
 )
 
 // pickSurroundings generates how the caller reads, and the environment.
 func (c *Call) pickSurroundings(rng *rand.Rand) {
 	if rng.IntN(3) == 0 && c.talk == nil {
-		c.To = draw(rng, []harness.Target{harness.Slow, harness.Slow, harness.ToFile, harness.ToFile, harness.Leaves, harness.Leaves, harness.Gone, harness.Closed})
+		c.To = draw(rng, []harness.Target{harness.Slow, harness.Slow, harness.ToFile,
+			harness.ToFile, harness.Leaves, harness.Leaves, harness.Gone, harness.Closed})
 	}
 	if rng.IntN(20) == 0 {
 		c.Env = append(c.Env, "REPRISE_FRESH=1")
@@ -193,7 +215,8 @@ func (c *Call) pickSurroundings(rng *rand.Rand) {
 		c.Env = append(c.Env, "REPRISE_TASK="+c.thread.Job, "REPRISE_ROLE="+c.thread.Role)
 	}
 	if rng.IntN(12) == 0 && c.To != harness.ToFile { // that would be the caller's own file
-		c.limit, c.limitAt = uint64(64<<10+rng.IntN(400<<10)), time.Duration(rng.IntN(30))*time.Millisecond
+		c.limit, c.limitAt = uint64(64<<10+rng.IntN(400<<10)),
+			time.Duration(rng.IntN(30))*time.Millisecond
 	}
 }
 
@@ -204,9 +227,10 @@ func (c *Call) pickSignal(rng *rand.Rand) {
 		after /= 8 // while the shim still decides
 	}
 	kill := Blow{
-		Who:    draw(rng, []string{"shim", "tool", "group", "shim"}),
-		Signal: draw(rng, []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}),
-		After:  after,
+		Who: draw(rng, []string{"shim", "tool", "group", "shim"}),
+		Signal: draw(rng, []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT,
+			syscall.SIGHUP}),
+		After: after,
 	}
 	switch n := rng.IntN(16); {
 	case c.Script.Ending == player.Hangs:
@@ -217,7 +241,8 @@ func (c *Call) pickSignal(rng *rand.Rand) {
 	case n < 2:
 		c.Blow = kill
 	case n == 2:
-		c.Blow = Blow{Who: kill.Who, Signal: syscall.SIGSTOP, After: after, Stop: time.Duration(20+rng.IntN(300)) * time.Millisecond}
+		c.Blow = Blow{Who: kill.Who, Signal: syscall.SIGSTOP, After: after,
+			Stop: time.Duration(20+rng.IntN(300)) * time.Millisecond}
 	}
 }
 
@@ -228,8 +253,10 @@ func (c *Call) run() error {
 	if err != nil {
 		return err
 	}
-	made := harness.Call{Args: c.Args, Stdin: c.Data, From: sources[c.Stdin], Delay: silence[c.Stdin], To: c.To, Dir: c.thread.Dir, Group: true,
-		Env: append([]string{player.DirEnv + "=" + w.notes(), player.CallEnv + "=" + c.ID}, c.Env...), During: c.during, Limit: 40 * time.Second, Held: 10 * time.Second}
+	made := harness.Call{Args: c.Args, Stdin: c.Data, From: sources[c.Stdin],
+		Delay: silence[c.Stdin], To: c.To, Dir: c.thread.Dir, Group: true,
+		Env: append([]string{player.DirEnv + "=" + w.notes(), player.CallEnv + "=" + c.ID},
+			c.Env...), During: c.during, Limit: 40 * time.Second, Held: 10 * time.Second}
 	if c.talk != nil {
 		made.Talk = c.talk.lead
 	}
@@ -251,7 +278,9 @@ func (c *Call) run() error {
 func (c *Call) waitForTool() {
 	ended := func() bool {
 		alive := c.world.Processes()
-		return !slices.ContainsFunc(c.runs, func(r player.Run) bool { return slices.Contains(alive, r.PID) })
+		return !slices.ContainsFunc(c.runs, func(r player.Run) bool {
+			return slices.Contains(alive, r.PID)
+		})
 	}
 	if !harness.Until(5*time.Second, ended) {
 		c.world.violate(c, "its tool outlives it")
@@ -307,12 +336,14 @@ func (c *Call) sendSignal(pid int, ended <-chan struct{}) {
 	}
 }
 
-// callers reports whether the session is the caller's alone: claude alone copies a session to a chosen ID.
+// callers reports whether the session is the caller's alone: claude alone copies a session to a
+// chosen ID.
 func (c *Call) callers() bool { return c.own != "" && c.thread.Tool != "claude" }
 
 // answer returns what a caller takes for the answer, "" if there is none.
 func (c *Call) answer() string {
-	if c.State == nil || !c.State.Success() || c.Script.Ending != player.Well || c.callers() || c.To != harness.Reader && c.To != harness.Slow && c.To != harness.ToFile {
+	if c.State == nil || !c.State.Success() || c.Script.Ending != player.Well || c.callers() ||
+		c.To != harness.Reader && c.To != harness.Slow && c.To != harness.ToFile {
 		return ""
 	}
 	return c.Script.Said[len(c.Script.Said)-1]
@@ -328,11 +359,15 @@ func (c *Call) describe() string {
 		status = c.State.String()
 	}
 	t := c.thread
-	b := fmt.Sprintf("call %s of %s: %s, %s in %s, style %d, named %v, way %d, stdin %s, reader %s, blow %+v, limit %d at %v, env %v, beside %v\nscript %s\nended with %s after %v\nargs %.300q\n",
-		c.ID, t.Key, t.Tool, t.Format, t.Dir, t.Style, t.Named, t.Way, c.Stdin, readers[c.To], c.Blow, c.limit, c.limitAt, c.Env, c.beside, text, status, c.Took, c.Args)
+	b := fmt.Sprintf("call %s of %s: %s, %s in %s, style %d, named %v, way %d, stdin %s, reader "+
+		"%s, blow %+v, limit %d at %v, env %v, beside %v\nscript %s\nended with %s after "+
+		"%v\nargs %.300q\n",
+		c.ID, t.Key, t.Tool, t.Format, t.Dir, t.Style, t.Named, t.Way, c.Stdin, readers[c.To],
+		c.Blow, c.limit, c.limitAt, c.Env, c.beside, text, status, c.Took, c.Args)
 	for _, r := range c.runs {
 		r.Prompt = strconv.Itoa(len(r.Prompt)) + " bytes"
 		b += fmt.Sprintf("run %.900v\n", fmt.Sprintf("%+v", r))
 	}
-	return b + fmt.Sprintf("stdout (%d bytes) %.400q\nstderr (%d bytes) %.400q\n", len(c.Stdout), c.Stdout, len(c.Stderr), c.Stderr)
+	return b + fmt.Sprintf("stdout (%d bytes) %.400q\nstderr (%d bytes) %.400q\n", len(c.Stdout),
+		c.Stdout, len(c.Stderr), c.Stderr)
 }

@@ -67,7 +67,9 @@ func (c *Call) count() {
 		t.add("resumes")
 		t.add("resumes of " + tool)
 		if r.Refused {
-			t.add("resumes that the tool did not take: " + string(cmp.Or(c.Script.OnResume, player.Unknown))) // another run has deleted it
+			// another run has deleted it
+			t.add("resumes that the tool did not take: " +
+				string(cmp.Or(c.Script.OnResume, player.Unknown)))
 		}
 	}
 }
@@ -78,9 +80,11 @@ func (c *Call) checkRun(i int, r *player.Run, runs []player.Run) {
 	t, w := c.thread, c.world
 	sent, told := player.Marks(c.Sent), player.Marks(r.Prompt)
 	if !r.Resumed {
-		unread := r.Exit < 0 || c.talk != nil && c.Script.Ending == player.Early // it was killed before it read, or reads nothing
+		// it was killed before it read, or reads nothing
+		unread := r.Exit < 0 || c.talk != nil && c.Script.Ending == player.Early
 		if r.Prompt != c.Sent && !(unread && r.Prompt == "") {
-			c.fail("a fresh session is not sent the caller's prompt: %d bytes in place of %d", len(r.Prompt), len(c.Sent))
+			c.fail("a fresh session is not sent the caller's prompt: %d bytes in place of %d",
+				len(r.Prompt), len(c.Sent))
 		}
 		if len(r.Asked) > 0 && !r.Refused {
 			c.fail("a fresh session has a history")
@@ -90,7 +94,8 @@ func (c *Call) checkRun(i int, r *player.Run, runs []player.Run) {
 		c.fail("two processes at one session")
 	}
 	// A binary that has not accepted additions yet runs once more as written if it fails with them.
-	trial := i == 1 && runs[0].Exit > 0 && !slices.Equal(runs[0].Args, c.Args) && slices.Equal(r.Args, c.Args)
+	trial := i == 1 && runs[0].Exit > 0 && !slices.Equal(runs[0].Args, c.Args) &&
+		slices.Equal(r.Args, c.Args)
 	if i > 1 || i == 1 && !trial && (!runs[0].Resumed || r.Resumed) {
 		c.fail("run too often")
 	}
@@ -128,11 +133,13 @@ func (c *Call) checkRun(i int, r *player.Run, runs []player.Run) {
 	}
 	if t.Style != Transcript {
 		opening, _, _ := strings.Cut(c.Sent, "\n")
-		if !strings.HasPrefix(r.Prompt, opening) || !strings.Contains(r.Prompt[max(0, len(r.Prompt)-200):], "STATUS: REVIEW") {
+		if !strings.HasPrefix(r.Prompt, opening) ||
+			!strings.Contains(r.Prompt[max(0, len(r.Prompt)-200):], "STATUS: REVIEW") {
 			c.fail("LOST: opening or closing of the prompt")
 		}
 	}
-	if before := w.before(r); before != nil && before.Exit != 0 && before.Results != 1+len(before.Later) {
+	if before := w.before(r); before != nil && before.Exit != 0 &&
+		before.Results != 1+len(before.Later) {
 		c.fail("UNSAFE: resumed after a run that ended with %d (-1: it was killed)", before.Exit)
 	}
 	if w.stale[r.From] {
@@ -179,7 +186,8 @@ func (c *Call) checkStatus() {
 	switch {
 	case last.Exit >= 0 && !ws.Signaled() && ws.ExitStatus() == last.Exit:
 	case c.hit && signaled(c.Blow.Signal):
-	case last.Exit < 0 && c.Script.Ending == player.Died && !last.Refused && signaled(c.Script.Signal):
+	case last.Exit < 0 && c.Script.Ending == player.Died && !last.Refused &&
+		signaled(c.Script.Signal):
 	case last.Exit < 0 && c.listensBadly() && signaled(syscall.SIGPIPE):
 	default:
 		c.fail("another end than the tool's")
@@ -199,18 +207,23 @@ func (c *Call) exit(r player.Run) int {
 }
 
 func (c *Call) listensBadly() bool {
-	return c.talk != nil && c.talk.leaves == leavesDead || c.To == harness.Leaves || c.To == harness.Gone || c.To == harness.Closed
+	return c.talk != nil && c.talk.leaves == leavesDead || c.To == harness.Leaves ||
+		c.To == harness.Gone || c.To == harness.Closed
 }
 
 // checkOutput compares every byte of the tool's last run, in the requested format.
 func (c *Call) checkOutput() {
-	ended, want := false, player.Shown{Stderr: player.Notice(c.thread.Tool, c.Args)} // all that a run prints that has no session yet
+	// all that a run prints that has no session yet
+	ended, want := false, player.Shown{Stderr: player.Notice(c.thread.Tool, c.Args)}
 	if len(c.runs) > 0 {
 		last := c.runs[len(c.runs)-1]
-		ended = c.State.ExitCode() >= 0 && c.exit(last) == c.State.ExitCode() || c.Script.Ending == player.Died && !c.hit
+		ended = c.State.ExitCode() >= 0 && c.exit(last) == c.State.ExitCode() ||
+			c.Script.Ending == player.Died && !c.hit
 		last.Args, last.Prompt = c.Args, c.Sent
-		// A refusal must not be visible. But one of a killed call that has said nothing of it yet cannot be recognized.
-		silent := last.Refused && c.hit && (c.Script.OnResume == player.Silent || c.Script.OnResume == player.OtherID)
+		// A refusal must not be visible. But one of a killed call that has said nothing of it yet
+		// cannot be recognized.
+		silent := last.Refused && c.hit &&
+			(c.Script.OnResume == player.Silent || c.Script.OnResume == player.OtherID)
 		ended = ended && !silent
 		if silent || !last.Refused && (last.Session != "" || c.Script.Ending == player.Early) {
 			want = player.Show(c.thread.Tool, c.thread.Format, c.Script, last, 1)
@@ -279,11 +292,14 @@ func (w *World) checkRound() {
 	}
 	w.checkRows(db, "a row refers to one that is not there", "PRAGMA foreign_key_check")
 	w.checkRows(db, "one session of the tool is live twice",
-		"SELECT native_id, count(*) FROM sessions WHERE state = 'live' GROUP BY tool, native_id HAVING count(*) > 1")
+		"SELECT native_id, count(*) FROM sessions WHERE state = 'live' GROUP BY tool, native_id "+
+			"HAVING count(*) > 1")
 	w.checkRows(db, "a chain would not be found by how its session was begun",
-		"SELECT c.id FROM chains c JOIN sessions s ON s.id = c.session_id WHERE c.task = '' AND c.first_line <> substr(s.base, 1, 16)")
+		"SELECT c.id FROM chains c JOIN sessions s ON s.id = c.session_id WHERE c.task = '' AND "+
+			"c.first_line <> substr(s.base, 1, 16)")
 	// Each turn of the player costs a quarter of a dollar, whatever its session had cost before.
-	w.checkRows(db, "a call has another's cost", "SELECT id FROM invocations WHERE tool = 'claude' AND cost % 250000000 <> 0")
+	w.checkRows(db, "a call has another's cost",
+		"SELECT id FROM invocations WHERE tool = 'claude' AND cost % 250000000 <> 0")
 	w.checkLeases(db)
 }
 
@@ -315,7 +331,8 @@ func (w *World) checkLeases(db *sql.DB) {
 	for rows.Next() {
 		var session int64
 		var shim, tool proc.Process
-		if err := rows.Scan(&session, &shim.Boot, &shim.PID, &shim.Start, &tool.PID, &tool.Start); err != nil {
+		if err := rows.Scan(&session, &shim.Boot, &shim.PID, &shim.Start, &tool.PID,
+			&tool.Start); err != nil {
 			w.violate(nil, "read leases: %v", err)
 			return
 		}

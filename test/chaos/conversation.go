@@ -35,10 +35,12 @@ const (
 
 // newTalk generates a conversation that begins with a prompt.
 func (c *Call) newTalk(prompt string, rng *rand.Rand) *talk {
-	t := &talk{messages: []string{prompt}, waits: rng.IntN(2) == 0, hasty: c.thread.Hasty, ended: make(chan struct{})}
+	t := &talk{messages: []string{prompt}, waits: rng.IntN(2) == 0, hasty: c.thread.Hasty,
+		ended: make(chan struct{})}
 	if c.thread.Style != Transcript && rng.IntN(3) == 0 {
 		for i := range 1 + rng.IntN(3) {
-			t.messages = append(t.messages, fmt.Sprintf("Message %d. %s", i, c.world.text(rng, c.thread.Key, 20)))
+			t.messages = append(t.messages, fmt.Sprintf("Message %d. %s", i,
+				c.world.text(rng, c.thread.Key, 20)))
 		}
 	}
 	t.together, t.requests = rng.IntN(4) == 0, rng.IntN(4) == 0
@@ -77,7 +79,8 @@ func (t *talk) talk(out *bufio.Scanner) bool {
 	}
 	for i, message := range t.messages {
 		text, _ := json.Marshal(message)
-		t.send(fmt.Sprintf(`{"type":"user","session_id":"","message":{"role":"user","content":%s}}`, text))
+		t.send(fmt.Sprintf(`{"type":"user","session_id":"","message":{"role":"user","content":%s}}`,
+			text))
 		if t.requests {
 			t.send(fmt.Sprintf(`{"type":"control_request","request_id":"stop%d","request":{"subtype":"interrupt"}}`, i))
 		}
@@ -104,7 +107,8 @@ func (t *talk) talk(out *bufio.Scanner) bool {
 	return t.leaves == leavesUnread
 }
 
-func (t *talk) send(line string) { _, _ = io.WriteString(t.in, line+"\n") } // the tool may have ended
+// the tool may have ended
+func (t *talk) send(line string) { _, _ = io.WriteString(t.in, line+"\n") }
 
 // until reads up to a line of a type, and answers what it is asked.
 func (t *talk) until(out *bufio.Scanner, kind string) bool {
@@ -121,22 +125,24 @@ func (t *talk) until(out *bufio.Scanner, kind string) bool {
 	return false
 }
 
-// toolRuns returns the runs without those that were started only to answer a caller, and were given no
-// message.
+// toolRuns returns the runs without those that were started only to answer a caller, and were given
+// no message.
 func (c *Call) toolRuns() []player.Run {
 	if c.talk == nil {
 		return c.runs
 	}
 	last := c.runs[max(0, len(c.runs)-1):]
-	runs := slices.DeleteFunc(slices.Clone(c.runs), func(r player.Run) bool { return !r.Resumed && r.Prompt == "" && r.PID != last[0].PID })
+	runs := slices.DeleteFunc(slices.Clone(c.runs), func(r player.Run) bool {
+		return !r.Resumed && r.Prompt == "" && r.PID != last[0].PID
+	})
 	if len(runs) == 1 && runs[0].Prompt == "" && !runs[0].Resumed { // all that there was
 		return nil
 	}
 	return runs
 }
 
-// checkTalk checks what the caller of a conversation saw and what the tool was sent: each message in
-// order, nothing twice, and the figures of this call.
+// checkTalk checks what the caller of a conversation saw and what the tool was sent: each message
+// in order, nothing twice, and the figures of this call.
 func (c *Call) checkTalk() {
 	t := c.talk
 	asked, hooks := map[string]int{}, 0
@@ -174,7 +180,8 @@ func (c *Call) checkTalk() {
 			c.fail("LOST: message %d is not the caller's", i+1)
 		}
 	}
-	whole := c.State.Success() && c.Script.Ending == player.Well && !c.hit && t.leaves == "" && c.Blow.Who == ""
+	whole := c.State.Success() && c.Script.Ending == player.Well && !c.hit && t.leaves == "" &&
+		c.Blow.Who == ""
 	if whole && len(last.Later) != len(t.messages)-1 {
 		c.fail("LOST: %d of %d messages arrived", len(last.Later)+1, len(t.messages))
 	}

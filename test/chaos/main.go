@@ -1,7 +1,8 @@
 // Command chaos runs callers of many kinds against the shims and the player while things go wrong:
-// signals, limits on files, broken ledgers, failing tools, clocks that jump. A world is a home with its
-// own ledger and a dozen callers; it lasts ten rounds. The player records every run outside the shim.
-// Each block of each prompt and answer has a mark of its own, so that it is recognized wherever it appears.
+// signals, limits on files, broken ledgers, failing tools, clocks that jump. A world is a home with
+// its own ledger and a dozen callers; it lasts ten rounds. The player records every run outside the
+// shim. Each block of each prompt and answer has a mark of its own, so that it is recognized
+// wherever it appears.
 //
 // After each call (check.go):
 //   - it ended as the tool did, and its output is the tool's, byte for byte; of a killed call, a prefix of it;
@@ -12,8 +13,8 @@
 //   - a fresh session gets the caller's prompt unchanged; never two processes in one session, never a third run;
 //   - the tool does not outlive its shim, and no call waits for a lease that no live process holds.
 //
-// After each round no process, temporary file or lease is left, the ledger is sound unless the round broke
-// it, no mark is in the state directory, and no other user can read that directory.
+// After each round no process, temporary file or lease is left, the ledger is sound unless the
+// round broke it, no mark is in the state directory, and no other user can read that directory.
 package main
 
 import (
@@ -57,7 +58,8 @@ func main() {
 
 // soak plays one world after the other until the time is up. It reports a world in which an
 // invariant is violated, and stops there.
-func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, root string, err error) {
+func soak(seed uint64, first int, length time.Duration, t *tally) (broken bool, root string,
+	err error) {
 	if root, err = os.MkdirTemp("", "chaos-"); err != nil {
 		return false, "", err
 	}

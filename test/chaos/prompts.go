@@ -114,19 +114,25 @@ func (w *World) newThreads() {
 	}
 	for i := range 7 {
 		job := fmt.Sprintf("job%d", i)
-		tool := draw(rng, append(slices.Sorted(maps.Keys(lines)), "claude")) // twice as often as the others
+		// twice as often as the others
+		tool := draw(rng, append(slices.Sorted(maps.Keys(lines)), "claude"))
 		dir := fmt.Sprintf("d%d", rng.IntN(2))
 		style, named, template := Style(rng.IntN(int(styles))), rng.IntN(3) == 0, rng.IntN(2)
 		common := "## Job\n\n" + w.text(rng, job, 30)
 		for j, role := range []string{"coder", "reviewer"}[:1+rng.IntN(2)] {
 			t := &Thread{
 				Key: job + "/" + role, Job: job, Role: role, Tool: tool, Dir: dir, Style: style,
-				Named: named || style == Revised || style == Templates, Format: draw(rng, formats(tool)),
-				Way: Way(rng.IntN(int(ways))), Hasty: rng.IntN(2) == 0 && style != Transcript, world: w, rules: rules[template], opening: openings[template], job: common,
+				Named: named || style == Revised ||
+					style == Templates, Format: draw(rng, formats(tool)),
+				Way: Way(rng.IntN(int(ways))), Hasty: rng.IntN(2) == 0 && style != Transcript,
+				world: w, rules: rules[template], opening: openings[template], job: common,
 				rng: w.rng(1<<16 | i<<8 | j),
 			}
-			if slices.Contains([]string{"copilot", "droid", "opencode", "vibe"}, tool) && t.Way == OnBoth {
-				t.Way = OnStdin // stdin is not read if there is a prompt in argv; opencode puts no empty line between them
+			if slices.Contains([]string{"copilot", "droid", "opencode", "vibe"}, tool) &&
+				t.Way == OnBoth {
+				// stdin is not read if there is a prompt in argv; opencode puts no empty line
+				// between them
+				t.Way = OnStdin
 			}
 			if j > 0 || rng.IntN(2) == 0 {
 				t.opening = "You are the " + role + ". " + w.text(rng, t.Key, 12)
@@ -136,7 +142,8 @@ func (w *World) newThreads() {
 	}
 }
 
-// formats returns the formats of a tool's threads. Three of claude's seven are conversations, in which most can go wrong.
+// formats returns the formats of a tool's threads. Three of claude's seven are conversations, in
+// which most can go wrong.
 func formats(tool string) []string {
 	list := slices.Sorted(maps.Keys(lines[tool]))
 	if tool == "claude" {
@@ -182,7 +189,8 @@ func (t *Thread) next() message {
 	case Templates:
 		t.facts = append(t.facts, fact(40))
 		if t.calls%2 == 0 {
-			parts = []string{"Go on with " + t.world.mark(t.rng, t.Key) + ", please.", t.facts[len(t.facts)-1]}
+			parts = []string{"Go on with " + t.world.mark(t.rng, t.Key) + ", please.",
+				t.facts[len(t.facts)-1]}
 		} else {
 			parts = append(parts, t.facts...)
 		}

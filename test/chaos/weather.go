@@ -25,29 +25,58 @@ type faultScenario struct {
 }
 
 var weathers = []faultScenario{
-	{"state directory is a file", true, false, replaced((*World).State, func(path string) error { return os.WriteFile(path, nil, 0o600) })},
-	{"state directory is a link that leads nowhere", true, false, replaced((*World).State, func(path string) error { return os.Symlink("/nowhere/at/all", path) })},
-	{"ledger is a directory", true, false, replaced((*World).Ledger, func(path string) error { return os.Mkdir(path, 0o700) })},
+	{"state directory is a file", true, false, replaced((*World).State, func(path string) error {
+		return os.WriteFile(path, nil, 0o600)
+	})},
+	{"state directory is a link that leads nowhere", true, false,
+		replaced((*World).State, func(path string) error {
+			return os.Symlink("/nowhere/at/all", path)
+		})},
+	{"ledger is a directory", true, false, replaced((*World).Ledger, func(path string) error {
+		return os.Mkdir(path, 0o700)
+	})},
 	{"ledger is somebody else's", true, true, foreignLedger},
 	{"ledger is of a newer version", true, true, newerLedger},
-	{"ledger's first page is garbage", true, true, damaged(func(w *World, rng *rand.Rand) error { return overwrite(w.Ledger(), 0, rng) })},
-	{"ledger has garbage in the middle", false, true, damaged(func(w *World, rng *rand.Rand) error { return overwrite(w.Ledger(), -1, rng) })},
-	{"ledger is cut in half", false, true, damaged(func(w *World, _ *rand.Rand) error { return truncate(w.Ledger(), 2) })},
-	{"ledger is empty", false, true, damaged(func(w *World, _ *rand.Rand) error { return os.Truncate(w.Ledger(), 0) })},
-	{"ledger is gone, its journal is not", false, true, damaged(func(w *World, _ *rand.Rand) error { return os.Remove(w.Ledger()) })},
-	{"journal is cut in half", false, true, damaged(func(w *World, _ *rand.Rand) error { return truncate(w.Ledger()+"-wal", 2) })},
-	{"journal has garbage in the middle", false, true, damaged(func(w *World, rng *rand.Rand) error { return overwrite(w.Ledger()+"-wal", -1, rng) })},
-	{"ledger and journal are gone", false, true, damaged(func(*World, *rand.Rand) error { return nil })},
+	{"ledger's first page is garbage", true, true,
+		damaged(func(w *World, rng *rand.Rand) error { return overwrite(w.Ledger(), 0, rng) })},
+	{"ledger has garbage in the middle", false, true,
+		damaged(func(w *World, rng *rand.Rand) error { return overwrite(w.Ledger(), -1, rng) })},
+	{"ledger is cut in half", false, true, damaged(func(w *World, _ *rand.Rand) error {
+		return truncate(w.Ledger(), 2)
+	})},
+	{"ledger is empty", false, true, damaged(func(w *World, _ *rand.Rand) error {
+		return os.Truncate(w.Ledger(), 0)
+	})},
+	{"ledger is gone, its journal is not", false, true,
+		damaged(func(w *World, _ *rand.Rand) error { return os.Remove(w.Ledger()) })},
+	{"journal is cut in half", false, true, damaged(func(w *World, _ *rand.Rand) error {
+		return truncate(w.Ledger()+"-wal", 2)
+	})},
+	{"journal has garbage in the middle", false, true,
+		damaged(func(w *World, rng *rand.Rand) error {
+			return overwrite(w.Ledger()+"-wal", -1, rng)
+		})},
+	{"ledger and journal are gone", false, true, damaged(func(*World, *rand.Rand) error {
+		return nil
+	})},
 	{"ledger is locked now and then", false, false, lockedLedger},
 	{"ledger is locked", false, false, heldLedger},
 	{"configuration is broken", true, false, brokenConfig},
-	{"configuration is a directory", true, false, replaced((*World).Config, func(path string) error { return os.Mkdir(path, 0o700) })},
+	{"configuration is a directory", true, false,
+		replaced((*World).Config, func(path string) error { return os.Mkdir(path, 0o700) })},
 	{"clock was set ahead", false, false, clock(2 * time.Hour)},
-	{"clock was set back", false, false, clock(-5 * time.Hour)}, // not the reverse of the one before
+	// not the reverse of the one before
+	{"clock was set back", false, false, clock(-5 * time.Hour)},
 	{"disk is slow", false, false, slowDisk},
-	{"no directory for temporary files", false, false, replaced(func(w *World) string { return w.Tmp }, func(path string) error { return nil })},
-	{"temporary files have no room", false, false, replaced(func(w *World) string { return w.Tmp }, func(path string) error { return os.Symlink("/dev/full", path) })},
-	{"log is a directory", false, false, replaced(func(w *World) string { return filepath.Join(w.State(), "shim.log") }, func(path string) error { return os.Mkdir(path, 0o700) })},
+	{"no directory for temporary files", false, false,
+		replaced(func(w *World) string { return w.Tmp }, func(path string) error { return nil })},
+	{"temporary files have no room", false, false,
+		replaced(func(w *World) string { return w.Tmp }, func(path string) error {
+			return os.Symlink("/dev/full", path)
+		})},
+	{"log is a directory", false, false,
+		replaced(func(w *World) string { return filepath.Join(w.State(), "shim.log") },
+			func(path string) error { return os.Mkdir(path, 0o700) })},
 }
 
 // change chooses a round's fault scenario at random, and sets it up.
@@ -78,7 +107,8 @@ func (w *World) change(rng *rand.Rand) (undo func() error, err error) {
 }
 
 // replaced moves a file aside and puts something else in its place.
-func replaced(which func(*World) string, put func(path string) error) func(*World, *rand.Rand) (func() error, error) {
+func replaced(which func(*World) string, put func(path string) error) func(*World,
+	*rand.Rand) (func() error, error) {
 	return func(w *World, _ *rand.Rand) (func() error, error) {
 		path := which(w)
 		aside := filepath.Join(w.Root, "aside")
@@ -231,8 +261,10 @@ func lockedLedger(w *World, rng *rand.Rand) (func() error, error) {
 }
 
 func brokenConfig(w *World, rng *rand.Rand) (func() error, error) {
-	text := draw(rng, []string{"ttl = = 3", "no_such_key = 1\n", "\x00\xff", "[tool.claude]\npath = 3\n"})
-	return func() error { return w.Configure(harness.ResumesAll) }, os.WriteFile(w.Config(), []byte(text), 0o600)
+	text := draw(rng, []string{"ttl = = 3", "no_such_key = 1\n", "\x00\xff",
+		"[tool.claude]\npath = 3\n"})
+	return func() error { return w.Configure(harness.ResumesAll) },
+		os.WriteFile(w.Config(), []byte(text), 0o600)
 }
 
 // clock shifts the time relative to the ledger's last write. No session known by then may be
@@ -255,7 +287,8 @@ func clock(by time.Duration) func(*World, *rand.Rand) (func() error, error) {
 // slowDisk runs another process that syncs all the time.
 func slowDisk(w *World, _ *rand.Rand) (func() error, error) {
 	path := filepath.Join(w.Root, "load")
-	cmd := exec.Command("nice", "sh", "-c", `while :; do dd if=/dev/zero of="$0" bs=64k count=16 conv=fsync 2>/dev/null; done`, path)
+	cmd := exec.Command("nice", "sh", "-c",
+		`while :; do dd if=/dev/zero of="$0" bs=64k count=16 conv=fsync 2>/dev/null; done`, path)
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}

@@ -54,8 +54,10 @@ func newWorld(root, shims, tools string, seed uint64, epoch int, t *tally) (*Wor
 	if err != nil {
 		return nil, err
 	}
-	w := &World{World: inner, Seed: seed, Epoch: epoch, tally: t, marks: markOwners{owner: map[string]string{}}, stale: map[string]bool{}}
-	err = errors.Join(player.Prepare(w.notes()), os.Mkdir(filepath.Join(w.Project, "d0"), 0o755), os.Mkdir(filepath.Join(w.Project, "d1"), 0o755), w.Configure(harness.ResumesAll))
+	w := &World{World: inner, Seed: seed, Epoch: epoch, tally: t,
+		marks: markOwners{owner: map[string]string{}}, stale: map[string]bool{}}
+	err = errors.Join(player.Prepare(w.notes()), os.Mkdir(filepath.Join(w.Project, "d0"), 0o755),
+		os.Mkdir(filepath.Join(w.Project, "d1"), 0o755), w.Configure(harness.ResumesAll))
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +171,8 @@ func (w *World) report() bool {
 		fmt.Printf("violation: %s\n", v)
 	}
 	if len(w.found) > 0 {
-		fmt.Printf("to play it again: go run ./test/chaos -seed %d -epoch %d -for 1s\n\n", w.Seed, w.Epoch)
+		fmt.Printf("to play it again: go run ./test/chaos -seed %d -epoch %d -for 1s\n\n", w.Seed,
+			w.Epoch)
 	}
 	return len(w.found) > 0
 }

@@ -21,7 +21,8 @@ import (
 // A version of a tool that is installed.
 type version struct{ tool, number, bin string }
 
-// compare installs both versions, compares them, and tries the newer one with the shims if their directory is named.
+// compare installs both versions, compares them, and tries the newer one with the shims if their
+// directory is named.
 func (p pair) compare(match *regexp.Regexp, shims string) report {
 	r := report{tool: p.new.Tool, old: p.old.Version, new: p.new.Version}
 	if p.why != nil {
@@ -42,7 +43,9 @@ func (p pair) compare(match *regexp.Regexp, shims string) report {
 		defer done()
 		both[i] = version{pin.Tool, pin.Version, bin}
 	}
-	r.compare(slices.DeleteFunc(suite.Cases(r.tool), func(c suite.Case) bool { return c.Name == "help" || !match.MatchString(c.Name) }),
+	r.compare(slices.DeleteFunc(suite.Cases(r.tool), func(c suite.Case) bool {
+		return c.Name == "help" || !match.MatchString(c.Name)
+	}),
 		both[0].observe, both[1].observe)
 	r.compareOptions(both)
 	if shims != "" {
@@ -55,7 +58,8 @@ func (p pair) compare(match *regexp.Regexp, shims string) report {
 	return r
 }
 
-// runs is how often a case that differs is made with each version: so each is compared with itself twice.
+// runs is how often a case that differs is made with each version: so each is compared with itself
+// twice.
 const runs = 3
 
 // A trial is the result of one case with the older version and the newer.
@@ -64,7 +68,8 @@ type trial struct {
 	of [2][]*seen
 }
 
-// compare makes the calls with both versions, some cases at a time, and reports the lines that each run of one version has and none of the other's.
+// compare makes the calls with both versions, some cases at a time, and reports the lines that each
+// run of one version has and none of the other's.
 func (r *report) compare(cases []suite.Case, older, newer func(suite.Case) *seen) {
 	trials := make([]trial, len(cases))
 	var busy errgroup.Group
@@ -115,10 +120,12 @@ func (t *trial) differs() bool {
 	a, b := t.of[0][len(t.of[0])-1], t.of[1][len(t.of[1])-1]
 	moved := set{}
 	t.moved(moved)
-	return a.failed != nil || b.failed != nil || !maps.EqualFunc(a.lines, b.lines, slices.Equal[[]string]) || len(moved) > 0
+	return a.failed != nil || b.failed != nil ||
+		!maps.EqualFunc(a.lines, b.lines, slices.Equal[[]string]) || len(moved) > 0
 }
 
-// failures takes out the runs that could not be made. If only the newer version has none that could, that is a difference.
+// failures takes out the runs that could not be made. If only the newer version has none that
+// could, that is a difference.
 func (r *report) failures(t *trial, broken set) {
 	var failed [2]error
 	for i, all := range t.of {
@@ -138,8 +145,8 @@ func (r *report) failures(t *trial, broken set) {
 	}
 }
 
-// changed notes the lines that each run of the older version has and none of the newer, and the reverse. Types of events that the older
-// version never has are in no order.
+// changed notes the lines that each run of the older version has and none of the newer, and the
+// reverse. Types of events that the older version never has are in no order.
 func (t *trial) changed(title string, types, gone, new, chance set) {
 	var counts [2]map[string]int
 	texts := [2]set{{}, {}}
@@ -149,7 +156,9 @@ func (t *trial) changed(title string, types, gone, new, chance set) {
 			lines := slices.Clone(s.lines[title])
 			for n, line := range lines {
 				if title == order {
-					names := slices.DeleteFunc(strings.Fields(line), func(name string) bool { return types[single(name)] == nil })
+					names := slices.DeleteFunc(strings.Fields(line), func(name string) bool {
+						return types[single(name)] == nil
+					})
 					lines[n] = strings.Join(names, " ")
 				}
 				counts[i][lines[n]]++
@@ -181,7 +190,8 @@ func single(name string) string {
 	return name
 }
 
-// moved notes the numbers that differ by more than a quarter, though each version's own are alike: another cost, or other totals.
+// moved notes the numbers that differ by more than a quarter, though each version's own are alike:
+// another cost, or other totals.
 func (t *trial) moved(lines set) {
 	if len(t.of[0]) == 0 {
 		return
@@ -203,7 +213,8 @@ func (t *trial) moved(lines set) {
 	}
 }
 
-// addTime lists by how much the newer version is slower, unless that is little: a machine is never quiet.
+// addTime lists by how much the newer version is slower, unless that is little: a machine is never
+// quiet.
 func (r *report) addTime(trials []trial) {
 	var all []time.Duration
 	for _, t := range trials {
@@ -212,13 +223,15 @@ func (r *report) addTime(trials []trial) {
 		}
 	}
 	if len(all) > 0 && harness.Median(all) > 200*time.Millisecond {
-		r.add("time", false, []string{fmt.Sprintf("half of the calls take %v more, or longer", harness.Median(all).Round(100*time.Millisecond))})
+		r.add("time", false, []string{fmt.Sprintf("half of the calls take %v more, or longer",
+			harness.Median(all).Round(100*time.Millisecond))})
 	}
 }
 
 var option = regexp.MustCompile(`--[a-z][\w-]+`)
 
-// compareOptions compares the options in the help of the tool, and of the command that takes a prompt.
+// compareOptions compares the options in the help of the tool, and of the command that takes a
+// prompt.
 func (r *report) compareOptions(both [2]version) {
 	tool, _ := rewrite.Lookup(r.tool)
 	commands := [][]string{{"--help"}}

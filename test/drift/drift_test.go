@@ -46,9 +46,12 @@ echo "$$ $(date +%N)"
 
 var cases = []suite.Case{
 	{Name: "text", Calls: []harness.Call{{Args: []string{"-p", "hi"}}}},
-	{Name: "stream", Calls: []harness.Call{{Args: []string{"-p", "hi", "--output-format", "stream-json"}}}},
-	{Name: "own resume", Calls: []harness.Call{{Args: []string{"-p", "hi"}}, {Args: []string{"-p", "which?", "--resume", "x"}}}},
-	{Name: "refused work", Calls: []harness.Call{{Args: []string{"-p", "hi", "--permission-mode", "auto"}}}},
+	{Name: "stream", Calls: []harness.Call{
+		{Args: []string{"-p", "hi", "--output-format", "stream-json"}}}},
+	{Name: "own resume", Calls: []harness.Call{{Args: []string{"-p", "hi"}},
+		{Args: []string{"-p", "which?", "--resume", "x"}}}},
+	{Name: "refused work", Calls: []harness.Call{
+		{Args: []string{"-p", "hi", "--permission-mode", "auto"}}}},
 }
 
 // fake is a version of claude that is a script.
@@ -71,7 +74,8 @@ func compareScripts(t *testing.T, older, newer string) report {
 	return r
 }
 
-// The report has what a caller sees first, then what is new, and nothing of what only a name, a column or the version changes.
+// The report has what a caller sees first, then what is new, and nothing of what only a name, a
+// column or the version changes.
 func TestReport(t *testing.T) {
 	r := compareScripts(t, older, newer)
 	const want = `## claude 1.0.1 (tested: 1.0.0): DIFFERS
@@ -158,14 +162,19 @@ func TestNothingDiffers(t *testing.T) {
 	}
 }
 
-// A difference that is accepted of a version is listed with its reason, and of another one it counts.
+// A difference that is accepted of a version is listed with its reason, and of another one it
+// counts.
 func TestAccepted(t *testing.T) {
 	defer func(text []byte) { acceptedFile = text }(acceptedFile)
-	acceptedFile = []byte(`[{"tool": "claude", "from": "9.9.9", "to": "9.9.12", "line": "num_turns", "reason": "it counts otherwise"}]`)
-	for number, want := range map[string]outcome{"9.9.8": differs, "9.9.9": clean, "9.9.10": clean, "9.9.13": differs} {
+	acceptedFile = []byte(
+		`[{"tool": "claude", "from": "9.9.9", "to": "9.9.12", "line": "num_turns", "reason": "it counts otherwise"}]`)
+	for number, want := range map[string]outcome{"9.9.8": differs, "9.9.9": clean, "9.9.10": clean,
+		"9.9.13": differs} {
 		r := report{tool: "claude", old: "9.9.1", new: number}
 		r.addLines("events", set{`result/success num_turns <n>`: {"json"}}, nil)
-		if r.outcome() != want || want == clean && !strings.Contains(r.String(), "### events, accepted\n\n    - result/success num_turns <n>\n        it counts") {
+		if r.outcome() != want || want == clean &&
+			!strings.Contains(r.String(), "### events, accepted\n\n    - result/success "+
+				"num_turns <n>\n        it counts") {
 			t.Errorf("%s: %s", number, r)
 		}
 	}
@@ -178,7 +187,9 @@ func TestAcceptedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, a := range all {
-		if _, err := regexp.Compile(a.Line); err != nil || a.Reason == "" || tested.Compare(a.From, a.To) > 0 || tested.Compare(a.To, realcli.Pins[a.Tool].Version) <= 0 {
+		if _, err := regexp.Compile(a.Line); err != nil || a.Reason == "" ||
+			tested.Compare(a.From, a.To) > 0 ||
+			tested.Compare(a.To, realcli.Pins[a.Tool].Version) <= 0 {
 			t.Errorf("%+v: %v", a, err)
 		}
 	}
@@ -186,8 +197,10 @@ func TestAcceptedFile(t *testing.T) {
 
 // A version that is not to be had is no difference, and not the absence of one.
 func TestCouldNotTell(t *testing.T) {
-	r := pair{old: realcli.Claude, new: realcli.Claude, why: errors.New("the registry\nis away")}.compare(nil, "")
-	if r.outcome() != unknown || !strings.Contains(r.String(), "COULD NOT TELL\n\n    the registry\n    is away\n") {
+	r := pair{old: realcli.Claude, new: realcli.Claude,
+		why: errors.New("the registry\nis away")}.compare(nil, "")
+	if r.outcome() != unknown ||
+		!strings.Contains(r.String(), "COULD NOT TELL\n\n    the registry\n    is away\n") {
 		t.Errorf("%v\n%s", r.outcome(), r)
 	}
 	r = report{tool: "claude"}
@@ -221,7 +234,8 @@ func TestPin(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	if err := errors.Join(os.MkdirAll(filepath.Dir(list), 0o700), os.WriteFile(list, text, 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(list), 0o700),
+		os.WriteFile(list, text, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for _, pin := range realcli.Pins {
@@ -233,22 +247,24 @@ func TestPin(t *testing.T) {
 	moved, err := tested.Parse(text)
 	for _, pin := range realcli.Pins {
 		rows := moved.Tool(pin.Tool).Rows()
-		if now := rows[len(rows)-1].Version; now != "999.0" || rows[len(rows)-2].Version != pin.Version {
+		if now := rows[len(rows)-1].Version; now != "999.0" ||
+			rows[len(rows)-2].Version != pin.Version {
 			t.Errorf("%s: pinned %s, %v", pin.Tool, now, err)
 		}
 	}
 }
 
 func TestWorse(t *testing.T) {
-	for _, test := range [][3]outcome{{clean, clean, clean}, {clean, unknown, unknown}, {unknown, differs, differs}, {differs, unknown, differs}, {differs, clean, differs}} {
+	for _, test := range [][3]outcome{{clean, clean, clean}, {clean, unknown, unknown},
+		{unknown, differs, differs}, {differs, unknown, differs}, {differs, clean, differs}} {
 		if got := worse(test[0], test[1]); got != test[2] {
 			t.Errorf("%v and %v: %v", test[0], test[1], got)
 		}
 	}
 }
 
-// With the real CLIs, what claude changed is found: from 2.1.319 on, work that auto mode refuses ends with 1 and says why, but not in
-// stream-json.
+// With the real CLIs, what claude changed is found: from 2.1.319 on, work that auto mode refuses
+// ends with 1 and says why, but not in stream-json.
 func TestFindsWhatClaudeChanged(t *testing.T) {
 	if os.Getenv("REPRISE_E2E") != "1" {
 		t.Skip("set REPRISE_E2E=1 to run the real CLIs")
@@ -258,7 +274,8 @@ func TestFindsWhatClaudeChanged(t *testing.T) {
 		want          []string
 	}{
 		{"2.1.318", "2.1.319", "^refused work, ", []string{
-			"### exit status\n\n    - 0\n        in: refused work, json; refused work, text; refused work, verbose\n",
+			"### exit status\n\n    - 0\n        in: refused work, json; refused work, text; " +
+				"refused work, verbose\n",
 			"    + Error: auto mode could not check some actions Claude tried",
 		}},
 		{"2.1.290", "2.1.330", "^refused work, text|^wrong rule, text|^own resume, text", []string{

@@ -1,5 +1,6 @@
-// Drift compares two versions of the real CLIs, without and with the shim, and prints one report. Its exit status is 0 if nothing
-// differs that a caller or the shim may rely on, 1 if something does, and 2 if it could not tell.
+// Drift compares two versions of the real CLIs, without and with the shim, and prints one report.
+// Its exit status is 0 if nothing differs that a caller or the shim may rely on, 1 if something
+// does, and 2 if it could not tell.
 package main
 
 import (
@@ -41,10 +42,13 @@ func main() {
 	var o options
 	flag.StringVar(&o.tool, "tool", "", "compare versions of this `tool` only")
 	flag.StringVar(&o.old, "tested", "", "the older `version` (default: the pin)")
-	flag.StringVar(&o.new, "new", "", "the newer `version` (default: the newest in the registry); \"newest\" for all tools that have a newer one than their pin")
+	flag.StringVar(&o.new, "new", "", "the newer `version` (default: the newest in the "+
+		"registry); \"newest\" for all tools that have a newer one than their pin")
 	flag.StringVar(&o.since, "since", "", "compare the pins with those of this `commit`")
-	flag.StringVar(&o.run, "run", "", "make only the calls that match this `regexp`, and do not try the shim")
-	flag.BoolVar(&o.pin, "pin", false, "without -run, if nothing differs that matters, pin the newer version in "+list+"; the pin until then stays as tried")
+	flag.StringVar(&o.run, "run", "", "make only the calls that match this `regexp`, and do not "+
+		"try the shim")
+	flag.BoolVar(&o.pin, "pin", false,
+		"without -run, if nothing differs that matters, pin the newer version in "+list+"; the pin until then stays as tried")
 	flag.Parse()
 	toolbox.RestoreSignals()
 	came, err := o.main(os.Stdout)
@@ -96,14 +100,17 @@ const list = "internal/tested/" + tested.File
 // pin replaces the older version by the newer one, as Renovate does.
 func (p pair) pin() error {
 	text, err := os.ReadFile(list)
-	pin := regexp.MustCompile(`("pin": "` + p.old.Asked + `[@=]+)` + regexp.QuoteMeta(p.old.Version) + `(",\s*"tried": ")`)
+	pin := regexp.MustCompile(`("pin": "` + p.old.Asked + `[@=]+)` +
+		regexp.QuoteMeta(p.old.Version) + `(",\s*"tried": ")`)
 	if err == nil {
-		err = os.WriteFile(list, pin.ReplaceAll(text, []byte("${1}"+p.new.Version+"${2}"+p.old.Version+" ")), 0o644)
+		err = os.WriteFile(list, pin.ReplaceAll(text,
+			[]byte("${1}"+p.new.Version+"${2}"+p.old.Version+" ")), 0o644)
 	}
 	return err
 }
 
-// worse returns the outcome of two. A difference that was seen counts, whatever else could not be told.
+// worse returns the outcome of two. A difference that was seen counts, whatever else could not be
+// told.
 func worse(a, b outcome) outcome {
 	if a == differs || b == differs {
 		return differs
@@ -148,14 +155,16 @@ func (o options) pairs() (all []pair, err error) {
 			p.old = p.old.At(before.Tool(tool).Version())
 		case o.new == "" || o.new == "newest":
 			var newest string
-			if newest, p.why = realcli.Newest(p.new); tested.Compare(newest, p.new.Version) > 0 { // droid's can be older here and there
+			// droid's can be older here and there
+			if newest, p.why = realcli.Newest(p.new); tested.Compare(newest, p.new.Version) > 0 {
 				p.new = p.new.At(newest)
 			}
 		default:
 			p.new = p.new.At(o.new)
 		}
 		chosen := o.old != "" && o.new != "" // also a version with itself
-		if known := p.old.Version != ""; p.why != nil || known && (chosen || p.old.Version != p.new.Version) {
+		if known := p.old.Version != ""; p.why != nil ||
+			known && (chosen || p.old.Version != p.new.Version) {
 			all = append(all, p)
 		}
 	}

@@ -20,10 +20,12 @@ import (
 // order is the aspect of the sequence of types, in which new ones do not count.
 const order = "order"
 
-// aspects are the parts of a case's canonical form. In those that are plain a line that is new matters too.
+// aspects are the parts of a case's canonical form. In those that are plain a line that is new
+// matters too.
 var (
-	aspects = []string{"exit status", "stdout", "stderr", "project's files", order, "events", "transcripts", "requests", "files in the home"}
-	plain   = append([]string{"no result", "numbers"}, aspects[:5]...)
+	aspects = []string{"exit status", "stdout", "stderr", "project's files", order, "events",
+		"transcripts", "requests", "files in the home"}
+	plain = append([]string{"no result", "numbers"}, aspects[:5]...)
 )
 
 // seen is the canonical form of a case, as one run of it showed it: lines by the titles of aspects.
@@ -39,7 +41,8 @@ type seen struct {
 }
 
 func newSeen(mask func(string) string) *seen {
-	return &seen{lines: map[string][]string{}, numbers: map[string]float64{}, mask: mask, ids: map[string]bool{}}
+	return &seen{lines: map[string][]string{}, numbers: map[string]float64{}, mask: mask,
+		ids: map[string]bool{}}
 }
 
 // add adds a line. The second one of the same text is another line, so that lines are a set.
@@ -133,7 +136,8 @@ func (s *seen) text(title, text string) {
 	}
 }
 
-// home adds the places and kinds of the files in the home, and the lines of the sessions among them.
+// home adds the places and kinds of the files in the home, and the lines of the sessions among
+// them.
 func (s *seen) home(w *harness.World) error {
 	err := filepath.WalkDir(w.Home, func(path string, entry os.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() {
@@ -151,9 +155,12 @@ func (s *seen) home(w *harness.World) error {
 }
 
 var (
-	// passing matches files that last as long as a process, or are another's: how many there are depends on when it ended.
-	passing = regexp.MustCompile(`(^|/)(\.?te?mp|shell[-_]snapshots)/|\.(tmp|lock|pid)$|-(wal|shm|journal)$`)
-	// random matches a part of a name that differs from run to run: a number, or letters and digits mixed.
+	// passing matches files that last as long as a process, or are another's: how many there are
+	// depends on when it ended.
+	passing = regexp.MustCompile(
+		`(^|/)(\.?te?mp|shell[-_]snapshots)/|\.(tmp|lock|pid)$|-(wal|shm|journal)$`)
+	// random matches a part of a name that differs from run to run: a number, or letters and digits
+	// mixed.
 	random = regexp.MustCompile(`[0-9a-zA-Z]*[0-9][0-9a-zA-Z]*`)
 )
 
@@ -174,16 +181,20 @@ var figures = regexp.MustCompile(`(?mi)^.*tokens used.*\n.*|^.*\b(tokens|credits
 // mask removes the differences between two runs of one version, the version, and figures in text.
 func (v version) mask(w *harness.World, text string) string {
 	text = strings.ReplaceAll(w.Mask(text), v.number, "VERSION")
-	return figures.ReplaceAllStringFunc(text, func(line string) string { return digits.ReplaceAllString(line, "<n>") })
+	return figures.ReplaceAllStringFunc(text, func(line string) string {
+		return digits.ReplaceAllString(line, "<n>")
+	})
 }
 
 var digits = regexp.MustCompile(`\d[\d.,]*[km]?`)
 
-// objects returns the JSON objects in a text, which is one value or has one a line, its other lines, and how they are laid out.
+// objects returns the JSON objects in a text, which is one value or has one a line, its other
+// lines, and how they are laid out.
 func objects(text string) (all []any, rest, layout string) {
 	var one any
 	if _ = json.Unmarshal([]byte(text), &one); one != nil { // else it is no JSON
-		lines := map[bool]string{true: "several lines", false: "a line"}[strings.Contains(strings.TrimSpace(text), "\n")]
+		lines := map[bool]string{true: "several lines",
+			false: "a line"}[strings.Contains(strings.TrimSpace(text), "\n")]
 		layout = fmt.Sprintf("%.1s in %s", text, lines)
 		if list, ok := one.([]any); ok {
 			return list, "", layout
@@ -223,10 +234,12 @@ func typeOf(value any) string {
 
 const deepest = 5 // keys below are the model's or the tools' own
 
-// spoken matches the types of messages. The other lines of a session are written when there is time.
+// spoken matches the types of messages. The other lines of a session are written when there is
+// time.
 var spoken = regexp.MustCompile(`(?i)user|assistant|message|model`)
 
-// documents adds the types of events, lines of sessions or requests in order, and of each type the paths of keys with their values' kinds.
+// documents adds the types of events, lines of sessions or requests in order, and of each type the
+// paths of keys with their values' kinds.
 func (s *seen) documents(title string, all []any, depth int) {
 	var types []string
 	paths := map[string]bool{}
@@ -249,12 +262,14 @@ func (s *seen) documents(title string, all []any, depth int) {
 }
 
 var (
-	schema = regexp.MustCompile(`(?i)schema$|^parameters$`)       // of a tool: the model's
-	key    = regexp.MustCompile(`^[A-Za-z_$][A-Za-z_$-]*$`)       // a name, no ID or path
-	word   = regexp.MustCompile(`^(known )?[A-Za-z_./:-]{0,40}$`) // an enumeration's, or a masked ID
+	schema = regexp.MustCompile(`(?i)schema$|^parameters$`) // of a tool: the model's
+	key    = regexp.MustCompile(`^[A-Za-z_$][A-Za-z_$-]*$`) // a name, no ID or path
+	// an enumeration's, or a masked ID
+	word = regexp.MustCompile(`^(known )?[A-Za-z_./:-]{0,40}$`)
 )
 
-// paths adds the path of a value with its kind, and those below. A text is as it is in events, elsewhere only if it is one word.
+// paths adds the path of a value with its kind, and those below. A text is as it is in events,
+// elsewhere only if it is one word.
 func (s *seen) paths(all map[string]bool, title, path string, value any, depth int) {
 	at, kind := strings.TrimRight(path, ". "), "object"
 	switch value := value.(type) {
@@ -292,4 +307,5 @@ func (s *seen) paths(all map[string]bool, title, path string, value any, depth i
 }
 
 // timing matches the paths of times.
-var timing = regexp.MustCompile(`[dD]uration|(?:[._]ms|Ms|[sS]econds|[tT]ime\w*|created|updated|start|end|[a-z]At|_at)$`)
+var timing = regexp.MustCompile(
+	`[dD]uration|(?:[._]ms|Ms|[sS]econds|[tT]ime\w*|created|updated|start|end|[a-z]At|_at)$`)

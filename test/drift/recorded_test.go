@@ -32,7 +32,8 @@ func recorded(t *testing.T, number, name string) *seen {
 	}
 	v, w := version{tool: "claude", number: number}, &harness.World{Root: "/nowhere"}
 	s := newSeen(func(text string) string { return v.mask(w, text) })
-	s.result(harness.Call{Args: run.Argv}, harness.Result{Stdout: read("stdout"), Stderr: read("stderr"), Exit: run.Exit})
+	s.result(harness.Call{Args: run.Argv},
+		harness.Result{Stdout: read("stdout"), Stderr: read("stderr"), Exit: run.Exit})
 	s.transcript(read("session.jsonl"))
 	return s
 }
@@ -46,23 +47,29 @@ func compareRecorded(t *testing.T, old, new string) report {
 	}
 	var cases []suite.Case
 	for _, dir := range found {
-		if name := strings.TrimPrefix(filepath.Base(dir), "own-"+new+"-"); !strings.HasPrefix(name, "sigterm") { // it ends anywhere
+		// it ends anywhere
+		if name := strings.TrimPrefix(filepath.Base(dir), "own-"+new+"-"); !strings.HasPrefix(name,
+			"sigterm") {
 			cases = append(cases, suite.Case{Name: name})
 		}
 	}
 	r := report{tool: "claude", old: old, new: new}
-	r.compare(cases, func(c suite.Case) *seen { return recorded(t, old, c.Name) }, func(c suite.Case) *seen { return recorded(t, new, c.Name) })
+	r.compare(cases, func(c suite.Case) *seen {
+		return recorded(t, old, c.Name)
+	}, func(c suite.Case) *seen { return recorded(t, new, c.Name) })
 	return r
 }
 
-// Real streams of versions that differ in nothing a caller or the shim relies on are clean, though their IDs, times and tokens differ.
-// An older version's reason for an end is another one.
+// Real streams of versions that differ in nothing a caller or the shim relies on are clean, though
+// their IDs, times and tokens differ. An older version's reason for an end is another one.
 func TestRecorded(t *testing.T) {
 	if r := compareRecorded(t, "2.1.329", "2.1.330"); r.outcome() != clean {
 		t.Errorf("%s", r)
 	}
-	const want = "    - result/success terminal_reason \"completed\"\n        in: badtool-json; http401-json\n"
-	if r := compareRecorded(t, "2.1.197", "2.1.330"); r.outcome() != differs || !strings.Contains(r.String(), want) {
+	const want = "    - result/success terminal_reason \"completed\"\n        in: badtool-json; " +
+		"http401-json\n"
+	if r := compareRecorded(t, "2.1.197", "2.1.330"); r.outcome() != differs ||
+		!strings.Contains(r.String(), want) {
 		t.Errorf("no %q in\n%s", want, r)
 	}
 }

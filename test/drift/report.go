@@ -33,8 +33,9 @@ func (r *report) add(title string, matters bool, lines []string) {
 	}
 }
 
-// addLines adds lines that are gone, which matters, and new ones, which do if a caller sees them as they are or another value of the same key
-// is gone. Each has the calls that show it below. The keys below a key go and come with it.
+// addLines adds lines that are gone, which matters, and new ones, which do if a caller sees them as
+// they are or another value of the same key is gone. Each has the calls that show it below. The
+// keys below a key go and come with it.
 func (r *report) addLines(title string, gone, new set) {
 	var lines, listed, accepted []string
 	keys := set{}
@@ -71,7 +72,8 @@ func topmost(all set) (top []string) {
 		for above := range all {
 			above, isObject := strings.CutSuffix(above, " object")
 			rest, under := strings.CutPrefix(line, above)
-			below = below || isObject && under && rest != " object" && strings.ContainsAny(rest[:1], " .[")
+			below = below || isObject && under && rest != " object" &&
+				strings.ContainsAny(rest[:1], " .[")
 		}
 		if !below {
 			top = append(top, line)
@@ -81,7 +83,8 @@ func topmost(all set) (top []string) {
 	return top
 }
 
-// acceptedFile lists differences that were looked at, one of a tool and of the newer versions from one to another.
+// acceptedFile lists differences that were looked at, one of a tool and of the newer versions from
+// one to another.
 //
 //go:embed accepted.json
 var acceptedFile []byte
@@ -97,7 +100,8 @@ func readAccepted() (all []acceptance, err error) {
 func (r *report) accepted(line string) string {
 	all, _ := readAccepted() // a test reads it too
 	for _, a := range all {
-		if a.Tool == r.tool && tested.Compare(a.From, r.new) <= 0 && tested.Compare(r.new, a.To) <= 0 && regexp.MustCompile(a.Line).MatchString(line) {
+		if a.Tool == r.tool && tested.Compare(a.From, r.new) <= 0 &&
+			tested.Compare(r.new, a.To) <= 0 && regexp.MustCompile(a.Line).MatchString(line) {
 			return a.Reason
 		}
 	}

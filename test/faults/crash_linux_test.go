@@ -19,14 +19,21 @@ import (
 
 // steps are the system calls with which a shim changes anything, or starts or ends a process. A
 // call is killed before each of them.
-var steps = []uint64{unix.SYS_OPENAT, unix.SYS_WRITE, unix.SYS_PWRITE64, unix.SYS_FTRUNCATE, unix.SYS_FSYNC, unix.SYS_FDATASYNC,
-	unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_UNLINKAT, unix.SYS_MKDIRAT, unix.SYS_FCNTL, unix.SYS_FLOCK, unix.SYS_FCHMOD,
-	unix.SYS_MEMFD_CREATE, unix.SYS_PIPE2, unix.SYS_CLONE, unix.SYS_CLONE3, unix.SYS_WAITID, unix.SYS_WAIT4, unix.SYS_EXIT_GROUP}
+var steps = []uint64{unix.SYS_OPENAT, unix.SYS_WRITE, unix.SYS_PWRITE64, unix.SYS_FTRUNCATE,
+	unix.SYS_FSYNC, unix.SYS_FDATASYNC,
+	unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_UNLINKAT, unix.SYS_MKDIRAT, unix.SYS_FCNTL,
+	unix.SYS_FLOCK, unix.SYS_FCHMOD,
+	unix.SYS_MEMFD_CREATE, unix.SYS_PIPE2, unix.SYS_CLONE, unix.SYS_CLONE3, unix.SYS_WAITID,
+	unix.SYS_WAIT4, unix.SYS_EXIT_GROUP}
 
 var crashKinds = []kind{
-	killed("while it makes the ledger", 1, func(w *world) { w.must(os.RemoveAll(w.state(""))) }, nil),
+	killed("while it makes the ledger", 1, func(w *world) {
+		w.must(os.RemoveAll(w.state("")))
+	}, nil),
 	killed("in a fresh call", 1, func(w *world) {}, nil),
-	killed("in a resumed call", 2, func(w *world) { w.call(call{prompt: job(0), task: "killed"}) }, nil),
+	killed("in a resumed call", 2, func(w *world) {
+		w.call(call{prompt: job(0), task: "killed"})
+	}, nil),
 	killed("while its outcome waits for the ledger", 2,
 		func(w *world) { w.call(call{prompt: job(0), task: "killed"}) }, (*world).lockAtEnd),
 	killed("while it records another's outcome", 3, (*world).spooled, nil),
@@ -36,7 +43,8 @@ var crashKinds = []kind{
 	failing("a read fails once", unix.EIO, unix.SYS_PREAD64),
 	failing("a lock fails once", unix.ENOLCK, unix.SYS_FCNTL, unix.SYS_FLOCK),
 	failing("a file cannot be opened once", unix.EMFILE, unix.SYS_OPENAT),
-	failing("no pipe and no memory file can be made", unix.EMFILE, unix.SYS_PIPE2, unix.SYS_MEMFD_CREATE),
+	failing("no pipe and no memory file can be made", unix.EMFILE, unix.SYS_PIPE2,
+		unix.SYS_MEMFD_CREATE),
 }
 
 // killed is a call that is killed at each of its steps. prepare restores the world before each, and
@@ -134,18 +142,20 @@ func failing(name string, errno unix.Errno, calls ...uint64) kind {
 		round := 1
 		for step := rand.IntN(max(1, stride/4)); ; step += max(1, stride/4) {
 			n, failed, runs := 0, false, false
-			died, err := w.trace(call{prompt: job(round), task: "failing"}, func(tid int, info *syscallInfo) bool {
-				runs = runs || info.nr == unix.SYS_CLONE || info.nr == unix.SYS_CLONE3 // before, the program is only being loaded
-				if runs && info.op == opEntry && slices.Contains(calls, info.nr) {
-					if n++; n == step+1 {
-						failed = true
-						if err := skipSyscall(tid, errno); err != nil {
-							w.skip(err)
+			died, err := w.trace(call{prompt: job(round), task: "failing"},
+				func(tid int, info *syscallInfo) bool {
+					// before, the program is only being loaded
+					runs = runs || info.nr == unix.SYS_CLONE || info.nr == unix.SYS_CLONE3
+					if runs && info.op == opEntry && slices.Contains(calls, info.nr) {
+						if n++; n == step+1 {
+							failed = true
+							if err := skipSyscall(tid, errno); err != nil {
+								w.skip(err)
+							}
 						}
 					}
-				}
-				return false
-			})
+					return false
+				})
 			if err != nil {
 				w.skip(err)
 				return
@@ -165,7 +175,8 @@ func failing(name string, errno unix.Errno, calls ...uint64) kind {
 
 // trace makes a call and passes every system call of the shim to look. It kills the shim if look
 // returns true. A call that survives must end as the tool would.
-func (w *world) trace(c call, look func(tid int, info *syscallInfo) (kill bool)) (died bool, err error) {
+func (w *world) trace(c call, look func(tid int, info *syscallInfo) (kill bool)) (died bool,
+	err error) {
 	runtime.LockOSThread() // only the thread that starts a process may trace it
 	defer runtime.UnlockOSThread()
 	w.begun = w.started()
@@ -194,12 +205,14 @@ func (w *world) trace(c call, look func(tid int, info *syscallInfo) (kill bool))
 	return false, nil
 }
 
-func follow(cmd *exec.Cmd, look func(int, *syscallInfo) bool) (status syscall.WaitStatus, err error) {
+func follow(cmd *exec.Cmd, look func(int, *syscallInfo) bool) (status syscall.WaitStatus,
+	err error) {
 	pid := cmd.Process.Pid
 	if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil {
 		return status, err
 	}
-	if err := syscall.PtraceSetOptions(pid, unix.PTRACE_O_TRACESYSGOOD|unix.PTRACE_O_TRACECLONE|unix.PTRACE_O_EXITKILL); err != nil {
+	if err := syscall.PtraceSetOptions(pid,
+		unix.PTRACE_O_TRACESYSGOOD|unix.PTRACE_O_TRACECLONE|unix.PTRACE_O_EXITKILL); err != nil {
 		return status, fmt.Errorf("trace a process: %w", err)
 	}
 	for tid, sig := pid, 0; ; {
@@ -246,7 +259,8 @@ const opEntry = 1
 
 func readSyscall(tid int) *syscallInfo {
 	var info syscallInfo
-	_, _, errno := syscall.RawSyscall6(syscall.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(tid),
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO,
+		uintptr(tid),
 		unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0)
 	if errno != 0 {
 		return nil // it was killed at this moment

@@ -1,8 +1,10 @@
-// Package faults injects faults around the shim, with the player, and nothing outside of a temporary directory.
+// Package faults injects faults around the shim, with the player, and nothing outside of a
+// temporary directory.
 //
-// Something is lost if the caller saw anything but what the tool alone would have shown; if a call was
-// resumed wrongly, or two calls worked in one session; if its outcome was forgotten although it could be
-// kept; or if afterwards the ledger was damaged, a session was still leased, or a temporary file was left.
+// Something is lost if the caller saw anything but what the tool alone would have shown; if a call
+// was resumed wrongly, or two calls worked in one session; if its outcome was forgotten although it
+// could be kept; or if afterwards the ledger was damaged, a session was still leased, or a
+// temporary file was left.
 package faults
 
 import (
@@ -17,11 +19,13 @@ import (
 	"reprise/test/toolbox"
 )
 
-var all = flag.Bool("faults.all", false, "try each kind at more moments, and fail if one cannot be tried here")
+var all = flag.Bool("faults.all", false,
+	"try each kind at more moments, and fail if one cannot be tried here")
 
 var (
-	stride = 100 // how many steps of a call lie between two at which it is killed; the first one varies
-	rounds = 1   // of calls that are made at once
+	// how many steps of a call lie between two at which it is killed; the first one varies
+	stride = 100
+	rounds = 1 // of calls that are made at once
 )
 
 func TestMain(m *testing.M) { os.Exit(toolbox.Tests{M: m}.Run()) }
@@ -39,7 +43,8 @@ func TestFaults(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	p, err := build(dir)
-	if err = errors.Join(err, os.Chmod(dir, 0o755)); err != nil { // root makes some calls as another user
+	// root makes some calls as another user
+	if err = errors.Join(err, os.Chmod(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	if *all {

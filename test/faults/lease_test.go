@@ -67,14 +67,16 @@ var leaseKinds = []kind{
 	{"leases", "its holder's pid belongs to another process now", func(w *world) {
 		w.waits()
 		w.kill(w.hold(call{prompt: job(1), ms: 60_000}))
-		statement(fmt.Sprintf("UPDATE leases SET pid = %d, child = iif(child_start = 0, 0, %[1]d)", os.Getpid()))(w)
+		statement(fmt.Sprintf("UPDATE leases SET pid = %d, child = iif(child_start = 0, 0, %[1]d)",
+			os.Getpid()))(w)
 		w.resumes(call{prompt: job(2)}, false)
 		w.sound(1)
 	}},
 	{"leases", "the machine was started anew", func(w *world) {
 		w.waits()
 		w.kill(w.hold(call{prompt: job(1), ms: 60_000}))
-		statement(fmt.Sprintf("UPDATE leases SET pid = %d, pid_start = 0, boot = 'another'", os.Getpid()))(w)
+		statement(fmt.Sprintf("UPDATE leases SET pid = %d, pid_start = 0, boot = 'another'",
+			os.Getpid()))(w)
 		w.resumes(call{prompt: job(2)}, false)
 		w.sound(1)
 	}},
@@ -88,12 +90,14 @@ var leaseKinds = []kind{
 	{"leases", "a call is ended while it waits", func(w *world) {
 		w.waits()
 		holder := w.hold(call{prompt: job(1), ms: 60_000})
-		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGKILL} {
+		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP,
+			syscall.SIGKILL} {
 			waiting := w.start(call{prompt: job(2)})
 			w.wait(func() bool { return w.asleep(waiting) })
 			w.must(waiting.Process.Signal(sig))
 			var exit *exec.ExitError
-			if err := waiting.Wait(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != sig {
+			if err := waiting.Wait(); !errors.As(err, &exit) ||
+				exit.Sys().(syscall.WaitStatus).Signal() != sig {
 				w.lose("after %v: %v", sig, err)
 			}
 		}
@@ -122,7 +126,8 @@ var leaseKinds = []kind{
 	}},
 	{"privacy", "the log is put aside", func(w *world) {
 		w.call(call{prompt: job(0)})
-		w.must(errors.Join(os.Truncate(w.state("shim.log"), 2<<20), os.Chmod(w.state("shim.log"), 0o666)))
+		w.must(errors.Join(os.Truncate(w.state("shim.log"), 2<<20),
+			os.Chmod(w.state("shim.log"), 0o666)))
 		w.call(call{prompt: job(1), sh: "umask 000"})
 		w.private()
 	}},
@@ -137,7 +142,8 @@ func (w *world) waits() {
 func (w *world) reasons(where string) (text string) {
 	db := w.open()
 	defer db.Close()
-	w.must(db.QueryRow("SELECT coalesce(group_concat(reason || ' ' || detail), '') FROM invocations " + where).Scan(&text))
+	w.must(db.QueryRow("SELECT coalesce(group_concat(reason || ' ' || detail), '') FROM " +
+		"invocations " + where).Scan(&text))
 	return text
 }
 
@@ -188,7 +194,8 @@ func (w *world) asleep(cmd *exec.Cmd) bool {
 // private checks that no other user may read or change our files, and that they contain no text of
 // a prompt or an answer.
 func (w *world) private() {
-	for _, exposed := range w.Exposed(regexp.MustCompile("You are the coder|Keep every function|Note 0|" + answer)) {
+	for _, exposed := range w.Exposed(
+		regexp.MustCompile("You are the coder|Keep every function|Note 0|" + answer)) {
 		w.lose("%s", exposed)
 	}
 }

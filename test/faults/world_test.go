@@ -26,8 +26,10 @@ type programs struct{ shims, real, tools string }
 
 // build builds the shims and the tool, as install.sh would.
 func build(dir string) (programs, error) {
-	p := programs{shims: filepath.Join(dir, "shims"), real: filepath.Join(dir, "real"), tools: filepath.Join(dir, "tools")}
-	return p, errors.Join(toolbox.Make(p.tools), harness.Build(p.shims), player.Build(filepath.Join(p.real, "claude")))
+	p := programs{shims: filepath.Join(dir, "shims"), real: filepath.Join(dir, "real"),
+		tools: filepath.Join(dir, "tools")}
+	return p, errors.Join(toolbox.Make(p.tools), harness.Build(p.shims),
+		player.Build(filepath.Join(p.real, "claude")))
 }
 
 // A world is where a fault is tried: a home, a project and a ledger of its own.
@@ -48,7 +50,10 @@ func (w *world) state(name string) string { return filepath.Join(w.State(), name
 func (w *world) notes() string { return filepath.Join(w.Root, "notes") }
 
 // lose reports what differed from a call without the shim, or was not recorded.
-func (w *world) lose(format string, args ...any) { w.t.Errorf("%.600s", fmt.Sprintf(format, args...)) }
+func (w *world) lose(format string,
+	args ...any) {
+	w.t.Errorf("%.600s", fmt.Sprintf(format, args...))
+}
 
 // skip records that this machine does not allow the fault.
 func (w *world) skip(why error) { w.skips = why }
@@ -76,7 +81,8 @@ const answer = "It is done."
 // job is a prompt of n rounds. Each repeats everything that the round before it had.
 func job(n int) string {
 	var b strings.Builder
-	b.WriteString("You are the coder.\n\n" + strings.Repeat("Keep every function small and clear. ", 8))
+	b.WriteString("You are the coder.\n\n" + strings.Repeat("Keep every function small and clear. ",
+		8))
 	for i := range n {
 		fmt.Fprintf(&b, "\n\n## Rejection %d\n\nYour change failed a test.", i)
 	}
@@ -86,12 +92,15 @@ func job(n int) string {
 // asked returns the call as a caller makes it, and writes the script of the tool.
 func (w *world) asked(c call) harness.Call {
 	id := fmt.Sprint("call", w.named.Add(1))
-	script := player.Script{Said: []string{answer}, Lead: c.ms, Code: c.exit, Detached: c.detached, Orphan: c.orphan}
+	script := player.Script{Said: []string{answer}, Lead: c.ms, Code: c.exit, Detached: c.detached,
+		Orphan: c.orphan}
 	if c.exit != 0 {
 		script.Ending = player.Status
 	}
 	w.must(script.Write(w.notes(), id))
-	made := harness.Call{Args: []string{"-p", c.prompt}, Env: []string{player.DirEnv + "=" + w.notes(), player.CallEnv + "=" + id, "REPRISE_TASK=" + c.task}}
+	made := harness.Call{Args: []string{"-p", c.prompt},
+		Env: []string{player.DirEnv + "=" + w.notes(), player.CallEnv + "=" + id,
+			"REPRISE_TASK=" + c.task}}
 	if c.sh != "" {
 		made.Around = "exec sh -c '" + c.sh + `; exec "$0" "$@"' "$0" "$@"`
 	}
@@ -113,14 +122,17 @@ func (w *world) run(c call) harness.Result {
 func (w *world) call(c call) harness.Result {
 	r := w.run(c)
 	if r.Stdout != answer+"\n" || r.Stderr != "" || r.Signal != 0 || r.Exit != c.exit {
-		w.lose("a call ended with %d, signal %d, %q and %q on stderr", r.Exit, r.Signal, r.Stdout, r.Stderr)
+		w.lose("a call ended with %d, signal %d, %q and %q on stderr", r.Exit, r.Signal, r.Stdout,
+			r.Stderr)
 	}
 	return r
 }
 
 // runs returns the runs of the tool so far, without those that refused to resume.
 func (w *world) runs() []player.Run {
-	return slices.DeleteFunc(player.Runs(w.notes(), "*"), func(r player.Run) bool { return r.Refused })
+	return slices.DeleteFunc(player.Runs(w.notes(), "*"), func(r player.Run) bool {
+		return r.Refused
+	})
 }
 
 // started counts the runs of the tool, also those that refused. It is quick.
@@ -145,7 +157,8 @@ func (w *world) last() player.Run {
 	return runs[len(runs)-1]
 }
 
-// shares and midTurn report whether a run shared its session, or resumed one in the midst of a turn.
+// shares and midTurn report whether a run shared its session, or resumed one in the midst of a
+// turn.
 func shares(r player.Run) bool  { return r.Busy }
 func midTurn(r player.Run) bool { return r.Resumed && r.Unended }
 
@@ -228,9 +241,11 @@ func (w *world) sound(unended int) {
 	}
 	if passed := len(w.runs()) - managed; passed > 0 {
 		faults, _ := os.ReadFile(w.state("shim.log"))
-		w.lose("%d calls were passed through: %s", passed, regexp.MustCompile(`.*"level":"error".*`).FindAll(faults, 3))
+		w.lose("%d calls were passed through: %s", passed,
+			regexp.MustCompile(`.*"level":"error".*`).FindAll(faults, 3))
 	}
 	if recorded < managed || open > unended {
-		w.lose("%d of %d calls are recorded, %d sessions without an outcome", recorded, managed, open)
+		w.lose("%d of %d calls are recorded, %d sessions without an outcome", recorded, managed,
+			open)
 	}
 }

@@ -21,28 +21,36 @@ import (
 
 // A Call is a command line, its streams, and a signal during it.
 type Call struct {
-	Args   []string // {id} is replaced by the world's newest session, {id1} by that of its first call
-	Stdin  string
-	From   Source
-	To     Target
-	Mixed  bool // stdout and stderr are one
-	Env    []string
-	Dir    string                                 // below the project
-	Talk   func(in io.WriteCloser, out io.Reader) // leads a conversation: writes stdin, and reads stdout
-	Files  map[string]string                      // put into the project before
-	Home   map[string]string                      // likewise into the home
-	Wrap   string                                 // a shell script around the tool, which is $REAL in it
-	Around string                                 // a shell script around the command, which is "$0" "$@" in it
-	Signal syscall.Signal                         // sent to the process, 0 for none
-	Typed  string                                 // likewise typed at the terminal, in place of a signal
-	Size   int                                    // likewise, the columns that the terminal then has
-	Group  bool                                   // the signal is sent to the whole process group
+	// {id} is replaced by the world's newest session, {id1} by that of its first call
+	Args  []string
+	Stdin string
+	From  Source
+	To    Target
+	Mixed bool // stdout and stderr are one
+	Env   []string
+	Dir   string // below the project
+	// leads a conversation: writes stdin, and reads stdout
+	Talk  func(in io.WriteCloser, out io.Reader)
+	Files map[string]string // put into the project before
+	Home  map[string]string // likewise into the home
+	// a shell script around the tool, which is $REAL in it
+	Wrap string
+	// a shell script around the command, which is "$0" "$@" in it
+	Around string
+	Signal syscall.Signal // sent to the process, 0 for none
+	// likewise typed at the terminal, in place of a signal
+	Typed string
+	// likewise, the columns that the terminal then has
+	Size   int
+	Group  bool // the signal is sent to the whole process group
 	At     Moment
 	After  time.Duration                        // how long after that moment
 	During func(pid int, ended <-chan struct{}) // what else befalls the process until it has ended
-	Delay  time.Duration                        // how long a pipe is silent; 0 for longer than any tool and the shim wait
-	Limit  time.Duration                        // when its process group is killed, 0 for never
-	Held   time.Duration                        // how long its output may be held open after its end; 0 for a minute, and less after a signal
+	// how long a pipe is silent; 0 for longer than any tool and the shim wait
+	Delay time.Duration
+	Limit time.Duration // when its process group is killed, 0 for never
+	// how long its output may be held open after its end; 0 for a minute, and less after a signal
+	Held time.Duration
 }
 
 // A Source is what stdin is.
@@ -63,16 +71,17 @@ type Target int
 
 // What stdout can be.
 const (
-	Reader    Target = iota // a pipe that is read to its end
-	ToFile                  // a file; stderr as well
-	Gone                    // a pipe without a reader
-	Leaves                  // a pipe whose reader closes it after the first line
-	Closed                  // the descriptor is closed
-	Terminal                // a pipe, but stderr is a terminal
-	Screen                  // one terminal for stdout and stderr, and for stdin if the call gives none
-	ScreenOut               // the same, but stderr is a pipe
-	Unread                  // a pipe that stays open, and is not read
-	Slow                    // a pipe that is read slowly
+	Reader   Target = iota // a pipe that is read to its end
+	ToFile                 // a file; stderr as well
+	Gone                   // a pipe without a reader
+	Leaves                 // a pipe whose reader closes it after the first line
+	Closed                 // the descriptor is closed
+	Terminal               // a pipe, but stderr is a terminal
+	// one terminal for stdout and stderr, and for stdin if the call gives none
+	Screen
+	ScreenOut // the same, but stderr is a pipe
+	Unread    // a pipe that stays open, and is not read
+	Slow      // a pipe that is read slowly
 )
 
 // A Moment is when a signal is sent.
@@ -91,14 +100,15 @@ type Result struct {
 	Exit           int               // -1 after a signal
 	Signal         syscall.Signal    // that ended it, 0 for none
 	Asked          []standin.Request // what the model was sent
-	Files          []string          // those in the project afterwards, each with its path and content
-	Left           int               // processes that it left behind
-	First, Last    time.Duration     // from the start to stdout's first and last bytes
-	Ended          time.Duration     // from the signal to the end, 0 without one
-	Took           time.Duration
-	State          *os.ProcessState
-	Late           bool // it was killed at its limit
-	Kept           bool // its output was held open for too long
+	// those in the project afterwards, each with its path and content
+	Files       []string
+	Left        int           // processes that it left behind
+	First, Last time.Duration // from the start to stdout's first and last bytes
+	Ended       time.Duration // from the signal to the end, 0 without one
+	Took        time.Duration
+	State       *os.ProcessState
+	Late        bool // it was killed at its limit
+	Kept        bool // its output was held open for too long
 }
 
 // settle is how long the answer's beginning may take to get through the tool.
@@ -138,7 +148,8 @@ func (w *World) Command(name string, c Call) *exec.Cmd { return w.command(name, 
 
 func (w *World) command(name string, c Call, args []string) *exec.Cmd {
 	cmd := w.shell(name, c, args)
-	cmd.Dir, cmd.Env, cmd.SysProcAttr = filepath.Join(w.Project, c.Dir), append(w.env[:len(w.env):len(w.env)], c.Env...), &syscall.SysProcAttr{}
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = filepath.Join(w.Project, c.Dir),
+		append(w.env[:len(w.env):len(w.env)], c.Env...), &syscall.SysProcAttr{}
 	if w.User != nil {
 		*cmd.SysProcAttr = *w.User
 	}
@@ -246,7 +257,8 @@ func (w *World) wrap(name string, c Call) (unwrap func(), err error) {
 		return nil, fmt.Errorf("write wrapper: %w", err)
 	}
 	w.path = append(slices.Clone(path[:len(path)-1]), dir)
-	w.env = append(env[:len(env):len(env)], "PATH="+strings.Join(w.path, ":")+":"+real+":"+os.Getenv("PATH"))
+	w.env = append(env[:len(env):len(env)],
+		"PATH="+strings.Join(w.path, ":")+":"+real+":"+os.Getenv("PATH"))
 	return func() { w.path, w.env = path, env }, nil
 }
 
@@ -271,8 +283,8 @@ func (w *World) fill(args []string) (filled []string, err error) {
 // atScreen reports whether stdout is a terminal.
 func (c Call) atScreen() bool { return c.To == Screen || c.To == ScreenOut }
 
-// shell returns the command. A shell starts it if descriptors must be closed, or if there is a script
-// around it.
+// shell returns the command. A shell starts it if descriptors must be closed, or if there is a
+// script around it.
 func (w *World) shell(name string, c Call, args []string) *exec.Cmd {
 	closed := ""
 	if c.From == Shut {
@@ -285,14 +297,16 @@ func (w *World) shell(name string, c Call, args []string) *exec.Cmd {
 	case c.Around != "":
 		return exec.Command("bash", append([]string{"-c", c.Around, w.Lookup(name)}, args...)...)
 	case closed != "":
-		return exec.Command("sh", append([]string{"-c", `exec "$0" "$@"` + closed, w.Lookup(name)}, args...)...)
+		return exec.Command("sh", append([]string{"-c", `exec "$0" "$@"` + closed, w.Lookup(name)},
+			args...)...)
 	}
 	cmd := exec.Command(w.Lookup(name), args...)
 	cmd.Args[0] = name
 	return cmd
 }
 
-// Lookup returns the path of a command on the world's PATH, not on ours. An absolute path is its own.
+// Lookup returns the path of a command on the world's PATH, not on ours. An absolute path is its
+// own.
 func (w *World) Lookup(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -321,7 +335,9 @@ func (o *output) befall(c Call, pid int, asked func() bool) <-chan time.Time {
 	if c.Signal == 0 && c.Typed == "" && c.Size == 0 {
 		return at
 	}
-	ready := map[Moment]func() bool{Start: func() bool { return true }, Middle: asked, End: o.begun}[c.At]
+	ready := map[Moment]func() bool{Start: func() bool {
+		return true
+	}, Middle: asked, End: o.begun}[c.At]
 	go func() {
 		if c.await(ready) {
 			at <- time.Now()

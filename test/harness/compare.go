@@ -14,7 +14,8 @@ import (
 // may.
 func Compare(direct, shimmed *World, a, b Result) (found []string) {
 	if a.Exit != b.Exit || a.Signal != b.Signal {
-		found = append(found, fmt.Sprintf("exit %d, signal %d; with the shim %d, %d", a.Exit, a.Signal, b.Exit, b.Signal))
+		found = append(found, fmt.Sprintf("exit %d, signal %d; with the shim %d, %d", a.Exit,
+			a.Signal, b.Exit, b.Signal))
 	}
 	if a.Left != b.Left {
 		found = append(found, fmt.Sprintf("%d processes left; with the shim %d", a.Left, b.Left))
@@ -25,7 +26,8 @@ func Compare(direct, shimmed *World, a, b Result) (found []string) {
 		{"files", direct.sorted(a.Files), shimmed.sorted(b.Files)},
 	}
 	if len(a.Asked) != len(b.Asked) {
-		found = append(found, fmt.Sprintf("asked the model %d times; with the shim %d", len(a.Asked), len(b.Asked)))
+		found = append(found, fmt.Sprintf("asked the model %d times; with the shim %d",
+			len(a.Asked), len(b.Asked)))
 	}
 	one, other := direct.bodies(a), shimmed.bodies(b)
 	for i := range min(len(one), len(other)) {
@@ -68,8 +70,8 @@ func body(r standin.Request) string {
 	return r.Path + "\n" + string(text)
 }
 
-// dropRepeatedResults removes a tool's result that repeats the part before it. gemini 0.61.0 stores a result
-// twice. When it resumes a session, it sends one or both, depending on its speed.
+// dropRepeatedResults removes a tool's result that repeats the part before it. gemini 0.61.0 stores
+// a result twice. When it resumes a session, it sends one or both, depending on its speed.
 func dropRepeatedResults(body any) {
 	request, _ := body.(map[string]any)
 	contents, _ := request["contents"].([]any)
@@ -77,7 +79,9 @@ func dropRepeatedResults(body any) {
 		content, _ := one.(map[string]any)
 		parts, _ := content["parts"].([]any)
 		if len(parts) > 0 {
-			content["parts"] = slices.CompactFunc(parts, func(a, b any) bool { return isResult(a) && reflect.DeepEqual(a, b) })
+			content["parts"] = slices.CompactFunc(parts, func(a, b any) bool {
+				return isResult(a) && reflect.DeepEqual(a, b)
+			})
 		}
 	}
 }

@@ -14,35 +14,50 @@ type variation struct {
 
 // cursor lists what may differ in where a terminal's cursor is shown.
 var cursor = variations([]struct{ pattern, with, reason string }{
-	{`\x1b\[\?25l(\x1b\[\?25h)`, "$1", "claude at a terminal may hide its cursor for a moment before it ends"},
+	{`\x1b\[\?25l(\x1b\[\?25h)`, "$1",
+		"claude at a terminal may hide its cursor for a moment before it ends"},
 })
 
 // differences lists everything else.
 var differences = variations([]struct{ pattern, with, reason string }{
-	{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "ID", "sessions, messages and requests have random IDs"},
-	{`\b[0-9a-f]{64}\b`, "DIGEST", "gemini until 0.2x names a directory after the project's path; vibe names the parts of an export after IDs and times in them"},
+	{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "ID",
+		"sessions, messages and requests have random IDs"},
+	{`\b[0-9a-f]{64}\b`, "DIGEST", "gemini until 0.2x names a directory after the project's " +
+		"path; vibe names the parts of an export after IDs and times in them"},
 	{`"user_id": "[^\n]*"`, `"user_id": "ID"`, "claude generates a random user ID for each home"},
 	{`\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)`, "TIME", "the time of day"},
 	{`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d+Z`, "TIME", "the time of day in gemini's file names"},
-	{`((duration|ttft|time_to|first_content)[a-z_]*":)\d+`, "${1}0", "claude reports its own timings"},
+	{`((duration|ttft|time_to|first_content)[a-z_]*":)\d+`, "${1}0",
+		"claude reports its own timings"},
 	{`(Total duration \([a-z]+\)|wall\)):\s+[\d.smh]+`, "$1: T", "claude reports its own timings"},
-	{`vibe-scratchpad-[0-9a-z]+-\w+`, "SCRATCHPAD", "vibe, until 2.25, creates a directory with a random name for each run"},
-	{`turn-[0-9a-f]{32}(-\d+)?`, "TURN", "vibe gives turns random numbers, and counts their entries over a session"},
-	{`("type":"effect"[^\n]*"state":\{)"[^\n]*`, "$1", "vibe orders the keys of a tool's state differently in each run"},
-	{`"REPRISE_(GUARD|INSIDE)",`, "", "vibe records the names of its variables; the shim's marks must be among them, for nested calls"},
+	{`vibe-scratchpad-[0-9a-z]+-\w+`, "SCRATCHPAD",
+		"vibe, until 2.25, creates a directory with a random name for each run"},
+	{`turn-[0-9a-f]{32}(-\d+)?`, "TURN",
+		"vibe gives turns random numbers, and counts their entries over a session"},
+	{`("type":"effect"[^\n]*"state":\{)"[^\n]*`, "$1",
+		"vibe orders the keys of a tool's state differently in each run"},
+	{`"REPRISE_(GUARD|INSIDE)",`, "", "vibe records the names of its variables; the shim's " +
+		"marks must be among them, for nested calls"},
 	{`("timestamp":)\d{13}`, "${1}0", "the time of droid's events"},
 	{`("ttft_ms":)[\d.]+`, "${1}0", "droid reports how long the model took to begin"},
-	{`"cache_read_input_tokens":\d+,"cache_creation_input_tokens":\d+,"factory_credits"`, "TOKENS", "those names are some tokens of droid's prompt"},
-	{` REPRISE_(GUARD|INSIDE)\b`, "", "droid tells the model the names of its variables; the shim's marks must be among them, for nested calls"},
-	{`("(random_seed|time_unix_ms)":)\d+`, "${1}0", "vibe records random choices and times in an export"},
+	{`"cache_read_input_tokens":\d+,"cache_creation_input_tokens":\d+,"factory_credits"`, "TOKENS",
+		"those names are some tokens of droid's prompt"},
+	{` REPRISE_(GUARD|INSIDE)\b`, "", "droid tells the model the names of its variables; the " +
+		"shim's marks must be among them, for nested calls"},
+	{`("(random_seed|time_unix_ms)":)\d+`, "${1}0",
+		"vibe records random choices and times in an export"},
 	{`(At"|durationMs"): ?[\d.]+`, "$1:0", "vibe reports its own timings"},
 	{`\d{4}-\d\d-\d\d \d\d:\d\d[\d:.]*`, "TIME", "the time of day that vibe sends to the model"},
 	{`((Ms|duration_ms)": ?)\d+`, "${1}0", "gemini reports its own timings"},
-	{`\[STARTUP\].*\n`, "", "gemini warns about phases of its start in some runs, at a terminal in the midst of a line too"},
-	{`(\\u003c|<)available_skills.*?/available_skills`, "SKILLS", "gemini lists its skills in the order in which their files were read"},
+	{`\[STARTUP\].*\n`, "", "gemini warns about phases of its start in some runs, at a terminal " +
+		"in the midst of a line too"},
+	{`(\\u003c|<)available_skills.*?/available_skills`, "SKILLS",
+		"gemini lists its skills in the order in which their files were read"},
 	{`("enum": \[)\s+("skill-creator",\s+"antigravity-support"|"antigravity-support",\s+"skill-creator")`, "${1}SKILLS", "gemini lists its skills in the order in which their files were read"},
-	{`(agent skill by name \(Available: )[^)]*`, "${1}SKILLS", "gemini lists its skills in the order in which their files were read"},
-	{`(started_at_unix_ms\\":)\d+`, "${1}0", "codex sends the model the time at which a turn began"},
+	{`(agent skill by name \(Available: )[^)]*`, "${1}SKILLS",
+		"gemini lists its skills in the order in which their files were read"},
+	{`(started_at_unix_ms\\":)\d+`, "${1}0",
+		"codex sends the model the time at which a turn began"},
 	{`((succeeded|exited -?\d+) in )\d+m?s`, "${1}0ms", "codex reports its tools' timings"},
 	{`(Wall time: )[\d.]+`, "${1}0", "codex reports its tools' timings to the model too"},
 	{`(Chunk ID: )[0-9a-f]+`, "${1}ID", "codex gives tool outputs random numbers"},
@@ -51,9 +66,12 @@ var differences = variations([]struct{ pattern, with, reason string }{
 	{`(?m)^\{"type":"(session\.background_tasks_changed|tool\.shell_output|tool\.execution_partial_result)".*\n`, "", "copilot reports what its shell does as it notices it"},
 	{`(?m)^(Duration {3}).*`, "${1}T", "copilot reports its own timings"},
 	{`(?m)(\(shell\)) +[\dhms. ]+$`, "$1 T", "copilot reports its own timings"},
-	{`("context_current_tokens":)\d+`, "${1}0", "random IDs in copilot's prompt are some tokens more or fewer: direct calls alone differ"},
-	{`chat_\d+|\bcall\d{5}\b`, "call", "the stand-in numbers its answers over all requests, some of which are timed"},
-	{`(msg|toolu|req)_[0-9a-zA-Z]+`, "$1", "the stand-in numbers its answers over all requests, some of which are timed"},
+	{`("context_current_tokens":)\d+`, "${1}0",
+		"random IDs in copilot's prompt are some tokens more or fewer: direct calls alone differ"},
+	{`chat_\d+|\bcall\d{5}\b`, "call",
+		"the stand-in numbers its answers over all requests, some of which are timed"},
+	{`(msg|toolu|req)_[0-9a-zA-Z]+`, "$1",
+		"the stand-in numbers its answers over all requests, some of which are timed"},
 	{`127\.0\.0\.1:\d+`, "MODEL", "each world has its own stand-in"},
 	{`cch=[0-9a-f]+`, "cch", "claude's checksum over IDs and times"},
 	{`cc-socks/\d+`, "cc-socks/PID", "process IDs"},
@@ -62,8 +80,10 @@ var differences = variations([]struct{ pattern, with, reason string }{
 	{`(Background PIDs|Process Group PGID): \d+`, "$1: PID", "process IDs"},
 	{`(ses|prt)_[0-9a-f]{12}[0-9A-Za-z]{14}`, "$1", "opencode gives sessions and parts random IDs"},
 	{`("(timestamp|start|end)":)\d{13}`, "${1}0", "the time of day in opencode's events"},
-	{`("snapshot":")[0-9a-f]{40}`, "${1}COMMIT", "opencode commits the project's state to a repository of its own"},
-	{`("callID":")call\d+`, "${1}call", "the stand-in numbers its answers over all requests, some of which are timed"},
+	{`("snapshot":")[0-9a-f]{40}`, "${1}COMMIT",
+		"opencode commits the project's state to a repository of its own"},
+	{`("callID":")call\d+`, "${1}call",
+		"the stand-in numbers its answers over all requests, some of which are timed"},
 	{`timestamp=TIME level=\w+ run=[0-9a-f]{8}`, "LOG", "opencode's log names its run"},
 	{`\btime\.(created|updated)=\d{13}`, "time.$1=0", "the time of day in opencode's log"},
 	{`\b(slug=|err_)[0-9a-z-]+`, "$1", "opencode names sessions and failures at random"},
@@ -104,24 +124,43 @@ var dashed = regexp.MustCompile(`[^a-zA-Z0-9]`)
 type Difference struct {
 	tool, scenario string
 	Reason         string
-	Chance         bool // it depends on chance; all others are what the shim does better in each run
+	// it depends on chance; all others are what the shim does better in each run
+	Chance bool
 }
 
 // deliberate is the list that docs/explanation/transparency.md shows to users.
 var deliberate = []Difference{
-	{"gemini", `^(TERM|INT|HUP) in the middle|^TERM at moment`, "gemini restarts itself as a child process and does not forward signals to it; the shim does", false},
-	{"gemini", `^KILL (in the middle|at the end)`, "if gemini is killed, that child process continues; if the shim is killed, the tool ends too", false},
+	{"gemini", `^(TERM|INT|HUP) in the middle|^TERM at moment`,
+		"gemini restarts itself as a child process and does not forward signals to it; the shim " +
+			"does", false},
+	{"gemini", `^KILL (in the middle|at the end)`,
+		"if gemini is killed, that child process continues; if the shim is killed, the tool " +
+			"ends too", false},
 	{"qwen", `^(TERM|INT|HUP|KILL) in the middle|^Ctrl-C, at a terminal|^TERM at moment|^KILL at the end`, "if a signal ends qwen, the child process that it has restarted itself as continues; with the shim that ends too", false},
-	{"qwen", `^(5 MB answer, text|reader leaves)$`, "qwen exits before a pipe has taken all of one", true},
-	{"qwen", `^(401|overflow|nothing), (json|stream), at a terminal$`, "the shim reads the two streams of a terminal one by one: what qwen writes in the same moment may change its order", true},
-	{"codex", `^own resume of each id$`, "a copied thread loses codex's cached prefix, so both calls share one thread, which contains both; once the caller resumes it, it is the caller's", false},
-	{"copilot", `^(TERM|INT|HUP) (in the middle|at the end)|^TERM at moment`, "its npm package waits for the program and does not forward signals to it; the shim does", false},
-	{"copilot", `^KILL at the end`, "if its npm package is killed, the program continues; if the shim is killed, both end", false},
-	{"copilot", `^(TERM|INT|HUP) to the group$`, "a signal for all ends its npm package first, and a quarter of a second later the program's last line is cut off, as a background process's output", false},
-	{"copilot", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's", false},
+	{"qwen", `^(5 MB answer, text|reader leaves)$`, "qwen exits before a pipe has taken all of one",
+		true},
+	{"qwen", `^(401|overflow|nothing), (json|stream), at a terminal$`,
+		"the shim reads the two streams of a terminal one by one: what qwen writes in the same " +
+			"moment may change its order", true},
+	{"codex", `^own resume of each id$`,
+		"a copied thread loses codex's cached prefix, so both calls share one thread, which " +
+			"contains both; once the caller resumes it, it is the caller's", false},
+	{"copilot", `^(TERM|INT|HUP) (in the middle|at the end)|^TERM at moment`,
+		"its npm package waits for the program and does not forward signals to it; the shim does",
+		false},
+	{"copilot", `^KILL at the end`, "if its npm package is killed, the program continues; if " +
+		"the shim is killed, both end", false},
+	{"copilot", `^(TERM|INT|HUP) to the group$`,
+		"a signal for all ends its npm package first, and a quarter of a second later the " +
+			"program's last line is cut off, as a background process's output", false},
+	{"copilot", `^own resume of each id$`,
+		"it cannot copy a session, so both calls share one, which contains both; once the " +
+			"caller resumes it, it is the caller's", false},
 	{"opencode", `^own log`, "opencode logs what it does at the same time in any order", true},
 	{"opencode", `^own resume of each id$`, "as for codex: a copy loses the cached prefix", false},
-	{"vibe", `^own resume of each id$`, "it cannot copy a session, so both calls share one, which contains both; once the caller resumes it, it is the caller's", false},
+	{"vibe", `^own resume of each id$`,
+		"it cannot copy a session, so both calls share one, which contains both; once the " +
+			"caller resumes it, it is the caller's", false},
 }
 
 // Deliberate reports whether a call with the shim may differ in a scenario, and why.
@@ -134,7 +173,8 @@ func Deliberate(tool, scenario string) (d Difference, ok bool) {
 	return Difference{}, false
 }
 
-var figures = regexp.MustCompile(`(?m)^(Changes {4}|Duration {3}|Requests {3}|AI Credits |Tokens {5}).*\n`)
+var figures = regexp.MustCompile(
+	`(?m)^(Changes {4}|Duration {3}|Requests {3}|AI Credits |Tokens {5}).*\n`)
 
 // WithoutFigures leaves out the figures at the end of copilot's text: a resumed call shows none.
 func WithoutFigures(text string) string { return figures.ReplaceAllString(text, "") }

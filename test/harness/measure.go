@@ -35,7 +35,8 @@ func Build(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make directory: %w", err)
 	}
-	if out, err := exec.Command("go", "build", "-o", dir+"/", "reprise/cmd/shim", "reprise/cmd/shimctl", "reprise/cmd/reprise-store").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", dir+"/", "reprise/cmd/shim",
+		"reprise/cmd/shimctl", "reprise/cmd/reprise-store").CombinedOutput(); err != nil {
 		return fmt.Errorf("build the shims: %w\n%s", err, out)
 	}
 	shim := filepath.Join(dir, "shim")

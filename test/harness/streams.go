@@ -41,7 +41,8 @@ func (w *World) stdin(cmd *exec.Cmd, c Call) (in input, err error) {
 		in.parts = []string{c.Stdin}
 	case Late:
 		in.theirs, in.ours, err = os.Pipe()
-		in.parts, in.pause = []string{c.Stdin[:len(c.Stdin)/2], c.Stdin[len(c.Stdin)/2:]}, cmp.Or(c.Delay, 400*time.Millisecond)
+		in.parts, in.pause = []string{c.Stdin[:len(c.Stdin)/2], c.Stdin[len(c.Stdin)/2:]},
+			cmp.Or(c.Delay, 400*time.Millisecond)
 	case Silent:
 		in.theirs, in.ours, err = os.Pipe()
 		in.parts, in.pause = []string{"", ""}, cmp.Or(c.Delay, silence)
@@ -150,7 +151,9 @@ func (w *World) outputs(cmd *exec.Cmd, c Call, in input) (o *output, err error) 
 		o.ours[0].Close()
 	}
 	if c.To != Screen && c.To != Terminal && !c.Mixed {
-		if cmd.Stderr, err = o.pipe(func(from *os.File) { _, _ = io.Copy(o.stderr, from) }); err != nil {
+		if cmd.Stderr, err = o.pipe(func(from *os.File) {
+			_, _ = io.Copy(o.stderr, from)
+		}); err != nil {
 			return o, err
 		}
 	}
@@ -163,7 +166,8 @@ func (w *World) outputs(cmd *exec.Cmd, c Call, in input) (o *output, err error) 
 	return o, nil
 }
 
-// pipe returns the end of a pipe for a command. The other one is read until it ends, or as far as read does.
+// pipe returns the end of a pipe for a command. The other one is read until it ends, or as far as
+// read does.
 func (o *output) pipe(read func(from *os.File)) (theirs *os.File, err error) {
 	ours, theirs, err := os.Pipe()
 	if err != nil {
@@ -179,7 +183,8 @@ func (o *output) pipe(read func(from *os.File)) (theirs *os.File, err error) {
 	return theirs, nil
 }
 
-// read waits until all output has been read, but not for ever: what was left behind may hold it open.
+// read waits until all output has been read, but not for ever: what was left behind may hold it
+// open.
 func (o *output) read(patience time.Duration) (whole bool) {
 	done := make(chan struct{})
 	go func() {
@@ -220,7 +225,8 @@ func (o *output) atTerminal(cmd *exec.Cmd, c Call) error {
 	if c.atScreen() && cmd.Stdin == nil && c.From != Shut {
 		cmd.Stdin = theirs
 	}
-	o.shown.Go(func() { _, _ = io.Copy(o.screen, ours) }) // one that nobody has open any more ends in an error
+	// one that nobody has open any more ends in an error
+	o.shown.Go(func() { _, _ = io.Copy(o.screen, ours) })
 	return nil
 }
 
@@ -250,7 +256,8 @@ func (o *output) started() {
 func (o *output) begun() bool { _, first, _ := o.stdout.all(); return !first.IsZero() }
 
 func (o *output) close() {
-	for _, f := range slices.Concat(o.theirs, o.ours, []*os.File{o.terminal, o.files[0], o.files[1]}) {
+	for _, f := range slices.Concat(o.theirs, o.ours,
+		[]*os.File{o.terminal, o.files[0], o.files[1]}) {
 		if f != nil {
 			f.Close()
 		}
@@ -260,7 +267,8 @@ func (o *output) close() {
 // result reads everything that was printed, when the command has ended.
 func (o *output) result(state *os.ProcessState) (r Result, err error) {
 	if o.terminal != nil {
-		_ = o.terminal.SetReadDeadline(time.Now().Add(settle)) // what was left behind may have it open
+		// what was left behind may have it open
+		_ = o.terminal.SetReadDeadline(time.Now().Add(settle))
 		o.shown.Wait()
 	}
 	text, first, last := o.stdout.all()

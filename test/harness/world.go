@@ -1,5 +1,6 @@
-// Package harness makes calls in worlds of their own, with and without the shim: a home, a project and programs on PATH; with
-// the real CLIs a stand-in for the model too. Calls differ in their streams, and in what befalls them.
+// Package harness makes calls in worlds of their own, with and without the shim: a home, a project
+// and programs on PATH; with the real CLIs a stand-in for the model too. Calls differ in their
+// streams, and in what befalls them.
 //
 // Its invariant: only its own calls reach a world, and it connects only to its own stand-in.
 package harness
@@ -51,7 +52,8 @@ type World struct {
 	bin  string   // where the real CLI is
 }
 
-// Bare creates a world without a model below root, in which programs are found in the directories of path only.
+// Bare creates a world without a model below root, in which programs are found in the directories
+// of path only.
 func Bare(root string, path ...string) (*World, error) {
 	w := worldAt(root, path)
 	for _, dir := range []string{w.Home, w.Project, w.Tmp} {
@@ -64,10 +66,12 @@ func Bare(root string, path ...string) (*World, error) {
 }
 
 func worldAt(root string, path []string) *World {
-	return &World{Root: root, Home: filepath.Join(root, "home"), Project: filepath.Join(root, "project"), Tmp: filepath.Join(root, "tmp"), path: path}
+	return &World{Root: root, Home: filepath.Join(root, "home"),
+		Project: filepath.Join(root, "project"), Tmp: filepath.Join(root, "tmp"), path: path}
 }
 
-// New creates a world that is removed when the caller closes it. All have names of one length, since the models count it.
+// New creates a world that is removed when the caller closes it. All have names of one length,
+// since the models count it.
 func New(tool, real, shims string) (*World, error) {
 	root := filepath.Join(os.TempDir(), fmt.Sprintf("reprise-%016x", rand.Uint64()))
 	if err := os.Mkdir(root, 0o755); err != nil {
@@ -81,7 +85,8 @@ func New(tool, real, shims string) (*World, error) {
 	return w, nil
 }
 
-// NewWith is New in an existing directory, which stays, with another model. The shims resume all tools, whatever that costs.
+// NewWith is New in an existing directory, which stays, with another model. The shims resume all
+// tools, whatever that costs.
 func NewWith(root, tool, real, shims string, model standin.Options) (*World, error) {
 	w := worldAt(root, []string{real})
 	if shims != "" {
@@ -144,7 +149,10 @@ func (w *World) Configure(text string) error {
 }
 
 // Config returns the file with the configuration of the shims.
-func (w *World) Config() string { return filepath.Join(w.Home, ".config", "reprise", "config.toml") }
+func (w *World) Config() string {
+	return filepath.Join(w.Home, ".config", "reprise",
+		"config.toml")
+}
 
 // State returns the directory of the shim's ledger and log.
 func (w *World) State() string { return filepath.Join(w.Home, ".local", "state", "reprise") }
@@ -152,7 +160,8 @@ func (w *World) State() string { return filepath.Join(w.Home, ".local", "state",
 // Ledger returns the shim's ledger.
 func (w *World) Ledger() string { return filepath.Join(w.State(), "ledger.db") }
 
-// Pause lets time pass for the model's cache and for the shims: what they have recorded is as much older.
+// Pause lets time pass for the model's cache and for the shims: what they have recorded is as much
+// older.
 func (w *World) Pause(d time.Duration) error {
 	w.passed.Add(int64(d))
 	if _, err := os.Stat(w.Ledger()); errors.Is(err, fs.ErrNotExist) {
@@ -223,8 +232,8 @@ func (w *World) lookup(name string) (value string) {
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// NewestID returns the ID of the session that was written last, from the tool's database, the name of
-// its file or its beginning.
+// NewestID returns the ID of the session that was written last, from the tool's database, the name
+// of its file or its beginning.
 func (w *World) NewestID() (string, error) {
 	if tool, _ := rewrite.Lookup(w.Tool); tool.Descriptor().Database != "" {
 		return w.newestRow(tool.Descriptor())
@@ -250,12 +259,14 @@ func (w *World) NewestID() (string, error) {
 
 // newestRow is NewestID for sessions in a database, opencode's or kilo's.
 func (w *World) newestRow(d *rewrite.Descriptor) (id string, err error) {
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(d.Home(w.lookup), d.Database)+"?mode=ro&_busy_timeout=1000")
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(d.Home(w.lookup),
+		d.Database)+"?mode=ro&_busy_timeout=1000")
 	if err != nil {
 		return "", err
 	}
 	defer db.Close()
-	err = db.QueryRow("SELECT id FROM session WHERE parent_id IS NULL ORDER BY time_updated DESC LIMIT 1").Scan(&id)
+	err = db.QueryRow("SELECT id FROM session WHERE parent_id IS NULL ORDER BY time_updated " +
+		"DESC LIMIT 1").Scan(&id)
 	if err != nil {
 		return "", fmt.Errorf("find the session of %s: %w", w.Tool, err)
 	}

@@ -30,14 +30,15 @@ func (f *front) open() {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.addr, f.server = listener.Addr().String(), &http.Server{Handler: httputil.NewSingleHostReverseProxy(f.to)}
+	f.addr, f.server = listener.Addr().String(),
+		&http.Server{Handler: httputil.NewSingleHostReverseProxy(f.to)}
 	go func() { _ = f.server.Serve(listener) }()
 }
 
 func (f *front) close() { f.server.Close() }
 
-// After a resumed call that fails, the same call again goes on from where the failed one did, unless the failure may
-// lie in the session.
+// After a resumed call that fails, the same call again goes on from where the failed one did,
+// unless the failure may lie in the session.
 func TestAfterAFailure(t *testing.T) {
 	type failure struct {
 		status int // of each request
@@ -51,9 +52,11 @@ func TestAfterAFailure(t *testing.T) {
 	failures := map[string]failure{
 		"401": {status: 401}, "429": {status: 429}, "500": {status: 500}, "529": {status: 529},
 		"refused": {away: true},
-		"SIGINT":  hang(syscall.SIGINT), "SIGTERM": hang(syscall.SIGTERM), "SIGKILL": hang(syscall.SIGKILL),
+		"SIGINT":  hang(syscall.SIGINT), "SIGTERM": hang(syscall.SIGTERM),
+		"SIGKILL": hang(syscall.SIGKILL),
 		"timeout": {call: harness.Call{Around: `timeout 10 "$0" "$@"`}},
-		"403":     {status: 403, fresh: "no_answer (meant to resume: extends)"}, // the failing call itself runs fresh
+		// the failing call itself runs fresh
+		"403": {status: 403, fresh: "no_answer (meant to resume: extends)"},
 	}
 	each(t, failures, func(t *testing.T, name string, failure failure) {
 		for format, answer := range formats {
@@ -63,13 +66,15 @@ func TestAfterAFailure(t *testing.T) {
 			t.Run(format, func(t *testing.T) {
 				t.Parallel()
 				var failing atomic.Bool
-				w := newWorldWith(t, realcli.Claude, true, standin.Options{Reply: func(r standin.Request) (standin.Reply, bool) {
-					if failure.status != 0 {
-						return markers.Fails(r, failure.status), failing.Load()
-					}
-					return standin.Reply{Text: "Well", Hang: true}, failing.Load()
-				}})
-				put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "gate_timeout = '5m'\nunnamed = 'extends'\n")
+				w := newWorldWith(t, realcli.Claude, true,
+					standin.Options{Reply: func(r standin.Request) (standin.Reply, bool) {
+						if failure.status != 0 {
+							return markers.Fails(r, failure.status), failing.Load()
+						}
+						return standin.Reply{Text: "Well", Hang: true}, failing.Load()
+					}})
+				put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"),
+					"gate_timeout = '5m'\nunnamed = 'extends'\n")
 				to, err := url.Parse(w.Model.URL())
 				if err != nil {
 					t.Fatal(err)
@@ -90,7 +95,8 @@ func TestAfterAFailure(t *testing.T) {
 				if failing.Store(true); failure.away {
 					f.close()
 				}
-				if r := call(failure.call, round(notes...)); r.Exit == 0 && name != "SIGINT" { // claude 2.1.329 then ends with 0
+				// claude 2.1.329 then ends with 0
+				if r := call(failure.call, round(notes...)); r.Exit == 0 && name != "SIGINT" {
 					t.Fatalf("the call that fails: %q", r.Stdout)
 				}
 				if failing.Store(false); failure.away {

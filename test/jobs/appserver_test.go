@@ -21,8 +21,10 @@ type appServer struct {
 var appServers = map[string]appServer{
 	"codex app-server":  {sdk: realcli.CodexAppServer, script: "appserver.py", counted: 2},
 	"codex exec-server": {sdk: realcli.CodexTS, script: "execserver.mjs", counted: 1},
-	"gemini --acp":      {sdk: realcli.GeminiACP, script: "acp.mjs", args: list("--acp"), counted: 2},
-	"vibe-acp":          {sdk: realcli.VibeACP, script: "acp.mjs", program: "vibe-acp"}, // a program of its own, without a shim
+	"gemini --acp": {sdk: realcli.GeminiACP, script: "acp.mjs", args: list("--acp"),
+		counted: 2},
+	// a program of its own, without a shim
+	"vibe-acp": {sdk: realcli.VibeACP, script: "acp.mjs", program: "vibe-acp"},
 }
 
 // A server and its client notice nothing of the shim, and status counts the server.
@@ -31,14 +33,16 @@ func TestAppServers(t *testing.T) {
 		job := newSDKJob(t, server.sdk, server.script, standin.Options{})
 		job.cli = server.program
 		direct, shimmed := job.run(job.direct, server.args...), job.run(job.shimmed, server.args...)
-		for _, difference := range harness.Compare(job.direct.World, job.shimmed.World, direct.Result, shimmed.Result) {
+		for _, difference := range harness.Compare(job.direct.World, job.shimmed.World,
+			direct.Result, shimmed.Result) {
 			t.Errorf("%s: %s", name, difference)
 		}
 		if len(direct.Asked) == 0 {
 			t.Errorf("the model was not asked:\n%s", direct.Stdout)
 		}
 		if server.counted > 0 {
-			job.shimmed.statusSays(`"reason": "app_server"`, fmt.Sprintf(`"calls": %d,`, server.counted))
+			job.shimmed.statusSays(`"reason": "app_server"`,
+				fmt.Sprintf(`"calls": %d,`, server.counted))
 		}
 	})
 }

@@ -85,34 +85,57 @@ func TestCodexRemembersANumberOverFiveTurns(t *testing.T) {
 // words, which here are the same.
 func TestCodexResumedCallLooksLikeADirectOne(t *testing.T) {
 	calls := map[string]func(prompt string) harness.Call{
-		"text":               func(p string) harness.Call { return harness.Call{Args: []string{"exec", p}} },
-		"json":               func(p string) harness.Call { return harness.Call{Args: []string{"exec", "--json", p}} },
-		"colours":            func(p string) harness.Call { return harness.Call{Args: []string{"exec", p, "--color", "always"}} },
-		"stdin":              func(p string) harness.Call { return harness.Call{Args: list("exec"), Stdin: p} },
-		"stdin, json":        func(p string) harness.Call { return harness.Call{Args: list("exec|--json"), Stdin: p} },
-		"dash":               func(p string) harness.Call { return harness.Call{Args: list("exec|-"), Stdin: p} },
-		"argument and stdin": func(p string) harness.Call { return harness.Call{Args: []string{"exec", "Look here."}, Stdin: p} },
-		"one stream":         func(p string) harness.Call { return harness.Call{Args: []string{"exec", p}, Mixed: true} },
+		"text": func(p string) harness.Call {
+			return harness.Call{Args: []string{"exec", p}}
+		},
+		"json": func(p string) harness.Call {
+			return harness.Call{Args: []string{"exec", "--json", p}}
+		},
+		"colours": func(p string) harness.Call {
+			return harness.Call{Args: []string{"exec", p, "--color", "always"}}
+		},
+		"stdin": func(p string) harness.Call {
+			return harness.Call{Args: list("exec"), Stdin: p}
+		},
+		"stdin, json": func(p string) harness.Call {
+			return harness.Call{Args: list("exec|--json"), Stdin: p}
+		},
+		"dash": func(p string) harness.Call {
+			return harness.Call{Args: list("exec|-"), Stdin: p}
+		},
+		"argument and stdin": func(p string) harness.Call {
+			return harness.Call{Args: []string{"exec", "Look here."}, Stdin: p}
+		},
+		"one stream": func(p string) harness.Call {
+			return harness.Call{Args: []string{"exec", p}, Mixed: true}
+		},
 		"options": func(p string) harness.Call {
-			return harness.Call{Args: []string{"-a", "never", "exec", "-s", "read-only", "-C", ".", "--", p}}
+			return harness.Call{Args: []string{"-a", "never", "exec", "-s", "read-only", "-C", ".",
+				"--", p}}
 		},
 		"files": func(p string) harness.Call {
-			return harness.Call{Args: []string{"exec", "-i", "a.png", "--output-schema", "schema.json", "-o", "LAST", p}}
+			return harness.Call{Args: []string{"exec", "-i", "a.png", "--output-schema",
+				"schema.json", "-o", "LAST", p}}
 		},
 		"tool use": func(p string) harness.Call {
-			return harness.Call{Args: []string{"exec", "--yolo", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1)}}
+			return harness.Call{Args: []string{"exec", "--yolo",
+				strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1)}}
 		},
 		"tool use, json": func(p string) harness.Call {
-			return harness.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1), "--json", "--yolo"}}
+			return harness.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL",
+				1), "--json", "--yolo"}}
 		},
 		"several lines": func(p string) harness.Call {
-			return harness.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "MULTI", 1)}}
+			return harness.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "MULTI",
+				1)}}
 		},
 		"nothing": func(p string) harness.Call {
-			return harness.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "EMPTY", 1)}}
+			return harness.Call{Args: []string{"exec", strings.Replace(p, "ECHO<<yes>>", "EMPTY",
+				1)}}
 		},
 		"a long line": func(p string) harness.Call {
-			return harness.Call{Args: []string{"exec", "-"}, Stdin: p + "\n" + strings.Repeat("long ", 30000) + "\n"}
+			return harness.Call{Args: []string{"exec", "-"},
+				Stdin: p + "\n" + strings.Repeat("long ", 30000) + "\n"}
 		},
 	}
 	each(t, calls, func(t *testing.T, name string, make func(prompt string) harness.Call) {
@@ -153,7 +176,8 @@ func TestCodexFiguresAreThisCallsOwn(t *testing.T) {
 	each(t, codexFormats, func(t *testing.T, format string, _ reader) {
 		w := newWorld(t, "codex", true)
 		var first int64
-		for turn, notes := range [][]string{nil, {"what number?"}, {"what number?", "what number again?"}} {
+		for turn, notes := range [][]string{nil, {"what number?"},
+			{"what number?", "what number again?"}} {
 			took := w.tokens(format, notes)
 			if turn == 0 {
 				first = took
@@ -174,7 +198,8 @@ func (w *world) tokens(format string, notes []string) (took int64) {
 		return events[len(events)-1].Usage.Input
 	}
 	_, after, _ := strings.Cut(r.Stderr, "\ntokens used\n")
-	if err := json.Unmarshal([]byte(strings.ReplaceAll(strings.TrimSpace(after), ",", "")), &took); err != nil {
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(strings.TrimSpace(after), ",", "")),
+		&took); err != nil {
 		w.t.Fatalf("%v: %q", err, r.Stderr)
 	}
 	return took
@@ -186,13 +211,16 @@ func TestCodexPromptAndFileAreOnePrompt(t *testing.T) {
 	// The end of the file is in one block with what codex puts behind it, so that
 	// a file that has grown is a prompt revised.
 	task := []string{"REPRISE_TASK=one", "REPRISE_ROLE=coder"}
-	w.run("codex", harness.Call{Args: []string{"exec", round()}, Stdin: "## Data\n\none\n", Env: task})
-	r := w.run("codex", harness.Call{Args: []string{"exec", round()}, Stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n", Env: task})
+	w.run("codex", harness.Call{Args: []string{"exec", round()}, Stdin: "## Data\n\none\n",
+		Env: task})
+	r := w.run("codex", harness.Call{Args: []string{"exec", round()},
+		Stdin: "## Data\n\none\n\n## More\n\nwhat number was it?\n", Env: task})
 	if r.Stdout != "4711\n" {
 		t.Errorf("answer %q, stderr %q", r.Stdout, r.Stderr)
 	}
 	prompt := standin.LastUser(r.last(t))
-	if strings.Contains(prompt, "Rule 7:") || !strings.Contains(prompt, "what number was it?\n</stdin>") {
+	if strings.Contains(prompt, "Rule 7:") ||
+		!strings.Contains(prompt, "what number was it?\n</stdin>") {
 		t.Errorf("sent %q", prompt)
 	}
 }
@@ -215,9 +243,11 @@ func (w *world) runsFresh(format string, answer func(*testing.T, string) string)
 	w.t.Helper()
 	r := w.call(codexArgs(format, round("remember number 12"))...)
 	if got := answer(w.t, r.Stdout); got != "Got it: 12." || r.Exit != 0 || len(r.Asked) != 1 {
-		w.t.Errorf("answer %q, stderr %q, exit %d, asked %d times", got, r.Stderr, r.Exit, len(r.Asked))
+		w.t.Errorf("answer %q, stderr %q, exit %d, asked %d times", got, r.Stderr, r.Exit,
+			len(r.Asked))
 	}
-	if strings.Contains(r.Stderr, "Error") || strings.Count(r.Stderr, "Reading additional input") != 1 {
+	if strings.Contains(r.Stderr, "Error") ||
+		strings.Count(r.Stderr, "Reading additional input") != 1 {
 		w.t.Errorf("stderr %q", r.Stderr)
 	}
 	if prompt := standin.LastUser(r.last(w.t)); !strings.Contains(prompt, "Rule 7:") {
@@ -272,7 +302,8 @@ func TestCodexFailureOfTheModelIsPassedOn(t *testing.T) {
 		args := codexArgs(format, round("HTTP401"))
 		a, b := direct.call(args...), w.call(args...)
 		if a.Exit != b.Exit || len(b.Asked) != len(a.Asked) {
-			t.Errorf("exit %d, asked %d times; direct %d, %d", b.Exit, len(b.Asked), a.Exit, len(a.Asked))
+			t.Errorf("exit %d, asked %d times; direct %d, %d", b.Exit, len(b.Asked), a.Exit,
+				len(a.Asked))
 		}
 		same(t, "stdout", direct.Mask(a.Stdout), w.Mask(b.Stdout))
 		same(t, "stderr", direct.Mask(a.Stderr), w.Mask(b.Stderr))

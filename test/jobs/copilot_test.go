@@ -73,7 +73,9 @@ func TestCopilotRemembersANumberOverFourTurns(t *testing.T) {
 					continue
 				}
 				shown := readCopilotEvent(t, line).Data
-				if shown.Content != round(notes...) || !strings.HasSuffix(shown.TransformedContent, "\n\n"+strings.TrimSpace(round(notes...))) {
+				if shown.Content != round(notes...) ||
+					!strings.HasSuffix(shown.TransformedContent,
+						"\n\n"+strings.TrimSpace(round(notes...))) {
 					t.Errorf("turn %d: the prompt is shown as %q", turn, shown)
 				}
 			}
@@ -127,7 +129,8 @@ func TestCopilotResumedCallLooksLikeADirectOne(t *testing.T) {
 }
 
 // The history costs a resumed call more input than a fresh one has.
-var copilotHistory = regexp.MustCompile(`"requestBody(Wire)?Bytes":\d+|"(messageCount|context_current_tokens)":\d+`)
+var copilotHistory = regexp.MustCompile(
+	`"requestBody(Wire)?Bytes":\d+|"(messageCount|context_current_tokens)":\d+`)
 
 func copilotMask(w *world, text string) string {
 	return harness.WithoutFigures(copilotHistory.ReplaceAllString(w.Mask(text), "SIZE"))
@@ -159,7 +162,8 @@ func TestCopilotRefusedResumeRunsFresh(t *testing.T) {
 		w.call(copilotArgs(tt.format, round())...)
 		tt.harm(w)
 		r := w.call(copilotArgs(tt.format, round("remember number 12"))...)
-		if got := copilotFormats[tt.format](t, r.Stdout); got != "Got it: 12." || strings.Contains(r.Stderr, "rror") || r.Exit != 0 {
+		if got := copilotFormats[tt.format](t, r.Stdout); got != "Got it: 12." ||
+			strings.Contains(r.Stderr, "rror") || r.Exit != 0 {
 			t.Errorf("answer %q, stderr %q, exit %d", got, r.Stderr, r.Exit)
 		}
 		if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "Rule 7:") {
@@ -178,7 +182,8 @@ func TestCopilotDeletedSessionRunsFresh(t *testing.T) {
 		}
 		r := w.call(copilotArgs(format, round("remember number 12"))...)
 		if got := answer(t, r.Stdout); got != "Got it: 12." || r.Exit != 0 || len(r.Asked) != 1 {
-			t.Errorf("answer %q, stderr %q, exit %d, asked %d times", got, r.Stderr, r.Exit, len(r.Asked))
+			t.Errorf("answer %q, stderr %q, exit %d, asked %d times", got, r.Stderr, r.Exit,
+				len(r.Asked))
 		}
 		w.statusSays(`"session_file_gone"`)
 	})
@@ -209,12 +214,16 @@ func TestCopilotAnotherDirectoryIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	where := "RUN<<pwd > " + filepath.Join(w.Root, "where") + ">>"
-	w.run("copilot", harness.Call{Args: []string{"-s", "--allow-all", "--resume=" + id, "-p", where}, Dir: "sub", Env: []string{"REPRISE_OFF=1"}})
-	if text, err := os.ReadFile(filepath.Join(w.Root, "where")); err != nil || strings.TrimSpace(string(text)) != w.Project {
+	w.run("copilot", harness.Call{Args: []string{"-s", "--allow-all", "--resume=" + id, "-p",
+		where}, Dir: "sub", Env: []string{"REPRISE_OFF=1"}})
+	if text, err := os.ReadFile(filepath.Join(w.Root, "where")); err != nil ||
+		strings.TrimSpace(string(text)) != w.Project {
 		t.Errorf("a resume from another directory works in %q, %v", text, err)
 	}
-	r := w.run("copilot", harness.Call{Args: []string{"-s", "-p", round("remember number 12")}, Dir: "sub"})
-	if prompt := standin.LastUser(r.last(t)); r.Stdout != "Got it: 12.\n\n" || !strings.Contains(prompt, "Rule 7:") {
+	r := w.run("copilot", harness.Call{Args: []string{"-s", "-p", round("remember number 12")},
+		Dir: "sub"})
+	if prompt := standin.LastUser(r.last(t)); r.Stdout != "Got it: 12.\n\n" ||
+		!strings.Contains(prompt, "Rule 7:") {
 		t.Errorf("answer %q, sent %q", r.Stdout, prompt)
 	}
 }
@@ -227,7 +236,8 @@ func TestCopilotMigratesItsState(t *testing.T) {
 	state := filepath.Join(w.Root, "home", ".copilot", "config.json")
 	put(t, state, `{"theme":"dark","trusted_folders":["/nosuch"],"banner":"never"}`)
 	w.call("-s", "-p", round())
-	if text, err := os.ReadFile(state); err != nil || !strings.Contains(string(text), "trustedFolders") {
+	if text, err := os.ReadFile(state); err != nil ||
+		!strings.Contains(string(text), "trustedFolders") {
 		t.Errorf("%s, %v", text, err)
 	}
 	w.call("-s", "-p", round("what number was it?"))
@@ -242,7 +252,8 @@ func TestCopilotIgnoresDataBesideAPrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "copilot", true)
 	w.run("copilot", harness.Call{Args: []string{"-s", "-p", round()}, Stdin: "remember number 5"})
-	r := w.run("copilot", harness.Call{Args: []string{"-s", "-p", round("what number was it?")}, Stdin: "remember number 6"})
+	r := w.run("copilot", harness.Call{Args: []string{"-s", "-p", round("what number was it?")},
+		Stdin: "remember number 6"})
 	if r.Stdout != "4711\n\n" {
 		t.Errorf("answer %q, stderr %q", r.Stdout, r.Stderr)
 	}
@@ -270,9 +281,12 @@ func TestCopilotRunsAtOnceDoNotMix(t *testing.T) {
 	var both sync.WaitGroup
 	for _, job := range []int{1001, 2002} {
 		both.Go(func() {
-			for turn, want := range []string{fmt.Sprintf("Got it: %d.\n\n", job), fmt.Sprintf("%d\n\n", job)} {
-				if r := w.call("-s", "-p", prompt(job, []string{"what number was it?"}[:turn]...)); r.Stdout != want {
-					t.Errorf("job %d, turn %d: %q, want %q, stderr %q", job, turn+1, r.Stdout, want, r.Stderr)
+			for turn, want := range []string{fmt.Sprintf("Got it: %d.\n\n", job),
+				fmt.Sprintf("%d\n\n", job)} {
+				if r := w.call("-s", "-p", prompt(job,
+					[]string{"what number was it?"}[:turn]...)); r.Stdout != want {
+					t.Errorf("job %d, turn %d: %q, want %q, stderr %q", job, turn+1, r.Stdout, want,
+						r.Stderr)
 				}
 			}
 		})

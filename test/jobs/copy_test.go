@@ -25,7 +25,9 @@ type copying struct {
 // holdTurn makes the first call of a job and a second one, which runs a command that waits.
 func holdTurn(t *testing.T, format string) *copying {
 	w := newWorld(t, "claude", true)
-	put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "unnamed = 'extends'\n") // also where a session stood before
+	// also where a session stood before
+	put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"),
+		"unnamed = 'extends'\n")
 	c := &copying{world: w, args: list("-p|--allowedTools=Bash"), holder: make(chan result, 1)}
 	if format != "" {
 		c.args = append(c.args, list(format)...)
@@ -119,14 +121,16 @@ func TestEachCallHasItsOwnSession(t *testing.T) {
 		// What it has added there is not in the next copy.
 		r = c.call(append(c.args, round("In the middle: what number was it?"))...)
 		if got := answer(t, r.Stdout); got != "4711" || r.Exit != 0 || r.Stderr != "" {
-			t.Errorf("a copy of what the caller has gone on with: %q, exit %d, stderr %q", got, r.Exit, r.Stderr)
+			t.Errorf("a copy of what the caller has gone on with: %q, exit %d, stderr %q", got,
+				r.Exit, r.Stderr)
 		}
 		c.mustNotKnow(r, "once more", "On the left", "On the right")
 		c.statusSays(`"forked": 1`, `"resumed": 4`)
 	})
 }
 
-// A caller that chooses the ID of each new session finds it where it would without the shim, and goes on in it by itself.
+// A caller that chooses the ID of each new session finds it where it would without the shim, and
+// goes on in it by itself.
 func TestCallersOwnIDs(t *testing.T) {
 	ids := []string{"11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"}
 	each(t, formats, func(t *testing.T, format string, answer reader) {
@@ -143,7 +147,8 @@ func TestCallersOwnIDs(t *testing.T) {
 			}
 			of(ids[0], round())
 			if shim {
-				put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "unnamed = 'extends'\ngate_timeout = '5m'\n")
+				put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"),
+					"unnamed = 'extends'\ngate_timeout = '5m'\n")
 			}
 			r := of(ids[1], round("what number was it?"))
 			if shim {
@@ -158,7 +163,9 @@ func TestCallersOwnIDs(t *testing.T) {
 			if shim && own.Stdout != "4711\n" {
 				t.Errorf("the caller's resume: %q, stderr %q", own.Stdout, own.Stderr)
 			}
-			shown[i] = []string{fmt.Sprint(r.Exit, r.Stderr, strings.Count(r.Stdout, ids[1])), fmt.Sprint(inUse.Exit, inUse.Stdout, inUse.Stderr), fmt.Sprint(own.Exit, own.Stderr)}
+			shown[i] = []string{fmt.Sprint(r.Exit, r.Stderr, strings.Count(r.Stdout, ids[1])),
+				fmt.Sprint(inUse.Exit, inUse.Stdout, inUse.Stderr),
+				fmt.Sprint(own.Exit, own.Stderr)}
 			for _, file := range w.transcripts() {
 				shown[i] = append(shown[i], filepath.Base(file))
 			}
@@ -175,7 +182,8 @@ func TestKilledCopyLeavesItsSource(t *testing.T) {
 	c := holdTurn(t, "")
 	c.release()
 	for range 2 {
-		w := c.run("claude", harness.Call{Args: append(c.args[:len(c.args):len(c.args)], round("On the right: HANG")), Signal: 9, At: harness.Middle})
+		w := c.run("claude", harness.Call{Args: append(c.args[:len(c.args):len(c.args)],
+			round("On the right: HANG")), Signal: 9, At: harness.Middle})
 		c.mustNotKnow(w, "On the left")
 	}
 	r := c.call(append(c.args, round("On the right: what number was it?"))...)
@@ -196,12 +204,24 @@ func TestCallersOwnResume(t *testing.T) {
 		first  string // what the resume of the first id answers with the shim
 	}
 	tools := map[string]test{
-		"claude":  {list("-p"), func(id string) []string { return []string{"-p", "what number was it?", "--resume", id} }, "4711"},
-		"codex":   {list("exec"), func(id string) []string { return []string{"exec", "resume", id, "what number was it?"} }, "12"},
-		"copilot": {list("-p"), func(id string) []string { return []string{"-s", "--resume", id, "-p", "what number was it?"} }, "12"},
-		"gemini":  {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "4711"},
-		"qwen":    {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "4711"},
-		"vibe":    {list("-p"), func(id string) []string { return []string{"--resume", id, "-p", "what number was it?"} }, "12"},
+		"claude": {list("-p"), func(id string) []string {
+			return []string{"-p", "what number was it?", "--resume", id}
+		}, "4711"},
+		"codex": {list("exec"), func(id string) []string {
+			return []string{"exec", "resume", id, "what number was it?"}
+		}, "12"},
+		"copilot": {list("-p"), func(id string) []string {
+			return []string{"-s", "--resume", id, "-p", "what number was it?"}
+		}, "12"},
+		"gemini": {list("-p"), func(id string) []string {
+			return []string{"--resume", id, "-p", "what number was it?"}
+		}, "4711"},
+		"qwen": {list("-p"), func(id string) []string {
+			return []string{"--resume", id, "-p", "what number was it?"}
+		}, "4711"},
+		"vibe": {list("-p"), func(id string) []string {
+			return []string{"--resume", id, "-p", "what number was it?"}
+		}, "12"},
 	}
 	each(t, tools, func(t *testing.T, tool string, does test) {
 		for _, shim := range []bool{false, true} {
@@ -231,8 +251,10 @@ func TestCallersOwnResume(t *testing.T) {
 					t.Errorf("ids %v", ids)
 				}
 				for n, id := range ids {
-					if r := w.call(does.resume(id)...); r.Exit != 0 || strings.TrimSpace(r.Stdout) != want[n] {
-						t.Errorf("call %d, resumed: %q, exit %d, stderr %q; want %s", n+1, r.Stdout, r.Exit, r.Stderr, want[n])
+					if r := w.call(does.resume(id)...); r.Exit != 0 ||
+						strings.TrimSpace(r.Stdout) != want[n] {
+						t.Errorf("call %d, resumed: %q, exit %d, stderr %q; want %s", n+1, r.Stdout,
+							r.Exit, r.Stderr, want[n])
 					}
 				}
 			})
@@ -242,15 +264,19 @@ func TestCallersOwnResume(t *testing.T) {
 
 // A prompt with a NUL in it reaches the model whole.
 func TestNulOnStdin(t *testing.T) {
-	tools := map[string][]string{"claude": list("-p"), "gemini": {}, "qwen": {}, "vibe": list("-p"), "codex": list("exec"), "copilot": list("-s")}
+	tools := map[string][]string{"claude": list("-p"), "gemini": {}, "qwen": {}, "vibe": list("-p"),
+		"codex": list("exec"), "copilot": list("-s")}
 	each(t, tools, func(t *testing.T, tool string, args []string) {
 		w := newWorld(t, tool, true)
 		w.run(tool, harness.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n"})
-		r := w.run(tool, harness.Call{Args: args, Stdin: round() + "\n\nThe first \x00 part.\n\n## Rejection 1\n\nBehind \x00 it: what number was it?\n"})
+		r := w.run(tool, harness.Call{Args: args,
+			Stdin: round() + "\n\nThe first \x00 part.\n\n## Rejection 1\n\nBehind \x00 it: " +
+				"what number was it?\n"})
 		if strings.TrimSpace(r.Stdout) != "4711" || r.Exit != 0 {
 			t.Errorf("%q, exit %d, stderr %q", r.Stdout, r.Exit, r.Stderr)
 		}
-		if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "it: what number was it?") {
+		if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt,
+			"it: what number was it?") {
 			t.Errorf("sent %q", prompt)
 		}
 		w.statusSays(`"resumed": 1`)

@@ -27,7 +27,8 @@ func TestDemo(t *testing.T) {
 			t.Fatal(err)
 		}
 		play := func(shims string) demo.Played {
-			p, err := demo.Setup{Tool: tool, Real: real, Shims: shims, Rounds: 2}.Play(t.Context(), t.TempDir())
+			p, err := demo.Setup{Tool: tool, Real: real, Shims: shims, Rounds: 2}.Play(t.Context(),
+				t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,20 +41,25 @@ func TestDemo(t *testing.T) {
 		for i, c := range with.Calls {
 			was := without.Calls[i]
 			if i < 2 {
-				if !strings.HasPrefix(c.Decision, "fresh") || c.Sent != was.Sent || c.Requests != was.Requests {
-					t.Errorf("call %d: %s, %d requests, %d without the shim: %s", i+1, c.Decision, c.Requests, was.Requests, harness.Differ("prompt", was.Sent, c.Sent))
+				if !strings.HasPrefix(c.Decision, "fresh") || c.Sent != was.Sent ||
+					c.Requests != was.Requests {
+					t.Errorf("call %d: %s, %d requests, %d without the shim: %s", i+1, c.Decision,
+						c.Requests, was.Requests, harness.Differ("prompt", was.Sent, c.Sent))
 				}
 				continue
 			}
-			if c.Decision != "resume (extends)" || len(c.Sent) >= len(was.Sent)/2 || c.Requests != 2 {
-				t.Errorf("call %d: %s, %d B sent of %d B, %d requests", i+1, c.Decision, len(c.Sent), len(was.Sent), c.Requests)
+			if c.Decision != "resume (extends)" || len(c.Sent) >= len(was.Sent)/2 ||
+				c.Requests != 2 {
+				t.Errorf("call %d: %s, %d B sent of %d B, %d requests", i+1, c.Decision,
+					len(c.Sent), len(was.Sent), c.Requests)
 			}
 		}
 		leftOut := 0
 		for i, c := range with.Calls {
 			leftOut += len(without.Calls[i].Sent) - len(c.Sent)
 		}
-		if got := savingIn(t, with.Ledger); got.Calls != 4 || got.Resumed != 2 || got.LeftOutBytes != int64(leftOut) {
+		if got := savingIn(t, with.Ledger); got.Calls != 4 || got.Resumed != 2 ||
+			got.LeftOutBytes != int64(leftOut) {
 			t.Errorf("%+v, but the model was sent %d B less", got, leftOut)
 		}
 		if left, err := os.ReadDir(t.TempDir()); err != nil || len(left) > 0 {

@@ -55,8 +55,8 @@ func TestDroidRemembersANumberOverThreeRounds(t *testing.T) {
 	})
 }
 
-// What a resumed call shows is what a direct one shows: the prompt as the caller wrote it, its own turns, and
-// nothing of the session that was copied.
+// What a resumed call shows is what a direct one shows: the prompt as the caller wrote it, its own
+// turns, and nothing of the session that was copied.
 func TestDroidResumedCallLooksLikeADirectOne(t *testing.T) {
 	calls := map[string]struct{ format, says string }{
 		"text":                 {"", "ECHO<<yes>>"},
@@ -90,7 +90,8 @@ func TestDroidResumedCallLooksLikeADirectOne(t *testing.T) {
 
 // maskDroid masks times and tokens, which depend on the conversation, but not the number of turns.
 func maskDroid(text string) string {
-	text = strings.NewReplacer(`"num_turns":`, `"num_turns"=`, `"numTurns":`, `"numTurns"=`).Replace(text)
+	text = strings.NewReplacer(`"num_turns":`, `"num_turns"=`, `"numTurns":`,
+		`"numTurns"=`).Replace(text)
 	return number.ReplaceAllString(text, `":0`)
 }
 
@@ -99,23 +100,27 @@ func TestDroidPromptOnStdin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "droid", true)
 	w.run("droid", harness.Call{Args: list("exec"), Stdin: round() + "\n"})
-	r := w.run("droid", harness.Call{Args: list("exec"), Stdin: round("what number was it?") + "\n"})
+	r := w.run("droid", harness.Call{Args: list("exec"),
+		Stdin: round("what number was it?") + "\n"})
 	if r.Stdout != "4711\n" || strings.Contains(standin.LastUser(r.last(t)), "Rule 7:") {
 		t.Errorf("%q, stderr %q", r.Stdout, r.Stderr)
 	}
 	w.statusSays(`"resumed": 1`)
 }
 
-// A call that continues an unknown session begins one under that very ID and exits with 0; a fork of it is refused
-// without a word. So the shim forks: a session that is gone gives one clean fresh run.
+// A call that continues an unknown session begins one under that very ID and exits with 0; a fork
+// of it is refused without a word. So the shim forks: a session that is gone gives one clean fresh
+// run.
 func TestDroidUnknownSession(t *testing.T) {
 	each(t, droidFormats, func(t *testing.T, format string, answer reader) {
 		const unknown = "11111111-2222-4333-8444-555555555555"
 		direct := newWorld(t, "droid", false)
-		if r := direct.call("exec", "-o", "json", "-s", unknown, "hi"); r.Exit != 0 || !strings.Contains(r.Stdout, unknown) {
+		if r := direct.call("exec", "-o", "json", "-s", unknown, "hi"); r.Exit != 0 ||
+			!strings.Contains(r.Stdout, unknown) {
 			t.Logf("-s: exit %d, %q, stderr %q", r.Exit, r.Stdout, r.Stderr)
 		}
-		if r := direct.call("exec", "-o", "json", "--fork", unknown, "hi"); r.Exit != 1 || r.Stdout != "" || len(r.Asked) != 0 {
+		if r := direct.call("exec", "-o", "json", "--fork", unknown, "hi"); r.Exit != 1 ||
+			r.Stdout != "" || len(r.Asked) != 0 {
 			t.Errorf("--fork: exit %d, %q, stderr %q", r.Exit, r.Stdout, r.Stderr)
 		}
 		for what, spoil := range map[string]func(path string){
@@ -130,8 +135,10 @@ func TestDroidUnknownSession(t *testing.T) {
 			w.call(droidArgs(format, round())...)
 			spoil(w.transcripts()[0])
 			r := w.call(droidArgs(format, round("remember number 12"))...)
-			if got := answer(t, r.Stdout); got != "Got it: 12." || r.Exit != 0 || r.Stderr != "" || len(r.Asked) != 1 {
-				t.Errorf("%s: answer %q, stderr %q, exit %d, asked %d times", what, got, r.Stderr, r.Exit, len(r.Asked))
+			if got := answer(t, r.Stdout); got != "Got it: 12." || r.Exit != 0 || r.Stderr != "" ||
+				len(r.Asked) != 1 {
+				t.Errorf("%s: answer %q, stderr %q, exit %d, asked %d times", what, got, r.Stderr,
+					r.Exit, len(r.Asked))
 			}
 			if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "Rule 7:") {
 				t.Errorf("the fresh session was sent a delta: %q", prompt)
@@ -145,7 +152,8 @@ func TestDroidOverflowRunsFresh(t *testing.T) {
 	each(t, droidFormats, func(t *testing.T, format string, _ reader) {
 		w, direct := newWorld(t, "droid", true), newWorld(t, "droid", false)
 		w.call(droidArgs(format, round())...)
-		r, d := w.call(droidArgs(format, round("TOOBIG"))...), direct.call(droidArgs(format, round("TOOBIG"))...)
+		r, d := w.call(droidArgs(format, round("TOOBIG"))...),
+			direct.call(droidArgs(format, round("TOOBIG"))...)
 		if r.Exit != d.Exit {
 			t.Errorf("exit %d; direct %d", r.Exit, d.Exit)
 		}
@@ -164,7 +172,8 @@ func TestDroidSessionsStayInTheirDirectory(t *testing.T) {
 	}
 	task := []string{"REPRISE_TASK=job", "REPRISE_ROLE=coder"}
 	w.run("droid", harness.Call{Args: droidArgs("", round()), Env: task})
-	r := w.run("droid", harness.Call{Args: droidArgs("", round("remember number 12")), Dir: "sub", Env: task})
+	r := w.run("droid", harness.Call{Args: droidArgs("", round("remember number 12")), Dir: "sub",
+		Env: task})
 	if r.Stdout != "Got it: 12.\n" || !strings.Contains(standin.LastUser(r.last(t)), "Rule 7:") {
 		t.Errorf("in another directory: %q, stderr %q", r.Stdout, r.Stderr)
 	}
@@ -187,7 +196,9 @@ func TestDroidResumesWithoutItsService(t *testing.T) {
 func TestDroidNestedCall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "droid", true)
-	r := w.run("droid", harness.Call{Args: list("exec|--skip-permissions-unsafe|-o|stream-json|RUN<<env -u REPRISE_INSIDE shimctl why --json -- droid exec hi>>")})
+	r := w.run("droid", harness.Call{Args: list(
+		"exec|--skip-permissions-unsafe|-o|stream-json|RUN<<env -u REPRISE_INSIDE shimctl why " +
+			"--json -- droid exec hi>>")})
 	if !strings.Contains(r.Stdout, `\"nested\"`) {
 		t.Errorf("%q, stderr %q", r.Stdout, r.Stderr)
 	}

@@ -18,8 +18,8 @@ import (
 	"reprise/test/servers"
 )
 
-// A fleet is machines that share a store: each has an empty home and a clone of the project, at the same paths,
-// and namespaces of its own for mounts, processes and its name.
+// A fleet is machines that share a store: each has an empty home and a clone of the project, at the
+// same paths, and namespaces of its own for mounts, processes and its name.
 type fleet struct {
 	*world
 	env []string
@@ -32,8 +32,10 @@ func newFleet(t *testing.T, pin realcli.Pin, env []string) *fleet {
 		t.Skip("only root may make machines")
 	}
 	w := newWorldWith(t, pin, true, standin.Options{})
-	f := &fleet{w, append([]string{"REPRISE_VERBOSE=1", "REPRISE_TASK=job", "REPRISE_ROLE=coder", "TMPDIR=" + filepath.Join(w.Root, "tmp")}, env...), []int{0, 1234, 0}}
-	put(t, filepath.Join(w.home(), ".config", "reprise", "config.toml"), // on a busy machine all takes longer
+	f := &fleet{w, append([]string{"REPRISE_VERBOSE=1", "REPRISE_TASK=job", "REPRISE_ROLE=coder",
+		"TMPDIR=" + filepath.Join(w.Root, "tmp")}, env...), []int{0, 1234, 0}}
+	// on a busy machine all takes longer
+	put(t, filepath.Join(w.home(), ".config", "reprise", "config.toml"),
 		"gate_timeout = '5m'\ndearer = 'resume'\n[store]\ntimeout = '1m'\n")
 	mkdir(t, filepath.Join(w.Root, "tmp"))
 	put(t, filepath.Join(w.Project, "main.go"), "package main\n")
@@ -59,8 +61,11 @@ func newFleet(t *testing.T, pin realcli.Pin, env []string) *fleet {
 
 func (f *fleet) git(dir string, args ...string) {
 	f.t.Helper()
-	git := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@example.org"}, args...)...)
-	git.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z") // claude names commits
+	git := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c",
+		"user.email=t@example.org"}, args...)...)
+	// claude names commits
+	git.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z",
+		"GIT_COMMITTER_DATE=2026-01-01T00:00:00Z")
 	if out, err := git.CombinedOutput(); err != nil {
 		f.t.Fatalf("git %v: %v: %s", args, err, out)
 	}
@@ -87,13 +92,14 @@ func (f *fleet) log(n int) string {
 
 func (f *fleet) own(n int, dir string) {
 	f.t.Helper()
-	if out, err := exec.Command("chown", "-R", fmt.Sprint(f.uid[n], ":", f.uid[n]), dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("chown", "-R", fmt.Sprint(f.uid[n], ":", f.uid[n]),
+		dir).CombinedOutput(); err != nil {
 		f.t.Fatalf("%v: %s", err, out)
 	}
 }
 
-// on runs the tool on machine n. The CLIs lie in the home of the tests' user, which another one may not enter:
-// the machine has a home of that name with nothing else in it.
+// on runs the tool on machine n. The CLIs lie in the home of the tests' user, which another one may
+// not enter: the machine has a home of that name with nothing else in it.
 func (f *fleet) on(n int, args ...string) result {
 	f.t.Helper()
 	account, err := user.Current() // whatever HOME says
@@ -129,7 +135,9 @@ func TestFleet(t *testing.T) {
 	table := map[string]func(t *testing.T){}
 	for name, does := range travelers {
 		for _, kind := range []servers.Kind{servers.Versitygw} {
-			table[name+" on "+kind.Name] = func(t *testing.T) { threeRounds(t, does, startStore(t, kind)) }
+			table[name+" on "+kind.Name] = func(t *testing.T) {
+				threeRounds(t, does, startStore(t, kind))
+			}
 		}
 	}
 	each(t, table, func(t *testing.T, _ string, test func(*testing.T)) { test(t) })
@@ -156,7 +164,8 @@ func startStore(t *testing.T, kind servers.Kind) (env []string) {
 	}
 	key := make([]byte, 32)
 	rand.Read(key)
-	env = []string{"REPRISE_STORE=" + url, "REPRISE_STORE_KEY=" + hex.EncodeToString(key), "REPRISE_PROJECT=org/repo"}
+	env = []string{"REPRISE_STORE=" + url, "REPRISE_STORE_KEY=" + hex.EncodeToString(key),
+		"REPRISE_PROJECT=org/repo"}
 	for name, value := range server.Env {
 		env = append(env, name+"="+value)
 	}
@@ -169,7 +178,8 @@ func threeRounds(t *testing.T, does traveler, env []string) {
 	prompt := round("RUN<<echo travels>>")
 	for n := range 3 {
 		if n > 0 {
-			prompt += fmt.Sprintf("\n\n## Rejection %d\n\nYour change fails a test. What number was it?", n)
+			prompt += fmt.Sprintf("\n\n## Rejection %d\n\nYour change fails a test. What number "+
+				"was it?", n)
 		}
 		args := append(does.first[:len(does.first):len(does.first)], prompt)
 		f.machine(n)
@@ -177,7 +187,8 @@ func threeRounds(t *testing.T, does traveler, env []string) {
 		r, stayed := f.on(n, args...), alone.on(0, args...)
 		for where, out := range map[string]result{f.named(n): r, "one machine": stayed} {
 			if !strings.Contains(out.Stderr, want) || out.Exit != 0 {
-				t.Fatalf("on %s: exit %d, stderr %q, stdout %q\n%s", where, out.Exit, out.Stderr, out.Stdout, f.log(n))
+				t.Fatalf("on %s: exit %d, stderr %q, stdout %q\n%s", where, out.Exit, out.Stderr,
+					out.Stdout, f.log(n))
 			}
 		}
 		if n > 0 && strings.Contains(standin.LastUser(r.last(t)), "Rule 1:") {

@@ -16,8 +16,8 @@ import (
 
 var secret = regexp.MustCompile(`heron-\d+`)
 
-// readsOnce is a model that reads a file in the first round and runs another command in each later one. It then tells
-// what the file said, which only the first round's result has.
+// readsOnce is a model that reads a file in the first round and runs another command in each later
+// one. It then tells what the file said, which only the first round's result has.
 func readsOnce(r standin.Request) (standin.Reply, bool) {
 	prompt := standin.LastUser(r)
 	switch {
@@ -66,8 +66,8 @@ func (w *world) sessions() map[string]string {
 	return files
 }
 
-// Each round goes on in a copy: the model is sent every result of a tool once, and knows the first round's; and no
-// session changes after its own call, not even if a resume is killed.
+// Each round goes on in a copy: the model is sent every result of a tool once, and knows the first
+// round's; and no session changes after its own call, not even if a resume is killed.
 func TestGeminiCopiesAreSentEachResultOnce(t *testing.T) {
 	each(t, geminiFormats, func(t *testing.T, format string, answer reader) {
 		w := newWorldWith(t, realcli.Gemini, true, standin.Options{Reply: readsOnce})
@@ -85,7 +85,8 @@ func TestGeminiCopiesAreSentEachResultOnce(t *testing.T) {
 				t.Errorf("%d sessions become %d", len(before), len(now))
 			}
 			for path := range now {
-				if info, err := os.Stat(path); before[path] == "" && len(before) > 0 && (err != nil || info.Mode().Perm() != 0o600) {
+				if info, err := os.Stat(path); before[path] == "" && len(before) > 0 &&
+					(err != nil || info.Mode().Perm() != 0o600) {
 					t.Errorf("%s: %v, %v", path, info, err)
 				}
 			}
@@ -99,14 +100,16 @@ func TestGeminiCopiesAreSentEachResultOnce(t *testing.T) {
 		var notes []string
 		for turn := 1; turn <= 4; turn++ {
 			if turn == 4 {
-				play(harness.Call{Signal: 9, At: harness.Middle}, append(slices.Clone(notes), "HANG")...)
+				play(harness.Call{Signal: 9, At: harness.Middle},
+					append(slices.Clone(notes), "HANG")...)
 				unchanged()
 			}
 			if turn > 1 {
 				notes = append(notes, "Look again.", "What did the file say?")
 			}
 			r := play(harness.Call{}, notes...)
-			if got := answer(t, r.Stdout); !strings.Contains(got, "It said heron-4711.") || r.Exit != 0 {
+			if got := answer(t, r.Stdout); !strings.Contains(got, "It said heron-4711.") ||
+				r.Exit != 0 {
 				t.Fatalf("round %d: %q, exit %d, stderr %q", turn, got, r.Exit, r.Stderr)
 			}
 			if len(r.Asked) != 2 {
@@ -116,7 +119,8 @@ func TestGeminiCopiesAreSentEachResultOnce(t *testing.T) {
 				ids := sentCalls(t, asked)
 				slices.Sort(ids)
 				if want := turn - 1 + i; len(ids) != want || len(slices.Compact(ids)) != want {
-					t.Errorf("round %d, request %d: results of the calls %q, want %d", turn, i+1, ids, want)
+					t.Errorf("round %d, request %d: results of the calls %q, want %d", turn, i+1,
+						ids, want)
 				}
 			}
 			if strings.Contains(standin.AllText(r.last(t)), "HANG") {

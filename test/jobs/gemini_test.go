@@ -70,7 +70,8 @@ func TestGeminiRemembersANumberOverFiveTurns(t *testing.T) {
 				t.Fatalf("turn %d: %q, exit %d, stderr %q", turn, got, r.Exit, r.Stderr)
 			}
 			w.sentOnlyNews(r, turn, notes)
-			if shown := promptShown(t, r.Stdout); format == "-o|stream-json" && shown != round(notes...) {
+			if shown := promptShown(t, r.Stdout); format == "-o|stream-json" &&
+				shown != round(notes...) {
 				t.Errorf("turn %d: the prompt is shown as %q", turn, shown)
 			}
 		}
@@ -102,14 +103,17 @@ func TestGeminiDataAndPromptAreOnePrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "gemini", true)
 	w.run("gemini", harness.Call{Args: []string{"-p", "what number was it?"}, Stdin: round()})
-	r := w.run("gemini", harness.Call{Args: []string{"-p", "what number was it?"}, Stdin: round("what number?")})
-	if prompt := standin.LastUser(r.last(t)); r.Stdout != "4711\n" || strings.Contains(prompt, "Rule 7:") ||
+	r := w.run("gemini", harness.Call{Args: []string{"-p", "what number was it?"},
+		Stdin: round("what number?")})
+	if prompt := standin.LastUser(r.last(t)); r.Stdout != "4711\n" ||
+		strings.Contains(prompt, "Rule 7:") ||
 		!strings.HasSuffix(prompt, "what number was it?\n") {
 		t.Errorf("answer %q, sent %q, stderr %q", r.Stdout, prompt, r.Stderr)
 	}
 }
 
-// The file is there and has its size, but it cannot be copied: the caller must see one clean fresh run.
+// The file is there and has its size, but it cannot be copied: the caller must see one clean fresh
+// run.
 func TestGeminiRefusedResumeRunsFresh(t *testing.T) {
 	each(t, geminiFormats, func(t *testing.T, format string, answer reader) {
 		w := newWorld(t, "gemini", true)
@@ -118,7 +122,8 @@ func TestGeminiRefusedResumeRunsFresh(t *testing.T) {
 			blank(t, f)
 		}
 		r := w.call(geminiArgs(format, round("remember number 12"))...)
-		if got := answer(t, r.Stdout); got != "Got it: 12." || r.Exit != 0 || strings.Contains(r.Stderr, "resuming") {
+		if got := answer(t, r.Stdout); got != "Got it: 12." || r.Exit != 0 ||
+			strings.Contains(r.Stderr, "resuming") {
 			t.Errorf("answer %q, stderr %q, exit %d", got, r.Stderr, r.Exit)
 		}
 		if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "Rule 7:") {
@@ -132,7 +137,8 @@ func TestGeminiOverflowRunsFresh(t *testing.T) {
 	each(t, map[string]bool{"": true, "-o|json": true}, func(t *testing.T, format string, _ bool) {
 		w, direct := newWorld(t, "gemini", true), newWorld(t, "gemini", false)
 		w.call(geminiArgs(format, round())...)
-		r, d := w.call(geminiArgs(format, round("TOOBIG"))...), direct.call(geminiArgs(format, round("TOOBIG"))...)
+		r, d := w.call(geminiArgs(format, round("TOOBIG"))...),
+			direct.call(geminiArgs(format, round("TOOBIG"))...)
 		if r.Exit != d.Exit || r.Stdout != d.Stdout {
 			t.Errorf("stdout %q, exit %d; direct %q, %d", r.Stdout, r.Exit, d.Stdout, d.Exit)
 		}
@@ -147,9 +153,9 @@ Date.now = () => now() - 120000
 globalThis.Date = new Proxy(Date, {construct: (date, args, self) => Reflect.construct(date, args.length ? args : [Date.now()], self)})
 `
 
-// A resume in another minute than that of the session's file leaves a file that makes the next start of gemini in
-// the project delete the session (docs/internals/gemini.md). A copy is named after the minute in which it is made; here
-// gemini's clock is behind.
+// A resume in another minute than that of the session's file leaves a file that makes the next
+// start of gemini in the project delete the session (docs/internals/gemini.md). A copy is named
+// after the minute in which it is made; here gemini's clock is behind.
 func TestGeminiSessionSurvivesOtherRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "gemini", true)
@@ -157,7 +163,8 @@ func TestGeminiSessionSurvivesOtherRuns(t *testing.T) {
 	put(t, clock, twoMinutesAgo)
 	w.call("-p", round())
 	notes := []string{"Round 1: what number was it?"}
-	r := w.run("gemini", harness.Call{Args: []string{"-p", round(notes...)}, Env: []string{"NODE_OPTIONS=--require=" + clock}})
+	r := w.run("gemini", harness.Call{Args: []string{"-p", round(notes...)},
+		Env: []string{"NODE_OPTIONS=--require=" + clock}})
 	if r.Stdout != "4711\n" {
 		t.Fatalf("the resume: %q, stderr %q", r.Stdout, r.Stderr)
 	}

@@ -12,8 +12,8 @@ import (
 	"reprise/test/harness"
 )
 
-// A hookPlace is where a tool's hooks are set, and their names: on a prompt, and on a start; "" where the tool runs
-// none of that kind without a person.
+// A hookPlace is where a tool's hooks are set, and their names: on a prompt, and on a start; ""
+// where the tool runs none of that kind without a person.
 type hookPlace struct {
 	file, prompt, start string // the file is in the project, or below ~
 	write               func(event, matcher, log, word string) string
@@ -22,24 +22,34 @@ type hookPlace struct {
 }
 
 var hookPlaces = map[string]hookPlace{
-	"claude": {".claude/settings.json", "UserPromptSubmit", "SessionStart", guardHook, nil, map[string][]string{
-		"": nil, "json": {"--output-format=json"}, "stream": {"--output-format=stream-json", "--verbose"}}},
-	"codex": {"~/.codex/hooks.json", "UserPromptSubmit", "SessionStart", guardHook, []string{"--dangerously-bypass-hook-trust"}, map[string][]string{
-		"": nil, "json": {"--json"}}},
-	"copilot": {"~/.copilot/hooks/guard.json", "", "sessionStart", copilotHook, nil, map[string][]string{"": nil}},
-	"droid":   {".factory/settings.json", "", "SessionStart", guardHook, nil, map[string][]string{"": nil}},
-	"gemini": {".gemini/settings.json", "BeforeAgent", "SessionStart", guardHook, nil, map[string][]string{
-		"": nil, "json": {"-o", "json"}, "stream": {"-o", "stream-json"}}},
-	"opencode": {".opencode/plugin/guard.js", "", "load", pluginHook, nil, map[string][]string{"": nil}},
-	"qwen": {".qwen/settings.json", "UserPromptSubmit", "SessionStart", guardHook, nil, map[string][]string{
-		"": nil, "json": {"-o", "json"}, "stream": {"-o", "stream-json"}}},
+	"claude": {".claude/settings.json", "UserPromptSubmit", "SessionStart", guardHook, nil,
+		map[string][]string{
+			"": nil, "json": {"--output-format=json"}, "stream": {"--output-format=stream-json",
+				"--verbose"}}},
+	"codex": {"~/.codex/hooks.json", "UserPromptSubmit", "SessionStart", guardHook,
+		[]string{"--dangerously-bypass-hook-trust"}, map[string][]string{
+			"": nil, "json": {"--json"}}},
+	"copilot": {"~/.copilot/hooks/guard.json", "", "sessionStart", copilotHook, nil,
+		map[string][]string{"": nil}},
+	"droid": {".factory/settings.json", "", "SessionStart", guardHook, nil,
+		map[string][]string{"": nil}},
+	"gemini": {".gemini/settings.json", "BeforeAgent", "SessionStart", guardHook, nil,
+		map[string][]string{
+			"": nil, "json": {"-o", "json"}, "stream": {"-o", "stream-json"}}},
+	"opencode": {".opencode/plugin/guard.js", "", "load", pluginHook, nil,
+		map[string][]string{"": nil}},
+	"qwen": {".qwen/settings.json", "UserPromptSubmit", "SessionStart", guardHook, nil,
+		map[string][]string{
+			"": nil, "json": {"-o", "json"}, "stream": {"-o", "stream-json"}}},
 }
 
 // headless are the words before a prompt.
-var headless = map[string][]string{"claude": {"-p"}, "codex": {"exec"}, "copilot": {"-p"}, "droid": {"exec"}, "gemini": {"-p"}, "opencode": {"run"}, "qwen": {"-p"}}
+var headless = map[string][]string{"claude": {"-p"}, "codex": {"exec"}, "copilot": {"-p"},
+	"droid": {"exec"}, "gemini": {"-p"}, "opencode": {"run"}, "qwen": {"-p"}}
 
-// Hooks of a resumed job do what they do without the shim. A hook on the prompt that looks for a word of its unchanged part
-// finds it, or blocks the call; a hook on the start runs in each call; without hooks the job is resumed.
+// Hooks of a resumed job do what they do without the shim. A hook on the prompt that looks for a
+// word of its unchanged part finds it, or blocks the call; a hook on the start runs in each call;
+// without hooks the job is resumed.
 func TestHooksRunAsWithoutTheShim(t *testing.T) {
 	cases := map[string]struct {
 		event, matcher string // "" for no hook
@@ -55,7 +65,8 @@ func TestHooksRunAsWithoutTheShim(t *testing.T) {
 	for tool, place := range hookPlaces {
 		for format, options := range place.formats {
 			for name, c := range cases {
-				event, runs := map[string]string{"prompt": place.prompt, "start": place.start}[c.event], 3
+				event, runs := map[string]string{"prompt": place.prompt,
+					"start": place.start}[c.event], 3
 				if name == "absent" {
 					runs = 0
 				} else if event == "" {
@@ -74,21 +85,31 @@ func TestHooksRunAsWithoutTheShim(t *testing.T) {
 							put(t, file, place.write(event, c.matcher, log, c.word))
 						}
 						for n := range 3 {
-							args := slices.Concat(headless[tool], []string{round([]string{"It still fails.", "Still."}[:n]...)}, options, place.unattended)
-							r := w.run(tool, harness.Call{Args: args, Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=coder"}})
-							saw[i] = append(saw[i], fmt.Sprintf("exit %d, %d requests, blocked %v, answered %v", r.Exit, len(r.Asked),
-								strings.Contains(r.Stdout+r.Stderr, "not such a prompt"), strings.Contains(r.Stdout, "STATUS")))
+							args := slices.Concat(headless[tool],
+								[]string{round([]string{"It still fails.", "Still."}[:n]...)},
+								options, place.unattended)
+							r := w.run(tool, harness.Call{Args: args,
+								Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=coder"}})
+							saw[i] = append(saw[i], fmt.Sprintf(
+								"exit %d, %d requests, blocked %v, answered %v", r.Exit,
+								len(r.Asked),
+								strings.Contains(r.Stdout+r.Stderr, "not such a prompt"),
+								strings.Contains(r.Stdout, "STATUS")))
 						}
 						text, err := os.ReadFile(log)
-						if got := strings.Count(string(text), "ran\n"); err != nil && runs > 0 || got != runs {
-							t.Errorf("shim %v: the hook ran %d times, want %d (%v)", shim, got, runs, err)
+						if got := strings.Count(string(text), "ran\n"); err != nil && runs > 0 ||
+							got != runs {
+							t.Errorf("shim %v: the hook ran %d times, want %d (%v)", shim, got,
+								runs, err)
 						}
 						if shim {
-							w.statusSays(fmt.Sprintf(`"resumed": %d`, map[bool]int{true: 2}[c.resumed]))
+							w.statusSays(fmt.Sprintf(`"resumed": %d`,
+								map[bool]int{true: 2}[c.resumed]))
 						}
 					}
 					if !slices.Equal(saw[0], saw[1]) {
-						t.Errorf("direct:\n%s\nshimmed:\n%s", strings.Join(saw[0], "\n"), strings.Join(saw[1], "\n"))
+						t.Errorf("direct:\n%s\nshimmed:\n%s", strings.Join(saw[0], "\n"),
+							strings.Join(saw[1], "\n"))
 					}
 				}
 			}
@@ -99,12 +120,14 @@ func TestHooksRunAsWithoutTheShim(t *testing.T) {
 
 // hookCommand is a command that notes each run, and blocks its input unless that has a word.
 func hookCommand(log, word string) string {
-	return fmt.Sprintf("cat >%[1]s.in; echo ran >>%[1]s; grep -q '%[2]s' %[1]s.in || { echo 'not such a prompt' >&2; exit 2; }", log, word)
+	return fmt.Sprintf("cat >%[1]s.in; echo ran >>%[1]s; grep -q '%[2]s' %[1]s.in || { echo "+
+		"'not such a prompt' >&2; exit 2; }", log, word)
 }
 
 // guardHook returns settings with a hook of that command.
 func guardHook(event, matcher, log, word string) string {
-	group := map[string]any{"hooks": []any{map[string]string{"type": "command", "command": hookCommand(log, word)}}}
+	group := map[string]any{"hooks": []any{
+		map[string]string{"type": "command", "command": hookCommand(log, word)}}}
 	if matcher != "" {
 		group["matcher"] = matcher
 	}
@@ -113,13 +136,15 @@ func guardHook(event, matcher, log, word string) string {
 
 // copilotHook does the same for copilot. Its hook runs for all starts but resumes.
 func copilotHook(event, _, log, word string) string {
-	hook := map[string]string{"type": "command", "bash": hookCommand(log, word), "matcher": "startup|new"}
+	hook := map[string]string{"type": "command", "bash": hookCommand(log, word),
+		"matcher": "startup|new"}
 	return encode(map[string]any{"version": 1, "hooks": map[string]any{event: []any{hook}}})
 }
 
 // pluginHook returns a plugin of opencode that notes each run. It could do anything.
 func pluginHook(_, _, log, _ string) string {
-	return fmt.Sprintf("import { appendFileSync } from 'fs'\nexport const Guard = async () => { appendFileSync(%q, 'ran\\n'); return {} }\n", log)
+	return fmt.Sprintf("import { appendFileSync } from 'fs'\nexport const Guard = async () => { "+
+		"appendFileSync(%q, 'ran\\n'); return {} }\n", log)
 }
 
 func encode(settings any) string {

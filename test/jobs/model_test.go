@@ -51,9 +51,11 @@ func TestClaudeKeepsItsModel(t *testing.T) {
 			w := &world{inner, t}
 			args := list("-p|--output-format=stream-json|--verbose")
 			first := w.call(append(args[:len(args):len(args)], round())...)
-			second := w.call(append(args[:len(args):len(args)], round("On the left: it still fails."))...)
+			second := w.call(append(args[:len(args):len(args)],
+				round("On the left: it still fails."))...)
 			w.call("-p", round("On the left: it still fails.", "In text: it still fails."))
-			third := w.call(append(args[:len(args):len(args)], round("On the left: it still fails.", "In text: it still fails.", "Again."))...)
+			third := w.call(append(args[:len(args):len(args)],
+				round("On the left: it still fails.", "In text: it still fails.", "Again."))...)
 			model, windows := first.modelAndWindow(t)
 			again, windowsAgain := second.modelAndWindow(t)
 			last, _ := third.modelAndWindow(t)
@@ -66,7 +68,8 @@ func TestClaudeKeepsItsModel(t *testing.T) {
 					t.Errorf("fresh with the windows %v, resumed with %v", windows, windowsAgain)
 				}
 			}
-			t.Logf("%s: %s, windows %v, then %s, %v", pin.Version, model, windows, again, windowsAgain)
+			t.Logf("%s: %s, windows %v, then %s, %v", pin.Version, model, windows, again,
+				windowsAgain)
 		})
 	}
 }

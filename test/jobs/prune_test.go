@@ -26,32 +26,39 @@ type pruning struct {
 var pruned = map[string]pruning{
 	"claude": {
 		call:   func(p string) []string { return []string{"-p", p} },
-		resume: list("-p|--resume|ID|what number was it?"), latest: list("-p|-c|what number was it?"),
+		resume: list("-p|--resume|ID|what number was it?"),
+		latest: list("-p|-c|what number was it?"),
 	},
 	"codex": {
 		call:   func(p string) []string { return []string{"exec", p} },
-		resume: list("exec|resume|ID|what number was it?"), latest: list("exec|resume|--last|what number was it?"),
-		list: (*world).codexThreads,
+		resume: list("exec|resume|ID|what number was it?"),
+		latest: list("exec|resume|--last|what number was it?"),
+		list:   (*world).codexThreads,
 	},
 	"copilot": {
 		call:   func(p string) []string { return []string{"-s", "-p", p} },
-		resume: list("--resume|ID|-s|-p|what number was it?"), latest: list("--continue|-s|-p|what number was it?"),
+		resume: list("--resume|ID|-s|-p|what number was it?"),
+		latest: list("--continue|-s|-p|what number was it?"),
 	},
 	"gemini": {
 		call:   func(p string) []string { return []string{"-p", p} },
-		resume: list("--resume|ID|-p|what number was it?"), latest: list("--resume|latest|-p|what number was it?"),
+		resume: list("--resume|ID|-p|what number was it?"),
+		latest: list("--resume|latest|-p|what number was it?"),
 		list: func(w *world) string {
-			r := w.run("gemini", harness.Call{Args: list("--list-sessions"), Env: list("REPRISE_OFF=1")})
+			r := w.run("gemini", harness.Call{Args: list("--list-sessions"),
+				Env: list("REPRISE_OFF=1")})
 			return r.Stdout + r.Stderr
 		},
 	},
 	"qwen": {
 		call:   func(p string) []string { return []string{"-p", p} },
-		resume: list("--resume|ID|-p|what number was it?"), latest: list("-c|-p|what number was it?"),
+		resume: list("--resume|ID|-p|what number was it?"),
+		latest: list("-c|-p|what number was it?"),
 	},
 	"vibe": {
 		call:   func(p string) []string { return []string{"-p", p} },
-		resume: list("--resume|ID|-p|what number was it?"), latest: list("-c|-p|what number was it?"),
+		resume: list("--resume|ID|-p|what number was it?"),
+		latest: list("-c|-p|what number was it?"),
 	},
 }
 
@@ -60,7 +67,8 @@ var pruned = map[string]pruning{
 func TestPrune(t *testing.T) {
 	each(t, pruned, func(t *testing.T, tool string, does pruning) {
 		w := newWorld(t, tool, true)
-		off, again := []string{"REPRISE_OFF=1"}, []string{"REPRISE_TASK=job", "REPRISE_ROLE=coder", "REPRISE_FRESH=1"}
+		off, again := []string{"REPRISE_OFF=1"}, []string{"REPRISE_TASK=job", "REPRISE_ROLE=coder",
+			"REPRISE_FRESH=1"}
 		started := func(env []string, prompt string) string {
 			before := w.transcripts()
 			if r := w.run(tool, harness.Call{Args: does.call(prompt), Env: env}); r.Exit != 0 {
@@ -80,7 +88,9 @@ func TestPrune(t *testing.T) {
 		for range 3 {
 			ours = append(ours, started(again, round()))
 		}
-		if r := w.run("shimctl", harness.Call{Args: list("prune|--keep-last|1|--yes")}); r.Exit != 0 || !strings.Contains(r.Stdout, "\nremoved 2 sessions ") {
+		if r := w.run("shimctl", harness.Call{
+			Args: list("prune|--keep-last|1|--yes")}); r.Exit != 0 ||
+			!strings.Contains(r.Stdout, "\nremoved 2 sessions ") {
 			t.Fatalf("exit %d\n%s%s", r.Exit, r.Stdout, r.Stderr)
 		}
 		for _, id := range ours[:2] {
@@ -95,16 +105,19 @@ func TestPrune(t *testing.T) {
 		}
 		answers := func(want string, args []string, env ...string) {
 			t.Helper()
-			if r := w.run(tool, harness.Call{Args: args, Env: env}); r.Exit != 0 || !strings.Contains(r.Stdout, want) {
+			if r := w.run(tool, harness.Call{Args: args, Env: env}); r.Exit != 0 ||
+				!strings.Contains(r.Stdout, want) {
 				t.Errorf("%q: exit %d, %q, stderr %q", args, r.Exit, r.Stdout, r.Stderr)
 			}
 		}
 		// Before the list: gemini writes a summary into a session that it lists.
-		answers("4711", does.call(round("what number was it?")), "REPRISE_TASK=job", "REPRISE_ROLE=coder")
+		answers("4711", does.call(round("what number was it?")), "REPRISE_TASK=job",
+			"REPRISE_ROLE=coder")
 		w.statusSays(`"resumed": 1`)
 		if does.list != nil {
 			listed := does.list(w)
-			for id, want := range map[string]bool{theirs: true, ours[0]: false, ours[1]: false, ours[2]: true} {
+			for id, want := range map[string]bool{theirs: true, ours[0]: false, ours[1]: false,
+				ours[2]: true} {
 				if strings.Contains(listed, id) != want {
 					t.Errorf("listed %s: %v, want %v\n%s", id, !want, want, listed)
 				}
@@ -135,7 +148,8 @@ func TestPruneKeepsTheParentOfAFork(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.run("codex", harness.Call{Args: []string{"exec", round()}, Env: again})
-	if r := w.run("shimctl", harness.Call{Args: list("prune|--keep-last|1|--yes")}); !strings.Contains(r.Stdout, "\tkeep\tforked\n") {
+	if r := w.run("shimctl", harness.Call{
+		Args: list("prune|--keep-last|1|--yes")}); !strings.Contains(r.Stdout, "\tkeep\tforked\n") {
 		t.Errorf("%s%s", r.Stdout, r.Stderr)
 	}
 	if r := w.call("exec", "resume", child, "what number was it?"); r.Stdout != "4711\n" {
@@ -168,7 +182,8 @@ func (w *world) codexThreads() string {
 	}
 	cmd := exec.Command(filepath.Join(real, "codex"), "app-server")
 	home := filepath.Join(w.Root, "home")
-	cmd.Env = append(os.Environ(), "HOME="+home, "CODEX_HOME="+filepath.Join(home, ".codex"), "OPENAI_API_KEY=none")
+	cmd.Env = append(os.Environ(), "HOME="+home, "CODEX_HOME="+filepath.Join(home, ".codex"),
+		"OPENAI_API_KEY=none")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		w.t.Fatal(err)

@@ -52,24 +52,35 @@ func TestQwenRemembersANumberOverThreeRounds(t *testing.T) {
 // What a resumed call shows is what a direct one shows, but for the figures.
 func TestQwenResumedCallLooksLikeADirectOne(t *testing.T) {
 	calls := map[string]func(prompt string) harness.Call{
-		"text":   func(p string) harness.Call { return harness.Call{Args: []string{"-p", p}} },
-		"words":  func(p string) harness.Call { return harness.Call{Args: []string{p}} },
-		"json":   func(p string) harness.Call { return harness.Call{Args: []string{"-p", p, "-o", "json"}} },
-		"stream": func(p string) harness.Call { return harness.Call{Args: []string{"-o=stream-json", "-p", p}} },
-		"partial messages": func(p string) harness.Call {
-			return harness.Call{Args: []string{"-o", "stream-json", "--include-partial-messages", p}}
+		"text":  func(p string) harness.Call { return harness.Call{Args: []string{"-p", p}} },
+		"words": func(p string) harness.Call { return harness.Call{Args: []string{p}} },
+		"json": func(p string) harness.Call {
+			return harness.Call{Args: []string{"-p", p, "-o", "json"}}
 		},
-		"stdin":           func(p string) harness.Call { return harness.Call{Stdin: p} },
-		"data and prompt": func(p string) harness.Call { return harness.Call{Args: []string{"-p", "Look here."}, Stdin: p} },
-		"one stream":      func(p string) harness.Call { return harness.Call{Args: []string{"-p", p}, Mixed: true} },
+		"stream": func(p string) harness.Call {
+			return harness.Call{Args: []string{"-o=stream-json", "-p", p}}
+		},
+		"partial messages": func(p string) harness.Call {
+			return harness.Call{Args: []string{"-o", "stream-json", "--include-partial-messages",
+				p}}
+		},
+		"stdin": func(p string) harness.Call { return harness.Call{Stdin: p} },
+		"data and prompt": func(p string) harness.Call {
+			return harness.Call{Args: []string{"-p", "Look here."}, Stdin: p}
+		},
+		"one stream": func(p string) harness.Call {
+			return harness.Call{Args: []string{"-p", p}, Mixed: true}
+		},
 		"several lines": func(p string) harness.Call {
 			return harness.Call{Args: []string{strings.Replace(p, "ECHO<<yes>>", "MULTI", 1)}}
 		},
 		"tool use": func(p string) harness.Call {
-			return harness.Call{Args: []string{"--yolo", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1)}}
+			return harness.Call{Args: []string{"--yolo",
+				strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1)}}
 		},
 		"tool use, json": func(p string) harness.Call {
-			return harness.Call{Args: []string{"--yolo", "-o", "json", strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1)}}
+			return harness.Call{Args: []string{"--yolo", "-o", "json",
+				strings.Replace(p, "ECHO<<yes>>", "RUNTOOL", 1)}}
 		},
 	}
 	each(t, calls, func(t *testing.T, _ string, make func(prompt string) harness.Call) {
@@ -96,8 +107,8 @@ func maskNumbers(text string) string {
 	return toolCall.ReplaceAllString(number.ReplaceAllString(text, `":0`), "call")
 }
 
-// qwen reports the totals of a session: also of a copy. A resumed call's figures are its own, as the
-// model counted them.
+// qwen reports the totals of a session: also of a copy. A resumed call's figures are its own, as
+// the model counted them.
 func TestQwenFiguresAreThisCallsOwn(t *testing.T) {
 	each(t, qwenFormats, func(t *testing.T, format string, _ reader) {
 		if format == "" {
@@ -114,9 +125,11 @@ func TestQwenFiguresAreThisCallsOwn(t *testing.T) {
 			}
 			for _, want := range []string{
 				fmt.Sprintf(`"usage":{"input_tokens":%d,"output_tokens":%d,"cache_read_input_tokens":%d,`, sum.Input, sum.Output, sum.Cached),
-				fmt.Sprintf(`"tokens":{"prompt":%d,"candidates":%d,"total":%d,"cached":%d,`, sum.Input, sum.Output, sum.Input+sum.Output, sum.Cached),
+				fmt.Sprintf(`"tokens":{"prompt":%d,"candidates":%d,"total":%d,"cached":%d,`,
+					sum.Input, sum.Output, sum.Input+sum.Output, sum.Cached),
 			} {
-				if !strings.Contains(r.Stdout, want) && (format == "-o|json" || strings.HasPrefix(want, `"usage"`)) {
+				if !strings.Contains(r.Stdout, want) &&
+					(format == "-o|json" || strings.HasPrefix(want, `"usage"`)) {
 					t.Errorf("turn %d: no %s in %s", turn, want, r.Stdout)
 				}
 			}
@@ -140,8 +153,10 @@ func TestQwenRefusedResumeRunsFresh(t *testing.T) {
 			w.call(geminiArgs(format, round())...)
 			spoil(w.transcripts()[0])
 			r := w.call(geminiArgs(format, round("remember number 12"))...)
-			if got := answer(t, r.Stdout); got != "Got it: 12." || r.Exit != 0 || strings.Contains(r.Stderr, "session") || len(r.Asked) != 1 {
-				t.Errorf("%s: answer %q, stderr %q, exit %d, asked %d times", what, got, r.Stderr, r.Exit, len(r.Asked))
+			if got := answer(t, r.Stdout); got != "Got it: 12." || r.Exit != 0 ||
+				strings.Contains(r.Stderr, "session") || len(r.Asked) != 1 {
+				t.Errorf("%s: answer %q, stderr %q, exit %d, asked %d times", what, got, r.Stderr,
+					r.Exit, len(r.Asked))
 			}
 			if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "Rule 7:") {
 				t.Errorf("the fresh session was sent a delta: %q", prompt)
@@ -151,8 +166,8 @@ func TestQwenRefusedResumeRunsFresh(t *testing.T) {
 	})
 }
 
-// A resume from another directory is refused with exit code 1, so sessions never leave theirs: there
-// the same prompt begins one of its own.
+// A resume from another directory is refused with exit code 1, so sessions never leave theirs:
+// there the same prompt begins one of its own.
 func TestQwenSessionsStayInTheirDirectory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "qwen", true)
@@ -162,18 +177,20 @@ func TestQwenSessionsStayInTheirDirectory(t *testing.T) {
 	task := []string{"REPRISE_TASK=job", "REPRISE_ROLE=coder"}
 	w.run("qwen", harness.Call{Args: []string{"-p", round()}, Env: task})
 	r := w.run("qwen", harness.Call{Args: list("-p|what number was it?|--resume|{id}"), Dir: "sub"})
-	if r.Exit != 1 || r.Stdout != "" || !strings.HasPrefix(r.Stderr, "No saved session found with ID ") || len(r.Asked) != 0 {
+	if r.Exit != 1 || r.Stdout != "" ||
+		!strings.HasPrefix(r.Stderr, "No saved session found with ID ") || len(r.Asked) != 0 {
 		t.Errorf("qwen itself: exit %d, %q, stderr %q", r.Exit, r.Stdout, r.Stderr)
 	}
-	r = w.run("qwen", harness.Call{Args: []string{"-p", round("remember number 12")}, Dir: "sub", Env: task})
+	r = w.run("qwen", harness.Call{Args: []string{"-p", round("remember number 12")}, Dir: "sub",
+		Env: task})
 	if r.Stdout != "Got it: 12.\n" || !strings.Contains(standin.LastUser(r.last(t)), "Rule 7:") {
 		t.Errorf("in another directory: %q, stderr %q", r.Stdout, r.Stderr)
 	}
 	w.statusSays(`"resumed": 0`)
 }
 
-// qwen has no lock: each of two resumes at once sees only its own branch, and the session then contains
-// both. So a resume makes a copy, and the source stays as it was.
+// qwen has no lock: each of two resumes at once sees only its own branch, and the session then
+// contains both. So a resume makes a copy, and the source stays as it was.
 func TestQwenRunsAtOnceDoNotMix(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "qwen", true)
@@ -202,7 +219,8 @@ func TestQwenRunsAtOnceDoNotMix(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(text), "on the left") && strings.Contains(string(text), "on the right") {
+		if strings.Contains(string(text), "on the left") &&
+			strings.Contains(string(text), "on the right") {
 			t.Errorf("%s contains both", filepath.Base(path))
 		}
 	}
@@ -216,10 +234,12 @@ func TestQwenResumeBreaksThePrefix(t *testing.T) {
 	first := w.call("-p", round())
 	r := w.call("-p", round("what number was it?"))
 	before, after := firstUser(first.last(t)), firstUser(r.last(t))
-	if !strings.Contains(before, "date is:") && !strings.Contains(before, "Today's date") || before == after {
+	if !strings.Contains(before, "date is:") && !strings.Contains(before, "Today's date") ||
+		before == after {
 		t.Errorf("the first message was %q, and is %q", before, after)
 	}
-	if cached, whole := r.last(t).Tokens.Cached, first.last(t).Tokens.Input; cached == 0 || cached >= whole {
+	if cached, whole := r.last(t).Tokens.Cached, first.last(t).Tokens.Input; cached == 0 ||
+		cached >= whole {
 		t.Errorf("%d tokens come from the cache, of %d in the request before", cached, whole)
 	}
 	w.statusSays(`"resumed": 1`)
@@ -237,12 +257,13 @@ func firstUser(r standin.Request) string {
 	return ""
 }
 
-// By default a second model is asked after a call what to remember. That request is part of qwen's own
-// figures, but neither of the conversation nor of how full the session is.
+// By default a second model is asked after a call what to remember. That request is part of qwen's
+// own figures, but neither of the conversation nor of how full the session is.
 func TestQwenMemoryIsNotTheCallers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "qwen", true)
-	put(t, filepath.Join(w.Root, "home", ".qwen", "settings.json"), `{"security": {"auth": {"selectedType": "openai"}}}`)
+	put(t, filepath.Join(w.Root, "home", ".qwen", "settings.json"),
+		`{"security": {"auth": {"selectedType": "openai"}}}`)
 	w.call("-p", round())
 	r := w.call("-p", round("what number was it?"), "-o", "json")
 	hidden := slices.IndexFunc(r.Asked, func(asked standin.Request) bool {
@@ -256,13 +277,14 @@ func TestQwenMemoryIsNotTheCallers(t *testing.T) {
 	}
 	own := r.Asked[0].Tokens
 	w.statusSays(`"resumed": 1`, fmt.Sprintf(`"context_tokens": %d`, own.Input+own.Output))
-	if sum := own.Input + r.Asked[1].Tokens.Input; !strings.Contains(r.Stdout, fmt.Sprintf(`"usage":{"input_tokens":%d,`, sum)) {
+	if sum := own.Input + r.Asked[1].Tokens.Input; !strings.Contains(r.Stdout,
+		fmt.Sprintf(`"usage":{"input_tokens":%d,`, sum)) {
 		t.Errorf("no %d input tokens in %s", sum, r.Stdout)
 	}
 }
 
-// The first run adds the version of their form to settings: that is no change of the caller's. A real
-// change is.
+// The first run adds the version of their form to settings: that is no change of the caller's. A
+// real change is.
 func TestQwenMigratedSettingsAreNoChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "qwen", true)
@@ -270,7 +292,8 @@ func TestQwenMigratedSettingsAreNoChange(t *testing.T) {
 	const text = `{"security": {"auth": {"selectedType": "openai"}}, "memory": {"enableManagedAutoMemory": false}}`
 	put(t, settings, text)
 	w.call("-p", round())
-	if migrated, err := os.ReadFile(settings); err != nil || !strings.Contains(string(migrated), `"$version"`) {
+	if migrated, err := os.ReadFile(settings); err != nil ||
+		!strings.Contains(string(migrated), `"$version"`) {
 		t.Fatalf("%s, %v", migrated, err)
 	}
 	w.call("-p", round("what number was it?"))

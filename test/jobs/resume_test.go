@@ -21,7 +21,9 @@ type reader = func(t *testing.T, out string) string
 
 // formats are the output formats, and how a final answer is read from each.
 var formats = map[string]reader{
-	"":                     func(_ *testing.T, out string) string { return strings.TrimSuffix(out, "\n") },
+	"": func(_ *testing.T, out string) string {
+		return strings.TrimSuffix(out, "\n")
+	},
 	"--output-format|json": func(t *testing.T, out string) string { return parseResult(t, out) },
 	"--output-format|json|--verbose": func(t *testing.T, out string) string {
 		var events []json.RawMessage
@@ -86,7 +88,8 @@ func (w *world) sentOnlyNews(r result, turn int, notes []string) {
 	newest := notes[len(notes)-1]
 	for _, want := range []string{"You are the coder.", newest, "Print STATUS: REVIEW when done."} {
 		if strings.Count(prompt, want) != 1 {
-			w.t.Errorf("turn %d: %q stands %d times in %q", turn, want, strings.Count(prompt, want), prompt)
+			w.t.Errorf("turn %d: %q stands %d times in %q", turn, want, strings.Count(prompt, want),
+				prompt)
 		}
 	}
 	for _, not := range append([]string{"Rule 7:"}, notes[:len(notes)-1]...) {
@@ -125,11 +128,13 @@ func TestArgumentAndStdinAreOnePrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "claude", true)
 	w.run("claude", harness.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n"})
-	r := w.run("claude", harness.Call{Args: []string{"-p", round()}, Stdin: "## Data\n\none\n\n## Rejection 1\n\nwhat number was it?\n"})
+	r := w.run("claude", harness.Call{Args: []string{"-p", round()},
+		Stdin: "## Data\n\none\n\n## Rejection 1\n\nwhat number was it?\n"})
 	if r.Stdout != "4711\n" {
 		t.Errorf("answer %q, stderr %q", r.Stdout, r.Stderr)
 	}
-	if prompt := standin.LastUser(r.last(t)); strings.Contains(prompt, "Rule 7:") || !strings.Contains(prompt, "## Rejection") {
+	if prompt := standin.LastUser(r.last(t)); strings.Contains(prompt, "Rule 7:") ||
+		!strings.Contains(prompt, "## Rejection") {
 		t.Errorf("sent %q", prompt)
 	}
 }
@@ -149,11 +154,13 @@ func TestFiguresAreThisCallsOwn(t *testing.T) {
 			Cost      float64 `json:"costUSD"`
 		}
 	}
-	for turn, notes := range [][]string{nil, {"what number?"}, {"what number?", "what number again?"}} {
+	for turn, notes := range [][]string{nil, {"what number?"},
+		{"what number?", "what number again?"}} {
 		var f figures
 		decode(t, w.call(append(args, round(notes...))...).Stdout, &f)
 		for name, m := range f.ModelUsage {
-			if m.CacheRead != f.Usage.CacheRead || fmt.Sprintf("%.6f", m.Cost) != fmt.Sprintf("%.6f", f.Cost) {
+			if m.CacheRead != f.Usage.CacheRead ||
+				fmt.Sprintf("%.6f", m.Cost) != fmt.Sprintf("%.6f", f.Cost) {
 				t.Errorf("turn %d: %s used %+v, the call used %+v", turn+1, name, m, f)
 			}
 		}
@@ -171,7 +178,8 @@ func TestSessionFileGone(t *testing.T) {
 	}
 	r := w.call("-p", round("remember number 12"))
 	if r.Stdout != "Got it: 12.\n" || r.Stderr != "" || r.Exit != 0 || len(r.Asked) != 1 {
-		t.Errorf("stdout %q, stderr %q, exit %d, asked %d times", r.Stdout, r.Stderr, r.Exit, len(r.Asked))
+		t.Errorf("stdout %q, stderr %q, exit %d, asked %d times", r.Stdout, r.Stderr, r.Exit,
+			len(r.Asked))
 	}
 	if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "Rule 7:") {
 		t.Errorf("the fresh session was sent a delta: %q", prompt)
@@ -221,8 +229,10 @@ func TestOverflowRunsFreshAndTheSessionIsDead(t *testing.T) {
 	w.call("-p", round())
 	r := w.call("-p", round("TOOBIG"))
 	direct := newWorld(t, "claude", false).call("-p", round("TOOBIG"))
-	if r.Exit != direct.Exit || !strings.HasPrefix(r.Stdout, "Prompt is too long") || r.Stderr != direct.Stderr {
-		t.Errorf("stdout %q, stderr %q, exit %d; direct exit %d", r.Stdout, r.Stderr, r.Exit, direct.Exit)
+	if r.Exit != direct.Exit || !strings.HasPrefix(r.Stdout, "Prompt is too long") ||
+		r.Stderr != direct.Stderr {
+		t.Errorf("stdout %q, stderr %q, exit %d; direct exit %d", r.Stdout, r.Stderr, r.Exit,
+			direct.Exit)
 	}
 	w.statusSays(`"refused_context_exceeded"`)
 	if r := w.call("-p", round("remember number 5")); r.Exit != 0 || r.Stdout != "Got it: 5.\n" {
@@ -237,7 +247,8 @@ func TestWhatTheCallerDoesToItsSessionIsNotResumed(t *testing.T) {
 		ID string `json:"session_id"`
 	}
 	decode(t, w.call("-p", round(), "--output-format", "json").Stdout, &first)
-	if r := w.call("-p", "what number", "--resume", first.ID, "--output-format", "json"); r.Exit != 0 {
+	if r := w.call("-p", "what number", "--resume", first.ID, "--output-format",
+		"json"); r.Exit != 0 {
 		t.Fatalf("the caller's own resume: exit %d, %s", r.Exit, r.Stderr)
 	}
 	r := w.call("-p", round("remember number 3"))
@@ -266,20 +277,24 @@ func TestFaultsAreNotFelt(t *testing.T) {
 			return nil
 		},
 		"configuration is broken": func(t *testing.T, w *world) []string {
-			put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"), "ttl = 'soon'\nbogus = 1\n")
+			put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"),
+				"ttl = 'soon'\nbogus = 1\n")
 			return nil
 		},
 		"disk is full": func(t *testing.T, w *world) []string {
 			return []string{"XDG_STATE_HOME=" + fullDisk(t)}
 		},
-		"HOME is unset for us": func(*testing.T, *world) []string { return []string{"XDG_STATE_HOME=/proc/nowhere"} },
+		"HOME is unset for us": func(*testing.T, *world) []string {
+			return []string{"XDG_STATE_HOME=/proc/nowhere"}
+		},
 	}
 	each(t, faults, func(t *testing.T, name string, fault func(*testing.T, *world) []string) {
 		direct, w := newWorld(t, "claude", false), newWorld(t, "claude", true)
 		c := harness.Call{Args: []string{"-p", round()}, Env: fault(t, w), Stdin: "data on stdin\n"}
 		a, b := direct.run("claude", c), w.run("claude", c)
 		if a.Stdout != b.Stdout || a.Stderr != b.Stderr || a.Exit != b.Exit {
-			t.Errorf("stdout %q, stderr %q, exit %d; want %q, %q, %d", b.Stdout, b.Stderr, b.Exit, a.Stdout, a.Stderr, a.Exit)
+			t.Errorf("stdout %q, stderr %q, exit %d; want %q, %q, %d", b.Stdout, b.Stderr, b.Exit,
+				a.Stdout, a.Stderr, a.Exit)
 		}
 		same(t, "prompt", standin.LastUser(a.last(t)), standin.LastUser(b.last(t)))
 	})

@@ -8,21 +8,23 @@ import (
 	"reprise/test/harness"
 )
 
-// A reviewer that begins as a copy of the coder's session knows what that was told, and leaves it as it was; then each
-// goes on with its own.
+// A reviewer that begins as a copy of the coder's session knows what that was told, and leaves it
+// as it was; then each goes on with its own.
 func TestAReviewerBeginsFromTheCoder(t *testing.T) {
 	for _, tool := range []string{"claude", "gemini", "qwen", "droid"} {
 		t.Run(tool, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, tool, true)
 			put(t, filepath.Join(w.Root, "home", ".config", "reprise", "config.toml"),
-				"gate_timeout = '5m'\ndearer = 'resume'\n[[rule]]\nname = 'loop'\nstart_from = 'coder'\n")
+				"gate_timeout = '5m'\ndearer = 'resume'\n[[rule]]\nname = 'loop'\nstart_from = "+
+					"'coder'\n")
 			args := []string{"-p"}
 			if tool == "droid" {
 				args = []string{"exec"}
 			}
 			play := func(role, prompt string) result {
-				return w.run(tool, harness.Call{Args: append(args, prompt), Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=" + role}})
+				return w.run(tool, harness.Call{Args: append(args, prompt),
+					Env: []string{"REPRISE_TASK=t", "REPRISE_ROLE=" + role}})
 			}
 			play("coder", round())
 			before := w.sessions()
@@ -44,7 +46,8 @@ func TestAReviewerBeginsFromTheCoder(t *testing.T) {
 			r := play("reviewer", review+"\n\nWhat number was it, once more?")
 			knows("second review", r)
 			said := w.run("shimctl", harness.Call{Args: list("log|--json")}).Stdout
-			if strings.Count(said, `"reason":"started_from"`) != 1 || strings.Count(said, `"reason":"extends"`) != 2 {
+			if strings.Count(said, `"reason":"started_from"`) != 1 ||
+				strings.Count(said, `"reason":"extends"`) != 2 {
 				t.Error(said)
 			}
 		})

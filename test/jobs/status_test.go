@@ -19,7 +19,8 @@ func TestStatusAfterTenCalls(t *testing.T) {
 		if r.Exit != 0 {
 			t.Fatalf("call %d: exit %d, stderr %q", n+1, r.Exit, r.Stderr)
 		}
-		notes = append(notes, fmt.Sprintf("## Rejection %d\n\nYour change fails a test, fix it.", n+1))
+		notes = append(notes, fmt.Sprintf("## Rejection %d\n\nYour change fails a test, fix it.",
+			n+1))
 	}
 	r := w.run("shimctl", harness.Call{Args: list("status|--color|never"), To: harness.Screen})
 	lines := strings.Split(strings.TrimRight(r.Stdout, "\r\n"), "\n")

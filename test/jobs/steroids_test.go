@@ -38,11 +38,13 @@ func steroidsCalls(t *testing.T) (calls []steroidsCall) {
 	return calls
 }
 
-// atOnce cuts calls into the groups that steroids starts at the same time: the judges of reviewers wait for all of them.
+// atOnce cuts calls into the groups that steroids starts at the same time: the judges of reviewers
+// wait for all of them.
 func atOnce(calls []steroidsCall) (groups [][]steroidsCall) {
 	for i := 0; i < len(calls); i++ {
 		if strings.Contains(calls[i].Job, " reviewer ") {
-			groups = append(groups, []steroidsCall{calls[i], calls[i+2]}, calls[i+1:i+2], calls[i+3:i+4])
+			groups = append(groups, []steroidsCall{calls[i], calls[i+2]}, calls[i+1:i+2],
+				calls[i+3:i+4])
 			i += 3
 			continue
 		}
@@ -51,8 +53,9 @@ func atOnce(calls []steroidsCall) (groups [][]steroidsCall) {
 	return groups
 }
 
-// steroids names roles in its prompts alone, quotes the notes of its reviewers, and runs these side by side with
-// instructions of their own. No session has two of them in it, and all go on with their own from the second round on.
+// steroids names roles in its prompts alone, quotes the notes of its reviewers, and runs these side
+// by side with instructions of their own. No session has two of them in it, and all go on with
+// their own from the second round on.
 func TestSteroids(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "claude", true)
@@ -74,7 +77,8 @@ func TestSteroids(t *testing.T) {
 
 func (w *world) git(args ...string) {
 	w.t.Helper()
-	git := exec.Command("git", append([]string{"-C", w.Project, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
+	git := exec.Command("git", append([]string{"-C", w.Project, "-c", "user.name=a", "-c",
+		"user.email=a@example.org"}, args...)...)
 	if out, err := git.CombinedOutput(); err != nil {
 		w.t.Fatalf("git %v: %v: %s", args, err, out)
 	}
@@ -83,19 +87,22 @@ func (w *world) git(args ...string) {
 // steroids makes a call as steroids does. The model says what the sequence has it say.
 func (w *world) steroids(c steroidsCall) {
 	prompt := w.longer(c.Prompt) + "\nECHO<<" + c.Answer + ">>\n"
-	r, err := w.RunAs("claude", harness.Call{Args: append(list("--model|sonnet|--output-format|stream-json|--verbose|-p"), prompt)})
-	if err != nil || r.Exit != 0 || c.Answer != "" && !strings.Contains(r.Stdout, strings.Split(c.Answer, "\n")[0]) {
+	r, err := w.RunAs("claude", harness.Call{
+		Args: append(list("--model|sonnet|--output-format|stream-json|--verbose|-p"), prompt)})
+	if err != nil || r.Exit != 0 ||
+		c.Answer != "" && !strings.Contains(r.Stdout, strings.Split(c.Answer, "\n")[0]) {
 		w.t.Errorf("%s: %v, exit %d: %.500s%s", c.Job, err, r.Exit, r.Stdout, r.Stderr)
 	}
 }
 
 // longer gives a prompt the length that those of steroids have.
 func (w *world) longer(prompt string) string {
-	return strings.Replace(prompt, "- Guideline 1:", strings.TrimSuffix(harness.Round(), "\n")+"\n- Guideline 1:", 1)
+	return strings.Replace(prompt, "- Guideline 1:",
+		strings.TrimSuffix(harness.Round(), "\n")+"\n- Guideline 1:", 1)
 }
 
-// isOfOneJob checks that a request has one role, reviewer and task in it, those of a call of the group, and in later
-// rounds what was said in the first.
+// isOfOneJob checks that a request has one role, reviewer and task in it, those of a call of the
+// group, and in later rounds what was said in the first.
 func (w *world) isOfOneJob(r standin.Request, group []steroidsCall) {
 	w.t.Helper()
 	text := standin.AllText(r)
@@ -107,10 +114,12 @@ func (w *world) isOfOneJob(r standin.Request, group []steroidsCall) {
 		}
 		return n
 	}
-	if roles := count("You are a CODER", "You are a REVIEWER", "You are a state machine"); roles != 1 {
+	if roles := count("You are a CODER", "You are a REVIEWER",
+		"You are a state machine"); roles != 1 {
 		w.t.Errorf("a conversation of %d roles: %.3000s", roles, text)
 	}
-	if count("Look for security alone.", "Look for style alone.") > 1 || count("# TASK: ebaa6c7d", "# TASK: 0badcafe") > 1 {
+	if count("Look for security alone.", "Look for style alone.") > 1 ||
+		count("# TASK: ebaa6c7d", "# TASK: 0badcafe") > 1 {
 		w.t.Errorf("a conversation of two reviewers or tasks: %.3000s", text)
 	}
 	resumed := slices.ContainsFunc(group, func(c steroidsCall) bool { return c.Expect == "resume" })

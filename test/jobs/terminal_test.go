@@ -8,8 +8,8 @@ import (
 	"reprise/test/harness"
 )
 
-// A loop typed into a shell: nothing is piped but what the caller's shell would pipe. stdin is the terminal, or stays open and
-// silent, as Node's spawn leaves it.
+// A loop typed into a shell: nothing is piped but what the caller's shell would pipe. stdin is the
+// terminal, or stays open and silent, as Node's spawn leaves it.
 func TestRoundsAtATerminal(t *testing.T) {
 	calls := map[string]harness.Call{
 		"claude":             {Args: list("-p"), To: harness.Screen},
@@ -24,7 +24,8 @@ func TestRoundsAtATerminal(t *testing.T) {
 		if _, err := w.Run(call); err != nil {
 			t.Fatal(err)
 		}
-		call.Args = append(command[:1:1], round("The tests still fail: fix that, and say what number it was."))
+		call.Args = append(command[:1:1], round(
+			"The tests still fail: fix that, and say what number it was."))
 		r, err := w.Run(call)
 		if err != nil {
 			t.Fatal(err)
@@ -33,10 +34,13 @@ func TestRoundsAtATerminal(t *testing.T) {
 			t.Fatalf("exit code %d, and it prints %q", r.Exit, r.Stdout)
 		}
 		last := r.Asked[len(r.Asked)-1]
-		if strings.Contains(standin.LastUser(last), "Rule 7:") || !strings.Contains(standin.AllText(last), "Rule 7:") {
-			t.Errorf("the model was sent %q, all of it %d bytes", standin.LastUser(last), len(standin.AllText(last)))
+		if strings.Contains(standin.LastUser(last), "Rule 7:") ||
+			!strings.Contains(standin.AllText(last), "Rule 7:") {
+			t.Errorf("the model was sent %q, all of it %d bytes", standin.LastUser(last),
+				len(standin.AllText(last)))
 		}
-		if warned := strings.Count(r.Stderr, "no stdin data received in 3s"); call.From == harness.Silent && warned != 1 {
+		if warned := strings.Count(r.Stderr, "no stdin data received in 3s"); call.From ==
+			harness.Silent && warned != 1 {
 			t.Errorf("%d warnings: %q", warned, r.Stderr)
 		}
 	})

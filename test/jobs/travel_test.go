@@ -22,11 +22,18 @@ type traveler struct {
 }
 
 var travelers = map[string]traveler{
-	"claude":         {realcli.Claude, list("-p|--allowedTools=Bash|--model|sonnet"), resumeOption},
-	"claude, before": {realcli.SmallerClaude, list("-p|--allowedTools=Bash|--model|sonnet"), resumeOption},
-	"codex":          {realcli.Pins["codex"], list("exec"), func(id, prompt string) []string { return []string{"exec", "resume", id, prompt} }},
-	"gemini":         {realcli.Pins["gemini"], list("--yolo|-p"), func(id, prompt string) []string { return []string{"--yolo", "--resume", id, "-p", prompt} }},
-	"vibe":           {realcli.Pins["vibe"], list("-p"), func(id, prompt string) []string { return []string{"--resume", id, "-p", prompt} }},
+	"claude": {realcli.Claude, list("-p|--allowedTools=Bash|--model|sonnet"), resumeOption},
+	"claude, before": {realcli.SmallerClaude, list("-p|--allowedTools=Bash|--model|sonnet"),
+		resumeOption},
+	"codex": {realcli.Pins["codex"], list("exec"), func(id, prompt string) []string {
+		return []string{"exec", "resume", id, prompt}
+	}},
+	"gemini": {realcli.Pins["gemini"], list("--yolo|-p"), func(id, prompt string) []string {
+		return []string{"--yolo", "--resume", id, "-p", prompt}
+	}},
+	"vibe": {realcli.Pins["vibe"], list("-p"), func(id, prompt string) []string {
+		return []string{"--resume", id, "-p", prompt}
+	}},
 }
 
 // Sessions of tools that are not tried here are not shared.
@@ -52,7 +59,8 @@ func resumeOption(id, prompt string) []string {
 func TestSessionTravels(t *testing.T) {
 	each(t, travelers, func(t *testing.T, _ string, does traveler) {
 		w := newWorldWith(t, does.pin, false, standin.Options{})
-		if r := w.call(append(does.first[:len(does.first):len(does.first)], round("RUN<<echo travels>>"))...); r.Exit != 0 {
+		if r := w.call(append(does.first[:len(does.first):len(does.first)],
+			round("RUN<<echo travels>>"))...); r.Exit != 0 {
 			t.Fatalf("exit %d, stderr %q", r.Exit, r.Stderr)
 		}
 		id, err := w.NewestID()

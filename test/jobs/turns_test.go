@@ -8,7 +8,8 @@ import (
 	"reprise/test/harness"
 )
 
-// A run that ended at --max-turns left its session whole: "Go on where you stopped." continues it, with what its tools said.
+// A run that ended at --max-turns left its session whole: "Go on where you stopped." continues it,
+// with what its tools said.
 func TestGoesOnAfterMaxTurns(t *testing.T) {
 	each(t, formats, func(t *testing.T, format string, _ reader) {
 		w := newWorld(t, "claude", true)
@@ -22,7 +23,8 @@ func TestGoesOnAfterMaxTurns(t *testing.T) {
 		}
 		r := w.run("claude", harness.Call{Args: append(args, job+"\nGo on where you stopped.\n")})
 		text := standin.AllText(r.last(t))
-		if r.Exit != 0 || !strings.Contains(text, "found-it") || strings.Count(text, "Rule 7:") != 1 {
+		if r.Exit != 0 || !strings.Contains(text, "found-it") ||
+			strings.Count(text, "Rule 7:") != 1 {
 			t.Errorf("exit %d, the model was sent %.3000q; stderr %q", r.Exit, text, r.Stderr)
 		}
 		w.statusSays(`"resume"`, `"extends"`)

@@ -92,7 +92,8 @@ func lastVibeAnswer(t *testing.T, entries []vibeEntry) string {
 func TestVibeRemembersANumberOverFiveTurns(t *testing.T) {
 	each(t, vibeFormats, func(t *testing.T, format string, answer reader) {
 		w := newVibeWorld(t, true)
-		if got := answer(t, w.call("-p", round(), "--output", format).Stdout); got != "Got it: 4711." {
+		if got := answer(t, w.call("-p", round(), "--output", format).Stdout); got !=
+			"Got it: 4711." {
 			t.Fatalf("first answer %q", got)
 		}
 		var notes []string
@@ -154,17 +155,24 @@ func TestVibeRefusedResumeRunsFresh(t *testing.T) {
 		reason string
 	}
 	tests := map[string]test{
-		"unknown, text": {"text", func(w *vibeWorld) { w.loseCurrent() }, "refused_unknown_session"},
-		"unknown, json": {"json", func(w *vibeWorld) { w.loseCurrent() }, "refused_unknown_session"},
-		"broken":        {"streaming", func(w *vibeWorld) { put(w.t, filepath.Join(w.session(), "CURRENT"), "") }, "refused_broken_transcript"},
-		"busy":          {"text", func(w *vibeWorld) { w.lock() }, "refused_busy"},
+		"unknown, text": {"text", func(w *vibeWorld) {
+			w.loseCurrent()
+		}, "refused_unknown_session"},
+		"unknown, json": {"json", func(w *vibeWorld) {
+			w.loseCurrent()
+		}, "refused_unknown_session"},
+		"broken": {"streaming", func(w *vibeWorld) {
+			put(w.t, filepath.Join(w.session(), "CURRENT"), "")
+		}, "refused_broken_transcript"},
+		"busy": {"text", func(w *vibeWorld) { w.lock() }, "refused_busy"},
 	}
 	each(t, tests, func(t *testing.T, name string, tt test) {
 		w := newVibeWorld(t, true)
 		w.call("-p", round(), "--output", tt.format)
 		tt.harm(w)
 		r := w.call("-p", round("remember number 12"), "--output", tt.format)
-		if got := vibeFormats[tt.format](t, r.Stdout); got != "Got it: 12." || r.Stderr != "" || r.Exit != 0 {
+		if got := vibeFormats[tt.format](t, r.Stdout); got != "Got it: 12." || r.Stderr != "" ||
+			r.Exit != 0 {
 			t.Errorf("answer %q, stderr %q, exit %d", got, r.Stderr, r.Exit)
 		}
 		if prompt := standin.LastUser(r.last(t)); !strings.Contains(prompt, "Rule 7:") {
@@ -208,7 +216,8 @@ func TestVibeSeesAForeignTurn(t *testing.T) {
 	t.Parallel()
 	w := newVibeWorld(t, true)
 	w.call("-p", round())
-	if r := w.call("-p", "what number", "--resume="+filepath.Base(w.session())); r.Stdout != "4711\n" {
+	if r := w.call("-p", "what number", "--resume="+filepath.Base(w.session())); r.Stdout !=
+		"4711\n" {
 		t.Fatalf("the caller's own resume: %q %q", r.Stdout, r.Stderr)
 	}
 	if r := w.call("-p", round("remember number 3")); r.Stdout != "Got it: 3.\n" {
@@ -226,7 +235,8 @@ func TestVibeAnotherConfigurationIsFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, config, strings.ReplaceAll(string(text), `alias = "stand-in"`, `alias = "stand-in"`+"\ntemperature = 0.5"))
+	put(t, config, strings.ReplaceAll(string(text), `alias = "stand-in"`,
+		`alias = "stand-in"`+"\ntemperature = 0.5"))
 	w.call("-p", round("what number"))
 	w.statusSays(`"settings_changed"`)
 }
@@ -241,16 +251,21 @@ func TestVibeRunsAtOnceDoNotMix(t *testing.T) {
 	var both sync.WaitGroup
 	for _, job := range []int{1001, 2002} {
 		both.Go(func() {
-			for turn, want := range []string{fmt.Sprintf("Got it: %d.\n", job), fmt.Sprintf("%d\n", job)} {
-				if r := w.call("-p", prompt(job, []string{"what number was it?"}[:turn]...)); r.Stdout != want {
-					t.Errorf("job %d, turn %d: %q, want %q, stderr %q", job, turn+1, r.Stdout, want, r.Stderr)
+			for turn, want := range []string{fmt.Sprintf("Got it: %d.\n", job),
+				fmt.Sprintf("%d\n", job)} {
+				if r := w.call("-p", prompt(job, []string{
+					"what number was it?"}[:turn]...)); r.Stdout != want {
+					t.Errorf("job %d, turn %d: %q, want %q, stderr %q", job, turn+1, r.Stdout, want,
+						r.Stderr)
 				}
 			}
 		})
 	}
 	both.Wait()
 	w.statusSays(`"turns": 2`)
-	if found, _ := filepath.Glob(filepath.Join(w.store(), "unified", "[0-9a-f]*-*")); len(found) != 2 { // a constant pattern
+	// a constant pattern
+	if found, _ := filepath.Glob(filepath.Join(w.store(), "unified", "[0-9a-f]*-*")); len(
+		found) != 2 {
 		t.Errorf("sessions: %v", found)
 	}
 }
@@ -268,8 +283,10 @@ func TestVibeHomeIsDeletedAfterEachCall(t *testing.T) {
 		home := filepath.Join(w.Root, fmt.Sprint("throwaway-", n))
 		put(t, filepath.Join(home, "config.toml"), string(config))
 		defer os.RemoveAll(home)
-		logging := fmt.Sprintf(`VIBE_SESSION_LOGGING={"save_dir":%q}`, filepath.Join(w.Root, "sessions"))
-		return w.run("vibe", harness.Call{Args: list("-p|" + prompt), Env: []string{"VIBE_HOME=" + home, logging}})
+		logging := fmt.Sprintf(`VIBE_SESSION_LOGGING={"save_dir":%q}`,
+			filepath.Join(w.Root, "sessions"))
+		return w.run("vibe", harness.Call{Args: list("-p|" + prompt),
+			Env: []string{"VIBE_HOME=" + home, logging}})
 	}
 	ask(1, round())
 	if r := ask(2, round("what number was it?")); r.Stdout != "4711\n" || r.Stderr != "" {

@@ -18,20 +18,24 @@ type api struct {
 type object = map[string]any
 
 var openaiKinds = map[int]string{
-	400: "invalid_request_error", 401: "invalid_request_error", 403: "invalid_request_error", 429: "rate_limit_error", 500: "server_error", 529: "server_error",
+	400: "invalid_request_error", 401: "invalid_request_error", 403: "invalid_request_error",
+	429: "rate_limit_error", 500: "server_error", 529: "server_error",
 }
 
 var apis = map[string]api{
 	standin.Anthropic: {
 		kinds: map[int]string{
-			400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 429: "rate_limit_error", 500: "api_error", 529: "overloaded_error",
+			400: "invalid_request_error", 401: "authentication_error", 403: "permission_error",
+			429: "rate_limit_error", 500: "api_error", 529: "overloaded_error",
 		},
 		body: func(_ int, kind, message string) object {
 			return object{"type": "error", "error": object{"type": kind, "message": message}}
 		},
 		tooBig: "prompt is too long: 250000 tokens > 200000 maximum",
-		badTool: "messages.3: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_000001. " +
-			"Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+		badTool: "messages.3: `tool_use` ids were found without `tool_result` blocks " +
+			"immediately after: toolu_000001. " +
+			"Each `tool_use` block must have a corresponding `tool_result` block in the next " +
+			"message.",
 	},
 	standin.Responses: {
 		kinds: openaiKinds,
@@ -42,30 +46,37 @@ var apis = map[string]api{
 	},
 	standin.Gemini: {
 		kinds: map[int]string{
-			400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 529: "UNAVAILABLE",
+			400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED",
+			429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 529: "UNAVAILABLE",
 		},
 		body: func(status int, kind, message string) object {
 			return object{"error": object{"code": status, "message": message, "status": kind}}
 		},
-		tooBig:  "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
-		badTool: "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
+		tooBig: "The input token count (1200000) exceeds the maximum number of tokens allowed " +
+			"(1048576).",
+		badTool: "Please ensure that the number of function response parts is equal to the " +
+			"number of function call parts of the function call turn.",
 	},
 	standin.Chat: { // Mistral's
 		kinds: openaiKinds,
 		body: func(_ int, kind, message string) object {
 			return object{"object": "error", "message": message, "type": kind, "code": nil}
 		},
-		tooBig:  "Prompt contains 300000 tokens, too large for model with 262144 maximum context length",
+		tooBig: "Prompt contains 300000 tokens, too large for model with 262144 maximum " +
+			"context length",
 		badTool: "Not the same number of function calls and responses",
 	},
 	standin.OpenAIChat: {
 		kinds: openaiKinds,
 		body: func(_ int, kind, message string) object {
-			return object{"error": object{"message": message, "type": kind, "param": nil, "code": nil}}
+			return object{"error": object{"message": message, "type": kind, "param": nil,
+				"code": nil}}
 		},
-		tooBig: "This model's maximum context length is 128000 tokens. However, your messages resulted in 300000 tokens. " +
+		tooBig: "This model's maximum context length is 128000 tokens. However, your messages " +
+			"resulted in 300000 tokens. " +
 			"Please reduce the length of the messages.",
-		badTool: "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.",
+		badTool: "An assistant message with 'tool_calls' must be followed by tool messages " +
+			"responding to each 'tool_call_id'.",
 	},
 }
 
@@ -76,7 +87,8 @@ func Fails(r standin.Request, status int) standin.Reply {
 
 func failsWith(r standin.Request, status int, message string) standin.Reply {
 	a := apis[r.API]
-	return standin.Reply{Instead: standin.Answer{Status: status, Body: encode(a.body(status, a.kinds[status], message))}}
+	return standin.Reply{Instead: standin.Answer{Status: status,
+		Body: encode(a.body(status, a.kinds[status], message))}}
 }
 
 // badTool returns an answer to a transcript with a tool call that has no result.
@@ -91,11 +103,14 @@ func tooBig(r standin.Request) standin.Reply {
 	body := a.body(400, a.kinds[400], a.tooBig)
 	switch r.API {
 	case standin.Responses: // found while the answer is generated
-		body := object{"type": "response.failed", "response": object{"id": "resp_1", "status": "failed", "error": object{
-			"code": contextLength, "message": "Your input exceeds the context window of this model. Please adjust your input and try again."}}}
+		body := object{"type": "response.failed",
+			"response": object{"id": "resp_1", "status": "failed", "error": object{
+				"code": contextLength, "message": "Your input exceeds the context window of this " +
+					"model. Please adjust your input and try again."}}}
 		created := object{"type": "response.created", "response": object{"id": "resp_1"}}
 		return standin.Reply{Instead: standin.Answer{Status: 200, Stream: true,
-			Body: "event: response.created\ndata: " + encode(created) + "\n\nevent: response.failed\ndata: " + encode(body) + "\n\n"}}
+			Body: "event: response.created\ndata: " + encode(created) +
+				"\n\nevent: response.failed\ndata: " + encode(body) + "\n\n"}}
 	case standin.OpenAIChat:
 		body["error"].(object)["code"] = contextLength
 	}

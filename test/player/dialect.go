@@ -17,12 +17,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// A dialect is what differs between the tools. Its texts are templates, see fill; a line of a stream is a line of them.
+// A dialect is what differs between the tools. Its texts are templates, see fill; a line of a
+// stream is a line of them.
 type dialect struct {
-	version string            // that it imitates
-	options map[string]string // the field of a request that an option sets, by its name; behind ! for one without a value
-	formats map[string]string // formats by their names in this tool, where these are others; a stream is stream-json
-	always  request           // what every request has
+	version string // that it imitates
+	// the field of a request that an option sets, by its name; behind ! for one without a value
+	options map[string]string
+	// formats by their names in this tool, where these are others; a stream is stream-json
+	formats map[string]string
+	always  request // what every request has
 	compose func(prompt, stdin string) string
 
 	session string // where the file of a session is, below the home
@@ -47,13 +50,15 @@ type dialect struct {
 	other    func(o output) Shown       // what formats without a stream show
 	foreign  func(o output) Shown       // the same, under another ID, if it shows anything
 	refusals map[Refusal]refusal        // nothing at all if it has none
-	limited  string                     // on stderr after an error of the model's API, in every format
-	limit    int                        // the exit code after an error of the model's API, if it is not 1
-	ends     func(e Ending) []string    // the lines of a session's file behind an answer
-	begins   func(p *player)            // what it does with its files at its start
-	opened   func(p *player)            // and when it has stored the prompt
-	ended    func(p *player, exit int)  // and at its end, if that is a normal one
-	errLast  bool                       // it writes stderr last, behind stdout and its files
+	// on stderr after an error of the model's API, in every format
+	limited string
+	// the exit code after an error of the model's API, if it is not 1
+	limit   int
+	ends    func(e Ending) []string   // the lines of a session's file behind an answer
+	begins  func(p *player)           // what it does with its files at its start
+	opened  func(p *player)           // and when it has stored the prompt
+	ended   func(p *player, exit int) // and at its end, if that is a normal one
+	errLast bool                      // it writes stderr last, behind stdout and its files
 }
 
 // A refusal is what a tool says of a session that it cannot resume.
@@ -93,7 +98,8 @@ func (d dialect) read(args []string) request {
 		case !known:
 			q.prompt = strings.TrimPrefix(q.prompt+" "+args[i], " ")
 			continue
-		case !strings.HasPrefix(field, "!") && !attached && i+1 < len(args) && (field != "prompt" || !strings.HasPrefix(args[i+1], "--")):
+		case !strings.HasPrefix(field, "!") && !attached && i+1 < len(args) &&
+			(field != "prompt" || !strings.HasPrefix(args[i+1], "--")):
 			i++
 			value = args[i]
 		}
@@ -118,7 +124,8 @@ func (q *request) set(field, value string) {
 	case "frames":
 		q.frames = value == "stream-json"
 	default:
-		to := map[string]*string{"format": &q.format, "resume": &q.resume, "prompt": &q.prompt, "id": &q.id, "output": &q.output, "share": &q.share, "at": &q.at}[field]
+		to := map[string]*string{"format": &q.format, "resume": &q.resume, "prompt": &q.prompt,
+			"id": &q.id, "output": &q.output, "share": &q.share, "at": &q.at}[field]
 		if to != nil {
 			*to = value
 		}
@@ -140,7 +147,8 @@ func (d dialect) path(id, dir string) string {
 }
 
 func (d dialect) place(id, directory, base string) string {
-	return os.Getenv("HOME") + "/" + strings.NewReplacer("{id}", id, "{short}", id[:8], "{directory}", directory, "{base}", base).Replace(d.session)
+	return os.Getenv("HOME") + "/" + strings.NewReplacer("{id}", id, "{short}", id[:8],
+		"{directory}", directory, "{base}", base).Replace(d.session)
 }
 
 func (d dialect) newSession() string {
@@ -163,12 +171,14 @@ func (d dialect) entry(r *Run, role, text string) string {
 	if role == "assistant" {
 		template = d.answer
 	}
-	return d.fill(r, template, map[string]string{"text": rawJSON(text), "said": uuidOf(r.Session + text), "role": role})
+	return d.fill(r, template, map[string]string{"text": rawJSON(text),
+		"said": uuidOf(r.Session + text), "role": role})
 }
 
 var multiple = regexp.MustCompile(`\{([\d.]+)\*(turns|before)\}`)
 
-// fill fills a template: {id} is the session, {9*turns} nine times the number of its turns, before those before this one.
+// fill fills a template: {id} is the session, {9*turns} nine times the number of its turns, before
+// those before this one.
 func (d dialect) fill(r *Run, template string, more map[string]string) string {
 	template = multiple.ReplaceAllStringFunc(template, func(m string) string {
 		parts := multiple.FindStringSubmatch(m)
@@ -180,10 +190,15 @@ func (d dialect) fill(r *Run, template string, more map[string]string) string {
 		return strconv.FormatFloat(factor*float64(n), 'f', -1, 64)
 	})
 	values := map[string]string{
-		"id": r.Session, "dir": rawJSON(r.Dir), "prompt": rawJSON(r.Prompt), "trimmed": rawJSON(strings.TrimSpace(r.Prompt)), "version": d.version,
-		"transformed": rawJSON("<current_datetime>2026-11-21T08:00:00.000+00:00</current_datetime>\n\n" + strings.TrimRight(r.Prompt, " \t\r\n")),
-		"now":         time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), "uuid": NewID(), "turn": fmt.Sprintf("turn-%x", r.Start), "failure": rawJSON(r.failure()),
-		"logged": opencodeLog(r, "loop session.id="+r.Session+" step=0", `"stream error" session.id=`+r.Session+` small=false error.error="AI_APICallError: Bad Request"`),
+		"id": r.Session, "dir": rawJSON(r.Dir), "prompt": rawJSON(r.Prompt),
+		"trimmed": rawJSON(strings.TrimSpace(r.Prompt)), "version": d.version,
+		"transformed": rawJSON(
+			"<current_datetime>2026-11-21T08:00:00.000+00:00</current_datetime>\n\n" +
+				strings.TrimRight(r.Prompt, " \t\r\n")),
+		"now": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), "uuid": NewID(),
+		"turn": fmt.Sprintf("turn-%x", r.Start), "failure": rawJSON(r.failure()),
+		"logged": opencodeLog(r, "loop session.id="+r.Session+" step=0",
+			`"stream error" session.id=`+r.Session+` small=false error.error="AI_APICallError: Bad Request"`),
 	}
 	maps.Copy(values, more)
 	var pairs []string
@@ -230,7 +245,8 @@ func (d dialect) stream(s Script, r *Run) (lines []string) {
 	huge := strings.Repeat("x", s.Huge)
 	for i, text := range s.Said {
 		last := i+1 == len(s.Said)
-		more := map[string]string{"text": rawJSON(text), "said": uuidOf(r.Session + text), "i": strconv.Itoa(i), "role": "assistant", "huge": huge,
+		more := map[string]string{"text": rawJSON(text), "said": uuidOf(r.Session + text),
+			"i": strconv.Itoa(i), "role": "assistant", "huge": huge,
 			"reason": map[bool]string{true: "stop", false: "tool-calls"}[last]}
 		add(d.said, more)
 		if d.late && i == 0 && s.Huge > 0 || !d.late && !last {
@@ -264,7 +280,8 @@ type output struct {
 
 // array returns the stream as one line.
 func (o output) array() string {
-	return "[" + strings.ReplaceAll(strings.TrimSuffix(strings.Join(o.lines, ""), "\n"), "\n", ",") + "]\n"
+	return "[" + strings.ReplaceAll(strings.TrimSuffix(strings.Join(o.lines, ""), "\n"), "\n",
+		",") + "]\n"
 }
 
 // A Shown is what a caller sees of a run in a format.
@@ -286,7 +303,8 @@ func (d dialect) noticed(args []string) string {
 	return d.notice(args)
 }
 
-// Show returns what a caller must see that did not request a resume: its own prompt, and figures of this call alone.
+// Show returns what a caller must see that did not request a resume: its own prompt, and figures of
+// this call alone.
 func Show(tool, format string, s Script, r Run, turns int) Shown {
 	r.turns = turns
 	d := dialects[tool]

@@ -15,7 +15,8 @@ import (
 
 // dialects are the tools' by their names. A file of its own may add one.
 var dialects = map[string]dialect{
-	"claude": claude, "codex": codex, "copilot": copilot, "gemini": gemini, "opencode": opencode, "qwen": qwen, "vibe": vibe,
+	"claude": claude, "codex": codex, "copilot": copilot, "gemini": gemini, "opencode": opencode,
+	"qwen": qwen, "vibe": vibe,
 }
 
 // joined joins prompt and stdin, either of which may be empty.
@@ -45,13 +46,15 @@ func lastLine(o output) Shown {
 const (
 	item      = `{"type":"response_item","role":"{role}","text":{text}}` // what most tools store
 	copilotAt = `"timestamp":"2026-11-21T08:00:00.000Z"`
-	claudeOwn = `,"model_usage_since_last_result":{"fake":{"inputTokens":3,"outputTokens":6,"costUSD":0.25}}` // what only a stream shows
+	// what only a stream shows
+	claudeOwn = `,"model_usage_since_last_result":{"fake":{"inputTokens":3,"outputTokens":6,"costUSD":0.25}}`
 )
 
 // claude's figures are cumulative over a session.
 var claude = dialect{
 	version: "2.1.329",
-	options: map[string]string{"--output-format": "format", "--resume": "resume", "--session-id": "id", "--model": "model", "--input-format": "frames",
+	options: map[string]string{"--output-format": "format", "--resume": "resume",
+		"--session-id": "id", "--model": "model", "--input-format": "frames",
 		"--fork-session": "!fork", "--resume-session-at": "at", "--verbose": "!verbose", "-p": "!"},
 	formats: map[string]string{"json-verbose": "json-verbose"},
 	compose: func(prompt, stdin string) string { return joined(prompt, "\n", stdin) },
@@ -86,20 +89,23 @@ var claude = dialect{
 	},
 	refusals: map[Refusal]refusal{
 		Busy: {text: "Session {id} is currently running as a background agent (bg).\n"},
-		Unknown: {text: "No conversation found with session ID: {id}\n", line: `{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,` +
-			`"session_id":"{id}","total_cost_usd":0,"modelUsage":{},"errors":["No conversation found with session ID: {id}"]}`},
+		Unknown: {text: "No conversation found with session ID: {id}\n",
+			line: `{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,` +
+				`"session_id":"{id}","total_cost_usd":0,"modelUsage":{},"errors":["No conversation found with session ID: {id}"]}`},
 	},
 	ends: func(e Ending) []string { // the totals count no turn that failed
 		const totals = `{"type":"cost-state","totalCostUSD":{0.25*N},"modelUsage":{"fake":{"inputTokens":{3*N},"outputTokens":{6*N},"costUSD":{0.25*N}}}}`
 		if e == Limit {
 			return []string{`{"type":"assistant","uuid":"{uuid}","timestamp":"{now}","version":"{version}","isApiErrorMessage":true,"message":` +
-				`{"model":"<synthetic>","content":[{"type":"text","text":"API Error: 429"}]}}`, strings.ReplaceAll(totals, "N", "before")}
+				`{"model":"<synthetic>","content":[{"type":"text","text":"API Error: 429"}]}}`,
+				strings.ReplaceAll(totals, "N", "before")}
 		}
 		return []string{strings.ReplaceAll(totals, "N", "turns")}
 	},
 }
 
-var codexOptions = map[string]string{"exec": "!", "--json": "!json", "--skip-git-repo-check": "!", "resume": "resume now", "-": "!", "-m": "model"}
+var codexOptions = map[string]string{"exec": "!", "--json": "!json", "--skip-git-repo-check": "!",
+	"resume": "resume now", "-": "!", "-m": "model"}
 
 const codexTotal = `"input_tokens":{1000*turns},"cached_input_tokens":{400*turns},"cache_write_input_tokens":0,"output_tokens":{50*turns},"reasoning_output_tokens":0`
 
@@ -140,9 +146,11 @@ var codex = dialect{
 		return Shown{Stdout: o.lines[0]}
 	},
 	refusals: map[Refusal]refusal{
-		Silent:  {text: "Error: thread/resume: thread/resume failed: something (code -32000)\n"},
-		Busy:    {text: "Error: thread/resume: thread/resume failed: thread {id} already has an active writer (code -32600)\n"},
-		Unknown: {text: "Error: thread/resume: thread/resume failed: no rollout found for thread id {id} (code -32600)\n"},
+		Silent: {text: "Error: thread/resume: thread/resume failed: something (code -32000)\n"},
+		Busy: {text: "Error: thread/resume: thread/resume failed: thread {id} already has an " +
+			"active writer (code -32600)\n"},
+		Unknown: {text: "Error: thread/resume: thread/resume failed: no rollout found for " +
+			"thread id {id} (code -32600)\n"},
 	},
 	ends: func(e Ending) []string {
 		if e != Well && e != Status {
@@ -167,9 +175,11 @@ func codexNotice(args []string) string {
 }
 
 func codexText(o output) Shown {
-	transcript := "OpenAI Codex v" + o.version + "\n--------\nworkdir: " + o.Dir + "\nmodel: fake\nsession id: " + o.Session + "\n--------\nuser\n" + o.Prompt + "\n"
+	transcript := "OpenAI Codex v" + o.version + "\n--------\nworkdir: " + o.Dir +
+		"\nmodel: fake\nsession id: " + o.Session + "\n--------\nuser\n" + o.Prompt + "\n"
 	if o.Ending == Limit {
-		return Shown{"", transcript + "ERROR: exceeded retry limit, last status: 429 Too Many Requests\n"}
+		return Shown{"", transcript + "ERROR: exceeded retry limit, last status: 429 Too Many " +
+			"Requests\n"}
 	}
 	for i, text := range o.Script.Said {
 		if o.broken && i+1 == len(o.Script.Said) {
@@ -186,22 +196,26 @@ func codexText(o output) Shown {
 
 var copilot = dialect{
 	version: "1.0.102",
-	options: map[string]string{"--output-format": "format", "--silent": "!silent", "--usage-output-file": "output", "--share": "share", "--resume": "resume",
+	options: map[string]string{"--output-format": "format", "--silent": "!silent",
+		"--usage-output-file": "output", "--share": "share", "--resume": "resume",
 		"--prompt": "prompt", "-p": "prompt"},
-	formats: map[string]string{"json": "stream-json", "json-silent": "stream-json", "text-silent": "silent"},
+	formats: map[string]string{"json": "stream-json", "json-silent": "stream-json",
+		"text-silent": "silent"},
 	always:  request{deaf: true},
 	compose: either,
 	session: ".copilot/session-state/{id}/events.jsonl",
-	header:  `{"type":"session.start","data":{"sessionId":"{id}","copilotVersion":"{version}"},` + copilotAt + `}`,
-	user:    `{"type":"{role}.message","role":"{role}","text":{text}}`,
-	answer:  `{"type":"{role}.message","role":"{role}","text":{text}}`,
+	header: `{"type":"session.start","data":{"sessionId":"{id}","copilotVersion":"{version}"},` +
+		copilotAt + `}`,
+	user:   `{"type":"{role}.message","role":"{role}","text":{text}}`,
+	answer: `{"type":"{role}.message","role":"{role}","text":{text}}`,
 	opening: `{"type":"session.tools_updated","data":{"model":"fake"},` + copilotAt + `}
 {"type":"user.message","data":{"content":{prompt},"transformedContent":{transformed}},` + copilotAt + `}`,
 	said: `{"type":"assistant.message","data":{"model":"fake","content":{text},"toolRequests":[]},` + copilotAt + `}`,
 	work: `{"type":"tool.execution_start","data":{"toolName":"bash","arguments":{"command":"{huge}"}},` + copilotAt + `}
 {"type":"tool.execution_complete","data":{"success":true},` + copilotAt + `}`,
 	closing: strings.ReplaceAll(copilotResult, "EXIT", "{exit}"),
-	failed:  `{"type":"session.error","data":{"errorType":"query","message":"500 something"},` + copilotAt + "}\n" + strings.ReplaceAll(copilotResult, "EXIT", "1"),
+	failed: `{"type":"session.error","data":{"errorType":"query","message":"500 something"},` +
+		copilotAt + "}\n" + strings.ReplaceAll(copilotResult, "EXIT", "1"),
 	other: func(o output) (shown Shown) {
 		for i, text := range o.Script.Said {
 			last := i+1 == len(o.Script.Said)
@@ -217,13 +231,15 @@ var copilot = dialect{
 			shown.Stderr = "\n500 something\n"
 		}
 		if o.format == "text" && !o.broken {
-			shown.Stderr += o.fill("\n\nChanges    +{2*turns} -0\nDuration   {1*before}s\nTokens     ↑ {50*turns} ({20*turns} cached) • ↓ {10*turns}\n"+
+			shown.Stderr += o.fill("\n\nChanges    +{2*turns} -0\nDuration   "+
+				"{1*before}s\nTokens     ↑ {50*turns} ({20*turns} cached) • ↓ {10*turns}\n"+
 				"Resume     copilot --resume={id}\n", nil)
 		}
 		return shown
 	},
 	refusals: map[Refusal]refusal{
-		Broken:  {text: "Error: Session '{id}' was found but could not be loaded.\nError: Session file is corrupted (line 1: something)\n"},
+		Broken: {text: "Error: Session '{id}' was found but could not be loaded.\nError: " +
+			"Session file is corrupted (line 1: something)\n"},
 		Unknown: {text: "Error: No session, task, or name matched '{id}'.\n"},
 	},
 	begins: func(p *player) { // notes in the session's file that it is continued
@@ -231,19 +247,24 @@ var copilot = dialect{
 			return
 		}
 		if f, err := os.OpenFile(p.path(p.resume, ""), os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
-			fmt.Fprintln(f, `{"type":"session.resume","data":{"resumeTime":"2026-11-21T08:00:00.000Z"},`+copilotAt+`}`)
+			fmt.Fprintln(f,
+				`{"type":"session.resume","data":{"resumeTime":"2026-11-21T08:00:00.000Z"},`+copilotAt+`}`)
 			f.Close()
 		}
 	},
 	errLast: true, // as copilot 1.0.102 does
 	ended: func(p *player, _ int) { // writes the figures of the session, and the session itself
 		if p.output != "" && !p.Refused {
-			check(os.WriteFile(p.output, []byte(p.fill(`{"totalPremiumRequestCost":{1*turns},"totalNanoAiu":0,"totalApiDurationMs":{9*turns},"codeChanges":{"linesAdded":{2*turns},`+
-				`"linesRemoved":0},"modelMetrics":{"fake":{"usage":{"inputTokens":{50*turns},"outputTokens":{10*turns},"cacheReadTokens":{20*turns},"cacheWriteTokens":0}}},`+
-				`"currentModel":"fake","lastCallInputTokens":50,"lastCallOutputTokens":10}`, nil)), 0o600))
+			check(os.WriteFile(p.output, []byte(
+				p.fill(`{"totalPremiumRequestCost":{1*turns},"totalNanoAiu":0,"totalApiDurationMs":{9*turns},"codeChanges":{"linesAdded":{2*turns},`+
+					`"linesRemoved":0},"modelMetrics":{"fake":{"usage":{"inputTokens":{50*turns},"outputTokens":{10*turns},"cacheReadTokens":{20*turns},"cacheWriteTokens":0}}},`+
+					`"currentModel":"fake","lastCallInputTokens":50,"lastCallOutputTokens":10}`,
+					nil)),
+				0o600))
 		}
 		if p.share != "" && !p.Refused {
-			check(os.WriteFile(p.share, []byte("# Copilot CLI Session\n\n> - **Session ID:** `"+p.Session+"`  \n\n---\n"), 0o600))
+			check(os.WriteFile(p.share, []byte(
+				"# Copilot CLI Session\n\n> - **Session ID:** `"+p.Session+"`  \n\n---\n"), 0o600))
 		}
 	},
 }
@@ -254,34 +275,41 @@ const copilotResult = `{"type":"result","sessionId":"{id}","exitCode":EXIT,"usag
 const geminiStats = `"stats":{"total_tokens":60,"input_tokens":50,"output_tokens":10,"cached":20,"input":30,"duration_ms":9,"tool_calls":0,` +
 	`"models":{"fake":{"total_tokens":60,"input_tokens":50,"output_tokens":10,"cached":20,"input":30}}}`
 
-// geminiLeft begins the name of a file that a resume leaves. There is no such minute, so that it is no session's name.
+// geminiLeft begins the name of a file that a resume leaves. There is no such minute, so that it is
+// no session's name.
 const geminiLeft = "session-2026-11-21T09-60-"
 
-// gemini's messages name the session in which they were said, also in a copy that the shim has made.
+// gemini's messages name the session in which they were said, also in a copy that the shim has
+// made.
 var gemini = dialect{
 	version: "0.61.0",
-	options: map[string]string{"--output-format": "format", "-o": "format", "--resume": "resume", "--session-id": "id", "--prompt": "prompt", "-p": "prompt"},
+	options: map[string]string{"--output-format": "format", "-o": "format", "--resume": "resume",
+		"--session-id": "id", "--prompt": "prompt", "-p": "prompt"},
 	compose: func(prompt, stdin string) string { return joined(stdin, "\n\n", prompt) },
 	session: ".gemini/tmp/{base}/chats/session-2026-11-21T08-00-{short}.jsonl",
-	found:   ".gemini/tmp/{base}/chats/session-*T??-[0-5]?-{short}.jsonl", // of whatever minute, since the shim makes copies; no left one
-	header:  `{"sessionId":"{id}","projectHash":"0","startTime":"2026-11-21T08:00:00.000Z","kind":"main"}`,
-	user:    `{"id":"{uuid}","session":"{id}","type":"user","role":"user","text":{text},"content":[{"text":{text}}]}`,
-	answer:  `{"id":"{uuid}","session":"{id}","type":"gemini","role":"assistant","text":{text},"content":{text},"tokens":{"input":50,"cached":20,"total":60},"model":"fake"}`,
+	// of whatever minute, since the shim makes copies; no left one
+	found:  ".gemini/tmp/{base}/chats/session-*T??-[0-5]?-{short}.jsonl",
+	header: `{"sessionId":"{id}","projectHash":"0","startTime":"2026-11-21T08:00:00.000Z","kind":"main"}`,
+	user:   `{"id":"{uuid}","session":"{id}","type":"user","role":"user","text":{text},"content":[{"text":{text}}]}`,
+	answer: `{"id":"{uuid}","session":"{id}","type":"gemini","role":"assistant","text":{text},"content":{text},"tokens":{"input":50,"cached":20,"total":60},"model":"fake"}`,
 	opening: `{"type":"init","timestamp":"2026-11-21T08:00:00.000Z","session_id":"{id}","model":"fake"}
 {"type":"message","timestamp":"2026-11-21T08:00:00.000Z","role":"user","content":{prompt}}`,
 	said: `{"type":"message","timestamp":"2026-11-21T08:00:00.000Z","role":"assistant","content":{text},"delta":true}`,
 	work: `{"type":"tool_use","timestamp":"2026-11-21T08:00:00.000Z","tool_name":"look","tool_id":"look_{i}","parameters":{"path":"{huge}"}}
 {"type":"tool_result","timestamp":"2026-11-21T08:00:00.000Z","tool_id":"look_{i}","status":"success"}`,
-	closing: `{"type":"result","timestamp":"2026-11-21T08:00:00.000Z","status":"success",` + geminiStats + `}`,
-	failed:  `{"type":"result","timestamp":"2026-11-21T08:00:00.000Z","status":"error","error":{"type":"unknown","message":"[API Error: {}]"},` + geminiStats + `}`,
+	closing: `{"type":"result","timestamp":"2026-11-21T08:00:00.000Z","status":"success",` +
+		geminiStats + `}`,
+	failed: `{"type":"result","timestamp":"2026-11-21T08:00:00.000Z","status":"error","error":{"type":"unknown","message":"[API Error: {}]"},` + geminiStats + `}`,
 	other: func(o output) Shown {
 		text := strings.Join(o.Script.Said, "\n") + "\n"
 		switch {
 		case o.format == "text" && o.Ending == Limit:
 			return Shown{Stderr: "An unexpected critical error occurred:[object Object]\n"}
 		case o.Ending == Limit:
-			return Shown{Stdout: fmt.Sprintf("{\n  \"session_id\": \"%s\",\n  \"error\": {\n    \"code\": 401\n  }\n}\n", o.Session)}
-		case o.format == "text" && o.broken: // streamed: a run that was cut short did not reach the last text
+			return Shown{Stdout: fmt.Sprintf("{\n  \"session_id\": \"%s\",\n  \"error\": {\n    "+
+				"\"code\": 401\n  }\n}\n", o.Session)}
+		// streamed: a run that was cut short did not reach the last text
+		case o.format == "text" && o.broken:
 			return Shown{Stdout: strings.TrimSuffix(text, o.last()+"\n")}
 		case o.format == "text":
 			return Shown{Stdout: text}
@@ -300,14 +328,16 @@ var gemini = dialect{
 		return shown
 	},
 	refusals: map[Refusal]refusal{
-		Broken:  {text: "Error resuming session: something\n", exit: 42},
-		Unknown: {text: "Error resuming session: Invalid session identifier \"{id}\".\n  Searched for sessions in /somewhere/chats.\n", exit: 42},
+		Broken: {text: "Error resuming session: something\n", exit: 42},
+		Unknown: {text: "Error resuming session: Invalid session identifier \"{id}\".\n  " +
+			"Searched for sessions in /somewhere/chats.\n", exit: 42},
 	},
 	limit: 401 & 255, // the API error's own status
-	// A start in a later minute takes a file left by a resume for a broken session and deletes all files of that ID, and a resume
-	// leaves such a file. It names the session again.
+	// A start in a later minute takes a file left by a resume for a broken session and deletes all
+	// files of that ID, and a resume leaves such a file. It names the session again.
 	begins: func(p *player) {
-		left, _ := filepath.Glob(filepath.Join(filepath.Dir(p.path("12345678", p.Dir)), geminiLeft+"*.jsonl"))
+		left, _ := filepath.Glob(filepath.Join(filepath.Dir(p.path("12345678", p.Dir)),
+			geminiLeft+"*.jsonl"))
 		for _, path := range left {
 			all, _ := filepath.Glob(strings.Replace(path, geminiLeft, "session-*-", 1))
 			for _, path := range all {
@@ -319,21 +349,24 @@ var gemini = dialect{
 		}
 		p.user = `{"$set":{"sessionId":"{id}"}}` + "\n" + p.user
 		if path := p.find(p.resume); path != "" {
-			check(os.WriteFile(filepath.Join(filepath.Dir(path), geminiLeft+p.resume[:8]+".jsonl"), []byte(strings.ReplaceAll(p.header, "{id}", p.resume)+"\n"+
-				`{"$set":{"messages":[{"type":"user","content":[{"text":"<session_context>\nThis is the Gemini CLI."}]}]}}`+"\n"), 0o600))
+			check(os.WriteFile(filepath.Join(filepath.Dir(path), geminiLeft+p.resume[:8]+".jsonl"),
+				[]byte(strings.ReplaceAll(p.header, "{id}", p.resume)+"\n"+
+					`{"$set":{"messages":[{"type":"user","content":[{"text":"<session_context>\nThis is the Gemini CLI."}]}]}}`+"\n"), 0o600))
 		}
 	},
 }
 
 // geminiObject returns json's object, without a newline after it.
 func geminiObject(o output) string {
-	return fmt.Sprintf("{\n  \"session_id\": \"%s\",\n  \"response\": %s,\n  \"stats\": {\n    \"models\": {}\n  }\n}", o.Session, rawJSON(o.last()))
+	return fmt.Sprintf("{\n  \"session_id\": \"%s\",\n  \"response\": %s,\n  \"stats\": {\n    "+
+		"\"models\": {}\n  }\n}", o.Session, rawJSON(o.last()))
 }
 
 // qwen resumes in a copy. Its figures are the session's.
 var qwen = dialect{
 	version: "0.24.4",
-	options: map[string]string{"--output-format": "format", "-o": "format", "--resume": "resume", "--session-id": "id", "--prompt": "prompt", "-p": "prompt",
+	options: map[string]string{"--output-format": "format", "-o": "format", "--resume": "resume",
+		"--session-id": "id", "--prompt": "prompt", "-p": "prompt",
 		"--fork-session": "!fork"},
 	compose: gemini.compose,
 	session: ".qwen/projects/{directory}/chats/{id}.jsonl",
@@ -366,10 +399,12 @@ var qwen = dialect{
 	},
 	foreign: func(o output) Shown {
 		o.lines = o.lines[:1]
-		return Shown{Stdout: map[string]string{"stream-json": o.lines[0], "json": o.array()}[o.format]}
+		return Shown{Stdout: map[string]string{"stream-json": o.lines[0],
+			"json": o.array()}[o.format]}
 	},
 	refusals: map[Refusal]refusal{
-		Unknown: {text: "No saved session found with ID {id}. Run `qwen --resume` without an ID to choose from existing sessions.\n"},
+		Unknown: {text: "No saved session found with ID {id}. Run `qwen --resume` without an ID " +
+			"to choose from existing sessions.\n"},
 	},
 }
 
@@ -394,7 +429,8 @@ const (
 
 var vibe = dialect{
 	version: "3.0.3",
-	options: map[string]string{"--output": "format", "--output-dir": "output", "--resume": "resume", "--prompt": "prompt", "-p": "prompt"},
+	options: map[string]string{"--output": "format", "--output-dir": "output", "--resume": "resume",
+		"--prompt": "prompt", "-p": "prompt"},
 	formats: map[string]string{"streaming": "stream-json"},
 	always:  request{deaf: true},
 	compose: func(prompt, stdin string) string { return either(prompt, strings.TrimSpace(stdin)) },
@@ -402,9 +438,12 @@ var vibe = dialect{
 	header:  `{"session_id":"{id}"}`,
 	user:    item,
 	answer:  item,
-	opening: vibeEntry + `"type":"message","role":"user","content":[{"type":"text","text":{prompt}}],"source":"turn_start"}`,
-	said:    vibeEntry + `"type":"message","role":"assistant","content":[{"type":"text","text":{text}}],"source":"harness"}`,
-	work:    vibeEntry + `"type":"effect","title":"file_system.bash","state":{"status":"completed","outputText":"{huge}"}}`,
+	opening: vibeEntry +
+		`"type":"message","role":"user","content":[{"type":"text","text":{prompt}}],"source":"turn_start"}`,
+	said: vibeEntry +
+		`"type":"message","role":"assistant","content":[{"type":"text","text":{text}}],"source":"harness"}`,
+	work: vibeEntry +
+		`"type":"effect","title":"file_system.bash","state":{"status":"completed","outputText":"{huge}"}}`,
 	late:    true,
 	endless: true,
 	other: func(o output) Shown {
@@ -425,7 +464,9 @@ var vibe = dialect{
 		Silent:  {text: "\nError: something\n", exit: 2},
 	},
 	begins: func(p *player) { // a run that continues a session writes to its newest journal
-		if journals := vibeJournals(p.resume); p.resume != "" && p.OnResume == Takes && p.find(p.resume) != "" && len(journals) > 0 { // none if its first run was killed
+		// none if its first run was killed
+		if journals := vibeJournals(p.resume); p.resume != "" && p.OnResume == Takes &&
+			p.find(p.resume) != "" && len(journals) > 0 {
 			check(os.WriteFile(journals[len(journals)-1], []byte("{}\n"), 0o600))
 		}
 	},
@@ -462,7 +503,8 @@ func vibeArray(o output) string {
 }
 
 func vibeJournals(id string) []string {
-	journals, _ := filepath.Glob(filepath.Join(os.Getenv("HOME"), ".vibe/logs/session/unified", id, "journal/*.jsonl"))
+	journals, _ := filepath.Glob(filepath.Join(os.Getenv("HOME"), ".vibe/logs/session/unified", id,
+		"journal/*.jsonl"))
 	return journals
 }
 
@@ -471,13 +513,15 @@ func vibeEnds(p *player, exit int) {
 	if !p.Refused {
 		journal := filepath.Join(filepath.Dir(p.file), "journal")
 		check(os.MkdirAll(journal, 0o700))
-		check(os.WriteFile(fmt.Sprintf("%s/%06d.jsonl", journal, len(vibeJournals(p.Session))+1), nil, 0o600))
+		check(os.WriteFile(fmt.Sprintf("%s/%06d.jsonl", journal, len(vibeJournals(p.Session))+1),
+			nil, 0o600))
 	}
 	if p.output == "" {
 		return
 	}
 	outcome, message, steps, id := "finished", "", len(p.Script.Said), p.Session
-	said := strings.TrimSuffix(strings.TrimPrefix(p.fill(p.refusals[p.OnResume].text, nil), "\nError: "), "\n")
+	said := strings.TrimSuffix(strings.TrimPrefix(p.fill(p.refusals[p.OnResume].text, nil),
+		"\nError: "), "\n")
 	switch {
 	case p.Refused && p.OnResume == Unknown:
 		outcome, message, steps, id = "usage_error", said, 0, ""
@@ -490,7 +534,8 @@ func vibeEnds(p *player, exit int) {
 	}
 	session := filepath.Join(p.output, "session/generations/1")
 	check(os.MkdirAll(session, 0o700))
-	check(os.WriteFile(filepath.Join(session, "checkpoint.json"), []byte(`{"compaction_count":0,"last_reported_context_tokens":1000}`), 0o600))
+	check(os.WriteFile(filepath.Join(session, "checkpoint.json"),
+		[]byte(`{"compaction_count":0,"last_reported_context_tokens":1000}`), 0o600))
 	check(os.WriteFile(filepath.Join(p.output, "export.json"), fmt.Appendf(nil,
 		`{"outcome":"%s","error":{"message":%s},"session_id":"%s","usage":{"input_tokens":50,"output_tokens":10,"cached_input_tokens":20,"total_tokens":60},"cost_usd":0.01,"steps":%d,"config":{"active_model":"fake"},"vibe_version":"%s","exit_code":%d}`,
 		outcome, rawJSON(message), id, steps, p.version, exit), 0o600))
@@ -501,7 +546,8 @@ const opencodeFailed = "\x1b[91m\x1b[1mError: \x1b[0m"
 // opencode keeps what a session contains in a file of its own, and a row for it in the database.
 var opencode = dialect{
 	version: "1.18.33",
-	options: map[string]string{"run": "!", "--format": "format", "--session": "resume", "--print-logs": "!"},
+	options: map[string]string{"run": "!", "--format": "format", "--session": "resume",
+		"--print-logs": "!"},
 	formats: map[string]string{"json": "stream-json"},
 	always:  request{waits: true},
 	compose: func(prompt, stdin string) string { return joined(prompt, "\n", stdin) },
@@ -558,7 +604,8 @@ func opencodeLog(r *Run, messages ...string) (lines string) {
 		return ""
 	}
 	for _, m := range messages {
-		lines += fmt.Sprintf("timestamp=%s level=INFO run=%08x message=%s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), uint32(r.Start), m)
+		lines += fmt.Sprintf("timestamp=%s level=INFO run=%08x message=%s\n",
+			time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), uint32(r.Start), m)
 	}
 	return lines
 }
@@ -567,7 +614,8 @@ func opencodeLog(r *Run, messages ...string) (lines string) {
 func (p *player) noteRow() {
 	home := filepath.Join(os.Getenv("HOME"), ".local/share/opencode")
 	check(os.MkdirAll(home, 0o700))
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(home, "opencode.db")+"?_busy_timeout=10000&_txlock=immediate")
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(home,
+		"opencode.db")+"?_busy_timeout=10000&_txlock=immediate")
 	check(err)
 	defer db.Close()
 	tx, err := db.Begin()
@@ -579,14 +627,20 @@ func (p *player) noteRow() {
 	}{
 		{`CREATE TABLE IF NOT EXISTS session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, revert TEXT, version TEXT, model TEXT, cost REAL, tokens_input INTEGER,
 			tokens_output INTEGER, tokens_reasoning INTEGER, tokens_cache_read INTEGER, tokens_cache_write INTEGER, time_created INTEGER, time_updated INTEGER)`, nil},
-		{"CREATE TABLE IF NOT EXISTS message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, data TEXT)", nil},
-		{"INSERT OR IGNORE INTO session VALUES (?, NULL, ?, NULL, ?, '{\"id\":\"fake\"}', 0, 0, 0, 0, 0, 0, ?, ?)", []any{p.Session, p.Dir, p.version, now, now}},
-		{"UPDATE session SET time_updated = ?, cost = cost + 0.01, tokens_input = tokens_input + 30, tokens_output = tokens_output + 5 WHERE id = ?", []any{now, p.Session}},
-		{"INSERT INTO message VALUES (?, ?, ?, '{\"role\":\"assistant\",\"tokens\":{\"total\":60}}')", []any{"msg_" + NewID(), p.Session, now}},
+		{"CREATE TABLE IF NOT EXISTS message (id TEXT PRIMARY KEY, session_id TEXT, " +
+			"time_created INTEGER, data TEXT)", nil},
+		{"INSERT OR IGNORE INTO session VALUES (?, NULL, ?, NULL, ?, '{\"id\":\"fake\"}', 0, 0, " +
+			"0, 0, 0, 0, ?, ?)", []any{p.Session, p.Dir, p.version, now, now}},
+		{"UPDATE session SET time_updated = ?, cost = cost + 0.01, tokens_input = tokens_input " +
+			"+ 30, tokens_output = tokens_output + 5 WHERE id = ?", []any{now, p.Session}},
+		{"INSERT INTO message VALUES (?, ?, ?, " +
+			"'{\"role\":\"assistant\",\"tokens\":{\"total\":60}}')",
+			[]any{"msg_" + NewID(), p.Session, now}},
 	} {
 		_, err := tx.Exec(step.text, step.args...)
 		check(err)
 	}
 	check(tx.Commit())
-	_, _ = db.Exec("PRAGMA journal_mode = WAL") // in a new file; it fails at once, and does not matter, if another player is there too
+	// in a new file; it fails at once, and does not matter, if another player is there too
+	_, _ = db.Exec("PRAGMA journal_mode = WAL")
 }

@@ -6,7 +6,8 @@ const droidUsage = `"usage":{"input_tokens":9,"output_tokens":6,"cache_read_inpu
 
 // droid counts the session's turns, and refuses without a word.
 var droid = dialect{
-	options: map[string]string{"exec": "!", "--output-format": "format", "-o": "format", "--fork": "fork"},
+	options: map[string]string{"exec": "!", "--output-format": "format", "-o": "format",
+		"--fork": "fork"},
 	always:  request{deaf: true},
 	compose: either,
 	session: ".factory/sessions/{directory}/{id}.jsonl",
@@ -26,11 +27,13 @@ var droid = dialect{
 		case o.broken:
 			return Shown{}
 		case o.format == "json" && o.Ending == Limit:
-			return Shown{Stdout: o.fill(`{"type":"result","subtype":"failure","is_error":true,"duration_ms":0,"num_turns":0,"result":{failure},"session_id":"{id}",`+
-				`"usage":{"input_tokens":0,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"factory_credits":0}}`+"\n", nil)}
+			return Shown{Stdout: o.fill(
+				`{"type":"result","subtype":"failure","is_error":true,"duration_ms":0,"num_turns":0,"result":{failure},"session_id":"{id}",`+
+					`"usage":{"input_tokens":0,"output_tokens":0,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"factory_credits":0}}`+"\n", nil)}
 		case o.format == "json":
-			return Shown{Stdout: o.fill(`{"type":"result","subtype":"success","is_error":false,"duration_ms":7,"num_turns":{1*turns},"result":{answer},"session_id":"{id}",`+
-				droidUsage+"}\n", map[string]string{"answer": rawJSON(o.last())})}
+			return Shown{Stdout: o.fill(
+				`{"type":"result","subtype":"success","is_error":false,"duration_ms":7,"num_turns":{1*turns},"result":{answer},"session_id":"{id}",`+
+					droidUsage+"}\n", map[string]string{"answer": rawJSON(o.last())})}
 		case o.Ending == Limit:
 			return Shown{Stderr: "Error during droid execution: " + o.failure() + "\n"}
 		}

@@ -20,8 +20,9 @@ func build(path string, env ...string) error {
 	return nil
 }
 
-// Install installs the player as each tool that it plays, the way by which the shim learns the tool's version: claude's is the
-// name of the file, that of a Python package beside its library, and others' in an npm package.
+// Install installs the player as each tool that it plays, the way by which the shim learns the
+// tool's version: claude's is the name of the file, that of a Python package beside its library,
+// and others' in an npm package.
 func Install(tools string) error {
 	program := filepath.Join(tools, "../player")
 	if err := errors.Join(os.MkdirAll(tools, 0o755), build(program)); err != nil {
@@ -33,14 +34,17 @@ func Install(tools string) error {
 		case "claude":
 			real = filepath.Join(tools, d.version)
 		case "vibe":
-			manifest = filepath.Join(tools, "../lib/python3.12/site-packages/mistral_vibe-"+d.version+".dist-info/entry_points.txt")
+			manifest = filepath.Join(tools,
+				"../lib/python3.12/site-packages/mistral_vibe-"+d.version+".dist-info/entry_points.txt")
 			text = "[console_scripts]\nvibe = vibe:main\n"
 		case "copilot", "gemini", "qwen":
 			real = filepath.Join(tools, "../packages", name, name)
-			manifest, text = filepath.Join(filepath.Dir(real), "package.json"), fmt.Sprintf(`{"version":%q,"bin":{%[2]q:%[2]q}}`, d.version, name)
+			manifest, text = filepath.Join(filepath.Dir(real), "package.json"),
+				fmt.Sprintf(`{"version":%q,"bin":{%[2]q:%[2]q}}`, d.version, name)
 		case "opencode":
 			real = filepath.Join(tools, "../lib/node_modules/opencode-linux-x64/bin/opencode")
-			manifest, text = filepath.Join(filepath.Dir(real), "../package.json"), fmt.Sprintf(`{"version":%q}`, d.version)
+			manifest, text = filepath.Join(filepath.Dir(real), "../package.json"),
+				fmt.Sprintf(`{"version":%q}`, d.version)
 		}
 		if err := install(program, filepath.Join(tools, name), real, manifest, text); err != nil {
 			return fmt.Errorf("install %s: %w", name, err)
@@ -55,7 +59,8 @@ func install(program, command, real, manifest, text string) error {
 		err = errors.Join(err, os.Symlink(real, command))
 	}
 	if manifest != "" {
-		err = errors.Join(err, os.MkdirAll(filepath.Dir(manifest), 0o755), os.WriteFile(manifest, []byte(text), 0o644))
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(manifest), 0o755),
+			os.WriteFile(manifest, []byte(text), 0o644))
 	}
 	return err
 }

@@ -36,7 +36,8 @@ func Play(name string) int {
 		_ = unix.Setrlimit(unix.RLIMIT_FSIZE, &limit)
 	}
 	d := dialects[name]
-	p := &player{dialect: d, request: d.read(os.Args[1:]), Script: Script{Said: []string{"ok"}}, dir: os.Getenv(DirEnv), call: os.Getenv(CallEnv)}
+	p := &player{dialect: d, request: d.read(os.Args[1:]), Script: Script{Said: []string{"ok"}},
+		dir: os.Getenv(DirEnv), call: os.Getenv(CallEnv)}
 	if p.dir != "" {
 		text, err := os.ReadFile(filepath.Join(p.dir, "scripts", p.call))
 		check(err)
@@ -47,7 +48,8 @@ func Play(name string) int {
 	}
 	cwd, err := os.Getwd()
 	check(err)
-	p.Run = &Run{PID: os.Getpid(), Start: time.Now().UnixNano(), Args: os.Args[1:], Resumed: p.resume != "", Dir: cwd, Exit: -1}
+	p.Run = &Run{PID: os.Getpid(), Start: time.Now().UnixNano(), Args: os.Args[1:],
+		Resumed: p.resume != "", Dir: cwd, Exit: -1}
 	p.record() // it can be killed from now on
 	if !p.frames {
 		p.Prompt = d.compose(p.prompt, p.readStdin())
@@ -63,7 +65,8 @@ func (p *player) record() {
 	}
 }
 
-// goElsewhere lets a resumed run outlive its parent, or continue in a process that keeps its streams, if its script says so.
+// goElsewhere lets a resumed run outlive its parent, or continue in a process that keeps its
+// streams, if its script says so.
 func (p *player) goElsewhere() {
 	const again = "PLAYER_DETACHED"
 	if p.Orphan {
@@ -73,7 +76,8 @@ func (p *player) goElsewhere() {
 		return
 	}
 	other, err := os.StartProcess("/proc/self/exe", os.Args, &os.ProcAttr{
-		Env: append(os.Environ(), again+"=yes"), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Sys: &syscall.SysProcAttr{Setsid: true}})
+		Env: append(os.Environ(), again+"=yes"), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
+		Sys: &syscall.SysProcAttr{Setsid: true}})
 	check(err)
 	state, err := other.Wait()
 	check(err)
@@ -111,7 +115,8 @@ func (p *player) run() int {
 	if !p.open() {
 		return p.refuse()
 	}
-	if p.Busy = !p.Refused && p.dir != "" && !hold(filepath.Join(p.dir, "locks", p.Session)); p.frames {
+	if p.Busy = !p.Refused && p.dir != "" &&
+		!hold(filepath.Join(p.dir, "locks", p.Session)); p.frames {
 		p.load()
 		p.record()
 		return p.converse()
@@ -228,7 +233,10 @@ func (p *player) note(role, text string) (*os.File, error) {
 	return f, nil
 }
 
-func (p *player) write(f io.Writer, role, text string) { fmt.Fprintln(f, p.entry(p.Run, role, text)) }
+func (p *player) write(f io.Writer, role,
+	text string) {
+	fmt.Fprintln(f, p.entry(p.Run, role, text))
+}
 
 // noteAnswer adds to the session's file what the turn ends with.
 func (p *player) noteAnswer(f io.Writer) {
@@ -293,7 +301,8 @@ func hold(path string) bool {
 	return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil
 }
 
-// print writes stderr and stdout in pieces with pauses between them. A closed stdout kills it, like any tool.
+// print writes stderr and stdout in pieces with pauses between them. A closed stdout kills it, like
+// any tool.
 func (p *player) print(shown Shown) {
 	if p.errLast {
 		shown.Stderr, p.late = "", p.late+shown.Stderr

@@ -1,5 +1,6 @@
-// Package player is one program that plays every tool: it reads a script that says what to answer and what goes wrong,
-// keeps sessions where the tool does, and speaks in the tool's own dialect. What a caller must see can be asked for too.
+// Package player is one program that plays every tool: it reads a script that says what to answer
+// and what goes wrong, keeps sessions where the tool does, and speaks in the tool's own dialect.
+// What a caller must see can be asked for too.
 package player
 
 import (
@@ -13,7 +14,8 @@ import (
 	"syscall"
 )
 
-// The player's environment variables: the directory with the scripts and the records, and the name of the call.
+// The player's environment variables: the directory with the scripts and the records, and the name
+// of the call.
 const (
 	DirEnv  = "PLAYER_DIR"
 	CallEnv = "PLAYER_CALL"
@@ -32,9 +34,12 @@ type Script struct {
 	Huge     int            // length in bytes of a line that is not the model's
 	NoFinal  bool           // the last line of events has no newline
 	Hook     bool           // of a conversation: a hook is called for each message
-	Wind     int            // of a conversation: milliseconds between the end of stdin and the tool's own
-	Detached bool           // a resumed run works in another process, which may outlive the one that was started
-	Orphan   bool           // a resumed run outlives its parent, and prints nothing until it is done
+	// of a conversation: milliseconds between the end of stdin and the tool's own
+	Wind int
+	// a resumed run works in another process, which may outlive the one that was started
+	Detached bool
+	// a resumed run outlives its parent, and prints nothing until it is done
+	Orphan bool
 }
 
 // An Ending is how a run ends.
@@ -93,7 +98,9 @@ type Run struct {
 
 // Managed reports whether the shim, not the caller, has chosen the session.
 func (r Run) Managed() bool {
-	return slices.ContainsFunc(r.Args, func(arg string) bool { return arg == "--resume" || arg == "--session-id" })
+	return slices.ContainsFunc(r.Args, func(arg string) bool {
+		return arg == "--resume" || arg == "--session-id"
+	})
 }
 
 // Prepare makes the directories of scripts and records.

@@ -14,15 +14,17 @@ import (
 // ErrNoPython reports that a Python package cannot be installed here.
 var ErrNoPython = errors.New("no Python 3.12 or newer was found")
 
-// fillVenv creates a virtual environment and installs the package in it, then its requirements. It needs only Python and its pip.
-// vibe 3.0.3 pins a certifi that some registries lack, so any certifi is accepted. Old versions of
-// vibe do not pin indirect requirements.
+// fillVenv creates a virtual environment and installs the package in it, then its requirements. It
+// needs only Python and its pip. vibe 3.0.3 pins a certifi that some registries lack, so any
+// certifi is accepted. Old versions of vibe do not pin indirect requirements.
 func fillVenv(venv string, p Pin) error {
 	python, err := newVenv(venv, "--no-deps", p.Package+"=="+p.Version)
 	if err != nil {
 		return err
 	}
-	requires, err := toolbox.Output(python, "-c", "import importlib.metadata as m, sys; print(*m.requires(sys.argv[1]), sep='\\n')", p.Package)
+	requires, err := toolbox.Output(python, "-c",
+		"import importlib.metadata as m, sys; print(*m.requires(sys.argv[1]), sep='\\n')",
+		p.Package)
 	if err != nil {
 		return err
 	}
@@ -52,11 +54,13 @@ func newVenv(venv string, packages ...string) (python string, err error) {
 }
 
 func pipInstall(python string, what ...string) error {
-	_, err := toolbox.Output(python, slices.Concat([]string{"-m", "pip", "install", "--quiet"}, what)...)
+	_, err := toolbox.Output(python, slices.Concat([]string{"-m", "pip", "install", "--quiet"},
+		what)...)
 	return err
 }
 
-// newestPython is Newest for a Python package. pip's list is in no order but that of its first line: NAME (NEWEST).
+// newestPython is Newest for a Python package. pip's list is in no order but that of its first
+// line: NAME (NEWEST).
 func newestPython(p Pin) (string, error) {
 	python, err := findPython()
 	if err != nil {
@@ -82,10 +86,12 @@ func findPython() (string, error) {
 	if home, err := os.UserHomeDir(); err == nil && pyenv == "" {
 		pyenv = filepath.Join(home, ".pyenv")
 	}
-	found, _ := filepath.Glob(filepath.Join(pyenv, "versions", "3.*", "bin", "python3")) // a constant pattern except for the directory
+	// a constant pattern except for the directory
+	found, _ := filepath.Glob(filepath.Join(pyenv, "versions", "3.*", "bin", "python3"))
 	names = append(names, found...)
 	for _, name := range names {
-		if _, err := toolbox.Output(name, "-c", "import sys, venv; sys.exit(sys.version_info < (3, 12))"); err == nil {
+		if _, err := toolbox.Output(name, "-c",
+			"import sys, venv; sys.exit(sys.version_info < (3, 12))"); err == nil {
 			return name, nil
 		}
 	}

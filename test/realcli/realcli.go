@@ -56,11 +56,13 @@ func pins() map[string]Pin {
 	return all
 }
 
-// pinOf returns a tool's pin. Some packages are for one platform, since the commands' own would run an install script.
+// pinOf returns a tool's pin. Some packages are for one platform, since the commands' own would run
+// an install script.
 func pinOf(tool string) Pin {
 	t := tested.Own().Tool(tool)
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
-	return Pin{tool, strings.Replace(cmp.Or(t.Install, t.Package()), "linux-x64", "linux-"+arch, 1), t.Version(), t.Package(), t.Python(), t.With}
+	return Pin{tool, strings.Replace(cmp.Or(t.Install, t.Package()), "linux-x64", "linux-"+arch, 1),
+		t.Version(), t.Package(), t.Python(), t.With}
 }
 
 // At returns the pin at another version.
@@ -90,7 +92,9 @@ func InstallIn(cache string, p Pin) (bin string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("install %s %s: %w", p.Package, p.Version, err)
 	}
-	for _, dir := range []string{"bin", "node_modules/.bin", filepath.Join("node_modules", p.Package, "bin")} { // the last is that of a package for one platform
+	// the last is that of a package for one platform
+	for _, dir := range []string{"bin", "node_modules/.bin",
+		filepath.Join("node_modules", p.Package, "bin")} {
 		bin := filepath.Join(directory, dir)
 		if _, err := os.Stat(filepath.Join(bin, p.Tool)); err == nil {
 			return bin, nil
@@ -100,7 +104,9 @@ func InstallIn(cache string, p Pin) (bin string, err error) {
 }
 
 func npmInstall(dir string, packages ...string) error {
-	_, err := toolbox.Output("npm", slices.Concat([]string{"install", "--prefix", dir, "--no-audit", "--no-fund", "--loglevel=error"}, packages)...)
+	_, err := toolbox.Output("npm", slices.Concat(
+		[]string{"install", "--prefix", dir, "--no-audit", "--no-fund", "--loglevel=error"},
+		packages)...)
 	return err
 }
 

@@ -1,6 +1,8 @@
-// Package sample writes a ledger as four callers might have left it, for tests of screens and for the bench.
+// Package sample writes a ledger as four callers might have left it, for tests of screens and for
+// the bench.
 //
-// It is never linked into a program of ours. Its invariant: the same number of calls gives the same ledger.
+// It is never linked into a program of ours. Its invariant: the same number of calls gives the same
+// ledger.
 package sample
 
 import (
@@ -82,7 +84,8 @@ func Damage(t testing.TB, path, table string) {
 		t.Fatal(err)
 	}
 	var page, size int64
-	err = db.QueryRow("SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = ?", table).Scan(&page, &size)
+	err = db.QueryRow("SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE "+
+		"name = ?", table).Scan(&page, &size)
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +120,8 @@ func (s *sampler) chain(id int64, most int) {
 	if job.rule != "" {
 		task = fmt.Sprintf("T-%d", 100+id)
 	}
-	at := Now.AddDate(0, 0, -s.random.IntN(days)).Add(-time.Duration(s.random.IntN(9*3600)) * time.Second)
+	at := Now.AddDate(0, 0, -s.random.IntN(days)).Add(
+		-time.Duration(s.random.IntN(9*3600)) * time.Second)
 	if at.Weekday() == time.Saturday || at.Weekday() == time.Sunday {
 		at = at.AddDate(0, 0, -2)
 	}
@@ -133,7 +137,8 @@ func (s *sampler) chain(id int64, most int) {
 		id, job.tool, cwd, task, role, job.rule, id, at.UnixMilli(), at.UnixMilli())
 	s.exec(`INSERT INTO sessions (id, chain_id, tool, native_id, state, created, last_used, settings, model, runtime, auth, base,
 		base_opening, base_bytes) VALUES (?, ?, ?, ?, 'live', ?, ?, '', ?, '', '', x'', 0, 0)`,
-		id, id, job.tool, fmt.Sprintf("00000000-0000-4000-8000-%012d", id), at.UnixMilli(), at.UnixMilli(), job.model)
+		id, id, job.tool, fmt.Sprintf("00000000-0000-4000-8000-%012d", id), at.UnixMilli(),
+		at.UnixMilli(), job.model)
 	failed := false
 	for round, rounds := 0, 2+s.random.IntN(9); round < rounds && s.calls < most; round++ {
 		mode, reason, fellBack := s.decide(round, arm, failed, task != "")
@@ -144,32 +149,38 @@ func (s *sampler) chain(id int64, most int) {
 	}
 }
 
-func (s *sampler) decide(round int, arm string, failed, named bool) (rewrite.Mode, reason.Code, any) {
+func (s *sampler) decide(round int, arm string, failed, named bool) (rewrite.Mode, reason.Code,
+	any) {
 	switch {
 	case round == 0:
 		return rewrite.Fresh, reason.FirstCall, nil
 	case failed:
 		return rewrite.Fresh, reason.PreviousFailed, nil
 	case s.random.IntN(12) == 0:
-		return rewrite.Fresh, []reason.Code{reason.Idle, reason.ContextFull, reason.SettingsChanged}[s.random.IntN(3)], nil
+		return rewrite.Fresh, []reason.Code{reason.Idle, reason.ContextFull,
+			reason.SettingsChanged}[s.random.IntN(3)], nil
 	case arm == ledger.Control:
 		return rewrite.Fresh, reason.HeldOut, nil
 	case s.random.IntN(80) == 0:
 		return rewrite.Fresh, reason.Extends, reason.RefusedUnknown
 	case named && s.random.IntN(3) == 0:
-		return rewrite.Resume, []reason.Code{reason.Revises, reason.Unrelated}[s.random.IntN(2)], nil
+		return rewrite.Resume, []reason.Code{reason.Revises, reason.Unrelated}[s.random.IntN(2)],
+			nil
 	}
 	return rewrite.Resume, reason.Extends, nil
 }
 
 // call writes a call as such calls are: a resumed one reads less, writes less, is quicker.
-func (s *sampler) call(chain int64, job sampleJob, cwd string, at time.Time, mode rewrite.Mode, reason reason.Code, fellBack any, arm string, round int) (time.Duration, bool) {
+func (s *sampler) call(chain int64, job sampleJob, cwd string, at time.Time, mode rewrite.Mode,
+	reason reason.Code, fellBack any, arm string, round int) (time.Duration, bool) {
 	about := func(n int64) int64 { return n/2 + s.random.Int64N(n) }
-	input, read, write, output, took := about(6_000), about(140_000), about(24_000), about(3_500), about(90_000)
+	input, read, write, output, took := about(6_000), about(140_000), about(24_000), about(3_500),
+		about(90_000)
 	prompt := about(4_000) + int64(round)*600
 	sent := prompt
 	if mode == rewrite.Resume {
-		input, read, write, output, took = about(900), about(80_000), about(6_000), about(2_200), about(45_000)
+		input, read, write, output, took = about(900), about(80_000), about(6_000), about(2_200),
+			about(45_000)
 		sent = about(900)
 	}
 	var cost any
@@ -187,7 +198,8 @@ func (s *sampler) call(chain int64, job sampleJob, cwd string, at time.Time, mod
 	s.exec(`INSERT INTO invocations (chain_id, session_id, tool, cwd, rule, started, duration, mode, reason, fell_back, format, model,
 		prompt_bytes, sent_bytes, input, cache_read, cache_write, output, cost, outcome, exit_code, arm)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'text', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		chain, chain, job.tool, cwd, job.rule, at.UnixMilli(), took, mode, reason, fellBack, job.model,
+		chain, chain, job.tool, cwd, job.rule, at.UnixMilli(), took, mode, reason, fellBack,
+		job.model,
 		prompt, sent, input, read, write, output, cost, outcome, exit, arm)
 	return time.Duration(took) * time.Millisecond, outcome != "ok"
 }

@@ -1,6 +1,7 @@
-// Command savings measures what reprise saves. It plays the rounds of a job, five of them unless told otherwise, in the shapes that
-// callers use, with the real CLIs, once without the shim and once with it, against a model stand-in
-// that reads and changes files as an agent does. It counts what the model was actually sent.
+// Command savings measures what reprise saves. It plays the rounds of a job, five of them unless
+// told otherwise, in the shapes that callers use, with the real CLIs, once without the shim and
+// once with it, against a model stand-in that reads and changes files as an agent does. It counts
+// what the model was actually sent.
 package main
 
 import (
@@ -28,12 +29,14 @@ import (
 )
 
 func main() {
-	tools := flag.String("tool", strings.Join(rewrite.Names, ","), "the `tools` to measure, with commas between")
+	tools := flag.String("tool", strings.Join(rewrite.Names, ","),
+		"the `tools` to measure, with commas between")
 	var o wanted
 	flag.StringVar(&o.shape, "shape", "", "play this `shape` only")
 	flag.StringVar(&o.model, "model", "", "measure only claude with this `model`, "+restatedModel)
 	flag.IntVar(&rounds, "rounds", rounds, "play `n` rounds")
-	flag.BoolVar(&o.sameText, "same-text", false, "let the cache of claude's model treat a string as the list with this one text")
+	flag.BoolVar(&o.sameText, "same-text", false,
+		"let the cache of claude's model treat a string as the list with this one text")
 	flag.Parse()
 	o.tools = strings.Split(*tools, ",")
 	if err := o.run(); err != nil {
@@ -48,7 +51,8 @@ type cost struct {
 	calls, resumed, requests int
 	tokens                   standin.Tokens
 	first                    standin.Tokens // of the first request of each resumed call
-	headline                 float64        // what the shims say that they saved, in weighted tokens; NaN if nothing
+	// what the shims say that they saved, in weighted tokens; NaN if nothing
+	headline float64
 }
 
 // added returns the tokens that no cache had.
@@ -59,7 +63,8 @@ func (c cost) weighted() int {
 	t := c.tokens
 	unmarked, brief := t.Input-t.Cached-t.Written, t.Written-t.ForHour
 	return int(decide.WeightInput*float64(unmarked) + decide.WeightCacheRead*float64(t.Cached) +
-		decide.WeightCacheWrite*float64(brief) + decide.WeightHourWrite*float64(t.ForHour) + decide.WeightOutput*float64(t.Output))
+		decide.WeightCacheWrite*float64(brief) + decide.WeightHourWrite*float64(t.ForHour) +
+		decide.WeightOutput*float64(t.Output))
 }
 
 // said returns the headline's figure, and how it compares with the measured one.
@@ -81,13 +86,16 @@ type subject struct {
 	model string
 }
 
-// restatedModel is one for which claude 2.1.329 sends as a list what it repeats as a string in the next request.
+// restatedModel is one for which claude 2.1.329 sends as a list what it repeats as a string in the
+// next request.
 const restatedModel = "claude-opus-5"
 
-// subjects returns what of a tool to measure: both generations of claude, and the newer one with two models.
+// subjects returns what of a tool to measure: both generations of claude, and the newer one with
+// two models.
 func subjects(tool string) []subject {
 	if tool == realcli.Claude.Tool {
-		return []subject{{realcli.SmallerClaude, ""}, {realcli.Claude, ""}, {realcli.Claude, restatedModel}}
+		return []subject{{realcli.SmallerClaude, ""}, {realcli.Claude, ""},
+			{realcli.Claude, restatedModel}}
 	}
 	return []subject{{realcli.Pins[tool], ""}}
 }
@@ -112,7 +120,8 @@ func (o wanted) run() error {
 		fmt.Printf("%s: %s\n", s.name, s.what)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\nTOOL\tVERSION\tMODEL\tSHAPE\tCALLS\tRESUMED\tREQUESTS\tTOKENS SENT\tTOKENS NO CACHE HAD\tWEIGHTED BY PRICE\tSTATUS SAYS\tRESUMES FOUND\t")
+	fmt.Fprintln(w, "\nTOOL\tVERSION\tMODEL\tSHAPE\tCALLS\tRESUMED\tREQUESTS\tTOKENS "+
+		"SENT\tTOKENS NO CACHE HAD\tWEIGHTED BY PRICE\tSTATUS SAYS\tRESUMES FOUND\t")
 	for _, tool := range o.tools {
 		if !slices.Contains(rewrite.Names, tool) {
 			return fmt.Errorf("measure %s: not one of %s", tool, strings.Join(rewrite.Names, ", "))
@@ -148,8 +157,10 @@ func (o wanted) measure(w io.Writer, subject subject, shims string) error {
 		if err != nil {
 			return fmt.Errorf("with the shim: %w", err)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", subject.Tool, subject.Version, subject.model, s.name, with.calls, with.resumed,
-			change(without.requests, with.requests), change(without.tokens.Input, with.tokens.Input),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", subject.Tool,
+			subject.Version, subject.model, s.name, with.calls, with.resumed,
+			change(without.requests, with.requests),
+			change(without.tokens.Input, with.tokens.Input),
 			change(without.added(), with.added()), change(without.weighted(), with.weighted()),
 			with.said(without.weighted()-with.weighted()), with.found())
 	}
@@ -169,7 +180,8 @@ func (o wanted) play(s shape, subject subject, real, shims string) (c cost, err 
 		return c, fmt.Errorf("make directory: %w", err)
 	}
 	defer os.RemoveAll(root)
-	w, err := harness.NewWith(root, tool, real, shims, standin.Options{Reply: demo.Agent, SameText: o.sameText})
+	w, err := harness.NewWith(root, tool, real, shims,
+		standin.Options{Reply: demo.Agent, SameText: o.sameText})
 	if err != nil {
 		return c, err
 	}
@@ -245,7 +257,8 @@ func (c *cost) play(w *harness.World, s shape, j *job) error {
 
 // commit commits all changes, as callers do between rounds.
 func commit(project string) error {
-	git := exec.Command("sh", "-c", `git add -A && git -c user.name=caller -c user.email=caller@localhost commit --allow-empty -qm "A round"`)
+	git := exec.Command("sh", "-c",
+		`git add -A && git -c user.name=caller -c user.email=caller@localhost commit --allow-empty -qm "A round"`)
 	git.Dir = project
 	if out, err := git.CombinedOutput(); err != nil {
 		return fmt.Errorf("commit: %w: %s", err, out)

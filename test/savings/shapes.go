@@ -46,7 +46,8 @@ var shapes = []shape{
 		prompt: replaced, roles: []string{"coder", "reviewer"},
 	},
 	{
-		name: "steroids", what: "coder and reviewer, the latest notes in the place of the ones before; the task is named",
+		name: "steroids", what: "coder and reviewer, the latest notes in the place of the ones " +
+			"before; the task is named",
 		prompt: latest, roles: []string{"coder", "reviewer"},
 		env: named,
 	},
@@ -60,14 +61,16 @@ var shapes = []shape{
 	},
 	{
 		name: "slow-auto", what: "as slow, the second of two such jobs, with cache_ttl = \"auto\"",
-		prompt: latest, roles: []string{"coder", "reviewer"}, env: named, pause: 10 * time.Minute, config: "cache_ttl = \"auto\"\n", known: true,
+		prompt: latest, roles: []string{"coder", "reviewer"}, env: named, pause: 10 * time.Minute,
+		config: "cache_ttl = \"auto\"\n", known: true,
 	},
 	{
 		name: "transcript", what: "one coder in a conversation that is sent whole each time",
 		prompt: transcript, roles: []string{"coder"},
 	},
 	{
-		name: "single", what: "a writer that reads no files: each call is one request; the task is named",
+		name: "single", what: "a writer that reads no files: each call is one request; the task " +
+			"is named",
 		prompt: remarks, roles: []string{"writer"}, env: variables,
 	},
 }
@@ -86,7 +89,8 @@ func variables(j *job, _, role string) []string {
 func standards(n int) string {
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(&b, "- Rule %d: keep functions small, name things for what they are, and write a test for case %d.\n", i+1, i+1)
+		fmt.Fprintf(&b, "- Rule %d: keep functions small, name things for what they are, and "+
+			"write a test for case %d.\n", i+1, i+1)
 	}
 	return b.String()
 }
@@ -101,8 +105,10 @@ const task = demo.Task + "\nAccepted at revision %d.\n"
 // Openings and standards are not the demo's: docs/explanation/savings.md was measured with these,
 // and a demo of another length would change its figures.
 var openings = map[string]string{
-	"coder":    "You are the coder of a small project. You change what the task asks for, and nothing else.",
-	"reviewer": "You are the reviewer of a small project. You judge a change by its code, and change nothing.",
+	"coder": "You are the coder of a small project. You change what the task asks for, and " +
+		"nothing else.",
+	"reviewer": "You are the reviewer of a small project. You judge a change by its code, and " +
+		"change nothing.",
 }
 
 func rejection(round int, review string) string {
@@ -121,7 +127,8 @@ func replaced(j *job, role string) string { return notesFrom(max(1, j.round-1), 
 // notesFrom returns a prompt with the notes from a round on.
 func notesFrom(first int, j *job, role string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n## Specification\n\n"+task+"\n## Read first\n\n%s\n## Standards\n\n%s\n", openings[role], rounds, files, standards(40))
+	fmt.Fprintf(&b, "%s\n\n## Specification\n\n"+task+"\n## Read first\n\n%s\n## Standards\n\n%s\n",
+		openings[role], rounds, files, standards(40))
 	for i := first; i < j.round; i++ {
 		if role == "coder" {
 			b.WriteString(rejection(i, j.reviews[i-1]))
@@ -139,9 +146,12 @@ func latest(j *job, role string) string {
 	}
 	article := map[string]string{"coder": "a CODER", "reviewer": "a REVIEWER"}[role]
 	var b strings.Builder
-	fmt.Fprintf(&b, "# TASK: %s - Close the store without losing errors\n# Status: %s | Rejections: %d/15\n\n"+
-		"You are %s in an automated task system. You do your part of the task below as its specification says.\n\n---\n\n"+
-		"## Specification (Read First)\n\n"+task+"\n## Task Context\n\nRevisions in the workspace so far: %d\n\n%s\n## WORKFLOW INSTRUCTIONS\n\n%s\n",
+	fmt.Fprintf(&b, "# TASK: %s - Close the store without losing errors\n# Status: %s | "+
+		"Rejections: %d/15\n\n"+
+		"You are %s in an automated task system. You do your part of the task below as its "+
+		"specification says.\n\n---\n\n"+
+		"## Specification (Read First)\n\n"+task+"\n## Task Context\n\nRevisions in the "+
+		"workspace so far: %d\n\n%s\n## WORKFLOW INSTRUCTIONS\n\n%s\n",
 		j.id, status, j.round-1, article, rounds, j.round-1, files, standards(40))
 	switch {
 	case j.round == 1:
@@ -157,18 +167,23 @@ func latest(j *job, role string) string {
 // remarks returns a prompt that names no file, with what was remarked on each round's text.
 func remarks(j *job, _ string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "You are the writer of a handbook.\n\n## Rules of the house\n\n%s\n", standards(300))
+	fmt.Fprintf(&b, "You are the writer of a handbook.\n\n## Rules of the house\n\n%s\n",
+		standards(300))
 	for i := 1; i < j.round; i++ {
-		fmt.Fprintf(&b, "## Remark %d\n\nParagraph %d says the same thing twice. Say it once, and shorter.\n\n", i, i)
+		fmt.Fprintf(&b, "## Remark %d\n\nParagraph %d says the same thing twice. Say it once, "+
+			"and shorter.\n\n", i, i)
 	}
 	return b.String() + "## Answer\n\nWrite the next paragraph of the handbook.\n"
 }
 
 func transcript(j *job, _ string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Instructions\n\n%s\n\n%s\n# Conversation\n\nHuman: "+task+"\nRead these first:\n%s", openings["coder"], standards(40), rounds, files)
+	fmt.Fprintf(&b,
+		"# Instructions\n\n%s\n\n%s\n# Conversation\n\nHuman: "+task+"\nRead these first:\n%s",
+		openings["coder"], standards(40), rounds, files)
 	for i := 1; i < j.round; i++ {
-		fmt.Fprintf(&b, "\nAssistant: %s\n\nHuman: That is revision %d. Improve %s once more.\n", j.answers[i-1], i, target)
+		fmt.Fprintf(&b, "\nAssistant: %s\n\nHuman: That is revision %d. Improve %s once more.\n",
+			j.answers[i-1], i, target)
 	}
 	return b.String()
 }

@@ -30,8 +30,10 @@ func writeCertificate(directory string) error {
 		return err
 	}
 	return errors.Join(
-		os.WriteFile(filepath.Join(directory, certificate), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]}), 0o644),
-		os.WriteFile(filepath.Join(directory, key), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
+		os.WriteFile(filepath.Join(directory, certificate),
+			pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]}), 0o644),
+		os.WriteFile(filepath.Join(directory, key),
+			pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
 }
 
 // transportFor returns a transport that trusts a certificate.

@@ -19,8 +19,8 @@ var (
 	minioPin  = program{"github.com/minio/minio", "v0.0.0-20260212201848-7aac2a2c5b7c", ""}
 )
 
-// InstallVersitygw returns the path of versitygw, and builds it first if it is not in the cache, which takes
-// about a minute.
+// InstallVersitygw returns the path of versitygw, and builds it first if it is not in the cache,
+// which takes about a minute.
 func InstallVersitygw() (string, error) { return versitygw.install() }
 
 // install keeps the program in the user's cache directory.

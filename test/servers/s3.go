@@ -26,7 +26,8 @@ func startVersitygw(ctx context.Context, tls bool) (*Server, error) {
 		return nil, err
 	}
 	return startS3(ctx, "versitygw", tls, func(s *Server) *exec.Cmd {
-		args := []string{"--port", s.Address, "--access", accessKey, "--secret", s.Secret, "--keep-alive", "--quiet"}
+		args := []string{"--port", s.Address, "--access", accessKey, "--secret", s.Secret,
+			"--keep-alive", "--quiet"}
 		if tls {
 			args = append(args, "--cert", s.path(certificate), "--key", s.path(key))
 		}
@@ -44,14 +45,18 @@ func startMinio(ctx context.Context, tls bool) (*Server, error) {
 		if tls {
 			certs = s.path("certs")
 		}
-		cmd := exec.Command(bin, "server", "--quiet", "--address", s.Address, "--certs-dir", certs, s.path("data"))
-		cmd.Env = append(os.Environ(), "MINIO_ROOT_USER="+accessKey, "MINIO_ROOT_PASSWORD="+s.Secret, "MINIO_UPDATE=off", "MINIO_BROWSER=off", "HOME="+s.directory)
+		cmd := exec.Command(bin, "server", "--quiet", "--address", s.Address, "--certs-dir", certs,
+			s.path("data"))
+		cmd.Env = append(os.Environ(), "MINIO_ROOT_USER="+accessKey,
+			"MINIO_ROOT_PASSWORD="+s.Secret, "MINIO_UPDATE=off", "MINIO_BROWSER=off",
+			"HOME="+s.directory)
 		return cmd
 	})
 }
 
 // startS3 starts a server with one bucket. A store is a prefix in it.
-func startS3(ctx context.Context, kind string, tls bool, command func(*Server) *exec.Cmd) (*Server, error) {
+func startS3(ctx context.Context, kind string, tls bool, command func(*Server) *exec.Cmd) (*Server,
+	error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	s, err := newServer(kind)
@@ -66,7 +71,8 @@ func startS3(ctx context.Context, kind string, tls bool, command func(*Server) *
 		endpoint.Scheme = "https"
 		s.Env["AWS_CA_BUNDLE"] = s.path(certificate)
 	}
-	s.url = url.URL{Scheme: "s3", Host: bucket, RawQuery: url.Values{"endpoint": {endpoint.String()}}.Encode()}
+	s.url = url.URL{Scheme: "s3", Host: bucket,
+		RawQuery: url.Values{"endpoint": {endpoint.String()}}.Encode()}
 	s.fresh = func(_ context.Context, s *Server, number int64) (*url.URL, error) {
 		return s.url.JoinPath(fmt.Sprint("store-", number)), nil
 	}
@@ -93,14 +99,16 @@ func (s *Server) makeBucket(ctx context.Context, tls bool) error {
 		return err
 	}
 	defer transport.CloseIdleConnections()
-	client, err := minio.New(s.Address, &minio.Options{Secure: tls, Transport: transport, Region: "us-east-1", MaxRetries: 1,
+	client, err := minio.New(s.Address, &minio.Options{Secure: tls, Transport: transport,
+		Region: "us-east-1", MaxRetries: 1,
 		Creds: credentials.NewStaticV4(accessKey, s.Secret, "")})
 	if err != nil {
 		return err
 	}
 	for {
 		err := client.MakeBucket(ctx, bucket, minio.MakeBucketOptions{})
-		if err == nil || minio.ToErrorResponse(err).StatusCode == http.StatusConflict { // made by the try before
+		// made by the try before
+		if err == nil || minio.ToErrorResponse(err).StatusCode == http.StatusConflict {
 			return nil
 		}
 		select {

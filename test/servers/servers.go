@@ -54,7 +54,8 @@ var (
 
 const startTimeout = 30 * time.Second
 
-// Wanted reports whether tests run on such servers: REPRISE_STORES is 1, or a list of names with this one.
+// Wanted reports whether tests run on such servers: REPRISE_STORES is 1, or a list of names with
+// this one.
 func (k Kind) Wanted() bool {
 	wanted := os.Getenv("REPRISE_STORES")
 	return wanted == "1" || slices.Contains(strings.Split(wanted, ","), k.Name)
@@ -125,7 +126,8 @@ func newServer(kind string) (*Server, error) {
 		return nil, err
 	}
 	defer listener.Close()
-	return &Server{Kind: kind, Address: listener.Addr().String(), Secret: "not-to-be-printed", Env: map[string]string{}, directory: directory}, nil
+	return &Server{Kind: kind, Address: listener.Addr().String(), Secret: "not-to-be-printed",
+		Env: map[string]string{}, directory: directory}, nil
 }
 
 // launch starts the process and waits until it accepts connections.

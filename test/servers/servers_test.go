@@ -55,7 +55,8 @@ func TestServers(t *testing.T) {
 
 // Without REPRISE_STORES no server is started.
 func TestWanted(t *testing.T) {
-	for list, want := range map[string]bool{"": false, "1": true, "minio": false, "minio,versitygw": true} {
+	for list, want := range map[string]bool{"": false, "1": true, "minio": false,
+		"minio,versitygw": true} {
 		t.Setenv("REPRISE_STORES", list)
 		if got := servers.Versitygw.Wanted(); got != want {
 			t.Errorf("%q: %v", list, got)

@@ -1,5 +1,5 @@
-// Command standin runs the stand-in for the model APIs, for use from a shell. It prints its URL on the first
-// line and stops on SIGINT or SIGTERM.
+// Command standin runs the stand-in for the model APIs, for use from a shell. It prints its URL on
+// the first line and stops on SIGINT or SIGTERM.
 package main
 
 import (
@@ -17,7 +17,8 @@ import (
 
 func main() {
 	addr := flag.String("addr", "127.0.0.1:0", "loopback `address` to listen on")
-	path := flag.String("log", os.DevNull, "append each request to this `file`, a line of JSON each")
+	path := flag.String("log", os.DevNull,
+		"append each request to this `file`, a line of JSON each")
 	flag.Parse()
 	if err := run(*addr, *path); err != nil {
 		log.Fatal("standin: ", err)

@@ -1,6 +1,6 @@
 // Package store_test lets runs on several machines share tasks in a store while requests are lost,
-// late and repeated, machines end, clocks differ and the server is killed, and judges what they have
-// done: no state of a session is resumed twice, and none that another run has replaced.
+// late and repeated, machines end, clocks differ and the server is killed, and judges what they
+// have done: no state of a session is resumed twice, and none that another run has replaced.
 //
 // The runs are those of fleet.Book with vault and engine; only the tool is not real.
 package store_test
@@ -29,14 +29,17 @@ import (
 var (
 	seed   = flag.Uint64("store.seed", 1, "what the dice begin with")
 	steps  = flag.Int64("store.steps", 2000, "how many requests the stores get")
-	length = flag.Duration("store.for", 24*time.Hour, "how long, at most; where mistakes are put in two minutes")
+	length = flag.Duration("store.for", 24*time.Hour,
+		"how long, at most; where mistakes are put in two minutes")
 	server = flag.String("store.server", "", "versitygw or minio; a store in memory otherwise")
 )
 
 // Nothing is wrong with what runs do, and each mistake that is put in on purpose is found.
 func TestCheck(t *testing.T) {
 	for _, p := range []plan{
-		{*seed, *steps, *length, 6, *server, none}, {1, 100_000, 2 * time.Minute, 2, "", conditions}, {1, 100_000, 2 * time.Minute, 2, "", lease},
+		{*seed, *steps, *length, 6, *server, none},
+		{1, 100_000, 2 * time.Minute, 2, "", conditions},
+		{1, 100_000, 2 * time.Minute, 2, "", lease},
 		{1, 100_000, 2 * time.Minute, 2, "", holder}, {1, 100_000, 2 * time.Minute, 2, "", reuse},
 	} {
 		t.Run("fault="+string(p.fault), func(t *testing.T) {
@@ -48,7 +51,8 @@ func TestCheck(t *testing.T) {
 			if found := wrong != ""; found != (p.fault != none) {
 				t.Error(wrong)
 			}
-			if resumed, calls := tally.resumed.Load(), tally.calls.Load(); p.fault == none && resumed*20 < calls {
+			if resumed, calls := tally.resumed.Load(), tally.calls.Load(); p.fault == none &&
+				resumed*20 < calls {
 				t.Errorf("%d of %d calls resume: too few to find anything", resumed, calls)
 			}
 		})
@@ -65,7 +69,8 @@ type plan struct {
 	fault  fault
 }
 
-// check plays rounds until a number of requests or the time is up, and returns the first that is wrong.
+// check plays rounds until a number of requests or the time is up, and returns the first that is
+// wrong.
 func check(t *testing.T, p plan) (counted *tally, wrong string, err error) {
 	ctx, cancel := context.WithTimeout(t.Context(), p.length)
 	defer cancel()
@@ -142,19 +147,29 @@ func TestJudge(t *testing.T) {
 	at := func(o op, began, ended int64) porcupine.Operation {
 		return porcupine.Operation{Input: o, Call: began, Return: ended}
 	}
-	begun := []porcupine.Operation{at(op{take, "a", "s", ""}, 1, 2), at(op{finish, "a", "s", "1"}, 3, 4)}
+	begun := []porcupine.Operation{at(op{take, "a", "s", ""}, 1, 2),
+		at(op{finish, "a", "s", "1"}, 3, 4)}
 	for _, c := range []struct {
 		name, want string
 		more       []porcupine.Operation
 	}{
-		{"one after the other", "", []porcupine.Operation{at(op{take, "b", "s", "1"}, 5, 6), at(op{finish, "b", "s", "2"}, 7, 8), at(op{take, "c", "s", "2"}, 9, 10)}},
-		{"twice", "same state", []porcupine.Operation{at(op{take, "b", "s", "1"}, 5, 6), at(op{take, "c", "s", "1"}, 7, 8)}},
-		{"stale", "no order", []porcupine.Operation{at(op{abandon, "b", "s", ""}, 5, 6), at(op{take, "c", "s", "1"}, 7, 8)}},
-		{"before it was left", "no order", []porcupine.Operation{at(op{take, "b", "s", "1"}, 5, 6), at(op{take, "c", "s", "2"}, 7, 8), at(op{finish, "b", "s", "2"}, 9, 10)}},
-		{"left without knowing", "", []porcupine.Operation{at(op{take, "b", "s", "1"}, 5, 6), at(op{maybeFinish, "b", "s", "2"}, 7, never), at(op{take, "c", "s", "2"}, 9, 10)}},
-		{"not left without knowing", "no order", []porcupine.Operation{at(op{take, "b", "s", "1"}, 5, 6), at(op{maybeFinish, "b", "s", "2"}, 7, 8), at(op{take, "c", "s", "3"}, 9, 10)}},
-		{"by another run", "no order", []porcupine.Operation{at(op{take, "b", "s", "1"}, 5, 6), at(op{finish, "a", "s", "2"}, 7, 8)}},
-		{"another session", "", []porcupine.Operation{at(op{take, "b", "other", ""}, 5, 6), at(op{take, "c", "s", "1"}, 7, 8)}},
+		{"one after the other", "", []porcupine.Operation{at(op{take, "b", "s", "1"}, 5, 6),
+			at(op{finish, "b", "s", "2"}, 7, 8), at(op{take, "c", "s", "2"}, 9, 10)}},
+		{"twice", "same state", []porcupine.Operation{at(op{take, "b", "s", "1"}, 5, 6),
+			at(op{take, "c", "s", "1"}, 7, 8)}},
+		{"stale", "no order", []porcupine.Operation{at(op{abandon, "b", "s", ""}, 5, 6),
+			at(op{take, "c", "s", "1"}, 7, 8)}},
+		{"before it was left", "no order", []porcupine.Operation{at(op{take, "b", "s", "1"}, 5, 6),
+			at(op{take, "c", "s", "2"}, 7, 8), at(op{finish, "b", "s", "2"}, 9, 10)}},
+		{"left without knowing", "", []porcupine.Operation{at(op{take, "b", "s", "1"}, 5, 6),
+			at(op{maybeFinish, "b", "s", "2"}, 7, never), at(op{take, "c", "s", "2"}, 9, 10)}},
+		{"not left without knowing", "no order",
+			[]porcupine.Operation{at(op{take, "b", "s", "1"}, 5, 6),
+				at(op{maybeFinish, "b", "s", "2"}, 7, 8), at(op{take, "c", "s", "3"}, 9, 10)}},
+		{"by another run", "no order", []porcupine.Operation{at(op{take, "b", "s", "1"}, 5, 6),
+			at(op{finish, "a", "s", "2"}, 7, 8)}},
+		{"another session", "", []porcupine.Operation{at(op{take, "b", "other", ""}, 5, 6),
+			at(op{take, "c", "s", "1"}, 7, 8)}},
 	} {
 		h := &history{ops: append(begun[:2:2], c.more...)}
 		wrong, decided := h.judge()

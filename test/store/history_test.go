@@ -31,7 +31,10 @@ type op struct {
 	state   string // what take resumes, "" for a new session; what finish leaves
 }
 
-func (o op) String() string { return fmt.Sprintf("%s %s %q of %s", o.run, o.kind, o.state, o.session) }
+func (o op) String() string {
+	return fmt.Sprintf("%s %s %q of %s", o.run, o.kind, o.state,
+		o.session)
+}
 
 // What a register says of a session, "" before all.
 const (
@@ -39,9 +42,10 @@ const (
 	running = "running " // and the run that has taken it
 )
 
-// model says what operations may do, one after the other, to a session. It begins with a run that takes it. It is
-// resumed only from the state that it is live in at that moment, and only the run that was the last to take it
-// makes it live again. So no state is resumed twice, and none that another has replaced.
+// model says what operations may do, one after the other, to a session. It begins with a run that
+// takes it. It is resumed only from the state that it is live in at that moment, and only the run
+// that was the last to take it makes it live again. So no state is resumed twice, and none that
+// another has replaced.
 var model = porcupine.NondeterministicModel{
 	Partition: bySession,
 	Init:      func() []any { return []any{""} },
@@ -86,13 +90,15 @@ const never = math.MaxInt64
 func (h *history) add(o op, client int, began, ended int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.ops = append(h.ops, porcupine.Operation{ClientId: client, Input: o, Call: began, Return: ended})
+	h.ops = append(h.ops, porcupine.Operation{ClientId: client, Input: o, Call: began,
+		Return: ended})
 }
 
 // judgeTimeout bounds the search for an order that explains a history.
 const judgeTimeout = 20 * time.Second
 
-// judge returns what is wrong with the history, "" for nothing. decided reports that there was time to find out.
+// judge returns what is wrong with the history, "" for nothing. decided reports that there was time
+// to find out.
 func (h *history) judge() (wrong string, decided bool) {
 	resumed := map[string]string{}
 	for _, each := range h.ops {
@@ -101,13 +107,15 @@ func (h *history) judge() (wrong string, decided bool) {
 			continue
 		}
 		if other := resumed[o.state]; other != "" {
-			return fmt.Sprintf("%s and %s resume the same state %q\n%s", other, o.run, o.state, h), true
+			return fmt.Sprintf("%s and %s resume the same state %q\n%s", other, o.run, o.state, h),
+				true
 		}
 		resumed[o.state] = o.run
 	}
 	switch porcupine.CheckOperationsTimeout(model.ToModel(), h.ops, judgeTimeout) {
 	case porcupine.Illegal:
-		return "no order explains the history: a state is resumed that is not the last\n" + h.String(), true
+		return "no order explains the history: a state is resumed that is not the last\n" +
+			h.String(), true
 	case porcupine.Unknown:
 		return "", false
 	default:

@@ -13,12 +13,15 @@ import (
 	"testing"
 )
 
-// usual are the programs that scripts may expect everywhere. No installed tool is among them, so that
-// none can run by mistake.
+// usual are the programs that scripts may expect everywhere. No installed tool is among them, so
+// that none can run by mistake.
 var usual = []string{
-	"awk", "basename", "bash", "cat", "chmod", "cksum", "cmp", "cp", "cut", "date", "dd", "diff", "dirname", "echo", "env", "expr",
-	"false", "find", "grep", "head", "id", "kill", "ln", "ls", "mkdir", "mkfifo", "mktemp", "mv", "od", "paste", "printf", "ps",
-	"pwd", "readlink", "realpath", "rm", "rmdir", "sed", "seq", "setsid", "sh", "sleep", "sort", "stat", "stty", "tail", "tee",
+	"awk", "basename", "bash", "cat", "chmod", "cksum", "cmp", "cp", "cut", "date", "dd", "diff",
+	"dirname", "echo", "env", "expr",
+	"false", "find", "grep", "head", "id", "kill", "ln", "ls", "mkdir", "mkfifo", "mktemp", "mv",
+	"od", "paste", "printf", "ps",
+	"pwd", "readlink", "realpath", "rm", "rmdir", "sed", "seq", "setsid", "sh", "sleep", "sort",
+	"stat", "stty", "tail", "tee",
 	"test", "timeout", "touch", "tr", "true", "uname", "uniq", "wc", "xargs", "yes",
 }
 
@@ -46,7 +49,8 @@ func Make(dir string, more ...string) error {
 // Home returns an environment with a home directory. Without the other variables the shim would
 // also look below the home of the account, which may be a developer's.
 func Home(dir string) []string {
-	return []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + filepath.Join(dir, ".config"), "XDG_STATE_HOME=" + filepath.Join(dir, ".local/state")}
+	return []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + filepath.Join(dir, ".config"),
+		"XDG_STATE_HOME=" + filepath.Join(dir, ".local/state")}
 }
 
 // RestoreSignals lets the programs that this process starts get the signals that a shell ignores

@@ -18,7 +18,8 @@ func TestPathFromNothing(t *testing.T) {
 	dir := t.TempDir()
 	ran := filepath.Join(dir, "ran")
 	for _, name := range rewrite.Names {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n>"+ran+"\n"), 0o700); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n>"+ran+"\n"),
+			0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -27,7 +28,8 @@ func TestPathFromNothing(t *testing.T) {
 	if err := Make(tools, "there-is-no-such-program"); err != nil {
 		t.Fatal(err)
 	}
-	sh := exec.Command("sh", "-c", "for t in "+strings.Join(rewrite.Names, " ")+"; do $t; done 2>/dev/null; echo found | sed s/found/done/")
+	sh := exec.Command("sh", "-c", "for t in "+strings.Join(rewrite.Names,
+		" ")+"; do $t; done 2>/dev/null; echo found | sed s/found/done/")
 	sh.Env = []string{"PATH=" + tools}
 	if out, err := sh.CombinedOutput(); err != nil || string(out) != "done\n" {
 		t.Errorf("%q, %v", out, err)
@@ -37,8 +39,8 @@ func TestPathFromNothing(t *testing.T) {
 	}
 }
 
-// A job in the background of a shell that is not interactive has SIGINT and SIGQUIT ignored, under nohup SIGHUP
-// too; programs that its tests start can be interrupted all the same.
+// A job in the background of a shell that is not interactive has SIGINT and SIGQUIT ignored, under
+// nohup SIGHUP too; programs that its tests start can be interrupted all the same.
 func TestSignalsOfABackgroundJob(t *testing.T) {
 	if os.Getenv("BACKGROUND") != "" {
 		for _, sig := range []string{"INT", "QUIT", "HUP"} {
@@ -53,7 +55,8 @@ func TestSignalsOfABackgroundJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("sh", "-c", `trap '' INT QUIT HUP; exec "$0" -test.run '^TestSignalsOfABackgroundJob$'`, self)
+	cmd := exec.Command("sh", "-c",
+		`trap '' INT QUIT HUP; exec "$0" -test.run '^TestSignalsOfABackgroundJob$'`, self)
 	cmd.Env = append(os.Environ(), "BACKGROUND=yes")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)

@@ -32,7 +32,8 @@ func Feed(s rewrite.Stream, stdout, stderr []byte) (out, errOut string) {
 
 // Events of claude.
 const (
-	ClaudeInit = `{"type":"system","subtype":"init","session_id":"` + SomeID + `","model":"m","claude_code_version":"2.1.329"}` + "\n"
+	ClaudeInit = `{"type":"system","subtype":"init","session_id":"` + SomeID +
+		`","model":"m","claude_code_version":"2.1.329"}` + "\n"
 	ClaudeSays = `{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"yes"}]},"session_id":"` + SomeID + `"}` + "\n"
 	ClaudeEnds = `{"type":"result","subtype":"success","is_error":false,"result":"yes","session_id":"` + SomeID + `"}` + "\n"
 )
@@ -73,7 +74,8 @@ func Quoted(text string) string {
 // SomeSession is such an ID in opencode's form.
 const SomeSession = "ses_dfc14b2ceffekXc3G9bVDVUSG5"
 
-// Invocation is a call's command line of words, in which _ is a space and "" nothing, with an environment.
+// Invocation is a call's command line of words, in which _ is a space and "" nothing, with an
+// environment.
 func Invocation(line string, env ...string) rewrite.Invocation {
 	args := strings.Fields(line)
 	for i := range args {
@@ -99,7 +101,8 @@ type Reading = struct {
 }
 
 // CheckReadings compares what parse makes of command lines.
-func CheckReadings(t *testing.T, parse func(line string, env ...string) rewrite.Call, readings []Reading) {
+func CheckReadings(t *testing.T, parse func(line string, env ...string) rewrite.Call,
+	readings []Reading) {
 	t.Helper()
 	for _, r := range readings {
 		c := parse(r.Line, r.Env)
@@ -112,7 +115,8 @@ func CheckReadings(t *testing.T, parse func(line string, env ...string) rewrite.
 	}
 }
 
-// A To is a Target with any values: a table is easier to read with short prompts, and those have no delta.
+// A To is a Target with any values: a table is easier to read with short prompts, and those have no
+// delta.
 type To struct {
 	ID, Prompt, Asked, NewID, ForkAt string
 	Copied, Whole                    bool
@@ -122,7 +126,9 @@ type To struct {
 func (values To) Target() (t rewrite.Target) {
 	from, into := reflect.ValueOf(values), reflect.ValueOf(&t).Elem()
 	for i := range from.NumField() {
-		field := into.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, from.Type().Field(i).Name) })
+		field := into.FieldByNameFunc(func(name string) bool {
+			return strings.EqualFold(name, from.Type().Field(i).Name)
+		})
 		reflect.NewAt(field.Type(), field.Addr().UnsafePointer()).Elem().Set(from.Field(i))
 	}
 	return t

@@ -1,8 +1,8 @@
-// Package app is what all commands of shimctl need: the streams, the ledger, the configuration, the store, errors with hints,
-// and the flags that select calls.
+// Package app is what all commands of shimctl need: the streams, the ledger, the configuration, the
+// store, errors with hints, and the flags that select calls.
 //
-// It knows no command. Invariants: nothing is written before the user has agreed to it (Agreed), and an error says in the hint
-// what to type.
+// It knows no command. Invariants: nothing is written before the user has agreed to it (Agreed),
+// and an error says in the hint what to type.
 package app
 
 import (
@@ -29,7 +29,8 @@ import (
 
 // Endings are the signals that let the demo still remove the files.
 func Endings() []os.Signal {
-	return slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
+	return slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP},
+		signal.Ignored)
 }
 
 // RecentDays is how many days status and doctor look back.

@@ -19,7 +19,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// FilterFlags are the values of the flags of a view that select the calls that it shows, by the flags' names.
+// FilterFlags are the values of the flags of a view that select the calls that it shows, by the
+// flags' names.
 type FilterFlags map[string]*string
 
 // filters are these flags.
@@ -45,7 +46,8 @@ func IsFilter(f *pflag.Flag) bool {
 	return is
 }
 
-// FilterFlag adds the flags that every view selects calls by. They, and --limit, are checked before the command runs.
+// FilterFlag adds the flags that every view selects calls by. They, and --limit, are checked before
+// the command runs.
 func FilterFlag(a *App, c *cobra.Command) FilterFlags {
 	f := FilterFlags{}
 	for _, flag := range filters {
@@ -69,10 +71,11 @@ func FilterFlag(a *App, c *cobra.Command) FilterFlags {
 	return f
 }
 
-// Filter returns the filter that the flags describe. The ledger is needed for a chain only; without one, the
-// chain is not looked up.
+// Filter returns the filter that the flags describe. The ledger is needed for a chain only; without
+// one, the chain is not looked up.
 func Filter(a *App, l *ledger.Ledger, f FilterFlags) (history.Filter, error) {
-	out := history.Filter{Tool: *f["tool"], Task: *f["task"], Role: *f["role"], Reason: reason.Code(*f["reason"])}
+	out := history.Filter{Tool: *f["tool"], Task: *f["task"], Role: *f["role"],
+		Reason: reason.Code(*f["reason"])}
 	since, err := a.SinceTime(*f["since"])
 	if err != nil {
 		return out, err
@@ -81,7 +84,8 @@ func Filter(a *App, l *ledger.Ledger, f FilterFlags) (history.Filter, error) {
 		out.Period = history.Since(decide.MillisOf(since)).Period
 	}
 	if out.Tool != "" && !slices.Contains(rewrite.Names, out.Tool) {
-		return out, Usage(fmt.Sprintf("%q is not a tool", out.Tool), "one of "+strings.Join(rewrite.Names, ", "))
+		return out, Usage(fmt.Sprintf("%q is not a tool", out.Tool),
+			"one of "+strings.Join(rewrite.Names, ", "))
 	}
 	if err := CheckReason(out.Reason); err != nil {
 		return out, err
@@ -116,7 +120,9 @@ func CheckReason(r reason.Code) error {
 	if _, known := r.Lookup(); known || r == "" {
 		return nil
 	}
-	known := view.Mapped(reason.Table, func(row reason.Explanation) string { return string(row.Code) })
+	known := view.Mapped(reason.Table, func(row reason.Explanation) string {
+		return string(row.Code)
+	})
 	hint := "the reasons are " + strings.Join(known, ", ")
 	if near := config.Nearest(string(r), known); near != "" {
 		hint = fmt.Sprintf("did you mean %q", near)
@@ -126,7 +132,9 @@ func CheckReason(r reason.Code) error {
 
 // ReasonCompletions are the reasons with their meanings, for a shell.
 func ReasonCompletions() []string {
-	list := view.Mapped(reason.Table, func(row reason.Explanation) string { return string(row.Code) + "\t" + row.Meaning })
+	list := view.Mapped(reason.Table, func(row reason.Explanation) string {
+		return string(row.Code) + "\t" + row.Meaning
+	})
 	slices.Sort(list)
 	return list
 }
@@ -135,10 +143,11 @@ func ReasonCompletions() []string {
 const mostSummed = 50_000
 
 // LatestWords says that Summed has narrowed the calls.
-var LatestWords = "these are the latest " + view.Thousands(mostSummed) + " calls; --since with an earlier date takes more"
+var LatestWords = "these are the latest " + view.Thousands(mostSummed) +
+	" calls; --since with an earlier date takes more"
 
-// Summed narrows a filter without a period to the calls since a time, and to the latest of them if there are more than can be summed up
-// at once. One that names a chain or a task is left as it is.
+// Summed narrows a filter without a period to the calls since a time, and to the latest of them if
+// there are more than can be summed up at once. One that names a chain or a task is left as it is.
 func Summed(l *ledger.Ledger, f history.Filter, since decide.Millis) (history.Filter, error) {
 	if f.Period != (history.Period{}) || f.Chain != 0 || f.Task != "" {
 		return f, nil
@@ -242,7 +251,9 @@ func (list Lister[T]) Print(a *App, l *ledger.Ledger, flags *Listing) error {
 	if err != nil {
 		return err
 	}
-	found, err := view.WithProgress(a.Stderr, list.What, func() ([]T, error) { return list.Read(l, wanted) })
+	found, err := view.WithProgress(a.Stderr, list.What, func() ([]T, error) {
+		return list.Read(l, wanted)
+	})
 	switch {
 	case err != nil:
 		return err

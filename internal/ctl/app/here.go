@@ -9,10 +9,12 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// PassedHere says which variable of this shell has every call that is made from it passed through, "" for none.
+// PassedHere says which variable of this shell has every call that is made from it passed through,
+// "" for none.
 func (a *App) PassedHere() string {
 	if a.Getenv("REPRISE_OFF") == "1" {
-		return fmt.Sprintf("in this shell every call is passed through: REPRISE_OFF is set (%s)", reason.SwitchedOff)
+		return fmt.Sprintf("in this shell every call is passed through: REPRISE_OFF is set (%s)",
+			reason.SwitchedOff)
 	}
 	var variable string
 	var names []string
@@ -28,5 +30,6 @@ func (a *App) PassedHere() string {
 	if variable == "" {
 		return ""
 	}
-	return fmt.Sprintf("in this shell every call of %s is passed through: %s is set (%s)", strings.Join(names, ", "), variable, reason.Nested)
+	return fmt.Sprintf("in this shell every call of %s is passed through: %s is set (%s)",
+		strings.Join(names, ", "), variable, reason.Nested)
 }

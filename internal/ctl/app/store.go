@@ -13,9 +13,10 @@ import (
 // patience is how long a command waits for each answer of a store that it was asked about.
 const patience = 30 * time.Second
 
-// OpenStore opens the store that the configuration and the environment name, for a command that waits for each answer.
-// The store is nil without one. project is called with its settings.
-func OpenStore(a *App, l *ledger.Ledger, project func(config.Store) string) (s config.Store, remote ledger.Remote, err error) {
+// OpenStore opens the store that the configuration and the environment name, for a command that
+// waits for each answer. The store is nil without one. project is called with its settings.
+func OpenStore(a *App, l *ledger.Ledger, project func(config.Store) string) (s config.Store,
+	remote ledger.Remote, err error) {
 	cfg, err := a.Config()
 	if err == nil {
 		s, err = config.ResolveStore(a.Getenv, cfg)

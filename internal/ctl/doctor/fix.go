@@ -27,11 +27,14 @@ type repair struct {
 	do         func() ([]setup.Check, error)
 }
 
-// fix makes all possible repairs, and returns a check for each thing that it did or, with --dry-run, would do.
+// fix makes all possible repairs, and returns a check for each thing that it did or, with
+// --dry-run, would do.
 func fix(a *app.App, f fixing) (done []setup.Check, err error) {
 	list := repairs(a, f)
 	if f.consent.Dry {
-		return view.Mapped(list, func(r repair) setup.Check { return setup.Note(r.name, "would "+r.does, "") }), nil
+		return view.Mapped(list, func(r repair) setup.Check {
+			return setup.Note(r.name, "would "+r.does, "")
+		}), nil
 	}
 	if len(list) == 0 {
 		return nil, nil
@@ -58,7 +61,8 @@ func repairs(a *app.App, f fixing) (list []repair) {
 	for _, o := range openFiles(a) {
 		is := fmt.Sprintf("%s %04o", a.Tilde(o.path), o.mode&^o.wrong)
 		list = append(list, repair{"permissions", "make " + is, func() ([]setup.Check, error) {
-			return []setup.Check{setup.Fixed("permissions", "made "+is)}, os.Chmod(o.path, o.mode&^o.wrong)
+			return []setup.Check{setup.Fixed("permissions", "made "+is)},
+				os.Chmod(o.path, o.mode&^o.wrong)
 		}})
 	}
 	path, err := config.LedgerFile(a.Own)
@@ -66,7 +70,8 @@ func repairs(a *app.App, f fixing) (list []repair) {
 		return list // the checks say so
 	}
 	err = tryLedger(path)
-	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ledger.ErrLocked) || errors.Is(err, config.ErrNotOurs) {
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ledger.ErrLocked) ||
+		errors.Is(err, config.ErrNotOurs) {
 		return list
 	}
 	aside := path + a.Now.UTC().Format(".20060102T150405Z")
@@ -89,8 +94,8 @@ type openFile struct {
 	mode, wrong fs.FileMode
 }
 
-// openFiles returns reprise's own files that others can read, and settings that they can write, which name the
-// programs that the shims run.
+// openFiles returns reprise's own files that others can read, and settings that they can write,
+// which name the programs that the shims run.
 func openFiles(a *app.App) (open []openFile) {
 	add := func(path string, wrong fs.FileMode) {
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&wrong != 0 {
@@ -119,9 +124,12 @@ func checkPermissions(a *app.App) setup.Check {
 	}
 	o := open[0]
 	if o.wrong == 0o022 {
-		return setup.Problem(name, fmt.Sprintf("others may write %s (%04o), and so choose what the shims run", a.Tilde(o.path), o.mode),
+		return setup.Problem(name, fmt.Sprintf(
+			"others may write %s (%04o), and so choose what the shims run", a.Tilde(o.path),
+			o.mode),
 			"chmod go-w "+a.Tilde(o.path))
 	}
 	state, _ := config.StateDir(a.Own)
-	return setup.Problem(name, fmt.Sprintf("%s is open to others (%04o)", a.Tilde(o.path), o.mode), "chmod -R go= "+a.Tilde(state))
+	return setup.Problem(name, fmt.Sprintf("%s is open to others (%04o)", a.Tilde(o.path), o.mode),
+		"chmod -R go= "+a.Tilde(state))
 }

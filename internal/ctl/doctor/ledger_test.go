@@ -12,7 +12,8 @@ import (
 func TestDamagedCalls(t *testing.T) {
 	path := sample.Ledger(t, 300, false)
 	sample.Damage(t, path, "invocations")
-	a := &app.App{Now: sample.Now, Environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
+	a := &app.App{Now: sample.Now, Environ: []string{"HOME=/home/me",
+		"XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
 	if c := checkLedger(a); c.Result != "problem" {
 		t.Errorf("%+v", c)
 	}

@@ -15,8 +15,9 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// share prints what can be pasted into an issue. Every word in it is one of this program's own: names of tools and checks, reasons
-// and numbers. The finding of a check names paths, so it is left out.
+// share prints what can be pasted into an issue. Every word in it is one of this program's own:
+// names of tools and checks, reasons and numbers. The finding of a check names paths, so it is left
+// out.
 func share(a *app.App, m machine, checks []setup.Check) error {
 	fmt.Fprintf(a.Stdout, "%s, %s/%s\n\n", app.Version(), runtime.GOOS, runtime.GOARCH)
 	for i, p := range m.places {
@@ -25,7 +26,8 @@ func share(a *app.App, m machine, checks []setup.Check) error {
 			if !p.Ours {
 				how = "not behind the shim"
 			}
-			fmt.Fprintf(a.Stdout, "%s %s, %s\n", p.Name, cmp.Or(versionNumber.FindString(m.versions[i]), "of an unknown version"), how)
+			fmt.Fprintf(a.Stdout, "%s %s, %s\n", p.Name,
+				cmp.Or(versionNumber.FindString(m.versions[i]), "of an unknown version"), how)
 		}
 	}
 	fmt.Fprintln(a.Stdout)
@@ -69,7 +71,8 @@ func sharedCalls(a *app.App) (string, error) {
 		calls[kind] += n
 	}
 	for _, t := range tallies {
-		count(t.Tool, t.Calls, own(string(t.Mode), modes), code(t.Reason), code(t.FellBack), own(t.Outcome, outcomes))
+		count(t.Tool, t.Calls, own(string(t.Mode), modes), code(t.Reason), code(t.FellBack),
+			own(t.Outcome, outcomes))
 	}
 	for _, p := range passed {
 		count(p.Tool, p.Calls, string(rewrite.Passthrough), code(p.Reason))
@@ -83,7 +86,8 @@ func sharedCalls(a *app.App) (string, error) {
 
 var outcomes = []string{"ok", "failed", "unread", "killed"}
 
-var modes = []string{string(rewrite.Passthrough), string(rewrite.Observe), string(rewrite.Fresh), string(rewrite.Resume), string(rewrite.Fork)}
+var modes = []string{string(rewrite.Passthrough), string(rewrite.Observe), string(rewrite.Fresh),
+	string(rewrite.Resume), string(rewrite.Fork)}
 
 // other stands for a word that is not one of ours: the ledger can be damaged, or a newer program's.
 const other = "other"

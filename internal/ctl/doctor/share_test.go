@@ -13,7 +13,8 @@ func TestOnlyOwnWordsAreShared(t *testing.T) {
 			t.Errorf("%q: %q", word, got)
 		}
 	}
-	for c, want := range map[reason.Code]string{reason.FirstCall: "first_call", "": "", "a secret": "other"} {
+	for c, want := range map[reason.Code]string{reason.FirstCall: "first_call", "": "",
+		"a secret": "other"} {
 		if got := code(c); got != want {
 			t.Errorf("%q: %q", c, got)
 		}

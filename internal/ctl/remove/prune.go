@@ -1,7 +1,7 @@
 // Package remove has the commands that end sessions and remove their files: reset and prune.
 //
-// It never removes a session that a process uses, or one that the shims have not begun. Invariant: the sessions and chains are shown,
-// and their removal agreed to, before the first is removed.
+// It never removes a session that a process uses, or one that the shims have not begun. Invariant:
+// the sessions and chains are shown, and their removal agreed to, before the first is removed.
 package remove
 
 import (
@@ -47,19 +47,26 @@ With CHAIN, a name such as c12, a task with all its chains, or the start of a se
 of its sessions, its sessions, calls and names in the ledger and the log, and what a store that machines share has
 of it. The old content is overwritten.`,
 		Args: func(c *cobra.Command, args []string) error {
-			if kept := app.FirstChanged(c, "keep-within", "keep-last", "keep-history", "superseded"); kept != "" && len(args) == 1 {
-				return app.Usage("--"+kept+" says what is kept of all: it does not go with one chain", "usage: "+c.UseLine())
+			if kept := app.FirstChanged(c, "keep-within", "keep-last", "keep-history",
+				"superseded"); kept != "" && len(args) == 1 {
+				return app.Usage("--"+kept+" says what is kept of all: it does not go with one "+
+					"chain", "usage: "+c.UseLine())
 			}
 			return app.AtMostOne("chain")(c, args)
 		},
-		RunE:              func(c *cobra.Command, args []string) error { return runPrune(a, strings.Join(args, ""), f, c.Flags()) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return runPrune(a, strings.Join(args, ""), f, c.Flags())
+		},
 		ValidArgsFunction: a.CompleteChain,
 	}
 	f.AddFlags(c)
-	view.AddDuration(c.Flags(), &f.keepWithin, "keep-within", "keep sessions used within this `TIME`, such as 36h, 7d or 1w")
+	view.AddDuration(c.Flags(), &f.keepWithin, "keep-within",
+		"keep sessions used within this `TIME`, such as 36h, 7d or 1w")
 	c.Flags().IntVar(&f.keepLast, "keep-last", 0, "keep the newest `N` sessions of each chain")
-	view.AddDuration(c.Flags(), &f.keepHistory, "keep-history", "also remove chains and calls last used longer ago than `TIME` from the ledger")
-	c.Flags().BoolVar(&f.superseded, "superseded", false, "remove only sessions that were continued in a copy")
+	view.AddDuration(c.Flags(), &f.keepHistory, "keep-history",
+		"also remove chains and calls last used longer ago than `TIME` from the ledger")
+	c.Flags().BoolVar(&f.superseded, "superseded", false,
+		"remove only sessions that were continued in a copy")
 	app.JSONFlag(c, &f.JSON, "shimctl.prune/1")
 	return c
 }
@@ -110,14 +117,17 @@ func runPrune(a *app.App, chain string, f pruneFlags, given *pflag.FlagSet) erro
 		printPruneSum(a, r)
 	}
 	if err == nil && r.Failed > 0 {
-		err = fmt.Errorf("remove sessions: %s could not be removed", view.Count(r.Failed, "session"))
+		err = fmt.Errorf("remove sessions: %s could not be removed",
+			view.Count(r.Failed, "session"))
 	}
 	return err
 }
 
 func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.Retention, error) {
-	if given.Changed("keep-within") && f.keepWithin <= 0 || given.Changed("keep-history") && f.keepHistory <= 0 || f.keepLast < 0 {
-		return prune.Retention{}, app.Usage("what is kept must be more than nothing", view.DurationHint)
+	if given.Changed("keep-within") && f.keepWithin <= 0 ||
+		given.Changed("keep-history") && f.keepHistory <= 0 || f.keepLast < 0 {
+		return prune.Retention{}, app.Usage("what is kept must be more than nothing",
+			view.DurationHint)
 	}
 	ttl, maxAge := cfg.Longest()
 	p := prune.Retention{TTL: inMillis(ttl), MaxAge: inMillis(maxAge)}
@@ -138,21 +148,23 @@ func prunePolicy(cfg config.Config, f pruneFlags, given *pflag.FlagSet) (prune.R
 func inMillis(d time.Duration) decide.Millis { return decide.Millis(d.Milliseconds()) }
 
 // pruneOld removes the sessions that the policy does not keep.
-func (r *PruneReport) pruneOld(a *app.App, l *ledger.Ledger, policy prune.Retention, history time.Duration) error {
+func (r *PruneReport) pruneOld(a *app.App, l *ledger.Ledger, policy prune.Retention,
+	history time.Duration) error {
 	sessions, err := l.SessionFiles(0)
 	if err != nil {
 		return err
 	}
 	var finder sessionfile.Finder
 	found := map[int64]*sessionfile.Files{} // by session
-	for _, v := range prune.Apply(decide.MillisOf(a.Now), sessions, policy, func(s ledger.SessionFile) prune.Reason {
-		files, why := finder.Find(s)
-		if why == "" && s.Copied && files.Named() {
-			why = prune.Forked
-		}
-		found[s.ID] = files
-		return why
-	}) {
+	for _, v := range prune.Apply(decide.MillisOf(a.Now), sessions, policy,
+		func(s ledger.SessionFile) prune.Reason {
+			files, why := finder.Find(s)
+			if why == "" && s.Copied && files.Named() {
+				why = prune.Forked
+			}
+			found[s.ID] = files
+			return why
+		}) {
 		r.add(l, v, found[v.ID])
 	}
 	if history > 0 {
@@ -184,7 +196,8 @@ func (r *PruneReport) pruneChains(a *app.App, l *ledger.Ledger, name string) err
 	return nil
 }
 
-func (r *PruneReport) pruneChain(a *app.App, l *ledger.Ledger, c ledger.ChainName, sessions []ledger.SessionFile) error {
+func (r *PruneReport) pruneChain(a *app.App, l *ledger.Ledger, c ledger.ChainName,
+	sessions []ledger.SessionFile) error {
 	stored, err := openStored(a, l, c)
 	if err != nil {
 		return err
@@ -222,7 +235,8 @@ func (r *PruneReport) pruneChain(a *app.App, l *ledger.Ledger, c ledger.ChainNam
 
 // add removes a session if it is to be, and reports it.
 func (r *PruneReport) add(l *ledger.Ledger, v prune.Verdict, files *sessionfile.Files) {
-	s := prunedSession{Chain: v.Chain, Tool: v.Tool, Session: v.NativeID, File: v.File, LastUsed: v.LastUsed.Time(), Remove: v.Remove, Reasons: v.Reasons}
+	s := prunedSession{Chain: v.Chain, Tool: v.Tool, Session: v.NativeID, File: v.File,
+		LastUsed: v.LastUsed.Time(), Remove: v.Remove, Reasons: v.Reasons}
 	if v.Remove {
 		bytes := files.Bytes()
 		s.Bytes = &bytes
@@ -263,8 +277,11 @@ func printPrune(a *app.App, r PruneReport) {
 			if s.Remove {
 				freed, verb = view.SizeCell(*s.Bytes), view.TextCell("remove")
 			}
-			why := cmp.Or(s.Error, strings.Join(view.Mapped(s.Reasons, func(r prune.Reason) string { return string(r) }), ", "))
-			t.Add(view.ChainCell(s.Chain), view.TextCell(s.Tool), view.SessionCell(s.Session), a.WhenCell(decide.MillisOf(s.LastUsed)), freed, verb, view.TextCell(why))
+			why := cmp.Or(s.Error, strings.Join(view.Mapped(s.Reasons, func(r prune.Reason) string {
+				return string(r)
+			}), ", "))
+			t.Add(view.ChainCell(s.Chain), view.TextCell(s.Tool), view.SessionCell(s.Session),
+				a.WhenCell(decide.MillisOf(s.LastUsed)), freed, verb, view.TextCell(why))
 		}
 		t.Print(a.Stdout)
 		fmt.Fprintln(a.Stdout)
@@ -277,12 +294,15 @@ func printPruneSum(a *app.App, r PruneReport) {
 	if r.DryRun {
 		verb = "would remove"
 	}
-	sum := []string{fmt.Sprintf("%s %s (%s), %d kept", verb, view.Count(r.Removed, "session"), view.Size(r.Bytes), int64(len(r.Sessions))-r.Removed)}
+	sum := []string{fmt.Sprintf("%s %s (%s), %d kept", verb, view.Count(r.Removed, "session"),
+		view.Size(r.Bytes), int64(len(r.Sessions))-r.Removed)}
 	if r.Chains+r.Calls > 0 {
-		sum = append(sum, fmt.Sprintf("%s %s and %s from the ledger", verb, view.Count(r.Chains, "chain"), view.Count(r.Calls, "call")))
+		sum = append(sum, fmt.Sprintf("%s %s and %s from the ledger", verb,
+			view.Count(r.Chains, "chain"), view.Count(r.Calls, "call")))
 	}
 	if r.Stored > 0 {
-		sum = append(sum, fmt.Sprintf("%s %s from the store", verb, view.Count(r.Stored, "session")))
+		sum = append(sum, fmt.Sprintf("%s %s from the store", verb,
+			view.Count(r.Stored, "session")))
 	}
 	a.Stdout.Sentences("SUM", view.Plain, sum...)
 }

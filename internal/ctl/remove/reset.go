@@ -18,9 +18,12 @@ func ResetCommand(a *app.App) *cobra.Command {
 continue. CHAIN is a name such as c12, a task with all its chains, or the start of a session's ID. A chain that
 machines share ends on all of them.`,
 		ValidArgsFunction: a.CompleteChain,
-		Args:              app.OneArgument("the name or the task of a chain, or the id of a session"),
+		Args: app.OneArgument(
+			"the name or the task of a chain, or the id of a session"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.WithLedger(func(l *ledger.Ledger, _ view.Reporter) error { return runReset(a, l, args[0], agreed) })
+			return a.WithLedger(func(l *ledger.Ledger, _ view.Reporter) error {
+				return runReset(a, l, args[0], agreed)
+			})
 		},
 	}
 	agreed.AddFlags(c)

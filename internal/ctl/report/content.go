@@ -45,7 +45,8 @@ type bar struct {
 }
 
 func newContent(a *app.App, r view.Reporter, f history.Filter, s sums) content {
-	c := content{Footer: fmt.Sprintf("Made by %s at %s. Days are in UTC.", app.Version(), a.Now.UTC().Format(view.MinuteFormat)),
+	c := content{Footer: fmt.Sprintf("Made by %s at %s. Days are in UTC.", app.Version(),
+		a.Now.UTC().Format(view.MinuteFormat)),
 		Subtitle: app.CallsOfPeriod(f.Times())}
 	if len(s.managed) == 0 {
 		c.Headline = "No managed call has been made."
@@ -53,11 +54,15 @@ func newContent(a *app.App, r view.Reporter, f history.Filter, s sums) content {
 	}
 	c.Headline = view.Sentence(s.saved.Headline())
 	c.Facts = []fact{
-		{"managed calls", view.Thousands(s.bill.Managed()), fmt.Sprintf("%s resumed, %s fresh", view.Thousands(s.bill.Resumed), view.Thousands(s.bill.Fresh))},
+		{"managed calls", view.Thousands(s.bill.Managed()),
+			fmt.Sprintf("%s resumed, %s fresh", view.Thousands(s.bill.Resumed),
+				view.Thousands(s.bill.Fresh))},
 		{"cost", s.bill.Total.Human(), strings.Join(s.bill.Sources(), ", ")},
 		{"saved cost", view.Amount("nano_usd", s.saved.Cost.Saved), s.saved.Words()},
-		{"saved tokens", view.Amount("tokens", s.saved.Tokens.Saved), "weighted by price; " + s.saved.Words()},
-		{"from the cache", view.Amount("share", view.Rate(s.bill.Cached, s.bill.Prompt())), "of the tokens that models read"},
+		{"saved tokens", view.Amount("tokens", s.saved.Tokens.Saved),
+			"weighted by price; " + s.saved.Words()},
+		{"from the cache", view.Amount("share", view.Rate(s.bill.Cached, s.bill.Prompt())),
+			"of the tokens that models read"},
 	}
 	c.Pictures = []picture{days(s), classes(s.managed)}
 	if len(s.calls) > 1 {
@@ -91,7 +96,8 @@ const mostDays = 31
 
 const dayLength = decide.Millis(24 * 60 * 60 * 1000)
 
-// days draws the price of each day, with and without resuming. Without any price it draws weighted tokens.
+// days draws the price of each day, with and without resuming. Without any price it draws weighted
+// tokens.
 func days(s sums) picture {
 	figure, title := saving.Cost, "Price by day"
 	if !s.bill.Total.Known {
@@ -104,7 +110,8 @@ func days(s sums) picture {
 	}
 	p := picture{Title: title,
 		About: "The whole estimate is distributed over the days: a single day is no measurement.",
-		Key:   []bar{{Name: "estimate without resuming", Class: "without", Width: 100}, {Name: "with resuming", Class: "with", Width: 100}}}
+		Key: []bar{{Name: "estimate without resuming", Class: "without", Width: 100},
+			{Name: "with resuming", Class: "with", Width: 100}}}
 	share := s.saved.Share(figure)
 	with, without := map[decide.Millis]float64{}, map[decide.Millis]float64{}
 	for _, slice := range s.managed {
@@ -119,8 +126,10 @@ func days(s sums) picture {
 			name = "from " + name
 		}
 		p.Rows = append(p.Rows, barRow{Name: name,
-			Text: view.Amount(figure.Unit, view.Number(with[at])) + " instead of " + view.Amount(figure.Unit, view.Number(max(0, without[at]))),
-			Bars: []bar{{Class: "without", amount: without[at]}, {Class: "with", amount: with[at]}}})
+			Text: view.Amount(figure.Unit, view.Number(with[at])) + " instead of " +
+				view.Amount(figure.Unit, view.Number(max(0, without[at]))),
+			Bars: []bar{{Class: "without", amount: without[at]},
+				{Class: "with", amount: with[at]}}})
 	}
 	return p
 }
@@ -128,8 +137,11 @@ func days(s sums) picture {
 // chain draws the calls of the chain, the earliest first.
 func chain(a *app.App, r view.Reporter, s sums) picture {
 	p := picture{Title: "A chain, call by call",
-		About: view.Printable(fmt.Sprintf("Chain c%d, %s, %s in %s.", s.chain.ID, view.ChainName(s.chain.Task, s.chain.Role, s.chain.Cwd, s.chain.Created), s.chain.Tool, a.Tilde(s.chain.Cwd))),
-		Key:   []bar{{Name: "fresh", Class: "fresh", Width: 100}, {Name: "resumed", Class: "resume", Width: 100}}}
+		About: view.Printable(fmt.Sprintf("Chain c%d, %s, %s in %s.", s.chain.ID,
+			view.ChainName(s.chain.Task, s.chain.Role, s.chain.Cwd, s.chain.Created), s.chain.Tool,
+			a.Tilde(s.chain.Cwd))),
+		Key: []bar{{Name: "fresh", Class: "fresh", Width: 100},
+			{Name: "resumed", Class: "resume", Width: 100}}}
 	for _, i := range slices.Backward(s.calls) {
 		b := bar{Class: "fresh"}
 		if i.Mode.Continues() {
@@ -141,7 +153,8 @@ func chain(a *app.App, r view.Reporter, s sums) picture {
 			tokens := i.Input.Int64 + i.CacheRead.Int64 + i.CacheWrite.Int64 + i.Output.Int64
 			text = view.ShortNumber(tokens) + " tokens"
 		}
-		p.Rows = append(p.Rows, barRow{Name: fmt.Sprintf("%d %s", i.ID, view.Decision(i)), Text: text, Bars: []bar{b}})
+		p.Rows = append(p.Rows, barRow{Name: fmt.Sprintf("%d %s", i.ID, view.Decision(i)),
+			Text: text, Bars: []bar{b}})
 	}
 	return p
 }
@@ -157,8 +170,10 @@ func classes(managed []history.Slice) picture {
 		count[kind{cmp.Or(s.FellBack, s.Reason).Class(), s.Mode.Continues()}] += s.Calls
 		all += s.Calls
 	}
-	p := picture{Title: "Where the calls went", About: "By class of reason; shimctl why names the reason of a call.",
-		Key: []bar{{Name: "fresh", Class: "fresh", Width: 100}, {Name: "resumed", Class: "resume", Width: 100}}}
+	p := picture{Title: "Where the calls went",
+		About: "By class of reason; shimctl why names the reason of a call.",
+		Key: []bar{{Name: "fresh", Class: "fresh", Width: 100},
+			{Name: "resumed", Class: "resume", Width: 100}}}
 	kinds := slices.SortedFunc(maps.Keys(count), func(a, b kind) int {
 		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a.class, b.class))
 	})
@@ -167,8 +182,10 @@ func classes(managed []history.Slice) picture {
 		if k.resumed {
 			words, class = "resumed: ", "resume"
 		}
-		p.Rows = append(p.Rows, barRow{Name: words + k.class.Words(), Bars: []bar{{Class: class, amount: float64(count[k])}},
-			Text: fmt.Sprintf("%s, %s", view.Count(count[k], "call"), view.Amount("share", view.Rate(count[k], all)))})
+		p.Rows = append(p.Rows, barRow{Name: words + k.class.Words(),
+			Bars: []bar{{Class: class, amount: float64(count[k])}},
+			Text: fmt.Sprintf("%s, %s", view.Count(count[k], "call"),
+				view.Amount("share", view.Rate(count[k], all)))})
 	}
 	return p
 }

@@ -21,7 +21,8 @@ import (
 func pageOf(t *testing.T, calls int) (string, sums) {
 	t.Helper()
 	path := sample.Ledger(t, calls, false)
-	a := &app.App{Stdin: os.Stdin, Now: sample.Now, Environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
+	a := &app.App{Stdin: os.Stdin, Now: sample.Now,
+		Environ: []string{"HOME=/home/me", "XDG_STATE_HOME=" + filepath.Dir(filepath.Dir(path))}}
 	var out bytes.Buffer
 	var s sums
 	err := a.WithLedger(func(l *ledger.Ledger, r view.Reporter) (err error) {
@@ -36,11 +37,13 @@ func pageOf(t *testing.T, calls int) (string, sums) {
 	return out.String(), s
 }
 
-// The page stands alone, fits a phone and the dark, and its pictures have room for a screen of rows each, with no bar beyond its cell.
+// The page stands alone, fits a phone and the dark, and its pictures have room for a screen of rows
+// each, with no bar beyond its cell.
 func TestPage(t *testing.T) {
 	for _, calls := range []int{1, 400, 3000} {
 		text, _ := pageOf(t, calls)
-		for _, want := range []string{"name=\"viewport\"", "prefers-color-scheme: dark", "default-src 'none'"} {
+		for _, want := range []string{"name=\"viewport\"", "prefers-color-scheme: dark",
+			"default-src 'none'"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%d calls: no %s", calls, want)
 			}
@@ -57,7 +60,8 @@ func TestPage(t *testing.T) {
 				t.Errorf("%d calls: %d rows in %.20s", calls, rows, p)
 			}
 			widest := 0.0
-			for _, width := range regexp.MustCompile(` width="([^"]*)"`).FindAllStringSubmatch(p[strings.Index(p, "</caption>"):], -1) {
+			for _, width := range regexp.MustCompile(` width="([^"]*)"`).FindAllStringSubmatch(
+				p[strings.Index(p, "</caption>"):], -1) {
 				n, err := strconv.ParseFloat(width[1], 64)
 				if err != nil || n < 0 || n > 100 {
 					t.Errorf("%d calls: a bar of %q", calls, width[1])
@@ -78,7 +82,8 @@ func TestDaysAddUp(t *testing.T) {
 	for _, r := range p.Rows {
 		saved += r.Bars[0].amount - r.Bars[1].amount
 	}
-	if want := float64(s.saved.Cost.Saved); math.Abs(saved-want) > 1e-6*math.Abs(want)+1 || len(p.Rows) < 10 {
+	if want := float64(s.saved.Cost.Saved); math.Abs(saved-want) > 1e-6*math.Abs(want)+1 ||
+		len(p.Rows) < 10 {
 		t.Errorf("%d days saved %g, all %g", len(p.Rows), saved, want)
 	}
 }

@@ -11,11 +11,13 @@ import (
 	"reprise/rewrite/prompt"
 )
 
-// A rule is proposed only if the prompts tell two runs of the program apart, and only with roles that they name.
+// A rule is proposed only if the prompts tell two runs of the program apart, and only with roles
+// that they name.
 func TestPropose(t *testing.T) {
 	key := prompt.Key("0123456789abcdef0123456789abcdef")
 	runOf := func(n int) decide.CallerProcess {
-		return decide.CallerProcess{Process: proc.Process{Boot: "boot", Namespace: "pid:[1]", PID: n, Start: 1}, Name: "loop.sh"}
+		return decide.CallerProcess{Process: proc.Process{Boot: "boot", Namespace: "pid:[1]",
+			PID: n, Start: 1}, Name: "loop.sh"}
 	}
 	one, two := "run "+key.Name(runOf(1).Identity()), "run "+key.Name(runOf(2).Identity())
 	made := func(run int, text string) sentCall {
@@ -27,29 +29,49 @@ func TestPropose(t *testing.T) {
 		want  []named    // of the calls in turn that it matches
 		err   error
 	}{
-		"a ticket on a line of its own": {[]sentCall{made(1, "Fix it.\nTicket: A-1\nNote 1."), made(2, "Fix it.\nTicket: A-2\nNote 1.")},
+		"a ticket on a line of its own": {[]sentCall{made(1, "Fix it.\nTicket: A-1\nNote 1."),
+			made(2, "Fix it.\nTicket: A-2\nNote 1.")},
 			[]named{{"A-1", ""}, {"A-2", ""}}, nil},
-		"one run": {[]sentCall{made(1, "Fix it.\nTicket: A-1\nNote 1."), made(1, "Fix it.\nTicket: A-1\nNote 2.")}, []named{{one, ""}, {one, ""}}, nil},
-		"two runs with the same prompts": {[]sentCall{made(1, "Fix it.\nRound 1."), made(1, "Fix it.\nRound 2."), made(2, "Fix it.\nRound 1."), made(2, "Fix it.\nRound 2.")},
+		"one run": {[]sentCall{made(1, "Fix it.\nTicket: A-1\nNote 1."),
+			made(1, "Fix it.\nTicket: A-1\nNote 2.")}, []named{{one, ""}, {one, ""}}, nil},
+		"two runs with the same prompts": {[]sentCall{made(1, "Fix it.\nRound 1."),
+			made(1, "Fix it.\nRound 2."), made(2, "Fix it.\nRound 1."),
+			made(2, "Fix it.\nRound 2.")},
 			[]named{{one, ""}, {one, ""}, {two, ""}, {two, ""}}, nil},
-		"a count within the runs": {[]sentCall{made(1, "Fix it.\nSeed 1."), made(1, "Fix it.\nSeed 2."), made(2, "Fix it.\nSeed 3."), made(2, "Fix it.\nSeed 4.")},
+		"a count within the runs": {[]sentCall{made(1, "Fix it.\nSeed 1."),
+			made(1, "Fix it.\nSeed 2."), made(2, "Fix it.\nSeed 3."), made(2, "Fix it.\nSeed 4.")},
 			[]named{{one, ""}, {one, ""}, {two, ""}, {two, ""}}, nil},
-		"one call a run": {[]sentCall{made(1, "Fix it.\nRound 1."), made(2, "Fix it.\nRound 1.")}, nil, errNoTask},
-		"several tickets of a run": {[]sentCall{made(1, "Fix it.\nTicket: 1"), made(1, "Fix it.\nTicket: 1"), made(2, "Fix it.\nTicket: 2"), made(2, "Fix it.\nTicket: 2"),
-			made(2, "Fix it.\nTicket: 3"), made(2, "Fix it.\nTicket: 3")}, []named{{"1", ""}, {"1", ""}, {"2", ""}, {"2", ""}, {"3", ""}, {"3", ""}}, nil},
-		"roles": {[]sentCall{made(1, "You are the coder of issue 1.\nDo it."), made(1, "You are a senior reviewer of issue 1.\nLook."),
-			made(2, "You are the coder of issue 2.\nDo it."), made(2, "You are a senior reviewer of issue 2.\nLook.")},
-			[]named{{one, "coder"}, {one, "senior reviewer"}, {two, "coder"}, {two, "senior reviewer"}}, nil},
-		"roles and a ticket": {[]sentCall{made(1, "You are the coder.\nTicket: 1"), made(1, "You are a senior reviewer.\nTicket: 1"),
-			made(2, "You are the coder.\nTicket: 2"), made(2, "You are a senior reviewer.\nTicket: 2")},
-			[]named{{"1", "coder"}, {"1", "senior reviewer"}, {"2", "coder"}, {"2", "senior reviewer"}}, nil},
-		"roles of one article": {[]sentCall{made(1, "You are the coder of issue 1."), made(1, "You are the reviewer of issue 1."),
+		"one call a run": {[]sentCall{made(1, "Fix it.\nRound 1."), made(2, "Fix it.\nRound 1.")},
+			nil, errNoTask},
+		"several tickets of a run": {[]sentCall{made(1, "Fix it.\nTicket: 1"),
+			made(1, "Fix it.\nTicket: 1"), made(2, "Fix it.\nTicket: 2"),
+			made(2, "Fix it.\nTicket: 2"),
+			made(2, "Fix it.\nTicket: 3"), made(2, "Fix it.\nTicket: 3")},
+			[]named{{"1", ""}, {"1", ""}, {"2", ""}, {"2", ""}, {"3", ""}, {"3", ""}}, nil},
+		"roles": {[]sentCall{made(1, "You are the coder of issue 1.\nDo it."),
+			made(1, "You are a senior reviewer of issue 1.\nLook."),
+			made(2, "You are the coder of issue 2.\nDo it."),
+			made(2, "You are a senior reviewer of issue 2.\nLook.")},
+			[]named{{one, "coder"}, {one, "senior reviewer"}, {two, "coder"},
+				{two, "senior reviewer"}}, nil},
+		"roles and a ticket": {[]sentCall{made(1, "You are the coder.\nTicket: 1"),
+			made(1, "You are a senior reviewer.\nTicket: 1"),
+			made(2, "You are the coder.\nTicket: 2"),
+			made(2, "You are a senior reviewer.\nTicket: 2")},
+			[]named{{"1", "coder"}, {"1", "senior reviewer"}, {"2", "coder"},
+				{"2", "senior reviewer"}}, nil},
+		"roles of one article": {[]sentCall{made(1, "You are the coder of issue 1."),
+			made(1, "You are the reviewer of issue 1."),
 			made(2, "You are the coder of issue 2."), made(2, "You are the reviewer of issue 2.")},
 			[]named{{"1", "coder"}, {"1", "reviewer"}, {"2", "coder"}, {"2", "reviewer"}}, nil},
-		"a scrap of a sentence is no role": {[]sentCall{made(1, "You are working on the shop.\nTicket: 1"), made(2, "You are working on the shop.\nTicket: 2")},
+		"a scrap of a sentence is no role": {
+			[]sentCall{made(1, "You are working on the shop.\nTicket: 1"),
+				made(2, "You are working on the shop.\nTicket: 2")},
 			[]named{{"1", ""}, {"2", ""}}, nil},
-		"openings that share a role": {[]sentCall{made(1, "Plan.\nYou are the coder.\nTicket: 1"), made(1, "Build.\nYou are the coder.\nTicket: 1"),
-			made(2, "Plan.\nYou are the coder.\nTicket: 2"), made(2, "Build.\nYou are the coder.\nTicket: 2")}, nil, errMixes},
+		"openings that share a role": {[]sentCall{made(1, "Plan.\nYou are the coder.\nTicket: 1"),
+			made(1, "Build.\nYou are the coder.\nTicket: 1"),
+			made(2, "Plan.\nYou are the coder.\nTicket: 2"),
+			made(2, "Build.\nYou are the coder.\nTicket: 2")}, nil, errMixes},
 	} {
 		for i := range tt.calls {
 			tt.calls[i].ID = int64(i + 1)

@@ -7,9 +7,11 @@ import (
 	"reprise/internal/ctl/view"
 )
 
-// Headline returns the saving in one sentence, without a full stop: in money, or in tokens if no price is known.
+// Headline returns the saving in one sentence, without a full stop: in money, or in tokens if no
+// price is known.
 //
-// Beside measured weighted tokens of jobs with claude, codex, gemini, qwen and vibe see test/savings.
+// Beside measured weighted tokens of jobs with claude, codex, gemini, qwen and vibe see
+// test/savings.
 func (s Saving) Headline() string {
 	switch {
 	case s.Calls == 0:
@@ -35,7 +37,8 @@ func (s Saving) Headline() string {
 	if a.Saved < 0 {
 		return fmt.Sprintf("%s, cost about %s%s more than without (estimate)", words, saved, unit)
 	}
-	return fmt.Sprintf("%s, saved about %s of %s%s (estimate)", words, saved, view.Amount(a.Unit, a.Instead), unit)
+	return fmt.Sprintf("%s, saved about %s of %s%s (estimate)", words, saved,
+		view.Amount(a.Unit, a.Instead), unit)
 }
 
 // Basis names the calls that the estimate rests on.
@@ -51,7 +54,8 @@ func (s Saving) Words() string {
 	if s.Compared == 0 {
 		return "no similar fresh call ended well"
 	}
-	return fmt.Sprintf("an estimate: %s against %s", view.Count(s.Compared, "resumed call"), s.Basis())
+	return fmt.Sprintf("an estimate: %s against %s", view.Count(s.Compared, "resumed call"),
+		s.Basis())
 }
 
 // A Summary is a saving in JSON. Cost and tokens are negative if resuming was dearer.
@@ -69,5 +73,6 @@ type Summary struct {
 
 // Summary returns the saving in JSON.
 func (s Saving) Summary() Summary {
-	return Summary{s.Headline(), s.Calls, s.Resumed, s.LeftOutBytes, s.Compared, s.Fresh, s.Cost.Saved, s.Cost.Instead, s.Tokens.Saved}
+	return Summary{s.Headline(), s.Calls, s.Resumed, s.LeftOutBytes, s.Compared, s.Fresh,
+		s.Cost.Saved, s.Cost.Instead, s.Tokens.Saved}
 }

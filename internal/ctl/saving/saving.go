@@ -1,9 +1,10 @@
 // Package saving estimates what resuming saved, and says it in one sentence.
 //
-// A resumed call is set against the mean of the fresh calls of the same tool, role and model, in tokens weighted by price, and in money: by the
-// tool's own figure, else at list price. The beginning of a fresh call's request that other calls had put into the provider's cache is
-// priced as read. It is an estimate: guards do not keep calls fresh at random. The package is pure, it takes sums of the ledger's
-// calls. Invariant: an unknown figure is never 0.
+// A resumed call is set against the mean of the fresh calls of the same tool, role and model, in
+// tokens weighted by price, and in money: by the tool's own figure, else at list price. The
+// beginning of a fresh call's request that other calls had put into the provider's cache is priced
+// as read. It is an estimate: guards do not keep calls fresh at random. The package is pure, it
+// takes sums of the ledger's calls. Invariant: an unknown figure is never 0.
 package saving
 
 import (
@@ -17,11 +18,12 @@ import (
 // A Saving is what resuming saved in some calls.
 type Saving struct {
 	Calls, Resumed int64 // managed calls
-	LeftOutBytes   int64 // of prompts of resumed calls that were not sent, since the sessions held them
-	Compared       int64 // the resumed calls that were compared
-	Fresh          int64 // the fresh calls that they were compared with
-	FirstOnly      bool  // all of these began their job
-	Cost, Tokens   Amount
+	// of prompts of resumed calls that were not sent, since the sessions held them
+	LeftOutBytes int64
+	Compared     int64 // the resumed calls that were compared
+	Fresh        int64 // the fresh calls that they were compared with
+	FirstOnly    bool  // all of these began their job
+	Cost, Tokens Amount
 
 	fresh map[like]history.Sums
 	price Pricer
@@ -44,8 +46,12 @@ type Figure struct {
 
 // The figures.
 var (
-	Cost   = Figure{"cost", "nano_usd", func(s history.Sums) (float64, int64) { return float64(s.Cost), s.Priced }}
-	Tokens = Figure{"weighted tokens", "tokens", func(s history.Sums) (float64, int64) { return weighted(s), s.Metered }}
+	Cost = Figure{"cost", "nano_usd", func(s history.Sums) (float64, int64) {
+		return float64(s.Cost), s.Priced
+	}}
+	Tokens = Figure{"weighted tokens", "tokens", func(s history.Sums) (float64, int64) {
+		return weighted(s), s.Metered
+	}}
 )
 
 // A Pricer returns the cost of a slice's calls at list price.
@@ -56,7 +62,8 @@ type like struct{ tool, role, model string }
 
 func likeness(s history.Slice) like { return like{s.Tool, s.Role, s.Model} }
 
-// New estimates what resuming saved in the calls. With a price, calls of tools that report no cost are estimated in money too.
+// New estimates what resuming saved in the calls. With a price, calls of tools that report no cost
+// are estimated in money too.
 func New(calls []history.Slice, price Pricer) Saving {
 	s := Saving{price: price, fresh: map[like]history.Sums{}, FirstOnly: true}
 	resumed, firsts := map[like]*cached{}, map[like]int64{}
@@ -115,7 +122,8 @@ func (s *Saving) amount(f Figure, calls []history.Slice) Amount {
 			a.Calls, used, instead = a.Calls+n, used+own, instead+float64(mean)*float64(n)
 		}
 	}
-	a.Resumed, a.Fresh = view.Number(used)/view.Number(a.Calls), view.Number(instead)/view.Number(a.Calls)
+	a.Resumed, a.Fresh = view.Number(used)/view.Number(a.Calls),
+		view.Number(instead)/view.Number(a.Calls)
 	if a.Calls > 0 {
 		a.Saved, a.Instead = view.Number(saved), view.Number(all+saved)
 	}
@@ -137,8 +145,8 @@ func (s *Saving) Used(f Figure, slice history.Slice) float64 {
 	return sum
 }
 
-// Share returns what resuming saved of a figure in a slice. Over all slices the shares add up to the saving. A cache entry of an hour,
-// which only reprise asks for, is a loss of fresh calls.
+// Share returns what resuming saved of a figure in a slice. Over all slices the shares add up to
+// the saving. A cache entry of an hour, which only reprise asks for, is a loss of fresh calls.
 func (s *Saving) Share(f Figure) func(history.Slice) float64 {
 	return func(slice history.Slice) float64 {
 		used, n := f.of(s.priced(slice).Sums)
@@ -164,7 +172,8 @@ func (s *Saving) priced(slice history.Slice) history.Slice {
 	return slice
 }
 
-// A cached is what resumed calls found in the provider's cache: a fresh call in their place would have found the beginning of it.
+// A cached is what resumed calls found in the provider's cache: a fresh call in their place would
+// have found the beginning of it.
 type cached struct {
 	tool        string
 	calls, warm int64
@@ -178,8 +187,9 @@ func (c *cached) add(s history.Slice) {
 	}
 }
 
-// instead returns the fresh calls as they would have been in the place of the resumed calls: they read from the cache the text in
-// front of a prompt, and where the cache goes by the text, the beginning of the prompt too.
+// instead returns the fresh calls as they would have been in the place of the resumed calls: they
+// read from the cache the text in front of a prompt, and where the cache goes by the text, the
+// beginning of the prompt too.
 func (c *cached) instead(s history.Sums, front history.Front) history.Sums {
 	was := weighted(s)
 	s.HourWrite = 0 // only reprise asks for an hour
@@ -200,7 +210,8 @@ func (c *cached) instead(s history.Sums, front history.Front) history.Sums {
 		found := int64(n * warm * max(0, size-float64(front.Read)/n))
 		written := min(found, s.CacheWrite)
 		input := min(found-written, s.Input)
-		s.CacheWrite, s.Input, s.CacheRead = s.CacheWrite-written, s.Input-input, s.CacheRead+written+input
+		s.CacheWrite, s.Input, s.CacheRead = s.CacheWrite-written, s.Input-input,
+			s.CacheRead+written+input
 	}
 	if was > 0 {
 		s.Cost = int64(float64(s.Cost) * weighted(s) / was)
@@ -214,7 +225,8 @@ const bytesPerToken = 4
 // weighted adds up the kinds of tokens, weighted by price.
 func weighted(s history.Sums) float64 {
 	return decide.WeightInput*float64(s.Input) + decide.WeightCacheRead*float64(s.CacheRead) +
-		decide.WeightCacheWrite*float64(s.CacheWrite) + hourPrice(s) + decide.WeightOutput*float64(s.Output)
+		decide.WeightCacheWrite*float64(s.CacheWrite) + hourPrice(s) +
+		decide.WeightOutput*float64(s.Output)
 }
 
 // hourPrice returns the additional price of cache entries that last for an hour.

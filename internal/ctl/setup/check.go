@@ -26,12 +26,14 @@ func PrintChecks(a *app.App, checks []Check) {
 	if !a.Stdout.Terminal {
 		t := view.NewTable("RESULT", "CHECK", "FINDS", "FIX")
 		for _, c := range checks {
-			t.Add(c.resultCell(), view.TextCell(c.Name), view.TextCell(c.Finds), view.TextCell(c.Fix))
+			t.Add(c.resultCell(), view.TextCell(c.Name), view.TextCell(c.Finds),
+				view.TextCell(c.Fix))
 		}
 		t.Print(a.Stdout)
 		return
 	}
-	t := view.NewFoldedTable("RESULT", "CHECK", "FINDS") // the finding and its fix do not fit side by side
+	// the finding and its fix do not fit side by side
+	t := view.NewFoldedTable("RESULT", "CHECK", "FINDS")
 	for _, c := range checks {
 		t.Add(c.resultCell(), view.TextCell(c.Name), view.TextCell(c.Finds))
 		if c.Fix != "" {
@@ -42,5 +44,6 @@ func PrintChecks(a *app.App, checks []Check) {
 }
 
 func (c Check) resultCell() view.Cell {
-	return view.TextCell(c.Result).As(map[string]view.Meaning{"ok": view.Good, "fixed": view.Good, "note": view.Warn, "problem": view.Bad}[c.Result])
+	return view.TextCell(c.Result).As(map[string]view.Meaning{"ok": view.Good, "fixed": view.Good,
+		"note": view.Warn, "problem": view.Bad}[c.Result])
 }

@@ -18,7 +18,8 @@ const (
 	created = mark + ", and this file"
 )
 
-// startFiles are the files that shells read at their start, as patterns in the directories of zsh, fish, and all others.
+// startFiles are the files that shells read at their start, as patterns in the directories of zsh,
+// fish, and all others.
 func startFiles(a *app.App) (dirs [3]string, patterns [3][]string) {
 	home := a.Getenv("HOME")
 	settings := a.Getenv("XDG_CONFIG_HOME")
@@ -38,7 +39,8 @@ func StartFiles(a *app.App) (files []string) {
 	dirs, patterns := startFiles(a)
 	for i, dir := range dirs {
 		for _, pattern := range patterns[i] {
-			found, _ := filepath.Glob(filepath.Join(rewrite.Literal(dir), pattern)) // the patterns are sound
+			// the patterns are sound
+			found, _ := filepath.Glob(filepath.Join(rewrite.Literal(dir), pattern))
 			files = append(files, found...)
 		}
 	}
@@ -85,7 +87,8 @@ func planChange(a *app.App, file, shims string, undo bool) (c Change, err error)
 	if c.Created || ours {
 		c.Line = strings.TrimSuffix(c.Line, mark) + created
 	}
-	if kept != "" && !strings.HasSuffix(kept, "\n") { // a text without a newline at the end stays one
+	// a text without a newline at the end stays one
+	if kept != "" && !strings.HasSuffix(kept, "\n") {
 		c.edit.New += "\n" + c.Line
 	} else {
 		c.edit.New += c.Line + "\n"

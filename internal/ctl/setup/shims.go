@@ -15,7 +15,8 @@ import (
 	"reprise/rewrite"
 )
 
-// ShimDirectory is where the shims are: beside this program, as a package lays them, or where install.sh puts them.
+// ShimDirectory is where the shims are: beside this program, as a package lays them, or where
+// install.sh puts them.
 func ShimDirectory(a *app.App) string {
 	if path, err := os.Executable(); err == nil && len(ShimsIn(filepath.Dir(path))) > 0 {
 		return filepath.Dir(path)
@@ -24,8 +25,8 @@ func ShimDirectory(a *app.App) string {
 	return bin
 }
 
-// shimMarker lists the files installed in the directory of the shims: a line is a name, and the checksum and the size
-// of the file, as install.sh writes them.
+// shimMarker lists the files installed in the directory of the shims: a line is a name, and the
+// checksum and the size of the file, as install.sh writes them.
 const shimMarker = ".reprise"
 
 // Runnable reports whether a program lies at the path.
@@ -39,20 +40,23 @@ func hasShim(dir, tool string) bool { return Runnable(filepath.Join(dir, tool)) 
 
 // ShimsIn returns the tools that have a shim in the directory.
 func ShimsIn(dir string) []string {
-	return slices.DeleteFunc(slices.Clone(rewrite.Names), func(tool string) bool { return !hasShim(dir, tool) })
+	return slices.DeleteFunc(slices.Clone(rewrite.Names), func(tool string) bool {
+		return !hasShim(dir, tool)
+	})
 }
 
 // LacksShim reports whether other tools have a shim, but this one has none.
 func LacksShim(dir, tool string) bool { return !hasShim(dir, tool) && len(ShimsIn(dir)) > 0 }
 
-// addShims makes the shims of the tools: links to one that is there, or copies. The marker lists a shim before it is
-// in place, so that install.sh knows it as its own.
+// addShims makes the shims of the tools: links to one that is there, or copies. The marker lists a
+// shim before it is in place, so that install.sh knows it as its own.
 func addShims(dir string, tools []string) error {
 	shim := ShimsIn(dir)[0]
 	path := filepath.Join(dir, shimMarker)
 	marker, err := os.ReadFile(path)
 	if err != nil {
-		return app.WithHint(fmt.Errorf("add a shim in %s: %w", dir, err), "install again, with ./install.sh --tools "+strings.Join(tools, ","))
+		return app.WithHint(fmt.Errorf("add a shim in %s: %w", dir, err),
+			"install again, with ./install.sh --tools "+strings.Join(tools, ","))
 	}
 	sum := ""
 	for line := range strings.Lines(string(marker)) {
@@ -61,7 +65,8 @@ func addShims(dir string, tools []string) error {
 		}
 	}
 	if sum == "" {
-		return app.WithHint(fmt.Errorf("add a shim in %s: %s is not one that install.sh installed", dir, shim), "install again, with ./install.sh")
+		return app.WithHint(fmt.Errorf("add a shim in %s: %s is not one that install.sh installed",
+			dir, shim), "install again, with ./install.sh")
 	}
 	for _, tool := range tools {
 		marker = append(marker, tool+" "+sum+"\n"...)
@@ -73,7 +78,8 @@ func addShims(dir string, tools []string) error {
 		}
 	}
 	if err != nil {
-		return app.WithHint(fmt.Errorf("add a shim in %s: %w", dir, err), "run this as the user who installed the shims")
+		return app.WithHint(fmt.Errorf("add a shim in %s: %w", dir, err),
+			"run this as the user who installed the shims")
 	}
 	return nil
 }

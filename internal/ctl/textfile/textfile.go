@@ -1,6 +1,7 @@
 // Package textfile changes files as a whole: a reader sees the old one or the new one.
 //
-// It knows nothing of the files' contents. Invariant: an interrupted change leaves the old file, with its permissions.
+// It knows nothing of the files' contents. Invariant: an interrupted change leaves the old file,
+// with its permissions.
 package textfile
 
 import (
@@ -40,7 +41,8 @@ func Config(a *app.App) (e Edit, err error) {
 // Changes reports whether there is anything to write.
 func (e Edit) Changes() bool { return e.Old != e.New || e.Remove }
 
-// Lines returns the lines of the one place that the edit changes: those that go, and those that come.
+// Lines returns the lines of the one place that the edit changes: those that go, and those that
+// come.
 func (e Edit) Lines() (gone, come []string) {
 	gone, come = lines(e.Old), lines(e.New)
 	for len(gone) > 0 && len(come) > 0 && gone[0] == come[0] {
@@ -123,15 +125,16 @@ func Read(file string) (text string, existed bool, err error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(file); err == nil {
-			return "", false, app.WithHint(fmt.Errorf("read %s: it is a link to nothing", file), "create what it leads to, or remove it")
+			return "", false, app.WithHint(fmt.Errorf("read %s: it is a link to nothing", file),
+				"create what it leads to, or remove it")
 		}
 		return "", false, nil
 	}
 	return string(data), err == nil, err
 }
 
-// Write writes or removes one file, unless another process has written it meanwhile. Of several that edit the same text at once
-// one succeeds.
+// Write writes or removes one file, unless another process has written it meanwhile. Of several
+// that edit the same text at once one succeeds.
 func (e Edit) Write() error {
 	dir := filepath.Dir(e.File)
 	if !e.Existed {
@@ -151,7 +154,8 @@ func (e Edit) Write() error {
 		return errors.New("it was changed meanwhile")
 	}
 	if e.Remove {
-		if err := os.Remove(e.File); err != nil || filepath.Base(filepath.Dir(e.File)) != "reprise" {
+		if err := os.Remove(e.File); err != nil ||
+			filepath.Base(filepath.Dir(e.File)) != "reprise" {
 			return err
 		}
 		_ = os.Remove(filepath.Dir(e.File)) // ours too, but there can be more in it

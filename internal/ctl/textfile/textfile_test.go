@@ -22,7 +22,8 @@ func holds(t *testing.T, path, want string, mode os.FileMode) {
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
-	if err := errors.Join(os.Symlink("file", link), WriteFile(file, 0o640, []byte("one"))); err != nil {
+	if err := errors.Join(os.Symlink("file", link),
+		WriteFile(file, 0o640, []byte("one"))); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, file, "one", 0o640)
@@ -40,7 +41,8 @@ func TestWriteFile(t *testing.T) {
 		t.Error("a directory is replaced")
 	}
 	nowhere := filepath.Join(dir, "none", "file")
-	if err := WriteFile(nowhere, 0o600, []byte("four")); err == nil || err.Error() != "write "+nowhere+": no such file or directory" {
+	if err := WriteFile(nowhere, 0o600, []byte("four")); err == nil ||
+		err.Error() != "write "+nowhere+": no such file or directory" {
 		t.Error(err)
 	}
 }
@@ -48,7 +50,8 @@ func TestWriteFile(t *testing.T) {
 // Who replaces a file of another user, as root does with sudo, leaves it theirs.
 func TestWriteFileKeepsTheOwner(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := errors.Join(os.WriteFile(file, []byte("one"), 0o640), os.Chown(file, 1234, 5678)); err != nil {
+	if err := errors.Join(os.WriteFile(file, []byte("one"), 0o640),
+		os.Chown(file, 1234, 5678)); err != nil {
 		t.Skip("only root may give files away: ", err)
 	}
 	if err := WriteFile(file, 0o600, []byte("two")); err != nil {
@@ -71,7 +74,10 @@ func TestWriteAtOnce(t *testing.T) {
 		existed := old != ""
 		done := make(chan error)
 		for _, text := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
-			go func() { done <- Edit{File: file, Existed: existed, Old: old, New: old + text}.Write() }()
+			go func() {
+				done <- Edit{File: file, Existed: existed, Old: old,
+					New: old + text}.Write()
+			}()
 		}
 		written := 0
 		for range 8 {

@@ -41,6 +41,8 @@ func PricesLine(now time.Time, p decide.Prices) string {
 	if p.Missed {
 		cache = " without the cache"
 	}
-	return fmt.Sprintf("%s last two resumes%s cost at least %s%s, its last fresh run %s; tried again in %s", whose, cache,
-		Amount(r.Unit, Number(p.Resumed)), unit, Amount(r.Unit, Number(p.Fresh)), strings.TrimSuffix(r.TriedAgain.Sub(now).Round(time.Minute).String(), "0s"))
+	return fmt.Sprintf("%s last two resumes%s cost at least %s%s, its last fresh run %s; tried "+
+		"again in %s", whose, cache,
+		Amount(r.Unit, Number(p.Resumed)), unit, Amount(r.Unit, Number(p.Fresh)),
+		strings.TrimSuffix(r.TriedAgain.Sub(now).Round(time.Minute).String(), "0s"))
 }

@@ -46,7 +46,8 @@ type AdviceReport struct {
 	Command string       `json:"command,omitempty" doc:"a command that does so, or shows what the advice names"`
 }
 
-// AdviceFor returns the advice about a reason; chain, and the call that ended the session badly, are 0 if there is none.
+// AdviceFor returns the advice about a reason; chain, and the call that ended the session badly,
+// are 0 if there is none.
 func AdviceFor(r reason.Code, chain, before int64) AdviceReport {
 	text, ok := r.Lookup()
 	if !ok {
@@ -68,7 +69,8 @@ func AdviceFor(r reason.Code, chain, before int64) AdviceReport {
 	return report
 }
 
-// Set advises a setting, a line of the configuration file, and the command that makes it; "" for none.
+// Set advises a setting, a line of the configuration file, and the command that makes it; "" for
+// none.
 func (r *AdviceReport) Set(setting string) {
 	r.Setting, r.Command = setting, ""
 	if key, value, ok := strings.Cut(setting, " = "); ok {

@@ -131,7 +131,8 @@ func (c *ColorChoice) Set(text string) error {
 // SetColors turns colors on or off: by --color, else by NO_COLOR, else by whether the
 // screen is a terminal that has colors.
 func (s *Screen) SetColors(choice ColorChoice, env func(string) string) {
-	s.Colors = choice == "always" || choice == "auto" && s.Terminal && env("NO_COLOR") == "" && env("TERM") != "dumb"
+	s.Colors = choice == "always" || choice == "auto" && s.Terminal && env("NO_COLOR") == "" &&
+		env("TERM") != "dumb"
 }
 
 // Paint returns the text in the color of the meaning.
@@ -166,7 +167,8 @@ func (s Screen) Sentences(header string, m Meaning, sentences ...string) {
 	}
 }
 
-// Changed prints lines of a file that come or go, behind a sign. The part that the screen has no room for is below the line, indented.
+// Changed prints lines of a file that come or go, behind a sign. The part that the screen has no
+// room for is below the line, indented.
 func (s Screen) Changed(sign string, m Meaning, lines ...string) {
 	const indent = 4
 	for _, line := range lines {
@@ -176,7 +178,8 @@ func (s Screen) Changed(sign string, m Meaning, lines ...string) {
 	}
 }
 
-// Notice prints a sentence without a header: folded to the width of a terminal, elsewhere on one line.
+// Notice prints a sentence without a header: folded to the width of a terminal, elsewhere on one
+// line.
 func (s Screen) Notice(sentence string) { fmt.Fprintln(s, s.Indented(Printable(sentence), 0)) }
 
 // PrintJSON prints a value as indented JSON.

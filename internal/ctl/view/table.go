@@ -30,8 +30,10 @@ func (c Cell) As(m Meaning) Cell {
 type Table struct {
 	Header []string
 	rows   [][]Cell
-	spare  []string // the columns that a narrow terminal leaves out first, the least important first
-	folds  bool     // the last column holds sentences: a narrow terminal folds them instead of cutting them
+	// the columns that a narrow terminal leaves out first, the least important first
+	spare []string
+	// the last column holds sentences: a narrow terminal folds them instead of cutting them
+	folds bool
 }
 
 // NewTable returns an empty table.
@@ -40,8 +42,8 @@ func NewTable(header ...string) *Table { return &Table{Header: header} }
 // NewFoldedTable returns an empty table with sentences in the last column, which are never cut.
 func NewFoldedTable(header ...string) *Table { return &Table{Header: header, folds: true} }
 
-// Spare names the columns that a narrow terminal leaves out, the least important first. After them, and
-// without it, the last columns go first.
+// Spare names the columns that a narrow terminal leaves out, the least important first. After them,
+// and without it, the last columns go first.
 func (t *Table) Spare(names ...string) *Table {
 	t.spare = names
 	return t
@@ -118,7 +120,8 @@ func (t *Table) printHidden(s Screen, shown []*column) {
 	if len(hidden) == 0 {
 		return
 	}
-	s.Sentences("", Dim, "no room for "+strings.Join(hidden, ", ")+": a wider terminal shows them, and a pipe")
+	s.Sentences("", Dim, "no room for "+strings.Join(hidden,
+		", ")+": a wider terminal shows them, and a pipe")
 }
 
 func (t *Table) printLine(s Screen, columns []*column, row []Cell) {
@@ -138,7 +141,8 @@ func (t *Table) printLine(s Screen, columns []*column, row []Cell) {
 	fmt.Fprintln(s, strings.TrimRight(line.String(), " "))
 }
 
-// Row returns cells one after the other. A path is cut where there is no room for it, and a cell with none at all is left out.
+// Row returns cells one after the other. A path is cut where there is no room for it, and a cell
+// with none at all is left out.
 func (s Screen) Row(cells ...Cell) string {
 	var shown []string
 	used := 0
@@ -172,7 +176,9 @@ func (s Screen) padded(c Cell, width int) string {
 
 // folded returns the cell's text on as many lines as it needs. All but the first are indented.
 func (s Screen) folded(c Cell, width, indent int) string {
-	lines := Mapped(fold(Printable(c.Human), width), func(line string) string { return s.Paint(c.Meaning, line) })
+	lines := Mapped(fold(Printable(c.Human), width), func(line string) string {
+		return s.Paint(c.Meaning, line)
+	})
 	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
 }
 
@@ -187,15 +193,17 @@ func (c *column) yields() int {
 	return c.width
 }
 
-// fit returns the columns that are shown. If they need more than limit together even where each is as
-// narrow as it can be, the least important ones are left out; then the widest become narrower.
+// fit returns the columns that are shown. If they need more than limit together even where each is
+// as narrow as it can be, the least important ones are left out; then the widest become narrower.
 func (t *Table) fit(limit int) []*column {
 	columns := t.filled()
 	for limit > 0 && len(columns) > 1 && !t.folds && widthOf(columns, narrowest) > limit {
 		columns = t.withoutLeast(columns)
 	}
 	for limit > 0 && widthOf(columns, math.MaxInt) > limit {
-		widest := slices.MaxFunc(columns, func(a, b *column) int { return cmp.Compare(a.yields(), b.yields()) })
+		widest := slices.MaxFunc(columns, func(a, b *column) int {
+			return cmp.Compare(a.yields(), b.yields())
+		})
 		if widest.width <= narrowest {
 			return columns
 		}
@@ -224,7 +232,9 @@ func (t *Table) filled() (columns []*column) {
 // withoutLeast returns the columns without the least important one.
 func (t *Table) withoutLeast(columns []*column) []*column {
 	for _, name := range t.spare {
-		if at := slices.IndexFunc(columns, func(c *column) bool { return t.Header[c.index] == name }); at >= 0 {
+		if at := slices.IndexFunc(columns, func(c *column) bool {
+			return t.Header[c.index] == name
+		}); at >= 0 {
 			return slices.Delete(columns, at, at+1)
 		}
 	}

@@ -18,7 +18,9 @@ func OrDash(text string) string { return cmp.Or(text, "-") }
 
 // ShellQuote writes an argument as a shell would read it.
 func ShellQuote(arg string) string {
-	if arg != "" && strings.Trim(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,@%+") == "" {
+	if arg != "" &&
+		strings.Trim(arg,
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,@%+") == "" {
 		return arg
 	}
 	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
@@ -35,12 +37,14 @@ func Printable(text string) string {
 	}, text)
 }
 
-// isControl reports whether a terminal can take a character for a command, or shows by it the ones after it in another order.
+// isControl reports whether a terminal can take a character for a command, or shows by it the ones
+// after it in another order.
 func isControl(r rune) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// A JSONWriter escapes the characters in JSON that encoding/json leaves as they are, so that a terminal can show it. Each Write is whole characters.
+// A JSONWriter escapes the characters in JSON that encoding/json leaves as they are, so that a
+// terminal can show it. Each Write is whole characters.
 type JSONWriter struct{ io.Writer }
 
 // Write implements io.Writer.
@@ -82,8 +86,8 @@ func escapeTSV(text string) string {
 	return b.String()
 }
 
-// Paragraphs breaks text at spaces, so that the lines fit the screen. Lines that follow each other are one paragraph, unless
-// they are indented.
+// Paragraphs breaks text at spaces, so that the lines fit the screen. Lines that follow each other
+// are one paragraph, unless they are indented.
 func (s Screen) Paragraphs(text string) string {
 	if s.Width == 0 {
 		return text
@@ -96,10 +100,12 @@ func (s Screen) Paragraphs(text string) string {
 			paragraphs = append(paragraphs, line)
 		}
 	}
-	return strings.Join(Mapped(paragraphs[1:], func(p string) string { return s.Indented(p, 0) }), "\n")
+	return strings.Join(Mapped(paragraphs[1:], func(p string) string { return s.Indented(p, 0) }),
+		"\n")
 }
 
-// Indented breaks text at spaces, so that it fits the screen behind an indent, which all lines but the first get.
+// Indented breaks text at spaces, so that it fits the screen behind an indent, which all lines but
+// the first get.
 func (s Screen) Indented(text string, indent int) string {
 	width := 0
 	if s.Width > 0 {
@@ -113,7 +119,8 @@ func (s Screen) Quoted(text string) string {
 	const indent = "    "
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
-		b.WriteString(indent + s.Indented(strings.ReplaceAll(line, "\t", indent), len(indent)) + "\n")
+		b.WriteString(indent + s.Indented(strings.ReplaceAll(line, "\t", indent), len(indent)) +
+			"\n")
 	}
 	return b.String()
 }
@@ -137,5 +144,7 @@ func fold(text string, width int) (lines []string) {
 			line += " " + word
 		}
 	}
-	return Mapped(append(lines, line), func(line string) string { return strings.ReplaceAll(line, Glue, " ") })
+	return Mapped(append(lines, line), func(line string) string {
+		return strings.ReplaceAll(line, Glue, " ")
+	})
 }

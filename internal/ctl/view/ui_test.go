@@ -43,11 +43,14 @@ func TestTableOnATerminal(t *testing.T) {
 func TestColumns(t *testing.T) {
 	for width, want := range map[int]string{
 		24: "ID  NAME     COST  MODEL\n 1  a thing    $1  m\n",
-		20: "ID  NAME     COST\n 1  a thing    $1\nno room for MODEL: a\nwider terminal shows\nthem, and a pipe\n",
-		12: "ID  NAME\n 1  a thing\nno room for\nCOST, MODEL:\na wider\nterminal\nshows them,\nand a pipe\n",
+		20: "ID  NAME     COST\n 1  a thing    $1\nno room for MODEL: a\nwider terminal " +
+			"shows\nthem, and a pipe\n",
+		12: "ID  NAME\n 1  a thing\nno room for\nCOST, MODEL:\na wider\nterminal\nshows " +
+			"them,\nand a pipe\n",
 	} {
 		table := NewTable("ID", "NAME", "COST", "MODEL").Spare("MODEL", "COST")
-		table.Add(IDCell(1), TextCell("a thing"), Cell{Human: "$1", Raw: "1", Right: true}, TextCell("m"))
+		table.Add(IDCell(1), TextCell("a thing"), Cell{Human: "$1", Raw: "1", Right: true},
+			TextCell("m"))
 		var b strings.Builder
 		table.Print(Screen{Writer: &b, Terminal: true, Width: width})
 		if b.String() != want {
@@ -64,8 +67,10 @@ func TestFolded(t *testing.T) {
 		want     string
 	}{
 		{true, 0, "CHECK   FINDS\nledger  all is well with /a/very/long/path here\n"},
-		{true, 25, "CHECK   FINDS\nledger  all is well with\n        /a/very/long/path\n        here\n"},
-		{true, 10, "CHECK   FINDS\nledger  all is well with\n        /a/very/long/path\n        here\n"},
+		{true, 25, "CHECK   FINDS\nledger  all is well with\n        /a/very/long/path\n        " +
+			"here\n"},
+		{true, 10, "CHECK   FINDS\nledger  all is well with\n        /a/very/long/path\n        " +
+			"here\n"},
 		{false, 10, "CHECK\tFINDS\nledger\tall is well with /a/very/long/path here\n"},
 	} {
 		var b strings.Builder
@@ -76,8 +81,10 @@ func TestFolded(t *testing.T) {
 			t.Errorf("%+v:\n%s", c, b.String())
 		}
 		b.Reset()
-		Screen{Writer: &b, Terminal: c.terminal, Width: 9}.Sentences("NOTE", Plain, "One sentence.", "And another.")
-		if want := map[bool]string{true: "One\nsentence.\nAnd\nanother.\n", false: "NOTE\nOne sentence.\nAnd another.\n"}[c.terminal]; b.String() != want {
+		Screen{Writer: &b, Terminal: c.terminal, Width: 9}.Sentences("NOTE", Plain, "One sentence.",
+			"And another.")
+		if want := map[bool]string{true: "One\nsentence.\nAnd\nanother.\n",
+			false: "NOTE\nOne sentence.\nAnd another.\n"}[c.terminal]; b.String() != want {
 			t.Errorf("%q", b.String())
 		}
 	}
@@ -108,27 +115,33 @@ func TestTableForPrograms(t *testing.T) {
 }
 
 func TestAmounts(t *testing.T) {
-	for nano, want := range map[int64]string{0: "$0", 1: "<$0.0001", 12_345_678: "$0.0123", 1_234_567_890: "$1.23", -5_000_000_000: "-$5.00"} {
+	for nano, want := range map[int64]string{0: "$0", 1: "<$0.0001", 12_345_678: "$0.0123",
+		1_234_567_890: "$1.23", -5_000_000_000: "-$5.00"} {
 		if got := Dollars(nano); got != want {
 			t.Errorf("%d: %s, not %s", nano, got, want)
 		}
 	}
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234", -123: "-123"} {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567",
+		-1234: "-1,234", -123: "-123"} {
 		if got := Thousands(n); got != want {
 			t.Errorf("%d: %s, not %s", n, got, want)
 		}
 	}
-	for n, want := range map[int64]string{999: "999", 1000: "1.0 k", 999_949: "999.9 k", 999_950: "1.0 M", 2_000_000_000: "2.0 G"} {
+	for n, want := range map[int64]string{999: "999", 1000: "1.0 k", 999_949: "999.9 k",
+		999_950: "1.0 M", 2_000_000_000: "2.0 G"} {
 		if got := ShortNumber(n); got != want {
 			t.Errorf("%d: %s, not %s", n, got, want)
 		}
 	}
-	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 9999: "9.9 kB", 10_000: "10 kB", 999_999: "999 kB", 1_234_567: "1.2 MB", 99_999_999_999: "99 GB", 4_567_000_000_000: "4567 GB"} {
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 9999: "9.9 kB",
+		10_000: "10 kB", 999_999: "999 kB", 1_234_567: "1.2 MB", 99_999_999_999: "99 GB",
+		4_567_000_000_000: "4567 GB"} {
 		if got := Size(n); got != want {
 			t.Errorf("%d: %s, not %s", n, got, want)
 		}
 	}
-	for n, want := range map[Number]string{50507.7: "50.5 k", -16_000: "-16.0 k", 12.4: "12", -0.2: "0"} {
+	for n, want := range map[Number]string{50507.7: "50.5 k", -16_000: "-16.0 k", 12.4: "12",
+		-0.2: "0"} {
 		if got := Amount("tokens", n); got != want {
 			t.Errorf("%f: %s, not %s", n, got, want)
 		}
@@ -138,7 +151,8 @@ func TestAmounts(t *testing.T) {
 			t.Errorf("%f: %s, not %s", n, got.Raw, want)
 		}
 	}
-	for n, want := range map[Number]string{Unknown: "null", Number(math.Inf(1)): "null", -0.5: "-0.5"} {
+	for n, want := range map[Number]string{Unknown: "null", Number(math.Inf(1)): "null",
+		-0.5: "-0.5"} {
 		if got, err := json.Marshal(n); string(got) != want || err != nil {
 			t.Errorf("%g: %s, not %s: %v", n, got, want, err)
 		}
@@ -148,7 +162,8 @@ func TestAmounts(t *testing.T) {
 			t.Errorf("%g: %s, not %s", n, got, want)
 		}
 	}
-	for ms, want := range map[int64]string{900: "900 ms", 59_900: "59.9 s", 61_000: "1 m 01 s", 3_600_000: "1 h 00 m"} {
+	for ms, want := range map[int64]string{900: "900 ms", 59_900: "59.9 s", 61_000: "1 m 01 s",
+		3_600_000: "1 h 00 m"} {
 		if got := Duration(time.Duration(ms) * time.Millisecond); got != want {
 			t.Errorf("%d: %s, not %s", ms, got, want)
 		}
@@ -193,7 +208,8 @@ func TestASCII(t *testing.T) {
 		{"de_DE.UTF-8", "C", "C", false},
 	} {
 		env := map[string]string{"LC_ALL": c.all, "LC_CTYPE": c.ctype, "LANG": c.lang}
-		if s := NewScreen(os.Stdout, func(name string) string { return env[name] }); s.ASCII != c.ascii {
+		if s := NewScreen(os.Stdout, func(name string) string { return env[name] }); s.ASCII !=
+			c.ascii {
 			t.Errorf("%+v: %v", c, s.ASCII)
 		}
 	}
@@ -232,7 +248,8 @@ func TestWriteError(t *testing.T) {
 // Each line of a sentence has its color: a pager ends it with the line. No line ends before a unit.
 func TestLinesAreWhole(t *testing.T) {
 	var b strings.Builder
-	Screen{Writer: &b, Terminal: true, Width: 10, Colors: true}.Sentences("", Warn, "it took 52.8 % of 117 MB")
+	Screen{Writer: &b, Terminal: true, Width: 10, Colors: true}.Sentences("", Warn,
+		"it took 52.8 % of 117 MB")
 	if want := "\x1b[33mit took\x1b[0m\n\x1b[33m52.8 % of\x1b[0m\n\x1b[33m117 MB\x1b[0m\n"; b.String() != want {
 		t.Errorf("%q", b.String())
 	}
@@ -245,7 +262,8 @@ func TestLinesAreWhole(t *testing.T) {
 // Paths are cut at the front, and before anything else.
 func TestPaths(t *testing.T) {
 	table := NewTable("DECISION", "DIRECTORY")
-	table.Add(TextCell("fresh: settings_changed"), Cell{Human: "~/src/a/long/way/down/to/api", Raw: "x", Path: true})
+	table.Add(TextCell("fresh: settings_changed"),
+		Cell{Human: "~/src/a/long/way/down/to/api", Raw: "x", Path: true})
 	var b strings.Builder
 	table.Print(Screen{Writer: &b, Terminal: true, Width: 43})
 	if !strings.HasSuffix(b.String(), "fresh: settings_changed  …g/way/down/to/api\n") {

@@ -17,15 +17,17 @@ import (
 
 // Case has the facts of a call that advice depends on.
 type Case struct {
-	Reason    reason.Code
-	Detail    reason.Code
-	Made      bool   // it is about calls that were made, maybe under another configuration
-	Rule      string // that matched
-	Task      string
-	Chain     int64
-	Before    int64       // the call that ended the session badly, 0 if it is not known
-	Bytes     int         // of the prompt's text, as it is compared with what identifies a job; 0 if it is not known
-	End       reason.Code // the reason that the call's own end is for later calls, which are fresh, "" for none
+	Reason reason.Code
+	Detail reason.Code
+	Made   bool   // it is about calls that were made, maybe under another configuration
+	Rule   string // that matched
+	Task   string
+	Chain  int64
+	Before int64 // the call that ended the session badly, 0 if it is not known
+	// of the prompt's text, as it is compared with what identifies a job; 0 if it is not known
+	Bytes int
+	// the reason that the call's own end is for later calls, which are fresh, "" for none
+	End       reason.Code
 	Continues bool
 	HeldOut   bool // rollout holds the chain out
 	Measures
@@ -40,7 +42,8 @@ type Measures struct {
 	Failed     int // runs
 }
 
-// Advise returns the advice on a decision, without settings that the configuration has by now. A resumed call needs no advice.
+// Advise returns the advice on a decision, without settings that the configuration has by now. A
+// resumed call needs no advice.
 func Advise(cfg config.Config, d Case) view.AdviceReport {
 	report := view.AdviceFor(d.Reason, d.Chain, d.Before)
 	if d.Continues {
@@ -71,8 +74,11 @@ func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Case) {
 			}
 		}
 	case reason.Never:
-		if d.Rule != "" && !slices.ContainsFunc(cfg.Rules, func(r config.Rule) bool { return r.Name == d.Rule }) {
-			report.Command = "shimctl config set presets_off " + strings.Join(append(slices.Clone(cfg.PresetsOff), d.Rule), " ")
+		if d.Rule != "" && !slices.ContainsFunc(cfg.Rules, func(r config.Rule) bool {
+			return r.Name == d.Rule
+		}) {
+			report.Command = "shimctl config set presets_off " +
+				strings.Join(append(slices.Clone(cfg.PresetsOff), d.Rule), " ")
 		}
 	case reason.Pruned:
 		if cfg.Prune.KeepWithin > 30*24*time.Hour {
@@ -84,7 +90,8 @@ func dependsOnCall(report *view.AdviceReport, cfg config.Config, d Case) {
 		}
 	case reason.FirstCall, reason.NewJob:
 		if next := nextFresh(cfg, d); next != "" {
-			report.Advice = fmt.Sprintf("The next call that continues it is fresh too (%s: %s)", next, view.MeaningOf(next))
+			report.Advice = fmt.Sprintf("The next call that continues it is fresh too (%s: %s)",
+				next, view.MeaningOf(next))
 		}
 	}
 }
@@ -105,12 +112,18 @@ func nextFresh(cfg config.Config, d Case) reason.Code {
 }
 
 // isNamed reports whether a role has a name, and not only that of a text.
-func isNamed(role string) bool { return role != "" && !strings.HasPrefix(role, prompt.RoleTextMark) }
+func isNamed(role string) bool {
+	return role != "" &&
+		!strings.HasPrefix(role, prompt.RoleTextMark)
+}
 
-// dropMade takes a setting out of a report that holds for the call's rule by now, and the command that cannot make it because
-// the rule has a separate policy.
+// dropMade takes a setting out of a report that holds for the call's rule by now, and the command
+// that cannot make it because the rule has a separate policy.
 func dropMade(report *view.AdviceReport, cfg config.Config, d Case) {
-	set := func(key string) bool { return strings.HasPrefix(report.Command, "shimctl config set "+key) }
+	set := func(key string) bool {
+		return strings.HasPrefix(report.Command,
+			"shimctl config set "+key)
+	}
 	ruled := cfg
 	ruled.Policy = RulePolicy(cfg, d.Rule)
 	key, value, _ := strings.Cut(report.Setting, " = ")
@@ -127,8 +140,8 @@ func dropMade(report *view.AdviceReport, cfg config.Config, d Case) {
 	}
 }
 
-// limitSetting returns the setting that would have allowed the resume; "" if
-// none would, or if the limit has been raised since. known is false if the call's reason is no such limit, or if the
+// limitSetting returns the setting that would have allowed the resume; "" if none would, or if the
+// limit has been raised since. known is false if the call's reason is no such limit, or if the
 // compared figures are not known.
 func limitSetting(cfg config.Config, d Case) (setting string, raised, known bool) {
 	policy := RulePolicy(cfg, d.Rule)

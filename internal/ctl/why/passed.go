@@ -26,14 +26,18 @@ type PassthroughReport struct {
 func PassthroughReports(rows []history.PassedRow) []PassthroughReport {
 	list := []PassthroughReport{}
 	for _, row := range rows {
-		at := slices.IndexFunc(list, func(p PassthroughReport) bool { return p.Reason == row.Reason })
+		at := slices.IndexFunc(list, func(p PassthroughReport) bool {
+			return p.Reason == row.Reason
+		})
 		if at < 0 {
 			at = len(list)
 			advice := view.AdviceFor(row.Reason, 0, 0).Advice
-			if row.Reason == reason.UnknownOption || row.Reason == reason.UnmanagedOption { // which is not recorded
+			// which is not recorded
+			if row.Reason == reason.UnknownOption || row.Reason == reason.UnmanagedOption {
 				advice += ". shimctl why --, typed before the call, names it"
 			}
-			list = append(list, PassthroughReport{Reason: row.Reason, Last: row.When.Time(), Detail: row.Detail, Advice: advice})
+			list = append(list, PassthroughReport{Reason: row.Reason, Last: row.When.Time(),
+				Detail: row.Detail, Advice: advice})
 		}
 		p := &list[at]
 		p.Calls += row.Calls
@@ -49,13 +53,15 @@ func PassthroughReports(rows []history.PassedRow) []PassthroughReport {
 
 // Brief names the missed calls.
 func (p PassthroughReport) Brief() string {
-	return fmt.Sprintf("%s of %s passed through: %s", view.Count(p.Calls, "call"), strings.Join(p.Tools, " and "), view.MeaningOf(p.Reason))
+	return fmt.Sprintf("%s of %s passed through: %s", view.Count(p.Calls, "call"),
+		strings.Join(p.Tools, " and "), view.MeaningOf(p.Reason))
 }
 
-// Words names the missed calls, the time of the last one, and the remedy, as in "4 calls of claude passed through, last 3m ago: stdin
-// is open. Add </dev/null".
+// Words names the missed calls, the time of the last one, and the remedy, as in "4 calls of claude
+// passed through, last 3m ago: stdin is open. Add </dev/null".
 func (p PassthroughReport) Words(last string) string {
-	text := fmt.Sprintf("%s of %s passed through, last %s: %s", view.Count(p.Calls, "call"), strings.Join(p.Tools, " and "), last, view.MeaningOf(p.Reason))
+	text := fmt.Sprintf("%s of %s passed through, last %s: %s", view.Count(p.Calls, "call"),
+		strings.Join(p.Tools, " and "), last, view.MeaningOf(p.Reason))
 	if p.Detail != "" {
 		text += ": " + p.Detail
 	}

@@ -21,7 +21,8 @@ import (
 // explainPlan explains the plan of the shim for a call.
 func explainPlan(a *app.App, call []string, asJSON bool) error {
 	if !slices.Contains(rewrite.Names, call[0]) {
-		return app.Usage(fmt.Sprintf("%q is not a tool", call[0]), "one of "+strings.Join(rewrite.Names, ", "))
+		return app.Usage(fmt.Sprintf("%q is not a tool", call[0]),
+			"one of "+strings.Join(rewrite.Names, ", "))
 	}
 	env := a.ShimEnv()
 	env.Args, env.Stdin = call, a.Stdin
@@ -73,7 +74,8 @@ func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
 	}
 	show("session", e.NativeID)
 	if s := e.Shared; s != nil {
-		shared := fmt.Sprintf("%s: project %s, directory %s, home %s", s.Name, s.Project, s.Directory, s.Home)
+		shared := fmt.Sprintf("%s: project %s, directory %s, home %s", s.Name, s.Project,
+			s.Directory, s.Home)
 		if s.Scope != "" {
 			shared += ", rule " + s.Scope
 		}
@@ -94,7 +96,8 @@ func printPlan(a *app.App, r PlanReport, e shim.Explanation) {
 		show("setting", r.Setting)
 		show("command", r.Command)
 	}
-	t.Add(view.TextCell("runs").As(view.Dim), view.Cell{Human: commandLine(e, shorten), Raw: commandLine(e, whole)})
+	t.Add(view.TextCell("runs").As(view.Dim), view.Cell{Human: commandLine(e, shorten),
+		Raw: commandLine(e, whole)})
 	if e.PromptIn > 0 {
 		show("sends", view.SentWords(int64(e.PromptIn), int64(len(e.Plan.Prompt)), e.Plan.WhyWhole))
 	}
@@ -177,8 +180,10 @@ type PlanReport struct {
 // planDecided returns what advice on the call depends on.
 func planDecided(a *app.App, e shim.Explanation) Case {
 	since := func(m decide.Millis) time.Duration { return a.Now.Sub(m.Time()) }
-	d := Case{Reason: e.Reason, Detail: e.Detail, Rule: e.Rule, Task: e.Task, Chain: e.Chain, Bytes: e.Text, Continues: e.Mode.Continues(),
-		Measures: Measures{HasSession: e.Created != 0, Idle: since(e.LastUsed), Age: since(e.Created),
+	d := Case{Reason: e.Reason, Detail: e.Detail, Rule: e.Rule, Task: e.Task, Chain: e.Chain,
+		Bytes: e.Text, Continues: e.Mode.Continues(),
+		Measures: Measures{HasSession: e.Created != 0, Idle: since(e.LastUsed),
+			Age:     since(e.Created),
 			Context: e.Context, Model: e.ContextModel, Failed: e.Errors}}
 	if e.Chain == 0 {
 		return d
@@ -191,10 +196,14 @@ func planDecided(a *app.App, e shim.Explanation) Case {
 }
 
 func planJSON(a *app.App, call []string, e shim.Explanation) PlanReport {
-	r := PlanReport{Schema: "shimctl.plan/1", Call: call, Mode: e.Mode, Reason: e.Reason, Detail: e.Detail, Changed: e.Changed,
-		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task, Role: view.RoleName(e.Role), Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
-		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.Plan.WhyWhole, PromptBytes: e.PromptIn,
-		Shared: e.Shared, Unshared: e.Unshared, Terminal: e.Terminal, Other: e.Other, Compared: e.Nearest, For: e.Proof.Sentences(), Against: e.Against}
+	r := PlanReport{Schema: "shimctl.plan/1", Call: call, Mode: e.Mode, Reason: e.Reason,
+		Detail: e.Detail, Changed: e.Changed,
+		Unknown: e.Unknown, Unmanaged: e.Unmanaged, Binary: e.Real, Rule: e.Rule, Task: e.Task,
+		Role: view.RoleName(e.Role), Chain: e.Chain, Session: e.NativeID, Args: e.Plan.Args,
+		Prompt: e.Plan.Prompt, Whole: e.Plan.Whole, WhyWhole: e.Plan.WhyWhole,
+		PromptBytes: e.PromptIn,
+		Shared:      e.Shared, Unshared: e.Unshared, Terminal: e.Terminal, Other: e.Other,
+		Compared: e.Nearest, For: e.Proof.Sentences(), Against: e.Against}
 	r.AdviceReport = Advise(a.Configured(), planDecided(a, e))
 	if e.Fault != nil {
 		r.Fault = e.Fault.Error()

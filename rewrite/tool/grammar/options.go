@@ -22,8 +22,8 @@ const (
 	Model                                 // the model
 )
 
-// An Options lists a tool's options by their meaning and how many arguments they take. Spaces separate
-// the options, and | the names of one option; the first names the setting.
+// An Options lists a tool's options by their meaning and how many arguments they take. Spaces
+// separate the options, and | the names of one option; the first names the setting.
 type Options []struct {
 	Kind    rewrite.OptionKind
 	Arity   rewrite.Arity

@@ -30,7 +30,8 @@ type stream struct {
 }
 
 func (vibe) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
-	s := &stream{Stream: base.NewStream(c, p, previous), private: base.Own[details](c).outputDir == ""}
+	s := &stream{Stream: base.NewStream(c, p, previous),
+		private: base.Own[details](c).outputDir == ""}
 	if s.AtEnd = c.Format != rewrite.StreamJSON; s.AtEnd {
 		s.Max = rewrite.NoLines // json too is shown unchanged, or cut at the end
 	}

@@ -1,8 +1,9 @@
 // Command goledger does the kind of work of a managed call the way a plain Go program does it: in a
-// ledger of the same layout, after a configuration file, it reads what it knows about the directory, the project's latest answers and
-// the processes above it, and records the call, runs the next executable of its name on PATH, folds a long
-// log meanwhile, copies its output while it searches for the session's ID, and records how the run ended.
-// It exists for comparison: it decides nothing, and resumes nothing.
+// ledger of the same layout, after a configuration file, it reads what it knows about the
+// directory, the project's latest answers and the processes above it, and records the call, runs
+// the next executable of its name on PATH, folds a long log meanwhile, copies its output while it
+// searches for the session's ID, and records how the run ended. It exists for comparison: it
+// decides nothing, and resumes nothing.
 package main
 
 import (
@@ -38,10 +39,12 @@ func run() (status int, err error) {
 		return 0, err
 	}
 	var settings map[string]any
-	if _, err := toml.DecodeFile(filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "reprise/config.toml"), &settings); err != nil {
+	if _, err := toml.DecodeFile(filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "reprise/config.toml"),
+		&settings); err != nil {
 		return 0, err
 	}
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(os.Getenv("XDG_STATE_HOME"), "reprise/ledger.db")+
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(os.Getenv("XDG_STATE_HOME"),
+		"reprise/ledger.db")+
 		"?_journal_mode=WAL&_synchronous=NORMAL&_foreign_keys=on&_txlock=immediate&_busy_timeout=5000")
 	if err != nil {
 		return 0, err
@@ -70,7 +73,8 @@ func run() (status int, err error) {
 
 // answers reads the latest answers that the project's calls have given.
 func answers(db *sql.DB, directory string) error {
-	found, err := db.Query("SELECT invocation, session, ended, lines FROM answers WHERE project = ? AND ended >= ? ORDER BY ended DESC LIMIT 256",
+	found, err := db.Query("SELECT invocation, session, ended, lines FROM answers WHERE project "+
+		"= ? AND ended >= ? ORDER BY ended DESC LIMIT 256",
 		directory, time.Now().AddDate(0, 0, -1).UnixMilli())
 	if err != nil {
 		return err
@@ -135,7 +139,8 @@ func begin(db *sql.DB, directory string, now int64) (r rows, err error) {
 			return r, err
 		}
 	}
-	if _, err := tx.Exec("UPDATE chains SET session_id = ? WHERE id = ?", r.session, r.chain); err != nil {
+	if _, err := tx.Exec("UPDATE chains SET session_id = ? WHERE id = ?", r.session,
+		r.chain); err != nil {
 		return r, err
 	}
 	return r, tx.Commit()
@@ -150,9 +155,10 @@ func finish(db *sql.DB, r rows, session string, status int, took time.Duration) 
 	defer tx.Rollback()
 	now := time.Now().UnixMilli()
 	for text, args := range map[string][]any{
-		"UPDATE chains SET updated = ? WHERE id = ?":                                                     {now, r.chain},
-		"UPDATE sessions SET native_id = ?, state = 'live', last_used = ?, turns = 1 WHERE id = ?":       {session, now, r.session},
-		"UPDATE invocations SET native_id = ?, duration = ?, outcome = 'ok', exit_code = ? WHERE id = ?": {session, took.Milliseconds(), status, r.invocation},
+		"UPDATE chains SET updated = ? WHERE id = ?":                                               {now, r.chain},
+		"UPDATE sessions SET native_id = ?, state = 'live', last_used = ?, turns = 1 WHERE id = ?": {session, now, r.session},
+		"UPDATE invocations SET native_id = ?, duration = ?, outcome = 'ok', exit_code = ? " +
+			"WHERE id = ?": {session, took.Milliseconds(), status, r.invocation},
 	} {
 		if _, err := tx.Exec(text, args...); err != nil {
 			return err
@@ -207,10 +213,12 @@ func supervise(db *sql.DB) (status int, session string, err error) {
 	return cmd.ProcessState.ExitCode(), session, nil
 }
 
-// fold merges a long log into the ledger's file, as ledger.Fold does. If it fails, the next call does it.
+// fold merges a long log into the ledger's file, as ledger.Fold does. If it fails, the next call
+// does it.
 func fold(db *sql.DB) {
 	var busy, log, folded int
-	if db.QueryRow("PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &log, &folded) == nil && log-folded > 100 {
+	if db.QueryRow("PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &log, &folded) == nil &&
+		log-folded > 100 {
 		_, _ = db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
 	}
 }
@@ -223,7 +231,8 @@ func next() (string, error) {
 	}
 	for _, dir := range strings.Split(os.Getenv("PATH"), ":") {
 		path := filepath.Join(dir, filepath.Base(os.Args[0]))
-		if info, err := os.Stat(path); err == nil && !os.SameFile(info, own) && info.Mode()&0o111 != 0 {
+		if info, err := os.Stat(path); err == nil && !os.SameFile(info, own) &&
+			info.Mode()&0o111 != 0 {
 			return path, nil
 		}
 	}

@@ -17,7 +17,9 @@ var claude = cli{
 		{"stream", list("--output-format|stream-json|--verbose|--include-partial-messages"), true},
 	},
 	others: []format{{"stream", list("--output-format|stream-json|--verbose"), true}},
-	ask:    func(f format, prompt string) []string { return append([]string{"-p", prompt}, f.args...) },
+	ask: func(f format, prompt string) []string {
+		return append([]string{"-p", prompt}, f.args...)
+	},
 	stdin:  list("-p"),
 	tools:  list("--allowedTools|Bash"),
 	same:   list("--thinking-display|summarized"),
@@ -33,28 +35,46 @@ var claude = cli{
 	},
 	own: merged(claudeCalls, framesCalls),
 	jobs: map[string][]call{
-		"own resume, text":         {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--resume|{id}")}},
-		"own resume, json":         {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--resume|{id}|--output-format|json")}},
-		"own resume, stream":       {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--resume={id}|--output-format|stream-json|--verbose")}},
-		"own continue":             {{Args: list("-p|remember number 7")}, {Args: list("-cp|what number")}},
-		"own fork":                 {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--resume|{id}|--fork-session|--output-format|json")}},
-		"resume after overflow":    {{Args: list("-p|remember number 7")}, {Args: list("-p|TOOBIG|-r|{id}")}, {Args: list("-p|what number|-r|{id}")}},
-		"resume elsewhere":         {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|-r|{id}"), Dir: ".git"}},
-		"own resume, verbose":      {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--resume|{id}|--output-format|json|--verbose")}},
-		"own resume, partial":      {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--resume|{id}|--output-format|stream-json|--verbose|--include-partial-messages")}},
-		"own resume, frames":       {{Args: frames(), Stdin: initialize + message("remember number 7")}, {Args: frames("--resume={id}"), Stdin: initialize + message("what number")}},
-		"own fork, stream":         {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|--resume|{id}|--fork-session|--output-format|stream-json|--verbose")}},
-		"resume elsewhere, stream": {{Args: list("-p|remember number 7")}, {Args: list("-p|what number|-r|{id}|--output-format|stream-json|--verbose"), Dir: ".git"}},
-		"resume after overflow, stream": {{Args: list("-p|remember number 7")}, {Args: list("-p|TOOBIG|-r|{id}|--output-format|stream-json|--verbose")},
+		"own resume, text": {{Args: list("-p|remember number 7")},
+			{Args: list("-p|what number|--resume|{id}")}},
+		"own resume, json": {{Args: list("-p|remember number 7")},
+			{Args: list("-p|what number|--resume|{id}|--output-format|json")}},
+		"own resume, stream": {{Args: list("-p|remember number 7")},
+			{Args: list("-p|what number|--resume={id}|--output-format|stream-json|--verbose")}},
+		"own continue": {{Args: list("-p|remember number 7")},
+			{Args: list("-cp|what number")}},
+		"own fork": {{Args: list("-p|remember number 7")},
+			{Args: list("-p|what number|--resume|{id}|--fork-session|--output-format|json")}},
+		"resume after overflow": {{Args: list("-p|remember number 7")},
+			{Args: list("-p|TOOBIG|-r|{id}")}, {Args: list("-p|what number|-r|{id}")}},
+		"resume elsewhere": {{Args: list("-p|remember number 7")},
+			{Args: list("-p|what number|-r|{id}"), Dir: ".git"}},
+		"own resume, verbose": {{Args: list("-p|remember number 7")},
+			{Args: list("-p|what number|--resume|{id}|--output-format|json|--verbose")}},
+		"own resume, partial": {{Args: list("-p|remember number 7")},
+			{Args: list("-p|what number|--resume|{id}|--output-format|stream-json|--verbose|--include-partial-messages")}},
+		"own resume, frames": {{Args: frames(),
+			Stdin: initialize + message("remember number 7")},
+			{Args: frames("--resume={id}"), Stdin: initialize + message("what number")}},
+		"own fork, stream": {{Args: list("-p|remember number 7")},
+			{Args: list("-p|what number|--resume|{id}|--fork-session|--output-format|stream-json|--verbose")}},
+		"resume elsewhere, stream": {{Args: list("-p|remember number 7")},
+			{Args: list("-p|what number|-r|{id}|--output-format|stream-json|--verbose"),
+				Dir: ".git"}},
+		"resume after overflow, stream": {{Args: list("-p|remember number 7")},
+			{Args: list("-p|TOOBIG|-r|{id}|--output-format|stream-json|--verbose")},
 			{Args: list("-p|what number|-r|{id}|--output-format|stream-json|--verbose")}},
 		"two jobs": {{Args: list("-p|remember number 7")}, {Args: list("-p|what number")}},
 	},
-	resume:  func(id string) []string { return []string{"-p", "what number was it?", "--resume", id} },
+	resume: func(id string) []string {
+		return []string{"-p", "what number was it?", "--resume", id}
+	},
 	window:  claudeWindow,
 	managed: list("text|json|stream-json|stdin only|401, text|window of a resumed call"),
 }
 
-var claudeWindows = regexp.MustCompile(`"model":"[^"]*"|"[^"]*":\{"inputTokens"|"contextWindow":\d+`)
+var claudeWindows = regexp.MustCompile(
+	`"model":"[^"]*"|"[^"]*":\{"inputTokens"|"contextWindow":\d+`)
 
 // claudeWindow returns the model that claude says it uses, and the context windows of those that it
 // has used.
@@ -64,19 +84,24 @@ func claudeWindow(r harness.Result) string {
 
 // claudeCalls are single calls.
 var claudeCalls = map[string]call{
-	"json":                      {Args: list("-p|hi remember number 456|--output-format|json")},
-	"json, verbose":             {Args: list("-p|hi remember number 456|--output-format|json|--verbose")},
-	"stream-json":               {Args: list("-p|hi remember number 456|--output-format|stream-json|--verbose")},
-	"stream-json, not verbose":  {Args: list("-p|hi|--output-format|stream-json")},
-	"partial messages":          {Args: list("-p|hi|--output-format|stream-json|--verbose|--include-partial-messages")},
-	"partial messages as text":  {Args: list("-p|hi|--include-partial-messages")},
-	"hook events as text":       {Args: list("-p|hi|--include-hook-events")},
-	"budget, text":              {Args: list("-p|RUNTOOL please|--max-budget-usd|0.0001")},
-	"bad format":                {Args: list("-p|hi|--output-format|xml")},
-	"chosen session":            {Args: list("-p|hi|--session-id|" + unknownID + "|--output-format|json")},
-	"stdin only":                {Args: list("-p"), Stdin: "hi remember number 9\n"},
-	"stdin without -p":          {Stdin: "hi remember number 9\n"},
-	"stdin only, json":          {Args: list("-p|--output-format|json"), Stdin: "hi remember number 9\n"},
+	"json": {Args: list("-p|hi remember number 456|--output-format|json")},
+	"json, verbose": {Args: list(
+		"-p|hi remember number 456|--output-format|json|--verbose")},
+	"stream-json": {Args: list(
+		"-p|hi remember number 456|--output-format|stream-json|--verbose")},
+	"stream-json, not verbose": {Args: list("-p|hi|--output-format|stream-json")},
+	"partial messages": {Args: list(
+		"-p|hi|--output-format|stream-json|--verbose|--include-partial-messages")},
+	"partial messages as text": {Args: list("-p|hi|--include-partial-messages")},
+	"hook events as text":      {Args: list("-p|hi|--include-hook-events")},
+	"budget, text":             {Args: list("-p|RUNTOOL please|--max-budget-usd|0.0001")},
+	"bad format":               {Args: list("-p|hi|--output-format|xml")},
+	"chosen session": {Args: list("-p|hi|--session-id|" + unknownID +
+		"|--output-format|json")},
+	"stdin only":       {Args: list("-p"), Stdin: "hi remember number 9\n"},
+	"stdin without -p": {Stdin: "hi remember number 9\n"},
+	"stdin only, json": {Args: list("-p|--output-format|json"),
+		Stdin: "hi remember number 9\n"},
 	"no prompt":                 {Args: list("-p")},
 	"tools behind the prompt":   {Args: list("-p|hi|--allowedTools|Bash|Edit")},
 	"tools before the prompt":   {Args: list("-p|--allowedTools|Bash|Edit|hi")},
@@ -89,9 +114,12 @@ var claudeCalls = map[string]call{
 	"mcp list":                  {Args: list("mcp|list")},
 	"help":                      {Args: list("--help")},
 	"error on a terminal, text": {Args: list("-p|HTTP429"), To: harness.Terminal},
-	"error on a terminal, json": {Args: list("-p|HTTP429|--output-format|json"), To: harness.Terminal},
-	"max turns on a terminal":   {Args: list("-p|RUNTOOL x|--max-turns|1"), To: harness.Terminal},
-	"unknown session, partial":  {Args: list("-p|hi|--resume|" + unknownID + "|--output-format|stream-json|--verbose|--include-partial-messages")},
-	"stdin only, stream":        {Args: list("-p|--output-format|stream-json|--verbose"), Stdin: "hi remember number 9\n"},
-	"slash command, json":       {Args: list("-p|/cost|--output-format|json")},
+	"error on a terminal, json": {Args: list("-p|HTTP429|--output-format|json"),
+		To: harness.Terminal},
+	"max turns on a terminal": {Args: list("-p|RUNTOOL x|--max-turns|1"), To: harness.Terminal},
+	"unknown session, partial": {Args: list("-p|hi|--resume|" + unknownID +
+		"|--output-format|stream-json|--verbose|--include-partial-messages")},
+	"stdin only, stream": {Args: list("-p|--output-format|stream-json|--verbose"),
+		Stdin: "hi remember number 9\n"},
+	"slash command, json": {Args: list("-p|/cost|--output-format|json")},
 }

@@ -17,19 +17,21 @@ const initialize = `{"request_id":"first","type":"control_request","request":{"s
 
 // initializeWith is initialize with more fields in the request.
 func initializeWith(fields string) string {
-	return `{"request_id":"first","type":"control_request","request":{"subtype":"initialize",` + fields + "}}\n"
+	return `{"request_id":"first","type":"control_request","request":{"subtype":"initialize",` +
+		fields + "}}\n"
 }
 
 func message(text string) string { return messageOf(fmt.Sprintf("%q", text)) }
 
 // messageOf is a user's message with this content, in JSON.
 func messageOf(content string) string {
-	return `{"type":"user","session_id":"","message":{"role":"user","content":` + content + `},"parent_tool_use_id":null}` + "\n"
+	return `{"type":"user","session_id":"","message":{"role":"user","content":` + content +
+		`},"parent_tool_use_id":null}` + "\n"
 }
 
-// sdk is a caller as the SDKs are: it sends what it gets on stdin, one message at a time, answers what it is
-// asked, and closes its end after the last result. A request is shown without its ID. With DO, it interrupts
-// the first turn, or aborts it.
+// sdk is a caller as the SDKs are: it sends what it gets on stdin, one message at a time, answers
+// what it is asked, and closes its end after the last result. A request is shown without its ID.
+// With DO, it interrupts the first turn, or aborts it.
 const sdk = `exec node -e '
 const [program, ...args] = process.argv.slice(1)
 const tool = require("child_process").spawn(program, args, { argv0: "claude", stdio: ["pipe", "pipe", "inherit"] })
@@ -84,28 +86,41 @@ const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfD
 
 // framesCalls are calls of callers that speak stream-json.
 var framesCalls = map[string]call{
-	"frames":                     {Args: frames(), Stdin: initialize + message("hi remember number 456")},
-	"frames, waiting":            {Args: frames(), Stdin: initialize + message("hi remember number 456"), From: harness.Late},
-	"frames, two messages":       {Args: frames(), Stdin: initialize + message("hi remember number 456") + message("what number")},
-	"frames, no initialize":      {Args: frames("-p"), Stdin: message("RUNTOOL please")},
-	"frames, partial":            {Args: frames("--include-partial-messages", "--replay-user-messages"), Stdin: initialize + message("hi")},
-	"frames, command":            {Args: frames(), Stdin: initialize + message("/cost")},
-	"frames, another model":      {Args: frames(), Stdin: initialize + `{"request_id":"second","type":"control_request","request":{"subtype":"set_model","model":"claude-sonnet-4-5"}}` + "\n" + message("hi")},
-	"frames, no message":         {Args: frames(), Stdin: initialize},
-	"frames, no frame":           {Args: frames(), Stdin: "hi\n"},
-	"frames, 429":                {Args: frames(), Stdin: initialize + message("HTTP429")},
-	"frames, TERM in the middle": {Args: frames(), Stdin: initialize + message("HANG"), Signal: syscall.SIGTERM, At: harness.Middle},
+	"frames": {Args: frames(),
+		Stdin: initialize + message("hi remember number 456")},
+	"frames, waiting": {Args: frames(),
+		Stdin: initialize + message("hi remember number 456"), From: harness.Late},
+	"frames, two messages": {Args: frames(),
+		Stdin: initialize + message("hi remember number 456") + message("what number")},
+	"frames, no initialize": {Args: frames("-p"), Stdin: message("RUNTOOL please")},
+	"frames, partial": {Args: frames("--include-partial-messages",
+		"--replay-user-messages"), Stdin: initialize + message("hi")},
+	"frames, command": {Args: frames(), Stdin: initialize + message("/cost")},
+	"frames, another model": {Args: frames(),
+		Stdin: initialize +
+			`{"request_id":"second","type":"control_request","request":{"subtype":"set_model","model":"claude-sonnet-4-5"}}` + "\n" + message("hi")},
+	"frames, no message": {Args: frames(), Stdin: initialize},
+	"frames, no frame":   {Args: frames(), Stdin: "hi\n"},
+	"frames, 429":        {Args: frames(), Stdin: initialize + message("HTTP429")},
+	"frames, TERM in the middle": {Args: frames(), Stdin: initialize + message("HANG"),
+		Signal: syscall.SIGTERM, At: harness.Middle},
 
-	"frames, several turns": {Args: frames(), Stdin: initialize + message("hi remember number 456") + message("what number") + message("RUNTOOL please"), Around: sdk},
-	"frames, hooks": {Args: frames("--allowedTools", "Bash"), Around: sdk, Stdin: initializeWith(`"hooks":{"UserPromptSubmit":[{"hookCallbackIds":["asked"]}],`+
-		`"PreToolUse":[{"matcher":"Bash","hookCallbackIds":["before"]}],"PostToolUse":[{"hookCallbackIds":["after"]}],"Stop":[{"hookCallbackIds":["stop"]}]}`) +
-		message("RUNTOOL please")},
+	"frames, several turns": {Args: frames(),
+		Stdin: initialize + message("hi remember number 456") + message("what number") +
+			message("RUNTOOL please"), Around: sdk},
+	"frames, hooks": {Args: frames("--allowedTools", "Bash"), Around: sdk,
+		Stdin: initializeWith(`"hooks":{"UserPromptSubmit":[{"hookCallbackIds":["asked"]}],`+
+			`"PreToolUse":[{"matcher":"Bash","hookCallbackIds":["before"]}],"PostToolUse":[{"hookCallbackIds":["after"]}],"Stop":[{"hookCallbackIds":["stop"]}]}`) +
+			message("RUNTOOL please")},
 	"frames, canUseTool": {Args: frames("--permission-prompt-tool", "stdio"), Around: sdk,
 		Stdin: initialize + message("RUNTOOL touch something")},
-	"frames, server in process": {Args: frames("--mcp-config", `{"mcpServers":{"adder":{"type":"sdk","name":"adder"}}}`), Around: sdk,
+	"frames, server in process": {Args: frames("--mcp-config",
+		`{"mcpServers":{"adder":{"type":"sdk","name":"adder"}}}`), Around: sdk,
 		Stdin: initializeWith(`"sdkMcpServers":["adder"]`) + message("hi")},
 	"frames, image": {Args: frames(), Stdin: initialize + messageOf(`[{"type":"text","text":"hi"},`+
 		`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"`+pixel+`"}}]`)},
-	"frames, interrupt": {Args: frames(), Around: sdk, Env: []string{"DO=interrupt"}, Stdin: initialize + message("HANG")},
-	"frames, abort":     {Args: frames(), Around: sdk, Env: []string{"DO=abort"}, Stdin: initialize + message("HANG")},
+	"frames, interrupt": {Args: frames(), Around: sdk, Env: []string{"DO=interrupt"},
+		Stdin: initialize + message("HANG")},
+	"frames, abort": {Args: frames(), Around: sdk, Env: []string{"DO=abort"},
+		Stdin: initialize + message("HANG")},
 }

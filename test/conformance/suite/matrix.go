@@ -17,13 +17,15 @@ import (
 	"reprise/test/realcli"
 )
 
-// runMatrix tries the matching versions of internal/tested/tested.json one by one and prints what works with each.
+// runMatrix tries the matching versions of internal/tested/tested.json one by one and prints what
+// works with each.
 func runMatrix(tools []string, shims, run string) error {
 	match, err := regexp.Compile(run)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("Run on %s, %s/%s.\n\n", time.Now().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH)
+	fmt.Printf("Run on %s, %s/%s.\n\n", time.Now().Format(time.DateOnly), runtime.GOOS,
+		runtime.GOARCH)
 	fmt.Println("| tool | version | passed through | managed, fresh | notices | resume |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- |")
 	for _, tool := range tools {
@@ -32,7 +34,8 @@ func runMatrix(tools []string, shims, run string) error {
 				continue
 			}
 			r := tryVersion(realcli.Pins[tool].At(row.Version), shims)
-			fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", tool, row.Version, r.PassedThrough, r.Fresh, r.Notices, r.Resumes)
+			fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", tool, row.Version, r.PassedThrough,
+				r.Fresh, r.Notices, r.Resumes)
 		}
 	}
 	return nil
@@ -43,7 +46,8 @@ type Row struct{ PassedThrough, Fresh, Notices, Resumes string }
 
 // Failures returns what does not work.
 func (r Row) Failures() (all []string) {
-	for _, c := range []struct{ what, result, want string }{{"passed through", r.PassedThrough, "ok"}, {"managed, fresh", r.Fresh, "ok"},
+	for _, c := range []struct{ what, result, want string }{{"passed through", r.PassedThrough,
+		"ok"}, {"managed, fresh", r.Fresh, "ok"},
 		{"notices", r.Notices, "ok"}, {"resume", r.Resumes, "yes"}} {
 		if c.result != c.want {
 			all = append(all, c.what+": "+c.result)
@@ -65,7 +69,8 @@ func tryVersion(pin realcli.Pin, shims string) Row {
 // ErrBroken reports that a version does not answer.
 var ErrBroken = errors.New("does not run here")
 
-// Install installs a version, for the time being unless it is the pin, and makes a call without the shim.
+// Install installs a version, for the time being unless it is the pin, and makes a call without the
+// shim.
 func Install(pin realcli.Pin) (bin string, done func(), err error) {
 	done = func() {}
 	if pin.Version == realcli.Pins[pin.Tool].Version {
@@ -92,7 +97,8 @@ func Install(pin realcli.Pin) (bin string, done func(), err error) {
 // Try runs the core of the suite with the version of a tool that is in a directory.
 func Try(tool, bin, shims string) Row {
 	st, c := stage{real: bin, shims: shims}, clis[tool]
-	return Row{st.tally(c.named(tool, passed)), st.tally(c.named(tool, c.managed)), st.tally(c.notices(tool)), st.resumes(tool)}
+	return Row{st.tally(c.named(tool, passed)), st.tally(c.named(tool, c.managed)),
+		st.tally(c.notices(tool)), st.resumes(tool)}
 }
 
 // A Case is calls of a tool in one world, one after the other.
@@ -101,7 +107,8 @@ type Case struct {
 	Calls []harness.Call
 }
 
-// Cases returns the calls whose result depends on the tool alone: no signal, clock or odd stream comes in between.
+// Cases returns the calls whose result depends on the tool alone: no signal, clock or odd stream
+// comes in between.
 func Cases(tool string) (all []Case) {
 	c := clis[tool]
 	for name, one := range c.single() {
@@ -117,7 +124,8 @@ func Cases(tool string) (all []Case) {
 	return all
 }
 
-// broken returns why the version of a tool in a directory does not answer without the shim, "" if it does.
+// broken returns why the version of a tool in a directory does not answer without the shim, "" if
+// it does.
 func broken(tool, bin string) string {
 	w, err := harness.New(tool, bin, "")
 	if err != nil {
@@ -137,7 +145,9 @@ func broken(tool, bin string) string {
 
 // named returns the scenarios with these names.
 func (c cli) named(tool string, names []string) []scenario {
-	return slices.DeleteFunc(c.scenarios(tool, 0), func(s scenario) bool { return !slices.Contains(names, s.name) })
+	return slices.DeleteFunc(c.scenarios(tool, 0), func(s scenario) bool {
+		return !slices.Contains(names, s.name)
+	})
 }
 
 // tally plays scenarios and names those in which the shim is noticeable. They may be repeated:
@@ -157,7 +167,8 @@ func (st stage) tally(all []scenario) string {
 		return "ok"
 	}
 	slices.Sort(noticed)
-	return fmt.Sprintf("%d of %d: not %s", len(all)-len(noticed), len(all), strings.Join(noticed, "; "))
+	return fmt.Sprintf("%d of %d: not %s", len(all)-len(noticed), len(all),
+		strings.Join(noticed, "; "))
 }
 
 // resumes plays two rounds of a job. It reports whether the second one resumed the session of the
@@ -181,7 +192,8 @@ func (st stage) resumes(tool string) string {
 		return cell(fmt.Sprintf("the answer is %q", r.Stdout))
 	}
 	last := r.Asked[len(r.Asked)-1]
-	if !strings.Contains(standin.LastUser(last), "Rule 7:") && strings.Contains(standin.AllText(last), "Rule 7:") {
+	if !strings.Contains(standin.LastUser(last), "Rule 7:") &&
+		strings.Contains(standin.AllText(last), "Rule 7:") {
 		return "yes"
 	}
 	return "no: " + why(w, args)

@@ -10,11 +10,12 @@ import (
 )
 
 const (
-	attempts = 5                     // of a scenario that is racy, of which one must not differ
-	again    = 2                     // further runs of any other that differed, of which one must differ too
-	enough   = 3                     // runs of a timed one
-	most     = 20                    // the most that it may need on a busy machine
-	slack    = 50 * time.Millisecond // by which its output may come later
+	attempts = 5 // of a scenario that is racy, of which one must not differ
+	// further runs of any other that differed, of which one must differ too
+	again  = 2
+	enough = 3                     // runs of a timed one
+	most   = 20                    // the most that it may need on a busy machine
+	slack  = 50 * time.Millisecond // by which its output may come later
 )
 
 // A stage is where scenarios are played: a real CLI and the shims.
@@ -29,7 +30,8 @@ func (st stage) play(s scenario) (found, once []string, err error) {
 	}
 	found, _, err = st.once(s)
 	if _, deliberate := harness.Deliberate(s.tool, s.name); deliberate {
-		for run := 0; run < again && err == nil && len(found) == 0; run++ { // it may have come too late for the difference
+		// it may have come too late for the difference
+		for run := 0; run < again && err == nil && len(found) == 0; run++ {
 			found, _, err = st.once(s)
 		}
 		return found, nil, err
@@ -83,7 +85,8 @@ func (st stage) once(s scenario) (found []string, last [2]harness.Result, err er
 			}
 			continue
 		}
-		if d := harness.Differ("what it shows", direct.Mask(s.shown(last[0])), shimmed.Mask(s.shown(last[1]))); d != "" {
+		if d := harness.Differ("what it shows", direct.Mask(s.shown(last[0])),
+			shimmed.Mask(s.shown(last[1]))); d != "" {
 			found = append(found, fmt.Sprintf("call %d: %s", i+1, d))
 		}
 		if err := errors.Join(direct.NoteID(), shimmed.NoteID()); err != nil {
@@ -93,8 +96,8 @@ func (st stage) once(s scenario) (found []string, last [2]harness.Result, err er
 	return found, last, nil
 }
 
-// late is how much later a call with the shim may end than without it. A caller that does not read, or
-// reads slowly, is waited for.
+// late is how much later a call with the shim may end than without it. A caller that does not read,
+// or reads slowly, is waited for.
 func late(to harness.Target) time.Duration {
 	if to == harness.Unread || to == harness.Slow {
 		return 6 * time.Second
@@ -105,16 +108,18 @@ func late(to harness.Target) time.Duration {
 // ends returns how the ends of the two calls differ.
 func ends(c call, r [2]harness.Result) (found []string) {
 	if r[0].Exit != r[1].Exit || r[0].Signal != r[1].Signal {
-		found = append(found, fmt.Sprintf("after %v: exit %d, signal %d; with the shim %d, %d", c.After, r[0].Exit, r[0].Signal, r[1].Exit, r[1].Signal))
+		found = append(found, fmt.Sprintf("after %v: exit %d, signal %d; with the shim %d, %d",
+			c.After, r[0].Exit, r[0].Signal, r[1].Exit, r[1].Signal))
 	}
 	if r[1].Ended > r[0].Ended+late(c.To) {
-		found = append(found, fmt.Sprintf("after %v: it ends %v after the signal; with the shim %v", c.After, r[0].Ended, r[1].Ended))
+		found = append(found, fmt.Sprintf("after %v: it ends %v after the signal; with the shim %v",
+			c.After, r[0].Ended, r[1].Ended))
 	}
 	return found
 }
 
-// race compares the time of the first output, and the time from the first byte to the last. Of several
-// runs it uses the best and the median, since delays come from the machine.
+// race compares the time of the first output, and the time from the first byte to the last. Of
+// several runs it uses the best and the median, since delays come from the machine.
 func (st stage) race(s scenario) ([]string, error) {
 	first := [2]time.Duration{time.Hour, time.Hour}
 	var spreads [2][]time.Duration
@@ -133,7 +138,8 @@ func (st stage) race(s scenario) ([]string, error) {
 			return nil, nil
 		}
 		if run == most {
-			return []string{fmt.Sprintf("the first byte comes after %v, with the shim %v; the last %v and %v later",
+			return []string{fmt.Sprintf("the first byte comes after %v, with the shim %v; the "+
+				"last %v and %v later",
 				first[0], first[1], direct, shimmed)}, nil
 		}
 	}
@@ -153,7 +159,8 @@ type verdict struct {
 func (st stage) judge(s scenario) verdict {
 	begun := time.Now()
 	found, once, err := st.play(s)
-	v := verdict{scenario: s, result: "ok", detail: append(found, once...), once: len(once) > 0, took: time.Since(begun)}
+	v := verdict{scenario: s, result: "ok", detail: append(found, once...), once: len(once) > 0,
+		took: time.Since(begun)}
 	d, deliberate := harness.Deliberate(s.tool, s.name)
 	switch {
 	case err != nil:

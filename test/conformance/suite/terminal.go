@@ -15,8 +15,8 @@ const atTerminal = ", at a terminal"
 // jobControl is a shell that goes on with its job when that has been stopped.
 const jobControl = `set -m; (exec -a "${0##*/}" "$0" "$@"); status=$?; [ $status -le 128 ] || { fg; status=$?; }; exit $status`
 
-// terminals are calls whose output goes to a terminal: those of all other scenarios that are headless
-// there, and what people do at one.
+// terminals are calls whose output goes to a terminal: those of all other scenarios that are
+// headless there, and what people do at one.
 func (c cli) terminals(tool string) (all []scenario) {
 	slow := false
 	add := func(name string, shown func(harness.Result) string, calls ...call) {
@@ -40,14 +40,18 @@ func (c cli) terminals(tool string) (all []scenario) {
 		add(name, nil, calls...)
 	}
 	slow = false
-	again := harness.Round("The review says that it still fails: fix that. Please remember number 12.")
-	add("resumed", withoutTokens, call{Args: c.ask(c.text(), harness.Round())}, call{Args: c.ask(c.text(), again)})
+	again := harness.Round("The review says that it still fails: fix that. Please remember " +
+		"number 12.")
+	add("resumed", withoutTokens, call{Args: c.ask(c.text(), harness.Round())},
+		call{Args: c.ask(c.text(), again)})
 	for _, f := range c.some() {
-		add("stdout alone, "+f.name, nil, call{Args: c.ask(f, "hi remember number 5"), To: harness.ScreenOut})
+		add("stdout alone, "+f.name, nil, call{Args: c.ask(f, "hi remember number 5"),
+			To: harness.ScreenOut})
 		add("5 MB answer, "+f.name, nil, call{Args: c.ask(f, "BIG5MB")})
 	}
 	add("resize", nil, call{Args: c.ask(c.text(), "SLOW"), Size: 100, At: harness.Middle})
-	add("Ctrl-Z and fg", nil, call{Args: c.ask(c.text(), "SLOW"), Typed: "\x1a", At: harness.Middle, Around: jobControl})
+	add("Ctrl-Z and fg", nil, call{Args: c.ask(c.text(), "SLOW"), Typed: "\x1a", At: harness.Middle,
+		Around: jobControl})
 	add("Ctrl-C", nil, call{Args: c.ask(c.text(), c.pause), Typed: "\x03", At: harness.Middle})
 	all[len(all)-1].racy = true // see signals
 	return all
@@ -55,8 +59,8 @@ func (c cli) terminals(tool string) (all []scenario) {
 
 var tokensUsed = regexp.MustCompile(`(tokens used[^\n]*\n)[\d,]+`)
 
-// withoutTokens is an answer without the number of tokens at the end of codex's transcript, where a resumed
-// call takes other ones, and without copilot's figures, which a resumed call does not show.
+// withoutTokens is an answer without the number of tokens at the end of codex's transcript, where a
+// resumed call takes other ones, and without copilot's figures, which a resumed call does not show.
 func withoutTokens(r harness.Result) string {
 	return harness.WithoutFigures(tokensUsed.ReplaceAllString(answer(r), "${1}N"))
 }

@@ -1,4 +1,5 @@
-// Command fetch installs the real CLIs and the S3 server that the tests use into their caches, all at once.
+// Command fetch installs the real CLIs and the S3 server that the tests use into their caches, all
+// at once.
 package main
 
 import (
@@ -16,7 +17,8 @@ import (
 
 func main() {
 	var all errgroup.Group
-	for _, pin := range append(slices.Collect(maps.Values(realcli.Pins)), realcli.SmallerClaude, realcli.OldClaude, realcli.Kilo) {
+	for _, pin := range append(slices.Collect(maps.Values(realcli.Pins)), realcli.SmallerClaude,
+		realcli.OldClaude, realcli.Kilo) {
 		all.Go(func() error {
 			_, err := realcli.Install(pin)
 			return err

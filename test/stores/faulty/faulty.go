@@ -1,8 +1,8 @@
 // Package faulty is a store whose connection fails, for tests.
 //
-// What happens to a request is drawn from a seed. A write may be lost, or arrive while its answer is
-// lost, or later than requests that were sent after it, or twice. Its invariant: it never breaks what
-// store.Store promises, so that whoever uses it must bear all that it does.
+// What happens to a request is drawn from a seed. A write may be lost, or arrive while its answer
+// is lost, or later than requests that were sent after it, or twice. Its invariant: it never breaks
+// what store.Store promises, so that whoever uses it must bear all that it does.
 package faulty
 
 import (
@@ -152,7 +152,8 @@ func (s *Store) later(write func()) {
 var errLost = fmt.Errorf("%w: a fault", store.ErrUnknown)
 
 // write makes a write, or does not. make may be called after write has returned.
-func (s *Store) write(ctx context.Context, make func(context.Context) (version string, err error)) (string, error) {
+func (s *Store) write(ctx context.Context, make func(context.Context) (version string, err error)) (
+	string, error) {
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
@@ -195,7 +196,8 @@ func (s *Store) read(ctx context.Context) error {
 }
 
 // Read implements store.Store.
-func (s *Store) Read(ctx context.Context, most int64, names ...string) (map[string]store.Entry, error) {
+func (s *Store) Read(ctx context.Context, most int64, names ...string) (map[string]store.Entry,
+	error) {
 	if err := s.read(ctx); err != nil {
 		return nil, err
 	}
@@ -204,7 +206,9 @@ func (s *Store) Read(ctx context.Context, most int64, names ...string) (map[stri
 
 // Swap implements store.Store.
 func (s *Store) Swap(ctx context.Context, key, old string, value []byte) (string, error) {
-	return s.write(ctx, func(ctx context.Context) (string, error) { return s.Store.Swap(ctx, key, old, value) })
+	return s.write(ctx, func(ctx context.Context) (string, error) {
+		return s.Store.Swap(ctx, key, old, value)
+	})
 }
 
 // List implements store.Store.
@@ -217,12 +221,16 @@ func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 
 // Put implements store.Store.
 func (s *Store) Put(ctx context.Context, name string, content []byte) error {
-	_, err := s.write(ctx, func(ctx context.Context) (string, error) { return "", s.Store.Put(ctx, name, content) })
+	_, err := s.write(ctx, func(ctx context.Context) (string, error) {
+		return "", s.Store.Put(ctx, name, content)
+	})
 	return err
 }
 
 // Delete implements store.Store.
 func (s *Store) Delete(ctx context.Context, names ...string) error {
-	_, err := s.write(ctx, func(ctx context.Context) (string, error) { return "", s.Store.Delete(ctx, names...) })
+	_, err := s.write(ctx, func(ctx context.Context) (string, error) {
+		return "", s.Store.Delete(ctx, names...)
+	})
 	return err
 }

@@ -47,7 +47,8 @@ func TestFaults(t *testing.T) {
 				t.Error(err)
 			}
 			for _, want := range []string{c.atOnce, c.end} {
-				if keys, err := inner.List(t.Context(), ""); err != nil || strings.Join(keys, " ") != want {
+				if keys, err := inner.List(t.Context(), ""); err != nil ||
+					strings.Join(keys, " ") != want {
 					t.Errorf("%v, want %s", keys, want)
 				}
 				s.Settle()
@@ -55,7 +56,8 @@ func TestFaults(t *testing.T) {
 		})
 	}
 	s := faulty.New(mem.New(), 1, faulty.Rates{ReadLost: 1})
-	if _, err := s.Read(t.Context(), store.MaxRegister, "t/x"); !errors.Is(err, store.ErrUnreachable) {
+	if _, err := s.Read(t.Context(), store.MaxRegister, "t/x"); !errors.Is(err,
+		store.ErrUnreachable) {
 		t.Error(err)
 	}
 }
@@ -93,7 +95,8 @@ func (d *dying) Swap(ctx context.Context, key, old string, value []byte) (string
 	return d.Store.Swap(ctx, key, old, value)
 }
 
-// A write that is reported as not made never arrives, even where the server itself goes down between two attempts.
+// A write that is reported as not made never arrives, even where the server itself goes down
+// between two attempts.
 func TestUnreachableIsNotMade(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -113,7 +116,8 @@ func TestUnreachableIsNotMade(t *testing.T) {
 		}
 		inner.up = true
 		s.Settle()
-		if keys, err := inner.List(t.Context(), ""); err != nil || strings.Join(keys, " ") != c.end {
+		if keys, err := inner.List(t.Context(), ""); err != nil ||
+			strings.Join(keys, " ") != c.end {
 			t.Errorf("%s: %v, want %s", c.name, keys, c.end)
 		}
 	}

@@ -1,6 +1,7 @@
 // Package mem is a store in memory, for tests.
 //
-// It never fails but by its context. Its invariant: all verbs are linearizable, and no version is used twice.
+// It never fails but by its context. Its invariant: all verbs are linearizable, and no version is
+// used twice.
 package mem
 
 import (
@@ -25,7 +26,8 @@ type Store struct {
 func New() *Store { return &Store{} }
 
 // Read implements store.Store.
-func (s *Store) Read(ctx context.Context, _ int64, names ...string) (map[string]store.Entry, error) {
+func (s *Store) Read(ctx context.Context, _ int64, names ...string) (map[string]store.Entry,
+	error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -67,7 +69,9 @@ func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	keys := slices.Sorted(maps.Keys(s.entries))
-	return slices.DeleteFunc(keys, func(key string) bool { return !strings.HasPrefix(key, prefix) }), nil
+	return slices.DeleteFunc(keys, func(key string) bool {
+		return !strings.HasPrefix(key, prefix)
+	}), nil
 }
 
 // Put implements store.Store.

@@ -28,17 +28,20 @@ func RunRemote(t *testing.T, r Remote) {
 	t.Run("Reconnects", r.reconnects)
 }
 
-// Nothing has been sent to a server that cannot be reached or does not let the caller in, so that no write is unknown.
+// Nothing has been sent to a server that cannot be reached or does not let the caller in, so that
+// no write is unknown.
 func (r Remote) errors(t *testing.T) {
 	for _, c := range []struct {
 		want error
 		s    store.Store
-	}{{store.ErrUnreachable, r.At("127.0.0.1:1")}, {store.ErrNoStore, r.Missing()}, {store.ErrDenied, r.Denied()}} {
+	}{{store.ErrUnreachable, r.At("127.0.0.1:1")}, {store.ErrNoStore, r.Missing()},
+		{store.ErrDenied, r.Denied()}} {
 		for verb, err := range verbs(t.Context(), c.s) {
 			if !errors.Is(err, c.want) {
 				t.Errorf("%s: %v; want %v", verb, err, c.want)
 			}
-			for _, other := range []error{store.ErrAbsent, store.ErrMoved, store.ErrUnknown, store.ErrUnreachable, store.ErrNoStore, store.ErrDenied} {
+			for _, other := range []error{store.ErrAbsent, store.ErrMoved, store.ErrUnknown,
+				store.ErrUnreachable, store.ErrNoStore, store.ErrDenied} {
 				if other != c.want && errors.Is(err, other) {
 					t.Errorf("%s: %v is %v too", verb, err, other)
 				}
@@ -60,7 +63,8 @@ func (r Remote) behind(t *testing.T) (store.Store, *servers.Proxy) {
 	}
 	s := r.At(proxy.Address())
 	t.Cleanup(func() { s.Close(); proxy.Close() })
-	if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/a"); !errors.Is(err, store.ErrAbsent) {
+	if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/a"); !errors.Is(err,
+		store.ErrAbsent) {
 		t.Fatal(err)
 	}
 	return s, proxy
@@ -85,7 +89,8 @@ func (r Remote) answerLost(t *testing.T) {
 				t.Fatal(err)
 			}
 			proxy.Pass()
-			// The proxy closes the connection when the answer comes, so that the write has been made.
+			// The proxy closes the connection when the answer comes, so that the write has been
+			// made.
 			got, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/a")
 			if err != nil || string(got.Content) != "two" {
 				t.Fatalf("%q, %v", got, err)

@@ -19,15 +19,17 @@ import (
 	"reprise/fleet/store"
 )
 
-// Run tests an engine. fresh makes an empty store; each call of what it returns is another process's
-// connection to it, which the test closes.
+// Run tests an engine. fresh makes an empty store; each call of what it returns is another
+// process's connection to it, which the test closes.
 func Run(t *testing.T, fresh func(t *testing.T) (open func() store.Store)) {
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, func() store.Store)
 	}{
-		{"Register", register}, {"Stale", stale}, {"Recreated", recreated}, {"OneWins", oneWins}, {"OneCreates", oneCreates},
-		{"Object", object}, {"LargeObject", largeObject}, {"Delete", remove}, {"List", list}, {"ListLong", listLong},
+		{"Register", register}, {"Stale", stale}, {"Recreated", recreated}, {"OneWins", oneWins},
+		{"OneCreates", oneCreates},
+		{"Object", object}, {"LargeObject", largeObject}, {"Delete", remove}, {"List", list},
+		{"ListLong", listLong},
 		{"Deadline", deadline}, {"Concurrent", concurrent},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -56,7 +58,8 @@ func swap(t *testing.T, s store.Store, key, old, value string) (version string) 
 
 func refused(t *testing.T, s store.Store, key, old string) {
 	t.Helper()
-	if _, err := s.Swap(t.Context(), key, old, []byte("late "+key+old)); !errors.Is(err, store.ErrMoved) {
+	if _, err := s.Swap(t.Context(), key, old, []byte("late "+key+old)); !errors.Is(err,
+		store.ErrMoved) {
 		t.Fatalf("swap %s from %q: %v", key, old, err)
 	}
 }
@@ -71,7 +74,8 @@ func holds(t *testing.T, s store.Store, key, value, version string) {
 
 func register(t *testing.T, open func() store.Store) {
 	s, other := open(), open()
-	if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/a"); !errors.Is(err, store.ErrAbsent) {
+	if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/a"); !errors.Is(err,
+		store.ErrAbsent) {
 		t.Fatal(err)
 	}
 	first := swap(t, s, "t/a", "", "one")
@@ -81,7 +85,8 @@ func register(t *testing.T, open func() store.Store) {
 		t.Fatal("the version stays", first)
 	}
 	holds(t, s, "t/a", "two\x00\xff", second)
-	if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/"); !errors.Is(err, store.ErrAbsent) {
+	if _, err := store.ReadOne(t.Context(), s, store.MaxRegister, "t/"); !errors.Is(err,
+		store.ErrAbsent) {
 		t.Fatal(err)
 	}
 }
@@ -117,7 +122,8 @@ const (
 )
 
 // race lets all writers swap at once, and returns how many succeeded and the last one's version.
-func race(t *testing.T, stores []store.Store, key, old string, round int) (won int64, version string) {
+func race(t *testing.T, stores []store.Store, key, old string, round int) (won int64,
+	version string) {
 	t.Helper()
 	var wins atomic.Int64
 	var winner atomic.Value
@@ -126,7 +132,8 @@ func race(t *testing.T, stores []store.Store, key, old string, round int) (won i
 	for i, s := range stores {
 		done.Go(func() {
 			ready.Wait()
-			v, err := s.Swap(t.Context(), key, old, fmt.Appendf(nil, "round %d, writer %d", round, i))
+			v, err := s.Swap(t.Context(), key, old, fmt.Appendf(nil, "round %d, writer %d", round,
+				i))
 			switch {
 			case err == nil:
 				wins.Add(1)
@@ -174,7 +181,8 @@ func many(open func() store.Store) []store.Store {
 
 func object(t *testing.T, open func() store.Store) {
 	s, other := open(), open()
-	if _, err := store.ReadOne(t.Context(), s, store.MaxObject, "b/a"); !errors.Is(err, store.ErrAbsent) {
+	if _, err := store.ReadOne(t.Context(), s, store.MaxObject, "b/a"); !errors.Is(err,
+		store.ErrAbsent) {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{"b/a": "content\x00\xff", "b/empty": ""} {
@@ -222,7 +230,8 @@ func remove(t *testing.T, open func() store.Store) {
 		t.Fatal("nothing:", err)
 	}
 	listed(t, s, "", []string{"b/b", "t/b"})
-	if _, err := store.ReadOne(t.Context(), s, store.MaxObject, "b/a"); !errors.Is(err, store.ErrAbsent) {
+	if _, err := store.ReadOne(t.Context(), s, store.MaxObject, "b/a"); !errors.Is(err,
+		store.ErrAbsent) {
 		t.Fatal(err)
 	}
 }
@@ -231,7 +240,8 @@ func listed(t *testing.T, s store.Store, prefix string, want []string) {
 	t.Helper()
 	got, err := s.List(t.Context(), prefix)
 	if err != nil || !slices.Equal(got, want) {
-		t.Fatalf("list %q: %d keys %.200q, %v; want %d %.200q", prefix, len(got), got, err, len(want), want)
+		t.Fatalf("list %q: %d keys %.200q, %v; want %d %.200q", prefix, len(got), got, err,
+			len(want), want)
 	}
 }
 
@@ -239,7 +249,8 @@ func list(t *testing.T, open func() store.Store) {
 	s := open()
 	listed(t, s, "", nil)
 	// No key continues another after a slash: S3 servers that keep objects as files refuse it.
-	keys := []string{"t/a", "t/a b", "t/a+b", "t/a%2Fc", "t/d/e", "t/A", "t/_", "t/100%", "t/10000", "t/ä€", "t/x'y\"z", `t/a\b`, "t/a&b=c?d#e", "t/<x>", "u/a"}
+	keys := []string{"t/a", "t/a b", "t/a+b", "t/a%2Fc", "t/d/e", "t/A", "t/_", "t/100%", "t/10000",
+		"t/ä€", "t/x'y\"z", `t/a\b`, "t/a&b=c?d#e", "t/<x>", "u/a"}
 	for _, key := range keys {
 		holds(t, s, key, "value of "+key, swap(t, s, key, "", "value of "+key))
 	}
@@ -250,7 +261,8 @@ func list(t *testing.T, open func() store.Store) {
 		}
 	}
 	all := slices.Sorted(slices.Values(append(keys, objects...)))
-	for _, prefix := range []string{"", "t", "t/", "t/a", "t/d/", "t/_", "t/100%", "t/%", "t/a+", "t/a ", "t/ä", `t/a\`, "t/x'", "v"} {
+	for _, prefix := range []string{"", "t", "t/", "t/a", "t/d/", "t/_", "t/100%", "t/%", "t/a+",
+		"t/a ", "t/ä", `t/a\`, "t/x'", "v"} {
 		var want []string
 		for _, key := range all {
 			if strings.HasPrefix(key, prefix) {
@@ -298,7 +310,8 @@ func verbs(ctx context.Context, s store.Store) map[string]error {
 	_, swap := s.Swap(ctx, "t/x", "1", []byte("value"))
 	_, list := s.List(ctx, "t/")
 	put := s.Put(ctx, "b/x", []byte("content"))
-	return map[string]error{"read": read, "create": create, "swap": swap, "list": list, "put": put, "delete": s.Delete(ctx, "b/x")}
+	return map[string]error{"read": read, "create": create, "swap": swap, "list": list, "put": put,
+		"delete": s.Delete(ctx, "b/x")}
 }
 
 // A write that a context's end came before has not been sent.
