@@ -60,7 +60,7 @@ func ResolveStore(getenv func(string) string, c Config) (Store, error) {
 }
 
 // shownParameters are the parameters of a store's URL that contain no secret.
-var shownParameters = []string{"addressing", "endpoint", "region"}
+var shownParameters = []string{"endpoint", "region"}
 
 // Shown returns the store's URL without anything secret, "" if there is none.
 func (s Store) Shown() string {
@@ -114,14 +114,10 @@ const storeHint = `as in "s3://bucket/prefix?endpoint=https://minio:9000&region=
 
 func checkBucketParameters(parameters url.Values) error {
 	for name := range parameters {
-		if !slices.Contains([]string{"addressing", "endpoint", "region"}, name) {
+		if !slices.Contains(shownParameters, name) {
 			return &mistake{fmt.Sprintf("has no parameter %q", name),
-				"an s3 URL may have endpoint, region and addressing"}
+				"an s3 URL can have endpoint and region"}
 		}
-	}
-	if addressing := parameters.Get("addressing"); addressing != "" && addressing != "virtual" &&
-		addressing != "path" {
-		return &mistake{fmt.Sprintf("has no addressing %q", addressing), "virtual or path"}
 	}
 	text := parameters.Get("endpoint")
 	if text == "" {
@@ -129,7 +125,7 @@ func checkBucketParameters(parameters url.Values) error {
 	}
 	at, err := url.Parse(text)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" ||
-		at.User != nil {
+		at.User != nil || strings.Trim(at.Path, "/") != "" {
 		return &mistake{"its endpoint must start with https:// or http:// and name a host",
 			storeHint}
 	}

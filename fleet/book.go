@@ -1,3 +1,11 @@
+// Package fleet is the book of a store that several machines share: it finds a call's chain there, takes the session,
+// and gives it back with its files. The ledger says how a chain works and decides on calls.
+//
+// It knows of the ledger chains as values, and the records of a call that was lent out (ledger.Loan). The ledger knows
+// nothing of it. Nothing it writes contains a text of prompts or answers.
+//
+// Invariant: a session is live in a register only with the bundle of the run that has left it so, and of all runs
+// that would take it from one version of the register at most one does.
 package fleet
 
 import (
@@ -18,8 +26,8 @@ import (
 	"reprise/rewrite/reason"
 )
 
-// A Book is the ledger.Book of a store that several machines share. Each chain has a separate register: the register of a named
-// task is found by the tool and role, an unnamed one by how the prompts begin.
+// A Book is the ledger.Book of a store that several machines share. Each chain has a separate register: the register of
+// a named task is found by the tool and role, an unnamed one by how the prompts begin.
 //
 // Taking a session is a swap of the register; of several from one version one succeeds. Only the
 // call that holds the session makes it live again, with another bundle. Times only end waiting.
@@ -27,6 +35,7 @@ type Book struct {
 	Local     *ledger.Ledger // records the calls of this machine
 	Registers store.Registers
 	Bundles   store.Bundles
+	Kept      KeptStore  // for Reset and Forget
 	Digests   prompt.Key // the store's key for digests
 	Project   string
 	Host      string
@@ -82,7 +91,8 @@ func (b *Book) read(ctx context.Context, c *ledger.Call) (r *reading, damaged, m
 	if name.Kind == store.Opening || c.DerivedRole() {
 		stored, more, err = b.Registers.List(ctx, name, maxFound)
 	}
-	if err == nil && name.Kind == store.Task && !slices.ContainsFunc(stored, func(r store.Register) bool { return r.Name.ID == name.ID }) {
+	isOwn := func(r store.Register) bool { return r.Name.ID == name.ID }
+	if err == nil && name.Kind == store.Task && !slices.ContainsFunc(stored, isOwn) {
 		var own store.Register
 		if own, err = b.Registers.Read(ctx, name); err == nil {
 			stored = append(stored, own)
@@ -148,7 +158,9 @@ func (b *Book) facts(c *ledger.Call, r *reading) (decide.Facts, error) {
 	if err != nil {
 		return f, err
 	}
-	err = b.Local.Measured(c, &f, func(cf *decide.ChainFacts) int64 { return b.ChainHere(c, decide.Decision{NativeID: cf.NativeID}) })
+	err = b.Local.Measured(c, &f, func(cf *decide.ChainFacts) int64 {
+		return b.ChainHere(c, decide.Decision{NativeID: cf.NativeID})
+	})
 	if err != nil {
 		return f, err
 	}
@@ -191,7 +203,9 @@ func (b *Book) lacks(c *ledger.Call, chains []decide.ChainFacts) bool {
 func (b *Book) Identity(c *ledger.Call) ledger.Identity {
 	n := b.name(c)
 	digest := b.Digests.Digester()("identity of " + strings.Join(append(slices.Clone(n.Of), n.ID), "\x00"))
-	return ledger.Identity{Name: hex.EncodeToString(digest[:6]), Project: b.Project, Directory: c.Cwd, Home: c.Home, Scope: c.Scope}
+	return ledger.Identity{
+		Name: hex.EncodeToString(digest[:6]), Project: b.Project, Directory: c.Cwd, Home: c.Home, Scope: c.Scope,
+	}
 }
 
 // Preview implements ledger.Book.
@@ -206,7 +220,8 @@ func (b *Book) Preview(c *ledger.Call) (decide.Decision, []decide.ChainFacts, er
 // name returns the name of a call's chain; without the ID for an unnamed one.
 func (b *Book) name(c *ledger.Call) store.Name {
 	if c.Task != "" {
-		return store.Name{Kind: store.Task, Of: taskName(b.Project, c.Cwd, c.Task), ID: ledger.EncodeJSON([]string{c.Tool, c.Home, c.Scope, c.Role})}
+		id := ledger.EncodeJSON([]string{c.Tool, c.Home, c.Scope, c.Role})
+		return store.Name{Kind: store.Task, Of: taskName(b.Project, c.Cwd, c.Task), ID: id}
 	}
 	return store.Name{Kind: store.Opening,
 		Of: []string{b.Project, c.Tool, c.Cwd, c.Home, c.Scope, c.Role, hex.EncodeToString(c.FirstLine())}}
@@ -242,7 +257,8 @@ func (b *Book) Take(m ledger.Mark, d decide.Decision, c *ledger.Call) (*ledger.T
 		Totals: own.Totals, Left: own.LeftFiles, Hold: h})
 }
 
-// takeOn carries out the decision on a register that was read, and completes the hold. It returns the register and the call's session.
+// takeOn carries out the decision on a register that was read, and completes the hold. It returns the register and the
+// call's session.
 func (b *Book) takeOn(read *reading, h *hold) (r *register, own ledger.Session) {
 	c, d := h.call, h.decision
 	var from int64
@@ -284,7 +300,9 @@ func (r *reading) of(c *ledger.Call, chain int64) *register {
 }
 
 // Restore implements ledger.Remote.
-func (b *Book) Restore(ctx context.Context, t *ledger.Ticket, paths func(id, file string) []string) (reason.Code, error) {
+func (b *Book) Restore(
+	ctx context.Context, t *ledger.Ticket, paths func(id, file string) []string,
+) (reason.Code, error) {
 	h := holdOf(t)
 	if h == nil || h.from.Bundle == "" {
 		return "", nil

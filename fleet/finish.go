@@ -28,7 +28,6 @@ type Unfinished struct {
 	Place    string       // see Book
 	Tree     string
 	Result   ledger.Ending
-	Project  string
 	When     decide.Millis // the start of the call
 	tree     func() string // returns Tree, nil once it is known
 }
@@ -52,7 +51,9 @@ func (b *Book) Finish(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn)
 }
 
 // FinishWithin implements ledger.Remote.
-func (b *Book) FinishWithin(ctx context.Context, t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn) (left []byte, err error) {
+func (b *Book) FinishWithin(
+	ctx context.Context, t *ledger.Ticket, o *ledger.Outcome, later ...ledger.Turn,
+) (left []byte, err error) {
 	u, err := b.finishHere(t, o, later...)
 	if u == nil {
 		return nil, err
@@ -77,8 +78,8 @@ func (b *Book) finishHere(t *ledger.Ticket, o *ledger.Outcome, later ...ledger.T
 		last = &later[n-1].Outcome
 	}
 	h.mu.Lock()
-	u := &Unfinished{Register: h.register, Holder: h.holder, Over: h.over, Home: h.call.Home, Place: b.Place, Result: b.Local.Ending(t, o, later),
-		Project: b.Project, When: h.call.Now}
+	u := &Unfinished{Register: h.register, Holder: h.holder, Over: h.over, Home: h.call.Home, Place: b.Place,
+		Result: b.Local.Ending(t, o, later), When: h.call.Now}
 	h.mu.Unlock()
 	if state, _ := last.State(); state == decide.Live && last.Seen.Refusal == "" {
 		u.Paths = last.Paths
@@ -99,8 +100,8 @@ func (b *Book) isOver(ctx context.Context) bool {
 	return ctx.Err() != nil || limited && time.Until(until) < b.Upload/10
 }
 
-// complete puts the session of a call that has ended into the store, and gives it back. It fails with errUnfinished if the context
-// ends before. A second complete of work that is done finds nothing to do.
+// complete puts the session of a call that has ended into the store, and gives it back. It fails with errUnfinished if
+// the context ends before. A second complete of work that is done finds nothing to do.
 func (b *Book) complete(ctx context.Context, u *Unfinished) error {
 	var failed error
 	if len(u.Paths) > 0 && u.Bundle.Name == "" {
@@ -130,7 +131,8 @@ func (b *Book) complete(ctx context.Context, u *Unfinished) error {
 	case errors.Is(err, errFenced) && u.Bundle.Name != "":
 		h.over = append(h.over, u.Bundle.Name)
 	}
-	if err = errors.Join(failed, err); len(h.over) > 0 && (err == nil || errors.Is(err, errFenced)) { // else the register might name them still
+	err = errors.Join(failed, err)
+	if len(h.over) > 0 && (err == nil || errors.Is(err, errFenced)) { // else the register might name them still
 		_ = b.Bundles.Drop(ctx, h.over...) // the store's own rules remove the rest
 	}
 	return err

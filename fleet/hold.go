@@ -17,9 +17,6 @@ import (
 // heldFor is how long a call that does not renew the hold is waited for.
 const heldFor decide.Millis = 15 * 60_000
 
-// RenewEvery is how often a call that runs must renew the hold.
-const RenewEvery = 5 * time.Minute
-
 // A hold is the part of a store that a call has taken.
 type hold struct {
 	register store.Register // as this call has last written it
@@ -46,9 +43,11 @@ var errFenced = errors.New("another call has replaced the session in the store")
 // maxEdits bounds how often a change is tried while others change the register.
 const maxEdits = 32
 
-// edit changes a register, again if others change it at the same time, and returns the bundles that no session has any more.
-// It fails with errFenced if the register is gone or damaged.
-func edit(ctx context.Context, registers store.Registers, at *store.Register, now decide.Millis, change func(*register) error) (over []string, err error) {
+// edit changes a register, again if others change it at the same time, and returns the bundles that no session has any
+// more. It fails with errFenced if the register is gone or damaged.
+func edit(ctx context.Context, registers store.Registers, at *store.Register, now decide.Millis,
+	change func(*register) error,
+) (over []string, err error) {
 	for n := 0; ; n++ {
 		r, err := decode(*at)
 		if errors.Is(err, store.ErrBroken) {
@@ -114,11 +113,10 @@ func (b *Book) Renew(t *ledger.Ticket, now decide.Millis) error {
 
 // FallBack implements ledger.Book.
 func (b *Book) FallBack(t *ledger.Ticket, why reason.Code) error {
-	h := holdOf(t)
+	h, err := holdOf(t), b.Local.FallBack(t, why)
 	if h == nil {
-		return b.Local.FallBack(t, why)
+		return err
 	}
-	err := b.Local.FallBack(t, why)
 	ctx, cancel := context.WithTimeout(context.Background(), b.Upload)
 	defer cancel()
 	failed := b.edit(ctx, h, h.call.Now, func(r *register) error {

@@ -10,13 +10,6 @@ import (
 	"reprise/ledger/decide"
 )
 
-// A Keeper ends and removes chains of a project in a store, whichever machine has left it there.
-type Keeper struct {
-	Store   KeptStore
-	Project string
-	Now     decide.Millis
-}
-
 // A KeptStore is a store with the verbs that calls do not need.
 type KeptStore interface {
 	store.Registers
@@ -28,66 +21,77 @@ type KeptStore interface {
 	Drop(ctx context.Context, names ...string) error
 }
 
-// Reset ends the sessions of chains: their next calls are fresh, on every machine.
-func (k Keeper) Reset(ctx context.Context, c ledger.ChainName) (ledger.Kept, error) {
-	return k.changeNamed(ctx, c, false, false, func(r *register) (ledger.Kept, error) {
-		kept := ledger.Kept{Chains: 1}
-		for i := range r.Sessions {
-			if s := &r.Sessions[i]; !s.Reset {
-				s.Reset = true
-				kept.Sessions++
-			}
-		}
-		return kept, nil
-	})
-}
-
-// Forget removes chains with the bundles of their sessions. It fails with ledger.ErrInUse if a run has one of these. With
-// dry it only counts.
-func (k Keeper) Forget(ctx context.Context, c ledger.ChainName, dry bool) (ledger.Kept, error) {
-	return k.changeNamed(ctx, c, true, dry, func(r *register) (ledger.Kept, error) {
-		if slices.ContainsFunc(r.Sessions, func(s session) bool { return s.held(k.Now) }) {
-			return ledger.Kept{}, ledger.ErrInUse
-		}
-		return ledger.Kept{Chains: 1, Sessions: int64(len(r.Sessions))}, nil
-	})
-}
-
-// changeNamed changes or removes the registers of a chain. A damaged register has none: the next call is fresh and replaces it.
-func (k Keeper) changeNamed(ctx context.Context, c ledger.ChainName, remove, dry bool, do func(*register) (ledger.Kept, error)) (all ledger.Kept, err error) {
-	registers, err := k.find(ctx, c)
-	if err != nil {
-		return all, err
-	}
-	for _, r := range registers {
-		kept := ledger.Kept{Chains: 1}
-		if !r.Damaged {
-			kept, err = k.change(ctx, r, remove, dry, func(r *register) (ledger.Kept, error) {
-				if !r.isOf(c) {
-					return ledger.Kept{}, nil
+// Reset implements ledger.Remote. A damaged register has no session: the next call is fresh and replaces it.
+func (b *Book) Reset(ctx context.Context, c ledger.ChainName, now decide.Millis) (all ledger.Kept, err error) {
+	registers, err := b.find(ctx, c)
+	for i := range registers {
+		var ended int64
+		over, err := edit(ctx, b.Kept, &registers[i], now, func(r *register) error {
+			ended = 0
+			for i := range r.Sessions {
+				if s := &r.Sessions[i]; !s.Reset {
+					s.Reset = true
+					ended++
 				}
-				return do(r)
-			})
-		} else if remove && !dry {
-			if err = k.Store.Remove(ctx, r); errors.Is(err, store.ErrMoved) {
-				err = nil
 			}
+			return nil
+		})
+		if err == nil && len(over) > 0 {
+			err = b.Kept.Drop(ctx, over...)
+		}
+		if err != nil && !errors.Is(err, errFenced) {
+			return all, err
+		}
+		all.Chains, all.Sessions, all.Bundles = all.Chains+1, all.Sessions+ended, all.Bundles+int64(len(over))
+	}
+	return all, err
+}
+
+// Forget implements ledger.Remote.
+func (b *Book) Forget(
+	ctx context.Context, c ledger.ChainName, now decide.Millis, dry bool,
+) (all ledger.Kept, err error) {
+	registers, err := b.find(ctx, c)
+	for _, at := range registers {
+		var names []string
+		if r, err := decode(at); err == nil { // else it is damaged
+			if slices.ContainsFunc(r.Sessions, func(s session) bool { return s.held(now) }) {
+				return all, ledger.ErrInUse
+			}
+			names = r.bundles()
+			all.Sessions, all.Bundles = all.Sessions+int64(len(r.Sessions)), all.Bundles+int64(len(names))
+		}
+		all.Chains++
+		if dry {
+			continue
+		}
+		err := b.Kept.Remove(ctx, at)
+		if errors.Is(err, store.ErrMoved) {
+			return all, ledger.ErrInUse // a run has changed it meanwhile
+		}
+		if err == nil && len(names) > 0 {
+			err = b.Kept.Drop(ctx, names...)
 		}
 		if err != nil {
 			return all, err
 		}
-		all = ledger.Kept{Chains: all.Chains + kept.Chains, Sessions: all.Sessions + kept.Sessions, Bundles: all.Bundles + kept.Bundles}
 	}
-	return all, nil
+	return all, err
 }
 
-// find returns the registers that can have the chain: a task's is found by the name, others by their content.
-func (k Keeper) find(ctx context.Context, c ledger.ChainName) (found []store.Register, err error) {
+// find returns the registers of the chain: a task's are found by the name, others by their content. Those that a newer
+// reprise has written are left out.
+func (b *Book) find(ctx context.Context, c ledger.ChainName) (found []store.Register, err error) {
 	if c.Task == "" {
-		return k.Store.Registers(ctx, store.Opening)
+		found, err = b.Kept.Registers(ctx, store.Opening)
+	} else {
+		name := store.Name{Kind: store.Task, Of: taskName(b.Project, c.Cwd, c.Task)}
+		found, _, err = b.Kept.List(ctx, name, maxRoles)
 	}
-	found, _, err = k.Store.List(ctx, store.Name{Kind: store.Task, Of: taskName(k.Project, c.Cwd, c.Task)}, maxRoles)
-	return found, err
+	return slices.DeleteFunc(found, func(at store.Register) bool {
+		r, err := decode(at)
+		return errors.Is(err, store.ErrNewer) || err == nil && !r.isOf(c) || err != nil && c.Task == ""
+	}), err
 }
 
 // isOf reports whether a register has a chain of this machine.
@@ -95,49 +99,5 @@ func (r *register) isOf(c ledger.ChainName) bool {
 	if r.name.Kind == store.Task {
 		return c.Tool == r.Chain.Tool && c.Role == r.Chain.Role
 	}
-	return slices.ContainsFunc(r.Sessions, func(s session) bool { return s.NativeID != nil && slices.Contains(c.NativeIDs, *s.NativeID) })
-}
-
-// errUnchanged ends an edit that has nothing to change.
-var errUnchanged = errors.New("nothing is to be changed")
-
-// change changes or removes a register, unless do counts nothing, and removes the bundles that are left over. One that cannot be read stays.
-func (k Keeper) change(ctx context.Context, at store.Register, remove, dry bool, do func(*register) (ledger.Kept, error)) (kept ledger.Kept, err error) {
-	over, err := edit(ctx, keptRegisters{k.Store, remove, dry}, &at, k.Now, func(r *register) (err error) {
-		if kept, err = do(r); err == nil && kept == (ledger.Kept{}) {
-			err = errUnchanged
-		}
-		if remove {
-			r.Sessions = nil
-		}
-		return err
-	})
-	if errors.Is(err, errUnchanged) || errors.Is(err, errFenced) || errors.Is(err, store.ErrNewer) {
-		return ledger.Kept{}, nil
-	}
-	kept.Bundles = int64(len(over))
-	if err == nil && len(over) > 0 && !dry {
-		err = k.Store.Drop(ctx, over...)
-	}
-	if err != nil {
-		return ledger.Kept{}, err
-	}
-	return kept, nil
-}
-
-// keptRegisters are removed instead of replaced, or with dry stay as they are.
-type keptRegisters struct {
-	KeptStore
-	remove, dry bool
-}
-
-// Swap implements store.Registers.
-func (k keptRegisters) Swap(ctx context.Context, name store.Name, old string, value []byte) (string, error) {
-	switch {
-	case k.dry:
-		return old, nil
-	case k.remove:
-		return "", k.Remove(ctx, store.Register{Name: name, Version: old})
-	}
-	return k.KeptStore.Swap(ctx, name, old, value)
+	return slices.ContainsFunc(r.Sessions, func(s session) bool { return slices.Contains(c.NativeIDs, s.nativeID()) })
 }

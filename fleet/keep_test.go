@@ -13,7 +13,7 @@ import (
 	"reprise/ledger/decide"
 )
 
-// A keptStore is a fakeStore with the verbs of a Keeper.
+// A keptStore is a fakeStore with the verbs that calls do not need.
 type keptStore struct{ *fakeStore }
 
 func (k keptStore) Registers(_ context.Context, kind string) (list []store.Register, err error) {
@@ -38,10 +38,8 @@ func (k keptStore) Remove(_ context.Context, r store.Register) error {
 	return k.fail
 }
 
-// keeper returns a keeper on a machine that has not seen any of the store's calls.
-func (f *fakeStore) keeper(t *testing.T, now decide.Millis) Keeper {
-	return Keeper{keptStore{f}, "org/repo", now}
-}
+// keeper returns the book of a machine that has not seen any of the store's calls.
+func (f *fakeStore) keeper() *Book { return &Book{Kept: keptStore{f}, Project: "org/repo"} }
 
 // runShared makes one call and ends it well.
 func runShared(t *testing.T, s *Book, c *ledger.Call, resumes, id string) {
@@ -62,16 +60,15 @@ func TestResetInStore(t *testing.T) {
 			name := ledger.ChainName{Tool: "claude", Cwd: sharedCall(a, task, prompt, 0).Cwd, Task: task, NativeIDs: []string{firstID}}
 			other := name
 			other.NativeIDs = []string{secondID}
-			k := f.keeper(t, 3000)
-			elsewhere := k
-			elsewhere.Project = "org/other"
-			if kept, err := elsewhere.Reset(t.Context(), other); kept != (ledger.Kept{}) || err != nil {
+			k := f.keeper()
+			elsewhere := &Book{Kept: k.Kept, Project: "org/other"}
+			if kept, err := elsewhere.Reset(t.Context(), other, 3000); kept != (ledger.Kept{}) || err != nil {
 				t.Errorf("another chain: %+v, %v", kept, err)
 			}
 			f.before = func() { // another run of the chain ends at the same time
 				runShared(t, b, sharedCall(b, task, prompt+rejected, 3000), firstID, firstID)
 			}
-			if kept, err := k.Reset(t.Context(), name); kept.Chains != 1 || kept.Sessions != 1 || err != nil {
+			if kept, err := k.Reset(t.Context(), name, 3000); kept.Chains != 1 || kept.Sessions != 1 || err != nil {
 				t.Errorf("%+v, %v", kept, err)
 			}
 			wantResume(t, b, sharedCall(b, task, prompt+rejected+rejected, 5000), "")
@@ -95,20 +92,20 @@ func TestForgetInStore(t *testing.T) {
 	runShared(t, a, call("reviewer", 2000), "", secondID)
 	_, running := wantResume(t, a, call("author", 4000), firstID)
 	author := ledger.ChainName{Task: "task", Tool: "claude", Cwd: call("", 0).Cwd, Role: "author"}
-	k := f.keeper(t, 5000)
-	if _, err := k.Forget(t.Context(), author, false); !errors.Is(err, ledger.ErrInUse) {
+	k := f.keeper()
+	if _, err := k.Forget(t.Context(), author, 5000, false); !errors.Is(err, ledger.ErrInUse) {
 		t.Errorf("a chain in use: %v", err)
 	}
 	endShared(t, a, running, firstID, "Done.", 6000)
-	if kept, err := k.Forget(t.Context(), author, true); kept != (ledger.Kept{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil || len(f.bundles) != 2 {
+	if kept, err := k.Forget(t.Context(), author, 5000, true); kept != (ledger.Kept{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil || len(f.bundles) != 2 {
 		t.Errorf("dry: %+v, %v, %v", kept, err, f.bundles)
 	}
-	if kept, err := k.Forget(t.Context(), author, false); kept != (ledger.Kept{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil {
+	if kept, err := k.Forget(t.Context(), author, 5000, false); kept != (ledger.Kept{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil {
 		t.Errorf("%+v, %v", kept, err)
 	}
 	wantNative(t, k, secondID)
 	author.Role = "reviewer"
-	if kept, err := k.Forget(t.Context(), author, false); kept != (ledger.Kept{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil || len(f.registers)+len(f.bundles) != 0 {
+	if kept, err := k.Forget(t.Context(), author, 5000, false); kept != (ledger.Kept{Chains: 1, Sessions: 1, Bundles: 1}) || err != nil || len(f.registers)+len(f.bundles) != 0 {
 		t.Errorf("%+v, %v, %v %v", kept, err, f.registers, f.bundles)
 	}
 }
@@ -122,23 +119,23 @@ func TestDamagedInStore(t *testing.T) {
 	key, r := f.register(t)
 	r.Damaged, r.Value = true, nil
 	f.registers[key] = r
-	name, k := ledger.ChainName{Task: "task", Tool: "claude", Cwd: c.Cwd}, f.keeper(t, 5000)
-	if kept, err := k.Reset(t.Context(), name); err != nil || kept.Chains != 1 || len(f.registers) != 1 {
+	name, k := ledger.ChainName{Task: "task", Tool: "claude", Cwd: c.Cwd}, f.keeper()
+	if kept, err := k.Reset(t.Context(), name, 3000); err != nil || kept.Chains != 1 || len(f.registers) != 1 {
 		t.Errorf("reset: %+v, %v", kept, err)
 	}
 	for _, dry := range []bool{true, false} {
-		if kept, err := k.Forget(t.Context(), name, dry); err != nil || kept.Chains != 1 || (len(f.registers) == 1) != dry {
+		if kept, err := k.Forget(t.Context(), name, 5000, dry); err != nil || kept.Chains != 1 || (len(f.registers) == 1) != dry {
 			t.Errorf("forget, dry %v: %+v, %v, %d registers", dry, kept, err, len(f.registers))
 		}
 	}
 }
 
 // wantNative checks which sessions the store has.
-func wantNative(t *testing.T, k Keeper, want ...string) {
+func wantNative(t *testing.T, k *Book, want ...string) {
 	t.Helper()
 	var ids []string
 	for _, kind := range []string{store.Task, store.Opening} {
-		registers, err := k.Store.Registers(t.Context(), kind)
+		registers, err := k.Kept.Registers(t.Context(), kind)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,9 +29,9 @@ type Remote interface {
 	// Complete does the work that FinishWithin left.
 	Complete(ctx context.Context, left []byte) error
 	// Reset ends the sessions that a chain has in the store.
-	Reset(context.Context, ChainName) (Kept, error)
-	// Forget removes a chain from the store. It fails with ErrInUse if a run has a session of it. With dry it only counts.
-	Forget(ctx context.Context, c ChainName, dry bool) (Kept, error)
+	Reset(ctx context.Context, c ChainName, now decide.Millis) (Kept, error)
+	// Forget removes a chain from the store, with the files of the sessions. It fails with ErrInUse if a run has a session of it. With dry it only counts.
+	Forget(ctx context.Context, c ChainName, now decide.Millis, dry bool) (Kept, error)
 	// Close tells the helper to end once it has carried out all requests.
 	Close()
 	// Stop ends the helper now, and waits for its end.
@@ -43,12 +43,12 @@ type OpenRemote func(RemoteOptions) (Remote, error)
 
 // RemoteOptions say which store a program uses, and for which directory.
 type RemoteOptions struct {
-	Helper        string // the path of the program that speaks with the store
-	Environ       []string
-	URL           string
-	Keys, KeyFile string
-	Timeout       time.Duration // for reading and taking, again if another call was faster
-	Upload        time.Duration // for a bundle to be brought or stored, with the register
+	Helper       string // the path of the program that speaks with the store
+	Environ      []string
+	URL          string
+	Key, KeyFile string
+	Timeout      time.Duration // for reading and taking, again if another call was faster
+	Upload       time.Duration // for a bundle to be brought or stored, with the register
 
 	Local   *Ledger
 	Project string

@@ -83,7 +83,7 @@ func (c *call) share(cwd string) {
 func StoreOptions(environ []string, s config.Store) ledger.RemoteOptions {
 	host, _ := os.Hostname()
 	return ledger.RemoteOptions{
-		Host: host, Helper: StoreHelper(), Environ: variables.Unset(environ), URL: s.URL, Keys: s.Key, KeyFile: s.KeyFile,
+		Host: host, Helper: StoreHelper(), Environ: variables.Unset(environ), URL: s.URL, Key: s.Key, KeyFile: s.KeyFile,
 		Timeout: s.Timeout, Upload: s.UploadTimeout,
 	}
 }
@@ -96,7 +96,7 @@ func (c *call) whyUnshared(o ledger.RemoteOptions) string {
 	switch {
 	case c.env.OpenRemote == nil:
 		return "this program uses no store"
-	case o.Keys == "" && o.KeyFile == "":
+	case o.Key == "" && o.KeyFile == "":
 		return "the store has no key: neither REPRISE_STORE_KEY nor a file with it is set"
 	case !c.tool.Descriptor().Travels:
 		return "it is not known that the tool resumes a session on another machine"

@@ -26,7 +26,7 @@ func TestServers(t *testing.T) {
 				t.Fatal(err)
 			}
 			start := func() *wire.Client {
-				c, err := wire.Start(program, os.Environ(), wire.Config{URL: url, Keys: strings.Repeat("0123456789abcdef", 4), Timeout: 20 * time.Second, UploadTimeout: 20 * time.Second})
+				c, err := wire.Start(program, os.Environ(), wire.Config{URL: url, Key: strings.Repeat("0123456789abcdef", 4), Timeout: 20 * time.Second, UploadTimeout: 20 * time.Second})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -34,7 +34,7 @@ func TestServers(t *testing.T) {
 				return c
 			}
 			share(t, start(), start())
-			c, err := wire.Start(program, os.Environ(), wire.Config{URL: strings.Replace(url, server.Address, "127.0.0.1:1", 1), Keys: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second})
+			c, err := wire.Start(program, os.Environ(), wire.Config{URL: strings.Replace(url, server.Address, "127.0.0.1:1", 1), Key: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -37,7 +37,7 @@ func TestRolesAtOnce(t *testing.T) {
 			}
 			// call runs a role's call on a machine, as a process of its own does, and returns the decision.
 			call := func(machine, role, round int) (decide.Decision, error) {
-				config := wire.Config{URL: location, Keys: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second}
+				config := wire.Config{URL: location, Key: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second}
 				client, err := wire.Start(program, os.Environ(), config)
 				if err != nil {
 					return decide.Decision{}, err
@@ -123,7 +123,7 @@ func TestNewStoreFarAway(t *testing.T) {
 	location = far(t, server, location, 200*time.Millisecond)
 	program := build(t)
 	swap := func() error {
-		c, err := wire.Start(program, os.Environ(), wire.Config{URL: location, Keys: strings.Repeat("0123456789abcdef", 4),
+		c, err := wire.Start(program, os.Environ(), wire.Config{URL: location, Key: strings.Repeat("0123456789abcdef", 4),
 			Timeout: 2 * time.Second})
 		if err != nil {
 			t.Fatal(err)

@@ -70,7 +70,7 @@ func TestStoreOnServers(t *testing.T) {
 }
 
 // fakeBuckets are the buckets that are no real ones: how the store there fails.
-var fakeBuckets = []string{"files", "expires", "refused", "denied", "none", "silent", "unsafe", "hangs"}
+var fakeBuckets = []string{"files", "refused", "denied", "none", "silent", "unsafe", "hangs"}
 
 // A fileStore is an engine whose entries are files, for several processes. s3://files/DIR names one.
 type fileStore struct{ dir, fails string }
@@ -190,13 +190,6 @@ func (s *fileStore) Delete(ctx context.Context, names ...string) error {
 		}
 	}
 	return nil
-}
-
-func (s *fileStore) Expiry(context.Context) (time.Duration, error) {
-	if s.fails == "expires" {
-		return 24 * time.Hour, nil
-	}
-	return 0, nil
 }
 
 func (s *fileStore) Close() error { return nil }

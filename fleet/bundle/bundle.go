@@ -6,6 +6,7 @@
 package bundle
 
 import (
+	"archive/tar"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -24,6 +25,8 @@ import (
 
 	"reprise/fleet/store"
 	"reprise/rewrite"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // Limits bound packing and unpacking.
@@ -92,23 +95,26 @@ func Digest(ctx context.Context, root *os.Root, paths []string, limits Limits) (
 	if err != nil {
 		return "", err
 	}
-	return digestOf(ctx, root, selection{own: chosen.own}, limits)
-}
-
-func digestOf(ctx context.Context, root *os.Root, chosen selection, limits Limits) (string, error) {
-	files, err := list(root, chosen, limits)
-	if err != nil || len(files) == 0 {
+	files, err := list(root, selection{own: chosen.own}, limits)
+	if err != nil {
 		return "", err
 	}
-	sum := newSummer()
+	return digestOf(ctx, root, files)
+}
+
+func digestOf(ctx context.Context, root *os.Root, files []file) (string, error) {
+	if len(files) == 0 {
+		return "", nil
+	}
+	sum := sha256.New()
 	for _, f := range files {
 		content, err := copyFile(ctx, io.Discard, root, f.path)
 		if err != nil {
 			return "", err
 		}
-		sum.add(f.path, content)
+		addFile(sum, f.path, content)
 	}
-	return sum.digest(), nil
+	return inHex(sum), nil
 }
 
 // list returns the selected files in the order of their paths. It fails with store.ErrTooLarge beyond
@@ -129,7 +135,8 @@ func list(root *os.Root, chosen selection, limits Limits) ([]file, error) {
 		}
 		found[name] = file{name, info.Size(), info.ModTime(), !chosen.isOwn(name)}
 		if len(found) > limits.Files || size > limits.Size || strings.Count(name, "/") >= maxDepth {
-			return fmt.Errorf("%w: more than %d files, %d bytes or %d directories in each other", store.ErrTooLarge, limits.Files, limits.Size, maxDepth)
+			return fmt.Errorf("%w: more than %d files, %d bytes or %d directories in each other",
+				store.ErrTooLarge, limits.Files, limits.Size, maxDepth)
 		}
 		return nil
 	}
@@ -191,21 +198,13 @@ func plain(name string) bool {
 	return true
 }
 
-// A summer computes a digest: of each file in order the length of the path, the path and its
-// content's SHA-256.
-type summer struct {
-	all hash.Hash
+// addFile adds a file to a digest: the length of the path, the path and the content's SHA-256.
+func addFile(sum hash.Hash, path string, content []byte) {
+	sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(path))))
+	sum.Write(append([]byte(path), content...))
 }
 
-func newSummer() *summer { return &summer{sha256.New()} }
-
-func (s *summer) digest() string { return hex.EncodeToString(s.all.Sum(nil)) }
-
-func (s *summer) add(path string, content []byte) {
-	s.all.Write(binary.BigEndian.AppendUint64(nil, uint64(len(path))))
-	_, _ = io.WriteString(s.all, path)
-	s.all.Write(content)
-}
+func inHex(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)) }
 
 // copyFile writes a file's content to w and returns the SHA-256.
 func copyFile(ctx context.Context, w io.Writer, root *os.Root, name string) ([]byte, error) {
@@ -248,4 +247,75 @@ func (r reader) Read(b []byte) (int, error) {
 		return 0, context.Cause(r.ctx)
 	}
 	return r.in.Read(b)
+}
+
+// Pack writes a bundle of the files at and below paths to w and returns the digest of those that are not common. The
+// first path must exist. It fails with store.ErrTooLarge beyond the limits, and with store.ErrChanged if the files
+// change meanwhile.
+func Pack(ctx context.Context, w io.Writer, root *os.Root, paths []string, limits Limits) (string, error) {
+	chosen, err := selectPaths(paths)
+	if err != nil {
+		return "", err
+	}
+	files, err := list(root, chosen, limits)
+	if err != nil {
+		return "", err
+	}
+	if _, err := root.Lstat(chosen.own[0]); err != nil {
+		return "", err
+	}
+	if !slices.ContainsFunc(files, func(f file) bool { return !f.common }) {
+		return "", fmt.Errorf("%s has no files: %w", chosen.own[0], fs.ErrNotExist)
+	}
+	packed, err := writeTar(ctx, w, root, files)
+	if err != nil {
+		return "", err
+	}
+	now, err := Digest(ctx, root, paths, limits)
+	if err == nil && now != packed {
+		err = fmt.Errorf("%w: while they were packed", store.ErrChanged)
+	}
+	return packed, err
+}
+
+// writeTar writes the compressed tar and returns the digest of the contents.
+func writeTar(ctx context.Context, w io.Writer, root *os.Root, files []file) (string, error) {
+	compressed, err := zstd.NewWriter(w,
+		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(maxWindow))
+	if err != nil {
+		return "", err
+	}
+	archive, sum := tar.NewWriter(compressed), sha256.New()
+	for _, f := range files {
+		if err := writeFile(ctx, archive, root, f, sum); err != nil {
+			return "", err
+		}
+	}
+	if err := errors.Join(archive.Close(), compressed.Close()); err != nil {
+		return "", err
+	}
+	return inHex(sum), nil
+}
+
+func writeFile(ctx context.Context, archive *tar.Writer, root *os.Root, f file, sum hash.Hash) error {
+	// Only PAX keeps nanoseconds: some tools compare times that they have stored.
+	header := &tar.Header{Typeflag: tar.TypeReg, Name: f.path, Size: f.size, Mode: 0o600, ModTime: f.time}
+	header.Format = tar.FormatPAX
+	if err := archive.WriteHeader(header); err != nil {
+		return err
+	}
+	content, err := copyFile(ctx, archive, root, f.path)
+	if errors.Is(err, tar.ErrWriteTooLong) {
+		err = fmt.Errorf("%w: %s has grown", store.ErrChanged, f.path)
+	}
+	if err != nil {
+		return err
+	}
+	if !f.common {
+		addFile(sum, f.path, content)
+	}
+	if err := archive.Flush(); err != nil {
+		return fmt.Errorf("%w: %s has shrunk: %w", store.ErrChanged, f.path, err)
+	}
+	return nil
 }

@@ -95,7 +95,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("digest %s, %v, packed as %s", here, err, digest)
 	}
 	to := tree(t, nil)
-	if err := Unpack(t.Context(), bytes.NewReader(packed), digest, to, paths, nil, limits); err != nil {
+	if err := Unpack(t.Context(), stream(packed), digest, to, paths, nil, limits); err != nil {
 		t.Fatal(err)
 	}
 	got := contents(t, to)
@@ -148,19 +148,19 @@ func TestUnpackReplacesOnlyWhatItMay(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := tree(t, old)
-	if err := Unpack(t.Context(), bytes.NewReader(packed), digest, to, []string{"s"}, []string{"else"}, limits); !errors.Is(err, store.ErrChanged) {
+	if err := Unpack(t.Context(), stream(packed), digest, to, []string{"s"}, []string{"else"}, limits); !errors.Is(err, store.ErrChanged) {
 		t.Errorf("over other files: %v", err)
 	}
 	if got := contents(t, to); len(got) != 3 || got["s/a"] != "old" {
 		t.Errorf("files are now %q", got)
 	}
-	if err := Unpack(t.Context(), bytes.NewReader(packed), digest, to, []string{"s"}, []string{"else", before}, limits); err != nil {
+	if err := Unpack(t.Context(), stream(packed), digest, to, []string{"s"}, []string{"else", before}, limits); err != nil {
 		t.Errorf("over known files: %v", err)
 	}
 	if got := contents(t, to); len(got) != 3 || got["s/a"] != "new" || got["s/c"] != "more" {
 		t.Errorf("files are now %q", got)
 	}
-	if err := Unpack(t.Context(), bytes.NewReader(packed), digest, to, []string{"s"}, nil, limits); err != nil {
+	if err := Unpack(t.Context(), stream(packed), digest, to, []string{"s"}, nil, limits); err != nil {
 		t.Errorf("over its own files: %v", err)
 	}
 	for _, odd := range []func(name string) error{
@@ -174,7 +174,7 @@ func TestUnpackReplacesOnlyWhatItMay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Unpack(t.Context(), bytes.NewReader(packed), digest, to, []string{"s"}, []string{now}, limits); !errors.Is(err, store.ErrChanged) {
+		if err := Unpack(t.Context(), stream(packed), digest, to, []string{"s"}, []string{now}, limits); !errors.Is(err, store.ErrChanged) {
 			t.Errorf("over what is no file: %v", err)
 		}
 	}
@@ -315,7 +315,7 @@ func TestCommonFiles(t *testing.T) {
 		"other files": {"p/blobs/0a": "kept as it is", "p/blobs/0f": "f", "p/other": "theirs"},
 	} {
 		to := tree(t, there)
-		if err := Unpack(t.Context(), bytes.NewReader(packed), digest, to, mixed, nil, limits); err != nil {
+		if err := Unpack(t.Context(), stream(packed), digest, to, mixed, nil, limits); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 		got, want := contents(t, to), map[string]string{"p/blobs/0a": "0", "p/blobs/0b": "1", "s/a.jsonl": session["s/a.jsonl"]}
@@ -336,7 +336,7 @@ func TestCommonFiles(t *testing.T) {
 			t.Errorf("%s: digest %s, %v", what, here, err)
 		}
 	}
-	if err := Unpack(t.Context(), bytes.NewReader(packed), digest, tree(t, nil), paths, nil, limits); !errors.Is(err, store.ErrBroken) {
+	if err := Unpack(t.Context(), stream(packed), digest, tree(t, nil), paths, nil, limits); !errors.Is(err, store.ErrBroken) {
 		t.Errorf("without their pattern: %v", err)
 	}
 	for _, wrong := range []string{"../*", "p/[", "/p/*", "p//*", ""} {
@@ -362,7 +362,7 @@ func TestUnpackRefuses(t *testing.T) {
 	cases["truncated"] = packed[:len(packed)/2]
 	for what, content := range cases {
 		to := tree(t, map[string]string{"keep": "this"})
-		err := Unpack(t.Context(), bytes.NewReader(content), digest, to, []string{"s"}, nil, limits)
+		err := Unpack(t.Context(), stream(content), digest, to, []string{"s"}, nil, limits)
 		if !errors.Is(err, store.ErrBroken) || strings.Contains(err.Error(), "another digest") && what != "nothing" {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -371,18 +371,23 @@ func TestUnpackRefuses(t *testing.T) {
 		}
 	}
 	to := tree(t, nil)
-	if err := Unpack(t.Context(), bytes.NewReader(packed), strings.Repeat("0", 64), to, paths, nil, limits); !errors.Is(err, store.ErrBroken) || len(contents(t, to)) != 0 {
+	if err := Unpack(t.Context(), stream(packed), strings.Repeat("0", 64), to, paths, nil, limits); !errors.Is(err, store.ErrBroken) || len(contents(t, to)) != 0 {
 		t.Errorf("another digest: %v, left %q", err, contents(t, to))
 	}
 	if err := os.Symlink(t.TempDir(), filepath.Join(to.Name(), "s")); err != nil {
 		t.Fatal(err)
 	}
-	if err := Unpack(t.Context(), bytes.NewReader(packed), digest, to, paths, nil, limits); err == nil {
+	if err := Unpack(t.Context(), stream(packed), digest, to, paths, nil, limits); err == nil {
 		t.Error("unpacked through a link that leads out")
 	}
 }
 
 // Whatever a bundle contains, it changes nothing outside the session's paths, and nothing at all if it is refused.
+// stream is where a bundle comes from.
+func stream(packed []byte) func() (io.Reader, error) {
+	return func() (io.Reader, error) { return bytes.NewReader(packed), nil }
+}
+
 func FuzzUnpack(f *testing.F) {
 	for _, content := range hostile {
 		f.Add(content)
@@ -400,7 +405,7 @@ func FuzzUnpack(f *testing.F) {
 		}
 		defer root.Close()
 		digest := fuzzDigest(t, content, root)
-		err = Unpack(t.Context(), bytes.NewReader(content), digest, root, []string{"s"}, nil, limits)
+		err = Unpack(t.Context(), stream(content), digest, root, []string{"s"}, nil, limits)
 		entries, _ := os.ReadDir(above)
 		got := contents(t, root)
 		if len(entries) != 1 || got["keep"] != "this" {

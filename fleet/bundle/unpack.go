@@ -26,14 +26,24 @@ const maxWindow = 4 << 20
 
 // Unpack replaces the files at and below paths by those of a bundle, and adds common files. Anything there
 // now must be nothing, or have one of the digests replace: it fails with store.ErrChanged otherwise. It
-// fails with store.ErrBroken if the bundle has another digest, or contents that no bundle has.
-func Unpack(ctx context.Context, r io.Reader, digest string, root *os.Root, paths, replace []string, limits Limits) error {
+// fails with store.ErrBroken if the bundle has another digest, or contents that no bundle has. It calls fetch if the
+// files are not the bundle's already.
+func Unpack(ctx context.Context, fetch func() (io.Reader, error), digest string, root *os.Root,
+	paths, replace []string, limits Limits,
+) error {
 	chosen, err := selectPaths(paths)
 	if err != nil {
 		return err
 	}
 	u := &unpacker{root: root, chosen: chosen, limits: limits, names: map[string]string{}, parents: map[string]bool{}}
 	defer u.clean()
+	if now, _, err := u.present(ctx, replace, digest); err != nil || now == digest {
+		return err
+	}
+	r, err := fetch()
+	if err != nil {
+		return err
+	}
 	found, err := u.read(ctx, r)
 	if err != nil {
 		return err
@@ -41,12 +51,9 @@ func Unpack(ctx context.Context, r io.Reader, digest string, root *os.Root, path
 	if found != digest {
 		return fmt.Errorf("%w: the bundle has another digest", store.ErrBroken)
 	}
-	now, old, err := u.present(ctx)
+	now, old, err := u.present(ctx, replace, digest)
 	if err != nil || now == digest {
 		return err
-	}
-	if now != "" && !slices.Contains(replace, now) {
-		return store.ErrChanged
 	}
 	return u.commit(old)
 }
@@ -73,11 +80,11 @@ func (u *unpacker) read(ctx context.Context, r io.Reader) (string, error) {
 	}
 	defer compressed.Close()
 	// Headers and padding of small files are more than their contents.
-	archive, sum := tar.NewReader(io.LimitReader(compressed, u.limits.Size+int64(u.limits.Files)*8<<10)), newSummer()
+	archive, sum := tar.NewReader(io.LimitReader(compressed, u.limits.Size+int64(u.limits.Files)*8<<10)), sha256.New()
 	for {
 		header, err := archive.Next()
 		if err == io.EOF {
-			return sum.digest(), nil
+			return inHex(sum), nil
 		}
 		if err != nil {
 			return "", broken(ctx, err)
@@ -90,7 +97,7 @@ func (u *unpacker) read(ctx context.Context, r io.Reader) (string, error) {
 			return "", err
 		}
 		if u.chosen.isOwn(header.Name) {
-			sum.add(header.Name, content)
+			addFile(sum, header.Name, content)
 		}
 	}
 }
@@ -114,7 +121,7 @@ func (u *unpacker) check(h *tar.Header) error {
 		return fmt.Errorf("%q is no path of the session", name)
 	case name <= u.last:
 		return fmt.Errorf("%q is not in order", name)
-	case strings.Count(name, "/") >= maxDepth || len(u.order) >= u.limits.Files || h.Size < 0 || h.Size > u.limits.Size-u.size:
+	case strings.Count(name, "/") >= maxDepth, len(u.order) >= u.limits.Files, h.Size < 0, h.Size > u.limits.Size-u.size:
 		return fmt.Errorf("%q is beyond the limits", name)
 	case u.parents[name] || u.isFile(path.Dir(name)):
 		return fmt.Errorf("%q is both a file and a directory", name)
@@ -201,19 +208,21 @@ func (u *unpacker) mkdir(dir string) error {
 }
 
 // present returns the digest of the files that are there now, and these. It fails with store.ErrChanged
-// if anything but a file is in the way.
-func (u *unpacker) present(ctx context.Context) (digest string, files []file, err error) {
+// if anything but a file is in the way, or files of a digest that must not be replaced.
+func (u *unpacker) present(ctx context.Context, replace []string, own string) (digest string, files []file, err error) {
 	for _, name := range u.order {
 		if info, err := u.root.Lstat(name); err == nil && !info.Mode().IsRegular() {
 			return "", nil, fmt.Errorf("%w: %s is no regular file", store.ErrChanged, name)
 		}
 	}
 	any := Limits{Size: math.MaxInt64, Files: u.limits.Files}
-	own := selection{own: u.chosen.own}
-	if files, err = list(u.root, own, any); err != nil {
+	if files, err = list(u.root, selection{own: u.chosen.own}, any); err != nil {
 		return "", nil, fmt.Errorf("%w: %w", store.ErrChanged, err)
 	}
-	digest, err = digestOf(ctx, u.root, own, any)
+	digest, err = digestOf(ctx, u.root, files)
+	if err == nil && digest != "" && digest != own && !slices.Contains(replace, digest) {
+		err = store.ErrChanged
+	}
 	return digest, files, err
 }
 

@@ -57,7 +57,7 @@ func Main(args []string, in, out, log *os.File, engines Engines) int {
 		return 0
 	}
 	if info, err := in.Stat(); len(args) > 0 || err != nil || info.Mode()&os.ModeNamedPipe == 0 {
-		fmt.Fprintln(log, "error: reprise-store takes status, log, prune, check or version; else the shims start it")
+		fmt.Fprintln(log, "error: reprise-store takes log, prune, check or version; else the shims start it")
 		return 2
 	}
 	if err := wire.HideMemory(); err != nil {
@@ -112,9 +112,9 @@ func serve(in io.Reader, out io.Writer, engines Engines) error {
 	return err
 }
 
-// open opens the store that a configuration names. Keys come first: without them the store is not asked.
+// open opens the store that a configuration names. The key comes first: without it the store is not asked.
 func open(ctx context.Context, c wire.Config, engines Engines) (store.Store, *vault.Vault, error) {
-	keys, err := readKeys(c)
+	key, err := readKey(c)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: read the store's key: %w", store.ErrKey, err)
 	}
@@ -122,14 +122,14 @@ func open(ctx context.Context, c wire.Config, engines Engines) (store.Store, *va
 	if err != nil {
 		return nil, nil, err
 	}
-	options := vault.Options{Keys: keys, Limits: bundle.Usual, SelfTest: engines.SelfTest, Now: time.Now}
+	options := vault.Options{Key: key, Limits: bundle.Usual, SelfTest: engines.SelfTest, Now: time.Now}
 	return engine, vault.Open(ctx, engine, options), nil
 }
 
-// readKeys returns the keys of a configuration. Those of a variable come before a file.
-func readKeys(c wire.Config) ([]vault.Key, error) {
-	if c.Keys != "" || c.KeyFile == "" {
-		return vault.ParseKeys(c.Keys)
+// readKey returns the key of a configuration. A variable's comes before a file's.
+func readKey(c wire.Config) (vault.Key, error) {
+	if c.Key != "" || c.KeyFile == "" {
+		return vault.ParseKey(c.Key)
 	}
 	return vault.ReadKeyFile(c.KeyFile)
 }

@@ -83,7 +83,7 @@ func (d *directory) Close() error                                   { return nil
 
 func start(t *testing.T, url string) *wire.Client {
 	t.Helper()
-	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: url, Keys: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second})
+	c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: url, Key: strings.Repeat("0123456789abcdef", 4), Timeout: 2 * time.Second, UploadTimeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestSentRequestsAreCarriedOut(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(requests, `{"protocol":4,"config":{"URL":"dir://%s","Keys":"%s"}}`+"\n", dir, strings.Repeat("0123456789abcdef", 4))
+	fmt.Fprintf(requests, `{"protocol":5,"config":{"URL":"dir://%s","Key":"%s"}}`+"\n", dir, strings.Repeat("0123456789abcdef", 4))
 	fmt.Fprintln(requests, `{"id":1,"verb":"hello","timeout":1000000000}`)
 	fmt.Fprintln(requests, `{"id":2,"verb":"swap","register":{"Name":{"Kind":"task","Of":["cA=="]},"Value":"dg=="},"timeout":1000000000}`)
 	requests.Close()
@@ -249,7 +249,7 @@ func TestMisconfigured(t *testing.T) {
 		t.Errorf("unknown engine: %v", err)
 	}
 	for keys, file := range map[string]string{"": "", "abc": "", " ": "/none", "0": "/none"} {
-		c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: "dir:///x", Keys: keys, KeyFile: file, Timeout: 2 * time.Second})
+		c, err := wire.Start(os.Args[0], append(os.Environ(), "REPRISE_TEST_HELPER=1"), wire.Config{URL: "dir:///x", Key: keys, KeyFile: file, Timeout: 2 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +280,7 @@ func TestCalledByHand(t *testing.T) {
 	if out, code := run("version"); code != 0 || out != "reprise-store dev\n" {
 		t.Errorf("version: %q, %d", out, code)
 	}
-	if out, code := run(); code != 2 || !strings.HasPrefix(out, "error: reprise-store takes status, ") {
+	if out, code := run(); code != 2 || !strings.HasPrefix(out, "error: reprise-store takes log, ") {
 		t.Errorf("without a pipe: %q, %d", out, code)
 	}
 }

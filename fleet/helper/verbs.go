@@ -21,7 +21,7 @@ const patience = 5 * time.Minute
 
 // verbs are the commands of a person for the store.
 var verbs = map[string]func(context.Context, *vault.Vault, config.Config, io.Writer) error{
-	"status": status, "log": printLog, "prune": prune, "check": check,
+	"log": printLog, "prune": prune, "check": check,
 }
 
 // run carries out a verb on the store that the configuration and the environment name.
@@ -43,29 +43,12 @@ func run(verb string, out io.Writer, engines Engines) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	engine, opened, err := open(ctx, wire.Config{URL: s.URL, Keys: s.Key, KeyFile: s.KeyFile}, engines)
+	engine, opened, err := open(ctx, wire.Config{URL: s.URL, Key: s.Key, KeyFile: s.KeyFile}, engines)
 	if err != nil {
 		return err
 	}
 	defer engine.Close()
 	return verbs[verb](ctx, opened, cfg, out)
-}
-
-// check tests whether the store can be used.
-func check(ctx context.Context, v *vault.Vault, cfg config.Config, out io.Writer) error {
-	r, err := v.Test(ctx)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "answers in %s, keeps conditions on writes (tested %s)\n", r.Latency.Round(time.Millisecond), r.Tested.UTC().Format(time.DateOnly))
-	fmt.Fprintf(out, "registers that the key opens: %d, others: %d\n", r.Registers, r.OtherKeys)
-	if r.KnowExpiry {
-		fmt.Fprintf(out, "days after which the store removes what is not used: %d (0: never)\n", int(r.Expiry/(24*time.Hour)))
-	}
-	if _, maxAge := cfg.Longest(); r.Expiry > 0 && r.Expiry < maxAge {
-		fmt.Fprintln(out, "that is less than max_age: lengthen the lifecycle rule")
-	}
-	return nil
 }
 
 // A chain has the fields of a register that the verbs read.
@@ -91,27 +74,34 @@ func (c chain) used() int64 {
 	return last
 }
 
-// eachChain calls use with the register of each chain that can be read.
-func eachChain(ctx context.Context, v *vault.Vault, use func(store.Register, chain) error) error {
+// eachChain calls use with the register of each chain that can be read, and returns how many cannot.
+func eachChain(ctx context.Context, v *vault.Vault, use func(store.Register, chain) error) (others int, err error) {
 	for _, kind := range []string{store.Task, store.Opening} {
 		err := v.Registers(ctx, kind, func(r store.Register) error {
 			var c chain
 			if r.Damaged || json.Unmarshal(r.Value, &c) != nil {
+				others++
 				return nil
 			}
 			return use(r, c)
 		})
 		if err != nil {
-			return err
+			return others, err
 		}
 	}
-	return nil
+	return others, nil
 }
 
-// status counts the chains and files of the store.
-func status(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer) error {
+// check tests whether the store can be used, and counts the chains and sessions in it.
+func check(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer) error {
+	tested, latency, err := v.Test(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "answers in %s, keeps conditions on writes (tested %s)\n",
+		latency.Round(time.Millisecond), tested.Format(time.DateOnly))
 	tasks, unnamed, sessions, held := map[string]bool{}, 0, 0, 0
-	err := eachChain(ctx, v, func(r store.Register, c chain) error {
+	others, err := eachChain(ctx, v, func(r store.Register, c chain) error {
 		if r.Name.Kind == store.Task {
 			tasks[strings.Join(r.Name.Of, "\x00")] = true // each role has a register
 		} else {
@@ -126,7 +116,8 @@ func status(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer)
 		return nil
 	})
 	if err == nil {
-		fmt.Fprintf(out, "tasks: %d, chains without a name: %d, sessions: %d, running: %d\n", len(tasks), unnamed, sessions, held)
+		fmt.Fprintf(out, "tasks: %d, chains without a name: %d, sessions: %d, running: %d\n"+
+			"chains of another key, or damaged: %d\n", len(tasks), unnamed, sessions, held, others)
 	}
 	return err
 }
@@ -134,7 +125,7 @@ func status(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer)
 // printLog prints the sessions of all machines, a line of JSON each.
 func printLog(ctx context.Context, v *vault.Vault, _ config.Config, out io.Writer) error {
 	lines := json.NewEncoder(out)
-	return eachChain(ctx, v, func(r store.Register, c chain) error {
+	_, err := eachChain(ctx, v, func(r store.Register, c chain) error {
 		project := ""
 		if len(r.Name.Of) > 0 {
 			project = r.Name.Of[0]
@@ -149,13 +140,15 @@ func printLog(ctx context.Context, v *vault.Vault, _ config.Config, out io.Write
 				Role    string    `json:"role,omitempty"`
 				Session string    `json:"session,omitempty"`
 				State   string    `json:"state"`
-			}{time.UnixMilli(s.LastUsed).UTC(), s.Host, project, c.Chain.Tool, c.Chain.Task, strings.TrimSpace(c.Chain.Role), s.NativeID, s.State})
+			}{time.UnixMilli(s.LastUsed).UTC(), s.Host, project, c.Chain.Tool, c.Chain.Task,
+				strings.TrimSpace(c.Chain.Role), s.NativeID, s.State})
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	return err
 }
 
 // idleBeyond is how long after max_age the store keeps unused files.
@@ -166,7 +159,7 @@ func prune(ctx context.Context, v *vault.Vault, cfg config.Config, out io.Writer
 	_, maxAge := cfg.Longest()
 	before := time.Now().Add(-maxAge - idleBeyond)
 	chains := 0
-	err := eachChain(ctx, v, func(r store.Register, c chain) error {
+	_, err := eachChain(ctx, v, func(r store.Register, c chain) error {
 		if c.used() >= before.UnixMilli() {
 			return nil
 		}

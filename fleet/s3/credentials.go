@@ -1,7 +1,6 @@
 package s3
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -20,14 +19,14 @@ const (
 	findTimeout = 4 * time.Second
 )
 
-// A finder is a Provider of the first credentials that the environment, the shared files, or the role of the container or
-// the machine has.
+// A finder is a Provider of the first credentials that the environment, the shared files, or the role of the container
+// or the machine has.
 type finder struct {
 	role  credentials.IAM
 	found credentials.Provider // nil before the first search
 }
 
-// RetrieveWithCredContext implements credentials.Provider. No error contains the text of another one, which might contain
+// RetrieveWithCredContext implements credentials.Provider. No error contains the text of another one, which might have
 // the output of a credential_process.
 func (f *finder) RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), findTimeout)
@@ -45,8 +44,8 @@ func (f *finder) RetrieveWithCredContext(*credentials.CredContext) (credentials.
 
 func (f *finder) providers() []credentials.Provider {
 	list := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
-	container := cmp.Or(os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"), os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI"),
-		os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE"))
+	container := os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") +
+		os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") + os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE")
 	if container == "" && os.Getenv("AWS_EC2_METADATA_DISABLED") == "true" {
 		return list
 	}

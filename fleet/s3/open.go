@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 
 	"reprise/fleet/store"
@@ -19,52 +18,32 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// Open returns the store of a URL such as s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1.
-// It does not connect. The errors contain nothing of the URL but names of parameters.
-func Open(ctx context.Context, text string) (store.Store, error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "s3" {
-		return nil, errors.New("the store's URL must begin with s3://")
-	}
-	s, err := open(u)
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
-}
+var _ store.Store = (*Store)(nil)
 
-func open(u *url.URL) (*Store, error) {
-	if u.User != nil {
-		return nil, errors.New("an s3 URL must not contain credentials: they are read from where AWS's tools look for them")
+// Open returns the store of a URL such as s3://bucket/prefix?endpoint=https://minio:9000&region=eu-1, which the
+// configuration has checked. It does not connect. The errors contain nothing of the URL.
+func Open(_ context.Context, text string) (store.Store, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, errors.New("the store's URL is not one")
 	}
 	query := u.Query()
-	for name, values := range query {
-		if !slices.Contains([]string{"endpoint", "region", "addressing"}, name) || len(values) != 1 {
-			return nil, fmt.Errorf("an s3 URL has one endpoint, one region and one addressing at most, and no %s", name)
+	host, secure := "s3.amazonaws.com", true
+	if query.Has("endpoint") {
+		at, err := url.Parse(query.Get("endpoint"))
+		if err != nil {
+			return nil, errNoEndpoint
 		}
-	}
-	if u.Host == "" {
-		return nil, errors.New("an s3 URL must name a bucket: s3://bucket/prefix")
-	}
-	host, secure, err := endpoint(query.Get("endpoint"))
-	if err != nil {
-		return nil, err
-	}
-	options := &minio.Options{Secure: secure, MaxRetries: 1, Creds: credentials.New(&finder{}), Region: region(query)}
-	if options.BucketLookup, err = lookup(query); err != nil {
-		return nil, err
+		host, secure = at.Host, at.Scheme == "https"
 	}
 	transport, err := newTransport(secure)
 	if err != nil {
 		return nil, err
 	}
-	options.Transport = noting{transport}
-	client, err := minio.NewCore(host, options)
+	client, err := minio.NewCore(host, &minio.Options{Secure: secure, MaxRetries: 1, Creds: credentials.New(&finder{}),
+		Region: region(query), Transport: noting{transport}})
 	if err != nil {
-		return nil, errors.New("the endpoint of the s3 URL is not one")
+		return nil, errNoEndpoint
 	}
 	prefix := strings.Trim(u.Path, "/")
 	if prefix != "" {
@@ -73,32 +52,7 @@ func open(u *url.URL) (*Store, error) {
 	return &Store{api: *client, transport: transport, bucket: u.Host, prefix: prefix}, nil
 }
 
-var _ store.Store = (*Store)(nil)
-
-// endpoint returns the host of an endpoint, AWS's for none.
-func endpoint(text string) (host string, secure bool, err error) {
-	if text == "" {
-		return "s3.amazonaws.com", true, nil
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
-		return "", false, errors.New("the endpoint of an s3 URL must be like https://host:port")
-	}
-	return u.Host, u.Scheme == "https", nil
-}
-
-// lookup says where a request names the bucket: servers other than AWS's expect it in the path.
-func lookup(query url.Values) (minio.BucketLookupType, error) {
-	switch addressing := query.Get("addressing"); {
-	case addressing == "virtual":
-		return minio.BucketLookupDNS, nil
-	case addressing == "path", addressing == "" && query.Has("endpoint"):
-		return minio.BucketLookupPath, nil
-	case addressing == "":
-		return minio.BucketLookupAuto, nil
-	}
-	return 0, errors.New("the addressing of an s3 URL is virtual or path")
-}
+var errNoEndpoint = errors.New("the endpoint of the store's URL is not one")
 
 // region returns "" if AWS is to be asked for it, which is one more request.
 func region(query url.Values) string {

@@ -64,13 +64,16 @@ func (r *request) failed(ctx context.Context, what string, err error) error {
 var errRefused = errors.New("the store refuses the request")
 
 // expired are codes that AWS sends with status 400 for credentials.
-var expired = []string{"ExpiredToken", "InvalidToken", "TokenRefreshRequired", "InvalidAccessKeyId", "AuthorizationHeaderMalformed"}
+var expired = []string{
+	"ExpiredToken", "InvalidToken", "TokenRefreshRequired", "InvalidAccessKeyId", "AuthorizationHeaderMalformed",
+}
 
 // refused returns the error for an answer other than success. A missing bucket and a missing key have
 // the same status. After an answer of 5xx the fate of a write is not known.
 func (r *request) refused(answer minio.ErrorResponse) error {
 	switch code := answer.StatusCode; {
-	case code == http.StatusPreconditionFailed, answer.Code == "ConditionalRequestConflict", answer.Code == "OperationAborted":
+	case code == http.StatusPreconditionFailed,
+		answer.Code == "ConditionalRequestConflict", answer.Code == "OperationAborted":
 		return store.ErrMoved
 	case answer.Code == "NoSuchKey" && r.replaces:
 		return store.ErrMoved // the version is of an object that is gone

@@ -7,7 +7,6 @@ package s3
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/md5"
 	"crypto/sha256"
@@ -20,7 +19,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"reprise/fleet/store"
 
@@ -76,16 +74,13 @@ func (s *Store) Swap(ctx context.Context, key, old string, value []byte) (string
 	switch {
 	case old == "":
 		options.SetMatchETagExcept("*")
-	case !isETag(old): // "*" would match any
+	case strings.ContainsAny(old, "*\", "): // "*" would match any
 		return "", fmt.Errorf("swap %s: %w", key, store.ErrMoved)
 	default:
 		options.SetMatchETag(old)
 	}
 	return s.put(ctx, "swap "+key, key, value, options, old != "")
 }
-
-// isETag reports whether a version can be one of this engine's.
-func isETag(version string) bool { return !strings.ContainsAny(version, "*\", ") }
 
 // Put implements store.Store.
 func (s *Store) Put(ctx context.Context, name string, content []byte) error {
@@ -95,7 +90,9 @@ func (s *Store) Put(ctx context.Context, name string, content []byte) error {
 	return err
 }
 
-func (s *Store) put(ctx context.Context, what, key string, content []byte, options minio.PutObjectOptions, replaces bool) (string, error) {
+func (s *Store) put(
+	ctx context.Context, what, key string, content []byte, options minio.PutObjectOptions, replaces bool,
+) (string, error) {
 	r, ctx := begin(ctx, true)
 	r.replaces = replaces
 	sum, check := sha256.Sum256(content), md5.Sum(content)
@@ -113,7 +110,8 @@ func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the listing after an error
 	var keys []string
-	for object := range s.api.Client.ListObjects(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix + prefix, Recursive: true}) {
+	options := minio.ListObjectsOptions{Prefix: s.prefix + prefix, Recursive: true}
+	for object := range s.api.Client.ListObjects(ctx, s.bucket, options) {
 		if object.Err != nil {
 			return nil, r.failed(ctx, "list "+prefix, object.Err)
 		}
@@ -144,28 +142,6 @@ func (s *Store) Delete(ctx context.Context, names ...string) error {
 		}
 	}
 	return failed
-}
-
-// Expiry returns after how long the bucket's lifecycle rules remove entries that are not rewritten, 0 for never.
-func (s *Store) Expiry(ctx context.Context) (time.Duration, error) {
-	r, ctx := begin(ctx, false)
-	config, err := s.api.GetBucketLifecycle(ctx, s.bucket)
-	if minio.ToErrorResponse(err).Code == "NoSuchLifecycleConfiguration" {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, r.failed(ctx, "read lifecycle rules", err)
-	}
-	var shortest time.Duration
-	for _, rule := range config.Rules {
-		prefix := cmp.Or(rule.RuleFilter.Prefix, rule.Prefix)
-		after := time.Duration(rule.Expiration.Days) * 24 * time.Hour
-		covers := strings.HasPrefix(s.prefix, prefix) && rule.RuleFilter.Tag.IsEmpty() && rule.RuleFilter.And.IsEmpty()
-		if rule.Status == "Enabled" && covers && after > 0 && (shortest == 0 || after < shortest) {
-			shortest = after
-		}
-	}
-	return shortest, nil
 }
 
 // Close implements store.Store.

@@ -136,45 +136,13 @@ func TestNoAPI(t *testing.T) {
 	}
 }
 
-func TestExpiry(t *testing.T) {
-	const rule = `<Rule><Status>%s</Status><Filter><Prefix>%s</Prefix></Filter><Expiration><Days>%d</Days></Expiration></Rule>`
-	rules := func(rules ...string) string {
-		return "<LifecycleConfiguration>" + strings.Join(rules, "") + "</LifecycleConfiguration>"
-	}
-	for _, c := range []struct {
-		status int
-		body   string
-		days   int
-	}{
-		{404, "<Error><Code>NoSuchLifecycleConfiguration</Code></Error>", 0},
-		{200, rules(fmt.Sprintf(rule, "Enabled", "", 9), fmt.Sprintf(rule, "Enabled", "", 7)), 7},
-		{200, rules(fmt.Sprintf(rule, "Disabled", "", 7), fmt.Sprintf(rule, "Enabled", "elsewhere/", 7)), 0},
-	} {
-		s, _ := answering(t, c.status, c.body)
-		if after, err := s.(*s3.Store).Expiry(t.Context()); err != nil || after != time.Duration(c.days)*24*time.Hour {
-			t.Errorf("%s: %v, %v", c.body, after, err)
-		}
-	}
-}
-
 func TestURLs(t *testing.T) {
-	for text, want := range map[string]string{
-		"s3://bucket": "", "s3://bucket/a/b?region=eu-1&addressing=virtual": "", "s3://bucket?endpoint=http://127.0.0.1:9": "",
-		"":                     "must begin with s3://",
-		"bucket":               "must begin with s3://",
-		"https://u:hush@host/": "must begin with s3://",
-		"s3://id:%hush@bucket": "must begin with s3://",
-		"s3://id:hush@bucket":  "must not contain credentials",
-		"s3://bucket?endpoint=http://id:hush@127.0.0.1": "like https://host:port",
-		"s3://bucket?endpoint=127.0.0.1:9":              "like https://host:port",
-		"s3://bucket?endpoint=http://127.0.0.1/hush":    "like https://host:port",
-		"s3://bucket?secret=hush":                       "no secret",
-		"s3://bucket?region=a&region=b":                 "one region",
-		"s3://bucket?addressing=host":                   "virtual or path",
-		"s3:///prefix":                                  "name a bucket",
+	for text, valid := range map[string]bool{
+		"s3://bucket": true, "s3://bucket/a/b?region=eu-1": true, "s3://bucket?endpoint=http://127.0.0.1:9": true,
+		"s3://id:%hush@bucket": false, "s3://bucket?endpoint=127.0.0.1:9": false, "s3://bucket?endpoint=": false,
 	} {
 		_, err := s3.Open(t.Context(), text)
-		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush")) {
+		if (err == nil) != valid || err != nil && strings.Contains(err.Error(), "hush") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -75,8 +75,8 @@ var (
 	ErrTooLarge = &Error{text: "the session is larger than is shared"}
 	ErrChanged  = &Error{text: "another process has changed the session's local files"}
 	ErrKey      = &Error{text: "the store's key cannot be used",
-		hint: "set REPRISE_STORE_KEY, REPRISE_STORE_KEY_FILE, or key_file under [store] to 32 bytes as 64 hexadecimal digits, " +
-			"as openssl rand -hex 32 makes them; a key's file must be private"}
+		hint: "set REPRISE_STORE_KEY, REPRISE_STORE_KEY_FILE, or key_file under [store] to 32 bytes as 64 " +
+			"hexadecimal digits, as openssl rand -hex 32 makes them; a key's file must be private"}
 	ErrNewer   = &Error{text: "a newer reprise has written the store", hint: "install the newer reprise"}
 	ErrNoStore = &Error{text: "there is no such bucket", lasting: true, hint: "create the bucket, or correct the URL"}
 	ErrDenied  = &Error{text: "the store does not accept the credentials", lasting: true,
@@ -86,6 +86,10 @@ var (
 	ErrUnreachable = &Error{text: "the store cannot be reached", lasting: true, hint: unreachableHint}
 	ErrUnknown     = &Error{text: "it is not known whether the write has arrived", lasting: true, hint: unreachableHint}
 )
+
+// Errors are all errors of a store.
+var Errors = []*Error{ErrAbsent, ErrMoved, ErrBroken, ErrTooLarge, ErrChanged, ErrKey, ErrNewer, ErrNoStore, ErrDenied,
+	ErrUnsafe, ErrUnreachable, ErrUnknown}
 
 const unreachableHint = "check the URL and the network; until then every call is as without a store"
 
@@ -147,7 +151,7 @@ type Register struct {
 type Registers interface {
 	// Read returns a register. It fails with ErrAbsent if there is none.
 	Read(ctx context.Context, name Name) (Register, error)
-	// List returns the registers of a name regardless of the ID, at most limit of them. more reports that there are others.
+	// List returns the registers of a name regardless of the ID, at most limit. more reports that there are others.
 	List(ctx context.Context, name Name, limit int) (registers []Register, more bool, err error)
 	// Swap replaces a register's value if the version is still old, "" for a register that does not
 	// exist. It reads an answer back that was lost: it fails with ErrUnknown only if that is not
@@ -159,7 +163,6 @@ type Registers interface {
 type Bundle struct {
 	Name   string
 	Digest string // SHA-256 of the files' paths and contents, in hex
-	Size   int64  // in the store, in bytes
 }
 
 // Bundles are the packed sessions of an open store.

@@ -17,9 +17,6 @@ const formatEntry = "format"
 // layout is the version of names and contents.
 const layout = 2
 
-// sampled is how many registers a test unseals.
-const sampled = 50
-
 // renewed is the age at which the format is written anew: a store can remove entries that are not rewritten.
 const renewed = 24 * time.Hour
 
@@ -72,7 +69,8 @@ func (v *Vault) ready(ctx context.Context) (format, error) {
 	}
 }
 
-// End ends, within a limit, the test of a new store, which no call waits for: without it no call could ever use a store that is far away.
+// End ends, within a limit, the test of a new store, which no call waits for: without it no call could ever use a store
+// that is far away.
 func (v *Vault) End(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.context), limit)
 	defer cancel()
@@ -136,52 +134,14 @@ func (v *Vault) newFormat(ctx context.Context, now time.Time) (format, error) {
 	return f, v.options.SelfTest(ctx, v.engine)
 }
 
-// An expirer is an engine that can tell when the store removes entries that are not rewritten, 0 for never.
-type expirer interface {
-	Expiry(ctx context.Context) (time.Duration, error)
-}
-
-// A Report is the findings of a test of the store.
-type Report struct {
-	Latency    time.Duration // of one read
-	Tested     time.Time     // when the store was first seen to keep conditions on writes, on the tester's clock
-	Registers  int           // that this key unseals
-	OtherKeys  int           // registers of other keys, or damaged ones
-	Expiry     time.Duration // after which the store removes entries that are not rewritten, 0 if it does not
-	KnowExpiry bool          // whether the engine can tell
-}
-
-// Test asks the store whether it can be used.
-func (v *Vault) Test(ctx context.Context) (Report, error) {
-	var r Report
+// Test asks the store whether it can be used. It returns when the store was first seen to keep conditions on writes, on
+// the tester's clock, and how long a read takes.
+func (v *Vault) Test(ctx context.Context) (tested time.Time, latency time.Duration, err error) {
 	f, err := v.ready(ctx)
 	if err != nil {
-		return r, err
-	}
-	if _, err := v.engine.Read(ctx, store.MaxRegister, formatEntry); err != nil {
-		return r, err // it makes a connection if the last one has ended
+		return tested, 0, err
 	}
 	start := v.options.Now()
-	if _, err := v.engine.Read(ctx, store.MaxRegister, formatEntry); err != nil {
-		return r, err
-	}
-	r.Latency, r.Tested = v.options.Now().Sub(start), f.Tested
-	if e, ok := v.engine.(expirer); ok {
-		expiry, err := e.Expiry(ctx)
-		r.Expiry, r.KnowExpiry = expiry, err == nil // credentials without the right to ask are no fault of the store
-	}
-	for _, prefix := range []string{prefixTask, prefixOpening} {
-		err := v.eachRegister(ctx, prefix, sampled, func(_ *found, err error) error {
-			if errors.Is(err, store.ErrBroken) {
-				r.OtherKeys++
-			} else if err == nil {
-				r.Registers++
-			}
-			return err
-		})
-		if err != nil {
-			return r, err
-		}
-	}
-	return r, nil
+	_, err = v.engine.Read(ctx, store.MaxRegister, formatEntry)
+	return f.Tested, v.options.Now().Sub(start), err
 }

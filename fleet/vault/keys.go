@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -22,38 +21,16 @@ import (
 // keySize is the size of a store's key, in bytes.
 const keySize = 32
 
-// maxKeys bounds the keys of one store: each makes reads ask once more.
-const maxKeys = 4
-
 // A Key is a store's key.
 type Key [keySize]byte
 
-// ParseKeys reads keys from text: each as 64 hexadecimal digits or 44 characters of base64, apart by
-// commas or white space. No error contains a part of a key.
-func ParseKeys(text string) ([]Key, error) {
-	var keys []Key
-	for field := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
-		key, err := parseKey(field)
-		if err != nil {
-			return nil, fmt.Errorf("key %d: %w", len(keys)+1, err)
-		}
-		if slices.Contains(keys, key) {
-			return nil, fmt.Errorf("key %d is there twice", len(keys)+1)
-		}
-		keys = append(keys, key)
-	}
-	if len(keys) == 0 {
-		return nil, errors.New("the store has no key")
-	}
-	if len(keys) > maxKeys {
-		return nil, fmt.Errorf("more than %d keys", maxKeys)
-	}
-	return keys, nil
-}
-
-func parseKey(text string) (key Key, err error) {
+// ParseKey reads a key from text: 64 hexadecimal digits or 44 characters of base64. No error contains a part of a key.
+func ParseKey(text string) (key Key, err error) {
+	text = strings.TrimSpace(text)
 	var b []byte
 	switch {
+	case text == "":
+		return Key{}, errors.New("the store has no key")
 	case len(text) == hex.EncodedLen(keySize):
 		b, err = hex.DecodeString(text)
 	case len(text) == base64.StdEncoding.EncodedLen(keySize) && strings.ContainsAny(text, "-_"):
@@ -80,37 +57,35 @@ func repeats(key Key) bool {
 	return false
 }
 
-// ReadKeyFile reads keys from a regular file that others can neither read nor write.
-func ReadKeyFile(name string) ([]Key, error) {
+// ReadKeyFile reads a key from a regular file that others can neither read nor write.
+func ReadKeyFile(name string) (key Key, err error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe without a writer would block
 	if err != nil {
-		return nil, err
+		return key, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return key, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", name)
+		return key, fmt.Errorf("%s is no regular file", name)
 	}
 	if info.Mode()&0o027 != 0 { // a group that reads it is how Kubernetes hands out secrets
-		return nil, fmt.Errorf("others may read or write %s: mode %#o, should be 0400 or 0440", name, info.Mode().Perm())
+		return key, fmt.Errorf("others may read or write %s: mode %#o, should be 0400 or 0440", name, info.Mode().Perm())
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 4<<10))
 	if err != nil {
-		return nil, err
+		return key, err
 	}
-	keys, err := ParseKeys(string(text))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if key, err = ParseKey(string(text)); err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
 	}
-	return keys, nil
+	return key, err
 }
 
 // keys are derived from one Key, apart for each use.
 type keys struct {
-	id       string // says which of a store's keys sealed an entry; derived too
 	names    []byte
 	digests  []byte
 	contents []byte
@@ -124,7 +99,7 @@ func derive(key Key) *keys {
 		}
 		return b
 	}
-	return &keys{id: hex.EncodeToString(expand("id")[:4]), names: expand("names"), digests: expand("digests"), contents: expand("contents")}
+	return &keys{names: expand("names"), digests: expand("digests"), contents: expand("contents")}
 }
 
 // sum returns a keyed digest of a list of texts.

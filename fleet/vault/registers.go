@@ -20,7 +20,7 @@ type record struct {
 	Of    store.Texts `json:"of,omitempty"`
 	ID    []byte      `json:"id,omitempty"`
 	Write string      `json:"write"`          // the random name of this write
-	Gone  bool        `json:"gone,omitempty"` // the register was removed, or now has its name under another key
+	Gone  bool        `json:"gone,omitempty"` // the register was removed
 	At    int64       `json:"at,omitempty"`   // when that was, in seconds since 1970
 	value []byte
 }
@@ -30,7 +30,6 @@ type found struct {
 	record
 	entry   string
 	version string // the engine's
-	key     int    // the index of the key
 }
 
 // readEntry reads and unseals one entry. With store.ErrBroken it returns the entry's version.
@@ -45,11 +44,10 @@ func (v *Vault) readEntry(ctx context.Context, entry string) (*found, error) {
 // openEntry unseals an entry, as readEntry does.
 func (v *Vault) openEntry(ctx context.Context, entry string, e store.Entry) (*found, error) {
 	f := &found{entry: entry, version: e.Version}
-	content, key, err := v.unseal(ctx, entry, e.Content)
+	content, err := v.unseal(ctx, entry, e.Content)
 	if err != nil {
 		return f, err
 	}
-	f.key = key
 	plain, err := decompress(content)
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", entry, err)
@@ -62,166 +60,112 @@ func (v *Vault) openEntry(ctx context.Context, entry string, e store.Entry) (*fo
 	return f, nil
 }
 
-// damaged returns the register of an entry under a key of this vault that cannot be unsealed.
-func (v *Vault) damaged(f *found, key int, name store.Name) store.Register {
-	return store.Register{Name: name, Damaged: true, Entry: f.entry, Version: v.keys[key].id + ":" + f.version}
+// damaged returns the register of an entry that cannot be unsealed.
+func (f *found) damaged(name store.Name) store.Register {
+	return store.Register{Name: name, Damaged: true, Entry: f.entry, Version: f.version}
 }
 
-// register returns a caller's view. A version names the key too: a register of an old key has
-// another entry than the next write.
-func (v *Vault) register(f *found) store.Register {
-	return store.Register{Name: store.Name{Kind: f.Kind, Of: f.Of, ID: string(f.ID)}, Value: f.value, Version: v.keys[f.key].id + ":" + f.version}
+// register returns a caller's view.
+func (f *found) register() store.Register {
+	return store.Register{Name: store.Name{Kind: f.Kind, Of: f.Of, ID: string(f.ID)}, Value: f.value, Version: f.version}
 }
 
-// Read implements store.Registers. A register of the first key hides those of others.
+// Read implements store.Registers.
 func (v *Vault) Read(ctx context.Context, name store.Name) (store.Register, error) {
-	var names []string
-	for _, k := range v.keys {
-		names = append(names, k.entry(name))
-	}
-	entries, err := v.engine.Read(ctx, store.MaxRegister, names...)
-	if err != nil {
+	f, err := v.readEntry(ctx, v.keys.entry(name))
+	switch {
+	case errors.Is(err, store.ErrBroken):
+		return f.damaged(name), nil
+	case err != nil:
 		return store.Register{}, err
+	case f.Gone:
+		return store.Register{}, store.ErrAbsent
 	}
-	for key, entry := range names {
-		e, there := entries[entry]
-		if !there {
-			continue
-		}
-		f, err := v.openEntry(ctx, entry, e)
-		switch {
-		case errors.Is(err, store.ErrBroken):
-			return v.damaged(f, key, name), nil
-		case err != nil:
-			return store.Register{}, err
-		case !f.Gone:
-			return v.register(f), nil
-		}
-	}
-	return store.Register{}, store.ErrAbsent
+	return f.register(), nil
 }
 
 // List implements store.Registers. Of a register that is damaged it does not know the ID.
-func (v *Vault) List(ctx context.Context, name store.Name, limit int) (registers []store.Register, more bool, err error) {
-	seen := map[string]bool{}
-	for key, k := range v.keys {
-		entries, err := v.engine.List(ctx, k.entries(name))
-		if err != nil {
-			return nil, false, err
+func (v *Vault) List(
+	ctx context.Context, name store.Name, limit int,
+) (registers []store.Register, more bool, err error) {
+	more, err = v.eachRegister(ctx, v.keys.entries(name), limit, func(f *found, err error) error {
+		switch {
+		case errors.Is(err, store.ErrBroken):
+			registers = append(registers, f.damaged(store.Name{Kind: name.Kind, Of: name.Of}))
+		case err == nil && !f.Gone:
+			registers = append(registers, f.register())
 		}
-		if left := limit - len(registers); len(entries) > left {
-			entries, more = entries[:left], true
-		}
-		_, err = v.readAll(ctx, entries, store.MaxRegister, func(entry string, e store.Entry) error {
-			f, err := v.openEntry(ctx, entry, e)
-			if errors.Is(err, store.ErrBroken) {
-				registers = append(registers, v.damaged(f, key, store.Name{Kind: name.Kind, Of: name.Of}))
-				return nil
-			}
-			if id := string(f.ID); err == nil && !f.Gone && !seen[id] { // the first key's comes first
-				registers = append(registers, v.register(f))
-				seen[id] = true
-			}
-			return err
-		})
-		if err != nil {
-			return nil, false, err
-		}
+		return err
+	})
+	if err != nil {
+		return nil, false, err
 	}
 	return registers, more, nil
 }
 
 // Registers implements wire.Service.
 func (v *Vault) Registers(ctx context.Context, kind string, each func(store.Register) error) error {
-	return v.eachRegister(ctx, prefixOf(kind), math.MaxInt, func(f *found, err error) error {
-		if err != nil || f.Gone {
+	_, err := v.eachRegister(ctx, prefixOf(kind), math.MaxInt, func(f *found, err error) error {
+		switch {
+		case errors.Is(err, store.ErrBroken):
+			return each(f.damaged(store.Name{Kind: kind}))
+		case err != nil || f.Gone:
 			return err
 		}
-		return each(v.register(f))
-	})
-}
-
-// eachRegister calls use with what openEntry returns of the registers below a prefix, at most so many of them.
-func (v *Vault) eachRegister(ctx context.Context, prefix string, limit int, use func(*found, error) error) error {
-	entries, err := v.engine.List(ctx, prefix)
-	if err != nil {
-		return err
-	}
-	_, err = v.readAll(ctx, entries[:min(limit, len(entries))], store.MaxRegister, func(entry string, e store.Entry) error {
-		return use(v.openEntry(ctx, entry, e))
+		return each(f.register())
 	})
 	return err
 }
 
-// Swap implements store.Registers.
-//
-// A register of an old key moves to the entry under the first key by two writes: it is marked as gone
-// where it was, which only one caller can, who then writes the new entry. What fails between them
-// loses the register, which costs a fresh session. Nobody can take it twice.
-func (v *Vault) Swap(ctx context.Context, name store.Name, old string, value []byte) (string, error) {
-	key, version, err := v.splitVersion(old)
+// eachRegister calls use with what openEntry returns of the registers below a prefix, at most so many of them.
+func (v *Vault) eachRegister(
+	ctx context.Context, prefix string, limit int, use func(*found, error) error,
+) (more bool, err error) {
+	entries, err := v.engine.List(ctx, prefix)
 	if err != nil {
-		return "", err
+		return false, err
 	}
-	if key != 0 {
-		if _, err := v.write(ctx, key, v.keys[key].entry(name), version, v.gone()); err != nil {
-			return "", err
-		}
-		version = ""
-	}
-	entry, r := v.keys[0].entry(name), record{Kind: name.Kind, Of: name.Of, ID: []byte(name.ID), value: value}
-	written, err := v.write(ctx, 0, entry, version, r)
-	if version == "" && errors.Is(err, store.ErrMoved) {
+	err = v.readAll(ctx, entries[:min(limit, len(entries))], func(entry string, e store.Entry) error {
+		return use(v.openEntry(ctx, entry, e))
+	})
+	return len(entries) > limit, err
+}
+
+// Swap implements store.Registers.
+func (v *Vault) Swap(ctx context.Context, name store.Name, old string, value []byte) (string, error) {
+	entry, r := v.keys.entry(name), record{Kind: name.Kind, Of: name.Of, ID: []byte(name.ID), value: value}
+	version, err := v.write(ctx, entry, old, r)
+	if old == "" && errors.Is(err, store.ErrMoved) {
 		// A removed register is still there, as the note of the removal.
 		if f, readError := v.readEntry(ctx, entry); readError == nil && f.Gone {
-			written, err = v.write(ctx, 0, entry, f.version, r)
+			return v.write(ctx, entry, f.version, r)
 		}
 	}
-	if err != nil {
-		return "", err
-	}
-	return v.keys[0].id + ":" + written, nil
+	return version, err
 }
 
 // Remove implements wire.Service. It leaves a note of the removal, which ends with the store's
 // lifecycle: after a deletion an engine might give a new register an old version.
 func (v *Vault) Remove(ctx context.Context, r store.Register) error {
-	key, version, err := v.splitVersion(r.Version)
-	if err != nil || version == "" {
-		return errors.Join(store.ErrMoved, err)
+	if r.Version == "" {
+		return store.ErrMoved
 	}
-	entry := v.keys[key].entry(r.Name)
-	if r.Damaged && strings.HasPrefix(r.Entry, v.keys[key].entries(r.Name)) {
+	entry := v.keys.entry(r.Name)
+	if r.Damaged && strings.HasPrefix(r.Entry, v.keys.entries(r.Name)) {
 		entry = r.Entry
 	}
-	_, err = v.write(ctx, key, entry, version, v.gone())
+	_, err := v.write(ctx, entry, r.Version, record{Gone: true, At: v.options.Now().Unix()})
 	return err
 }
 
-// gone returns the note of a removal.
-func (v *Vault) gone() record { return record{Gone: true, At: v.options.Now().Unix()} }
-
-// splitVersion returns the key and the engine's version that a version names.
-func (v *Vault) splitVersion(version string) (key int, engine string, err error) {
-	if version == "" {
-		return 0, "", nil
-	}
-	id, engine, _ := strings.Cut(version, ":")
-	key = slices.IndexFunc(v.keys, func(k *keys) bool { return k.id == id })
-	if key < 0 || engine == "" {
-		return 0, "", fmt.Errorf("%w: its version is of another key", store.ErrMoved)
-	}
-	return key, engine, nil
-}
-
 // write replaces an entry if it still has the version old, and reads it back if the answer is lost.
-func (v *Vault) write(ctx context.Context, key int, entry, old string, r record) (string, error) {
+func (v *Vault) write(ctx context.Context, entry, old string, r record) (string, error) {
 	r.Write = random()
 	head, err := json.Marshal(r)
 	if err != nil {
 		return "", err
 	}
-	sealed, err := v.seal(ctx, v.keys[key], entry, compress(slices.Concat(head, []byte("\n"), r.value)))
+	sealed, err := v.seal(ctx, entry, compress(slices.Concat(head, []byte("\n"), r.value)))
 	if err != nil {
 		return "", err
 	}
@@ -258,5 +202,30 @@ func leaveTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	if !ok {
 		return ctx, func() {}
 	}
-	return context.WithTimeoutCause(ctx, time.Until(deadline)*2/3, fmt.Errorf("%w: no answer in time", store.ErrUnreachable))
+	cause := fmt.Errorf("%w: no answer in time", store.ErrUnreachable)
+	return context.WithTimeoutCause(ctx, time.Until(deadline)*2/3, cause)
+}
+
+// late is after how long no write can arrive any more that was sent before.
+const late = 24 * time.Hour
+
+// Sweep removes the notes of registers that were removed more than a day ago, and returns how many these are.
+func (v *Vault) Sweep(ctx context.Context) (removed int, err error) {
+	var over []string
+	until := v.options.Now().Add(-late).Unix()
+	for _, prefix := range []string{prefixTask, prefixOpening} {
+		_, err := v.eachRegister(ctx, prefix, math.MaxInt, func(f *found, err error) error {
+			if err == nil && f.Gone && f.At <= until {
+				over = append(over, f.entry)
+			}
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	if len(over) == 0 {
+		return 0, nil
+	}
+	return len(over), v.engine.Delete(ctx, over...)
 }

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"sync"
+	"syscall"
 	"time"
 
 	"reprise/fleet/store"
@@ -51,7 +53,7 @@ func (c *Client) Close() error { return c.out.Close() }
 
 // Hello returns, without asking the store, the key for digests of prompts.
 func (c *Client) Hello(ctx context.Context) ([]byte, error) {
-	a, err := c.call(ctx, request{Verb: verbHello}, nil)
+	a, err := c.call(ctx, request{Verb: verbHello})
 	if err == nil && len(a.Digests) == 0 {
 		err = fmt.Errorf("%w: the helper answered without a key", store.ErrUnreachable)
 	}
@@ -60,44 +62,48 @@ func (c *Client) Hello(ctx context.Context) ([]byte, error) {
 
 // Read implements store.Registers.
 func (c *Client) Read(ctx context.Context, name store.Name) (store.Register, error) {
-	a, err := c.call(ctx, request{Verb: verbRead, Register: store.Register{Name: name}}, nil)
-	return a.Register, err
+	a, err := c.call(ctx, request{Verb: verbRead, Register: store.Register{Name: name}})
+	if err == nil && len(a.Registers) != 1 {
+		err = fmt.Errorf("%w: the helper answered without a register", store.ErrUnreachable)
+	}
+	if err != nil {
+		return store.Register{}, err
+	}
+	return a.Registers[0], nil
 }
 
 // List implements store.Registers.
-func (c *Client) List(ctx context.Context, name store.Name, limit int) (registers []store.Register, more bool, err error) {
-	a, err := c.call(ctx, request{Verb: verbList, Register: store.Register{Name: name}, Limit: limit}, func(a answer) {
-		registers = append(registers, a.Register)
-	})
-	return registers, a.Others, err
+func (c *Client) List(
+	ctx context.Context, name store.Name, limit int,
+) (registers []store.Register, more bool, err error) {
+	a, err := c.call(ctx, request{Verb: verbList, Register: store.Register{Name: name}, Limit: limit})
+	return a.Registers, a.Others, err
 }
 
 // Swap implements store.Registers. If the helper does not answer, the error is both ErrUnknown and ErrUnreachable.
 func (c *Client) Swap(ctx context.Context, name store.Name, old string, value []byte) (version string, err error) {
-	a, err := c.call(ctx, request{Verb: verbSwap, Register: store.Register{Name: name, Version: old, Value: value}}, nil)
+	a, err := c.call(ctx, request{Verb: verbSwap, Register: store.Register{Name: name, Version: old, Value: value}})
 	if err == nil && a.Version == "" {
 		err = lost(verbSwap, errors.New("the helper answered without a version"))
 	}
 	return a.Version, err
 }
 
-// Registers returns all registers of a kind, without those that this key does not unseal.
+// Registers returns all registers of a kind.
 func (c *Client) Registers(ctx context.Context, kind string) (registers []store.Register, err error) {
-	_, err = c.call(ctx, request{Verb: verbRegisters, Register: store.Register{Name: store.Name{Kind: kind}}}, func(a answer) {
-		registers = append(registers, a.Register)
-	})
-	return registers, err
+	a, err := c.call(ctx, request{Verb: verbRegisters, Register: store.Register{Name: store.Name{Kind: kind}}})
+	return a.Registers, err
 }
 
 // Remove removes a register if it still has this version. It fails with ErrMoved otherwise.
 func (c *Client) Remove(ctx context.Context, r store.Register) error {
-	_, err := c.call(ctx, request{Verb: verbRemove, Register: r}, nil)
+	_, err := c.call(ctx, request{Verb: verbRemove, Register: r})
 	return err
 }
 
 // Save implements store.Bundles.
 func (c *Client) Save(ctx context.Context, root string, paths []string) (store.Bundle, error) {
-	a, err := c.call(ctx, request{Verb: verbSave, Root: []byte(root), Paths: paths}, nil)
+	a, err := c.call(ctx, request{Verb: verbSave, Root: []byte(root), Paths: paths})
 	if err == nil && a.Bundle.Name == "" {
 		err = fmt.Errorf("%w: the helper answered without a bundle", store.ErrUnreachable)
 	}
@@ -106,19 +112,18 @@ func (c *Client) Save(ctx context.Context, root string, paths []string) (store.B
 
 // Load implements store.Bundles.
 func (c *Client) Load(ctx context.Context, b store.Bundle, root string, paths, replace []string) error {
-	_, err := c.call(ctx, request{Verb: verbLoad, Bundle: b, Root: []byte(root), Paths: paths, Replace: replace}, nil)
+	_, err := c.call(ctx, request{Verb: verbLoad, Bundle: b, Root: []byte(root), Paths: paths, Replace: replace})
 	return err
 }
 
 // Drop implements store.Bundles.
 func (c *Client) Drop(ctx context.Context, names ...string) error {
-	_, err := c.call(ctx, request{Verb: verbDrop, Names: names}, nil)
+	_, err := c.call(ctx, request{Verb: verbDrop, Names: names})
 	return err
 }
 
-// call sends a request and returns the last answer; each is called with those before it. The time
-// limit starts again with every answer.
-func (c *Client) call(ctx context.Context, q request, each func(answer)) (answer, error) {
+// call sends a request and returns the answer.
+func (c *Client) call(ctx context.Context, q request) (answer, error) {
 	limit := c.limit(ctx, q.Verb)
 	if limit <= 0 || ctx.Err() != nil {
 		return answer{}, fmt.Errorf("%w: %w", store.ErrUnreachable, context.Cause(ctx))
@@ -133,26 +138,15 @@ func (c *Client) call(ctx context.Context, q request, each func(answer)) (answer
 		c.fail(err)
 		return answer{}, lost(q.Verb, err)
 	}
-	for {
-		a, err := c.next(ctx, answers, limit)
-		if err != nil {
-			return answer{}, lost(q.Verb, err)
-		}
-		if err := a.decodeError(); err != nil {
-			return answer{}, err
-		}
-		if !a.More {
-			return a, nil
-		}
-		if each == nil {
-			return answer{}, lost(q.Verb, errors.New("the helper answered twice"))
-		}
-		each(a)
+	a, err := c.wait(ctx, answers, limit)
+	if err != nil {
+		return answer{}, lost(q.Verb, err)
 	}
+	return a, a.decodeError()
 }
 
-// next returns the next answer of a request.
-func (c *Client) next(ctx context.Context, answers <-chan answer, limit time.Duration) (answer, error) {
+// wait returns the answer to a request.
+func (c *Client) wait(ctx context.Context, answers <-chan answer, limit time.Duration) (answer, error) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
@@ -175,11 +169,17 @@ func (c *Client) next(ctx context.Context, answers <-chan answer, limit time.Dur
 	}
 }
 
+// allTimeout is the limit for reading all registers of a kind. No call does.
+const allTimeout = 5 * time.Minute
+
 // limit returns how long a request can take.
 func (c *Client) limit(ctx context.Context, verb string) time.Duration {
 	limit := c.config.Timeout
-	if verb == verbSave || verb == verbLoad {
+	switch verb {
+	case verbSave, verbLoad:
 		limit = c.config.UploadTimeout
+	case verbRegisters:
+		limit = allTimeout
 	}
 	if deadline, ok := ctx.Deadline(); ok {
 		limit = min(limit, time.Until(deadline))
@@ -212,13 +212,7 @@ func (c *Client) register(q *request) (<-chan answer, error) {
 func (c *Client) forget(id int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if answers := c.waiting[id]; answers != nil {
-		delete(c.waiting, id)
-		select {
-		case <-answers: // frees receive if it waits for room
-		default:
-		}
-	}
+	delete(c.waiting, id)
 }
 
 // send writes one line.
@@ -249,11 +243,11 @@ func (c *Client) receive(in io.Reader) {
 			return
 		}
 		c.mu.Lock()
-		answers := c.waiting[a.ID]
-		c.mu.Unlock()
-		if answers != nil {
-			answers <- a
+		if answers := c.waiting[a.ID]; answers != nil {
+			answers <- a // there is room for one
+			delete(c.waiting, a.ID)
 		}
+		c.mu.Unlock()
 	}
 }
 
@@ -265,4 +259,53 @@ func (c *Client) fail(err error) {
 		c.err = err
 		close(c.dead)
 	}
+}
+
+// Start starts the helper at path and returns a client of it without waiting for an answer. The helper
+// has a separate session, so that no signal for the caller's process group reaches it, and ends when
+// the client is closed or the process ends. It writes to none of the caller's streams.
+func Start(path string, environ []string, config Config) (*Client, error) {
+	requests, out, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", store.ErrUnreachable, err)
+	}
+	defer requests.Close()
+	in, answers, err := os.Pipe()
+	if err != nil {
+		out.Close()
+		return nil, fmt.Errorf("%w: %w", store.ErrUnreachable, err)
+	}
+	defer answers.Close()
+	cmd := exec.Command(path)
+	cmd.Env = environ
+	cmd.Dir = "/" // nothing that the caller removes or unmounts is in use
+	cmd.Stdin, cmd.Stdout = requests, answers
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		out.Close()
+		in.Close()
+		return nil, fmt.Errorf("%w: start the helper: %w", store.ErrUnreachable, err)
+	}
+	c := NewClient(in, out, config)
+	c.helper, c.ended = cmd.Process, make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // its end shows on the pipe
+		close(c.ended)
+	}()
+	return c, nil
+}
+
+// farewell is how long the helper has to end by itself.
+const farewell = 100 * time.Millisecond
+
+// Stop ends the helper and waits for that: a program that this process becomes would wonder at a child.
+func (c *Client) Stop() {
+	_ = c.Close() // fails only if it is closed
+	select {
+	case <-c.ended:
+		return
+	case <-time.After(farewell):
+	}
+	_ = c.helper.Kill() // fails only if it has ended
+	<-c.ended
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"time"
 
 	"reprise/fleet/store"
 )
@@ -16,7 +15,9 @@ import (
 // Serve reads the configuration and requests from in until it ends, and writes the answers to out. It
 // returns once all requests have been carried out. open must return without waiting for the store; the
 // error is the answer to every request.
-func Serve(ctx context.Context, in io.Reader, out io.Writer, open func(context.Context, Config) (Service, error)) error {
+func Serve(
+	ctx context.Context, in io.Reader, out io.Writer, open func(context.Context, Config) (Service, error),
+) error {
 	lines := json.NewDecoder(bufio.NewReader(in))
 	var g greeting
 	if err := lines.Decode(&g); err != nil {
@@ -24,7 +25,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, open func(context.C
 	}
 	s := &server{out: out}
 	if g.Protocol != protocol {
-		s.openError = fmt.Errorf("%w: the helper and the program that started it are of different versions", store.ErrUnreachable)
+		s.openError = fmt.Errorf("%w: the helper is of another version than the program that started it",
+			store.ErrUnreachable)
 	} else {
 		s.service, s.openError = open(ctx, g.Config)
 	}
@@ -57,42 +59,35 @@ func (s *server) serve(ctx context.Context, q request) {
 		_ = s.write(q.ID, a)
 		return
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	timer := time.AfterFunc(q.Timeout, func() {
-		cancel(fmt.Errorf("%w: no answer within %s", store.ErrUnreachable, q.Timeout))
-	})
-	defer timer.Stop()
-	a, err := s.do(ctx, q, func(a answer) error {
-		timer.Reset(q.Timeout)
-		a.More = true
-		return s.write(q.ID, a)
-	})
+	cause := fmt.Errorf("%w: no answer within %s", store.ErrUnreachable, q.Timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, q.Timeout, cause)
+	defer cancel()
+	a, err := s.do(ctx, q)
 	if err != nil {
 		a.encodeError(err)
 	}
 	_ = s.write(q.ID, a) // a client that has gone needs no answer
 }
 
-// do carries a request out. It passes all answers but the last to more.
-func (s *server) do(ctx context.Context, q request, more func(answer) error) (a answer, err error) {
+// do carries a request out.
+func (s *server) do(ctx context.Context, q request) (a answer, err error) {
 	name, root := q.Register.Name, string(q.Root)
-	send := func(r store.Register) error { return more(answer{Register: r}) }
 	switch q.Verb {
 	case verbHello:
 		a.Digests, err = s.service.Hello(ctx)
 	case verbRead:
-		a.Register, err = s.service.Read(ctx, name)
+		var r store.Register
+		r, err = s.service.Read(ctx, name)
+		a.Registers = []store.Register{r}
 	case verbList:
-		var list []store.Register
-		list, a.Others, err = s.service.List(ctx, name, q.Limit)
-		for _, r := range list {
-			err = errors.Join(err, send(r))
-		}
+		a.Registers, a.Others, err = s.service.List(ctx, name, q.Limit)
 	case verbSwap:
 		a.Version, err = s.service.Swap(ctx, name, q.Register.Version, q.Register.Value)
 	case verbRegisters:
-		err = s.service.Registers(ctx, name.Kind, send)
+		err = s.service.Registers(ctx, name.Kind, func(r store.Register) error {
+			a.Registers = append(a.Registers, r)
+			return nil
+		})
 	case verbRemove:
 		err = s.service.Remove(ctx, q.Register)
 	case verbSave:

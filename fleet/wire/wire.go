@@ -9,6 +9,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"reprise/fleet/store"
@@ -18,12 +19,12 @@ import (
 const HelperName = "reprise-store"
 
 // protocol is the version of the messages. A helper serves only clients of its own.
-const protocol = 4
+const protocol = 5
 
 // A Config is the configuration of the helper. It travels through the pipe: others can read a process's arguments.
 type Config struct {
 	URL           string        // of the store
-	Keys          string        // the text of the keys, "" if they are in KeyFile
+	Key           string        // the text of the key, "" if it is in KeyFile
 	KeyFile       string        // an absolute path
 	Timeout       time.Duration // of each request but Save and Load
 	UploadTimeout time.Duration // of Save and Load
@@ -33,9 +34,9 @@ type Config struct {
 type Service interface {
 	store.Registers
 	store.Bundles
-	// Hello returns, without asking the store, the key for digests of prompts: 32 bytes, the same on all machines of a key.
+	// Hello returns, without asking the store, the key for digests of prompts: 32 bytes, the same on all machines.
 	Hello(ctx context.Context) (digests []byte, err error)
-	// Registers calls each with every register of a kind.
+	// Registers calls each with every register of a kind. Of a damaged one only the kind is known.
 	Registers(ctx context.Context, kind string, each func(store.Register) error) error
 	// Remove removes a register if it still has this version. It fails with ErrMoved otherwise.
 	Remove(ctx context.Context, r store.Register) error
@@ -74,35 +75,24 @@ type request struct {
 	Names    []string       `json:"names,omitempty"`
 }
 
-// An answer is a line from the helper. A request has one, or several; all but the last have More.
+// An answer is a line from the helper, one for each request.
 type answer struct {
-	ID       int64          `json:"id"`
-	More     bool           `json:"more,omitempty"`
-	Errors   []string       `json:"errors,omitempty"`
-	Text     string         `json:"text,omitempty"`
-	Version  string         `json:"version,omitempty"`
-	Others   bool           `json:"others,omitempty"`
-	Register store.Register `json:"register,omitzero"`
-	Bundle   store.Bundle   `json:"bundle,omitzero"`
-	Digests  []byte         `json:"digests,omitempty"`
-}
-
-// codes name the errors that a client tells apart.
-var codes = []struct {
-	code string
-	err  error
-}{
-	{"absent", store.ErrAbsent}, {"moved", store.ErrMoved}, {"unknown", store.ErrUnknown}, {"no_store", store.ErrNoStore},
-	{"denied", store.ErrDenied}, {"key", store.ErrKey}, {"unreachable", store.ErrUnreachable}, {"broken", store.ErrBroken}, {"newer", store.ErrNewer},
-	{"unsafe", store.ErrUnsafe}, {"too_large", store.ErrTooLarge}, {"changed", store.ErrChanged},
+	ID        int64            `json:"id"`
+	Kinds     []string         `json:"kinds,omitempty"` // the texts of the store's errors that the error is
+	Text      string           `json:"text,omitempty"`  // of the error
+	Version   string           `json:"version,omitempty"`
+	Others    bool             `json:"others,omitempty"`
+	Registers []store.Register `json:"registers,omitempty"`
+	Bundle    store.Bundle     `json:"bundle,omitzero"`
+	Digests   []byte           `json:"digests,omitempty"`
 }
 
 // encodeError puts an error into an answer.
 func (a *answer) encodeError(err error) {
 	a.Text = err.Error()
-	for _, c := range codes {
-		if errors.Is(err, c.err) {
-			a.Errors = append(a.Errors, c.code)
+	for _, kind := range store.Errors {
+		if errors.Is(err, kind) {
+			a.Kinds = append(a.Kinds, kind.Error())
 		}
 	}
 }
@@ -113,11 +103,9 @@ func (a *answer) decodeError() error {
 		return nil
 	}
 	e := &remoteError{text: a.Text}
-	for _, c := range codes {
-		for _, code := range a.Errors {
-			if code == c.code {
-				e.kinds = append(e.kinds, c.err)
-			}
+	for _, kind := range store.Errors {
+		if slices.Contains(a.Kinds, kind.Error()) {
+			e.kinds = append(e.kinds, kind)
 		}
 	}
 	return e

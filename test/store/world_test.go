@@ -120,7 +120,7 @@ func (w *world) round(ctx context.Context, seed uint64) (wrong string, err error
 // connect gives the runner a connection of its own to the store, with faults.
 func (r *runner) connect(ctx context.Context, inner store.Store, seed uint64, rates faulty.Rates) error {
 	r.connection = faulty.New(r.world.fault.engine(inner), seed, rates)
-	options := vault.Options{Keys: []vault.Key{{7}}, Limits: bundle.Limits{Size: 1 << 20, Files: 10}, Now: time.Now,
+	options := vault.Options{Key: vault.Key{7}, Limits: bundle.Limits{Size: 1 << 20, Files: 10}, Now: time.Now,
 		SelfTest: func(context.Context, store.Store) error { return nil }} // it would find one of the faults
 	v := vault.Open(ctx, r.connection, options)
 	digests, err := v.Hello(ctx)

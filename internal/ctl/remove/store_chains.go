@@ -8,6 +8,7 @@ import (
 	"reprise/config"
 	"reprise/internal/ctl/app"
 	"reprise/ledger"
+	"reprise/ledger/decide"
 	"reprise/shim"
 )
 
@@ -16,6 +17,7 @@ type storedChain struct {
 	settings config.Store
 	remote   ledger.Remote
 	name     ledger.ChainName
+	now      decide.Millis
 }
 
 // openStored returns the store's part of a chain of this machine, nil if it has none.
@@ -34,7 +36,7 @@ func openStored(a *app.App, l *ledger.Ledger, c ledger.ChainName) (*storedChain,
 	if err != nil {
 		return nil, err
 	}
-	stored := &storedChain{s, remote, c}
+	stored := &storedChain{s, remote, c, decide.MillisOf(a.Now)}
 	switch {
 	case remote != nil && (c.Task == "" || project != ""):
 		return stored, nil
@@ -64,7 +66,7 @@ func (s *storedChain) reset() (kept ledger.Kept, err error) {
 	if s == nil {
 		return kept, nil
 	}
-	if kept, err = s.remote.Reset(context.Background(), s.name); err != nil {
+	if kept, err = s.remote.Reset(context.Background(), s.name, s.now); err != nil {
 		err = onlyHere(app.StoreFailure("reset in the store", err, s.settings))
 	}
 	return kept, err
@@ -75,7 +77,7 @@ func (s *storedChain) forget(dry bool) (kept ledger.Kept, err error) {
 	if s == nil {
 		return kept, nil
 	}
-	kept, err = s.remote.Forget(context.Background(), s.name, dry)
+	kept, err = s.remote.Forget(context.Background(), s.name, s.now, dry)
 	if errors.Is(err, ledger.ErrInUse) {
 		return kept, app.WithHint(fmt.Errorf("prune in the store: %w", err), "reprise-store log says where it runs")
 	}
