@@ -4,7 +4,8 @@
 // import of rewrite/tool registers them all.
 //
 // All of them do no I/O: they read no file, clock, environment or process state. Their input is
-// passed in, and their results are values (a Call, a Plan, a Stream). A test checks their imports.
+// passed in, and their results are values (a CommandLine, a Plan, a Stream). A test checks their
+// imports.
 //
 // Invariant: a delta is always part of a resume. ToFresh makes a Target with the whole prompt;
 // ToResume, ToFork and ToCopy make one with a session's ID; nothing else makes a Target.

@@ -19,7 +19,7 @@ var StartHooks = jsonline.NewMarks("SessionStart", "SessionEnd", "Setup", "enabl
 // Opened completes a call by the frames that the conversation begins with. The last one is the
 // first message of a user. A reason says that the conversation must not be changed. The request
 // to initialize is a setting: it names the caller's hooks and servers and its system prompt.
-func (c Call) Opened(frames []Frame) (opened Call, prompt string, why reason.Code) {
+func (c CommandLine) Opened(frames []Frame) (opened CommandLine, prompt string, why reason.Code) {
 	c.Settings = slices.Clone(c.Settings)
 	for _, f := range frames[:len(frames)-1] {
 		switch {

@@ -201,15 +201,17 @@ func TestOpened(t *testing.T) {
 		for _, line := range tt.lines {
 			frames = append(frames, ReadInput([]byte(line+"\n")))
 		}
-		call, _, why := Call{}.Opened(frames)
+		call, _, why := CommandLine{}.Opened(frames)
 		if why != tt.reason || call.KeepPrompt != tt.whole || call.HookSet != tt.fresh {
 			t.Errorf("%v: %q, kept %v, fresh %v", tt.lines, why, call.KeepPrompt, call.HookSet)
 		}
 	}
-	a, _, _ := Call{}.Opened([]Frame{ReadInput([]byte(tsInit)), ReadInput([]byte(tsUser))})
-	b, _, _ := Call{}.Opened([]Frame{ReadInput([]byte(strings.ReplaceAll(tsInit, "pvg7", "other"))),
+	a, _, _ := CommandLine{}.Opened([]Frame{ReadInput([]byte(tsInit)), ReadInput([]byte(tsUser))})
+	b, _, _ := CommandLine{}.Opened([]Frame{
+		ReadInput([]byte(strings.ReplaceAll(tsInit, "pvg7", "other"))),
 		ReadInput([]byte(tsUser))})
-	c, _, _ := Call{}.Opened([]Frame{ReadInput([]byte(strings.ReplaceAll(tsInit, `[""]`, `["x"]`))),
+	c, _, _ := CommandLine{}.Opened([]Frame{
+		ReadInput([]byte(strings.ReplaceAll(tsInit, `[""]`, `["x"]`))),
 		ReadInput([]byte(tsUser))})
 	same := func(i int) bool { return a.Settings[i] == c.Settings[i] }
 	if len(a.Settings) != 3 || !slices.Equal(a.Settings, b.Settings) || same(0) || !same(1) ||
@@ -226,7 +228,7 @@ func FuzzFrames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		frame := ReadInput([]byte(line))
 		ReadOutput([]byte(line)).Key()
-		Call{}.Opened([]Frame{frame})
+		CommandLine{}.Opened([]Frame{frame})
 		if !frame.CanReplace() {
 			return
 		}

@@ -41,7 +41,7 @@ const remoteSettings = "/remote-settings.json"
 // ReadHooks reads the call's settings files and hook files, except those that skip names. It notes
 // whether the call has hooks that must see the whole prompt, or hooks that a resume would not run
 // as a new session does.
-func (c *Call) ReadHooks(h Hooks, s HostEnv, skip func(path string) bool) {
+func (c *CommandLine) ReadHooks(h Hooks, s HostEnv, skip func(path string) bool) {
 	var files []HookFile
 	for _, path := range c.SettingsFiles {
 		if text, found := s.Settings[path]; found {
@@ -81,19 +81,19 @@ func (c *Call) ReadHooks(h Hooks, s HostEnv, skip func(path string) bool) {
 }
 
 // ReadHooksIn is ReadHooks for JSON on a command line or in a variable.
-func (c *Call) ReadHooksIn(h Hooks, text string) {
+func (c *CommandLine) ReadHooksIn(h Hooks, text string) {
 	f := HookFile{Path: ".json", Text: text}
 	h.read(c, f, parseSettings(f))
 }
 
 // CannotReadHooks notes that the call can have any hook.
-func (c *Call) CannotReadHooks() { c.KeepPrompt, c.HookSet = true, true }
+func (c *CommandLine) CannotReadHooks() { c.KeepPrompt, c.HookSet = true, true }
 
 // linked is the type of an extension of gemini or qwen that is in another directory.
 const linked = "link"
 
 // read notes the hooks of a file, and reports whether it has any.
-func (h Hooks) read(c *Call, f HookFile, tree map[string]any) bool {
+func (h Hooks) read(c *CommandLine, f HookFile, tree map[string]any) bool {
 	prompt, set := c.KeepPrompt, c.HookSet
 	c.KeepPrompt, c.HookSet = false, false
 	switch {
@@ -125,7 +125,7 @@ func (Hooks) mentions(text string, names []string) bool {
 }
 
 // walk notes the hooks in a value.
-func (h Hooks) walk(c *Call, value any) {
+func (h Hooks) walk(c *CommandLine, value any) {
 	if list := listOf(value); list != nil {
 		for _, element := range list {
 			h.walk(c, element)
@@ -232,7 +232,8 @@ func (h Hooks) listPlugins(tree map[string]any, plugins map[string]bool) {
 const marketplaceFile = "marketplace.json"
 
 // readMarketplace notes the hooks that a marketplace lists for enabled plugins.
-func (h Hooks) readMarketplace(c *Call, file string, tree map[string]any, plugins map[string]bool) {
+func (h Hooks) readMarketplace(c *CommandLine, file string, tree map[string]any,
+	plugins map[string]bool) {
 	market := path.Base(path.Dir(path.Dir(file)))
 	for _, entry := range listOf(tree["plugins"]) {
 		if members, ok := entry.(map[string]any); ok &&

@@ -28,7 +28,7 @@ func (m Mode) Continues() bool { return m == Resume || m == Fork }
 
 // Missed reports whether a call that is passed through for a reason is a headless one that the
 // caller can expect to be managed. Calls from within a tool's own run are not.
-func Missed(t Tool, in Invocation, r reason.Code) bool {
+func Missed(t Tool, in Input, r reason.Code) bool {
 	d := t.Descriptor()
 	switch r {
 	case reason.AppServer:

@@ -81,7 +81,7 @@ func (t Target) Why() reason.Code { return t.why }
 
 // Plan returns the plan of a call to the target, with the caller's own command line. A tool that
 // copies sessions sets Copy.
-func (t Target) Plan(c Call) Plan {
+func (t Target) Plan(c CommandLine) Plan {
 	return Plan{Args: slices.Clone(c.Args), Resume: t.id, Prompt: t.prompt, Whole: t.whole,
 		Asked: t.asked}
 }
@@ -91,7 +91,7 @@ func (t Target) Copied() bool { return t.copied }
 
 // FromArgv reports whether the caller's whole prompt was in argv. Only then can a part of it be
 // there: argv ends at a NUL, and every user of the machine can read it.
-func (t Target) FromArgv(c Call) bool {
+func (t Target) FromArgv(c CommandLine) bool {
 	all := t.asked
 	if t.whole {
 		all = t.prompt

@@ -16,7 +16,7 @@ type Tool interface {
 	Descriptor() *Descriptor
 	// Parse reads a command line and decides what kind of call it is. It never fails: a command
 	// line that it cannot read is passed through with a reason.
-	Parse(Invocation) Call
+	Parse(Input) CommandLine
 	// HelpArgs returns the arguments that make the tool print the help of the headless mode.
 	HelpArgs() []string
 	// Options parses that help: which options the tool knows beyond the grammar, and whether this
@@ -24,18 +24,18 @@ type Tool interface {
 	Options(help string) Probe
 	// ResolveWithEnv completes a call from the environment it runs in. It can find that the call
 	// must not be managed.
-	ResolveWithEnv(Call, HostEnv) Call
+	ResolveWithEnv(CommandLine, HostEnv) CommandLine
 	// EffectivePrompt returns the prompt that the tool itself would send to the model for the call
 	// and its stdin, "" if it cannot be managed.
-	EffectivePrompt(call Call, stdin string) string
+	EffectivePrompt(call CommandLine, stdin string) string
 	// ActsOn reports whether the tool acts on something in a prompt's text in the turn that
 	// contains it: a file mention (@path), a word that makes the model think more. If unsure, it
 	// returns true.
 	ActsOn(text string) bool
 	// Plan returns the real call's command line, stdin and expectations.
-	Plan(call Call, target Target) Plan
+	Plan(call CommandLine, target Target) Plan
 	// Stream returns the reader and renderer of the planned call's output.
-	Stream(call Call, plan Plan, totals Totals) Stream
+	Stream(call CommandLine, plan Plan, totals Totals) Stream
 	// ForkPoint returns the message that a copy of a session must end with to contain exactly what
 	// the file contains up to the end of tail. Tail ends with a whole line and can begin within
 	// one. It returns "" if there is none, or the tool cannot copy a session.
@@ -63,8 +63,8 @@ type Tool interface {
 	Refused(stderr string, exit int) reason.Code
 }
 
-// An Invocation is a command line as the caller wrote it, and the facts needed to parse it.
-type Invocation struct {
+// An Input is the command line as the caller wrote it, and the facts needed to parse it.
+type Input struct {
 	Args      []string            // without argv[0]
 	Env       func(string) string // the caller's environment; "" if unset
 	StdinTTY  bool
@@ -121,8 +121,8 @@ const (
 	SilenceAwaited                // it waits for the end of stdin
 )
 
-// A Call is a parsed command line.
-type Call struct {
+// A CommandLine is the command line of a call, parsed by a tool.
+type CommandLine struct {
 	Tool   string
 	Mode   Mode        // Passthrough, Observe, or Fresh for a call that can be managed
 	Reason reason.Code // why Mode is Passthrough or Observe
@@ -501,3 +501,9 @@ func LeastFirst(first, held int64, sent int) int64 {
 
 // Prompt returns the tokens that a request has sent.
 func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
+
+// The names of CommandLine and Input in package shim.
+type (
+	Call       = CommandLine
+	Invocation = Input
+)

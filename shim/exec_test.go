@@ -174,7 +174,7 @@ func TestUnmanagedIsPassthrough(t *testing.T) {
 			continue // nothing is parsed
 		}
 		tool, _ := rewrite.Lookup(name)
-		in := rewrite.Invocation{Args: args, Env: e.Get, StdinTTY: stdinTTY, StdoutTTY: stdoutTTY}
+		in := rewrite.Input{Args: args, Env: e.Get, StdinTTY: stdinTTY, StdoutTTY: stdoutTTY}
 		for _, in.Learned = range []rewrite.Probe{{}, learned} {
 			if call := tool.Parse(in); call.Mode != rewrite.Passthrough {
 				t.Fatalf("%q %q with %q, terminals %v %v: Go makes %s of it", name, args, env, stdinTTY, stdoutTTY, call.Mode)

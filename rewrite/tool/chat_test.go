@@ -74,7 +74,7 @@ func readChat(t *testing.T, tool rewrite.Tool, name string) chatRun {
 // others.
 func (c chatRun) play(t *testing.T, behind, end int) rewrite.StreamState {
 	t.Helper()
-	s := c.tool.Stream(rewrite.Call{Format: rewrite.Text}, c.plan, "")
+	s := c.tool.Stream(rewrite.CommandLine{Format: rewrite.Text}, c.plan, "")
 	shown := ""
 	for i := range end + 1 {
 		if i == behind {
@@ -269,7 +269,7 @@ func TestQwenChatTotals(t *testing.T) {
 				strings.ReplaceAll(line.text, id, place.plan.Resume)})
 		}
 	}
-	s := the("qwen").Stream(rewrite.Call{Format: rewrite.Text}, place.plan, first.Totals)
+	s := the("qwen").Stream(rewrite.CommandLine{Format: rewrite.Text}, place.plan, first.Totals)
 	for _, line := range place.lines {
 		s.File(line.path, []byte(line.text))
 	}
@@ -323,7 +323,7 @@ func TestOddChats(t *testing.T) {
 			false},
 		{"qwen, a prompt behind", the("qwen"), qwenAsks + qwenSays + qwenAsks, false},
 	} {
-		s := tt.tool.Stream(rewrite.Call{Format: rewrite.Text},
+		s := tt.tool.Stream(rewrite.CommandLine{Format: rewrite.Text},
 			rewrite.Plan{NewID: tooltest.SomeID}, "")
 		for line := range strings.Lines(tt.lines) {
 			s.File("/h/"+tooltest.SomeID+".jsonl", []byte(line))
@@ -333,7 +333,7 @@ func TestOddChats(t *testing.T) {
 			t.Errorf("%s: %+v", tt.what, seen)
 		}
 	}
-	s := the("gemini").Stream(rewrite.Call{Format: rewrite.Text},
+	s := the("gemini").Stream(rewrite.CommandLine{Format: rewrite.Text},
 		rewrite.Plan{Resume: tooltest.SomeID}, "")
 	s.File("", []byte(geminiHead))
 	s.File("", []byte(strings.Replace(geminiAsks, "hi", "<hook_context>x</hook_context>hi", 1)))
@@ -345,7 +345,8 @@ func TestOddChats(t *testing.T) {
 // A text that is too long to keep is shown, and its session is not resumed.
 func TestChatsTooLong(t *testing.T) {
 	for _, tool := range []rewrite.Tool{the("gemini"), the("qwen")} {
-		s := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{NewID: tooltest.SomeID},
+		s := tool.Stream(rewrite.CommandLine{Format: rewrite.Text},
+			rewrite.Plan{NewID: tooltest.SomeID},
 			"")
 		piece := strings.Repeat("x", rewrite.LongestLine/2+1)
 		for range 2 {
@@ -380,8 +381,9 @@ func TestQwenFollows(t *testing.T) {
 		{long, rewrite.ToFresh("hi"), rewrite.Follow{Dir: "/h/.qwen/projects",
 			Name: tooltest.ForeignID + ".jsonl", Lines: true}},
 	} {
-		c := the("qwen").ResolveWithEnv(rewrite.Call{Mode: rewrite.Fresh, Format: rewrite.Text,
-			Home: "/h/.qwen", Prompt: "hi"}, rewrite.HostEnv{Dirs: []string{tt.dir},
+		c := the("qwen").ResolveWithEnv(rewrite.CommandLine{Mode: rewrite.Fresh,
+			Format: rewrite.Text,
+			Home:   "/h/.qwen", Prompt: "hi"}, rewrite.HostEnv{Dirs: []string{tt.dir},
 			Version: "0.24.4"})
 		if got := the("qwen").Plan(c, tt.target.Beginning(tooltest.ForeignID)).Follow; len(got) !=
 			1 || got[0] != tt.want {

@@ -20,7 +20,7 @@ func TestWhoCopies(t *testing.T) {
 	}
 	for version, want := range map[string]bool{"": false, "0.21.10": false, "0.23.4": true,
 		"0.24.4": true} {
-		if c := the("qwen").ResolveWithEnv(rewrite.Call{Mode: rewrite.Fresh},
+		if c := the("qwen").ResolveWithEnv(rewrite.CommandLine{Mode: rewrite.Fresh},
 			rewrite.HostEnv{Version: version}); c.Copies != want {
 			t.Errorf("qwen %q: %v", version, c.Copies)
 		}

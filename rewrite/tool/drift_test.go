@@ -51,7 +51,7 @@ func (c *driftCase) join(lines []string) string {
 }
 
 func (c *driftCase) play(lines []string) played {
-	call := rewrite.Call{Format: c.format, Mode: rewrite.Fresh}
+	call := rewrite.CommandLine{Format: c.format, Mode: rewrite.Fresh}
 	s := c.tool.Stream(call, c.plan, "")
 	var p played
 	for line := range strings.Lines(c.join(lines)) {
@@ -102,7 +102,7 @@ func driftCases(t *testing.T) []driftCase {
 		if err != nil {
 			t.Fatal(err)
 		}
-		recorded := tool.Parse(rewrite.Invocation{Args: run.Argv[1:], Env: func(string) string {
+		recorded := tool.Parse(rewrite.Input{Args: run.Argv[1:], Env: func(string) string {
 			return ""
 		}}).Format
 		lines := driftLines(tool.Descriptor().Name, recorded, string(stdout))
@@ -110,7 +110,8 @@ func driftCases(t *testing.T) []driftCase {
 			continue
 		}
 		formats := []rewrite.Format{recorded}
-		if text := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{}, ""); recorded ==
+		if text := tool.Stream(rewrite.CommandLine{Format: rewrite.Text}, rewrite.Plan{},
+			""); recorded ==
 			rewrite.StreamJSON && text.MaxLine() != rewrite.NoLines {
 			formats = append(formats, rewrite.Text, rewrite.JSON) // which are rendered from it
 		}

@@ -62,7 +62,7 @@ func TestWhatFailuresSay(t *testing.T) {
 }
 
 func streamOf(tool string, format rewrite.Format) rewrite.Stream {
-	return the(tool).Stream(rewrite.Call{Format: format}, rewrite.Plan{}, "")
+	return the(tool).Stream(rewrite.CommandLine{Format: format}, rewrite.Plan{}, "")
 }
 
 func playAll(s rewrite.Stream, output string) rewrite.StreamState {

@@ -21,59 +21,65 @@ func TestOddEvents(t *testing.T) {
 		failed, wrong bool
 		answer        string
 	}{
-		{"claude's result", the("claude").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+		{"claude's result", the("claude").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 			rewrite.Plan{}, ""), tooltest.ClaudeInit + tooltest.ClaudeSays + claudeOdd,
 			tooltest.SomeID, true, false, "yes"},
-		{"claude's init", the("claude").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+		{"claude's init", the("claude").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 			rewrite.Plan{}, ""), claudeOddInit, "", false, false, ""},
 		{"claude's init, and all else", the("claude").Stream(
-			rewrite.Call{Format: rewrite.StreamJSON}, rewrite.Plan{}, ""),
+			rewrite.CommandLine{Format: rewrite.StreamJSON}, rewrite.Plan{}, ""),
 			claudeOddInit + tooltest.ClaudeSays + tooltest.ClaudeEnds, tooltest.SomeID, true, false,
 			"yes"},
 		{"claude's init of another session",
-			the("claude").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+			the("claude").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 				rewrite.Plan{Resume: tooltest.ForeignID}, ""), claudeOddInit, "", false, true, ""},
-		{"claude's hooks", the("claude").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+		{"claude's hooks", the("claude").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 			rewrite.Plan{}, ""),
 			`{"type":"system","subtype":"hook","model":7,"x":"init"}` + "\n" +
 				`{"type":"novel","message":"result"}` + "\n" + `["result"]` + "\n" +
 				tooltest.ClaudeInit + tooltest.ClaudeEnds, tooltest.SomeID, false, false, "yes"},
-		{"claude's broken result", the("claude").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+		{"claude's broken result", the("claude").Stream(
+			rewrite.CommandLine{Format: rewrite.StreamJSON},
 			rewrite.Plan{}, ""),
 			tooltest.ClaudeInit + `{"type":"result",}` + "\n" + tooltest.ClaudeEnds,
 			tooltest.SomeID, true, false, "yes"},
 		{"what a tool says to claude, broken",
-			the("claude").Stream(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.Plan{}, ""),
+			the("claude").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON}, rewrite.Plan{},
+				""),
 			tooltest.ClaudeInit + `{"type":"user","result",}` + "\n" + `{"type":"novel",}` + "\n" +
 				tooltest.ClaudeEnds, tooltest.SomeID, false, false, "yes"},
 		{"claude's result without is_error",
-			the("claude").Stream(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.Plan{}, ""),
+			the("claude").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON}, rewrite.Plan{},
+				""),
 			tooltest.ClaudeInit + strings.Replace(tooltest.ClaudeEnds, `"is_error":false,`, "", 1),
 			tooltest.SomeID, true, false, "yes"},
-		{"codex's thread", the("codex").Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{},
+		{"codex's thread", the("codex").Stream(rewrite.CommandLine{Format: rewrite.JSON},
+			rewrite.Plan{},
 			""), `{"type":"thread.started","thread_id":"` + tooltest.SomeID + `","usage":[]}` +
 			"\n", "", false, false, ""},
-		{"codex's item", the("codex").Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{},
+		{"codex's item", the("codex").Stream(rewrite.CommandLine{Format: rewrite.JSON},
+			rewrite.Plan{},
 			""), `{"type":"thread.started","thread_id":"` + tooltest.SomeID + `"}` + "\n" +
 			`{"type":"item.completed","item":{"type":"agent_message","text":["yes"]}}` + "\n" +
 			`{"type":"turn.completed","usage":{}}` + "\n", tooltest.SomeID, true, false, ""},
-		{"gemini's init", the("gemini").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+		{"gemini's init", the("gemini").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 			rewrite.Plan{Resume: tooltest.ForeignID}, ""),
 			`{"type":"init","session_id":"` + tooltest.SomeID + `","model":7}` + "\n", "", false,
 			true, ""},
-		{"gemini's message", the("gemini").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+		{"gemini's message", the("gemini").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 			rewrite.Plan{}, ""), `{"type":"message","role":"assistant","content":7}` + "\n" +
 			`{"type":"result","status":"success"}` + "\n", "", true, false, ""},
-		{"gemini's status", the("gemini").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+		{"gemini's status", the("gemini").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 			rewrite.Plan{}, ""), `{"type":"result"}` + "\n", "", true, false, ""},
-		{"gemini's object", the("gemini").Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{},
+		{"gemini's object", the("gemini").Stream(rewrite.CommandLine{Format: rewrite.JSON},
+			rewrite.Plan{},
 			""), "{\n\"session_id\":\"" + tooltest.SomeID +
 			"\",\"response\":\"yes\",\"stats\":7\n}\n", "", true, false, "yes"},
-		{"vibe's entry", the("vibe").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+		{"vibe's entry", the("vibe").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 			rewrite.Plan{Resume: tooltest.ForeignID}, ""),
 			`{"sessionId":"` + tooltest.SomeID + `","turnId":7,"type":"message","role":"user"}` +
 				"\n", "", true, true, ""},
-		{"vibe's unknown entry", the("vibe").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+		{"vibe's unknown entry", the("vibe").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 			rewrite.Plan{}, ""),
 			`{"sessionId":"` + tooltest.SomeID + `","turnId":7,"type":"novel"}` + "\n", "", false,
 			false, ""},
@@ -86,7 +92,7 @@ func TestOddEvents(t *testing.T) {
 				seen.WrongID, seen.Answer)
 		}
 	}
-	s := the("vibe").Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{}, "")
+	s := the("vibe").Stream(rewrite.CommandLine{Format: rewrite.Text}, rewrite.Plan{}, "")
 	s.File("x/export.json",
 		[]byte(`{"session_id":"`+tooltest.SomeID+`","outcome":"finished","steps":"1","cost_usd":"free"}`))
 	s.File("x/checkpoint.json", []byte(`{"compaction_count":"1"}`))
@@ -130,7 +136,8 @@ func TestWhatStreamsNeed(t *testing.T) {
 		{the("opencode"), rewrite.Text, "", rewrite.NoLines, false, false},
 	}
 	for _, tt := range tests {
-		s := tt.tool.Stream(rewrite.Call{Format: tt.format}, rewrite.Plan{Resume: tt.resume}, "")
+		s := tt.tool.Stream(rewrite.CommandLine{Format: tt.format}, rewrite.Plan{Resume: tt.resume},
+			"")
 		if s.MaxLine() != tt.max || s.HoldsOutput() != tt.holds || s.PrintsAtEnd() != tt.prints {
 			t.Errorf("%s %s %q: %d, %v, %v", tt.tool.Descriptor().Name, tt.format, tt.resume,
 				s.MaxLine(), s.HoldsOutput(), s.PrintsAtEnd())

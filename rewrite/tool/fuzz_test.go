@@ -33,7 +33,7 @@ func FuzzPlans(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which byte, line string) {
 		tool := all()[int(which)%len(all())]
 		args := strings.Split(line, "\n")
-		in := rewrite.Invocation{Args: args, Env: func(string) string { return "" }}
+		in := rewrite.Input{Args: args, Env: func(string) string { return "" }}
 		call := tool.Parse(in)
 		if call.Mode != rewrite.Fresh {
 			return
@@ -100,7 +100,7 @@ func FuzzPlans(f *testing.F) {
 
 // keepsOptions looks whether a plan still has all that the caller wrote, in its order, but
 // for his prompt and his format.
-func keepsOptions(t *testing.T, call rewrite.Call, plan rewrite.Plan) {
+func keepsOptions(t *testing.T, call rewrite.CommandLine, plan rewrite.Plan) {
 	t.Helper()
 	if call.Tool == "codex" {
 		return // images are attached to their option: that its settings stay is looked at
@@ -152,7 +152,8 @@ func FuzzStreams(f *testing.F) {
 				rewrite.StreamJSON} {
 				for _, resume := range []string{"", tooltest.SomeID} {
 					plan := rewrite.Plan{Resume: resume, Prompt: "hi", Whole: true}
-					s := tool.Stream(rewrite.Call{Format: format, Mode: rewrite.Fresh}, plan, "")
+					s := tool.Stream(rewrite.CommandLine{Format: format, Mode: rewrite.Fresh}, plan,
+						"")
 					shown, shownErr := tooltest.Feed(s, stdout, stderr)
 					seen := s.Seen()
 					if id := seen.ID; id != "" &&
@@ -198,7 +199,7 @@ func FuzzFiles(f *testing.F) {
 		for _, tool := range all() {
 			for _, name := range []string{"rollout-x-" + tooltest.SomeID + ".jsonl", "export.json",
 				"checkpoint.json"} {
-				s := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{}, "")
+				s := tool.Stream(rewrite.CommandLine{Format: rewrite.Text}, rewrite.Plan{}, "")
 				s.ErrLine([]byte("--------\n"))
 				s.ErrLine([]byte("session id: " + tooltest.SomeID + "\n"))
 				known := s.Seen().ID
@@ -209,7 +210,7 @@ func FuzzFiles(f *testing.F) {
 				if tool.Descriptor().Name == "vibe" && !reflect.DeepEqual(once, *seen) {
 					t.Fatalf("%q twice: %+v, then %+v", data, once, *seen)
 				}
-				resumed := tool.Stream(rewrite.Call{Format: rewrite.Text},
+				resumed := tool.Stream(rewrite.CommandLine{Format: rewrite.Text},
 					rewrite.Plan{Resume: tooltest.ForeignID}, "")
 				resumed.File("x/"+name, data)
 				if got := resumed.Seen(); got.ID != "" && got.ID != tooltest.ForeignID &&

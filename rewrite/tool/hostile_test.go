@@ -61,7 +61,7 @@ func withFile(s rewrite.Stream, lines string) rewrite.Stream {
 func hostileRuns(text string) []hostileRun {
 	q := tooltest.Quoted(text)
 	plan := rewrite.Plan{Resume: tooltest.SomeID, Prompt: "hi", Whole: true}
-	call := func(f rewrite.Format) rewrite.Call { return rewrite.Call{Format: f} }
+	call := func(f rewrite.Format) rewrite.CommandLine { return rewrite.CommandLine{Format: f} }
 
 	claudeOut := fmt.Sprintf(`{"type":"system","subtype":"init","session_id":"%s","claude_code_version":"2.1.329"}
 {"type":"assistant","message":{"model":"m","content":[{"type":"text","text":%s}]},"session_id":"%[1]s"}
@@ -201,36 +201,40 @@ func TestHostileIDs(t *testing.T) {
 			stream         rewrite.Stream
 			stdout, stderr string
 		}{
-			"claude": {the("claude").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+			"claude": {the("claude").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 				rewrite.Plan{}, ""),
 				`{"type":"system","subtype":"init","session_id":` + q + `}` + "\n" +
 					`{"type":"assistant","session_id":` + q +
 					`,"message":{"content":[]}}` + "\n" +
 					`{"type":"result","subtype":"success","session_id":` + q + "}\n", ""},
-			"codex --json": {the("codex").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+			"codex --json": {the("codex").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 				rewrite.Plan{}, ""), `{"type":"thread.started","thread_id":` + q + "}\n", ""},
-			"codex text": {the("codex").Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{},
+			"codex text": {the("codex").Stream(rewrite.CommandLine{Format: rewrite.Text},
+				rewrite.Plan{},
 				""), "", "--------\nsession id: " + id + "\n--------\n"},
-			"droid": {the("droid").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+			"droid": {the("droid").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 				rewrite.Plan{}, ""), `{"type":"system","subtype":"init","session_id":` + q + "}\n",
 				""},
-			"droid json": {the("droid").Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{},
+			"droid json": {the("droid").Stream(rewrite.CommandLine{Format: rewrite.JSON},
+				rewrite.Plan{},
 				""), `{"type":"result","is_error":false,"result":"","session_id":` + q + "}\n", ""},
-			"gemini": {the("gemini").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+			"gemini": {the("gemini").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 				rewrite.Plan{}, ""), `{"type":"init","session_id":` + q + "}\n", ""},
-			"gemini json": {the("gemini").Stream(rewrite.Call{Format: rewrite.JSON},
+			"gemini json": {the("gemini").Stream(rewrite.CommandLine{Format: rewrite.JSON},
 				rewrite.Plan{}, ""), "{\n  \"session_id\": " + q + "\n}\n", ""},
-			"qwen": {the("qwen").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+			"qwen": {the("qwen").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 				rewrite.Plan{}, ""), `{"type":"system","subtype":"init","session_id":` + q + "}\n",
 				""},
-			"qwen json": {the("qwen").Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{},
+			"qwen json": {the("qwen").Stream(rewrite.CommandLine{Format: rewrite.JSON},
+				rewrite.Plan{},
 				""), `[{"type":"system","subtype":"init","session_id":` + q + "}]\n", ""},
-			"opencode": {the("opencode").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+			"opencode": {the("opencode").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 				rewrite.Plan{}, ""), `{"type":"text","sessionID":` + q + "}\n", ""},
-			"vibe": {the("vibe").Stream(rewrite.Call{Format: rewrite.StreamJSON},
+			"vibe": {the("vibe").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 				rewrite.Plan{}, ""), `{"sessionId":` + q + `,"type":"message","role":"assistant"}` +
 				"\n", ""},
-			"vibe json": {the("vibe").Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{},
+			"vibe json": {the("vibe").Stream(rewrite.CommandLine{Format: rewrite.JSON},
+				rewrite.Plan{},
 				""), `[{"sessionId":` + q + `}]` + "\n", ""},
 		} {
 			// The header of codex is lines, and an id that has more of them is another.
@@ -242,7 +246,7 @@ func TestHostileIDs(t *testing.T) {
 				t.Errorf("%s takes %q for an id, from %q", name, got, id)
 			}
 		}
-		s := the("vibe").Stream(rewrite.Call{}, rewrite.Plan{}, "")
+		s := the("vibe").Stream(rewrite.CommandLine{}, rewrite.Plan{}, "")
 		s.File("x/export.json", []byte(`{"session_id":`+q+`}`))
 		if got := s.Seen().ID; got != "" {
 			t.Errorf("vibe takes %q for an id from its export", got)
@@ -285,7 +289,8 @@ func TestHostileEvents(t *testing.T) {
 				if tool.Descriptor().Name == "vibe" && what == "an array" {
 					continue
 				}
-				s := tool.Stream(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.Plan{}, "")
+				s := tool.Stream(rewrite.CommandLine{Format: rewrite.StreamJSON}, rewrite.Plan{},
+					"")
 				shown, _ := tooltest.Feed(s, []byte(line+"\n"), nil)
 				if shown != line+"\n" {
 					t.Errorf("%s: %.200q is shown", tool.Descriptor().Name, shown)
@@ -304,17 +309,17 @@ func TestDuplicateKeys(t *testing.T) {
 	plan := rewrite.Plan{Resume: tooltest.SomeID}
 	for name, s := range map[string]rewrite.Stream{
 		`{"type":"system","subtype":"init","session_id":"%s","session_id":"%s"}`: the(
-			"claude").Stream(rewrite.Call{Format: rewrite.StreamJSON}, plan, ""),
+			"claude").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON}, plan, ""),
 		`{"type":"thread.started","thread_id":"%s","thread_id":"%s"}`: the(
-			"codex").Stream(rewrite.Call{Format: rewrite.StreamJSON}, plan, ""),
+			"codex").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON}, plan, ""),
 		`{"type":"system","subtype":"init","uuid":"u","session_id":"%s","session_id":"%s"}`: the(
-			"qwen").Stream(rewrite.Call{Format: rewrite.StreamJSON}, plan, ""),
+			"qwen").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON}, plan, ""),
 		`{"type":"init","session_id":"%s","session_id":"%s"}`: the(
-			"gemini").Stream(rewrite.Call{Format: rewrite.StreamJSON}, plan, ""),
+			"gemini").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON}, plan, ""),
 		`{"type":"text","sessionID":"%s","sessionID":"%s"}`: the(
-			"opencode").Stream(rewrite.Call{Format: rewrite.StreamJSON}, plan, ""),
+			"opencode").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON}, plan, ""),
 		`{"type":"message","role":"assistant","content":[],"sessionId":"%s","sessionId":"%s"}`: the(
-			"vibe").Stream(rewrite.Call{Format: rewrite.StreamJSON}, plan, ""),
+			"vibe").Stream(rewrite.CommandLine{Format: rewrite.StreamJSON}, plan, ""),
 	} {
 		s.Line(fmt.Appendf(nil, name+"\n", tooltest.SomeID, tooltest.ForeignID))
 		if seen := s.Seen(); !seen.WrongID || seen.Content {

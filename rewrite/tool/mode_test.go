@@ -13,7 +13,7 @@ func TestMissed(t *testing.T) {
 	env := map[string]string{}
 	missed := func(tool string, r reason.Code, args ...string) bool {
 		t, _ := rewrite.Lookup(tool)
-		return rewrite.Missed(t, rewrite.Invocation{Args: args, Env: func(name string) string {
+		return rewrite.Missed(t, rewrite.Input{Args: args, Env: func(name string) string {
 			return env[name]
 		}}, r)
 	}
@@ -33,7 +33,7 @@ func TestMissed(t *testing.T) {
 		t.Error("a server is not counted")
 	}
 	if codex, _ := rewrite.Lookup("codex"); rewrite.Missed(codex,
-		rewrite.Invocation{Args: []string{"app-server"}, StdinTTY: true, Env: func(string) string {
+		rewrite.Input{Args: []string{"app-server"}, StdinTTY: true, Env: func(string) string {
 			return ""
 		}}, reason.AppServer) {
 		t.Error("a server at a terminal is counted")

@@ -112,7 +112,7 @@ func (s scriptedTool) Descriptor() *rewrite.Descriptor {
 
 func (scriptedTool) SessionPaths(cwd, id string) []string { return nil }
 
-func (s scriptedTool) Stream(rewrite.Call, rewrite.Plan, rewrite.Totals) rewrite.Stream {
+func (s scriptedTool) Stream(rewrite.CommandLine, rewrite.Plan, rewrite.Totals) rewrite.Stream {
 	return s.stream
 }
 
@@ -147,7 +147,7 @@ func play(t *testing.T, tool rewrite.Tool, signals *Inbox, plan rewrite.Plan, pa
 	}
 	defer remove()
 	plan.Started = time.Now().UnixMilli()
-	a := &Attempt{Plan: plan, Tool: tool, Input: in, Stream: tool.Stream(rewrite.Call{}, plan, ""), Signals: signals,
+	a := &Attempt{Plan: plan, Tool: tool, Input: in, Stream: tool.Stream(rewrite.CommandLine{}, plan, ""), Signals: signals,
 		Pinned: func(string, int) {}, Fault: func(what string, err error) { t.Logf("%s: %v", what, err) }}
 	st, err := a.Run(path, append([]string{"tool"}, plan.Args...), environ, [3]*os.File{in.File, caller[1], caller[2]}, gateTimeout)
 	if err != nil {

@@ -27,7 +27,9 @@ func (follower) Refused(string, int) reason.Code { return "" }
 
 func (follower) SessionPaths(cwd, id string) []string { return nil }
 
-func (f follower) Stream(rewrite.Call, rewrite.Plan, rewrite.Totals) rewrite.Stream { return f.stream }
+func (f follower) Stream(rewrite.CommandLine, rewrite.Plan, rewrite.Totals) rewrite.Stream {
+	return f.stream
+}
 
 // A followerStream keeps the files it is shown, and shows them at the end.
 type followerStream struct {

@@ -51,7 +51,7 @@ func StripNumbers(line []byte) []byte {
 
 // Settings are a call's, by name: codex takes an option with two values for the same as
 // two options.
-func Settings(c rewrite.Call) map[string]string {
+func Settings(c rewrite.CommandLine) map[string]string {
 	values := map[string]string{}
 	for _, s := range c.Settings {
 		values[s.Name] += "\x00" + s.Value
@@ -76,12 +76,12 @@ const SomeSession = "ses_dfc14b2ceffekXc3G9bVDVUSG5"
 
 // Invocation is a call's command line of words, in which _ is a space and "" nothing, with an
 // environment.
-func Invocation(line string, env ...string) rewrite.Invocation {
+func Invocation(line string, env ...string) rewrite.Input {
 	args := strings.Fields(line)
 	for i := range args {
 		args[i] = strings.ReplaceAll(strings.ReplaceAll(args[i], `""`, ""), "_", " ")
 	}
-	return rewrite.Invocation{Args: args, Env: func(name string) string {
+	return rewrite.Input{Args: args, Env: func(name string) string {
 		for _, e := range env {
 			if value, ok := strings.CutPrefix(e, name+"="); ok {
 				return value
@@ -101,7 +101,7 @@ type Reading = struct {
 }
 
 // CheckReadings compares what parse makes of command lines.
-func CheckReadings(t *testing.T, parse func(line string, env ...string) rewrite.Call,
+func CheckReadings(t *testing.T, parse func(line string, env ...string) rewrite.CommandLine,
 	readings []Reading) {
 	t.Helper()
 	for _, r := range readings {

@@ -65,7 +65,7 @@ func (Base) IsOrphanFile(string, []byte) bool { return false }
 // Read copies into the call the options for the model, the format and the settings. A setting's
 // values are separated by NUL. Formats are those that the tool has other names for, nil if it has
 // none.
-func Read(c *rewrite.Call, p grammar.Args, formats map[string]rewrite.Format) {
+func Read(c *rewrite.CommandLine, p grammar.Args, formats map[string]rewrite.Format) {
 	c.Unknown, c.AddAt = p.Unknown, p.Front()
 	for _, o := range p.Options {
 		switch o.Kind {
@@ -86,7 +86,7 @@ func Read(c *rewrite.Call, p grammar.Args, formats map[string]rewrite.Format) {
 
 // Settle completes a call: how it is handled, and why. If the caller manages the session and the
 // output has the session's ID, the call is observed.
-func Settle(c *rewrite.Call, why reason.Code, showsID bool) {
+func Settle(c *rewrite.CommandLine, why reason.Code, showsID bool) {
 	slices.SortStableFunc(c.Settings, func(a, b rewrite.Setting) int {
 		return strings.Compare(a.Name, b.Name)
 	})
@@ -100,14 +100,14 @@ func Settle(c *rewrite.Call, why reason.Code, showsID bool) {
 }
 
 // Own returns the tool's own part of a call.
-func Own[T any](c rewrite.Call) T {
+func Own[T any](c rewrite.CommandLine) T {
 	own, _ := c.Own.(T)
 	return own
 }
 
 // NewCall returns a call of the tool that is passed through so far.
-func (b Base) NewCall(in rewrite.Invocation) rewrite.Call {
-	return rewrite.Call{
+func (b Base) NewCall(in rewrite.Input) rewrite.CommandLine {
+	return rewrite.CommandLine{
 		Tool: b.About.Name, Mode: rewrite.Passthrough, Args: in.Args, Format: rewrite.Text,
 		Home: b.About.Home(in.Env),
 	}

@@ -16,7 +16,7 @@ const LongestArg = 96 << 10
 // Add adds options to a plan's command line where wrapper scripts do not look: the first argument
 // stays first, and the last one last unless it belongs to the first. It returns the call with the
 // places that the parts have then.
-func Add(p *rewrite.Plan, c rewrite.Call, options ...string) rewrite.Call {
+func Add(p *rewrite.Plan, c rewrite.CommandLine, options ...string) rewrite.CommandLine {
 	p.Args = slices.Insert(p.Args, c.AddAt, options...)
 	moved := func(place rewrite.Span) rewrite.Span {
 		if place.At >= c.AddAt {
@@ -35,7 +35,7 @@ func Add(p *rewrite.Plan, c rewrite.Call, options ...string) rewrite.Call {
 // the caller sent it. A delta goes to stdin if any of the caller's prompt came from there, if it is
 // too long for argv, or if the tool would read it as an option or a subcommand there, unless it can
 // be the value of an option.
-func PlacePrompt(p *rewrite.Plan, c rewrite.Call, t rewrite.Target, option string) {
+func PlacePrompt(p *rewrite.Plan, c rewrite.CommandLine, t rewrite.Target, option string) {
 	switch {
 	case p.Whole && len(c.PromptArgs) > 0, c.Stdin == rewrite.StdinFrames:
 	case len(c.PromptArgs) > 0 && t.FromArgv(c) && len(p.Prompt) <= LongestArg &&

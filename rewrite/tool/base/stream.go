@@ -11,7 +11,7 @@ import (
 // A Stream is the common part of the streams. A stream overrides the methods that differ: here
 // stderr and files say nothing, and rendered formats need the whole output.
 type Stream struct {
-	Call     rewrite.Call
+	Call     rewrite.CommandLine
 	Plan     rewrite.Plan
 	Previous rewrite.Totals // the session's before the run
 	State    rewrite.StreamState
@@ -32,7 +32,7 @@ func (s *Stream) Ended() bool {
 
 // NewStream returns the common part of a stream. Text is shown unchanged: if a long line of it
 // waited here, the tool would not notice that the reader is gone.
-func NewStream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) Stream {
+func NewStream(c rewrite.CommandLine, p rewrite.Plan, previous rewrite.Totals) Stream {
 	s := Stream{Call: c, Plan: p, Previous: previous}
 	switch c.Format {
 	case rewrite.StreamJSON:

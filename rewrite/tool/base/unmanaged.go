@@ -20,7 +20,7 @@ type Signs struct {
 
 // Why returns why the call is not managed, or "": the first reason in an order that is the same for
 // all tools. What holds only for calls that would be managed otherwise is the tool's own to ask.
-func Why(c *rewrite.Call, d *rewrite.Descriptor, p grammar.Args, in rewrite.Invocation,
+func Why(c *rewrite.CommandLine, d *rewrite.Descriptor, p grammar.Args, in rewrite.Input,
 	s Signs) reason.Code {
 	why := cmp.Or(
 		When(p.StartsWith(in.Args, d.Servers), reason.AppServer),

@@ -10,7 +10,7 @@ import (
 )
 
 // ReadYargs reads the options and the prompt.
-func ReadYargs(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
+func ReadYargs(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	Read(c, p, nil)
 	for i := range c.Settings {
 		if s := &c.Settings[i]; s.File {
@@ -36,7 +36,7 @@ func ReadYargs(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
 }
 
 // YargsSigns returns what gemini and qwen have in common.
-func YargsSigns(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) Signs {
+func YargsSigns(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) Signs {
 	return Signs{
 		Interactive: in.StdinTTY && (c.Prompt == "" || in.StdoutTTY && !p.Names("--prompt")),
 		Bad: p.Repeated("--model") || p.Names("--prompt") && len(p.Operands) > 0 ||
@@ -60,7 +60,7 @@ const MaxYargsStdin = 8 << 20
 
 // PlanYargs attaches the values of added options. A session that a call in text begins gets an ID,
 // since text names none. The options in resume make a plan one of a resume.
-func PlanYargs(c *rewrite.Call, t rewrite.Target, resume ...string) rewrite.Plan {
+func PlanYargs(c *rewrite.CommandLine, t rewrite.Target, resume ...string) rewrite.Plan {
 	plan := t.Plan(*c)
 	plan.ReexecsSelf, plan.ExitsBeforeFlush = true, true
 	plan.Copy = t.Copied()
@@ -76,7 +76,7 @@ func PlanYargs(c *rewrite.Call, t rewrite.Target, resume ...string) rewrite.Plan
 
 // YargsPrompt puts stdin first, then an empty line, then the prompt. It returns "" if the tool
 // would not read all of stdin.
-func YargsPrompt(c *rewrite.Call, stdin string) string {
+func YargsPrompt(c *rewrite.CommandLine, stdin string) string {
 	switch {
 	case len(stdin) > MaxYargsStdin:
 		return ""

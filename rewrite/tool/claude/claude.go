@@ -165,7 +165,7 @@ type details struct {
 	sources      string // the settings that the caller wants to be read, "*" for all
 }
 
-func (c claude) Parse(in rewrite.Invocation) rewrite.Call {
+func (c claude) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := c.NewCall(in)
 	p := grammar.Commander(in.Args, options.With(in.Learned))
 	read(&call, p, in)
@@ -199,7 +199,7 @@ func takeChosen(p *grammar.Args) (id string) {
 	return id
 }
 
-func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
+func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	own := details{cacheChosen: slices.ContainsFunc(cacheEnv, func(name string) bool {
 		return in.Env(name) != ""
 	})}
@@ -241,7 +241,7 @@ func home(env func(string) string) string {
 
 // settingsFiles returns the settings files that the format and display of a headless answer
 // depend on, the project's included.
-func settingsFiles(c rewrite.Call, env func(string) string) []string {
+func settingsFiles(c rewrite.CommandLine, env func(string) string) []string {
 	// beside the sessions' directory unless that was moved
 	state := cmp.Or(env("CLAUDE_CONFIG_DIR"), env("HOME")) + "/.claude.json"
 	files := []string{
@@ -258,7 +258,7 @@ func settingsFiles(c rewrite.Call, env func(string) string) []string {
 }
 
 // hookFiles returns the files that can have hooks, beside the settings files.
-func hookFiles(c *rewrite.Call, p grammar.Args) []rewrite.Watch {
+func hookFiles(c *rewrite.CommandLine, p grammar.Args) []rewrite.Watch {
 	paths := []string{
 		"^/.claude/settings.local.json", "~/remote-settings.json",
 		"/etc/claude-code/managed-settings.d/*.json", macManaged + "managed-settings.json",
@@ -291,7 +291,7 @@ const allSources = "user,project,local"
 
 // skipsSettings returns which files the caller's --setting-sources leaves out. The user's settings
 // also say which plugins are enabled.
-func skipsSettings(c *rewrite.Call, sources string) func(path string) bool {
+func skipsSettings(c *rewrite.CommandLine, sources string) func(path string) bool {
 	reads := func(source string) bool {
 		return slices.Contains(strings.Split(sources, ","), source)
 	}
@@ -309,7 +309,7 @@ func skipsSettings(c *rewrite.Call, sources string) func(path string) bool {
 }
 
 // hooks notes the hooks of the call.
-func hooks(c *rewrite.Call, s rewrite.HostEnv) {
+func hooks(c *rewrite.CommandLine, s rewrite.HostEnv) {
 	table := descriptor.Hooks
 	if s.Version != "" && !base.AtLeast(s.Version, 2, 1, 198) {
 		table.Sources = []string{"startup", "resume"}
@@ -394,7 +394,7 @@ func account(state, credentials string) []rewrite.Setting {
 
 // ResolveWithEnv adds the settings files, on which a session depends, and the abilities
 // of the version.
-func (claude) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+func (claude) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	own, noScout, model := base.Own[details](c), false, false
 	check := func(text string) {
 		own.cacheChosen = own.cacheChosen || slices.ContainsFunc(cacheEnv, func(name string) bool {
@@ -460,7 +460,7 @@ func inSettings(settings []rewrite.Setting, path string) bool {
 	})
 }
 
-func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
+func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 	set := func(name string) bool { return in.Env(name) != "" }
 	frames := c.Stdin == rewrite.StdinFrames
 	s := base.Signs{
@@ -493,7 +493,7 @@ func (claude) ActsOn(text string) bool {
 
 // EffectivePrompt joins prompt and stdin the way claude does: PROMPT, a newline, DATA
 // (recordings/claude/stdin-and-arg-text).
-func (claude) EffectivePrompt(c rewrite.Call, stdin string) string {
+func (claude) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 	switch {
 	case c.Stdin == rewrite.StdinPrompt:
 		return stdin
@@ -506,7 +506,7 @@ func (claude) EffectivePrompt(c rewrite.Call, stdin string) string {
 // Plan leaves the caller's output format. For text and json it chooses the ID of a new session,
 // since text does not show one, and follows the session's file. Added options stand where no
 // variadic option can take them as values and before any "--" (CLI-FACTS 1.5).
-func (claude) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
+func (claude) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	own := base.Own[details](c)
 	plan := t.Plan(c)
 	plan.Copy, plan.CannotWrite = t.Copied(), own.cannotWrite

@@ -16,7 +16,7 @@ import (
 )
 
 // parse reads a command line of claude's.
-func parse(line string, env ...string) rewrite.Call {
+func parse(line string, env ...string) rewrite.CommandLine {
 	return tool.Parse(tooltest.Invocation(line, env...))
 }
 
@@ -115,7 +115,7 @@ func TestClaudeAtATerminal(t *testing.T) {
 		{"-p", true, false, reason.Interactive},
 	}
 	for _, tt := range tests {
-		c := tool.Parse(rewrite.Invocation{Args: strings.Fields(tt.args), Env: none,
+		c := tool.Parse(rewrite.Input{Args: strings.Fields(tt.args), Env: none,
 			StdinTTY: tt.stdin, StdoutTTY: tt.stdout})
 		if c.Reason != tt.want {
 			t.Errorf("%q, terminals %v %v: %q, want %q", tt.args, tt.stdin, tt.stdout, c.Reason,
@@ -628,7 +628,7 @@ func TestClaudeHelp(t *testing.T) {
 	if len(probe.Options) < 60 {
 		t.Errorf("read only %d options", len(probe.Options))
 	}
-	learned := tool.Parse(rewrite.Invocation{Args: []string{"-p", "--new", "v", "hi"},
+	learned := tool.Parse(rewrite.Input{Args: []string{"-p", "--new", "v", "hi"},
 		Env: func(string) string { return "" },
 		Learned: rewrite.Probe{Known: true,
 			Options: []rewrite.Option{{Names: []string{"--new"}, Arity: rewrite.OneValue}}}})
@@ -658,7 +658,7 @@ func TestParseConversation(t *testing.T) {
 		{"-p --input-format xml hi", rewrite.Passthrough, reason.BadUsage},
 	}
 	for _, tt := range tests {
-		call := tool.Parse(rewrite.Invocation{Args: strings.Fields(tt.args),
+		call := tool.Parse(rewrite.Input{Args: strings.Fields(tt.args),
 			Env: func(string) string { return "" }})
 		if call.Mode != tt.mode || call.Reason != tt.reason ||
 			call.Mode == rewrite.Fresh && call.Stdin != rewrite.StdinFrames {

@@ -72,7 +72,8 @@ func FuzzClaudeFile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stdout, one, other []byte) {
 		plan := rewrite.Plan{NewID: tooltest.SomeID, Started: 1}
 		for _, format := range []rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.JSONVerbose} {
-			s := tool.Stream(rewrite.Call{Format: format, Own: details{maxTurns: "1"}}, plan, "")
+			s := tool.Stream(rewrite.CommandLine{Format: format, Own: details{maxTurns: "1"}}, plan,
+				"")
 			s.File("x", one)
 			shown, _ := tooltest.Feed(s, stdout, nil)
 			s.File("x", other)

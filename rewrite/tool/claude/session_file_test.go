@@ -20,7 +20,7 @@ var formats = []rewrite.Format{rewrite.Text, rewrite.JSON, rewrite.JSONVerbose, 
 
 // run plays stdout to a caller of a format and returns what the caller is shown.
 func run(format rewrite.Format, plan rewrite.Plan, stdout string) (string, *rewrite.StreamState) {
-	s := tool.Stream(rewrite.Call{Format: format}, plan, "")
+	s := tool.Stream(rewrite.CommandLine{Format: format}, plan, "")
 	shown := ""
 	for line := range strings.Lines(stdout) {
 		shown += string(s.Line([]byte(line)))
@@ -33,7 +33,7 @@ func run(format rewrite.Format, plan rewrite.Plan, stdout string) (string, *rewr
 // gave it.
 type ownRun struct {
 	name, version, what string
-	call                rewrite.Call
+	call                rewrite.CommandLine
 	plan                rewrite.Plan
 	exit                int
 	stdout              string
@@ -74,7 +74,7 @@ func ownRuns(t *testing.T) map[string]ownRun {
 			run.plan.Resume, run.plan.Copy, args = args[1], true, args[3:]
 		}
 		run.plan.NewID, args = args[1], args[2:]
-		run.call = tool.Parse(rewrite.Invocation{Args: args, Env: func(string) string {
+		run.call = tool.Parse(rewrite.Input{Args: args, Env: func(string) string {
 			return ""
 		}})
 		run.file = slices.Collect(strings.Lines(string(read("session.jsonl"))))
@@ -409,7 +409,7 @@ func TestClaudeLeavesOldEntriesOut(t *testing.T) {
 		{"2026-11-23T03:49:40.606+02:00", at, false}, // claude writes UTC
 		{"", at, false}, {"tomorrow", at, false}, {"1795398580607", at, false},
 	} {
-		s := tool.Stream(rewrite.Call{Format: rewrite.Text},
+		s := tool.Stream(rewrite.CommandLine{Format: rewrite.Text},
 			rewrite.Plan{NewID: tooltest.SomeID, Started: tt.started}, "")
 		s.Line([]byte("yes\n"))
 		s.File("x", []byte(strings.Replace(says("yes"), "TIME", tt.time, 1)))
@@ -649,7 +649,7 @@ func TestClaudeAddsUp(t *testing.T) {
 			rewrite.Usage{Known: true, Input: 77, CacheRead: 20, CacheWrite: 300, Output: 4000,
 				CostKnown: true, CostNano: 500_000_000}},
 	} {
-		s := tool.Stream(rewrite.Call{Format: rewrite.Text},
+		s := tool.Stream(rewrite.CommandLine{Format: rewrite.Text},
 			rewrite.Plan{Resume: tooltest.ForeignID, Copy: true, NewID: tooltest.SomeID},
 			tt.previous)
 		s.File("x", []byte(strings.Replace(says("yes"), "TIME", "2026-11-23T01:49:40.606Z", 1)))
@@ -682,7 +682,8 @@ func TestClaudeLeavesACommand(t *testing.T) {
 		first, then := strings.Replace(start, "IT", tt.it, 1),
 			strings.Replace(tt.then, "toolu_N", "toolu_"+tt.id, 1)
 		for _, format := range []rewrite.Format{rewrite.Text, rewrite.StreamJSON} {
-			s := tool.Stream(rewrite.Call{Format: format}, rewrite.Plan{NewID: tooltest.SomeID}, "")
+			s := tool.Stream(rewrite.CommandLine{Format: format},
+				rewrite.Plan{NewID: tooltest.SomeID}, "")
 			for _, line := range []string{first, then} {
 				if format == rewrite.Text {
 					s.File("x", []byte(line))
@@ -701,7 +702,8 @@ func TestClaudeLeavesACommand(t *testing.T) {
 // resumed.
 func TestClaudeTextThatIsTooLong(t *testing.T) {
 	for _, more := range []int{0, 1} {
-		s := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{NewID: tooltest.SomeID},
+		s := tool.Stream(rewrite.CommandLine{Format: rewrite.Text},
+			rewrite.Plan{NewID: tooltest.SomeID},
 			"")
 		s.File("x", []byte(strings.Replace(says("yes"), "TIME", "2026-11-23T01:49:40.606Z", 1)))
 		text := "yes" + strings.Repeat("\n", rewrite.LongestLine-3+more)
@@ -741,7 +743,7 @@ func TestClaudeJSONOfAResume(t *testing.T) {
 		for _, format := range []rewrite.Format{rewrite.JSON, rewrite.JSONVerbose} {
 			for version, want := range map[string]string{
 				"2.1.330": strings.Replace(stdout, result, own, 1), "2.1.197": stdout} {
-				s := tool.Stream(rewrite.Call{Format: format},
+				s := tool.Stream(rewrite.CommandLine{Format: format},
 					rewrite.Plan{Resume: tooltest.ForeignID, Copy: true, NewID: tooltest.SomeID},
 					`{"total_cost_usd":0.25}`)
 				shown := ""
@@ -775,7 +777,8 @@ func TestClaudeJSONAndTheFilesTotals(t *testing.T) {
 	const result = `{"type":"result","subtype":"success","is_error":false,"total_cost_usd":0.75,"modelUsage":{"m":{"inputTokens":7}},"session_id":"` + tooltest.SomeID + `"}`
 	const costs = `{"type":"cost-state","totalCostUSD":0.5,"modelUsage":{"m":{"inputTokens":8}}}`
 	for _, first := range []bool{true, false} {
-		s := tool.Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{NewID: tooltest.SomeID},
+		s := tool.Stream(rewrite.CommandLine{Format: rewrite.JSON},
+			rewrite.Plan{NewID: tooltest.SomeID},
 			"")
 		if !first {
 			s.Line([]byte(result))
@@ -798,7 +801,8 @@ func TestClaudeJSONWithAnOddEntry(t *testing.T) {
 	odd := strings.NewReplacer(`"msg_1"`, "7", "TIME",
 		"2026-11-23T01:49:40.606Z").Replace(says("yes"))
 	for _, first := range []bool{true, false} {
-		s := tool.Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{NewID: tooltest.SomeID},
+		s := tool.Stream(rewrite.CommandLine{Format: rewrite.JSON},
+			rewrite.Plan{NewID: tooltest.SomeID},
 			"")
 		if first {
 			s.File("x", []byte(odd))

@@ -30,7 +30,8 @@ type stream struct {
 	file
 }
 
-func (claude) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
+func (claude) Stream(c rewrite.CommandLine, p rewrite.Plan,
+	previous rewrite.Totals) rewrite.Stream {
 	s := &stream{left: map[string]bool{},
 		PlainText: base.PlainText{Stream: base.NewStream(c, p, previous)}}
 	s.AtEnd = c.Format != rewrite.StreamJSON

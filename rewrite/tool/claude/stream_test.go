@@ -188,7 +188,7 @@ func TestOwnFigures(t *testing.T) {
 	for version, tells := range map[string]bool{"2.1.276": true, "2.1.277": false,
 		"2.1.329": false} {
 		for _, own := range []bool{false, true} {
-			s := tool.Stream(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.Plan{}, "")
+			s := tool.Stream(rewrite.CommandLine{Format: rewrite.StreamJSON}, rewrite.Plan{}, "")
 			s.Line([]byte(`{"type":"system","subtype":"init","claude_code_version":"` + version +
 				`"}` + "\n"))
 			more := ""

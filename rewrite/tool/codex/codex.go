@@ -180,7 +180,7 @@ type details struct {
 	learned rewrite.Probe // what Args was parsed with
 }
 
-func (c codex) Parse(in rewrite.Invocation) rewrite.Call {
+func (c codex) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := c.NewCall(in)
 	a := readArgs(in.Args, in.Learned)
 	readOptions(&call, a.all())
@@ -194,7 +194,7 @@ func (c codex) Parse(in rewrite.Invocation) rewrite.Call {
 	return call
 }
 
-func readOptions(c *rewrite.Call, p grammar.Args) {
+func readOptions(c *rewrite.CommandLine, p grammar.Args) {
 	base.Read(c, p, map[string]rewrite.Format{"": rewrite.StreamJSON}) // --json has no value
 	c.Dir = p.Value("--cd", "")
 	read, model := c.Settings, ""
@@ -237,7 +237,7 @@ func watched(home string) []rewrite.Watch {
 }
 
 // hookFiles returns the files that can have hooks.
-func hookFiles(c rewrite.Call) []rewrite.Watch {
+func hookFiles(c rewrite.CommandLine) []rewrite.Watch {
 	paths := []string{"~/managed_config.toml", "/etc/codex/managed_config.toml",
 		"/etc/codex/requirements.toml"}
 	for _, dir := range []string{"~/", "^/.codex/", "/etc/codex/"} {
@@ -269,7 +269,7 @@ func accountOf(login string) rewrite.Setting {
 }
 
 // readPrompt finds the prompt, or the session that the caller names.
-func readPrompt(c *rewrite.Call, a *commandLine, in rewrite.Invocation) {
+func readPrompt(c *rewrite.CommandLine, a *commandLine, in rewrite.Input) {
 	p := a.all()
 	if len(a.rest.Operands) > 0 && !p.Has(grammar.CallerOwned) {
 		c.SessionID = in.Args[a.rest.Operands[0].At]
@@ -293,7 +293,7 @@ func home(env func(string) string) string {
 	return cmp.Or(env("CODEX_HOME"), env("HOME")+"/.codex")
 }
 
-func why(c *rewrite.Call, a *commandLine, in rewrite.Invocation) reason.Code {
+func why(c *rewrite.CommandLine, a *commandLine, in rewrite.Input) reason.Code {
 	sub := ""
 	if a.subAt < len(in.Args) {
 		sub = in.Args[a.subAt]
@@ -315,7 +315,7 @@ func why(c *rewrite.Call, a *commandLine, in rewrite.Invocation) reason.Code {
 
 // elsewhere returns why a command line has no exec that is managed, or "". Behind an unknown option
 // it cannot be told what is the command.
-func (a *commandLine) elsewhere(sub, unknown string, in rewrite.Invocation) reason.Code {
+func (a *commandLine) elsewhere(sub, unknown string, in rewrite.Input) reason.Code {
 	managed := a.managed(in.Args)
 	return cmp.Or(
 		base.When(unknown != "", reason.UnknownOption),
@@ -326,7 +326,7 @@ func (a *commandLine) elsewhere(sub, unknown string, in rewrite.Invocation) reas
 }
 
 // ResolveWithEnv rejects versions before 0.42: exec could not resume, or did not show the session.
-func (codex) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+func (codex) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	for _, path := range c.SettingsFiles {
 		if login := s.Settings[path]; login != "" {
 			c.Settings = append(c.Settings, accountOf(login))
@@ -357,7 +357,7 @@ func (c codex) Options(help string) rewrite.Probe {
 
 // EffectivePrompt joins prompt and stdin the way codex does (recordings/codex/stdin-and-arg-json,
 // stdin-empty-and-arg).
-func (codex) EffectivePrompt(c rewrite.Call, stdin string) string {
+func (codex) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 	stdin = strings.TrimPrefix(stdin, "\ufeff")
 	switch {
 	case c.Stdin == rewrite.StdinPrompt:
@@ -373,7 +373,7 @@ func (codex) EffectivePrompt(c rewrite.Call, stdin string) string {
 // Plan runs a fresh call unchanged. A resume has every option before the word resume, where all are
 // allowed, and the prompt on stdin: codex drops data on stdin if it resumes with a prompt in argv
 // (recordings/codex/stdin-and-arg-resume-json).
-func (codex) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
+func (codex) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	plan.ReadStderr, plan.OneStream = c.Format == rewrite.Text, c.Format == rewrite.Text
 	plan.Follow = []rewrite.Follow{{Dir: c.Home + "/sessions", Name: "rollout-*.jsonl",
@@ -388,7 +388,7 @@ func (codex) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 
 // resumeArgs returns the caller's command line without the prompt. Images are attached to
 // their option, which would otherwise take "resume" as another image.
-func resumeArgs(c rewrite.Call) []string {
+func resumeArgs(c rewrite.CommandLine) []string {
 	own := base.Own[details](c)
 	a := readArgs(c.Args, own.learned)
 	args := slices.Clone(c.Args[:own.execAt+1])
@@ -410,7 +410,7 @@ func resumeArgs(c rewrite.Call) []string {
 
 // notice returns the line that codex writes to stderr before it reads stdin and that a resume
 // lacks (recordings/codex/resume-dash).
-func notice(c *rewrite.Call) string {
+func notice(c *rewrite.CommandLine) string {
 	switch {
 	case c.Stdin == rewrite.StdinAppended:
 		return "Reading additional input from stdin...\n"

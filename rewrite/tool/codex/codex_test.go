@@ -16,7 +16,7 @@ import (
 )
 
 // parseCodex reads a command line written as words; underscores stand for spaces.
-func parseCodex(line string, env ...string) rewrite.Call {
+func parseCodex(line string, env ...string) rewrite.CommandLine {
 	return tool.Parse(tooltest.Invocation(line, env...))
 }
 
@@ -189,7 +189,7 @@ func TestCodexSettings(t *testing.T) {
 			t.Errorf("settings %v lack %v", c.Settings, want)
 		}
 	}
-	named := tool.Parse(rewrite.Invocation{
+	named := tool.Parse(rewrite.Input{
 		Args: []string{"exec", "-c", `model_instructions_file="x.md"`, "hi"},
 		Env:  func(string) string { return "" }})
 	if want := (rewrite.Setting{Name: "--config model_instructions_file", Value: "x.md",
@@ -632,7 +632,7 @@ func TestCodexHelp(t *testing.T) {
 func TestCodexNeedsResume(t *testing.T) {
 	for version, want := range map[string]bool{"": false, "0.169.0": false, "0.42.0": false,
 		"0.21.0": true} {
-		if got := tool.ResolveWithEnv(rewrite.Call{},
+		if got := tool.ResolveWithEnv(rewrite.CommandLine{},
 			rewrite.HostEnv{Version: version}).NoResume; got != want {
 			t.Errorf("%q: no resume %v", version, got)
 		}

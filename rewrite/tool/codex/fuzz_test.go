@@ -15,7 +15,7 @@ func FuzzBanner(f *testing.F) {
 	f.Add("--------\nsession id: "+tooltest.ForeignID+"\n--------", "exec\nls\nERROR: x\n")
 	f.Add("a\nuser\nb", "user\n--------\nsession id: "+tooltest.ForeignID+"\n--------\n")
 	f.Fuzz(func(t *testing.T, prompt, behind string) {
-		s := tool.Stream(rewrite.Call{Format: rewrite.Text, Mode: rewrite.Fresh},
+		s := tool.Stream(rewrite.CommandLine{Format: rewrite.Text, Mode: rewrite.Fresh},
 			rewrite.Plan{Prompt: prompt, Whole: true}, "")
 		transcript := "OpenAI Codex\n--------\nmodel: m\nsession id: " + tooltest.SomeID +
 			"\n--------\nuser\n" + prompt + "\n" + behind

@@ -52,7 +52,7 @@ const (
 	lost    // the transcript has an unexpected shape: nothing more is read from it
 )
 
-func (codex) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
+func (codex) Stream(c rewrite.CommandLine, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
 	s := &stream{Stream: base.NewStream(c, p, previous)}
 	if p.Resume != "" {
 		s.notice = notice(&c)

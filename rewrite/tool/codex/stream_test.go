@@ -55,21 +55,24 @@ func TestCodexTurns(t *testing.T) {
 	const failed, done = `{"type":"turn.failed","error":{"message":"no"}}` + "\n",
 		`{"type":"turn.completed","usage":{"input_tokens":3}}` + "\n"
 	tests := []struct {
-		call                 rewrite.Call
+		call                 rewrite.CommandLine
 		stdout               string
 		final, failed, known bool
 	}{
-		{rewrite.Call{Format: rewrite.JSON}, starts, false, false, false},
-		{rewrite.Call{Format: rewrite.JSON}, starts + failed, true, true, false},
-		{rewrite.Call{Format: rewrite.JSON}, starts + failed + done, true, false, true},
-		{rewrite.Call{Format: rewrite.JSON, Mode: rewrite.Observe}, starts + done, true, false,
+		{rewrite.CommandLine{Format: rewrite.JSON}, starts, false, false, false},
+		{rewrite.CommandLine{Format: rewrite.JSON}, starts + failed, true, true, false},
+		{rewrite.CommandLine{Format: rewrite.JSON}, starts + failed + done, true, false, true},
+		{rewrite.CommandLine{Format: rewrite.JSON, Mode: rewrite.Observe}, starts + done, true,
+			false,
 			false},
-		{rewrite.Call{Format: rewrite.JSON}, starts + `{"type":"turn.failed","error":"no"}` + "\n",
+		{rewrite.CommandLine{Format: rewrite.JSON}, starts + `{"type":"turn.failed","error":"no"}` +
+			"\n",
 			true, true, false},
-		{rewrite.Call{Format: rewrite.JSON},
+		{rewrite.CommandLine{Format: rewrite.JSON},
 			starts + `{"type":"turn.completed","usage":{"input_tokens":"3"}}` + "\n", true, false,
 			false},
-		{rewrite.Call{Format: rewrite.JSON}, starts + `{"type":"turn.completed","usage":3}` + "\n",
+		{rewrite.CommandLine{Format: rewrite.JSON}, starts + `{"type":"turn.completed","usage":3}` +
+			"\n",
 			true, false, false},
 	}
 	for _, tt := range tests {
@@ -208,7 +211,7 @@ func TestCodexUsage(t *testing.T) {
 		`{"input_tokens":4,"cached_input_tokens":4}`:                                                {Known: true, CacheRead: 4},
 		`{"input_tokens":4,"cached_input_tokens":5}`:                                                {Known: true, CacheRead: 5},
 	} {
-		s := tool.Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{}, "")
+		s := tool.Stream(rewrite.CommandLine{Format: rewrite.JSON}, rewrite.Plan{}, "")
 		tooltest.Feed(s, []byte(starts+`{"type":"turn.completed","n":7,"usage":`+usage+"}\n"), nil)
 		if seen := s.Seen(); seen.Usage != want || strings.Contains(string(seen.Totals), `"n"`) {
 			t.Errorf("%s: %+v, totals %s", usage, seen.Usage, seen.Totals)
@@ -257,7 +260,7 @@ func TestCodexTotalByTurn(t *testing.T) {
 
 // The files that a turn changes are those that the ledger remembers of it.
 func TestCodexTellsFiles(t *testing.T) {
-	s := tool.Stream(rewrite.Call{Format: rewrite.JSON}, rewrite.Plan{}, "")
+	s := tool.Stream(rewrite.CommandLine{Format: rewrite.JSON}, rewrite.Plan{}, "")
 	s.Line([]byte(`{"type":"item.completed","item":{"type":"file_change","changes":[{"path":"/w/a.go","kind":"add"},{"path":"/w/b.go"}]}}` + "\n"))
 	if seen := s.Seen(); !slices.Equal(seen.Files, []string{"/w/a.go", "/w/b.go"}) {
 		t.Errorf("files %v", seen.Files)

@@ -116,7 +116,7 @@ type details struct {
 	learned rewrite.Probe // what Args was parsed with
 }
 
-func (c copilot) Parse(in rewrite.Invocation) rewrite.Call {
+func (c copilot) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := c.NewCall(in)
 	p, _ := grammar.Clap(in.Args, 0, options.With(in.Learned), func(string) bool { return false })
 	read(&call, p, in)
@@ -130,7 +130,7 @@ var formats = map[string]rewrite.Format{"text": rewrite.Text, "json": rewrite.JS
 
 // read copies into the call every option that does not decide whether it is managed. If an
 // option occurs twice, the last counts.
-func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
+func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	c.Model = in.Env("COPILOT_MODEL")
 	base.Read(c, p, formats)
 	for i := range c.Settings {
@@ -186,7 +186,7 @@ func watched(home string) []rewrite.Watch {
 }
 
 // hookFiles returns the files that can have hooks, beside the settings files. Extensions are code.
-func hookFiles(c *rewrite.Call, p grammar.Args) []rewrite.Watch {
+func hookFiles(c *rewrite.CommandLine, p grammar.Args) []rewrite.Watch {
 	paths := []string{
 		"/etc/github-copilot/policy.d/*.json", "~/hooks/*.json", "^/.github/hooks/*.json",
 		"^/.github/copilot/settings.json", "^/.github/copilot/settings.local.json",
@@ -206,7 +206,7 @@ func hookFiles(c *rewrite.Call, p grammar.Args) []rewrite.Watch {
 	return base.Watches(c.Home, "~/.copilot", "", paths...)
 }
 
-func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
+func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 	return cmp.Or(base.Why(c, &descriptor, p, in, base.Signs{
 		Interactive: in.StdinTTY && (in.StdoutTTY || p.Unknown == "" && !p.Bad &&
 			!p.Names("--prompt")) && c.Prompt == "",
@@ -217,7 +217,7 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 
 // ResolveWithEnv adds the settings of user and project. It passes through versions that reject
 // --usage-output-file, as 1.0.80 does, and unknown ones unless their help lists it.
-func (copilot) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+func (copilot) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	learned := base.Own[details](c).learned
 	if known := s.Version != "" || learned.Known; !known ||
 		s.Version != "" && !base.AtLeast(s.Version, 1, 0, 83) || learned.Known && !learned.Resume {
@@ -293,7 +293,7 @@ func (copilot) ActsOn(string) bool { return false }
 
 // EffectivePrompt returns the prompt as copilot stores it. The model is sent it without the white
 // space at the end.
-func (copilot) EffectivePrompt(c rewrite.Call, stdin string) string {
+func (copilot) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 	text := c.Prompt
 	if c.Stdin == rewrite.StdinPrompt {
 		text = stdin
@@ -313,7 +313,7 @@ const (
 
 // Plan adds a private --usage-output-file. Silent text names the session nowhere else than in a
 // file of --share. A resume gets the new prompt in place of the caller's.
-func (copilot) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
+func (copilot) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	plan.ReexecsSelf, plan.Follow = true, []rewrite.Follow{{Dir: rewrite.Scratch, Name: usageFile}}
 	silent := base.Own[details](c).silent
@@ -337,7 +337,7 @@ func (copilot) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 
 // resume ends a delta as the prompt ends: the model is sent neither's white space there, so the two
 // differ in length by the omission.
-func resume(p *rewrite.Plan, c rewrite.Call, t rewrite.Target) {
+func resume(p *rewrite.Plan, c rewrite.CommandLine, t rewrite.Target) {
 	if !p.Whole {
 		p.Prompt = trimEnd(p.Prompt) + p.Asked[len(trimEnd(p.Asked)):]
 	}

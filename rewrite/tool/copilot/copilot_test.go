@@ -19,7 +19,7 @@ import (
 )
 
 // copilotCall parses a command line of words; _ in a word is a space.
-func copilotCall(line string, env ...string) rewrite.Call {
+func copilotCall(line string, env ...string) rewrite.CommandLine {
 	in := tooltest.Invocation(line, env...)
 	in.StdinTTY = !slices.Contains(env, "STDIN=1")
 	return tool.Parse(in)
@@ -72,7 +72,8 @@ func TestCopilotClassifies(t *testing.T) {
 
 // An answer at a terminal is shown as it comes, but not the beginning of the figures.
 func TestCopilotShowsParts(t *testing.T) {
-	s := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{Resume: tooltest.SomeID}, "")
+	s := tool.Stream(rewrite.CommandLine{Format: rewrite.Text},
+		rewrite.Plan{Resume: tooltest.SomeID}, "")
 	for part, want := range map[string]bool{"one t": true, "C": false, "Ch": false, "Cha cha": true,
 		"Changes    \x1b[32m+": false, "Changes    \x1b[3": false,
 		"\x1b[34m●\x1b[39m Op": true, "\x1b[3": false, "Changes of": true, "": false} {
@@ -90,7 +91,7 @@ func TestCopilotShowsParts(t *testing.T) {
 func TestCopilotAtATerminal(t *testing.T) {
 	for line, want := range map[string]reason.Code{"": reason.Interactive,
 		"-s -p ": reason.Interactive, "--nosuch": reason.Interactive, "-p hi": ""} {
-		in := rewrite.Invocation{Args: strings.Split(line, " "), Env: func(string) string {
+		in := rewrite.Input{Args: strings.Split(line, " "), Env: func(string) string {
 			return ""
 		}, StdinTTY: true, StdoutTTY: true}
 		if c := tool.Parse(in); c.Reason != want {
@@ -303,7 +304,7 @@ type run struct {
 
 // show plays a recorded run: the session's events as far as they come first, then the output, then
 // the figures.
-func show(t *testing.T, name string, c rewrite.Call, p rewrite.Plan,
+func show(t *testing.T, name string, c rewrite.CommandLine, p rewrite.Plan,
 	previous rewrite.Totals) (r run) {
 	t.Helper()
 	s := tool.Stream(c, p, previous)

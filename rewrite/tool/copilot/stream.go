@@ -32,7 +32,8 @@ type stream struct {
 	file      bool     // the session's own file shows this run
 }
 
-func (copilot) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
+func (copilot) Stream(c rewrite.CommandLine, p rewrite.Plan,
+	previous rewrite.Totals) rewrite.Stream {
 	s := &stream{Stream: base.NewStream(c, p, previous)}
 	if c.Format != rewrite.Text {
 		s.Max = rewrite.LongestLine

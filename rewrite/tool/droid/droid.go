@@ -94,7 +94,7 @@ var options = grammar.Options{
 	{grammar.Admin, rewrite.NoValue, `--help|-h --list-tools`},
 }
 
-func (d droid) Parse(in rewrite.Invocation) rewrite.Call {
+func (d droid) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := d.NewCall(in)
 	if len(in.Args) == 0 || in.Args[0] != "exec" {
 		call.Reason = other(in)
@@ -115,7 +115,7 @@ func (d droid) Parse(in rewrite.Invocation) rewrite.Call {
 }
 
 // other returns why a call without exec is passed through.
-func other(in rewrite.Invocation) reason.Code {
+func other(in rewrite.Input) reason.Code {
 	switch {
 	case len(in.Args) > 0 && slices.Contains(descriptor.Servers, in.Args[0]):
 		return reason.AppServer
@@ -128,7 +128,7 @@ func other(in rewrite.Invocation) reason.Code {
 
 // read copies into the call every option that does not decide whether it is managed. The first
 // operand is exec.
-func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
+func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	base.Read(c, p, nil)
 	c.Dir, c.SessionID = p.Value("--cwd", ""), p.Value("--session-id", "")
 	if len(p.Operands) > 1 {
@@ -158,7 +158,7 @@ func watched(home string) []rewrite.Watch {
 }
 
 // hookFiles returns the files that can have hooks, beside the settings files.
-func hookFiles(c rewrite.Call) []rewrite.Watch {
+func hookFiles(c rewrite.CommandLine) []rewrite.Watch {
 	paths := []string{"^/.factory/settings.json", "^/.factory/settings.local.json"}
 	for _, dir := range []string{"~/", "^/.factory/"} {
 		paths = append(paths, dir+"hooks.json", dir+"hooks/hooks.json")
@@ -175,7 +175,7 @@ func hookFiles(c rewrite.Call) []rewrite.Watch {
 	return base.Watches(c.Home, "~/.factory", "", paths...)
 }
 
-func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
+func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 	return cmp.Or(base.Why(c, &descriptor, p, in, base.Signs{
 		Interactive: in.StdoutTTY, // a terminal gets the title before each event
 		Bad: len(p.Operands) > 2 || c.Prompt == "" && c.Stdin != rewrite.StdinPrompt ||
@@ -187,7 +187,7 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 
 // ResolveWithEnv counts the content of the settings, since a session keeps the model that it began
 // with.
-func (droid) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+func (droid) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	for _, path := range c.SettingsFiles {
 		if text, found := s.Settings[path]; found {
 			c.Settings = append(c.Settings, rewrite.JSONSettings(path, text)...)
@@ -202,7 +202,7 @@ func (droid) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
 func (droid) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
 
 // EffectivePrompt returns stdin as it is, like droid.
-func (droid) EffectivePrompt(c rewrite.Call, stdin string) string {
+func (droid) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 	if c.Stdin == rewrite.StdinPrompt {
 		return stdin
 	}
@@ -212,7 +212,7 @@ func (droid) EffectivePrompt(c rewrite.Call, stdin string) string {
 // Plan requests stream-json unless a fresh call's own format has the session's ID: only there a
 // resume shows which texts are its own. droid 0.225.2 takes no ID, and the one way to find a
 // session that is known (--tag) would change the data that the service keeps.
-func (droid) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
+func (droid) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	plan.Copy = t.Copied()
 	var added []string
@@ -261,7 +261,7 @@ var refusals = base.Refusals{
 
 // askStreamJSON replaces the caller's output format in args by stream-json. It returns what to add
 // if the caller has given none.
-func askStreamJSON(c *rewrite.Call, args []string) (added []string) {
+func askStreamJSON(c *rewrite.CommandLine, args []string) (added []string) {
 	const option = "--output-format=stream-json"
 	switch c.FormatArg.N {
 	case 0:

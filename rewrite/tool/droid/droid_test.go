@@ -14,7 +14,7 @@ import (
 )
 
 // call reads a command line written as words; underscores stand for spaces.
-func call(line string, tty bool, env ...string) rewrite.Call {
+func call(line string, tty bool, env ...string) rewrite.CommandLine {
 	in := tooltest.Invocation(line, env...)
 	in.StdinTTY = tty
 	return tool.Parse(in)
@@ -72,12 +72,12 @@ func TestDroidReads(t *testing.T) {
 		reason.Nested {
 		t.Errorf("within droid: %q", c.Reason)
 	}
-	if c := tool.Parse(rewrite.Invocation{Args: []string{"exec", "hi"}, Env: func(string) string {
+	if c := tool.Parse(rewrite.Input{Args: []string{"exec", "hi"}, Env: func(string) string {
 		return ""
 	}, StdoutTTY: true}); c.Reason != reason.Interactive {
 		t.Errorf("at a terminal: %q", c.Reason)
 	}
-	old := tool.Parse(rewrite.Invocation{Args: []string{"exec", "hi"}, Env: func(string) string {
+	old := tool.Parse(rewrite.Input{Args: []string{"exec", "hi"}, Env: func(string) string {
 		return ""
 	}, Learned: rewrite.Probe{Known: true}})
 	if old.Reason != reason.NoResume {
@@ -124,7 +124,7 @@ func recording(t *testing.T, name, file string) []byte {
 }
 
 // show feeds output to the stream of a call, and returns what the caller sees.
-func show(c rewrite.Call, p rewrite.Plan, totals rewrite.Totals, output []byte) (stdout,
+func show(c rewrite.CommandLine, p rewrite.Plan, totals rewrite.Totals, output []byte) (stdout,
 	stderr string, seen *rewrite.StreamState) {
 	s := tool.Stream(c, p, totals)
 	var out []byte
@@ -265,7 +265,7 @@ func TestDroidFiles(t *testing.T) {
 
 // A completion without its figures is shown as it is, with the events before it.
 func TestDroidJSONWithoutFigures(t *testing.T) {
-	s := tool.Stream(rewrite.Call{Format: rewrite.JSON},
+	s := tool.Stream(rewrite.CommandLine{Format: rewrite.JSON},
 		rewrite.Plan{Resume: tooltest.SomeID, Copy: true}, "")
 	lines := []string{
 		`{"type":"message","role":"assistant","text":"hi","session_id":"` + tooltest.ForeignID +
@@ -285,7 +285,7 @@ func TestDroidJSONWithoutFigures(t *testing.T) {
 
 // What a run shows nothing of is kept within bounds.
 func TestDroidKeepsTheLatestLines(t *testing.T) {
-	s := tool.Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{}, "")
+	s := tool.Stream(rewrite.CommandLine{Format: rewrite.Text}, rewrite.Plan{}, "")
 	line := `{"type":"x","text":"` + strings.Repeat("x", rewrite.MaxTexts/2) + "\"}\n"
 	for range 3 {
 		s.Line([]byte(line))

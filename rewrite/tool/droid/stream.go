@@ -26,7 +26,7 @@ type stream struct {
 	failure  *event // the last event of a run that failed, shown at the end
 }
 
-func (droid) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
+func (droid) Stream(c rewrite.CommandLine, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
 	// droid shows a prompt without the space around it.
 	p.Prompt, p.Asked = strings.TrimSpace(p.Prompt), strings.TrimSpace(p.Asked)
 	s := &stream{Stream: base.NewStream(c, p, previous)}

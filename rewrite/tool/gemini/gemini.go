@@ -96,7 +96,7 @@ var options = grammar.Options{
 	{grammar.Admin, rewrite.OptionalValue, `--delete-session`},
 }
 
-func (g gemini) Parse(in rewrite.Invocation) rewrite.Call {
+func (g gemini) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := g.NewCall(in)
 	p := grammar.Yargs(in.Args, options.With(in.Learned))
 	call.Model = in.Env("GEMINI_MODEL")
@@ -143,7 +143,7 @@ func watched(home string) []rewrite.Watch {
 var logins = map[string]string{"google_accounts.json": "active",
 	"oauth_creds.json": "refresh_token"}
 
-func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
+func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 	p = p.WithoutOff()
 	s := base.YargsSigns(c, p, in)
 	if c.Format == rewrite.Text &&
@@ -166,7 +166,7 @@ func forgets(text string) bool {
 
 // ResolveWithEnv passes a call through if a settings file can change the format of a call that
 // names none. --session-id exists since 0.41.
-func (gemini) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+func (gemini) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	leave := func(why reason.Code) { c.Mode, c.Reason = rewrite.Passthrough, why }
 	for _, file := range c.SettingsFiles {
 		text, found := s.Settings[file]
@@ -199,7 +199,7 @@ func (gemini) ActsOn(text string) bool { return prompt.Mentions(text, '@', true)
 
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
 // (recordings/gemini/stdin-and-arg). It returns "" if gemini would not send or not store all of it.
-func (gemini) EffectivePrompt(c rewrite.Call, stdin string) string {
+func (gemini) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 	prompt := base.YargsPrompt(&c, stdin)
 	if forgets(prompt) {
 		return ""
@@ -209,7 +209,7 @@ func (gemini) EffectivePrompt(c rewrite.Call, stdin string) string {
 
 // Plan leaves every format as it is. In text, which does not name the session, the shim chooses the
 // ID; so it does for a copy, which it writes itself.
-func (gemini) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
+func (gemini) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	id := t.Session()
 	if t.Copied() {
 		id = t.NewID()

@@ -17,7 +17,7 @@ import (
 
 // parseGemini reads a command line written as words; underscores stand for spaces
 // and "" for an empty word.
-func parseGemini(line string, env ...string) rewrite.Call {
+func parseGemini(line string, env ...string) rewrite.CommandLine {
 	return tool.Parse(tooltest.Invocation(line, env...))
 }
 
@@ -106,7 +106,7 @@ func TestGeminiAtATerminal(t *testing.T) {
 		{"", true, false, reason.Interactive},
 	}
 	for _, tt := range tests {
-		c := tool.Parse(rewrite.Invocation{Args: strings.Fields(tt.args), Env: none,
+		c := tool.Parse(rewrite.Input{Args: strings.Fields(tt.args), Env: none,
 			StdinTTY: tt.stdin, StdoutTTY: tt.stdout})
 		if c.Reason != tt.want {
 			t.Errorf("%q, terminals %v %v: %q, want %q", tt.args, tt.stdin, tt.stdout, c.Reason,
@@ -292,7 +292,7 @@ func TestGeminiShows(t *testing.T) {
 func TestGeminiShowsTheCallersPrompt(t *testing.T) {
 	const asked = "THE \"WHOLE\" <prompt>\n\n\u2028what number"
 	recorded := string(recording(t, "resume-ok-stream", "stdout"))
-	s := tool.Stream(rewrite.Call{Format: rewrite.StreamJSON},
+	s := tool.Stream(rewrite.CommandLine{Format: rewrite.StreamJSON},
 		rewrite.Plan{Resume: tooltest.SomeID, Prompt: "what number", Asked: asked}, "")
 	var got strings.Builder
 	for line := range strings.Lines(recorded) {
@@ -306,7 +306,7 @@ func TestGeminiShowsTheCallersPrompt(t *testing.T) {
 		100)+"\n\nThe last note.", tooltest.Key)
 	c := prompt.Compare(tooltest.NamedSent(strings.TrimSuffix(text.Text, "\n\nThe last note.")),
 		text)
-	plan := tool.Plan(rewrite.Call{Format: rewrite.StreamJSON},
+	plan := tool.Plan(rewrite.CommandLine{Format: rewrite.StreamJSON},
 		rewrite.ToResume(tooltest.SomeID, text, c, ""))
 	if plan.Asked != text.Text || plan.Prompt == text.Text {
 		t.Errorf("asked %q, sent %q", plan.Asked, plan.Prompt)
@@ -517,7 +517,7 @@ func TestGeminiHelp(t *testing.T) {
 func TestGeminiAccounts(t *testing.T) {
 	gemini := func(file, text string) rewrite.Setting {
 		path := "/h/.gemini/" + file
-		c := tool.ResolveWithEnv(rewrite.Call{SettingsFiles: []string{path}},
+		c := tool.ResolveWithEnv(rewrite.CommandLine{SettingsFiles: []string{path}},
 			rewrite.HostEnv{Settings: map[string]string{path: text}})
 		return c.Settings[0]
 	}
@@ -538,7 +538,7 @@ func TestGeminiFailsOutside(t *testing.T) {
 		"400": "", "401": reason.LoginRefused, "403": "", "429": reason.RateLimited,
 		"503": reason.ServiceFailed, "x": "",
 	} {
-		s := tool.Stream(rewrite.Call{Format: rewrite.StreamJSON}, rewrite.Plan{}, "")
+		s := tool.Stream(rewrite.CommandLine{Format: rewrite.StreamJSON}, rewrite.Plan{}, "")
 		for line := range strings.Lines(strings.ReplaceAll(readText(t, path), `\"code\":400`,
 			`\"code\":`+status)) {
 			s.Line([]byte(line))

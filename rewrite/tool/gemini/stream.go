@@ -23,7 +23,8 @@ type stream struct {
 	nextAnswer bool // the model's next output is a new answer
 }
 
-func (gemini) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
+func (gemini) Stream(c rewrite.CommandLine, p rewrite.Plan,
+	previous rewrite.Totals) rewrite.Stream {
 	common := base.NewStream(c, p, previous)
 	common.AtEnd = c.Format == rewrite.JSON
 	if c.Format == rewrite.Text {

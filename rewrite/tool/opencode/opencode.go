@@ -180,7 +180,7 @@ type details struct {
 	logLevel string // the least level that is logged
 }
 
-func (o opencode) Parse(in rewrite.Invocation) rewrite.Call {
+func (o opencode) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := o.NewCall(in)
 	end := len(in.Args)
 	if i := slices.Index(in.Args, "--"); i >= 0 {
@@ -207,7 +207,7 @@ func (o opencode) Parse(in rewrite.Invocation) rewrite.Call {
 // formats are the values of --format.
 var formats = map[string]rewrite.Format{"default": rewrite.Text, "json": rewrite.StreamJSON}
 
-func read(c *rewrite.Call, o opencode, p grammar.Args, in rewrite.Invocation) {
+func read(c *rewrite.CommandLine, o opencode, p grammar.Args, in rewrite.Input) {
 	base.Read(c, p, formats)
 	c.SessionID, c.Dir = p.Value("--session", ""), workingDir(in.Env("PWD"), p.Value("--dir", ""))
 	own := details{ownLogs: in.Env(o.variable+"PRINT_LOGS") != "",
@@ -320,7 +320,7 @@ func (o opencode) hookFiles(env func(string) string) (files []rewrite.Watch) {
 	return files
 }
 
-func (o opencode) why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
+func (o opencode) why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 	first := ""
 	if len(p.Operands) > 0 {
 		first = in.Args[p.Operands[0].At]
@@ -348,7 +348,7 @@ func (o opencode) why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) re
 
 // ResolveWithEnv passes through a version that was not measured, and one that is not known: 1.15.13
 // resumes without any output, and older logs look different.
-func (o opencode) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+func (o opencode) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	if s.Version == "" || !base.AtLeast(s.Version, o.oldest...) ||
 		base.AtLeast(s.Version, o.newest...) {
 		c.Mode, c.Reason, c.NoResume = rewrite.Passthrough, reason.NoResume, true
@@ -420,7 +420,7 @@ func (opencode) ActsOn(string) bool { return false }
 // EffectivePrompt joins the words and then stdin. opencode puts words that contain spaces in
 // quotes, which are left out here: the closing one would separate a prompt from the same text with
 // more behind it.
-func (opencode) EffectivePrompt(c rewrite.Call, stdin string) string {
+func (opencode) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 	switch {
 	case c.Prompt == "":
 		return stdin
@@ -432,7 +432,7 @@ func (opencode) EffectivePrompt(c rewrite.Call, stdin string) string {
 
 // Plan adds options right behind run. A resume that sends only a part of the prompt sends it the
 // way that the caller's came.
-func (o opencode) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
+func (o opencode) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	var added []string
 	if c.Format == rewrite.Text {

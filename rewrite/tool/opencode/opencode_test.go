@@ -14,7 +14,7 @@ import (
 )
 
 // call reads a command line written as words; underscores stand for spaces.
-func call(line string, env ...string) rewrite.Call {
+func call(line string, env ...string) rewrite.CommandLine {
 	return tool().Parse(tooltest.Invocation(line, env...))
 }
 
@@ -204,7 +204,8 @@ func TestOpencodeIDs(t *testing.T) {
 }
 
 // playOpencode plays a recording and returns what its caller sees.
-func playOpencode(t *testing.T, name string, c rewrite.Call, p rewrite.Plan) (stdout, stderr string,
+func playOpencode(t *testing.T, name string, c rewrite.CommandLine, p rewrite.Plan) (stdout,
+	stderr string,
 	seen *rewrite.StreamState) {
 	t.Helper()
 	stream := tool().Stream(c, p, "")
@@ -230,9 +231,9 @@ func TestOpencodeTakesItsLogOut(t *testing.T) {
 		"logs-badtool-text": "badtool-text", "logs-toobig-text": "toobig-text",
 		"logs-resume-text": "resume-ok-text",
 	} {
-		stdout, stderr, seen := playOpencode(t, with, rewrite.Call{Format: rewrite.Text},
+		stdout, stderr, seen := playOpencode(t, with, rewrite.CommandLine{Format: rewrite.Text},
 			rewrite.Plan{})
-		wantOut, wantErr, _ := playOpencode(t, without, rewrite.Call{Format: rewrite.Text},
+		wantOut, wantErr, _ := playOpencode(t, without, rewrite.CommandLine{Format: rewrite.Text},
 			rewrite.Plan{})
 		if stdout != wantOut || stderr != wantErr {
 			t.Errorf("%s: %q, %q; want %q, %q", with, stdout, stderr, wantOut, wantErr)
@@ -241,7 +242,7 @@ func TestOpencodeTakesItsLogOut(t *testing.T) {
 			t.Errorf("%s: %+v", with, seen)
 		}
 		kept, shown, _ := playOpencode(t, with,
-			rewrite.Call{Format: rewrite.Text, Own: details{ownLogs: true}}, rewrite.Plan{})
+			rewrite.CommandLine{Format: rewrite.Text, Own: details{ownLogs: true}}, rewrite.Plan{})
 		if kept != wantOut || strings.Count(shown, " run=") < 10 {
 			t.Errorf("%s, whose caller wants the log: %q, %q", with, kept, shown)
 		}
@@ -250,7 +251,7 @@ func TestOpencodeTakesItsLogOut(t *testing.T) {
 
 // A tool's output may look like a log, even like this run's own.
 func TestOpencodeShowsAForeignLog(t *testing.T) {
-	s := tool().Stream(rewrite.Call{Format: rewrite.Text}, rewrite.Plan{}, "")
+	s := tool().Stream(rewrite.CommandLine{Format: rewrite.Text}, rewrite.Plan{}, "")
 	line := func(at, run, rest string) string {
 		return "timestamp=2026-11-22T15:39:" + at + "Z level=INFO run=" + run + " message=" + rest +
 			"\n"
@@ -300,7 +301,7 @@ func TestOpencodeJSON(t *testing.T) {
 		{"resume-othercwd-json", "", "", false, false, false, ""},          // it hung
 	}
 	for _, tt := range tests {
-		stdout, _, seen := playOpencode(t, tt.name, rewrite.Call{Format: rewrite.StreamJSON},
+		stdout, _, seen := playOpencode(t, tt.name, rewrite.CommandLine{Format: rewrite.StreamJSON},
 			rewrite.Plan{Resume: tt.resume})
 		if text, err := os.ReadFile("../../../testdata/recordings/opencode/" + tt.name +
 			"/stdout"); err != nil || string(text) != stdout {
@@ -320,7 +321,8 @@ func TestOpencodeJSON(t *testing.T) {
 }
 
 func TestOpencodeRefused(t *testing.T) {
-	_, stderr, _ := playOpencode(t, "resume-unknown-text", rewrite.Call{Format: rewrite.Text},
+	_, stderr, _ := playOpencode(t, "resume-unknown-text",
+		rewrite.CommandLine{Format: rewrite.Text},
 		rewrite.Plan{})
 	if got := tool().Refused(stderr, 1); got != reason.RefusedUnknown {
 		t.Errorf("%q: %q", stderr, got)
@@ -351,7 +353,7 @@ func TestOpencodeRow(t *testing.T) {
 		{rewrite.Text, tooltest.SomeSession, "", rewrite.Usage{}},
 		{rewrite.StreamJSON, tooltest.SomeSession, before, rewrite.Usage{}},
 	} {
-		s := tool().Stream(rewrite.Call{Format: tt.format}, rewrite.Plan{Resume: tt.resume},
+		s := tool().Stream(rewrite.CommandLine{Format: tt.format}, rewrite.Plan{Resume: tt.resume},
 			rewrite.Totals(tt.before))
 		s.File("opencode.db", []byte(sessionRow("0.5", "150", "12", "30", "1")))
 		s.File("opencode.db", []byte("[]"))

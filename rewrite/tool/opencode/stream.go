@@ -24,7 +24,8 @@ type stream struct {
 	output []byte // text: all of stdout
 }
 
-func (o opencode) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
+func (o opencode) Stream(c rewrite.CommandLine, p rewrite.Plan,
+	previous rewrite.Totals) rewrite.Stream {
 	return &stream{Stream: base.NewStream(c, p, previous), kilo: o.About == &kiloDescriptor}
 }
 

@@ -107,7 +107,7 @@ var options = grammar.Options{
 // details are the facts that only qwen needs: where their sessions are.
 type details struct{ chats base.Project }
 
-func (q qwen) Parse(in rewrite.Invocation) rewrite.Call {
+func (q qwen) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := q.NewCall(in)
 	p := grammar.Yargs(in.Args, options.With(in.Learned))
 	call.Model = cmp.Or(in.Env("OPENAI_MODEL"), in.Env("QWEN_MODEL"))
@@ -162,7 +162,7 @@ func watched(home string) []rewrite.Watch {
 		base.Watches(home, "~/.qwen", reason.AuthChanged, "^/.qwen/.env", "^/.env"))
 }
 
-func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
+func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 	unrecorded := p.Sets("--chat-recording", func(value string) bool { return value == "false" })
 	p = p.WithoutOff()
 	s := base.YargsSigns(c, p, in)
@@ -177,7 +177,7 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 
 // ResolveWithEnv reads the settings. 0.23.4 is the oldest version tried that copies a session;
 // older ones are passed through.
-func (qwen) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+func (qwen) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	for _, path := range c.SettingsFiles {
 		text, found := s.Settings[path]
 		switch {
@@ -221,7 +221,7 @@ func (qwen) ActsOn(text string) bool { return prompt.Mentions(text, '@', true) }
 // EffectivePrompt puts stdin first, then an empty line, then the prompt
 // (recordings/qwen/stdin-and-arg). qwen adds that line to stdin alone as well; it is left out here,
 // so that a resume adds it again. It returns "" if qwen would not send all of it.
-func (qwen) EffectivePrompt(c rewrite.Call, stdin string) string {
+func (qwen) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 	text := base.YargsPrompt(&c, stdin)
 	if prompt.IsSlashCommand(text) {
 		return ""
@@ -231,7 +231,7 @@ func (qwen) EffectivePrompt(c rewrite.Call, stdin string) string {
 
 // Plan leaves every format as it is. In text, which does not name the session, the shim chooses the
 // ID. A copy's ID is qwen's own: it takes --session-id with neither --resume nor --fork-session.
-func (qwen) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
+func (qwen) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	resume := []string{"--resume=" + t.Session()}
 	if t.Copied() {
 		resume = append(resume, "--fork-session")

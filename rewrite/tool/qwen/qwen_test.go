@@ -18,7 +18,7 @@ import (
 )
 
 // parseQwen reads a command line as parseGemini does.
-func parseQwen(line string, env ...string) rewrite.Call {
+func parseQwen(line string, env ...string) rewrite.CommandLine {
 	return tool.Parse(tooltest.Invocation(line, env...))
 }
 
@@ -99,7 +99,7 @@ func TestQwenOldVersions(t *testing.T) {
 
 // The form's version is no setting, and qwen adds it itself.
 func TestQwenSettles(t *testing.T) {
-	settle := func(text string) rewrite.Call {
+	settle := func(text string) rewrite.CommandLine {
 		c := parseQwen("hi", "")
 		return tool.ResolveWithEnv(c, rewrite.HostEnv{
 			Settings: map[string]string{".qwen/settings.json": text}})
@@ -183,7 +183,7 @@ func recording(t *testing.T, name, stream string) string {
 // playQwen returns what a caller of a format sees of a recorded stdout.
 func playQwen(format rewrite.Format, plan rewrite.Plan, previous rewrite.Totals,
 	stdout string) (out, errOut string, seen *rewrite.StreamState) {
-	s := tool.Stream(rewrite.Call{Format: format}, plan, previous)
+	s := tool.Stream(rewrite.CommandLine{Format: format}, plan, previous)
 	for line := range strings.Lines(stdout) {
 		out += string(s.Line([]byte(line)))
 		errOut += s.TakeStderr()

@@ -18,7 +18,7 @@ type stream struct {
 	sent int64 // tokens that the messages' requests have sent
 }
 
-func (qwen) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
+func (qwen) Stream(c rewrite.CommandLine, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
 	common := base.NewStream(c, p, previous)
 	common.AtEnd = c.Format != rewrite.StreamJSON
 	common.Holds = common.AtEnd

@@ -29,7 +29,7 @@ type stream struct {
 	checkpoint string // the newest that was read
 }
 
-func (vibe) Stream(c rewrite.Call, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
+func (vibe) Stream(c rewrite.CommandLine, p rewrite.Plan, previous rewrite.Totals) rewrite.Stream {
 	s := &stream{Stream: base.NewStream(c, p, previous),
 		private: base.Own[details](c).outputDir == ""}
 	if s.AtEnd = c.Format != rewrite.StreamJSON; s.AtEnd {

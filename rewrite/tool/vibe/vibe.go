@@ -100,7 +100,7 @@ var options = grammar.Options{
 // details are the facts that only vibe needs: the caller's --output-dir.
 type details struct{ outputDir string }
 
-func (v vibe) Parse(in rewrite.Invocation) rewrite.Call {
+func (v vibe) Parse(in rewrite.Input) rewrite.CommandLine {
 	call := v.NewCall(in)
 	p, _ := grammar.Clap(in.Args, 0, options.With(in.Learned), func(string) bool { return false })
 	read(&call, p, in)
@@ -115,7 +115,7 @@ var formats = map[string]rewrite.Format{"text": rewrite.Text, "json": rewrite.JS
 
 // read copies into the call every option that does not decide whether it is managed. If an
 // option occurs twice, the last counts.
-func read(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) {
+func read(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) {
 	base.Read(c, p, formats)
 	c.Dir, c.Model = p.Value("--workdir", in.Env("VIBE_CWD")), in.Env("VIBE_ACTIVE_MODEL")
 	c.SessionID, c.Prompt = p.Session(), p.Value("--prompt", "")
@@ -174,7 +174,7 @@ func watched(home string) []rewrite.Watch {
 		base.Watches(home, "~/.vibe", "", ".vibe/agents/*.toml"))
 }
 
-func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
+func why(c *rewrite.CommandLine, p grammar.Args, in rewrite.Input) reason.Code {
 	isCommand := func(s rewrite.Span) bool {
 		return slices.Contains(descriptor.Subcommands, c.Args[s.At])
 	}
@@ -201,7 +201,7 @@ func why(c *rewrite.Call, p grammar.Args, in rewrite.Invocation) reason.Code {
 // --output-dir, others have not been measured. The content of the configuration counts as settings,
 // since a session keeps the model it began with, whatever the configuration says now
 // (recordings/vibe/resume-model-changed).
-func (vibe) ResolveWithEnv(c rewrite.Call, s rewrite.HostEnv) rewrite.Call {
+func (vibe) ResolveWithEnv(c rewrite.CommandLine, s rewrite.HostEnv) rewrite.CommandLine {
 	if s.Version == "" || !base.AtLeast(s.Version, 2, 26, 1) || base.AtLeast(s.Version, 4) {
 		c.Mode, c.Reason, c.NoResume = rewrite.Passthrough, reason.NoResume, true
 		return c
@@ -222,7 +222,7 @@ func (vibe) ActsOn(text string) bool {
 }
 
 // EffectivePrompt trims stdin but not argv, as vibe does.
-func (vibe) EffectivePrompt(c rewrite.Call, stdin string) string {
+func (vibe) EffectivePrompt(c rewrite.CommandLine, stdin string) string {
 	if c.Stdin == rewrite.StdinPrompt {
 		return strings.TrimSpace(stdin)
 	}
@@ -239,7 +239,7 @@ const (
 // Plan adds a private --output-dir, which changes nothing else in vibe's behavior
 // (recordings/vibe/output-dir-*). The values of added options are attached, since they also work
 // without one.
-func (vibe) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
+func (vibe) Plan(c rewrite.CommandLine, t rewrite.Target) rewrite.Plan {
 	plan := t.Plan(c)
 	var added []string
 	if dir := base.Own[details](c).outputDir; dir != "" {
@@ -260,7 +260,7 @@ func (vibe) Plan(c rewrite.Call, t rewrite.Target) rewrite.Plan {
 }
 
 // resume leaves the option without a value for a prompt on stdin.
-func resume(p *rewrite.Plan, c rewrite.Call, t rewrite.Target) {
+func resume(p *rewrite.Plan, c rewrite.CommandLine, t rewrite.Target) {
 	base.PlacePrompt(p, c, t, "--prompt")
 	if p.Stdin == "" {
 		return

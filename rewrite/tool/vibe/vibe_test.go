@@ -112,7 +112,7 @@ func TestVibeReadsEarlierTurns(t *testing.T) {
 }
 
 // call reads a command line written as words; underscores stand for spaces.
-func call(line string, env ...string) rewrite.Call {
+func call(line string, env ...string) rewrite.CommandLine {
 	return tool.Parse(tooltest.Invocation(line, env...))
 }
 
@@ -192,7 +192,7 @@ func TestVibeAtATerminal(t *testing.T) {
 		{"-p", true, false, reason.BadUsage, rewrite.StdinUnused},
 	}
 	for _, tt := range tests {
-		c := tool.Parse(rewrite.Invocation{Args: strings.Fields(tt.args), Env: none,
+		c := tool.Parse(rewrite.Input{Args: strings.Fields(tt.args), Env: none,
 			StdinTTY: tt.stdin, StdoutTTY: tt.stdout})
 		if c.Reason != tt.want || c.Stdin != tt.use {
 			t.Errorf("%q, terminals %v %v: %q %v, want %q %v", tt.args, tt.stdin, tt.stdout,
@@ -386,7 +386,7 @@ func recording(t *testing.T, name, file string) []byte {
 var iD = regexp.MustCompile(`"sessionId": ?"([0-9a-f-]{36})"`)
 
 // show feeds output to the stream of a call, and gives what the caller sees.
-func show(c rewrite.Call, p rewrite.Plan, output []byte) (string, *rewrite.StreamState) {
+func show(c rewrite.CommandLine, p rewrite.Plan, output []byte) (string, *rewrite.StreamState) {
 	s := tool.Stream(c, p, "")
 	var out []byte
 	for l := range bytes.Lines(output) {

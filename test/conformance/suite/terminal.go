@@ -68,7 +68,7 @@ func withoutTokens(r harness.Result) string {
 // headlessAtTerminal reports whether a call is headless also if its output goes to a terminal.
 func headlessAtTerminal(tool string, c call) bool {
 	t, _ := rewrite.Lookup(tool)
-	parsed := t.Parse(rewrite.Invocation{
+	parsed := t.Parse(rewrite.Input{
 		Args: c.Args, Env: func(string) string { return "" },
 		StdinTTY: c.Stdin == "" && c.From == harness.Pipe, StdoutTTY: true,
 	})
